@@ -1,0 +1,40 @@
+# The only CMake functions of the project: a library, a tool, a unit test.
+
+# tfc_add_library(NAME sources... [MLIR] [LINK_LIBS libs...] [DEPENDS targets...])
+# A static library. MLIR: it uses MLIR and LLVM, so it is built with their
+# flags (no exceptions) and sees their headers. Without MLIR it is plain C++
+# with exceptions.
+function(tfc_add_library name)
+  cmake_parse_arguments(ARG "MLIR" "" "LINK_LIBS;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+  if(ARG_MLIR)
+    target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS}
+                                                     ${LLVM_INCLUDE_DIRS})
+    # The package is built without assertions; ours stay on.
+    target_compile_options(${name} PUBLIC -fno-exceptions -UNDEBUG)
+    # One shared library each: fast links, and one registry of type ids.
+    target_link_libraries(${name} PUBLIC MLIR LLVM)
+  endif()
+endfunction()
+
+# tfc_add_tool(NAME sources... LINK_LIBS libs...)
+function(tfc_add_tool name)
+  cmake_parse_arguments(ARG "" "" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
+endfunction()
+
+# tfc_add_unittest(NAME sources... LABEL label LINK_LIBS libs...)
+# A GoogleTest program, run by ctest under the label.
+function(tfc_add_unittest name)
+  cmake_parse_arguments(ARG "" "LABEL" "LINK_LIBS" ${ARGN})
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL})
+endfunction()
