@@ -1,0 +1,468 @@
+#!/usr/bin/env python3
+# Writes the golden models: tiny random Hugging Face directories, inputs, and
+# the outputs of transformers for them. The files are committed; tests read them.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Usage: make_golden.py [FOLDER], with torch 2.13.0 and transformers 5.23.0.
+
+Each model is a folder under models/ with inputs-CASE.safetensors and
+expected-CASE.safetensors. A model with a "base" has only the files in which it
+differs from that model. cases.json lists everything.
+"""
+import json
+import os
+import shutil
+import sys
+import warnings
+
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+warnings.simplefilter("ignore")
+
+import torch
+import transformers as hf
+from safetensors.torch import load_file, save_file
+
+TORCH, TRANSFORMERS = "2.13.0", "5.23.0"
+VOCAB = 97
+# A greedy token is only stable across implementations with some distance to
+# the second best.
+MARGIN = 5e-3
+OUTPUTS = ("last_hidden_state", "pooler_output", "logits", "start_logits",
+           "end_logits")
+
+hf.logging.set_verbosity_error()
+hf.utils.logging.disable_progress_bar()
+torch.set_num_threads(1)
+
+
+def bert_config(**changes):
+    keys = dict(vocab_size=VOCAB, hidden_size=52, num_hidden_layers=2,
+                num_attention_heads=2, intermediate_size=75,
+                max_position_embeddings=40, type_vocab_size=2)
+    keys.update(changes)
+    return hf.BertConfig(**keys)
+
+
+def gpt2_config(**changes):
+    keys = dict(vocab_size=VOCAB, n_embd=52, n_layer=2, n_head=2, n_inner=75,
+                n_positions=60, bos_token_id=1, eos_token_id=2,
+                pad_token_id=None)
+    keys.update(changes)
+    return hf.GPT2Config(**keys)
+
+
+SMALL_BERT = dict(hidden_size=26, num_attention_heads=1, intermediate_size=59)
+SMALL_GPT2 = dict(n_embd=26, n_head=1, n_inner=59)
+
+
+def randomize(model, generator, token=0.7, position=0.7):
+    """Weights large enough that no output is near zero by itself. The last two
+    are the deviations of the embedding tables."""
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            noise = torch.randn(value.shape, generator=generator)
+            norm = any(part in name for part in ("LayerNorm", "ln_"))
+            if norm and name.endswith("weight"):
+                value.copy_(1 + 0.3 * noise)
+            elif value.dim() == 1:
+                value.copy_(0.3 * noise)
+            elif "wpe" in name or "position_embeddings" in name:
+                value.copy_(position * noise)
+            elif "wte" in name or "embeddings" in name:
+                value.copy_(token * noise)
+            else:
+                value.copy_(1.3 * noise / min(value.shape) ** 0.5)
+
+
+def build(cls, config, seed, **scales):
+    generator = torch.Generator().manual_seed(seed)
+    model = cls(config)
+    randomize(model, generator, **scales)
+    model.tie_weights()
+    model.config._attn_implementation = "eager"
+    return model.eval()
+
+
+def forward(model, inputs):
+    """The class's float tensors; masked tokens are zero, as tfc returns them."""
+    feed = {name: value.long() for name, value in inputs.items()}
+    with torch.no_grad():
+        result = model(**feed)
+    per_token = set(OUTPUTS) - {"pooler_output"}
+    if "SequenceClassification" in type(model).__name__:
+        per_token.remove("logits")
+    out = {}
+    for name in OUTPUTS:
+        value = result.get(name)
+        if value is None:
+            continue
+        value = value.float().clone()
+        if "attention_mask" in feed and name in per_token:
+            value[feed["attention_mask"] == 0] = 0
+        out[name] = value.contiguous()
+    return out
+
+
+def draw_ids(generator, rows, columns):
+    # 0 to 2 are pad, bos and eos.
+    return torch.randint(3, VOCAB, (rows, columns), generator=generator)
+
+
+def forward_inputs(name, generator, longest, pad, types):
+    """The inputs of one named case."""
+    def masked(mask):
+        mask = torch.tensor(mask)
+        ids = draw_ids(generator, *mask.shape)
+        ids[mask == 0] = pad
+        return {"input_ids": ids, "attention_mask": mask}
+
+    if name == "one":
+        return {"input_ids": draw_ids(generator, 1, 1)}
+    if name == "ragged":
+        return masked([[1] * n + [0] * (9 - n) for n in (5, 9, 1)])
+    if name == "left":
+        inputs = masked([[0] * (7 - n) + [1] * n for n in (3, 7, 1)])
+        return {key: value.int() for key, value in inputs.items()}
+    if name == "holes":
+        inputs = masked([[1, 0, 1, 1, 0, 0, 1, 1], [0, 1, 1, 0, 1, 1, 1, 0]])
+        # What a masked token is must not matter.
+        inputs["input_ids"][0, 1] = 17
+        return inputs
+    if name == "longest":
+        return {"input_ids": draw_ids(generator, 1, longest)}
+    if name == "positions":
+        inputs = masked([[1] * 6, [0, 0, 1, 1, 1, 1]])
+        inputs["position_ids"] = torch.tensor(
+            [[4, 0, 9, 9, 1, longest - 1], [0, 0, 0, 1, 2, 3]])
+        return inputs
+    assert name == "types"
+    inputs = masked([[1] * 6, [1, 1, 1, 1, 0, 0]])
+    inputs["token_type_ids"] = torch.randint(
+        0, types, (2, 6), generator=generator)
+    return inputs
+
+
+def store(folder, name, tensors):
+    os.makedirs(folder, exist_ok=True)
+    save_file(tensors, os.path.join(folder, name + ".safetensors"))
+
+
+def write_forward(folder, model, cases, seed, pad=0):
+    config = model.config
+    bert = config.model_type == "bert"
+    for index, name in enumerate(cases):
+        generator = torch.Generator().manual_seed(seed * 100 + index)
+        inputs = forward_inputs(
+            name, generator, config.max_position_embeddings, pad,
+            config.type_vocab_size if bert else VOCAB)
+        store(folder, "inputs-" + name, inputs)
+        store(folder, "expected-" + name, forward(model, inputs))
+
+
+def greedy(model, inputs, new_tokens, eos, pad):
+    """generate's sequences, and the smallest top-1 to top-2 distance."""
+    settings = hf.GenerationConfig(
+        num_beams=1, do_sample=False, max_new_tokens=new_tokens,
+        eos_token_id=eos, pad_token_id=pad, bos_token_id=1,
+        output_scores=True, return_dict_in_generate=True)
+    with torch.no_grad():
+        result = model.generate(
+            **{name: value.long() for name, value in inputs.items()},
+            generation_config=settings)
+    ends = [] if eos is None else [eos] if isinstance(eos, int) else eos
+    start = inputs["input_ids"].shape[1]
+    margin = float("inf")
+    for row in range(result.sequences.shape[0]):
+        for step, scores in enumerate(result.scores):
+            best = torch.topk(scores[row], 2).values
+            margin = min(margin, float(best[0] - best[1]))
+            if int(result.sequences[row, start + step]) in ends:
+                break
+    return result.sequences, margin
+
+
+def prompts(side, generator):
+    lengths = (4, 8, 1)
+    width = max(lengths)
+    ids = draw_ids(generator, len(lengths), width)
+    mask = torch.zeros_like(ids)
+    for row, length in enumerate(lengths):
+        columns = slice(width - length, width)
+        if side == "right":
+            columns = slice(0, length)
+        mask[row, columns] = 1
+    ids[mask == 0] = 0
+    return {"input_ids": ids, "attention_mask": mask}
+
+
+def find_prompts(model, side, seed):
+    """Prompts whose greedy tokens are stable and do not settle at once."""
+    for attempt in range(1000):
+        generator = torch.Generator().manual_seed(seed + attempt)
+        inputs = prompts(side, generator)
+        sequences, margin = greedy(model, inputs, 40, None, 0)
+        varied = all(len(set(row[8:].tolist())) >= 6 for row in sequences)
+        if margin > MARGIN and varied:
+            return inputs, sequences
+    raise SystemExit("no stable prompts for " + side)
+
+
+def find_row(model, seed):
+    """One stable prompt, as int32 and without a mask."""
+    for attempt in range(1000):
+        generator = torch.Generator().manual_seed(seed + attempt)
+        inputs = {"input_ids": draw_ids(generator, 1, 5)}
+        if greedy(model, inputs, 40, None, None)[1] > MARGIN:
+            return {"input_ids": inputs["input_ids"].int()}
+    raise SystemExit("no stable prompt")
+
+
+def pick_eos(sequences, row, step):
+    """A token that the row generates first at about this step."""
+    generated = sequences[row, 8:].tolist()
+    for index in range(step, len(generated)):
+        if generated[index] not in generated[:index]:
+            return generated[index]
+    return generated[-1]
+
+
+def write_generation(folder, model, name, inputs, eos, pad):
+    sequences, margin = greedy(model, inputs, 40, eos, pad)
+    assert margin > MARGIN, (folder, name, margin)
+    store(folder, "inputs-" + name, inputs)
+    store(folder, "expected-" + name, {"sequences": sequences.contiguous()})
+
+
+class Writer:
+    def __init__(self, root):
+        self.root = os.path.join(root, "models")
+        shutil.rmtree(self.root, ignore_errors=True)
+        self.models = []
+
+    def folder(self, name):
+        return os.path.join(self.root, name)
+
+    def add(self, name, forward_cases=(), generate=(), base=None):
+        entry = {"name": name}
+        if base:
+            entry["base"] = base
+        entry["forward"] = list(forward_cases)
+        entry["generate"] = list(generate)
+        self.models.append(entry)
+
+    def save(self, name, model, **options):
+        model.save_pretrained(self.folder(name), **options)
+
+    def rename(self, name, change, extra=None):
+        """Rewrites the tensors of a saved model under other names."""
+        path = os.path.join(self.folder(name), "model.safetensors")
+        tensors = {change(key): value for key, value in
+                   load_file(path).items()}
+        tensors.update(extra or {})
+        save_file(tensors, path, metadata={"format": "pt"})
+
+    def patch(self, name, file, base=None, **changes):
+        """Writes a JSON file of a model with some keys changed."""
+        with open(os.path.join(self.folder(base or name), file)) as stream:
+            keys = json.load(stream)
+        keys.update(changes)
+        os.makedirs(self.folder(name), exist_ok=True)
+        with open(os.path.join(self.folder(name), file), "w") as stream:
+            json.dump({key: value for key, value in keys.items()
+                       if value is not ...}, stream, indent=2)
+            stream.write("\n")
+
+
+ALL = ("one", "ragged", "left", "holes", "longest", "positions", "types")
+SOME = ("ragged", "left", "types")
+
+
+def bert_classes(out):
+    for name, cls, changes, cases in (
+            ("bert-model", hf.BertModel,
+             dict(num_hidden_layers=2, intermediate_size=150), ALL),
+            ("bert-mlm", hf.BertForMaskedLM, SMALL_BERT, ALL),
+            ("bert-sequence", hf.BertForSequenceClassification,
+             dict(SMALL_BERT, num_labels=3, num_hidden_layers=3,
+                  hidden_act="relu"), SOME + ("holes", "one")),
+            ("bert-regression", hf.BertForSequenceClassification,
+             dict(SMALL_BERT, num_labels=1), ("ragged",)),
+            ("bert-token", hf.BertForTokenClassification,
+             dict(SMALL_BERT, num_labels=5, hidden_act="silu",
+                  type_vocab_size=3), SOME + ("holes",)),
+            ("bert-question", hf.BertForQuestionAnswering,
+             dict(SMALL_BERT, hidden_act="gelu_pytorch_tanh"),
+             SOME + ("holes", "one"))):
+        seed = len(out.models) + 1
+        model = build(cls, bert_config(**changes), seed)
+        out.save(name, model)
+        write_forward(out.folder(name), model, cases, seed)
+        out.add(name, cases)
+
+
+def bert_variants(out):
+    """Other ways to store the same thing."""
+    small = bert_config(**SMALL_BERT)
+
+    name = "bert-gamma"  # what converters of TensorFlow checkpoints wrote
+    model = build(hf.BertModel, small, 21)
+    out.save(name, model)
+    out.rename(name, lambda key: key.replace("LayerNorm.weight",
+                                             "LayerNorm.gamma")
+               .replace("LayerNorm.bias", "LayerNorm.beta"),
+               {"embeddings.position_ids": torch.arange(40).unsqueeze(0)})
+    write_forward(out.folder(name), model, SOME, 21)
+    out.add(name, SOME)
+
+    name = "bert-pretraining"  # more heads than the class uses
+    model = build(hf.BertForPreTraining, small, 22)
+    out.save(name, model)
+    out.patch(name, "config.json", architectures=["BertForMaskedLM"])
+    masked = hf.BertForMaskedLM.from_pretrained(out.folder(name)).eval()
+    write_forward(out.folder(name), masked, ("ragged",), 22)
+    out.add(name, ("ragged",))
+    body = "bert-pretraining-body"
+    out.patch(body, "config.json", name, architectures=["BertModel"])
+    write_forward(out.folder(body), model.bert, ("left",), 22)
+    out.add(body, ("left",), base=name)
+
+    name = "bert-no-pooler"
+    model = build(hf.BertModel, small, 23)
+    bare = hf.BertModel(small, add_pooling_layer=False)
+    bare.load_state_dict(model.state_dict(), strict=False)
+    out.save(name, bare)
+    write_forward(out.folder(name), bare.eval(), ("ragged",), 23)
+    out.add(name, ("ragged",))
+
+    name = "bert-untied"
+    model = build(hf.BertForMaskedLM, bert_config(
+        **SMALL_BERT, tie_word_embeddings=False), 24)
+    model.cls.predictions.bias = model.cls.predictions.decoder.bias
+    out.save(name, model)
+    # The tensors decide, whatever the config says.
+    out.patch(name, "config.json", tie_word_embeddings=True)
+    write_forward(out.folder(name), model, ("ragged",), 24)
+    out.add(name, ("ragged",))
+
+    name = "bert-sharded"
+    model = build(hf.BertModel, small, 25)
+    out.save(name, model, max_shard_size="20KB")
+    write_forward(out.folder(name), model, ("ragged",), 25)
+    out.add(name, ("ragged",))
+
+    for name, dtype, seed, changes in (
+            ("bert-f16", torch.float16, 26,
+             dict(hidden_size=78, num_attention_heads=3,
+                  intermediate_size=31)),
+            ("bert-bf16", torch.bfloat16, 27, {})):
+        model = build(hf.BertModel, bert_config(**changes), seed).to(dtype)
+        out.save(name, model)
+        write_forward(out.folder(name), model.float(), SOME, seed)
+        out.add(name, SOME)
+
+
+def gpt2_classes(out):
+    for name, cls, changes, cases in (
+            ("gpt2-model", hf.GPT2Model, dict(n_inner=101), ALL),
+            ("gpt2-sequence", hf.GPT2ForSequenceClassification,
+             dict(SMALL_GPT2, num_labels=3, pad_token_id=0, n_layer=3),
+             SOME + ("holes", "one")),
+            ("gpt2-scales", hf.GPT2LMHeadModel,
+             dict(SMALL_GPT2, scale_attn_weights=False, n_layer=3,
+                  scale_attn_by_inverse_layer_idx=True,
+                  activation_function="gelu"), SOME),
+            ("gpt2-default-inner", hf.GPT2Model,
+             dict(SMALL_GPT2, n_inner=None), ("ragged",)),
+            ("gpt2-untied", hf.GPT2LMHeadModel,
+             dict(SMALL_GPT2, tie_word_embeddings=False), SOME)):
+        seed = len(out.models) + 31
+        model = build(cls, gpt2_config(**changes), seed)
+        out.save(name, model)
+        write_forward(out.folder(name), model, cases, seed)
+        steps = []
+        if cls is hf.GPT2LMHeadModel:
+            write_generation(out.folder(name), model, "generate",
+                             find_row(model, seed), None, None)
+            steps = [{"name": "generate", "eos": "none"}]
+        out.add(name, cases, steps)
+
+
+def gpt2_variants(out):
+    name = "gpt2-buffers"  # old files store the causal masks, and no prefix
+    model = build(hf.GPT2LMHeadModel, gpt2_config(**SMALL_GPT2), 51)
+    out.save(name, model)
+    buffers = {}
+    for layer in range(2):
+        mask = torch.ones(60, 60, dtype=torch.uint8).tril()
+        buffers[f"h.{layer}.attn.bias"] = mask.view(1, 1, 60, 60)
+        buffers[f"h.{layer}.attn.masked_bias"] = torch.tensor(-1e4)
+    out.rename(name, lambda key: key.replace("transformer.", ""), buffers)
+    write_forward(out.folder(name), model, ("ragged",), 51)
+    out.add(name, ("ragged",))
+
+    name, base = "gpt2-sequence-no-pad", "gpt2-sequence"
+    out.patch(name, "config.json", base, pad_token_id=None)
+    model = hf.GPT2ForSequenceClassification.from_pretrained(out.folder(base))
+    model.config.pad_token_id = None
+    model.eval()
+    generator = torch.Generator().manual_seed(52)
+    inputs = {"input_ids": draw_ids(generator, 1, 5)}
+    inputs["input_ids"][0, 3:] = 0
+    store(out.folder(name), "inputs-row", inputs)
+    store(out.folder(name), "expected-row", forward(model, inputs))
+    out.add(name, ("row",), base=base)
+
+
+def gpt2_generation(out):
+    base = "gpt2-lm"
+    # Where the position counts more than the last token, a tied model does not
+    # repeat that token for ever.
+    model = build(hf.GPT2LMHeadModel, gpt2_config(), 61, token=0.3,
+                  position=1.5)
+    out.save(base, model)
+    write_forward(out.folder(base), model, ALL, 61)
+    left, tokens = find_prompts(model, "left", 1000)
+    right, _ = find_prompts(model, "right", 5000)
+    first, second = pick_eos(tokens, 0, 4), pick_eos(tokens, 1, 9)
+
+    write_generation(out.folder(base), model, "generate-left", left, None, 0)
+    write_generation(out.folder(base), model, "generate-right", right, None, 0)
+    write_generation(out.folder(base), model, "generate-eos", left, first, 0)
+    steps = [{"name": "generate-left", "eos": "none"},
+             {"name": "generate-right", "eos": "none"},
+             {"name": "generate-eos", "eos": str(first)}]
+    out.patch(base, "generation_config.json", eos_token_id=2, pad_token_id=0)
+    out.add(base, ALL, steps)
+
+    for name, eos, pad in (("gpt2-lm-eos-int", first, 0),
+                           ("gpt2-lm-eos-list", [first, second], 0),
+                           ("gpt2-lm-eos-no-pad", first, None),
+                           ("gpt2-lm-no-eos", None, 0),
+                           ("gpt2-lm-no-eos-no-pad", None, None)):
+        # Beams and sampling asked for by the file are not what tfc does.
+        out.patch(name, "generation_config.json", base, eos_token_id=eos,
+                  pad_token_id=pad, num_beams=4, do_sample=True)
+        write_generation(out.folder(name), model, "generate", left, eos, pad)
+        out.add(name, generate=[{"name": "generate"}], base=base)
+
+
+def main():
+    if (torch.__version__.split("+")[0], hf.__version__) != (
+            TORCH, TRANSFORMERS):
+        raise SystemExit(f"expected torch {TORCH} and transformers "
+                         f"{TRANSFORMERS} (the files are made by these), got "
+                         f"{torch.__version__} and {hf.__version__}")
+    root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(
+        os.path.abspath(__file__))
+    out = Writer(root)
+    bert_classes(out)
+    bert_variants(out)
+    gpt2_classes(out)
+    gpt2_variants(out)
+    gpt2_generation(out)
+    with open(os.path.join(root, "cases.json"), "w") as stream:
+        json.dump({"torch": TORCH, "transformers": TRANSFORMERS,
+                   "models": out.models}, stream, indent=1)
+        stream.write("\n")
+
+
+main()
