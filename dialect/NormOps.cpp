@@ -1,0 +1,35 @@
+// Normalisations: inference and verifiers.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/ShapeUtils.h"
+#include "dialect/TransformerDialect.h"
+
+using namespace mlir;
+using namespace tfc::transformer;
+
+LogicalResult LayerNormOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location>, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getInput().getType());
+  return success();
+}
+
+LogicalResult LayerNormOp::verify() {
+  int64_t width = widthOf(getInput());
+  // layer_norm_c1
+  if (failed(expectSize(*this, "weight of length", widthOf(getWeight()), width,
+                        "the width of the input"))) {
+    return failure();
+  }
+  // layer_norm_c2
+  if (getBias() &&
+      failed(expectSize(*this, "bias of length", widthOf(getBias()), width,
+                        "the width of the input"))) {
+    return failure();
+  }
+  // layer_norm_c3
+  if (!getEps().isFinite() || getEps().isNegative() || getEps().isZero()) {
+    return emitOpError() << "expected eps to be positive and finite, got "
+                         << getEps().convertToDouble();
+  }
+  return success();
+}

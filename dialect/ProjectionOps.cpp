@@ -1,0 +1,145 @@
+// Products with weights and the row-wise ops: inference, verifiers, folds.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/ShapeUtils.h"
+#include "dialect/TransformerDialect.h"
+
+using namespace mlir;
+using namespace tfc::transformer;
+
+//===-- linear ------------------------------------------------------------===//
+
+LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  types.push_back(rowsType(adaptor.getInput(), rowsOf(adaptor.getWeight())));
+  return success();
+}
+
+LogicalResult LinearOp::verify() {
+  // linear_c1
+  if (failed(expectSize(*this, "weight with columns", widthOf(getWeight()),
+                        widthOf(getInput()), "the width of the input"))) {
+    return failure();
+  }
+  // linear_c2
+  if (getBias()) {
+    return expectSize(*this, "bias of length", widthOf(getBias()),
+                      rowsOf(getWeight()), "the rows of the weight");
+  }
+  return success();
+}
+
+//===-- ffn ---------------------------------------------------------------===//
+
+LogicalResult FfnOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                      Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getInput().getType());
+  return success();
+}
+
+LogicalResult FfnOp::verify() {
+  int64_t hidden = widthOf(getInput()), width = rowsOf(getUp());
+  // ffn_c1
+  if (failed(expectSize(*this, "up with columns", widthOf(getUp()), hidden,
+                        "the width of the input"))) {
+    return failure();
+  }
+  // ffn_c2
+  if (failed(expectSize(*this, "down with columns", widthOf(getDown()), width,
+                        "the rows of up")) ||
+      failed(expectSize(*this, "down with rows", rowsOf(getDown()), hidden,
+                        "the width of the input"))) {
+    return failure();
+  }
+  // ffn_c3
+  if (getGate() && getGate().getType() != getUp().getType()) {
+    return emitOpError() << "expected gate of type " << getUp().getType()
+                         << " (the type of up), got " << getGate().getType();
+  }
+  // ffn_c5
+  if (getGateBias() && !getGate()) {
+    return emitOpError() << "expected no gate bias (there is no gate)";
+  }
+  // ffn_c4
+  for (auto [what, bias, length] :
+       {std::tuple{"up_bias of length", getUpBias(), width},
+        std::tuple{"gate_bias of length", getGateBias(), width},
+        std::tuple{"down_bias of length", getDownBias(), hidden}}) {
+    if (bias && failed(expectSize(*this, what, widthOf(bias), length,
+                                  "the rows of its weight"))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+//===-- activation --------------------------------------------------------===//
+
+LogicalResult ActivationOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location>,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getInput().getType());
+  return success();
+}
+
+/// activation identity x -> x
+OpFoldResult ActivationOp::fold(FoldAdaptor) {
+  return getAct() == Activation::Identity ? getInput() : Value();
+}
+
+//===-- add ---------------------------------------------------------------===//
+
+LogicalResult AddOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                      Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getLhs().getType());
+  return success();
+}
+
+LogicalResult AddOp::verify() {
+  // add_c1
+  return expectSize(*this, "rhs of width", widthOf(getRhs()),
+                    widthOf(getLhs()), "the width of lhs");
+}
+
+//===-- gather_rows -------------------------------------------------------===//
+
+LogicalResult GatherRowsOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location>,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  auto rows = cast<RankedTensorType>(adaptor.getRows().getType());
+  types.push_back(RankedTensorType::get(
+      {rows.getDimSize(0), widthOf(adaptor.getInput())},
+      cast<RankedTensorType>(adaptor.getInput().getType()).getElementType()));
+  return success();
+}
+
+//===-- slice_columns -----------------------------------------------------===//
+
+LogicalResult SliceColumnsOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location>,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  types.push_back(rowsType(adaptor.getInput(), adaptor.getWidth()));
+  return success();
+}
+
+LogicalResult SliceColumnsOp::verify() {
+  // slice_columns_c1
+  int64_t first = getFirst(), width = getWidth();
+  int64_t columns = widthOf(getInput());
+  if (first < 0 || width < 1 || first > columns - width) {
+    return emitOpError() << "expected a range inside [0, " << columns
+                         << ") (the width of the input), got [" << first
+                         << ", " << first + width << ')';
+  }
+  return success();
+}
+
+/// slice_columns x[0, width of x] -> x
+OpFoldResult SliceColumnsOp::fold(FoldAdaptor) {
+  return getType() == getInput().getType() ? getInput() : Value();
+}

@@ -1,0 +1,155 @@
+// Products with weights, and the row-wise ops around them.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_DIALECT_PROJECTIONOPS
+#define TFC_DIALECT_PROJECTIONOPS
+
+include "dialect/TransformerAttrs.td"
+
+def Transformer_LinearOp : Transformer_ValueOp<"linear"> {
+  let summary = "a product with a weight, plus bias";
+  let description = [{
+    `y[t,n] = sum_k x[t,k] weight[n,k] + bias[n]`: weights are `[out, in]`, as
+    `torch.nn.Linear` has them.
+
+    ```mlir
+    %y = transformer.linear %x, %weight bias %bias
+           : tensor<?x104xf32>, tensor<150x104xf32>, tensor<150xf32>
+    ```
+
+    Shapes: input `[T, K]`, weight `[N, K]`, bias `[N]`, result `[T, N]`.
+
+    Constraints:
+    * C1. input and weight agree in K.
+    * C2. bias has the length N.
+  }];
+  let arguments = (ins Transformer_Rows:$input, Transformer_Matrix:$weight,
+                       Optional<Transformer_Vector>:$bias);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `,` $weight (`bias` $bias^)? attr-dict `:` type(operands)
+  }];
+}
+
+def Transformer_FfnOp : Transformer_ValueOp<"ffn", [AttrSizedOperandSegments]> {
+  let summary = "the feed-forward block";
+  let description = [{
+    `down(act(up x))`, or gated `down(act(gate x) * up x)` (Shazeer 2020,
+    arXiv:2002.05202), each of up, gate, down a product as in
+    `transformer.linear`.
+
+    ```mlir
+    %y = transformer.ffn %x up %u down %d up_bias %ub down_bias %db act gelu
+           : tensor<?x104xf32>, tensor<150x104xf32>, tensor<104x150xf32>,
+             tensor<150xf32>, tensor<104xf32>
+    ```
+
+    Shapes: input `[T, W]`, up and gate `[F, W]`, down `[W, F]`, their biases
+    `[F]`, `[F]`, `[W]`, result `[T, W]`.
+
+    Constraints:
+    * C1. up has W columns.
+    * C2. down is `[W, F]`.
+    * C3. gate has the shape of up.
+    * C4. the biases have the lengths F, F, W.
+    * C5. a gate bias needs a gate.
+  }];
+  let arguments = (ins Transformer_Rows:$input, Transformer_Matrix:$up,
+                       Transformer_Matrix:$down,
+                       Optional<Transformer_Matrix>:$gate,
+                       Optional<Transformer_Vector>:$up_bias,
+                       Optional<Transformer_Vector>:$gate_bias,
+                       Optional<Transformer_Vector>:$down_bias,
+                       Transformer_Activation:$act);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `up` $up `down` $down (`gate` $gate^)? (`up_bias` $up_bias^)?
+    (`gate_bias` $gate_bias^)? (`down_bias` $down_bias^)? `act` $act
+    attr-dict `:` type(operands)
+  }];
+}
+
+def Transformer_ActivationOp : Transformer_ValueOp<"activation"> {
+  let summary = "an activation function, element by element";
+  let description = [{
+    * `identity`: x
+    * `gelu`: x/2 (1 + erf(x / sqrt 2))
+    * `gelu_new`: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
+    * `relu`: max(x, 0)
+    * `silu`: x / (1 + exp(-x))
+    * `tanh`: tanh x
+
+    (Hendrycks and Gimpel 2016, arXiv:1606.08415, for gelu.)
+
+    ```mlir
+    %y = transformer.activation gelu %x : tensor<?x150xf32>
+    ```
+
+    Shapes: `[T, W]` to `[T, W]`.
+  }];
+  let arguments = (ins Transformer_Activation:$act, Transformer_Rows:$input);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = "$act $input attr-dict `:` type(operands)";
+  let hasVerifier = 0;
+  let hasFolder = 1;
+}
+
+def Transformer_AddOp : Transformer_ValueOp<"add", [Commutative]> {
+  let summary = "the sum of two streams of rows";
+  let description = [{
+    `y = lhs + rhs`: the residual connection, and the sum of embeddings.
+
+    ```mlir
+    %y = transformer.add %x, %f : tensor<?x104xf32>, tensor<?x104xf32>
+    ```
+
+    Shapes: `[T, W]` each.
+
+    Constraints:
+    * C1. the widths are equal.
+  }];
+  let arguments = (ins Transformer_Rows:$lhs, Transformer_Rows:$rhs);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type(operands)";
+}
+
+def Transformer_GatherRowsOp : Transformer_ValueOp<"gather_rows"> {
+  let summary = "some of the rows";
+  let description = [{
+    `y[r,:] = x[rows[r],:]`, 0 <= rows[r] < T. Before a head, it keeps rows
+    that nobody asked for out of the head's product.
+
+    ```mlir
+    %y = transformer.gather_rows %x, %rows : tensor<?x104xf32>, tensor<?xi32>
+    ```
+
+    Shapes: input `[T, W]`, rows `[R]`, result `[R, W]`.
+  }];
+  let arguments = (ins Transformer_Rows:$input, Transformer_Ids:$rows);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = "$input `,` $rows attr-dict `:` type(operands)";
+  let hasVerifier = 0;
+}
+
+def Transformer_SliceColumnsOp : Transformer_ValueOp<"slice_columns"> {
+  let summary = "a range of columns";
+  let description = [{
+    `y[t,c] = x[t, first + c]` for `0 <= c < width`.
+
+    ```mlir
+    %start = transformer.slice_columns %x[0, 1] : tensor<?x2xf32>
+    ```
+
+    Shapes: input `[T, W]`, result `[T, width]`.
+
+    Constraints:
+    * C1. `[first, first + width)` is not empty and lies inside `[0, W)`.
+  }];
+  let arguments = (ins Transformer_Rows:$input, I64Attr:$first, I64Attr:$width);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `[` $first `,` $width `]` attr-dict `:` type(operands)
+  }];
+  let hasFolder = 1;
+}
+
+#endif // TFC_DIALECT_PROJECTIONOPS

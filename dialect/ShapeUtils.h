@@ -1,0 +1,36 @@
+// Widths, lengths and the checks that ops of several groups share.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_DIALECT_SHAPEUTILS_H
+#define TFC_DIALECT_SHAPEUTILS_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace tfc::transformer {
+
+/// The last axis of rows, of a matrix (its columns) or of a vector.
+inline int64_t widthOf(mlir::Value value) {
+  return llvm::cast<mlir::ShapedType>(value.getType()).getShape().back();
+}
+
+/// The rows of a matrix.
+inline int64_t rowsOf(mlir::Value value) {
+  return llvm::cast<mlir::ShapedType>(value.getType()).getShape().front();
+}
+
+/// The type of rows `width` wide, as many as `like` has.
+inline mlir::RankedTensorType rowsType(mlir::Value like, int64_t width) {
+  auto type = llvm::cast<mlir::RankedTensorType>(like.getType());
+  return mlir::RankedTensorType::get({type.getShape().front(), width},
+                                     type.getElementType());
+}
+
+/// "expected <what> <expected> (<why>), got <got>"; success when they agree.
+mlir::LogicalResult expectSize(mlir::Operation *op, llvm::StringRef what,
+                               int64_t got, int64_t expected,
+                               llvm::StringRef why);
+
+} // namespace tfc::transformer
+
+#endif // TFC_DIALECT_SHAPEUTILS_H

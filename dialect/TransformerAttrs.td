@@ -1,0 +1,97 @@
+// Enums and attributes.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_DIALECT_TRANSFORMERATTRS
+#define TFC_DIALECT_TRANSFORMERATTRS
+
+include "dialect/TransformerBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+class Transformer_Enum<string name, string summary, list<I32EnumAttrCase> cases>
+    : I32EnumAttr<name, summary, cases> {
+  let cppNamespace = "::tfc::transformer";
+  let genSpecializedAttr = 0;
+}
+
+class Transformer_EnumAttr<EnumAttrInfo info, string enumMnemonic>
+    : EnumAttr<Transformer_Dialect, info, enumMnemonic> {
+  let assemblyFormat = "$value";
+}
+
+def Transformer_ActivationEnum
+    : Transformer_Enum<"Activation", "activation function", [
+        I32EnumAttrCase<"Identity", 0, "identity">,
+        I32EnumAttrCase<"Gelu", 1, "gelu">,
+        I32EnumAttrCase<"GeluNew", 2, "gelu_new">,
+        I32EnumAttrCase<"Relu", 3, "relu">,
+        I32EnumAttrCase<"Silu", 4, "silu">,
+        I32EnumAttrCase<"Tanh", 5, "tanh">]>;
+def Transformer_Activation
+    : Transformer_EnumAttr<Transformer_ActivationEnum, "activation">;
+
+def Transformer_MaskEnum
+    : Transformer_Enum<"Mask", "which positions a query sees", [
+        I32EnumAttrCase<"Bidirectional", 0, "bidirectional">,
+        I32EnumAttrCase<"Causal", 1, "causal">]>;
+def Transformer_Mask
+    : Transformer_EnumAttr<Transformer_MaskEnum, "mask">;
+
+// The numbers of the next three are those of abi.h.
+def Transformer_FillEnum
+    : Transformer_Enum<"Fill", "values of an input not given", [
+        I32EnumAttrCase<"Required", 0, "required">,
+        I32EnumAttrCase<"Zero", 1, "zero">,
+        I32EnumAttrCase<"Absent", 2, "absent">,
+        I32EnumAttrCase<"Position", 3, "position">]>;
+def Transformer_Fill
+    : Transformer_EnumAttr<Transformer_FillEnum, "fill">;
+def Transformer_RowKindEnum
+    : Transformer_Enum<"RowKind", "which rows an output has", [
+        I32EnumAttrCase<"Tokens", 0, "tokens">,
+        I32EnumAttrCase<"Wanted", 1, "wanted">]>;
+def Transformer_RowKind
+    : Transformer_EnumAttr<Transformer_RowKindEnum, "row_kind">;
+def Transformer_TakeEnum
+    : Transformer_Enum<"Take", "which rows a forward pass wants", [
+        I32EnumAttrCase<"All", 0, "all">,
+        I32EnumAttrCase<"First", 1, "first">,
+        I32EnumAttrCase<"LastNonpad", 2, "last_nonpad">]>;
+def Transformer_Take
+    : Transformer_EnumAttr<Transformer_TakeEnum, "take">;
+
+def Transformer_InputAttr : AttrDef<Transformer_Dialect, "Input"> {
+  let mnemonic = "input";
+  let summary = "an input port: argument attribute of an entry";
+  let description = [{
+    Hugging Face's name of the input, what it is when the caller does not give
+    it, and its bound: every value is in `[0, limit)`.
+  }];
+  let parameters = (ins StringRefParameter<>:$name,
+                        EnumParameter<Transformer_FillEnum>:$fill,
+                        "int64_t":$limit);
+  let assemblyFormat = "`<` $name `,` `fill` `=` $fill `,` `limit` `=` $limit `>`";
+}
+
+def Transformer_SourceAttr : AttrDef<Transformer_Dialect, "Source"> {
+  let mnemonic = "source";
+  let summary = "where a parameter is stored";
+  let description = [{
+    Tensor name patterns (`{p}` prefix, `{i}` layer), and the part of the stored
+    tensor that is meant: rows `[first_row, first_row + rows)` of
+    `[stored_rows, cols]`; `in_out` for a tensor stored transposed. `zeros`
+    stands in for a missing tensor when `fill_zeros`. A parameter `tied_to`
+    another is none of its own: if stored, it must equal that one.
+  }];
+  let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$patterns,
+                        DefaultValuedParameter<"int64_t", "0">:$first_layer,
+                        DefaultValuedParameter<"int64_t", "0">:$first_row,
+                        "int64_t":$stored_rows,
+                        DefaultValuedParameter<"bool", "false">:$in_out,
+                        DefaultValuedParameter<"bool", "false">:$fill_zeros,
+                        OptionalParameter<"::mlir::StringAttr">:$tied_to);
+  let assemblyFormat = "`<` `[` $patterns `]` `,` struct($first_layer, "
+                       "$first_row, $stored_rows, $in_out, $fill_zeros, "
+                       "$tied_to) `>`";
+}
+
+#endif // TFC_DIALECT_TRANSFORMERATTRS

@@ -1,0 +1,79 @@
+// The dialect, its type constraints and the base classes of its ops.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_DIALECT_TRANSFORMERBASE
+#define TFC_DIALECT_TRANSFORMERBASE
+
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+
+def Transformer_Dialect : Dialect {
+  let name = "transformer";
+  let summary = "transformer models, one ragged step at a time";
+  let description = [{
+    A function of this dialect is one *step* of a model: the new tokens of all
+    sequences of a batch, packed without padding into `[tokens, width]` rows.
+    Which rows belong to which sequence, and what came before them, is in
+    `!transformer.batch`; keys and values of earlier steps are in
+    `!transformer.cache`. Weights are named by `transformer.parameter` and
+    never stored in the IR. Widths are static, row counts dynamic.
+
+    Ops come in two groups. *Value ops* are the mathematics: pure, on tensors,
+    with no layout and no target. *Structured ops* (`paged_attention`,
+    `cache_write`, `tap`, `output`, `worker`) are what linalg cannot say; they
+    exist on tensors and on memrefs and are expanded by the code generators.
+  }];
+  let cppNamespace = "::tfc::transformer";
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+class Transformer_RankedTensor<int rank, Pred extra, string summary>
+    : Type<And<[CPred<"::llvm::isa<::mlir::RankedTensorType>($_self)">,
+                CPred<"::llvm::cast<::mlir::RankedTensorType>($_self)"
+                      ".getRank() == " # rank>, extra]>,
+           summary, "::mlir::RankedTensorType">;
+
+class Transformer_Element<string predicate>
+    : CPred<"::llvm::cast<::mlir::RankedTensorType>($_self)"
+            ".getElementType()." # predicate>;
+
+class Transformer_Static<int axis>
+    : CPred<"!::llvm::cast<::mlir::RankedTensorType>($_self)"
+            ".isDynamicDim(" # axis # ")">;
+
+def Transformer_Rows
+    : Transformer_RankedTensor<2,
+        And<[Transformer_Element<"isF32()">, Transformer_Static<1>]>,
+        "f32 rows of static width, tensor<?xWxf32>">;
+def Transformer_Matrix
+    : Transformer_RankedTensor<2,
+        And<[Transformer_Element<"isF32()">, Transformer_Static<0>,
+             Transformer_Static<1>]>,
+        "f32 matrix of static shape">;
+def Transformer_Vector
+    : Transformer_RankedTensor<1,
+        And<[Transformer_Element<"isF32()">, Transformer_Static<0>]>,
+        "f32 vector of static length">;
+def Transformer_Ids
+    : Transformer_RankedTensor<1, Transformer_Element<"isInteger(32)">,
+        "i32 vector, tensor<?xi32>">;
+def Transformer_Weight
+    : AnyTypeOf<[Transformer_Matrix, Transformer_Vector]>;
+
+// Rows before and after bufferization, for the structured ops.
+def Transformer_RowsOrBuffer
+    : AnyTypeOf<[Transformer_Rows, MemRefRankOf<[F32], [2]>]>;
+
+class Transformer_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Transformer_Dialect, mnemonic, traits>;
+
+// Pure, on tensors, result type a function of the operands.
+class Transformer_ValueOp<string mnemonic, list<Trait> traits = []>
+    : Transformer_Op<mnemonic, !listconcat([Pure, InferTypeOpAdaptor],
+                                           traits)> {
+  let hasVerifier = 1;
+}
+
+#endif // TFC_DIALECT_TRANSFORMERBASE

@@ -1,0 +1,71 @@
+// Registration, types and attributes of the transformer dialect.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/TransformerDialect.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tfc::transformer;
+
+#include "dialect/TransformerDialect.cpp.inc"
+#include "dialect/TransformerEnums.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialect/TransformerTypes.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialect/TransformerAttrs.cpp.inc"
+
+void TransformerDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialect/TransformerTypes.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/TransformerAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/TransformerOps.cpp.inc"
+      >();
+}
+
+Type CacheType::parse(AsmParser &parser) {
+  int64_t layers = 0, kvHeads = 0, headDim = 0;
+  if (parser.parseLess()) {
+    return {};
+  }
+  bool scratch = succeeded(parser.parseOptionalKeyword("scratch"));
+  if ((scratch && parser.parseComma()) || parser.parseKeyword("layers") ||
+      parser.parseEqual() || parser.parseInteger(layers) ||
+      parser.parseComma() || parser.parseKeyword("kv_heads") ||
+      parser.parseEqual() || parser.parseInteger(kvHeads) ||
+      parser.parseComma() || parser.parseKeyword("head_dim") ||
+      parser.parseEqual() || parser.parseInteger(headDim) ||
+      parser.parseGreater()) {
+    return {};
+  }
+  return parser.getChecked<CacheType>(parser.getContext(), layers, kvHeads,
+                                      headDim, scratch);
+}
+
+void CacheType::print(AsmPrinter &printer) const {
+  printer << '<' << (getScratch() ? "scratch, " : "")
+          << "layers = " << getLayers() << ", kv_heads = " << getKvHeads()
+          << ", head_dim = " << getHeadDim() << '>';
+}
+
+LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                int64_t layers, int64_t kvHeads,
+                                int64_t headDim, bool scratch) {
+  for (auto [name, value] : {std::pair{"layers", layers},
+                             std::pair{"kv_heads", kvHeads},
+                             std::pair{"head_dim", headDim}}) {
+    if (value < 1) {
+      return emitError() << "expected " << name << " of at least 1, got "
+                         << value;
+    }
+  }
+  return success();
+}

@@ -1,0 +1,69 @@
+// The weight table and its uses.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_DIALECT_WEIGHTOPS
+#define TFC_DIALECT_WEIGHTOPS
+
+include "dialect/TransformerAttrs.td"
+include "dialect/TransformerTypes.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
+  let summary = "declares a weight: its shape and where it is stored";
+  let description = [{
+    A row of the weight table. `layers`, when given, says that there is one
+    tensor of this type per layer; they lie at constant distance in the packed
+    weights. `offset` and `stride` (bytes) are written by `tfc-pack-weights`.
+
+    ```mlir
+    transformer.parameter @encoder.layers.attn.q.weight : tensor<104x104xf32>
+      layers 2 from <["{p}encoder.layer.{i}.attention.self.query.weight"],
+                     stored_rows = 104>
+    ```
+
+    Constraints:
+    * C1. `layers` is at least 1.
+    * C2. rows `[first_row, first_row + rows)` lie inside `stored_rows`.
+    * C3. `tied_to` names a parameter of the same type.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type,
+                       OptionalAttr<I64Attr>:$layers,
+                       Transformer_SourceAttr:$source,
+                       OptionalAttr<I64Attr>:$offset,
+                       OptionalAttr<I64Attr>:$stride);
+  let assemblyFormat = [{
+    $sym_name `:` $type (`layers` $layers^)? `from` `` $source
+    (`at` $offset^)? (`stride` $stride^)? attr-dict
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::RankedTensorType getTensorType() {
+      return ::llvm::cast<::mlir::RankedTensorType>(getType());
+    }
+  }];
+  let hasVerifier = 1;
+}
+
+def Transformer_WeightOp
+    : Transformer_Op<"weight", [Pure,
+        DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a weight, of one layer where there is one a layer";
+  let description = [{
+    `W[layer]`, read-only. On tensors until bufferization, then a memref into
+    the packed weights.
+
+    ```mlir
+    %w = transformer.weight @encoder.layers.attn.q.weight[%layer]
+           : tensor<104x104xf32>
+    ```
+
+    Constraints:
+    * C1. the symbol is a `transformer.parameter` that is not tied to another.
+    * C2. there is an index exactly if the parameter has layers.
+    * C3. the result has the parameter's shape and element type.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$name, Optional<Index>:$layer);
+  let results = (outs AnyTypeOf<[Transformer_Weight,
+                                 MemRefRankOf<[F32], [1, 2]>]>:$result);
+  let assemblyFormat = "$name (`[` $layer^ `]`)? attr-dict `:` type($result)";
+}
+
+#endif // TFC_DIALECT_WEIGHTOPS
