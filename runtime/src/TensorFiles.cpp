@@ -1,0 +1,202 @@
+// A folder of safetensors files as one set of tensors. The index of a sharded
+// checkpoint is as hostile as a header: it may name no file outside its folder.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/Safetensors.h"
+
+#include "runtime/src/SafetensorsHeader.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+namespace tfc::rt {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr uint64_t maxIndexBytes = 100000000;
+constexpr const char *singleName = "model.safetensors";
+constexpr const char *indexName = "model.safetensors.index.json";
+
+/// Whether `path`, links followed, lies in `folder`. The hub's cache is the one
+/// exception: there every file of snapshots/REVISION is a link to ../../blobs.
+bool staysInside(const fs::path &folder, const fs::path &path) {
+  std::error_code error;
+  fs::path root = fs::canonical(folder, error);
+  fs::path real = error ? fs::path() : fs::canonical(path, error);
+  if (error) {
+    return false;
+  }
+  auto ends = std::mismatch(root.begin(), root.end(), real.begin(), real.end());
+  if (ends.first == root.end()) {
+    return true;
+  }
+  return root.parent_path().filename() == "snapshots" &&
+         real.parent_path() == root.parent_path().parent_path() / "blobs";
+}
+
+/// Whether the text of an index names a file of its folder.
+bool isPlainRelative(const std::string &name) {
+  fs::path path(name);
+  if (name.empty() || name.find('\0') != std::string::npos ||
+      path.is_absolute()) {
+    return false;
+  }
+  return std::none_of(path.begin(), path.end(),
+                      [](const fs::path &part) { return part == ".."; });
+}
+
+Result<std::string> readText(const std::string &path, uint64_t limit) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) {
+    return makeError(Code::NotFound, path, ": expected a regular file");
+  }
+  uint64_t size = fs::file_size(path, error);
+  if (error || size > limit) {
+    return makeError(Code::InvalidArgument, path, ": expected at most ", limit,
+                     " bytes, got ", size);
+  }
+  std::string text(size, '\0');
+  std::ifstream in(path, std::ios::binary);
+  if (!in.read(text.data(), static_cast<std::streamsize>(size))) {
+    return makeError(Code::NotFound, path, ": cannot be read");
+  }
+  return text;
+}
+
+} // namespace
+
+Result<TensorFiles> TensorFiles::open(const std::string &path) {
+  TensorFiles set;
+  set.rootPath = path;
+  std::error_code error;
+  Status status =
+      fs::is_directory(path, error) ? set.openFolder() : set.add(path);
+  if (status) {
+    status = set.finish();
+  }
+  if (!status) {
+    return std::move(status.error());
+  }
+  return set;
+}
+
+Status TensorFiles::openFolder() {
+  fs::path folder(rootPath);
+  std::error_code error;
+  if (fs::exists(folder / singleName, error)) {
+    return add(folder / singleName);
+  }
+  if (fs::exists(folder / indexName, error)) {
+    return openIndex(folder / indexName);
+  }
+  std::vector<std::string> found;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    if (it->path().extension() == ".safetensors") {
+      found.push_back(it->path());
+    }
+  }
+  if (error) {
+    return makeError(Code::NotFound, rootPath,
+                     ": cannot be listed: ", error.message());
+  }
+  if (found.empty()) {
+    return makeError(Code::NotFound, rootPath, ": expected ", singleName, ", ",
+                     indexName, " or other *.safetensors files, got none");
+  }
+  std::sort(found.begin(), found.end());
+  Faults faults;
+  for (const std::string &path : found) {
+    faults.add(add(path));
+  }
+  return faults.take();
+}
+
+Status TensorFiles::openIndex(const std::string &indexPath) {
+  Result<std::string> text = readText(indexPath, maxIndexBytes);
+  if (!text) {
+    return std::move(text.error());
+  }
+  auto index = readIndex(text->data(), text->size());
+  if (!index) {
+    return makeError(Code::InvalidArgument, indexPath, ": ",
+                     index.error().message);
+  }
+  std::map<std::string, size_t> shards;
+  Faults faults;
+  for (const auto &[tensor, name] : *index) {
+    if (!shards.emplace(name, 0).second) {
+      continue;
+    }
+    fs::path path = fs::path(rootPath) / name;
+    std::error_code error;
+    if (!isPlainRelative(name)) {
+      faults.add(makeError(Code::InvalidArgument, indexPath,
+                           ": expected names of files in its folder, got ",
+                           quoteName(name)));
+    } else if (!fs::exists(path, error)) {
+      faults.add(makeError(Code::NotFound, indexPath, ": expected shard ",
+                           quoteName(name), " in its folder, got none"));
+    } else if (!staysInside(rootPath, path)) {
+      faults.add(makeError(Code::InvalidArgument, indexPath,
+                           ": expected names of files in its folder, got ",
+                           quoteName(name), ", a link out of it"));
+    } else {
+      faults.add(add(path));
+      shards[name] = files.size();
+    }
+  }
+  if (faults.any()) {
+    return faults.take();
+  }
+  for (const auto &[tensor, name] : *index) {
+    const TensorFile &file = *files[shards[name] - 1];
+    if (!file.find(tensor)) {
+      faults.add(makeError(Code::NotFound, file.path(), ": expected tensor ",
+                           quoteName(tensor), " (", indexName,
+                           " puts it there), got none"));
+    }
+  }
+  return faults.take();
+}
+
+Status TensorFiles::add(const std::string &path) {
+  Result<std::shared_ptr<TensorFile>> file = TensorFile::open(path);
+  if (!file) {
+    return std::move(file.error());
+  }
+  files.push_back(std::move(*file));
+  return {};
+}
+
+Status TensorFiles::finish() {
+  for (const std::shared_ptr<TensorFile> &file : files) {
+    for (const Tensor &tensor : file->tensors()) {
+      list.push_back(&tensor);
+    }
+  }
+  std::sort(list.begin(), list.end(),
+            [](const Tensor *a, const Tensor *b) { return a->name < b->name; });
+  Faults faults;
+  for (size_t i = 1; i < list.size(); ++i) {
+    if (list[i]->name == list[i - 1]->name) {
+      faults.add(makeError(Code::InvalidArgument, list[i]->file,
+                           ": expected distinct tensors, got ",
+                           quoteName(list[i]->name), " as in ",
+                           list[i - 1]->file));
+    }
+  }
+  return faults.take();
+}
+
+const Tensor *TensorFiles::find(std::string_view name) const {
+  auto found = std::lower_bound(
+      list.begin(), list.end(), name,
+      [](const Tensor *t, std::string_view n) { return t->name < n; });
+  return found != list.end() && (*found)->name == name ? *found : nullptr;
+}
+
+} // namespace tfc::rt
