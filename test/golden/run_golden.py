@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# Compiles the golden models with tfc and compares what tfc-run computes with
+# what Hugging Face computed; checks the laws as well. Needs no packages.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import argparse
+import filecmp
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+import laws
+import tensors
+from compare import check_equal, check_floats, check_names
+from tool import Failure, Tool
+
+ROOT = os.path.dirname(os.path.abspath(__file__))
+NEW_TOKENS = 40
+
+
+class Model:
+    """One entry of cases.json, built in a scratch folder."""
+
+    def __init__(self, entry, entries, tool):
+        self.entry = entry
+        self.tool = tool
+        self.weights = tool.path("weights")
+        self.assemble(entries, self.weights)
+        self.spec, self.library = tool.build(self.weights, "model")
+
+    def source(self, name):
+        return os.path.join(ROOT, "models", self.entry["name"], name)
+
+    def assemble(self, entries, folder):
+        """The model's folder: its base's files, then its own."""
+        os.mkdir(folder)
+        entry, chain = self.entry, []
+        while entry:
+            chain.insert(0, entry["name"])
+            entry = entries.get(entry.get("base"))
+        for name in chain:
+            origin = os.path.join(ROOT, "models", name)
+            for file in os.listdir(origin):
+                if not file.startswith(("inputs-", "expected-")):
+                    shutil.copy(os.path.join(origin, file), folder)
+
+    def case(self, name):
+        return (tensors.read(self.source(f"inputs-{name}.safetensors")),
+                tensors.read(self.source(f"expected-{name}.safetensors")))
+
+    def run(self, inputs, *options):
+        return self.tool.run(self.library, self.weights, inputs,
+                             *(options or ("--threads", "1")))
+
+    def check_forward(self, name):
+        inputs, expected = self.case(name)
+        result = self.run(inputs)
+        faults = check_names(expected, result)
+        if faults:
+            return faults
+        for key in expected:
+            faults += check_floats(key, expected[key], result[key])
+        for law in (laws.check_threads, laws.check_integers,
+                    laws.check_alone):
+            faults += law(self.run, inputs, result)
+        return faults
+
+    def ends(self, eos):
+        """The ids that end a row: the option, else the model's files."""
+        if eos is not None:
+            return [] if eos == "none" else [int(eos)]
+        path = os.path.join(self.weights, "generation_config.json")
+        with open(path) as stream:
+            value = json.load(stream).get("eos_token_id")
+        if value is None:
+            return []
+        return value if isinstance(value, list) else [value]
+
+    def check_generate(self, step):
+        inputs, expected = self.case(step["name"])
+        eos = step.get("eos")
+
+        def generate(given, *options):
+            return self.tool.generate(self.library, self.weights, given,
+                                      NEW_TOKENS, eos, *options)
+
+        result = generate(inputs)
+        faults = check_names(expected, result)
+        if faults:
+            return faults
+        faults += check_equal("sequences", expected["sequences"],
+                              result["sequences"])
+        faults += laws.check_threads(generate, inputs, result)
+        faults += laws.check_integers(generate, inputs, result)
+        faults += laws.check_decoding(self.run, inputs, result["sequences"],
+                                      self.ends(eos))
+        return faults
+
+    def check_bytes(self):
+        """Neither a second time nor another folder changes the library."""
+        again = self.tool.path("again.so")
+        self.tool.compile(self.spec, again)
+        other = self.tool.path("another-name")
+        shutil.copytree(self.weights, other)
+        spec, library = self.tool.build(other, "elsewhere")
+        return [f"{what}: the bytes differ" for what, one, two in (
+            ("compiled twice", self.library, again),
+            ("imported from another folder", self.spec, spec),
+            ("compiled from another folder", self.library, library))
+                if not filecmp.cmp(one, two, shallow=False)]
+
+
+def check_model(entry, entries, tool):
+    """Runs all of a model; returns its faults, each with the case's name."""
+    model = Model(entry, entries, tool)
+    jobs = [("bytes", model.check_bytes)]
+    for name in entry["forward"]:
+        jobs.append((name, lambda name=name: model.check_forward(name)))
+    for step in entry["generate"]:
+        jobs.append((step["name"],
+                     lambda step=step: model.check_generate(step)))
+    faults = []
+    for name, job in jobs:
+        try:
+            found = job()
+        except Failure as failure:
+            found = [str(failure)]
+        faults += [f"{entry['name']}/{name}: {fault}" for fault in found]
+    return faults
+
+
+def main():
+    parser = argparse.ArgumentParser(description="compares tfc with Hugging Face")
+    parser.add_argument("--tfc", required=True)
+    parser.add_argument("--tfc-run", required=True)
+    parser.add_argument("models", nargs="*",
+                        help="names from cases.json; all without one")
+    options = parser.parse_args()
+    with open(os.path.join(ROOT, "cases.json")) as stream:
+        entries = {entry["name"]: entry
+                   for entry in json.load(stream)["models"]}
+    unknown = [name for name in options.models if name not in entries]
+    if unknown:
+        parser.error(f"no such model: {', '.join(unknown)}")
+
+    failed = 0
+    for name in options.models or entries:
+        with tempfile.TemporaryDirectory(prefix="tfc-golden-") as scratch:
+            tool = Tool(options.tfc, options.tfc_run, scratch)
+            try:
+                faults = check_model(entries[name], entries, tool)
+            except Failure as failure:
+                faults = [f"{name}: {failure}"]
+        for fault in faults:
+            print(fault, file=sys.stderr)
+        print(f"{'FAILED' if faults else 'ok'}: {name}", flush=True)
+        failed += bool(faults)
+    return 1 if failed else 0
+
+
+sys.exit(main())

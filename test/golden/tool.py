@@ -1,0 +1,67 @@
+# The command lines of tfc and tfc-run, as the tests call them.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import os
+import subprocess
+
+import tensors
+
+
+class Failure(Exception):
+    """A command that did not exit with 0."""
+
+
+class Tool:
+    """Files go into the folder `scratch`, which must exist."""
+
+    def __init__(self, tfc, tfc_run, scratch):
+        self.tfc = os.path.abspath(tfc)
+        self.tfc_run = os.path.abspath(tfc_run)
+        self.scratch = scratch
+        self.count = 0
+
+    def path(self, name):
+        return os.path.join(self.scratch, name)
+
+    def call(self, *command):
+        try:
+            done = subprocess.run(command, capture_output=True, text=True,
+                                  errors="replace", timeout=600)
+        except subprocess.TimeoutExpired:
+            raise Failure(" ".join(command) + "\nno end after 600 s")
+        if done.returncode != 0:
+            raise Failure(f"{' '.join(command)}\nexit code {done.returncode}"
+                          f"\n{done.stdout}{done.stderr}")
+        return done
+
+    def import_model(self, weights, spec):
+        return self.call(self.tfc, "import", weights, "-o", spec)
+
+    def compile(self, spec, library):
+        return self.call(self.tfc, "compile", spec, "-o", library)
+
+    def build(self, weights, name):
+        """Import and compile; returns the paths of spec and library."""
+        spec, library = self.path(name + ".json"), self.path(name + ".so")
+        self.import_model(weights, spec)
+        self.compile(spec, library)
+        return spec, library
+
+    def run(self, library, weights, inputs, *options):
+        """tfc-run with these inputs; returns the tensors of its output."""
+        self.count += 1
+        source = self.path(f"in-{self.count}.safetensors")
+        result = self.path(f"out-{self.count}.safetensors")
+        tensors.write(source, inputs)
+        self.call(self.tfc_run, library, "--weights", weights, "--inputs",
+                  source, "--outputs", result, *options)
+        out = tensors.read(result)
+        os.remove(source)
+        os.remove(result)
+        return out
+
+    def generate(self, library, weights, inputs, new_tokens, eos=None,
+                 *options):
+        choice = ["--eos", str(eos)] if eos is not None else []
+        return self.run(library, weights, inputs, "--generate",
+                        "--max-new-tokens", str(new_tokens), *choice,
+                        *options)
