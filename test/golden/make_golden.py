@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import warnings
 
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
@@ -160,14 +161,19 @@ def write_forward(folder, model, cases, seed, pad=0):
 
 def greedy(model, inputs, new_tokens, eos, pad):
     """generate's sequences, and the smallest top-1 to top-2 distance."""
-    settings = hf.GenerationConfig(
-        num_beams=1, do_sample=False, max_new_tokens=new_tokens,
-        eos_token_id=eos, pad_token_id=pad, bos_token_id=1,
-        output_scores=True, return_dict_in_generate=True)
+    model.generation_config = hf.GenerationConfig(
+        eos_token_id=eos, pad_token_id=pad, bos_token_id=1)
+    return search(model, inputs, new_tokens)
+
+
+def search(model, inputs, new_tokens):
+    """The same under the model's own generation_config."""
     with torch.no_grad():
         result = model.generate(
             **{name: value.long() for name, value in inputs.items()},
-            generation_config=settings)
+            num_beams=1, do_sample=False, max_new_tokens=new_tokens,
+            output_scores=True, return_dict_in_generate=True)
+    eos = model.generation_config.eos_token_id
     ends = [] if eos is None else [eos] if isinstance(eos, int) else eos
     start = inputs["input_ids"].shape[1]
     margin = float("inf")
@@ -216,17 +222,30 @@ def find_row(model, seed):
     raise SystemExit("no stable prompt")
 
 
-def pick_eos(sequences, row, step):
-    """A token that the row generates first at about this step."""
-    generated = sequences[row, 8:].tolist()
-    for index in range(step, len(generated)):
-        if generated[index] not in generated[:index]:
-            return generated[index]
-    return generated[-1]
+def steps_until(sequences, ends):
+    """Per row, how many tokens are generated up to the first of `ends`."""
+    rows = [row[8:].tolist() for row in sequences]
+    return [next((i + 1 for i, token in enumerate(row) if token in ends), 40)
+            for row in rows]
 
 
-def write_generation(folder, model, name, inputs, eos, pad):
-    sequences, margin = greedy(model, inputs, 40, eos, pad)
+def pick_ends(sequences):
+    """A token that ends the rows after different numbers of steps, and one
+    that ends some row earlier."""
+    tokens = set(sequences[:, 8:].flatten().tolist())
+    for first in sorted(tokens):
+        alone = steps_until(sequences, [first])
+        if len(set(alone)) < 3 or min(alone) < 4 or max(alone) == 40:
+            continue
+        for second in sorted(tokens):
+            both = steps_until(sequences, [first, second])
+            if both != alone and len(set(both)) == 3 and min(both) > 1:
+                return first, second
+    raise SystemExit("no tokens that would do as ends")
+
+
+def write_generation(folder, name, inputs, result):
+    sequences, margin = result
     assert margin > MARGIN, (folder, name, margin)
     store(folder, "inputs-" + name, inputs)
     store(folder, "expected-" + name, {"sequences": sequences.contiguous()})
@@ -380,8 +399,9 @@ def gpt2_classes(out):
         write_forward(out.folder(name), model, cases, seed)
         steps = []
         if cls is hf.GPT2LMHeadModel:
-            write_generation(out.folder(name), model, "generate",
-                             find_row(model, seed), None, None)
+            row = find_row(model, seed)
+            write_generation(out.folder(name), "generate", row,
+                             greedy(model, row, 40, None, None))
             steps = [{"name": "generate", "eos": "none"}]
         out.add(name, cases, steps)
 
@@ -422,11 +442,12 @@ def gpt2_generation(out):
     write_forward(out.folder(base), model, ALL, 61)
     left, tokens = find_prompts(model, "left", 1000)
     right, _ = find_prompts(model, "right", 5000)
-    first, second = pick_eos(tokens, 0, 4), pick_eos(tokens, 1, 9)
-
-    write_generation(out.folder(base), model, "generate-left", left, None, 0)
-    write_generation(out.folder(base), model, "generate-right", right, None, 0)
-    write_generation(out.folder(base), model, "generate-eos", left, first, 0)
+    first, second = pick_ends(tokens)
+    for name, inputs, eos in (("generate-left", left, None),
+                              ("generate-right", right, None),
+                              ("generate-eos", left, first)):
+        write_generation(out.folder(base), name, inputs,
+                         greedy(model, inputs, 40, eos, 0))
     steps = [{"name": "generate-left", "eos": "none"},
              {"name": "generate-right", "eos": "none"},
              {"name": "generate-eos", "eos": str(first)}]
@@ -441,8 +462,15 @@ def gpt2_generation(out):
         # Beams and sampling asked for by the file are not what tfc does.
         out.patch(name, "generation_config.json", base, eos_token_id=eos,
                   pad_token_id=pad, num_beams=4, do_sample=True)
-        write_generation(out.folder(name), model, "generate", left, eos, pad)
         out.add(name, generate=[{"name": "generate"}], base=base)
+        with tempfile.TemporaryDirectory() as whole:
+            for part in (base, name):
+                shutil.copytree(out.folder(part), whole, dirs_exist_ok=True)
+            loaded = hf.GPT2LMHeadModel.from_pretrained(
+                whole, attn_implementation="eager").eval()
+        assert loaded.generation_config.eos_token_id == eos
+        write_generation(out.folder(name), "generate", left,
+                         search(loaded, left, 40))
 
 
 def main():
