@@ -1,0 +1,52 @@
+// The formulas of the op descriptions (dialect/*.td) as plain loops over
+// doubles. Operands have the shapes that the ops' verifiers demand.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_REFERENCE_FORMULAS_H
+#define TFC_COMPILER_REFERENCE_FORMULAS_H
+
+#include "compiler/reference/Interpreter.h"
+
+namespace tfc::reference {
+
+/// y[t,:] = table[ids[t] + offset, :]; a negative id gives zeros. Ids are in
+/// range.
+Matrix embedding(const std::vector<int32_t> &ids, const Matrix &table,
+                 int64_t offset);
+
+/// `bias` may be null, here and below.
+Matrix layerNorm(const Matrix &x, const Matrix &weight, const Matrix *bias,
+                 double eps);
+
+/// y[t,n] = sum_k x[t,k] weight[n,k] + bias[n]
+Matrix linear(const Matrix &x, const Matrix &weight, const Matrix *bias);
+
+double activate(transformer::Activation act, double x);
+Matrix activation(transformer::Activation act, const Matrix &x);
+
+struct FfnWeights {
+  const Matrix *up, *down, *gate, *upBias, *gateBias, *downBias;
+};
+/// down(act(up x)), or down(act(gate x) * up x)
+Matrix ffn(const Matrix &x, const FfnWeights &weights,
+           transformer::Activation act);
+
+Matrix add(const Matrix &a, const Matrix &b);
+/// y[r,:] = x[rows[r],:]. Rows are in range.
+Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows);
+Matrix sliceColumns(const Matrix &x, int64_t first, int64_t width);
+
+struct AttentionShape {
+  int64_t numHeads, kvHeads, headDim;
+  double scale;
+  bool causal;
+};
+/// Puts the sequence's rows of `key` and `value` at its positions
+/// [past, past + count) of `cache`, which holds at least `past`, then writes
+/// its rows of `result`.
+void attention(const Matrix &query, const Matrix &key, const Matrix &value,
+               const Sequence &sequence, const AttentionShape &shape,
+               Cache::Layer &cache, Matrix &result);
+
+} // namespace tfc::reference
+
+#endif // TFC_COMPILER_REFERENCE_FORMULAS_H

@@ -1,0 +1,75 @@
+// The meaning of the model-level dialect, executed in double precision: the
+// yardstick that compiled code is compared with (`tfc verify`).
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_REFERENCE_INTERPRETER_H
+#define TFC_COMPILER_REFERENCE_INTERPRETER_H
+
+#include "compiler/reference/Matrix.h"
+#include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace tfc::reference {
+
+/// A sequence of a step, as tfc_sequence_v0 in runtime/include/tfc/abi.h has
+/// it; `id` names its rows in the Cache in place of blocks.
+struct Sequence {
+  int64_t id = 0;
+  int32_t first = 0, count = 0, past = 0, keys = 0;
+};
+
+/// What one call of an entry gets. Every input port must be given, one value a
+/// token; `rows` are the tokens that `wanted` outputs get.
+struct Step {
+  std::map<std::string, std::vector<int32_t>> inputs;
+  std::vector<int32_t> rows;
+  std::vector<Sequence> sequences;
+};
+
+/// Keys and values as plain rows, kept between the steps of a generation. A
+/// sequence's positions of one layer are the rows of two matrices.
+class Cache {
+public:
+  struct Layer {
+    Matrix keys, values;
+  };
+  /// Empty until a step has written there. Lives until `drop` of the sequence.
+  Layer &layer(int64_t sequence, int64_t layer) {
+    return layers[{sequence, layer}];
+  }
+  void drop(int64_t sequence) {
+    layers.erase(layers.lower_bound({sequence, INT64_MIN}),
+                 layers.upper_bound({sequence, INT64_MAX}));
+  }
+
+private:
+  std::map<std::pair<int64_t, int64_t>, Layer> layers;
+};
+
+/// Elements of a parameter, in the shape of its type, row-major; of its layer
+/// `layer` (0 when the parameter has no layers). On failure the provider has
+/// reported why.
+using WeightProvider = std::function<mlir::FailureOr<std::vector<double>>(
+    transformer::ParameterOp parameter, int64_t layer)>;
+
+/// Called for each `transformer.tap`, in order; `layer` is -1 outside layers.
+using TapFn =
+    std::function<void(llvm::StringRef id, int64_t layer, const Matrix &value)>;
+
+/// By port name; a squeezed output is one column.
+using Outputs = std::map<std::string, Matrix>;
+
+/// Runs an entry (`@encode`, `@step`) as it is in the stages `model` and
+/// `fused`, computing all its outputs. Reads and extends `cache`. `tap` may be
+/// empty. Wrong inputs and unsupported ops are reported at the op's location;
+/// then `cache` is in no particular state.
+mlir::FailureOr<Outputs> runEntry(mlir::func::FuncOp entry, const Step &step,
+                                  const WeightProvider &weights, Cache &cache,
+                                  const TapFn &tap = {});
+
+} // namespace tfc::reference
+
+#endif // TFC_COMPILER_REFERENCE_INTERPRETER_H

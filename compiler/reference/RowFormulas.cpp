@@ -1,0 +1,129 @@
+// Ops that look at each row by itself.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/reference/Formulas.h"
+
+#include <cmath>
+
+namespace tfc::reference {
+
+using transformer::Activation;
+
+Matrix embedding(const std::vector<int32_t> &ids, const Matrix &table,
+                 int64_t offset) {
+  Matrix y(static_cast<int64_t>(ids.size()), table.cols);
+  for (int64_t t = 0; t < y.rows; ++t) {
+    for (int64_t c = 0; c < y.cols; ++c) {
+      y.at(t, c) = ids[t] < 0 ? 0.0 : table.at(ids[t] + offset, c);
+    }
+  }
+  return y;
+}
+
+Matrix layerNorm(const Matrix &x, const Matrix &weight, const Matrix *bias,
+                 double eps) {
+  Matrix y(x.rows, x.cols);
+  for (int64_t t = 0; t < x.rows; ++t) {
+    double mean = 0;
+    for (int64_t c = 0; c < x.cols; ++c) {
+      mean += x.at(t, c);
+    }
+    mean /= x.cols;
+    double variance = 0;
+    for (int64_t c = 0; c < x.cols; ++c) {
+      variance += (x.at(t, c) - mean) * (x.at(t, c) - mean);
+    }
+    variance /= x.cols;
+    for (int64_t c = 0; c < x.cols; ++c) {
+      y.at(t, c) =
+          (x.at(t, c) - mean) / std::sqrt(variance + eps) * weight.at(0, c) +
+          (bias ? bias->at(0, c) : 0.0);
+    }
+  }
+  return y;
+}
+
+Matrix linear(const Matrix &x, const Matrix &weight, const Matrix *bias) {
+  Matrix y(x.rows, weight.rows);
+  for (int64_t t = 0; t < x.rows; ++t) {
+    for (int64_t n = 0; n < weight.rows; ++n) {
+      double sum = bias ? bias->at(0, n) : 0.0;
+      for (int64_t k = 0; k < x.cols; ++k) {
+        sum += x.at(t, k) * weight.at(n, k);
+      }
+      y.at(t, n) = sum;
+    }
+  }
+  return y;
+}
+
+double activate(Activation act, double x) {
+  const double pi = 3.14159265358979323846;
+  switch (act) {
+  case Activation::Identity:
+    return x;
+  case Activation::Gelu:
+    return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+  case Activation::GeluNew:
+    return x / 2 *
+           (1 + std::tanh(std::sqrt(2 / pi) * (x + 0.044715 * x * x * x)));
+  case Activation::Relu:
+    // Not std::max, which would turn a NaN into zero.
+    return x < 0 ? 0.0 : x;
+  case Activation::Silu:
+    return x / (1 + std::exp(-x));
+  case Activation::Tanh:
+    return std::tanh(x);
+  }
+  return x;
+}
+
+Matrix activation(Activation act, const Matrix &x) {
+  Matrix y = x;
+  for (double &element : y.data) {
+    element = activate(act, element);
+  }
+  return y;
+}
+
+Matrix ffn(const Matrix &x, const FfnWeights &weights, Activation act) {
+  Matrix inner = linear(x, *weights.up, weights.upBias);
+  if (!weights.gate) {
+    inner = activation(act, inner);
+  } else {
+    Matrix gate = activation(act, linear(x, *weights.gate, weights.gateBias));
+    for (size_t i = 0; i < inner.data.size(); ++i) {
+      inner.data[i] *= gate.data[i];
+    }
+  }
+  return linear(inner, *weights.down, weights.downBias);
+}
+
+Matrix add(const Matrix &a, const Matrix &b) {
+  Matrix y = a;
+  for (size_t i = 0; i < y.data.size(); ++i) {
+    y.data[i] += b.data[i];
+  }
+  return y;
+}
+
+Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows) {
+  Matrix y(static_cast<int64_t>(rows.size()), x.cols);
+  for (int64_t r = 0; r < y.rows; ++r) {
+    for (int64_t c = 0; c < x.cols; ++c) {
+      y.at(r, c) = x.at(rows[r], c);
+    }
+  }
+  return y;
+}
+
+Matrix sliceColumns(const Matrix &x, int64_t first, int64_t width) {
+  Matrix y(x.rows, width);
+  for (int64_t t = 0; t < x.rows; ++t) {
+    for (int64_t c = 0; c < width; ++c) {
+      y.at(t, c) = x.at(t, first + c);
+    }
+  }
+  return y;
+}
+
+} // namespace tfc::reference

@@ -1,0 +1,139 @@
+// Attention against numbers worked out by hand. With q = ln 3, a key of 1
+// weighs three times as much as a key of 0.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "InterpretText.h"
+
+#include <gtest/gtest.h>
+
+using namespace tfc::reference;
+
+namespace {
+
+/// One head, one wide: query ln 3 everywhere, key and value of a token are
+/// columns of its id's row in the table (1,4) (0,8) (0,16).
+std::string oneHead(const std::string &mask) {
+  return Program::step(R"(
+    %table = arith.constant dense<[[1.0986122886681098, 1.0, 4.0],
+                                   [1.0986122886681098, 0.0, 8.0],
+                                   [1.0986122886681098, 0.0, 16.0]]>
+      : tensor<3x3xf32>
+    %x = transformer.embedding %ids, %table : tensor<?xi32>, tensor<3x3xf32>
+    %q = transformer.slice_columns %x[0, 1] : tensor<?x3xf32>
+    %k = transformer.slice_columns %x[1, 1] : tensor<?x3xf32>
+    %v = transformer.slice_columns %x[2, 1] : tensor<?x3xf32>
+    %y = transformer.attention %q, %k, %v, %cache[%c0], %batch )" +
+                       mask +
+                       R"( heads 1 {scale = 1.0 : f64}
+      : tensor<?x1xf32>, tensor<?x1xf32>, tensor<?x1xf32>,
+        !transformer.cache<layers = 1, kv_heads = 1, head_dim = 1>
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<?x1xf32>
+    })");
+}
+
+/// f32 constants: ln 3 is rounded.
+void expectNear(const Matrix &got, const std::vector<double> &expected) {
+  ASSERT_EQ(got.data.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(got.data[i], expected[i], 1e-6) << "element " << i;
+  }
+}
+
+TEST(Attention, BidirectionalRaggedBatch) {
+  Program program(oneHead("bidirectional"));
+  Step step;
+  step.inputs["ids"] = {0, 1, 2, 0, 1};
+  // The second sequence comes first in memory.
+  step.sequences = {{7, 2, 3, 0, 3}, {8, 0, 2, 0, 2}};
+  // (3*4 + 8) / 4 = 5; (16 + 3*4 + 8) / 5 = 7.2.
+  expectNear(program.run(step)["y"], {5, 5, 7.2, 7.2, 7.2});
+}
+
+TEST(Attention, CausalSeesThePastAndItself) {
+  Program program(oneHead("causal"));
+  Step step;
+  step.inputs["ids"] = {1, 0};
+  step.sequences = {{0, 0, 2, 0, 2}};
+  expectNear(program.run(step)["y"], {8, 5});
+  // A second sequence joins while the first decodes.
+  step.inputs["ids"] = {2, 2};
+  step.sequences = {{0, 0, 1, 2, 3}, {1, 1, 1, 0, 1}};
+  expectNear(program.run(step)["y"], {7.2, 16});
+}
+
+TEST(Attention, AWrittenPositionCanBeWrittenAgain) {
+  Program program(oneHead("causal"));
+  Step step;
+  step.inputs["ids"] = {0, 2};
+  step.sequences = {{0, 0, 2, 0, 2}};
+  expectNear(program.run(step)["y"], {4, 7});
+  step.inputs["ids"] = {1};
+  step.sequences = {{0, 0, 1, 1, 2}};
+  expectNear(program.run(step)["y"], {5});
+}
+
+TEST(Attention, NobodySeesASpectator) {
+  Step step;
+  step.inputs["ids"] = {0, 1, 2};
+  step.sequences = {{0, 0, 3, 0, 2}};
+  Program both(oneHead("bidirectional"));
+  expectNear(both.run(step)["y"], {5, 5, 5});
+  Program causal(oneHead("causal"));
+  expectNear(causal.run(step)["y"], {4, 5, 5});
+}
+
+TEST(Attention, HeadsShareTheirGroupsKeysAndValues) {
+  // Zero queries: each head averages the values of its group.
+  Program program(Program::step(R"(
+    %q = arith.constant dense<0.0> : tensor<2x4xf32>
+    %k = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+    %v = arith.constant dense<[[1.0, 10.0], [3.0, 30.0]]> : tensor<2x2xf32>
+    %y = transformer.attention %q, %k, %v, %cache[%c0], %batch causal heads 4
+      {scale = 0.5 : f64} : tensor<2x4xf32>, tensor<2x2xf32>, tensor<2x2xf32>,
+        !transformer.cache<layers = 1, kv_heads = 2, head_dim = 1>
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<2x4xf32>
+    })",
+                                1, 2));
+  expectMatrix(program.run(tokens(2))["y"], 2, 4, {1, 1, 10, 10, 2, 2, 20, 20});
+}
+
+TEST(Attention, ScaleFallsWithTheLayer) {
+  // 4 ln 3 by scale 1/2 and layer 1: the weights are again 3 to 1.
+  const char *body = R"(
+    %q = arith.constant dense<4.3944491546724393> : tensor<2x1xf32>
+    %k = arith.constant dense<[[1.0], [0.0]]> : tensor<2x1xf32>
+    %v = arith.constant dense<[[4.0], [8.0]]> : tensor<2x1xf32>
+    %y = transformer.attention %q, %k, %v, %cache[%c1], %batch bidirectional
+      heads 1 scale_by_inverse_layer {scale = 0.5 : f64}
+      : tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>,
+        !transformer.cache<layers = 2, kv_heads = 1, head_dim = 1>
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<2x1xf32>
+    })";
+  Program program(Program::step(body, 2));
+  expectNear(program.run(tokens(2))["y"], {5, 5});
+}
+
+TEST(Attention, RefusesWhatIsNotThere) {
+  Program program(oneHead("causal"));
+  auto messageFor = [&](Sequence sequence) {
+    Step step;
+    step.inputs["ids"] = {0, 1};
+    step.sequences = {sequence};
+    program.messages.clear();
+    EXPECT_TRUE(program.run(step).empty());
+    return program.messages.empty() ? "" : program.messages.front();
+  };
+  EXPECT_EQ(messageFor({3, 0, 2, 1, 3}),
+            "expected sequence 3 after at most 0 cached tokens, got 1");
+  EXPECT_EQ(messageFor({3, 0, 2, 0, 3}),
+            "expected keys in [1, 2] of sequence 3, got 3");
+  EXPECT_EQ(messageFor({3, 1, 2, 0, 2}),
+            "expected sequence 3 inside [0, 2) (the tokens of the step), got "
+            "[1, 3) after 0");
+  EXPECT_EQ(messageFor({3, 1, 1, 0, 1}),
+            "expected token 0 in one sequence, got it in none");
+}
+
+} // namespace

@@ -1,0 +1,138 @@
+// The layer loop, weights, taps, outputs, and what is refused.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "InterpretText.h"
+
+#include <gtest/gtest.h>
+
+using namespace tfc::reference;
+
+namespace {
+
+const char *const kParameters = R"(
+  transformer.parameter @table : tensor<2x1xf32> from <["t"], stored_rows = 2>
+  transformer.parameter @w : tensor<1x1xf32> layers 3
+    from <["w.{i}"], stored_rows = 1>
+)";
+
+TEST(Loop, EachLayerHasItsWeights) {
+  Program program(kParameters + Program::step(R"(
+    %c3 = arith.constant 3 : index
+    %table = transformer.weight @table : tensor<2x1xf32>
+    %x = transformer.embedding %ids, %table : tensor<?xi32>, tensor<2x1xf32>
+    transformer.tap "table" %x : tensor<?x1xf32>
+    %y = scf.for %i = %c0 to %c3 step %c1 iter_args(%h = %x)
+        -> (tensor<?x1xf32>) {
+      %w = transformer.weight @w[%i] : tensor<1x1xf32>
+      %f = transformer.linear %h, %w : tensor<?x1xf32>, tensor<1x1xf32>
+      %s = transformer.add %h, %f : tensor<?x1xf32>, tensor<?x1xf32>
+      transformer.tap "sum" layer %i %s : tensor<?x1xf32>
+      scf.yield %s : tensor<?x1xf32>
+    }
+    transformer.output "hidden" tokens take all {
+      transformer.yield %y : tensor<?x1xf32>
+    }
+    transformer.output "last" wanted take all {
+      %r = transformer.gather_rows %y, %rows : tensor<?x1xf32>, tensor<?xi32>
+      transformer.yield %r : tensor<?x1xf32>
+    })"));
+  program.weights = {{"table", {{1, 10}}}, {"w", {{1}, {2}, {-3}}}};
+  Step step = tokens(2);
+  step.inputs["ids"] = {1, 0};
+  step.rows = {1};
+  Outputs outputs = program.run(step);
+  ASSERT_EQ(outputs.size(), 2u);
+  // x (1 + 1) (1 + 2) (1 - 3)
+  expectMatrix(outputs["hidden"], 2, 1, {-120, -12});
+  expectMatrix(outputs["last"], 1, 1, {-12});
+  EXPECT_EQ(program.taps,
+            (std::vector<std::string>{"table -1 10.00", "sum 0 20.00",
+                                      "sum 1 60.00", "sum 2 -120.00"}));
+}
+
+TEST(Loop, RunsNoTimesOverAnEmptyRange) {
+  Program program(Program::step(R"(
+    %x = arith.constant dense<5.0> : tensor<1x1xf32>
+    %y = scf.for %i = %c1 to %c1 step %c1 iter_args(%h = %x)
+        -> (tensor<1x1xf32>) {
+      %s = transformer.add %h, %h : tensor<1x1xf32>, tensor<1x1xf32>
+      scf.yield %s : tensor<1x1xf32>
+    }
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<1x1xf32>
+    })"));
+  expectMatrix(program.run(tokens(1))["y"], 1, 1, {5});
+}
+
+TEST(Loop, LayersMayBeOffset) {
+  Program program(kParameters + Program::step(R"(
+    %i = arith.addi %c1, %c1 : index
+    %y = transformer.weight @w[%i] : tensor<1x1xf32>
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<1x1xf32>
+    })"));
+  program.weights["w"] = {{1}, {2}, {3}};
+  expectMatrix(program.run(tokens(1))["y"], 1, 1, {3});
+}
+
+/// The first message of a run that must fail.
+std::string refusal(const std::string &text, const Step &step) {
+  Program program(text);
+  program.weights = {{"table", {{1, 10}}}, {"w", {{1}, {2}}}};
+  EXPECT_TRUE(program.run(step).empty());
+  return program.messages.empty() ? "" : program.messages.front();
+}
+
+TEST(Refusals, UnknownOp) {
+  EXPECT_EQ(refusal(Program::step(R"(
+              %x = arith.constant dense<5.0> : tensor<1x1xf32>
+              %y = math.exp %x : tensor<1x1xf32>)"),
+                    tokens(1)),
+            "expected an op that the interpreter knows, got math.exp");
+}
+
+TEST(Refusals, MissingInput) {
+  EXPECT_EQ(refusal(Program::step(""), Step()),
+            "expected values of input \"ids\", got none");
+}
+
+TEST(Refusals, IdOutOfRange) {
+  const std::string text = kParameters + Program::step(R"(
+    %table = transformer.weight @table : tensor<2x1xf32>
+    %x = transformer.embedding %ids, %table {offset = 1 : i64}
+      : tensor<?xi32>, tensor<2x1xf32>)");
+  Step step = tokens(1);
+  step.inputs["ids"] = {1};
+  EXPECT_EQ(refusal(text, step), "expected an id in [0, 1), got 1");
+  step.inputs["ids"] = {-1};
+  EXPECT_EQ(refusal(text, step), "expected an id in [0, 1), got -1");
+}
+
+TEST(Refusals, RowOutOfRange) {
+  Step step = tokens(1);
+  step.rows = {1};
+  EXPECT_EQ(refusal(Program::step(R"(
+              %x = arith.constant dense<5.0> : tensor<1x1xf32>
+              %y = transformer.gather_rows %x, %rows
+                : tensor<1x1xf32>, tensor<?xi32>)"),
+                    step),
+            "expected a row in [0, 1), got 1");
+}
+
+TEST(Refusals, LayerOutOfRange) {
+  EXPECT_EQ(refusal(kParameters + Program::step(R"(
+              %c3 = arith.constant 3 : index
+              %w = transformer.weight @w[%c3] : tensor<1x1xf32>)"),
+                    tokens(1)),
+            "expected a layer in [0, 3) of @w, got 3");
+}
+
+TEST(Refusals, WeightOfTheWrongSize) {
+  EXPECT_EQ(refusal(R"(transformer.parameter @table : tensor<3x1xf32>
+                         from <["t"], stored_rows = 3>)" +
+                        Program::step(R"(
+              %w = transformer.weight @table : tensor<3x1xf32>)"),
+                    tokens(1)),
+            "expected 3 elements of @table, got 2");
+}
+
+} // namespace

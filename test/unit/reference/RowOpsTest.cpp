@@ -1,0 +1,153 @@
+// Row-wise ops against numbers worked out by hand.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "InterpretText.h"
+
+#include <gtest/gtest.h>
+
+using namespace tfc::reference;
+
+namespace {
+
+/// The output of `@step` that yields %y of `type` after `body`.
+Matrix valueOf(const std::string &body, const std::string &type,
+               const Step &step = tokens(1)) {
+  Program program(Program::step(body +
+                                "\ntransformer.output \"y\" tokens take all {"
+                                "transformer.yield %y : " +
+                                type + " }"));
+  Outputs outputs = program.run(step);
+  EXPECT_EQ(outputs.size(), 1u)
+      << (program.messages.empty() ? "" : program.messages.front());
+  return outputs["y"];
+}
+
+TEST(RowOps, EmbeddingAddsItsOffset) {
+  Step step = tokens(3);
+  step.inputs["ids"] = {1, 0, 1};
+  Matrix y = valueOf(R"(
+    %table = arith.constant dense<[[9.0, 9.0], [1.0, 2.0], [3.0, 4.0]]>
+      : tensor<3x2xf32>
+    %y = transformer.embedding %ids, %table {offset = 1 : i64}
+      : tensor<?xi32>, tensor<3x2xf32>)",
+                     "tensor<?x2xf32>", step);
+  expectMatrix(y, 3, 2, {3, 4, 1, 2, 3, 4});
+}
+
+TEST(RowOps, EmbeddingOfAnAbsentIdIsZero) {
+  Step step = tokens(2);
+  step.inputs["ids"] = {-1, 1};
+  Matrix y = valueOf(R"(
+    %table = arith.constant dense<[[1.0], [2.0]]> : tensor<2x1xf32>
+    %y = transformer.embedding %ids, %table optional
+      : tensor<?xi32>, tensor<2x1xf32>)",
+                     "tensor<?x1xf32>", step);
+  expectMatrix(y, 2, 1, {0, 2});
+}
+
+TEST(RowOps, Linear) {
+  const std::string operands = R"(
+    %x = arith.constant dense<[[1.0, 2.0], [-1.0, 0.5]]> : tensor<2x2xf32>
+    %w = arith.constant dense<[[1.0, 0.0], [0.0, 1.0], [1.0, -2.0]]>
+      : tensor<3x2xf32>
+    %b = arith.constant dense<[0.5, 0.0, 1.0]> : tensor<3xf32>
+  )";
+  expectMatrix(valueOf(operands + R"(
+      %y = transformer.linear %x, %w : tensor<2x2xf32>, tensor<3x2xf32>)",
+                       "tensor<2x3xf32>"),
+               2, 3, {1, 2, -3, -1, 0.5, -2});
+  expectMatrix(valueOf(operands + R"(
+      %y = transformer.linear %x, %w bias %b
+        : tensor<2x2xf32>, tensor<3x2xf32>, tensor<3xf32>)",
+                       "tensor<2x3xf32>"),
+               2, 3, {1.5, 2, -2, -0.5, 0.5, -1});
+}
+
+TEST(RowOps, LayerNorm) {
+  // Mean 2, biased variance 1, eps 3: (x - 2) / 2.
+  const std::string operands = R"(
+    %x = arith.constant dense<[[1.0, 3.0]]> : tensor<1x2xf32>
+    %w = arith.constant dense<[2.0, 4.0]> : tensor<2xf32>
+    %b = arith.constant dense<[10.0, 20.0]> : tensor<2xf32>
+  )";
+  expectMatrix(valueOf(operands + R"(
+      %y = transformer.layer_norm %x, %w {eps = 3.0 : f64}
+        : tensor<1x2xf32>, tensor<2xf32>)",
+                       "tensor<1x2xf32>"),
+               1, 2, {-1, 2});
+  expectMatrix(valueOf(operands + R"(
+      %y = transformer.layer_norm %x, %w bias %b {eps = 3.0 : f64}
+        : tensor<1x2xf32>, tensor<2xf32>, tensor<2xf32>)",
+                       "tensor<1x2xf32>"),
+               1, 2, {9, 22});
+}
+
+TEST(RowOps, Activations) {
+  auto activated = [](const std::string &act) {
+    return valueOf(R"(
+      %x = arith.constant dense<[[-2.0, 0.0, 1.0]]> : tensor<1x3xf32>
+      %y = transformer.activation )" +
+                       act + " %x : tensor<1x3xf32>",
+                   "tensor<1x3xf32>");
+  };
+  expectMatrix(activated("identity"), 1, 3, {-2, 0, 1});
+  expectMatrix(activated("relu"), 1, 3, {0, 0, 1});
+  // Phi(1), the normal distribution; -2 Phi(-2).
+  expectMatrix(activated("gelu"), 1, 3,
+               {-0.0455002638963584, 0, 0.8413447460685429});
+  expectMatrix(activated("gelu_new"), 1, 3,
+               {-0.04540230591222494, 0, 0.8411919906082768});
+  expectMatrix(activated("silu"), 1, 3,
+               {-0.2384058440442351, 0, 0.7310585786300049});
+  expectMatrix(activated("tanh"), 1, 3,
+               {-0.9640275800758169, 0, 0.7615941559557649});
+}
+
+const char *const kFfn = R"(
+  %x = arith.constant dense<[[1.0, -1.0]]> : tensor<1x2xf32>
+  %u = arith.constant dense<[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]>
+    : tensor<3x2xf32>
+  %g = arith.constant dense<[[0.0, 1.0], [1.0, 0.0], [2.0, 0.0]]>
+    : tensor<3x2xf32>
+  %d = arith.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]>
+    : tensor<2x3xf32>
+  %ub = arith.constant dense<[0.0, 0.0, 2.0]> : tensor<3xf32>
+  %gb = arith.constant dense<[3.0, 0.0, 0.0]> : tensor<3xf32>
+  %db = arith.constant dense<[1.0, -1.0]> : tensor<2xf32>
+)";
+
+TEST(RowOps, Ffn) {
+  // up x + bias = (1, -1, 2), relu: (1, 0, 2).
+  Matrix y = valueOf(std::string(kFfn) + R"(
+    %y = transformer.ffn %x up %u down %d up_bias %ub down_bias %db act relu
+      : tensor<1x2xf32>, tensor<3x2xf32>, tensor<2x3xf32>, tensor<3xf32>,
+        tensor<2xf32>)",
+                     "tensor<1x2xf32>");
+  expectMatrix(y, 1, 2, {8, 15});
+}
+
+TEST(RowOps, GatedFfn) {
+  // gate x + bias = (2, 1, 2), up x + bias = (1, -1, 2): the product is
+  // (2, -1, 4). The gate, not up, is activated: no -1 is lost.
+  Matrix y = valueOf(std::string(kFfn) + R"(
+    %y = transformer.ffn %x up %u down %d gate %g up_bias %ub gate_bias %gb
+      act relu : tensor<1x2xf32>, tensor<3x2xf32>, tensor<2x3xf32>,
+        tensor<3x2xf32>, tensor<3xf32>, tensor<3xf32>)",
+                     "tensor<1x2xf32>");
+  expectMatrix(y, 1, 2, {12, 27});
+}
+
+TEST(RowOps, AddGatherSlice) {
+  Step step = tokens(3);
+  step.rows = {2, 0};
+  Matrix y = valueOf(R"(
+    %a = arith.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0],
+                               [7.0, 8.0, 9.0]]> : tensor<3x3xf32>
+    %b = arith.constant dense<10.0> : tensor<3x3xf32>
+    %s = transformer.add %a, %b : tensor<3x3xf32>, tensor<3x3xf32>
+    %r = transformer.gather_rows %s, %rows : tensor<3x3xf32>, tensor<?xi32>
+    %y = transformer.slice_columns %r[1, 2] : tensor<?x3xf32>)",
+                     "tensor<?x2xf32>", step);
+  expectMatrix(y, 2, 2, {18, 19, 12, 13});
+}
+
+} // namespace
