@@ -1,0 +1,126 @@
+// Binds a spec's parameters to tensors with the runtime's own functions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/huggingface/CheckTensors.h"
+
+#include <algorithm>
+#include <set>
+
+using namespace tfc;
+using namespace tfc::huggingface;
+
+void huggingface::reportError(const rt::Error &error,
+                              spec::Diagnostics &diagnostics) {
+  std::istringstream lines(error.message);
+  for (std::string line; std::getline(lines, line);) {
+    spec::Diagnostic diagnostic;
+    diagnostic.message = line;
+    diagnostics.push_back(std::move(diagnostic));
+  }
+}
+
+bool huggingface::matchesGlob(std::string_view name, std::string_view glob) {
+  size_t at = 0, pattern = 0;
+  // Where to go on when the text after the last star does not fit.
+  size_t star = std::string_view::npos, retry = 0;
+  while (at < name.size()) {
+    if (pattern < glob.size() && glob[pattern] == '*') {
+      star = pattern++;
+      retry = at;
+    } else if (pattern < glob.size() && glob[pattern] == name[at]) {
+      ++pattern;
+      ++at;
+    } else if (star != std::string_view::npos) {
+      pattern = star + 1;
+      at = ++retry;
+    } else {
+      return false;
+    }
+  }
+  return glob.find_first_not_of('*', pattern) == std::string_view::npos;
+}
+
+static rt::WeightTable makeTable(const spec::ModelSpec &model) {
+  rt::WeightTable table;
+  table.prefixes = model.prefixes;
+  table.aliases = model.aliases;
+  for (const spec::Parameter &parameter : model.parameters) {
+    rt::WeightSource weight;
+    weight.name = parameter.name;
+    weight.patterns = parameter.patterns;
+    weight.firstLayer = std::max<int64_t>(parameter.firstLayer, 0);
+    weight.layers = parameter.layers;
+    weight.rank = parameter.rank;
+    weight.rows = parameter.rows;
+    weight.cols = parameter.cols;
+    weight.firstRow = parameter.firstRow;
+    weight.storedRows = parameter.storedRows;
+    weight.inOut = parameter.inOut;
+    weight.fillZeros = parameter.fillZeros;
+    if (!parameter.tiedTo.empty()) {
+      auto found = std::find_if(
+          model.parameters.begin(), model.parameters.end(),
+          [&](const spec::Parameter &p) { return p.name == parameter.tiedTo; });
+      weight.tiedTo = found - model.parameters.begin();
+    }
+    table.weights.push_back(std::move(weight));
+  }
+  return table;
+}
+
+/// One diagnostic for all tensors that nobody wants; more names than a few
+/// help nobody.
+static void reportUnclaimed(const std::vector<std::string> &names,
+                            const std::string &path, bool strict,
+                            spec::Diagnostics &diagnostics) {
+  constexpr size_t shown = 10;
+  if (names.empty()) {
+    return;
+  }
+  std::string text;
+  for (size_t i = 0; i < std::min(shown, names.size()); ++i) {
+    text += (i ? ", " : "") + spec::inQuotes(names[i]);
+  }
+  if (names.size() > shown) {
+    text += " and " + std::to_string(names.size() - shown) + " more";
+  }
+  spec::Diagnostic diagnostic;
+  diagnostic.severity =
+      strict ? spec::Severity::Error : spec::Severity::Warning;
+  diagnostic.file = path;
+  diagnostic.message =
+      "expected only tensors of this model (others have no effect), got " +
+      text;
+  diagnostic.code = 55;
+  diagnostics.push_back(std::move(diagnostic));
+}
+
+TensorUse huggingface::checkTensors(const spec::ModelSpec &model,
+                                    const rt::TensorFiles &files, bool strict,
+                                    spec::Diagnostics &diagnostics) {
+  TensorUse use;
+  auto bound = rt::bindWeights(files, makeTable(model));
+  if (!bound) {
+    reportError(bound.error(), diagnostics);
+    return use;
+  }
+  std::set<const rt::Tensor *> claimed;
+  for (const auto &layers : *bound) {
+    claimed.insert(layers.begin(), layers.end());
+  }
+  claimed.erase(nullptr);
+  std::vector<std::string> unclaimed;
+  for (const rt::Tensor *tensor : files.tensors()) {
+    if (claimed.count(tensor)) {
+      use.elements += tensor->elements();
+      continue;
+    }
+    bool ignored = std::any_of(model.ignore.begin(), model.ignore.end(),
+                               [&](const std::string &glob) {
+                                 return matchesGlob(tensor->name, glob);
+                               });
+    (ignored ? use.ignored : unclaimed).push_back(tensor->name);
+  }
+  use.claimed = claimed.size();
+  reportUnclaimed(unclaimed, files.path(), strict, diagnostics);
+  return use;
+}

@@ -1,0 +1,35 @@
+// Compares a spec with the tensors of a directory: every parameter must be
+// there in the right shape, and every tensor must be somebody's.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_HUGGINGFACE_CHECKTENSORS_H
+#define TFC_COMPILER_HUGGINGFACE_CHECKTENSORS_H
+
+#include "compiler/spec/Diagnostics.h"
+#include "compiler/spec/ModelSpec.h"
+#include "runtime/src/Safetensors.h"
+
+namespace tfc::huggingface {
+
+/// What the check saw.
+struct TensorUse {
+  size_t claimed = 0;
+  int64_t elements = 0; // of the claimed tensors
+  std::vector<std::string> ignored;
+};
+
+/// A fault of the runtime's readers, one diagnostic a line.
+void reportError(const rt::Error &error, spec::Diagnostics &diagnostics);
+
+/// Binds the parameters as tfc-run does: one error for each that is missing,
+/// has another shape or a dtype that is no weight's. Tensors that are neither
+/// bound nor ignored by the spec are one warning, an error if `strict`.
+TensorUse checkTensors(const spec::ModelSpec &model,
+                       const rt::TensorFiles &files, bool strict,
+                       spec::Diagnostics &diagnostics);
+
+/// Whether `name` matches `glob`, in which * stands for any characters.
+bool matchesGlob(std::string_view name, std::string_view glob);
+
+} // namespace tfc::huggingface
+
+#endif // TFC_COMPILER_HUGGINGFACE_CHECKTENSORS_H

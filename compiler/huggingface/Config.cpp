@@ -1,0 +1,192 @@
+// Typed reads of config.json.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/huggingface/Config.h"
+
+using namespace tfc;
+using namespace tfc::huggingface;
+using spec::Json;
+
+const Json *Config::value(std::string_view key) {
+  read.emplace(key);
+  const Json *found = object.find(key);
+  return found && !found->isNull() ? found : nullptr;
+}
+
+void Config::fault(std::string_view key, const std::string &message) {
+  const Json *found = object.find(key);
+  spec::report(diagnostics, found ? found->place : object.place.child(key), 0,
+               message);
+}
+
+int64_t Config::integer(std::string_view key, int64_t byDefault, int64_t least,
+                        int64_t most) {
+  read.emplace(key);
+  std::optional<int64_t> number = spec::getInteger(object, key, diagnostics);
+  if (!number) {
+    return byDefault;
+  }
+  if (*number < least || *number > most) {
+    fault(key, "expected an integer from " + std::to_string(least) + " to " +
+                   std::to_string(most) + ", got " + std::to_string(*number));
+    return byDefault;
+  }
+  return *number;
+}
+
+int64_t Config::integer(std::string_view key, std::string_view otherKey,
+                        int64_t byDefault, int64_t least, int64_t most) {
+  const Json *first = value(key), *second = value(otherKey);
+  if (!first) {
+    return integer(second ? otherKey : key, byDefault, least, most);
+  }
+  int64_t number = integer(key, byDefault, least, most);
+  if (second && integer(otherKey, number, least, most) != number) {
+    fault(otherKey, "expected " + std::to_string(number) + " (the value of " +
+                        std::string(key) + ", which means the same), got " +
+                        spec::describe(*second));
+  }
+  return number;
+}
+
+double Config::epsilon(std::string_view key, double byDefault) {
+  read.emplace(key);
+  std::optional<double> number = spec::getReal(object, key, diagnostics);
+  if (!number) {
+    return byDefault;
+  }
+  if (!(*number > 0 && *number <= 0.01)) {
+    fault(key, "expected a number above 0, at most 0.01 (added to a variance)"
+               ", got " +
+                   spec::describe(*object.find(key)));
+    return byDefault;
+  }
+  return *number;
+}
+
+bool Config::boolean(std::string_view key, bool byDefault) {
+  read.emplace(key);
+  return spec::getBoolean(object, key, diagnostics).value_or(byDefault);
+}
+
+std::string Config::string(std::string_view key, std::string_view byDefault) {
+  read.emplace(key);
+  return spec::getString(object, key, diagnostics)
+      .value_or(std::string(byDefault));
+}
+
+void Config::ignore(const std::vector<std::string_view> &keys) {
+  read.insert(keys.begin(), keys.end());
+}
+
+void Config::refuseTrue(std::string_view key, std::string_view why) {
+  if (boolean(key, false)) {
+    fault(key, "expected false (" + std::string(why) + "), got true");
+  }
+}
+
+void Config::refuseContent(std::string_view key, std::string_view why) {
+  const Json *found = value(key);
+  bool empty = !found || (found->isBoolean() && !found->boolean) ||
+               (found->isObject() && found->members.empty()) ||
+               (found->isArray() && found->items.empty());
+  if (!empty) {
+    fault(key, "expected none (" + std::string(why) + "), got " +
+                   spec::describe(*found));
+  }
+}
+
+void Config::reportUnread(bool strict) {
+  std::string names;
+  spec::Place first = object.place;
+  for (const spec::Member &member : object.members) {
+    // transformers' own notes begin with an underscore.
+    if (member.key.rfind('_', 0) == 0 || read.count(member.key)) {
+      continue;
+    }
+    if (names.empty()) {
+      first = member.keyPlace;
+    }
+    names += (names.empty() ? "" : ", ") + spec::inQuotes(member.key);
+  }
+  if (names.empty()) {
+    return;
+  }
+  first.path = object.place.path;
+  spec::report(diagnostics, first, 2,
+               "expected only keys that tfc knows (others may change results),"
+               " got " +
+                   names,
+               strict ? spec::Severity::Error : spec::Severity::Warning);
+}
+
+int64_t huggingface::readLabels(Config &config) {
+  // Read first, so that num_labels beside id2label is not an unknown key.
+  int64_t labels = config.integer("num_labels", 2, 1, 1 << 20);
+  const Json *names = config.value("id2label");
+  if (!names) {
+    return labels;
+  }
+  if (!names->isObject() || names->members.empty()) {
+    config.fault("id2label", "expected an object with a name per label, got " +
+                                 spec::describe(*names));
+    return labels;
+  }
+  return static_cast<int64_t>(names->members.size());
+}
+
+std::string huggingface::readActivation(Config &config, std::string_view key,
+                                        std::string_view byDefault) {
+  static const std::pair<std::string_view, std::string_view> words[] = {
+      {"gelu", "gelu"},
+      {"gelu_python", "gelu"},
+      {"gelu_new", "gelu_new"},
+      {"gelu_pytorch_tanh", "gelu_new"},
+      {"gelu_python_tanh", "gelu_new"},
+      {"relu", "relu"},
+      {"silu", "silu"},
+      {"swish", "silu"},
+      {"tanh", "tanh"}};
+  std::string name = config.string(key, byDefault), known;
+  for (const auto &[theirs, ours] : words) {
+    if (theirs == name) {
+      return std::string(ours);
+    }
+    known += (known.empty() ? "" : ", ") + std::string(theirs);
+  }
+  config.fault(key, "expected an activation that tfc knows (" + known +
+                        "), got " + spec::inQuotes(name));
+  return "identity";
+}
+
+void huggingface::readCommonKeys(Config &config) {
+  config.refuseContent("quantization_config",
+                       "tfc reads f32, f16 and bf16 weights");
+  config.refuseTrue("add_cross_attention", "tfc has no cross-attention");
+  config.refuseTrue("is_encoder_decoder", "this model type has one stack");
+  config.refuseContent("pruned_heads", "pruned heads are not supported");
+  config.ignore(
+      {// How the model was made, saved or trained.
+       "architectures", "model_type", "transformers_version", "torch_dtype",
+       "dtype", "initializer_range", "gradient_checkpointing", "problem_type",
+       "finetuning_task", "label2id", "id2label", "num_labels", "use_bfloat16",
+       "tokenizer_class", "prefix", "xla_device", "torchscript",
+       "tie_encoder_decoder", "tie_word_embeddings", "custom_pipelines",
+       "output_past",
+       // What a call returns, and how it computes it.
+       "use_cache", "output_attentions", "output_hidden_states", "return_dict",
+       "chunk_size_feed_forward", "attn_implementation",
+       "cross_attention_hidden_size",
+       // Token ids: read elsewhere, or the tokenizer's business.
+       "bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id",
+       "cls_token_id", "mask_token_id", "unk_token_id",
+       "decoder_start_token_id",
+       // Generation settings that transformers 4 kept here; tfc-run is greedy.
+       "task_specific_params", "max_length", "min_length", "do_sample",
+       "early_stopping", "num_beams", "num_beam_groups", "diversity_penalty",
+       "temperature", "top_k", "top_p", "typical_p", "repetition_penalty",
+       "length_penalty", "no_repeat_ngram_size", "encoder_no_repeat_ngram_size",
+       "bad_words_ids", "num_return_sequences", "output_scores",
+       "return_dict_in_generate", "forced_bos_token_id", "forced_eos_token_id",
+       "remove_invalid_values", "exponential_decay_length_penalty",
+       "suppress_tokens", "begin_suppress_tokens"});
+}

@@ -1,0 +1,69 @@
+// Reads a Hugging Face config.json key by key and remembers what was read, so
+// that no key of the file is silently without effect.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_HUGGINGFACE_CONFIG_H
+#define TFC_COMPILER_HUGGINGFACE_CONFIG_H
+
+#include "compiler/spec/JsonTree.h"
+
+#include <set>
+
+namespace tfc::huggingface {
+
+/// Typed reads with the defaults of the model's class. A value of a wrong type
+/// or outside its range is an error at its place in the file, and the default
+/// is returned. Keys with the value null are missing ones.
+class Config {
+public:
+  /// `object` must be an object; it and `diagnostics` outlive the reader.
+  Config(const spec::Json &object, spec::Diagnostics &diagnostics)
+      : object(object), diagnostics(diagnostics) {}
+
+  int64_t integer(std::string_view key, int64_t byDefault, int64_t least,
+                  int64_t most);
+  /// The same under either of two names; both are legal if they agree.
+  int64_t integer(std::string_view key, std::string_view otherKey,
+                  int64_t byDefault, int64_t least, int64_t most);
+  /// An epsilon of a norm: above 0, at most 0.01.
+  double epsilon(std::string_view key, double byDefault);
+  bool boolean(std::string_view key, bool byDefault);
+  std::string string(std::string_view key, std::string_view byDefault);
+  /// The value itself, or null when it is missing or null; the key counts as
+  /// read.
+  const spec::Json *value(std::string_view key);
+
+  /// Keys that change no number of an inference, whatever their values.
+  void ignore(const std::vector<std::string_view> &keys);
+  /// An error when `key` is true: `why` says what tfc would have to do.
+  void refuseTrue(std::string_view key, std::string_view why);
+  /// An error when `key` has any content (not null, false, empty).
+  void refuseContent(std::string_view key, std::string_view why);
+  /// One warning with all the keys that were never read; an error if `strict`.
+  void reportUnread(bool strict);
+
+  /// An error at the value of `key`, or at the file when it is missing.
+  void fault(std::string_view key, const std::string &message);
+  spec::Place place() const { return object.place; }
+
+private:
+  const spec::Json &object;
+  spec::Diagnostics &diagnostics;
+  std::set<std::string, std::less<>> read;
+};
+
+/// The number of labels of a classifier, as transformers counts them: id2label,
+/// else num_labels, else 2.
+int64_t readLabels(Config &config);
+
+/// The word the spec has for an activation of transformers, from `key`; an
+/// error at the key when tfc has no such activation.
+std::string readActivation(Config &config, std::string_view key,
+                           std::string_view byDefault);
+
+/// Reads past the keys that all model types share, and refuses those of their
+/// values that change numbers in a way tfc does not know.
+void readCommonKeys(Config &config);
+
+} // namespace tfc::huggingface
+
+#endif // TFC_COMPILER_HUGGINGFACE_CONFIG_H

@@ -1,0 +1,116 @@
+// What the model types have in common: tied heads, token ids.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/huggingface/Family.h"
+
+using namespace tfc;
+using namespace tfc::huggingface;
+using spec::Json;
+
+static const rt::Tensor *findBySuffix(const rt::TensorFiles &files,
+                                      std::string_view suffix) {
+  for (const rt::Tensor *tensor : files.tensors()) {
+    std::string_view name = tensor->name;
+    if (name.size() < suffix.size() ||
+        name.substr(name.size() - suffix.size()) != suffix) {
+      continue;
+    }
+    size_t before = name.size() - suffix.size();
+    if (before == 0 || name[before - 1] == '.') {
+      return tensor;
+    }
+  }
+  return nullptr;
+}
+
+bool huggingface::storesTensor(const rt::TensorFiles &files,
+                               std::string_view suffix) {
+  return findBySuffix(files, suffix);
+}
+
+Tie huggingface::findTie(Source &source, std::string_view head,
+                         std::string_view table) {
+  bool byConfig = source.config.boolean("tie_word_embeddings", true);
+  const rt::Tensor *stored = source.files.find(head);
+  if (!stored) {
+    // Without any tensor something worse has been reported.
+    if (byConfig || source.files.tensors().empty()) {
+      return Tie::Tied;
+    }
+    source.config.fault("tie_word_embeddings",
+                        "expected true (no tensor " + spec::inQuotes(head) +
+                            " is stored that would be untied), got false");
+    return Tie::Missing;
+  }
+  const rt::Tensor *tokens = findBySuffix(source.files, table);
+  // A table that is missing is reported with the other parameters.
+  bool comparable = tokens && rt::isWeightDType(stored->dtype) &&
+                    rt::isWeightDType(tokens->dtype) &&
+                    tokens->shape == stored->shape;
+  return comparable && rt::sameValues(*tokens, *stored) ? Tie::Tied
+                                                        : Tie::Untied;
+}
+
+/// The token ids under `key`: one, a list where that is allowed, or none.
+/// `from` is the object that decides.
+static std::vector<int64_t> readIds(const Json &from, std::string_view key,
+                                    bool list, int64_t byDefault,
+                                    spec::Diagnostics &diagnostics) {
+  const Json *value = from.find(key);
+  if (!value) {
+    return {byDefault};
+  }
+  std::vector<int64_t> ids;
+  bool isList = list && value->isArray();
+  for (const Json &item : isList ? value->items : std::vector<Json>{*value}) {
+    if (item.isInteger()) {
+      ids.push_back(item.integer);
+    } else if (isList || !item.isNull()) {
+      spec::report(diagnostics, item.place, 4,
+                   std::string("expected a token id") +
+                       (list ? ", a list of them" : "") + " or null, got " +
+                       spec::describe(item));
+    }
+  }
+  return ids;
+}
+
+Json huggingface::readTokens(Source &source, int64_t vocab, bool generates,
+                             const TokenDefaults &defaults) {
+  bool byGeneration = generates && source.generation;
+  const Json &from = byGeneration ? *source.generation : source.configFile;
+  auto ids = [&](std::string_view key, bool list, int64_t byDefault) {
+    std::vector<int64_t> kept;
+    for (int64_t id : readIds(from, key, list, byGeneration ? -1 : byDefault,
+                              source.diagnostics)) {
+      if (id >= 0 && id < vocab) {
+        kept.push_back(id);
+      }
+    }
+    return kept;
+  };
+  Json tokens = Json::object();
+  std::vector<int64_t> pad = ids("pad_token_id", false, defaults.pad);
+  std::vector<int64_t> bos = ids("bos_token_id", false, defaults.bos);
+  std::vector<int64_t> eos = ids("eos_token_id", true, defaults.eos);
+  if (!pad.empty()) {
+    tokens.set("pad", pad.front());
+  }
+  if (!bos.empty()) {
+    tokens.set("bos", bos.front());
+  }
+  if (eos.size() == 1) {
+    tokens.set("eos", eos.front());
+  } else if (!eos.empty()) {
+    tokens.set("eos", Json::array({eos.begin(), eos.end()}));
+  }
+  return tokens;
+}
+
+Json huggingface::makeObject(
+    std::vector<std::pair<std::string_view, Json>> members) {
+  Json object = Json::object();
+  for (auto &[key, value] : members) {
+    object.set(key, std::move(value));
+  }
+  return object;
+}

@@ -1,0 +1,68 @@
+// What the importer knows of a model type: its classes, and how its config.json
+// and its tensors become a spec.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_HUGGINGFACE_FAMILY_H
+#define TFC_COMPILER_HUGGINGFACE_FAMILY_H
+
+#include "compiler/huggingface/Config.h"
+#include "runtime/src/Safetensors.h"
+
+namespace tfc::huggingface {
+
+/// What an import reads. All of it outlives the import.
+struct Source {
+  Config &config;
+  /// The object behind `config`.
+  const spec::Json &configFile;
+  /// generation_config.json; null when there is none.
+  const spec::Json *generation;
+  const rt::TensorFiles &files;
+  spec::Diagnostics &diagnostics;
+};
+
+struct Family {
+  std::string_view modelType;
+  /// Names of the classes that tfc runs.
+  std::vector<std::string_view> classes;
+  /// The class to assume when config.json names none.
+  std::string_view (*guessClass)(const rt::TensorFiles &files);
+  /// The spec without version, preset and name. Faults go into
+  /// source.diagnostics.
+  spec::Json (*makeSpec)(Source &source, std::string_view className);
+};
+
+const Family &bertFamily();
+const Family &gpt2Family();
+
+/// Whether some tensor's name ends with `suffix`, as a whole word between dots.
+bool storesTensor(const rt::TensorFiles &files, std::string_view suffix);
+
+/// How an output projection is stored.
+enum class Tie {
+  Tied,   // its weights are the token table's
+  Untied, // it has weights of its own
+  Missing // neither: reported
+};
+
+/// The tensors decide: a stored `head` that differs from the token table is not
+/// tied to it, whatever the config says. One that is not stored is tied unless
+/// tie_word_embeddings is false. `table` is a suffix of the table's name.
+Tie findTie(Source &source, std::string_view head, std::string_view table);
+
+/// Ids that a class has where its config.json names none; -1: no such token.
+struct TokenDefaults {
+  int64_t pad = -1, bos = -1, eos = -1;
+};
+
+/// The spec's "tokens": pad, bos and eos. For a class that generates,
+/// generation_config.json decides when it exists, as in transformers. Ids that
+/// are not below `vocab` are left out: no token has them.
+spec::Json readTokens(Source &source, int64_t vocab, bool generates,
+                      const TokenDefaults &defaults);
+
+/// An object from key-value pairs.
+spec::Json makeObject(std::vector<std::pair<std::string_view, spec::Json>>);
+
+} // namespace tfc::huggingface
+
+#endif // TFC_COMPILER_HUGGINGFACE_FAMILY_H

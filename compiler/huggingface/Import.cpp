@@ -1,0 +1,246 @@
+// From a directory's files to the text of a spec, and back again as a check.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/huggingface/Import.h"
+
+#include "compiler/huggingface/CheckTensors.h"
+#include "compiler/huggingface/Family.h"
+#include "compiler/spec/ReadSpec.h"
+
+#include <algorithm>
+#include <filesystem>
+
+using namespace tfc;
+using namespace tfc::huggingface;
+using spec::Json;
+
+namespace {
+
+const Family *const families[] = {&bertFamily(), &gpt2Family()};
+
+/// A file of the directory that must hold a JSON object.
+std::optional<Json> readObject(const std::string &path,
+                               spec::Diagnostics &diagnostics) {
+  std::optional<Json> json = spec::readJsonFile(path, diagnostics);
+  if (json && !json->isObject()) {
+    spec::report(diagnostics, json->place, 4,
+                 "expected an object, got " + spec::describe(*json));
+    return std::nullopt;
+  }
+  return json;
+}
+
+const Family *findFamily(const Json &json, Config &config,
+                         spec::Diagnostics &diagnostics) {
+  std::string known;
+  const Json *type = json.find("model_type");
+  for (const Family *family : families) {
+    if (type && type->isString(family->modelType)) {
+      return family;
+    }
+    known += (known.empty() ? "" : ", ") + std::string(family->modelType);
+  }
+  config.fault("model_type", "expected a model type that tfc imports (" +
+                                 known + "), got " +
+                                 (type ? spec::describe(*type) : "none"));
+  return nullptr;
+}
+
+/// architectures[0], or what the tensors look like when there is none.
+std::string_view chooseClass(const Family &family, Config &config,
+                             const rt::TensorFiles &files,
+                             spec::Diagnostics &diagnostics) {
+  const Json *list = config.value("architectures");
+  if (!list || (list->isArray() && list->items.empty())) {
+    return family.guessClass(files);
+  }
+  const Json &name = list->isArray() ? list->items.front() : *list;
+  std::string known;
+  for (std::string_view one : family.classes) {
+    if (list->isArray() && name.isString(one)) {
+      return one;
+    }
+    known += (known.empty() ? "" : ", ") + std::string(one);
+  }
+  spec::report(diagnostics, name.place, 0,
+               "expected a class that tfc imports (" + known + "), got " +
+                   spec::describe(name));
+  return "";
+}
+
+/// Settings that change what a greedy search finds and that tfc-run does not
+/// have: one warning for all of them.
+void checkGeneration(const Json &json, bool strict,
+                     spec::Diagnostics &diagnostics) {
+  static const std::pair<const char *, Json> neutral[] = {
+      {"repetition_penalty", 1.0},
+      {"encoder_repetition_penalty", 1.0},
+      {"no_repeat_ngram_size", 0},
+      {"min_length", 0},
+      {"min_new_tokens", 0},
+      {"bad_words_ids", Json::array()},
+      {"suppress_tokens", Json::array()},
+      {"begin_suppress_tokens", Json::array()},
+      {"forced_bos_token_id", Json()},
+      {"forced_eos_token_id", Json()},
+      {"exponential_decay_length_penalty", Json()},
+      {"sequence_bias", Json()},
+      {"guidance_scale", 1.0},
+      {"watermarking_config", Json()},
+      {"stop_strings", Json()}};
+  std::string names;
+  spec::Place first = json.place;
+  for (const auto &[key, value] : neutral) {
+    const Json *found = json.find(key);
+    if (!found || found->isNull() || *found == value) {
+      continue;
+    }
+    if (names.empty()) {
+      first.line = found->place.line;
+      first.column = found->place.column;
+    }
+    names += (names.empty() ? "" : ", ") + spec::inQuotes(key);
+  }
+  if (!names.empty()) {
+    spec::report(diagnostics, first, 0,
+                 "expected no such settings (tfc-run generates greedily, "
+                 "without them), got " +
+                     names,
+                 strict ? spec::Severity::Error : spec::Severity::Warning);
+  }
+}
+
+/// "f32, bf16": what the weights are stored as.
+std::string storedTypes(const rt::TensorFiles &files) {
+  std::string text;
+  for (rt::DType dtype : {rt::DType::F32, rt::DType::F16, rt::DType::BF16}) {
+    bool used = std::any_of(
+        files.tensors().begin(), files.tensors().end(),
+        [&](const rt::Tensor *tensor) { return tensor->dtype == dtype; });
+    if (used) {
+      text += (text.empty() ? "" : ", ") + std::string(rt::dtypeName(dtype));
+    }
+  }
+  return text;
+}
+
+std::string summarize(const spec::ModelSpec &model, const TensorUse &use,
+                      const rt::TensorFiles &files) {
+  std::string outputs, ignored;
+  for (const spec::Output &output : model.outputs) {
+    outputs += (outputs.empty() ? "" : ", ") + output.name;
+  }
+  for (const std::string &name : use.ignored) {
+    ignored += "\n  " + spec::inQuotes(name);
+  }
+  std::ostringstream out;
+  out << model.name << ": " << model.stack.layers << " layers, hidden "
+      << model.hidden << ", vocabulary " << model.vocab << ", at most "
+      << model.maxPositions << " tokens\n"
+      << "outputs: " << outputs << '\n'
+      << "parameters: " << use.elements << " in " << use.claimed << " tensors ("
+      << storedTypes(files) << ")\n";
+  if (!use.ignored.empty()) {
+    out << "tensors without effect: " << use.ignored.size() << ignored << '\n';
+  }
+  return out.str();
+}
+
+/// One import; the members are what its steps hand to each other.
+class Importer {
+public:
+  Importer(const std::string &directory, const ImportOptions &options,
+           spec::Diagnostics &diagnostics)
+      : directory(directory), options(options), diagnostics(diagnostics) {}
+
+  std::optional<Imported> run() {
+    std::optional<Json> json = readObject(path("config.json"), diagnostics);
+    readGeneration();
+    openTensors();
+    if (!json) {
+      return std::nullopt;
+    }
+    std::optional<Json> made = makeSpec(*json);
+    if (!made || spec::hasError(diagnostics)) {
+      return std::nullopt;
+    }
+    return check(spec::writeJson(*made));
+  }
+
+private:
+  std::string path(const char *file) const {
+    return (std::filesystem::path(directory) / file).string();
+  }
+
+  void readGeneration() {
+    std::error_code ignored;
+    std::string file = path("generation_config.json");
+    if (std::filesystem::exists(file, ignored)) {
+      generation = readObject(file, diagnostics);
+    }
+  }
+
+  void openTensors() {
+    auto opened = rt::TensorFiles::open(directory);
+    if (opened) {
+      files = std::move(*opened);
+    } else {
+      reportError(opened.error(), diagnostics);
+    }
+  }
+
+  std::optional<Json> makeSpec(const Json &json) {
+    Config config(json, diagnostics);
+    const Family *family = findFamily(json, config, diagnostics);
+    if (!family) {
+      return std::nullopt;
+    }
+    std::string_view name = chooseClass(*family, config, files, diagnostics);
+    readCommonKeys(config);
+    Source source = {config, json, generation ? &*generation : nullptr, files,
+                     diagnostics};
+    Json body = family->makeSpec(source, name);
+    config.reportUnread(options.strict);
+    if (generation) {
+      checkGeneration(*generation, options.strict, diagnostics);
+    }
+    std::string type(family->modelType);
+    Json made = makeObject({{"tfc", 1},
+                            {"name", type + "-" + std::string(name)},
+                            {"extends", "preset:" + type}});
+    for (spec::Member &member : body.members) {
+      made.set(member.key, std::move(member.value));
+    }
+    return made;
+  }
+
+  std::optional<Imported> check(std::string text) {
+    std::optional<spec::ModelSpec> model = spec::readSpecText(
+        directory + " (as a spec)", text, directory, diagnostics);
+    if (!model) {
+      return std::nullopt;
+    }
+    TensorUse use = checkTensors(*model, files, options.strict, diagnostics);
+    if (spec::hasError(diagnostics)) {
+      return std::nullopt;
+    }
+    return Imported{std::move(text), summarize(*model, use, files)};
+  }
+
+  const std::string &directory;
+  const ImportOptions &options;
+  spec::Diagnostics &diagnostics;
+  std::optional<Json> generation;
+  rt::TensorFiles files;
+};
+
+} // namespace
+
+std::optional<Imported>
+huggingface::importDirectory(const std::string &directory,
+                             const ImportOptions &options,
+                             spec::Diagnostics &diagnostics) {
+  std::optional<Imported> imported =
+      Importer(directory, options, diagnostics).run();
+  spec::sortDiagnostics(diagnostics);
+  return imported;
+}

@@ -1,0 +1,39 @@
+// `tfc import` as a library: a Hugging Face directory becomes a model spec.
+// Only the headers of the weights are needed, except where a tie must be known.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_HUGGINGFACE_IMPORT_H
+#define TFC_COMPILER_HUGGINGFACE_IMPORT_H
+
+#include "compiler/spec/Diagnostics.h"
+
+#include <optional>
+#include <string>
+
+namespace tfc::huggingface {
+
+struct ImportOptions {
+  /// Unknown config keys and unclaimed tensors are errors, not warnings.
+  bool strict = false;
+};
+
+struct Imported {
+  /// The spec, as JSON text: `extends` a preset, and what differs from it.
+  /// It depends on the directory's content alone, not on its name.
+  std::string spec;
+  /// A page for the user: class, sizes, what the tensors hold. Ends with a
+  /// newline.
+  std::string summary;
+};
+
+/// Reads config.json, generation_config.json and the safetensors files of
+/// `directory`. The spec is read back and every parameter's tensor, shape and
+/// dtype is checked as tfc-run does. Nothing when a diagnostic is an error; all
+/// faults that can be seen are reported at once, in order, beside warnings.
+/// Never throws for bad input.
+std::optional<Imported> importDirectory(const std::string &directory,
+                                        const ImportOptions &options,
+                                        spec::Diagnostics &diagnostics);
+
+} // namespace tfc::huggingface
+
+#endif // TFC_COMPILER_HUGGINGFACE_IMPORT_H
