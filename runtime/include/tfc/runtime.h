@@ -1,0 +1,282 @@
+/* The runtime's C API: load a compiled model, run it, generate with it.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * Conventions
+ *  - A function that can fail returns a tfc_error*: null is success. The caller
+ *    frees an error with tfc_error_free. Out-parameters come last and are
+ *    written on success only.
+ *  - Option and information structs begin with struct_size, which the caller
+ *    sets to sizeof the struct it was compiled with; the rest of an option
+ *    struct is zero unless wanted otherwise.
+ *  - Strings are UTF-8 and end with a null byte. Inputs are only read during
+ *    the call.
+ *  - Thread classes. "Any": may be called from any thread at any time. "One":
+ *    one thread at a time for the same handle.
+ *  - Nothing prints, aborts or throws. */
+#ifndef TFC_RUNTIME_H
+#define TFC_RUNTIME_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define TFC_API __attribute__((visibility("default")))
+#else
+#define TFC_API
+#endif
+
+typedef struct tfc_error tfc_error;
+typedef struct tfc_model tfc_model;     /* immutable, shared by threads */
+typedef struct tfc_session tfc_session; /* belongs to one thread at a time */
+typedef struct tfc_outputs tfc_outputs; /* immutable results of one call */
+
+/* ---- Errors -------------------------------------------------------------- */
+
+typedef enum {
+  TFC_INVALID_ARGUMENT = 1, /* a value the caller or an input file gave */
+  TFC_NOT_FOUND = 2,        /* a file, tensor, symbol or id */
+  TFC_INCOMPATIBLE = 3, /* library, weights and machine do not fit together */
+  TFC_EXHAUSTED = 4,    /* memory or cache blocks ran out */
+  TFC_UNSUPPORTED = 5,  /* this model cannot do it */
+  TFC_INTERNAL = 6      /* a fault of tfc; please report */
+} tfc_code;
+
+/* The kind of fault; 0 when error is null. Any. */
+TFC_API tfc_code tfc_error_code(const tfc_error *error);
+/* What is wrong, one line a fault, lines divided by '\n'. Lives as long as the
+ * error; "" when error is null. Any. */
+TFC_API const char *tfc_error_message(const tfc_error *error);
+/* Frees an error; null is allowed. Any. */
+TFC_API void tfc_error_free(tfc_error *error);
+
+/* ---- Versions ------------------------------------------------------------ */
+
+/* "0.1.0"; static. Any. */
+TFC_API const char *tfc_version(void);
+/* The version of abi.h that libraries must have been compiled for. Any. */
+TFC_API uint32_t tfc_abi_version(void);
+
+/* ---- Models -------------------------------------------------------------- */
+
+/* Receives a named value, [rows, width] f32, valid during the call only. Called
+ * during steps of libraries compiled with --taps, from the thread that runs the
+ * step; layer is -1 outside the layers. */
+typedef void (*tfc_tap_fn)(void *user, const char *id, int64_t layer,
+                           int64_t rows, int64_t width, const float *data);
+
+typedef struct {
+  uint64_t struct_size;
+  const char *library_path; /* of the compiled model */
+  const char *weights_path; /* a Hugging Face folder or a .safetensors file */
+  const char *program;      /* null: the best one for this machine */
+  uint32_t threads; /* 0: as many as affinity mask and CPU quota allow */
+  uint32_t reserved;
+  tfc_tap_fn tap; /* may be null */
+  void *tap_user;
+} tfc_model_options;
+
+/* Loads a library, finds its weights and packs them. The weight files are not
+ * needed afterwards. Free the model with tfc_model_free, after its sessions.
+ * Errors: NOT_FOUND (files, tensors, program), INCOMPATIBLE (not a library of
+ * this ABI version, CPU features missing, tensors of other shapes),
+ * INVALID_ARGUMENT (malformed files), EXHAUSTED. One line a tensor. Any. */
+TFC_API tfc_error *tfc_model_load(const tfc_model_options *options,
+                                  tfc_model **out);
+
+/* Frees a model; null is allowed. No session of it may exist. One. */
+TFC_API void tfc_model_free(tfc_model *model);
+
+typedef struct {
+  const char *name; /* Hugging Face's */
+  uint32_t rank;    /* 2: [batch, length] or [batch, width]; 3: [batch, length,
+                       width] */
+  int32_t required; /* inputs: must be given */
+  int64_t width;    /* 1 for inputs */
+  int64_t limit;    /* inputs: values are in [0, limit) */
+} tfc_port_info;
+
+typedef struct {
+  uint64_t struct_size;
+  const char *name;     /* of the model */
+  const char *kind;     /* "encoder", "decoder" or "encoder-decoder" */
+  const char *producer; /* compiler and version */
+  const char *program;  /* in use: "x86-64-v3" */
+  const char *spec;     /* the model's canonical spec, JSON */
+  uint64_t spec_hash;
+  int64_t max_positions; /* longest sequence in tokens; 0: no limit */
+  int64_t pad, bos;      /* token ids; -1: none */
+  const int64_t *eos;
+  uint32_t n_eos;
+  int32_t can_generate;
+  const tfc_port_info *inputs, *outputs; /* of tfc_encode */
+  uint32_t n_inputs, n_outputs;
+  uint32_t threads;
+  uint32_t reserved;
+  uint64_t weight_bytes;          /* packed, in memory */
+  uint64_t cache_bytes_per_token; /* of one sequence, rounded up; 0: no cache */
+} tfc_model_info;
+
+/* Describes a model. What the pointers point at lives as long as the model.
+ * Errors: INVALID_ARGUMENT. Any. */
+TFC_API tfc_error *tfc_model_get_info(const tfc_model *model,
+                                      tfc_model_info *info);
+
+/* ---- Tensors ------------------------------------------------------------- */
+
+typedef enum { TFC_F32 = 0, TFC_I32 = 1, TFC_I64 = 2 } tfc_dtype;
+
+/* A dense row-major array. `data` of inputs need not be aligned. */
+typedef struct {
+  const char *name;
+  uint32_t dtype; /* tfc_dtype */
+  uint32_t rank;  /* 1 to 3 */
+  int64_t shape[3];
+  const void *data;
+} tfc_tensor;
+
+/* How many tensors a result has. Any. */
+TFC_API uint32_t tfc_outputs_count(const tfc_outputs *outputs);
+/* The index-th tensor, in the model's order; lives as long as the result. Null
+ * when there is none. Any. */
+TFC_API const tfc_tensor *tfc_outputs_get(const tfc_outputs *outputs,
+                                          uint32_t index);
+/* The tensor of this name, or null. Any. */
+TFC_API const tfc_tensor *tfc_outputs_find(const tfc_outputs *outputs,
+                                           const char *name);
+/* Frees a result; null is allowed. Any. */
+TFC_API void tfc_outputs_free(tfc_outputs *outputs);
+
+/* ---- One forward pass ---------------------------------------------------- */
+
+typedef struct {
+  uint64_t struct_size;
+  /* I32 or I64 tensors [batch, length]: the model's inputs (input_ids, ...),
+   * and attention_mask, 1 for tokens that exist. */
+  const tfc_tensor *inputs;
+  uint32_t n_inputs;
+  uint32_t n_outputs;
+  /* Names of the wanted outputs; null: all. Others are not computed. */
+  const char *const *outputs;
+} tfc_encode_options;
+
+/* Runs the model over a batch, as Hugging Face's forward does; for encoders and
+ * decoders. Masked tokens cost nothing and are zeros in per-token outputs.
+ * Without position_ids, positions are columns. Outputs are F32, free them with
+ * tfc_outputs_free.
+ * Errors: INVALID_ARGUMENT (names, shapes, dtypes, ids out of range, a row
+ * without a token, more tokens than positions), UNSUPPORTED, EXHAUSTED. Any:
+ * calls run side by side, sharing the process's threads. */
+TFC_API tfc_error *tfc_encode(const tfc_model *model,
+                              const tfc_encode_options *options,
+                              tfc_outputs **out);
+
+/* ---- Generation of a batch ----------------------------------------------- */
+
+/* Receives every new token of a batch: `row` of the prompt, the token, and
+ * whether the row ends with it. Nonzero ends the generation early. */
+typedef int (*tfc_token_fn)(void *user, int64_t row, int64_t token,
+                            int finished);
+
+typedef struct {
+  uint64_t struct_size;
+  const tfc_tensor *inputs; /* as in tfc_encode; the mask may have padding */
+  uint32_t n_inputs;
+  int32_t own_eos; /* nonzero: eos replaces the model's list */
+  const int64_t *eos;
+  uint32_t n_eos; /* with own_eos, 0: nothing ends a row early */
+  uint32_t reserved;
+  int64_t max_new_tokens;   /* at least 1 */
+  uint64_t max_cache_bytes; /* 0: as in tfc_session_options */
+} tfc_generate_options;
+
+/* Greedy generation, as Hugging Face's generate does it: positions count
+ * unmasked tokens, a row ends with an end token, finished rows are filled with
+ * the pad token (the first end token when the model has none). Without a mask,
+ * pad tokens in the prompt are masked where generate would mask them. The
+ * result has one I64 tensor "sequences" [batch, prompt + new]; out may be null,
+ * and so may on_token.
+ * Errors: as tfc_encode; INVALID_ARGUMENT when the prompt's length and
+ * max_new_tokens exceed the model's positions, before the first step;
+ * UNSUPPORTED for a model that cannot generate. Any. */
+TFC_API tfc_error *tfc_generate(const tfc_model *model,
+                                const tfc_generate_options *options,
+                                tfc_token_fn on_token, void *user,
+                                tfc_outputs **out);
+
+/* ---- Sessions: continuous batching --------------------------------------- */
+
+typedef struct {
+  uint64_t struct_size;
+  uint64_t max_cache_bytes; /* 0: as much as the machine has memory */
+} tfc_session_options;
+
+/* Makes a session: sequences that advance together over one cache, whose memory
+ * grows with use. The model must outlive it. options may be null.
+ * Errors: UNSUPPORTED (the model cannot generate), INVALID_ARGUMENT (less than
+ * one block of cache), EXHAUSTED. Any. */
+TFC_API tfc_error *tfc_session_create(const tfc_model *model,
+                                      const tfc_session_options *options,
+                                      tfc_session **out);
+
+/* Frees a session and its sequences; null is allowed. One. */
+TFC_API void tfc_session_free(tfc_session *session);
+
+typedef uint64_t tfc_sequence_id; /* never 0, never used twice in a session */
+
+typedef struct {
+  uint64_t struct_size;
+  const int64_t *tokens; /* the prompt, no padding */
+  int64_t n_tokens;      /* at least 1 */
+  int64_t max_new_tokens;
+  const int64_t *eos; /* as in tfc_generate_options */
+  uint32_t n_eos;
+  int32_t own_eos;
+} tfc_request;
+
+/* Adds a sequence; the next step takes it in.
+ * Errors: INVALID_ARGUMENT (ids out of range, more tokens than positions). One.
+ */
+TFC_API tfc_error *tfc_session_add(tfc_session *session,
+                                   const tfc_request *request,
+                                   tfc_sequence_id *out);
+
+typedef enum {
+  TFC_RUNNING = 0,
+  TFC_ENDED = 1,         /* with an end token */
+  TFC_LENGTH_REACHED = 2 /* max_new_tokens */
+} tfc_sequence_state;
+
+typedef struct {
+  tfc_sequence_id sequence;
+  int64_t token;
+  uint32_t state; /* tfc_sequence_state */
+  uint32_t reserved;
+} tfc_new_token;
+
+typedef struct {
+  uint64_t struct_size;
+  const tfc_new_token *tokens; /* valid until the next call on the session */
+  uint64_t n_tokens;           /* 0: the session has no sequence */
+} tfc_step_result;
+
+/* One call of the compiled model over all sequences: whole prompts of new ones
+ * and one token of the others, together. Every sequence gets its next token
+ * (the likeliest; the lowest id among equals). Finished sequences leave the
+ * session with this step, and their cache is free.
+ * Errors: EXHAUSTED (no cache block or memory is left; nothing has happened,
+ * remove a sequence and try again), INTERNAL. One. */
+TFC_API tfc_error *tfc_session_step(tfc_session *session, tfc_step_result *out);
+
+/* Takes a sequence out before its end and frees its cache.
+ * Errors: NOT_FOUND (no such sequence, or it has finished). One. */
+TFC_API tfc_error *tfc_session_remove(tfc_session *session,
+                                      tfc_sequence_id sequence);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TFC_RUNTIME_H */

@@ -1,0 +1,50 @@
+// The blocks that hold keys and values: an allocator in a reserved address
+// range, so that memory grows with use and blocks never move.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_SRC_CACHE_H
+#define TFC_RUNTIME_SRC_CACHE_H
+
+#include "runtime/src/Memory.h"
+#include "tfc/abi.h"
+
+namespace tfc::rt {
+
+/// The blocks of a sequence, in order of position.
+using BlockTable = std::vector<int32_t>;
+
+class BlockCache {
+public:
+  /// Reserves at most maxBytes of addresses (0: as much as the machine has
+  /// memory). An entry without a cache gets one that needs no block. Errors:
+  /// InvalidArgument (less than one block), Exhausted.
+  static Result<BlockCache> create(const tfc_cache_desc_v0 &desc,
+                                   uint64_t maxBytes);
+
+  /// Grows `table` until it holds `tokens` positions. On error (Exhausted) the
+  /// table keeps what it got.
+  Status grow(BlockTable &table, int64_t tokens);
+  /// Empties `table`.
+  void release(BlockTable &table);
+  /// Forgets all tables: every block is free again.
+  void clear();
+
+  void *base() const { return range.data(); }
+  /// Blocks in use, and the most there can be.
+  int64_t used() const { return numFresh - static_cast<int64_t>(free.size()); }
+  int64_t capacity() const { return maxBlocks; }
+  uint64_t committedBytes() const { return committed; }
+
+private:
+  Status take(BlockTable &table);
+
+  tfc_cache_desc_v0 desc{};
+  Mapping range;
+  uint64_t committed = 0;
+  // Blocks [0, numFresh) have been used; those in `free` are free again.
+  int64_t numFresh = 0, maxBlocks = 0;
+  std::vector<int32_t> free;
+};
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_SRC_CACHE_H

@@ -1,0 +1,111 @@
+// Loads a model.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/Model.h"
+
+#include "runtime/src/Runner.h"
+#include "runtime/src/ThreadPool.h"
+#include "runtime/src/Weights.h"
+
+namespace tfc::rt {
+
+// Warm buffers are as large as the largest batch they have seen.
+static constexpr size_t maxIdleRunners = 2;
+
+Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
+  if (options.threads > maxThreads) {
+    return makeError(Code::InvalidArgument, "expected at most ", maxThreads,
+                     " threads, got ", options.threads);
+  }
+  std::unique_ptr<Model> model(new Model);
+  Result<std::unique_ptr<Module>> module = Module::open(options.libraryPath);
+  if (!module) {
+    return std::move(module.error());
+  }
+  model->module = std::move(*module);
+  auto program = model->module->choose(options.program, machineFeatures());
+  if (!program) {
+    return std::move(program.error());
+  }
+  model->chosen = *program;
+  Status status = model->chooseEntries();
+  if (!status) {
+    return std::move(status.error());
+  }
+  model->threads = ThreadPool::instance().reserve(
+      options.threads ? options.threads : allowedThreads());
+  Result<Mapping> packed = packWeights(model->table(), *model->chosen,
+                                       options.weightsPath, model->threads);
+  if (!packed) {
+    return std::move(packed.error());
+  }
+  model->packed = std::move(*packed);
+  model->tap = options.tap;
+  model->tapUser = options.tapUser;
+  model->hostTable.ctx = model.get();
+  model->hostTable.n_workers = model->threads;
+  model->hostTable.parallel_for = [](void *ctx, int64_t n, tfc_body_fn body,
+                                     void *arg) {
+    uint32_t workers = static_cast<const Model *>(ctx)->threads;
+    ThreadPool::instance().parallelFor(workers, n, body, arg);
+  };
+  model->hostTable.tap = [](void *ctx, const char *id, int64_t layer,
+                            const void *data, int64_t rows, int64_t width) {
+    const Model &self = *static_cast<const Model *>(ctx);
+    if (self.tap) {
+      self.tap(self.tapUser, id, layer, rows, width,
+               static_cast<const float *>(data));
+    }
+  };
+  return model;
+}
+
+Model::~Model() = default;
+
+Status Model::chooseEntries() {
+  for (uint32_t i = 0; i < chosen->n_entries; ++i) {
+    const tfc_entry_v0 &entry = chosen->entries[i];
+    std::string name = entry.name;
+    if (name == "encode" || (name == "step" && !forward)) {
+      forward = &entry;
+    }
+    for (uint32_t p = 0; name == "step" && p < entry.n_outputs; ++p) {
+      const tfc_port_v0 &port = entry.outputs[p];
+      if (std::string(port.name) == "logits" && port.rows == TFC_ROWS_WANTED &&
+          port.take == TFC_TAKE_ALL) {
+        generate = &entry;
+        logits = p;
+      }
+    }
+  }
+  if (!forward) {
+    return makeError(Code::Incompatible, module->path(),
+                     ": malformed library: expected an entry \"encode\" or ",
+                     "\"step\", got none");
+  }
+  return {};
+}
+
+bool Model::isCausal(const tfc_entry_v0 &entry) const {
+  return std::string_view(entry.name) == "step";
+}
+
+std::unique_ptr<Runner> Model::borrowRunner() const {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!idleRunners.empty()) {
+      std::unique_ptr<Runner> runner = std::move(idleRunners.back());
+      idleRunners.pop_back();
+      return runner;
+    }
+  }
+  return std::make_unique<Runner>(*this, *forward);
+}
+
+void Model::giveBack(std::unique_ptr<Runner> runner) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (idleRunners.size() < maxIdleRunners) {
+    idleRunners.push_back(std::move(runner));
+  }
+}
+
+} // namespace tfc::rt

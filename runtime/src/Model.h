@@ -1,0 +1,70 @@
+// A loaded model: library, chosen program, packed weights, threads. Immutable,
+// so that any number of calls and sessions may share it.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_SRC_MODEL_H
+#define TFC_RUNTIME_SRC_MODEL_H
+
+#include "runtime/src/Memory.h"
+#include "runtime/src/Module.h"
+#include "tfc/runtime.h"
+
+#include <mutex>
+
+namespace tfc::rt {
+
+struct LoadOptions {
+  std::string libraryPath, weightsPath;
+  std::string program; // empty: the best one
+  uint32_t threads = 0;
+  tfc_tap_fn tap = nullptr;
+  void *tapUser = nullptr;
+};
+
+class Runner;
+
+class Model {
+public:
+  /// Errors: those of Module::open, Module::choose and packWeights.
+  static Result<std::unique_ptr<Model>> load(const LoadOptions &options);
+  ~Model();
+
+  const tfc_module_v0 &table() const { return module->table(); }
+  const tfc_program_v0 &program() const { return *chosen; }
+  const std::string &path() const { return module->path(); }
+  /// The entry of a forward pass: "encode", else "step". Never null.
+  const tfc_entry_v0 &forwardEntry() const { return *forward; }
+  /// The entry that generates, and the index of its output with the logits of
+  /// wanted tokens. Null when the model cannot generate.
+  const tfc_entry_v0 *generateEntry() const { return generate; }
+  uint32_t logitsPort() const { return logits; }
+  /// Whether tokens of an entry see only those before them.
+  bool isCausal(const tfc_entry_v0 &entry) const;
+
+  const void *weights() const { return packed.data(); }
+  uint64_t weightBytes() const { return packed.size(); }
+  uint32_t numThreads() const { return threads; }
+  const tfc_host_v0 &host() const { return hostTable; }
+
+  /// A runner of the forward entry, to be given back: its buffers are warm.
+  std::unique_ptr<Runner> borrowRunner() const;
+  void giveBack(std::unique_ptr<Runner> runner) const;
+
+private:
+  Model() = default;
+  Status chooseEntries();
+
+  std::unique_ptr<Module> module;
+  const tfc_program_v0 *chosen = nullptr;
+  const tfc_entry_v0 *forward = nullptr, *generate = nullptr;
+  uint32_t logits = 0, threads = 1;
+  Mapping packed;
+  tfc_host_v0 hostTable{};
+  tfc_tap_fn tap = nullptr;
+  void *tapUser = nullptr;
+  mutable std::mutex mutex;
+  mutable std::vector<std::unique_ptr<Runner>> idleRunners;
+};
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_SRC_MODEL_H

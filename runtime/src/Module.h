@@ -1,0 +1,53 @@
+// A compiled library: opened, checked, and the program in it that this machine
+// runs.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_SRC_MODULE_H
+#define TFC_RUNTIME_SRC_MODULE_H
+
+#include "runtime/src/Error.h"
+#include "tfc/abi.h"
+
+#include <memory>
+
+namespace tfc::rt {
+
+class Module {
+public:
+  /// Opens the library at `path`. Errors: NotFound, Incompatible (not such a
+  /// library, or of another ABI version).
+  static Result<std::unique_ptr<Module>> open(const std::string &path);
+  ~Module();
+  Module(const Module &) = delete;
+  Module &operator=(const Module &) = delete;
+
+  const tfc_module_v0 &table() const { return *module; }
+  const std::string &path() const { return libraryPath; }
+
+  /// The program called `name`, or, when it is empty, the most demanding one
+  /// that a machine with these features runs. Errors: NotFound (no such name),
+  /// Incompatible (what the machine lacks).
+  Result<const tfc_program_v0 *> choose(const std::string &name,
+                                        uint64_t features) const;
+
+private:
+  Module() = default;
+
+  std::string libraryPath;
+  void *handle = nullptr;
+  const tfc_module_v0 *module = nullptr;
+};
+
+/// TFC_FEATURE_* of this machine. Levels are cumulative.
+uint64_t machineFeatures();
+
+/// What this machine lacks of a level's instruction sets, "avx2, fma"; empty
+/// when nothing.
+std::string missingFeatures(uint64_t features);
+
+/// Whether the library's tables can be used at all: no null where there must be
+/// something, sizes that make sense. Incompatible otherwise.
+Status checkModule(const tfc_module_v0 &module);
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_SRC_MODULE_H

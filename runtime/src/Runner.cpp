@@ -1,0 +1,93 @@
+// One call of an entry.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/Runner.h"
+
+namespace tfc::rt {
+
+Runner::Runner(const Model &model, const tfc_entry_v0 &entry)
+    : batch(entry, model.isCausal(entry)), model(model), entryTable(entry),
+      outputs(entry.n_outputs), inputPointers(entry.n_inputs),
+      outputPointers(entry.n_outputs) {}
+
+Status Runner::openCache(uint64_t maxBytes) {
+  Result<BlockCache> created = BlockCache::create(entryTable.self, maxBytes);
+  if (!created) {
+    return std::move(created.error());
+  }
+  cache = std::move(*created);
+  return {};
+}
+
+Status Runner::grow(Mapping &buffer, uint64_t bytes) {
+  if (bytes <= buffer.size()) {
+    return {};
+  }
+  // A little more than needed: a step that is one token longer than the last
+  // must not pay for new memory.
+  uint64_t room = bytes + bytes / 4;
+  buffer = Mapping();
+  Result<Mapping> fresh =
+      Mapping::allocate(room < bytes ? bytes : (room + 4095) / 4096 * 4096);
+  if (!fresh) {
+    return std::move(fresh.error());
+  }
+  buffer = std::move(*fresh);
+  return {};
+}
+
+Status Runner::run(const std::vector<uint8_t> &wanted) {
+  batch.finish();
+  int64_t numRows = static_cast<int64_t>(batch.rows.size());
+  int64_t numSequences = static_cast<int64_t>(batch.sequences.size());
+  Status status = grow(
+      workspace, entryTable.workspace_bytes(batch.numTokens(), numRows,
+                                            numSequences, model.numThreads()));
+  for (uint32_t p = 0; status && p < entryTable.n_outputs; ++p) {
+    const tfc_port_v0 &port = entryTable.outputs[p];
+    outputPointers[p] = nullptr;
+    if (wanted[p]) {
+      uint64_t count = static_cast<uint64_t>(
+          port.rows == TFC_ROWS_TOKENS ? batch.numTokens() : numRows);
+      uint64_t bytes;
+      if (__builtin_mul_overflow(count, uint64_t(port.width) * 4, &bytes)) {
+        return makeError(Code::Exhausted, "expected memory for ", count,
+                         " rows of output ", port.name, ", got none");
+      }
+      // At least something: null would mean that it is not wanted.
+      status = grow(outputs[p], bytes ? bytes : 1);
+      outputPointers[p] = outputs[p].data();
+    }
+  }
+  if (!status) {
+    return status;
+  }
+  for (uint32_t p = 0; p < entryTable.n_inputs; ++p) {
+    inputPointers[p] = batch.inputs[p].data();
+  }
+  tfc_step_v0 step{};
+  step.weights = model.weights();
+  step.workspace = workspace.data();
+  step.self_cache = cache.base();
+  step.n_tokens = batch.numTokens();
+  step.inputs = inputPointers.data();
+  step.n_sequences = numSequences;
+  step.sequences = batch.sequences.data();
+  step.n_items = static_cast<int64_t>(batch.items.size());
+  step.items = batch.items.data();
+  step.n_rows = numRows;
+  step.rows = batch.rows.data();
+  step.outputs = outputPointers.data();
+  step.host = &model.host();
+  int32_t code = entryTable.run(&step);
+  if (code != 0) {
+    return makeError(Code::Internal, model.path(), ": entry ", entryTable.name,
+                     ": expected status 0, got ", code);
+  }
+  return {};
+}
+
+const float *Runner::output(uint32_t port) const {
+  return reinterpret_cast<const float *>(outputs[port].data());
+}
+
+} // namespace tfc::rt

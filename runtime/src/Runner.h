@@ -1,0 +1,47 @@
+// Runs an entry: lends it workspace, cache and output buffers, which stay warm
+// from step to step.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_SRC_RUNNER_H
+#define TFC_RUNTIME_SRC_RUNNER_H
+
+#include "runtime/src/Batch.h"
+#include "runtime/src/Cache.h"
+#include "runtime/src/Model.h"
+
+namespace tfc::rt {
+
+class Runner {
+public:
+  /// Belongs to one thread at a time; the model must outlive it.
+  Runner(const Model &model, const tfc_entry_v0 &entry);
+
+  /// Gives the runner its cache; before the first step. Errors: those of
+  /// BlockCache::create.
+  Status openCache(uint64_t maxBytes);
+
+  /// The step to run; fill it, then call run.
+  Batch batch;
+  BlockCache cache;
+
+  /// Runs the batch. wanted[p]: whether output p is computed. Errors:
+  /// Exhausted, Internal (the compiled code's status).
+  Status run(const std::vector<uint8_t> &wanted);
+
+  /// The rows of output p, [tokens or rows, width]; valid until the next run.
+  const float *output(uint32_t port) const;
+  const tfc_entry_v0 &entry() const { return entryTable; }
+
+private:
+  Status grow(Mapping &buffer, uint64_t bytes);
+
+  const Model &model;
+  const tfc_entry_v0 &entryTable;
+  Mapping workspace;
+  std::vector<Mapping> outputs;
+  std::vector<const void *> inputPointers;
+  std::vector<void *> outputPointers;
+};
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_SRC_RUNNER_H

@@ -1,0 +1,83 @@
+// Sequences that advance together: each step runs whole prompts of new ones and
+// one token of the others.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_SRC_SESSION_H
+#define TFC_RUNTIME_SRC_SESSION_H
+
+#include "runtime/src/Inputs.h"
+#include "runtime/src/Runner.h"
+
+namespace tfc::rt {
+
+/// A prompt whose masked tokens are gone, and how to go on after it.
+struct Prompt {
+  std::vector<std::vector<int32_t>> values; // by input port, a value a token
+  /// By input port: a masked last token, whose logits give the first new one.
+  /// Empty when the last token exists.
+  std::vector<int32_t> spectator;
+  std::vector<int32_t> carry; // by port: values of the tokens that follow
+  int64_t nextPosition = 0;
+  int64_t maxNewTokens = 0;
+  std::vector<int64_t> eos;
+};
+
+/// Row `row` of a padded batch as a prompt, without its end tokens: masked
+/// tokens are dropped, positions count the tokens before. Errors:
+/// InvalidArgument when prompt and new tokens exceed the model's positions.
+Result<Prompt> promptOfRow(const Model &model, const tfc_entry_v0 &entry,
+                           const InputBatch &batch, int64_t row,
+                           int64_t maxNewTokens);
+
+class Session {
+public:
+  /// Errors: Unsupported (the model cannot generate), those of openCache.
+  static Result<std::unique_ptr<Session>> create(const Model &model,
+                                                 uint64_t maxCacheBytes);
+
+  /// Adds a checked prompt.
+  uint64_t add(Prompt prompt);
+  /// Adds plain tokens at positions 0, 1, ...; eos, when given, replaces the
+  /// model's list. Errors: InvalidArgument.
+  Result<uint64_t> add(const int64_t *tokens, int64_t count,
+                       int64_t maxNewTokens,
+                       std::optional<std::vector<int64_t>> eos);
+  /// Errors: NotFound.
+  Status remove(uint64_t id);
+
+  /// One step over all sequences; see tfc_session_step.
+  Status step();
+  /// The new tokens of the last step, in order of addition.
+  const std::vector<tfc_new_token> &newTokens() const { return results; }
+
+  const BlockCache &cache() const { return runner.cache; }
+
+private:
+  struct Sequence {
+    uint64_t id = 0;
+    Prompt next; // values: the tokens of the next step
+    BlockTable blocks;
+    int64_t past = 0, produced = 0;
+
+    int64_t count(int64_t port) const {
+      return static_cast<int64_t>(next.values[port].size());
+    }
+  };
+
+  Session(const Model &model, const tfc_entry_v0 &entry);
+  Status fillBatch();
+  Status pickTokens();
+  void advance(Sequence &sequence, int64_t token);
+
+  const Model &model;
+  const tfc_entry_v0 &entry;
+  Runner runner;
+  int64_t ids; // the port of token ids
+  uint64_t lastId = 0;
+  std::vector<Sequence> sequences;
+  std::vector<uint8_t> wanted;
+  std::vector<tfc_new_token> results;
+};
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_SRC_SESSION_H

@@ -1,0 +1,115 @@
+// The pool: workers spin for a moment between the loops of a step, then sleep.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/ThreadPool.h"
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+namespace tfc::rt {
+
+// Loops of one step follow each other within microseconds; a longer spin would
+// steal time from other processes.
+static constexpr std::chrono::microseconds spinTime(30);
+// Chunks a worker gets on average: enough to even out unequal items.
+static constexpr int64_t chunksPerWorker = 4;
+
+static constexpr int spinsBeforeYield = 2000;
+
+static void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+ThreadPool &ThreadPool::instance() {
+  static ThreadPool *pool = new ThreadPool;
+  return *pool;
+}
+
+uint32_t ThreadPool::reserve(uint32_t workers) {
+  std::lock_guard<std::mutex> lock(mutex);
+  uint32_t wanted = std::min(workers, maxThreads);
+  while (numWorkers < wanted) {
+    uint32_t worker = numWorkers;
+    try {
+      std::thread([this, worker] { loop(worker); }).detach();
+    } catch (const std::system_error &) {
+      break;
+    }
+    numWorkers = worker + 1;
+  }
+  return std::min<uint32_t>(wanted, numWorkers);
+}
+
+void ThreadPool::parallelFor(uint32_t workers, int64_t n, tfc_body_fn body,
+                             void *arg) {
+  if (n <= 0) {
+    return;
+  }
+  workers = static_cast<uint32_t>(
+      std::min<int64_t>(std::min<uint32_t>(workers, numWorkers), n));
+  if (workers <= 1 || busy.exchange(true, std::memory_order_acquire)) {
+    body(arg, 0, n, 0);
+    return;
+  }
+  this->body = body;
+  this->arg = arg;
+  total = n;
+  chunk = std::max<int64_t>(1, n / (workers * chunksPerWorker));
+  next.store(0, std::memory_order_relaxed);
+  pending.store(workers - 1, std::memory_order_relaxed);
+  uint64_t number = (ticket.load(std::memory_order_relaxed) >> 16) + 1;
+  ticket.store(number << 16 | workers);
+  if (sleepers.load() > 0) {
+    std::lock_guard<std::mutex> lock(mutex);
+    wake.notify_all();
+  }
+  work(0);
+  for (int i = 0; pending.load(std::memory_order_acquire) != 0; ++i) {
+    // A worker that lost its CPU may need ours.
+    i < spinsBeforeYield ? pause() : std::this_thread::yield();
+  }
+  busy.store(false, std::memory_order_release);
+}
+
+void ThreadPool::work(uint32_t worker) {
+  for (;;) {
+    int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
+    if (begin >= total) {
+      return;
+    }
+    body(arg, begin, std::min(begin + chunk, total), worker);
+  }
+}
+
+uint64_t ThreadPool::waitForTicket(uint64_t last) {
+  auto end = std::chrono::steady_clock::now() + spinTime;
+  do {
+    for (int i = 0; i < 64; ++i) {
+      uint64_t now = ticket.load(std::memory_order_acquire);
+      if (now != last) {
+        return now;
+      }
+      pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  std::unique_lock<std::mutex> lock(mutex);
+  ++sleepers;
+  wake.wait(lock, [&] { return ticket.load() != last; });
+  --sleepers;
+  return ticket.load();
+}
+
+void ThreadPool::loop(uint32_t worker) {
+  uint64_t last = 0;
+  for (;;) {
+    last = waitForTicket(last);
+    if (worker < (last & 0xffff)) {
+      work(worker);
+      pending.fetch_sub(1, std::memory_order_release);
+    }
+  }
+}
+
+} // namespace tfc::rt

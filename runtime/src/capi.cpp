@@ -1,0 +1,306 @@
+// The C API: the only file with C linkage, and the border that no exception
+// crosses.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/Generate.h"
+#include "runtime/src/Info.h"
+#include "runtime/src/Session.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace tfc::rt;
+
+struct tfc_error {
+  Error error;
+};
+
+struct tfc_model {
+  explicit tfc_model(std::unique_ptr<Model> loaded)
+      : model(std::move(loaded)), ports(*model) {}
+  std::unique_ptr<Model> model;
+  PortTables ports;
+};
+
+struct tfc_session {
+  std::unique_ptr<Session> session;
+};
+
+struct tfc_outputs {
+  explicit tfc_outputs(std::vector<OutputTensor> results)
+      : owned(std::move(results)) {
+    for (const OutputTensor &from : owned) {
+      tfc_tensor view{};
+      view.name = from.name.c_str();
+      view.dtype = from.dtype;
+      view.rank = static_cast<uint32_t>(from.shape.size());
+      std::copy(from.shape.begin(), from.shape.end(), view.shape);
+      view.data = from.dtype == TFC_F32
+                      ? static_cast<const void *>(from.floats.data())
+                      : from.ints.data();
+      views.push_back(view);
+    }
+  }
+  std::vector<OutputTensor> owned;
+  std::vector<tfc_tensor> views;
+};
+
+namespace {
+
+/// The error when there is no memory for one.
+tfc_error *outOfMemory() {
+  static tfc_error error{{Code::Exhausted, "out of memory"}};
+  return &error;
+}
+
+tfc_error *newError(Error error) {
+  try {
+    return new tfc_error{std::move(error)};
+  } catch (...) {
+    return outOfMemory();
+  }
+}
+
+/// Calls `function`, which returns a Status, and turns whatever comes out of
+/// it into a C error.
+template <typename F> tfc_error *guard(F function) {
+  try {
+    Status status = function();
+    return status ? nullptr : newError(std::move(status.error()));
+  } catch (const std::bad_alloc &) {
+    return outOfMemory();
+  } catch (const std::length_error &) {
+    return outOfMemory();
+  } catch (const std::exception &fault) {
+    try {
+      return newError({Code::Internal, fault.what()});
+    } catch (...) {
+      return outOfMemory();
+    }
+  } catch (...) {
+    return outOfMemory();
+  }
+}
+
+Status nullArgument() {
+  return makeError(Code::InvalidArgument, "expected arguments, got null");
+}
+
+/// The caller's options in today's layout: what its older struct lacks is zero,
+/// what a newer one has beyond is not looked at.
+template <typename T> std::optional<T> readOptions(const T *options) {
+  if (!options || options->struct_size < sizeof(options->struct_size)) {
+    return std::nullopt;
+  }
+  T local{};
+  std::memcpy(&local, options,
+              std::min<uint64_t>(options->struct_size, sizeof(T)));
+  return local;
+}
+
+/// The same for what is given back.
+template <typename T> Status writeResult(T from, T *to) {
+  uint64_t size = to->struct_size;
+  if (size < sizeof(size)) {
+    return makeError(Code::InvalidArgument,
+                     "expected struct_size to be set, got ", size);
+  }
+  from.struct_size = size;
+  std::memcpy(to, &from, std::min<uint64_t>(size, sizeof(T)));
+  return {};
+}
+
+std::string orEmpty(const char *text) { return text ? text : ""; }
+
+Status badOptions() {
+  return makeError(Code::InvalidArgument,
+                   "expected options with struct_size set, got none");
+}
+
+} // namespace
+
+extern "C" {
+
+tfc_code tfc_error_code(const tfc_error *error) {
+  return static_cast<tfc_code>(error ? static_cast<int>(error->error.code) : 0);
+}
+
+const char *tfc_error_message(const tfc_error *error) {
+  return error ? error->error.message.c_str() : "";
+}
+
+void tfc_error_free(tfc_error *error) {
+  if (error != outOfMemory()) {
+    delete error;
+  }
+}
+
+const char *tfc_version(void) { return TFC_VERSION; }
+
+uint32_t tfc_abi_version(void) { return TFC_ABI_VERSION; }
+
+tfc_error *tfc_model_load(const tfc_model_options *options, tfc_model **out) {
+  return guard([&]() -> Status {
+    auto given = readOptions(options);
+    if (!given || !given->library_path || !given->weights_path || !out) {
+      return given ? nullArgument() : badOptions();
+    }
+    auto model = Model::load({given->library_path, given->weights_path,
+                              orEmpty(given->program), given->threads,
+                              given->tap, given->tap_user});
+    if (!model) {
+      return std::move(model.error());
+    }
+    *out = new tfc_model(std::move(*model));
+    return {};
+  });
+}
+
+void tfc_model_free(tfc_model *model) { delete model; }
+
+tfc_error *tfc_model_get_info(const tfc_model *model, tfc_model_info *info) {
+  return guard([&]() -> Status {
+    return model && info
+               ? writeResult(describe(*model->model, model->ports), info)
+               : nullArgument();
+  });
+}
+
+uint32_t tfc_outputs_count(const tfc_outputs *outputs) {
+  return outputs ? static_cast<uint32_t>(outputs->views.size()) : 0;
+}
+
+const tfc_tensor *tfc_outputs_get(const tfc_outputs *outputs, uint32_t index) {
+  return index < tfc_outputs_count(outputs) ? &outputs->views[index] : nullptr;
+}
+
+const tfc_tensor *tfc_outputs_find(const tfc_outputs *outputs,
+                                   const char *name) {
+  for (uint32_t i = 0; name && i < tfc_outputs_count(outputs); ++i) {
+    if (std::strcmp(outputs->views[i].name, name) == 0) {
+      return &outputs->views[i];
+    }
+  }
+  return nullptr;
+}
+
+void tfc_outputs_free(tfc_outputs *outputs) { delete outputs; }
+
+tfc_error *tfc_encode(const tfc_model *model, const tfc_encode_options *options,
+                      tfc_outputs **out) {
+  return guard([&]() -> Status {
+    auto given = readOptions(options);
+    if (!given || !model || !out) {
+      return given ? nullArgument() : badOptions();
+    }
+    std::vector<std::string> names;
+    for (uint32_t i = 0; given->outputs && i < given->n_outputs; ++i) {
+      names.push_back(orEmpty(given->outputs[i]));
+    }
+    auto results =
+        runForward(*model->model, given->inputs, given->n_inputs, names);
+    if (!results) {
+      return std::move(results.error());
+    }
+    *out = new tfc_outputs(std::move(*results));
+    return {};
+  });
+}
+
+tfc_error *tfc_generate(const tfc_model *model,
+                        const tfc_generate_options *options,
+                        tfc_token_fn on_token, void *user, tfc_outputs **out) {
+  return guard([&]() -> Status {
+    auto given = readOptions(options);
+    if (!given || !model || (given->n_eos && !given->eos)) {
+      return given ? nullArgument() : badOptions();
+    }
+    GenerateOptions how;
+    how.maxNewTokens = given->max_new_tokens;
+    how.maxCacheBytes = given->max_cache_bytes;
+    if (given->own_eos) {
+      how.eos.emplace(given->eos, given->eos + given->n_eos);
+    }
+    if (on_token) {
+      how.onToken = [=](int64_t row, int64_t token, bool finished) {
+        return on_token(user, row, token, finished) == 0;
+      };
+    }
+    auto result =
+        runGenerate(*model->model, given->inputs, given->n_inputs, how);
+    if (!result) {
+      return std::move(result.error());
+    }
+    if (out) {
+      std::vector<OutputTensor> list;
+      list.push_back(std::move(*result));
+      *out = new tfc_outputs(std::move(list));
+    }
+    return {};
+  });
+}
+
+tfc_error *tfc_session_create(const tfc_model *model,
+                              const tfc_session_options *options,
+                              tfc_session **out) {
+  return guard([&]() -> Status {
+    if (!model || !out) {
+      return nullArgument();
+    }
+    auto given = readOptions(options);
+    if (options && !given) {
+      return badOptions();
+    }
+    auto session =
+        Session::create(*model->model, given ? given->max_cache_bytes : 0);
+    if (!session) {
+      return std::move(session.error());
+    }
+    *out = new tfc_session{std::move(*session)};
+    return {};
+  });
+}
+
+void tfc_session_free(tfc_session *session) { delete session; }
+
+tfc_error *tfc_session_add(tfc_session *session, const tfc_request *request,
+                           tfc_sequence_id *out) {
+  return guard([&]() -> Status {
+    auto given = readOptions(request);
+    if (!given || !session || !out || (given->n_eos && !given->eos)) {
+      return given ? nullArgument() : badOptions();
+    }
+    std::optional<std::vector<int64_t>> eos;
+    if (given->own_eos) {
+      eos.emplace(given->eos, given->eos + given->n_eos);
+    }
+    auto id = session->session->add(given->tokens, given->n_tokens,
+                                    given->max_new_tokens, std::move(eos));
+    if (!id) {
+      return std::move(id.error());
+    }
+    *out = *id;
+    return {};
+  });
+}
+
+tfc_error *tfc_session_step(tfc_session *session, tfc_step_result *out) {
+  return guard([&]() -> Status {
+    if (!session || !out) {
+      return nullArgument();
+    }
+    Status status = session->session->step();
+    if (!status) {
+      return status;
+    }
+    const auto &tokens = session->session->newTokens();
+    return writeResult({0, tokens.data(), tokens.size()}, out);
+  });
+}
+
+tfc_error *tfc_session_remove(tfc_session *session, tfc_sequence_id sequence) {
+  return guard([&]() -> Status {
+    return session ? session->session->remove(sequence) : nullArgument();
+  });
+}
+
+} // extern "C"

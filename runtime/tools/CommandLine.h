@@ -1,0 +1,33 @@
+// The command line of tfc-run.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_TOOLS_COMMANDLINE_H
+#define TFC_RUNTIME_TOOLS_COMMANDLINE_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tfc::run {
+
+struct CommandLine {
+  std::string library, weights, inputs, outputs, program;
+  uint32_t threads = 0; // 0: not given
+  bool generate = false, help = false, version = false;
+  int64_t maxNewTokens = 0;                // 0: not given
+  std::optional<std::vector<int64_t>> eos; // empty list: "none"
+
+  /// What is wrong, one line a fault; empty when nothing is.
+  std::vector<std::string> faults;
+};
+
+/// Reads the arguments (without the program's name). Options may come in any
+/// order, as "--name value" or "--name=value".
+CommandLine readCommandLine(const std::vector<std::string> &arguments);
+
+/// The text of --help.
+extern const char *const helpText;
+
+} // namespace tfc::run
+
+#endif // TFC_RUNTIME_TOOLS_COMMANDLINE_H

@@ -1,0 +1,171 @@
+// tfc-run: runs a compiled model over tensors in files. Through the C API, as
+// any program would.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/Safetensors.h"
+#include "runtime/tools/CommandLine.h"
+#include "tfc/runtime.h"
+
+#include <cstdio>
+
+using namespace tfc;
+
+namespace {
+
+enum Exit { Ok = 0, BadInput = 1, BadCommandLine = 2, OurFault = 70 };
+
+using ModelPtr = std::unique_ptr<tfc_model, void (*)(tfc_model *)>;
+using OutputsPtr = std::unique_ptr<tfc_outputs, void (*)(tfc_outputs *)>;
+
+void report(const std::string &message) {
+  std::fprintf(stderr, "tfc-run: error: %s\n", message.c_str());
+}
+
+/// One message a line. Faults of an input say which file it was in.
+Exit reportAll(rt::Code code, const std::string &text,
+               const std::string &inputsPath) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    bool isInput = line.rfind("input \"", 0) == 0;
+    report(isInput ? inputsPath + ": " + line : line);
+  }
+  return code == rt::Code::Internal ? OurFault : BadInput;
+}
+
+Exit reportError(tfc_error *error, const std::string &inputsPath) {
+  Exit status = reportAll(static_cast<rt::Code>(tfc_error_code(error)),
+                          tfc_error_message(error), inputsPath);
+  tfc_error_free(error);
+  return status;
+}
+
+/// The file's tensors as the API wants them.
+rt::Result<std::vector<tfc_tensor>> readInputs(const rt::TensorFile &file) {
+  std::vector<tfc_tensor> inputs;
+  rt::Faults faults;
+  for (const rt::Tensor &tensor : file.tensors()) {
+    std::string where =
+        rt::concat(file.path(), ": input ", rt::quoteName(tensor.name), ": ");
+    bool isLong = tensor.dtype == rt::DType::I64;
+    if (!isLong && tensor.dtype != rt::DType::I32) {
+      faults.add(rt::makeError(rt::Code::InvalidArgument, where,
+                               "expected dtype I32 or I64, got ",
+                               rt::dtypeName(tensor.dtype)));
+    } else if (tensor.shape.size() != 2) {
+      faults.add(rt::makeError(rt::Code::InvalidArgument, where,
+                               "expected shape [batch, length], got ",
+                               rt::shapeText(tensor.shape)));
+    } else {
+      inputs.push_back({tensor.name.c_str(),
+                        static_cast<uint32_t>(isLong ? TFC_I64 : TFC_I32),
+                        2,
+                        {tensor.shape[0], tensor.shape[1], 0},
+                        tensor.data});
+    }
+  }
+  rt::Status status = faults.take();
+  if (!status) {
+    return std::move(status.error());
+  }
+  return inputs;
+}
+
+rt::Status writeOutputs(const tfc_outputs *outputs, const std::string &path) {
+  std::vector<rt::TensorToWrite> tensors;
+  for (uint32_t i = 0; i < tfc_outputs_count(outputs); ++i) {
+    const tfc_tensor &from = *tfc_outputs_get(outputs, i);
+    tensors.push_back(
+        {from.name, from.dtype == TFC_F32 ? rt::DType::F32 : rt::DType::I64,
+         std::vector<int64_t>(from.shape, from.shape + from.rank), from.data});
+  }
+  return rt::writeSafetensors(path, tensors);
+}
+
+tfc_error *call(const tfc_model *model, const run::CommandLine &line,
+                const std::vector<tfc_tensor> &inputs, tfc_outputs **out) {
+  uint32_t count = static_cast<uint32_t>(inputs.size());
+  if (!line.generate) {
+    tfc_encode_options options{};
+    options.struct_size = sizeof(options);
+    options.inputs = inputs.data();
+    options.n_inputs = count;
+    return tfc_encode(model, &options, out);
+  }
+  tfc_generate_options options{};
+  options.struct_size = sizeof(options);
+  options.inputs = inputs.data();
+  options.n_inputs = count;
+  options.max_new_tokens = line.maxNewTokens;
+  if (line.eos) {
+    options.own_eos = 1;
+    options.eos = line.eos->data();
+    options.n_eos = static_cast<uint32_t>(line.eos->size());
+  }
+  return tfc_generate(model, &options, nullptr, nullptr, out);
+}
+
+Exit runModel(const run::CommandLine &line) {
+  // The inputs first: they are small, and their faults are the likeliest.
+  auto file = rt::TensorFile::open(line.inputs);
+  if (!file) {
+    return reportAll(file.error().code, file.error().message, line.inputs);
+  }
+  auto inputs = readInputs(**file);
+  if (!inputs) {
+    return reportAll(inputs.error().code, inputs.error().message, line.inputs);
+  }
+  tfc_model_options options{};
+  options.struct_size = sizeof(options);
+  options.library_path = line.library.c_str();
+  options.weights_path = line.weights.c_str();
+  options.program = line.program.empty() ? nullptr : line.program.c_str();
+  options.threads = line.threads;
+  tfc_model *loaded = nullptr;
+  if (tfc_error *error = tfc_model_load(&options, &loaded)) {
+    return reportError(error, line.inputs);
+  }
+  ModelPtr model(loaded, tfc_model_free);
+  tfc_outputs *made = nullptr;
+  if (tfc_error *error = call(model.get(), line, *inputs, &made)) {
+    return reportError(error, line.inputs);
+  }
+  OutputsPtr outputs(made, tfc_outputs_free);
+  rt::Status status = writeOutputs(outputs.get(), line.outputs);
+  if (!status) {
+    return reportAll(status.error().code, status.error().message, line.inputs);
+  }
+  return Ok;
+}
+
+Exit mainOf(const std::vector<std::string> &arguments) {
+  run::CommandLine line = run::readCommandLine(arguments);
+  if (!line.faults.empty()) {
+    for (const std::string &fault : line.faults) {
+      report(fault + " (see tfc-run --help)");
+    }
+    return BadCommandLine;
+  }
+  if (line.help) {
+    std::fputs(run::helpText, stdout);
+    return Ok;
+  }
+  if (line.version) {
+    std::printf("tfc-run %s, ABI version %u\n", tfc_version(),
+                tfc_abi_version());
+    return Ok;
+  }
+  return runModel(line);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    return mainOf(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const std::bad_alloc &) {
+    report("out of memory");
+    return BadInput;
+  } catch (const std::exception &fault) {
+    report(fault.what());
+    return OurFault;
+  }
+}
