@@ -83,6 +83,11 @@ void TapOp::getEffects(Effects &effects) {
 
 //===-- output ------------------------------------------------------------===//
 
+/// Beside those of its body: without it an output would be dead code.
+void OutputOp::getEffects(Effects &effects) {
+  effects.emplace_back(MemoryEffects::Write::get(), HostResource::get());
+}
+
 LogicalResult OutputOp::verify() {
   // output_c1
   auto yield = dyn_cast<YieldOp>(getBody().front().back());

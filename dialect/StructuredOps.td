@@ -65,8 +65,8 @@ def Transformer_PagedAttentionOp
 }
 
 def Transformer_OutputOp
-    : Transformer_Op<"output", [SingleBlock, NoRegionArguments,
-        RecursiveMemoryEffects, RecursivelySpeculatable]> {
+    : Transformer_StructuredOp<"output", [SingleBlock, NoRegionArguments,
+        RecursiveMemoryEffects]> {
   let summary = "an output of the entry and how to compute it";
   let description = [{
     The region computes the value of the output port `name`; it is not run when

@@ -1,0 +1,96 @@
+// What the verifiers of attention and of the cache refuse.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --split-input-file --verify-diagnostics
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @attention_c1_heads(%q: tensor<?x78xf32>, %k: tensor<?x52xf32>,
+                              %batch: !transformer.batch, %cache: !cache,
+                              %layer: index) {
+  // expected-error @below {{expected a positive multiple of 2 heads (kv_heads of the cache), got 3}}
+  %0 = transformer.attention %q, %k, %k, %cache[%layer], %batch causal heads 3
+         {scale = 0.5 : f64}
+         : tensor<?x78xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @attention_c1_no_heads(%q: tensor<?x52xf32>, %k: tensor<?x52xf32>,
+                                 %batch: !transformer.batch, %cache: !cache,
+                                 %layer: index) {
+  // expected-error @below {{expected a positive multiple of 2 heads (kv_heads of the cache), got 0}}
+  %0 = transformer.attention %q, %k, %k, %cache[%layer], %batch causal heads 0
+         {scale = 0.5 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @attention_c2_query_width(%q: tensor<?x52xf32>, %k: tensor<?x52xf32>,
+                                    %batch: !transformer.batch, %cache: !cache,
+                                    %layer: index) {
+  // expected-error @below {{expected query of width 104 (num_heads times head_dim), got 52}}
+  %0 = transformer.attention %q, %k, %k, %cache[%layer], %batch causal heads 4
+         {scale = 0.5 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @attention_c3_key_width(%q: tensor<?x52xf32>, %k: tensor<?x26xf32>,
+                                  %batch: !transformer.batch, %cache: !cache,
+                                  %layer: index) {
+  // expected-error @below {{expected key of width 52 (kv_heads times head_dim of the cache), got 26}}
+  %0 = transformer.attention %q, %k, %q, %cache[%layer], %batch causal heads 2
+         {scale = 0.5 : f64}
+         : tensor<?x52xf32>, tensor<?x26xf32>, tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @attention_c3_value_width(%q: tensor<?x52xf32>, %v: tensor<?x26xf32>,
+                                    %batch: !transformer.batch, %cache: !cache,
+                                    %layer: index) {
+  // expected-error @below {{expected value of width 52 (kv_heads times head_dim of the cache), got 26}}
+  %0 = transformer.attention %q, %q, %v, %cache[%layer], %batch causal heads 2
+         {scale = 0.5 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x26xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @attention_c4_scale(%q: tensor<?x52xf32>, %batch: !transformer.batch,
+                              %cache: !cache, %layer: index) {
+  // expected-error @below {{expected a finite scale, got}}
+  %0 = transformer.attention %q, %q, %q, %cache[%layer], %batch causal heads 2
+         {scale = 0x7FF8000000000000 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+func.func private @cache_layers(
+    // expected-error @below {{expected layers of at least 1, got 0}}
+    !transformer.cache<layers = 0, kv_heads = 2, head_dim = 26>)
+
+// -----
+
+func.func private @cache_kv_heads(
+    // expected-error @below {{expected kv_heads of at least 1, got -1}}
+    !transformer.cache<layers = 2, kv_heads = -1, head_dim = 26>)
+
+// -----
+
+func.func private @cache_head_dim(
+    // expected-error @below {{expected head_dim of at least 1, got 0}}
+    !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 0>)

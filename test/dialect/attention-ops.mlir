@@ -1,0 +1,27 @@
+// Round trip of attention.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s | tfc-opt | FileCheck %s
+// RUN: tfc-opt %s --mlir-print-op-generic | tfc-opt | FileCheck %s
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+// CHECK-LABEL: @attention
+// CHECK-SAME: %[[Q:.*]]: tensor<?x104xf32>, %[[K:.*]]: tensor<?x52xf32>, %[[V:.*]]: tensor<?x52xf32>, %[[BATCH:.*]]: !transformer.batch, %[[CACHE:.*]]: !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>, %[[LAYER:.*]]: index
+func.func @attention(%q: tensor<?x104xf32>, %k: tensor<?x52xf32>,
+                     %v: tensor<?x52xf32>, %batch: !transformer.batch,
+                     %cache: !cache, %layer: index) {
+  // CHECK: transformer.attention %[[Q]], %[[K]], %[[V]], %[[CACHE]][%[[LAYER]]], %[[BATCH]] causal heads 4 {scale = 5.000000e-01 : f64} : tensor<?x104xf32>, tensor<?x52xf32>, tensor<?x52xf32>, <layers = 2, kv_heads = 2, head_dim = 26>
+  %0 = transformer.attention %q, %k, %v, %cache[%layer], %batch causal heads 4
+         {scale = 0.5 : f64} : tensor<?x104xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache
+  // CHECK: transformer.attention {{.*}} bidirectional heads 4 scale_by_inverse_layer {
+  %1 = transformer.attention %q, %k, %v, %cache[%layer], %batch bidirectional
+         heads 4 scale_by_inverse_layer {scale = 0.5 : f64}
+         : tensor<?x104xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}
+
+// CHECK-LABEL: @scratch
+// CHECK-SAME: !transformer.cache<scratch, layers = 6, kv_heads = 12, head_dim = 26>
+func.func private @scratch(
+    !transformer.cache<scratch, layers = 6, kv_heads = 12, head_dim = 26>)

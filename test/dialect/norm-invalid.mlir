@@ -1,0 +1,42 @@
+// What the verifiers of the normalisations refuse.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --split-input-file --verify-diagnostics
+
+func.func @layer_norm_c1_weight_length(%x: tensor<?x104xf32>,
+                                       %weight: tensor<103xf32>) {
+  // expected-error @below {{expected weight of length 104 (the width of the input), got 103}}
+  %0 = transformer.layer_norm %x, %weight {eps = 1.0e-5 : f64}
+         : tensor<?x104xf32>, tensor<103xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c2_bias_length(%x: tensor<?x104xf32>,
+                                     %weight: tensor<104xf32>,
+                                     %bias: tensor<1xf32>) {
+  // expected-error @below {{expected bias of length 104 (the width of the input), got 1}}
+  %0 = transformer.layer_norm %x, %weight bias %bias {eps = 1.0e-5 : f64}
+         : tensor<?x104xf32>, tensor<104xf32>, tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c3_eps_zero(%x: tensor<?x104xf32>,
+                                  %weight: tensor<104xf32>) {
+  // expected-error @below {{expected eps to be positive and finite, got 0}}
+  %0 = transformer.layer_norm %x, %weight {eps = 0.0 : f64}
+         : tensor<?x104xf32>, tensor<104xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c3_eps_infinite(%x: tensor<?x104xf32>,
+                                      %weight: tensor<104xf32>) {
+  // expected-error @below {{expected eps to be positive and finite, got INF}}
+  %0 = transformer.layer_norm %x, %weight {eps = 0x7FF0000000000000 : f64}
+         : tensor<?x104xf32>, tensor<104xf32>
+  return
+}

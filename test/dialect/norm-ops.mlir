@@ -1,0 +1,17 @@
+// Round trip of the normalisations.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s | tfc-opt | FileCheck %s
+// RUN: tfc-opt %s --mlir-print-op-generic | tfc-opt | FileCheck %s
+
+// CHECK-LABEL: @layer_norm
+// CHECK-SAME: %[[X:.*]]: tensor<?x104xf32>, %[[WEIGHT:.*]]: tensor<104xf32>, %[[BIAS:.*]]: tensor<104xf32>
+func.func @layer_norm(%x: tensor<?x104xf32>, %weight: tensor<104xf32>,
+                      %bias: tensor<104xf32>) {
+  // CHECK: transformer.layer_norm %[[X]], %[[WEIGHT]] {eps = 1.000000e-05 : f64} : tensor<?x104xf32>, tensor<104xf32>{{$}}
+  %0 = transformer.layer_norm %x, %weight {eps = 1.0e-5 : f64}
+         : tensor<?x104xf32>, tensor<104xf32>
+  // CHECK: transformer.layer_norm %[[X]], %[[WEIGHT]] bias %[[BIAS]] {eps = 9.99{{[0-9]*}}E-13 : f64} : tensor<?x104xf32>, tensor<104xf32>, tensor<104xf32>
+  %1 = transformer.layer_norm %x, %weight bias %bias {eps = 1.0e-12 : f64}
+         : tensor<?x104xf32>, tensor<104xf32>, tensor<104xf32>
+  return
+}

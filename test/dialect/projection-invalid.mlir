@@ -1,0 +1,135 @@
+// What the verifiers of the products and the row-wise ops refuse.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --split-input-file --verify-diagnostics
+
+func.func @linear_c1_weight_columns(%x: tensor<?x104xf32>,
+                                    %w: tensor<150x103xf32>) {
+  // expected-error @below {{expected weight with columns 104 (the width of the input), got 103}}
+  %0 = transformer.linear %x, %w : tensor<?x104xf32>, tensor<150x103xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c2_bias_length(%x: tensor<?x104xf32>,
+                                 %w: tensor<150x104xf32>, %b: tensor<104xf32>) {
+  // expected-error @below {{expected bias of length 150 (the rows of the weight), got 104}}
+  %0 = transformer.linear %x, %w bias %b
+         : tensor<?x104xf32>, tensor<150x104xf32>, tensor<104xf32>
+  return
+}
+
+// -----
+
+func.func @ffn_c1_up_columns(%x: tensor<?x8xf32>, %u: tensor<12x9xf32>,
+                             %d: tensor<8x12xf32>) {
+  // expected-error @below {{expected up with columns 8 (the width of the input), got 9}}
+  %0 = transformer.ffn %x up %u down %d act gelu
+         : tensor<?x8xf32>, tensor<12x9xf32>, tensor<8x12xf32>
+  return
+}
+
+// -----
+
+func.func @ffn_c2_down_columns(%x: tensor<?x8xf32>, %u: tensor<12x8xf32>,
+                               %d: tensor<8x11xf32>) {
+  // expected-error @below {{expected down with columns 12 (the rows of up), got 11}}
+  %0 = transformer.ffn %x up %u down %d act gelu
+         : tensor<?x8xf32>, tensor<12x8xf32>, tensor<8x11xf32>
+  return
+}
+
+// -----
+
+func.func @ffn_c2_down_rows(%x: tensor<?x8xf32>, %u: tensor<12x8xf32>,
+                            %d: tensor<7x12xf32>) {
+  // expected-error @below {{expected down with rows 8 (the width of the input), got 7}}
+  %0 = transformer.ffn %x up %u down %d act gelu
+         : tensor<?x8xf32>, tensor<12x8xf32>, tensor<7x12xf32>
+  return
+}
+
+// -----
+
+func.func @ffn_c3_gate_shape(%x: tensor<?x8xf32>, %u: tensor<12x8xf32>,
+                             %d: tensor<8x12xf32>, %g: tensor<8x12xf32>) {
+  // expected-error @below {{expected gate of type 'tensor<12x8xf32>' (the type of up), got 'tensor<8x12xf32>'}}
+  %0 = transformer.ffn %x up %u down %d gate %g act gelu
+         : tensor<?x8xf32>, tensor<12x8xf32>, tensor<8x12xf32>, tensor<8x12xf32>
+  return
+}
+
+// -----
+
+func.func @ffn_c4_up_bias_length(%x: tensor<?x8xf32>, %u: tensor<12x8xf32>,
+                                 %d: tensor<8x12xf32>, %b: tensor<8xf32>) {
+  // expected-error @below {{expected up_bias of length 12 (the rows of its weight), got 8}}
+  %0 = transformer.ffn %x up %u down %d up_bias %b act gelu
+         : tensor<?x8xf32>, tensor<12x8xf32>, tensor<8x12xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @ffn_c4_gate_bias_length(%x: tensor<?x8xf32>, %u: tensor<12x8xf32>,
+                                   %d: tensor<8x12xf32>, %b: tensor<8xf32>) {
+  // expected-error @below {{expected gate_bias of length 12 (the rows of its weight), got 8}}
+  %0 = transformer.ffn %x up %u down %d gate %u gate_bias %b act gelu
+         : tensor<?x8xf32>, tensor<12x8xf32>, tensor<8x12xf32>,
+           tensor<12x8xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @ffn_c4_down_bias_length(%x: tensor<?x8xf32>, %u: tensor<12x8xf32>,
+                                   %d: tensor<8x12xf32>, %b: tensor<12xf32>) {
+  // expected-error @below {{expected down_bias of length 8 (the rows of its weight), got 12}}
+  %0 = transformer.ffn %x up %u down %d down_bias %b act gelu
+         : tensor<?x8xf32>, tensor<12x8xf32>, tensor<8x12xf32>, tensor<12xf32>
+  return
+}
+
+// -----
+
+func.func @ffn_c5_gate_bias_without_gate(%x: tensor<?x8xf32>,
+                                         %u: tensor<12x8xf32>,
+                                         %d: tensor<8x12xf32>,
+                                         %b: tensor<12xf32>) {
+  // expected-error @below {{expected no gate bias (there is no gate)}}
+  %0 = transformer.ffn %x up %u down %d gate_bias %b act gelu
+         : tensor<?x8xf32>, tensor<12x8xf32>, tensor<8x12xf32>, tensor<12xf32>
+  return
+}
+
+// -----
+
+func.func @add_c1_width(%x: tensor<?x8xf32>, %y: tensor<?x9xf32>) {
+  // expected-error @below {{expected rhs of width 8 (the width of lhs), got 9}}
+  %0 = transformer.add %x, %y : tensor<?x8xf32>, tensor<?x9xf32>
+  return
+}
+
+// -----
+
+func.func @slice_columns_c1_empty(%x: tensor<?x8xf32>) {
+  // expected-error @below {{expected a range inside [0, 8) (the width of the input), got [3, 3)}}
+  %0 = transformer.slice_columns %x[3, 0] : tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @slice_columns_c1_before(%x: tensor<?x8xf32>) {
+  // expected-error @below {{expected a range inside [0, 8) (the width of the input), got [-1, 1)}}
+  %0 = transformer.slice_columns %x[-1, 2] : tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @slice_columns_c1_beyond(%x: tensor<?x8xf32>) {
+  // expected-error @below {{expected a range inside [0, 8) (the width of the input), got [7, 9)}}
+  %0 = transformer.slice_columns %x[7, 2] : tensor<?x8xf32>
+  return
+}

@@ -1,0 +1,70 @@
+// Round trip of the products with weights and the row-wise ops.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s | tfc-opt | FileCheck %s
+// RUN: tfc-opt %s --mlir-print-op-generic | tfc-opt | FileCheck %s
+
+// CHECK-LABEL: @linear
+// CHECK-SAME: %[[X:.*]]: tensor<?x104xf32>, %[[W:.*]]: tensor<150x104xf32>, %[[B:.*]]: tensor<150xf32>
+func.func @linear(%x: tensor<?x104xf32>, %w: tensor<150x104xf32>,
+                  %b: tensor<150xf32>) {
+  // CHECK: transformer.linear %[[X]], %[[W]] : tensor<?x104xf32>, tensor<150x104xf32>{{$}}
+  %0 = transformer.linear %x, %w : tensor<?x104xf32>, tensor<150x104xf32>
+  // CHECK: transformer.linear %[[X]], %[[W]] bias %[[B]] : tensor<?x104xf32>, tensor<150x104xf32>, tensor<150xf32>
+  %1 = transformer.linear %x, %w bias %b
+         : tensor<?x104xf32>, tensor<150x104xf32>, tensor<150xf32>
+  return
+}
+
+// CHECK-LABEL: @ffn
+// CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>, %[[U:.*]]: tensor<12x8xf32>, %[[G:.*]]: tensor<12x8xf32>, %[[D:.*]]: tensor<8x12xf32>, %[[UB:.*]]: tensor<12xf32>, %[[GB:.*]]: tensor<12xf32>, %[[DB:.*]]: tensor<8xf32>
+func.func @ffn(%x: tensor<?x8xf32>, %u: tensor<12x8xf32>, %g: tensor<12x8xf32>,
+               %d: tensor<8x12xf32>, %ub: tensor<12xf32>, %gb: tensor<12xf32>,
+               %db: tensor<8xf32>) {
+  // CHECK: transformer.ffn %[[X]] up %[[U]] down %[[D]] act gelu :
+  %0 = transformer.ffn %x up %u down %d act gelu
+         : tensor<?x8xf32>, tensor<12x8xf32>, tensor<8x12xf32>
+  // CHECK: transformer.ffn %[[X]] up %[[U]] down %[[D]] up_bias %[[UB]] down_bias %[[DB]] act gelu_new :
+  %1 = transformer.ffn %x up %u down %d up_bias %ub down_bias %db act gelu_new
+         : tensor<?x8xf32>, tensor<12x8xf32>, tensor<8x12xf32>, tensor<12xf32>,
+           tensor<8xf32>
+  // CHECK: transformer.ffn %[[X]] up %[[U]] down %[[D]] gate %[[G]] act silu :
+  %2 = transformer.ffn %x up %u down %d gate %g act silu
+         : tensor<?x8xf32>, tensor<12x8xf32>, tensor<8x12xf32>, tensor<12x8xf32>
+  // CHECK: transformer.ffn %[[X]] up %[[U]] down %[[D]] gate %[[G]] up_bias %[[UB]] gate_bias %[[GB]] down_bias %[[DB]] act relu :
+  %3 = transformer.ffn %x up %u down %d gate %g up_bias %ub gate_bias %gb
+         down_bias %db act relu
+         : tensor<?x8xf32>, tensor<12x8xf32>, tensor<8x12xf32>,
+           tensor<12x8xf32>, tensor<12xf32>, tensor<12xf32>, tensor<8xf32>
+  return
+}
+
+// CHECK-LABEL: @activation
+// CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>
+func.func @activation(%x: tensor<?x8xf32>) {
+  // CHECK: transformer.activation identity %[[X]] : tensor<?x8xf32>
+  %0 = transformer.activation identity %x : tensor<?x8xf32>
+  // CHECK: transformer.activation gelu %[[X]]
+  %1 = transformer.activation gelu %x : tensor<?x8xf32>
+  // CHECK: transformer.activation gelu_new %[[X]]
+  %2 = transformer.activation gelu_new %x : tensor<?x8xf32>
+  // CHECK: transformer.activation relu %[[X]]
+  %3 = transformer.activation relu %x : tensor<?x8xf32>
+  // CHECK: transformer.activation silu %[[X]]
+  %4 = transformer.activation silu %x : tensor<?x8xf32>
+  // CHECK: transformer.activation tanh %[[X]]
+  %5 = transformer.activation tanh %x : tensor<?x8xf32>
+  return
+}
+
+// CHECK-LABEL: @row_wise
+// CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>, %[[Y:.*]]: tensor<?x8xf32>, %[[ROWS:.*]]: tensor<?xi32>
+func.func @row_wise(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>,
+                    %rows: tensor<?xi32>) {
+  // CHECK: transformer.add %[[X]], %[[Y]] : tensor<?x8xf32>, tensor<?x8xf32>
+  %0 = transformer.add %x, %y : tensor<?x8xf32>, tensor<?x8xf32>
+  // CHECK: transformer.gather_rows %[[X]], %[[ROWS]] : tensor<?x8xf32>, tensor<?xi32>
+  %1 = transformer.gather_rows %x, %rows : tensor<?x8xf32>, tensor<?xi32>
+  // CHECK: transformer.slice_columns %[[X]][3, 5] : tensor<?x8xf32>
+  %2 = transformer.slice_columns %x[3, 5] : tensor<?x8xf32>
+  return
+}

@@ -1,0 +1,85 @@
+// Round trip of the structured ops, on tensors and on memrefs.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s | tfc-opt | FileCheck %s
+// RUN: tfc-opt %s --mlir-print-op-generic | tfc-opt | FileCheck %s
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+// CHECK-LABEL: @on_tensors
+// CHECK-SAME: %[[Q:.*]]: tensor<?x104xf32>, %[[K:.*]]: tensor<?x52xf32>, %[[V:.*]]: tensor<?x52xf32>, %[[BATCH:.*]]: !transformer.batch, %[[CACHE:.*]]: !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>, %[[LAYER:.*]]: index, %[[SCALE:.*]]: f32
+func.func @on_tensors(%q: tensor<?x104xf32>, %k: tensor<?x52xf32>,
+                      %v: tensor<?x52xf32>, %batch: !transformer.batch,
+                      %cache: !cache, %layer: index, %scale: f32) {
+  // CHECK: transformer.cache_write %[[K]], %[[V]] into %[[CACHE]][%[[LAYER]]], %[[BATCH]] : tensor<?x52xf32>, tensor<?x52xf32>, <layers = 2, kv_heads = 2, head_dim = 26>
+  transformer.cache_write %k, %v into %cache[%layer], %batch
+    : tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  // CHECK: transformer.paged_attention %[[Q]], %[[SCALE]], %[[CACHE]][%[[LAYER]]], %[[BATCH]] causal heads 4 outs(%[[Q]] : tensor<?x104xf32>) : tensor<?x104xf32>, <layers = 2, kv_heads = 2, head_dim = 26> -> tensor<?x104xf32>
+  %0 = transformer.paged_attention %q, %scale, %cache[%layer], %batch causal
+         heads 4 outs(%q : tensor<?x104xf32>)
+         : tensor<?x104xf32>, !cache -> tensor<?x104xf32>
+  // CHECK: transformer.tap "a:b" layer %[[LAYER]] %[[Q]] : tensor<?x104xf32>
+  transformer.tap "a:b" layer %layer %q : tensor<?x104xf32>
+  // CHECK: transformer.tap "outside" %[[Q]] : tensor<?x104xf32>
+  transformer.tap "outside" %q : tensor<?x104xf32>
+  return
+}
+
+// CHECK-LABEL: @on_memrefs
+// CHECK-SAME: %[[Q:.*]]: memref<?x104xf32>, %[[K:.*]]: memref<?x52xf32>, %[[BATCH:.*]]: !transformer.batch
+func.func @on_memrefs(%q: memref<?x104xf32>, %k: memref<?x52xf32>,
+                      %batch: !transformer.batch, %cache: !cache,
+                      %layer: index, %scale: f32) {
+  // CHECK: transformer.cache_write %[[K]], %[[K]] into {{.*}} : memref<?x52xf32>, memref<?x52xf32>, <layers
+  transformer.cache_write %k, %k into %cache[%layer], %batch
+    : memref<?x52xf32>, memref<?x52xf32>, !cache
+  // CHECK: transformer.paged_attention {{.*}} bidirectional heads 4 outs(%[[Q]] : memref<?x104xf32>) : memref<?x104xf32>, <layers = 2, kv_heads = 2, head_dim = 26>{{$}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
+    heads 4 outs(%q : memref<?x104xf32>) : memref<?x104xf32>, !cache
+  // CHECK: transformer.tap "a:b" %[[Q]] : memref<?x104xf32>
+  transformer.tap "a:b" %q : memref<?x104xf32>
+  return
+}
+
+// CHECK-LABEL: @outputs
+// CHECK-SAME: %[[X:.*]]: tensor<?x2xf32>
+func.func @outputs(%x: tensor<?x2xf32>, %rows: tensor<?xi32>) {
+  // CHECK: transformer.output "last_hidden_state" tokens take all {
+  // CHECK-NEXT: transformer.yield %[[X]] : tensor<?x2xf32>
+  // CHECK-NEXT: }
+  transformer.output "last_hidden_state" tokens take all {
+    transformer.yield %x : tensor<?x2xf32>
+  }
+  // CHECK: transformer.output "pooled" wanted take first {
+  transformer.output "pooled" wanted take first {
+    %r = transformer.gather_rows %x, %rows : tensor<?x2xf32>, tensor<?xi32>
+    transformer.yield %r : tensor<?x2xf32>
+  }
+  // CHECK: transformer.output "score" wanted take last_nonpad squeezed {
+  transformer.output "score" wanted take last_nonpad squeezed {
+    %r = transformer.gather_rows %x, %rows : tensor<?x2xf32>, tensor<?xi32>
+    %s = transformer.slice_columns %r[1, 1] : tensor<?x2xf32>
+    transformer.yield %s : tensor<?x1xf32>
+  }
+  return
+}
+
+// CHECK-LABEL: @worker
+func.func @worker() -> index {
+  // CHECK: transformer.worker{{$}}
+  %0 = transformer.worker
+  return %0 : index
+}
+
+// CHECK-LABEL: @ports
+// CHECK-SAME: tensor<?xi32> {transformer.input = #transformer.input<"input_ids", fill = required, limit = 97>}
+// CHECK-SAME: tensor<?xi32> {transformer.input = #transformer.input<"token_type_ids", fill = absent, limit = 2>}
+// CHECK-SAME: tensor<?xi32> {transformer.input = #transformer.input<"position_ids", fill = position, limit = 48>}
+// CHECK-SAME: tensor<?xi32> {transformer.rows}
+func.func private @ports(
+    tensor<?xi32> {transformer.input =
+      #transformer.input<"input_ids", fill = required, limit = 97>},
+    tensor<?xi32> {transformer.input =
+      #transformer.input<"token_type_ids", fill = absent, limit = 2>},
+    tensor<?xi32> {transformer.input =
+      #transformer.input<"position_ids", fill = position, limit = 48>},
+    tensor<?xi32> {transformer.rows})

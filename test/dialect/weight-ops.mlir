@@ -1,0 +1,33 @@
+// Round trip of the weight table and its uses.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s | tfc-opt | FileCheck %s
+// RUN: tfc-opt %s --mlir-print-op-generic | tfc-opt | FileCheck %s
+
+// CHECK: transformer.parameter @table : tensor<97x104xf32> from<["{p}embeddings.weight"], stored_rows = 97>
+transformer.parameter @table : tensor<97x104xf32>
+  from <["{p}embeddings.weight"], stored_rows = 97>
+// CHECK: transformer.parameter @attn.k.weight : tensor<104x104xf32> layers 2 from<["{p}h.{i}.attn.c_attn.weight", "h.{i}.attn.weight"], first_layer = 1, first_row = 104, stored_rows = 312, in_out = true>
+transformer.parameter @attn.k.weight : tensor<104x104xf32> layers 2
+  from <["{p}h.{i}.attn.c_attn.weight", "h.{i}.attn.weight"],
+        first_layer = 1, first_row = 104, stored_rows = 312, in_out = true>
+// CHECK: transformer.parameter @decoder.bias : tensor<97xf32> from<["decoder.bias"], stored_rows = 97, fill_zeros = true>
+transformer.parameter @decoder.bias : tensor<97xf32>
+  from <["decoder.bias"], stored_rows = 97, fill_zeros = true>
+// CHECK: transformer.parameter @head : tensor<97x104xf32> from<["lm_head.weight"], stored_rows = 97, tied_to = "table">
+transformer.parameter @head : tensor<97x104xf32>
+  from <["lm_head.weight"], stored_rows = 97, tied_to = "table">
+// CHECK: transformer.parameter @packed : tensor<8xf32> layers 3 from<["w"], stored_rows = 8> at 128 stride 64
+transformer.parameter @packed : tensor<8xf32> layers 3
+  from <["w"], stored_rows = 8> at 128 stride 64
+
+// CHECK-LABEL: @weight
+// CHECK-SAME: %[[LAYER:.*]]: index
+func.func @weight(%layer: index) {
+  // CHECK: transformer.weight @table : tensor<97x104xf32>
+  %0 = transformer.weight @table : tensor<97x104xf32>
+  // CHECK: transformer.weight @attn.k.weight[%[[LAYER]]] : tensor<104x104xf32>
+  %1 = transformer.weight @attn.k.weight[%layer] : tensor<104x104xf32>
+  // CHECK: transformer.weight @decoder.bias : memref<97xf32>
+  %2 = transformer.weight @decoder.bias : memref<97xf32>
+  return
+}
