@@ -1,0 +1,110 @@
+# Random cases of the differential test, and smaller ones made from a failing
+# case. A case is plain data, so that it can be printed and given back.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+BERT = ("BertModel", "BertForMaskedLM", "BertForSequenceClassification",
+        "BertForTokenClassification", "BertForQuestionAnswering")
+GPT2 = ("GPT2Model", "GPT2LMHeadModel", "GPT2ForSequenceClassification")
+
+
+def draw_mask(random, side, length):
+    """1 for tokens; at least one."""
+    tokens = random.randint(1, length)
+    if side == "left":
+        return [0] * (length - tokens) + [1] * tokens
+    if side == "right":
+        return [1] * tokens + [0] * (length - tokens)
+    if side == "holes":
+        mask = [random.randint(0, 1) for _ in range(length)]
+        mask[random.randrange(length)] = 1
+        return mask
+    return [1] * length
+
+
+def draw_case(random):
+    cls = random.choice(BERT if random.random() < 0.5 else GPT2)
+    heads = random.choice((1, 2, 3, 4, 7))
+    case = {
+        "class": cls,
+        "heads": heads,
+        "hidden": heads * random.choice((1, 5, 8, 16, 26, 33, 64)),
+        "layers": random.choice((0, 1, 1, 2, 2, 3, 5)),
+        "width": random.choice((1, 7, 64, 150, 333)),
+        "vocab": random.choice((5, 97, 128, 301)),
+        "positions": random.choice((48, 64, 77)),
+        "types": random.choice((1, 2, 3)),
+        "labels": random.choice((1, 2, 3, 7)),
+        "act": random.choice(("gelu", "gelu_new", "relu", "silu", "tanh",
+                              "gelu_pytorch_tanh", "swish")),
+        "eps": random.choice((1e-12, 1e-5, 1e-6)),
+        "dtype": random.choice(("float32", "float32", "float16", "bfloat16")),
+        "tie": random.random() < 0.6,
+        "scale": random.random() < 0.7,
+        "scale_by_layer": random.random() < 0.3,
+        "shards": random.random() < 0.2,
+        "given_positions": random.random() < 0.3,
+        "given_types": random.random() < 0.5,
+        "integers": random.choice(("int32", "int64")),
+        "threads": random.choice((1, 2, 3)),
+        "generate": 0,
+        "eos": None,
+        "seed": random.randrange(1 << 30),
+    }
+    side = random.choice(("none", "left", "right", "holes"))
+    if cls == "GPT2LMHeadModel":
+        case["generate"] = random.choice((0, 7, 40))
+        side = random.choice(("none", "left", "right")) \
+            if case["generate"] else side
+        case["eos"] = random.choice((None, random.randrange(case["vocab"])))
+    longest = case["positions"] - case["generate"]
+    length = random.choice((1, 2, 5, min(17, longest), longest))
+    length = min(length, longest)
+    case["rows"] = [draw_mask(random, side, length)
+                    for _ in range(random.choice((1, 2, 3, 5)))]
+    return case
+
+
+def with_rows(case, rows):
+    if not rows or not rows[0] or not all(any(row) for row in rows):
+        return None
+    return dict(case, rows=rows)
+
+
+def smaller(case):
+    """Simpler cases, the boldest first."""
+    rows, length = case["rows"], len(case["rows"][0])
+    head = case["hidden"] // case["heads"]
+    found = [with_rows(case, [row]) for row in rows if len(rows) > 1]
+    found += [with_rows(case, [row[:length // 2] for row in rows]),
+              with_rows(case, [row[length // 2:] for row in rows]),
+              with_rows(case, [row[1:] for row in rows]),
+              with_rows(case, [[1] * length for _ in rows])]
+    for key, values in (("layers", (0, 1, case["layers"] - 1)),
+                        ("generate", (0, case["generate"] // 2)),
+                        ("width", (1, 7)), ("vocab", (5,)),
+                        ("positions", (48,)), ("labels", (1, 2)),
+                        ("types", (1,)), ("act", ("relu",)),
+                        ("dtype", ("float32",)), ("tie", (True,)),
+                        ("scale", (True,)), ("scale_by_layer", (False,)),
+                        ("shards", (False,)), ("given_positions", (False,)),
+                        ("given_types", (False,)), ("integers", ("int64",)),
+                        ("threads", (1,)), ("eos", (None,)),
+                        ("eps", (1e-5,))):
+        found += [dict(case, **{key: value}) for value in values]
+    found += [dict(case, heads=1, hidden=head),
+              dict(case, hidden=case["heads"] * 5)]
+    return [one for one in found if one and one["layers"] >= 0 and
+            cost(one) < cost(case)]
+
+
+def cost(case):
+    """Cases shrink by this; it is what a reader has to understand."""
+    plain = {"act": "relu", "dtype": "float32", "tie": True, "scale": True,
+             "scale_by_layer": False, "shards": False, "eps": 1e-5,
+             "given_positions": False, "given_types": False,
+             "integers": "int64", "threads": 1, "eos": None}
+    return (case["layers"] * 100 + case["hidden"] + case["width"] +
+            case["vocab"] + case["positions"] + case["generate"] * 10 +
+            case["labels"] + case["types"] +
+            sum(10 * len(row) - sum(row) for row in case["rows"]) +
+            sum(20 for key, value in plain.items() if case[key] != value))
