@@ -82,6 +82,18 @@ TEST(Attention, NobodySeesASpectator) {
   expectNear(causal.run(step)["y"], {4, 5, 5});
 }
 
+TEST(Attention, ASpectatorMayBeASequenceOfItsOwn) {
+  Step step;
+  step.inputs["ids"] = {0, 1, 2};
+  step.sequences = {{0, 0, 2, 0, 2}, {0, 2, 1, 2, 1}};
+  Program program(oneHead("causal"));
+  expectNear(program.run(step)["y"], {4, 5, 4});
+  // Its position is free again.
+  step.inputs["ids"] = {2};
+  step.sequences = {{0, 0, 1, 2, 3}};
+  expectNear(program.run(step)["y"], {7.2});
+}
+
 TEST(Attention, HeadsShareTheirGroupsKeysAndValues) {
   // Zero queries: each head averages the values of its group.
   Program program(Program::step(R"(

@@ -47,6 +47,8 @@ TEST(Loop, EachLayerHasItsWeights) {
   EXPECT_EQ(program.taps,
             (std::vector<std::string>{"table -1 10.00", "sum 0 20.00",
                                       "sum 1 60.00", "sum 2 -120.00"}));
+  step.outputs = {"last"};
+  EXPECT_EQ(program.run(step).count("hidden"), 0u);
 }
 
 TEST(Loop, RunsNoTimesOverAnEmptyRange) {

@@ -1,0 +1,144 @@
+// The parameters of a model in the order in which it uses them.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/ResolveWeights.h"
+
+namespace tfc::spec {
+namespace {
+
+class Lister {
+public:
+  explicit Lister(const ModelSpec &model) : model(model) {}
+
+  std::vector<Slot> slots;
+
+  void list() {
+    listEmbeddings();
+    for (const LayerRun &each : model.stack.runs) {
+      run = &each;
+      for (const Sublayer &sublayer : each.sublayers) {
+        listSublayer(sublayer);
+      }
+    }
+    run = nullptr;
+    addNorm(model.stack.name + ".final_norm", model.stack.finalNorm,
+            model.hidden);
+    std::vector<std::pair<std::string, int64_t>> widths = {
+        {model.stack.name, model.hidden}};
+    for (const Head &head : model.heads) {
+      int64_t width = model.hidden;
+      for (const auto &[name, known] : widths) {
+        width = name == head.from ? known : width;
+      }
+      for (const HeadStep &step : head.steps) {
+        std::visit([&](const auto &s) { listStep(s, width); }, step);
+      }
+      widths.emplace_back(head.name, width);
+    }
+  }
+
+private:
+  const ModelSpec &model;
+  const LayerRun *run = nullptr;
+
+  /// `stem` is the full name, or the name within a layer of the current run.
+  void add(const std::string &stem, const char *part, int64_t rank,
+           int64_t rows, int64_t cols) {
+    Slot slot;
+    slot.stem = run ? run->prefix + "." + stem : stem;
+    slot.common = run ? model.stack.name + ".layers." + stem : stem;
+    slot.part = part;
+    slot.parameter.name = slot.stem + "." + part;
+    slot.parameter.rank = rank;
+    slot.parameter.rows = slot.parameter.storedRows = rows;
+    slot.parameter.cols = cols;
+    if (run) {
+      slot.parameter.firstLayer = run->first;
+      slot.parameter.layers = run->count;
+    }
+    slots.push_back(std::move(slot));
+  }
+
+  void addLinear(const std::string &stem, int64_t rows, int64_t cols,
+                 bool bias) {
+    add(stem, "weight", 2, rows, cols);
+    if (bias) {
+      add(stem, "bias", 1, rows, 1);
+    }
+  }
+
+  void addNorm(const std::string &stem, const std::optional<Norm> &norm,
+               int64_t width) {
+    if (norm) {
+      add(stem, "weight", 1, width, 1);
+    }
+    if (norm && norm->bias) {
+      add(stem, "bias", 1, width, 1);
+    }
+  }
+
+  void listEmbeddings() {
+    const Embeddings &embeddings = model.stack.embeddings;
+    std::string stem = model.stack.name + ".embeddings.";
+    addLinear(stem + "token", embeddings.tokenRows, model.hidden, false);
+    if (embeddings.position) {
+      addLinear(stem + "position", embeddings.position->rows, model.hidden,
+                false);
+    }
+    for (const Segment &segment : embeddings.segments) {
+      if (!segment.useToken) {
+        addLinear(stem + "segment." + segment.name, segment.rows, model.hidden,
+                  false);
+      }
+    }
+    addNorm(stem + "norm", embeddings.norm, model.hidden);
+  }
+
+  void listSublayer(const Sublayer &sublayer) {
+    std::string stem = sublayer.name + ".";
+    addNorm(stem + "pre_norm", sublayer.preNorm, model.hidden);
+    if (const auto *attn = std::get_if<Attention>(&sublayer.f)) {
+      int64_t queries = attn->numHeads * attn->headDim;
+      int64_t keys = attn->numKvHeads * attn->headDim;
+      addLinear(stem + "q", queries, model.hidden, attn->qBias);
+      addLinear(stem + "k", keys, model.hidden, attn->kBias);
+      addLinear(stem + "v", keys, model.hidden, attn->vBias);
+      addLinear(stem + "o", model.hidden, queries, attn->oBias);
+    } else {
+      const Ffn &ffn = std::get<Ffn>(sublayer.f);
+      if (ffn.gated) {
+        addLinear(stem + "gate", ffn.width, model.hidden, ffn.bias);
+      }
+      addLinear(stem + "up", ffn.width, model.hidden, ffn.bias);
+      addLinear(stem + "down", model.hidden, ffn.width, ffn.bias);
+    }
+    addNorm(stem + "post_norm", sublayer.postNorm, model.hidden);
+  }
+
+  void listStep(const DenseStep &step, int64_t &width) {
+    addLinear(step.path, step.width, width, step.bias);
+    width = step.width;
+  }
+  void listStep(const NormStep &step, int64_t &width) {
+    addNorm(step.path, step.norm, width);
+  }
+  void listStep(const LogitsStep &step, int64_t &width) {
+    addLinear(step.path, step.width, width, step.bias);
+    if (step.weight != step.path + ".weight") {
+      slots[slots.size() - (step.bias ? 2 : 1)].tiedTo = step.weight;
+    }
+    width = step.width;
+  }
+  void listStep(const SplitStep &, int64_t &width) { width = 1; }
+  void listStep(const TakeStep &, int64_t &) {}
+  void listStep(const ActStep &, int64_t &) {}
+};
+
+} // namespace
+
+std::vector<Slot> listParameters(const ModelSpec &model) {
+  Lister lister(model);
+  lister.list();
+  return std::move(lister.slots);
+}
+
+} // namespace tfc::spec

@@ -1,0 +1,205 @@
+// The layers of a stack: which overrides a layer has, and runs of layers that
+// are equal.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/ExpandSpec.h"
+#include "compiler/spec/SpecFields.h"
+#include "compiler/spec/SpecReader.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace tfc::spec {
+
+void SpecReader::readLayers(const Json &layers) {
+  if (layers.isObject()) {
+    readRepeated(layers);
+  }
+  for (const Json &run : layers.items) {
+    const Json *block = run.find("block");
+    if (std::optional<int64_t> repeat = sizeOf(run, "repeat");
+        repeat && block) {
+      addRun(*block, std::min(*repeat, maxLayers));
+    }
+  }
+  Stack &stack = model.stack;
+  if (stack.layers > maxLayers) {
+    error(layers.place, BadBlock,
+          "expected at most " + std::to_string(maxLayers) + " layers, got " +
+              std::to_string(stack.layers));
+  }
+  for (LayerRun &run : stack.runs) {
+    run.prefix = stack.name + ".layers";
+    if (stack.runs.size() > 1) {
+      run.prefix += "." + std::to_string(run.first);
+    }
+    if (stack.runs.size() > 1 && run.count > 1) {
+      run.prefix += "-" + std::to_string(run.first + run.count - 1);
+    }
+  }
+}
+
+void SpecReader::readRepeated(const Json &layers) {
+  const Json *block = layers.find("block"), *repeat = layers.find("repeat");
+  if (!block || !repeat || !repeat->isInteger() || repeat->integer < 0 ||
+      repeat->integer > maxLayers) {
+    return;
+  }
+  if (repeat->integer == 0) {
+    checkFields(*block, blockType(), diagnostics);
+  }
+  std::vector<std::vector<size_t>> selected =
+      selectOverrides(layers.find("overrides"), repeat->integer);
+  for (size_t first = 0, last = 0; first < selected.size(); first = last) {
+    while (last < selected.size() && selected[last] == selected[first]) {
+      ++last;
+    }
+    Json whole = *block;
+    for (size_t index : selected[first]) {
+      mergePatch(whole, *layers.find("overrides")->items[index].find("set"));
+    }
+    addRun(whole, int64_t(last - first));
+  }
+}
+
+void SpecReader::addRun(const Json &block, int64_t count) {
+  Stack &stack = model.stack;
+  checkFields(block, blockType(), diagnostics);
+  LayerRun run{"", stack.layers, count, readBlock(block)};
+  stack.layers += count;
+  if (!stack.runs.empty() && stack.runs.back().sublayers == run.sublayers) {
+    stack.runs.back().count += count;
+  } else {
+    stack.runs.push_back(std::move(run));
+  }
+}
+
+/// For every layer, the overrides that it has, in order.
+std::vector<std::vector<size_t>>
+SpecReader::selectOverrides(const Json *overrides, int64_t repeat) {
+  std::vector<std::vector<size_t>> selected(static_cast<size_t>(repeat));
+  if (!overrides) {
+    return selected;
+  }
+  for (size_t index = 0; index < overrides->items.size(); ++index) {
+    const Json &item = overrides->items[index];
+    const Json *selector = item.find("layers"), *set = item.find("set");
+    if (!selector || !set) {
+      continue;
+    }
+    if (!set->isObject()) {
+      error(set->place, BadType, "expected an object, got " + describe(*set));
+      continue;
+    }
+    std::vector<bool> layers = selectLayers(*selector, repeat);
+    for (size_t layer = 0; layer < layers.size(); ++layer) {
+      if (layers[layer]) {
+        selected[layer].push_back(index);
+      }
+    }
+  }
+  return selected;
+}
+
+/// A number of a slice; `fallback` for an empty text, nothing for any other
+/// text.
+static std::optional<int64_t> sliceNumber(std::string_view text,
+                                          int64_t fallback) {
+  if (text.empty()) {
+    return fallback;
+  }
+  int64_t value = 0;
+  const char *end = text.data() + text.size();
+  auto [stop, failure] = std::from_chars(text.data(), end, value);
+  bool good = failure == std::errc() && stop == end && value >= -maxLayers &&
+              value <= maxLayers;
+  return good ? std::optional(value) : std::nullopt;
+}
+
+/// "5", "-1" or "start:stop:step" with Python's rules, steps above 0 only.
+static std::optional<std::vector<int64_t>> parseSlice(std::string_view text,
+                                                      int64_t repeat) {
+  std::vector<std::string_view> parts;
+  for (size_t colon = 0; colon != text.npos && parts.size() < 4;) {
+    colon = text.find(':');
+    parts.push_back(text.substr(0, colon));
+    text.remove_prefix(colon == text.npos ? text.size() : colon + 1);
+  }
+  auto part = [&](size_t i, int64_t fallback) {
+    return sliceNumber(i < parts.size() ? parts[i] : "", fallback);
+  };
+  std::optional<int64_t> start = part(0, 0), stop = part(1, repeat),
+                         step = part(2, 1);
+  if (parts.size() > 3 || !start || !stop || !step || *step < 1) {
+    return std::nullopt;
+  }
+  if (parts.size() == 1) {
+    return parts[0].empty() ? std::nullopt
+                            : std::optional(std::vector<int64_t>{*start});
+  }
+  auto bound = [&](int64_t value) {
+    return std::clamp<int64_t>(value < 0 ? value + repeat : value, 0, repeat);
+  };
+  std::vector<int64_t> layers;
+  for (int64_t layer = bound(*start); layer < bound(*stop); layer += *step) {
+    layers.push_back(layer);
+  }
+  return layers;
+}
+
+/// Which of the layers a selector selects; a diagnostic when it is none.
+std::vector<bool> SpecReader::selectLayers(const Json &selector,
+                                           int64_t repeat) {
+  std::vector<bool> selected(size_t(repeat), false);
+  std::optional<std::vector<int64_t>> layers;
+  if (selector.isString()) {
+    layers = parseSlice(selector.text, repeat);
+    if (!layers) {
+      error(selector.place, BadSelector,
+            "expected a layer or a slice (\"5\", \"-1\", \"start:stop:step\"), "
+            "got " +
+                describe(selector));
+      return selected;
+    }
+  } else {
+    layers.emplace();
+    for (const Json &item : selector.items) {
+      layers->push_back(item.integer);
+    }
+  }
+  bool any = false;
+  for (int64_t layer : *layers) {
+    int64_t index = layer < 0 ? layer + repeat : layer;
+    if (index < 0 || index >= repeat) {
+      error(selector.place, BadSelector,
+            "expected layers below " + std::to_string(repeat) +
+                " (repeat), got " + std::to_string(layer));
+      return selected;
+    }
+    selected[size_t(index)] = true;
+    any = true;
+  }
+  if (!any && repeat > 0) {
+    error(selector.place, BadSelector,
+          "expected at least one of the " + std::to_string(repeat) +
+              " layers, got " + describe(selector));
+  }
+  return selected;
+}
+
+void SpecReader::warnWithoutFinalNorm(const Json &stack) {
+  bool pre = !model.stack.runs.empty() && !model.stack.finalNorm &&
+             !stack.find("final_norm");
+  for (const LayerRun &run : model.stack.runs) {
+    for (const Sublayer &sublayer : run.sublayers) {
+      pre = pre && sublayer.preNorm && !sublayer.postNorm;
+    }
+  }
+  if (pre) {
+    report(diagnostics, stack.place.child("final_norm"), BadBlock,
+           "expected a final norm (every layer has its norms in front), got "
+           "nothing; \"none\" says that there is none",
+           Severity::Warning);
+  }
+}
+
+} // namespace tfc::spec

@@ -1,0 +1,263 @@
+// The order of reading a spec, and its small parts: kind, dims, precision.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/ExpandSpec.h"
+#include "compiler/spec/ResolveWeights.h"
+#include "compiler/spec/SpecFields.h"
+#include "compiler/spec/SpecReader.h"
+#include "compiler/spec/WriteSpec.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+namespace tfc::spec {
+
+const std::vector<Json> &itemsOf(const Json *array) {
+  static const std::vector<Json> none;
+  return array ? array->items : none;
+}
+
+const std::vector<Member> &membersOf(const Json *object) {
+  static const std::vector<Member> none;
+  return object ? object->members : none;
+}
+
+std::optional<int64_t> sizeOf(const Json &object, std::string_view key) {
+  const Json *value = object.find(key);
+  bool good = value && value->isInteger() && value->integer >= 1 &&
+              value->integer <= maxRows;
+  return good ? std::optional(value->integer) : std::nullopt;
+}
+
+bool flagOf(const Json &object, std::string_view key, bool fallback) {
+  const Json *value = object.find(key);
+  return value && value->isBoolean() ? value->boolean : fallback;
+}
+
+std::string wordOf(const Json &object, std::string_view key,
+                   const char *fallback) {
+  const Json *value = object.find(key);
+  return value && value->isString() ? value->text : fallback;
+}
+
+static const std::pair<const char *, Activation> activations[] = {
+    {"identity", Activation::Identity}, {"gelu", Activation::Gelu},
+    {"gelu_new", Activation::GeluNew},  {"relu", Activation::Relu},
+    {"silu", Activation::Silu},         {"tanh", Activation::Tanh}};
+
+Activation activationOf(const Json &object, std::string_view key) {
+  std::string word = wordOf(object, key, "identity");
+  for (const auto &[name, activation] : activations) {
+    if (word == name) {
+      return activation;
+    }
+  }
+  return Activation::Identity;
+}
+
+const char *nameOf(Activation activation) {
+  for (const auto &[name, candidate] : activations) {
+    if (activation == candidate) {
+      return name;
+    }
+  }
+  return "identity";
+}
+
+/// The norm that an object says; nothing for "none" and for no norm.
+std::optional<Norm> SpecReader::readNorm(const Json *norm) {
+  if (!norm || !norm->isObject() || wordOf(*norm, "kind", "none") == "none") {
+    return std::nullopt;
+  }
+  Norm result;
+  result.bias = flagOf(*norm, "bias", true);
+  const Json *eps = norm->find("eps");
+  if (!eps) {
+    // A step's eps is required by the table of keys.
+    if (!norm->find("op")) {
+      error(norm->place.child("eps"), BadType,
+            "expected \"eps\" (it is required), got nothing");
+    }
+    return result;
+  }
+  result.eps = eps->real;
+  if (eps->isNumber() && !(eps->real > 0 && eps->real <= 1e-2)) {
+    bool exponent = eps->isInteger() && eps->integer > 0 && eps->integer < 20;
+    std::string hint =
+        exponent ? " (did you mean 1e-" + std::to_string(eps->integer) + "?)"
+                 : "";
+    error(eps->place, BadEps,
+          "expected a number above 0, up to 0.01" + hint + ", got " +
+              describe(*eps));
+  }
+  return result;
+}
+
+/// Whether a string can be part of a parameter's or a port's name; a
+/// diagnostic when it is a string that cannot.
+bool SpecReader::isIdentifier(const Json *name, Code code) {
+  if (!name || !name->isString()) {
+    return false;
+  }
+  bool good = !name->text.empty() && name->text.size() <= 64 &&
+              std::all_of(name->text.begin(), name->text.end(), [](char c) {
+                return std::isalnum(static_cast<unsigned char>(c)) ||
+                       c == '_' || c == '-';
+              });
+  if (!good) {
+    error(name->place, code,
+          "expected a name of 1 to 64 letters, digits, _ and -, got " +
+              describe(*name));
+  }
+  return good;
+}
+
+void SpecReader::readDims() {
+  if (const Json *dims = root.find("dims")) {
+    model.hidden = sizeOf(*dims, "hidden").value_or(0);
+    model.vocab = sizeOf(*dims, "vocab").value_or(0);
+    model.maxPositions = sizeOf(*dims, "max_positions").value_or(0);
+  }
+}
+
+void SpecReader::readStack(const Json &stack) {
+  model.stack.name = stackName();
+  if (const Json *embeddings = stack.find("embeddings")) {
+    readEmbeddings(*embeddings);
+  }
+  if (const Json *layers = stack.find("layers")) {
+    readLayers(*layers);
+  }
+  model.stack.finalNorm = readNorm(stack.find("final_norm"));
+  warnWithoutFinalNorm(stack);
+}
+
+void SpecReader::readPrecision() {
+  kept.precision = Json::object();
+  for (const char *key : {"weights", "compute", "norm", "softmax"}) {
+    const Json *precision = root.find("precision");
+    kept.precision.set(key, precision ? wordOf(*precision, key, "f32") : "f32");
+  }
+}
+
+bool SpecReader::read() {
+  size_t before = diagnostics.size();
+  checkFields(root, specType(), diagnostics);
+  std::string kind = wordOf(root, "kind", "");
+  if (!root.isObject() || (kind != "encoder" && kind != "decoder")) {
+    return false;
+  }
+  model.kind = kind == "encoder" ? Kind::Encoder : Kind::Decoder;
+  model.name = wordOf(root, "name", "model");
+  readDims();
+  const Json *stack = root.find(kind);
+  std::string other = kind == "encoder" ? "decoder" : "encoder";
+  if (!stack) {
+    error(root.place.child(kind), BadKind,
+          "expected \"" + kind + "\" (kind is \"" + kind + "\"), got nothing");
+  }
+  if (const Json *wrong = root.find(other)) {
+    error(wrong->place, BadKind,
+          "expected no \"" + other + "\" (kind is \"" + kind + "\"), got " +
+              describe(*wrong));
+  }
+  if (stack && stack->isObject()) {
+    readStack(*stack);
+    readHeads();
+    readOutputs();
+    readTokens();
+    readGeneration();
+  }
+  readPrecision();
+  return !std::any_of(
+      diagnostics.begin() + std::ptrdiff_t(before), diagnostics.end(),
+      [](const Diagnostic &d) { return d.severity == Severity::Error; });
+}
+
+/// Replaces the precision of the spec by that of --dtype.
+static bool patchPrecision(Json &spec, const std::string &dtype,
+                           Diagnostics &diagnostics) {
+  if (dtype.empty()) {
+    return true;
+  }
+  if (dtype != "f32") {
+    Diagnostic unsupported;
+    unsupported.message = "expected dtype f32 (others are not supported by "
+                          "this tfc), got " +
+                          inQuotes(dtype);
+    unsupported.code = Unsupported;
+    diagnostics.push_back(std::move(unsupported));
+    return false;
+  }
+  Json patch = Json::object();
+  patch.set("weights", dtype);
+  patch.set("compute", dtype);
+  Json whole = Json::object();
+  whole.place = spec.place;
+  patch.place = spec.place;
+  whole.set("precision", std::move(patch));
+  mergePatch(spec, whole);
+  return true;
+}
+
+static std::optional<ModelSpec> readTree(Json spec, const std::string &baseDir,
+                                         Diagnostics &diagnostics,
+                                         const ReadOptions &options) {
+  if (!spec.isObject()) {
+    report(diagnostics, spec.place, BadType,
+           "expected an object, got " + describe(spec));
+    return std::nullopt;
+  }
+  std::optional<Json> whole = expandSpec(std::move(spec), baseDir, diagnostics);
+  if (!whole || !patchPrecision(*whole, options.dtype, diagnostics)) {
+    return std::nullopt;
+  }
+  SpecReader reader(*whole, diagnostics);
+  if (!reader.read()) {
+    return std::nullopt;
+  }
+  resolveWeights(*whole, reader.model, diagnostics);
+  if (hasError(diagnostics)) {
+    return std::nullopt;
+  }
+  reader.model.canonical = writeSpec(reader.model, reader.kept);
+  return std::move(reader.model);
+}
+
+std::optional<ModelSpec> readSpecText(const std::string &name,
+                                      std::string_view text,
+                                      const std::string &baseDir,
+                                      Diagnostics &diagnostics,
+                                      const ReadOptions &options) {
+  Diagnostics found;
+  std::optional<ModelSpec> model;
+  if (std::optional<Json> spec = parseJson(name, text, found)) {
+    model = readTree(std::move(*spec), baseDir, found, options);
+  }
+  sortDiagnostics(found);
+  diagnostics.insert(diagnostics.end(), found.begin(), found.end());
+  return model;
+}
+
+std::optional<ModelSpec> readSpec(const std::string &path,
+                                  Diagnostics &diagnostics,
+                                  const ReadOptions &options) {
+  std::optional<std::string> text =
+      readTextFile(path, diagnostics, maxSpecBytes);
+  if (!text) {
+    return std::nullopt;
+  }
+  std::string dir = std::filesystem::path(path).parent_path().string();
+  return readSpecText(path, *text, dir, diagnostics, options);
+}
+
+uint64_t hashText(std::string_view text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (char c : text) {
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return hash;
+}
+
+} // namespace tfc::spec

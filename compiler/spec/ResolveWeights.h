@@ -1,0 +1,33 @@
+// The parameters of a model, and where in the weights each of them is stored.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_SPEC_RESOLVEWEIGHTS_H
+#define TFC_COMPILER_SPEC_RESOLVEWEIGHTS_H
+
+#include "compiler/spec/JsonTree.h"
+#include "compiler/spec/ModelSpec.h"
+
+namespace tfc::spec {
+
+/// A parameter before its source is known. `stem` is the name without its last
+/// part; `common` is the stem without the layers of its run, which is what
+/// most keys of weights.map say.
+struct Slot {
+  Parameter parameter;
+  std::string stem, common, part; // part: "weight" or "bias"
+  /// The parameter is stored at most as a copy of this one, for checking.
+  std::string tiedTo;
+};
+
+/// All parameters of a model, in the order in which it uses them, sources
+/// empty. A tied head has a slot too.
+std::vector<Slot> listParameters(const ModelSpec &model);
+
+/// Fills the model's parameters, prefixes, aliases and ignore from the spec's
+/// "weights". Without weights.map a parameter is expected under tfc's own name.
+/// Errors 50, 51, 52, 55, 58, 90.
+void resolveWeights(const Json &root, ModelSpec &model,
+                    Diagnostics &diagnostics);
+
+} // namespace tfc::spec
+
+#endif // TFC_COMPILER_SPEC_RESOLVEWEIGHTS_H

@@ -1,0 +1,434 @@
+// The table of SpecFields.h: the vocabulary of version 1, top down at the end.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/SpecFields.h"
+
+namespace tfc::spec {
+namespace {
+
+using Kind = Type::Kind;
+using Fields = std::vector<Field>;
+
+TypeRef make(Type type) {
+  return std::make_shared<const Type>(std::move(type));
+}
+
+TypeRef simple(Kind kind) {
+  Type type;
+  type.kind = kind;
+  return make(std::move(type));
+}
+
+TypeRef any() { return simple(Kind::Any); }
+TypeRef flag() { return simple(Kind::Boolean); }
+TypeRef number() { return simple(Kind::Number); }
+TypeRef text() { return simple(Kind::String); }
+
+TypeRef integer(int64_t min, int64_t max) {
+  Type type;
+  type.kind = Kind::Integer;
+  type.min = min;
+  type.max = max;
+  return make(std::move(type));
+}
+
+TypeRef width() { return integer(1, maxWidth); }
+TypeRef rows() { return integer(1, maxRows); }
+TypeRef index() { return integer(0, maxRows); }
+
+TypeRef words(std::vector<std::string> supported,
+              std::vector<std::string> unsupported = {}, int code = 4) {
+  Type type;
+  type.kind = Kind::Word;
+  type.code = code;
+  for (std::string &word : supported) {
+    type.choices.push_back({std::move(word), true, nullptr});
+  }
+  for (std::string &word : unsupported) {
+    type.choices.push_back({std::move(word), false, nullptr});
+  }
+  return make(std::move(type));
+}
+
+TypeRef list(TypeRef element, int64_t min = 0, int64_t max = 4096) {
+  Type type;
+  type.kind = Kind::Array;
+  type.element = std::move(element);
+  type.min = min;
+  type.max = max;
+  return make(std::move(type));
+}
+
+TypeRef mapOf(TypeRef element, int64_t max) {
+  Type type;
+  type.kind = Kind::Map;
+  type.element = std::move(element);
+  type.max = max;
+  return make(std::move(type));
+}
+
+TypeRef object(Fields fields, std::string name = "") {
+  Type type;
+  type.kind = Kind::Object;
+  type.name = std::move(name);
+  type.fields = std::move(fields);
+  return make(std::move(type));
+}
+
+TypeRef oneOf(std::vector<TypeRef> alternatives, std::string name = "") {
+  Type type;
+  type.kind = Kind::OneOf;
+  type.name = std::move(name);
+  type.alternatives = std::move(alternatives);
+  return make(std::move(type));
+}
+
+Field key(std::string name, TypeRef type) {
+  return {
+      std::move(name), std::move(type), false, Field::Support::Yes, {}, false};
+}
+
+Field needed(std::string name, TypeRef type) {
+  Field field = key(std::move(name), std::move(type));
+  field.required = true;
+  return field;
+}
+
+/// Known, but not compiled yet.
+Field unsupported(std::string name, TypeRef type,
+                  std::optional<Json> neutral = {}) {
+  Field field = key(std::move(name), std::move(type));
+  field.support = Field::Support::No;
+  field.neutral = std::move(neutral);
+  return field;
+}
+
+Field deferred(Field field) {
+  field.deferred = true;
+  return field;
+}
+
+/// A value that may be switched off by the word "none".
+TypeRef orNone(TypeRef type, std::string name = "") {
+  return oneOf({words({"none"}), std::move(type)}, std::move(name));
+}
+
+const TypeRef &activation() {
+  static const TypeRef type = [] {
+    Type act = *words({"gelu", "gelu_new", "relu", "silu", "tanh", "identity"},
+                      {}, 28);
+    act.name = "act";
+    act.meant = {{"gelu_tanh", "gelu_new"}, {"gelu_pytorch_tanh", "gelu_new"},
+                 {"gelu_fast", "gelu_new"}, {"gelu_erf", "gelu"},
+                 {"swish", "silu"},         {"linear", "identity"}};
+    return make(std::move(act));
+  }();
+  return type;
+}
+
+const TypeRef &norm() {
+  static const TypeRef type =
+      orNone(object({needed("kind", words({"layernorm", "none"}, {"rmsnorm"})),
+                     key("eps", number()), key("bias", flag()),
+                     unsupported("affine", flag(), Json(true)),
+                     unsupported("form", words({"var_eps", "std_eps_unbiased"}),
+                                 Json("var_eps"))}),
+             "norm");
+  return type;
+}
+
+TypeRef idOrList() { return oneOf({index(), list(index(), 1)}); }
+
+// ---- Embeddings ----------------------------------------------------------
+
+TypeRef embeddings() {
+  TypeRef scale = oneOf({number(), words({"sqrt_hidden"})});
+  TypeRef token = object(
+      {key("rows", rows()), key("dim", width()),
+       unsupported("scale", scale, Json(1)),
+       unsupported("adaptive",
+                   object({key("cutoffs", list(rows())), key("div", rows())})),
+       unsupported("use", text()), unsupported("input", text())});
+  TypeRef position = object(
+      {needed("kind", words({"learned", "none"}, {"sinusoid", "axial"})),
+       key("rows", rows()), key("offset", index()),
+       key("ids",
+           words({"arange"}, {"from_mask", "arange_skip_left_pad", "input"})),
+       unsupported("layout", words({"interleaved", "concat"})),
+       unsupported("denominator", words({"dim", "half_minus_1"})),
+       unsupported("zero_row", index()), unsupported("shape", list(rows())),
+       unsupported("dims", list(width())), unsupported("base", number())});
+  TypeRef segment = object({needed("name", text()), needed("input", text()),
+                            key("rows", rows()), key("use", words({"token"})),
+                            key("default", index())});
+  TypeRef projection =
+      object({needed("at", words({"token", "sum", "after_norm"})),
+              needed("bias", flag())});
+  return object({needed("token", token), key("position", position),
+                 key("segments", list(segment, 0, 16)),
+                 unsupported("projection", projection), key("norm", norm()),
+                 unsupported("mask_rows", flag(), Json(false))});
+}
+
+// ---- A layer -------------------------------------------------------------
+
+Fields sublayerFields() {
+  return {
+      key("pre_norm", norm()), key("post_norm", norm()),
+      unsupported("out_act", words({"relu"})),
+      unsupported("residual", words({"add", "none", "gru_gate"}), Json("add"))};
+}
+
+TypeRef relative() {
+  return object(
+      {needed("kind", words({"xl", "shaw", "disentangled", "bert_relative_key",
+                             "bert_relative_key_query"})),
+       key("max_distance", rows()),
+       key("table", words({"sinusoid", "learned"})), key("value_side", flag()),
+       key("terms", list(words({"c2p", "p2c"}))), key("buckets", rows()),
+       key("share_projection", flag()), key("table_norm", norm()),
+       key("segment_term", flag()), key("clamp", rows()),
+       key("untied_bias", flag()), key("range", words({"causal", "bi"}))});
+}
+
+TypeRef sparse() {
+  return object(
+      {needed("kind", words({"block", "lsh", "chunk_local"})),
+       key("block", rows()), key("random", index()),
+       key("random_table", words({"zeros", "numpy_seed_layer", "file"})),
+       key("file", text()), key("penalty", number()),
+       key("dense_below", rows()), key("chunk", rows()), key("before", index()),
+       key("after", index()), key("hashes", rows()), key("buckets", idOrList()),
+       key("rotations", text()), key("seed", index()),
+       key("self_score", number()), key("masked_score", number())});
+}
+
+TypeRef rotary() {
+  TypeRef scaling =
+      object({key("kind", words({"linear", "dynamic_ntk", "llama3"})),
+              key("factor", number()), key("low_freq_factor", number()),
+              key("high_freq_factor", number()), key("original_max", rows())});
+  return orNone(object({needed("style", words({"half", "interleaved"})),
+                        key("dim", width()), needed("theta", number()),
+                        key("scaling", scaling)}));
+}
+
+TypeRef attention() {
+  TypeRef biases = object(
+      {key("q", flag()), key("k", flag()), key("v", flag()), key("o", flag())});
+  TypeRef window =
+      orNone(object({needed("left", index()), needed("right", index())}));
+  Fields fields = {
+      needed("num_heads", width()),
+      key("num_kv_heads", width()),
+      key("head_dim", width()),
+      key("bias", oneOf({flag(), biases})),
+      key("scale", oneOf({number(), words({"rsqrt_head_dim"})})),
+      key("scale_by_inverse_layer", flag()),
+      key("causal", flag()),
+      unsupported("window", window, Json("none")),
+      unsupported("rotary", rotary(), Json("none")),
+      unsupported("relative", relative()),
+      unsupported("use_position_bias", flag(), Json(true)),
+      unsupported("sparse", sparse()),
+      unsupported("shared_qk", flag(), Json(false)),
+      unsupported("all_masked", words({"zero", "uniform"}), Json("zero")),
+      unsupported("mask_value", number()),
+      unsupported("score", words({"dot", "din_mlp"}), Json("dot")),
+      unsupported("normalize", words({"softmax", "none"}), Json("softmax"))};
+  for (Field &field : sublayerFields()) {
+    fields.push_back(std::move(field));
+  }
+  return object(std::move(fields), "attention");
+}
+
+TypeRef ffn() {
+  Fields fields = {needed("width", width()), needed("act", activation()),
+                   key("gated", flag()), key("bias", flag())};
+  for (Field &field : sublayerFields()) {
+    fields.push_back(std::move(field));
+  }
+  return object(std::move(fields), "ffn");
+}
+
+TypeRef conv() {
+  return object({needed("kernel", rows()), key("groups", rows()),
+                 needed("act", activation()),
+                 key("source", words({"block_input"})),
+                 key("mask_rows", flag()), key("post_norm", norm())});
+}
+
+const TypeRef &block() {
+  static const TypeRef type = [] {
+    TypeRef attn = attention(), feedForward = ffn();
+    Fields sublayers = {key("attn", attn), unsupported("cross", attn),
+                        unsupported("conv", conv()), key("ffn", feedForward)};
+    Fields fields = {
+        key("placement", words({"post", "pre", "none"}, {"parallel"})),
+        key("norm", norm()), key("sublayers", list(object(sublayers), 1, 8))};
+    fields.insert(fields.end(), sublayers.begin(), sublayers.end());
+    return object(std::move(fields), "block");
+  }();
+  return type;
+}
+
+// ---- A stack -------------------------------------------------------------
+
+TypeRef layers() {
+  TypeRef share = object({needed("groups", rows()), key("inner", rows())});
+  TypeRef selector = oneOf({text(), list(integer(-maxLayers, maxLayers), 1)});
+  TypeRef overrides =
+      list(object({needed("layers", selector), needed("set", any())}), 0, 1024);
+  TypeRef repeated =
+      object({needed("repeat", integer(0, maxLayers)),
+              deferred(needed("block", block())), unsupported("share", share),
+              key("overrides", overrides)});
+  TypeRef run = object({needed("repeat", integer(1, maxLayers)),
+                        deferred(needed("block", block()))});
+  return oneOf({repeated, list(run, 0, maxLayers)});
+}
+
+TypeRef stack() {
+  TypeRef bias =
+      object({needed("kind", words({"bucket"})), needed("buckets", rows()),
+              needed("max_distance", rows()), needed("bidirectional", flag())});
+  TypeRef memory =
+      object({needed("len", rows()), key("init", words({"zeros", "none"})),
+              key("same_length", flag()), key("keep", words({"hidden"}))});
+  TypeRef streams =
+      object({needed("kind", words({"reversible", "two_stream"}))});
+  return object({needed("embeddings", embeddings()),
+                 unsupported("position_bias", bias), needed("layers", layers()),
+                 key("final_norm", norm()), unsupported("memory", memory),
+                 unsupported("streams", streams),
+                 unsupported("mask_rows_each_layer", flag(), Json(false))},
+                "stack");
+}
+
+// ---- Heads ---------------------------------------------------------------
+
+TypeRef headStep() {
+  Type step;
+  step.kind = Kind::Tagged;
+  step.name = "step";
+  step.tag = "op";
+  auto op = [&](std::string word, Fields fields, bool supported) {
+    step.choices.push_back({std::move(word), supported, object(fields)});
+  };
+  op("take",
+     {needed("at", words({"first", "last_nonpad"},
+                         {"last", "last_eos", "index_input"})),
+      unsupported("input", text())},
+     true);
+  op("dense",
+     {needed("name", text()), needed("out", width()), key("act", activation()),
+      key("bias", flag())},
+     true);
+  op("norm",
+     {key("name", text()), needed("kind", words({"layernorm"}, {"rmsnorm"})),
+      needed("eps", number()), key("bias", flag()),
+      unsupported("affine", flag(), Json(true))},
+     true);
+  op("logits",
+     {needed("name", text()), key("tied", text()), key("out", rows()),
+      key("bias", flag())},
+     true);
+  op("split", {needed("names", list(text(), 1, 64))}, true);
+  op("act", {needed("kind", activation())}, true);
+  op("pool", {needed("how", words({"mean", "max", "mean_sqrt_len"}))}, false);
+  op("scale", {needed("by", oneOf({number(), words({"rsqrt_hidden"})}))},
+     false);
+  op("adaptive_logits",
+     {needed("name", text()), key("tied", text()), key("cutoffs", list(rows())),
+      key("div", rows())},
+     false);
+  op("truncate", {needed("dims", width())}, false);
+  op("l2_normalize", {key("eps", number())}, false);
+  for (const char *word : {"squeeze", "softmax", "log_softmax", "sigmoid"}) {
+    op(word, {}, false);
+  }
+  return make(std::move(step));
+}
+
+// ---- The whole -----------------------------------------------------------
+
+TypeRef tokens() {
+  Fields fields;
+  for (const char *name :
+       {"pad", "bos", "unk", "cls", "sep", "mask", "decoder_start"}) {
+    fields.push_back(key(name, index()));
+  }
+  fields.push_back(key("eos", idOrList()));
+  fields.push_back(key("lang", mapOf(index(), 4096)));
+  return object(std::move(fields));
+}
+
+TypeRef generation() {
+  return object(
+      {needed("head", text()), key("max_length", rows()),
+       key("max_new_tokens", rows()), key("min_length", index()),
+       key("do_sample", flag()), key("temperature", number()),
+       key("top_k", index()), key("top_p", number()), key("num_beams", rows()),
+       key("length_penalty", number()), key("early_stopping", flag()),
+       key("no_repeat_ngram_size", index()),
+       key("repetition_penalty", number()), key("forced_bos", idOrList()),
+       key("forced_eos", idOrList()), unsupported("prefix_ids", list(index())),
+       unsupported("must_start_with", list(index())),
+       unsupported("tasks", any())});
+}
+
+TypeRef precision() {
+  return object({key("weights", words({"f32"}, {"f16", "bf16"})),
+                 key("compute", words({"f32"}, {"f16", "bf16"})),
+                 key("norm", words({"f32"})), key("softmax", words({"f32"}))});
+}
+
+TypeRef weights() {
+  TypeRef names = oneOf({text(), list(text(), 1, 16)});
+  TypeRef source = object(
+      {key("stem", names), key("tensor", names),
+       key("layout", words({"out_in", "in_out"})),
+       key("pack", list(words({"q", "k", "v", "gate", "up"}), 1, 3)),
+       key("pack_order", words({"block"}, {"per_head"})),
+       key("first_row", index()), key("stored_rows", rows()),
+       key("optional", words({"zeros"}, {"ones", "absent"})),
+       unsupported("stack", text()), unsupported("axis", index()),
+       unsupported("shape", list(rows())), unsupported("reshape", list(rows())),
+       unsupported("transpose", list(index()))});
+  return object({key("prefix", list(text(), 1, 16)),
+                 key("aliases", list(list(text(), 2, 2), 0, 64)),
+                 key("ignore", list(text(), 0, 1024)),
+                 key("map", mapOf(oneOf({text(), source}), 1 << 17))});
+}
+
+TypeRef spec() {
+  Type version = *integer(1, 1);
+  version.code = 3;
+  TypeRef shared = object(
+      {key("token", object({needed("rows", rows()), key("dim", width())}))});
+  TypeRef head = object(
+      {needed("from", text()), needed("steps", list(headStep(), 1, 64))});
+  TypeRef dims = object({needed("hidden", width()), key("vocab", rows()),
+                         key("max_positions", rows())});
+  TypeRef oneStack = stack();
+  return object(
+      {needed("tfc", make(std::move(version))), key("name", text()),
+       key("meta", any()), key("extends", text()), key("defs", any()),
+       needed("kind", words({"encoder", "decoder"}, {"encoder_decoder"})),
+       needed("dims", dims), unsupported("shared", shared),
+       key("encoder", oneStack), key("decoder", oneStack),
+       key("heads", mapOf(head, 64)), key("outputs", mapOf(text(), 64)),
+       unsupported("inputs", any()), key("tokens", tokens()),
+       key("generation", generation()), key("precision", precision()),
+       unsupported("quant", any()), key("weights", weights())});
+}
+
+} // namespace
+
+const Type &specType() {
+  static const TypeRef type = spec();
+  return *type;
+}
+
+const Type &blockType() { return *block(); }
+
+} // namespace tfc::spec

@@ -1,0 +1,143 @@
+// Inside of the spec reader: the parts of reading a tree into a ModelSpec, one
+// function a part. They run on trees with faults too: what is faulty has been
+// reported by checkFields, and is read as missing.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_SPEC_SPECREADER_H
+#define TFC_COMPILER_SPEC_SPECREADER_H
+
+#include "compiler/spec/JsonTree.h"
+#include "compiler/spec/ModelSpec.h"
+#include "compiler/spec/WriteSpec.h"
+
+#include <map>
+
+namespace tfc::spec {
+
+/// What is wrong, by the number in [TFC011].
+enum Code {
+  BadType = 4,
+  BadKind = 10,
+  BadHeadDim = 11,
+  BadKvHeads = 12,
+  NotCausal = 17,
+  BadSelector = 18,
+  TableTooSmall = 20,
+  BadEmbedding = 24,
+  BadBlock = 26,
+  BadEps = 27,
+  BadLogits = 30,
+  BadSplit = 31,
+  BadFrom = 32,
+  BadGeneration = 35,
+  BadStep = 36,
+  BadTake = 37,
+  BadOutput = 38,
+  BadToken = 40,
+  BadNumber = 43,
+  NoSource = 50,
+  BadMapKey = 51,
+  BadPattern = 52,
+  BadIgnore = 55,
+  BadSource = 58,
+  Unsupported = 90,
+};
+
+class SpecReader {
+public:
+  SpecReader(const Json &root, Diagnostics &diagnostics)
+      : root(root), diagnostics(diagnostics) {}
+
+  ModelSpec model;
+  KeptParts kept;
+
+  /// All parts but the weights. True without errors.
+  bool read();
+
+private:
+  /// What a head gives: its width, the parts of a split, the rows it takes.
+  struct Result {
+    int64_t width = 0;
+    std::vector<std::string> parts;
+    std::optional<TakeStep::At> take;
+  };
+
+  const Json &root;
+  Diagnostics &diagnostics;
+  std::map<std::string, Result> results;
+
+  // ReadSpec.cpp
+  void readDims();
+  void readStack(const Json &stack);
+  void readPrecision();
+
+  // ReadEmbeddings.cpp
+  void readEmbeddings(const Json &embeddings);
+  void readTokenTable(const Json &token);
+  void readPosition(const Json &position);
+  void readSegment(const Json &segment);
+
+  // ReadLayers.cpp
+  void readLayers(const Json &layers);
+  void readRepeated(const Json &layers);
+  void addRun(const Json &block, int64_t count);
+  std::vector<std::vector<size_t>> selectOverrides(const Json *overrides,
+                                                   int64_t repeat);
+  std::vector<bool> selectLayers(const Json &selector, int64_t repeat);
+  std::vector<Sublayer> readBlock(const Json &block);
+  std::vector<Sublayer> readSugar(const Json &block);
+  std::optional<Sublayer> readSublayer(const std::string &name,
+                                       const Json &sublayer,
+                                       const std::string &placement,
+                                       const Json *blockNorm);
+  Attention readAttention(const Json &attn);
+  void readBiases(const Json &attn, Attention &attention);
+  void checkCausal(const Json &attn, bool causal);
+  void warnWithoutFinalNorm(const Json &stack);
+
+  // ReadHeads.cpp
+  void readHeads();
+  void readHead(const std::string &name, const Json &head);
+  std::string readStepPath(const Head &head, const Json &step);
+  std::optional<HeadStep> readStep(const Head &head, const Json &step,
+                                   Result &result);
+  HeadStep readTake(const Head &head, const Json &step, Result &result);
+  HeadStep readLogits(const std::string &path, const Json &step,
+                      Result &result);
+  void readTied(const Json &step, LogitsStep &logits, int64_t inputWidth);
+  HeadStep readSplit(const Json &step, Result &result);
+
+  // ReadOutputs.cpp
+  void readOutputs();
+  void readOutput(const std::string &name, const Json &value);
+
+  // ReadGeneration.cpp
+  void readTokens();
+  std::vector<int64_t> readIds(const Json *ids);
+  void readGeneration();
+  void checkGenerationHead(const Json &generation);
+
+  // Shared.
+  std::optional<Norm> readNorm(const Json *norm);
+  bool isIdentifier(const Json *name, Code code);
+  void error(const Place &place, Code code, std::string message) {
+    report(diagnostics, place, code, std::move(message));
+  }
+  const char *stackName() const {
+    return model.kind == Kind::Encoder ? "encoder" : "decoder";
+  }
+};
+
+/// The items of an array, the members of an object; none without a value.
+const std::vector<Json> &itemsOf(const Json *array);
+const std::vector<Member> &membersOf(const Json *object);
+/// The integer member in [1, 2^28] of an object, if there is one.
+std::optional<int64_t> sizeOf(const Json &object, std::string_view key);
+bool flagOf(const Json &object, std::string_view key, bool fallback);
+std::string wordOf(const Json &object, std::string_view key,
+                   const char *fallback);
+Activation activationOf(const Json &object, std::string_view key);
+const char *nameOf(Activation activation);
+
+} // namespace tfc::spec
+
+#endif // TFC_COMPILER_SPEC_SPECREADER_H
