@@ -11,13 +11,19 @@ namespace tfc::reference {
 static void append(const Matrix &fresh, const Sequence &sequence,
                    Matrix &cached) {
   cached.cols = fresh.cols;
-  cached.rows = sequence.past + sequence.count;
+  cached.rows = std::max<int64_t>(cached.rows, sequence.past + sequence.count);
   cached.data.resize(cached.rows * cached.cols);
   for (int64_t i = 0; i < sequence.count; ++i) {
     for (int64_t c = 0; c < fresh.cols; ++c) {
       cached.at(sequence.past + i, c) = fresh.at(sequence.first + i, c);
     }
   }
+}
+
+void cacheWrite(const Matrix &key, const Matrix &value,
+                const Sequence &sequence, Cache::Layer &cache) {
+  append(key, sequence, cache.keys);
+  append(value, sequence, cache.values);
 }
 
 /// The softmax of the scores, largest first subtracted: exp cannot overflow.
@@ -33,11 +39,9 @@ static void softmax(std::vector<double> &scores) {
   }
 }
 
-void attention(const Matrix &query, const Matrix &key, const Matrix &value,
-               const Sequence &sequence, const AttentionShape &shape,
-               Cache::Layer &cache, Matrix &result) {
-  append(key, sequence, cache.keys);
-  append(value, sequence, cache.values);
+void attention(const Matrix &query, const Sequence &sequence,
+               const AttentionShape &shape, const Cache::Layer &cache,
+               Matrix &result) {
   int64_t width = shape.headDim, group = shape.numHeads / shape.kvHeads;
   for (int64_t i = 0; i < sequence.count; ++i) {
     int64_t visible = sequence.keys;

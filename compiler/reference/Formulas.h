@@ -35,17 +35,20 @@ Matrix add(const Matrix &a, const Matrix &b);
 Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows);
 Matrix sliceColumns(const Matrix &x, int64_t first, int64_t width);
 
+/// Puts the sequence's rows of `key` and `value` at its positions
+/// [past, past + count) of `cache`, which holds at least `past`.
+void cacheWrite(const Matrix &key, const Matrix &value,
+                const Sequence &sequence, Cache::Layer &cache);
+
 struct AttentionShape {
   int64_t numHeads, kvHeads, headDim;
   double scale;
   bool causal;
 };
-/// Puts the sequence's rows of `key` and `value` at its positions
-/// [past, past + count) of `cache`, which holds at least `past`, then writes
-/// its rows of `result`.
-void attention(const Matrix &query, const Matrix &key, const Matrix &value,
-               const Sequence &sequence, const AttentionShape &shape,
-               Cache::Layer &cache, Matrix &result);
+/// The sequence's rows of `result`, over the positions in `cache`.
+void attention(const Matrix &query, const Sequence &sequence,
+               const AttentionShape &shape, const Cache::Layer &cache,
+               Matrix &result);
 
 } // namespace tfc::reference
 

@@ -222,6 +222,9 @@ LogicalResult Interpreter::runOp(arith::ConstantOp constant) {
 //===-- ops with more to them than a formula ------------------------------===//
 
 LogicalResult Interpreter::runOp(OutputOp output) {
+  if (!step.outputs.empty() && !step.outputs.count(output.getName().str())) {
+    return success();
+  }
   Block &body = output.getBody().front();
   if (failed(runBlock(body))) {
     return failure();
@@ -310,19 +313,24 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
   if (op.getScaleByInverseLayer()) {
     shape.scale /= static_cast<double>(layer + 1);
   }
+  // What a scratch cache holds is gone after the layer.
+  Cache scratch;
+  Cache &used = type.getScratch() ? scratch : cache;
+  // All is written before anything is read: a sequence may stand in the step
+  // twice, its spectator as a sequence of its own.
+  for (const Sequence &sequence : step.sequences) {
+    Cache::Layer &cached = used.layer(sequence.id, layer);
+    if (sequence.past > cached.keys.rows) {
+      return op.emitError()
+             << "expected sequence " << sequence.id << " after at most "
+             << cached.keys.rows << " cached tokens, got " << sequence.past;
+    }
+    cacheWrite(rows(op.getKey()), rows(op.getValue()), sequence, cached);
+  }
   const Matrix &query = rows(op.getQuery());
   Matrix result(query.rows, query.cols);
   for (const Sequence &sequence : step.sequences) {
-    Cache::Layer &cached = cache.layer(sequence.id, layer);
-    // What a scratch cache held is gone after the layer.
-    int64_t held = type.getScratch() ? 0 : cached.keys.rows;
-    if (sequence.past > held) {
-      return op.emitError()
-             << "expected sequence " << sequence.id << " after at most " << held
-             << " cached tokens, got " << sequence.past;
-    }
-    attention(query, rows(op.getKey()), rows(op.getValue()), sequence, shape,
-              cached, result);
+    attention(query, sequence, shape, used.layer(sequence.id, layer), result);
   }
   return setRows(op, std::move(result));
 }

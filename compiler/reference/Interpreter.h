@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 namespace tfc::reference {
@@ -22,11 +23,14 @@ struct Sequence {
 };
 
 /// What one call of an entry gets. Every input port must be given, one value a
-/// token; `rows` are the tokens that `wanted` outputs get.
+/// token; `rows` are the tokens that `wanted` outputs get. Sequences of one id
+/// share their cached rows; all of them are written before any is read.
 struct Step {
   std::map<std::string, std::vector<int32_t>> inputs;
   std::vector<int32_t> rows;
   std::vector<Sequence> sequences;
+  /// Names of the outputs to compute; empty: all.
+  std::set<std::string> outputs;
 };
 
 /// Keys and values as plain rows, kept between the steps of a generation. A
@@ -63,7 +67,7 @@ using TapFn =
 using Outputs = std::map<std::string, Matrix>;
 
 /// Runs an entry (`@encode`, `@step`) as it is in the stages `model` and
-/// `fused`, computing all its outputs. Reads and extends `cache`. `tap` may be
+/// `fused`. Reads and extends `cache`. `tap` may be
 /// empty. Wrong inputs and unsupported ops are reported at the op's location;
 /// then `cache` is in no particular state.
 mlir::FailureOr<Outputs> runEntry(mlir::func::FuncOp entry, const Step &step,
