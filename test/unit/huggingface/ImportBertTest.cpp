@@ -1,0 +1,201 @@
+// BERT directories: classes, heads, ways of storing.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/unit/huggingface/TinyDirectory.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+
+using namespace tfc;
+using namespace tfc::test;
+
+static std::string outputsOf(const spec::ModelSpec &model) {
+  std::string text;
+  for (const spec::Output &output : model.outputs) {
+    text += (text.empty() ? "" : " ") + output.name + "=" + output.value;
+  }
+  return text;
+}
+
+static const spec::Parameter *find(const spec::ModelSpec &model,
+                                   const std::string &name) {
+  auto found = std::find_if(
+      model.parameters.begin(), model.parameters.end(),
+      [&](const spec::Parameter &parameter) { return parameter.name == name; });
+  return found == model.parameters.end() ? nullptr : &*found;
+}
+
+static std::string architecture(const std::string &name) {
+  return "\"architectures\": [\"" + name + "\"], ";
+}
+
+/// The tensors of a masked language model, without the decoder's.
+static TinyTensors maskedLmTensors() {
+  TinyTensors tensors = bertTensors("bert.");
+  tensors["cls.predictions.transform.dense.weight"] = {{4, 4}};
+  tensors["cls.predictions.transform.dense.bias"] = {{4}};
+  tensors["cls.predictions.transform.LayerNorm.weight"] = {{4}};
+  tensors["cls.predictions.transform.LayerNorm.bias"] = {{4}};
+  tensors["cls.predictions.bias"] = {{7}};
+  return tensors;
+}
+
+TEST(ImportBert, Model) {
+  auto got = importTiny(bertConfig(architecture("BertModel") +
+                                   "\"hidden_act\": \"swish\", "
+                                   "\"layer_norm_eps\": 1e-6, "
+                                   "\"dtype\": \"float32\", "),
+                        bertTensors());
+  ASSERT_TRUE(got.ok) << got.messages;
+  EXPECT_EQ(got.messages, "");
+  EXPECT_EQ(got.model->name, "bert-BertModel");
+  EXPECT_EQ(outputsOf(*got.model),
+            "last_hidden_state=encoder.hidden pooler_output=pooler");
+  EXPECT_EQ(got.model->maxPositions, 5);
+  EXPECT_EQ(got.model->tokens.pad, 0);
+  ASSERT_EQ(got.model->stack.runs.size(), 1u);
+  const auto &ffn =
+      std::get<spec::Ffn>(got.model->stack.runs[0].sublayers[1].f);
+  EXPECT_EQ(ffn.act, spec::Activation::Silu);
+  EXPECT_EQ(ffn.width, 3);
+  EXPECT_EQ(got.model->stack.embeddings.norm->eps, 1e-6);
+  EXPECT_NE(got.spec.find("\"extends\": \"preset:bert\""), std::string::npos);
+  EXPECT_EQ(got.summary, "bert-BertModel: 1 layers, hidden 4, vocabulary 7, "
+                         "at most 5 tokens\n"
+                         "outputs: last_hidden_state, pooler_output\n"
+                         "parameters: 211 in 23 tensors (F32)\n");
+}
+
+TEST(ImportBert, SpecDoesNotKnowTheFolder) {
+  auto one =
+      importTiny(bertConfig("\"_name_or_path\": \"x\", "), bertTensors());
+  auto other =
+      importTiny(bertConfig("\"_name_or_path\": \"y\", "), bertTensors());
+  ASSERT_TRUE(one.ok && other.ok) << one.messages;
+  EXPECT_EQ(one.spec, other.spec);
+}
+
+TEST(ImportBert, DefaultsAreTheClasss) {
+  auto got = importTiny(bertConfig(), bertTensors());
+  ASSERT_TRUE(got.ok) << got.messages;
+  EXPECT_EQ(got.model->stack.embeddings.norm->eps, 1e-12);
+  EXPECT_EQ(got.model->stack.embeddings.segments[0].rows, 2);
+}
+
+TEST(ImportBert, WithoutPooler) {
+  TinyTensors tensors = bertTensors();
+  tensors.erase("pooler.dense.weight");
+  tensors.erase("pooler.dense.bias");
+  auto got = importTiny(bertConfig(architecture("BertModel")), tensors);
+  ASSERT_TRUE(got.ok) << got.messages;
+  EXPECT_EQ(outputsOf(*got.model), "last_hidden_state=encoder.hidden");
+}
+
+TEST(ImportBert, OldNamesAndBuffers) {
+  TinyTensors tensors;
+  for (const auto &[name, tensor] : bertTensors("bert.")) {
+    std::string old = name;
+    if (size_t at = old.find("LayerNorm.weight"); at != std::string::npos) {
+      old.replace(at, 16, "LayerNorm.gamma");
+    }
+    if (size_t at = old.find("LayerNorm.bias"); at != std::string::npos) {
+      old.replace(at, 14, "LayerNorm.beta");
+    }
+    tensors[old] = tensor;
+  }
+  tensors["bert.embeddings.position_ids"] = {{1, 5}, 1, rt::DType::I64};
+  tensors["cls.seq_relationship.weight"] = {{2, 4}};
+  tensors["cls.predictions.bias"] = {{7}};
+  auto got = importTiny(bertConfig(architecture("BertModel")), tensors);
+  ASSERT_TRUE(got.ok) << got.messages;
+  EXPECT_EQ(got.messages, "");
+  EXPECT_NE(got.summary.find("tensors without effect: 3"), std::string::npos);
+}
+
+TEST(ImportBert, MaskedLmIsTiedUnlessTheTensorsSayOtherwise) {
+  std::string config = bertConfig(architecture("BertForMaskedLM"));
+  const std::string weight = "heads.mlm.decoder.weight";
+  const std::string stored = "cls.predictions.decoder.weight";
+  TinyTensors tensors = maskedLmTensors();
+
+  auto absent = importTiny(config, tensors);
+  ASSERT_TRUE(absent.ok) << absent.messages;
+  EXPECT_EQ(absent.messages, "");
+  EXPECT_EQ(outputsOf(*absent.model), "logits=mlm");
+  ASSERT_TRUE(find(*absent.model, weight));
+  EXPECT_EQ(find(*absent.model, weight)->tiedTo,
+            "encoder.embeddings.token.weight");
+
+  tensors[stored] = {{7, 4}};
+  auto equal = importTiny(config, tensors);
+  ASSERT_TRUE(equal.ok) << equal.messages;
+  EXPECT_EQ(equal.messages, "");
+  EXPECT_EQ(equal.spec, absent.spec);
+
+  tensors[stored] = {{7, 4}, 2};
+  auto different = importTiny(config, tensors);
+  ASSERT_TRUE(different.ok) << different.messages;
+  EXPECT_EQ(find(*different.model, weight)->tiedTo, "");
+}
+
+TEST(ImportBert, MaskedLmTakesTheDecodersBias) {
+  TinyTensors tensors = maskedLmTensors();
+  tensors["cls.predictions.decoder.bias"] = {{7}, 3};
+  auto got = importTiny(bertConfig(architecture("BertForMaskedLM")), tensors);
+  ASSERT_TRUE(got.ok) << got.messages;
+  EXPECT_EQ(got.messages, "");
+  const spec::Parameter *bias = find(*got.model, "heads.mlm.decoder.bias");
+  ASSERT_TRUE(bias);
+  EXPECT_EQ(bias->patterns.front(), "cls.predictions.decoder.bias");
+}
+
+TEST(ImportBert, UntiedHeadMustBeStored) {
+  auto got = importTiny(bertConfig(architecture("BertForMaskedLM") +
+                                   "\"tie_word_embeddings\": false, "),
+                        maskedLmTensors());
+  EXPECT_EQ(got.messages,
+            "DIR/config.json:1:63: /tie_word_embeddings: expected true (no "
+            "tensor \"cls.predictions.decoder.weight\" is stored that would "
+            "be untied), got false");
+}
+
+TEST(ImportBert, Classifiers) {
+  TinyTensors tensors = bertTensors("bert.");
+  tensors["classifier.weight"] = {{3, 4}};
+  tensors["classifier.bias"] = {{3}};
+  std::string labels = "\"id2label\": {\"0\": \"a\", \"1\": \"b\", "
+                       "\"2\": \"c\"}, ";
+  auto sequence = importTiny(
+      bertConfig(architecture("BertForSequenceClassification") + labels),
+      tensors);
+  ASSERT_TRUE(sequence.ok) << sequence.messages;
+  EXPECT_EQ(sequence.model->heads.size(), 2u);
+  auto token = importTiny(
+      bertConfig(architecture("BertForTokenClassification") + labels), tensors);
+  ASSERT_TRUE(token.ok) << token.messages;
+  EXPECT_EQ(token.model->heads.size(), 1u);
+  EXPECT_EQ(token.messages, "");
+}
+
+TEST(ImportBert, QuestionAnsweringSplits) {
+  TinyTensors tensors = bertTensors("bert.");
+  tensors["qa_outputs.weight"] = {{2, 4}};
+  tensors["qa_outputs.bias"] = {{2}};
+  auto got =
+      importTiny(bertConfig(architecture("BertForQuestionAnswering")), tensors);
+  ASSERT_TRUE(got.ok) << got.messages;
+  EXPECT_EQ(outputsOf(*got.model), "end_logits=qa start_logits=qa");
+}
+
+TEST(ImportBert, ClassByTensorsWhenNoneIsNamed) {
+  TinyTensors tensors = bertTensors("bert.");
+  tensors["classifier.weight"] = {{2, 4}};
+  tensors["classifier.bias"] = {{2}};
+  auto sequence = importTiny(bertConfig(), tensors);
+  EXPECT_EQ(sequence.model->name, "bert-BertForSequenceClassification");
+  tensors.erase("bert.pooler.dense.weight");
+  tensors.erase("bert.pooler.dense.bias");
+  auto token = importTiny(bertConfig("\"architectures\": null, "), tensors);
+  EXPECT_EQ(token.model->name, "bert-BertForTokenClassification");
+  auto masked = importTiny(bertConfig(), maskedLmTensors());
+  EXPECT_EQ(masked.model->name, "bert-BertForMaskedLM");
+}

@@ -1,0 +1,185 @@
+// What the importer says about directories that are wrong.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/unit/huggingface/TinyDirectory.h"
+
+#include "compiler/huggingface/CheckTensors.h"
+
+#include <gtest/gtest.h>
+
+using namespace tfc;
+using namespace tfc::test;
+
+static std::string messagesOf(const std::string &config,
+                              const TinyTensors &tensors = bertTensors()) {
+  auto got = importTiny(config, tensors);
+  EXPECT_FALSE(got.ok);
+  return got.messages;
+}
+
+TEST(ImportErrors, NothingThere) {
+  TinyDirectory directory;
+  auto got = directory.import();
+  EXPECT_FALSE(got.ok);
+  EXPECT_NE(got.messages.find("DIR/config.json"), std::string::npos);
+  EXPECT_NE(got.messages.find("safetensors"), std::string::npos);
+}
+
+TEST(ImportErrors, ConfigIsNoObject) {
+  EXPECT_EQ(messagesOf("[1]"),
+            "DIR/config.json:1:1: /: expected an object, got an array "
+            "[TFC004]");
+  EXPECT_NE(messagesOf("{").find("DIR/config.json:1:"), std::string::npos);
+}
+
+TEST(ImportErrors, UnknownModelType) {
+  EXPECT_EQ(messagesOf("{\"model_type\": \"t5\"}"),
+            "DIR/config.json:1:16: /model_type: expected a model type that tfc "
+            "imports (bert, gpt2), got \"t5\"");
+  EXPECT_EQ(messagesOf("{}"),
+            "DIR/config.json:1:1: /model_type: expected a model type that tfc "
+            "imports (bert, gpt2), got none");
+}
+
+TEST(ImportErrors, UnknownClass) {
+  EXPECT_EQ(messagesOf(bertConfig("\"architectures\": "
+                                  "[\"BertForMultipleChoice\"], ")),
+            "DIR/config.json:1:20: /architectures/0: expected a class that tfc "
+            "imports (BertModel, BertForMaskedLM, "
+            "BertForSequenceClassification, BertForTokenClassification, "
+            "BertForQuestionAnswering), got \"BertForMultipleChoice\"");
+  EXPECT_EQ(messagesOf(gpt2Config("\"architectures\": "
+                                  "[\"GPT2DoubleHeadsModel\"], "),
+                       gpt2Tensors()),
+            "DIR/config.json:1:20: /architectures/0: expected a class that tfc "
+            "imports (GPT2Model, GPT2LMHeadModel, "
+            "GPT2ForSequenceClassification), got \"GPT2DoubleHeadsModel\"");
+}
+
+TEST(ImportErrors, AllFaultsOfTheConfigAtOnce) {
+  EXPECT_EQ(
+      messagesOf("{\"model_type\": \"bert\",\n"
+                 "\"hidden_size\": \"4\",\n"
+                 "\"num_attention_heads\": 7,\n"
+                 "\"hidden_act\": \"gelu_10\",\n"
+                 "\"layer_norm_eps\": 0,\n"
+                 "\"is_decoder\": true,\n"
+                 "\"add_cross_attention\": true,\n"
+                 "\"position_embedding_type\": \"relative_key\",\n"
+                 "\"quantization_config\": {\"bits\": 4},\n"
+                 "\"vocab_size\": 0}"),
+      "DIR/config.json:2:16: /hidden_size: expected an integer, got \"4\" "
+      "[TFC004]\n"
+      "DIR/config.json:3:24: /num_attention_heads: expected a divisor of "
+      "hidden_size (768), got 7\n"
+      "DIR/config.json:4:15: /hidden_act: expected an activation that tfc "
+      "knows (gelu, gelu_python, gelu_new, gelu_pytorch_tanh, "
+      "gelu_python_tanh, relu, silu, swish, tanh), got \"gelu_10\"\n"
+      "DIR/config.json:5:19: /layer_norm_eps: expected a number above 0, at "
+      "most 0.01 (added to a variance), got 0\n"
+      "DIR/config.json:6:15: /is_decoder: expected false (tfc runs this model "
+      "type as an encoder), got true\n"
+      "DIR/config.json:7:24: /add_cross_attention: expected false (tfc has no "
+      "cross-attention), got true\n"
+      "DIR/config.json:8:28: /position_embedding_type: expected \"absolute\" "
+      "(tfc has no relative positions for this model type), got "
+      "\"relative_key\"\n"
+      "DIR/config.json:9:24: /quantization_config: expected none (tfc reads "
+      "f32, f16 and bf16 weights), got an object\n"
+      "DIR/config.json:10:15: /vocab_size: expected an integer from 1 to "
+      "268435456, got 0");
+}
+
+TEST(ImportErrors, UnknownKeysAreOneWarning) {
+  std::string config = bertConfig("\"speed\": 3, \"_private\": 1, "
+                                  "\"mode\": null, \"hidden_dropout_prob\": "
+                                  "0.1, ");
+  auto got = importTiny(config, bertTensors());
+  EXPECT_TRUE(got.ok);
+  EXPECT_EQ(got.messages,
+            "DIR/config.json:1:2: /: warning: expected only keys that tfc "
+            "knows (others may change results), got \"speed\", \"mode\" "
+            "[TFC002]");
+  EXPECT_FALSE(importTiny(config, bertTensors(), "", true).ok);
+}
+
+TEST(ImportErrors, Tensors) {
+  TinyTensors tensors = bertTensors();
+  tensors.erase("encoder.layer.0.attention.self.key.bias");
+  tensors["encoder.layer.0.intermediate.dense.weight"] = {{4, 3}};
+  tensors["pooler.dense.bias"] = {{4}, 1, rt::DType::I32};
+  EXPECT_EQ(messagesOf(bertConfig(), tensors),
+            "DIR/model.safetensors: tensor "
+            "\"encoder.layer.0.intermediate.dense.weight\": expected shape "
+            "[3, 4] (weight encoder.layers.ffn.up.weight), got [4, 3]; the "
+            "transposed layout would fit\n"
+            "DIR/model.safetensors: tensor \"pooler.dense.bias\": expected "
+            "dtype F32, F16 or BF16 (weight heads.pooler.dense.bias), got "
+            "I32\n"
+            "DIR: expected tensor "
+            "\"encoder.layer.0.attention.self.key.bias\" (weight "
+            "encoder.layers.attn.k.bias), got none; the closest name is "
+            "\"encoder.layer.0.attention.self.query.bias\"");
+}
+
+TEST(ImportErrors, UnclaimedTensors) {
+  TinyTensors tensors = bertTensors();
+  tensors["encoder.layer.1.output.dense.bias"] = {{4}};
+  auto got = importTiny(bertConfig(), tensors);
+  EXPECT_TRUE(got.ok);
+  EXPECT_EQ(got.messages,
+            "DIR: warning: expected only tensors of this model (others have "
+            "no effect), got \"encoder.layer.1.output.dense.bias\" [TFC055]");
+  EXPECT_FALSE(importTiny(bertConfig(), tensors, "", true).ok);
+}
+
+TEST(ImportErrors, TruncatedTensorFile) {
+  TinyDirectory directory;
+  directory.write("config.json", bertConfig());
+  directory.write("model.safetensors", "\x10");
+  auto got = directory.import();
+  EXPECT_FALSE(got.ok);
+  EXPECT_NE(got.messages.find("DIR/model.safetensors"), std::string::npos);
+  EXPECT_EQ(got.messages.find('\n'), std::string::npos);
+}
+
+TEST(ImportErrors, LabelsOfQuestions) {
+  TinyTensors tensors = bertTensors();
+  EXPECT_EQ(messagesOf(bertConfig("\"architectures\": "
+                                  "[\"BertForQuestionAnswering\"], "
+                                  "\"num_labels\": 3, "),
+                       tensors),
+            "DIR/config.json:1:63: /num_labels: expected 2 labels (start and "
+            "end), got 3");
+}
+
+TEST(ImportErrors, TokenIds) {
+  auto got = importTiny(gpt2Config("\"eos_token_id\": \"x\", "),
+                        gpt2Tensors("transformer."));
+  EXPECT_EQ(got.messages,
+            "DIR/config.json:1:18: /eos_token_id: expected a token id, a list "
+            "of them or null, got \"x\" [TFC004]");
+  got = importTiny(gpt2Config(), gpt2Tensors("transformer."),
+                   "{\"eos_token_id\": [1, null], \"pad_token_id\": 1.5}");
+  EXPECT_EQ(got.messages,
+            "DIR/generation_config.json:1:22: /eos_token_id/1: expected a "
+            "token id, a list of them or null, got null [TFC004]\n"
+            "DIR/generation_config.json:1:45: /pad_token_id: expected a token "
+            "id or null, got 1.5 [TFC004]");
+}
+
+TEST(ImportErrors, KeysThatMustAgree) {
+  EXPECT_EQ(messagesOf(gpt2Config("\"hidden_size\": 8, "), gpt2Tensors()),
+            "DIR/config.json:1:17: /hidden_size: expected 4 (the value of "
+            "n_embd, which means the same), got 8");
+}
+
+TEST(MatchesGlob, Stars) {
+  using huggingface::matchesGlob;
+  EXPECT_TRUE(matchesGlob("h.0.attn.bias", "*.attn.bias"));
+  EXPECT_FALSE(matchesGlob("h.0.attn.c_attn.bias", "*.attn.bias"));
+  EXPECT_TRUE(matchesGlob("a.b.b.c", "a*b.c"));
+  EXPECT_TRUE(matchesGlob("abc", "abc*"));
+  EXPECT_TRUE(matchesGlob("", "*"));
+  EXPECT_FALSE(matchesGlob("abc", "ab"));
+  EXPECT_FALSE(matchesGlob("ab", "abc"));
+}
