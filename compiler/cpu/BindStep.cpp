@@ -1,0 +1,179 @@
+// Arguments become loads from the ABI's structs.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/cpu/Passes.h"
+
+#include "compiler/cpu/StepFields.h"
+#include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace tfc {
+#define GEN_PASS_DEF_BINDSTEPPASS
+#include "compiler/cpu/Passes.h.inc"
+} // namespace tfc
+
+using namespace mlir;
+using namespace tfc;
+
+/// Memory whose end the host guards, not the library.
+static Value unbounded(ImplicitLocOpBuilder &b) {
+  return arith::ConstantIndexOp::create(b, std::numeric_limits<int64_t>::max());
+}
+
+/// Makes `function` one of a pointer that returns i32 0. Its former arguments
+/// stay behind the pointer until they are replaced.
+static Value takePointer(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  auto pointer = LLVM::LLVMPointerType::get(context);
+  auto i32 = IntegerType::get(context, 32);
+  function.walk([&](func::ReturnOp op) {
+    OpBuilder builder(op);
+    Value zero = arith::ConstantIntOp::create(builder, op.getLoc(), 0, 32);
+    op.getOperandsMutable().assign(zero);
+  });
+  function.removeArgAttrsAttr();
+  function.setType(FunctionType::get(context, pointer, i32));
+  return function.getBody().front().insertArgument(0u, pointer,
+                                                   function.getLoc());
+}
+
+static void replaceArguments(func::FuncOp function, ArrayRef<Value> values) {
+  Block &body = function.getBody().front();
+  for (auto [argument, value] :
+       llvm::zip_equal(body.getArguments().drop_front(), values)) {
+    argument.replaceAllUsesWith(value);
+  }
+  body.eraseArguments(1, values.size());
+}
+
+namespace {
+
+/// Reads the arguments of one entry from the step.
+class StepReader {
+public:
+  StepReader(func::FuncOp entry) : entry(entry),
+                                   b(entry.getLoc(), entry.getContext()) {}
+
+  LogicalResult run() {
+    SmallVector<DictionaryAttr> attributes;
+    for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
+      attributes.push_back(entry.getArgAttrDict(i));
+    }
+    SmallVector<Type> types(entry.getArgumentTypes());
+    step = takePointer(entry);
+    b.setInsertionPointToStart(&entry.getBody().front());
+    SmallVector<Value> values;
+    for (auto [type, attribute] : llvm::zip(types, attributes)) {
+      Value value = read(type, attribute);
+      if (!value) {
+        return entry.emitOpError()
+               << "expected every argument to carry an attribute that says "
+                  "where it is in the step, got none on argument "
+               << values.size();
+      }
+      values.push_back(value);
+    }
+    replaceArguments(entry, values);
+    entry->setAttr(transformer::kInputsAttrName, b.getArrayAttr(inputs));
+    entry->setAttr(transformer::kOutputsAttrName, b.getArrayAttr(outputs));
+    return success();
+  }
+
+private:
+  Value field(int64_t offset) { return loadPointer(b, step, offset); }
+  Value count(int64_t offset) { return loadIndex(b, step, offset, 64); }
+
+  /// Element `index` of the array of pointers at `offset`.
+  Value port(int64_t offset, size_t index) {
+    return loadPointer(b, field(offset), index * sizeof(void *));
+  }
+
+  Value read(Type type, DictionaryAttr attribute) {
+    if (!attribute) {
+      return {};
+    }
+    auto memref = dyn_cast<MemRefType>(type);
+    if (Attribute input = attribute.get(transformer::kInputAttrName)) {
+      inputs.push_back(input);
+      return buildMemRef(
+          b, memref, port(offsetof(tfc_step_v0, inputs), inputs.size() - 1),
+          count(offsetof(tfc_step_v0, n_tokens)));
+    }
+    if (attribute.get(transformer::kRowsAttrName)) {
+      return buildMemRef(b, memref, field(offsetof(tfc_step_v0, rows)),
+                         count(offsetof(tfc_step_v0, n_rows)));
+    }
+    if (Attribute output = attribute.get(transformer::kOutputAttrName)) {
+      auto rows = cast<transformer::RowKindAttr>(
+          cast<DictionaryAttr>(output).get("rows"));
+      outputs.push_back(output);
+      return buildMemRef(
+          b, memref, port(offsetof(tfc_step_v0, outputs), outputs.size() - 1),
+          count(rows.getValue() == transformer::RowKind::Tokens
+                    ? offsetof(tfc_step_v0, n_tokens)
+                    : offsetof(tfc_step_v0, n_rows)));
+    }
+    if (attribute.get(transformer::kStepAttrName)) {
+      return step;
+    }
+    if (attribute.get(transformer::kWeightsAttrName)) {
+      return buildMemRef(b, memref, field(offsetof(tfc_step_v0, weights)),
+                         unbounded(b));
+    }
+    if (attribute.get(transformer::kWorkspaceAttrName)) {
+      return buildMemRef(b, memref, field(offsetof(tfc_step_v0, workspace)),
+                         unbounded(b));
+    }
+    if (attribute.get(transformer::kWorkersAttrName)) {
+      Value host = field(offsetof(tfc_step_v0, host));
+      return loadIndex(b, host, offsetof(tfc_host_v0, n_workers), 32);
+    }
+    return {};
+  }
+
+  func::FuncOp entry;
+  ImplicitLocOpBuilder b;
+  Value step;
+  SmallVector<Attribute> inputs, outputs;
+};
+
+} // namespace
+
+/// @pack(weight, layer, dtype, source, packed) -> @pack(tfc_pack_v0 *)
+static void bindPack(func::FuncOp pack) {
+  ImplicitLocOpBuilder b(pack.getLoc(), pack.getContext());
+  auto bytes = cast<MemRefType>(pack.getArgumentTypes().back());
+  Value pointer = takePointer(pack);
+  b.setInsertionPointToStart(&pack.getBody().front());
+  auto memory = [&](int64_t offset) {
+    return buildMemRef(b, bytes, loadPointer(b, pointer, offset),
+                       unbounded(b));
+  };
+  replaceArguments(
+      pack, {loadIndex(b, pointer, offsetof(tfc_pack_v0, weight), 32),
+             loadIndex(b, pointer, offsetof(tfc_pack_v0, layer), 32),
+             loadIndex(b, pointer, offsetof(tfc_pack_v0, dtype), 32),
+             memory(offsetof(tfc_pack_v0, source)),
+             memory(offsetof(tfc_pack_v0, packed))});
+}
+
+namespace {
+struct BindStepPass : tfc::impl::BindStepPassBase<BindStepPass> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function.getName() == "pack") {
+        bindPack(function);
+        continue;
+      }
+      bool isEntry = false;
+      for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+        isEntry |= !!function.getArgAttr(i, transformer::kStepAttrName);
+      }
+      if (isEntry && failed(StepReader(function).run())) {
+        return signalPassFailure();
+      }
+    }
+  }
+};
+} // namespace

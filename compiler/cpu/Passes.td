@@ -1,0 +1,93 @@
+// Passes from tensors to the LLVM dialect on a CPU.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_CPU_PASSES
+#define TFC_COMPILER_CPU_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def EmitCpuKernelsPass : Pass<"tfc-emit-cpu-kernels", "::mlir::ModuleOp"> {
+  let summary = "expand the structured ops, on buffers, into loops";
+  let description = [{
+    `paged_attention` and `cache_write` become parallel loops over the step's
+    work items, `weight` a view of the packed weights, `tap` a call of the
+    host. Entries get arguments for what the host lends, marked by attributes:
+    the step (`transformer.step`), the packed weights (`transformer.weights`)
+    and the number of workers (`transformer.workers`); those for batch and
+    cache, which both live in the step, go. The layout of the cache's blocks is
+    written to the entry as `transformer.cache`.
+
+    Afterwards only `parameter` and `worker` are left of the dialect.
+
+    Option `kernels=scalar` is the plain expansion of `--opt=none`: one query
+    at a time, keys and values as rows.
+  }];
+  let options = [Option<"kernels", "kernels", "std::string", "\"scalar\"",
+                        "which kernels: scalar">];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
+def ExpandMathPass : Pass<"tfc-expand-math"> {
+  let summary = "exp, tanh and erf become arithmetic";
+  let description = [{
+    The library imports nothing, so no function of libm is left: exp, tanh and
+    erf become upstream's f32 polynomials, on scalars and vectors alike.
+    Afterwards of the math dialect only ops with an instruction of their own
+    are left (sqrt, fma, abs, ...).
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def PlanWorkspacePass : Pass<"tfc-plan-workspace", "::mlir::ModuleOp"> {
+  let summary = "every allocation becomes a view of one workspace";
+  let description = [{
+    Entries get an argument `transformer.workspace`, and `memref.alloc` becomes
+    a view of it. A buffer whose rows are the tokens, the wanted rows or the
+    workers takes that many times its static row; buffers of the same kind whose
+    lives do not overlap share a place. `@<entry>_workspace_bytes(tokens, rows,
+    sequences, workers)` computes the size; it is linear in each.
+
+    Afterwards nothing allocates. An allocation of another size is an error.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect"];
+  let statistics = [
+    Statistic<"numBuffers", "num-buffers", "allocations replaced">,
+    Statistic<"numPlaces", "num-places", "places they share">];
+}
+
+def BindStepPass : Pass<"tfc-bind-step", "::mlir::ModuleOp"> {
+  let summary = "arguments become loads from the ABI's structs";
+  let description = [{
+    The entries, whose arguments carry attributes, become functions of one
+    pointer to `tfc_step_v0`; each former argument is read from it. `@pack`
+    becomes a function of a pointer to `tfc_pack_v0`. Both return 0. Ports are
+    kept as the attributes `transformer.inputs` and `transformer.outputs`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+def LowerParallelPass : Pass<"tfc-lower-parallel", "::mlir::ModuleOp"> {
+  let summary = "outermost parallel loops become calls of the host";
+  let description = [{
+    The body of an outermost `scf.parallel` becomes a function of (argument,
+    begin, end, worker) over the flattened iteration space, and the loop a call
+    of the host's `parallel_for`; values from outside travel in a struct on the
+    stack. `transformer.worker` becomes the worker. Inner parallel loops become
+    sequential ones.
+
+    Runs after `tfc-bind-step`, on entries that are functions of the step.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"numBodies", "num-bodies", "loops outlined">];
+}
+
+#endif // TFC_COMPILER_CPU_PASSES

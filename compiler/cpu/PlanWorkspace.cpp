@@ -1,0 +1,298 @@
+// Every allocation becomes a view of one workspace, whose size is linear in
+// tokens, rows and workers.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/cpu/Passes.h"
+
+#include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tfc {
+#define GEN_PASS_DEF_PLANWORKSPACEPASS
+#include "compiler/cpu/Passes.h.inc"
+} // namespace tfc
+
+using namespace mlir;
+using namespace tfc;
+
+namespace {
+
+/// What a buffer's first axis counts; the order is that of the parameters of
+/// workspace_bytes. One: its size is static.
+enum class Count { Tokens, Rows, Sequences, Workers, One };
+constexpr unsigned kNumParameters = 4;
+constexpr int64_t kAlignment = 64;
+
+/// A buffer: its bytes for a count of one, and when it is alive, in the
+/// pre-order numbers of the operations.
+struct Buffer {
+  memref::AllocOp op;
+  Count count;
+  int64_t rowBytes;
+  unsigned begin, end;
+  unsigned place = 0;
+};
+
+/// A place that buffers of one kind share one after the other.
+struct Place {
+  Count count;
+  int64_t rowBytes;
+  unsigned busyUntil;
+};
+
+/// Numbers operations in pre-order; an operation's subtree is a range.
+class Numbering {
+public:
+  explicit Numbering(Operation *root) { number(root); }
+  unsigned first(Operation *op) const { return ranges.lookup(op).first; }
+  unsigned last(Operation *op) const { return ranges.lookup(op).second; }
+
+private:
+  void number(Operation *op) {
+    unsigned first = next++;
+    for (Region &region : op->getRegions()) {
+      for (Operation &child : region.getOps()) {
+        number(&child);
+      }
+    }
+    ranges[op] = {first, next - 1};
+  }
+  DenseMap<Operation *, std::pair<unsigned, unsigned>> ranges;
+  unsigned next = 0;
+};
+
+/// Plans one entry.
+class Planner {
+public:
+  explicit Planner(func::FuncOp entry) : entry(entry), numbering(entry) {}
+
+  LogicalResult collect();
+  void assignPlaces();
+  LogicalResult rewrite();
+  void buildSizeFunction();
+
+  unsigned numBuffers() const { return buffers.size(); }
+  unsigned numPlaces() const { return places.size(); }
+
+private:
+  FailureOr<Count> countOf(memref::AllocOp op);
+  /// The last operation that may touch the buffer, aliases included.
+  unsigned lastUse(memref::AllocOp op);
+  /// Where each place begins, and behind them the size of all.
+  SmallVector<Value> buildOffsets(ImplicitLocOpBuilder &b,
+                                  ArrayRef<Value> counts);
+  FailureOr<SmallVector<Value>> buildCounts(ImplicitLocOpBuilder &b);
+  Value argument(StringRef attribute);
+
+  func::FuncOp entry;
+  Numbering numbering;
+  SmallVector<Buffer> buffers;
+  SmallVector<Place> places;
+};
+
+} // namespace
+
+Value Planner::argument(StringRef attribute) {
+  for (BlockArgument argument : entry.getArguments()) {
+    if (entry.getArgAttr(argument.getArgNumber(), attribute)) {
+      return argument;
+    }
+  }
+  return {};
+}
+
+FailureOr<Count> Planner::countOf(memref::AllocOp op) {
+  if (op.getDynamicSizes().empty()) {
+    return Count::One;
+  }
+  Value size = op.getDynamicSizes().front();
+  if (op.getDynamicSizes().size() == 1 && op.getType().isDynamicDim(0)) {
+    if (size == argument(transformer::kWorkersAttrName)) {
+      return Count::Workers;
+    }
+    auto dim = size.getDefiningOp<memref::DimOp>();
+    auto source = dim ? dyn_cast<BlockArgument>(dim.getSource())
+                      : BlockArgument();
+    if (source && source.getOwner() == &entry.getBody().front()) {
+      unsigned index = source.getArgNumber();
+      if (entry.getArgAttr(index, transformer::kInputAttrName)) {
+        return Count::Tokens;
+      }
+      if (entry.getArgAttr(index, transformer::kRowsAttrName)) {
+        return Count::Rows;
+      }
+    }
+  }
+  return op.emitOpError()
+         << "expected a first axis of tokens, wanted rows or workers and "
+            "static other axes (the workspace is linear in those)";
+}
+
+unsigned Planner::lastUse(memref::AllocOp op) {
+  unsigned last = 0;
+  SmallVector<Value> aliases = {op.getResult()};
+  while (!aliases.empty()) {
+    for (Operation *user : aliases.pop_back_val().getUsers()) {
+      // A use inside a loop that the buffer outlives may come round again.
+      Operation *outer = op->getBlock()->findAncestorOpInBlock(*user);
+      last = std::max(last, numbering.last(outer));
+      if (isa<ViewLikeOpInterface>(user)) {
+        llvm::append_range(aliases, user->getResults());
+        continue;
+      }
+      for (Value result : user->getResults()) {
+        if (isa<BaseMemRefType>(result.getType())) {
+          aliases.push_back(result);
+        }
+      }
+    }
+  }
+  return last;
+}
+
+LogicalResult Planner::collect() {
+  WalkResult result = entry.walk([&](memref::AllocOp op) -> WalkResult {
+    FailureOr<Count> count = countOf(op);
+    if (failed(count)) {
+      return WalkResult::interrupt();
+    }
+    int64_t elements = 1;
+    for (int64_t size : op.getType().getShape()) {
+      elements *= ShapedType::isDynamic(size) ? 1 : size;
+    }
+    int64_t bytes =
+        elements * op.getType().getElementTypeBitWidth() / CHAR_BIT;
+    buffers.push_back(
+        {op, *count, bytes, numbering.first(op), lastUse(op)});
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// First fit in the order of birth; a place grows to its largest buffer.
+void Planner::assignPlaces() {
+  for (Buffer &buffer : buffers) {
+    auto free = llvm::find_if(places, [&](const Place &place) {
+      return place.count == buffer.count && place.busyUntil < buffer.begin;
+    });
+    if (free == places.end()) {
+      places.push_back({buffer.count, 0, 0});
+      free = std::prev(places.end());
+    }
+    free->rowBytes = std::max(free->rowBytes, buffer.rowBytes);
+    free->busyUntil = buffer.end;
+    buffer.place = free - places.begin();
+  }
+}
+
+SmallVector<Value> Planner::buildOffsets(ImplicitLocOpBuilder &b,
+                                         ArrayRef<Value> counts) {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, value);
+  };
+  SmallVector<Value> offsets = {constant(0)};
+  for (const Place &place : places) {
+    Value bytes = constant(llvm::alignTo(place.rowBytes, kAlignment));
+    if (place.count != Count::One) {
+      // Align the sum, not the row: rows are dense.
+      Value exact = arith::MulIOp::create(
+          b, counts[static_cast<unsigned>(place.count)],
+          constant(place.rowBytes));
+      Value lines = arith::CeilDivUIOp::create(b, exact, constant(kAlignment));
+      bytes = arith::MulIOp::create(b, lines, constant(kAlignment));
+    }
+    offsets.push_back(arith::AddIOp::create(b, offsets.back(), bytes));
+  }
+  return offsets;
+}
+
+FailureOr<SmallVector<Value>>
+Planner::buildCounts(ImplicitLocOpBuilder &b) {
+  auto rowsOf = [&](Value memref) -> Value {
+    return memref ? memref::DimOp::create(b, memref, 0).getResult() : Value();
+  };
+  // Nothing is proportional to the sequences yet.
+  SmallVector<Value> counts = {
+      rowsOf(argument(transformer::kInputAttrName)),
+      rowsOf(argument(transformer::kRowsAttrName)),
+      arith::ConstantIndexOp::create(b, 0),
+      argument(transformer::kWorkersAttrName)};
+  if (llvm::is_contained(counts, Value())) {
+    return entry.emitOpError() << "expected arguments marked as input, rows "
+                                  "and workers (by tfc-emit-cpu-kernels)";
+  }
+  return counts;
+}
+
+LogicalResult Planner::rewrite() {
+  Builder builder(entry.getContext());
+  unsigned index = entry.getNumArguments();
+  auto bytes = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
+  DictionaryAttr marked = builder.getDictionaryAttr(builder.getNamedAttr(
+      transformer::kWorkspaceAttrName, builder.getUnitAttr()));
+  if (failed(entry.insertArgument(index, bytes, marked, entry.getLoc()))) {
+    return failure();
+  }
+  Value workspace = entry.getArgument(index);
+  ImplicitLocOpBuilder b(entry.getLoc(), entry.getContext());
+  b.setInsertionPointToStart(&entry.getBody().front());
+  FailureOr<SmallVector<Value>> counts = buildCounts(b);
+  if (failed(counts)) {
+    return failure();
+  }
+  SmallVector<Value> offsets = buildOffsets(b, *counts);
+  for (Buffer &buffer : buffers) {
+    ImplicitLocOpBuilder here(buffer.op.getLoc(), buffer.op);
+    Value view = memref::ViewOp::create(
+        here, buffer.op.getType(), workspace, offsets[buffer.place],
+        buffer.op.getDynamicSizes());
+    buffer.op.replaceAllUsesWith(view);
+    buffer.op.erase();
+  }
+  return success();
+}
+
+void Planner::buildSizeFunction() {
+  ImplicitLocOpBuilder b(entry.getLoc(), entry.getContext());
+  b.setInsertionPointAfter(entry);
+  SmallVector<Type> parameters(kNumParameters, b.getIndexType());
+  auto function = func::FuncOp::create(
+      b, (entry.getName() + "_workspace_bytes").str(),
+      b.getFunctionType(parameters, b.getIndexType()));
+  Block *body = function.addEntryBlock();
+  b.setInsertionPointToStart(body);
+  SmallVector<Value> counts(body->getArguments());
+  func::ReturnOp::create(b, buildOffsets(b, counts).back());
+}
+
+namespace {
+struct PlanWorkspacePass : tfc::impl::PlanWorkspacePassBase<PlanWorkspacePass> {
+  void runOnOperation() override {
+    for (auto entry :
+         llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      bool isEntry = false;
+      for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
+        isEntry |= !!entry.getArgAttr(i, transformer::kStepAttrName);
+      }
+      if (!isEntry) {
+        continue;
+      }
+      Planner planner(entry);
+      if (failed(planner.collect())) {
+        return signalPassFailure();
+      }
+      planner.assignPlaces();
+      if (failed(planner.rewrite())) {
+        return signalPassFailure();
+      }
+      planner.buildSizeFunction();
+      numBuffers += planner.numBuffers();
+      numPlaces += planner.numPlaces();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,71 @@
+// Reading the ABI's structs in generated code: a pointer and typed loads.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/cpu/StepFields.h"
+
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace tfc;
+
+static Value toI64(ImplicitLocOpBuilder &b, Value index) {
+  return arith::IndexCastOp::create(b, b.getI64Type(), index);
+}
+
+Value tfc::buildAddress(ImplicitLocOpBuilder &b, Value base, int64_t offset) {
+  if (offset == 0) {
+    return base;
+  }
+  return LLVM::GEPOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext()), b.getI8Type(), base,
+      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+}
+
+Value tfc::buildAddress(ImplicitLocOpBuilder &b, Value base, Value index,
+                        int64_t scale, int64_t offset) {
+  Value scaled = arith::MulIOp::create(
+      b, index, arith::ConstantIndexOp::create(b, scale));
+  Value address = LLVM::GEPOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext()), b.getI8Type(), base,
+      ArrayRef<LLVM::GEPArg>{toI64(b, scaled)});
+  return buildAddress(b, address, offset);
+}
+
+Value tfc::loadPointer(ImplicitLocOpBuilder &b, Value base, int64_t offset) {
+  return LLVM::LoadOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                              buildAddress(b, base, offset));
+}
+
+Value tfc::loadIndex(ImplicitLocOpBuilder &b, Value base, int64_t offset,
+                     unsigned bits) {
+  Value value = LLVM::LoadOp::create(b, b.getIntegerType(bits),
+                                     buildAddress(b, base, offset));
+  return arith::IndexCastOp::create(b, b.getIndexType(), value);
+}
+
+Value tfc::buildMemRef(ImplicitLocOpBuilder &b, MemRefType type, Value pointer,
+                       Value rows) {
+  LLVMTypeConverter converter(b.getContext());
+  Location loc = b.getLoc();
+  auto descriptor =
+      MemRefDescriptor::poison(b, loc, converter.convertType(type));
+  descriptor.setAllocatedPtr(b, loc, pointer);
+  descriptor.setAlignedPtr(b, loc, pointer);
+  descriptor.setConstantOffset(b, loc, 0);
+  int64_t stride = 1;
+  for (int64_t axis = type.getRank() - 1; axis >= 0; --axis) {
+    if (type.isDynamicDim(axis)) {
+      assert(axis == 0 && "only the rows are dynamic");
+      descriptor.setSize(b, loc, axis, toI64(b, rows));
+    } else {
+      descriptor.setConstantSize(b, loc, axis, type.getDimSize(axis));
+    }
+    descriptor.setConstantStride(b, loc, axis, stride);
+    stride *= type.isDynamicDim(axis) ? 1 : type.getDimSize(axis);
+  }
+  return UnrealizedConversionCastOp::create(b, TypeRange(type),
+                                            Value(descriptor))
+      .getResult(0);
+}

@@ -1,0 +1,165 @@
+// LLVM dialect -> LLVM IR -> optimised object file.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/emit/EmitObject.h"
+
+#include "mlir/Target/LLVMIR/ModuleTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Triple.h"
+#include "tfc/abi.h"
+
+using namespace mlir;
+
+/// LLVM turns loops and block copies into calls of these; the library imports
+/// nothing, so it brings its own. no-builtins keeps them from calling
+/// themselves.
+static const char kMemoryFunctions[] = R"(
+define hidden ptr @memset(ptr %to, i32 %value, i64 %size) #0 {
+entry:
+  %byte = trunc i32 %value to i8
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp ult i64 %i, %size
+  br i1 %more, label %body, label %done
+body:
+  %p = getelementptr i8, ptr %to, i64 %i
+  store i8 %byte, ptr %p
+  %next = add i64 %i, 1
+  br label %head
+done:
+  ret ptr %to
+}
+define hidden ptr @memcpy(ptr %to, ptr %from, i64 %size) #0 {
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp ult i64 %i, %size
+  br i1 %more, label %body, label %done
+body:
+  %p = getelementptr i8, ptr %from, i64 %i
+  %byte = load i8, ptr %p
+  %q = getelementptr i8, ptr %to, i64 %i
+  store i8 %byte, ptr %q
+  %next = add i64 %i, 1
+  br label %head
+done:
+  ret ptr %to
+}
+define hidden ptr @memmove(ptr %to, ptr %from, i64 %size) #0 {
+entry:
+  %backward = icmp ugt ptr %to, %from
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp ult i64 %i, %size
+  br i1 %more, label %body, label %done
+body:
+  %next = add i64 %i, 1
+  %last = sub i64 %size, %next
+  %at = select i1 %backward, i64 %last, i64 %i
+  %p = getelementptr i8, ptr %from, i64 %at
+  %byte = load i8, ptr %p
+  %q = getelementptr i8, ptr %to, i64 %at
+  store i8 %byte, ptr %q
+  br label %head
+done:
+  ret ptr %to
+}
+attributes #0 = { nounwind "no-builtins" }
+)";
+
+static std::unique_ptr<llvm::TargetMachine> makeMachine(StringRef cpu,
+                                                        std::string &error) {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+  llvm::Triple triple("x86_64-unknown-linux-gnu");
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) {
+    return nullptr;
+  }
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, cpu, /*Features=*/"", llvm::TargetOptions(), llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Default));
+}
+
+/// Only the query is exported; the rest may be inlined and dropped.
+static void hide(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    if (!function.isDeclaration() &&
+        function.getName() != TFC_MODULE_QUERY_SYMBOL) {
+      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+    }
+    function.setDoesNotThrow();
+  }
+}
+
+static bool addMemoryFunctions(llvm::Module &module) {
+  llvm::SMDiagnostic diagnostic;
+  std::unique_ptr<llvm::Module> functions = llvm::parseAssemblyString(
+      kMemoryFunctions, diagnostic, module.getContext());
+  assert(functions && "the text above is well formed");
+  functions->setDataLayout(module.getDataLayout());
+  functions->setTargetTriple(module.getTargetTriple());
+  return !llvm::Linker::linkModules(module, std::move(functions));
+}
+
+static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(module, modules);
+}
+
+LogicalResult tfc::emitObject(ModuleOp module, StringRef cpu,
+                              SmallVectorImpl<char> &object) {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(module, context);
+  if (!ir) {
+    return failure();
+  }
+  std::string error;
+  std::unique_ptr<llvm::TargetMachine> machine = makeMachine(cpu, error);
+  if (!machine) {
+    return module.emitError() << "expected an LLVM that targets x86-64: "
+                              << error;
+  }
+  ir->setDataLayout(machine->createDataLayout());
+  ir->setTargetTriple(machine->getTargetTriple());
+  hide(*ir);
+  if (!addMemoryFunctions(*ir)) {
+    return module.emitError() << "cannot link the memory functions";
+  }
+  for (llvm::Function &function : *ir) {
+    function.addFnAttr("target-cpu", cpu);
+  }
+  optimise(*ir, *machine);
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager codegen;
+  if (machine->addPassesToEmitFile(codegen, stream, nullptr,
+                                   llvm::CodeGenFileType::ObjectFile)) {
+    return module.emitError() << "this LLVM cannot write object files";
+  }
+  codegen.run(*ir);
+  return success();
+}

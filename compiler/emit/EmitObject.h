@@ -1,0 +1,22 @@
+// LLVM dialect -> LLVM IR -> optimised object file.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_EMIT_EMITOBJECT_H
+#define TFC_COMPILER_EMIT_EMITOBJECT_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+
+namespace tfc {
+
+/// Compiles the `llvm` stage for x86-64 Linux and `cpu` ("x86-64-v3") and puts
+/// the object file into `object`. Everything but tfc_module_query is hidden;
+/// the memory functions that LLVM may call are part of it. Diagnostics go to
+/// the module's context.
+mlir::LogicalResult emitObject(mlir::ModuleOp module, llvm::StringRef cpu,
+                               llvm::SmallVectorImpl<char> &object);
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_EMIT_EMITOBJECT_H

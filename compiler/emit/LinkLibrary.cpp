@@ -1,0 +1,98 @@
+// Object file -> shared library, with lld as a program of its own.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/emit/LinkLibrary.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+static Error fail(const Twine &message) {
+  return createStringError(inconvertibleErrorCode(), message);
+}
+
+/// lld: beside the LLVM that tfc was built with, then on the PATH.
+static ErrorOr<std::string> findLinker() {
+  for (StringRef name : {"ld.lld", "ld.lld-22"}) {
+    if (auto path = sys::findProgramByName(name, {TFC_LLVM_BIN_DIR})) {
+      return path;
+    }
+    if (auto path = sys::findProgramByName(name)) {
+      return path;
+    }
+  }
+  return std::make_error_code(std::errc::no_such_file_or_directory);
+}
+
+static Error runLinker(StringRef linker, StringRef object, StringRef output,
+                       StringRef log) {
+  SmallVector<StringRef> arguments = {
+      linker,          "-shared",       "--build-id=none",
+      "--gc-sections", "--strip-all",   "--hash-style=gnu",
+      "-z",            "defs",          "-z",
+      "noexecstack",   "-o",            output,
+      object};
+  std::string message;
+  int code = sys::ExecuteAndWait(linker, arguments, std::nullopt,
+                                 {StringRef(""), log, log}, 0, 0, &message);
+  if (code == 0) {
+    return Error::success();
+  }
+  if (auto buffer = MemoryBuffer::getFile(log)) {
+    message += (*buffer)->getBuffer().str();
+  }
+  return fail("expected lld to succeed, got exit code " + Twine(code) + ": " +
+              join(arguments, " ") + "\n" + message);
+}
+
+Error tfc::linkLibrary(StringRef object, StringRef output) {
+  ErrorOr<std::string> linker = findLinker();
+  if (!linker) {
+    return fail("expected the linker ld.lld (of LLVM 22, package lld-22) in " +
+                Twine(TFC_LLVM_BIN_DIR) + " or on the PATH, found none");
+  }
+  // Beside the output, so that the rename at the end is one step.
+  int descriptor = 0;
+  SmallString<128> objectPath, libraryPath, logPath;
+  auto create = [&](StringRef suffix, SmallString<128> &path) {
+    return sys::fs::createUniqueFile(output + ".%%%%%%" + suffix, descriptor,
+                                     path);
+  };
+  if (std::error_code code = create(".o", objectPath)) {
+    return fail("expected a writable folder for " + output + ", got: " +
+                code.message());
+  }
+  FileRemover removeObject(objectPath);
+  {
+    raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+    stream << object;
+    stream.close();
+    if (stream.has_error()) {
+      std::string message = stream.error().message();
+      stream.clear_error();
+      return fail("cannot write " + objectPath + ": " + message);
+    }
+  }
+  for (auto [suffix, path] : {std::pair{".so", &libraryPath},
+                              std::pair{".log", &logPath}}) {
+    if (std::error_code code = create(suffix, *path)) {
+      return fail("cannot write beside " + output + ": " + code.message());
+    }
+    sys::fs::file_t file = descriptor;
+    sys::fs::closeFile(file);
+  }
+  FileRemover removeLibrary(libraryPath), removeLog(logPath);
+  if (Error error = runLinker(*linker, objectPath, libraryPath, logPath)) {
+    return error;
+  }
+  if (std::error_code code = sys::fs::rename(libraryPath, output)) {
+    return fail("cannot write " + output + ": " + code.message());
+  }
+  removeLibrary.releaseFile();
+  return Error::success();
+}

@@ -1,0 +1,85 @@
+// Constants of C structs in an LLVM dialect module.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/emit/Tables.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace tfc;
+
+Tables::Tables(ModuleOp module) : b(module.getLoc(), module.getContext()) {
+  b.setInsertionPointToEnd(module.getBody());
+}
+
+Field Tables::string(StringRef text) {
+  std::string bytes = text.str();
+  bytes.push_back('\0');
+  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
+  std::string name = "table_" + std::to_string(number++);
+  LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Internal,
+                         name, b.getStringAttr(bytes));
+  return Field::symbol(name);
+}
+
+Field Tables::array(const std::vector<Field> &items) {
+  if (items.empty()) {
+    return Field::symbol("");
+  }
+  auto type = LLVM::LLVMArrayType::get(typeOf(items.front()), items.size());
+  std::string name = "table_" + std::to_string(number++);
+  auto global =
+      LLVM::GlobalOp::create(b, type, /*isConstant=*/true,
+                             LLVM::Linkage::Internal, name, Attribute());
+  OpBuilder::InsertionGuard guard(b);
+  b.createBlock(&global.getInitializerRegion());
+  Value value = LLVM::UndefOp::create(b, type);
+  for (auto [index, item] : llvm::enumerate(items)) {
+    value = LLVM::InsertValueOp::create(b, value, build(item),
+                                        static_cast<int64_t>(index));
+  }
+  LLVM::ReturnOp::create(b, value);
+  return Field::symbol(name);
+}
+
+Type Tables::typeOf(const Field &field) {
+  switch (field.kind) {
+  case Field::Kind::U32:
+    return b.getI32Type();
+  case Field::Kind::U64:
+    return b.getI64Type();
+  case Field::Kind::Symbol:
+    return LLVM::LLVMPointerType::get(b.getContext());
+  case Field::Kind::Record: {
+    SmallVector<Type> types;
+    for (const Field &inner : field.fields) {
+      types.push_back(typeOf(inner));
+    }
+    return LLVM::LLVMStructType::getLiteral(b.getContext(), types);
+  }
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+Value Tables::build(const Field &field) {
+  Type type = typeOf(field);
+  switch (field.kind) {
+  case Field::Kind::U32:
+  case Field::Kind::U64:
+    return LLVM::ConstantOp::create(
+        b, type, b.getIntegerAttr(type, static_cast<int64_t>(field.value)));
+  case Field::Kind::Symbol:
+    if (field.name.empty()) {
+      return LLVM::ZeroOp::create(b, type);
+    }
+    return LLVM::AddressOfOp::create(b, type, field.name);
+  case Field::Kind::Record: {
+    Value value = LLVM::UndefOp::create(b, type);
+    for (auto [index, inner] : llvm::enumerate(field.fields)) {
+      value = LLVM::InsertValueOp::create(b, value, build(inner),
+                                          static_cast<int64_t>(index));
+    }
+    return value;
+  }
+  }
+  llvm_unreachable("all kinds are listed");
+}

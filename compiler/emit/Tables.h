@@ -1,0 +1,52 @@
+// Constants of C structs in an LLVM dialect module.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_EMIT_TABLES_H
+#define TFC_COMPILER_EMIT_TABLES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+#include <string>
+#include <vector>
+
+namespace tfc {
+
+/// A field of a C struct: an integer, a pointer to a symbol (null when it has
+/// no name), or a struct. Fields lie as the C ABI of x86-64 has them.
+struct Field {
+  enum class Kind { U32, U64, Symbol, Record } kind;
+  uint64_t value = 0;
+  std::string name;
+  std::vector<Field> fields;
+
+  static Field u32(uint32_t value) { return {Kind::U32, value, {}, {}}; }
+  static Field u64(uint64_t value) { return {Kind::U64, value, {}, {}}; }
+  static Field symbol(llvm::StringRef name) {
+    return {Kind::Symbol, 0, name.str(), {}};
+  }
+  static Field record(std::vector<Field> fields) {
+    return {Kind::Record, 0, {}, std::move(fields)};
+  }
+};
+
+/// Adds constant globals to a module.
+class Tables {
+public:
+  explicit Tables(mlir::ModuleOp module);
+
+  /// A pointer to a null-terminated string.
+  Field string(llvm::StringRef text);
+  /// A pointer to an array of equal fields; null if there are none.
+  Field array(const std::vector<Field> &items);
+
+private:
+  mlir::Type typeOf(const Field &field);
+  mlir::Value build(const Field &field);
+
+  mlir::ImplicitLocOpBuilder b;
+  unsigned number = 0;
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_EMIT_TABLES_H

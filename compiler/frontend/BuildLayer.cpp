@@ -1,0 +1,119 @@
+// One layer, from its ordered sublayers.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/frontend/BuildLayer.h"
+
+using namespace mlir;
+using namespace tfc;
+
+transformer::Activation tfc::toDialect(spec::Activation act) {
+  switch (act) {
+  case spec::Activation::Identity:
+    return transformer::Activation::Identity;
+  case spec::Activation::Gelu:
+    return transformer::Activation::Gelu;
+  case spec::Activation::GeluNew:
+    return transformer::Activation::GeluNew;
+  case spec::Activation::Relu:
+    return transformer::Activation::Relu;
+  case spec::Activation::Silu:
+    return transformer::Activation::Silu;
+  case spec::Activation::Tanh:
+    return transformer::Activation::Tanh;
+  }
+  llvm_unreachable("all activations are listed");
+}
+
+Location PathBuilder::loc(const std::string &path) {
+  return NameLoc::get(builder.getStringAttr(path));
+}
+
+Value PathBuilder::weight(const std::string &name, Value layer) {
+  auto parameter = module.lookupSymbol<transformer::ParameterOp>(name);
+  assert(parameter && "the spec reader resolved every parameter");
+  return transformer::WeightOp::create(builder, loc(name),
+                                       parameter.getTensorType(), name,
+                                       layer);
+}
+
+Value PathBuilder::norm(Value x, const spec::Norm &norm,
+                        const std::string &path, Value layer) {
+  Value scale = weight(path + ".weight", layer);
+  Value bias = norm.bias ? weight(path + ".bias", layer) : Value();
+  return transformer::LayerNormOp::create(builder, loc(path), x, scale, bias,
+                                          builder.getF64FloatAttr(norm.eps));
+}
+
+Value PathBuilder::linear(Value x, const std::string &path, bool bias,
+                          Value layer) {
+  Value matrix = weight(path + ".weight", layer);
+  Value vector = bias ? weight(path + ".bias", layer) : Value();
+  return transformer::LinearOp::create(builder, loc(path), x, matrix, vector);
+}
+
+Value PathBuilder::activation(Value x, spec::Activation act,
+                              const std::string &path) {
+  if (act == spec::Activation::Identity) {
+    return x;
+  }
+  return transformer::ActivationOp::create(builder, loc(path), toDialect(act),
+                                           x);
+}
+
+static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
+                            const std::string &name,
+                            const LayerContext &context,
+                            const LayerPosition &position, Value x) {
+  OpBuilder &builder = path.getBuilder();
+  Value q = path.linear(x, name + ".q", attn.qBias, position.index);
+  Value k = path.linear(x, name + ".k", attn.kBias, position.index);
+  Value v = path.linear(x, name + ".v", attn.vBias, position.index);
+  auto mask = attn.causal ? transformer::Mask::Causal
+                          : transformer::Mask::Bidirectional;
+  Value y = transformer::AttentionOp::create(
+      builder, path.loc(name), q, k, v, context.cache, position.layer,
+      context.batch, mask, attn.numHeads, APFloat(attn.scale),
+      attn.scaleByInverseLayer);
+  return path.linear(y, name + ".o", attn.oBias, position.index);
+}
+
+static Value buildFfn(PathBuilder &path, const spec::Ffn &ffn,
+                      const std::string &name, Value index, Value x) {
+  auto bias = [&](const char *part) {
+    return ffn.bias ? path.weight(name + part, index) : Value();
+  };
+  Value up = path.weight(name + ".up.weight", index);
+  Value down = path.weight(name + ".down.weight", index);
+  Value gate =
+      ffn.gated ? path.weight(name + ".gate.weight", index) : Value();
+  Value upBias = bias(".up.bias");
+  Value gateBias = ffn.gated ? bias(".gate.bias") : Value();
+  return transformer::FfnOp::create(path.getBuilder(), path.loc(name), x, up,
+                                    down, gate, upBias, gateBias,
+                                    bias(".down.bias"), toDialect(ffn.act));
+}
+
+Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
+                      const LayerContext &context,
+                      const LayerPosition &position, Value x) {
+  for (const spec::Sublayer &sublayer : run.sublayers) {
+    std::string name = run.prefix + "." + sublayer.name;
+    Value input = x;
+    if (sublayer.preNorm) {
+      input = path.norm(x, *sublayer.preNorm, name + ".pre_norm",
+                        position.index);
+    }
+    Value f;
+    if (auto *attn = std::get_if<spec::Attention>(&sublayer.f)) {
+      f = buildAttention(path, *attn, name, context, position, input);
+    } else {
+      f = buildFfn(path, std::get<spec::Ffn>(sublayer.f), name, position.index,
+                   input);
+    }
+    x = transformer::AddOp::create(path.getBuilder(), path.loc(name), x, f);
+    if (sublayer.postNorm) {
+      x = path.norm(x, *sublayer.postNorm, name + ".post_norm",
+                    position.index);
+    }
+  }
+  return x;
+}

@@ -1,0 +1,59 @@
+// One layer, from its ordered sublayers, and the helpers that every part of a
+// model is built with.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_FRONTEND_BUILDLAYER_H
+#define TFC_COMPILER_FRONTEND_BUILDLAYER_H
+
+#include "compiler/spec/ModelSpec.h"
+#include "dialect/TransformerDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace tfc {
+
+/// Builds ops whose names, parameters and locations all derive from one
+/// canonical path. `layer`, when set, indexes the parameters of a layer.
+class PathBuilder {
+public:
+  PathBuilder(mlir::OpBuilder &builder, mlir::ModuleOp module)
+      : builder(builder), module(module) {}
+
+  mlir::OpBuilder &getBuilder() { return builder; }
+  mlir::Location loc(const std::string &path);
+
+  /// The weight called `name`; its type is the declared one.
+  mlir::Value weight(const std::string &name, mlir::Value layer = {});
+  /// norm(x) with the parameters <path>.weight and <path>.bias.
+  mlir::Value norm(mlir::Value x, const spec::Norm &norm,
+                   const std::string &path, mlir::Value layer = {});
+  /// The product with <path>.weight, and <path>.bias if `bias`.
+  mlir::Value linear(mlir::Value x, const std::string &path, bool bias,
+                     mlir::Value layer = {});
+  mlir::Value activation(mlir::Value x, spec::Activation act,
+                         const std::string &path);
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::ModuleOp module;
+};
+
+/// What every layer of a stack shares: the entry's batch and cache.
+struct LayerContext {
+  mlir::Value batch, cache;
+};
+
+/// Where a layer's parameters and its part of the cache are: `index` counts in
+/// the run (the weights' index), `layer` in the stack (the cache's).
+struct LayerPosition {
+  mlir::Value index, layer;
+};
+
+/// y = post_norm(x + f(pre_norm(x))) for each sublayer, in their order.
+mlir::Value buildLayer(PathBuilder &path, const spec::LayerRun &run,
+                       const LayerContext &context,
+                       const LayerPosition &position, mlir::Value x);
+
+transformer::Activation toDialect(spec::Activation act);
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_FRONTEND_BUILDLAYER_H

@@ -1,0 +1,50 @@
+// Attention to the structured ops.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/lowering/Patterns.h"
+
+#include "dialect/ShapeUtils.h"
+#include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace tfc;
+
+/// scale, or scale / (layer + 1)
+static Value buildScale(ImplicitLocOpBuilder &b, transformer::AttentionOp op) {
+  Value scale = f32Constant(b, op.getScale().convertToDouble());
+  if (!op.getScaleByInverseLayer()) {
+    return scale;
+  }
+  Value layer =
+      arith::IndexCastOp::create(b, b.getI32Type(), op.getLayer());
+  Value number = arith::SIToFPOp::create(b, b.getF32Type(), layer);
+  Value divisor = arith::AddFOp::create(b, number, f32Constant(b, 1));
+  return arith::DivFOp::create(b, scale, divisor);
+}
+
+namespace {
+
+/// attention -> cache_write, paged_attention
+struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::AttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    transformer::CacheWriteOp::create(b, op.getKey(), op.getValue(),
+                                      op.getCache(), op.getLayer(),
+                                      op.getBatch());
+    Value init =
+        emptyRows(b, op.getQuery(), transformer::widthOf(op.getQuery()));
+    rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
+        op, init.getType(), op.getQuery(), buildScale(b, op), op.getCache(),
+        op.getLayer(), op.getBatch(), init, op.getMask(), op.getNumHeads());
+    return success();
+  }
+};
+
+} // namespace
+
+void tfc::populateAttentionPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerAttention>(patterns.getContext());
+}

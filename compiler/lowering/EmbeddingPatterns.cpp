@@ -1,0 +1,105 @@
+// Table look-ups and row gathers to linalg.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/lowering/Patterns.h"
+
+#include "dialect/ShapeUtils.h"
+#include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace tfc;
+
+/// y[t,w] = table[index(ids[t]), w], `value` having the last word on it.
+static Value
+lookUp(ImplicitLocOpBuilder &b, Value ids, Value table,
+       function_ref<Value(ImplicitLocOpBuilder &, Value id)> index,
+       function_ref<Value(ImplicitLocOpBuilder &, Value id, Value element)>
+           value) {
+  MLIRContext *context = b.getContext();
+  Value rows = tensor::DimOp::create(b, ids, 0);
+  int64_t width = transformer::widthOf(table);
+  Value init = tensor::EmptyOp::create(
+      b, ArrayRef<int64_t>{ShapedType::kDynamic, width}, b.getF32Type(), rows);
+  AffineExpr row = getAffineDimExpr(0, context);
+  SmallVector<AffineMap> maps = {
+      AffineMap::get(2, 0, row, context),
+      AffineMap::getMultiDimIdentityMap(2, context)};
+  SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             b, init.getType(), ids, init, maps, iterators,
+             [&](OpBuilder &builder, Location loc, ValueRange arguments) {
+               ImplicitLocOpBuilder inner(loc, builder);
+               Value column = linalg::IndexOp::create(inner, 1);
+               Value element = tensor::ExtractOp::create(
+                   inner, table,
+                   ValueRange{index(inner, arguments[0]), column});
+               linalg::YieldOp::create(inner,
+                                       value(inner, arguments[0], element));
+             })
+      .getResult(0);
+}
+
+static Value toIndex(ImplicitLocOpBuilder &b, Value id) {
+  return arith::IndexCastOp::create(b, b.getIndexType(), id);
+}
+
+namespace {
+
+/// embedding -> gather of table rows; a negative id gives zeros
+struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::EmbeddingOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto index = [&](ImplicitLocOpBuilder &inner, Value id) -> Value {
+      if (op.getOptional()) {
+        // Reads row 0 instead of a row that does not exist.
+        Value zero = arith::ConstantIntOp::create(inner, 0, 32);
+        id = arith::MaxSIOp::create(inner, id, zero);
+      }
+      Value row = toIndex(inner, id);
+      if (op.getOffset() != 0) {
+        Value offset = arith::ConstantIndexOp::create(inner, op.getOffset());
+        row = arith::AddIOp::create(inner, row, offset);
+      }
+      return row;
+    };
+    auto value = [&](ImplicitLocOpBuilder &inner, Value id,
+                     Value element) -> Value {
+      if (!op.getOptional()) {
+        return element;
+      }
+      Value zero = arith::ConstantIntOp::create(inner, 0, 32);
+      Value absent = arith::CmpIOp::create(inner, arith::CmpIPredicate::slt,
+                                           id, zero);
+      return arith::SelectOp::create(inner, absent, f32Constant(inner, 0),
+                                     element);
+    };
+    rewriter.replaceOp(op, lookUp(b, op.getIds(), op.getTable(), index, value));
+    return success();
+  }
+};
+
+/// gather_rows -> gather of rows
+struct LowerGatherRows : OpRewritePattern<transformer::GatherRowsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::GatherRowsOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(
+        op, lookUp(b, op.getRows(), op.getInput(), toIndex,
+                   [](ImplicitLocOpBuilder &, Value, Value element) {
+                     return element;
+                   }));
+    return success();
+  }
+};
+
+} // namespace
+
+void tfc::populateEmbeddingPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerEmbedding, LowerGatherRows>(patterns.getContext());
+}

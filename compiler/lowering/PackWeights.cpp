@@ -1,0 +1,164 @@
+// Places the weights and generates `pack`, which copies a stored tensor there.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/lowering/Passes.h"
+
+#include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tfc {
+#define GEN_PASS_DEF_PACKWEIGHTSPASS
+#include "compiler/lowering/Passes.h.inc"
+} // namespace tfc
+
+using namespace mlir;
+using namespace tfc;
+
+/// A cache line: what every weight and layer begins on.
+constexpr int64_t kAlignment = 64;
+
+/// Where a parameter's elements come from and go to; what `pack` switches on.
+enum Field { FirstElement, RowStride, ColumnStride, Rows, Columns, Offset,
+             LayerStride, NumFields };
+using Geometry = std::array<int64_t, NumFields>;
+
+static Geometry geometryOf(transformer::ParameterOp op) {
+  RankedTensorType type = op.getTensorType();
+  transformer::SourceAttr source = op.getSource();
+  int64_t rows = type.getDimSize(0);
+  int64_t columns = type.getRank() == 2 ? type.getDimSize(1) : 1;
+  Geometry g;
+  g[RowStride] = source.getInOut() ? 1 : columns;
+  g[ColumnStride] = source.getInOut() ? source.getStoredRows() : 1;
+  g[FirstElement] = source.getFirstRow() * g[RowStride];
+  g[Rows] = rows;
+  g[Columns] = columns;
+  g[Offset] = *op.getOffset();
+  g[LayerStride] = op.getStride().value_or(0);
+  return g;
+}
+
+static Value constant(ImplicitLocOpBuilder &b, int64_t value) {
+  return arith::ConstantIndexOp::create(b, value);
+}
+
+/// The fields of parameter number `weight`, chosen by a switch.
+static SmallVector<Value> buildSwitch(ImplicitLocOpBuilder &b, Value weight,
+                                      ArrayRef<Geometry> geometries) {
+  auto cases = llvm::to_vector(llvm::seq<int64_t>(0, geometries.size()));
+  SmallVector<Type> types(NumFields, b.getIndexType());
+  auto op = scf::IndexSwitchOp::create(b, types, weight, cases,
+                                       geometries.size());
+  auto fill = [&](Region &region, const Geometry &geometry) {
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&region);
+    SmallVector<Value> values;
+    for (int64_t field : geometry) {
+      values.push_back(constant(b, field));
+    }
+    scf::YieldOp::create(b, values);
+  };
+  for (auto [region, geometry] : llvm::zip(op.getCaseRegions(), geometries)) {
+    fill(region, geometry);
+  }
+  // The host asks for weights of the table only.
+  fill(op.getDefaultRegion(), Geometry{});
+  return SmallVector<Value>(op.getResults());
+}
+
+/// One loop nest for sources of `type`: packed[r][c] = f32(source[...]).
+static void buildCopy(ImplicitLocOpBuilder &b, Type type, Value source,
+                      Value target, ArrayRef<Value> fields) {
+  Value zero = constant(b, 0), one = constant(b, 1);
+  Value size = constant(b, type.getIntOrFloatBitWidth() / 8);
+  Value bytes = memref::DimOp::create(b, source, 0);
+  Value elements = arith::DivUIOp::create(b, bytes, size);
+  auto view = memref::ViewOp::create(
+      b, MemRefType::get({ShapedType::kDynamic}, type), source, zero, elements);
+  auto rows = scf::ForOp::create(b, zero, fields[Rows], one);
+  b.setInsertionPointToStart(rows.getBody());
+  auto columns = scf::ForOp::create(b, zero, fields[Columns], one);
+  b.setInsertionPointToStart(columns.getBody());
+  auto offset = [&](Value rowStride, Value columnStride) -> Value {
+    Value row = arith::MulIOp::create(b, rows.getInductionVar(), rowStride);
+    Value column =
+        arith::MulIOp::create(b, columns.getInductionVar(), columnStride);
+    return arith::AddIOp::create(b, row, column);
+  };
+  Value from = arith::AddIOp::create(
+      b, fields[FirstElement], offset(fields[RowStride], fields[ColumnStride]));
+  // A tensor in a file may begin at any byte.
+  Value value = memref::LoadOp::create(b, view, from, /*nontemporal=*/false,
+                                       llvm::MaybeAlign(1));
+  if (!type.isF32()) {
+    value = arith::ExtFOp::create(b, b.getF32Type(), value);
+  }
+  memref::StoreOp::create(b, value, target, offset(fields[Columns], one));
+  b.setInsertionPointAfter(rows);
+}
+
+/// @pack(weight, layer, dtype, source, packed); dtypes are those of abi.h.
+static void buildPack(ModuleOp module, ArrayRef<Geometry> geometries) {
+  ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
+  b.setInsertionPointToEnd(module.getBody());
+  Type index = b.getIndexType();
+  Type bytes = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
+  auto function = func::FuncOp::create(
+      b, "pack", b.getFunctionType({index, index, index, bytes, bytes}, {}));
+  Block *body = function.addEntryBlock();
+  b.setInsertionPointToStart(body);
+  SmallVector<Value> fields = buildSwitch(b, body->getArgument(0), geometries);
+  Value layer = arith::MulIOp::create(b, body->getArgument(1),
+                                      fields[LayerStride]);
+  Value start = arith::AddIOp::create(b, fields[Offset], layer);
+  Value count = arith::MulIOp::create(b, fields[Rows], fields[Columns]);
+  Value target = memref::ViewOp::create(
+      b, MemRefType::get({ShapedType::kDynamic}, b.getF32Type()),
+      body->getArgument(4), start, count);
+  SmallVector<Type> types = {b.getF32Type(), b.getF16Type(), b.getBF16Type()};
+  SmallVector<int64_t> cases = {0, 1, 2};
+  auto dtype = scf::IndexSwitchOp::create(b, TypeRange(),
+                                          body->getArgument(2), cases, 3);
+  func::ReturnOp::create(b);
+  for (auto [region, type] : llvm::zip(dtype.getCaseRegions(), types)) {
+    b.createBlock(&region);
+    auto yield = scf::YieldOp::create(b);
+    b.setInsertionPoint(yield);
+    buildCopy(b, type, body->getArgument(3), target, fields);
+  }
+  b.createBlock(&dtype.getDefaultRegion());
+  scf::YieldOp::create(b);
+}
+
+namespace {
+struct PackWeightsPass : tfc::impl::PackWeightsPassBase<PackWeightsPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    Builder builder(module.getContext());
+    SmallVector<Geometry> geometries;
+    int64_t next = 0;
+    for (auto op : module.getOps<transformer::ParameterOp>()) {
+      if (op.getSource().getTiedTo()) {
+        // In the table for the host's check, never packed.
+        geometries.push_back({});
+        continue;
+      }
+      int64_t bytes = op.getTensorType().getNumElements() * sizeof(float);
+      int64_t stride = llvm::alignTo(bytes, kAlignment);
+      op.setOffset(next);
+      if (op.getLayers()) {
+        op.setStride(stride);
+      }
+      next += stride * static_cast<int64_t>(op.getLayers().value_or(1));
+      geometries.push_back(geometryOf(op));
+    }
+    module->setAttr(transformer::kPackedBytesAttrName,
+                    builder.getI64IntegerAttr(next));
+    buildPack(module, geometries);
+  }
+};
+} // namespace

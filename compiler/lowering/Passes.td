@@ -1,0 +1,57 @@
+// Passes from transformer to linalg on tensors.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_LOWERING_PASSES
+#define TFC_COMPILER_LOWERING_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def LowerToLinalgPass : Pass<"tfc-lower-to-linalg", "::mlir::ModuleOp"> {
+  let summary = "value ops become linalg, attention its structured ops";
+  let description = [{
+    Every value op becomes linalg on tensors; `attention` becomes a
+    `cache_write` and a `paged_attention`; an `output` becomes a conditional
+    region that writes to a new memref argument of the entry:
+
+    ```mlir
+    transformer.output "logits" wanted take all { ... transformer.yield %y }
+    // becomes, with the argument %out : memref<?x97xf32>
+    scf.if %out_is_given {
+      ...
+      bufferization.materialize_in_destination %y in restrict writable %out
+    }
+    ```
+
+    Afterwards only `parameter`, `weight`, `cache_write`, `paged_attention` and
+    `tap` are left of the dialect. An op that is the last user of its input
+    takes it as its destination, so that bufferization works in place. Rounding
+    is that of f32 arithmetic in the order of the formulas.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect", "::tfc::transformer::TransformerDialect"];
+}
+
+def PackWeightsPass : Pass<"tfc-pack-weights", "::mlir::ModuleOp"> {
+  let summary = "place the weights and generate `pack`";
+  let description = [{
+    Gives every parameter with a value of its own an offset in the packed
+    weights and, where it has layers, their constant distance; both are
+    multiples of 64 bytes. Generates `@pack`, which copies one stored tensor of
+    one layer to its place as f32 rows: it converts f16 and bf16, picks the rows
+    of a fused tensor, and transposes a tensor stored `[in, out]`.
+
+    ```mlir
+    func.func @pack(%weight: index, %layer: index, %dtype: index,
+                    %source: memref<?xi8>, %packed: memref<?xi8>)
+    ```
+
+    The module attribute `transformer.packed_bytes` holds the size of all.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+#endif // TFC_COMPILER_LOWERING_PASSES

@@ -1,0 +1,214 @@
+// Products, activations and the row-wise ops around them to linalg.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/lowering/Patterns.h"
+
+#include "dialect/ShapeUtils.h"
+#include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tfc;
+
+/// y[t,n] = sum_k x[t,k] w[n,k], then + bias[n] in place.
+static Value buildProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
+                          Value bias) {
+  MLIRContext *context = b.getContext();
+  AffineExpr t, n, k;
+  bindDims(context, t, n, k);
+  SmallVector<AffineMap> maps = {AffineMap::get(3, 0, {t, k}, context),
+                                 AffineMap::get(3, 0, {n, k}, context),
+                                 AffineMap::get(3, 0, {t, n}, context)};
+  Value empty = emptyRows(b, x, transformer::rowsOf(weight));
+  Value zero =
+      linalg::FillOp::create(b, f32Constant(b, 0), empty).getResult(0);
+  SmallVector<utils::IteratorType> iterators = {
+      utils::IteratorType::parallel, utils::IteratorType::parallel,
+      utils::IteratorType::reduction};
+  Value product =
+      linalg::GenericOp::create(
+          b, zero.getType(), ValueRange{x, weight}, zero, maps, iterators,
+          [](OpBuilder &builder, Location loc, ValueRange v) {
+            Value term = arith::MulFOp::create(builder, loc, v[0], v[1]);
+            Value sum = arith::AddFOp::create(builder, loc, v[2], term);
+            linalg::YieldOp::create(builder, loc, sum);
+          })
+          .getResult(0);
+  if (!bias) {
+    return product;
+  }
+  return mapRows(b, product, {{bias, Broadcast::AlongColumn}}, /*inPlace=*/true,
+                 [](ImplicitLocOpBuilder &inner, ValueRange v) {
+                   return arith::AddFOp::create(inner, v[0], v[1]);
+                 });
+}
+
+/// x/2 (1 + f)
+static Value halfOnePlus(ImplicitLocOpBuilder &b, Value x, Value f) {
+  Value half = arith::MulFOp::create(b, x, f32Constant(b, 0.5));
+  Value sum = arith::AddFOp::create(b, f, f32Constant(b, 1));
+  return arith::MulFOp::create(b, half, sum);
+}
+
+static Value buildGelu(ImplicitLocOpBuilder &b, Value x) {
+  Value scaled = arith::MulFOp::create(b, x, f32Constant(b, M_SQRT1_2));
+  return halfOnePlus(b, x, math::ErfOp::create(b, scaled));
+}
+
+static Value buildGeluNew(ImplicitLocOpBuilder &b, Value x) {
+  Value square = arith::MulFOp::create(b, x, x);
+  Value cube = arith::MulFOp::create(b, square, x);
+  Value small = arith::MulFOp::create(b, cube, f32Constant(b, 0.044715));
+  Value sum = arith::AddFOp::create(b, x, small);
+  Value scaled = arith::MulFOp::create(
+      b, sum, f32Constant(b, std::sqrt(2 / M_PI)));
+  return halfOnePlus(b, x, math::TanhOp::create(b, scaled));
+}
+
+static Value buildSilu(ImplicitLocOpBuilder &b, Value x) {
+  Value exponential = math::ExpOp::create(b, arith::NegFOp::create(b, x));
+  Value sum = arith::AddFOp::create(b, exponential, f32Constant(b, 1));
+  return arith::DivFOp::create(b, x, sum);
+}
+
+static Value buildActivation(ImplicitLocOpBuilder &b,
+                             transformer::Activation act, Value x) {
+  switch (act) {
+  case transformer::Activation::Identity:
+    return x;
+  case transformer::Activation::Gelu:
+    return buildGelu(b, x);
+  case transformer::Activation::GeluNew:
+    return buildGeluNew(b, x);
+  case transformer::Activation::Relu:
+    // maximum, not maxnum: a NaN stays one.
+    return arith::MaximumFOp::create(b, x, f32Constant(b, 0));
+  case transformer::Activation::Silu:
+    return buildSilu(b, x);
+  case transformer::Activation::Tanh:
+    return math::TanhOp::create(b, x);
+  }
+  llvm_unreachable("all activations are listed");
+}
+
+static Value mapActivation(ImplicitLocOpBuilder &b, transformer::Activation act,
+                           Value x, bool inPlace) {
+  return mapRows(b, x, {}, inPlace,
+                 [&](ImplicitLocOpBuilder &inner, ValueRange v) {
+                   return buildActivation(inner, act, v[0]);
+                 });
+}
+
+namespace {
+
+/// linear -> product, + bias
+struct LowerLinear : OpRewritePattern<transformer::LinearOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::LinearOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, buildProduct(b, op.getInput(), op.getWeight(),
+                                        op.getBias()));
+    return success();
+  }
+};
+
+/// ffn -> product, activation (times another product), product
+struct LowerFfn : OpRewritePattern<transformer::FfnOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::FfnOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value x = op.getInput();
+    Value inner = buildProduct(b, x, op.getUp(), op.getUpBias());
+    if (op.getGate()) {
+      Value gate = buildProduct(b, x, op.getGate(), op.getGateBias());
+      gate = mapActivation(b, op.getAct(), gate, /*inPlace=*/true);
+      inner = mapRows(b, inner, {{gate, Broadcast::None}}, /*inPlace=*/true,
+                      [](ImplicitLocOpBuilder &inside, ValueRange v) {
+                        return arith::MulFOp::create(inside, v[0], v[1]);
+                      });
+    } else {
+      inner = mapActivation(b, op.getAct(), inner, /*inPlace=*/true);
+    }
+    rewriter.replaceOp(op,
+                       buildProduct(b, inner, op.getDown(), op.getDownBias()));
+    return success();
+  }
+};
+
+/// activation -> map
+struct LowerActivation : OpRewritePattern<transformer::ActivationOp> {
+  LowerActivation(MLIRContext *context, const LastUses &lastUses)
+      : OpRewritePattern(context), lastUses(lastUses) {}
+
+  LogicalResult matchAndRewrite(transformer::ActivationOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, mapActivation(
+                               b, op.getAct(), op.getInput(),
+                               lastUses.contains(op.getInputMutable())));
+    return success();
+  }
+
+  const LastUses &lastUses;
+};
+
+/// add -> map, onto the operand that nobody needs afterwards
+struct LowerAdd : OpRewritePattern<transformer::AddOp> {
+  LowerAdd(MLIRContext *context, const LastUses &lastUses)
+      : OpRewritePattern(context), lastUses(lastUses) {}
+
+  LogicalResult matchAndRewrite(transformer::AddOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value onto = op.getLhs(), other = op.getRhs();
+    bool inPlace = lastUses.contains(op.getLhsMutable());
+    if (!inPlace && lastUses.contains(op.getRhsMutable())) {
+      std::swap(onto, other);
+      inPlace = true;
+    }
+    rewriter.replaceOp(
+        op, mapRows(b, onto, {{other, Broadcast::None}}, inPlace,
+                    [](ImplicitLocOpBuilder &inner, ValueRange v) {
+                      return arith::AddFOp::create(inner, v[0], v[1]);
+                    }));
+    return success();
+  }
+
+  const LastUses &lastUses;
+};
+
+/// slice_columns -> tensor.extract_slice
+struct LowerSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::SliceColumnsOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto attr = [&](int64_t value) -> OpFoldResult {
+      return b.getIndexAttr(value);
+    };
+    Value rows = tensor::DimOp::create(b, op.getInput(), 0);
+    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(
+        op, cast<RankedTensorType>(op.getType()), op.getInput(),
+        ArrayRef<OpFoldResult>{attr(0), attr(op.getFirst())},
+        ArrayRef<OpFoldResult>{rows, attr(op.getWidth())},
+        ArrayRef<OpFoldResult>{attr(1), attr(1)});
+    return success();
+  }
+};
+
+} // namespace
+
+void tfc::populateProjectionPatterns(RewritePatternSet &patterns,
+                                     const LastUses &lastUses) {
+  MLIRContext *context = patterns.getContext();
+  patterns.add<LowerLinear, LowerFfn, LowerSliceColumns>(context);
+  patterns.add<LowerActivation, LowerAdd>(context, lastUses);
+}

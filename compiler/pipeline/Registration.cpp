@@ -1,0 +1,52 @@
+// Everything that tfc and tfc-opt know, registered in one place.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/pipeline/Registration.h"
+
+#include "compiler/cpu/Passes.h"
+#include "compiler/emit/Passes.h"
+#include "compiler/fusion/Passes.h"
+#include "compiler/lowering/Passes.h"
+#include "compiler/pipeline/Passes.h"
+#include "compiler/pipeline/Pipelines.h"
+#include "dialect/Bufferization.h"
+#include "dialect/TransformerDialect.h"
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Target/LLVMIR/Dialect/All.h"
+
+using namespace mlir;
+using namespace tfc;
+
+void tfc::registerAllTfc(DialectRegistry &registry) {
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registry.insert<transformer::TransformerDialect>();
+  transformer::registerBufferizableOpInterfaces(registry);
+  registerAllToLLVMIRTranslations(registry);
+}
+
+void tfc::registerAllTfcPasses() {
+  registerAllPasses();
+  registerTfcFusionPasses();
+  registerTfcLoweringPasses();
+  registerTfcCpuPasses();
+  registerTfcEmitPasses();
+  registerTfcPipelinePasses();
+  llvm::StringRef from = "model";
+  for (const Arrow &arrow : getArrows()) {
+    static const TargetInfo anyMachine =
+        llvm::cantFail(TargetInfo::parse("cpu:x86-64-v3"));
+    std::string name = ("tfc-" + from + "-to-" + arrow.stage).str();
+    std::string text = ("passes from stage " + from + " to stage " +
+                        arrow.stage + ", with its check")
+                           .str();
+    auto build = arrow.build;
+    // The registration lives as long as the process.
+    new PassPipelineRegistration<>(
+        *new std::string(name), *new std::string(text),
+        [build](OpPassManager &pm) { build(pm, {anyMachine, false}); });
+    from = arrow.stage;
+  }
+}

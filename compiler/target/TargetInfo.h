@@ -1,0 +1,26 @@
+// What a program is compiled for: parsed once from --target.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_TARGET_TARGETINFO_H
+#define TFC_COMPILER_TARGET_TARGETINFO_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <string>
+
+namespace tfc {
+
+/// A CPU: one of the x86-64 microarchitecture levels.
+struct TargetInfo {
+  std::string name;      // of the program, and LLVM's -mcpu: "x86-64-v3"
+  uint64_t features = 0; // TFC_FEATURE_*: what the machine must have
+
+  /// "cpu" is this machine's level; "cpu:x86-64-v3" and "cpu:x86-64-v4" are
+  /// that level whatever this machine has. The error says what is expected.
+  static llvm::Expected<TargetInfo> parse(llvm::StringRef text);
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_TARGET_TARGETINFO_H
