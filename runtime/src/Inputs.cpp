@@ -72,7 +72,7 @@ private:
         return i;
       }
     }
-    return name == maskName ? entry.n_inputs : -1;
+    return name == maskName ? int64_t(entry.n_inputs) : -1;
   }
 
   std::string knownNames() const {

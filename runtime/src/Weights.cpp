@@ -22,7 +22,7 @@ WeightTable weightTable(const tfc_module_v0 &module) {
     to.storedRows = from.stored_rows;
     to.inOut = from.flags & TFC_WEIGHT_IN_OUT;
     to.fillZeros = from.flags & TFC_WEIGHT_FILL_ZEROS;
-    to.tiedTo = from.flags & TFC_WEIGHT_TIED ? from.tied_to : -1;
+    to.tiedTo = from.flags & TFC_WEIGHT_TIED ? int64_t(from.tied_to) : -1;
     table.weights.push_back(std::move(to));
   }
   table.prefixes.assign(module.prefixes, module.prefixes + module.n_prefixes);

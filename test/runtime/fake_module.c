@@ -1,0 +1,399 @@
+/* A hand-written library that keeps the contract of abi.h: a toy transformer
+ * whose outputs depend on tokens, positions, visible keys and cache contents.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * It checks what the host promises and returns a status other than 0 when a
+ * promise is broken. Macros choose what it is:
+ *   FAKE_KIND       0 an encoder with heads, 1 a decoder with a language head,
+ *                   2 a decoder with a classification head
+ *   FAKE_PAD        the pad token, -1 for none
+ *   FAKE_VERSION    the ABI version it claims
+ *   FAKE_PROGRAMS   how many of its programs it lists
+ *   FAKE_FIRST      which one is the first of them
+ *   FAKE_NEEDS      the oldest host it talks to
+ *   FAKE_STATUS     what its entry returns
+ *   FAKE_TAPS       1: reports the state after every layer
+ *
+ * The model: x = embed[id] + position[pos] + (type + 1) / 2, an absent type
+ * being -1; in each
+ * of two layers, x *= scale, y = mix x is cached, x += mean of y over the
+ * visible keys; logits = embed x + bias. */
+#include "tfc/abi.h"
+
+#ifndef FAKE_KIND
+#define FAKE_KIND 0
+#endif
+#ifndef FAKE_PAD
+#define FAKE_PAD 0
+#endif
+#ifndef FAKE_VERSION
+#define FAKE_VERSION TFC_ABI_VERSION
+#endif
+#ifndef FAKE_NEEDS
+#define FAKE_NEEDS 1
+#endif
+#ifndef FAKE_PROGRAMS
+#define FAKE_PROGRAMS 3
+#endif
+#ifndef FAKE_FIRST
+#define FAKE_FIRST 0
+#endif
+#ifndef FAKE_STATUS
+#define FAKE_STATUS 0
+#endif
+
+enum { D = 4, VOCAB = 32, POSITIONS = 16, LAYERS = 2, BLOCK = 4, TILE = 2 };
+enum { IS_CAUSAL = FAKE_KIND != 0, CACHE_LAYERS = IS_CAUSAL ? LAYERS : 1 };
+
+/* Packed layout: floats at these offsets. */
+enum {
+  EMBED = 0,
+  POSITION = EMBED + VOCAB * D,
+  SCALE = POSITION + POSITIONS * D,
+  MIX = SCALE + LAYERS * D,
+  BIAS = MIX + LAYERS * D * D,
+  PACKED = BIAS + VOCAB
+};
+
+/* ---- Weights --------------------------------------------------------------
+ */
+
+static const char *const embedNames[] = {"{p}embed.weight"};
+static const char *const positionNames[] = {"{p}position.weight"};
+static const char *const scaleNames[] = {"{p}layers.{i}.norm.weight"};
+static const char *const mixNames[] = {"{p}layers.{i}.mix.weight",
+                                       "{p}layers.{i}.fused.weight"};
+static const char *const biasNames[] = {"head.bias"};
+static const char *const headNames[] = {"head.weight"};
+
+/* The second of the three parts of a fused Conv1D. */
+static const tfc_weight_v0 weights[] = {
+    {"embed", embedNames, 1, 0, 0, 1, 2, 0, VOCAB, D, 0, VOCAB},
+    {"position", positionNames, 1, 0, 0, 1, 2, 0, POSITIONS, D, 0, POSITIONS},
+    {"scale", scaleNames, 1, 0, 0, LAYERS, 1, 0, D, 1, 0, D},
+    {"mix", mixNames, 2, TFC_WEIGHT_IN_OUT, 0, LAYERS, 2, 0, D, D, D, 3 * D},
+    {"bias", biasNames, 1, TFC_WEIGHT_FILL_ZEROS, 0, 1, 1, 0, VOCAB, 1, 0,
+     VOCAB},
+    {"head", headNames, 1, TFC_WEIGHT_TIED, 0, 1, 2, 0, VOCAB, D, 0, VOCAB},
+};
+static const int packedAt[] = {EMBED, POSITION, SCALE, MIX, BIAS};
+
+static float half_to_float(uint16_t bits) {
+  float value = (float)(bits & 1023);
+  int exponent = bits >> 10 & 31;
+  if (exponent > 0) {
+    value += 1024.0F;
+  }
+  for (int e = exponent ? exponent : 1; e > 25; --e) {
+    value *= 2.0F;
+  }
+  for (int e = exponent ? exponent : 1; e < 25; ++e) {
+    value *= 0.5F;
+  }
+  return bits & 0x8000 ? -value : value;
+}
+
+static float load(const tfc_pack_v0 *pack, int64_t index) {
+  const uint8_t *bytes = (const uint8_t *)pack->source;
+  union {
+    uint32_t bits;
+    float value;
+  } word = {0};
+  if (pack->dtype == TFC_DTYPE_F32) {
+    for (int i = 0; i < 4; ++i) {
+      word.bits |= (uint32_t)bytes[4 * index + i] << 8 * i;
+    }
+    return word.value;
+  }
+  uint16_t half = (uint16_t)(bytes[2 * index] | bytes[2 * index + 1] << 8);
+  if (pack->dtype == TFC_DTYPE_F16) {
+    return half_to_float(half);
+  }
+  word.bits = (uint32_t)half << 16;
+  return word.value;
+}
+
+static int32_t pack_weight(const tfc_pack_v0 *pack) {
+  const tfc_weight_v0 *weight = &weights[pack->weight];
+  if (pack->weight > 4 || pack->layer >= weight->layers) {
+    return 1;
+  }
+  float *to = (float *)pack->packed + packedAt[pack->weight] +
+              pack->layer * weight->rows * weight->cols;
+  for (int64_t row = 0; row < weight->rows; ++row) {
+    for (int64_t col = 0; col < weight->cols; ++col) {
+      int64_t stored = weight->first_row + row;
+      int64_t at = weight->flags & TFC_WEIGHT_IN_OUT
+                       ? col * weight->stored_rows + stored
+                       : stored * weight->cols + col;
+      to[row * weight->cols + col] = load(pack, at);
+    }
+  }
+  return 0;
+}
+
+/* ---- What the host promises -----------------------------------------------
+ */
+
+static int32_t check_sequences(const tfc_step_v0 *step) {
+  int64_t next = 0;
+  for (int64_t s = 0; s < step->n_sequences; ++s) {
+    const tfc_sequence_v0 *q = &step->sequences[s];
+    if (q->first != next || q->count < 1 || q->past < 0 || q->keys < 1 ||
+        q->keys > q->past + q->count || !q->blocks) {
+      return 2;
+    }
+    next += q->count;
+  }
+  return next == step->n_tokens ? 0 : 2;
+}
+
+/* Every token in one item, the most expensive items first. */
+static int32_t check_items(const tfc_step_v0 *step) {
+  int64_t covered = 0, last = INT64_MAX;
+  for (int64_t i = 0; i < step->n_items; ++i) {
+    const tfc_item_v0 *item = &step->items[i];
+    const tfc_sequence_v0 *q = &step->sequences[item->sequence];
+    if (item->first_row % TILE || item->first_row >= q->count) {
+      return 3;
+    }
+    int64_t count = q->count - item->first_row;
+    count = count < TILE ? count : TILE;
+    int64_t seen = q->past + item->first_row + count;
+    int64_t cost = count * (IS_CAUSAL && seen < q->keys ? seen : q->keys);
+    if (cost > last) {
+      return 3;
+    }
+    last = cost;
+    covered += count;
+  }
+  return covered == step->n_tokens ? 0 : 3;
+}
+
+static int32_t check_values(const tfc_step_v0 *step,
+                            const tfc_entry_v0 *entry) {
+  for (uint32_t p = 0; p < entry->n_inputs; ++p) {
+    const int32_t *values = (const int32_t *)step->inputs[p];
+    int32_t low = entry->inputs[p].fill == TFC_FILL_ABSENT ? -1 : 0;
+    for (int64_t t = 0; t < step->n_tokens; ++t) {
+      if (values[t] < low || values[t] >= entry->inputs[p].limit) {
+        return 4;
+      }
+    }
+  }
+  for (int64_t r = 0; r < step->n_rows; ++r) {
+    if (step->rows[r] < 0 || step->rows[r] >= step->n_tokens) {
+      return 4;
+    }
+  }
+  uintptr_t addresses = (uintptr_t)step->weights | (uintptr_t)step->workspace;
+  return addresses % 64 ? 4 : 0;
+}
+
+/* ---- One step -------------------------------------------------------------
+ */
+
+typedef struct {
+  const tfc_step_v0 *step;
+  float *state; /* [tokens, D] */
+  float *sums;  /* [workers, D] */
+  int layer;
+  int32_t faults;
+} Work;
+
+static float *slot(const Work *work, const tfc_sequence_v0 *q, int position) {
+  int layer = work->layer % CACHE_LAYERS;
+  float *cache = (float *)work->step->self_cache;
+  int64_t block = q->blocks[position / BLOCK];
+  return cache +
+         ((block * CACHE_LAYERS + layer) * BLOCK + position % BLOCK) * D;
+}
+
+static void write_cache(Work *work) {
+  const float *packed = (const float *)work->step->weights;
+  for (int64_t s = 0; s < work->step->n_sequences; ++s) {
+    const tfc_sequence_v0 *q = &work->step->sequences[s];
+    for (int t = 0; t < q->count; ++t) {
+      float *x = work->state + (q->first + t) * D;
+      float *y = slot(work, q, q->past + t);
+      for (int d = 0; d < D; ++d) {
+        x[d] *= packed[SCALE + work->layer * D + d];
+      }
+      for (int row = 0; row < D; ++row) {
+        y[row] = 0;
+        for (int d = 0; d < D; ++d) {
+          y[row] += packed[MIX + (work->layer * D + row) * D + d] * x[d];
+        }
+      }
+    }
+  }
+}
+
+static void attend(void *arg, int64_t begin, int64_t end, uint32_t worker) {
+  Work *work = (Work *)arg;
+  if (worker >= work->step->host->n_workers) {
+    work->faults = 1;
+    return;
+  }
+  float *sum = work->sums + worker * D;
+  for (int64_t i = begin; i < end; ++i) {
+    const tfc_item_v0 *item = &work->step->items[i];
+    const tfc_sequence_v0 *q = &work->step->sequences[item->sequence];
+    for (int t = item->first_row; t < item->first_row + TILE && t < q->count;
+         ++t) {
+      int seen = q->past + t + 1;
+      int keys = IS_CAUSAL && seen < q->keys ? seen : q->keys;
+      for (int d = 0; d < D; ++d) {
+        sum[d] = 0;
+        for (int k = 0; k < keys; ++k) {
+          sum[d] += slot(work, q, k)[d];
+        }
+      }
+      for (int d = 0; d < D; ++d) {
+        work->state[(q->first + t) * D + d] += sum[d] / (float)keys;
+      }
+    }
+  }
+}
+
+static void embed(const tfc_step_v0 *step, float *state) {
+  const float *packed = (const float *)step->weights;
+  const int32_t *ids = (const int32_t *)step->inputs[0];
+  const int32_t *types = (const int32_t *)step->inputs[1];
+  const int32_t *positions = (const int32_t *)step->inputs[2];
+  for (int64_t t = 0; t < step->n_tokens; ++t) {
+    for (int d = 0; d < D; ++d) {
+      state[t * D + d] = packed[EMBED + ids[t] * D + d] +
+                         packed[POSITION + positions[t] * D + d] +
+                         0.5F * (float)(types[t] + 1);
+    }
+  }
+}
+
+static void write_logits(const tfc_step_v0 *step, const float *state,
+                         float *out) {
+  const float *packed = (const float *)step->weights;
+  for (int64_t r = 0; r < step->n_rows; ++r) {
+    for (int v = 0; v < VOCAB; ++v) {
+      float sum = packed[BIAS + v];
+      for (int d = 0; d < D; ++d) {
+        sum += packed[EMBED + v * D + d] * state[step->rows[r] * D + d];
+      }
+      out[r * VOCAB + v] = sum;
+    }
+  }
+}
+
+static int32_t run(const tfc_step_v0 *step);
+
+static uint64_t workspace_bytes(int64_t tokens, int64_t rows, int64_t sequences,
+                                int64_t workers) {
+  return (uint64_t)(tokens + workers) * D * sizeof(float);
+}
+
+/* ---- The tables -----------------------------------------------------------
+ */
+
+static const tfc_port_v0 inputs[] = {
+    {"input_ids", TFC_DTYPE_I32, 0, 1, 0, TFC_FILL_REQUIRED, 0, VOCAB},
+    {"token_type_ids", TFC_DTYPE_I32, 0, 1, 0,
+     IS_CAUSAL ? TFC_FILL_ABSENT : TFC_FILL_ZERO, 0, 3},
+    {"position_ids", TFC_DTYPE_I32, 0, 1, 0, TFC_FILL_POSITION, 0, POSITIONS},
+};
+enum {
+  TAKE = FAKE_KIND == 0   ? TFC_TAKE_FIRST
+         : FAKE_KIND == 1 ? TFC_TAKE_ALL
+                          : TFC_TAKE_LAST_NONPAD
+};
+static const tfc_port_v0 outputs[] = {
+    {"last_hidden_state", TFC_DTYPE_F32, TFC_ROWS_TOKENS, D, 0, 0, 0, 0},
+    {"logits", TFC_DTYPE_F32, TFC_ROWS_WANTED, VOCAB, 0, 0, TAKE, 0},
+    {"start_logits", TFC_DTYPE_F32, TFC_ROWS_TOKENS, 1, TFC_PORT_SQUEEZED, 0, 0,
+     0},
+};
+#define CACHE_BYTES (CACHE_LAYERS * BLOCK * D * sizeof(float))
+static const tfc_entry_v0 entries[] = {
+    {IS_CAUSAL ? "step" : "encode",
+     3,
+     3,
+     inputs,
+     outputs,
+     {BLOCK, CACHE_LAYERS, CACHE_BYTES, BLOCK * D * sizeof(float)},
+     {0, 0, 0, 0},
+     TILE,
+     0,
+     workspace_bytes,
+     run},
+};
+
+static int32_t run(const tfc_step_v0 *step) {
+  int32_t fault = check_sequences(step);
+  fault = fault ? fault : check_items(step);
+  fault = fault ? fault : check_values(step, &entries[0]);
+  fault = fault ? fault : FAKE_STATUS;
+  if (fault) {
+    return fault;
+  }
+  Work work = {step, (float *)step->workspace, 0, 0, 0};
+  work.sums = work.state + step->n_tokens * D;
+  embed(step, work.state);
+  const tfc_host_v0 *host = step->host;
+  for (work.layer = 0; work.layer < LAYERS; ++work.layer) {
+    write_cache(&work);
+    host->parallel_for(host->ctx, step->n_items, attend, &work);
+#ifdef FAKE_TAPS
+    host->tap(host->ctx, "layers.out", work.layer, work.state, step->n_tokens,
+              D);
+#endif
+  }
+  float *hidden = (float *)step->outputs[0];
+  float *start = (float *)step->outputs[2];
+  for (int64_t i = 0; hidden && i < step->n_tokens * D; ++i) {
+    hidden[i] = work.state[i];
+  }
+  for (int64_t t = 0; start && t < step->n_tokens; ++t) {
+    start[t] = work.state[t * D];
+  }
+  if (step->outputs[1]) {
+    write_logits(step, work.state, (float *)step->outputs[1]);
+  }
+  return work.faults ? 5 : 0;
+}
+
+static const tfc_program_v0 programs[] = {
+    {TFC_PROGRAM_CPU, 1, 0, "plain", "plain-f32", PACKED * sizeof(float),
+     pack_weight, entries},
+    {TFC_PROGRAM_CPU, 1, TFC_FEATURE_X86_64_V2, "x86-64-v2", "plain-f32",
+     PACKED * sizeof(float), pack_weight, entries},
+    {TFC_PROGRAM_CPU, 1, (uint64_t)1 << 40, "future", "plain-f32",
+     PACKED * sizeof(float), pack_weight, entries},
+};
+static const char *const prefixes[] = {"", "model."};
+static const char *const aliases[] = {".weight", ".gamma"};
+static const int64_t eos[] = {3, 5};
+
+static const tfc_module_v0 module = {
+    {FAKE_VERSION, 0, "fake", "hand"},
+    "{\"name\":\"fake\"}",
+    1234,
+    IS_CAUSAL ? TFC_KIND_DECODER : TFC_KIND_ENCODER,
+    sizeof(weights) / sizeof(weights[0]),
+    FAKE_PROGRAMS,
+    2,
+    IS_CAUSAL ? 2 : 0,
+    1,
+    POSITIONS,
+    FAKE_PAD,
+    1,
+    eos,
+    prefixes,
+    aliases,
+    weights,
+    programs + FAKE_FIRST,
+};
+
+const tfc_module_header *tfc_module_query(uint32_t max_version);
+
+const tfc_module_header *tfc_module_query(uint32_t max_version) {
+  return max_version < FAKE_NEEDS ? 0 : &module.header;
+}
