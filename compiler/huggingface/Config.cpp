@@ -170,7 +170,8 @@ void huggingface::readCommonKeys(Config &config) {
        "dtype", "initializer_range", "gradient_checkpointing", "problem_type",
        "finetuning_task", "label2id", "id2label", "num_labels", "use_bfloat16",
        "tokenizer_class", "prefix", "xla_device", "torchscript",
-       "tie_encoder_decoder", "tie_word_embeddings", "custom_pipelines",
+       "tie_encoder_decoder", "tie_word_embeddings", "sentence_transformers",
+       "sbert_ce_default_activation_function", "custom_pipelines",
        "output_past",
        // What a call returns, and how it computes it.
        "use_cache", "output_attentions", "output_hidden_states", "return_dict",
@@ -178,7 +179,7 @@ void huggingface::readCommonKeys(Config &config) {
        "cross_attention_hidden_size",
        // Token ids: read elsewhere, or the tokenizer's business.
        "bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id",
-       "cls_token_id", "mask_token_id", "unk_token_id",
+       "eos_token_ids", "cls_token_id", "mask_token_id", "unk_token_id",
        "decoder_start_token_id",
        // Generation settings that transformers 4 kept here; tfc-run is greedy.
        "task_specific_params", "max_length", "min_length", "do_sample",

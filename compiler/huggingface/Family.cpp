@@ -94,6 +94,14 @@ Json huggingface::readTokens(Source &source, int64_t vocab, bool generates,
   std::vector<int64_t> eos = ids("eos_token_id", true, defaults.eos);
   if (!pad.empty()) {
     tokens.set("pad", pad.front());
+  } else if (const Json *id = from.find("pad_token_id");
+             generates && id && id->isInteger()) {
+    spec::report(source.diagnostics, id->place, 0,
+                 "expected a token id below the vocabulary's size (" +
+                     std::to_string(vocab) +
+                     "; generation fills with eos instead), got " +
+                     spec::describe(*id),
+                 spec::Severity::Warning);
   }
   if (!bos.empty()) {
     tokens.set("bos", bos.front());
@@ -101,7 +109,7 @@ Json huggingface::readTokens(Source &source, int64_t vocab, bool generates,
   if (eos.size() == 1) {
     tokens.set("eos", eos.front());
   } else if (!eos.empty()) {
-    tokens.set("eos", Json::array({eos.begin(), eos.end()}));
+    tokens.set("eos", Json::array(std::vector<Json>(eos.begin(), eos.end())));
   }
   return tokens;
 }

@@ -125,12 +125,10 @@ std::string storedTypes(const rt::TensorFiles &files) {
 
 std::string summarize(const spec::ModelSpec &model, const TensorUse &use,
                       const rt::TensorFiles &files) {
-  std::string outputs, ignored;
+  constexpr size_t shown = 8;
+  std::string outputs;
   for (const spec::Output &output : model.outputs) {
     outputs += (outputs.empty() ? "" : ", ") + output.name;
-  }
-  for (const std::string &name : use.ignored) {
-    ignored += "\n  " + spec::inQuotes(name);
   }
   std::ostringstream out;
   out << model.name << ": " << model.stack.layers << " layers, hidden "
@@ -140,7 +138,13 @@ std::string summarize(const spec::ModelSpec &model, const TensorUse &use,
       << "parameters: " << use.elements << " in " << use.claimed << " tensors ("
       << storedTypes(files) << ")\n";
   if (!use.ignored.empty()) {
-    out << "tensors without effect: " << use.ignored.size() << ignored << '\n';
+    out << "tensors without effect: " << use.ignored.size() << '\n';
+  }
+  for (size_t i = 0; i < use.ignored.size() && i < shown; ++i) {
+    out << "  " << spec::inQuotes(use.ignored[i]) << '\n';
+  }
+  if (use.ignored.size() > shown) {
+    out << "  and " << use.ignored.size() - shown << " more\n";
   }
   return out.str();
 }
@@ -153,6 +157,19 @@ public:
       : directory(directory), options(options), diagnostics(diagnostics) {}
 
   std::optional<Imported> run() {
+    std::error_code failed;
+    if (!std::filesystem::is_directory(directory, failed)) {
+      spec::Diagnostic diagnostic;
+      diagnostic.file = directory;
+      diagnostic.message =
+          "expected a directory (with config.json and "
+          "safetensors files), got " +
+          std::string(std::filesystem::exists(directory, failed)
+                          ? "a file"
+                          : "nothing of this name");
+      diagnostics.push_back(std::move(diagnostic));
+      return std::nullopt;
+    }
     std::optional<Json> json = readObject(path("config.json"), diagnostics);
     readGeneration();
     openTensors();

@@ -24,6 +24,15 @@ TEST(ImportErrors, NothingThere) {
   EXPECT_NE(got.messages.find("safetensors"), std::string::npos);
 }
 
+TEST(ImportErrors, NoDirectory) {
+  spec::Diagnostics diagnostics;
+  EXPECT_FALSE(huggingface::importDirectory("/no/such", {}, diagnostics));
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(spec::formatDiagnostic(diagnostics[0]),
+            "/no/such: expected a directory (with config.json and safetensors "
+            "files), got nothing of this name");
+}
+
 TEST(ImportErrors, ConfigIsNoObject) {
   EXPECT_EQ(messagesOf("[1]"),
             "DIR/config.json:1:1: /: expected an object, got an array "
@@ -165,6 +174,16 @@ TEST(ImportErrors, TokenIds) {
             "token id, a list of them or null, got null [TFC004]\n"
             "DIR/generation_config.json:1:45: /pad_token_id: expected a token "
             "id or null, got 1.5 [TFC004]");
+}
+
+TEST(ImportErrors, PadThatIsNoToken) {
+  auto got = importTiny(gpt2Config("\"pad_token_id\": 7, "),
+                        gpt2Tensors("transformer."));
+  EXPECT_TRUE(got.ok);
+  EXPECT_EQ(got.messages,
+            "DIR/config.json:1:18: /pad_token_id: warning: expected a token id "
+            "below the vocabulary's size (7; generation fills with eos "
+            "instead), got 7");
 }
 
 TEST(ImportErrors, KeysThatMustAgree) {
