@@ -133,8 +133,10 @@ private:
   Diagnostics &diagnostics;
 
   void mismatch(const Json &value, const Type &type) {
-    std::string why =
-        value.isNull() ? " (null is not allowed: leave the key out)" : "";
+    std::string why = value.isNull()
+                          ? " (null is not allowed: leave the key out)"
+                      : type.why.empty() ? ""
+                                         : " (" + type.why + ")";
     report(diagnostics, value.place, type.code,
            "expected " + expectation(type) + why + ", got " + describe(value));
   }

@@ -37,17 +37,24 @@ void moveTo(Json &value, const Place &place) {
   }
 }
 
+/// Which place an object has that is on both sides of a merge.
+enum class Places { OfTarget, OfPatch };
+
 /// mergePatch; with `adopt`, what the patch leaves alone of an object that it
 /// touches gets the place of that object (of `adopt`, at the top).
-void merge(Json &target, const Json &patch, const Place *adopt) {
+void merge(Json &target, const Json &patch, Places places,
+           const Place *adopt = nullptr) {
   if (!patch.isObject()) {
     target = patch;
     return;
   }
   if (!target.isObject()) {
     target = Json::object();
+    target.place = patch.place;
   }
-  target.place = patch.place;
+  if (places == Places::OfPatch) {
+    target.place = patch.place;
+  }
   std::unordered_map<std::string, size_t> indices;
   for (size_t i = 0; i < target.members.size(); ++i) {
     indices.emplace(target.members[i].key, i);
@@ -62,7 +69,8 @@ void merge(Json &target, const Json &patch, const Place *adopt) {
     }
     Member &merged = target.members[entry->second];
     merged.keyPlace = member.keyPlace;
-    merge(merged.value, member.value, adopt ? &member.value.place : nullptr);
+    merge(merged.value, member.value, places,
+          adopt ? &member.value.place : nullptr);
   }
   target.members.erase(
       std::remove_if(target.members.begin(), target.members.end(),
@@ -103,7 +111,7 @@ public:
     if (!base) {
       return std::nullopt;
     }
-    merge(*base, spec, isPreset ? &name.place : nullptr);
+    merge(*base, spec, Places::OfPatch, isPreset ? &name.place : nullptr);
     return base;
   }
 
@@ -176,17 +184,6 @@ private:
 };
 
 // ---- $def ----------------------------------------------------------------
-
-size_t countValues(const Json &value) {
-  size_t count = 1;
-  for (const Json &item : value.items) {
-    count += countValues(item);
-  }
-  for (const Member &member : value.members) {
-    count += countValues(member.value);
-  }
-  return count;
-}
 
 class DefExpander {
 public:
@@ -265,7 +262,7 @@ private:
       return;
     }
     if (result.isObject()) {
-      merge(result, patch, nullptr);
+      merge(result, patch, Places::OfPatch);
     }
     value = std::move(result);
   }
@@ -274,7 +271,7 @@ private:
 } // namespace
 
 void mergePatch(Json &target, const Json &patch) {
-  merge(target, patch, nullptr);
+  merge(target, patch, Places::OfTarget);
 }
 
 std::optional<Json> expandSpec(Json spec, const std::string &baseDir,

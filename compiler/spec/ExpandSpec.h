@@ -12,7 +12,7 @@ namespace tfc::spec {
 constexpr size_t maxSpecBytes = size_t(16) << 20;
 
 /// Applies a merge patch (RFC 7386) to `target`: null deletes, objects merge,
-/// all else replaces. Merged values have the patch's places.
+/// all else replaces. What the patch says has the patch's places.
 void mergePatch(Json &target, const Json &patch);
 
 /// Resolves extends and $def of a parsed spec; both keys, and "defs", are gone

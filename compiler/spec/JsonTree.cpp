@@ -110,6 +110,17 @@ bool operator==(const Json &a, const Json &b) {
   });
 }
 
+size_t countValues(const Json &value) {
+  size_t count = 1;
+  for (const Json &item : value.items) {
+    count += countValues(item);
+  }
+  for (const Member &member : value.members) {
+    count += countValues(member.value);
+  }
+  return count;
+}
+
 std::string describe(const Json &value) {
   switch (value.type) {
   case Json::Type::Array:

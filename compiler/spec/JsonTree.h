@@ -95,6 +95,9 @@ struct Member {
   Json value;
 };
 
+/// How many values a tree has, itself included.
+size_t countValues(const Json &value);
+
 /// "12", "\"text\"", "true", "null", "an array", "an object": the end of
 /// "expected X, got Y".
 std::string describe(const Json &value);
@@ -105,8 +108,8 @@ void report(Diagnostics &diagnostics, const Place &place, int code,
 
 /// Parses a whole text. Null and at least one error (code 1) for text that is
 /// not JSON, invalid UTF-8, more after the value, a key twice, numbers outside
-/// int64 and double, more than 64 levels, more than a million values. `file`
-/// is the name used in places. Never throws.
+/// int64 and double, U+0000 in a string, more than 64 levels, more than a
+/// million values. `file` is the name used in places. Never throws.
 std::optional<Json> parseJson(const std::string &file, std::string_view text,
                               Diagnostics &diagnostics);
 

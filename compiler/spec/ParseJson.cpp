@@ -131,6 +131,12 @@ public:
     return add(double(value), cursor.scalar);
   }
   bool string(string_t &value) override {
+    // Texts end up as C strings.
+    if (value.find('\0') != std::string::npos) {
+      report(diagnostics, nextPlace(cursor.scalar), 1,
+             "expected a string without U+0000, got " + inQuotes(value));
+      return false;
+    }
     return add(std::move(value), cursor.scalar);
   }
   bool binary(binary_t &) override { return false; } // not in JSON text

@@ -139,9 +139,11 @@ Attention SpecReader::readAttention(const Json &attn) {
   const Json *scale = attn.find("scale");
   if (scale && scale->isNumber()) {
     result.scale = scale->real;
-    if (!(scale->real > 0)) {
+    float single = float(scale->real);
+    if (!(single > 0) || !std::isfinite(single)) {
       error(scale->place, BadType,
-            "expected a number above 0, got " + describe(*scale));
+            "expected a number above 0 that f32 can hold, got " +
+                describe(*scale));
     }
   } else if (result.headDim > 0) {
     result.scale = 1 / std::sqrt(double(result.headDim));

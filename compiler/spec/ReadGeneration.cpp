@@ -88,14 +88,15 @@ void SpecReader::checkGenerationHead(const Json &generation) {
   for (const Head &candidate : model.heads) {
     head = candidate.name == name->text ? &candidate : head;
   }
+  int64_t rows = model.stack.embeddings.tokenRows;
+  int64_t width = head ? results[head->name].width : 0; // 0: not known
   bool good = head && !head->steps.empty() &&
               std::holds_alternative<LogitsStep>(head->steps.back()) &&
-              results[head->name].width == model.stack.embeddings.tokenRows;
+              (width == 0 || width == rows);
   if (!good) {
     error(name->place, BadGeneration,
           "expected a head that ends in logits over the token table (" +
-              std::to_string(model.stack.embeddings.tokenRows) +
-              " wide), got " + describe(*name));
+              std::to_string(rows) + " wide), got " + describe(*name));
   }
 }
 

@@ -41,6 +41,7 @@ void SpecReader::readHeads() {
     const Json &from = *member->value.find("from");
     error(from.place, BadFrom,
           "expected no cycle of heads, got " + describe(from));
+    results[name].faulty = true;
   }
 }
 

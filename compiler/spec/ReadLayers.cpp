@@ -49,13 +49,25 @@ void SpecReader::readRepeated(const Json &layers) {
   }
   std::vector<std::vector<size_t>> selected =
       selectOverrides(layers.find("overrides"), repeat->integer);
+  // Every run needs a block of its own; a hostile file could ask for many
+  // large ones.
+  size_t values = 0;
   for (size_t first = 0, last = 0; first < selected.size(); first = last) {
     while (last < selected.size() && selected[last] == selected[first]) {
       ++last;
     }
     Json whole = *block;
+    values += countValues(whole);
     for (size_t index : selected[first]) {
-      mergePatch(whole, *layers.find("overrides")->items[index].find("set"));
+      const Json &set = *layers.find("overrides")->items[index].find("set");
+      values += countValues(set);
+      mergePatch(whole, set);
+    }
+    if (values > 2000000) {
+      error(layers.find("overrides")->place, BadSelector,
+            "expected at most 2000000 values in the blocks of all runs, got "
+            "more");
+      return;
     }
     addRun(whole, int64_t(last - first));
   }

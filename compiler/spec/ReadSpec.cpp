@@ -82,7 +82,7 @@ std::optional<Norm> SpecReader::readNorm(const Json *norm) {
     return result;
   }
   result.eps = eps->real;
-  if (eps->isNumber() && !(eps->real > 0 && eps->real <= 1e-2)) {
+  if (eps->isNumber() && !(float(eps->real) > 0 && eps->real <= 1e-2)) {
     bool exponent = eps->isInteger() && eps->integer > 0 && eps->integer < 20;
     std::string hint =
         exponent ? " (did you mean 1e-" + std::to_string(eps->integer) + "?)"
@@ -154,10 +154,11 @@ bool SpecReader::read() {
   const Json *stack = root.find(kind);
   std::string other = kind == "encoder" ? "decoder" : "encoder";
   if (!stack) {
-    error(root.place.child(kind), BadKind,
+    Place place = root.find("kind")->place;
+    place.path = root.place.child(kind).path;
+    error(place, BadKind,
           "expected \"" + kind + "\" (kind is \"" + kind + "\"), got nothing");
-  }
-  if (const Json *wrong = root.find(other)) {
+  } else if (const Json *wrong = root.find(other)) {
     error(wrong->place, BadKind,
           "expected no \"" + other + "\" (kind is \"" + kind + "\"), got " +
               describe(*wrong));
@@ -174,6 +175,9 @@ bool SpecReader::read() {
       diagnostics.begin() + std::ptrdiff_t(before), diagnostics.end(),
       [](const Diagnostic &d) { return d.severity == Severity::Error; });
 }
+
+/// What nobody reads to its end.
+constexpr size_t maxDiagnostics = 200;
 
 /// Replaces the precision of the spec by that of --dtype.
 static bool patchPrecision(Json &spec, const std::string &dtype,
@@ -236,6 +240,12 @@ std::optional<ModelSpec> readSpecText(const std::string &name,
     model = readTree(std::move(*spec), baseDir, found, options);
   }
   sortDiagnostics(found);
+  if (found.size() > maxDiagnostics) {
+    std::string more = std::to_string(found.size() - maxDiagnostics);
+    found.resize(maxDiagnostics);
+    found.push_back({Severity::Error, name, 0, 0, "",
+                     "expected a spec, got " + more + " more errors", 0});
+  }
   diagnostics.insert(diagnostics.end(), found.begin(), found.end());
   return model;
 }

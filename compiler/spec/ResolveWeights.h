@@ -6,6 +6,8 @@
 #include "compiler/spec/JsonTree.h"
 #include "compiler/spec/ModelSpec.h"
 
+#include <unordered_map>
+
 namespace tfc::spec {
 
 /// A parameter before its source is known. `stem` is the name without its last
@@ -27,6 +29,34 @@ std::vector<Slot> listParameters(const ModelSpec &model);
 /// Errors 50, 51, 52, 55, 58, 90.
 void resolveWeights(const Json &root, ModelSpec &model,
                     Diagnostics &diagnostics);
+
+// ---- Its parts -----------------------------------------------------------
+
+/// Rows of the weight of a stem.
+using RowsOf = std::unordered_map<std::string, int64_t>;
+
+/// Whether an entry of weights.map has the form that its key asks for: a
+/// tensor, a stem, or a packed stem.
+bool checkSourceForm(const Member &member, Diagnostics &diagnostics);
+
+/// Fills the slot's parameter from an entry of good form.
+bool readSource(const Member &member, const RowsOf &rowsOf,
+                const ModelSpec &model, Slot &slot, Diagnostics &diagnostics);
+
+/// The key under which a packed tensor gives a stem: "attn.qkv" for "attn.q";
+/// "" for stems that are never packed.
+std::string packKey(const std::string &stem);
+
+/// "a.b.c" -> "a.b" and "c".
+std::pair<std::string, std::string> cutLast(const std::string &name);
+
+/// A text, or the texts of a list.
+std::vector<std::string> textsOf(const Json &value);
+
+/// Reports globs of "ignore" that match a tensor that a parameter is read
+/// from. Later alternatives of a name may be ignored: they are copies.
+void checkIgnore(const Json &ignore, const ModelSpec &model,
+                 Diagnostics &diagnostics);
 
 } // namespace tfc::spec
 

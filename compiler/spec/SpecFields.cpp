@@ -403,6 +403,7 @@ TypeRef weights() {
 TypeRef spec() {
   Type version = *integer(1, 1);
   version.code = 3;
+  version.why = "the version of specs that this tfc reads";
   TypeRef shared = object(
       {key("token", object({needed("rows", rows()), key("dim", width())}))});
   TypeRef head = object(

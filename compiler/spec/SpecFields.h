@@ -61,8 +61,9 @@ struct Type {
   std::string tag;
   /// Word: other projects' words for the same things.
   std::map<std::string, std::string> meant;
-  /// Of the diagnostic about a value outside the type.
+  /// Of the diagnostic about a value outside the type, and the reason it gives.
   int code = 4;
+  std::string why;
 };
 
 /// The largest number of layers, and the largest width of anything.

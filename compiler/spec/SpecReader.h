@@ -59,6 +59,7 @@ private:
     int64_t width = 0;
     std::vector<std::string> parts;
     std::optional<TakeStep::At> take;
+    bool faulty = false; // it has its diagnostic
   };
 
   const Json &root;

@@ -1,0 +1,356 @@
+// What a spec means: every supported feature, defaults, runs of layers, and
+// the parameters with their places in the weights.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/ReadSpec.h"
+#include "test/unit/spec/GoodSpecs.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace tfc::spec;
+
+static ModelSpec
+read(std::string text,
+     std::vector<std::pair<std::string, std::string>> edits = {}) {
+  for (const auto &[from, to] : edits) {
+    EXPECT_NE(text.find(from), std::string::npos) << from;
+    text.replace(text.find(from), from.size(), to);
+  }
+  Diagnostics diagnostics;
+  std::optional<ModelSpec> model = readSpecText("s", text, "", diagnostics);
+  EXPECT_TRUE(model);
+  for (const Diagnostic &diagnostic : diagnostics) {
+    ADD_FAILURE() << formatDiagnostic(diagnostic);
+  }
+  return model.value_or(ModelSpec());
+}
+
+static const Parameter &find(const ModelSpec &model, const std::string &name) {
+  static const Parameter none;
+  for (const Parameter &parameter : model.parameters) {
+    if (parameter.name == name) {
+      return parameter;
+    }
+  }
+  ADD_FAILURE() << "no parameter " << name;
+  return none;
+}
+
+static std::vector<std::string> names(const ModelSpec &model) {
+  std::vector<std::string> result;
+  for (const Parameter &parameter : model.parameters) {
+    result.push_back(parameter.name);
+  }
+  return result;
+}
+
+TEST(ReadSpec, Encoder) {
+  ModelSpec model = read(encoderSpec);
+  EXPECT_EQ(model.kind, Kind::Encoder);
+  EXPECT_EQ(model.name, "model");
+  EXPECT_EQ(model.hidden, 12);
+  EXPECT_EQ(model.vocab, 30);
+  EXPECT_EQ(model.maxPositions, 16);
+  EXPECT_EQ(model.tokens.pad, 0);
+  EXPECT_FALSE(model.tokens.bos);
+  const Embeddings &embeddings = model.stack.embeddings;
+  EXPECT_EQ(embeddings.tokenRows, 30);
+  ASSERT_TRUE(embeddings.position);
+  EXPECT_EQ(embeddings.position->rows, 18);
+  EXPECT_EQ(embeddings.position->offset, 2);
+  ASSERT_EQ(embeddings.segments.size(), 1u);
+  EXPECT_EQ(embeddings.segments[0].input, "token_type_ids");
+  EXPECT_EQ(embeddings.segments[0].defaultId, 0);
+  EXPECT_FALSE(embeddings.segments[0].useToken);
+  ASSERT_TRUE(embeddings.norm);
+  EXPECT_EQ(embeddings.norm->eps, 1e-12);
+  EXPECT_TRUE(embeddings.norm->bias);
+  EXPECT_FALSE(model.stack.finalNorm);
+}
+
+TEST(ReadSpec, OverridesMakeRuns) {
+  ModelSpec model = read(encoderSpec);
+  ASSERT_EQ(model.stack.runs.size(), 2u);
+  EXPECT_EQ(model.stack.layers, 4);
+  EXPECT_EQ(model.stack.runs[0].prefix, "encoder.layers.0-1");
+  EXPECT_EQ(model.stack.runs[1].prefix, "encoder.layers.2-3");
+  EXPECT_EQ(model.stack.runs[1].first, 2);
+  EXPECT_EQ(model.stack.runs[1].count, 2);
+  auto actOf = [&](size_t run) {
+    return std::get<Ffn>(model.stack.runs[run].sublayers[1].f).act;
+  };
+  EXPECT_EQ(actOf(0), Activation::Gelu);
+  EXPECT_EQ(actOf(1), Activation::Relu);
+}
+
+/// The layers that a selector selects, as a row of letters.
+static std::string selected(const std::string &selector) {
+  ModelSpec model =
+      read(encoderSpec, {{"\"layers\": \"2:\"", "\"layers\": " + selector}});
+  std::string result;
+  for (const LayerRun &run : model.stack.runs) {
+    bool relu = std::get<Ffn>(run.sublayers[1].f).act == Activation::Relu;
+    result += std::string(size_t(run.count), relu ? 'x' : '.');
+  }
+  return result;
+}
+
+TEST(ReadSpec, Selectors) {
+  EXPECT_EQ(selected("\"1\""), ".x..");
+  EXPECT_EQ(selected("\"-1\""), "...x");
+  EXPECT_EQ(selected("\"::2\""), "x.x.");
+  EXPECT_EQ(selected("\"1::2\""), ".x.x");
+  EXPECT_EQ(selected("\":-1\""), "xxx.");
+  EXPECT_EQ(selected("\"1:100\""), ".xxx");
+  EXPECT_EQ(selected("\":\""), "xxxx");
+  EXPECT_EQ(selected("[0, -1]"), "x..x");
+}
+
+TEST(ReadSpec, LastOverrideWinsAndEqualNeighboursAreOneRun) {
+  ModelSpec model =
+      read(encoderSpec,
+           {{"{\"layers\": \"2:\", \"set\": {\"ffn\": {\"act\": \"relu\"}}}",
+             "{\"layers\": \"2:\", \"set\": {\"ffn\": {\"act\": \"relu\"}}},"
+             "{\"layers\": \"3\", \"set\": {\"ffn\": {\"act\": \"gelu\"}}},"
+             "{\"layers\": \"2\", \"set\": {\"ffn\": {\"act\": \"gelu\"}}}"}});
+  ASSERT_EQ(model.stack.runs.size(), 1u);
+  EXPECT_EQ(model.stack.runs[0].prefix, "encoder.layers");
+  EXPECT_EQ(model.stack.runs[0].count, 4);
+}
+
+TEST(ReadSpec, Placement) {
+  const Sublayer post = read(encoderSpec).stack.runs[0].sublayers[0];
+  EXPECT_FALSE(post.preNorm);
+  EXPECT_TRUE(post.postNorm);
+  const Sublayer pre = read(decoderSpec).stack.runs[0].sublayers[0];
+  EXPECT_TRUE(pre.preNorm);
+  EXPECT_FALSE(pre.postNorm);
+  // A sublayer's own norms come before the placement's.
+  ModelSpec own = read(
+      decoderSpec,
+      {{"\"causal\": true",
+        "\"causal\": true, \"pre_norm\": \"none\", \"post_norm\": {\"kind\": "
+        "\"layernorm\", \"eps\": 0.001, \"bias\": false}"},
+       {"      \"decoder.layers.attn.pre_norm\": \"{p}{i}.n1\"",
+        "      \"decoder.layers.attn.post_norm\": \"{p}{i}.n1\""}});
+  const Sublayer &sublayer = own.stack.runs[0].sublayers[0];
+  EXPECT_FALSE(sublayer.preNorm);
+  ASSERT_TRUE(sublayer.postNorm);
+  EXPECT_EQ(sublayer.postNorm->eps, 0.001);
+  EXPECT_FALSE(sublayer.postNorm->bias);
+}
+
+TEST(ReadSpec, SublayersInAnyOrder) {
+  ModelSpec model = read(
+      decoderSpec,
+      {{"\"placement\": \"pre\",\n"
+        "        \"norm\": {\"kind\": \"layernorm\", \"eps\": 1e-05},\n"
+        "        \"attn\": {\"num_heads\": 3, \"causal\": true},\n"
+        "        \"ffn\": {\"width\": 20, \"act\": \"silu\", \"gated\": true}",
+        "\"sublayers\": [{\"ffn\": {\"width\": 20, \"act\": \"silu\", "
+        "\"gated\": true}}, {\"attn\": {\"num_heads\": 3, \"causal\": "
+        "true}}]"},
+       {"      \"decoder.layers.attn.pre_norm\": \"{p}{i}.n1\",\n", ""},
+       {"      \"decoder.layers.ffn.pre_norm\": \"{p}{i}.n2\",\n", ""}});
+  ASSERT_EQ(model.stack.runs[0].sublayers.size(), 2u);
+  EXPECT_EQ(model.stack.runs[0].sublayers[0].name, "ffn");
+  EXPECT_EQ(model.stack.runs[0].sublayers[1].name, "attn");
+  EXPECT_EQ(names(model)[1], "decoder.layers.ffn.gate.weight");
+}
+
+TEST(ReadSpec, Attention) {
+  auto attn = [](const std::string &keys) {
+    ModelSpec model =
+        read(decoderSpec, {{"\"causal\": true", "\"causal\": true, " + keys}});
+    return std::get<Attention>(model.stack.runs[0].sublayers[0].f);
+  };
+  Attention plain = attn("\"bias\": false");
+  EXPECT_EQ(plain.numHeads, 3);
+  EXPECT_EQ(plain.numKvHeads, 3);
+  EXPECT_EQ(plain.headDim, 4);
+  EXPECT_EQ(plain.scale, 0.5);
+  EXPECT_TRUE(plain.causal);
+  EXPECT_FALSE(plain.qBias || plain.kBias || plain.vBias || plain.oBias);
+  EXPECT_EQ(attn("\"num_kv_heads\": 1").numKvHeads, 1);
+  EXPECT_EQ(attn("\"head_dim\": 26").scale, 1 / std::sqrt(26.0));
+  EXPECT_EQ(attn("\"scale\": 1").scale, 1);
+  EXPECT_TRUE(attn("\"scale_by_inverse_layer\": true").scaleByInverseLayer);
+  Attention some = attn("\"bias\": {\"q\": true, \"v\": true}");
+  EXPECT_TRUE(some.qBias && some.vBias);
+  EXPECT_FALSE(some.kBias || some.oBias);
+}
+
+TEST(ReadSpec, NeutralValuesOfUnsupportedKeys) {
+  read(
+      decoderSpec,
+      {{"\"causal\": true",
+        "\"causal\": true, \"window\": \"none\", \"rotary\": \"none\", "
+        "\"shared_qk\": false, \"all_masked\": \"zero\", \"score\": \"dot\", "
+        "\"normalize\": \"softmax\", \"residual\": \"add\""},
+       {"\"token\": {}", "\"token\": {\"scale\": 1.0}, \"mask_rows\": false"}});
+}
+
+TEST(ReadSpec, SizesFollowFromEachOther) {
+  ModelSpec model = read(decoderSpec);
+  EXPECT_EQ(model.stack.embeddings.tokenRows, 30);
+  EXPECT_EQ(model.maxPositions, 0);
+  model = read(decoderSpec, {{", \"vocab\": 30", ""},
+                             {"\"token\": {}", "\"token\": {\"rows\": 40}"}});
+  EXPECT_EQ(model.vocab, 40);
+  model = read(encoderSpec, {{", \"max_positions\": 16", ""}});
+  EXPECT_EQ(model.maxPositions, 16);
+  model = read(encoderSpec, {{"\"rows\": 18, ", ""}});
+  EXPECT_EQ(model.stack.embeddings.position->rows, 18);
+}
+
+TEST(ReadSpec, NoLayers) {
+  ModelSpec model =
+      read(encoderSpec, {{"\"repeat\": 4", "\"repeat\": 0"},
+                         {",\n      \"overrides\": [{\"layers\": \"2:\", "
+                          "\"set\": {\"ffn\": {\"act\": \"relu\"}}}]",
+                          ""}});
+  EXPECT_EQ(model.stack.layers, 0);
+  EXPECT_TRUE(model.stack.runs.empty());
+}
+
+TEST(ReadSpec, Heads) {
+  ModelSpec model = read(
+      encoderSpec,
+      {{"  \"heads\": {",
+        "  \"heads\": {\"cls\": {\"from\": \"pooler\", \"steps\": [{\"op\": "
+        "\"act\", \"kind\": \"relu\"}, {\"op\": \"norm\", \"name\": \"n\", "
+        "\"kind\": \"layernorm\", \"eps\": 0.001, \"bias\": false}, {\"op\": "
+        "\"logits\", \"name\": \"out\", \"out\": 3}]},"}});
+  // After the head that it comes from.
+  ASSERT_EQ(model.heads.size(), 3u);
+  EXPECT_EQ(model.heads[0].name, "pooler");
+  EXPECT_EQ(model.heads[1].name, "cls");
+  EXPECT_EQ(model.heads[1].from, "pooler");
+  const Head &pooler = model.heads[0], &qa = model.heads[2];
+  EXPECT_EQ(std::get<TakeStep>(pooler.steps[0]).at, TakeStep::At::First);
+  EXPECT_EQ(std::get<DenseStep>(pooler.steps[1]).path, "heads.pooler.dense");
+  EXPECT_EQ(std::get<DenseStep>(pooler.steps[1]).act, Activation::Tanh);
+  EXPECT_EQ(std::get<LogitsStep>(qa.steps[0]).weight, "heads.qa.both.weight");
+  EXPECT_EQ(std::get<SplitStep>(qa.steps[1]).names[1], "end");
+  ASSERT_EQ(model.outputs.size(), 2u);
+  EXPECT_EQ(model.outputs[0].name, "pooler_output");
+  EXPECT_EQ(model.outputs[0].part, -1);
+  EXPECT_EQ(model.outputs[1].value, "qa");
+  EXPECT_EQ(model.outputs[1].part, 0);
+  EXPECT_EQ(find(model, "heads.cls.out.weight").cols, 12);
+}
+
+TEST(ReadSpec, DefaultOutput) {
+  ModelSpec model =
+      read(decoderSpec, {{"  \"outputs\": {\"logits\": \"lm\"},\n", ""}});
+  ASSERT_EQ(model.outputs.size(), 1u);
+  EXPECT_EQ(model.outputs[0].name, "last_hidden_state");
+  EXPECT_EQ(model.outputs[0].value, "decoder.hidden");
+}
+
+TEST(ReadSpec, ParametersOfADecoder) {
+  ModelSpec model = read(decoderSpec);
+  EXPECT_EQ(
+      names(model),
+      (std::vector<std::string>{
+          "decoder.embeddings.token.weight",
+          "decoder.layers.attn.pre_norm.weight",
+          "decoder.layers.attn.pre_norm.bias", "decoder.layers.attn.q.weight",
+          "decoder.layers.attn.k.weight", "decoder.layers.attn.v.weight",
+          "decoder.layers.attn.o.weight", "decoder.layers.ffn.pre_norm.weight",
+          "decoder.layers.ffn.pre_norm.bias", "decoder.layers.ffn.gate.weight",
+          "decoder.layers.ffn.up.weight", "decoder.layers.ffn.down.weight",
+          "decoder.final_norm.weight", "decoder.final_norm.bias",
+          "heads.lm.proj.weight"}));
+  const Parameter &up = find(model, "decoder.layers.ffn.up.weight");
+  EXPECT_EQ(up.patterns, std::vector<std::string>{"{p}{i}.w.weight"});
+  EXPECT_EQ(up.rows, 20);
+  EXPECT_EQ(up.cols, 12);
+  EXPECT_EQ(up.firstRow, 20);
+  EXPECT_EQ(up.storedRows, 40);
+  EXPECT_EQ(up.firstLayer, 0);
+  EXPECT_EQ(up.layers, 2);
+  const Parameter &norm = find(model, "decoder.final_norm.bias");
+  EXPECT_EQ(norm.rank, 1);
+  EXPECT_EQ(norm.rows, 12);
+  EXPECT_EQ(norm.cols, 1);
+  EXPECT_EQ(norm.firstLayer, -1);
+  EXPECT_EQ(norm.layers, 1);
+  EXPECT_EQ(model.prefixes, std::vector<std::string>{"m."});
+  EXPECT_EQ(model.ignore, std::vector<std::string>{"*.buffer"});
+}
+
+TEST(ReadSpec, TiedHead) {
+  ModelSpec model = read(decoderSpec);
+  const auto &logits = std::get<LogitsStep>(model.heads[0].steps[0]);
+  EXPECT_EQ(logits.weight, "decoder.embeddings.token.weight");
+  EXPECT_EQ(logits.width, 30);
+  const Parameter &copy = find(model, "heads.lm.proj.weight");
+  EXPECT_EQ(copy.tiedTo, "decoder.embeddings.token.weight");
+  EXPECT_EQ(copy.patterns, std::vector<std::string>{"lm_head.weight"});
+  // Without an entry nobody looks for a copy; a bias is a parameter as ever.
+  model = read(decoderSpec,
+               {{"token\"}]}}", "token\", \"bias\": true}]}}"},
+                {"\"heads.lm.proj\": \"lm_head\"",
+                 "\"heads.lm.proj.bias\": {\"tensor\": [\"b\", \"{p}b\"], "
+                 "\"optional\": \"zeros\"}"}});
+  EXPECT_EQ(names(model).back(), "heads.lm.proj.bias");
+  EXPECT_TRUE(model.parameters.back().fillZeros);
+  EXPECT_EQ(model.parameters.back().tiedTo, "");
+  EXPECT_EQ(model.parameters.back().patterns.size(), 2u);
+}
+
+TEST(ReadSpec, PackedHeadsOfDifferentNumber) {
+  ModelSpec model = read(
+      decoderSpec, {{"\"causal\": true", "\"causal\": true, \"num_kv_heads\": "
+                                         "1, \"bias\": true"}});
+  const Parameter &value = find(model, "decoder.layers.attn.v.weight");
+  EXPECT_EQ(value.rows, 4);
+  EXPECT_EQ(value.firstRow, 16);
+  EXPECT_EQ(value.storedRows, 20);
+  const Parameter &bias = find(model, "decoder.layers.attn.k.bias");
+  EXPECT_EQ(bias.rank, 1);
+  EXPECT_EQ(bias.rows, 4);
+  EXPECT_EQ(bias.firstRow, 12);
+  EXPECT_EQ(bias.storedRows, 20);
+  EXPECT_EQ(bias.patterns, std::vector<std::string>{"{p}{i}.c.bias"});
+}
+
+TEST(ReadSpec, OwnNamesWithoutAMap) {
+  ModelSpec model = read(encoderSpec);
+  EXPECT_EQ(find(model, "encoder.layers.2-3.attn.q.bias").patterns,
+            std::vector<std::string>{"encoder.layers.{i}.attn.q.bias"});
+  EXPECT_EQ(find(model, "encoder.layers.2-3.attn.q.bias").firstLayer, 2);
+  EXPECT_EQ(find(model, "encoder.embeddings.segment.kind.weight").patterns,
+            std::vector<std::string>{"encoder.embeddings.segment.kind.weight"});
+}
+
+TEST(ReadSpec, PrePlacedNormsWithoutAFinalOneAreAWarning) {
+  std::string text = decoderSpec;
+  std::string norm =
+      ",\n    \"final_norm\": {\"kind\": \"layernorm\", \"eps\": 1e-05}";
+  text.replace(text.find(norm), norm.size(), "");
+  std::string entry = "      \"decoder.final_norm\": \"{p}n\",\n";
+  text.replace(text.find(entry), entry.size(), "");
+  Diagnostics diagnostics;
+  EXPECT_TRUE(readSpecText("s", text, "", diagnostics));
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(formatDiagnostic(diagnostics[0]),
+            "s:5:14: /decoder/final_norm: warning: expected a final norm "
+            "(every layer has its norms in front), got nothing; \"none\" says "
+            "that there is none [TFC026]");
+}
+
+TEST(ReadSpec, DtypeOption) {
+  Diagnostics diagnostics;
+  ReadOptions options;
+  options.dtype = "f32";
+  EXPECT_TRUE(readSpecText("s", decoderSpec, "", diagnostics, options));
+  options.dtype = "bf16";
+  EXPECT_FALSE(readSpecText("s", decoderSpec, "", diagnostics, options));
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(formatDiagnostic(diagnostics[0]),
+            "expected dtype f32 (others are not supported by this tfc), got "
+            "\"bf16\" [TFC090]");
+}

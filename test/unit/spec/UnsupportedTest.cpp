@@ -1,0 +1,95 @@
+// Specs that say what no program can be made of yet: refused by name, with
+// code 90, never misread.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/unit/spec/MalformedSpec.h"
+
+INSTANTIATE_TEST_SUITE_P(
+    Unsupported, MalformedSpec,
+    testing::Values(
+        Case{"CausalMissingInDecoder",
+             decoderSpec,
+             {{"\"num_heads\": 3, \"causal\": true", "\"num_heads\": 3"},
+              {"  \"generation\": {\"head\": \"lm\", \"max_length\": 20},\n",
+               ""}},
+             "s.json:12:17: /decoder/layers/block/attn/causal: expected true "
+             "(bidirectional attention in a decoder is not supported by this "
+             "tfc), got nothing [TFC090]\n"},
+        Case{"CausalEncoder",
+             encoderSpec,
+             {{"\"num_heads\": 4", "\"num_heads\": 4, \"causal\": true"}},
+             "s.json:20:44: /encoder/layers/block/attn/causal: expected false "
+             "(causal attention in an encoder is not supported by this tfc), "
+             "got true [TFC090]\n"},
+        Case{"EncoderDecoderUnsupported",
+             encoderSpec,
+             {{"\"kind\": \"encoder\"", "\"kind\": \"encoder_decoder\""}},
+             "s.json:3:11: /kind: expected encoder or decoder (encoder_decoder "
+             "is not supported by this tfc), got \"encoder_decoder\" "
+             "[TFC090]\n"},
+        Case{"RotaryUnsupported",
+             decoderSpec,
+             {{"\"causal\": true", "\"causal\": true, \"rotary\": {\"style\": "
+                                   "\"half\", \"theta\": 10000}"}},
+             "s.json:12:60: /decoder/layers/block/attn/rotary: expected no "
+             "\"rotary\" but \"none\" (not supported by this tfc), got an "
+             "object [TFC090]\n"},
+        Case{"OnlyTheNeutralValueIsSupported",
+             decoderSpec,
+             {{"\"causal\": true",
+               "\"causal\": true, \"window\": {\"left\": 3, \"right\": 0}, "
+               "\"rotary\": \"none\", \"all_masked\": \"zero\""}},
+             "s.json:12:60: /decoder/layers/block/attn/window: expected no "
+             "\"window\" but \"none\" (not supported by this tfc), got an "
+             "object [TFC090]\n"},
+        Case{"RmsNormUnsupported",
+             decoderSpec,
+             {{"\"final_norm\": {\"kind\": \"layernorm\"",
+               "\"final_norm\": {\"kind\": \"rmsnorm\""}},
+             "s.json:16:28: /decoder/final_norm/kind: expected layernorm or "
+             "none (rmsnorm is not supported by this tfc), got \"rmsnorm\" "
+             "[TFC090]\n"},
+        Case{"ParallelUnsupported",
+             decoderSpec,
+             {{"\"placement\": \"pre\"", "\"placement\": \"parallel\""}},
+             "s.json:10:22: /decoder/layers/block/placement: expected post, "
+             "pre or none (parallel is not supported by this tfc), got "
+             "\"parallel\" [TFC090]\n"},
+        Case{"CrossUnsupported",
+             decoderSpec,
+             {{"\"ffn\": {",
+               "\"cross\": {\"num_heads\": 3},\n        \"ffn\": {"}},
+             "s.json:13:18: /decoder/layers/block/cross: expected no \"cross\" "
+             "(not supported by this tfc), got an object [TFC090]\n"},
+        Case{"SinusoidUnsupported",
+             encoderSpec,
+             {{"\"kind\": \"learned\"", "\"kind\": \"sinusoid\""}},
+             "s.json:9:28: /encoder/embeddings/position/kind: expected learned "
+             "or none (sinusoid is not supported by this tfc), got "
+             "\"sinusoid\" [TFC090]\n"},
+        Case{"StepUnsupported",
+             encoderSpec,
+             {{"{\"op\": \"take\", \"at\": \"first\"}",
+               "{\"op\": \"pool\", \"how\": \"mean\"}"}},
+             "s.json:28:14: /heads/pooler/steps/0/op: expected take, dense, "
+             "norm, logits, split or act (pool is not supported by this tfc), "
+             "got \"pool\" [TFC090]\n"},
+        Case{
+            "QuantUnsupported",
+            decoderSpec,
+            {{"  \"tokens\"", "  \"quant\": {\"weights\": []},\n  \"tokens\""}},
+            "s.json:21:12: /quant: expected no \"quant\" (not supported by "
+            "this tfc), got an object [TFC090]\n"},
+        Case{"PrecisionUnsupported",
+             decoderSpec,
+             {{"  \"tokens\"",
+               "  \"precision\": {\"compute\": \"bf16\"},\n  \"tokens\""}},
+             "s.json:21:28: /precision/compute: expected f32 (bf16 is not "
+             "supported by this tfc), got \"bf16\" [TFC090]\n"},
+        Case{"OutputUnsupported",
+             encoderSpec,
+             {{"\"pooler_output\": \"pooler\"",
+               "\"hidden_states\": \"encoder.all_hidden\""}},
+             "s.json:34:32: /outputs/hidden_states: expected encoder.hidden or "
+             "a head (encoder.all_hidden is not supported by this tfc), got "
+             "\"encoder.all_hidden\" [TFC090]\n"}),
+    nameOf);
