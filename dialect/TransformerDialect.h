@@ -27,9 +27,31 @@
 namespace tfc::transformer {
 
 /// Attributes of an entry function's arguments: `transformer.input` holds an
-/// InputAttr, `transformer.rows` marks the rows that the caller wants.
+/// InputAttr, `transformer.rows` marks the rows that the caller wants, and
+/// `transformer.output`, on a memref, describes an output port (a dictionary
+/// of name, rows, take, squeezed, width).
 constexpr llvm::StringLiteral kInputAttrName = "transformer.input";
 constexpr llvm::StringLiteral kRowsAttrName = "transformer.rows";
+constexpr llvm::StringLiteral kOutputAttrName = "transformer.output";
+
+/// Those of memory that the host lends: the step's table (a pointer), the
+/// packed weights, the workspace, and the number of workers.
+constexpr llvm::StringLiteral kStepAttrName = "transformer.step";
+constexpr llvm::StringLiteral kWeightsAttrName = "transformer.weights";
+constexpr llvm::StringLiteral kWorkspaceAttrName = "transformer.workspace";
+constexpr llvm::StringLiteral kWorkersAttrName = "transformer.workers";
+
+/// Module attribute: the size of the packed weights in bytes.
+constexpr llvm::StringLiteral kPackedBytesAttrName = "transformer.packed_bytes";
+
+/// Entry function attribute: how the cache's blocks are laid out (a dictionary
+/// of block_tokens, layers, block_bytes, layer_bytes, query_rows).
+constexpr llvm::StringLiteral kCacheAttrName = "transformer.cache";
+
+/// Entry function attributes once arguments are loads from the step: the
+/// InputAttrs and output dictionaries, in the order of the ports.
+constexpr llvm::StringLiteral kInputsAttrName = "transformer.inputs";
+constexpr llvm::StringLiteral kOutputsAttrName = "transformer.outputs";
 
 /// Module attribute: a dictionary with what the library says of the model
 /// beside its weights and entries (name, spec, token ids, ...).

@@ -43,7 +43,7 @@ private:
                 int64_t limit) {
     inputs.push_back({name, fill, limit});
   }
-  Value input(const std::string &name) const {
+  Value input(const std::string &name) {
     for (auto [index, port] : llvm::enumerate(inputs)) {
       if (port.name == name) {
         return entry.getArgument(index);

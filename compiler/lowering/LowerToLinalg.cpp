@@ -33,6 +33,43 @@ static DictionaryAttr describe(transformer::OutputOp op, int64_t width) {
        b.getNamedAttr("width", b.getI64IntegerAttr(width))});
 }
 
+/// The op's own destination, or null: the empty tensor at the root of the chain
+/// of destinations that ends in `value`, if all of it is in `block`.
+static tensor::EmptyOp findDestination(Value value, Block *block) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (op->getBlock() != block) {
+      return {};
+    }
+    if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
+      return empty;
+    }
+    auto destination = dyn_cast<DestinationStyleOpInterface>(op);
+    if (!destination) {
+      return {};
+    }
+    value = destination.getTiedOpOperand(cast<OpResult>(value))->get();
+  }
+  return {};
+}
+
+/// Stores `value` to the buffer `out`. What is computed for this output alone
+/// is computed in place; a value from outside is copied, because the buffer
+/// exists only where the output is wanted (so upstream's elimination of empty
+/// tensors, which would make it the home of the outer value, does not do).
+static void storeOutput(ImplicitLocOpBuilder &b, Value value, Value out) {
+  if (tensor::EmptyOp empty = findDestination(value, b.getBlock())) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(empty);
+    Value destination = bufferization::ToTensorOp::create(
+        b, empty.getType(), out, /*restrict=*/true, /*writable=*/true);
+    empty.getResult().replaceAllUsesWith(destination);
+    empty.erase();
+  }
+  auto store = bufferization::MaterializeInDestinationOp::create(b, value, out);
+  store.setRestrict(true);
+  store.setWritable(true);
+}
+
 /// output "name" { ... yield %y } -> if %out is given { ...; %y into %out }
 static LogicalResult lowerOutput(transformer::OutputOp op) {
   auto entry = cast<func::FuncOp>(op->getParentOp());
@@ -58,10 +95,7 @@ static LogicalResult lowerOutput(transformer::OutputOp op) {
                               op.getBody().front().getOperations(),
                               op.getBody().front().begin(), Block::iterator(yield));
   b.setInsertionPoint(then.getTerminator());
-  auto store = bufferization::MaterializeInDestinationOp::create(
-      b, yield.getValue(), out);
-  store.setRestrict(true);
-  store.setWritable(true);
+  storeOutput(b, yield.getValue(), out);
   op.erase();
   return success();
 }

@@ -40,12 +40,13 @@ void tfc::buildModelToFused(OpPassManager &pm, const PipelineOptions &options) {
 void tfc::buildFusedToLinalg(OpPassManager &pm, const PipelineOptions &) {
   pm.addPass(createLowerToLinalgPass());
   pm.addPass(createPackWeightsPass());
-  clean(pm);
+  // No cse here: it would make one of all equal fills, and bufferization would
+  // copy that one back for every product.
+  pm.addPass(createCanonicalizerPass());
   verifyStage(pm, "linalg");
 }
 
 void tfc::buildLinalgToBuffer(OpPassManager &pm, const PipelineOptions &) {
-  pm.addPass(bufferization::createEmptyTensorEliminationPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
   bufferize.functionBoundaryTypeConversion =

@@ -43,13 +43,13 @@ static const Stage stages[] = {
      linalgDialects,
      linalgOps,
      "tfc-lower-to-linalg",
-     "tfc-lower-to-linalg, tfc-pack-weights, canonicalize, cse"},
+     "tfc-lower-to-linalg, tfc-pack-weights, canonicalize"},
     {"buffer",
      "loops over buffers in memory that the host lends",
      bufferDialects,
      bufferOps,
      "tfc-emit-cpu-kernels",
-     "eliminate-empty-tensors, one-shot-bufferize, canonicalize, "
+     "one-shot-bufferize, canonicalize, cse, "
      "convert-linalg-to-parallel-loops, tfc-emit-cpu-kernels, "
      "tfc-expand-math, canonicalize, cse, tfc-plan-workspace"},
     {"llvm",

@@ -1,0 +1,173 @@
+// The command line of `tfc`: owns every option.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/driver/CommandLine.h"
+
+#include "compiler/driver/Compile.h"
+#include "compiler/driver/Import.h"
+#include "compiler/driver/Inspect.h"
+#include "compiler/driver/VerifyCommand.h"
+#include "compiler/pipeline/Registration.h"
+#include "compiler/pipeline/Stages.h"
+#include "llvm/Support/CommandLine.h"
+
+using namespace llvm;
+
+namespace {
+
+using Text = cl::opt<std::string>;
+
+/// All options. An object, so that nothing is registered before main runs.
+struct CommandLine {
+  cl::OptionCategory category{"tfc options"};
+
+  cl::SubCommand importCommand{
+      "import", "make a spec of a Hugging Face directory"};
+  cl::SubCommand compileCommand{"compile", "make a library of a spec"};
+  cl::SubCommand specCommand{"spec", "check a spec; print its forms"};
+  cl::SubCommand inspectCommand{"inspect", "what a spec or a library holds"};
+  cl::SubCommand verifyCommand{
+      "verify", "compare a compiled model with the reference interpreter"};
+
+  Text importDirectory{cl::Positional, cl::Required, cl::desc("DIR"),
+                       cl::sub(importCommand), cl::cat(category)};
+  Text importOutput{"o", cl::desc("the spec to write; - is standard output"),
+                    cl::value_desc("file"), cl::init("-"),
+                    cl::sub(importCommand), cl::cat(category)};
+  cl::opt<bool> strict{
+      "strict", cl::desc("unknown config keys and unclaimed tensors are errors"),
+      cl::sub(importCommand), cl::cat(category)};
+
+  Text compileSpec{cl::Positional, cl::Required, cl::desc("SPEC"),
+                   cl::sub(compileCommand), cl::cat(category)};
+  Text compileOutput{"o", cl::desc("the library to write"),
+                     cl::value_desc("file"), cl::Required,
+                     cl::sub(compileCommand), cl::cat(category)};
+  Text target{"target",
+              cl::desc("cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4"),
+              cl::init("cpu"), cl::sub(compileCommand), cl::cat(category)};
+  Text opt{"opt", cl::desc("none: plain loops"), cl::init("none"),
+           cl::sub(compileCommand), cl::cat(category)};
+  Text dtype{"dtype", cl::desc("f32; without it, what the spec says"),
+             cl::sub(compileCommand), cl::cat(category)};
+  Text stopAfter{"stop-after",
+                 cl::desc("write the IR after a stage: model, fused, linalg, "
+                          "buffer, llvm"),
+                 cl::value_desc("stage"), cl::sub(compileCommand),
+                 cl::cat(category)};
+  cl::opt<bool> taps{"taps",
+                     cl::desc("report the value of every op to the host"),
+                     cl::sub(compileCommand), cl::cat(category)};
+  Text runAfter{"run-after",
+                cl::desc("run more passes after a stage, as stage:pipeline"),
+                cl::Hidden, cl::sub(compileCommand), cl::sub(verifyCommand),
+                cl::cat(category)};
+
+  Text specPath{cl::Positional, cl::desc("[SPEC]"), cl::sub(specCommand),
+                cl::cat(category)};
+  Text specOutput{"o", cl::desc("the file to write; - is standard output"),
+                  cl::value_desc("file"), cl::init("-"), cl::sub(specCommand),
+                  cl::cat(category)};
+  cl::opt<bool> canonical{"canonical", cl::desc("print the canonical form"),
+                          cl::sub(specCommand), cl::cat(category)};
+  cl::opt<bool> schema{"schema", cl::desc("print the JSON schema of specs"),
+                       cl::sub(specCommand), cl::cat(category)};
+
+  Text inspectPath{cl::Positional, cl::Required, cl::desc("FILE"),
+                   cl::sub(inspectCommand), cl::cat(category)};
+
+  Text verifySpec{cl::Positional, cl::Required, cl::desc("SPEC"),
+                  cl::sub(verifyCommand), cl::cat(category)};
+  Text verifyWeights{"weights", cl::desc("the model's safetensors"),
+                     cl::value_desc("dir"), cl::Required,
+                     cl::sub(verifyCommand), cl::cat(category)};
+  Text verifyInputs{"inputs", cl::desc("token ids to run; without it, random"),
+                    cl::value_desc("file"), cl::sub(verifyCommand),
+                    cl::cat(category)};
+  cl::opt<unsigned> seed{"seed", cl::desc("of the random token ids"),
+                         cl::init(1), cl::sub(verifyCommand),
+                         cl::cat(category)};
+
+  Text printStages{"print-stages", cl::desc("print the stage table: md"),
+                   cl::value_desc("form"), cl::sub(cl::SubCommand::getTopLevel()),
+                   cl::cat(category)};
+
+  int run();
+
+private:
+  int runSpecCommand();
+  int fail(const Twine &message) {
+    errs() << "tfc: error: " << message << '\n';
+    return tfc::kBadCommandLine;
+  }
+};
+
+} // namespace
+
+int CommandLine::runSpecCommand() {
+  if (schema) {
+    return tfc::runSchema(specOutput);
+  }
+  if (specPath.empty()) {
+    return fail("expected a spec, as in `tfc spec model.json` (or --schema)");
+  }
+  return tfc::runSpec(specPath, canonical, specOutput);
+}
+
+int CommandLine::run() {
+  if (importCommand) {
+    return tfc::runImport(importDirectory, strict, importOutput);
+  }
+  if (compileCommand) {
+    tfc::CompileOptions options;
+    options.target = target;
+    options.opt = opt;
+    options.dtype = dtype;
+    options.stopAfter = stopAfter;
+    options.runAfter = runAfter;
+    options.taps = taps;
+    return tfc::runCompile(compileSpec, options, compileOutput);
+  }
+  if (specCommand) {
+    return runSpecCommand();
+  }
+  if (inspectCommand) {
+    return tfc::runInspect(inspectPath);
+  }
+  if (verifyCommand) {
+    tfc::CompileOptions compile;
+    compile.runAfter = runAfter;
+    tfc::VerifyOptions options;
+    options.weights = verifyWeights;
+    options.inputs = verifyInputs;
+    options.seed = seed;
+    return tfc::runVerify(verifySpec, compile, options);
+  }
+  if (printStages == "md") {
+    tfc::printStages(outs());
+    return tfc::kOk;
+  }
+  return fail("expected a command: import, compile, spec, inspect or verify "
+              "(see tfc --help)");
+}
+
+int tfc::runTfc(int argc, char **argv) {
+  registerAllTfcPasses();
+  CommandLine line;
+  for (cl::SubCommand *command :
+       {&line.importCommand, &line.compileCommand, &line.specCommand,
+        &line.inspectCommand, &line.verifyCommand,
+        &cl::SubCommand::getTopLevel()}) {
+    cl::HideUnrelatedOptions(line.category, *command);
+  }
+  cl::SetVersionPrinter(
+      [](raw_ostream &os) { os << "tfc " TFC_VERSION "\n"; });
+  std::string message;
+  raw_string_ostream stream(message);
+  if (!cl::ParseCommandLineOptions(
+          argc, argv, "tfc: compiles transformer models to shared libraries\n",
+          &stream)) {
+    errs() << message;
+    return kBadCommandLine;
+  }
+  return line.run();
+}

@@ -1,0 +1,42 @@
+// `tfc compile`: a spec becomes a library.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_DRIVER_COMPILE_H
+#define TFC_COMPILER_DRIVER_COMPILE_H
+
+#include "compiler/driver/Options.h"
+#include "compiler/spec/ModelSpec.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <optional>
+
+namespace tfc {
+
+/// Reads a spec and prints its diagnostics to `errors`, one a line, as
+/// "tfc: error: ...". Nothing when there is an error.
+std::optional<spec::ModelSpec> readSpecOrReport(const std::string &path,
+                                                const std::string &dtype,
+                                                llvm::raw_ostream &errors);
+
+/// Loads the dialects that the frontend and the pipeline need.
+void prepareContext(mlir::MLIRContext &context);
+
+/// Compiles `model` and writes the library, or with stopAfter the IR ("-" is
+/// standard output), to `output`; nothing is written on failure. Returns an
+/// ExitCode; messages go to `errors`.
+int compileModel(const spec::ModelSpec &model, const CompileOptions &options,
+                 const std::string &output, llvm::raw_ostream &errors);
+
+/// `tfc compile SPEC -o OUTPUT`.
+int runCompile(const std::string &path, const CompileOptions &options,
+               const std::string &output);
+
+/// Writes `text` to `path` ("-" is standard output) whole or not at all.
+int writeText(const std::string &path, llvm::StringRef text,
+              llvm::raw_ostream &errors);
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_DRIVER_COMPILE_H

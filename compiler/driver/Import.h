@@ -1,0 +1,24 @@
+// `tfc import` and `tfc spec`: specs from Hugging Face directories, and specs
+// as text.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_DRIVER_IMPORT_H
+#define TFC_COMPILER_DRIVER_IMPORT_H
+
+#include <string>
+
+namespace tfc {
+
+/// `tfc import DIR -o OUTPUT`: writes the spec, prints a summary to standard
+/// error. Returns an ExitCode.
+int runImport(const std::string &directory, bool strict,
+              const std::string &output);
+
+/// `tfc spec SPEC`: checks it; with `canonical`, writes its canonical form.
+int runSpec(const std::string &path, bool canonical, const std::string &output);
+
+/// `tfc spec --schema`: writes the JSON schema of specs.
+int runSchema(const std::string &output);
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_DRIVER_IMPORT_H

@@ -1,0 +1,150 @@
+// `tfc inspect`: what a spec or a library holds.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/driver/Inspect.h"
+
+#include "compiler/driver/Compile.h"
+#include "llvm/Support/Format.h"
+#include "tfc/abi.h"
+
+#include <dlfcn.h>
+#include <fstream>
+
+using namespace tfc;
+using llvm::outs;
+
+static bool isLibrary(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  char magic[4] = {};
+  return file.read(magic, 4) && llvm::StringRef(magic, 4) == "\x7f" "ELF";
+}
+
+static std::string megabytes(double bytes) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.2f MB", bytes / 1e6);
+  return text;
+}
+
+static int inspectSpec(const std::string &path) {
+  std::optional<spec::ModelSpec> model =
+      readSpecOrReport(path, "", llvm::errs());
+  if (!model) {
+    return kBadInput;
+  }
+  outs() << "model " << model->name << ": "
+         << (model->kind == spec::Kind::Encoder ? "encoder" : "decoder")
+         << ", hidden " << model->hidden << ", " << model->stack.layers
+         << " layers, vocab " << model->vocab << ", at most "
+         << model->maxPositions << " positions\n";
+  double numbers = 0;
+  // A product with a weight costs two operations a weight and token.
+  double products = 0;
+  for (const spec::Parameter &parameter : model->parameters) {
+    if (!parameter.tiedTo.empty()) {
+      continue;
+    }
+    double count = static_cast<double>(parameter.rows) * parameter.cols *
+                   parameter.layers;
+    numbers += count;
+    if (parameter.rank == 2 && parameter.firstLayer >= 0) {
+      products += 2 * count;
+    }
+  }
+  outs() << "parameters: " << llvm::format("%.0f", numbers) << ", "
+         << megabytes(numbers * sizeof(float)) << " as f32\n"
+         << "layers: " << llvm::format("%.3f", products / 1e6)
+         << " MFLOP a token in products, attention besides\n";
+  for (const spec::LayerRun &run : model->stack.runs) {
+    outs() << "  " << run.prefix << " x " << run.count << ":";
+    for (const spec::Sublayer &sublayer : run.sublayers) {
+      outs() << ' ' << sublayer.name;
+      if (auto *attn = std::get_if<spec::Attention>(&sublayer.f)) {
+        outs() << " (" << attn->numHeads << " heads, " << attn->numKvHeads
+               << " for keys and values, " << attn->headDim << " wide)";
+      } else {
+        outs() << " (" << std::get<spec::Ffn>(sublayer.f).width << " wide)";
+      }
+    }
+    outs() << '\n';
+  }
+  for (const spec::Output &output : model->outputs) {
+    outs() << "output " << output.name << ": " << output.value << '\n';
+  }
+  return kOk;
+}
+
+static const char *const kFillTexts[] = {"required", "0 when not given",
+                                         "nothing added when not given",
+                                         "the position when not given"};
+static const char *const kTakeTexts[] = {
+    "a row a token asked for", "a row a sequence, its first token",
+    "a row a sequence, its last token that is not padding"};
+
+static void printEntry(const tfc_entry_v0 &entry) {
+  outs() << "  entry " << entry.name << '\n';
+  for (uint32_t i = 0; i < entry.n_inputs; ++i) {
+    const tfc_port_v0 &port = entry.inputs[i];
+    outs() << "    input " << port.name << ": below " << port.limit << ", "
+           << kFillTexts[port.fill % 4] << '\n';
+  }
+  for (uint32_t i = 0; i < entry.n_outputs; ++i) {
+    const tfc_port_v0 &port = entry.outputs[i];
+    outs() << "    output " << port.name << ": " << port.width << " wide, "
+           << (port.rows == TFC_ROWS_TOKENS ? "a row a token"
+                                            : kTakeTexts[port.take % 3])
+           << '\n';
+  }
+  if (entry.self.layers != 0) {
+    outs() << "    cache: blocks of " << entry.self.block_tokens
+           << " positions, " << entry.self.block_bytes << " bytes\n";
+  }
+  for (int64_t tokens : {1, 128, 512}) {
+    outs() << "    workspace for " << tokens << " tokens, 1 worker: "
+           << megabytes(entry.workspace_bytes(tokens, tokens, 1, 1)) << '\n';
+  }
+}
+
+static int fail(const std::string &path, const llvm::Twine &message) {
+  llvm::errs() << "tfc: error: " << path << ": " << message << '\n';
+  return kBadInput;
+}
+
+static int inspectLibrary(const std::string &path) {
+  // A name without a slash would be looked for on the system's path.
+  std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    return fail(path, llvm::Twine("cannot load: ") + dlerror());
+  }
+  auto query = reinterpret_cast<tfc_module_query_fn>(
+      dlsym(library, TFC_MODULE_QUERY_SYMBOL));
+  if (!query) {
+    return fail(path, "expected a library made by tfc, got one without "
+                      TFC_MODULE_QUERY_SYMBOL);
+  }
+  const tfc_module_header *header = query(TFC_ABI_VERSION);
+  if (!header || header->version != TFC_ABI_VERSION) {
+    return fail(path, "expected a library of ABI version " +
+                          llvm::Twine(TFC_ABI_VERSION) +
+                          " (this tfc's), got another: compile it again");
+  }
+  auto *module = reinterpret_cast<const tfc_module_v0 *>(header);
+  outs() << "model " << header->name << ", made by " << header->producer
+         << ", ABI version " << header->version << ", spec "
+         << llvm::format_hex_no_prefix(module->spec_hash, 16) << '\n'
+         << "  " << module->n_weights << " weights, at most "
+         << module->max_positions << " positions\n";
+  for (uint32_t i = 0; i < module->n_programs; ++i) {
+    const tfc_program_v0 &program = module->programs[i];
+    outs() << "program " << program.name << ": layout " << program.layout_tag
+           << ", packed weights " << megabytes(program.packed_bytes) << '\n';
+    for (uint32_t e = 0; e < program.n_entries; ++e) {
+      printEntry(program.entries[e]);
+    }
+  }
+  dlclose(library);
+  return kOk;
+}
+
+int tfc::runInspect(const std::string &path) {
+  return isLibrary(path) ? inspectLibrary(path) : inspectSpec(path);
+}

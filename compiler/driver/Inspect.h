@@ -1,0 +1,16 @@
+// `tfc inspect`: what a spec or a library holds.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_DRIVER_INSPECT_H
+#define TFC_COMPILER_DRIVER_INSPECT_H
+
+#include <string>
+
+namespace tfc {
+
+/// `tfc inspect FILE`: a page on standard output. A file that begins as an ELF
+/// object is a library, anything else a spec. Returns an ExitCode.
+int runInspect(const std::string &path);
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_DRIVER_INSPECT_H

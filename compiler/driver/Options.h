@@ -1,0 +1,32 @@
+// What a caller of the compiler may choose.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_DRIVER_OPTIONS_H
+#define TFC_COMPILER_DRIVER_OPTIONS_H
+
+#include <string>
+
+namespace tfc {
+
+/// Exit codes of the tools.
+enum ExitCode {
+  kOk = 0,
+  kBadInput = 1,
+  kBadCommandLine = 2,
+  kInternalError = 70, // our fault
+};
+
+struct CompileOptions {
+  std::string target = "cpu";
+  std::string opt = "none";
+  std::string dtype; // "" as in the spec
+  /// Print the IR after this stage instead of making a library.
+  std::string stopAfter;
+  /// A pass pipeline to run after a stage, as "STAGE:PIPELINE"; "" for none.
+  /// For those who work on passes.
+  std::string runAfter;
+  bool taps = false;
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_DRIVER_OPTIONS_H

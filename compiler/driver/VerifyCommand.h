@@ -1,0 +1,19 @@
+// `tfc verify`: compiles a model with taps and compares every value.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_DRIVER_VERIFYCOMMAND_H
+#define TFC_COMPILER_DRIVER_VERIFYCOMMAND_H
+
+#include "compiler/driver/Options.h"
+#include "compiler/driver/Verify.h"
+
+namespace tfc {
+
+/// `tfc verify SPEC --weights DIR`: compiles `path` into a temporary library
+/// with taps, as `compile` says, and runs verifyLibrary on it. Returns an
+/// ExitCode: 1 also when a value differs.
+int runVerify(const std::string &path, CompileOptions compile,
+              const VerifyOptions &options);
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_DRIVER_VERIFYCOMMAND_H
