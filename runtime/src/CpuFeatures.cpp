@@ -57,10 +57,12 @@ uint64_t machineFeatures() {
 }
 
 std::string missingFeatures(uint64_t features) {
+  uint64_t known =
+      TFC_FEATURE_X86_64_V2 | TFC_FEATURE_X86_64_V3 | TFC_FEATURE_X86_64_V4;
   std::string names;
   for (const Feature &feature : listFeatures()) {
     // A level contains those below it.
-    if (!feature.present && feature.level <= features) {
+    if (!feature.present && feature.level <= (features & known)) {
       names += names.empty() ? "" : ", ";
       names += feature.name;
     }

@@ -1,0 +1,221 @@
+// The parts of the runtime alone: threads, CPU limits, cache blocks, batches,
+// the command line of tfc-run.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/Batch.h"
+#include "runtime/src/Cache.h"
+#include "runtime/src/ThreadPool.h"
+#include "runtime/tools/CommandLine.h"
+#include "test/runtime/FakeModel.h"
+
+#include <fstream>
+
+namespace tfc::rt::test {
+namespace {
+
+struct Count {
+  std::vector<std::atomic<int>> items, workers;
+  std::atomic<bool> isOverlapping{false};
+  Count(size_t n, size_t w) : items(n), workers(w) {}
+};
+
+void countItems(void *arg, int64_t begin, int64_t end, uint32_t worker) {
+  Count &count = *static_cast<Count *>(arg);
+  if (count.workers.at(worker).fetch_add(1) != 0) {
+    count.isOverlapping = true;
+  }
+  for (int64_t i = begin; i < end; ++i) {
+    ++count.items.at(i);
+  }
+  count.workers[worker].fetch_sub(1);
+}
+
+TEST(ThreadPool, DoesEveryItemOnceWithDistinctWorkers) {
+  ThreadPool &pool = ThreadPool::instance();
+  EXPECT_EQ(pool.reserve(4), 4U);
+  for (int round = 0; round < 300; ++round) {
+    int64_t n = round % 40;
+    Count count(n, 4);
+    pool.parallelFor(1 + round % 4, n, countItems, &count);
+    EXPECT_FALSE(count.isOverlapping);
+    for (std::atomic<int> &item : count.items) {
+      EXPECT_EQ(item, 1);
+    }
+  }
+}
+
+TEST(ThreadPool, NestedAndConcurrentLoopsDoAllWork) {
+  ThreadPool &pool = ThreadPool::instance();
+  pool.reserve(4);
+  std::atomic<int64_t> total{0};
+  auto inner = [](void *arg, int64_t begin, int64_t end, uint32_t) {
+    *static_cast<std::atomic<int64_t> *>(arg) += end - begin;
+  };
+  static tfc_body_fn innerBody;
+  innerBody = inner;
+  auto outer = [](void *arg, int64_t begin, int64_t end, uint32_t) {
+    for (int64_t i = begin; i < end; ++i) {
+      ThreadPool::instance().parallelFor(4, 10, innerBody, arg);
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        pool.parallelFor(4, 8, outer, &total);
+      }
+    });
+  }
+  for (std::thread &thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(total, 3 * 50 * 8 * 10);
+}
+
+TEST(CpuLimits, ReadsQuotasOfBothVersions) {
+  Folder folder;
+  auto write = [&](const std::string &path, const std::string &text) {
+    std::filesystem::create_directories(
+        std::filesystem::path(folder / path).parent_path());
+    std::ofstream(folder / path) << text;
+  };
+  auto quota = [&] {
+    return cgroupQuota(folder / "self", folder.path.string());
+  };
+  EXPECT_EQ(quota(), 0U);
+  write("self", "0::/a/b\n");
+  EXPECT_EQ(quota(), 0U);
+  write("a/b/cpu.max", "max 100000\n");
+  EXPECT_EQ(quota(), 0U);
+  write("a/cpu.max", "250000 100000\n");
+  EXPECT_EQ(quota(), 3U) << "a group outside binds as well";
+  write("a/b/cpu.max", "100000 100000\n");
+  EXPECT_EQ(quota(), 1U);
+  write("self", "9:memory:/x\n4:cpu,cpuacct:/c\nnonsense\n");
+  write("cpu,cpuacct/c/cpu.cfs_quota_us", "-1\n");
+  write("cpu,cpuacct/c/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(quota(), 0U);
+  write("cpu,cpuacct/c/cpu.cfs_quota_us", "150000\n");
+  EXPECT_EQ(quota(), 2U);
+  EXPECT_GE(allowedThreads(), 1U);
+}
+
+TEST(Cache, TakesFreesAndTakesAgain) {
+  tfc_cache_desc_v0 desc{4, 1, 100, 100};
+  auto cache = BlockCache::create(desc, 1000);
+  ASSERT_TRUE(cache) << messageOf(cache);
+  EXPECT_EQ(cache->capacity(), 10);
+  BlockTable first, second;
+  ASSERT_TRUE(cache->grow(first, 17));
+  ASSERT_TRUE(cache->grow(first, 17));
+  EXPECT_EQ(first, (BlockTable{0, 1, 2, 3, 4}));
+  ASSERT_TRUE(cache->grow(second, 20));
+  EXPECT_EQ(messageOf(cache->grow(second, 21)),
+            "expected a free block of the cache, got all of 10 in use");
+  // All blocks can be written.
+  std::fill_n(static_cast<uint8_t *>(cache->base()), 1000, 1);
+  cache->release(first);
+  EXPECT_EQ(cache->used(), 5);
+  ASSERT_TRUE(cache->grow(second, 21));
+  EXPECT_EQ(second.back(), 0);
+  cache->clear();
+  EXPECT_EQ(cache->used(), 0);
+  auto none = BlockCache::create({0, 0, 0, 0}, 0);
+  ASSERT_TRUE(none);
+  BlockTable table;
+  EXPECT_TRUE(none->grow(table, 100));
+  EXPECT_TRUE(table.empty());
+}
+
+TEST(Cache, CommitsMemoryAsItGrows) {
+  tfc_cache_desc_v0 desc{16, 1, 3 << 20, 3 << 20};
+  auto cache = BlockCache::create(desc, uint64_t(1) << 30);
+  ASSERT_TRUE(cache) << messageOf(cache);
+  EXPECT_EQ(cache->committedBytes(), 0U);
+  BlockTable table;
+  for (int64_t tokens = 16; tokens <= 160; tokens += 16) {
+    ASSERT_TRUE(cache->grow(table, tokens));
+    uint64_t used = table.size() * desc.block_bytes;
+    EXPECT_GE(cache->committedBytes(), used);
+    EXPECT_LE(cache->committedBytes(), used + (8 << 20));
+    static_cast<uint8_t *>(cache->base())[used - 1] = 1;
+  }
+}
+
+TEST(Batch, PutsLongItemsFirst) {
+  tfc_entry_v0 entry{};
+  entry.n_inputs = 1;
+  entry.query_rows = 2;
+  Batch batch(entry, true);
+  for (int round = 0; round < 2; ++round) {
+    batch.clear();
+    EXPECT_EQ(batch.add(3, 0, 3, nullptr), 0);
+    EXPECT_EQ(batch.add(1, 9, 10, nullptr), 3);
+    batch.finish();
+    ASSERT_EQ(batch.items.size(), 3U);
+    // One row over 10 keys, two rows over 2 keys, one row over 3 keys.
+    EXPECT_EQ(batch.items[0].sequence, 1);
+    EXPECT_EQ(batch.items[1].first_row, 0);
+    EXPECT_EQ(batch.items[2].first_row, 2);
+  }
+}
+
+TEST(CommandLine, ReadsEveryOption) {
+  run::CommandLine line =
+      run::readCommandLine({"--weights", "w", "m.so", "--inputs=i", "--outputs",
+                            "o", "--threads=3", "--program", "p", "--generate",
+                            "--max-new-tokens", "5", "--eos", "3,4"});
+  EXPECT_TRUE(line.faults.empty());
+  EXPECT_EQ(line.library, "m.so");
+  EXPECT_EQ(line.weights, "w");
+  EXPECT_EQ(line.inputs, "i");
+  EXPECT_EQ(line.outputs, "o");
+  EXPECT_EQ(line.threads, 3U);
+  EXPECT_EQ(line.program, "p");
+  EXPECT_TRUE(line.generate);
+  EXPECT_EQ(line.maxNewTokens, 5);
+  EXPECT_EQ(line.eos, (std::vector<int64_t>{3, 4}));
+}
+
+TEST(CommandLine, ReportsEveryFault) {
+  auto faults = [](std::vector<std::string> extra) {
+    std::vector<std::string> all = {"m.so", "--weights", "w", "--inputs",
+                                    "i",    "--outputs", "o"};
+    all.insert(all.end(), extra.begin(), extra.end());
+    return run::readCommandLine(all).faults;
+  };
+  using Faults = std::vector<std::string>;
+  EXPECT_EQ(faults({}), Faults());
+  EXPECT_EQ(faults({"--frob"}),
+            Faults{"expected an option of tfc-run, got --frob"});
+  EXPECT_EQ(faults({"--generate=yes"}),
+            Faults{"expected an option of tfc-run, got --generate=yes"});
+  EXPECT_EQ(faults({"n.so"}),
+            Faults{"expected one library, got m.so and n.so"});
+  EXPECT_EQ(faults({"--threads", "0"}),
+            Faults{"--threads: expected an integer from 1 to 1024, got 0"});
+  EXPECT_EQ(faults({"--threads=x"}),
+            Faults{"--threads: expected an integer from 1 to 1024, got x"});
+  EXPECT_EQ(faults({"--threads"}),
+            Faults{"--threads: expected an integer from 1 to 1024, got "
+                   "nothing"});
+  EXPECT_EQ(faults({"--weights=v"}),
+            Faults{"--weights: expected once, got twice"});
+  EXPECT_EQ(faults({"--generate"}),
+            Faults{"--max-new-tokens: expected with --generate, got nothing"});
+  EXPECT_EQ(faults({"--eos=none", "--max-new-tokens=1"}),
+            (Faults{"--max-new-tokens: expected with --generate only",
+                    "--eos: expected with --generate only"}));
+  EXPECT_EQ(faults({"--generate", "--max-new-tokens=-1"}),
+            Faults{"--max-new-tokens: expected an integer from 1 on, got -1"});
+  for (const char *eos : {"", "x", "-1", "3,", ",3", "3 4"}) {
+    EXPECT_EQ(faults({"--generate", "--max-new-tokens=1",
+                      std::string("--eos=") + eos})
+                  .size(),
+              1U)
+        << eos;
+  }
+  EXPECT_EQ(run::readCommandLine({}).faults.size(), 4U);
+}
+
+} // namespace
+} // namespace tfc::rt::test
