@@ -21,8 +21,8 @@ def draw_mask(random, side, length):
     return [1] * length
 
 
-def draw_case(random):
-    cls = random.choice(BERT if random.random() < 0.5 else GPT2)
+def draw_case(random, classes=None):
+    cls = random.choice(classes or random.choice((BERT, GPT2)))
     heads = random.choice((1, 2, 3, 4, 7))
     case = {
         "class": cls,

@@ -167,6 +167,8 @@ def main():
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=200,
                         help="draw no more cases after this time")
+    parser.add_argument("--classes", nargs="+", metavar="CLASS",
+                        help="only these classes of transformers")
     parser.add_argument("--case", help="one case, as a failure prints it")
     options = parser.parse_args()
     if options.case:
@@ -182,7 +184,7 @@ def main():
         if time.time() - start > options.seconds:
             print(f"stopped after {number} cases: the time is over")
             break
-        case = draw.draw_case(source)
+        case = draw.draw_case(source, options.classes)
         if check_case(case, options):
             print(f"case {number} failed: {json.dumps(case)}",
                   file=sys.stderr)
