@@ -1,0 +1,194 @@
+// tfc-run and the examples as processes: exit codes, messages, and files that
+// appear whole or not at all.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/runtime/FakeModel.h"
+
+#include <cstring>
+#include <sys/wait.h>
+
+namespace tfc::rt::test {
+namespace {
+
+struct Ran {
+  int status = -1;
+  std::string text; // both streams
+};
+
+Ran runTool(const std::string &tool,
+            const std::vector<std::string> &arguments) {
+  std::string command = "'" + tool + "'";
+  for (const std::string &argument : arguments) {
+    command += " '" + argument + "'";
+  }
+  Ran ran;
+  FILE *pipe = popen((command + " 2>&1").c_str(), "r");
+  if (!pipe) {
+    return ran;
+  }
+  char buffer[4096];
+  while (size_t size = fread(buffer, 1, sizeof(buffer), pipe)) {
+    ran.text.append(buffer, size);
+  }
+  int state = pclose(pipe);
+  ran.status = WIFEXITED(state) ? WEXITSTATUS(state) : -1;
+  return ran;
+}
+
+NamedTensor integers(const std::string &name, DType dtype, int64_t batch,
+                     const std::vector<int64_t> &values) {
+  NamedTensor tensor{name, dtype, {}, {}};
+  tensor.shape = {batch, static_cast<int64_t>(values.size()) / batch};
+  for (int64_t value : values) {
+    for (uint32_t i = 0; i < dtypeBits(dtype) / 8; ++i) {
+      tensor.bytes.push_back(static_cast<uint8_t>(value >> (8 * i)));
+    }
+  }
+  return tensor;
+}
+
+class Tool : public ::testing::Test {
+protected:
+  void SetUp() override {
+    std::filesystem::create_directory(folder / "weights");
+    writeTensors(folder / "weights/model.safetensors", weights.stored());
+    inputs = folder / "in.safetensors";
+    outputs = folder / "out.safetensors";
+  }
+
+  Ran run(const std::string &variant, std::vector<std::string> extra = {}) {
+    std::vector<std::string> arguments = {fakeLibrary(variant),
+                                          "--weights",
+                                          folder / "weights",
+                                          "--inputs",
+                                          inputs,
+                                          "--outputs",
+                                          outputs};
+    arguments.insert(arguments.end(), extra.begin(), extra.end());
+    return runTool(TFC_RUN, arguments);
+  }
+
+  bool wrote() const { return std::filesystem::exists(outputs); }
+
+  Folder folder;
+  FakeWeights weights;
+  std::string inputs, outputs;
+};
+
+TEST_F(Tool, RunsAForwardPass) {
+  Padded padded{2, 3, {4, 5, 6, 7, 8, 9}, {1, 1, 0, 1, 1, 1}, {}, {}};
+  for (DType dtype : {DType::I32, DType::I64}) {
+    writeTensors(inputs, {integers("input_ids", dtype, 2, padded.ids),
+                          integers("attention_mask", dtype, 2, padded.mask)});
+    Ran ran = run("encoder", {"--threads", "2", "--program", "plain"});
+    EXPECT_EQ(ran.status, 0) << ran.text;
+    EXPECT_EQ(ran.text, "");
+    auto file = TensorFile::open(outputs);
+    ASSERT_TRUE(file) << messageOf(file);
+    ASSERT_EQ((*file)->tensors().size(), 3U);
+    const Tensor *hidden = (*file)->find("last_hidden_state");
+    ASSERT_TRUE(hidden);
+    std::vector<float> got(hidden->elements());
+    convertToF32(*hidden, 0, hidden->elements(), got.data());
+    std::vector<double> expected = referenceState(weights, padded, false);
+    std::fill_n(expected.begin() + 2 * width, width, 0.0);
+    expectNear(got, expected);
+  }
+}
+
+TEST_F(Tool, Generates) {
+  Padded padded{2, 3, {7, 8, 9, 10, 11, 12}, {}, {}, {}};
+  writeTensors(inputs, {integers("input_ids", DType::I64, 2, padded.ids)});
+  struct Case {
+    std::vector<std::string> eos;
+    std::vector<int64_t> tokens;
+  };
+  for (const Case &c : {Case{{}, {3, 5}}, Case{{"--eos", "none"}, {}},
+                        Case{{"--eos=30,29"}, {30, 29}}}) {
+    std::vector<std::string> extra = {"--generate", "--max-new-tokens", "8"};
+    extra.insert(extra.end(), c.eos.begin(), c.eos.end());
+    Ran ran = run("decoder", extra);
+    EXPECT_EQ(ran.status, 0) << ran.text;
+    auto file = TensorFile::open(outputs);
+    ASSERT_TRUE(file) << messageOf(file);
+    const Tensor *got = (*file)->find("sequences");
+    ASSERT_TRUE(got && got->dtype == DType::I64);
+    std::vector<int64_t> tokens(got->elements());
+    std::memcpy(tokens.data(), got->data, got->bytes);
+    EXPECT_EQ(tokens, referenceGenerate(weights, padded, c.tokens, 0, 8));
+  }
+}
+
+TEST_F(Tool, RefusesBadInputWithNothingWritten) {
+  std::string where = "tfc-run: error: " + inputs + ": input ";
+  Ran ran = run("encoder");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.text, "tfc-run: error: " + inputs +
+                          ": cannot be opened: No such file or directory\n");
+  writeTensors(inputs, {integers("input_ids", DType::I16, 1, {4}),
+                        {"labels", DType::I64, {1}, std::vector<uint8_t>(8)}});
+  ran = run("encoder");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.text,
+            where + "\"input_ids\": expected dtype I32 or I64, got I16\n" +
+                where +
+                "\"labels\": expected shape [batch, length], got "
+                "[1]\n");
+  writeTensors(inputs, {integers("input_ids", DType::I64, 1, {4, 99})});
+  ran = run("encoder");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.text, where + "\"input_ids\": expected values from 0 to 31, "
+                              "got 99 at [0, 1]\n");
+  writeTensors(inputs, {integers("input_ids", DType::I64, 1, {4, 5})});
+  EXPECT_EQ(run("other_version").status, 1);
+  EXPECT_EQ(run("missing").status, 1);
+  EXPECT_EQ(run("encoder", {"--program", "fast"}).status, 1);
+  EXPECT_EQ(run("decoder", {"--generate", "--max-new-tokens", "15"}).status, 1);
+  ran = run("failing");
+  EXPECT_EQ(ran.status, 70);
+  EXPECT_NE(ran.text.find("expected status 0, got 7"), std::string::npos);
+  std::filesystem::resize_file(folder / "weights/model.safetensors", 100);
+  EXPECT_EQ(run("encoder").status, 1);
+  EXPECT_FALSE(wrote());
+  std::filesystem::create_directory(outputs);
+  writeTensors(folder / "weights/model.safetensors", weights.stored());
+  ran = run("encoder");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.text, "tfc-run: error: " + outputs +
+                          ": expected a regular file or none\n");
+}
+
+TEST_F(Tool, ReadsItsCommandLine) {
+  Ran ran = runTool(TFC_RUN, {});
+  EXPECT_EQ(ran.status, 2);
+  EXPECT_EQ(ran.text.find("tfc-run: error: expected a compiled model, got none "
+                          "(see tfc-run --help)\n"),
+            0U);
+  ran = runTool(TFC_RUN, {"--help"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.text.find("usage: tfc-run MODEL.so"), 0U);
+  ran = runTool(TFC_RUN, {"--version"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.text, concat("tfc-run ", tfc_version(), ", ABI version 1\n"));
+}
+
+TEST_F(Tool, ExamplesRun) {
+  Padded padded{1, 4, {7, 8, 9, 10}, {}, {}, {}};
+  std::vector<int64_t> all = referenceGenerate(weights, padded, {3, 5}, 0, 5);
+  std::string tokens;
+  for (size_t i = 4; i < all.size(); ++i) {
+    tokens += std::to_string(all[i]) + (i + 1 < all.size() ? " " : "\n");
+  }
+  for (const char *example : {HELLO_TERSE, HELLO_EXPLAINED}) {
+    Ran ran = runTool(example, {fakeLibrary("decoder"), folder / "weights"});
+    EXPECT_EQ(ran.status, 0) << ran.text;
+    EXPECT_EQ(ran.text.find("last_hidden_state of fake: "), 0U) << ran.text;
+    EXPECT_EQ(ran.text.substr(ran.text.find('\n') + 1), tokens);
+    EXPECT_EQ(
+        runTool(example, {fakeLibrary("encoder"), folder / "weights"}).status,
+        0);
+    EXPECT_EQ(runTool(example, {"none.so", "none"}).status, 1);
+  }
+}
+
+} // namespace
+} // namespace tfc::rt::test
