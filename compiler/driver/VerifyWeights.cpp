@@ -1,0 +1,93 @@
+// A model's parameters for the interpreter.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/driver/VerifyWeights.h"
+
+using namespace mlir;
+using namespace tfc;
+
+static std::vector<std::string> stringsOf(DictionaryAttr model,
+                                          llvm::StringRef name) {
+  std::vector<std::string> strings;
+  auto array = model ? model.getAs<ArrayAttr>(name) : ArrayAttr();
+  if (array) {
+    for (auto text : array.getAsRange<StringAttr>()) {
+      strings.push_back(text.str());
+    }
+  }
+  return strings;
+}
+
+static rt::WeightSource sourceOf(transformer::ParameterOp parameter) {
+  transformer::SourceAttr source = parameter.getSource();
+  ArrayRef<int64_t> shape = parameter.getTensorType().getShape();
+  rt::WeightSource weight;
+  weight.name = parameter.getSymName().str();
+  for (StringAttr pattern : source.getPatterns()) {
+    weight.patterns.push_back(pattern.str());
+  }
+  weight.firstLayer = source.getFirstLayer();
+  weight.layers = parameter.getLayers().value_or(1);
+  weight.rank = static_cast<int64_t>(shape.size());
+  weight.rows = shape.front();
+  weight.cols = shape.size() == 2 ? shape.back() : 1;
+  weight.firstRow = source.getFirstRow();
+  weight.storedRows = source.getStoredRows();
+  weight.inOut = source.getInOut();
+  weight.fillZeros = source.getFillZeros();
+  return weight;
+}
+
+rt::Result<VerifyWeights> VerifyWeights::open(ModuleOp module,
+                                              const std::string &path) {
+  rt::Result<rt::TensorFiles> files = rt::TensorFiles::open(path);
+  if (!files) {
+    return std::move(files.error());
+  }
+  VerifyWeights weights(std::move(*files));
+  auto model =
+      module->getAttrOfType<DictionaryAttr>(transformer::kModelAttrName);
+  rt::WeightTable table;
+  table.prefixes = stringsOf(model, "prefixes");
+  std::vector<std::string> aliases = stringsOf(model, "aliases");
+  for (size_t i = 0; i + 1 < aliases.size(); i += 2) {
+    table.aliases.emplace_back(aliases[i], aliases[i + 1]);
+  }
+  for (auto parameter : module.getOps<transformer::ParameterOp>()) {
+    weights.indices[parameter.getSymName()] = table.weights.size();
+    table.weights.push_back(sourceOf(parameter));
+  }
+  for (auto parameter : module.getOps<transformer::ParameterOp>()) {
+    if (StringAttr tied = parameter.getSource().getTiedTo()) {
+      table.weights[weights.indices.lookup(parameter.getSymName())].tiedTo =
+          static_cast<int64_t>(weights.indices.lookup(tied.getValue()));
+    }
+  }
+  rt::Result<rt::BoundWeights> bound = rt::bindWeights(weights.files, table);
+  if (!bound) {
+    return std::move(bound.error());
+  }
+  weights.tensors = std::move(*bound);
+  return weights;
+}
+
+std::vector<double> VerifyWeights::read(transformer::ParameterOp parameter,
+                                        int64_t layer) const {
+  rt::WeightSource weight = sourceOf(parameter);
+  std::vector<double> elements(weight.rows * weight.cols);
+  const rt::Tensor *tensor =
+      tensors[indices.lookup(parameter.getSymName())][layer];
+  if (!tensor) {
+    return elements;
+  }
+  std::vector<float> stored(tensor->elements());
+  rt::convertToF32(*tensor, 0, tensor->elements(), stored.data());
+  for (int64_t row = 0; row < weight.rows; ++row) {
+    int64_t storedRow = weight.firstRow + row;
+    for (int64_t col = 0; col < weight.cols; ++col) {
+      elements[row * weight.cols + col] =
+          weight.inOut ? stored[col * weight.storedRows + storedRow]
+                       : stored[storedRow * weight.cols + col];
+    }
+  }
+  return elements;
+}
