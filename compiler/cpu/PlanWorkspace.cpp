@@ -125,6 +125,12 @@ FailureOr<Count> Planner::countOf(memref::AllocOp op) {
       if (entry.getArgAttr(index, transformer::kRowsAttrName)) {
         return Count::Rows;
       }
+      if (auto output = entry.getArgAttrOfType<DictionaryAttr>(
+              index, transformer::kOutputAttrName)) {
+        auto rows = output.getAs<transformer::RowKindAttr>("rows");
+        return rows.getValue() == transformer::RowKind::Tokens ? Count::Tokens
+                                                               : Count::Rows;
+      }
     }
   }
   return op.emitOpError()

@@ -184,22 +184,31 @@ struct LowerAdd : OpRewritePattern<transformer::AddOp> {
   const LastUses &lastUses;
 };
 
-/// slice_columns -> tensor.extract_slice
+/// slice_columns -> map that reads the columns where they are; a view of them
+/// would have rows with gaps, which no kernel behind this one takes
 struct LowerSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(transformer::SliceColumnsOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    auto attr = [&](int64_t value) -> OpFoldResult {
-      return b.getIndexAttr(value);
+    Value init = emptyRows(b, op.getInput(), op.getWidth());
+    auto identity = b.getMultiDimIdentityMap(2);
+    SmallVector<utils::IteratorType> iterators(2,
+                                               utils::IteratorType::parallel);
+    auto body = [&](OpBuilder &builder, Location loc, ValueRange) {
+      Value row = linalg::IndexOp::create(builder, loc, 0);
+      Value column = linalg::IndexOp::create(builder, loc, 1);
+      Value first =
+          arith::ConstantIndexOp::create(builder, loc, op.getFirst());
+      Value from = arith::AddIOp::create(builder, loc, column, first);
+      Value element = tensor::ExtractOp::create(builder, loc, op.getInput(),
+                                                ValueRange{row, from});
+      linalg::YieldOp::create(builder, loc, element);
     };
-    Value rows = tensor::DimOp::create(b, op.getInput(), 0);
-    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(
-        op, cast<RankedTensorType>(op.getType()), op.getInput(),
-        ArrayRef<OpFoldResult>{attr(0), attr(op.getFirst())},
-        ArrayRef<OpFoldResult>{rows, attr(op.getWidth())},
-        ArrayRef<OpFoldResult>{attr(1), attr(1)});
+    rewriter.replaceOpWithNewOp<linalg::GenericOp>(
+        op, init.getType(), ValueRange(), init, ArrayRef<AffineMap>{identity},
+        iterators, body);
     return success();
   }
 };
