@@ -47,7 +47,8 @@ void SpecReader::readTokenTable(const Json &token) {
   }
   model.stack.embeddings.tokenRows = rows;
   std::optional<int64_t> dim = sizeOf(token, "dim");
-  if (dim && model.hidden && *dim != model.hidden) {
+  bool projected = root.at({stackName(), "embeddings", "projection"});
+  if (dim && model.hidden && *dim != model.hidden && !projected) {
     error(token.find("dim")->place, BadEmbedding,
           "expected hidden (" + std::to_string(model.hidden) +
               "; projections are not supported by this tfc), got " +

@@ -88,7 +88,7 @@ void SpecReader::readHead(const std::string &name, const Json &json) {
 std::string SpecReader::readStepPath(const Head &head, const Json &step) {
   const Json *name = step.find("name");
   if (!name) {
-    if (wordOf(step, "op", "") == "norm") {
+    if (wordOf(step, "op", "") == "norm" && flagOf(step, "affine", true)) {
       error(step.place.child("name"), BadType,
             "expected \"name\" (the step has parameters), got nothing");
     }
