@@ -52,7 +52,7 @@ private:
     SmallVector<StringRef> lines;
     message.split(lines, '\n');
     for (StringRef line : lines) {
-      errors << "error: " << line << '\n';
+      errors << "tfc: error: " << line << '\n';
     }
     return false;
   }
@@ -240,7 +240,7 @@ bool tfc::verifyLibrary(ModuleOp tapped, const std::string &library,
                         llvm::raw_ostream &errors) {
   auto entries = tapped.getOps<func::FuncOp>();
   if (entries.empty()) {
-    errors << "error: expected an entry in the module, got none\n";
+    errors << "tfc: error: expected an entry in the module, got none\n";
     return false;
   }
   return Verifier(*entries.begin(), options, out, errors).run(tapped, library);

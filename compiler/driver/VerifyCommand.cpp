@@ -12,37 +12,50 @@
 using namespace mlir;
 using namespace tfc;
 
-int tfc::runVerify(const std::string &path, CompileOptions compile,
-                   const VerifyOptions &options) {
-  std::optional<spec::ModelSpec> model =
-      readSpecOrReport(path, compile.dtype, llvm::errs());
-  if (!model) {
-    return kBadInput;
+/// The model as the interpreter takes it: stage `model`, with taps.
+static OwningOpRef<ModuleOp> buildTapped(const spec::ModelSpec &model,
+                                         MLIRContext &context) {
+  prepareContext(context);
+  OwningOpRef<ModuleOp> module = buildModel(model, &context);
+  PassManager pm(&context);
+  pm.addPass(createInsertTapsPass());
+  if (!module || failed(pm.run(*module))) {
+    return {};
   }
+  return module;
+}
+
+int tfc::verifyModel(const spec::ModelSpec &model, CompileOptions compile,
+                     const VerifyOptions &options, llvm::raw_ostream &out,
+                     llvm::raw_ostream &errors) {
   llvm::SmallString<128> library;
   if (std::error_code code =
           llvm::sys::fs::createTemporaryFile("tfc-verify", "so", library)) {
-    llvm::errs() << "tfc: error: expected a writable folder for temporary "
-                    "files, got: "
-                 << code.message() << '\n';
+    errors << "tfc: error: expected a writable folder for temporary files, "
+              "got: "
+           << code.message() << '\n';
     return kBadInput;
   }
   llvm::FileRemover remove(library);
   compile.taps = true;
-  if (int code = compileModel(*model, compile, library.str().str(),
-                              llvm::errs())) {
+  if (int code = compileModel(model, compile, library.str().str(), errors)) {
     return code;
   }
   MLIRContext context;
-  prepareContext(context);
-  OwningOpRef<ModuleOp> tapped = buildModel(*model, &context);
-  PassManager pm(&context);
-  pm.addPass(createInsertTapsPass());
-  if (!tapped || failed(pm.run(*tapped))) {
+  OwningOpRef<ModuleOp> tapped = buildTapped(model, context);
+  if (!tapped) {
     return kInternalError;
   }
-  return verifyLibrary(*tapped, library.str().str(), options, llvm::outs(),
-                       llvm::errs())
+  return verifyLibrary(*tapped, library.str().str(), options, out, errors)
              ? kOk
+             : kBadInput;
+}
+
+int tfc::runVerify(const std::string &path, const CompileOptions &compile,
+                   const VerifyOptions &options) {
+  std::optional<spec::ModelSpec> model =
+      readSpecOrReport(path, compile.dtype, llvm::errs());
+  return model
+             ? verifyModel(*model, compile, options, llvm::outs(), llvm::errs())
              : kBadInput;
 }

@@ -5,13 +5,18 @@
 
 #include "compiler/driver/Options.h"
 #include "compiler/driver/Verify.h"
+#include "compiler/spec/ModelSpec.h"
 
 namespace tfc {
 
-/// `tfc verify SPEC --weights DIR`: compiles `path` into a temporary library
-/// with taps, as `compile` says, and runs verifyLibrary on it. Returns an
-/// ExitCode: 1 also when a value differs.
-int runVerify(const std::string &path, CompileOptions compile,
+/// Compiles `model` into a temporary library with taps, as `compile` says, and
+/// runs verifyLibrary on it. Returns an ExitCode: 1 also when a value differs.
+int verifyModel(const spec::ModelSpec &model, CompileOptions compile,
+                const VerifyOptions &options, llvm::raw_ostream &out,
+                llvm::raw_ostream &errors);
+
+/// `tfc verify SPEC --weights DIR`.
+int runVerify(const std::string &path, const CompileOptions &compile,
               const VerifyOptions &options);
 
 } // namespace tfc
