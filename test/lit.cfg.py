@@ -1,0 +1,26 @@
+# How lit runs the .mlir and .test files.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import os
+
+import lit.formats
+
+config.name = "tfc"
+# The external shell, so that tests may use what any shell has.
+config.test_format = lit.formats.ShTest(execute_external=True)
+config.suffixes = [".mlir", ".test"]
+config.test_source_root = os.path.join(config.tfc_source, "test")
+config.test_exec_root = os.path.join(config.tfc_build, "test")
+config.excludes = ["golden", "differential", "runtime", "unit", "hygiene"]
+
+config.environment["PATH"] = os.pathsep.join(
+    [config.tfc_tools, config.llvm_tools, config.environment["PATH"]]
+)
+config.environment["FILECHECK_OPTS"] = (
+    "-enable-var-scope --allow-unused-prefixes=false"
+)
+config.substitutions += [
+    ("%specs", os.path.join(config.tfc_source, "examples", "specs")),
+    ("%golden", os.path.join(config.tfc_source, "test", "golden", "models")),
+    ("%python", config.python),
+    ("%source", config.tfc_source),
+]

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Installs, builds, runs every test. Ends with ctest's closing line.
+#   test/run.sh            everything
+#   test/run.sh -L dialect arguments go to ctest
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+bash cmake/install-dependencies.sh
+
+# Torch and transformers are for the differential tests only, which say so and
+# skip where they cannot be installed.
+python=$PWD/.venv/bin/python
+if ! "$python" -c 'import torch, transformers' 2>/dev/null; then
+  python3 -m venv .venv
+  "$python" -m pip install --quiet --requirement test/requirements.txt ||
+    echo "no torch: the differential tests will be skipped"
+fi
+
+# In CI warnings are errors; the sanitized build of the runtime and the readers
+# of user files runs first, so that the last line speaks for the whole.
+preset=dev
+if [ -n "${CI:-}" ]; then
+  preset=ci
+fi
+if [ $# -eq 0 ]; then
+  cmake --preset asan
+  cmake --build --preset asan -j 2
+  ctest --preset asan
+fi
+cmake --preset $preset -DTFC_DIFFERENTIAL_PYTHON="$python"
+cmake --build --preset $preset -j 2
+ctest --preset $preset "$@"
