@@ -241,6 +241,9 @@ private:
   }
 
   void unknown(const Member &member, const std::vector<Field> &fields) {
+    if (diagnostics.size() >= maxReported) {
+      return; // spares the search
+    }
     std::vector<std::string> keys;
     for (const Field &field : fields) {
       keys.push_back(field.key);

@@ -139,6 +139,9 @@ std::string describe(const Json &value) {
 
 void report(Diagnostics &diagnostics, const Place &place, int code,
             std::string message, Severity severity) {
+  if (diagnostics.size() >= maxReported) {
+    return;
+  }
   diagnostics.push_back({severity, place.file(), place.line, place.column,
                          place.pointer(), std::move(message), code});
 }

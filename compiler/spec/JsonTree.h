@@ -102,7 +102,12 @@ size_t countValues(const Json &value);
 /// "expected X, got Y".
 std::string describe(const Json &value);
 
-/// An error at a place. `message` has the form "expected X (why), got Y".
+/// How many diagnostics report() takes: a file of a million faults must not
+/// cost a million messages.
+constexpr size_t maxReported = 1000;
+
+/// An error at a place, dropped when there are maxReported already. `message`
+/// has the form "expected X (why), got Y".
 void report(Diagnostics &diagnostics, const Place &place, int code,
             std::string message, Severity severity = Severity::Error);
 

@@ -111,6 +111,7 @@ public:
         file(std::make_shared<const Path>(Path{nullptr, file})) {}
 
   Json root;
+  bool hasDuplicates = false;
 
   bool null() override { return add(Json(), cursor.scalar); }
   bool boolean(bool value) override { return add(value, cursor.scalar); }
@@ -149,6 +150,7 @@ public:
     Level &level = levels.back();
     Place keyPlace = placeOf(value, cursor.scalar);
     if (!level.keys.insert(value).second) {
+      hasDuplicates = true;
       report(diagnostics, keyPlace, 1,
              "expected every key once, got " + inQuotes(value) + " again");
     }
@@ -310,13 +312,12 @@ std::optional<Json> parseJson(const std::string &file, std::string_view text,
   if (text.substr(0, 3) == "\xEF\xBB\xBF") {
     text.remove_prefix(3);
   }
-  size_t before = diagnostics.size();
   Cursor cursor;
   TreeBuilder builder(file, text, cursor, diagnostics);
   CountingIterator begin(text.data(), &cursor);
   CountingIterator end(text.data() + text.size(), &cursor);
   bool good = nlohmann::json::sax_parse(begin, end, &builder);
-  if (!good || diagnostics.size() != before) {
+  if (!good || builder.hasDuplicates) {
     return std::nullopt;
   }
   return std::move(builder.root);

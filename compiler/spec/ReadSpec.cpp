@@ -244,7 +244,8 @@ std::optional<ModelSpec> readSpecText(const std::string &name,
     std::string more = std::to_string(found.size() - maxDiagnostics);
     found.resize(maxDiagnostics);
     found.push_back({Severity::Error, name, 0, 0, "",
-                     "expected a spec, got " + more + " more errors", 0});
+                     "expected a spec, got at least " + more + " more errors",
+                     0});
   }
   diagnostics.insert(diagnostics.end(), found.begin(), found.end());
   return model;

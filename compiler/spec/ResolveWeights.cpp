@@ -56,6 +56,7 @@ private:
   /// What unknown keys were probably meant to be.
   std::unordered_set<std::string> meant;
   std::vector<std::string> knownKeys;
+  size_t hints = 0;
 
   void resolve(Slot &slot);
   Entry *find(const Slot &slot, const std::string &stem);
@@ -139,6 +140,9 @@ void Resolver::reportMissing(const Slot &slot) {
 
 void Resolver::reportUnknown(const Member &member) {
   constexpr size_t maxHints = 32, maxKeys = 4096;
+  if (diagnostics.size() >= maxReported) {
+    return;
+  }
   if (model.stack.layers == 0 &&
       member.key.rfind(model.stack.name + ".layers.", 0) == 0) {
     return; // a preset's block, of which no layer is left
@@ -153,7 +157,7 @@ void Resolver::reportUnknown(const Member &member) {
     knownKeys.resize(std::min(knownKeys.size(), maxKeys));
   }
   std::string near =
-      meant.size() < maxHints ? nearestWord(member.key, knownKeys) : "";
+      hints++ < maxHints ? nearestWord(member.key, knownKeys) : "";
   meant.insert(near.empty() ? member.key : near);
   report(diagnostics, member.keyPlace, BadMapKey,
          "expected a parameter of this model" +
