@@ -94,6 +94,24 @@ TEST(Attention, ASpectatorMayBeASequenceOfItsOwn) {
   expectNear(program.run(step)["y"], {7.2});
 }
 
+TEST(Attention, AScratchCacheForgets) {
+  std::string text = oneHead("bidirectional");
+  for (size_t at = 0; (at = text.find("cache<", at)) != std::string::npos;) {
+    text.insert(at += 6, "scratch, ");
+  }
+  Program program(text);
+  Step step;
+  step.inputs["ids"] = {0, 1, 2};
+  step.sequences = {{0, 0, 2, 0, 2}, {0, 2, 1, 2, 2}};
+  expectNear(program.run(step)["y"], {5, 5, 5});
+  step.inputs["ids"] = {2};
+  step.sequences = {{0, 0, 1, 2, 3}};
+  EXPECT_TRUE(program.run(step).empty());
+  EXPECT_EQ(program.messages,
+            (std::vector<std::string>{"expected sequence 0 after at most 0 "
+                                      "cached tokens, got 2"}));
+}
+
 TEST(Attention, HeadsShareTheirGroupsKeysAndValues) {
   // Zero queries: each head averages the values of its group.
   Program program(Program::step(R"(

@@ -1,0 +1,177 @@
+// One op at a time: a call of its formula, after checks of what the dialect
+// cannot know before it runs.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/reference/Formulas.h"
+#include "compiler/reference/InterpreterState.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tfc::reference;
+using namespace tfc::transformer;
+
+//===-- ops with more to them than a formula ------------------------------===//
+
+LogicalResult Interpreter::runOp(OutputOp output) {
+  if (!step.outputs.empty() && !step.outputs.count(output.getName().str())) {
+    return success();
+  }
+  Block &body = output.getBody().front();
+  if (failed(runBlock(body))) {
+    return failure();
+  }
+  auto yield = cast<YieldOp>(body.getTerminator());
+  outputs[output.getName().str()] = rows(yield.getValue());
+  return success();
+}
+
+LogicalResult Interpreter::runOp(TapOp tapOp) {
+  if (tap) {
+    tap(tapOp.getId(), tapOp.getLayer() ? index(tapOp.getLayer()) : -1,
+        rows(tapOp.getValue()));
+  }
+  return success();
+}
+
+LogicalResult Interpreter::runOp(WeightOp weight) {
+  auto parameter = SymbolTable::lookupNearestSymbolFrom<ParameterOp>(
+      weight, weight.getNameAttr());
+  if (!parameter) {
+    return weight.emitError()
+           << "expected a parameter named " << weight.getNameAttr();
+  }
+  int64_t layer = weight.getLayer() ? index(weight.getLayer()) : 0;
+  int64_t layers = parameter.getLayers().value_or(1);
+  if (layer < 0 || layer >= layers) {
+    return weight.emitError() << "expected a layer in [0, " << layers << ") of "
+                              << weight.getNameAttr() << ", got " << layer;
+  }
+  FailureOr<std::vector<double>> elements = weights(parameter, layer);
+  if (failed(elements)) {
+    return failure();
+  }
+  ArrayRef<int64_t> shape = parameter.getTensorType().getShape();
+  Matrix matrix;
+  matrix.rows = shape.size() == 1 ? 1 : shape.front();
+  matrix.cols = shape.back();
+  if (static_cast<int64_t>(elements->size()) !=
+      parameter.getTensorType().getNumElements()) {
+    return weight.emitError()
+           << "expected " << parameter.getTensorType().getNumElements()
+           << " elements of " << weight.getNameAttr() << ", got "
+           << elements->size();
+  }
+  matrix.data = std::move(*elements);
+  return setRows(weight.getResult(), std::move(matrix));
+}
+
+LogicalResult Interpreter::runOp(EmbeddingOp op) {
+  const Matrix &table = rows(op.getTable());
+  int64_t offset = op.getOffset();
+  for (int64_t id : ids(op.getIds())) {
+    if ((id < 0 && !op.getOptional()) || id + offset >= table.rows) {
+      return op.emitError() << "expected an id in [0, " << table.rows - offset
+                            << "), got " << id;
+    }
+  }
+  return setRows(op, embedding(ids(op.getIds()), table, offset));
+}
+
+LogicalResult Interpreter::runOp(GatherRowsOp op) {
+  const Matrix &input = rows(op.getInput());
+  for (int64_t row : ids(op.getRows())) {
+    if (row < 0 || row >= input.rows) {
+      return op.emitError()
+             << "expected a row in [0, " << input.rows << "), got " << row;
+    }
+  }
+  return setRows(op, gatherRows(input, ids(op.getRows())));
+}
+
+LogicalResult Interpreter::runOp(AttentionOp op) {
+  CacheType type = op.getCache().getType();
+  int64_t layer = index(op.getLayer());
+  if (layer < 0 || layer >= type.getLayers()) {
+    return op.emitError() << "expected a layer in [0, " << type.getLayers()
+                          << ") of the cache, got " << layer;
+  }
+  AttentionShape shape;
+  shape.numHeads = op.getNumHeads();
+  shape.kvHeads = type.getKvHeads();
+  shape.headDim = type.getHeadDim();
+  shape.causal = op.getMask() == Mask::Causal;
+  shape.scale = op.getScale().convertToDouble();
+  if (op.getScaleByInverseLayer()) {
+    shape.scale /= static_cast<double>(layer + 1);
+  }
+  // What a scratch cache holds is gone after the layer.
+  Cache scratch;
+  Cache &used = type.getScratch() ? scratch : cache;
+  // All is written before anything is read: a sequence may stand in the step
+  // twice, its spectator as a sequence of its own.
+  for (const Sequence &sequence : step.sequences) {
+    Cache::Layer &cached = used.layer(sequence.id, layer);
+    if (sequence.past > cached.keys.rows) {
+      return op.emitError()
+             << "expected sequence " << sequence.id << " after at most "
+             << cached.keys.rows << " cached tokens, got " << sequence.past;
+    }
+    cacheWrite(rows(op.getKey()), rows(op.getValue()), sequence, cached);
+  }
+  const Matrix &query = rows(op.getQuery());
+  Matrix result(query.rows, query.cols);
+  for (const Sequence &sequence : step.sequences) {
+    attention(query, sequence, shape, used.layer(sequence.id, layer), result);
+  }
+  return setRows(op, std::move(result));
+}
+
+//===-- the other ops -----------------------------------------------------===//
+
+LogicalResult Interpreter::runOp(Operation &op) {
+  using namespace tfc::reference;
+  return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
+      .Case<scf::ForOp, arith::ConstantOp, OutputOp, TapOp, WeightOp,
+            EmbeddingOp, GatherRowsOp, AttentionOp>(
+          [&](auto known) { return runOp(known); })
+      .Case<func::ReturnOp, scf::YieldOp, YieldOp>(
+          [](auto) { return success(); })
+      .Case([&](arith::AddIOp add) {
+        set(add, index(add.getLhs()) + index(add.getRhs()));
+        return success();
+      })
+      .Case([&](LinearOp linearOp) {
+        return setRows(linearOp, linear(rows(linearOp.getInput()),
+                                        rows(linearOp.getWeight()),
+                                        rowsOrNull(linearOp.getBias())));
+      })
+      .Case([&](LayerNormOp norm) {
+        return setRows(norm,
+                       layerNorm(rows(norm.getInput()), rows(norm.getWeight()),
+                                 rowsOrNull(norm.getBias()),
+                                 norm.getEps().convertToDouble()));
+      })
+      .Case([&](FfnOp f) {
+        FfnWeights w{&rows(f.getUp()),
+                     &rows(f.getDown()),
+                     rowsOrNull(f.getGate()),
+                     rowsOrNull(f.getUpBias()),
+                     rowsOrNull(f.getGateBias()),
+                     rowsOrNull(f.getDownBias())};
+        return setRows(f, ffn(rows(f.getInput()), w, f.getAct()));
+      })
+      .Case([&](ActivationOp act) {
+        return setRows(act, activation(act.getAct(), rows(act.getInput())));
+      })
+      .Case([&](AddOp sum) {
+        return setRows(sum, add(rows(sum.getLhs()), rows(sum.getRhs())));
+      })
+      .Case([&](SliceColumnsOp slice) {
+        return setRows(slice, sliceColumns(rows(slice.getInput()),
+                                           slice.getFirst(), slice.getWidth()));
+      })
+      .Default([](Operation *other) {
+        return other->emitError()
+               << "expected an op that the interpreter knows, got "
+               << other->getName();
+      });
+}

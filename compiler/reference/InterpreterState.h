@@ -1,0 +1,80 @@
+// The interpreter's state, shared by the files that implement it.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_REFERENCE_INTERPRETERSTATE_H
+#define TFC_COMPILER_REFERENCE_INTERPRETERSTATE_H
+
+#include "compiler/reference/Interpreter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <memory>
+#include <variant>
+
+namespace tfc::reference {
+
+using Ids = std::vector<int32_t>;
+/// What an SSA value is: rows (a vector is one row), ids, an index. Handles
+/// have none. Types say which, so that reading one needs no check.
+using Datum = std::variant<std::monostate, std::shared_ptr<const Matrix>,
+                           std::shared_ptr<const Ids>, int64_t>;
+
+class Interpreter {
+public:
+  Interpreter(mlir::func::FuncOp entry, const Step &step,
+              const WeightProvider &weights, Cache &cache, const TapFn &tap)
+      : entry(entry), step(step), weights(weights), cache(cache), tap(tap) {}
+
+  mlir::FailureOr<Outputs> run() {
+    if (mlir::failed(bindArguments()) || mlir::failed(checkSequences()) ||
+        mlir::failed(runBlock(entry.getBody().front()))) {
+      return mlir::failure();
+    }
+    return std::move(outputs);
+  }
+
+private:
+  mlir::LogicalResult bindArguments();
+  mlir::LogicalResult bindInput(mlir::BlockArgument argument,
+                                transformer::InputAttr input);
+  mlir::LogicalResult checkSequences();
+
+  mlir::LogicalResult runBlock(mlir::Block &block);
+  mlir::LogicalResult runOp(mlir::Operation &op);
+  mlir::LogicalResult runOp(mlir::scf::ForOp loop);
+  mlir::LogicalResult runOp(mlir::arith::ConstantOp constant);
+  mlir::LogicalResult runOp(transformer::OutputOp output);
+  mlir::LogicalResult runOp(transformer::TapOp tapOp);
+  mlir::LogicalResult runOp(transformer::WeightOp weight);
+  mlir::LogicalResult runOp(transformer::EmbeddingOp op);
+  mlir::LogicalResult runOp(transformer::GatherRowsOp op);
+  mlir::LogicalResult runOp(transformer::AttentionOp op);
+
+  void set(mlir::Value value, Datum datum) { values[value] = std::move(datum); }
+  mlir::LogicalResult setRows(mlir::Value value, Matrix matrix) {
+    set(value, std::make_shared<const Matrix>(std::move(matrix)));
+    return mlir::success();
+  }
+  const Matrix &rows(mlir::Value value) {
+    return *std::get<std::shared_ptr<const Matrix>>(values[value]);
+  }
+  const Matrix *rowsOrNull(mlir::Value value) {
+    return value ? &rows(value) : nullptr;
+  }
+  const Ids &ids(mlir::Value value) {
+    return *std::get<std::shared_ptr<const Ids>>(values[value]);
+  }
+  int64_t index(mlir::Value value) { return std::get<int64_t>(values[value]); }
+
+  mlir::func::FuncOp entry;
+  const Step &step;
+  const WeightProvider &weights;
+  Cache &cache;
+  const TapFn &tap;
+  int64_t tokens = -1; // until the first input says how many
+  mlir::DenseMap<mlir::Value, Datum> values;
+  Outputs outputs;
+};
+
+} // namespace tfc::reference
+
+#endif // TFC_COMPILER_REFERENCE_INTERPRETERSTATE_H
