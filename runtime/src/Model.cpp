@@ -41,25 +41,29 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
   model->packed = std::move(*packed);
   model->tap = options.tap;
   model->tapUser = options.tapUser;
-  model->hostTable.ctx = model.get();
-  model->hostTable.n_workers = model->threads;
-  model->hostTable.parallel_for = [](void *ctx, int64_t n, tfc_body_fn body,
-                                     void *arg) {
+  model->fillHost();
+  return model;
+}
+
+Model::~Model() = default;
+
+void Model::fillHost() {
+  hostTable.ctx = this;
+  hostTable.n_workers = threads;
+  hostTable.parallel_for = [](void *ctx, int64_t n, tfc_body_fn body,
+                              void *arg) {
     uint32_t workers = static_cast<const Model *>(ctx)->threads;
     ThreadPool::instance().parallelFor(workers, n, body, arg);
   };
-  model->hostTable.tap = [](void *ctx, const char *id, int64_t layer,
-                            const void *data, int64_t rows, int64_t width) {
+  hostTable.tap = [](void *ctx, const char *id, int64_t layer, const void *data,
+                     int64_t rows, int64_t width) {
     const Model &self = *static_cast<const Model *>(ctx);
     if (self.tap) {
       self.tap(self.tapUser, id, layer, rows, width,
                static_cast<const float *>(data));
     }
   };
-  return model;
 }
-
-Model::~Model() = default;
 
 Status Model::chooseEntries() {
   for (uint32_t i = 0; i < chosen->n_entries; ++i) {

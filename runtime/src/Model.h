@@ -52,6 +52,7 @@ public:
 private:
   Model() = default;
   Status chooseEntries();
+  void fillHost();
 
   std::unique_ptr<Module> module;
   const tfc_program_v0 *chosen = nullptr;

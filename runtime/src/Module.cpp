@@ -29,26 +29,35 @@ Result<std::unique_ptr<Module>> Module::open(const std::string &path) {
         Code::Incompatible, path,
         ": expected a compiled model for this machine, got: ", dlerror());
   }
+  Status status = module->query();
+  if (!status) {
+    return std::move(status.error());
+  }
+  return module;
+}
+
+Status Module::query() {
   auto query = reinterpret_cast<tfc_module_query_fn>(
-      dlsym(module->handle, TFC_MODULE_QUERY_SYMBOL));
+      dlsym(handle, TFC_MODULE_QUERY_SYMBOL));
   if (!query) {
-    return makeError(Code::Incompatible, path,
+    return makeError(Code::Incompatible, libraryPath,
                      ": expected a compiled model (symbol ",
                      TFC_MODULE_QUERY_SYMBOL, "), got another library");
   }
   const tfc_module_header *header = query(TFC_ABI_VERSION);
   if (!header || header->version != TFC_ABI_VERSION) {
-    return makeError(Code::Incompatible, path, ": expected ABI version ",
+    return makeError(Code::Incompatible, libraryPath, ": expected ABI version ",
                      TFC_ABI_VERSION, " (this runtime's), got ",
                      header ? std::to_string(header->version) : "a newer one",
                      "; compile the model again");
   }
-  module->module = reinterpret_cast<const tfc_module_v0 *>(header);
-  Status status = checkModule(*module->module);
+  module = reinterpret_cast<const tfc_module_v0 *>(header);
+  Status status = checkModule(*module);
   if (!status) {
-    return makeError(status.error().code, path, ": ", status.error().message);
+    return makeError(status.error().code, libraryPath, ": ",
+                     status.error().message);
   }
-  return module;
+  return {};
 }
 
 Module::~Module() {

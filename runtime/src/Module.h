@@ -31,6 +31,7 @@ public:
 
 private:
   Module() = default;
+  Status query();
 
   std::string libraryPath;
   void *handle = nullptr;

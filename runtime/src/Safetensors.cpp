@@ -55,12 +55,38 @@ Error invalid(const std::string &path, const std::string &what) {
   return makeError(Code::InvalidArgument, path, ": ", what);
 }
 
+/// The entry's offsets lie in the data and fit its shape.
+Status checkEntry(const std::string &path, const HeaderEntry &entry,
+                  uint64_t dataBytes) {
+  std::string where = concat("tensor ", quoteName(entry.name), ": expected ");
+  if (entry.begin > entry.end || entry.end > dataBytes) {
+    return invalid(path, concat(where, "data_offsets within [0, ", dataBytes,
+                                "], got [", entry.begin, ", ", entry.end, "]"));
+  }
+  std::string type =
+      concat("shape ", shapeText(entry.shape), " of ", dtypeName(entry.dtype));
+  std::optional<uint64_t> bytes = byteCount(entry);
+  if (!bytes) {
+    return invalid(path, concat(where, "a whole number of bytes below 2^61, ",
+                                "got ", type));
+  }
+  if (*bytes != entry.end - entry.begin) {
+    return invalid(path, concat(where, *bytes, " bytes (", type, "), got ",
+                                entry.end - entry.begin));
+  }
+  return {};
+}
+
 /// The regions must tile the data: sorted, each begins where the one before
 /// ends, and the last ends where the file does.
 Status checkRegions(const std::string &path, const Header &header,
                     uint64_t dataBytes) {
   std::vector<const HeaderEntry *> order;
   for (const HeaderEntry &entry : header.entries) {
+    Status status = checkEntry(path, entry, dataBytes);
+    if (!status) {
+      return status;
+    }
     order.push_back(&entry);
   }
   std::sort(order.begin(), order.end(),
@@ -70,31 +96,12 @@ Status checkRegions(const std::string &path, const Header &header,
             });
   uint64_t end = 0;
   for (const HeaderEntry *entry : order) {
-    std::string where = concat("tensor ", quoteName(entry->name), ": ");
-    if (entry->begin > entry->end || entry->end > dataBytes) {
-      return invalid(path, concat(where, "expected data_offsets within [0, ",
-                                  dataBytes, "], got [", entry->begin, ", ",
-                                  entry->end, "]"));
-    }
-    std::optional<uint64_t> bytes = byteCount(*entry);
-    if (!bytes) {
-      return invalid(path,
-                     concat(where, "expected a whole number of bytes ",
-                            "below 2^61, got shape ", shapeText(entry->shape),
-                            " of ", dtypeName(entry->dtype)));
-    }
-    if (*bytes != entry->end - entry->begin) {
-      return invalid(path, concat(where, "expected ", *bytes, " bytes (shape ",
-                                  shapeText(entry->shape), " of ",
-                                  dtypeName(entry->dtype), "), got ",
-                                  entry->end - entry->begin));
-    }
     if (entry->begin != end) {
-      return invalid(path, concat(where, "expected data to begin at ", end,
-                                  entry->begin < end
-                                      ? " (regions must not overlap)"
-                                      : " (regions must leave no hole)",
-                                  ", got ", entry->begin));
+      const char *why = entry->begin < end ? "regions must not overlap"
+                                           : "regions must leave no hole";
+      return invalid(path, concat("tensor ", quoteName(entry->name),
+                                  ": expected data to begin at ", end, " (",
+                                  why, "), got ", entry->begin));
     }
     end = entry->end;
   }

@@ -130,6 +130,7 @@ public:
 private:
   Status openFolder();
   Status openIndex(const std::string &indexPath);
+  Status openShard(const std::string &indexPath, const std::string &name);
   Status add(const std::string &path);
   Status finish();
 

@@ -109,6 +109,11 @@ public:
 
   bool key(string_t &name) override {
     lastKey = name;
+    // A C program would see another name than this one.
+    if (name.find('\0') != std::string::npos) {
+      return fail("expected names without null characters, got ",
+                  quoteName(name));
+    }
     if (level == Level::Top) {
       return names.insert(name).second ||
              fail("expected distinct tensors, got ", quoteName(name), " twice");

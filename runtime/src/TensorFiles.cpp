@@ -128,39 +128,39 @@ Status TensorFiles::openIndex(const std::string &indexPath) {
   std::map<std::string, size_t> shards;
   Faults faults;
   for (const auto &[tensor, name] : *index) {
-    if (!shards.emplace(name, 0).second) {
-      continue;
-    }
-    fs::path path = fs::path(rootPath) / name;
-    std::error_code error;
-    if (!isPlainRelative(name)) {
-      faults.add(makeError(Code::InvalidArgument, indexPath,
-                           ": expected names of files in its folder, got ",
-                           quoteName(name)));
-    } else if (!fs::exists(path, error)) {
-      faults.add(makeError(Code::NotFound, indexPath, ": expected shard ",
-                           quoteName(name), " in its folder, got none"));
-    } else if (!staysInside(rootPath, path)) {
-      faults.add(makeError(Code::InvalidArgument, indexPath,
-                           ": expected names of files in its folder, got ",
-                           quoteName(name), ", a link out of it"));
-    } else {
-      faults.add(add(path));
-      shards[name] = files.size();
+    if (shards.emplace(name, files.size()).second) {
+      faults.add(openShard(indexPath, name));
     }
   }
-  if (faults.any()) {
-    return faults.take();
-  }
-  for (const auto &[tensor, name] : *index) {
-    const TensorFile &file = *files[shards[name] - 1];
-    if (!file.find(tensor)) {
+  for (auto it = index->begin(); it != index->end() && !faults.any(); ++it) {
+    const TensorFile &file = *files[shards[it->second]];
+    if (!file.find(it->first)) {
       faults.add(makeError(Code::NotFound, file.path(), ": expected tensor ",
-                           quoteName(tensor), " (", indexName,
+                           quoteName(it->first), " (", indexName,
                            " puts it there), got none"));
     }
   }
   return faults.take();
+}
+
+Status TensorFiles::openShard(const std::string &indexPath,
+                              const std::string &name) {
+  fs::path path = fs::path(rootPath) / name;
+  std::string expected = ": expected names of files in its folder, got ";
+  std::error_code error;
+  if (!isPlainRelative(name)) {
+    return makeError(Code::InvalidArgument, indexPath, expected,
+                     quoteName(name));
+  }
+  if (!fs::exists(path, error)) {
+    return makeError(Code::NotFound, indexPath, ": expected shard ",
+                     quoteName(name), " in its folder, got none");
+  }
+  if (!staysInside(rootPath, path)) {
+    return makeError(Code::InvalidArgument, indexPath, expected,
+                     quoteName(name), ", a link out of it");
+  }
+  return add(path);
 }
 
 Status TensorFiles::add(const std::string &path) {

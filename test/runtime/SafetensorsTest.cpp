@@ -140,6 +140,8 @@ const Malformed malformed[] = {
      "header: expected distinct tensors, got \"__metadata__\" twice"},
     {"text after the header", fileOf("{}x", 0),
      "header: expected JSON, got a syntax error at byte 3 of it"},
+    {"a null character in a name", fileOf("{\"a\\u0000\":{}}", 0),
+     "header: expected names without null characters, got \"a\\x00\""},
     {"control characters in a name",
      fileOf("{\"a\\u001b[2J\":{\"dtype\":\"U8\"}}", 0),
      "header: tensor \"a\\x1b[2J\": expected shape, got none"},

@@ -2,42 +2,40 @@
  * whose outputs depend on tokens, positions, visible keys and cache contents.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * It checks what the host promises and returns a status other than 0 when a
- * promise is broken. Macros choose what it is:
- *   FAKE_KIND       0 an encoder with heads, 1 a decoder with a language head,
- *                   2 a decoder with a classification head
- *   FAKE_PAD        the pad token, -1 for none
- *   FAKE_VERSION    the ABI version it claims
- *   FAKE_PROGRAMS   how many of its programs it lists
- *   FAKE_FIRST      which one is the first of them
- *   FAKE_NEEDS      the oldest host it talks to
- *   FAKE_STATUS     what its entry returns
- *   FAKE_TAPS       1: reports the state after every layer
+ * fake_checks.h checks what the host promises; the entry returns a status other
+ * than 0 when a promise is broken.
  *
  * The model: x = embed[id] + position[pos] + (type + 1) / 2, an absent type
- * being -1; in each
- * of two layers, x *= scale, y = mix x is cached, x += mean of y over the
- * visible keys; logits = embed x + bias. */
+ * being -1; in each of two layers, x *= scale, y = mix x is cached, x += mean
+ * of y over the visible keys; logits = embed x + bias. */
 #include "tfc/abi.h"
 
+/* 0: an encoder with heads; 1: a decoder with a language head; 2: a decoder
+ * with a classification head. */
 #ifndef FAKE_KIND
 #define FAKE_KIND 0
 #endif
+/* The pad token, -1 for none. */
 #ifndef FAKE_PAD
 #define FAKE_PAD 0
 #endif
+/* The ABI version it claims. */
 #ifndef FAKE_VERSION
 #define FAKE_VERSION TFC_ABI_VERSION
 #endif
+/* The oldest host it talks to. */
 #ifndef FAKE_NEEDS
 #define FAKE_NEEDS 1
 #endif
+/* How many of its programs it lists. */
 #ifndef FAKE_PROGRAMS
 #define FAKE_PROGRAMS 3
 #endif
+/* Which program is the first that it lists. */
 #ifndef FAKE_FIRST
 #define FAKE_FIRST 0
 #endif
+/* What its entry returns. */
 #ifndef FAKE_STATUS
 #define FAKE_STATUS 0
 #endif
@@ -132,63 +130,7 @@ static int32_t pack_weight(const tfc_pack_v0 *pack) {
   return 0;
 }
 
-/* ---- What the host promises -----------------------------------------------
- */
-
-static int32_t check_sequences(const tfc_step_v0 *step) {
-  int64_t next = 0;
-  for (int64_t s = 0; s < step->n_sequences; ++s) {
-    const tfc_sequence_v0 *q = &step->sequences[s];
-    if (q->first != next || q->count < 1 || q->past < 0 || q->keys < 1 ||
-        q->keys > q->past + q->count || !q->blocks) {
-      return 2;
-    }
-    next += q->count;
-  }
-  return next == step->n_tokens ? 0 : 2;
-}
-
-/* Every token in one item, the most expensive items first. */
-static int32_t check_items(const tfc_step_v0 *step) {
-  int64_t covered = 0, last = INT64_MAX;
-  for (int64_t i = 0; i < step->n_items; ++i) {
-    const tfc_item_v0 *item = &step->items[i];
-    const tfc_sequence_v0 *q = &step->sequences[item->sequence];
-    if (item->first_row % TILE || item->first_row >= q->count) {
-      return 3;
-    }
-    int64_t count = q->count - item->first_row;
-    count = count < TILE ? count : TILE;
-    int64_t seen = q->past + item->first_row + count;
-    int64_t cost = count * (IS_CAUSAL && seen < q->keys ? seen : q->keys);
-    if (cost > last) {
-      return 3;
-    }
-    last = cost;
-    covered += count;
-  }
-  return covered == step->n_tokens ? 0 : 3;
-}
-
-static int32_t check_values(const tfc_step_v0 *step,
-                            const tfc_entry_v0 *entry) {
-  for (uint32_t p = 0; p < entry->n_inputs; ++p) {
-    const int32_t *values = (const int32_t *)step->inputs[p];
-    int32_t low = entry->inputs[p].fill == TFC_FILL_ABSENT ? -1 : 0;
-    for (int64_t t = 0; t < step->n_tokens; ++t) {
-      if (values[t] < low || values[t] >= entry->inputs[p].limit) {
-        return 4;
-      }
-    }
-  }
-  for (int64_t r = 0; r < step->n_rows; ++r) {
-    if (step->rows[r] < 0 || step->rows[r] >= step->n_tokens) {
-      return 4;
-    }
-  }
-  uintptr_t addresses = (uintptr_t)step->weights | (uintptr_t)step->workspace;
-  return addresses % 64 ? 4 : 0;
-}
+#include "fake_checks.h"
 
 /* ---- One step -------------------------------------------------------------
  */
@@ -341,6 +283,7 @@ static int32_t run(const tfc_step_v0 *step) {
   for (work.layer = 0; work.layer < LAYERS; ++work.layer) {
     write_cache(&work);
     host->parallel_for(host->ctx, step->n_items, attend, &work);
+/* FAKE_TAPS: the state after every layer is reported. */
 #ifdef FAKE_TAPS
     host->tap(host->ctx, "layers.out", work.layer, work.state, step->n_tokens,
               D);

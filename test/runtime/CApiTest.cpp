@@ -1,0 +1,176 @@
+// The C API as a C program sees it.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/runtime/FakeModel.h"
+
+#include <cstddef>
+
+namespace tfc::rt::test {
+namespace {
+
+class CApi : public ::testing::Test {
+protected:
+  void SetUp() override {
+    writeTensors(folder / "model.safetensors", FakeWeights().stored());
+    weightsPath = folder.path.string();
+    options.struct_size = sizeof(options);
+    options.weights_path = weightsPath.c_str();
+  }
+  void TearDown() override { tfc_model_free(model); }
+
+  void load(const std::string &variant) {
+    std::string path = fakeLibrary(variant);
+    options.library_path = path.c_str();
+    tfc_error *error = tfc_model_load(&options, &model);
+    ASSERT_EQ(error, nullptr) << tfc_error_message(error);
+  }
+
+  /// Frees the error.
+  static std::string text(tfc_error *error) {
+    std::string message = tfc_error_message(error);
+    tfc_error_free(error);
+    return message;
+  }
+
+  Folder folder;
+  std::string weightsPath;
+  tfc_model_options options{};
+  tfc_model *model = nullptr;
+};
+
+TEST_F(CApi, DescribesTheModel) {
+  load("encoder");
+  tfc_model_info info{};
+  info.struct_size = sizeof(info);
+  EXPECT_EQ(text(tfc_model_get_info(model, &info)), "");
+  EXPECT_STREQ(info.name, "fake");
+  EXPECT_STREQ(info.kind, "encoder");
+  EXPECT_EQ(info.max_positions, 16);
+  EXPECT_EQ(info.spec_hash, 1234U);
+  EXPECT_EQ(info.can_generate, 0);
+  ASSERT_EQ(info.n_inputs, 3U);
+  EXPECT_STREQ(info.inputs[0].name, "input_ids");
+  EXPECT_EQ(info.inputs[0].required, 1);
+  EXPECT_EQ(info.inputs[0].limit, 32);
+  ASSERT_EQ(info.n_outputs, 3U);
+  EXPECT_EQ(info.outputs[0].rank, 3U);
+  EXPECT_EQ(info.outputs[1].rank, 2U);
+  EXPECT_EQ(info.outputs[2].rank, 2U);
+  EXPECT_EQ(info.cache_bytes_per_token, 16U);
+  EXPECT_GT(info.weight_bytes, 0U);
+  EXPECT_GE(info.threads, 1U);
+  // A caller of an older version, whose struct ended after the name.
+  tfc_model_info old{};
+  old.struct_size = offsetof(tfc_model_info, kind);
+  EXPECT_EQ(text(tfc_model_get_info(model, &old)), "");
+  EXPECT_STREQ(old.name, "fake");
+  EXPECT_EQ(old.kind, nullptr);
+  old.struct_size = 0;
+  EXPECT_EQ(text(tfc_model_get_info(model, &old)),
+            "expected struct_size to be set, got 0");
+}
+
+TEST_F(CApi, RefusesNull) {
+  load("decoder");
+  tfc_outputs *outputs = nullptr;
+  tfc_session *session = nullptr;
+  tfc_encode_options encode{};
+  tfc_generate_options generate{};
+  std::string null = "expected arguments, got null";
+  std::string unset = "expected options with struct_size set, got none";
+  EXPECT_EQ(text(tfc_model_load(nullptr, &model)), unset);
+  EXPECT_EQ(text(tfc_encode(model, nullptr, &outputs)), unset);
+  EXPECT_EQ(text(tfc_encode(model, &encode, &outputs)), unset);
+  EXPECT_EQ(text(tfc_generate(model, &generate, nullptr, nullptr, &outputs)),
+            unset);
+  encode.struct_size = sizeof(encode);
+  EXPECT_EQ(text(tfc_encode(nullptr, &encode, &outputs)), null);
+  EXPECT_EQ(text(tfc_encode(model, &encode, nullptr)), null);
+  encode.n_inputs = 1;
+  EXPECT_EQ(text(tfc_encode(model, &encode, &outputs)),
+            "expected inputs, got null");
+  EXPECT_EQ(text(tfc_session_create(nullptr, nullptr, &session)), null);
+  EXPECT_EQ(text(tfc_session_step(nullptr, nullptr)), null);
+  EXPECT_EQ(text(tfc_session_remove(nullptr, 1)), null);
+  EXPECT_EQ(tfc_error_code(nullptr), 0);
+  EXPECT_STREQ(tfc_error_message(nullptr), "");
+  EXPECT_EQ(tfc_outputs_count(nullptr), 0U);
+  EXPECT_EQ(tfc_outputs_get(nullptr, 0), nullptr);
+  tfc_error_free(nullptr);
+  tfc_session_free(nullptr);
+  tfc_outputs_free(nullptr);
+}
+
+TEST_F(CApi, CodesAndVersions) {
+  std::string missing = folder / "missing.so";
+  options.library_path = missing.c_str();
+  tfc_error *error = tfc_model_load(&options, &model);
+  EXPECT_EQ(tfc_error_code(error), TFC_NOT_FOUND);
+  tfc_error_free(error);
+  options.threads = 5000;
+  error = tfc_model_load(&options, &model);
+  EXPECT_EQ(tfc_error_code(error), TFC_INVALID_ARGUMENT);
+  tfc_error_free(error);
+  EXPECT_EQ(tfc_abi_version(), TFC_ABI_VERSION);
+  EXPECT_STRNE(tfc_version(), "");
+}
+
+TEST_F(CApi, SessionsStep) {
+  load("decoder");
+  tfc_session *session = nullptr;
+  EXPECT_EQ(text(tfc_session_create(model, nullptr, &session)), "");
+  int64_t tokens[] = {7, 8, 9};
+  tfc_request request{};
+  request.struct_size = sizeof(request);
+  request.tokens = tokens;
+  request.n_tokens = 3;
+  request.max_new_tokens = 2;
+  request.own_eos = 1;
+  tfc_sequence_id id = 0;
+  EXPECT_EQ(text(tfc_session_add(session, &request, &id)), "");
+  EXPECT_NE(id, 0U);
+  tfc_step_result result{};
+  result.struct_size = sizeof(result);
+  for (int step = 0; step < 2; ++step) {
+    EXPECT_EQ(text(tfc_session_step(session, &result)), "");
+    ASSERT_EQ(result.n_tokens, 1U);
+    EXPECT_EQ(result.tokens[0].sequence, id);
+  }
+  EXPECT_EQ(result.tokens[0].state, TFC_LENGTH_REACHED);
+  EXPECT_EQ(text(tfc_session_step(session, &result)), "");
+  EXPECT_EQ(result.n_tokens, 0U);
+  EXPECT_EQ(text(tfc_session_remove(session, id)),
+            concat("expected a sequence of the session, got ", id));
+  tfc_session_free(session);
+}
+
+TEST_F(CApi, ReportsTaps) {
+  std::vector<std::pair<int64_t, std::vector<float>>> taps;
+  options.tap = [](void *user, const char *id, int64_t layer, int64_t rows,
+                   int64_t width, const float *data) {
+    EXPECT_STREQ(id, "layers.out");
+    static_cast<std::vector<std::pair<int64_t, std::vector<float>>> *>(user)
+        ->push_back({layer, std::vector<float>(data, data + rows * width)});
+  };
+  options.tap_user = &taps;
+  load("taps");
+  int64_t ids[] = {7, 8};
+  tfc_tensor input{"input_ids", TFC_I64, 2, {1, 2, 0}, ids};
+  tfc_encode_options encode{};
+  encode.struct_size = sizeof(encode);
+  encode.inputs = &input;
+  encode.n_inputs = 1;
+  tfc_outputs *outputs = nullptr;
+  EXPECT_EQ(text(tfc_encode(model, &encode, &outputs)), "");
+  ASSERT_EQ(taps.size(), 2U);
+  EXPECT_EQ(taps[1].first, 1);
+  const tfc_tensor *hidden = tfc_outputs_find(outputs, "last_hidden_state");
+  ASSERT_NE(hidden, nullptr);
+  const float *values = static_cast<const float *>(hidden->data);
+  EXPECT_EQ(taps[1].second, std::vector<float>(values, values + 8));
+  EXPECT_EQ(tfc_outputs_find(outputs, "none"), nullptr);
+  EXPECT_EQ(tfc_outputs_get(outputs, 3), nullptr);
+  tfc_outputs_free(outputs);
+}
+
+} // namespace
+} // namespace tfc::rt::test

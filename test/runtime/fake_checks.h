@@ -1,0 +1,64 @@
+/* What abi.h lets an entry rely on, checked; for fake_module.c, which says what
+ * TILE and IS_CAUSAL are. Each check returns 0, or the status of its fault.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef TFC_TEST_RUNTIME_FAKECHECKS_H
+#define TFC_TEST_RUNTIME_FAKECHECKS_H
+
+#include "tfc/abi.h"
+
+static int32_t check_sequences(const tfc_step_v0 *step) {
+  int64_t next = 0;
+  for (int64_t s = 0; s < step->n_sequences; ++s) {
+    const tfc_sequence_v0 *q = &step->sequences[s];
+    if (q->first != next || q->count < 1 || q->past < 0 || q->keys < 1 ||
+        q->keys > q->past + q->count || !q->blocks) {
+      return 2;
+    }
+    next += q->count;
+  }
+  return next == step->n_tokens ? 0 : 2;
+}
+
+/* Every token in one item, the most expensive items first. */
+static int32_t check_items(const tfc_step_v0 *step) {
+  int64_t covered = 0, last = INT64_MAX;
+  for (int64_t i = 0; i < step->n_items; ++i) {
+    const tfc_item_v0 *item = &step->items[i];
+    const tfc_sequence_v0 *q = &step->sequences[item->sequence];
+    if (item->first_row % TILE || item->first_row >= q->count) {
+      return 3;
+    }
+    int64_t count = q->count - item->first_row;
+    count = count < TILE ? count : TILE;
+    int64_t seen = q->past + item->first_row + count;
+    int64_t cost = count * (IS_CAUSAL && seen < q->keys ? seen : q->keys);
+    if (cost > last) {
+      return 3;
+    }
+    last = cost;
+    covered += count;
+  }
+  return covered == step->n_tokens ? 0 : 3;
+}
+
+static int32_t check_values(const tfc_step_v0 *step,
+                            const tfc_entry_v0 *entry) {
+  for (uint32_t p = 0; p < entry->n_inputs; ++p) {
+    const int32_t *values = (const int32_t *)step->inputs[p];
+    int32_t low = entry->inputs[p].fill == TFC_FILL_ABSENT ? -1 : 0;
+    for (int64_t t = 0; t < step->n_tokens; ++t) {
+      if (values[t] < low || values[t] >= entry->inputs[p].limit) {
+        return 4;
+      }
+    }
+  }
+  for (int64_t r = 0; r < step->n_rows; ++r) {
+    if (step->rows[r] < 0 || step->rows[r] >= step->n_tokens) {
+      return 4;
+    }
+  }
+  uintptr_t addresses = (uintptr_t)step->weights | (uintptr_t)step->workspace;
+  return addresses % 64 ? 4 : 0;
+}
+
+#endif /* TFC_TEST_RUNTIME_FAKECHECKS_H */
