@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+# Shows that each check can fail: breaks a copy of the tree in one place and
+# expects the one fault that this makes.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import check_docs
+import check_format
+import check_layout
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.abspath(os.path.join(HERE, "..", ".."))
+
+
+class Copy(unittest.TestCase):
+    """The project's text files in a folder of their own."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.root = tempfile.mkdtemp(prefix="tfc-hygiene-")
+        for path in check_layout.list_files(ROOT):
+            target = os.path.join(cls.root, path)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copyfile(os.path.join(ROOT, path), target)
+        cls.before = set(check_layout.find_faults(cls.root))
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.root)
+
+    @contextlib.contextmanager
+    def changed(self, path, edit):
+        """The copy with one file edited (None: the file is removed or new)."""
+        place = os.path.join(self.root, path)
+        old = None
+        if os.path.exists(place):
+            with open(place, encoding="utf-8") as stream:
+                old = stream.read()
+        new = edit(old)
+        self.assertNotEqual(old, new, f"the edit of {path} changes nothing")
+        self.write(place, new)
+        try:
+            yield
+        finally:
+            self.write(place, old)
+
+    def write(self, place, text):
+        if text is None:
+            os.remove(place)
+            return
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with open(place, "w", encoding="utf-8") as stream:
+            stream.write(text)
+
+    def expect(self, path, edit, *parts):
+        """One new fault, with these parts in its message."""
+        with self.changed(path, edit):
+            faults = set(check_layout.find_faults(self.root)) - self.before
+        self.assertEqual(len(faults), 1, faults)
+        for part in parts:
+            self.assertIn(part, *faults)
+
+
+def behind_head(line):
+    """Adds a line behind the file's head."""
+    def edit(text):
+        lines = text.splitlines(keepends=True)
+        return "".join(lines[:2] + [line + "\n"] + lines[2:])
+    return edit
+
+
+def adding(text):
+    return lambda old: (old or "") + text
+
+
+def without(part):
+    return lambda old: old.replace(part, "")
+
+
+HEAD = ("// A file. " + check_layout.SPDX + "\n")
+
+
+class LayoutTest(Copy):
+    def test_phase_includes_phase(self):
+        self.expect("compiler/lowering/NormPatterns.cpp",
+                    behind_head('#include "compiler/cpu/Passes.h"'),
+                    "expected compiler/lowering to include",
+                    'got "compiler/cpu/Passes.h"')
+
+    def test_reader_includes_mlir(self):
+        self.expect("compiler/spec/ReadSpec.cpp",
+                    behind_head('#include "mlir/IR/Builders.h"'),
+                    'got "mlir/IR/Builders.h"')
+
+    def test_runtime_includes_compiler(self):
+        self.expect("runtime/src/Batch.cpp",
+                    behind_head('#include "compiler/spec/ModelSpec.h"'),
+                    "expected runtime to include")
+
+    def test_dialect_includes_pass(self):
+        self.expect("dialect/NormOps.td",
+                    behind_head('include "compiler/cpu/Passes.td"'),
+                    "expected dialect to include")
+
+    def test_example_includes_more(self):
+        self.expect("examples/hello_terse.c",
+                    behind_head('#include "tfc/abi.h"'),
+                    "expected examples to include", 'got "tfc/abi.h"')
+
+    def test_include_beside(self):
+        self.expect("compiler/cpu/EmitScalar.cpp",
+                    behind_head('#include "StepFields.h"'),
+                    "expected an include path from the root")
+
+    def test_pass_without_file(self):
+        added = ('def GrowTreesPass : Pass<"tfc-grow-trees"> {\n'
+                 '  let summary = "x";\n  let description = "y";\n}\n')
+        path = "compiler/fusion/Passes.td"
+        test = "test/compiler/fusion/grow-trees.mlir"
+        with self.changed(test, lambda _: HEAD):
+            self.expect(path, adding(added), "GrowTrees.cpp")
+        source = "compiler/fusion/GrowTrees.cpp"
+        with self.changed("compiler/fusion/CMakeLists.txt",
+                          adding("# GrowTrees\n")), \
+                self.changed(source, lambda _: HEAD):
+            self.expect(path, adding(added), test)
+            with self.changed(test, lambda _: HEAD):
+                self.expect(path, adding(added.replace("description", "x")),
+                            "expected a description of tfc-grow-trees")
+
+    def test_pass_of_other_words(self):
+        self.expect("compiler/emit/Passes.td",
+                    lambda old: old.replace("def EmitAbiPass", "def AbiPass"),
+                    "expected class EmitAbiPass")
+
+    def test_op_without_round_trip(self):
+        self.expect("test/dialect/norm-ops.mlir",
+                    lambda old: old.replace("transformer.layer_norm", "other"),
+                    "expected transformer.layer_norm in a round trip")
+
+    def test_constraint_without_test(self):
+        self.expect("dialect/NormOps.td",
+                    lambda old: old.replace("* C3. eps", "* C3. x.\n    * C4. eps"),
+                    "expected a test @layer_norm_c4_<what>")
+
+    def test_test_without_constraint(self):
+        self.expect("test/dialect/norm-invalid.mlir",
+                    adding("// @layer_norm_c9_what\n"),
+                    "expected a constraint that layer_norm has, got C9")
+
+    def test_fusion_names_structured_op(self):
+        self.expect("compiler/fusion/InsertTaps.cpp",
+                    adding("// PagedAttentionOp\n"),
+                    "expected no structured op")
+
+    def test_no_licence_line(self):
+        self.expect("runtime/src/Batch.cpp", without(check_layout.SPDX),
+                    "runtime/src/Batch.cpp: expected the SPDX line")
+
+    def test_path_of_a_machine(self):
+        self.expect("test/lit.cfg.py", adding('x = "/' + 'home/me/x"\n'),
+                    "expected a path that exists on every machine")
+
+    def test_unfinished(self):
+        self.expect("runtime/src/Batch.cpp", adding("// TO" + "DO: more\n"),
+                    "expected finished work")
+
+    def test_source_that_is_not_built(self):
+        self.expect("runtime/src/Forgotten.cpp", adding(HEAD),
+                    "expected its name in runtime/src/CMakeLists.txt")
+
+    def test_dead_link(self):
+        self.expect("README.md", adding("[x](docs/nowhere.md)\n"),
+                    "expected a link to a file, got docs/nowhere.md")
+
+    def test_status(self):
+        check = [sys.executable, "-B", os.path.join(HERE, "check_layout.py"),
+                 "--root", self.root]
+        with self.changed("runtime/src/Forgotten.cpp", adding(HEAD)):
+            done = subprocess.run(check, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error: runtime/src/Forgotten.cpp", done.stdout)
+
+
+@unittest.skipUnless(shutil.which(check_format.FORMATTER),
+                     f"no {check_format.FORMATTER}")
+class FormatTest(Copy):
+    def run_check(self):
+        return subprocess.run(
+            [sys.executable, "-B", os.path.join(HERE, "check_format.py"),
+             "--root", self.root], stdout=subprocess.PIPE, text=True)
+
+    def test_unformatted(self):
+        with self.changed("runtime/src/Batch.cpp", adding("int  x ;\n")):
+            done = self.run_check()
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error: runtime/src/Batch.cpp: expected the formatting",
+                      done.stdout)
+
+    def test_no_formatter(self):
+        done = subprocess.run(
+            [sys.executable, "-B", os.path.join(HERE, "check_format.py"),
+             "--formatter", "no-such-formatter"], stdout=subprocess.PIPE,
+            text=True)
+        self.assertEqual(done.returncode, check_format.SKIPPED)
+        self.assertIn("skipped: no no-such-formatter", done.stdout)
+
+
+class DocsTest(unittest.TestCase):
+    def setUp(self):
+        self.committed = tempfile.mkdtemp(prefix="tfc-docs-")
+        self.fresh = tempfile.mkdtemp(prefix="tfc-docs-")
+        for folder in (self.committed, self.fresh):
+            self.addCleanup(shutil.rmtree, folder)
+            self.write(folder, "passes.md", "# Passes\none\n")
+
+    def write(self, folder, name, text):
+        with open(os.path.join(folder, name), "w") as stream:
+            stream.write(text)
+
+    def test_equal(self):
+        self.assertEqual(check_docs.compare(self.committed, self.fresh), [])
+
+    def test_stale(self):
+        self.write(self.fresh, "passes.md", "# Passes\ntwo\n")
+        diff = "".join(check_docs.compare(self.committed, self.fresh))
+        self.assertIn("-one\n+two\n", diff)
+
+    def test_nobody_makes_it(self):
+        self.write(self.committed, "old.md", "old\n")
+        self.assertIn("-old\n", check_docs.compare(self.committed, self.fresh))
+
+    def test_missing(self):
+        self.write(self.fresh, "new.md", "new\n")
+        self.assertIn("+new\n", check_docs.compare(self.committed, self.fresh))
+
+
+if __name__ == "__main__":
+    unittest.main()
