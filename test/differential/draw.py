@@ -44,6 +44,7 @@ def draw_case(random, classes=None):
         "shards": random.random() < 0.2,
         "given_positions": random.random() < 0.3,
         "given_types": random.random() < 0.5,
+        "given_mask": random.random() < 0.8,
         "integers": random.choice(("int32", "int64")),
         "threads": random.choice((1, 2, 3)),
         "generate": 0,
@@ -53,8 +54,6 @@ def draw_case(random, classes=None):
     side = random.choice(("none", "left", "right", "holes"))
     if cls == "GPT2LMHeadModel":
         case["generate"] = random.choice((0, 7, 40))
-        side = random.choice(("none", "left", "right")) \
-            if case["generate"] else side
         case["eos"] = random.choice((None, random.randrange(case["vocab"])))
     longest = case["positions"] - case["generate"]
     length = random.choice((1, 2, 5, min(17, longest), longest))
@@ -87,7 +86,8 @@ def smaller(case):
                         ("dtype", ("float32",)), ("tie", (True,)),
                         ("scale", (True,)), ("scale_by_layer", (False,)),
                         ("shards", (False,)), ("given_positions", (False,)),
-                        ("given_types", (False,)), ("integers", ("int64",)),
+                        ("given_types", (False,)), ("given_mask", (True,)),
+                        ("integers", ("int64",)),
                         ("threads", (1,)), ("eos", (None,)),
                         ("eps", (1e-5,))):
         found += [dict(case, **{key: value}) for value in values]
@@ -102,6 +102,7 @@ def cost(case):
     plain = {"act": "relu", "dtype": "float32", "tie": True, "scale": True,
              "scale_by_layer": False, "shards": False, "eps": 1e-5,
              "given_positions": False, "given_types": False,
+             "given_mask": True,
              "integers": "int64", "threads": 1, "eos": None}
     return (case["layers"] * 100 + case["hidden"] + case["width"] +
             case["vocab"] + case["positions"] + case["generate"] * 10 +

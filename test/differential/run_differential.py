@@ -67,14 +67,15 @@ def make_inputs(case):
         # The last token that is not the pad must be one that is not masked.
         inputs["input_ids"].clamp_(min=1)
         inputs["input_ids"][mask == 0] = 0
-    # Without a mask generate would make one of the ids that are the pad's.
-    if case["generate"] or not bool(mask.all()):
+    if case["given_mask"] or not bool(mask.all()):
         inputs["attention_mask"] = mask
-    if case["given_types"] and not case["generate"]:
+    if case["given_types"]:
         inputs["token_type_ids"] = draw_below(
             case["types"] if bert else case["vocab"])
-    if case["given_positions"] and not case["generate"]:
-        inputs["position_ids"] = draw_below(case["positions"])
+    if case["given_positions"]:
+        # Generation counts on from them.
+        inputs["position_ids"] = draw_below(
+            case["positions"] - case["generate"])
     return {name: value.to(getattr(torch, case["integers"]))
             for name, value in inputs.items()}
 
