@@ -1,7 +1,7 @@
 // Attention against numbers worked out by hand. With q = ln 3, a key of 1
 // weighs three times as much as a key of 0.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "InterpretText.h"
+#include "test/unit/reference/InterpretText.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Runs a module given as text, for the interpreter's tests.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "InterpretText.h"
+#include "test/unit/reference/InterpretText.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,6 +1,6 @@
 // The layer loop, weights, taps, outputs, and what is refused.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "InterpretText.h"
+#include "test/unit/reference/InterpretText.h"
 
 #include <gtest/gtest.h>
 

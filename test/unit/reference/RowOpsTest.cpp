@@ -1,6 +1,6 @@
 // Row-wise ops against numbers worked out by hand.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "InterpretText.h"
+#include "test/unit/reference/InterpretText.h"
 
 #include <gtest/gtest.h>
 
