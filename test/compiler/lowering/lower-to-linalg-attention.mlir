@@ -1,0 +1,56 @@
+// attention: a write to the cache, then attention over what the cache holds.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-lower-to-linalg | FileCheck %s
+
+!cache = !transformer.cache<layers = 2, kv_heads = 1, head_dim = 8>
+!scratch = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 4>
+
+// CHECK-LABEL: @writes_before_it_reads
+// CHECK-SAME: %[[Q:[a-z0-9]*]]: tensor<?x16xf32>, %[[K:[a-z0-9]*]]: tensor<?x8xf32>, %[[V:[a-z0-9]*]]: tensor<?x8xf32>
+// CHECK-SAME: %[[BATCH:[a-z0-9]*]]: !transformer.batch, %[[CACHE:[a-z0-9]*]]: !transformer.cache
+// CHECK-SAME: %[[LAYER:[a-z0-9]*]]: index
+func.func @writes_before_it_reads(%q: tensor<?x16xf32>, %k: tensor<?x8xf32>,
+                                  %v: tensor<?x8xf32>,
+                                  %batch: !transformer.batch, %cache: !cache,
+                                  %layer: index) -> tensor<?x16xf32> {
+  // CHECK: transformer.cache_write %[[K]], %[[V]] into %[[CACHE]][%[[LAYER]]], %[[BATCH]]
+  // CHECK: %[[TOKENS:.*]] = tensor.dim %[[Q]]
+  // CHECK: %[[INIT:.*]] = tensor.empty(%[[TOKENS]]) : tensor<?x16xf32>
+  // CHECK: %[[SCALE:.*]] = arith.constant 5.000000e-01 : f32
+  // CHECK: transformer.paged_attention %[[Q]], %[[SCALE]], %[[CACHE]][%[[LAYER]]], %[[BATCH]] causal heads 2 outs(%[[INIT]]
+  %0 = transformer.attention %q, %k, %v, %cache[%layer], %batch causal heads 2
+         {scale = 0.5 : f64}
+         : tensor<?x16xf32>, tensor<?x8xf32>, tensor<?x8xf32>, !cache
+  return %0 : tensor<?x16xf32>
+}
+
+// CHECK-LABEL: @keeps_mask_and_scratch
+func.func @keeps_mask_and_scratch(%x: tensor<?x8xf32>,
+                                  %batch: !transformer.batch,
+                                  %cache: !scratch, %layer: index)
+    -> tensor<?x8xf32> {
+  // CHECK: transformer.cache_write {{.*}} <scratch, layers = 2, kv_heads = 2, head_dim = 4>
+  // CHECK: transformer.paged_attention {{.*}} bidirectional heads 2
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 {scale = 0.5 : f64}
+         : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, !scratch
+  return %0 : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @divides_the_scale_by_the_layer_from_one
+// CHECK-SAME: %[[LAYER:[a-z0-9]*]]: index
+func.func @divides_the_scale_by_the_layer_from_one(
+    %layer: index, %x: tensor<?x8xf32>, %batch: !transformer.batch,
+    %cache: !cache) -> tensor<?x8xf32> {
+  // CHECK: %[[SCALE:.*]] = arith.constant 5.000000e-01 : f32
+  // CHECK: %[[INTEGER:.*]] = arith.index_cast %[[LAYER]] : index to i32
+  // CHECK: %[[NUMBER:.*]] = arith.sitofp %[[INTEGER]]
+  // CHECK: %[[ONE:.*]] = arith.constant 1.000000e+00 : f32
+  // CHECK: %[[DIVISOR:.*]] = arith.addf %[[NUMBER]], %[[ONE]]
+  // CHECK: %[[QUOTIENT:.*]] = arith.divf %[[SCALE]], %[[DIVISOR]]
+  // CHECK: transformer.paged_attention %{{.*}}, %[[QUOTIENT]],
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch causal heads 1
+         scale_by_inverse_layer {scale = 0.5 : f64}
+         : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, !cache
+  return %0 : tensor<?x8xf32>
+}

@@ -1,0 +1,65 @@
+// embedding and gather_rows: reads of whole rows by number.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-lower-to-linalg --canonicalize | FileCheck %s
+
+// CHECK-LABEL: @reads_the_row_of_each_id
+// CHECK-SAME: %[[IDS:[a-z0-9]*]]: tensor<?xi32>, %[[TABLE:[a-z0-9]*]]: tensor<5x8xf32>
+func.func @reads_the_row_of_each_id(%ids: tensor<?xi32>,
+                                    %table: tensor<5x8xf32>)
+    -> tensor<?x8xf32> {
+  // CHECK: %[[TOKENS:.*]] = tensor.dim %[[IDS]]
+  // CHECK: %[[ROWS:.*]] = tensor.empty(%[[TOKENS]]) : tensor<?x8xf32>
+  // CHECK: linalg.generic {{.*}} ins(%[[IDS]] : tensor<?xi32>) outs(%[[ROWS]]
+  // CHECK: ^bb0(%[[ID:.*]]: i32, %{{.*}}: f32):
+  // CHECK: %[[COLUMN:.*]] = linalg.index 1
+  // CHECK: %[[ROW:.*]] = arith.index_cast %[[ID]] : i32 to index
+  // CHECK: %[[VALUE:.*]] = tensor.extract %[[TABLE]][%[[ROW]], %[[COLUMN]]]
+  // CHECK: linalg.yield %[[VALUE]]
+  %0 = transformer.embedding %ids, %table : tensor<?xi32>, tensor<5x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @adds_the_offset_to_the_row
+// CHECK-SAME: %{{.*}}: tensor<?xi32>, %[[TABLE:[a-z0-9]*]]: tensor<5x8xf32>
+func.func @adds_the_offset_to_the_row(%ids: tensor<?xi32>,
+                                      %table: tensor<5x8xf32>)
+    -> tensor<?x8xf32> {
+  // CHECK: %[[OFFSET:.*]] = arith.constant 2 : index
+  // CHECK: %[[ROW:.*]] = arith.addi %{{.*}}, %[[OFFSET]] : index
+  // CHECK: tensor.extract %[[TABLE]][%[[ROW]],
+  %0 = transformer.embedding %ids, %table {offset = 2 : i64}
+         : tensor<?xi32>, tensor<5x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// Row 0 is read in place of one that does not exist.
+// CHECK-LABEL: @gives_zeros_for_an_absent_id
+// CHECK-SAME: %{{.*}}: tensor<?xi32>, %[[TABLE:[a-z0-9]*]]: tensor<5x8xf32>
+func.func @gives_zeros_for_an_absent_id(%ids: tensor<?xi32>,
+                                        %table: tensor<5x8xf32>)
+    -> tensor<?x8xf32> {
+  // CHECK-DAG: %[[NOTHING:.*]] = arith.constant 0.0{{.*}} : f32
+  // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : i32
+  // CHECK: ^bb0(%[[ID:.*]]: i32, %{{.*}}: f32):
+  // CHECK: %[[SAFE:.*]] = arith.maxsi %[[ID]], %[[ZERO]]
+  // CHECK: %[[ROW:.*]] = arith.index_cast %[[SAFE]]
+  // CHECK: %[[VALUE:.*]] = tensor.extract %[[TABLE]][%[[ROW]],
+  // CHECK: %[[ABSENT:.*]] = arith.cmpi slt, %[[ID]], %[[ZERO]]
+  // CHECK: arith.select %[[ABSENT]], %[[NOTHING]], %[[VALUE]]
+  %0 = transformer.embedding %ids, %table optional
+         : tensor<?xi32>, tensor<5x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// As many rows as are wanted, whatever the tokens.
+// CHECK-LABEL: @gathers_the_wanted_rows
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>, %[[WANTED:[a-z0-9]*]]: tensor<?xi32>
+func.func @gathers_the_wanted_rows(%x: tensor<?x8xf32>, %wanted: tensor<?xi32>)
+    -> tensor<?x8xf32> {
+  // CHECK: %[[COUNT:.*]] = tensor.dim %[[WANTED]]
+  // CHECK: tensor.empty(%[[COUNT]])
+  // CHECK: %[[ROW:.*]] = arith.index_cast
+  // CHECK: tensor.extract %[[X]][%[[ROW]],
+  %0 = transformer.gather_rows %x, %wanted : tensor<?x8xf32>, tensor<?xi32>
+  return %0 : tensor<?x8xf32>
+}

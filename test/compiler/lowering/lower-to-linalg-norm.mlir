@@ -1,0 +1,61 @@
+// layer_norm: mean, variance around the mean, and a map over the rows.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-lower-to-linalg --canonicalize | FileCheck %s
+
+// CHECK-DAG: #[[$ROW:.*]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-DAG: #[[$ELEMENT:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG: #[[$COLUMN:.*]] = affine_map<(d0, d1) -> (d1)>
+
+// CHECK-LABEL: @subtracts_the_mean_before_it_squares
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>, %[[W:[a-z0-9]*]]: tensor<8xf32>, %[[B:[a-z0-9]*]]: tensor<8xf32>
+func.func @subtracts_the_mean_before_it_squares(
+    %x: tensor<?x8xf32>, %w: tensor<8xf32>, %b: tensor<8xf32>)
+    -> tensor<?x8xf32> {
+  // CHECK-DAG: %[[WIDTH:.*]] = arith.constant 8.000000e+00 : f32
+  // CHECK-DAG: %[[EPS:.*]] = arith.constant 2.500000e-01 : f32
+  // CHECK: %[[SUM:.*]] = linalg.generic {indexing_maps = [#[[$ELEMENT]], #[[$ROW]]], iterator_types = ["parallel", "reduction"]} ins(%[[X]]
+  // CHECK: %[[SQUARES:.*]] = linalg.generic {indexing_maps = [#[[$ELEMENT]], #[[$ROW]], #[[$ROW]]], iterator_types = ["parallel", "reduction"]} ins(%[[X]], %[[SUM]]
+  // CHECK: ^bb0(%[[ELEM:.*]]: f32, %[[TOTAL:.*]]: f32, %[[SOFAR:.*]]: f32):
+  // CHECK: %[[MEAN:.*]] = arith.divf %[[TOTAL]], %[[WIDTH]]
+  // CHECK: %[[DELTA:.*]] = arith.subf %[[ELEM]], %[[MEAN]]
+  // CHECK: %[[SQUARE:.*]] = arith.mulf %[[DELTA]], %[[DELTA]]
+  // CHECK: arith.addf %[[SOFAR]], %[[SQUARE]]
+  // x is the last argument of the body: its rows are overwritten.
+  // CHECK: linalg.generic {indexing_maps = [#[[$ROW]], #[[$ROW]], #[[$COLUMN]], #[[$COLUMN]], #[[$ELEMENT]]], iterator_types = ["parallel", "parallel"]} ins(%[[SUM]], %[[SQUARES]], %[[W]], %[[B]] : {{.*}}) outs(%[[X]]
+  // CHECK: ^bb0(%[[S:.*]]: f32, %[[Q:.*]]: f32, %[[WEIGHT:.*]]: f32, %[[BIAS:.*]]: f32, %[[OLD:.*]]: f32):
+  // CHECK: arith.subf %[[OLD]]
+  // CHECK: %[[VARIANCE:.*]] = arith.divf %[[Q]], %[[WIDTH]]
+  // CHECK: %[[INSIDE:.*]] = arith.addf %[[VARIANCE]], %[[EPS]]
+  // CHECK: %[[ROOT:.*]] = math.sqrt %[[INSIDE]]
+  // CHECK: %[[UNIT:.*]] = arith.divf %{{.*}}, %[[ROOT]]
+  // CHECK: %[[SCALED:.*]] = arith.mulf %[[UNIT]], %[[WEIGHT]]
+  // CHECK: arith.addf %[[SCALED]], %[[BIAS]]
+  %0 = transformer.layer_norm %x, %w bias %b {eps = 0.25 : f64}
+         : tensor<?x8xf32>, tensor<8xf32>, tensor<8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @norms_without_bias
+func.func @norms_without_bias(%x: tensor<?x8xf32>, %w: tensor<8xf32>)
+    -> tensor<?x8xf32> {
+  // CHECK: math.sqrt
+  // CHECK-NEXT: arith.divf
+  // CHECK-NEXT: %[[SCALED:.*]] = arith.mulf
+  // CHECK-NEXT: linalg.yield %[[SCALED]]
+  %0 = transformer.layer_norm %x, %w {eps = 1.0 : f64}
+         : tensor<?x8xf32>, tensor<8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @keeps_rows_that_are_needed_afterwards
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>
+func.func @keeps_rows_that_are_needed_afterwards(%x: tensor<?x8xf32>,
+                                                 %w: tensor<8xf32>)
+    -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  // CHECK-COUNT-2: iterator_types = ["parallel", "reduction"]
+  // CHECK: %[[NEW:.*]] = tensor.empty({{.*}}) : tensor<?x8xf32>
+  // CHECK: linalg.generic {{.*}} ins(%[[X]], {{.*}} outs(%[[NEW]]
+  %0 = transformer.layer_norm %x, %w {eps = 1.0 : f64}
+         : tensor<?x8xf32>, tensor<8xf32>
+  return %0, %x : tensor<?x8xf32>, tensor<?x8xf32>
+}

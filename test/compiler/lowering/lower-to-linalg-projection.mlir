@@ -1,0 +1,115 @@
+// linear, ffn, add, slice_columns: products from zero in the order of the
+// columns, and maps that overwrite what nobody needs afterwards.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-lower-to-linalg --canonicalize | FileCheck %s
+
+// CHECK-DAG: #[[$X:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG: #[[$W:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
+// CHECK-DAG: #[[$Y:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-DAG: #[[$ELEMENT:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG: #[[$COLUMN:.*]] = affine_map<(d0, d1) -> (d1)>
+
+// CHECK-LABEL: @multiplies_with_rows_of_the_weight
+// CHECK-SAME: %[[INPUT:[a-z0-9]*]]: tensor<?x8xf32>, %[[WEIGHT:[a-z0-9]*]]: tensor<5x8xf32>, %[[BIAS:[a-z0-9]*]]: tensor<5xf32>
+func.func @multiplies_with_rows_of_the_weight(
+    %x: tensor<?x8xf32>, %w: tensor<5x8xf32>, %b: tensor<5xf32>)
+    -> tensor<?x5xf32> {
+  // CHECK: %[[TOKENS:.*]] = tensor.dim %[[INPUT]]
+  // CHECK: %[[EMPTY:.*]] = tensor.empty(%[[TOKENS]]) : tensor<?x5xf32>
+  // CHECK: %[[ZERO:.*]] = linalg.fill {{.*}} outs(%[[EMPTY]]
+  // CHECK: %[[PRODUCT:.*]] = linalg.generic {indexing_maps = [#[[$X]], #[[$W]], #[[$Y]]], iterator_types = ["parallel", "parallel", "reduction"]} ins(%[[INPUT]], %[[WEIGHT]] : {{.*}}) outs(%[[ZERO]]
+  // CHECK: ^bb0(%[[XK:.*]]: f32, %[[WK:.*]]: f32, %[[SUM:.*]]: f32):
+  // CHECK-NEXT: %[[TERM:.*]] = arith.mulf %[[XK]], %[[WK]]
+  // CHECK-NEXT: arith.addf %[[SUM]], %[[TERM]]
+  // CHECK: linalg.generic {indexing_maps = [#[[$COLUMN]], #[[$ELEMENT]]], {{.*}}} ins(%[[BIAS]] : {{.*}}) outs(%[[PRODUCT]]
+  %0 = transformer.linear %x, %w bias %b
+         : tensor<?x8xf32>, tensor<5x8xf32>, tensor<5xf32>
+  return %0 : tensor<?x5xf32>
+}
+
+// CHECK-LABEL: @activates_between_two_products
+// CHECK-SAME: %[[INPUT:[a-z0-9]*]]: tensor<?x8xf32>, %[[UP:[a-z0-9]*]]: tensor<6x8xf32>, %[[DOWN:[a-z0-9]*]]: tensor<8x6xf32>
+func.func @activates_between_two_products(%x: tensor<?x8xf32>,
+                                          %up: tensor<6x8xf32>,
+                                          %down: tensor<8x6xf32>)
+    -> tensor<?x8xf32> {
+  // CHECK: %[[INNER:.*]] = linalg.generic {{.*}} ins(%[[INPUT]], %[[UP]]
+  // CHECK: %[[ACTIVE:.*]] = linalg.generic {{.*}} outs(%[[INNER]]
+  // CHECK: arith.maximumf
+  // CHECK: linalg.generic {{.*}} ins(%[[ACTIVE]], %[[DOWN]]
+  %0 = transformer.ffn %x up %up down %down act relu
+         : tensor<?x8xf32>, tensor<6x8xf32>, tensor<8x6xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @multiplies_with_the_active_gate
+// CHECK-SAME: %[[INPUT:[a-z0-9]*]]: tensor<?x8xf32>, %[[UP:[a-z0-9]*]]: tensor<6x8xf32>, %[[DOWN:[a-z0-9]*]]: tensor<8x6xf32>, %[[GATE:[a-z0-9]*]]: tensor<6x8xf32>
+// CHECK-SAME: %[[GATE_BIAS:[a-z0-9]*]]: tensor<6xf32>
+func.func @multiplies_with_the_active_gate(
+    %x: tensor<?x8xf32>, %up: tensor<6x8xf32>, %down: tensor<8x6xf32>,
+    %gate: tensor<6x8xf32>, %gate_bias: tensor<6xf32>) -> tensor<?x8xf32> {
+  // CHECK: %[[INNER:.*]] = linalg.generic {{.*}} ins(%[[INPUT]], %[[UP]]
+  // CHECK: %[[PRODUCT:.*]] = linalg.generic {{.*}} ins(%[[INPUT]], %[[GATE]]
+  // CHECK: %[[BIASED:.*]] = linalg.generic {{.*}} ins(%[[GATE_BIAS]] : {{.*}}) outs(%[[PRODUCT]]
+  // CHECK: %[[ACTIVE:.*]] = linalg.generic {{.*}} outs(%[[BIASED]]
+  // CHECK: arith.maximumf
+  // CHECK: %[[GATED:.*]] = linalg.generic {{.*}} ins(%[[ACTIVE]] : {{.*}}) outs(%[[INNER]]
+  // CHECK: arith.mulf
+  // CHECK: linalg.generic {{.*}} ins(%[[GATED]], %[[DOWN]]
+  %0 = transformer.ffn %x up %up down %down gate %gate gate_bias %gate_bias
+         act relu : tensor<?x8xf32>, tensor<6x8xf32>, tensor<8x6xf32>,
+                    tensor<6x8xf32>, tensor<6xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @adds_onto_the_operand_that_nobody_needs
+// CHECK-SAME: %[[A:[a-z0-9]*]]: tensor<?x8xf32>, %[[B:[a-z0-9]*]]: tensor<?x8xf32>
+func.func @adds_onto_the_operand_that_nobody_needs(%a: tensor<?x8xf32>,
+                                                   %b: tensor<?x8xf32>)
+    -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  // CHECK: linalg.generic {{.*}} ins(%[[A]] : {{.*}}) outs(%[[B]]
+  %0 = transformer.add %a, %b : tensor<?x8xf32>, tensor<?x8xf32>
+  return %0, %a : tensor<?x8xf32>, tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @adds_into_new_rows_when_both_are_needed
+// CHECK-SAME: %[[A:[a-z0-9]*]]: tensor<?x8xf32>, %[[B:[a-z0-9]*]]: tensor<?x8xf32>
+func.func @adds_into_new_rows_when_both_are_needed(%a: tensor<?x8xf32>,
+                                                   %b: tensor<?x8xf32>)
+    -> (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) {
+  // CHECK: %[[NEW:.*]] = tensor.empty
+  // CHECK: linalg.generic {{.*}} ins(%[[A]], %[[B]] : {{.*}}) outs(%[[NEW]]
+  %0 = transformer.add %a, %b : tensor<?x8xf32>, tensor<?x8xf32>
+  return %0, %a, %b : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
+}
+
+// A value of an outer block may be needed again in the next round.
+// CHECK-LABEL: @keeps_rows_from_outside_the_loop
+// CHECK-SAME: %[[OUTER:[a-z0-9]*]]: tensor<?x8xf32>
+func.func @keeps_rows_from_outside_the_loop(%outer: tensor<?x8xf32>,
+                                            %n: index) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // CHECK: scf.for {{.*}} iter_args(%[[INNER:.*]] =
+  // CHECK: linalg.generic {{.*}} ins(%[[OUTER]] : {{.*}}) outs(%[[INNER]]
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%inner = %outer)
+         -> (tensor<?x8xf32>) {
+    %1 = transformer.add %outer, %inner : tensor<?x8xf32>, tensor<?x8xf32>
+    scf.yield %1 : tensor<?x8xf32>
+  }
+  return %0 : tensor<?x8xf32>
+}
+
+// No view: rows with gaps are what no kernel takes.
+// CHECK-LABEL: @copies_a_slice_of_columns
+// CHECK-SAME: %[[INPUT:[a-z0-9]*]]: tensor<?x8xf32>
+func.func @copies_a_slice_of_columns(%x: tensor<?x8xf32>) -> tensor<?x2xf32> {
+  // CHECK-DAG: %[[FIRST:.*]] = arith.constant 3 : index
+  // CHECK: linalg.generic {{.*}} outs(%{{.*}} : tensor<?x2xf32>)
+  // CHECK: %[[ROW:.*]] = linalg.index 0
+  // CHECK: %[[COLUMN:.*]] = linalg.index 1
+  // CHECK: %[[FROM:.*]] = arith.addi %[[COLUMN]], %[[FIRST]]
+  // CHECK: tensor.extract %[[INPUT]][%[[ROW]], %[[FROM]]]
+  %0 = transformer.slice_columns %x[3, 2] : tensor<?x8xf32>
+  return %0 : tensor<?x2xf32>
+}
