@@ -20,13 +20,16 @@ from tool import Failure, Tool
 
 
 def find_model(given):
-    """The model's folder: the one given, else the installed package's."""
+    """The model's folder: the one given, else the installed package's, else
+    the one that examples/quickstart.sh has fetched."""
     if given:
         return given
     spec = importlib.util.find_spec(PACKAGE)
-    if spec is None:
-        return None
-    return os.path.join(os.path.dirname(spec.origin), "model")
+    if spec is not None:
+        return os.path.join(os.path.dirname(spec.origin), "model")
+    fetched = os.path.join(ROOT, "..", "..", "build", "quickstart", PACKAGE,
+                           "model")
+    return fetched if os.path.isdir(fetched) else None
 
 
 def by_torch(folder, inputs):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Writes the golden models: tiny random Hugging Face directories, inputs, and
-# the outputs of transformers for them. The files are committed; tests read them.
+# what transformers computes for them. All of it is committed; tests read it.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Usage: make_golden.py [FOLDER], with torch 2.13.0 and transformers 5.23.0.
 

@@ -48,7 +48,7 @@ def build(cls, config, seed, **scales):
 
 
 def forward(model, inputs):
-    """The class's float tensors; masked tokens are zero, as tfc returns them."""
+    """The class's float tensors; zero at masked tokens, as tfc has them."""
     feed = {name: value.long() for name, value in inputs.items()}
     with torch.no_grad():
         result = model(**feed)

@@ -131,7 +131,8 @@ def check_model(entry, entries, tool):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="compares tfc with Hugging Face")
+    parser = argparse.ArgumentParser(
+        description="compares tfc with Hugging Face")
     parser.add_argument("--tfc", required=True)
     parser.add_argument("--tfc-run", required=True)
     parser.add_argument("models", nargs="*",
