@@ -130,7 +130,7 @@ static int32_t pack_weight(const tfc_pack_v0 *pack) {
   return 0;
 }
 
-#include "fake_checks.h"
+#include "test/runtime/fake_checks.h"
 
 /* ---- One step -------------------------------------------------------------
  */
