@@ -36,6 +36,7 @@ std::string_view guessClass(const rt::TensorFiles &files) {
 
 Sizes readSizes(Config &config) {
   Sizes sizes;
+  size_t faults = config.faults();
   sizes.hidden = config.integer("hidden_size", 768, 1, spec::maxWidth);
   sizes.vocab = config.integer("vocab_size", 30522, 1, spec::maxRows);
   sizes.positions =
@@ -46,7 +47,7 @@ Sizes readSizes(Config &config) {
   sizes.types = config.integer("type_vocab_size", 2, 1, spec::maxRows);
   sizes.eps = config.epsilon("layer_norm_eps", 1e-12);
   sizes.act = readActivation(config, "hidden_act", "gelu");
-  if (sizes.hidden % sizes.heads != 0) {
+  if (config.faults() == faults && sizes.hidden % sizes.heads != 0) {
     config.fault("num_attention_heads", "expected a divisor of hidden_size (" +
                                             std::to_string(sizes.hidden) +
                                             "), got " +

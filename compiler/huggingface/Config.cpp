@@ -128,7 +128,8 @@ int64_t huggingface::readLabels(Config &config) {
   }
   if (!names->isObject() || names->members.empty()) {
     config.fault("id2label", "expected an object with a name per label, got " +
-                                 spec::describe(*names));
+                                 (names->isObject() ? "an empty one"
+                                                    : spec::describe(*names)));
     return labels;
   }
   return static_cast<int64_t>(names->members.size());

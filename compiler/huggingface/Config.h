@@ -43,7 +43,9 @@ public:
 
   /// An error at the value of `key`, or at the file when it is missing.
   void fault(std::string_view key, const std::string &message);
-  spec::Place place() const { return object.place; }
+  /// How many faults there are so far: where reading adds none, what was read
+  /// is in the file.
+  size_t faults() const { return diagnostics.size(); }
 
 private:
   const spec::Json &object;

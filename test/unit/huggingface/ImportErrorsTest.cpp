@@ -68,7 +68,7 @@ TEST(ImportErrors, AllFaultsOfTheConfigAtOnce) {
   EXPECT_EQ(
       messagesOf("{\"model_type\": \"bert\",\n"
                  "\"hidden_size\": \"4\",\n"
-                 "\"num_attention_heads\": 7,\n"
+                 "\"num_attention_heads\": true,\n"
                  "\"hidden_act\": \"gelu_10\",\n"
                  "\"layer_norm_eps\": 0,\n"
                  "\"is_decoder\": true,\n"
@@ -78,8 +78,8 @@ TEST(ImportErrors, AllFaultsOfTheConfigAtOnce) {
                  "\"vocab_size\": 0}"),
       "DIR/config.json:2:16: /hidden_size: expected an integer, got \"4\" "
       "[TFC004]\n"
-      "DIR/config.json:3:24: /num_attention_heads: expected a divisor of "
-      "hidden_size (768), got 7\n"
+      "DIR/config.json:3:24: /num_attention_heads: expected an integer, got "
+      "true [TFC004]\n"
       "DIR/config.json:4:15: /hidden_act: expected an activation that tfc "
       "knows (gelu, gelu_python, gelu_new, gelu_pytorch_tanh, "
       "gelu_python_tanh, relu, silu, swish, tanh), got \"gelu_10\"\n"
@@ -96,6 +96,15 @@ TEST(ImportErrors, AllFaultsOfTheConfigAtOnce) {
       "f32, f16 and bf16 weights), got an object\n"
       "DIR/config.json:10:15: /vocab_size: expected an integer from 1 to "
       "268435456, got 0");
+}
+
+TEST(ImportErrors, HeadsMustDivide) {
+  EXPECT_EQ(messagesOf("{\"model_type\": \"bert\", \"hidden_size\": 26}"),
+            "DIR/config.json:1:1: /num_attention_heads: expected a divisor of "
+            "hidden_size (26), got 12");
+  EXPECT_EQ(messagesOf("{\"model_type\": \"gpt2\", \"n_head\": 5}"),
+            "DIR/config.json:1:34: /n_head: expected a divisor of n_embd "
+            "(768), got 5");
 }
 
 TEST(ImportErrors, UnknownKeysAreOneWarning) {
