@@ -1,0 +1,130 @@
+// A parallel loop becomes a body function and a call of the host.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-lower-parallel --canonicalize | FileCheck %s
+
+// CHECK: llvm.func internal @one_axis_body_0(%[[CAPTURES:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64, %[[NUMBER:.*]]: i32)
+// CHECK-DAG: %[[FIRST:.*]] = arith.index_castui %[[BEGIN]]
+// CHECK-DAG: %[[LAST:.*]] = arith.index_castui %[[END]]
+// CHECK-DAG: %[[WORKER:.*]] = arith.index_castui %[[NUMBER]]
+// CHECK: llvm.getelementptr %[[CAPTURES]][0, 1]
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[LAST]]
+// The worker picks its scratch, and is the host's.
+// CHECK: memref.store %{{.*}}, %{{.*}}[%[[WORKER]]]
+// CHECK: llvm.return
+
+// CHECK: func.func @one_axis(%[[STEP:.*]]: !llvm.ptr) -> i32
+func.func @one_axis(%step: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  %x = arith.constant 2.0 : f32
+  // One struct a loop, in the entry block: a loop around it must not grow the
+  // stack.
+  // CHECK-DAG: %[[FUNCTION:.*]] = llvm.mlir.addressof @one_axis_body_0
+  // CHECK: %[[STRUCT:.*]] = llvm.alloca %{{.*}} x !llvm.struct<
+  // CHECK: scf.for
+  // CHECK-NOT: llvm.alloca
+  // CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[STRUCT]][0, 1]
+  // CHECK: llvm.store %{{.*}}, %[[FIELD]]
+  // host->parallel_for(host->ctx, n, body, captures)
+  // CHECK: llvm.getelementptr %[[STEP]][104]
+  // CHECK: %[[HOST:.*]] = llvm.load
+  // CHECK: llvm.getelementptr %[[HOST]][16]
+  // CHECK: %[[PARALLEL_FOR:.*]] = llvm.load
+  // CHECK: %[[CONTEXT:.*]] = llvm.load %[[HOST]]
+  // CHECK: llvm.call %[[PARALLEL_FOR]](%[[CONTEXT]], %{{.*}}, %[[FUNCTION]], %[[STRUCT]]) : !llvm.ptr, (!llvm.ptr, i64, !llvm.ptr, !llvm.ptr) -> ()
+  // CHECK-NOT: scf.parallel
+  // CHECK: return
+  %n = llvm.load %step : !llvm.ptr -> i64
+  %count = arith.index_cast %n : i64 to index
+  %pointer = llvm.load %step : !llvm.ptr -> !llvm.ptr
+  %d0 = llvm.mlir.poison
+    : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+  %buffer = builtin.unrealized_conversion_cast %d0
+    : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+      to memref<?xf32>
+  scf.for %layer = %c0 to %count step %c1 {
+    scf.parallel (%i) = (%c0) to (%count) step (%c1) {
+      %worker = transformer.worker
+      memref.store %x, %buffer[%worker] : memref<?xf32>
+      scf.reduce
+    }
+  }
+  return %ok : i32
+}
+
+// The items of a space with two axes are numbered; an axis without extent has
+// no items, and dividing by its count must be defined all the same.
+// CHECK: llvm.func internal @two_axes_body_1(%{{.*}}: !llvm.ptr, %[[BEGIN:[a-z0-9]*]]: i64,
+// CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-DAG: %[[FIRST:.*]] = arith.index_castui %[[BEGIN]]
+// CHECK-NOT: arith.{{div|rem}}
+// CHECK: %[[ROWS:.*]] = arith.maxsi %{{.*}}, %[[ONE]]
+// CHECK-NOT: arith.{{div|rem}}
+// CHECK: %[[COLUMNS:.*]] = arith.maxsi %{{.*}}, %[[ONE]]
+// CHECK: arith.remui %[[FIRST]], %[[COLUMNS]]
+// CHECK: %[[REST:.*]] = arith.divui %[[FIRST]], %[[COLUMNS]]
+// CHECK: arith.remui %[[REST]], %[[ROWS]]
+// Once, before the loop: inside it the indices count up with carry.
+// CHECK: scf.for
+// CHECK-NOT: arith.{{div|rem}}
+// CHECK: arith.cmpi eq, %{{.*}}, %[[COLUMNS]]
+// CHECK: llvm.return
+
+// CHECK: func.func @two_axes(
+func.func @two_axes(%step: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  %n = llvm.load %step : !llvm.ptr -> i64
+  %rows = arith.index_cast %n : i64 to index
+  %m = llvm.load %step : !llvm.ptr -> i64
+  %columns = arith.index_cast %m : i64 to index
+  // CHECK: %[[ITEMS:.*]] = arith.muli
+  // CHECK: %[[N:.*]] = arith.index_cast %[[ITEMS]]
+  // CHECK: llvm.call %{{.*}}(%{{.*}}, %[[N]],
+  scf.parallel (%i, %j) = (%c0, %c0) to (%rows, %columns) step (%c1, %c1) {
+    llvm.store %n, %step : i64, !llvm.ptr
+    scf.reduce
+  }
+  return %ok : i32
+}
+
+// CHECK: llvm.func internal @inner_loops_run_in_the_body_body_2
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-NOT: llvm.call
+// CHECK: func.func @inner_loops_run_in_the_body(
+func.func @inner_loops_run_in_the_body(%step: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  %n = llvm.load %step : !llvm.ptr -> i64
+  %count = arith.index_cast %n : i64 to index
+  // CHECK: llvm.call
+  // CHECK-NOT: llvm.call
+  scf.parallel (%i) = (%c0) to (%count) step (%c1) {
+    scf.parallel (%j, %k) = (%c0, %c0) to (%i, %count) step (%c1, %c1) {
+      llvm.store %n, %step : i64, !llvm.ptr
+      scf.reduce
+    }
+    scf.reduce
+  }
+  // CHECK: return
+  return %ok : i32
+}
+
+// CHECK: func.func @leaves_sequential_loops_alone
+func.func @leaves_sequential_loops_alone(%step: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %ok = arith.constant 0 : i32
+  // CHECK-NOT: llvm.call
+  // CHECK: scf.for
+  scf.for %i = %c0 to %c9 step %c1 {
+    llvm.store %ok, %step : i32, !llvm.ptr
+  }
+  return %ok : i32
+}

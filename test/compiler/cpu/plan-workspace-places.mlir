@@ -1,0 +1,124 @@
+// Which buffers share a place: those of one kind whose lives do not overlap.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --allow-unregistered-dialect --tfc-plan-workspace | FileCheck %s
+// RUN: tfc-opt %s --allow-unregistered-dialect --tfc-plan-workspace --canonicalize --cse | FileCheck %s --check-prefix=SIZE
+
+#ids = #transformer.input<"input_ids", fill = required, limit = 9>
+
+// CHECK-LABEL: @disjoint_lives_share
+func.func @disjoint_lives_share(
+    %ids: memref<?xi32> {transformer.input = #ids},
+    %rows: memref<?xi32> {transformer.rows},
+    %step: !llvm.ptr {transformer.step},
+    %workers: index {transformer.workers}) {
+  %c0 = arith.constant 0 : index
+  %t = memref.dim %ids, %c0 : memref<?xi32>
+  // CHECK: %[[FIRST:.*]] = memref.view %[[WORKSPACE:.*]][%[[PLACE:[a-z0-9_]*]]][
+  // CHECK-NEXT: "test.use"(%[[FIRST]])
+  %0 = memref.alloc(%t) : memref<?x8xf32>
+  "test.use"(%0) : (memref<?x8xf32>) -> ()
+  // CHECK-NEXT: %[[SECOND:.*]] = memref.view %[[WORKSPACE]][%[[PLACE]]][
+  // CHECK-NEXT: "test.use"(%[[SECOND]])
+  %1 = memref.alloc(%t) : memref<?x16xf32>
+  "test.use"(%1) : (memref<?x16xf32>) -> ()
+  return
+}
+// The place is as large as the larger of the two.
+// SIZE-LABEL: @disjoint_lives_share_workspace_bytes
+// SIZE-SAME: (%[[T:[a-z0-9]*]]: index
+// SIZE: %[[ROW:.*]] = arith.constant 64 : index
+// SIZE: arith.muli %[[T]], %[[ROW]]
+// SIZE-NOT: arith.addi
+// SIZE: return
+
+// CHECK-LABEL: @overlapping_lives_do_not
+func.func @overlapping_lives_do_not(
+    %ids: memref<?xi32> {transformer.input = #ids},
+    %rows: memref<?xi32> {transformer.rows},
+    %step: !llvm.ptr {transformer.step},
+    %workers: index {transformer.workers}) {
+  %c0 = arith.constant 0 : index
+  %t = memref.dim %ids, %c0 : memref<?xi32>
+  // CHECK: memref.view %[[WORKSPACE:[a-z0-9]*]][%[[PLACE:[a-z0-9_]*]]][
+  // CHECK-NOT: memref.view %[[WORKSPACE]][%[[PLACE]]][
+  // CHECK: "test.use"
+  %0 = memref.alloc(%t) : memref<?x8xf32>
+  %1 = memref.alloc(%t) : memref<?x8xf32>
+  "test.use"(%0, %1) : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  return
+}
+
+// Counts of one kind say nothing about those of another.
+// CHECK-LABEL: @other_kinds_do_not
+func.func @other_kinds_do_not(
+    %ids: memref<?xi32> {transformer.input = #ids},
+    %rows: memref<?xi32> {transformer.rows},
+    %step: !llvm.ptr {transformer.step},
+    %workers: index {transformer.workers}) {
+  %c0 = arith.constant 0 : index
+  %t = memref.dim %ids, %c0 : memref<?xi32>
+  %r = memref.dim %rows, %c0 : memref<?xi32>
+  // CHECK: memref.view %[[WORKSPACE:[a-z0-9]*]][%[[PLACE:[a-z0-9_]*]]][
+  // CHECK: "test.use"
+  // CHECK-NOT: memref.view %[[WORKSPACE]][%[[PLACE]]][
+  // CHECK: return
+  %0 = memref.alloc(%t) : memref<?x8xf32>
+  "test.use"(%0) : (memref<?x8xf32>) -> ()
+  %1 = memref.alloc(%r) : memref<?x8xf32>
+  "test.use"(%1) : (memref<?x8xf32>) -> ()
+  return
+}
+
+// A buffer from outside a loop is needed again in the next round, wherever in
+// the body its use is; buffers of the body may follow one another.
+// CHECK-LABEL: @what_lives_across_a_loop_keeps_its_place_in_it
+func.func @what_lives_across_a_loop_keeps_its_place_in_it(
+    %ids: memref<?xi32> {transformer.input = #ids},
+    %rows: memref<?xi32> {transformer.rows},
+    %step: !llvm.ptr {transformer.step},
+    %workers: index {transformer.workers}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = memref.dim %ids, %c0 : memref<?xi32>
+  // CHECK: memref.view %[[WORKSPACE:[a-z0-9]*]][%[[OUTER:[a-z0-9_]*]]][
+  %outer = memref.alloc(%t) : memref<?x8xf32>
+  // CHECK: scf.for
+  scf.for %i = %c0 to %t step %c1 {
+    // CHECK: "test.use"
+    // CHECK-NOT: memref.view %[[WORKSPACE]][%[[OUTER]]][
+    // CHECK: memref.view %[[WORKSPACE]][%[[INNER:[a-z0-9_]*]]][
+    // CHECK: "test.use"
+    // CHECK: memref.view %[[WORKSPACE]][%[[INNER]]][
+    // CHECK: "test.use"
+    "test.use"(%outer) : (memref<?x8xf32>) -> ()
+    %0 = memref.alloc(%t) : memref<?x8xf32>
+    "test.use"(%0) : (memref<?x8xf32>) -> ()
+    %1 = memref.alloc(%t) : memref<?x8xf32>
+    "test.use"(%1) : (memref<?x8xf32>) -> ()
+  }
+  // Behind the loop its place is free.
+  // CHECK: memref.view %[[WORKSPACE]][%[[OUTER]]][
+  %2 = memref.alloc(%t) : memref<?x8xf32>
+  "test.use"(%2) : (memref<?x8xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: @a_use_of_a_view_is_a_use
+func.func @a_use_of_a_view_is_a_use(
+    %ids: memref<?xi32> {transformer.input = #ids},
+    %rows: memref<?xi32> {transformer.rows},
+    %step: !llvm.ptr {transformer.step},
+    %workers: index {transformer.workers}) {
+  %c0 = arith.constant 0 : index
+  %t = memref.dim %ids, %c0 : memref<?xi32>
+  // CHECK: memref.view %[[WORKSPACE:[a-z0-9]*]][%[[PLACE:[a-z0-9_]*]]][
+  // CHECK-NOT: memref.view %[[WORKSPACE]][%[[PLACE]]][
+  // CHECK: return
+  %0 = memref.alloc(%t) : memref<?x8xf32>
+  %part = memref.subview %0[0, 0] [1, 8] [1, 1]
+            : memref<?x8xf32> to memref<1x8xf32, strided<[8, 1]>>
+  %1 = memref.alloc(%t) : memref<?x8xf32>
+  "test.use"(%1) : (memref<?x8xf32>) -> ()
+  "test.use"(%part) : (memref<1x8xf32, strided<[8, 1]>>) -> ()
+  return
+}

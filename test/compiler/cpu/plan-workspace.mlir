@@ -1,0 +1,74 @@
+// Allocations become views of one workspace; its size is a function.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --allow-unregistered-dialect --tfc-plan-workspace --canonicalize --cse | FileCheck %s
+
+!tokens = memref<?xi32>
+#ids = #transformer.input<"input_ids", fill = required, limit = 9>
+#y = {name = "y", rows = #transformer<row_kind wanted>,
+      squeezed = false, take = #transformer<take all>, width = 8 : i64}
+
+// Each count times the bytes of a row, rounded up to lines of 64 bytes; a
+// static buffer takes its lines once. Nothing is proportional to sequences.
+// CHECK-LABEL: @gives_every_kind_its_place
+// CHECK-SAME: %[[IDS:[a-z0-9]*]]: memref<?xi32>
+// CHECK-SAME: %[[ROWS:[a-z0-9]*]]: memref<?xi32> {transformer.rows}
+// CHECK-SAME: %[[OUT:[a-z0-9]*]]: memref<?x8xf32>
+// CHECK-SAME: %[[WORKERS:[a-z0-9]*]]: index {transformer.workers}
+// CHECK-SAME: %[[WORKSPACE:[a-z0-9]*]]: memref<?xi8> {transformer.workspace}
+func.func @gives_every_kind_its_place(
+    %ids: !tokens {transformer.input = #ids}, %rows: !tokens {transformer.rows},
+    %out: memref<?x8xf32> {transformer.output = #y},
+    %step: !llvm.ptr {transformer.step},
+    %workers: index {transformer.workers}) {
+  %c0 = arith.constant 0 : index
+  // CHECK-NOT: memref.alloc
+  // CHECK-DAG: %[[T:.*]] = memref.dim %[[IDS]]
+  // CHECK-DAG: %[[R:.*]] = memref.dim %[[ROWS]]
+  // CHECK: memref.view %[[WORKSPACE]][%{{.*}}][%[[T]]] : memref<?xi8> to memref<?x5xf32>
+  %t = memref.dim %ids, %c0 : !tokens
+  %tokens = memref.alloc(%t) : memref<?x5xf32>
+  // CHECK: memref.view %[[WORKSPACE]][%{{.*}}][%[[R]]] : memref<?xi8> to memref<?x3xf32>
+  %r = memref.dim %rows, %c0 : !tokens
+  %wanted = memref.alloc(%r) : memref<?x3xf32>
+  // The rows of an output are those of its kind.
+  // CHECK: memref.view %[[WORKSPACE]][%{{.*}}][%{{.*}}] : memref<?xi8> to memref<?x2xf32>
+  %o = memref.dim %out, %c0 : memref<?x8xf32>
+  %as_output = memref.alloc(%o) : memref<?x2xf32>
+  // CHECK: memref.view %[[WORKSPACE]][%{{.*}}][%[[WORKERS]]] : memref<?xi8> to memref<?x26xf32>
+  %each = memref.alloc(%workers) : memref<?x26xf32>
+  // CHECK: memref.view %[[WORKSPACE]][%{{.*}}][] : memref<?xi8> to memref<3xf32>
+  %one = memref.alloc() : memref<3xf32>
+  "test.use"(%tokens, %wanted, %as_output, %each, %one)
+    : (memref<?x5xf32>, memref<?x3xf32>, memref<?x2xf32>, memref<?x26xf32>,
+       memref<3xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: @gives_every_kind_its_place_workspace_bytes
+// CHECK-SAME: (%[[T:.*]]: index, %[[R:.*]]: index, %[[SEQUENCES:.*]]: index, %[[WORKERS:.*]]: index) -> index
+// CHECK-DAG: %[[LINE:.*]] = arith.constant 64 : index
+// CHECK-DAG: %[[ROW_OF_TOKENS:.*]] = arith.constant 20 : index
+// CHECK-DAG: %[[ROW_OF_WANTED:.*]] = arith.constant 12 : index
+// CHECK-DAG: %[[ROW_OF_OUTPUT:.*]] = arith.constant 8 : index
+// CHECK-DAG: %[[ROW_OF_WORKERS:.*]] = arith.constant 104 : index
+// CHECK-NOT: %[[SEQUENCES]]
+// CHECK: %[[A:.*]] = arith.muli %[[T]], %[[ROW_OF_TOKENS]]
+// CHECK: %[[A_LINES:.*]] = arith.ceildivui %[[A]], %[[LINE]]
+// CHECK: %[[A_BYTES:.*]] = arith.muli %[[A_LINES]], %[[LINE]]
+// CHECK: %[[B:.*]] = arith.muli %[[R]], %[[ROW_OF_WANTED]]
+// CHECK: %[[AB:.*]] = arith.addi %[[A_BYTES]],
+// CHECK: %[[C:.*]] = arith.muli %[[R]], %[[ROW_OF_OUTPUT]]
+// CHECK: %[[ABC:.*]] = arith.addi %[[AB]],
+// CHECK: %[[D:.*]] = arith.muli %[[WORKERS]], %[[ROW_OF_WORKERS]]
+// CHECK: %[[ABCD:.*]] = arith.addi %[[ABC]],
+// CHECK: %[[ALL:.*]] = arith.addi %[[ABCD]], %[[LINE]]
+// CHECK: return %[[ALL]]
+
+// CHECK-LABEL: func.func @leaves_functions_without_a_step_alone
+func.func @leaves_functions_without_a_step_alone(%n: index) {
+  // CHECK: memref.alloc
+  %0 = memref.alloc(%n) : memref<?x8xf32>
+  "test.use"(%0) : (memref<?x8xf32>) -> ()
+  return
+}
+// CHECK-NOT: func.func @leaves_functions_without_a_step_alone_workspace_bytes

@@ -1,0 +1,21 @@
+// Lists without elements are null pointers, and an encoder is one.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-emit-abi | mlir-translate --mlir-to-llvmir | FileCheck %s
+
+module attributes {
+  transformer.model = {name = "m", kind = "encoder", spec = "{}",
+                       max_positions = 0 : i64, pad = 0 : i64, bos = -1 : i64,
+                       eos = [], prefixes = [], aliases = []}} {
+// eos, prefixes, aliases, weights; there is one program, without entries.
+// CHECK: @[[PROGRAMS:.*]] = internal constant {{.*}} { i32 0, i32 0, i64 3, ptr @{{.*}}, ptr @{{.*}}, i64 0, ptr @pack, ptr null }]
+// CHECK: i32 0, i32 0, i32 1, i32 0, i32 0, i32 0, i64 0, i64 0, i64 -1, ptr null, ptr null, ptr null, ptr null, ptr @[[PROGRAMS]] }]
+llvm.func @pack(%pack: !llvm.ptr) -> i32 {
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %ok : i32
+}
+// A function that is no entry stays what it is, and is in no table.
+// CHECK: define void @helper
+llvm.func @helper() {
+  llvm.return
+}
+}

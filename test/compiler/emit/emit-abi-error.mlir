@@ -1,0 +1,32 @@
+// What the tables cannot do without.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-emit-abi --split-input-file --verify-diagnostics
+
+// expected-error @+1 {{expected the attribute 'transformer.model' (from the frontend) and a function @pack (from tfc-pack-weights)}}
+module {
+  llvm.func @pack(!llvm.ptr) -> i32
+}
+
+// -----
+
+// expected-error @+1 {{and a function @pack}}
+module attributes {transformer.model = {name = "m", kind = "encoder"}} {
+}
+
+// -----
+
+module attributes {transformer.model = {name = "m", kind = "encoder"}} {
+  llvm.func @pack(!llvm.ptr) -> i32
+  // expected-error @+1 {{expected its output ports as the attribute 'transformer.outputs' and a function @encode_workspace_bytes}}
+  llvm.func @encode(!llvm.ptr) -> i32 attributes {
+    transformer.inputs = [], transformer.outputs = []}
+}
+
+// -----
+
+module attributes {transformer.model = {name = "m", kind = "encoder"}} {
+  llvm.func @pack(!llvm.ptr) -> i32
+  llvm.func @encode_workspace_bytes(i64, i64, i64, i64) -> i64
+  // expected-error @+1 {{expected its output ports as the attribute 'transformer.outputs'}}
+  llvm.func @encode(!llvm.ptr) -> i32 attributes {transformer.inputs = []}
+}

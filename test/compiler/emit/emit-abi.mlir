@@ -1,0 +1,99 @@
+// What the IR says of itself becomes constants of the ABI's structs, behind the
+// one function that a library exports.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-emit-abi | FileCheck %s --check-prefix=CLEAN
+// RUN: tfc-opt %s --tfc-emit-abi | mlir-translate --mlir-to-llvmir | FileCheck %s
+// RUN: tfc-opt %s --tfc-emit-abi="program=cpu9 features=7" \
+// RUN:   | mlir-translate --mlir-to-llvmir | FileCheck %s --check-prefix=OPTIONS
+
+#ids = #transformer.input<"input_ids", fill = required, limit = 9>
+#pos = #transformer.input<"position_ids", fill = position, limit = 64>
+#y = {name = "y", rows = #transformer<row_kind wanted>, squeezed = true,
+      take = #transformer<take last_nonpad>, width = 1 : i64}
+
+module attributes {
+  transformer.model = {name = "tiny", kind = "decoder", spec = "{}",
+                       max_positions = 64 : i64, pad = -1 : i64, bos = 7 : i64,
+                       eos = [8], prefixes = ["model.", ""],
+                       aliases = ["gamma", "weight"]},
+  transformer.packed_bytes = 640 : i64} {
+
+transformer.parameter @w : tensor<8x4xf32> layers 2
+  from <["{p}w.{i}", "w"], first_layer = 1, first_row = 8, stored_rows = 24,
+        in_out = true> at 0 stride 128
+transformer.parameter @b : tensor<8xf32>
+  from <["b"], stored_rows = 8, fill_zeros = true> at 256
+transformer.parameter @t : tensor<8xf32>
+  from <["t"], stored_rows = 8, tied_to = "b">
+
+llvm.func @pack(%pack: !llvm.ptr) -> i32 {
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %ok : i32
+}
+llvm.func @step(%step: !llvm.ptr) -> i32 attributes {
+    transformer.inputs = [#ids, #pos], transformer.outputs = [#y],
+    transformer.cache = {block_bytes = 3072 : i64, block_tokens = 16 : i64,
+                         layer_bytes = 1024 : i64, layers = 3 : i64,
+                         query_rows = 4 : i64}} {
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %ok : i32
+}
+llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64 {
+  llvm.return %t : i64
+}
+}
+
+// Nothing of the dialect is left, in ops or in attributes.
+// CLEAN-NOT: transformer
+// CLEAN: llvm.func @tfc_module_query
+// CLEAN-NOT: transformer
+
+// tfc_port_v0: name, dtype, rows, width, flags, fill, take, limit.
+// CHECK: @[[IDS:.*]] = internal constant [10 x i8] c"input_ids\00"
+// CHECK: @[[POSITIONS:.*]] = internal constant [13 x i8] c"position_ids\00"
+// CHECK: @[[INPUTS:.*]] = internal constant {{.*}} { ptr @[[IDS]], i32 3, i32 0, i32 1, i32 0, i32 0, i32 0, i64 9 },
+// CHECK-SAME: { ptr @[[POSITIONS]], i32 3, i32 0, i32 1, i32 0, i32 3, i32 0, i64 64 }]
+// CHECK: @[[Y:.*]] = internal constant [2 x i8] c"y\00"
+// CHECK: @[[OUTPUTS:.*]] = internal constant {{.*}} { ptr @[[Y]], i32 0, i32 1, i32 1, i32 1, i32 0, i32 2, i64 0 }]
+
+// tfc_entry_v0: name, how many inputs and outputs, they, the caches,
+// query_rows, and what to call.
+// CHECK: @[[ENTRIES:.*]] = internal constant {{.*}}, i32 2, i32 1, ptr @[[INPUTS]], ptr @[[OUTPUTS]],
+// CHECK-SAME: { i32 16, i32 3, i64 3072, i64 1024 }, { i32, i32, i64, i64 } zeroinitializer, i32 4, i32 0, ptr @step_workspace_bytes, ptr @step }]
+
+// CHECK: @[[NAME:.*]] = internal constant {{.*}} c"tiny\00"
+// CHECK: @[[PRODUCER:.*]] = internal constant {{.*}} c"tfc {{.*}}\00"
+// CHECK: @[[SPEC:.*]] = internal constant {{.*}} c"{}\00"
+// CHECK: @[[EOS:.*]] = internal constant [1 x i64] [i64 8]
+// CHECK: @[[PREFIX:.*]] = internal constant {{.*}} c"model.\00"
+// CHECK: @[[EMPTY:.*]] = internal constant [1 x i8] zeroinitializer
+// CHECK: @[[PREFIXES:.*]] = internal constant [2 x ptr] [ptr @[[PREFIX]], ptr @[[EMPTY]]]
+// CHECK: @[[ALIASES:.*]] = internal constant [2 x ptr]
+
+// tfc_weight_v0: name, patterns, how many; flags, first_layer, layers, rank,
+// tied_to; rows, cols, first_row, stored_rows.
+// CHECK: @[[PATTERN:.*]] = internal constant {{.*}} c"{p}w.{i}\00"
+// CHECK: @[[SECOND:.*]] = internal constant {{.*}} c"w\00"
+// CHECK: @[[W:.*]] = internal constant {{.*}} c"w\00"
+// CHECK: @[[PATTERNS:.*]] = internal constant [2 x ptr] [ptr @[[PATTERN]], ptr @[[SECOND]]]
+// CHECK: @[[WEIGHTS:.*]] = internal constant {{.*}} { ptr @[[W]], ptr @[[PATTERNS]], i32 2, i32 1, i32 1, i32 2, i32 2, i32 0, i64 8, i64 4, i64 8, i64 24 },
+// CHECK-SAME: i32 1, i32 2, i32 0, i32 1, i32 1, i32 0, i64 8, i64 1, i64 0, i64 8 },
+// CHECK-SAME: i32 1, i32 4, i32 0, i32 1, i32 1, i32 1, i64 8, i64 1, i64 0, i64 8 }]
+
+// tfc_program_v0: kind, n_entries, features, name, layout_tag, packed_bytes,
+// pack, entries.
+// CHECK: @[[PROGRAM:.*]] = internal constant {{.*}} c"x86-64-v3\00"
+// CHECK: @[[TAG:.*]] = internal constant {{.*}} c"f32-rows\00"
+// CHECK: @[[PROGRAMS:.*]] = internal constant {{.*}} { i32 0, i32 1, i64 3, ptr @[[PROGRAM]], ptr @[[TAG]], i64 640, ptr @pack, ptr @[[ENTRIES]] }]
+// OPTIONS: @[[OTHER:.*]] = internal constant {{.*}} c"cpu9\00"
+// OPTIONS: { i32 0, i32 1, i64 7, ptr @[[OTHER]],
+
+// tfc_module_v0: header, spec, its hash (that of "{}" by FNV-1a); kind, counts
+// of weights, programs, prefixes, eos, aliases; max_positions, pad, bos.
+// CHECK: @[[MODULE:.*]] = internal constant {{.*}} { i32 1, i32 0, ptr @[[NAME]], ptr @[[PRODUCER]] }, ptr @[[SPEC]], i64 645223143103797797,
+// CHECK-SAME: i32 1, i32 3, i32 1, i32 2, i32 1, i32 1, i64 64, i64 -1, i64 7, ptr @[[EOS]], ptr @[[PREFIXES]], ptr @[[ALIASES]], ptr @[[WEIGHTS]], ptr @[[PROGRAMS]] }]
+
+// Too old a host gets null.
+// CHECK: define ptr @tfc_module_query(i32 %[[MAX:.*]])
+// CHECK: %[[OLD:.*]] = icmp ult i32 %[[MAX]], 1
+// CHECK: select i1 %[[OLD]], ptr null, ptr @[[MODULE]]
