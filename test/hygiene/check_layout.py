@@ -10,7 +10,7 @@ import sys
 FOLDERS = (".ci", "benchmarks", "cmake", "compiler", "dialect", "docs",
            "examples", "runtime", "test")
 SOURCES = (".h", ".cpp", ".c", ".td", ".py", ".sh", ".map", ".mlir", ".test",
-           ".cmake")
+           )
 TEXTS = SOURCES + (".md", ".txt", ".json", ".in")
 ROOT_FILES = (".clang-format", ".clang-tidy", ".gitignore", "LICENSE")
 SPDX = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
