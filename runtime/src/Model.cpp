@@ -33,8 +33,11 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
   }
   model->threads = ThreadPool::instance().reserve(
       options.threads ? options.threads : allowedThreads());
-  Result<Mapping> packed = packWeights(model->table(), *model->chosen,
-                                       options.weightsPath, model->threads);
+  Result<Mapping> packed =
+      options.randomWeights
+          ? packRandomWeights(model->table(), *model->chosen, model->threads)
+          : packWeights(model->table(), *model->chosen, options.weightsPath,
+                        model->threads);
   if (!packed) {
     return std::move(packed.error());
   }

@@ -18,6 +18,7 @@ struct LoadOptions {
   uint32_t threads = 0;
   tfc_tap_fn tap = nullptr;
   void *tapUser = nullptr;
+  bool randomWeights = false; // of no meaning, instead of weightsPath
 };
 
 class Runner;

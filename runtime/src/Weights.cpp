@@ -4,6 +4,8 @@
 
 #include "runtime/src/ThreadPool.h"
 
+#include <cmath>
+
 namespace tfc::rt {
 
 WeightTable weightTable(const tfc_module_v0 &module) {
@@ -42,6 +44,7 @@ uint32_t abiDType(DType dtype) {
 }
 
 struct PackJob {
+  const tfc_module_v0 *module;
   const tfc_program_v0 *program;
   std::vector<tfc_pack_v0> calls;
   std::vector<int32_t> results; // of the calls
@@ -52,6 +55,55 @@ void packRange(void *arg, int64_t begin, int64_t end, uint32_t) {
   for (int64_t i = begin; i < end; ++i) {
     job.results[i] = job.program->pack(&job.calls[i]);
   }
+}
+
+/// A stored tensor of a weight. Vectors are near 1 or 0, as norms and biases
+/// are; the range of matrices keeps activations near 1 at any width.
+std::vector<float> randomTensor(const tfc_weight_v0 &weight, uint64_t seed) {
+  std::vector<float> values(static_cast<size_t>(weight.stored_rows) *
+                            static_cast<size_t>(weight.cols));
+  std::string_view name = weight.name;
+  bool isNorm =
+      weight.rank == 1 && name.find("norm.weight") != std::string_view::npos;
+  float range =
+      weight.rank == 1 ? 0.1f : 1 / std::sqrt(static_cast<float>(weight.cols));
+  uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
+  for (float &value : values) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    float unit = static_cast<float>(state >> 40) / 8388608.0f - 1;
+    value = range * unit + (isNorm ? 1.0f : 0.0f);
+  }
+  return values;
+}
+
+void packRandomRange(void *arg, int64_t begin, int64_t end, uint32_t) {
+  PackJob &job = *static_cast<PackJob *>(arg);
+  for (int64_t i = begin; i < end; ++i) {
+    tfc_pack_v0 &call = job.calls[i];
+    std::vector<float> values =
+        randomTensor(job.module->weights[call.weight],
+                     uint64_t(call.weight) << 32 | (call.layer + 1));
+    call.source = values.data();
+    job.results[i] = job.program->pack(&call);
+    call.source = nullptr;
+  }
+}
+
+/// Runs all calls; Internal when one fails.
+Status runPack(PackJob &job, tfc_body_fn range, uint32_t threads) {
+  job.results.resize(job.calls.size());
+  ThreadPool::instance().parallelFor(
+      threads, static_cast<int64_t>(job.calls.size()), range, &job);
+  for (size_t i = 0; i < job.calls.size(); ++i) {
+    if (job.results[i] != 0) {
+      return makeError(Code::Internal, "expected weight ",
+                       job.module->weights[job.calls[i].weight].name,
+                       " to be packed, got status ", job.results[i]);
+    }
+  }
+  return {};
 }
 
 } // namespace
@@ -71,7 +123,7 @@ Result<Mapping> packWeights(const tfc_module_v0 &module,
   if (!packed) {
     return packed;
   }
-  PackJob job{&program, {}, {}};
+  PackJob job{&module, &program, {}, {}};
   for (uint32_t w = 0; w < module.n_weights; ++w) {
     for (uint32_t layer = 0; layer < module.weights[w].layers; ++layer) {
       const Tensor *tensor = (*bound)[w][layer];
@@ -81,15 +133,32 @@ Result<Mapping> packWeights(const tfc_module_v0 &module,
       }
     }
   }
-  job.results.resize(job.calls.size());
-  ThreadPool::instance().parallelFor(
-      threads, static_cast<int64_t>(job.calls.size()), packRange, &job);
-  for (size_t i = 0; i < job.calls.size(); ++i) {
-    if (job.results[i] != 0) {
-      return makeError(Code::Internal, "expected weight ",
-                       module.weights[job.calls[i].weight].name,
-                       " to be packed, got status ", job.results[i]);
+  Status status = runPack(job, packRange, threads);
+  if (!status) {
+    return std::move(status.error());
+  }
+  return packed;
+}
+
+Result<Mapping> packRandomWeights(const tfc_module_v0 &module,
+                                  const tfc_program_v0 &program,
+                                  uint32_t threads) {
+  Result<Mapping> packed = Mapping::allocate(program.packed_bytes);
+  if (!packed) {
+    return packed;
+  }
+  PackJob job{&module, &program, {}, {}};
+  for (uint32_t w = 0; w < module.n_weights; ++w) {
+    for (uint32_t layer = 0; layer < module.weights[w].layers; ++layer) {
+      if (!(module.weights[w].flags & TFC_WEIGHT_TIED)) {
+        job.calls.push_back(
+            {w, layer, TFC_DTYPE_F32, 0, nullptr, packed->data()});
+      }
     }
+  }
+  Status status = runPack(job, packRandomRange, threads);
+  if (!status) {
+    return std::move(status.error());
   }
   return packed;
 }

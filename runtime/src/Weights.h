@@ -20,6 +20,13 @@ Result<Mapping> packWeights(const tfc_module_v0 &module,
                             const tfc_program_v0 &program,
                             const std::string &path, uint32_t threads);
 
+/// Packs numbers of no meaning, as a model's first ones are (small, norms near
+/// 1): for measuring without a checkpoint. The same for every call. Errors:
+/// Exhausted, Internal.
+Result<Mapping> packRandomWeights(const tfc_module_v0 &module,
+                                  const tfc_program_v0 &program,
+                                  uint32_t threads);
+
 } // namespace tfc::rt
 
 #endif // TFC_RUNTIME_SRC_WEIGHTS_H

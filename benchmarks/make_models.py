@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+# Writes the models that are measured, with random weights, as Hugging Face
+# folders: BERT-base, and GPT-2 124M with positions for long contexts.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import argparse
+import os
+
+import torch
+import transformers
+
+# GPT-2's own 1024 positions leave none after a past of 1024.
+CONFIGS = {
+    "bert-base": (transformers.BertModel, transformers.BertConfig()),
+    "gpt2-124m": (transformers.GPT2LMHeadModel,
+                  transformers.GPT2Config(n_positions=2048)),
+}
+
+
+def randomize(model):
+    """Norms near 1, biases not 0, matrices as they are initialised: a wrong or
+    forgotten parameter shows in the outputs."""
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            if value.dim() == 1:
+                is_scale = name.endswith("weight")
+                value.normal_(1.0 if is_scale else 0.0, 0.1)
+
+
+def write(name, folder):
+    model_class, config = CONFIGS[name]
+    path = os.path.join(folder, name)
+    if os.path.exists(os.path.join(path, "model.safetensors")):
+        return
+    torch.manual_seed(20240229)
+    model = model_class(config).eval()
+    randomize(model)
+    model.save_pretrained(path)
+    print(f"{path}: {sum(p.numel() for p in model.parameters())} parameters")
+
+
+def main():
+    parser = argparse.ArgumentParser(description="writes random models")
+    parser.add_argument("folder")
+    parser.add_argument("names", nargs="*", default=list(CONFIGS),
+                        help=f"of {', '.join(CONFIGS)}; default: all")
+    arguments = parser.parse_args()
+    for name in arguments.names:
+        write(name, arguments.folder)
+
+
+if __name__ == "__main__":
+    main()

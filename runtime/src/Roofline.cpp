@@ -1,0 +1,249 @@
+// The probes: chains of fused multiply-adds that leave no port idle, and loads
+// of whole lines.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/Roofline.h"
+
+#include "runtime/src/Module.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace tfc::rt {
+
+namespace {
+
+// Keeps results alive: a probe without a result is no work.
+std::atomic<uint32_t> sink;
+
+struct FlopProbe {
+  uint32_t (*run)(int64_t iterations);
+  int64_t flopsPerIteration;
+};
+
+using ReadProbe = uint32_t (*)(const uint8_t *data, uint64_t bytes);
+
+#if defined(__x86_64__)
+
+// The accumulators cover the latency (4 cycles) of two ports; the empty
+// assembly keeps the compiler from folding a loop whose factors never change.
+
+__attribute__((target("avx512f"), noinline)) uint32_t
+multiplyAdd512(int64_t iterations) {
+  constexpr int chains = 20;
+  __m512 sums[chains];
+  for (int i = 0; i < chains; ++i) {
+    sums[i] = _mm512_set1_ps(static_cast<float>(i));
+  }
+  __m512 x = _mm512_setzero_ps(), y = x;
+  for (int64_t k = 0; k < iterations; ++k) {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < chains; ++i) {
+      sums[i] = _mm512_fmadd_ps(x, y, sums[i]);
+    }
+    asm volatile("" : "+v"(x), "+v"(y));
+  }
+  __m512 sum = sums[0];
+  for (int i = 1; i < chains; ++i) {
+    sum = _mm512_add_ps(sum, sums[i]);
+  }
+  return static_cast<uint32_t>(_mm512_reduce_add_ps(sum));
+}
+
+__attribute__((target("avx2,fma"), noinline)) uint32_t
+multiplyAdd256(int64_t iterations) {
+  constexpr int chains = 12;
+  __m256 sums[chains];
+  for (int i = 0; i < chains; ++i) {
+    sums[i] = _mm256_set1_ps(static_cast<float>(i));
+  }
+  __m256 x = _mm256_setzero_ps(), y = x;
+  for (int64_t k = 0; k < iterations; ++k) {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < chains; ++i) {
+      sums[i] = _mm256_fmadd_ps(x, y, sums[i]);
+    }
+    asm volatile("" : "+x"(x), "+x"(y));
+  }
+  __m256 sum = sums[0];
+  for (int i = 1; i < chains; ++i) {
+    sum = _mm256_add_ps(sum, sums[i]);
+  }
+  return static_cast<uint32_t>(_mm256_cvtss_f32(sum));
+}
+
+uint32_t multiplyThenAdd128(int64_t iterations) {
+  constexpr int chains = 12;
+  __m128 sums[chains];
+  for (int i = 0; i < chains; ++i) {
+    sums[i] = _mm_set1_ps(static_cast<float>(i));
+  }
+  __m128 x = _mm_setzero_ps(), y = x;
+  for (int64_t k = 0; k < iterations; ++k) {
+#pragma clang loop unroll(full)
+    for (int i = 0; i < chains; ++i) {
+      __m128 product = _mm_mul_ps(x, y);
+      // One product a sum, as a machine without fused ones computes.
+      asm volatile("" : "+x"(product));
+      sums[i] = _mm_add_ps(product, sums[i]);
+    }
+    asm volatile("" : "+x"(x), "+x"(y));
+  }
+  __m128 sum = sums[0];
+  for (int i = 1; i < chains; ++i) {
+    sum = _mm_add_ps(sum, sums[i]);
+  }
+  return static_cast<uint32_t>(_mm_cvtss_f32(sum));
+}
+
+__attribute__((target("avx512f"), noinline)) uint32_t
+readLines512(const uint8_t *data, uint64_t bytes) {
+  __m512i sums[8];
+  for (__m512i &sum : sums) {
+    sum = _mm512_setzero_si512();
+  }
+  for (uint64_t i = 0; i + 512 <= bytes; i += 512) {
+#pragma clang loop unroll(full)
+    for (int j = 0; j < 8; ++j) {
+      sums[j] = _mm512_xor_si512(sums[j], _mm512_load_si512(data + i + 64 * j));
+    }
+  }
+  for (int j = 1; j < 8; ++j) {
+    sums[0] = _mm512_xor_si512(sums[0], sums[j]);
+  }
+  return static_cast<uint32_t>(_mm512_reduce_add_epi32(sums[0]));
+}
+
+uint32_t readLines128(const uint8_t *data, uint64_t bytes) {
+  __m128i sums[8];
+  for (__m128i &sum : sums) {
+    sum = _mm_setzero_si128();
+  }
+  for (uint64_t i = 0; i + 128 <= bytes; i += 128) {
+#pragma clang loop unroll(full)
+    for (int j = 0; j < 8; ++j) {
+      auto *place = reinterpret_cast<const __m128i *>(data + i + 16 * j);
+      sums[j] = _mm_xor_si128(sums[j], _mm_load_si128(place));
+    }
+  }
+  for (int j = 1; j < 8; ++j) {
+    sums[0] = _mm_xor_si128(sums[0], sums[j]);
+  }
+  return static_cast<uint32_t>(_mm_cvtsi128_si32(sums[0]));
+}
+
+FlopProbe flopProbe() {
+  uint64_t features = machineFeatures();
+  return features & TFC_FEATURE_X86_64_V4
+             ? FlopProbe{multiplyAdd512, 20 * 16 * 2}
+         : features & TFC_FEATURE_X86_64_V3
+             ? FlopProbe{multiplyAdd256, 12 * 8 * 2}
+             : FlopProbe{multiplyThenAdd128, 12 * 4 * 2};
+}
+
+ReadProbe readProbe() {
+  return machineFeatures() & TFC_FEATURE_X86_64_V4 ? readLines512
+                                                   : readLines128;
+}
+
+#else
+
+uint32_t multiplyAddScalar(int64_t iterations) {
+  float sums[8] = {}, x = 0;
+  for (int64_t k = 0; k < iterations; ++k) {
+    for (float &sum : sums) {
+      sum = __builtin_fmaf(x, x, sum);
+    }
+    asm volatile("" : "+m"(x));
+  }
+  float total = 0;
+  for (float sum : sums) {
+    total += sum;
+  }
+  return static_cast<uint32_t>(total);
+}
+
+uint32_t readWords(const uint8_t *data, uint64_t bytes) {
+  uint64_t sums[8] = {};
+  auto *words = reinterpret_cast<const uint64_t *>(data);
+  for (uint64_t i = 0; i + 8 <= bytes / 8; i += 8) {
+    for (int j = 0; j < 8; ++j) {
+      sums[j] ^= words[i + j];
+    }
+  }
+  for (int j = 1; j < 8; ++j) {
+    sums[0] ^= sums[j];
+  }
+  return static_cast<uint32_t>(sums[0]);
+}
+
+FlopProbe flopProbe() { return {multiplyAddScalar, 16}; }
+ReadProbe readProbe() { return readWords; }
+
+#endif
+
+// Items a worker gets on average: enough that one that is interrupted does not
+// hold up the others for long.
+constexpr int64_t itemsPerWorker = 8;
+// A shorter probe would measure the start of the threads.
+constexpr uint64_t leastBytes = uint64_t(16) << 20;
+
+double secondsOf(const tfc_host_v0 &host, int64_t items, tfc_body_fn body,
+                 void *arg) {
+  auto begin = std::chrono::steady_clock::now();
+  host.parallel_for(host.ctx, items, body, arg);
+  std::chrono::duration<double> spent =
+      std::chrono::steady_clock::now() - begin;
+  return spent.count();
+}
+
+} // namespace
+
+double measureFlops(const tfc_host_v0 &host) {
+  FlopProbe probe = flopProbe();
+  constexpr int64_t flopsPerItem = 16'000'000;
+  int64_t items = itemsPerWorker * host.n_workers;
+  auto body = [](void *arg, int64_t begin, int64_t end, uint32_t) {
+    const FlopProbe &probe = *static_cast<const FlopProbe *>(arg);
+    for (int64_t i = begin; i < end; ++i) {
+      sink += probe.run(flopsPerItem / probe.flopsPerIteration);
+    }
+  };
+  double done = static_cast<double>(flopsPerItem / probe.flopsPerIteration *
+                                    probe.flopsPerIteration * items);
+  return done / secondsOf(host, items, body, &probe);
+}
+
+double measureReads(const tfc_host_v0 &host, const void *data, uint64_t bytes) {
+  struct Job {
+    ReadProbe run;
+    const uint8_t *data;
+    uint64_t bytesPerItem;
+    uint64_t passes;
+  };
+  constexpr uint64_t granule = 512;
+  int64_t items = itemsPerWorker * host.n_workers;
+  uint64_t perItem = bytes / static_cast<uint64_t>(items) / granule * granule;
+  if (bytes < 65536 || perItem == 0) {
+    return 0;
+  }
+  uint64_t passes = std::max<uint64_t>(1, leastBytes / bytes);
+  Job job{readProbe(), static_cast<const uint8_t *>(data), perItem, passes};
+  auto body = [](void *arg, int64_t begin, int64_t end, uint32_t) {
+    const Job &job = *static_cast<const Job *>(arg);
+    uint64_t first = static_cast<uint64_t>(begin) * job.bytesPerItem;
+    uint64_t last = static_cast<uint64_t>(end) * job.bytesPerItem;
+    for (uint64_t pass = 0; pass < job.passes; ++pass) {
+      sink += job.run(job.data + first, last - first);
+    }
+  };
+  double seconds = secondsOf(host, items, body, &job);
+  return static_cast<double>(perItem * passes) * static_cast<double>(items) /
+         seconds;
+}
+
+} // namespace tfc::rt

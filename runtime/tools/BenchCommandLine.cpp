@@ -1,0 +1,197 @@
+// Reads the command line of tfc-bench.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/tools/BenchCommandLine.h"
+
+#include <charconv>
+#include <functional>
+#include <map>
+#include <set>
+
+namespace tfc::bench {
+
+const char *const helpText =
+    R"(usage: tfc-bench MODEL.so (--weights DIR | --random) [options]
+
+Measures a compiled model: time, and the share of what this machine can do at
+most, which is measured between the repetitions.
+
+  MODEL.so              a library that tfc compile wrote
+  --weights PATH        a Hugging Face folder, or a .safetensors file
+  --random              weights of no meaning, made up
+  --workload W          may be given several times; instead of the defaults:
+                        encode:LENGTHS   a forward pass, all outputs
+                        prefill:LENGTHS  whole prompts, logits of the last token
+                        decode:LENGTHS   a token a sequence, after LENGTHS
+                                         earlier ones
+                        LENGTHS is 4x128, or a list: 12,128,33
+  --format F            table (default), json or csv
+  --threads N           instead of one a CPU that this process may use
+  --program NAME        instead of the best one for this machine
+  --warmup N            runs before the first that counts (default 2)
+  --repeats N           runs that count (default 20)
+  --max-seconds S       stops a workload after this time, and 3 repetitions at
+                        the least (default 20)
+  --version             print the version and stop
+  --help                print this and stop
+
+Exit status: 0 ok, 1 bad input, 2 bad command line, 70 a fault of tfc.
+)";
+
+namespace {
+
+template <typename T> std::optional<T> parseNumber(const std::string &text) {
+  T value = 0;
+  const char *end = text.data() + text.size();
+  auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+using Read = std::function<bool(const std::string &)>;
+
+Read readText(std::string &target) {
+  return [&target](const std::string &value) {
+    target = value;
+    return !value.empty();
+  };
+}
+
+template <typename T> Read readNumber(T &target, double least, double most) {
+  using Wide = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
+  return [&target, least, most](const std::string &value) {
+    std::optional<Wide> number = parseNumber<Wide>(value);
+    bool isGood = number && *number >= least && *number <= most;
+    target = isGood ? static_cast<T>(*number) : target;
+    return isGood;
+  };
+}
+
+class Reader {
+public:
+  CommandLine line;
+
+  Reader() {
+    options = {
+        {"--weights", {"a path", readText(line.weights)}},
+        {"--program", {"a name", readText(line.program)}},
+        {"--threads",
+         {"an integer from 1 to 1024", readNumber(line.threads, 1, 1024)}},
+        {"--warmup",
+         {"an integer from 0 to 1000", readNumber(line.warmup, 0, 1000)}},
+        {"--repeats",
+         {"an integer from 1 to 100000", readNumber(line.repeats, 1, 100000)}},
+        {"--max-seconds",
+         {"a number of seconds", readNumber(line.maxSeconds, 0, 86400)}},
+        {"--format",
+         {"table, json or csv",
+          [this](const std::string &value) { return readFormat(value); }}},
+        {"--workload",
+         {"a workload (decode:4x128)",
+          [this](const std::string &value) { return readWorkload(value); }}},
+    };
+    flags = {{"--random", &line.random},
+             {"--help", &line.help},
+             {"--version", &line.version}};
+  }
+
+  void read(const std::vector<std::string> &arguments) {
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      const std::string &argument = arguments[i];
+      if (argument.rfind("--", 0) != 0) {
+        readLibrary(argument);
+        continue;
+      }
+      size_t equals = argument.find('=');
+      std::string name = argument.substr(0, equals);
+      auto flag = flags.find(name);
+      if (flag != flags.end() && equals == std::string::npos) {
+        *flag->second = true;
+        continue;
+      }
+      auto option = options.find(name);
+      if (option == options.end()) {
+        fault("expected an option of tfc-bench, got " + argument);
+        continue;
+      }
+      std::optional<std::string> value;
+      if (equals != std::string::npos) {
+        value = argument.substr(equals + 1);
+      } else if (i + 1 < arguments.size()) {
+        value = arguments[++i];
+      }
+      readValue(name, option->second, value);
+    }
+    if (!line.help && !line.version) {
+      checkAll();
+    }
+  }
+
+private:
+  struct Option {
+    const char *expected;
+    Read read;
+  };
+
+  void fault(const std::string &text) { line.faults.push_back(text); }
+
+  void readLibrary(const std::string &argument) {
+    if (!line.library.empty()) {
+      fault("expected one library, got " + line.library + " and " + argument);
+    }
+    line.library = argument;
+  }
+
+  void readValue(const std::string &name, const Option &option,
+                 const std::optional<std::string> &value) {
+    if (name != "--workload" && !seen.insert(name).second) {
+      fault(name + ": expected once, got twice");
+    } else if (!value || !option.read(*value)) {
+      fault(name + ": expected " + option.expected + ", got " +
+            (!value || value->empty() ? "nothing" : *value));
+    }
+  }
+
+  bool readFormat(const std::string &value) {
+    static const std::map<std::string, Format> formats = {
+        {"table", Format::Table}, {"json", Format::Json}, {"csv", Format::Csv}};
+    auto found = formats.find(value);
+    if (found != formats.end()) {
+      line.format = found->second;
+    }
+    return found != formats.end();
+  }
+
+  bool readWorkload(const std::string &value) {
+    std::optional<Workload> workload = parseWorkload(value);
+    if (workload) {
+      line.workloads.push_back(std::move(*workload));
+    }
+    return workload.has_value();
+  }
+
+  void checkAll() {
+    if (line.library.empty()) {
+      fault("expected a compiled model, got none");
+    }
+    if (line.random == seen.count("--weights")) {
+      fault(std::string("expected either --weights or --random, got ") +
+            (line.random ? "both" : "none"));
+    }
+  }
+
+  std::map<std::string, Option> options;
+  std::map<std::string, bool *> flags;
+  std::set<std::string> seen;
+};
+
+} // namespace
+
+CommandLine readCommandLine(const std::vector<std::string> &arguments) {
+  Reader reader;
+  reader.read(arguments);
+  return std::move(reader.line);
+}
+
+} // namespace tfc::bench

@@ -1,0 +1,146 @@
+// Counts operations and bytes.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/tools/CostSheet.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace tfc::bench {
+
+using nlohmann::json;
+using rt::Code;
+
+// What is counted is computed in f32, and stored so.
+static constexpr double bytesPerValue = 4;
+
+static bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+static bool endsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() &&
+         text.substr(text.size() - end.size()) == end;
+}
+
+static double valuesOf(const tfc_weight_v0 &weight) {
+  return static_cast<double>(weight.rows) * static_cast<double>(weight.cols);
+}
+
+rt::Result<CostSheet> CostSheet::read(const tfc_module_v0 &module) {
+  CostSheet sheet;
+  std::map<std::string, Attention> byStem;
+  for (uint32_t w = 0; w < module.n_weights; ++w) {
+    const tfc_weight_v0 &weight = module.weights[w];
+    std::string name = weight.name;
+    if (weight.rank != 2) {
+      continue;
+    }
+    if (contains(name, ".embeddings.")) {
+      sheet.tableWidth += static_cast<double>(weight.cols);
+    }
+    if (!contains(name, ".layers.")) {
+      continue;
+    }
+    sheet.layerWeights += valuesOf(weight) * weight.layers;
+    for (const char *part : {".q.weight", ".k.weight", ".v.weight"}) {
+      if (endsWith(name, part)) {
+        std::string stem =
+            name.substr(0, name.size() - std::string_view(part).size());
+        Attention &attn = byStem[stem];
+        bool isQuery = part[1] == 'q';
+        (isQuery ? attn.queryWidth : attn.cacheWidth) +=
+            static_cast<double>(weight.rows);
+        attn.layers = weight.layers;
+      }
+    }
+  }
+  for (auto &[stem, attn] : byStem) {
+    sheet.attention.push_back(attn);
+  }
+  rt::Status status = sheet.readHeads(module);
+  if (!status) {
+    return std::move(status.error());
+  }
+  return sheet;
+}
+
+rt::Status CostSheet::readHeads(const tfc_module_v0 &module) {
+  std::map<std::string, double> values; // by the name of the weight
+  for (uint32_t w = 0; w < module.n_weights; ++w) {
+    values[module.weights[w].name] = valuesOf(module.weights[w]);
+  }
+  try {
+    json spec = json::parse(module.spec_json);
+    for (auto &[name, head] : spec.value("heads", json::object()).items()) {
+      Head &to = heads[name];
+      to.from = head.at("from").get<std::string>();
+      for (const json &step : head.at("steps")) {
+        if (!step.contains("name")) {
+          continue;
+        }
+        std::string own =
+            rt::concat("heads.", name, ".", step.at("name").get<std::string>());
+        std::string source = step.value("tied", own) + ".weight";
+        // A norm is a weight of rank 1: its product is not counted.
+        if (step.at("op") != "norm" && values.count(source)) {
+          to.weights += values[source];
+        }
+      }
+    }
+    for (auto &[name, value] : spec.value("outputs", json::object()).items()) {
+      std::string text = value.get<std::string>();
+      outputHeads[name] =
+          heads.count(text) ? text : text.substr(0, text.rfind('.'));
+    }
+  } catch (const json::exception &fault) {
+    return rt::makeError(
+        Code::Incompatible, "expected a library with a ",
+        "canonical spec, got one whose spec reads: ", fault.what());
+  }
+  return {};
+}
+
+std::pair<double, double> CostSheet::countKeys(const rt::Batch &batch,
+                                               bool isCausal) {
+  double pairs = 0, keys = 0;
+  for (const tfc_sequence_v0 &sequence : batch.sequences) {
+    double all = sequence.keys, count = sequence.count, past = sequence.past;
+    // Query t sees past + t + 1 keys.
+    pairs += isCausal ? count * past + count * (count + 1) / 2 : count * all;
+    keys += all;
+  }
+  return {pairs, keys};
+}
+
+Cost CostSheet::of(const tfc_entry_v0 &entry, const rt::Batch &batch,
+                   bool isCausal, const std::vector<uint8_t> &wanted) const {
+  double tokens = static_cast<double>(batch.numTokens());
+  Cost cost{2 * tokens * layerWeights,
+            bytesPerValue * (layerWeights + tokens * tableWidth)};
+  auto [pairs, keys] = countKeys(batch, isCausal);
+  for (const Attention &attn : attention) {
+    cost.flops += 4 * pairs * attn.queryWidth * attn.layers;
+    cost.bytes += bytesPerValue * keys * attn.cacheWidth * attn.layers;
+  }
+  std::set<std::string> counted;
+  for (uint32_t p = 0; p < entry.n_outputs; ++p) {
+    const tfc_port_v0 &port = entry.outputs[p];
+    auto output = outputHeads.find(port.name);
+    if (!wanted[p] || output == outputHeads.end()) {
+      continue;
+    }
+    double rows = port.rows == TFC_ROWS_TOKENS
+                      ? tokens
+                      : static_cast<double>(batch.rows.size());
+    auto head = heads.find(output->second);
+    while (head != heads.end() && counted.insert(head->first).second) {
+      cost.flops += 2 * rows * head->second.weights;
+      cost.bytes += bytesPerValue * head->second.weights;
+      head = heads.find(head->second.from);
+    }
+  }
+  return cost;
+}
+
+} // namespace tfc::bench

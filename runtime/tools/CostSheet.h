@@ -1,0 +1,62 @@
+// What a step must cost: the operations of its products and of attention, and
+// the bytes that have to be read once. From the library's own tables.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_TOOLS_COSTSHEET_H
+#define TFC_RUNTIME_TOOLS_COSTSHEET_H
+
+#include "runtime/src/Batch.h"
+#include "runtime/src/Error.h"
+
+#include <map>
+#include <string>
+
+namespace tfc::bench {
+
+/// A fused multiply-add is two operations. Norms, activations, softmax and
+/// additions are not counted: no implementation needs the same number of them.
+/// Bytes are packed weights, read once a step however many rows there are, the
+/// rows of tables that tokens look up, and keys and values, read once a
+/// sequence. Activations are not counted: they fit into caches.
+struct Cost {
+  double flops = 0, bytes = 0;
+
+  friend Cost operator+(const Cost &a, const Cost &b) {
+    return {a.flops + b.flops, a.bytes + b.bytes};
+  }
+};
+
+class CostSheet {
+public:
+  /// Reads the tables of a checked module. Errors: Incompatible when its spec
+  /// is not what a compiler of this version writes.
+  static rt::Result<CostSheet> read(const tfc_module_v0 &module);
+
+  /// The cost of a step that computes the outputs p with wanted[p].
+  Cost of(const tfc_entry_v0 &entry, const rt::Batch &batch, bool isCausal,
+          const std::vector<uint8_t> &wanted) const;
+
+private:
+  /// Weights of products with one row in and one row out.
+  struct Head {
+    std::string from;
+    double weights = 0;
+  };
+  struct Attention {
+    double queryWidth = 0, cacheWidth = 0, layers = 0;
+  };
+
+  rt::Status readHeads(const tfc_module_v0 &module);
+  /// Pairs (query, key) that attention looks at, and keys that it reads.
+  static std::pair<double, double> countKeys(const rt::Batch &batch,
+                                             bool isCausal);
+
+  double layerWeights = 0; // of the products of all layers
+  double tableWidth = 0;   // values that a token looks up
+  std::vector<Attention> attention;
+  std::map<std::string, Head> heads;
+  std::map<std::string, std::string> outputHeads; // output -> head
+};
+
+} // namespace tfc::bench
+
+#endif // TFC_RUNTIME_TOOLS_COSTSHEET_H
