@@ -115,11 +115,9 @@ struct PagedAttentionModel
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
-    FailureOr<Value> init =
-        getBuffer(rewriter, cast<PagedAttentionOp>(op).getInit(), options,
-                  state);
-    if (failed(init) ||
-        failed(cloneOnBuffers(op, rewriter, options, state))) {
+    FailureOr<Value> init = getBuffer(
+        rewriter, cast<PagedAttentionOp>(op).getInit(), options, state);
+    if (failed(init) || failed(cloneOnBuffers(op, rewriter, options, state))) {
       return failure();
     }
     replaceOpWithBufferizedValues(rewriter, op, *init);

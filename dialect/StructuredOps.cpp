@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace tfc::transformer;
 
-using Effects = SmallVectorImpl<
-    SideEffects::EffectInstance<MemoryEffects::Effect>>;
+using Effects =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
 /// Memrefs are read where they are operands; tensors have no effects.
 static void addRead(OpOperand &operand, Effects &effects) {
@@ -95,9 +95,9 @@ LogicalResult OutputOp::verify() {
     return emitOpError() << "expected the region to end with transformer.yield";
   }
   // output_c2
-  if (getSqueezed() && failed(expectSize(*this, "a value of width",
-                                         widthOf(yield.getValue()), 1,
-                                         "the output is squeezed"))) {
+  if (getSqueezed() &&
+      failed(expectSize(*this, "a value of width", widthOf(yield.getValue()), 1,
+                        "the output is squeezed"))) {
     return failure();
   }
   // output_c3

@@ -59,9 +59,9 @@ void CacheType::print(AsmPrinter &printer) const {
 LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
                                 int64_t layers, int64_t kvHeads,
                                 int64_t headDim, bool scratch) {
-  for (auto [name, value] : {std::pair{"layers", layers},
-                             std::pair{"kv_heads", kvHeads},
-                             std::pair{"head_dim", headDim}}) {
+  for (auto [name, value] :
+       {std::pair{"layers", layers}, std::pair{"kv_heads", kvHeads},
+        std::pair{"head_dim", headDim}}) {
     if (value < 1) {
       return emitError() << "expected " << name << " of at least 1, got "
                          << value;

@@ -52,8 +52,8 @@ namespace {
 /// Reads the arguments of one entry from the step.
 class StepReader {
 public:
-  StepReader(func::FuncOp entry) : entry(entry),
-                                   b(entry.getLoc(), entry.getContext()) {}
+  StepReader(func::FuncOp entry)
+      : entry(entry), b(entry.getLoc(), entry.getContext()) {}
 
   LogicalResult run() {
     SmallVector<DictionaryAttr> attributes;
@@ -96,9 +96,9 @@ private:
     auto memref = dyn_cast<MemRefType>(type);
     if (Attribute input = attribute.get(transformer::kInputAttrName)) {
       inputs.push_back(input);
-      return buildMemRef(
-          b, memref, port(offsetof(tfc_step_v0, inputs), inputs.size() - 1),
-          count(offsetof(tfc_step_v0, n_tokens)));
+      return buildMemRef(b, memref,
+                         port(offsetof(tfc_step_v0, inputs), inputs.size() - 1),
+                         count(offsetof(tfc_step_v0, n_tokens)));
     }
     if (attribute.get(transformer::kRowsAttrName)) {
       return buildMemRef(b, memref, field(offsetof(tfc_step_v0, rows)),
@@ -147,15 +147,14 @@ static void bindPack(func::FuncOp pack) {
   Value pointer = takePointer(pack);
   b.setInsertionPointToStart(&pack.getBody().front());
   auto memory = [&](int64_t offset) {
-    return buildMemRef(b, bytes, loadPointer(b, pointer, offset),
-                       unbounded(b));
+    return buildMemRef(b, bytes, loadPointer(b, pointer, offset), unbounded(b));
   };
-  replaceArguments(
-      pack, {loadIndex(b, pointer, offsetof(tfc_pack_v0, weight), 32),
-             loadIndex(b, pointer, offsetof(tfc_pack_v0, layer), 32),
-             loadIndex(b, pointer, offsetof(tfc_pack_v0, dtype), 32),
-             memory(offsetof(tfc_pack_v0, source)),
-             memory(offsetof(tfc_pack_v0, packed))});
+  replaceArguments(pack,
+                   {loadIndex(b, pointer, offsetof(tfc_pack_v0, weight), 32),
+                    loadIndex(b, pointer, offsetof(tfc_pack_v0, layer), 32),
+                    loadIndex(b, pointer, offsetof(tfc_pack_v0, dtype), 32),
+                    memory(offsetof(tfc_pack_v0, source)),
+                    memory(offsetof(tfc_pack_v0, packed))});
 }
 
 namespace {

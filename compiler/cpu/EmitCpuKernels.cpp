@@ -41,9 +41,8 @@ static FailureOr<Lent> addArguments(func::FuncOp entry) {
     return Value(entry.getArgument(index));
   };
   auto bytes = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
-  FailureOr<Value> step =
-      add(LLVM::LLVMPointerType::get(entry.getContext()),
-          transformer::kStepAttrName);
+  FailureOr<Value> step = add(LLVM::LLVMPointerType::get(entry.getContext()),
+                              transformer::kStepAttrName);
   FailureOr<Value> weights = add(bytes, transformer::kWeightsAttrName);
   FailureOr<Value> workers =
       add(builder.getIndexType(), transformer::kWorkersAttrName);
@@ -79,7 +78,8 @@ static void describeCache(func::FuncOp entry, transformer::CacheType type) {
            number("query_rows", ScalarCache::kQueryRows)}));
 }
 
-/// weight @name[%layer] -> view of the packed weights at offset + layer * stride
+/// weight @name[%layer] -> view of the packed weights at offset + layer *
+/// stride
 static LogicalResult emitWeight(transformer::WeightOp op, Value weights,
                                 SymbolTable &symbols, RewriterBase &rewriter) {
   auto parameter = symbols.lookup<transformer::ParameterOp>(op.getName());
@@ -95,8 +95,8 @@ static LogicalResult emitWeight(transformer::WeightOp op, Value weights,
     Value distance = arith::MulIOp::create(b, op.getLayer(), stride);
     offset = arith::AddIOp::create(b, offset, distance);
   }
-  rewriter.replaceOpWithNewOp<memref::ViewOp>(op, op.getType(), weights,
-                                              offset, ValueRange());
+  rewriter.replaceOpWithNewOp<memref::ViewOp>(op, op.getType(), weights, offset,
+                                              ValueRange());
   return success();
 }
 
@@ -123,29 +123,29 @@ static void emitTap(transformer::TapOp op, Value step, ModuleOp module,
   auto toI64 = [&](Value index) -> Value {
     return arith::IndexCastOp::create(b, b.getI64Type(), index);
   };
-  Value layer =
-      op.getLayer() ? toI64(op.getLayer())
+  Value layer = op.getLayer()
+                    ? toI64(op.getLayer())
                     : arith::ConstantIntOp::create(b, -1, 64).getResult();
-  Value address = memref::ExtractAlignedPointerAsIndexOp::create(
-      b, op.getValue());
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(b, op.getValue());
   Value data = LLVM::IntToPtrOp::create(b, pointer, toI64(address));
   Value rows = toI64(memref::DimOp::create(b, op.getValue(), 0));
-  Value width = arith::ConstantIntOp::create(
-      b, transformer::widthOf(op.getValue()), 64);
+  Value width =
+      arith::ConstantIntOp::create(b, transformer::widthOf(op.getValue()), 64);
   Value id = LLVM::AddressOfOp::create(b, global);
   Value context = loadPointer(b, host, offsetof(tfc_host_v0, ctx));
-  auto function = LLVM::LLVMFunctionType::get(
-      LLVM::LLVMVoidType::get(b.getContext()),
-      {pointer, pointer, b.getI64Type(), pointer, b.getI64Type(),
-       b.getI64Type()});
-  LLVM::CallOp::create(
-      b, function,
-      ValueRange{tap, context, id, layer, data, rows, width});
+  auto function =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                  {pointer, pointer, b.getI64Type(), pointer,
+                                   b.getI64Type(), b.getI64Type()});
+  LLVM::CallOp::create(b, function,
+                       ValueRange{tap, context, id, layer, data, rows, width});
   rewriter.eraseOp(op);
 }
 
 namespace {
-struct EmitCpuKernelsPass : tfc::impl::EmitCpuKernelsPassBase<EmitCpuKernelsPass> {
+struct EmitCpuKernelsPass
+    : tfc::impl::EmitCpuKernelsPassBase<EmitCpuKernelsPass> {
   using Base::Base;
 
   LogicalResult emitEntry(func::FuncOp entry, SymbolTable &symbols) {
@@ -182,10 +182,9 @@ struct EmitCpuKernelsPass : tfc::impl::EmitCpuKernelsPassBase<EmitCpuKernelsPass
       return signalPassFailure();
     }
     SymbolTable symbols(getOperation());
-    for (auto entry :
-         llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
-      bool isEntry = llvm::any_of(
-          entry.getArgumentTypes(), llvm::IsaPred<transformer::BatchType>);
+    for (auto entry : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      bool isEntry = llvm::any_of(entry.getArgumentTypes(),
+                                  llvm::IsaPred<transformer::BatchType>);
       if (isEntry && failed(emitEntry(entry, symbols))) {
         return signalPassFailure();
       }

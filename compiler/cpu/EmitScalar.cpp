@@ -25,8 +25,8 @@ namespace {
 
 /// A work item at run time, all indices.
 struct Item {
-  Value firstRow;  // its first query, counted in the sequence
-  Value rows;      // its queries
+  Value firstRow;   // its first query, counted in the sequence
+  Value rows;       // its queries
   Value firstToken; // of the sequence, in the step
   Value past, keys;
   Value blocks; // pointer to block numbers
@@ -75,9 +75,8 @@ public:
   /// In parallel, for every work item.
   void forEachItem(function_ref<void(const Item &)> body) {
     Value count = loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64);
-    auto op = scf::ParallelOp::create(b, ValueRange{constant(0)},
-                                      ValueRange{count},
-                                      ValueRange{constant(1)});
+    auto op = scf::ParallelOp::create(
+        b, ValueRange{constant(0)}, ValueRange{count}, ValueRange{constant(1)});
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(op.getBody());
     body(loadItem(op.getInductionVars().front()));
@@ -95,8 +94,7 @@ public:
     return buildAddress(b, address, slot, cache.rowBytes);
   }
   Value valueRow(Value keyRow) {
-    return buildAddress(b, keyRow,
-                        ScalarCache::kBlockTokens * cache.rowBytes);
+    return buildAddress(b, keyRow, ScalarCache::kBlockTokens * cache.rowBytes);
   }
 
   Value load(Value row, Value column) {
@@ -114,8 +112,7 @@ private:
     Value entry = buildAddress(b, items, number, sizeof(tfc_item_v0));
     Value sequence = loadIndex(b, entry, offsetof(tfc_item_v0, sequence), 32);
     Value sequences = loadPointer(b, step, offsetof(tfc_step_v0, sequences));
-    Value table =
-        buildAddress(b, sequences, sequence, sizeof(tfc_sequence_v0));
+    Value table = buildAddress(b, sequences, sequence, sizeof(tfc_sequence_v0));
     auto field = [&](int64_t offset) {
       return loadIndex(b, table, offset, 32);
     };
@@ -127,8 +124,8 @@ private:
     item.blocks = loadPointer(b, table, offsetof(tfc_sequence_v0, blocks));
     Value count = field(offsetof(tfc_sequence_v0, count));
     Value left = arith::SubIOp::create(b, count, item.firstRow);
-    item.rows = arith::MinSIOp::create(b, left,
-                                       constant(ScalarCache::kQueryRows));
+    item.rows =
+        arith::MinSIOp::create(b, left, constant(ScalarCache::kQueryRows));
     return item;
   }
 
@@ -148,8 +145,8 @@ class ScalarAttention {
 public:
   ScalarAttention(transformer::PagedAttentionOp op, Value step, Value scratch,
                   OpBuilder &builder)
-      : op(op), e(op.getLoc(), builder, op.getCache().getType(), step,
-                  op.getLayer()),
+      : op(op),
+        e(op.getLoc(), builder, op.getCache().getType(), step, op.getLayer()),
         b(e.builder()), scratch(scratch),
         headDim(op.getCache().getType().getHeadDim()) {}
 
@@ -164,8 +161,7 @@ public:
         query.token = e.add(item.firstToken, t);
         query.visible = visible(item, t);
         e.loop(e.constant(heads), [&](Value head) {
-          Value kvHead =
-              arith::DivUIOp::create(b, head, e.constant(group));
+          Value kvHead = arith::DivUIOp::create(b, head, e.constant(group));
           query.column = e.scale(head, headDim);
           query.kvColumn = e.scale(kvHead, headDim);
           emitHead(item, query, worker);
@@ -191,8 +187,7 @@ private:
               b, op.getQuery(),
               ValueRange{query.token, e.add(query.column, d)});
           Value k = e.load(keyRow, e.add(query.kvColumn, d));
-          return arith::AddFOp::create(b, sum,
-                                       arith::MulFOp::create(b, q, k));
+          return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, q, k));
         });
     return arith::MulFOp::create(b, dot, op.getScale());
   }
@@ -207,22 +202,20 @@ private:
     e.loop(e.constant(headDim), [&](Value d) {
       memref::StoreOp::create(b, e.number(0), scratch, ValueRange{worker, d});
     });
-    Value sum = e.reduce(
-        query.visible, e.number(0), [&](Value j, Value sum) -> Value {
+    Value sum =
+        e.reduce(query.visible, e.number(0), [&](Value j, Value sum) -> Value {
           Value keyRow = e.keyRow(item, j);
-          Value difference = arith::SubFOp::create(
-              b, score(query, keyRow), highest);
+          Value difference =
+              arith::SubFOp::create(b, score(query, keyRow), highest);
           Value weight = math::ExpOp::create(b, difference);
           accumulate(query, weight, e.valueRow(keyRow), worker);
           return arith::AddFOp::create(b, sum, weight);
         });
     e.loop(e.constant(headDim), [&](Value d) {
-      Value total =
-          memref::LoadOp::create(b, scratch, ValueRange{worker, d});
+      Value total = memref::LoadOp::create(b, scratch, ValueRange{worker, d});
       Value mean = arith::DivFOp::create(b, total, sum);
-      memref::StoreOp::create(
-          b, mean, op.getInit(),
-          ValueRange{query.token, e.add(query.column, d)});
+      memref::StoreOp::create(b, mean, op.getInit(),
+                              ValueRange{query.token, e.add(query.column, d)});
     });
   }
 
@@ -232,8 +225,8 @@ private:
     e.loop(e.constant(headDim), [&](Value d) {
       Value old = memref::LoadOp::create(b, scratch, ValueRange{worker, d});
       Value v = e.load(valueRow, e.add(query.kvColumn, d));
-      Value next = arith::AddFOp::create(
-          b, old, arith::MulFOp::create(b, weight, v));
+      Value next =
+          arith::AddFOp::create(b, old, arith::MulFOp::create(b, weight, v));
       memref::StoreOp::create(b, next, scratch, ValueRange{worker, d});
     });
   }

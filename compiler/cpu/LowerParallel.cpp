@@ -26,8 +26,8 @@ namespace {
 class Outliner {
 public:
   Outliner(scf::ParallelOp loop, func::FuncOp entry, std::string name)
-      : loop(loop), entry(entry), name(std::move(name)),
-        b(loop.getLoc(), loop), converter(loop.getContext()) {}
+      : loop(loop), entry(entry), name(std::move(name)), b(loop.getLoc(), loop),
+        converter(loop.getContext()) {}
 
   void run() {
     collectCaptures();
@@ -126,8 +126,8 @@ void Outliner::buildItems(IRMapping &mapping, Value begin, Value end) {
   b.setInsertionPointToStart(items.getBody());
   SmallVector<Value> current(items.getRegionIterArgs());
   for (unsigned axis = 0; axis < axes; ++axis) {
-    Value scaled = arith::MulIOp::create(
-        b, current[axis], mapping.lookup(loop.getStep()[axis]));
+    Value scaled = arith::MulIOp::create(b, current[axis],
+                                         mapping.lookup(loop.getStep()[axis]));
     mapping.map(loop.getInductionVars()[axis],
                 arith::AddIOp::create(
                     b, scaled, mapping.lookup(loop.getLowerBound()[axis])));
@@ -139,8 +139,8 @@ void Outliner::buildItems(IRMapping &mapping, Value begin, Value end) {
   SmallVector<Value> next(axes);
   for (unsigned axis = axes; axis-- > 0;) {
     Value sum = arith::AddIOp::create(b, current[axis], carry);
-    Value wraps = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, sum,
-                                        extents[axis]);
+    Value wraps =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, sum, extents[axis]);
     next[axis] = arith::SelectOp::create(b, wraps, zero, sum);
     carry = arith::SelectOp::create(b, wraps, one, zero);
   }
@@ -154,8 +154,7 @@ LLVM::LLVMFuncOp Outliner::buildBody() {
   auto type = LLVM::LLVMFunctionType::get(
       LLVM::LLVMVoidType::get(b.getContext()),
       {pointer, b.getI64Type(), b.getI64Type(), b.getI32Type()});
-  auto body =
-      LLVM::LLVMFuncOp::create(b, name, type, LLVM::Linkage::Internal);
+  auto body = LLVM::LLVMFuncOp::create(b, name, type, LLVM::Linkage::Internal);
   Block *block = body.addEntryBlock(b);
   b.setInsertionPointToStart(block);
   auto toIndex = [&](unsigned argument) -> Value {
@@ -193,14 +192,14 @@ void Outliner::buildCall(LLVM::LLVMFuncOp body) {
     Value place = LLVM::GEPOp::create(
         b, pointer, type, argument,
         ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(index)});
-    Value converted = UnrealizedConversionCastOp::create(
-                          b, TypeRange(fields[index]), value)
-                          .getResult(0);
+    Value converted =
+        UnrealizedConversionCastOp::create(b, TypeRange(fields[index]), value)
+            .getResult(0);
     LLVM::StoreOp::create(b, converted, place);
   }
   Value count = constant(1);
-  for (auto [lower, upper, step] : llvm::zip(
-           loop.getLowerBound(), loop.getUpperBound(), loop.getStep())) {
+  for (auto [lower, upper, step] :
+       llvm::zip(loop.getLowerBound(), loop.getUpperBound(), loop.getStep())) {
     Value span = arith::SubIOp::create(b, upper, lower);
     Value extent = arith::CeilDivSIOp::create(b, span, step);
     count = arith::MulIOp::create(b, count, extent);
@@ -211,9 +210,9 @@ void Outliner::buildCall(LLVM::LLVMFuncOp body) {
   Value parallelFor = loadPointer(b, host, offsetof(tfc_host_v0, parallel_for));
   Value context = loadPointer(b, host, offsetof(tfc_host_v0, ctx));
   Value function = LLVM::AddressOfOp::create(b, body);
-  auto call = LLVM::LLVMFunctionType::get(
-      LLVM::LLVMVoidType::get(b.getContext()),
-      {pointer, b.getI64Type(), pointer, pointer});
+  auto call =
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
+                                  {pointer, b.getI64Type(), pointer, pointer});
   LLVM::CallOp::create(
       b, call, ValueRange{parallelFor, context, items, function, argument});
 }
@@ -222,9 +221,9 @@ void Outliner::buildCall(LLVM::LLVMFuncOp body) {
 static void makeSequential(scf::ParallelOp loop) {
   IRRewriter rewriter(loop.getContext());
   rewriter.setInsertionPoint(loop);
-  scf::LoopNest nest = scf::buildLoopNest(
-      rewriter, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(),
-      loop.getStep());
+  scf::LoopNest nest =
+      scf::buildLoopNest(rewriter, loop.getLoc(), loop.getLowerBound(),
+                         loop.getUpperBound(), loop.getStep());
   Block *body = nest.loops.back().getBody();
   rewriter.eraseOp(loop.getBody()->getTerminator());
   SmallVector<Value> indices;

@@ -115,8 +115,8 @@ FailureOr<Count> Planner::countOf(memref::AllocOp op) {
       return Count::Workers;
     }
     auto dim = size.getDefiningOp<memref::DimOp>();
-    auto source = dim ? dyn_cast<BlockArgument>(dim.getSource())
-                      : BlockArgument();
+    auto source =
+        dim ? dyn_cast<BlockArgument>(dim.getSource()) : BlockArgument();
     if (source && source.getOwner() == &entry.getBody().front()) {
       unsigned index = source.getArgNumber();
       if (entry.getArgAttr(index, transformer::kInputAttrName)) {
@@ -170,10 +170,8 @@ LogicalResult Planner::collect() {
     for (int64_t size : op.getType().getShape()) {
       elements *= ShapedType::isDynamic(size) ? 1 : size;
     }
-    int64_t bytes =
-        elements * op.getType().getElementTypeBitWidth() / CHAR_BIT;
-    buffers.push_back(
-        {op, *count, bytes, numbering.first(op), lastUse(op)});
+    int64_t bytes = elements * op.getType().getElementTypeBitWidth() / CHAR_BIT;
+    buffers.push_back({op, *count, bytes, numbering.first(op), lastUse(op)});
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
@@ -205,9 +203,9 @@ SmallVector<Value> Planner::buildOffsets(ImplicitLocOpBuilder &b,
     Value bytes = constant(llvm::alignTo(place.rowBytes, kAlignment));
     if (place.count != Count::One) {
       // Align the sum, not the row: rows are dense.
-      Value exact = arith::MulIOp::create(
-          b, counts[static_cast<unsigned>(place.count)],
-          constant(place.rowBytes));
+      Value exact =
+          arith::MulIOp::create(b, counts[static_cast<unsigned>(place.count)],
+                                constant(place.rowBytes));
       Value lines = arith::CeilDivUIOp::create(b, exact, constant(kAlignment));
       bytes = arith::MulIOp::create(b, lines, constant(kAlignment));
     }
@@ -216,17 +214,15 @@ SmallVector<Value> Planner::buildOffsets(ImplicitLocOpBuilder &b,
   return offsets;
 }
 
-FailureOr<SmallVector<Value>>
-Planner::buildCounts(ImplicitLocOpBuilder &b) {
+FailureOr<SmallVector<Value>> Planner::buildCounts(ImplicitLocOpBuilder &b) {
   auto rowsOf = [&](Value memref) -> Value {
     return memref ? memref::DimOp::create(b, memref, 0).getResult() : Value();
   };
   // Nothing is proportional to the sequences yet.
-  SmallVector<Value> counts = {
-      rowsOf(argument(transformer::kInputAttrName)),
-      rowsOf(argument(transformer::kRowsAttrName)),
-      arith::ConstantIndexOp::create(b, 0),
-      argument(transformer::kWorkersAttrName)};
+  SmallVector<Value> counts = {rowsOf(argument(transformer::kInputAttrName)),
+                               rowsOf(argument(transformer::kRowsAttrName)),
+                               arith::ConstantIndexOp::create(b, 0),
+                               argument(transformer::kWorkersAttrName)};
   if (llvm::is_contained(counts, Value())) {
     return entry.emitOpError() << "expected arguments marked as input, rows "
                                   "and workers (by tfc-emit-cpu-kernels)";
@@ -253,9 +249,9 @@ LogicalResult Planner::rewrite() {
   SmallVector<Value> offsets = buildOffsets(b, *counts);
   for (Buffer &buffer : buffers) {
     ImplicitLocOpBuilder here(buffer.op.getLoc(), buffer.op);
-    Value view = memref::ViewOp::create(
-        here, buffer.op.getType(), workspace, offsets[buffer.place],
-        buffer.op.getDynamicSizes());
+    Value view = memref::ViewOp::create(here, buffer.op.getType(), workspace,
+                                        offsets[buffer.place],
+                                        buffer.op.getDynamicSizes());
     buffer.op.replaceAllUsesWith(view);
     buffer.op.erase();
   }
@@ -266,9 +262,9 @@ void Planner::buildSizeFunction() {
   ImplicitLocOpBuilder b(entry.getLoc(), entry.getContext());
   b.setInsertionPointAfter(entry);
   SmallVector<Type> parameters(kNumParameters, b.getIndexType());
-  auto function = func::FuncOp::create(
-      b, (entry.getName() + "_workspace_bytes").str(),
-      b.getFunctionType(parameters, b.getIndexType()));
+  auto function =
+      func::FuncOp::create(b, (entry.getName() + "_workspace_bytes").str(),
+                           b.getFunctionType(parameters, b.getIndexType()));
   Block *body = function.addEntryBlock();
   b.setInsertionPointToStart(body);
   SmallVector<Value> counts(body->getArguments());
@@ -278,8 +274,7 @@ void Planner::buildSizeFunction() {
 namespace {
 struct PlanWorkspacePass : tfc::impl::PlanWorkspacePassBase<PlanWorkspacePass> {
   void runOnOperation() override {
-    for (auto entry :
-         llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+    for (auto entry : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       bool isEntry = false;
       for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
         isEntry |= !!entry.getArgAttr(i, transformer::kStepAttrName);

@@ -25,8 +25,8 @@ Value tfc::buildAddress(ImplicitLocOpBuilder &b, Value base, int64_t offset) {
 
 Value tfc::buildAddress(ImplicitLocOpBuilder &b, Value base, Value index,
                         int64_t scale, int64_t offset) {
-  Value scaled = arith::MulIOp::create(
-      b, index, arith::ConstantIndexOp::create(b, scale));
+  Value scaled =
+      arith::MulIOp::create(b, index, arith::ConstantIndexOp::create(b, scale));
   Value address = LLVM::GEPOp::create(
       b, LLVM::LLVMPointerType::get(b.getContext()), b.getI8Type(), base,
       ArrayRef<LLVM::GEPArg>{toI64(b, scaled)});

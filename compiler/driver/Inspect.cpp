@@ -3,8 +3,8 @@
 #include "compiler/driver/Inspect.h"
 
 #include "compiler/driver/Compile.h"
-#include "llvm/Support/Format.h"
 #include "tfc/abi.h"
+#include "llvm/Support/Format.h"
 
 #include <dlfcn.h>
 #include <fstream>
@@ -15,7 +15,8 @@ using llvm::outs;
 static bool isLibrary(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   char magic[4] = {};
-  return file.read(magic, 4) && llvm::StringRef(magic, 4) == "\x7f" "ELF";
+  return file.read(magic, 4) && llvm::StringRef(magic, 4) == "\x7f"
+                                                             "ELF";
 }
 
 static std::string megabytes(double bytes) {
@@ -42,8 +43,8 @@ static int inspectSpec(const std::string &path) {
     if (!parameter.tiedTo.empty()) {
       continue;
     }
-    double count = static_cast<double>(parameter.rows) * parameter.cols *
-                   parameter.layers;
+    double count =
+        static_cast<double>(parameter.rows) * parameter.cols * parameter.layers;
     numbers += count;
     if (parameter.rank == 2 && parameter.firstLayer >= 0) {
       products += 2 * count;
@@ -118,8 +119,8 @@ static int inspectLibrary(const std::string &path) {
   auto query = reinterpret_cast<tfc_module_query_fn>(
       dlsym(library, TFC_MODULE_QUERY_SYMBOL));
   if (!query) {
-    return fail(path, "expected a library made by tfc, got one without "
-                      TFC_MODULE_QUERY_SYMBOL);
+    return fail(path, "expected a library made by tfc, got one "
+                      "without " TFC_MODULE_QUERY_SYMBOL);
   }
   const tfc_module_header *header = query(TFC_ABI_VERSION);
   if (!header || header->version != TFC_ABI_VERSION) {

@@ -169,8 +169,7 @@ FailureOr<Field> AbiWriter::entry(LLVM::LLVMFuncOp function) {
        Field::u32(static_cast<uint32_t>(outputPorts.size())),
        inputs(inputPorts), outputs(outputPorts), cache(layout), cache({}),
        Field::u32(std::max<int64_t>(integer(layout, "query_rows"), 1)),
-       Field::u32(0), Field::symbol(size),
-       Field::symbol(function.getName())});
+       Field::u32(0), Field::symbol(size), Field::symbol(function.getName())});
 }
 
 FailureOr<Field> AbiWriter::entries(unsigned &count) {
@@ -210,8 +209,7 @@ void AbiWriter::buildQuery(StringRef description) {
       LLVM::LLVMFunctionType::get(pointer, b.getI32Type()));
   Block *body = function.addEntryBlock(b);
   b.setInsertionPointToStart(body);
-  Value version =
-      LLVM::ConstantOp::create(b, b.getI32Type(), TFC_ABI_VERSION);
+  Value version = LLVM::ConstantOp::create(b, b.getI32Type(), TFC_ABI_VERSION);
   Value old = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult,
                                    body->getArgument(0), version);
   Value null = LLVM::ZeroOp::create(b, pointer);
@@ -243,11 +241,11 @@ LogicalResult AbiWriter::run() {
   auto aliases = model.getAs<ArrayAttr>("aliases");
   auto numWeights = static_cast<uint32_t>(
       llvm::range_size(module.getOps<transformer::ParameterOp>()));
-  uint32_t kind = text(model, "kind") == "decoder" ? TFC_KIND_DECODER
-                                                   : TFC_KIND_ENCODER;
-  Field header = Field::record(
-      {Field::u32(TFC_ABI_VERSION), Field::u32(0),
-       tables.string(text(model, "name")), tables.string("tfc " TFC_VERSION)});
+  uint32_t kind =
+      text(model, "kind") == "decoder" ? TFC_KIND_DECODER : TFC_KIND_ENCODER;
+  Field header = Field::record({Field::u32(TFC_ABI_VERSION), Field::u32(0),
+                                tables.string(text(model, "name")),
+                                tables.string("tfc " TFC_VERSION)});
   Field description = Field::record(
       {header, tables.string(text(model, "spec")),
        Field::u64(hashOf(text(model, "spec"))), Field::u32(kind),
@@ -260,8 +258,7 @@ LogicalResult AbiWriter::run() {
        tables.array(eos), strings(prefixes), strings(aliases), weights(),
        programs(*entryTable, numEntries)});
   buildQuery(tables.array({description}).name);
-  for (auto op :
-       llvm::to_vector(module.getOps<transformer::ParameterOp>())) {
+  for (auto op : llvm::to_vector(module.getOps<transformer::ParameterOp>())) {
     op.erase();
   }
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {

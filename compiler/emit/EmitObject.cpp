@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/emit/EmitObject.h"
 
-#include "mlir/Target/LLVMIR/ModuleTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "mlir/Target/LLVMIR/ModuleTranslation.h"
+#include "tfc/abi.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -14,7 +15,6 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
-#include "tfc/abi.h"
 
 using namespace mlir;
 
@@ -141,8 +141,8 @@ LogicalResult tfc::emitObject(ModuleOp module, StringRef cpu,
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine = makeMachine(cpu, error);
   if (!machine) {
-    return module.emitError() << "expected an LLVM that targets x86-64: "
-                              << error;
+    return module.emitError()
+           << "expected an LLVM that targets x86-64: " << error;
   }
   ir->setDataLayout(machine->createDataLayout());
   ir->setTargetTriple(machine->getTargetTriple());

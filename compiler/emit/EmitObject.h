@@ -3,8 +3,8 @@
 #ifndef TFC_COMPILER_EMIT_EMITOBJECT_H
 #define TFC_COMPILER_EMIT_EMITOBJECT_H
 
-#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallVector.h"
 
 #include <string>
 

@@ -31,12 +31,19 @@ static ErrorOr<std::string> findLinker() {
 
 static Error runLinker(StringRef linker, StringRef object, StringRef output,
                        StringRef log) {
-  SmallVector<StringRef> arguments = {
-      linker,          "-shared",       "--build-id=none",
-      "--gc-sections", "--strip-all",   "--hash-style=gnu",
-      "-z",            "defs",          "-z",
-      "noexecstack",   "-o",            output,
-      object};
+  SmallVector<StringRef> arguments = {linker,
+                                      "-shared",
+                                      "--build-id=none",
+                                      "--gc-sections",
+                                      "--strip-all",
+                                      "--hash-style=gnu",
+                                      "-z",
+                                      "defs",
+                                      "-z",
+                                      "noexecstack",
+                                      "-o",
+                                      output,
+                                      object};
   std::string message;
   int code = sys::ExecuteAndWait(linker, arguments, std::nullopt,
                                  {StringRef(""), log, log}, 0, 0, &message);
@@ -64,8 +71,8 @@ Error tfc::linkLibrary(StringRef object, StringRef output) {
                                      path);
   };
   if (std::error_code code = create(".o", objectPath)) {
-    return fail("expected a writable folder for " + output + ", got: " +
-                code.message());
+    return fail("expected a writable folder for " + output +
+                ", got: " + code.message());
   }
   FileRemover removeObject(objectPath);
   {
@@ -78,8 +85,8 @@ Error tfc::linkLibrary(StringRef object, StringRef output) {
       return fail("cannot write " + objectPath + ": " + message);
     }
   }
-  for (auto [suffix, path] : {std::pair{".so", &libraryPath},
-                              std::pair{".log", &logPath}}) {
+  for (auto [suffix, path] :
+       {std::pair{".so", &libraryPath}, std::pair{".log", &logPath}}) {
     if (std::error_code code = create(suffix, *path)) {
       return fail("cannot write beside " + output + ": " + code.message());
     }

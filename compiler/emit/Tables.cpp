@@ -27,9 +27,8 @@ Field Tables::array(const std::vector<Field> &items) {
   }
   auto type = LLVM::LLVMArrayType::get(typeOf(items.front()), items.size());
   std::string name = "table_" + std::to_string(number++);
-  auto global =
-      LLVM::GlobalOp::create(b, type, /*isConstant=*/true,
-                             LLVM::Linkage::Internal, name, Attribute());
+  auto global = LLVM::GlobalOp::create(
+      b, type, /*isConstant=*/true, LLVM::Linkage::Internal, name, Attribute());
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&global.getInitializerRegion());
   Value value = LLVM::UndefOp::create(b, type);

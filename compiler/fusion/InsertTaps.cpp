@@ -21,9 +21,8 @@ static Value tappedValue(Operation *op) {
     return {};
   }
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-  return type && type.getRank() == 2 && type.isDynamicDim(0)
-             ? op->getResult(0)
-             : Value();
+  return type && type.getRank() == 2 && type.isDynamicDim(0) ? op->getResult(0)
+                                                             : Value();
 }
 
 static std::string idOf(Operation *op) {
@@ -48,8 +47,7 @@ struct InsertTapsPass : tfc::impl::InsertTapsPassBase<InsertTapsPass> {
       }
       OpBuilder builder(op->getContext());
       builder.setInsertionPointAfter(op);
-      transformer::TapOp::create(builder, op->getLoc(), idOf(op), value,
-                                 layer);
+      transformer::TapOp::create(builder, op->getLoc(), idOf(op), value, layer);
       ++numTaps;
     });
   }

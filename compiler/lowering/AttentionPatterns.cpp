@@ -15,8 +15,7 @@ static Value buildScale(ImplicitLocOpBuilder &b, transformer::AttentionOp op) {
   if (!op.getScaleByInverseLayer()) {
     return scale;
   }
-  Value layer =
-      arith::IndexCastOp::create(b, b.getI32Type(), op.getLayer());
+  Value layer = arith::IndexCastOp::create(b, b.getI32Type(), op.getLayer());
   Value number = arith::SIToFPOp::create(b, b.getF32Type(), layer);
   Value divisor = arith::AddFOp::create(b, number, f32Constant(b, 1));
   return arith::DivFOp::create(b, scale, divisor);

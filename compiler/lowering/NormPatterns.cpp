@@ -25,8 +25,7 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
     Value sum = sumRows(
         b, x, {}, [](ImplicitLocOpBuilder &, ValueRange v) { return v[0]; });
     auto centred = [&](ImplicitLocOpBuilder &inner, Value value, Value sum) {
-      Value mean =
-          arith::DivFOp::create(inner, sum, f32Constant(inner, width));
+      Value mean = arith::DivFOp::create(inner, sum, f32Constant(inner, width));
       return arith::SubFOp::create(inner, value, mean);
     };
     Value squares = sumRows(b, x, {{sum, Broadcast::AlongRow}},

@@ -18,7 +18,8 @@ LastUses::LastUses(Operation *root) {
         continue;
       }
       bool last = llvm::all_of(value.getUses(), [&](OpOperand &use) {
-        Operation *user = op->getBlock()->findAncestorOpInBlock(*use.getOwner());
+        Operation *user =
+            op->getBlock()->findAncestorOpInBlock(*use.getOwner());
         return &use == &operand || (user && user->isBeforeInBlock(op));
       });
       if (last) {
@@ -95,16 +96,14 @@ Value tfc::sumRows(ImplicitLocOpBuilder &b, Value x, ArrayRef<RowInput> inputs,
   Value rows = tensor::DimOp::create(b, x, 0);
   Value empty = tensor::EmptyOp::create(
       b, ArrayRef<int64_t>{ShapedType::kDynamic}, b.getF32Type(), rows);
-  Value zero =
-      linalg::FillOp::create(b, f32Constant(b, 0), empty).getResult(0);
+  Value zero = linalg::FillOp::create(b, f32Constant(b, 0), empty).getResult(0);
   return linalg::GenericOp::create(
              b, zero.getType(), operands, zero, maps,
              {utils::IteratorType::parallel, utils::IteratorType::reduction},
              [&](OpBuilder &builder, Location loc, ValueRange arguments) {
                ImplicitLocOpBuilder inner(loc, builder);
                Value term = body(inner, arguments.drop_back());
-               Value sum =
-                   arith::AddFOp::create(inner, arguments.back(), term);
+               Value sum = arith::AddFOp::create(inner, arguments.back(), term);
                linalg::YieldOp::create(inner, sum);
              })
       .getResult(0);

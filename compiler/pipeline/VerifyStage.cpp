@@ -44,11 +44,11 @@ struct VerifyStagePass : tfc::impl::VerifyStagePassBase<VerifyStagePass> {
           if (isAllowed(op, *found)) {
             return WalkResult::advance();
           }
-          InFlightDiagnostic diagnostic =
-              op->emitOpError()
-              << "is not allowed after stage '" << found->name << "'";
-          diagnostic.attachNote() << "expected it to be gone after '"
-                                  << found->lastPass << "'";
+          InFlightDiagnostic diagnostic = op->emitOpError()
+                                          << "is not allowed after stage '"
+                                          << found->name << "'";
+          diagnostic.attachNote()
+              << "expected it to be gone after '" << found->lastPass << "'";
           return WalkResult::interrupt();
         });
     if (result.wasInterrupted()) {

@@ -65,8 +65,7 @@ struct Attention {
                     a.vBias, a.oBias, a.scale, a.scaleByInverseLayer,
                     a.causal) ==
            std::tie(b.numHeads, b.numKvHeads, b.headDim, b.qBias, b.kBias,
-                    b.vBias, b.oBias, b.scale, b.scaleByInverseLayer,
-                    b.causal);
+                    b.vBias, b.oBias, b.scale, b.scaleByInverseLayer, b.causal);
   }
 };
 
@@ -142,8 +141,8 @@ struct SplitStep {
 struct ActStep {
   Activation act = Activation::Identity;
 };
-using HeadStep = std::variant<TakeStep, DenseStep, NormStep, LogitsStep,
-                              SplitStep, ActStep>;
+using HeadStep =
+    std::variant<TakeStep, DenseStep, NormStep, LogitsStep, SplitStep, ActStep>;
 
 /// `from` is "encoder", "decoder" or the name of an earlier head.
 struct Head {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/target/TargetInfo.h"
 
+#include "tfc/abi.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
-#include "tfc/abi.h"
 
 using namespace tfc;
 
@@ -25,9 +25,8 @@ static llvm::Error fail(const llvm::Twine &message) {
 
 static bool hasAll(const llvm::StringMap<bool> &features,
                    llvm::ArrayRef<llvm::StringRef> names) {
-  return llvm::all_of(names, [&](llvm::StringRef name) {
-    return features.lookup(name);
-  });
+  return llvm::all_of(
+      names, [&](llvm::StringRef name) { return features.lookup(name); });
 }
 
 llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
@@ -42,8 +41,8 @@ llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
                 text);
   }
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  if (hasAll(features, {"avx512f", "avx512bw", "avx512cd", "avx512dq",
-                        "avx512vl"})) {
+  if (hasAll(features,
+             {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})) {
     return level4();
   }
   if (hasAll(features, {"avx2", "fma", "bmi2", "f16c"})) {

@@ -57,7 +57,8 @@ typedef struct {
  * for a token that the attention mask hides. keys is at least 1. */
 typedef struct {
   int32_t first, count, past, keys;
-  int32_t cross_count; /* positions in cross_blocks; 0 without cross-attention */
+  /* Positions in cross_blocks; 0 without cross-attention. */
+  int32_t cross_count;
   int32_t reserved;
   const int32_t *blocks, *cross_blocks;
 } tfc_sequence_v0;
@@ -79,8 +80,8 @@ typedef struct {
   const tfc_sequence_v0 *sequences;
   int64_t n_items; /* every token of every sequence is in exactly one item */
   const tfc_item_v0 *items;
-  int64_t n_rows;      /* R */
-  const int32_t *rows; /* which tokens (0 <= row < T) the WANTED outputs get */
+  int64_t n_rows;       /* R */
+  const int32_t *rows;  /* which tokens (0 <= row < T) the WANTED outputs get */
   void *const *outputs; /* one array a port; null = not wanted, not computed */
   const tfc_host_v0 *host;
 } tfc_step_v0;
@@ -88,14 +89,19 @@ typedef struct {
 /* ---- What a library says of itself -------------------------------------- */
 
 typedef struct {
-  uint32_t version; /* TFC_ABI_VERSION it was built for; stays the first field */
+  /* TFC_ABI_VERSION it was built for; stays the first field. */
+  uint32_t version;
   uint32_t reserved;
   const char *name;     /* of the model, as in the spec */
   const char *producer; /* "tfc 0.1.0" */
 } tfc_module_header;
 
-enum { TFC_DTYPE_F32 = 0, TFC_DTYPE_F16 = 1, TFC_DTYPE_BF16 = 2,
-       TFC_DTYPE_I32 = 3 };
+enum {
+  TFC_DTYPE_F32 = 0,
+  TFC_DTYPE_F16 = 1,
+  TFC_DTYPE_BF16 = 2,
+  TFC_DTYPE_I32 = 3
+};
 
 /* How many rows an array of a port has. */
 enum { TFC_ROWS_TOKENS = 0, TFC_ROWS_WANTED = 1 };
@@ -111,10 +117,11 @@ enum {
 
 /* Which rows a forward pass asks for; all WANTED outputs of an entry agree. */
 enum {
-  TFC_TAKE_ALL = 0,         /* every token */
-  TFC_TAKE_FIRST = 1,       /* the first column of each sequence */
-  TFC_TAKE_LAST_NONPAD = 2, /* the last column whose id is not the pad token;
-                               the last column when the model has no pad token */
+  TFC_TAKE_ALL = 0,   /* every token */
+  TFC_TAKE_FIRST = 1, /* the first column of each sequence */
+  /* The last column whose id is not the pad token; the last column when the
+   * model has no pad token. */
+  TFC_TAKE_LAST_NONPAD = 2,
 };
 
 enum { TFC_PORT_SQUEEZED = 1 }; /* width 1, and the result drops that axis */
@@ -163,8 +170,11 @@ typedef struct {
 enum { TFC_PROGRAM_CPU = 0, TFC_PROGRAM_CUDA = 1 };
 
 /* Instruction sets a CPU program needs: x86-64 microarchitecture levels. */
-enum { TFC_FEATURE_X86_64_V2 = 1, TFC_FEATURE_X86_64_V3 = 2,
-       TFC_FEATURE_X86_64_V4 = 4 };
+enum {
+  TFC_FEATURE_X86_64_V2 = 1,
+  TFC_FEATURE_X86_64_V3 = 2,
+  TFC_FEATURE_X86_64_V4 = 4
+};
 
 /* One instruction set or GPU. */
 typedef struct {
@@ -197,7 +207,11 @@ typedef struct {
   int64_t rows, cols, first_row, stored_rows;
 } tfc_weight_v0;
 
-enum { TFC_KIND_ENCODER = 0, TFC_KIND_DECODER = 1, TFC_KIND_ENCODER_DECODER = 2 };
+enum {
+  TFC_KIND_ENCODER = 0,
+  TFC_KIND_DECODER = 1,
+  TFC_KIND_ENCODER_DECODER = 2
+};
 
 typedef struct {
   tfc_module_header header;
