@@ -20,8 +20,8 @@ using Text = cl::opt<std::string>;
 struct CommandLine {
   cl::OptionCategory category{"tfc options"};
 
-  cl::SubCommand importCommand{
-      "import", "make a spec of a Hugging Face directory"};
+  cl::SubCommand importCommand{"import",
+                               "make a spec of a Hugging Face directory"};
   cl::SubCommand compileCommand{"compile", "make a library of a spec"};
   cl::SubCommand specCommand{"spec", "check a spec; print its forms"};
   cl::SubCommand inspectCommand{"inspect", "what a spec or a library holds"};
@@ -30,18 +30,22 @@ struct CommandLine {
 
   Text importDirectory{cl::Positional, cl::Required, cl::desc("DIR"),
                        cl::sub(importCommand), cl::cat(category)};
-  Text importOutput{"o", cl::desc("the spec to write; - is standard output"),
-                    cl::value_desc("file"), cl::init("-"),
-                    cl::sub(importCommand), cl::cat(category)};
+  Text importOutput{"o",
+                    cl::desc("the spec to write; - is standard output"),
+                    cl::value_desc("file"),
+                    cl::init("-"),
+                    cl::sub(importCommand),
+                    cl::cat(category)};
   cl::opt<bool> strict{
-      "strict", cl::desc("unknown config keys and unclaimed tensors are errors"),
+      "strict",
+      cl::desc("unknown config keys and unclaimed tensors are errors"),
       cl::sub(importCommand), cl::cat(category)};
 
   Text compileSpec{cl::Positional, cl::Required, cl::desc("SPEC"),
                    cl::sub(compileCommand), cl::cat(category)};
-  Text compileOutput{"o", cl::desc("the library to write"),
-                     cl::value_desc("file"), cl::Required,
-                     cl::sub(compileCommand), cl::cat(category)};
+  Text compileOutput{
+      "o",          cl::desc("the library to write"), cl::value_desc("file"),
+      cl::Required, cl::sub(compileCommand),          cl::cat(category)};
   Text target{"target",
               cl::desc("cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4"),
               cl::init("cpu"), cl::sub(compileCommand), cl::cat(category)};
@@ -59,13 +63,18 @@ struct CommandLine {
                      cl::sub(compileCommand), cl::cat(category)};
   Text runAfter{"run-after",
                 cl::desc("run more passes after a stage, as stage:pipeline"),
-                cl::Hidden, cl::sub(compileCommand), cl::sub(verifyCommand),
+                cl::Hidden,
+                cl::sub(compileCommand),
+                cl::sub(verifyCommand),
                 cl::cat(category)};
 
   Text specPath{cl::Positional, cl::desc("[SPEC]"), cl::sub(specCommand),
                 cl::cat(category)};
-  Text specOutput{"o", cl::desc("the file to write; - is standard output"),
-                  cl::value_desc("file"), cl::init("-"), cl::sub(specCommand),
+  Text specOutput{"o",
+                  cl::desc("the file to write; - is standard output"),
+                  cl::value_desc("file"),
+                  cl::init("-"),
+                  cl::sub(specCommand),
                   cl::cat(category)};
   cl::opt<bool> canonical{"canonical", cl::desc("print the canonical form"),
                           cl::sub(specCommand), cl::cat(category)};
@@ -77,9 +86,12 @@ struct CommandLine {
 
   Text verifySpec{cl::Positional, cl::Required, cl::desc("SPEC"),
                   cl::sub(verifyCommand), cl::cat(category)};
-  Text verifyWeights{"weights", cl::desc("the model's safetensors"),
-                     cl::value_desc("dir"), cl::Required,
-                     cl::sub(verifyCommand), cl::cat(category)};
+  Text verifyWeights{"weights",
+                     cl::desc("the model's safetensors"),
+                     cl::value_desc("dir"),
+                     cl::Required,
+                     cl::sub(verifyCommand),
+                     cl::cat(category)};
   Text verifyInputs{"inputs", cl::desc("token ids to run; without it, random"),
                     cl::value_desc("file"), cl::sub(verifyCommand),
                     cl::cat(category)};
@@ -88,8 +100,8 @@ struct CommandLine {
                          cl::cat(category)};
 
   Text printStages{"print-stages", cl::desc("print the stage table: md"),
-                   cl::value_desc("form"), cl::sub(cl::SubCommand::getTopLevel()),
-                   cl::cat(category)};
+                   cl::value_desc("form"),
+                   cl::sub(cl::SubCommand::getTopLevel()), cl::cat(category)};
 
   int run();
 
@@ -146,6 +158,9 @@ int CommandLine::run() {
     tfc::printStages(outs());
     return tfc::kOk;
   }
+  if (!printStages.empty()) {
+    return fail("expected --print-stages=md, got " + printStages);
+  }
   return fail("expected a command: import, compile, spec, inspect or verify "
               "(see tfc --help)");
 }
@@ -159,8 +174,7 @@ int tfc::runTfc(int argc, char **argv) {
         &cl::SubCommand::getTopLevel()}) {
     cl::HideUnrelatedOptions(line.category, *command);
   }
-  cl::SetVersionPrinter(
-      [](raw_ostream &os) { os << "tfc " TFC_VERSION "\n"; });
+  cl::SetVersionPrinter([](raw_ostream &os) { os << "tfc " TFC_VERSION "\n"; });
   std::string message;
   raw_string_ostream stream(message);
   if (!cl::ParseCommandLineOptions(

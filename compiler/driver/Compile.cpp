@@ -42,19 +42,59 @@ void tfc::prepareContext(MLIRContext &context) {
   context.loadAllAvailableDialects();
 }
 
-int tfc::writeText(const std::string &path, StringRef text,
-                   llvm::raw_ostream &errors) {
-  if (path == "-") {
-    llvm::outs() << text;
-    llvm::outs().flush();
+/// Outputs are written beside their place and renamed there, which must not
+/// happen to a device or pipe.
+static int checkReplaceable(StringRef path, llvm::raw_ostream &errors) {
+  llvm::sys::fs::file_status status;
+  if (llvm::sys::fs::status(path, status) ||
+      llvm::sys::fs::is_regular_file(status)) {
     return kOk;
   }
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
-    stream << text;
-    return llvm::Error::success();
-  });
+  errors << "tfc: error: " << path
+         << ": expected the name of a file to write, got a folder, device or "
+            "pipe\n";
+  return kBadInput;
+}
+
+/// Writes `text` whole or not at all.
+static llvm::Error replaceFile(const std::string &path, StringRef text) {
+  llvm::Expected<llvm::sys::fs::TempFile> file =
+      llvm::sys::fs::TempFile::create(path + ".%%%%%%");
+  if (!file) {
+    return file.takeError();
+  }
+  llvm::raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
+  stream << text;
+  stream.flush();
+  if (std::error_code code = stream.error()) {
+    stream.clear_error();
+    return llvm::joinErrors(llvm::errorCodeToError(code), file->discard());
+  }
+  return file->keep(path);
+}
+
+static llvm::Error writeOutput(StringRef text) {
+  llvm::outs() << text;
+  llvm::outs().flush();
+  std::error_code code = llvm::outs().error();
+  llvm::outs().clear_error();
+  return llvm::errorCodeToError(code);
+}
+
+int tfc::writeText(const std::string &path, StringRef text,
+                   llvm::raw_ostream &errors) {
+  bool isOutput = path == "-";
+  // Nothing is written there, and above all it is not replaced.
+  if (path == "/dev/null") {
+    return kOk;
+  }
+  if (!isOutput && checkReplaceable(path, errors)) {
+    return kBadInput;
+  }
+  llvm::Error error = isOutput ? writeOutput(text) : replaceFile(path, text);
   if (error) {
-    errors << "tfc: error: " << path << ": expected a writable file, got: "
+    errors << "tfc: error: " << (isOutput ? "standard output" : path)
+           << ": expected a writable file, got: "
            << llvm::toString(std::move(error)) << '\n';
     return kBadInput;
   }
@@ -73,7 +113,7 @@ public:
   int run(const std::string &output);
 
 private:
-  int checkOptions();
+  int checkOptions(StringRef output);
   /// Builds the module and runs the arrows up to the last stage wanted.
   OwningOpRef<ModuleOp> lower(MLIRContext &context);
   LogicalResult runExtraPasses(ModuleOp module, StringRef stage);
@@ -90,7 +130,19 @@ private:
 
 } // namespace
 
-int Compiler::checkOptions() {
+int Compiler::checkOptions(StringRef output) {
+  if (output.empty()) {
+    return fail("expected -o with the name of a file, got none",
+                kBadCommandLine);
+  }
+  if (output == "-" && options.stopAfter.empty()) {
+    return fail("expected -o with the name of a file (only IR is written to "
+                "standard output), got -",
+                kBadCommandLine);
+  }
+  if (options.stopAfter.empty() && checkReplaceable(output, errors)) {
+    return kBadInput;
+  }
   if (options.opt != "none") {
     return fail("expected --opt none, got " + options.opt, kBadCommandLine);
   }
@@ -147,7 +199,7 @@ OwningOpRef<ModuleOp> Compiler::lower(MLIRContext &context) {
 }
 
 int Compiler::run(const std::string &output) {
-  if (int code = checkOptions()) {
+  if (int code = checkOptions(output)) {
     return code;
   }
   MLIRContext context;
@@ -159,9 +211,8 @@ int Compiler::run(const std::string &output) {
     if (auto name = diagnostic.getLocation()->findInstanceOf<NameLoc>()) {
       errors << name.getName().getValue() << ": ";
     }
-    errors << (diagnostic.getSeverity() == DiagnosticSeverity::Error
-                   ? "error: "
-                   : "note: ")
+    errors << (diagnostic.getSeverity() == DiagnosticSeverity::Error ? "error: "
+                                                                     : "note: ")
            << diagnostic << '\n';
     for (Diagnostic &note : diagnostic.getNotes()) {
       errors << "tfc: note: " << note << '\n';

@@ -4,7 +4,9 @@
 
 #include "compiler/driver/Compile.h"
 #include "tfc/abi.h"
+#include "llvm/Object/ELF.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 #include <dlfcn.h>
 #include <fstream>
@@ -109,7 +111,34 @@ static int fail(const std::string &path, const llvm::Twine &message) {
   return kBadInput;
 }
 
+/// Whether a file holds all that its program headers promise: dlopen maps the
+/// rest of one that was cut short, and reading it there is a bus error.
+static bool isWhole(const std::string &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer) {
+    return false;
+  }
+  auto file = llvm::object::ELF64LEFile::create((*buffer)->getBuffer());
+  if (!file) {
+    llvm::consumeError(file.takeError());
+    return false;
+  }
+  auto headers = file->program_headers();
+  if (!headers) {
+    llvm::consumeError(headers.takeError());
+    return false;
+  }
+  uint64_t size = (*buffer)->getBufferSize();
+  return llvm::all_of(*headers, [&](const auto &header) {
+    return header.p_offset <= size && header.p_filesz <= size - header.p_offset;
+  });
+}
+
 static int inspectLibrary(const std::string &path) {
+  if (!isWhole(path)) {
+    return fail(path, "expected a whole 64-bit library, got a part of one or "
+                      "another kind");
+  }
   // A name without a slash would be looked for on the system's path.
   std::string file = path.find('/') == std::string::npos ? "./" + path : path;
   void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
