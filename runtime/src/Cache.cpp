@@ -61,7 +61,10 @@ Status BlockCache::take(BlockTable &table) {
   uint64_t end = static_cast<uint64_t>(numFresh + 1) * desc.block_bytes;
   if (end > committed) {
     uint64_t target = std::max(end, committed + commitStep);
-    target = std::min((target + 4095) / 4096 * 4096, range.size());
+    // Whole huge pages: one that is half committed stays in small ones.
+    target =
+        std::min((target + hugePageBytes - 1) / hugePageBytes * hugePageBytes,
+                 range.size());
     Status status = range.commit(committed, target);
     if (!status) {
       return status;

@@ -36,7 +36,8 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
   Result<Mapping> packed =
       options.randomWeights
           ? packRandomWeights(model->table(), *model->chosen, model->threads)
-          : packWeights(model->table(), *model->chosen, options.weightsPath,
+          : loadWeights(model->table(), *model->chosen,
+                        {options.weightsPath, options.packedPath},
                         model->threads);
   if (!packed) {
     return std::move(packed.error());

@@ -18,14 +18,15 @@ struct LoadOptions {
   uint32_t threads = 0;
   tfc_tap_fn tap = nullptr;
   void *tapUser = nullptr;
-  bool randomWeights = false; // of no meaning, instead of weightsPath
+  std::string packedPath;     // see loadWeights
+  bool randomWeights = false; // of no meaning, instead of both paths
 };
 
 class Runner;
 
 class Model {
 public:
-  /// Errors: those of Module::open, Module::choose and packWeights.
+  /// Errors: those of Module::open, Module::choose and loadWeights.
   static Result<std::unique_ptr<Model>> load(const LoadOptions &options);
   ~Model();
 

@@ -5,6 +5,7 @@
 #include "runtime/src/ThreadPool.h"
 
 #include <cmath>
+#include <sys/mman.h>
 
 namespace tfc::rt {
 
@@ -35,6 +36,15 @@ WeightTable weightTable(const tfc_module_v0 &module) {
   return table;
 }
 
+void releasePages(const Tensor &tensor) {
+  uintptr_t page = 4096, begin = reinterpret_cast<uintptr_t>(tensor.data);
+  uintptr_t first = (begin + page - 1) / page * page;
+  uintptr_t last = (begin + tensor.bytes) / page * page;
+  if (first < last) {
+    madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
+  }
+}
+
 namespace {
 
 uint32_t abiDType(DType dtype) {
@@ -47,13 +57,16 @@ struct PackJob {
   const tfc_module_v0 *module;
   const tfc_program_v0 *program;
   std::vector<tfc_pack_v0> calls;
-  std::vector<int32_t> results; // of the calls
+  std::vector<const Tensor *> tensors; // of the calls
+  std::vector<int32_t> results;        // of the calls
 };
 
 void packRange(void *arg, int64_t begin, int64_t end, uint32_t) {
   PackJob &job = *static_cast<PackJob *>(arg);
   for (int64_t i = begin; i < end; ++i) {
     job.results[i] = job.program->pack(&job.calls[i]);
+    // So that memory never holds two copies of the model.
+    releasePages(*job.tensors[i]);
   }
 }
 
@@ -110,26 +123,19 @@ Status runPack(PackJob &job, tfc_body_fn range, uint32_t threads) {
 
 Result<Mapping> packWeights(const tfc_module_v0 &module,
                             const tfc_program_v0 &program,
-                            const std::string &path, uint32_t threads) {
-  Result<TensorFiles> files = TensorFiles::open(path);
-  if (!files) {
-    return std::move(files.error());
-  }
-  Result<BoundWeights> bound = bindWeights(*files, weightTable(module));
-  if (!bound) {
-    return std::move(bound.error());
-  }
+                            const BoundWeights &bound, uint32_t threads) {
   Result<Mapping> packed = Mapping::allocate(program.packed_bytes);
   if (!packed) {
     return packed;
   }
-  PackJob job{&module, &program, {}, {}};
+  PackJob job{&module, &program, {}, {}, {}};
   for (uint32_t w = 0; w < module.n_weights; ++w) {
     for (uint32_t layer = 0; layer < module.weights[w].layers; ++layer) {
-      const Tensor *tensor = (*bound)[w][layer];
+      const Tensor *tensor = bound[w][layer];
       if (tensor && !(module.weights[w].flags & TFC_WEIGHT_TIED)) {
         job.calls.push_back({w, layer, abiDType(tensor->dtype), 0, tensor->data,
                              packed->data()});
+        job.tensors.push_back(tensor);
       }
     }
   }
@@ -147,7 +153,7 @@ Result<Mapping> packRandomWeights(const tfc_module_v0 &module,
   if (!packed) {
     return packed;
   }
-  PackJob job{&module, &program, {}, {}};
+  PackJob job{&module, &program, {}, {}, {}};
   for (uint32_t w = 0; w < module.n_weights; ++w) {
     for (uint32_t layer = 0; layer < module.weights[w].layers; ++layer) {
       if (!(module.weights[w].flags & TFC_WEIGHT_TIED)) {

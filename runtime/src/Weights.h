@@ -13,12 +13,29 @@ namespace tfc::rt {
 /// The table of a checked module, as Safetensors.h wants it.
 WeightTable weightTable(const tfc_module_v0 &module);
 
-/// Binds the module's weights to the files at `path` and packs them, in
-/// parallel. (weight, layer) pairs that no tensor stores are left zero. Errors:
-/// those of TensorFiles::open and bindWeights, Exhausted, Internal.
+/// Gives the whole pages of a mapped tensor back to the system, which reads
+/// them again when they are needed again.
+void releasePages(const Tensor &tensor);
+
+/// Packs bound tensors, in parallel. (weight, layer) pairs that no tensor
+/// stores are left zero. Errors: Exhausted, Internal.
 Result<Mapping> packWeights(const tfc_module_v0 &module,
                             const tfc_program_v0 &program,
-                            const std::string &path, uint32_t threads);
+                            const BoundWeights &bound, uint32_t threads);
+
+/// Where weights come from: a checkpoint, a file of packed weights, or both, in
+/// which case the file is made of the checkpoint if it does not exist yet.
+/// Empty: not given.
+struct WeightPaths {
+  std::string checkpoint, packed;
+};
+
+/// The packed weights, mapped or made. Errors: those of TensorFiles::open,
+/// bindWeights, openPacked, writePacked and packWeights; NotFound when there is
+/// neither; Incompatible when the packed ones are of another checkpoint.
+Result<Mapping> loadWeights(const tfc_module_v0 &module,
+                            const tfc_program_v0 &program,
+                            const WeightPaths &paths, uint32_t threads);
 
 /// Packs numbers of no meaning, as a model's first ones are (small, norms near
 /// 1): for measuring without a checkpoint. The same for every call. Errors:

@@ -141,12 +141,14 @@ uint32_t tfc_abi_version(void) { return TFC_ABI_VERSION; }
 tfc_error *tfc_model_load(const tfc_model_options *options, tfc_model **out) {
   return guard([&]() -> Status {
     auto given = readOptions(options);
-    if (!given || !given->library_path || !given->weights_path || !out) {
+    bool hasWeights = given && (given->weights_path || given->packed_path);
+    if (!hasWeights || !given->library_path || !out) {
       return given ? nullArgument() : badOptions();
     }
-    auto model = Model::load({given->library_path, given->weights_path,
-                              orEmpty(given->program), given->threads,
-                              given->tap, given->tap_user});
+    auto model =
+        Model::load({given->library_path, orEmpty(given->weights_path),
+                     orEmpty(given->program), given->threads, given->tap,
+                     given->tap_user, orEmpty(given->packed_path)});
     if (!model) {
       return std::move(model.error());
     }

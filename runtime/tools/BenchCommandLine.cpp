@@ -10,13 +10,14 @@
 namespace tfc::bench {
 
 const char *const helpText =
-    R"(usage: tfc-bench MODEL.so (--weights DIR | --random) [options]
+    R"(usage: tfc-bench MODEL.so (--weights DIR | --packed FILE | --random) [options]
 
 Measures a compiled model: time, and the share of what this machine can do at
 most, which is measured between the repetitions.
 
   MODEL.so              a library that tfc compile wrote
   --weights PATH        a Hugging Face folder, or a .safetensors file
+  --packed FILE         packed weights, as in tfc-run
   --random              weights of no meaning, made up
   --workload W          may be given several times; instead of the defaults:
                         encode:LENGTHS   a forward pass, all outputs
@@ -75,6 +76,7 @@ public:
   Reader() {
     options = {
         {"--weights", {"a path", readText(line.weights)}},
+        {"--packed", {"a path", readText(line.packed)}},
         {"--program", {"a name", readText(line.program)}},
         {"--threads",
          {"an integer from 1 to 1024", readNumber(line.threads, 1, 1024)}},
@@ -175,8 +177,10 @@ private:
     if (line.library.empty()) {
       fault("expected a compiled model, got none");
     }
-    if (line.random == seen.count("--weights")) {
-      fault(std::string("expected either --weights or --random, got ") +
+    bool isGiven = seen.count("--weights") || seen.count("--packed");
+    if (line.random == isGiven) {
+      fault(std::string("expected either --random, or --weights or --packed, "
+                        "got ") +
             (line.random ? "both" : "none"));
     }
   }

@@ -16,6 +16,8 @@ Runs a compiled model once over a batch, or generates with it.
 
   MODEL.so              a library that tfc compile wrote
   --weights PATH        a Hugging Face folder, or a .safetensors file
+  --packed FILE         packed weights: mapped if the file exists, and then
+                        --weights may be left out; otherwise written
   --inputs FILE         safetensors: int32 or int64 tensors [batch, length],
                         input_ids and, where the model has them,
                         attention_mask, token_type_ids, position_ids
@@ -58,6 +60,7 @@ public:
     };
     options = {
         {"--weights", {"a path", text(line.weights)}},
+        {"--packed", {"a path", text(line.packed)}},
         {"--inputs", {"a path", text(line.inputs)}},
         {"--outputs", {"a path", text(line.outputs)}},
         {"--program", {"a name", text(line.program)}},
@@ -169,7 +172,8 @@ private:
       fault("expected a compiled model, got none");
     }
     for (const char *name : {"--weights", "--inputs", "--outputs"}) {
-      if (!seen.count(name)) {
+      bool isPacked = name == std::string("--weights") && !line.packed.empty();
+      if (!seen.count(name) && !isPacked) {
         fault(std::string(name) + ": expected a path, got nothing");
       }
     }

@@ -11,7 +11,7 @@
 namespace tfc::run {
 
 struct CommandLine {
-  std::string library, weights, inputs, outputs, program;
+  std::string library, weights, packed, inputs, outputs, program;
   uint32_t threads = 0; // 0: not given
   bool generate = false, help = false, version = false;
   int64_t maxNewTokens = 0;                // 0: not given

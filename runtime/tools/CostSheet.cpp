@@ -72,7 +72,9 @@ rt::Status CostSheet::readHeads(const tfc_module_v0 &module) {
   }
   try {
     json spec = json::parse(module.spec_json);
-    for (auto &[name, head] : spec.value("heads", json::object()).items()) {
+    json all = spec.value("heads", json::object());
+    json outputs = spec.value("outputs", json::object());
+    for (auto &[name, head] : all.items()) {
       Head &to = heads[name];
       to.from = head.at("from").get<std::string>();
       for (const json &step : head.at("steps")) {
@@ -88,7 +90,7 @@ rt::Status CostSheet::readHeads(const tfc_module_v0 &module) {
         }
       }
     }
-    for (auto &[name, value] : spec.value("outputs", json::object()).items()) {
+    for (auto &[name, value] : outputs.items()) {
       std::string text = value.get<std::string>();
       outputHeads[name] =
           heads.count(text) ? text : text.substr(0, text.rfind('.'));

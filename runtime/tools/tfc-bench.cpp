@@ -110,6 +110,7 @@ Exit runAll(const bench::CommandLine &line) {
   rt::LoadOptions options;
   options.libraryPath = line.library;
   options.weightsPath = line.weights;
+  options.packedPath = line.packed;
   options.program = line.program;
   options.threads = line.threads;
   options.randomWeights = line.random;

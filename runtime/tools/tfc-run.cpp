@@ -116,7 +116,8 @@ Exit runModel(const run::CommandLine &line) {
   tfc_model_options options{};
   options.struct_size = sizeof(options);
   options.library_path = line.library.c_str();
-  options.weights_path = line.weights.c_str();
+  options.weights_path = line.weights.empty() ? nullptr : line.weights.c_str();
+  options.packed_path = line.packed.empty() ? nullptr : line.packed.c_str();
   options.program = line.program.empty() ? nullptr : line.program.c_str();
   options.threads = line.threads;
   tfc_model *loaded = nullptr;

@@ -76,13 +76,20 @@ typedef struct {
   uint32_t reserved;
   tfc_tap_fn tap; /* may be null */
   void *tap_user;
+  /* A file of packed weights, or null. If it exists it is mapped, which is
+   * faster than packing, and weights_path may be null; otherwise it is written.
+   * It serves one model, one program and one checkpoint: another one is an
+   * error, as is a damaged file. */
+  const char *packed_path;
 } tfc_model_options;
 
 /* Loads a library, finds its weights and packs them. The weight files are not
- * needed afterwards. Free the model with tfc_model_free, after its sessions.
+ * needed afterwards; a file of packed weights is, until the model is freed. Free
+ * the model with tfc_model_free, after its sessions.
  * Errors: NOT_FOUND (files, tensors, program), INCOMPATIBLE (not a library of
- * this ABI version, CPU features missing, tensors of other shapes),
- * INVALID_ARGUMENT (malformed files), EXHAUSTED. One line a tensor. Any. */
+ * this ABI version, CPU features missing, tensors of other shapes, packed
+ * weights of something else), INVALID_ARGUMENT (malformed files), EXHAUSTED.
+ * One line a tensor. Any. */
 TFC_API tfc_error *tfc_model_load(const tfc_model_options *options,
                                   tfc_model **out);
 

@@ -1,0 +1,131 @@
+// Packed weights from where they are: mapped from a file, or made of a
+// checkpoint and saved.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/Weights.h"
+
+#include "runtime/src/PackedFile.h"
+
+#include <sys/stat.h>
+
+namespace tfc::rt {
+
+namespace {
+
+/// Of the files' names, sizes and times of change.
+uint64_t stampOf(const TensorFiles &files) {
+  std::string text;
+  std::string_view last;
+  for (const Tensor *tensor : files.tensors()) {
+    struct stat state{};
+    if (tensor->file == last ||
+        stat(std::string(tensor->file).c_str(), &state) != 0) {
+      continue;
+    }
+    last = tensor->file;
+    text += concat(last.substr(last.rfind('/') + 1), ' ', state.st_size, ' ',
+                   state.st_mtim.tv_sec, ' ', state.st_mtim.tv_nsec, '\n');
+  }
+  return checksum(text.data(), text.size(), 1);
+}
+
+/// Of the bytes that are packed: tensors that the model does not use may
+/// change.
+uint64_t sumOf(const tfc_module_v0 &module, const BoundWeights &bound,
+               uint32_t threads) {
+  std::vector<uint64_t> parts;
+  for (uint32_t w = 0; w < module.n_weights; ++w) {
+    for (const Tensor *tensor : bound[w]) {
+      bool isPacked = tensor && !(module.weights[w].flags & TFC_WEIGHT_TIED);
+      parts.push_back(isPacked ? static_cast<uint64_t>(tensor->dtype) + 1 : 0);
+      parts.push_back(isPacked ? checksum(tensor->data, tensor->bytes, threads)
+                               : 0);
+    }
+  }
+  return checksum(parts.data(), parts.size() * sizeof(parts[0]), 1);
+}
+
+Result<BoundWeights> bind(const tfc_module_v0 &module,
+                          const Result<TensorFiles> &files) {
+  return files ? bindWeights(*files, weightTable(module))
+               : Result<BoundWeights>(files.error());
+}
+
+/// Whether the packed weights are those of the checkpoint.
+Status checkSource(const tfc_module_v0 &module, const WeightPaths &paths,
+                   const SourceIdentity &source, uint32_t threads) {
+  Result<TensorFiles> files = TensorFiles::open(paths.checkpoint);
+  if (files && stampOf(*files) == source.stamp) {
+    return {};
+  }
+  Result<BoundWeights> bound = bind(module, files);
+  if (!bound) {
+    return std::move(bound.error());
+  }
+  if (sumOf(module, *bound, threads) != source.sum) {
+    return makeError(Code::Incompatible, paths.packed, ": expected weights ",
+                     "packed from ", paths.checkpoint,
+                     ", got those of another checkpoint; delete the file to ",
+                     "pack them again");
+  }
+  return {};
+}
+
+Result<Mapping> packAndSave(const tfc_module_v0 &module,
+                            const tfc_program_v0 &program,
+                            const PackedIdentity &identity,
+                            const WeightPaths &paths, uint32_t threads) {
+  Result<TensorFiles> files = TensorFiles::open(paths.checkpoint);
+  // Before the tensors are read: a file that changes meanwhile differs from
+  // this stamp.
+  SourceIdentity source;
+  source.stamp = files ? stampOf(*files) : 0;
+  Result<BoundWeights> bound = bind(module, files);
+  if (!bound) {
+    return std::move(bound.error());
+  }
+  if (!paths.packed.empty()) {
+    source.sum = sumOf(module, *bound, threads);
+  }
+  Result<Mapping> packed = packWeights(module, program, *bound, threads);
+  if (packed && !paths.packed.empty()) {
+    Status status =
+        writePacked(paths.packed, identity, source, *packed, threads);
+    if (!status) {
+      return std::move(status.error());
+    }
+  }
+  return packed;
+}
+
+} // namespace
+
+Result<Mapping> loadWeights(const tfc_module_v0 &module,
+                            const tfc_program_v0 &program,
+                            const WeightPaths &paths, uint32_t threads) {
+  PackedIdentity identity{module.spec_hash, program.packed_bytes,
+                          program.layout_tag};
+  if (!paths.packed.empty()) {
+    Result<std::optional<PackedFile>> packed =
+        openPacked(paths.packed, identity, threads);
+    if (!packed) {
+      return std::move(packed.error());
+    }
+    if (*packed) {
+      Status status =
+          paths.checkpoint.empty()
+              ? Status()
+              : checkSource(module, paths, (*packed)->source, threads);
+      if (!status) {
+        return std::move(status.error());
+      }
+      return std::move((*packed)->weights);
+    }
+    if (paths.checkpoint.empty()) {
+      return makeError(Code::NotFound, paths.packed, ": expected packed ",
+                       "weights, or a checkpoint to pack, got neither");
+    }
+  }
+  return packAndSave(module, program, identity, paths, threads);
+}
+
+} // namespace tfc::rt

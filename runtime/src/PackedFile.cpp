@@ -1,0 +1,193 @@
+// The file: one page of header, then the packed weights as they are in memory.
+// Little-endian, as the machines are that these weights are packed for.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/PackedFile.h"
+
+#include "runtime/src/FileBeside.h"
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tfc::rt {
+
+namespace {
+
+constexpr char magic[8] = {'T', 'F', 'C', 'P', 'A', 'C', 'K', '\n'};
+constexpr uint32_t formatVersion = 1;
+
+struct Header {
+  char magic[8];
+  uint32_t version, reserved;
+  uint64_t specHash, bytes, contentSum, sourceStamp, sourceSum;
+  char layoutTag[maxLayoutTag + 1];
+  uint64_t headerSum; // of everything before
+};
+
+// A page, so that the weights begin on one.
+constexpr uint64_t headerBytes = 4096;
+static_assert(sizeof(Header) <= headerBytes, "the header is one page");
+
+uint64_t sumOf(const Header &header) {
+  return checksum(&header, offsetof(Header, headerSum), 1);
+}
+
+std::string hex(uint64_t value) {
+  std::ostringstream out;
+  out << std::hex << value;
+  return out.str();
+}
+
+class Descriptor {
+public:
+  explicit Descriptor(int number) : number(number) {}
+  ~Descriptor() {
+    if (number >= 0) {
+      close(number);
+    }
+  }
+  Descriptor(const Descriptor &) = delete;
+  Descriptor &operator=(const Descriptor &) = delete;
+  const int number;
+};
+
+Status checkHeader(const std::string &path, const Header &header) {
+  if (std::memcmp(header.magic, magic, sizeof(magic)) != 0) {
+    return makeError(Code::InvalidArgument, path,
+                     ": expected packed weights, got another file");
+  }
+  if (header.version != formatVersion) {
+    return makeError(Code::Incompatible, path, ": expected packed weights of ",
+                     "version ", formatVersion, ", got ", header.version,
+                     "; delete the file to pack them again");
+  }
+  if (sumOf(header) != header.headerSum ||
+      header.layoutTag[maxLayoutTag] != '\0') {
+    return makeError(Code::InvalidArgument, path,
+                     ": expected the header's checksum ", hex(header.headerSum),
+                     ", got ", hex(sumOf(header)), "; the file is damaged");
+  }
+  return {};
+}
+
+Status checkIdentity(const std::string &path, const Header &header,
+                     const PackedIdentity &identity) {
+  auto differs = [&](const char *what, const std::string &expected,
+                     const std::string &got) {
+    return makeError(Code::Incompatible, path, ": expected weights packed for ",
+                     what, " ", expected, ", got ", got,
+                     "; delete the file to pack them again");
+  };
+  if (header.specHash != identity.specHash) {
+    return differs("the model whose spec has the hash", hex(identity.specHash),
+                   hex(header.specHash));
+  }
+  if (header.layoutTag != identity.layoutTag) {
+    return differs("the layout", identity.layoutTag, header.layoutTag);
+  }
+  if (header.bytes != identity.bytes) {
+    return differs("a size in bytes of", std::to_string(identity.bytes),
+                   std::to_string(header.bytes));
+  }
+  return {};
+}
+
+/// Reads the header and the file's size.
+Status readHeader(const std::string &path, int descriptor, Header &header,
+                  uint64_t &size) {
+  struct stat state{};
+  if (descriptor < 0 || fstat(descriptor, &state) != 0) {
+    return makeError(Code::InvalidArgument, path,
+                     ": cannot be read: ", std::strerror(errno));
+  }
+  if (!S_ISREG(state.st_mode)) {
+    return makeError(Code::InvalidArgument, path,
+                     ": expected a regular file or none");
+  }
+  size = static_cast<uint64_t>(state.st_size);
+  ssize_t got = pread(descriptor, &header, sizeof(header), 0);
+  if (got != static_cast<ssize_t>(sizeof(header))) {
+    return makeError(Code::InvalidArgument, path, ": expected at least ",
+                     headerBytes, " bytes (the header), got ", size);
+  }
+  return {};
+}
+
+} // namespace
+
+Result<std::optional<PackedFile>> openPacked(const std::string &path,
+                                             const PackedIdentity &identity,
+                                             uint32_t threads) {
+  // A pipe must not make us wait for a writer.
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.number < 0 && errno == ENOENT) {
+    return std::optional<PackedFile>();
+  }
+  uint64_t size = 0;
+  Header header{};
+  Status status = readHeader(path, file.number, header, size);
+  if (status) {
+    status = checkHeader(path, header);
+  }
+  if (status) {
+    status = checkIdentity(path, header, identity);
+  }
+  if (!status) {
+    return std::move(status.error());
+  }
+  if (size != headerBytes + identity.bytes) {
+    return makeError(Code::InvalidArgument, path, ": expected ",
+                     headerBytes + identity.bytes, " bytes, got ", size);
+  }
+  PackedFile packed;
+  packed.source = {header.sourceStamp, header.sourceSum};
+  if (identity.bytes > 0) {
+    Result<Mapping> weights = Mapping::mapFile(file.number, size, headerBytes);
+    if (!weights) {
+      return std::move(weights.error());
+    }
+    packed.weights = std::move(*weights);
+  }
+  uint64_t sum = checksum(packed.weights.data(), identity.bytes, threads);
+  if (sum != header.contentSum) {
+    return makeError(Code::InvalidArgument, path, ": expected the checksum ",
+                     hex(header.contentSum), ", got ", hex(sum),
+                     "; the file is damaged");
+  }
+  return std::optional<PackedFile>(std::move(packed));
+}
+
+Status writePacked(const std::string &path, const PackedIdentity &identity,
+                   const SourceIdentity &source, const Mapping &weights,
+                   uint32_t threads) {
+  Result<std::string> target = replaceableFile(path);
+  if (!target) {
+    return std::move(target.error());
+  }
+  if (identity.layoutTag.size() > maxLayoutTag) {
+    return makeError(Code::Incompatible, path, ": expected a layout tag of at ",
+                     "most ", maxLayoutTag, " characters, got ",
+                     identity.layoutTag.size());
+  }
+  uint8_t page[headerBytes] = {};
+  Header header{};
+  std::memcpy(header.magic, magic, sizeof(magic));
+  header.version = formatVersion;
+  header.specHash = identity.specHash;
+  header.bytes = identity.bytes;
+  header.contentSum = checksum(weights.data(), identity.bytes, threads);
+  header.sourceStamp = source.stamp;
+  header.sourceSum = source.sum;
+  identity.layoutTag.copy(header.layoutTag, maxLayoutTag);
+  header.headerSum = sumOf(header);
+  std::memcpy(page, &header, sizeof(header));
+  FileBeside file(*target);
+  file.write(page, sizeof(page));
+  file.write(weights.data(), identity.bytes);
+  return file.commit();
+}
+
+} // namespace tfc::rt

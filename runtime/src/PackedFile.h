@@ -1,0 +1,51 @@
+// Packed weights in a file: saved after packing, mapped the next time. A file
+// of another model, layout or checkpoint, or a damaged one, is an error.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_SRC_PACKEDFILE_H
+#define TFC_RUNTIME_SRC_PACKEDFILE_H
+
+#include "runtime/src/Memory.h"
+
+namespace tfc::rt {
+
+/// Where packed weights came from. The stamp is of the files (names, sizes,
+/// times), cheap to compare; the sum is of their tensors' bytes, and decides
+/// when the stamps differ, as they do for a copy.
+struct SourceIdentity {
+  uint64_t stamp = 0, sum = 0;
+};
+
+/// What a file must hold to be of use.
+struct PackedIdentity {
+  uint64_t specHash = 0;
+  uint64_t bytes = 0;    // of the packed weights
+  std::string layoutTag; // at most maxLayoutTag characters
+};
+
+constexpr size_t maxLayoutTag = 255;
+
+struct PackedFile {
+  Mapping weights;
+  SourceIdentity source;
+};
+
+/// Maps the file read-only and checks it, checksum included, with `threads`
+/// workers; no value if there is no such file. Errors: InvalidArgument (not
+/// packed weights, truncated, damaged), Incompatible (of another model or
+/// layout).
+Result<std::optional<PackedFile>> openPacked(const std::string &path,
+                                             const PackedIdentity &identity,
+                                             uint32_t threads);
+
+/// Writes the file whole or not at all. Errors: InvalidArgument.
+Status writePacked(const std::string &path, const PackedIdentity &identity,
+                   const SourceIdentity &source, const Mapping &weights,
+                   uint32_t threads);
+
+/// A checksum of bytes, computed by `threads` workers; the same for any number
+/// of them. Every change of a single word changes it. Not cryptographic.
+uint64_t checksum(const void *data, uint64_t bytes, uint32_t threads);
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_SRC_PACKEDFILE_H

@@ -1,0 +1,151 @@
+// tfc-bench: workloads, what they must cost, statistics, and the tool itself.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/Roofline.h"
+#include "runtime/tools/Report.h"
+#include "test/runtime/FakeModel.h"
+
+#include <cmath>
+
+namespace tfc::bench {
+namespace {
+
+using rt::test::fakeLibrary;
+using rt::test::messageOf;
+
+TEST(Workload, IsParsed) {
+  auto lengths = [](const char *text) {
+    auto workload = parseWorkload(text);
+    return workload ? workload->lengths : std::vector<int64_t>();
+  };
+  EXPECT_EQ(lengths("encode:1x128"), std::vector<int64_t>{128});
+  EXPECT_EQ(lengths("decode:3x7"), (std::vector<int64_t>{7, 7, 7}));
+  EXPECT_EQ(lengths("prefill:12,5"), (std::vector<int64_t>{12, 5}));
+  EXPECT_EQ(parseWorkload("decode:1x1")->kind, Kind::Decode);
+  for (const char *text :
+       {"", "encode", "encode:", "encode:0x4", "encode:4x", "encode:x4",
+        "encode:4x0", "encode:1,,2", "encode:1,", "encode:-1", "run:1x4",
+        "encode:4x4x4", "encode:99999999999999999999", "encode:9999999x1"}) {
+    EXPECT_FALSE(parseWorkload(text)) << text;
+  }
+}
+
+TEST(Samples, AreOrdered) {
+  Samples samples({4, 1, 3, 2});
+  EXPECT_EQ(samples.least(), 1);
+  EXPECT_EQ(samples.median(), 2.5);
+  EXPECT_EQ(samples.most(), 4);
+  EXPECT_EQ(samples.mean(), 2.5);
+  EXPECT_EQ(samples.quantile(0.9), 3.7);
+  EXPECT_EQ(Samples({7}).quantile(0.99), 7);
+}
+
+/// A decoder of two layers whose head is tied: 6 wide, 2 x 3 for queries, 3 for
+/// keys and values, 10 for the ffn, 20 tokens.
+class CostOf : public ::testing::Test {
+protected:
+  void SetUp() override {
+    auto add = [&](const char *name, uint32_t layers, uint32_t rank,
+                   int64_t rows, int64_t cols) {
+      tfc_weight_v0 weight{};
+      weight.name = name;
+      weight.layers = layers;
+      weight.rank = rank;
+      weight.rows = rows;
+      weight.cols = cols;
+      weights.push_back(weight);
+    };
+    add("decoder.embeddings.token.weight", 1, 2, 20, 6);
+    add("decoder.embeddings.position.weight", 1, 2, 9, 6);
+    add("decoder.layers.attn.q.weight", 2, 2, 6, 6);
+    add("decoder.layers.attn.q.bias", 2, 1, 6, 1);
+    add("decoder.layers.attn.k.weight", 2, 2, 3, 6);
+    add("decoder.layers.attn.v.weight", 2, 2, 3, 6);
+    add("decoder.layers.attn.o.weight", 2, 2, 6, 6);
+    add("decoder.layers.ffn.up.weight", 2, 2, 10, 6);
+    add("decoder.layers.ffn.down.weight", 2, 2, 6, 10);
+    module.weights = weights.data();
+    module.n_weights = static_cast<uint32_t>(weights.size());
+    module.spec_json = R"({"heads": {"lm": {"from": "decoder", "steps": [
+        {"op": "logits", "name": "proj", "tied": "decoder.embeddings.token"}
+      ]}}, "outputs": {"logits": "lm", "last_hidden_state": "decoder.hidden"}})";
+    ports[0].name = "last_hidden_state";
+    ports[1].name = "logits";
+    ports[1].rows = TFC_ROWS_WANTED;
+    entry.outputs = ports;
+    entry.n_outputs = 2;
+    entry.query_rows = 8;
+  }
+
+  static constexpr double layer = 6 * 6 + 2 * 3 * 6 + 6 * 6 + 2 * 6 * 10;
+  std::vector<tfc_weight_v0> weights;
+  tfc_module_v0 module{};
+  tfc_port_v0 ports[2]{};
+  tfc_entry_v0 entry{};
+};
+
+TEST_F(CostOf, CountsProductsAttentionAndHead) {
+  auto sheet = CostSheet::read(module);
+  ASSERT_TRUE(sheet) << messageOf(sheet);
+  rt::Batch batch(entry, true);
+  batch.add(3, 0, 3, nullptr);
+  batch.add(1, 4, 5, nullptr);
+  batch.rows = {2, 3};
+  // Queries see 1, 2, 3 and 5 keys.
+  double flops = 2 * 4 * 2 * layer + 2 * 4 * (1 + 2 + 3 + 5) * 6;
+  double bytes = 4 * (2 * layer + 4 * 12 + 2 * (3 + 5) * (3 + 3));
+  Cost without = sheet->of(entry, batch, true, {1, 0});
+  EXPECT_EQ(without.flops, flops);
+  EXPECT_EQ(without.bytes, bytes);
+  Cost with = sheet->of(entry, batch, true, {1, 1});
+  EXPECT_EQ(with.flops, flops + 2 * 2 * 20 * 6);
+  EXPECT_EQ(with.bytes, bytes + 4 * 20 * 6);
+  // Without a mask every query sees all keys.
+  EXPECT_EQ(sheet->of(entry, batch, false, {0, 0}).flops,
+            2 * 4 * 2 * layer + 2 * 4 * (3 * 3 + 5) * 6);
+}
+
+TEST_F(CostOf, RefusesAnotherSpec) {
+  module.spec_json = "{";
+  EXPECT_EQ(messageOf(CostSheet::read(module))
+                .find("expected a library with a canonical spec, got"),
+            0U);
+}
+
+TEST(Roofline, IsMeasured) {
+  rt::LoadOptions options;
+  options.libraryPath = fakeLibrary("decoder");
+  options.randomWeights = true;
+  options.threads = 2;
+  auto model = rt::Model::load(options);
+  ASSERT_TRUE(model) << messageOf(model);
+  EXPECT_GT(rt::measureFlops((*model)->host()), 1e6);
+  auto memory = rt::Mapping::allocate(1 << 20);
+  ASSERT_TRUE(memory);
+  EXPECT_GT(rt::measureReads((*model)->host(), memory->data(), 1 << 20), 1e6);
+  EXPECT_EQ(rt::measureReads((*model)->host(), memory->data(), 4096), 0);
+}
+
+TEST(CommandLineOfBench, ReportsEveryFault) {
+  auto faults = [](const std::vector<std::string> &arguments) {
+    std::string text;
+    for (const std::string &fault : readCommandLine(arguments).faults) {
+      text += fault + "\n";
+    }
+    return text;
+  };
+  EXPECT_EQ(faults({"m.so", "--random", "--workload=decode:1x4", "--workload",
+                    "prefill:4", "--threads", "2", "--format=json"}),
+            "");
+  EXPECT_EQ(faults({"--help"}), "");
+  EXPECT_EQ(faults({"--random", "--weights", "w", "--warmup", "-1", "--fast",
+                    "--workload", "x", "--format"}),
+            "--warmup: expected an integer from 0 to 1000, got -1\n"
+            "expected an option of tfc-bench, got --fast\n"
+            "--workload: expected a workload (decode:4x128), got x\n"
+            "--format: expected table, json or csv, got nothing\n"
+            "expected a compiled model, got none\n"
+            "expected either --random, or --weights or --packed, got both\n");
+}
+
+} // namespace
+} // namespace tfc::bench
