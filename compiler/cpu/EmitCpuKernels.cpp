@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/Passes.h"
 
+#include "compiler/cpu/EmitAttention.h"
+#include "compiler/cpu/EmitCacheWrite.h"
 #include "compiler/cpu/EmitScalar.h"
 #include "compiler/cpu/StepFields.h"
 #include "dialect/ShapeUtils.h"
@@ -11,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace tfc {
 #define GEN_PASS_DEF_EMITCPUKERNELSPASS
@@ -62,8 +65,8 @@ static LogicalResult eraseHandles(func::FuncOp entry) {
   return entry.eraseArguments(erased);
 }
 
-static void describeCache(func::FuncOp entry, transformer::CacheType type) {
-  ScalarCache cache(type);
+static void describeCache(func::FuncOp entry, transformer::CacheType type,
+                          const CacheGeometry &cache) {
   Builder b(entry.getContext());
   auto number = [&](StringRef name, int64_t value) {
     return b.getNamedAttr(name, b.getI64IntegerAttr(value));
@@ -71,11 +74,11 @@ static void describeCache(func::FuncOp entry, transformer::CacheType type) {
   entry->setAttr(
       transformer::kCacheAttrName,
       b.getDictionaryAttr(
-          {number("block_tokens", ScalarCache::kBlockTokens),
+          {number("block_tokens", cache.blockTokens),
            number("layers", type.getScratch() ? 1 : type.getLayers()),
            number("block_bytes", cache.blockBytes),
            number("layer_bytes", cache.layerBytes),
-           number("query_rows", ScalarCache::kQueryRows)}));
+           number("query_rows", cache.queryRows)}));
 }
 
 /// weight @name[%layer] -> view of the packed weights at offset + layer *
@@ -148,6 +151,8 @@ struct EmitCpuKernelsPass
     : tfc::impl::EmitCpuKernelsPassBase<EmitCpuKernelsPass> {
   using Base::Base;
 
+  bool isVector() const { return kernels == "vector"; }
+
   LogicalResult emitEntry(func::FuncOp entry, SymbolTable &symbols) {
     FailureOr<Lent> lent = addArguments(entry);
     if (failed(lent)) {
@@ -155,7 +160,8 @@ struct EmitCpuKernelsPass
     }
     for (BlockArgument argument : entry.getArguments()) {
       if (auto type = dyn_cast<transformer::CacheType>(argument.getType())) {
-        describeCache(entry, type);
+        describeCache(entry, type,
+                      isVector() ? VectorCache(type) : getScalarCache(type));
       }
     }
     IRRewriter rewriter(entry.getContext());
@@ -164,9 +170,12 @@ struct EmitCpuKernelsPass
         return emitWeight(weight, lent->weights, symbols, rewriter);
       }
       if (auto write = dyn_cast<transformer::CacheWriteOp>(op)) {
-        emitScalar(write, lent->step, rewriter);
+        isVector() ? emitCacheWrite(write, lent->step, lanes, rewriter)
+                   : emitScalar(write, lent->step, rewriter);
       } else if (auto attention = dyn_cast<transformer::PagedAttentionOp>(op)) {
-        emitScalar(attention, lent->step, lent->workers, rewriter);
+        isVector() ? emitAttention(attention, lent->step, lent->workers, lanes,
+                                   rewriter)
+                   : emitScalar(attention, lent->step, lent->workers, rewriter);
       } else if (auto tap = dyn_cast<transformer::TapOp>(op)) {
         emitTap(tap, lent->step, getOperation(), numTaps++, rewriter);
       }
@@ -176,9 +185,15 @@ struct EmitCpuKernelsPass
   }
 
   void runOnOperation() override {
-    if (kernels != "scalar") {
+    if (kernels != "scalar" && !isVector()) {
       getOperation().emitError()
-          << "expected kernels=scalar, got \"" << kernels << '"';
+          << "expected kernels=scalar or kernels=vector, got \"" << kernels
+          << '"';
+      return signalPassFailure();
+    }
+    if (lanes != 16 && lanes != 8) {
+      getOperation().emitError()
+          << "expected lanes=16 or lanes=8, got " << lanes.getValue();
       return signalPassFailure();
     }
     SymbolTable symbols(getOperation());

@@ -19,14 +19,20 @@ def EmitCpuKernelsPass : Pass<"tfc-emit-cpu-kernels", "::mlir::ModuleOp"> {
     Afterwards only `parameter` and `worker` are left of the dialect.
 
     Option `kernels=scalar` is the plain expansion of `--opt=none`: one query
-    at a time, keys and values as rows.
+    at a time, keys and values as rows. `kernels=vector` computes in vectors of
+    `lanes` floats: tiles of 1, 2, 4 or 8 queries of a head, whose sums stay in
+    registers, against keys that lie by groups of 16 positions. The bits of a
+    query's result depend on the query and what it sees alone, and are the same
+    for 16 lanes and for 8.
   }];
   let options = [Option<"kernels", "kernels", "std::string", "\"scalar\"",
-                        "which kernels: scalar">];
+                        "which kernels: scalar or vector">,
+                 Option<"lanes", "lanes", "int64_t", "16",
+                        "floats in a vector register: 16 or 8">];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::scf::SCFDialect"];
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def ExpandMathPass : Pass<"tfc-expand-math"> {

@@ -1,0 +1,117 @@
+// The two products of vector attention, q . K and p . V, in tiles of a static
+// number of queries whose sums stay in registers.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_CPU_ATTENTIONTILES_H
+#define TFC_COMPILER_CPU_ATTENTIONTILES_H
+
+#include "compiler/cpu/VectorCache.h"
+
+namespace tfc {
+
+/// A worker's scratch memory, in floats: rows of 8 queries.
+class AttentionScratch {
+public:
+  /// Positions whose scores are there at a time. A query's softmax is merged
+  /// from stretches of this many positions, cut at fixed positions, so that its
+  /// bits do not depend on where a step began.
+  static constexpr int64_t kStretch = 512;
+
+  explicit AttentionScratch(int64_t headDim);
+
+  int64_t queries = 0; // where [8][rowStride], times the scale, begin
+  int64_t sums;        // weighted sums of values, [8][rowStride]
+  int64_t scores;      // q . k, later exp(q . k - maximum), [8][scoreStride]
+  int64_t maxima, totals, decays; // [8]: see EmitAttention.cpp
+  int64_t size;
+  int64_t rowStride;
+  /// A line more than the stretch: rows at a multiple of 4 KB from each other
+  /// would share cache sets.
+  static constexpr int64_t kScoreStride = kStretch + 16;
+
+  mlir::Value memory; // [workers, size]
+  mlir::Value worker;
+};
+
+/// A head of a work item at run time.
+struct AttentionHead {
+  WorkItem item;
+  mlir::Value kvHead;
+};
+
+/// Positions [begin, begin + count) of a sequence.
+struct Stretch {
+  mlir::Value begin, count, firstBlock;
+  /// How many of them the first query of the item, and so every one, sees.
+  mlir::Value common;
+};
+
+/// Emits the products for tiles of 1, 2, 4 or 8 rows; a row has the same
+/// operations in the same order in each.
+class AttentionTiles {
+public:
+  AttentionTiles(KernelBuilder &k, const VectorCache &cache,
+                 AttentionScratch &scratch, mlir::Value layer,
+                 transformer::Mask mask, int64_t lanes);
+
+  /// scores[row][j] = queries[row] . K[begin + j] for j in [0, count), and for
+  /// some j beyond, where they mean nothing.
+  void emitScores(const AttentionHead &head, const Stretch &stretch,
+                  int64_t rows);
+
+  /// sums[row] = sums[row] * decays[row] + sum of scores[row][j] * V[begin + j]
+  /// over the j in [0, count) that the row sees.
+  void emitSums(const AttentionHead &head, const Stretch &stretch,
+                int64_t rows);
+
+  /// A place in the scratch memory of the running worker.
+  mlir::Value loadScratch(mlir::Value offset);
+  mlir::Value loadScratch(mlir::Value offset, int64_t width);
+  void storeScratch(mlir::Value value, mlir::Value offset);
+
+private:
+  /// Rows [row, row + rows) against `groups` groups of keys, at position
+  /// `column` of the stretch; `next` is what to prefetch, or null.
+  struct ScoreTile {
+    int64_t row, rows, groups;
+    mlir::Value keys, next, column;
+  };
+  void emitScoreTile(const ScoreTile &tile);
+
+  /// Rows [row, row + rows), the pieces of the columns from `column` on.
+  struct SumTile {
+    int64_t row, rows;
+    mlir::Value column;
+    llvm::ArrayRef<Piece> pieces;
+  };
+  void emitSumTile(const AttentionHead &head, const Stretch &stretch,
+                   const SumTile &tile);
+  KernelBuilder::Values sumCommon(const AttentionHead &head,
+                                  const Stretch &stretch, const SumTile &tile,
+                                  mlir::ValueRange sums);
+  KernelBuilder::Values sumRest(const AttentionHead &head,
+                                const Stretch &stretch, const SumTile &tile,
+                                mlir::ValueRange sums);
+  /// sums + scores[.][position] * the row of values at `values`.
+  KernelBuilder::Values addWeighted(const SumTile &tile, mlir::Value values,
+                                    mlir::Value position,
+                                    mlir::ValueRange sums);
+
+  mlir::Value blockOf(const AttentionHead &head, const Stretch &stretch,
+                      mlir::Value block);
+  mlir::Value broadcast(mlir::Value number, int64_t width);
+  void prefetch(mlir::Value address);
+
+  KernelBuilder &k;
+  mlir::ImplicitLocOpBuilder &b;
+  const VectorCache &cache;
+  AttentionScratch &scratch;
+  mlir::Value layer;
+  transformer::Mask mask;
+  int64_t lanes;
+  int64_t maxRows; // of a tile
+  int64_t maxSums; // vectors that are sums: registers
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_CPU_ATTENTIONTILES_H

@@ -1,0 +1,156 @@
+// What the emitters of kernels share: index arithmetic, loops, and the step's
+// work items and cache blocks.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/cpu/KernelBuilder.h"
+
+#include "compiler/cpu/StepFields.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tfc;
+
+CacheGeometry::CacheGeometry(transformer::CacheType type, int64_t blockTokens,
+                             int64_t queryRows)
+    : blockTokens(blockTokens), queryRows(queryRows) {
+  rowBytes = type.getKvHeads() * type.getHeadDim() * sizeof(float);
+  int64_t bytes = 2 * blockTokens * rowBytes;
+  layerBytes = type.getScratch() ? 0 : bytes;
+  blockBytes = type.getScratch() ? bytes : bytes * type.getLayers();
+}
+
+Value KernelBuilder::constant(int64_t value) {
+  return arith::ConstantIndexOp::create(b, value);
+}
+
+Value KernelBuilder::number(double value) {
+  return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+}
+
+Value KernelBuilder::add(Value x, Value y) {
+  return arith::AddIOp::create(b, x, y);
+}
+
+Value KernelBuilder::add(Value x, int64_t y) {
+  return y == 0 ? x : add(x, constant(y));
+}
+
+Value KernelBuilder::subtract(Value x, Value y) {
+  return arith::SubIOp::create(b, x, y);
+}
+
+Value KernelBuilder::scale(Value x, int64_t factor) {
+  return arith::MulIOp::create(b, x, constant(factor));
+}
+
+Value KernelBuilder::divide(Value x, int64_t divisor) {
+  return arith::DivUIOp::create(b, x, constant(divisor));
+}
+
+Value KernelBuilder::remainder(Value x, int64_t divisor) {
+  return arith::RemUIOp::create(b, x, constant(divisor));
+}
+
+Value KernelBuilder::roundUpDivide(Value x, int64_t divisor) {
+  return divide(add(x, divisor - 1), divisor);
+}
+
+Value KernelBuilder::min(Value x, Value y) {
+  return arith::MinSIOp::create(b, x, y);
+}
+
+Value KernelBuilder::max(Value x, Value y) {
+  return arith::MaxSIOp::create(b, x, y);
+}
+
+Value KernelBuilder::isLess(Value x, Value y) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, y);
+}
+
+void KernelBuilder::loop(Value from, Value to, int64_t step,
+                         function_ref<void(Value)> body) {
+  auto op = scf::ForOp::create(b, from, to, constant(step));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  body(op.getInductionVar());
+}
+
+KernelBuilder::Values
+KernelBuilder::loop(Value from, Value to, int64_t step, ValueRange inits,
+                    function_ref<Values(Value, ValueRange)> body) {
+  auto op = scf::ForOp::create(b, from, to, constant(step), inits);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  Values next = body(op.getInductionVar(), op.getRegionIterArgs());
+  scf::YieldOp::create(b, next);
+  return Values(op.getResults());
+}
+
+Value KernelBuilder::reduce(Value count, Value init,
+                            function_ref<Value(Value, Value)> body) {
+  return loop(constant(0), count, 1, init,
+              [&](Value i, ValueRange carried) -> Values {
+                return {body(i, carried.front())};
+              })
+      .front();
+}
+
+void KernelBuilder::forEachItem(
+    const CacheGeometry &cache, int64_t parts,
+    function_ref<void(const WorkItem &, Value)> body) {
+  Value count = loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64);
+  Value zero = constant(0), one = constant(1);
+  auto op = scf::ParallelOp::create(b, ValueRange{zero, zero},
+                                    ValueRange{count, constant(parts)},
+                                    ValueRange{one, one});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  SmallVector<Value> indices(op.getInductionVars());
+  body(loadItem(indices[0], cache.queryRows), indices[1]);
+}
+
+void KernelBuilder::forEachItem(const CacheGeometry &cache,
+                                function_ref<void(const WorkItem &)> body) {
+  Value count = loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64);
+  auto op = scf::ParallelOp::create(b, ValueRange{constant(0)},
+                                    ValueRange{count}, ValueRange{constant(1)});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  body(loadItem(op.getInductionVars().front(), cache.queryRows));
+}
+
+WorkItem KernelBuilder::loadItem(Value number, int64_t queryRows) {
+  Value items = loadPointer(b, step, offsetof(tfc_step_v0, items));
+  Value entry = buildAddress(b, items, number, sizeof(tfc_item_v0));
+  Value sequence = loadIndex(b, entry, offsetof(tfc_item_v0, sequence), 32);
+  Value sequences = loadPointer(b, step, offsetof(tfc_step_v0, sequences));
+  Value table = buildAddress(b, sequences, sequence, sizeof(tfc_sequence_v0));
+  auto field = [&](int64_t offset) { return loadIndex(b, table, offset, 32); };
+  WorkItem item;
+  item.firstRow = loadIndex(b, entry, offsetof(tfc_item_v0, first_row), 32);
+  item.firstToken = field(offsetof(tfc_sequence_v0, first));
+  item.past = field(offsetof(tfc_sequence_v0, past));
+  item.keys = field(offsetof(tfc_sequence_v0, keys));
+  item.blocks = loadPointer(b, table, offsetof(tfc_sequence_v0, blocks));
+  Value count = field(offsetof(tfc_sequence_v0, count));
+  item.rows = min(subtract(count, item.firstRow), constant(queryRows));
+  return item;
+}
+
+Value KernelBuilder::blockAddress(const CacheGeometry &cache,
+                                  const WorkItem &item, Value number,
+                                  Value layer) {
+  Value block = loadIndex(b, buildAddress(b, item.blocks, number, 4), 0, 32);
+  Value base = loadPointer(b, step, offsetof(tfc_step_v0, self_cache));
+  Value address = buildAddress(b, base, block, cache.blockBytes);
+  return buildAddress(b, address, layer, cache.layerBytes);
+}
+
+Value KernelBuilder::visible(const WorkItem &item, Value row,
+                             transformer::Mask mask) {
+  if (mask == transformer::Mask::Bidirectional) {
+    return item.keys;
+  }
+  Value position = add(item.past, add(item.firstRow, row));
+  return min(add(position, 1), item.keys);
+}

@@ -1,0 +1,99 @@
+// What the emitters of kernels share: index arithmetic, loops, and the step's
+// work items and cache blocks.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_CPU_KERNELBUILDER_H
+#define TFC_COMPILER_CPU_KERNELBUILDER_H
+
+#include "dialect/TransformerDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "tfc/abi.h"
+
+namespace tfc {
+
+/// What the host must know of a cache: every layout gives each position and
+/// layer the same bytes, keys and values together.
+struct CacheGeometry {
+  /// Blocks of `blockTokens` positions; items of at most `queryRows` queries.
+  CacheGeometry(transformer::CacheType type, int64_t blockTokens,
+                int64_t queryRows);
+
+  int64_t blockTokens, queryRows;
+  int64_t rowBytes;   // one position's keys in a layer; its values as many
+  int64_t layerBytes; // from one layer to the next; 0 in a scratch cache
+  int64_t blockBytes;
+};
+
+/// A work item at run time, all indices.
+struct WorkItem {
+  mlir::Value firstRow;   // its first query, counted in the sequence
+  mlir::Value rows;       // its queries
+  mlir::Value firstToken; // of the sequence, in the step
+  mlir::Value past, keys;
+  mlir::Value blocks; // pointer to block numbers
+};
+
+/// Emits index arithmetic and loops at one place that moves with them.
+class KernelBuilder {
+public:
+  using Values = llvm::SmallVector<mlir::Value>;
+
+  /// `step` is the pointer to the step.
+  KernelBuilder(mlir::Location loc, mlir::OpBuilder &builder, mlir::Value step)
+      : b(loc, builder), step(step) {}
+
+  mlir::ImplicitLocOpBuilder &builder() { return b; }
+
+  mlir::Value constant(int64_t value);
+  mlir::Value number(double value); // f32
+  mlir::Value add(mlir::Value x, mlir::Value y);
+  mlir::Value add(mlir::Value x, int64_t y);
+  mlir::Value subtract(mlir::Value x, mlir::Value y);
+  mlir::Value scale(mlir::Value x, int64_t factor);
+  mlir::Value divide(mlir::Value x, int64_t divisor); // rounds down; x >= 0
+  mlir::Value remainder(mlir::Value x, int64_t divisor);
+  mlir::Value roundUpDivide(mlir::Value x, int64_t divisor);
+  mlir::Value min(mlir::Value x, mlir::Value y);
+  mlir::Value max(mlir::Value x, mlir::Value y);
+  mlir::Value isLess(mlir::Value x, mlir::Value y);
+
+  /// for i in [from, to) by step: body(i)
+  void loop(mlir::Value from, mlir::Value to, int64_t step,
+            llvm::function_ref<void(mlir::Value)> body);
+  void loop(mlir::Value count, llvm::function_ref<void(mlir::Value)> body) {
+    loop(constant(0), count, 1, body);
+  }
+  /// The same with values carried from round to round; returns the last ones.
+  Values loop(mlir::Value from, mlir::Value to, int64_t step,
+              mlir::ValueRange inits,
+              llvm::function_ref<Values(mlir::Value, mlir::ValueRange)> body);
+  /// x = init; for i in [0, count): x = body(i, x)
+  mlir::Value
+  reduce(mlir::Value count, mlir::Value init,
+         llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> body);
+
+  /// In parallel, for every work item and every part of it in [0, parts).
+  void forEachItem(
+      const CacheGeometry &cache, int64_t parts,
+      llvm::function_ref<void(const WorkItem &, mlir::Value part)> body);
+  /// In parallel, for every work item.
+  void forEachItem(const CacheGeometry &cache,
+                   llvm::function_ref<void(const WorkItem &)> body);
+
+  /// Pointer to a layer in the item's block `number`.
+  mlir::Value blockAddress(const CacheGeometry &cache, const WorkItem &item,
+                           mlir::Value number, mlir::Value layer);
+
+  /// How many positions query `row` of the item sees.
+  mlir::Value visible(const WorkItem &item, mlir::Value row,
+                      transformer::Mask mask);
+
+private:
+  WorkItem loadItem(mlir::Value number, int64_t queryRows);
+
+  mlir::ImplicitLocOpBuilder b;
+  mlir::Value step;
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_CPU_KERNELBUILDER_H
