@@ -1,14 +1,14 @@
 // What a stage does not allow, and who should have got rid of it.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(tfc-verify-stage{stage=buffer})'
-// RUN: not tfc-opt %s --tfc-verify-stage=stage=tiles 2>&1 | FileCheck %s --check-prefix=NAME
+// RUN: not tfc-opt %s --tfc-verify-stage=stage=shingles 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not tfc-opt %s --tfc-verify-stage 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not tfc-opt %S/fused.mlir --tfc-verify-stage=stage=linalg 2>&1 | FileCheck %s --check-prefix=LINALG
 // RUN: not tfc-opt %S/fused.mlir --tfc-fused-to-linalg --tfc-verify-stage=stage=model 2>&1 | FileCheck %s --check-prefix=MODEL
 // RUN: not tfc-opt %S/fused.mlir --tfc-fused-to-linalg --tfc-linalg-to-buffer --tfc-verify-stage=stage=llvm 2>&1 | FileCheck %s --check-prefix=LLVM
 
-// NAME: error: expected the name of a stage (model, fused, linalg, buffer, llvm), got "tiles"
-// NONE: error: expected the name of a stage (model, fused, linalg, buffer, llvm), got ""
+// NAME: error: expected the name of a stage (model, fused, linalg,{{.*}} llvm), got "shingles"
+// NONE: error: expected the name of a stage (model, fused, linalg,{{.*}} llvm), got ""
 // LINALG: error: 'transformer.embedding' op is not allowed after stage 'linalg'
 // LINALG: note: expected it to be gone after 'tfc-lower-to-linalg'
 // LINALG-NOT: error:
