@@ -6,8 +6,8 @@ namespace tfc::rt {
 
 Runner::Runner(const Model &model, const tfc_entry_v0 &entry)
     : batch(entry, model.isCausal(entry)), model(model), entryTable(entry),
-      outputs(entry.n_outputs), inputPointers(entry.n_inputs),
-      outputPointers(entry.n_outputs) {}
+      host(&model.host()), outputs(entry.n_outputs),
+      inputPointers(entry.n_inputs), outputPointers(entry.n_outputs) {}
 
 Status Runner::openCache(uint64_t maxBytes) {
   Result<BlockCache> created = BlockCache::create(entryTable.self, maxBytes);
@@ -77,7 +77,7 @@ Status Runner::run(const std::vector<uint8_t> &wanted) {
   step.n_rows = numRows;
   step.rows = batch.rows.data();
   step.outputs = outputPointers.data();
-  step.host = &model.host();
+  step.host = host;
   int32_t code = entryTable.run(&step);
   if (code != 0) {
     return makeError(Code::Internal, model.path(), ": entry ", entryTable.name,

@@ -19,6 +19,10 @@ public:
   /// BlockCache::create.
   Status openCache(uint64_t maxBytes);
 
+  /// Lends the entry another host than the model's, for measuring; it must have
+  /// no more workers and outlive the runner.
+  void setHost(const tfc_host_v0 &lent) { host = &lent; }
+
   /// The step to run; fill it, then call run.
   Batch batch;
   BlockCache cache;
@@ -36,6 +40,7 @@ private:
 
   const Model &model;
   const tfc_entry_v0 &entryTable;
+  const tfc_host_v0 *host;
   Mapping workspace;
   std::vector<Mapping> outputs;
   std::vector<const void *> inputPointers;

@@ -26,6 +26,8 @@ most, which is measured between the repetitions.
                                          earlier ones
                         LENGTHS is 4x128, or a list: 12,128,33
   --format F            table (default), json or csv
+  --ops                 also the time of each op, from further repetitions
+  --trace FILE          what each worker does in a step, for Perfetto
   --threads N           instead of one a CPU that this process may use
   --program NAME        instead of the best one for this machine
   --warmup N            runs before the first that counts (default 2)
@@ -77,6 +79,7 @@ public:
     options = {
         {"--weights", {"a path", readText(line.weights)}},
         {"--packed", {"a path", readText(line.packed)}},
+        {"--trace", {"a path", readText(line.trace)}},
         {"--program", {"a name", readText(line.program)}},
         {"--threads",
          {"an integer from 1 to 1024", readNumber(line.threads, 1, 1024)}},
@@ -94,6 +97,7 @@ public:
           [this](const std::string &value) { return readWorkload(value); }}},
     };
     flags = {{"--random", &line.random},
+             {"--ops", &line.ops},
              {"--help", &line.help},
              {"--version", &line.version}};
   }

@@ -10,13 +10,13 @@ namespace tfc::bench {
 enum class Format { Table, Json, Csv };
 
 struct CommandLine {
-  std::string library, weights, packed, program;
+  std::string library, weights, packed, program, trace;
   std::vector<Workload> workloads; // empty: the model's defaults
   Format format = Format::Table;
   uint32_t threads = 0; // 0: not given
   int64_t warmup = 2, repeats = 20;
   double maxSeconds = 20;
-  bool random = false, help = false, version = false;
+  bool random = false, ops = false, help = false, version = false;
 
   /// What is wrong, one line a fault; empty when nothing is.
   std::vector<std::string> faults;

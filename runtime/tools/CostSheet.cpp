@@ -27,36 +27,33 @@ static double valuesOf(const tfc_weight_v0 &weight) {
   return static_cast<double>(weight.rows) * static_cast<double>(weight.cols);
 }
 
-rt::Result<CostSheet> CostSheet::read(const tfc_module_v0 &module) {
-  CostSheet sheet;
-  std::map<std::string, Attention> byStem;
-  for (uint32_t w = 0; w < module.n_weights; ++w) {
-    const tfc_weight_v0 &weight = module.weights[w];
-    std::string name = weight.name;
-    if (weight.rank != 2) {
-      continue;
-    }
-    if (contains(name, ".embeddings.")) {
-      sheet.tableWidth += static_cast<double>(weight.cols);
-    }
-    if (!contains(name, ".layers.")) {
-      continue;
-    }
-    sheet.layerWeights += valuesOf(weight) * weight.layers;
-    for (const char *part : {".q.weight", ".k.weight", ".v.weight"}) {
-      if (endsWith(name, part)) {
-        std::string stem =
-            name.substr(0, name.size() - std::string_view(part).size());
-        Attention &attn = byStem[stem];
-        bool isQuery = part[1] == 'q';
-        (isQuery ? attn.queryWidth : attn.cacheWidth) +=
-            static_cast<double>(weight.rows);
-        attn.layers = weight.layers;
-      }
+void CostSheet::readWeight(const tfc_weight_v0 &weight) {
+  std::string name = weight.name;
+  std::string stem = name.substr(0, name.rfind('.'));
+  if (weight.rank != 2) {
+    return;
+  }
+  if (contains(name, ".embeddings.")) {
+    tableWidth += static_cast<double>(weight.cols);
+  }
+  if (!contains(name, ".layers.")) {
+    return;
+  }
+  products.push_back({stem, valuesOf(weight) * weight.layers});
+  for (const char *part : {".q", ".k", ".v"}) {
+    if (endsWith(stem, part)) {
+      Attention &attn = attention[stem.substr(0, stem.size() - 2)];
+      (part[1] == 'q' ? attn.queryWidth : attn.cacheWidth) +=
+          static_cast<double>(weight.rows);
+      attn.layers = weight.layers;
     }
   }
-  for (auto &[stem, attn] : byStem) {
-    sheet.attention.push_back(attn);
+}
+
+rt::Result<CostSheet> CostSheet::read(const tfc_module_v0 &module) {
+  CostSheet sheet;
+  for (uint32_t w = 0; w < module.n_weights; ++w) {
+    sheet.readWeight(module.weights[w]);
   }
   rt::Status status = sheet.readHeads(module);
   if (!status) {
@@ -78,16 +75,14 @@ rt::Status CostSheet::readHeads(const tfc_module_v0 &module) {
       Head &to = heads[name];
       to.from = head.at("from").get<std::string>();
       for (const json &step : head.at("steps")) {
-        if (!step.contains("name")) {
+        // A norm is a weight of rank 1: its product is not counted.
+        if (!step.contains("name") || step.at("op") == "norm") {
           continue;
         }
         std::string own =
             rt::concat("heads.", name, ".", step.at("name").get<std::string>());
-        std::string source = step.value("tied", own) + ".weight";
-        // A norm is a weight of rank 1: its product is not counted.
-        if (step.at("op") != "norm" && values.count(source)) {
-          to.weights += values[source];
-        }
+        to.products.push_back(
+            {own, values[step.value("tied", own) + ".weight"]});
       }
     }
     for (auto &[name, value] : outputs.items()) {
@@ -103,8 +98,9 @@ rt::Status CostSheet::readHeads(const tfc_module_v0 &module) {
   return {};
 }
 
-std::pair<double, double> CostSheet::countKeys(const rt::Batch &batch,
-                                               bool isCausal) {
+/// Pairs (query, key) that attention looks at, and keys that it reads.
+static std::pair<double, double> countKeys(const rt::Batch &batch,
+                                           bool isCausal) {
   double pairs = 0, keys = 0;
   for (const tfc_sequence_v0 &sequence : batch.sequences) {
     double all = sequence.keys, count = sequence.count, past = sequence.past;
@@ -115,15 +111,25 @@ std::pair<double, double> CostSheet::countKeys(const rt::Batch &batch,
   return {pairs, keys};
 }
 
-Cost CostSheet::of(const tfc_entry_v0 &entry, const rt::Batch &batch,
-                   bool isCausal, const std::vector<uint8_t> &wanted) const {
+std::vector<NamedCost>
+CostSheet::list(const tfc_entry_v0 &entry, const rt::Batch &batch,
+                bool isCausal, const std::vector<uint8_t> &wanted) const {
   double tokens = static_cast<double>(batch.numTokens());
-  Cost cost{2 * tokens * layerWeights,
-            bytesPerValue * (layerWeights + tokens * tableWidth)};
+  std::vector<NamedCost> costs = {
+      {"embeddings", {0, bytesPerValue * tokens * tableWidth}}};
+  auto addProduct = [&](const Product &product, double rows) {
+    costs.push_back(
+        {product.name,
+         {2 * rows * product.weights, bytesPerValue * product.weights}});
+  };
+  for (const Product &product : products) {
+    addProduct(product, tokens);
+  }
   auto [pairs, keys] = countKeys(batch, isCausal);
-  for (const Attention &attn : attention) {
-    cost.flops += 4 * pairs * attn.queryWidth * attn.layers;
-    cost.bytes += bytesPerValue * keys * attn.cacheWidth * attn.layers;
+  for (const auto &[name, attn] : attention) {
+    costs.push_back({name,
+                     {4 * pairs * attn.queryWidth * attn.layers,
+                      bytesPerValue * keys * attn.cacheWidth * attn.layers}});
   }
   std::set<std::string> counted;
   for (uint32_t p = 0; p < entry.n_outputs; ++p) {
@@ -137,12 +143,22 @@ Cost CostSheet::of(const tfc_entry_v0 &entry, const rt::Batch &batch,
                       : static_cast<double>(batch.rows.size());
     auto head = heads.find(output->second);
     while (head != heads.end() && counted.insert(head->first).second) {
-      cost.flops += 2 * rows * head->second.weights;
-      cost.bytes += bytesPerValue * head->second.weights;
+      for (const Product &product : head->second.products) {
+        addProduct(product, rows);
+      }
       head = heads.find(head->second.from);
     }
   }
-  return cost;
+  return costs;
+}
+
+Cost CostSheet::of(const tfc_entry_v0 &entry, const rt::Batch &batch,
+                   bool isCausal, const std::vector<uint8_t> &wanted) const {
+  Cost sum;
+  for (const NamedCost &op : list(entry, batch, isCausal, wanted)) {
+    sum = sum + op.cost;
+  }
+  return sum;
 }
 
 } // namespace tfc::bench

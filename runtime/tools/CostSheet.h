@@ -25,34 +25,48 @@ struct Cost {
   }
 };
 
+/// The cost of an op, all layers together. The name is that of its parameter
+/// without ".weight" ("decoder.layers.ffn.up"), of the sublayer for attention
+/// itself ("decoder.layers.attn"), or "embeddings".
+struct NamedCost {
+  std::string name;
+  Cost cost;
+};
+
 class CostSheet {
 public:
   /// Reads the tables of a checked module. Errors: Incompatible when its spec
   /// is not what a compiler of this version writes.
   static rt::Result<CostSheet> read(const tfc_module_v0 &module);
 
-  /// The cost of a step that computes the outputs p with wanted[p].
+  /// The costs of a step that computes the outputs p with wanted[p].
+  std::vector<NamedCost> list(const tfc_entry_v0 &entry, const rt::Batch &batch,
+                              bool isCausal,
+                              const std::vector<uint8_t> &wanted) const;
+  /// Their sum.
   Cost of(const tfc_entry_v0 &entry, const rt::Batch &batch, bool isCausal,
           const std::vector<uint8_t> &wanted) const;
 
 private:
-  /// Weights of products with one row in and one row out.
+  /// A product: its weights, a row in and a row out; of all layers.
+  struct Product {
+    std::string name;
+    double weights = 0;
+  };
   struct Head {
     std::string from;
-    double weights = 0;
+    std::vector<Product> products;
   };
   struct Attention {
     double queryWidth = 0, cacheWidth = 0, layers = 0;
   };
 
+  void readWeight(const tfc_weight_v0 &weight);
   rt::Status readHeads(const tfc_module_v0 &module);
-  /// Pairs (query, key) that attention looks at, and keys that it reads.
-  static std::pair<double, double> countKeys(const rt::Batch &batch,
-                                             bool isCausal);
 
-  double layerWeights = 0; // of the products of all layers
-  double tableWidth = 0;   // values that a token looks up
-  std::vector<Attention> attention;
+  double tableWidth = 0; // values that a token looks up
+  std::vector<Product> products;
+  std::map<std::string, Attention> attention; // by sublayer
   std::map<std::string, Head> heads;
   std::map<std::string, std::string> outputHeads; // output -> head
 };

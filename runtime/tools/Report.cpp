@@ -48,6 +48,14 @@ double Measurement::rooflineShare() const {
   return std::max(flopsShare(), readShare());
 }
 
+double Measurement::rooflineShare(const OpTime &op) const {
+  double least = op.cost->flops / flopsLimit.median();
+  if (readLimit.count() > 0) {
+    least = std::max(least, op.cost->bytes / readLimit.median());
+  }
+  return least / op.seconds;
+}
+
 std::string cpuName() {
   std::ifstream file("/proc/cpuinfo");
   std::string name = "unknown", family, model;
@@ -89,6 +97,34 @@ __attribute__((format(printf, 1, 2))) std::string format(const char *pattern,
 
 double megabytes(uint64_t bytes) { return static_cast<double>(bytes) / 1e6; }
 
+std::string printOps(const Measurement &m) {
+  size_t width = 16;
+  for (const OpTime &op : m.ops) {
+    width = std::max(width, op.name.size());
+  }
+  int column = static_cast<int>(width);
+  std::string text =
+      format("\n%s\n%-*s %6s %9s %5s %8s %7s %5s %9s %8s\n", m.workload.c_str(),
+             column, "op", "calls", "ms", "time", "GFLOP/s", "GB/s", "roof",
+             "imbalance", "overhead");
+  double inside = 0;
+  for (const OpTime &op : m.ops) {
+    inside += op.seconds;
+    text += format("%-*s %6.0f %9.3f %4.1f%% ", column, op.name.c_str(),
+                   op.calls, op.seconds * 1e3, 100 * op.seconds / m.opsSeconds);
+    text += op.cost ? format("%8.1f %7.1f %4.0f%% ",
+                             op.cost->flops / op.seconds / 1e9,
+                             op.cost->bytes / op.seconds / 1e9,
+                             100 * m.rooflineShare(op))
+                    : format("%8s %7s %5s ", "-", "-", "-");
+    text +=
+        format("%6.3f ms %5.3f ms\n", op.imbalance * 1e3, op.overhead * 1e3);
+  }
+  double outside = m.opsSeconds - inside;
+  return text + format("%-*s %6s %9.3f %4.1f%%\n", column, "outside of loops",
+                       "", outside * 1e3, 100 * outside / m.opsSeconds);
+}
+
 std::string printTable(const Setting &setting,
                        const std::vector<Measurement> &measurements) {
   std::string text = rt::concat(
@@ -120,6 +156,9 @@ std::string printTable(const Setting &setting,
                          m.readLimit.median() / 1e9);
     text += format("%4.0f%%\n", 100 * m.rooflineShare());
   }
+  for (const Measurement &m : measurements) {
+    text += m.ops.empty() ? std::string() : printOps(m);
+  }
   return text;
 }
 
@@ -131,6 +170,24 @@ ordered_json describe(const Samples &samples) {
           {"median", samples.median()},    {"mean", samples.mean()},
           {"p90", samples.quantile(0.9)},  {"p95", samples.quantile(0.95)},
           {"p99", samples.quantile(0.99)}, {"max", samples.most()}};
+}
+
+ordered_json describeOps(const Measurement &m) {
+  ordered_json ops = ordered_json::array();
+  for (const OpTime &op : m.ops) {
+    ordered_json entry = {{"op", op.name},
+                          {"calls", op.calls},
+                          {"seconds", op.seconds},
+                          {"imbalance_seconds", op.imbalance},
+                          {"overhead_seconds", op.overhead}};
+    if (op.cost) {
+      entry["flops"] = op.cost->flops;
+      entry["bytes"] = op.cost->bytes;
+      entry["roofline_share"] = m.rooflineShare(op);
+    }
+    ops.push_back(std::move(entry));
+  }
+  return ops;
 }
 
 std::string printJson(const Setting &setting,
@@ -160,6 +217,10 @@ std::string printJson(const Setting &setting,
                                  {"flops_share", m.flopsShare()},
                                  {"read_share", m.readShare()},
                                  {"roofline_share", m.rooflineShare()}});
+    if (!m.ops.empty()) {
+      root["workloads"].back()["step_seconds_with_ops"] = m.opsSeconds;
+      root["workloads"].back()["ops"] = describeOps(m);
+    }
   }
   return root.dump(2) + "\n";
 }

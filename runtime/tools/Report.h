@@ -4,6 +4,7 @@
 #define TFC_RUNTIME_TOOLS_REPORT_H
 
 #include "runtime/tools/BenchCommandLine.h"
+#include "runtime/tools/OpTable.h"
 
 namespace tfc::bench {
 
@@ -35,6 +36,8 @@ struct Measurement {
   Samples flopsLimit; // operations a second of this machine, between the runs
   Samples readLimit;  // bytes a second; empty: too few weights to measure
   uint64_t cacheBytes = 0, workspaceBytes = 0;
+  std::vector<OpTime> ops; // with --ops
+  double opsSeconds = 0;   // of a step whose ops are timed
 
   double tokensPerSecond() const;
   /// Of the medians: of the operations, of the bytes, and of the larger of
@@ -42,6 +45,8 @@ struct Measurement {
   double flopsShare() const;
   double readShare() const;
   double rooflineShare() const;
+  /// The share of an op in what this machine allows for it.
+  double rooflineShare(const OpTime &op) const;
 };
 
 /// What does not depend on the workload.

@@ -105,15 +105,8 @@ std::vector<Workload> defaultWorkloads(const rt::Model &model) {
   return workloads;
 }
 
-/// Errors when the model cannot run the workload.
-static Status checkWorkload(const rt::Model &model, const Workload &workload) {
-  bool isDecoder = model.isCausal(model.forwardEntry());
-  if (!isDecoder && workload.kind != Kind::Encode) {
-    return makeError(Code::InvalidArgument, "workload ", workload.text,
-                     ": expected encode:... (the model is an encoder), got ",
-                     kindNames[static_cast<int>(workload.kind)]);
-  }
-  int64_t limit = model.table().max_positions;
+/// Errors when a sequence needs more positions than there are (0: no limit).
+static Status checkLength(const Workload &workload, int64_t limit) {
   int64_t longest =
       *std::max_element(workload.lengths.begin(), workload.lengths.end()) +
       (workload.kind == Kind::Decode);
@@ -125,6 +118,17 @@ static Status checkWorkload(const rt::Model &model, const Workload &workload) {
   return {};
 }
 
+/// Errors when the model cannot run the workload.
+static Status checkWorkload(const rt::Model &model, const Workload &workload) {
+  bool isDecoder = model.isCausal(model.forwardEntry());
+  if (!isDecoder && workload.kind != Kind::Encode) {
+    return makeError(Code::InvalidArgument, "workload ", workload.text,
+                     ": expected encode:... (the model is an encoder), got ",
+                     kindNames[static_cast<int>(workload.kind)]);
+  }
+  return checkLength(workload, model.table().max_positions);
+}
+
 rt::Result<std::unique_ptr<Step>> Step::create(const rt::Model &model,
                                                const Workload &workload) {
   Status status = checkWorkload(model, workload);
@@ -134,6 +138,14 @@ rt::Result<std::unique_ptr<Step>> Step::create(const rt::Model &model,
   bool generates = workload.kind != Kind::Encode && model.generateEntry();
   const tfc_entry_v0 &entry =
       generates ? *model.generateEntry() : model.forwardEntry();
+  for (uint32_t p = 0; status && p < entry.n_inputs; ++p) {
+    if (entry.inputs[p].fill == TFC_FILL_POSITION) {
+      status = checkLength(workload, entry.inputs[p].limit);
+    }
+  }
+  if (!status) {
+    return std::move(status.error());
+  }
   std::unique_ptr<Step> step(new Step(model, entry));
   status = step->prepare(workload);
   if (!status) {
@@ -248,8 +260,8 @@ void Step::addTokens(int64_t sequence, int64_t count, int64_t past,
   }
 }
 
-Cost Step::cost(const CostSheet &sheet) const {
-  return sheet.of(entry, runner.batch, model.isCausal(entry), wanted);
+std::vector<NamedCost> Step::costs(const CostSheet &sheet) const {
+  return sheet.list(entry, runner.batch, model.isCausal(entry), wanted);
 }
 
 uint64_t Step::workspaceBytes() const {

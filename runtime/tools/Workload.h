@@ -36,8 +36,10 @@ public:
                                                   const Workload &workload);
 
   rt::Status run() { return runner.run(wanted); }
+  /// Lends another host from now on; see Runner.
+  void setHost(const tfc_host_v0 &host) { runner.setHost(host); }
 
-  Cost cost(const CostSheet &sheet) const;
+  std::vector<NamedCost> costs(const CostSheet &sheet) const;
   int64_t numTokens() const { return runner.batch.numTokens(); }
   int64_t numSequences() const {
     return static_cast<int64_t>(runner.batch.sequences.size());

@@ -18,6 +18,7 @@ enum Exit { Ok = 0, BadInput = 1, BadCommandLine = 2, OurFault = 70 };
 
 // Less says nothing.
 constexpr int64_t leastRepeats = 3;
+constexpr int64_t recordedSteps = 3;
 // Of the weights, read between two runs. Windows go round, so that a large
 // model's weights come from where a step finds them.
 constexpr uint64_t readWindow = uint64_t(64) << 20;
@@ -66,44 +67,113 @@ private:
   uint64_t next = 0;
 };
 
-rt::Result<bench::Measurement> measure(const rt::Model &model,
-                                       const bench::CostSheet &sheet,
-                                       const bench::Workload &workload,
-                                       const bench::CommandLine &line) {
-  auto step = bench::Step::create(model, workload);
-  if (!step) {
-    return std::move(step.error());
-  }
-  rt::Status status;
-  for (int64_t i = 0; status && i < line.warmup; ++i) {
-    status = (*step)->run();
-  }
-  Probes probes(model);
-  std::vector<double> seconds;
-  double begin = now();
-  for (int64_t i = 0; status && i < line.repeats; ++i) {
-    if (i >= leastRepeats && now() - begin > line.maxSeconds) {
-      break;
+/// One run of the program: the model and what is asked of it.
+class Bench {
+public:
+  Bench(const rt::Model &model, const bench::CostSheet &sheet,
+        const bench::CommandLine &line)
+      : model(model), sheet(sheet), line(line), names(line.library) {}
+
+  rt::Result<bench::Measurement> measure(const bench::Workload &workload) {
+    auto step = bench::Step::create(model, workload);
+    if (!step) {
+      return std::move(step.error());
     }
-    probes.run();
-    double start = now();
-    status = (*step)->run();
-    seconds.push_back(now() - start);
+    bench::Measurement result;
+    result.workload = workload.text;
+    result.tokens = (*step)->numTokens();
+    result.sequences = (*step)->numSequences();
+    rt::Status status = runTimed(**step, result);
+    for (const bench::NamedCost &op : (*step)->costs(sheet)) {
+      result.cost = result.cost + op.cost;
+    }
+    if (status && (line.ops || !line.trace.empty())) {
+      status = runRecorded(**step, result);
+    }
+    if (!status) {
+      return std::move(status.error());
+    }
+    result.cacheBytes = (*step)->cacheBytes();
+    result.workspaceBytes = (*step)->workspaceBytes();
+    return result;
   }
-  if (!status) {
-    return std::move(status.error());
+
+  rt::Status writeTrace() const {
+    return line.trace.empty() ? rt::Status() : trace.write(line.trace);
   }
-  bench::Measurement result;
-  result.workload = workload.text;
-  result.tokens = (*step)->numTokens();
-  result.sequences = (*step)->numSequences();
-  result.cost = (*step)->cost(sheet);
-  result.seconds = bench::Samples(std::move(seconds));
-  result.flopsLimit = bench::Samples(std::move(probes.flops));
-  result.readLimit = bench::Samples(std::move(probes.reads));
-  result.cacheBytes = (*step)->cacheBytes();
-  result.workspaceBytes = (*step)->workspaceBytes();
-  return result;
+
+private:
+  rt::Status runTimed(bench::Step &step, bench::Measurement &result) {
+    rt::Status status;
+    for (int64_t i = 0; status && i < line.warmup; ++i) {
+      status = step.run();
+    }
+    Probes probes(model);
+    std::vector<double> seconds;
+    double begin = now();
+    for (int64_t i = 0; status && i < line.repeats; ++i) {
+      if (i >= leastRepeats && now() - begin > line.maxSeconds) {
+        break;
+      }
+      probes.run();
+      double start = now();
+      status = step.run();
+      seconds.push_back(now() - start);
+    }
+    if (status) {
+      result.seconds = bench::Samples(std::move(seconds));
+      result.flopsLimit = bench::Samples(std::move(probes.flops));
+      result.readLimit = bench::Samples(std::move(probes.reads));
+    }
+    return status;
+  }
+
+  /// Apart from the runs that count: taking notes costs time.
+  rt::Status runRecorded(bench::Step &step, bench::Measurement &result) {
+    bench::LoopRecorder recorder(model.host());
+    step.setHost(recorder.host());
+    rt::Status status = step.run();
+    recorder.clear();
+    int64_t steps = 0;
+    double begin = now();
+    for (; status && steps < recordedSteps; ++steps) {
+      status = step.run();
+    }
+    if (!status) {
+      return status;
+    }
+    if (line.ops) {
+      result.opsSeconds = (now() - begin) / static_cast<double>(steps);
+      result.ops =
+          bench::makeOpTable(recorder, names, step.costs(sheet), steps);
+    }
+    if (!line.trace.empty()) {
+      trace.add(result.workload, recorder, names);
+    }
+    return {};
+  }
+
+  const rt::Model &model;
+  const bench::CostSheet &sheet;
+  const bench::CommandLine &line;
+  bench::BodyNames names;
+  bench::Trace trace;
+};
+
+bench::Setting describe(const rt::Model &model, const bench::CommandLine &line,
+                        double loadSeconds) {
+  std::error_code ignored;
+  bench::Setting setting;
+  setting.model = model.table().header.name;
+  setting.program = model.program().name;
+  setting.producer = model.table().header.producer;
+  setting.cpu = bench::cpuName();
+  setting.threads = model.numThreads();
+  setting.libraryBytes = std::filesystem::file_size(line.library, ignored);
+  setting.weightBytes = model.weightBytes();
+  setting.peakBytes = bench::peakMemory();
+  setting.loadSeconds = loadSeconds;
+  return setting;
 }
 
 Exit runAll(const bench::CommandLine &line) {
@@ -124,27 +194,22 @@ Exit runAll(const bench::CommandLine &line) {
   if (!sheet) {
     return reportAll(sheet.error());
   }
+  Bench bench(**model, *sheet, line);
   std::vector<bench::Measurement> measurements;
   for (const bench::Workload &workload : line.workloads.empty()
                                              ? bench::defaultWorkloads(**model)
                                              : line.workloads) {
-    auto measurement = measure(**model, *sheet, workload, line);
+    auto measurement = bench.measure(workload);
     if (!measurement) {
       return reportAll(measurement.error());
     }
     measurements.push_back(std::move(*measurement));
   }
-  std::error_code ignored;
-  bench::Setting setting;
-  setting.model = (*model)->table().header.name;
-  setting.program = (*model)->program().name;
-  setting.producer = (*model)->table().header.producer;
-  setting.cpu = bench::cpuName();
-  setting.threads = (*model)->numThreads();
-  setting.libraryBytes = std::filesystem::file_size(line.library, ignored);
-  setting.weightBytes = (*model)->weightBytes();
-  setting.peakBytes = bench::peakMemory();
-  setting.loadSeconds = loadSeconds;
+  rt::Status status = bench.writeTrace();
+  if (!status) {
+    return reportAll(status.error());
+  }
+  bench::Setting setting = describe(**model, line, loadSeconds);
   std::fputs(bench::print(line.format, setting, measurements).c_str(), stdout);
   return Ok;
 }

@@ -1,10 +1,14 @@
 // tfc-bench: workloads, what they must cost, statistics, and the tool itself.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Roofline.h"
+#include "runtime/src/ThreadPool.h"
 #include "runtime/tools/Report.h"
 #include "test/runtime/FakeModel.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <fstream>
 
 namespace tfc::bench {
 namespace {
@@ -104,6 +108,24 @@ TEST_F(CostOf, CountsProductsAttentionAndHead) {
             2 * 4 * 2 * layer + 2 * 4 * (3 * 3 + 5) * 6);
 }
 
+TEST_F(CostOf, GoesToTheLoopThatNamesIt) {
+  auto sheet = CostSheet::read(module);
+  ASSERT_TRUE(sheet) << messageOf(sheet);
+  rt::Batch batch(entry, true);
+  batch.add(3, 0, 3, nullptr);
+  auto costs = sheet->list(entry, batch, true, {1, 0});
+  auto flopsOf = [&](const std::string &name) {
+    double flops = 0;
+    for (const NamedCost &op : costs) {
+      flops += op.name == name ? op.cost.flops : 0;
+    }
+    return flops;
+  };
+  EXPECT_EQ(flopsOf("decoder.layers.attn.q"), 2 * 3 * 2 * 36);
+  EXPECT_EQ(flopsOf("decoder.layers.attn"), 2 * 4 * (1 + 2 + 3) * 6);
+  EXPECT_EQ(flopsOf("embeddings"), 0);
+}
+
 TEST_F(CostOf, RefusesAnotherSpec) {
   module.spec_json = "{";
   EXPECT_EQ(messageOf(CostSheet::read(module))
@@ -123,6 +145,57 @@ TEST(Roofline, IsMeasured) {
   ASSERT_TRUE(memory);
   EXPECT_GT(rt::measureReads((*model)->host(), memory->data(), 1 << 20), 1e6);
   EXPECT_EQ(rt::measureReads((*model)->host(), memory->data(), 4096), 0);
+}
+
+TEST(OpTable, NamesOps) {
+  EXPECT_EQ(opOfSymbol("step_body_3.decoder.layers.ffn.up"),
+            "decoder.layers.ffn.up");
+  EXPECT_EQ(opOfSymbol("step_body_3"), "step_body_3");
+  EXPECT_EQ(opOfSymbol("+0x1a40"), "+0x1a40");
+  // Named bodies are tested with a compiler; here nothing has a name.
+  rt::ThreadPool::instance().reserve(2);
+  tfc_host_v0 host{};
+  host.n_workers = 2;
+  host.parallel_for = [](void *, int64_t n, tfc_body_fn body, void *arg) {
+    rt::ThreadPool::instance().parallelFor(2, n, body, arg);
+  };
+  LoopRecorder recorder(host);
+  std::atomic<int64_t> sum{0};
+  auto body = [](void *arg, int64_t begin, int64_t end, uint32_t) {
+    *static_cast<std::atomic<int64_t> *>(arg) += end - begin;
+  };
+  for (int i = 0; i < 4; ++i) {
+    recorder.host().parallel_for(recorder.host().ctx, 100, body, &sum);
+  }
+  EXPECT_EQ(sum, 400);
+  std::vector<OpTime> ops =
+      makeOpTable(recorder, BodyNames(""), {{"other", {1, 1}}}, 2);
+  ASSERT_EQ(ops.size(), 1U);
+  EXPECT_EQ(ops[0].name.rfind("+0x", 0), 0U);
+  EXPECT_EQ(ops[0].calls, 2);
+  EXPECT_GT(ops[0].seconds, 0);
+  EXPECT_GE(ops[0].imbalance, 0);
+  EXPECT_GE(ops[0].overhead, 0);
+  EXPECT_FALSE(ops[0].cost);
+}
+
+TEST(Symbols, AreReadFromAnyFile) {
+  rt::test::Folder folder;
+  EXPECT_TRUE(readSymbols(folder / "none").empty());
+  std::vector<std::pair<uint64_t, std::string>> symbols =
+      readSymbols(fakeLibrary("encoder"));
+  auto named = [&](const char *name) {
+    return std::any_of(symbols.begin(), symbols.end(),
+                       [&](const auto &s) { return s.second == name; });
+  };
+  EXPECT_TRUE(named("tfc_module_query"));
+  // Cut anywhere, it is still only a file without names.
+  std::ifstream file(fakeLibrary("encoder"), std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  for (size_t size = 0; size < bytes.size(); size += 1 + bytes.size() / 300) {
+    std::ofstream(folder / "cut", std::ios::binary) << bytes.substr(0, size);
+    EXPECT_LE(readSymbols(folder / "cut").size(), symbols.size());
+  }
 }
 
 TEST(CommandLineOfBench, ReportsEveryFault) {
