@@ -264,25 +264,34 @@ Values AttentionTiles::sumCommon(const AttentionHead &head,
 Values AttentionTiles::sumRest(const AttentionHead &head,
                                const Stretch &stretch, const SumTile &tile,
                                ValueRange sums) {
+  // Vectors, because a choice between vectors by a scalar is a branch.
+  auto number = [&](Value index, int64_t width) -> Value {
+    Type i32 = b.getI32Type();
+    return vector::BroadcastOp::create(
+        b, VectorType::get(width, i32),
+        arith::IndexCastOp::create(b, i32, index));
+  };
   Values ends;
   for (int64_t i = 0; i < tile.rows; ++i) {
     Value visible = k.visible(head.item, k.constant(tile.row + i), mask);
     ends.push_back(k.subtract(visible, stretch.begin));
   }
-  return k.loop(stretch.common, stretch.count, 1, sums,
-                [&](Value position, ValueRange sums) {
-                  Value block = k.divide(position, cache.blockTokens);
-                  Value slot = k.remainder(position, cache.blockTokens);
-                  Value values = cache.values(k, blockOf(head, stretch, block),
-                                              head.kvHead);
-                  values = buildAddress(b, values, tile.column, sizeof(float));
-                  values = buildAddress(b, values, slot, cache.valueBytes);
-                  Values next = addWeighted(tile, values, position, sums);
-                  for (auto [index, sum] : llvm::enumerate(next)) {
-                    Value isSeen =
-                        k.isLess(position, ends[index / tile.pieces.size()]);
-                    sum = arith::SelectOp::create(b, isSeen, sum, sums[index]);
-                  }
-                  return next;
-                });
+  return k.loop(
+      stretch.common, stretch.count, 1, sums,
+      [&](Value position, ValueRange sums) {
+        Value block = k.divide(position, cache.blockTokens);
+        Value slot = k.remainder(position, cache.blockTokens);
+        Value values =
+            cache.values(k, blockOf(head, stretch, block), head.kvHead);
+        values = buildAddress(b, values, tile.column, sizeof(float));
+        values = buildAddress(b, values, slot, cache.valueBytes);
+        Values next = addWeighted(tile, values, position, sums);
+        for (auto [index, sum] : llvm::enumerate(next)) {
+          int64_t width = tile.pieces[index % tile.pieces.size()].width;
+          Value end = ends[index / tile.pieces.size()];
+          Value isSeen = k.isLess(number(position, width), number(end, width));
+          sum = arith::SelectOp::create(b, isSeen, sum, sums[index]);
+        }
+        return next;
+      });
 }

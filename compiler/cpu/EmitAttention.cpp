@@ -18,6 +18,10 @@ using namespace tfc;
 
 using Values = KernelBuilder::Values;
 
+/// Scores that softmax takes at a time: few, because a query sees any number,
+/// and many enough that exponentials overlap.
+static constexpr int64_t kChunk = 32;
+
 namespace {
 
 /// Emits the kernel. An item's queries go through the positions in stretches,
@@ -31,7 +35,7 @@ public:
       : op(op), k(op.getLoc(), builder, step), b(k.builder()),
         cache(op.getCache().getType()), scratch(cache.headDim),
         tiles(k, cache, scratch, op.getLayer(), op.getMask(), lanes),
-        lanes(lanes), numVectors(VectorCache::kBlockTokens / lanes) {
+        lanes(lanes), numVectors(kChunk / lanes) {
     auto type =
         MemRefType::get({ShapedType::kDynamic, scratch.size}, b.getF32Type());
     scratch.memory = memref::AllocOp::create(b, type, workers);
@@ -51,7 +55,7 @@ private:
   Values loadScores(Value place);
   /// Which of the positions from `column` on are before `end`, a vector each.
   Values maskScores(Value column, Value end);
-  /// One value of 64, halving: the same order for every number of lanes.
+  /// One value of a chunk's, halving: the same order for every number of lanes.
   Value fold(Values vectors, function_ref<Value(Value, Value)> combine);
   Value broadcast(Value number);
   Value larger(Value x, Value y);
@@ -70,7 +74,7 @@ private:
   AttentionScratch scratch;
   AttentionTiles tiles;
   int64_t lanes;
-  int64_t numVectors; // of a block's scores
+  int64_t numVectors; // of a chunk of scores
   Value column;       // of the head, in query and result
   Value tileRows;     // of the item: its rows, rounded up to a tile
 };
@@ -158,7 +162,7 @@ void VectorAttention::emitSoftmax(const AttentionHead &head,
   Value end =
       k.subtract(k.visible(head.item, row, op.getMask()), stretch.begin);
   end = k.max(k.min(end, stretch.count), zero);
-  Value whole = k.scale(k.divide(end, cache.blockTokens), cache.blockTokens);
+  Value whole = k.scale(k.divide(end, kChunk), kChunk);
   Value place = k.add(k.scale(row, scratch.kScoreStride), scratch.scores);
 
   Value lowest = broadcast(k.number(std::numeric_limits<float>::lowest()));
@@ -175,19 +179,19 @@ void VectorAttention::emitSoftmax(const AttentionHead &head,
     }
     return scores;
   };
-  auto inBlocks = [&](Value init, auto body) {
+  auto inChunks = [&](Value init, auto body) {
     Values carried(numVectors, init);
-    carried = k.loop(zero, whole, cache.blockTokens, carried,
+    carried = k.loop(zero, whole, kChunk, carried,
                      [&](Value column, ValueRange carried) {
                        return body(column, carried, /*isPartial=*/false);
                      });
-    return k.loop(whole, end, cache.blockTokens, carried,
+    return k.loop(whole, end, kChunk, carried,
                   [&](Value column, ValueRange carried) {
                     return body(column, carried, /*isPartial=*/true);
                   });
   };
   Value old = tiles.loadScratch(cell(scratch.maxima, row));
-  Value highest = fold(inBlocks(lowest, maximum),
+  Value highest = fold(inChunks(lowest, maximum),
                        [&](Value x, Value y) { return larger(x, y); });
   highest = larger(highest, old);
   Value highestVector = broadcast(highest), none = broadcast(k.number(0));
@@ -210,7 +214,7 @@ void VectorAttention::emitSoftmax(const AttentionHead &head,
     }
     return totals;
   };
-  Value total = fold(inBlocks(none, exponential), [&](Value x, Value y) {
+  Value total = fold(inChunks(none, exponential), [&](Value x, Value y) {
     return Value(arith::AddFOp::create(b, x, y));
   });
   Value decay = math::ExpOp::create(b, arith::SubFOp::create(b, old, highest));

@@ -101,12 +101,12 @@ void KernelBuilder::forEachItem(
   Value count = loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64);
   Value zero = constant(0), one = constant(1);
   auto op = scf::ParallelOp::create(b, ValueRange{zero, zero},
-                                    ValueRange{count, constant(parts)},
+                                    ValueRange{constant(parts), count},
                                     ValueRange{one, one});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.getBody());
   SmallVector<Value> indices(op.getInductionVars());
-  body(loadItem(indices[0], cache.queryRows), indices[1]);
+  body(loadItem(indices[1], cache.queryRows), indices[0]);
 }
 
 void KernelBuilder::forEachItem(const CacheGeometry &cache,

@@ -71,7 +71,9 @@ public:
   reduce(mlir::Value count, mlir::Value init,
          llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> body);
 
-  /// In parallel, for every work item and every part of it in [0, parts).
+  /// In parallel, for every work item and every part of it in [0, parts). The
+  /// items are the inner loop: those of a sequence, one after the other, find
+  /// the keys and values of their part (head) in the cache of the core.
   void forEachItem(
       const CacheGeometry &cache, int64_t parts,
       llvm::function_ref<void(const WorkItem &, mlir::Value part)> body);
