@@ -34,14 +34,18 @@ AttentionScratch::AttentionScratch(int64_t headDim)
   size = llvm::alignTo(decays + rows, 16);
 }
 
-/// With 32 registers, 16 sums leave room for keys and queries; with 16, 8 do.
-/// Either is enough to keep two multipliers busy for the latency of a sum.
 AttentionTiles::AttentionTiles(KernelBuilder &k, const VectorCache &cache,
                                AttentionScratch &scratch, Value layer,
                                transformer::Mask mask, int64_t lanes)
     : k(k), b(k.builder()), cache(cache), scratch(scratch), layer(layer),
-      mask(mask), lanes(lanes), maxRows(lanes == 16 ? 8 : 4),
-      maxSums(lanes == 16 ? 16 : 8) {}
+      mask(mask), lanes(lanes), maxRows(lanes == 16 ? 8 : 4) {}
+
+/// A sum for each row and vector, the vectors themselves and a broadcast fill
+/// the registers: 32 with AVX-512, 16 without.
+int64_t AttentionTiles::maxVectors(int64_t rows) const {
+  int64_t registers = lanes == 16 ? 32 : 16;
+  return (registers - 1) / (rows + 1);
+}
 
 Value AttentionTiles::loadScratch(Value offset) {
   return memref::LoadOp::create(b, scratch.memory,
@@ -80,8 +84,10 @@ Value AttentionTiles::blockOf(const AttentionHead &head, const Stretch &stretch,
 void AttentionTiles::emitScores(const AttentionHead &head,
                                 const Stretch &stretch, int64_t rows) {
   int64_t tileRows = std::min(rows, maxRows);
-  int64_t vectors = VectorCache::kGroup / lanes;
-  int64_t groups = std::min(kGroups, maxSums / (tileRows * vectors));
+  int64_t groups = kGroups;
+  while (groups * VectorCache::kGroup > maxVectors(tileRows) * lanes) {
+    groups /= 2;
+  }
   int64_t width = groups * VectorCache::kGroup;
   Value blocks = k.roundUpDivide(stretch.count, cache.blockTokens);
   k.loop(blocks, [&](Value block) {
@@ -161,7 +167,10 @@ void AttentionTiles::emitScoreTile(const ScoreTile &tile) {
 void AttentionTiles::emitSums(const AttentionHead &head, const Stretch &stretch,
                               int64_t rows) {
   int64_t tileRows = std::min(rows, maxRows);
-  int64_t vectors = std::min<int64_t>(maxSums / tileRows, 8);
+  // As few passes over the values as the registers allow, of equal size.
+  int64_t all = cutColumns(cache.headDim, lanes).size();
+  int64_t passes = llvm::divideCeil(all, maxVectors(tileRows));
+  int64_t vectors = llvm::divideCeil(all, passes);
   int64_t width = vectors * lanes;
   int64_t whole = cache.headDim / width * width;
   SmallVector<Piece> full = cutColumns(width, lanes);

@@ -96,6 +96,8 @@ private:
                                     mlir::Value position,
                                     mlir::ValueRange sums);
 
+  /// Vectors of keys or values that a tile of `rows` rows takes at a time.
+  int64_t maxVectors(int64_t rows) const;
   mlir::Value blockOf(const AttentionHead &head, const Stretch &stretch,
                       mlir::Value block);
   mlir::Value broadcast(mlir::Value number, int64_t width);
@@ -109,7 +111,6 @@ private:
   transformer::Mask mask;
   int64_t lanes;
   int64_t maxRows; // of a tile
-  int64_t maxSums; // vectors that are sums: registers
 };
 
 } // namespace tfc
