@@ -22,8 +22,14 @@ LogicalResult LinearOp::verify() {
     return failure();
   }
   // linear_c2
-  if (getBias()) {
-    return expectSize(*this, "bias of length", widthOf(getBias()),
+  if (getBias() &&
+      failed(expectSize(*this, "bias of length", widthOf(getBias()),
+                        rowsOf(getWeight()), "the rows of the weight"))) {
+    return failure();
+  }
+  // linear_c3
+  if (getResidual()) {
+    return expectSize(*this, "residual of width", widthOf(getResidual()),
                       rowsOf(getWeight()), "the rows of the weight");
   }
   return success();
@@ -70,6 +76,11 @@ LogicalResult FfnOp::verify() {
                                   "the rows of its weight"))) {
       return failure();
     }
+  }
+  // ffn_c6
+  if (getResidual()) {
+    return expectSize(*this, "residual of width", widthOf(getResidual()),
+                      hidden, "the width of the input");
   }
   return success();
 }

@@ -5,37 +5,53 @@
 
 include "dialect/TransformerAttrs.td"
 
-def Transformer_LinearOp : Transformer_ValueOp<"linear"> {
-  let summary = "a product with a weight, plus bias";
+def Transformer_LinearOp
+    : Transformer_ValueOp<"linear", [AttrSizedOperandSegments]> {
+  let summary = "a product with a weight, and what is done to its result";
   let description = [{
-    `y[t,n] = sum_k x[t,k] weight[n,k] + bias[n]`: weights are `[out, in]`, as
-    `torch.nn.Linear` has them.
+    `y[t,n] = act(sum_k x[t,k] weight[n,k] + bias[n]) + residual[t,n]`: weights
+    are `[out, in]`, as `torch.nn.Linear` has them. The frontend makes products
+    with a bias at most; `tfc-fuse-epilogues` adds activation and residual.
 
     ```mlir
     %y = transformer.linear %x, %weight bias %bias
            : tensor<?x104xf32>, tensor<150x104xf32>, tensor<150xf32>
+    %z = transformer.linear %y, %w residual %x act tanh
+           : tensor<?x150xf32>, tensor<104x150xf32>, tensor<?x104xf32>
     ```
 
-    Shapes: input `[T, K]`, weight `[N, K]`, bias `[N]`, result `[T, N]`.
+    Shapes: input `[T, K]`, weight `[N, K]`, bias `[N]`, residual and result
+    `[T, N]`.
 
     Constraints:
     * C1. input and weight agree in K.
     * C2. bias has the length N.
+    * C3. residual has the width N.
   }];
   let arguments = (ins Transformer_Rows:$input, Transformer_Matrix:$weight,
-                       Optional<Transformer_Vector>:$bias);
+                       Optional<Transformer_Vector>:$bias,
+                       Optional<Transformer_Rows>:$residual,
+                       DefaultValuedAttr<Transformer_Activation,
+                         "Activation::Identity">:$act);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $input `,` $weight (`bias` $bias^)? attr-dict `:` type(operands)
+    $input `,` $weight (`bias` $bias^)? (`residual` $residual^)?
+    (`act` $act^)? attr-dict `:` type(operands)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$input,
+                                 "::mlir::Value":$weight,
+                                 "::mlir::Value":$bias), [{
+    build($_builder, $_state, input, weight, bias, ::mlir::Value(),
+          Activation::Identity);
+  }]>];
 }
 
 def Transformer_FfnOp : Transformer_ValueOp<"ffn", [AttrSizedOperandSegments]> {
   let summary = "the feed-forward block";
   let description = [{
     `down(act(up x))`, or gated `down(act(gate x) * up x)` (Shazeer 2020,
-    arXiv:2002.05202), each of up, gate, down a product as in
-    `transformer.linear`.
+    arXiv:2002.05202), each of up, gate, down a product with its bias; plus
+    `residual`, which `tfc-fuse-epilogues` adds.
 
     ```mlir
     %y = transformer.ffn %x up %u down %d up_bias %ub down_bias %db act gelu
@@ -44,7 +60,7 @@ def Transformer_FfnOp : Transformer_ValueOp<"ffn", [AttrSizedOperandSegments]> {
     ```
 
     Shapes: input `[T, W]`, up and gate `[F, W]`, down `[W, F]`, their biases
-    `[F]`, `[F]`, `[W]`, result `[T, W]`.
+    `[F]`, `[F]`, `[W]`, residual and result `[T, W]`.
 
     Constraints:
     * C1. up has W columns.
@@ -52,6 +68,7 @@ def Transformer_FfnOp : Transformer_ValueOp<"ffn", [AttrSizedOperandSegments]> {
     * C3. gate has the shape of up.
     * C4. the biases have the lengths F, F, W.
     * C5. a gate bias needs a gate.
+    * C6. residual has the width W.
   }];
   let arguments = (ins Transformer_Rows:$input, Transformer_Matrix:$up,
                        Transformer_Matrix:$down,
@@ -59,11 +76,13 @@ def Transformer_FfnOp : Transformer_ValueOp<"ffn", [AttrSizedOperandSegments]> {
                        Optional<Transformer_Vector>:$up_bias,
                        Optional<Transformer_Vector>:$gate_bias,
                        Optional<Transformer_Vector>:$down_bias,
+                       Optional<Transformer_Rows>:$residual,
                        Transformer_Activation:$act);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $input `up` $up `down` $down (`gate` $gate^)? (`up_bias` $up_bias^)?
-    (`gate_bias` $gate_bias^)? (`down_bias` $down_bias^)? `act` $act
+    (`gate_bias` $gate_bias^)? (`down_bias` $down_bias^)?
+    (`residual` $residual^)? `act` $act
     attr-dict `:` type(operands)
   }];
 }

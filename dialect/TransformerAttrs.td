@@ -94,4 +94,21 @@ def Transformer_SourceAttr : AttrDef<Transformer_Dialect, "Source"> {
                        "$tied_to) `>`";
 }
 
+def Transformer_StrategyAttr : AttrDef<Transformer_Dialect, "Strategy"> {
+  let mnemonic = "strategy";
+  let summary = "tile sizes of a root op, by iteration dimension";
+  let description = [{
+    What `tfc-select-strategy` chose and `tfc-tile-and-fuse` reads, level by
+    level: `parallel`, work items for the host's workers; `rows`, the tile of
+    the innermost kernel; `reduction`, its steps. 0 leaves a dimension whole, an
+    empty list leaves out the level.
+  }];
+  let parameters = (ins OptionalArrayRefParameter<"int64_t">:$parallel,
+                        OptionalArrayRefParameter<"int64_t">:$rows,
+                        OptionalArrayRefParameter<"int64_t">:$reduction);
+  let assemblyFormat = "`<` `parallel` `=` `[` (`]`) : ($parallel^ `]`)? `,` "
+                       "`rows` `=` `[` (`]`) : ($rows^ `]`)? `,` "
+                       "`reduction` `=` `[` (`]`) : ($reduction^ `]`)? `>`";
+}
+
 #endif // TFC_DIALECT_TRANSFORMERATTRS

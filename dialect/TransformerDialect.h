@@ -44,6 +44,15 @@ constexpr llvm::StringLiteral kWorkersAttrName = "transformer.workers";
 /// Module attribute: the size of the packed weights in bytes.
 constexpr llvm::StringLiteral kPackedBytesAttrName = "transformer.packed_bytes";
 
+/// Attribute of the root ops of tiling: a StrategyAttr.
+constexpr llvm::StringLiteral kStrategyAttrName = "transformer.strategy";
+
+/// Marks of loops, from tiling to the pass that treats them: over the tiles of
+/// rows, and over the steps of a reduction.
+constexpr llvm::StringLiteral kRowLoopAttrName = "transformer.row_loop";
+constexpr llvm::StringLiteral kReductionLoopAttrName =
+    "transformer.reduction_loop";
+
 /// Entry function attribute: how the cache's blocks are laid out (a dictionary
 /// of block_tokens, layers, block_bytes, layer_bytes, query_rows).
 constexpr llvm::StringLiteral kCacheAttrName = "transformer.cache";

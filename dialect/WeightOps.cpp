@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tfc::transformer;
@@ -30,13 +31,32 @@ LogicalResult ParameterOp::verify() {
   // parameter_c3
   if (StringAttr tied = source.getTiedTo()) {
     auto other = SymbolTable::lookupNearestSymbolFrom<ParameterOp>(*this, tied);
-    if (!other || other.getType() != getType()) {
+    if (!other || other.getType() != getType() ||
+        other.getSource().getTiedTo()) {
       return emitOpError() << "expected tied_to to name a parameter of type "
-                           << getType() << ", got \"" << tied.getValue()
+                           << getType() << " with a value of its own, got \"" << tied.getValue()
                            << '"';
     }
   }
+  // parameter_c4
+  if (getPanel() && (*getPanel() < 1 || type.getRank() != 2)) {
+    return emitOpError() << "expected a panel of at least 1 row of a matrix, "
+                            "got "
+                         << *getPanel() << " of " << type;
+  }
   return success();
+}
+
+RankedTensorType ParameterOp::getPackedType() {
+  RankedTensorType type = getTensorType();
+  if (!getPanel()) {
+    return type;
+  }
+  auto panel = static_cast<int64_t>(*getPanel());
+  return RankedTensorType::get(
+      {static_cast<int64_t>(llvm::divideCeil(type.getDimSize(0), panel)),
+       type.getDimSize(1), panel},
+      type.getElementType());
 }
 
 LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &tables) {
@@ -58,7 +78,7 @@ LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &tables) {
   }
   // weight_c3
   auto type = cast<ShapedType>(getType());
-  RankedTensorType declared = parameter.getTensorType();
+  RankedTensorType declared = parameter.getPackedType();
   if (type.getShape() != declared.getShape() ||
       type.getElementType() != declared.getElementType()) {
     return emitOpError() << "expected the shape of " << declared

@@ -12,7 +12,10 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
   let description = [{
     A row of the weight table. `layers`, when given, says that there is one
     tensor of this type per layer; they lie at constant distance in the packed
-    weights. `offset` and `stride` (bytes) are written by `tfc-pack-weights`.
+    weights. `panel`, when given, says that a matrix `[N, K]` is packed in
+    panels of that many rows, as `[ceil(N / panel)][K][panel]` with zeros in the
+    last one; a product reads such a panel in one go. `offset` and `stride`
+    (bytes) are written by `tfc-pack-weights`.
 
     ```mlir
     transformer.parameter @encoder.layers.attn.q.weight : tensor<104x104xf32>
@@ -23,21 +26,25 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     Constraints:
     * C1. `layers` is at least 1.
     * C2. rows `[first_row, first_row + rows)` lie inside `stored_rows`.
-    * C3. `tied_to` names a parameter of the same type.
+    * C3. `tied_to` names a parameter of the same type that is not tied itself.
+    * C4. `panel` is at least 1, and of a matrix.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type,
                        OptionalAttr<I64Attr>:$layers,
                        Transformer_SourceAttr:$source,
+                       OptionalAttr<I64Attr>:$panel,
                        OptionalAttr<I64Attr>:$offset,
                        OptionalAttr<I64Attr>:$stride);
   let assemblyFormat = [{
     $sym_name `:` $type (`layers` $layers^)? `from` `` $source
-    (`at` $offset^)? (`stride` $stride^)? attr-dict
+    (`panel` $panel^)? (`at` $offset^)? (`stride` $stride^)? attr-dict
   }];
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() {
       return ::llvm::cast<::mlir::RankedTensorType>(getType());
     }
+    /// The tensor in the packed weights: in panels, or as declared.
+    ::mlir::RankedTensorType getPackedType();
   }];
   let hasVerifier = 1;
 }
@@ -58,11 +65,11 @@ def Transformer_WeightOp
     Constraints:
     * C1. the symbol is a `transformer.parameter` that is not tied to another.
     * C2. there is an index exactly if the parameter has layers.
-    * C3. the result has the parameter's shape and element type.
+    * C3. the result has the shape of the parameter, as it is packed.
   }];
   let arguments = (ins FlatSymbolRefAttr:$name, Optional<Index>:$layer);
-  let results = (outs AnyTypeOf<[Transformer_Weight,
-                                 MemRefRankOf<[F32], [1, 2]>]>:$result);
+  let results = (outs AnyTypeOf<[Transformer_Weight, StaticShapeTensorOf<[F32]>,
+                                 MemRefRankOf<[F32], [1, 2, 3]>]>:$result);
   let assemblyFormat = "$name (`[` $layer^ `]`)? attr-dict `:` type($result)";
 }
 

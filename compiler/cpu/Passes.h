@@ -3,6 +3,7 @@
 #ifndef TFC_COMPILER_CPU_PASSES_H
 #define TFC_COMPILER_CPU_PASSES_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

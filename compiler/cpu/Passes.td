@@ -48,6 +48,44 @@ def ExpandMathPass : Pass<"tfc-expand-math"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def VectorizePass : Pass<"tfc-vectorize", "::mlir::func::FuncOp"> {
+  let summary = "static tiles become vectors of one row by lanes";
+  let description = [{
+    Every linalg op of static shape becomes vector code, a row of `lanes` floats
+    at a time. The accumulators of loops that `tfc-tile-and-fuse` marked as
+    reductions leave the loop's memory for its iter_args, multiplications and
+    additions become one fma in every case alike, and the loop's body is
+    repeated `unroll` times. Chains that end in a write are put before it, depth
+    first: else every intermediate of a tile is alive at once, and spills.
+
+    Ops of dynamic shape are left alone.
+  }];
+  let options = [
+    Option<"lanes", "lanes", "int64_t", "16", "floats of a vector">,
+    Option<"unroll", "unroll", "int64_t", "4",
+           "repetitions of a reduction's body">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::mlir::ub::UBDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def LowerContractionsPass
+    : Pass<"tfc-lower-contractions", "::mlir::func::FuncOp"> {
+  let summary = "vector transfers on buffers become loads and stores";
+  let description = [{
+    Runs after bufferization: transfers, shape casts and views of views become
+    loads and stores of one row at plain addresses; a load of one float that is
+    broadcast becomes a scalar load, whose address is known to be in bounds.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def PlanWorkspacePass : Pass<"tfc-plan-workspace", "::mlir::ModuleOp"> {
   let summary = "every allocation becomes a view of one workspace";
   let description = [{

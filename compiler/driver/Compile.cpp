@@ -143,9 +143,11 @@ int Compiler::checkOptions(StringRef output) {
   if (options.stopAfter.empty() && checkReplaceable(output, errors)) {
     return kBadInput;
   }
-  if (options.opt != "none") {
-    return fail("expected --opt none, got " + options.opt, kBadCommandLine);
+  if (options.opt != "none" && options.opt != "full") {
+    return fail("expected --opt none or full, got " + options.opt,
+                kBadCommandLine);
   }
+  pipeline.opt = options.opt == "full" ? OptLevel::Full : OptLevel::None;
   if (!options.stopAfter.empty() && !findStage(options.stopAfter)) {
     std::string names;
     for (const Stage &stage : getStages()) {
@@ -184,7 +186,7 @@ OwningOpRef<ModuleOp> Compiler::lower(MLIRContext &context) {
   if (options.stopAfter == "model") {
     return module;
   }
-  for (const Arrow &arrow : getArrows()) {
+  for (const Arrow &arrow : getArrows(pipeline.opt)) {
     PassManager pm(&context);
     arrow.build(pm, pipeline);
     if (failed(pm.run(*module)) ||

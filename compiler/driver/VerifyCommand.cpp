@@ -4,7 +4,7 @@
 
 #include "compiler/driver/Compile.h"
 #include "compiler/frontend/BuildModel.h"
-#include "compiler/fusion/Passes.h"
+#include "compiler/pipeline/Pipelines.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -18,7 +18,7 @@ static OwningOpRef<ModuleOp> buildTapped(const spec::ModelSpec &model,
   prepareContext(context);
   OwningOpRef<ModuleOp> module = buildModel(model, &context);
   PassManager pm(&context);
-  pm.addPass(createInsertTapsPass());
+  buildTaps(pm);
   if (!module || failed(pm.run(*module))) {
     return {};
   }

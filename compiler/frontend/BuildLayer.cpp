@@ -89,7 +89,8 @@ static Value buildFfn(PathBuilder &path, const spec::Ffn &ffn,
   Value gateBias = ffn.gated ? bias(".gate.bias") : Value();
   return transformer::FfnOp::create(path.getBuilder(), path.loc(name), x, up,
                                     down, gate, upBias, gateBias,
-                                    bias(".down.bias"), toDialect(ffn.act));
+                                    bias(".down.bias"), /*residual=*/Value(),
+                                    toDialect(ffn.act));
 }
 
 Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,

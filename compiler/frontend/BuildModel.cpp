@@ -121,7 +121,8 @@ void ModelBuilder::addParameters() {
         builder, loc(parameter.name), parameter.name,
         RankedTensorType::get(shape, builder.getF32Type()),
         perLayer ? builder.getI64IntegerAttr(parameter.layers) : IntegerAttr(),
-        source, IntegerAttr(), IntegerAttr());
+        source, /*panel=*/IntegerAttr(), /*offset=*/IntegerAttr(),
+        /*stride=*/IntegerAttr());
   }
 }
 

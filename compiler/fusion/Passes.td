@@ -26,4 +26,24 @@ def InsertTapsPass : Pass<"tfc-insert-taps", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numTaps", "num-taps", "taps added">];
 }
 
+def FuseEpiloguesPass : Pass<"tfc-fuse-epilogues"> {
+  let summary = "activations and residuals join the product before them";
+  let description = [{
+    An activation or an addition that is the only user of a product becomes part
+    of it, to be done while the product's tile is in registers:
+
+    ```mlir
+    %p = transformer.linear %x, %w bias %b : ...
+    %y = transformer.add %r, %p : ...
+    // becomes
+    %y = transformer.linear %x, %w bias %b residual %r : ...
+    ```
+
+    `transformer.linear` takes one activation and then one residual,
+    `transformer.ffn` one residual. Afterwards the product has the location of
+    the op that it absorbed. Rounding does not change.
+  }];
+  let dependentDialects = ["::tfc::transformer::TransformerDialect"];
+}
+
 #endif // TFC_COMPILER_FUSION_PASSES

@@ -10,15 +10,26 @@
 using namespace mlir;
 using namespace tfc;
 
+/// Where element (row, column) of a table is: there, or in panels.
+static SmallVector<Value> place(ImplicitLocOpBuilder &b, Value table, Value row,
+                                Value column) {
+  auto type = cast<RankedTensorType>(table.getType());
+  if (type.getRank() == 2) {
+    return {row, column};
+  }
+  Value panel = arith::ConstantIndexOp::create(b, type.getDimSize(2));
+  Value number = arith::DivUIOp::create(b, row, panel);
+  return {number, column, arith::RemUIOp::create(b, row, panel)};
+}
+
 /// y[t,w] = table[index(ids[t]), w], `value` having the last word on it.
 static Value
-lookUp(ImplicitLocOpBuilder &b, Value ids, Value table,
+lookUp(ImplicitLocOpBuilder &b, Value ids, Value table, int64_t width,
        function_ref<Value(ImplicitLocOpBuilder &, Value id)> index,
        function_ref<Value(ImplicitLocOpBuilder &, Value id, Value element)>
            value) {
   MLIRContext *context = b.getContext();
   Value rows = tensor::DimOp::create(b, ids, 0);
-  int64_t width = transformer::widthOf(table);
   Value init = tensor::EmptyOp::create(
       b, ArrayRef<int64_t>{ShapedType::kDynamic, width}, b.getF32Type(), rows);
   AffineExpr row = getAffineDimExpr(0, context);
@@ -31,9 +42,9 @@ lookUp(ImplicitLocOpBuilder &b, Value ids, Value table,
              [&](OpBuilder &builder, Location loc, ValueRange arguments) {
                ImplicitLocOpBuilder inner(loc, builder);
                Value column = linalg::IndexOp::create(inner, 1);
+               Value row = index(inner, arguments[0]);
                Value element = tensor::ExtractOp::create(
-                   inner, table,
-                   ValueRange{index(inner, arguments[0]), column});
+                   inner, table, place(inner, table, row, column));
                linalg::YieldOp::create(inner,
                                        value(inner, arguments[0], element));
              })
@@ -77,7 +88,14 @@ struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
       return arith::SelectOp::create(inner, absent, f32Constant(inner, 0),
                                      element);
     };
-    rewriter.replaceOp(op, lookUp(b, op.getIds(), op.getTable(), index, value));
+    int64_t width = transformer::widthOf(op.getTable());
+    Value table = op.getTable();
+    // A table that a head is tied to is packed for the head's product.
+    if (transformer::WeightOp panels = findPanels(b, table)) {
+      table = panels;
+    }
+    rewriter.replaceOp(op,
+                       lookUp(b, op.getIds(), table, width, index, value));
     return success();
   }
 };
@@ -90,7 +108,8 @@ struct LowerGatherRows : OpRewritePattern<transformer::GatherRowsOp> {
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     rewriter.replaceOp(
-        op, lookUp(b, op.getRows(), op.getInput(), toIndex,
+        op, lookUp(b, op.getRows(), op.getInput(),
+                   transformer::widthOf(op.getInput()), toIndex,
                    [](ImplicitLocOpBuilder &, Value, Value element) {
                      return element;
                    }));

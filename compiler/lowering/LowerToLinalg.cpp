@@ -33,23 +33,26 @@ static DictionaryAttr describe(transformer::OutputOp op, int64_t width) {
        b.getNamedAttr("width", b.getI64IntegerAttr(width))});
 }
 
-/// The op's own destination, or null: the empty tensor at the root of the chain
-/// of destinations that ends in `value`, if all of it is in `block`.
-static tensor::EmptyOp findDestination(Value value, Block *block) {
+/// The value at the root of the chain of destinations that ends in `value`.
+static Value findRoot(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (op->getBlock() != block) {
-      return {};
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+      value = insert.getDest();
+    } else if (auto destination = dyn_cast<DestinationStyleOpInterface>(op)) {
+      value = destination.getTiedOpOperand(cast<OpResult>(value))->get();
+    } else {
+      break;
     }
-    if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
-      return empty;
-    }
-    auto destination = dyn_cast<DestinationStyleOpInterface>(op);
-    if (!destination) {
-      return {};
-    }
-    value = destination.getTiedOpOperand(cast<OpResult>(value))->get();
   }
-  return {};
+  return value;
+}
+
+/// The new tensor that `value` is computed in, if that is in `block`; or null.
+static Operation *findDestination(Value value, Block *block) {
+  Operation *root = findRoot(value).getDefiningOp();
+  bool isNew =
+      isa_and_nonnull<tensor::EmptyOp, bufferization::AllocTensorOp>(root);
+  return isNew && root->getBlock() == block ? root : nullptr;
 }
 
 /// Stores `value` to the buffer `out`. What is computed for this output alone
@@ -57,13 +60,14 @@ static tensor::EmptyOp findDestination(Value value, Block *block) {
 /// exists only where the output is wanted (so upstream's elimination of empty
 /// tensors, which would make it the home of the outer value, does not do).
 static void storeOutput(ImplicitLocOpBuilder &b, Value value, Value out) {
-  if (tensor::EmptyOp empty = findDestination(value, b.getBlock())) {
+  if (Operation *root = findDestination(value, b.getBlock())) {
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(empty);
+    b.setInsertionPoint(root);
     Value destination = bufferization::ToTensorOp::create(
-        b, empty.getType(), out, /*restrict=*/true, /*writable=*/true);
-    empty.getResult().replaceAllUsesWith(destination);
-    empty.erase();
+        b, root->getResult(0).getType(), out, /*restrict=*/true,
+        /*writable=*/true);
+    root->getResult(0).replaceAllUsesWith(destination);
+    root->erase();
   }
   auto store = bufferization::MaterializeInDestinationOp::create(b, value, out);
   store.setRestrict(true);
@@ -100,17 +104,65 @@ static LogicalResult lowerOutput(transformer::OutputOp op) {
   return success();
 }
 
+/// Matrices of products are packed in panels; so are tables tied to them.
+static void choosePanels(ModuleOp module, int64_t panel) {
+  SymbolTable symbols(module);
+  Builder builder(module.getContext());
+  auto choose = [&](Value matrix) {
+    auto weight =
+        matrix ? matrix.getDefiningOp<transformer::WeightOp>() : nullptr;
+    if (weight) {
+      symbols.lookup<transformer::ParameterOp>(weight.getName())
+          .setPanelAttr(builder.getI64IntegerAttr(panel));
+    }
+  };
+  module.walk([&](transformer::LinearOp op) { choose(op.getWeight()); });
+  module.walk([&](transformer::FfnOp op) {
+    choose(op.getUp());
+    choose(op.getDown());
+    choose(op.getGate());
+  });
+}
+
+/// A loop carries its value in one place; where the last op could not write
+/// there, a copy does.
+static void carryInPlace(scf::ForOp loop) {
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  ImplicitLocOpBuilder b(loop.getLoc(), yield);
+  for (OpOperand &operand : yield->getOpOperands()) {
+    BlockArgument carried =
+        loop.getRegionIterArg(operand.getOperandNumber());
+    if (isa<RankedTensorType>(carried.getType()) &&
+        findRoot(operand.get()) != carried) {
+      operand.set(linalg::CopyOp::create(b, operand.get(), carried)
+                      .getResult(0));
+    }
+  }
+}
+
 namespace {
 struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
+  using Base::Base;
+
   void runOnOperation() override {
+    if (panel > 0) {
+      choosePanels(getOperation(), panel);
+    }
     LastUses lastUses(getOperation());
     RewritePatternSet patterns(&getContext());
     populateNormPatterns(patterns, lastUses);
     populateEmbeddingPatterns(patterns);
-    populateProjectionPatterns(patterns, lastUses);
+    populateProjectionPatterns(patterns, lastUses, lanes);
     populateAttentionPatterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));
 
+    getOperation().walk([](scf::ForOp loop) { carryInPlace(loop); });
+    // What read the matrices as rows is gone.
+    getOperation().walk([](transformer::WeightOp op) {
+      if (op.use_empty()) {
+        op.erase();
+      }
+    });
     SmallVector<transformer::OutputOp> outputs;
     getOperation().walk(
         [&](transformer::OutputOp op) { outputs.push_back(op); });

@@ -22,8 +22,11 @@ using namespace tfc;
 constexpr int64_t kAlignment = 64;
 
 /// Where a parameter's elements come from and go to; what `pack` switches on.
-enum Field { FirstElement, RowStride, ColumnStride, Rows, Columns, Offset,
-             LayerStride, NumFields };
+/// Row r of the result, element c, is element
+///   (r / Panel) * PanelStride + c * Panel + r % Panel
+/// of the packed parameter; rows one after the other are panels of one row.
+enum Field { FirstElement, RowStride, ColumnStride, Rows, Columns, Panel,
+             Offset, LayerStride, NumFields };
 using Geometry = std::array<int64_t, NumFields>;
 
 static Geometry geometryOf(transformer::ParameterOp op) {
@@ -37,6 +40,7 @@ static Geometry geometryOf(transformer::ParameterOp op) {
   g[FirstElement] = source.getFirstRow() * g[RowStride];
   g[Rows] = rows;
   g[Columns] = columns;
+  g[Panel] = op.getPanel().value_or(1);
   g[Offset] = *op.getOffset();
   g[LayerStride] = op.getStride().value_or(0);
   return g;
@@ -65,8 +69,11 @@ static SmallVector<Value> buildSwitch(ImplicitLocOpBuilder &b, Value weight,
   for (auto [region, geometry] : llvm::zip(op.getCaseRegions(), geometries)) {
     fill(region, geometry);
   }
-  // The host asks for weights of the table only.
-  fill(op.getDefaultRegion(), Geometry{});
+  // The host asks for weights of the table only; a panel of 1 keeps even the
+  // code that never runs from dividing by zero.
+  Geometry none{};
+  none[Panel] = 1;
+  fill(op.getDefaultRegion(), none);
   return SmallVector<Value>(op.getResults());
 }
 
@@ -77,27 +84,34 @@ static void buildCopy(ImplicitLocOpBuilder &b, Type type, Value source,
   Value size = constant(b, type.getIntOrFloatBitWidth() / 8);
   Value bytes = memref::DimOp::create(b, source, 0);
   Value elements = arith::DivUIOp::create(b, bytes, size);
+  auto multiply = [&](Value x, Value y) -> Value {
+    return arith::MulIOp::create(b, x, y);
+  };
   auto view = memref::ViewOp::create(
       b, MemRefType::get({ShapedType::kDynamic}, type), source, zero, elements);
   auto rows = scf::ForOp::create(b, zero, fields[Rows], one);
   b.setInsertionPointToStart(rows.getBody());
+  Value row = rows.getInductionVar();
+  Value number = arith::DivUIOp::create(b, row, fields[Panel]);
+  Value inPanel = arith::RemUIOp::create(b, row, fields[Panel]);
+  Value panelStride = multiply(fields[Panel], fields[Columns]);
+  Value toRow = arith::AddIOp::create(b, multiply(number, panelStride), inPanel);
+  Value fromRow = arith::AddIOp::create(b, fields[FirstElement],
+                                        multiply(row, fields[RowStride]));
   auto columns = scf::ForOp::create(b, zero, fields[Columns], one);
   b.setInsertionPointToStart(columns.getBody());
-  auto offset = [&](Value rowStride, Value columnStride) -> Value {
-    Value row = arith::MulIOp::create(b, rows.getInductionVar(), rowStride);
-    Value column =
-        arith::MulIOp::create(b, columns.getInductionVar(), columnStride);
-    return arith::AddIOp::create(b, row, column);
-  };
-  Value from = arith::AddIOp::create(
-      b, fields[FirstElement], offset(fields[RowStride], fields[ColumnStride]));
+  Value column = columns.getInductionVar();
+  Value from = arith::AddIOp::create(b, fromRow,
+                                     multiply(column, fields[ColumnStride]));
+  Value to =
+      arith::AddIOp::create(b, toRow, multiply(column, fields[Panel]));
   // A tensor in a file may begin at any byte.
   Value value = memref::LoadOp::create(b, view, from, /*nontemporal=*/false,
                                        llvm::MaybeAlign(1));
   if (!type.isF32()) {
     value = arith::ExtFOp::create(b, b.getF32Type(), value);
   }
-  memref::StoreOp::create(b, value, target, offset(fields[Columns], one));
+  memref::StoreOp::create(b, value, target, to);
   b.setInsertionPointAfter(rows);
 }
 
@@ -115,7 +129,10 @@ static void buildPack(ModuleOp module, ArrayRef<Geometry> geometries) {
   Value layer = arith::MulIOp::create(b, body->getArgument(1),
                                       fields[LayerStride]);
   Value start = arith::AddIOp::create(b, fields[Offset], layer);
-  Value count = arith::MulIOp::create(b, fields[Rows], fields[Columns]);
+  // The last panel's rows beyond the last row included.
+  Value panels = arith::CeilDivUIOp::create(b, fields[Rows], fields[Panel]);
+  Value panelSize = arith::MulIOp::create(b, fields[Panel], fields[Columns]);
+  Value count = arith::MulIOp::create(b, panels, panelSize);
   Value target = memref::ViewOp::create(
       b, MemRefType::get({ShapedType::kDynamic}, b.getF32Type()),
       body->getArgument(4), start, count);
@@ -144,10 +161,11 @@ struct PackWeightsPass : tfc::impl::PackWeightsPassBase<PackWeightsPass> {
     for (auto op : module.getOps<transformer::ParameterOp>()) {
       if (op.getSource().getTiedTo()) {
         // In the table for the host's check, never packed.
-        geometries.push_back({});
+        geometries.emplace_back();
+        geometries.back()[Panel] = 1;
         continue;
       }
-      int64_t bytes = op.getTensorType().getNumElements() * sizeof(float);
+      int64_t bytes = op.getPackedType().getNumElements() * sizeof(float);
       int64_t stride = llvm::alignTo(bytes, kAlignment);
       op.setOffset(next);
       if (op.getLayers()) {

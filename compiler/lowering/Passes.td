@@ -25,12 +25,41 @@ def LowerToLinalgPass : Pass<"tfc-lower-to-linalg", "::mlir::ModuleOp"> {
     `tap` are left of the dialect. An op that is the last user of its input
     takes it as its destination, so that bufferization works in place. Rounding
     is that of f32 arithmetic in the order of the formulas.
+
+    With `panel` the matrices of products are packed in panels of that many
+    rows, and a product is three-dimensional, (panel, row, column in the panel),
+    with its epilogue writing straight into rows:
+
+    ```mlir
+    %p = linalg.generic ... -> tensor<?x2x48xf32>    // from zero, over k
+    %y = linalg.generic {... (n0, t, n1) -> (t, n0 * 48 + n1)} ins(%p, %bias)
+         outs(%init : tensor<?x96xf32>) ...
+    ```
   }];
+  let options = [
+    Option<"panel", "panel", "int64_t", "0",
+           "rows of a panel of packed weights; 0 keeps them as rows">,
+    Option<"lanes", "lanes", "int64_t", "16",
+           "floats of a vector: the last panel is cut at a multiple of it">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect", "::tfc::transformer::TransformerDialect"];
+}
+
+def SelectStrategyPass : Pass<"tfc-select-strategy", "::mlir::ModuleOp"> {
+  let summary = "write tile sizes on the roots of tiling";
+  let description = [{
+    Chooses, from shape and target alone, a `#transformer.strategy` for every
+    linalg op: a contraction gets the steps of its reduction, the op that takes
+    its result the tiles of parallel items and of rows, any other op over rows
+    its parallel items. The sizes come from the strategy table
+    (compiler/tiling/Strategy.h); later passes read the attribute only.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"x86-64-v4\"",
+                        "name of the program">];
+  let dependentDialects = ["::tfc::transformer::TransformerDialect"];
 }
 
 def PackWeightsPass : Pass<"tfc-pack-weights", "::mlir::ModuleOp"> {
@@ -39,8 +68,10 @@ def PackWeightsPass : Pass<"tfc-pack-weights", "::mlir::ModuleOp"> {
     Gives every parameter with a value of its own an offset in the packed
     weights and, where it has layers, their constant distance; both are
     multiples of 64 bytes. Generates `@pack`, which copies one stored tensor of
-    one layer to its place as f32 rows: it converts f16 and bf16, picks the rows
-    of a fused tensor, and transposes a tensor stored `[in, out]`.
+    one layer to its place as f32, in rows or in the panels that the parameter
+    asks for: it converts f16 and bf16, picks the rows of a fused tensor, and
+    transposes a tensor stored `[in, out]`. The rows that a last panel has too
+    many are left as the host gives them, zeros.
 
     ```mlir
     func.func @pack(%weight: index, %layer: index, %dtype: index,

@@ -3,9 +3,12 @@
 #ifndef TFC_COMPILER_LOWERING_PATTERNS_H
 #define TFC_COMPILER_LOWERING_PATTERNS_H
 
+#include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace tfc {
@@ -19,8 +22,18 @@ public:
     return operands.contains({operand.getOwner(), operand.getOperandNumber()});
   }
 
+  /// A value of the result's type that is dead when `op` runs and whose place
+  /// the result may take: the loop's carried value, for the op whose result is
+  /// carried on. Null if there is none.
+  mlir::Value findDeadPlace(mlir::Operation *op) const {
+    return places.lookup(op);
+  }
+
 private:
+  void findPlaces(mlir::LoopLikeOpInterface loop);
+
   llvm::DenseSet<std::pair<mlir::Operation *, unsigned>> operands;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> places;
 };
 
 /// What an element-wise op over rows reads besides the rows themselves: full
@@ -48,11 +61,47 @@ mlir::Value emptyRows(mlir::ImplicitLocOpBuilder &b, mlir::Value like,
 
 mlir::Value f32Constant(mlir::ImplicitLocOpBuilder &b, double value);
 
+/// What is done to a product's result p, element by element, while it is in
+/// registers: y = act(p + bias) * factor + residual. Null values are left out.
+struct Epilogue {
+  mlir::Value bias = {};
+  transformer::Activation act = transformer::Activation::Identity;
+  mlir::Value factor = {};
+  mlir::Value residual = {};
+  /// What the result overwrites; null for a place of its own. Never the
+  /// residual: bufferization does not see that each of its elements is read
+  /// before it is written, once writes are vectors.
+  mlir::Value destination = {};
+
+  bool isEmpty() const {
+    return !bias && !factor && !residual &&
+           act == transformer::Activation::Identity;
+  }
+};
+
+/// act(p + bias) * factor + residual on scalars; values are null or given.
+mlir::Value buildEpilogue(mlir::ImplicitLocOpBuilder &b,
+                          const Epilogue &epilogue, mlir::Value product,
+                          mlir::Value bias, mlir::Value factor,
+                          mlir::Value residual);
+
+/// The product with a weight packed in panels: y[t,n] of shape [T, N], written
+/// once. Its last panel, where N is not a multiple of the panel, is one or two
+/// more products of static width, the first a multiple of `lanes`.
+mlir::Value buildPanelProduct(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
+                              transformer::WeightOp weight,
+                              const Epilogue &epilogue, int64_t lanes);
+
+/// The weight behind `matrix` as it is packed in panels, or null when its
+/// parameter is not.
+transformer::WeightOp findPanels(mlir::ImplicitLocOpBuilder &b,
+                                 mlir::Value matrix);
+
 void populateNormPatterns(mlir::RewritePatternSet &patterns,
                           const LastUses &lastUses);
 void populateEmbeddingPatterns(mlir::RewritePatternSet &patterns);
 void populateProjectionPatterns(mlir::RewritePatternSet &patterns,
-                                const LastUses &lastUses);
+                                const LastUses &lastUses, int64_t lanes);
 void populateAttentionPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace tfc

@@ -13,39 +13,6 @@
 using namespace mlir;
 using namespace tfc;
 
-/// y[t,n] = sum_k x[t,k] w[n,k], then + bias[n] in place.
-static Value buildProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
-                          Value bias) {
-  MLIRContext *context = b.getContext();
-  AffineExpr t, n, k;
-  bindDims(context, t, n, k);
-  SmallVector<AffineMap> maps = {AffineMap::get(3, 0, {t, k}, context),
-                                 AffineMap::get(3, 0, {n, k}, context),
-                                 AffineMap::get(3, 0, {t, n}, context)};
-  Value empty = emptyRows(b, x, transformer::rowsOf(weight));
-  Value zero =
-      linalg::FillOp::create(b, f32Constant(b, 0), empty).getResult(0);
-  SmallVector<utils::IteratorType> iterators = {
-      utils::IteratorType::parallel, utils::IteratorType::parallel,
-      utils::IteratorType::reduction};
-  Value product =
-      linalg::GenericOp::create(
-          b, zero.getType(), ValueRange{x, weight}, zero, maps, iterators,
-          [](OpBuilder &builder, Location loc, ValueRange v) {
-            Value term = arith::MulFOp::create(builder, loc, v[0], v[1]);
-            Value sum = arith::AddFOp::create(builder, loc, v[2], term);
-            linalg::YieldOp::create(builder, loc, sum);
-          })
-          .getResult(0);
-  if (!bias) {
-    return product;
-  }
-  return mapRows(b, product, {{bias, Broadcast::AlongColumn}}, /*inPlace=*/true,
-                 [](ImplicitLocOpBuilder &inner, ValueRange v) {
-                   return arith::AddFOp::create(inner, v[0], v[1]);
-                 });
-}
-
 /// x/2 (1 + f)
 static Value halfOnePlus(ImplicitLocOpBuilder &b, Value x, Value f) {
   Value half = arith::MulFOp::create(b, x, f32Constant(b, 0.5));
@@ -94,6 +61,80 @@ static Value buildActivation(ImplicitLocOpBuilder &b,
   llvm_unreachable("all activations are listed");
 }
 
+Value tfc::buildEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
+                         Value product, Value bias, Value factor,
+                         Value residual) {
+  Value y = product;
+  if (bias) {
+    y = arith::AddFOp::create(b, y, bias);
+  }
+  y = buildActivation(b, epilogue.act, y);
+  if (factor) {
+    y = arith::MulFOp::create(b, y, factor);
+  }
+  if (residual) {
+    y = arith::AddFOp::create(b, y, residual);
+  }
+  return y;
+}
+
+/// y[t,n] = sum_k x[t,k] w[n,k], then the epilogue in place.
+static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
+                             const Epilogue &epilogue) {
+  MLIRContext *context = b.getContext();
+  AffineExpr t, n, k;
+  bindDims(context, t, n, k);
+  SmallVector<AffineMap> maps = {AffineMap::get(3, 0, {t, k}, context),
+                                 AffineMap::get(3, 0, {n, k}, context),
+                                 AffineMap::get(3, 0, {t, n}, context)};
+  Value empty = emptyRows(b, x, transformer::rowsOf(weight));
+  Value zero =
+      linalg::FillOp::create(b, f32Constant(b, 0), empty).getResult(0);
+  SmallVector<utils::IteratorType> iterators = {
+      utils::IteratorType::parallel, utils::IteratorType::parallel,
+      utils::IteratorType::reduction};
+  Value product =
+      linalg::GenericOp::create(
+          b, zero.getType(), ValueRange{x, weight}, zero, maps, iterators,
+          [](OpBuilder &builder, Location loc, ValueRange v) {
+            Value term = arith::MulFOp::create(builder, loc, v[0], v[1]);
+            Value sum = arith::AddFOp::create(builder, loc, v[2], term);
+            linalg::YieldOp::create(builder, loc, sum);
+          })
+          .getResult(0);
+  SmallVector<RowInput> inputs;
+  auto add = [&](Value value, Broadcast broadcast) {
+    if (value) {
+      inputs.push_back({value, broadcast});
+    }
+    return static_cast<bool>(value);
+  };
+  bool bias = add(epilogue.bias, Broadcast::AlongColumn);
+  bool factor = add(epilogue.factor, Broadcast::None);
+  bool residual = add(epilogue.residual, Broadcast::None);
+  if (epilogue.isEmpty()) {
+    return product;
+  }
+  return mapRows(b, product, inputs, /*inPlace=*/true,
+                 [&](ImplicitLocOpBuilder &inner, ValueRange v) {
+                   size_t next = 1;
+                   auto take = [&](bool given) {
+                     return given ? v[next++] : Value();
+                   };
+                   Value biasValue = take(bias), factorValue = take(factor);
+                   return buildEpilogue(inner, epilogue, v[0], biasValue,
+                                        factorValue, take(residual));
+                 });
+}
+
+static Value buildProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
+                          const Epilogue &epilogue, int64_t lanes) {
+  if (transformer::WeightOp panels = findPanels(b, weight)) {
+    return buildPanelProduct(b, x, panels, epilogue, lanes);
+  }
+  return buildRowProduct(b, x, weight, epilogue);
+}
+
 static Value mapActivation(ImplicitLocOpBuilder &b, transformer::Activation act,
                            Value x, bool inPlace) {
   return mapRows(b, x, {}, inPlace,
@@ -104,42 +145,58 @@ static Value mapActivation(ImplicitLocOpBuilder &b, transformer::Activation act,
 
 namespace {
 
-/// linear -> product, + bias
+/// linear -> product with its epilogue
 struct LowerLinear : OpRewritePattern<transformer::LinearOp> {
-  using OpRewritePattern::OpRewritePattern;
+  LowerLinear(MLIRContext *context, const LastUses &lastUses, int64_t lanes)
+      : OpRewritePattern(context), lastUses(lastUses), lanes(lanes) {}
 
   LogicalResult matchAndRewrite(transformer::LinearOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOp(op, buildProduct(b, op.getInput(), op.getWeight(),
-                                        op.getBias()));
+    Epilogue epilogue;
+    epilogue.bias = op.getBias();
+    epilogue.act = op.getAct();
+    epilogue.residual = op.getResidual();
+    epilogue.destination = lastUses.findDeadPlace(op);
+    rewriter.replaceOp(
+        op, buildProduct(b, op.getInput(), op.getWeight(), epilogue, lanes));
     return success();
   }
+
+  const LastUses &lastUses;
+  int64_t lanes;
 };
 
 /// ffn -> product, activation (times another product), product
 struct LowerFfn : OpRewritePattern<transformer::FfnOp> {
-  using OpRewritePattern::OpRewritePattern;
+  LowerFfn(MLIRContext *context, const LastUses &lastUses, int64_t lanes)
+      : OpRewritePattern(context), lastUses(lastUses), lanes(lanes) {}
 
   LogicalResult matchAndRewrite(transformer::FfnOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value x = op.getInput();
-    Value inner = buildProduct(b, x, op.getUp(), op.getUpBias());
+    Epilogue up, down;
+    up.bias = op.getUpBias();
+    up.act = op.getAct();
     if (op.getGate()) {
-      Value gate = buildProduct(b, x, op.getGate(), op.getGateBias());
-      gate = mapActivation(b, op.getAct(), gate, /*inPlace=*/true);
-      inner = mapRows(b, inner, {{gate, Broadcast::None}}, /*inPlace=*/true,
-                      [](ImplicitLocOpBuilder &inside, ValueRange v) {
-                        return arith::MulFOp::create(inside, v[0], v[1]);
-                      });
-    } else {
-      inner = mapActivation(b, op.getAct(), inner, /*inPlace=*/true);
+      // act belongs to the gate; up's product is multiplied by it.
+      Epilogue gate;
+      gate.bias = op.getGateBias();
+      gate.act = op.getAct();
+      up.act = transformer::Activation::Identity;
+      up.factor = buildProduct(b, x, op.getGate(), gate, lanes);
     }
-    rewriter.replaceOp(op,
-                       buildProduct(b, inner, op.getDown(), op.getDownBias()));
+    Value inner = buildProduct(b, x, op.getUp(), up, lanes);
+    down.bias = op.getDownBias();
+    down.residual = op.getResidual();
+    down.destination = lastUses.findDeadPlace(op);
+    rewriter.replaceOp(op, buildProduct(b, inner, op.getDown(), down, lanes));
     return success();
   }
+
+  const LastUses &lastUses;
+  int64_t lanes;
 };
 
 /// activation -> map
@@ -216,8 +273,9 @@ struct LowerSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
 } // namespace
 
 void tfc::populateProjectionPatterns(RewritePatternSet &patterns,
-                                     const LastUses &lastUses) {
+                                     const LastUses &lastUses, int64_t lanes) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<LowerLinear, LowerFfn, LowerSliceColumns>(context);
+  patterns.add<LowerLinear, LowerFfn>(context, lastUses, lanes);
   patterns.add<LowerActivation, LowerAdd>(context, lastUses);
+  patterns.add<LowerSliceColumns>(context);
 }

@@ -7,12 +7,15 @@
 #include "compiler/fusion/Passes.h"
 #include "compiler/lowering/Passes.h"
 #include "compiler/pipeline/Passes.h"
+#include "compiler/tiling/Passes.h"
+#include "compiler/tiling/Strategy.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -29,16 +32,33 @@ static void verifyStage(OpPassManager &pm, StringRef stage) {
   pm.addPass(createVerifyStagePass(options));
 }
 
+void tfc::buildTaps(OpPassManager &pm) { pm.addPass(createInsertTapsPass()); }
+
 void tfc::buildModelToFused(OpPassManager &pm, const PipelineOptions &options) {
   if (options.taps) {
-    pm.addPass(createInsertTapsPass());
+    buildTaps(pm);
+  }
+  if (options.opt == OptLevel::Full) {
+    pm.addPass(createFuseEpiloguesPass());
   }
   clean(pm);
   verifyStage(pm, "fused");
 }
 
-void tfc::buildFusedToLinalg(OpPassManager &pm, const PipelineOptions &) {
-  pm.addPass(createLowerToLinalgPass());
+void tfc::buildFusedToLinalg(OpPassManager &pm,
+                             const PipelineOptions &options) {
+  LowerToLinalgPassOptions lower;
+  if (options.opt == OptLevel::Full) {
+    Strategy strategy = chooseStrategy(options.target.name);
+    lower.panel = strategy.panel;
+    lower.lanes = strategy.lanes;
+  }
+  pm.addPass(createLowerToLinalgPass(lower));
+  if (options.opt == OptLevel::Full) {
+    SelectStrategyPassOptions select;
+    select.target = options.target.name;
+    pm.addPass(createSelectStrategyPass(select));
+  }
   pm.addPass(createPackWeightsPass());
   // No cse here: it would make one of all equal fills, and bufferization would
   // copy that one back for every product.
@@ -46,15 +66,60 @@ void tfc::buildFusedToLinalg(OpPassManager &pm, const PipelineOptions &) {
   verifyStage(pm, "linalg");
 }
 
-void tfc::buildLinalgToBuffer(OpPassManager &pm, const PipelineOptions &) {
-  bufferization::OneShotBufferizePassOptions bufferize;
-  bufferize.bufferizeFunctionBoundaries = true;
-  bufferize.functionBoundaryTypeConversion =
+static void bufferize(OpPassManager &pm) {
+  bufferization::OneShotBufferizePassOptions options;
+  options.bufferizeFunctionBoundaries = true;
+  options.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
-  pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  pm.addPass(bufferization::createOneShotBufferizePass(options));
   clean(pm);
+}
+
+void tfc::buildLinalgToBuffer(OpPassManager &pm, const PipelineOptions &) {
+  bufferize(pm);
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
   pm.addPass(createEmitCpuKernelsPass());
+  pm.addPass(createExpandMathPass());
+  clean(pm);
+  pm.addPass(createPlanWorkspacePass());
+  verifyStage(pm, "buffer");
+}
+
+static void tile(OpPassManager &pm, StringRef level) {
+  TileAndFusePassOptions options;
+  options.level = level.str();
+  pm.addNestedPass<func::FuncOp>(createTileAndFusePass(options));
+  clean(pm);
+}
+
+void tfc::buildLinalgToTiled(OpPassManager &pm, const PipelineOptions &) {
+  tile(pm, "parallel");
+  tile(pm, "rows");
+  pm.addNestedPass<func::FuncOp>(createSpecializeRemainderPass());
+  clean(pm);
+  tile(pm, "reduction");
+  verifyStage(pm, "tiled");
+}
+
+void tfc::buildTiledToVector(OpPassManager &pm,
+                             const PipelineOptions &options) {
+  Strategy strategy = chooseStrategy(options.target.name);
+  VectorizePassOptions vectorize;
+  vectorize.lanes = strategy.lanes;
+  vectorize.unroll = strategy.unroll;
+  pm.addNestedPass<func::FuncOp>(createVectorizePass(vectorize));
+  pm.addPass(createExpandMathPass());
+  clean(pm);
+  verifyStage(pm, "vector");
+}
+
+void tfc::buildVectorToBuffer(OpPassManager &pm, const PipelineOptions &) {
+  bufferize(pm);
+  // What has no static tile is rows of plain loops, which LLVM vectorises.
+  pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
+  pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
+  pm.addPass(createEmitCpuKernelsPass());
+  pm.addNestedPass<func::FuncOp>(createLowerContractionsPass());
   pm.addPass(createExpandMathPass());
   clean(pm);
   pm.addPass(createPlanWorkspacePass());
@@ -64,9 +129,13 @@ void tfc::buildLinalgToBuffer(OpPassManager &pm, const PipelineOptions &) {
 void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createBindStepPass());
   pm.addPass(createLowerParallelPass());
+  pm.addPass(createLowerAffinePass());
+  pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createUBToLLVMConversionPass());
   pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
@@ -82,10 +151,16 @@ void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {
   verifyStage(pm, "llvm");
 }
 
-ArrayRef<Arrow> tfc::getArrows() {
-  static const Arrow arrows[] = {{"fused", buildModelToFused},
-                                 {"linalg", buildFusedToLinalg},
-                                 {"buffer", buildLinalgToBuffer},
-                                 {"llvm", buildBufferToLlvm}};
-  return arrows;
+ArrayRef<Arrow> tfc::getArrows(OptLevel opt) {
+  static const Arrow none[] = {{"model", "fused", buildModelToFused},
+                               {"fused", "linalg", buildFusedToLinalg},
+                               {"linalg", "buffer", buildLinalgToBuffer},
+                               {"buffer", "llvm", buildBufferToLlvm}};
+  static const Arrow full[] = {{"model", "fused", buildModelToFused},
+                               {"fused", "linalg", buildFusedToLinalg},
+                               {"linalg", "tiled", buildLinalgToTiled},
+                               {"tiled", "vector", buildTiledToVector},
+                               {"vector", "buffer", buildVectorToBuffer},
+                               {"buffer", "llvm", buildBufferToLlvm}};
+  return opt == OptLevel::None ? ArrayRef<Arrow>(none) : ArrayRef<Arrow>(full);
 }

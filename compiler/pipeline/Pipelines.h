@@ -8,9 +8,13 @@
 
 namespace tfc {
 
+/// none: plain scalar loops, the second opinion. full: packed, tiled, vectors.
+enum class OptLevel { None, Full };
+
 /// What the passes may depend on besides the IR.
 struct PipelineOptions {
   TargetInfo target;
+  OptLevel opt = OptLevel::None;
   bool taps = false;
 };
 
@@ -20,16 +24,27 @@ void buildFusedToLinalg(mlir::OpPassManager &pm,
                         const PipelineOptions &options);
 void buildLinalgToBuffer(mlir::OpPassManager &pm,
                          const PipelineOptions &options);
+void buildLinalgToTiled(mlir::OpPassManager &pm,
+                        const PipelineOptions &options);
+void buildTiledToVector(mlir::OpPassManager &pm,
+                        const PipelineOptions &options);
+void buildVectorToBuffer(mlir::OpPassManager &pm,
+                         const PipelineOptions &options);
 void buildBufferToLlvm(mlir::OpPassManager &pm, const PipelineOptions &options);
 
-/// An arrow: the name of the stage it leads to, and how to get there.
+/// The taps that `taps` asks for, alone: the module that an interpreter runs
+/// beside a library with taps.
+void buildTaps(mlir::OpPassManager &pm);
+
+/// An arrow: the stages it leads from and to, and how.
 struct Arrow {
+  llvm::StringRef from;
   llvm::StringRef stage;
   void (*build)(mlir::OpPassManager &, const PipelineOptions &);
 };
 
-/// All arrows, in order; the first starts at the stage `model`.
-llvm::ArrayRef<Arrow> getArrows();
+/// The arrows of a level, in order; the first starts at the stage `model`.
+llvm::ArrayRef<Arrow> getArrows(OptLevel opt);
 
 } // namespace tfc
 

@@ -8,6 +8,7 @@
 #include "compiler/lowering/Passes.h"
 #include "compiler/pipeline/Passes.h"
 #include "compiler/pipeline/Pipelines.h"
+#include "compiler/tiling/Passes.h"
 #include "dialect/Bufferization.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/InitAllDialects.h"
@@ -30,23 +31,32 @@ void tfc::registerAllTfc(DialectRegistry &registry) {
 void tfc::registerAllTfcPasses() {
   registerAllPasses();
   registerTfcFusionPasses();
+  registerTfcTilingPasses();
   registerTfcLoweringPasses();
   registerTfcCpuPasses();
   registerTfcEmitPasses();
   registerTfcPipelinePasses();
-  llvm::StringRef from = "model";
-  for (const Arrow &arrow : getArrows()) {
-    static const TargetInfo anyMachine =
-        llvm::cantFail(TargetInfo::parse("cpu:x86-64-v3"));
-    std::string name = ("tfc-" + from + "-to-" + arrow.stage).str();
-    std::string text = ("passes from stage " + from + " to stage " +
-                        arrow.stage + ", with its check")
-                           .str();
-    auto build = arrow.build;
-    // The registration lives as long as the process.
-    new PassPipelineRegistration<>(
-        *new std::string(name), *new std::string(text),
-        [build](OpPassManager &pm) { build(pm, {anyMachine, false}); });
-    from = arrow.stage;
+  static const TargetInfo anyMachine =
+      llvm::cantFail(TargetInfo::parse("cpu:x86-64-v3"));
+  // An arrow that both levels have is registered as `none` has it, and once
+  // more with "-full" at its end.
+  for (OptLevel opt : {OptLevel::None, OptLevel::Full}) {
+    for (const Arrow &arrow : getArrows(opt)) {
+      std::string name = ("tfc-" + arrow.from + "-to-" + arrow.stage).str();
+      bool known = opt == OptLevel::Full &&
+                   llvm::any_of(getArrows(OptLevel::None), [&](const Arrow &a) {
+                     return a.build == arrow.build;
+                   });
+      std::string text = ("passes from stage " + arrow.from + " to stage " +
+                          arrow.stage + ", with its check")
+                             .str();
+      auto build = arrow.build;
+      // The registration lives as long as the process.
+      new PassPipelineRegistration<>(
+          *new std::string(name + (known ? "-full" : "")),
+          *new std::string(text), [build, opt](OpPassManager &pm) {
+            build(pm, {anyMachine, opt, /*taps=*/false});
+          });
+    }
   }
 }

@@ -18,8 +18,18 @@ static const StringRef linalgOps[] = {
     "transformer.parameter", "transformer.weight", "transformer.cache_write",
     "transformer.paged_attention", "transformer.tap"};
 
-static const StringRef bufferDialects[] = {"builtin", "func", "arith", "math",
-                                           "memref",  "scf",  "llvm"};
+static const StringRef tiledDialects[] = {
+    "builtin", "func",   "arith",  "math",          "scf",
+    "tensor",  "linalg", "memref", "bufferization", "affine",
+};
+static const StringRef vectorDialects[] = {
+    "builtin", "func",   "arith",  "math",          "scf",    "tensor",
+    "linalg",  "memref", "bufferization", "affine", "vector", "ub",
+};
+
+static const StringRef bufferDialects[] = {"builtin", "func", "arith",  "math",
+                                           "memref",  "scf",  "affine", "vector",
+                                           "ub",      "llvm"};
 static const StringRef bufferOps[] = {"transformer.parameter",
                                       "transformer.worker"};
 
@@ -37,28 +47,45 @@ static const Stage stages[] = {
      modelDialects,
      {},
      "canonicalize",
-     "tfc-insert-taps (with --taps), canonicalize, cse"},
+     "tfc-insert-taps (with --taps), tfc-fuse-epilogues (full), canonicalize, "
+     "cse"},
     {"linalg",
      "linalg on tensors, and the structured ops that linalg cannot say",
      linalgDialects,
      linalgOps,
      "tfc-lower-to-linalg",
-     "tfc-lower-to-linalg, tfc-pack-weights, canonicalize"},
+     "tfc-lower-to-linalg, tfc-select-strategy (full), tfc-pack-weights, "
+     "canonicalize"},
+    {"tiled",
+     "loops over tiles of static rows and widths (full only)",
+     tiledDialects,
+     linalgOps,
+     "tfc-lower-to-linalg",
+     "tfc-tile-and-fuse{level=parallel}, tfc-tile-and-fuse{level=rows}, "
+     "tfc-specialize-remainder, tfc-tile-and-fuse{level=reduction}, "
+     "canonicalize and cse after each"},
+    {"vector",
+     "static tiles as vectors; linalg only where rows are dynamic (full only)",
+     vectorDialects,
+     linalgOps,
+     "tfc-lower-to-linalg",
+     "tfc-vectorize, tfc-expand-math, canonicalize, cse"},
     {"buffer",
      "loops over buffers in memory that the host lends",
      bufferDialects,
      bufferOps,
      "tfc-emit-cpu-kernels",
-     "one-shot-bufferize, canonicalize, cse, "
-     "convert-linalg-to-parallel-loops, tfc-emit-cpu-kernels, "
-     "tfc-expand-math, canonicalize, cse, tfc-plan-workspace"},
+     "one-shot-bufferize, canonicalize, cse, loops for linalg "
+     "(convert-linalg-to-parallel-loops; full: convert-linalg-to-loops, "
+     "scf-forall-to-parallel), tfc-emit-cpu-kernels, tfc-lower-contractions "
+     "(full), tfc-expand-math, canonicalize, cse, tfc-plan-workspace"},
     {"llvm",
      "the LLVM dialect, with the tables of the ABI",
      llvmDialects,
      {},
      "tfc-emit-abi",
-     "tfc-bind-step, tfc-lower-parallel, convert-scf-to-cf, "
-     "expand-strided-metadata, lower-affine, the conversions to LLVM, "
+     "tfc-bind-step, tfc-lower-parallel, lower-affine, convert-vector-to-scf, "
+     "convert-scf-to-cf, expand-strided-metadata, the conversions to LLVM, "
      "reconcile-unrealized-casts, tfc-emit-abi"},
 };
 

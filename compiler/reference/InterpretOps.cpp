@@ -140,9 +140,11 @@ LogicalResult Interpreter::runOp(Operation &op) {
         return success();
       })
       .Case([&](LinearOp linearOp) {
-        return setRows(linearOp, linear(rows(linearOp.getInput()),
-                                        rows(linearOp.getWeight()),
-                                        rowsOrNull(linearOp.getBias())));
+        Matrix y = linear(rows(linearOp.getInput()), rows(linearOp.getWeight()),
+                          rowsOrNull(linearOp.getBias()));
+        y = activation(linearOp.getAct(), y);
+        Value residual = linearOp.getResidual();
+        return setRows(linearOp, residual ? add(y, rows(residual)) : y);
       })
       .Case([&](LayerNormOp norm) {
         return setRows(norm,
@@ -157,7 +159,8 @@ LogicalResult Interpreter::runOp(Operation &op) {
                      rowsOrNull(f.getUpBias()),
                      rowsOrNull(f.getGateBias()),
                      rowsOrNull(f.getDownBias())};
-        return setRows(f, ffn(rows(f.getInput()), w, f.getAct()));
+        Matrix y = ffn(rows(f.getInput()), w, f.getAct());
+        return setRows(f, f.getResidual() ? add(y, rows(f.getResidual())) : y);
       })
       .Case([&](ActivationOp act) {
         return setRows(act, activation(act.getAct(), rows(act.getInput())));

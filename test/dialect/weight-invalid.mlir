@@ -20,16 +20,22 @@ transformer.parameter @parameter_c2_rows_before : tensor<8x4xf32>
 
 // -----
 
-// expected-error @below {{expected tied_to to name a parameter of type 'tensor<8x4xf32>', got "table"}}
+// expected-error @below {{expected tied_to to name a parameter of type 'tensor<8x4xf32>' with a value of its own, got "table"}}
 transformer.parameter @parameter_c3_tied_to_nothing : tensor<8x4xf32>
   from <["w"], stored_rows = 8, tied_to = "table">
 
 // -----
 
 transformer.parameter @table : tensor<8x5xf32> from <["t"], stored_rows = 8>
-// expected-error @below {{expected tied_to to name a parameter of type 'tensor<8x4xf32>', got "table"}}
+// expected-error @below {{expected tied_to to name a parameter of type 'tensor<8x4xf32>' with a value of its own, got "table"}}
 transformer.parameter @parameter_c3_tied_to_another_type : tensor<8x4xf32>
   from <["w"], stored_rows = 8, tied_to = "table">
+
+// -----
+
+// expected-error @below {{expected tied_to to name a parameter of type 'tensor<8x4xf32>' with a value of its own, got "parameter_c3_tied_to_itself"}}
+transformer.parameter @parameter_c3_tied_to_itself : tensor<8x4xf32>
+  from <["w"], stored_rows = 8, tied_to = "parameter_c3_tied_to_itself">
 
 // -----
 

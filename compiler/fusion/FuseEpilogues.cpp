@@ -1,0 +1,79 @@
+// Activations and residuals join the product before them.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/fusion/Passes.h"
+
+#include "dialect/TransformerDialect.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace tfc {
+#define GEN_PASS_DEF_FUSEEPILOGUESPASS
+#include "compiler/fusion/Passes.h.inc"
+} // namespace tfc
+
+using namespace mlir;
+using namespace tfc;
+using namespace tfc::transformer;
+
+namespace {
+
+/// activation(linear(x, w)) -> linear(x, w) act
+struct FuseActivation : OpRewritePattern<ActivationOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ActivationOp op,
+                                PatternRewriter &rewriter) const override {
+    auto product = op.getInput().getDefiningOp<LinearOp>();
+    if (!product || !product->hasOneUse()) {
+      return rewriter.notifyMatchFailure(op, "not the one use of a product");
+    }
+    if (product.getResidual() || product.getAct() != Activation::Identity) {
+      return rewriter.notifyMatchFailure(op, "the product has its epilogue");
+    }
+    rewriter.modifyOpInPlace(product, [&] {
+      product.setAct(op.getAct());
+      product->setLoc(op.getLoc());
+    });
+    rewriter.replaceOp(op, product.getResult());
+    return success();
+  }
+};
+
+/// add(x, product(y)) -> product(y) residual(x)
+template <typename Product> struct FuseResidual : OpRewritePattern<AddOp> {
+  using OpRewritePattern<AddOp>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AddOp op,
+                                PatternRewriter &rewriter) const override {
+    for (auto [sum, other] : {std::pair{op.getRhs(), op.getLhs()},
+                              std::pair{op.getLhs(), op.getRhs()}}) {
+      auto product = sum.template getDefiningOp<Product>();
+      if (!product || !product->hasOneUse() || product.getResidual() ||
+          product->getBlock() != op->getBlock()) {
+        continue;
+      }
+      // The residual may be computed after the product.
+      rewriter.moveOpBefore(product, op);
+      Value residual = other;
+      rewriter.modifyOpInPlace(product, [&] {
+        product.getResidualMutable().assign(residual);
+        product->setLoc(op.getLoc());
+      });
+      rewriter.replaceOp(op, product.getResult());
+      return success();
+    }
+    return rewriter.notifyMatchFailure(op, "no operand is a product of its own");
+  }
+};
+
+struct FuseEpiloguesPass : tfc::impl::FuseEpiloguesPassBase<FuseEpiloguesPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<FuseActivation, FuseResidual<LinearOp>, FuseResidual<FfnOp>>(
+        &getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
+      signalPassFailure();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,72 @@
+// Writes tile sizes on the roots of tiling.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/lowering/Passes.h"
+
+#include "compiler/tiling/Strategy.h"
+#include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace tfc {
+#define GEN_PASS_DEF_SELECTSTRATEGYPASS
+#include "compiler/lowering/Passes.h.inc"
+} // namespace tfc
+
+using namespace mlir;
+using namespace tfc;
+
+/// A contraction over panels: (panel, row, column, k). Its result is in panels,
+/// for an epilogue, or else has fewer axes.
+static bool isPanelProduct(Operation *op) {
+  auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
+  return linalgOp && linalg::isaContractionOpInterface(linalgOp) &&
+         linalgOp.getNumLoops() == 4;
+}
+
+static bool takesPanelProduct(linalg::LinalgOp op) {
+  return op.getNumLoops() == 3 &&
+         llvm::any_of(op.getDpsInputs(), [](Value input) {
+           return isPanelProduct(input.getDefiningOp());
+         });
+}
+
+/// A map or a sum over rows: the first dimension is parallel and dynamic. Fills
+/// belong to whoever takes them.
+static bool isOverRows(linalg::LinalgOp op) {
+  return !isa<linalg::FillOp>(op) && op.getNumLoops() > 0 &&
+         op.getStaticLoopRanges().front() == ShapedType::kDynamic &&
+         op.getIteratorTypesArray().front() == utils::IteratorType::parallel;
+}
+
+namespace {
+struct SelectStrategyPass : tfc::impl::SelectStrategyPassBase<SelectStrategyPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    Strategy table = chooseStrategy(target.getValue());
+    MLIRContext *context = &getContext();
+    auto set = [&](Operation *op, ArrayRef<int64_t> parallel,
+                   ArrayRef<int64_t> rows, ArrayRef<int64_t> reduction) {
+      op->setAttr(transformer::kStrategyAttrName,
+                  transformer::StrategyAttr::get(context, parallel, rows,
+                                                 reduction));
+    };
+    getOperation().walk([&](linalg::LinalgOp op) {
+      if (isPanelProduct(op)) {
+        bool hasEpilogue = op.getRank(op.getDpsInitOperand(0)) == 3;
+        if (hasEpilogue) {
+          set(op, {}, {}, {0, 0, 0, 1});
+        } else {
+          set(op, {1, table.rowBlock, 0, 0}, {0, table.rows, 0, 0},
+              {0, 0, 0, 1});
+        }
+      } else if (takesPanelProduct(op)) {
+        set(op, {1, table.rowBlock, 0}, {0, table.rows, 0}, {});
+      } else if (isOverRows(op)) {
+        SmallVector<int64_t> parallel(op.getNumLoops(), 0);
+        parallel.front() = table.mapRows;
+        set(op, parallel, {}, {});
+      }
+    });
+  }
+};
+} // namespace

@@ -1,0 +1,50 @@
+// Passes from structured ops to loops over tiles. They name no op.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_TILING_PASSES
+#define TFC_COMPILER_TILING_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def TileAndFusePass : Pass<"tfc-tile-and-fuse", "::mlir::func::FuncOp"> {
+  let summary = "cut the roots into tiles, one level of their strategy";
+  let description = [{
+    Tiles every op whose `#transformer.strategy` has sizes for `level`, through
+    TilingInterface, and fuses into its tiles the producers that are no roots of
+    parallel items themselves (a product into its epilogue, a fill into whoever
+    takes it). Level `parallel` makes `scf.forall`; `rows` makes `scf.for`, marked
+    for `tfc-specialize-remainder`; `reduction` makes `scf.for` around the op
+    alone, marked for `tfc-vectorize`.
+
+    Afterwards the strategy has that level no more, and is gone after the last.
+    Rounding does not change.
+  }];
+  let options = [Option<"level", "level", "std::string", "\"parallel\"",
+                        "parallel, rows or reduction">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def SpecializeRemainderPass
+    : Pass<"tfc-specialize-remainder", "::mlir::func::FuncOp"> {
+  let summary = "row loops: full tiles, then a switch over what is left";
+  let description = [{
+    Peels the loops that `tfc-tile-and-fuse{level=rows}` made: the main loop has
+    full tiles only; the rest, fewer rows than a tile, becomes an
+    `scf.index_switch` whose case r is the body for exactly r rows.
+
+    ```mlir
+    scf.for %i = %c0 to %rows step %c8 { tile of min(8, %rows - %i) rows }
+    // becomes
+    scf.for %i = %c0 to %full step %c8 { tile of 8 rows }
+    scf.index_switch %left case 1 { tile of 1 row } ... case 7 { of 7 rows }
+    ```
+
+    Afterwards the sizes of all tiles are static, once canonicalized. Every case
+    computes a row in the same way, so its bits do not depend on the case.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+#endif // TFC_COMPILER_TILING_PASSES

@@ -1,0 +1,27 @@
+// The strategy table: tile sizes by target, a pure function.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_TILING_STRATEGY_H
+#define TFC_COMPILER_TILING_STRATEGY_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+
+namespace tfc {
+
+/// Tiles of f32 kernels on a CPU.
+struct Strategy {
+  int64_t lanes;    // floats in a vector register
+  int64_t panel;    // columns of a product's tile: rows of a weight panel
+  int64_t rows;     // rows of a product's tile
+  int64_t rowBlock; // rows of a parallel item of a product
+  int64_t unroll;   // steps of the reduction in one turn of its loop
+  int64_t mapRows;  // rows of a parallel item of everything else
+};
+
+/// The row of the table for a program, "x86-64-v3" or "x86-64-v4".
+Strategy chooseStrategy(llvm::StringRef program);
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_TILING_STRATEGY_H
