@@ -111,8 +111,8 @@ LogicalResult AddOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
 
 LogicalResult AddOp::verify() {
   // add_c1
-  return expectSize(*this, "rhs of width", widthOf(getRhs()),
-                    widthOf(getLhs()), "the width of lhs");
+  return expectSize(*this, "rhs of width", widthOf(getRhs()), widthOf(getLhs()),
+                    "the width of lhs");
 }
 
 //===-- gather_rows -------------------------------------------------------===//
@@ -144,8 +144,8 @@ LogicalResult SliceColumnsOp::verify() {
   int64_t columns = widthOf(getInput());
   if (first < 0 || width < 1 || first > columns - width) {
     return emitOpError() << "expected a range inside [0, " << columns
-                         << ") (the width of the input), got [" << first
-                         << ", " << first + width << ')';
+                         << ") (the width of the input), got [" << first << ", "
+                         << first + width << ')';
   }
   return success();
 }

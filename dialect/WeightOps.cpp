@@ -34,8 +34,8 @@ LogicalResult ParameterOp::verify() {
     if (!other || other.getType() != getType() ||
         other.getSource().getTiedTo()) {
       return emitOpError() << "expected tied_to to name a parameter of type "
-                           << getType() << " with a value of its own, got \"" << tied.getValue()
-                           << '"';
+                           << getType() << " with a value of its own, got \""
+                           << tied.getValue() << '"';
     }
   }
   // parameter_c4
@@ -70,8 +70,7 @@ LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &tables) {
   }
   // weight_c2
   if (parameter.getLayers().has_value() != static_cast<bool>(getLayer())) {
-    return emitOpError() << "expected "
-                         << (parameter.getLayers() ? "a" : "no")
+    return emitOpError() << "expected " << (parameter.getLayers() ? "a" : "no")
                          << " layer index (parameter " << getNameAttr()
                          << (parameter.getLayers() ? " has layers)"
                                                    : " has no layers)");

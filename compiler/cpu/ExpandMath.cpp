@@ -1,5 +1,6 @@
 // exp, tanh and erf become arithmetic: the library imports nothing.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/cpu/MathPolynomials.h"
 #include "compiler/cpu/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -7,6 +8,7 @@
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace tfc {
 #define GEN_PASS_DEF_EXPANDMATHPASS
@@ -17,9 +19,40 @@ using namespace mlir;
 using namespace tfc;
 
 namespace {
+using Builder = Value (*)(ImplicitLocOpBuilder &, Value);
+
+/// f(x) -> arithmetic, where x is f32 or a vector of f32
+template <typename Op, Builder build> struct Expand : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (auto vector = dyn_cast<VectorType>(type)) {
+      type = vector.getElementType();
+    }
+    if (!type.isF32()) {
+      return rewriter.notifyMatchFailure(op, "expected f32 in each lane");
+    }
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, build(b, op.getOperand()));
+    return success();
+  }
+};
+
 struct ExpandMathPass : tfc::impl::ExpandMathPassBase<ExpandMathPass> {
+  using ExpandMathPassBase::ExpandMathPassBase;
+
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
+    if (polynomials == Polynomials::Own) {
+      patterns
+          .add<Expand<math::ExpOp, buildExp>, Expand<math::TanhOp, buildTanh>,
+               Expand<math::ErfOp, buildErf>,
+               Expand<math::RsqrtOp, buildRsqrt>>(&getContext());
+      // No pattern makes an op that another one matches.
+      return walkAndApplyPatterns(getOperation(), std::move(patterns));
+    }
     auto wanted = [](StringRef name) {
       return llvm::is_contained({"math.exp", "math.tanh", "math.erf"}, name);
     };

@@ -32,8 +32,8 @@ struct LoadScalar : OpRewritePattern<vector::BroadcastOp> {
     if (!load || load.getVectorType().getNumElements() != 1) {
       return rewriter.notifyMatchFailure(op, "not a load of one float");
     }
-    Value scalar = memref::LoadOp::create(rewriter, op.getLoc(),
-                                          load.getBase(), load.getIndices());
+    Value scalar = memref::LoadOp::create(rewriter, op.getLoc(), load.getBase(),
+                                          load.getIndices());
     rewriter.replaceOpWithNewOp<vector::BroadcastOp>(op, op.getType(), scalar);
     return success();
   }

@@ -145,7 +145,13 @@ unsigned Planner::lastUse(memref::AllocOp op) {
     for (Operation *user : aliases.pop_back_val().getUsers()) {
       // A use inside a loop that the buffer outlives may come round again.
       Operation *outer = op->getBlock()->findAncestorOpInBlock(*user);
-      last = std::max(last, numbering.last(outer));
+      last = std::max(last, numbering.last(outer ? outer : entry));
+      if (user->hasTrait<OpTrait::IsTerminator>() &&
+          user->getParentOp() != entry) {
+        // Yielded: whatever the parent gives may be the buffer.
+        llvm::append_range(aliases, user->getParentOp()->getResults());
+        continue;
+      }
       if (isa<ViewLikeOpInterface>(user)) {
         llvm::append_range(aliases, user->getResults());
         continue;

@@ -29,8 +29,8 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
-/// What `write` stores, as the chain of pure ops before it in `block`: those that
-/// may move before it, in order.
+/// What `write` stores, as the chain of pure ops before it in `block`: those
+/// that may move before it, in order.
 static SmallVector<Operation *> chainBefore(Operation *write, Block &block) {
   llvm::SetVector<Operation *> chain;
   std::function<void(Operation *)> visit = [&](Operation *op) {
@@ -53,8 +53,8 @@ static SmallVector<Operation *> chainBefore(Operation *write, Block &block) {
   for (Operation *op : llvm::reverse(chain)) {
     if (llvm::all_of(op->getUsers(), [&](Operation *user) {
           Operation *ancestor = block.findAncestorOpInBlock(*user);
-          return !ancestor || ancestor == write ||
-                 movable.contains(ancestor) || write->isBeforeInBlock(ancestor);
+          return !ancestor || ancestor == write || movable.contains(ancestor) ||
+                 write->isBeforeInBlock(ancestor);
         })) {
       movable.insert(op);
     }
@@ -125,8 +125,8 @@ private:
   void dropUnitDimensions() {
     RewritePatternSet patterns(context);
     linalg::ControlDropUnitDims control;
-    control.rankReductionStrategy = linalg::ControlDropUnitDims::
-        RankReductionStrategy::ExtractInsertSlice;
+    control.rankReductionStrategy =
+        linalg::ControlDropUnitDims::RankReductionStrategy::ExtractInsertSlice;
     // Ops of dynamic shape stay as they are.
     control.controlFn = [](Operation *op) -> SmallVector<unsigned> {
       auto linalgOp = dyn_cast<linalg::LinalgOp>(op);

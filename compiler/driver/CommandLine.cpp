@@ -49,8 +49,8 @@ struct CommandLine {
   Text target{"target",
               cl::desc("cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4"),
               cl::init("cpu"), cl::sub(compileCommand), cl::cat(category)};
-  Text opt{"opt", cl::desc("none: plain loops"), cl::init("none"),
-           cl::sub(compileCommand), cl::cat(category)};
+  Text opt{"opt", cl::desc("none: plain loops; full: packed, tiled, vectors"),
+           cl::init("none"), cl::sub(compileCommand), cl::cat(category)};
   Text dtype{"dtype", cl::desc("f32; without it, what the spec says"),
              cl::sub(compileCommand), cl::cat(category)};
   Text stopAfter{"stop-after",

@@ -31,8 +31,7 @@ Value PathBuilder::weight(const std::string &name, Value layer) {
   auto parameter = module.lookupSymbol<transformer::ParameterOp>(name);
   assert(parameter && "the spec reader resolved every parameter");
   return transformer::WeightOp::create(builder, loc(name),
-                                       parameter.getTensorType(), name,
-                                       layer);
+                                       parameter.getTensorType(), name, layer);
 }
 
 Value PathBuilder::norm(Value x, const spec::Norm &norm,
@@ -83,14 +82,12 @@ static Value buildFfn(PathBuilder &path, const spec::Ffn &ffn,
   };
   Value up = path.weight(name + ".up.weight", index);
   Value down = path.weight(name + ".down.weight", index);
-  Value gate =
-      ffn.gated ? path.weight(name + ".gate.weight", index) : Value();
+  Value gate = ffn.gated ? path.weight(name + ".gate.weight", index) : Value();
   Value upBias = bias(".up.bias");
   Value gateBias = ffn.gated ? bias(".gate.bias") : Value();
-  return transformer::FfnOp::create(path.getBuilder(), path.loc(name), x, up,
-                                    down, gate, upBias, gateBias,
-                                    bias(".down.bias"), /*residual=*/Value(),
-                                    toDialect(ffn.act));
+  return transformer::FfnOp::create(
+      path.getBuilder(), path.loc(name), x, up, down, gate, upBias, gateBias,
+      bias(".down.bias"), /*residual=*/Value(), toDialect(ffn.act));
 }
 
 Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
@@ -100,8 +97,8 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
     std::string name = run.prefix + "." + sublayer.name;
     Value input = x;
     if (sublayer.preNorm) {
-      input = path.norm(x, *sublayer.preNorm, name + ".pre_norm",
-                        position.index);
+      input =
+          path.norm(x, *sublayer.preNorm, name + ".pre_norm", position.index);
     }
     Value f;
     if (auto *attn = std::get_if<spec::Attention>(&sublayer.f)) {
@@ -112,8 +109,7 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
     }
     x = transformer::AddOp::create(path.getBuilder(), path.loc(name), x, f);
     if (sublayer.postNorm) {
-      x = path.norm(x, *sublayer.postNorm, name + ".post_norm",
-                    position.index);
+      x = path.norm(x, *sublayer.postNorm, name + ".post_norm", position.index);
     }
   }
   return x;

@@ -152,20 +152,21 @@ FailureOr<transformer::CacheType> ModelBuilder::cacheType() {
 
 func::FuncOp ModelBuilder::addEntry(transformer::CacheType cache) {
   MLIRContext *context = builder.getContext();
-  auto ids = RankedTensorType::get({ShapedType::kDynamic}, builder.getI32Type());
+  auto ids =
+      RankedTensorType::get({ShapedType::kDynamic}, builder.getI32Type());
   SmallVector<Type> types(inputs.size() + 1, ids);
   types.push_back(transformer::BatchType::get(context));
   if (cache) {
     types.push_back(cache);
   }
   builder.setInsertionPointToEnd(module->getBody());
-  auto function = func::FuncOp::create(
-      builder, loc(spec.stack.name), isDecoder() ? "step" : "encode",
-      builder.getFunctionType(types, {}));
+  auto function = func::FuncOp::create(builder, loc(spec.stack.name),
+                                       isDecoder() ? "step" : "encode",
+                                       builder.getFunctionType(types, {}));
   for (auto [index, port] : llvm::enumerate(inputs)) {
-    function.setArgAttr(index, transformer::kInputAttrName,
-                        transformer::InputAttr::get(context, port.name,
-                                                    port.fill, port.limit));
+    function.setArgAttr(
+        index, transformer::kInputAttrName,
+        transformer::InputAttr::get(context, port.name, port.fill, port.limit));
   }
   function.setArgAttr(inputs.size(), transformer::kRowsAttrName,
                       builder.getUnitAttr());
@@ -179,9 +180,9 @@ Value ModelBuilder::buildEmbeddings() {
   std::string name = spec.stack.name + ".embeddings";
   auto lookUp = [&](const std::string &ids, const std::string &table,
                     int64_t offset, bool optional) -> Value {
-    return transformer::EmbeddingOp::create(
-        builder, loc(name + "." + ids), input(ids), path.weight(table), offset,
-        optional);
+    return transformer::EmbeddingOp::create(builder, loc(name + "." + ids),
+                                            input(ids), path.weight(table),
+                                            offset, optional);
   };
   auto add = [&](Value x, Value y) -> Value {
     return transformer::AddOp::create(builder, loc(name), x, y);
@@ -213,17 +214,17 @@ Value ModelBuilder::buildRun(const spec::LayerRun &run, Value x) {
     return arith::ConstantIndexOp::create(builder, where, value);
   };
   Value first = constant(run.first);
-  auto loop = scf::ForOp::create(
-      builder, where, constant(0), constant(run.count), constant(1),
-      ValueRange{x});
+  auto loop =
+      scf::ForOp::create(builder, where, constant(0), constant(run.count),
+                         constant(1), ValueRange{x});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value index = loop.getInductionVar(), layer = index;
   if (run.first != 0) {
     layer = arith::AddIOp::create(builder, where, index, first);
   }
-  Value y = buildLayer(path, run, context, {index, layer},
-                       loop.getRegionIterArg(0));
+  Value y =
+      buildLayer(path, run, context, {index, layer}, loop.getRegionIterArg(0));
   scf::YieldOp::create(builder, where, y);
   return loop.getResult(0);
 }
@@ -271,8 +272,7 @@ Value ModelBuilder::buildHead(const spec::Head &head, Value x) {
       x = path.norm(x, norm->norm, norm->path);
     } else if (auto *logits = std::get_if<spec::LogitsStep>(&step)) {
       Value weight = path.weight(logits->weight);
-      Value bias =
-          logits->bias ? path.weight(logits->path + ".bias") : Value();
+      Value bias = logits->bias ? path.weight(logits->path + ".bias") : Value();
       x = transformer::LinearOp::create(builder, loc(logits->path), x, weight,
                                         bias);
     } else if (auto *act = std::get_if<spec::ActStep>(&step)) {

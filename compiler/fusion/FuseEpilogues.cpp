@@ -61,7 +61,8 @@ template <typename Product> struct FuseResidual : OpRewritePattern<AddOp> {
       rewriter.replaceOp(op, product.getResult());
       return success();
     }
-    return rewriter.notifyMatchFailure(op, "no operand is a product of its own");
+    return rewriter.notifyMatchFailure(op,
+                                       "no operand is a product of its own");
   }
 };
 

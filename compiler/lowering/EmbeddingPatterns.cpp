@@ -33,9 +33,8 @@ lookUp(ImplicitLocOpBuilder &b, Value ids, Value table, int64_t width,
   Value init = tensor::EmptyOp::create(
       b, ArrayRef<int64_t>{ShapedType::kDynamic, width}, b.getF32Type(), rows);
   AffineExpr row = getAffineDimExpr(0, context);
-  SmallVector<AffineMap> maps = {
-      AffineMap::get(2, 0, row, context),
-      AffineMap::getMultiDimIdentityMap(2, context)};
+  SmallVector<AffineMap> maps = {AffineMap::get(2, 0, row, context),
+                                 AffineMap::getMultiDimIdentityMap(2, context)};
   SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
   return linalg::GenericOp::create(
              b, init.getType(), ids, init, maps, iterators,
@@ -83,8 +82,8 @@ struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
         return element;
       }
       Value zero = arith::ConstantIntOp::create(inner, 0, 32);
-      Value absent = arith::CmpIOp::create(inner, arith::CmpIPredicate::slt,
-                                           id, zero);
+      Value absent =
+          arith::CmpIOp::create(inner, arith::CmpIPredicate::slt, id, zero);
       return arith::SelectOp::create(inner, absent, f32Constant(inner, 0),
                                      element);
     };
@@ -94,8 +93,7 @@ struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
     if (transformer::WeightOp panels = findPanels(b, table)) {
       table = panels;
     }
-    rewriter.replaceOp(op,
-                       lookUp(b, op.getIds(), table, width, index, value));
+    rewriter.replaceOp(op, lookUp(b, op.getIds(), table, width, index, value));
     return success();
   }
 };
@@ -107,12 +105,10 @@ struct LowerGatherRows : OpRewritePattern<transformer::GatherRowsOp> {
   LogicalResult matchAndRewrite(transformer::GatherRowsOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOp(
-        op, lookUp(b, op.getRows(), op.getInput(),
-                   transformer::widthOf(op.getInput()), toIndex,
-                   [](ImplicitLocOpBuilder &, Value, Value element) {
-                     return element;
-                   }));
+    rewriter.replaceOp(op, lookUp(b, op.getRows(), op.getInput(),
+                                  transformer::widthOf(op.getInput()), toIndex,
+                                  [](ImplicitLocOpBuilder &, Value,
+                                     Value element) { return element; }));
     return success();
   }
 };

@@ -95,9 +95,9 @@ static LogicalResult lowerOutput(transformer::OutputOp op) {
       arith::CmpIOp::create(b, arith::CmpIPredicate::ne, address, null);
   auto conditional = scf::IfOp::create(b, given, /*withElseRegion=*/false);
   Block &then = conditional.getThenRegion().front();
-  then.getOperations().splice(then.begin(),
-                              op.getBody().front().getOperations(),
-                              op.getBody().front().begin(), Block::iterator(yield));
+  then.getOperations().splice(
+      then.begin(), op.getBody().front().getOperations(),
+      op.getBody().front().begin(), Block::iterator(yield));
   b.setInsertionPoint(then.getTerminator());
   storeOutput(b, yield.getValue(), out);
   op.erase();
@@ -130,12 +130,11 @@ static void carryInPlace(scf::ForOp loop) {
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   ImplicitLocOpBuilder b(loop.getLoc(), yield);
   for (OpOperand &operand : yield->getOpOperands()) {
-    BlockArgument carried =
-        loop.getRegionIterArg(operand.getOperandNumber());
+    BlockArgument carried = loop.getRegionIterArg(operand.getOperandNumber());
     if (isa<RankedTensorType>(carried.getType()) &&
         findRoot(operand.get()) != carried) {
-      operand.set(linalg::CopyOp::create(b, operand.get(), carried)
-                      .getResult(0));
+      operand.set(
+          linalg::CopyOp::create(b, operand.get(), carried).getResult(0));
     }
   }
 }

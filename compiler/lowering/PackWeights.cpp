@@ -25,8 +25,17 @@ constexpr int64_t kAlignment = 64;
 /// Row r of the result, element c, is element
 ///   (r / Panel) * PanelStride + c * Panel + r % Panel
 /// of the packed parameter; rows one after the other are panels of one row.
-enum Field { FirstElement, RowStride, ColumnStride, Rows, Columns, Panel,
-             Offset, LayerStride, NumFields };
+enum Field {
+  FirstElement,
+  RowStride,
+  ColumnStride,
+  Rows,
+  Columns,
+  Panel,
+  Offset,
+  LayerStride,
+  NumFields
+};
 using Geometry = std::array<int64_t, NumFields>;
 
 static Geometry geometryOf(transformer::ParameterOp op) {
@@ -55,8 +64,8 @@ static SmallVector<Value> buildSwitch(ImplicitLocOpBuilder &b, Value weight,
                                       ArrayRef<Geometry> geometries) {
   auto cases = llvm::to_vector(llvm::seq<int64_t>(0, geometries.size()));
   SmallVector<Type> types(NumFields, b.getIndexType());
-  auto op = scf::IndexSwitchOp::create(b, types, weight, cases,
-                                       geometries.size());
+  auto op =
+      scf::IndexSwitchOp::create(b, types, weight, cases, geometries.size());
   auto fill = [&](Region &region, const Geometry &geometry) {
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&region);
@@ -95,16 +104,16 @@ static void buildCopy(ImplicitLocOpBuilder &b, Type type, Value source,
   Value number = arith::DivUIOp::create(b, row, fields[Panel]);
   Value inPanel = arith::RemUIOp::create(b, row, fields[Panel]);
   Value panelStride = multiply(fields[Panel], fields[Columns]);
-  Value toRow = arith::AddIOp::create(b, multiply(number, panelStride), inPanel);
+  Value toRow =
+      arith::AddIOp::create(b, multiply(number, panelStride), inPanel);
   Value fromRow = arith::AddIOp::create(b, fields[FirstElement],
                                         multiply(row, fields[RowStride]));
   auto columns = scf::ForOp::create(b, zero, fields[Columns], one);
   b.setInsertionPointToStart(columns.getBody());
   Value column = columns.getInductionVar();
-  Value from = arith::AddIOp::create(b, fromRow,
-                                     multiply(column, fields[ColumnStride]));
-  Value to =
-      arith::AddIOp::create(b, toRow, multiply(column, fields[Panel]));
+  Value from =
+      arith::AddIOp::create(b, fromRow, multiply(column, fields[ColumnStride]));
+  Value to = arith::AddIOp::create(b, toRow, multiply(column, fields[Panel]));
   // A tensor in a file may begin at any byte.
   Value value = memref::LoadOp::create(b, view, from, /*nontemporal=*/false,
                                        llvm::MaybeAlign(1));
@@ -126,8 +135,8 @@ static void buildPack(ModuleOp module, ArrayRef<Geometry> geometries) {
   Block *body = function.addEntryBlock();
   b.setInsertionPointToStart(body);
   SmallVector<Value> fields = buildSwitch(b, body->getArgument(0), geometries);
-  Value layer = arith::MulIOp::create(b, body->getArgument(1),
-                                      fields[LayerStride]);
+  Value layer =
+      arith::MulIOp::create(b, body->getArgument(1), fields[LayerStride]);
   Value start = arith::AddIOp::create(b, fields[Offset], layer);
   // The last panel's rows beyond the last row included.
   Value panels = arith::CeilDivUIOp::create(b, fields[Rows], fields[Panel]);
@@ -138,8 +147,8 @@ static void buildPack(ModuleOp module, ArrayRef<Geometry> geometries) {
       body->getArgument(4), start, count);
   SmallVector<Type> types = {b.getF32Type(), b.getF16Type(), b.getBF16Type()};
   SmallVector<int64_t> cases = {0, 1, 2};
-  auto dtype = scf::IndexSwitchOp::create(b, TypeRange(),
-                                          body->getArgument(2), cases, 3);
+  auto dtype = scf::IndexSwitchOp::create(b, TypeRange(), body->getArgument(2),
+                                          cases, 3);
   func::ReturnOp::create(b);
   for (auto [region, type] : llvm::zip(dtype.getCaseRegions(), types)) {
     b.createBlock(&region);

@@ -118,12 +118,11 @@ Value PanelProduct::buildSums(const Segment &segment, Value init,
       AffineMap::get(4, 0, {t, k}, context),
       AffineMap::get(4, 0, {n0, k, n1}, context),
       AffineMap::get(4, 0, map.getResults(), context)};
-  Value panels = slice(
-      weight, {index(segment.panel), index(0), index(segment.offset)},
-      {index(segment.panels), index(shape[1]), index(segment.width)});
+  Value panels =
+      slice(weight, {index(segment.panel), index(0), index(segment.offset)},
+            {index(segment.panels), index(shape[1]), index(segment.width)});
   Value zero = linalg::FillOp::create(b, f32Constant(b, 0), init).getResult(0);
-  SmallVector<utils::IteratorType> iterators(4,
-                                             utils::IteratorType::parallel);
+  SmallVector<utils::IteratorType> iterators(4, utils::IteratorType::parallel);
   iterators.back() = utils::IteratorType::reduction;
   return linalg::GenericOp::create(
              b, zero.getType(), ValueRange{x, panels}, zero, maps, iterators,
@@ -149,8 +148,7 @@ Value PanelProduct::applyEpilogue(const Segment &segment, Value init,
   AffineMap byPanel = AffineMap::get(3, 0, {t, n0, n1}, context);
   Value dynamicRows = tensor::DimOp::create(b, x, 0);
   Value sums = tensor::EmptyOp::create(
-      b,
-      ArrayRef<int64_t>{ShapedType::kDynamic, segment.panels, segment.width},
+      b, ArrayRef<int64_t>{ShapedType::kDynamic, segment.panels, segment.width},
       b.getF32Type(), dynamicRows);
   SmallVector<Value> inputs = {buildSums(segment, sums, byPanel)};
   SmallVector<AffineMap> maps = {byPanel};
@@ -166,8 +164,7 @@ Value PanelProduct::applyEpilogue(const Segment &segment, Value init,
     }
   }
   maps.push_back(byRow);
-  SmallVector<utils::IteratorType> iterators(3,
-                                             utils::IteratorType::parallel);
+  SmallVector<utils::IteratorType> iterators(3, utils::IteratorType::parallel);
   return linalg::GenericOp::create(
              b, init.getType(), inputs, init, maps, iterators,
              [&](OpBuilder &builder, Location loc, ValueRange v) {
@@ -198,8 +195,7 @@ Value PanelProduct::buildSegment(const Segment &segment, Value y) {
                                     : applyEpilogue(segment, init, byRow);
   SmallVector<OpFoldResult> strides(2, index(1));
   return tensor::InsertSliceOp::create(
-      b, result, y,
-      ArrayRef<OpFoldResult>{index(0), index(first(segment))},
+      b, result, y, ArrayRef<OpFoldResult>{index(0), index(first(segment))},
       ArrayRef<OpFoldResult>{rows(), index(segment.panels * segment.width)},
       strides);
 }

@@ -30,8 +30,8 @@ static Value buildGeluNew(ImplicitLocOpBuilder &b, Value x) {
   Value cube = arith::MulFOp::create(b, square, x);
   Value small = arith::MulFOp::create(b, cube, f32Constant(b, 0.044715));
   Value sum = arith::AddFOp::create(b, x, small);
-  Value scaled = arith::MulFOp::create(
-      b, sum, f32Constant(b, std::sqrt(2 / M_PI)));
+  Value scaled =
+      arith::MulFOp::create(b, sum, f32Constant(b, std::sqrt(2 / M_PI)));
   return halfOnePlus(b, x, math::TanhOp::create(b, scaled));
 }
 
@@ -88,11 +88,10 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
                                  AffineMap::get(3, 0, {n, k}, context),
                                  AffineMap::get(3, 0, {t, n}, context)};
   Value empty = emptyRows(b, x, transformer::rowsOf(weight));
-  Value zero =
-      linalg::FillOp::create(b, f32Constant(b, 0), empty).getResult(0);
-  SmallVector<utils::IteratorType> iterators = {
-      utils::IteratorType::parallel, utils::IteratorType::parallel,
-      utils::IteratorType::reduction};
+  Value zero = linalg::FillOp::create(b, f32Constant(b, 0), empty).getResult(0);
+  SmallVector<utils::IteratorType> iterators = {utils::IteratorType::parallel,
+                                                utils::IteratorType::parallel,
+                                                utils::IteratorType::reduction};
   Value product =
       linalg::GenericOp::create(
           b, zero.getType(), ValueRange{x, weight}, zero, maps, iterators,
@@ -207,9 +206,9 @@ struct LowerActivation : OpRewritePattern<transformer::ActivationOp> {
   LogicalResult matchAndRewrite(transformer::ActivationOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOp(op, mapActivation(
-                               b, op.getAct(), op.getInput(),
-                               lastUses.contains(op.getInputMutable())));
+    rewriter.replaceOp(op,
+                       mapActivation(b, op.getAct(), op.getInput(),
+                                     lastUses.contains(op.getInputMutable())));
     return success();
   }
 
@@ -256,8 +255,7 @@ struct LowerSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
     auto body = [&](OpBuilder &builder, Location loc, ValueRange) {
       Value row = linalg::IndexOp::create(builder, loc, 0);
       Value column = linalg::IndexOp::create(builder, loc, 1);
-      Value first =
-          arith::ConstantIndexOp::create(builder, loc, op.getFirst());
+      Value first = arith::ConstantIndexOp::create(builder, loc, op.getFirst());
       Value from = arith::AddIOp::create(builder, loc, column, first);
       Value element = tensor::ExtractOp::create(builder, loc, op.getInput(),
                                                 ValueRange{row, from});

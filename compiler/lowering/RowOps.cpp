@@ -26,13 +26,14 @@ void LastUses::findPlaces(LoopLikeOpInterface loop) {
   for (auto [carried, yielded] :
        llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues())) {
     Operation *op = findStart(yielded, *this);
-    bool dead = op && op->getBlock() == carried.getOwner() &&
-                llvm::all_of(carried.getUsers(), [&, &carried = carried](
-                                                     Operation *user) {
-                  Operation *ancestor =
-                      carried.getOwner()->findAncestorOpInBlock(*user);
-                  return ancestor && ancestor->isBeforeInBlock(op);
-                });
+    bool dead =
+        op && op->getBlock() == carried.getOwner() &&
+        llvm::all_of(carried.getUsers(),
+                     [&, &carried = carried](Operation *user) {
+                       Operation *ancestor =
+                           carried.getOwner()->findAncestorOpInBlock(*user);
+                       return ancestor && ancestor->isBeforeInBlock(op);
+                     });
     if (dead) {
       places[op] = carried;
     }

@@ -14,12 +14,18 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
-/// A contraction over panels: (panel, row, column, k). Its result is in panels,
-/// for an epilogue, or else has fewer axes.
+/// A product with panels is (panel, row, column in the panel, k). Its result is
+/// in panels too, for an epilogue, or else already rows; as such it is no
+/// contraction in upstream's sense, so the iterators must tell.
 static bool isPanelProduct(Operation *op) {
   auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
-  return linalgOp && linalg::isaContractionOpInterface(linalgOp) &&
-         linalgOp.getNumLoops() == 4;
+  if (!linalgOp) {
+    return false;
+  }
+  auto parallel = utils::IteratorType::parallel;
+  return linalgOp.getIteratorTypesArray() ==
+         SmallVector<utils::IteratorType>{parallel, parallel, parallel,
+                                          utils::IteratorType::reduction};
 }
 
 static bool takesPanelProduct(linalg::LinalgOp op) {
@@ -38,7 +44,8 @@ static bool isOverRows(linalg::LinalgOp op) {
 }
 
 namespace {
-struct SelectStrategyPass : tfc::impl::SelectStrategyPassBase<SelectStrategyPass> {
+struct SelectStrategyPass
+    : tfc::impl::SelectStrategyPassBase<SelectStrategyPass> {
   using Base::Base;
 
   void runOnOperation() override {
@@ -46,9 +53,9 @@ struct SelectStrategyPass : tfc::impl::SelectStrategyPassBase<SelectStrategyPass
     MLIRContext *context = &getContext();
     auto set = [&](Operation *op, ArrayRef<int64_t> parallel,
                    ArrayRef<int64_t> rows, ArrayRef<int64_t> reduction) {
-      op->setAttr(transformer::kStrategyAttrName,
-                  transformer::StrategyAttr::get(context, parallel, rows,
-                                                 reduction));
+      op->setAttr(
+          transformer::kStrategyAttrName,
+          transformer::StrategyAttr::get(context, parallel, rows, reduction));
     };
     getOperation().walk([&](linalg::LinalgOp op) {
       if (isPanelProduct(op)) {

@@ -85,6 +85,13 @@ void tfc::buildLinalgToBuffer(OpPassManager &pm, const PipelineOptions &) {
   verifyStage(pm, "buffer");
 }
 
+/// Our own polynomials; --opt=none keeps upstream's, as a second opinion.
+static void expandMath(OpPassManager &pm) {
+  ExpandMathPassOptions options;
+  options.polynomials = Polynomials::Own;
+  pm.addPass(createExpandMathPass(options));
+}
+
 static void tile(OpPassManager &pm, StringRef level) {
   TileAndFusePassOptions options;
   options.level = level.str();
@@ -108,19 +115,23 @@ void tfc::buildTiledToVector(OpPassManager &pm,
   vectorize.lanes = strategy.lanes;
   vectorize.unroll = strategy.unroll;
   pm.addNestedPass<func::FuncOp>(createVectorizePass(vectorize));
-  pm.addPass(createExpandMathPass());
+  expandMath(pm);
   clean(pm);
   verifyStage(pm, "vector");
 }
 
-void tfc::buildVectorToBuffer(OpPassManager &pm, const PipelineOptions &) {
+void tfc::buildVectorToBuffer(OpPassManager &pm,
+                              const PipelineOptions &options) {
   bufferize(pm);
   // What has no static tile is rows of plain loops, which LLVM vectorises.
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
-  pm.addPass(createEmitCpuKernelsPass());
+  EmitCpuKernelsPassOptions kernels;
+  kernels.kernels = "vector";
+  kernels.lanes = chooseStrategy(options.target.name).lanes;
+  pm.addPass(createEmitCpuKernelsPass(kernels));
   pm.addNestedPass<func::FuncOp>(createLowerContractionsPass());
-  pm.addPass(createExpandMathPass());
+  expandMath(pm);
   clean(pm);
   pm.addPass(createPlanWorkspacePass());
   verifyStage(pm, "buffer");

@@ -7,8 +7,8 @@
 using namespace tfc;
 using llvm::StringRef;
 
-static const StringRef modelDialects[] = {"builtin", "func", "arith", "scf",
-                                          "tensor", "transformer"};
+static const StringRef modelDialects[] = {"builtin", "func",   "arith",
+                                          "scf",     "tensor", "transformer"};
 
 static const StringRef linalgDialects[] = {
     "builtin", "func",   "arith",  "math",          "scf",
@@ -23,13 +23,13 @@ static const StringRef tiledDialects[] = {
     "tensor",  "linalg", "memref", "bufferization", "affine",
 };
 static const StringRef vectorDialects[] = {
-    "builtin", "func",   "arith",  "math",          "scf",    "tensor",
+    "builtin", "func",   "arith",         "math",   "scf",    "tensor",
     "linalg",  "memref", "bufferization", "affine", "vector", "ub",
 };
 
-static const StringRef bufferDialects[] = {"builtin", "func", "arith",  "math",
-                                           "memref",  "scf",  "affine", "vector",
-                                           "ub",      "llvm"};
+static const StringRef bufferDialects[] = {
+    "builtin", "func",   "arith",  "math", "memref",
+    "scf",     "affine", "vector", "ub",   "llvm"};
 static const StringRef bufferOps[] = {"transformer.parameter",
                                       "transformer.worker"};
 
@@ -51,30 +51,20 @@ static const Stage stages[] = {
      "cse"},
     {"linalg",
      "linalg on tensors, and the structured ops that linalg cannot say",
-     linalgDialects,
-     linalgOps,
-     "tfc-lower-to-linalg",
+     linalgDialects, linalgOps, "tfc-lower-to-linalg",
      "tfc-lower-to-linalg, tfc-select-strategy (full), tfc-pack-weights, "
      "canonicalize"},
-    {"tiled",
-     "loops over tiles of static rows and widths (full only)",
-     tiledDialects,
-     linalgOps,
-     "tfc-lower-to-linalg",
+    {"tiled", "loops over tiles of static rows and widths (full only)",
+     tiledDialects, linalgOps, "tfc-lower-to-linalg",
      "tfc-tile-and-fuse{level=parallel}, tfc-tile-and-fuse{level=rows}, "
      "tfc-specialize-remainder, tfc-tile-and-fuse{level=reduction}, "
      "canonicalize and cse after each"},
     {"vector",
      "static tiles as vectors; linalg only where rows are dynamic (full only)",
-     vectorDialects,
-     linalgOps,
-     "tfc-lower-to-linalg",
+     vectorDialects, linalgOps, "tfc-lower-to-linalg",
      "tfc-vectorize, tfc-expand-math, canonicalize, cse"},
-    {"buffer",
-     "loops over buffers in memory that the host lends",
-     bufferDialects,
-     bufferOps,
-     "tfc-emit-cpu-kernels",
+    {"buffer", "loops over buffers in memory that the host lends",
+     bufferDialects, bufferOps, "tfc-emit-cpu-kernels",
      "one-shot-bufferize, canonicalize, cse, loops for linalg "
      "(convert-linalg-to-parallel-loops; full: convert-linalg-to-loops, "
      "scf-forall-to-parallel), tfc-emit-cpu-kernels, tfc-lower-contractions "

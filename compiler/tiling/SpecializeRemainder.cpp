@@ -17,9 +17,9 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
-/// Fills `region` with the body of `loop` for exactly `rows` rows. Every size in
-/// the body is an affine expression of the end and the induction variable, so
-/// with end = begin + rows the canonicalizer folds it to a constant.
+/// Fills `region` with the body of `loop` for exactly `rows` rows. Every size
+/// in the body is an affine expression of the end and the induction variable,
+/// so with end = begin + rows the canonicalizer folds it to a constant.
 static void buildCase(IRRewriter &rewriter, scf::ForOp loop, int64_t rows,
                       Region &region) {
   Location loc = loop.getLoc();
@@ -79,7 +79,8 @@ struct SpecializeRemainderPass
       std::optional<int64_t> step = getConstantIntValue(loop.getStep());
       scf::ForOp partial;
       rewriter.setInsertionPoint(loop);
-      // Fails where the rows are a static multiple of the tile: nothing is left.
+      // Fails where the rows are a static multiple of the tile: nothing is
+      // left.
       if (step && succeeded(scf::peelForLoopAndSimplifyBounds(rewriter, loop,
                                                               partial))) {
         switchOverRows(rewriter, partial, *step);

@@ -10,6 +10,7 @@ Strategy tfc::chooseStrategy(llvm::StringRef program) {
     // registers; each of the 3 loads serves 8 multiplications.
     return {16, 48, 8, 64, 4, 8};
   }
-  // 6 x 16 in 16 registers of 8 floats: 12 accumulators, 2 vectors, 1 broadcast.
+  // 6 x 16 in 16 registers of 8 floats: 12 accumulators, 2 vectors, 1
+  // broadcast.
   return {8, 16, 6, 60, 4, 8};
 }

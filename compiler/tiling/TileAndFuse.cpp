@@ -38,9 +38,9 @@ struct TileAndFusePass : tfc::impl::TileAndFusePassBase<TileAndFusePass> {
     if (parallel.empty() && rows.empty() && reduction.empty()) {
       op->removeAttr(transformer::kStrategyAttrName);
     } else {
-      op->setAttr(transformer::kStrategyAttrName,
-                  StrategyAttr::get(op->getContext(), parallel, rows,
-                                    reduction));
+      op->setAttr(
+          transformer::kStrategyAttrName,
+          StrategyAttr::get(op->getContext(), parallel, rows, reduction));
     }
     return sizes;
   }
@@ -78,8 +78,10 @@ struct TileAndFusePass : tfc::impl::TileAndFusePassBase<TileAndFusePass> {
            bool) -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
           // Another root has items of its own; fusing it would compute it again
           // in each of ours.
+          // Its loop, if it is tiled already, would be copied in the same way.
           StrategyAttr strategy = strategyOf(producer.getOwner());
-          if (strategy && !strategy.getParallel().empty()) {
+          if (isa<LoopLikeOpInterface>(producer.getOwner()) ||
+              (strategy && !strategy.getParallel().empty())) {
             return std::nullopt;
           }
           return scf::SCFTileAndFuseOptions::ControlFnResult{};

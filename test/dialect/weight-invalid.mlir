@@ -39,6 +39,12 @@ transformer.parameter @parameter_c3_tied_to_itself : tensor<8x4xf32>
 
 // -----
 
+// expected-error @below {{expected a panel of at least 1 row of a matrix, got 16 of 'tensor<8xf32>'}}
+transformer.parameter @parameter_c4_panel_of_a_vector : tensor<8xf32>
+  from <["w"], stored_rows = 8> panel 16
+
+// -----
+
 // The type is an attribute, so ODS does not check it.
 // expected-error @below {{expected a static f32 vector or matrix, got 'tensor<?x4xf32>'}}
 transformer.parameter @parameter_type : tensor<?x4xf32>

@@ -84,12 +84,12 @@ typedef struct {
 } tfc_model_options;
 
 /* Loads a library, finds its weights and packs them. The weight files are not
- * needed afterwards; a file of packed weights is, until the model is freed. Free
- * the model with tfc_model_free, after its sessions.
- * Errors: NOT_FOUND (files, tensors, program), INCOMPATIBLE (not a library of
- * this ABI version, CPU features missing, tensors of other shapes, packed
- * weights of something else), INVALID_ARGUMENT (malformed files), EXHAUSTED.
- * One line a tensor. Any. */
+ * needed afterwards; a file of packed weights is, until the model is freed.
+ * Free the model with tfc_model_free, after its sessions. Errors: NOT_FOUND
+ * (files, tensors, program), INCOMPATIBLE (not a library of this ABI version,
+ * CPU features missing, tensors of other shapes, packed weights of something
+ * else), INVALID_ARGUMENT (malformed files), EXHAUSTED. One line a tensor. Any.
+ */
 TFC_API tfc_error *tfc_model_load(const tfc_model_options *options,
                                   tfc_model **out);
 

@@ -48,11 +48,11 @@ func.func @activates_between_two_products(%x: tensor<?x8xf32>,
 func.func @multiplies_with_the_active_gate(
     %x: tensor<?x8xf32>, %up: tensor<6x8xf32>, %down: tensor<8x6xf32>,
     %gate: tensor<6x8xf32>, %gate_bias: tensor<6xf32>) -> tensor<?x8xf32> {
-  // CHECK: %[[INNER:.*]] = linalg.generic {{.*}} ins(%[[INPUT]], %[[UP]]
   // CHECK: %[[PRODUCT:.*]] = linalg.generic {{.*}} ins(%[[INPUT]], %[[GATE]]
-  // CHECK: %[[BIASED:.*]] = linalg.generic {{.*}} ins(%[[GATE_BIAS]] : {{.*}}) outs(%[[PRODUCT]]
-  // CHECK: %[[ACTIVE:.*]] = linalg.generic {{.*}} outs(%[[BIASED]]
+  // CHECK: %[[ACTIVE:.*]] = linalg.generic {{.*}} ins(%[[GATE_BIAS]] : {{.*}}) outs(%[[PRODUCT]]
+  // CHECK: arith.addf
   // CHECK: arith.maximumf
+  // CHECK: %[[INNER:.*]] = linalg.generic {{.*}} ins(%[[INPUT]], %[[UP]]
   // CHECK: %[[GATED:.*]] = linalg.generic {{.*}} ins(%[[ACTIVE]] : {{.*}}) outs(%[[INNER]]
   // CHECK: arith.mulf
   // CHECK: linalg.generic {{.*}} ins(%[[GATED]], %[[DOWN]]

@@ -64,12 +64,15 @@ transformer.parameter @last : tensor<8x8xf32>
 // CHECK: case 0
 // CHECK: %[[FLOATS:.*]] = memref.view %[[SOURCE]]{{.*}} to memref<?xf32>
 // CHECK: scf.for %[[ROW:.*]] = %[[C0]] to %[[FIELDS]]#3
+// CHECK: %[[TO_ROW:.*]] = arith.muli %[[ROW]], %[[FIELDS]]#4
+// CHECK: %[[ROW_DISTANCE:.*]] = arith.muli %[[ROW]], %[[FIELDS]]#1
+// CHECK: %[[FROM_ROW:.*]] = arith.addi %[[FIELDS]]#0, %[[ROW_DISTANCE]]
 // CHECK: scf.for %[[COLUMN:.*]] = %[[C0]] to %[[FIELDS]]#4
-// CHECK: arith.muli %[[ROW]], %[[FIELDS]]#1
-// CHECK: arith.muli %[[COLUMN]], %[[FIELDS]]#2
-// CHECK: %[[FROM:.*]] = arith.addi %[[FIELDS]]#0,
+// CHECK: %[[COLUMN_DISTANCE:.*]] = arith.muli %[[COLUMN]], %[[FIELDS]]#2
+// CHECK: %[[FROM:.*]] = arith.addi %[[FROM_ROW]], %[[COLUMN_DISTANCE]]
+// CHECK: %[[TO:.*]] = arith.addi %[[TO_ROW]], %[[COLUMN]]
 // CHECK: %[[VALUE:.*]] = memref.load %[[FLOATS]][%[[FROM]]] {alignment = 1 : i64}
-// CHECK: memref.store %[[VALUE]], %[[TARGET]]
+// CHECK: memref.store %[[VALUE]], %[[TARGET]][%[[TO]]]
 
 // f16 and bf16 are converted; no other dtype is.
 // CHECK: case 1

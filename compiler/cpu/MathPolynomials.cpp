@@ -1,0 +1,106 @@
+// The polynomials: fit_polynomials.py makes the coefficients, and prints how
+// far from the functions they are.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/cpu/MathPolynomials.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+/// A constant of the type of `like`, in every lane.
+static Value splat(ImplicitLocOpBuilder &b, Value like, float value) {
+  FloatAttr scalar = b.getF32FloatAttr(value);
+  if (auto type = dyn_cast<VectorType>(like.getType())) {
+    return arith::ConstantOp::create(b, DenseElementsAttr::get(type, scalar));
+  }
+  return arith::ConstantOp::create(b, scalar);
+}
+
+/// The polynomial in `x` with these coefficients, the highest power's first.
+static Value evaluate(ImplicitLocOpBuilder &b, Value x,
+                      ArrayRef<float> coefficients) {
+  Value sum = splat(b, x, coefficients.front());
+  for (float coefficient : coefficients.drop_front()) {
+    sum = math::FmaOp::create(b, sum, x, splat(b, x, coefficient));
+  }
+  return sum;
+}
+
+/// The smaller of `x` and `bound`. In this form NaN passes, and it is one
+/// instruction (arith.minimumf takes several).
+static Value atMost(ImplicitLocOpBuilder &b, Value x, float bound) {
+  Value most = splat(b, x, bound);
+  Value above = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, most, x);
+  return arith::SelectOp::create(b, above, most, x);
+}
+
+/// The larger of `x` and `bound`, likewise.
+static Value atLeast(ImplicitLocOpBuilder &b, Value x, float bound) {
+  Value least = splat(b, x, bound);
+  Value below = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, least, x);
+  return arith::SelectOp::create(b, below, least, x);
+}
+
+/// x (offset + P(u) / Q(u)) within [-1, 1], where u is x^2 and at most `bound`.
+/// Past the bound that grows with x, so that it ends at 1 exactly.
+static Value buildOddRational(ImplicitLocOpBuilder &b, Value x, float bound,
+                              float offset, ArrayRef<float> p,
+                              ArrayRef<float> q) {
+  Value square = atMost(b, arith::MulFOp::create(b, x, x), bound);
+  Value above = arith::MulFOp::create(b, x, evaluate(b, square, p));
+  Value quotient = arith::DivFOp::create(b, above, evaluate(b, square, q));
+  Value y = math::FmaOp::create(b, x, splat(b, x, offset), quotient);
+  return atLeast(b, atMost(b, y, 1.0f), -1.0f);
+}
+
+Value tfc::buildExp(ImplicitLocOpBuilder &b, Value x) {
+  // Within the bounds n is in [-126, 129]: a scale of 0 and one of infinity.
+  x = atMost(b, atLeast(b, x, -87.0f), 89.5f);
+  // Among floats of this size the distance is 1, so the sum is rounded to an
+  // integer n, and n + 126 is in its low bits: the exponent of 2^(n - 1).
+  Value shift = splat(b, x, 0x1.8p23f + 126);
+  Value biased = math::FmaOp::create(b, x, splat(b, x, 1.44269504f), shift);
+  Value n = arith::SubFOp::create(b, biased, shift);
+  // r = x - n ln 2. With the nearest float to ln 2 the first difference is
+  // exact; the second adds what that float lacks.
+  Value r = math::FmaOp::create(b, n, splat(b, x, -0.693147182f), x);
+  r = math::FmaOp::create(b, n, splat(b, x, 1.90465421e-9f), r);
+  // 2 e^r 2^(n - 1), as 2^n overflows before e^x does. The price is at the
+  // other end: 2^(n - 1) is 0 from n = -126 on.
+  Value twice = evaluate(b, r,
+                         {0.00276778429f, 0.0167383868f, 0.0833362043f,
+                          0.333330333f, 0.999999881f, 2.0f, 2.0f});
+  Type integer = b.getI32Type();
+  Attribute bits = b.getI32IntegerAttr(23);
+  if (auto type = dyn_cast<VectorType>(x.getType())) {
+    integer = type.clone(integer);
+    bits = DenseElementsAttr::get(cast<VectorType>(integer), bits);
+  }
+  Value exponent = arith::BitcastOp::create(b, integer, biased);
+  exponent = arith::ShLIOp::create(
+      b, exponent, arith::ConstantOp::create(b, cast<TypedAttr>(bits)));
+  Value scale = arith::BitcastOp::create(b, x.getType(), exponent);
+  // A product, not a sum of exponents: NaN, 0 and infinity come out right.
+  return arith::MulFOp::create(b, twice, scale);
+}
+
+Value tfc::buildTanh(ImplicitLocOpBuilder &b, Value x) {
+  return buildOddRational(
+      b, x, 7.95f * 7.95f, 0.0179260876f,
+      {1.58661642e-05f, 0.00310826604f, 0.126109377f, 0.982073903f},
+      {8.58402132e-07f, 0.00034214466f, 0.026187459f, 0.467828989f, 1.0f});
+}
+
+Value tfc::buildErf(ImplicitLocOpBuilder &b, Value x) {
+  return buildOddRational(b, x, 3.73f * 3.73f, 0.0554840192f,
+                          {0.000224018106f, 0.00269667036f, 0.0457944572f,
+                           0.155816138f, 1.07289517f},
+                          {3.96669602e-05f, 0.00110934896f, 0.0144370608f,
+                           0.111325033f, 0.4958013f, 1.0f});
+}
+
+Value tfc::buildRsqrt(ImplicitLocOpBuilder &b, Value x) {
+  Value root = math::SqrtOp::create(b, x);
+  return arith::DivFOp::create(b, splat(b, x, 1.0f), root);
+}

@@ -1,0 +1,136 @@
+// Attention in vectors: how it is cut into work, tiles and vectors, and what
+// keeps its bits independent of all that.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-emit-cpu-kernels=kernels=vector --canonicalize --cse --split-input-file | FileCheck %s
+
+!cache = !transformer.cache<layers = 3, kv_heads = 1, head_dim = 64>
+
+// 3 layers of keys and values of 64 positions, 64 numbers each.
+// CHECK-LABEL: @works_on_heads_then_items
+// CHECK-SAME: %[[WORKERS:[a-z0-9]*]]: index {transformer.workers}
+// CHECK-SAME: transformer.cache = {block_bytes = 98304 : i64, block_tokens = 64 : i64, layer_bytes = 32768 : i64, layers = 3 : i64, query_rows = 8 : i64}
+func.func @works_on_heads_then_items(
+    %q: memref<?x128xf32>, %y: memref<?x128xf32>, %scale: f32, %layer: index,
+    %cache: !cache, %batch: !transformer.batch) {
+  // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : index
+  // CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : index
+  // One scratch memory a worker, and nothing else.
+  // CHECK: %[[SCRATCH:.*]] = memref.alloc(%[[WORKERS]]) : memref<?x[[SIZE:[0-9]+]]xf32>
+  // CHECK-NOT: memref.alloc
+  // CHECK: scf.parallel (%[[HEAD:.*]], %[[ITEM:.*]]) = (%[[ZERO]], %[[ZERO]]) to (%[[TWO]], %{{.*}})
+  // CHECK: %[[WORKER:.*]] = transformer.worker
+  // Two heads share one of keys.
+  // CHECK: arith.divui %[[HEAD]], %[[TWO]]
+  // The scale is in the query, once.
+  // CHECK: %[[QUERY:.*]] = vector.load %{{.*}} : memref<?x128xf32>, vector<16xf32>
+  // CHECK: %[[FACTOR:.*]] = vector.broadcast %{{.*}} : f32 to vector<16xf32>
+  // CHECK: %[[SCALED:.*]] = arith.mulf %[[QUERY]], %[[FACTOR]]
+  // CHECK: vector.store %[[SCALED]], %[[SCRATCH]][%[[WORKER]],
+  // CHECK-NOT: memref.alloc
+  // CHECK: return
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2
+    outs(%y : memref<?x128xf32>) : memref<?x128xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 64>
+
+// CHECK-LABEL: @tiles_have_one_two_four_or_eight_rows
+func.func @tiles_have_one_two_four_or_eight_rows(
+    %q: memref<?x128xf32>, %y: memref<?x128xf32>, %scale: f32, %layer: index,
+    %cache: !cache, %batch: !transformer.batch) {
+  // CHECK-DAG: %[[STRETCH:.*]] = arith.constant 512 : index
+  // Stretches begin at fixed positions, wherever the step began.
+  // CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %[[STRETCH]] {
+  // Scores: the sums, 4 vectors of keys for few rows, are carried.
+  // CHECK: scf.index_switch %[[ROWS:.*]]
+  // CHECK: case 1 {
+  // CHECK: %{{.*}}:4 = scf.for
+  // CHECK-COUNT-8: vector.fma
+  // CHECK-NOT: vector.fma
+  // CHECK: case 2 {
+  // CHECK: %{{.*}}:8 = scf.for
+  // CHECK: case 4 {
+  // CHECK: %{{.*}}:16 = scf.for
+  // CHECK: default {
+  // CHECK: %{{.*}}:16 = scf.for
+  // CHECK-COUNT-32: vector.fma
+  // CHECK-NOT: vector.fma
+  // Softmax, the same for all.
+  // CHECK: math.exp
+  // Sums of values: 64 columns at a time, 32 for eight rows.
+  // CHECK: scf.index_switch %[[ROWS]]
+  // CHECK: case 1 {
+  // CHECK: %{{.*}}:4 = scf.for
+  // CHECK: %{{.*}}:4 = scf.for
+  // CHECK: case 2 {
+  // CHECK: %{{.*}}:8 = scf.for
+  // CHECK: case 4 {
+  // CHECK: %{{.*}}:16 = scf.for
+  // CHECK: default {
+  // CHECK: scf.for %{{.*}} = %c0 to %c64 step %c32
+  // CHECK: %{{.*}}:16 = scf.for
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2
+    outs(%y : memref<?x128xf32>) : memref<?x128xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 64>
+
+// Blocks may hold anything where a query does not look.
+// CHECK-LABEL: @what_is_not_seen_meets_no_arithmetic
+func.func @what_is_not_seen_meets_no_arithmetic(
+    %q: memref<?x128xf32>, %y: memref<?x128xf32>, %scale: f32, %layer: index,
+    %cache: !cache, %batch: !transformer.batch) {
+  // CHECK-DAG: %[[LOWEST:.*]] = arith.constant dense<-3.40282347E+38> : vector<16xf32>
+  // CHECK-DAG: %[[NUMBERS:.*]] = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]> : vector<16xi32>
+  // CHECK-DAG: %[[NONE:.*]] = arith.constant dense<0.000000e+00> : vector<16xf32>
+  // The maximum.
+  // CHECK: %[[SEEN:.*]] = arith.cmpi sgt, %{{.*}}, %[[NUMBERS]] : vector<16xi32>
+  // CHECK: %[[SCORE:.*]] = arith.select %[[SEEN]], %{{.*}}, %[[LOWEST]]
+  // CHECK: arith.cmpf ogt, %[[SCORE]]
+  // The weights.
+  // CHECK: %[[HIGHEST:.*]] = vector.broadcast %{{.*}} : f32 to vector<16xf32>
+  // CHECK: %[[SEEN:.*]] = arith.cmpi sgt, %{{.*}}, %[[NUMBERS]] : vector<16xi32>
+  // CHECK: %[[SCORE:.*]] = arith.select %[[SEEN]], %{{.*}}, %[[HIGHEST]]
+  // CHECK: %[[DIFFERENCE:.*]] = arith.subf %[[SCORE]], %[[HIGHEST]]
+  // CHECK: %[[EXP:.*]] = math.exp %[[DIFFERENCE]]
+  // CHECK: %[[WEIGHT:.*]] = arith.select %[[SEEN]], %[[EXP]], %[[NONE]]
+  // CHECK: vector.store %[[WEIGHT]]
+  // Values that later rows see, but not this one.
+  // CHECK: default {
+  // CHECK: vector.fma
+  // CHECK: %[[SEES:.*]] = arith.cmpi slt, %{{.*}} : vector<16xi32>
+  // CHECK: arith.select %[[SEES]], %{{.*}}, %{{.*}} : vector<16xi1>, vector<16xf32>
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2
+    outs(%y : memref<?x128xf32>) : memref<?x128xf32>, !cache
+  return
+}
+
+// -----
+
+!scratch = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 26>
+
+// CHECK-LABEL: @narrow_vectors_end_a_row
+func.func @narrow_vectors_end_a_row(
+    %q: memref<?x52xf32>, %y: memref<?x52xf32>, %scale: f32, %layer: index,
+    %cache: !scratch, %batch: !transformer.batch) {
+  // CHECK: vector.load {{.*}} : memref<?x52xf32>, vector<16xf32>
+  // CHECK: vector.load {{.*}} : memref<?x52xf32>, vector<8xf32>
+  // CHECK: vector.load {{.*}} : memref<?x52xf32>, vector<2xf32>
+  // CHECK: math.exp
+  // All queries see the same keys: no sum is chosen by position.
+  // CHECK: scf.index_switch
+  // CHECK: llvm.load {{.*}} -> vector<16xf32>
+  // CHECK: llvm.load {{.*}} -> vector<8xf32>
+  // CHECK: llvm.load {{.*}} -> vector<2xf32>
+  // CHECK-NOT: arith.select {{.*}} : vector
+  // CHECK: return
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
+    heads 2 outs(%y : memref<?x52xf32>) : memref<?x52xf32>, !scratch
+  return
+}

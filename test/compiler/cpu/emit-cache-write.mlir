@@ -1,0 +1,58 @@
+// The cache write in vectors: keys by groups of 16 positions, values as rows.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-emit-cpu-kernels=kernels=vector --canonicalize --cse --split-input-file | FileCheck %s
+
+!cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 16>
+
+// CHECK-LABEL: @values_are_rows_behind_the_keys
+// CHECK-SAME: %{{[a-z0-9]*}}: memref<?x32xf32>, %[[V:[a-z0-9]*]]: memref<?x32xf32>
+func.func @values_are_rows_behind_the_keys(
+    %k: memref<?x32xf32>, %v: memref<?x32xf32>, %layer: index, %cache: !cache,
+    %batch: !transformer.batch) {
+  // CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : index
+  // CHECK-DAG: %[[HEAD_BYTES:.*]] = arith.constant 4096 : index
+  // CHECK-DAG: %[[ROW_BYTES:.*]] = arith.constant 64 : index
+  // CHECK: scf.parallel (%[[HEAD:.*]], %{{.*}}) = {{.*}} to (%[[TWO]],
+  // CHECK: scf.for
+  // CHECK: arith.muli %[[HEAD]], %[[HEAD_BYTES]]
+  // CHECK: %[[VALUES:.*]] = llvm.getelementptr %{{.*}}[8192]
+  // CHECK: %[[SLOT:.*]] = arith.remui %{{.*}}, %c64
+  // CHECK: arith.muli %[[SLOT]], %[[ROW_BYTES]]
+  // CHECK: %[[ROW:.*]] = llvm.getelementptr %[[VALUES]]
+  // CHECK: %[[VALUE:.*]] = vector.load %[[V]]
+  // CHECK: llvm.store %[[VALUE]], %[[ROW]] {alignment = 4 : i64} : vector<16xf32>
+  transformer.cache_write %k, %v into %cache[%layer], %batch
+    : memref<?x32xf32>, memref<?x32xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 26>
+
+// CHECK-LABEL: @eight_keys_in_a_half_group_are_transposed
+// CHECK-SAME: %[[K:[a-z0-9]*]]: memref<?x52xf32>
+func.func @eight_keys_in_a_half_group_are_transposed(
+    %k: memref<?x52xf32>, %v: memref<?x52xf32>, %layer: index, %cache: !cache,
+    %batch: !transformer.batch) {
+  // CHECK: %[[ALL:.*]] = arith.cmpi eq, %{{.*}}, %c8
+  // CHECK: %[[PLACE:.*]] = arith.remui %{{.*}}, %c8
+  // CHECK: %[[ALIGNED:.*]] = arith.cmpi eq, %[[PLACE]], %c0
+  // CHECK: %[[WHOLE:.*]] = arith.andi %[[ALL]], %[[ALIGNED]]
+  // CHECK: scf.if %[[WHOLE]] {
+  // Columns 0 to 23 in squares of 8.
+  // CHECK: scf.for %{{.*}} = %c0 to %c24 step %c8
+  // CHECK-COUNT-8: vector.load %[[K]]{{.*}} vector<8xf32>
+  // CHECK-COUNT-24: vector.shuffle
+  // CHECK-COUNT-8: llvm.store {{.*}} vector<8xf32>
+  // The rest one by one.
+  // CHECK: scf.for %{{.*}} = %c24 to %c26 step %c1
+  // CHECK-COUNT-8: llvm.store {{.*}} f32
+  // CHECK: } else {
+  // CHECK: scf.for
+  // CHECK: scf.for %{{.*}} = %c0 to %c26 step %c1
+  // CHECK: llvm.store {{.*}} f32
+  transformer.cache_write %k, %v into %cache[%layer], %batch
+    : memref<?x52xf32>, memref<?x52xf32>, !cache
+  return
+}

@@ -1,0 +1,87 @@
+// Our polynomials: explicit fma, no call, no op of one instruction set; each
+// clamp is one comparison and one select.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-expand-math=polynomials=own | FileCheck %s
+// RUN: not tfc-opt %s --tfc-expand-math=polynomials=libm 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=UNKNOWN
+// UNKNOWN: Cannot find option named 'libm'
+
+// CHECK-LABEL: @expands_exp
+// CHECK-SAME: %[[X:.*]]: vector<16xf32>
+func.func @expands_exp(%x: vector<16xf32>) -> vector<16xf32> {
+  // CHECK: arith.cmpf ogt, %{{.*}}, %[[X]]
+  // CHECK: arith.select
+  // CHECK: arith.cmpf olt
+  // CHECK: %[[CLAMPED:.*]] = arith.select
+  // CHECK: %[[BIASED:.*]] = math.fma %[[CLAMPED]]
+  // CHECK: arith.subf %[[BIASED]]
+  // CHECK-COUNT-7: math.fma
+  // CHECK: %[[TWICE:.*]] = math.fma
+  // CHECK: %[[BITS:.*]] = arith.bitcast %[[BIASED]]
+  // CHECK-SAME: vector<16xf32> to vector<16xi32>
+  // CHECK: %[[EXPONENT:.*]] = arith.shli %[[BITS]]
+  // CHECK: %[[SCALE:.*]] = arith.bitcast %[[EXPONENT]]
+  // CHECK: %[[Y:.*]] = arith.mulf %[[TWICE]], %[[SCALE]]
+  // CHECK: return %[[Y]]
+  %0 = math.exp %x : vector<16xf32>
+  return %0 : vector<16xf32>
+}
+
+// CHECK-LABEL: @expands_tanh
+func.func @expands_tanh(%x: vector<2x8xf32>) -> vector<2x8xf32> {
+  // CHECK-NOT: math.tanh
+  // CHECK: arith.divf {{.*}} : vector<2x8xf32>
+  // CHECK-NEXT: arith.constant
+  // CHECK-NEXT: math.fma
+  // CHECK-NOT: math.tanh
+  // CHECK: return
+  %0 = math.tanh %x : vector<2x8xf32>
+  return %0 : vector<2x8xf32>
+}
+
+// CHECK-LABEL: @expands_erf
+func.func @expands_erf(%x: f32) -> f32 {
+  // CHECK-NOT: math.erf
+  // CHECK: arith.divf {{.*}} : f32
+  // CHECK-NOT: math.erf
+  // CHECK: return
+  %0 = math.erf %x : f32
+  return %0 : f32
+}
+
+// CHECK-LABEL: @expands_rsqrt
+// CHECK-SAME: %[[X:.*]]: f32
+func.func @expands_rsqrt(%x: f32) -> f32 {
+  // CHECK: %[[ROOT:.*]] = math.sqrt %[[X]]
+  // CHECK: %[[ONE:.*]] = arith.constant 1.0
+  // CHECK: arith.divf %[[ONE]], %[[ROOT]]
+  %0 = math.rsqrt %x : f32
+  return %0 : f32
+}
+
+// CHECK-LABEL: @expands_scalar_exp
+func.func @expands_scalar_exp(%x: f32) -> f32 {
+  // CHECK: arith.bitcast {{.*}} : f32 to i32
+  // CHECK: arith.shli {{.*}} : i32
+  %0 = math.exp %x : f32
+  return %0 : f32
+}
+
+// CHECK-LABEL: @leaves_other_types_alone
+func.func @leaves_other_types_alone(%x: f64, %t: tensor<4xf32>)
+    -> (f64, tensor<4xf32>) {
+  // CHECK-NEXT: math.exp %{{.*}} : f64
+  // CHECK-NEXT: math.tanh %{{.*}} : tensor<4xf32>
+  // CHECK-NEXT: return
+  %0 = math.exp %x : f64
+  %1 = math.tanh %t : tensor<4xf32>
+  return %0, %1 : f64, tensor<4xf32>
+}
+
+// CHECK-LABEL: @leaves_instructions_alone
+func.func @leaves_instructions_alone(%x: f32) -> f32 {
+  // CHECK-NEXT: math.sqrt
+  // CHECK-NEXT: return
+  %0 = math.sqrt %x : f32
+  return %0 : f32
+}

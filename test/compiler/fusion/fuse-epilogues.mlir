@@ -1,0 +1,62 @@
+// Activations and residuals join the product before them, if it is theirs alone.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-fuse-epilogues | FileCheck %s
+
+// CHECK-LABEL: @residual_joins_the_product
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>, %[[W:[a-z0-9]*]]: tensor<8x8xf32>, %[[B:[a-z0-9]*]]: tensor<8xf32>
+func.func @residual_joins_the_product(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>,
+                                      %b: tensor<8xf32>) -> tensor<?x8xf32> {
+  // CHECK: %[[Y:.*]] = transformer.linear %[[X]], %[[W]] bias %[[B]] residual %[[X]]
+  // CHECK-NEXT: return %[[Y]]
+  %p = transformer.linear %x, %w bias %b
+         : tensor<?x8xf32>, tensor<8x8xf32>, tensor<8xf32>
+  %y = transformer.add %x, %p : tensor<?x8xf32>, tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @activation_comes_before_the_residual
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>
+func.func @activation_comes_before_the_residual(
+    %x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> tensor<?x8xf32> {
+  // CHECK: %[[Y:.*]] = transformer.linear %[[X]], %{{.*}} residual %[[X]] act tanh
+  // CHECK-NEXT: return %[[Y]]
+  %p = transformer.linear %x, %w : tensor<?x8xf32>, tensor<8x8xf32>
+  %a = transformer.activation tanh %p : tensor<?x8xf32>
+  %y = transformer.add %a, %x : tensor<?x8xf32>, tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @ffn_takes_a_residual
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>
+func.func @ffn_takes_a_residual(%x: tensor<?x8xf32>, %u: tensor<12x8xf32>,
+                                %d: tensor<8x12xf32>) -> tensor<?x8xf32> {
+  // CHECK: %[[Y:.*]] = transformer.ffn {{.*}} residual %[[X]] act gelu
+  // CHECK-NEXT: return %[[Y]]
+  %f = transformer.ffn %x up %u down %d act gelu
+         : tensor<?x8xf32>, tensor<12x8xf32>, tensor<8x12xf32>
+  %y = transformer.add %x, %f : tensor<?x8xf32>, tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @leaves_an_activation_after_a_residual
+func.func @leaves_an_activation_after_a_residual(
+    %x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> tensor<?x8xf32> {
+  // CHECK: transformer.linear {{.*}} residual
+  // CHECK-NOT: act
+  // CHECK: transformer.activation relu
+  %p = transformer.linear %x, %w : tensor<?x8xf32>, tensor<8x8xf32>
+  %s = transformer.add %x, %p : tensor<?x8xf32>, tensor<?x8xf32>
+  %y = transformer.activation relu %s : tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @leaves_a_product_with_another_user
+func.func @leaves_a_product_with_another_user(
+    %x: tensor<?x8xf32>, %w: tensor<8x8xf32>)
+    -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  // CHECK: transformer.linear
+  // CHECK: transformer.add
+  %p = transformer.linear %x, %w : tensor<?x8xf32>, tensor<8x8xf32>
+  %y = transformer.add %x, %p : tensor<?x8xf32>, tensor<?x8xf32>
+  return %y, %p : tensor<?x8xf32>, tensor<?x8xf32>
+}

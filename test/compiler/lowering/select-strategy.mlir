@@ -1,0 +1,39 @@
+// Tile sizes by shape and target, written on the roots of tiling.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-lower-to-linalg="panel=48 lanes=16" --tfc-select-strategy | FileCheck %s --check-prefixes=CHECK,V4
+// RUN: tfc-opt %s --tfc-lower-to-linalg="panel=16 lanes=8" --tfc-select-strategy="target=x86-64-v3" | FileCheck %s --check-prefixes=CHECK,V3
+
+transformer.parameter @w : tensor<96x8xf32> from <["w"], stored_rows = 96>
+
+// CHECK-LABEL: @product_and_its_epilogue
+func.func @product_and_its_epilogue(%x: tensor<?x8xf32>, %b: tensor<96xf32>)
+    -> tensor<?x96xf32> {
+  // CHECK: linalg.generic {{.*}}"reduction"]{{.*}} attrs = {{.*}}transformer.strategy = #transformer.strategy<parallel = [], rows = [], reduction = [0, 0, 0, 1]>
+  // V4: linalg.generic {{.*}} attrs = {{.*}}#transformer.strategy<parallel = [1, 64, 0], rows = [0, 8, 0], reduction = []>
+  // V3: linalg.generic {{.*}} attrs = {{.*}}#transformer.strategy<parallel = [1, 60, 0], rows = [0, 6, 0], reduction = []>
+  %w = transformer.weight @w : tensor<96x8xf32>
+  %y = transformer.linear %x, %w bias %b
+         : tensor<?x8xf32>, tensor<96x8xf32>, tensor<96xf32>
+  return %y : tensor<?x96xf32>
+}
+
+// CHECK-LABEL: @product_alone_is_the_root
+func.func @product_alone_is_the_root(%x: tensor<?x8xf32>) -> tensor<?x96xf32> {
+  // V4: #transformer.strategy<parallel = [1, 64, 0, 0], rows = [0, 8, 0, 0], reduction = [0, 0, 0, 1]>
+  // V3: #transformer.strategy<parallel = [1, 60, 0, 0], rows = [0, 6, 0, 0], reduction = [0, 0, 0, 1]>
+  %w = transformer.weight @w : tensor<96x8xf32>
+  %y = transformer.linear %x, %w : tensor<?x8xf32>, tensor<96x8xf32>
+  return %y : tensor<?x96xf32>
+}
+
+// CHECK-LABEL: @maps_and_sums_are_rows
+func.func @maps_and_sums_are_rows(%x: tensor<?x8xf32>, %w: tensor<8xf32>)
+    -> tensor<?x8xf32> {
+  // CHECK-NOT: linalg.fill {{.*}}strategy
+  // CHECK: linalg.generic {{.*}} attrs = {{.*}}parallel = [8, 0], rows = [], reduction = []
+  // CHECK: linalg.generic {{.*}} attrs = {{.*}}parallel = [8, 0], rows = [], reduction = []
+  // CHECK: linalg.generic {{.*}} attrs = {{.*}}parallel = [8, 0], rows = [], reduction = []
+  %y = transformer.layer_norm %x, %w {eps = 1.0e-5 : f64}
+         : tensor<?x8xf32>, tensor<8xf32>
+  return %y : tensor<?x8xf32>
+}

@@ -1,0 +1,91 @@
+// The levels of a strategy, one at a time.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --pass-pipeline="builtin.module(func.func(tfc-tile-and-fuse{level=parallel}))" | FileCheck %s --check-prefix=PARALLEL
+// RUN: tfc-opt %s --pass-pipeline="builtin.module(func.func(tfc-tile-and-fuse{level=rows}))" | FileCheck %s --check-prefix=ROWS
+// RUN: tfc-opt %s --pass-pipeline="builtin.module(func.func(tfc-tile-and-fuse{level=reduction}))" | FileCheck %s --check-prefix=REDUCTION
+// RUN: not tfc-opt %s --pass-pipeline="builtin.module(func.func(tfc-tile-and-fuse{level=columns}))" 2>&1 | FileCheck %s --check-prefix=ERROR
+
+// ERROR: expected level parallel, rows or reduction, got "columns"
+
+#x = affine_map<(d0, d1, d2) -> (d0, d2)>
+#w = affine_map<(d0, d1, d2) -> (d2, d1)>
+#y = affine_map<(d0, d1, d2) -> (d0, d1)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// PARALLEL-LABEL: @fuses_the_product_into_its_epilogue
+// ROWS-LABEL: @fuses_the_product_into_its_epilogue
+// REDUCTION-LABEL: @fuses_the_product_into_its_epilogue
+func.func @fuses_the_product_into_its_epilogue(
+    %x: tensor<?x32xf32>, %w: tensor<32x48xf32>, %sums: tensor<?x48xf32>,
+    %init: tensor<?x48xf32>) -> tensor<?x48xf32> {
+  %zero = arith.constant 0.0 : f32
+  // PARALLEL: scf.forall {{.*}} step (64)
+  // PARALLEL: linalg.fill
+  // PARALLEL: linalg.generic {{.*}} attrs = {{.*}}parallel = [], rows = [], reduction = [0, 0, 1]
+  // PARALLEL: linalg.generic {{.*}} attrs = {{.*}}parallel = [], rows = [8, 0], reduction = []
+  // PARALLEL: scf.forall.in_parallel
+  // ROWS: scf.for
+  // ROWS: linalg.fill
+  // ROWS: linalg.generic
+  // ROWS: linalg.generic {{.*}} attrs = {{.*}}parallel = [64, 0], rows = [], reduction = []
+  // ROWS: } {transformer.row_loop}
+  // REDUCTION: linalg.fill
+  // REDUCTION: scf.for {{.*}} iter_args
+  // REDUCTION: linalg.generic
+  // REDUCTION-NOT: strategy
+  // REDUCTION: } {transformer.reduction_loop}
+  // REDUCTION: linalg.generic {{.*}} attrs = {{.*}}parallel = [64, 0], rows = [8, 0], reduction = []
+  %filled = linalg.fill ins(%zero : f32) outs(%sums : tensor<?x48xf32>)
+      -> tensor<?x48xf32>
+  %p = linalg.generic {indexing_maps = [#x, #w, #y],
+      iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<?x32xf32>, tensor<32x48xf32>)
+      outs(%filled : tensor<?x48xf32>)
+      attrs = {transformer.strategy =
+        #transformer.strategy<parallel = [], rows = [], reduction = [0, 0, 1]>} {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %c, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<?x48xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<?x48xf32>) outs(%init : tensor<?x48xf32>)
+      attrs = {transformer.strategy =
+        #transformer.strategy<parallel = [64, 0], rows = [8, 0], reduction = []>} {
+    ^bb0(%a: f32, %o: f32):
+      %n = arith.negf %a : f32
+      linalg.yield %n : f32
+  } -> tensor<?x48xf32>
+  return %y : tensor<?x48xf32>
+}
+
+// PARALLEL-LABEL: @leaves_roots_in_loops_of_their_own
+func.func @leaves_roots_in_loops_of_their_own(
+    %x: tensor<?x48xf32>, %u: tensor<?x48xf32>, %v: tensor<?x48xf32>)
+    -> tensor<?x48xf32> {
+  // PARALLEL: scf.forall
+  // PARALLEL: math.absf
+  // PARALLEL: scf.forall
+  // PARALLEL-NOT: math.absf
+  // PARALLEL: arith.negf
+  %a = linalg.generic {indexing_maps = [#id, #id],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x48xf32>) outs(%u : tensor<?x48xf32>)
+      attrs = {transformer.strategy =
+        #transformer.strategy<parallel = [8, 0], rows = [], reduction = []>} {
+    ^bb0(%e: f32, %o: f32):
+      %n = math.absf %e : f32
+      linalg.yield %n : f32
+  } -> tensor<?x48xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<?x48xf32>) outs(%v : tensor<?x48xf32>)
+      attrs = {transformer.strategy =
+        #transformer.strategy<parallel = [8, 0], rows = [], reduction = []>} {
+    ^bb0(%e: f32, %o: f32):
+      %n = arith.negf %e : f32
+      linalg.yield %n : f32
+  } -> tensor<?x48xf32>
+  return %y : tensor<?x48xf32>
+}
