@@ -135,6 +135,7 @@ def main():
         description="compares tfc with Hugging Face")
     parser.add_argument("--tfc", required=True)
     parser.add_argument("--tfc-run", required=True)
+    parser.add_argument("--opt", default="none", help="tfc compile's --opt")
     parser.add_argument("models", nargs="*",
                         help="names from cases.json; all without one")
     options = parser.parse_args()
@@ -148,7 +149,8 @@ def main():
     failed = 0
     for name in options.models or entries:
         with tempfile.TemporaryDirectory(prefix="tfc-golden-") as scratch:
-            tool = Tool(options.tfc, options.tfc_run, scratch)
+            tool = Tool(options.tfc, options.tfc_run, scratch,
+                        [f"--opt={options.opt}"])
             try:
                 faults = check_model(entries[name], entries, tool)
             except Failure as failure:

@@ -13,10 +13,11 @@ class Failure(Exception):
 class Tool:
     """Files go into the folder `scratch`, which must exist."""
 
-    def __init__(self, tfc, tfc_run, scratch):
+    def __init__(self, tfc, tfc_run, scratch, compile_options=()):
         self.tfc = os.path.abspath(tfc)
         self.tfc_run = os.path.abspath(tfc_run)
         self.scratch = scratch
+        self.compile_options = compile_options
         self.count = 0
 
     def path(self, name):
@@ -37,7 +38,8 @@ class Tool:
         return self.call(self.tfc, "import", weights, "-o", spec)
 
     def compile(self, spec, library):
-        return self.call(self.tfc, "compile", spec, "-o", library)
+        return self.call(self.tfc, "compile", spec, "-o", library,
+                         *self.compile_options)
 
     def build(self, weights, name):
         """Import and compile; returns the paths of spec and library."""
