@@ -11,7 +11,9 @@ namespace tfc::rt {
 
 namespace {
 
-/// Of the files' names, sizes and times of change.
+/// Of which files they are, their names, sizes and times of change. Names,
+/// sizes and times alone are equal for two files written in one tick of the
+/// clock.
 uint64_t stampOf(const TensorFiles &files) {
   std::string text;
   std::string_view last;
@@ -23,7 +25,8 @@ uint64_t stampOf(const TensorFiles &files) {
     }
     last = tensor->file;
     text += concat(last.substr(last.rfind('/') + 1), ' ', state.st_size, ' ',
-                   state.st_mtim.tv_sec, ' ', state.st_mtim.tv_nsec, '\n');
+                   state.st_mtim.tv_sec, ' ', state.st_mtim.tv_nsec, ' ',
+                   state.st_dev, ' ', state.st_ino, '\n');
   }
   return checksum(text.data(), text.size(), 1);
 }

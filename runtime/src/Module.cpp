@@ -5,9 +5,34 @@
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
+#include <elf.h>
+#include <fstream>
 #include <sys/stat.h>
 
 namespace tfc::rt {
+
+/// Whether a file of `size` bytes has all the segments that its ELF header
+/// promises. dlopen maps them without looking, and what is missing becomes a
+/// signal. What is no 64-bit ELF file is left to dlopen's own message.
+static bool isWhole(const std::string &path, uint64_t size) {
+  std::ifstream file(path, std::ios::binary);
+  Elf64_Ehdr header;
+  if (!file.read(reinterpret_cast<char *>(&header), sizeof header) ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_phentsize != sizeof(Elf64_Phdr)) {
+    return true;
+  }
+  file.seekg(static_cast<std::streamoff>(header.e_phoff));
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    if (!file.read(reinterpret_cast<char *>(&segment), sizeof segment) ||
+        segment.p_offset > size || segment.p_filesz > size - segment.p_offset) {
+      return false;
+    }
+  }
+  return true;
+}
 
 Result<std::unique_ptr<Module>> Module::open(const std::string &path) {
   struct stat info;
@@ -18,6 +43,11 @@ Result<std::unique_ptr<Module>> Module::open(const std::string &path) {
   if (!S_ISREG(info.st_mode)) {
     return makeError(Code::InvalidArgument, path,
                      ": expected a compiled model, got no regular file");
+  }
+  if (!isWhole(path, static_cast<uint64_t>(info.st_size))) {
+    return makeError(Code::Incompatible, path,
+                     ": expected a whole compiled model, got a file that ends "
+                     "early (compile it again)");
   }
   std::unique_ptr<Module> module(new Module);
   module->libraryPath = path;

@@ -8,9 +8,9 @@
 
 namespace tfc::rt {
 
-/// Where packed weights came from. The stamp is of the files (names, sizes,
-/// times), cheap to compare; the sum is of their tensors' bytes, and decides
-/// when the stamps differ, as they do for a copy.
+/// Where packed weights came from. The stamp is of the files (which ones,
+/// names, sizes, times), cheap to compare; the sum is of their tensors' bytes,
+/// and decides when the stamps differ, as they do for a copy.
 struct SourceIdentity {
   uint64_t stamp = 0, sum = 0;
 };

@@ -5,6 +5,7 @@
 #include "test/runtime/FakeModel.h"
 
 #include <fstream>
+#include <iterator>
 
 namespace tfc::rt::test {
 namespace {
@@ -47,6 +48,19 @@ TEST(Module, RefusesWhatIsNoModel) {
             std::string(OTHER_LIBRARY) +
                 ": expected a compiled model (symbol tfc_module_query), got "
                 "another library");
+}
+
+TEST(Module, RefusesALibraryThatEndsEarly) {
+  Folder folder;
+  std::ifstream whole(fakeLibrary("encoder"), std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(whole)),
+                    std::istreambuf_iterator<char>());
+  for (size_t size : {bytes.size() / 4, bytes.size() / 2}) {
+    std::ofstream(folder / "cut.so", std::ios::binary) << bytes.substr(0, size);
+    EXPECT_EQ(messageOf(Module::open(folder / "cut.so")),
+              folder / "cut.so" + ": expected a whole compiled model, got a "
+                                  "file that ends early (compile it again)");
+  }
 }
 
 TEST(Module, ChoosesTheBestProgramThatRuns) {
