@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/BenchCommandLine.h"
 
-#include <charconv>
-#include <functional>
-#include <map>
-#include <set>
+#include "runtime/tools/OptionReader.h"
 
 namespace tfc::bench {
 
@@ -42,40 +39,11 @@ Exit status: 0 ok, 1 bad input, 2 bad command line, 70 a fault of tfc.
 
 namespace {
 
-template <typename T> std::optional<T> parseNumber(const std::string &text) {
-  T value = 0;
-  const char *end = text.data() + text.size();
-  auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) {
-    return std::nullopt;
-  }
-  return value;
-}
-
-using Read = std::function<bool(const std::string &)>;
-
-Read readText(std::string &target) {
-  return [&target](const std::string &value) {
-    target = value;
-    return !value.empty();
-  };
-}
-
-template <typename T> Read readNumber(T &target, double least, double most) {
-  using Wide = std::conditional_t<std::is_integral_v<T>, int64_t, double>;
-  return [&target, least, most](const std::string &value) {
-    std::optional<Wide> number = parseNumber<Wide>(value);
-    bool isGood = number && *number >= least && *number <= most;
-    target = isGood ? static_cast<T>(*number) : target;
-    return isGood;
-  };
-}
-
-class Reader {
+class Reader : public tools::OptionReader {
 public:
   CommandLine line;
 
-  Reader() {
+  Reader() : OptionReader("tfc-bench", line.library, line.faults) {
     options = {
         {"--weights", {"a path", readText(line.weights)}},
         {"--packed", {"a path", readText(line.packed)}},
@@ -94,7 +62,8 @@ public:
           [this](const std::string &value) { return readFormat(value); }}},
         {"--workload",
          {"a workload (decode:4x128)",
-          [this](const std::string &value) { return readWorkload(value); }}},
+          [this](const std::string &value) { return readWorkload(value); },
+          /*mayRepeat=*/true}},
     };
     flags = {{"--random", &line.random},
              {"--ops", &line.ops},
@@ -102,63 +71,7 @@ public:
              {"--version", &line.version}};
   }
 
-  void read(const std::vector<std::string> &arguments) {
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      const std::string &argument = arguments[i];
-      if (argument.rfind("--", 0) != 0) {
-        readLibrary(argument);
-        continue;
-      }
-      size_t equals = argument.find('=');
-      std::string name = argument.substr(0, equals);
-      auto flag = flags.find(name);
-      if (flag != flags.end() && equals == std::string::npos) {
-        *flag->second = true;
-        continue;
-      }
-      auto option = options.find(name);
-      if (option == options.end()) {
-        fault("expected an option of tfc-bench, got " + argument);
-        continue;
-      }
-      std::optional<std::string> value;
-      if (equals != std::string::npos) {
-        value = argument.substr(equals + 1);
-      } else if (i + 1 < arguments.size()) {
-        value = arguments[++i];
-      }
-      readValue(name, option->second, value);
-    }
-    if (!line.help && !line.version) {
-      checkAll();
-    }
-  }
-
 private:
-  struct Option {
-    const char *expected;
-    Read read;
-  };
-
-  void fault(const std::string &text) { line.faults.push_back(text); }
-
-  void readLibrary(const std::string &argument) {
-    if (!line.library.empty()) {
-      fault("expected one library, got " + line.library + " and " + argument);
-    }
-    line.library = argument;
-  }
-
-  void readValue(const std::string &name, const Option &option,
-                 const std::optional<std::string> &value) {
-    if (name != "--workload" && !seen.insert(name).second) {
-      fault(name + ": expected once, got twice");
-    } else if (!value || !option.read(*value)) {
-      fault(name + ": expected " + option.expected + ", got " +
-            (!value || value->empty() ? "nothing" : *value));
-    }
-  }
-
   bool readFormat(const std::string &value) {
     static const std::map<std::string, Format> formats = {
         {"table", Format::Table}, {"json", Format::Json}, {"csv", Format::Csv}};
@@ -177,7 +90,7 @@ private:
     return workload.has_value();
   }
 
-  void checkAll() {
+  void checkAll() override {
     if (line.library.empty()) {
       fault("expected a compiled model, got none");
     }
@@ -188,10 +101,6 @@ private:
             (line.random ? "both" : "none"));
     }
   }
-
-  std::map<std::string, Option> options;
-  std::map<std::string, bool *> flags;
-  std::set<std::string> seen;
 };
 
 } // namespace

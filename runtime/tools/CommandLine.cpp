@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/CommandLine.h"
 
-#include <charconv>
-#include <functional>
-#include <map>
-#include <set>
+#include "runtime/tools/OptionReader.h"
 
 namespace tfc::run {
 
@@ -37,36 +34,19 @@ Exit status: 0 ok, 1 bad input, 2 bad command line, 70 a fault of tfc.
 
 namespace {
 
-std::optional<int64_t> parseInteger(const std::string &text) {
-  int64_t value = 0;
-  const char *end = text.data() + text.size();
-  auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) {
-    return std::nullopt;
-  }
-  return value;
-}
-
-class Reader {
+class Reader : public tools::OptionReader {
 public:
   CommandLine line;
 
-  Reader() {
-    auto text = [](std::string &target) {
-      return [&target](const std::string &value) {
-        target = value;
-        return !value.empty();
-      };
-    };
+  Reader() : OptionReader("tfc-run", line.library, line.faults) {
     options = {
-        {"--weights", {"a path", text(line.weights)}},
-        {"--packed", {"a path", text(line.packed)}},
-        {"--inputs", {"a path", text(line.inputs)}},
-        {"--outputs", {"a path", text(line.outputs)}},
-        {"--program", {"a name", text(line.program)}},
+        {"--weights", {"a path", readText(line.weights)}},
+        {"--packed", {"a path", readText(line.packed)}},
+        {"--inputs", {"a path", readText(line.inputs)}},
+        {"--outputs", {"a path", readText(line.outputs)}},
+        {"--program", {"a name", readText(line.program)}},
         {"--threads",
-         {"an integer from 1 to 1024",
-          [this](const std::string &value) { return readThreads(value); }}},
+         {"an integer from 1 to 1024", readNumber(line.threads, 1, 1024)}},
         {"--max-new-tokens",
          {"an integer from 1 on",
           [this](const std::string &value) { return readCount(value); }}},
@@ -79,72 +59,9 @@ public:
              {"--version", &line.version}};
   }
 
-  void read(const std::vector<std::string> &arguments) {
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      const std::string &argument = arguments[i];
-      if (argument.rfind("--", 0) != 0) {
-        readLibrary(argument);
-        continue;
-      }
-      size_t equals = argument.find('=');
-      std::string name = argument.substr(0, equals);
-      auto flag = flags.find(name);
-      if (flag != flags.end() && equals == std::string::npos) {
-        *flag->second = true;
-        continue;
-      }
-      auto option = options.find(name);
-      if (option == options.end()) {
-        fault("expected an option of tfc-run, got " + argument);
-        continue;
-      }
-      std::optional<std::string> value;
-      if (equals != std::string::npos) {
-        value = argument.substr(equals + 1);
-      } else if (i + 1 < arguments.size()) {
-        value = arguments[++i];
-      }
-      readValue(name, option->second, value);
-    }
-    if (!line.help && !line.version) {
-      checkAll();
-    }
-  }
-
 private:
-  struct Option {
-    const char *expected;
-    std::function<bool(const std::string &)> read;
-  };
-
-  void fault(const std::string &text) { line.faults.push_back(text); }
-
-  void readLibrary(const std::string &argument) {
-    if (!line.library.empty()) {
-      fault("expected one library, got " + line.library + " and " + argument);
-    }
-    line.library = argument;
-  }
-
-  void readValue(const std::string &name, const Option &option,
-                 const std::optional<std::string> &value) {
-    if (!seen.insert(name).second) {
-      fault(name + ": expected once, got twice");
-    } else if (!value || !option.read(*value)) {
-      fault(name + ": expected " + option.expected + ", got " +
-            (!value || value->empty() ? "nothing" : *value));
-    }
-  }
-
-  bool readThreads(const std::string &value) {
-    std::optional<int64_t> count = parseInteger(value);
-    bool isGood = count && *count >= 1 && *count <= 1024;
-    line.threads = isGood ? static_cast<uint32_t>(*count) : 0;
-    return isGood;
-  }
-
   bool readCount(const std::string &value) {
-    std::optional<int64_t> count = parseInteger(value);
+    std::optional<int64_t> count = tools::parseNumber<int64_t>(value);
     line.maxNewTokens = count.value_or(0);
     return line.maxNewTokens >= 1;
   }
@@ -157,7 +74,7 @@ private:
     for (size_t begin = 0; begin <= value.size();) {
       size_t end = std::min(value.find(',', begin), value.size());
       std::optional<int64_t> id =
-          parseInteger(value.substr(begin, end - begin));
+          tools::parseNumber<int64_t>(value.substr(begin, end - begin));
       if (!id || *id < 0) {
         return false;
       }
@@ -167,7 +84,7 @@ private:
     return true;
   }
 
-  void checkAll() {
+  void checkAll() override {
     if (line.library.empty()) {
       fault("expected a compiled model, got none");
     }
@@ -186,10 +103,6 @@ private:
       }
     }
   }
-
-  std::map<std::string, Option> options;
-  std::map<std::string, bool *> flags;
-  std::set<std::string> seen;
 };
 
 } // namespace
