@@ -82,8 +82,11 @@ struct Piece {
 
 /// The parts of a tile, row by row: vectors of `lanes`, and what is left.
 SmallVector<Piece> piecesOf(VectorType tile, int64_t lanes) {
-  SmallVector<Piece> pieces;
   ArrayRef<int64_t> shape = tile.getShape();
+  if (shape.empty()) {
+    return {{{}, 1}};
+  }
+  SmallVector<Piece> pieces;
   SmallVector<int64_t> offsets(shape.size(), 0);
   int64_t rows = tile.getNumElements() / shape.back();
   for (int64_t row = 0; row < rows; ++row) {
@@ -124,7 +127,9 @@ struct PieceTypes : TypeConverter {
   }
 
   static VectorType typeOf(const Piece &piece, VectorType tile) {
-    return VectorType::get({piece.width}, tile.getElementType());
+    return tile.getRank() == 0
+               ? tile
+               : VectorType::get({piece.width}, tile.getElementType());
   }
 
   int64_t lanes;
@@ -158,13 +163,25 @@ template <typename OpTy> struct PiecePattern : OpConversionPattern<OpTy> {
     return indices;
   }
 
-  /// Only tiles that lie within the buffer, whose rows are contiguous in it.
   LogicalResult check(VectorTransferOpInterface op) const {
-    AffineMap map = op.getPermutationMap();
-    auto last = dyn_cast<AffineDimExpr>(map.getResults().back());
-    bool contiguous = !last || last.getPosition() + 1 == map.getNumDims();
-    return success(contiguous && !op.getMask() && !op.hasOutOfBoundsDim() &&
+    return success(!op.getMask() && !op.hasOutOfBoundsDim() &&
                    isa<MemRefType>(op.getShapedType()));
+  }
+
+  /// Whether neighbours in a row of the tile are neighbours in the buffer.
+  static bool isContiguous(VectorTransferOpInterface op) {
+    AffineMap map = op.getPermutationMap();
+    return map.getNumResults() != 0 &&
+           map.getResults().back() ==
+               getAffineDimExpr(map.getNumDims() - 1, map.getContext());
+  }
+
+  /// The element of `piece` in `lane`, as a piece.
+  static Piece laneOf(Piece piece, int64_t lane) {
+    if (lane != 0) {
+      piece.offsets.back() += lane;
+    }
+    return piece;
   }
 
   const PieceTypes &types;
@@ -172,7 +189,9 @@ template <typename OpTy> struct PiecePattern : OpConversionPattern<OpTy> {
 
 /// Reads of equal addresses, that is of a broadcast tile, are one read. A row
 /// of one float repeated is a scalar load: LLVM's loop strength reduction finds
-/// the short addressing only where it knows the address to be in bounds.
+/// the short addressing only where it knows the address to be in bounds. A row
+/// of the tile that is a column of the buffer (the last panel may be one wide)
+/// is gathered.
 struct ReadPieces : PiecePattern<vector::TransferReadOp> {
   using PiecePattern::PiecePattern;
 
@@ -180,10 +199,10 @@ struct ReadPieces : PiecePattern<vector::TransferReadOp> {
   matchAndRewrite(vector::TransferReadOp op, OneToNOpAdaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (failed(check(op))) {
-      return rewriter.notifyMatchFailure(op, "expected rows within the buffer");
+      return rewriter.notifyMatchFailure(op,
+                                         "expected a tile within the buffer");
     }
     AffineMap map = op.getPermutationMap();
-    bool repeated = isa<AffineConstantExpr>(map.getResults().back());
     std::map<SmallVector<int64_t>, Value> reads;
     SmallVector<Value> values;
     for (const Piece &piece : pieces(op.getType())) {
@@ -193,22 +212,35 @@ struct ReadPieces : PiecePattern<vector::TransferReadOp> {
       }
       Value &value = reads[key];
       if (!value) {
-        SmallVector<Value> indices = indicesOf(op, piece, rewriter);
-        VectorType type = PieceTypes::typeOf(piece, op.getType());
-        if (repeated) {
-          Value scalar = memref::LoadOp::create(rewriter, op.getLoc(),
-                                                op.getBase(), indices);
-          value =
-              vector::BroadcastOp::create(rewriter, op.getLoc(), type, scalar);
-        } else {
-          value = vector::LoadOp::create(rewriter, op.getLoc(), type,
-                                         op.getBase(), indices);
-        }
+        value = read(op, piece, rewriter);
       }
       values.push_back(value);
     }
     rewriter.replaceOpWithMultiple(op, {values});
     return success();
+  }
+
+private:
+  Value read(vector::TransferReadOp op, const Piece &piece,
+             OpBuilder &builder) const {
+    Location loc = op.getLoc();
+    VectorType type = PieceTypes::typeOf(piece, op.getType());
+    if (isContiguous(op)) {
+      return vector::LoadOp::create(builder, loc, type, op.getBase(),
+                                    indicesOf(op, piece, builder));
+    }
+    ArrayRef<AffineExpr> results = op.getPermutationMap().getResults();
+    bool repeated = results.empty() || isa<AffineConstantExpr>(results.back());
+    SmallVector<Value> scalars;
+    for (int64_t lane = 0; lane < (repeated ? 1 : piece.width); ++lane) {
+      scalars.push_back(
+          memref::LoadOp::create(builder, loc, op.getBase(),
+                                 indicesOf(op, laneOf(piece, lane), builder)));
+    }
+    if (repeated) {
+      return vector::BroadcastOp::create(builder, loc, type, scalars[0]);
+    }
+    return vector::FromElementsOp::create(builder, loc, type, scalars);
   }
 };
 
@@ -219,15 +251,35 @@ struct WritePieces : PiecePattern<vector::TransferWriteOp> {
   matchAndRewrite(vector::TransferWriteOp op, OneToNOpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     if (failed(check(op))) {
-      return rewriter.notifyMatchFailure(op, "expected rows within the buffer");
+      return rewriter.notifyMatchFailure(op,
+                                         "expected a tile within the buffer");
     }
     for (auto [piece, value] : llvm::zip_equal(pieces(op.getVectorType()),
                                                adaptor.getValueToStore())) {
-      vector::StoreOp::create(rewriter, op.getLoc(), value, op.getBase(),
-                              indicesOf(op, piece, rewriter));
+      write(op, piece, value, rewriter);
     }
     rewriter.eraseOp(op);
     return success();
+  }
+
+private:
+  void write(vector::TransferWriteOp op, const Piece &piece, Value value,
+             OpBuilder &builder) const {
+    Location loc = op.getLoc();
+    if (isContiguous(op)) {
+      vector::StoreOp::create(builder, loc, value, op.getBase(),
+                              indicesOf(op, piece, builder));
+      return;
+    }
+    for (int64_t lane = 0; lane < piece.width; ++lane) {
+      SmallVector<int64_t> position;
+      if (op.getVectorType().getRank() != 0) {
+        position.push_back(lane);
+      }
+      Value scalar = vector::ExtractOp::create(builder, loc, value, position);
+      memref::StoreOp::create(builder, loc, scalar, op.getBase(),
+                              indicesOf(op, laneOf(piece, lane), builder));
+    }
   }
 };
 
@@ -241,15 +293,16 @@ struct SplatPieces : PiecePattern<arith::ConstantOp> {
     if (!splat) {
       return rewriter.notifyMatchFailure(op, "expected one repeated value");
     }
+    llvm::DenseMap<Type, Value> constants;
     SmallVector<Value> values;
     for (const Piece &piece : pieces(op.getType())) {
       auto type = PieceTypes::typeOf(piece, cast<VectorType>(op.getType()));
-      if (values.empty() || values.back().getType() != type) {
-        values.push_back(arith::ConstantOp::create(
-            rewriter, op.getLoc(), splat.resizeSplat(cast<ShapedType>(type))));
-      } else {
-        values.push_back(values.back());
+      Value &constant = constants[type];
+      if (!constant) {
+        constant = arith::ConstantOp::create(
+            rewriter, op.getLoc(), splat.resizeSplat(cast<ShapedType>(type)));
       }
+      values.push_back(constant);
     }
     rewriter.replaceOpWithMultiple(op, {values});
     return success();

@@ -73,9 +73,17 @@ private:
   /// The panel and the step of k are one long: one step of a product is then
   /// element-wise on [rows][panel].
   void dropUnitDimensions() {
-    RewritePatternSet named(context);
-    linalg::populateLinalgNamedOpsGeneralizationPatterns(named);
-    apply(std::move(named));
+    // A named op, such as fill, has no form with fewer dimensions.
+    SmallVector<linalg::LinalgOp> named;
+    function.walk([&](linalg::LinalgOp op) {
+      if (!op.hasDynamicShape() && !isa<linalg::GenericOp>(op)) {
+        named.push_back(op);
+      }
+    });
+    for (linalg::LinalgOp op : named) {
+      rewriter.setInsertionPoint(op);
+      (void)linalg::generalizeNamedOp(rewriter, op);
+    }
     RewritePatternSet patterns(context);
     linalg::ControlDropUnitDims control;
     control.rankReductionStrategy =
