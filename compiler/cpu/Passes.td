@@ -103,6 +103,24 @@ def VectorizePass : Pass<"tfc-vectorize", "::mlir::func::FuncOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def PrefetchPanelsPass
+    : Pass<"tfc-prefetch-panels", "::mlir::func::FuncOp"> {
+  let summary = "products ask for their weights ahead of time";
+  let description = [{
+    Runs after bufferization, while a tile is one vector. Where a loop's step
+    reads one row of a buffer for a tile of at least `rows` rows, that is, a
+    product its panel, the step asks for the row `distance` steps ahead in the
+    second-level cache. Panels follow each other in memory, so the last steps
+    ask for the first rows of the next panel. Tiles of fewer rows wait for
+    memory whatever they do, and asking only costs them time.
+  }];
+  let options = [
+    Option<"distance", "distance", "int64_t", "64", "steps ahead">,
+    Option<"rows", "rows", "int64_t", "7", "the fewest rows of a tile">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def LowerContractionsPass
     : Pass<"tfc-lower-contractions", "::mlir::func::FuncOp"> {
   let summary = "tiles become vectors of one row by lanes";
