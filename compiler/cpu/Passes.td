@@ -184,12 +184,18 @@ def LowerParallelPass : Pass<"tfc-lower-parallel", "::mlir::ModuleOp"> {
     sequential ones. A body is named after its entry and its number, and after
     the ops in the loop's location: `step_body_3.decoder.layers.attn.o`.
 
+    Loops of an entry that do the same to what they take from outside, as the
+    products of queries, keys and values do, share a body, which has the names
+    of all: `step_body_2.decoder.layers.attn.q+decoder.layers.attn.k`.
+
     Runs after `tfc-bind-step`, on entries that are functions of the step.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
-  let statistics = [Statistic<"numBodies", "num-bodies", "loops outlined">];
+  let statistics = [
+    Statistic<"numBodies", "num-bodies", "functions made of loops">,
+    Statistic<"numShared", "num-shared", "loops that took another's function">];
 }
 
 #endif // TFC_COMPILER_CPU_PASSES
