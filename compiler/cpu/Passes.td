@@ -146,7 +146,8 @@ def LowerParallelPass : Pass<"tfc-lower-parallel", "::mlir::ModuleOp"> {
     begin, end, worker) over the flattened iteration space, and the loop a call
     of the host's `parallel_for`; values from outside travel in a struct on the
     stack. `transformer.worker` becomes the worker. Inner parallel loops become
-    sequential ones.
+    sequential ones. A body is named after its entry and its number, and after
+    the ops in the loop's location: `step_body_3.decoder.layers.attn.o`.
 
     Runs after `tfc-bind-step`, on entries that are functions of the step.
   }];
