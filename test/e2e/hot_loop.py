@@ -3,9 +3,6 @@
 # the library:
 #   hot_loop.py LIBRARY PATTERN
 #   decoder.layers.attn.q: zmm: 24 sums, 96 multiply-adds, 12 loads, ...
-# Sums are the registers that multiply-adds add to. Broadcasts are instructions
-# and operands. Other is what else touches a vector; stack, what reads or writes
-# memory on the stack.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import re
 import subprocess
@@ -55,7 +52,9 @@ def stack_pointers(instructions):
 
 
 def count(loop, on_stack):
-    """The loop's numbers, as a line of text."""
+    """The loop's numbers, as a line of text. Sums are the registers that
+    multiply-adds add to; broadcasts are instructions and operands; other is what
+    else touches a vector; stack, what reads or writes memory on the stack."""
     sums, vectors = set(), set()
     numbers = dict.fromkeys(["multiply-adds", "loads", "broadcasts", "other",
                              "stack"], 0)
