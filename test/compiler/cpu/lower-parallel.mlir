@@ -126,13 +126,13 @@ func.func @named(%step: !llvm.ptr) -> i32 {
   %ok = arith.constant 0 : i32
   %n = llvm.load %step : !llvm.ptr -> i64
   %count = arith.index_cast %n : i64 to index
-  // CHECK: llvm.mlir.addressof @named_body_3.decoder.layers.attn.o
+  // CHECK-DAG: llvm.mlir.addressof @named_body_3.decoder.layers.attn.o
   scf.parallel (%i) = (%c0) to (%count) step (%c1) {
     llvm.store %n, %step : i64, !llvm.ptr
     scf.reduce
   } loc(fused["decoder.layers.attn.o", "decoder.layers.attn"])
   scf.parallel (%i) = (%c0) to (%count) step (%c1) {
-    llvm.store %n, %step : i64, !llvm.ptr
+    llvm.store %ok, %step : i32, !llvm.ptr
     scf.reduce
   } loc(fused["a.k", fused["a.kv", "a.k"], "file.mlir":1:2])
   return %ok : i32
@@ -149,5 +149,39 @@ func.func @leaves_sequential_loops_alone(%step: !llvm.ptr) -> i32 {
   scf.for %i = %c0 to %c9 step %c1 {
     llvm.store %ok, %step : i32, !llvm.ptr
   }
+  return %ok : i32
+}
+
+// One body serves both loops, which differ in what they take from outside; a
+// loop with another constant has its own.
+// CHECK: llvm.func internal @"shared_body_5.a.q+a.k"(
+// CHECK: llvm.func internal @shared_body_6.a.v(
+// CHECK-NOT: llvm.func internal
+// CHECK-LABEL: func.func @shared(
+func.func @shared(%step: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %ok = arith.constant 0 : i32
+  %n = llvm.load %step : !llvm.ptr -> i64
+  %m = arith.muli %n, %n : i64
+  %count = arith.index_cast %n : i64 to index
+  // CHECK-DAG: %[[BOTH:.*]] = llvm.mlir.addressof @"shared_body_5.a.q+a.k"
+  // CHECK-DAG: %[[ALONE:.*]] = llvm.mlir.addressof @shared_body_6.a.v
+  // CHECK: llvm.call {{.*}}, %[[BOTH]], %
+  scf.parallel (%i) = (%c0) to (%count) step (%c1) {
+    llvm.store %n, %step : i64, !llvm.ptr
+    scf.reduce
+  } loc("a.q")
+  // CHECK: llvm.call {{.*}}, %[[BOTH]], %
+  scf.parallel (%i) = (%c0) to (%count) step (%c1) {
+    llvm.store %m, %step : i64, !llvm.ptr
+    scf.reduce
+  } loc("a.k")
+  // CHECK: llvm.call {{.*}}, %[[ALONE]], %
+  scf.parallel (%i) = (%c0) to (%count) step (%c2) {
+    llvm.store %n, %step : i64, !llvm.ptr
+    scf.reduce
+  } loc("a.v")
   return %ok : i32
 }

@@ -27,7 +27,8 @@ func.func @subtracts_the_mean_before_it_squares(
   // CHECK: %[[VARIANCE:.*]] = arith.divf %[[Q]], %[[WIDTH]]
   // CHECK: %[[INSIDE:.*]] = arith.addf %[[VARIANCE]], %[[EPS]]
   // CHECK: %[[ROOT:.*]] = math.sqrt %[[INSIDE]]
-  // CHECK: %[[UNIT:.*]] = arith.divf %{{.*}}, %[[ROOT]]
+  // CHECK: %[[INVERSE:.*]] = arith.divf %{{.*}}, %[[ROOT]]
+  // CHECK: %[[UNIT:.*]] = arith.mulf %{{.*}}, %[[INVERSE]]
   // CHECK: %[[SCALED:.*]] = arith.mulf %[[UNIT]], %[[WEIGHT]]
   // CHECK: arith.addf %[[SCALED]], %[[BIAS]]
   %0 = transformer.layer_norm %x, %w bias %b {eps = 0.25 : f64}
@@ -40,6 +41,7 @@ func.func @norms_without_bias(%x: tensor<?x8xf32>, %w: tensor<8xf32>)
     -> tensor<?x8xf32> {
   // CHECK: math.sqrt
   // CHECK-NEXT: arith.divf
+  // CHECK-NEXT: arith.mulf
   // CHECK-NEXT: %[[SCALED:.*]] = arith.mulf
   // CHECK-NEXT: linalg.yield %[[SCALED]]
   %0 = transformer.layer_norm %x, %w {eps = 1.0 : f64}

@@ -30,10 +30,23 @@ func.func @product_alone_is_the_root(%x: tensor<?x8xf32>) -> tensor<?x96xf32> {
 func.func @maps_and_sums_are_rows(%x: tensor<?x8xf32>, %w: tensor<8xf32>)
     -> tensor<?x8xf32> {
   // CHECK-NOT: linalg.fill {{.*}}strategy
-  // CHECK: linalg.generic {{.*}} attrs = {{.*}}parallel = [8, 0], rows = [], reduction = []
-  // CHECK: linalg.generic {{.*}} attrs = {{.*}}parallel = [8, 0], rows = [], reduction = []
-  // CHECK: linalg.generic {{.*}} attrs = {{.*}}parallel = [8, 0], rows = [], reduction = []
+  // CHECK: linalg.generic {{.*}} attrs = {{.*}}parallel = [8, 0], rows = [1, 0], reduction = [0, 8]
+  // CHECK: linalg.generic {{.*}} attrs = {{.*}}parallel = [8, 0], rows = [1, 0], reduction = [0, 8]
+  // CHECK: linalg.generic {{.*}} attrs = {{.*}}parallel = [8, 0], rows = [1, 0], reduction = [0, 8]
   %y = transformer.layer_norm %x, %w {eps = 1.0e-5 : f64}
          : tensor<?x8xf32>, tensor<8xf32>
   return %y : tensor<?x8xf32>
+}
+
+// Tiles of a row's columns divide it; a row that nothing divides stays a loop.
+// CHECK-LABEL: @columns
+func.func @columns(%x: tensor<?x768xf32>, %y: tensor<?x509xf32>)
+    -> (tensor<?x768xf32>, tensor<?x509xf32>) {
+  // V4: linalg.generic {{.*}} attrs = {{.*}}parallel = [8, 0], rows = [1, 0], reduction = [0, 64]
+  // V4: linalg.generic {{.*}} attrs = {{.*}}parallel = [8, 0], rows = [], reduction = []
+  // V3: linalg.generic {{.*}} attrs = {{.*}}parallel = [8, 0], rows = [1, 0], reduction = [0, 32]
+  // V3: linalg.generic {{.*}} attrs = {{.*}}parallel = [8, 0], rows = [], reduction = []
+  %a = transformer.activation gelu %x : tensor<?x768xf32>
+  %b = transformer.activation gelu %y : tensor<?x509xf32>
+  return %a, %b : tensor<?x768xf32>, tensor<?x509xf32>
 }

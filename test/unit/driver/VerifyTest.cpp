@@ -170,7 +170,7 @@ TEST(Verification, NamesTheBrokenOp) {
                        "decoder.layers.attn.v:linear, layer 0 to be "));
   EXPECT_TRUE(contains(verify("gpt2-lm", "decoder.layers.attn"),
                        "expected decoder.layers.attn:attention, layer 0 to "));
-  EXPECT_TRUE(contains(verify("gpt2-lm", "decoder.layers.ffn"),
+  EXPECT_TRUE(contains(verify("gpt2-lm", "decoder.layers.ffn.down"),
                        "expected decoder.layers.ffn:ffn, layer 0 to be "));
   EXPECT_TRUE(contains(verify("gpt2-lm", "decoder.final_norm"),
                        "expected decoder.final_norm:layer_norm to be "));
