@@ -54,9 +54,14 @@ struct CommandLine {
                        "full, this machine's with none"),
               cl::value_desc("names"),
               cl::sub(compileCommand),
+              cl::sub(verifyCommand),
               cl::cat(category)};
-  Text opt{"opt", cl::desc("none: plain loops; full: packed, tiled, vectors"),
-           cl::init("none"), cl::sub(compileCommand), cl::cat(category)};
+  Text opt{"opt",
+           cl::desc("none: plain loops; full: packed, tiled, vectors"),
+           cl::init("none"),
+           cl::sub(compileCommand),
+           cl::sub(verifyCommand),
+           cl::cat(category)};
   Text dtype{"dtype", cl::desc("f32; without it, what the spec says"),
              cl::sub(compileCommand), cl::cat(category)};
   Text stopAfter{"stop-after",
@@ -154,6 +159,8 @@ int CommandLine::run() {
   }
   if (verifyCommand) {
     tfc::CompileOptions compile;
+    compile.target = target;
+    compile.opt = opt;
     compile.runAfter = runAfter;
     tfc::VerifyOptions options;
     options.weights = verifyWeights;

@@ -232,9 +232,8 @@ int Compiler::writeLibrary(const std::string &output) {
   for (const std::unique_ptr<ProgramCompiler> &program : programs) {
     records.push_back(program->record());
   }
-  if (int code = forEachProgram([&](ProgramCompiler &program) {
-        return program.finish(records);
-      })) {
+  if (int code = forEachProgram(
+          [&](ProgramCompiler &program) { return program.finish(records); })) {
     return code;
   }
   std::vector<StringRef> objects;

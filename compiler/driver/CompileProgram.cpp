@@ -87,8 +87,8 @@ std::string ProgramCompiler::print() {
 }
 
 ProgramRecord ProgramCompiler::record() {
-  auto packed = (*module)->getAttrOfType<IntegerAttr>(
-      transformer::kPackedBytesAttrName);
+  auto packed =
+      (*module)->getAttrOfType<IntegerAttr>(transformer::kPackedBytesAttrName);
   return {pipeline.target.name, layoutTag(pipeline), pipeline.target.features,
           packed ? static_cast<uint64_t>(packed.getInt()) : 0};
 }

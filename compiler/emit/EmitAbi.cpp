@@ -55,7 +55,8 @@ private:
   Field strings(ArrayAttr values);
   Field weights();
   Field programs(ArrayRef<Program> all, Field entries, unsigned numEntries);
-  void describe(DictionaryAttr model, Field programs, unsigned numPrograms);
+  void describe(DictionaryAttr model, ArrayRef<Program> all, Field entries,
+                unsigned numEntries);
   void buildQuery(StringRef description);
   void exportProgram(const Field &entries);
   void clean();
@@ -143,11 +144,11 @@ Field AbiWriter::programs(ArrayRef<Program> all, Field entries,
       table = numEntries ? tables.otherTable(each.symbol("entries"))
                          : Field::symbol("");
     }
-    items.push_back(Field::record(
-        {Field::u32(TFC_PROGRAM_CPU), Field::u32(numEntries),
-         Field::u64(each.features), tables.string(each.name),
-         tables.string(each.layout), Field::u64(each.packedBytes), pack,
-         table}));
+    items.push_back(
+        Field::record({Field::u32(TFC_PROGRAM_CPU), Field::u32(numEntries),
+                       Field::u64(each.features), tables.string(each.name),
+                       tables.string(each.layout), Field::u64(each.packedBytes),
+                       pack, table}));
   }
   return tables.array(items);
 }
@@ -182,8 +183,8 @@ void AbiWriter::buildQuery(StringRef description) {
 }
 
 /// tfc_module_v0 and the query that returns it
-void AbiWriter::describe(DictionaryAttr model, Field programs,
-                         unsigned numPrograms) {
+void AbiWriter::describe(DictionaryAttr model, ArrayRef<Program> all,
+                         Field entries, unsigned numEntries) {
   std::vector<Field> eos;
   auto ids = model.getAs<ArrayAttr>("eos");
   for (Attribute id : ids ? ids.getValue() : ArrayRef<Attribute>()) {
@@ -201,14 +202,14 @@ void AbiWriter::describe(DictionaryAttr model, Field programs,
   Field description = Field::record(
       {header, tables.string(text(model, "spec")),
        Field::u64(hashOf(text(model, "spec"))), Field::u32(kind),
-       Field::u32(numWeights), Field::u32(numPrograms),
+       Field::u32(numWeights), Field::u32(static_cast<uint32_t>(all.size())),
        Field::u32(static_cast<uint32_t>(sizeOf(prefixes))),
        Field::u32(static_cast<uint32_t>(eos.size())),
        Field::u32(static_cast<uint32_t>(sizeOf(aliases) / 2)),
        Field::u64(integer(model, "max_positions")),
        Field::u64(integer(model, "pad")), Field::u64(integer(model, "bos")),
        tables.array(eos), strings(prefixes), strings(aliases), weights(),
-       programs});
+       programs(all, entries, numEntries)});
   buildQuery(tables.array({description}).name);
 }
 
@@ -254,7 +255,7 @@ LogicalResult AbiWriter::run() {
     return failure();
   }
   if (all.front().name == program.name) {
-    describe(model, programs(all, *entryTable, numEntries), all.size());
+    describe(model, all, *entryTable, numEntries);
   } else {
     exportProgram(*entryTable);
   }

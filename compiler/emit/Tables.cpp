@@ -50,9 +50,9 @@ Field Tables::otherFunction(StringRef symbol) {
 }
 
 Field Tables::otherTable(StringRef symbol) {
-  auto global = LLVM::GlobalOp::create(b, b.getI8Type(), /*isConstant=*/true,
-                                       LLVM::Linkage::External, symbol,
-                                       Attribute());
+  auto global =
+      LLVM::GlobalOp::create(b, b.getI8Type(), /*isConstant=*/true,
+                             LLVM::Linkage::External, symbol, Attribute());
   global.setVisibility_(LLVM::Visibility::Hidden);
   return Field::symbol(symbol);
 }
