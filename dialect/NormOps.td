@@ -5,7 +5,7 @@
 
 include "dialect/TransformerBase.td"
 
-def Transformer_LayerNormOp : Transformer_ValueOp<"layer_norm"> {
+def Transformer_LayerNormOp : Transformer_ValueOp<"layer_norm", [Transformer_RowWise]> {
   let summary = "layer normalisation of each row";
   let description = [{
     `y[t,:] = (x[t,:] - mean) / sqrt(var + eps) * weight + bias`, with mean and

@@ -87,7 +87,7 @@ def Transformer_FfnOp : Transformer_ValueOp<"ffn", [AttrSizedOperandSegments]> {
   }];
 }
 
-def Transformer_ActivationOp : Transformer_ValueOp<"activation"> {
+def Transformer_ActivationOp : Transformer_ValueOp<"activation", [Transformer_RowWise]> {
   let summary = "an activation function, element by element";
   let description = [{
     * `identity`: x
@@ -112,7 +112,7 @@ def Transformer_ActivationOp : Transformer_ValueOp<"activation"> {
   let hasFolder = 1;
 }
 
-def Transformer_AddOp : Transformer_ValueOp<"add", [Commutative]> {
+def Transformer_AddOp : Transformer_ValueOp<"add", [Commutative, Transformer_RowWise]> {
   let summary = "the sum of two streams of rows";
   let description = [{
     `y = lhs + rhs`: the residual connection, and the sum of embeddings.

@@ -29,6 +29,12 @@ def Transformer_Dialect : Dialect {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+// A row of the result is computed from the same row of the first operand, and
+// may take its place: whoever allocates memory may reuse it.
+def Transformer_RowWise : NativeOpTrait<"RowWise"> {
+  let cppNamespace = "::tfc::transformer";
+}
+
 class Transformer_RankedTensor<int rank, Pred extra, string summary>
     : Type<And<[CPred<"::llvm::isa<::mlir::RankedTensorType>($_self)">,
                 CPred<"::llvm::cast<::mlir::RankedTensorType>($_self)"

@@ -15,6 +15,15 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+namespace tfc::transformer {
+
+/// A row of the result is computed from the same row of the first operand, and
+/// may take its place.
+template <typename ConcreteType>
+class RowWise : public mlir::OpTrait::TraitBase<ConcreteType, RowWise> {};
+
+} // namespace tfc::transformer
+
 #include "dialect/TransformerDialect.h.inc"
 #include "dialect/TransformerEnums.h.inc"
 #define GET_TYPEDEF_CLASSES

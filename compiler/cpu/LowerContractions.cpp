@@ -1,14 +1,19 @@
-// Vector transfers on buffers become loads and stores at plain addresses.
+// Vectors of a tile, on buffers, become vectors of one row by lanes.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
-#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+#include <map>
 
 namespace tfc {
 #define GEN_PASS_DEF_LOWERCONTRACTIONSPASS
@@ -18,40 +23,357 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
+/// What `write` stores, as the chain of pure ops before it in `block`: those
+/// that may move before it, in order.
+static SmallVector<Operation *> chainBefore(Operation *write, Block &block) {
+  llvm::SetVector<Operation *> chain;
+  std::function<void(Operation *)> visit = [&](Operation *op) {
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!producer || producer->getBlock() != &block ||
+          producer->getNumRegions() != 0 || !isPure(producer) ||
+          chain.contains(producer) ||
+          producer->hasTrait<OpTrait::ConstantLike>()) {
+        continue;
+      }
+      visit(producer);
+      chain.insert(producer);
+    }
+  };
+  visit(write);
+  // An op moves only if whoever uses it earlier moves with it.
+  llvm::SmallPtrSet<Operation *, 32> movable;
+  for (Operation *op : llvm::reverse(chain)) {
+    if (llvm::all_of(op->getUsers(), [&](Operation *user) {
+          Operation *ancestor = block.findAncestorOpInBlock(*user);
+          return !ancestor || ancestor == write || movable.contains(ancestor) ||
+                 write->isBeforeInBlock(ancestor);
+        })) {
+      movable.insert(op);
+    }
+  }
+  return llvm::to_vector(llvm::make_filter_range(
+      chain, [&](Operation *op) { return movable.contains(op); }));
+}
+
+/// Puts what a store writes right before it: else every intermediate of a tile
+/// is alive at once, and spills.
+static void orderDepthFirst(Block &block) {
+  SmallVector<Operation *> writes;
+  for (Operation &op : block) {
+    if (isa<vector::StoreOp>(op)) {
+      writes.push_back(&op);
+    }
+  }
+  for (Operation *write : writes) {
+    for (Operation *op : chainBefore(write, block)) {
+      op->moveBefore(write);
+    }
+  }
+}
+
 namespace {
 
-/// broadcast(load of one float) -> broadcast(scalar load): LLVM's loop strength
-/// reduction finds the short addressing only where it knows the address to be
-/// in bounds.
-struct LoadScalar : OpRewritePattern<vector::BroadcastOp> {
-  using OpRewritePattern::OpRewritePattern;
+/// A part of a tile: `width` neighbours of the last dimension.
+struct Piece {
+  SmallVector<int64_t> offsets; // of each dimension of the tile
+  int64_t width;
+};
 
-  LogicalResult matchAndRewrite(vector::BroadcastOp op,
-                                PatternRewriter &rewriter) const override {
-    auto load = op.getSource().getDefiningOp<vector::LoadOp>();
-    if (!load || load.getVectorType().getNumElements() != 1) {
-      return rewriter.notifyMatchFailure(op, "not a load of one float");
+/// The parts of a tile, row by row: vectors of `lanes`, and what is left.
+SmallVector<Piece> piecesOf(VectorType tile, int64_t lanes) {
+  ArrayRef<int64_t> shape = tile.getShape();
+  if (shape.empty()) {
+    return {{{}, 1}};
+  }
+  SmallVector<Piece> pieces;
+  SmallVector<int64_t> offsets(shape.size(), 0);
+  int64_t rows = tile.getNumElements() / shape.back();
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t rest = row;
+    for (int64_t d = int64_t(shape.size()) - 2; d >= 0; --d) {
+      offsets[d] = rest % shape[d];
+      rest /= shape[d];
     }
-    Value scalar = memref::LoadOp::create(rewriter, op.getLoc(), load.getBase(),
-                                          load.getIndices());
-    rewriter.replaceOpWithNewOp<vector::BroadcastOp>(op, op.getType(), scalar);
+    for (int64_t column = 0; column < shape.back(); column += lanes) {
+      offsets.back() = column;
+      pieces.push_back({offsets, std::min(lanes, shape.back() - column)});
+    }
+  }
+  return pieces;
+}
+
+/// A tile's type becomes the types of its pieces.
+struct PieceTypes : TypeConverter {
+  explicit PieceTypes(int64_t lanes) : lanes(lanes) {
+    addConversion([](Type type) { return type; });
+    addConversion(
+        [this](VectorType type,
+               SmallVectorImpl<Type> &types) -> std::optional<LogicalResult> {
+          if (!isTile(type)) {
+            return std::nullopt;
+          }
+          for (const Piece &piece : piecesOf(type, this->lanes)) {
+            types.push_back(typeOf(piece, type));
+          }
+          return success();
+        });
+  }
+
+  bool isTile(Type type) const {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector && vector.getRank() > 0 && !vector.isScalable() &&
+           (vector.getRank() > 1 || vector.getNumElements() > lanes);
+  }
+
+  static VectorType typeOf(const Piece &piece, VectorType tile) {
+    return tile.getRank() == 0
+               ? tile
+               : VectorType::get({piece.width}, tile.getElementType());
+  }
+
+  int64_t lanes;
+};
+
+/// What patterns of one tile op share.
+template <typename OpTy> struct PiecePattern : OpConversionPattern<OpTy> {
+  PiecePattern(const PieceTypes &types, MLIRContext *context)
+      : OpConversionPattern<OpTy>(types, context), types(types) {}
+
+  SmallVector<Piece> pieces(Type tile) const {
+    return piecesOf(cast<VectorType>(tile), types.lanes);
+  }
+
+  /// The indices of `piece`: those of the transfer, moved along the dimensions
+  /// of the buffer that the tile's are.
+  SmallVector<Value> indicesOf(VectorTransferOpInterface op, const Piece &piece,
+                               OpBuilder &builder) const {
+    SmallVector<Value> indices = op.getIndices();
+    for (auto [expr, offset] :
+         llvm::zip(op.getPermutationMap().getResults(), piece.offsets)) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (!dim || offset == 0) {
+        continue;
+      }
+      Value &index = indices[dim.getPosition()];
+      Value distance =
+          arith::ConstantIndexOp::create(builder, op.getLoc(), offset);
+      index = arith::AddIOp::create(builder, op.getLoc(), index, distance);
+    }
+    return indices;
+  }
+
+  LogicalResult check(VectorTransferOpInterface op) const {
+    return success(!op.getMask() && !op.hasOutOfBoundsDim() &&
+                   isa<MemRefType>(op.getShapedType()));
+  }
+
+  /// Whether neighbours in a row of the tile are neighbours in the buffer.
+  static bool isContiguous(VectorTransferOpInterface op) {
+    AffineMap map = op.getPermutationMap();
+    return map.getNumResults() != 0 &&
+           map.getResults().back() ==
+               getAffineDimExpr(map.getNumDims() - 1, map.getContext());
+  }
+
+  /// The element of `piece` in `lane`, as a piece.
+  static Piece laneOf(Piece piece, int64_t lane) {
+    if (lane != 0) {
+      piece.offsets.back() += lane;
+    }
+    return piece;
+  }
+
+  const PieceTypes &types;
+};
+
+/// Reads of equal addresses, that is of a broadcast tile, are one read. A row
+/// of one float repeated is a scalar load: LLVM's loop strength reduction finds
+/// the short addressing only where it knows the address to be in bounds. A row
+/// of the tile that is a column of the buffer (the last panel may be one wide)
+/// is gathered.
+struct ReadPieces : PiecePattern<vector::TransferReadOp> {
+  using PiecePattern::PiecePattern;
+
+  LogicalResult
+  matchAndRewrite(vector::TransferReadOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (failed(check(op))) {
+      return rewriter.notifyMatchFailure(op,
+                                         "expected a tile within the buffer");
+    }
+    AffineMap map = op.getPermutationMap();
+    std::map<SmallVector<int64_t>, Value> reads;
+    SmallVector<Value> values;
+    for (const Piece &piece : pieces(op.getType())) {
+      SmallVector<int64_t> key{piece.width};
+      for (auto [expr, offset] : llvm::zip(map.getResults(), piece.offsets)) {
+        key.push_back(isa<AffineDimExpr>(expr) ? offset : 0);
+      }
+      Value &value = reads[key];
+      if (!value) {
+        value = read(op, piece, rewriter);
+      }
+      values.push_back(value);
+    }
+    rewriter.replaceOpWithMultiple(op, {values});
+    return success();
+  }
+
+private:
+  Value read(vector::TransferReadOp op, const Piece &piece,
+             OpBuilder &builder) const {
+    Location loc = op.getLoc();
+    VectorType type = PieceTypes::typeOf(piece, op.getType());
+    if (isContiguous(op)) {
+      return vector::LoadOp::create(builder, loc, type, op.getBase(),
+                                    indicesOf(op, piece, builder));
+    }
+    ArrayRef<AffineExpr> results = op.getPermutationMap().getResults();
+    bool repeated = results.empty() || isa<AffineConstantExpr>(results.back());
+    SmallVector<Value> scalars;
+    for (int64_t lane = 0; lane < (repeated ? 1 : piece.width); ++lane) {
+      scalars.push_back(
+          memref::LoadOp::create(builder, loc, op.getBase(),
+                                 indicesOf(op, laneOf(piece, lane), builder)));
+    }
+    if (repeated) {
+      return vector::BroadcastOp::create(builder, loc, type, scalars[0]);
+    }
+    return vector::FromElementsOp::create(builder, loc, type, scalars);
+  }
+};
+
+struct WritePieces : PiecePattern<vector::TransferWriteOp> {
+  using PiecePattern::PiecePattern;
+
+  LogicalResult
+  matchAndRewrite(vector::TransferWriteOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (failed(check(op))) {
+      return rewriter.notifyMatchFailure(op,
+                                         "expected a tile within the buffer");
+    }
+    for (auto [piece, value] : llvm::zip_equal(pieces(op.getVectorType()),
+                                               adaptor.getValueToStore())) {
+      write(op, piece, value, rewriter);
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  void write(vector::TransferWriteOp op, const Piece &piece, Value value,
+             OpBuilder &builder) const {
+    Location loc = op.getLoc();
+    if (isContiguous(op)) {
+      vector::StoreOp::create(builder, loc, value, op.getBase(),
+                              indicesOf(op, piece, builder));
+      return;
+    }
+    for (int64_t lane = 0; lane < piece.width; ++lane) {
+      SmallVector<int64_t> position;
+      if (op.getVectorType().getRank() != 0) {
+        position.push_back(lane);
+      }
+      Value scalar = vector::ExtractOp::create(builder, loc, value, position);
+      memref::StoreOp::create(builder, loc, scalar, op.getBase(),
+                              indicesOf(op, laneOf(piece, lane), builder));
+    }
+  }
+};
+
+struct SplatPieces : PiecePattern<arith::ConstantOp> {
+  using PiecePattern::PiecePattern;
+
+  LogicalResult
+  matchAndRewrite(arith::ConstantOp op, OneToNOpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
+    if (!splat) {
+      return rewriter.notifyMatchFailure(op, "expected one repeated value");
+    }
+    llvm::DenseMap<Type, Value> constants;
+    SmallVector<Value> values;
+    for (const Piece &piece : pieces(op.getType())) {
+      auto type = PieceTypes::typeOf(piece, cast<VectorType>(op.getType()));
+      Value &constant = constants[type];
+      if (!constant) {
+        constant = arith::ConstantOp::create(
+            rewriter, op.getLoc(), splat.resizeSplat(cast<ShapedType>(type)));
+      }
+      values.push_back(constant);
+    }
+    rewriter.replaceOpWithMultiple(op, {values});
+    return success();
+  }
+};
+
+/// An op that works element by element works piece by piece.
+struct ElementwisePieces : ConversionPattern {
+  ElementwisePieces(const PieceTypes &types, MLIRContext *context)
+      : ConversionPattern(types, MatchAnyOpTypeTag(), 1, context) {}
+
+  LogicalResult
+  matchAndRewrite(Operation *op, ArrayRef<ValueRange> operands,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (!OpTrait::hasElementwiseMappableTraits(op) ||
+        op->getNumResults() != 1) {
+      return rewriter.notifyMatchFailure(op, "not element by element");
+    }
+    SmallVector<Type> types;
+    if (failed(getTypeConverter()->convertType(op->getResult(0).getType(),
+                                               types))) {
+      return failure();
+    }
+    SmallVector<Value> values;
+    for (auto [i, type] : llvm::enumerate(types)) {
+      SmallVector<Value> parts;
+      for (ValueRange operand : operands) {
+        parts.push_back(operand.size() == 1 ? operand[0] : operand[i]);
+      }
+      OperationState state(op->getLoc(), op->getName(), parts, type,
+                           op->getAttrs());
+      values.push_back(rewriter.create(state)->getResult(0));
+    }
+    rewriter.replaceOpWithMultiple(op, {values});
     return success();
   }
 };
 
 struct LowerContractionsPass
     : tfc::impl::LowerContractionsPassBase<LowerContractionsPass> {
-  void runOnOperation() override {
+  using Base::Base;
+
+  LogicalResult foldViews() {
     RewritePatternSet patterns(&getContext());
-    vector::populateVectorTransferPermutationMapLoweringPatterns(patterns);
-    vector::populateVectorTransferLoweringPatterns(patterns,
-                                                   /*maxTransferRank=*/1);
-    vector::populateVectorShapeCastLoweringPatterns(patterns);
     memref::populateFoldMemRefAliasOpPatterns(patterns);
-    patterns.add<LoadScalar>(&getContext());
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
-      signalPassFailure();
+    return applyPatternsGreedily(getOperation(), std::move(patterns));
+  }
+
+  void runOnOperation() override {
+    if (failed(foldViews())) {
+      return signalPassFailure();
     }
+    PieceTypes types(lanes);
+    RewritePatternSet patterns(&getContext());
+    patterns.add<ReadPieces, WritePieces, SplatPieces, ElementwisePieces>(
+        types, &getContext());
+    ConversionTarget target(getContext());
+    scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns,
+                                                         target);
+    target.markUnknownOpDynamicallyLegal([&](Operation *op) {
+      return !isa<vector::TransferReadOp, vector::TransferWriteOp>(op) &&
+             llvm::none_of(op->getOperandTypes(),
+                           [&](Type t) { return types.isTile(t); }) &&
+             llvm::none_of(op->getResultTypes(),
+                           [&](Type t) { return types.isTile(t); });
+    });
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(patterns)))) {
+      return signalPassFailure();
+    }
+    getOperation().walk([](Block *block) { orderDepthFirst(*block); });
   }
 };
 

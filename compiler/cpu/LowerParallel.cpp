@@ -11,6 +11,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace tfc {
 #define GEN_PASS_DEF_LOWERPARALLELPASS
@@ -217,6 +218,28 @@ void Outliner::buildCall(LLVM::LLVMFuncOp body) {
       b, call, ValueRange{parallelFor, context, items, function, argument});
 }
 
+/// The paths that a location names, in order, divided by '+': those of the ops
+/// that a loop was made of. A path that another one goes on from says nothing
+/// more: a sublayer's addition, fused into the product before it.
+static std::string nameOf(Location location) {
+  llvm::SetVector<StringRef> paths;
+  location->walk([&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part)) {
+      paths.insert(name.getName().getValue());
+    }
+    return WalkResult::advance();
+  });
+  auto goesOn = [&](StringRef path) {
+    return llvm::any_of(paths, [&](StringRef other) {
+      return other.consume_front(path) && other.starts_with(".");
+    });
+  };
+  SmallVector<StringRef> names;
+  llvm::copy_if(paths, std::back_inserter(names),
+                [&](StringRef path) { return !goesOn(path); });
+  return llvm::join(names, "+");
+}
+
 /// An inner parallel loop, inside a body that is already parallel.
 static void makeSequential(scf::ParallelOp loop) {
   IRRewriter rewriter(loop.getContext());
@@ -256,6 +279,9 @@ struct LowerParallelPass : tfc::impl::LowerParallelPassBase<LowerParallelPass> {
       }
       std::string name =
           (entry.getName() + "_body_" + std::to_string(numBodies)).str();
+      if (std::string op = nameOf(loop.getLoc()); !op.empty()) {
+        name += "." + op;
+      }
       Outliner(loop, entry, name).run();
       ++numBodies;
     }

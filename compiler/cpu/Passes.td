@@ -71,19 +71,28 @@ def ExpandMathPass : Pass<"tfc-expand-math"> {
 }
 
 def VectorizePass : Pass<"tfc-vectorize", "::mlir::func::FuncOp"> {
-  let summary = "static tiles become vectors of one row by lanes";
+  let summary = "static tiles become vectors of the same shape";
   let description = [{
-    Every linalg op of static shape becomes vector code, a row of `lanes` floats
-    at a time. The accumulators of loops that `tfc-tile-and-fuse` marked as
-    reductions leave the loop's memory for its iter_args, multiplications and
-    additions become one fma in every case alike, and the loop's body is
-    repeated `unroll` times. Chains that end in a write are put before it, depth
-    first: else every intermediate of a tile is alive at once, and spills.
+    Every linalg op of static shape becomes vector code on whole tiles:
+
+    ```mlir
+    %sums = scf.for %k = %c0 to %c768 step %c4 iter_args(%acc = %zero)
+        -> (vector<8x48xf32>) {
+      %x = vector.transfer_read %rows[%i, %k] {permutation_map = (d0, 0)} ...
+      %w = vector.transfer_read %panel[%p, %k, %c0] {permutation_map = (0, d2)} ...
+      %next = math.fma %x, %w, %acc : vector<8x48xf32>
+      ...
+    ```
+
+    The accumulators of loops that `tfc-tile-and-fuse` marked as reductions
+    leave the loop's memory for its iter_args, multiplications and additions
+    become one fma in every case alike, and the loop's body is repeated `unroll`
+    times. What the registers of a machine hold is for `tfc-lower-contractions`
+    to say, after bufferization: until then a tile is one op.
 
     Ops of dynamic shape are left alone.
   }];
   let options = [
-    Option<"lanes", "lanes", "int64_t", "16", "floats of a vector">,
     Option<"unroll", "unroll", "int64_t", "4",
            "repetitions of a reduction's body">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
@@ -96,12 +105,20 @@ def VectorizePass : Pass<"tfc-vectorize", "::mlir::func::FuncOp"> {
 
 def LowerContractionsPass
     : Pass<"tfc-lower-contractions", "::mlir::func::FuncOp"> {
-  let summary = "vector transfers on buffers become loads and stores";
+  let summary = "tiles become vectors of one row by lanes";
   let description = [{
-    Runs after bufferization: transfers, shape casts and views of views become
-    loads and stores of one row at plain addresses; a load of one float that is
-    broadcast becomes a scalar load, whose address is known to be in bounds.
+    Runs after bufferization. A vector of any shape becomes as many vectors of
+    `lanes` as it takes, row by row, and a shorter one at the end of each row:
+    `vector<8x48xf32>` 24 of 16 floats, `vector<2x20xf32>` 2 of 16 and 2 of 4.
+    Ops that work element by element are repeated, loops carry all parts.
+    Transfers become loads and stores at plain addresses, through views of
+    views; what a tile repeats is loaded once, and a float that a row repeats is
+    a scalar load. Chains that end in a store are put before it, depth first.
+
+    An op on a tile that does none of this is an error.
   }];
+  let options = [Option<"lanes", "lanes", "int64_t", "16",
+                        "floats of a vector register">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
@@ -146,7 +163,8 @@ def LowerParallelPass : Pass<"tfc-lower-parallel", "::mlir::ModuleOp"> {
     begin, end, worker) over the flattened iteration space, and the loop a call
     of the host's `parallel_for`; values from outside travel in a struct on the
     stack. `transformer.worker` becomes the worker. Inner parallel loops become
-    sequential ones.
+    sequential ones. A body is named after its entry and its number, and after
+    the ops in the loop's location: `step_body_3.decoder.layers.attn.o`.
 
     Runs after `tfc-bind-step`, on entries that are functions of the step.
   }];

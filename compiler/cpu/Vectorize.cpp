@@ -1,4 +1,4 @@
-// Static tiles become vectors of one row by lanes.
+// Static tiles become vectors, reductions keep theirs in registers.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/Passes.h"
 
@@ -29,75 +29,25 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
-/// What `write` stores, as the chain of pure ops before it in `block`: those
-/// that may move before it, in order.
-static SmallVector<Operation *> chainBefore(Operation *write, Block &block) {
-  llvm::SetVector<Operation *> chain;
-  std::function<void(Operation *)> visit = [&](Operation *op) {
-    for (Value operand : op->getOperands()) {
-      Operation *producer = operand.getDefiningOp();
-      if (!producer || producer->getBlock() != &block ||
-          producer->getNumRegions() != 0 ||
-          isa<vector::TransferWriteOp>(producer) || !isPure(producer) ||
-          chain.contains(producer) ||
-          producer->hasTrait<OpTrait::ConstantLike>()) {
-        continue;
-      }
-      visit(producer);
-      chain.insert(producer);
-    }
-  };
-  visit(write);
-  // An op moves only if whoever uses it earlier moves with it.
-  llvm::SmallPtrSet<Operation *, 32> movable;
-  for (Operation *op : llvm::reverse(chain)) {
-    if (llvm::all_of(op->getUsers(), [&](Operation *user) {
-          Operation *ancestor = block.findAncestorOpInBlock(*user);
-          return !ancestor || ancestor == write || movable.contains(ancestor) ||
-                 write->isBeforeInBlock(ancestor);
-        })) {
-      movable.insert(op);
-    }
-  }
-  return llvm::to_vector(llvm::make_filter_range(
-      chain, [&](Operation *op) { return movable.contains(op); }));
-}
-
-static void orderDepthFirst(Block &block) {
-  SmallVector<Operation *> writes;
-  for (Operation &op : block) {
-    if (isa<vector::TransferWriteOp>(op)) {
-      writes.push_back(&op);
-    }
-  }
-  for (Operation *write : writes) {
-    for (Operation *op : chainBefore(write, block)) {
-      op->moveBefore(write);
-    }
-  }
-}
-
 namespace {
 
 /// Runs the steps on one function.
 class Vectorizer {
 public:
-  Vectorizer(func::FuncOp function, int64_t lanes, int64_t unroll)
+  Vectorizer(func::FuncOp function, int64_t unroll)
       : function(function), context(function.getContext()), rewriter(context),
-        canonical(canonicalPatterns()), lanes(lanes), unroll(unroll) {}
+        canonical(canonicalPatterns()), unroll(unroll) {}
 
   LogicalResult run() {
     dropUnitDimensions();
     if (failed(vectorizeTiles())) {
       return failure();
     }
-    unrollToLanes();
     hoistAccumulators();
     RewritePatternSet fma(context);
     populateUpliftToFMAPatterns(fma);
     apply(std::move(fma));
     canonicalize();
-    function.walk([](Block *block) { orderDepthFirst(*block); });
     unrollReductions();
     return success();
   }
@@ -123,6 +73,17 @@ private:
   /// The panel and the step of k are one long: one step of a product is then
   /// element-wise on [rows][panel].
   void dropUnitDimensions() {
+    // A named op, such as fill, has no form with fewer dimensions.
+    SmallVector<linalg::LinalgOp> named;
+    function.walk([&](linalg::LinalgOp op) {
+      if (!op.hasDynamicShape() && !isa<linalg::GenericOp>(op)) {
+        named.push_back(op);
+      }
+    });
+    for (linalg::LinalgOp op : named) {
+      rewriter.setInsertionPoint(op);
+      (void)linalg::generalizeNamedOp(rewriter, op);
+    }
     RewritePatternSet patterns(context);
     linalg::ControlDropUnitDims control;
     control.rankReductionStrategy =
@@ -165,38 +126,6 @@ private:
     return success();
   }
 
-  /// Ops on [rows][panel] become many on [1][lanes], those on [lanes].
-  void unrollToLanes() {
-    RewritePatternSet patterns(context);
-    vector::UnrollVectorOptions options;
-    options.setNativeShapeFn(
-        [this](Operation *op) -> std::optional<SmallVector<int64_t>> {
-          VectorType type;
-          if (auto write = dyn_cast<vector::TransferWriteOp>(op)) {
-            type = write.getVectorType();
-          } else if (op->getNumResults() == 1) {
-            type = dyn_cast<VectorType>(op->getResult(0).getType());
-          }
-          if (!type || type.getRank() == 0) {
-            return std::nullopt;
-          }
-          SmallVector<int64_t> shape(type.getRank(), 1);
-          shape.back() = std::min(lanes, type.getShape().back());
-          return shape;
-        });
-    vector::populateVectorUnrollPatterns(patterns, options);
-    // Only these while unrolling: others make shuffles that no longer fold.
-    vector::ExtractStridedSliceOp::getCanonicalizationPatterns(patterns,
-                                                               context);
-    apply(std::move(patterns));
-    canonicalize();
-    RewritePatternSet leading(context);
-    vector::populateCastAwayVectorLeadingOneDimPatterns(leading);
-    tensor::populateFoldTensorSubsetIntoVectorTransferPatterns(leading);
-    apply(std::move(leading));
-    canonicalize();
-  }
-
   SmallVector<scf::ForOp> reductionLoops() {
     SmallVector<scf::ForOp> loops;
     function.walk([&](scf::ForOp loop) {
@@ -208,9 +137,8 @@ private:
   }
 
   void hoistAccumulators() {
-    function.walk(
-        [](LoopLikeOpInterface loop) { moveLoopInvariantCode(loop); });
     for (scf::ForOp loop : reductionLoops()) {
+      moveLoopInvariantCode(loop);
       LoopLikeOpInterface hoisted = hoistLoopInvariantSubsets(rewriter, loop);
       hoisted->setAttr(transformer::kReductionLoopAttrName,
                        rewriter.getUnitAttr());
@@ -224,21 +152,20 @@ private:
         (void)loopUnrollByFactor(loop, unroll);
       }
     }
-    canonicalize();
   }
 
   func::FuncOp function;
   MLIRContext *context;
   IRRewriter rewriter;
   FrozenRewritePatternSet canonical;
-  int64_t lanes, unroll;
+  int64_t unroll;
 };
 
 struct VectorizePass : tfc::impl::VectorizePassBase<VectorizePass> {
   using Base::Base;
 
   void runOnOperation() override {
-    if (failed(Vectorizer(getOperation(), lanes, unroll).run())) {
+    if (failed(Vectorizer(getOperation(), unroll).run())) {
       signalPassFailure();
     }
   }

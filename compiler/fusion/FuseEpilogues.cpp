@@ -31,7 +31,7 @@ struct FuseActivation : OpRewritePattern<ActivationOp> {
     }
     rewriter.modifyOpInPlace(product, [&] {
       product.setAct(op.getAct());
-      product->setLoc(op.getLoc());
+      product->setLoc(rewriter.getFusedLoc({product.getLoc(), op.getLoc()}));
     });
     rewriter.replaceOp(op, product.getResult());
     return success();
@@ -56,7 +56,7 @@ template <typename Product> struct FuseResidual : OpRewritePattern<AddOp> {
       Value residual = other;
       rewriter.modifyOpInPlace(product, [&] {
         product.getResidualMutable().assign(residual);
-        product->setLoc(op.getLoc());
+        product->setLoc(rewriter.getFusedLoc({product.getLoc(), op.getLoc()}));
       });
       rewriter.replaceOp(op, product.getResult());
       return success();

@@ -3,6 +3,7 @@
 #include "compiler/lowering/Patterns.h"
 
 #include "dialect/ShapeUtils.h"
+#include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -13,8 +14,7 @@ using namespace tfc;
 /// over its first operand, at its last use.
 static Operation *findStart(Value value, const LastUses &lastUses) {
   Operation *op = value.getDefiningOp();
-  while (op && op->getNumOperands() != 0 &&
-         op->getOperand(0).getType() == value.getType() &&
+  while (op && op->hasTrait<transformer::RowWise>() &&
          lastUses.contains(op->getOpOperand(0)) &&
          op->getOperand(0).getDefiningOp()) {
     op = op->getOperand(0).getDefiningOp();

@@ -112,7 +112,6 @@ void tfc::buildTiledToVector(OpPassManager &pm,
                              const PipelineOptions &options) {
   Strategy strategy = chooseStrategy(options.target.name);
   VectorizePassOptions vectorize;
-  vectorize.lanes = strategy.lanes;
   vectorize.unroll = strategy.unroll;
   pm.addNestedPass<func::FuncOp>(createVectorizePass(vectorize));
   expandMath(pm);
@@ -130,8 +129,10 @@ void tfc::buildVectorToBuffer(OpPassManager &pm,
   kernels.kernels = "vector";
   kernels.lanes = chooseStrategy(options.target.name).lanes;
   pm.addPass(createEmitCpuKernelsPass(kernels));
-  pm.addNestedPass<func::FuncOp>(createLowerContractionsPass());
   expandMath(pm);
+  LowerContractionsPassOptions contractions;
+  contractions.lanes = kernels.lanes;
+  pm.addNestedPass<func::FuncOp>(createLowerContractionsPass(contractions));
   clean(pm);
   pm.addPass(createPlanWorkspacePass());
   verifyStage(pm, "buffer");

@@ -13,6 +13,9 @@ namespace tfc::bench {
 
 namespace {
 
+// So that a damaged table cannot ask for more memory than a few files' worth.
+constexpr size_t longestName = 4096;
+
 /// The file's bytes, read where they are.
 class ElfFile {
 public:
@@ -31,12 +34,12 @@ public:
     return value;
   }
 
-  /// A string that ends within the file, else "".
+  /// A string that ends within the file and a name's length, else "".
   std::string text(uint64_t offset) const {
-    size_t end =
-        offset < bytes.size() ? bytes.find('\0', offset) : std::string::npos;
-    return end == std::string::npos ? std::string()
-                                    : bytes.substr(offset, end - offset);
+    std::string_view rest(bytes);
+    rest = rest.substr(std::min<uint64_t>(offset, rest.size()), longestName);
+    size_t end = rest.find('\0');
+    return std::string(rest.substr(0, end == rest.npos ? 0 : end));
   }
 
 private:
@@ -60,11 +63,12 @@ readSymbols(const std::string &path) {
   };
   for (uint64_t s = 0; s < header->e_shnum; ++s) {
     auto table = section(s);
-    auto strings = table && table->sh_type == SHT_SYMTAB
-                       ? section(table->sh_link)
-                       : std::nullopt;
-    if (!strings || table->sh_entsize != sizeof(Elf64_Sym)) {
+    if (!table || table->sh_type != SHT_SYMTAB) {
       continue;
+    }
+    auto strings = section(table->sh_link);
+    if (!strings || table->sh_entsize != sizeof(Elf64_Sym)) {
+      break;
     }
     for (uint64_t i = 0; i < table->sh_size / sizeof(Elf64_Sym); ++i) {
       auto symbol =
@@ -77,6 +81,7 @@ readSymbols(const std::string &path) {
                              file.text(strings->sh_offset + symbol->st_name));
       }
     }
+    break; // a file has one
   }
   std::sort(symbols.begin(), symbols.end());
   return symbols;

@@ -115,6 +115,29 @@ func.func @inner_loops_run_in_the_body(%step: !llvm.ptr) -> i32 {
   return %ok : i32
 }
 
+// A body is named after the ops in its loop's location, each once, but not after
+// what only holds one of them.
+// CHECK: llvm.func internal @named_body_3.decoder.layers.attn.o(
+// CHECK: llvm.func internal @"named_body_4.a.k+a.kv"(
+// CHECK-LABEL: func.func @named(
+func.func @named(%step: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  %n = llvm.load %step : !llvm.ptr -> i64
+  %count = arith.index_cast %n : i64 to index
+  // CHECK: llvm.mlir.addressof @named_body_3.decoder.layers.attn.o
+  scf.parallel (%i) = (%c0) to (%count) step (%c1) {
+    llvm.store %n, %step : i64, !llvm.ptr
+    scf.reduce
+  } loc(fused["decoder.layers.attn.o", "decoder.layers.attn"])
+  scf.parallel (%i) = (%c0) to (%count) step (%c1) {
+    llvm.store %n, %step : i64, !llvm.ptr
+    scf.reduce
+  } loc(fused["a.k", fused["a.kv", "a.k"], "file.mlir":1:2])
+  return %ok : i32
+}
+
 // CHECK: func.func @leaves_sequential_loops_alone
 func.func @leaves_sequential_loops_alone(%step: !llvm.ptr) -> i32 {
   %c0 = arith.constant 0 : index

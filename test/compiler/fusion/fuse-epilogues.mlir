@@ -1,6 +1,7 @@
 // Activations and residuals join the product before them, if it is theirs alone.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-fuse-epilogues | FileCheck %s
+// RUN: tfc-opt %s --tfc-fuse-epilogues --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s --check-prefix=LOCATION
 
 // CHECK-LABEL: @residual_joins_the_product
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>, %[[W:[a-z0-9]*]]: tensor<8x8xf32>, %[[B:[a-z0-9]*]]: tensor<8xf32>
@@ -59,4 +60,16 @@ func.func @leaves_a_product_with_another_user(
   %p = transformer.linear %x, %w : tensor<?x8xf32>, tensor<8x8xf32>
   %y = transformer.add %x, %p : tensor<?x8xf32>, tensor<?x8xf32>
   return %y, %p : tensor<?x8xf32>, tensor<?x8xf32>
+}
+
+// The product is where all of its parts came from.
+// LOCATION-LABEL: @keeps_the_locations
+func.func @keeps_the_locations(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>)
+    -> tensor<?x8xf32> {
+  // LOCATION: transformer.linear {{.*}} loc(fused["attn.o", "act", "attn"])
+  %p = transformer.linear %x, %w : tensor<?x8xf32>, tensor<8x8xf32>
+         loc("attn.o")
+  %a = transformer.activation tanh %p : tensor<?x8xf32> loc("act")
+  %y = transformer.add %a, %x : tensor<?x8xf32>, tensor<?x8xf32> loc("attn")
+  return %y : tensor<?x8xf32>
 }
