@@ -309,6 +309,68 @@ struct SplatPieces : PiecePattern<arith::ConstantOp> {
   }
 };
 
+/// One value for all of a tile.
+struct BroadcastPieces : PiecePattern<vector::BroadcastOp> {
+  using PiecePattern::PiecePattern;
+
+  LogicalResult
+  matchAndRewrite(vector::BroadcastOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto source = dyn_cast<VectorType>(op.getSourceType());
+    if (source && source.getRank() != 0) {
+      return rewriter.notifyMatchFailure(op, "expected a single value");
+    }
+    llvm::DenseMap<Type, Value> parts;
+    SmallVector<Value> values;
+    for (const Piece &piece : pieces(op.getType())) {
+      VectorType type = PieceTypes::typeOf(piece, op.getResultVectorType());
+      Value &part = parts[type];
+      if (!part) {
+        part = vector::BroadcastOp::create(rewriter, op.getLoc(), type,
+                                           adaptor.getSource().front());
+      }
+      values.push_back(part);
+    }
+    rewriter.replaceOpWithMultiple(op, {values});
+    return success();
+  }
+};
+
+/// The reduction of a whole tile: pieces are combined as a tree, then the lanes
+/// of what is left. The order depends on the tile's shape alone.
+struct ReducePieces : PiecePattern<vector::MultiDimReductionOp> {
+  using PiecePattern::PiecePattern;
+
+  LogicalResult
+  matchAndRewrite(vector::MultiDimReductionOp op, OneToNOpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    if (isa<VectorType>(op.getType())) {
+      return rewriter.notifyMatchFailure(op, "expected a single result");
+    }
+    // The first are full; the last, of another type, is the end of a row.
+    SmallVector<Value> full, rest;
+    for (Value piece : adaptor.getSource()) {
+      bool isFull = piece.getType() == adaptor.getSource().front().getType();
+      (isFull ? full : rest).push_back(piece);
+    }
+    for (size_t half = 1; half < full.size(); half *= 2) {
+      for (size_t i = 0; i + half < full.size(); i += 2 * half) {
+        full[i] = vector::makeArithReduction(
+            rewriter, op.getLoc(), op.getKind(), full[i], full[i + half]);
+      }
+    }
+    rest.insert(rest.begin(), full.front());
+    Value result = adaptor.getAcc().front();
+    for (Value piece : rest) {
+      result = vector::ReductionOp::create(rewriter, op.getLoc(), op.getKind(),
+                                           piece, result,
+                                           arith::FastMathFlags::reassoc);
+    }
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
 /// An op that works element by element works piece by piece.
 struct ElementwisePieces : ConversionPattern {
   ElementwisePieces(const PieceTypes &types, MLIRContext *context)
@@ -357,8 +419,8 @@ struct LowerContractionsPass
     }
     PieceTypes types(lanes);
     RewritePatternSet patterns(&getContext());
-    patterns.add<ReadPieces, WritePieces, SplatPieces, ElementwisePieces>(
-        types, &getContext());
+    patterns.add<ReadPieces, WritePieces, SplatPieces, BroadcastPieces,
+                 ReducePieces, ElementwisePieces>(types, &getContext());
     ConversionTarget target(getContext());
     scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns,
                                                          target);

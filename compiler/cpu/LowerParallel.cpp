@@ -21,26 +21,69 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
+/// What a loop uses from outside, its bounds included, in order of first use.
+static llvm::SetVector<Value> outsideValues(scf::ParallelOp loop) {
+  llvm::SetVector<Value> values;
+  getUsedValuesDefinedAbove(loop.getRegion(), values);
+  for (OperandRange range :
+       {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}) {
+    values.insert(range.begin(), range.end());
+  }
+  return values;
+}
+
+static bool isConstant(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && op->hasTrait<OpTrait::ConstantLike>();
+}
+
+/// Whether one function can be the body of both loops: they do the same to what
+/// they take from outside, constants apart, which must be equal.
+static bool haveSameBody(scf::ParallelOp a, scf::ParallelOp b) {
+  llvm::SetVector<Value> fromA = outsideValues(a), fromB = outsideValues(b);
+  if (fromA.size() != fromB.size() || a.getNumLoops() != b.getNumLoops()) {
+    return false;
+  }
+  llvm::DenseMap<Value, Value> equivalent;
+  for (auto [x, y] : llvm::zip(fromA, fromB)) {
+    bool same = x.getType() == y.getType() && isConstant(x) == isConstant(y) &&
+                (!isConstant(x) || OperationEquivalence::isEquivalentTo(
+                                       x.getDefiningOp(), y.getDefiningOp(),
+                                       OperationEquivalence::IgnoreLocations));
+    if (!same) {
+      return false;
+    }
+    equivalent[x] = y;
+  }
+  for (auto [x, y] : llvm::zip(a->getOperands(), b->getOperands())) {
+    if (equivalent.lookup(x) != y) {
+      return false;
+    }
+  }
+  return OperationEquivalence::isRegionEquivalentTo(
+      &a.getRegion(), &b.getRegion(),
+      [&](Value x, Value y) { return success(equivalent.lookup(x) == y); },
+      [&](Value x, Value y) { equivalent[x] = y; },
+      OperationEquivalence::IgnoreLocations);
+}
+
 namespace {
 
 /// Outlines one loop.
 class Outliner {
 public:
-  Outliner(scf::ParallelOp loop, func::FuncOp entry, std::string name)
-      : loop(loop), entry(entry), name(std::move(name)), b(loop.getLoc(), loop),
-        converter(loop.getContext()) {}
-
-  void run() {
+  explicit Outliner(scf::ParallelOp loop)
+      : loop(loop), entry(loop->getParentOfType<func::FuncOp>()),
+        b(loop.getLoc(), loop), converter(loop.getContext()) {
     collectCaptures();
-    LLVM::LLVMFuncOp body = buildBody();
-    buildCall(body);
-    loop.erase();
   }
+
+  LLVM::LLVMFuncOp buildBody(StringRef name);
+  /// Puts a call in the loop's place.
+  void buildCall(LLVM::LLVMFuncOp body);
 
 private:
   void collectCaptures();
-  LLVM::LLVMFuncOp buildBody();
-  void buildCall(LLVM::LLVMFuncOp body);
   /// The captures as they are in the body: loaded, or made again.
   IRMapping loadCaptures(Value argument);
   /// Runs the loop's operations for items [begin, end).
@@ -53,7 +96,6 @@ private:
 
   scf::ParallelOp loop;
   func::FuncOp entry;
-  std::string name;
   ImplicitLocOpBuilder b;
   LLVMTypeConverter converter;
   SmallVector<Value> captures;
@@ -62,18 +104,11 @@ private:
 
 } // namespace
 
-/// Values from outside, the loop's bounds included; constants are made again.
+/// Constants are made again in the body.
 void Outliner::collectCaptures() {
-  llvm::SetVector<Value> values;
-  getUsedValuesDefinedAbove(loop.getRegion(), values);
-  for (OperandRange range :
-       {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}) {
-    values.insert(range.begin(), range.end());
-  }
-  for (Value value : values) {
-    Operation *op = value.getDefiningOp();
-    if (op && op->hasTrait<OpTrait::ConstantLike>()) {
-      constants.push_back(op);
+  for (Value value : outsideValues(loop)) {
+    if (isConstant(value)) {
+      constants.push_back(value.getDefiningOp());
     } else {
       captures.push_back(value);
     }
@@ -148,7 +183,7 @@ void Outliner::buildItems(IRMapping &mapping, Value begin, Value end) {
   scf::YieldOp::create(b, next);
 }
 
-LLVM::LLVMFuncOp Outliner::buildBody() {
+LLVM::LLVMFuncOp Outliner::buildBody(StringRef name) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(entry);
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -216,19 +251,23 @@ void Outliner::buildCall(LLVM::LLVMFuncOp body) {
                                   {pointer, b.getI64Type(), pointer, pointer});
   LLVM::CallOp::create(
       b, call, ValueRange{parallelFor, context, items, function, argument});
+  loop.erase();
 }
 
-/// The paths that a location names, in order, divided by '+': those of the ops
-/// that a loop was made of. A path that another one goes on from says nothing
-/// more: a sublayer's addition, fused into the product before it.
-static std::string nameOf(Location location) {
+/// The paths that the locations of `loops` name, in order, divided by '+':
+/// those of the ops that they were made of. A path that another one goes on
+/// from says nothing more: a sublayer's addition, fused into the product before
+/// it.
+static std::string nameOf(ArrayRef<scf::ParallelOp> loops) {
   llvm::SetVector<StringRef> paths;
-  location->walk([&](Location part) {
-    if (auto name = dyn_cast<NameLoc>(part)) {
-      paths.insert(name.getName().getValue());
-    }
-    return WalkResult::advance();
-  });
+  for (scf::ParallelOp loop : loops) {
+    loop.getLoc()->walk([&](Location part) {
+      if (auto name = dyn_cast<NameLoc>(part)) {
+        paths.insert(name.getName().getValue());
+      }
+      return WalkResult::advance();
+    });
+  }
   auto goesOn = [&](StringRef path) {
     return llvm::any_of(paths, [&](StringRef other) {
       return other.consume_front(path) && other.starts_with(".");
@@ -268,6 +307,9 @@ struct LowerParallelPass : tfc::impl::LowerParallelPassBase<LowerParallelPass> {
     for (scf::ParallelOp loop : inner) {
       makeSequential(loop);
     }
+    // Loops that one body serves, for one: the products of queries, keys and
+    // values.
+    SmallVector<SmallVector<scf::ParallelOp>> groups;
     for (scf::ParallelOp loop : outer) {
       auto entry = loop->getParentOfType<func::FuncOp>();
       bool bound = entry && entry.getNumArguments() == 1 &&
@@ -277,14 +319,34 @@ struct LowerParallelPass : tfc::impl::LowerParallelPassBase<LowerParallelPass> {
                               "of one pointer (see tfc-bind-step)";
         return signalPassFailure();
       }
-      std::string name =
-          (entry.getName() + "_body_" + std::to_string(numBodies)).str();
-      if (std::string op = nameOf(loop.getLoc()); !op.empty()) {
-        name += "." + op;
+      auto *same = llvm::find_if(groups, [&](ArrayRef<scf::ParallelOp> group) {
+        return entry == group[0]->getParentOfType<func::FuncOp>() &&
+               haveSameBody(group[0], loop);
+      });
+      if (same == groups.end()) {
+        groups.push_back({loop});
+      } else {
+        same->push_back(loop);
+        ++numShared;
       }
-      Outliner(loop, entry, name).run();
-      ++numBodies;
     }
+    for (ArrayRef<scf::ParallelOp> group : groups) {
+      outline(group);
+    }
+  }
+
+  void outline(ArrayRef<scf::ParallelOp> group) {
+    auto entry = group[0]->getParentOfType<func::FuncOp>();
+    std::string name =
+        (entry.getName() + "_body_" + std::to_string(numBodies)).str();
+    if (std::string ops = nameOf(group); !ops.empty()) {
+      name += "." + ops;
+    }
+    LLVM::LLVMFuncOp body = Outliner(group[0]).buildBody(name);
+    for (scf::ParallelOp loop : group) {
+      Outliner(loop).buildCall(body);
+    }
+    ++numBodies;
   }
 };
 } // namespace

@@ -103,6 +103,24 @@ def VectorizePass : Pass<"tfc-vectorize", "::mlir::func::FuncOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def PrefetchPanelsPass
+    : Pass<"tfc-prefetch-panels", "::mlir::func::FuncOp"> {
+  let summary = "products ask for their weights ahead of time";
+  let description = [{
+    Runs after bufferization, while a tile is one vector. Where a loop's step
+    reads one row of a buffer for a tile of at least `rows` rows, that is, a
+    product its panel, the step asks for the row `distance` steps ahead in the
+    second-level cache. Panels follow each other in memory, so the last steps
+    ask for the first rows of the next panel. Tiles of fewer rows wait for
+    memory whatever they do, and asking only costs them time.
+  }];
+  let options = [
+    Option<"distance", "distance", "int64_t", "64", "steps ahead">,
+    Option<"rows", "rows", "int64_t", "7", "the fewest rows of a tile">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
 def LowerContractionsPass
     : Pass<"tfc-lower-contractions", "::mlir::func::FuncOp"> {
   let summary = "tiles become vectors of one row by lanes";
@@ -166,12 +184,18 @@ def LowerParallelPass : Pass<"tfc-lower-parallel", "::mlir::ModuleOp"> {
     sequential ones. A body is named after its entry and its number, and after
     the ops in the loop's location: `step_body_3.decoder.layers.attn.o`.
 
+    Loops of an entry that do the same to what they take from outside, as the
+    products of queries, keys and values do, share a body, which has the names
+    of all: `step_body_2.decoder.layers.attn.q+decoder.layers.attn.k`.
+
     Runs after `tfc-bind-step`, on entries that are functions of the step.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
-  let statistics = [Statistic<"numBodies", "num-bodies", "loops outlined">];
+  let statistics = [
+    Statistic<"numBodies", "num-bodies", "functions made of loops">,
+    Statistic<"numShared", "num-shared", "loops that took another's function">];
 }
 
 #endif // TFC_COMPILER_CPU_PASSES

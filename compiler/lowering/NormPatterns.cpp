@@ -49,7 +49,10 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
           Value shifted =
               arith::AddFOp::create(inner, variance, f32Constant(inner, eps));
           Value root = math::SqrtOp::create(inner, shifted);
-          Value unit = arith::DivFOp::create(inner, d, root);
+          // One division a row: it does not depend on the column.
+          Value inverse =
+              arith::DivFOp::create(inner, f32Constant(inner, 1), root);
+          Value unit = arith::MulFOp::create(inner, d, inverse);
           Value scaled = arith::MulFOp::create(inner, unit, v[3]);
           return v.size() > 4
                      ? arith::AddFOp::create(inner, scaled, v[4]).getResult()

@@ -166,6 +166,15 @@ struct LowerLinear : OpRewritePattern<transformer::LinearOp> {
   int64_t lanes;
 };
 
+/// The location of a product within an ffn: decoder.layers.ffn.up
+static Location locate(Location ffn, const Twine &product) {
+  auto name = ffn->findInstanceOf<NameLoc>();
+  MLIRContext *context = ffn.getContext();
+  return name ? Location(NameLoc::get(StringAttr::get(
+                    context, name.getName().getValue() + "." + product)))
+              : ffn;
+}
+
 /// ffn -> product, activation (times another product), product
 struct LowerFfn : OpRewritePattern<transformer::FfnOp> {
   LowerFfn(MLIRContext *context, const LastUses &lastUses, int64_t lanes)
@@ -184,12 +193,15 @@ struct LowerFfn : OpRewritePattern<transformer::FfnOp> {
       gate.bias = op.getGateBias();
       gate.act = op.getAct();
       up.act = transformer::Activation::Identity;
+      b.setLoc(locate(op.getLoc(), "gate"));
       up.factor = buildProduct(b, x, op.getGate(), gate, lanes);
     }
+    b.setLoc(locate(op.getLoc(), "up"));
     Value inner = buildProduct(b, x, op.getUp(), up, lanes);
     down.bias = op.getDownBias();
     down.residual = op.getResidual();
     down.destination = lastUses.findDeadPlace(op);
+    b.setLoc(locate(op.getLoc(), "down"));
     rewriter.replaceOp(op, buildProduct(b, inner, op.getDown(), down, lanes));
     return success();
   }

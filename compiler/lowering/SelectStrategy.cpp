@@ -43,6 +43,30 @@ static bool isOverRows(linalg::LinalgOp op) {
          op.getIteratorTypesArray().front() == utils::IteratorType::parallel;
 }
 
+/// Whether the body is arithmetic of its arguments: no index, no memory.
+static bool isElementwise(linalg::LinalgOp op) {
+  return llvm::all_of(op.getBlock()->without_terminator(),
+                      [](Operation &inner) {
+                        return OpTrait::hasElementwiseMappableTraits(&inner) ||
+                               inner.hasTrait<OpTrait::ConstantLike>();
+                      });
+}
+
+/// Columns of a row's tile: what four registers hold, or a little less where
+/// the row is no multiple of it. 0: a long row that has no such divisor.
+static int64_t findColumns(int64_t width, int64_t lanes) {
+  int64_t most = 4 * lanes;
+  if (width <= 2 * most) {
+    return width;
+  }
+  for (int64_t columns = most; columns >= lanes; --columns) {
+    if (width % columns == 0) {
+      return columns;
+    }
+  }
+  return 0;
+}
+
 namespace {
 struct SelectStrategyPass
     : tfc::impl::SelectStrategyPassBase<SelectStrategyPass> {
@@ -69,9 +93,15 @@ struct SelectStrategyPass
       } else if (takesPanelProduct(op)) {
         set(op, {1, table.rowBlock, 0}, {0, table.rows, 0}, {});
       } else if (isOverRows(op)) {
-        SmallVector<int64_t> parallel(op.getNumLoops(), 0);
+        SmallVector<int64_t> parallel(op.getNumLoops(), 0), rows, columns;
         parallel.front() = table.mapRows;
-        set(op, parallel, {}, {});
+        int64_t width = op.getStaticLoopRanges().back();
+        if (op.getNumLoops() == 2 && !ShapedType::isDynamic(width) &&
+            isElementwise(op) && findColumns(width, table.lanes) != 0) {
+          rows = {1, 0};
+          columns = {0, findColumns(width, table.lanes)};
+        }
+        set(op, parallel, rows, columns);
       }
     });
   }

@@ -127,11 +127,16 @@ void tfc::buildVectorToBuffer(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
   EmitCpuKernelsPassOptions kernels;
   kernels.kernels = "vector";
-  kernels.lanes = chooseStrategy(options.target.name).lanes;
+  Strategy strategy = chooseStrategy(options.target.name);
+  kernels.lanes = strategy.lanes;
   pm.addPass(createEmitCpuKernelsPass(kernels));
   expandMath(pm);
+  PrefetchPanelsPassOptions prefetch;
+  prefetch.distance = strategy.prefetch;
+  prefetch.rows = strategy.rows - 1;
+  pm.addNestedPass<func::FuncOp>(createPrefetchPanelsPass(prefetch));
   LowerContractionsPassOptions contractions;
-  contractions.lanes = kernels.lanes;
+  contractions.lanes = strategy.lanes;
   pm.addNestedPass<func::FuncOp>(createLowerContractionsPass(contractions));
   clean(pm);
   pm.addPass(createPlanWorkspacePass());

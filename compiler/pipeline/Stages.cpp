@@ -67,8 +67,9 @@ static const Stage stages[] = {
      bufferDialects, bufferOps, "tfc-emit-cpu-kernels",
      "one-shot-bufferize, canonicalize, cse, loops for linalg "
      "(convert-linalg-to-parallel-loops; full: convert-linalg-to-loops, "
-     "scf-forall-to-parallel), tfc-emit-cpu-kernels, tfc-lower-contractions "
-     "(full), tfc-expand-math, canonicalize, cse, tfc-plan-workspace"},
+     "scf-forall-to-parallel), tfc-emit-cpu-kernels, tfc-expand-math, "
+     "tfc-prefetch-panels and tfc-lower-contractions (full), canonicalize, cse, "
+     "tfc-plan-workspace"},
     {"llvm",
      "the LLVM dialect, with the tables of the ABI",
      llvmDialects,

@@ -17,6 +17,7 @@ struct Strategy {
   int64_t rowBlock; // rows of a parallel item of a product
   int64_t unroll;   // steps of the reduction in one turn of its loop
   int64_t mapRows;  // rows of a parallel item of everything else
+  int64_t prefetch; // steps of the reduction from asking for weights to using
 };
 
 /// The row of the table for a program, "x86-64-v3" or "x86-64-v4".

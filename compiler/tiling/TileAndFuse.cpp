@@ -51,18 +51,35 @@ struct TileAndFusePass : tfc::impl::TileAndFusePassBase<TileAndFusePass> {
                                : strategy.getReduction();
   }
 
-  /// The loop over the steps of a reduction, around the op alone.
-  LogicalResult tileReduction(TilingInterface op,
-                              const scf::SCFTilingOptions &options,
+  /// The loop over the steps of a reduction, or over the columns of a row,
+  /// around the op alone. Steps of one are taken in turn; of longer ones each
+  /// place has a sum of its own, and these are added up at the end.
+  LogicalResult tileReduction(TilingInterface op, ArrayRef<int64_t> sizes,
+                              scf::SCFTilingOptions options,
                               IRRewriter &rewriter) {
+    SmallVector<unsigned> reduced;
+    bool partial = false;
+    for (auto [dim, iterator] : llvm::enumerate(op.getLoopIteratorTypes())) {
+      if (iterator == utils::IteratorType::reduction && sizes[dim] != 0) {
+        reduced.push_back(dim);
+        partial |= sizes[dim] > 1;
+      }
+    }
+    if (partial) {
+      options.setReductionDims(reduced);
+      options.setReductionTilingStrategy(
+          ReductionTilingStrategy::PartialReductionOuterReduction);
+    }
     FailureOr<scf::SCFTilingResult> result =
         scf::tileUsingSCF(rewriter, op, options);
     if (failed(result)) {
       return failure();
     }
-    for (LoopLikeOpInterface loop : result->loops) {
-      loop->setAttr(transformer::kReductionLoopAttrName,
-                    rewriter.getUnitAttr());
+    if (!reduced.empty()) {
+      for (LoopLikeOpInterface loop : result->loops) {
+        loop->setAttr(transformer::kReductionLoopAttrName,
+                      rewriter.getUnitAttr());
+      }
     }
     rewriter.replaceOp(op, result->replacements);
     return success();
@@ -121,14 +138,14 @@ struct TileAndFusePass : tfc::impl::TileAndFusePassBase<TileAndFusePass> {
     IRRewriter rewriter(&getContext());
     for (TilingInterface op : roots) {
       scf::SCFTilingOptions options;
-      options.setTileSizes(
-          getAsIndexOpFoldResult(&getContext(), takeSizes(op)));
+      SmallVector<int64_t> sizes = takeSizes(op);
+      options.setTileSizes(getAsIndexOpFoldResult(&getContext(), sizes));
       options.setLoopType(level == "parallel"
                               ? scf::SCFTilingOptions::LoopType::ForallOp
                               : scf::SCFTilingOptions::LoopType::ForOp);
       rewriter.setInsertionPoint(op);
       LogicalResult result = level == "reduction"
-                                 ? tileReduction(op, options, rewriter)
+                                 ? tileReduction(op, sizes, options, rewriter)
                                  : tileRows(op, options, rewriter);
       if (failed(result)) {
         return signalPassFailure();

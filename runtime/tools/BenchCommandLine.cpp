@@ -21,10 +21,16 @@ most, which is measured between the repetitions.
                         prefill:LENGTHS  whole prompts, logits of the last token
                         decode:LENGTHS   a token a sequence, after LENGTHS
                                          earlier ones
+                        generate:LENGTHS+NEW
+                                         requests served together: whole prompts,
+                                         then NEW tokens a sequence
                         LENGTHS is 4x128, or a list: 12,128,33
   --format F            table (default), json or csv
-  --ops                 also the time of each op, from further repetitions
-  --trace FILE          what each worker does in a step, for Perfetto
+  --ops                 also the time of each op, from further repetitions (not
+                        of generate, which is many steps)
+  --trace FILE          what each worker does in a step, for Perfetto (likewise)
+  --inputs FILE         a .safetensors file with inputs, as in tfc-run, and
+  --reference FILE      what another program gave for them: how well both agree
   --threads N           instead of one a CPU that this process may use
   --program NAME        instead of the best one for this machine
   --warmup N            runs before the first that counts (default 2)
@@ -48,6 +54,8 @@ public:
         {"--weights", {"a path", readText(line.weights)}},
         {"--packed", {"a path", readText(line.packed)}},
         {"--trace", {"a path", readText(line.trace)}},
+        {"--inputs", {"a path", readText(line.inputs)}},
+        {"--reference", {"a path", readText(line.reference)}},
         {"--program", {"a name", readText(line.program)}},
         {"--threads",
          {"an integer from 1 to 1024", readNumber(line.threads, 1, 1024)}},
@@ -99,6 +107,14 @@ private:
       fault(std::string("expected either --random, or --weights or --packed, "
                         "got ") +
             (line.random ? "both" : "none"));
+    }
+    if (seen.count("--inputs") != seen.count("--reference")) {
+      fault(std::string("expected --inputs and --reference together, got ") +
+            (seen.count("--inputs") ? "--inputs" : "--reference") + " alone");
+    }
+    if (line.random && seen.count("--reference")) {
+      fault("expected --weights or --packed with --reference (random weights "
+            "agree with nothing), got --random");
     }
   }
 };

@@ -10,7 +10,7 @@ namespace tfc::bench {
 enum class Format { Table, Json, Csv };
 
 struct CommandLine {
-  std::string library, weights, packed, program, trace;
+  std::string library, weights, packed, program, trace, inputs, reference;
   std::vector<Workload> workloads; // empty: the model's defaults
   Format format = Format::Table;
   uint32_t threads = 0; // 0: not given

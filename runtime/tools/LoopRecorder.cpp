@@ -2,16 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/LoopRecorder.h"
 
+#include "runtime/tools/Clock.h"
+
 #include <algorithm>
-#include <chrono>
 
 namespace tfc::bench {
-
-static double now() {
-  return std::chrono::duration<double>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 /// A loop that is running.
 struct LoopRecorder::Call {

@@ -3,6 +3,7 @@
 #ifndef TFC_RUNTIME_TOOLS_REPORT_H
 #define TFC_RUNTIME_TOOLS_REPORT_H
 
+#include "runtime/tools/Agreement.h"
 #include "runtime/tools/BenchCommandLine.h"
 #include "runtime/tools/OpTable.h"
 
@@ -27,26 +28,44 @@ private:
   std::vector<double> sorted;
 };
 
+/// What the requests of a generate workload waited for, in seconds. All are
+/// there at the start of a run.
+struct Latencies {
+  Samples firstToken;     // a sample a run: all get theirs by the first step
+  Samples perOutputToken; // a sample a run: mean of the tokens after the first
+  Samples betweenTokens;  // a sample a step after the first, of all runs
+};
+
 /// One workload.
 struct Measurement {
   std::string workload;
-  int64_t tokens = 0, sequences = 0;
-  Cost cost;
-  Samples seconds;    // of a run
-  Samples flopsLimit; // operations a second of this machine, between the runs
-  Samples readLimit;  // bytes a second; empty: too few weights to measure
+  int64_t tokens = 0;    // of a step; of generate: the new ones of a run
+  int64_t sequences = 0; // requests
+  std::vector<Cost> steps;
+  double firstSeconds = 0; // of the first run: buffers and caches are cold
+  Samples seconds;         // of a run; of generate: from end to end
+  Samples flopsLimit;      // operations a second of this machine, between runs
+  Samples readLimit;       // bytes a second; empty: too few weights to measure
+  std::optional<Latencies> latencies; // of generate
   uint64_t cacheBytes = 0, workspaceBytes = 0;
   std::vector<OpTime> ops; // with --ops
   double opsSeconds = 0;   // of a step whose ops are timed
 
+  /// Of all steps.
+  Cost cost() const;
   double tokensPerSecond() const;
-  /// Of the medians: of the operations, of the bytes, and of the larger of
-  /// both, which is what this machine allows. 1 is the limit.
+  double requestsPerSecond() const;
+  /// Of the medians: of the operations, of the bytes, and of what this machine
+  /// allows, which is for each step the larger of both. 1 is the limit.
   double flopsShare() const;
   double readShare() const;
   double rooflineShare() const;
   /// The share of an op in what this machine allows for it.
   double rooflineShare(const OpTime &op) const;
+
+private:
+  /// The least time that this machine needs.
+  double leastSeconds(const Cost &cost) const;
 };
 
 /// What does not depend on the workload.
@@ -55,12 +74,25 @@ struct Setting {
   uint32_t threads = 0;
   uint64_t libraryBytes = 0, weightBytes = 0, peakBytes = 0;
   double loadSeconds = 0;
+  std::vector<Agreement> agreement; // with --reference
+
+  /// The largest error of all outputs, and the least share of equal rows; none
+  /// where no output says anything about it.
+  std::optional<double> maxError() const;
+  std::optional<double> equalShare() const;
 };
 
 /// "Intel(R) Xeon(R) Processor (family 6, model 207)".
 std::string cpuName();
 /// The most memory that this process has had, in bytes; 0 when not known.
 uint64_t peakMemory();
+
+std::string printTable(const Setting &setting,
+                       const std::vector<Measurement> &measurements);
+std::string printJson(const Setting &setting,
+                      const std::vector<Measurement> &measurements);
+std::string printCsv(const Setting &setting,
+                     const std::vector<Measurement> &measurements);
 
 std::string print(Format format, const Setting &setting,
                   const std::vector<Measurement> &measurements);

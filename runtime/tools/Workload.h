@@ -1,68 +1,43 @@
-// What tfc-bench runs: a step of given lengths, over and over.
+// What tfc-bench runs, as it is written: a kind and the lengths of sequences.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_RUNTIME_TOOLS_WORKLOAD_H
 #define TFC_RUNTIME_TOOLS_WORKLOAD_H
 
-#include "runtime/src/Runner.h"
-#include "runtime/tools/CostSheet.h"
+#include "runtime/src/Model.h"
 
 namespace tfc::bench {
 
 /// Encode: a forward pass with all outputs. Prefill: whole prompts, and the
 /// logits of their last tokens. Decode: one token a sequence after `lengths`
-/// earlier ones.
-enum class Kind { Encode, Prefill, Decode };
+/// earlier ones. Generate: whole prompts and, step by step, `newTokens` tokens
+/// after each.
+enum class Kind { Encode, Prefill, Decode, Generate };
 
 struct Workload {
   Kind kind = Kind::Encode;
   std::vector<int64_t> lengths; // by sequence
+  int64_t newTokens = 0;        // of Generate, a sequence
   std::string text;             // as it was written
 };
 
-/// "encode:1x128", "prefill:512", "decode:4x1024", "encode:12,128,33".
+/// "encode:1x128", "prefill:512", "decode:4x1024", "encode:12,128,33",
+/// "generate:4x128+64".
 std::optional<Workload> parseWorkload(const std::string &text);
 
 /// The workloads for a model when the user names none: those that its kind and
 /// its positions allow.
 std::vector<Workload> defaultWorkloads(const rt::Model &model);
 
-/// A workload made ready: its cache is filled, its tables are there, and every
-/// run is the same step again.
-class Step {
-public:
-  /// The model must outlive it. Errors: InvalidArgument (a workload that the
-  /// model does not have: kind, positions), those of Runner.
-  static rt::Result<std::unique_ptr<Step>> create(const rt::Model &model,
-                                                  const Workload &workload);
+/// Errors: InvalidArgument when an entry of the model cannot run the workload:
+/// its kind, its positions.
+rt::Status checkWorkload(const rt::Model &model, const tfc_entry_v0 &entry,
+                         const Workload &workload);
 
-  rt::Status run() { return runner.run(wanted); }
-  /// Lends another host from now on; see Runner.
-  void setHost(const tfc_host_v0 &host) { runner.setHost(host); }
-
-  std::vector<NamedCost> costs(const CostSheet &sheet) const;
-  int64_t numTokens() const { return runner.batch.numTokens(); }
-  int64_t numSequences() const {
-    return static_cast<int64_t>(runner.batch.sequences.size());
-  }
-  uint64_t cacheBytes() const { return runner.cache.committedBytes(); }
-  uint64_t workspaceBytes() const;
-
-private:
-  Step(const rt::Model &model, const tfc_entry_v0 &entry);
-  rt::Status prepare(const Workload &workload);
-  rt::Status fillCache(const std::vector<int64_t> &lengths);
-  rt::Status fillSequence(const rt::BlockTable &table, int64_t length);
-  void copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to);
-  void addTokens(int64_t sequence, int64_t count, int64_t past,
-                 const rt::BlockTable &table);
-  void chooseOutputs(Kind kind);
-
-  const rt::Model &model;
-  const tfc_entry_v0 &entry;
-  rt::Runner runner;
-  std::vector<rt::BlockTable> tables; // by sequence
-  std::vector<uint8_t> wanted;        // by output port
-};
+/// The id of token t in a sequence's prompt, below `limit`: spread over the
+/// table, so that look-ups are not all in one place.
+inline int64_t promptToken(int64_t t, int64_t sequence, int64_t limit) {
+  return (t * 7919 + sequence * 104729 + 13) % limit;
+}
 
 } // namespace tfc::bench
 

@@ -4,6 +4,7 @@
 #include "runtime/src/Module.h"
 #include "runtime/src/Safetensors.h"
 #include "runtime/tools/CommandLine.h"
+#include "runtime/tools/InputTensors.h"
 #include "tfc/runtime.h"
 
 #include <cstdio>
@@ -37,37 +38,6 @@ Exit reportError(tfc_error *error, const std::string &inputsPath) {
                           tfc_error_message(error), inputsPath);
   tfc_error_free(error);
   return status;
-}
-
-/// The file's tensors as the API wants them.
-rt::Result<std::vector<tfc_tensor>> readInputs(const rt::TensorFile &file) {
-  std::vector<tfc_tensor> inputs;
-  rt::Faults faults;
-  for (const rt::Tensor &tensor : file.tensors()) {
-    std::string where =
-        rt::concat(file.path(), ": input ", rt::quoteName(tensor.name), ": ");
-    bool isLong = tensor.dtype == rt::DType::I64;
-    if (!isLong && tensor.dtype != rt::DType::I32) {
-      faults.add(rt::makeError(rt::Code::InvalidArgument, where,
-                               "expected dtype I32 or I64, got ",
-                               rt::dtypeName(tensor.dtype)));
-    } else if (tensor.shape.size() != 2) {
-      faults.add(rt::makeError(rt::Code::InvalidArgument, where,
-                               "expected shape [batch, length], got ",
-                               rt::shapeText(tensor.shape)));
-    } else {
-      inputs.push_back({tensor.name.c_str(),
-                        static_cast<uint32_t>(isLong ? TFC_I64 : TFC_I32),
-                        2,
-                        {tensor.shape[0], tensor.shape[1], 0},
-                        tensor.data});
-    }
-  }
-  rt::Status status = faults.take();
-  if (!status) {
-    return std::move(status.error());
-  }
-  return inputs;
 }
 
 rt::Status writeOutputs(const tfc_outputs *outputs, const std::string &path) {
@@ -110,7 +80,7 @@ Exit runModel(const run::CommandLine &line) {
   if (!file) {
     return reportAll(file.error().code, file.error().message, line.inputs);
   }
-  auto inputs = readInputs(**file);
+  auto inputs = tools::readInputTensors(**file);
   if (!inputs) {
     return reportAll(inputs.error().code, inputs.error().message, line.inputs);
   }

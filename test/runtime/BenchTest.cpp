@@ -25,22 +25,32 @@ TEST(Workload, IsParsed) {
   EXPECT_EQ(lengths("decode:3x7"), (std::vector<int64_t>{7, 7, 7}));
   EXPECT_EQ(lengths("prefill:12,5"), (std::vector<int64_t>{12, 5}));
   EXPECT_EQ(parseWorkload("decode:1x1")->kind, Kind::Decode);
-  for (const char *text :
-       {"", "encode", "encode:", "encode:0x4", "encode:4x", "encode:x4",
-        "encode:4x0", "encode:1,,2", "encode:1,", "encode:-1", "run:1x4",
-        "encode:4x4x4", "encode:99999999999999999999", "encode:9999999x1"}) {
+  EXPECT_EQ(parseWorkload("decode:1x1")->newTokens, 0);
+  EXPECT_EQ(lengths("generate:2x4+16"), (std::vector<int64_t>{4, 4}));
+  EXPECT_EQ(lengths("generate:12,5+16"), (std::vector<int64_t>{12, 5}));
+  EXPECT_EQ(parseWorkload("generate:2x4+16")->newTokens, 16);
+  for (const char *text : {"generate:4",
+                           "generate:4+",
+                           "generate:+4",
+                           "generate:4+0",
+                           "generate:4+4+4",
+                           "decode:4+4",
+                           "",
+                           "encode",
+                           "encode:",
+                           "encode:0x4",
+                           "encode:4x",
+                           "encode:x4",
+                           "encode:4x0",
+                           "encode:1,,2",
+                           "encode:1,",
+                           "encode:-1",
+                           "run:1x4",
+                           "encode:4x4x4",
+                           "encode:99999999999999999999",
+                           "encode:9999999x1"}) {
     EXPECT_FALSE(parseWorkload(text)) << text;
   }
-}
-
-TEST(Samples, AreOrdered) {
-  Samples samples({4, 1, 3, 2});
-  EXPECT_EQ(samples.least(), 1);
-  EXPECT_EQ(samples.median(), 2.5);
-  EXPECT_EQ(samples.most(), 4);
-  EXPECT_EQ(samples.mean(), 2.5);
-  EXPECT_EQ(samples.quantile(0.9), 3.7);
-  EXPECT_EQ(Samples({7}).quantile(0.99), 7);
 }
 
 /// A decoder of two layers whose head is tied: 6 wide, 2 x 3 for queries, 3 for
@@ -218,6 +228,11 @@ TEST(CommandLineOfBench, ReportsEveryFault) {
             "--format: expected table, json or csv, got nothing\n"
             "expected a compiled model, got none\n"
             "expected either --random, or --weights or --packed, got both\n");
+  EXPECT_EQ(faults({"m.so", "--packed", "p", "--inputs", "i"}),
+            "expected --inputs and --reference together, got --inputs alone\n");
+  EXPECT_EQ(faults({"m.so", "--random", "--inputs=i", "--reference=r"}),
+            "expected --weights or --packed with --reference (random weights "
+            "agree with nothing), got --random\n");
 }
 
 } // namespace

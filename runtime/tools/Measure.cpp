@@ -1,0 +1,180 @@
+// Measures workloads.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/tools/Measure.h"
+
+#include "runtime/src/Roofline.h"
+#include "runtime/tools/Clock.h"
+
+#include <algorithm>
+
+namespace tfc::bench {
+
+// Less says nothing.
+static constexpr int64_t leastRepeats = 3;
+static constexpr int64_t recordedSteps = 3;
+// Of the weights, read between two runs. Windows go round, so that a large
+// model's weights come from where a step finds them.
+static constexpr uint64_t readWindow = uint64_t(64) << 20;
+
+namespace {
+
+/// Measures the machine between the runs of a step.
+class Probes {
+public:
+  explicit Probes(const rt::Model &model) : model(model) {}
+
+  void run() {
+    flops.push_back(rt::measureFlops(model.host()));
+    uint64_t bytes = std::min(readWindow, model.weightBytes());
+    if (next + bytes > model.weightBytes()) {
+      next = 0;
+    }
+    auto *data = static_cast<const uint8_t *>(model.weights());
+    double rate = rt::measureReads(model.host(), data + next, bytes);
+    next += bytes;
+    if (rate > 0) {
+      reads.push_back(rate);
+    }
+  }
+
+  std::vector<double> flops, reads;
+
+private:
+  const rt::Model &model;
+  uint64_t next = 0;
+};
+
+} // namespace
+
+rt::Result<Measurement> Bench::measure(const Workload &workload) {
+  Measurement result;
+  result.workload = workload.text;
+  rt::Status status = workload.kind == Kind::Generate
+                          ? measureGeneration(workload, result)
+                          : measureStep(workload, result);
+  if (!status) {
+    return std::move(status.error());
+  }
+  return result;
+}
+
+rt::Status Bench::measureStep(const Workload &workload, Measurement &result) {
+  auto step = Step::create(model, workload);
+  if (!step) {
+    return std::move(step.error());
+  }
+  result.tokens = (*step)->numTokens();
+  result.sequences = (*step)->numSequences();
+  Cost cost;
+  for (const NamedCost &op : (*step)->costs(sheet)) {
+    cost = cost + op.cost;
+  }
+  result.steps = {cost};
+  rt::Status status = runTimed([&] { return (*step)->run(); }, [] {}, result);
+  if (status && (line.ops || !line.trace.empty())) {
+    status = runRecorded(**step, result);
+  }
+  result.cacheBytes = (*step)->cacheBytes();
+  result.workspaceBytes = (*step)->workspaceBytes();
+  return status;
+}
+
+rt::Status Bench::measureGeneration(const Workload &workload,
+                                    Measurement &result) {
+  auto generation = Generation::create(model, workload);
+  if (!generation) {
+    return std::move(generation.error());
+  }
+  result.sequences = (*generation)->numSequences();
+  result.tokens = result.sequences * workload.newTokens;
+  result.steps = (*generation)->costs(sheet);
+  std::vector<double> first, between, perToken;
+  rt::Status status =
+      runTimed([&] { return (*generation)->run(); },
+               [&] {
+                 const std::vector<double> &ends = (*generation)->stepEnds();
+                 first.push_back(ends.front());
+                 for (size_t i = 1; i < ends.size(); ++i) {
+                   between.push_back(ends[i] - ends[i - 1]);
+                 }
+                 if (ends.size() > 1) {
+                   perToken.push_back((ends.back() - ends.front()) /
+                                      static_cast<double>(ends.size() - 1));
+                 }
+               },
+               result);
+  if (status) {
+    result.latencies = {Samples(std::move(first)), Samples(std::move(perToken)),
+                        Samples(std::move(between))};
+  }
+  result.cacheBytes = (*generation)->cacheBytes();
+  result.workspaceBytes = (*generation)->workspaceBytes();
+  return status;
+}
+
+rt::Status Bench::runTimed(const std::function<rt::Status()> &run,
+                           const std::function<void()> &onRun,
+                           Measurement &result) {
+  double begin = now();
+  rt::Status status = run();
+  result.firstSeconds = now() - begin;
+  for (int64_t i = 1; status && i < line.warmup; ++i) {
+    status = run();
+  }
+  Probes probes(model);
+  std::vector<double> seconds;
+  if (status && line.warmup == 0) {
+    seconds.push_back(result.firstSeconds);
+    onRun();
+    probes.run();
+  }
+  begin = now();
+  while (status && static_cast<int64_t>(seconds.size()) < line.repeats) {
+    if (static_cast<int64_t>(seconds.size()) >= leastRepeats &&
+        now() - begin > line.maxSeconds) {
+      break;
+    }
+    probes.run();
+    double start = now();
+    status = run();
+    seconds.push_back(now() - start);
+    if (status) {
+      onRun();
+    }
+  }
+  if (status) {
+    result.seconds = Samples(std::move(seconds));
+    result.flopsLimit = Samples(std::move(probes.flops));
+    result.readLimit = Samples(std::move(probes.reads));
+  }
+  return status;
+}
+
+rt::Status Bench::runRecorded(Step &step, Measurement &result) {
+  LoopRecorder recorder(model.host());
+  step.setHost(recorder.host());
+  rt::Status status = step.run();
+  recorder.clear();
+  int64_t steps = 0;
+  double begin = now();
+  for (; status && steps < recordedSteps; ++steps) {
+    status = step.run();
+  }
+  if (!status) {
+    return status;
+  }
+  if (line.ops) {
+    result.opsSeconds = (now() - begin) / static_cast<double>(steps);
+    result.ops = makeOpTable(recorder, names, step.costs(sheet), steps);
+  }
+  if (!line.trace.empty()) {
+    trace.add(result.workload, recorder, names);
+  }
+  return {};
+}
+
+rt::Status Bench::writeTrace() const {
+  return line.trace.empty() ? rt::Status() : trace.write(line.trace);
+}
+
+} // namespace tfc::bench

@@ -1,0 +1,149 @@
+// Makes steps of given lengths.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/tools/Step.h"
+
+#include "runtime/src/Inputs.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tfc::bench {
+
+using rt::Status;
+
+// A prompt goes into the cache in pieces of this many tokens, so that the
+// workspace stays that of a step.
+static constexpr int64_t fillTokens = 512;
+
+rt::Result<std::unique_ptr<Step>> Step::create(const rt::Model &model,
+                                               const Workload &workload) {
+  bool generates = workload.kind != Kind::Encode && model.generateEntry();
+  const tfc_entry_v0 &entry =
+      generates ? *model.generateEntry() : model.forwardEntry();
+  Status status = checkWorkload(model, entry, workload);
+  if (!status) {
+    return std::move(status.error());
+  }
+  std::unique_ptr<Step> step(new Step(model, entry));
+  status = step->prepare(workload);
+  if (!status) {
+    return std::move(status.error());
+  }
+  return step;
+}
+
+Step::Step(const rt::Model &model, const tfc_entry_v0 &entry)
+    : model(model), entry(entry), runner(model, entry) {}
+
+void Step::chooseOutputs(Kind kind) {
+  bool onlyLogits = kind != Kind::Encode && model.generateEntry();
+  wanted.assign(entry.n_outputs, !onlyLogits);
+  if (onlyLogits) {
+    wanted[model.logitsPort()] = 1;
+  }
+}
+
+Status Step::prepare(const Workload &workload) {
+  Status status = runner.openCache(0);
+  bool isDecode = workload.kind == Kind::Decode;
+  tables.resize(workload.lengths.size());
+  for (size_t s = 0; status && s < tables.size(); ++s) {
+    status =
+        runner.cache.grow(tables[s], workload.lengths[s] + (isDecode ? 1 : 0));
+  }
+  if (status && isDecode) {
+    status = fillCache(workload.lengths);
+  }
+  if (!status) {
+    return status;
+  }
+  chooseOutputs(workload.kind);
+  bool takesAll = false, takesFirst = false;
+  for (uint32_t p = 0; p < entry.n_outputs; ++p) {
+    bool isRows = entry.outputs[p].rows == TFC_ROWS_WANTED;
+    takesFirst |= isRows && entry.outputs[p].take == TFC_TAKE_FIRST;
+    takesAll |= isRows && entry.outputs[p].take == TFC_TAKE_ALL &&
+                workload.kind == Kind::Encode;
+  }
+  runner.batch.clear();
+  for (size_t s = 0; s < tables.size(); ++s) {
+    int64_t length = workload.lengths[s], count = isDecode ? 1 : length;
+    int64_t first = runner.batch.numTokens(), last = first + count - 1;
+    addTokens(static_cast<int64_t>(s), count, isDecode ? length : 0, tables[s]);
+    for (int64_t row = takesAll || takesFirst ? first : last;
+         row <= (takesFirst ? first : last); ++row) {
+      runner.batch.rows.push_back(static_cast<int32_t>(row));
+    }
+  }
+  return {};
+}
+
+Status Step::fillCache(const std::vector<int64_t> &lengths) {
+  for (size_t s = 0; s < lengths.size(); ++s) {
+    // What a block holds depends on its sequence alone, so equal lengths may
+    // have equal blocks.
+    size_t like = static_cast<size_t>(
+        std::find(lengths.begin(), lengths.end(), lengths[s]) -
+        lengths.begin());
+    if (like < s) {
+      copyBlocks(tables[like], tables[s]);
+      continue;
+    }
+    Status status = fillSequence(tables[s], lengths[s]);
+    if (!status) {
+      return status;
+    }
+  }
+  return {};
+}
+
+Status Step::fillSequence(const rt::BlockTable &table, int64_t length) {
+  wanted.assign(entry.n_outputs, 0);
+  for (int64_t past = 0; past < length; past += fillTokens) {
+    int64_t count = std::min(fillTokens, length - past);
+    runner.batch.clear();
+    addTokens(0, count, past, table);
+    Status status = runner.run(wanted);
+    if (!status) {
+      return status;
+    }
+  }
+  return {};
+}
+
+void Step::copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to) {
+  auto *base = static_cast<uint8_t *>(runner.cache.base());
+  for (size_t i = 0; base && i < from.size(); ++i) {
+    std::memcpy(base + uint64_t(to[i]) * entry.self.block_bytes,
+                base + uint64_t(from[i]) * entry.self.block_bytes,
+                entry.self.block_bytes);
+  }
+}
+
+void Step::addTokens(int64_t sequence, int64_t count, int64_t past,
+                     const rt::BlockTable &table) {
+  runner.batch.add(count, past, past + count, table.data());
+  int64_t ids = rt::tokenPort(entry);
+  for (uint32_t p = 0; p < entry.n_inputs; ++p) {
+    const tfc_port_v0 &port = entry.inputs[p];
+    for (int64_t t = past; t < past + count; ++t) {
+      int64_t value = p == ids ? promptToken(t, sequence, port.limit)
+                      : port.fill == TFC_FILL_POSITION ? t
+                      : port.fill == TFC_FILL_ABSENT   ? -1
+                                                       : 0;
+      runner.batch.inputs[p].push_back(static_cast<int32_t>(value));
+    }
+  }
+}
+
+std::vector<NamedCost> Step::costs(const CostSheet &sheet) const {
+  return sheet.list(entry, runner.batch, model.isCausal(entry), wanted);
+}
+
+uint64_t Step::workspaceBytes() const {
+  return entry.workspace_bytes(numTokens(),
+                               static_cast<int64_t>(runner.batch.rows.size()),
+                               numSequences(), model.numThreads());
+}
+
+} // namespace tfc::bench

@@ -1,0 +1,52 @@
+// One step of given lengths, over and over.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_TOOLS_STEP_H
+#define TFC_RUNTIME_TOOLS_STEP_H
+
+#include "runtime/src/Runner.h"
+#include "runtime/tools/CostSheet.h"
+#include "runtime/tools/Workload.h"
+
+namespace tfc::bench {
+
+/// A workload of one step made ready: its cache is filled, its tables are
+/// there, and every run is the same step again.
+class Step {
+public:
+  /// The model must outlive it. Errors: InvalidArgument (a workload that the
+  /// model does not have: kind, positions), those of Runner.
+  static rt::Result<std::unique_ptr<Step>> create(const rt::Model &model,
+                                                  const Workload &workload);
+
+  rt::Status run() { return runner.run(wanted); }
+  /// Lends another host from now on; see Runner.
+  void setHost(const tfc_host_v0 &host) { runner.setHost(host); }
+
+  std::vector<NamedCost> costs(const CostSheet &sheet) const;
+  int64_t numTokens() const { return runner.batch.numTokens(); }
+  int64_t numSequences() const {
+    return static_cast<int64_t>(runner.batch.sequences.size());
+  }
+  uint64_t cacheBytes() const { return runner.cache.committedBytes(); }
+  uint64_t workspaceBytes() const;
+
+private:
+  Step(const rt::Model &model, const tfc_entry_v0 &entry);
+  rt::Status prepare(const Workload &workload);
+  rt::Status fillCache(const std::vector<int64_t> &lengths);
+  rt::Status fillSequence(const rt::BlockTable &table, int64_t length);
+  void copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to);
+  void addTokens(int64_t sequence, int64_t count, int64_t past,
+                 const rt::BlockTable &table);
+  void chooseOutputs(Kind kind);
+
+  const rt::Model &model;
+  const tfc_entry_v0 &entry;
+  rt::Runner runner;
+  std::vector<rt::BlockTable> tables; // by sequence
+  std::vector<uint8_t> wanted;        // by output port
+};
+
+} // namespace tfc::bench
+
+#endif // TFC_RUNTIME_TOOLS_STEP_H
