@@ -75,6 +75,10 @@ constexpr llvm::StringLiteral kOutputsAttrName = "transformer.outputs";
 /// beside its weights and entries (name, spec, token ids, ...).
 constexpr llvm::StringLiteral kModelAttrName = "transformer.model";
 
+/// Module attribute: the programs of the library that the module is one of, an
+/// array of dictionaries of name, features, layout and packed_bytes.
+constexpr llvm::StringLiteral kProgramsAttrName = "transformer.programs";
+
 /// What `attention` and friends read and write besides tensors: keys and
 /// values in blocks.
 struct CacheResource : mlir::SideEffects::Resource::Base<CacheResource> {

@@ -47,15 +47,27 @@ struct CommandLine {
       "o",          cl::desc("the library to write"), cl::value_desc("file"),
       cl::Required, cl::sub(compileCommand),          cl::cat(category)};
   Text target{"target",
-              cl::desc("cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4"),
-              cl::init("cpu"), cl::sub(compileCommand), cl::cat(category)};
-  Text opt{"opt", cl::desc("none: plain loops; full: packed, tiled, vectors"),
-           cl::init("none"), cl::sub(compileCommand), cl::cat(category)};
+              cl::desc("cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4; "
+                       "several, with commas between, are as many programs of "
+                       "the library, of which the runtime takes the best that "
+                       "the machine runs. Without it, both levels with --opt "
+                       "full, this machine's with none"),
+              cl::value_desc("names"),
+              cl::sub(compileCommand),
+              cl::sub(verifyCommand),
+              cl::cat(category)};
+  Text opt{"opt",
+           cl::desc("none: plain loops; full: packed, tiled, vectors"),
+           cl::init("none"),
+           cl::sub(compileCommand),
+           cl::sub(verifyCommand),
+           cl::cat(category)};
   Text dtype{"dtype", cl::desc("f32; without it, what the spec says"),
              cl::sub(compileCommand), cl::cat(category)};
   Text stopAfter{"stop-after",
                  cl::desc("write the IR after a stage: model, fused, linalg, "
-                          "buffer, llvm"),
+                          "buffer, llvm; of several targets that of the most "
+                          "demanding"),
                  cl::value_desc("stage"), cl::sub(compileCommand),
                  cl::cat(category)};
   cl::opt<bool> taps{"taps",
@@ -147,6 +159,8 @@ int CommandLine::run() {
   }
   if (verifyCommand) {
     tfc::CompileOptions compile;
+    compile.target = target;
+    compile.opt = opt;
     compile.runAfter = runAfter;
     tfc::VerifyOptions options;
     options.weights = verifyWeights;

@@ -2,19 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/Compile.h"
 
-#include "compiler/emit/EmitObject.h"
+#include "compiler/driver/CompileProgram.h"
 #include "compiler/emit/LinkLibrary.h"
-#include "compiler/frontend/BuildModel.h"
-#include "compiler/pipeline/Pipelines.h"
 #include "compiler/pipeline/Registration.h"
 #include "compiler/pipeline/Stages.h"
 #include "compiler/spec/ReadSpec.h"
-#include "mlir/IR/AsmState.h"
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
+
+#include <memory>
+#include <thread>
 
 using namespace mlir;
 using namespace tfc;
@@ -101,6 +99,10 @@ int tfc::writeText(const std::string &path, StringRef text,
   return kOk;
 }
 
+/// What is compiled when nobody says for what.
+static const char *const kFastTargets = "cpu:x86-64-v3,cpu:x86-64-v4";
+static const char *const kPlainTargets = "cpu";
+
 namespace {
 
 /// Compiles one model; every failure is reported once.
@@ -113,10 +115,14 @@ public:
   int run(const std::string &output);
 
 private:
+  using Step = llvm::function_ref<LogicalResult(ProgramCompiler &)>;
+
   int checkOptions(StringRef output);
-  /// Builds the module and runs the arrows up to the last stage wanted.
-  OwningOpRef<ModuleOp> lower(MLIRContext &context);
-  LogicalResult runExtraPasses(ModuleOp module, StringRef stage);
+  int checkTargets();
+  /// Does the step for all programs at the same time.
+  int forEachProgram(Step step);
+  int writeStage(const std::string &output);
+  int writeLibrary(const std::string &output);
   int fail(const Twine &message, int code) {
     errors << "tfc: error: " << message << '\n';
     return code;
@@ -125,7 +131,7 @@ private:
   const spec::ModelSpec &model;
   const CompileOptions &options;
   llvm::raw_ostream &errors;
-  PipelineOptions pipeline;
+  std::vector<std::unique_ptr<ProgramCompiler>> programs;
 };
 
 } // namespace
@@ -147,7 +153,6 @@ int Compiler::checkOptions(StringRef output) {
     return fail("expected --opt none or full, got " + options.opt,
                 kBadCommandLine);
   }
-  pipeline.opt = options.opt == "full" ? OptLevel::Full : OptLevel::None;
   if (!options.stopAfter.empty() && !findStage(options.stopAfter)) {
     std::string names;
     for (const Stage &stage : getStages()) {
@@ -157,90 +162,95 @@ int Compiler::checkOptions(StringRef output) {
                     options.stopAfter,
                 kBadCommandLine);
   }
-  llvm::Expected<TargetInfo> target = TargetInfo::parse(options.target);
-  if (!target) {
-    return fail(llvm::toString(target.takeError()), kBadCommandLine);
-  }
-  pipeline.target = *target;
+  return checkTargets();
+}
+
+int Compiler::checkTargets() {
+  PipelineOptions pipeline;
+  pipeline.opt = options.opt == "full" ? OptLevel::Full : OptLevel::None;
   pipeline.taps = options.taps;
+  StringRef names = options.target;
+  if (names.empty()) {
+    names = pipeline.opt == OptLevel::Full ? kFastTargets : kPlainTargets;
+  }
+  llvm::Expected<std::vector<TargetInfo>> targets =
+      TargetInfo::parseList(names);
+  if (!targets) {
+    return fail(llvm::toString(targets.takeError()), kBadCommandLine);
+  }
+  if (!options.stopAfter.empty()) {
+    targets->erase(targets->begin(), targets->end() - 1);
+  }
+  for (const TargetInfo &target : *targets) {
+    pipeline.target = target;
+    programs.push_back(
+        std::make_unique<ProgramCompiler>(model, options, pipeline));
+  }
   return kOk;
 }
 
-LogicalResult Compiler::runExtraPasses(ModuleOp module, StringRef stage) {
-  auto [wanted, passes] = StringRef(options.runAfter).split(':');
-  if (passes.empty() || wanted != stage) {
-    return success();
+int Compiler::forEachProgram(Step step) {
+  std::vector<LogicalResult> results(programs.size(), failure());
+  auto run = [&](size_t index) { results[index] = step(*programs[index]); };
+  std::vector<std::thread> threads;
+  for (size_t index = 1; index < programs.size(); ++index) {
+    threads.emplace_back(run, index);
   }
-  PassManager pm(module.getContext());
-  if (failed(parsePassPipeline(passes, pm, errors))) {
-    return failure();
+  run(0);
+  for (std::thread &thread : threads) {
+    thread.join();
   }
-  return pm.run(module);
+  for (auto [program, result] : llvm::zip_equal(programs, results)) {
+    // The messages of one are enough: the others' are the same, or nearly.
+    if (failed(result)) {
+      errors << program->messages;
+      return fail("this spec was read without error, so the fault is tfc's; "
+                  "please report it with the spec and the lines above",
+                  kInternalError);
+    }
+  }
+  errors << programs.front()->messages;
+  programs.front()->messages.clear();
+  return kOk;
 }
 
-OwningOpRef<ModuleOp> Compiler::lower(MLIRContext &context) {
-  OwningOpRef<ModuleOp> module = buildModel(model, &context);
-  if (!module || failed(runExtraPasses(*module, "model"))) {
-    return {};
+int Compiler::writeStage(const std::string &output) {
+  int code = forEachProgram([&](ProgramCompiler &program) {
+    return program.lower(options.stopAfter);
+  });
+  return code ? code
+              : writeText(output, programs.front()->print() + "\n", errors);
+}
+
+int Compiler::writeLibrary(const std::string &output) {
+  // The first program's tables say of the others what is known at `buffer`.
+  if (int code = forEachProgram(
+          [](ProgramCompiler &program) { return program.lower("buffer"); })) {
+    return code;
   }
-  if (options.stopAfter == "model") {
-    return module;
+  std::vector<ProgramRecord> records;
+  for (const std::unique_ptr<ProgramCompiler> &program : programs) {
+    records.push_back(program->record());
   }
-  for (const Arrow &arrow : getArrows(pipeline.opt)) {
-    PassManager pm(&context);
-    arrow.build(pm, pipeline);
-    if (failed(pm.run(*module)) ||
-        failed(runExtraPasses(*module, arrow.stage))) {
-      return {};
-    }
-    if (arrow.stage == options.stopAfter) {
-      break;
-    }
+  if (int code = forEachProgram(
+          [&](ProgramCompiler &program) { return program.finish(records); })) {
+    return code;
   }
-  return module;
+  std::vector<StringRef> objects;
+  for (const std::unique_ptr<ProgramCompiler> &program : programs) {
+    objects.push_back(program->object());
+  }
+  if (llvm::Error error = linkLibrary(objects, output)) {
+    return fail(llvm::toString(std::move(error)), kBadInput);
+  }
+  return kOk;
 }
 
 int Compiler::run(const std::string &output) {
   if (int code = checkOptions(output)) {
     return code;
   }
-  MLIRContext context;
-  prepareContext(context);
-  // Diagnostics of passes on a checked spec are our fault; the location is the
-  // spec's path of what could not be compiled.
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
-    errors << "tfc: ";
-    if (auto name = diagnostic.getLocation()->findInstanceOf<NameLoc>()) {
-      errors << name.getName().getValue() << ": ";
-    }
-    errors << (diagnostic.getSeverity() == DiagnosticSeverity::Error ? "error: "
-                                                                     : "note: ")
-           << diagnostic << '\n';
-    for (Diagnostic &note : diagnostic.getNotes()) {
-      errors << "tfc: note: " << note << '\n';
-    }
-  });
-  OwningOpRef<ModuleOp> module = lower(context);
-  if (!module) {
-    return fail("this spec was read without error, so the fault is tfc's; "
-                "please report it with the spec and the lines above",
-                kInternalError);
-  }
-  if (!options.stopAfter.empty()) {
-    std::string text;
-    llvm::raw_string_ostream stream(text);
-    module->print(stream, OpPrintingFlags().enableDebugInfo());
-    return writeText(output, text + "\n", errors);
-  }
-  llvm::SmallVector<char, 0> object;
-  if (failed(emitObject(*module, pipeline.target.name, object))) {
-    return kInternalError;
-  }
-  if (llvm::Error error =
-          linkLibrary(StringRef(object.data(), object.size()), output)) {
-    return fail(llvm::toString(std::move(error)), kBadInput);
-  }
-  return kOk;
+  return options.stopAfter.empty() ? writeLibrary(output) : writeStage(output);
 }
 
 int tfc::compileModel(const spec::ModelSpec &model,

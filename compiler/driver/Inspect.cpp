@@ -3,12 +3,9 @@
 #include "compiler/driver/Inspect.h"
 
 #include "compiler/driver/Compile.h"
-#include "tfc/abi.h"
-#include "llvm/Object/ELF.h"
+#include "runtime/src/Module.h"
 #include "llvm/Support/Format.h"
-#include "llvm/Support/MemoryBuffer.h"
 
-#include <dlfcn.h>
 #include <fstream>
 
 using namespace tfc;
@@ -106,72 +103,31 @@ static void printEntry(const tfc_entry_v0 &entry) {
   }
 }
 
-static int fail(const std::string &path, const llvm::Twine &message) {
-  llvm::errs() << "tfc: error: " << path << ": " << message << '\n';
-  return kBadInput;
-}
-
-/// Whether a file holds all that its program headers promise: dlopen maps the
-/// rest of one that was cut short, and reading it there is a bus error.
-static bool isWhole(const std::string &path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
-  if (!buffer) {
-    return false;
-  }
-  auto file = llvm::object::ELF64LEFile::create((*buffer)->getBuffer());
-  if (!file) {
-    llvm::consumeError(file.takeError());
-    return false;
-  }
-  auto headers = file->program_headers();
-  if (!headers) {
-    llvm::consumeError(headers.takeError());
-    return false;
-  }
-  uint64_t size = (*buffer)->getBufferSize();
-  return llvm::all_of(*headers, [&](const auto &header) {
-    return header.p_offset <= size && header.p_filesz <= size - header.p_offset;
-  });
-}
-
 static int inspectLibrary(const std::string &path) {
-  if (!isWhole(path)) {
-    return fail(path, "expected a whole 64-bit library, got a part of one or "
-                      "another kind");
-  }
-  // A name without a slash would be looked for on the system's path.
-  std::string file = path.find('/') == std::string::npos ? "./" + path : path;
-  void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  auto library = rt::Module::open(path);
   if (!library) {
-    return fail(path, llvm::Twine("cannot load: ") + dlerror());
+    llvm::errs() << "tfc: error: " << library.error().message << '\n';
+    return kBadInput;
   }
-  auto query = reinterpret_cast<tfc_module_query_fn>(
-      dlsym(library, TFC_MODULE_QUERY_SYMBOL));
-  if (!query) {
-    return fail(path, "expected a library made by tfc, got one "
-                      "without " TFC_MODULE_QUERY_SYMBOL);
-  }
-  const tfc_module_header *header = query(TFC_ABI_VERSION);
-  if (!header || header->version != TFC_ABI_VERSION) {
-    return fail(path, "expected a library of ABI version " +
-                          llvm::Twine(TFC_ABI_VERSION) +
-                          " (this tfc's), got another: compile it again");
-  }
-  auto *module = reinterpret_cast<const tfc_module_v0 *>(header);
-  outs() << "model " << header->name << ", made by " << header->producer
-         << ", ABI version " << header->version << ", spec "
-         << llvm::format_hex_no_prefix(module->spec_hash, 16) << '\n'
-         << "  " << module->n_weights << " weights, at most "
-         << module->max_positions << " positions\n";
-  for (uint32_t i = 0; i < module->n_programs; ++i) {
-    const tfc_program_v0 &program = module->programs[i];
-    outs() << "program " << program.name << ": layout " << program.layout_tag
-           << ", packed weights " << megabytes(program.packed_bytes) << '\n';
+  const tfc_module_v0 &module = (*library)->table();
+  outs() << "model " << module.header.name << ", made by "
+         << module.header.producer << ", ABI version " << module.header.version
+         << ", spec " << llvm::format_hex_no_prefix(module.spec_hash, 16)
+         << '\n'
+         << "  " << module.n_weights << " weights, at most "
+         << module.max_positions << " positions\n";
+  // It may run elsewhere: that this machine runs none is no error.
+  auto chosen = (*library)->choose("", rt::machineFeatures());
+  for (uint32_t i = 0; i < module.n_programs; ++i) {
+    const tfc_program_v0 &program = module.programs[i];
+    outs() << "program " << program.name << ": "
+           << rt::describeUse(program, chosen ? *chosen : nullptr)
+           << ", layout " << program.layout_tag << ", packed weights "
+           << megabytes(program.packed_bytes) << '\n';
     for (uint32_t e = 0; e < program.n_entries; ++e) {
       printEntry(program.entries[e]);
     }
   }
-  dlclose(library);
   return kOk;
 }
 

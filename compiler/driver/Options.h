@@ -16,10 +16,13 @@ enum ExitCode {
 };
 
 struct CompileOptions {
-  std::string target = "cpu";
+  /// TargetInfo::parseList's; "" is both levels at `full`, this machine's at
+  /// `none`.
+  std::string target;
   std::string opt = "none";
   std::string dtype; // "" as in the spec
-  /// Print the IR after this stage instead of making a library.
+  /// Print the IR after this stage instead of making a library: that of the
+  /// most demanding target.
   std::string stopAfter;
   /// A pass pipeline to run after a stage, as "STAGE:PIPELINE"; "" for none.
   /// For those who work on passes.

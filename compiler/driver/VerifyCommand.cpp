@@ -38,6 +38,8 @@ int tfc::verifyModel(const spec::ModelSpec &model, CompileOptions compile,
   }
   llvm::FileRemover remove(library);
   compile.taps = true;
+  // Only one program runs here: others would be compiled for nothing.
+  compile.target = compile.target.empty() ? "cpu" : compile.target;
   if (int code = compileModel(model, compile, library.str().str(), errors)) {
     return code;
   }

@@ -9,8 +9,9 @@
 
 namespace tfc {
 
-/// Compiles `model` into a temporary library with taps, as `compile` says, and
-/// runs verifyLibrary on it. Returns an ExitCode: 1 also when a value differs.
+/// Compiles `model` into a temporary library with taps, as `compile` says (no
+/// target is this machine's level), and runs verifyLibrary on it. Returns an
+/// ExitCode: 1 also when a value differs.
 int verifyModel(const spec::ModelSpec &model, CompileOptions compile,
                 const VerifyOptions &options, llvm::raw_ostream &out,
                 llvm::raw_ostream &errors);

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/emit/Passes.h"
 
-#include "compiler/emit/Tables.h"
+#include "compiler/emit/WriteEntries.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "tfc/abi.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace tfc {
 #define GEN_PASS_DEF_EMITABIPASS
@@ -26,42 +27,46 @@ static uint64_t hashOf(StringRef text) {
 
 namespace {
 
+/// What sets a program of a library apart from its others.
+struct Program {
+  std::string name, layout;
+  uint64_t features = 0, packedBytes = 0;
+
+  /// The name of something of it that other programs' objects see.
+  std::string symbol(StringRef what) const {
+    std::string symbol = name + "_" + what.str();
+    for (char &c : symbol) {
+      c = llvm::isAlnum(c) ? c : '_';
+    }
+    return symbol;
+  }
+};
+
 /// Writes the description of one module.
 class AbiWriter {
 public:
-  AbiWriter(ModuleOp module, StringRef program, uint64_t features)
-      : module(module), tables(module), program(program), features(features) {}
+  AbiWriter(ModuleOp module, Program program)
+      : module(module), tables(module), program(std::move(program)) {}
 
   LogicalResult run();
 
 private:
+  SmallVector<Program> listPrograms();
   Field strings(ArrayAttr values);
   Field weights();
-  FailureOr<Field> entries(unsigned &count);
-  FailureOr<Field> entry(LLVM::LLVMFuncOp function);
-  Field inputs(ArrayAttr ports);
-  Field outputs(ArrayAttr ports);
-  Field cache(DictionaryAttr layout);
-  Field programs(Field entries, unsigned numEntries);
+  Field programs(ArrayRef<Program> all, Field entries, unsigned numEntries);
+  void describe(DictionaryAttr model, ArrayRef<Program> all, Field entries,
+                unsigned numEntries);
   void buildQuery(StringRef description);
+  void exportProgram(const Field &entries);
+  void clean();
 
   ModuleOp module;
   Tables tables;
-  StringRef program;
-  uint64_t features;
+  Program program;
 };
 
 } // namespace
-
-static int64_t integer(DictionaryAttr dictionary, StringRef name) {
-  auto value = dictionary ? dictionary.getAs<IntegerAttr>(name) : IntegerAttr();
-  return value ? value.getInt() : 0;
-}
-
-static StringRef text(DictionaryAttr dictionary, StringRef name) {
-  auto value = dictionary.getAs<StringAttr>(name);
-  return value ? value.getValue() : "";
-}
 
 static size_t sizeOf(Attribute array) {
   return array ? cast<ArrayAttr>(array).size() : 0;
@@ -111,92 +116,51 @@ Field AbiWriter::weights() {
   return tables.array(items);
 }
 
-/// tfc_port_v0[] of inputs
-Field AbiWriter::inputs(ArrayAttr ports) {
-  std::vector<Field> items;
-  for (auto port : ports.getAsRange<transformer::InputAttr>()) {
-    items.push_back(Field::record(
-        {tables.string(port.getName()), Field::u32(TFC_DTYPE_I32),
-         Field::u32(TFC_ROWS_TOKENS), Field::u32(1), Field::u32(0),
-         Field::u32(static_cast<uint32_t>(port.getFill())), Field::u32(0),
-         Field::u64(port.getLimit())}));
+/// The programs of the library in order; this one alone when the module does
+/// not say.
+SmallVector<Program> AbiWriter::listPrograms() {
+  auto listed =
+      module->getAttrOfType<ArrayAttr>(transformer::kProgramsAttrName);
+  if (!listed) {
+    return {program};
   }
-  return tables.array(items);
-}
-
-/// tfc_port_v0[] of outputs
-Field AbiWriter::outputs(ArrayAttr ports) {
-  std::vector<Field> items;
-  for (auto port : ports.getAsRange<DictionaryAttr>()) {
-    auto rows = port.getAs<transformer::RowKindAttr>("rows").getValue();
-    auto take = port.getAs<transformer::TakeAttr>("take").getValue();
-    bool squeezed = port.getAs<BoolAttr>("squeezed").getValue();
-    items.push_back(Field::record(
-        {tables.string(text(port, "name")), Field::u32(TFC_DTYPE_F32),
-         Field::u32(static_cast<uint32_t>(rows)),
-         Field::u32(integer(port, "width")),
-         Field::u32(squeezed ? TFC_PORT_SQUEEZED : 0), Field::u32(0),
-         Field::u32(static_cast<uint32_t>(take)), Field::u64(0)}));
+  SmallVector<Program> all;
+  for (auto record : listed.getAsRange<DictionaryAttr>()) {
+    all.push_back({text(record, "name").str(), text(record, "layout").str(),
+                   static_cast<uint64_t>(integer(record, "features")),
+                   static_cast<uint64_t>(integer(record, "packed_bytes"))});
   }
-  return tables.array(items);
+  return all;
 }
 
-/// tfc_cache_desc_v0
-Field AbiWriter::cache(DictionaryAttr layout) {
-  return Field::record({Field::u32(integer(layout, "block_tokens")),
-                        Field::u32(integer(layout, "layers")),
-                        Field::u64(integer(layout, "block_bytes")),
-                        Field::u64(integer(layout, "layer_bytes"))});
-}
-
-/// tfc_entry_v0
-FailureOr<Field> AbiWriter::entry(LLVM::LLVMFuncOp function) {
-  auto inputPorts =
-      function->getAttrOfType<ArrayAttr>(transformer::kInputsAttrName);
-  auto outputPorts =
-      function->getAttrOfType<ArrayAttr>(transformer::kOutputsAttrName);
-  auto layout =
-      function->getAttrOfType<DictionaryAttr>(transformer::kCacheAttrName);
-  std::string size = (function.getName() + "_workspace_bytes").str();
-  if (!outputPorts || !module.lookupSymbol<LLVM::LLVMFuncOp>(size)) {
-    return function.emitOpError()
-           << "expected its output ports as the attribute '"
-           << transformer::kOutputsAttrName << "' and a function @" << size;
-  }
-  return Field::record(
-      {tables.string(function.getName()),
-       Field::u32(static_cast<uint32_t>(inputPorts.size())),
-       Field::u32(static_cast<uint32_t>(outputPorts.size())),
-       inputs(inputPorts), outputs(outputPorts), cache(layout), cache({}),
-       Field::u32(std::max<int64_t>(integer(layout, "query_rows"), 1)),
-       Field::u32(0), Field::symbol(size), Field::symbol(function.getName())});
-}
-
-FailureOr<Field> AbiWriter::entries(unsigned &count) {
+/// tfc_program_v0[]. What is of other programs is in their objects.
+Field AbiWriter::programs(ArrayRef<Program> all, Field entries,
+                          unsigned numEntries) {
   std::vector<Field> items;
-  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
-    if (!function->hasAttr(transformer::kInputsAttrName)) {
-      continue;
+  for (const Program &each : all) {
+    Field pack = Field::symbol("pack"), table = entries;
+    if (each.name != program.name) {
+      pack = tables.otherFunction(each.symbol("pack"));
+      table = numEntries ? tables.otherTable(each.symbol("entries"))
+                         : Field::symbol("");
     }
-    FailureOr<Field> field = entry(function);
-    if (failed(field)) {
-      return failure();
-    }
-    items.push_back(*field);
+    items.push_back(
+        Field::record({Field::u32(TFC_PROGRAM_CPU), Field::u32(numEntries),
+                       Field::u64(each.features), tables.string(each.name),
+                       tables.string(each.layout), Field::u64(each.packedBytes),
+                       pack, table}));
   }
-  count = items.size();
   return tables.array(items);
 }
 
-/// tfc_program_v0[1]
-Field AbiWriter::programs(Field entries, unsigned numEntries) {
-  auto packed =
-      module->getAttrOfType<IntegerAttr>(transformer::kPackedBytesAttrName);
-  return tables.array({Field::record(
-      {Field::u32(TFC_PROGRAM_CPU), Field::u32(numEntries),
-       Field::u64(features), tables.string(program), tables.string("f32-rows"),
-       Field::u64(packed ? packed.getInt() : 0), Field::symbol("pack"),
-       entries})});
+/// Shows what the library's first program refers to.
+void AbiWriter::exportProgram(const Field &entries) {
+  auto pack = module.lookupSymbol<LLVM::LLVMFuncOp>("pack");
+  pack.setSymName(program.symbol("pack"));
+  pack.setVisibility_(LLVM::Visibility::Hidden);
+  if (!entries.name.empty()) {
+    tables.show(entries, program.symbol("entries"));
+  }
 }
 
 /// tfc_module_query(max) = max < TFC_ABI_VERSION ? null : &description
@@ -218,20 +182,9 @@ void AbiWriter::buildQuery(StringRef description) {
       b, ValueRange{LLVM::SelectOp::create(b, old, null, address)});
 }
 
-LogicalResult AbiWriter::run() {
-  auto model =
-      module->getAttrOfType<DictionaryAttr>(transformer::kModelAttrName);
-  if (!model || !module.lookupSymbol<LLVM::LLVMFuncOp>("pack")) {
-    return module.emitOpError()
-           << "expected the attribute '" << transformer::kModelAttrName
-           << "' (from the frontend) and a function @pack (from "
-              "tfc-pack-weights)";
-  }
-  unsigned numEntries = 0;
-  FailureOr<Field> entryTable = entries(numEntries);
-  if (failed(entryTable)) {
-    return failure();
-  }
+/// tfc_module_v0 and the query that returns it
+void AbiWriter::describe(DictionaryAttr model, ArrayRef<Program> all,
+                         Field entries, unsigned numEntries) {
   std::vector<Field> eos;
   auto ids = model.getAs<ArrayAttr>("eos");
   for (Attribute id : ids ? ids.getValue() : ArrayRef<Attribute>()) {
@@ -249,15 +202,19 @@ LogicalResult AbiWriter::run() {
   Field description = Field::record(
       {header, tables.string(text(model, "spec")),
        Field::u64(hashOf(text(model, "spec"))), Field::u32(kind),
-       Field::u32(numWeights), Field::u32(1),
+       Field::u32(numWeights), Field::u32(static_cast<uint32_t>(all.size())),
        Field::u32(static_cast<uint32_t>(sizeOf(prefixes))),
        Field::u32(static_cast<uint32_t>(eos.size())),
        Field::u32(static_cast<uint32_t>(sizeOf(aliases) / 2)),
        Field::u64(integer(model, "max_positions")),
        Field::u64(integer(model, "pad")), Field::u64(integer(model, "bos")),
        tables.array(eos), strings(prefixes), strings(aliases), weights(),
-       programs(*entryTable, numEntries)});
+       programs(all, entries, numEntries)});
   buildQuery(tables.array({description}).name);
+}
+
+/// Nothing of the transformer dialect stays.
+void AbiWriter::clean() {
   for (auto op : llvm::to_vector(module.getOps<transformer::ParameterOp>())) {
     op.erase();
   }
@@ -268,8 +225,41 @@ LogicalResult AbiWriter::run() {
       function->removeAttr(name);
     }
   }
-  module->removeAttr(transformer::kModelAttrName);
-  module->removeAttr(transformer::kPackedBytesAttrName);
+  for (StringRef name :
+       {transformer::kModelAttrName, transformer::kPackedBytesAttrName,
+        transformer::kProgramsAttrName}) {
+    module->removeAttr(name);
+  }
+}
+
+LogicalResult AbiWriter::run() {
+  auto model =
+      module->getAttrOfType<DictionaryAttr>(transformer::kModelAttrName);
+  if (!model || !module.lookupSymbol<LLVM::LLVMFuncOp>("pack")) {
+    return module.emitOpError()
+           << "expected the attribute '" << transformer::kModelAttrName
+           << "' (from the frontend) and a function @pack (from "
+              "tfc-pack-weights)";
+  }
+  SmallVector<Program> all = listPrograms();
+  if (llvm::none_of(all, [&](const Program &each) {
+        return each.name == program.name;
+      })) {
+    return module.emitOpError()
+           << "expected program \"" << program.name << "\" in the attribute '"
+           << transformer::kProgramsAttrName << "'";
+  }
+  unsigned numEntries = 0;
+  FailureOr<Field> entryTable = writeEntries(module, tables, numEntries);
+  if (failed(entryTable)) {
+    return failure();
+  }
+  if (all.front().name == program.name) {
+    describe(model, all, *entryTable, numEntries);
+  } else {
+    exportProgram(*entryTable);
+  }
+  clean();
   return success();
 }
 
@@ -278,7 +268,11 @@ struct EmitAbiPass : tfc::impl::EmitAbiPassBase<EmitAbiPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    if (failed(AbiWriter(getOperation(), program, features).run())) {
+    auto packed = getOperation()->getAttrOfType<IntegerAttr>(
+        transformer::kPackedBytesAttrName);
+    Program self{program, layout, features,
+                 packed ? static_cast<uint64_t>(packed.getInt()) : 0};
+    if (failed(AbiWriter(getOperation(), self).run())) {
       signalPassFailure();
     }
   }

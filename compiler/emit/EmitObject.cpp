@@ -15,6 +15,9 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+#include <mutex>
 
 using namespace mlir;
 
@@ -22,7 +25,7 @@ using namespace mlir;
 /// nothing, so it brings its own. no-builtins keeps them from calling
 /// themselves.
 static const char kMemoryFunctions[] = R"(
-define hidden ptr @memset(ptr %to, i32 %value, i64 %size) #0 {
+define ptr @memset(ptr %to, i32 %value, i64 %size) #0 {
 entry:
   %byte = trunc i32 %value to i8
   br label %head
@@ -38,7 +41,7 @@ body:
 done:
   ret ptr %to
 }
-define hidden ptr @memcpy(ptr %to, ptr %from, i64 %size) #0 {
+define ptr @memcpy(ptr %to, ptr %from, i64 %size) #0 {
 entry:
   br label %head
 head:
@@ -55,7 +58,7 @@ body:
 done:
   ret ptr %to
 }
-define hidden ptr @memmove(ptr %to, ptr %from, i64 %size) #0 {
+define ptr @memmove(ptr %to, ptr %from, i64 %size) #0 {
 entry:
   %backward = icmp ugt ptr %to, %from
   br label %head
@@ -87,10 +90,13 @@ static StringRef tuningFor(StringRef cpu) {
 
 static std::unique_ptr<llvm::TargetMachine> makeMachine(StringRef cpu,
                                                         std::string &error) {
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
-  LLVMInitializeX86AsmPrinter();
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+  });
   llvm::Triple triple("x86_64-unknown-linux-gnu");
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, error);
@@ -102,10 +108,11 @@ static std::unique_ptr<llvm::TargetMachine> makeMachine(StringRef cpu,
       std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
-/// Only the query is exported; the rest may be inlined and dropped.
+/// Only the query is exported, and what is hidden serves the library's other
+/// objects; the rest may be inlined and dropped.
 static void hide(llvm::Module &module) {
   for (llvm::Function &function : module) {
-    if (!function.isDeclaration() &&
+    if (!function.isDeclaration() && !function.hasHiddenVisibility() &&
         function.getName() != TFC_MODULE_QUERY_SYMBOL) {
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
     }
@@ -120,7 +127,22 @@ static bool addMemoryFunctions(llvm::Module &module) {
   assert(functions && "the text above is well formed");
   functions->setDataLayout(module.getDataLayout());
   functions->setTargetTriple(module.getTargetTriple());
-  return !llvm::Linker::linkModules(module, std::move(functions));
+  llvm::SmallVector<std::string> names;
+  for (llvm::Function &function : *functions) {
+    names.push_back(function.getName().str());
+  }
+  if (llvm::Linker::linkModules(module, std::move(functions))) {
+    return false;
+  }
+  // Each program of a library has its own, for its instruction sets. The calls
+  // appear when code is generated, too late to be seen as uses.
+  llvm::SmallVector<llvm::GlobalValue *> used;
+  for (const std::string &name : names) {
+    used.push_back(module.getFunction(name));
+    used.back()->setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+  llvm::appendToCompilerUsed(module, used);
+  return true;
 }
 
 static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {

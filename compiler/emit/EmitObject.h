@@ -11,9 +11,10 @@
 namespace tfc {
 
 /// Compiles the `llvm` stage for x86-64 Linux and `cpu` ("x86-64-v3") and puts
-/// the object file into `object`. Everything but tfc_module_query is hidden;
-/// the memory functions that LLVM may call are part of it. Diagnostics go to
-/// the module's context.
+/// the object file into `object`. Everything but tfc_module_query and what the
+/// IR says to be hidden is internal; the memory functions that LLVM may call
+/// are part of it. Diagnostics go to the module's context. Threads may call it
+/// at the same time for modules of different contexts.
 mlir::LogicalResult emitObject(mlir::ModuleOp module, llvm::StringRef cpu,
                                llvm::SmallVectorImpl<char> &object);
 

@@ -1,4 +1,4 @@
-// Object file -> shared library, with lld as a program of its own.
+// Object files -> shared library, with lld as a program of its own.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/emit/LinkLibrary.h"
 
@@ -29,8 +29,8 @@ static ErrorOr<std::string> findLinker() {
   return std::make_error_code(std::errc::no_such_file_or_directory);
 }
 
-static Error runLinker(StringRef linker, StringRef object, StringRef output,
-                       StringRef log) {
+static Error runLinker(StringRef linker, ArrayRef<std::string> objects,
+                       StringRef output, StringRef log) {
   // Local symbols stay: they are the names of ops in profiles and tfc-bench.
   SmallVector<StringRef> arguments = {linker,
                                       "-shared",
@@ -43,8 +43,8 @@ static Error runLinker(StringRef linker, StringRef object, StringRef output,
                                       "-z",
                                       "noexecstack",
                                       "-o",
-                                      output,
-                                      object};
+                                      output};
+  arguments.append(objects.begin(), objects.end());
   std::string message;
   int code = sys::ExecuteAndWait(linker, arguments, std::nullopt,
                                  {StringRef(""), log, log}, 0, 0, &message);
@@ -58,7 +58,19 @@ static Error runLinker(StringRef linker, StringRef object, StringRef output,
               join(arguments, " ") + "\n" + message);
 }
 
-Error tfc::linkLibrary(StringRef object, StringRef output) {
+static Error writeObject(StringRef object, int descriptor, StringRef path) {
+  raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+  stream << object;
+  stream.close();
+  if (!stream.has_error()) {
+    return Error::success();
+  }
+  std::string message = stream.error().message();
+  stream.clear_error();
+  return fail("cannot write " + path + ": " + message);
+}
+
+Error tfc::linkLibrary(ArrayRef<StringRef> objects, StringRef output) {
   ErrorOr<std::string> linker = findLinker();
   if (!linker) {
     return fail("expected the linker ld.lld (of LLVM 22, package lld-22) in " +
@@ -66,24 +78,23 @@ Error tfc::linkLibrary(StringRef object, StringRef output) {
   }
   // Beside the output, so that the rename at the end is one step.
   int descriptor = 0;
-  SmallString<128> objectPath, libraryPath, logPath;
+  SmallString<128> libraryPath, logPath;
   auto create = [&](StringRef suffix, SmallString<128> &path) {
     return sys::fs::createUniqueFile(output + ".%%%%%%" + suffix, descriptor,
                                      path);
   };
-  if (std::error_code code = create(".o", objectPath)) {
-    return fail("expected a writable folder for " + output +
-                ", got: " + code.message());
-  }
-  FileRemover removeObject(objectPath);
-  {
-    raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-    stream << object;
-    stream.close();
-    if (stream.has_error()) {
-      std::string message = stream.error().message();
-      stream.clear_error();
-      return fail("cannot write " + objectPath + ": " + message);
+  std::vector<std::string> objectPaths;
+  std::vector<std::unique_ptr<FileRemover>> removeObjects;
+  for (StringRef object : objects) {
+    SmallString<128> path;
+    if (std::error_code code = create(".o", path)) {
+      return fail("expected a writable folder for " + output +
+                  ", got: " + code.message());
+    }
+    objectPaths.push_back(path.str().str());
+    removeObjects.push_back(std::make_unique<FileRemover>(path));
+    if (Error error = writeObject(object, descriptor, path)) {
+      return error;
     }
   }
   for (auto [suffix, path] :
@@ -95,7 +106,7 @@ Error tfc::linkLibrary(StringRef object, StringRef output) {
     sys::fs::closeFile(file);
   }
   FileRemover removeLibrary(libraryPath), removeLog(logPath);
-  if (Error error = runLinker(*linker, objectPath, libraryPath, logPath)) {
+  if (Error error = runLinker(*linker, objectPaths, libraryPath, logPath)) {
     return error;
   }
   if (std::error_code code = sys::fs::rename(libraryPath, output)) {

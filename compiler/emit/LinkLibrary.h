@@ -1,17 +1,19 @@
-// Object file -> shared library.
+// Object files -> shared library.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_EMIT_LINKLIBRARY_H
 #define TFC_COMPILER_EMIT_LINKLIBRARY_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
 namespace tfc {
 
-/// Links `object` into a shared library at `output`, with lld. The library
-/// appears whole or not at all, and its bytes depend on the object only. The
+/// Links `objects` into a shared library at `output`, with lld. The library
+/// appears whole or not at all, and its bytes depend on the objects only. The
 /// error has the linker's command and what it said.
-llvm::Error linkLibrary(llvm::StringRef object, llvm::StringRef output);
+llvm::Error linkLibrary(llvm::ArrayRef<llvm::StringRef> objects,
+                        llvm::StringRef output);
 
 } // namespace tfc
 

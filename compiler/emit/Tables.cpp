@@ -7,7 +7,8 @@
 using namespace mlir;
 using namespace tfc;
 
-Tables::Tables(ModuleOp module) : b(module.getLoc(), module.getContext()) {
+Tables::Tables(ModuleOp module)
+    : module(module), b(module.getLoc(), module.getContext()) {
   b.setInsertionPointToEnd(module.getBody());
 }
 
@@ -38,6 +39,32 @@ Field Tables::array(const std::vector<Field> &items) {
   }
   LLVM::ReturnOp::create(b, value);
   return Field::symbol(name);
+}
+
+Field Tables::otherFunction(StringRef symbol) {
+  // It is only pointed at: any type will do.
+  auto type = LLVM::LLVMFunctionType::get(b.getI32Type(), {});
+  auto function = LLVM::LLVMFuncOp::create(b, symbol, type);
+  function.setVisibility_(LLVM::Visibility::Hidden);
+  return Field::symbol(symbol);
+}
+
+Field Tables::otherTable(StringRef symbol) {
+  auto global =
+      LLVM::GlobalOp::create(b, b.getI8Type(), /*isConstant=*/true,
+                             LLVM::Linkage::External, symbol, Attribute());
+  global.setVisibility_(LLVM::Visibility::Hidden);
+  return Field::symbol(symbol);
+}
+
+void Tables::show(const Field &array, StringRef symbol) {
+  for (auto global : module.getOps<LLVM::GlobalOp>()) {
+    if (global.getSymName() == array.name) {
+      global.setSymName(symbol);
+      global.setLinkage(LLVM::Linkage::External);
+      global.setVisibility_(LLVM::Visibility::Hidden);
+    }
+  }
 }
 
 Type Tables::typeOf(const Field &field) {

@@ -39,10 +39,17 @@ public:
   /// A pointer to an array of equal fields; null if there are none.
   Field array(const std::vector<Field> &items);
 
+  /// A pointer to a function, or to a table, of another object of the library.
+  Field otherFunction(llvm::StringRef symbol);
+  Field otherTable(llvm::StringRef symbol);
+  /// Lets the library's other objects see an array of this one, as `symbol`.
+  void show(const Field &array, llvm::StringRef symbol);
+
 private:
   mlir::Type typeOf(const Field &field);
   mlir::Value build(const Field &field);
 
+  mlir::ModuleOp module;
   mlir::ImplicitLocOpBuilder b;
   unsigned number = 0;
 };

@@ -143,6 +143,14 @@ void tfc::buildVectorToBuffer(OpPassManager &pm,
   verifyStage(pm, "buffer");
 }
 
+std::string tfc::layoutTag(const PipelineOptions &options) {
+  if (options.opt == OptLevel::None) {
+    return "f32-rows";
+  }
+  return "f32-panels-" +
+         std::to_string(chooseStrategy(options.target.name).panel);
+}
+
 void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createBindStepPass());
   pm.addPass(createLowerParallelPass());
@@ -164,6 +172,7 @@ void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {
   EmitAbiPassOptions abi;
   abi.program = options.target.name;
   abi.features = options.target.features;
+  abi.layout = layoutTag(options);
   pm.addPass(createEmitAbiPass(abi));
   verifyStage(pm, "llvm");
 }

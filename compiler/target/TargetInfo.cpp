@@ -3,6 +3,7 @@
 #include "compiler/target/TargetInfo.h"
 
 #include "tfc/abi.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -50,4 +51,27 @@ llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
   }
   return fail("expected a machine with AVX2, FMA and F16C for --target cpu; "
               "name another machine's level, as in --target cpu:x86-64-v3");
+}
+
+llvm::Expected<std::vector<TargetInfo>>
+TargetInfo::parseList(llvm::StringRef text) {
+  llvm::SmallVector<llvm::StringRef> names;
+  text.split(names, ',');
+  std::vector<TargetInfo> targets;
+  for (llvm::StringRef name : names) {
+    llvm::Expected<TargetInfo> target = parse(name);
+    if (!target) {
+      return target.takeError();
+    }
+    bool isNew = llvm::none_of(targets, [&](const TargetInfo &known) {
+      return known.name == target->name;
+    });
+    if (isNew) {
+      targets.push_back(std::move(*target));
+    }
+  }
+  llvm::sort(targets, [](const TargetInfo &one, const TargetInfo &other) {
+    return one.features < other.features;
+  });
+  return targets;
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace tfc {
 
@@ -19,6 +20,11 @@ struct TargetInfo {
   /// "cpu" is this machine's level; "cpu:x86-64-v3" and "cpu:x86-64-v4" are
   /// that level whatever this machine has. The error says what is expected.
   static llvm::Expected<TargetInfo> parse(llvm::StringRef text);
+
+  /// One or several of them with commas between: each once, the least demanding
+  /// first. The error is that of the first that is none.
+  static llvm::Expected<std::vector<TargetInfo>>
+  parseList(llvm::StringRef text);
 };
 
 } // namespace tfc

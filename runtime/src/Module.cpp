@@ -100,7 +100,7 @@ Result<const tfc_program_v0 *> Module::choose(const std::string &name,
                                               uint64_t features) const {
   const tfc_program_v0 *best = nullptr;
   std::string names;
-  uint64_t lacking = 0;
+  uint64_t lacking = 0; // of the least demanding program
   for (uint32_t i = 0; i < module->n_programs; ++i) {
     const tfc_program_v0 &program = module->programs[i];
     names += (i ? ", " : "") + std::string(program.name);
@@ -108,8 +108,8 @@ Result<const tfc_program_v0 *> Module::choose(const std::string &name,
     if (!wanted || program.kind != TFC_PROGRAM_CPU) {
       continue;
     }
-    if (program.features & ~features) {
-      lacking = program.features & ~features;
+    if (uint64_t missing = program.features & ~features) {
+      lacking = lacking && lacking < missing ? lacking : missing;
     } else if (!best || program.features > best->features) {
       best = &program;
     }
@@ -127,6 +127,19 @@ Result<const tfc_program_v0 *> Module::choose(const std::string &name,
                    name.empty() ? "a program for CPUs"
                                 : "program " + quoteName(name),
                    ", got ", names);
+}
+
+std::string describeUse(const tfc_program_v0 &program,
+                        const tfc_program_v0 *chosen) {
+  if (&program == chosen) {
+    return "in use on this machine";
+  }
+  if (program.kind != TFC_PROGRAM_CPU) {
+    return "not for CPUs";
+  }
+  uint64_t missing = program.features & ~machineFeatures();
+  return missing ? "this machine lacks " + missingFeatures(missing)
+                 : "runs on this machine";
 }
 
 namespace {

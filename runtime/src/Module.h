@@ -38,6 +38,11 @@ private:
   const tfc_module_v0 *module = nullptr;
 };
 
+/// What this machine makes of a program, `chosen` being the one that it runs:
+/// "in use on this machine", or why not.
+std::string describeUse(const tfc_program_v0 &program,
+                        const tfc_program_v0 *chosen);
+
 /// TFC_FEATURE_* of this machine. Levels are cumulative.
 uint64_t machineFeatures();
 

@@ -26,7 +26,8 @@ Runs a compiled model once over a batch, or generates with it.
                         model's
   --threads N           instead of one a CPU that this process may use
   --program NAME        instead of the best one for this machine
-  --version             print the version and stop
+  --version             print the version and stop; with MODEL.so also its
+                        programs, and which one is in use on this machine
   --help                print this and stop
 
 Exit status: 0 ok, 1 bad input, 2 bad command line, 70 a fault of tfc.

@@ -1,6 +1,7 @@
 // tfc-run: runs a compiled model over tensors in files. Through the C API, as
-// any program would.
+// any program would, but for --version.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/Module.h"
 #include "runtime/src/Safetensors.h"
 #include "runtime/tools/CommandLine.h"
 #include "runtime/tools/InputTensors.h"
@@ -107,6 +108,33 @@ Exit runModel(const run::CommandLine &line) {
   return Ok;
 }
 
+Exit printVersion() {
+  std::printf("tfc-run %s, ABI version %u\n", tfc_version(), tfc_abi_version());
+  return Ok;
+}
+
+/// The same, the library's, and its programs.
+Exit printVersions(const run::CommandLine &line) {
+  auto module = rt::Module::open(line.library);
+  if (!module) {
+    return reportAll(module.error().code, module.error().message, "");
+  }
+  auto chosen = (*module)->choose(line.program, rt::machineFeatures());
+  if (!chosen) {
+    return reportAll(chosen.error().code, chosen.error().message, "");
+  }
+  printVersion();
+  const tfc_module_v0 &table = (*module)->table();
+  std::printf("model %s, made by %s\n", table.header.name,
+              table.header.producer);
+  for (uint32_t i = 0; i < table.n_programs; ++i) {
+    const tfc_program_v0 &program = table.programs[i];
+    std::printf("program %s: %s\n", program.name,
+                rt::describeUse(program, *chosen).c_str());
+  }
+  return Ok;
+}
+
 Exit mainOf(const std::vector<std::string> &arguments) {
   run::CommandLine line = run::readCommandLine(arguments);
   if (!line.faults.empty()) {
@@ -120,9 +148,7 @@ Exit mainOf(const std::vector<std::string> &arguments) {
     return Ok;
   }
   if (line.version) {
-    std::printf("tfc-run %s, ABI version %u\n", tfc_version(),
-                tfc_abi_version());
-    return Ok;
+    return line.library.empty() ? printVersion() : printVersions(line);
   }
   return runModel(line);
 }

@@ -136,6 +136,8 @@ def main():
     parser.add_argument("--tfc", required=True)
     parser.add_argument("--tfc-run", required=True)
     parser.add_argument("--opt", default="none", help="tfc compile's --opt")
+    parser.add_argument("--target", help="tfc compile's --target")
+    parser.add_argument("--program", help="tfc-run's --program")
     parser.add_argument("models", nargs="*",
                         help="names from cases.json; all without one")
     options = parser.parse_args()
@@ -150,7 +152,11 @@ def main():
     for name in options.models or entries:
         with tempfile.TemporaryDirectory(prefix="tfc-golden-") as scratch:
             tool = Tool(options.tfc, options.tfc_run, scratch,
-                        [f"--opt={options.opt}"])
+                        [f"--opt={options.opt}"] +
+                        ([f"--target={options.target}"]
+                         if options.target else []),
+                        ["--program", options.program]
+                        if options.program else [])
             try:
                 faults = check_model(entries[name], entries, tool)
             except Failure as failure:

@@ -11,13 +11,16 @@ class Failure(Exception):
 
 
 class Tool:
-    """Files go into the folder `scratch`, which must exist."""
+    """Files go into the folder `scratch`, which must exist. The options are
+    given to every tfc compile and to every tfc-run."""
 
-    def __init__(self, tfc, tfc_run, scratch, compile_options=()):
+    def __init__(self, tfc, tfc_run, scratch, compile_options=(),
+                 run_options=()):
         self.tfc = os.path.abspath(tfc)
         self.tfc_run = os.path.abspath(tfc_run)
         self.scratch = scratch
         self.compile_options = compile_options
+        self.run_options = run_options
         self.count = 0
 
     def path(self, name):
@@ -55,7 +58,7 @@ class Tool:
         result = self.path(f"out-{self.count}.safetensors")
         tensors.write(source, inputs)
         self.call(self.tfc_run, library, "--weights", weights, "--inputs",
-                  source, "--outputs", result, *options)
+                  source, "--outputs", result, *self.run_options, *options)
         out = tensors.read(result)
         os.remove(source)
         os.remove(result)

@@ -45,7 +45,7 @@ LAYERS = {
                         "compiler/reference/", "compiler/target/",
                         "compiler/emit/", "dialect/", "tfc/runtime.h",
                         "tfc/abi.h", "runtime/src/Safetensors.h",
-                        "runtime/src/Error.h", "mlir"],
+                        "runtime/src/Module.h", "runtime/src/Error.h", "mlir"],
     "compiler/tools": ["compiler/driver/", "compiler/pipeline/", "mlir"],
     "runtime": ["tfc/", "nlohmann/"],
     "examples": ["tfc/runtime.h"],

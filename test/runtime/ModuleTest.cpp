@@ -87,6 +87,43 @@ TEST(Module, ChoosesTheBestProgramThatRuns) {
             std::string::npos);
 }
 
+TEST(Module, SaysWhatTheLeastDemandingProgramLacks) {
+  auto opened = Module::open(fakeLibrary("two_levels"));
+  ASSERT_TRUE(opened) << messageOf(opened);
+  const Module &module = **opened;
+  const tfc_program_v0 *programs = module.table().programs;
+  uint64_t all = programs[1].features;
+  for (uint64_t features : {all >> 1, all}) {
+    auto best = module.choose("", features);
+    ASSERT_TRUE(best) << messageOf(best);
+    EXPECT_STREQ((*best)->name, features == all ? "x86-64-v4" : "x86-64-v3");
+    EXPECT_EQ(messageOf(module.choose("x86-64-v3", features)), "");
+  }
+  // What this machine lacks in fact depends on it; the levels do not.
+  std::string refused = ": expected a program that this machine runs, got ";
+  EXPECT_EQ(messageOf(module.choose("x86-64-v4", all >> 1)),
+            fakeLibrary("two_levels") + refused +
+                "x86-64-v4; the machine lacks " +
+                missingFeatures(TFC_FEATURE_X86_64_V4));
+  EXPECT_EQ(messageOf(module.choose("", 0)),
+            fakeLibrary("two_levels") + refused +
+                "x86-64-v3, x86-64-v4; the machine lacks " +
+                missingFeatures(programs[0].features));
+}
+
+TEST(Module, SaysWhatTheMachineMakesOfAProgram) {
+  auto module = Module::open(fakeLibrary("encoder"));
+  ASSERT_TRUE(module) << messageOf(module);
+  const tfc_program_v0 *programs = (*module)->table().programs;
+  EXPECT_EQ(describeUse(programs[0], &programs[1]), "runs on this machine");
+  EXPECT_EQ(describeUse(programs[1], &programs[1]), "in use on this machine");
+  EXPECT_EQ(describeUse(programs[2], &programs[1]),
+            "this machine lacks an unknown instruction set");
+  tfc_program_v0 other = programs[0];
+  other.kind = TFC_PROGRAM_CUDA;
+  EXPECT_EQ(describeUse(other, &programs[1]), "not for CPUs");
+}
+
 TEST(Module, RefusesMalformedTables) {
   auto module = Module::open(fakeLibrary("decoder"));
   ASSERT_TRUE(module) << messageOf(module);

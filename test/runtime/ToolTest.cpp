@@ -171,6 +171,31 @@ TEST_F(Tool, ReadsItsCommandLine) {
   EXPECT_EQ(ran.text, concat("tfc-run ", tfc_version(), ", ABI version 1\n"));
 }
 
+TEST_F(Tool, SaysWhichProgramIsInUse) {
+  std::string versions = concat("tfc-run ", tfc_version(), ", ABI version 1\n");
+  std::string model = "model fake, made by hand\n";
+  std::string future = "program future: this machine lacks an unknown "
+                       "instruction set\n";
+  Ran ran = runTool(TFC_RUN, {fakeLibrary("encoder"), "--version"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.text, versions + model +
+                          "program plain: runs on this machine\n"
+                          "program x86-64-v2: in use on this machine\n" +
+                          future);
+  ran = run("encoder", {"--version", "--program", "plain"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.text, versions + model +
+                          "program plain: in use on this machine\n"
+                          "program x86-64-v2: runs on this machine\n" +
+                          future);
+  ran = runTool(TFC_RUN, {fakeLibrary("future"), "--version"});
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.text, "tfc-run: error: " + fakeLibrary("future") +
+                          ": expected a program that this machine runs, got "
+                          "future; the machine lacks an unknown instruction "
+                          "set\n");
+}
+
 TEST_F(Tool, ExamplesRun) {
   Padded padded{1, 4, {7, 8, 9, 10}, {}, {}, {}};
   std::vector<int64_t> all = referenceGenerate(weights, padded, {3, 5}, 0, 5);

@@ -310,6 +310,10 @@ static const tfc_program_v0 programs[] = {
      PACKED * sizeof(float), pack_weight, entries},
     {TFC_PROGRAM_CPU, 1, (uint64_t)1 << 40, "future", "plain-f32",
      PACKED * sizeof(float), pack_weight, entries},
+    {TFC_PROGRAM_CPU, 1, 3, "x86-64-v3", "plain-f32", PACKED * sizeof(float),
+     pack_weight, entries},
+    {TFC_PROGRAM_CPU, 1, 7, "x86-64-v4", "plain-f32", PACKED * sizeof(float),
+     pack_weight, entries},
 };
 static const char *const prefixes[] = {"", "model."};
 static const char *const aliases[] = {".weight", ".gamma"};

@@ -30,3 +30,12 @@ module attributes {transformer.model = {name = "m", kind = "encoder"}} {
   // expected-error @+1 {{expected its output ports as the attribute 'transformer.outputs'}}
   llvm.func @encode(!llvm.ptr) -> i32 attributes {transformer.inputs = []}
 }
+
+// -----
+
+// expected-error @+1 {{expected program "x86-64-v3" in the attribute 'transformer.programs'}}
+module attributes {
+    transformer.model = {name = "m", kind = "encoder"},
+    transformer.programs = [{name = "x86-64-v4"}]} {
+  llvm.func @pack(!llvm.ptr) -> i32
+}

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-emit-abi | FileCheck %s --check-prefix=CLEAN
 // RUN: tfc-opt %s --tfc-emit-abi | mlir-translate --mlir-to-llvmir | FileCheck %s
-// RUN: tfc-opt %s --tfc-emit-abi="program=cpu9 features=7" \
+// RUN: tfc-opt %s --tfc-emit-abi="program=cpu9 features=7 layout=tiles" \
 // RUN:   | mlir-translate --mlir-to-llvmir | FileCheck %s --check-prefix=OPTIONS
 
 #ids = #transformer.input<"input_ids", fill = required, limit = 9>
@@ -86,7 +86,8 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64 {
 // CHECK: @[[TAG:.*]] = internal constant {{.*}} c"f32-rows\00"
 // CHECK: @[[PROGRAMS:.*]] = internal constant {{.*}} { i32 0, i32 1, i64 3, ptr @[[PROGRAM]], ptr @[[TAG]], i64 640, ptr @pack, ptr @[[ENTRIES]] }]
 // OPTIONS: @[[OTHER:.*]] = internal constant {{.*}} c"cpu9\00"
-// OPTIONS: { i32 0, i32 1, i64 7, ptr @[[OTHER]],
+// OPTIONS: @[[LAYOUT:.*]] = internal constant {{.*}} c"tiles\00"
+// OPTIONS: { i32 0, i32 1, i64 7, ptr @[[OTHER]], ptr @[[LAYOUT]],
 
 // tfc_module_v0: header, spec, its hash (that of "{}" by FNV-1a); kind, counts
 // of weights, programs, prefixes, eos, aliases; max_positions, pad, bos.

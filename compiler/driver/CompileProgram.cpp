@@ -1,0 +1,112 @@
+// One program of a library, on its way from the spec to an object file.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/driver/CompileProgram.h"
+
+#include "compiler/driver/Compile.h"
+#include "compiler/emit/EmitObject.h"
+#include "compiler/frontend/BuildModel.h"
+#include "dialect/TransformerDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace tfc;
+
+ProgramCompiler::ProgramCompiler(const spec::ModelSpec &model,
+                                 const CompileOptions &options,
+                                 PipelineOptions pipeline)
+    : model(model), options(options), pipeline(std::move(pipeline)),
+      // A model is one function or two: threads inside of passes cost more than
+      // they give.
+      context(MLIRContext::Threading::DISABLED) {
+  context.getDiagEngine().registerHandler(
+      [this](Diagnostic &diagnostic) { report(diagnostic); });
+}
+
+/// Diagnostics of passes on a checked spec are our fault; the location is the
+/// spec's path of what could not be compiled.
+void ProgramCompiler::report(Diagnostic &diagnostic) {
+  llvm::raw_string_ostream errors(messages);
+  errors << "tfc: ";
+  if (auto name = diagnostic.getLocation()->findInstanceOf<NameLoc>()) {
+    errors << name.getName().getValue() << ": ";
+  }
+  errors << (diagnostic.getSeverity() == DiagnosticSeverity::Error ? "error: "
+                                                                   : "note: ")
+         << diagnostic << '\n';
+  for (Diagnostic &note : diagnostic.getNotes()) {
+    errors << "tfc: note: " << note << '\n';
+  }
+}
+
+LogicalResult ProgramCompiler::runExtraPasses(StringRef stage) {
+  auto [wanted, passes] = StringRef(options.runAfter).split(':');
+  if (passes.empty() || wanted != stage) {
+    return success();
+  }
+  PassManager pm(&context);
+  llvm::raw_string_ostream errors(messages);
+  return failure(failed(parsePassPipeline(passes, pm, errors)) ||
+                 failed(pm.run(*module)));
+}
+
+LogicalResult ProgramCompiler::runArrow(const Arrow &arrow) {
+  PassManager pm(&context);
+  arrow.build(pm, pipeline);
+  return failure(failed(pm.run(*module)) ||
+                 failed(runExtraPasses(arrow.stage)));
+}
+
+LogicalResult ProgramCompiler::lower(StringRef last) {
+  prepareContext(context);
+  module = buildModel(model, &context);
+  if (!module || failed(runExtraPasses("model"))) {
+    return failure();
+  }
+  if (last == "model") {
+    return success();
+  }
+  for (const Arrow &arrow : getArrows(pipeline.opt)) {
+    if (failed(runArrow(arrow))) {
+      return failure();
+    }
+    if (arrow.stage == last) {
+      break;
+    }
+  }
+  return success();
+}
+
+std::string ProgramCompiler::print() {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, OpPrintingFlags().enableDebugInfo());
+  return text;
+}
+
+ProgramRecord ProgramCompiler::record() {
+  auto packed =
+      (*module)->getAttrOfType<IntegerAttr>(transformer::kPackedBytesAttrName);
+  return {pipeline.target.name, layoutTag(pipeline), pipeline.target.features,
+          packed ? static_cast<uint64_t>(packed.getInt()) : 0};
+}
+
+LogicalResult ProgramCompiler::finish(ArrayRef<ProgramRecord> programs) {
+  Builder b(&context);
+  SmallVector<Attribute> records;
+  for (const ProgramRecord &each : programs) {
+    records.push_back(b.getDictionaryAttr(
+        {b.getNamedAttr("name", b.getStringAttr(each.name)),
+         b.getNamedAttr("features", b.getI64IntegerAttr(each.features)),
+         b.getNamedAttr("layout", b.getStringAttr(each.layout)),
+         b.getNamedAttr("packed_bytes",
+                        b.getI64IntegerAttr(each.packedBytes))}));
+  }
+  (*module)->setAttr(transformer::kProgramsAttrName, b.getArrayAttr(records));
+  if (failed(runArrow(getArrows(pipeline.opt).back()))) {
+    return failure();
+  }
+  return emitObject(*module, pipeline.target.name, code);
+}

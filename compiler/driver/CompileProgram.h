@@ -1,0 +1,63 @@
+// One program of a library, on its way from the spec to an object file.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_DRIVER_COMPILEPROGRAM_H
+#define TFC_COMPILER_DRIVER_COMPILEPROGRAM_H
+
+#include "compiler/driver/Options.h"
+#include "compiler/pipeline/Pipelines.h"
+#include "compiler/spec/ModelSpec.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <string>
+
+namespace tfc {
+
+/// What a library's tables say of a program beside its code.
+struct ProgramRecord {
+  std::string name, layout;
+  uint64_t features = 0, packedBytes = 0;
+};
+
+/// Compiles one program in a context of its own, so that the programs of a
+/// library are compiled at the same time, each by a thread. The first call that
+/// fails leaves its messages in `messages`; the later ones must not be made.
+class ProgramCompiler {
+public:
+  /// `model` and `options` must outlive it.
+  ProgramCompiler(const spec::ModelSpec &model, const CompileOptions &options,
+                  PipelineOptions pipeline);
+
+  /// Builds the module and runs the arrows up to the stage `last`.
+  mlir::LogicalResult lower(llvm::StringRef last);
+  /// The module as text, locations included.
+  std::string print();
+
+  /// Once the stage `buffer` is reached.
+  ProgramRecord record();
+  /// Runs the last arrow and generates code, as a program of a library that has
+  /// these in this order.
+  mlir::LogicalResult finish(llvm::ArrayRef<ProgramRecord> programs);
+  llvm::StringRef object() const { return {code.data(), code.size()}; }
+
+  /// "tfc: error: ...", a line each.
+  std::string messages;
+
+private:
+  void report(mlir::Diagnostic &diagnostic);
+  mlir::LogicalResult runArrow(const Arrow &arrow);
+  mlir::LogicalResult runExtraPasses(llvm::StringRef stage);
+
+  const spec::ModelSpec &model;
+  const CompileOptions &options;
+  PipelineOptions pipeline;
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  llvm::SmallVector<char, 0> code;
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_DRIVER_COMPILEPROGRAM_H

@@ -1,0 +1,63 @@
+// Two programs of a library: the first describes it and points into the object
+// of the second, which shows just that.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-emit-abi="program=cpu-1 features=3 layout=rows" \
+// RUN:   | mlir-translate --mlir-to-llvmir | FileCheck %s --check-prefix=FIRST
+// RUN: tfc-opt %s --tfc-emit-abi="program=cpu-2 features=7 layout=tiles" > %t
+// RUN: FileCheck %s --check-prefix=CLEAN < %t
+// RUN: mlir-translate --mlir-to-llvmir %t | FileCheck %s --check-prefix=SECOND
+
+#ids = #transformer.input<"input_ids", fill = required, limit = 9>
+#y = {name = "y", rows = #transformer<row_kind wanted>, squeezed = true,
+      take = #transformer<take all>, width = 1 : i64}
+
+module attributes {
+  transformer.model = {name = "tiny", kind = "encoder", spec = "{}",
+                       max_positions = 64 : i64, pad = -1 : i64, bos = -1 : i64,
+                       eos = [], prefixes = [], aliases = []},
+  transformer.packed_bytes = 640 : i64,
+  transformer.programs = [
+    {name = "cpu-1", features = 3 : i64, layout = "rows",
+     packed_bytes = 640 : i64},
+    {name = "cpu-2", features = 7 : i64, layout = "tiles",
+     packed_bytes = 768 : i64}]} {
+
+transformer.parameter @b : tensor<8xf32> from <["b"], stored_rows = 8> at 0
+
+llvm.func @pack(%pack: !llvm.ptr) -> i32 {
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %ok : i32
+}
+llvm.func @encode(%step: !llvm.ptr) -> i32 attributes {
+    transformer.inputs = [#ids], transformer.outputs = [#y]} {
+  %ok = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %ok : i32
+}
+llvm.func @encode_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64 {
+  llvm.return %t : i64
+}
+}
+
+// FIRST: @[[ENTRIES:.*]] = internal constant {{.*}} ptr @encode_workspace_bytes, ptr @encode }]
+// FIRST: @[[ONE:.*]] = internal constant {{.*}} c"cpu-1\00"
+// FIRST: @[[ROWS:.*]] = internal constant {{.*}} c"rows\00"
+// FIRST: @cpu_2_entries = external hidden constant i8
+// FIRST: @[[TWO:.*]] = internal constant {{.*}} c"cpu-2\00"
+// FIRST: @[[TILES:.*]] = internal constant {{.*}} c"tiles\00"
+// FIRST: @[[PROGRAMS:.*]] = internal constant [2 x {{.*}}] [{{.*}} { i32 0, i32 1, i64 3, ptr @[[ONE]], ptr @[[ROWS]], i64 640, ptr @pack, ptr @[[ENTRIES]] },
+// FIRST-SAME: { i32 0, i32 1, i64 7, ptr @[[TWO]], ptr @[[TILES]], i64 768, ptr @cpu_2_pack, ptr @cpu_2_entries }]
+// A module of one weight and two programs.
+// FIRST: i32 0, i32 1, i32 2, i32 0, i32 0, i32 0, i64 64, {{.*}} ptr @[[PROGRAMS]] }]
+// FIRST: declare hidden i32 @cpu_2_pack()
+// FIRST: define ptr @tfc_module_query
+
+// CLEAN-NOT: transformer
+// CLEAN: llvm.mlir.global external hidden constant @cpu_2_entries
+// CLEAN-NOT: transformer
+// CLEAN-NOT: tfc_module_query
+
+// SECOND-NOT: external
+// SECOND: @cpu_2_entries = hidden constant {{.*}} ptr @encode_workspace_bytes, ptr @encode }]
+// SECOND-NOT: c"cpu-2
+// SECOND: define hidden i32 @cpu_2_pack(ptr
+// SECOND: define i32 @encode(ptr
