@@ -57,8 +57,9 @@ struct CommandLine {
               cl::sub(verifyCommand),
               cl::cat(category)};
   Text opt{"opt",
-           cl::desc("none: plain loops; full: packed, tiled, vectors"),
-           cl::init("none"),
+           cl::desc("full (default): packed, tiled, vectors; none: plain "
+                    "loops"),
+           cl::init("full"),
            cl::sub(compileCommand),
            cl::sub(verifyCommand),
            cl::cat(category)};

@@ -19,7 +19,7 @@ struct CompileOptions {
   /// TargetInfo::parseList's; "" is both levels at `full`, this machine's at
   /// `none`.
   std::string target;
-  std::string opt = "none";
+  std::string opt = "full";
   std::string dtype; // "" as in the spec
   /// Print the IR after this stage instead of making a library: that of the
   /// most demanding target.

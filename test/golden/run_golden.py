@@ -135,7 +135,7 @@ def main():
         description="compares tfc with Hugging Face")
     parser.add_argument("--tfc", required=True)
     parser.add_argument("--tfc-run", required=True)
-    parser.add_argument("--opt", default="none", help="tfc compile's --opt")
+    parser.add_argument("--opt", default="full", help="tfc compile's --opt")
     parser.add_argument("--target", help="tfc compile's --target")
     parser.add_argument("--program", help="tfc-run's --program")
     parser.add_argument("models", nargs="*",
