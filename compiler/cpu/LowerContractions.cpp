@@ -425,7 +425,8 @@ struct LowerContractionsPass
     scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns,
                                                          target);
     target.markUnknownOpDynamicallyLegal([&](Operation *op) {
-      return !isa<vector::TransferReadOp, vector::TransferWriteOp>(op) &&
+      return !isa<vector::TransferReadOp, vector::TransferWriteOp,
+                  vector::MultiDimReductionOp>(op) &&
              llvm::none_of(op->getOperandTypes(),
                            [&](Type t) { return types.isTile(t); }) &&
              llvm::none_of(op->getResultTypes(),

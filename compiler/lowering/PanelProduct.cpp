@@ -29,9 +29,9 @@ transformer::WeightOp tfc::findPanels(ImplicitLocOpBuilder &b, Value matrix) {
 namespace {
 
 /// A run of columns that one loop nest computes: `panels` panels from number
-/// `panel` on, columns [offset, offset + width) of each.
+/// `panel` on, of each the first `width` columns.
 struct Segment {
-  int64_t panel, panels, offset, width;
+  int64_t panel, panels, width;
 };
 
 /// Builds one product.
@@ -42,7 +42,7 @@ public:
       : b(b), x(x), weight(weight), epilogue(epilogue), columns(columns),
         shape(cast<RankedTensorType>(weight.getType()).getShape()) {}
 
-  Value build(int64_t lanes) {
+  Value build() {
     Value y = epilogue.destination;
     if (!y) {
       // Not tensor.empty: cse would make one of two, and as segments write it
@@ -54,25 +54,22 @@ public:
                                 b.getF32Type()),
           ValueRange{rows});
     }
-    for (const Segment &segment : segments(lanes)) {
+    for (const Segment &segment : segments()) {
       y = buildSegment(segment, y);
     }
     return y;
   }
 
 private:
-  /// The full panels, then what is left: whole vectors, then the rest.
-  SmallVector<Segment> segments(int64_t lanes) {
+  /// The full panels, then the last, if it is not full.
+  SmallVector<Segment> segments() {
     int64_t panel = shape[2], full = columns / panel, rest = columns % panel;
     SmallVector<Segment> result;
     if (full != 0) {
-      result.push_back({0, full, 0, panel});
+      result.push_back({0, full, panel});
     }
-    if (int64_t whole = rest / lanes * lanes) {
-      result.push_back({full, 1, 0, whole});
-    }
-    if (int64_t tail = rest % lanes) {
-      result.push_back({full, 1, rest - tail, tail});
+    if (rest != 0) {
+      result.push_back({full, 1, rest});
     }
     return result;
   }
@@ -90,9 +87,7 @@ private:
     return slice(matrix, {index(0), index(first(segment))},
                  {rows(), index(segment.panels * segment.width)});
   }
-  int64_t first(const Segment &segment) {
-    return segment.panel * shape[2] + segment.offset;
-  }
+  int64_t first(const Segment &segment) { return segment.panel * shape[2]; }
 
   Value buildSegment(const Segment &segment, Value y);
   Value buildSums(const Segment &segment, Value init, AffineMap map);
@@ -119,7 +114,7 @@ Value PanelProduct::buildSums(const Segment &segment, Value init,
       AffineMap::get(4, 0, {n0, k, n1}, context),
       AffineMap::get(4, 0, map.getResults(), context)};
   Value panels =
-      slice(weight, {index(segment.panel), index(0), index(segment.offset)},
+      slice(weight, {index(segment.panel), index(0), index(0)},
             {index(segment.panels), index(shape[1]), index(segment.width)});
   Value zero = linalg::FillOp::create(b, f32Constant(b, 0), init).getResult(0);
   SmallVector<utils::IteratorType> iterators(4, utils::IteratorType::parallel);
@@ -202,10 +197,10 @@ Value PanelProduct::buildSegment(const Segment &segment, Value y) {
 
 Value tfc::buildPanelProduct(ImplicitLocOpBuilder &b, Value x,
                              transformer::WeightOp weight,
-                             const Epilogue &epilogue, int64_t lanes) {
+                             const Epilogue &epilogue) {
   auto parameter =
       SymbolTable::lookupNearestSymbolFrom<transformer::ParameterOp>(
           weight, weight.getNameAttr());
   int64_t columns = parameter.getTensorType().getDimSize(0);
-  return PanelProduct(b, x, weight, epilogue, columns).build(lanes);
+  return PanelProduct(b, x, weight, epilogue, columns).build();
 }

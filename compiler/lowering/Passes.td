@@ -38,9 +38,7 @@ def LowerToLinalgPass : Pass<"tfc-lower-to-linalg", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"panel", "panel", "int64_t", "0",
-           "rows of a panel of packed weights; 0 keeps them as rows">,
-    Option<"lanes", "lanes", "int64_t", "16",
-           "floats of a vector: the last panel is cut at a multiple of it">];
+           "rows of a panel of packed weights; 0 keeps them as rows">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",

@@ -86,11 +86,11 @@ mlir::Value buildEpilogue(mlir::ImplicitLocOpBuilder &b,
                           mlir::Value residual);
 
 /// The product with a weight packed in panels: y[t,n] of shape [T, N], written
-/// once. Its last panel, where N is not a multiple of the panel, is one or two
-/// more products of static width, the first a multiple of `lanes`.
+/// once. Its last panel, where N is not a multiple of the panel, is a product
+/// of its own, of that width.
 mlir::Value buildPanelProduct(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
                               transformer::WeightOp weight,
-                              const Epilogue &epilogue, int64_t lanes);
+                              const Epilogue &epilogue);
 
 /// The weight behind `matrix` as it is packed in panels, or null when its
 /// parameter is not.
@@ -101,7 +101,7 @@ void populateNormPatterns(mlir::RewritePatternSet &patterns,
                           const LastUses &lastUses);
 void populateEmbeddingPatterns(mlir::RewritePatternSet &patterns);
 void populateProjectionPatterns(mlir::RewritePatternSet &patterns,
-                                const LastUses &lastUses, int64_t lanes);
+                                const LastUses &lastUses);
 void populateAttentionPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace tfc

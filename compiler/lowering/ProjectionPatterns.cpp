@@ -127,9 +127,9 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
 }
 
 static Value buildProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
-                          const Epilogue &epilogue, int64_t lanes) {
+                          const Epilogue &epilogue) {
   if (transformer::WeightOp panels = findPanels(b, weight)) {
-    return buildPanelProduct(b, x, panels, epilogue, lanes);
+    return buildPanelProduct(b, x, panels, epilogue);
   }
   return buildRowProduct(b, x, weight, epilogue);
 }
@@ -146,8 +146,8 @@ namespace {
 
 /// linear -> product with its epilogue
 struct LowerLinear : OpRewritePattern<transformer::LinearOp> {
-  LowerLinear(MLIRContext *context, const LastUses &lastUses, int64_t lanes)
-      : OpRewritePattern(context), lastUses(lastUses), lanes(lanes) {}
+  LowerLinear(MLIRContext *context, const LastUses &lastUses)
+      : OpRewritePattern(context), lastUses(lastUses) {}
 
   LogicalResult matchAndRewrite(transformer::LinearOp op,
                                 PatternRewriter &rewriter) const override {
@@ -158,12 +158,11 @@ struct LowerLinear : OpRewritePattern<transformer::LinearOp> {
     epilogue.residual = op.getResidual();
     epilogue.destination = lastUses.findDeadPlace(op);
     rewriter.replaceOp(
-        op, buildProduct(b, op.getInput(), op.getWeight(), epilogue, lanes));
+        op, buildProduct(b, op.getInput(), op.getWeight(), epilogue));
     return success();
   }
 
   const LastUses &lastUses;
-  int64_t lanes;
 };
 
 /// The location of a product within an ffn: decoder.layers.ffn.up
@@ -177,8 +176,8 @@ static Location locate(Location ffn, const Twine &product) {
 
 /// ffn -> product, activation (times another product), product
 struct LowerFfn : OpRewritePattern<transformer::FfnOp> {
-  LowerFfn(MLIRContext *context, const LastUses &lastUses, int64_t lanes)
-      : OpRewritePattern(context), lastUses(lastUses), lanes(lanes) {}
+  LowerFfn(MLIRContext *context, const LastUses &lastUses)
+      : OpRewritePattern(context), lastUses(lastUses) {}
 
   LogicalResult matchAndRewrite(transformer::FfnOp op,
                                 PatternRewriter &rewriter) const override {
@@ -194,20 +193,19 @@ struct LowerFfn : OpRewritePattern<transformer::FfnOp> {
       gate.act = op.getAct();
       up.act = transformer::Activation::Identity;
       b.setLoc(locate(op.getLoc(), "gate"));
-      up.factor = buildProduct(b, x, op.getGate(), gate, lanes);
+      up.factor = buildProduct(b, x, op.getGate(), gate);
     }
     b.setLoc(locate(op.getLoc(), "up"));
-    Value inner = buildProduct(b, x, op.getUp(), up, lanes);
+    Value inner = buildProduct(b, x, op.getUp(), up);
     down.bias = op.getDownBias();
     down.residual = op.getResidual();
     down.destination = lastUses.findDeadPlace(op);
     b.setLoc(locate(op.getLoc(), "down"));
-    rewriter.replaceOp(op, buildProduct(b, inner, op.getDown(), down, lanes));
+    rewriter.replaceOp(op, buildProduct(b, inner, op.getDown(), down));
     return success();
   }
 
   const LastUses &lastUses;
-  int64_t lanes;
 };
 
 /// activation -> map
@@ -283,9 +281,9 @@ struct LowerSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
 } // namespace
 
 void tfc::populateProjectionPatterns(RewritePatternSet &patterns,
-                                     const LastUses &lastUses, int64_t lanes) {
+                                     const LastUses &lastUses) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<LowerLinear, LowerFfn>(context, lastUses, lanes);
+  patterns.add<LowerLinear, LowerFfn>(context, lastUses);
   patterns.add<LowerActivation, LowerAdd>(context, lastUses);
   patterns.add<LowerSliceColumns>(context);
 }

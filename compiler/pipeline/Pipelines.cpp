@@ -51,7 +51,6 @@ void tfc::buildFusedToLinalg(OpPassManager &pm,
   if (options.opt == OptLevel::Full) {
     Strategy strategy = chooseStrategy(options.target.name);
     lower.panel = strategy.panel;
-    lower.lanes = strategy.lanes;
   }
   pm.addPass(createLowerToLinalgPass(lower));
   if (options.opt == OptLevel::Full) {

@@ -60,6 +60,24 @@ func.func @product(%x: memref<2x8xf32>, %w: memref<8x20xf32>,
   return
 }
 
+// Sums of pieces first, then of lanes; also of what is no more than a register.
+// CHECK-LABEL: @sums
+// CHECK: arith.addf %{{.*}} : vector<16xf32>
+// CHECK: vector.reduction <add>, %{{.*}}, %{{.*}} fastmath<reassoc> : vector<16xf32> into f32
+// CHECK: vector.reduction <add>, %{{.*}}, %{{.*}} fastmath<reassoc> : vector<8xf32> into f32
+// CHECK: vector.reduction <add>, %{{.*}}, %{{.*}} fastmath<reassoc> : vector<5xf32> into f32
+// CHECK-NOT: vector.multi_reduction
+func.func @sums(%x: memref<40xf32>, %zero: f32) -> (f32, f32) {
+  %c0 = arith.constant 0 : index
+  %v = vector.transfer_read %x[%c0], %zero {in_bounds = [true]}
+      : memref<40xf32>, vector<40xf32>
+  %long = vector.multi_reduction <add>, %v, %zero [0] : vector<40xf32> to f32
+  %w = vector.transfer_read %x[%c0], %zero {in_bounds = [true]}
+      : memref<40xf32>, vector<5xf32>
+  %short = vector.multi_reduction <add>, %w, %zero [0] : vector<5xf32> to f32
+  return %long, %short : f32, f32
+}
+
 // The last panel may be one column wide.
 // CHECK-LABEL: @column
 // CHECK-COUNT-2: memref.load

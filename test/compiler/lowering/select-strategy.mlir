@@ -1,7 +1,7 @@
 // Tile sizes by shape and target, written on the roots of tiling.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-lower-to-linalg="panel=48 lanes=16" --tfc-select-strategy | FileCheck %s --check-prefixes=CHECK,V4
-// RUN: tfc-opt %s --tfc-lower-to-linalg="panel=16 lanes=8" --tfc-select-strategy="target=x86-64-v3" | FileCheck %s --check-prefixes=CHECK,V3
+// RUN: tfc-opt %s --tfc-lower-to-linalg=panel=48 --tfc-select-strategy | FileCheck %s --check-prefixes=CHECK,V4
+// RUN: tfc-opt %s --tfc-lower-to-linalg=panel=16 --tfc-select-strategy="target=x86-64-v3" | FileCheck %s --check-prefixes=CHECK,V3
 
 transformer.parameter @w : tensor<96x8xf32> from <["w"], stored_rows = 96>
 
