@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # Measures tfc and its peers on this machine, from nothing: environment, build,
-# models, and a run in turns. Arguments go to compare.py:
-#   benchmarks/run.sh --threads 1 --rounds 3 --peers PyTorch OpenVINO
+# models, turns, tables. Arguments go to compare.py:
+#   benchmarks/run.sh                      everything
+#   benchmarks/run.sh --quick              two workloads, in about two minutes
+#   benchmarks/run.sh --only decode:1x128 --threads 1
+#   benchmarks/run.sh --build build/dev    with this build as it is
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,14 +12,33 @@ cd "$(dirname "$0")/.."
 bash cmake/install-dependencies.sh
 work=$PWD/build/benchmarks
 python=$work/venv/bin/python
-if ! "$python" -c 'import torch, onnxruntime, openvino, ctranslate2' \
-    2>/dev/null; then
+wanted="benchmarks/requirements.txt benchmarks/requirements-llama-cpp.txt"
+# shellcheck disable=SC2086
+if ! cat $wanted | cmp -s - "$work/installed.txt"; then
   python3 -m venv "$work/venv"
-  "$python" -m pip install --quiet --requirement benchmarks/requirements.txt
+  "$python" -m pip install --quiet -r benchmarks/requirements.txt
+  # Comes as source. GCC 12 miscompiles its code for AMX.
+  CC=clang-22 CXX=clang++-22 \
+    CMAKE_ARGS="-DGGML_NATIVE=ON -DGGML_OPENMP=OFF -DLLAVA_BUILD=OFF" \
+    "$python" -m pip install --quiet -r benchmarks/requirements-llama-cpp.txt ||
+    echo "llama.cpp cannot be built; the tables will say so"
+  cat $wanted >"$work/installed.txt"
 fi
 
-cmake --preset release -DTFC_BUILD_TESTS=OFF
-cmake --build --preset release -j 2
+build=()
+if [[ " $* " != *" --build "* ]]; then
+  cmake --preset release -DTFC_BUILD_TESTS=OFF
+  cmake --build --preset release -j "$(nproc)"
+  build=(--build build/release)
+fi
 "$python" benchmarks/make_models.py "$work/models"
-"$python" benchmarks/compare.py --build build/release --models "$work/models" \
-  --cache "$work/cache" --out benchmarks/results "$@"
+
+pieces=$work/pieces/$(git describe --always --dirty)
+results=benchmarks/results
+if [[ " $* " == *" --quick "* ]]; then
+  pieces+=-quick
+  results=$work/quick
+fi
+"$python" benchmarks/compare.py "${build[@]}" --models "$work/models" \
+  --cache "$work/cache" --pieces "$pieces" "$@"
+"$python" benchmarks/report.py "$pieces" --out $results

@@ -49,6 +49,7 @@ class Peer:
     def __init__(self, script, model, cache, threads, log, **more):
         cpus = choose_cpus(threads)
         self.fault = self.version = None
+        self.log = log
         with open(log, "w", encoding="utf-8") as errors:
             self.process = subprocess.Popen(
                 [sys.executable, os.path.join(PEERS, script), model,
@@ -62,12 +63,17 @@ class Peer:
 
     def read(self):
         line = self.process.stdout.readline()
-        answer = json.loads(line) if line else {"error": "the process ended"}
+        answer = json.loads(line) if line else {"error": self.last_words()}
         if "unsupported" in answer:
             self.fault = "unsupported: " + answer["unsupported"]
         elif "error" in answer:
             self.fault = "error: " + answer["error"].splitlines()[0]
         return answer
+
+    def last_words(self):
+        with open(self.log, encoding="utf-8", errors="replace") as stream:
+            lines = stream.read().splitlines()
+        return "the process ended" + (f" ({lines[-1]})" if lines else "")
 
     def ask(self, **request):
         """The answer; {} when there is none, and then fault says why."""
