@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-# PyTorch with Hugging Face's own model code through torch.compile (inductor),
-# with the static cache that generate uses then.
+# PyTorch with Hugging Face's own model code through torch.compile (inductor,
+# weights frozen), with the static cache that generate uses then.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import torch
+import torch._inductor.config
 import transformers
 
 import worker
@@ -12,6 +13,8 @@ from pytorch import PyTorch
 class PyTorchCompile(PyTorch):
     def __init__(self, model, cache, threads):
         super().__init__(model, cache, threads)
+        # Weights are packed for its products; a third faster on BERT.
+        torch._inductor.config.freezing = True
         # A shape is compiled when it is met: nothing is slower for being
         # dynamic.
         self.forward = torch.compile(self.model, dynamic=False)
