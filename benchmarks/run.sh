@@ -17,9 +17,10 @@ wanted="benchmarks/requirements.txt benchmarks/requirements-llama-cpp.txt"
 if ! cat $wanted | cmp -s - "$work/installed.txt"; then
   python3 -m venv "$work/venv"
   "$python" -m pip install --quiet -r benchmarks/requirements.txt
+  launcher="-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache"
   # Comes as source. GCC 12 miscompiles its code for AMX.
   CC=clang-22 CXX=clang++-22 \
-    CMAKE_ARGS="-DGGML_NATIVE=ON -DGGML_OPENMP=OFF -DLLAVA_BUILD=OFF" \
+    CMAKE_ARGS="-DGGML_NATIVE=ON -DGGML_OPENMP=OFF -DLLAVA_BUILD=OFF $launcher" \
     "$python" -m pip install --quiet -r benchmarks/requirements-llama-cpp.txt ||
     echo "llama.cpp cannot be built; the tables will say so"
   cat $wanted >"$work/installed.txt"

@@ -11,8 +11,6 @@ import openvino
 import worker
 
 CONVERT = "import openvino_convert, sys; openvino_convert.convert(*sys.argv[1:])"
-# A cache that has grown by this much begins again.
-MOST_GROWTH = 32
 
 
 def convert(folder, cache):
@@ -78,11 +76,12 @@ class OpenVino:
         """The cache cannot be shortened, so the past grows by one a step, and
         begins again now and then."""
         token, past = ids[:, :1].copy(), ids.shape[1]
-        grown = MOST_GROWTH
+        most = worker.most_growth(past)
+        grown = most
 
         def decode():
             nonlocal grown
-            if grown == MOST_GROWTH:
+            if grown == most:
                 self.begin(ids)
                 grown = 0
             inputs = self.decoder_inputs(token, past + grown)

@@ -11,8 +11,6 @@ from ctypes import (POINTER, byref, c_char_p, c_int32, c_int64, c_uint32,
                     c_uint64, c_void_p)
 
 I64 = 2
-# A cache that has grown by this much begins again.
-MOST_GROWTH = 32
 
 
 class ModelOptions(ctypes.Structure):
@@ -139,7 +137,7 @@ class Tfc:
             tokens = (c_int64 * len(row))(*row)
             request = sized(Request)
             request.tokens, request.n_tokens = tokens, len(row)
-            request.max_new_tokens = MOST_GROWTH + 2
+            request.max_new_tokens = worker.most_growth(len(row)) + 2
             request.own_eos = 1
             self.call("tfc_session_add", self.session, byref(request),
                       byref(c_uint64()))
@@ -151,11 +149,12 @@ class Tfc:
 
     def make_decode(self, rows):
         """The past grows by one a step, and begins again now and then."""
-        grown = MOST_GROWTH
+        most = worker.most_growth(min(map(len, rows)))
+        grown = most
 
         def decode():
             nonlocal grown
-            if grown == MOST_GROWTH:
+            if grown == most:
                 self.begin(rows)
                 self.step()
                 grown = 0

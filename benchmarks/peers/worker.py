@@ -38,6 +38,12 @@ def padded(lengths, vocab, pad=0):
     return ids, mask
 
 
+def most_growth(past):
+    """A past that cannot stand still begins again when it has grown by this
+    much."""
+    return max(1, past // 8)
+
+
 def read_config(folder):
     """config.json of a Hugging Face folder."""
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as stream:
