@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 import plot
+import turns
 
 # Of the largest value of the reference, at least of 1.
 TOLERANCE = 1e-4
@@ -175,6 +176,10 @@ def notes(pieces):
                   for name, values in piece["cores"].items()
                   if values and statistics.median(values) >
                   piece["threads"] + 0.1]
+        lines += [f"- {name}, {where}, {piece['threads']}T: disturbed, others "
+                  f"used {statistics.median(values):.2f} CPUs"
+                  for name, values in piece["others"].items()
+                  if values and statistics.median(values) > turns.DISTURBED]
     return list(dict.fromkeys(lines))
 
 
@@ -219,7 +224,7 @@ def data(pieces):
     writer.writerow(["cpu", "commit", "date", "model", "workload", "threads",
                      "peer", "version", "rounds", "seconds_min",
                      "seconds_median", "seconds_max", "cpus_used",
-                     "difference", "flops", "bytes", "flops_limit",
+                     "cpus_used_by_others", "difference", "flops", "bytes", "flops_limit",
                      "read_limit", "fault"])
     for piece in pieces:
         bench = piece["bench"]
@@ -227,7 +232,7 @@ def data(pieces):
         for name, values in rows.items():
             numbers = [f"{f(values):.9f}" if values else "" for f in
                        (min, statistics.median, max)]
-            cores = piece["cores"].get(name)
+            cores, others = piece["cores"].get(name), piece["others"].get(name)
             limits = [statistics.median(bench[key])
                       for key in ("flops_limit", "read_limit")]
             writer.writerow([
@@ -235,6 +240,7 @@ def data(pieces):
                                      "workload", "threads")),
                 name, piece["versions"].get(name), len(values), *numbers,
                 f"{statistics.median(cores):.3f}" if cores else "",
+                f"{statistics.median(others):.3f}" if others else "",
                 piece["differences"].get(name), bench["flops"],
                 bench["bytes"], *(f"{limit:.4g}" for limit in limits),
                 piece["faults"].get(name)])

@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -13,6 +14,10 @@ import time
 PEERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers")
 # Between two turns, so that the threads of the last one stop to spin.
 PAUSE = 0.3
+# A turn during which others used more than this many CPUs is taken again, but
+# not for ever.
+DISTURBED, MOST_TRIES = 0.1, 3
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def choose_cpus(count):
@@ -41,6 +46,14 @@ def environment(threads, **more):
     return dict(os.environ, OMP_NUM_THREADS=str(threads),
                 MKL_NUM_THREADS=str(threads), TOKENIZERS_PARALLELISM="false",
                 HF_HUB_OFFLINE="1", **more)
+
+
+def busy_seconds():
+    """CPU time of everybody on this machine, and what its host took away."""
+    with open("/proc/stat", encoding="utf-8") as stream:
+        fields = [int(field) for field in stream.readline().split()[1:9]]
+    idle, waiting = fields[3:5]
+    return (sum(fields) - idle - waiting) / TICKS
 
 
 class Peer:
@@ -85,6 +98,16 @@ class Peer:
         answer = self.read()
         return {} if self.fault else answer
 
+    def cpu_seconds(self):
+        """CPU time that the process has used."""
+        path = f"/proc/{self.process.pid}/stat"
+        with open(path, encoding="utf-8") as stream:
+            fields = stream.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def take_turn(self, plan):
+        return self.ask(seconds=plan["seconds"], least=plan["least"])
+
     def close(self):
         with contextlib.suppress(OSError):
             self.process.stdin.close()
@@ -98,13 +121,18 @@ class Bench:
     def __init__(self, binary, library, packed, model, threads):
         self.command = [binary, library, "--weights", model, "--packed",
                         packed, "--threads", str(threads), "--format", "json"]
-        self.threads = threads
+        self.threads, self.workload, self.fault = threads, None, None
 
-    def measure(self, workload, repeats):
+    @staticmethod
+    def cpu_seconds():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    def take_turn(self, plan):
         cpus = choose_cpus(self.threads)
         done = subprocess.run(
-            [*self.command, "--workload", workload, "--warmup", "1",
-             "--repeats", str(repeats), "--max-seconds", "2"],
+            [*self.command, "--workload", self.workload, "--warmup", "1",
+             "--repeats", str(plan["repeats"]), "--max-seconds", "2"],
             check=True, stdout=subprocess.PIPE, text=True,
             env=environment(self.threads),
             preexec_fn=lambda: os.sched_setaffinity(0, cpus))
@@ -133,31 +161,53 @@ class Lock:
             self.share()
 
 
+def take_turn(one, plan):
+    """The answer of a peer or of tfc-bench, {} when it has failed, and how
+    many CPUs others used meanwhile."""
+    answer, others = {}, 0.0
+    for _ in range(MOST_TRIES):
+        time.sleep(PAUSE)
+        start, busy, own = time.perf_counter(), busy_seconds(), one.cpu_seconds()
+        answer = one.take_turn(plan)
+        if not answer:
+            break
+        foreign = busy_seconds() - busy - (one.cpu_seconds() - own)
+        others = max(0.0, foreign / (time.perf_counter() - start))
+        if others <= DISTURBED:
+            break
+    return answer, others
+
+
 def take_turns(workload, bench, peers, plan):
     """Everybody who is ready for the workload measures it, round and round, so
     that every mood of the machine meets everybody. Who begins changes."""
+    everybody = {**peers, "tfc-bench": bench}
+    bench.workload = workload
     seconds = {name: [] for name in peers}
     cores = {name: [] for name in peers}
+    others = {name: [] for name in everybody}
     steps = []
     begin = time.perf_counter()
     for number in range(plan["rounds"]):
         spent = time.perf_counter() - begin
         if number >= plan["least_rounds"] and spent > plan["piece_seconds"]:
             break
-        names = list(peers)
+        names = list(everybody)
         shift = number % len(names)
         for name in names[shift:] + names[:shift]:
-            if peers[name].fault:
+            if everybody[name].fault:
                 continue
-            time.sleep(PAUSE)
-            answer = peers[name].ask(seconds=plan["seconds"],
-                                     least=plan["least"])
-            if answer:
-                seconds[name].append(statistics.median(answer["seconds"]))
-                cores[name].append(answer["cores"])
-        time.sleep(PAUSE)
-        steps.append(bench.measure(workload, plan["repeats"]))
-    return {"seconds": seconds, "cores": cores, "bench": summarize(steps)}
+            answer, foreign = take_turn(everybody[name], plan)
+            if not answer:
+                continue
+            others[name].append(foreign)
+            if name == "tfc-bench":
+                steps.append(answer)
+                continue
+            seconds[name].append(statistics.median(answer["seconds"]))
+            cores[name].append(answer["cores"])
+    return {"seconds": seconds, "cores": cores, "others": others,
+            "bench": summarize(steps)}
 
 
 def summarize(steps):

@@ -32,6 +32,7 @@ def piece(workload="decode:1x128", threads=1, **changes):
                     "Loose": [0.005, 0.005, 0.005], "Absent": []},
         "cores": {"tfc": [1.0, 1.0, 1.0], "Slow": [1.9, 1.9, 1.9],
                   "Absent": []},
+        "others": {"tfc": [0.0, 0.5, 0.0], "Fast": [0.4, 0.0, 0.4]},
         "differences": {"tfc": 1e-6, "Fast": 2e-6, "Slow": 0.0, "Loose": 1e-3},
         "versions": {"tfc": "tfc 0", "Fast": "fast 1", "Absent": None},
         "faults": {"Absent": "unsupported: prompts of different lengths"},
@@ -134,6 +135,9 @@ class ResultTest(unittest.TestCase):
         self.assertIn("- Slow, gpt2 decode:1x128: used 1.90 CPUs, has 1 "
                       "threads", self.text)
         self.assertNotIn("has 2 threads", self.text)
+        self.assertIn("- Fast, gpt2 decode:1x128, 1T: disturbed, others used "
+                      "0.40 CPUs", self.text)
+        self.assertNotIn("- tfc, gpt2 decode:1x128, 1T: disturbed", self.text)
 
     def test_csv(self):
         rows = list(csv.DictReader(report.data(self.pieces).splitlines()))
@@ -149,6 +153,42 @@ class ResultTest(unittest.TestCase):
                              "2026-01-02-intel-xeon-6-207")
             xml.dom.minidom.parse(stem + ".svg")
             self.assertTrue(os.path.exists(stem + ".csv"))
+
+
+class TurnTest(unittest.TestCase):
+    """A turn takes 1 s by the clock and on the CPU; others use what a test
+    says."""
+
+    def take(self, foreign, answers):
+        one = mock.Mock(fault=None)
+        one.take_turn.side_effect = answers
+        count = 2 * turns.MOST_TRIES
+        one.cpu_seconds.side_effect = list(range(count))
+        busy = [float(i) + (foreign[i // 2] if i % 2 else 0)
+                for i in range(2 * len(foreign))]
+        with mock.patch.object(turns, "busy_seconds", side_effect=busy), \
+                mock.patch.object(turns.time, "perf_counter",
+                                  side_effect=range(count)), \
+                mock.patch.object(turns.time, "sleep"):
+            return turns.take_turn(one, {})
+
+    def test_alone(self):
+        answer, others = self.take([0.0], [{"seconds": [1.0]}])
+        self.assertEqual((answer, others), ({"seconds": [1.0]}, 0.0))
+
+    def test_disturbed_turn_is_taken_again(self):
+        answer, others = self.take([0.5, 0.05], [{"seconds": [9.0]},
+                                                 {"seconds": [1.0]}])
+        self.assertEqual(answer, {"seconds": [1.0]})
+        self.assertAlmostEqual(others, 0.05)
+
+    def test_always_disturbed(self):
+        tries = turns.MOST_TRIES
+        _, others = self.take([0.5] * tries, [{"seconds": [1.0]}] * tries)
+        self.assertAlmostEqual(others, 0.5)
+
+    def test_failed(self):
+        self.assertEqual(self.take([0.0], [{}]), ({}, 0.0))
 
 
 class CpusTest(unittest.TestCase):
