@@ -141,6 +141,7 @@ def measure_model(name, threads, compiled, arguments, lock):
                 model.peers[peer].fault = fault
     finally:
         model.close()
+        lock.share()
 
 
 def parse(arguments=None):

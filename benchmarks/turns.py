@@ -143,22 +143,29 @@ class Lock:
     """A file that others lock while they build or measure on this machine:
     shared while preparing, alone while timing. Without a path, nothing."""
 
+    # Waiting takes long where others build: once alone, stay for a while.
+    HOLD = 120
+
     def __init__(self, path):
         self.stream = open(path, "a", encoding="utf-8") if path else None
+        self.since = None
 
     def share(self):
         if self.stream:
             fcntl.flock(self.stream, fcntl.LOCK_SH)
+        self.since = None
 
     @contextlib.contextmanager
     def alone(self):
-        if self.stream:
+        if self.stream and self.since is None:
             fcntl.flock(self.stream, fcntl.LOCK_UN)
             fcntl.flock(self.stream, fcntl.LOCK_EX)
+            self.since = time.monotonic()
         try:
             yield
         finally:
-            self.share()
+            if self.stream and time.monotonic() - self.since > self.HOLD:
+                self.share()
 
 
 def take_turn(one, plan):
