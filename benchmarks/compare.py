@@ -38,7 +38,7 @@ PEERS = {
 COMPILE_OPTIONS = ["--opt=full"]
 # A round ends a turn after `least` runs and `seconds`; a workload ends after
 # `rounds`, or `least_rounds` and `piece_seconds`.
-PLAN = {"rounds": 9, "least_rounds": 5, "piece_seconds": 45, "seconds": 0.4,
+PLAN = {"rounds": 9, "least_rounds": 4, "piece_seconds": 45, "seconds": 0.4,
         "least": 2, "repeats": 3}
 QUICK_PLAN = dict(PLAN, rounds=3, least_rounds=2, piece_seconds=20)
 

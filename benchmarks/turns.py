@@ -168,11 +168,11 @@ class Lock:
                 self.share()
 
 
-def take_turn(one, plan):
+def take_turn(one, plan, tries=MOST_TRIES):
     """The answer of a peer or of tfc-bench, {} when it has failed, and how
     many CPUs others used meanwhile."""
     answer, others = {}, 0.0
-    for _ in range(MOST_TRIES):
+    for _ in range(tries):
         time.sleep(PAUSE)
         start, busy, own = time.perf_counter(), busy_seconds(), one.cpu_seconds()
         answer = one.take_turn(plan)
@@ -199,12 +199,13 @@ def take_turns(workload, bench, peers, plan):
         spent = time.perf_counter() - begin
         if number >= plan["least_rounds"] and spent > plan["piece_seconds"]:
             break
+        tries = MOST_TRIES if spent < plan["piece_seconds"] else 1
         names = list(everybody)
         shift = number % len(names)
         for name in names[shift:] + names[:shift]:
             if everybody[name].fault:
                 continue
-            answer, foreign = take_turn(everybody[name], plan)
+            answer, foreign = take_turn(everybody[name], plan, tries)
             if not answer:
                 continue
             others[name].append(foreign)
