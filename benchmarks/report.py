@@ -160,6 +160,16 @@ def table(pieces, names):
     return lines
 
 
+def disturbances(piece, where):
+    """Who had to share the machine with others' work in most rounds."""
+    others = {name: statistics.median(values)
+              for name, values in piece["others"].items() if values}
+    names = [n for n, value in others.items() if value > turns.DISTURBED]
+    return [f"- {where}, {piece['threads']}T: other processes used up to "
+            f"{max(others.values()):.1f} CPUs during the turns of "
+            f"{', '.join(names)}"] if names else []
+
+
 def notes(pieces):
     """What the tables leave out, each thing once."""
     lines = []
@@ -176,10 +186,7 @@ def notes(pieces):
                   for name, values in piece["cores"].items()
                   if values and statistics.median(values) >
                   piece["threads"] + 0.1]
-        lines += [f"- {name}, {where}, {piece['threads']}T: disturbed, others "
-                  f"used {statistics.median(values):.2f} CPUs"
-                  for name, values in piece["others"].items()
-                  if values and statistics.median(values) > turns.DISTURBED]
+        lines += disturbances(piece, where)
     return list(dict.fromkeys(lines))
 
 
