@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 
+import pieces
 import report
 import turns
 
@@ -75,7 +76,7 @@ def check_agreement(peers, model, cache):
     kept = {name: (value[mask == 1] if value.shape[1] == mask.shape[1]
                    else value).ravel().tolist()
             for name, value in values.items()}
-    return {name: report.difference(value, kept["PyTorch"])
+    return {name: pieces.difference(value, kept["PyTorch"])
             for name, value in kept.items()}
 
 
@@ -136,7 +137,7 @@ def measure_model(name, threads, compiled, arguments, lock):
                 differences=differences,
                 versions={n: p.version for n, p in model.peers.items()},
                 faults={n: p.fault for n, p in model.peers.items() if p.fault})
-            report.write_piece(piece, arguments.pieces)
+            pieces.write_piece(piece, arguments.pieces)
             for peer, fault in before.items():
                 model.peers[peer].fault = fault
     finally:

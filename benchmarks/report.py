@@ -5,8 +5,6 @@
 import argparse
 import csv
 import io
-import json
-import math
 import os
 import re
 import statistics
@@ -15,11 +13,9 @@ import sys
 
 import plot
 import turns
-
-# Of the largest value of the reference, at least of 1.
-TOLERANCE = 1e-4
-# What all pieces of a result have in common.
-COMMON = ("cpu", "commit")
+from pieces import (LEAST_QUIET, TOLERANCE, agrees, best_peer, limit_share,
+                    medians, merge, quartile_range, quiet, read_pieces,
+                    seconds_of)
 
 
 def cpu_name():
@@ -47,95 +43,8 @@ def commit():
     return found.stdout.strip() or "unknown"
 
 
-def difference(values, reference):
-    """The largest difference of two lists of numbers, in parts of the largest
-    one of the reference (at least 1); infinite when they cannot be compared."""
-    if len(values) != len(reference) or not all(map(math.isfinite, values)):
-        return math.inf
-    scale = max(1.0, max(map(abs, reference)))
-    return max(abs(a - b) for a, b in zip(values, reference)) / scale
-
-
-def agrees(piece, name):
-    return piece["differences"].get(name, math.inf) <= TOLERANCE
-
-
-def write_piece(piece, folder):
-    """One file a workload and number of threads: a later run replaces it."""
-    stem = re.sub(r"[^a-z0-9]+", "-",
-                  f"{piece['model']}-{piece['workload']}-{piece['threads']}")
-    with open(os.path.join(folder, stem + ".json"), "w",
-              encoding="utf-8") as stream:
-        json.dump(piece, stream, indent=1)
-
-
-def read_pieces(folder):
-    pieces = []
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".json"):
-            with open(os.path.join(folder, name), encoding="utf-8") as stream:
-                pieces.append(json.load(stream))
-    return pieces
-
-
-def merge(pieces):
-    """The pieces in the order of the tables. Raises ValueError when there are
-    none, or when they are of different machines or commits."""
-    if not pieces:
-        raise ValueError("expected results of compare.py, got none")
-    for key in COMMON:
-        values = sorted({piece[key] for piece in pieces})
-        if len(values) > 1:
-            raise ValueError(f"expected results of one {key}, got "
-                             f"{' and '.join(values)}")
-
-    def place(piece):
-        kind, lengths = piece["workload"].split(":")
-        numbers = [int(n) for n in re.findall(r"\d+", lengths)]
-        return (piece["model"], piece["threads"],
-                ["encode", "prefill", "decode"].index(kind),
-                "," in lengths, numbers[::-1])
-
-    return sorted(pieces, key=place)
-
-
-def medians(piece):
-    """Milliseconds of everybody who finished."""
-    return {name: 1e3 * statistics.median(values)
-            for name, values in piece["seconds"].items() if values}
-
-
-def quartile_range(values):
-    """Half of what lies between the quartiles; 0 of a single value."""
-    if len(values) < 2:
-        return 0.0
-    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
-    return (high - low) / 2
-
-
-def best_peer(piece):
-    """The fastest of the others that agree with the reference, and how many
-    times faster than it tfc is: the median over the rounds of the ratio within
-    a round. (None, None) when there is nobody."""
-    times = {name: value for name, value in medians(piece).items()
-             if name != "tfc" and agrees(piece, name)}
-    if not times:
-        return None, None
-    best = min(times, key=times.get)
-    pairs = zip(piece["seconds"][best], piece["seconds"]["tfc"])
-    return best, statistics.median(theirs / ours for theirs, ours in pairs)
-
-
-def limit_share(piece):
-    """(share, "FMA" or "read"): what of the machine's limit tfc-bench's step
-    reaches, by what limits it more."""
-    flops = statistics.median(piece["bench"]["flops_share"])
-    read = statistics.median(piece["bench"]["read_share"])
-    return (flops, "FMA") if flops >= read else (read, "read")
-
-
 def cell(piece, name):
-    values = piece["seconds"].get(name)
+    values = list(seconds_of(piece, name).values())
     if not values:
         fault = piece["faults"].get(name, "-")
         return "unsupported" if fault.startswith("unsupported") else (
@@ -161,10 +70,11 @@ def table(pieces, names):
 
 
 def disturbances(piece, where):
-    """Who had to share the machine with others' work in most rounds."""
+    """Who had too few turns without other work on the machine."""
     others = {name: statistics.median(values)
               for name, values in piece["others"].items() if values}
-    names = [n for n, value in others.items() if value > turns.DISTURBED]
+    names = [n for n, values in piece["others"].items() if values and
+             sum(v <= turns.DISTURBED for v in values) < LEAST_QUIET]
     return [f"- {where}, {piece['threads']}T: other processes used up to "
             f"{max(others.values()):.1f} CPUs during the turns of "
             f"{', '.join(names)}"] if names else []
@@ -201,7 +111,8 @@ def describe(pieces):
         f"# {date}, {first['cpu']}", "",
         f"Commit {first['commit']}, tfc compile "
         f"{' '.join(first['compile']['options'])}. f32. Milliseconds of a run: "
-        "median of the rounds, ± half the range between quartiles. In a round "
+        "median of the rounds, those left out in which other work disturbed "
+        "them, ± half the range between quartiles. In a round "
         "everybody has a turn; best peer / tfc is the median of the ratios "
         "within the rounds. Of the limit: tfc-bench in the same rounds, FMA: "
         "multiply-adds, read: reading the weights. What is measured: "
@@ -236,7 +147,8 @@ def data(pieces):
     for piece in pieces:
         bench = piece["bench"]
         rows = {**piece["seconds"], "tfc-bench": bench["seconds"]}
-        for name, values in rows.items():
+        for name, every in rows.items():
+            values = list(quiet(piece, name, every).values())
             numbers = [f"{f(values):.9f}" if values else "" for f in
                        (min, statistics.median, max)]
             cores, others = piece["cores"].get(name), piece["others"].get(name)

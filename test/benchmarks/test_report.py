@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# Merging, agreement, ratios and tables of benchmarks/report.py, and the CPUs
-# that turns.py chooses, on numbers made up here.
+# Merging, agreement, ratios and tables of benchmarks/, and turns, on numbers
+# made up here.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import csv
 import math
@@ -14,6 +14,7 @@ from unittest import mock
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "benchmarks"))
 
+import pieces  # noqa: E402
 import report  # noqa: E402
 import turns  # noqa: E402
 
@@ -32,7 +33,8 @@ def piece(workload="decode:1x128", threads=1, **changes):
                     "Loose": [0.005, 0.005, 0.005], "Absent": []},
         "cores": {"tfc": [1.0, 1.0, 1.0], "Slow": [1.9, 1.9, 1.9],
                   "Absent": []},
-        "others": {"tfc": [0.0, 0.5, 0.0], "Fast": [0.4, 0.0, 0.4]},
+        "others": {"tfc": [0.0, 0.0, 0.05], "Slow": [0.0, 0.0, 0.0],
+                   "Fast": [0.4, 0.0, 0.4]},
         "differences": {"tfc": 1e-6, "Fast": 2e-6, "Slow": 0.0, "Loose": 1e-3},
         "versions": {"tfc": "tfc 0", "Fast": "fast 1", "Absent": None},
         "faults": {"Absent": "unsupported: prompts of different lengths"},
@@ -46,25 +48,25 @@ def piece(workload="decode:1x128", threads=1, **changes):
 
 class DifferenceTest(unittest.TestCase):
     def test_small_values_count_absolutely(self):
-        self.assertAlmostEqual(report.difference([0.1, 0.2], [0.1, 0.3]), 0.1)
+        self.assertAlmostEqual(pieces.difference([0.1, 0.2], [0.1, 0.3]), 0.1)
 
     def test_large_values_count_relatively(self):
-        self.assertAlmostEqual(report.difference([-10.0, 7.0], [-10.0, 8.0]),
+        self.assertAlmostEqual(pieces.difference([-10.0, 7.0], [-10.0, 8.0]),
                                0.1)
 
     def test_incomparable(self):
-        self.assertEqual(report.difference([1.0], [1.0, 2.0]), math.inf)
-        self.assertEqual(report.difference([math.nan], [1.0]), math.inf)
+        self.assertEqual(pieces.difference([1.0], [1.0, 2.0]), math.inf)
+        self.assertEqual(pieces.difference([math.nan], [1.0]), math.inf)
 
     def test_no_values_do_not_agree(self):
-        self.assertFalse(report.agrees(piece(), "Absent"))
+        self.assertFalse(pieces.agrees(piece(), "Absent"))
 
 
 class MergeTest(unittest.TestCase):
     def test_order(self):
         texts = ["decode:16x128", "decode:1x1024", "decode:1x128",
                  "prefill:1x512"]
-        merged = report.merge([piece(t, n) for t in texts for n in (2, 1)])
+        merged = pieces.merge([piece(t, n) for t in texts for n in (2, 1)])
         self.assertEqual(
             [(p["workload"], p["threads"]) for p in merged],
             [(t, n) for n in (1, 2) for t in
@@ -74,48 +76,66 @@ class MergeTest(unittest.TestCase):
     def test_ragged_comes_last(self):
         texts = ["encode:1x384", "encode:12,128", "encode:1x128"]
         self.assertEqual(
-            [p["workload"] for p in report.merge([piece(t) for t in texts])],
+            [p["workload"] for p in pieces.merge([piece(t) for t in texts])],
             ["encode:1x128", "encode:1x384", "encode:12,128"])
 
     def test_of_two_commits(self):
         with self.assertRaisesRegex(ValueError, "one commit, got abc and def"):
-            report.merge([piece(), piece(threads=2, commit="def")])
+            pieces.merge([piece(), piece(threads=2, commit="def")])
 
     def test_none(self):
         with self.assertRaisesRegex(ValueError, "got none"):
-            report.merge([])
+            pieces.merge([])
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:
-            report.write_piece(piece(date="2026-01-01"), folder)
-            report.write_piece(piece(threads=2), folder)
-            report.write_piece(piece(), folder)
-            found = report.read_pieces(folder)
+            pieces.write_piece(piece(date="2026-01-01"), folder)
+            pieces.write_piece(piece(threads=2), folder)
+            pieces.write_piece(piece(), folder)
+            found = pieces.read_pieces(folder)
         self.assertEqual(len(found), 2)
         self.assertEqual({p["date"] for p in found}, {"2026-01-02"})
 
 
 class RatioTest(unittest.TestCase):
     def test_within_rounds(self):
-        best, ratio = report.best_peer(piece())
+        best, ratio = pieces.best_peer(piece())
         self.assertEqual(best, "Fast")
         self.assertAlmostEqual(ratio, 1.2)
 
+    def test_disturbed_rounds_do_not_count(self):
+        made = piece(seconds={"tfc": [0.010, 0.010, 0.010, 0.090],
+                              "Fast": [0.012, 0.012, 0.013, 0.012]},
+                     others={"tfc": [0.0, 0.0, 0.0, 0.9],
+                             "Fast": [0.0, 0.0, 0.0, 0.0]})
+        self.assertAlmostEqual(pieces.best_peer(made)[1], 1.2)
+        self.assertEqual(list(pieces.seconds_of(made, "tfc")), [0, 1, 2])
+
+    def test_too_few_quiet_rounds(self):
+        self.assertEqual(len(pieces.seconds_of(piece(), "Fast")), 3)
+
+    def test_no_round_in_common(self):
+        made = piece(seconds={"tfc": [0.010] * 3 + [0.09] * 3,
+                              "Fast": [0.09] * 3 + [0.012] * 3},
+                     others={"tfc": [0.0] * 3 + [0.9] * 3,
+                             "Fast": [0.9] * 3 + [0.0] * 3})
+        self.assertAlmostEqual(pieces.best_peer(made)[1], 1.2)
+
     def test_nobody_else(self):
         alone = piece(seconds={"tfc": [0.01]})
-        self.assertEqual(report.best_peer(alone), (None, None))
+        self.assertEqual(pieces.best_peer(alone), (None, None))
 
     def test_limit(self):
-        self.assertEqual(report.limit_share(piece()), (0.9, "read"))
+        self.assertEqual(pieces.limit_share(piece()), (0.9, "read"))
 
     def test_quartiles(self):
-        self.assertEqual(report.quartile_range([7.0]), 0)
-        self.assertAlmostEqual(report.quartile_range([1, 2, 3, 4, 5]), 1)
+        self.assertEqual(pieces.quartile_range([7.0]), 0)
+        self.assertAlmostEqual(pieces.quartile_range([1, 2, 3, 4, 5]), 1)
 
 
 class ResultTest(unittest.TestCase):
     def setUp(self):
-        self.pieces = report.merge([piece(threads=2), piece()])
+        self.pieces = pieces.merge([piece(threads=2), piece()])
         self.text = report.describe(self.pieces)
 
     def test_row(self):
