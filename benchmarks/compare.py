@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+# Measures tfc and its peers in turns: the same models, weights, workloads and
+# threads. Writes one file a workload, of which report.py makes the tables.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import argparse
+import datetime
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import pieces
+import report
+import turns
+
+sys.path.insert(0, turns.PEERS)
+import worker  # noqa: E402
+
+WORKLOADS = {
+    "bert-base": ["encode:1x128", "encode:1x384",
+                  "encode:12,24,40,57,73,90,111,128"],
+    "gpt2-124m": ["prefill:1x512", "decode:1x128", "decode:4x128",
+                  "decode:16x128", "decode:1x1024", "decode:4x1024",
+                  "decode:16x1024"],
+}
+QUICK = {"bert-base": ["encode:1x128"], "gpt2-124m": ["decode:1x128"]}
+PEERS = {
+    "tfc": "tfc_runtime.py",
+    "PyTorch": "pytorch.py",
+    "PyTorch compile": "pytorch_compile.py",
+    "ONNX Runtime": "onnxruntime_cpu.py",
+    "OpenVINO": "openvino_cpu.py",
+    "CTranslate2": "ctranslate2_cpu.py",
+    "llama.cpp": "llama_cpp_cpu.py",
+}
+COMPILE_OPTIONS = []
+# A round ends a turn after `least` runs and `seconds`; a workload ends after
+# `rounds`, or `least_rounds` and `piece_seconds`.
+PLAN = {"rounds": 9, "least_rounds": 4, "piece_seconds": 45, "seconds": 0.4,
+        "least": 2, "repeats": 3}
+QUICK_PLAN = dict(PLAN, rounds=3, least_rounds=2, piece_seconds=20)
+
+
+def compile_model(build, model, cache):
+    """The library where tfc_runtime.py looks for it; seconds and bytes."""
+    stem = os.path.join(cache, os.path.basename(model))
+    tfc = os.path.join(build, "bin", "tfc")
+    subprocess.run([tfc, "import", model, "-o", stem + ".json"], check=True,
+                   stdout=subprocess.DEVNULL)
+    start = time.perf_counter()
+    subprocess.run([tfc, "compile", stem + ".json", "-o", stem + ".so",
+                    *COMPILE_OPTIONS], check=True)
+    seconds = time.perf_counter() - start
+    if os.path.exists(stem + ".packed"):
+        os.remove(stem + ".packed")
+    return {"options": COMPILE_OPTIONS, "seconds": seconds,
+            "bytes": os.path.getsize(stem + ".so")}
+
+
+def check_agreement(peers, model, cache):
+    """The largest difference of each from PyTorch, in parts of the largest
+    value (at least 1); none of those that gave no values."""
+    config = worker.read_config(model)
+    lengths = [24, 24] if "n_positions" in config else [24, 17]
+    ids, mask = worker.padded(lengths, config["vocab_size"])
+    path, out = (os.path.join(cache, "check" + end) for end in (".npz", ".npy"))
+    np.savez(path, ids=ids, mask=mask)
+    values = {}
+    for name, peer in peers.items():
+        if not peer.fault and peer.ask(check=path, out=out):
+            values[name] = np.load(out)
+    # Logits have one position a sequence, hidden states all that exist.
+    kept = {name: (value[mask == 1] if value.shape[1] == mask.shape[1]
+                   else value).ravel().tolist()
+            for name, value in values.items()}
+    return {name: pieces.difference(value, kept["PyTorch"])
+            for name, value in kept.items()}
+
+
+class Model:
+    """All peers with one model, and with so many threads."""
+
+    def __init__(self, name, threads, arguments):
+        self.name, self.threads = name, threads
+        self.folder = os.path.join(arguments.models, name)
+        self.peers = {}
+        stem = os.path.join(arguments.cache, name)
+        self.bench = turns.Bench(
+            os.path.join(arguments.build, "bin", "tfc-bench"), stem + ".so",
+            stem + ".packed", self.folder, threads)
+        runtime = os.path.join(arguments.build, "lib", "libtfc_runtime.so")
+        for peer in arguments.peers:
+            log = os.path.join(arguments.cache, PEERS[peer] + ".log")
+            self.peers[peer] = turns.Peer(
+                PEERS[peer], self.folder, arguments.cache, threads, log,
+                TFC_RUNTIME=runtime)
+        for peer in self.peers.values():
+            peer.wait_ready()
+
+    def measure(self, workload, plan, lock):
+        for name, peer in self.peers.items():
+            if not peer.fault:
+                say(f"  {name} prepares")
+                peer.ask(prepare=workload)
+        with lock.alone():
+            say("  turns")
+            return turns.take_turns(workload, self.bench, self.peers, plan)
+
+    def close(self):
+        for peer in self.peers.values():
+            peer.close()
+
+
+def say(text):
+    print(f"{datetime.datetime.now():%H:%M:%S} {text}", flush=True)
+
+
+def measure_model(name, threads, compiled, arguments, lock):
+    say(f"{name}, {threads} threads: starting {', '.join(arguments.peers)}")
+    model = Model(name, threads, arguments)
+    try:
+        differences = check_agreement(model.peers, model.folder,
+                                      arguments.cache)
+        for peer, value in differences.items():
+            say(f"  {peer}: differs by {value:.1e}")
+        for workload in arguments.workloads[name]:
+            say(f"{name}, {threads} threads: {workload}")
+            before = {n: p.fault for n, p in model.peers.items()}
+            piece = model.measure(workload, arguments.plan, lock)
+            piece.update(
+                model=name, workload=workload, threads=threads,
+                commit=arguments.commit, cpu=report.cpu_name(),
+                date=str(datetime.date.today()), compile=compiled,
+                differences=differences,
+                versions={n: p.version for n, p in model.peers.items()},
+                faults={n: p.fault for n, p in model.peers.items() if p.fault})
+            pieces.write_piece(piece, arguments.pieces)
+            for peer, fault in before.items():
+                model.peers[peer].fault = fault
+    finally:
+        model.close()
+        lock.share()
+
+
+def parse(arguments=None):
+    parser = argparse.ArgumentParser(
+        description="measures tfc and its peers in turns")
+    parser.add_argument("--build", required=True, help="the build folder")
+    parser.add_argument("--models", required=True, help="see make_models.py")
+    parser.add_argument("--cache", required=True, help="converted models")
+    parser.add_argument("--pieces", required=True, help="where results go")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--only", nargs="+", default=[], metavar="WORKLOAD",
+                        help="instead of all, e.g. decode:1x128")
+    parser.add_argument("--peers", nargs="+", choices=list(PEERS),
+                        default=list(PEERS))
+    parser.add_argument("--quick", action="store_true",
+                        help="two workloads, one thread, few rounds")
+    parser.add_argument("--commit", default=report.commit(),
+                        help="what the build is of, if not of this tree")
+    parser.add_argument("--lock", help="a file to lock: shared while "
+                        "preparing, alone while timing")
+    options = parser.parse_args(arguments)
+    for needed in ("tfc", "PyTorch"):
+        if needed not in options.peers:
+            options.peers.insert(0, needed)
+    options.plan = QUICK_PLAN if options.quick else PLAN
+    chosen = QUICK if options.quick else WORKLOADS
+    if options.quick:
+        options.threads = options.threads[:1]
+    known = [w for texts in WORKLOADS.values() for w in texts]
+    for text in options.only:
+        if text not in known:
+            parser.error(f"expected one of {', '.join(known)}, got {text}")
+    if options.only:
+        chosen = {name: [w for w in texts if w in options.only]
+                  for name, texts in WORKLOADS.items()}
+    options.workloads = {name: texts for name, texts in chosen.items() if texts}
+    for name in ("build", "models", "cache", "pieces"):
+        setattr(options, name, os.path.abspath(getattr(options, name)))
+    return options
+
+
+def main():
+    arguments = parse()
+    for folder in (arguments.cache, arguments.pieces):
+        os.makedirs(folder, exist_ok=True)
+    lock = turns.Lock(arguments.lock)
+    lock.share()
+    for name in arguments.workloads:
+        compiled = compile_model(
+            arguments.build, os.path.join(arguments.models, name),
+            arguments.cache)
+        for threads in arguments.threads:
+            measure_model(name, threads, compiled, arguments, lock)
+
+
+if __name__ == "__main__":
+    main()

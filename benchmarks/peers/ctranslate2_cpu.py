@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# CTranslate2 on the CPU, in f32.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import os
+import subprocess
+import sys
+import time
+
+import ctranslate2
+import numpy as np
+
+import worker
+
+CONVERT = ("import ctranslate2_convert, sys; "
+           "ctranslate2_convert.convert(*sys.argv[1:])")
+# Steps of which one is taken, when a step cannot be timed alone.
+STEPS = 8
+
+
+def convert(folder, cache):
+    """The path of the model, made when it is not there."""
+    path = os.path.join(cache, os.path.basename(folder.rstrip("/")) + "-ct2")
+    if not os.path.exists(path):
+        # Torch is for the conversion only; it is not in the measured process.
+        subprocess.run([sys.executable, "-c", CONVERT, folder, path],
+                       check=True, cwd=os.path.dirname(__file__))
+    return path
+
+
+class CTranslate2:
+    version = f"ctranslate2 {ctranslate2.__version__}"
+
+    def __init__(self, model, cache, threads):
+        config = worker.read_config(model)
+        self.vocab = config["vocab_size"]
+        self.is_decoder = "n_positions" in config
+        model_class = ctranslate2.Generator if self.is_decoder \
+            else ctranslate2.Encoder
+        self.model = model_class(
+            convert(model, cache), device="cpu", compute_type="float32",
+            inter_threads=1, intra_threads=threads)
+
+    def prepare(self, kind, lengths):
+        rows = [worker.token_ids(row, length, self.vocab)
+                for row, length in enumerate(lengths)]
+        if kind == "encode":
+            return lambda: self.encode(rows)
+        words = [[str(token) for token in row] for row in rows]
+        if kind == "prefill":
+            return lambda: self.generate(words, 1)
+        if len(set(lengths)) != 1:
+            raise NotImplementedError("prompts of different lengths")
+        return self.make_decode(words)
+
+    def encode(self, rows):
+        """All outputs, as arrays that share its memory."""
+        output = self.model.forward_batch(rows)
+        np.asarray(output.pooler_output)
+        return np.asarray(output.last_hidden_state)
+
+    def generate(self, words, count, **options):
+        return self.model.generate_batch(
+            words, max_length=count, min_length=count, sampling_topk=1,
+            include_prompt_in_result=False, max_batch_size=0, **options)
+
+    def make_decode(self, words):
+        """It has no single step, so what is timed lies between the first new
+        token and the last of 9, through its callback. It keeps the state of a
+        prompt that all sequences share, which is why they share it here: the
+        time of a step does not depend on what the tokens are."""
+        last = [row[-1:] for row in words]
+        prompt = words[0][:-1]
+
+        def decode():
+            stamps = {}
+
+            def note(result):
+                if result.batch_id == 0:
+                    stamps[result.step] = (time.perf_counter(),
+                                           time.process_time())
+                return False
+
+            self.generate(last, 1 + STEPS, static_prompt=prompt, callback=note)
+            first, final = stamps[min(stamps)], stamps[max(stamps)]
+            count = max(stamps) - min(stamps)
+            return ((final[0] - first[0]) / count,
+                    (final[1] - first[1]) / count)
+
+        return decode
+
+    def check(self, ids, mask):
+        rows = [list(map(int, row[keep == 1])) for row, keep in zip(ids, mask)]
+        if not self.is_decoder:
+            return self.encode(rows)
+        words = [[str(token) for token in row] for row in rows]
+        return np.asarray(self.model.forward_batch(words))[:, -1:]
+
+
+if __name__ == "__main__":
+    worker.serve(CTranslate2)

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# ONNX Runtime on the CPU, after its own optimizer for transformers.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import os
+import subprocess
+import sys
+
+import numpy as np
+import onnxruntime
+from onnxruntime.transformers import optimizer
+
+import worker
+
+EXPORT = "import onnx_export, sys; onnx_export.export(*sys.argv[1:])"
+
+
+def convert(folder, cache, config, is_decoder):
+    """The path of the optimized ONNX file, made when it is not there: with
+    attention, gelu and norms fused, which is what its documentation
+    recommends for transformers."""
+    stem = os.path.join(cache, os.path.basename(folder.rstrip("/")))
+    better = stem + "-ort.onnx"
+    if not os.path.exists(better):
+        # Torch is for the conversion only; it is not in the measured process.
+        subprocess.run([sys.executable, "-c", EXPORT, folder, stem + ".onnx"],
+                       check=True, cwd=os.path.dirname(__file__))
+        optimizer.optimize_model(
+            stem + ".onnx", model_type="gpt2" if is_decoder else "bert",
+            num_heads=config["n_head" if is_decoder else
+                             "num_attention_heads"],
+            hidden_size=config["n_embd" if is_decoder else "hidden_size"],
+            use_gpu=False).save_model_to_file(better)
+    return better
+
+
+class OnnxRuntime:
+    version = f"onnxruntime {onnxruntime.__version__}"
+
+    def __init__(self, model, cache, threads):
+        config = worker.read_config(model)
+        self.is_decoder = "n_positions" in config
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = \
+            onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        self.session = onnxruntime.InferenceSession(
+            convert(model, cache, config, self.is_decoder), options,
+            providers=["CPUExecutionProvider"])
+        self.vocab = config["vocab_size"]
+        if self.is_decoder:
+            self.heads = config["n_head"]
+            self.width = config["n_embd"] // config["n_head"]
+            self.caches = 2 * config["n_layer"]
+
+    def decoder_inputs(self, ids, past):
+        """past: the presents of an earlier run, or none."""
+        batch, count = ids.shape
+        if past is None:
+            empty = np.zeros((batch, self.heads, 0, self.width), np.float32)
+            past = [empty] * self.caches
+        length = past[0].shape[2]
+        positions = np.arange(length, length + count, dtype=np.int64)
+        inputs = {"ids": ids,
+                  "mask": np.ones((batch, length + count), np.int64),
+                  "positions": np.broadcast_to(positions, ids.shape).copy()}
+        inputs.update({f"past.{i}": p for i, p in enumerate(past)})
+        return inputs
+
+    def bind(self, inputs):
+        """Outputs stay in the session's memory: no copy to numpy."""
+        binding = self.session.io_binding()
+        for name, value in inputs.items():
+            binding.bind_cpu_input(name, value)
+        for output in self.session.get_outputs():
+            binding.bind_output(output.name, "cpu")
+        return lambda: self.session.run_with_iobinding(binding)
+
+    def prepare(self, kind, lengths):
+        ids, mask = worker.padded(lengths, self.vocab)
+        if kind == "encode":
+            return self.bind({"ids": ids, "mask": mask})
+        if not mask.all():
+            raise NotImplementedError("prompts of different lengths")
+        if kind == "prefill":
+            return self.bind(self.decoder_inputs(ids, None))
+        return self.bind(self.step_inputs(ids, ids[:, :1]))
+
+    def step_inputs(self, prompt, token):
+        past = self.session.run(None, self.decoder_inputs(prompt, None))[1:]
+        return self.decoder_inputs(token.copy(), past)
+
+    def check(self, ids, mask):
+        inputs = (self.step_inputs(ids[:, :-1], ids[:, -1:])
+                  if self.is_decoder else {"ids": ids, "mask": mask})
+        return self.session.run(None, inputs)[0]
+
+
+if __name__ == "__main__":
+    worker.serve(OnnxRuntime)

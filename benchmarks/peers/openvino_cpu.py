@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# OpenVINO on the CPU, in f32.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import os
+import subprocess
+import sys
+
+import numpy as np
+import openvino
+
+import worker
+
+CONVERT = "import openvino_convert, sys; openvino_convert.convert(*sys.argv[1:])"
+
+
+def convert(folder, cache):
+    """The path of the model, made when it is not there."""
+    name = os.path.basename(folder.rstrip("/")) + "-openvino.xml"
+    path = os.path.join(cache, name)
+    if not os.path.exists(path):
+        # Torch is for the conversion only; it is not in the measured process.
+        subprocess.run([sys.executable, "-c", CONVERT, folder, path],
+                       check=True, cwd=os.path.dirname(__file__))
+    return path
+
+
+class OpenVino:
+    version = f"openvino {openvino.__version__}"
+
+    def __init__(self, model, cache, threads):
+        config = worker.read_config(model)
+        self.is_decoder = "n_positions" in config
+        self.vocab = config["vocab_size"]
+        # Without these it would compute in bf16 where the machine has it.
+        properties = {"INFERENCE_PRECISION_HINT": "f32",
+                      "KV_CACHE_PRECISION": "f32",
+                      "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": "1",
+                      "INFERENCE_NUM_THREADS": str(threads)}
+        self.request = openvino.Core().compile_model(
+            convert(model, cache), "CPU", properties).create_infer_request()
+
+    def infer(self, inputs):
+        return self.request.infer(inputs, share_inputs=True,
+                                  share_outputs=True)
+
+    @staticmethod
+    def decoder_inputs(ids, past):
+        batch, count = ids.shape
+        positions = np.arange(past, past + count, dtype=np.int64)
+        return {"ids": ids, "mask": np.ones((batch, past + count), np.int64),
+                "positions": np.broadcast_to(positions, ids.shape).copy(),
+                "beams": np.arange(batch, dtype=np.int32)}
+
+    def prepare(self, kind, lengths):
+        ids, mask = worker.padded(lengths, self.vocab)
+        if kind == "encode":
+            inputs = {"ids": ids, "mask": mask}
+            return lambda: self.infer(inputs)
+        if not mask.all():
+            raise NotImplementedError("prompts of different lengths")
+        if kind == "prefill":
+            inputs = self.decoder_inputs(ids, 0)
+
+            def prefill():
+                self.request.reset_state()
+                return worker.timed(lambda: self.infer(inputs))
+
+            return prefill
+        return self.prepare_decode(ids)
+
+    def begin(self, prompt):
+        self.request.reset_state()
+        self.infer(self.decoder_inputs(prompt, 0))
+
+    def prepare_decode(self, ids):
+        """The cache cannot be shortened, so the past grows by one a step, and
+        begins again now and then."""
+        token, past = ids[:, :1].copy(), ids.shape[1]
+        most = worker.most_growth(past)
+        grown = most
+
+        def decode():
+            nonlocal grown
+            if grown == most:
+                self.begin(ids)
+                grown = 0
+            inputs = self.decoder_inputs(token, past + grown)
+            grown += 1
+            return worker.timed(lambda: self.infer(inputs))
+
+        return decode
+
+    def check(self, ids, mask):
+        if not self.is_decoder:
+            return self.infer({"ids": ids, "mask": mask})["hidden"].copy()
+        self.begin(ids[:, :-1].copy())
+        inputs = self.decoder_inputs(ids[:, -1:].copy(), ids.shape[1] - 1)
+        return self.infer(inputs)["logits"].copy()
+
+
+if __name__ == "__main__":
+    worker.serve(OpenVino)

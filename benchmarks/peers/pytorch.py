@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# PyTorch with Hugging Face's own model code, as it is.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import torch
+import transformers
+
+import worker
+
+
+class PyTorch:
+    def __init__(self, model, cache, threads):
+        del cache
+        torch.set_num_threads(threads)
+        torch.set_num_interop_threads(1)
+        config = transformers.AutoConfig.from_pretrained(model)
+        self.vocab = config.vocab_size
+        model_class = getattr(transformers, config.architectures[0])
+        self.model = model_class.from_pretrained(
+            model, dtype=torch.float32, attn_implementation="sdpa").eval()
+        self.is_decoder = hasattr(config, "n_positions")
+        self.forward = self.model
+        self.version = f"torch {torch.__version__}"
+
+    def prepare(self, kind, lengths):
+        with torch.inference_mode():
+            run = self.make_run(kind, lengths)
+
+        def guarded():
+            with torch.inference_mode():
+                run()
+
+        return guarded
+
+    def make_run(self, kind, lengths):
+        ids, mask = (torch.from_numpy(a)
+                     for a in worker.padded(lengths, self.vocab))
+        if kind == "encode":
+            # A mask without holes would only cost time.
+            mask = None if bool(mask.all()) else mask
+            return lambda: self.forward(input_ids=ids, attention_mask=mask)
+        if not bool(mask.all()):
+            raise NotImplementedError("prompts of different lengths")
+        if kind == "prefill":
+            return lambda: self.forward(input_ids=ids, logits_to_keep=1,
+                                        use_cache=True)
+        return self.make_step(ids, ids[:, :1])
+
+    def make_step(self, prompt, token):
+        """A function that runs `token` [batch, 1] after the prompts, each time
+        anew, and returns its logits."""
+        filled = self.model(input_ids=prompt, use_cache=True, logits_to_keep=1)
+        cache = filled.past_key_values
+
+        def run():
+            logits = self.forward(input_ids=token, past_key_values=cache,
+                                  use_cache=True).logits
+            cache.crop(-1)
+            return logits
+
+        return run
+
+    @torch.inference_mode()
+    def check(self, ids, mask):
+        ids, mask = torch.from_numpy(ids), torch.from_numpy(mask)
+        if self.is_decoder:
+            return self.make_step(ids[:, :-1], ids[:, -1:])().numpy()
+        return self.forward(input_ids=ids, attention_mask=mask)[0].numpy()
+
+
+if __name__ == "__main__":
+    worker.serve(PyTorch)
