@@ -109,8 +109,9 @@ def describe(pieces):
     names = list(dict.fromkeys(n for piece in pieces for n in piece["seconds"]))
     lines = [
         f"# {date}, {first['cpu']}", "",
-        f"Commit {first['commit']}, tfc compile "
-        f"{' '.join(first['compile']['options'])}. f32. Milliseconds of a run: "
+        f"Commit {first['commit']}, "
+        f"{' '.join(['tfc compile', *first['compile']['options']])}. f32. "
+        "Milliseconds of a run: "
         "median of the rounds, those left out in which other work disturbed "
         "them, ± half the range between quartiles. In a round "
         "everybody has a turn; best peer / tfc is the median of the ratios "

@@ -27,6 +27,12 @@ enum class Count { Tokens, Rows, Sequences, Workers, One };
 constexpr unsigned kNumParameters = 4;
 constexpr int64_t kAlignment = 64;
 
+/// Behind every place that grows with the step: else, with a convenient number
+/// of rows, all buffers begin at the same offset of a 4 KB page, and a load
+/// waits for a store to another buffer whose low 12 bits are the same. Lines,
+/// about a third of a page.
+constexpr int64_t kStaggerBytes = 21 * kAlignment;
+
 /// A buffer: its bytes for a count of one, and when it is alive, in the
 /// pre-order numbers of the operations.
 struct Buffer {
@@ -213,7 +219,9 @@ SmallVector<Value> Planner::buildOffsets(ImplicitLocOpBuilder &b,
           arith::MulIOp::create(b, counts[static_cast<unsigned>(place.count)],
                                 constant(place.rowBytes));
       Value lines = arith::CeilDivUIOp::create(b, exact, constant(kAlignment));
-      bytes = arith::MulIOp::create(b, lines, constant(kAlignment));
+      bytes = arith::AddIOp::create(
+          b, arith::MulIOp::create(b, lines, constant(kAlignment)),
+          constant(kStaggerBytes));
     }
     offsets.push_back(arith::AddIOp::create(b, offsets.back(), bytes));
   }

@@ -8,7 +8,8 @@
       squeezed = false, take = #transformer<take all>, width = 8 : i64}
 
 // Each count times the bytes of a row, rounded up to lines of 64 bytes; a
-// static buffer takes its lines once. Nothing is proportional to sequences.
+// static buffer takes its lines once. Between those that grow there is a third
+// of a page. Nothing is proportional to sequences.
 // CHECK-LABEL: @gives_every_kind_its_place
 // CHECK-SAME: %[[IDS:[a-z0-9]*]]: memref<?xi32>
 // CHECK-SAME: %[[ROWS:[a-z0-9]*]]: memref<?xi32> {transformer.rows}
@@ -47,6 +48,7 @@ func.func @gives_every_kind_its_place(
 // CHECK-LABEL: @gives_every_kind_its_place_workspace_bytes
 // CHECK-SAME: (%[[T:.*]]: index, %[[R:.*]]: index, %[[SEQUENCES:.*]]: index, %[[WORKERS:.*]]: index) -> index
 // CHECK-DAG: %[[LINE:.*]] = arith.constant 64 : index
+// CHECK-DAG: %[[STAGGER:.*]] = arith.constant 1344 : index
 // CHECK-DAG: %[[ROW_OF_TOKENS:.*]] = arith.constant 20 : index
 // CHECK-DAG: %[[ROW_OF_WANTED:.*]] = arith.constant 12 : index
 // CHECK-DAG: %[[ROW_OF_OUTPUT:.*]] = arith.constant 8 : index
@@ -55,8 +57,9 @@ func.func @gives_every_kind_its_place(
 // CHECK: %[[A:.*]] = arith.muli %[[T]], %[[ROW_OF_TOKENS]]
 // CHECK: %[[A_LINES:.*]] = arith.ceildivui %[[A]], %[[LINE]]
 // CHECK: %[[A_BYTES:.*]] = arith.muli %[[A_LINES]], %[[LINE]]
+// CHECK: %[[A_PLACE:.*]] = arith.addi %[[A_BYTES]], %[[STAGGER]]
 // CHECK: %[[B:.*]] = arith.muli %[[R]], %[[ROW_OF_WANTED]]
-// CHECK: %[[AB:.*]] = arith.addi %[[A_BYTES]],
+// CHECK: %[[AB:.*]] = arith.addi %[[A_PLACE]],
 // CHECK: %[[C:.*]] = arith.muli %[[R]], %[[ROW_OF_OUTPUT]]
 // CHECK: %[[ABC:.*]] = arith.addi %[[AB]],
 // CHECK: %[[D:.*]] = arith.muli %[[WORKERS]], %[[ROW_OF_WORKERS]]
