@@ -72,6 +72,23 @@ template <typename OpTy> struct PiecePattern : OpConversionPattern<OpTy> {
     return piecesOf(cast<VectorType>(tile), types.lanes);
   }
 
+  /// Puts one value, made once for each type of piece, for all pieces of `op`.
+  void repeat(OpTy op, ConversionPatternRewriter &rewriter,
+              llvm::function_ref<Value(VectorType)> make) const {
+    auto tile = cast<VectorType>(op.getType());
+    llvm::DenseMap<Type, Value> made;
+    SmallVector<Value> values;
+    for (const Piece &piece : pieces(tile)) {
+      VectorType type = PieceTypes::typeOf(piece, tile);
+      Value &value = made[type];
+      if (!value) {
+        value = make(type);
+      }
+      values.push_back(value);
+    }
+    rewriter.replaceOpWithMultiple(op, {values});
+  }
+
   /// The indices of `piece`: those of the transfer, moved along the dimensions
   /// of the buffer that the tile's are.
   SmallVector<Value> indicesOf(VectorTransferOpInterface op, const Piece &piece,
@@ -221,18 +238,10 @@ struct SplatPieces : PiecePattern<arith::ConstantOp> {
     if (!splat) {
       return rewriter.notifyMatchFailure(op, "expected one repeated value");
     }
-    llvm::DenseMap<Type, Value> constants;
-    SmallVector<Value> values;
-    for (const Piece &piece : pieces(op.getType())) {
-      auto type = PieceTypes::typeOf(piece, cast<VectorType>(op.getType()));
-      Value &constant = constants[type];
-      if (!constant) {
-        constant = arith::ConstantOp::create(
-            rewriter, op.getLoc(), splat.resizeSplat(cast<ShapedType>(type)));
-      }
-      values.push_back(constant);
-    }
-    rewriter.replaceOpWithMultiple(op, {values});
+    repeat(op, rewriter, [&](VectorType type) -> Value {
+      return arith::ConstantOp::create(
+          rewriter, op.getLoc(), splat.resizeSplat(cast<ShapedType>(type)));
+    });
     return success();
   }
 };
@@ -248,18 +257,10 @@ struct BroadcastPieces : PiecePattern<vector::BroadcastOp> {
     if (source && source.getRank() != 0) {
       return rewriter.notifyMatchFailure(op, "expected a single value");
     }
-    llvm::DenseMap<Type, Value> parts;
-    SmallVector<Value> values;
-    for (const Piece &piece : pieces(op.getType())) {
-      VectorType type = PieceTypes::typeOf(piece, op.getResultVectorType());
-      Value &part = parts[type];
-      if (!part) {
-        part = vector::BroadcastOp::create(rewriter, op.getLoc(), type,
-                                           adaptor.getSource().front());
-      }
-      values.push_back(part);
-    }
-    rewriter.replaceOpWithMultiple(op, {values});
+    repeat(op, rewriter, [&](VectorType type) -> Value {
+      return vector::BroadcastOp::create(rewriter, op.getLoc(), type,
+                                         adaptor.getSource().front());
+    });
     return success();
   }
 };

@@ -31,7 +31,7 @@ def draw_case(random, classes=None):
         "layers": random.choice((0, 1, 1, 2, 2, 3, 5)),
         "width": random.choice((1, 7, 64, 150, 333)),
         "vocab": random.choice((5, 97, 128, 301)),
-        "positions": random.choice((48, 64, 77)),
+        "positions": random.choice((48, 64, 77, 640)),
         "types": random.choice((1, 2, 3)),
         "labels": random.choice((1, 2, 3, 7)),
         "act": random.choice(("gelu", "gelu_new", "relu", "silu", "tanh",

@@ -28,6 +28,7 @@ func.func @disjoint_lives_share(
 // SIZE-SAME: (%[[T:[a-z0-9]*]]: index
 // SIZE: %[[ROW:.*]] = arith.constant 64 : index
 // SIZE: arith.muli %[[T]], %[[ROW]]
+// SIZE: arith.addi %{{.*}}, %c1344
 // SIZE-NOT: arith.addi
 // SIZE: return
 
