@@ -111,12 +111,12 @@ def PrefetchPanelsPass
     reads one row of a buffer for a tile of at least `rows` rows, that is, a
     product its panel, the step asks for the row `distance` steps ahead in the
     second-level cache. Panels follow each other in memory, so the last steps
-    ask for the first rows of the next panel. Tiles of fewer rows wait for
-    memory whatever they do, and asking only costs them time.
+    ask for the first rows of the next panel. A tile of one row is at the speed
+    of memory without.
   }];
   let options = [
     Option<"distance", "distance", "int64_t", "64", "steps ahead">,
-    Option<"rows", "rows", "int64_t", "7", "the fewest rows of a tile">];
+    Option<"rows", "rows", "int64_t", "2", "the fewest rows of a tile">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect"];
 }

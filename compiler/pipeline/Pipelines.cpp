@@ -132,7 +132,7 @@ void tfc::buildVectorToBuffer(OpPassManager &pm,
   expandMath(pm);
   PrefetchPanelsPassOptions prefetch;
   prefetch.distance = strategy.prefetch;
-  prefetch.rows = strategy.rows - 1;
+  prefetch.rows = strategy.prefetchRows;
   pm.addNestedPass<func::FuncOp>(createPrefetchPanelsPass(prefetch));
   LowerContractionsPassOptions contractions;
   contractions.lanes = strategy.lanes;
