@@ -18,6 +18,10 @@ void Config::fault(std::string_view key, const std::string &message) {
                message);
 }
 
+void Config::faultAt(const Json &value, const std::string &message) {
+  spec::report(diagnostics, value.place, 0, message);
+}
+
 int64_t Config::integer(std::string_view key, int64_t byDefault, int64_t least,
                         int64_t most) {
   read.emplace(key);
@@ -46,6 +50,28 @@ int64_t Config::integer(std::string_view key, std::string_view otherKey,
                         spec::describe(*second));
   }
   return number;
+}
+
+double Config::number(std::string_view key, double byDefault, double least,
+                      double most) {
+  read.emplace(key);
+  std::optional<double> found = spec::getReal(object, key, diagnostics);
+  if (!found) {
+    return byDefault;
+  }
+  if (!(*found >= least && *found <= most)) {
+    fault(key, "expected a number from " + spec::describe(Json(least)) +
+                   " to " + spec::describe(Json(most)) + ", got " +
+                   spec::describe(*object.find(key)));
+    return byDefault;
+  }
+  return *found;
+}
+
+bool Config::isNull(std::string_view key) {
+  read.emplace(key);
+  const Json *found = object.find(key);
+  return found && found->isNull();
 }
 
 double Config::epsilon(std::string_view key, double byDefault) {

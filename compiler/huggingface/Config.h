@@ -24,6 +24,9 @@ public:
   /// The same under either of two names; both are legal if they agree.
   int64_t integer(std::string_view key, std::string_view otherKey,
                   int64_t byDefault, int64_t least, int64_t most);
+  /// A finite number from `least` to `most`.
+  double number(std::string_view key, double byDefault, double least,
+                double most);
   /// An epsilon of a norm: above 0, at most 0.01.
   double epsilon(std::string_view key, double byDefault);
   bool boolean(std::string_view key, bool byDefault);
@@ -31,6 +34,10 @@ public:
   /// The value itself, or null when it is missing or null; the key counts as
   /// read.
   const spec::Json *value(std::string_view key);
+
+  /// True when the file says null, which is not the same as a missing key for
+  /// a key whose default is not null. The key counts as read.
+  bool isNull(std::string_view key);
 
   /// Keys that change no number of an inference, whatever their values.
   void ignore(const std::vector<std::string_view> &keys);
@@ -43,6 +50,8 @@ public:
 
   /// An error at the value of `key`, or at the file when it is missing.
   void fault(std::string_view key, const std::string &message);
+  /// An error at a value within one.
+  void faultAt(const spec::Json &value, const std::string &message);
   /// How many faults there are so far: where reading adds none, what was read
   /// is in the file.
   size_t faults() const { return diagnostics.size(); }

@@ -28,17 +28,19 @@ bool huggingface::storesTensor(const rt::TensorFiles &files,
 }
 
 Tie huggingface::findTie(Source &source, std::string_view head,
-                         std::string_view table) {
-  bool byConfig = source.config.boolean("tie_word_embeddings", true);
+                         std::string_view table, bool byDefault) {
+  bool byConfig = source.config.boolean("tie_word_embeddings", byDefault);
   const rt::Tensor *stored = source.files.find(head);
   if (!stored) {
     // Without any tensor something worse has been reported.
     if (byConfig || source.files.tensors().empty()) {
       return Tie::Tied;
     }
-    source.config.fault("tie_word_embeddings",
-                        "expected true (no tensor " + spec::inQuotes(head) +
-                            " is stored that would be untied), got false");
+    source.config.fault(
+        "tie_word_embeddings",
+        "expected true (no tensor " + spec::inQuotes(head) +
+            " is stored that would be untied), got " +
+            (source.config.value("tie_word_embeddings") ? "false" : "nothing"));
     return Tie::Missing;
   }
   const rt::Tensor *tokens = findBySuffix(source.files, table);
@@ -103,6 +105,11 @@ Json huggingface::readTokens(Source &source, int64_t vocab, bool generates,
                      spec::describe(*id),
                  spec::Severity::Warning);
   }
+  std::vector<int64_t> start =
+      ids("decoder_start_token_id", false, defaults.decoderStart);
+  if (!start.empty()) {
+    tokens.set("decoder_start", start.front());
+  }
   if (!bos.empty()) {
     tokens.set("bos", bos.front());
   }
@@ -112,6 +119,20 @@ Json huggingface::readTokens(Source &source, int64_t vocab, bool generates,
     tokens.set("eos", Json::array(std::vector<Json>(eos.begin(), eos.end())));
   }
   return tokens;
+}
+
+void Heads::add(std::string_view name, std::string_view from,
+                std::vector<Json> steps) {
+  heads.set(name, makeObject({{"from", std::string(from)},
+                              {"steps", Json::array(std::move(steps))}}));
+  outputs.set("logits", std::string(name));
+}
+
+void Heads::addTo(Json &made) {
+  made.set("heads", std::move(heads));
+  made.set("outputs", std::move(outputs));
+  made.set("weights", makeObject({{"ignore", Json::array(std::move(ignore))},
+                                  {"map", std::move(map)}}));
 }
 
 Json huggingface::makeObject(

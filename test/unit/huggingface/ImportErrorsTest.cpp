@@ -41,12 +41,13 @@ TEST(ImportErrors, ConfigIsNoObject) {
 }
 
 TEST(ImportErrors, UnknownModelType) {
-  EXPECT_EQ(messagesOf("{\"model_type\": \"t5\"}"),
+  EXPECT_EQ(messagesOf("{\"model_type\": \"xlnet\"}"),
             "DIR/config.json:1:16: /model_type: expected a model type that tfc "
-            "imports (bert, gpt2), got \"t5\"");
+            "imports (bert, gpt2, llama, mistral, qwen2), got "
+            "\"xlnet\"");
   EXPECT_EQ(messagesOf("{}"),
             "DIR/config.json:1:1: /model_type: expected a model type that tfc "
-            "imports (bert, gpt2), got none");
+            "imports (bert, gpt2, llama, mistral, qwen2), got none");
 }
 
 TEST(ImportErrors, UnknownClass) {
