@@ -63,17 +63,23 @@ private:
 };
 
 /// The number of labels of a classifier, as transformers counts them: id2label,
-/// else num_labels, else 2.
-int64_t readLabels(Config &config);
+/// else num_labels, else 2 or what the class has.
+int64_t readLabels(Config &config, int64_t byDefault = 2);
 
 /// The word the spec has for an activation of transformers, from `key`; an
 /// error at the key when tfc has no such activation.
 std::string readActivation(Config &config, std::string_view key,
                            std::string_view byDefault);
 
+/// The spec's word for an activation of transformers; "" when tfc has none.
+std::string_view findActivation(std::string_view name);
+/// "gelu, relu, ...": all that findActivation knows.
+std::string knownActivations();
+
 /// Reads past the keys that all model types share, and refuses those of their
 /// values that change numbers in a way tfc does not know.
-void readCommonKeys(Config &config);
+/// `encoderDecoder`: the model type may have two stacks.
+void readCommonKeys(Config &config, bool encoderDecoder);
 
 } // namespace tfc::huggingface
 

@@ -28,19 +28,33 @@ struct Family {
   std::vector<std::string_view> classes;
   /// The class to assume when config.json names none.
   std::string_view (*guessClass)(const rt::TensorFiles &files);
-  /// The spec without version, preset and name. Faults go into
+  /// The spec without version and name; without "extends" it extends the
+  /// preset of the model type. Faults go into
   /// source.diagnostics.
   spec::Json (*makeSpec)(Source &source, std::string_view className);
+  /// config.json may say that there are two stacks.
+  bool encoderDecoder = false;
 };
 
 const Family &bertFamily();
 const Family &gpt2Family();
 const Family &llamaFamily();
+const Family &t5Family();
+const Family &mt5Family();
+const Family &bartFamily();
 const Family &mistralFamily();
 const Family &qwen2Family();
 
 /// Whether some tensor's name ends with `suffix`, as a whole word between dots.
 bool storesTensor(const rt::TensorFiles &files, std::string_view suffix);
+
+/// Whether `head` is stored and has other values than the token table. `table`
+/// is a suffix of the table's name.
+bool storesOther(Source &source, std::string_view head, std::string_view table);
+
+/// An error when some of these tensors are stored and differ: the model reads
+/// only the first of them. Suffixes of names.
+void checkCopies(Source &source, const std::vector<std::string_view> &names);
 
 /// How an output projection is stored.
 enum class Tie {
@@ -80,6 +94,13 @@ struct ForcedDefaults {
 /// settings that tfc-run does not have.
 spec::Json readGeneration(Source &source, std::string_view head, int64_t vocab,
                           const ForcedDefaults &defaults);
+
+/// Writes "tokens" and, of a language model with the head "lm", "generation"
+/// of a spec with an encoder and a decoder. Generation begins with bos where
+/// nothing else is said; without either there is none.
+void addTokens(Source &source, int64_t vocab, bool generates,
+               const TokenDefaults &tokens, const ForcedDefaults &forced,
+               spec::Json &made);
 
 /// Heads, outputs, and what says where their tensors are.
 struct Heads {

@@ -15,8 +15,9 @@ using spec::Json;
 
 namespace {
 
-const Family *const families[] = {&bertFamily(), &gpt2Family(), &llamaFamily(),
-                                  &mistralFamily(), &qwen2Family()};
+const Family *const families[] = {
+    &bertFamily(),  &gpt2Family(), &llamaFamily(), &mistralFamily(),
+    &qwen2Family(), &t5Family(),   &mt5Family(),   &bartFamily()};
 
 /// A file of the directory that must hold a JSON object.
 std::optional<Json> readObject(const std::string &path,
@@ -178,7 +179,7 @@ private:
       return std::nullopt;
     }
     std::string_view name = chooseClass(*family, config, files, diagnostics);
-    readCommonKeys(config);
+    readCommonKeys(config, family->encoderDecoder);
     Source source = {config, json,        generation ? &*generation : nullptr,
                      files,  diagnostics, options.strict};
     Json body = family->makeSpec(source, name);
@@ -187,7 +188,7 @@ private:
     Json made = makeObject({{"tfc", 1},
                             {"name", type + "-" + std::string(name)},
                             {"extends", "preset:" + type}});
-    for (spec::Member &member : body.members) {
+    for (spec::Member &member : body.members) { // "extends" may be among them
       made.set(member.key, std::move(member.value));
     }
     return made;

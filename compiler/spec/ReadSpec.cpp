@@ -164,7 +164,7 @@ void SpecReader::readShared() {
   const Json *token = root.at({"shared", "token"});
   if (token && token->isObject()) {
     readTokenRows(*token);
-    model.sharedRows = sizeOf(*token, "rows").value_or(0);
+    model.sharedRows = sizeOf(*token, "rows").value_or(model.vocab);
   }
 }
 

@@ -313,7 +313,7 @@ TypeRef spec() {
   version.code = 3;
   version.why = "the version of specs that this tfc reads";
   TypeRef shared = object(
-      {key("token", object({needed("rows", rows()), key("dim", width())}))});
+      {key("token", object({key("rows", rows()), key("dim", width())}))});
   TypeRef head = object(
       {needed("from", text()), needed("steps", list(headStep(), 1, 64))});
   TypeRef dims = object({needed("hidden", width()), key("vocab", rows()),

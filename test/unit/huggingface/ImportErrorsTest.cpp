@@ -43,11 +43,12 @@ TEST(ImportErrors, ConfigIsNoObject) {
 TEST(ImportErrors, UnknownModelType) {
   EXPECT_EQ(messagesOf("{\"model_type\": \"xlnet\"}"),
             "DIR/config.json:1:16: /model_type: expected a model type that tfc "
-            "imports (bert, gpt2, llama, mistral, qwen2), got "
+            "imports (bert, gpt2, llama, mistral, qwen2, t5, mt5, bart), got "
             "\"xlnet\"");
-  EXPECT_EQ(messagesOf("{}"),
-            "DIR/config.json:1:1: /model_type: expected a model type that tfc "
-            "imports (bert, gpt2, llama, mistral, qwen2), got none");
+  EXPECT_EQ(
+      messagesOf("{}"),
+      "DIR/config.json:1:1: /model_type: expected a model type that tfc "
+      "imports (bert, gpt2, llama, mistral, qwen2, t5, mt5, bart), got none");
 }
 
 TEST(ImportErrors, UnknownClass) {

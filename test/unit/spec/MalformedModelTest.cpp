@@ -91,8 +91,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"PresetUnknown",
              encoderSpec,
              {{"\"tfc\": 1,", "\"tfc\": 1, \"extends\": \"preset:bertt\","}},
-             "s.json:2:24: /extends: expected a preset (known: bert, gpt2, "
-             "llama, mistral, qwen2; did "
+             "s.json:2:24: /extends: expected a preset (known: bart, bert, "
+             "gpt2, llama, mistral, qwen2, t5, t5_encoder; did "
              "you mean \"preset:bert\"?), got \"preset:bertt\" [TFC006]\n"},
         Case{"ExtendsMissingFile",
              encoderSpec,
