@@ -3,55 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/BeamSearch.h"
 
-#include <algorithm>
-#include <cmath>
-
 namespace tfc::rt {
 
 namespace {
 
-using Ranked = std::pair<float, int64_t>; // a value and its index
-
 /// What a score gets that must not be chosen. Not infinity: such scores still
 /// have an order, and places that nothing better wants go to them.
 constexpr float penalty = -1e9F;
-
-bool isGreater(const Ranked &a, const Ranked &b) {
-  return (std::isnan(a.first) && !std::isnan(b.first)) || a.first > b.first;
-}
-
-/// The k greatest of valueAt(0), ..., valueAt(n - 1), which are asked for once,
-/// in this order; the greatest first: the first k of `best`. Among equals the
-/// order is that of torch.topk on a CPU, because the algorithms are: a partial
-/// sort where k is small, here without the copy of all values, otherwise a
-/// selection that is sorted.
-template <typename F>
-void findGreatest(int64_t n, int64_t k, F valueAt, std::vector<Ranked> &best) {
-  best.clear();
-  if (k * 64 > n) {
-    for (int64_t i = 0; i < n; ++i) {
-      best.emplace_back(valueAt(i), i);
-    }
-    std::nth_element(best.begin(), best.begin() + (k - 1), best.end(),
-                     isGreater);
-    std::sort(best.begin(), best.begin() + (k - 1), isGreater);
-    return;
-  }
-  for (int64_t i = 0; i < k; ++i) {
-    best.emplace_back(valueAt(i), i);
-  }
-  // The least of the best is in front; place k is for the one that replaces it.
-  std::make_heap(best.begin(), best.end(), isGreater);
-  best.emplace_back();
-  for (int64_t i = k; i < n; ++i) {
-    Ranked next{valueAt(i), i};
-    if (isGreater(next, best.front())) {
-      best.back() = next;
-      std::pop_heap(best.begin(), best.end(), isGreater);
-    }
-  }
-  std::sort_heap(best.begin(), best.begin() + k, isGreater);
-}
 
 float powerOf(int64_t length, double exponent) {
   return static_cast<float>(std::pow(static_cast<double>(length), exponent));
@@ -146,7 +104,6 @@ void BeamSearch::extend(const Candidate &candidate,
 void BeamSearch::finish() {
   int64_t numBeams = options.numBeams;
   float divisor = powerOf(numTokens + 1 - promptLength, options.lengthPenalty);
-  bool isClosed = options.earlyStopping == EarlyStopping::Yes && isFull();
   // Those behind the first numBeams are there to go on, not to be returned.
   auto isReturned = [&](int64_t i) {
     return candidates[i].isEnd && i < numBeams;
@@ -156,8 +113,6 @@ void BeamSearch::finish() {
       return finished[i].score;
     }
     float score = candidates[i - numBeams].score / divisor;
-    score += isClosed ? penalty : 0;
-    score += canImprove ? 0 : penalty;
     return score + (isReturned(i - numBeams) ? 0 : penalty);
   };
   findGreatest(numBeams + numKept, numBeams, scoreAt, order);
@@ -196,17 +151,14 @@ void BeamSearch::checkEnd() {
       isNever && options.lengthPenalty > 0 ? options.maxLength : numTokens;
   float best =
       runningScores[0] / powerOf(length - promptLength, options.lengthPenalty);
+  // An empty place has the penalty, so that anything improves it.
   float least = finished[0].score;
   for (const Hypothesis &place : finished) {
     least = std::min(least, place.score);
   }
-  canImprove &= std::any_of(
-      finished.begin(), finished.end(), [&](const Hypothesis &place) {
-        return best > (place.isFinished ? least : penalty);
-      });
   bool isClosed = options.earlyStopping == EarlyStopping::Yes && isFull();
   done =
-      !canImprove || isClosed ||
+      !(best > least) || isClosed ||
       std::all_of(candidates.begin(), candidates.end(),
                   [](const Candidate &candidate) { return candidate.isEnd; });
 }

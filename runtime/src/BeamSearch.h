@@ -5,10 +5,10 @@
 #ifndef TFC_RUNTIME_SRC_BEAMSEARCH_H
 #define TFC_RUNTIME_SRC_BEAMSEARCH_H
 
+#include "runtime/src/FindGreatest.h"
 #include "runtime/src/Sampling.h"
 
 #include <optional>
-#include <vector>
 
 namespace tfc::rt {
 
@@ -85,13 +85,13 @@ private:
 
   BeamOptions options;
   int64_t width, promptLength, numTokens, numKept;
-  bool canImprove = true, done = false;
+  bool done = false;
   std::vector<std::vector<int32_t>> running, nextRunning;
   std::vector<float> runningScores;
   std::vector<Hypothesis> finished, nextFinished;
   std::vector<int32_t> beamParents, beamTokens;
-  std::vector<Candidate> candidates;            // the best ones, numKept
-  std::vector<std::pair<float, int64_t>> order; // scratch of a ranking
+  std::vector<Candidate> candidates; // the best ones, numKept
+  std::vector<Ranked> order;         // scratch of a ranking
 };
 
 /// The `numReturned` best of each search in rows of the longest one's length,

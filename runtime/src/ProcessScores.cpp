@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/ProcessScores.h"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace tfc::rt {
@@ -11,11 +9,6 @@ namespace tfc::rt {
 namespace {
 
 constexpr float never = -std::numeric_limits<float>::infinity();
-
-/// Greater, a NaN being the greatest of all: an order even of what went wrong.
-bool isGreater(float a, float b) {
-  return (std::isnan(a) && !std::isnan(b)) || a > b;
-}
 
 /// The greatest score and the sum of the exponentials of all of them relative
 /// to it. The sum is no positive finite number where a probability is none:
@@ -96,12 +89,11 @@ public:
     if (k >= width) {
       return;
     }
-    std::vector<float> &sorted = scratch.values;
-    sorted.assign(scores, scores + width);
-    std::nth_element(sorted.begin(), sorted.begin() + (k - 1), sorted.end(),
-                     isGreater);
+    findGreatest(
+        width, k, [&](int64_t i) { return scores[i]; }, scratch.ranked);
+    float least = scratch.ranked[k - 1].first;
     for (int64_t i = 0; i < width; ++i) {
-      scores[i] = scores[i] < sorted[k - 1] ? never : scores[i];
+      scores[i] = scores[i] < least ? never : scores[i];
     }
   }
 
@@ -148,20 +140,20 @@ public:
     }
     float least =
         static_cast<float>(rules.minP) * sums.probability(sums.greatest);
-    // The first minKept of equal scores stay, whatever their probability.
     int64_t k = std::min(rules.minKept, width);
-    std::vector<float> &sorted = scratch.values;
-    sorted.assign(scores, scores + width);
-    std::nth_element(sorted.begin(), sorted.begin() + (k - 1), sorted.end(),
-                     isGreater);
-    float last = sorted[k - 1];
-    int64_t numEqual = k - std::count_if(sorted.begin(), sorted.begin() + k,
-                                         [&](float s) { return s > last; });
+    std::vector<float> &kept = scratch.values;
+    kept.clear();
+    findGreatest(
+        width, k, [&](int64_t i) { return sums.probability(scores[i]); },
+        scratch.ranked);
+    for (int64_t i = 0; i < k; ++i) {
+      kept.push_back(scores[scratch.ranked[i].second]);
+    }
     for (int64_t i = 0; i < width; ++i) {
-      bool isBest = scores[i] > last || (scores[i] == last && numEqual-- > 0);
-      if (!isBest && sums.probability(scores[i]) < least) {
-        scores[i] = never;
-      }
+      scores[i] = sums.probability(scores[i]) < least ? never : scores[i];
+    }
+    for (int64_t i = 0; i < k; ++i) {
+      scores[scratch.ranked[i].second] = kept[i];
     }
   }
 

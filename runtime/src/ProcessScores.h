@@ -4,8 +4,7 @@
 #ifndef TFC_RUNTIME_SRC_PROCESSSCORES_H
 #define TFC_RUNTIME_SRC_PROCESSSCORES_H
 
-#include <cstdint>
-#include <vector>
+#include "runtime/src/FindGreatest.h"
 
 namespace tfc::rt {
 
@@ -45,6 +44,7 @@ struct TokenRow {
 struct ScoreScratch {
   std::vector<float> values;
   std::vector<int32_t> order;
+  std::vector<Ranked> ranked;
 };
 
 /// scores[i] -= log of the sum of the exponentials of all scores, in f32.

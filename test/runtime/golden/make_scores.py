@@ -16,7 +16,7 @@ TORCH, TRANSFORMERS = "2.13.0", "5.23.0"
 
 # Options of generate, and of the rows: prompt (its length), padding (masked
 # tokens at the row's begin), grid (scores are multiples of 1/grid: a coarse one
-# has many equal scores), width.
+# has many equal scores), width, flat (all scores are 0).
 CASES = {
     "nothing": {},
     "repetition": dict(repetition_penalty=1.3),
@@ -50,9 +50,12 @@ CASES = {
     "top-p-none": dict(do_sample=True, top_p=0.0),
     "top-p-beams": dict(do_sample=True, top_p=0.1, num_beams=4),
     "top-p-wide": dict(do_sample=True, top_p=0.9, width=300),
+    "top-p-exact": dict(do_sample=True, top_p=0.75, width=4, flat=True),
     "min-p": dict(do_sample=True, min_p=0.05),
     "min-p-one": dict(do_sample=True, min_p=1.0),
     "min-p-beams": dict(do_sample=True, min_p=1.0, num_beams=4),
+    "min-p-equal": dict(do_sample=True, min_p=1.0, num_beams=4, grid=0.25,
+                        width=8),
     "warpers": dict(do_sample=True, temperature=1.5, top_k=20, top_p=0.9,
                     min_p=0.02),
     "warpers-after-ngrams": dict(do_sample=True, temperature=0.9, top_k=6,
@@ -65,12 +68,12 @@ CASES = {
                 max_length=30, temperature=0.8, top_k=12, top_p=0.95,
                 min_p=0.01, padding=2, prompt=6),
 }
-ROWS = ("length", "prompt", "padding", "grid", "width")
+ROWS = ("length", "prompt", "padding", "grid", "width", "flat")
 
 
 def run(name, options):
     """(values of the case, in the words of ScoresTest)."""
-    rows = dict(length=12, prompt=7, padding=0, grid=64, width=40)
+    rows = dict(length=12, prompt=7, padding=0, grid=64, width=40, flat=False)
     rows.update({key: options[key] for key in ROWS if key in options})
     keys = {key: options[key] for key in options if key not in ROWS}
     eos = keys.pop("eos_token_id", [4, 7])
@@ -79,8 +82,10 @@ def run(name, options):
     # Tokens beyond the scores exist where an embedding is larger than a head.
     top = width + 3 if name == "repetition-beyond" else width
     tokens = [random.randrange(top) for _ in range(length)]
-    scores = [random.randrange(-8 * rows["grid"], 8 * rows["grid"])
-              / rows["grid"] for _ in range(width)]
+    grid = rows["grid"]
+    scores = [0.0 if rows["flat"] else
+              random.randrange(int(-8 * grid), int(8 * grid) + 1) / grid
+              for _ in range(width)]
     config = hf.GenerationConfig(**{"top_k": 0, "eos_token_id": eos, **keys})
     model = HashingModel(HashingConfig(vocab_size=width))
     model._prepare_special_tokens(config)
