@@ -154,10 +154,10 @@ TEST(Generate, StreamsAndStopsEarly) {
   };
   auto got = runGenerate(*model, inputs.data(), 1, options);
   ASSERT_TRUE(got) << messageOf(got);
-  EXPECT_EQ(got->shape, (std::vector<int64_t>{2, 5}));
+  EXPECT_EQ(got->front().shape, (std::vector<int64_t>{2, 5}));
   EXPECT_EQ(rows, (std::vector<int64_t>{0, 1, 0, 1, 0, 1}));
   for (int i = 0; i < 6; ++i) {
-    EXPECT_EQ(got->ints[i % 2 * 5 + 2 + i / 2], tokens[i]);
+    EXPECT_EQ(got->front().ints[i % 2 * 5 + 2 + i / 2], tokens[i]);
   }
 }
 
