@@ -70,8 +70,8 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
                           : transformer::Mask::Bidirectional;
   Value y = transformer::AttentionOp::create(
       builder, path.loc(name), q, k, v, context.cache, position.layer,
-      context.batch, mask, attn.numHeads, APFloat(attn.scale),
-      attn.scaleByInverseLayer);
+      context.batch, /*bias=*/Value(), mask, attn.numHeads, APFloat(attn.scale),
+      attn.scaleByInverseLayer, /*window=*/IntegerAttr());
   return path.linear(y, name + ".o", attn.oBias, position.index);
 }
 

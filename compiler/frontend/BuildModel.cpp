@@ -166,7 +166,9 @@ FailureOr<transformer::CacheType> ModelBuilder::cacheType() {
       }
       auto next = transformer::CacheType::get(
           builder.getContext(), spec.mainStack().layers, attn->numKvHeads,
-          attn->headDim, /*scratch=*/!isDecoder());
+          attn->headDim,
+          isDecoder() ? transformer::CacheKind::Self
+                      : transformer::CacheKind::Scratch);
       if (type && type != next) {
         emitError(loc(run.prefix + "." + sublayer.name))
             << "expected num_kv_heads and head_dim as in the layers before "
