@@ -34,12 +34,12 @@ With --generate:
   --max-new-tokens N    at most N tokens a row; must be given
   --eos ID[,ID...]|none tokens that end a row
   --beams N             beam search; 1: the likeliest token
-  --early-stopping yes|no|never
+  --early-stopping true|false|never
                         end it with N finished sequences; when the best one at
                         its length is no better; when none can become better
   --length-penalty X    scores are divided by the X-th power of the length
   --return-sequences N  of beams or draws: so many rows for every prompt
-  --sample yes|no       draw tokens
+  --sample true|false   draw tokens
   --seed N              of the draws; equal seeds, equal texts
   --temperature X       logits are divided by X before a draw
   --top-k N             draw among the N likeliest tokens; 0: all
@@ -131,9 +131,9 @@ private:
     add("--beams", "an integer from 1 to 1024", &Decoding::num_beams, 1, 1024);
     add("--return-sequences", "an integer from 1 on",
         &Decoding::num_return_sequences, 1, most);
-    add("--early-stopping", "yes, no or never", &Decoding::early_stopping,
-        {"no", "yes", "never"});
-    add("--sample", "yes or no", &Decoding::do_sample, {"no", "yes"});
+    add("--early-stopping", "true, false or never", &Decoding::early_stopping,
+        {"false", "true", "never"});
+    add("--sample", "true or false", &Decoding::do_sample, {"false", "true"});
     add("--length-penalty", "a number", &Decoding::length_penalty, -huge, huge);
     add("--seed", fromZero, &Decoding::seed, 0, 9e18);
     add("--temperature", positive, &Decoding::temperature, least, huge);

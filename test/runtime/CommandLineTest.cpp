@@ -42,7 +42,7 @@ tfc_decoding_options decodingOf(std::vector<std::string> arguments) {
 
 TEST(CommandLine, ReadsHowTokensAreChosen) {
   tfc_decoding_options got = decodingOf(
-      {"--beams", "4", "--sample=yes", "--seed=9000000000000000000",
+      {"--beams", "4", "--sample=true", "--seed=9000000000000000000",
        "--temperature=0.5", "--top-k=7", "--top-p=0.25", "--min-p=0.75",
        "--repetition-penalty=1.5", "--no-repeat-ngram=3", "--length-penalty=-2",
        "--early-stopping=never", "--return-sequences=3", "--min-length=6",
@@ -61,9 +61,9 @@ TEST(CommandLine, ReadsHowTokensAreChosen) {
   EXPECT_EQ(got.num_return_sequences, 3U);
   EXPECT_EQ(got.min_length, 6);
   EXPECT_EQ(got.min_new_tokens, 2);
-  EXPECT_EQ(decodingOf({"--early-stopping=yes"}).early_stopping, 1U);
-  EXPECT_EQ(decodingOf({"--early-stopping=no"}).early_stopping, 0U);
-  EXPECT_EQ(decodingOf({"--sample=no"}).do_sample, 0U);
+  EXPECT_EQ(decodingOf({"--early-stopping=true"}).early_stopping, 1U);
+  EXPECT_EQ(decodingOf({"--early-stopping=false"}).early_stopping, 0U);
+  EXPECT_EQ(decodingOf({"--sample=false"}).do_sample, 0U);
 }
 
 TEST(CommandLine, RefusesBadWaysToChooseTokens) {
@@ -74,8 +74,8 @@ TEST(CommandLine, RefusesBadWaysToChooseTokens) {
   const std::vector<Option> all = {
       {"--beams", "an integer from 1 to 1024", {"0", "1025", "1.5", "x"}},
       {"--return-sequences", "an integer from 1 on", {"0", "-1", "9999999999"}},
-      {"--early-stopping", "yes, no or never", {"maybe", "1", "Yes"}},
-      {"--sample", "yes or no", {"1", "never"}},
+      {"--early-stopping", "true, false or never", {"maybe", "1", "True"}},
+      {"--sample", "true or false", {"1", "never"}},
       {"--length-penalty", "a number", {"x", "nan", "inf", "1e7"}},
       {"--seed", "an integer from 0 on", {"-1", "0.5", "9e3"}},
       {"--temperature", "a number above 0", {"0", "-1", "nan", "inf"}},
