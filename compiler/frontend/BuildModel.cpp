@@ -53,7 +53,7 @@ private:
   }
   Location loc(const std::string &name) { return path.loc(name); }
   bool isDecoder() const { return spec.kind == spec::Kind::Decoder; }
-  std::string hiddenName() const { return spec.stack.name + ".hidden"; }
+  std::string hiddenName() const { return spec.mainStack().name + ".hidden"; }
 
   struct Port {
     std::string name;
@@ -79,6 +79,33 @@ static ArrayAttr strings(OpBuilder &builder,
   return builder.getStrArrayAttr(refs);
 }
 
+/// The fields of tfc_generation_v0 (runtime/include/tfc/abi.h), by name.
+static DictionaryAttr describe(OpBuilder &builder,
+                               const spec::Generation &generation) {
+  NamedAttrList fields;
+  auto i64 = [&](StringRef name, int64_t value) {
+    fields.set(name, builder.getI64IntegerAttr(value));
+  };
+  auto f64 = [&](StringRef name, double value) {
+    fields.set(name, builder.getF64FloatAttr(value));
+  };
+  i64("forced_bos", generation.forcedBos.value_or(-1));
+  i64("forced_eos", generation.forcedEos.value_or(-1));
+  i64("min_length", generation.minLength);
+  i64("max_length", generation.maxLength);
+  i64("no_repeat_ngram", generation.noRepeatNgram);
+  i64("num_beams", generation.numBeams);
+  i64("early_stopping", static_cast<int64_t>(generation.earlyStopping));
+  i64("do_sample", generation.doSample);
+  i64("top_k", generation.topK);
+  f64("temperature", generation.temperature);
+  f64("top_p", generation.topP);
+  f64("min_p", generation.minP);
+  f64("length_penalty", generation.lengthPenalty);
+  f64("repetition_penalty", generation.repetitionPenalty);
+  return fields.getDictionary(builder.getContext());
+}
+
 void ModelBuilder::addModelAttribute() {
   NamedAttrList model;
   model.set("name", builder.getStringAttr(spec.name));
@@ -87,6 +114,9 @@ void ModelBuilder::addModelAttribute() {
   model.set("max_positions", builder.getI64IntegerAttr(spec.maxPositions));
   model.set("pad", builder.getI64IntegerAttr(spec.tokens.pad.value_or(-1)));
   model.set("bos", builder.getI64IntegerAttr(spec.tokens.bos.value_or(-1)));
+  model.set("decoder_start",
+            builder.getI64IntegerAttr(spec.tokens.decoderStart.value_or(-1)));
+  model.set("generation", describe(builder, spec.generation));
   model.set("eos", builder.getI64ArrayAttr(spec.tokens.eos));
   model.set("prefixes", strings(builder, spec.prefixes));
   std::vector<std::string> aliases;
@@ -128,14 +158,14 @@ void ModelBuilder::addParameters() {
 
 FailureOr<transformer::CacheType> ModelBuilder::cacheType() {
   transformer::CacheType type;
-  for (const spec::LayerRun &run : spec.stack.runs) {
+  for (const spec::LayerRun &run : spec.mainStack().runs) {
     for (const spec::Sublayer &sublayer : run.sublayers) {
       auto *attn = std::get_if<spec::Attention>(&sublayer.f);
       if (!attn) {
         continue;
       }
       auto next = transformer::CacheType::get(
-          builder.getContext(), spec.stack.layers, attn->numKvHeads,
+          builder.getContext(), spec.mainStack().layers, attn->numKvHeads,
           attn->headDim, /*scratch=*/!isDecoder());
       if (type && type != next) {
         emitError(loc(run.prefix + "." + sublayer.name))
@@ -160,7 +190,7 @@ func::FuncOp ModelBuilder::addEntry(transformer::CacheType cache) {
     types.push_back(cache);
   }
   builder.setInsertionPointToEnd(module->getBody());
-  auto function = func::FuncOp::create(builder, loc(spec.stack.name),
+  auto function = func::FuncOp::create(builder, loc(spec.mainStack().name),
                                        isDecoder() ? "step" : "encode",
                                        builder.getFunctionType(types, {}));
   for (auto [index, port] : llvm::enumerate(inputs)) {
@@ -176,8 +206,8 @@ func::FuncOp ModelBuilder::addEntry(transformer::CacheType cache) {
 
 /// norm(token + position + segments), each table where the spec has one.
 Value ModelBuilder::buildEmbeddings() {
-  const spec::Embeddings &embeddings = spec.stack.embeddings;
-  std::string name = spec.stack.name + ".embeddings";
+  const spec::Embeddings &embeddings = spec.mainStack().embeddings;
+  std::string name = spec.mainStack().name + ".embeddings";
   auto lookUp = [&](const std::string &ids, const std::string &table,
                     int64_t offset, bool optional) -> Value {
     return transformer::EmbeddingOp::create(builder, loc(name + "." + ids),
@@ -230,7 +260,7 @@ Value ModelBuilder::buildRun(const spec::LayerRun &run, Value x) {
 }
 
 Value ModelBuilder::buildStack(Value x) {
-  for (const spec::LayerRun &run : spec.stack.runs) {
+  for (const spec::LayerRun &run : spec.mainStack().runs) {
     x = buildRun(run, x);
   }
   return x;
@@ -298,8 +328,9 @@ void ModelBuilder::buildOutput(const spec::Output &output, Value hidden) {
     x = transformer::GatherRowsOp::create(builder, op.getLoc(), x, rows);
   }
   // Norms are row by row: the last one waits for the choice of rows.
-  if (spec.stack.finalNorm) {
-    x = path.norm(x, *spec.stack.finalNorm, spec.stack.name + ".final_norm");
+  if (spec.mainStack().finalNorm) {
+    x = path.norm(x, *spec.mainStack().finalNorm,
+                  spec.mainStack().name + ".final_norm");
   }
   if (const spec::Head *head = findHead(output.value)) {
     x = buildHead(*head, x);
@@ -318,7 +349,7 @@ OwningOpRef<ModuleOp> ModelBuilder::build() {
   if (failed(cache)) {
     return {};
   }
-  const spec::Embeddings &embeddings = spec.stack.embeddings;
+  const spec::Embeddings &embeddings = spec.mainStack().embeddings;
   addInput("input_ids", transformer::Fill::Required, embeddings.tokenRows);
   for (const spec::Segment &segment : embeddings.segments) {
     addInput(segment.input,

@@ -131,7 +131,7 @@ std::string summarize(const spec::ModelSpec &model, const TensorUse &use,
     outputs += (outputs.empty() ? "" : ", ") + output.name;
   }
   std::ostringstream out;
-  out << model.name << ": " << model.stack.layers << " layers, hidden "
+  out << model.name << ": " << model.mainStack().layers << " layers, hidden "
       << model.hidden << ", vocabulary " << model.vocab << ", at most "
       << model.maxPositions << " tokens\n"
       << "outputs: " << outputs << '\n'

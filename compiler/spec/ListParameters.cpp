@@ -13,17 +13,17 @@ public:
 
   void list() {
     listEmbeddings();
-    for (const LayerRun &each : model.stack.runs) {
+    for (const LayerRun &each : model.mainStack().runs) {
       run = &each;
       for (const Sublayer &sublayer : each.sublayers) {
         listSublayer(sublayer);
       }
     }
     run = nullptr;
-    addNorm(model.stack.name + ".final_norm", model.stack.finalNorm,
+    addNorm(model.mainStack().name + ".final_norm", model.mainStack().finalNorm,
             model.hidden);
     std::vector<std::pair<std::string, int64_t>> widths = {
-        {model.stack.name, model.hidden}};
+        {model.mainStack().name, model.hidden}};
     for (const Head &head : model.heads) {
       int64_t width = model.hidden;
       for (const auto &[name, known] : widths) {
@@ -45,7 +45,7 @@ private:
            int64_t rows, int64_t cols) {
     Slot slot;
     slot.stem = run ? run->prefix + "." + stem : stem;
-    slot.common = run ? model.stack.name + ".layers." + stem : stem;
+    slot.common = run ? model.mainStack().name + ".layers." + stem : stem;
     slot.part = part;
     slot.parameter.name = slot.stem + "." + part;
     slot.parameter.rank = rank;
@@ -77,8 +77,8 @@ private:
   }
 
   void listEmbeddings() {
-    const Embeddings &embeddings = model.stack.embeddings;
-    std::string stem = model.stack.name + ".embeddings.";
+    const Embeddings &embeddings = model.mainStack().embeddings;
+    std::string stem = model.mainStack().name + ".embeddings.";
     addLinear(stem + "token", embeddings.tokenRows, model.hidden, false);
     if (embeddings.position) {
       addLinear(stem + "position", embeddings.position->rows, model.hidden,
@@ -131,6 +131,7 @@ private:
   void listStep(const SplitStep &, int64_t &width) { width = 1; }
   void listStep(const TakeStep &, int64_t &) {}
   void listStep(const ActStep &, int64_t &) {}
+  void listStep(const ScaleStep &, int64_t &) {}
 };
 
 } // namespace

@@ -8,7 +8,7 @@
 namespace tfc::spec {
 
 void SpecReader::readEmbeddings(const Json &embeddings) {
-  Embeddings &result = model.stack.embeddings;
+  Embeddings &result = model.mainStack().embeddings;
   if (const Json *token = embeddings.find("token");
       token && token->isObject()) {
     readTokenTable(*token);
@@ -45,7 +45,7 @@ void SpecReader::readTokenTable(const Json &token) {
   if (!vocab) {
     model.vocab = rows;
   }
-  model.stack.embeddings.tokenRows = rows;
+  model.mainStack().embeddings.tokenRows = rows;
   std::optional<int64_t> dim = sizeOf(token, "dim");
   bool projected = root.at({stackName(), "embeddings", "projection"});
   if (dim && model.hidden && *dim != model.hidden && !projected) {
@@ -93,13 +93,13 @@ void SpecReader::readPosition(const Json &position) {
               " + offset " + std::to_string(result.offset) + "), got " +
               std::to_string(result.rows));
   }
-  model.stack.embeddings.position = result;
+  model.mainStack().embeddings.position = result;
 }
 
 void SpecReader::readSegment(const Json &segment) {
   const Json *name = segment.find("name"), *input = segment.find("input");
   const Json *rows = segment.find("rows"), *use = segment.find("use");
-  std::vector<Segment> &segments = model.stack.embeddings.segments;
+  std::vector<Segment> &segments = model.mainStack().embeddings.segments;
   Segment result;
   if (!isIdentifier(name, BadEmbedding) || !isIdentifier(input, BadEmbedding)) {
     return;
@@ -129,7 +129,7 @@ void SpecReader::readSegment(const Json &segment) {
               (rows ? "both" : "neither"));
   }
   result.useToken = use && !rows;
-  result.rows = result.useToken ? model.stack.embeddings.tokenRows
+  result.rows = result.useToken ? model.mainStack().embeddings.tokenRows
                                 : sizeOf(segment, "rows").value_or(0);
   if (const Json *id = segment.find("default"); id && id->isInteger()) {
     result.defaultId = id->integer;

@@ -13,7 +13,7 @@ std::vector<int64_t> SpecReader::readIds(const Json *ids) {
     if (!id.isInteger()) {
       return;
     }
-    int64_t rows = model.stack.embeddings.tokenRows;
+    int64_t rows = model.mainStack().embeddings.tokenRows;
     if (rows > 0 && id.integer >= rows) {
       error(id.place, BadToken,
             "expected a row of the token table (0 to " +
@@ -88,7 +88,7 @@ void SpecReader::checkGenerationHead(const Json &generation) {
   for (const Head &candidate : model.heads) {
     head = candidate.name == name->text ? &candidate : head;
   }
-  int64_t rows = model.stack.embeddings.tokenRows;
+  int64_t rows = model.mainStack().embeddings.tokenRows;
   int64_t width = head ? results[head->name].width : 0; // 0: not known
   bool good = head && !head->steps.empty() &&
               std::holds_alternative<LogitsStep>(head->steps.back()) &&

@@ -199,7 +199,7 @@ void SpecReader::readTied(const Json &tied, LogitsStep &logits,
           "expected \"" + table + "\", got " + describe(tied));
     return;
   }
-  int64_t rows = model.stack.embeddings.tokenRows;
+  int64_t rows = model.mainStack().embeddings.tokenRows;
   logits.width = rows;
   logits.weight = table + ".weight";
   if (inputWidth && model.hidden && inputWidth != model.hidden) {

@@ -21,7 +21,7 @@ void SpecReader::readLayers(const Json &layers) {
       addRun(*block, std::min(*repeat, maxLayers));
     }
   }
-  Stack &stack = model.stack;
+  Stack &stack = model.mainStack();
   if (stack.layers > maxLayers) {
     error(layers.place, BadBlock,
           "expected at most " + std::to_string(maxLayers) + " layers, got " +
@@ -74,7 +74,7 @@ void SpecReader::readRepeated(const Json &layers) {
 }
 
 void SpecReader::addRun(const Json &block, int64_t count) {
-  Stack &stack = model.stack;
+  Stack &stack = model.mainStack();
   checkFields(block, blockType(), diagnostics);
   LayerRun run{"", stack.layers, count, readBlock(block)};
   stack.layers += count;
@@ -199,9 +199,9 @@ std::vector<bool> SpecReader::selectLayers(const Json &selector,
 }
 
 void SpecReader::warnWithoutFinalNorm(const Json &stack) {
-  bool pre = !model.stack.runs.empty() && !model.stack.finalNorm &&
+  bool pre = !model.mainStack().runs.empty() && !model.mainStack().finalNorm &&
              !stack.find("final_norm");
-  for (const LayerRun &run : model.stack.runs) {
+  for (const LayerRun &run : model.mainStack().runs) {
     for (const Sublayer &sublayer : run.sublayers) {
       pre = pre && sublayer.preNorm && !sublayer.postNorm;
     }

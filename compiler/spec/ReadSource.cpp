@@ -173,7 +173,7 @@ private:
     bool layered = slot.parameter.firstLayer >= 0;
     bool ofRun = slot.stem != slot.common &&
                  key.compare(0, slot.stem.size(), slot.stem) == 0;
-    int64_t layers = ofRun ? slot.parameter.layers : model.stack.layers;
+    int64_t layers = ofRun ? slot.parameter.layers : model.mainStack().layers;
     std::string got = ", got " + inQuotes(name);
     for (size_t at = 0; (at = name.find_first_of("{}", at)) != name.npos;) {
       std::string word = name.substr(at, 3);

@@ -122,14 +122,14 @@ void SpecReader::readDims() {
 }
 
 void SpecReader::readStack(const Json &stack) {
-  model.stack.name = stackName();
+  model.mainStack().name = stackName();
   if (const Json *embeddings = stack.find("embeddings")) {
     readEmbeddings(*embeddings);
   }
   if (const Json *layers = stack.find("layers")) {
     readLayers(*layers);
   }
-  model.stack.finalNorm = readNorm(stack.find("final_norm"));
+  model.mainStack().finalNorm = readNorm(stack.find("final_norm"));
   warnWithoutFinalNorm(stack);
 }
 
@@ -149,6 +149,7 @@ bool SpecReader::read() {
     return false;
   }
   model.kind = kind == "encoder" ? Kind::Encoder : Kind::Decoder;
+  (model.kind == Kind::Encoder ? model.encoder : model.decoder).emplace();
   model.name = wordOf(root, "name", "model");
   readDims();
   const Json *stack = root.find(kind);

@@ -143,8 +143,8 @@ void Resolver::reportUnknown(const Member &member) {
   if (diagnostics.size() >= maxReported) {
     return;
   }
-  if (model.stack.layers == 0 &&
-      member.key.rfind(model.stack.name + ".layers.", 0) == 0) {
+  if (model.mainStack().layers == 0 &&
+      member.key.rfind(model.mainStack().name + ".layers.", 0) == 0) {
     return; // a preset's block, of which no layer is left
   }
   if (knownKeys.empty()) {
@@ -170,7 +170,7 @@ void useOwnNames(ModelSpec &model) {
   for (Slot &slot : listParameters(model)) {
     std::string name = slot.common + "." + slot.part;
     if (slot.parameter.firstLayer >= 0) {
-      name.insert((model.stack.name + ".layers").size(), ".{i}");
+      name.insert((model.mainStack().name + ".layers").size(), ".{i}");
     }
     slot.parameter.patterns = {name};
     if (slot.tiedTo.empty()) {

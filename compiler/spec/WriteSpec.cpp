@@ -141,6 +141,9 @@ struct StepWriter {
   Json operator()(const SplitStep &step) const {
     return objectOf({{"op", "split"}, {"names", listOf(step.names)}});
   }
+  Json operator()(const ScaleStep &step) const {
+    return objectOf({{"op", "scale"}, {"by", step.factor}});
+  }
   Json operator()(const ActStep &step) const {
     return objectOf({{"op", "act"}, {"kind", nameOf(step.act)}});
   }
@@ -211,15 +214,16 @@ std::string writeSpec(const ModelSpec &model, const KeptParts &kept) {
   if (model.maxPositions > 0) {
     dims.set("max_positions", model.maxPositions);
   }
-  Json spec = objectOf(
-      {{"tfc", 1},
-       {"name", model.name},
-       {"kind", model.kind == Kind::Encoder ? "encoder" : "decoder"},
-       {"dims", std::move(dims)},
-       {model.stack.name.c_str(), writeStack(model.stack, model.hidden)},
-       {"heads", writeHeads(model.heads)},
-       {"outputs", writeOutputs(model)},
-       {"tokens", kept.tokens}});
+  Json spec =
+      objectOf({{"tfc", 1},
+                {"name", model.name},
+                {"kind", model.kind == Kind::Encoder ? "encoder" : "decoder"},
+                {"dims", std::move(dims)},
+                {model.mainStack().name.c_str(),
+                 writeStack(model.mainStack(), model.hidden)},
+                {"heads", writeHeads(model.heads)},
+                {"outputs", writeOutputs(model)},
+                {"tokens", kept.tokens}});
   if (kept.generation.isObject()) {
     spec.set("generation", kept.generation);
   }
