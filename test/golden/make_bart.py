@@ -3,10 +3,11 @@
 import torch
 import transformers as hf
 
+from inputs import VOCAB, draw_ids
 from make_llama import BEAMS, left, right
 from reference import build, forward
-from writer import (VOCAB, draw_ids, find_beams, find_greedy, set_generation,
-                    store, varied, write_pairs)
+from writer import (find_beams, find_greedy, set_generation, store,
+                    write_pairs)
 
 ALL = ("one", "ragged", "left", "mixed", "longest", "holes")
 SOME = ("ragged", "left", "mixed", "holes")
@@ -39,9 +40,11 @@ def lengths(sequences):
 
 
 def ends_apart(sequences, new_tokens):
-    """Whether rows end on their own, at different places, and one does not."""
-    ends = set(lengths(sequences))
-    return len(ends) == 3 and new_tokens - 1 in ends
+    """Whether rows end on their own, at different places, one does not, and
+    they do not settle on a few tokens before."""
+    ends = lengths(sequences)
+    return (len(set(ends)) == 3 and new_tokens - 1 in ends and
+            all(len(set(row.tolist())) > 6 for row in sequences))
 
 
 def bart_generation(out):
@@ -56,7 +59,8 @@ def bart_generation(out):
     model = out.load(hf.BartForConditionalGeneration, base)
     write_pairs(out.folder(base), model, ALL, 301)
     assert model.generation_config.forced_eos_token_id == 2
-    inputs, _ = find_greedy(model, padded(left), 21000, accept=ends_apart)
+    inputs, _ = find_greedy(model, padded(left), 21000, ends_apart,
+                            min_length=30)
     steps = [out.write_step(base, model, "generate-left", inputs),
              out.write_step(base, model, "generate-min", inputs,
                             min_length=30),
@@ -85,7 +89,7 @@ def bart_generation(out):
             del step["options"]
         else:
             given, _ = find_greedy(model, padded(left), 26000,
-                                   accept=ends_apart)
+                                   ends_apart)
             step = out.write_step(name, model, "generate", given)
         out.add(name, generate=[step], base=base)
 
@@ -111,7 +115,7 @@ def bart_scaled(out):
 
 def bart_classes(out):
     name = "bart-model"
-    out.save(name, build(hf.BartModel, config(decoder_layers=2), 321))
+    out.save(name, build(hf.BartModel, config(), 321))
     model = out.load(hf.BartModel, name)
     write_pairs(out.folder(name), model, ALL, 321)
     generator = torch.Generator().manual_seed(322)
@@ -147,7 +151,7 @@ def bart_sequence(out):
     the right, padding too."""
     name = "bart-sequence"
     out.save(name, build(hf.BartForSequenceClassification, config(
-        num_labels=4, decoder_layers=2), 331))
+        num_labels=4), 331))
     model = out.load(hf.BartForSequenceClassification, name)
     generator = torch.Generator().manual_seed(332)
     ragged = sentences(generator, [(5, None, 0, 3), (8, None, 0, 0),

@@ -17,9 +17,13 @@ import tempfile
 import torch
 import transformers as hf
 
+import make_bart
+import make_llama
+import make_t5
+from inputs import VOCAB, draw_ids
 from reference import build, forward, greedy, search
-from writer import (VOCAB, Writer, draw_ids, find_prompts, find_row, pick_ends,
-                    store, write_forward, write_generation)
+from writer import (Writer, find_prompts, find_row, pick_ends, store,
+                    write_forward, write_generation)
 
 TORCH, TRANSFORMERS = "2.13.0", "5.23.0"
 
@@ -240,6 +244,9 @@ def main():
     gpt2_classes(out)
     gpt2_variants(out)
     gpt2_generation(out)
+    make_llama.write(out)
+    make_t5.write(out)
+    make_bart.write(out)
     with open(os.path.join(root, "cases.json"), "w") as stream:
         json.dump({"torch": TORCH, "transformers": TRANSFORMERS,
                    "models": out.models}, stream, indent=1)

@@ -4,9 +4,10 @@
 import torch
 import transformers as hf
 
+from inputs import VOCAB, prompts
 from reference import build
-from writer import (VOCAB, find_beams, find_greedy, pick_ends, prompts,
-                    set_generation, write_forward)
+from writer import (find_beams, find_ended, find_greedy, set_generation,
+                    write_forward)
 
 ALL = ("one", "ragged", "left", "holes", "longest", "positions")
 SOME = ("ragged", "left", "positions")
@@ -18,7 +19,7 @@ SMALL = dict(hidden_size=30, num_attention_heads=3, num_key_value_heads=1,
 
 
 def config(cls, **changes):
-    keys = dict(vocab_size=VOCAB, hidden_size=52, intermediate_size=75,
+    keys = dict(vocab_size=VOCAB, hidden_size=52, intermediate_size=59,
                 num_hidden_layers=2, num_attention_heads=4,
                 num_key_value_heads=2, max_position_embeddings=60,
                 bos_token_id=1, eos_token_id=2, pad_token_id=None)
@@ -58,8 +59,7 @@ def llama_generation(out):
     model = out.load(hf.LlamaForCausalLM, base)
     write_forward(out.folder(base), model, ALL, 101)
     set_generation(model, pad_token_id=0)
-    inputs, sequences = find_greedy(model, left, 1000)
-    first, second = pick_ends(sequences)
+    inputs, first, second = find_ended(model, left, 1000, 8)
     steps = [out.write_step(base, model, "generate-left", inputs, "none")]
     given, _ = find_greedy(model, right, 2000)
     steps.append(out.write_step(base, model, "generate-right", given, "none"))
@@ -94,14 +94,14 @@ def llama_classes(out):
 
     name = "llama-model"
     out.save(name, build(hf.LlamaModel, llama_config(
-        **dict(SMALL, num_key_value_heads=3), num_hidden_layers=3,
+        **dict(SMALL, num_key_value_heads=3),
         hidden_act="gelu"), 103))
     write_forward(out.folder(name), out.load(hf.LlamaModel, name), ALL, 103)
     out.add(name, ALL)
 
     name = "llama-sequence"
     out.save(name, build(hf.LlamaForSequenceClassification, llama_config(
-        **SMALL, num_labels=3, pad_token_id=0), 104))
+        **SMALL, num_labels=3, num_hidden_layers=1, pad_token_id=0), 104))
     cases = SOME + ("holes", "one")
     write_forward(out.folder(name), out.load(
         hf.LlamaForSequenceClassification, name), cases, 104)
@@ -118,9 +118,9 @@ def llama_classes(out):
               transformers_version="4.31.0")
     out.rename(name, lambda key: key, {
         "model.layers.0.self_attn.rotary_emb.inv_freq": torch.ones(13)})
-    write_forward(out.folder(name), out.load(hf.LlamaForCausalLM, name), FAR,
+    write_forward(out.folder(name), out.load(hf.LlamaForCausalLM, name), SOME,
                   105)
-    out.add(name, FAR)
+    out.add(name, SOME)
 
 
 def llama_rotary(out):
@@ -128,8 +128,8 @@ def llama_rotary(out):
     base = "llama-linear"
     theta = {"rope_theta": 10000.0}
     out.save(base, build(hf.LlamaModel, llama_config(
-        **SMALL, rope_parameters={"rope_type": "linear", "factor": 4.0,
-                                  **theta}), 111))
+        **SMALL, num_hidden_layers=1, rope_parameters={
+            "rope_type": "linear", "factor": 4.0, **theta}), 111))
     yarn = {"rope_type": "yarn", "factor": 4.0,
             "original_max_position_embeddings": 16, **theta}
     llama3 = {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
@@ -168,17 +168,21 @@ def mistral(out):
     model = out.load(hf.MistralForCausalLM, base)
     write_forward(out.folder(base), model, ALL, 121)
     set_generation(model, pad_token_id=0)
-    inputs, sequences = find_greedy(model, left, 5000)
-    first, _ = pick_ends(sequences)
+    inputs, first, _ = find_ended(model, left, 5000, 8)
     steps = [out.write_step(base, model, "generate-left", inputs, "none")]
     set_generation(model, pad_token_id=0, eos_token_id=first)
     steps += [out.write_step(base, model, "generate-eos", inputs, str(first))]
     out.patch(base, "generation_config.json", eos_token_id=first,
               pad_token_id=0)
     steps += write_beams(out, base, model, left, 6000)
-    # The window counts columns, masked ones too.
+    # The window counts columns, masked ones too: those in the middle, and those
+    # between a prompt and what is generated.
+    model = out.load(hf.MistralForCausalLM, base)
+    given, _ = find_greedy(model, right, 6500)
+    out.write_step(base, model, "generate-right", given)
     out.add(base, [case for case in ALL if case != "holes"], steps,
-            refused={"holes": "attention_mask"})
+            refused={"holes": "attention_mask",
+                     "generate-right": "attention_mask"})
 
     name = "mistral-no-window"
     out.patch(name, "config.json", base, sliding_window=None)
@@ -191,7 +195,7 @@ def qwen2(out):
     name = "qwen2-lm"
     out.save(name, build(hf.Qwen2ForCausalLM, config(
         hf.Qwen2Config, num_attention_heads=2, num_key_value_heads=1,
-        intermediate_size=59, tie_word_embeddings=True,
+        intermediate_size=31, tie_word_embeddings=True,
         rope_parameters={"rope_type": "default", "rope_theta": 1000000.0}),
         131, token=0.3, layer=2.0))
     # As the models on the hub say that they have no window.
@@ -200,8 +204,7 @@ def qwen2(out):
     model = out.load(hf.Qwen2ForCausalLM, name)
     write_forward(out.folder(name), model, ALL, 131)
     set_generation(model, pad_token_id=0)
-    inputs, sequences = find_greedy(model, left, 7000)
-    first, second = pick_ends(sequences)
+    inputs, first, second = find_ended(model, left, 7000, 8)
     out.patch(name, "generation_config.json", eos_token_id=[first, second],
               pad_token_id=0)
     steps = [out.write_step(name, model, "generate-left", inputs, "none")]

@@ -3,10 +3,11 @@
 import torch
 import transformers as hf
 
+from inputs import VOCAB
 from make_llama import BEAMS, left, right
 from reference import build
-from writer import (VOCAB, find_beams, find_greedy, pick_ends, set_generation,
-                    varied, write_pairs)
+from writer import (find_beams, find_ended, find_greedy, set_generation,
+                    write_pairs)
 
 ALL = ("one", "ragged", "left", "mixed", "longest", "holes")
 SOME = ("ragged", "left", "mixed")
@@ -28,7 +29,7 @@ def config(cls=hf.T5Config, **changes):
 
 
 def wide(**changes):
-    return dict(d_model=30, d_kv=26, num_heads=2, num_layers=1,
+    return dict(d_model=22, d_kv=26, num_heads=2, num_layers=1,
                 num_decoder_layers=1, **changes)
 
 
@@ -44,10 +45,7 @@ def t5_generation(out):
     write_pairs(out.folder(base), model, ALL, 201)
     begin = dict(pad_token_id=0, decoder_start_token_id=0)
     set_generation(model, **begin)
-    inputs, sequences = find_greedy(
-        model, left, 11000,
-        accept=lambda rows, n: varied(rows, n) and pick_ends(rows, 1))
-    first, second = pick_ends(sequences, 1)
+    inputs, first, second = find_ended(model, left, 11000, 1)
     steps = [out.write_step(base, model, "generate-left", inputs, "none")]
     given, _ = find_greedy(model, right, 12000)
     steps.append(out.write_step(base, model, "generate-right", given, "none"))
@@ -87,7 +85,7 @@ def t5_gated(out):
     shared = model.shared.weight.detach()
     table = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias"
     store(out, base, {
-        "lm_head.weight": torch.randn(VOCAB, 30, generator=generator) / 5,
+        "lm_head.weight": torch.randn(VOCAB, 22, generator=generator) / 5,
         # The first releases store the table three times, and one without use.
         "encoder.embed_tokens.weight": shared.clone(),
         "decoder.embed_tokens.weight": shared.clone(),
@@ -121,7 +119,8 @@ def t5_gated(out):
 def t5_classes(out):
     name = "t5-model"  # with the buckets of the real models, all reached
     out.save(name, build(hf.T5Model, config(
-        **dict(wide(feed_forward_proj="gated-silu"), num_decoder_layers=2),
+        **dict(wide(feed_forward_proj="gated-silu"), num_decoder_layers=2,
+               d_kv=14),
         relative_attention_num_buckets=32,
         relative_attention_max_distance=128), 221))
     # Old files do not say it.
@@ -140,20 +139,24 @@ def t5_classes(out):
 
 
 def mt5(out):
-    name = "mt5-lm"  # which says untied, and never scales
-    out.save(name, build(hf.MT5ForConditionalGeneration, config(
-        hf.MT5Config, **wide(feed_forward_proj="gated-gelu")), 231, **SCALES))
-    generator = torch.Generator().manual_seed(232)
-    store(out, name, {"lm_head.weight": torch.randn(
-        VOCAB, 30, generator=generator) / 5})
-    out.patch(name, "config.json", tie_word_embeddings=False)
-    model = out.load(hf.MT5ForConditionalGeneration, name)
+    name, base = "mt5-lm", "t5-gated"  # says untied, and never scales
+    out.patch(name, "config.json", base, model_type="mt5",
+              architectures=["MT5ForConditionalGeneration"])
+    model = out.load(hf.MT5ForConditionalGeneration, name, base)
     assert not torch.equal(model.lm_head.weight, model.shared.weight)
     write_pairs(out.folder(name), model, SOME, 231)
     set_generation(model, pad_token_id=0, decoder_start_token_id=0)
     inputs, _ = find_greedy(model, left, 15000)
     out.add(name, SOME, [
-        out.write_step(name, model, "generate", inputs, "none")])
+        out.write_step(name, model, "generate", inputs, "none")], base=base)
+
+    name, base = "mt5-tied", "t5-lm"
+    out.patch(name, "config.json", base, model_type="mt5",
+              architectures=["MT5ForConditionalGeneration"],
+              scale_decoder_outputs=...)
+    model = out.load(hf.MT5ForConditionalGeneration, name, base)
+    write_pairs(out.folder(name), model, ("ragged",), 233)
+    out.add(name, ("ragged",), base=base)
 
 
 def write(out):

@@ -1,5 +1,5 @@
-# What the makers of golden models share: inputs by the name of a case, prompts
-# whose tokens are stable, and the folders that are written.
+# What the makers of golden models share: prompts whose tokens are stable, and
+# the folders that are written.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import os
@@ -11,107 +11,14 @@ import transformers as hf
 from safetensors.torch import load_file, save_file
 
 import reference
+from inputs import VOCAB, draw_ids, forward_inputs, pair_inputs, prompts
 from reference import forward, greedy
 
-VOCAB = 97
 # A greedy token is only stable across implementations with some distance to
 # the second best.
 MARGIN = 5e-3
 # What beams must stand, on every score of every step.
 NOISE = 2e-4
-
-
-def draw_ids(generator, rows, columns):
-    # 0 to 2 are pad, bos and eos.
-    return torch.randint(3, VOCAB, (rows, columns), generator=generator)
-
-
-def forward_inputs(name, generator, longest, pad, types):
-    """The inputs of one named case."""
-    def masked(mask):
-        mask = torch.tensor(mask)
-        ids = draw_ids(generator, *mask.shape)
-        ids[mask == 0] = pad
-        return {"input_ids": ids, "attention_mask": mask}
-
-    if name == "one":
-        return {"input_ids": draw_ids(generator, 1, 1)}
-    if name == "ragged":
-        return masked([[1] * n + [0] * (9 - n) for n in (5, 9, 1)])
-    if name == "left":
-        inputs = masked([[0] * (7 - n) + [1] * n for n in (3, 7, 1)])
-        return {key: value.int() for key, value in inputs.items()}
-    if name == "holes":
-        inputs = masked([[1, 0, 1, 1, 0, 0, 1, 1], [0, 1, 1, 0, 1, 1, 1, 0]])
-        # What a masked token is must not matter.
-        inputs["input_ids"][0, 1] = 17
-        return inputs
-    if name == "longest":
-        return {"input_ids": draw_ids(generator, 1, longest)}
-    if name == "positions":
-        inputs = masked([[1] * 6, [0, 0, 1, 1, 1, 1]])
-        inputs["position_ids"] = torch.tensor(
-            [[4, 0, 9, 9, 1, longest - 1], [0, 0, 0, 1, 2, 3]])
-        return inputs
-    assert name == "types"
-    inputs = masked([[1] * 6, [1, 1, 1, 1, 0, 0]])
-    inputs["token_type_ids"] = torch.randint(
-        0, types, (2, 6), generator=generator)
-    return inputs
-
-
-def pair_inputs(name, generator, longest, pad):
-    """The same for an encoder-decoder."""
-    def masked(lengths, side, prefix=""):
-        width = max(lengths)
-        mask = torch.tensor([
-            [0] * (width - n) + [1] * n if side == "left" else
-            [1] * n + [0] * (width - n) for n in lengths])
-        ids = draw_ids(generator, *mask.shape)
-        ids[mask == 0] = pad
-        return {prefix + "input_ids": ids, prefix + "attention_mask": mask}
-
-    def whole(columns):
-        return {"input_ids": draw_ids(generator, 1, columns),
-                "decoder_input_ids": draw_ids(generator, 1, columns)}
-
-    if name == "one":
-        return whole(1)
-    if name in ("longest", "far"):
-        return whole(longest)
-    if name == "ragged":
-        return {**masked((5, 9, 1), "right"),
-                **masked((3, 1, 6), "right", "decoder_")}
-    if name == "left":
-        inputs = {**masked((3, 7, 1), "left"),
-                  **masked((1, 5, 4), "left", "decoder_")}
-        return {key: value.int() for key, value in inputs.items()}
-    if name == "mixed":  # all of the decoder's tokens, whatever they are
-        inputs = {**masked((6, 2), "left"), "decoder_input_ids":
-                  draw_ids(generator, 2, 4)}
-        inputs["decoder_input_ids"][1, 2:] = pad
-        return inputs
-    assert name == "holes"
-    inputs = masked((8, 8), "right")
-    inputs["attention_mask"][:] = torch.tensor(
-        [[1, 0, 1, 1, 0, 0, 1, 1], [0, 1, 1, 0, 1, 1, 1, 0]])
-    return {**inputs, "decoder_input_ids": draw_ids(generator, 2, 3)}
-
-
-def write_pairs(folder, model, cases, seed):
-    """The cases of an encoder-decoder, or of the encoder of one."""
-    config = model.config
-    for index, name in enumerate(cases):
-        generator = torch.Generator().manual_seed(seed * 100 + index)
-        longest = getattr(config, "max_position_embeddings", None)
-        inputs = pair_inputs(name, generator, longest or
-                             (150 if name == "far" else 40),
-                             config.pad_token_id)
-        if "EncoderModel" in type(model).__name__:
-            inputs = {key: value for key, value in inputs.items()
-                      if not key.startswith("decoder_")}
-        store(folder, "inputs-" + name, inputs)
-        store(folder, "expected-" + name, forward(model, inputs))
 
 
 def store(folder, name, tensors):
@@ -131,22 +38,24 @@ def write_forward(folder, model, cases, seed, pad=0):
         store(folder, "expected-" + name, forward(model, inputs))
 
 
+def write_pairs(folder, model, cases, seed):
+    """The cases of an encoder-decoder, or of the encoder of one."""
+    config = model.config
+    for index, name in enumerate(cases):
+        generator = torch.Generator().manual_seed(seed * 100 + index)
+        longest = getattr(config, "max_position_embeddings", None)
+        inputs = pair_inputs(name, generator, longest or
+                             (150 if name == "far" else 40),
+                             config.pad_token_id)
+        if "EncoderModel" in type(model).__name__:
+            inputs = {key: value for key, value in inputs.items()
+                      if not key.startswith("decoder_")}
+        store(folder, "inputs-" + name, inputs)
+        store(folder, "expected-" + name, forward(model, inputs))
+
+
 def stable(margins):
     return min(map(min, margins)) > MARGIN
-
-
-def prompts(side, generator):
-    lengths = (4, 8, 1)
-    width = max(lengths)
-    ids = draw_ids(generator, len(lengths), width)
-    mask = torch.zeros_like(ids)
-    for row, length in enumerate(lengths):
-        columns = slice(width - length, width)
-        if side == "right":
-            columns = slice(0, length)
-        mask[row, columns] = 1
-    ids[mask == 0] = 0
-    return {"input_ids": ids, "attention_mask": mask}
 
 
 def find_prompts(model, side, seed):
@@ -211,15 +120,28 @@ def varied(sequences, steps):
     return all(len(set(row[-steps:].tolist())) >= 6 for row in sequences)
 
 
-def find_greedy(model, draw, seed, new_tokens=40, accept=varied):
-    """Inputs by draw(generator) whose greedy tokens are stable under the
-    model's generation_config and which `accept` likes."""
+def find_greedy(model, draw, seed, accept=varied, min_length=0):
+    """Inputs by draw(generator) whose 40 greedy tokens are stable under the
+    model's generation_config and which `accept` likes; stable with that
+    min_length, too."""
     for attempt in range(2000):
         inputs = draw(torch.Generator().manual_seed(seed + attempt))
-        sequences, margins = reference.search(model, inputs, new_tokens)
-        if stable(margins) and accept(sequences, new_tokens):
+        sequences, margins = reference.search(model, inputs, 40)
+        if not stable(margins) or not accept(sequences, 40):
+            continue
+        if not min_length or stable(reference.search(
+                model, inputs, 40, min_length=min_length)[1]):
             return inputs, sequences
     raise SystemExit("no stable inputs for " + type(model).__name__)
+
+
+def find_ended(model, draw, seed, start):
+    """The same, and the tokens that pick_ends picks."""
+    def accept(sequences, steps):
+        return varied(sequences, steps) and pick_ends(sequences, start)
+
+    inputs, sequences = find_greedy(model, draw, seed, accept=accept)
+    return inputs, *pick_ends(sequences, start)
 
 
 def find_beams(model, draw, seed, variants, new_tokens=40):
@@ -251,7 +173,7 @@ class Writer:
     def add(self, name, forward_cases=(), generate=(), base=None,
             refused=None):
         """`refused` has the cases that tfc does not run, each with a word that
-        its message must have."""
+        its message must have; those named generate... are generations."""
         entry = {"name": name}
         if base:
             entry["base"] = base
@@ -290,6 +212,8 @@ class Writer:
             entry["new_tokens"] = new_tokens
         if options:
             entry["options"] = options
+        if model.generation_config.num_beams or "num_beams" in options:
+            entry["needs"] = "beams"
         return entry
 
     def save(self, name, model, **options):
