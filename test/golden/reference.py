@@ -70,9 +70,10 @@ def build(cls, config, seed, **scales):
     return model.eval()
 
 
-def load(cls, folder):
+def load(cls, folder, **options):
     """What transformers makes of a folder."""
-    return cls.from_pretrained(folder, attn_implementation="eager").eval()
+    return cls.from_pretrained(folder, attn_implementation="eager",
+                               **options).eval()
 
 
 def forward(model, inputs):
