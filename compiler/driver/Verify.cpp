@@ -156,10 +156,11 @@ bool Verifier::verifyForward() {
   }
   std::vector<std::string> masks;
   std::vector<tfc_tensor> tensors;
-  for (auto [info, batch] : llvm::zip(entries, batches)) {
+  for (const EntryInfo &info : entries) {
     masks.push_back(info.maskName());
   }
-  for (auto [mask, batch] : llvm::zip(masks, batches)) {
+  for (size_t i = 0; i < batches.size(); ++i) {
+    const PaddedBatch &batch = batches[i];
     auto add = [&](const std::string &name,
                    const std::vector<int32_t> &values) {
       tensors.push_back({name.c_str(),
@@ -171,7 +172,7 @@ bool Verifier::verifyForward() {
     for (const auto &[name, values] : batch.inputs) {
       add(name, values);
     }
-    add(mask, batch.mask);
+    add(masks[i], batch.mask);
   }
   tfc_encode_options encode = {};
   encode.struct_size = sizeof(encode);

@@ -23,7 +23,7 @@ bool tfc::comesFrom(const spec::ModelSpec &spec, const std::string &value,
   return value == stack || value == stack + ".hidden";
 }
 
-static transformer::Take toDialect(spec::TakeStep::At at) {
+static transformer::Take toTake(spec::TakeStep::At at) {
   switch (at) {
   case spec::TakeStep::At::First:
     return transformer::Take::First;
@@ -43,7 +43,7 @@ transformer::Take tfc::takeOf(const spec::ModelSpec &spec,
   }
   for (const spec::HeadStep &step : head->steps) {
     if (auto *take = std::get_if<spec::TakeStep>(&step)) {
-      return toDialect(take->at);
+      return toTake(take->at);
     }
   }
   return takeOf(spec, head->from);

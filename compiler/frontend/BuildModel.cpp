@@ -139,7 +139,7 @@ void ModelBuilder::close(const Entry &entry, const Hidden &hidden) {
       buildOutput(output, entry, hidden);
     }
   }
-  func::ReturnOp::create(builder, entry.function.getLoc());
+  func::ReturnOp::create(builder, entry.function->getLoc());
 }
 
 LogicalResult ModelBuilder::addEncode(const spec::Stack &stack) {

@@ -142,15 +142,31 @@ TEST(ImportGpt2, ClassByTensorsWhenNoneIsNamed) {
             "gpt2-GPT2ForSequenceClassification");
 }
 
-TEST(ImportGpt2, SettingsThatGreedySearchDoesNotHave) {
+TEST(ImportGpt2, SettingsOfGeneration) {
   const char *settings =
-      "{\n  \"do_sample\": true, \"num_beams\": 3, \"min_length\": 0,\n"
+      "{\n  \"do_sample\": true, \"top_k\": 7, \"min_length\": 2,\n"
       "  \"repetition_penalty\": 1.3, \"bad_words_ids\": [[1]]\n}";
   auto got = importTiny(languageModel(), gpt2Tensors(), settings);
-  EXPECT_TRUE(got.ok);
+  ASSERT_TRUE(got.ok);
   EXPECT_EQ(got.messages,
-            "DIR/generation_config.json:3:25: /: warning: expected no such "
-            "settings (tfc-run generates greedily, without them), got "
-            "\"repetition_penalty\", \"bad_words_ids\"");
+            "DIR/generation_config.json:3:47: /: warning: expected no such "
+            "settings (tfc-run generates without them), got "
+            "\"bad_words_ids\"");
+  EXPECT_TRUE(got.model->generation.doSample);
+  EXPECT_EQ(got.model->generation.topK, 7);
+  EXPECT_EQ(got.model->generation.minLength, 2);
+  EXPECT_EQ(got.model->generation.repetitionPenalty, 1.3);
   EXPECT_FALSE(importTiny(languageModel(), gpt2Tensors(), settings, true).ok);
+}
+
+TEST(ImportGpt2, BeamsAreNotSampled) {
+  auto got = importTiny(languageModel(), gpt2Tensors(),
+                        "{\"do_sample\": true, \"num_beams\": 3}");
+  ASSERT_TRUE(got.ok);
+  EXPECT_EQ(got.messages,
+            "DIR/generation_config.json:1:15: /do_sample: warning: expected "
+            "false (num_beams is 3; tfc-run searches with beams without "
+            "sampling), got true");
+  EXPECT_FALSE(got.model->generation.doSample);
+  EXPECT_EQ(got.model->generation.numBeams, 3);
 }
