@@ -129,8 +129,9 @@ TEST(BeamGenerate, MemoryGrowsWithWhatDiverges) {
     ASSERT_TRUE(beams) << messageOf(beams);
     Padded padded{1, 6, {7, 8, 9, 10, 11, 12}, {}, {}, {}};
     std::vector<tfc_tensor> inputs = padded.tensors();
-    auto batch = readInputs(*model->generateEntry(), 16, inputs.data(), 1);
-    auto prompt = promptOfRow(*model, *model->generateEntry(), *batch, 0, 10);
+    auto batch = readInputs(*model, inputs.data(), 1);
+    auto prompt =
+        promptOfRow(*model, *model->generateEntry(), batch->decoder, 0, 10);
     ASSERT_TRUE(prompt) << messageOf(prompt);
     prompt->choice.tokens = {7, 8, 9, 10, 11, 12};
     prompt->choice.promptLength = 6;
