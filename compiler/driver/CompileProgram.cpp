@@ -108,5 +108,5 @@ LogicalResult ProgramCompiler::finish(ArrayRef<ProgramRecord> programs) {
   if (failed(runArrow(getArrows(pipeline.opt).back()))) {
     return failure();
   }
-  return emitObject(*module, pipeline.target.name, code);
+  return emitObject(*module, pipeline.target, code);
 }
