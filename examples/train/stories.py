@@ -127,31 +127,28 @@ STORIES = [
      ENDINGS],
 ]
 
-# Names are made of these; the end of a name says he or she.
-STARTS = "B D F G K L M N P R S T V W Z Br Fl Tr".split()
-VOWELS = "a e i o u".split()
-MIDDLES = "l m n r s t v z d p k ll nn".split()
-ENDS = {"a": "she", "ina": "she", "elle": "she",
-        "o": "he", "us": "he", "ek": "he"}
-NAME = "".join(f"(?:{'|'.join(choices)})"
-               for choices in (STARTS, VOWELS, MIDDLES, ENDS))
+# Every name begins with another letter: a model that small says a name again
+# by its first one.
+NAMES = {"she": "Ada Cora Emma Greta Ines Kira Mina Olga Rosa Tilda Vera Wanda "
+                "Zora".split(),
+         "he": "Bruno Dan Finn Hugo Jonas Leo Nils Paul Quentin Sven Uwe "
+               "Yann".split()}
+PRONOUNS = {name: she for she, names in NAMES.items() for name in names}
 OBJECT = {"she": "her", "he": "his"}
 # Slots that are another word each time they are named.
 FREE = ("time",)
 
 
-def make_name(draw):
-    return "".join(draw.choice(list(choices))
-                   for choices in (STARTS, VOWELS, MIDDLES, ENDS))
-
-
-def is_held_out(name):
-    """An eighth of all names is never trained on."""
-    return zlib.crc32(name.encode()) % 8 == 0
+def is_held_out(hero, animal, place):
+    """An eighth of all heroes, each a name, an animal and a place, is never
+    trained on."""
+    return zlib.crc32(f"{hero} {animal} {place}".encode()) % 8 == 0
 
 
 def words_of(slot):
     """The friend's animal is one of the animals."""
+    if slot in ("hero", "friend"):
+        return PRONOUNS
     return WORDS["animal" if slot == "other" else slot]
 
 
@@ -159,26 +156,31 @@ def complete(chosen):
     """Adds to the chosen words those that depend on them."""
     values = dict(chosen)
     for slot, word in chosen.items():
-        if slot not in ("hero", "friend") and isinstance(words_of(slot), dict):
+        if isinstance(words_of(slot), dict) and \
+                isinstance(words_of(slot)[word], dict):
             for name, text in words_of(slot)[word].items():
                 values[f"{slot}_{name}"] = text
-    she = next(ENDS[end] for end in sorted(ENDS, key=len, reverse=True)
-               if values["hero"].endswith(end))
+    she = PRONOUNS[values["hero"]]
     return dict(values, she=she, She=she.capitalize(), her=OBJECT[she])
 
 
-def make_story(draw, held_out=False):
-    """A story; with names that are held out, or with none of them."""
-    lines = [draw.choice(part) for part in draw.choice(STORIES)]
+def choose(draw):
+    """A word for each slot."""
     chosen = {slot: draw.choice(list(words)) for slot, words in WORDS.items()
               if slot not in FREE}
     chosen["other"] = draw.choice([word for word in WORDS["animal"]
                                    if word != chosen["animal"]])
-    for role in ("hero", "friend"):
-        name = make_name(draw)
-        while is_held_out(name) != held_out or name in chosen.values():
-            name = make_name(draw)
-        chosen[role] = name
+    chosen["hero"], chosen["friend"] = draw.sample(list(PRONOUNS), 2)
+    return chosen
+
+
+def make_story(draw, held_out=False, length=None):
+    """A story, or its first lines; of a hero that is held out, or is not."""
+    lines = [draw.choice(part) for part in draw.choice(STORIES)[:length]]
+    chosen = choose(draw)
+    while is_held_out(chosen["hero"], chosen["animal"],
+                      chosen["place"]) != held_out:
+        chosen = choose(draw)
     values = complete(chosen)
     return " ".join(
         line.format_map(dict(values, **{slot: draw.choice(WORDS[slot])
@@ -186,11 +188,11 @@ def make_story(draw, held_out=False):
         for line in lines)
 
 
-def make_stories(seed, held_out=False):
+def make_stories(seed, held_out=False, length=None):
     """Stories without end."""
     draw = random.Random(seed)
     while True:
-        yield make_story(draw, held_out)
+        yield make_story(draw, held_out, length)
 
 
 def pattern_of(template, values):
@@ -208,9 +210,7 @@ def pattern_of(template, values):
         if slot in seen:
             return f"(?P={slot})"
         seen.add(slot)
-        words = NAME if slot in ("hero", "friend") else \
-            "|".join(map(re.escape, words_of(slot)))
-        return f"(?P<{slot}>{words})"
+        return f"(?P<{slot}>{'|'.join(map(re.escape, words_of(slot)))})"
 
     # The odd pieces are the slots.
     pieces = re.split(r"\{(\w+)\}", template)
@@ -227,9 +227,10 @@ def templates():
             for template in whole]
 
 
-def is_story(text):
-    """Whether make_story could have made the text: every name, word and
-    pronoun is one that the beginning allows."""
+def parse_story(text):
+    """The words that make_story chose for the text, or None if it could not
+    have made it: every name, word and pronoun must be one that the beginning
+    allows."""
     for template, pattern in templates():
         match = pattern.fullmatch(text)
         if match:
@@ -237,8 +238,8 @@ def is_story(text):
             if chosen["hero"] != chosen["friend"] and \
                     chosen["animal"] != chosen["other"] and \
                     re.fullmatch(pattern_of(template, complete(chosen)), text):
-                return True
-    return False
+                return chosen
+    return None
 
 
 if __name__ == "__main__":

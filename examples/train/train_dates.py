@@ -79,7 +79,7 @@ def measure(model, count):
 
 def main():
     parser = argparse.ArgumentParser(description="trains dates-iso")
-    parser.add_argument("--steps", type=int, default=5000)
+    parser.add_argument("--steps", type=int, default=4000)
     parser.add_argument("--batch", type=int, default=128)
     parser.add_argument("--rate", type=float, default=2e-3)
     parser.add_argument("--measure", type=int, default=20000)

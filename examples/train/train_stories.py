@@ -14,12 +14,12 @@ import text
 
 NAME = "stories-tiny"
 LONGEST = 512
-PROMPTS = ["Once upon a time there was a small fox named Milo, who lived by "
+PROMPTS = ["Once upon a time there was a small fox named Mina, who lived by "
            "the river.",
-           "It was the birthday of Bella the owl",
-           "One night the wind blew the roof off the house of Trunek, a brave "
+           "It was the birthday of Hugo the owl",
+           "One night the wind blew the roof off the house of Leo, a brave "
            "mouse who lived",
-           "Zorina the snail lived near the sea and was afraid of"]
+           "Zora the snail lived near the sea and was afraid of"]
 
 
 def make_model():
@@ -31,10 +31,15 @@ def make_model():
         eos_token_id=text.END))
 
 
-def make_batches(size):
-    source = stories.make_stories(training.SEED)
-    while True:
-        rows = [[text.BEGIN] + text.to_ids(story) + [text.END]
+def make_batches(size, short):
+    """First so many batches of only four lines a story: short texts teach
+    the letters sooner."""
+    beginnings = stories.make_stories(training.SEED, length=4)
+    whole = stories.make_stories(training.SEED + 1)
+    for step in itertools.count():
+        source, end = ((beginnings, []) if step < short else
+                       (whole, [text.END]))
+        rows = [[text.BEGIN] + text.to_ids(story) + end
                 for story in itertools.islice(source, size)]
         # Padding is behind and is not learned: no mask is needed.
         yield {"input_ids": training.pad(rows, text.PAD),
@@ -50,7 +55,7 @@ def generate(model, prompts, **options):
 
 
 def measure(model, count):
-    """Of stories with held-out names, continued from their first sentence:
+    """Of stories with held-out heroes, continued from their first sentence:
     how many are whole stories of the grammar."""
     right = 0
     source = stories.make_stories(1, held_out=True)
@@ -59,7 +64,7 @@ def measure(model, count):
                    itertools.islice(source, min(100, count - begin))]
         for ids in generate(model, prompts):
             story = text.to_text(ids)
-            good = stories.is_story(story)
+            good = stories.parse_story(story) is not None
             right += good
             if not good and begin == 0:
                 print(f"no story: {story}")
@@ -69,7 +74,8 @@ def measure(model, count):
 
 def main():
     parser = argparse.ArgumentParser(description="trains stories-tiny")
-    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--steps", type=int, default=1100)
+    parser.add_argument("--short", type=int, default=300)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--measure", type=int, default=1000)
@@ -77,8 +83,8 @@ def main():
     training.prepare()
     model = make_model()
     print(f"{model.num_parameters()} parameters")
-    training.train(model, make_batches(options.batch), options.steps,
-                   options.rate)
+    training.train(model, make_batches(options.batch, options.short),
+                   options.steps, options.rate)
     folder, model = training.save(model, NAME)
     measure(model, options.measure)
     training.save_golden(folder, {"prompts": PROMPTS,

@@ -29,7 +29,7 @@ def pad(rows, value):
     return torch.tensor([row + [value] * (length - len(row)) for row in rows])
 
 
-def train(model, batches, steps, peak, report=100):
+def train(model, batches, steps, peak, report=50):
     """Fits the model to the batches (what its forward takes, labels
     included): AdamW, a rate that rises for 5 % of the steps to its peak and
     falls to nothing as a cosine."""

@@ -76,44 +76,54 @@ class StoriesTest(unittest.TestCase):
     def test_held_out(self):
         for hidden in (False, True):
             for told in take(200, stories.make_stories(7, hidden)):
-                names = set(stories.re.findall(rf"\b{stories.NAME}\b", told))
-                self.assertGreaterEqual(len(names), 2)
-                self.assertEqual({stories.is_held_out(name)
-                                  for name in names}, {hidden}, told)
+                words = stories.parse_story(told)
+                self.assertEqual(stories.is_held_out(
+                    words["hero"], words["animal"], words["place"]), hidden)
+
+    def test_parsed(self):
+        told = next(stories.make_stories(7))
+        for slot, word in stories.parse_story(told).items():
+            self.assertIn(word, told, slot)
+
+    def test_names_begin_with_different_letters(self):
+        self.assertEqual(len({name[0] for name in stories.PRONOUNS}),
+                         len(stories.PRONOUNS))
 
     def test_a_story_is_one(self):
         for told in take(500, stories.make_stories(7)):
-            self.assertTrue(stories.is_story(told), told)
+            self.assertIsNotNone(stories.parse_story(told), told)
 
     def test_another_word_is_noticed(self):
-        whole = ("It was the birthday of Milo the owl, but nobody on the hill "
-                 "seemed to know. Milo flew away and hid behind the three tall "
-                 "stones. Then Bella the frog jumped by with a plum cake. "
-                 "\"Happy birthday, Milo!\" said Bella. \"I made this for "
-                 "you.\" They ate until the plate was empty. That night Milo "
+        whole = ("It was the birthday of Hugo the owl, but nobody on the hill "
+                 "seemed to know. Hugo flew away and hid behind the three tall "
+                 "stones. Then Cora the frog jumped by with a plum cake. "
+                 "\"Happy birthday, Hugo!\" said Cora. \"I made this for "
+                 "you.\" They ate until the plate was empty. That night Hugo "
                  "the owl slept very well.")
-        self.assertTrue(stories.is_story(whole))
+        self.assertIsNotNone(stories.parse_story(whole))
         for old, new in (("flew", "swam"), ("jumped", "flew"),
-                         ("Milo the owl slept", "Milo the frog slept"),
-                         ("!\" said Bella", "!\" said Milo"),
+                         ("Hugo the owl slept", "Hugo the frog slept"),
+                         ("!\" said Cora", "!\" said Hugo"),
                          ("the plate was", "the pot was"),
                          ("behind the three", "under the three"),
-                         ("Bella the frog", "Bella the owl"),
+                         ("Cora the frog", "Cora the owl"),
                          (" slept very well.", " slept very well. The end."),
                          (" They ate until the plate was empty.", "")):
             self.assertIn(old, whole)
-            self.assertFalse(stories.is_story(whole.replace(old, new)), new)
-        lost = ("Once upon a time a shy duck named Tulelle lived by the river. "
+            self.assertIsNone(stories.parse_story(whole.replace(old, new)),
+                              new)
+        lost = ("Once upon a time a shy duck named Tilda lived by the river. "
                 "One day she could not find her red hat. She looked up in the "
                 "attic, but it was not there. Then she met Bruno the snail. "
-                "\"Let us look under the wooden bridge,\" said Bruno. Tulelle "
+                "\"Let us look under the wooden bridge,\" said Bruno. Tilda "
                 "waddled there, and there was the red hat! \"Thank you, "
-                "Bruno,\" said Tulelle. And they are still the best of friends "
+                "Bruno,\" said Tilda. And they are still the best of friends "
                 "by the river.")
-        self.assertTrue(stories.is_story(lost))
+        self.assertIsNotNone(stories.parse_story(lost))
         for old, new in (("She looked", "He looked"), ("her red", "his red"),
                          ("the red hat!", "the blue hat!")):
-            self.assertFalse(stories.is_story(lost.replace(old, new)), new)
+            self.assertIsNone(stories.parse_story(lost.replace(old, new)),
+                              new)
 
 
 class TextTest(unittest.TestCase):
@@ -162,7 +172,7 @@ class TextTest(unittest.TestCase):
 
 # CRC-32 of the lines: another one is another training text, and then the
 # models in examples/models are no longer what the scripts make.
-DATES, STORIES = 427370399, 57833775
+DATES, STORIES = 427370399, 729322517
 
 if __name__ == "__main__":
     unittest.main()
