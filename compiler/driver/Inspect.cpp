@@ -32,7 +32,7 @@ static int inspectSpec(const std::string &path) {
   }
   outs() << "model " << model->name << ": "
          << (model->kind == spec::Kind::Encoder ? "encoder" : "decoder")
-         << ", hidden " << model->hidden << ", " << model->stack.layers
+         << ", hidden " << model->hidden << ", " << model->mainStack().layers
          << " layers, vocab " << model->vocab << ", at most "
          << model->maxPositions << " positions\n";
   double numbers = 0;
@@ -53,7 +53,7 @@ static int inspectSpec(const std::string &path) {
          << megabytes(numbers * sizeof(float)) << " as f32\n"
          << "layers: " << llvm::format("%.3f", products / 1e6)
          << " MFLOP a token in products, attention besides\n";
-  for (const spec::LayerRun &run : model->stack.runs) {
+  for (const spec::LayerRun &run : model->mainStack().runs) {
     outs() << "  " << run.prefix << " x " << run.count << ":";
     for (const spec::Sublayer &sublayer : run.sublayers) {
       outs() << ' ' << sublayer.name;

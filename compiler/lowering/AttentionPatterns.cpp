@@ -37,7 +37,8 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
         emptyRows(b, op.getQuery(), transformer::widthOf(op.getQuery()));
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
         op, init.getType(), op.getQuery(), buildScale(b, op), op.getCache(),
-        op.getLayer(), op.getBatch(), init, op.getMask(), op.getNumHeads());
+        op.getLayer(), op.getBatch(), op.getBias(), init, op.getMask(),
+        op.getNumHeads(), op.getWindowAttr());
     return success();
   }
 };

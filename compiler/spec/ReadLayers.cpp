@@ -21,18 +21,17 @@ void SpecReader::readLayers(const Json &layers) {
       addRun(*block, std::min(*repeat, maxLayers));
     }
   }
-  Stack &stack = model.stack;
-  if (stack.layers > maxLayers) {
+  if (stack->layers > maxLayers) {
     error(layers.place, BadBlock,
           "expected at most " + std::to_string(maxLayers) + " layers, got " +
-              std::to_string(stack.layers));
+              std::to_string(stack->layers));
   }
-  for (LayerRun &run : stack.runs) {
-    run.prefix = stack.name + ".layers";
-    if (stack.runs.size() > 1) {
+  for (LayerRun &run : stack->runs) {
+    run.prefix = stack->name + ".layers";
+    if (stack->runs.size() > 1) {
       run.prefix += "." + std::to_string(run.first);
     }
-    if (stack.runs.size() > 1 && run.count > 1) {
+    if (stack->runs.size() > 1 && run.count > 1) {
       run.prefix += "-" + std::to_string(run.first + run.count - 1);
     }
   }
@@ -74,14 +73,13 @@ void SpecReader::readRepeated(const Json &layers) {
 }
 
 void SpecReader::addRun(const Json &block, int64_t count) {
-  Stack &stack = model.stack;
   checkFields(block, blockType(), diagnostics);
-  LayerRun run{"", stack.layers, count, readBlock(block)};
-  stack.layers += count;
-  if (!stack.runs.empty() && stack.runs.back().sublayers == run.sublayers) {
-    stack.runs.back().count += count;
+  LayerRun run{"", stack->layers, count, readBlock(block)};
+  stack->layers += count;
+  if (!stack->runs.empty() && stack->runs.back().sublayers == run.sublayers) {
+    stack->runs.back().count += count;
   } else {
-    stack.runs.push_back(std::move(run));
+    stack->runs.push_back(std::move(run));
   }
 }
 
@@ -198,16 +196,61 @@ std::vector<bool> SpecReader::selectLayers(const Json &selector,
   return selected;
 }
 
-void SpecReader::warnWithoutFinalNorm(const Json &stack) {
-  bool pre = !model.stack.runs.empty() && !model.stack.finalNorm &&
-             !stack.find("final_norm");
-  for (const LayerRun &run : model.stack.runs) {
+/// What the layers of a stack must have in common.
+void SpecReader::checkStack(const Json &json) {
+  const Attention *biased = nullptr;
+  bool rotary = false;
+  for (const LayerRun &run : stack->runs) {
+    bool cross = false;
+    for (const Sublayer &sublayer : run.sublayers) {
+      const auto *attn = std::get_if<Attention>(&sublayer.f);
+      cross |= attn && attn->cross;
+      rotary |= attn && attn->rotary;
+      if (!attn || !attn->positionBias) {
+        continue;
+      }
+      biased = biased ? biased : attn;
+      if (attn->numHeads != biased->numHeads) {
+        error(json.find("position_bias")->place, BadBias,
+              "expected as many heads in every attention that it is added to "
+              "(the table has a column a head), got " +
+                  std::to_string(biased->numHeads) + " and " +
+                  std::to_string(attn->numHeads));
+        return;
+      }
+    }
+    if (model.kind == Kind::EncoderDecoder && stack->name == "decoder" &&
+        !cross) {
+      error(json.find("layers")->place, Unsupported,
+            "expected a cross-attention in every layer of the decoder (others "
+            "are not supported by this tfc), got none in layer " +
+                std::to_string(run.first));
+      return;
+    }
+  }
+  if (stack->positionBias && !biased && stack->layers > 0) {
+    error(json.find("position_bias")->place, BadBias,
+          "expected an attention that it is added to, got none");
+  }
+  if (rotary && stack->embeddings.position) {
+    report(diagnostics, json.at({"embeddings", "position"})->place,
+           TwoPositions,
+           "expected kind \"none\" (positions are in the rotary attention "
+           "already), got \"learned\"",
+           Severity::Warning);
+  }
+}
+
+void SpecReader::warnWithoutFinalNorm(const Json &json) {
+  bool pre =
+      !stack->runs.empty() && !stack->finalNorm && !json.find("final_norm");
+  for (const LayerRun &run : stack->runs) {
     for (const Sublayer &sublayer : run.sublayers) {
       pre = pre && sublayer.preNorm && !sublayer.postNorm;
     }
   }
   if (pre) {
-    report(diagnostics, stack.place.child("final_norm"), BadBlock,
+    report(diagnostics, json.place.child("final_norm"), BadBlock,
            "expected a final norm (every layer has its norms in front), got "
            "nothing; \"none\" says that there is none",
            Severity::Warning);

@@ -25,12 +25,26 @@ template <typename Strings> Json listOf(const Strings &strings) {
   return list;
 }
 
+const char *nameOf(Kind kind) {
+  return kind == Kind::Encoder   ? "encoder"
+         : kind == Kind::Decoder ? "decoder"
+                                 : "encoder_decoder";
+}
+
+const char *nameOf(Norm::Kind kind) {
+  return kind == Norm::Kind::RmsNorm ? "rmsnorm" : "layernorm";
+}
+
 Json writeNorm(const std::optional<Norm> &norm) {
   if (!norm) {
     return "none";
   }
   return objectOf(
-      {{"kind", "layernorm"}, {"eps", norm->eps}, {"bias", norm->bias}});
+      {{"kind", nameOf(norm->kind)}, {"eps", norm->eps}, {"bias", norm->bias}});
+}
+
+Json writeTable(int64_t rows, int64_t hidden) {
+  return objectOf({{"rows", rows}, {"dim", hidden}});
 }
 
 Json writeEmbeddings(const Embeddings &embeddings, int64_t hidden) {
@@ -54,15 +68,59 @@ Json writeEmbeddings(const Embeddings &embeddings, int64_t hidden) {
     }
     segments.items.push_back(std::move(item));
   }
-  return objectOf(
-      {{"token", objectOf({{"rows", embeddings.tokenRows}, {"dim", hidden}})},
-       {"position", std::move(position)},
-       {"segments", std::move(segments)},
-       {"norm", writeNorm(embeddings.norm)}});
+  bool shared = embeddings.tokenTable == "shared.token.weight";
+  Json token = shared ? objectOf({{"use", "shared.token"}})
+                      : writeTable(embeddings.tokenRows, hidden);
+  token.set("scale", embeddings.tokenScale);
+  return objectOf({{"token", std::move(token)},
+                   {"position", std::move(position)},
+                   {"segments", std::move(segments)},
+                   {"norm", writeNorm(embeddings.norm)}});
+}
+
+Json writeScaling(const Rotary &rotary) {
+  const RotaryScaling &scaling = rotary.scaling;
+  switch (scaling.kind) {
+  case RotaryScaling::Kind::None:
+    return "none";
+  case RotaryScaling::Kind::Linear:
+    return objectOf({{"kind", "linear"}, {"factor", scaling.factor}});
+  case RotaryScaling::Kind::Dynamic:
+    return objectOf({{"kind", "dynamic"}, {"factor", scaling.factor}});
+  case RotaryScaling::Kind::Llama3:
+    return objectOf({{"kind", "llama3"},
+                     {"factor", scaling.factor},
+                     {"low_freq_factor", scaling.lowFreqFactor},
+                     {"high_freq_factor", scaling.highFreqFactor},
+                     {"original_max", scaling.originalMax}});
+  case RotaryScaling::Kind::Yarn:
+    return objectOf({{"kind", "yarn"},
+                     {"factor", scaling.factor},
+                     {"original_max", scaling.originalMax},
+                     {"attention_factor", rotary.factor},
+                     {"beta_fast", scaling.betaFast},
+                     {"beta_slow", scaling.betaSlow},
+                     {"truncate", scaling.truncate}});
+  }
+  return "none";
+}
+
+Json writeRotary(const std::optional<Rotary> &rotary) {
+  if (!rotary) {
+    return "none";
+  }
+  return objectOf({{"style", rotary->interleaved ? "interleaved" : "half"},
+                   {"dim", rotary->dim},
+                   {"theta", rotary->theta},
+                   {"scaling", writeScaling(*rotary)}});
 }
 
 Json writeAttention(const Attention &attn) {
   bool usual = attn.scale == 1 / std::sqrt(double(attn.headDim));
+  Json window = "none";
+  if (attn.window) {
+    window = objectOf({{"left", *attn.window}, {"right", 0}});
+  }
   return objectOf({{"num_heads", attn.numHeads},
                    {"num_kv_heads", attn.numKvHeads},
                    {"head_dim", attn.headDim},
@@ -72,7 +130,10 @@ Json writeAttention(const Attention &attn) {
                                       {"o", attn.oBias}})},
                    {"scale", usual ? Json("rsqrt_head_dim") : Json(attn.scale)},
                    {"scale_by_inverse_layer", attn.scaleByInverseLayer},
-                   {"causal", attn.causal}});
+                   {"causal", attn.causal},
+                   {"window", std::move(window)},
+                   {"rotary", writeRotary(attn.rotary)},
+                   {"use_position_bias", attn.positionBias}});
 }
 
 Json writeFfn(const Ffn &ffn) {
@@ -99,7 +160,15 @@ Json writeStack(const Stack &stack, int64_t hidden) {
         objectOf({{"repeat", run.count},
                   {"block", objectOf({{"sublayers", std::move(sublayers)}})}}));
   }
+  Json bias = "none";
+  if (stack.positionBias) {
+    bias = objectOf({{"kind", "bucket"},
+                     {"buckets", stack.positionBias->buckets},
+                     {"max_distance", stack.positionBias->maxDistance},
+                     {"bidirectional", stack.positionBias->bidirectional}});
+  }
   return objectOf({{"embeddings", writeEmbeddings(stack.embeddings, hidden)},
+                   {"position_bias", std::move(bias)},
                    {"layers", std::move(layers)},
                    {"final_norm", writeNorm(stack.finalNorm)}});
 }
@@ -111,8 +180,10 @@ Json nameIn(const std::string &path) {
 
 struct StepWriter {
   Json operator()(const TakeStep &step) const {
-    bool first = step.at == TakeStep::At::First;
-    return objectOf({{"op", "take"}, {"at", first ? "first" : "last_nonpad"}});
+    const char *at = step.at == TakeStep::At::First        ? "first"
+                     : step.at == TakeStep::At::LastNonpad ? "last_nonpad"
+                                                           : "last_eos";
+    return objectOf({{"op", "take"}, {"at", at}});
   }
   Json operator()(const DenseStep &step) const {
     return objectOf({{"op", "dense"},
@@ -124,7 +195,7 @@ struct StepWriter {
   Json operator()(const NormStep &step) const {
     return objectOf({{"op", "norm"},
                      {"name", nameIn(step.path)},
-                     {"kind", "layernorm"},
+                     {"kind", nameOf(step.norm.kind)},
                      {"eps", step.norm.eps},
                      {"bias", step.norm.bias}});
   }
@@ -140,6 +211,9 @@ struct StepWriter {
   }
   Json operator()(const SplitStep &step) const {
     return objectOf({{"op", "split"}, {"names", listOf(step.names)}});
+  }
+  Json operator()(const ScaleStep &step) const {
+    return objectOf({{"op", "scale"}, {"by", step.factor}});
   }
   Json operator()(const ActStep &step) const {
     return objectOf({{"op", "act"}, {"kind", nameOf(step.act)}});
@@ -211,15 +285,20 @@ std::string writeSpec(const ModelSpec &model, const KeptParts &kept) {
   if (model.maxPositions > 0) {
     dims.set("max_positions", model.maxPositions);
   }
-  Json spec = objectOf(
-      {{"tfc", 1},
-       {"name", model.name},
-       {"kind", model.kind == Kind::Encoder ? "encoder" : "decoder"},
-       {"dims", std::move(dims)},
-       {model.stack.name.c_str(), writeStack(model.stack, model.hidden)},
-       {"heads", writeHeads(model.heads)},
-       {"outputs", writeOutputs(model)},
-       {"tokens", kept.tokens}});
+  Json spec = objectOf({{"tfc", 1},
+                        {"name", model.name},
+                        {"kind", nameOf(model.kind)},
+                        {"dims", std::move(dims)}});
+  if (model.sharedRows > 0) {
+    Json table = writeTable(model.sharedRows, model.hidden);
+    spec.set("shared", objectOf({{"token", std::move(table)}}));
+  }
+  for (const Stack *stack : model.stacks()) {
+    spec.set(stack->name, writeStack(*stack, model.hidden));
+  }
+  spec.set("heads", writeHeads(model.heads));
+  spec.set("outputs", writeOutputs(model));
+  spec.set("tokens", kept.tokens);
   if (kept.generation.isObject()) {
     spec.set("generation", kept.generation);
   }

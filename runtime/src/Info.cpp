@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Info.h"
 
+#include "runtime/src/Decoding.h"
+
 namespace tfc::rt {
 
-PortTables::PortTables(const Model &model) {
+PortTables::PortTables(const Model &model)
+    : decoding(defaultDecoding(model.table())) {
   const tfc_entry_v0 &entry = model.forwardEntry();
   for (uint32_t i = 0; i < entry.n_inputs; ++i) {
     const tfc_port_v0 &port = entry.inputs[i];
@@ -46,6 +49,7 @@ tfc_model_info describe(const Model &model, const PortTables &ports) {
   info.outputs = ports.outputs.data();
   info.n_inputs = static_cast<uint32_t>(ports.inputs.size());
   info.n_outputs = static_cast<uint32_t>(ports.outputs.size());
+  info.decoding = &ports.decoding;
   info.threads = model.numThreads();
   info.weight_bytes = model.weightBytes();
   if (cache.layers != 0) {

@@ -222,7 +222,7 @@ std::string faultOfModule(const tfc_module_v0 &module) {
     return "at least one program";
   }
   if ((module.n_weights && !module.weights) || (module.n_eos && !module.eos) ||
-      (module.n_prefixes && !module.prefixes) ||
+      !module.generation || (module.n_prefixes && !module.prefixes) ||
       (module.n_aliases && !module.aliases)) {
     return "tables of the lengths it states";
   }

@@ -1,25 +1,30 @@
-// Continuous batching with greedy choice.
+// Continuous batching.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Session.h"
 
+#include "runtime/src/Decoding.h"
+
 #include <algorithm>
-#include <cmath>
 
 namespace tfc::rt {
 
 Session::Session(const Model &model, const tfc_entry_v0 &entry)
     : model(model), entry(entry), runner(model, entry), ids(tokenPort(entry)),
-      wanted(entry.n_outputs, 0) {
+      wanted(entry.n_outputs, 0), scores(model.host()) {
   wanted[model.logitsPort()] = 1;
+}
+
+Error cannotGenerate(const Model &model) {
+  return makeError(Code::Unsupported, model.path(), ": expected a model ",
+                   "that generates (an output \"logits\" of every token), ",
+                   "got one that cannot");
 }
 
 Result<std::unique_ptr<Session>> Session::create(const Model &model,
                                                  uint64_t maxCacheBytes) {
   const tfc_entry_v0 *entry = model.generateEntry();
   if (!entry || tokenPort(*entry) < 0) {
-    return makeError(Code::Unsupported, model.path(), ": expected a model ",
-                     "that generates (an output \"logits\" of every token), ",
-                     "got one that cannot");
+    return cannotGenerate(model);
   }
   std::unique_ptr<Session> session(new Session(model, *entry));
   Status status = session->runner.openCache(maxCacheBytes);
@@ -39,7 +44,8 @@ uint64_t Session::add(Prompt prompt) {
 
 Result<uint64_t> Session::add(const int64_t *tokens, int64_t count,
                               int64_t maxNewTokens,
-                              std::optional<std::vector<int64_t>> eos) {
+                              std::optional<std::vector<int64_t>> eos,
+                              const tfc_decoding_options *decoding) {
   if (!tokens || count < 1 || maxNewTokens < 1) {
     return makeError(Code::InvalidArgument,
                      "expected a prompt and new tokens, "
@@ -59,6 +65,23 @@ Result<uint64_t> Session::add(const int64_t *tokens, int64_t count,
   const tfc_module_v0 &table = model.table();
   prompt->eos = eos ? std::move(*eos)
                     : std::vector<int64_t>(table.eos, table.eos + table.n_eos);
+  tfc_decoding_options how = decoding ? *decoding : defaultDecoding(table);
+  if (!decoding) {
+    how.num_beams = 1;
+  }
+  Status status = checkDecoding(how, entry.inputs[ids].limit);
+  if (status && (how.num_beams > 1 || how.num_return_sequences > 1)) {
+    status = makeError(Code::Unsupported, "expected one beam and one returned ",
+                       "sequence in a session, got ", how.num_beams, " and ",
+                       how.num_return_sequences);
+  }
+  if (!status) {
+    return std::move(status.error());
+  }
+  prompt->choice.rules = makeScoreRules(how, prompt->eos, count, maxNewTokens);
+  prompt->choice.seed = how.seed;
+  prompt->choice.tokens.assign(tokens, tokens + count);
+  prompt->choice.promptLength = count;
   return add(std::move(*prompt));
 }
 
@@ -151,53 +174,28 @@ Status Session::fillBatch() {
   return {};
 }
 
-namespace {
-
-struct Choice {
-  const float *logits;
-  int64_t width;
-  tfc_new_token *tokens;
-};
-
-/// The greatest logit, the first among equals; a NaN is greater than anything,
-/// as it is for torch.
-void choose(void *arg, int64_t begin, int64_t end, uint32_t) {
-  const Choice &choice = *static_cast<const Choice *>(arg);
-  for (int64_t row = begin; row < end; ++row) {
-    const float *logits = choice.logits + row * choice.width;
-    int64_t best = 0;
-    for (int64_t i = 1; i < choice.width && !std::isnan(logits[best]); ++i) {
-      if (logits[i] > logits[best] || std::isnan(logits[i])) {
-        best = i;
-      }
-    }
-    choice.tokens[row].token = best;
-  }
-}
-
-} // namespace
-
 Status Session::pickTokens() {
+  choices.clear();
   for (const Sequence &sequence : sequences) {
-    results.push_back({sequence.id, 0, TFC_RUNNING, 0});
+    choices.push_back(&sequence.next.choice);
   }
   uint32_t port = model.logitsPort();
-  Choice choice{runner.output(port), entry.outputs[port].width, results.data()};
-  const tfc_host_v0 &host = model.host();
-  host.parallel_for(host.ctx, static_cast<int64_t>(results.size()), choose,
-                    &choice);
-  for (const tfc_new_token &result : results) {
-    if (result.token >= entry.inputs[ids].limit) {
+  scores.choose(runner.output(port), entry.outputs[port].width, choices,
+                chosen);
+  for (size_t s = 0; s < sequences.size(); ++s) {
+    if (chosen[s] >= entry.inputs[ids].limit) {
       return makeError(Code::Incompatible, model.path(), ": expected token ",
                        "ids below ", entry.inputs[ids].limit,
-                       " (the embedding's rows), got ", result.token);
+                       " (the embedding's rows), got ", chosen[s]);
     }
+    results.push_back({sequences[s].id, chosen[s], TFC_RUNNING, 0});
   }
   return {};
 }
 
 void Session::advance(Sequence &sequence, int64_t token) {
   Prompt &next = sequence.next;
+  next.choice.tokens.push_back(static_cast<int32_t>(token));
   sequence.past += sequence.count(ids);
   next.spectator.clear();
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {

@@ -4,6 +4,7 @@
 #ifndef TFC_RUNTIME_SRC_SESSION_H
 #define TFC_RUNTIME_SRC_SESSION_H
 
+#include "runtime/src/ChooseTokens.h"
 #include "runtime/src/Inputs.h"
 #include "runtime/src/Runner.h"
 
@@ -19,14 +20,18 @@ struct Prompt {
   int64_t nextPosition = 0;
   int64_t maxNewTokens = 0;
   std::vector<int64_t> eos;
+  Choice choice; // of the next token
 };
 
-/// Row `row` of a padded batch as a prompt, without its end tokens: masked
-/// tokens are dropped, positions count the tokens before. Errors:
+/// Row `row` of a padded batch as a prompt, without its end tokens and choice:
+/// masked tokens are dropped, positions count the tokens before. Errors:
 /// InvalidArgument when prompt and new tokens exceed the model's positions.
 Result<Prompt> promptOfRow(const Model &model, const tfc_entry_v0 &entry,
                            const InputBatch &batch, int64_t row,
                            int64_t maxNewTokens);
+
+/// The error of a model that cannot generate.
+Error cannotGenerate(const Model &model);
 
 class Session {
 public:
@@ -37,10 +42,12 @@ public:
   /// Adds a checked prompt.
   uint64_t add(Prompt prompt);
   /// Adds plain tokens at positions 0, 1, ...; eos, when given, replaces the
-  /// model's list. Errors: InvalidArgument.
+  /// model's list, and decoding the model's defaults, of which the beams are
+  /// not taken. Errors: InvalidArgument, Unsupported (beams).
   Result<uint64_t> add(const int64_t *tokens, int64_t count,
                        int64_t maxNewTokens,
-                       std::optional<std::vector<int64_t>> eos);
+                       std::optional<std::vector<int64_t>> eos,
+                       const tfc_decoding_options *decoding = nullptr);
   /// Errors: NotFound.
   Status remove(uint64_t id);
 
@@ -75,6 +82,9 @@ private:
   uint64_t lastId = 0;
   std::vector<Sequence> sequences;
   std::vector<uint8_t> wanted;
+  ScoreRows scores;
+  std::vector<const Choice *> choices; // of all sequences, in a step
+  std::vector<int64_t> chosen;
   std::vector<tfc_new_token> results;
 };
 

@@ -319,6 +319,9 @@ static const char *const prefixes[] = {"", "model."};
 static const char *const aliases[] = {".weight", ".gamma"};
 static const int64_t eos[] = {3, 5};
 
+static const tfc_generation_v0 generation = {-1, -1, 0, 0, 0, 1, TFC_EARLY_NO,
+                                             0,  50, 1, 1, 0, 1, 1};
+
 static const tfc_module_v0 module = {
     {FAKE_VERSION, 0, "fake", "hand"},
     "{\"name\":\"fake\"}",
@@ -332,11 +335,13 @@ static const tfc_module_v0 module = {
     POSITIONS,
     FAKE_PAD,
     1,
+    -1,
     eos,
     prefixes,
     aliases,
     weights,
     programs + FAKE_FIRST,
+    &generation,
 };
 
 const tfc_module_header *tfc_module_query(uint32_t max_version);
