@@ -56,17 +56,43 @@ struct Embeddings {
   std::optional<Norm> norm;
 };
 
+/// How frequencies are stretched for contexts longer than those of the
+/// training.
+struct RotaryScaling {
+  enum class Kind { None, Linear, Dynamic, Llama3, Yarn } kind = Kind::None;
+  double factor = 1;
+  /// Of llama3 and yarn: the longest context of the training.
+  int64_t originalMax = 0;
+  double lowFreqFactor = 1, highFreqFactor = 4; // llama3
+  double betaFast = 32, betaSlow = 1;           // yarn
+  bool truncate = true;                         // yarn
+  auto fields() const {
+    return std::tie(kind, factor, originalMax, lowFreqFactor, highFreqFactor,
+                    betaFast, betaSlow, truncate);
+  }
+  friend bool operator==(const RotaryScaling &a, const RotaryScaling &b) {
+    return a.fields() == b.fields();
+  }
+};
+
 /// Rotation of the first 2 * frequencies.size() columns of each query and key
-/// head by position * frequency (Su et al. 2021, arXiv:2104.09864). Scaling of
-/// the context is in the numbers: `frequencies` are the final ones, `factor`
-/// multiplies cosine and sine (yarn).
+/// head by position * frequency (Su et al. 2021, arXiv:2104.09864). Who
+/// computes needs `interleaved`, `frequencies` and `factor` alone: they have
+/// the rest in them.
 struct Rotary {
   bool interleaved = false;
+  int64_t dim = 0; // even
+  double theta = 0;
+  RotaryScaling scaling;
+  /// Radians per position, each an f32 number.
   std::vector<double> frequencies;
+  /// Of cosine and sine (yarn's attention_factor).
   double factor = 1;
+  auto fields() const {
+    return std::tie(interleaved, dim, theta, scaling, frequencies, factor);
+  }
   friend bool operator==(const Rotary &a, const Rotary &b) {
-    return a.interleaved == b.interleaved && a.frequencies == b.frequencies &&
-           a.factor == b.factor;
+    return a.fields() == b.fields();
   }
 };
 
@@ -242,12 +268,19 @@ struct ModelSpec {
   std::string name;
   Kind kind = Kind::Encoder;
   int64_t hidden = 0, vocab = 0, maxPositions = 0;
+  /// Of the table "shared.token.weight" [rows, hidden]; 0: there is none.
+  int64_t sharedRows = 0;
   /// Each where the kind has it.
   std::optional<Stack> encoder, decoder;
-  /// The stack that generates, or the only one.
-  Stack &mainStack() { return kind == Kind::Encoder ? *encoder : *decoder; }
-  const Stack &mainStack() const {
-    return kind == Kind::Encoder ? *encoder : *decoder;
+  /// The stacks that there are, the encoder first.
+  std::vector<const Stack *> stacks() const {
+    std::vector<const Stack *> all;
+    for (const std::optional<Stack> *stack : {&encoder, &decoder}) {
+      if (*stack) {
+        all.push_back(&**stack);
+      }
+    }
+    return all;
   }
   std::vector<Head> heads;
   std::vector<Output> outputs;
