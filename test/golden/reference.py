@@ -158,4 +158,4 @@ def beams(model, inputs, new_tokens, noise, **options):
             logits_processor=hf.LogitsProcessorList([Noise(seed, noise)]),
             **options).sequences)
         for seed in range(4))
-    return plain.sequences, plain.sequences_scores, stable
+    return plain.sequences, plain.sequences_scores.contiguous(), stable

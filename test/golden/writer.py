@@ -195,7 +195,9 @@ class Writer:
         """One generation under the model's generation_config; returns its
         entry for cases.json."""
         expected = {}
-        if "num_beams" in options:
+        has_beams = ((model.generation_config.num_beams or 1) > 1 or
+                     "num_beams" in options)
+        if has_beams:
             sequences, expected["sequences_scores"], calm = reference.beams(
                 model, inputs, new_tokens, NOISE, **options)
         else:
@@ -213,7 +215,7 @@ class Writer:
             entry["new_tokens"] = new_tokens
         if options:
             entry["options"] = options
-        if model.generation_config.num_beams or "num_beams" in options:
+        if has_beams:
             entry["needs"] = "beams"
         return entry
 
