@@ -6,6 +6,16 @@
 using namespace mlir;
 using namespace tfc::transformer;
 
+static LogicalResult expectFinite(Operation *op, const APFloat &scale) {
+  if (scale.isFinite()) {
+    return success();
+  }
+  return op->emitOpError() << "expected a finite scale, got "
+                           << scale.convertToDouble();
+}
+
+//===-- attention ---------------------------------------------------------===//
+
 LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location>,
                                             Adaptor adaptor,
@@ -18,9 +28,8 @@ LogicalResult AttentionOp::verify() {
   CacheType cache = getCache().getType();
   int64_t heads = getNumHeads(), kvHeads = cache.getKvHeads();
   // attention_c1
-  if (heads < 1 || heads % kvHeads != 0) {
-    return emitOpError() << "expected a positive multiple of " << kvHeads
-                         << " heads (kv_heads of the cache), got " << heads;
+  if (failed(expectHeads(*this, heads, kvHeads))) {
+    return failure();
   }
   // attention_c2
   if (failed(expectSize(*this, "query of width", widthOf(getQuery()),
@@ -38,9 +47,21 @@ LogicalResult AttentionOp::verify() {
     }
   }
   // attention_c4
-  if (!getScale().isFinite()) {
-    return emitOpError() << "expected a finite scale, got "
-                         << getScale().convertToDouble();
+  if (failed(expectFinite(*this, getScale()))) {
+    return failure();
+  }
+  // attention_c5
+  if (failed(expectDistances(*this, getBias(), heads))) {
+    return failure();
+  }
+  // attention_c6
+  if (failed(expectWindow(*this, getWindow(), getMask()))) {
+    return failure();
+  }
+  // attention_c7
+  if (cache.isCross()) {
+    return emitOpError() << "expected a cache that attention may append to, "
+                            "got a cross cache";
   }
   return success();
 }
@@ -51,5 +72,46 @@ void AttentionOp::getEffects(
   effects.emplace_back(MemoryEffects::Read::get(), &getCacheMutable(),
                        CacheResource::get());
   effects.emplace_back(MemoryEffects::Write::get(), &getCacheMutable(),
+                       CacheResource::get());
+}
+
+//===-- cross_attention ---------------------------------------------------===//
+
+LogicalResult CrossAttentionOp::inferReturnTypes(MLIRContext *,
+                                                 std::optional<Location>,
+                                                 Adaptor adaptor,
+                                                 SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getQuery().getType());
+  return success();
+}
+
+LogicalResult CrossAttentionOp::verify() {
+  CacheType cache = getCache().getType();
+  int64_t heads = getNumHeads();
+  // cross_attention_c1
+  if (failed(expectHeads(*this, heads, cache.getKvHeads()))) {
+    return failure();
+  }
+  // cross_attention_c2
+  if (failed(expectSize(*this, "query of width", widthOf(getQuery()),
+                        heads * cache.getHeadDim(),
+                        "num_heads times head_dim"))) {
+    return failure();
+  }
+  // cross_attention_c3
+  if (failed(expectFinite(*this, getScale()))) {
+    return failure();
+  }
+  // cross_attention_c4
+  if (!cache.isCross()) {
+    return emitOpError() << "expected a cross cache, got " << cache;
+  }
+  return success();
+}
+
+void CrossAttentionOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  effects.emplace_back(MemoryEffects::Read::get(), &getCacheMutable(),
                        CacheResource::get());
 }

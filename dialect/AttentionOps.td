@@ -15,13 +15,18 @@ def Transformer_AttentionOp
     then, for every head h and every new token t, with g the key-value head of
     h (`h / (num_heads / kv_heads)`) and j over the visible positions:
 
-    `y[t,h] = sum_j softmax_j(scale * q[t,h] . K[j,g]) V[j,g]`
+    `y[t,h] = sum_j softmax_j(scale * q[t,h] . K[j,g] + b(h, j - i)) V[j,g]`
 
     (Vaswani et al. 2017, arXiv:1706.03762.) Visible are, of a sequence that
     had `past` positions before its `count` new tokens and shows `keys` of them:
     with `bidirectional` the first `keys`; with `causal`, for its token number
-    i, the first `min(keys, past + i + 1)`. With `scale_by_inverse_layer` the
+    i, the first `min(keys, past + i + 1)`; of these, with a `window` of W,
+    those from position `past + i - W` on. With `scale_by_inverse_layer` the
     scale is divided by `layer + 1`.
+
+    `b` is the operand `bias` at the distance of key and query, `bias[h, M + d]`
+    with d the difference of their positions, at least -M and at most M; without
+    that operand it is 0. `transformer.distance_bias` makes one.
 
     ```mlir
     %y = transformer.attention %q, %k, %v, %cache[%layer], %batch causal
@@ -31,24 +36,67 @@ def Transformer_AttentionOp
     ```
 
     Shapes: query and result `[T, num_heads * head_dim]`, key and value
-    `[T, kv_heads * head_dim]`.
+    `[T, kv_heads * head_dim]`, bias `[num_heads, 2 M + 1]`.
 
     Constraints:
     * C1. num_heads is a positive multiple of the cache's kv_heads.
     * C2. query is num_heads * head_dim wide.
     * C3. key and value are kv_heads * head_dim wide.
     * C4. scale is finite.
+    * C5. bias has num_heads rows and an odd width.
+    * C6. a window is at least 0, and of causal attention.
+    * C7. the cache is not a cross cache.
   }];
   let arguments = (ins Transformer_Rows:$query, Transformer_Rows:$key,
                        Transformer_Rows:$value, Transformer_CacheType:$cache,
                        Index:$layer, Transformer_BatchType:$batch,
+                       Optional<Transformer_Matrix>:$bias,
                        Transformer_Mask:$mask, I64Attr:$num_heads,
-                       F64Attr:$scale, UnitAttr:$scale_by_inverse_layer);
+                       F64Attr:$scale, UnitAttr:$scale_by_inverse_layer,
+                       OptionalAttr<I64Attr>:$window);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $query `,` $key `,` $value `,` $cache `[` $layer `]` `,` $batch $mask
-    `heads` $num_heads (`scale_by_inverse_layer` $scale_by_inverse_layer^)?
+    $query `,` $key `,` $value `,` $cache `[` $layer `]` `,` $batch
+    (`bias` $bias^)? $mask `heads` $num_heads (`window` $window^)?
+    (`scale_by_inverse_layer` $scale_by_inverse_layer^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($cache)
+    (`,` type($bias)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Transformer_CrossAttentionOp
+    : Transformer_Op<"cross_attention", [InferTypeOpAdaptor,
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "attention over what the encoder left in the cross cache";
+  let description = [{
+    `y[t,h] = sum_j softmax_j(scale * q[t,h] . K[j,g]) V[j,g]`, with g as in
+    `transformer.attention` and j over all positions that `cache[layer]` holds
+    of the token's sequence: a `transformer.cache_write` of the entry `encode`
+    put them there. There is no mask.
+
+    ```mlir
+    %y = transformer.cross_attention %q, %cross[%layer], %batch heads 4
+           {scale = 0.196 : f64}
+           : tensor<?x104xf32>,
+             !transformer.cache<cross, layers = 2, kv_heads = 4, head_dim = 26>
+    ```
+
+    Shapes: query and result `[T, num_heads * head_dim]`.
+
+    Constraints:
+    * C1. num_heads is a positive multiple of the cache's kv_heads.
+    * C2. query is num_heads * head_dim wide.
+    * C3. scale is finite.
+    * C4. the cache is a cross cache.
+  }];
+  let arguments = (ins Transformer_Rows:$query, Transformer_CacheType:$cache,
+                       Index:$layer, Transformer_BatchType:$batch,
+                       I64Attr:$num_heads, F64Attr:$scale);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $query `,` $cache `[` $layer `]` `,` $batch `heads` $num_heads attr-dict `:`
+    type($query) `,` type($cache)
   }];
   let hasVerifier = 1;
 }

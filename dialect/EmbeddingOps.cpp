@@ -1,10 +1,14 @@
-// Table look-ups: inference and verifiers.
+// Table look-ups and positions: inference and verifiers.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tfc::transformer;
+
+//===-- embedding ---------------------------------------------------------===//
 
 LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location>,
@@ -23,6 +27,94 @@ LogicalResult EmbeddingOp::verify() {
   if (offset < 0 || offset >= rows) {
     return emitOpError() << "expected offset in [0, " << rows
                          << ") (the rows of the table), got " << offset;
+  }
+  return success();
+}
+
+//===-- rotary_angles -----------------------------------------------------===//
+
+LogicalResult RotaryAnglesOp::inferReturnTypes(MLIRContext *context,
+                                               std::optional<Location>,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  auto positions = cast<RankedTensorType>(adaptor.getPositions().getType());
+  int64_t width = 2 * static_cast<int64_t>(adaptor.getFrequencies().size());
+  types.push_back(RankedTensorType::get({positions.getDimSize(0), width},
+                                        Float32Type::get(context)));
+  return success();
+}
+
+LogicalResult RotaryAnglesOp::verify() {
+  // rotary_angles_c1
+  if (getFrequencies().empty()) {
+    return emitOpError() << "expected at least one frequency, got none";
+  }
+  for (double frequency : getFrequencies()) {
+    if (!std::isfinite(frequency)) {
+      return emitOpError() << "expected finite frequencies, got " << frequency;
+    }
+  }
+  // rotary_angles_c2
+  if (!getFactor().isFinite()) {
+    return emitOpError() << "expected a finite factor, got "
+                         << getFactor().convertToDouble();
+  }
+  return success();
+}
+
+//===-- rotary ------------------------------------------------------------===//
+
+LogicalResult RotaryOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getInput().getType());
+  return success();
+}
+
+LogicalResult RotaryOp::verify() {
+  // rotary_c1
+  int64_t width = widthOf(getInput()), heads = getNumHeads();
+  if (heads < 1 || width % heads != 0) {
+    return emitOpError() << "expected a number of heads that divides " << width
+                         << " (the width of the input), got " << heads;
+  }
+  // rotary_c2
+  int64_t turned = widthOf(getAngles()), headDim = width / heads;
+  if (turned % 2 != 0 || turned > headDim) {
+    return emitOpError() << "expected angles of an even width of at most "
+                         << headDim << " (head_dim), got " << turned;
+  }
+  return success();
+}
+
+//===-- distance_bias -----------------------------------------------------===//
+
+LogicalResult DistanceBiasOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location>,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  auto table = cast<RankedTensorType>(adaptor.getTable().getType());
+  int64_t distances = 2 * static_cast<int64_t>(adaptor.getMaxDistance()) + 1;
+  types.push_back(RankedTensorType::get({table.getDimSize(1), distances},
+                                        table.getElementType()));
+  return success();
+}
+
+LogicalResult DistanceBiasOp::verify() {
+  int64_t buckets = rowsOf(getTable());
+  bool isBidirectional = getMask() == Mask::Bidirectional;
+  // distance_bias_c1
+  int64_t least = isBidirectional ? 4 : 2;
+  if (buckets < least) {
+    return emitOpError() << "expected a table of at least " << least
+                         << " buckets, got " << buckets;
+  }
+  // distance_bias_c2
+  int64_t exact = buckets / least, distance = getMaxDistance();
+  if (distance <= exact) {
+    return emitOpError() << "expected max_distance of more than " << exact
+                         << " (the distances with a bucket each), got "
+                         << distance;
   }
   return success();
 }

@@ -1,9 +1,9 @@
-// Table look-ups.
+// Table look-ups, and what positions are made into.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_DIALECT_EMBEDDINGOPS
 #define TFC_DIALECT_EMBEDDINGOPS
 
-include "dialect/TransformerBase.td"
+include "dialect/TransformerAttrs.td"
 
 def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding"> {
   let summary = "the table's row of each id";
@@ -28,6 +28,100 @@ def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding"> {
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $ids `,` $table (`optional` $optional^)? attr-dict `:` type(operands)
+  }];
+}
+
+def Transformer_RotaryAnglesOp : Transformer_ValueOp<"rotary_angles"> {
+  let summary = "cosine and sine of each position's angles";
+  let description = [{
+    `y[t,i] = factor * cos(positions[t] * f_i)` and
+    `y[t,n + i] = factor * sin(positions[t] * f_i)` for the n `frequencies`
+    f_i, in radians a position. Frequencies and angles are rounded to f32, as
+    Hugging Face has them: far from the beginning that moves an angle by more
+    than cosine and sine themselves are off. Computed once a step; all layers
+    read it.
+
+    ```mlir
+    %angles = transformer.rotary_angles %positions times [1.0, 0.01]
+                {factor = 1.0 : f64} : tensor<?xi32>
+    ```
+
+    Shapes: positions `[T]`, result `[T, 2 n]`.
+
+    Constraints:
+    * C1. there is a frequency, and all are finite.
+    * C2. factor is finite.
+  }];
+  let arguments = (ins Transformer_Ids:$positions,
+                       DenseF64ArrayAttr:$frequencies, F64Attr:$factor);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $positions `times` $frequencies attr-dict `:` type(operands)
+  }];
+}
+
+def Transformer_RotaryOp : Transformer_ValueOp<"rotary"> {
+  let summary = "pairs of columns turned by the token's angles";
+  let description = [{
+    In each of `num_heads` heads of x[t], for i in [0, n), with c and s the
+    columns i and n + i of angles[t]:
+
+    `y[a] = x[a] * c - x[b] * s`, `y[b] = x[b] * c + x[a] * s`
+
+    where (a, b) is (i, i + n) in style `half` and (2 i, 2 i + 1) in style
+    `interleaved`. Columns of a head from 2 n on stay as they are. (Su et al.
+    2021, arXiv:2104.09864.)
+
+    ```mlir
+    %y = transformer.rotary half %x, %angles heads 4
+           : tensor<?x104xf32>, tensor<?x26xf32>
+    ```
+
+    Shapes: input `[T, num_heads * head_dim]`, angles `[T, 2 n]`, result as the
+    input.
+
+    Constraints:
+    * C1. num_heads is at least 1 and divides the width of the input.
+    * C2. the width of angles is even and at most head_dim.
+  }];
+  let arguments = (ins Transformer_RotaryStyle:$style, Transformer_Rows:$input,
+                       Transformer_Rows:$angles, I64Attr:$num_heads);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $style $input `,` $angles `heads` $num_heads attr-dict `:` type(operands)
+  }];
+}
+
+def Transformer_DistanceBiasOp : Transformer_ValueOp<"distance_bias"> {
+  let summary = "a bias for each head and distance, from buckets";
+  let description = [{
+    `y[h, M + d] = table[bucket(d), h]` for the distances
+    d = position of the key - position of the query in `[-M, M]`, M being
+    `max_distance`. The buckets are those of T5 (Raffel et al. 2019,
+    arXiv:1910.10683): with `causal`, N is the number of buckets and
+    m = max(-d, 0); with `bidirectional`, N is half of it, m = |d|, and keys
+    after the query use the second half. The first E = N / 2 distances have a
+    bucket each, longer ones bucket
+    `min(E + floor(ln(m / E) / ln(M / E) * (N - E)), N - 1)`, computed in f32.
+    Beyond M nothing changes: attention takes the bias of M there. Computed
+    once a step; all layers read it.
+
+    ```mlir
+    %bias = transformer.distance_bias %table bidirectional max_distance 128
+              : tensor<32x8xf32>
+    ```
+
+    Shapes: table `[buckets, num_heads]`, result `[num_heads, 2 M + 1]`.
+
+    Constraints:
+    * C1. N is at least 2.
+    * C2. max_distance is more than E.
+  }];
+  let arguments = (ins Transformer_Matrix:$table, Transformer_Mask:$mask,
+                       I64Attr:$max_distance);
+  let results = (outs Transformer_Matrix:$result);
+  let assemblyFormat = [{
+    $table $mask `max_distance` $max_distance attr-dict `:` type(operands)
   }];
 }
 

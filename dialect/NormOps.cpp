@@ -6,6 +6,17 @@
 using namespace mlir;
 using namespace tfc::transformer;
 
+/// The eps under the root.
+static LogicalResult expectPositive(Operation *op, const APFloat &eps) {
+  if (eps.isFinite() && !eps.isNegative() && !eps.isZero()) {
+    return success();
+  }
+  return op->emitOpError() << "expected eps to be positive and finite, got "
+                           << eps.convertToDouble();
+}
+
+//===-- layer_norm --------------------------------------------------------===//
+
 LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location>,
                                             Adaptor adaptor,
@@ -28,9 +39,25 @@ LogicalResult LayerNormOp::verify() {
     return failure();
   }
   // layer_norm_c3
-  if (!getEps().isFinite() || getEps().isNegative() || getEps().isZero()) {
-    return emitOpError() << "expected eps to be positive and finite, got "
-                         << getEps().convertToDouble();
-  }
+  return expectPositive(*this, getEps());
+}
+
+//===-- rms_norm ----------------------------------------------------------===//
+
+LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location>,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getInput().getType());
   return success();
+}
+
+LogicalResult RmsNormOp::verify() {
+  // rms_norm_c1
+  if (failed(expectSize(*this, "weight of length", widthOf(getWeight()),
+                        widthOf(getInput()), "the width of the input"))) {
+    return failure();
+  }
+  // rms_norm_c2
+  return expectPositive(*this, getEps());
 }

@@ -32,4 +32,27 @@ def Transformer_LayerNormOp : Transformer_ValueOp<"layer_norm", [Transformer_Row
   }];
 }
 
+def Transformer_RmsNormOp : Transformer_ValueOp<"rms_norm", [Transformer_RowWise]> {
+  let summary = "each row divided by its root mean square";
+  let description = [{
+    `y[t,:] = x[t,:] / sqrt(mean(x[t,:]^2) + eps) * weight` (Zhang and Sennrich
+    2019, arXiv:1910.07467).
+
+    ```mlir
+    %y = transformer.rms_norm %x, %weight {eps = 1.0e-6 : f64}
+           : tensor<?x104xf32>, tensor<104xf32>
+    ```
+
+    Shapes: input `[T, W]`, weight `[W]`, result `[T, W]`.
+
+    Constraints:
+    * C1. weight has the length W.
+    * C2. eps is positive and finite.
+  }];
+  let arguments = (ins Transformer_Rows:$input, Transformer_Vector:$weight,
+                       F64Attr:$eps);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = "$input `,` $weight attr-dict `:` type(operands)";
+}
+
 #endif // TFC_DIALECT_NORMOPS

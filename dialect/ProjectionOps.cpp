@@ -115,6 +115,29 @@ LogicalResult AddOp::verify() {
                     "the width of lhs");
 }
 
+//===-- scale -------------------------------------------------------------===//
+
+LogicalResult ScaleOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getInput().getType());
+  return success();
+}
+
+LogicalResult ScaleOp::verify() {
+  // scale_c1
+  if (!getFactor().isFinite()) {
+    return emitOpError() << "expected a finite factor, got "
+                         << getFactor().convertToDouble();
+  }
+  return success();
+}
+
+/// scale x by 1 -> x
+OpFoldResult ScaleOp::fold(FoldAdaptor) {
+  return getFactor().isExactlyValue(1) ? getInput() : Value();
+}
+
 //===-- gather_rows -------------------------------------------------------===//
 
 LogicalResult GatherRowsOp::inferReturnTypes(MLIRContext *,

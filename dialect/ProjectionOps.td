@@ -131,6 +131,27 @@ def Transformer_AddOp : Transformer_ValueOp<"add", [Commutative, Transformer_Row
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type(operands)";
 }
 
+def Transformer_ScaleOp : Transformer_ValueOp<"scale", [Transformer_RowWise]> {
+  let summary = "rows times a number";
+  let description = [{
+    `y = factor * x`: of embeddings, and of what goes into a head whose weight
+    is tied to them.
+
+    ```mlir
+    %y = transformer.scale %x by 8.0 : tensor<?x104xf32>
+    ```
+
+    Shapes: `[T, W]` to `[T, W]`.
+
+    Constraints:
+    * C1. factor is finite.
+  }];
+  let arguments = (ins Transformer_Rows:$input, F64Attr:$factor);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = "$input `by` $factor attr-dict `:` type(operands)";
+  let hasFolder = 1;
+}
+
 def Transformer_GatherRowsOp : Transformer_ValueOp<"gather_rows"> {
   let summary = "some of the rows";
   let description = [{

@@ -3,9 +3,7 @@
 #ifndef TFC_DIALECT_SHAPEUTILS_H
 #define TFC_DIALECT_SHAPEUTILS_H
 
-#include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/Operation.h"
-#include "llvm/ADT/StringRef.h"
+#include "dialect/TransformerDialect.h"
 
 namespace tfc::transformer {
 
@@ -30,6 +28,19 @@ inline mlir::RankedTensorType rowsType(mlir::Value like, int64_t width) {
 mlir::LogicalResult expectSize(mlir::Operation *op, llvm::StringRef what,
                                int64_t got, int64_t expected,
                                llvm::StringRef why);
+
+/// `heads` is a positive multiple of the cache's kv_heads.
+mlir::LogicalResult expectHeads(mlir::Operation *op, int64_t heads,
+                                int64_t kvHeads);
+
+/// `bias`, where there is one, has a row for each of `heads` heads and a column
+/// for each distance in [-M, M].
+mlir::LogicalResult expectDistances(mlir::Operation *op, mlir::Value bias,
+                                    int64_t heads);
+
+/// A window, where there is one, is at least 0 and of causal attention.
+mlir::LogicalResult expectWindow(mlir::Operation *op,
+                                 std::optional<uint64_t> window, Mask mask);
 
 } // namespace tfc::transformer
 

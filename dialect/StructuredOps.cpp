@@ -46,11 +46,10 @@ void CacheWriteOp::getEffects(Effects &effects) {
 
 LogicalResult PagedAttentionOp::verify() {
   CacheType cache = getCache().getType();
-  int64_t heads = getNumHeads(), kvHeads = cache.getKvHeads();
+  int64_t heads = getNumHeads();
   // paged_attention_c1
-  if (heads < 1 || heads % kvHeads != 0) {
-    return emitOpError() << "expected a positive multiple of " << kvHeads
-                         << " heads (kv_heads of the cache), got " << heads;
+  if (failed(expectHeads(*this, heads, cache.getKvHeads()))) {
+    return failure();
   }
   // paged_attention_c2
   for (auto [what, value] : {std::pair{"query of width", getQuery()},
@@ -61,11 +60,29 @@ LogicalResult PagedAttentionOp::verify() {
       return failure();
     }
   }
+  // paged_attention_c3
+  if (failed(expectDistances(*this, getBias(), heads))) {
+    return failure();
+  }
+  // paged_attention_c4
+  if (failed(expectWindow(*this, getWindow(), getMask()))) {
+    return failure();
+  }
+  // paged_attention_c5
+  if (cache.isCross() && (getMask() != Mask::Bidirectional || getBias())) {
+    return emitOpError() << "expected bidirectional attention without bias "
+                            "over a cross cache, got "
+                         << stringifyMask(getMask())
+                         << (getBias() ? " with bias" : "");
+  }
   return success();
 }
 
 void PagedAttentionOp::getEffects(Effects &effects) {
   addRead(getQueryMutable(), effects);
+  for (OpOperand &bias : getBiasMutable()) {
+    addRead(bias, effects);
+  }
   effects.emplace_back(MemoryEffects::Read::get(), &getCacheMutable(),
                        CacheResource::get());
   if (isa<MemRefType>(getInit().getType())) {

@@ -17,7 +17,9 @@ def Transformer_CacheWriteOp : Transformer_StructuredOp<"cache_write"> {
   let summary = "appends keys and values to the cache";
   let description = [{
     Writes row i of sequence s of `key` and `value` to position `past + i` of
-    the sequence's blocks in `cache[layer]`.
+    the sequence's blocks in `cache[layer]`; of its cross blocks, when it is a
+    cross cache. The entry `encode` of an encoder-decoder fills the cross cache
+    with it, a layer of the decoder at a time.
 
     Constraints:
     * C1. key and value are kv_heads * head_dim wide.
@@ -39,22 +41,29 @@ def Transformer_PagedAttentionOp
   let summary = "attention over the positions in the cache";
   let description = [{
     The sum of `transformer.attention`, over what `cache[layer]` holds, written
-    to `init`; `scale` is a value because it may depend on the layer.
+    to `init`; of `transformer.cross_attention`, when it is a cross cache.
+    `scale` is a value because it may depend on the layer.
 
     Constraints:
     * C1. num_heads is a positive multiple of the cache's kv_heads.
     * C2. query and init are num_heads * head_dim wide.
+    * C3. bias has num_heads rows and an odd width.
+    * C4. a window is at least 0, and of causal attention.
+    * C5. over a cross cache attention is bidirectional, without bias.
   }];
   let arguments = (ins Transformer_RowsOrBuffer:$query, F32:$scale,
                        Transformer_CacheType:$cache, Index:$layer,
                        Transformer_BatchType:$batch,
+                       Optional<Transformer_MatrixOrBuffer>:$bias,
                        Transformer_RowsOrBuffer:$init,
-                       Transformer_Mask:$mask, I64Attr:$num_heads);
+                       Transformer_Mask:$mask, I64Attr:$num_heads,
+                       OptionalAttr<I64Attr>:$window);
   let results = (outs Optional<Transformer_Rows>:$result);
   let assemblyFormat = [{
-    $query `,` $scale `,` $cache `[` $layer `]` `,` $batch $mask `heads`
-    $num_heads `outs` `(` $init `:` type($init) `)` attr-dict `:` type($query)
-    `,` type($cache) (`->` type($result)^)?
+    $query `,` $scale `,` $cache `[` $layer `]` `,` $batch (`bias` $bias^)?
+    $mask `heads` $num_heads (`window` $window^)?
+    `outs` `(` $init `:` type($init) `)` attr-dict `:` type($query)
+    `,` type($cache) (`,` type($bias)^)? (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {

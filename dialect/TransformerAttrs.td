@@ -36,6 +36,19 @@ def Transformer_MaskEnum
 def Transformer_Mask
     : Transformer_EnumAttr<Transformer_MaskEnum, "mask">;
 
+def Transformer_RotaryStyleEnum
+    : Transformer_Enum<"RotaryStyle", "which columns turn together", [
+        I32EnumAttrCase<"Half", 0, "half">,
+        I32EnumAttrCase<"Interleaved", 1, "interleaved">]>;
+def Transformer_RotaryStyle
+    : Transformer_EnumAttr<Transformer_RotaryStyleEnum, "rotary_style">;
+
+def Transformer_CacheKindEnum
+    : Transformer_Enum<"CacheKind", "what a cache is for", [
+        I32EnumAttrCase<"Self", 0, "self">,
+        I32EnumAttrCase<"Scratch", 1, "scratch">,
+        I32EnumAttrCase<"Cross", 2, "cross">]>;
+
 // The numbers of the next three are those of abi.h.
 def Transformer_FillEnum
     : Transformer_Enum<"Fill", "values of an input not given", [
@@ -55,7 +68,8 @@ def Transformer_TakeEnum
     : Transformer_Enum<"Take", "which rows a forward pass wants", [
         I32EnumAttrCase<"All", 0, "all">,
         I32EnumAttrCase<"First", 1, "first">,
-        I32EnumAttrCase<"LastNonpad", 2, "last_nonpad">]>;
+        I32EnumAttrCase<"LastNonpad", 2, "last_nonpad">,
+        I32EnumAttrCase<"LastEos", 3, "last_eos">]>;
 def Transformer_Take
     : Transformer_EnumAttr<Transformer_TakeEnum, "take">;
 

@@ -72,6 +72,9 @@ def Transformer_Weight
 def Transformer_RowsOrBuffer
     : AnyTypeOf<[Transformer_Rows, MemRefRankOf<[F32], [2]>]>;
 
+def Transformer_MatrixOrBuffer
+    : AnyTypeOf<[Transformer_Matrix, MemRefRankOf<[F32], [2]>]>;
+
 class Transformer_Op<string mnemonic, list<Trait> traits = []>
     : Op<Transformer_Dialect, mnemonic, traits>;
 

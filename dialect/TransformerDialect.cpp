@@ -36,29 +36,38 @@ Type CacheType::parse(AsmParser &parser) {
   if (parser.parseLess()) {
     return {};
   }
-  bool scratch = succeeded(parser.parseOptionalKeyword("scratch"));
-  if ((scratch && parser.parseComma()) || parser.parseKeyword("layers") ||
-      parser.parseEqual() || parser.parseInteger(layers) ||
-      parser.parseComma() || parser.parseKeyword("kv_heads") ||
-      parser.parseEqual() || parser.parseInteger(kvHeads) ||
-      parser.parseComma() || parser.parseKeyword("head_dim") ||
-      parser.parseEqual() || parser.parseInteger(headDim) ||
-      parser.parseGreater()) {
+  CacheKind kind = CacheKind::Self;
+  for (CacheKind other : {CacheKind::Scratch, CacheKind::Cross}) {
+    if (succeeded(parser.parseOptionalKeyword(stringifyCacheKind(other)))) {
+      kind = other;
+      break;
+    }
+  }
+  if ((kind != CacheKind::Self && parser.parseComma()) ||
+      parser.parseKeyword("layers") || parser.parseEqual() ||
+      parser.parseInteger(layers) || parser.parseComma() ||
+      parser.parseKeyword("kv_heads") || parser.parseEqual() ||
+      parser.parseInteger(kvHeads) || parser.parseComma() ||
+      parser.parseKeyword("head_dim") || parser.parseEqual() ||
+      parser.parseInteger(headDim) || parser.parseGreater()) {
     return {};
   }
   return parser.getChecked<CacheType>(parser.getContext(), layers, kvHeads,
-                                      headDim, scratch);
+                                      headDim, kind);
 }
 
 void CacheType::print(AsmPrinter &printer) const {
-  printer << '<' << (getScratch() ? "scratch, " : "")
-          << "layers = " << getLayers() << ", kv_heads = " << getKvHeads()
+  printer << '<';
+  if (getKind() != CacheKind::Self) {
+    printer << stringifyCacheKind(getKind()) << ", ";
+  }
+  printer << "layers = " << getLayers() << ", kv_heads = " << getKvHeads()
           << ", head_dim = " << getHeadDim() << '>';
 }
 
 LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
                                 int64_t layers, int64_t kvHeads,
-                                int64_t headDim, bool scratch) {
+                                int64_t headDim, CacheKind) {
   for (auto [name, value] :
        {std::pair{"layers", layers}, std::pair{"kv_heads", kvHeads},
         std::pair{"head_dim", headDim}}) {

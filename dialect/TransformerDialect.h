@@ -65,6 +65,8 @@ constexpr llvm::StringLiteral kReductionLoopAttrName =
 /// Entry function attribute: how the cache's blocks are laid out (a dictionary
 /// of block_tokens, layers, block_bytes, layer_bytes, query_rows).
 constexpr llvm::StringLiteral kCacheAttrName = "transformer.cache";
+/// The same of the cache that a decoder's cross-attention reads.
+constexpr llvm::StringLiteral kCrossCacheAttrName = "transformer.cross_cache";
 
 /// Entry function attributes once arguments are loads from the step: the
 /// InputAttrs and output dictionaries, in the order of the ports.

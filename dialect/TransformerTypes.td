@@ -27,15 +27,21 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     A handle: ops that read or write it say so as memory effects. It holds
     `layers` layers of `kv_heads` heads, `head_dim` wide. A `scratch` cache
     holds one layer, which all layers use in turn: an encoder needs keys and
-    values only while it is in the layer.
+    values only while it is in the layer. A `cross` cache holds what an encoder
+    left for the layers of a decoder: `encode` writes it once, `step` reads it.
 
     ```mlir
     !transformer.cache<layers = 12, kv_heads = 12, head_dim = 64>
     !transformer.cache<scratch, layers = 6, kv_heads = 12, head_dim = 26>
+    !transformer.cache<cross, layers = 6, kv_heads = 12, head_dim = 26>
     ```
   }];
   let parameters = (ins "int64_t":$layers, "int64_t":$kvHeads,
-                        "int64_t":$headDim, "bool":$scratch);
+                        "int64_t":$headDim, "CacheKind":$kind);
+  let extraClassDeclaration = [{
+    bool isScratch() const { return getKind() == CacheKind::Scratch; }
+    bool isCross() const { return getKind() == CacheKind::Cross; }
+  }];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

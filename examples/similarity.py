@@ -3,23 +3,11 @@
 # hidden states over the tokens that the mask keeps.
 #   similarity.py SENTENCES.json INPUTS.safetensors OUTPUTS.safetensors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-import array
 import json
 import math
-import struct
 import sys
 
-
-def read(path, name):
-    """A tensor of a safetensors file: its shape and its numbers."""
-    with open(path, "rb") as file:
-        data = file.read()
-    size = struct.unpack("<Q", data[:8])[0]
-    entry = json.loads(data[8:8 + size])[name]
-    begin, end = (8 + size + offset for offset in entry["data_offsets"])
-    numbers = array.array({"F32": "f", "I64": "q", "I32": "i"}[entry["dtype"]])
-    numbers.frombytes(data[begin:end])
-    return entry["shape"], numbers
+import tensors
 
 
 def embed(hidden, mask, row, tokens, width):
@@ -35,8 +23,8 @@ def main():
     sentences, inputs, outputs = sys.argv[1:]
     with open(sentences, encoding="utf-8") as file:
         texts = json.load(file)
-    (rows, tokens, width), hidden = read(outputs, "last_hidden_state")
-    _, mask = read(inputs, "attention_mask")
+    (rows, tokens, width), hidden = tensors.read(outputs, "last_hidden_state")
+    _, mask = tensors.read(inputs, "attention_mask")
     vectors = [embed(hidden, mask, r, tokens, width) for r in range(rows)]
     print("cosine similarity" + " " * 35
           + "".join(f"{column + 1:6}" for column in range(rows)))

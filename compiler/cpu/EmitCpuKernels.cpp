@@ -71,14 +71,13 @@ static void describeCache(func::FuncOp entry, transformer::CacheType type,
   auto number = [&](StringRef name, int64_t value) {
     return b.getNamedAttr(name, b.getI64IntegerAttr(value));
   };
-  entry->setAttr(
-      transformer::kCacheAttrName,
-      b.getDictionaryAttr(
-          {number("block_tokens", cache.blockTokens),
-           number("layers", type.getScratch() ? 1 : type.getLayers()),
-           number("block_bytes", cache.blockBytes),
-           number("layer_bytes", cache.layerBytes),
-           number("query_rows", cache.queryRows)}));
+  entry->setAttr(transformer::kCacheAttrName,
+                 b.getDictionaryAttr(
+                     {number("block_tokens", cache.blockTokens),
+                      number("layers", type.isScratch() ? 1 : type.getLayers()),
+                      number("block_bytes", cache.blockBytes),
+                      number("layer_bytes", cache.layerBytes),
+                      number("query_rows", cache.queryRows)}));
 }
 
 /// weight @name[%layer] -> view of the packed weights at offset + layer *

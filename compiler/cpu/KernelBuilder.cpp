@@ -15,8 +15,8 @@ CacheGeometry::CacheGeometry(transformer::CacheType type, int64_t blockTokens,
     : blockTokens(blockTokens), queryRows(queryRows) {
   rowBytes = type.getKvHeads() * type.getHeadDim() * sizeof(float);
   int64_t bytes = 2 * blockTokens * rowBytes;
-  layerBytes = type.getScratch() ? 0 : bytes;
-  blockBytes = type.getScratch() ? bytes : bytes * type.getLayers();
+  layerBytes = type.isScratch() ? 0 : bytes;
+  blockBytes = type.isScratch() ? bytes : bytes * type.getLayers();
 }
 
 Value KernelBuilder::constant(int64_t value) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/Verify.h"
 
-#include "compiler/driver/VerifyBatch.h"
+#include "compiler/driver/VerifyDecoding.h"
 #include "compiler/driver/VerifyTaps.h"
 #include "compiler/driver/VerifyWeights.h"
 #include "tfc/runtime.h"
@@ -27,9 +27,11 @@ using OutputsPtr = std::unique_ptr<tfc_outputs, Free<tfc_outputs_free>>;
 
 class Verifier {
 public:
-  Verifier(func::FuncOp entry, const VerifyOptions &options,
+  /// `entries` in the order of execution.
+  Verifier(std::vector<EntryInfo> entries, const VerifyOptions &options,
            llvm::raw_ostream &out, llvm::raw_ostream &errors)
-      : info(entry), options(options), out(out), errors(errors) {}
+      : entries(std::move(entries)), options(options), out(out),
+        errors(errors) {}
 
   bool run(ModuleOp module, const std::string &library);
 
@@ -41,8 +43,12 @@ private:
   /// Adds a random prompt to session and interpreter.
   bool addPrompt(tfc_session *session, DecodeSteps &steps, int64_t length,
                  int64_t newTokens);
-  /// Runs the interpreter and compares; `what` begins the line.
-  bool compare(const reference::Step &step, const std::string &what);
+  /// Runs the interpreter and compares with the next of the compiled values;
+  /// `what` begins the line.
+  bool compare(const EntryInfo &info, const reference::Step &step,
+               const std::string &what);
+  /// Whether the interpreter has had as many values as the compiled code.
+  bool finish(const std::string &what);
 
   bool check(tfc_error *error) {
     std::unique_ptr<tfc_error, Free<tfc_error_free>> owner(error);
@@ -57,7 +63,9 @@ private:
     return false;
   }
 
-  EntryInfo info;
+  const EntryInfo &last() const { return entries.back(); }
+
+  std::vector<EntryInfo> entries;
   const VerifyOptions &options;
   llvm::raw_ostream &out, &errors;
   std::optional<VerifyWeights> weights;
@@ -98,7 +106,8 @@ bool Verifier::run(ModuleOp module, const std::string &library) {
   return load(library) && verifyForward() && verifyDecoding();
 }
 
-bool Verifier::compare(const reference::Step &step, const std::string &what) {
+bool Verifier::compare(const EntryInfo &info, const reference::Step &step,
+                       const std::string &what) {
   std::vector<ReferenceTap> expected;
   auto provider = [&](transformer::ParameterOp parameter,
                       int64_t layer) -> FailureOr<std::vector<double>> {
@@ -110,11 +119,14 @@ bool Verifier::compare(const reference::Step &step, const std::string &what) {
   if (failed(runEntry(info.entry, step, provider, cache, tap))) {
     return false;
   }
+  // What is behind them comes from the entry that runs next.
+  size_t count = std::min(taps.size(), expected.size());
+  std::vector<CompiledTap> compiled(
+      std::make_move_iterator(taps.begin()),
+      std::make_move_iterator(taps.begin() + static_cast<ptrdiff_t>(count)));
+  taps.erase(taps.begin(), taps.begin() + static_cast<ptrdiff_t>(count));
   Agreement agreement;
-  std::optional<std::string> difference =
-      findDifference(taps, expected, step, agreement);
-  taps.clear();
-  if (difference) {
+  if (auto difference = findDifference(compiled, expected, step, agreement)) {
     return fail(what + ": " + *difference);
   }
   out << llvm::formatv("{0}: {1} values of {2} ops agree (max abs {3:e2})\n",
@@ -123,26 +135,45 @@ bool Verifier::compare(const reference::Step &step, const std::string &what) {
   return true;
 }
 
+bool Verifier::finish(const std::string &what) {
+  return taps.empty() ||
+         fail(what + llvm::formatv(": expected no more values (of the "
+                                   "interpreter), got {0} of {1}",
+                                   taps.size(), taps.front().id)
+                         .str());
+}
+
 bool Verifier::verifyForward() {
-  PaddedBatch batch;
+  std::vector<PaddedBatch> batches;
   if (options.inputs.empty()) {
-    batch = makeRandomBatch(info, options.seed);
+    batches = makeRandomBatches(entries, options.seed);
   } else {
-    auto read = readBatch(options.inputs);
+    auto read = readBatches(options.inputs, entries);
     if (!read) {
       return fail(read.error().message);
     }
-    batch = std::move(*read);
+    batches = std::move(*read);
   }
+  std::vector<std::string> masks;
   std::vector<tfc_tensor> tensors;
-  auto add = [&](const char *name, const std::vector<int32_t> &values) {
-    tensors.push_back(
-        {name, TFC_I32, 2, {batch.batch, batch.length, 0}, values.data()});
-  };
-  for (const auto &[name, values] : batch.inputs) {
-    add(name.c_str(), values);
+  for (const EntryInfo &info : entries) {
+    masks.push_back(info.maskName());
   }
-  add("attention_mask", batch.mask);
+  for (size_t i = 0; i < batches.size(); ++i) {
+    const PaddedBatch &batch = batches[i];
+    auto add = [&](const std::string &name,
+                   const std::vector<int32_t> &values) {
+      tensors.push_back({name.c_str(),
+                         TFC_I32,
+                         2,
+                         {batch.batch, batch.length, 0},
+                         values.data()});
+    };
+    for (const auto &[name, values] : batch.inputs) {
+      add(name, values);
+    }
+    add(masks[i], batch.mask);
+  }
   tfc_encode_options encode = {};
   encode.struct_size = sizeof(encode);
   encode.inputs = tensors.data();
@@ -152,19 +183,29 @@ bool Verifier::verifyForward() {
     return false;
   }
   OutputsPtr owner(outputs);
-  reference::Step step = packForward(info, batch);
-  return compare(step,
-                 llvm::formatv("forward pass of {0} sequences", batch.batch));
+  std::string what;
+  for (auto [info, batch] : llvm::zip(entries, batches)) {
+    what = llvm::formatv("{0} of {1} sequences",
+                         entries.size() == 1 ? "forward pass"
+                         : info.isCausal     ? "decoder's forward pass"
+                                             : "encoder's forward pass",
+                         batch.batch);
+    if (!compare(info, packForward(info, batch, batches.front()), what)) {
+      return false;
+    }
+  }
+  return finish(what);
 }
 
 bool Verifier::addPrompt(tfc_session *session, DecodeSteps &steps,
                          int64_t length, int64_t newTokens) {
-  int64_t limit = info.inputs.front().getLimit();
-  for (transformer::InputAttr input : info.inputs) {
-    limit = input.getName() == "input_ids" ? input.getLimit() : limit;
+  const EntryInfo &first = entries.front();
+  int64_t limit = first.inputs.front().getLimit();
+  for (transformer::InputAttr input : first.inputs) {
+    limit = input.getName() == first.idsName() ? input.getLimit() : limit;
   }
-  if (info.maxPositions > 0) {
-    length = std::min(length, info.maxPositions - newTokens);
+  if (first.maxPositions > 0) {
+    length = std::min(length, first.maxPositions - newTokens);
   }
   std::vector<int64_t> prompt;
   for (int64_t i = 0; i < length; ++i) {
@@ -185,7 +226,7 @@ bool Verifier::addPrompt(tfc_session *session, DecodeSteps &steps,
 }
 
 bool Verifier::decode(tfc_session *session, int64_t newTokens) {
-  DecodeSteps steps(info);
+  DecodeSteps steps(last(), entries.size() > 1 ? &entries.front() : nullptr);
   if (!addPrompt(session, steps, 3, newTokens) ||
       !addPrompt(session, steps, 1, newTokens)) {
     return false;
@@ -197,10 +238,16 @@ bool Verifier::decode(tfc_session *session, int64_t newTokens) {
     }
     tfc_step_result result = {};
     result.struct_size = sizeof(result);
-    if (!check(tfc_session_step(session, &result)) ||
-        !compare(steps.next("logits"),
-                 llvm::formatv("step {0} of {1} sequences", number,
-                               result.n_tokens))) {
+    if (!check(tfc_session_step(session, &result))) {
+      return false;
+    }
+    std::optional<reference::Step> encode = steps.nextEncode();
+    std::string what =
+        llvm::formatv("step {0} of {1} sequences", number, result.n_tokens);
+    if ((encode &&
+         !compare(entries.front(), *encode,
+                  llvm::formatv("encoder's part of step {0}", number))) ||
+        !compare(last(), steps.next("logits"), what) || !finish(what)) {
       return false;
     }
     for (uint64_t i = 0; i < result.n_tokens; ++i) {
@@ -218,8 +265,8 @@ bool Verifier::verifyDecoding() {
     return false;
   }
   int64_t newTokens = 4;
-  if (info.maxPositions > 0) {
-    newTokens = std::min(newTokens, info.maxPositions - 1);
+  if (last().maxPositions > 0) {
+    newTokens = std::min(newTokens, last().maxPositions - 1);
   }
   if (!modelInfo.can_generate || newTokens < 1) {
     return true;
@@ -238,10 +285,14 @@ bool Verifier::verifyDecoding() {
 bool tfc::verifyLibrary(ModuleOp tapped, const std::string &library,
                         const VerifyOptions &options, llvm::raw_ostream &out,
                         llvm::raw_ostream &errors) {
-  auto entries = tapped.getOps<func::FuncOp>();
+  std::vector<EntryInfo> entries;
+  for (auto entry : tapped.getOps<func::FuncOp>()) {
+    entries.emplace_back(entry);
+  }
   if (entries.empty()) {
     errors << "tfc: error: expected an entry in the module, got none\n";
     return false;
   }
-  return Verifier(*entries.begin(), options, out, errors).run(tapped, library);
+  return Verifier(std::move(entries), options, out, errors)
+      .run(tapped, library);
 }

@@ -14,8 +14,7 @@ using namespace tfc;
 using transformer::Fill;
 using transformer::Take;
 
-static const char *const maskName = "attention_mask";
-static const char *const idsName = "input_ids";
+static constexpr llvm::StringLiteral decoderPrefix = "decoder_";
 
 EntryInfo::EntryInfo(func::FuncOp entry) : entry(entry) {
   for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
@@ -39,16 +38,35 @@ EntryInfo::EntryInfo(func::FuncOp entry) : entry(entry) {
   };
   pad = integer("pad", -1);
   maxPositions = integer("max_positions", 0);
+  decoderStart = integer("decoder_start", -1);
+  if (auto ids = model ? model.getAs<ArrayAttr>("eos") : ArrayAttr()) {
+    for (auto id : ids.getAsRange<IntegerAttr>()) {
+      eos.push_back(id.getInt());
+    }
+  }
+  bool isSecond = isCausal && model && model.getAs<StringAttr>("kind") &&
+                  model.getAs<StringAttr>("kind") == "encoder_decoder";
+  prefix = isSecond ? decoderPrefix.str() : "";
 }
 
 //===-- where batches come from -------------------------------------------===//
 
-PaddedBatch tfc::makeRandomBatch(const EntryInfo &info, uint64_t seed) {
-  std::mt19937_64 random(seed);
-  std::vector<int64_t> lengths = {5, 1, 9};
-  if (info.take == Take::LastNonpad && info.pad < 0) {
-    lengths = {9};
+/// A token that means nothing: neither padding nor an end.
+static int32_t plainToken(const EntryInfo &info, int64_t limit,
+                          uint64_t random) {
+  auto means = [&](int64_t id) {
+    return id == info.pad || llvm::is_contained(info.eos, id);
+  };
+  auto id = static_cast<int64_t>(random % limit);
+  for (int64_t tries = 0; tries < limit && means(id); ++tries) {
+    id = (id + 1) % limit;
   }
+  return static_cast<int32_t>(id);
+}
+
+static PaddedBatch makeRandomBatch(const EntryInfo &info,
+                                   std::vector<int64_t> lengths, bool endsInEos,
+                                   std::mt19937_64 &random) {
   PaddedBatch batch;
   batch.batch = static_cast<int64_t>(lengths.size());
   for (int64_t &length : lengths) {
@@ -63,14 +81,18 @@ PaddedBatch tfc::makeRandomBatch(const EntryInfo &info, uint64_t seed) {
     }
     // Padding holds the pad token, and no token that exists does: which row a
     // classifier takes depends on it.
-    bool isIds = input.getName() == idsName;
+    bool isIds = input.getName() == info.idsName();
     auto padding = static_cast<int32_t>(isIds && info.pad >= 0 ? info.pad : 0);
     std::vector<int32_t> &values = batch.inputs[input.getName().str()];
     for (int64_t length : lengths) {
       for (int64_t column = 0; column < batch.length; ++column) {
         auto value = static_cast<int32_t>(random() % input.getLimit());
-        if (isIds && value == info.pad) {
-          value = static_cast<int32_t>((value + 1) % input.getLimit());
+        if (isIds) {
+          value =
+              plainToken(info, input.getLimit(), static_cast<uint64_t>(value));
+        }
+        if (isIds && endsInEos && column + 1 == length) {
+          value = static_cast<int32_t>(info.eos.front());
         }
         values.push_back(column < length ? value : padding);
       }
@@ -82,6 +104,26 @@ PaddedBatch tfc::makeRandomBatch(const EntryInfo &info, uint64_t seed) {
     }
   }
   return batch;
+}
+
+std::vector<PaddedBatch> tfc::makeRandomBatches(ArrayRef<EntryInfo> entries,
+                                                uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const EntryInfo &last = entries.back();
+  bool takesEos = last.take == Take::LastEos && !last.eos.empty();
+  std::vector<PaddedBatch> batches;
+  for (const EntryInfo &info : entries) {
+    std::vector<int64_t> lengths = {5, 1, 9};
+    if (info.take == Take::LastNonpad && info.pad < 0) {
+      lengths = {9};
+    }
+    // A head that takes the source's end needs that column in the decoder.
+    if (!info.prefix.empty() && !takesEos) {
+      lengths = {2, 7, 3};
+    }
+    batches.push_back(makeRandomBatch(info, lengths, takesEos, random));
+  }
+  return batches;
 }
 
 /// The elements of an I32 or I64 tensor.
@@ -101,12 +143,13 @@ static std::vector<int32_t> integersOf(const rt::Tensor &tensor) {
   return values;
 }
 
-rt::Result<PaddedBatch> tfc::readBatch(const std::string &path) {
+rt::Result<std::vector<PaddedBatch>>
+tfc::readBatches(const std::string &path, ArrayRef<EntryInfo> entries) {
   auto file = rt::TensorFile::open(path);
   if (!file) {
     return std::move(file.error());
   }
-  PaddedBatch batch;
+  std::vector<PaddedBatch> batches(entries.size());
   for (const rt::Tensor &tensor : (*file)->tensors()) {
     std::string where = rt::concat(path, ": ", rt::quoteName(tensor.name));
     if (tensor.dtype != rt::DType::I32 && tensor.dtype != rt::DType::I64) {
@@ -114,24 +157,34 @@ rt::Result<PaddedBatch> tfc::readBatch(const std::string &path) {
                            ": expected dtype I32 or I64, got ",
                            rt::dtypeName(tensor.dtype));
     }
+    bool isSecond =
+        entries.size() > 1 && StringRef(tensor.name).starts_with(decoderPrefix);
+    PaddedBatch &batch = batches[isSecond];
     bool isFirst = batch.batch == 0;
     if (tensor.shape.size() != 2 || tensor.elements() == 0 ||
         (!isFirst &&
          (tensor.shape[0] != batch.batch || tensor.shape[1] != batch.length))) {
       return rt::makeError(rt::Code::InvalidArgument, where,
                            ": expected a shape [batch, length], equal for all "
-                           "tensors, got ",
+                           "tensors of a stack, got ",
                            rt::shapeText(tensor.shape));
     }
     batch.batch = tensor.shape[0];
     batch.length = tensor.shape[1];
-    (tensor.name == maskName ? batch.mask : batch.inputs[tensor.name]) =
+    (tensor.name == entries[isSecond].maskName() ? batch.mask
+                                                 : batch.inputs[tensor.name]) =
         integersOf(tensor);
   }
-  if (batch.mask.empty()) {
-    batch.mask.assign(batch.batch * batch.length, 1);
+  for (auto [info, batch] : llvm::zip(entries, batches)) {
+    if (!batch.inputs.count(info.idsName())) {
+      return rt::makeError(rt::Code::InvalidArgument, path, ": expected ",
+                           rt::quoteName(info.idsName()), ", got none");
+    }
+    if (batch.mask.empty()) {
+      batch.mask.assign(batch.batch * batch.length, 1);
+    }
   }
-  return batch;
+  return batches;
 }
 
 //===-- a forward pass ----------------------------------------------------===//
@@ -149,24 +202,33 @@ static int32_t valueOf(const PaddedBatch &batch, transformer::InputAttr input,
 
 /// The one column whose row the outputs take, or -1.
 static int64_t takenColumn(const EntryInfo &info, const PaddedBatch &batch,
-                           int64_t row) {
+                           const PaddedBatch &source, int64_t row) {
+  auto last = [&](const PaddedBatch &of, const std::string &name,
+                  function_ref<bool(int64_t)> isWanted) {
+    const std::vector<int32_t> &ids = of.inputs.at(name);
+    int64_t column = of.length - 1;
+    while (column > 0 && !isWanted(ids[row * of.length + column])) {
+      --column;
+    }
+    return column;
+  };
   if (info.take == Take::First) {
     return 0;
   }
-  if (info.take != Take::LastNonpad) {
-    return -1;
+  if (info.take == Take::LastNonpad) {
+    return last(batch, info.idsName(),
+                [&](int64_t id) { return info.pad < 0 || id != info.pad; });
   }
-  const std::vector<int32_t> &ids = batch.inputs.at(idsName);
-  int64_t column = batch.length - 1;
-  while (info.pad >= 0 && column > 0 &&
-         ids[row * batch.length + column] == info.pad) {
-    --column;
+  if (info.take == Take::LastEos) {
+    return last(source, "input_ids",
+                [&](int64_t id) { return llvm::is_contained(info.eos, id); });
   }
-  return column;
+  return -1;
 }
 
 reference::Step tfc::packForward(const EntryInfo &info,
-                                 const PaddedBatch &batch) {
+                                 const PaddedBatch &batch,
+                                 const PaddedBatch &source) {
   reference::Step step;
   int32_t tokens = 0;
   auto addToken = [&](int64_t row, int64_t column) {
@@ -177,7 +239,7 @@ reference::Step tfc::packForward(const EntryInfo &info,
     return tokens++;
   };
   for (int64_t row = 0; row < batch.batch; ++row) {
-    int64_t taken = takenColumn(info, batch, row);
+    int64_t taken = takenColumn(info, batch, source, row);
     int32_t first = tokens, visible = 0;
     for (int64_t column = 0; column < batch.length; ++column) {
       if (!batch.exists(row, column)) {
@@ -189,52 +251,17 @@ reference::Step tfc::packForward(const EntryInfo &info,
         step.rows.push_back(token);
       }
     }
-    int32_t count = tokens - first;
-    step.sequences.push_back({row, first, count, 0, count});
+    int32_t count = tokens - first, sourceCount = 0;
+    for (int64_t column = 0; column < source.length; ++column) {
+      sourceCount += source.exists(row, column);
+    }
+    step.sequences.push_back({row, first, count, 0, count, sourceCount});
     if (taken >= 0 && !batch.exists(row, taken)) {
       // A masked token whose row is wanted: it sees and is not seen.
       step.rows.push_back(addToken(row, taken));
-      step.sequences.push_back({row, tokens - 1, 1, count, visible});
+      step.sequences.push_back(
+          {row, tokens - 1, 1, count, visible, sourceCount});
     }
   }
   return step;
-}
-
-//===-- decoding ----------------------------------------------------------===//
-
-void DecodeSteps::add(int64_t id, const std::vector<int64_t> &tokens) {
-  sequences.push_back({id, 0, tokens});
-}
-
-reference::Step DecodeSteps::next(const std::string &output) {
-  reference::Step step;
-  step.outputs = {output};
-  int32_t tokens = 0;
-  for (const Decoding &sequence : sequences) {
-    auto count = static_cast<int32_t>(sequence.tokens.size());
-    step.sequences.push_back(
-        {sequence.id, tokens, count, sequence.past, sequence.past + count});
-    tokens += count;
-    step.rows.push_back(tokens - 1);
-    for (transformer::InputAttr input : info.inputs) {
-      std::vector<int32_t> &values = step.inputs[input.getName().str()];
-      for (int32_t i = 0; i < count; ++i) {
-        values.push_back(input.getName() == idsName
-                             ? static_cast<int32_t>(sequence.tokens[i])
-                         : input.getFill() == Fill::Position ? sequence.past + i
-                         : input.getFill() == Fill::Absent   ? -1
-                                                             : 0);
-      }
-    }
-  }
-  return step;
-}
-
-void DecodeSteps::advance(int64_t id, int64_t token) {
-  for (Decoding &sequence : sequences) {
-    if (sequence.id == id) {
-      sequence.past += static_cast<int32_t>(sequence.tokens.size());
-      sequence.tokens = {token};
-    }
-  }
 }

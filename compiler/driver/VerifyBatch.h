@@ -1,5 +1,5 @@
-// The batch that `tfc verify` runs, once as the runtime takes it (padded, with
-// a mask) and once as the interpreter does (a step of packed tokens).
+// The batches that `tfc verify` runs, once as the runtime takes them (padded,
+// with a mask) and once as the interpreter does (a step of packed tokens).
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_DRIVER_VERIFYBATCH_H
 #define TFC_COMPILER_DRIVER_VERIFYBATCH_H
@@ -20,7 +20,13 @@ struct EntryInfo {
   /// Of the outputs that have wanted rows, if there are any.
   std::optional<transformer::Take> take;
   bool isCausal = false;
-  int64_t pad = -1, maxPositions = 0;
+  /// Of the names of its inputs: "decoder_" when the model has an encoder too.
+  std::string prefix;
+  int64_t pad = -1, maxPositions = 0, decoderStart = -1;
+  std::vector<int64_t> eos;
+
+  std::string idsName() const { return prefix + "input_ids"; }
+  std::string maskName() const { return prefix + "attention_mask"; }
 };
 
 /// Tensors [batch, length] by input name, and which tokens exist.
@@ -34,39 +40,25 @@ struct PaddedBatch {
   }
 };
 
-/// Three sequences of different lengths, padded on the right; one where the
-/// model has no pad token but needs it. Equal seeds give equal batches.
-PaddedBatch makeRandomBatch(const EntryInfo &info, uint64_t seed);
+/// A batch for each entry in the order of execution: three sequences of
+/// different lengths, padded on the right; one where the model has no pad token
+/// but needs it. Where a head takes the last end token, the last token of every
+/// row is one, and no other. Equal seeds give equal batches.
+std::vector<PaddedBatch> makeRandomBatches(llvm::ArrayRef<EntryInfo> entries,
+                                           uint64_t seed);
 
-/// The tensors of a file; without attention_mask every token exists. Errors
-/// name the tensor. Values are not checked: the runtime does that.
-rt::Result<PaddedBatch> readBatch(const std::string &path);
+/// The tensors of a file, to each entry its own; without its mask every token
+/// exists. Errors name the tensor. Values are not checked: the runtime does
+/// that.
+rt::Result<std::vector<PaddedBatch>>
+readBatches(const std::string &path, llvm::ArrayRef<EntryInfo> entries);
 
 /// A forward pass over `batch`, which the runtime has accepted, packed as it
-/// does: the tokens that exist, row by row; positions are columns.
-reference::Step packForward(const EntryInfo &info, const PaddedBatch &batch);
-
-/// Sequences that a session decodes. Mirrors what each step is made of.
-class DecodeSteps {
-public:
-  explicit DecodeSteps(const EntryInfo &info) : info(info) {}
-
-  /// A prompt that the next step takes in, at positions 0, 1, ...
-  void add(int64_t id, const std::vector<int64_t> &tokens);
-  /// The next step of all sequences, for the rows of `output`.
-  reference::Step next(const std::string &output);
-  /// The token that the step gave a sequence; the next step takes it in.
-  void advance(int64_t id, int64_t token);
-
-private:
-  struct Decoding {
-    int64_t id;
-    int32_t past;
-    std::vector<int64_t> tokens;
-  };
-  const EntryInfo &info;
-  std::vector<Decoding> sequences;
-};
+/// does: the tokens that exist, row by row; positions are columns. `source` is
+/// the batch of the first entry: what cross-attention sees, and whose end
+/// tokens a head may take.
+reference::Step packForward(const EntryInfo &info, const PaddedBatch &batch,
+                            const PaddedBatch &source);
 
 } // namespace tfc
 

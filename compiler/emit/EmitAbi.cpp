@@ -3,10 +3,12 @@
 #include "compiler/emit/Passes.h"
 
 #include "compiler/emit/WriteEntries.h"
+#include "compiler/emit/WriteGeneration.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "tfc/abi.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace tfc {
 #define GEN_PASS_DEF_EMITABIPASS
@@ -182,6 +184,14 @@ void AbiWriter::buildQuery(StringRef description) {
       b, ValueRange{LLVM::SelectOp::create(b, old, null, address)});
 }
 
+/// TFC_KIND_*
+static uint32_t kindOf(DictionaryAttr model) {
+  return llvm::StringSwitch<uint32_t>(text(model, "kind"))
+      .Case("decoder", TFC_KIND_DECODER)
+      .Case("encoder_decoder", TFC_KIND_ENCODER_DECODER)
+      .Default(TFC_KIND_ENCODER);
+}
+
 /// tfc_module_v0 and the query that returns it
 void AbiWriter::describe(DictionaryAttr model, ArrayRef<Program> all,
                          Field entries, unsigned numEntries) {
@@ -194,22 +204,22 @@ void AbiWriter::describe(DictionaryAttr model, ArrayRef<Program> all,
   auto aliases = model.getAs<ArrayAttr>("aliases");
   auto numWeights = static_cast<uint32_t>(
       llvm::range_size(module.getOps<transformer::ParameterOp>()));
-  uint32_t kind =
-      text(model, "kind") == "decoder" ? TFC_KIND_DECODER : TFC_KIND_ENCODER;
   Field header = Field::record({Field::u32(TFC_ABI_VERSION), Field::u32(0),
                                 tables.string(text(model, "name")),
                                 tables.string("tfc " TFC_VERSION)});
   Field description = Field::record(
       {header, tables.string(text(model, "spec")),
-       Field::u64(hashOf(text(model, "spec"))), Field::u32(kind),
+       Field::u64(hashOf(text(model, "spec"))), Field::u32(kindOf(model)),
        Field::u32(numWeights), Field::u32(static_cast<uint32_t>(all.size())),
        Field::u32(static_cast<uint32_t>(sizeOf(prefixes))),
        Field::u32(static_cast<uint32_t>(eos.size())),
        Field::u32(static_cast<uint32_t>(sizeOf(aliases) / 2)),
        Field::u64(integer(model, "max_positions")),
        Field::u64(integer(model, "pad")), Field::u64(integer(model, "bos")),
-       tables.array(eos), strings(prefixes), strings(aliases), weights(),
-       programs(all, entries, numEntries)});
+       Field::u64(integer(model, "decoder_start")), tables.array(eos),
+       strings(prefixes), strings(aliases), weights(),
+       programs(all, entries, numEntries),
+       writeGeneration(model.getAs<DictionaryAttr>("generation"), tables)});
   buildQuery(tables.array({description}).name);
 }
 
@@ -221,7 +231,7 @@ void AbiWriter::clean() {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     for (StringRef name :
          {transformer::kInputsAttrName, transformer::kOutputsAttrName,
-          transformer::kCacheAttrName}) {
+          transformer::kCacheAttrName, transformer::kCrossCacheAttrName}) {
       function->removeAttr(name);
     }
   }

@@ -86,6 +86,8 @@ FailureOr<Field> EntryWriter::entry(LLVM::LLVMFuncOp function) {
       function->getAttrOfType<ArrayAttr>(transformer::kOutputsAttrName);
   auto layout =
       function->getAttrOfType<DictionaryAttr>(transformer::kCacheAttrName);
+  auto cross =
+      function->getAttrOfType<DictionaryAttr>(transformer::kCrossCacheAttrName);
   std::string size = (function.getName() + "_workspace_bytes").str();
   if (!outputPorts || !module.lookupSymbol<LLVM::LLVMFuncOp>(size)) {
     return function.emitOpError()
@@ -96,8 +98,9 @@ FailureOr<Field> EntryWriter::entry(LLVM::LLVMFuncOp function) {
       {tables.string(function.getName()),
        Field::u32(static_cast<uint32_t>(inputPorts.size())),
        Field::u32(static_cast<uint32_t>(outputPorts.size())),
-       inputs(inputPorts), outputs(outputPorts), cache(layout), cache({}),
-       Field::u32(std::max<int64_t>(integer(layout, "query_rows"), 1)),
+       inputs(inputPorts), outputs(outputPorts), cache(layout), cache(cross),
+       Field::u32(std::max<int64_t>(
+           {integer(layout, "query_rows"), integer(cross, "query_rows"), 1})),
        Field::u32(0), Field::symbol(size), Field::symbol(function.getName())});
 }
 

@@ -37,6 +37,10 @@ Value PathBuilder::weight(const std::string &name, Value layer) {
 Value PathBuilder::norm(Value x, const spec::Norm &norm,
                         const std::string &path, Value layer) {
   Value scale = weight(path + ".weight", layer);
+  if (norm.kind == spec::Norm::Kind::RmsNorm) {
+    return transformer::RmsNormOp::create(builder, loc(path), x, scale,
+                                          builder.getF64FloatAttr(norm.eps));
+  }
   Value bias = norm.bias ? weight(path + ".bias", layer) : Value();
   return transformer::LayerNormOp::create(builder, loc(path), x, scale, bias,
                                           builder.getF64FloatAttr(norm.eps));
@@ -58,6 +62,19 @@ Value PathBuilder::activation(Value x, spec::Activation act,
                                            x);
 }
 
+Value PathBuilder::scale(Value x, double factor, const std::string &path) {
+  return transformer::ScaleOp::create(builder, loc(path), x, APFloat(factor));
+}
+
+Value LayerContext::angles(const spec::Rotary &rotary) const {
+  for (const Rotation &rotation : rotations) {
+    if (rotation.rotary == rotary) {
+      return rotation.angles;
+    }
+  }
+  return {};
+}
+
 static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
                             const std::string &name,
                             const LayerContext &context,
@@ -66,13 +83,48 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
   Value q = path.linear(x, name + ".q", attn.qBias, position.index);
   Value k = path.linear(x, name + ".k", attn.kBias, position.index);
   Value v = path.linear(x, name + ".v", attn.vBias, position.index);
+  if (attn.rotary) {
+    auto style = attn.rotary->interleaved
+                     ? transformer::RotaryStyle::Interleaved
+                     : transformer::RotaryStyle::Half;
+    Value angles = context.angles(*attn.rotary);
+    auto rotate = [&](Value rows, const char *part, int64_t heads) -> Value {
+      return transformer::RotaryOp::create(builder, path.loc(name + part),
+                                           style, rows, angles, heads);
+    };
+    q = rotate(q, ".q.rotary", attn.numHeads);
+    k = rotate(k, ".k.rotary", attn.numKvHeads);
+  }
   auto mask = attn.causal ? transformer::Mask::Causal
                           : transformer::Mask::Bidirectional;
+  IntegerAttr window =
+      attn.window ? builder.getI64IntegerAttr(*attn.window) : IntegerAttr();
   Value y = transformer::AttentionOp::create(
       builder, path.loc(name), q, k, v, context.cache, position.layer,
-      context.batch, mask, attn.numHeads, APFloat(attn.scale),
-      attn.scaleByInverseLayer);
+      context.batch, attn.positionBias ? context.bias : Value(), mask,
+      attn.numHeads, APFloat(attn.scale), attn.scaleByInverseLayer, window);
   return path.linear(y, name + ".o", attn.oBias, position.index);
+}
+
+/// Its keys and values are in the cross cache: buildCrossWrite put them there.
+static Value buildCrossAttention(PathBuilder &path, const spec::Attention &attn,
+                                 const std::string &name,
+                                 const LayerContext &context,
+                                 const LayerPosition &position, Value x) {
+  Value q = path.linear(x, name + ".q", attn.qBias, position.index);
+  Value y = transformer::CrossAttentionOp::create(
+      path.getBuilder(), path.loc(name), q, context.cross, position.layer,
+      context.batch, attn.numHeads, APFloat(attn.scale));
+  return path.linear(y, name + ".o", attn.oBias, position.index);
+}
+
+void tfc::buildCrossWrite(PathBuilder &path, const spec::Attention &attn,
+                          const std::string &name, const Entry &entry,
+                          const LayerPosition &position, Value hidden) {
+  Value k = path.linear(hidden, name + ".k", attn.kBias, position.index);
+  Value v = path.linear(hidden, name + ".v", attn.vBias, position.index);
+  transformer::CacheWriteOp::create(path.getBuilder(), path.loc(name), k, v,
+                                    entry.cross, position.layer, entry.batch);
 }
 
 static Value buildFfn(PathBuilder &path, const spec::Ffn &ffn,
@@ -101,7 +153,10 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
           path.norm(x, *sublayer.preNorm, name + ".pre_norm", position.index);
     }
     Value f;
-    if (auto *attn = std::get_if<spec::Attention>(&sublayer.f)) {
+    auto *attn = std::get_if<spec::Attention>(&sublayer.f);
+    if (attn && attn->cross) {
+      f = buildCrossAttention(path, *attn, name, context, position, input);
+    } else if (attn) {
       f = buildAttention(path, *attn, name, context, position, input);
     } else {
       f = buildFfn(path, std::get<spec::Ffn>(sublayer.f), name, position.index,

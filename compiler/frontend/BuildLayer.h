@@ -4,6 +4,7 @@
 #ifndef TFC_COMPILER_FRONTEND_BUILDLAYER_H
 #define TFC_COMPILER_FRONTEND_BUILDLAYER_H
 
+#include "compiler/frontend/BuildEntry.h"
 #include "compiler/spec/ModelSpec.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -30,15 +31,26 @@ public:
                      mlir::Value layer = {});
   mlir::Value activation(mlir::Value x, spec::Activation act,
                          const std::string &path);
+  /// factor * x
+  mlir::Value scale(mlir::Value x, double factor, const std::string &path);
 
 private:
   mlir::OpBuilder &builder;
   mlir::ModuleOp module;
 };
 
-/// What every layer of a stack shares: the entry's batch and cache.
+/// What every layer of a stack shares: the entry's batch and caches, and what
+/// is computed once a step. `bias` is null without one.
 struct LayerContext {
-  mlir::Value batch, cache;
+  struct Rotation {
+    spec::Rotary rotary;
+    mlir::Value angles;
+  };
+  mlir::Value batch, cache, cross, bias;
+  llvm::SmallVector<Rotation> rotations;
+
+  /// The angles of a kind of rotation, null if there are none yet.
+  mlir::Value angles(const spec::Rotary &rotary) const;
 };
 
 /// Where a layer's parameters and its part of the cache are: `index` counts in
@@ -51,6 +63,12 @@ struct LayerPosition {
 mlir::Value buildLayer(PathBuilder &path, const spec::LayerRun &run,
                        const LayerContext &context,
                        const LayerPosition &position, mlir::Value x);
+
+/// Writes the keys and values that the cross-attention at `name` has of the
+/// encoder's result `hidden` to the entry's cross cache.
+void buildCrossWrite(PathBuilder &path, const spec::Attention &attn,
+                     const std::string &name, const Entry &entry,
+                     const LayerPosition &position, mlir::Value hidden);
 
 transformer::Activation toDialect(spec::Activation act);
 

@@ -1,4 +1,4 @@
-// ModelSpec -> `transformer` module: the entry function and the weight table.
+// ModelSpec -> `transformer` module: the entry functions and the weight table.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_FRONTEND_BUILDMODEL_H
 #define TFC_COMPILER_FRONTEND_BUILDMODEL_H
@@ -10,9 +10,11 @@
 namespace tfc {
 
 /// Builds the `model` stage of `spec`: one `transformer.parameter` a row of the
-/// weight table and one entry function, `@encode` of an encoder or `@step` of
-/// a decoder. Its arguments are, in this order, `tensor<?xi32>` for each input
-/// port, the wanted rows, the batch, and the cache if the model has attention.
+/// weight table and the entry functions, `@encode` of an encoder and `@step` of
+/// a decoder. Their arguments are, in this order, `tensor<?xi32>` for each
+/// input port, the wanted rows, the batch, the cache if the stack has
+/// self-attention, and the cross cache if the model has cross-attention:
+/// `@encode` writes it, `@step` reads it.
 /// Locations are the canonical paths of the spec ("decoder.layers.attn.q").
 ///
 /// `spec` has been checked; what the dialect cannot say yet is a diagnostic of

@@ -18,6 +18,10 @@ void Config::fault(std::string_view key, const std::string &message) {
                message);
 }
 
+void Config::faultAt(const Json &value, const std::string &message) {
+  spec::report(diagnostics, value.place, 0, message);
+}
+
 int64_t Config::integer(std::string_view key, int64_t byDefault, int64_t least,
                         int64_t most) {
   read.emplace(key);
@@ -46,6 +50,28 @@ int64_t Config::integer(std::string_view key, std::string_view otherKey,
                         spec::describe(*second));
   }
   return number;
+}
+
+double Config::number(std::string_view key, double byDefault, double least,
+                      double most) {
+  read.emplace(key);
+  std::optional<double> found = spec::getReal(object, key, diagnostics);
+  if (!found) {
+    return byDefault;
+  }
+  if (!(*found >= least && *found <= most)) {
+    fault(key, "expected a number from " + spec::describe(Json(least)) +
+                   " to " + spec::describe(Json(most)) + ", got " +
+                   spec::describe(*object.find(key)));
+    return byDefault;
+  }
+  return *found;
+}
+
+bool Config::isNull(std::string_view key) {
+  read.emplace(key);
+  const Json *found = object.find(key);
+  return found && found->isNull();
 }
 
 double Config::epsilon(std::string_view key, double byDefault) {
@@ -119,9 +145,9 @@ void Config::reportUnread(bool strict) {
                strict ? spec::Severity::Error : spec::Severity::Warning);
 }
 
-int64_t huggingface::readLabels(Config &config) {
+int64_t huggingface::readLabels(Config &config, int64_t byDefault) {
   // Read first, so that num_labels beside id2label is not an unknown key.
-  int64_t labels = config.integer("num_labels", 2, 1, 1 << 20);
+  int64_t labels = config.integer("num_labels", byDefault, 1, 1 << 20);
   const Json *names = config.value("id2label");
   if (!names) {
     return labels;
@@ -135,35 +161,55 @@ int64_t huggingface::readLabels(Config &config) {
   return static_cast<int64_t>(names->members.size());
 }
 
-std::string huggingface::readActivation(Config &config, std::string_view key,
-                                        std::string_view byDefault) {
-  static const std::pair<std::string_view, std::string_view> words[] = {
-      {"gelu", "gelu"},
-      {"gelu_python", "gelu"},
-      {"gelu_new", "gelu_new"},
-      {"gelu_pytorch_tanh", "gelu_new"},
-      {"gelu_python_tanh", "gelu_new"},
-      {"relu", "relu"},
-      {"silu", "silu"},
-      {"swish", "silu"},
-      {"tanh", "tanh"}};
-  std::string name = config.string(key, byDefault), known;
-  for (const auto &[theirs, ours] : words) {
+static const std::pair<std::string_view, std::string_view> activations[] = {
+    {"gelu", "gelu"},
+    {"gelu_python", "gelu"},
+    {"gelu_new", "gelu_new"},
+    {"gelu_pytorch_tanh", "gelu_new"},
+    {"gelu_python_tanh", "gelu_new"},
+    {"relu", "relu"},
+    {"silu", "silu"},
+    {"swish", "silu"},
+    {"tanh", "tanh"}};
+
+std::string_view huggingface::findActivation(std::string_view name) {
+  for (const auto &[theirs, ours] : activations) {
     if (theirs == name) {
-      return std::string(ours);
+      return ours;
     }
+  }
+  return "";
+}
+
+std::string huggingface::knownActivations() {
+  std::string known;
+  for (const auto &[theirs, ours] : activations) {
     known += (known.empty() ? "" : ", ") + std::string(theirs);
   }
-  config.fault(key, "expected an activation that tfc knows (" + known +
-                        "), got " + spec::inQuotes(name));
+  return known;
+}
+
+std::string huggingface::readActivation(Config &config, std::string_view key,
+                                        std::string_view byDefault) {
+  std::string name = config.string(key, byDefault);
+  if (std::string_view ours = findActivation(name); !ours.empty()) {
+    return std::string(ours);
+  }
+  config.fault(key, "expected an activation that tfc knows (" +
+                        knownActivations() + "), got " + spec::inQuotes(name));
   return "identity";
 }
 
-void huggingface::readCommonKeys(Config &config) {
+void huggingface::readCommonKeys(Config &config, bool encoderDecoder) {
   config.refuseContent("quantization_config",
                        "tfc reads f32, f16 and bf16 weights");
-  config.refuseTrue("add_cross_attention", "tfc has no cross-attention");
-  config.refuseTrue("is_encoder_decoder", "this model type has one stack");
+  if (encoderDecoder) {
+    config.ignore({"add_cross_attention", "is_encoder_decoder"});
+  } else {
+    config.refuseTrue("add_cross_attention",
+                      "tfc runs this model type without an encoder");
+    config.refuseTrue("is_encoder_decoder", "this model type has one stack");
+  }
   config.refuseContent("pruned_heads", "pruned heads are not supported");
   config.ignore(
       {// How the model was made, saved or trained.
@@ -182,7 +228,7 @@ void huggingface::readCommonKeys(Config &config) {
        "bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id",
        "eos_token_ids", "cls_token_id", "mask_token_id", "unk_token_id",
        "decoder_start_token_id",
-       // Generation settings that transformers 4 kept here; tfc-run is greedy.
+       // Generation settings that transformers 4 kept here; read elsewhere.
        "task_specific_params", "max_length", "min_length", "do_sample",
        "early_stopping", "num_beams", "num_beam_groups", "diversity_penalty",
        "temperature", "top_k", "top_p", "typical_p", "repetition_penalty",

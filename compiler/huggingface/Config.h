@@ -24,6 +24,9 @@ public:
   /// The same under either of two names; both are legal if they agree.
   int64_t integer(std::string_view key, std::string_view otherKey,
                   int64_t byDefault, int64_t least, int64_t most);
+  /// A finite number from `least` to `most`.
+  double number(std::string_view key, double byDefault, double least,
+                double most);
   /// An epsilon of a norm: above 0, at most 0.01.
   double epsilon(std::string_view key, double byDefault);
   bool boolean(std::string_view key, bool byDefault);
@@ -31,6 +34,10 @@ public:
   /// The value itself, or null when it is missing or null; the key counts as
   /// read.
   const spec::Json *value(std::string_view key);
+
+  /// True when the file says null, which is not the same as a missing key for
+  /// a key whose default is not null. The key counts as read.
+  bool isNull(std::string_view key);
 
   /// Keys that change no number of an inference, whatever their values.
   void ignore(const std::vector<std::string_view> &keys);
@@ -43,6 +50,8 @@ public:
 
   /// An error at the value of `key`, or at the file when it is missing.
   void fault(std::string_view key, const std::string &message);
+  /// An error at a value within one.
+  void faultAt(const spec::Json &value, const std::string &message);
   /// How many faults there are so far: where reading adds none, what was read
   /// is in the file.
   size_t faults() const { return diagnostics.size(); }
@@ -54,17 +63,23 @@ private:
 };
 
 /// The number of labels of a classifier, as transformers counts them: id2label,
-/// else num_labels, else 2.
-int64_t readLabels(Config &config);
+/// else num_labels, else 2 or what the class has.
+int64_t readLabels(Config &config, int64_t byDefault = 2);
 
 /// The word the spec has for an activation of transformers, from `key`; an
 /// error at the key when tfc has no such activation.
 std::string readActivation(Config &config, std::string_view key,
                            std::string_view byDefault);
 
+/// The spec's word for an activation of transformers; "" when tfc has none.
+std::string_view findActivation(std::string_view name);
+/// "gelu, relu, ...": all that findActivation knows.
+std::string knownActivations();
+
 /// Reads past the keys that all model types share, and refuses those of their
 /// values that change numbers in a way tfc does not know.
-void readCommonKeys(Config &config);
+/// `encoderDecoder`: the model type may have two stacks.
+void readCommonKeys(Config &config, bool encoderDecoder);
 
 } // namespace tfc::huggingface
 

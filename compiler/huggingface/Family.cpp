@@ -27,27 +27,55 @@ bool huggingface::storesTensor(const rt::TensorFiles &files,
   return findBySuffix(files, suffix);
 }
 
-Tie huggingface::findTie(Source &source, std::string_view head,
-                         std::string_view table) {
-  bool byConfig = source.config.boolean("tie_word_embeddings", true);
+bool huggingface::storesOther(Source &source, std::string_view head,
+                              std::string_view table) {
   const rt::Tensor *stored = source.files.find(head);
-  if (!stored) {
-    // Without any tensor something worse has been reported.
-    if (byConfig || source.files.tensors().empty()) {
-      return Tie::Tied;
-    }
-    source.config.fault("tie_word_embeddings",
-                        "expected true (no tensor " + spec::inQuotes(head) +
-                            " is stored that would be untied), got false");
-    return Tie::Missing;
-  }
   const rt::Tensor *tokens = findBySuffix(source.files, table);
   // A table that is missing is reported with the other parameters.
-  bool comparable = tokens && rt::isWeightDType(stored->dtype) &&
+  bool comparable = stored && tokens && rt::isWeightDType(stored->dtype) &&
                     rt::isWeightDType(tokens->dtype) &&
                     tokens->shape == stored->shape;
-  return comparable && rt::sameValues(*tokens, *stored) ? Tie::Tied
-                                                        : Tie::Untied;
+  return stored && !(comparable && rt::sameValues(*tokens, *stored));
+}
+
+void huggingface::checkCopies(Source &source,
+                              const std::vector<std::string_view> &names) {
+  const rt::Tensor *first = nullptr;
+  for (std::string_view name : names) {
+    const rt::Tensor *tensor = findBySuffix(source.files, name);
+    if (!tensor || !rt::isWeightDType(tensor->dtype)) {
+      continue;
+    }
+    if (first &&
+        (tensor->shape != first->shape || !rt::sameValues(*first, *tensor))) {
+      spec::Diagnostic diagnostic;
+      diagnostic.file = source.files.path();
+      diagnostic.message = "expected one token table (tables that differ are "
+                           "not supported by this tfc), got " +
+                           spec::inQuotes(first->name) + " and another " +
+                           spec::inQuotes(tensor->name);
+      source.diagnostics.push_back(std::move(diagnostic));
+    }
+    first = first ? first : tensor;
+  }
+}
+
+Tie huggingface::findTie(Source &source, std::string_view head,
+                         std::string_view table, bool byDefault) {
+  bool byConfig = source.config.boolean("tie_word_embeddings", byDefault);
+  if (source.files.find(head)) {
+    return storesOther(source, head, table) ? Tie::Untied : Tie::Tied;
+  }
+  // Without any tensor something worse has been reported.
+  if (byConfig || source.files.tensors().empty()) {
+    return Tie::Tied;
+  }
+  source.config.fault(
+      "tie_word_embeddings",
+      "expected true (no tensor " + spec::inQuotes(head) +
+          " is stored that would be untied), got " +
+          (source.config.value("tie_word_embeddings") ? "false" : "nothing"));
+  return Tie::Missing;
 }
 
 /// The token ids under `key`: one, a list where that is allowed, or none.
@@ -103,6 +131,11 @@ Json huggingface::readTokens(Source &source, int64_t vocab, bool generates,
                      spec::describe(*id),
                  spec::Severity::Warning);
   }
+  std::vector<int64_t> start =
+      ids("decoder_start_token_id", false, defaults.decoderStart);
+  if (!start.empty()) {
+    tokens.set("decoder_start", start.front());
+  }
   if (!bos.empty()) {
     tokens.set("bos", bos.front());
   }
@@ -112,6 +145,34 @@ Json huggingface::readTokens(Source &source, int64_t vocab, bool generates,
     tokens.set("eos", Json::array(std::vector<Json>(eos.begin(), eos.end())));
   }
   return tokens;
+}
+
+void huggingface::addTokens(Source &source, int64_t vocab, bool generates,
+                            const TokenDefaults &tokens,
+                            const ForcedDefaults &forced, Json &made) {
+  Json ids = readTokens(source, vocab, generates, tokens);
+  if (generates && !ids.find("decoder_start") && ids.find("bos")) {
+    ids.set("decoder_start", *ids.find("bos"));
+  }
+  bool begins = ids.find("decoder_start");
+  made.set("tokens", std::move(ids));
+  if (generates && begins) {
+    made.set("generation", readGeneration(source, "lm", vocab, forced));
+  }
+}
+
+void Heads::add(std::string_view name, std::string_view from,
+                std::vector<Json> steps) {
+  heads.set(name, makeObject({{"from", std::string(from)},
+                              {"steps", Json::array(std::move(steps))}}));
+  outputs.set("logits", std::string(name));
+}
+
+void Heads::addTo(Json &made) {
+  made.set("heads", std::move(heads));
+  made.set("outputs", std::move(outputs));
+  made.set("weights", makeObject({{"ignore", Json::array(std::move(ignore))},
+                                  {"map", std::move(map)}}));
 }
 
 Json huggingface::makeObject(

@@ -18,6 +18,8 @@ struct Source {
   const spec::Json *generation;
   const rt::TensorFiles &files;
   spec::Diagnostics &diagnostics;
+  /// Unknown keys are errors.
+  bool strict = false;
 };
 
 struct Family {
@@ -26,16 +28,33 @@ struct Family {
   std::vector<std::string_view> classes;
   /// The class to assume when config.json names none.
   std::string_view (*guessClass)(const rt::TensorFiles &files);
-  /// The spec without version, preset and name. Faults go into
+  /// The spec without version and name; without "extends" it extends the
+  /// preset of the model type. Faults go into
   /// source.diagnostics.
   spec::Json (*makeSpec)(Source &source, std::string_view className);
+  /// config.json may say that there are two stacks.
+  bool encoderDecoder = false;
 };
 
 const Family &bertFamily();
 const Family &gpt2Family();
+const Family &llamaFamily();
+const Family &t5Family();
+const Family &mt5Family();
+const Family &bartFamily();
+const Family &mistralFamily();
+const Family &qwen2Family();
 
 /// Whether some tensor's name ends with `suffix`, as a whole word between dots.
 bool storesTensor(const rt::TensorFiles &files, std::string_view suffix);
+
+/// Whether `head` is stored and has other values than the token table. `table`
+/// is a suffix of the table's name.
+bool storesOther(Source &source, std::string_view head, std::string_view table);
+
+/// An error when some of these tensors are stored and differ: the model reads
+/// only the first of them. Suffixes of names.
+void checkCopies(Source &source, const std::vector<std::string_view> &names);
 
 /// How an output projection is stored.
 enum class Tie {
@@ -45,20 +64,56 @@ enum class Tie {
 };
 
 /// The tensors decide: a stored `head` that differs from the token table is not
-/// tied to it, whatever the config says. One that is not stored is tied unless
-/// tie_word_embeddings is false. `table` is a suffix of the table's name.
-Tie findTie(Source &source, std::string_view head, std::string_view table);
+/// tied to it, whatever the config says. One that is not stored is tied if
+/// tie_word_embeddings says so (`byDefault` where it is missing). `table` is a
+/// suffix of the table's name.
+Tie findTie(Source &source, std::string_view head, std::string_view table,
+            bool byDefault = true);
 
 /// Ids that a class has where its config.json names none; -1: no such token.
 struct TokenDefaults {
-  int64_t pad = -1, bos = -1, eos = -1;
+  int64_t pad = -1, bos = -1, eos = -1, decoderStart = -1;
 };
 
-/// The spec's "tokens": pad, bos and eos. For a class that generates,
-/// generation_config.json decides when it exists, as in transformers. Ids that
-/// are not below `vocab` are left out: no token has them.
+/// The spec's "tokens": pad, bos, eos and decoder_start. For a class that
+/// generates, generation_config.json decides when it exists, as in
+/// transformers. Ids that are not below `vocab` are left out: no token has
+/// them.
 spec::Json readTokens(Source &source, int64_t vocab, bool generates,
                       const TokenDefaults &defaults);
+
+/// Ids that generation forces where a config.json without
+/// generation_config.json names none; -1: none.
+struct ForcedDefaults {
+  int64_t bos = -1, eos = -1;
+};
+
+/// The spec's "generation" of a class that generates, as far as it differs from
+/// the spec's own defaults: from generation_config.json, or from the settings
+/// that transformers 4 kept in config.json where there is none. One warning for
+/// settings that tfc-run does not have.
+spec::Json readGeneration(Source &source, std::string_view head, int64_t vocab,
+                          const ForcedDefaults &defaults);
+
+/// Writes "tokens" and, of a language model with the head "lm", "generation"
+/// of a spec with an encoder and a decoder. Generation begins with bos where
+/// nothing else is said; without either there is none.
+void addTokens(Source &source, int64_t vocab, bool generates,
+               const TokenDefaults &tokens, const ForcedDefaults &forced,
+               spec::Json &made);
+
+/// Heads, outputs, and what says where their tensors are.
+struct Heads {
+  spec::Json heads = spec::Json::object(), outputs = spec::Json::object(),
+             map = spec::Json::object();
+  std::vector<spec::Json> ignore;
+
+  /// A head from a stack or another head, whose result is the output "logits".
+  void add(std::string_view name, std::string_view from,
+           std::vector<spec::Json> steps);
+  /// Writes "heads", "outputs" and "weights" of a spec.
+  void addTo(spec::Json &made);
+};
 
 /// An object from key-value pairs.
 spec::Json makeObject(std::vector<std::pair<std::string_view, spec::Json>>);

@@ -73,19 +73,6 @@ Json makeBody(const Sizes &sizes) {
        {"final_norm", norm}});
 }
 
-/// Heads, outputs, and what says where their tensors are.
-struct Heads {
-  Json heads = Json::object(), outputs = Json::object(), map = Json::object();
-  std::vector<Json> ignore = {"*.attn.bias", "*.attn.masked_bias",
-                              "multiple_choice_head.*"};
-};
-
-void addHead(Heads &out, std::string_view name, std::vector<Json> steps) {
-  out.heads.set(name, makeObject({{"from", "decoder"},
-                                  {"steps", Json::array(std::move(steps))}}));
-  out.outputs.set("logits", std::string(name));
-}
-
 void addLanguageModel(Source &source, const Sizes &sizes, Heads &out) {
   Json logits = makeObject({{"op", "logits"}, {"name", "proj"}});
   switch (findTie(source, "lm_head.weight", "wte.weight")) {
@@ -101,12 +88,13 @@ void addLanguageModel(Source &source, const Sizes &sizes, Heads &out) {
   // Of a tied head too: other weights of this model must tie it as well.
   out.map.set("heads.lm.proj.weight",
               makeObject({{"tensor", "lm_head.weight"}}));
-  addHead(out, "lm", {logits});
+  out.add("lm", "decoder", {logits});
 }
 
 Heads makeHeads(Source &source, std::string_view className,
                 const Sizes &sizes) {
   Heads out;
+  out.ignore = {"*.attn.bias", "*.attn.masked_bias", "multiple_choice_head.*"};
   if (className == "GPT2LMHeadModel") {
     addLanguageModel(source, sizes, out);
     out.ignore.push_back("score.weight");
@@ -123,7 +111,7 @@ Heads makeHeads(Source &source, std::string_view className,
                            {"name", "score"},
                            {"out", readLabels(source.config)},
                            {"bias", false}});
-  addHead(out, "cls", {take, dense});
+  out.add("cls", "decoder", {take, dense});
   out.map.set("heads.cls.score", "score");
   return out;
 }
@@ -142,14 +130,15 @@ Json makeSpec(Source &source, std::string_view className) {
   TokenDefaults defaults;
   defaults.bos = defaults.eos = 50256;
   bool generates = className == "GPT2LMHeadModel";
-  return makeObject(
+  Json made = makeObject(
       {{"dims", dims},
        {"decoder", makeBody(sizes)},
-       {"heads", std::move(heads.heads)},
-       {"outputs", std::move(heads.outputs)},
-       {"tokens", readTokens(source, sizes.vocab, generates, defaults)},
-       {"weights", makeObject({{"ignore", Json::array(std::move(heads.ignore))},
-                               {"map", std::move(heads.map)}})}});
+       {"tokens", readTokens(source, sizes.vocab, generates, defaults)}});
+  if (generates) {
+    made.set("generation", readGeneration(source, "lm", sizes.vocab, {}));
+  }
+  heads.addTo(made);
+  return made;
 }
 
 } // namespace

@@ -15,7 +15,9 @@ using spec::Json;
 
 namespace {
 
-const Family *const families[] = {&bertFamily(), &gpt2Family()};
+const Family *const families[] = {
+    &bertFamily(),  &gpt2Family(), &llamaFamily(), &mistralFamily(),
+    &qwen2Family(), &t5Family(),   &mt5Family(),   &bartFamily()};
 
 /// A file of the directory that must hold a JSON object.
 std::optional<Json> readObject(const std::string &path,
@@ -67,48 +69,6 @@ std::string_view chooseClass(const Family &family, Config &config,
   return "";
 }
 
-/// Settings that change what a greedy search finds and that tfc-run does not
-/// have: one warning for all of them.
-void checkGeneration(const Json &json, bool strict,
-                     spec::Diagnostics &diagnostics) {
-  static const std::pair<const char *, Json> neutral[] = {
-      {"repetition_penalty", 1.0},
-      {"encoder_repetition_penalty", 1.0},
-      {"no_repeat_ngram_size", 0},
-      {"min_length", 0},
-      {"min_new_tokens", 0},
-      {"bad_words_ids", Json::array()},
-      {"suppress_tokens", Json::array()},
-      {"begin_suppress_tokens", Json::array()},
-      {"forced_bos_token_id", Json()},
-      {"forced_eos_token_id", Json()},
-      {"exponential_decay_length_penalty", Json()},
-      {"sequence_bias", Json()},
-      {"guidance_scale", 1.0},
-      {"watermarking_config", Json()},
-      {"stop_strings", Json()}};
-  std::string names;
-  spec::Place first = json.place;
-  for (const auto &[key, value] : neutral) {
-    const Json *found = json.find(key);
-    if (!found || found->isNull() || *found == value) {
-      continue;
-    }
-    if (names.empty()) {
-      first.line = found->place.line;
-      first.column = found->place.column;
-    }
-    names += (names.empty() ? "" : ", ") + spec::inQuotes(key);
-  }
-  if (!names.empty()) {
-    spec::report(diagnostics, first, 0,
-                 "expected no such settings (tfc-run generates greedily, "
-                 "without them), got " +
-                     names,
-                 strict ? spec::Severity::Error : spec::Severity::Warning);
-  }
-}
-
 /// "f32, bf16": what the weights are stored as.
 std::string storedTypes(const rt::TensorFiles &files) {
   std::string text;
@@ -131,9 +91,16 @@ std::string summarize(const spec::ModelSpec &model, const TensorUse &use,
     outputs += (outputs.empty() ? "" : ", ") + output.name;
   }
   std::ostringstream out;
-  out << model.name << ": " << model.stack.layers << " layers, hidden "
-      << model.hidden << ", vocabulary " << model.vocab << ", at most "
-      << model.maxPositions << " tokens\n"
+  std::string layers;
+  for (const spec::Stack *stack : model.stacks()) {
+    layers += (layers.empty() ? "" : " + ") + std::to_string(stack->layers);
+  }
+  out << model.name << ": " << layers << " layers, hidden " << model.hidden
+      << ", vocabulary " << model.vocab;
+  if (model.maxPositions > 0) {
+    out << ", at most " << model.maxPositions << " tokens";
+  }
+  out << '\n'
       << "outputs: " << outputs << '\n'
       << "parameters: " << use.elements << " in " << use.claimed << " tensors ("
       << storedTypes(files) << ")\n";
@@ -212,19 +179,16 @@ private:
       return std::nullopt;
     }
     std::string_view name = chooseClass(*family, config, files, diagnostics);
-    readCommonKeys(config);
-    Source source = {config, json, generation ? &*generation : nullptr, files,
-                     diagnostics};
+    readCommonKeys(config, family->encoderDecoder);
+    Source source = {config, json,        generation ? &*generation : nullptr,
+                     files,  diagnostics, options.strict};
     Json body = family->makeSpec(source, name);
     config.reportUnread(options.strict);
-    if (generation) {
-      checkGeneration(*generation, options.strict, diagnostics);
-    }
     std::string type(family->modelType);
     Json made = makeObject({{"tfc", 1},
                             {"name", type + "-" + std::string(name)},
                             {"extends", "preset:" + type}});
-    for (spec::Member &member : body.members) {
+    for (spec::Member &member : body.members) { // "extends" may be among them
       made.set(member.key, std::move(member.value));
     }
     return made;

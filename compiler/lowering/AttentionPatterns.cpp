@@ -37,7 +37,26 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
         emptyRows(b, op.getQuery(), transformer::widthOf(op.getQuery()));
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
         op, init.getType(), op.getQuery(), buildScale(b, op), op.getCache(),
-        op.getLayer(), op.getBatch(), init, op.getMask(), op.getNumHeads());
+        op.getLayer(), op.getBatch(), op.getBias(), init, op.getMask(),
+        op.getNumHeads(), op.getWindowAttr());
+    return success();
+  }
+};
+
+/// cross_attention -> paged_attention over the cross cache
+struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::CrossAttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value init =
+        emptyRows(b, op.getQuery(), transformer::widthOf(op.getQuery()));
+    Value scale = f32Constant(b, op.getScale().convertToDouble());
+    rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
+        op, init.getType(), op.getQuery(), scale, op.getCache(), op.getLayer(),
+        op.getBatch(), /*bias=*/Value(), init, transformer::Mask::Bidirectional,
+        op.getNumHeads(), /*window=*/IntegerAttr());
     return success();
   }
 };
@@ -45,5 +64,5 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
 } // namespace
 
 void tfc::populateAttentionPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerAttention>(patterns.getContext());
+  patterns.add<LowerAttention, LowerCrossAttention>(patterns.getContext());
 }

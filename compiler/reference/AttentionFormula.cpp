@@ -28,6 +28,9 @@ void cacheWrite(const Matrix &key, const Matrix &value,
 
 /// The softmax of the scores, largest first subtracted: exp cannot overflow.
 static void softmax(std::vector<double> &scores) {
+  if (scores.empty()) {
+    return;
+  }
   double largest = *std::max_element(scores.begin(), scores.end());
   double sum = 0;
   for (double &score : scores) {
@@ -39,30 +42,44 @@ static void softmax(std::vector<double> &scores) {
   }
 }
 
+/// What a head adds to the score of a key at this distance from the query.
+static double biasAt(const Matrix &bias, int64_t head, int64_t distance) {
+  int64_t farthest = bias.cols / 2;
+  distance = std::clamp(distance, -farthest, farthest);
+  return bias.at(head, farthest + distance);
+}
+
 void attention(const Matrix &query, const Sequence &sequence,
                const AttentionShape &shape, const Cache::Layer &cache,
                Matrix &result) {
   int64_t width = shape.headDim, group = shape.numHeads / shape.kvHeads;
   for (int64_t i = 0; i < sequence.count; ++i) {
-    int64_t visible = sequence.keys;
+    int64_t position = sequence.past + i, begin = 0, end = sequence.keys;
     if (shape.causal) {
-      visible = std::min<int64_t>(visible, sequence.past + i + 1);
+      end = std::min(end, position + 1);
+    }
+    if (shape.window) {
+      begin = std::clamp<int64_t>(position - *shape.window, 0, end);
     }
     for (int64_t head = 0; head < shape.numHeads; ++head) {
       int64_t row = sequence.first + i, column = head * width;
       int64_t kvColumn = head / group * width;
-      std::vector<double> scores(visible);
-      for (int64_t j = 0; j < visible; ++j) {
+      std::vector<double> scores(end - begin);
+      for (int64_t j = begin; j < end; ++j) {
+        double &score = scores[j - begin];
         for (int64_t d = 0; d < width; ++d) {
-          scores[j] += shape.scale * query.at(row, column + d) *
-                       cache.keys.at(j, kvColumn + d);
+          score += shape.scale * query.at(row, column + d) *
+                   cache.keys.at(j, kvColumn + d);
+        }
+        if (shape.bias) {
+          score += biasAt(*shape.bias, head, j - position);
         }
       }
       softmax(scores);
       for (int64_t d = 0; d < width; ++d) {
-        double sum = 0;
-        for (int64_t j = 0; j < visible; ++j) {
-          sum += scores[j] * cache.values.at(j, kvColumn + d);
+        double sum = scores.empty() ? std::nan("") : 0;
+        for (int64_t j = begin; j < end; ++j) {
+          sum += scores[j - begin] * cache.values.at(j, kvColumn + d);
         }
         result.at(row, column + d) = sum;
       }

@@ -6,6 +6,8 @@
 
 #include "compiler/reference/Interpreter.h"
 
+#include <optional>
+
 namespace tfc::reference {
 
 /// y[t,:] = table[ids[t] + offset, :]; a negative id gives zeros. Ids are in
@@ -16,6 +18,8 @@ Matrix embedding(const std::vector<int32_t> &ids, const Matrix &table,
 /// `bias` may be null, here and below.
 Matrix layerNorm(const Matrix &x, const Matrix &weight, const Matrix *bias,
                  double eps);
+
+Matrix rmsNorm(const Matrix &x, const Matrix &weight, double eps);
 
 /// y[t,n] = sum_k x[t,k] weight[n,k] + bias[n]
 Matrix linear(const Matrix &x, const Matrix &weight, const Matrix *bias);
@@ -31,9 +35,21 @@ Matrix ffn(const Matrix &x, const FfnWeights &weights,
            transformer::Activation act);
 
 Matrix add(const Matrix &a, const Matrix &b);
+Matrix scale(const Matrix &x, double factor);
 /// y[r,:] = x[rows[r],:]. Rows are in range.
 Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows);
 Matrix sliceColumns(const Matrix &x, int64_t first, int64_t width);
+
+/// [cosines, sines] of positions[t] * frequencies[i], all times `factor`; the
+/// angles are rounded to f32.
+Matrix rotaryAngles(const std::vector<int32_t> &positions,
+                    llvm::ArrayRef<double> frequencies, double factor);
+/// Turns pairs of columns of each head.
+Matrix rotary(const Matrix &x, const Matrix &angles, bool interleaved,
+              int64_t numHeads);
+/// y[h, M + d] = table[bucket(d), h] for d in [-M, M], M = maxDistance.
+Matrix distanceBias(const Matrix &table, bool bidirectional,
+                    int64_t maxDistance);
 
 /// Puts the sequence's rows of `key` and `value` at its positions
 /// [past, past + count) of `cache`, which holds at least `past`.
@@ -41,11 +57,14 @@ void cacheWrite(const Matrix &key, const Matrix &value,
                 const Sequence &sequence, Cache::Layer &cache);
 
 struct AttentionShape {
-  int64_t numHeads, kvHeads, headDim;
-  double scale;
-  bool causal;
+  int64_t numHeads = 0, kvHeads = 0, headDim = 0;
+  double scale = 1;
+  bool causal = false;
+  std::optional<int64_t> window;
+  const Matrix *bias = nullptr; // [numHeads, 2 M + 1], by distance
 };
-/// The sequence's rows of `result`, over the positions in `cache`.
+/// The sequence's rows of `result`, over the positions in `cache`. A row that
+/// sees none is not a number.
 void attention(const Matrix &query, const Sequence &sequence,
                const AttentionShape &shape, const Cache::Layer &cache,
                Matrix &result);

@@ -87,25 +87,83 @@ LogicalResult Interpreter::runOp(GatherRowsOp op) {
   return setRows(op, gatherRows(input, ids(op.getRows())));
 }
 
-LogicalResult Interpreter::runOp(AttentionOp op) {
-  CacheType type = op.getCache().getType();
-  int64_t layer = index(op.getLayer());
-  if (layer < 0 || layer >= type.getLayers()) {
-    return op.emitError() << "expected a layer in [0, " << type.getLayers()
-                          << ") of the cache, got " << layer;
+FailureOr<int64_t> Interpreter::layerOf(Operation *op, CacheType type,
+                                        Value layer) {
+  int64_t number = index(layer);
+  if (number < 0 || number >= type.getLayers()) {
+    return op->emitError() << "expected a layer in [0, " << type.getLayers()
+                           << ") of the cache, got " << number;
   }
+  return number;
+}
+
+LogicalResult Interpreter::runOp(CacheWriteOp op) {
+  CacheType type = op.getCache().getType();
+  FailureOr<int64_t> layer = layerOf(op, type, op.getLayer());
+  if (failed(layer)) {
+    return failure();
+  }
+  for (const Sequence &sequence : step.sequences) {
+    Cache::Layer &cached = type.isCross()
+                               ? cache.crossLayer(sequence.id, *layer)
+                               : cache.layer(sequence.id, *layer);
+    cacheWrite(rows(op.getKey()), rows(op.getValue()), sequence, cached);
+  }
+  return success();
+}
+
+/// The numbers of an attention that do not depend on its mask.
+template <typename Op> static AttentionShape shapeOf(Op op) {
+  CacheType type = op.getCache().getType();
   AttentionShape shape;
   shape.numHeads = op.getNumHeads();
   shape.kvHeads = type.getKvHeads();
   shape.headDim = type.getHeadDim();
-  shape.causal = op.getMask() == Mask::Causal;
   shape.scale = op.getScale().convertToDouble();
+  return shape;
+}
+
+LogicalResult Interpreter::runOp(CrossAttentionOp op) {
+  FailureOr<int64_t> layer =
+      layerOf(op, op.getCache().getType(), op.getLayer());
+  if (failed(layer)) {
+    return failure();
+  }
+  const Matrix &query = rows(op.getQuery());
+  Matrix result(query.rows, query.cols);
+  for (Sequence sequence : step.sequences) {
+    const Cache::Layer &cached = cache.crossLayer(sequence.id, *layer);
+    if (sequence.crossCount < 1 || sequence.crossCount > cached.keys.rows) {
+      return op.emitError()
+             << "expected sequence " << sequence.id << " to attend to 1 to "
+             << cached.keys.rows << " encoded positions, got "
+             << sequence.crossCount;
+    }
+    sequence.keys = sequence.crossCount;
+    attention(query, sequence, shapeOf(op), cached, result);
+  }
+  return setRows(op, std::move(result));
+}
+
+LogicalResult Interpreter::runOp(AttentionOp op) {
+  CacheType type = op.getCache().getType();
+  FailureOr<int64_t> checked = layerOf(op, type, op.getLayer());
+  if (failed(checked)) {
+    return failure();
+  }
+  int64_t layer = *checked;
+  AttentionShape shape = shapeOf(op);
+  shape.causal = op.getMask() == Mask::Causal;
   if (op.getScaleByInverseLayer()) {
     shape.scale /= static_cast<double>(layer + 1);
   }
+  shape.bias = rowsOrNull(op.getBias());
+  if (op.getWindow()) {
+    shape.window = *op.getWindow();
+  }
   // What a scratch cache holds is gone after the layer.
   Cache scratch;
-  Cache &used = type.getScratch() ? scratch : cache;
+  Cache &used = type.isScratch() ? scratch : cache;
   // All is written before anything is read: a sequence may stand in the step
   // twice, its spectator as a sequence of its own.
   for (const Sequence &sequence : step.sequences) {
@@ -131,8 +189,8 @@ LogicalResult Interpreter::runOp(Operation &op) {
   using namespace tfc::reference;
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case<scf::ForOp, arith::ConstantOp, OutputOp, TapOp, WeightOp,
-            EmbeddingOp, GatherRowsOp, AttentionOp>(
-          [&](auto known) { return runOp(known); })
+            EmbeddingOp, GatherRowsOp, AttentionOp, CrossAttentionOp,
+            CacheWriteOp>([&](auto known) { return runOp(known); })
       .Case<func::ReturnOp, scf::YieldOp, YieldOp>(
           [](auto) { return success(); })
       .Case([&](arith::AddIOp add) {
@@ -152,6 +210,28 @@ LogicalResult Interpreter::runOp(Operation &op) {
                                  rowsOrNull(norm.getBias()),
                                  norm.getEps().convertToDouble()));
       })
+      .Case([&](RmsNormOp norm) {
+        return setRows(norm,
+                       rmsNorm(rows(norm.getInput()), rows(norm.getWeight()),
+                               norm.getEps().convertToDouble()));
+      })
+      .Case([&](RotaryAnglesOp angles) {
+        return setRows(angles,
+                       rotaryAngles(ids(angles.getPositions()),
+                                    angles.getFrequencies(),
+                                    angles.getFactor().convertToDouble()));
+      })
+      .Case([&](RotaryOp turn) {
+        return setRows(turn,
+                       rotary(rows(turn.getInput()), rows(turn.getAngles()),
+                              turn.getStyle() == RotaryStyle::Interleaved,
+                              turn.getNumHeads()));
+      })
+      .Case([&](DistanceBiasOp bias) {
+        return setRows(bias, distanceBias(rows(bias.getTable()),
+                                          bias.getMask() == Mask::Bidirectional,
+                                          bias.getMaxDistance()));
+      })
       .Case([&](FfnOp f) {
         FfnWeights w{&rows(f.getUp()),
                      &rows(f.getDown()),
@@ -167,6 +247,10 @@ LogicalResult Interpreter::runOp(Operation &op) {
       })
       .Case([&](AddOp sum) {
         return setRows(sum, add(rows(sum.getLhs()), rows(sum.getRhs())));
+      })
+      .Case([&](ScaleOp op) {
+        return setRows(
+            op, scale(rows(op.getInput()), op.getFactor().convertToDouble()));
       })
       .Case([&](SliceColumnsOp slice) {
         return setRows(slice, sliceColumns(rows(slice.getInput()),

@@ -16,10 +16,12 @@
 namespace tfc::reference {
 
 /// A sequence of a step, as tfc_sequence_v0 in runtime/include/tfc/abi.h has
-/// it; `id` names its rows in the Cache in place of blocks.
+/// it; `id` names its rows in the Cache in place of blocks. `crossCount` is how
+/// many positions of the cross cache it attends to: what an `encode` has
+/// written there for the same id.
 struct Sequence {
   int64_t id = 0;
-  int32_t first = 0, count = 0, past = 0, keys = 0;
+  int32_t first = 0, count = 0, past = 0, keys = 0, crossCount = 0;
 };
 
 /// What one call of an entry gets. Every input port must be given, one value a
@@ -33,8 +35,9 @@ struct Step {
   std::set<std::string> outputs;
 };
 
-/// Keys and values as plain rows, kept between the steps of a generation. A
-/// sequence's positions of one layer are the rows of two matrices.
+/// Keys and values as plain rows, kept between the steps of a generation, and
+/// between `encode` and `step` of an encoder-decoder. A sequence's positions of
+/// one layer are the rows of two matrices.
 class Cache {
 public:
   struct Layer {
@@ -42,15 +45,22 @@ public:
   };
   /// Empty until a step has written there. Lives until `drop` of the sequence.
   Layer &layer(int64_t sequence, int64_t layer) {
-    return layers[{sequence, layer}];
+    return self[{sequence, layer}];
+  }
+  /// The same of what the decoder's layer reads of the encoder.
+  Layer &crossLayer(int64_t sequence, int64_t layer) {
+    return cross[{sequence, layer}];
   }
   void drop(int64_t sequence) {
-    layers.erase(layers.lower_bound({sequence, INT64_MIN}),
-                 layers.upper_bound({sequence, INT64_MAX}));
+    for (Layers *layers : {&self, &cross}) {
+      layers->erase(layers->lower_bound({sequence, INT64_MIN}),
+                    layers->upper_bound({sequence, INT64_MAX}));
+    }
   }
 
 private:
-  std::map<std::pair<int64_t, int64_t>, Layer> layers;
+  using Layers = std::map<std::pair<int64_t, int64_t>, Layer>;
+  Layers self, cross;
 };
 
 /// Elements of a parameter, in the shape of its type, row-major; of its layer

@@ -42,6 +42,21 @@ Matrix layerNorm(const Matrix &x, const Matrix &weight, const Matrix *bias,
   return y;
 }
 
+Matrix rmsNorm(const Matrix &x, const Matrix &weight, double eps) {
+  Matrix y(x.rows, x.cols);
+  for (int64_t t = 0; t < x.rows; ++t) {
+    double squares = 0;
+    for (int64_t c = 0; c < x.cols; ++c) {
+      squares += x.at(t, c) * x.at(t, c);
+    }
+    for (int64_t c = 0; c < x.cols; ++c) {
+      y.at(t, c) =
+          x.at(t, c) / std::sqrt(squares / x.cols + eps) * weight.at(0, c);
+    }
+  }
+  return y;
+}
+
 Matrix linear(const Matrix &x, const Matrix &weight, const Matrix *bias) {
   Matrix y(x.rows, weight.rows);
   for (int64_t t = 0; t < x.rows; ++t) {
@@ -102,6 +117,14 @@ Matrix add(const Matrix &a, const Matrix &b) {
   Matrix y = a;
   for (size_t i = 0; i < y.data.size(); ++i) {
     y.data[i] += b.data[i];
+  }
+  return y;
+}
+
+Matrix scale(const Matrix &x, double factor) {
+  Matrix y = x;
+  for (double &element : y.data) {
+    element *= factor;
   }
   return y;
 }

@@ -12,18 +12,16 @@ public:
   std::vector<Slot> slots;
 
   void list() {
-    listEmbeddings();
-    for (const LayerRun &each : model.stack.runs) {
-      run = &each;
-      for (const Sublayer &sublayer : each.sublayers) {
-        listSublayer(sublayer);
-      }
+    if (model.sharedRows > 0) {
+      addLinear("shared.token", model.sharedRows, model.hidden, false);
     }
-    run = nullptr;
-    addNorm(model.stack.name + ".final_norm", model.stack.finalNorm,
-            model.hidden);
-    std::vector<std::pair<std::string, int64_t>> widths = {
-        {model.stack.name, model.hidden}};
+    std::vector<std::pair<std::string, int64_t>> widths;
+    for (const Stack *each : model.stacks()) {
+      stack = each;
+      listStack();
+      widths.emplace_back(each->name, model.hidden);
+    }
+    stack = nullptr;
     for (const Head &head : model.heads) {
       int64_t width = model.hidden;
       for (const auto &[name, known] : widths) {
@@ -38,6 +36,7 @@ public:
 
 private:
   const ModelSpec &model;
+  const Stack *stack = nullptr;
   const LayerRun *run = nullptr;
 
   /// `stem` is the full name, or the name within a layer of the current run.
@@ -45,7 +44,8 @@ private:
            int64_t rows, int64_t cols) {
     Slot slot;
     slot.stem = run ? run->prefix + "." + stem : stem;
-    slot.common = run ? model.stack.name + ".layers." + stem : stem;
+    slot.common = run ? stack->name + ".layers." + stem : stem;
+    slot.stackLayers = run ? stack->layers : 0;
     slot.part = part;
     slot.parameter.name = slot.stem + "." + part;
     slot.parameter.rank = rank;
@@ -76,10 +76,38 @@ private:
     }
   }
 
+  void listStack() {
+    listEmbeddings();
+    listPositionBias();
+    for (const LayerRun &each : stack->runs) {
+      run = &each;
+      for (const Sublayer &sublayer : each.sublayers) {
+        listSublayer(sublayer);
+      }
+    }
+    run = nullptr;
+    addNorm(stack->name + ".final_norm", stack->finalNorm, model.hidden);
+  }
+
+  void listPositionBias() {
+    for (const LayerRun &each : stack->runs) {
+      for (const Sublayer &sublayer : each.sublayers) {
+        const auto *attn = std::get_if<Attention>(&sublayer.f);
+        if (attn && attn->positionBias) {
+          addLinear(stack->name + ".position_bias",
+                    stack->positionBias->buckets, attn->numHeads, false);
+          return;
+        }
+      }
+    }
+  }
+
   void listEmbeddings() {
-    const Embeddings &embeddings = model.stack.embeddings;
-    std::string stem = model.stack.name + ".embeddings.";
-    addLinear(stem + "token", embeddings.tokenRows, model.hidden, false);
+    const Embeddings &embeddings = stack->embeddings;
+    std::string stem = stack->name + ".embeddings.";
+    if (embeddings.tokenTable == stem + "token.weight") {
+      addLinear(stem + "token", embeddings.tokenRows, model.hidden, false);
+    }
     if (embeddings.position) {
       addLinear(stem + "position", embeddings.position->rows, model.hidden,
                 false);
@@ -131,6 +159,7 @@ private:
   void listStep(const SplitStep &, int64_t &width) { width = 1; }
   void listStep(const TakeStep &, int64_t &) {}
   void listStep(const ActStep &, int64_t &) {}
+  void listStep(const ScaleStep &, int64_t &) {}
 };
 
 } // namespace

@@ -13,18 +13,19 @@
 
 namespace tfc::spec {
 
-enum class Kind { Encoder, Decoder };
+enum class Kind { Encoder, Decoder, EncoderDecoder };
 
 /// gelu is the erf form, gelu_new the tanh form.
 enum class Activation { Identity, Gelu, GeluNew, Relu, Silu, Tanh };
 
-/// Layer normalisation over the last axis, biased variance, eps inside the
-/// root.
+/// Normalisation over the last axis, eps inside the root: layernorm (biased
+/// variance) or rmsnorm (mean of squares, no bias).
 struct Norm {
+  enum class Kind { LayerNorm, RmsNorm } kind = Kind::LayerNorm;
   double eps = 0;
   bool bias = true;
   friend bool operator==(const Norm &a, const Norm &b) {
-    return a.eps == b.eps && a.bias == b.bias;
+    return a.kind == b.kind && a.eps == b.eps && a.bias == b.bias;
   }
 };
 
@@ -43,15 +44,61 @@ struct Segment {
   std::optional<int64_t> defaultId;
 };
 
-/// x = norm(token + position + sum of segments).
+/// x = norm(token * scale + position + sum of segments).
 struct Embeddings {
+  /// The parameter that is looked up: "encoder.embeddings.token.weight", or
+  /// "shared.token.weight" when stacks share it.
+  std::string tokenTable;
   int64_t tokenRows = 0;
+  double tokenScale = 1;
   std::optional<Position> position;
   std::vector<Segment> segments;
   std::optional<Norm> norm;
 };
 
+/// How frequencies are stretched for contexts longer than those of the
+/// training.
+struct RotaryScaling {
+  enum class Kind { None, Linear, Dynamic, Llama3, Yarn } kind = Kind::None;
+  double factor = 1;
+  /// Of llama3 and yarn: the longest context of the training.
+  int64_t originalMax = 0;
+  double lowFreqFactor = 1, highFreqFactor = 4; // llama3
+  double betaFast = 32, betaSlow = 1;           // yarn
+  bool truncate = true;                         // yarn
+  auto fields() const {
+    return std::tie(kind, factor, originalMax, lowFreqFactor, highFreqFactor,
+                    betaFast, betaSlow, truncate);
+  }
+  friend bool operator==(const RotaryScaling &a, const RotaryScaling &b) {
+    return a.fields() == b.fields();
+  }
+};
+
+/// Rotation of the first 2 * frequencies.size() columns of each query and key
+/// head by position * frequency (Su et al. 2021, arXiv:2104.09864). Who
+/// computes needs `interleaved`, `frequencies` and `factor` alone: they have
+/// the rest in them.
+struct Rotary {
+  bool interleaved = false;
+  int64_t dim = 0; // even
+  double theta = 0;
+  RotaryScaling scaling;
+  /// Radians per position, each an f32 number.
+  std::vector<double> frequencies;
+  /// Of cosine and sine (yarn's attention_factor).
+  double factor = 1;
+  auto fields() const {
+    return std::tie(interleaved, dim, theta, scaling, frequencies, factor);
+  }
+  friend bool operator==(const Rotary &a, const Rotary &b) {
+    return a.fields() == b.fields();
+  }
+};
+
+/// Self-attention, or attention of a decoder to its encoder when `cross`.
 struct Attention {
+  bool cross = false;
   int64_t numHeads = 0;
   int64_t numKvHeads = 0;
   int64_t headDim = 0;
@@ -60,12 +107,18 @@ struct Attention {
   /// Scores are divided by (layer + 1) as well.
   bool scaleByInverseLayer = false;
   bool causal = false;
+  /// The stack's position bias is added to the scores.
+  bool positionBias = false;
+  /// Position i sees none before i - window.
+  std::optional<int64_t> window;
+  std::optional<Rotary> rotary;
+  auto fields() const {
+    return std::tie(cross, numHeads, numKvHeads, headDim, qBias, kBias, vBias,
+                    oBias, scale, scaleByInverseLayer, causal, positionBias,
+                    window, rotary);
+  }
   friend bool operator==(const Attention &a, const Attention &b) {
-    return std::tie(a.numHeads, a.numKvHeads, a.headDim, a.qBias, a.kBias,
-                    a.vBias, a.oBias, a.scale, a.scaleByInverseLayer,
-                    a.causal) ==
-           std::tie(b.numHeads, b.numKvHeads, b.headDim, b.qBias, b.kBias,
-                    b.vBias, b.oBias, b.scale, b.scaleByInverseLayer, b.causal);
+    return a.fields() == b.fields();
   }
 };
 
@@ -81,8 +134,8 @@ struct Ffn {
   }
 };
 
-/// y = post_norm(x + f(pre_norm(x))). `name` ("attn", "ffn") is the word
-/// in parameter names and in locations.
+/// y = post_norm(x + f(pre_norm(x))). `name` ("attn", "cross", "ffn") is
+/// the word in parameter names and in locations.
 struct Sublayer {
   std::string name;
   std::variant<Attention, Ffn> f;
@@ -103,9 +156,19 @@ struct LayerRun {
   std::vector<Sublayer> sublayers;
 };
 
+/// A learned number per head and bucket of distances, added to the scores of
+/// a stack's self-attentions (Raffel et al. 2019, arXiv:1910.10683). The table
+/// is "<stack>.position_bias.weight" [buckets, heads].
+struct PositionBias {
+  int64_t buckets = 0;
+  int64_t maxDistance = 0;
+  bool bidirectional = false;
+};
+
 struct Stack {
   std::string name; // "encoder" or "decoder"
   Embeddings embeddings;
+  std::optional<PositionBias> positionBias;
   int64_t layers = 0;
   std::vector<LayerRun> runs; // empty when layers == 0
   std::optional<Norm> finalNorm;
@@ -114,7 +177,7 @@ struct Stack {
 /// One step of a head. `width` is the width after the step; `path`, of steps
 /// with parameters, begins their names ("heads.pooler.dense").
 struct TakeStep {
-  enum class At { First, LastNonpad } at = At::First;
+  enum class At { First, LastNonpad, LastEos } at = At::First;
 };
 struct DenseStep {
   std::string path;
@@ -141,8 +204,12 @@ struct SplitStep {
 struct ActStep {
   Activation act = Activation::Identity;
 };
-using HeadStep =
-    std::variant<TakeStep, DenseStep, NormStep, LogitsStep, SplitStep, ActStep>;
+/// Times a number ("rsqrt_hidden" is resolved).
+struct ScaleStep {
+  double factor = 1;
+};
+using HeadStep = std::variant<TakeStep, DenseStep, NormStep, LogitsStep,
+                              SplitStep, ActStep, ScaleStep>;
 
 /// `from` is "encoder", "decoder" or the name of an earlier head.
 struct Head {
@@ -152,7 +219,8 @@ struct Head {
 };
 
 /// An output of the library. `value` is "encoder.hidden", "decoder.hidden", or
-/// a head's name; `part` is the index among a split's results, else -1.
+/// a head's name (its root says which stack); `part` is the index among a
+/// split's results, else -1.
 struct Output {
   std::string name;
   std::string value;
@@ -160,8 +228,23 @@ struct Output {
 };
 
 struct Tokens {
-  std::optional<int64_t> pad, bos;
+  std::optional<int64_t> pad, bos, decoderStart;
   std::vector<int64_t> eos;
+};
+
+/// What generation does unless the caller says otherwise; the words and the
+/// meaning are those of Hugging Face's generation_config.
+struct Generation {
+  std::optional<int64_t> forcedBos, forcedEos;
+  int64_t minLength = 0, maxLength = 0; // 0: none
+  int64_t noRepeatNgram = 0;            // 0: off
+  int64_t numBeams = 1;
+  enum class EarlyStopping { No, Yes, Never };
+  EarlyStopping earlyStopping = EarlyStopping::No;
+  bool doSample = false;
+  int64_t topK = 50; // 0: off; read when sampling, as the next three
+  double temperature = 1, topP = 1, minP = 0;
+  double lengthPenalty = 1, repetitionPenalty = 1;
 };
 
 /// A parameter and where it is stored; tfc_weight_v0 in runtime/include/tfc/
@@ -185,10 +268,24 @@ struct ModelSpec {
   std::string name;
   Kind kind = Kind::Encoder;
   int64_t hidden = 0, vocab = 0, maxPositions = 0;
-  Stack stack;
+  /// Of the table "shared.token.weight" [rows, hidden]; 0: there is none.
+  int64_t sharedRows = 0;
+  /// Each where the kind has it.
+  std::optional<Stack> encoder, decoder;
+  /// The stacks that there are, the encoder first.
+  std::vector<const Stack *> stacks() const {
+    std::vector<const Stack *> all;
+    for (const std::optional<Stack> *stack : {&encoder, &decoder}) {
+      if (*stack) {
+        all.push_back(&**stack);
+      }
+    }
+    return all;
+  }
   std::vector<Head> heads;
   std::vector<Output> outputs;
   Tokens tokens;
+  Generation generation;
   std::vector<std::string> prefixes;
   std::vector<std::pair<std::string, std::string>> aliases;
   /// Globs of tensors that may stay unclaimed.

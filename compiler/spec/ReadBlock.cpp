@@ -1,10 +1,8 @@
 // One layer: from the sugar of a block (placement, one norm, named sublayers)
-// to the ordered list of sublayers, and the arithmetic of heads.
+// to the ordered list of sublayers.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/SpecFields.h"
 #include "compiler/spec/SpecReader.h"
-
-#include <cmath>
 
 namespace tfc::spec {
 
@@ -31,7 +29,7 @@ std::vector<Sublayer> SpecReader::readBlock(const Json &block) {
     }
     if (item.members.size() != 1) {
       error(item.place, BadBlock,
-            "expected one of attn and ffn, got " +
+            "expected one of attn, cross and ffn, got " +
                 std::to_string(item.members.size()) + " keys");
       continue;
     }
@@ -66,7 +64,7 @@ std::vector<Sublayer> SpecReader::readSugar(const Json &block) {
               describe(*norm));
   }
   std::vector<Sublayer> sublayers;
-  for (const char *name : {"attn", "ffn"}) {
+  for (const char *name : {"attn", "cross", "ffn"}) {
     if (const Json *sublayer = block.find(name)) {
       if (auto read = readSublayer(name, *sublayer, placement, norm)) {
         sublayers.push_back(std::move(*read));
@@ -75,7 +73,8 @@ std::vector<Sublayer> SpecReader::readSugar(const Json &block) {
   }
   if (!block.find("attn") && !block.find("ffn") && !block.find("cross") &&
       !block.find("conv")) {
-    error(block.place, BadBlock, "expected attn or ffn, got an empty block");
+    error(block.place, BadBlock,
+          "expected attn, cross or ffn, got an empty block");
   }
   return sublayers;
 }
@@ -84,8 +83,17 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
                                                  const Json &sublayer,
                                                  const std::string &placement,
                                                  const Json *blockNorm) {
-  bool isAttention = name == "attn";
+  bool isAttention = name == "attn" || name == "cross";
   if (!sublayer.isObject() || (!isAttention && name != "ffn")) {
+    return std::nullopt;
+  }
+  if (name == "cross" &&
+      (model.kind != Kind::EncoderDecoder || stack->name == "encoder")) {
+    error(sublayer.place, BadCross,
+          stack->name == "encoder"
+              ? "expected no cross-attention in the encoder, got an object"
+              : "expected no cross-attention (there is no encoder), got an "
+                "object");
     return std::nullopt;
   }
   auto normOf = [&](const char *key, bool placed) {
@@ -97,7 +105,7 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
   result.preNorm = normOf("pre_norm", placement == "pre");
   result.postNorm = normOf("post_norm", placement == "post");
   if (isAttention) {
-    result.f = readAttention(sublayer);
+    result.f = readAttention(name, sublayer);
     return result;
   }
   Ffn ffn;
@@ -107,87 +115,6 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
   ffn.bias = flagOf(sublayer, "bias", false);
   result.f = ffn;
   return result;
-}
-
-Attention SpecReader::readAttention(const Json &attn) {
-  Attention result;
-  result.numHeads = sizeOf(attn, "num_heads").value_or(0);
-  result.numKvHeads = sizeOf(attn, "num_kv_heads").value_or(result.numHeads);
-  result.headDim = sizeOf(attn, "head_dim").value_or(0);
-  int64_t heads = result.numHeads;
-  if (heads > 0 && model.hidden > 0 && !attn.find("head_dim")) {
-    result.headDim = model.hidden / heads;
-    if (model.hidden % heads != 0) {
-      error(attn.place.child("head_dim"), BadHeadDim,
-            "expected \"head_dim\" (hidden " + std::to_string(model.hidden) +
-                " is no multiple of num_heads " + std::to_string(heads) +
-                "), got nothing");
-    }
-  }
-  if (heads > 0 && heads % result.numKvHeads != 0) {
-    error(attn.find("num_kv_heads")->place, BadKvHeads,
-          "expected a divisor of num_heads (" + std::to_string(heads) +
-              "), got " + std::to_string(result.numKvHeads));
-  }
-  if (heads > 0 && result.headDim > maxWidth / heads) {
-    error(attn.place, BadHeadDim,
-          "expected at most " + std::to_string(maxWidth) +
-              " (num_heads times head_dim), got " + std::to_string(heads) +
-              " times " + std::to_string(result.headDim));
-  }
-  readBiases(attn, result);
-  const Json *scale = attn.find("scale");
-  if (scale && scale->isNumber()) {
-    result.scale = scale->real;
-    float single = float(scale->real);
-    if (!(single > 0) || !std::isfinite(single)) {
-      error(scale->place, BadType,
-            "expected a number above 0 that f32 can hold, got " +
-                describe(*scale));
-    }
-  } else if (result.headDim > 0) {
-    result.scale = 1 / std::sqrt(double(result.headDim));
-  }
-  result.scaleByInverseLayer = flagOf(attn, "scale_by_inverse_layer", false);
-  result.causal = flagOf(attn, "causal", false);
-  checkCausal(attn, result.causal);
-  return result;
-}
-
-void SpecReader::readBiases(const Json &attn, Attention &attention) {
-  const Json *bias = attn.find("bias");
-  if (!bias) {
-    return;
-  }
-  bool all = bias->isBoolean() && bias->boolean;
-  attention.qBias = flagOf(*bias, "q", all);
-  attention.kBias = flagOf(*bias, "k", all);
-  attention.vBias = flagOf(*bias, "v", all);
-  attention.oBias = flagOf(*bias, "o", all);
-}
-
-void SpecReader::checkCausal(const Json &attn, bool causal) {
-  const Json *given = attn.find("causal");
-  bool wanted = model.kind == Kind::Decoder;
-  if (causal == wanted || (given && !given->isBoolean())) {
-    return;
-  }
-  const Place place = given ? given->place : attn.place.child("causal");
-  std::string got = given ? describe(*given) : "nothing";
-  if (!wanted) {
-    error(place, Unsupported,
-          "expected false (causal attention in an encoder is not supported by "
-          "this tfc), got " +
-              got);
-  } else if (root.find("generation")) {
-    error(place, NotCausal,
-          "expected true (generation needs causal attention), got " + got);
-  } else {
-    error(place, Unsupported,
-          "expected true (bidirectional attention in a decoder is not "
-          "supported by this tfc), got " +
-              got);
-  }
 }
 
 } // namespace tfc::spec

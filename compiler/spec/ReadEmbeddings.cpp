@@ -4,11 +4,12 @@
 #include "compiler/spec/SpecReader.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tfc::spec {
 
 void SpecReader::readEmbeddings(const Json &embeddings) {
-  Embeddings &result = model.stack.embeddings;
+  Embeddings &result = stack->embeddings;
   if (const Json *token = embeddings.find("token");
       token && token->isObject()) {
     readTokenTable(*token);
@@ -26,6 +27,32 @@ void SpecReader::readEmbeddings(const Json &embeddings) {
 }
 
 void SpecReader::readTokenTable(const Json &token) {
+  Embeddings &result = stack->embeddings;
+  readScale(token);
+  if (!token.find("use")) {
+    result.tokenTable = stack->name + ".embeddings.token.weight";
+    readTokenRows(token);
+    result.tokenRows = sizeOf(token, "rows").value_or(model.vocab);
+    return;
+  }
+  result.tokenTable = "shared.token.weight";
+  result.tokenRows = model.sharedRows;
+  if (!root.at({"shared", "token"})) {
+    error(token.find("use")->place, BadEmbedding,
+          "expected a table in \"shared\" (there is none), got " +
+              describe(*token.find("use")));
+  }
+  for (const char *key : {"rows", "dim"}) {
+    if (const Json *own = token.find(key)) {
+      error(own->place, BadEmbedding,
+            std::string("expected no \"") + key +
+                "\" (the shared table has its own), got " + describe(*own));
+    }
+  }
+}
+
+/// A table of token ids: its rows, which may come from dims.vocab or say it.
+void SpecReader::readTokenRows(const Json &token) {
   int64_t rows = sizeOf(token, "rows").value_or(0);
   if (rows > 0 && model.vocab > rows) {
     error(token.find("rows")->place, TableTooSmall,
@@ -34,25 +61,30 @@ void SpecReader::readTokenTable(const Json &token) {
   }
   // A number that is there and wrong has its own diagnostic.
   const Json *vocab = root.at({"dims", "vocab"});
-  if (rows == 0 && !token.find("rows")) {
-    rows = model.vocab;
-    if (!vocab && !token.find("use") && !token.find("input")) {
-      error(token.place.child("rows"), BadType,
-            "expected the number of token ids (here or in dims.vocab), got "
-            "nothing");
-    }
+  if (rows == 0 && !token.find("rows") && !vocab && !token.find("input")) {
+    error(token.place.child("rows"), BadType,
+          "expected the number of token ids (here or in dims.vocab), got "
+          "nothing");
   }
-  if (!vocab) {
+  if (!vocab && model.vocab == 0) {
     model.vocab = rows;
   }
-  model.stack.embeddings.tokenRows = rows;
   std::optional<int64_t> dim = sizeOf(token, "dim");
-  bool projected = root.at({stackName(), "embeddings", "projection"});
+  bool projected = stack && root.at({stack->name, "embeddings", "projection"});
   if (dim && model.hidden && *dim != model.hidden && !projected) {
     error(token.find("dim")->place, BadEmbedding,
           "expected hidden (" + std::to_string(model.hidden) +
               "; projections are not supported by this tfc), got " +
               std::to_string(*dim));
+  }
+}
+
+void SpecReader::readScale(const Json &token) {
+  const Json *scale = token.find("scale");
+  if (scale && scale->isNumber()) {
+    stack->embeddings.tokenScale = readPositive(*scale);
+  } else if (scale && scale->isString("sqrt_hidden")) {
+    stack->embeddings.tokenScale = std::sqrt(double(model.hidden));
   }
 }
 
@@ -93,22 +125,27 @@ void SpecReader::readPosition(const Json &position) {
               " + offset " + std::to_string(result.offset) + "), got " +
               std::to_string(result.rows));
   }
-  model.stack.embeddings.position = result;
+  stack->embeddings.position = result;
 }
 
 void SpecReader::readSegment(const Json &segment) {
   const Json *name = segment.find("name"), *input = segment.find("input");
   const Json *rows = segment.find("rows"), *use = segment.find("use");
-  std::vector<Segment> &segments = model.stack.embeddings.segments;
+  std::vector<Segment> &segments = stack->embeddings.segments;
   Segment result;
   if (!isIdentifier(name, BadEmbedding) || !isIdentifier(input, BadEmbedding)) {
     return;
   }
   result.name = name->text;
   result.input = input->text;
-  bool taken = result.input == "input_ids" ||
-               result.input == "attention_mask" ||
-               result.input == "position_ids";
+  bool taken =
+      result.input == "input_ids" || result.input == "attention_mask" ||
+      result.input == "position_ids" || result.input.rfind("decoder_", 0) == 0;
+  if (stack->name == "decoder" && model.encoder) {
+    for (const Segment &other : model.encoder->embeddings.segments) {
+      taken |= other.input == result.input;
+    }
+  }
   for (const Segment &other : segments) {
     taken |= other.input == result.input;
     if (other.name == result.name) {
@@ -129,7 +166,7 @@ void SpecReader::readSegment(const Json &segment) {
               (rows ? "both" : "neither"));
   }
   result.useToken = use && !rows;
-  result.rows = result.useToken ? model.stack.embeddings.tokenRows
+  result.rows = result.useToken ? stack->embeddings.tokenRows
                                 : sizeOf(segment, "rows").value_or(0);
   if (const Json *id = segment.find("default"); id && id->isInteger()) {
     result.defaultId = id->integer;
@@ -140,6 +177,47 @@ void SpecReader::readSegment(const Json &segment) {
     }
   }
   segments.push_back(std::move(result));
+}
+
+void SpecReader::readPositionBias(const Json *json) {
+  if (!json || !json->isObject()) {
+    return;
+  }
+  PositionBias bias;
+  bias.buckets = sizeOf(*json, "buckets").value_or(0);
+  bias.maxDistance = sizeOf(*json, "max_distance").value_or(0);
+  bias.bidirectional = flagOf(*json, "bidirectional", false);
+  if (bias.buckets == 0 || bias.maxDistance == 0) {
+    return;
+  }
+  // Half of the buckets of a direction have one distance each; the others
+  // divide what is left up to max_distance.
+  int64_t sides = bias.bidirectional ? 2 : 1;
+  int64_t exact = bias.buckets / sides / 2;
+  if (bias.buckets % sides != 0 || exact == 0) {
+    error(json->find("buckets")->place, BadBias,
+          std::string("expected ") +
+              (sides == 2 ? "an even number from 4 on (the buckets are of two "
+                            "directions)"
+                          : "at least 2") +
+              ", got " + std::to_string(bias.buckets));
+  } else if (bias.maxDistance <= exact) {
+    error(json->find("max_distance")->place, BadBias,
+          "expected more than " + std::to_string(exact) +
+              " (the distances that have a bucket each), got " +
+              std::to_string(bias.maxDistance));
+  }
+  bool wanted = stack->name == "encoder";
+  if (const Json *given = json->find("bidirectional");
+      given && given->isBoolean() && given->boolean != wanted) {
+    error(given->place, Unsupported,
+          std::string("expected ") + (wanted ? "true" : "false") +
+              " (the attention of this stack is " +
+              (wanted ? "bidirectional" : "causal") +
+              "; other buckets are not supported by this tfc), got " +
+              describe(*given));
+  }
+  stack->positionBias = bias;
 }
 
 } // namespace tfc::spec

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/SpecReader.h"
 
-#include <algorithm>
+#include <cmath>
 
 namespace tfc::spec {
 
@@ -13,7 +13,7 @@ std::vector<int64_t> SpecReader::readIds(const Json *ids) {
     if (!id.isInteger()) {
       return;
     }
-    int64_t rows = model.stack.embeddings.tokenRows;
+    int64_t rows = tokenRows();
     if (rows > 0 && id.integer >= rows) {
       error(id.place, BadToken,
             "expected a row of the token table (0 to " +
@@ -28,6 +28,11 @@ std::vector<int64_t> SpecReader::readIds(const Json *ids) {
     add(id);
   }
   return result;
+}
+
+/// Rows of the table in which generated ids are looked up.
+int64_t SpecReader::tokenRows() const {
+  return (model.decoder ? model.decoder : model.encoder)->embeddings.tokenRows;
 }
 
 static Json listOf(const std::vector<int64_t> &ids) {
@@ -56,6 +61,8 @@ void SpecReader::readTokens() {
       model.tokens.bos = ids.front();
     } else if (word == "eos") {
       model.tokens.eos = ids;
+    } else if (word == "decoder_start") {
+      model.tokens.decoderStart = ids.front();
     }
     kept.tokens.set(name, word == "eos" ? listOf(ids) : Json(ids.front()));
   }
@@ -80,6 +87,13 @@ void SpecReader::checkGenerationHead(const Json &generation) {
           "expected no generation (kind is \"encoder\"), got an object");
     return;
   }
+  if (model.kind == Kind::EncoderDecoder && !model.tokens.decoderStart) {
+    Place place = generation.place;
+    place.path = root.place.child("tokens").child("decoder_start").path;
+    error(place, NoStart,
+          "expected \"decoder_start\" (generation begins with it), got "
+          "nothing");
+  }
   const Json *name = generation.find("head");
   if (!name || !name->isString()) {
     return;
@@ -88,7 +102,7 @@ void SpecReader::checkGenerationHead(const Json &generation) {
   for (const Head &candidate : model.heads) {
     head = candidate.name == name->text ? &candidate : head;
   }
-  int64_t rows = model.stack.embeddings.tokenRows;
+  int64_t rows = tokenRows();
   int64_t width = head ? results[head->name].width : 0; // 0: not known
   bool good = head && !head->steps.empty() &&
               std::holds_alternative<LogitsStep>(head->steps.back()) &&
@@ -100,6 +114,8 @@ void SpecReader::checkGenerationHead(const Json &generation) {
   }
 }
 
+/// Reads what decides how tokens are chosen, and keeps all of it with its
+/// defaults.
 void SpecReader::readGeneration() {
   const Json *given = root.find("generation");
   if (!given || !given->isObject()) {
@@ -107,39 +123,102 @@ void SpecReader::readGeneration() {
   }
   checkGenerationHead(*given);
   kept.generation = Json::object();
-  auto keep = [&](const char *key, std::optional<Json> fallback) {
-    const Json *value = given->find(key);
-    if (value || fallback) {
-      kept.generation.set(key, value ? *value : *fallback);
+  for (const char *key : {"head", "max_new_tokens"}) {
+    if (const Json *value = given->find(key)) {
+      kept.generation.set(key, *value);
     }
-    return value;
-  };
-  auto positive = [&](const char *key, double most, const char *expected) {
-    const Json *value = keep(key, 1);
-    if (value && value->isNumber() &&
-        !(value->real > 0 && value->real <= most)) {
-      error(value->place, BadNumber,
+  }
+  Generation &result = model.generation;
+  readLengths(*given, result);
+  readSearch(*given, result);
+  readSampling(*given, result);
+  readForced(*given, result);
+}
+
+void SpecReader::readLengths(const Json &given, Generation &result) {
+  result.maxLength = sizeOf(given, "max_length").value_or(0);
+  result.minLength = sizeOf(given, "min_length").value_or(0);
+  if (result.maxLength > 0) {
+    kept.generation.set("max_length", result.maxLength);
+  }
+  kept.generation.set("min_length", result.minLength);
+}
+
+void SpecReader::readSearch(const Json &given, Generation &result) {
+  result.noRepeatNgram = sizeOf(given, "no_repeat_ngram_size").value_or(0);
+  result.numBeams = sizeOf(given, "num_beams").value_or(1);
+  const Json *early = given.find("early_stopping");
+  if (early && early->isString("never")) {
+    result.earlyStopping = Generation::EarlyStopping::Never;
+  } else if (early && early->isBoolean() && early->boolean) {
+    result.earlyStopping = Generation::EarlyStopping::Yes;
+  }
+  if (const Json *penalty = given.find("length_penalty");
+      penalty && penalty->isNumber()) {
+    result.lengthPenalty = penalty->real;
+    if (!(std::abs(penalty->real) <= 1e6)) {
+      error(penalty->place, BadNumber,
+            "expected a number from -1000000 to 1000000, got " +
+                describe(*penalty));
+    }
+  }
+  kept.generation.set("num_beams", result.numBeams);
+  kept.generation.set("early_stopping", early ? *early : Json(false));
+  kept.generation.set("length_penalty", result.lengthPenalty);
+  kept.generation.set("no_repeat_ngram_size", result.noRepeatNgram);
+}
+
+void SpecReader::readSampling(const Json &given, Generation &result) {
+  const Json *sample = given.find("do_sample"), *topK = given.find("top_k");
+  result.doSample = flagOf(given, "do_sample", false);
+  if (topK && topK->isInteger()) {
+    result.topK = topK->integer;
+  }
+  auto positive = [&](const char *key, double &value, double most,
+                      const char *expected) {
+    const Json *number = given.find(key);
+    if (!number || !number->isNumber()) {
+      return;
+    }
+    value = number->real;
+    // min_p may be 0: off.
+    bool zero = &value == &result.minP && value == 0;
+    if (!(value > 0 || zero) || value > most) {
+      error(number->place, BadNumber,
             std::string("expected a number ") + expected + ", got " +
-                describe(*value));
+                describe(*number));
     }
   };
-  keep("head", {});
-  keep("max_length", {});
-  keep("max_new_tokens", {});
-  keep("min_length", 0);
-  keep("do_sample", false);
-  positive("temperature", 1e6, "above 0, up to 1000000");
-  keep("top_k", 0);
-  positive("top_p", 1, "above 0, up to 1");
-  keep("num_beams", 1);
-  keep("length_penalty", 1);
-  keep("early_stopping", false);
-  keep("no_repeat_ngram_size", 0);
-  positive("repetition_penalty", 1e6, "above 0, up to 1000000");
-  for (const char *key : {"forced_bos", "forced_eos"}) {
-    std::vector<int64_t> ids = readIds(given->find(key));
-    if (!ids.empty()) {
-      kept.generation.set(key, listOf(ids));
+  positive("temperature", result.temperature, 1e6, "above 0, up to 1000000");
+  positive("top_p", result.topP, 1, "above 0, up to 1");
+  positive("min_p", result.minP, 1, "from 0 to 1");
+  positive("repetition_penalty", result.repetitionPenalty, 1e6,
+           "above 0, up to 1000000");
+  if (result.doSample && result.numBeams > 1) {
+    error(sample->place, Unsupported,
+          "expected false (num_beams is " + std::to_string(result.numBeams) +
+              "; sampling with beams is not supported by this tfc), got true");
+  }
+  kept.generation.set("do_sample", result.doSample);
+  kept.generation.set("temperature", result.temperature);
+  kept.generation.set("top_k", result.topK);
+  kept.generation.set("top_p", result.topP);
+  kept.generation.set("min_p", result.minP);
+  kept.generation.set("repetition_penalty", result.repetitionPenalty);
+}
+
+void SpecReader::readForced(const Json &given, Generation &result) {
+  for (auto [key, target] : {std::pair("forced_bos", &result.forcedBos),
+                             std::pair("forced_eos", &result.forcedEos)}) {
+    const Json *value = given.find(key);
+    std::vector<int64_t> ids = readIds(value);
+    if (ids.size() > 1) {
+      error(value->place, Unsupported,
+            "expected one id (several are not supported by this tfc), got " +
+                std::to_string(ids.size()));
+    } else if (!ids.empty()) {
+      *target = ids.front();
+      kept.generation.set(key, ids.front());
     }
   }
 }

@@ -3,6 +3,7 @@
 #include "compiler/spec/SpecReader.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tfc::spec {
 
@@ -60,8 +61,9 @@ void SpecReader::readHead(const std::string &name, const Json &json) {
                 ", which ends in a split");
     }
     result.parts.clear();
-  } else if (from && from->isString() && head.from != stackName()) {
-    std::string have = stackName();
+  } else if (result.root = head.from;
+             from && from->isString() && !isStack(head.from)) {
+    std::string have = stackNames();
     for (const auto &[other, unused] : results) {
       have += ", " + other;
     }
@@ -145,6 +147,9 @@ std::optional<HeadStep> SpecReader::readStep(const Head &head, const Json &step,
   if (op == "split") {
     return readSplit(step, result);
   }
+  if (op == "scale") {
+    return readScaleStep(step);
+  }
   if (op == "act") {
     return ActStep{activationOf(step, "kind")};
   }
@@ -152,11 +157,26 @@ std::optional<HeadStep> SpecReader::readStep(const Head &head, const Json &step,
   return std::nullopt;
 }
 
+ScaleStep SpecReader::readScaleStep(const Json &step) {
+  const Json *by = step.find("by");
+  if (by && by->isNumber()) {
+    return {readPositive(*by)};
+  }
+  // Of the stack's width, wherever in a head it stands.
+  return {model.hidden > 0 ? 1 / std::sqrt(double(model.hidden)) : 1};
+}
+
 HeadStep SpecReader::readTake(const Head &head, const Json &step,
                               Result &result) {
   TakeStep take;
-  if (wordOf(step, "at", "first") == "last_nonpad") {
-    take.at = TakeStep::At::LastNonpad;
+  std::string at = wordOf(step, "at", "first");
+  take.at = at == "last_nonpad" ? TakeStep::At::LastNonpad
+            : at == "last_eos"  ? TakeStep::At::LastEos
+                                : TakeStep::At::First;
+  if (take.at == TakeStep::At::LastEos && model.tokens.eos.size() != 1) {
+    error(step.find("at")->place, BadStep,
+          "expected one id in tokens.eos (the step looks for it), got " +
+              std::to_string(model.tokens.eos.size()));
   }
   if (result.take) {
     error(step.place, BadStep,
@@ -193,13 +213,25 @@ HeadStep SpecReader::readLogits(const std::string &path, const Json &step,
 
 void SpecReader::readTied(const Json &tied, LogitsStep &logits,
                           int64_t inputWidth) {
-  std::string table = std::string(stackName()) + ".embeddings.token";
-  if (tied.text != table) {
+  std::map<std::string, int64_t> tables;
+  for (const Stack *each : model.stacks()) {
+    const Embeddings &embeddings = each->embeddings;
+    std::string name =
+        embeddings.tokenTable.substr(0, embeddings.tokenTable.rfind(".weight"));
+    tables.emplace(name, embeddings.tokenRows);
+  }
+  auto found = tables.find(tied.text);
+  if (found == tables.end()) {
+    std::string have;
+    for (const auto &[name, unused] : tables) {
+      have += (have.empty() ? "" : " or ") + inQuotes(name);
+    }
     error(tied.place, BadLogits,
-          "expected \"" + table + "\", got " + describe(tied));
+          "expected " + have + ", got " + describe(tied));
     return;
   }
-  int64_t rows = model.stack.embeddings.tokenRows;
+  const std::string &table = found->first;
+  int64_t rows = found->second;
   logits.width = rows;
   logits.weight = table + ".weight";
   if (inputWidth && model.hidden && inputWidth != model.hidden) {

@@ -21,18 +21,17 @@ void SpecReader::readLayers(const Json &layers) {
       addRun(*block, std::min(*repeat, maxLayers));
     }
   }
-  Stack &stack = model.stack;
-  if (stack.layers > maxLayers) {
+  if (stack->layers > maxLayers) {
     error(layers.place, BadBlock,
           "expected at most " + std::to_string(maxLayers) + " layers, got " +
-              std::to_string(stack.layers));
+              std::to_string(stack->layers));
   }
-  for (LayerRun &run : stack.runs) {
-    run.prefix = stack.name + ".layers";
-    if (stack.runs.size() > 1) {
+  for (LayerRun &run : stack->runs) {
+    run.prefix = stack->name + ".layers";
+    if (stack->runs.size() > 1) {
       run.prefix += "." + std::to_string(run.first);
     }
-    if (stack.runs.size() > 1 && run.count > 1) {
+    if (stack->runs.size() > 1 && run.count > 1) {
       run.prefix += "-" + std::to_string(run.first + run.count - 1);
     }
   }
@@ -74,14 +73,13 @@ void SpecReader::readRepeated(const Json &layers) {
 }
 
 void SpecReader::addRun(const Json &block, int64_t count) {
-  Stack &stack = model.stack;
   checkFields(block, blockType(), diagnostics);
-  LayerRun run{"", stack.layers, count, readBlock(block)};
-  stack.layers += count;
-  if (!stack.runs.empty() && stack.runs.back().sublayers == run.sublayers) {
-    stack.runs.back().count += count;
+  LayerRun run{"", stack->layers, count, readBlock(block)};
+  stack->layers += count;
+  if (!stack->runs.empty() && stack->runs.back().sublayers == run.sublayers) {
+    stack->runs.back().count += count;
   } else {
-    stack.runs.push_back(std::move(run));
+    stack->runs.push_back(std::move(run));
   }
 }
 
@@ -196,22 +194,6 @@ std::vector<bool> SpecReader::selectLayers(const Json &selector,
               " layers, got " + describe(selector));
   }
   return selected;
-}
-
-void SpecReader::warnWithoutFinalNorm(const Json &stack) {
-  bool pre = !model.stack.runs.empty() && !model.stack.finalNorm &&
-             !stack.find("final_norm");
-  for (const LayerRun &run : model.stack.runs) {
-    for (const Sublayer &sublayer : run.sublayers) {
-      pre = pre && sublayer.preNorm && !sublayer.postNorm;
-    }
-  }
-  if (pre) {
-    report(diagnostics, stack.place.child("final_norm"), BadBlock,
-           "expected a final norm (every layer has its norms in front), got "
-           "nothing; \"none\" says that there is none",
-           Severity::Warning);
-  }
 }
 
 } // namespace tfc::spec

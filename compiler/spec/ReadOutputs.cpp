@@ -7,10 +7,13 @@
 namespace tfc::spec {
 
 void SpecReader::readOutputs() {
-  std::string hidden = std::string(stackName()) + ".hidden";
   const Json *outputs = root.find("outputs");
   if (!outputs) {
-    model.outputs.push_back({"last_hidden_state", hidden, -1});
+    std::string last = model.decoder ? "decoder" : "encoder";
+    if (model.kind == Kind::EncoderDecoder) {
+      model.outputs.push_back({"encoder_last_hidden_state", "encoder.hidden"});
+    }
+    model.outputs.push_back({"last_hidden_state", last + ".hidden"});
     return;
   }
   if (outputs->isObject() && outputs->members.empty()) {
@@ -21,7 +24,7 @@ void SpecReader::readOutputs() {
   for (const Member &member : outputs->members) {
     byName.emplace(member.key, &member);
   }
-  std::optional<TakeStep::At> take;
+  std::map<std::string, TakeStep::At> takes;
   for (const auto &[name, member] : byName) {
     Json key(name);
     key.place = member->keyPlace;
@@ -34,39 +37,46 @@ void SpecReader::readOutputs() {
     if (result == results.end() || !result->second.take) {
       continue;
     }
-    if (take && *take != *result->second.take) {
+    TakeStep::At at = *result->second.take;
+    if (takes.emplace(result->second.root, at).first->second != at) {
       error(member->value.place, BadTake,
             "expected outputs that take the same rows (a step has one list of "
             "rows), got " +
                 describe(member->value));
     }
-    take = result->second.take;
   }
 }
 
 void SpecReader::readOutput(const std::string &name, const Json &value) {
   const std::string &text = value.text;
-  std::string stack = stackName();
-  if (text == stack + ".hidden") {
-    model.outputs.push_back({name, text, -1});
-    return;
-  }
-  if (text == stack + ".all_hidden" || text == stack + ".attentions") {
-    error(value.place, Unsupported,
-          "expected " + stack + ".hidden or a head (" + text +
-              " is not supported by this tfc), got " + describe(value));
-    return;
+  for (const Stack *each : model.stacks()) {
+    if (text == each->name + ".hidden") {
+      model.outputs.push_back({name, text, -1});
+      return;
+    }
+    if (text == each->name + ".all_hidden" ||
+        text == each->name + ".attentions") {
+      error(value.place, Unsupported,
+            "expected " + each->name + ".hidden or a head (" + text +
+                " is not supported by this tfc), got " + describe(value));
+      return;
+    }
   }
   std::string head = text.substr(0, text.find('.'));
   std::string part =
       text.size() > head.size() ? text.substr(head.size() + 1) : std::string();
   auto result = results.find(head);
   if (result == results.end()) {
-    std::vector<std::string> words = {stack + ".hidden"};
-    std::string have = words[0];
+    std::vector<std::string> words;
+    for (const Stack *each : model.stacks()) {
+      words.push_back(each->name + ".hidden");
+    }
     for (const auto &[other, unused] : results) {
       words.push_back(other);
-      have += ", " + other;
+    }
+    std::string have;
+    for (const std::string &word : words) {
+      have += (have.empty() ? "" : ", ") + word;
     }
     std::string near = nearestWord(text, words);
     error(value.place, BadOutput,

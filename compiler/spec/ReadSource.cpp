@@ -30,7 +30,7 @@ std::pair<std::string, std::string> cutLast(const std::string &name) {
 
 std::string packKey(const std::string &stem) {
   auto [parent, last] = cutLast(stem);
-  if (endsWith(parent, ".attn") &&
+  if ((endsWith(parent, ".attn") || endsWith(parent, ".cross")) &&
       (last == "q" || last == "k" || last == "v")) {
     return parent + ".qkv";
   }
@@ -85,9 +85,8 @@ namespace {
 
 class SourceReader {
 public:
-  SourceReader(const Member &member, Slot &slot, const ModelSpec &model,
-               Diagnostics &diagnostics)
-      : key(member.key), value(member.value), slot(slot), model(model),
+  SourceReader(const Member &member, Slot &slot, Diagnostics &diagnostics)
+      : key(member.key), value(member.value), slot(slot),
         diagnostics(diagnostics) {}
 
   bool read(const RowsOf &rowsOf) {
@@ -116,7 +115,6 @@ private:
   const std::string &key;
   const Json &value;
   Slot &slot;
-  const ModelSpec &model;
   Diagnostics &diagnostics;
 
   bool fail(const Place &place, Code code, std::string message) {
@@ -173,7 +171,7 @@ private:
     bool layered = slot.parameter.firstLayer >= 0;
     bool ofRun = slot.stem != slot.common &&
                  key.compare(0, slot.stem.size(), slot.stem) == 0;
-    int64_t layers = ofRun ? slot.parameter.layers : model.stack.layers;
+    int64_t layers = ofRun ? slot.parameter.layers : slot.stackLayers;
     std::string got = ", got " + inQuotes(name);
     for (size_t at = 0; (at = name.find_first_of("{}", at)) != name.npos;) {
       std::string word = name.substr(at, 3);
@@ -208,9 +206,9 @@ private:
 
 } // namespace
 
-bool readSource(const Member &member, const RowsOf &rowsOf,
-                const ModelSpec &model, Slot &slot, Diagnostics &diagnostics) {
-  return SourceReader(member, slot, model, diagnostics).read(rowsOf);
+bool readSource(const Member &member, const RowsOf &rowsOf, Slot &slot,
+                Diagnostics &diagnostics) {
+  return SourceReader(member, slot, diagnostics).read(rowsOf);
 }
 
 } // namespace tfc::spec

@@ -71,7 +71,13 @@ std::optional<Norm> SpecReader::readNorm(const Json *norm) {
     return std::nullopt;
   }
   Norm result;
-  result.bias = flagOf(*norm, "bias", true);
+  bool rms = wordOf(*norm, "kind", "none") == "rmsnorm";
+  result.kind = rms ? Norm::Kind::RmsNorm : Norm::Kind::LayerNorm;
+  result.bias = flagOf(*norm, "bias", !rms);
+  if (rms && result.bias) {
+    error(norm->find("bias")->place, BadBlock,
+          "expected false (kind is \"rmsnorm\"), got true");
+  }
   const Json *eps = norm->find("eps");
   if (!eps) {
     // A step's eps is required by the table of keys.
@@ -121,16 +127,12 @@ void SpecReader::readDims() {
   }
 }
 
-void SpecReader::readStack(const Json &stack) {
-  model.stack.name = stackName();
-  if (const Json *embeddings = stack.find("embeddings")) {
-    readEmbeddings(*embeddings);
+std::string SpecReader::stackNames() const {
+  std::string names;
+  for (const Stack *each : model.stacks()) {
+    names += (names.empty() ? "" : ", ") + each->name;
   }
-  if (const Json *layers = stack.find("layers")) {
-    readLayers(*layers);
-  }
-  model.stack.finalNorm = readNorm(stack.find("final_norm"));
-  warnWithoutFinalNorm(stack);
+  return names;
 }
 
 void SpecReader::readPrecision() {
@@ -145,29 +147,28 @@ bool SpecReader::read() {
   size_t before = diagnostics.size();
   checkFields(root, specType(), diagnostics);
   std::string kind = wordOf(root, "kind", "");
-  if (!root.isObject() || (kind != "encoder" && kind != "decoder")) {
+  if (kind != "encoder" && kind != "decoder" && kind != "encoder_decoder") {
     return false;
   }
-  model.kind = kind == "encoder" ? Kind::Encoder : Kind::Decoder;
+  readKind(kind);
   model.name = wordOf(root, "name", "model");
   readDims();
-  const Json *stack = root.find(kind);
-  std::string other = kind == "encoder" ? "decoder" : "encoder";
-  if (!stack) {
-    Place place = root.find("kind")->place;
-    place.path = root.place.child(kind).path;
-    error(place, BadKind,
-          "expected \"" + kind + "\" (kind is \"" + kind + "\"), got nothing");
-  } else if (const Json *wrong = root.find(other)) {
-    error(wrong->place, BadKind,
-          "expected no \"" + other + "\" (kind is \"" + kind + "\"), got " +
-              describe(*wrong));
+  readShared();
+  bool whole = true;
+  for (std::optional<Stack> *each : {&model.encoder, &model.decoder}) {
+    if (!*each) {
+      continue;
+    }
+    const Json *json = root.find((*each)->name);
+    whole &= json && json->isObject();
+    if (json && json->isObject()) {
+      readStack(**each, *json);
+    }
   }
-  if (stack && stack->isObject()) {
-    readStack(*stack);
+  if (whole) {
+    readTokens();
     readHeads();
     readOutputs();
-    readTokens();
     readGeneration();
   }
   readPrecision();

@@ -113,8 +113,7 @@ void Resolver::resolve(Slot &slot) {
     }
     return;
   }
-  if (entry->faulty ||
-      !readSource(*entry->member, rowsOf, model, slot, diagnostics)) {
+  if (entry->faulty || !readSource(*entry->member, rowsOf, slot, diagnostics)) {
     entry->faulty = true;
     return;
   }
@@ -143,9 +142,12 @@ void Resolver::reportUnknown(const Member &member) {
   if (diagnostics.size() >= maxReported) {
     return;
   }
-  if (model.stack.layers == 0 &&
-      member.key.rfind(model.stack.name + ".layers.", 0) == 0) {
-    return; // a preset's block, of which no layer is left
+  for (const Stack *stack : model.stacks()) {
+    if (stack->layers == 0 &&
+        (member.key.rfind(stack->name + ".layers.", 0) == 0 ||
+         member.key == stack->name + ".position_bias")) {
+      return; // a preset's block, of which no layer is left
+    }
   }
   if (knownKeys.empty()) {
     for (const Slot &slot : slots) {
@@ -170,7 +172,7 @@ void useOwnNames(ModelSpec &model) {
   for (Slot &slot : listParameters(model)) {
     std::string name = slot.common + "." + slot.part;
     if (slot.parameter.firstLayer >= 0) {
-      name.insert((model.stack.name + ".layers").size(), ".{i}");
+      name.insert(name.find(".layers.") + 7, ".{i}");
     }
     slot.parameter.patterns = {name};
     if (slot.tiedTo.empty()) {

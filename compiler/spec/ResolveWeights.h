@@ -16,6 +16,8 @@ namespace tfc::spec {
 struct Slot {
   Parameter parameter;
   std::string stem, common, part; // part: "weight" or "bias"
+  /// Layers of the stack whose layers have it; 0 outside of layers.
+  int64_t stackLayers = 0;
   /// The parameter is stored at most as a copy of this one, for checking.
   std::string tiedTo;
 };
@@ -40,8 +42,8 @@ using RowsOf = std::unordered_map<std::string, int64_t>;
 bool checkSourceForm(const Member &member, Diagnostics &diagnostics);
 
 /// Fills the slot's parameter from an entry of good form.
-bool readSource(const Member &member, const RowsOf &rowsOf,
-                const ModelSpec &model, Slot &slot, Diagnostics &diagnostics);
+bool readSource(const Member &member, const RowsOf &rowsOf, Slot &slot,
+                Diagnostics &diagnostics);
 
 /// The key under which a packed tensor gives a stem: "attn.qkv" for "attn.q";
 /// "" for stems that are never packed.

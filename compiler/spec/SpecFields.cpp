@@ -23,7 +23,7 @@ const TypeRef &activation() {
 
 const TypeRef &norm() {
   static const TypeRef type =
-      orNone(object({needed("kind", words({"layernorm", "none"}, {"rmsnorm"})),
+      orNone(object({needed("kind", words({"layernorm", "rmsnorm", "none"})),
                      key("eps", number()), key("bias", flag()),
                      unsupported("affine", flag(), Json(true)),
                      unsupported("form", words({"var_eps", "std_eps_unbiased"}),
@@ -39,11 +39,11 @@ TypeRef idOrList() { return oneOf({index(), list(index(), 1)}); }
 TypeRef embeddings() {
   TypeRef scale = oneOf({number(), words({"sqrt_hidden"})});
   TypeRef token = object(
-      {key("rows", rows()), key("dim", width()),
-       unsupported("scale", scale, Json(1)),
+      {key("rows", rows()), key("dim", width()), key("scale", scale),
+       key("use", words({"shared.token"})),
        unsupported("adaptive",
                    object({key("cutoffs", list(rows())), key("div", rows())})),
-       unsupported("use", text()), unsupported("input", text())});
+       unsupported("input", text())});
   TypeRef position = object(
       {needed("kind", words({"learned", "none"}, {"sinusoid", "axial"})),
        key("rows", rows()), key("offset", index()),
@@ -99,13 +99,26 @@ TypeRef sparse() {
 }
 
 TypeRef rotary() {
-  TypeRef scaling =
-      object({key("kind", words({"linear", "dynamic_ntk", "llama3"})),
-              key("factor", number()), key("low_freq_factor", number()),
-              key("high_freq_factor", number()), key("original_max", rows())});
+  Type scaling;
+  scaling.kind = Kind::Tagged;
+  scaling.tag = "kind";
+  scaling.meant = {{"dynamic_ntk", "dynamic"}, {"ntk", "dynamic"}};
+  auto kind = [&](std::string word, Fields fields) {
+    fields.insert(fields.begin(), needed("factor", number()));
+    scaling.choices.push_back({std::move(word), true, object(fields)});
+  };
+  kind("linear", {});
+  kind("dynamic", {});
+  kind("llama3",
+       {needed("low_freq_factor", number()),
+        needed("high_freq_factor", number()), key("original_max", rows())});
+  kind("yarn", {key("original_max", rows()), key("attention_factor", number()),
+                key("mscale", number()), key("mscale_all_dim", number()),
+                key("beta_fast", number()), key("beta_slow", number()),
+                key("truncate", flag())});
   return orNone(object({needed("style", words({"half", "interleaved"})),
                         key("dim", width()), needed("theta", number()),
-                        key("scaling", scaling)}));
+                        key("scaling", orNone(make(std::move(scaling))))}));
 }
 
 TypeRef attention() {
@@ -121,10 +134,10 @@ TypeRef attention() {
       key("scale", oneOf({number(), words({"rsqrt_head_dim"})})),
       key("scale_by_inverse_layer", flag()),
       key("causal", flag()),
-      unsupported("window", window, Json("none")),
-      unsupported("rotary", rotary(), Json("none")),
+      key("window", window),
+      key("rotary", rotary()),
       unsupported("relative", relative()),
-      unsupported("use_position_bias", flag(), Json(true)),
+      key("use_position_bias", flag()),
       unsupported("sparse", sparse()),
       unsupported("shared_qk", flag(), Json(false)),
       unsupported("all_masked", words({"zero", "uniform"}), Json("zero")),
@@ -156,7 +169,7 @@ TypeRef conv() {
 const TypeRef &block() {
   static const TypeRef type = [] {
     TypeRef attn = attention(), feedForward = ffn();
-    Fields sublayers = {key("attn", attn), unsupported("cross", attn),
+    Fields sublayers = {key("attn", attn), key("cross", attn),
                         unsupported("conv", conv()), key("ffn", feedForward)};
     Fields fields = {
         key("placement", words({"post", "pre", "none"}, {"parallel"})),
@@ -184,18 +197,17 @@ TypeRef layers() {
 }
 
 TypeRef stack() {
-  TypeRef bias =
-      object({needed("kind", words({"bucket"})), needed("buckets", rows()),
-              needed("max_distance", rows()), needed("bidirectional", flag())});
+  TypeRef bias = orNone(object(
+      {needed("kind", words({"bucket"})), needed("buckets", width()),
+       needed("max_distance", width()), needed("bidirectional", flag())}));
   TypeRef memory =
       object({needed("len", rows()), key("init", words({"zeros", "none"})),
               key("same_length", flag()), key("keep", words({"hidden"}))});
   TypeRef streams =
       object({needed("kind", words({"reversible", "two_stream"}))});
-  return object({needed("embeddings", embeddings()),
-                 unsupported("position_bias", bias), needed("layers", layers()),
-                 key("final_norm", norm()), unsupported("memory", memory),
-                 unsupported("streams", streams),
+  return object({needed("embeddings", embeddings()), key("position_bias", bias),
+                 needed("layers", layers()), key("final_norm", norm()),
+                 unsupported("memory", memory), unsupported("streams", streams),
                  unsupported("mask_rows_each_layer", flag(), Json(false))},
                 "stack");
 }
@@ -211,8 +223,8 @@ TypeRef headStep() {
     step.choices.push_back({std::move(word), supported, object(fields)});
   };
   op("take",
-     {needed("at", words({"first", "last_nonpad"},
-                         {"last", "last_eos", "index_input"})),
+     {needed("at", words({"first", "last_nonpad", "last_eos"},
+                         {"last", "index_input"})),
       unsupported("input", text())},
      true);
   op("dense",
@@ -220,7 +232,7 @@ TypeRef headStep() {
       key("bias", flag())},
      true);
   op("norm",
-     {key("name", text()), needed("kind", words({"layernorm"}, {"rmsnorm"})),
+     {key("name", text()), needed("kind", words({"layernorm", "rmsnorm"})),
       needed("eps", number()), key("bias", flag()),
       unsupported("affine", flag(), Json(true))},
      true);
@@ -231,8 +243,7 @@ TypeRef headStep() {
   op("split", {needed("names", list(text(), 1, 64))}, true);
   op("act", {needed("kind", activation())}, true);
   op("pool", {needed("how", words({"mean", "max", "mean_sqrt_len"}))}, false);
-  op("scale", {needed("by", oneOf({number(), words({"rsqrt_hidden"})}))},
-     false);
+  op("scale", {needed("by", oneOf({number(), words({"rsqrt_hidden"})}))}, true);
   op("adaptive_logits",
      {needed("name", text()), key("tied", text()), key("cutoffs", list(rows())),
       key("div", rows())},
@@ -263,8 +274,9 @@ TypeRef generation() {
       {needed("head", text()), key("max_length", rows()),
        key("max_new_tokens", rows()), key("min_length", index()),
        key("do_sample", flag()), key("temperature", number()),
-       key("top_k", index()), key("top_p", number()), key("num_beams", rows()),
-       key("length_penalty", number()), key("early_stopping", flag()),
+       key("top_k", index()), key("top_p", number()), key("min_p", number()),
+       key("num_beams", integer(1, 1024)), key("length_penalty", number()),
+       key("early_stopping", oneOf({flag(), words({"never"})})),
        key("no_repeat_ngram_size", index()),
        key("repetition_penalty", number()), key("forced_bos", idOrList()),
        key("forced_eos", idOrList()), unsupported("prefix_ids", list(index())),
@@ -301,7 +313,7 @@ TypeRef spec() {
   version.code = 3;
   version.why = "the version of specs that this tfc reads";
   TypeRef shared = object(
-      {key("token", object({needed("rows", rows()), key("dim", width())}))});
+      {key("token", object({key("rows", rows()), key("dim", width())}))});
   TypeRef head = object(
       {needed("from", text()), needed("steps", list(headStep(), 1, 64))});
   TypeRef dims = object({needed("hidden", width()), key("vocab", rows()),
@@ -310,13 +322,13 @@ TypeRef spec() {
   return object(
       {needed("tfc", make(std::move(version))), key("name", text()),
        key("meta", any()), key("extends", text()), key("defs", any()),
-       needed("kind", words({"encoder", "decoder"}, {"encoder_decoder"})),
-       needed("dims", dims), unsupported("shared", shared),
-       key("encoder", oneStack), key("decoder", oneStack),
-       key("heads", mapOf(head, 64)), key("outputs", mapOf(text(), 64)),
-       unsupported("inputs", any()), key("tokens", tokens()),
-       key("generation", generation()), key("precision", precision()),
-       unsupported("quant", any()), key("weights", weights())});
+       needed("kind", words({"encoder", "decoder", "encoder_decoder"})),
+       needed("dims", dims), key("shared", shared), key("encoder", oneStack),
+       key("decoder", oneStack), key("heads", mapOf(head, 64)),
+       key("outputs", mapOf(text(), 64)), unsupported("inputs", any()),
+       key("tokens", tokens()), key("generation", generation()),
+       key("precision", precision()), unsupported("quant", any()),
+       key("weights", weights())});
 }
 
 } // namespace

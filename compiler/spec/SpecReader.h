@@ -19,9 +19,14 @@ enum Code {
   BadKind = 10,
   BadHeadDim = 11,
   BadKvHeads = 12,
+  BadRotary = 13,
+  BadWindow = 14,
+  BadBias = 15,
+  BadCross = 16,
   NotCausal = 17,
   BadSelector = 18,
   TableTooSmall = 20,
+  TwoPositions = 23,
   BadEmbedding = 24,
   BadBlock = 26,
   BadEps = 27,
@@ -33,6 +38,7 @@ enum Code {
   BadTake = 37,
   BadOutput = 38,
   BadToken = 40,
+  NoStart = 41,
   BadNumber = 43,
   NoSource = 50,
   BadMapKey = 51,
@@ -54,8 +60,10 @@ public:
   bool read();
 
 private:
-  /// What a head gives: its width, the parts of a split, the rows it takes.
+  /// What a head gives: the stack it begins at, its width, the parts of a
+  /// split, the rows it takes.
   struct Result {
+    std::string root;
     int64_t width = 0;
     std::vector<std::string> parts;
     std::optional<TakeStep::At> take;
@@ -65,16 +73,23 @@ private:
   const Json &root;
   Diagnostics &diagnostics;
   std::map<std::string, Result> results;
+  /// The stack that is being read.
+  Stack *stack = nullptr;
 
   // ReadSpec.cpp
   void readDims();
-  void readStack(const Json &stack);
+  void readKind(const std::string &kind);
+  void readShared();
+  void readStack(Stack &target, const Json &json);
   void readPrecision();
 
   // ReadEmbeddings.cpp
   void readEmbeddings(const Json &embeddings);
   void readTokenTable(const Json &token);
+  void readTokenRows(const Json &token);
+  void readScale(const Json &token);
   void readPosition(const Json &position);
+  void readPositionBias(const Json *bias);
   void readSegment(const Json &segment);
 
   // ReadLayers.cpp
@@ -90,10 +105,19 @@ private:
                                        const Json &sublayer,
                                        const std::string &placement,
                                        const Json *blockNorm);
-  Attention readAttention(const Json &attn);
+  void checkStack(const Json &json);
+  void warnWithoutFinalNorm(const Json &json);
+
+  // ReadAttention.cpp
+  Attention readAttention(const std::string &name, const Json &attn);
+  void readHeadSizes(const Json &attn, Attention &attention);
+  double readPositive(const Json &number);
   void readBiases(const Json &attn, Attention &attention);
   void checkCausal(const Json &attn, bool causal);
-  void warnWithoutFinalNorm(const Json &stack);
+  void checkCross(const Json &attn);
+  void readWindow(const Json &attn, Attention &attention);
+  void readRotary(const Json &attn, Attention &attention);
+  bool readScaling(const Json &json, Rotary &rotary);
 
   // ReadHeads.cpp
   void readHeads();
@@ -101,6 +125,7 @@ private:
   std::string readStepPath(const Head &head, const Json &step);
   std::optional<HeadStep> readStep(const Head &head, const Json &step,
                                    Result &result);
+  ScaleStep readScaleStep(const Json &step);
   HeadStep readTake(const Head &head, const Json &step, Result &result);
   HeadStep readLogits(const std::string &path, const Json &step,
                       Result &result);
@@ -116,6 +141,11 @@ private:
   std::vector<int64_t> readIds(const Json *ids);
   void readGeneration();
   void checkGenerationHead(const Json &generation);
+  void readLengths(const Json &given, Generation &result);
+  void readSearch(const Json &given, Generation &result);
+  void readSampling(const Json &given, Generation &result);
+  void readForced(const Json &given, Generation &result);
+  int64_t tokenRows() const;
 
   // Shared.
   std::optional<Norm> readNorm(const Json *norm);
@@ -123,8 +153,11 @@ private:
   void error(const Place &place, Code code, std::string message) {
     report(diagnostics, place, code, std::move(message));
   }
-  const char *stackName() const {
-    return model.kind == Kind::Encoder ? "encoder" : "decoder";
+  /// "encoder, decoder": what comes before heads in lists of names.
+  std::string stackNames() const;
+  bool isStack(const std::string &name) const {
+    return (name == "encoder" && model.encoder) ||
+           (name == "decoder" && model.decoder);
   }
 };
 

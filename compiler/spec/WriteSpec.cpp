@@ -3,19 +3,8 @@
 #include "compiler/spec/WriteSpec.h"
 #include "compiler/spec/SpecReader.h"
 
-#include <cmath>
-
 namespace tfc::spec {
 namespace {
-
-/// An object from its members, in the given order.
-Json objectOf(std::vector<std::pair<const char *, Json>> members) {
-  Json object = Json::object();
-  for (auto &[key, value] : members) {
-    object.set(key, std::move(value));
-  }
-  return object;
-}
 
 template <typename Strings> Json listOf(const Strings &strings) {
   Json list = Json::array();
@@ -25,83 +14,10 @@ template <typename Strings> Json listOf(const Strings &strings) {
   return list;
 }
 
-Json writeNorm(const std::optional<Norm> &norm) {
-  if (!norm) {
-    return "none";
-  }
-  return objectOf(
-      {{"kind", "layernorm"}, {"eps", norm->eps}, {"bias", norm->bias}});
-}
-
-Json writeEmbeddings(const Embeddings &embeddings, int64_t hidden) {
-  Json position = objectOf({{"kind", "none"}});
-  if (embeddings.position) {
-    position = objectOf({{"kind", "learned"},
-                         {"rows", embeddings.position->rows},
-                         {"offset", embeddings.position->offset},
-                         {"ids", "arange"}});
-  }
-  Json segments = Json::array();
-  for (const Segment &segment : embeddings.segments) {
-    Json item = objectOf({{"name", segment.name}, {"input", segment.input}});
-    if (segment.useToken) {
-      item.set("use", "token");
-    } else {
-      item.set("rows", segment.rows);
-    }
-    if (segment.defaultId) {
-      item.set("default", *segment.defaultId);
-    }
-    segments.items.push_back(std::move(item));
-  }
-  return objectOf(
-      {{"token", objectOf({{"rows", embeddings.tokenRows}, {"dim", hidden}})},
-       {"position", std::move(position)},
-       {"segments", std::move(segments)},
-       {"norm", writeNorm(embeddings.norm)}});
-}
-
-Json writeAttention(const Attention &attn) {
-  bool usual = attn.scale == 1 / std::sqrt(double(attn.headDim));
-  return objectOf({{"num_heads", attn.numHeads},
-                   {"num_kv_heads", attn.numKvHeads},
-                   {"head_dim", attn.headDim},
-                   {"bias", objectOf({{"q", attn.qBias},
-                                      {"k", attn.kBias},
-                                      {"v", attn.vBias},
-                                      {"o", attn.oBias}})},
-                   {"scale", usual ? Json("rsqrt_head_dim") : Json(attn.scale)},
-                   {"scale_by_inverse_layer", attn.scaleByInverseLayer},
-                   {"causal", attn.causal}});
-}
-
-Json writeFfn(const Ffn &ffn) {
-  return objectOf({{"width", ffn.width},
-                   {"act", nameOf(ffn.act)},
-                   {"gated", ffn.gated},
-                   {"bias", ffn.bias}});
-}
-
-Json writeStack(const Stack &stack, int64_t hidden) {
-  Json layers = Json::array();
-  for (const LayerRun &run : stack.runs) {
-    Json sublayers = Json::array();
-    for (const Sublayer &sublayer : run.sublayers) {
-      const Attention *attn = std::get_if<Attention>(&sublayer.f);
-      Json body =
-          attn ? writeAttention(*attn) : writeFfn(std::get<Ffn>(sublayer.f));
-      body.set("pre_norm", writeNorm(sublayer.preNorm));
-      body.set("post_norm", writeNorm(sublayer.postNorm));
-      sublayers.items.push_back(
-          objectOf({{sublayer.name.c_str(), std::move(body)}}));
-    }
-    layers.items.push_back(
-        objectOf({{"repeat", run.count},
-                  {"block", objectOf({{"sublayers", std::move(sublayers)}})}}));
-  }
-  return objectOf({{"embeddings", writeEmbeddings(stack.embeddings, hidden)},
-                   {"layers", std::move(layers)},
-                   {"final_norm", writeNorm(stack.finalNorm)}});
+const char *nameOf(Kind kind) {
+  return kind == Kind::Encoder   ? "encoder"
+         : kind == Kind::Decoder ? "decoder"
+                                 : "encoder_decoder";
 }
 
 /// The last part of a step's path.
@@ -111,8 +27,10 @@ Json nameIn(const std::string &path) {
 
 struct StepWriter {
   Json operator()(const TakeStep &step) const {
-    bool first = step.at == TakeStep::At::First;
-    return objectOf({{"op", "take"}, {"at", first ? "first" : "last_nonpad"}});
+    const char *at = step.at == TakeStep::At::First        ? "first"
+                     : step.at == TakeStep::At::LastNonpad ? "last_nonpad"
+                                                           : "last_eos";
+    return objectOf({{"op", "take"}, {"at", at}});
   }
   Json operator()(const DenseStep &step) const {
     return objectOf({{"op", "dense"},
@@ -124,7 +42,7 @@ struct StepWriter {
   Json operator()(const NormStep &step) const {
     return objectOf({{"op", "norm"},
                      {"name", nameIn(step.path)},
-                     {"kind", "layernorm"},
+                     {"kind", nameOf(step.norm.kind)},
                      {"eps", step.norm.eps},
                      {"bias", step.norm.bias}});
   }
@@ -140,6 +58,9 @@ struct StepWriter {
   }
   Json operator()(const SplitStep &step) const {
     return objectOf({{"op", "split"}, {"names", listOf(step.names)}});
+  }
+  Json operator()(const ScaleStep &step) const {
+    return objectOf({{"op", "scale"}, {"by", step.factor}});
   }
   Json operator()(const ActStep &step) const {
     return objectOf({{"op", "act"}, {"kind", nameOf(step.act)}});
@@ -211,15 +132,20 @@ std::string writeSpec(const ModelSpec &model, const KeptParts &kept) {
   if (model.maxPositions > 0) {
     dims.set("max_positions", model.maxPositions);
   }
-  Json spec = objectOf(
-      {{"tfc", 1},
-       {"name", model.name},
-       {"kind", model.kind == Kind::Encoder ? "encoder" : "decoder"},
-       {"dims", std::move(dims)},
-       {model.stack.name.c_str(), writeStack(model.stack, model.hidden)},
-       {"heads", writeHeads(model.heads)},
-       {"outputs", writeOutputs(model)},
-       {"tokens", kept.tokens}});
+  Json spec = objectOf({{"tfc", 1},
+                        {"name", model.name},
+                        {"kind", nameOf(model.kind)},
+                        {"dims", std::move(dims)}});
+  if (model.sharedRows > 0) {
+    Json table = writeTable(model.sharedRows, model.hidden);
+    spec.set("shared", objectOf({{"token", std::move(table)}}));
+  }
+  for (const Stack *stack : model.stacks()) {
+    spec.set(stack->name, writeStack(*stack, model.hidden));
+  }
+  spec.set("heads", writeHeads(model.heads));
+  spec.set("outputs", writeOutputs(model));
+  spec.set("tokens", kept.tokens);
   if (kept.generation.isObject()) {
     spec.set("generation", kept.generation);
   }

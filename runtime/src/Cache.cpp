@@ -3,6 +3,7 @@
 #include "runtime/src/Cache.h"
 
 #include <algorithm>
+#include <cstring>
 #include <unistd.h>
 
 namespace tfc::rt {
@@ -49,6 +50,7 @@ Result<BlockCache> BlockCache::create(const tfc_cache_desc_v0 &desc,
 Status BlockCache::take(BlockTable &table) {
   if (!free.empty()) {
     table.push_back(free.back());
+    counts[free.back()] = 1;
     free.pop_back();
     return {};
   }
@@ -76,6 +78,7 @@ Status BlockCache::take(BlockTable &table) {
   if (free.capacity() <= static_cast<size_t>(numFresh)) {
     free.reserve(std::max<size_t>(64, 2 * free.capacity()));
   }
+  counts.push_back(1);
   table.push_back(static_cast<int32_t>(numFresh++));
   return {};
 }
@@ -91,12 +94,59 @@ Status BlockCache::grow(BlockTable &table, int64_t tokens) {
   return {};
 }
 
+void BlockCache::share(const BlockTable &table, BlockTable &copy) {
+  for (int32_t block : table) {
+    ++counts[block];
+  }
+  release(copy);
+  copy.assign(table.begin(), table.end());
+}
+
+Status BlockCache::makeWritable(BlockTable &table, int64_t begin, int64_t end) {
+  size_t size = table.size();
+  if (desc.layers == 0 || begin >= end) {
+    return {};
+  }
+  size_t first = static_cast<size_t>(begin / desc.block_tokens);
+  size_t last =
+      std::min(size, static_cast<size_t>((end - 1) / desc.block_tokens + 1));
+  // The copies wait behind the table until all of them are there.
+  for (size_t i = first; i < last; ++i) {
+    Status status = counts[table[i]] > 1 ? take(table) : Status();
+    if (!status) {
+      for (; table.size() > size; table.pop_back()) {
+        giveUp(table.back());
+      }
+      return status;
+    }
+  }
+  for (size_t i = last; i-- > first;) {
+    if (counts[table[i]] > 1) {
+      int32_t own = table.back();
+      table.pop_back();
+      std::memcpy(range.data() + own * desc.block_bytes,
+                  range.data() + table[i] * desc.block_bytes, desc.block_bytes);
+      giveUp(table[i]);
+      table[i] = own;
+    }
+  }
+  return {};
+}
+
+void BlockCache::giveUp(int32_t block) {
+  if (--counts[block] == 0) {
+    free.push_back(block);
+  }
+}
+
 void BlockCache::release(BlockTable &table) {
-  free.insert(free.end(), table.rbegin(), table.rend());
-  table.clear();
+  for (; !table.empty(); table.pop_back()) {
+    giveUp(table.back());
+  }
 }
 
 void BlockCache::clear() {
+  std::fill(counts.begin(), counts.end(), 0);
   free.clear();
   for (int64_t i = numFresh; i-- > 0;) {
     free.push_back(static_cast<int32_t>(i));

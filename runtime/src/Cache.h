@@ -1,5 +1,6 @@
 // The blocks that hold keys and values: an allocator in a reserved address
-// range, so that memory grows with use and blocks never move.
+// range, so that memory grows with use and blocks never move. Tables may share
+// blocks; one that is about to be written is copied first.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_RUNTIME_SRC_CACHE_H
 #define TFC_RUNTIME_SRC_CACHE_H
@@ -23,19 +24,31 @@ public:
   /// Grows `table` until it holds `tokens` positions. On error (Exhausted) the
   /// table keeps what it got.
   Status grow(BlockTable &table, int64_t tokens);
-  /// Empties `table`.
+  /// Makes `copy`, another table, one of the blocks of `table`; it gives up its
+  /// own. Copies no keys and values, takes no block.
+  void share(const BlockTable &table, BlockTable &copy);
+  /// Gives `table` blocks of its own where it shares those that hold positions
+  /// [begin, end), each with a copy of the whole block; positions beyond the
+  /// table are none of its business. On error (Exhausted) the table is as it
+  /// was.
+  Status makeWritable(BlockTable &table, int64_t begin, int64_t end);
+  /// Empties `table`; blocks that no other table has are free again. Cannot
+  /// fail.
   void release(BlockTable &table);
   /// Forgets all tables: every block is free again.
   void clear();
 
   void *base() const { return range.data(); }
-  /// Blocks in use, and the most there can be.
+  /// Blocks in use, a shared one counted once, and the most there can be.
   int64_t used() const { return numFresh - static_cast<int64_t>(free.size()); }
   int64_t capacity() const { return maxBlocks; }
   uint64_t committedBytes() const { return committed; }
 
 private:
+  /// Appends a block that no other table has.
   Status take(BlockTable &table);
+  /// One table less has the block.
+  void giveUp(int32_t block);
 
   tfc_cache_desc_v0 desc{};
   Mapping range;
@@ -43,6 +56,7 @@ private:
   // Blocks [0, numFresh) have been used; those in `free` are free again.
   int64_t numFresh = 0, maxBlocks = 0;
   std::vector<int32_t> free;
+  std::vector<uint32_t> counts; // by block: how many tables have it
 };
 
 } // namespace tfc::rt

@@ -1,9 +1,9 @@
-// Greedy generation: Hugging Face's generate with one beam and no sampling, on
-// a session.
+// Generation: Hugging Face's generate, on a session or with beams.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Generate.h"
 
-#include "runtime/src/Session.h"
+#include "runtime/src/BeamGenerate.h"
+#include "runtime/src/Decoding.h"
 
 #include <algorithm>
 
@@ -14,7 +14,9 @@ namespace {
 class Generation {
 public:
   Generation(const Model &model, const GenerateOptions &options)
-      : model(model), entry(*model.generateEntry()), options(options) {
+      : model(model), entry(*model.generateEntry()), options(options),
+        decoding(options.decoding ? *options.decoding
+                                  : defaultDecoding(model.table())) {
     const tfc_module_v0 &table = model.table();
     eos = options.eos
               ? *options.eos
@@ -23,28 +25,62 @@ public:
   }
 
   Status readPrompts(const tfc_tensor *inputs, uint32_t numInputs) {
-    Result<InputBatch> read =
-        readInputs(entry, model.table().max_positions, inputs, numInputs);
+    Status status =
+        checkDecoding(decoding, entry.inputs[tokenPort(entry)].limit);
+    if (!status) {
+      return status;
+    }
+    Result<ModelInputs> read = readInputs(model, inputs, numInputs);
     if (!read) {
       return std::move(read.error());
     }
-    batch = std::move(*read);
-    guessMask();
-    return checkRows(batch);
+    guessMask(model.encoder() ? read->encoder : read->decoder);
+    if (model.encoder()) {
+      status = startDecoder(model, *read);
+    }
+    batch = std::move(read->decoder);
+    source = std::move(read->encoder);
+    Faults faults;
+    faults.add(std::move(status));
+    if (model.encoder()) {
+      faults.add(checkRows(*model.encoder(), source));
+    }
+    faults.add(checkRows(entry, batch));
+    return faults.take();
   }
 
+  bool hasBeams() const { return decoding.num_beams > 1; }
+
+  /// A sequence a row: each prompt as often as sequences are returned for it.
   Status addPrompts(Session &session) {
     for (int64_t row = 0; row < batch.batch; ++row) {
-      Result<Prompt> prompt =
-          promptOfRow(model, entry, batch, row, options.maxNewTokens);
+      std::shared_ptr<Source> shared;
+      for (uint32_t i = 0; i < decoding.num_return_sequences; ++i) {
+        Result<Prompt> prompt = readPrompt(row);
+        if (!prompt) {
+          return std::move(prompt.error());
+        }
+        prompt->choice.returnIndex = i;
+        shared = shared ? shared : prompt->source;
+        prompt->source = shared;
+        // Ids count from 1 in a new session.
+        session.add(std::move(*prompt));
+      }
+    }
+    generated.resize(
+        static_cast<size_t>(batch.batch * decoding.num_return_sequences));
+    return {};
+  }
+
+  Status addPrompts(BeamGeneration &beams) {
+    for (int64_t row = 0; row < batch.batch; ++row) {
+      Result<Prompt> prompt = readPrompt(row);
       if (!prompt) {
         return std::move(prompt.error());
       }
-      prompt->eos = eos;
-      // Ids count from 1 in a new session.
-      session.add(std::move(*prompt));
+      beams.add(std::move(*prompt), makeBeamOptions(decoding, eos, batch.length,
+                                                    options.maxNewTokens));
     }
-    generated.resize(static_cast<size_t>(batch.batch));
     return {};
   }
 
@@ -67,76 +103,183 @@ public:
     return {};
   }
 
-  OutputTensor collect() const {
+  Status run(BeamGeneration &beams) {
+    while (!beams.isDone()) {
+      Status status = beams.step();
+      if (!status) {
+        return status;
+      }
+    }
+    return {};
+  }
+
+  std::vector<OutputTensor> collect() const {
     size_t numNew = 0;
     for (const std::vector<int64_t> &tokens : generated) {
       numNew = std::max(numNew, tokens.size());
     }
-    OutputTensor out;
-    out.name = "sequences";
-    out.dtype = TFC_I64;
-    out.shape = {batch.batch, batch.length + static_cast<int64_t>(numNew)};
+    OutputTensor out = sequencesOf(static_cast<int64_t>(generated.size()),
+                                   batch.length + static_cast<int64_t>(numNew));
     const std::vector<int32_t> &prompt = batch.values[tokenPort(entry)];
-    for (int64_t row = 0; row < batch.batch; ++row) {
-      auto begin = prompt.begin() + row * batch.length;
+    for (size_t row = 0; row < generated.size(); ++row) {
+      auto begin = prompt.begin() +
+                   static_cast<int64_t>(row / decoding.num_return_sequences) *
+                       batch.length;
       out.ints.insert(out.ints.end(), begin, begin + batch.length);
       const std::vector<int64_t> &tokens = generated[row];
       out.ints.insert(out.ints.end(), tokens.begin(), tokens.end());
       out.ints.insert(out.ints.end(), numNew - tokens.size(), pad);
     }
-    return out;
+    return listOf(std::move(out));
+  }
+
+  std::vector<OutputTensor> collect(const BeamGeneration &beams) const {
+    int64_t numReturned = decoding.num_return_sequences;
+    int64_t numRows = batch.batch * numReturned;
+    // Where generate means the pad token, it takes a pad token of 0 for none.
+    int64_t fill = eos.empty() ? -1 : pad > 0 ? pad : eos.front();
+    OutputTensor out = sequencesOf(numRows, 0);
+    out.shape[1] = collectBest(beams.searches(), numReturned, fill, out.ints);
+    OutputTensor scores;
+    scores.name = "sequences_scores";
+    scores.shape = {numRows};
+    for (const BeamSearch &search : beams.searches()) {
+      for (int64_t i = 0; i < numReturned; ++i) {
+        scores.floats.push_back(search.best()[i].score);
+      }
+    }
+    tell(beams);
+    std::vector<OutputTensor> outputs = listOf(std::move(out));
+    outputs.push_back(std::move(scores));
+    return outputs;
   }
 
 private:
-  /// Without a mask, generate takes pad tokens for padding, unless they could
-  /// be end tokens.
-  void guessMask() {
+  /// Row `row` of the batch, how it ends, and how its tokens are chosen.
+  Result<Prompt> readPrompt(int64_t row) const {
+    Result<Prompt> prompt =
+        promptOfRow(model, entry, batch, row, options.maxNewTokens);
+    if (!prompt) {
+      return prompt;
+    }
+    prompt->eos = eos;
+    if (model.encoder()) {
+      prompt->source = sourceOfRow(model, source, row);
+    }
+    Choice &choice = prompt->choice;
+    choice.rules =
+        makeScoreRules(decoding, eos, batch.length, options.maxNewTokens);
+    choice.seed = decoding.seed;
+    auto begin = batch.values[tokenPort(entry)].begin() + row * batch.length;
+    choice.tokens.assign(begin, begin + batch.length);
+    choice.promptLength = batch.length;
+    while (!batch.exists(row, choice.numPadding)) {
+      ++choice.numPadding;
+    }
+    return prompt;
+  }
+
+  static std::vector<OutputTensor> listOf(OutputTensor tensor) {
+    std::vector<OutputTensor> list;
+    list.push_back(std::move(tensor));
+    return list;
+  }
+
+  static OutputTensor sequencesOf(int64_t numRows, int64_t length) {
+    OutputTensor out;
+    out.name = "sequences";
+    out.dtype = TFC_I64;
+    out.shape = {numRows, length};
+    return out;
+  }
+
+  /// Every returned token, row by row, while the caller wants them.
+  void tell(const BeamGeneration &beams) const {
+    bool goesOn = options.onToken != nullptr;
+    int64_t row = 0;
+    for (const BeamSearch &search : beams.searches()) {
+      for (int64_t i = 0; i < decoding.num_return_sequences; ++i, ++row) {
+        const std::vector<int32_t> &tokens = search.best()[i].tokens;
+        for (size_t t = static_cast<size_t>(batch.length);
+             goesOn && t < tokens.size(); ++t) {
+          goesOn = options.onToken(row, tokens[t], t + 1 == tokens.size());
+        }
+      }
+    }
+  }
+
+  /// Without a mask, generate takes pad tokens of input_ids for padding, unless
+  /// they could be end tokens.
+  void guessMask(InputBatch &given) const {
     bool padEnds = std::find(eos.begin(), eos.end(), pad) != eos.end();
-    if (!batch.mask.empty() || pad < 0 || padEnds) {
+    if (!given.mask.empty() || pad < 0 || padEnds) {
       return;
     }
-    const std::vector<int32_t> &tokens = batch.values[tokenPort(entry)];
-    batch.mask.resize(tokens.size());
+    const std::vector<int32_t> &tokens =
+        given.values[tokenPort(model.forwardEntry())];
+    given.mask.resize(tokens.size());
     for (size_t i = 0; i < tokens.size(); ++i) {
-      batch.mask[i] = tokens[i] != pad;
+      given.mask[i] = tokens[i] != pad;
     }
   }
 
   const Model &model;
   const tfc_entry_v0 &entry;
   const GenerateOptions &options;
+  tfc_decoding_options decoding;
   std::vector<int64_t> eos;
   int64_t pad;
-  InputBatch batch;
+  InputBatch batch, source; // of the decoder; of an encoder, if there is one
   std::vector<std::vector<int64_t>> generated; // by row
 };
 
+template <typename Engine>
+Result<std::unique_ptr<Engine>>
+runWith(Generation &generation, const Model &model, uint64_t maxCacheBytes) {
+  auto engine = Engine::create(model, maxCacheBytes);
+  if (!engine) {
+    return engine;
+  }
+  Status status = generation.addPrompts(**engine);
+  if (status) {
+    status = generation.run(**engine);
+  }
+  if (!status) {
+    return std::move(status.error());
+  }
+  return engine;
+}
+
 } // namespace
 
-Result<OutputTensor> runGenerate(const Model &model, const tfc_tensor *inputs,
-                                 uint32_t numInputs,
-                                 const GenerateOptions &options) {
+Result<std::vector<OutputTensor>> runGenerate(const Model &model,
+                                              const tfc_tensor *inputs,
+                                              uint32_t numInputs,
+                                              const GenerateOptions &options) {
   if (options.maxNewTokens < 1) {
     return makeError(Code::InvalidArgument,
                      "expected at least 1 new token, got ",
                      options.maxNewTokens);
   }
-  auto session = Session::create(model, options.maxCacheBytes);
-  if (!session) {
-    return std::move(session.error());
+  const tfc_entry_v0 *entry = model.generateEntry();
+  if (!entry || tokenPort(*entry) < 0) {
+    return cannotGenerate(model);
   }
   Generation generation(model, options);
   Status status = generation.readPrompts(inputs, numInputs);
-  if (status) {
-    status = generation.addPrompts(**session);
-  }
-  if (status) {
-    status = generation.run(**session);
-  }
   if (!status) {
     return std::move(status.error());
   }
-  return generation.collect();
+  if (generation.hasBeams()) {
+    auto beams =
+        runWith<BeamGeneration>(generation, model, options.maxCacheBytes);
+    return beams ? generation.collect(**beams)
+                 : Result<std::vector<OutputTensor>>(std::move(beams.error()));
+  }
+  auto session = runWith<Session>(generation, model, options.maxCacheBytes);
+  return session
+             ? generation.collect()
+             : Result<std::vector<OutputTensor>>(std::move(session.error()));
 }
 
 } // namespace tfc::rt

@@ -1,4 +1,4 @@
-// Greedy generation of a padded batch.
+// Generation of a padded batch.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_RUNTIME_SRC_GENERATE_H
 #define TFC_RUNTIME_SRC_GENERATE_H
@@ -13,14 +13,16 @@ struct GenerateOptions {
   std::optional<std::vector<int64_t>> eos; // nothing: the model's
   int64_t maxNewTokens = 0;
   uint64_t maxCacheBytes = 0;
+  std::optional<tfc_decoding_options> decoding; // nothing: the model's
   /// Row, token, whether the row ends with it; false stops the generation.
   std::function<bool(int64_t, int64_t, bool)> onToken;
 };
 
-/// tfc_generate: the tensor "sequences".
-Result<OutputTensor> runGenerate(const Model &model, const tfc_tensor *inputs,
-                                 uint32_t numInputs,
-                                 const GenerateOptions &options);
+/// tfc_generate: the tensor "sequences", and "sequences_scores" of beams.
+Result<std::vector<OutputTensor>> runGenerate(const Model &model,
+                                              const tfc_tensor *inputs,
+                                              uint32_t numInputs,
+                                              const GenerateOptions &options);
 
 } // namespace tfc::rt
 

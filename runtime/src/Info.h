@@ -7,10 +7,14 @@
 
 namespace tfc::rt {
 
-/// Port tables that a tfc_model_info points at.
+/// What a tfc_model_info points at.
 struct PortTables {
   explicit PortTables(const Model &model);
   std::vector<tfc_port_info> inputs, outputs;
+  tfc_decoding_options decoding;
+
+private:
+  void addOutputs(const tfc_entry_v0 &entry);
 };
 
 /// Everything but struct_size.

@@ -1,31 +1,37 @@
-// Continuous batching with greedy choice.
+// Continuous batching.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Session.h"
 
+#include "runtime/src/Decoding.h"
+
 #include <algorithm>
-#include <cmath>
 
 namespace tfc::rt {
 
 Session::Session(const Model &model, const tfc_entry_v0 &entry)
-    : model(model), entry(entry), runner(model, entry), ids(tokenPort(entry)),
-      wanted(entry.n_outputs, 0) {
+    : model(model), entry(entry), engine(model), runner(*engine.step),
+      ids(tokenPort(entry)), wanted(entry.n_outputs, 0), scores(model.host()) {
   wanted[model.logitsPort()] = 1;
+}
+
+Error cannotGenerate(const Model &model) {
+  return makeError(Code::Unsupported, model.path(), ": expected a model ",
+                   "that generates (an output \"logits\" of every token), ",
+                   "got one that cannot");
 }
 
 Result<std::unique_ptr<Session>> Session::create(const Model &model,
                                                  uint64_t maxCacheBytes) {
   const tfc_entry_v0 *entry = model.generateEntry();
   if (!entry || tokenPort(*entry) < 0) {
-    return makeError(Code::Unsupported, model.path(), ": expected a model ",
-                     "that generates (an output \"logits\" of every token), ",
-                     "got one that cannot");
+    return cannotGenerate(model);
   }
   std::unique_ptr<Session> session(new Session(model, *entry));
-  Status status = session->runner.openCache(maxCacheBytes);
+  Status status = session->engine.open(maxCacheBytes);
   if (!status) {
     return std::move(status.error());
   }
+  session->maxCacheBytes = maxCacheBytes;
   return session;
 }
 
@@ -37,28 +43,73 @@ uint64_t Session::add(Prompt prompt) {
   return lastId;
 }
 
-Result<uint64_t> Session::add(const int64_t *tokens, int64_t count,
-                              int64_t maxNewTokens,
-                              std::optional<std::vector<int64_t>> eos) {
-  if (!tokens || count < 1 || maxNewTokens < 1) {
+Result<Prompt> Session::readPrompt(const TokenList &tokens,
+                                   const TokenList &decoderTokens,
+                                   int64_t maxNewTokens) const {
+  if (!tokens.tokens || tokens.count < 1 || maxNewTokens < 1) {
     return makeError(Code::InvalidArgument,
                      "expected a prompt and new tokens, "
                      "at least 1 each, got ",
-                     count, " and ", maxNewTokens);
+                     tokens.count, " and ", maxNewTokens);
   }
-  tfc_tensor tensor{"input_ids", TFC_I64, 2, {1, count, 0}, tokens};
-  Result<InputBatch> batch =
-      readInputs(entry, model.table().max_positions, &tensor, 1);
-  if (!batch) {
-    return std::move(batch.error());
+  std::vector<tfc_tensor> tensors = {
+      {"input_ids", TFC_I64, 2, {1, tokens.count, 0}, tokens.tokens}};
+  if (decoderTokens.tokens) {
+    tensors.push_back({"decoder_input_ids",
+                       TFC_I64,
+                       2,
+                       {1, decoderTokens.count, 0},
+                       decoderTokens.tokens});
   }
-  Result<Prompt> prompt = promptOfRow(model, entry, *batch, 0, maxNewTokens);
+  Result<ModelInputs> inputs =
+      readInputs(model, tensors.data(), static_cast<uint32_t>(tensors.size()));
+  if (!inputs) {
+    return std::move(inputs.error());
+  }
+  Status status = model.encoder() ? startDecoder(model, *inputs) : Status();
+  if (!status) {
+    return std::move(status.error());
+  }
+  const InputBatch &batch = inputs->decoder;
+  Result<Prompt> prompt = promptOfRow(model, entry, batch, 0, maxNewTokens);
+  if (prompt) {
+    prompt->choice.tokens = batch.values[ids];
+    prompt->choice.promptLength = batch.length;
+    if (model.encoder()) {
+      prompt->source = sourceOfRow(model, inputs->encoder, 0);
+    }
+  }
+  return prompt;
+}
+
+Result<uint64_t> Session::add(const TokenList &tokens,
+                              const TokenList &decoderTokens,
+                              int64_t maxNewTokens,
+                              std::optional<std::vector<int64_t>> eos,
+                              const tfc_decoding_options *decoding) {
+  Result<Prompt> prompt = readPrompt(tokens, decoderTokens, maxNewTokens);
   if (!prompt) {
     return std::move(prompt.error());
   }
   const tfc_module_v0 &table = model.table();
   prompt->eos = eos ? std::move(*eos)
                     : std::vector<int64_t>(table.eos, table.eos + table.n_eos);
+  tfc_decoding_options how = decoding ? *decoding : defaultDecoding(table);
+  if (!decoding) {
+    how.num_beams = 1;
+  }
+  Status status = checkDecoding(how, entry.inputs[ids].limit);
+  if (status && (how.num_beams > 1 || how.num_return_sequences > 1)) {
+    status = makeError(Code::Unsupported, "expected one beam and one returned ",
+                       "sequence in a session, got ", how.num_beams, " and ",
+                       how.num_return_sequences);
+  }
+  if (!status) {
+    return std::move(status.error());
+  }
+  prompt->choice.rules = makeScoreRules(
+      how, prompt->eos, prompt->choice.promptLength, maxNewTokens);
+  prompt->choice.seed = how.seed;
   return add(std::move(*prompt));
 }
 
@@ -69,9 +120,19 @@ Status Session::remove(uint64_t id) {
     return makeError(Code::NotFound, "expected a sequence of the session, got ",
                      id);
   }
-  runner.cache.release(found->blocks);
+  release(*found);
   sequences.erase(found);
   return {};
+}
+
+/// Cross blocks go with the last sequence that reads them.
+void Session::release(Sequence &sequence) {
+  runner.cache.release(sequence.blocks);
+  std::shared_ptr<Source> &source = sequence.next.source;
+  if (source && source.use_count() == 1) {
+    engine.cross.release(source->blocks);
+  }
+  source.reset();
 }
 
 Status Session::step() {
@@ -79,8 +140,15 @@ Status Session::step() {
   if (sequences.empty()) {
     return {};
   }
-  Status status = fillBatch();
+  Status status = checkBudget();
   if (status) {
+    status = encodeSources();
+  }
+  if (status) {
+    status = growCache();
+  }
+  if (status) {
+    fillBatch();
     status = runner.run(wanted);
   }
   if (status) {
@@ -103,7 +171,7 @@ Status Session::step() {
       advance(sequence, token);
       continue;
     }
-    runner.cache.release(sequence.blocks);
+    release(sequence);
     sequence.id = 0;
   }
   sequences.erase(std::remove_if(sequences.begin(), sequences.end(),
@@ -112,9 +180,60 @@ Status Session::step() {
   return {};
 }
 
-Status Session::fillBatch() {
-  Batch &batch = runner.batch;
-  batch.clear();
+/// What a table lacks to hold `tokens` positions, in bytes.
+static uint64_t missingBytes(const tfc_cache_desc_v0 &cache,
+                             const BlockTable &table, int64_t tokens) {
+  if (cache.layers == 0) {
+    return 0;
+  }
+  uint64_t blocks = (static_cast<uint64_t>(tokens) + cache.block_tokens - 1) /
+                    cache.block_tokens;
+  return blocks > table.size() ? (blocks - table.size()) * cache.block_bytes
+                               : 0;
+}
+
+/// Whether the two caches of an encoder-decoder, each of which knows its own
+/// limit, stay within it together.
+Status Session::checkBudget() const {
+  if (!model.encoder() || maxCacheBytes == 0) {
+    return {};
+  }
+  uint64_t bytes =
+      static_cast<uint64_t>(cache().used()) * entry.self.block_bytes +
+      static_cast<uint64_t>(crossCache().used()) * entry.cross.block_bytes;
+  const Source *last = nullptr;
+  for (const Sequence &sequence : sequences) {
+    const Source *source = sequence.next.source.get();
+    bytes += missingBytes(entry.self, sequence.blocks,
+                          sequence.past + sequence.count(ids) +
+                              !sequence.next.spectator.empty());
+    if (source->count == 0 && source != last) {
+      bytes += missingBytes(entry.cross, source->blocks, source->numTokens());
+    }
+    last = source;
+  }
+  if (bytes > maxCacheBytes) {
+    return makeError(Code::Exhausted,
+                     "expected a free block of the cache, got ", "all of ",
+                     maxCacheBytes, " bytes in use");
+  }
+  return {};
+}
+
+Status Session::encodeSources() {
+  sources.clear();
+  for (const Sequence &sequence : sequences) {
+    Source *source = sequence.next.source.get();
+    // Sequences that share one come one after the other.
+    if (source && source->count == 0 &&
+        (sources.empty() || sources.back() != source)) {
+      sources.push_back(source);
+    }
+  }
+  return sources.empty() ? Status() : engine.encodeSources(sources);
+}
+
+Status Session::growCache() {
   int64_t total = 0;
   for (Sequence &sequence : sequences) {
     int64_t count = sequence.count(ids);
@@ -130,10 +249,21 @@ Status Session::fillBatch() {
       return status;
     }
   }
+  return {};
+}
+
+void Session::fillBatch() {
+  Batch &batch = runner.batch;
+  batch.clear();
   for (Sequence &sequence : sequences) {
     int64_t count = sequence.count(ids), keys = sequence.past + count;
-    const int32_t *blocks = sequence.blocks.data();
-    int32_t first = batch.add(count, sequence.past, keys, blocks);
+    const Source *source = sequence.next.source.get();
+    auto addSequence = [&](int64_t tokens, int64_t past) {
+      return batch.add(tokens, past, keys, sequence.blocks.data(),
+                       source ? source->count : 0,
+                       source ? source->blocks.data() : nullptr);
+    };
+    int32_t first = addSequence(count, sequence.past);
     int32_t last = first + static_cast<int32_t>(count) - 1;
     for (uint32_t p = 0; p < entry.n_inputs; ++p) {
       const std::vector<int32_t> &values = sequence.next.values[p];
@@ -141,63 +271,37 @@ Status Session::fillBatch() {
                              values.end());
     }
     if (!sequence.next.spectator.empty()) {
-      last = batch.add(1, keys, keys, blocks);
+      last = addSequence(1, keys);
       for (uint32_t p = 0; p < entry.n_inputs; ++p) {
         batch.inputs[p].push_back(sequence.next.spectator[p]);
       }
     }
     batch.rows.push_back(last);
   }
-  return {};
 }
-
-namespace {
-
-struct Choice {
-  const float *logits;
-  int64_t width;
-  tfc_new_token *tokens;
-};
-
-/// The greatest logit, the first among equals; a NaN is greater than anything,
-/// as it is for torch.
-void choose(void *arg, int64_t begin, int64_t end, uint32_t) {
-  const Choice &choice = *static_cast<const Choice *>(arg);
-  for (int64_t row = begin; row < end; ++row) {
-    const float *logits = choice.logits + row * choice.width;
-    int64_t best = 0;
-    for (int64_t i = 1; i < choice.width && !std::isnan(logits[best]); ++i) {
-      if (logits[i] > logits[best] || std::isnan(logits[i])) {
-        best = i;
-      }
-    }
-    choice.tokens[row].token = best;
-  }
-}
-
-} // namespace
 
 Status Session::pickTokens() {
+  choices.clear();
   for (const Sequence &sequence : sequences) {
-    results.push_back({sequence.id, 0, TFC_RUNNING, 0});
+    choices.push_back(&sequence.next.choice);
   }
   uint32_t port = model.logitsPort();
-  Choice choice{runner.output(port), entry.outputs[port].width, results.data()};
-  const tfc_host_v0 &host = model.host();
-  host.parallel_for(host.ctx, static_cast<int64_t>(results.size()), choose,
-                    &choice);
-  for (const tfc_new_token &result : results) {
-    if (result.token >= entry.inputs[ids].limit) {
+  scores.choose(runner.output(port), entry.outputs[port].width, choices,
+                chosen);
+  for (size_t s = 0; s < sequences.size(); ++s) {
+    if (chosen[s] >= entry.inputs[ids].limit) {
       return makeError(Code::Incompatible, model.path(), ": expected token ",
                        "ids below ", entry.inputs[ids].limit,
-                       " (the embedding's rows), got ", result.token);
+                       " (the embedding's rows), got ", chosen[s]);
     }
+    results.push_back({sequences[s].id, chosen[s], TFC_RUNNING, 0});
   }
   return {};
 }
 
 void Session::advance(Sequence &sequence, int64_t token) {
   Prompt &next = sequence.next;
+  next.choice.tokens.push_back(static_cast<int32_t>(token));
   sequence.past += sequence.count(ids);
   next.spectator.clear();
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {

@@ -97,6 +97,15 @@ template <typename T> std::optional<T> readOptions(const T *options) {
   return local;
 }
 
+/// The same where nothing of the first version may be left out: its zeros would
+/// be values.
+std::optional<tfc_decoding_options>
+readDecoding(const tfc_decoding_options *options) {
+  return options && options->struct_size >= sizeof(*options)
+             ? readOptions(options)
+             : std::nullopt;
+}
+
 /// The same for what is given back.
 template <typename T> Status writeResult(T from, T *to) {
   uint64_t size = to->struct_size;
@@ -219,6 +228,12 @@ tfc_error *tfc_generate(const tfc_model *model,
     GenerateOptions how;
     how.maxNewTokens = given->max_new_tokens;
     how.maxCacheBytes = given->max_cache_bytes;
+    if (given->decoding) {
+      how.decoding = readDecoding(given->decoding);
+      if (!how.decoding) {
+        return badOptions();
+      }
+    }
     if (given->own_eos) {
       how.eos.emplace(given->eos, given->eos + given->n_eos);
     }
@@ -227,15 +242,13 @@ tfc_error *tfc_generate(const tfc_model *model,
         return on_token(user, row, token, finished) == 0;
       };
     }
-    auto result =
+    auto results =
         runGenerate(*model->model, given->inputs, given->n_inputs, how);
-    if (!result) {
-      return std::move(result.error());
+    if (!results) {
+      return std::move(results.error());
     }
     if (out) {
-      std::vector<OutputTensor> list;
-      list.push_back(std::move(*result));
-      *out = new tfc_outputs(std::move(list));
+      *out = new tfc_outputs(std::move(*results));
     }
     return {};
   });
@@ -275,8 +288,14 @@ tfc_error *tfc_session_add(tfc_session *session, const tfc_request *request,
     if (given->own_eos) {
       eos.emplace(given->eos, given->eos + given->n_eos);
     }
-    auto id = session->session->add(given->tokens, given->n_tokens,
-                                    given->max_new_tokens, std::move(eos));
+    auto decoding = readDecoding(given->decoding);
+    if (given->decoding && !decoding) {
+      return badOptions();
+    }
+    auto id = session->session->add(
+        {given->tokens, given->n_tokens},
+        {given->decoder_tokens, given->n_decoder_tokens}, given->max_new_tokens,
+        std::move(eos), decoding ? &*decoding : nullptr);
     if (!id) {
       return std::move(id.error());
     }

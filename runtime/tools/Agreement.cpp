@@ -188,8 +188,9 @@ Result<std::vector<Agreement>> Comparison::generate(const Tensor &expected) {
     for (int64_t t = length; t < width; ++t) {
       ++result.rows;
       result.equalRows +=
-          t < got->shape[1] &&
-          got->ints[static_cast<size_t>(row * got->shape[1] + t)] ==
+          t < got->front().shape[1] &&
+          got->front()
+                  .ints[static_cast<size_t>(row * got->front().shape[1] + t)] ==
               tokens[static_cast<size_t>(row * width + t)];
     }
   }

@@ -94,3 +94,115 @@ func.func private @cache_kv_heads(
 func.func private @cache_head_dim(
     // expected-error @below {{expected head_dim of at least 1, got 0}}
     !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 0>)
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @attention_c5_bias_rows(%q: tensor<?x52xf32>, %bias: tensor<4x9xf32>,
+                                  %batch: !transformer.batch, %cache: !cache,
+                                  %layer: index) {
+  // expected-error @below {{expected bias with rows 2 (num_heads), got 4}}
+  %0 = transformer.attention %q, %q, %q, %cache[%layer], %batch bias %bias
+         causal heads 2 {scale = 0.5 : f64} : tensor<?x52xf32>,
+         tensor<?x52xf32>, tensor<?x52xf32>, !cache, tensor<4x9xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @attention_c5_bias_width(%q: tensor<?x52xf32>, %bias: tensor<2x8xf32>,
+                                   %batch: !transformer.batch, %cache: !cache,
+                                   %layer: index) {
+  // expected-error @below {{expected bias of an odd width (distances from -M to M), got 8}}
+  %0 = transformer.attention %q, %q, %q, %cache[%layer], %batch bias %bias
+         causal heads 2 {scale = 0.5 : f64} : tensor<?x52xf32>,
+         tensor<?x52xf32>, tensor<?x52xf32>, !cache, tensor<2x8xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @attention_c6_window_negative(%q: tensor<?x52xf32>,
+                                        %batch: !transformer.batch,
+                                        %cache: !cache, %layer: index) {
+  // expected-error @below {{expected a window of at least 0 and causal attention with it, got -1 and causal}}
+  %0 = transformer.attention %q, %q, %q, %cache[%layer], %batch causal heads 2
+         window -1 {scale = 0.5 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @attention_c6_window_mask(%q: tensor<?x52xf32>,
+                                    %batch: !transformer.batch, %cache: !cache,
+                                    %layer: index) {
+  // expected-error @below {{expected a window of at least 0 and causal attention with it, got 5 and bidirectional}}
+  %0 = transformer.attention %q, %q, %q, %cache[%layer], %batch bidirectional
+         heads 2 window 5 {scale = 0.5 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!cross = !transformer.cache<cross, layers = 2, kv_heads = 2, head_dim = 26>
+func.func @attention_c7_cross(%q: tensor<?x52xf32>, %batch: !transformer.batch,
+                              %cross: !cross, %layer: index) {
+  // expected-error @below {{expected a cache that attention may append to, got a cross cache}}
+  %0 = transformer.attention %q, %q, %q, %cross[%layer], %batch bidirectional
+         heads 2 {scale = 0.5 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cross
+  return
+}
+
+// -----
+
+!cross = !transformer.cache<cross, layers = 2, kv_heads = 2, head_dim = 26>
+func.func @cross_attention_c1_heads(%q: tensor<?x78xf32>,
+                                    %batch: !transformer.batch, %cross: !cross,
+                                    %layer: index) {
+  // expected-error @below {{expected a positive multiple of 2 heads (kv_heads of the cache), got 3}}
+  %0 = transformer.cross_attention %q, %cross[%layer], %batch heads 3
+         {scale = 0.5 : f64} : tensor<?x78xf32>, !cross
+  return
+}
+
+// -----
+
+!cross = !transformer.cache<cross, layers = 2, kv_heads = 2, head_dim = 26>
+func.func @cross_attention_c2_query_width(%q: tensor<?x78xf32>,
+                                          %batch: !transformer.batch,
+                                          %cross: !cross, %layer: index) {
+  // expected-error @below {{expected query of width 52 (num_heads times head_dim), got 78}}
+  %0 = transformer.cross_attention %q, %cross[%layer], %batch heads 2
+         {scale = 0.5 : f64} : tensor<?x78xf32>, !cross
+  return
+}
+
+// -----
+
+!cross = !transformer.cache<cross, layers = 2, kv_heads = 2, head_dim = 26>
+func.func @cross_attention_c3_scale(%q: tensor<?x52xf32>,
+                                    %batch: !transformer.batch, %cross: !cross,
+                                    %layer: index) {
+  // expected-error @below {{expected a finite scale, got}}
+  %0 = transformer.cross_attention %q, %cross[%layer], %batch heads 2
+         {scale = 0x7FF8000000000000 : f64} : tensor<?x52xf32>, !cross
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @cross_attention_c4_cache(%q: tensor<?x52xf32>,
+                                    %batch: !transformer.batch, %cache: !cache,
+                                    %layer: index) {
+  // expected-error @below {{expected a cross cache, got '!transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>'}}
+  %0 = transformer.cross_attention %q, %cache[%layer], %batch heads 2
+         {scale = 0.5 : f64} : tensor<?x52xf32>, !cache
+  return
+}

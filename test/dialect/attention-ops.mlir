@@ -25,3 +25,32 @@ func.func @attention(%q: tensor<?x104xf32>, %k: tensor<?x52xf32>,
 // CHECK-SAME: !transformer.cache<scratch, layers = 6, kv_heads = 12, head_dim = 26>
 func.func private @scratch(
     !transformer.cache<scratch, layers = 6, kv_heads = 12, head_dim = 26>)
+
+// CHECK-LABEL: @bias_and_window
+// CHECK-SAME: %[[BIAS:[a-z0-9]+]]: tensor<4x9xf32>
+func.func @bias_and_window(%q: tensor<?x104xf32>, %k: tensor<?x52xf32>,
+                           %batch: !transformer.batch, %cache: !cache,
+                           %layer: index, %bias: tensor<4x9xf32>) {
+  // CHECK: transformer.attention {{.*}} bias %[[BIAS]] bidirectional heads 4 {scale = {{.*}}} : tensor<?x104xf32>, tensor<?x52xf32>, tensor<?x52xf32>, <layers = 2, kv_heads = 2, head_dim = 26>, tensor<4x9xf32>
+  %0 = transformer.attention %q, %k, %k, %cache[%layer], %batch bias %bias
+         bidirectional heads 4 {scale = 0.5 : f64} : tensor<?x104xf32>,
+         tensor<?x52xf32>, tensor<?x52xf32>, !cache, tensor<4x9xf32>
+  // CHECK: transformer.attention {{.*}} bias %[[BIAS]] causal heads 4 window 7 scale_by_inverse_layer {
+  %1 = transformer.attention %q, %k, %k, %cache[%layer], %batch bias %bias
+         causal heads 4 window 7 scale_by_inverse_layer {scale = 0.5 : f64}
+         : tensor<?x104xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache,
+         tensor<4x9xf32>
+  return
+}
+
+!cross = !transformer.cache<cross, layers = 2, kv_heads = 2, head_dim = 26>
+
+// CHECK-LABEL: @cross_attention
+// CHECK-SAME: %[[Q:.*]]: tensor<?x104xf32>, %[[BATCH:.*]]: !transformer.batch, %[[CACHE:.*]]: !transformer.cache<cross, layers = 2, kv_heads = 2, head_dim = 26>, %[[LAYER:.*]]: index
+func.func @cross_attention(%q: tensor<?x104xf32>, %batch: !transformer.batch,
+                           %cross: !cross, %layer: index) {
+  // CHECK: transformer.cross_attention %[[Q]], %[[CACHE]][%[[LAYER]]], %[[BATCH]] heads 4 {scale = 5.000000e-01 : f64} : tensor<?x104xf32>, <cross, layers = 2, kv_heads = 2, head_dim = 26>
+  %0 = transformer.cross_attention %q, %cross[%layer], %batch heads 4
+         {scale = 0.5 : f64} : tensor<?x104xf32>, !cross
+  return
+}

@@ -19,6 +19,21 @@ func.func @keeps_other_activations(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   return %0 : tensor<?x8xf32>
 }
 
+// CHECK-LABEL: @folds_scale_by_one
+// CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>
+func.func @folds_scale_by_one(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  // CHECK-NEXT: return %[[X]]
+  %0 = transformer.scale %x by 1.0 : tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @keeps_other_scales
+func.func @keeps_other_scales(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  // CHECK-NEXT: transformer.scale
+  %0 = transformer.scale %x by 0.5 : tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
 // CHECK-LABEL: @folds_slice_of_all_columns
 // CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>
 func.func @folds_slice_of_all_columns(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {

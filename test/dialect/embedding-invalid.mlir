@@ -19,3 +19,85 @@ func.func @embedding_c1_offset_beyond_table(%ids: tensor<?xi32>,
          : tensor<?xi32>, tensor<97x104xf32>
   return
 }
+
+// -----
+
+func.func @rotary_angles_c1_no_frequency(%positions: tensor<?xi32>) {
+  // expected-error @below {{expected at least one frequency, got none}}
+  %0 = transformer.rotary_angles %positions times []
+         {factor = 1.0 : f64} : tensor<?xi32>
+  return
+}
+
+// -----
+
+func.func @rotary_angles_c1_frequency_infinite(%positions: tensor<?xi32>) {
+  // expected-error @below {{expected finite frequencies, got}}
+  %0 = transformer.rotary_angles %positions times [1.0, 0x7FF0000000000000]
+         {factor = 1.0 : f64} : tensor<?xi32>
+  return
+}
+
+// -----
+
+func.func @rotary_angles_c2_factor(%positions: tensor<?xi32>) {
+  // expected-error @below {{expected a finite factor, got}}
+  %0 = transformer.rotary_angles %positions times [1.0]
+         {factor = 0x7FF0000000000000 : f64} : tensor<?xi32>
+  return
+}
+
+// -----
+
+func.func @rotary_c1_heads(%x: tensor<?x104xf32>, %angles: tensor<?x4xf32>) {
+  // expected-error @below {{expected a number of heads that divides 104 (the width of the input), got 3}}
+  %0 = transformer.rotary half %x, %angles heads 3
+         : tensor<?x104xf32>, tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @rotary_c1_no_heads(%x: tensor<?x104xf32>, %angles: tensor<?x4xf32>) {
+  // expected-error @below {{expected a number of heads that divides 104 (the width of the input), got 0}}
+  %0 = transformer.rotary half %x, %angles heads 0
+         : tensor<?x104xf32>, tensor<?x4xf32>
+  return
+}
+
+// -----
+
+func.func @rotary_c2_odd_width(%x: tensor<?x104xf32>,
+                               %angles: tensor<?x25xf32>) {
+  // expected-error @below {{expected angles of an even width of at most 26 (head_dim), got 25}}
+  %0 = transformer.rotary half %x, %angles heads 4
+         : tensor<?x104xf32>, tensor<?x25xf32>
+  return
+}
+
+// -----
+
+func.func @rotary_c2_wide(%x: tensor<?x104xf32>, %angles: tensor<?x28xf32>) {
+  // expected-error @below {{expected angles of an even width of at most 26 (head_dim), got 28}}
+  %0 = transformer.rotary half %x, %angles heads 4
+         : tensor<?x104xf32>, tensor<?x28xf32>
+  return
+}
+
+// -----
+
+func.func @distance_bias_c1_buckets(%table: tensor<3x8xf32>) {
+  // expected-error @below {{expected a table of at least 4 buckets, got 3}}
+  %0 = transformer.distance_bias %table bidirectional max_distance 128
+         : tensor<3x8xf32>
+  return
+}
+
+// -----
+
+func.func @distance_bias_c2_max_distance(%table: tensor<32x8xf32>) {
+  // expected-error @below {{expected max_distance of more than 16 (the distances with a bucket each), got 16}}
+  %0 = transformer.distance_bias %table causal max_distance 16
+         : tensor<32x8xf32>
+  return
+}

@@ -17,3 +17,30 @@ func.func @embedding(%ids: tensor<?xi32>, %table: tensor<97x104xf32>) {
          : tensor<?xi32>, tensor<97x104xf32>
   return
 }
+
+// CHECK-LABEL: @rotary
+// CHECK-SAME: %[[POSITIONS:.*]]: tensor<?xi32>, %[[X:.*]]: tensor<?x104xf32>
+func.func @rotary(%positions: tensor<?xi32>, %x: tensor<?x104xf32>) {
+  // CHECK: %[[ANGLES:.*]] = transformer.rotary_angles %[[POSITIONS]] times [1.000000e+00, 1.000000e-01] {factor = 1.000000e+00 : f64} : tensor<?xi32>
+  %angles = transformer.rotary_angles %positions times [1.0, 0.1]
+              {factor = 1.0 : f64} : tensor<?xi32>
+  // CHECK: transformer.rotary half %[[X]], %[[ANGLES]] heads 4 : tensor<?x104xf32>, tensor<?x4xf32>
+  %0 = transformer.rotary half %x, %angles heads 4
+         : tensor<?x104xf32>, tensor<?x4xf32>
+  // CHECK: transformer.rotary interleaved %[[X]], %[[ANGLES]] heads 26 : tensor<?x104xf32>, tensor<?x4xf32>
+  %1 = transformer.rotary interleaved %x, %angles heads 26
+         : tensor<?x104xf32>, tensor<?x4xf32>
+  return
+}
+
+// CHECK-LABEL: @distance_bias
+// CHECK-SAME: %[[TABLE:.*]]: tensor<32x8xf32>
+func.func @distance_bias(%table: tensor<32x8xf32>) {
+  // CHECK: transformer.distance_bias %[[TABLE]] bidirectional max_distance 128 : tensor<32x8xf32>
+  %0 = transformer.distance_bias %table bidirectional max_distance 128
+         : tensor<32x8xf32>
+  // CHECK: transformer.distance_bias %[[TABLE]] causal max_distance 17 : tensor<32x8xf32>
+  %1 = transformer.distance_bias %table causal max_distance 17
+         : tensor<32x8xf32>
+  return
+}

@@ -29,16 +29,35 @@ func.func @value_ops(%ids: tensor<?xi32>, %few: tensor<3xi32>,
   %7 = transformer.gather_rows %x, %few : tensor<?x8xf32>, tensor<3xi32>
   // CHECK: "transformer.slice_columns"{{.*}} -> tensor<?x5xf32>
   %8 = transformer.slice_columns %x[3, 5] : tensor<?x8xf32>
+  // CHECK: "transformer.rms_norm"{{.*}} -> tensor<?x8xf32>
+  %9 = transformer.rms_norm %x, %v {eps = 1.0 : f64}
+         : tensor<?x8xf32>, tensor<8xf32>
+  // CHECK: "transformer.scale"{{.*}} -> tensor<?x8xf32>
+  %10 = transformer.scale %x by 2.0 : tensor<?x8xf32>
+  // CHECK: "transformer.rotary_angles"{{.*}} -> tensor<?x6xf32>
+  %11 = transformer.rotary_angles %ids times [1.0, 0.5, 0.25]
+          {factor = 1.0 : f64} : tensor<?xi32>
+  // CHECK: "transformer.rotary"{{.*}} -> tensor<?x8xf32>
+  %12 = transformer.rotary half %x, %11 heads 1
+          : tensor<?x8xf32>, tensor<?x6xf32>
+  // CHECK: "transformer.distance_bias"{{.*}} -> tensor<8x15xf32>
+  %13 = transformer.distance_bias %w causal max_distance 7 : tensor<12x8xf32>
   return
 }
 
 // CHECK-LABEL: sym_name = "attention"
 func.func @attention(%q: tensor<?x8xf32>, %k: tensor<?x4xf32>,
                      %batch: !transformer.batch, %cache: !cache,
-                     %layer: index) {
+                     %layer: index,
+                     %cross: !transformer.cache<cross, layers = 2, kv_heads = 1,
+                                                head_dim = 4>) {
   // CHECK: "transformer.attention"{{.*}} -> tensor<?x8xf32>
   %0 = transformer.attention %q, %k, %k, %cache[%layer], %batch causal heads 2
          {scale = 0.5 : f64}
          : tensor<?x8xf32>, tensor<?x4xf32>, tensor<?x4xf32>, !cache
+  // CHECK: "transformer.cross_attention"{{.*}} -> tensor<?x8xf32>
+  %1 = transformer.cross_attention %q, %cross[%layer], %batch heads 2
+         {scale = 0.5 : f64} : tensor<?x8xf32>,
+         !transformer.cache<cross, layers = 2, kv_heads = 1, head_dim = 4>
   return
 }

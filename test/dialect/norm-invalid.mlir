@@ -40,3 +40,23 @@ func.func @layer_norm_c3_eps_infinite(%x: tensor<?x104xf32>,
          : tensor<?x104xf32>, tensor<104xf32>
   return
 }
+
+// -----
+
+func.func @rms_norm_c1_weight_length(%x: tensor<?x104xf32>,
+                                     %weight: tensor<1xf32>) {
+  // expected-error @below {{expected weight of length 104 (the width of the input), got 1}}
+  %0 = transformer.rms_norm %x, %weight {eps = 1.0e-6 : f64}
+         : tensor<?x104xf32>, tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @rms_norm_c2_eps_negative(%x: tensor<?x104xf32>,
+                                    %weight: tensor<104xf32>) {
+  // expected-error @below {{expected eps to be positive and finite, got -1}}
+  %0 = transformer.rms_norm %x, %weight {eps = -1.0 : f64}
+         : tensor<?x104xf32>, tensor<104xf32>
+  return
+}

@@ -153,3 +153,11 @@ func.func @slice_columns_c1_beyond(%x: tensor<?x8xf32>) {
   %0 = transformer.slice_columns %x[7, 2] : tensor<?x8xf32>
   return
 }
+
+// -----
+
+func.func @scale_c1_factor(%x: tensor<?x8xf32>) {
+  // expected-error @below {{expected a finite factor, got}}
+  %0 = transformer.scale %x by 0x7FF8000000000000 : tensor<?x8xf32>
+  return
+}

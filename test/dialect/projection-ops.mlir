@@ -71,3 +71,11 @@ func.func @row_wise(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>,
   %2 = transformer.slice_columns %x[3, 5] : tensor<?x8xf32>
   return
 }
+
+// CHECK-LABEL: @scale
+// CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>
+func.func @scale(%x: tensor<?x8xf32>) {
+  // CHECK: transformer.scale %[[X]] by 2.500000e-01 : tensor<?x8xf32>
+  %0 = transformer.scale %x by 0.25 : tensor<?x8xf32>
+  return
+}

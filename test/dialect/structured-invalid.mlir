@@ -66,6 +66,57 @@ func.func @paged_attention_c2_init_width(%q: memref<?x104xf32>,
 
 // -----
 
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @paged_attention_c3_bias_rows(%q: memref<?x52xf32>,
+                                        %bias: memref<4x9xf32>, %scale: f32,
+                                        %batch: !transformer.batch,
+                                        %cache: !cache, %layer: index) {
+  // expected-error @below {{expected bias with rows 2 (num_heads), got 4}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bias %bias
+    causal heads 2 outs(%q : memref<?x52xf32>)
+    : memref<?x52xf32>, !cache, memref<4x9xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @paged_attention_c4_window_mask(%q: memref<?x52xf32>, %scale: f32,
+                                          %batch: !transformer.batch,
+                                          %cache: !cache, %layer: index) {
+  // expected-error @below {{expected a window of at least 0 and causal attention with it, got 5 and bidirectional}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
+    heads 2 window 5 outs(%q : memref<?x52xf32>) : memref<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!cross = !transformer.cache<cross, layers = 2, kv_heads = 2, head_dim = 26>
+func.func @paged_attention_c5_mask(%q: memref<?x52xf32>, %scale: f32,
+                                   %batch: !transformer.batch, %cross: !cross,
+                                   %layer: index) {
+  // expected-error @below {{expected bidirectional attention without bias over a cross cache, got causal}}
+  transformer.paged_attention %q, %scale, %cross[%layer], %batch causal
+    heads 2 outs(%q : memref<?x52xf32>) : memref<?x52xf32>, !cross
+  return
+}
+
+// -----
+
+!cross = !transformer.cache<cross, layers = 2, kv_heads = 2, head_dim = 26>
+func.func @paged_attention_c5_bias(%q: memref<?x52xf32>, %bias: memref<2x9xf32>,
+                                   %scale: f32, %batch: !transformer.batch,
+                                   %cross: !cross, %layer: index) {
+  // expected-error @below {{expected bidirectional attention without bias over a cross cache, got bidirectional with bias}}
+  transformer.paged_attention %q, %scale, %cross[%layer], %batch bias %bias
+    bidirectional heads 2 outs(%q : memref<?x52xf32>)
+    : memref<?x52xf32>, !cross, memref<2x9xf32>
+  return
+}
+
+// -----
+
 func.func @output_c1_terminator(%x: tensor<?x2xf32>) {
   // expected-error @below {{expected the region to end with transformer.yield}}
   transformer.output "y" tokens take all {

@@ -40,6 +40,23 @@ func.func @on_memrefs(%q: memref<?x104xf32>, %k: memref<?x52xf32>,
   return
 }
 
+// CHECK-LABEL: @biased_attention
+// CHECK-SAME: %[[T:[a-z0-9]+]]: tensor<4x9xf32>, %[[M:[a-z0-9]+]]: memref<4x9xf32>
+func.func @biased_attention(%x: tensor<?x104xf32>, %q: memref<?x104xf32>,
+                            %batch: !transformer.batch, %cache: !cache,
+                            %layer: index, %scale: f32, %t: tensor<4x9xf32>,
+                            %m: memref<4x9xf32>) {
+  // CHECK: transformer.paged_attention {{.*}} bias %[[T]] causal heads 4 window 3 outs({{.*}}) : tensor<?x104xf32>, <layers = 2, kv_heads = 2, head_dim = 26>, tensor<4x9xf32> -> tensor<?x104xf32>
+  %0 = transformer.paged_attention %x, %scale, %cache[%layer], %batch bias %t
+         causal heads 4 window 3 outs(%x : tensor<?x104xf32>)
+         : tensor<?x104xf32>, !cache, tensor<4x9xf32> -> tensor<?x104xf32>
+  // CHECK: transformer.paged_attention {{.*}} bias %[[M]] bidirectional heads 4 outs({{.*}}) : memref<?x104xf32>, <layers = 2, kv_heads = 2, head_dim = 26>, memref<4x9xf32>{{$}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bias %m
+    bidirectional heads 4 outs(%q : memref<?x104xf32>)
+    : memref<?x104xf32>, !cache, memref<4x9xf32>
+  return
+}
+
 // CHECK-LABEL: @outputs
 // CHECK-SAME: %[[X:.*]]: tensor<?x2xf32>
 func.func @outputs(%x: tensor<?x2xf32>, %rows: tensor<?xi32>) {
@@ -59,6 +76,10 @@ func.func @outputs(%x: tensor<?x2xf32>, %rows: tensor<?xi32>) {
     %r = transformer.gather_rows %x, %rows : tensor<?x2xf32>, tensor<?xi32>
     %s = transformer.slice_columns %r[1, 1] : tensor<?x2xf32>
     transformer.yield %s : tensor<?x1xf32>
+  }
+  // CHECK: transformer.output "choice" wanted take last_eos {
+  transformer.output "choice" wanted take last_eos {
+    transformer.yield %x : tensor<?x2xf32>
   }
   return
 }

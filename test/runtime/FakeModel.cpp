@@ -280,8 +280,12 @@ Result<OutputTensor> generate(const Model &model, const Padded &padded,
   GenerateOptions options;
   options.maxNewTokens = maxNewTokens;
   options.eos = std::move(eos);
-  return runGenerate(model, inputs.data(), static_cast<uint32_t>(inputs.size()),
-                     options);
+  auto results = runGenerate(model, inputs.data(),
+                             static_cast<uint32_t>(inputs.size()), options);
+  if (!results) {
+    return std::move(results.error());
+  }
+  return std::move(results->front());
 }
 
 void expectNear(const std::vector<float> &got,

@@ -1,14 +1,11 @@
 // Generation of padded batches, against the whole sequence run again for every
 // token.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "test/runtime/FakeModel.h"
-
-#include <random>
+#include "test/runtime/RerunModel.h"
 
 namespace tfc::rt::test {
 namespace {
 
-const std::vector<int64_t> noEos;
 const std::vector<int64_t> modelEos = {3, 5};
 
 void expectGenerates(const Model &model, const FakeWeights &weights,
@@ -26,22 +23,6 @@ void expectGenerates(const Model &model, const FakeWeights &weights,
       got->shape,
       (std::vector<int64_t>{
           padded.batch, static_cast<int64_t>(expected.size()) / padded.batch}));
-}
-
-/// Left padding, right padding and holes, mixed.
-Padded randomPrompt(uint32_t seed) {
-  std::mt19937 random(seed);
-  Padded padded;
-  padded.batch = 1 + random() % 4;
-  padded.length = 1 + random() % 8;
-  for (int64_t row = 0; row < padded.batch; ++row) {
-    int64_t kept = random() % padded.length;
-    for (int64_t column = 0; column < padded.length; ++column) {
-      padded.ids.push_back(random() % vocab);
-      padded.mask.push_back(column == kept || random() % 3 != 0);
-    }
-  }
-  return padded;
 }
 
 TEST(Generate, MatchesReference) {
@@ -154,10 +135,10 @@ TEST(Generate, StreamsAndStopsEarly) {
   };
   auto got = runGenerate(*model, inputs.data(), 1, options);
   ASSERT_TRUE(got) << messageOf(got);
-  EXPECT_EQ(got->shape, (std::vector<int64_t>{2, 5}));
+  EXPECT_EQ(got->front().shape, (std::vector<int64_t>{2, 5}));
   EXPECT_EQ(rows, (std::vector<int64_t>{0, 1, 0, 1, 0, 1}));
   for (int i = 0; i < 6; ++i) {
-    EXPECT_EQ(got->ints[i % 2 * 5 + 2 + i / 2], tokens[i]);
+    EXPECT_EQ(got->front().ints[i % 2 * 5 + 2 + i / 2], tokens[i]);
   }
 }
 

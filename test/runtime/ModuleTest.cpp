@@ -19,11 +19,11 @@ std::string loadMessage(const std::string &variant) {
 TEST(Module, RefusesLibrariesOfOtherVersions) {
   EXPECT_EQ(loadMessage("other_version"),
             fakeLibrary("other_version") +
-                ": expected ABI version 1 (this runtime's), got 2; compile the "
+                ": expected ABI version 2 (this runtime's), got 1; compile the "
                 "model again");
   EXPECT_EQ(loadMessage("newer"),
             fakeLibrary("newer") +
-                ": expected ABI version 1 (this runtime's), got a newer one; "
+                ": expected ABI version 2 (this runtime's), got a newer one; "
                 "compile the model again");
 }
 

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define TFC_ABI_VERSION 1u
+#define TFC_ABI_VERSION 2u
 #define TFC_MODULE_QUERY_SYMBOL "tfc_module_query"
 
 /* ---- What the host lends ------------------------------------------------ */
@@ -110,9 +110,13 @@ enum { TFC_ROWS_TOKENS = 0, TFC_ROWS_WANTED = 1 };
 enum {
   TFC_FILL_REQUIRED = 0, /* the caller must give them */
   TFC_FILL_ZERO = 1,
-  TFC_FILL_ABSENT = 2,  /* -1: the embedding adds nothing */
-  TFC_FILL_POSITION = 3 /* the token's column in a forward pass; in generation
-                           the number of unmasked tokens before it */
+  TFC_FILL_ABSENT = 2, /* -1: the embedding adds nothing */
+  /* The token's column; but when a decoder without an encoder generates, the
+   * number of unmasked tokens before it. */
+  TFC_FILL_POSITION = 3,
+  /* Of an encoder-decoder's decoder_input_ids: the row of input_ids one column
+   * to the right, behind decoder_start. In generation decoder_start alone. */
+  TFC_FILL_SHIFTED = 4
 };
 
 /* Which rows a forward pass asks for; all WANTED outputs of an entry agree. */
@@ -122,7 +126,17 @@ enum {
   /* The last column whose id is not the pad token; the last column when the
    * model has no pad token. */
   TFC_TAKE_LAST_NONPAD = 2,
+  /* The column, in the model's input_ids, of the last end token; every row must
+   * have one, and all rows equally many. In an encoder-decoder the rows taken
+   * are the decoder's. */
+  TFC_TAKE_LAST_EOS = 3
 };
+
+/* An entry's flag: results depend on the distance of two tokens, not only on
+ * the positions that an input gives (position bias, windows). The entry takes
+ * neighbours of a sequence for neighbours in the caller's row, so the host
+ * gives it no sequence from whose middle the attention mask takes tokens. */
+enum { TFC_ENTRY_DISTANCES = 1 };
 
 enum { TFC_PORT_SQUEEZED = 1 }; /* width 1, and the result drops that axis */
 
@@ -143,12 +157,18 @@ typedef struct {
   uint64_t block_bytes, layer_bytes;
 } tfc_cache_desc_v0;
 
+/* "encode" runs an encoder, "step" a decoder. An encoder-decoder has both:
+ * "encode" writes each decoder layer's keys and values of the source into
+ * cross_blocks (past = 0, cross_count = count, from position 0), and "step"
+ * reads them; the geometry of their `cross` is the same. Its outputs have a row
+ * a token. Ports: input_ids and position_ids, decoder_input_ids and
+ * decoder_position_ids. */
 typedef struct {
-  const char *name; /* "encode" (an encoder) or "step" (a decoder) */
+  const char *name;
   uint32_t n_inputs, n_outputs;
   const tfc_port_v0 *inputs, *outputs;
   tfc_cache_desc_v0 self, cross;
-  uint32_t query_rows, reserved;
+  uint32_t query_rows, flags; /* flags: TFC_ENTRY_* */
   /* Bytes for T tokens, R rows, B sequences and `workers` workers. */
   uint64_t (*workspace_bytes)(int64_t tokens, int64_t rows, int64_t sequences,
                               int64_t workers);
@@ -213,6 +233,23 @@ enum {
   TFC_KIND_ENCODER_DECODER = 2
 };
 
+enum { TFC_EARLY_NO = 0, TFC_EARLY_YES = 1, TFC_EARLY_NEVER = 2 };
+
+/* What generation does unless the caller says otherwise: the model's
+ * generation_config, in Hugging Face's words. Lengths count the decoder's
+ * sequence, prompt included. */
+typedef struct {
+  int64_t forced_bos, forced_eos; /* token ids; -1: none */
+  int64_t min_length, max_length; /* 0: none */
+  int64_t no_repeat_ngram;        /* 0: off */
+  uint32_t num_beams;             /* at least 1 */
+  uint32_t early_stopping;        /* TFC_EARLY_* */
+  uint32_t do_sample;
+  uint32_t top_k; /* 0: off; read when sampling, as the next three */
+  double temperature, top_p, min_p;
+  double length_penalty, repetition_penalty;
+} tfc_generation_v0;
+
 typedef struct {
   tfc_module_header header;
   const char *spec_json; /* the canonical spec */
@@ -220,8 +257,9 @@ typedef struct {
   uint32_t kind, n_weights, n_programs;
   uint32_t n_prefixes, n_eos, n_aliases;
   int64_t max_positions; /* longest sequence, tokens; 0 = no limit */
-  int64_t pad;           /* token id, -1 = none; so bos */
+  int64_t pad;           /* token id, -1 = none; so the next two */
   int64_t bos;
+  int64_t decoder_start; /* first token of an encoder-decoder's decoder */
   const int64_t *eos;
   /* What {p} may stand for: the first for which some tensor exists that a
    * pattern with {p} names at its first layer. */
@@ -230,6 +268,7 @@ typedef struct {
   const char *const *aliases;
   const tfc_weight_v0 *weights;
   const tfc_program_v0 *programs;
+  const tfc_generation_v0 *generation;
 } tfc_module_v0;
 
 /* The only exported symbol. Returns a tfc_module_v0 that lives as long as the
@@ -254,6 +293,7 @@ TFC_ABI_ASSERT(sizeof(tfc_entry_v0) == 104, "tfc_entry_v0");
 TFC_ABI_ASSERT(sizeof(tfc_pack_v0) == 32, "tfc_pack_v0");
 TFC_ABI_ASSERT(sizeof(tfc_program_v0) == 56, "tfc_program_v0");
 TFC_ABI_ASSERT(sizeof(tfc_weight_v0) == 72, "tfc_weight_v0");
-TFC_ABI_ASSERT(sizeof(tfc_module_v0) == 128, "tfc_module_v0");
+TFC_ABI_ASSERT(sizeof(tfc_generation_v0) == 96, "tfc_generation_v0");
+TFC_ABI_ASSERT(sizeof(tfc_module_v0) == 144, "tfc_module_v0");
 
 #endif /* TFC_ABI_H */

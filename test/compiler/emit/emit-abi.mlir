@@ -89,12 +89,16 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64 {
 // OPTIONS: @[[LAYOUT:.*]] = internal constant {{.*}} c"tiles\00"
 // OPTIONS: { i32 0, i32 1, i64 7, ptr @[[OTHER]], ptr @[[LAYOUT]],
 
+// tfc_generation_v0: what the module does not say is off.
+// CHECK: @[[GENERATION:.*]] = internal constant {{.*}} { i64 -1, i64 -1, i64 0, i64 0, i64 0, i32 1, i32 0, i32 0, i32 50, i64 4607182418800017408, i64 4607182418800017408, i64 0, i64 4607182418800017408, i64 4607182418800017408 }]
+
 // tfc_module_v0: header, spec, its hash (that of "{}" by FNV-1a); kind, counts
-// of weights, programs, prefixes, eos, aliases; max_positions, pad, bos.
-// CHECK: @[[MODULE:.*]] = internal constant {{.*}} { i32 1, i32 0, ptr @[[NAME]], ptr @[[PRODUCER]] }, ptr @[[SPEC]], i64 645223143103797797,
-// CHECK-SAME: i32 1, i32 3, i32 1, i32 2, i32 1, i32 1, i64 64, i64 -1, i64 7, ptr @[[EOS]], ptr @[[PREFIXES]], ptr @[[ALIASES]], ptr @[[WEIGHTS]], ptr @[[PROGRAMS]] }]
+// of weights, programs, prefixes, eos, aliases; max_positions, pad, bos,
+// decoder_start.
+// CHECK: @[[MODULE:.*]] = internal constant {{.*}} { i32 2, i32 0, ptr @[[NAME]], ptr @[[PRODUCER]] }, ptr @[[SPEC]], i64 645223143103797797,
+// CHECK-SAME: i32 1, i32 3, i32 1, i32 2, i32 1, i32 1, i64 64, i64 -1, i64 7, i64 0, ptr @[[EOS]], ptr @[[PREFIXES]], ptr @[[ALIASES]], ptr @[[WEIGHTS]], ptr @[[PROGRAMS]], ptr @[[GENERATION]] }]
 
 // Too old a host gets null.
 // CHECK: define ptr @tfc_module_query(i32 %[[MAX:.*]])
-// CHECK: %[[OLD:.*]] = icmp ult i32 %[[MAX]], 1
+// CHECK: %[[OLD:.*]] = icmp ult i32 %[[MAX]], 2
 // CHECK: select i1 %[[OLD]], ptr null, ptr @[[MODULE]]

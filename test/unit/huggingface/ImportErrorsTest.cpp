@@ -41,12 +41,14 @@ TEST(ImportErrors, ConfigIsNoObject) {
 }
 
 TEST(ImportErrors, UnknownModelType) {
-  EXPECT_EQ(messagesOf("{\"model_type\": \"t5\"}"),
+  EXPECT_EQ(messagesOf("{\"model_type\": \"xlnet\"}"),
             "DIR/config.json:1:16: /model_type: expected a model type that tfc "
-            "imports (bert, gpt2), got \"t5\"");
-  EXPECT_EQ(messagesOf("{}"),
-            "DIR/config.json:1:1: /model_type: expected a model type that tfc "
-            "imports (bert, gpt2), got none");
+            "imports (bert, gpt2, llama, mistral, qwen2, t5, mt5, bart), got "
+            "\"xlnet\"");
+  EXPECT_EQ(
+      messagesOf("{}"),
+      "DIR/config.json:1:1: /model_type: expected a model type that tfc "
+      "imports (bert, gpt2, llama, mistral, qwen2, t5, mt5, bart), got none");
 }
 
 TEST(ImportErrors, UnknownClass) {
@@ -87,8 +89,8 @@ TEST(ImportErrors, AllFaultsOfTheConfigAtOnce) {
       "most 0.01 (added to a variance), got 0\n"
       "DIR/config.json:6:15: /is_decoder: expected false (tfc runs this model "
       "type as an encoder), got true\n"
-      "DIR/config.json:7:24: /add_cross_attention: expected false (tfc has no "
-      "cross-attention), got true\n"
+      "DIR/config.json:7:24: /add_cross_attention: expected false (tfc runs "
+      "this model type without an encoder), got true\n"
       "DIR/config.json:8:28: /position_embedding_type: expected \"absolute\" "
       "(tfc has no relative positions for this model type), got "
       "\"relative_key\"\n"

@@ -17,7 +17,7 @@ static const spec::LogitsStep &logitsOf(const spec::ModelSpec &model) {
 }
 
 static const spec::Attention &attentionOf(const spec::ModelSpec &model) {
-  return std::get<spec::Attention>(model.stack.runs.at(0).sublayers[0].f);
+  return std::get<spec::Attention>(model.decoder->runs.at(0).sublayers[0].f);
 }
 
 TEST(ImportGpt2, Model) {
@@ -30,7 +30,7 @@ TEST(ImportGpt2, Model) {
   EXPECT_EQ(got.model->outputs[0].name, "last_hidden_state");
   EXPECT_TRUE(got.model->heads.empty());
   EXPECT_TRUE(attentionOf(*got.model).causal);
-  EXPECT_TRUE(got.model->stack.finalNorm);
+  EXPECT_TRUE(got.model->decoder->finalNorm);
 }
 
 TEST(ImportGpt2, BuffersAndPrefix) {
@@ -105,8 +105,9 @@ TEST(ImportGpt2, InnerWidthIsFourTimesTheHidden) {
           "vocab_size": 7, "n_positions": 5, "n_inner": null})",
       tensors);
   ASSERT_TRUE(got.ok) << got.messages;
-  EXPECT_EQ(std::get<spec::Ffn>(got.model->stack.runs[0].sublayers[1].f).width,
-            16);
+  EXPECT_EQ(
+      std::get<spec::Ffn>(got.model->decoder->runs[0].sublayers[1].f).width,
+      16);
 }
 
 TEST(ImportGpt2, TokenIds) {
@@ -141,15 +142,31 @@ TEST(ImportGpt2, ClassByTensorsWhenNoneIsNamed) {
             "gpt2-GPT2ForSequenceClassification");
 }
 
-TEST(ImportGpt2, SettingsThatGreedySearchDoesNotHave) {
+TEST(ImportGpt2, SettingsOfGeneration) {
   const char *settings =
-      "{\n  \"do_sample\": true, \"num_beams\": 3, \"min_length\": 0,\n"
+      "{\n  \"do_sample\": true, \"top_k\": 7, \"min_length\": 2,\n"
       "  \"repetition_penalty\": 1.3, \"bad_words_ids\": [[1]]\n}";
   auto got = importTiny(languageModel(), gpt2Tensors(), settings);
-  EXPECT_TRUE(got.ok);
+  ASSERT_TRUE(got.ok);
   EXPECT_EQ(got.messages,
-            "DIR/generation_config.json:3:25: /: warning: expected no such "
-            "settings (tfc-run generates greedily, without them), got "
-            "\"repetition_penalty\", \"bad_words_ids\"");
+            "DIR/generation_config.json:3:47: /: warning: expected no such "
+            "settings (tfc-run generates without them), got "
+            "\"bad_words_ids\"");
+  EXPECT_TRUE(got.model->generation.doSample);
+  EXPECT_EQ(got.model->generation.topK, 7);
+  EXPECT_EQ(got.model->generation.minLength, 2);
+  EXPECT_EQ(got.model->generation.repetitionPenalty, 1.3);
   EXPECT_FALSE(importTiny(languageModel(), gpt2Tensors(), settings, true).ok);
+}
+
+TEST(ImportGpt2, BeamsAreNotSampled) {
+  auto got = importTiny(languageModel(), gpt2Tensors(),
+                        "{\"do_sample\": true, \"num_beams\": 3}");
+  ASSERT_TRUE(got.ok);
+  EXPECT_EQ(got.messages,
+            "DIR/generation_config.json:1:15: /do_sample: warning: expected "
+            "false (num_beams is 3; tfc-run searches with beams without "
+            "sampling), got true");
+  EXPECT_FALSE(got.model->generation.doSample);
+  EXPECT_EQ(got.model->generation.numBeams, 3);
 }

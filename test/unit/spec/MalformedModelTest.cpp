@@ -91,7 +91,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"PresetUnknown",
              encoderSpec,
              {{"\"tfc\": 1,", "\"tfc\": 1, \"extends\": \"preset:bertt\","}},
-             "s.json:2:24: /extends: expected a preset (known: bert, gpt2; did "
+             "s.json:2:24: /extends: expected a preset (known: bart, bert, "
+             "gpt2, llama, mistral, qwen2, t5, t5_encoder; did "
              "you mean \"preset:bert\"?), got \"preset:bertt\" [TFC006]\n"},
         Case{"ExtendsMissingFile",
              encoderSpec,
@@ -136,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(
              encoderSpec,
              {{"\"op\": \"dense\"", "\"op\": \"dens\""}},
              "s.json:29:14: /heads/pooler/steps/1/op: expected take, dense, "
-             "norm, logits, split or act (did you mean \"dense\"?), got "
+             "norm, logits, split, act or scale (did you mean \"dense\"?), got "
              "\"dens\" [TFC004]\n"}),
     nameOf);
 
@@ -244,7 +245,8 @@ INSTANTIATE_TEST_SUITE_P(
                "     \"ffn\": {\"width\": 20, \"act\": \"silu\", \"gated\": "
                "true}",
                ""}},
-             "s.json:9:16: /decoder/layers/block: expected attn or ffn, got an "
+             "s.json:9:16: /decoder/layers/block: expected attn, cross or "
+             "ffn, got an "
              "empty block [TFC026]\n"},
         Case{"SublayersBesideSugar",
              decoderSpec,

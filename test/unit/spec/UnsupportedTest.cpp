@@ -20,46 +20,19 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:20:44: /encoder/layers/block/attn/causal: expected false "
              "(causal attention in an encoder is not supported by this tfc), "
              "got true [TFC090]\n"},
-        Case{"EncoderDecoderUnsupported",
-             encoderSpec,
-             {{"\"kind\": \"encoder\"", "\"kind\": \"encoder_decoder\""}},
-             "s.json:3:11: /kind: expected encoder or decoder (encoder_decoder "
-             "is not supported by this tfc), got \"encoder_decoder\" "
-             "[TFC090]\n"},
-        Case{"RotaryUnsupported",
-             decoderSpec,
-             {{"\"causal\": true", "\"causal\": true, \"rotary\": {\"style\": "
-                                   "\"half\", \"theta\": 10000}"}},
-             "s.json:12:60: /decoder/layers/block/attn/rotary: expected no "
-             "\"rotary\" but \"none\" (not supported by this tfc), got an "
-             "object [TFC090]\n"},
         Case{"OnlyTheNeutralValueIsSupported",
              decoderSpec,
-             {{"\"causal\": true",
-               "\"causal\": true, \"window\": {\"left\": 3, \"right\": 0}, "
-               "\"rotary\": \"none\", \"all_masked\": \"zero\""}},
-             "s.json:12:60: /decoder/layers/block/attn/window: expected no "
-             "\"window\" but \"none\" (not supported by this tfc), got an "
-             "object [TFC090]\n"},
-        Case{"RmsNormUnsupported",
-             decoderSpec,
-             {{"\"final_norm\": {\"kind\": \"layernorm\"",
-               "\"final_norm\": {\"kind\": \"rmsnorm\""}},
-             "s.json:16:28: /decoder/final_norm/kind: expected layernorm or "
-             "none (rmsnorm is not supported by this tfc), got \"rmsnorm\" "
-             "[TFC090]\n"},
+             {{"\"causal\": true", "\"causal\": true, \"normalize\": \"none\", "
+                                   "\"all_masked\": \"zero\""}},
+             "s.json:12:63: /decoder/layers/block/attn/normalize: expected no "
+             "\"normalize\" but \"softmax\" (not supported by this tfc), got "
+             "\"none\" [TFC090]\n"},
         Case{"ParallelUnsupported",
              decoderSpec,
              {{"\"placement\": \"pre\"", "\"placement\": \"parallel\""}},
              "s.json:10:22: /decoder/layers/block/placement: expected post, "
              "pre or none (parallel is not supported by this tfc), got "
              "\"parallel\" [TFC090]\n"},
-        Case{"CrossUnsupported",
-             decoderSpec,
-             {{"\"ffn\": {",
-               "\"cross\": {\"num_heads\": 3},\n        \"ffn\": {"}},
-             "s.json:13:18: /decoder/layers/block/cross: expected no \"cross\" "
-             "(not supported by this tfc), got an object [TFC090]\n"},
         Case{"SinusoidUnsupported",
              encoderSpec,
              {{"\"kind\": \"learned\"", "\"kind\": \"sinusoid\""}},
@@ -71,8 +44,8 @@ INSTANTIATE_TEST_SUITE_P(
              {{"{\"op\": \"take\", \"at\": \"first\"}",
                "{\"op\": \"pool\", \"how\": \"mean\"}"}},
              "s.json:28:14: /heads/pooler/steps/0/op: expected take, dense, "
-             "norm, logits, split or act (pool is not supported by this tfc), "
-             "got \"pool\" [TFC090]\n"},
+             "norm, logits, split, act or scale (pool is not supported by "
+             "this tfc), got \"pool\" [TFC090]\n"},
         Case{
             "QuantUnsupported",
             decoderSpec,

@@ -1,0 +1,17 @@
+// The model's defaults of generation, as a table of the ABI.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_EMIT_WRITEGENERATION_H
+#define TFC_COMPILER_EMIT_WRITEGENERATION_H
+
+#include "compiler/emit/Tables.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+namespace tfc {
+
+/// tfc_generation_v0[1]. `defaults` has the struct's field names; what it does
+/// not say, or null does not, is off: greedy choice and nothing forced.
+Field writeGeneration(mlir::DictionaryAttr defaults, Tables &tables);
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_EMIT_WRITEGENERATION_H

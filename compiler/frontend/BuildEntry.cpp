@@ -1,0 +1,49 @@
+// An entry function: its ports, and what a step lends it.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/frontend/BuildEntry.h"
+
+using namespace mlir;
+using namespace tfc;
+
+Value Entry::input(StringRef name) const {
+  for (auto [index, port] : llvm::enumerate(ports)) {
+    if (port.name == name) {
+      return function->getRegion(0).getArgument(index);
+    }
+  }
+  llvm_unreachable("ports are listed before the body is built");
+}
+
+Entry tfc::buildEntry(OpBuilder &builder, Location loc, StringRef name,
+                      ArrayRef<Port> ports, transformer::CacheType cache,
+                      transformer::CacheType cross) {
+  MLIRContext *context = builder.getContext();
+  auto ids =
+      RankedTensorType::get({ShapedType::kDynamic}, builder.getI32Type());
+  SmallVector<Type> types(ports.size() + 1, ids);
+  types.push_back(transformer::BatchType::get(context));
+  for (transformer::CacheType type : {cache, cross}) {
+    if (type) {
+      types.push_back(type);
+    }
+  }
+  Entry entry;
+  entry.ports.assign(ports.begin(), ports.end());
+  entry.function = func::FuncOp::create(builder, loc, name,
+                                        builder.getFunctionType(types, {}));
+  for (auto [index, port] : llvm::enumerate(ports)) {
+    entry.function.setArgAttr(
+        index, transformer::kInputAttrName,
+        transformer::InputAttr::get(context, port.name, port.fill, port.limit));
+  }
+  entry.function.setArgAttr(ports.size(), transformer::kRowsAttrName,
+                            builder.getUnitAttr());
+  Block *body = entry.function.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+  auto next = body->args_begin() + ports.size();
+  entry.rows = *next++;
+  entry.batch = *next++;
+  entry.cache = cache ? Value(*next++) : Value();
+  entry.cross = cross ? Value(*next++) : Value();
+  return entry;
+}

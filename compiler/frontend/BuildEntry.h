@@ -1,0 +1,39 @@
+// An entry function: its ports, and what a step lends it.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_FRONTEND_BUILDENTRY_H
+#define TFC_COMPILER_FRONTEND_BUILDENTRY_H
+
+#include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace tfc {
+
+/// An input port; transformer::InputAttr says what the fields mean.
+struct Port {
+  std::string name;
+  transformer::Fill fill;
+  int64_t limit;
+};
+
+/// The function and its arguments. `cache` (self or scratch) and `cross` are
+/// null when the entry has no such cache.
+struct Entry {
+  mlir::func::FuncOp function;
+  mlir::SmallVector<Port> ports;
+  mlir::Value rows, batch, cache, cross;
+
+  /// The argument of a port; `name` is one of `ports`.
+  mlir::Value input(llvm::StringRef name) const;
+};
+
+/// Adds `@name` with one `tensor<?xi32>` argument a port, the wanted rows, the
+/// batch and the caches whose types are not null, and sets `builder` to its
+/// body.
+Entry buildEntry(mlir::OpBuilder &builder, mlir::Location loc,
+                 llvm::StringRef name, llvm::ArrayRef<Port> ports,
+                 transformer::CacheType cache, transformer::CacheType cross);
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_FRONTEND_BUILDENTRY_H

@@ -1,0 +1,77 @@
+// A head: its steps, on the rows that an output asks for.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/frontend/BuildHead.h"
+
+using namespace mlir;
+using namespace tfc;
+
+const spec::Head *tfc::findHead(const spec::ModelSpec &spec,
+                                const std::string &name) {
+  for (const spec::Head &head : spec.heads) {
+    if (head.name == name) {
+      return &head;
+    }
+  }
+  return nullptr;
+}
+
+bool tfc::comesFrom(const spec::ModelSpec &spec, const std::string &value,
+                    const std::string &stack) {
+  if (const spec::Head *head = findHead(spec, value)) {
+    return comesFrom(spec, head->from, stack);
+  }
+  return value == stack || value == stack + ".hidden";
+}
+
+static transformer::Take toTake(spec::TakeStep::At at) {
+  switch (at) {
+  case spec::TakeStep::At::First:
+    return transformer::Take::First;
+  case spec::TakeStep::At::LastNonpad:
+    return transformer::Take::LastNonpad;
+  case spec::TakeStep::At::LastEos:
+    return transformer::Take::LastEos;
+  }
+  llvm_unreachable("all takes are listed");
+}
+
+transformer::Take tfc::takeOf(const spec::ModelSpec &spec,
+                              const std::string &value) {
+  const spec::Head *head = findHead(spec, value);
+  if (!head) {
+    return transformer::Take::All;
+  }
+  for (const spec::HeadStep &step : head->steps) {
+    if (auto *take = std::get_if<spec::TakeStep>(&step)) {
+      return toTake(take->at);
+    }
+  }
+  return takeOf(spec, head->from);
+}
+
+Value tfc::buildHead(PathBuilder &path, const spec::ModelSpec &spec,
+                     const spec::Head &head, Value x) {
+  if (const spec::Head *before = findHead(spec, head.from)) {
+    x = buildHead(path, spec, *before, x);
+  }
+  std::string name = "heads." + head.name;
+  for (const spec::HeadStep &step : head.steps) {
+    if (auto *dense = std::get_if<spec::DenseStep>(&step)) {
+      x = path.linear(x, dense->path, dense->bias);
+      x = path.activation(x, dense->act, dense->path);
+    } else if (auto *norm = std::get_if<spec::NormStep>(&step)) {
+      x = path.norm(x, norm->norm, norm->path);
+    } else if (auto *logits = std::get_if<spec::LogitsStep>(&step)) {
+      Value weight = path.weight(logits->weight);
+      Value bias = logits->bias ? path.weight(logits->path + ".bias") : Value();
+      x = transformer::LinearOp::create(
+          path.getBuilder(), path.loc(logits->path), x, weight, bias);
+    } else if (auto *act = std::get_if<spec::ActStep>(&step)) {
+      x = path.activation(x, act->act, name);
+    } else if (auto *scale = std::get_if<spec::ScaleStep>(&step)) {
+      x = path.scale(x, scale->factor, name + ".scale");
+    }
+    // Takes are the rows that the output asks for; splits are its columns.
+  }
+  return x;
+}

@@ -1,0 +1,28 @@
+// A head: its steps, on the rows that an output asks for.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_FRONTEND_BUILDHEAD_H
+#define TFC_COMPILER_FRONTEND_BUILDHEAD_H
+
+#include "compiler/frontend/BuildLayer.h"
+
+namespace tfc {
+
+/// The head called `name`, or null: then `name` is a stack's hidden state.
+const spec::Head *findHead(const spec::ModelSpec &spec,
+                           const std::string &name);
+
+/// Whether the value of an output comes from the stack called `stack`.
+bool comesFrom(const spec::ModelSpec &spec, const std::string &value,
+               const std::string &stack);
+
+/// What a value's rows are: its first take, or that of the head before it.
+transformer::Take takeOf(const spec::ModelSpec &spec, const std::string &value);
+
+/// The value of a head of `x`, rows of its stack of which the take has been
+/// made.
+mlir::Value buildHead(PathBuilder &path, const spec::ModelSpec &spec,
+                      const spec::Head &head, mlir::Value x);
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_FRONTEND_BUILDHEAD_H

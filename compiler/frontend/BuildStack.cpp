@@ -1,0 +1,211 @@
+// A stack of layers: its embeddings, what all its layers read, and the loops
+// over them.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/frontend/BuildStack.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace tfc;
+
+static void forEachAttention(
+    const spec::Stack &stack,
+    function_ref<void(const std::string &name, const spec::Attention &)> body) {
+  for (const spec::LayerRun &run : stack.runs) {
+    for (const spec::Sublayer &sublayer : run.sublayers) {
+      if (auto *attn = std::get_if<spec::Attention>(&sublayer.f)) {
+        body(run.prefix + "." + sublayer.name, *attn);
+      }
+    }
+  }
+}
+
+static bool hasRotary(const spec::Stack &stack) {
+  bool result = false;
+  forEachAttention(stack, [&](const std::string &, const spec::Attention &a) {
+    result |= a.rotary.has_value();
+  });
+  return result;
+}
+
+SmallVector<Port> tfc::listPorts(const spec::Stack &stack, StringRef prefix,
+                                 int64_t maxPositions) {
+  const spec::Embeddings &embeddings = stack.embeddings;
+  auto named = [&](StringRef name) { return (prefix + name).str(); };
+  SmallVector<Port> ports;
+  ports.push_back(
+      {named("input_ids"), transformer::Fill::Required, embeddings.tokenRows});
+  for (const spec::Segment &segment : embeddings.segments) {
+    ports.push_back({named(segment.input),
+                     segment.defaultId ? transformer::Fill::Zero
+                                       : transformer::Fill::Absent,
+                     segment.useToken ? embeddings.tokenRows : segment.rows});
+  }
+  if (embeddings.position || hasRotary(stack)) {
+    int64_t limit =
+        maxPositions > 0 ? maxPositions : std::numeric_limits<int32_t>::max();
+    if (embeddings.position) {
+      limit = embeddings.position->rows - embeddings.position->offset;
+    }
+    ports.push_back(
+        {named("position_ids"), transformer::Fill::Position, limit});
+  }
+  return ports;
+}
+
+FailureOr<transformer::CacheType>
+tfc::findCacheType(PathBuilder &path, const spec::Stack &stack,
+                   transformer::CacheKind kind) {
+  transformer::CacheType type;
+  bool isGood = true;
+  forEachAttention(
+      stack, [&](const std::string &name, const spec::Attention &attn) {
+        if (attn.cross != (kind == transformer::CacheKind::Cross)) {
+          return;
+        }
+        auto next = transformer::CacheType::get(path.getBuilder().getContext(),
+                                                stack.layers, attn.numKvHeads,
+                                                attn.headDim, kind);
+        if (type && type != next && isGood) {
+          emitError(path.loc(name))
+              << "expected num_kv_heads and head_dim as in the layers before "
+                 "(they share one cache), got "
+              << attn.numKvHeads << " and " << attn.headDim;
+          isGood = false;
+        }
+        type = next;
+      });
+  if (!isGood) {
+    return failure();
+  }
+  return type;
+}
+
+/// norm(token * scale + position + segments), each table where the spec has
+/// one.
+static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
+                             StringRef prefix, const Entry &entry) {
+  const spec::Embeddings &embeddings = stack.embeddings;
+  OpBuilder &builder = path.getBuilder();
+  std::string name = stack.name + ".embeddings";
+  auto lookUp = [&](const std::string &ids, const std::string &table,
+                    int64_t offset, bool optional) -> Value {
+    return transformer::EmbeddingOp::create(
+        builder, path.loc(name + "." + ids), entry.input((prefix + ids).str()),
+        path.weight(table), offset, optional);
+  };
+  auto add = [&](Value x, Value y) -> Value {
+    return transformer::AddOp::create(builder, path.loc(name), x, y);
+  };
+  Value x = lookUp("input_ids", embeddings.tokenTable, 0, false);
+  if (embeddings.tokenScale != 1) {
+    x = path.scale(x, embeddings.tokenScale, name + ".scale");
+  }
+  // Hugging Face's order of sums: token, segments, position (BERT).
+  for (const spec::Segment &segment : embeddings.segments) {
+    x = add(x, lookUp(segment.input,
+                      segment.useToken
+                          ? embeddings.tokenTable
+                          : name + ".segment." + segment.name + ".weight",
+                      0, !segment.defaultId));
+  }
+  if (embeddings.position) {
+    x = add(x, lookUp("position_ids", name + ".position.weight",
+                      embeddings.position->offset, false));
+  }
+  if (embeddings.norm) {
+    x = path.norm(x, *embeddings.norm, name + ".norm");
+  }
+  return x;
+}
+
+/// What the layers have in common: caches, the bias of distances, and the
+/// angles of each kind of rotation, once a step.
+static LayerContext buildContext(PathBuilder &path, const spec::Stack &stack,
+                                 StringRef prefix, const Entry &entry) {
+  LayerContext context;
+  context.batch = entry.batch;
+  context.cache = entry.cache;
+  context.cross = entry.cross;
+  OpBuilder &builder = path.getBuilder();
+  if (stack.positionBias) {
+    std::string name = stack.name + ".position_bias";
+    context.bias = transformer::DistanceBiasOp::create(
+        builder, path.loc(name), path.weight(name + ".weight"),
+        stack.positionBias->bidirectional ? transformer::Mask::Bidirectional
+                                          : transformer::Mask::Causal,
+        stack.positionBias->maxDistance);
+  }
+  forEachAttention(
+      stack, [&](const std::string &name, const spec::Attention &attn) {
+        if (attn.rotary && !context.angles(*attn.rotary)) {
+          Value angles = transformer::RotaryAnglesOp::create(
+              builder, path.loc(name + ".rotary"),
+              entry.input((prefix + "position_ids").str()),
+              attn.rotary->frequencies, APFloat(attn.rotary->factor));
+          context.rotations.push_back({*attn.rotary, angles});
+        }
+      });
+  return context;
+}
+
+/// One loop over the layers of a run; the layer is an index, never a copy.
+/// `body` gets the layer and what the loop carries, if anything, and returns
+/// its next value.
+static Value buildLoop(PathBuilder &path, const spec::LayerRun &run,
+                       Value carried,
+                       function_ref<Value(const LayerPosition &, Value)> body) {
+  OpBuilder &builder = path.getBuilder();
+  Location where = path.loc(run.prefix);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, where, value);
+  };
+  Value first = constant(run.first);
+  auto loop = scf::ForOp::create(builder, where, constant(0),
+                                 constant(run.count), constant(1),
+                                 carried ? ValueRange(carried) : ValueRange());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  LayerPosition position = {loop.getInductionVar(), loop.getInductionVar()};
+  if (run.first != 0) {
+    position.layer =
+        arith::AddIOp::create(builder, where, position.index, first);
+  }
+  Value y = body(position, carried ? loop.getRegionIterArg(0) : Value());
+  if (!carried) {
+    return {};
+  }
+  scf::YieldOp::create(builder, where, y);
+  return loop.getResult(0);
+}
+
+Value tfc::buildStack(PathBuilder &path, const spec::Stack &stack,
+                      StringRef prefix, const Entry &entry) {
+  Value x = buildEmbeddings(path, stack, prefix, entry);
+  LayerContext context = buildContext(path, stack, prefix, entry);
+  for (const spec::LayerRun &run : stack.runs) {
+    x = buildLoop(path, run, x, [&](const LayerPosition &position, Value x) {
+      return buildLayer(path, run, context, position, x);
+    });
+  }
+  return x;
+}
+
+void tfc::buildCrossWrites(PathBuilder &path, const spec::Stack &stack,
+                           const Entry &entry, Value hidden) {
+  for (const spec::LayerRun &run : stack.runs) {
+    buildLoop(path, run, {}, [&](const LayerPosition &position, Value) {
+      for (const spec::Sublayer &sublayer : run.sublayers) {
+        auto *attn = std::get_if<spec::Attention>(&sublayer.f);
+        if (attn && attn->cross) {
+          buildCrossWrite(path, *attn, run.prefix + "." + sublayer.name, entry,
+                          position, hidden);
+        }
+      }
+      return Value();
+    });
+  }
+}

@@ -1,0 +1,36 @@
+// A stack of layers: its embeddings, what all its layers read, and the loops
+// over them.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_FRONTEND_BUILDSTACK_H
+#define TFC_COMPILER_FRONTEND_BUILDSTACK_H
+
+#include "compiler/frontend/BuildEntry.h"
+#include "compiler/frontend/BuildLayer.h"
+
+namespace tfc {
+
+/// The ports that the stack reads, each name behind `prefix` ("decoder_" when
+/// a model has two stacks): tokens, segments, and positions if it has any.
+llvm::SmallVector<Port> listPorts(const spec::Stack &stack,
+                                  llvm::StringRef prefix, int64_t maxPositions);
+
+/// The type of the cache of the stack's attentions (cross-attentions if
+/// `kind` is Cross), null when there are none. A diagnostic at `path` and
+/// failure when layers differ in heads: they share one cache.
+mlir::FailureOr<transformer::CacheType>
+findCacheType(PathBuilder &path, const spec::Stack &stack,
+              transformer::CacheKind kind);
+
+/// The embeddings and all layers; the final norm is not in it. `prefix` is
+/// that of listPorts.
+mlir::Value buildStack(PathBuilder &path, const spec::Stack &stack,
+                       llvm::StringRef prefix, const Entry &entry);
+
+/// Writes the keys and values of `hidden`, an encoder's result, for every
+/// cross-attention of the decoder `stack` to the entry's cross cache.
+void buildCrossWrites(PathBuilder &path, const spec::Stack &stack,
+                      const Entry &entry, mlir::Value hidden);
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_FRONTEND_BUILDSTACK_H

@@ -1,0 +1,255 @@
+// An attention of a layer: the arithmetic of its heads, what it sees, and how
+// it knows positions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/Rotary.h"
+#include "compiler/spec/SpecFields.h"
+#include "compiler/spec/SpecReader.h"
+
+#include <cmath>
+
+namespace tfc::spec {
+
+Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
+  Attention result;
+  result.cross = name == "cross";
+  readHeadSizes(attn, result);
+  readBiases(attn, result);
+  const Json *scale = attn.find("scale");
+  if (scale && scale->isNumber()) {
+    result.scale = readPositive(*scale);
+  } else if (result.headDim > 0) {
+    result.scale = 1 / std::sqrt(double(result.headDim));
+  }
+  result.scaleByInverseLayer = flagOf(attn, "scale_by_inverse_layer", false);
+  result.causal = flagOf(attn, "causal", false);
+  if (result.cross) {
+    checkCross(attn);
+    return result;
+  }
+  checkCausal(attn, result.causal);
+  result.positionBias =
+      stack->positionBias && flagOf(attn, "use_position_bias", true);
+  readWindow(attn, result);
+  readRotary(attn, result);
+  return result;
+}
+
+void SpecReader::readHeadSizes(const Json &attn, Attention &attention) {
+  attention.numHeads = sizeOf(attn, "num_heads").value_or(0);
+  attention.numKvHeads =
+      sizeOf(attn, "num_kv_heads").value_or(attention.numHeads);
+  attention.headDim = sizeOf(attn, "head_dim").value_or(0);
+  int64_t heads = attention.numHeads;
+  if (heads > 0 && model.hidden > 0 && !attn.find("head_dim")) {
+    attention.headDim = model.hidden / heads;
+    if (model.hidden % heads != 0) {
+      error(attn.place.child("head_dim"), BadHeadDim,
+            "expected \"head_dim\" (hidden " + std::to_string(model.hidden) +
+                " is no multiple of num_heads " + std::to_string(heads) +
+                "), got nothing");
+    }
+  }
+  if (heads > 0 && heads % attention.numKvHeads != 0) {
+    error(attn.find("num_kv_heads")->place, BadKvHeads,
+          "expected a divisor of num_heads (" + std::to_string(heads) +
+              "), got " + std::to_string(attention.numKvHeads));
+  }
+  if (heads > 0 && attention.headDim > maxWidth / heads) {
+    error(attn.place, BadHeadDim,
+          "expected at most " + std::to_string(maxWidth) +
+              " (num_heads times head_dim), got " + std::to_string(heads) +
+              " times " + std::to_string(attention.headDim));
+  }
+}
+
+/// A factor of f32 arithmetic.
+double SpecReader::readPositive(const Json &number) {
+  float single = float(number.real);
+  if (!(single > 0) || !std::isfinite(single)) {
+    error(number.place, BadType,
+          "expected a number above 0 that f32 can hold, got " +
+              describe(number));
+  }
+  return number.real;
+}
+
+void SpecReader::readBiases(const Json &attn, Attention &attention) {
+  const Json *bias = attn.find("bias");
+  if (!bias) {
+    return;
+  }
+  bool all = bias->isBoolean() && bias->boolean;
+  attention.qBias = flagOf(*bias, "q", all);
+  attention.kBias = flagOf(*bias, "k", all);
+  attention.vBias = flagOf(*bias, "v", all);
+  attention.oBias = flagOf(*bias, "o", all);
+}
+
+void SpecReader::checkCausal(const Json &attn, bool causal) {
+  const Json *given = attn.find("causal");
+  bool wanted = stack->name == "decoder";
+  if (causal == wanted || (given && !given->isBoolean())) {
+    return;
+  }
+  const Place place = given ? given->place : attn.place.child("causal");
+  std::string got = given ? describe(*given) : "nothing";
+  if (!wanted) {
+    error(place, Unsupported,
+          "expected false (causal attention in an encoder is not supported by "
+          "this tfc), got " +
+              got);
+  } else if (root.find("generation")) {
+    error(place, NotCausal,
+          "expected true (generation needs causal attention), got " + got);
+  } else {
+    error(place, Unsupported,
+          "expected true (bidirectional attention in a decoder is not "
+          "supported by this tfc), got " +
+              got);
+  }
+}
+
+/// All of the encoder's positions are seen, and none has a place relative to
+/// the query's.
+void SpecReader::checkCross(const Json &attn) {
+  const std::pair<const char *, Json> neutral[] = {
+      {"causal", false},
+      {"window", "none"},
+      {"rotary", "none"},
+      {"use_position_bias", false}};
+  for (const auto &[key, value] : neutral) {
+    const Json *given = attn.find(key);
+    if (given && !(*given == value)) {
+      error(given->place, BadCross,
+            std::string("expected no \"") + key + "\" but " + describe(value) +
+                " (positions of the decoder mean nothing in the encoder), "
+                "got " +
+                describe(*given));
+    }
+  }
+}
+
+void SpecReader::readWindow(const Json &attn, Attention &attention) {
+  const Json *window = attn.find("window");
+  if (!window || !window->isObject()) {
+    return;
+  }
+  const Json *left = window->find("left"), *right = window->find("right");
+  if (!left || !left->isInteger() || !right || !right->isInteger()) {
+    return;
+  }
+  if (!attention.causal) {
+    error(window->place, Unsupported,
+          "expected \"none\" (windows of bidirectional attention are not "
+          "supported by this tfc), got " +
+              describe(*window));
+  } else if (right->integer > 0) {
+    error(right->place, BadWindow,
+          "expected 0 (causal attention does not look to the right), got " +
+              describe(*right));
+  }
+  attention.window = left->integer;
+}
+
+void SpecReader::readRotary(const Json &attn, Attention &attention) {
+  const Json *json = attn.find("rotary");
+  if (!json || !json->isObject()) {
+    return;
+  }
+  Rotary rotary;
+  rotary.interleaved = wordOf(*json, "style", "half") == "interleaved";
+  rotary.dim = sizeOf(*json, "dim").value_or(attention.headDim);
+  const Json *dim = json->find("dim"), *theta = json->find("theta");
+  bool good = attention.headDim > 0 && rotary.dim > 0 && theta &&
+              theta->isNumber() && !(dim && !dim->isInteger());
+  if (good && (rotary.dim % 2 != 0 || rotary.dim > attention.headDim)) {
+    error(dim ? dim->place : json->place.child("dim"), BadRotary,
+          "expected an even number, at most head_dim (" +
+              std::to_string(attention.headDim) + "), got " +
+              std::to_string(rotary.dim));
+    good = false;
+  }
+  if (theta && theta->isNumber()) {
+    rotary.theta = theta->real;
+    if (!(float(theta->real) > 1 && std::isfinite(float(theta->real)))) {
+      error(theta->place, BadRotary,
+            "expected a number above 1 that f32 can hold, got " +
+                describe(*theta));
+      good = false;
+    }
+  }
+  const Json *scaling = json->find("scaling");
+  if (scaling && scaling->isObject()) {
+    good &= readScaling(*scaling, rotary);
+  }
+  if (good) {
+    resolveFrequencies(rotary);
+    attention.rotary = std::move(rotary);
+  }
+}
+
+/// True when frequencies follow from it.
+bool SpecReader::readScaling(const Json &json, Rotary &rotary) {
+  size_t before = diagnostics.size();
+  RotaryScaling &scaling = rotary.scaling;
+  std::string kind = wordOf(json, "kind", "");
+  scaling.kind = kind == "linear"    ? RotaryScaling::Kind::Linear
+                 : kind == "dynamic" ? RotaryScaling::Kind::Dynamic
+                 : kind == "llama3"  ? RotaryScaling::Kind::Llama3
+                 : kind == "yarn"    ? RotaryScaling::Kind::Yarn
+                                     : RotaryScaling::Kind::None;
+  if (const Json *factor = json.find("factor"); factor && factor->isNumber()) {
+    scaling.factor = factor->real;
+    if (!(factor->real >= 1 && factor->real <= 1e9)) {
+      error(factor->place, BadRotary,
+            "expected a number from 1 to 1000000000, got " + describe(*factor));
+    }
+  }
+  for (auto [key, value] :
+       {std::pair("low_freq_factor", &scaling.lowFreqFactor),
+        {"high_freq_factor", &scaling.highFreqFactor},
+        {"beta_fast", &scaling.betaFast},
+        {"beta_slow", &scaling.betaSlow}}) {
+    if (const Json *given = json.find(key); given && given->isNumber()) {
+      *value = readPositive(*given);
+    }
+  }
+  scaling.truncate = flagOf(json, "truncate", true);
+  if (scaling.kind == RotaryScaling::Kind::Llama3) {
+    const Json *high = json.find("high_freq_factor");
+    if (high && scaling.highFreqFactor <= scaling.lowFreqFactor) {
+      error(high->place, BadRotary,
+            "expected more than low_freq_factor, got " + describe(*high));
+    }
+  }
+  if (scaling.kind == RotaryScaling::Kind::Dynamic && rotary.dim == 2) {
+    error(json.place, BadRotary,
+          "expected no dynamic scaling (the rotary dim is 2), got an object");
+  }
+  if (scaling.kind == RotaryScaling::Kind::Llama3 ||
+      scaling.kind == RotaryScaling::Kind::Yarn) {
+    const Json *given = json.find("original_max");
+    scaling.originalMax =
+        given ? sizeOf(json, "original_max").value_or(0) : model.maxPositions;
+    if (scaling.originalMax == 0 && !given) {
+      error(json.place.child("original_max"), BadRotary,
+            "expected the longest context of the training (here or in "
+            "dims.max_positions), got nothing");
+    }
+  }
+  if (scaling.kind == RotaryScaling::Kind::Yarn) {
+    rotary.factor = yarnFactor(scaling.factor, 1);
+    const Json *own = json.find("attention_factor");
+    const Json *scale = json.find("mscale"), *all = json.find("mscale_all_dim");
+    if (own && own->isNumber()) {
+      rotary.factor = readPositive(*own);
+    } else if (scale && scale->isNumber() && all && all->isNumber() &&
+               scale->real != 0 && all->real != 0) {
+      rotary.factor = yarnFactor(scaling.factor, scale->real) /
+                      yarnFactor(scaling.factor, all->real);
+    }
+  }
+  return diagnostics.size() == before;
+}
+
+} // namespace tfc::spec

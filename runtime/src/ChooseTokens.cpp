@@ -1,0 +1,58 @@
+// Chooses tokens, a row of scores an item of parallel work.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/ChooseTokens.h"
+
+#include "runtime/src/ForEach.h"
+#include "runtime/src/Sampling.h"
+
+namespace tfc::rt {
+
+ScoreRows::ScoreRows(const tfc_host_v0 &host)
+    : host(host), workers(host.n_workers) {}
+
+void ScoreRows::choose(const float *logits, int64_t width,
+                       const std::vector<const Choice *> &choices,
+                       std::vector<int64_t> &tokens) {
+  tokens.resize(choices.size());
+  forEach(host, static_cast<int64_t>(choices.size()),
+          [&](int64_t row, uint32_t worker) {
+            const Choice &choice = *choices[row];
+            const float *scores = logits + row * width;
+            int64_t length = static_cast<int64_t>(choice.tokens.size());
+            if (!choice.rules.changesNothing()) {
+              Worker &own = workers[worker];
+              own.scores.assign(scores, scores + width);
+              processScores(choice.rules,
+                            {choice.tokens.data(), length, choice.promptLength,
+                             choice.numPadding},
+                            own.scores.data(), width, own.scratch);
+              scores = own.scores.data();
+            }
+            uint32_t position =
+                static_cast<uint32_t>(length - choice.promptLength);
+            tokens[row] =
+                choice.rules.isSampled
+                    ? drawToken(scores, width,
+                                {choice.seed, choice.returnIndex, position})
+                    : greatestScore(scores, width);
+          });
+}
+
+const float *
+ScoreRows::logProbabilities(const float *logits, int64_t width,
+                            const std::vector<const ScoreRules *> &rules,
+                            const std::vector<TokenRow> &rows) {
+  scores.resize(rows.size() * static_cast<size_t>(width));
+  forEach(host, static_cast<int64_t>(rows.size()),
+          [&](int64_t row, uint32_t worker) {
+            const float *from = logits + row * width;
+            float *to = scores.data() + row * width;
+            std::copy(from, from + width, to);
+            logSoftmax(to, width);
+            processScores(*rules[row], rows[row], to, width,
+                          workers[worker].scratch);
+          });
+  return scores.data();
+}
+
+} // namespace tfc::rt

@@ -1,0 +1,54 @@
+// Which token comes next in each of several sequences.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_SRC_CHOOSETOKENS_H
+#define TFC_RUNTIME_SRC_CHOOSETOKENS_H
+
+#include "runtime/src/ProcessScores.h"
+#include "tfc/abi.h"
+
+namespace tfc::rt {
+
+/// How the tokens of a sequence are chosen, and what the choice looks at. The
+/// default: the likeliest token, of any length.
+struct Choice {
+  ScoreRules rules;
+  uint64_t seed = 0;
+  uint32_t returnIndex = 0; // among the sequences returned for a prompt
+  /// The sequence so far, as Hugging Face's input_ids have it: padding
+  /// included. The caller appends what is chosen.
+  std::vector<int32_t> tokens;
+  int64_t promptLength = 0, numPadding = 0;
+};
+
+/// Scores of rows, processed side by side; keeps its memory.
+class ScoreRows {
+public:
+  /// Memory for the workers of `host`, which must outlive it.
+  explicit ScoreRows(const tfc_host_v0 &host);
+
+  /// The next token of every sequence: of `logits`, a row of `width` a
+  /// sequence, and its choice. tokens[i] is the one of choices[i].
+  void choose(const float *logits, int64_t width,
+              const std::vector<const Choice *> &choices,
+              std::vector<int64_t> &tokens);
+
+  /// The processed logarithms of the probabilities, a row a sequence: what a
+  /// beam search takes. Valid until the next call.
+  const float *logProbabilities(const float *logits, int64_t width,
+                                const std::vector<const ScoreRules *> &rules,
+                                const std::vector<TokenRow> &rows);
+
+private:
+  struct Worker {
+    std::vector<float> scores;
+    ScoreScratch scratch;
+  };
+
+  const tfc_host_v0 &host;
+  std::vector<Worker> workers;
+  std::vector<float> scores;
+};
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_SRC_CHOOSETOKENS_H
