@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # CTranslate2 on the CPU, in f32.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-import os
-import subprocess
-import sys
 import time
 
 import ctranslate2
@@ -11,20 +8,8 @@ import numpy as np
 
 import worker
 
-CONVERT = ("import ctranslate2_convert, sys; "
-           "ctranslate2_convert.convert(*sys.argv[1:])")
 # Steps of which one is taken, when a step cannot be timed alone.
 STEPS = 8
-
-
-def convert(folder, cache):
-    """The path of the model, made when it is not there."""
-    path = os.path.join(cache, os.path.basename(folder.rstrip("/")) + "-ct2")
-    if not os.path.exists(path):
-        # Torch is for the conversion only; it is not in the measured process.
-        subprocess.run([sys.executable, "-c", CONVERT, folder, path],
-                       check=True, cwd=os.path.dirname(__file__))
-    return path
 
 
 class CTranslate2:
@@ -37,7 +22,8 @@ class CTranslate2:
         model_class = ctranslate2.Generator if self.is_decoder \
             else ctranslate2.Encoder
         self.model = model_class(
-            convert(model, cache), device="cpu", compute_type="float32",
+            worker.convert(model, cache, "-ct2", "ctranslate2_convert"),
+            device="cpu", compute_type="float32",
             inter_threads=1, intra_threads=threads)
 
     def prepare(self, kind, lengths):

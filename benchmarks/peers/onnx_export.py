@@ -83,7 +83,7 @@ def export_decoder(config, model, path):
                       output_names=outputs, dynamic_axes=axes)
 
 
-def export(folder, path):
+def convert(folder, path):
     config, model = load(folder)
     with torch.no_grad():
         if hasattr(config, "n_positions"):

@@ -2,8 +2,6 @@
 # ONNX Runtime on the CPU, after its own optimizer for transformers.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import os
-import subprocess
-import sys
 
 import numpy as np
 import onnxruntime
@@ -11,21 +9,16 @@ from onnxruntime.transformers import optimizer
 
 import worker
 
-EXPORT = "import onnx_export, sys; onnx_export.export(*sys.argv[1:])"
 
-
-def convert(folder, cache, config, is_decoder):
+def optimize(folder, cache, config, is_decoder):
     """The path of the optimized ONNX file, made when it is not there: with
     attention, gelu and norms fused, which is what its documentation
     recommends for transformers."""
-    stem = os.path.join(cache, os.path.basename(folder.rstrip("/")))
-    better = stem + "-ort.onnx"
+    plain = worker.convert(folder, cache, ".onnx", "onnx_export")
+    better = plain[:-len(".onnx")] + "-ort.onnx"
     if not os.path.exists(better):
-        # Torch is for the conversion only; it is not in the measured process.
-        subprocess.run([sys.executable, "-c", EXPORT, folder, stem + ".onnx"],
-                       check=True, cwd=os.path.dirname(__file__))
         optimizer.optimize_model(
-            stem + ".onnx", model_type="gpt2" if is_decoder else "bert",
+            plain, model_type="gpt2" if is_decoder else "bert",
             num_heads=config["n_head" if is_decoder else
                              "num_attention_heads"],
             hidden_size=config["n_embd" if is_decoder else "hidden_size"],
@@ -45,7 +38,7 @@ class OnnxRuntime:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         self.session = onnxruntime.InferenceSession(
-            convert(model, cache, config, self.is_decoder), options,
+            optimize(model, cache, config, self.is_decoder), options,
             providers=["CPUExecutionProvider"])
         self.vocab = config["vocab_size"]
         if self.is_decoder:

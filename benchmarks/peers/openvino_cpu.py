@@ -1,27 +1,11 @@
 #!/usr/bin/env python3
 # OpenVINO on the CPU, in f32.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-import os
-import subprocess
-import sys
 
 import numpy as np
 import openvino
 
 import worker
-
-CONVERT = "import openvino_convert, sys; openvino_convert.convert(*sys.argv[1:])"
-
-
-def convert(folder, cache):
-    """The path of the model, made when it is not there."""
-    name = os.path.basename(folder.rstrip("/")) + "-openvino.xml"
-    path = os.path.join(cache, name)
-    if not os.path.exists(path):
-        # Torch is for the conversion only; it is not in the measured process.
-        subprocess.run([sys.executable, "-c", CONVERT, folder, path],
-                       check=True, cwd=os.path.dirname(__file__))
-    return path
 
 
 class OpenVino:
@@ -36,8 +20,10 @@ class OpenVino:
                       "KV_CACHE_PRECISION": "f32",
                       "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": "1",
                       "INFERENCE_NUM_THREADS": str(threads)}
+        path = worker.convert(model, cache, "-openvino.xml",
+                              "openvino_convert")
         self.request = openvino.Core().compile_model(
-            convert(model, cache), "CPU", properties).create_infer_request()
+            path, "CPU", properties).create_infer_request()
 
     def infer(self, inputs):
         return self.request.infer(inputs, share_inputs=True,

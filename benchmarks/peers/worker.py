@@ -4,6 +4,7 @@
 import argparse
 import json
 import os
+import subprocess
 import sys
 import time
 
@@ -48,6 +49,19 @@ def read_config(folder):
     """config.json of a Hugging Face folder."""
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as stream:
         return json.load(stream)
+
+
+def convert(folder, cache, ending, module):
+    """The path of the model as a peer wants it, NAME + ending, made by the
+    convert(folder, path) of a script here when it is not there. In a process of
+    its own: what a conversion needs, torch above all, is not in the measured
+    one."""
+    path = os.path.join(cache, os.path.basename(folder.rstrip("/")) + ending)
+    if not os.path.exists(path):
+        code = f"import {module}, sys; {module}.convert(*sys.argv[1:])"
+        subprocess.run([sys.executable, "-c", code, folder, path],
+                       check=True, cwd=os.path.dirname(__file__))
+    return path
 
 
 def timed(run):

@@ -109,16 +109,38 @@ def PrefetchPanelsPass
   let description = [{
     Runs after bufferization, while a tile is one vector. Where a loop's step
     reads one row of a buffer for a tile of at least `rows` rows, that is, a
-    product its panel, the step asks for the row `distance` steps ahead in the
-    second-level cache. Panels follow each other in memory, so the last steps
-    ask for the first rows of the next panel. A tile of one row is at the speed
-    of memory without.
+    product its panel, it also asks for weights of later, which come into the
+    second-level cache. Panels follow each other in memory.
+
+    A product of many rows goes over a panel once a tile, and only the first
+    time waits for memory, longer than it computes. So the full tiles of an item
+    of `block` rows ask for the next panel, each for a part of it, and find
+    their own in the cache. An item of fewer rows may not have got all of its
+    panel: its tiles ask for the row `distance` steps ahead, and also for twice
+    that part of the next panel, from the second tile on. That is a loop of its
+    own, chosen when it runs.
+
+    ```mlir
+    scf.for %r = %c0 to %rows step %c8 {
+      %whole = arith.cmpi sge, %rows, %c64
+      scf.if %whole -> vector<8x48xf32> { loop over k; next panel }
+      else { loop over k; %k + distance, next panel }
+    }
+    ```
+
+    Tiles of fewer rows, and tiles of panels of more than `next-bytes`, of which
+    the cache does not hold two, ask `distance` steps ahead only. A tile of one
+    row is at the speed of memory without.
   }];
   let options = [
     Option<"distance", "distance", "int64_t", "64", "steps ahead">,
-    Option<"rows", "rows", "int64_t", "2", "the fewest rows of a tile">];
+    Option<"rows", "rows", "int64_t", "2", "the fewest rows of a tile">,
+    Option<"block", "block", "int64_t", "64", "rows of a whole item">,
+    Option<"nextBytes", "next-bytes", "int64_t", "786432",
+           "the largest panel that is asked for while the one before is used">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::memref::MemRefDialect"];
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def LowerContractionsPass

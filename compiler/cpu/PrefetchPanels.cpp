@@ -6,7 +6,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace tfc {
@@ -17,7 +19,9 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
-static constexpr int64_t kLineBytes = 64;
+static constexpr int64_t kFloatBytes = sizeof(float);
+/// Of a cache line.
+static constexpr int64_t kLineFloats = 64 / kFloatBytes;
 
 /// Whether `read` is one row of a buffer, repeated for at least `rows` rows of
 /// the tile, and contiguous in memory.
@@ -46,38 +50,147 @@ static std::optional<unsigned> findSteppedDim(vector::TransferReadOp read,
   return std::nullopt;
 }
 
-namespace {
-struct PrefetchPanelsPass
-    : tfc::impl::PrefetchPanelsPassBase<PrefetchPanelsPass> {
-  using Base::Base;
+/// The loop over full tiles of the read's rows, around the loop of a product.
+static scf::ForOp findRowLoop(vector::TransferReadOp read, scf::ForOp loop) {
+  auto rows = dyn_cast<scf::ForOp>(loop->getParentOp());
+  bool isOverTiles = rows && getConstantIntValue(rows.getStep()) ==
+                                 read.getVectorType().getDimSize(0);
+  return isOverTiles ? rows : nullptr;
+}
 
-  void prefetch(vector::TransferReadOp read, unsigned dim) {
-    ImplicitLocOpBuilder b(read.getLoc(), read);
-    SmallVector<Value> indices = read.getIndices();
-    indices[dim] = arith::AddIOp::create(
-        b, indices[dim], arith::ConstantIndexOp::create(b, distance));
-    VectorType type = read.getVectorType();
-    int64_t perLine = kLineBytes * 8 / type.getElementTypeBitWidth();
-    Value first = indices.back();
-    for (int64_t column = 0; column < type.getDimSize(1); column += perLine) {
-      indices.back() = arith::AddIOp::create(
-          b, first, arith::ConstantIndexOp::create(b, column));
-      memref::PrefetchOp::create(b, read.getBase(), indices,
+namespace {
+/// The read of a panel's row by a step of a product.
+struct PanelRead {
+  vector::TransferReadOp read;
+  scf::ForOp loop;
+  unsigned dim; // of the buffer, along which the loop goes
+
+  ArrayRef<int64_t> shape() {
+    return cast<MemRefType>(read.getBase().getType()).getShape();
+  }
+  int64_t steps() { return shape()[dim]; }
+  int64_t columns() { return shape().back(); }
+  bool isFirstOfTurn() {
+    return read.getIndices()[dim] == loop.getInductionVar();
+  }
+};
+
+/// Builds what a step asks for beside its read.
+struct Request {
+  explicit Request(PanelRead panel)
+      : panel(panel), b(panel.read.getLoc(), panel.read),
+        indices(panel.read.getIndices()) {}
+
+  /// The row of `distance` steps later.
+  void askAhead(int64_t distance) {
+    indices[panel.dim] =
+        arith::AddIOp::create(b, indices[panel.dim], constant(distance));
+    ask(panel.read.getVectorType().getDimSize(1));
+  }
+
+  /// A part of the next panel, which all steps of `parts` tiles together ask
+  /// for: the tile of the row `first` for the first part.
+  void askForNext(scf::ForOp rows, int64_t first, int64_t parts) {
+    int64_t tile = *getConstantIntValue(rows.getStep());
+    int64_t floats = llvm::divideCeil(panel.columns(), parts); // a step
+    Value row =
+        arith::SubIOp::create(b, rows.getInductionVar(), constant(first));
+    Value number = arith::DivSIOp::create(b, row, constant(tile));
+    Value begin = multiply(number, panel.steps() * floats);
+    Value place = multiply(panel.loop.getInductionVar(), floats);
+    // Panels follow each other in memory.
+    indices[panel.dim] = constant(panel.steps());
+    indices.back() = arith::AddIOp::create(b, begin, place);
+    ask(floats * *getConstantIntValue(panel.loop.getStep()));
+  }
+
+private:
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value multiply(Value x, int64_t y) {
+    return arith::MulIOp::create(b, x, constant(y));
+  }
+
+  /// The lines of `floats` from the indices on.
+  void ask(int64_t floats) {
+    Value begin = indices.back();
+    for (int64_t column = 0; column < floats; column += kLineFloats) {
+      indices.back() = arith::AddIOp::create(b, begin, constant(column));
+      memref::PrefetchOp::create(b, panel.read.getBase(), indices,
                                  /*isWrite=*/false, /*localityHint=*/2,
                                  /*isDataCache=*/true);
     }
   }
 
+  PanelRead panel;
+  ImplicitLocOpBuilder b;
+  SmallVector<Value> indices;
+};
+
+struct PrefetchPanelsPass
+    : tfc::impl::PrefetchPanelsPassBase<PrefetchPanelsPass> {
+  using Base::Base;
+
+  bool asksForNext(PanelRead panel) {
+    return panel.steps() * panel.columns() * kFloatBytes <= nextBytes &&
+           getConstantIntValue(panel.loop.getStep()) &&
+           findRowLoop(panel.read, panel.loop);
+  }
+
+  /// Two loops for one: where an item has all its rows, its tiles bring the
+  /// next panel and found their own in the cache; where it has fewer, its first
+  /// tile waits for memory, and the others do what they can.
+  void splitByRows(scf::ForOp loop, SmallVector<PanelRead> &panels) {
+    scf::ForOp rows = findRowLoop(panels.front().read, loop);
+    int64_t tile = *getConstantIntValue(rows.getStep());
+    int64_t parts = block / tile;
+    ImplicitLocOpBuilder b(loop.getLoc(), loop);
+    Value isWhole = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::sge, rows.getUpperBound(),
+        arith::ConstantIndexOp::create(b, parts * tile));
+    auto both = scf::IfOp::create(b, loop.getResultTypes(), isWhole,
+                                  /*withElseRegion=*/true);
+    loop.replaceAllUsesWith(both);
+    IRMapping mapping;
+    b.setInsertionPointToStart(both.elseBlock());
+    auto few = cast<scf::ForOp>(b.clone(*loop, mapping));
+    scf::YieldOp::create(b, few.getResults());
+    b.setInsertionPointToStart(both.thenBlock());
+    scf::YieldOp::create(b, loop.getResults());
+    loop->moveBefore(both.thenBlock(), both.thenBlock()->begin());
+    for (PanelRead panel : panels) {
+      PanelRead copy{cast<vector::TransferReadOp>(
+                         mapping.lookup(panel.read.getOperation())),
+                     few, panel.dim};
+      Request(copy).askAhead(distance);
+      if (panel.isFirstOfTurn()) {
+        Request(panel).askForNext(rows, 0, parts);
+        Request(copy).askForNext(rows, tile, llvm::divideCeil(parts, 2));
+      }
+    }
+  }
+
   void runOnOperation() override {
+    llvm::MapVector<scf::ForOp, SmallVector<PanelRead>> loops;
     getOperation().walk([&](vector::TransferReadOp read) {
       auto loop = dyn_cast<scf::ForOp>(read->getParentOp());
       if (!loop || !isRepeatedRow(read, rows)) {
         return;
       }
       if (std::optional<unsigned> dim = findSteppedDim(read, loop)) {
-        prefetch(read, *dim);
+        loops[loop].push_back({read, loop, *dim});
       }
     });
+    for (auto &[loop, panels] : loops) {
+      if (asksForNext(panels.front())) {
+        splitByRows(loop, panels);
+        continue;
+      }
+      for (PanelRead panel : panels) {
+        Request(panel).askAhead(distance);
+      }
+    }
   }
 };
 } // namespace

@@ -67,8 +67,8 @@ struct CommandLine {
              cl::sub(compileCommand), cl::cat(category)};
   Text stopAfter{"stop-after",
                  cl::desc("write the IR after a stage: model, fused, linalg, "
-                          "buffer, llvm; of several targets that of the most "
-                          "demanding"),
+                          "tiled and vector (--opt full), buffer, llvm; of "
+                          "several targets that of the most demanding"),
                  cl::value_desc("stage"), cl::sub(compileCommand),
                  cl::cat(category)};
   cl::opt<bool> taps{"taps",

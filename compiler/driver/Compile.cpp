@@ -5,8 +5,8 @@
 #include "compiler/driver/CompileProgram.h"
 #include "compiler/emit/LinkLibrary.h"
 #include "compiler/pipeline/Registration.h"
-#include "compiler/pipeline/Stages.h"
 #include "compiler/spec/ReadSpec.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -117,8 +117,14 @@ public:
 private:
   using Step = llvm::function_ref<LogicalResult(ProgramCompiler &)>;
 
+  OptLevel level() const {
+    return options.opt == "full" ? OptLevel::Full : OptLevel::None;
+  }
   int checkOptions(StringRef output);
-  int checkTargets();
+  int checkStage(StringRef option, StringRef stage);
+  int checkRunAfter();
+  int checkTargets(StringRef output);
+  int failInternally(const ProgramCompiler &program);
   /// Does the step for all programs at the same time.
   int forEachProgram(Step step);
   int writeStage(const std::string &output);
@@ -153,21 +159,58 @@ int Compiler::checkOptions(StringRef output) {
     return fail("expected --opt none or full, got " + options.opt,
                 kBadCommandLine);
   }
-  if (!options.stopAfter.empty() && !findStage(options.stopAfter)) {
-    std::string names;
-    for (const Stage &stage : getStages()) {
-      names += (names.empty() ? "" : ", ") + stage.name.str();
-    }
-    return fail("expected --stop-after one of " + names + ", got " +
-                    options.stopAfter,
-                kBadCommandLine);
+  if (int code = options.stopAfter.empty()
+                     ? kOk
+                     : checkStage("--stop-after", options.stopAfter)) {
+    return code;
   }
-  return checkTargets();
+  if (int code = options.runAfter.empty() ? kOk : checkRunAfter()) {
+    return code;
+  }
+  return checkTargets(output);
 }
 
-int Compiler::checkTargets() {
+/// Stages are those of the chosen level: another's would never be reached.
+int Compiler::checkStage(StringRef option, StringRef stage) {
+  ArrayRef<Arrow> arrows = getArrows(level());
+  std::string names = arrows.front().from.str();
+  bool known = stage == names;
+  for (const Arrow &arrow : arrows) {
+    names += ", " + arrow.stage.str();
+    known |= stage == arrow.stage;
+  }
+  return known ? kOk
+               : fail("expected " + option + " one of " + names +
+                          " (with --opt=" + options.opt + "), got " + stage,
+                      kBadCommandLine);
+}
+
+int Compiler::checkRunAfter() {
+  auto [stage, passes] = StringRef(options.runAfter).split(':');
+  if (int code = checkStage("--run-after", stage)) {
+    return code;
+  }
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  OpPassManager pm(ModuleOp::getOperationName());
+  if (passes.empty() || failed(parsePassPipeline(passes, pm, stream))) {
+    return fail("expected --run-after stage:pipeline, got " + options.runAfter +
+                    (problem.empty() ? "" : ": " + StringRef(problem).trim()),
+                kBadCommandLine);
+  }
+  return kOk;
+}
+
+/// Beside the output, or in the working directory where it has no place of its
+/// own.
+static std::string reproducerPathFor(StringRef output) {
+  bool isFile = output != "-" && output != "/dev/null";
+  return ((isFile ? output : "tfc") + ".reproducer.mlir").str();
+}
+
+int Compiler::checkTargets(StringRef output) {
   PipelineOptions pipeline;
-  pipeline.opt = options.opt == "full" ? OptLevel::Full : OptLevel::None;
+  pipeline.opt = level();
   pipeline.taps = options.taps;
   StringRef names = options.target;
   if (names.empty()) {
@@ -183,10 +226,23 @@ int Compiler::checkTargets() {
   }
   for (const TargetInfo &target : *targets) {
     pipeline.target = target;
-    programs.push_back(
-        std::make_unique<ProgramCompiler>(model, options, pipeline));
+    programs.push_back(std::make_unique<ProgramCompiler>(
+        model, options, pipeline, reproducerPathFor(output)));
   }
   return kOk;
+}
+
+/// Reports what a program's compiler had to say, and leaves its IR behind.
+int Compiler::failInternally(const ProgramCompiler &program) {
+  errors << program.messages;
+  bool isWritten =
+      !program.reproducer.empty() &&
+      writeText(program.reproducerPath, program.reproducer, errors) == kOk;
+  return fail("this spec was read without error, so the fault is tfc's; please "
+              "report it with the spec" +
+                  (isWritten ? ", the lines above and " + program.reproducerPath
+                             : " and the lines above"),
+              kInternalError);
 }
 
 int Compiler::forEachProgram(Step step) {
@@ -203,10 +259,7 @@ int Compiler::forEachProgram(Step step) {
   for (auto [program, result] : llvm::zip_equal(programs, results)) {
     // The messages of one are enough: the others' are the same, or nearly.
     if (failed(result)) {
-      errors << program->messages;
-      return fail("this spec was read without error, so the fault is tfc's; "
-                  "please report it with the spec and the lines above",
-                  kInternalError);
+      return failInternally(*program);
     }
   }
   errors << programs.front()->messages;

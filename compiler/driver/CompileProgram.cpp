@@ -16,8 +16,10 @@ using namespace tfc;
 
 ProgramCompiler::ProgramCompiler(const spec::ModelSpec &model,
                                  const CompileOptions &options,
-                                 PipelineOptions pipeline)
-    : model(model), options(options), pipeline(std::move(pipeline)),
+                                 PipelineOptions pipeline,
+                                 std::string reproducerPath)
+    : reproducerPath(std::move(reproducerPath)), model(model), options(options),
+      pipeline(std::move(pipeline)),
       // A model is one function or two: threads inside of passes cost more than
       // they give.
       context(MLIRContext::Threading::DISABLED) {
@@ -41,6 +43,27 @@ void ProgramCompiler::report(Diagnostic &diagnostic) {
   }
 }
 
+namespace {
+/// Keeps MLIR's reproducer until it is known which program's is wanted.
+struct KeptReproducer : ReproducerStream {
+  KeptReproducer(std::string &text, StringRef path) : path(path), stream(text) {
+    text.clear();
+  }
+  StringRef description() override { return path; }
+  llvm::raw_ostream &os() override { return stream; }
+
+  StringRef path;
+  llvm::raw_string_ostream stream;
+};
+} // namespace
+
+LogicalResult ProgramCompiler::runPasses(PassManager &pm) {
+  pm.enableCrashReproducerGeneration([this](std::string &) {
+    return std::make_unique<KeptReproducer>(reproducer, reproducerPath);
+  });
+  return pm.run(*module);
+}
+
 LogicalResult ProgramCompiler::runExtraPasses(StringRef stage) {
   auto [wanted, passes] = StringRef(options.runAfter).split(':');
   if (passes.empty() || wanted != stage) {
@@ -49,14 +72,13 @@ LogicalResult ProgramCompiler::runExtraPasses(StringRef stage) {
   PassManager pm(&context);
   llvm::raw_string_ostream errors(messages);
   return failure(failed(parsePassPipeline(passes, pm, errors)) ||
-                 failed(pm.run(*module)));
+                 failed(runPasses(pm)));
 }
 
 LogicalResult ProgramCompiler::runArrow(const Arrow &arrow) {
   PassManager pm(&context);
   arrow.build(pm, pipeline);
-  return failure(failed(pm.run(*module)) ||
-                 failed(runExtraPasses(arrow.stage)));
+  return failure(failed(runPasses(pm)) || failed(runExtraPasses(arrow.stage)));
 }
 
 LogicalResult ProgramCompiler::lower(StringRef last) {
@@ -108,5 +130,9 @@ LogicalResult ProgramCompiler::finish(ArrayRef<ProgramRecord> programs) {
   if (failed(runArrow(getArrows(pipeline.opt).back()))) {
     return failure();
   }
-  return emitObject(*module, pipeline.target.name, code);
+  if (failed(emitObject(*module, pipeline.target, code))) {
+    reproducer = print();
+    return failure();
+  }
+  return success();
 }

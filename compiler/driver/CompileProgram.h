@@ -26,9 +26,10 @@ struct ProgramRecord {
 /// fails leaves its messages in `messages`; the later ones must not be made.
 class ProgramCompiler {
 public:
-  /// `model` and `options` must outlive it.
+  /// `model` and `options` must outlive it. Messages about a pass that fails
+  /// name `reproducerPath`, where its caller writes what `reproducer` holds.
   ProgramCompiler(const spec::ModelSpec &model, const CompileOptions &options,
-                  PipelineOptions pipeline);
+                  PipelineOptions pipeline, std::string reproducerPath);
 
   /// Builds the module and runs the arrows up to the stage `last`.
   mlir::LogicalResult lower(llvm::StringRef last);
@@ -44,9 +45,15 @@ public:
 
   /// "tfc: error: ...", a line each.
   std::string messages;
+  /// After a failure: the IR before it, with the passes to run where it was one
+  /// of them (tfc-opt --run-reproducer). Empty where there was no IR yet.
+  std::string reproducer;
+  const std::string reproducerPath;
 
 private:
   void report(mlir::Diagnostic &diagnostic);
+  /// Runs passes so that their failing, or crashing, leaves a reproducer.
+  mlir::LogicalResult runPasses(mlir::PassManager &pm);
   mlir::LogicalResult runArrow(const Arrow &arrow);
   mlir::LogicalResult runExtraPasses(llvm::StringRef stage);
 

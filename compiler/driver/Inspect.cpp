@@ -24,47 +24,95 @@ static std::string megabytes(double bytes) {
   return text;
 }
 
+static const char *kindName(spec::Kind kind) {
+  return kind == spec::Kind::Encoder   ? "encoder"
+         : kind == spec::Kind::Decoder ? "decoder"
+                                       : "encoder_decoder";
+}
+
+static void printSublayer(const spec::Sublayer &sublayer) {
+  outs() << ' ' << sublayer.name << " (";
+  if (auto *ffn = std::get_if<spec::Ffn>(&sublayer.f)) {
+    outs() << ffn->width << " wide" << (ffn->gated ? ", gated" : "") << ')';
+    return;
+  }
+  const auto &attn = std::get<spec::Attention>(sublayer.f);
+  outs() << attn.numHeads << " heads, " << attn.numKvHeads
+         << " for keys and values, " << attn.headDim << " wide";
+  if (attn.rotary) {
+    outs() << ", rotary " << attn.rotary->dim;
+  }
+  if (attn.positionBias) {
+    outs() << ", position bias";
+  }
+  if (attn.window) {
+    outs() << ", window " << *attn.window;
+  }
+  outs() << ')';
+}
+
+/// The layers of a stack and what a token costs in them. The keys and values
+/// of cross-attention are made of the encoder's tokens, once each.
+static void printStack(const spec::ModelSpec &model, const spec::Stack &stack) {
+  // A product with a weight costs two operations a weight and token.
+  double own = 0, cross = 0;
+  for (const spec::Parameter &parameter : model.parameters) {
+    llvm::StringRef name = parameter.name;
+    if (!name.starts_with(stack.name + ".layers") || parameter.rank != 2) {
+      continue;
+    }
+    double cost = 2.0 * static_cast<double>(parameter.rows) *
+                  static_cast<double>(parameter.cols) *
+                  static_cast<double>(parameter.layers);
+    bool ofEncoder =
+        name.ends_with(".cross.k.weight") || name.ends_with(".cross.v.weight");
+    (ofEncoder ? cross : own) += cost;
+  }
+  outs() << stack.name << ": " << llvm::format("%.3f", own / 1e6)
+         << " MFLOP a token in products, attention besides\n";
+  if (cross > 0) {
+    outs() << "  and " << llvm::format("%.3f", cross / 1e6)
+           << " MFLOP a token of the encoder, once\n";
+  }
+  for (const spec::LayerRun &run : stack.runs) {
+    outs() << "  " << run.prefix << " x " << run.count << ":";
+    for (const spec::Sublayer &sublayer : run.sublayers) {
+      printSublayer(sublayer);
+    }
+    outs() << '\n';
+  }
+}
+
 static int inspectSpec(const std::string &path) {
   std::optional<spec::ModelSpec> model =
       readSpecOrReport(path, "", llvm::errs());
   if (!model) {
     return kBadInput;
   }
-  outs() << "model " << model->name << ": "
-         << (model->kind == spec::Kind::Encoder ? "encoder" : "decoder")
-         << ", hidden " << model->hidden << ", " << model->mainStack().layers
-         << " layers, vocab " << model->vocab << ", at most "
-         << model->maxPositions << " positions\n";
+  outs() << "model " << model->name << ": " << kindName(model->kind)
+         << ", hidden " << model->hidden << ", ";
+  const char *between = "";
+  for (const spec::Stack *stack : model->stacks()) {
+    outs() << between << stack->layers;
+    between = " + ";
+  }
+  outs() << " layers, vocab " << model->vocab;
+  if (model->maxPositions > 0) {
+    outs() << ", at most " << model->maxPositions << " positions";
+  }
+  outs() << '\n';
   double numbers = 0;
-  // A product with a weight costs two operations a weight and token.
-  double products = 0;
   for (const spec::Parameter &parameter : model->parameters) {
-    if (!parameter.tiedTo.empty()) {
-      continue;
-    }
-    double count =
-        static_cast<double>(parameter.rows) * parameter.cols * parameter.layers;
-    numbers += count;
-    if (parameter.rank == 2 && parameter.firstLayer >= 0) {
-      products += 2 * count;
+    if (parameter.tiedTo.empty()) {
+      numbers += static_cast<double>(parameter.rows) *
+                 static_cast<double>(parameter.cols) *
+                 static_cast<double>(parameter.layers);
     }
   }
   outs() << "parameters: " << llvm::format("%.0f", numbers) << ", "
-         << megabytes(numbers * sizeof(float)) << " as f32\n"
-         << "layers: " << llvm::format("%.3f", products / 1e6)
-         << " MFLOP a token in products, attention besides\n";
-  for (const spec::LayerRun &run : model->mainStack().runs) {
-    outs() << "  " << run.prefix << " x " << run.count << ":";
-    for (const spec::Sublayer &sublayer : run.sublayers) {
-      outs() << ' ' << sublayer.name;
-      if (auto *attn = std::get_if<spec::Attention>(&sublayer.f)) {
-        outs() << " (" << attn->numHeads << " heads, " << attn->numKvHeads
-               << " for keys and values, " << attn->headDim << " wide)";
-      } else {
-        outs() << " (" << std::get<spec::Ffn>(sublayer.f).width << " wide)";
-      }
-    }
-    outs() << '\n';
+         << megabytes(numbers * sizeof(float)) << " as f32\n";
+  for (const spec::Stack *stack : model->stacks()) {
+    printStack(*model, *stack);
   }
   for (const spec::Output &output : model->outputs) {
     outs() << "output " << output.name << ": " << output.value << '\n';
@@ -77,7 +125,8 @@ static const char *const kFillTexts[] = {"required", "0 when not given",
                                          "the position when not given"};
 static const char *const kTakeTexts[] = {
     "a row a token asked for", "a row a sequence, its first token",
-    "a row a sequence, its last token that is not padding"};
+    "a row a sequence, its last token that is not padding",
+    "a row a sequence, at its last end token"};
 
 static void printEntry(const tfc_entry_v0 &entry) {
   outs() << "  entry " << entry.name << '\n';
@@ -90,7 +139,7 @@ static void printEntry(const tfc_entry_v0 &entry) {
     const tfc_port_v0 &port = entry.outputs[i];
     outs() << "    output " << port.name << ": " << port.width << " wide, "
            << (port.rows == TFC_ROWS_TOKENS ? "a row a token"
-                                            : kTakeTexts[port.take % 3])
+                                            : kTakeTexts[port.take % 4])
            << '\n';
   }
   if (entry.self.layers != 0) {

@@ -81,13 +81,6 @@ done:
 attributes #0 = { nounwind "no-builtins" }
 )";
 
-/// Whose pipeline the scheduler assumes. LLVM's model for the plain levels
-/// makes the register allocator spill the accumulators of an 8 x 48 tile; this
-/// one does not, on any vendor's machine.
-static StringRef tuningFor(StringRef cpu) {
-  return cpu == "x86-64-v4" ? "znver4" : "znver3";
-}
-
 static std::unique_ptr<llvm::TargetMachine> makeMachine(StringRef cpu,
                                                         std::string &error) {
   static std::once_flag once;
@@ -165,7 +158,7 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
       .run(module, modules);
 }
 
-LogicalResult tfc::emitObject(ModuleOp module, StringRef cpu,
+LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
                               SmallVectorImpl<char> &object) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(module, context);
@@ -173,7 +166,8 @@ LogicalResult tfc::emitObject(ModuleOp module, StringRef cpu,
     return failure();
   }
   std::string error;
-  std::unique_ptr<llvm::TargetMachine> machine = makeMachine(cpu, error);
+  std::unique_ptr<llvm::TargetMachine> machine =
+      makeMachine(target.name, error);
   if (!machine) {
     return module.emitError()
            << "expected an LLVM that targets x86-64: " << error;
@@ -185,8 +179,8 @@ LogicalResult tfc::emitObject(ModuleOp module, StringRef cpu,
     return module.emitError() << "cannot link the memory functions";
   }
   for (llvm::Function &function : *ir) {
-    function.addFnAttr("target-cpu", cpu);
-    function.addFnAttr("tune-cpu", tuningFor(cpu));
+    function.addFnAttr("target-cpu", target.name);
+    function.addFnAttr("tune-cpu", target.tuning);
   }
   optimise(*ir, *machine);
   llvm::raw_svector_ostream stream(object);

@@ -3,19 +3,18 @@
 #ifndef TFC_COMPILER_EMIT_EMITOBJECT_H
 #define TFC_COMPILER_EMIT_EMITOBJECT_H
 
+#include "compiler/target/TargetInfo.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 
-#include <string>
-
 namespace tfc {
 
-/// Compiles the `llvm` stage for x86-64 Linux and `cpu` ("x86-64-v3") and puts
-/// the object file into `object`. Everything but tfc_module_query and what the
+/// Compiles the `llvm` stage for x86-64 Linux and `target` and puts the object
+/// file into `object`. Everything but tfc_module_query and what the
 /// IR says to be hidden is internal; the memory functions that LLVM may call
 /// are part of it. Diagnostics go to the module's context. Threads may call it
 /// at the same time for modules of different contexts.
-mlir::LogicalResult emitObject(mlir::ModuleOp module, llvm::StringRef cpu,
+mlir::LogicalResult emitObject(mlir::ModuleOp module, const TargetInfo &target,
                                llvm::SmallVectorImpl<char> &object);
 
 } // namespace tfc

@@ -43,8 +43,26 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
   }
 };
 
+/// cross_attention -> paged_attention over the cross cache
+struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::CrossAttentionOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value init =
+        emptyRows(b, op.getQuery(), transformer::widthOf(op.getQuery()));
+    Value scale = f32Constant(b, op.getScale().convertToDouble());
+    rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
+        op, init.getType(), op.getQuery(), scale, op.getCache(), op.getLayer(),
+        op.getBatch(), /*bias=*/Value(), init, transformer::Mask::Bidirectional,
+        op.getNumHeads(), /*window=*/IntegerAttr());
+    return success();
+  }
+};
+
 } // namespace
 
 void tfc::populateAttentionPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerAttention>(patterns.getContext());
+  patterns.add<LowerAttention, LowerCrossAttention>(patterns.getContext());
 }

@@ -52,7 +52,10 @@ def SelectStrategyPass : Pass<"tfc-select-strategy", "::mlir::ModuleOp"> {
     Chooses, from shape and target alone, a `#transformer.strategy` for every
     linalg op: a contraction gets the steps of its reduction, the op that takes
     its result the tiles of parallel items and of rows, any other op over rows
-    its parallel items. The sizes come from the strategy table
+    its parallel items. A map or a sum over rows of static width also gets tiles
+    of one row and, of that, as many columns at a time as a few registers hold:
+    the width itself or a divisor of it; one that has no such divisor stays a
+    plain loop. The sizes come from the strategy table
     (compiler/tiling/Strategy.h); later passes read the attribute only.
   }];
   let options = [Option<"target", "target", "std::string", "\"x86-64-v4\"",

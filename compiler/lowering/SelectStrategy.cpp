@@ -96,10 +96,14 @@ struct SelectStrategyPass
         SmallVector<int64_t> parallel(op.getNumLoops(), 0), rows, columns;
         parallel.front() = table.mapRows;
         int64_t width = op.getStaticLoopRanges().back();
+        int64_t tile = 0;
         if (op.getNumLoops() == 2 && !ShapedType::isDynamic(width) &&
-            isElementwise(op) && findColumns(width, table.lanes) != 0) {
+            isElementwise(op)) {
+          tile = findColumns(width, table.lanes);
+        }
+        if (tile != 0) {
           rows = {1, 0};
-          columns = {0, findColumns(width, table.lanes)};
+          columns = {0, tile};
         }
         set(op, parallel, rows, columns);
       }

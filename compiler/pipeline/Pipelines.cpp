@@ -133,6 +133,8 @@ void tfc::buildVectorToBuffer(OpPassManager &pm,
   PrefetchPanelsPassOptions prefetch;
   prefetch.distance = strategy.prefetch;
   prefetch.rows = strategy.prefetchRows;
+  prefetch.block = strategy.rowBlock;
+  prefetch.nextBytes = strategy.nextBytes;
   pm.addNestedPass<func::FuncOp>(createPrefetchPanelsPass(prefetch));
   LowerContractionsPassOptions contractions;
   contractions.lanes = strategy.lanes;

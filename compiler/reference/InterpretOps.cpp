@@ -88,7 +88,7 @@ LogicalResult Interpreter::runOp(GatherRowsOp op) {
 }
 
 FailureOr<int64_t> Interpreter::layerOf(Operation *op, CacheType type,
-                                       Value layer) {
+                                        Value layer) {
   int64_t number = index(layer);
   if (number < 0 || number >= type.getLayers()) {
     return op->emitError() << "expected a layer in [0, " << type.getLayers()
@@ -113,8 +113,7 @@ LogicalResult Interpreter::runOp(CacheWriteOp op) {
 }
 
 /// The numbers of an attention that do not depend on its mask.
-template <typename Op>
-static AttentionShape shapeOf(Op op) {
+template <typename Op> static AttentionShape shapeOf(Op op) {
   CacheType type = op.getCache().getType();
   AttentionShape shape;
   shape.numHeads = op.getNumHeads();
@@ -191,8 +190,7 @@ LogicalResult Interpreter::runOp(Operation &op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case<scf::ForOp, arith::ConstantOp, OutputOp, TapOp, WeightOp,
             EmbeddingOp, GatherRowsOp, AttentionOp, CrossAttentionOp,
-            CacheWriteOp>(
-          [&](auto known) { return runOp(known); })
+            CacheWriteOp>([&](auto known) { return runOp(known); })
       .Case<func::ReturnOp, scf::YieldOp, YieldOp>(
           [](auto) { return success(); })
       .Case([&](arith::AddIOp add) {
@@ -218,21 +216,21 @@ LogicalResult Interpreter::runOp(Operation &op) {
                                norm.getEps().convertToDouble()));
       })
       .Case([&](RotaryAnglesOp angles) {
-        return setRows(angles, rotaryAngles(ids(angles.getPositions()),
-                                            angles.getFrequencies(),
-                                            angles.getFactor().convertToDouble()));
+        return setRows(angles,
+                       rotaryAngles(ids(angles.getPositions()),
+                                    angles.getFrequencies(),
+                                    angles.getFactor().convertToDouble()));
       })
       .Case([&](RotaryOp turn) {
-        return setRows(turn, rotary(rows(turn.getInput()),
-                                    rows(turn.getAngles()),
-                                    turn.getStyle() == RotaryStyle::Interleaved,
-                                    turn.getNumHeads()));
+        return setRows(turn,
+                       rotary(rows(turn.getInput()), rows(turn.getAngles()),
+                              turn.getStyle() == RotaryStyle::Interleaved,
+                              turn.getNumHeads()));
       })
       .Case([&](DistanceBiasOp bias) {
-        return setRows(bias,
-                       distanceBias(rows(bias.getTable()),
-                                    bias.getMask() == Mask::Bidirectional,
-                                    bias.getMaxDistance()));
+        return setRows(bias, distanceBias(rows(bias.getTable()),
+                                          bias.getMask() == Mask::Bidirectional,
+                                          bias.getMaxDistance()));
       })
       .Case([&](FfnOp f) {
         FfnWeights w{&rows(f.getUp()),
@@ -251,8 +249,8 @@ LogicalResult Interpreter::runOp(Operation &op) {
         return setRows(sum, add(rows(sum.getLhs()), rows(sum.getRhs())));
       })
       .Case([&](ScaleOp op) {
-        return setRows(op, scale(rows(op.getInput()),
-                                 op.getFactor().convertToDouble()));
+        return setRows(
+            op, scale(rows(op.getInput()), op.getFactor().convertToDouble()));
       })
       .Case([&](SliceColumnsOp slice) {
         return setRows(slice, sliceColumns(rows(slice.getInput()),

@@ -51,9 +51,8 @@ private:
   mlir::LogicalResult runOp(transformer::CrossAttentionOp op);
   mlir::LogicalResult runOp(transformer::CacheWriteOp op);
   /// The number of a layer that the cache has.
-  mlir::FailureOr<int64_t> layerOf(mlir::Operation *op,
-                                   transformer::CacheType type,
-                                   mlir::Value layer);
+  mlir::FailureOr<int64_t>
+  layerOf(mlir::Operation *op, transformer::CacheType type, mlir::Value layer);
 
   void set(mlir::Value value, Datum datum) { values[value] = std::move(datum); }
   mlir::LogicalResult setRows(mlir::Value value, Matrix matrix) {

@@ -282,11 +282,6 @@ struct ModelSpec {
     }
     return all;
   }
-  /// The stack that generates, or the only one.
-  Stack &mainStack() { return kind == Kind::Encoder ? *encoder : *decoder; }
-  const Stack &mainStack() const {
-    return kind == Kind::Encoder ? *encoder : *decoder;
-  }
   std::vector<Head> heads;
   std::vector<Output> outputs;
   Tokens tokens;

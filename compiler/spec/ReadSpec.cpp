@@ -127,62 +127,6 @@ void SpecReader::readDims() {
   }
 }
 
-/// Makes the stacks of the kind; a diagnostic for each one that is missing, or
-/// else for one that the kind does not have.
-void SpecReader::readKind(const std::string &kind) {
-  model.kind = kind == "encoder"   ? Kind::Encoder
-               : kind == "decoder" ? Kind::Decoder
-                                   : Kind::EncoderDecoder;
-  bool missing = false;
-  const Json *extra = nullptr;
-  for (auto [name, made] : {std::pair("encoder", &model.encoder),
-                            std::pair("decoder", &model.decoder)}) {
-    const Json *json = root.find(name);
-    if (model.kind != Kind::EncoderDecoder && kind != name) {
-      extra = json;
-      continue;
-    }
-    made->emplace().name = name;
-    if (!json) {
-      missing = true;
-      Place place = root.find("kind")->place;
-      place.path = root.place.child(name).path;
-      error(place, BadKind,
-            "expected " + inQuotes(name) + " (kind is \"" + kind +
-                "\"), got nothing");
-    }
-  }
-  if (extra && !missing) {
-    std::string name = kind == "encoder" ? "decoder" : "encoder";
-    error(extra->place, BadKind,
-          "expected no " + inQuotes(name) + " (kind is \"" + kind +
-              "\"), got " + describe(*extra));
-  }
-}
-
-void SpecReader::readShared() {
-  const Json *token = root.at({"shared", "token"});
-  if (token && token->isObject()) {
-    readTokenRows(*token);
-    model.sharedRows = sizeOf(*token, "rows").value_or(model.vocab);
-  }
-}
-
-void SpecReader::readStack(Stack &target, const Json &json) {
-  stack = &target;
-  if (const Json *embeddings = json.find("embeddings")) {
-    readEmbeddings(*embeddings);
-  }
-  readPositionBias(json.find("position_bias"));
-  if (const Json *layers = json.find("layers")) {
-    readLayers(*layers);
-  }
-  stack->finalNorm = readNorm(json.find("final_norm"));
-  checkStack(json);
-  warnWithoutFinalNorm(json);
-  stack = nullptr;
-}
-
 std::string SpecReader::stackNames() const {
   std::string names;
   for (const Stack *each : model.stacks()) {

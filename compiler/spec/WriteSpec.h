@@ -19,6 +19,18 @@ struct KeptParts {
 /// entry in weights.map. Reading it gives the same model and the same text.
 std::string writeSpec(const ModelSpec &model, const KeptParts &kept);
 
+// ---- Its parts -----------------------------------------------------------
+
+/// An object from its members, in the given order.
+Json objectOf(std::vector<std::pair<const char *, Json>> members);
+
+Json writeStack(const Stack &stack, int64_t hidden);
+
+/// A token table.
+Json writeTable(int64_t rows, int64_t hidden);
+
+const char *nameOf(Norm::Kind kind);
+
 } // namespace tfc::spec
 
 #endif // TFC_COMPILER_SPEC_WRITESPEC_H

@@ -10,13 +10,14 @@
 using namespace tfc;
 
 static TargetInfo level3() {
-  return {"x86-64-v3", TFC_FEATURE_X86_64_V2 | TFC_FEATURE_X86_64_V3};
+  return {"x86-64-v3", TFC_FEATURE_X86_64_V2 | TFC_FEATURE_X86_64_V3, "znver3"};
 }
 
 static TargetInfo level4() {
   TargetInfo info = level3();
   info.name = "x86-64-v4";
   info.features |= TFC_FEATURE_X86_64_V4;
+  info.tuning = "znver4";
   return info;
 }
 

@@ -16,6 +16,10 @@ namespace tfc {
 struct TargetInfo {
   std::string name;      // of the program, and LLVM's -mcpu: "x86-64-v3"
   uint64_t features = 0; // TFC_FEATURE_*: what the machine must have
+  /// LLVM's -mtune: whose pipeline its scheduler assumes. Its models of the
+  /// plain levels make the register allocator spill the sums of a product's
+  /// tile; these do not, on any vendor's machine.
+  std::string tuning;
 
   /// "cpu" is this machine's level; "cpu:x86-64-v3" and "cpu:x86-64-v4" are
   /// that level whatever this machine has. The error says what is expected.

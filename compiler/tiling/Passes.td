@@ -13,10 +13,20 @@ def TileAndFusePass : Pass<"tfc-tile-and-fuse", "::mlir::func::FuncOp"> {
     parallel items themselves (a product into its epilogue, a fill into whoever
     takes it). Level `parallel` makes `scf.forall`; `rows` makes `scf.for`, marked
     for `tfc-specialize-remainder`; `reduction` makes `scf.for` around the op
-    alone, marked for `tfc-vectorize`.
+    alone, over the steps of a reduction, marked for `tfc-vectorize`, or over
+    the columns of a map.
+
+    ```mlir
+    // reduction = [0, 64] on a sum over 768 columns
+    %sums = scf.for %k = %c0 to %c768 step %c64 iter_args(%s = %zeros) -> tensor<1x64xf32> { %s + columns %k to %k + 64 }
+    %sum = linalg.reduce of %sums over its columns
+    ```
 
     Afterwards the strategy has that level no more, and is gone after the last.
-    Rounding does not change.
+    Sums are added in the old order where the step of their reduction is 1. With
+    a longer one each place of the step has a partial sum, and these are added
+    up at the end, so rounding differs from that of the op; it depends on the
+    width and the step alone.
   }];
   let options = [Option<"level", "level", "std::string", "\"parallel\"",
                         "parallel, rows or reduction">];

@@ -11,9 +11,9 @@ Strategy tfc::chooseStrategy(llvm::StringRef program) {
   if (program == "x86-64-v4") {
     // 8 x 48: 24 accumulators, 3 vectors of weights and a broadcast in 32
     // registers; each of the 3 loads serves 8 multiplications.
-    return {16, 48, 8, 64, 4, 8, 64, 2};
+    return {16, 48, 8, 64, 4, 8, 64, 2, 768 << 10};
   }
   // 6 x 16 in 16 registers of 8 floats: 12 accumulators, 2 vectors, 1
   // broadcast.
-  return {8, 16, 6, 60, 4, 8, 192, 2};
+  return {8, 16, 6, 60, 4, 8, 192, 2, 256 << 10};
 }

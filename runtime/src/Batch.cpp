@@ -21,13 +21,16 @@ void Batch::clear() {
 }
 
 int32_t Batch::add(int64_t count, int64_t past, int64_t keys,
-                   const int32_t *blocks) {
+                   const int32_t *blocks, int64_t crossCount,
+                   const int32_t *crossBlocks) {
   tfc_sequence_v0 sequence{};
   sequence.first = static_cast<int32_t>(tokens);
   sequence.count = static_cast<int32_t>(count);
   sequence.past = static_cast<int32_t>(past);
   sequence.keys = static_cast<int32_t>(keys);
+  sequence.cross_count = static_cast<int32_t>(crossCount);
   sequence.blocks = blocks;
+  sequence.cross_blocks = crossBlocks;
   sequences.push_back(sequence);
   tokens += count;
   return sequence.first;
@@ -42,7 +45,7 @@ void Batch::finish() {
       int64_t keys = isCausal
                          ? std::min<int64_t>(seq.keys, seq.past + first + count)
                          : seq.keys;
-      work.push_back({count * keys,
+      work.push_back({count * (keys + seq.cross_count),
                       {static_cast<int32_t>(s), static_cast<int32_t>(first)}});
     }
   }

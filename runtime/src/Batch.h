@@ -22,9 +22,11 @@ public:
 
   /// Adds a sequence of `count` new tokens after `past` earlier ones, of which
   /// `keys` are to be seen (tfc_sequence_v0). `blocks` must stay where it is
-  /// until the step is done. Returns the row of the first token. The caller
-  /// appends `count` values to every port's `inputs`.
-  int32_t add(int64_t count, int64_t past, int64_t keys, const int32_t *blocks);
+  /// until the step is done, and so must `crossBlocks`, which hold `crossCount`
+  /// positions. Returns the row of the first token. The caller appends `count`
+  /// values to every port's `inputs`.
+  int32_t add(int64_t count, int64_t past, int64_t keys, const int32_t *blocks,
+              int64_t crossCount = 0, const int32_t *crossBlocks = nullptr);
 
   /// Makes the work items, once all sequences are there.
   void finish();

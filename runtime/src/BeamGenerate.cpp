@@ -7,8 +7,8 @@
 namespace tfc::rt {
 
 BeamGeneration::BeamGeneration(const Model &model, const tfc_entry_v0 &entry)
-    : model(model), entry(entry), runner(model, entry), ids(tokenPort(entry)),
-      wanted(entry.n_outputs, 0), scores(model.host()) {
+    : model(model), entry(entry), engine(model), runner(*engine.step),
+      ids(tokenPort(entry)), wanted(entry.n_outputs, 0), scores(model.host()) {
   wanted[model.logitsPort()] = 1;
 }
 
@@ -19,7 +19,7 @@ BeamGeneration::create(const Model &model, uint64_t maxCacheBytes) {
     return cannotGenerate(model);
   }
   std::unique_ptr<BeamGeneration> made(new BeamGeneration(model, *entry));
-  Status status = made->runner.openCache(maxCacheBytes);
+  Status status = made->engine.open(maxCacheBytes);
   if (!status) {
     return std::move(status.error());
   }
@@ -42,7 +42,10 @@ bool BeamGeneration::isDone() const {
 }
 
 Status BeamGeneration::step() {
-  Status status = growCache();
+  Status status = encodeSources();
+  if (status) {
+    status = growCache();
+  }
   if (status) {
     fillBatch();
     status = runner.run(wanted);
@@ -57,6 +60,18 @@ Status BeamGeneration::step() {
     }
   }
   return status;
+}
+
+Status BeamGeneration::encodeSources() {
+  if (!model.encoder() || groups.front().prompt.source->count != 0) {
+    return {};
+  }
+  // All prompts are there before the first step.
+  std::vector<Source *> sources;
+  for (const Group &group : groups) {
+    sources.push_back(group.prompt.source.get());
+  }
+  return engine.encodeSources(sources);
 }
 
 Status BeamGeneration::growCache() {
@@ -121,8 +136,9 @@ void BeamGeneration::addPrompt(Group &group) {
   const Prompt &prompt = group.prompt;
   int64_t count = static_cast<int64_t>(prompt.values[ids].size());
   const int32_t *blocks = group.blocks[0].data();
-  int32_t last =
-      batch.add(count, 0, count, blocks) + static_cast<int32_t>(count) - 1;
+  int32_t last = batch.add(count, 0, count, blocks, group.crossCount(),
+                           group.crossBlocks()) +
+                 static_cast<int32_t>(count) - 1;
   bool hasSpectator = !prompt.spectator.empty();
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {
     const std::vector<int32_t> &values = prompt.values[p];
@@ -132,7 +148,8 @@ void BeamGeneration::addPrompt(Group &group) {
     }
   }
   if (hasSpectator) {
-    last = batch.add(1, count, count, blocks);
+    last = batch.add(1, count, count, blocks, group.crossCount(),
+                     group.crossBlocks());
   }
   batch.rows.push_back(last);
 }
@@ -141,8 +158,9 @@ void BeamGeneration::addBeams(const BeamSearch &search, Group &group) {
   Batch &batch = runner.batch;
   const Prompt &prompt = group.prompt;
   for (size_t beam = 0; beam < group.blocks.size(); ++beam) {
-    batch.rows.push_back(
-        batch.add(1, group.past, group.past + 1, group.blocks[beam].data()));
+    batch.rows.push_back(batch.add(1, group.past, group.past + 1,
+                                   group.blocks[beam].data(),
+                                   group.crossCount(), group.crossBlocks()));
     for (uint32_t p = 0; p < entry.n_inputs; ++p) {
       bool isPosition = entry.inputs[p].fill == TFC_FILL_POSITION;
       int64_t value = p == ids     ? search.tokens()[beam]
@@ -200,6 +218,9 @@ Status BeamGeneration::advance(BeamSearch &search, Group &group) {
   std::swap(group.blocks, group.nextBlocks);
   for (BlockTable &table : group.nextBlocks) {
     runner.cache.release(table);
+  }
+  if (search.isDone() && prompt.source) {
+    engine.cross.release(prompt.source->blocks);
   }
   return {};
 }

@@ -30,6 +30,8 @@ public:
   /// By prompt, in order of addition.
   const std::vector<BeamSearch> &searches() const { return all; }
   const BlockCache &cache() const { return runner.cache; }
+  /// Of an encoder-decoder: the blocks of the sources.
+  const BlockCache &crossCache() const { return engine.cross; }
 
 private:
   /// A prompt's beams: all of them have the same positions.
@@ -39,9 +41,17 @@ private:
     int64_t past = 0;
     int64_t firstRow = 0; // of the step
     bool isStarted = false;
+
+    int64_t crossCount() const {
+      return prompt.source ? prompt.source->count : 0;
+    }
+    const int32_t *crossBlocks() const {
+      return prompt.source ? prompt.source->blocks.data() : nullptr;
+    }
   };
 
   BeamGeneration(const Model &model, const tfc_entry_v0 &entry);
+  Status encodeSources();
   Status growCache();
   void fillBatch();
   void addPrompt(Group &group);
@@ -51,8 +61,9 @@ private:
 
   const Model &model;
   const tfc_entry_v0 &entry;
-  Runner runner;
-  int64_t ids; // the port of token ids
+  Engine engine;
+  Runner &runner; // of the decoder
+  int64_t ids;    // the port of token ids
   std::vector<uint8_t> wanted;
   std::vector<BeamSearch> all;
   std::vector<Group> groups;

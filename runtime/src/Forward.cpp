@@ -1,10 +1,9 @@
-// Packs the tokens of a padded batch, runs them, and puts the results back into
-// their columns.
+// One forward pass: of an encoder-decoder both entries, one after the other.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Forward.h"
 
-#include "runtime/src/Inputs.h"
-#include "runtime/src/Runner.h"
+#include "runtime/src/Engine.h"
+#include "runtime/src/EntryPass.h"
 
 #include <algorithm>
 
@@ -12,214 +11,108 @@ namespace tfc::rt {
 
 namespace {
 
-class Forward {
-public:
-  Forward(const Model &model, Runner &runner, const InputBatch &inputs)
-      : model(model), entry(model.forwardEntry()), runner(runner),
-        inputs(inputs), tables(inputs.batch) {}
+/// Which outputs of the two entries are wanted; empty for an entry that the
+/// model has not.
+struct Wanted {
+  std::vector<uint8_t> encode, step;
 
-  Status chooseOutputs(const std::vector<std::string> &names) {
-    wanted.assign(entry.n_outputs, names.empty());
-    for (const std::string &name : names) {
-      uint32_t p = 0;
-      while (p < entry.n_outputs && name != entry.outputs[p].name) {
-        ++p;
-      }
-      if (p == entry.n_outputs) {
-        return makeError(Code::InvalidArgument, "output ", quoteName(name),
-                         ": expected an output of the model, got another ",
-                         "name");
-      }
-      wanted[p] = true;
-    }
-    for (uint32_t p = 0; p < entry.n_outputs; ++p) {
-      if (wanted[p] && entry.outputs[p].rows == TFC_ROWS_WANTED) {
-        take = entry.outputs[p].take;
-      }
-    }
-    return takes(TFC_TAKE_LAST_NONPAD) ? checkPad() : Status();
+  bool hasStep() const {
+    return std::find(step.begin(), step.end(), 1) != step.end();
   }
-
-  Status run() {
-    runner.batch.clear();
-    runner.cache.clear();
-    for (int64_t row = 0; row < inputs.batch; ++row) {
-      Status status = addRow(row);
-      if (!status) {
-        return status;
-      }
-    }
-    return runner.run(wanted);
-  }
-
-  std::vector<OutputTensor> collect() const {
-    std::vector<OutputTensor> results;
-    for (uint32_t p = 0; p < entry.n_outputs; ++p) {
-      if (wanted[p]) {
-        results.push_back(collectPort(p));
-      }
-    }
-    return results;
-  }
-
-private:
-  Status checkPad() const {
-    if (model.table().pad >= 0 || inputs.batch == 1) {
-      return {};
-    }
-    return makeError(Code::InvalidArgument, "expected a batch of 1 (the model ",
-                     "has no pad token), got ", inputs.batch);
-  }
-
-  bool takes(uint32_t what) const { return take && *take == what; }
-
-  /// The one column whose row the outputs take, or -1.
-  int64_t takenColumn(int64_t row) const {
-    if (takes(TFC_TAKE_FIRST)) {
-      return 0;
-    }
-    int64_t ids = tokenPort(entry), pad = model.table().pad;
-    if (!takes(TFC_TAKE_LAST_NONPAD)) {
-      return -1;
-    }
-    if (pad < 0 || ids < 0) {
-      return inputs.length - 1;
-    }
-    // By ids, not by mask: an all-pad row gives its first column.
-    int64_t column = inputs.length - 1;
-    while (column > 0 &&
-           inputs.values[ids][row * inputs.length + column] == pad) {
-      --column;
-    }
-    return column;
-  }
-
-  void addToken(int64_t row, int64_t column) {
-    for (uint32_t p = 0; p < entry.n_inputs; ++p) {
-      runner.batch.inputs[p].push_back(
-          inputs.value(entry.inputs[p], p, row, column, column));
-    }
-  }
-
-  Status addRow(int64_t row) {
-    int64_t count = 0, visible = 0, taken = takenColumn(row);
-    for (int64_t column = 0; column < inputs.length; ++column) {
-      if (inputs.exists(row, column)) {
-        ++count;
-        visible += column < taken || !model.isCausal(entry);
-      }
-    }
-    bool hasSpectator = taken >= 0 && !inputs.exists(row, taken);
-    Status status = runner.cache.grow(tables[row], count + hasSpectator);
-    if (!status) {
-      return status;
-    }
-    const int32_t *blocks = tables[row].data();
-    int32_t first = runner.batch.add(count, 0, count, blocks);
-    int32_t next = first;
-    for (int64_t column = 0; column < inputs.length; ++column) {
-      if (inputs.exists(row, column)) {
-        addToken(row, column);
-        if (takes(TFC_TAKE_ALL) || taken == column) {
-          runner.batch.rows.push_back(next);
-        }
-        ++next;
-      }
-    }
-    return hasSpectator ? addSpectator(row, taken, count, visible) : Status();
-  }
-
-  /// A masked token whose row is wanted: it sees and is not seen.
-  Status addSpectator(int64_t row, int64_t column, int64_t past,
-                      int64_t visible) {
-    if (visible == 0) {
-      return makeError(Code::InvalidArgument, "input \"attention_mask\": ",
-                       "expected a token before column ", column, " of row ",
-                       row, " (an output is taken there), got none");
-    }
-    const int32_t *blocks = tables[row].data();
-    runner.batch.rows.push_back(runner.batch.add(1, past, visible, blocks));
-    addToken(row, column);
-    return {};
-  }
-
-  OutputTensor collectPort(uint32_t p) const {
-    const tfc_port_v0 &port = entry.outputs[p];
-    bool isPerToken = port.rows == TFC_ROWS_TOKENS || takes(TFC_TAKE_ALL);
-    int64_t width = port.width;
-    OutputTensor out;
-    out.name = port.name;
-    out.shape = {inputs.batch};
-    if (isPerToken) {
-      out.shape.push_back(inputs.length);
-    }
-    if (!(port.flags & TFC_PORT_SQUEEZED)) {
-      out.shape.push_back(width);
-    }
-    const float *from = runner.output(p);
-    int64_t numRows = inputs.batch * (isPerToken ? inputs.length : 1);
-    out.floats.assign(static_cast<size_t>(numRows * width), 0);
-    if (!isPerToken) {
-      std::copy(from, from + numRows * width, out.floats.begin());
-      return out;
-    }
-    bool skipSpectators = port.rows == TFC_ROWS_TOKENS;
-    for (int64_t row = 0; row < inputs.batch; ++row) {
-      for (int64_t column = 0; column < inputs.length; ++column) {
-        if (inputs.exists(row, column)) {
-          std::copy(from, from + width,
-                    out.floats.begin() +
-                        (row * inputs.length + column) * width);
-          from += width;
-        }
-      }
-      int64_t taken = takenColumn(row);
-      if (skipSpectators && taken >= 0 && !inputs.exists(row, taken)) {
-        from += width;
-      }
-    }
-    return out;
-  }
-
-  const Model &model;
-  const tfc_entry_v0 &entry;
-  Runner &runner;
-  const InputBatch &inputs;
-  std::vector<BlockTable> tables; // by row
-  std::vector<uint8_t> wanted;    // by output port
-  std::optional<uint32_t> take;   // of the wanted rows, if there are any
 };
+
+/// Whether the entry has an output of this name, which is marked then.
+bool mark(const tfc_entry_v0 *entry, const std::string &name,
+          std::vector<uint8_t> &wanted) {
+  for (uint32_t p = 0; entry && p < entry->n_outputs; ++p) {
+    if (name == entry->outputs[p].name) {
+      wanted[p] = 1;
+      return true;
+    }
+  }
+  return false;
+}
+
+Result<Wanted> chooseOutputs(const Model &model,
+                             const std::vector<std::string> &names) {
+  const tfc_entry_v0 *encode = model.encoder(), *step = model.decoder();
+  Wanted wanted;
+  wanted.encode.assign(encode ? encode->n_outputs : 0, names.empty());
+  wanted.step.assign(step ? step->n_outputs : 0, names.empty());
+  for (const std::string &name : names) {
+    if (!mark(step, name, wanted.step) && !mark(encode, name, wanted.encode)) {
+      return makeError(Code::InvalidArgument, "output ", quoteName(name),
+                       ": expected an output of the model, got another ",
+                       "name");
+    }
+  }
+  return wanted;
+}
+
+/// Makes the decoder's inputs where they are wanted and not given, and checks
+/// the rows of both entries.
+Status complete(const Model &model, bool needsStep, ModelInputs &inputs) {
+  if (needsStep && inputs.decoder.batch == 0) {
+    Result<InputBatch> made = shiftInputs(model, inputs.encoder);
+    if (!made) {
+      return std::move(made.error());
+    }
+    inputs.decoder = std::move(*made);
+  }
+  Faults faults;
+  if (model.encoder()) {
+    faults.add(checkRows(*model.encoder(), inputs.encoder));
+  }
+  if (model.decoder()) {
+    faults.add(checkRows(*model.decoder(), inputs.decoder));
+  }
+  return faults.take();
+}
 
 } // namespace
 
 Result<std::vector<OutputTensor>>
 runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
-           const std::vector<std::string> &wanted) {
-  Result<InputBatch> batch = readInputs(
-      model.forwardEntry(), model.table().max_positions, inputs, numInputs);
-  if (!batch) {
-    return std::move(batch.error());
+           const std::vector<std::string> &names) {
+  Result<ModelInputs> given = readInputs(model, inputs, numInputs);
+  if (!given) {
+    return std::move(given.error());
   }
-  Status status = checkRows(*batch);
+  Result<Wanted> wanted = chooseOutputs(model, names);
+  if (!wanted) {
+    return std::move(wanted.error());
+  }
+  Status status = complete(model, wanted->hasStep(), *given);
   if (!status) {
     return std::move(status.error());
   }
-  std::unique_ptr<Runner> runner = model.borrowRunner();
-  if (!runner->cache.base() && runner->entry().self.layers != 0) {
-    status = runner->openCache(0);
+  auto engine = model.borrowEngine();
+  if (!engine) {
+    return std::move(engine.error());
   }
-  Forward forward(model, *runner, *batch);
-  if (status) {
-    status = forward.chooseOutputs(wanted);
+  size_t numRows = static_cast<size_t>(given->encoder.batch);
+  CrossRows rows{(*engine)->cross, std::vector<BlockTable>(numRows),
+                 std::vector<int64_t>(numRows)};
+  CrossRows *cross = model.isEncoderDecoder() ? &rows : nullptr;
+  std::optional<EntryPass> encode, step;
+  if (model.encoder()) {
+    encode.emplace(model, *(*engine)->encode, given->encoder, wanted->encode);
+    status = encode->run(*given, cross);
   }
-  if (status) {
-    status = forward.run();
+  if (status && wanted->hasStep()) {
+    step.emplace(model, *(*engine)->step, given->decoder, wanted->step);
+    status = step->run(*given, cross);
   }
   if (!status) {
     return std::move(status.error());
   }
-  std::vector<OutputTensor> results = forward.collect();
-  model.giveBack(std::move(runner));
+  std::vector<OutputTensor> results;
+  for (const std::optional<EntryPass> *pass : {&step, &encode}) {
+    if (*pass) {
+      (*pass)->collect(results);
+    }
+  }
+  model.giveBack(std::move(*engine));
   return results;
 }
 

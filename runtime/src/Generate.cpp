@@ -30,14 +30,23 @@ public:
     if (!status) {
       return status;
     }
-    Result<InputBatch> read =
-        readInputs(entry, model.table().max_positions, inputs, numInputs);
+    Result<ModelInputs> read = readInputs(model, inputs, numInputs);
     if (!read) {
       return std::move(read.error());
     }
-    batch = std::move(*read);
-    guessMask();
-    return checkRows(batch);
+    guessMask(model.encoder() ? read->encoder : read->decoder);
+    if (model.encoder()) {
+      status = startDecoder(model, *read);
+    }
+    batch = std::move(read->decoder);
+    source = std::move(read->encoder);
+    Faults faults;
+    faults.add(std::move(status));
+    if (model.encoder()) {
+      faults.add(checkRows(*model.encoder(), source));
+    }
+    faults.add(checkRows(entry, batch));
+    return faults.take();
   }
 
   bool hasBeams() const { return decoding.num_beams > 1; }
@@ -45,12 +54,15 @@ public:
   /// A sequence a row: each prompt as often as sequences are returned for it.
   Status addPrompts(Session &session) {
     for (int64_t row = 0; row < batch.batch; ++row) {
+      std::shared_ptr<Source> shared;
       for (uint32_t i = 0; i < decoding.num_return_sequences; ++i) {
         Result<Prompt> prompt = readPrompt(row);
         if (!prompt) {
           return std::move(prompt.error());
         }
         prompt->choice.returnIndex = i;
+        shared = shared ? shared : prompt->source;
+        prompt->source = shared;
         // Ids count from 1 in a new session.
         session.add(std::move(*prompt));
       }
@@ -151,6 +163,9 @@ private:
       return prompt;
     }
     prompt->eos = eos;
+    if (model.encoder()) {
+      prompt->source = sourceOfRow(model, source, row);
+    }
     Choice &choice = prompt->choice;
     choice.rules =
         makeScoreRules(decoding, eos, batch.length, options.maxNewTokens);
@@ -193,17 +208,18 @@ private:
     }
   }
 
-  /// Without a mask, generate takes pad tokens for padding, unless they could
-  /// be end tokens.
-  void guessMask() {
+  /// Without a mask, generate takes pad tokens of input_ids for padding, unless
+  /// they could be end tokens.
+  void guessMask(InputBatch &given) const {
     bool padEnds = std::find(eos.begin(), eos.end(), pad) != eos.end();
-    if (!batch.mask.empty() || pad < 0 || padEnds) {
+    if (!given.mask.empty() || pad < 0 || padEnds) {
       return;
     }
-    const std::vector<int32_t> &tokens = batch.values[tokenPort(entry)];
-    batch.mask.resize(tokens.size());
+    const std::vector<int32_t> &tokens =
+        given.values[tokenPort(model.forwardEntry())];
+    given.mask.resize(tokens.size());
     for (size_t i = 0; i < tokens.size(); ++i) {
-      batch.mask[i] = tokens[i] != pad;
+      given.mask[i] = tokens[i] != pad;
     }
   }
 
@@ -213,7 +229,7 @@ private:
   tfc_decoding_options decoding;
   std::vector<int64_t> eos;
   int64_t pad;
-  InputBatch batch;
+  InputBatch batch, source; // of the decoder; of an encoder, if there is one
   std::vector<std::vector<int64_t>> generated; // by row
 };
 

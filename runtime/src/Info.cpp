@@ -8,12 +8,21 @@ namespace tfc::rt {
 
 PortTables::PortTables(const Model &model)
     : decoding(defaultDecoding(model.table())) {
-  const tfc_entry_v0 &entry = model.forwardEntry();
-  for (uint32_t i = 0; i < entry.n_inputs; ++i) {
-    const tfc_port_v0 &port = entry.inputs[i];
-    inputs.push_back(
-        {port.name, 2, port.fill == TFC_FILL_REQUIRED, 1, port.limit});
+  for (const tfc_entry_v0 *entry : {model.encoder(), model.decoder()}) {
+    for (uint32_t i = 0; entry && i < entry->n_inputs; ++i) {
+      const tfc_port_v0 &port = entry->inputs[i];
+      inputs.push_back(
+          {port.name, 2, port.fill == TFC_FILL_REQUIRED, 1, port.limit});
+    }
   }
+  for (const tfc_entry_v0 *entry : {model.decoder(), model.encoder()}) {
+    if (entry) {
+      addOutputs(*entry);
+    }
+  }
+}
+
+void PortTables::addOutputs(const tfc_entry_v0 &entry) {
   for (uint32_t i = 0; i < entry.n_outputs; ++i) {
     const tfc_port_v0 &port = entry.outputs[i];
     bool isPerToken = port.rows == TFC_ROWS_TOKENS || port.take == TFC_TAKE_ALL;
@@ -29,9 +38,14 @@ static const char *kindName(uint32_t kind) {
                                     : "encoder-decoder";
 }
 
+static uint64_t bytesPerToken(const tfc_cache_desc_v0 &cache) {
+  return cache.layers == 0 ? 0
+                           : (cache.block_bytes + cache.block_tokens - 1) /
+                                 cache.block_tokens;
+}
+
 tfc_model_info describe(const Model &model, const PortTables &ports) {
   const tfc_module_v0 &table = model.table();
-  const tfc_cache_desc_v0 &cache = model.forwardEntry().self;
   tfc_model_info info{};
   info.name = table.header.name;
   info.kind = kindName(table.kind);
@@ -52,9 +66,12 @@ tfc_model_info describe(const Model &model, const PortTables &ports) {
   info.decoding = &ports.decoding;
   info.threads = model.numThreads();
   info.weight_bytes = model.weightBytes();
-  if (cache.layers != 0) {
-    info.cache_bytes_per_token =
-        (cache.block_bytes + cache.block_tokens - 1) / cache.block_tokens;
+  // Of an encoder-decoder, the decoder's: the encoder's is scratch.
+  const tfc_entry_v0 *step = model.decoder();
+  info.cache_bytes_per_token =
+      bytesPerToken(step ? step->self : model.encoder()->self);
+  if (model.isEncoderDecoder()) {
+    info.cross_bytes_per_token = bytesPerToken(step->cross);
   }
   return info;
 }

@@ -12,6 +12,9 @@ struct PortTables {
   explicit PortTables(const Model &model);
   std::vector<tfc_port_info> inputs, outputs;
   tfc_decoding_options decoding;
+
+private:
+  void addOutputs(const tfc_entry_v0 &entry);
 };
 
 /// Everything but struct_size.

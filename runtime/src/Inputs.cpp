@@ -4,16 +4,15 @@
 
 #include "runtime/src/Batch.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tfc::rt {
 
-static constexpr const char *maskName = "attention_mask";
-static constexpr const char *tokenName = "input_ids";
-
 int64_t tokenPort(const tfc_entry_v0 &entry) {
   for (uint32_t i = 0; i < entry.n_inputs; ++i) {
-    if (std::string_view(entry.inputs[i].name) == tokenName) {
+    std::string_view name = entry.inputs[i].name;
+    if (name == "input_ids" || name == "decoder_input_ids") {
       return i;
     }
   }
@@ -30,34 +29,78 @@ int32_t InputBatch::value(const tfc_port_v0 &port, uint32_t index, int64_t row,
                                         : 0;
 }
 
+int64_t lengthLimit(const tfc_entry_v0 &entry, int64_t maxPositions,
+                    const InputBatch &batch) {
+  int64_t limit = maxPositions;
+  for (uint32_t p = 0; p < entry.n_inputs; ++p) {
+    const tfc_port_v0 &port = entry.inputs[p];
+    if (port.fill == TFC_FILL_POSITION && batch.values[p].empty() &&
+        (limit == 0 || port.limit < limit)) {
+      limit = port.limit;
+    }
+  }
+  return limit;
+}
+
 namespace {
 
 class InputReader {
 public:
-  InputReader(const tfc_entry_v0 &entry, int64_t maxPositions)
+  InputReader(const tfc_entry_v0 &entry, int64_t maxPositions,
+              const char *maskName, Faults &faults)
       : entry(entry), maxPositions(maxPositions),
-        seen(entry.n_inputs + 1, false) {
+        seen(entry.n_inputs + 1, false), faults(faults) {
     batch.values.resize(entry.n_inputs);
+    batch.maskName = maskName;
   }
 
-  Result<InputBatch> read(const tfc_tensor *inputs, uint32_t numInputs) {
-    for (uint32_t i = 0; i < numInputs; ++i) {
-      check(inputs[i]);
+  /// Whether the tensor is an input of the entry.
+  bool read(const tfc_tensor &tensor) {
+    int64_t port = find(tensor.name);
+    if (port < 0) {
+      return false;
     }
+    std::string where = concat("input ", quoteName(tensor.name), ": ");
+    if (seen[port]) {
+      faults.add(invalid(where, "expected once, got twice"));
+      return true;
+    }
+    seen[port] = true;
+    if (checkShape(tensor, where)) {
+      checkValues(tensor, static_cast<uint32_t>(port), where);
+    }
+    return true;
+  }
+
+  /// Once all tensors have been read. `rows`: of another entry's inputs, 0 when
+  /// there are none.
+  InputBatch finish(int64_t rows) {
     for (uint32_t i = 0; i < entry.n_inputs; ++i) {
-      if (entry.inputs[i].fill == TFC_FILL_REQUIRED && !seen[i]) {
+      uint32_t fill = entry.inputs[i].fill;
+      if ((fill == TFC_FILL_REQUIRED || fill == TFC_FILL_SHIFTED) && !seen[i]) {
         faults.add(invalid("input ", quoteName(entry.inputs[i].name),
                            ": expected a tensor", ", got none"));
       }
     }
-    if (!faults.any()) {
-      checkLength();
+    if (rows != 0 && batch.batch != 0 && batch.batch != rows) {
+      faults.add(invalid("input ", quoteName(shapeOwner), ": expected ", rows,
+                         " rows (those of input_ids), got ", batch.batch));
     }
-    Status status = faults.take();
-    if (!status) {
-      return std::move(status.error());
-    }
+    checkLength();
     return std::move(batch);
+  }
+
+  bool hasAny() const {
+    return std::find(seen.begin(), seen.end(), true) != seen.end();
+  }
+  int64_t numRows() const { return batch.batch; }
+
+  std::string knownNames() const {
+    std::string names;
+    for (uint32_t i = 0; i < entry.n_inputs; ++i) {
+      names += concat(entry.inputs[i].name, ", ");
+    }
+    return names + batch.maskName;
   }
 
 private:
@@ -72,35 +115,7 @@ private:
         return i;
       }
     }
-    return name == maskName ? int64_t(entry.n_inputs) : -1;
-  }
-
-  std::string knownNames() const {
-    std::string names;
-    for (uint32_t i = 0; i < entry.n_inputs; ++i) {
-      names += concat(entry.inputs[i].name, ", ");
-    }
-    return names + maskName;
-  }
-
-  void check(const tfc_tensor &tensor) {
-    if (!tensor.name || !tensor.data) {
-      faults.add(invalid("expected inputs with a name and data, got null"));
-      return;
-    }
-    int64_t port = find(tensor.name);
-    std::string where = concat("input ", quoteName(tensor.name), ": ");
-    if (port < 0) {
-      faults.add(invalid(where, "expected one of ", knownNames(),
-                         ", got another name"));
-    } else if (seen[port]) {
-      faults.add(invalid(where, "expected once, got twice"));
-    } else {
-      seen[port] = true;
-      if (checkShape(tensor, where)) {
-        checkValues(tensor, static_cast<uint32_t>(port), where);
-      }
-    }
+    return name == batch.maskName ? int64_t(entry.n_inputs) : -1;
   }
 
   bool checkShape(const tfc_tensor &tensor, const std::string &where) {
@@ -169,15 +184,9 @@ private:
   }
 
   void checkLength() {
-    int64_t limit = maxPositions;
-    for (uint32_t i = 0; i < entry.n_inputs; ++i) {
-      const tfc_port_v0 &port = entry.inputs[i];
-      if (port.fill == TFC_FILL_POSITION && !seen[i] &&
-          (limit == 0 || port.limit < limit)) {
-        limit = port.limit;
-      }
-    }
-    if (limit != 0 && batch.length > limit) {
+    int64_t limit = lengthLimit(entry, maxPositions, batch);
+    // Other faults may be why the length is wrong.
+    if (!faults.any() && limit != 0 && batch.length > limit) {
       faults.add(invalid("input ", quoteName(shapeOwner),
                          ": expected a length of at most ", limit,
                          " (the model's positions), got ", batch.length));
@@ -189,31 +198,77 @@ private:
   std::vector<bool> seen;
   std::string shapeOwner;
   InputBatch batch;
-  Faults faults;
+  Faults &faults;
 };
 
 } // namespace
 
-Result<InputBatch> readInputs(const tfc_entry_v0 &entry, int64_t maxPositions,
-                              const tfc_tensor *inputs, uint32_t numInputs) {
+Result<ModelInputs> readInputs(const Model &model, const tfc_tensor *inputs,
+                               uint32_t numInputs) {
   if (numInputs && !inputs) {
     return makeError(Code::InvalidArgument, "expected inputs, got null");
   }
-  return InputReader(entry, maxPositions).read(inputs, numInputs);
+  Faults faults;
+  int64_t positions = model.table().max_positions;
+  bool isPair = model.isEncoderDecoder();
+  InputReader first(model.forwardEntry(), positions, "attention_mask", faults);
+  std::optional<InputReader> second;
+  if (isPair) {
+    second.emplace(*model.decoder(), positions, decoderMaskName, faults);
+  }
+  for (uint32_t i = 0; i < numInputs; ++i) {
+    if (!inputs[i].name || !inputs[i].data) {
+      faults.add(makeError(Code::InvalidArgument, "expected inputs with a ",
+                           "name and data, got null"));
+    } else if (!first.read(inputs[i]) && !(second && second->read(inputs[i]))) {
+      faults.add(makeError(
+          Code::InvalidArgument, "input ", quoteName(inputs[i].name),
+          ": expected one of ", first.knownNames(),
+          second ? ", " + second->knownNames() : "", ", got another name"));
+    }
+  }
+  ModelInputs read;
+  int64_t rows = first.numRows();
+  bool hasSecond = second && second->hasAny();
+  (model.encoder() ? read.encoder : read.decoder) = first.finish(0);
+  if (hasSecond) {
+    read.decoder = second->finish(rows);
+  }
+  Status status = faults.take();
+  if (!status) {
+    return std::move(status.error());
+  }
+  return read;
 }
 
-Status checkRows(const InputBatch &batch) {
+static Status checkRow(const tfc_entry_v0 &entry, const InputBatch &batch,
+                       int64_t row) {
+  int64_t first = 0, last = batch.length - 1;
+  while (first <= last && !batch.exists(row, first)) {
+    ++first;
+  }
+  while (last >= first && !batch.exists(row, last)) {
+    --last;
+  }
+  std::string where = concat("input ", quoteName(batch.maskName), ": ");
+  if (last < first) {
+    return makeError(Code::InvalidArgument, where, "expected a token in every ",
+                     "row, got none in row ", row);
+  }
+  for (int64_t column = first; column <= last; ++column) {
+    if (entry.flags & TFC_ENTRY_DISTANCES && !batch.exists(row, column)) {
+      return makeError(Code::InvalidArgument, where, "expected no masked ",
+                       "token between others (the model counts distances), ",
+                       "got one at [", row, ", ", column, "]");
+    }
+  }
+  return {};
+}
+
+Status checkRows(const tfc_entry_v0 &entry, const InputBatch &batch) {
   Faults faults;
-  for (int64_t row = 0; row < batch.batch; ++row) {
-    bool any = false;
-    for (int64_t column = 0; column < batch.length && !any; ++column) {
-      any = batch.exists(row, column);
-    }
-    if (!any) {
-      faults.add(makeError(Code::InvalidArgument, "input \"", maskName,
-                           "\": expected a token in every row, got none in ",
-                           "row ", row));
-    }
+  for (int64_t row = 0; !batch.mask.empty() && row < batch.batch; ++row) {
+    faults.add(checkRow(entry, batch, row));
   }
   return faults.take();
 }

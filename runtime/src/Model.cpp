@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Model.h"
 
-#include "runtime/src/Runner.h"
+#include "runtime/src/Engine.h"
 #include "runtime/src/ThreadPool.h"
 #include "runtime/src/Weights.h"
 
 namespace tfc::rt {
 
 // Warm buffers are as large as the largest batch they have seen.
-static constexpr size_t maxIdleRunners = 2;
+static constexpr size_t maxIdleEngines = 2;
 
 Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
   if (options.threads > maxThreads) {
@@ -73,9 +73,8 @@ Status Model::chooseEntries() {
   for (uint32_t i = 0; i < chosen->n_entries; ++i) {
     const tfc_entry_v0 &entry = chosen->entries[i];
     std::string name = entry.name;
-    if (name == "encode" || (name == "step" && !forward)) {
-      forward = &entry;
-    }
+    encode = name == "encode" ? &entry : encode;
+    step = name == "step" ? &entry : step;
     for (uint32_t p = 0; name == "step" && p < entry.n_outputs; ++p) {
       const tfc_port_v0 &port = entry.outputs[p];
       if (std::string(port.name) == "logits" && port.rows == TFC_ROWS_WANTED &&
@@ -85,7 +84,7 @@ Status Model::chooseEntries() {
       }
     }
   }
-  if (!forward) {
+  if (!encode && !step) {
     return makeError(Code::Incompatible, module->path(),
                      ": malformed library: expected an entry \"encode\" or ",
                      "\"step\", got none");
@@ -97,22 +96,28 @@ bool Model::isCausal(const tfc_entry_v0 &entry) const {
   return std::string_view(entry.name) == "step";
 }
 
-std::unique_ptr<Runner> Model::borrowRunner() const {
+Result<std::unique_ptr<Engine>> Model::borrowEngine() const {
   {
     std::lock_guard<std::mutex> lock(mutex);
-    if (!idleRunners.empty()) {
-      std::unique_ptr<Runner> runner = std::move(idleRunners.back());
-      idleRunners.pop_back();
-      return runner;
+    if (!idleEngines.empty()) {
+      std::unique_ptr<Engine> engine = std::move(idleEngines.back());
+      idleEngines.pop_back();
+      return engine;
     }
   }
-  return std::make_unique<Runner>(*this, *forward);
+  auto engine = std::make_unique<Engine>(*this);
+  Status status = engine->open(0);
+  if (!status) {
+    return std::move(status.error());
+  }
+  return engine;
 }
 
-void Model::giveBack(std::unique_ptr<Runner> runner) const {
+void Model::giveBack(std::unique_ptr<Engine> engine) const {
+  engine->clear();
   std::lock_guard<std::mutex> lock(mutex);
-  if (idleRunners.size() < maxIdleRunners) {
-    idleRunners.push_back(std::move(runner));
+  if (idleEngines.size() < maxIdleEngines) {
+    idleEngines.push_back(std::move(engine));
   }
 }
 

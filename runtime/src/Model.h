@@ -22,7 +22,7 @@ struct LoadOptions {
   bool randomWeights = false; // of no meaning, instead of both paths
 };
 
-class Runner;
+class Engine;
 
 class Model {
 public:
@@ -33,8 +33,14 @@ public:
   const tfc_module_v0 &table() const { return module->table(); }
   const tfc_program_v0 &program() const { return *chosen; }
   const std::string &path() const { return module->path(); }
-  /// The entry of a forward pass: "encode", else "step". Never null.
-  const tfc_entry_v0 &forwardEntry() const { return *forward; }
+  /// The entries "encode" and "step"; null when the model has no such one. An
+  /// encoder-decoder has both.
+  const tfc_entry_v0 *encoder() const { return encode; }
+  const tfc_entry_v0 *decoder() const { return step; }
+  bool isEncoderDecoder() const { return encode && step; }
+  /// The entry that a forward pass begins with: the encoder's, or the decoder's
+  /// when there is no encoder. Never null.
+  const tfc_entry_v0 &forwardEntry() const { return encode ? *encode : *step; }
   /// The entry that generates, and the index of its output with the logits of
   /// wanted tokens. Null when the model cannot generate.
   const tfc_entry_v0 *generateEntry() const { return generate; }
@@ -47,9 +53,10 @@ public:
   uint32_t numThreads() const { return threads; }
   const tfc_host_v0 &host() const { return hostTable; }
 
-  /// A runner of the forward entry, to be given back: its buffers are warm.
-  std::unique_ptr<Runner> borrowRunner() const;
-  void giveBack(std::unique_ptr<Runner> runner) const;
+  /// An engine with caches as large as need be, to be given back: its buffers
+  /// are warm. Errors: those of Engine::open.
+  Result<std::unique_ptr<Engine>> borrowEngine() const;
+  void giveBack(std::unique_ptr<Engine> engine) const;
 
 private:
   Model() = default;
@@ -58,14 +65,14 @@ private:
 
   std::unique_ptr<Module> module;
   const tfc_program_v0 *chosen = nullptr;
-  const tfc_entry_v0 *forward = nullptr, *generate = nullptr;
+  const tfc_entry_v0 *encode = nullptr, *step = nullptr, *generate = nullptr;
   uint32_t logits = 0, threads = 1;
   Mapping packed;
   tfc_host_v0 hostTable{};
   tfc_tap_fn tap = nullptr;
   void *tapUser = nullptr;
   mutable std::mutex mutex;
-  mutable std::vector<std::unique_ptr<Runner>> idleRunners;
+  mutable std::vector<std::unique_ptr<Engine>> idleEngines;
 };
 
 } // namespace tfc::rt

@@ -28,9 +28,24 @@ static Status checkRoom(const Model &model, const tfc_entry_v0 &entry,
   return {};
 }
 
+std::shared_ptr<Source> sourceOfRow(const Model &model, const InputBatch &batch,
+                                    int64_t row) {
+  const tfc_entry_v0 &entry = *model.encoder();
+  auto source = std::make_shared<Source>();
+  source->values.resize(entry.n_inputs);
+  for (int64_t column = 0; column < batch.length; ++column) {
+    for (uint32_t p = 0; batch.exists(row, column) && p < entry.n_inputs; ++p) {
+      source->values[p].push_back(
+          batch.value(entry.inputs[p], p, row, column, column));
+    }
+  }
+  return source;
+}
+
 Result<Prompt> promptOfRow(const Model &model, const tfc_entry_v0 &entry,
                            const InputBatch &batch, int64_t row,
                            int64_t maxNewTokens) {
+  bool countsColumns = model.encoder() != nullptr;
   Prompt prompt;
   prompt.maxNewTokens = maxNewTokens;
   prompt.values.resize(entry.n_inputs);
@@ -42,21 +57,28 @@ Result<Prompt> promptOfRow(const Model &model, const tfc_entry_v0 &entry,
   };
   for (int64_t column = 0; column < batch.length; ++column) {
     if (batch.exists(row, column)) {
-      valuesAt(column, position++, [&](uint32_t p, int32_t value) {
+      int64_t at = countsColumns ? column : position++;
+      valuesAt(column, at, [&](uint32_t p, int32_t value) {
         prompt.values[p].push_back(value);
       });
     }
   }
-  // generate gives masked tokens position 0, and counts on from the position of
-  // the last column, whatever that is.
+  // Where generate counts, it gives masked tokens position 0, and goes on from
+  // the position of the last column, whatever that is.
   bool lastExists = batch.exists(row, last);
-  int64_t lastPosition = lastExists ? position - 1 : 0;
+  int64_t lastPosition = countsColumns ? last : lastExists ? position - 1 : 0;
   valuesAt(last, lastPosition, [&](uint32_t p, int32_t value) {
     prompt.carry.push_back(value);
     if (entry.inputs[p].fill == TFC_FILL_POSITION) {
       lastPosition = value;
     }
   });
+  if (!lastExists && entry.flags & TFC_ENTRY_DISTANCES) {
+    return makeError(Code::InvalidArgument, "input ", quoteName(batch.maskName),
+                     ": expected padding on the left (the model counts ",
+                     "distances), got a masked token at [", row, ", ", last,
+                     "]");
+  }
   if (!lastExists) {
     prompt.spectator = prompt.carry;
   }

@@ -68,6 +68,7 @@ Status Runner::run(const std::vector<uint8_t> &wanted) {
   step.weights = model.weights();
   step.workspace = workspace.data();
   step.self_cache = cache.base();
+  step.cross_cache = cross ? cross->base() : nullptr;
   step.n_tokens = batch.numTokens();
   step.inputs = inputPointers.data();
   step.n_sequences = numSequences;

@@ -23,6 +23,10 @@ public:
   /// no more workers and outlive the runner.
   void setHost(const tfc_host_v0 &lent) { host = &lent; }
 
+  /// Lends the entry the blocks of cross-attention, which several runners may
+  /// share; they must outlive the runner.
+  void setCross(const BlockCache &lent) { cross = &lent; }
+
   /// The step to run; fill it, then call run.
   Batch batch;
   BlockCache cache;
@@ -41,6 +45,7 @@ private:
   const Model &model;
   const tfc_entry_v0 &entryTable;
   const tfc_host_v0 *host;
+  const BlockCache *cross = nullptr;
   Mapping workspace;
   std::vector<Mapping> outputs;
   std::vector<const void *> inputPointers;

@@ -9,8 +9,8 @@
 namespace tfc::rt {
 
 Session::Session(const Model &model, const tfc_entry_v0 &entry)
-    : model(model), entry(entry), runner(model, entry), ids(tokenPort(entry)),
-      wanted(entry.n_outputs, 0), scores(model.host()) {
+    : model(model), entry(entry), engine(model), runner(*engine.step),
+      ids(tokenPort(entry)), wanted(entry.n_outputs, 0), scores(model.host()) {
   wanted[model.logitsPort()] = 1;
 }
 
@@ -27,10 +27,11 @@ Result<std::unique_ptr<Session>> Session::create(const Model &model,
     return cannotGenerate(model);
   }
   std::unique_ptr<Session> session(new Session(model, *entry));
-  Status status = session->runner.openCache(maxCacheBytes);
+  Status status = session->engine.open(maxCacheBytes);
   if (!status) {
     return std::move(status.error());
   }
+  session->maxCacheBytes = maxCacheBytes;
   return session;
 }
 
@@ -42,23 +43,51 @@ uint64_t Session::add(Prompt prompt) {
   return lastId;
 }
 
-Result<uint64_t> Session::add(const int64_t *tokens, int64_t count,
-                              int64_t maxNewTokens,
-                              std::optional<std::vector<int64_t>> eos,
-                              const tfc_decoding_options *decoding) {
-  if (!tokens || count < 1 || maxNewTokens < 1) {
+Result<Prompt> Session::readPrompt(const TokenList &tokens,
+                                   const TokenList &decoderTokens,
+                                   int64_t maxNewTokens) const {
+  if (!tokens.tokens || tokens.count < 1 || maxNewTokens < 1) {
     return makeError(Code::InvalidArgument,
                      "expected a prompt and new tokens, "
                      "at least 1 each, got ",
-                     count, " and ", maxNewTokens);
+                     tokens.count, " and ", maxNewTokens);
   }
-  tfc_tensor tensor{"input_ids", TFC_I64, 2, {1, count, 0}, tokens};
-  Result<InputBatch> batch =
-      readInputs(entry, model.table().max_positions, &tensor, 1);
-  if (!batch) {
-    return std::move(batch.error());
+  std::vector<tfc_tensor> tensors = {
+      {"input_ids", TFC_I64, 2, {1, tokens.count, 0}, tokens.tokens}};
+  if (decoderTokens.tokens) {
+    tensors.push_back({"decoder_input_ids",
+                       TFC_I64,
+                       2,
+                       {1, decoderTokens.count, 0},
+                       decoderTokens.tokens});
   }
-  Result<Prompt> prompt = promptOfRow(model, entry, *batch, 0, maxNewTokens);
+  Result<ModelInputs> inputs =
+      readInputs(model, tensors.data(), static_cast<uint32_t>(tensors.size()));
+  if (!inputs) {
+    return std::move(inputs.error());
+  }
+  Status status = model.encoder() ? startDecoder(model, *inputs) : Status();
+  if (!status) {
+    return std::move(status.error());
+  }
+  const InputBatch &batch = inputs->decoder;
+  Result<Prompt> prompt = promptOfRow(model, entry, batch, 0, maxNewTokens);
+  if (prompt) {
+    prompt->choice.tokens = batch.values[ids];
+    prompt->choice.promptLength = batch.length;
+    if (model.encoder()) {
+      prompt->source = sourceOfRow(model, inputs->encoder, 0);
+    }
+  }
+  return prompt;
+}
+
+Result<uint64_t> Session::add(const TokenList &tokens,
+                              const TokenList &decoderTokens,
+                              int64_t maxNewTokens,
+                              std::optional<std::vector<int64_t>> eos,
+                              const tfc_decoding_options *decoding) {
+  Result<Prompt> prompt = readPrompt(tokens, decoderTokens, maxNewTokens);
   if (!prompt) {
     return std::move(prompt.error());
   }
@@ -78,10 +107,9 @@ Result<uint64_t> Session::add(const int64_t *tokens, int64_t count,
   if (!status) {
     return std::move(status.error());
   }
-  prompt->choice.rules = makeScoreRules(how, prompt->eos, count, maxNewTokens);
+  prompt->choice.rules = makeScoreRules(
+      how, prompt->eos, prompt->choice.promptLength, maxNewTokens);
   prompt->choice.seed = how.seed;
-  prompt->choice.tokens.assign(tokens, tokens + count);
-  prompt->choice.promptLength = count;
   return add(std::move(*prompt));
 }
 
@@ -92,9 +120,19 @@ Status Session::remove(uint64_t id) {
     return makeError(Code::NotFound, "expected a sequence of the session, got ",
                      id);
   }
-  runner.cache.release(found->blocks);
+  release(*found);
   sequences.erase(found);
   return {};
+}
+
+/// Cross blocks go with the last sequence that reads them.
+void Session::release(Sequence &sequence) {
+  runner.cache.release(sequence.blocks);
+  std::shared_ptr<Source> &source = sequence.next.source;
+  if (source && source.use_count() == 1) {
+    engine.cross.release(source->blocks);
+  }
+  source.reset();
 }
 
 Status Session::step() {
@@ -102,8 +140,15 @@ Status Session::step() {
   if (sequences.empty()) {
     return {};
   }
-  Status status = fillBatch();
+  Status status = checkBudget();
   if (status) {
+    status = encodeSources();
+  }
+  if (status) {
+    status = growCache();
+  }
+  if (status) {
+    fillBatch();
     status = runner.run(wanted);
   }
   if (status) {
@@ -126,7 +171,7 @@ Status Session::step() {
       advance(sequence, token);
       continue;
     }
-    runner.cache.release(sequence.blocks);
+    release(sequence);
     sequence.id = 0;
   }
   sequences.erase(std::remove_if(sequences.begin(), sequences.end(),
@@ -135,9 +180,60 @@ Status Session::step() {
   return {};
 }
 
-Status Session::fillBatch() {
-  Batch &batch = runner.batch;
-  batch.clear();
+/// What a table lacks to hold `tokens` positions, in bytes.
+static uint64_t missingBytes(const tfc_cache_desc_v0 &cache,
+                             const BlockTable &table, int64_t tokens) {
+  if (cache.layers == 0) {
+    return 0;
+  }
+  uint64_t blocks = (static_cast<uint64_t>(tokens) + cache.block_tokens - 1) /
+                    cache.block_tokens;
+  return blocks > table.size() ? (blocks - table.size()) * cache.block_bytes
+                               : 0;
+}
+
+/// Whether the two caches of an encoder-decoder, each of which knows its own
+/// limit, stay within it together.
+Status Session::checkBudget() const {
+  if (!model.encoder() || maxCacheBytes == 0) {
+    return {};
+  }
+  uint64_t bytes =
+      static_cast<uint64_t>(cache().used()) * entry.self.block_bytes +
+      static_cast<uint64_t>(crossCache().used()) * entry.cross.block_bytes;
+  const Source *last = nullptr;
+  for (const Sequence &sequence : sequences) {
+    const Source *source = sequence.next.source.get();
+    bytes += missingBytes(entry.self, sequence.blocks,
+                          sequence.past + sequence.count(ids) +
+                              !sequence.next.spectator.empty());
+    if (source->count == 0 && source != last) {
+      bytes += missingBytes(entry.cross, source->blocks, source->numTokens());
+    }
+    last = source;
+  }
+  if (bytes > maxCacheBytes) {
+    return makeError(Code::Exhausted,
+                     "expected a free block of the cache, got ", "all of ",
+                     maxCacheBytes, " bytes in use");
+  }
+  return {};
+}
+
+Status Session::encodeSources() {
+  sources.clear();
+  for (const Sequence &sequence : sequences) {
+    Source *source = sequence.next.source.get();
+    // Sequences that share one come one after the other.
+    if (source && source->count == 0 &&
+        (sources.empty() || sources.back() != source)) {
+      sources.push_back(source);
+    }
+  }
+  return sources.empty() ? Status() : engine.encodeSources(sources);
+}
+
+Status Session::growCache() {
   int64_t total = 0;
   for (Sequence &sequence : sequences) {
     int64_t count = sequence.count(ids);
@@ -153,10 +249,21 @@ Status Session::fillBatch() {
       return status;
     }
   }
+  return {};
+}
+
+void Session::fillBatch() {
+  Batch &batch = runner.batch;
+  batch.clear();
   for (Sequence &sequence : sequences) {
     int64_t count = sequence.count(ids), keys = sequence.past + count;
-    const int32_t *blocks = sequence.blocks.data();
-    int32_t first = batch.add(count, sequence.past, keys, blocks);
+    const Source *source = sequence.next.source.get();
+    auto addSequence = [&](int64_t tokens, int64_t past) {
+      return batch.add(tokens, past, keys, sequence.blocks.data(),
+                       source ? source->count : 0,
+                       source ? source->blocks.data() : nullptr);
+    };
+    int32_t first = addSequence(count, sequence.past);
     int32_t last = first + static_cast<int32_t>(count) - 1;
     for (uint32_t p = 0; p < entry.n_inputs; ++p) {
       const std::vector<int32_t> &values = sequence.next.values[p];
@@ -164,14 +271,13 @@ Status Session::fillBatch() {
                              values.end());
     }
     if (!sequence.next.spectator.empty()) {
-      last = batch.add(1, keys, keys, blocks);
+      last = addSequence(1, keys);
       for (uint32_t p = 0; p < entry.n_inputs; ++p) {
         batch.inputs[p].push_back(sequence.next.spectator[p]);
       }
     }
     batch.rows.push_back(last);
   }
-  return {};
 }
 
 Status Session::pickTokens() {

@@ -5,8 +5,8 @@
 #define TFC_RUNTIME_SRC_SESSION_H
 
 #include "runtime/src/ChooseTokens.h"
+#include "runtime/src/Engine.h"
 #include "runtime/src/Inputs.h"
-#include "runtime/src/Runner.h"
 
 namespace tfc::rt {
 
@@ -21,17 +21,31 @@ struct Prompt {
   int64_t maxNewTokens = 0;
   std::vector<int64_t> eos;
   Choice choice; // of the next token
+  /// Of an encoder-decoder, otherwise null; several prompts may share one.
+  std::shared_ptr<Source> source;
 };
 
-/// Row `row` of a padded batch as a prompt, without its end tokens and choice:
-/// masked tokens are dropped, positions count the tokens before. Errors:
-/// InvalidArgument when prompt and new tokens exceed the model's positions.
+/// Row `row` of an encoder's padded batch, without its masked tokens.
+std::shared_ptr<Source> sourceOfRow(const Model &model, const InputBatch &batch,
+                                    int64_t row);
+
+/// Row `row` of a decoder's padded batch as a prompt, without its end tokens,
+/// choice and source: masked tokens are dropped; positions count the tokens
+/// before, those of an encoder-decoder the columns. Errors: InvalidArgument
+/// when prompt and new tokens exceed the model's positions, or end with a
+/// masked token where the model counts distances.
 Result<Prompt> promptOfRow(const Model &model, const tfc_entry_v0 &entry,
                            const InputBatch &batch, int64_t row,
                            int64_t maxNewTokens);
 
 /// The error of a model that cannot generate.
 Error cannotGenerate(const Model &model);
+
+/// Token ids of a request.
+struct TokenList {
+  const int64_t *tokens = nullptr;
+  int64_t count = 0;
+};
 
 class Session {
 public:
@@ -41,10 +55,12 @@ public:
 
   /// Adds a checked prompt.
   uint64_t add(Prompt prompt);
-  /// Adds plain tokens at positions 0, 1, ...; eos, when given, replaces the
-  /// model's list, and decoding the model's defaults, of which the beams are
-  /// not taken. Errors: InvalidArgument, Unsupported (beams).
-  Result<uint64_t> add(const int64_t *tokens, int64_t count,
+  /// Adds plain tokens at positions 0, 1, ..., of an encoder-decoder its source
+  /// and, unless they are null, those that its decoder begins with; eos, when
+  /// given, replaces the model's list, and decoding the model's defaults, of
+  /// which the beams are not taken. Errors: InvalidArgument, Unsupported
+  /// (beams).
+  Result<uint64_t> add(const TokenList &tokens, const TokenList &decoderTokens,
                        int64_t maxNewTokens,
                        std::optional<std::vector<int64_t>> eos,
                        const tfc_decoding_options *decoding = nullptr);
@@ -57,6 +73,8 @@ public:
   const std::vector<tfc_new_token> &newTokens() const { return results; }
 
   const BlockCache &cache() const { return runner.cache; }
+  /// Of an encoder-decoder: the blocks of the sources.
+  const BlockCache &crossCache() const { return engine.cross; }
 
 private:
   struct Sequence {
@@ -71,16 +89,26 @@ private:
   };
 
   Session(const Model &model, const tfc_entry_v0 &entry);
-  Status fillBatch();
+  Result<Prompt> readPrompt(const TokenList &tokens,
+                            const TokenList &decoderTokens,
+                            int64_t maxNewTokens) const;
+  void release(Sequence &sequence);
+  Status encodeSources();
+  Status checkBudget() const;
+  Status growCache();
+  void fillBatch();
   Status pickTokens();
   void advance(Sequence &sequence, int64_t token);
 
   const Model &model;
   const tfc_entry_v0 &entry;
-  Runner runner;
+  Engine engine;
+  Runner &runner; // of the decoder
+  uint64_t maxCacheBytes = 0;
   int64_t ids; // the port of token ids
   uint64_t lastId = 0;
   std::vector<Sequence> sequences;
+  std::vector<Source *> sources; // to be encoded in a step
   std::vector<uint8_t> wanted;
   ScoreRows scores;
   std::vector<const Choice *> choices; // of all sequences, in a step

@@ -292,9 +292,10 @@ tfc_error *tfc_session_add(tfc_session *session, const tfc_request *request,
     if (given->decoding && !decoding) {
       return badOptions();
     }
-    auto id = session->session->add(given->tokens, given->n_tokens,
-                                    given->max_new_tokens, std::move(eos),
-                                    decoding ? &*decoding : nullptr);
+    auto id = session->session->add(
+        {given->tokens, given->n_tokens},
+        {given->decoder_tokens, given->n_decoder_tokens}, given->max_new_tokens,
+        std::move(eos), decoding ? &*decoding : nullptr);
     if (!id) {
       return std::move(id.error());
     }

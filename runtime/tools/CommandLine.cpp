@@ -4,6 +4,8 @@
 
 #include "runtime/tools/OptionReader.h"
 
+#include <algorithm>
+
 namespace tfc::run {
 
 const char *const helpText =
@@ -19,16 +21,36 @@ Runs a compiled model once over a batch, or generates with it.
                         input_ids and, where the model has them,
                         attention_mask, token_type_ids, position_ids
   --outputs FILE        safetensors to write: the model's outputs (float32), or
-                        sequences (int64) with --generate
-  --generate            generate greedily, as Hugging Face's generate does
-  --max-new-tokens N    with --generate: at most N tokens a row
-  --eos ID[,ID...]|none with --generate: tokens that end a row, instead of the
-                        model's
+                        with --generate sequences (int64) and, with beams,
+                        sequences_scores (float32)
+  --generate            generate, as Hugging Face's generate does
   --threads N           instead of one a CPU that this process may use
   --program NAME        instead of the best one for this machine
   --version             print the version and stop; with MODEL.so also its
                         programs, and which one is in use on this machine
   --help                print this and stop
+
+With --generate:
+  --max-new-tokens N    at most N tokens a row; must be given
+  --eos ID[,ID...]|none tokens that end a row
+  --beams N             beam search; 1: the likeliest token
+  --early-stopping true|false|never
+                        end it with N finished sequences; when the best one at
+                        its length is no better; when none can become better
+  --length-penalty X    scores are divided by the X-th power of the length
+  --return-sequences N  of beams or draws: so many rows for every prompt
+  --sample true|false   draw tokens
+  --seed N              of the draws; equal seeds, equal texts
+  --temperature X       logits are divided by X before a draw
+  --top-k N             draw among the N likeliest tokens; 0: all
+  --top-p X             among the likeliest with a probability of X together
+  --min-p X             among those X times as likely as the likeliest
+  --repetition-penalty X
+                        logits of tokens that are there are divided by X
+  --no-repeat-ngram N   n-grams of N tokens come once; 0: off
+  --min-length N        no end before N tokens, prompt included
+  --min-new-tokens N    no end before N new tokens
+What is not given is the model's own.
 
 Exit status: 0 ok, 1 bad input, 2 bad command line, 70 a fault of tfc.
 )";
@@ -58,9 +80,73 @@ public:
     flags = {{"--generate", &line.generate},
              {"--help", &line.help},
              {"--version", &line.version}};
+    for (const auto &[name, option] : options) {
+      common.insert(name);
+    }
+    common.erase("--max-new-tokens");
+    common.erase("--eos");
+    addDecoding();
   }
 
 private:
+  using Decoding = tfc_decoding_options;
+
+  /// An option that sets a member of tfc_decoding_options.
+  template <typename T>
+  void add(const char *name, const char *expected, T Decoding::*member,
+           double least, double most) {
+    options[name] = {expected, [=](const std::string &value) {
+                       T number = 0;
+                       if (!readNumber(number, least, most)(value)) {
+                         return false;
+                       }
+                       line.decoding.emplace_back(
+                           [=](Decoding &to) { to.*member = number; });
+                       return true;
+                     }};
+  }
+
+  /// The same, whose words stand for 0, 1, ...
+  void add(const char *name, const char *expected, uint32_t Decoding::*member,
+           const std::vector<std::string> &words) {
+    options[name] = {expected, [=](const std::string &value) {
+                       auto found =
+                           std::find(words.begin(), words.end(), value);
+                       if (found == words.end()) {
+                         return false;
+                       }
+                       auto number =
+                           static_cast<uint32_t>(found - words.begin());
+                       line.decoding.emplace_back(
+                           [=](Decoding &to) { to.*member = number; });
+                       return true;
+                     }};
+  }
+
+  void addDecoding() {
+    constexpr double most = 2147483647, least = 1e-6, huge = 1e6;
+    const char *fromZero = "an integer from 0 on";
+    const char *share = "a number from 0 to 1";
+    const char *positive = "a number above 0";
+    add("--beams", "an integer from 1 to 1024", &Decoding::num_beams, 1, 1024);
+    add("--return-sequences", "an integer from 1 on",
+        &Decoding::num_return_sequences, 1, most);
+    add("--early-stopping", "true, false or never", &Decoding::early_stopping,
+        {"false", "true", "never"});
+    add("--sample", "true or false", &Decoding::do_sample, {"false", "true"});
+    add("--length-penalty", "a number", &Decoding::length_penalty, -huge, huge);
+    add("--seed", fromZero, &Decoding::seed, 0, 9e18);
+    add("--temperature", positive, &Decoding::temperature, least, huge);
+    add("--top-k", fromZero, &Decoding::top_k, 0, most);
+    add("--top-p", share, &Decoding::top_p, 0, 1);
+    add("--min-p", share, &Decoding::min_p, 0, 1);
+    add("--repetition-penalty", positive, &Decoding::repetition_penalty, least,
+        huge);
+    add("--no-repeat-ngram", fromZero, &Decoding::no_repeat_ngram, 0, most);
+    add("--min-length", fromZero, &Decoding::min_length, 0, most);
+    add("--min-new-tokens", fromZero, &Decoding::min_new_tokens, 0, most);
+  }
+
   bool readCount(const std::string &value) {
     std::optional<int64_t> count = tools::parseNumber<int64_t>(value);
     line.maxNewTokens = count.value_or(0);
@@ -98,12 +184,14 @@ private:
     if (line.generate && !seen.count("--max-new-tokens")) {
       fault("--max-new-tokens: expected with --generate, got nothing");
     }
-    for (const char *name : {"--max-new-tokens", "--eos"}) {
-      if (!line.generate && seen.count(name)) {
-        fault(std::string(name) + ": expected with --generate only");
+    for (const std::string &name : seen) {
+      if (!line.generate && !common.count(name)) {
+        fault(name + ": expected with --generate only");
       }
     }
   }
+
+  std::set<std::string> common; // options that --generate does not need
 };
 
 } // namespace

@@ -3,7 +3,10 @@
 #ifndef TFC_RUNTIME_TOOLS_COMMANDLINE_H
 #define TFC_RUNTIME_TOOLS_COMMANDLINE_H
 
+#include "tfc/runtime.h"
+
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +19,8 @@ struct CommandLine {
   bool generate = false, help = false, version = false;
   int64_t maxNewTokens = 0;                // 0: not given
   std::optional<std::vector<int64_t>> eos; // empty list: "none"
+  /// What to change of the model's own way to choose tokens.
+  std::vector<std::function<void(tfc_decoding_options &)>> decoding;
 
   /// What is wrong, one line a fault; empty when nothing is.
   std::vector<std::string> faults;

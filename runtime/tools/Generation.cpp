@@ -38,7 +38,7 @@ rt::Status Generation::run() {
   double start = now();
   for (const std::vector<int64_t> &prompt : prompts) {
     auto id =
-        session->add(prompt.data(), static_cast<int64_t>(prompt.size()),
+        session->add({prompt.data(), static_cast<int64_t>(prompt.size())}, {},
                      workload.newTokens, std::vector<int64_t>() /* no eos */);
     if (!id) {
       return std::move(id.error());

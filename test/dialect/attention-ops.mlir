@@ -27,7 +27,7 @@ func.func private @scratch(
     !transformer.cache<scratch, layers = 6, kv_heads = 12, head_dim = 26>)
 
 // CHECK-LABEL: @bias_and_window
-// CHECK-SAME: %[[BIAS:.*]]: tensor<4x9xf32>
+// CHECK-SAME: %[[BIAS:[a-z0-9]+]]: tensor<4x9xf32>
 func.func @bias_and_window(%q: tensor<?x104xf32>, %k: tensor<?x52xf32>,
                            %batch: !transformer.batch, %cache: !cache,
                            %layer: index, %bias: tensor<4x9xf32>) {

@@ -42,9 +42,8 @@ func.func @rotary_angles_c1_frequency_infinite(%positions: tensor<?xi32>) {
 
 func.func @rotary_angles_c2_factor(%positions: tensor<?xi32>) {
   // expected-error @below {{expected a finite factor, got}}
-  %0 = transformer.rotary_angles %positions
-         {frequencies = array<f64: 1.0>, factor = 0x7FF0000000000000 : f64}
-         : tensor<?xi32>
+  %0 = transformer.rotary_angles %positions times [1.0]
+         {factor = 0x7FF0000000000000 : f64} : tensor<?xi32>
   return
 }
 

@@ -35,9 +35,8 @@ func.func @value_ops(%ids: tensor<?xi32>, %few: tensor<3xi32>,
   // CHECK: "transformer.scale"{{.*}} -> tensor<?x8xf32>
   %10 = transformer.scale %x by 2.0 : tensor<?x8xf32>
   // CHECK: "transformer.rotary_angles"{{.*}} -> tensor<?x6xf32>
-  %11 = transformer.rotary_angles %ids
-          {frequencies = array<f64: 1.0, 0.5, 0.25>, factor = 1.0 : f64}
-          : tensor<?xi32>
+  %11 = transformer.rotary_angles %ids times [1.0, 0.5, 0.25]
+          {factor = 1.0 : f64} : tensor<?xi32>
   // CHECK: "transformer.rotary"{{.*}} -> tensor<?x8xf32>
   %12 = transformer.rotary half %x, %11 heads 1
           : tensor<?x8xf32>, tensor<?x6xf32>

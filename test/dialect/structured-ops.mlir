@@ -41,7 +41,7 @@ func.func @on_memrefs(%q: memref<?x104xf32>, %k: memref<?x52xf32>,
 }
 
 // CHECK-LABEL: @biased_attention
-// CHECK-SAME: %[[T:.*]]: tensor<4x9xf32>, %[[M:.*]]: memref<4x9xf32>
+// CHECK-SAME: %[[T:[a-z0-9]+]]: tensor<4x9xf32>, %[[M:[a-z0-9]+]]: memref<4x9xf32>
 func.func @biased_attention(%x: tensor<?x104xf32>, %q: memref<?x104xf32>,
                             %batch: !transformer.batch, %cache: !cache,
                             %layer: index, %scale: f32, %t: tensor<4x9xf32>,

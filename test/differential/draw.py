@@ -1,5 +1,5 @@
-# Random cases of the differential test, and smaller ones made from a failing
-# case. A case is plain data, so that it can be printed and given back.
+# Random cases of BERT and GPT-2, and smaller ones made from a failing case. A
+# case is plain data, so that it can be printed and given back.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 BERT = ("BertModel", "BertForMaskedLM", "BertForSequenceClassification",
@@ -21,8 +21,7 @@ def draw_mask(random, side, length):
     return [1] * length
 
 
-def draw_case(random, classes=None):
-    cls = random.choice(classes or random.choice((BERT, GPT2)))
+def draw_case(random, cls):
     heads = random.choice((1, 2, 3, 4, 7))
     case = {
         "class": cls,
@@ -61,6 +60,52 @@ def draw_case(random, classes=None):
     case["rows"] = [draw_mask(random, side, length)
                     for _ in range(random.choice((1, 2, 3, 5)))]
     return case
+
+
+def make_config(hf, case):
+    if case["class"] in BERT:
+        return hf.BertConfig(
+            vocab_size=case["vocab"], hidden_size=case["hidden"],
+            num_hidden_layers=case["layers"],
+            num_attention_heads=case["heads"],
+            intermediate_size=case["width"], hidden_act=case["act"],
+            max_position_embeddings=case["positions"],
+            type_vocab_size=case["types"], layer_norm_eps=case["eps"],
+            tie_word_embeddings=case["tie"], num_labels=2 if
+            case["class"] == "BertForQuestionAnswering" else case["labels"])
+    return hf.GPT2Config(
+        vocab_size=case["vocab"], n_embd=case["hidden"],
+        n_layer=case["layers"], n_head=case["heads"], n_inner=case["width"],
+        n_positions=case["positions"], activation_function=case["act"],
+        layer_norm_epsilon=case["eps"], scale_attn_weights=case["scale"],
+        scale_attn_by_inverse_layer_idx=case["scale_by_layer"],
+        tie_word_embeddings=case["tie"], bos_token_id=None,
+        eos_token_id=case["eos"], pad_token_id=0, num_labels=case["labels"])
+
+
+def make_inputs(torch, case):
+    generator = torch.Generator().manual_seed(case["seed"])
+
+    def draw_below(limit):
+        return torch.randint(0, limit, mask.shape, generator=generator)
+
+    mask = torch.tensor(case["rows"])
+    bert = case["class"] in BERT
+    inputs = {"input_ids": draw_below(case["vocab"])}
+    if case["class"] == "GPT2ForSequenceClassification":
+        # The last token that is not the pad must be one that is not masked.
+        inputs["input_ids"].clamp_(min=1)
+        inputs["input_ids"][mask == 0] = 0
+    if case["given_mask"] or not bool(mask.all()):
+        inputs["attention_mask"] = mask
+    if case["given_types"]:
+        inputs["token_type_ids"] = draw_below(
+            case["types"] if bert else case["vocab"])
+    if case["given_positions"]:
+        # Generation counts on from them.
+        inputs["position_ids"] = draw_below(
+            case["positions"] - case["generate"])
+    return inputs
 
 
 def with_rows(case, rows):

@@ -23,7 +23,8 @@ except ImportError as error:
           "transformers)")
     sys.exit(SKIPPED)
 
-import draw
+import draw_pairs
+import families
 import reference
 import tensors
 from compare import check_floats, check_names
@@ -31,53 +32,6 @@ from tool import Failure, Tool
 
 # Below this the second-best token may win by rounding.
 MARGIN = 1e-3
-
-
-def make_config(case):
-    if case["class"] in draw.BERT:
-        return hf.BertConfig(
-            vocab_size=case["vocab"], hidden_size=case["hidden"],
-            num_hidden_layers=case["layers"],
-            num_attention_heads=case["heads"],
-            intermediate_size=case["width"], hidden_act=case["act"],
-            max_position_embeddings=case["positions"],
-            type_vocab_size=case["types"], layer_norm_eps=case["eps"],
-            tie_word_embeddings=case["tie"], num_labels=2 if
-            case["class"] == "BertForQuestionAnswering" else case["labels"])
-    return hf.GPT2Config(
-        vocab_size=case["vocab"], n_embd=case["hidden"],
-        n_layer=case["layers"], n_head=case["heads"], n_inner=case["width"],
-        n_positions=case["positions"], activation_function=case["act"],
-        layer_norm_epsilon=case["eps"], scale_attn_weights=case["scale"],
-        scale_attn_by_inverse_layer_idx=case["scale_by_layer"],
-        tie_word_embeddings=case["tie"], bos_token_id=None,
-        eos_token_id=case["eos"], pad_token_id=0, num_labels=case["labels"])
-
-
-def make_inputs(case):
-    generator = torch.Generator().manual_seed(case["seed"])
-
-    def draw_below(limit):
-        return torch.randint(0, limit, mask.shape, generator=generator)
-
-    mask = torch.tensor(case["rows"])
-    bert = case["class"] in draw.BERT
-    inputs = {"input_ids": draw_below(case["vocab"])}
-    if case["class"] == "GPT2ForSequenceClassification":
-        # The last token that is not the pad must be one that is not masked.
-        inputs["input_ids"].clamp_(min=1)
-        inputs["input_ids"][mask == 0] = 0
-    if case["given_mask"] or not bool(mask.all()):
-        inputs["attention_mask"] = mask
-    if case["given_types"]:
-        inputs["token_type_ids"] = draw_below(
-            case["types"] if bert else case["vocab"])
-    if case["given_positions"]:
-        # Generation counts on from them.
-        inputs["position_ids"] = draw_below(
-            case["positions"] - case["generate"])
-    return {name: value.to(getattr(torch, case["integers"]))
-            for name, value in inputs.items()}
 
 
 def to_plain(values):
@@ -90,8 +44,12 @@ def to_plain(values):
 
 def check_tokens(case, inputs, model, got):
     """Tokens must agree up to the first that rounding could decide."""
-    wanted, margins = reference.search(model, inputs, case["generate"])
-    start = inputs["input_ids"].shape[1]
+    pair = "decoder_rows" in case
+    # The cache of transformers has as many layers as T5's encoder.
+    wanted, margins = reference.search(model, inputs, case["generate"],
+                                       **({"use_cache": False} if pair else
+                                          {}))
+    start = 1 if pair else inputs["input_ids"].shape[1]
     rows = [row.tolist() for row in got["sequences"].rows()]
     faults = []
     for row, margin in enumerate(margins):
@@ -108,16 +66,44 @@ def check_tokens(case, inputs, model, got):
     return faults
 
 
+def make_model(case, weights):
+    """Writes the folder; returns what transformers computes by it."""
+    family, cls = families.family_of(case["class"]), getattr(hf, case["class"])
+    module = families.MODULES[family]
+    model = reference.build(cls, module.make_config(hf, case), case["seed"],
+                            **families.SCALES[family])
+    if module is draw_pairs:
+        draw_pairs.untie(torch, case, model)
+        if case["class"].endswith("ForConditionalGeneration"):
+            model.generation_config = hf.GenerationConfig(
+                **draw_pairs.generation(case))
+    model.to(getattr(torch, case["dtype"])).save_pretrained(
+        weights, **({"max_shard_size": "60KB"} if case["shards"] else {}))
+    if family in ("bert", "gpt2"):
+        return model.float()
+    path = os.path.join(weights, "config.json")
+    with open(path) as stream:
+        keys = json.load(stream)
+    if hasattr(module, "patch_config"):
+        module.patch_config(case, keys)
+    with open(path, "w") as stream:
+        json.dump(keys, stream)
+    # Not the model at hand: its angles went through the narrow type, too.
+    return reference.load(cls, weights, dtype=torch.float32)
+
+
+def make_inputs(case):
+    module = families.MODULES[families.family_of(case["class"])]
+    return {name: value.to(getattr(torch, case["integers"]))
+            for name, value in module.make_inputs(torch, case).items()}
+
+
 def check_case(case, options):
     """The differences between Hugging Face and tfc, as messages."""
-    model = reference.build(getattr(hf, case["class"]), make_config(case),
-                            case["seed"], token=0.3, position=1.5)
     with tempfile.TemporaryDirectory(prefix="tfc-differential-") as scratch:
         tool = Tool(options.tfc, options.tfc_run, scratch)
         weights = tool.path("weights")
-        model.to(getattr(torch, case["dtype"])).save_pretrained(
-            weights, **({"max_shard_size": "60KB"} if case["shards"] else {}))
-        model.float()
+        model = make_model(case, weights)
         inputs = make_inputs(case)
         try:
             _, library = tool.build(weights, "model")
@@ -129,9 +115,11 @@ def check_case(case, options):
                 for name in expected:
                     faults += check_floats(name, expected[name], got[name])
             if case["generate"]:
-                got = tool.generate(library, weights, to_plain(inputs),
+                prompt = {name: value for name, value in inputs.items()
+                          if not name.startswith("decoder_")}
+                got = tool.generate(library, weights, to_plain(prompt),
                                     case["generate"], None, *threads)
-                faults += check_tokens(case, inputs, model, got)
+                faults += check_tokens(case, prompt, model, got)
         except Failure as failure:
             return [str(failure)]
     return faults
@@ -140,7 +128,7 @@ def check_case(case, options):
 def shrink(case, options, deadline):
     """Takes simpler cases as long as they fail."""
     while time.time() < deadline:
-        for one in draw.smaller(case):
+        for one in families.smaller(case):
             if time.time() > deadline:
                 break
             if check_case(one, options):
@@ -185,7 +173,7 @@ def main():
         if time.time() - start > options.seconds:
             print(f"stopped after {number} cases: the time is over")
             break
-        case = draw.draw_case(source, options.classes)
+        case = families.draw_case(source, options.classes)
         if check_case(case, options):
             print(f"case {number} failed: {json.dumps(case)}",
                   file=sys.stderr)

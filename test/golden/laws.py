@@ -4,6 +4,10 @@
 from compare import check_equal, check_same
 from tensors import Tensor
 
+# Where a token alone is: at the position that the caller gives it, at its
+# column, or nowhere in particular.
+GIVEN, COLUMNS, RELATIVE = "given", "columns", "relative"
+
 
 def check_threads(run, inputs, result):
     return check_same("2 threads against 1", result,
@@ -17,44 +21,64 @@ def check_integers(run, inputs, result):
     return check_same("other integer width", result, run(swapped))
 
 
-def mask_rows(inputs):
-    ids = inputs["input_ids"]
-    if "attention_mask" in inputs:
-        return [list(row) for row in inputs["attention_mask"].rows()]
+def mask_rows(inputs, prefix=""):
+    """The mask of the inputs with this prefix, "" or "decoder_"."""
+    ids = inputs[prefix + "input_ids"]
+    if prefix + "attention_mask" in inputs:
+        return [list(row)
+                for row in inputs[prefix + "attention_mask"].rows()]
     return [[1] * ids.shape[1] for _ in range(ids.shape[0])]
 
 
-def alone(inputs, row, columns):
-    """The row's tokens at `columns`, at the positions they had."""
-    length = inputs["input_ids"].shape[1]
-    given = {"position_ids": Tensor(
-        "I64", inputs["input_ids"].shape,
-        list(range(length)) * inputs["input_ids"].shape[0])}
-    given.update(inputs)
-    given.pop("attention_mask", None)
+def columns_of(inputs, row):
+    """By prefix, the row's columns that are not masked."""
+    found = {}
+    for prefix in ("", "decoder_"):
+        if prefix + "input_ids" in inputs:
+            mask = mask_rows(inputs, prefix)[row]
+            found[prefix] = [i for i, exists in enumerate(mask) if exists]
+    return found
+
+
+def alone(inputs, row, columns, positions):
+    """The row's tokens at `columns`, which columns_of gave."""
+    given = dict(inputs)
+    if positions == GIVEN and "position_ids" not in inputs:
+        rows, length = inputs["input_ids"].shape
+        given["position_ids"] = Tensor("I64", [rows, length],
+                                       list(range(length)) * rows)
     out = {}
     for name, value in given.items():
+        if name.endswith("attention_mask"):
+            continue
+        kept = columns["decoder_" if name.startswith("decoder_") else ""]
         data = value.rows()[row]
-        out[name] = Tensor(value.dtype, [1, len(columns)],
-                           [data[column] for column in columns])
+        out[name] = Tensor(value.dtype, [1, len(kept)],
+                           [data[column] for column in kept])
     return out
 
 
-def check_alone(run, inputs, result):
+def check_alone(run, inputs, result, positions=GIVEN):
     """A row of a batch has the bits it has alone, without its padding."""
     faults = []
-    length = inputs["input_ids"].shape[1]
-    for row, mask in enumerate(mask_rows(inputs)):
-        columns = [i for i in range(length) if mask[i]]
-        single = run(alone(inputs, row, columns))
+    pair = "encoder_last_hidden_state" in result
+    for row in range(inputs["input_ids"].shape[0]):
+        columns = columns_of(inputs, row)
+        left = {prefix for prefix, kept in columns.items()
+                if kept != list(range(len(kept)))}
+        if left and positions == COLUMNS:
+            continue
+        single = run(alone(inputs, row, columns, positions))
         for name, value in single.items():
+            prefix = ("decoder_" if pair and "decoder_" in columns and
+                      name != "encoder_last_hidden_state" else "")
+            length = inputs[prefix + "input_ids"].shape[1]
             whole, data = result[name], result[name].rows()[row]
-            per_token = whole.shape[:2] == inputs["input_ids"].shape
-            if per_token:
+            if whole.shape[:2] == inputs[prefix + "input_ids"].shape:
                 width = len(data) // length
-                data = [x for i in columns
+                data = [x for i in columns[prefix]
                         for x in data[i * width:(i + 1) * width]]
-            elif columns != list(range(len(columns))):
+            elif left:
                 # The first or last column may be a masked one.
                 continue
             faults += check_equal(f"row {row} alone: {name}",
@@ -62,42 +86,80 @@ def check_alone(run, inputs, result):
     return faults
 
 
-def full_inputs(inputs, sequences, ends):
-    """A forward pass over generated sequences, up to their ends."""
-    rows, prompt = inputs["input_ids"].shape
-    length = sequences.shape[1]
+def full_inputs(inputs, sequences, ends, pair):
+    """A forward pass over generated sequences, up to their ends, and the
+    column where they begin. `pair`: of an encoder-decoder."""
+    rows, length = sequences.shape
+    prompt = 1 if pair else inputs["input_ids"].shape[1]
     masks, positions = [], []
-    for row, mask in enumerate(mask_rows(inputs)):
+    for row in range(rows):
         generated = list(sequences.rows()[row])[prompt:]
         stop = next((i + 1 for i, token in enumerate(generated)
                      if token in ends), len(generated))
-        mask = mask + [1] * stop + [0] * (len(generated) - stop)
+        mask = ([1] if pair else mask_rows(inputs)[row]) + [1] * stop
+        mask += [0] * (length - len(mask))
         masks += mask
         positions += [max(0, sum(mask[:i + 1]) - 1) for i in range(length)]
-    return {"input_ids": sequences.cast("I64"),
-            "attention_mask": Tensor("I64", [rows, length], masks),
-            "position_ids": Tensor("I64", [rows, length], positions)}
+    prefix = "decoder_" if pair else ""
+    full = dict(inputs) if pair else {
+        "position_ids": Tensor("I64", [rows, length], positions)}
+    full[prefix + "input_ids"] = sequences.cast("I64")
+    full[prefix + "attention_mask"] = Tensor("I64", [rows, length], masks)
+    return full, prompt
 
 
-def check_decoding(run, inputs, sequences, ends):
-    """The tokens that decoding chose are those of one whole forward pass."""
-    prompt = inputs["input_ids"].shape[1]
-    full = full_inputs(inputs, sequences, ends)
+def choose(scores, column, last, ends, decoding):
+    """The token that greedy decoding puts at a column."""
+    for key, place in (("forced_bos_token_id", 1),
+                       ("forced_eos_token_id", last)):
+        if decoding.get(key) is not None and column == place:
+            return decoding[key]
+    banned = ends if column < (decoding.get("min_length") or 0) else []
+    return max((token for token in range(len(scores)) if token not in banned),
+               key=scores.__getitem__)
+
+
+def check_decoding(run, inputs, sequences, new_tokens, ends, decoding, pair):
+    """The tokens that decoding chose are those of one whole forward pass.
+    `decoding` has the keys of a generation_config.json."""
+    full, prompt = full_inputs(inputs, sequences, ends, pair)
     logits = run(full)["logits"]
     vocab = logits.shape[2]
     faults = []
-    for row, mask in enumerate(mask_rows(full)):
+    for row, mask in enumerate(mask_rows(full, "decoder_" if pair else "")):
         if not mask[prompt - 1]:
             continue  # right padding: its positions are generate's own
         scores, tokens = logits.rows()[row], sequences.rows()[row]
         for column in range(prompt, sequences.shape[1]):
             if not mask[column]:
                 break
-            step = scores[(column - 1) * vocab:column * vocab]
-            best = max(range(vocab), key=step.__getitem__)
+            best = choose(scores[(column - 1) * vocab:column * vocab], column,
+                          prompt + new_tokens - 1, ends, decoding)
             if best != tokens[column]:
                 faults.append(
                     f"row {row}, column {column}: a forward pass over the "
                     f"whole chooses {best}, decoding chose {tokens[column]}")
                 break
+    return faults
+
+
+def check_generated_alone(generate, inputs, sequences, returned, pair):
+    """What is generated for a row does not depend on the others. `returned`
+    is the number of sequences that each row gives."""
+    faults = []
+    for row, mask in enumerate(mask_rows(inputs)):
+        # A pair's tokens move with the padding on their left; a decoder goes
+        # on from the padding on the right.
+        if not mask[0 if pair else -1]:
+            continue
+        columns = columns_of(inputs, row)
+        single = generate(alone(inputs, row, columns, COLUMNS))["sequences"]
+        skipped = 0 if pair else len(mask) - len(columns[""])
+        for index in range(returned):
+            tokens = list(sequences.rows()[row * returned + index])[skipped:]
+            found = list(single.rows()[index])
+            # The longest of the batch fills up the others.
+            if found != tokens[:len(found)]:
+                faults.append(f"row {row} alone: expected {tokens}, got "
+                              f"{found}")
     return faults

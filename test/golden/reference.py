@@ -1,5 +1,5 @@
 # What Hugging Face computes: random models of its classes, their outputs as
-# tfc must return them, and greedy generation with its margins.
+# tfc must return them, and generation with its margins.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import os
 import warnings
@@ -12,34 +12,57 @@ import torch
 import transformers as hf
 
 OUTPUTS = ("last_hidden_state", "pooler_output", "logits", "start_logits",
-           "end_logits")
+           "end_logits", "encoder_last_hidden_state")
 
 hf.logging.set_verbosity_error()
 hf.utils.logging.disable_progress_bar()
 torch.set_num_threads(1)
 
 
-def randomize(model, generator, token=0.7, position=0.7):
-    """Weights large enough that no output is near zero by itself. The last two
-    are the deviations of the embedding tables."""
+def randomize(model, generator, token=0.7, position=0.7, layer=1.3, bias=0.3,
+              cross=1, final=1):
+    """Weights large enough that no output is near zero by itself. `token` and
+    `position` are the deviations of the embedding tables, `bias` that of
+    biases, `layer` that of a projection's result for inputs of deviation 1;
+    `cross` is a factor of the projections out of cross-attention, `final` of
+    T5's last norm."""
+    def has(name, *parts):
+        return any(part in name for part in parts)
+
+    # T5 does not divide scores by the square root of a head's width: its
+    # weights do.
+    unscaled = getattr(model.config, "d_kv", None)
     with torch.no_grad():
         for name, value in model.named_parameters():
             noise = torch.randn(value.shape, generator=generator)
-            norm = any(part in name for part in ("LayerNorm", "ln_"))
-            if norm and name.endswith("weight"):
+            if (has(name, "LayerNorm", "ln_", "norm") and
+                    name.endswith("weight")):
                 value.copy_(1 + 0.3 * noise)
+                if "decoder.final_layer_norm" in name:
+                    value.mul_(final)
             elif value.dim() == 1:
-                value.copy_(0.3 * noise)
-            elif "wpe" in name or "position_embeddings" in name:
+                value.copy_(bias * noise)
+            elif has(name, "wpe", "position_embeddings", "embed_positions"):
                 value.copy_(position * noise)
-            elif "wte" in name or "embeddings" in name:
+            elif has(name, "wte", "embeddings", "embed_tokens", "shared"):
                 value.copy_(token * noise)
+            elif "relative_attention_bias" in name:
+                value.copy_(4 * noise)
             else:
-                value.copy_(1.3 * noise / min(value.shape) ** 0.5)
+                value.copy_(layer * noise / min(value.shape) ** 0.5)
+                if unscaled and "Attention.q." in name:
+                    value.mul_(unscaled ** -0.5)
+                if has(name, "EncDecAttention.o", "encoder_attn.out"):
+                    value.mul_(cross)
+        if hasattr(model, "final_logits_bias"):
+            logits = model.final_logits_bias
+            logits.copy_(0.5 * torch.randn(logits.shape, generator=generator))
 
 
 def build(cls, config, seed, **scales):
     generator = torch.Generator().manual_seed(seed)
+    # Before the model copies it into its stacks.
+    config._attn_implementation = "eager"
     model = cls(config)
     randomize(model, generator, **scales)
     model.tie_weights()
@@ -47,44 +70,61 @@ def build(cls, config, seed, **scales):
     return model.eval()
 
 
+def load(cls, folder, **options):
+    """What transformers makes of a folder."""
+    return cls.from_pretrained(folder, attn_implementation="eager",
+                               **options).eval()
+
+
 def forward(model, inputs):
     """The class's float tensors; zero at masked tokens, as tfc has them."""
     feed = {name: value.long() for name, value in inputs.items()}
     with torch.no_grad():
         result = model(**feed)
-    per_token = set(OUTPUTS) - {"pooler_output"}
+    # Which mask the rows of an output have.
+    masks = dict.fromkeys(OUTPUTS, "attention_mask")
+    if result.get("encoder_last_hidden_state") is not None:
+        masks = dict.fromkeys(OUTPUTS, "decoder_attention_mask")
+        masks["encoder_last_hidden_state"] = "attention_mask"
+    del masks["pooler_output"]
     if "SequenceClassification" in type(model).__name__:
-        per_token.remove("logits")
+        del masks["logits"]
     out = {}
     for name in OUTPUTS:
         value = result.get(name)
         if value is None:
             continue
         value = value.float().clone()
-        if "attention_mask" in feed and name in per_token:
-            value[feed["attention_mask"] == 0] = 0
+        mask = feed.get(masks.get(name))
+        if mask is not None:
+            value[mask == 0] = 0
         out[name] = value.contiguous()
     return out
 
 
 def greedy(model, inputs, new_tokens, eos, pad):
     """generate's sequences, and per row and step the distance of the best
-    logit to the second best."""
+    score to the second best."""
     model.generation_config = hf.GenerationConfig(
         eos_token_id=eos, pad_token_id=pad, bos_token_id=1)
     return search(model, inputs, new_tokens)
 
 
-def search(model, inputs, new_tokens):
-    """The same under the model's own generation_config."""
+def generate(model, inputs, **options):
     with torch.no_grad():
-        result = model.generate(
+        return model.generate(
             **{name: value.long() for name, value in inputs.items()},
-            num_beams=1, do_sample=False, max_new_tokens=new_tokens,
-            output_scores=True, return_dict_in_generate=True)
+            do_sample=False, output_scores=True, return_dict_in_generate=True,
+            **options)
+
+
+def search(model, inputs, new_tokens, **options):
+    """The same under the model's own generation_config."""
+    result = generate(model, inputs, num_beams=1, max_new_tokens=new_tokens,
+                      **options)
     eos = model.generation_config.eos_token_id
     ends = [] if eos is None else [eos] if isinstance(eos, int) else eos
-    start = inputs["input_ids"].shape[1]
+    start = result.sequences.shape[1] - len(result.scores)
     margins = []
     for row in result.sequences.tolist():
         margins.append([])
@@ -94,3 +134,28 @@ def search(model, inputs, new_tokens):
             if row[start + step] in ends:
                 break
     return result.sequences, margins
+
+
+class Noise(hf.LogitsProcessor):
+    """Moves scores by more than two right implementations differ."""
+
+    def __init__(self, seed, size):
+        self.generator = torch.Generator().manual_seed(seed)
+        self.size = size
+
+    def __call__(self, input_ids, scores):
+        return scores + self.size * torch.randn(scores.shape,
+                                                generator=self.generator)
+
+
+def beams(model, inputs, new_tokens, noise, **options):
+    """Sequences of beam search, and whether noise in the scores leaves them
+    as they are."""
+    plain = generate(model, inputs, max_new_tokens=new_tokens, **options)
+    stable = all(
+        torch.equal(plain.sequences, generate(
+            model, inputs, max_new_tokens=new_tokens,
+            logits_processor=hf.LogitsProcessorList([Noise(seed, noise)]),
+            **options).sequences)
+        for seed in range(4))
+    return plain.sequences, stable

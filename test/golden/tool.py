@@ -6,6 +6,26 @@ import subprocess
 import tensors
 
 
+# tfc-run's options for those of Hugging Face's generate.
+DECODING = {
+    "num_beams": "--beams",
+    "length_penalty": "--length-penalty",
+    "early_stopping": "--early-stopping",
+    "no_repeat_ngram_size": "--no-repeat-ngram",
+    "num_return_sequences": "--return-sequences",
+    "min_length": "--min-length",
+}
+
+
+def decoding_options(options):
+    """The command line of options as in cases.json."""
+    words = []
+    for name, value in options.items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        words += [DECODING[name], text]
+    return words
+
+
 class Failure(Exception):
     """A command that did not exit with 0."""
 
@@ -66,6 +86,7 @@ class Tool:
 
     def generate(self, library, weights, inputs, new_tokens, eos=None,
                  *options):
+        """`options` are tfc-run's own."""
         choice = ["--eos", str(eos)] if eos is not None else []
         return self.run(library, weights, inputs, "--generate",
                         "--max-new-tokens", str(new_tokens), *choice,

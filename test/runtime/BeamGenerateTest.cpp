@@ -129,8 +129,10 @@ TEST(BeamGenerate, MemoryGrowsWithWhatDiverges) {
     ASSERT_TRUE(beams) << messageOf(beams);
     Padded padded{1, 6, {7, 8, 9, 10, 11, 12}, {}, {}, {}};
     std::vector<tfc_tensor> inputs = padded.tensors();
-    auto batch = readInputs(*model->generateEntry(), 16, inputs.data(), 1);
-    auto prompt = promptOfRow(*model, *model->generateEntry(), *batch, 0, 10);
+    auto given = readInputs(*model, inputs.data(), 1);
+    ASSERT_TRUE(given) << messageOf(given);
+    auto prompt =
+        promptOfRow(*model, *model->generateEntry(), given->decoder, 0, 10);
     ASSERT_TRUE(prompt) << messageOf(prompt);
     prompt->choice.tokens = {7, 8, 9, 10, 11, 12};
     prompt->choice.promptLength = 6;

@@ -114,6 +114,64 @@ TEST_F(CApi, CodesAndVersions) {
   EXPECT_STRNE(tfc_version(), "");
 }
 
+TEST_F(CApi, TakesHowTokensAreChosen) {
+  load("decoder");
+  tfc_model_info info{};
+  info.struct_size = sizeof(info);
+  EXPECT_EQ(text(tfc_model_get_info(model, &info)), "");
+  ASSERT_NE(info.decoding, nullptr);
+  EXPECT_EQ(info.decoding->num_beams, 1U);
+  EXPECT_EQ(info.decoding->struct_size, sizeof(tfc_decoding_options));
+  int64_t tokens[] = {7, 8, 9};
+  tfc_tensor input{"input_ids", TFC_I64, 2, {1, 3, 0}, tokens};
+  tfc_decoding_options decoding = *info.decoding;
+  decoding.num_beams = 3;
+  tfc_generate_options options{};
+  options.struct_size = sizeof(options);
+  options.inputs = &input;
+  options.n_inputs = 1;
+  options.max_new_tokens = 4;
+  options.decoding = &decoding;
+  tfc_outputs *outputs = nullptr;
+  EXPECT_EQ(text(tfc_generate(model, &options, nullptr, nullptr, &outputs)),
+            "");
+  EXPECT_NE(tfc_outputs_find(outputs, "sequences_scores"), nullptr);
+  tfc_outputs_free(outputs);
+  // A caller that was compiled before decoding existed.
+  options.struct_size = offsetof(tfc_generate_options, decoding);
+  EXPECT_EQ(text(tfc_generate(model, &options, nullptr, nullptr, &outputs)),
+            "");
+  EXPECT_EQ(tfc_outputs_find(outputs, "sequences_scores"), nullptr);
+  tfc_outputs_free(outputs);
+  options.struct_size = sizeof(options);
+
+  tfc_session *session = nullptr;
+  EXPECT_EQ(text(tfc_session_create(model, nullptr, &session)), "");
+  tfc_request request{};
+  request.struct_size = sizeof(request);
+  request.tokens = tokens;
+  request.n_tokens = 3;
+  request.max_new_tokens = 2;
+  request.decoding = &decoding;
+  tfc_sequence_id id = 0;
+  tfc_error *error = tfc_session_add(session, &request, &id);
+  EXPECT_EQ(tfc_error_code(error), TFC_UNSUPPORTED);
+  EXPECT_EQ(text(error), "expected one beam and one returned sequence in a "
+                         "session, got 3 and 1");
+  decoding = *info.decoding;
+  decoding.do_sample = 1;
+  EXPECT_EQ(text(tfc_session_add(session, &request, &id)), "");
+  decoding.temperature = 0;
+  EXPECT_EQ(text(tfc_session_add(session, &request, &id)),
+            "temperature: expected a number above 0, got 0");
+  decoding.struct_size = 8;
+  std::string unset = "expected options with struct_size set, got none";
+  EXPECT_EQ(text(tfc_session_add(session, &request, &id)), unset);
+  EXPECT_EQ(text(tfc_generate(model, &options, nullptr, nullptr, &outputs)),
+            unset);
+  tfc_session_free(session);
+}
+
 TEST_F(CApi, SessionsStep) {
   load("decoder");
   tfc_session *session = nullptr;

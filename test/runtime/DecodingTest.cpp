@@ -94,6 +94,32 @@ TEST(Decoding, RefusesWhatMeansNothing) {
             "num_return_sequences: expected at least 1, got 0");
 }
 
+TEST(Decoding, MakesRulesAndBeams) {
+  tfc_decoding_options how = plainDecoding();
+  how.min_length = 9;
+  ScoreRules rules = makeScoreRules(how, {3, 4}, 5, 7);
+  EXPECT_EQ(rules.eos, (std::vector<int64_t>{3, 4}));
+  EXPECT_EQ(rules.maxLength, 12);
+  EXPECT_EQ(rules.minLength, 9);
+  EXPECT_EQ(rules.minKept, 1);
+  EXPECT_FALSE(rules.isSampled);
+  how.min_new_tokens = 2;
+  how.num_beams = 3;
+  how.early_stopping = TFC_EARLY_NEVER;
+  how.length_penalty = 0.5;
+  rules = makeScoreRules(how, {3, 4}, 5, 7);
+  EXPECT_EQ(rules.minLength, 0) << "new tokens are counted instead";
+  EXPECT_EQ(rules.minNewTokens, 2);
+  EXPECT_EQ(rules.minKept, 3);
+  EXPECT_EQ(makeScoreRules(how, {}, 5, 7).minKept, 2);
+  BeamOptions beams = makeBeamOptions(how, {3, 4}, 5, 7);
+  EXPECT_EQ(beams.eos, rules.eos);
+  EXPECT_EQ(beams.numBeams, 3);
+  EXPECT_EQ(beams.maxLength, 12);
+  EXPECT_EQ(beams.lengthPenalty, 0.5);
+  EXPECT_EQ(beams.earlyStopping, EarlyStopping::Never);
+}
+
 /// Rows of padded prompts by the rules, each token of the whole sequence again.
 std::vector<int64_t> rerun(const FakeWeights &weights, const Padded &padded,
                            const tfc_decoding_options &how,

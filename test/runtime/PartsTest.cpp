@@ -1,10 +1,9 @@
-// The parts of the runtime alone: threads, CPU limits, cache blocks, batches,
-// the command line of tfc-run.
+// The parts of the runtime alone: threads, CPU limits, cache blocks and
+// batches.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Batch.h"
 #include "runtime/src/Cache.h"
 #include "runtime/src/ThreadPool.h"
-#include "runtime/tools/CommandLine.h"
 #include "test/runtime/FakeModel.h"
 
 #include <fstream>
@@ -157,64 +156,6 @@ TEST(Batch, PutsLongItemsFirst) {
     EXPECT_EQ(batch.items[1].first_row, 0);
     EXPECT_EQ(batch.items[2].first_row, 2);
   }
-}
-
-TEST(CommandLine, ReadsEveryOption) {
-  run::CommandLine line =
-      run::readCommandLine({"--weights", "w", "m.so", "--inputs=i", "--outputs",
-                            "o", "--threads=3", "--program", "p", "--generate",
-                            "--max-new-tokens", "5", "--eos", "3,4"});
-  EXPECT_TRUE(line.faults.empty());
-  EXPECT_EQ(line.library, "m.so");
-  EXPECT_EQ(line.weights, "w");
-  EXPECT_EQ(line.inputs, "i");
-  EXPECT_EQ(line.outputs, "o");
-  EXPECT_EQ(line.threads, 3U);
-  EXPECT_EQ(line.program, "p");
-  EXPECT_TRUE(line.generate);
-  EXPECT_EQ(line.maxNewTokens, 5);
-  EXPECT_EQ(line.eos, (std::vector<int64_t>{3, 4}));
-}
-
-TEST(CommandLine, ReportsEveryFault) {
-  auto faults = [](std::vector<std::string> extra) {
-    std::vector<std::string> all = {"m.so", "--weights", "w", "--inputs",
-                                    "i",    "--outputs", "o"};
-    all.insert(all.end(), extra.begin(), extra.end());
-    return run::readCommandLine(all).faults;
-  };
-  using Faults = std::vector<std::string>;
-  EXPECT_EQ(faults({}), Faults());
-  EXPECT_EQ(faults({"--frob"}),
-            Faults{"expected an option of tfc-run, got --frob"});
-  EXPECT_EQ(faults({"--generate=yes"}),
-            Faults{"expected an option of tfc-run, got --generate=yes"});
-  EXPECT_EQ(faults({"n.so"}),
-            Faults{"expected one library, got m.so and n.so"});
-  EXPECT_EQ(faults({"--threads", "0"}),
-            Faults{"--threads: expected an integer from 1 to 1024, got 0"});
-  EXPECT_EQ(faults({"--threads=x"}),
-            Faults{"--threads: expected an integer from 1 to 1024, got x"});
-  EXPECT_EQ(faults({"--threads"}),
-            Faults{"--threads: expected an integer from 1 to 1024, got "
-                   "nothing"});
-  EXPECT_EQ(faults({"--weights=v"}),
-            Faults{"--weights: expected once, got twice"});
-  EXPECT_EQ(faults({"--generate"}),
-            Faults{"--max-new-tokens: expected with --generate, got nothing"});
-  EXPECT_EQ(faults({"--eos=none", "--max-new-tokens=1"}),
-            (Faults{"--max-new-tokens: expected with --generate only",
-                    "--eos: expected with --generate only"}));
-  EXPECT_EQ(faults({"--generate", "--max-new-tokens=-1"}),
-            Faults{"--max-new-tokens: expected an integer from 1 on, got -1"});
-  for (const char *eos : {"", "x", "-1", "3,", ",3", "3 4"}) {
-    EXPECT_EQ(faults({"--generate", "--max-new-tokens=1",
-                      std::string("--eos=") + eos})
-                  .size(),
-              1U)
-        << eos;
-  }
-  EXPECT_EQ(run::readCommandLine({}).faults.size(), 4U);
 }
 
 } // namespace

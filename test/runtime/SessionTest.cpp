@@ -45,9 +45,9 @@ TEST(Session, SequencesThatComeAndGoEqualThemselvesAlone) {
         id = random() % vocab;
       }
       one.count = 1 + random() % 7;
-      auto id = (*session)->add(one.prompt.data(),
-                                static_cast<int64_t>(one.prompt.size()),
-                                one.count, noEos);
+      auto id = (*session)->add(
+          {one.prompt.data(), static_cast<int64_t>(one.prompt.size())}, {},
+          one.count, noEos);
       ASSERT_TRUE(id) << messageOf(id);
       running[*id] = one;
     }
@@ -83,7 +83,7 @@ TEST(Session, EndTokensEndASequence) {
   std::vector<int64_t> tokens = alone(*model, prompt, 3);
   auto session = Session::create(*model, 0);
   ASSERT_TRUE(session) << messageOf(session);
-  auto id = (*session)->add(prompt.data(), 2, 3, {{tokens[0]}});
+  auto id = (*session)->add({prompt.data(), 2}, {}, 3, {{tokens[0]}});
   ASSERT_TRUE(id);
   ASSERT_TRUE((*session)->step());
   ASSERT_EQ((*session)->newTokens().size(), 1U);
@@ -91,7 +91,7 @@ TEST(Session, EndTokensEndASequence) {
   EXPECT_EQ((*session)->newTokens()[0].state, TFC_ENDED);
   ASSERT_TRUE((*session)->step());
   EXPECT_TRUE((*session)->newTokens().empty());
-  auto other = (*session)->add(prompt.data(), 2, 3, noEos);
+  auto other = (*session)->add({prompt.data(), 2}, {}, 3, noEos);
   ASSERT_TRUE(other);
   EXPECT_NE(*other, *id);
 }
@@ -108,7 +108,7 @@ TEST(Session, ReportsAFullCacheAndGoesOn) {
   std::vector<int64_t> prompt = {7, 8, 9, 10};
   std::vector<uint64_t> ids;
   for (int i = 0; i < 2; ++i) {
-    auto id = (*session)->add(prompt.data(), 4, 4, noEos);
+    auto id = (*session)->add({prompt.data(), 4}, {}, 4, noEos);
     ASSERT_TRUE(id);
     ids.push_back(*id);
   }
@@ -137,7 +137,7 @@ TEST(Session, RefusesBadPrompts) {
   std::vector<int64_t> prompt(17, 7);
   auto add = [&](int64_t count, int64_t maxNewTokens) {
     return messageOf(
-        (*session)->add(prompt.data(), count, maxNewTokens, noEos));
+        (*session)->add({prompt.data(), count}, {}, maxNewTokens, noEos));
   };
   EXPECT_EQ(add(0, 1), "expected a prompt and new tokens, at least 1 each, got "
                        "0 and 1");

@@ -1,7 +1,7 @@
 // tfc-run and the examples as processes: exit codes, messages, and files that
 // appear whole or not at all.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "test/runtime/FakeModel.h"
+#include "test/runtime/RerunModel.h"
 
 #include <cstring>
 #include <sys/wait.h>
@@ -116,6 +116,39 @@ TEST_F(Tool, Generates) {
     std::memcpy(tokens.data(), got->data, got->bytes);
     EXPECT_EQ(tokens, referenceGenerate(weights, padded, c.tokens, 0, 8));
   }
+}
+
+TEST_F(Tool, GeneratesWithBeams) {
+  Padded padded{2, 3, {7, 8, 9, 10, 11, 12}, {}, {}, {}};
+  writeTensors(inputs, {integers("input_ids", DType::I64, 2, padded.ids)});
+  std::vector<std::string> line = {"--generate", "--max-new-tokens=8",
+                                   "--beams=3",  "--return-sequences=2",
+                                   "--eos=none", "--length-penalty=2"};
+  Ran ran = run("decoder", line);
+  EXPECT_EQ(ran.status, 0) << ran.text;
+  auto file = TensorFile::open(outputs);
+  ASSERT_TRUE(file) << messageOf(file);
+  tfc_decoding_options how = plainDecoding();
+  how.num_beams = 3;
+  how.num_return_sequences = 2;
+  how.length_penalty = 2;
+  auto model = loadFake("decoder", weights);
+  auto expected = generateBy(*model, padded, 8, how, noEos);
+  ASSERT_TRUE(expected) << messageOf(expected);
+  const Tensor *got = (*file)->find("sequences");
+  ASSERT_TRUE(got && got->dtype == DType::I64);
+  EXPECT_EQ(got->shape, (std::vector<int64_t>{4, 11}));
+  EXPECT_EQ(std::memcmp(got->data, expected->front().ints.data(), got->bytes),
+            0);
+  const Tensor *scores = (*file)->find("sequences_scores");
+  ASSERT_TRUE(scores && scores->dtype == DType::F32);
+  EXPECT_EQ(scores->shape, std::vector<int64_t>{4});
+  // What only the model can refuse.
+  line[3] = "--return-sequences=4";
+  ran = run("decoder", line);
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.text, "tfc-run: error: num_return_sequences: expected at most "
+                      "num_beams, got 4\n");
 }
 
 TEST_F(Tool, RefusesBadInputWithNothingWritten) {

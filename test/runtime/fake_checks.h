@@ -1,17 +1,31 @@
 /* What abi.h lets an entry rely on, checked; for fake_module.c, which says what
- * TILE and IS_CAUSAL are. Each check returns 0, or the status of its fault.
+ * TILE is. Each check returns 0, or the status of its fault.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef TFC_TEST_RUNTIME_FAKECHECKS_H
 #define TFC_TEST_RUNTIME_FAKECHECKS_H
 
 #include "tfc/abi.h"
 
-static int32_t check_sequences(const tfc_step_v0 *step) {
+/* An encoder writes as many cross positions as it has tokens, a decoder reads
+ * some, other entries know none. */
+static int check_cross(const tfc_sequence_v0 *q, const tfc_entry_v0 *entry,
+                       int is_causal) {
+  if (entry->cross.layers == 0) {
+    return q->cross_count == 0 && !q->cross_blocks;
+  }
+  int counts = is_causal ? q->cross_count >= 1
+                         : q->cross_count == q->count && q->past == 0;
+  return counts && q->cross_blocks;
+}
+
+static int32_t check_sequences(const tfc_step_v0 *step,
+                               const tfc_entry_v0 *entry, int is_causal) {
   int64_t next = 0;
   for (int64_t s = 0; s < step->n_sequences; ++s) {
     const tfc_sequence_v0 *q = &step->sequences[s];
     if (q->first != next || q->count < 1 || q->past < 0 || q->keys < 1 ||
-        q->keys > q->past + q->count || !q->blocks) {
+        q->keys > q->past + q->count || !q->blocks ||
+        !check_cross(q, entry, is_causal)) {
       return 2;
     }
     next += q->count;
@@ -20,7 +34,7 @@ static int32_t check_sequences(const tfc_step_v0 *step) {
 }
 
 /* Every token in one item, the most expensive items first. */
-static int32_t check_items(const tfc_step_v0 *step) {
+static int32_t check_items(const tfc_step_v0 *step, int is_causal) {
   int64_t covered = 0, last = INT64_MAX;
   for (int64_t i = 0; i < step->n_items; ++i) {
     const tfc_item_v0 *item = &step->items[i];
@@ -31,7 +45,8 @@ static int32_t check_items(const tfc_step_v0 *step) {
     int64_t count = q->count - item->first_row;
     count = count < TILE ? count : TILE;
     int64_t seen = q->past + item->first_row + count;
-    int64_t cost = count * (IS_CAUSAL && seen < q->keys ? seen : q->keys);
+    int64_t keys = is_causal && seen < q->keys ? seen : q->keys;
+    int64_t cost = count * (keys + q->cross_count);
     if (cost > last) {
       return 3;
     }

@@ -7,13 +7,24 @@
  *
  * The model: x = embed[id] + position[pos] + (type + 1) / 2, an absent type
  * being -1; in each of two layers, x *= scale, y = mix x is cached, x += mean
- * of y over the visible keys; logits = embed x + bias. */
+ * of y over the visible keys; logits = embed x + bias. An encoder-decoder is
+ * that twice, with the same weights and no types; in its decoder each layer
+ * ends with x += mean of mix z, z being the encoder's states. */
 #include "tfc/abi.h"
 
 /* 0: an encoder with heads; 1: a decoder with a language head; 2: a decoder
- * with a classification head. */
+ * with a classification head; 3: an encoder-decoder with a language head; 4:
+ * one that shifts its inputs, and takes logits at the last end token. */
 #ifndef FAKE_KIND
 #define FAKE_KIND 0
+#endif
+/* TFC_ENTRY_* of all its entries. */
+#ifndef FAKE_FLAGS
+#define FAKE_FLAGS 0
+#endif
+/* What its decoder begins with, -1 for none. */
+#ifndef FAKE_START
+#define FAKE_START 2
 #endif
 /* The pad token, -1 for none. */
 #ifndef FAKE_PAD
@@ -41,7 +52,11 @@
 #endif
 
 enum { D = 4, VOCAB = 32, POSITIONS = 16, LAYERS = 2, BLOCK = 4, TILE = 2 };
-enum { IS_CAUSAL = FAKE_KIND != 0, CACHE_LAYERS = IS_CAUSAL ? LAYERS : 1 };
+enum {
+  CROSS_BLOCK = 3,
+  IS_PAIR = FAKE_KIND >= 3,
+  HAS_DECODER = FAKE_KIND != 0
+};
 
 /* Packed layout: floats at these offsets. */
 enum {
@@ -137,6 +152,7 @@ static int32_t pack_weight(const tfc_pack_v0 *pack) {
 
 typedef struct {
   const tfc_step_v0 *step;
+  int is_causal;
   float *state; /* [tokens, D] */
   float *sums;  /* [workers, D] */
   int layer;
@@ -144,11 +160,44 @@ typedef struct {
 } Work;
 
 static float *slot(const Work *work, const tfc_sequence_v0 *q, int position) {
-  int layer = work->layer % CACHE_LAYERS;
+  int layers = work->is_causal ? LAYERS : 1;
   float *cache = (float *)work->step->self_cache;
   int64_t block = q->blocks[position / BLOCK];
   return cache +
-         ((block * CACHE_LAYERS + layer) * BLOCK + position % BLOCK) * D;
+         ((block * layers + work->layer % layers) * BLOCK + position % BLOCK) *
+             D;
+}
+
+static float *cross_slot(const Work *work, const tfc_sequence_v0 *q,
+                         int position) {
+  float *cache = (float *)work->step->cross_cache;
+  int64_t block = q->cross_blocks[position / CROSS_BLOCK];
+  return cache + ((block * LAYERS + work->layer) * CROSS_BLOCK +
+                  position % CROSS_BLOCK) *
+                     D;
+}
+
+/* y = mix x, of the work's layer. */
+static void mix(const Work *work, const float *x, float *y) {
+  const float *packed = (const float *)work->step->weights;
+  for (int row = 0; row < D; ++row) {
+    y[row] = 0;
+    for (int d = 0; d < D; ++d) {
+      y[row] += packed[MIX + (work->layer * D + row) * D + d] * x[d];
+    }
+  }
+}
+
+/* What the decoder's layers read, from the encoder's last states. */
+static void write_cross(Work *work) {
+  for (work->layer = 0; work->layer < LAYERS; ++work->layer) {
+    for (int64_t s = 0; s < work->step->n_sequences; ++s) {
+      const tfc_sequence_v0 *q = &work->step->sequences[s];
+      for (int t = 0; t < q->count; ++t) {
+        mix(work, work->state + (q->first + t) * D, cross_slot(work, q, t));
+      }
+    }
+  }
 }
 
 static void write_cache(Work *work) {
@@ -161,12 +210,7 @@ static void write_cache(Work *work) {
       for (int d = 0; d < D; ++d) {
         x[d] *= packed[SCALE + work->layer * D + d];
       }
-      for (int row = 0; row < D; ++row) {
-        y[row] = 0;
-        for (int d = 0; d < D; ++d) {
-          y[row] += packed[MIX + (work->layer * D + row) * D + d] * x[d];
-        }
-      }
+      mix(work, x, y);
     }
   }
 }
@@ -184,7 +228,7 @@ static void attend(void *arg, int64_t begin, int64_t end, uint32_t worker) {
     for (int t = item->first_row; t < item->first_row + TILE && t < q->count;
          ++t) {
       int seen = q->past + t + 1;
-      int keys = IS_CAUSAL && seen < q->keys ? seen : q->keys;
+      int keys = work->is_causal && seen < q->keys ? seen : q->keys;
       for (int d = 0; d < D; ++d) {
         sum[d] = 0;
         for (int k = 0; k < keys; ++k) {
@@ -194,6 +238,13 @@ static void attend(void *arg, int64_t begin, int64_t end, uint32_t worker) {
       for (int d = 0; d < D; ++d) {
         work->state[(q->first + t) * D + d] += sum[d] / (float)keys;
       }
+      for (int d = 0; d < D && work->is_causal && q->cross_count; ++d) {
+        sum[d] = 0;
+        for (int k = 0; k < q->cross_count; ++k) {
+          sum[d] += cross_slot(work, q, k)[d];
+        }
+        work->state[(q->first + t) * D + d] += sum[d] / (float)q->cross_count;
+      }
     }
   }
 }
@@ -201,13 +252,13 @@ static void attend(void *arg, int64_t begin, int64_t end, uint32_t worker) {
 static void embed(const tfc_step_v0 *step, float *state) {
   const float *packed = (const float *)step->weights;
   const int32_t *ids = (const int32_t *)step->inputs[0];
-  const int32_t *types = (const int32_t *)step->inputs[1];
-  const int32_t *positions = (const int32_t *)step->inputs[2];
+  const int32_t *types = IS_PAIR ? 0 : (const int32_t *)step->inputs[1];
+  const int32_t *positions = (const int32_t *)step->inputs[IS_PAIR ? 1 : 2];
   for (int64_t t = 0; t < step->n_tokens; ++t) {
     for (int d = 0; d < D; ++d) {
       state[t * D + d] = packed[EMBED + ids[t] * D + d] +
                          packed[POSITION + positions[t] * D + d] +
-                         0.5F * (float)(types[t] + 1);
+                         (types ? 0.5F * (float)(types[t] + 1) : 0);
     }
   }
 }
@@ -226,7 +277,8 @@ static void write_logits(const tfc_step_v0 *step, const float *state,
   }
 }
 
-static int32_t run(const tfc_step_v0 *step);
+static int32_t run_encode(const tfc_step_v0 *step);
+static int32_t run_step(const tfc_step_v0 *step);
 
 static uint64_t workspace_bytes(int64_t tokens, int64_t rows, int64_t sequences,
                                 int64_t workers) {
@@ -239,13 +291,24 @@ static uint64_t workspace_bytes(int64_t tokens, int64_t rows, int64_t sequences,
 static const tfc_port_v0 inputs[] = {
     {"input_ids", TFC_DTYPE_I32, 0, 1, 0, TFC_FILL_REQUIRED, 0, VOCAB},
     {"token_type_ids", TFC_DTYPE_I32, 0, 1, 0,
-     IS_CAUSAL ? TFC_FILL_ABSENT : TFC_FILL_ZERO, 0, 3},
+     HAS_DECODER ? TFC_FILL_ABSENT : TFC_FILL_ZERO, 0, 3},
     {"position_ids", TFC_DTYPE_I32, 0, 1, 0, TFC_FILL_POSITION, 0, POSITIONS},
 };
+static const tfc_port_v0 source_inputs[] = {
+    {"input_ids", TFC_DTYPE_I32, 0, 1, 0, TFC_FILL_REQUIRED, 0, VOCAB},
+    {"position_ids", TFC_DTYPE_I32, 0, 1, 0, TFC_FILL_POSITION, 0, POSITIONS},
+};
+static const tfc_port_v0 target_inputs[] = {
+    {"decoder_input_ids", TFC_DTYPE_I32, 0, 1, 0,
+     FAKE_KIND == 4 ? TFC_FILL_SHIFTED : TFC_FILL_REQUIRED, 0, VOCAB},
+    {"decoder_position_ids", TFC_DTYPE_I32, 0, 1, 0, TFC_FILL_POSITION, 0,
+     POSITIONS},
+};
 enum {
-  TAKE = FAKE_KIND == 0   ? TFC_TAKE_FIRST
-         : FAKE_KIND == 1 ? TFC_TAKE_ALL
-                          : TFC_TAKE_LAST_NONPAD
+  TAKE = FAKE_KIND == 0                     ? TFC_TAKE_FIRST
+         : FAKE_KIND == 1 || FAKE_KIND == 3 ? TFC_TAKE_ALL
+         : FAKE_KIND == 2                   ? TFC_TAKE_LAST_NONPAD
+                                            : TFC_TAKE_LAST_EOS
 };
 static const tfc_port_v0 outputs[] = {
     {"last_hidden_state", TFC_DTYPE_F32, TFC_ROWS_TOKENS, D, 0, 0, 0, 0},
@@ -253,30 +316,44 @@ static const tfc_port_v0 outputs[] = {
     {"start_logits", TFC_DTYPE_F32, TFC_ROWS_TOKENS, 1, TFC_PORT_SQUEEZED, 0, 0,
      0},
 };
-#define CACHE_BYTES (CACHE_LAYERS * BLOCK * D * sizeof(float))
-static const tfc_entry_v0 entries[] = {
-    {IS_CAUSAL ? "step" : "encode",
-     3,
-     3,
-     inputs,
-     outputs,
-     {BLOCK, CACHE_LAYERS, CACHE_BYTES, BLOCK * D * sizeof(float)},
-     {0, 0, 0, 0},
-     TILE,
-     0,
-     workspace_bytes,
-     run},
+static const tfc_port_v0 source_outputs[] = {
+    {"encoder_last_hidden_state", TFC_DTYPE_F32, TFC_ROWS_TOKENS, D, 0, 0, 0,
+     0},
 };
+#define LAYER_BYTES (BLOCK * D * sizeof(float))
+#define CROSS                                                                  \
+  {CROSS_BLOCK, LAYERS, LAYERS * CROSS_BLOCK * D * sizeof(float),              \
+   CROSS_BLOCK * D * sizeof(float)}
+#define SCRATCH {BLOCK, 1, LAYER_BYTES, LAYER_BYTES}
+#define SELF {BLOCK, LAYERS, LAYERS * LAYER_BYTES, LAYER_BYTES}
+#define NO_CACHE {0, 0, 0, 0}
+static const tfc_entry_v0 encoder[] = {
+    {"encode", 3, 3, inputs, outputs, SCRATCH, NO_CACHE, TILE, FAKE_FLAGS,
+     workspace_bytes, run_encode},
+};
+static const tfc_entry_v0 decoder[] = {
+    {"step", 3, 3, inputs, outputs, SELF, NO_CACHE, TILE, FAKE_FLAGS,
+     workspace_bytes, run_step},
+};
+static const tfc_entry_v0 pair[] = {
+    {"encode", 2, 1, source_inputs, source_outputs, SCRATCH, CROSS, TILE,
+     FAKE_FLAGS, workspace_bytes, run_encode},
+    {"step", 2, 3, target_inputs, outputs, SELF, CROSS, TILE, FAKE_FLAGS,
+     workspace_bytes, run_step},
+};
+#define ENTRIES (IS_PAIR ? pair : HAS_DECODER ? decoder : encoder)
+enum { N_ENTRIES = IS_PAIR ? 2 : 1 };
 
-static int32_t run(const tfc_step_v0 *step) {
-  int32_t fault = check_sequences(step);
-  fault = fault ? fault : check_items(step);
-  fault = fault ? fault : check_values(step, &entries[0]);
+static int32_t run(const tfc_step_v0 *step, const tfc_entry_v0 *entry,
+                   int is_causal) {
+  int32_t fault = check_sequences(step, entry, is_causal);
+  fault = fault ? fault : check_items(step, is_causal);
+  fault = fault ? fault : check_values(step, entry);
   fault = fault ? fault : FAKE_STATUS;
   if (fault) {
     return fault;
   }
-  Work work = {step, (float *)step->workspace, 0, 0, 0};
+  Work work = {step, is_causal, (float *)step->workspace, 0, 0, 0};
   work.sums = work.state + step->n_tokens * D;
   embed(step, work.state);
   const tfc_host_v0 *host = step->host;
@@ -289,31 +366,40 @@ static int32_t run(const tfc_step_v0 *step) {
               D);
 #endif
   }
+  if (IS_PAIR && !is_causal) {
+    write_cross(&work);
+  }
   float *hidden = (float *)step->outputs[0];
-  float *start = (float *)step->outputs[2];
   for (int64_t i = 0; hidden && i < step->n_tokens * D; ++i) {
     hidden[i] = work.state[i];
   }
+  float *start = entry->n_outputs > 2 ? (float *)step->outputs[2] : 0;
   for (int64_t t = 0; start && t < step->n_tokens; ++t) {
     start[t] = work.state[t * D];
   }
-  if (step->outputs[1]) {
+  if (entry->n_outputs > 1 && step->outputs[1]) {
     write_logits(step, work.state, (float *)step->outputs[1]);
   }
   return work.faults ? 5 : 0;
 }
 
+static int32_t run_encode(const tfc_step_v0 *step) {
+  return run(step, IS_PAIR ? &pair[0] : &encoder[0], 0);
+}
+
+static int32_t run_step(const tfc_step_v0 *step) {
+  return run(step, IS_PAIR ? &pair[1] : &decoder[0], 1);
+}
+
+#define PROGRAM(features, name)                                                \
+  {TFC_PROGRAM_CPU,        N_ENTRIES,   features, name, "plain-f32",           \
+   PACKED * sizeof(float), pack_weight, ENTRIES}
 static const tfc_program_v0 programs[] = {
-    {TFC_PROGRAM_CPU, 1, 0, "plain", "plain-f32", PACKED * sizeof(float),
-     pack_weight, entries},
-    {TFC_PROGRAM_CPU, 1, TFC_FEATURE_X86_64_V2, "x86-64-v2", "plain-f32",
-     PACKED * sizeof(float), pack_weight, entries},
-    {TFC_PROGRAM_CPU, 1, (uint64_t)1 << 40, "future", "plain-f32",
-     PACKED * sizeof(float), pack_weight, entries},
-    {TFC_PROGRAM_CPU, 1, 3, "x86-64-v3", "plain-f32", PACKED * sizeof(float),
-     pack_weight, entries},
-    {TFC_PROGRAM_CPU, 1, 7, "x86-64-v4", "plain-f32", PACKED * sizeof(float),
-     pack_weight, entries},
+    PROGRAM(0, "plain"),
+    PROGRAM(TFC_FEATURE_X86_64_V2, "x86-64-v2"),
+    PROGRAM((uint64_t)1 << 40, "future"),
+    PROGRAM(3, "x86-64-v3"),
+    PROGRAM(7, "x86-64-v4"),
 };
 static const char *const prefixes[] = {"", "model."};
 static const char *const aliases[] = {".weight", ".gamma"};
@@ -326,16 +412,18 @@ static const tfc_module_v0 module = {
     {FAKE_VERSION, 0, "fake", "hand"},
     "{\"name\":\"fake\"}",
     1234,
-    IS_CAUSAL ? TFC_KIND_DECODER : TFC_KIND_ENCODER,
+    IS_PAIR       ? TFC_KIND_ENCODER_DECODER
+    : HAS_DECODER ? TFC_KIND_DECODER
+                  : TFC_KIND_ENCODER,
     sizeof(weights) / sizeof(weights[0]),
     FAKE_PROGRAMS,
     2,
-    IS_CAUSAL ? 2 : 0,
+    HAS_DECODER ? 2 : 0,
     1,
     POSITIONS,
     FAKE_PAD,
     1,
-    -1,
+    IS_PAIR ? FAKE_START : -1,
     eos,
     prefixes,
     aliases,

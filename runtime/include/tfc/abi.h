@@ -110,9 +110,13 @@ enum { TFC_ROWS_TOKENS = 0, TFC_ROWS_WANTED = 1 };
 enum {
   TFC_FILL_REQUIRED = 0, /* the caller must give them */
   TFC_FILL_ZERO = 1,
-  TFC_FILL_ABSENT = 2,  /* -1: the embedding adds nothing */
-  TFC_FILL_POSITION = 3 /* the token's column in a forward pass; in generation
-                           the number of unmasked tokens before it */
+  TFC_FILL_ABSENT = 2, /* -1: the embedding adds nothing */
+  /* The token's column; but when a decoder without an encoder generates, the
+   * number of unmasked tokens before it. */
+  TFC_FILL_POSITION = 3,
+  /* Of an encoder-decoder's decoder_input_ids: the row of input_ids one column
+   * to the right, behind decoder_start. In generation decoder_start alone. */
+  TFC_FILL_SHIFTED = 4
 };
 
 /* Which rows a forward pass asks for; all WANTED outputs of an entry agree. */
@@ -123,9 +127,16 @@ enum {
    * model has no pad token. */
   TFC_TAKE_LAST_NONPAD = 2,
   /* The column, in the model's input_ids, of the last end token; every row must
-   * have one. */
+   * have one, and all rows equally many. In an encoder-decoder the rows taken
+   * are the decoder's. */
   TFC_TAKE_LAST_EOS = 3
 };
+
+/* An entry's flag: results depend on the distance of two tokens, not only on
+ * the positions that an input gives (position bias, windows). The entry takes
+ * neighbours of a sequence for neighbours in the caller's row, so the host
+ * gives it no sequence from whose middle the attention mask takes tokens. */
+enum { TFC_ENTRY_DISTANCES = 1 };
 
 enum { TFC_PORT_SQUEEZED = 1 }; /* width 1, and the result drops that axis */
 
@@ -148,14 +159,16 @@ typedef struct {
 
 /* "encode" runs an encoder, "step" a decoder. An encoder-decoder has both:
  * "encode" writes each decoder layer's keys and values of the source into
- * cross_blocks (cross_count = count, from position 0), and "step" reads
- * them. */
+ * cross_blocks (past = 0, cross_count = count, from position 0), and "step"
+ * reads them; the geometry of their `cross` is the same. Its outputs have a row
+ * a token. Ports: input_ids and position_ids, decoder_input_ids and
+ * decoder_position_ids. */
 typedef struct {
   const char *name;
   uint32_t n_inputs, n_outputs;
   const tfc_port_v0 *inputs, *outputs;
   tfc_cache_desc_v0 self, cross;
-  uint32_t query_rows, reserved;
+  uint32_t query_rows, flags; /* flags: TFC_ENTRY_* */
   /* Bytes for T tokens, R rows, B sequences and `workers` workers. */
   uint64_t (*workspace_bytes)(int64_t tokens, int64_t rows, int64_t sequences,
                               int64_t workers);

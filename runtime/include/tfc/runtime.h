@@ -156,6 +156,8 @@ typedef struct {
   uint64_t weight_bytes;          /* packed, in memory */
   uint64_t cache_bytes_per_token; /* of one sequence, rounded up; 0: no cache */
   const tfc_decoding_options *decoding; /* what generation does by default */
+  /* Of an encoder-decoder, the same for the source; 0 without. */
+  uint64_t cross_bytes_per_token;
 } tfc_model_info;
 
 /* Describes a model. What the pointers point at lives as long as the model.
@@ -193,7 +195,8 @@ TFC_API void tfc_outputs_free(tfc_outputs *outputs);
 typedef struct {
   uint64_t struct_size;
   /* I32 or I64 tensors [batch, length]: the model's inputs (input_ids, ...),
-   * and attention_mask, 1 for tokens that exist. */
+   * and attention_mask, 1 for tokens that exist. Of an encoder-decoder also
+   * decoder_input_ids and decoder_attention_mask, of another length maybe. */
   const tfc_tensor *inputs;
   uint32_t n_inputs;
   uint32_t n_outputs;
@@ -201,12 +204,15 @@ typedef struct {
   const char *const *outputs;
 } tfc_encode_options;
 
-/* Runs the model over a batch, as Hugging Face's forward does; for encoders and
- * decoders. Masked tokens cost nothing and are zeros in per-token outputs.
- * Without position_ids, positions are columns. Outputs are F32, free them with
- * tfc_outputs_free.
+/* Runs the model over a batch, as Hugging Face's forward does. Masked tokens
+ * cost nothing and are zeros in per-token outputs. Without position_ids,
+ * positions are columns. Without decoder_input_ids an encoder-decoder shifts
+ * input_ids if Hugging Face's does; the others need them unless only outputs of
+ * the encoder are wanted. Outputs are F32, free them with tfc_outputs_free.
  * Errors: INVALID_ARGUMENT (names, shapes, dtypes, ids out of range, a row
- * without a token, more tokens than positions), UNSUPPORTED, EXHAUSTED. Any:
+ * without a token, more tokens than positions, rows without the end token that
+ * an output is taken at; a masked token between others where the model counts
+ * distances: it has position bias or a window), UNSUPPORTED, EXHAUSTED. Any:
  * calls run side by side, sharing the process's threads. */
 TFC_API tfc_error *tfc_encode(const tfc_model *model,
                               const tfc_encode_options *options,
@@ -227,8 +233,8 @@ typedef struct {
   const int64_t *eos;
   uint32_t n_eos; /* with own_eos, 0: nothing ends a row early */
   uint32_t reserved;
-  int64_t max_new_tokens;   /* at least 1 */
-  uint64_t max_cache_bytes; /* 0: as in tfc_session_options */
+  int64_t max_new_tokens;               /* at least 1 */
+  uint64_t max_cache_bytes;             /* 0: as in tfc_session_options */
   const tfc_decoding_options *decoding; /* null: the model's defaults */
 } tfc_generate_options;
 
@@ -236,7 +242,10 @@ typedef struct {
  * tokens, a row ends with an end token, finished rows are filled with the pad
  * token (the first end token when the model has none, and with beams also when
  * it is 0). Without a mask, pad tokens in the prompt are masked where generate
- * would mask them. The result has an I64 tensor "sequences" [rows, prompt +
+ * would mask them. An encoder-decoder encodes each prompt once; its sequences
+ * are the decoder's, which begin with the model's decoder_start, put before
+ * decoder_input_ids when none of their rows begins with it; positions are
+ * columns. The result has an I64 tensor "sequences" [rows, prompt +
  * new], a row for every prompt and sequence returned for it, those of a prompt
  * together; of beams the best first, and an F32 tensor "sequences_scores"
  * [rows]: the sum of the logarithmic probabilities over the length_penalty-th
@@ -281,6 +290,10 @@ typedef struct {
   int32_t own_eos;
   /* Null: the model's defaults, but without beams, which sessions have not. */
   const tfc_decoding_options *decoding;
+  /* Of an encoder-decoder, whose source `tokens` are: what the decoder begins
+   * with, as in tfc_generate; null: its first token. */
+  const int64_t *decoder_tokens;
+  int64_t n_decoder_tokens;
 } tfc_request;
 
 /* Adds a sequence; the next step takes it in.
@@ -312,10 +325,10 @@ typedef struct {
 
 /* One call of the compiled model over all sequences: whole prompts of new ones
  * and one token of the others, together. Every sequence gets its next token
- * (drawn, or the likeliest, the lowest id among equals). Finished sequences leave the
- * session with this step, and their cache is free.
- * Errors: EXHAUSTED (no cache block or memory is left; nothing has happened,
- * remove a sequence and try again), INTERNAL. One. */
+ * (drawn, or the likeliest, the lowest id among equals). Finished sequences
+ * leave the session with this step, and their cache is free. Errors: EXHAUSTED
+ * (no cache block or memory is left; nothing has happened, remove a sequence
+ * and try again), INTERNAL. One. */
 TFC_API tfc_error *tfc_session_step(tfc_session *session, tfc_step_result *out);
 
 /* Takes a sequence out before its end and frees its cache.

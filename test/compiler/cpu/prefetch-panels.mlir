@@ -1,6 +1,6 @@
 // Tiles of many rows ask for the panel's row some steps ahead, line by line.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --pass-pipeline="builtin.module(func.func(tfc-prefetch-panels{distance=5 rows=2}))" | FileCheck %s
+// RUN: tfc-opt %s --pass-pipeline="builtin.module(func.func(tfc-prefetch-panels{distance=5 rows=2 block=8 next-bytes=1024}))" | FileCheck %s
 
 #column = affine_map<(d0, d1) -> (d0, 0)>
 #row = affine_map<(d0, d1) -> (0, d1)>
@@ -50,4 +50,90 @@ func.func @few_rows_wait(%w: memref<8x32xf32>, %zero: vector<1x32xf32>)
     scf.yield %next : vector<1x32xf32>
   }
   return %sums : vector<1x32xf32>
+}
+
+// A loop over full tiles. In an item of all 8 rows, four tiles, each asks for a
+// quarter of the next panel, 8 of its 32 floats a step; in one of fewer, for its
+// own panel's rows 5 steps ahead and, from the second tile on, for a half.
+// CHECK-LABEL: @tiles
+// CHECK-SAME: %[[W:[a-z0-9]*]]: memref<3x8x32xf32>, %{{.*}}: memref<?x32xf32>, %[[ROWS:[a-z0-9]*]]: index
+func.func @tiles(%x: memref<?x8xf32>, %w: memref<3x8x32xf32>,
+                 %y: memref<?x32xf32>, %rows: index, %zero: vector<2x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %pad = arith.constant 0.0 : f32
+  // CHECK: scf.for %[[R:[a-z0-9]+]] = {{.*}} to %[[ROWS]]
+  scf.for %r = %c0 to %rows step %c2 {
+    // CHECK: %[[EIGHT:.*]] = arith.constant 8 : index
+    // CHECK: %[[WHOLE:.*]] = arith.cmpi sge, %[[ROWS]], %[[EIGHT]]
+    // CHECK: %[[SUMS:.*]] = scf.if %[[WHOLE]] -> (vector<2x32xf32>) {
+    // CHECK: scf.for %[[K:[a-z0-9]+]] =
+    // CHECK: %[[TILE:.*]] = arith.divsi
+    // CHECK: %[[FLOATS:.*]] = arith.constant 64 : index
+    // CHECK: %[[BEGIN:.*]] = arith.muli %[[TILE]], %[[FLOATS]]
+    // CHECK: %[[PLACE:.*]] = arith.muli %[[K]]
+    // CHECK: %[[NEXT:.*]] = arith.constant 8 : index
+    // CHECK: %[[AT:.*]] = arith.addi %[[BEGIN]], %[[PLACE]]
+    // CHECK: %[[LINE:.*]] = arith.addi %[[AT]]
+    // CHECK: memref.prefetch %[[W]][%{{.*}}, %[[NEXT]], %[[LINE]]]
+    // CHECK-NOT: memref.prefetch
+    // CHECK: } else {
+    // CHECK: scf.for %[[L:[a-z0-9]+]] =
+    // CHECK: %[[FIVE:.*]] = arith.constant 5 : index
+    // CHECK: %[[AHEAD:.*]] = arith.addi %[[L]], %[[FIVE]]
+    // CHECK: memref.prefetch %[[W]][%{{.*}}, %[[AHEAD]], %{{.*}}]
+    // CHECK: memref.prefetch %[[W]][%{{.*}}, %[[AHEAD]], %{{.*}}]
+    // CHECK: %[[SECOND:.*]] = arith.constant 2 : index
+    // CHECK: arith.subi %[[R]], %[[SECOND]]
+    // CHECK: arith.constant 128 : index
+    // CHECK: memref.prefetch
+    // CHECK-NOT: memref.prefetch
+    // CHECK: vector.transfer_write %[[SUMS]]
+    %sums = scf.for %k = %c0 to %c8 step %c1 iter_args(%acc = %zero)
+        -> (vector<2x32xf32>) {
+      %a = vector.transfer_read %x[%r, %k], %pad
+          {in_bounds = [true, true], permutation_map = affine_map<(d0, d1) -> (d0, 0)>}
+          : memref<?x8xf32>, vector<2x32xf32>
+      %b = vector.transfer_read %w[%c1, %k, %c0], %pad
+          {in_bounds = [true, true], permutation_map = affine_map<(d0, d1, d2) -> (0, d2)>}
+          : memref<3x8x32xf32>, vector<2x32xf32>
+      %next = math.fma %a, %b, %acc : vector<2x32xf32>
+      scf.yield %next : vector<2x32xf32>
+    }
+    vector.transfer_write %sums, %y[%r, %c0] {in_bounds = [true, true]}
+        : vector<2x32xf32>, memref<?x32xf32>
+  }
+  return
+}
+
+// Two of these panels are more than the cache holds.
+// CHECK-LABEL: @large_panels
+// CHECK-NOT: scf.if
+// CHECK: %[[FIVE:.*]] = arith.constant 5 : index
+// CHECK: %[[AHEAD:.*]] = arith.addi %{{.*}}, %[[FIVE]]
+// CHECK: memref.prefetch %{{.*}}[%{{.*}}, %[[AHEAD]], %{{.*}}]
+// CHECK: memref.prefetch %{{.*}}[%{{.*}}, %[[AHEAD]], %{{.*}}]
+// CHECK-NOT: memref.prefetch
+func.func @large_panels(%w: memref<3x16x32xf32>, %y: memref<?x32xf32>,
+                        %rows: index, %zero: vector<2x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c16 = arith.constant 16 : index
+  %pad = arith.constant 0.0 : f32
+  scf.for %r = %c0 to %rows step %c2 {
+    %sums = scf.for %k = %c0 to %c16 step %c1 iter_args(%acc = %zero)
+        -> (vector<2x32xf32>) {
+      %b = vector.transfer_read %w[%c1, %k, %c0], %pad
+          {in_bounds = [true, true], permutation_map = affine_map<(d0, d1, d2) -> (0, d2)>}
+          : memref<3x16x32xf32>, vector<2x32xf32>
+      %next = arith.addf %acc, %b : vector<2x32xf32>
+      scf.yield %next : vector<2x32xf32>
+    }
+    vector.transfer_write %sums, %y[%r, %c0] {in_bounds = [true, true]}
+        : vector<2x32xf32>, memref<?x32xf32>
+  }
+  return
 }

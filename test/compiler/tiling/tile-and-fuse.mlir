@@ -89,3 +89,53 @@ func.func @leaves_roots_in_loops_of_their_own(
   } -> tensor<?x48xf32>
   return %y : tensor<?x48xf32>
 }
+
+#row = affine_map<(d0, d1) -> (d0)>
+
+// A step of more than one: a partial sum for each of its places, added up when
+// the loop is done.
+// REDUCTION-LABEL: @sums_a_row_in_partial_sums
+func.func @sums_a_row_in_partial_sums(%x: tensor<1x768xf32>,
+                                      %init: tensor<1xf32>) -> tensor<1xf32> {
+  // REDUCTION: %[[NONE:.*]] = linalg.fill {{.*}} -> tensor<1x64xf32>
+  // REDUCTION: %[[PARTS:.*]] = scf.for {{.*}} to %c768{{.*}} step %c64{{.*}} iter_args(%[[PART:.*]] = %[[NONE]]) -> (tensor<1x64xf32>) {
+  // REDUCTION: %[[MORE:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]
+  // REDUCTION-SAME: outs(%{{.*}} : tensor<1x64xf32>)
+  // REDUCTION-NOT: strategy
+  // REDUCTION: } {transformer.reduction_loop}
+  // REDUCTION: %[[SUM:.*]] = linalg.reduce ins(%[[PARTS]] : tensor<1x64xf32>) outs(%{{.*}} : tensor<1xf32>) dimensions = [1]
+  // REDUCTION: return %[[SUM]]
+  %y = linalg.generic {indexing_maps = [#id, #row],
+      iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<1x768xf32>) outs(%init : tensor<1xf32>)
+      attrs = {transformer.strategy =
+        #transformer.strategy<parallel = [], rows = [], reduction = [0, 64]>} {
+    ^bb0(%e: f32, %s: f32):
+      %t = arith.addf %s, %e : f32
+      linalg.yield %t : f32
+  } -> tensor<1xf32>
+  return %y : tensor<1xf32>
+}
+
+// A map has no reduction: the loop is over its columns and nobody's to keep a
+// sum in.
+// REDUCTION-LABEL: @maps_a_row_some_columns_at_a_time
+func.func @maps_a_row_some_columns_at_a_time(
+    %x: tensor<1x768xf32>, %init: tensor<1x768xf32>) -> tensor<1x768xf32> {
+  // REDUCTION: scf.for %[[K:.*]] = {{.*}} to %c768{{.*}} step %c64{{.*}} -> (tensor<1x768xf32>) {
+  // REDUCTION: tensor.extract_slice %{{.*}}[0, %[[K]]] [1, 64] [1, 1]
+  // REDUCTION: math.absf
+  // REDUCTION: tensor.insert_slice
+  // REDUCTION-NOT: transformer.reduction_loop
+  // REDUCTION: return
+  %y = linalg.generic {indexing_maps = [#id, #id],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<1x768xf32>) outs(%init : tensor<1x768xf32>)
+      attrs = {transformer.strategy =
+        #transformer.strategy<parallel = [], rows = [], reduction = [0, 64]>} {
+    ^bb0(%e: f32, %o: f32):
+      %n = math.absf %e : f32
+      linalg.yield %n : f32
+  } -> tensor<1x768xf32>
+  return %y : tensor<1x768xf32>
+}

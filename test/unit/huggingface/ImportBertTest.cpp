@@ -52,12 +52,12 @@ TEST(ImportBert, Model) {
             "last_hidden_state=encoder.hidden pooler_output=pooler");
   EXPECT_EQ(got.model->maxPositions, 5);
   EXPECT_EQ(got.model->tokens.pad, 0);
-  ASSERT_EQ(got.model->mainStack().runs.size(), 1u);
+  ASSERT_EQ(got.model->encoder->runs.size(), 1u);
   const auto &ffn =
-      std::get<spec::Ffn>(got.model->mainStack().runs[0].sublayers[1].f);
+      std::get<spec::Ffn>(got.model->encoder->runs[0].sublayers[1].f);
   EXPECT_EQ(ffn.act, spec::Activation::Silu);
   EXPECT_EQ(ffn.width, 3);
-  EXPECT_EQ(got.model->mainStack().embeddings.norm->eps, 1e-6);
+  EXPECT_EQ(got.model->encoder->embeddings.norm->eps, 1e-6);
   EXPECT_NE(got.spec.find("\"extends\": \"preset:bert\""), std::string::npos);
   EXPECT_EQ(got.summary, "bert-BertModel: 1 layers, hidden 4, vocabulary 7, "
                          "at most 5 tokens\n"
@@ -77,8 +77,8 @@ TEST(ImportBert, SpecDoesNotKnowTheFolder) {
 TEST(ImportBert, DefaultsAreTheClasss) {
   auto got = importTiny(bertConfig(), bertTensors());
   ASSERT_TRUE(got.ok) << got.messages;
-  EXPECT_EQ(got.model->mainStack().embeddings.norm->eps, 1e-12);
-  EXPECT_EQ(got.model->mainStack().embeddings.segments[0].rows, 2);
+  EXPECT_EQ(got.model->encoder->embeddings.norm->eps, 1e-12);
+  EXPECT_EQ(got.model->encoder->embeddings.segments[0].rows, 2);
 }
 
 TEST(ImportBert, WithoutPooler) {

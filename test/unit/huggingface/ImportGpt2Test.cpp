@@ -17,7 +17,7 @@ static const spec::LogitsStep &logitsOf(const spec::ModelSpec &model) {
 }
 
 static const spec::Attention &attentionOf(const spec::ModelSpec &model) {
-  return std::get<spec::Attention>(model.mainStack().runs.at(0).sublayers[0].f);
+  return std::get<spec::Attention>(model.decoder->runs.at(0).sublayers[0].f);
 }
 
 TEST(ImportGpt2, Model) {
@@ -30,7 +30,7 @@ TEST(ImportGpt2, Model) {
   EXPECT_EQ(got.model->outputs[0].name, "last_hidden_state");
   EXPECT_TRUE(got.model->heads.empty());
   EXPECT_TRUE(attentionOf(*got.model).causal);
-  EXPECT_TRUE(got.model->mainStack().finalNorm);
+  EXPECT_TRUE(got.model->decoder->finalNorm);
 }
 
 TEST(ImportGpt2, BuffersAndPrefix) {
@@ -106,7 +106,7 @@ TEST(ImportGpt2, InnerWidthIsFourTimesTheHidden) {
       tensors);
   ASSERT_TRUE(got.ok) << got.messages;
   EXPECT_EQ(
-      std::get<spec::Ffn>(got.model->mainStack().runs[0].sublayers[1].f).width,
+      std::get<spec::Ffn>(got.model->decoder->runs[0].sublayers[1].f).width,
       16);
 }
 

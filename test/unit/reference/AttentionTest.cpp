@@ -128,6 +128,45 @@ TEST(Attention, HeadsShareTheirGroupsKeysAndValues) {
   expectMatrix(program.run(tokens(2))["y"], 2, 4, {1, 1, 10, 10, 2, 2, 20, 20});
 }
 
+TEST(Attention, AWindowHidesWhatIsBeforeIt) {
+  // The same numbers as without a window, over two positions at most.
+  std::string text = oneHead("causal");
+  text.replace(text.find("heads 1"), 7, "heads 1 window 1");
+  Program program(text);
+  Step step;
+  step.inputs["ids"] = {0, 1, 2};
+  step.sequences = {{0, 0, 3, 0, 3}};
+  expectNear(program.run(step)["y"], {4, 5, 12});
+  step.inputs["ids"] = {0};
+  step.sequences = {{0, 0, 1, 3, 4}};
+  expectNear(program.run(step)["y"], {7});
+}
+
+TEST(Attention, BiasDependsOnTheDistance) {
+  // Zero queries and keys: weights are exp of the bias. ln 3 at the same
+  // position, -1000 at one after it, 0 before; beyond 1 the same.
+  auto biased = [](const std::string &mask) {
+    return Program::step(R"(
+      %zero = arith.constant dense<0.0> : tensor<3x1xf32>
+      %v = arith.constant dense<[[4.0], [8.0], [16.0]]> : tensor<3x1xf32>
+      %b = arith.constant dense<[[0.0, 1.0986122886681098, -1000.0]]>
+        : tensor<1x3xf32>
+      %y = transformer.attention %zero, %zero, %v, %cache[%c0], %batch bias %b
+        )" + mask + R"( heads 1 {scale = 1.0 : f64}
+        : tensor<3x1xf32>, tensor<3x1xf32>, tensor<3x1xf32>,
+          !transformer.cache<layers = 1, kv_heads = 1, head_dim = 1>,
+          tensor<1x3xf32>
+      transformer.output "y" tokens take all {
+        transformer.yield %y : tensor<3x1xf32>
+      })");
+  };
+  for (const char *mask : {"bidirectional", "causal"}) {
+    Program program(biased(mask));
+    // (4 + 3*8) / 4, (4 + 8 + 3*16) / 5
+    expectNear(program.run(tokens(3))["y"], {4, 7, 12});
+  }
+}
+
 TEST(Attention, ScaleFallsWithTheLayer) {
   // 4 ln 3 by scale 1/2 and layer 1: the weights are again 3 to 1.
   const char *body = R"(

@@ -81,6 +81,25 @@ TEST(RowOps, LayerNorm) {
                1, 2, {9, 22});
 }
 
+TEST(RowOps, RmsNorm) {
+  // Mean of squares 25, eps 11: x / 6.
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[1.0, -7.0]]> : tensor<1x2xf32>
+    %w = arith.constant dense<[6.0, 12.0]> : tensor<2xf32>
+    %y = transformer.rms_norm %x, %w {eps = 11.0 : f64}
+      : tensor<1x2xf32>, tensor<2xf32>)",
+                     "tensor<1x2xf32>");
+  expectMatrix(y, 1, 2, {1, -14});
+}
+
+TEST(RowOps, Scale) {
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[1.0, -7.0]]> : tensor<1x2xf32>
+    %y = transformer.scale %x by 0.5 : tensor<1x2xf32>)",
+                     "tensor<1x2xf32>");
+  expectMatrix(y, 1, 2, {0.5, -3.5});
+}
+
 TEST(RowOps, Activations) {
   auto activated = [](const std::string &act) {
     return valueOf(R"(

@@ -1,4 +1,4 @@
-// Two small specs that between them use most of what there is.
+// Three small specs that between them use most of what there is.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_TEST_UNIT_SPEC_GOODSPECS_H
 #define TFC_TEST_UNIT_SPEC_GOODSPECS_H
@@ -78,6 +78,63 @@ inline const char *const decoderSpec = R"json({
       "heads.lm.proj": "lm_head"
     }
   }
+}
+)json";
+
+inline const char *const encoderDecoderSpec = R"json({
+  "tfc": 1,
+  "kind": "encoder_decoder",
+  "dims": {"hidden": 12, "vocab": 30},
+  "defs": {
+    "norm": {"kind": "rmsnorm", "eps": 1e-06},
+    "attn": {"num_heads": 3, "scale": 1},
+    "ffn": {"width": 20, "act": "gelu_new", "gated": true}
+  },
+  "shared": {"token": {"rows": 30}},
+  "encoder": {
+    "embeddings": {"token": {"use": "shared.token", "scale": "sqrt_hidden"}},
+    "position_bias": {"kind": "bucket", "buckets": 8, "max_distance": 9, "bidirectional": true},
+    "layers": {
+      "repeat": 2,
+      "block": {
+        "placement": "pre",
+        "norm": {"$def": "norm"},
+        "attn": {"$def": "attn"},
+        "ffn": {"$def": "ffn"}
+      }
+    },
+    "final_norm": {"$def": "norm"}
+  },
+  "decoder": {
+    "embeddings": {"token": {"use": "shared.token"}},
+    "position_bias": {"kind": "bucket", "buckets": 8, "max_distance": 9, "bidirectional": false},
+    "layers": {
+      "repeat": 3,
+      "block": {
+        "placement": "pre",
+        "norm": {"$def": "norm"},
+        "attn": {"$def": "attn", "causal": true},
+        "cross": {"$def": "attn", "num_kv_heads": 1},
+        "ffn": {"$def": "ffn"}
+      }
+    },
+    "final_norm": {"$def": "norm"}
+  },
+  "heads": {
+    "cls": {"from": "decoder", "steps": [
+      {"op": "take", "at": "last_eos"},
+      {"op": "dense", "name": "dense", "out": 2}]},
+    "lm": {"from": "decoder", "steps": [
+      {"op": "scale", "by": "rsqrt_hidden"},
+      {"op": "logits", "name": "proj", "tied": "shared.token", "bias": true}]}
+  },
+  "outputs": {
+    "encoder_last_hidden_state": "encoder.hidden",
+    "logits": "lm",
+    "label": "cls"
+  },
+  "tokens": {"pad": 0, "eos": 1, "decoder_start": 2},
+  "generation": {"head": "lm", "max_length": 20, "num_beams": 4}
 }
 )json";
 

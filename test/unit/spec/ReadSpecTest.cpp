@@ -54,7 +54,7 @@ TEST(ReadSpec, Encoder) {
   EXPECT_EQ(model.maxPositions, 16);
   EXPECT_EQ(model.tokens.pad, 0);
   EXPECT_FALSE(model.tokens.bos);
-  const Embeddings &embeddings = model.mainStack().embeddings;
+  const Embeddings &embeddings = model.encoder->embeddings;
   EXPECT_EQ(embeddings.tokenRows, 30);
   ASSERT_TRUE(embeddings.position);
   EXPECT_EQ(embeddings.position->rows, 18);
@@ -66,19 +66,19 @@ TEST(ReadSpec, Encoder) {
   ASSERT_TRUE(embeddings.norm);
   EXPECT_EQ(embeddings.norm->eps, 1e-12);
   EXPECT_TRUE(embeddings.norm->bias);
-  EXPECT_FALSE(model.mainStack().finalNorm);
+  EXPECT_FALSE(model.encoder->finalNorm);
 }
 
 TEST(ReadSpec, OverridesMakeRuns) {
   ModelSpec model = read(encoderSpec);
-  ASSERT_EQ(model.mainStack().runs.size(), 2u);
-  EXPECT_EQ(model.mainStack().layers, 4);
-  EXPECT_EQ(model.mainStack().runs[0].prefix, "encoder.layers.0-1");
-  EXPECT_EQ(model.mainStack().runs[1].prefix, "encoder.layers.2-3");
-  EXPECT_EQ(model.mainStack().runs[1].first, 2);
-  EXPECT_EQ(model.mainStack().runs[1].count, 2);
+  ASSERT_EQ(model.encoder->runs.size(), 2u);
+  EXPECT_EQ(model.encoder->layers, 4);
+  EXPECT_EQ(model.encoder->runs[0].prefix, "encoder.layers.0-1");
+  EXPECT_EQ(model.encoder->runs[1].prefix, "encoder.layers.2-3");
+  EXPECT_EQ(model.encoder->runs[1].first, 2);
+  EXPECT_EQ(model.encoder->runs[1].count, 2);
   auto actOf = [&](size_t run) {
-    return std::get<Ffn>(model.mainStack().runs[run].sublayers[1].f).act;
+    return std::get<Ffn>(model.encoder->runs[run].sublayers[1].f).act;
   };
   EXPECT_EQ(actOf(0), Activation::Gelu);
   EXPECT_EQ(actOf(1), Activation::Relu);
@@ -89,7 +89,7 @@ static std::string selected(const std::string &selector) {
   ModelSpec model =
       read(encoderSpec, {{"\"layers\": \"2:\"", "\"layers\": " + selector}});
   std::string result;
-  for (const LayerRun &run : model.mainStack().runs) {
+  for (const LayerRun &run : model.encoder->runs) {
     bool relu = std::get<Ffn>(run.sublayers[1].f).act == Activation::Relu;
     result += std::string(size_t(run.count), relu ? 'x' : '.');
   }
@@ -114,16 +114,16 @@ TEST(ReadSpec, LastOverrideWinsAndEqualNeighboursAreOneRun) {
              "{\"layers\": \"2:\", \"set\": {\"ffn\": {\"act\": \"relu\"}}},"
              "{\"layers\": \"3\", \"set\": {\"ffn\": {\"act\": \"gelu\"}}},"
              "{\"layers\": \"2\", \"set\": {\"ffn\": {\"act\": \"gelu\"}}}"}});
-  ASSERT_EQ(model.mainStack().runs.size(), 1u);
-  EXPECT_EQ(model.mainStack().runs[0].prefix, "encoder.layers");
-  EXPECT_EQ(model.mainStack().runs[0].count, 4);
+  ASSERT_EQ(model.encoder->runs.size(), 1u);
+  EXPECT_EQ(model.encoder->runs[0].prefix, "encoder.layers");
+  EXPECT_EQ(model.encoder->runs[0].count, 4);
 }
 
 TEST(ReadSpec, Placement) {
-  const Sublayer post = read(encoderSpec).mainStack().runs[0].sublayers[0];
+  const Sublayer post = read(encoderSpec).encoder->runs[0].sublayers[0];
   EXPECT_FALSE(post.preNorm);
   EXPECT_TRUE(post.postNorm);
-  const Sublayer pre = read(decoderSpec).mainStack().runs[0].sublayers[0];
+  const Sublayer pre = read(decoderSpec).decoder->runs[0].sublayers[0];
   EXPECT_TRUE(pre.preNorm);
   EXPECT_FALSE(pre.postNorm);
   // A sublayer's own norms come before the placement's.
@@ -134,7 +134,7 @@ TEST(ReadSpec, Placement) {
         "\"layernorm\", \"eps\": 0.001, \"bias\": false}"},
        {"      \"decoder.layers.attn.pre_norm\": \"{p}{i}.n1\"",
         "      \"decoder.layers.attn.post_norm\": \"{p}{i}.n1\""}});
-  const Sublayer &sublayer = own.mainStack().runs[0].sublayers[0];
+  const Sublayer &sublayer = own.decoder->runs[0].sublayers[0];
   EXPECT_FALSE(sublayer.preNorm);
   ASSERT_TRUE(sublayer.postNorm);
   EXPECT_EQ(sublayer.postNorm->eps, 0.001);
@@ -153,9 +153,9 @@ TEST(ReadSpec, SublayersInAnyOrder) {
         "true}}]"},
        {"      \"decoder.layers.attn.pre_norm\": \"{p}{i}.n1\",\n", ""},
        {"      \"decoder.layers.ffn.pre_norm\": \"{p}{i}.n2\",\n", ""}});
-  ASSERT_EQ(model.mainStack().runs[0].sublayers.size(), 2u);
-  EXPECT_EQ(model.mainStack().runs[0].sublayers[0].name, "ffn");
-  EXPECT_EQ(model.mainStack().runs[0].sublayers[1].name, "attn");
+  ASSERT_EQ(model.decoder->runs[0].sublayers.size(), 2u);
+  EXPECT_EQ(model.decoder->runs[0].sublayers[0].name, "ffn");
+  EXPECT_EQ(model.decoder->runs[0].sublayers[1].name, "attn");
   EXPECT_EQ(names(model)[1], "decoder.layers.ffn.gate.weight");
 }
 
@@ -163,7 +163,7 @@ TEST(ReadSpec, Attention) {
   auto attn = [](const std::string &keys) {
     ModelSpec model =
         read(decoderSpec, {{"\"causal\": true", "\"causal\": true, " + keys}});
-    return std::get<Attention>(model.mainStack().runs[0].sublayers[0].f);
+    return std::get<Attention>(model.decoder->runs[0].sublayers[0].f);
   };
   Attention plain = attn("\"bias\": false");
   EXPECT_EQ(plain.numHeads, 3);
@@ -193,7 +193,7 @@ TEST(ReadSpec, NeutralValuesOfUnsupportedKeys) {
 
 TEST(ReadSpec, SizesFollowFromEachOther) {
   ModelSpec model = read(decoderSpec);
-  EXPECT_EQ(model.mainStack().embeddings.tokenRows, 30);
+  EXPECT_EQ(model.decoder->embeddings.tokenRows, 30);
   EXPECT_EQ(model.maxPositions, 0);
   model = read(decoderSpec, {{", \"vocab\": 30", ""},
                              {"\"token\": {}", "\"token\": {\"rows\": 40}"}});
@@ -201,7 +201,7 @@ TEST(ReadSpec, SizesFollowFromEachOther) {
   model = read(encoderSpec, {{", \"max_positions\": 16", ""}});
   EXPECT_EQ(model.maxPositions, 16);
   model = read(encoderSpec, {{"\"rows\": 18, ", ""}});
-  EXPECT_EQ(model.mainStack().embeddings.position->rows, 18);
+  EXPECT_EQ(model.encoder->embeddings.position->rows, 18);
 }
 
 TEST(ReadSpec, NoLayers) {
@@ -210,8 +210,8 @@ TEST(ReadSpec, NoLayers) {
                          {",\n      \"overrides\": [{\"layers\": \"2:\", "
                           "\"set\": {\"ffn\": {\"act\": \"relu\"}}}]",
                           ""}});
-  EXPECT_EQ(model.mainStack().layers, 0);
-  EXPECT_TRUE(model.mainStack().runs.empty());
+  EXPECT_EQ(model.encoder->layers, 0);
+  EXPECT_TRUE(model.encoder->runs.empty());
 }
 
 TEST(ReadSpec, Heads) {

@@ -1,0 +1,164 @@
+// A stack of a ModelSpec as canonical JSON.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/SpecReader.h"
+#include "compiler/spec/WriteSpec.h"
+
+#include <cmath>
+
+namespace tfc::spec {
+
+Json objectOf(std::vector<std::pair<const char *, Json>> members) {
+  Json object = Json::object();
+  for (auto &[key, value] : members) {
+    object.set(key, std::move(value));
+  }
+  return object;
+}
+
+Json writeTable(int64_t rows, int64_t hidden) {
+  return objectOf({{"rows", rows}, {"dim", hidden}});
+}
+
+const char *nameOf(Norm::Kind kind) {
+  return kind == Norm::Kind::RmsNorm ? "rmsnorm" : "layernorm";
+}
+
+namespace {
+
+Json writeNorm(const std::optional<Norm> &norm) {
+  if (!norm) {
+    return "none";
+  }
+  return objectOf(
+      {{"kind", nameOf(norm->kind)}, {"eps", norm->eps}, {"bias", norm->bias}});
+}
+
+Json writeEmbeddings(const Embeddings &embeddings, int64_t hidden) {
+  Json position = objectOf({{"kind", "none"}});
+  if (embeddings.position) {
+    position = objectOf({{"kind", "learned"},
+                         {"rows", embeddings.position->rows},
+                         {"offset", embeddings.position->offset},
+                         {"ids", "arange"}});
+  }
+  Json segments = Json::array();
+  for (const Segment &segment : embeddings.segments) {
+    Json item = objectOf({{"name", segment.name}, {"input", segment.input}});
+    if (segment.useToken) {
+      item.set("use", "token");
+    } else {
+      item.set("rows", segment.rows);
+    }
+    if (segment.defaultId) {
+      item.set("default", *segment.defaultId);
+    }
+    segments.items.push_back(std::move(item));
+  }
+  bool shared = embeddings.tokenTable == "shared.token.weight";
+  Json token = shared ? objectOf({{"use", "shared.token"}})
+                      : writeTable(embeddings.tokenRows, hidden);
+  token.set("scale", embeddings.tokenScale);
+  return objectOf({{"token", std::move(token)},
+                   {"position", std::move(position)},
+                   {"segments", std::move(segments)},
+                   {"norm", writeNorm(embeddings.norm)}});
+}
+
+Json writeScaling(const Rotary &rotary) {
+  const RotaryScaling &scaling = rotary.scaling;
+  switch (scaling.kind) {
+  case RotaryScaling::Kind::None:
+    return "none";
+  case RotaryScaling::Kind::Linear:
+    return objectOf({{"kind", "linear"}, {"factor", scaling.factor}});
+  case RotaryScaling::Kind::Dynamic:
+    return objectOf({{"kind", "dynamic"}, {"factor", scaling.factor}});
+  case RotaryScaling::Kind::Llama3:
+    return objectOf({{"kind", "llama3"},
+                     {"factor", scaling.factor},
+                     {"low_freq_factor", scaling.lowFreqFactor},
+                     {"high_freq_factor", scaling.highFreqFactor},
+                     {"original_max", scaling.originalMax}});
+  case RotaryScaling::Kind::Yarn:
+    return objectOf({{"kind", "yarn"},
+                     {"factor", scaling.factor},
+                     {"original_max", scaling.originalMax},
+                     {"attention_factor", rotary.factor},
+                     {"beta_fast", scaling.betaFast},
+                     {"beta_slow", scaling.betaSlow},
+                     {"truncate", scaling.truncate}});
+  }
+  return "none";
+}
+
+Json writeRotary(const std::optional<Rotary> &rotary) {
+  if (!rotary) {
+    return "none";
+  }
+  return objectOf({{"style", rotary->interleaved ? "interleaved" : "half"},
+                   {"dim", rotary->dim},
+                   {"theta", rotary->theta},
+                   {"scaling", writeScaling(*rotary)}});
+}
+
+Json writeAttention(const Attention &attn) {
+  bool usual = attn.scale == 1 / std::sqrt(double(attn.headDim));
+  Json window = "none";
+  if (attn.window) {
+    window = objectOf({{"left", *attn.window}, {"right", 0}});
+  }
+  return objectOf({{"num_heads", attn.numHeads},
+                   {"num_kv_heads", attn.numKvHeads},
+                   {"head_dim", attn.headDim},
+                   {"bias", objectOf({{"q", attn.qBias},
+                                      {"k", attn.kBias},
+                                      {"v", attn.vBias},
+                                      {"o", attn.oBias}})},
+                   {"scale", usual ? Json("rsqrt_head_dim") : Json(attn.scale)},
+                   {"scale_by_inverse_layer", attn.scaleByInverseLayer},
+                   {"causal", attn.causal},
+                   {"window", std::move(window)},
+                   {"rotary", writeRotary(attn.rotary)},
+                   {"use_position_bias", attn.positionBias}});
+}
+
+Json writeFfn(const Ffn &ffn) {
+  return objectOf({{"width", ffn.width},
+                   {"act", nameOf(ffn.act)},
+                   {"gated", ffn.gated},
+                   {"bias", ffn.bias}});
+}
+
+} // namespace
+
+Json writeStack(const Stack &stack, int64_t hidden) {
+  Json layers = Json::array();
+  for (const LayerRun &run : stack.runs) {
+    Json sublayers = Json::array();
+    for (const Sublayer &sublayer : run.sublayers) {
+      const Attention *attn = std::get_if<Attention>(&sublayer.f);
+      Json body =
+          attn ? writeAttention(*attn) : writeFfn(std::get<Ffn>(sublayer.f));
+      body.set("pre_norm", writeNorm(sublayer.preNorm));
+      body.set("post_norm", writeNorm(sublayer.postNorm));
+      sublayers.items.push_back(
+          objectOf({{sublayer.name.c_str(), std::move(body)}}));
+    }
+    layers.items.push_back(
+        objectOf({{"repeat", run.count},
+                  {"block", objectOf({{"sublayers", std::move(sublayers)}})}}));
+  }
+  Json bias = "none";
+  if (stack.positionBias) {
+    bias = objectOf({{"kind", "bucket"},
+                     {"buckets", stack.positionBias->buckets},
+                     {"max_distance", stack.positionBias->maxDistance},
+                     {"bidirectional", stack.positionBias->bidirectional}});
+  }
+  return objectOf({{"embeddings", writeEmbeddings(stack.embeddings, hidden)},
+                   {"position_bias", std::move(bias)},
+                   {"layers", std::move(layers)},
+                   {"final_norm", writeNorm(stack.finalNorm)}});
+}
+
+} // namespace tfc::spec

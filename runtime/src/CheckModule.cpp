@@ -1,0 +1,200 @@
+// Whether the tables of a compiled library can be used.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/Module.h"
+
+#include <cmath>
+
+namespace tfc::rt {
+
+// Each function returns the first thing that is wrong with a table, as what is
+// expected of it, "" when nothing is.
+
+static std::string faultOfPort(const tfc_port_v0 &port, bool isInput) {
+  if (!port.name || port.width == 0) {
+    return "a port with a name and a width";
+  }
+  if (port.dtype != (isInput ? TFC_DTYPE_I32 : TFC_DTYPE_F32)) {
+    return isInput ? "inputs of dtype i32" : "outputs of dtype f32";
+  }
+  if (port.rows > TFC_ROWS_WANTED || port.fill > TFC_FILL_SHIFTED ||
+      port.take > TFC_TAKE_LAST_EOS) {
+    return "known kinds of rows";
+  }
+  if (isInput ? port.width != 1 || port.rows != TFC_ROWS_TOKENS
+              : port.flags & TFC_PORT_SQUEEZED && port.width != 1) {
+    return "one value a token";
+  }
+  return "";
+}
+
+static bool holdsSomething(const tfc_cache_desc_v0 &cache) {
+  return cache.layers == 0 || (cache.block_tokens != 0 && cache.block_bytes);
+}
+
+static std::string faultOfEntry(const tfc_entry_v0 &entry) {
+  if (!entry.name || !entry.workspace_bytes || !entry.run ||
+      entry.query_rows == 0 || !entry.inputs || !entry.outputs ||
+      entry.n_inputs == 0 || entry.n_outputs == 0) {
+    return "entries with functions, inputs and outputs";
+  }
+  if (!holdsSomething(entry.self) || !holdsSomething(entry.cross)) {
+    return "cache blocks that hold something";
+  }
+  std::string fault;
+  for (uint32_t i = 0; fault.empty() && i < entry.n_inputs; ++i) {
+    fault = faultOfPort(entry.inputs[i], true);
+  }
+  for (uint32_t i = 0; fault.empty() && i < entry.n_outputs; ++i) {
+    fault = faultOfPort(entry.outputs[i], false);
+  }
+  return fault;
+}
+
+static bool areEqual(const tfc_cache_desc_v0 &a, const tfc_cache_desc_v0 &b) {
+  return a.block_tokens == b.block_tokens && a.layers == b.layers &&
+         a.block_bytes == b.block_bytes && a.layer_bytes == b.layer_bytes;
+}
+
+static const tfc_port_v0 *findInput(const tfc_entry_v0 &entry,
+                                    std::string_view name) {
+  for (uint32_t i = 0; i < entry.n_inputs; ++i) {
+    if (name == entry.inputs[i].name) {
+      return &entry.inputs[i];
+    }
+  }
+  return nullptr;
+}
+
+/// Of the two entries of an encoder-decoder.
+static std::string faultOfPair(const tfc_module_v0 &module,
+                               const tfc_entry_v0 &encode,
+                               const tfc_entry_v0 &step) {
+  const tfc_port_v0 *source = findInput(encode, "input_ids");
+  const tfc_port_v0 *target = findInput(step, "decoder_input_ids");
+  if (!source || !target) {
+    return "an encoder of input_ids and a decoder of decoder_input_ids";
+  }
+  for (uint32_t i = 0; i < step.n_inputs; ++i) {
+    if (findInput(encode, step.inputs[i].name)) {
+      return "inputs of different names in encoder and decoder";
+    }
+  }
+  if (encode.cross.layers == 0 || !areEqual(encode.cross, step.cross)) {
+    return "equal cross blocks in encoder and decoder";
+  }
+  for (uint32_t i = 0; i < encode.n_outputs; ++i) {
+    if (encode.outputs[i].rows != TFC_ROWS_TOKENS) {
+      return "outputs of every token from an encoder-decoder's encoder";
+    }
+  }
+  bool needsStart = target->fill == TFC_FILL_SHIFTED;
+  if (module.decoder_start >= target->limit ||
+      (needsStart && module.decoder_start < 0)) {
+    return "a decoder_start among the decoder's tokens";
+  }
+  return "";
+}
+
+static std::string faultOfProgram(const tfc_module_v0 &module,
+                                  const tfc_program_v0 &program) {
+  if (!program.name || !program.pack || !program.entries ||
+      program.n_entries == 0) {
+    return "programs with a name, entries and a pack function";
+  }
+  const tfc_entry_v0 *encode = nullptr, *step = nullptr;
+  bool isPair = module.kind == TFC_KIND_ENCODER_DECODER;
+  for (uint32_t i = 0; i < program.n_entries; ++i) {
+    const tfc_entry_v0 &entry = program.entries[i];
+    std::string fault = faultOfEntry(entry);
+    if (!fault.empty()) {
+      return fault;
+    }
+    std::string_view name = entry.name;
+    encode = name == "encode" ? &entry : encode;
+    step = name == "step" ? &entry : step;
+    for (uint32_t p = 0; p < entry.n_inputs; ++p) {
+      bool isTarget = isPair && &entry == step &&
+                      &entry.inputs[p] == findInput(entry, "decoder_input_ids");
+      if (entry.inputs[p].fill == TFC_FILL_SHIFTED && !isTarget) {
+        return "shifted tokens only in an encoder-decoder's decoder_input_ids";
+      }
+    }
+    if (!isPair && entry.cross.layers != 0) {
+      return "cross blocks only in an encoder-decoder";
+    }
+  }
+  if (!isPair) {
+    return "";
+  }
+  return encode && step ? faultOfPair(module, *encode, *step)
+                        : "entries \"encode\" and \"step\" of an "
+                          "encoder-decoder";
+}
+
+static std::string faultOfWeight(const tfc_weight_v0 &weight,
+                                 uint32_t numWeights) {
+  if (!weight.name || (weight.n_patterns && !weight.patterns) ||
+      weight.layers == 0) {
+    return "weights with a name, patterns and layers";
+  }
+  if (weight.rank < 1 || weight.rank > 2 || weight.rows <= 0 ||
+      weight.cols <= 0 || weight.first_row < 0 ||
+      weight.rows > weight.stored_rows - weight.first_row) {
+    return concat("weight ", weight.name, " within its stored tensor");
+  }
+  if (weight.flags & TFC_WEIGHT_TIED && weight.tied_to >= numWeights) {
+    return concat("weight ", weight.name, " to be tied to a weight");
+  }
+  return "";
+}
+
+static std::string faultOfGeneration(const tfc_generation_v0 *defaults) {
+  if (!defaults) {
+    return "defaults of generation";
+  }
+  const tfc_generation_v0 &g = *defaults;
+  auto isShare = [](double x) { return x >= 0 && x <= 1; };
+  bool isSane = g.forced_bos >= -1 && g.forced_eos >= -1 && g.min_length >= 0 &&
+                g.max_length >= 0 && g.no_repeat_ngram >= 0 &&
+                g.num_beams >= 1 && g.early_stopping <= TFC_EARLY_NEVER &&
+                g.temperature >= 0 && std::isfinite(g.temperature) &&
+                isShare(g.top_p) && isShare(g.min_p) &&
+                std::isfinite(g.length_penalty) && g.repetition_penalty > 0 &&
+                std::isfinite(g.repetition_penalty);
+  return isSane ? "" : "defaults of generation in their ranges";
+}
+
+static std::string faultOfModule(const tfc_module_v0 &module) {
+  if (!module.header.name || !module.header.producer || !module.spec_json) {
+    return "a model with a name, a producer and a spec";
+  }
+  if (module.kind > TFC_KIND_ENCODER_DECODER) {
+    return "an encoder, a decoder or both";
+  }
+  if (module.n_programs == 0 || !module.programs) {
+    return "at least one program";
+  }
+  if ((module.n_weights && !module.weights) || (module.n_eos && !module.eos) ||
+      (module.n_prefixes && !module.prefixes) ||
+      (module.n_aliases && !module.aliases)) {
+    return "tables of the lengths it states";
+  }
+  std::string fault = faultOfGeneration(module.generation);
+  for (uint32_t i = 0; fault.empty() && i < module.n_weights; ++i) {
+    fault = faultOfWeight(module.weights[i], module.n_weights);
+  }
+  for (uint32_t i = 0; fault.empty() && i < module.n_programs; ++i) {
+    fault = faultOfProgram(module, module.programs[i]);
+  }
+  return fault;
+}
+
+Status checkModule(const tfc_module_v0 &module) {
+  std::string fault = faultOfModule(module);
+  if (fault.empty()) {
+    return {};
+  }
+  return makeError(Code::Incompatible, "malformed library: expected ", fault);
+}
+
+} // namespace tfc::rt

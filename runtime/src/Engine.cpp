@@ -1,0 +1,88 @@
+// Runs the encoder of an encoder-decoder.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/Engine.h"
+
+namespace tfc::rt {
+
+Engine::Engine(const Model &model) {
+  if (model.encoder()) {
+    encode = std::make_unique<Runner>(model, *model.encoder());
+    noOutputs.assign(model.encoder()->n_outputs, 0);
+  }
+  if (model.decoder()) {
+    step = std::make_unique<Runner>(model, *model.decoder());
+  }
+  if (model.isEncoderDecoder()) {
+    encode->setCross(cross);
+    step->setCross(cross);
+  }
+}
+
+Status Engine::open(uint64_t maxBytes) {
+  // An encoder-decoder's limit is for what stays: not for the scratch blocks.
+  Status status = encode ? encode->openCache(step ? 0 : maxBytes) : Status();
+  if (status && step) {
+    status = step->openCache(maxBytes);
+  }
+  if (!status || !encode || !step) {
+    return status;
+  }
+  Result<BlockCache> created =
+      BlockCache::create(step->entry().cross, maxBytes);
+  if (!created) {
+    return std::move(created.error());
+  }
+  cross = std::move(*created);
+  return {};
+}
+
+void Engine::clear() {
+  for (Runner *runner : {encode.get(), step.get()}) {
+    if (runner) {
+      runner->cache.clear();
+    }
+  }
+  cross.clear();
+}
+
+Status Engine::encodeSources(const std::vector<Source *> &sources) {
+  Batch &batch = encode->batch;
+  batch.clear();
+  encode->cache.clear();
+  std::vector<BlockTable> scratch(sources.size());
+  for (size_t s = 0; s < sources.size(); ++s) {
+    Source &source = *sources[s];
+    if (source.count != 0) {
+      continue;
+    }
+    int64_t count = source.numTokens();
+    if (count > maxStepTokens - batch.numTokens()) {
+      return makeError(Code::Exhausted, "expected at most ", maxStepTokens,
+                       " tokens in a step, got more");
+    }
+    Status status = encode->cache.grow(scratch[s], count);
+    if (status) {
+      status = cross.grow(source.blocks, count);
+    }
+    if (!status) {
+      return status;
+    }
+    batch.add(count, 0, count, scratch[s].data(), count, source.blocks.data());
+    for (size_t p = 0; p < source.values.size(); ++p) {
+      batch.inputs[p].insert(batch.inputs[p].end(), source.values[p].begin(),
+                             source.values[p].end());
+    }
+  }
+  if (batch.numTokens() == 0) {
+    return {};
+  }
+  Status status = encode->run(noOutputs);
+  for (Source *source : sources) {
+    if (status && source->count == 0) {
+      source->count = source->numTokens();
+    }
+  }
+  return status;
+}
+
+} // namespace tfc::rt

@@ -1,0 +1,54 @@
+// A model's entries, each with its runner, and between those of an
+// encoder-decoder the cross blocks: keys and values of the sources.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_SRC_ENGINE_H
+#define TFC_RUNTIME_SRC_ENGINE_H
+
+#include "runtime/src/Runner.h"
+
+namespace tfc::rt {
+
+/// What an encoder-decoder reads before it writes: first tokens, then, once
+/// they have been encoded, cross blocks.
+struct Source {
+  std::vector<std::vector<int32_t>> values; // by input port of the encoder
+  BlockTable blocks;
+  int64_t count = 0; // positions in the blocks; 0: not encoded yet
+
+  int64_t numTokens() const {
+    return static_cast<int64_t>(values.front().size());
+  }
+};
+
+class Engine {
+public:
+  /// Belongs to one thread at a time; the model must outlive it.
+  explicit Engine(const Model &model);
+  // The runners point at `cross`.
+  Engine(const Engine &) = delete;
+  Engine &operator=(const Engine &) = delete;
+
+  /// Gives all entries their caches, before the first step; at most maxBytes
+  /// each (0: as BlockCache::create). Errors: those of BlockCache::create.
+  Status open(uint64_t maxBytes);
+
+  /// Frees all blocks, whose tables are void then.
+  void clear();
+
+  /// Encodes sources, all in one step; those that have been are passed over.
+  /// Gives them their blocks, which the caller releases from `cross`. Errors:
+  /// Exhausted, those of Runner::run; a source that is not encoded may have
+  /// blocks nevertheless.
+  Status encodeSources(const std::vector<Source *> &sources);
+
+  /// Null when the model has no such entry.
+  std::unique_ptr<Runner> encode, step;
+  BlockCache cross;
+
+private:
+  std::vector<uint8_t> noOutputs; // of the encoder
+};
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_SRC_ENGINE_H

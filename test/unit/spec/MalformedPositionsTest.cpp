@@ -1,0 +1,178 @@
+// Specs with faults in the kind, in shared tables and in rotary attention.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/unit/spec/MalformedSpec.h"
+
+INSTANTIATE_TEST_SUITE_P(
+    Positions, MalformedSpec,
+    testing::Values(
+        Case{"DecoderMissing",
+             encoderDecoderSpec,
+             {{"\"decoder\": {\n    \"emb", "\"decoders\": {\n    \"emb"}},
+             "s.json:3:11: /decoder: expected \"decoder\" (kind is "
+             "\"encoder_decoder\"), got nothing [TFC010]\ns.json:25:3: "
+             "/decoders: expected a known key (did you mean \"decoder\"?), got "
+             "\"decoders\" [TFC002]\n"},
+        Case{
+            "EncoderMissing",
+            encoderSpec,
+            {{"\"kind\": \"encoder\"", "\"kind\": \"encoder_decoder\""},
+             {"\"encoder\": {", "\"decoder\": {"}},
+            "s.json:3:11: /encoder: expected \"encoder\" (kind is "
+            "\"encoder_decoder\"), got nothing [TFC010]\ns.json:15:15: "
+            "/decoder/layers: expected a cross-attention in every layer of the "
+            "decoder (others are not supported by this tfc), got none in layer "
+            "0 [TFC090]\ns.json:20:17: /decoder/layers/block/attn/causal: "
+            "expected true (bidirectional attention in a decoder is not "
+            "supported by this tfc), got nothing [TFC090]\n"},
+        Case{"SharedTableTooSmall",
+             encoderDecoderSpec,
+             {{"{\"token\": {\"rows\": 30}}", "{\"token\": {\"rows\": 29}}"}},
+             "s.json:10:32: /shared/token/rows: expected at least 30 "
+             "(dims.vocab), got 29 [TFC020]\n"},
+        Case{"SharedTableMissing",
+             encoderDecoderSpec,
+             {{"  \"shared\": {\"token\": {\"rows\": 30}},\n", ""},
+              {"\"use\": \"shared.token\", ", ""}},
+             "s.json:25:37: /decoder/embeddings/token/use: expected a table in "
+             "\"shared\" (there is none), got \"shared.token\" [TFC024]\n"},
+        Case{"SharedTableOfAnotherWidth",
+             encoderDecoderSpec,
+             {{"{\"token\": {\"rows\": 30}}", "{\"token\": {\"dim\": 6}}"}},
+             "s.json:10:31: /shared/token/dim: expected hidden (12; "
+             "projections are not supported by this tfc), got 6 [TFC024]\n"},
+        Case{"RowsBesideTheSharedTable",
+             encoderDecoderSpec,
+             {{"{\"use\": \"shared.token\"}",
+               "{\"use\": \"shared.token\", \"rows\": 30}"}},
+             "s.json:26:61: /decoder/embeddings/token/rows: expected no "
+             "\"rows\" (the shared table has its own), got 30 [TFC024]\n"},
+        Case{"UseOfAnotherTable",
+             encoderDecoderSpec,
+             {{"\"use\": \"shared.token\"}", "\"use\": \"encoder.token\"}"}},
+             "s.json:26:37: /decoder/embeddings/token/use: expected "
+             "shared.token, got \"encoder.token\" [TFC004]\n"},
+        Case{"TokenScaleZero",
+             encoderDecoderSpec,
+             {{"\"sqrt_hidden\"", "0"}},
+             "s.json:12:62: /encoder/embeddings/token/scale: expected a number "
+             "above 0 that f32 can hold, got 0 [TFC004]\n"},
+        Case{"RmsNormWithBias",
+             encoderDecoderSpec,
+             {{"\"kind\": \"rmsnorm\", ",
+               "\"kind\": \"rmsnorm\", \"bias\": true, "}},
+             "s.json:6:41: /defs/norm/bias: expected false (kind is "
+             "\"rmsnorm\"), got true [TFC026]\n"},
+        Case{"RotaryDimOdd",
+             decoderSpec,
+             {{"\"causal\": true", "\"causal\": true, \"rotary\": {\"style\": "
+                                   "\"half\", \"theta\": 10000, \"dim\": 3}"}},
+             "s.json:12:101: /decoder/layers/block/attn/rotary/dim: expected "
+             "an even number, at most head_dim (4), got 3 [TFC013]\n"},
+        Case{"RotaryDimTooWide",
+             decoderSpec,
+             {{"\"causal\": true", "\"causal\": true, \"rotary\": {\"style\": "
+                                   "\"half\", \"theta\": 10000, \"dim\": 6}"}},
+             "s.json:12:101: /decoder/layers/block/attn/rotary/dim: expected "
+             "an even number, at most head_dim (4), got 6 [TFC013]\n"},
+        Case{"RotaryTheta",
+             decoderSpec,
+             {{"\"causal\": true", "\"causal\": true, \"rotary\": {\"style\": "
+                                   "\"half\", \"theta\": 1}"}},
+             "s.json:12:87: /decoder/layers/block/attn/rotary/theta: expected "
+             "a number above 1 that f32 can hold, got 1 [TFC013]\n"},
+        Case{"RotaryHeadOdd",
+             decoderSpec,
+             {{"\"causal\": true",
+               "\"causal\": true, \"head_dim\": 5, \"rotary\": {\"style\": "
+               "\"half\", \"theta\": 10}"}},
+             "s.json:12:75: /decoder/layers/block/attn/rotary/dim: expected an "
+             "even number, at most head_dim (5), got 5 [TFC013]\n"},
+        Case{"RotaryWithoutStyle",
+             decoderSpec,
+             {{"\"causal\": true",
+               "\"causal\": true, \"rotary\": {\"theta\": 10000}"}},
+             "s.json:12:60: /decoder/layers/block/attn/rotary/style: expected "
+             "\"style\" (it is required), got nothing [TFC004]\n"},
+        Case{"ScalingUnknown",
+             decoderSpec,
+             {{"\"causal\": true",
+               "\"causal\": true, \"rotary\": {\"style\": \"half\", \"theta\": "
+               "10000, \"scaling\": {\"kind\": \"ntk\", \"factor\": 2}}"}},
+             "s.json:12:114: /decoder/layers/block/attn/rotary/scaling/kind: "
+             "expected linear, dynamic, llama3 or yarn (did you mean "
+             "\"dynamic\"?), got \"ntk\" [TFC004]\n"},
+        Case{"ScalingWithoutFactor",
+             decoderSpec,
+             {{"\"causal\": true",
+               "\"causal\": true, \"rotary\": {\"style\": \"half\", \"theta\": "
+               "10000, \"scaling\": {\"kind\": \"linear\"}}"}},
+             "s.json:12:105: /decoder/layers/block/attn/rotary/scaling/factor: "
+             "expected \"factor\" (it is required), got nothing [TFC004]\n"},
+        Case{"ScalingFactorBelowOne",
+             decoderSpec,
+             {{"\"causal\": true",
+               "\"causal\": true, \"rotary\": {\"style\": \"half\", \"theta\": "
+               "10000, \"scaling\": {\"kind\": \"linear\", \"factor\": 0.5}}"}},
+             "s.json:12:134: /decoder/layers/block/attn/rotary/scaling/factor: "
+             "expected a number from 1 to 1000000000, got 0.5 [TFC013]\n"},
+        Case{"ScalingKeyOfAnotherKind",
+             decoderSpec,
+             {{"\"causal\": true",
+               "\"causal\": true, \"rotary\": {\"style\": \"half\", \"theta\": "
+               "10000, \"scaling\": {\"kind\": \"linear\", \"factor\": 2, "
+               "\"truncate\": true}}"}},
+             "s.json:12:137: "
+             "/decoder/layers/block/attn/rotary/scaling/truncate: expected one "
+             "of the keys factor, got \"truncate\" [TFC002]\n"},
+        Case{"DynamicOfOnePair",
+             decoderSpec,
+             {{"\"causal\": true",
+               "\"causal\": true, \"rotary\": {\"style\": \"half\", \"theta\": "
+               "10000, \"dim\": 2, \"scaling\": {\"kind\": \"dynamic\", "
+               "\"factor\": 2}}"}},
+             "s.json:12:115: /decoder/layers/block/attn/rotary/scaling: "
+             "expected no dynamic scaling (the rotary dim is 2), got an object "
+             "[TFC013]\n"},
+        Case{"Llama3Factors",
+             decoderSpec,
+             {{"\"causal\": true",
+               "\"causal\": true, \"rotary\": {\"style\": \"half\", \"theta\": "
+               "10000, \"scaling\": {\"kind\": \"llama3\", \"factor\": 2, "
+               "\"low_freq_factor\": 4, \"high_freq_factor\": 4, "
+               "\"original_max\": 8}}"}},
+             "s.json:12:179: "
+             "/decoder/layers/block/attn/rotary/scaling/high_freq_factor: "
+             "expected more than low_freq_factor, got 4 [TFC013]\n"},
+        Case{"YarnWithoutItsLength",
+             decoderSpec,
+             {{"\"causal\": true",
+               "\"causal\": true, \"rotary\": {\"style\": \"half\", \"theta\": "
+               "10000, \"scaling\": {\"kind\": \"yarn\", \"factor\": 2}}"}},
+             "s.json:12:105: "
+             "/decoder/layers/block/attn/rotary/scaling/original_max: expected "
+             "the longest context of the training (here or in "
+             "dims.max_positions), got nothing [TFC013]\n"},
+        Case{"YarnBeta",
+             decoderSpec,
+             {{"\"causal\": true",
+               "\"causal\": true, \"rotary\": {\"style\": \"half\", \"theta\": "
+               "10000, \"scaling\": {\"kind\": \"yarn\", \"factor\": 2, "
+               "\"original_max\": 8, \"beta_fast\": 0}}"}},
+             "s.json:12:167: "
+             "/decoder/layers/block/attn/rotary/scaling/beta_fast: expected a "
+             "number above 0 that f32 can hold, got 0 [TFC004]\n"},
+        Case{
+            "WindowToTheRight",
+            decoderSpec,
+            {{"\"causal\": true",
+              "\"causal\": true, \"window\": {\"left\": 3, \"right\": 1}"}},
+            "s.json:12:81: /decoder/layers/block/attn/window/right: expected 0 "
+            "(causal attention does not look to the right), got 1 [TFC014]\n"},
+        Case{"WindowOfAnEncoder",
+             encoderSpec,
+             {{"\"num_heads\": 4,",
+               "\"num_heads\": 4, \"window\": {\"left\": 3, \"right\": 3},"}},
+             "s.json:20:44: /encoder/layers/block/attn/window: expected "
+             "\"none\" (windows of bidirectional attention are not supported "
+             "by this tfc), got an object [TFC090]\n"}),
+    nameOf);
