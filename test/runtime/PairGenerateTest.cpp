@@ -64,13 +64,11 @@ TEST(PairGenerate, WithoutStartItsFirstTokenIsBos) {
                               &source));
 }
 
-TEST(PairGenerate, GuessesTheMaskOfItsSourceAlone) {
+TEST(PairGenerate, GuessesNoMask) {
   FakeWeights weights;
   auto model = loadFake("translator", weights);
   Pair pair{{1, 4, {7, 0, 8, 0}, {}, {}, {}}, {1, 3, {2, 0, 4}, {}, {}, {}}};
-  Padded masked = pair.source;
-  masked.mask = {1, 0, 1, 0};
-  EncodedSource source = encodeReference(weights, masked);
+  EncodedSource source = encodeReference(weights, pair.source);
   auto got = generate(*model, pair, 5);
   ASSERT_TRUE(got) << messageOf(got);
   EXPECT_EQ(got->front().ints,
