@@ -68,10 +68,10 @@ def measure(model, count):
 
 def main():
     parser = argparse.ArgumentParser(description="trains stories-tiny")
-    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--steps", type=int, default=1400)
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--rate", type=float, default=2e-3)
-    parser.add_argument("--measure", type=int, default=1000)
+    parser.add_argument("--measure", type=int, default=500)
     parser.add_argument("--seed", type=int, default=training.SEED,
                         help="of the stories")
     parser.add_argument("--more", action="store_true",
