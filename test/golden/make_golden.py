@@ -10,9 +10,7 @@ differs from that model. cases.json lists everything.
 """
 import json
 import os
-import shutil
 import sys
-import tempfile
 
 import torch
 import transformers as hf
@@ -21,9 +19,9 @@ import make_bart
 import make_llama
 import make_t5
 from inputs import VOCAB, draw_ids
-from reference import build, forward, greedy, search
-from writer import (Writer, find_prompts, find_row, pick_ends, store,
-                    write_forward, write_generation)
+from reference import build, forward, greedy
+from writer import (Writer, find_beams, find_prompts, find_row, pick_ends,
+                    store, write_forward, write_generation)
 
 TORCH, TRANSFORMERS = "2.13.0", "5.23.0"
 
@@ -216,18 +214,22 @@ def gpt2_generation(out):
                            ("gpt2-lm-eos-no-pad", first, None),
                            ("gpt2-lm-no-eos", None, 0),
                            ("gpt2-lm-no-eos-no-pad", None, None)):
-        # Beams and sampling asked for by the file are not what tfc does.
         out.patch(name, "generation_config.json", base, eos_token_id=eos,
-                  pad_token_id=pad, num_beams=4, do_sample=True)
-        out.add(name, generate=[{"name": "generate"}], base=base)
-        with tempfile.TemporaryDirectory() as whole:
-            for part in (base, name):
-                shutil.copytree(out.folder(part), whole, dirs_exist_ok=True)
-            loaded = hf.GPT2LMHeadModel.from_pretrained(
-                whole, attn_implementation="eager").eval()
+                  pad_token_id=pad)
+        loaded = out.load(hf.GPT2LMHeadModel, name, base)
         assert loaded.generation_config.eos_token_id == eos
-        write_generation(out.folder(name), "generate", left,
-                         search(loaded, left, 40))
+        out.add(name, generate=[out.write_step(name, loaded, "generate", left)],
+                base=base)
+
+    # Beams that the options ask for, and beams that the file asks for.
+    name = "gpt2-lm-beams"
+    out.patch(name, "generation_config.json", base, eos_token_id=[first, second],
+              pad_token_id=0, num_beams=4)
+    loaded = out.load(hf.GPT2LMHeadModel, name, base)
+    steps = make_llama.write_beams(out, name, loaded, make_llama.left, 7000)
+    inputs = find_beams(loaded, make_llama.right, 8000, [dict(num_beams=4)])
+    out.add(name, generate=steps + [out.write_step(name, loaded, "beams-file",
+                                                   inputs)], base=base)
 
 
 def main():

@@ -118,14 +118,22 @@ class Model:
         decoding = {**self.read_json("generation_config.json"), **given}
 
         def generate(given_inputs, *options):
-            return self.tool.generate(self.library, self.weights, given_inputs,
-                                      new_tokens, eos,
-                                      *decoding_options(given), *options)
+            result = self.tool.generate(
+                self.library, self.weights, given_inputs, new_tokens, eos,
+                *decoding_options(given), *options)
+            # Not all files of beams have them.
+            if "sequences_scores" not in expected:
+                result.pop("sequences_scores", None)
+            return result
 
         result = generate(inputs)
         faults = check_names(expected, result)
         if faults:
             return faults
+        if "sequences_scores" in expected:
+            faults += check_floats("sequences_scores",
+                                   expected["sequences_scores"],
+                                   result["sequences_scores"])
         sequences = result["sequences"]
         faults += check_equal("sequences", expected["sequences"], sequences)
         faults += laws.check_threads(generate, inputs, result)

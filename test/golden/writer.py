@@ -151,8 +151,8 @@ def find_beams(model, draw, seed, variants, new_tokens=40):
         inputs = draw(torch.Generator().manual_seed(seed + attempt))
         found = []
         for options in variants:
-            sequences, calm = reference.beams(model, inputs, new_tokens, NOISE,
-                                              **options)
+            sequences, _, calm = reference.beams(model, inputs, new_tokens,
+                                                 NOISE, **options)
             if not calm or sequences.tolist() in found:
                 break
             found.append(sequences.tolist())
@@ -194,17 +194,20 @@ class Writer:
                    **options):
         """One generation under the model's generation_config; returns its
         entry for cases.json."""
-        if "num_beams" in options:
-            sequences, calm = reference.beams(model, inputs, new_tokens, NOISE,
-                                              **options)
+        expected = {}
+        has_beams = ((model.generation_config.num_beams or 1) > 1 or
+                     "num_beams" in options)
+        if has_beams:
+            sequences, expected["sequences_scores"], calm = reference.beams(
+                model, inputs, new_tokens, NOISE, **options)
         else:
             sequences, margins = reference.search(model, inputs, new_tokens,
                                                   **options)
             calm = stable(margins)
         assert calm, (name, step)
+        expected["sequences"] = sequences.contiguous()
         store(self.folder(name), "inputs-" + step, inputs)
-        store(self.folder(name), "expected-" + step,
-              {"sequences": sequences.contiguous()})
+        store(self.folder(name), "expected-" + step, expected)
         entry = {"name": step}
         if eos is not None:
             entry["eos"] = eos
@@ -212,7 +215,7 @@ class Writer:
             entry["new_tokens"] = new_tokens
         if options:
             entry["options"] = options
-        if model.generation_config.num_beams or "num_beams" in options:
+        if has_beams:
             entry["needs"] = "beams"
         return entry
 
