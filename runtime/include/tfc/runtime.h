@@ -246,15 +246,15 @@ typedef struct {
  * are the decoder's, which begin with the model's decoder_start, put before
  * decoder_input_ids when none of their rows begins with it; its positions are
  * columns, and without a mask nothing is masked. The result has an I64 tensor
- * "sequences" [rows, prompt + new], a row for every prompt and sequence returned for it, those of a prompt
- * together; of beams the best first, and an F32 tensor "sequences_scores"
- * [rows]: the sum of the logarithmic probabilities over the length_penalty-th
- * power of the number of new tokens. out may be null, and so may on_token,
- * which with beams gets all tokens when the search has ended, row by row.
- * Errors: as tfc_encode; INVALID_ARGUMENT when decoding has values that mean
- * nothing, and when the prompt's length and max_new_tokens exceed the model's
- * positions, before the first step; UNSUPPORTED for a model that cannot
- * generate. Any. */
+ * "sequences" [rows, prompt + new], a row for every prompt and sequence
+ * returned for it, those of a prompt together; of beams the best first, and an
+ * F32 tensor "sequences_scores" [rows]: the sum of the logarithmic
+ * probabilities over the length_penalty-th power of the number of new tokens.
+ * out may be null, and so may on_token, which with beams gets all tokens when
+ * the search has ended, row by row. Errors: as tfc_encode; INVALID_ARGUMENT
+ * when decoding has values that mean nothing, and when the prompt's length and
+ * max_new_tokens exceed the model's positions, before the first step;
+ * UNSUPPORTED for a model that cannot generate. Any. */
 TFC_API tfc_error *tfc_generate(const tfc_model *model,
                                 const tfc_generate_options *options,
                                 tfc_token_fn on_token, void *user,
