@@ -3,7 +3,7 @@
 #include "compiler/driver/Inspect.h"
 
 #include "compiler/driver/Compile.h"
-#include "runtime/src/Info.h"
+#include "runtime/src/Module.h"
 #include "llvm/Support/Format.h"
 
 #include <fstream>

@@ -32,12 +32,6 @@ void PortTables::addOutputs(const tfc_entry_v0 &entry) {
   }
 }
 
-const char *kindName(uint32_t kind) {
-  return kind == TFC_KIND_ENCODER   ? "encoder"
-         : kind == TFC_KIND_DECODER ? "decoder"
-                                    : "encoder-decoder";
-}
-
 static uint64_t bytesPerToken(const tfc_cache_desc_v0 &cache) {
   return cache.layers == 0 ? 0
                            : (cache.block_bytes + cache.block_tokens - 1) /

@@ -142,4 +142,10 @@ std::string describeUse(const tfc_program_v0 &program,
                  : "runs on this machine";
 }
 
+const char *kindName(uint32_t kind) {
+  return kind == TFC_KIND_ENCODER   ? "encoder"
+         : kind == TFC_KIND_DECODER ? "decoder"
+                                    : "encoder-decoder";
+}
+
 } // namespace tfc::rt

@@ -43,6 +43,9 @@ private:
 std::string describeUse(const tfc_program_v0 &program,
                         const tfc_program_v0 *chosen);
 
+/// "encoder", "decoder" or "encoder-decoder", of TFC_KIND_*.
+const char *kindName(uint32_t kind);
+
 /// TFC_FEATURE_* of this machine. Levels are cumulative.
 uint64_t machineFeatures();
 

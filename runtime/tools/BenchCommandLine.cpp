@@ -24,7 +24,9 @@ most, which is measured between the repetitions.
                         generate:LENGTHS+NEW
                                          requests served together: whole prompts,
                                          then NEW tokens a sequence
-                        LENGTHS is 4x128, or a list: 12,128,33
+                        LENGTHS is 4x128, or a list: 12,128,33; those of an
+                        encoder-decoder are of its sources, and in prefill and
+                        decode of what its decoder has, too
   --format F            table (default), json or csv
   --ops                 also the time of each op, from further repetitions (not
                         of generate, which is many steps)

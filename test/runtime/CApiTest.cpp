@@ -201,6 +201,59 @@ TEST_F(CApi, SessionsStep) {
   tfc_session_free(session);
 }
 
+TEST_F(CApi, DescribesAnEncoderDecoder) {
+  load("shifting");
+  tfc_model_info info{};
+  info.struct_size = sizeof(info);
+  EXPECT_EQ(text(tfc_model_get_info(model, &info)), "");
+  EXPECT_STREQ(info.kind, "encoder-decoder");
+  std::vector<std::string> inputs, outputs;
+  for (uint32_t i = 0; i < info.n_inputs; ++i) {
+    inputs.push_back(info.inputs[i].name);
+    EXPECT_EQ(info.inputs[i].required, i == 0) << inputs.back();
+  }
+  for (uint32_t i = 0; i < info.n_outputs; ++i) {
+    outputs.push_back(info.outputs[i].name);
+  }
+  EXPECT_EQ(inputs, (std::vector<std::string>{"input_ids", "position_ids",
+                                              "decoder_input_ids",
+                                              "decoder_position_ids"}));
+  EXPECT_EQ(outputs, (std::vector<std::string>{"last_hidden_state", "logits",
+                                               "start_logits",
+                                               "encoder_last_hidden_state"}));
+  EXPECT_EQ(info.can_generate, 0);
+  // Two layers of four floats, of the decoder and of its source.
+  EXPECT_EQ(info.cache_bytes_per_token, 32U);
+  EXPECT_EQ(info.cross_bytes_per_token, 32U);
+}
+
+TEST_F(CApi, SessionsReadSources) {
+  load("translator");
+  tfc_session *session = nullptr;
+  ASSERT_EQ(text(tfc_session_create(model, nullptr, &session)), "");
+  int64_t tokens[] = {7, 8, 9}, begin[] = {2, 4};
+  tfc_request request{};
+  request.struct_size = sizeof(request);
+  request.tokens = tokens;
+  request.n_tokens = 3;
+  request.max_new_tokens = 1;
+  request.own_eos = 1;
+  tfc_sequence_id id = 0;
+  EXPECT_EQ(text(tfc_session_add(session, &request, &id)), "");
+  request.decoder_tokens = begin;
+  request.n_decoder_tokens = 2;
+  EXPECT_EQ(text(tfc_session_add(session, &request, &id)), "");
+  // An older caller does not know the decoder's tokens.
+  request.struct_size = offsetof(tfc_request, decoder_tokens);
+  EXPECT_EQ(text(tfc_session_add(session, &request, &id)), "");
+  tfc_step_result result{};
+  result.struct_size = sizeof(result);
+  EXPECT_EQ(text(tfc_session_step(session, &result)), "");
+  ASSERT_EQ(result.n_tokens, 3U);
+  EXPECT_EQ(result.tokens[0].token, result.tokens[2].token);
+  tfc_session_free(session);
+}
+
 TEST_F(CApi, ReportsTaps) {
   std::vector<std::pair<int64_t, std::vector<float>>> taps;
   options.tap = [](void *user, const char *id, int64_t layer, int64_t rows,

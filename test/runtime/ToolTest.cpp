@@ -151,6 +151,41 @@ TEST_F(Tool, GeneratesWithBeams) {
                       "num_beams, got 4\n");
 }
 
+TEST_F(Tool, RunsAnEncoderDecoder) {
+  std::vector<NamedTensor> source = {
+      integers("input_ids", DType::I64, 1, {7, 8, 9}),
+      integers("attention_mask", DType::I64, 1, {1, 1, 0})};
+  EncodedSource encoded{{1, 3, {7, 8, 9}, {1, 1, 0}, {}, {}}, {}};
+  Padded typed = encoded.padded;
+  typed.types = {-1, -1, -1};
+  encoded.states = referenceState(weights, typed, false);
+  writeTensors(inputs, source);
+  Ran ran = run("translator");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.text, "tfc-run: error: " + inputs +
+                          ": input \"decoder_input_ids\": expected a tensor, "
+                          "got none\n");
+  ran = run("translator", {"--generate", "--max-new-tokens", "6", "--eos=30"});
+  EXPECT_EQ(ran.status, 0) << ran.text;
+  auto file = TensorFile::open(outputs);
+  ASSERT_TRUE(file) << messageOf(file);
+  const Tensor *got = (*file)->find("sequences");
+  ASSERT_TRUE(got);
+  std::vector<int64_t> tokens(got->elements());
+  std::memcpy(tokens.data(), got->data, got->bytes);
+  EXPECT_EQ(tokens, referenceGenerate(weights, {1, 1, {2}, {}, {}, {}}, {30}, 0,
+                                      6, &encoded));
+  source.push_back(integers("decoder_input_ids", DType::I64, 1, {2, 4}));
+  source.push_back(integers("decoder_attention_mask", DType::I64, 1, {1, 1}));
+  writeTensors(inputs, source);
+  ran = run("translator");
+  EXPECT_EQ(ran.status, 0) << ran.text;
+  file = TensorFile::open(outputs);
+  ASSERT_TRUE(file) << messageOf(file);
+  EXPECT_TRUE((*file)->find("logits"));
+  EXPECT_TRUE((*file)->find("encoder_last_hidden_state"));
+}
+
 TEST_F(Tool, RefusesBadInputWithNothingWritten) {
   std::string where = "tfc-run: error: " + inputs + ": input ";
   Ran ran = run("encoder");
