@@ -22,8 +22,8 @@ import make_llama
 import make_t5
 from inputs import VOCAB, draw_ids
 from reference import build, forward, greedy, search
-from writer import (Writer, find_prompts, find_row, pick_ends, store,
-                    write_forward, write_generation)
+from writer import (Writer, find_beams, find_prompts, find_row, pick_ends,
+                    set_generation, store, write_forward, write_generation)
 
 TORCH, TRANSFORMERS = "2.13.0", "5.23.0"
 
@@ -189,6 +189,22 @@ def gpt2_variants(out):
     out.add(name, ("row",), base=base)
 
 
+def gpt2_rules(out, name, model, inputs, eos):
+    """Greedy decoding under rules, and beams."""
+    set_generation(model, eos_token_id=eos, pad_token_id=0)
+    steps = [out.write_step(name, model, "generate-rules", inputs, str(eos),
+                            repetition_penalty=1.3, no_repeat_ngram_size=2,
+                            min_new_tokens=20)]
+    for side, draw, seed in (("", make_llama.left, 31000),
+                             ("-right", make_llama.right, 32000)):
+        given = find_beams(model, draw, seed,
+                           [way for _, way in make_llama.BEAMS])
+        steps += [out.write_step(name, model, way + side, given, str(eos),
+                                 **options)
+                  for way, options in make_llama.BEAMS]
+    return steps
+
+
 def gpt2_generation(out):
     base = "gpt2-lm"
     # Where the position counts more than the last token, a tied model does not
@@ -208,6 +224,7 @@ def gpt2_generation(out):
     steps = [{"name": "generate-left", "eos": "none"},
              {"name": "generate-right", "eos": "none"},
              {"name": "generate-eos", "eos": str(first)}]
+    steps += gpt2_rules(out, base, model, left, first)
     out.patch(base, "generation_config.json", eos_token_id=2, pad_token_id=0)
     out.add(base, ALL, steps)
 
@@ -216,10 +233,11 @@ def gpt2_generation(out):
                            ("gpt2-lm-eos-no-pad", first, None),
                            ("gpt2-lm-no-eos", None, 0),
                            ("gpt2-lm-no-eos-no-pad", None, None)):
-        # Beams and sampling asked for by the file are not what tfc does.
+        # The caller's word counts more than the file's.
         out.patch(name, "generation_config.json", base, eos_token_id=eos,
                   pad_token_id=pad, num_beams=4, do_sample=True)
-        out.add(name, generate=[{"name": "generate"}], base=base)
+        out.add(name, generate=[{"name": "generate", "options": {
+            "num_beams": 1, "do_sample": False}}], base=base)
         with tempfile.TemporaryDirectory() as whole:
             for part in (base, name):
                 shutil.copytree(out.folder(part), whole, dirs_exist_ok=True)

@@ -149,8 +149,8 @@ class Noise(hf.LogitsProcessor):
 
 
 def beams(model, inputs, new_tokens, noise, **options):
-    """Sequences of beam search, and whether noise in the scores leaves them
-    as they are."""
+    """Beam search: sequences, sequences_scores, and whether noise in the
+    scores leaves the sequences as they are."""
     plain = generate(model, inputs, max_new_tokens=new_tokens, **options)
     stable = all(
         torch.equal(plain.sequences, generate(
@@ -158,4 +158,4 @@ def beams(model, inputs, new_tokens, noise, **options):
             logits_processor=hf.LogitsProcessorList([Noise(seed, noise)]),
             **options).sequences)
         for seed in range(4))
-    return plain.sequences, stable
+    return plain.sequences, plain.sequences_scores, stable

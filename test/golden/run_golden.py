@@ -19,6 +19,9 @@ ROOT = os.path.dirname(os.path.abspath(__file__))
 NEW_TOKENS = 40
 # Where the positions of a token come from; in other models the caller may say.
 POSITIONS = {"t5": laws.RELATIVE, "mt5": laws.RELATIVE, "bart": laws.COLUMNS}
+# What makes a token depend on those before it, or on their number.
+RULES = {"no_repeat_ngram_size", "repetition_penalty", "min_length",
+         "min_new_tokens"}
 
 
 def switched_on():
@@ -128,15 +131,20 @@ class Model:
             return faults
         sequences = result["sequences"]
         faults += check_equal("sequences", expected["sequences"], sequences)
+        if "sequences_scores" in expected:
+            faults += check_floats("sequences_scores",
+                                   expected["sequences_scores"],
+                                   result["sequences_scores"])
         faults += laws.check_threads(generate, inputs, result)
         faults += laws.check_integers(generate, inputs, result)
-        if step.get("needs") != "beams":
+        # The law knows only the simplest rule.
+        if (not RULES & set(given) - {"min_length"} and
+                step.get("needs") != "beams"):
             faults += laws.check_decoding(self.run, inputs, sequences,
                                           new_tokens, self.ends(eos), decoding,
                                           self.pair)
-        # Both count what is masked before a decoder's prompt.
-        if self.pair or not (decoding.get("min_length") or
-                             decoding.get("no_repeat_ngram_size")):
+        # Rules count what is masked before a decoder's prompt.
+        if self.pair or not RULES & set(given):
             faults += laws.check_generated_alone(
                 generate, inputs, sequences,
                 decoding.get("num_return_sequences") or 1, self.pair)

@@ -151,8 +151,8 @@ def find_beams(model, draw, seed, variants, new_tokens=40):
         inputs = draw(torch.Generator().manual_seed(seed + attempt))
         found = []
         for options in variants:
-            sequences, calm = reference.beams(model, inputs, new_tokens, NOISE,
-                                              **options)
+            sequences, _, calm = reference.beams(model, inputs, new_tokens,
+                                                 NOISE, **options)
             if not calm or sequences.tolist() in found:
                 break
             found.append(sequences.tolist())
@@ -194,17 +194,19 @@ class Writer:
                    **options):
         """One generation under the model's generation_config; returns its
         entry for cases.json."""
+        expected = {}
         if "num_beams" in options:
-            sequences, calm = reference.beams(model, inputs, new_tokens, NOISE,
-                                              **options)
+            sequences, expected["sequences_scores"], calm = reference.beams(
+                model, inputs, new_tokens, NOISE, **options)
         else:
             sequences, margins = reference.search(model, inputs, new_tokens,
                                                   **options)
             calm = stable(margins)
         assert calm, (name, step)
+        expected["sequences"] = sequences
         store(self.folder(name), "inputs-" + step, inputs)
-        store(self.folder(name), "expected-" + step,
-              {"sequences": sequences.contiguous()})
+        store(self.folder(name), "expected-" + step, {
+            key: value.contiguous() for key, value in expected.items()})
         entry = {"name": step}
         if eos is not None:
             entry["eos"] = eos
