@@ -23,7 +23,7 @@ static constexpr int64_t kGroups =
 /// With more rows a tile computes for longer than the next block takes to come.
 static constexpr int64_t kMaxPrefetchRows = 4;
 
-AttentionScratch::AttentionScratch(int64_t headDim)
+AttentionScratch::AttentionScratch(int64_t headDim, int64_t distances)
     : rowStride(llvm::alignTo(headDim, 16)) {
   constexpr int64_t rows = VectorCache::kQueryRows;
   sums = queries + rows * rowStride;
@@ -31,14 +31,18 @@ AttentionScratch::AttentionScratch(int64_t headDim)
   maxima = scores + rows * kScoreStride;
   totals = maxima + rows;
   decays = totals + rows;
-  size = llvm::alignTo(decays + rows, 16);
+  biases = llvm::alignTo(decays + rows, 16);
+  size = biases;
+  if (distances != 0) {
+    size = llvm::alignTo(biases + distances + 2 * kMargin, 16);
+  }
 }
 
 AttentionTiles::AttentionTiles(KernelBuilder &k, const VectorCache &cache,
-                               AttentionScratch &scratch, Value layer,
-                               transformer::Mask mask, int64_t lanes)
-    : k(k), b(k.builder()), cache(cache), scratch(scratch), layer(layer),
-      mask(mask), lanes(lanes), maxRows(lanes == 16 ? 8 : 4) {}
+                               AttentionScratch &scratch,
+                               transformer::PagedAttentionOp op, int64_t lanes)
+    : k(k), b(k.builder()), cache(cache), scratch(scratch), op(op),
+      lanes(lanes), maxRows(lanes == 16 ? 8 : 4) {}
 
 /// A sum for each row and vector, the vectors themselves and a broadcast fill
 /// the registers: 32 with AVX-512, 16 without.
@@ -78,7 +82,7 @@ void AttentionTiles::prefetch(Value address) {
 Value AttentionTiles::blockOf(const AttentionHead &head, const Stretch &stretch,
                               Value block) {
   return k.blockAddress(cache, head.item, k.add(stretch.firstBlock, block),
-                        layer);
+                        op.getLayer());
 }
 
 void AttentionTiles::emitScores(const AttentionHead &head,
@@ -90,14 +94,15 @@ void AttentionTiles::emitScores(const AttentionHead &head,
   }
   int64_t width = groups * VectorCache::kGroup;
   Value blocks = k.roundUpDivide(stretch.count, cache.blockTokens);
-  k.loop(blocks, [&](Value block) {
+  Value firstBlock = k.divide(stretch.first, cache.blockTokens);
+  k.loop(firstBlock, blocks, 1, [&](Value block) {
     Value keys = cache.keys(k, blockOf(head, stretch, block), head.kvHead);
     Value next;
     if (rows <= kMaxPrefetchRows) {
       // The values of the first block are read after the keys of the last.
       Value isInner = k.isLess(k.add(block, 1), blocks);
       Value first =
-          arith::SelectOp::create(b, isInner, k.add(block, 1), k.constant(0));
+          arith::SelectOp::create(b, isInner, k.add(block, 1), firstBlock);
       Value address = blockOf(head, stretch, first);
       next = arith::SelectOp::create(b, isInner,
                                      cache.keys(k, address, head.kvHead),
@@ -205,10 +210,14 @@ void AttentionTiles::emitSumTile(const AttentionHead &head,
     sums.push_back(arith::MulFOp::create(b, loadScratch(place, width),
                                          broadcast(decay, width)));
   });
+  if (op.getWindow()) {
+    sums =
+        sumRest(head, stretch, tile, stretch.first, stretch.commonBegin, sums);
+  }
   sums = sumCommon(head, stretch, tile, sums);
   // All of a bidirectional item's queries see the same.
-  if (mask != transformer::Mask::Bidirectional) {
-    sums = sumRest(head, stretch, tile, sums);
+  if (op.getMask() != transformer::Mask::Bidirectional) {
+    sums = sumRest(head, stretch, tile, stretch.common, stretch.count, sums);
   }
   auto next = sums.begin();
   forEachSum(
@@ -238,13 +247,13 @@ Values AttentionTiles::addWeighted(const SumTile &tile, Value values,
 Values AttentionTiles::sumCommon(const AttentionHead &head,
                                  const Stretch &stretch, const SumTile &tile,
                                  ValueRange sums) {
-  Value zero = k.constant(0);
+  Value firstBlock = k.divide(stretch.commonBegin, cache.blockTokens);
   Value blocks = k.roundUpDivide(stretch.common, cache.blockTokens);
   auto columns = [&](Value block) {
     Value values = cache.values(k, blockOf(head, stretch, block), head.kvHead);
     return buildAddress(b, values, tile.column, sizeof(float));
   };
-  return k.loop(zero, blocks, 1, sums, [&](Value block, ValueRange sums) {
+  return k.loop(firstBlock, blocks, 1, sums, [&](Value block, ValueRange sums) {
     Value values = columns(block), next;
     if (tile.rows <= kMaxPrefetchRows) {
       Value last = k.subtract(blocks, k.constant(1));
@@ -253,7 +262,11 @@ Values AttentionTiles::sumCommon(const AttentionHead &head,
     Value first = k.scale(block, cache.blockTokens);
     Value left =
         k.min(k.subtract(stretch.common, first), k.constant(cache.blockTokens));
-    return k.loop(zero, left, 1, sums, [&](Value slot, ValueRange sums) {
+    Value slot = k.constant(0);
+    if (op.getWindow()) {
+      slot = k.max(k.subtract(stretch.commonBegin, first), slot);
+    }
+    return k.loop(slot, left, 1, sums, [&](Value slot, ValueRange sums) {
       if (next) {
         Value row = buildAddress(b, next, slot, cache.valueBytes);
         const Piece &end = tile.pieces.back();
@@ -268,11 +281,11 @@ Values AttentionTiles::sumCommon(const AttentionHead &head,
   });
 }
 
-/// The positions that only later rows see. What a row does not see may be
+/// Positions that only some of the rows see. What a row does not see may be
 /// anything, so its sum is kept, not added to by zero.
 Values AttentionTiles::sumRest(const AttentionHead &head,
                                const Stretch &stretch, const SumTile &tile,
-                               ValueRange sums) {
+                               Value from, Value to, ValueRange sums) {
   // Vectors, because a choice between vectors by a scalar is a branch.
   auto number = [&](Value index, int64_t width) -> Value {
     Type i32 = b.getI32Type();
@@ -280,27 +293,34 @@ Values AttentionTiles::sumRest(const AttentionHead &head,
         b, VectorType::get(width, i32),
         arith::IndexCastOp::create(b, i32, index));
   };
-  Values ends;
+  Values begins, ends;
   for (int64_t i = 0; i < tile.rows; ++i) {
-    Value visible = k.visible(head.item, k.constant(tile.row + i), mask);
+    Value row = k.constant(tile.row + i);
+    Value visible = k.visible(head.item, row, op.getMask());
     ends.push_back(k.subtract(visible, stretch.begin));
+    if (op.getWindow()) {
+      Value first = k.firstVisible(head.item, row, *op.getWindow());
+      begins.push_back(k.subtract(first, stretch.begin));
+    }
   }
-  return k.loop(
-      stretch.common, stretch.count, 1, sums,
-      [&](Value position, ValueRange sums) {
-        Value block = k.divide(position, cache.blockTokens);
-        Value slot = k.remainder(position, cache.blockTokens);
-        Value values =
-            cache.values(k, blockOf(head, stretch, block), head.kvHead);
-        values = buildAddress(b, values, tile.column, sizeof(float));
-        values = buildAddress(b, values, slot, cache.valueBytes);
-        Values next = addWeighted(tile, values, position, sums);
-        for (auto [index, sum] : llvm::enumerate(next)) {
-          int64_t width = tile.pieces[index % tile.pieces.size()].width;
-          Value end = ends[index / tile.pieces.size()];
-          Value isSeen = k.isLess(number(position, width), number(end, width));
-          sum = arith::SelectOp::create(b, isSeen, sum, sums[index]);
-        }
-        return next;
-      });
+  return k.loop(from, to, 1, sums, [&](Value position, ValueRange sums) {
+    Value block = k.divide(position, cache.blockTokens);
+    Value slot = k.remainder(position, cache.blockTokens);
+    Value values = cache.values(k, blockOf(head, stretch, block), head.kvHead);
+    values = buildAddress(b, values, tile.column, sizeof(float));
+    values = buildAddress(b, values, slot, cache.valueBytes);
+    Values next = addWeighted(tile, values, position, sums);
+    for (auto [index, sum] : llvm::enumerate(next)) {
+      int64_t width = tile.pieces[index % tile.pieces.size()].width;
+      size_t row = index / tile.pieces.size();
+      Value place = number(position, width);
+      Value isSeen = k.isLess(place, number(ends[row], width));
+      if (op.getWindow()) {
+        Value isHidden = k.isLess(place, number(begins[row], width));
+        sum = arith::SelectOp::create(b, isHidden, sums[index], sum);
+      }
+      sum = arith::SelectOp::create(b, isSeen, sum, sums[index]);
+    }
+    return next;
+  });
 }

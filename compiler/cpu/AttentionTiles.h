@@ -16,17 +16,23 @@ public:
   /// bits do not depend on where a step began.
   static constexpr int64_t kStretch = 512;
 
-  explicit AttentionScratch(int64_t headDim);
+  /// `distances` are those of a bias, [-M, M]; 0 without one.
+  AttentionScratch(int64_t headDim, int64_t distances);
 
   int64_t queries = 0; // where [8][rowStride], times the scale, begin
   int64_t sums;        // weighted sums of values, [8][rowStride]
   int64_t scores;      // q . k, later exp(q . k - maximum), [8][scoreStride]
   int64_t maxima, totals, decays; // [8]: see EmitAttention.cpp
+  int64_t biases; // of the head: kMargin times the first one, all, kMargin
+                  // times the last one
   int64_t size;
   int64_t rowStride;
   /// A line more than the stretch: rows at a multiple of 4 KB from each other
   /// would share cache sets.
   static constexpr int64_t kScoreStride = kStretch + 16;
+  /// Vectors of biases at any distance can be read where they overlap with the
+  /// end, at least.
+  static constexpr int64_t kMargin = 16;
 
   mlir::Value memory; // [workers, size]
   mlir::Value worker;
@@ -38,11 +44,14 @@ struct AttentionHead {
   mlir::Value kvHead;
 };
 
-/// Positions [begin, begin + count) of a sequence.
+/// Positions [begin, begin + count) of a sequence. What else is here counts
+/// from `begin`.
 struct Stretch {
   mlir::Value begin, count, firstBlock;
-  /// How many of them the first query of the item, and so every one, sees.
-  mlir::Value common;
+  /// Before it no query of the item sees any; 0 without a window.
+  mlir::Value first;
+  /// What all queries of the item see is [commonBegin, common).
+  mlir::Value commonBegin, common;
 };
 
 /// Emits the products for tiles of 1, 2, 4 or 8 rows; a row has the same
@@ -50,16 +59,16 @@ struct Stretch {
 class AttentionTiles {
 public:
   AttentionTiles(KernelBuilder &k, const VectorCache &cache,
-                 AttentionScratch &scratch, mlir::Value layer,
-                 transformer::Mask mask, int64_t lanes);
+                 AttentionScratch &scratch, transformer::PagedAttentionOp op,
+                 int64_t lanes);
 
-  /// scores[row][j] = queries[row] . K[begin + j] for j in [0, count), and for
-  /// some j beyond, where they mean nothing.
+  /// scores[row][j] = queries[row] . K[begin + j] for j in [first, count), and
+  /// for some j around, where they mean nothing.
   void emitScores(const AttentionHead &head, const Stretch &stretch,
                   int64_t rows);
 
   /// sums[row] = sums[row] * decays[row] + sum of scores[row][j] * V[begin + j]
-  /// over the j in [0, count) that the row sees.
+  /// over the j in [first, count) that the row sees.
   void emitSums(const AttentionHead &head, const Stretch &stretch,
                 int64_t rows);
 
@@ -88,8 +97,10 @@ private:
   KernelBuilder::Values sumCommon(const AttentionHead &head,
                                   const Stretch &stretch, const SumTile &tile,
                                   mlir::ValueRange sums);
+  /// Positions [from, to) of the stretch.
   KernelBuilder::Values sumRest(const AttentionHead &head,
                                 const Stretch &stretch, const SumTile &tile,
+                                mlir::Value from, mlir::Value to,
                                 mlir::ValueRange sums);
   /// sums + scores[.][position] * the row of values at `values`.
   KernelBuilder::Values addWeighted(const SumTile &tile, mlir::Value values,
@@ -107,8 +118,7 @@ private:
   mlir::ImplicitLocOpBuilder &b;
   const VectorCache &cache;
   AttentionScratch &scratch;
-  mlir::Value layer;
-  transformer::Mask mask;
+  transformer::PagedAttentionOp op;
   int64_t lanes;
   int64_t maxRows; // of a tile
 };

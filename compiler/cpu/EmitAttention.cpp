@@ -4,6 +4,7 @@
 #include "compiler/cpu/EmitAttention.h"
 
 #include "compiler/cpu/AttentionTiles.h"
+#include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -33,9 +34,11 @@ public:
   VectorAttention(transformer::PagedAttentionOp op, Value step, Value workers,
                   int64_t lanes, OpBuilder &builder)
       : op(op), k(op.getLoc(), builder, step), b(k.builder()),
-        cache(op.getCache().getType()), scratch(cache.headDim),
-        tiles(k, cache, scratch, op.getLayer(), op.getMask(), lanes),
-        lanes(lanes), numVectors(kChunk / lanes) {
+        cache(op.getCache().getType()),
+        scratch(cache.headDim,
+                op.getBias() ? transformer::widthOf(op.getBias()) : 0),
+        tiles(k, cache, scratch, op, lanes), lanes(lanes),
+        numVectors(kChunk / lanes) {
     auto type =
         MemRefType::get({ShapedType::kDynamic, scratch.size}, b.getF32Type());
     scratch.memory = memref::AllocOp::create(b, type, workers);
@@ -48,13 +51,19 @@ private:
   /// Spare rows of a tile repeat the last query.
   void loadQuery(const AttentionHead &head, Value row);
   void storeResult(const AttentionHead &head, Value row);
+  /// The head's biases, with margins.
+  void loadBias(Value number);
+  /// Those of `lanes` positions from `column` of the stretch on.
+  Value biasAt(const AttentionHead &head, const Stretch &stretch, Value row,
+               Value column);
   void emitSoftmax(const AttentionHead &head, const Stretch &stretch,
                    Value row);
 
   /// The vectors of the scores at `place`, all `numVectors`.
   Values loadScores(Value place);
-  /// Which of the positions from `column` on are before `end`, a vector each.
-  Values maskScores(Value column, Value end);
+  /// Which of the positions from `column` on are at or beyond `begin`, unless
+  /// that is null, and before `end`: a vector each.
+  Values maskScores(Value column, Value begin, Value end);
   /// One value of a chunk's, halving: the same order for every number of lanes.
   Value fold(Values vectors, function_ref<Value(Value, Value)> combine);
   Value broadcast(Value number);
@@ -94,9 +103,16 @@ void VectorAttention::emit() {
       tileRows = arith::SelectOp::create(b, isMore, tileRows, k.constant(rows));
     }
     k.loop(tileRows, [&](Value row) { loadQuery(head, row); });
+    if (op.getBias()) {
+      loadBias(number);
+    }
     Value last = k.subtract(item.rows, k.constant(1));
-    Value end = k.visible(item, last, op.getMask());
-    k.loop(k.constant(0), end, scratch.kStretch,
+    Value begin = k.constant(0), end = k.visible(item, last, op.getMask());
+    if (op.getWindow()) {
+      Value first = k.firstVisible(item, k.constant(0), *op.getWindow());
+      begin = k.scale(k.divide(first, scratch.kStretch), scratch.kStretch);
+    }
+    k.loop(begin, end, scratch.kStretch,
            [&](Value begin) { emitStretch(head, begin, end); });
     k.loop(item.rows, [&](Value row) { storeResult(head, row); });
   });
@@ -109,8 +125,20 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
   stretch.count = k.min(k.subtract(end, begin), k.constant(scratch.kStretch));
   stretch.firstBlock = k.divide(begin, cache.blockTokens);
   Value first = k.visible(head.item, k.constant(0), op.getMask());
-  stretch.common =
-      k.max(k.min(k.subtract(first, begin), stretch.count), k.constant(0));
+  auto inside = [&](Value position) {
+    return k.max(k.min(k.subtract(position, begin), stretch.count),
+                 k.constant(0));
+  };
+  stretch.common = inside(first);
+  stretch.first = stretch.commonBegin = k.constant(0);
+  if (op.getWindow()) {
+    auto firstOf = [&](Value row) {
+      return inside(k.firstVisible(head.item, row, *op.getWindow()));
+    };
+    stretch.first = firstOf(k.constant(0));
+    stretch.commonBegin = firstOf(k.subtract(head.item.rows, k.constant(1)));
+    stretch.common = k.max(stretch.common, stretch.commonBegin);
+  }
   switchRows(tileRows,
              [&](int64_t rows) { tiles.emitScores(head, stretch, rows); });
   k.loop(head.item.rows, [&](Value row) { emitSoftmax(head, stretch, row); });
@@ -138,6 +166,44 @@ void VectorAttention::loadQuery(const AttentionHead &head, Value row) {
   tiles.storeScratch(k.number(0), cell(scratch.totals, row));
 }
 
+void VectorAttention::loadBias(Value number) {
+  int64_t distances = transformer::widthOf(op.getBias()), last = distances - 1;
+  int64_t whole = distances / lanes * lanes;
+  Value begin = k.constant(scratch.biases + scratch.kMargin);
+  auto copy = [&](Value distance, int64_t width) {
+    Value own = vector::LoadOp::create(b, f32Vector(k, width), op.getBias(),
+                                       ValueRange{number, distance});
+    tiles.storeScratch(own, k.add(begin, distance));
+  };
+  k.loop(k.constant(0), k.constant(whole), lanes,
+         [&](Value distance) { copy(distance, lanes); });
+  for (const Piece &piece : cutColumns(distances - whole, lanes)) {
+    copy(k.constant(whole + piece.offset), piece.width);
+  }
+  auto fill = [&](int64_t distance, int64_t place) {
+    Value own = memref::LoadOp::create(
+        b, op.getBias(), ValueRange{number, k.constant(distance)});
+    for (int64_t u = 0; u < scratch.kMargin; u += lanes) {
+      tiles.storeScratch(broadcast(own), k.constant(place + u));
+    }
+  };
+  fill(0, scratch.biases);
+  fill(last, scratch.biases + scratch.kMargin + distances);
+}
+
+/// Consecutive positions have consecutive distances: one load. Beyond the ends,
+/// where all distances count alike, it is from the margins.
+Value VectorAttention::biasAt(const AttentionHead &head, const Stretch &stretch,
+                              Value row, Value column) {
+  int64_t distances = transformer::widthOf(op.getBias());
+  Value distance =
+      k.subtract(k.add(stretch.begin, column), k.position(head.item, row));
+  Value place = k.add(distance, scratch.kMargin + distances / 2);
+  place = k.min(k.max(place, k.constant(0)),
+                k.constant(scratch.kMargin + distances - 1));
+  return tiles.loadScratch(k.add(place, scratch.biases), lanes);
+}
+
 void VectorAttention::storeResult(const AttentionHead &head, Value row) {
   Value total = tiles.loadScratch(cell(scratch.totals, row));
   Value inverse = arith::DivFOp::create(b, k.number(1), total);
@@ -163,15 +229,32 @@ void VectorAttention::emitSoftmax(const AttentionHead &head,
       k.subtract(k.visible(head.item, row, op.getMask()), stretch.begin);
   end = k.max(k.min(end, stretch.count), zero);
   Value whole = k.scale(k.divide(end, kChunk), kChunk);
+  // With a window, what is seen begins at `begin`, and whole chunks at
+  // `firstWhole`. Chunks lie at fixed positions, as stretches do.
+  Value begin, firstChunk, firstWhole = zero;
+  if (op.getWindow()) {
+    begin = k.subtract(k.firstVisible(head.item, row, *op.getWindow()),
+                       stretch.begin);
+    begin = k.max(k.min(begin, end), zero);
+    firstChunk = k.scale(k.divide(begin, kChunk), kChunk);
+    firstWhole = k.scale(k.roundUpDivide(begin, kChunk), kChunk);
+    whole = k.max(whole, firstWhole);
+  }
   Value place = k.add(k.scale(row, scratch.kScoreStride), scratch.scores);
 
   Value lowest = broadcast(k.number(std::numeric_limits<float>::lowest()));
   auto maximum = [&](Value column, ValueRange carried, bool isPartial) {
     Values scores = loadScores(k.add(place, column)), masks;
     if (isPartial) {
-      masks = maskScores(column, end);
+      masks = maskScores(column, begin, end);
     }
     for (auto [u, score] : llvm::enumerate(scores)) {
+      if (op.getBias()) {
+        Value own = k.add(column, u * lanes);
+        score =
+            arith::AddFOp::create(b, score, biasAt(head, stretch, row, own));
+        tiles.storeScratch(score, k.add(place, own));
+      }
       if (isPartial) {
         score = arith::SelectOp::create(b, masks[u], score, lowest);
       }
@@ -181,7 +264,13 @@ void VectorAttention::emitSoftmax(const AttentionHead &head,
   };
   auto inChunks = [&](Value init, auto body) {
     Values carried(numVectors, init);
-    carried = k.loop(zero, whole, kChunk, carried,
+    if (begin) {
+      carried = k.loop(firstChunk, begin, kChunk, carried,
+                       [&](Value column, ValueRange carried) {
+                         return body(column, carried, /*isPartial=*/true);
+                       });
+    }
+    carried = k.loop(firstWhole, whole, kChunk, carried,
                      [&](Value column, ValueRange carried) {
                        return body(column, carried, /*isPartial=*/false);
                      });
@@ -198,7 +287,7 @@ void VectorAttention::emitSoftmax(const AttentionHead &head,
   auto exponential = [&](Value column, ValueRange carried, bool isPartial) {
     Values scores = loadScores(k.add(place, column)), masks, totals;
     if (isPartial) {
-      masks = maskScores(column, end);
+      masks = maskScores(column, begin, end);
     }
     for (auto [u, score] : llvm::enumerate(scores)) {
       if (isPartial) {
@@ -233,11 +322,14 @@ Values VectorAttention::loadScores(Value place) {
   return scores;
 }
 
-Values VectorAttention::maskScores(Value column, Value end) {
+Values VectorAttention::maskScores(Value column, Value begin, Value end) {
   auto type = VectorType::get(lanes, b.getI32Type());
-  Value left =
-      arith::IndexCastOp::create(b, b.getI32Type(), k.subtract(end, column));
-  Value limit = vector::BroadcastOp::create(b, type, left);
+  auto fromColumn = [&](Value position) -> Value {
+    Value left = arith::IndexCastOp::create(b, b.getI32Type(),
+                                            k.subtract(position, column));
+    return vector::BroadcastOp::create(b, type, left);
+  };
+  Value limit = fromColumn(end), first = begin ? fromColumn(begin) : Value();
   Values masks;
   for (int64_t u = 0; u < numVectors; ++u) {
     SmallVector<int32_t> numbers(lanes);
@@ -246,6 +338,11 @@ Values VectorAttention::maskScores(Value column, Value end) {
         arith::ConstantOp::create(b, DenseIntElementsAttr::get(type, numbers));
     masks.push_back(
         arith::CmpIOp::create(b, arith::CmpIPredicate::slt, own, limit));
+    if (first) {
+      Value isSeen =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::sge, own, first);
+      masks.back() = arith::AndIOp::create(b, masks.back(), isSeen);
+    }
   }
   return masks;
 }

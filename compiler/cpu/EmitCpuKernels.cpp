@@ -65,13 +65,15 @@ static LogicalResult eraseHandles(func::FuncOp entry) {
   return entry.eraseArguments(erased);
 }
 
+/// How blocks are laid out: as an attribute of the entry, one for each cache.
 static void describeCache(func::FuncOp entry, transformer::CacheType type,
                           const CacheGeometry &cache) {
   Builder b(entry.getContext());
   auto number = [&](StringRef name, int64_t value) {
     return b.getNamedAttr(name, b.getI64IntegerAttr(value));
   };
-  entry->setAttr(transformer::kCacheAttrName,
+  entry->setAttr(type.isCross() ? transformer::kCrossCacheAttrName
+                                : transformer::kCacheAttrName,
                  b.getDictionaryAttr(
                      {number("block_tokens", cache.blockTokens),
                       number("layers", type.isScratch() ? 1 : type.getLayers()),

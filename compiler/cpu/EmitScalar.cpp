@@ -3,6 +3,7 @@
 #include "compiler/cpu/EmitScalar.h"
 
 #include "compiler/cpu/StepFields.h"
+#include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -56,9 +57,10 @@ private:
   Value layer;
 };
 
-/// One query of one head: its place in the rows, and what it may see.
+/// One query of one head: its place in the rows and in its sequence, and which
+/// positions it sees: `visible` from `first` on.
 struct Query {
-  Value token, column, kvColumn, visible;
+  Value token, head, column, kvColumn, position, first, visible;
 };
 
 /// Emits paged attention: softmax in two passes over the keys, the first for
@@ -81,8 +83,16 @@ public:
         Value t = e.add(item.firstRow, row);
         Query query;
         query.token = e.add(item.firstToken, t);
+        query.position = e.position(item, row);
+        query.first = e.constant(0);
         query.visible = e.visible(item, row, op.getMask());
+        if (op.getWindow()) {
+          query.first =
+              e.min(e.firstVisible(item, row, *op.getWindow()), query.visible);
+          query.visible = e.subtract(query.visible, query.first);
+        }
         e.loop(e.constant(heads), [&](Value head) {
+          query.head = head;
           Value kvHead = e.divide(head, group);
           query.column = e.scale(head, headDim);
           query.kvColumn = e.scale(kvHead, headDim);
@@ -93,8 +103,18 @@ public:
   }
 
 private:
-  /// scale * q . K[position]
-  Value score(const Query &query, Value keyRow) {
+  /// What the bias adds to the score of a key at `position`.
+  Value biasAt(const Query &query, Value position) {
+    int64_t farthest = transformer::widthOf(op.getBias()) / 2;
+    Value distance = e.subtract(position, query.position);
+    distance =
+        e.min(e.max(distance, e.constant(-farthest)), e.constant(farthest));
+    return memref::LoadOp::create(
+        b, op.getBias(), ValueRange{query.head, e.add(distance, farthest)});
+  }
+
+  /// scale * q . K[position] + bias
+  Value score(const Query &query, Value position, Value keyRow) {
     Value dot = e.reduce(
         e.constant(headDim), e.number(0), [&](Value d, Value sum) -> Value {
           Value q = memref::LoadOp::create(
@@ -103,24 +123,30 @@ private:
           Value k = e.load(keyRow, e.add(query.kvColumn, d));
           return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, q, k));
         });
-    return arith::MulFOp::create(b, dot, op.getScale());
+    Value scaled = arith::MulFOp::create(b, dot, op.getScale());
+    return op.getBias()
+               ? arith::AddFOp::create(b, scaled, biasAt(query, position))
+                     .getResult()
+               : scaled;
   }
 
   void emitHead(const WorkItem &item, const Query &query, Value worker) {
     Value lowest = e.number(-std::numeric_limits<float>::infinity());
     Value highest =
-        e.reduce(query.visible, lowest, [&](Value j, Value best) -> Value {
-          Value s = score(query, e.keyRow(item, j));
+        e.reduce(query.visible, lowest, [&](Value n, Value best) -> Value {
+          Value j = e.add(query.first, n);
+          Value s = score(query, j, e.keyRow(item, j));
           return arith::MaximumFOp::create(b, best, s);
         });
     e.loop(e.constant(headDim), [&](Value d) {
       memref::StoreOp::create(b, e.number(0), scratch, ValueRange{worker, d});
     });
     Value sum =
-        e.reduce(query.visible, e.number(0), [&](Value j, Value sum) -> Value {
+        e.reduce(query.visible, e.number(0), [&](Value n, Value sum) -> Value {
+          Value j = e.add(query.first, n);
           Value keyRow = e.keyRow(item, j);
           Value difference =
-              arith::SubFOp::create(b, score(query, keyRow), highest);
+              arith::SubFOp::create(b, score(query, j, keyRow), highest);
           Value weight = math::ExpOp::create(b, difference);
           accumulate(query, weight, e.valueRow(keyRow), worker);
           return arith::AddFOp::create(b, sum, weight);

@@ -1,4 +1,4 @@
-// exp, tanh and erf become arithmetic: the library imports nothing.
+// exp, tanh, erf, sin and cos become arithmetic: the library imports nothing.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/MathPolynomials.h"
 #include "compiler/cpu/Passes.h"
@@ -45,6 +45,9 @@ struct ExpandMathPass : tfc::impl::ExpandMathPassBase<ExpandMathPass> {
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
+    // Upstream's lose digits with the size of the angle, and angles are large.
+    patterns.add<Expand<math::SinOp, buildSin>, Expand<math::CosOp, buildCos>>(
+        &getContext());
     if (polynomials == Polynomials::Own) {
       patterns
           .add<Expand<math::ExpOp, buildExp>, Expand<math::TanhOp, buildTanh>,

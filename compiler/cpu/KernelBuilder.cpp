@@ -12,7 +12,7 @@ using namespace tfc;
 
 CacheGeometry::CacheGeometry(transformer::CacheType type, int64_t blockTokens,
                              int64_t queryRows)
-    : blockTokens(blockTokens), queryRows(queryRows) {
+    : blockTokens(blockTokens), queryRows(queryRows), isCross(type.isCross()) {
   rowBytes = type.getKvHeads() * type.getHeadDim() * sizeof(float);
   int64_t bytes = 2 * blockTokens * rowBytes;
   layerBytes = type.isScratch() ? 0 : bytes;
@@ -106,7 +106,7 @@ void KernelBuilder::forEachItem(
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.getBody());
   SmallVector<Value> indices(op.getInductionVars());
-  body(loadItem(indices[1], cache.queryRows), indices[0]);
+  body(loadItem(indices[1], cache), indices[0]);
 }
 
 void KernelBuilder::forEachItem(const CacheGeometry &cache,
@@ -116,10 +116,10 @@ void KernelBuilder::forEachItem(const CacheGeometry &cache,
                                     ValueRange{count}, ValueRange{constant(1)});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.getBody());
-  body(loadItem(op.getInductionVars().front(), cache.queryRows));
+  body(loadItem(op.getInductionVars().front(), cache));
 }
 
-WorkItem KernelBuilder::loadItem(Value number, int64_t queryRows) {
+WorkItem KernelBuilder::loadItem(Value number, const CacheGeometry &cache) {
   Value items = loadPointer(b, step, offsetof(tfc_step_v0, items));
   Value entry = buildAddress(b, items, number, sizeof(tfc_item_v0));
   Value sequence = loadIndex(b, entry, offsetof(tfc_item_v0, sequence), 32);
@@ -130,10 +130,14 @@ WorkItem KernelBuilder::loadItem(Value number, int64_t queryRows) {
   item.firstRow = loadIndex(b, entry, offsetof(tfc_item_v0, first_row), 32);
   item.firstToken = field(offsetof(tfc_sequence_v0, first));
   item.past = field(offsetof(tfc_sequence_v0, past));
-  item.keys = field(offsetof(tfc_sequence_v0, keys));
-  item.blocks = loadPointer(b, table, offsetof(tfc_sequence_v0, blocks));
+  item.keys = field(cache.isCross ? offsetof(tfc_sequence_v0, cross_count)
+                                  : offsetof(tfc_sequence_v0, keys));
+  item.blocks =
+      loadPointer(b, table,
+                  cache.isCross ? offsetof(tfc_sequence_v0, cross_blocks)
+                                : offsetof(tfc_sequence_v0, blocks));
   Value count = field(offsetof(tfc_sequence_v0, count));
-  item.rows = min(subtract(count, item.firstRow), constant(queryRows));
+  item.rows = min(subtract(count, item.firstRow), constant(cache.queryRows));
   return item;
 }
 
@@ -141,9 +145,15 @@ Value KernelBuilder::blockAddress(const CacheGeometry &cache,
                                   const WorkItem &item, Value number,
                                   Value layer) {
   Value block = loadIndex(b, buildAddress(b, item.blocks, number, 4), 0, 32);
-  Value base = loadPointer(b, step, offsetof(tfc_step_v0, self_cache));
+  Value base = loadPointer(b, step,
+                           cache.isCross ? offsetof(tfc_step_v0, cross_cache)
+                                         : offsetof(tfc_step_v0, self_cache));
   Value address = buildAddress(b, base, block, cache.blockBytes);
   return buildAddress(b, address, layer, cache.layerBytes);
+}
+
+Value KernelBuilder::position(const WorkItem &item, Value row) {
+  return add(item.past, add(item.firstRow, row));
 }
 
 Value KernelBuilder::visible(const WorkItem &item, Value row,
@@ -151,6 +161,10 @@ Value KernelBuilder::visible(const WorkItem &item, Value row,
   if (mask == transformer::Mask::Bidirectional) {
     return item.keys;
   }
-  Value position = add(item.past, add(item.firstRow, row));
-  return min(add(position, 1), item.keys);
+  return min(add(position(item, row), 1), item.keys);
+}
+
+Value KernelBuilder::firstVisible(const WorkItem &item, Value row,
+                                  int64_t window) {
+  return max(subtract(position(item, row), constant(window)), constant(0));
 }

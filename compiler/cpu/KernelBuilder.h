@@ -18,6 +18,7 @@ struct CacheGeometry {
                 int64_t queryRows);
 
   int64_t blockTokens, queryRows;
+  bool isCross;
   int64_t rowBytes;   // one position's keys in a layer; its values as many
   int64_t layerBytes; // from one layer to the next; 0 in a scratch cache
   int64_t blockBytes;
@@ -28,8 +29,9 @@ struct WorkItem {
   mlir::Value firstRow;   // its first query, counted in the sequence
   mlir::Value rows;       // its queries
   mlir::Value firstToken; // of the sequence, in the step
-  mlir::Value past, keys;
-  mlir::Value blocks; // pointer to block numbers
+  mlir::Value past;
+  mlir::Value keys;   // how many positions the cache shows
+  mlir::Value blocks; // pointer to block numbers of the cache
 };
 
 /// Emits index arithmetic and loops at one place that moves with them.
@@ -85,12 +87,17 @@ public:
   mlir::Value blockAddress(const CacheGeometry &cache, const WorkItem &item,
                            mlir::Value number, mlir::Value layer);
 
-  /// How many positions query `row` of the item sees.
+  /// Where query `row` of the item is in its sequence.
+  mlir::Value position(const WorkItem &item, mlir::Value row);
+  /// The end of the positions that query `row` of the item sees.
   mlir::Value visible(const WorkItem &item, mlir::Value row,
                       transformer::Mask mask);
+  /// Their beginning, with a window.
+  mlir::Value firstVisible(const WorkItem &item, mlir::Value row,
+                           int64_t window);
 
 private:
-  WorkItem loadItem(mlir::Value number, int64_t queryRows);
+  WorkItem loadItem(mlir::Value number, const CacheGeometry &cache);
 
   mlir::ImplicitLocOpBuilder b;
   mlir::Value step;

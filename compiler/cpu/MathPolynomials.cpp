@@ -17,6 +17,26 @@ static Value splat(ImplicitLocOpBuilder &b, Value like, float value) {
   return arith::ConstantOp::create(b, scalar);
 }
 
+/// An integer constant in as many lanes as `like` has.
+static Value splatBits(ImplicitLocOpBuilder &b, Value like, int32_t value) {
+  IntegerAttr scalar = b.getI32IntegerAttr(value);
+  if (auto type = dyn_cast<VectorType>(like.getType())) {
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(type.clone(b.getI32Type()),
+                                  ArrayRef<Attribute>(scalar)));
+  }
+  return arith::ConstantOp::create(b, scalar);
+}
+
+/// The bits of each float.
+static Value toBits(ImplicitLocOpBuilder &b, Value x) {
+  Type integer = b.getI32Type();
+  if (auto type = dyn_cast<VectorType>(x.getType())) {
+    integer = type.clone(integer);
+  }
+  return arith::BitcastOp::create(b, integer, x);
+}
+
 /// The polynomial in `x` with these coefficients, the highest power's first.
 static Value evaluate(ImplicitLocOpBuilder &b, Value x,
                       ArrayRef<float> coefficients) {
@@ -71,15 +91,8 @@ Value tfc::buildExp(ImplicitLocOpBuilder &b, Value x) {
   Value twice = evaluate(b, r,
                          {0.00276778429f, 0.0167383868f, 0.0833362043f,
                           0.333330333f, 0.999999881f, 2.0f, 2.0f});
-  Type integer = b.getI32Type();
-  Attribute bits = b.getI32IntegerAttr(23);
-  if (auto type = dyn_cast<VectorType>(x.getType())) {
-    integer = type.clone(integer);
-    bits = DenseElementsAttr::get(cast<VectorType>(integer), bits);
-  }
-  Value exponent = arith::BitcastOp::create(b, integer, biased);
-  exponent = arith::ShLIOp::create(
-      b, exponent, arith::ConstantOp::create(b, cast<TypedAttr>(bits)));
+  Value exponent =
+      arith::ShLIOp::create(b, toBits(b, biased), splatBits(b, x, 23));
   Value scale = arith::BitcastOp::create(b, x.getType(), exponent);
   // A product, not a sum of exponents: NaN, 0 and infinity come out right.
   return arith::MulFOp::create(b, twice, scale);
@@ -103,4 +116,43 @@ Value tfc::buildErf(ImplicitLocOpBuilder &b, Value x) {
 Value tfc::buildRsqrt(ImplicitLocOpBuilder &b, Value x) {
   Value root = math::SqrtOp::create(b, x);
   return arith::DivFOp::create(b, splat(b, x, 1.0f), root);
+}
+
+/// sin (x + turns pi/2).
+static Value buildTurned(ImplicitLocOpBuilder &b, Value x, int32_t turns) {
+  // n = x / (pi/2), rounded to an integer as in exp: its low bits are those of
+  // the sum.
+  Value shift = splat(b, x, 0x1.8p23f);
+  Value biased = math::FmaOp::create(b, x, splat(b, x, 0.636619772f), shift);
+  Value n = arith::SubFOp::create(b, biased, shift);
+  // r = x - n pi/2, with pi/2 in three floats. The first difference is exact
+  // for |x| up to 2^17: below 1, a multiple of 2^-23.
+  Value r = math::FmaOp::create(b, n, splat(b, x, -1.57079637f), x);
+  r = math::FmaOp::create(b, n, splat(b, x, 4.37113883e-8f), r);
+  r = math::FmaOp::create(b, n, splat(b, x, 1.71512451e-15f), r);
+  Value u = arith::MulFOp::create(b, r, r);
+  Value above =
+      evaluate(b, u, {-0.000195182845f, 0.00833218917f, -0.166666552f});
+  Value sine = math::FmaOp::create(b, arith::MulFOp::create(b, r, u), above, r);
+  Value cosine = evaluate(
+      b, u, {2.44323273e-05f, -0.00138873095f, 0.0416666456f, -0.5f, 1.0f});
+  Value quarter =
+      arith::AddIOp::create(b, toBits(b, biased), splatBits(b, x, turns));
+  Value isOdd = arith::AndIOp::create(b, quarter, splatBits(b, x, 1));
+  isOdd = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, isOdd,
+                                splatBits(b, x, 0));
+  Value y = arith::SelectOp::create(b, isOdd, cosine, sine);
+  // Of the third and fourth quarter the sign is the other.
+  Value sign = arith::AndIOp::create(b, quarter, splatBits(b, x, 2));
+  sign = arith::ShLIOp::create(b, sign, splatBits(b, x, 30));
+  Value bits = arith::XOrIOp::create(b, toBits(b, y), sign);
+  return arith::BitcastOp::create(b, x.getType(), bits);
+}
+
+Value tfc::buildSin(ImplicitLocOpBuilder &b, Value x) {
+  return buildTurned(b, x, 0);
+}
+
+Value tfc::buildCos(ImplicitLocOpBuilder &b, Value x) {
+  return buildTurned(b, x, 1);
 }

@@ -1,5 +1,5 @@
-// exp, tanh, erf and rsqrt as arithmetic: values of f32 or vectors of f32.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// exp, tanh, erf, rsqrt, sin and cos as arithmetic: values of f32 or vectors of
+// f32. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_CPU_MATHPOLYNOMIALS_H
 #define TFC_COMPILER_CPU_MATHPOLYNOMIALS_H
 
@@ -27,6 +27,11 @@ mlir::Value buildErf(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 /// 1 / sqrt(x), each correctly rounded; 1.5 ulp. Infinite at 0 with its sign,
 /// NaN below.
 mlir::Value buildRsqrt(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
+
+/// sin x and cos x; 1.6 ulp for |x| up to 2^17. Beyond that they may be
+/// anything; at the infinities they are NaN. sin -0 is 0.
+mlir::Value buildSin(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
+mlir::Value buildCos(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 
 } // namespace tfc
 

@@ -36,15 +36,16 @@ def EmitCpuKernelsPass : Pass<"tfc-emit-cpu-kernels", "::mlir::ModuleOp"> {
 }
 
 def ExpandMathPass : Pass<"tfc-expand-math"> {
-  let summary = "exp, tanh and erf become arithmetic";
+  let summary = "exp, tanh, erf, sin and cos become arithmetic";
   let description = [{
     The library imports nothing, so no function of libm is left: in f32, exp,
-    tanh and erf become arithmetic, on scalars and vectors alike. Afterwards of
+    tanh, erf, sin and cos become arithmetic, on scalars and vectors alike. Afterwards of
     the math dialect only ops with an instruction of their own are left (sqrt,
     fma, abs, ...).
 
     Option `polynomials=upstream` takes MLIR's approximations, which
-    `--opt=none` keeps. `polynomials=own` takes ours, and expands rsqrt too:
+    `--opt=none` keeps; but for sin and cos, where they lose digits with the
+    size of the angle. `polynomials=own` takes ours, and expands rsqrt too:
 
     ```mlir
     %y = math.rsqrt %x : vector<16xf32>
@@ -56,7 +57,8 @@ def ExpandMathPass : Pass<"tfc-expand-math"> {
     Their multiplications and additions are explicit `math.fma`, so that a lane
     has the same bits in every vector and on every instruction set with fused
     multiply-add. Largest errors over all floats, in units in the last place:
-    exp 0.9 (below 2^-125.5 the result is 0), tanh and erf 4.7, rsqrt 1.5.
+    exp 0.9 (below 2^-125.5 the result is 0), tanh and erf 4.7, rsqrt 1.5;
+    sin and cos 1.6 for angles up to 2^17.
   }];
   let options = [Option<"polynomials", "polynomials", "::tfc::Polynomials",
                         "::tfc::Polynomials::Upstream",

@@ -105,7 +105,9 @@ private:
   LogicalResult vectorizeTiles() {
     SmallVector<linalg::LinalgOp> tiles;
     function.walk([&](linalg::LinalgOp op) {
-      if (!op.hasDynamicShape()) {
+      // A gather is no tile, however static.
+      if (!op.hasDynamicShape() &&
+          op.getBlock()->getOps<tensor::ExtractOp>().empty()) {
         tiles.push_back(op);
       }
     });

@@ -154,6 +154,15 @@ def main():
     # the smallest error of the rounded arithmetic over all floats.
     report("tanh", *fit_odd(mp.tanh, mp.mpf(1), "7.95", 4))
     report("erf", *fit_odd(mp.erf, 2 / mp.sqrt(mp.pi), "3.73", 5))
+    # Up to half a quarter turn, and a little more, as it is rounded: cos r, and
+    # sin r / r, by r^2. What is held keeps the ends exact.
+    square = (mp.pi / 4 * mp.mpf("1.0001")) ** 2
+    report("sin", *fit_rounded(
+        lambda u: mp.sin(mp.sqrt(u)) / mp.sqrt(u) if u else mp.mpf(1),
+        mp.mpf(0), square, (3, 0), {(0, 0): 1, (1, 0): 1}))
+    report("cos", *fit_rounded(
+        lambda u: mp.cos(mp.sqrt(u)), mp.mpf(0), square, (4, 0),
+        {(0, 0): 1, (0, 1): -0.5, (1, 0): 1}))
 
 
 if __name__ == "__main__":

@@ -151,6 +151,7 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
     RewritePatternSet patterns(&getContext());
     populateNormPatterns(patterns, lastUses);
     populateEmbeddingPatterns(patterns);
+    populatePositionPatterns(patterns);
     populateProjectionPatterns(patterns, lastUses);
     populateAttentionPatterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));

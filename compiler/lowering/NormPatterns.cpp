@@ -10,6 +10,16 @@
 using namespace mlir;
 using namespace tfc;
 
+/// 1 / sqrt(squares / width + eps): one division a row, as it does not depend
+/// on the column.
+static Value inverseRoot(ImplicitLocOpBuilder &b, Value squares, double width,
+                         double eps) {
+  Value mean = arith::DivFOp::create(b, squares, f32Constant(b, width));
+  Value shifted = arith::AddFOp::create(b, mean, f32Constant(b, eps));
+  Value root = math::SqrtOp::create(b, shifted);
+  return arith::DivFOp::create(b, f32Constant(b, 1), root);
+}
+
 namespace {
 
 /// layer_norm -> mean, variance around it (two passes: no cancellation), map
@@ -44,15 +54,8 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
         b, x, inputs, lastUses.contains(op.getInputMutable()),
         [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
           Value d = centred(inner, v[0], v[1]);
-          Value variance =
-              arith::DivFOp::create(inner, v[2], f32Constant(inner, width));
-          Value shifted =
-              arith::AddFOp::create(inner, variance, f32Constant(inner, eps));
-          Value root = math::SqrtOp::create(inner, shifted);
-          // One division a row: it does not depend on the column.
-          Value inverse =
-              arith::DivFOp::create(inner, f32Constant(inner, 1), root);
-          Value unit = arith::MulFOp::create(inner, d, inverse);
+          Value unit = arith::MulFOp::create(
+              inner, d, inverseRoot(inner, v[2], width, eps));
           Value scaled = arith::MulFOp::create(inner, unit, v[3]);
           return v.size() > 4
                      ? arith::AddFOp::create(inner, scaled, v[4]).getResult()
@@ -65,9 +68,39 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
   const LastUses &lastUses;
 };
 
+/// rms_norm -> sum of squares, map
+struct LowerRmsNorm : OpRewritePattern<transformer::RmsNormOp> {
+  LowerRmsNorm(MLIRContext *context, const LastUses &lastUses)
+      : OpRewritePattern(context), lastUses(lastUses) {}
+
+  LogicalResult matchAndRewrite(transformer::RmsNormOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value x = op.getInput();
+    double width = transformer::widthOf(x), eps = op.getEps().convertToDouble();
+    Value squares =
+        sumRows(b, x, {}, [](ImplicitLocOpBuilder &inner, ValueRange v) {
+          return arith::MulFOp::create(inner, v[0], v[0]);
+        });
+    Value y = mapRows(b, x,
+                      {{squares, Broadcast::AlongRow},
+                       {op.getWeight(), Broadcast::AlongColumn}},
+                      lastUses.contains(op.getInputMutable()),
+                      [&](ImplicitLocOpBuilder &inner, ValueRange v) {
+                        Value unit = arith::MulFOp::create(
+                            inner, v[0], inverseRoot(inner, v[1], width, eps));
+                        return arith::MulFOp::create(inner, unit, v[2]);
+                      });
+    rewriter.replaceOp(op, y);
+    return success();
+  }
+
+  const LastUses &lastUses;
+};
+
 } // namespace
 
 void tfc::populateNormPatterns(RewritePatternSet &patterns,
                                const LastUses &lastUses) {
-  patterns.add<LowerLayerNorm>(patterns.getContext(), lastUses);
+  patterns.add<LowerLayerNorm, LowerRmsNorm>(patterns.getContext(), lastUses);
 }

@@ -250,6 +250,28 @@ struct LowerAdd : OpRewritePattern<transformer::AddOp> {
   const LastUses &lastUses;
 };
 
+/// scale -> map
+struct LowerScale : OpRewritePattern<transformer::ScaleOp> {
+  LowerScale(MLIRContext *context, const LastUses &lastUses)
+      : OpRewritePattern(context), lastUses(lastUses) {}
+
+  LogicalResult matchAndRewrite(transformer::ScaleOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    double factor = op.getFactor().convertToDouble();
+    rewriter.replaceOp(
+        op,
+        mapRows(b, op.getInput(), {}, lastUses.contains(op.getInputMutable()),
+                [&](ImplicitLocOpBuilder &inner, ValueRange v) {
+                  return arith::MulFOp::create(inner, v[0],
+                                               f32Constant(inner, factor));
+                }));
+    return success();
+  }
+
+  const LastUses &lastUses;
+};
+
 /// slice_columns -> map that reads the columns where they are; a view of them
 /// would have rows with gaps, which no kernel behind this one takes
 struct LowerSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
@@ -284,6 +306,6 @@ void tfc::populateProjectionPatterns(RewritePatternSet &patterns,
                                      const LastUses &lastUses) {
   MLIRContext *context = patterns.getContext();
   patterns.add<LowerLinear, LowerFfn>(context, lastUses);
-  patterns.add<LowerActivation, LowerAdd>(context, lastUses);
+  patterns.add<LowerActivation, LowerAdd, LowerScale>(context, lastUses);
   patterns.add<LowerSliceColumns>(context);
 }

@@ -85,3 +85,30 @@ func.func @leaves_instructions_alone(%x: f32) -> f32 {
   %0 = math.sqrt %x : f32
   return %0 : f32
 }
+
+// Three floats of pi/2, both polynomials, a choice, a sign.
+// CHECK-LABEL: @expands_sin
+// CHECK-SAME: %[[X:.*]]: vector<8xf32>
+func.func @expands_sin(%x: vector<8xf32>) -> vector<8xf32> {
+  // CHECK: %[[BIASED:.*]] = math.fma %[[X]]
+  // CHECK: %[[N:.*]] = arith.subf %[[BIASED]]
+  // CHECK-COUNT-3: math.fma %[[N]]
+  // CHECK: %[[QUARTER:.*]] = arith.addi
+  // CHECK: arith.select
+  // CHECK: %[[SIGN:.*]] = arith.shli
+  // CHECK: %[[BITS:.*]] = arith.xori {{.*}}, %[[SIGN]]
+  // CHECK: %[[Y:.*]] = arith.bitcast %[[BITS]] : vector<8xi32> to vector<8xf32>
+  // CHECK: return %[[Y]]
+  %0 = math.sin %x : vector<8xf32>
+  return %0 : vector<8xf32>
+}
+
+// CHECK-LABEL: @expands_cos
+func.func @expands_cos(%x: f32) -> f32 {
+  // CHECK-NOT: math.cos
+  // CHECK: arith.bitcast %{{.*}} : i32 to f32
+  // CHECK-NOT: math.cos
+  // CHECK: return
+  %0 = math.cos %x : f32
+  return %0 : f32
+}

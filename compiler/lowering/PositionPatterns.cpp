@@ -1,0 +1,245 @@
+// Rotary angles, rotations and distance biases to linalg.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/lowering/Patterns.h"
+
+#include "dialect/ShapeUtils.h"
+#include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace tfc;
+
+namespace {
+
+/// Writes a tensor of as many rows as another, part by part.
+class Parts {
+public:
+  /// `shape` without the rows, which are those of `like`.
+  Parts(ImplicitLocOpBuilder &b, Value like, ArrayRef<int64_t> shape)
+      : b(b), rows(tensor::DimOp::create(b, like, 0)) {
+    SmallVector<int64_t> sizes = {ShapedType::kDynamic};
+    sizes.append(shape.begin(), shape.end());
+    // Not tensor.empty: cse would make one of two, and as parts write it one
+    // after the other, bufferization would copy between them.
+    whole = bufferization::AllocTensorOp::create(
+        b, RankedTensorType::get(sizes, b.getF32Type()), ValueRange{rows});
+  }
+
+  /// Of the last axis of `value`, every `stride`-th from `first` on.
+  Value cut(Value value, int64_t first, int64_t count, int64_t stride) {
+    Range range(*this, value, first, count, stride);
+    return tensor::ExtractSliceOp::create(b, value, range.offsets, range.sizes,
+                                          range.strides);
+  }
+  /// The same of the tensor: body(inputs..., its old value) is its new value.
+  void write(int64_t first, int64_t count, int64_t stride,
+             ArrayRef<std::pair<Value, AffineMap>> inputs,
+             function_ref<Value(ImplicitLocOpBuilder &, ValueRange)> body) {
+    Value init = cut(whole, first, count, stride);
+    SmallVector<Value> operands;
+    SmallVector<AffineMap> maps;
+    for (auto [value, map] : inputs) {
+      operands.push_back(value);
+      maps.push_back(map);
+    }
+    int64_t rank = cast<RankedTensorType>(init.getType()).getRank();
+    maps.push_back(b.getMultiDimIdentityMap(rank));
+    SmallVector<utils::IteratorType> iterators(rank,
+                                               utils::IteratorType::parallel);
+    Value part = linalg::GenericOp::create(
+                     b, init.getType(), operands, init, maps, iterators,
+                     [&](OpBuilder &builder, Location loc, ValueRange v) {
+                       ImplicitLocOpBuilder inner(loc, builder);
+                       linalg::YieldOp::create(inner, body(inner, v));
+                     })
+                     .getResult(0);
+    Range range(*this, whole, first, count, stride);
+    whole = tensor::InsertSliceOp::create(b, part, whole, range.offsets,
+                                          range.sizes, range.strides);
+  }
+  Value get() { return whole; }
+
+private:
+  struct Range {
+    Range(Parts &parts, Value value, int64_t first, int64_t count,
+          int64_t stride) {
+      OpBuilder &b = parts.b;
+      auto type = cast<RankedTensorType>(value.getType());
+      for (int64_t size : type.getShape()) {
+        offsets.push_back(b.getIndexAttr(0));
+        sizes.push_back(b.getIndexAttr(size));
+        strides.push_back(b.getIndexAttr(1));
+      }
+      sizes.front() = parts.rows;
+      offsets.back() = b.getIndexAttr(first);
+      sizes.back() = b.getIndexAttr(count);
+      strides.back() = b.getIndexAttr(stride);
+    }
+    SmallVector<OpFoldResult> offsets, sizes, strides;
+  };
+
+  ImplicitLocOpBuilder &b;
+  Value rows, whole;
+};
+
+/// rotary_angles -> a map with cosine, a map with sine
+struct LowerRotaryAngles : OpRewritePattern<transformer::RotaryAnglesOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::RotaryAnglesOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    SmallVector<float> frequencies(op.getFrequencies());
+    int64_t n = frequencies.size();
+    auto type = RankedTensorType::get({n}, b.getF32Type());
+    Value table = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(type, ArrayRef<float>(frequencies)));
+    AffineExpr t, i;
+    bindDims(b.getContext(), t, i);
+    std::pair<Value, AffineMap> inputs[] = {
+        {op.getPositions(), AffineMap::get(2, 0, t)},
+        {table, AffineMap::get(2, 0, i)}};
+    double factor = op.getFactor().convertToDouble();
+    Parts angles(b, op.getPositions(), {2 * n});
+    for (bool isSine : {false, true}) {
+      angles.write(
+          isSine ? n : 0, n, 1, inputs,
+          [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
+            Value position =
+                arith::SIToFPOp::create(inner, inner.getF32Type(), v[0]);
+            Value angle = arith::MulFOp::create(inner, position, v[1]);
+            Value y = isSine ? math::SinOp::create(inner, angle).getResult()
+                             : math::CosOp::create(inner, angle);
+            return factor == 1 ? y
+                               : arith::MulFOp::create(
+                                     inner, y, f32Constant(inner, factor));
+          });
+    }
+    rewriter.replaceOp(op, angles.get());
+    return success();
+  }
+};
+
+/// rotary -> a map for the first columns of the pairs, one for the second, and
+/// one for what stays
+struct LowerRotary : OpRewritePattern<transformer::RotaryOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::RotaryOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    int64_t heads = op.getNumHeads();
+    int64_t headDim = transformer::widthOf(op.getInput()) / heads;
+    int64_t n = transformer::widthOf(op.getAngles()) / 2;
+    bool isHalf = op.getStyle() == transformer::RotaryStyle::Half;
+    int64_t stride = isHalf ? 1 : 2, firsts[] = {0, isHalf ? n : 1};
+    SmallVector<ReassociationIndices> split = {{0}, {1, 2}};
+    Value x = tensor::ExpandShapeOp::create(
+        b,
+        RankedTensorType::get({ShapedType::kDynamic, heads, headDim},
+                              b.getF32Type()),
+        op.getInput(), split);
+    Parts y(b, op.getInput(), {heads, headDim});
+    AffineExpr t, h, i;
+    bindDims(b.getContext(), t, h, i);
+    AffineMap same = b.getMultiDimIdentityMap(3),
+              byToken = AffineMap::get(3, 0, {t, i}, b.getContext());
+    Value cosines = y.cut(op.getAngles(), 0, n, 1);
+    Value sines = y.cut(op.getAngles(), n, n, 1);
+    for (bool isSecond : {false, true}) {
+      Value own = y.cut(x, firsts[isSecond], n, stride);
+      Value other = y.cut(x, firsts[!isSecond], n, stride);
+      y.write(
+          firsts[isSecond], n, stride,
+          {{own, same}, {other, same}, {cosines, byToken}, {sines, byToken}},
+          [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
+            Value kept = arith::MulFOp::create(inner, v[0], v[2]);
+            Value turned = arith::MulFOp::create(inner, v[1], v[3]);
+            return isSecond
+                       ? arith::AddFOp::create(inner, kept, turned).getResult()
+                       : arith::SubFOp::create(inner, kept, turned);
+          });
+    }
+    if (int64_t rest = headDim - 2 * n) {
+      y.write(2 * n, rest, 1, {{y.cut(x, 2 * n, rest, 1), same}},
+              [](ImplicitLocOpBuilder &, ValueRange v) { return v[0]; });
+    }
+    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, op.getType(),
+                                                         y.get(), split);
+    return success();
+  }
+};
+
+} // namespace
+
+/// T5's bucket of each distance in [-M, M]. In f32, as models were trained: at
+/// the border of two buckets the logarithm is close to a whole number.
+static SmallVector<int32_t> bucketsOf(transformer::DistanceBiasOp op) {
+  bool isBidirectional = op.getMask() == transformer::Mask::Bidirectional;
+  auto farthest = static_cast<int32_t>(op.getMaxDistance());
+  auto count = static_cast<int32_t>(transformer::rowsOf(op.getTable()));
+  int32_t perSide = isBidirectional ? count / 2 : count, exact = perSide / 2;
+  auto span = static_cast<float>(std::log(double(farthest) / exact));
+  SmallVector<int32_t> buckets;
+  for (int32_t distance = -farthest; distance <= farthest; ++distance) {
+    int32_t before = std::max(-distance, 0);
+    int32_t length = isBidirectional ? std::abs(distance) : before;
+    int32_t bucket = length;
+    if (length >= exact) {
+      float steps = std::log(float(length) / float(exact)) / span;
+      bucket = exact + int32_t(steps * float(perSide - exact));
+    }
+    bucket = std::min(bucket, perSide - 1);
+    buckets.push_back(bucket + (isBidirectional && distance > 0 ? perSide : 0));
+  }
+  return buckets;
+}
+
+namespace {
+
+/// distance_bias -> gather of the table's columns
+struct LowerDistanceBias : OpRewritePattern<transformer::DistanceBiasOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::DistanceBiasOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    SmallVector<int32_t> buckets = bucketsOf(op);
+    auto type =
+        RankedTensorType::get({int64_t(buckets.size())}, b.getI32Type());
+    Value numbers = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(type, ArrayRef<int32_t>(buckets)));
+    Value init =
+        tensor::EmptyOp::create(b, op.getType().getShape(), b.getF32Type());
+    AffineExpr h, d;
+    bindDims(b.getContext(), h, d);
+    AffineMap maps[] = {AffineMap::get(2, 0, d), b.getMultiDimIdentityMap(2)};
+    SmallVector<utils::IteratorType> iterators(2,
+                                               utils::IteratorType::parallel);
+    rewriter.replaceOpWithNewOp<linalg::GenericOp>(
+        op, init.getType(), numbers, init, maps, iterators,
+        [&](OpBuilder &builder, Location loc, ValueRange v) {
+          ImplicitLocOpBuilder inner(loc, builder);
+          Value bucket =
+              arith::IndexCastOp::create(inner, inner.getIndexType(), v[0]);
+          Value head = linalg::IndexOp::create(inner, 0);
+          Value element = tensor::ExtractOp::create(inner, op.getTable(),
+                                                    ValueRange{bucket, head});
+          linalg::YieldOp::create(inner, element);
+        });
+    return success();
+  }
+};
+
+} // namespace
+
+void tfc::populatePositionPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerRotaryAngles, LowerRotary, LowerDistanceBias>(
+      patterns.getContext());
+}
