@@ -55,7 +55,8 @@ def Transformer_FillEnum
         I32EnumAttrCase<"Required", 0, "required">,
         I32EnumAttrCase<"Zero", 1, "zero">,
         I32EnumAttrCase<"Absent", 2, "absent">,
-        I32EnumAttrCase<"Position", 3, "position">]>;
+        I32EnumAttrCase<"Position", 3, "position">,
+        I32EnumAttrCase<"Shifted", 4, "shifted">]>;
 def Transformer_Fill
     : Transformer_EnumAttr<Transformer_FillEnum, "fill">;
 def Transformer_RowKindEnum

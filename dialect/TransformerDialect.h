@@ -68,6 +68,10 @@ constexpr llvm::StringLiteral kCacheAttrName = "transformer.cache";
 /// The same of the cache that a decoder's cross-attention reads.
 constexpr llvm::StringLiteral kCrossCacheAttrName = "transformer.cross_cache";
 
+/// Entry function attribute, a unit: results depend on the distance of two
+/// tokens, not only on the positions that an input gives.
+constexpr llvm::StringLiteral kDistancesAttrName = "transformer.distances";
+
 /// Entry function attributes once arguments are loads from the step: the
 /// InputAttrs and output dictionaries, in the order of the ports.
 constexpr llvm::StringLiteral kInputsAttrName = "transformer.inputs";

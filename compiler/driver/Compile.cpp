@@ -3,13 +3,12 @@
 #include "compiler/driver/Compile.h"
 
 #include "compiler/driver/CompileProgram.h"
+#include "compiler/driver/WriteText.h"
 #include "compiler/emit/LinkLibrary.h"
 #include "compiler/pipeline/Registration.h"
 #include "compiler/spec/ReadSpec.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 
 #include <memory>
 #include <thread>
@@ -38,65 +37,6 @@ void tfc::prepareContext(MLIRContext &context) {
   registerAllTfc(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
-}
-
-/// Outputs are written beside their place and renamed there, which must not
-/// happen to a device or pipe.
-static int checkReplaceable(StringRef path, llvm::raw_ostream &errors) {
-  llvm::sys::fs::file_status status;
-  if (llvm::sys::fs::status(path, status) ||
-      llvm::sys::fs::is_regular_file(status)) {
-    return kOk;
-  }
-  errors << "tfc: error: " << path
-         << ": expected the name of a file to write, got a folder, device or "
-            "pipe\n";
-  return kBadInput;
-}
-
-/// Writes `text` whole or not at all.
-static llvm::Error replaceFile(const std::string &path, StringRef text) {
-  llvm::Expected<llvm::sys::fs::TempFile> file =
-      llvm::sys::fs::TempFile::create(path + ".%%%%%%");
-  if (!file) {
-    return file.takeError();
-  }
-  llvm::raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
-  stream << text;
-  stream.flush();
-  if (std::error_code code = stream.error()) {
-    stream.clear_error();
-    return llvm::joinErrors(llvm::errorCodeToError(code), file->discard());
-  }
-  return file->keep(path);
-}
-
-static llvm::Error writeOutput(StringRef text) {
-  llvm::outs() << text;
-  llvm::outs().flush();
-  std::error_code code = llvm::outs().error();
-  llvm::outs().clear_error();
-  return llvm::errorCodeToError(code);
-}
-
-int tfc::writeText(const std::string &path, StringRef text,
-                   llvm::raw_ostream &errors) {
-  bool isOutput = path == "-";
-  // Nothing is written there, and above all it is not replaced.
-  if (path == "/dev/null") {
-    return kOk;
-  }
-  if (!isOutput && checkReplaceable(path, errors)) {
-    return kBadInput;
-  }
-  llvm::Error error = isOutput ? writeOutput(text) : replaceFile(path, text);
-  if (error) {
-    errors << "tfc: error: " << (isOutput ? "standard output" : path)
-           << ": expected a writable file, got: "
-           << llvm::toString(std::move(error)) << '\n';
-    return kBadInput;
-  }
-  return kOk;
 }
 
 /// What is compiled when nobody says for what.

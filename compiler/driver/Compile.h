@@ -33,10 +33,6 @@ int compileModel(const spec::ModelSpec &model, const CompileOptions &options,
 int runCompile(const std::string &path, const CompileOptions &options,
                const std::string &output);
 
-/// Writes `text` to `path` ("-" is standard output) whole or not at all.
-int writeText(const std::string &path, llvm::StringRef text,
-              llvm::raw_ostream &errors);
-
 } // namespace tfc
 
 #endif // TFC_COMPILER_DRIVER_COMPILE_H

@@ -3,6 +3,7 @@
 #include "compiler/driver/Import.h"
 
 #include "compiler/driver/Compile.h"
+#include "compiler/driver/WriteText.h"
 #include "compiler/huggingface/Import.h"
 #include "compiler/spec/ReadSpec.h"
 

@@ -3,7 +3,7 @@
 #include "compiler/driver/Inspect.h"
 
 #include "compiler/driver/Compile.h"
-#include "runtime/src/Module.h"
+#include "runtime/src/Info.h"
 #include "llvm/Support/Format.h"
 
 #include <fstream>
@@ -120,9 +120,9 @@ static int inspectSpec(const std::string &path) {
   return kOk;
 }
 
-static const char *const kFillTexts[] = {"required", "0 when not given",
-                                         "nothing added when not given",
-                                         "the position when not given"};
+static const char *const kFillTexts[] = {
+    "required", "0 when not given", "nothing added when not given",
+    "the position when not given", "input_ids shifted when not given"};
 static const char *const kTakeTexts[] = {
     "a row a token asked for", "a row a sequence, its first token",
     "a row a sequence, its last token that is not padding",
@@ -133,7 +133,7 @@ static void printEntry(const tfc_entry_v0 &entry) {
   for (uint32_t i = 0; i < entry.n_inputs; ++i) {
     const tfc_port_v0 &port = entry.inputs[i];
     outs() << "    input " << port.name << ": below " << port.limit << ", "
-           << kFillTexts[port.fill % 4] << '\n';
+           << kFillTexts[port.fill % 5] << '\n';
   }
   for (uint32_t i = 0; i < entry.n_outputs; ++i) {
     const tfc_port_v0 &port = entry.outputs[i];
@@ -142,9 +142,15 @@ static void printEntry(const tfc_entry_v0 &entry) {
                                             : kTakeTexts[port.take % 4])
            << '\n';
   }
-  if (entry.self.layers != 0) {
-    outs() << "    cache: blocks of " << entry.self.block_tokens
-           << " positions, " << entry.self.block_bytes << " bytes\n";
+  for (auto [name, cache] : {std::pair("cache", entry.self),
+                             std::pair("cross cache", entry.cross)}) {
+    if (cache.layers != 0) {
+      outs() << "    " << name << ": blocks of " << cache.block_tokens
+             << " positions, " << cache.block_bytes << " bytes\n";
+    }
+  }
+  if (entry.flags & TFC_ENTRY_DISTANCES) {
+    outs() << "    counts distances: no masked token between others\n";
   }
   for (int64_t tokens : {1, 128, 512}) {
     outs() << "    workspace for " << tokens << " tokens, 1 worker: "
@@ -163,8 +169,13 @@ static int inspectLibrary(const std::string &path) {
          << module.header.producer << ", ABI version " << module.header.version
          << ", spec " << llvm::format_hex_no_prefix(module.spec_hash, 16)
          << '\n'
-         << "  " << module.n_weights << " weights, at most "
-         << module.max_positions << " positions\n";
+         << "  " << rt::kindName(module.kind) << ", " << module.n_weights
+         << " weights, ";
+  if (module.max_positions == 0) {
+    outs() << "any number of positions\n";
+  } else {
+    outs() << "at most " << module.max_positions << " positions\n";
+  }
   // It may run elsewhere: that this machine runs none is no error.
   auto chosen = (*library)->choose("", rt::machineFeatures());
   for (uint32_t i = 0; i < module.n_programs; ++i) {

@@ -231,7 +231,8 @@ void AbiWriter::clean() {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     for (StringRef name :
          {transformer::kInputsAttrName, transformer::kOutputsAttrName,
-          transformer::kCacheAttrName, transformer::kCrossCacheAttrName}) {
+          transformer::kCacheAttrName, transformer::kCrossCacheAttrName,
+          transformer::kDistancesAttrName}) {
       function->removeAttr(name);
     }
   }

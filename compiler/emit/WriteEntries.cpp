@@ -101,7 +101,10 @@ FailureOr<Field> EntryWriter::entry(LLVM::LLVMFuncOp function) {
        inputs(inputPorts), outputs(outputPorts), cache(layout), cache(cross),
        Field::u32(std::max<int64_t>(
            {integer(layout, "query_rows"), integer(cross, "query_rows"), 1})),
-       Field::u32(0), Field::symbol(size), Field::symbol(function.getName())});
+       Field::u32(function->hasAttr(transformer::kDistancesAttrName)
+                      ? TFC_ENTRY_DISTANCES
+                      : 0),
+       Field::symbol(size), Field::symbol(function.getName())});
 }
 
 FailureOr<Field> tfc::writeEntries(ModuleOp module, Tables &tables,

@@ -93,8 +93,22 @@ FailureOr<Entry> ModelBuilder::open(StringRef name, const spec::Stack &stack,
     return failure();
   }
   builder.setInsertionPointToEnd(module->getBody());
-  return buildEntry(builder, path.loc(stack.name), name,
-                    listPorts(stack, prefix, spec.maxPositions), *cache, cross);
+  SmallVector<Port> ports = listPorts(stack, prefix, spec.maxPositions);
+  // Where the last end token of input_ids is a row of the decoder, that reads
+  // the same tokens.
+  if (kind == transformer::CacheKind::Self && spec.encoder &&
+      llvm::any_of(spec.outputs, [&](const spec::Output &output) {
+        return takeOf(spec, output.value) == transformer::Take::LastEos;
+      })) {
+    ports.front().fill = transformer::Fill::Shifted;
+  }
+  Entry entry =
+      buildEntry(builder, path.loc(stack.name), name, ports, *cache, cross);
+  if (countsDistances(stack)) {
+    entry.function->setAttr(transformer::kDistancesAttrName,
+                            builder.getUnitAttr());
+  }
+  return entry;
 }
 
 Value ModelBuilder::norm(const spec::Stack &stack, Value x) {

@@ -31,6 +31,14 @@ static bool hasRotary(const spec::Stack &stack) {
   return result;
 }
 
+bool tfc::countsDistances(const spec::Stack &stack) {
+  bool result = false;
+  forEachAttention(stack, [&](const std::string &, const spec::Attention &a) {
+    result |= a.positionBias || a.window.has_value();
+  });
+  return result;
+}
+
 SmallVector<Port> tfc::listPorts(const spec::Stack &stack, StringRef prefix,
                                  int64_t maxPositions) {
   const spec::Embeddings &embeddings = stack.embeddings;

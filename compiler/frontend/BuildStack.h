@@ -17,6 +17,8 @@ llvm::SmallVector<Port> listPorts(const spec::Stack &stack,
 /// The type of the cache of the stack's attentions (cross-attentions if
 /// `kind` is Cross), null when there are none. A diagnostic at `path` and
 /// failure when layers differ in heads: they share one cache.
+bool countsDistances(const spec::Stack &stack);
+
 mlir::FailureOr<transformer::CacheType>
 findCacheType(PathBuilder &path, const spec::Stack &stack,
               transformer::CacheKind kind);

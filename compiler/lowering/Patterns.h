@@ -55,6 +55,10 @@ mlir::Value mapRows(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
 mlir::Value sumRows(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
                     llvm::ArrayRef<RowInput> inputs, RowBody body);
 
+/// The number of rows of `value`; of what it is a reshape of, if it is one:
+/// upstream has no fold for that.
+mlir::Value countRows(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
+
 /// tensor.empty with the rows of `like`, `width` wide.
 mlir::Value emptyRows(mlir::ImplicitLocOpBuilder &b, mlir::Value like,
                       int64_t width);

@@ -22,7 +22,7 @@ class Parts {
 public:
   /// `shape` without the rows, which are those of `like`.
   Parts(ImplicitLocOpBuilder &b, Value like, ArrayRef<int64_t> shape)
-      : b(b), rows(tensor::DimOp::create(b, like, 0)) {
+      : b(b), rows(countRows(b, like)) {
     SmallVector<int64_t> sizes = {ShapedType::kDynamic};
     sizes.append(shape.begin(), shape.end());
     // Not tensor.empty: cse would make one of two, and as parts write it one
@@ -167,8 +167,17 @@ struct LowerRotary : OpRewritePattern<transformer::RotaryOp> {
           });
     }
     if (int64_t rest = headDim - 2 * n) {
-      y.write(2 * n, rest, 1, {{y.cut(x, 2 * n, rest, 1), same}},
-              [](ImplicitLocOpBuilder &, ValueRange v) { return v[0]; });
+      // Read by index: a map that does nothing would become a copy between
+      // strided views, a call of a library that is not there.
+      y.write(2 * n, rest, 1, {}, [&](ImplicitLocOpBuilder &inner, ValueRange) {
+        SmallVector<Value> place;
+        for (int64_t axis = 0; axis < 3; ++axis) {
+          place.push_back(linalg::IndexOp::create(inner, axis));
+        }
+        Value first = arith::ConstantIndexOp::create(inner, 2 * n);
+        place.back() = arith::AddIOp::create(inner, place.back(), first);
+        return tensor::ExtractOp::create(inner, x, place);
+      });
     }
     rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, op.getType(),
                                                          y.get(), split);

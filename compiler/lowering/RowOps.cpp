@@ -79,8 +79,15 @@ Value tfc::f32Constant(ImplicitLocOpBuilder &b, double value) {
   return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
 }
 
+Value tfc::countRows(ImplicitLocOpBuilder &b, Value value) {
+  while (auto reshape = value.getDefiningOp<tensor::CollapseShapeOp>()) {
+    value = reshape.getSrc();
+  }
+  return tensor::DimOp::create(b, value, 0);
+}
+
 Value tfc::emptyRows(ImplicitLocOpBuilder &b, Value like, int64_t width) {
-  Value rows = tensor::DimOp::create(b, like, 0);
+  Value rows = countRows(b, like);
   return tensor::EmptyOp::create(
       b, ArrayRef<int64_t>{ShapedType::kDynamic, width}, b.getF32Type(), rows);
 }
@@ -125,7 +132,7 @@ Value tfc::sumRows(ImplicitLocOpBuilder &b, Value x, ArrayRef<RowInput> inputs,
     maps.push_back(mapOf(context, input.broadcast));
   }
   maps.push_back(mapOf(context, Broadcast::AlongRow));
-  Value rows = tensor::DimOp::create(b, x, 0);
+  Value rows = countRows(b, x);
   Value empty = tensor::EmptyOp::create(
       b, ArrayRef<int64_t>{ShapedType::kDynamic}, b.getF32Type(), rows);
   Value zero = linalg::FillOp::create(b, f32Constant(b, 0), empty).getResult(0);

@@ -22,14 +22,15 @@ static float power(double theta, int64_t i, int64_t dim) {
 /// Long waves are stretched, short ones are not, those between in part.
 static float scaleLlama3(float frequency, const RotaryScaling &scaling) {
   auto original = float(scaling.originalMax);
-  float length = float(2 * pi) / frequency;
+  // A number over a tensor is its reciprocal times the number there.
+  float length = 1 / frequency * float(2 * pi);
   if (length > float(double(scaling.originalMax) / scaling.lowFreqFactor)) {
     return frequency / float(scaling.factor);
   }
   if (length < float(double(scaling.originalMax) / scaling.highFreqFactor)) {
     return frequency;
   }
-  float smooth = (original / length - float(scaling.lowFreqFactor)) /
+  float smooth = (1 / length * original - float(scaling.lowFreqFactor)) /
                  float(scaling.highFreqFactor - scaling.lowFreqFactor);
   return (1 - smooth) * frequency / float(scaling.factor) + smooth * frequency;
 }

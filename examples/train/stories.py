@@ -63,67 +63,41 @@ WORDS = {
     },
     "size": ["small", "big", "young", "quick", "clever", "shy", "brave"],
     "time": ["morning", "evening", "day", "night"],
-    "color": ["red", "blue", "green", "yellow", "golden", "white"],
     "thing": ["hat", "kite", "key", "drum", "scarf", "lantern", "ball"],
-    "spot": ["under the bed", "in the kitchen", "up in the attic",
-             "on every shelf"],
     "count": ["three", "four", "five", "six", "seven"],
 }
 
-# A story is one line of each part. {hero} and {friend} are names; {friend} is
-# a {other}; she, her and She are the hero's.
-ENDINGS = [
-    "From that {time} on, {hero} and {friend} were the best of friends.",
-    "And they are still the best of friends {place}.",
-    "That night {hero} the {animal} slept very well.",
-]
+# A story is one line of each part. {friend} is a {other}; she and her are the
+# hero's.
+ENDINGS = ["\"Thank you, {friend},\" said {hero}.",
+           "{hero} and {friend} were the best of friends."]
 STORIES = [
-    [["Once upon a time there was a {size} {animal} named {hero}, who lived "
-      "{place}.",
-      "Once upon a time a {size} {animal} named {hero} lived {place}."],
-     ["One {time} {hero} lost {her} {color} {thing}.",
-      "One {time} {she} could not find {her} {color} {thing}."],
-     ["{She} looked {spot}, but it was not there."],
-     ["{friend} the {other} {other_went} over to help. \"Did you look "
-      "{place_nook}?\" asked {friend}.",
-      "Then {she} met {friend} the {other}. \"Let us look {place_nook},\" "
+    [["Once upon a time a {size} {animal} named {hero} lived {place}."],
+     ["One {time} {hero} lost {her} {thing}.",
+      "One {time} {she} could not find {her} {thing}."],
+     ["{friend} the {other} {other_went} over. \"Look {place_nook}, {hero},\" "
       "said {friend}."],
-     ["{hero} {animal_went} there, and there was the {color} {thing}!"],
-     ["\"Thank you, {friend},\" said {hero}."],
+     ["{hero} {animal_went} there, and there was the {thing}!"],
      ENDINGS],
-    [["{hero} the {animal} lived {place} and was afraid of {fear}.",
-      "There was once a {size} {animal} named {hero}, who lived {place} and "
-      "was afraid of {fear}."],
-     ["Everybody laughed at {hero}, but {friend} the {other} did not."],
-     ["\"I was afraid of {fear} too,\" said {friend}. \"Then one {time} I "
+    [["{hero} the {animal} lived {place} and was afraid of {fear}."],
+     ["{friend} the {other} told {hero}, \"When I was afraid of {fear}, I "
       "{fear_cure}.\""],
-     ["So {hero} {animal_went} out of the house and {fear_cure}."],
-     ["{She} was not afraid of {fear} any more."],
+     ["So {hero} {fear_cure}, and {she} was not afraid any more."],
      ENDINGS],
-    [["It was the birthday of {hero} the {animal}, but nobody {place} seemed "
-      "to know."],
-     ["{hero} hid {place_nook} and was sad.",
-      "{hero} {animal_went} away and hid {place_nook}."],
+    [["It was the birthday of {hero} the {animal}, but nobody {place} knew.",
+      "It was the birthday of {hero} the {animal}, who lived {place}."],
      ["Then {friend} the {other} {other_went} by with {food}."],
-     ["\"Happy birthday, {hero}!\" said {friend}. \"I made this for you.\""],
-     ["They ate until {food_rest}."],
+     ["\"Happy birthday, {hero}!\" said {friend}, and they ate until "
+      "{food_rest}."],
      ENDINGS],
-    [["One {time} {hero}, a {size} {animal}, found a {seed} seed {place}."],
-     ["\"What will it be?\" asked {friend} the {other}. \"We must wait,\" "
-      "said {hero}.",
-      "{She} gave it to {friend} the {other}, and they planted it "
-      "{place_nook}."],
-     ["They watered it every {time} for {count} weeks."],
-     ["Then it was {seed_plant}! {friend} {other_went} around it and "
-      "laughed."],
+    [["One {time} {hero} the {animal} found a {seed} seed {place}."],
+     ["{hero} and {friend} the {other} planted it {place_nook}."],
+     ["After {count} weeks it was {seed_plant}, and {hero} laughed."],
      ENDINGS],
     [["One {time} {weather} the house of {hero}, a {size} {animal} who lived "
       "{place}."],
-     ["\"What shall I do?\" said {hero}.",
-      "{hero} sat {place_nook} and did not know what to do."],
      ["{friend} the {other} {other_went} over with {weather_tool}."],
-     ["They worked for {count} hours, and then {weather_end}."],
-     ["\"Stay for supper,\" said {hero}, and {she} made {food}."],
+     ["{hero} and {friend} worked for {count} hours, and then {weather_end}."],
      ENDINGS],
 ]
 
@@ -161,7 +135,7 @@ def complete(chosen):
             for name, text in words_of(slot)[word].items():
                 values[f"{slot}_{name}"] = text
     she = PRONOUNS[values["hero"]]
-    return dict(values, she=she, She=she.capitalize(), her=OBJECT[she])
+    return dict(values, she=she, her=OBJECT[she])
 
 
 def choose(draw):
@@ -174,9 +148,9 @@ def choose(draw):
     return chosen
 
 
-def make_story(draw, held_out=False, length=None):
-    """A story, or its first lines; of a hero that is held out, or is not."""
-    lines = [draw.choice(part) for part in draw.choice(STORIES)[:length]]
+def make_story(draw, held_out=False):
+    """A story; of a hero that is held out, or of one that is not."""
+    lines = [draw.choice(part) for part in draw.choice(STORIES)]
     chosen = choose(draw)
     while is_held_out(chosen["hero"], chosen["animal"],
                       chosen["place"]) != held_out:
@@ -188,11 +162,11 @@ def make_story(draw, held_out=False, length=None):
         for line in lines)
 
 
-def make_stories(seed, held_out=False, length=None):
+def make_stories(seed, held_out=False):
     """Stories without end."""
     draw = random.Random(seed)
     while True:
-        yield make_story(draw, held_out, length)
+        yield make_story(draw, held_out)
 
 
 def pattern_of(template, values):
@@ -205,7 +179,7 @@ def pattern_of(template, values):
             return f"(?:{'|'.join(WORDS[slot])})"
         if slot in values:
             return re.escape(values[slot])
-        if "_" in slot or slot in ("she", "She", "her"):
+        if "_" in slot or slot in ("she", "her"):
             return ".*?"  # Depends on another slot: not known yet.
         if slot in seen:
             return f"(?P={slot})"

@@ -14,8 +14,7 @@ import text
 
 NAME = "stories-tiny"
 LONGEST = 512
-PROMPTS = ["Once upon a time there was a small fox named Mina, who lived by "
-           "the river.",
+PROMPTS = ["Once upon a time a small fox named Mina lived by the river.",
            "It was the birthday of Hugo the owl",
            "One night the wind blew the roof off the house of Leo, a brave "
            "mouse who lived",
@@ -25,21 +24,16 @@ PROMPTS = ["Once upon a time there was a small fox named Mina, who lived by "
 def make_model():
     return LlamaForCausalLM(LlamaConfig(
         vocab_size=text.VOCABULARY, hidden_size=128, intermediate_size=320,
-        num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
+        num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2,
         max_position_embeddings=LONGEST, tie_word_embeddings=True,
         initializer_range=0.05, pad_token_id=text.PAD, bos_token_id=text.BEGIN,
         eos_token_id=text.END))
 
 
-def make_batches(size, short):
-    """First so many batches of only four lines a story: short texts teach
-    the letters sooner."""
-    beginnings = stories.make_stories(training.SEED, length=4)
-    whole = stories.make_stories(training.SEED + 1)
-    for step in itertools.count():
-        source, end = ((beginnings, []) if step < short else
-                       (whole, [text.END]))
-        rows = [[text.BEGIN] + text.to_ids(story) + end
+def make_batches(size):
+    source = stories.make_stories(training.SEED)
+    while True:
+        rows = [[text.BEGIN] + text.to_ids(story) + [text.END]
                 for story in itertools.islice(source, size)]
         # Padding is behind and is not learned: no mask is needed.
         yield {"input_ids": training.pad(rows, text.PAD),
@@ -74,16 +68,15 @@ def measure(model, count):
 
 def main():
     parser = argparse.ArgumentParser(description="trains stories-tiny")
-    parser.add_argument("--steps", type=int, default=1100)
-    parser.add_argument("--short", type=int, default=300)
-    parser.add_argument("--batch", type=int, default=16)
-    parser.add_argument("--rate", type=float, default=3e-3)
+    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--batch", type=int, default=8)
+    parser.add_argument("--rate", type=float, default=2e-3)
     parser.add_argument("--measure", type=int, default=1000)
     options = parser.parse_args()
     training.prepare()
     model = make_model()
     print(f"{model.num_parameters()} parameters")
-    training.train(model, make_batches(options.batch, options.short),
+    training.train(model, make_batches(options.batch),
                    options.steps, options.rate)
     folder, model = training.save(model, NAME)
     measure(model, options.measure)

@@ -34,9 +34,10 @@ public:
     if (!read) {
       return std::move(read.error());
     }
-    guessMask(model.encoder() ? read->encoder : read->decoder);
     if (model.encoder()) {
       status = startDecoder(model, *read);
+    } else {
+      guessMask(read->decoder);
     }
     batch = std::move(read->decoder);
     source = std::move(read->encoder);
@@ -208,15 +209,14 @@ private:
     }
   }
 
-  /// Without a mask, generate takes pad tokens of input_ids for padding, unless
-  /// they could be end tokens.
+  /// Without a mask, generate takes pad tokens of a decoder without an encoder
+  /// for padding, unless they could be end tokens.
   void guessMask(InputBatch &given) const {
     bool padEnds = std::find(eos.begin(), eos.end(), pad) != eos.end();
     if (!given.mask.empty() || pad < 0 || padEnds) {
       return;
     }
-    const std::vector<int32_t> &tokens =
-        given.values[tokenPort(model.forwardEntry())];
+    const std::vector<int32_t> &tokens = given.values[tokenPort(entry)];
     given.mask.resize(tokens.size());
     for (size_t i = 0; i < tokens.size(); ++i) {
       given.mask[i] = tokens[i] != pad;

@@ -32,7 +32,7 @@ void PortTables::addOutputs(const tfc_entry_v0 &entry) {
   }
 }
 
-static const char *kindName(uint32_t kind) {
+const char *kindName(uint32_t kind) {
   return kind == TFC_KIND_ENCODER   ? "encoder"
          : kind == TFC_KIND_DECODER ? "decoder"
                                     : "encoder-decoder";

@@ -17,6 +17,9 @@ private:
   void addOutputs(const tfc_entry_v0 &entry);
 };
 
+/// "encoder", "decoder" or "encoder-decoder", of TFC_KIND_*.
+const char *kindName(uint32_t kind);
+
 /// Everything but struct_size.
 tfc_model_info describe(const Model &model, const PortTables &ports);
 

@@ -22,7 +22,8 @@ struct Exponentials {
       greatest = isGreater(scores[i], greatest) ? scores[i] : greatest;
     }
     for (int64_t i = 0; i < width; ++i) {
-      sum += std::exp(scores[i] - greatest);
+      // Most scores are minus infinity once some have been removed.
+      sum += scores[i] == never ? 0 : std::exp(scores[i] - greatest);
     }
   }
 
@@ -104,7 +105,7 @@ public:
     if (!sums.isDistribution()) {
       return;
     }
-    double rest = orderByScore(sums);
+    double rest = listTokens(sums);
     float removable = static_cast<float>(1 - rules.topP);
     std::vector<int32_t> &order = scratch.order;
     std::vector<float> &kept = scratch.values;
@@ -165,13 +166,15 @@ private:
     }
   }
 
-  /// Lists all tokens; returns the sum of their probabilities.
-  double orderByScore(const Exponentials &sums) {
+  /// Lists the tokens that may come; returns the sum of their probabilities.
+  double listTokens(const Exponentials &sums) {
     double total = 0;
-    scratch.order.resize(static_cast<size_t>(width));
+    scratch.order.clear();
     for (int64_t i = 0; i < width; ++i) {
-      scratch.order[i] = static_cast<int32_t>(i);
-      total += sums.probability(scores[i]);
+      if (scores[i] != never) {
+        scratch.order.push_back(static_cast<int32_t>(i));
+        total += sums.probability(scores[i]);
+      }
     }
     return total;
   }

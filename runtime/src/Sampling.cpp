@@ -3,6 +3,7 @@
 #include "runtime/src/Sampling.h"
 
 #include <cmath>
+#include <limits>
 
 namespace tfc::rt {
 
@@ -40,10 +41,15 @@ int64_t greatestScore(const float *scores, int64_t width) {
 }
 
 int64_t drawToken(const float *scores, int64_t width, const DrawKey &key) {
+  constexpr float never = -std::numeric_limits<float>::infinity();
   int64_t best = greatestScore(scores, width);
+  auto weightOf = [&](int64_t i) {
+    // Most scores are minus infinity once some have been removed.
+    return scores[i] == never ? 0 : std::exp(scores[i] - scores[best]);
+  };
   double total = 0;
   for (int64_t i = 0; i < width; ++i) {
-    total += std::exp(scores[i] - scores[best]);
+    total += weightOf(i);
   }
   if (!std::isfinite(total)) {
     return best;
@@ -54,7 +60,7 @@ int64_t drawToken(const float *scores, int64_t width, const DrawKey &key) {
   double target = static_cast<double>(bits) * 0x1p-53 * total;
   double sum = 0;
   for (int64_t i = 0; i < width; ++i) {
-    sum += std::exp(scores[i] - scores[best]);
+    sum += weightOf(i);
     if (sum > target) {
       return i;
     }

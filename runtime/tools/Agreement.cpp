@@ -55,15 +55,28 @@ private:
   Result<Agreement> compare(const rt::OutputTensor &got,
                             const Tensor &expected) const;
 
-  /// Whether an output has a row for each token of the padded batch.
-  bool givesEveryToken(const std::string &name) const {
-    const tfc_entry_v0 &entry = model.forwardEntry();
-    return std::any_of(entry.outputs, entry.outputs + entry.n_outputs,
+  /// Whether an output of an entry, which may be null, has a row for each token
+  /// of the padded batch.
+  static bool givesEveryToken(const tfc_entry_v0 *entry,
+                              const std::string &name) {
+    return entry &&
+           std::any_of(entry->outputs, entry->outputs + entry->n_outputs,
                        [&](const tfc_port_v0 &port) {
                          return port.name == name &&
                                 (port.rows == TFC_ROWS_TOKENS ||
                                  port.take == TFC_TAKE_ALL);
                        });
+  }
+
+  /// What the sequences begin with that generation gives: the prompts, or the
+  /// first tokens of an encoder-decoder's decoder. 0: no prompts.
+  int64_t promptLength() const {
+    const Tensor *ids = inputFile.find("input_ids");
+    const Tensor *own = inputFile.find("decoder_input_ids");
+    if (!ids || ids->shape.size() != 2) {
+      return 0;
+    }
+    return !model.isEncoderDecoder() ? ids->shape[1] : own ? own->shape[1] : 1;
   }
 
   /// Faults of an input say which file it was in.
@@ -102,8 +115,12 @@ Result<Agreement> Comparison::compare(const rt::OutputTensor &got,
   }
   std::vector<float> values(got.floats.size());
   rt::convertToF32(expected, 0, expected.elements(), values.data());
-  bool isPerToken = givesEveryToken(got.name);
-  const Tensor *given = inputFile.find("attention_mask");
+  bool isDecoders =
+      model.isEncoderDecoder() && givesEveryToken(model.decoder(), got.name);
+  bool isPerToken =
+      isDecoders || givesEveryToken(&model.forwardEntry(), got.name);
+  const Tensor *given =
+      inputFile.find(isDecoders ? "decoder_attention_mask" : "attention_mask");
   std::vector<int64_t> mask;
   if (isPerToken && given) {
     mask = readIntegers(*given);
@@ -162,18 +179,18 @@ Result<std::vector<Agreement>> Comparison::runForward() {
 
 Result<std::vector<Agreement>> Comparison::generate(const Tensor &expected) {
   const Tensor *ids = inputFile.find("input_ids");
+  int64_t length = promptLength();
   bool isToken =
       expected.dtype == rt::DType::I64 || expected.dtype == rt::DType::I32;
-  if (!isToken || expected.shape.size() != 2 || !ids ||
-      expected.shape[0] != ids->shape[0] ||
-      expected.shape[1] <= ids->shape[1]) {
+  if (!isToken || expected.shape.size() != 2 || length == 0 ||
+      expected.shape[0] != ids->shape[0] || expected.shape[1] <= length) {
     return fault(expected,
-                 "expected I32 or I64 [batch, length], the prompts "
-                 "of \"input_ids\" and new tokens, got ",
-                 rt::dtypeName(expected.dtype), " ",
+                 "expected I32 or I64 [batch, length], the prompts of ",
+                 model.isEncoderDecoder() ? "the decoder" : "\"input_ids\"",
+                 " and new tokens, got ", rt::dtypeName(expected.dtype), " ",
                  rt::shapeText(expected.shape));
   }
-  int64_t length = ids->shape[1], width = expected.shape[1];
+  int64_t width = expected.shape[1];
   rt::GenerateOptions options;
   options.maxNewTokens = width - length;
   auto got = rt::runGenerate(model, inputs.data(),

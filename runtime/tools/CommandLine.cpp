@@ -19,7 +19,8 @@ Runs a compiled model once over a batch, or generates with it.
                         --weights may be left out; otherwise written
   --inputs FILE         safetensors: int32 or int64 tensors [batch, length],
                         input_ids and, where the model has them,
-                        attention_mask, token_type_ids, position_ids
+                        attention_mask, token_type_ids, position_ids,
+                        decoder_input_ids, decoder_attention_mask
   --outputs FILE        safetensors to write: the model's outputs (float32), or
                         with --generate sequences (int64) and, with beams,
                         sequences_scores (float32)

@@ -23,6 +23,13 @@ static bool endsWith(std::string_view text, std::string_view end) {
          text.substr(text.size() - end.size()) == end;
 }
 
+/// Whether the encoder's entry computes a stack's op. It makes the keys and
+/// values of cross-attention too.
+static bool isEncoders(std::string_view stem) {
+  return stem.substr(0, 8) == "encoder." || endsWith(stem, ".cross.k") ||
+         endsWith(stem, ".cross.v");
+}
+
 static double valuesOf(const tfc_weight_v0 &weight) {
   return static_cast<double>(weight.rows) * static_cast<double>(weight.cols);
 }
@@ -34,18 +41,21 @@ void CostSheet::readWeight(const tfc_weight_v0 &weight) {
     return;
   }
   if (contains(name, ".embeddings.")) {
-    tableWidth += static_cast<double>(weight.cols);
+    tableWidths[isEncoders(name)] += static_cast<double>(weight.cols);
   }
   if (!contains(name, ".layers.")) {
     return;
   }
-  products.push_back({stem, valuesOf(weight) * weight.layers});
+  products.push_back(
+      {stem, valuesOf(weight) * weight.layers, isEncoders(stem)});
   for (const char *part : {".q", ".k", ".v"}) {
     if (endsWith(stem, part)) {
       Attention &attn = attention[stem.substr(0, stem.size() - 2)];
       (part[1] == 'q' ? attn.queryWidth : attn.cacheWidth) +=
           static_cast<double>(weight.rows);
       attn.layers = weight.layers;
+      attn.isCross = endsWith(stem.substr(0, stem.size() - 2), ".cross");
+      attn.isEncoders = stem.substr(0, 8) == "encoder.";
     }
   }
 }
@@ -82,7 +92,7 @@ rt::Status CostSheet::readHeads(const tfc_module_v0 &module) {
         std::string own =
             rt::concat("heads.", name, ".", step.at("name").get<std::string>());
         to.products.push_back(
-            {own, values[step.value("tied", own) + ".weight"]});
+            {own, values[step.value("tied", own) + ".weight"], false});
       }
     }
     for (auto &[name, value] : outputs.items()) {
@@ -100,12 +110,14 @@ rt::Status CostSheet::readHeads(const tfc_module_v0 &module) {
 
 /// Pairs (query, key) that attention looks at, and keys that it reads.
 static std::pair<double, double> countKeys(const rt::Batch &batch,
-                                           bool isCausal) {
+                                           bool isCausal, bool isCross) {
   double pairs = 0, keys = 0;
   for (const tfc_sequence_v0 &sequence : batch.sequences) {
-    double all = sequence.keys, count = sequence.count, past = sequence.past;
+    double all = isCross ? sequence.cross_count : sequence.keys;
+    double count = sequence.count, past = sequence.past;
     // Query t sees past + t + 1 keys.
-    pairs += isCausal ? count * past + count * (count + 1) / 2 : count * all;
+    pairs += isCausal && !isCross ? count * past + count * (count + 1) / 2
+                                  : count * all;
     keys += all;
   }
   return {pairs, keys};
@@ -115,18 +127,24 @@ std::vector<NamedCost>
 CostSheet::list(const tfc_entry_v0 &entry, const rt::Batch &batch,
                 bool isCausal, const std::vector<uint8_t> &wanted) const {
   double tokens = static_cast<double>(batch.numTokens());
+  bool isEncode = entry.name && std::string_view(entry.name) == "encode";
   std::vector<NamedCost> costs = {
-      {"embeddings", {0, bytesPerValue * tokens * tableWidth}}};
+      {"embeddings", {0, bytesPerValue * tokens * tableWidths[isEncode]}}};
   auto addProduct = [&](const Product &product, double rows) {
     costs.push_back(
         {product.name,
          {2 * rows * product.weights, bytesPerValue * product.weights}});
   };
   for (const Product &product : products) {
-    addProduct(product, tokens);
+    if (product.isEncoders == isEncode) {
+      addProduct(product, tokens);
+    }
   }
-  auto [pairs, keys] = countKeys(batch, isCausal);
   for (const auto &[name, attn] : attention) {
+    if (attn.isEncoders != isEncode) {
+      continue;
+    }
+    auto [pairs, keys] = countKeys(batch, isCausal, attn.isCross);
     costs.push_back({name,
                      {4 * pairs * attn.queryWidth * attn.layers,
                       bytesPerValue * keys * attn.cacheWidth * attn.layers}});

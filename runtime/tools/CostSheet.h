@@ -16,7 +16,8 @@ namespace tfc::bench {
 /// additions are not counted: no implementation needs the same number of them.
 /// Bytes are packed weights, read once a step however many rows there are, the
 /// rows of tables that tokens look up, and keys and values, read once a
-/// sequence. Activations are not counted: they fit into caches.
+/// sequence, and so are those of its source. Activations are not counted: they
+/// fit into caches.
 struct Cost {
   double flops = 0, bytes = 0;
 
@@ -52,6 +53,7 @@ private:
   struct Product {
     std::string name;
     double weights = 0;
+    bool isEncoders = false; // of the entry "encode", else of "step"
   };
   struct Head {
     std::string from;
@@ -59,12 +61,14 @@ private:
   };
   struct Attention {
     double queryWidth = 0, cacheWidth = 0, layers = 0;
+    bool isEncoders = false, isCross = false;
   };
 
   void readWeight(const tfc_weight_v0 &weight);
   rt::Status readHeads(const tfc_module_v0 &module);
 
-  double tableWidth = 0; // values that a token looks up
+  // Values that a token looks up, in "step" and in "encode".
+  double tableWidths[2] = {0, 0};
   std::vector<Product> products;
   std::map<std::string, Attention> attention; // by sublayer
   std::map<std::string, Head> heads;

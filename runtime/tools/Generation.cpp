@@ -23,7 +23,8 @@ Generation::create(const rt::Model &model, const Workload &workload) {
   }
   std::unique_ptr<Generation> made(new Generation(model, workload));
   made->session = std::move(*session);
-  int64_t limit = entry.inputs[rt::tokenPort(entry)].limit;
+  const tfc_entry_v0 &reader = model.encoder() ? *model.encoder() : entry;
+  int64_t limit = reader.inputs[rt::tokenPort(reader)].limit;
   for (size_t s = 0; s < workload.lengths.size(); ++s) {
     std::vector<int64_t> &prompt = made->prompts.emplace_back();
     for (int64_t t = 0; t < workload.lengths[s]; ++t) {
@@ -57,11 +58,22 @@ rt::Status Generation::run() {
 rt::Batch Generation::batchOf(int64_t step) const {
   const tfc_entry_v0 &entry = *model.generateEntry();
   rt::Batch batch(entry, model.isCausal(entry));
-  for (int64_t length : workload.lengths) {
+  for (int64_t source : workload.lengths) {
+    // An encoder-decoder's decoder begins with one token.
+    int64_t length = model.encoder() ? 1 : source;
     int64_t past = step == 0 ? 0 : length + step - 1;
     int64_t count = step == 0 ? length : 1;
-    int32_t first = batch.add(count, past, past + count, nullptr);
+    int32_t first = batch.add(count, past, past + count, nullptr,
+                              model.encoder() ? source : 0);
     batch.rows.push_back(first + static_cast<int32_t>(count - 1));
+  }
+  return batch;
+}
+
+rt::Batch Generation::sources() const {
+  rt::Batch batch(*model.encoder(), false);
+  for (int64_t length : workload.lengths) {
+    batch.add(length, 0, length, nullptr, length);
   }
   return batch;
 }
@@ -74,13 +86,24 @@ std::vector<Cost> Generation::costs(const CostSheet &sheet) const {
   for (int64_t i = 0; i < workload.newTokens; ++i) {
     costs.push_back(sheet.of(entry, batchOf(i), model.isCausal(entry), wanted));
   }
+  // Sources are encoded in the first step.
+  if (model.encoder()) {
+    std::vector<uint8_t> none(model.encoder()->n_outputs, 0);
+    costs.front() =
+        costs.front() + sheet.of(*model.encoder(), sources(), false, none);
+  }
   return costs;
 }
 
 uint64_t Generation::workspaceBytes() const {
   const tfc_entry_v0 &entry = *model.generateEntry();
-  return entry.workspace_bytes(batchOf(0).numTokens(), numSequences(),
-                               numSequences(), model.numThreads());
+  uint64_t bytes = entry.workspace_bytes(batchOf(0).numTokens(), numSequences(),
+                                         numSequences(), model.numThreads());
+  if (model.encoder()) {
+    bytes += model.encoder()->workspace_bytes(
+        sources().numTokens(), 0, numSequences(), model.numThreads());
+  }
+  return bytes;
 }
 
 } // namespace tfc::bench

@@ -30,7 +30,10 @@ public:
     return static_cast<int64_t>(workload.lengths.size());
   }
   /// Of cache blocks that have been in use.
-  uint64_t cacheBytes() const { return session->cache().committedBytes(); }
+  uint64_t cacheBytes() const {
+    return session->cache().committedBytes() +
+           session->crossCache().committedBytes();
+  }
   /// The most that a step needs.
   uint64_t workspaceBytes() const;
 
@@ -39,6 +42,8 @@ private:
       : model(model), workload(workload) {}
   /// The tables of a step, without blocks.
   rt::Batch batchOf(int64_t step) const;
+  /// The same of the encoder's, in an encoder-decoder.
+  rt::Batch sources() const;
 
   const rt::Model &model;
   Workload workload;

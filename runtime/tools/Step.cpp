@@ -17,9 +17,9 @@ static constexpr int64_t fillTokens = 512;
 
 rt::Result<std::unique_ptr<Step>> Step::create(const rt::Model &model,
                                                const Workload &workload) {
-  bool generates = workload.kind != Kind::Encode && model.generateEntry();
+  bool isDecoder = workload.kind != Kind::Encode && model.decoder();
   const tfc_entry_v0 &entry =
-      generates ? *model.generateEntry() : model.forwardEntry();
+      isDecoder ? *model.decoder() : model.forwardEntry();
   Status status = checkWorkload(model, entry, workload);
   if (!status) {
     return std::move(status.error());
@@ -33,7 +33,20 @@ rt::Result<std::unique_ptr<Step>> Step::create(const rt::Model &model,
 }
 
 Step::Step(const rt::Model &model, const tfc_entry_v0 &entry)
-    : model(model), entry(entry), runner(model, entry) {}
+    : model(model), entry(entry), engine(model),
+      runner(&entry == model.encoder() ? *engine.encode : *engine.step) {}
+
+/// What port p gets of token t of a sequence.
+static int32_t valueOf(const tfc_entry_v0 &entry, uint32_t p, int64_t t,
+                       int64_t sequence) {
+  const tfc_port_v0 &port = entry.inputs[p];
+  int64_t value = p == rt::tokenPort(entry)
+                      ? promptToken(t, sequence, port.limit)
+                  : port.fill == TFC_FILL_POSITION ? t
+                  : port.fill == TFC_FILL_ABSENT   ? -1
+                                                   : 0;
+  return static_cast<int32_t>(value);
+}
 
 void Step::chooseOutputs(Kind kind) {
   bool onlyLogits = kind != Kind::Encode && model.generateEntry();
@@ -43,8 +56,43 @@ void Step::chooseOutputs(Kind kind) {
   }
 }
 
+/// An encoder-decoder's blocks of sources as long as the sequences: to be
+/// written when the encoder is measured, else filled by it.
+Status Step::prepareSources(const Workload &workload) {
+  if (!model.isEncoderDecoder()) {
+    return {};
+  }
+  sources.resize(workload.lengths.size());
+  std::vector<rt::Source *> all;
+  const tfc_entry_v0 &encode = *model.encoder();
+  for (size_t s = 0; s < sources.size(); ++s) {
+    rt::Source &source = sources[s];
+    int64_t length = workload.lengths[s];
+    if (workload.kind == Kind::Encode) {
+      Status status = engine.cross.grow(source.blocks, length);
+      if (!status) {
+        return status;
+      }
+      source.count = length;
+      continue;
+    }
+    source.values.resize(encode.n_inputs);
+    for (uint32_t p = 0; p < encode.n_inputs; ++p) {
+      for (int64_t t = 0; t < length; ++t) {
+        source.values[p].push_back(
+            valueOf(encode, p, t, static_cast<int64_t>(s)));
+      }
+    }
+    all.push_back(&source);
+  }
+  return all.empty() ? Status() : engine.encodeSources(all);
+}
+
 Status Step::prepare(const Workload &workload) {
-  Status status = runner.openCache(0);
+  Status status = engine.open(0);
+  if (status) {
+    status = prepareSources(workload);
+  }
   bool isDecode = workload.kind == Kind::Decode;
   tables.resize(workload.lengths.size());
   for (size_t s = 0; status && s < tables.size(); ++s) {
@@ -80,8 +128,8 @@ Status Step::prepare(const Workload &workload) {
 
 Status Step::fillCache(const std::vector<int64_t> &lengths) {
   for (size_t s = 0; s < lengths.size(); ++s) {
-    // What a block holds depends on its sequence alone, so equal lengths may
-    // have equal blocks.
+    // What is in the blocks matters to no time, so equal lengths may have equal
+    // ones.
     size_t like = static_cast<size_t>(
         std::find(lengths.begin(), lengths.end(), lengths[s]) -
         lengths.begin());
@@ -89,7 +137,7 @@ Status Step::fillCache(const std::vector<int64_t> &lengths) {
       copyBlocks(tables[like], tables[s]);
       continue;
     }
-    Status status = fillSequence(tables[s], lengths[s]);
+    Status status = fillSequence(static_cast<int64_t>(s), lengths[s]);
     if (!status) {
       return status;
     }
@@ -97,12 +145,13 @@ Status Step::fillCache(const std::vector<int64_t> &lengths) {
   return {};
 }
 
-Status Step::fillSequence(const rt::BlockTable &table, int64_t length) {
+Status Step::fillSequence(int64_t sequence, int64_t length) {
+  const rt::BlockTable &table = tables[static_cast<size_t>(sequence)];
   wanted.assign(entry.n_outputs, 0);
   for (int64_t past = 0; past < length; past += fillTokens) {
     int64_t count = std::min(fillTokens, length - past);
     runner.batch.clear();
-    addTokens(0, count, past, table);
+    addTokens(sequence, count, past, table);
     Status status = runner.run(wanted);
     if (!status) {
       return status;
@@ -122,16 +171,14 @@ void Step::copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to) {
 
 void Step::addTokens(int64_t sequence, int64_t count, int64_t past,
                      const rt::BlockTable &table) {
-  runner.batch.add(count, past, past + count, table.data());
-  int64_t ids = rt::tokenPort(entry);
+  const rt::Source *source =
+      sources.empty() ? nullptr : &sources[static_cast<size_t>(sequence)];
+  runner.batch.add(count, past, past + count, table.data(),
+                   source ? source->count : 0,
+                   source ? source->blocks.data() : nullptr);
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {
-    const tfc_port_v0 &port = entry.inputs[p];
     for (int64_t t = past; t < past + count; ++t) {
-      int64_t value = p == ids ? promptToken(t, sequence, port.limit)
-                      : port.fill == TFC_FILL_POSITION ? t
-                      : port.fill == TFC_FILL_ABSENT   ? -1
-                                                       : 0;
-      runner.batch.inputs[p].push_back(static_cast<int32_t>(value));
+      runner.batch.inputs[p].push_back(valueOf(entry, p, t, sequence));
     }
   }
 }

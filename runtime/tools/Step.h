@@ -3,7 +3,7 @@
 #ifndef TFC_RUNTIME_TOOLS_STEP_H
 #define TFC_RUNTIME_TOOLS_STEP_H
 
-#include "runtime/src/Runner.h"
+#include "runtime/src/Engine.h"
 #include "runtime/tools/CostSheet.h"
 #include "runtime/tools/Workload.h"
 
@@ -27,14 +27,17 @@ public:
   int64_t numSequences() const {
     return static_cast<int64_t>(runner.batch.sequences.size());
   }
-  uint64_t cacheBytes() const { return runner.cache.committedBytes(); }
+  uint64_t cacheBytes() const {
+    return runner.cache.committedBytes() + engine.cross.committedBytes();
+  }
   uint64_t workspaceBytes() const;
 
 private:
   Step(const rt::Model &model, const tfc_entry_v0 &entry);
   rt::Status prepare(const Workload &workload);
+  rt::Status prepareSources(const Workload &workload);
   rt::Status fillCache(const std::vector<int64_t> &lengths);
-  rt::Status fillSequence(const rt::BlockTable &table, int64_t length);
+  rt::Status fillSequence(int64_t sequence, int64_t length);
   void copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to);
   void addTokens(int64_t sequence, int64_t count, int64_t past,
                  const rt::BlockTable &table);
@@ -42,8 +45,10 @@ private:
 
   const rt::Model &model;
   const tfc_entry_v0 &entry;
-  rt::Runner runner;
+  rt::Engine engine;
+  rt::Runner &runner;                 // of the entry
   std::vector<rt::BlockTable> tables; // by sequence
+  std::vector<rt::Source> sources;    // the same, of an encoder-decoder
   std::vector<uint8_t> wanted;        // by output port
 };
 

@@ -111,10 +111,12 @@ static Workload shorten(Workload workload, int64_t limit) {
 }
 
 std::vector<Workload> defaultWorkloads(const rt::Model &model) {
-  bool isDecoder = model.isCausal(model.forwardEntry());
   std::vector<std::string> texts = {"encode:1x128", "encode:1x384",
                                     "encode:12,128,33,71,95,50,110,27"};
-  if (isDecoder) {
+  if (model.isEncoderDecoder()) {
+    texts = {"encode:1x64", "encode:1x512", "decode:1x64", "decode:16x64",
+             "generate:1x64+64"};
+  } else if (model.decoder()) {
     texts = {"prefill:1x512", "decode:1x128", "decode:1x1024", "decode:4x128",
              "decode:16x128"};
   }
@@ -135,11 +137,19 @@ std::vector<Workload> defaultWorkloads(const rt::Model &model) {
   return workloads;
 }
 
-/// Errors when a sequence needs more positions than there are (0: no limit).
-static Status checkLength(const Workload &workload, int64_t limit) {
+/// Positions that the longest sequence needs.
+static int64_t longestOf(const rt::Model &model, const Workload &workload) {
   int64_t longest =
-      *std::max_element(workload.lengths.begin(), workload.lengths.end()) +
-      tokensAfter(workload);
+      *std::max_element(workload.lengths.begin(), workload.lengths.end());
+  // An encoder-decoder's decoder begins with one token.
+  return model.isEncoderDecoder() && workload.kind == Kind::Generate
+             ? std::max(longest, 1 + workload.newTokens)
+             : longest + tokensAfter(workload);
+}
+
+/// Errors when there are fewer positions (0: no limit).
+static Status checkLength(const Workload &workload, int64_t longest,
+                          int64_t limit) {
   if (limit != 0 && longest > limit) {
     return makeError(Code::InvalidArgument, "workload ", workload.text,
                      ": expected sequences within ", limit,
@@ -150,8 +160,7 @@ static Status checkLength(const Workload &workload, int64_t limit) {
 
 Status checkWorkload(const rt::Model &model, const tfc_entry_v0 &entry,
                      const Workload &workload) {
-  bool isDecoder = model.isCausal(model.forwardEntry());
-  if (!isDecoder && workload.kind != Kind::Encode) {
+  if (!model.decoder() && workload.kind != Kind::Encode) {
     return makeError(Code::InvalidArgument, "workload ", workload.text,
                      ": expected encode:... (the model is an encoder), got ",
                      kindNames[static_cast<int>(workload.kind)]);
@@ -161,10 +170,13 @@ Status checkWorkload(const rt::Model &model, const tfc_entry_v0 &entry,
                      ": expected encode, prefill or decode (the model has no "
                      "logits of every token), got generate");
   }
-  Status status = checkLength(workload, model.table().max_positions);
-  for (uint32_t p = 0; status && p < entry.n_inputs; ++p) {
-    if (entry.inputs[p].fill == TFC_FILL_POSITION) {
-      status = checkLength(workload, entry.inputs[p].limit);
+  int64_t longest = longestOf(model, workload);
+  Status status = checkLength(workload, longest, model.table().max_positions);
+  for (const tfc_entry_v0 *one : {&entry, model.encoder()}) {
+    for (uint32_t p = 0; status && one && p < one->n_inputs; ++p) {
+      if (one->inputs[p].fill == TFC_FILL_POSITION) {
+        status = checkLength(workload, longest, one->inputs[p].limit);
+      }
     }
   }
   return status;

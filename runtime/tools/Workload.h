@@ -7,10 +7,11 @@
 
 namespace tfc::bench {
 
-/// Encode: a forward pass with all outputs. Prefill: whole prompts, and the
-/// logits of their last tokens. Decode: one token a sequence after `lengths`
-/// earlier ones. Generate: whole prompts and, step by step, `newTokens` tokens
-/// after each.
+/// Encode: a forward pass with all outputs; of an encoder-decoder the
+/// encoder's. Prefill: whole prompts, and the logits of their last tokens.
+/// Decode: one token a sequence after `lengths` earlier ones; of an
+/// encoder-decoder, with a source as long. Generate: whole prompts, which an
+/// encoder-decoder encodes, and, step by step, `newTokens` tokens after each.
 enum class Kind { Encode, Prefill, Decode, Generate };
 
 struct Workload {

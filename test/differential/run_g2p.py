@@ -7,14 +7,12 @@ import sys
 from real import as_batch, as_row, check_head, main
 from tool import decoding_options
 
-START, PAD, LONGEST = 1, 0, 50
+START, PAD, END, LONGEST = 1, 0, 2, 50
 
 
 def without_padding(tokens):
-    tokens = list(tokens)
-    while tokens[-1] == PAD:
-        tokens.pop()
-    return tokens
+    # Beams fill with the end token where the pad token is 0, as generate does.
+    return list(tokens[:tokens.index(END) + 1] if END in tokens else tokens)
 
 
 def check(tool, library, folder, golden):

@@ -1,6 +1,6 @@
-# The hot loop of compiled functions: the innermost loop with the most fused
+# The hot loops of compiled functions: the innermost loops with the most fused
 # multiply-adds, counted. One line a function whose op matches, in the order of
-# the library:
+# the library, or more where its loops differ:
 #   hot_loop.py LIBRARY PATTERN
 #   decoder.layers.attn.q: zmm: 24 sums, 96 multiply-adds, 12 loads, ...
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -82,9 +82,12 @@ def main():
         op = function.partition(".")[2]
         if not re.search(pattern, op):
             continue
-        hottest = max(innermost_loops(instructions), default=[],
-                      key=lambda loop: sum(map(is_multiply_add, loop)))
-        print(f"{op}: {count(hottest, stack_pointers(instructions))}")
+        loops = list(innermost_loops(instructions)) or [[]]
+        works = [sum(map(is_multiply_add, loop)) for loop in loops]
+        for line in sorted({count(loop, stack_pointers(instructions))
+                            for loop, work in zip(loops, works)
+                            if work == max(works)}):
+            print(f"{op}: {line}")
 
 
 if __name__ == "__main__":

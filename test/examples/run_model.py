@@ -57,7 +57,7 @@ def check_model(tool, folder):
     if "beams" in golden:
         faults += check_rows(
             "beams", prompts, golden["beams"],
-            answer("--num-beams", "4", "--num-return-sequences", "2"))
+            answer("--beams", "4", "--return-sequences", "2"))
     return faults
 
 

@@ -94,35 +94,22 @@ class StoriesTest(unittest.TestCase):
             self.assertIsNotNone(stories.parse_story(told), told)
 
     def test_another_word_is_noticed(self):
-        whole = ("It was the birthday of Hugo the owl, but nobody on the hill "
-                 "seemed to know. Hugo flew away and hid behind the three tall "
-                 "stones. Then Cora the frog jumped by with a plum cake. "
-                 "\"Happy birthday, Hugo!\" said Cora. \"I made this for "
-                 "you.\" They ate until the plate was empty. That night Hugo "
-                 "the owl slept very well.")
-        self.assertIsNotNone(stories.parse_story(whole))
-        for old, new in (("flew", "swam"), ("jumped", "flew"),
-                         ("Hugo the owl slept", "Hugo the frog slept"),
-                         ("!\" said Cora", "!\" said Hugo"),
-                         ("the plate was", "the pot was"),
-                         ("behind the three", "under the three"),
-                         ("Cora the frog", "Cora the owl"),
-                         (" slept very well.", " slept very well. The end."),
-                         (" They ate until the plate was empty.", "")):
-            self.assertIn(old, whole)
-            self.assertIsNone(stories.parse_story(whole.replace(old, new)),
-                              new)
-        lost = ("Once upon a time a shy duck named Tilda lived by the river. "
-                "One day she could not find her red hat. She looked up in the "
-                "attic, but it was not there. Then she met Bruno the snail. "
-                "\"Let us look under the wooden bridge,\" said Bruno. Tilda "
-                "waddled there, and there was the red hat! \"Thank you, "
-                "Bruno,\" said Tilda. And they are still the best of friends "
-                "by the river.")
-        self.assertIsNotNone(stories.parse_story(lost))
-        for old, new in (("She looked", "He looked"), ("her red", "his red"),
-                         ("the red hat!", "the blue hat!")):
-            self.assertIsNone(stories.parse_story(lost.replace(old, new)),
+        given = ("Once upon a time a shy duck named Tilda lived by the river. "
+                 "One day she could not find her hat. Bruno the snail crept "
+                 "over. \"Look under the wooden bridge, Tilda,\" said Bruno. "
+                 "Tilda waddled there, and there was the hat! \"Thank you, "
+                 "Bruno,\" said Tilda.")
+        self.assertIsNotNone(stories.parse_story(given))
+        for old, new in (("waddled", "swam"), ("crept", "flew"),
+                         ("day she", "day he"), ("her hat", "his hat"),
+                         ("the hat!", "the key!"), ("wooden bridge", "beach"),
+                         ("bridge, Tilda", "bridge, Bruno"),
+                         ("said Bruno", "said Tilda"),
+                         ("Bruno the snail", "Bruno the duck"),
+                         ("said Tilda.", "said Tilda. The end."),
+                         (" One day she could not find her hat.", "")):
+            self.assertIn(old, given)
+            self.assertIsNone(stories.parse_story(given.replace(old, new)),
                               new)
 
 
@@ -172,7 +159,7 @@ class TextTest(unittest.TestCase):
 
 # CRC-32 of the lines: another one is another training text, and then the
 # models in examples/models are no longer what the scripts make.
-DATES, STORIES = 427370399, 729322517
+DATES, STORIES = 427370399, 1430612558
 
 if __name__ == "__main__":
     unittest.main()

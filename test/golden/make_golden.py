@@ -10,9 +10,7 @@ differs from that model. cases.json lists everything.
 """
 import json
 import os
-import shutil
 import sys
-import tempfile
 
 import torch
 import transformers as hf
@@ -21,7 +19,7 @@ import make_bart
 import make_llama
 import make_t5
 from inputs import VOCAB, draw_ids
-from reference import build, forward, greedy, search
+from reference import build, forward, greedy
 from writer import (Writer, find_beams, find_prompts, find_row, pick_ends,
                     set_generation, store, write_forward, write_generation)
 
@@ -189,22 +187,6 @@ def gpt2_variants(out):
     out.add(name, ("row",), base=base)
 
 
-def gpt2_rules(out, name, model, inputs, eos):
-    """Greedy decoding under rules, and beams."""
-    set_generation(model, eos_token_id=eos, pad_token_id=0)
-    steps = [out.write_step(name, model, "generate-rules", inputs, str(eos),
-                            repetition_penalty=1.3, no_repeat_ngram_size=2,
-                            min_new_tokens=20)]
-    for side, draw, seed in (("", make_llama.left, 31000),
-                             ("-right", make_llama.right, 32000)):
-        given = find_beams(model, draw, seed,
-                           [way for _, way in make_llama.BEAMS])
-        steps += [out.write_step(name, model, way + side, given, str(eos),
-                                 **options)
-                  for way, options in make_llama.BEAMS]
-    return steps
-
-
 def gpt2_generation(out):
     base = "gpt2-lm"
     # Where the position counts more than the last token, a tied model does not
@@ -224,7 +206,10 @@ def gpt2_generation(out):
     steps = [{"name": "generate-left", "eos": "none"},
              {"name": "generate-right", "eos": "none"},
              {"name": "generate-eos", "eos": str(first)}]
-    steps += gpt2_rules(out, base, model, left, first)
+    set_generation(model, eos_token_id=first, pad_token_id=0)
+    steps.append(out.write_step(
+        base, model, "generate-rules", left, str(first), min_new_tokens=20,
+        repetition_penalty=1.3, no_repeat_ngram_size=2))
     out.patch(base, "generation_config.json", eos_token_id=2, pad_token_id=0)
     out.add(base, ALL, steps)
 
@@ -233,19 +218,23 @@ def gpt2_generation(out):
                            ("gpt2-lm-eos-no-pad", first, None),
                            ("gpt2-lm-no-eos", None, 0),
                            ("gpt2-lm-no-eos-no-pad", None, None)):
-        # The caller's word counts more than the file's.
         out.patch(name, "generation_config.json", base, eos_token_id=eos,
-                  pad_token_id=pad, num_beams=4, do_sample=True)
-        out.add(name, generate=[{"name": "generate", "options": {
-            "num_beams": 1, "do_sample": False}}], base=base)
-        with tempfile.TemporaryDirectory() as whole:
-            for part in (base, name):
-                shutil.copytree(out.folder(part), whole, dirs_exist_ok=True)
-            loaded = hf.GPT2LMHeadModel.from_pretrained(
-                whole, attn_implementation="eager").eval()
+                  pad_token_id=pad)
+        loaded = out.load(hf.GPT2LMHeadModel, name, base)
         assert loaded.generation_config.eos_token_id == eos
-        write_generation(out.folder(name), "generate", left,
-                         search(loaded, left, 40))
+        step = out.write_step(name, loaded, "generate", left)
+        out.add(name, generate=[step], base=base)
+
+    # Beams that the options ask for, and beams that the file asks for.
+    name = "gpt2-lm-beams"
+    out.patch(name, "generation_config.json", base,
+              eos_token_id=[first, second], pad_token_id=0, num_beams=4)
+    loaded = out.load(hf.GPT2LMHeadModel, name, base)
+    steps = make_llama.write_beams(out, name, loaded, make_llama.left, 7000)
+    inputs = find_beams(loaded, make_llama.right, 8000, [dict(num_beams=4)])
+    steps += [out.write_step(name, loaded, "beams-file", inputs),
+              out.write_step(name, loaded, "generate", left, num_beams=1)]
+    out.add(name, generate=steps, base=base)
 
 
 def main():

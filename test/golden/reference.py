@@ -120,8 +120,8 @@ def generate(model, inputs, **options):
 
 def search(model, inputs, new_tokens, **options):
     """The same under the model's own generation_config."""
-    result = generate(model, inputs, num_beams=1, max_new_tokens=new_tokens,
-                      **options)
+    result = generate(model, inputs, max_new_tokens=new_tokens,
+                      **{"num_beams": 1, **options})
     eos = model.generation_config.eos_token_id
     ends = [] if eos is None else [eos] if isinstance(eos, int) else eos
     start = result.sequences.shape[1] - len(result.scores)
@@ -149,7 +149,7 @@ class Noise(hf.LogitsProcessor):
 
 
 def beams(model, inputs, new_tokens, noise, **options):
-    """Beam search: sequences, sequences_scores, and whether noise in the
+    """Sequences of beam search and their scores, and whether noise in the
     scores leaves the sequences as they are."""
     plain = generate(model, inputs, max_new_tokens=new_tokens, **options)
     stable = all(
@@ -158,4 +158,4 @@ def beams(model, inputs, new_tokens, noise, **options):
             logits_processor=hf.LogitsProcessorList([Noise(seed, noise)]),
             **options).sequences)
         for seed in range(4))
-    return plain.sequences, plain.sequences_scores, stable
+    return plain.sequences, plain.sequences_scores.contiguous(), stable

@@ -121,20 +121,20 @@ class Model:
         decoding = {**self.read_json("generation_config.json"), **given}
 
         def generate(given_inputs, *options):
-            return self.tool.generate(self.library, self.weights, given_inputs,
-                                      new_tokens, eos,
-                                      *decoding_options(given), *options)
+            return self.tool.generate(
+                self.library, self.weights, given_inputs, new_tokens, eos,
+                *decoding_options(given), *options)
 
         result = generate(inputs)
         faults = check_names(expected, result)
         if faults:
             return faults
-        sequences = result["sequences"]
-        faults += check_equal("sequences", expected["sequences"], sequences)
         if "sequences_scores" in expected:
             faults += check_floats("sequences_scores",
                                    expected["sequences_scores"],
                                    result["sequences_scores"])
+        sequences = result["sequences"]
+        faults += check_equal("sequences", expected["sequences"], sequences)
         faults += laws.check_threads(generate, inputs, result)
         faults += laws.check_integers(generate, inputs, result)
         # The law knows only the simplest rule.
@@ -170,7 +170,8 @@ def check_model(entry, entries, tool):
     jobs = [("bytes", model.check_bytes)]
     for name in entry["forward"]:
         jobs.append((name, lambda name=name: model.check_forward(name)))
-    for name, word in entry.get("refused", {}).items():
+    refused = entry.get("refused", {}) if "refusals" in switched_on() else {}
+    for name, word in refused.items():
         jobs.append((name, lambda name=name, word=word:
                      model.check_refused(name, word)))
     for step in entry["generate"]:

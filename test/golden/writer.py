@@ -195,7 +195,9 @@ class Writer:
         """One generation under the model's generation_config; returns its
         entry for cases.json."""
         expected = {}
-        if "num_beams" in options:
+        has_beams = (options.get("num_beams") or
+                     model.generation_config.num_beams or 1) > 1
+        if has_beams:
             sequences, expected["sequences_scores"], calm = reference.beams(
                 model, inputs, new_tokens, NOISE, **options)
         else:
@@ -203,10 +205,9 @@ class Writer:
                                                   **options)
             calm = stable(margins)
         assert calm, (name, step)
-        expected["sequences"] = sequences
+        expected["sequences"] = sequences.contiguous()
         store(self.folder(name), "inputs-" + step, inputs)
-        store(self.folder(name), "expected-" + step, {
-            key: value.contiguous() for key, value in expected.items()})
+        store(self.folder(name), "expected-" + step, expected)
         entry = {"name": step}
         if eos is not None:
             entry["eos"] = eos
@@ -214,7 +215,7 @@ class Writer:
             entry["new_tokens"] = new_tokens
         if options:
             entry["options"] = options
-        if model.generation_config.num_beams or "num_beams" in options:
+        if has_beams:
             entry["needs"] = "beams"
         return entry
 

@@ -97,6 +97,45 @@ protected:
   tfc_entry_v0 entry{};
 };
 
+/// The decoder above with cross-attention of the same widths, and an encoder of
+/// one layer, a product of 6 x 6 and a table 6 wide.
+TEST_F(CostOf, DividesAnEncoderDecodersOpsAmongItsEntries) {
+  for (const char *name :
+       {"decoder.layers.cross.q.weight", "decoder.layers.cross.o.weight"}) {
+    weights.push_back(weights[2]);
+    weights.back().name = name;
+  }
+  for (const char *name :
+       {"decoder.layers.cross.k.weight", "decoder.layers.cross.v.weight"}) {
+    weights.push_back(weights[4]);
+    weights.back().name = name;
+  }
+  weights.push_back(weights[0]);
+  weights.back().name = "encoder.embeddings.token.weight";
+  weights.push_back(weights[2]);
+  weights.back().name = "encoder.layers.attn.q.weight";
+  weights.back().layers = 1;
+  module.weights = weights.data();
+  module.n_weights = static_cast<uint32_t>(weights.size());
+  auto sheet = CostSheet::read(module);
+  ASSERT_TRUE(sheet) << messageOf(sheet);
+  entry.name = "step";
+  rt::Batch batch(entry, true);
+  batch.add(1, 4, 5, nullptr, 7);
+  // One token sees 5 keys of its own and 7 of its source.
+  Cost step = sheet->of(entry, batch, true, {0, 0});
+  EXPECT_EQ(step.flops, 2 * 2 * (layer + 2 * 36) + 2 * 4 * (5 + 7) * 6);
+  EXPECT_EQ(step.bytes,
+            4 * (2 * (layer + 2 * 36) + 12 + 2 * (5 + 7) * (3 + 3)));
+  entry.name = "encode";
+  rt::Batch sources(entry, false);
+  sources.add(7, 0, 7, nullptr, 7);
+  Cost encode = sheet->of(entry, sources, false, {0, 0});
+  double products = 36 + 2 * 2 * 3 * 6;
+  EXPECT_EQ(encode.flops, 2 * 7 * products + 4 * 7 * 7 * 6);
+  EXPECT_EQ(encode.bytes, 4 * (products + 7 * 6));
+}
+
 TEST_F(CostOf, CountsProductsAttentionAndHead) {
   auto sheet = CostSheet::read(module);
   ASSERT_TRUE(sheet) << messageOf(sheet);

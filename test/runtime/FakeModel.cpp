@@ -124,8 +124,29 @@ std::vector<tfc_tensor> Padded::tensors() const {
   return list;
 }
 
+/// The mean over a row of a source of mix z, z being its states.
+static std::vector<double> crossMean(const FakeWeights &weights, int64_t layer,
+                                     const EncodedSource &source, int64_t row) {
+  std::vector<double> mean(width);
+  int64_t length = source.padded.length, keys = 0;
+  for (int64_t key = 0; key < length; ++key) {
+    keys += source.padded.exists(row, key);
+    for (int64_t i = 0; source.padded.exists(row, key) && i < width * width;
+         ++i) {
+      mean[i / width] +=
+          weights.mix[layer * width * width + i] *
+          source.states[(row * length + key) * width + i % width];
+    }
+  }
+  for (double &value : mean) {
+    value /= static_cast<double>(keys);
+  }
+  return mean;
+}
+
 std::vector<double> referenceState(const FakeWeights &weights,
-                                   const Padded &padded, bool isCausal) {
+                                   const Padded &padded, bool isCausal,
+                                   const EncodedSource *source) {
   int64_t length = padded.length;
   std::vector<double> x(padded.batch * length * width);
   for (int64_t i = 0; i < padded.batch * length; ++i) {
@@ -151,6 +172,9 @@ std::vector<double> referenceState(const FakeWeights &weights,
       }
     }
     for (int64_t row = 0; row < padded.batch; ++row) {
+      std::vector<double> mean = source
+                                     ? crossMean(weights, layer, *source, row)
+                                     : std::vector<double>(width);
       for (int64_t query = 0; query < length; ++query) {
         std::vector<double> sum(width);
         int64_t keys = 0;
@@ -164,7 +188,7 @@ std::vector<double> referenceState(const FakeWeights &weights,
         }
         for (int64_t d = 0; d < width; ++d) {
           x[(row * length + query) * width + d] +=
-              sum[d] / static_cast<double>(keys);
+              sum[d] / static_cast<double>(keys) + mean[d];
         }
       }
     }
@@ -211,8 +235,9 @@ void extend(Padded &padded, const std::vector<int64_t> &column) {
 std::vector<int64_t> referenceGenerate(const FakeWeights &weights,
                                        Padded padded,
                                        const std::vector<int64_t> &eos,
-                                       int64_t pad, int64_t maxNewTokens) {
-  if (padded.positions.empty()) {
+                                       int64_t pad, int64_t maxNewTokens,
+                                       const EncodedSource *source) {
+  if (padded.positions.empty() && !source) {
     for (int64_t row = 0; row < padded.batch; ++row) {
       int64_t count = 0;
       for (int64_t column = 0; column < padded.length; ++column) {
@@ -223,7 +248,7 @@ std::vector<int64_t> referenceGenerate(const FakeWeights &weights,
   }
   std::vector<bool> isDone(padded.batch, false);
   for (int64_t n = 0; n < maxNewTokens; ++n) {
-    std::vector<double> state = referenceState(weights, padded, true);
+    std::vector<double> state = referenceState(weights, padded, true, source);
     std::vector<int64_t> column;
     for (int64_t row = 0; row < padded.batch; ++row) {
       std::vector<double> logits = referenceLogits(

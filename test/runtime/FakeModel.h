@@ -64,18 +64,28 @@ struct Padded {
   }
 };
 
+/// What the decoder of an encoder-decoder reads: a batch and its states.
+struct EncodedSource {
+  Padded padded;
+  std::vector<double> states;
+};
+
 /// What Hugging Face would compute for the toy model: the state of every
-/// column, masked ones too, [batch, length, width].
+/// column, masked ones too, [batch, length, width]. With `source`, of the
+/// decoder of an encoder-decoder.
 std::vector<double> referenceState(const FakeWeights &weights,
-                                   const Padded &padded, bool isCausal);
+                                   const Padded &padded, bool isCausal,
+                                   const EncodedSource *source = nullptr);
 /// The logits of one state.
 std::vector<double> referenceLogits(const FakeWeights &weights,
                                     const double *state);
-/// Greedy generation with the whole sequence run again for every token.
+/// Greedy generation with the whole sequence run again for every token;
+/// positions count what is not masked, after a source they are columns.
 std::vector<int64_t> referenceGenerate(const FakeWeights &weights,
                                        Padded padded,
                                        const std::vector<int64_t> &eos,
-                                       int64_t pad, int64_t maxNewTokens);
+                                       int64_t pad, int64_t maxNewTokens,
+                                       const EncodedSource *source = nullptr);
 
 /// Path of a variant of fake_module.c: "encoder".
 std::string fakeLibrary(const std::string &variant);

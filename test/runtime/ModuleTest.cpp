@@ -4,6 +4,7 @@
 
 #include "test/runtime/FakeModel.h"
 
+#include <cmath>
 #include <fstream>
 #include <iterator>
 
@@ -180,6 +181,92 @@ TEST(Module, RefusesMalformedTables) {
               w.tied_to = 1;
             }),
             start + "weight embed to be tied to a weight");
+}
+
+TEST(Module, RefusesMalformedPairs) {
+  auto module = Module::open(fakeLibrary("shifting"));
+  ASSERT_TRUE(module) << messageOf(module);
+  const tfc_module_v0 good = (*module)->table();
+  EXPECT_TRUE(checkModule(good));
+  auto broken = [&](auto change) {
+    tfc_module_v0 table = good;
+    tfc_program_v0 program = good.programs[0];
+    tfc_entry_v0 entries[] = {program.entries[0], program.entries[1]};
+    std::vector<tfc_port_v0> sources(entries[0].inputs, entries[0].inputs + 2);
+    std::vector<tfc_port_v0> targets(entries[1].inputs, entries[1].inputs + 2);
+    std::vector<tfc_port_v0> states(entries[0].outputs, entries[0].outputs + 1);
+    table.n_programs = 1;
+    table.programs = &program;
+    program.entries = entries;
+    entries[0].inputs = sources.data();
+    entries[1].inputs = targets.data();
+    entries[0].outputs = states.data();
+    change(table, entries, sources[0], targets[0], states[0]);
+    return messageOf(checkModule(table));
+  };
+  using M = tfc_module_v0;
+  using E = tfc_entry_v0;
+  using P = tfc_port_v0;
+  EXPECT_EQ(broken([](M &, E *, P &, P &, P &) {}), "");
+  std::string start = "malformed library: expected ";
+  EXPECT_EQ(broken([](M &, E *e, P &, P &, P &) { e[0].name = "step"; }),
+            start + "entries \"encode\" and \"step\" of an encoder-decoder");
+  EXPECT_EQ(broken([](M &, E *e, P &, P &, P &) { e[1].cross.layers = 1; }),
+            start + "equal cross blocks in encoder and decoder");
+  EXPECT_EQ(broken([](M &, E *e, P &, P &, P &) {
+              e[0].cross.layers = e[1].cross.layers = 0;
+            }),
+            start + "equal cross blocks in encoder and decoder");
+  EXPECT_EQ(
+      broken([](M &, E *e, P &, P &, P &) { e[1].cross.block_bytes = 0; }),
+      start + "cache blocks that hold something");
+  EXPECT_EQ(broken([](M &, E *, P &i, P &, P &) { i.name = "ids"; }),
+            start + "an encoder of input_ids and a decoder of "
+                    "decoder_input_ids");
+  EXPECT_EQ(broken([](M &, E *e, P &, P &, P &) {
+              e[1].n_inputs = 1;
+              e[0].n_inputs = 2;
+              const_cast<P *>(e[0].inputs)[1].name = "decoder_input_ids";
+            }),
+            start + "inputs of different names in encoder and decoder");
+  EXPECT_EQ(broken([](M &, E *, P &i, P &, P &) { i.fill = TFC_FILL_SHIFTED; }),
+            start + "shifted tokens only in an encoder-decoder's "
+                    "decoder_input_ids");
+  EXPECT_EQ(broken([](M &, E *, P &, P &, P &o) { o.rows = TFC_ROWS_WANTED; }),
+            start + "outputs of every token from an encoder-decoder's encoder");
+  EXPECT_EQ(broken([](M &m, E *, P &, P &, P &) { m.decoder_start = -1; }),
+            start + "a decoder_start among the decoder's tokens");
+  EXPECT_EQ(broken([](M &m, E *, P &, P &, P &) { m.decoder_start = 32; }),
+            start + "a decoder_start among the decoder's tokens");
+  EXPECT_EQ(broken([](M &m, E *, P &, P &, P &) { m.kind = TFC_KIND_DECODER; }),
+            start + "cross blocks only in an encoder-decoder");
+}
+
+TEST(Module, RefusesMalformedDefaults) {
+  auto module = Module::open(fakeLibrary("decoder"));
+  ASSERT_TRUE(module) << messageOf(module);
+  const tfc_module_v0 good = (*module)->table();
+  auto broken = [&](auto change) {
+    tfc_module_v0 table = good;
+    tfc_generation_v0 defaults = *good.generation;
+    change(defaults);
+    table.generation = &defaults;
+    return messageOf(checkModule(table));
+  };
+  using G = tfc_generation_v0;
+  EXPECT_EQ(broken([](G &) {}), "");
+  std::string fault =
+      "malformed library: expected defaults of generation in their ranges";
+  EXPECT_EQ(broken([](G &g) { g.forced_bos = -2; }), fault);
+  EXPECT_EQ(broken([](G &g) { g.num_beams = 0; }), fault);
+  EXPECT_EQ(broken([](G &g) { g.early_stopping = 3; }), fault);
+  EXPECT_EQ(broken([](G &g) { g.top_p = 1.5; }), fault);
+  EXPECT_EQ(broken([](G &g) { g.length_penalty = NAN; }), fault);
+  EXPECT_EQ(broken([](G &g) { g.repetition_penalty = 0; }), fault);
+  tfc_module_v0 table = good;
+  table.generation = nullptr;
+  EXPECT_EQ(messageOf(checkModule(table)),
+            "malformed library: expected defaults of generation");
 }
 
 TEST(Module, KnowsThisMachine) {

@@ -244,9 +244,9 @@ typedef struct {
  * it is 0). Without a mask, pad tokens in the prompt are masked where generate
  * would mask them. An encoder-decoder encodes each prompt once; its sequences
  * are the decoder's, which begin with the model's decoder_start, put before
- * decoder_input_ids when none of their rows begins with it; positions are
- * columns. The result has an I64 tensor "sequences" [rows, prompt +
- * new], a row for every prompt and sequence returned for it, those of a prompt
+ * decoder_input_ids when none of their rows begins with it; its positions are
+ * columns, and without a mask nothing is masked. The result has an I64 tensor
+ * "sequences" [rows, prompt + new], a row for every prompt and sequence returned for it, those of a prompt
  * together; of beams the best first, and an F32 tensor "sequences_scores"
  * [rows]: the sum of the logarithmic probabilities over the length_penalty-th
  * power of the number of new tokens. out may be null, and so may on_token,

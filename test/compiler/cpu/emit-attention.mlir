@@ -134,3 +134,85 @@ func.func @narrow_vectors_end_a_row(
     heads 2 outs(%y : memref<?x52xf32>) : memref<?x52xf32>, !scratch
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 64>
+
+// CHECK-LABEL: @a_bias_is_one_load_a_vector
+// CHECK-SAME: %[[BIAS:[a-z0-9]*]]: memref<2x257xf32>
+func.func @a_bias_is_one_load_a_vector(
+    %bias: memref<2x257xf32>, %q: memref<?x128xf32>, %y: memref<?x128xf32>,
+    %scale: f32, %layer: index, %cache: !cache, %batch: !transformer.batch) {
+  // 16 of the first, all, 16 of the last.
+  // CHECK-DAG: %[[LAST:.*]] = arith.constant 272 : index
+  // CHECK: %[[SCRATCH:.*]] = memref.alloc
+  // CHECK: scf.for %{{.*}} to %c256 step %c16
+  // CHECK: vector.load %[[BIAS]]
+  // CHECK: vector.load %[[BIAS]]{{.*}} vector<1xf32>
+  // CHECK: memref.load %[[BIAS]]
+  // CHECK: memref.load %[[BIAS]]
+  // Added to the scores on the way to their maximum, once.
+  // CHECK: %[[PLACE:.*]] = arith.minsi %{{.*}}, %[[LAST]]
+  // CHECK: %[[FROM:.*]] = arith.addi %[[PLACE]]
+  // CHECK: %[[OWN:.*]] = vector.load %[[SCRATCH]][%{{.*}}, %[[FROM]]]
+  // CHECK: %[[SUM:.*]] = arith.addf %{{.*}}, %[[OWN]] : vector<16xf32>
+  // CHECK: vector.store %[[SUM]], %[[SCRATCH]]
+  // CHECK: arith.cmpf ogt, %[[SUM]]
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bias %bias
+    bidirectional heads 2 outs(%y : memref<?x128xf32>)
+    : memref<?x128xf32>, !cache, memref<2x257xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 64>
+
+// CHECK-LABEL: @a_window_begins_at_a_fixed_stretch
+func.func @a_window_begins_at_a_fixed_stretch(
+    %q: memref<?x128xf32>, %y: memref<?x128xf32>, %scale: f32, %layer: index,
+    %cache: !cache, %batch: !transformer.batch) {
+  // CHECK-DAG: %[[WINDOW:.*]] = arith.constant 100 : index
+  // CHECK-DAG: %[[STRETCH:.*]] = arith.constant 512 : index
+  // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : index
+  // CHECK: %[[BEFORE:.*]] = arith.subi %{{.*}}, %[[WINDOW]]
+  // CHECK: %[[FIRST:.*]] = arith.maxsi %[[BEFORE]], %[[ZERO]]
+  // CHECK: %[[NUMBER:.*]] = arith.divui %[[FIRST]], %[[STRETCH]]
+  // CHECK: %[[BEGIN:.*]] = arith.muli %[[NUMBER]], %[[STRETCH]]
+  // CHECK: scf.for %{{.*}} = %[[BEGIN]] to %{{.*}} step %[[STRETCH]]
+  // A chunk with the beginning, whole ones, one with the end.
+  // CHECK: arith.cmpi sle, %{{.*}} : vector<16xi32>
+  // CHECK: arith.andi
+  // CHECK: arith.cmpf ogt
+  // CHECK: scf.for
+  // CHECK: arith.cmpf ogt
+  // CHECK: scf.for
+  // CHECK: arith.andi
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2
+    window 100 outs(%y : memref<?x128xf32>) : memref<?x128xf32>, !cache
+  return
+}
+
+// -----
+
+!cross = !transformer.cache<cross, layers = 3, kv_heads = 2, head_dim = 64>
+
+// CHECK-LABEL: @cross_attention_reads_the_cross_blocks
+// CHECK-SAME: %[[STEP:[a-z0-9]*]]: !llvm.ptr {transformer.step}
+// CHECK-SAME: transformer.cross_cache = {block_bytes = 196608 : i64, block_tokens = 64 : i64, layer_bytes = 65536 : i64, layers = 3 : i64, query_rows = 8 : i64}
+func.func @cross_attention_reads_the_cross_blocks(
+    %q: memref<?x128xf32>, %y: memref<?x128xf32>, %scale: f32, %layer: index,
+    %cross: !cross, %batch: !transformer.batch) {
+  // cross_count and cross_blocks of the sequence.
+  // CHECK: scf.parallel
+  // CHECK: %[[SEQUENCES:.*]] = llvm.load {{.*}} : !llvm.ptr -> !llvm.ptr
+  // CHECK: %[[SEQUENCES:.*]] = llvm.load {{.*}} : !llvm.ptr -> !llvm.ptr
+  // CHECK: %[[SEQUENCE:.*]] = llvm.getelementptr %[[SEQUENCES]][%{{.*}}] : (!llvm.ptr, i64)
+  // CHECK: llvm.getelementptr %[[SEQUENCE]][16]
+  // CHECK: llvm.getelementptr %[[SEQUENCE]][32]
+  // CHECK: llvm.getelementptr %[[STEP]][24]
+  transformer.paged_attention %q, %scale, %cross[%layer], %batch bidirectional
+    heads 2 outs(%y : memref<?x128xf32>) : memref<?x128xf32>, !cross
+  return
+}

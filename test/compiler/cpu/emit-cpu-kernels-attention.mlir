@@ -112,3 +112,42 @@ func.func @query_heads_share_key_heads_and_workers_share_nothing(
     outs(%y : memref<?x16xf32>) : memref<?x16xf32>, !cache
   return
 }
+
+// CHECK-LABEL: @a_bias_is_added_by_the_distance
+// CHECK-SAME: %[[BIAS:[a-z0-9]*]]: memref<2x5xf32>
+func.func @a_bias_is_added_by_the_distance(
+    %bias: memref<2x5xf32>, %q: memref<?x16xf32>, %y: memref<?x16xf32>,
+    %scale: f32, %layer: index, %cache: !cache, %batch: !transformer.batch) {
+  // CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : index
+  // CHECK-DAG: %[[MINUS:.*]] = arith.constant -2 : index
+  // CHECK: scf.for
+  // CHECK: scf.for %[[HEAD:.*]] =
+  // CHECK: %[[DISTANCE:.*]] = arith.subi
+  // CHECK: %[[LOW:.*]] = arith.maxsi %[[DISTANCE]], %[[MINUS]]
+  // CHECK: %[[CLAMPED:.*]] = arith.minsi %[[LOW]], %[[TWO]]
+  // CHECK: %[[COLUMN:.*]] = arith.addi %[[CLAMPED]], %[[TWO]]
+  // CHECK: %[[OWN:.*]] = memref.load %[[BIAS]][%[[HEAD]], %[[COLUMN]]]
+  // CHECK: arith.addf %{{.*}}, %[[OWN]]
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bias %bias
+    bidirectional heads 2 outs(%y : memref<?x16xf32>)
+    : memref<?x16xf32>, !cache, memref<2x5xf32>
+  return
+}
+
+// CHECK-LABEL: @a_window_hides_what_is_before_it
+func.func @a_window_hides_what_is_before_it(
+    %q: memref<?x16xf32>, %y: memref<?x16xf32>, %scale: f32, %layer: index,
+    %cache: !cache, %batch: !transformer.batch) {
+  // CHECK-DAG: %[[SEVEN:.*]] = arith.constant 7 : index
+  // CHECK: scf.for
+  // CHECK: %[[VISIBLE:.*]] = arith.minsi
+  // CHECK: %[[BEFORE:.*]] = arith.subi %{{.*}}, %[[SEVEN]]
+  // CHECK: %[[FROM:.*]] = arith.maxsi %[[BEFORE]]
+  // CHECK: %[[FIRST:.*]] = arith.minsi %[[FROM]], %[[VISIBLE]]
+  // CHECK: %[[COUNT:.*]] = arith.subi %[[VISIBLE]], %[[FIRST]]
+  // CHECK: scf.for %[[N:.*]] = %{{.*}} to %[[COUNT]]
+  // CHECK: arith.addi %[[FIRST]], %[[N]]
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2
+    window 7 outs(%y : memref<?x16xf32>) : memref<?x16xf32>, !cache
+  return
+}

@@ -34,7 +34,8 @@ llvm.func @step(%step: !llvm.ptr) -> i32 attributes {
     transformer.inputs = [#ids, #pos], transformer.outputs = [#y],
     transformer.cache = {block_bytes = 3072 : i64, block_tokens = 16 : i64,
                          layer_bytes = 1024 : i64, layers = 3 : i64,
-                         query_rows = 4 : i64}} {
+                         query_rows = 4 : i64},
+    transformer.distances} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
@@ -57,9 +58,9 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64 {
 // CHECK: @[[OUTPUTS:.*]] = internal constant {{.*}} { ptr @[[Y]], i32 0, i32 1, i32 1, i32 1, i32 0, i32 2, i64 0 }]
 
 // tfc_entry_v0: name, how many inputs and outputs, they, the caches,
-// query_rows, and what to call.
+// query_rows, flags, and what to call.
 // CHECK: @[[ENTRIES:.*]] = internal constant {{.*}}, i32 2, i32 1, ptr @[[INPUTS]], ptr @[[OUTPUTS]],
-// CHECK-SAME: { i32 16, i32 3, i64 3072, i64 1024 }, { i32, i32, i64, i64 } zeroinitializer, i32 4, i32 0, ptr @step_workspace_bytes, ptr @step }]
+// CHECK-SAME: { i32 16, i32 3, i64 3072, i64 1024 }, { i32, i32, i64, i64 } zeroinitializer, i32 4, i32 1, ptr @step_workspace_bytes, ptr @step }]
 
 // CHECK: @[[NAME:.*]] = internal constant {{.*}} c"tiny\00"
 // CHECK: @[[PRODUCER:.*]] = internal constant {{.*}} c"tfc {{.*}}\00"

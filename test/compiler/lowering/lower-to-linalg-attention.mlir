@@ -54,3 +54,31 @@ func.func @divides_the_scale_by_the_layer_from_one(
          : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, !cache
   return %0 : tensor<?x8xf32>
 }
+
+// CHECK-LABEL: @keeps_bias_and_window
+// CHECK-SAME: %[[BIAS:[a-z0-9]*]]: tensor<2x5xf32>
+func.func @keeps_bias_and_window(%bias: tensor<2x5xf32>, %q: tensor<?x16xf32>,
+                                 %k: tensor<?x8xf32>,
+                                 %batch: !transformer.batch, %cache: !cache,
+                                 %layer: index) -> tensor<?x16xf32> {
+  // CHECK: transformer.paged_attention {{.*}} bias %[[BIAS]] causal heads 2 window 3 outs
+  %0 = transformer.attention %q, %k, %k, %cache[%layer], %batch bias %bias
+         causal heads 2 window 3 {scale = 0.5 : f64} : tensor<?x16xf32>,
+         tensor<?x8xf32>, tensor<?x8xf32>, !cache, tensor<2x5xf32>
+  return %0 : tensor<?x16xf32>
+}
+
+!cross = !transformer.cache<cross, layers = 2, kv_heads = 1, head_dim = 8>
+
+// CHECK-LABEL: @only_reads_the_cross_cache
+// CHECK-SAME: %[[Q:[a-z0-9]*]]: tensor<?x16xf32>
+func.func @only_reads_the_cross_cache(%q: tensor<?x16xf32>,
+                                      %batch: !transformer.batch,
+                                      %cross: !cross, %layer: index)
+    -> tensor<?x16xf32> {
+  // CHECK-NOT: transformer.cache_write
+  // CHECK: transformer.paged_attention %[[Q]], {{.*}} bidirectional heads 2 outs({{.*}}) : tensor<?x16xf32>, <cross, layers = 2, kv_heads = 1, head_dim = 8> -> tensor<?x16xf32>
+  %0 = transformer.cross_attention %q, %cross[%layer], %batch heads 2
+         {scale = 0.5 : f64} : tensor<?x16xf32>, !cross
+  return %0 : tensor<?x16xf32>
+}

@@ -61,3 +61,22 @@ func.func @keeps_rows_that_are_needed_afterwards(%x: tensor<?x8xf32>,
          : tensor<?x8xf32>, tensor<8xf32>
   return %0, %x : tensor<?x8xf32>, tensor<?x8xf32>
 }
+
+// CHECK-LABEL: @divides_by_the_root_mean_square
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>, %[[W:[a-z0-9]*]]: tensor<8xf32>
+func.func @divides_by_the_root_mean_square(%x: tensor<?x8xf32>,
+                                           %w: tensor<8xf32>)
+    -> tensor<?x8xf32> {
+  // CHECK: %[[SQUARES:.*]] = linalg.generic {indexing_maps = [#[[$ELEMENT]], #[[$ROW]]], iterator_types = ["parallel", "reduction"]} ins(%[[X]]
+  // CHECK: linalg.generic {indexing_maps = [#[[$ROW]], #[[$COLUMN]], #[[$ELEMENT]]], iterator_types = ["parallel", "parallel"]} ins(%[[SQUARES]], %[[W]] : {{.*}}) outs(%[[X]]
+  // CHECK: ^bb0(%[[Q:.*]]: f32, %[[WEIGHT:.*]]: f32, %[[OLD:.*]]: f32):
+  // CHECK: %[[MEAN:.*]] = arith.divf %[[Q]]
+  // CHECK: %[[INSIDE:.*]] = arith.addf %[[MEAN]]
+  // CHECK: %[[ROOT:.*]] = math.sqrt %[[INSIDE]]
+  // CHECK: %[[INVERSE:.*]] = arith.divf %{{.*}}, %[[ROOT]]
+  // CHECK: %[[UNIT:.*]] = arith.mulf %[[OLD]], %[[INVERSE]]
+  // CHECK: arith.mulf %[[UNIT]], %[[WEIGHT]]
+  %0 = transformer.rms_norm %x, %w {eps = 0.25 : f64}
+         : tensor<?x8xf32>, tensor<8xf32>
+  return %0 : tensor<?x8xf32>
+}

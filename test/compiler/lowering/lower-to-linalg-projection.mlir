@@ -113,3 +113,12 @@ func.func @copies_a_slice_of_columns(%x: tensor<?x8xf32>) -> tensor<?x2xf32> {
   %0 = transformer.slice_columns %x[3, 2] : tensor<?x8xf32>
   return %0 : tensor<?x2xf32>
 }
+
+// CHECK-LABEL: @scales_in_place
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>
+func.func @scales_in_place(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  // CHECK: linalg.generic {{.*}} outs(%[[X]] : tensor<?x8xf32>)
+  // CHECK: arith.mulf %{{.*}}, %{{.*}} : f32
+  %0 = transformer.scale %x by 0.5 : tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
