@@ -167,6 +167,20 @@ def LowerContractionsPass
                            "::mlir::vector::VectorDialect"];
 }
 
+def OrderGlobalsPass : Pass<"tfc-order-globals", "::mlir::ModuleOp"> {
+  let summary = "constants in the order of their first use";
+  let description = [{
+    One-shot bufferization makes globals of constant tensors, function by
+    function, in an order that differs from run to run. Here they come first in
+    the module, in the order in which its functions use them, and are named by
+    that order: equal models give equal bytes.
+
+    ```mlir
+    memref.global "private" constant @constant_0 : memref<49xi32> = dense<...>
+    ```
+  }];
+}
+
 def PlanWorkspacePass : Pass<"tfc-plan-workspace", "::mlir::ModuleOp"> {
   let summary = "every allocation becomes a view of one workspace";
   let description = [{

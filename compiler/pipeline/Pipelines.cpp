@@ -71,6 +71,7 @@ static void bufferize(OpPassManager &pm) {
   options.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::IdentityLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(options));
+  pm.addPass(createOrderGlobalsPass());
   clean(pm);
 }
 

@@ -65,7 +65,8 @@ static const Stage stages[] = {
      "tfc-vectorize, tfc-expand-math, canonicalize, cse"},
     {"buffer", "loops over buffers in memory that the host lends",
      bufferDialects, bufferOps, "tfc-emit-cpu-kernels",
-     "one-shot-bufferize, canonicalize, cse, loops for linalg "
+     "one-shot-bufferize, tfc-order-globals, canonicalize, cse, loops for "
+     "linalg "
      "(convert-linalg-to-parallel-loops; full: convert-linalg-to-loops, "
      "scf-forall-to-parallel), tfc-emit-cpu-kernels, tfc-expand-math, "
      "tfc-prefetch-panels and tfc-lower-contractions (full), canonicalize, "
