@@ -88,6 +88,14 @@ Json huggingface::readRotary(Source &source, int64_t positions) {
                  "expected an object, got " + spec::describe(*from));
     from = nullptr;
   }
+  for (const spec::Member &member : (from ? *from : none).members) {
+    if (member.value.isObject()) {
+      config.faultAt(member.value, "expected numbers for all layers together, "
+                                   "got an object (of some of them)");
+      from = nullptr;
+      break;
+    }
+  }
   Config rope(from ? *from : none, source.diagnostics);
   double outside = config.number("rope_theta", defaultTheta, 1, largest);
   double theta = rope.number("rope_theta", outside, 1, largest);

@@ -5,6 +5,7 @@
 #include "compiler/spec/SpecFields.h"
 #include "compiler/spec/SpecReader.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tfc::spec {
@@ -162,11 +163,13 @@ void SpecReader::readRotary(const Json &attn, Attention &attention) {
   const Json *dim = json->find("dim"), *theta = json->find("theta");
   bool good = attention.headDim > 0 && rotary.dim > 0 && theta &&
               theta->isNumber() && !(dim && !dim->isInteger());
-  if (good && (rotary.dim % 2 != 0 || rotary.dim > attention.headDim)) {
+  int64_t most = std::min(attention.headDim, maxRotary);
+  if (good && (rotary.dim % 2 != 0 || rotary.dim > most)) {
     error(dim ? dim->place : json->place.child("dim"), BadRotary,
-          "expected an even number, at most head_dim (" +
-              std::to_string(attention.headDim) + "), got " +
-              std::to_string(rotary.dim));
+          "expected an even number, at most " +
+              (most < maxRotary ? "head_dim (" + std::to_string(most) + ")"
+                                : std::to_string(most)) +
+              ", got " + std::to_string(rotary.dim));
     good = false;
   }
   if (theta && theta->isNumber()) {
@@ -186,6 +189,19 @@ void SpecReader::readRotary(const Json &attn, Attention &attention) {
     resolveFrequencies(rotary);
     attention.rotary = std::move(rotary);
   }
+}
+
+/// 0: none, as in transformers.
+double SpecReader::readMscale(const Json &scaling, const char *key) {
+  const Json *given = scaling.find(key);
+  if (!given || !given->isNumber()) {
+    return 0;
+  }
+  if (!(given->real >= 0 && given->real <= 1e9)) {
+    error(given->place, BadRotary,
+          "expected a number from 0 to 1000000000, got " + describe(*given));
+  }
+  return given->real;
 }
 
 /// True when frequencies follow from it.
@@ -238,15 +254,14 @@ bool SpecReader::readScaling(const Json &json, Rotary &rotary) {
     }
   }
   if (scaling.kind == RotaryScaling::Kind::Yarn) {
-    rotary.factor = yarnFactor(scaling.factor, 1);
-    const Json *own = json.find("attention_factor");
-    const Json *scale = json.find("mscale"), *all = json.find("mscale_all_dim");
-    if (own && own->isNumber()) {
+    double scale = readMscale(json, "mscale");
+    double all = readMscale(json, "mscale_all_dim");
+    rotary.factor = scale > 0 && all > 0 ? yarnFactor(scaling.factor, scale) /
+                                               yarnFactor(scaling.factor, all)
+                                         : yarnFactor(scaling.factor, 1);
+    if (const Json *own = json.find("attention_factor");
+        own && own->isNumber()) {
       rotary.factor = readPositive(*own);
-    } else if (scale && scale->isNumber() && all && all->isNumber() &&
-               scale->real != 0 && all->real != 0) {
-      rotary.factor = yarnFactor(scaling.factor, scale->real) /
-                      yarnFactor(scaling.factor, all->real);
     }
   }
   return diagnostics.size() == before;

@@ -118,6 +118,7 @@ private:
   void readWindow(const Json &attn, Attention &attention);
   void readRotary(const Json &attn, Attention &attention);
   bool readScaling(const Json &json, Rotary &rotary);
+  double readMscale(const Json &scaling, const char *key);
 
   // ReadHeads.cpp
   void readHeads();

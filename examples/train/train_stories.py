@@ -30,8 +30,8 @@ def make_model():
         eos_token_id=text.END))
 
 
-def make_batches(size):
-    source = stories.make_stories(training.SEED)
+def make_batches(size, seed):
+    source = stories.make_stories(seed)
     while True:
         rows = [[text.BEGIN] + text.to_ids(story) + [text.END]
                 for story in itertools.islice(source, size)]
@@ -68,15 +68,20 @@ def measure(model, count):
 
 def main():
     parser = argparse.ArgumentParser(description="trains stories-tiny")
-    parser.add_argument("--steps", type=int, default=2000)
+    parser.add_argument("--steps", type=int, default=1400)
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--rate", type=float, default=2e-3)
-    parser.add_argument("--measure", type=int, default=1000)
+    parser.add_argument("--measure", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=training.SEED,
+                        help="of the stories")
+    parser.add_argument("--more", action="store_true",
+                        help="go on from the weights that are there")
     options = parser.parse_args()
     training.prepare()
-    model = make_model()
+    model = training.load(LlamaForCausalLM, NAME) if options.more else \
+        make_model()
     print(f"{model.num_parameters()} parameters")
-    training.train(model, make_batches(options.batch),
+    training.train(model, make_batches(options.batch, options.seed),
                    options.steps, options.rate)
     folder, model = training.save(model, NAME)
     measure(model, options.measure)

@@ -66,13 +66,18 @@ def train(model, batches, steps, peak, report=50):
     model.eval()
 
 
+def load(model_class, name):
+    """The saved model, in f32."""
+    return model_class.from_pretrained(os.path.join(MODELS, name),
+                                       dtype=torch.float32).eval()
+
+
 def save(model, name):
     """Writes the folder, weights as f16, and returns it and the model with
     the weights that it now has, in f32."""
     folder = os.path.normpath(os.path.join(MODELS, name))
     model.half().save_pretrained(folder)
-    return folder, type(model).from_pretrained(
-        folder, dtype=torch.float32).eval()
+    return folder, load(type(model), name)
 
 
 def save_golden(folder, lists):

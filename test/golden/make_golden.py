@@ -21,7 +21,7 @@ import make_t5
 from inputs import VOCAB, draw_ids
 from reference import build, forward, greedy
 from writer import (Writer, find_beams, find_prompts, find_row, pick_ends,
-                    store, write_forward, write_generation)
+                    set_generation, store, write_forward, write_generation)
 
 TORCH, TRANSFORMERS = "2.13.0", "5.23.0"
 
@@ -206,6 +206,10 @@ def gpt2_generation(out):
     steps = [{"name": "generate-left", "eos": "none"},
              {"name": "generate-right", "eos": "none"},
              {"name": "generate-eos", "eos": str(first)}]
+    set_generation(model, eos_token_id=first, pad_token_id=0)
+    steps.append(out.write_step(
+        base, model, "generate-rules", left, str(first), min_new_tokens=20,
+        repetition_penalty=1.3, no_repeat_ngram_size=2))
     out.patch(base, "generation_config.json", eos_token_id=2, pad_token_id=0)
     out.add(base, ALL, steps)
 
@@ -218,18 +222,19 @@ def gpt2_generation(out):
                   pad_token_id=pad)
         loaded = out.load(hf.GPT2LMHeadModel, name, base)
         assert loaded.generation_config.eos_token_id == eos
-        out.add(name, generate=[out.write_step(name, loaded, "generate", left)],
-                base=base)
+        step = out.write_step(name, loaded, "generate", left)
+        out.add(name, generate=[step], base=base)
 
     # Beams that the options ask for, and beams that the file asks for.
     name = "gpt2-lm-beams"
-    out.patch(name, "generation_config.json", base, eos_token_id=[first, second],
-              pad_token_id=0, num_beams=4)
+    out.patch(name, "generation_config.json", base,
+              eos_token_id=[first, second], pad_token_id=0, num_beams=4)
     loaded = out.load(hf.GPT2LMHeadModel, name, base)
     steps = make_llama.write_beams(out, name, loaded, make_llama.left, 7000)
     inputs = find_beams(loaded, make_llama.right, 8000, [dict(num_beams=4)])
-    out.add(name, generate=steps + [out.write_step(name, loaded, "beams-file",
-                                                   inputs)], base=base)
+    steps += [out.write_step(name, loaded, "beams-file", inputs),
+              out.write_step(name, loaded, "generate", left, num_beams=1)]
+    out.add(name, generate=steps, base=base)
 
 
 def main():

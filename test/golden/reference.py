@@ -120,8 +120,8 @@ def generate(model, inputs, **options):
 
 def search(model, inputs, new_tokens, **options):
     """The same under the model's own generation_config."""
-    result = generate(model, inputs, num_beams=1, max_new_tokens=new_tokens,
-                      **options)
+    result = generate(model, inputs, max_new_tokens=new_tokens,
+                      **{"num_beams": 1, **options})
     eos = model.generation_config.eos_token_id
     ends = [] if eos is None else [eos] if isinstance(eos, int) else eos
     start = result.sequences.shape[1] - len(result.scores)

@@ -14,6 +14,9 @@ DECODING = {
     "no_repeat_ngram_size": "--no-repeat-ngram",
     "num_return_sequences": "--return-sequences",
     "min_length": "--min-length",
+    "min_new_tokens": "--min-new-tokens",
+    "repetition_penalty": "--repetition-penalty",
+    "do_sample": "--sample",
 }
 
 

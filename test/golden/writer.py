@@ -195,8 +195,8 @@ class Writer:
         """One generation under the model's generation_config; returns its
         entry for cases.json."""
         expected = {}
-        has_beams = ((model.generation_config.num_beams or 1) > 1 or
-                     "num_beams" in options)
+        has_beams = (options.get("num_beams") or
+                     model.generation_config.num_beams or 1) > 1
         if has_beams:
             sequences, expected["sequences_scores"], calm = reference.beams(
                 model, inputs, new_tokens, NOISE, **options)

@@ -230,6 +230,10 @@ TEST(ImportLlama, RotaryThatIsRefused) {
   EXPECT_EQ(messagesOf("\"partial_rotary_factor\": 0.5,\n"),
             "DIR/config.json:1:27: /partial_rotary_factor: expected 1 (this "
             "model type rotates whole heads), got 0.5");
+  EXPECT_EQ(messagesOf("\"rope_parameters\": {\"full_attention\": {}},\n"),
+            "DIR/config.json:1:40: /rope_parameters/full_attention: expected "
+            "numbers for all layers together, got an object (of some of "
+            "them)");
   EXPECT_EQ(messagesOf("\"rope_parameters\": 3,\n"),
             "DIR/config.json:1:21: /rope_parameters: expected an object, got "
             "3");

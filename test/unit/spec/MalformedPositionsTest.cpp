@@ -152,6 +152,14 @@ INSTANTIATE_TEST_SUITE_P(
              "/decoder/layers/block/attn/rotary/scaling/original_max: expected "
              "the longest context of the training (here or in "
              "dims.max_positions), got nothing [TFC013]\n"},
+        Case{"YarnMscale",
+             decoderSpec,
+             {{"\"causal\": true",
+               "\"causal\": true, \"rotary\": {\"style\": \"half\", \"theta\": "
+               "10000, \"scaling\": {\"kind\": \"yarn\", \"factor\": 2, "
+               "\"original_max\": 8, \"mscale\": -1}}"}},
+             "s.json:12:164: /decoder/layers/block/attn/rotary/scaling/mscale: "
+             "expected a number from 0 to 1000000000, got -1 [TFC013]\n"},
         Case{"YarnBeta",
              decoderSpec,
              {{"\"causal\": true",

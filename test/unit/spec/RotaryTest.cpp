@@ -71,6 +71,20 @@ TEST(Rotary, PartOfAHead) {
   expectFrequencies(rotary, {1, 0.01f});
 }
 
+TEST(Rotary, NoMoreColumnsThanTheLimit) {
+  std::string text = decoderSpec;
+  const std::string causal = "\"causal\": true";
+  text.replace(text.find(causal), causal.size(),
+               causal + ", \"head_dim\": 8194, \"rotary\": {\"style\": "
+                        "\"half\", \"theta\": 2}");
+  Diagnostics diagnostics;
+  EXPECT_FALSE(readSpecText("s", text, "", diagnostics));
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(formatDiagnostic(diagnostics[0]),
+            "s:12:78: /decoder/layers/block/attn/rotary/dim: expected an even "
+            "number, at most 8192, got 8194 [TFC013]");
+}
+
 TEST(Rotary, Linear) {
   expectFrequencies(rotaryOf(scaled("{\"kind\": \"linear\", \"factor\": 3}")),
                     {0.333333343f, 0.0718144849f, 0.0154719613f, 0.00333333318f,
