@@ -56,7 +56,8 @@ def Transformer_RotaryAnglesOp : Transformer_ValueOp<"rotary_angles"> {
                        DenseF64ArrayAttr:$frequencies, F64Attr:$factor);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $positions `times` $frequencies attr-dict `:` type(operands)
+    $positions `times` custom<Frequencies>($frequencies) attr-dict `:`
+    type(operands)
   }];
 }
 

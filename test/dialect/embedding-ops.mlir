@@ -21,8 +21,8 @@ func.func @embedding(%ids: tensor<?xi32>, %table: tensor<97x104xf32>) {
 // CHECK-LABEL: @rotary
 // CHECK-SAME: %[[POSITIONS:.*]]: tensor<?xi32>, %[[X:.*]]: tensor<?x104xf32>
 func.func @rotary(%positions: tensor<?xi32>, %x: tensor<?x104xf32>) {
-  // CHECK: %[[ANGLES:.*]] = transformer.rotary_angles %[[POSITIONS]] times [1.000000e+00, 1.000000e-01] {factor = 1.000000e+00 : f64} : tensor<?xi32>
-  %angles = transformer.rotary_angles %positions times [1.0, 0.1]
+  // CHECK: %[[ANGLES:.*]] = transformer.rotary_angles %[[POSITIONS]] times [1.000000e+00, 0.17782793939113617] {factor = 1.000000e+00 : f64} : tensor<?xi32>
+  %angles = transformer.rotary_angles %positions times [1.0, 0.17782793939113617]
               {factor = 1.0 : f64} : tensor<?xi32>
   // CHECK: transformer.rotary half %[[X]], %[[ANGLES]] heads 4 : tensor<?x104xf32>, tensor<?x4xf32>
   %0 = transformer.rotary half %x, %angles heads 4
