@@ -96,23 +96,18 @@ Json makeStack(const Sizes &sizes, bool decoder) {
 }
 
 void addLanguageModel(Source &source, const Sizes &sizes, Heads &out) {
-  Json logits = makeObject({{"op", "logits"}, {"name", "proj"}});
-  switch (findTie(source, "lm_head.weight", "shared.weight")) {
-  case Tie::Tied:
-    logits.set("tied", "shared.token");
-    break;
-  case Tie::Untied:
-    logits.set("out", sizes.vocab);
-    break;
-  case Tie::Missing:
+  std::optional<Json> logits = makeLogits(
+      source, {"proj", "lm_head.weight", "shared.weight", "shared.token"},
+      sizes.vocab);
+  if (!logits) {
     return;
   }
-  logits.set("bias", true);
+  logits->set("bias", true);
   out.map.set("heads.lm.proj.weight",
               makeObject({{"tensor", "lm_head.weight"}}));
   out.map.set("heads.lm.proj.bias", makeObject({{"tensor", "final_logits_bias"},
                                                 {"optional", "zeros"}}));
-  out.add("lm", "decoder", {logits});
+  out.add("lm", "decoder", {*logits});
 }
 
 void addClassifier(Source &source, const Sizes &sizes, Heads &out) {

@@ -122,21 +122,16 @@ struct Heads {
 };
 
 void addMaskedLm(Source &source, const Sizes &sizes, Heads &out) {
-  Json logits = makeObject({{"op", "logits"}, {"name", "decoder"}});
-  switch (findTie(source, decoder, wordTable)) {
-  case Tie::Tied:
-    logits.set("tied", "encoder.embeddings.token");
-    break;
-  case Tie::Untied:
-    logits.set("out", sizes.vocab);
-    break;
-  case Tie::Missing:
+  std::optional<Json> logits = makeLogits(
+      source, {"decoder", decoder, wordTable, "encoder.embeddings.token"},
+      sizes.vocab);
+  if (!logits) {
     return;
   }
   // Of a tied head too: other weights of this model must tie it as well.
   out.map.set("heads.mlm.decoder.weight",
               makeObject({{"tensor", std::string(decoder)}}));
-  logits.set("bias", true);
+  logits->set("bias", true);
   Json dense = makeObject({{"op", "dense"},
                            {"name", "dense"},
                            {"out", sizes.hidden},
@@ -147,7 +142,7 @@ void addMaskedLm(Source &source, const Sizes &sizes, Heads &out) {
                           {"eps", sizes.eps}});
   out.heads.set("mlm",
                 makeObject({{"from", "encoder"},
-                            {"steps", Json::array({dense, norm, logits})}}));
+                            {"steps", Json::array({dense, norm, *logits})}}));
   out.map.set("heads.mlm.dense", "cls.predictions.transform.dense");
   out.map.set("heads.mlm.norm", "cls.predictions.transform.LayerNorm");
   // transformers adds the decoder's own bias where both are stored.

@@ -60,22 +60,29 @@ void huggingface::checkCopies(Source &source,
   }
 }
 
-Tie huggingface::findTie(Source &source, std::string_view head,
-                         std::string_view table, bool byDefault) {
-  bool byConfig = source.config.boolean("tie_word_embeddings", byDefault);
-  if (source.files.find(head)) {
-    return storesOther(source, head, table) ? Tie::Untied : Tie::Tied;
-  }
+std::optional<Json> huggingface::makeLogits(Source &source,
+                                            const Projection &projection,
+                                            int64_t vocab) {
+  bool byConfig =
+      source.config.boolean("tie_word_embeddings", projection.tiedByDefault);
+  bool isStored = source.files.find(projection.tensor);
   // Without any tensor something worse has been reported.
-  if (byConfig || source.files.tensors().empty()) {
-    return Tie::Tied;
+  if (!isStored && !byConfig && !source.files.tensors().empty()) {
+    source.config.fault(
+        "tie_word_embeddings",
+        "expected true (no tensor " + spec::inQuotes(projection.tensor) +
+            " is stored that would be untied), got " +
+            (source.config.value("tie_word_embeddings") ? "false" : "nothing"));
+    return std::nullopt;
   }
-  source.config.fault(
-      "tie_word_embeddings",
-      "expected true (no tensor " + spec::inQuotes(head) +
-          " is stored that would be untied), got " +
-          (source.config.value("tie_word_embeddings") ? "false" : "nothing"));
-  return Tie::Missing;
+  Json logits =
+      makeObject({{"op", "logits"}, {"name", std::string(projection.step)}});
+  if (isStored && storesOther(source, projection.tensor, projection.table)) {
+    logits.set("out", vocab);
+  } else {
+    logits.set("tied", std::string(projection.tied));
+  }
+  return logits;
 }
 
 /// The token ids under `key`: one, a list where that is allowed, or none.

@@ -7,6 +7,8 @@
 #include "compiler/huggingface/Config.h"
 #include "runtime/src/Safetensors.h"
 
+#include <optional>
+
 namespace tfc::huggingface {
 
 /// What an import reads. All of it outlives the import.
@@ -56,19 +58,21 @@ bool storesOther(Source &source, std::string_view head, std::string_view table);
 /// only the first of them. Suffixes of names.
 void checkCopies(Source &source, const std::vector<std::string_view> &names);
 
-/// How an output projection is stored.
-enum class Tie {
-  Tied,   // its weights are the token table's
-  Untied, // it has weights of its own
-  Missing // neither: reported
+/// A language model's output projection. `tensor` is where its weights are if
+/// they are stored, `table` a suffix of the token table's name, `tied` that
+/// table's parameter.
+struct Projection {
+  std::string_view step, tensor, table, tied;
+  bool tiedByDefault = true;
 };
 
-/// The tensors decide: a stored `head` that differs from the token table is not
-/// tied to it, whatever the config says. One that is not stored is tied if
-/// tie_word_embeddings says so (`byDefault` where it is missing). `table` is a
-/// suffix of the table's name.
-Tie findTie(Source &source, std::string_view head, std::string_view table,
-            bool byDefault = true);
+/// Its step "logits", tied or `vocab` wide; nothing when it is neither tied nor
+/// stored, which is reported. The tensors decide: a stored one that differs
+/// from the token table is not tied to it, whatever the config says. One that
+/// is not stored is tied if tie_word_embeddings says so (`tiedByDefault` where
+/// that is missing).
+std::optional<spec::Json>
+makeLogits(Source &source, const Projection &projection, int64_t vocab);
 
 /// Ids that a class has where its config.json names none; -1: no such token.
 struct TokenDefaults {

@@ -74,21 +74,17 @@ Json makeBody(const Sizes &sizes) {
 }
 
 void addLanguageModel(Source &source, const Sizes &sizes, Heads &out) {
-  Json logits = makeObject({{"op", "logits"}, {"name", "proj"}});
-  switch (findTie(source, "lm_head.weight", "wte.weight")) {
-  case Tie::Tied:
-    logits.set("tied", "decoder.embeddings.token");
-    break;
-  case Tie::Untied:
-    logits.set("out", sizes.vocab);
-    break;
-  case Tie::Missing:
+  std::optional<Json> logits = makeLogits(
+      source,
+      {"proj", "lm_head.weight", "wte.weight", "decoder.embeddings.token"},
+      sizes.vocab);
+  if (!logits) {
     return;
   }
   // Of a tied head too: other weights of this model must tie it as well.
   out.map.set("heads.lm.proj.weight",
               makeObject({{"tensor", "lm_head.weight"}}));
-  out.add("lm", "decoder", {logits});
+  out.add("lm", "decoder", {*logits});
 }
 
 Heads makeHeads(Source &source, std::string_view className,

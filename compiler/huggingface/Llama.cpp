@@ -156,21 +156,18 @@ Json makeBody(Source &source, const Sizes &sizes, std::string_view type) {
 }
 
 void addLanguageModel(Source &source, const Sizes &sizes, Heads &out) {
-  Json logits = makeObject({{"op", "logits"}, {"name", "proj"}});
-  switch (findTie(source, "lm_head.weight", "embed_tokens.weight", false)) {
-  case Tie::Tied:
-    logits.set("tied", "decoder.embeddings.token");
-    break;
-  case Tie::Untied:
-    logits.set("out", sizes.vocab);
-    break;
-  case Tie::Missing:
+  std::optional<Json> logits =
+      makeLogits(source,
+                 {"proj", "lm_head.weight", "embed_tokens.weight",
+                  "decoder.embeddings.token", /*tiedByDefault=*/false},
+                 sizes.vocab);
+  if (!logits) {
     return;
   }
   // Of a tied head too: other weights of this model must tie it as well.
   out.map.set("heads.lm.proj.weight",
               makeObject({{"tensor", "lm_head.weight"}}));
-  out.add("lm", "decoder", {logits});
+  out.add("lm", "decoder", {*logits});
 }
 
 Json makeModel(Source &source, std::string_view className,
