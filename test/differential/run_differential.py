@@ -3,6 +3,7 @@
 # failure is made as small as possible and printed with the command to repeat.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
+import copy
 import json
 import os
 import random
@@ -101,6 +102,17 @@ def make_inputs(case):
             for name, value in module.make_inputs(torch, case).items()}
 
 
+def is_nearer(model, inputs, name, expected, got):
+    """Whether no value of tfc is further from transformers in f64 than
+    transformers in f32 is at its worst: a random model can magnify rounding
+    beyond the tolerance (T5's scores are not scaled), which says nothing of
+    either. Never with a NaN."""
+    exact = to_plain({name: reference.forward(
+        copy.deepcopy(model).double(), inputs)[name].float()})[name]
+    worst = max(abs(a - b) for a, b in zip(expected.data, exact.data))
+    return all(abs(a - b) <= worst for a, b in zip(got.data, exact.data))
+
+
 def check_case(case, options):
     """The differences between Hugging Face and tfc, as messages."""
     with tempfile.TemporaryDirectory(prefix="tfc-differential-") as scratch:
@@ -116,7 +128,10 @@ def check_case(case, options):
             faults = check_names(expected, got)
             if not faults:
                 for name in expected:
-                    faults += check_floats(name, expected[name], got[name])
+                    found = check_floats(name, expected[name], got[name])
+                    if found and not is_nearer(model, inputs, name,
+                                               expected[name], got[name]):
+                        faults += found
             if case["generate"]:
                 prompt = {name: value for name, value in inputs.items()
                           if not name.startswith("decoder_")}
