@@ -24,12 +24,6 @@ static std::string megabytes(double bytes) {
   return text;
 }
 
-static const char *kindName(spec::Kind kind) {
-  return kind == spec::Kind::Encoder   ? "encoder"
-         : kind == spec::Kind::Decoder ? "decoder"
-                                       : "encoder_decoder";
-}
-
 static void printSublayer(const spec::Sublayer &sublayer) {
   outs() << ' ' << sublayer.name << " (";
   if (auto *ffn = std::get_if<spec::Ffn>(&sublayer.f)) {
@@ -89,7 +83,7 @@ static int inspectSpec(const std::string &path) {
   if (!model) {
     return kBadInput;
   }
-  outs() << "model " << model->name << ": " << kindName(model->kind)
+  outs() << "model " << model->name << ": " << nameOf(model->kind)
          << ", hidden " << model->hidden << ", ";
   const char *between = "";
   for (const spec::Stack *stack : model->stacks()) {

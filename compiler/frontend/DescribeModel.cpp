@@ -31,18 +31,6 @@ static DictionaryAttr describe(OpBuilder &builder,
   return fields.getDictionary(builder.getContext());
 }
 
-static StringRef nameOf(spec::Kind kind) {
-  switch (kind) {
-  case spec::Kind::Encoder:
-    return "encoder";
-  case spec::Kind::Decoder:
-    return "decoder";
-  case spec::Kind::EncoderDecoder:
-    return "encoder_decoder";
-  }
-  llvm_unreachable("all kinds are listed");
-}
-
 static ArrayAttr strings(OpBuilder &builder,
                          const std::vector<std::string> &values) {
   SmallVector<StringRef> refs(values.begin(), values.end());

@@ -14,6 +14,8 @@
 namespace tfc::spec {
 
 enum class Kind { Encoder, Decoder, EncoderDecoder };
+/// The spec's word for it.
+const char *nameOf(Kind kind);
 
 /// gelu is the erf form, gelu_new the tanh form.
 enum class Activation { Identity, Gelu, GeluNew, Relu, Silu, Tanh };

@@ -14,12 +14,6 @@ template <typename Strings> Json listOf(const Strings &strings) {
   return list;
 }
 
-const char *nameOf(Kind kind) {
-  return kind == Kind::Encoder   ? "encoder"
-         : kind == Kind::Decoder ? "decoder"
-                                 : "encoder_decoder";
-}
-
 /// The last part of a step's path.
 Json nameIn(const std::string &path) {
   return path.substr(path.rfind('.') + 1);
@@ -126,6 +120,12 @@ Json writeWeights(const ModelSpec &model) {
 }
 
 } // namespace
+
+const char *nameOf(Kind kind) {
+  return kind == Kind::Encoder   ? "encoder"
+         : kind == Kind::Decoder ? "decoder"
+                                 : "encoder_decoder";
+}
 
 std::string writeSpec(const ModelSpec &model, const KeptParts &kept) {
   Json dims = objectOf({{"hidden", model.hidden}, {"vocab", model.vocab}});

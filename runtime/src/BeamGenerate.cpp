@@ -162,11 +162,8 @@ void BeamGeneration::addBeams(const BeamSearch &search, Group &group) {
                                    group.blocks[beam].data(),
                                    group.crossCount(), group.crossBlocks()));
     for (uint32_t p = 0; p < entry.n_inputs; ++p) {
-      bool isPosition = entry.inputs[p].fill == TFC_FILL_POSITION;
-      int64_t value = p == ids     ? search.tokens()[beam]
-                      : isPosition ? prompt.nextPosition
-                                   : prompt.carry[p];
-      batch.inputs[p].push_back(static_cast<int32_t>(value));
+      batch.inputs[p].push_back(p == ids ? search.tokens()[beam]
+                                         : prompt.carried(entry.inputs[p], p));
     }
   }
 }

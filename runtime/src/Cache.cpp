@@ -19,9 +19,10 @@ static uint64_t machineMemory() {
 }
 
 Result<BlockCache> BlockCache::create(const tfc_cache_desc_v0 &desc,
-                                      uint64_t maxBytes) {
+                                      uint64_t maxBytes, CacheBudget *budget) {
   BlockCache cache;
   cache.desc = desc;
+  cache.budget = budget;
   if (desc.layers == 0) {
     return cache;
   }
@@ -48,6 +49,20 @@ Result<BlockCache> BlockCache::create(const tfc_cache_desc_v0 &desc,
 }
 
 Status BlockCache::take(BlockTable &table) {
+  if (budget && budget->limit != 0 &&
+      desc.block_bytes > budget->limit - budget->used) {
+    return makeError(Code::Exhausted,
+                     "expected a free block of the cache, got all of ",
+                     budget->limit, " bytes in use");
+  }
+  Status status = findBlock(table);
+  if (status && budget) {
+    budget->used += desc.block_bytes;
+  }
+  return status;
+}
+
+Status BlockCache::findBlock(BlockTable &table) {
   if (!free.empty()) {
     table.push_back(free.back());
     counts[free.back()] = 1;
@@ -136,6 +151,9 @@ Status BlockCache::makeWritable(BlockTable &table, int64_t begin, int64_t end) {
 void BlockCache::giveUp(int32_t block) {
   if (--counts[block] == 0) {
     free.push_back(block);
+    if (budget) {
+      budget->used -= desc.block_bytes;
+    }
   }
 }
 
@@ -146,6 +164,9 @@ void BlockCache::release(BlockTable &table) {
 }
 
 void BlockCache::clear() {
+  if (budget) {
+    budget->used -= static_cast<uint64_t>(used()) * desc.block_bytes;
+  }
   std::fill(counts.begin(), counts.end(), 0);
   free.clear();
   for (int64_t i = numFresh; i-- > 0;) {

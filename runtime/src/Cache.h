@@ -13,13 +13,21 @@ namespace tfc::rt {
 /// The blocks of a sequence, in order of position.
 using BlockTable = std::vector<int32_t>;
 
+/// Bytes of blocks that caches may have in use together.
+struct CacheBudget {
+  uint64_t limit = 0; // 0: none
+  uint64_t used = 0;
+};
+
 class BlockCache {
 public:
   /// Reserves at most maxBytes of addresses (0: as much as the machine has
-  /// memory). An entry without a cache gets one that needs no block. Errors:
-  /// InvalidArgument (less than one block), Exhausted.
+  /// memory). An entry without a cache gets one that needs no block. `budget`,
+  /// when given, outlives the cache. Errors: InvalidArgument (less than one
+  /// block), Exhausted.
   static Result<BlockCache> create(const tfc_cache_desc_v0 &desc,
-                                   uint64_t maxBytes);
+                                   uint64_t maxBytes,
+                                   CacheBudget *budget = nullptr);
 
   /// Grows `table` until it holds `tokens` positions. On error (Exhausted) the
   /// table keeps what it got.
@@ -45,12 +53,15 @@ public:
   uint64_t committedBytes() const { return committed; }
 
 private:
-  /// Appends a block that no other table has.
+  /// Appends a block that no other table has, if the budget has room for it.
   Status take(BlockTable &table);
+  /// The same for any budget.
+  Status findBlock(BlockTable &table);
   /// One table less has the block.
   void giveUp(int32_t block);
 
   tfc_cache_desc_v0 desc{};
+  CacheBudget *budget = nullptr;
   Mapping range;
   uint64_t committed = 0;
   // Blocks [0, numFresh) have been used; those in `free` are free again.

@@ -19,16 +19,17 @@ Engine::Engine(const Model &model) {
 }
 
 Status Engine::open(uint64_t maxBytes) {
+  budget = {maxBytes, 0};
   // An encoder-decoder's limit is for what stays: not for the scratch blocks.
   Status status = encode ? encode->openCache(step ? 0 : maxBytes) : Status();
   if (status && step) {
-    status = step->openCache(maxBytes);
+    status = step->openCache(maxBytes, encode ? &budget : nullptr);
   }
   if (!status || !encode || !step) {
     return status;
   }
   Result<BlockCache> created =
-      BlockCache::create(step->entry().cross, maxBytes);
+      BlockCache::create(step->entry().cross, maxBytes, &budget);
   if (!created) {
     return std::move(created.error());
   }

@@ -29,7 +29,8 @@ public:
   Engine &operator=(const Engine &) = delete;
 
   /// Gives all entries their caches, before the first step; at most maxBytes
-  /// each (0: as BlockCache::create). Errors: those of BlockCache::create.
+  /// of what stays from step to step (0: as BlockCache::create for each).
+  /// Errors: those of BlockCache::create.
   Status open(uint64_t maxBytes);
 
   /// Frees all blocks, whose tables are void then.
@@ -46,6 +47,7 @@ public:
   BlockCache cross;
 
 private:
+  CacheBudget budget;             // of the decoder's and the cross blocks
   std::vector<uint8_t> noOutputs; // of the encoder
 };
 

@@ -9,8 +9,9 @@ Runner::Runner(const Model &model, const tfc_entry_v0 &entry)
       host(&model.host()), outputs(entry.n_outputs),
       inputPointers(entry.n_inputs), outputPointers(entry.n_outputs) {}
 
-Status Runner::openCache(uint64_t maxBytes) {
-  Result<BlockCache> created = BlockCache::create(entryTable.self, maxBytes);
+Status Runner::openCache(uint64_t maxBytes, CacheBudget *budget) {
+  Result<BlockCache> created =
+      BlockCache::create(entryTable.self, maxBytes, budget);
   if (!created) {
     return std::move(created.error());
   }

@@ -17,7 +17,7 @@ public:
 
   /// Gives the runner its cache; before the first step. Errors: those of
   /// BlockCache::create.
-  Status openCache(uint64_t maxBytes);
+  Status openCache(uint64_t maxBytes, CacheBudget *budget = nullptr);
 
   /// Lends the entry another host than the model's, for measuring; it must have
   /// no more workers and outlive the runner.

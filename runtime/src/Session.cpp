@@ -29,7 +29,6 @@ Result<std::unique_ptr<Session>> Session::create(const Model &model,
   if (!status) {
     return std::move(status.error());
   }
-  session->maxCacheBytes = maxCacheBytes;
   return session;
 }
 
@@ -68,10 +67,7 @@ Status Session::step() {
   if (sequences.empty()) {
     return {};
   }
-  Status status = checkBudget();
-  if (status) {
-    status = encodeSources();
-  }
+  Status status = encodeSources();
   if (status) {
     status = growCache();
   }
@@ -105,46 +101,6 @@ Status Session::step() {
   sequences.erase(std::remove_if(sequences.begin(), sequences.end(),
                                  [](const Sequence &s) { return s.id == 0; }),
                   sequences.end());
-  return {};
-}
-
-/// What a table lacks to hold `tokens` positions, in bytes.
-static uint64_t missingBytes(const tfc_cache_desc_v0 &cache,
-                             const BlockTable &table, int64_t tokens) {
-  if (cache.layers == 0) {
-    return 0;
-  }
-  uint64_t blocks = (static_cast<uint64_t>(tokens) + cache.block_tokens - 1) /
-                    cache.block_tokens;
-  return blocks > table.size() ? (blocks - table.size()) * cache.block_bytes
-                               : 0;
-}
-
-/// Whether the two caches of an encoder-decoder, each of which knows its own
-/// limit, stay within it together.
-Status Session::checkBudget() const {
-  if (!model.encoder() || maxCacheBytes == 0) {
-    return {};
-  }
-  uint64_t bytes =
-      static_cast<uint64_t>(cache().used()) * entry.self.block_bytes +
-      static_cast<uint64_t>(crossCache().used()) * entry.cross.block_bytes;
-  const Source *last = nullptr;
-  for (const Sequence &sequence : sequences) {
-    const Source *source = sequence.next.source.get();
-    bytes += missingBytes(entry.self, sequence.blocks,
-                          sequence.past + sequence.count(ids) +
-                              !sequence.next.spectator.empty());
-    if (source->count == 0 && source != last) {
-      bytes += missingBytes(entry.cross, source->blocks, source->numTokens());
-    }
-    last = source;
-  }
-  if (bytes > maxCacheBytes) {
-    return makeError(Code::Exhausted,
-                     "expected a free block of the cache, got ", "all of ",
-                     maxCacheBytes, " bytes in use");
-  }
   return {};
 }
 
@@ -233,11 +189,8 @@ void Session::advance(Sequence &sequence, int64_t token) {
   sequence.past += sequence.count(ids);
   next.spectator.clear();
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {
-    bool isPosition = entry.inputs[p].fill == TFC_FILL_POSITION;
-    int64_t value = p == ids     ? token
-                    : isPosition ? next.nextPosition
-                                 : next.carry[p];
-    next.values[p].assign(1, static_cast<int32_t>(value));
+    next.values[p].assign(1, p == ids ? static_cast<int32_t>(token)
+                                      : next.carried(entry.inputs[p], p));
   }
   ++next.nextPosition;
 }

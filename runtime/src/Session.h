@@ -23,6 +23,12 @@ struct Prompt {
   Choice choice; // of the next token
   /// Of an encoder-decoder, otherwise null; several prompts may share one.
   std::shared_ptr<Source> source;
+
+  /// What port `p` gets beside the next token, unless it is that of the ids.
+  int32_t carried(const tfc_port_v0 &port, uint32_t p) const {
+    return port.fill == TFC_FILL_POSITION ? static_cast<int32_t>(nextPosition)
+                                          : carry[p];
+  }
 };
 
 /// Row `row` of an encoder's padded batch, without its masked tokens.
@@ -94,7 +100,6 @@ private:
                             int64_t maxNewTokens) const;
   void release(Sequence &sequence);
   Status encodeSources();
-  Status checkBudget() const;
   Status growCache();
   void fillBatch();
   Status pickTokens();
@@ -104,8 +109,7 @@ private:
   const tfc_entry_v0 &entry;
   Engine engine;
   Runner &runner; // of the decoder
-  uint64_t maxCacheBytes = 0;
-  int64_t ids; // the port of token ids
+  int64_t ids;    // the port of token ids
   uint64_t lastId = 0;
   std::vector<Sequence> sequences;
   std::vector<Source *> sources; // to be encoded in a step
