@@ -16,7 +16,9 @@ def VerifyStagePass : Pass<"tfc-verify-stage", "::mlir::ModuleOp"> {
     note: expected it to be gone after 'canonicalize'
     ```
 
-    It changes nothing. From `buffer` on it refuses `memref.alloc` as well.
+    It changes nothing. From `buffer` on it refuses `memref.alloc` as well. Then
+    it runs the verifiers of all ops: `tfc compile` does so here, once a stage,
+    and not after each pass as `tfc-opt` does.
   }];
   let options = [Option<"stage", "stage", "std::string", "",
                         "name of the stage">];

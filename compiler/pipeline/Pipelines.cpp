@@ -26,6 +26,15 @@ static void clean(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
+/// The same for registers and their addresses, most of which are chains that
+/// nobody uses: from the users on it takes half the time.
+static void cleanRegisters(OpPassManager &pm) {
+  GreedyRewriteConfig config;
+  config.setUseTopDownTraversal(false);
+  pm.addPass(createCanonicalizerPass(config));
+  pm.addPass(createCSEPass());
+}
+
 static void verifyStage(OpPassManager &pm, StringRef stage) {
   VerifyStagePassOptions options;
   options.stage = stage.str();
@@ -140,7 +149,7 @@ void tfc::buildVectorToBuffer(OpPassManager &pm,
   LowerContractionsPassOptions contractions;
   contractions.lanes = strategy.lanes;
   pm.addNestedPass<func::FuncOp>(createLowerContractionsPass(contractions));
-  clean(pm);
+  cleanRegisters(pm);
   pm.addPass(createPlanWorkspacePass());
   verifyStage(pm, "buffer");
 }
@@ -170,7 +179,6 @@ void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
-  clean(pm);
   EmitAbiPassOptions abi;
   abi.program = options.target.name;
   abi.features = options.target.features;

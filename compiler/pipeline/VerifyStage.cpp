@@ -3,6 +3,7 @@
 #include "compiler/pipeline/Passes.h"
 #include "compiler/pipeline/Stages.h"
 
+#include "mlir/IR/Verifier.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tfc {
@@ -51,7 +52,7 @@ struct VerifyStagePass : tfc::impl::VerifyStagePassBase<VerifyStagePass> {
               << "expected it to be gone after '" << found->lastPass << "'";
           return WalkResult::interrupt();
         });
-    if (result.wasInterrupted()) {
+    if (result.wasInterrupted() || failed(verify(getOperation()))) {
       signalPassFailure();
     }
     markAllAnalysesPreserved();
