@@ -89,14 +89,17 @@ def VectorizePass : Pass<"tfc-vectorize", "::mlir::func::FuncOp"> {
     The accumulators of loops that `tfc-tile-and-fuse` marked as reductions
     leave the loop's memory for its iter_args, multiplications and additions
     become one fma in every case alike, and the loop's body is repeated `unroll`
-    times. What the registers of a machine hold is for `tfc-lower-contractions`
+    times, or as often as tiles of all its rows have `turn-rows` rows together,
+    if that is less. What the registers of a machine hold is for `tfc-lower-contractions`
     to say, after bufferization: until then a tile is one op.
 
     Ops of dynamic shape are left alone.
   }];
   let options = [
     Option<"unroll", "unroll", "int64_t", "4",
-           "repetitions of a reduction's body">];
+           "repetitions of a reduction's body, at most">,
+    Option<"turnRows", "turn-rows", "int64_t", "32",
+           "rows of the tiles of all repetitions, at most">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",

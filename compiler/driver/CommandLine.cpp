@@ -46,16 +46,19 @@ struct CommandLine {
   Text compileOutput{
       "o",          cl::desc("the library to write"), cl::value_desc("file"),
       cl::Required, cl::sub(compileCommand),          cl::cat(category)};
-  Text target{"target",
-              cl::desc("cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4; "
-                       "several, with commas between, are as many programs of "
-                       "the library, of which the runtime takes the best that "
-                       "the machine runs. Without it, both levels with --opt "
-                       "full, this machine's with none"),
-              cl::value_desc("names"),
-              cl::sub(compileCommand),
-              cl::sub(verifyCommand),
-              cl::cat(category)};
+  Text target{
+      "target",
+      cl::desc("cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4, or "
+               "LLVM's name of a CPU, as cpu:znver4, which is its level "
+               "with the tile sizes that are fast there; several, with "
+               "commas between, are as many programs of the library, "
+               "of which the runtime takes the best that the machine "
+               "runs. Without it, both levels with --opt full, that of "
+               "this machine fast here; this machine's with none"),
+      cl::value_desc("names"),
+      cl::sub(compileCommand),
+      cl::sub(verifyCommand),
+      cl::cat(category)};
   Text opt{"opt",
            cl::desc("full (default): packed, tiled, vectors; none: plain "
                     "loops"),

@@ -39,9 +39,14 @@ void tfc::prepareContext(MLIRContext &context) {
   context.loadAllAvailableDialects();
 }
 
-/// What is compiled when nobody says for what.
-static const char *const kFastTargets = "cpu:x86-64-v3,cpu:x86-64-v4";
-static const char *const kPlainTargets = "cpu";
+/// What is compiled, also when nobody says for what.
+static llvm::Expected<std::vector<TargetInfo>> findTargets(StringRef names,
+                                                           OptLevel opt) {
+  if (names.empty() && opt == OptLevel::Full) {
+    return TargetInfo::bothLevels();
+  }
+  return TargetInfo::parseList(names.empty() ? "cpu" : names);
+}
 
 namespace {
 
@@ -152,12 +157,8 @@ int Compiler::checkTargets(StringRef output) {
   PipelineOptions pipeline;
   pipeline.opt = level();
   pipeline.taps = options.taps;
-  StringRef names = options.target;
-  if (names.empty()) {
-    names = pipeline.opt == OptLevel::Full ? kFastTargets : kPlainTargets;
-  }
   llvm::Expected<std::vector<TargetInfo>> targets =
-      TargetInfo::parseList(names);
+      findTargets(options.target, pipeline.opt);
   if (!targets) {
     return fail(llvm::toString(targets.takeError()), kBadCommandLine);
   }

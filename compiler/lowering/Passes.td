@@ -59,7 +59,10 @@ def SelectStrategyPass : Pass<"tfc-select-strategy", "::mlir::ModuleOp"> {
     (compiler/tiling/Strategy.h); later passes read the attribute only.
   }];
   let options = [Option<"target", "target", "std::string", "\"x86-64-v4\"",
-                        "name of the program">];
+                        "name of the program">,
+                 Option<"microarchitecture", "microarchitecture",
+                        "std::string", "",
+                        "LLVM's name of the CPU that is to be fast">];
   let dependentDialects = ["::tfc::transformer::TransformerDialect"];
 }
 

@@ -73,7 +73,8 @@ struct SelectStrategyPass
   using Base::Base;
 
   void runOnOperation() override {
-    Strategy table = chooseStrategy(target.getValue());
+    Strategy table =
+        chooseStrategy(target.getValue(), microarchitecture.getValue());
     MLIRContext *context = &getContext();
     auto set = [&](Operation *op, ArrayRef<int64_t> parallel,
                    ArrayRef<int64_t> rows, ArrayRef<int64_t> reduction) {

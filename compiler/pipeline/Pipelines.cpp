@@ -21,6 +21,10 @@
 using namespace mlir;
 using namespace tfc;
 
+static Strategy strategyOf(const PipelineOptions &options) {
+  return chooseStrategy(options.target.name, options.target.microarchitecture);
+}
+
 static void clean(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -58,13 +62,13 @@ void tfc::buildFusedToLinalg(OpPassManager &pm,
                              const PipelineOptions &options) {
   LowerToLinalgPassOptions lower;
   if (options.opt == OptLevel::Full) {
-    Strategy strategy = chooseStrategy(options.target.name);
-    lower.panel = strategy.panel;
+    lower.panel = strategyOf(options).panel;
   }
   pm.addPass(createLowerToLinalgPass(lower));
   if (options.opt == OptLevel::Full) {
     SelectStrategyPassOptions select;
     select.target = options.target.name;
+    select.microarchitecture = options.target.microarchitecture;
     pm.addPass(createSelectStrategyPass(select));
   }
   pm.addPass(createPackWeightsPass());
@@ -119,9 +123,10 @@ void tfc::buildLinalgToTiled(OpPassManager &pm, const PipelineOptions &) {
 
 void tfc::buildTiledToVector(OpPassManager &pm,
                              const PipelineOptions &options) {
-  Strategy strategy = chooseStrategy(options.target.name);
+  Strategy strategy = strategyOf(options);
   VectorizePassOptions vectorize;
   vectorize.unroll = strategy.unroll;
+  vectorize.turnRows = strategy.turnRows;
   pm.addNestedPass<func::FuncOp>(createVectorizePass(vectorize));
   expandMath(pm);
   clean(pm);
@@ -136,7 +141,7 @@ void tfc::buildVectorToBuffer(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
   EmitCpuKernelsPassOptions kernels;
   kernels.kernels = "vector";
-  Strategy strategy = chooseStrategy(options.target.name);
+  Strategy strategy = strategyOf(options);
   kernels.lanes = strategy.lanes;
   pm.addPass(createEmitCpuKernelsPass(kernels));
   expandMath(pm);
@@ -158,8 +163,7 @@ std::string tfc::layoutTag(const PipelineOptions &options) {
   if (options.opt == OptLevel::None) {
     return "f32-rows";
   }
-  return "f32-panels-" +
-         std::to_string(chooseStrategy(options.target.name).panel);
+  return "f32-panels-" + std::to_string(strategyOf(options).panel);
 }
 
 void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {

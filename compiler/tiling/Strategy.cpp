@@ -4,18 +4,61 @@
 
 using namespace tfc;
 
-// prefetchRows: an Intel Xeon (family 6, model 207) decodes 4 sequences of
-// GPT-2 124M in 30 ms with 2 and in 42 ms with 7; one row is at the read
-// bandwidth without, and full tiles do not mind.
-Strategy tfc::chooseStrategy(llvm::StringRef program) {
-  if (program == "x86-64-v4") {
-    // 8 x 48: 24 accumulators, 3 vectors of weights and a broadcast in 32
-    // registers; each of the 3 loads serves 8 multiplications. 12 x 32 and
-    // 14 x 32 would load less, but LLVM spills them (12 to 68 accesses of the
-    // stack in four steps).
-    return {16, 48, 8, 64, 4, 8, 64, 2, 768 << 10};
+/// 8 x 48: 24 accumulators, 3 vectors of weights and a broadcast in 32
+/// registers; each of the 3 loads serves 8 multiplications. 12 x 32 and 14 x 32
+/// would load less, but LLVM spills them (12 to 68 accesses of the stack in
+/// four steps).
+///
+/// Measured on an Intel Xeon (family 6, model 207): it decodes 4 sequences of
+/// GPT-2 124M in 30 ms where tiles of 2 rows ask for weights ahead of time, in
+/// 42 ms where only those of 7 do; one row is at the read bandwidth without.
+static Strategy level4() {
+  Strategy s;
+  s.lanes = 16;
+  s.panel = 48;
+  s.rows = 8;
+  s.rowBlock = 64;
+  s.unroll = 4;
+  s.turnRows = 32;
+  s.mapRows = 8;
+  s.prefetch = 64;
+  s.prefetchRows = 2;
+  s.nextBytes = 768 << 10;
+  return s;
+}
+
+/// AMD with AVX-512. Its own prefetching sees the stream of a panel: asking
+/// costs 8 to 20 % with 4 rows (EPYC family 26, decoding 4 sequences of GPT-2
+/// 124M), 4 to 8 % with 6. A turn of one step is 9 to 17 % faster for two tiles
+/// of 8 rows and no slower for more; a tile of 1 row wants four, which are 10 %
+/// faster. See docs/rationale/0013.
+static Strategy zen4() {
+  Strategy s = level4();
+  s.turnRows = 8;
+  s.prefetchRows = 7;
+  return s;
+}
+
+/// 6 x 16 in 16 registers of 8 floats: 12 accumulators, 2 vectors, 1 broadcast.
+static Strategy level3() {
+  Strategy s;
+  s.lanes = 8;
+  s.panel = 16;
+  s.rows = 6;
+  s.rowBlock = 60;
+  s.unroll = 4;
+  s.turnRows = 24;
+  s.mapRows = 8;
+  s.prefetch = 192;
+  s.prefetchRows = 2;
+  s.nextBytes = 256 << 10;
+  return s;
+}
+
+Strategy tfc::chooseStrategy(llvm::StringRef program,
+                             llvm::StringRef microarchitecture) {
+  if (program != "x86-64-v4") {
+    return level3();
   }
-  // 6 x 16 in 16 registers of 8 floats: 12 accumulators, 2 vectors, 1
-  // broadcast.
-  return {8, 16, 6, 60, 4, 8, 192, 2, 256 << 10};
+  return microarchitecture.starts_with("znver") ? zen4() : level4();
 }

@@ -15,15 +15,20 @@ struct Strategy {
   int64_t panel;    // columns of a product's tile: rows of a weight panel
   int64_t rows;     // rows of a product's tile
   int64_t rowBlock; // rows of a parallel item of a product
-  int64_t unroll;   // steps of the reduction in one turn of its loop
-  int64_t mapRows;  // rows of a parallel item of everything else
+  int64_t unroll;   // steps of a reduction in a turn of its loop, at most
+  int64_t
+      turnRows;    // rows of all tiles in a turn of more than one step, at most
+  int64_t mapRows; // rows of a parallel item of everything else
   int64_t prefetch; // steps of the reduction from asking for weights to using
   int64_t prefetchRows; // the fewest rows of a tile that asks
   int64_t nextBytes;    // the largest panel that is asked for a panel ahead
 };
 
-/// The row of the table for a program, "x86-64-v3" or "x86-64-v4".
-Strategy chooseStrategy(llvm::StringRef program);
+/// The row of the table for a program, "x86-64-v3" or "x86-64-v4", and a
+/// microarchitecture, LLVM's name of a CPU. One that is not in the table, or
+/// none (""), gets what serves the machines of that level.
+Strategy chooseStrategy(llvm::StringRef program,
+                        llvm::StringRef microarchitecture);
 
 } // namespace tfc
 

@@ -1,0 +1,80 @@
+// What --target means: levels, CPUs by LLVM's name, lists.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/target/TargetInfo.h"
+
+#include "tfc/abi.h"
+#include <gtest/gtest.h>
+
+using namespace tfc;
+
+namespace {
+
+TargetInfo parse(llvm::StringRef text) {
+  llvm::Expected<TargetInfo> target = TargetInfo::parse(text);
+  if (!target) {
+    ADD_FAILURE() << llvm::toString(target.takeError());
+    return {};
+  }
+  return *target;
+}
+
+std::string parseError(llvm::StringRef text) {
+  llvm::Expected<std::vector<TargetInfo>> targets = TargetInfo::parseList(text);
+  return targets ? "none" : llvm::toString(targets.takeError());
+}
+
+TEST(TargetInfo, aLevelHasNoMicroarchitecture) {
+  TargetInfo target = parse("cpu:x86-64-v3");
+  EXPECT_EQ(target.name, "x86-64-v3");
+  EXPECT_EQ(target.microarchitecture, "");
+  EXPECT_EQ(target.features & TFC_FEATURE_X86_64_V4, 0u);
+}
+
+TEST(TargetInfo, aCpuIsItsLevelAndMicroarchitecture) {
+  TargetInfo zen = parse("cpu:znver4");
+  EXPECT_EQ(zen.name, "x86-64-v4");
+  EXPECT_EQ(zen.microarchitecture, "znver4");
+  EXPECT_EQ(zen.features, parse("cpu:x86-64-v4").features);
+  EXPECT_EQ(zen.tuning, parse("cpu:x86-64-v4").tuning);
+  // AVX2 without AVX-512.
+  EXPECT_EQ(parse("cpu:znver3").name, "x86-64-v3");
+  EXPECT_EQ(parse("cpu:haswell").microarchitecture, "haswell");
+  EXPECT_EQ(parse("cpu:emeraldrapids").name, "x86-64-v4");
+}
+
+TEST(TargetInfo, refusesWhatCannotRunIt) {
+  std::string expected =
+      "expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4 or LLVM's name of a "
+      "CPU with AVX2, FMA and F16C, as cpu:znver4, got ";
+  // No AVX2; 32 bits; nobody's name.
+  EXPECT_EQ(parseError("cpu:sandybridge"), expected + "cpu:sandybridge");
+  EXPECT_EQ(parseError("cpu:i686"), expected + "cpu:i686");
+  EXPECT_EQ(parseError("cpu:zen4"), expected + "cpu:zen4");
+  EXPECT_EQ(parseError("cpu:"), expected + "cpu:");
+}
+
+TEST(TargetInfo, aListHasEachLevelOnceTheLeastDemandingFirst) {
+  llvm::Expected<std::vector<TargetInfo>> targets =
+      TargetInfo::parseList("cpu:znver5,cpu:x86-64-v3,cpu:znver5");
+  ASSERT_TRUE(static_cast<bool>(targets));
+  ASSERT_EQ(targets->size(), 2u);
+  EXPECT_EQ((*targets)[0].name, "x86-64-v3");
+  EXPECT_EQ((*targets)[1].microarchitecture, "znver5");
+  EXPECT_EQ(parseError("cpu:znver5,cpu:x86-64-v4"),
+            "expected --target to name one machine of the level x86-64-v4 (of "
+            "two programs for the same instructions the runtime would not know "
+            "which to take), got cpu:znver5,cpu:x86-64-v4");
+}
+
+TEST(TargetInfo, bothLevelsAreFastHereAndRunAnywhere) {
+  std::vector<TargetInfo> targets = TargetInfo::bothLevels();
+  ASSERT_EQ(targets.size(), 2u);
+  TargetInfo here = parse("cpu");
+  for (size_t i : {0, 1}) {
+    EXPECT_EQ(targets[i].name, i == 0 ? "x86-64-v3" : "x86-64-v4");
+    EXPECT_EQ(targets[i].microarchitecture,
+              targets[i].name == here.name ? here.microarchitecture : "");
+  }
+}
+
+} // namespace

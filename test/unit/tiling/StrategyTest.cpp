@@ -1,0 +1,38 @@
+// The strategy table: who gets which row, and what every row must satisfy.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/tiling/Strategy.h"
+
+#include <gtest/gtest.h>
+
+using namespace tfc;
+
+namespace {
+
+TEST(Strategy, aMicroarchitectureOfItsOwnOrThatOfTheLevel) {
+  Strategy level = chooseStrategy("x86-64-v4", "");
+  Strategy zen = chooseStrategy("x86-64-v4", "znver4");
+  EXPECT_EQ(zen.prefetchRows, 7);
+  EXPECT_EQ(level.prefetchRows, 2);
+  EXPECT_EQ(chooseStrategy("x86-64-v4", "znver5").turnRows, zen.turnRows);
+  EXPECT_EQ(chooseStrategy("x86-64-v4", "emeraldrapids").turnRows,
+            level.turnRows);
+  EXPECT_EQ(chooseStrategy("x86-64-v3", "znver3").panel,
+            chooseStrategy("x86-64-v3", "").panel);
+}
+
+TEST(Strategy, tilesFitTheRegistersAndItemsAreWholeTiles) {
+  for (auto [program, microarchitecture] :
+       {std::pair{"x86-64-v3", ""}, std::pair{"x86-64-v4", ""},
+        std::pair{"x86-64-v4", "znver5"}}) {
+    Strategy s = chooseStrategy(program, microarchitecture);
+    int64_t vectors = s.panel / s.lanes, registers = s.lanes == 16 ? 32 : 16;
+    EXPECT_EQ(s.panel % s.lanes, 0) << program;
+    // Sums, weights, a broadcast.
+    EXPECT_LE(s.rows * vectors + vectors + 1, registers) << program;
+    EXPECT_EQ(s.rowBlock % s.rows, 0) << program;
+    // The packed weights of a model serve all machines of a level.
+    EXPECT_EQ(s.panel, chooseStrategy(program, "").panel) << microarchitecture;
+  }
+}
+
+} // namespace
