@@ -40,6 +40,7 @@ void tfc::buildModelToFused(OpPassManager &pm, const PipelineOptions &options) {
   }
   if (options.opt == OptLevel::Full) {
     pm.addPass(createFuseEpiloguesPass());
+    pm.addPass(createFuseProjectionsPass());
   }
   clean(pm);
   verifyStage(pm, "fused");
@@ -149,8 +150,9 @@ std::string tfc::layoutTag(const PipelineOptions &options) {
   if (options.opt == OptLevel::None) {
     return "f32-rows";
   }
+  // Parts: some parameters are packed as rows of one (tfc-fuse-projections).
   return "f32-panels-" +
-         std::to_string(chooseStrategy(options.target.name).panel);
+         std::to_string(chooseStrategy(options.target.name).panel) + "-parts";
 }
 
 void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {
