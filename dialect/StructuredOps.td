@@ -13,7 +13,8 @@ class Transformer_StructuredOp<string mnemonic, list<Trait> traits = []>
     : Transformer_Op<mnemonic, !listconcat(
         [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>], traits)>;
 
-def Transformer_CacheWriteOp : Transformer_StructuredOp<"cache_write"> {
+def Transformer_CacheWriteOp
+    : Transformer_StructuredOp<"cache_write", [Transformer_ReadsColumns]> {
   let summary = "appends keys and values to the cache";
   let description = [{
     Writes row i of sequence s of `key` and `value` to position `past + i` of
@@ -37,7 +38,7 @@ def Transformer_CacheWriteOp : Transformer_StructuredOp<"cache_write"> {
 
 def Transformer_PagedAttentionOp
     : Transformer_StructuredOp<"paged_attention", [
-        DestinationStyleOpInterface]> {
+        DestinationStyleOpInterface, Transformer_ReadsColumns]> {
   let summary = "attention over the positions in the cache";
   let description = [{
     The sum of `transformer.attention`, over what `cache[layer]` holds, written

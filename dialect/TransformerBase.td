@@ -35,6 +35,12 @@ def Transformer_RowWise : NativeOpTrait<"RowWise"> {
   let cppNamespace = "::tfc::transformer";
 }
 
+// Reads rows also where they lie apart, as some columns of wider rows: a slice of
+// columns need not be copied for it.
+def Transformer_ReadsColumns : NativeOpTrait<"ReadsColumns"> {
+  let cppNamespace = "::tfc::transformer";
+}
+
 class Transformer_RankedTensor<int rank, Pred extra, string summary>
     : Type<And<[CPred<"::llvm::isa<::mlir::RankedTensorType>($_self)">,
                 CPred<"::llvm::cast<::mlir::RankedTensorType>($_self)"

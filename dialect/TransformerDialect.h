@@ -22,6 +22,11 @@ namespace tfc::transformer {
 template <typename ConcreteType>
 class RowWise : public mlir::OpTrait::TraitBase<ConcreteType, RowWise> {};
 
+/// Reads rows also where they lie apart, as some columns of wider rows.
+template <typename ConcreteType>
+class ReadsColumns
+    : public mlir::OpTrait::TraitBase<ConcreteType, ReadsColumns> {};
+
 } // namespace tfc::transformer
 
 #include "dialect/TransformerDialect.h.inc"
@@ -95,6 +100,13 @@ struct CacheResource : mlir::SideEffects::Resource::Base<CacheResource> {
 struct HostResource : mlir::SideEffects::Resource::Base<HostResource> {
   llvm::StringRef getName() final { return "transformer.host"; }
 };
+
+/// The parameters of `module` that are stored: the rows of the weight table, in
+/// its order.
+llvm::SmallVector<ParameterOp> listStored(mlir::Operation *module);
+
+/// The parts of `whole`, in the order of its rows; none if it has a source.
+llvm::SmallVector<ParameterOp> listParts(ParameterOp whole);
 
 } // namespace tfc::transformer
 

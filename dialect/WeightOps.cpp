@@ -7,6 +7,75 @@
 using namespace mlir;
 using namespace tfc::transformer;
 
+/// Rows inside what is stored, and a tie to a parameter that is none itself.
+static LogicalResult verifySource(ParameterOp op, SourceAttr source) {
+  // parameter_c2
+  int64_t rows = op.getTensorType().getDimSize(0);
+  if (source.getFirstRow() < 0 ||
+      source.getFirstRow() > source.getStoredRows() - rows) {
+    return op.emitOpError()
+           << "expected rows inside [0, " << source.getStoredRows()
+           << ") (stored_rows), got [" << source.getFirstRow() << ", "
+           << source.getFirstRow() + rows << ')';
+  }
+  // parameter_c3
+  if (StringAttr tied = source.getTiedTo()) {
+    auto other = SymbolTable::lookupNearestSymbolFrom<ParameterOp>(op, tied);
+    if (!other || other.getType() != op.getType() || other.isTied()) {
+      return op.emitOpError()
+             << "expected tied_to to name a parameter of type " << op.getType()
+             << " with a value of its own, got \"" << tied.getValue() << '"';
+    }
+  }
+  return success();
+}
+
+/// Whether `part` is among the parts of a parameter once.
+static LogicalResult verifyOnce(ParameterOp op, FlatSymbolRefAttr part) {
+  // parameter_c9
+  int64_t times = 0;
+  for (auto whole : op->getBlock()->getOps<ParameterOp>()) {
+    if (ArrayAttr parts = whole.getPartsAttr()) {
+      times += llvm::count(parts, part);
+    }
+  }
+  if (times != 1) {
+    return op.emitOpError() << "expected " << part << " to be a part once, got "
+                            << times << " times";
+  }
+  return success();
+}
+
+static LogicalResult verifyParts(ParameterOp op) {
+  RankedTensorType type = op.getTensorType();
+  int64_t rows = 0;
+  for (auto name : op.getPartsAttr().getAsRange<FlatSymbolRefAttr>()) {
+    auto part = SymbolTable::lookupNearestSymbolFrom<ParameterOp>(op, name);
+    // parameter_c6
+    if (!part || !part.getSource() || part.isTied()) {
+      return op.emitOpError() << "expected parts to name parameters with a "
+                                 "source and a value of their own, got "
+                              << name;
+    }
+    // parameter_c7
+    auto partType = dyn_cast<RankedTensorType>(part.getType());
+    if (!partType || part.getLayers() != op.getLayers() ||
+        partType.getShape().drop_front() != type.getShape().drop_front()) {
+      return op.emitOpError()
+             << "expected part " << name
+             << " to have its columns and layers, got " << part.getType()
+             << " layers " << part.getLayers().value_or(0);
+    }
+    if (failed(verifyOnce(op, name))) {
+      return failure();
+    }
+    rows += partType.getDimSize(0);
+  }
+  // parameter_c8
+  return expectSize(op, "parts with rows", rows, type.getDimSize(0),
+                    "the rows of the parameter");
+}
+
 LogicalResult ParameterOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getType());
   if (!type || !type.hasStaticShape() || !type.getElementType().isF32() ||
@@ -18,33 +87,29 @@ LogicalResult ParameterOp::verify() {
   if (getLayers() && *getLayers() < 1) {
     return emitOpError() << "expected at least 1 layer, got " << *getLayers();
   }
-  // parameter_c2
-  SourceAttr source = getSource();
-  int64_t rows = type.getDimSize(0);
-  if (source.getFirstRow() < 0 ||
-      source.getFirstRow() > source.getStoredRows() - rows) {
-    return emitOpError() << "expected rows inside [0, "
-                         << source.getStoredRows() << ") (stored_rows), got ["
-                         << source.getFirstRow() << ", "
-                         << source.getFirstRow() + rows << ')';
-  }
-  // parameter_c3
-  if (StringAttr tied = source.getTiedTo()) {
-    auto other = SymbolTable::lookupNearestSymbolFrom<ParameterOp>(*this, tied);
-    if (!other || other.getType() != getType() ||
-        other.getSource().getTiedTo()) {
-      return emitOpError() << "expected tied_to to name a parameter of type "
-                           << getType() << " with a value of its own, got \""
-                           << tied.getValue() << '"';
-    }
-  }
   // parameter_c4
   if (getPanel() && (*getPanel() < 1 || type.getRank() != 2)) {
     return emitOpError() << "expected a panel of at least 1 row of a matrix, "
                             "got "
                          << *getPanel() << " of " << type;
   }
-  return success();
+  // parameter_c5
+  if (getSource().has_value() == getParts().has_value()) {
+    return emitOpError() << "expected a source or parts, got "
+                         << (getSource() ? "both" : "neither");
+  }
+  return getParts() ? verifyParts(*this) : verifySource(*this, *getSource());
+}
+
+SmallVector<ParameterOp> tfc::transformer::listParts(ParameterOp whole) {
+  SmallVector<ParameterOp> parts;
+  if (ArrayAttr names = whole.getPartsAttr()) {
+    for (auto name : names.getAsRange<FlatSymbolRefAttr>()) {
+      parts.push_back(
+          SymbolTable::lookupNearestSymbolFrom<ParameterOp>(whole, name));
+    }
+  }
+  return parts;
 }
 
 RankedTensorType ParameterOp::getPackedType() {
@@ -59,11 +124,21 @@ RankedTensorType ParameterOp::getPackedType() {
       type.getElementType());
 }
 
+SmallVector<ParameterOp> tfc::transformer::listStored(Operation *module) {
+  SmallVector<ParameterOp> stored;
+  for (auto op : module->getRegion(0).getOps<ParameterOp>()) {
+    if (op.getSource()) {
+      stored.push_back(op);
+    }
+  }
+  return stored;
+}
+
 LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &tables) {
   auto parameter =
       tables.lookupNearestSymbolFrom<ParameterOp>(*this, getNameAttr());
   // weight_c1
-  if (!parameter || parameter.getSource().getTiedTo()) {
+  if (!parameter || parameter.isTied()) {
     return emitOpError() << "expected the name of a transformer.parameter "
                             "with a value of its own, got "
                          << getNameAttr();

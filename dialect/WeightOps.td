@@ -17,10 +17,18 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     last one; a product reads such a panel in one go. `offset` and `stride`
     (bytes) are written by `tfc-pack-weights`.
 
+    A parameter with `parts` instead of a source is not stored as such: its rows
+    are those of its parts, one after the other. It is no row of the weight
+    table, and its parts have no place of their own in the packed weights.
+
     ```mlir
     transformer.parameter @encoder.layers.attn.q.weight : tensor<104x104xf32>
       layers 2 from <["{p}encoder.layer.{i}.attention.self.query.weight"],
                      stored_rows = 104>
+    transformer.parameter @encoder.layers.attn.q_k_v.weight
+      : tensor<312x104xf32> layers 2
+      parts [@encoder.layers.attn.q.weight, @encoder.layers.attn.k.weight,
+             @encoder.layers.attn.v.weight]
     ```
 
     Constraints:
@@ -28,16 +36,23 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     * C2. rows `[first_row, first_row + rows)` lie inside `stored_rows`.
     * C3. `tied_to` names a parameter of the same type that is not tied itself.
     * C4. `panel` is at least 1, and of a matrix.
+    * C5. there is a source, or there are parts, not both.
+    * C6. a part names a parameter that has a source and is not tied to another.
+    * C7. a part has the parameter's columns and layers.
+    * C8. the rows of the parts are as many as the parameter's.
+    * C9. no parameter is a part twice.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type,
                        OptionalAttr<I64Attr>:$layers,
-                       Transformer_SourceAttr:$source,
+                       OptionalAttr<Transformer_SourceAttr>:$source,
+                       OptionalAttr<FlatSymbolRefArrayAttr>:$parts,
                        OptionalAttr<I64Attr>:$panel,
                        OptionalAttr<I64Attr>:$offset,
                        OptionalAttr<I64Attr>:$stride);
   let assemblyFormat = [{
-    $sym_name `:` $type (`layers` $layers^)? `from` `` $source
-    (`panel` $panel^)? (`at` $offset^)? (`stride` $stride^)? attr-dict
+    $sym_name `:` $type (`layers` $layers^)? (`from` `` $source^)?
+    (`parts` $parts^)? (`panel` $panel^)? (`at` $offset^)? (`stride` $stride^)?
+    attr-dict
   }];
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() {
@@ -45,6 +60,10 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     }
     /// The tensor in the packed weights: in panels, or as declared.
     ::mlir::RankedTensorType getPackedType();
+    /// Whether it is only another name of a parameter.
+    bool isTied() {
+      return getSource() && getSource()->getTiedTo();
+    }
   }];
   let hasVerifier = 1;
 }

@@ -100,8 +100,7 @@ struct LowerParallelPass : tfc::impl::LowerParallelPassBase<LowerParallelPass> {
     for (scf::ParallelOp loop : inner) {
       makeSequential(loop);
     }
-    // Loops that one body serves, for one: the products of queries, keys and
-    // values.
+    // Loops that one body serves, for one: the norms of a layer.
     SmallVector<SmallVector<scf::ParallelOp>> groups;
     for (scf::ParallelOp loop : outer) {
       auto entry = loop->getParentOfType<func::FuncOp>();

@@ -227,8 +227,8 @@ def LowerParallelPass : Pass<"tfc-lower-parallel", "::mlir::ModuleOp"> {
     the ops in the loop's location: `step_body_3.decoder.layers.attn.o`.
 
     Loops of an entry that do the same to what they take from outside, as the
-    products of queries, keys and values do, share a body, which has the names
-    of all: `step_body_2.decoder.layers.attn.q+decoder.layers.attn.k`.
+    norms of a layer do, share a body, which has the names of all:
+    `step_body_4.decoder.layers.attn.pre_norm+decoder.layers.ffn.pre_norm`.
 
     Runs after `tfc-bind-step`, on entries that are functions of the step.
   }];

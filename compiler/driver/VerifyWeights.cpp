@@ -18,7 +18,7 @@ static std::vector<std::string> stringsOf(DictionaryAttr model,
 }
 
 static rt::WeightSource sourceOf(transformer::ParameterOp parameter) {
-  transformer::SourceAttr source = parameter.getSource();
+  transformer::SourceAttr source = *parameter.getSource();
   ArrayRef<int64_t> shape = parameter.getTensorType().getShape();
   rt::WeightSource weight;
   weight.name = parameter.getSymName().str();
@@ -52,12 +52,12 @@ rt::Result<VerifyWeights> VerifyWeights::open(ModuleOp module,
   for (size_t i = 0; i + 1 < aliases.size(); i += 2) {
     table.aliases.emplace_back(aliases[i], aliases[i + 1]);
   }
-  for (auto parameter : module.getOps<transformer::ParameterOp>()) {
+  for (transformer::ParameterOp parameter : transformer::listStored(module)) {
     weights.indices[parameter.getSymName()] = table.weights.size();
     table.weights.push_back(sourceOf(parameter));
   }
-  for (auto parameter : module.getOps<transformer::ParameterOp>()) {
-    if (StringAttr tied = parameter.getSource().getTiedTo()) {
+  for (transformer::ParameterOp parameter : transformer::listStored(module)) {
+    if (StringAttr tied = parameter.getSource()->getTiedTo()) {
       table.weights[weights.indices.lookup(parameter.getSymName())].tiedTo =
           static_cast<int64_t>(weights.indices.lookup(tied.getValue()));
     }

@@ -85,13 +85,14 @@ Field AbiWriter::strings(ArrayAttr values) {
 /// tfc_weight_v0[]
 Field AbiWriter::weights() {
   llvm::StringMap<uint32_t> numbers;
-  for (auto [index, op] :
-       llvm::enumerate(module.getOps<transformer::ParameterOp>())) {
+  SmallVector<transformer::ParameterOp> stored =
+      transformer::listStored(module);
+  for (auto [index, op] : llvm::enumerate(stored)) {
     numbers[op.getSymName()] = index;
   }
   std::vector<Field> items;
-  for (auto op : module.getOps<transformer::ParameterOp>()) {
-    transformer::SourceAttr source = op.getSource();
+  for (transformer::ParameterOp op : stored) {
+    transformer::SourceAttr source = *op.getSource();
     RankedTensorType type = op.getTensorType();
     std::vector<Field> patterns;
     for (StringAttr pattern : source.getPatterns()) {
@@ -202,8 +203,8 @@ void AbiWriter::describe(DictionaryAttr model, ArrayRef<Program> all,
   }
   auto prefixes = model.getAs<ArrayAttr>("prefixes");
   auto aliases = model.getAs<ArrayAttr>("aliases");
-  auto numWeights = static_cast<uint32_t>(
-      llvm::range_size(module.getOps<transformer::ParameterOp>()));
+  auto numWeights =
+      static_cast<uint32_t>(transformer::listStored(module).size());
   Field header = Field::record({Field::u32(TFC_ABI_VERSION), Field::u32(0),
                                 tables.string(text(model, "name")),
                                 tables.string("tfc " TFC_VERSION)});

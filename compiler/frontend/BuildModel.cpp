@@ -71,7 +71,8 @@ void ModelBuilder::addParameters() {
         builder, path.loc(parameter.name), parameter.name,
         RankedTensorType::get(shape, builder.getF32Type()),
         perLayer ? builder.getI64IntegerAttr(parameter.layers) : IntegerAttr(),
-        source, /*panel=*/IntegerAttr(), /*offset=*/IntegerAttr(),
+        source, /*parts=*/ArrayAttr(), /*panel=*/IntegerAttr(),
+        /*offset=*/IntegerAttr(),
         /*stride=*/IntegerAttr());
   }
 }

@@ -46,4 +46,40 @@ def FuseEpiloguesPass : Pass<"tfc-fuse-epilogues"> {
   let dependentDialects = ["::tfc::transformer::TransformerDialect"];
 }
 
+def FuseProjectionsPass
+    : Pass<"tfc-fuse-projections", "::mlir::ModuleOp"> {
+  let summary = "linears of one input become one linear";
+  let description = [{
+    Linears that read the same rows, such as those of queries, keys and values,
+    become one, whose weight has the rows of all: the rows are read once, and
+    the work is in fewer and larger loops.
+
+    ```mlir
+    %qw = transformer.weight @attn.q.weight[%i] : tensor<104x104xf32>
+    %q = transformer.linear %x, %qw : ...
+    %kw = transformer.weight @attn.k.weight[%i] : tensor<52x104xf32>
+    %k = transformer.linear %x, %kw : ...
+    // becomes, with
+    transformer.parameter @attn.q_k.weight : tensor<156x104xf32> layers 2
+      parts [@attn.q.weight, @attn.k.weight]
+    %w = transformer.weight @attn.q_k.weight[%i] : tensor<156x104xf32>
+    %y = transformer.linear %x, %w : ...
+    %q = transformer.slice_columns %y[0, 104] : tensor<?x156xf32>
+    %k = transformer.slice_columns %y[104, 52] : tensor<?x156xf32>
+    ```
+
+    It takes linears of one block, in its order, that all have a bias or all
+    have none, that have neither activation nor residual, and whose weights are
+    of the same layer and read nowhere else. What reads the results must take
+    rows with gaps between them, as attention, the cache and rotary do: for
+    others each part would have to be copied. A tap does not.
+
+    Afterwards the parts have no reader. Rounding does not change: each column
+    is the sum that it was.
+  }];
+  let dependentDialects = ["::tfc::transformer::TransformerDialect"];
+  let statistics = [
+    Statistic<"numFused", "num-fused", "linears that became part of another">];
+}
+
 #endif // TFC_COMPILER_FUSION_PASSES

@@ -22,15 +22,17 @@ using namespace tfc;
 constexpr int64_t kAlignment = 64;
 
 /// Where a parameter's elements come from and go to; what `pack` switches on.
-/// Row r of the result, element c, is element
-///   (r / Panel) * PanelStride + c * Panel + r % Panel
-/// of the packed parameter; rows one after the other are panels of one row.
+/// With R = FirstTarget + r, row r of the result, element c, is element
+///   (R / Panel) * PanelStride + c * Panel + R % Panel
+/// of what is packed at Offset: the parameter, or the one that it is a part of.
+/// Rows one after the other are panels of one row.
 enum Field {
   FirstElement,
   RowStride,
   ColumnStride,
   Rows,
   Columns,
+  FirstTarget,
   Panel,
   Offset,
   LayerStride,
@@ -38,9 +40,20 @@ enum Field {
 };
 using Geometry = std::array<int64_t, NumFields>;
 
-static Geometry geometryOf(transformer::ParameterOp op) {
+namespace {
+
+/// Where a parameter is packed: in `whole`, itself or what it is a part of,
+/// from row `first` on.
+struct Target {
+  transformer::ParameterOp whole;
+  int64_t first;
+};
+
+} // namespace
+
+static Geometry geometryOf(transformer::ParameterOp op, Target target) {
   RankedTensorType type = op.getTensorType();
-  transformer::SourceAttr source = op.getSource();
+  transformer::SourceAttr source = *op.getSource();
   int64_t rows = type.getDimSize(0);
   int64_t columns = type.getRank() == 2 ? type.getDimSize(1) : 1;
   Geometry g;
@@ -49,9 +62,10 @@ static Geometry geometryOf(transformer::ParameterOp op) {
   g[FirstElement] = source.getFirstRow() * g[RowStride];
   g[Rows] = rows;
   g[Columns] = columns;
-  g[Panel] = op.getPanel().value_or(1);
-  g[Offset] = *op.getOffset();
-  g[LayerStride] = op.getStride().value_or(0);
+  g[FirstTarget] = target.first;
+  g[Panel] = target.whole.getPanel().value_or(1);
+  g[Offset] = *target.whole.getOffset();
+  g[LayerStride] = target.whole.getStride().value_or(0);
   return g;
 }
 
@@ -101,8 +115,9 @@ static void buildCopy(ImplicitLocOpBuilder &b, Type type, Value source,
   auto rows = scf::ForOp::create(b, zero, fields[Rows], one);
   b.setInsertionPointToStart(rows.getBody());
   Value row = rows.getInductionVar();
-  Value number = arith::DivUIOp::create(b, row, fields[Panel]);
-  Value inPanel = arith::RemUIOp::create(b, row, fields[Panel]);
+  Value targetRow = arith::AddIOp::create(b, fields[FirstTarget], row);
+  Value number = arith::DivUIOp::create(b, targetRow, fields[Panel]);
+  Value inPanel = arith::RemUIOp::create(b, targetRow, fields[Panel]);
   Value panelStride = multiply(fields[Panel], fields[Columns]);
   Value toRow =
       arith::AddIOp::create(b, multiply(number, panelStride), inPanel);
@@ -139,7 +154,8 @@ static void buildPack(ModuleOp module, ArrayRef<Geometry> geometries) {
       arith::MulIOp::create(b, body->getArgument(1), fields[LayerStride]);
   Value start = arith::AddIOp::create(b, fields[Offset], layer);
   // The last panel's rows beyond the last row included.
-  Value panels = arith::CeilDivUIOp::create(b, fields[Rows], fields[Panel]);
+  Value rows = arith::AddIOp::create(b, fields[FirstTarget], fields[Rows]);
+  Value panels = arith::CeilDivUIOp::create(b, rows, fields[Panel]);
   Value panelSize = arith::MulIOp::create(b, fields[Panel], fields[Columns]);
   Value count = arith::MulIOp::create(b, panels, panelSize);
   Value target = memref::ViewOp::create(
@@ -160,18 +176,28 @@ static void buildPack(ModuleOp module, ArrayRef<Geometry> geometries) {
   scf::YieldOp::create(b);
 }
 
+/// The parts of all parameters, each with its place.
+static llvm::DenseMap<Operation *, Target> findParts(ModuleOp module) {
+  llvm::DenseMap<Operation *, Target> targets;
+  for (auto whole : module.getOps<transformer::ParameterOp>()) {
+    int64_t first = 0;
+    for (transformer::ParameterOp part : transformer::listParts(whole)) {
+      targets[part] = {whole, first};
+      first += part.getTensorType().getDimSize(0);
+    }
+  }
+  return targets;
+}
+
 namespace {
 struct PackWeightsPass : tfc::impl::PackWeightsPassBase<PackWeightsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     Builder builder(module.getContext());
-    SmallVector<Geometry> geometries;
+    llvm::DenseMap<Operation *, Target> parts = findParts(module);
     int64_t next = 0;
     for (auto op : module.getOps<transformer::ParameterOp>()) {
-      if (op.getSource().getTiedTo()) {
-        // In the table for the host's check, never packed.
-        geometries.emplace_back();
-        geometries.back()[Panel] = 1;
+      if (op.isTied() || parts.contains(op)) {
         continue;
       }
       int64_t bytes = op.getPackedType().getNumElements() * sizeof(float);
@@ -181,7 +207,18 @@ struct PackWeightsPass : tfc::impl::PackWeightsPassBase<PackWeightsPass> {
         op.setStride(stride);
       }
       next += stride * static_cast<int64_t>(op.getLayers().value_or(1));
-      geometries.push_back(geometryOf(op));
+    }
+    SmallVector<Geometry> geometries;
+    for (transformer::ParameterOp op : transformer::listStored(module)) {
+      if (op.isTied()) {
+        // In the table for the host's check, never packed.
+        geometries.emplace_back();
+        geometries.back()[Panel] = 1;
+        continue;
+      }
+      auto part = parts.find(op);
+      geometries.push_back(
+          geometryOf(op, part == parts.end() ? Target{op, 0} : part->second));
     }
     module->setAttr(transformer::kPackedBytesAttrName,
                     builder.getI64IntegerAttr(next));

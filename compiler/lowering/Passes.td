@@ -23,8 +23,9 @@ def LowerToLinalgPass : Pass<"tfc-lower-to-linalg", "::mlir::ModuleOp"> {
 
     Afterwards only `parameter`, `weight`, `cache_write`, `paged_attention` and
     `tap` are left of the dialect. An op that is the last user of its input
-    takes it as its destination, so that bufferization works in place. Rounding
-    is that of f32 arithmetic in the order of the formulas.
+    takes it as its destination, so that bufferization works in place. A slice
+    of columns whose users read rows wherever they lie becomes a view, any other
+    one a copy. Rounding is that of f32 arithmetic in the order of the formulas.
 
     With `panel` the matrices of products are packed in panels of that many
     rows, and a product is three-dimensional, (panel, row, column in the panel),
@@ -76,6 +77,9 @@ def PackWeightsPass : Pass<"tfc-pack-weights", "::mlir::ModuleOp"> {
     asks for: it converts f16 and bf16, picks the rows of a fused tensor, and
     transposes a tensor stored `[in, out]`. The rows that a last panel has too
     many are left as the host gives them, zeros.
+
+    A parameter with parts has a place like any other. Its parts have none: what
+    is stored of them is copied to their rows of it.
 
     ```mlir
     func.func @pack(%weight: index, %layer: index, %dtype: index,

@@ -272,8 +272,32 @@ struct LowerScale : OpRewritePattern<transformer::ScaleOp> {
   const LastUses &lastUses;
 };
 
-/// slice_columns -> map that reads the columns where they are; a view of them
-/// would have rows with gaps, which no kernel behind this one takes
+/// slice_columns -> view, where whoever reads it takes rows with gaps between
+/// them
+struct ViewSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::SliceColumnsOp op,
+                                PatternRewriter &rewriter) const override {
+    bool isRead = llvm::all_of(op->getUsers(), [](Operation *user) {
+      return user->hasTrait<transformer::ReadsColumns>();
+    });
+    if (!isRead) {
+      return rewriter.notifyMatchFailure(op, "a user takes dense rows only");
+    }
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value rows = tensor::DimOp::create(b, op.getInput(), 0);
+    auto index = [&](int64_t value) { return b.getIndexAttr(value); };
+    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(
+        op, op.getInput(),
+        ArrayRef<OpFoldResult>{index(0), index(op.getFirst())},
+        ArrayRef<OpFoldResult>{rows, index(op.getWidth())},
+        ArrayRef<OpFoldResult>{index(1), index(1)});
+    return success();
+  }
+};
+
+/// slice_columns -> map that reads the columns where they are
 struct LowerSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -308,4 +332,5 @@ void tfc::populateProjectionPatterns(RewritePatternSet &patterns,
   patterns.add<LowerLinear, LowerFfn>(context, lastUses);
   patterns.add<LowerActivation, LowerAdd, LowerScale>(context, lastUses);
   patterns.add<LowerSliceColumns>(context);
+  patterns.add<ViewSliceColumns>(context, /*benefit=*/2);
 }

@@ -53,6 +53,7 @@ void tfc::buildModelToFused(OpPassManager &pm, const PipelineOptions &options) {
   }
   if (options.opt == OptLevel::Full) {
     pm.addPass(createFuseEpiloguesPass());
+    pm.addPass(createFuseProjectionsPass());
   }
   clean(pm);
   verifyStage(pm, "fused");
@@ -163,7 +164,8 @@ std::string tfc::layoutTag(const PipelineOptions &options) {
   if (options.opt == OptLevel::None) {
     return "f32-rows";
   }
-  return "f32-panels-" + std::to_string(strategyOf(options).panel);
+  // Parts: some parameters are packed as rows of one (tfc-fuse-projections).
+  return "f32-panels-" + std::to_string(strategyOf(options).panel) + "-parts";
 }
 
 void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {

@@ -32,6 +32,23 @@ LogicalResult Interpreter::runOp(TapOp tapOp) {
   return success();
 }
 
+/// The rows of the parts one after the other, where there are parts.
+FailureOr<std::vector<double>> Interpreter::elementsOf(ParameterOp parameter,
+                                                       int64_t layer) {
+  if (parameter.getSource()) {
+    return weights(parameter, layer);
+  }
+  std::vector<double> elements;
+  for (ParameterOp part : listParts(parameter)) {
+    FailureOr<std::vector<double>> own = weights(part, layer);
+    if (failed(own)) {
+      return failure();
+    }
+    elements.insert(elements.end(), own->begin(), own->end());
+  }
+  return elements;
+}
+
 LogicalResult Interpreter::runOp(WeightOp weight) {
   auto parameter = SymbolTable::lookupNearestSymbolFrom<ParameterOp>(
       weight, weight.getNameAttr());
@@ -45,7 +62,7 @@ LogicalResult Interpreter::runOp(WeightOp weight) {
     return weight.emitError() << "expected a layer in [0, " << layers << ") of "
                               << weight.getNameAttr() << ", got " << layer;
   }
-  FailureOr<std::vector<double>> elements = weights(parameter, layer);
+  FailureOr<std::vector<double>> elements = elementsOf(parameter, layer);
   if (failed(elements)) {
     return failure();
   }

@@ -50,6 +50,8 @@ private:
   mlir::LogicalResult runOp(transformer::AttentionOp op);
   mlir::LogicalResult runOp(transformer::CrossAttentionOp op);
   mlir::LogicalResult runOp(transformer::CacheWriteOp op);
+  mlir::FailureOr<std::vector<double>>
+  elementsOf(transformer::ParameterOp parameter, int64_t layer);
   /// The number of a layer that the cache has.
   mlir::FailureOr<int64_t>
   layerOf(mlir::Operation *op, transformer::CacheType type, mlir::Value layer);

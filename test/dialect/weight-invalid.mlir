@@ -45,6 +45,81 @@ transformer.parameter @parameter_c4_panel_of_a_vector : tensor<8xf32>
 
 // -----
 
+// expected-error @below {{expected a source or parts, got neither}}
+transformer.parameter @parameter_c5_neither : tensor<8x4xf32>
+
+// -----
+
+transformer.parameter @k : tensor<8x4xf32> from <["k"], stored_rows = 8>
+// expected-error @below {{expected a source or parts, got both}}
+transformer.parameter @parameter_c5_both : tensor<8x4xf32>
+  from <["w"], stored_rows = 8> parts [@k]
+
+// -----
+
+transformer.parameter @k : tensor<3x4xf32> from <["k"], stored_rows = 3>
+// expected-error @below {{expected parts to name parameters with a source and a value of their own, got @v}}
+transformer.parameter @parameter_c6_nothing : tensor<8x4xf32> parts [@k, @v]
+
+// -----
+
+transformer.parameter @k : tensor<4x4xf32> from <["k"], stored_rows = 4>
+transformer.parameter @v : tensor<4x4xf32>
+  from <["v"], stored_rows = 4, tied_to = "k">
+// expected-error @below {{expected parts to name parameters with a source and a value of their own, got @v}}
+transformer.parameter @parameter_c6_tied : tensor<8x4xf32> parts [@k, @v]
+
+// -----
+
+transformer.parameter @k : tensor<8x4xf32> from <["k"], stored_rows = 8>
+transformer.parameter @whole : tensor<8x4xf32> parts [@k]
+// expected-error @below {{expected parts to name parameters with a source and a value of their own, got @whole}}
+transformer.parameter @parameter_c6_of_parts : tensor<8x4xf32> parts [@whole]
+
+// -----
+
+transformer.parameter @k : tensor<3x4xf32> from <["k"], stored_rows = 3>
+transformer.parameter @v : tensor<5x6xf32> from <["v"], stored_rows = 5>
+// expected-error @below {{expected part @v to have its columns and layers, got 'tensor<5x6xf32>' layers 0}}
+transformer.parameter @parameter_c7_columns : tensor<8x4xf32> parts [@k, @v]
+
+// -----
+
+transformer.parameter @k : tensor<8xf32> from <["k"], stored_rows = 8>
+// expected-error @below {{expected part @k to have its columns and layers, got 'tensor<8xf32>' layers 0}}
+transformer.parameter @parameter_c7_rank : tensor<8x4xf32> parts [@k]
+
+// -----
+
+transformer.parameter @k : tensor<8x4xf32> layers 3
+  from <["k.{i}"], stored_rows = 8>
+// expected-error @below {{expected part @k to have its columns and layers, got 'tensor<8x4xf32>' layers 3}}
+transformer.parameter @parameter_c7_layers : tensor<8x4xf32> layers 2
+  parts [@k]
+
+// -----
+
+transformer.parameter @k : tensor<3x4xf32> from <["k"], stored_rows = 3>
+transformer.parameter @v : tensor<4x4xf32> from <["v"], stored_rows = 4>
+// expected-error @below {{expected parts with rows 8 (the rows of the parameter), got 7}}
+transformer.parameter @parameter_c8_rows : tensor<8x4xf32> parts [@k, @v]
+
+// -----
+
+transformer.parameter @k : tensor<4x4xf32> from <["k"], stored_rows = 4>
+// expected-error @below {{expected @k to be a part once, got 2 times}}
+transformer.parameter @parameter_c9_twice_in_one : tensor<8x4xf32>
+  parts [@k, @k]
+
+// -----
+
+transformer.parameter @k : tensor<4x4xf32> from <["k"], stored_rows = 4>
+// expected-error @below {{expected @k to be a part once, got 2 times}}
+transformer.parameter @parameter_c9_in_two : tensor<4x4xf32> parts [@k]
+transformer.parameter @other : tensor<4x4xf32> parts [@k]
+
+// -----
+
 // The type is an attribute, so ODS does not check it.
 // expected-error @below {{expected a static f32 vector or matrix, got 'tensor<?x4xf32>'}}
 transformer.parameter @parameter_type : tensor<?x4xf32>

@@ -19,6 +19,15 @@ transformer.parameter @head : tensor<97x104xf32>
 // CHECK: transformer.parameter @packed : tensor<8xf32> layers 3 from<["w"], stored_rows = 8> at 128 stride 64
 transformer.parameter @packed : tensor<8xf32> layers 3
   from <["w"], stored_rows = 8> at 128 stride 64
+// CHECK: transformer.parameter @k : tensor<3x4xf32> layers 2 from
+transformer.parameter @k : tensor<3x4xf32> layers 2
+  from <["k.{i}"], stored_rows = 3>
+// CHECK: transformer.parameter @v : tensor<5x4xf32> layers 2 from
+transformer.parameter @v : tensor<5x4xf32> layers 2
+  from <["v.{i}"], stored_rows = 5>
+// CHECK: transformer.parameter @k_v : tensor<8x4xf32> layers 2 parts [@k, @v] panel 16 at 64 stride 256
+transformer.parameter @k_v : tensor<8x4xf32> layers 2 parts [@k, @v]
+  panel 16 at 64 stride 256
 
 // CHECK-LABEL: @weight
 // CHECK-SAME: %[[LAYER:.*]]: index

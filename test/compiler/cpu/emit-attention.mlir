@@ -216,3 +216,19 @@ func.func @cross_attention_reads_the_cross_blocks(
     heads 2 outs(%y : memref<?x128xf32>) : memref<?x128xf32>, !cross
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 64>
+!columns = memref<?x128xf32, strided<[384, 1]>>
+
+// CHECK-LABEL: @queries_are_columns_of_wider_rows
+// CHECK-SAME: %[[Q:[a-z0-9]*]]: memref<?x128xf32, strided<[384, 1]>>
+func.func @queries_are_columns_of_wider_rows(
+    %q: !columns, %y: memref<?x128xf32>, %scale: f32, %layer: index,
+    %cache: !cache, %batch: !transformer.batch) {
+  // CHECK: vector.load %[[Q]][%{{.*}}, %{{.*}}] : memref<?x128xf32, strided<[384, 1]>>, vector<16xf32>
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2
+    outs(%y : memref<?x128xf32>) : !columns, !cache
+  return
+}

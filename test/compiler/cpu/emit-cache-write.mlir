@@ -56,3 +56,22 @@ func.func @eight_keys_in_a_half_group_are_transposed(
     : memref<?x52xf32>, memref<?x52xf32>, !cache
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 16>
+!keys = memref<?x32xf32, strided<[96, 1], offset: 32>>
+!values = memref<?x32xf32, strided<[96, 1], offset: 64>>
+
+// CHECK-LABEL: @keys_and_values_are_columns_of_wider_rows
+// CHECK-SAME: %[[K:[a-z0-9]*]]: memref<?x32xf32, strided<[96, 1], offset: 32>>, %[[V:[a-z0-9]*]]: memref<?x32xf32, strided<[96, 1], offset: 64>>
+func.func @keys_and_values_are_columns_of_wider_rows(
+    %k: !keys, %v: !values, %layer: index, %cache: !cache,
+    %batch: !transformer.batch) {
+  // CHECK: vector.load %[[V]][%{{.*}}, %{{.*}}] : {{.*}}, vector<16xf32>
+  // CHECK: vector.load %[[K]][%{{.*}}, %{{.*}}] : {{.*}}, vector<8xf32>
+  // CHECK: memref.load %[[K]]
+  transformer.cache_write %k, %v into %cache[%layer], %batch
+    : !keys, !values, !cache
+  return
+}

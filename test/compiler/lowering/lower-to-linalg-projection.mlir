@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-lower-to-linalg --canonicalize | FileCheck %s
 
+!cache = !transformer.cache<layers = 2, kv_heads = 1, head_dim = 2>
+
 // CHECK-DAG: #[[$X:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
 // CHECK-DAG: #[[$W:.*]] = affine_map<(d0, d1, d2) -> (d1, d2)>
 // CHECK-DAG: #[[$Y:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
@@ -100,7 +102,7 @@ func.func @keeps_rows_from_outside_the_loop(%outer: tensor<?x8xf32>,
   return %0 : tensor<?x8xf32>
 }
 
-// No view: rows with gaps are what no kernel takes.
+// A view has rows with gaps, which a caller does not take.
 // CHECK-LABEL: @copies_a_slice_of_columns
 // CHECK-SAME: %[[INPUT:[a-z0-9]*]]: tensor<?x8xf32>
 func.func @copies_a_slice_of_columns(%x: tensor<?x8xf32>) -> tensor<?x2xf32> {
@@ -112,6 +114,43 @@ func.func @copies_a_slice_of_columns(%x: tensor<?x8xf32>) -> tensor<?x2xf32> {
   // CHECK: tensor.extract %[[INPUT]][%[[ROW]], %[[FROM]]]
   %0 = transformer.slice_columns %x[3, 2] : tensor<?x8xf32>
   return %0 : tensor<?x2xf32>
+}
+
+// What reads the slices takes rows with gaps.
+// CHECK-LABEL: @views_a_slice_of_columns
+// CHECK-SAME: %[[INPUT:[a-z0-9]*]]: tensor<?x8xf32>
+func.func @views_a_slice_of_columns(%x: tensor<?x8xf32>,
+                                    %angles: tensor<?x2xf32>,
+                                    %batch: !transformer.batch,
+                                    %cache: !cache, %layer: index) {
+  // CHECK: %[[TOKENS:.*]] = tensor.dim %[[INPUT]]
+  // CHECK: %[[K:.*]] = tensor.extract_slice %[[INPUT]][0, 3] [%[[TOKENS]], 2] [1, 1]
+  // CHECK: tensor.expand_shape %[[K]]
+  // CHECK: %[[V:.*]] = tensor.extract_slice %[[INPUT]][0, 5] [%{{.*}}, 2] [1, 1]
+  // CHECK: transformer.cache_write %{{.*}}, %[[V]] into
+  %k = transformer.slice_columns %x[3, 2] : tensor<?x8xf32>
+  %turned = transformer.rotary half %k, %angles heads 1
+              : tensor<?x2xf32>, tensor<?x2xf32>
+  %v = transformer.slice_columns %x[5, 2] : tensor<?x8xf32>
+  transformer.cache_write %turned, %v into %cache[%layer], %batch
+    : tensor<?x2xf32>, tensor<?x2xf32>, !cache
+  return
+}
+
+// One of its users takes dense rows only.
+// CHECK-LABEL: @copies_a_slice_for_another_reader
+func.func @copies_a_slice_for_another_reader(%x: tensor<?x8xf32>,
+                                             %batch: !transformer.batch,
+                                             %cache: !cache, %layer: index) {
+  // CHECK-NOT: tensor.extract_slice
+  // CHECK: %[[V:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<?x2xf32>)
+  // CHECK: transformer.cache_write %[[V]], %[[V]] into
+  // CHECK: transformer.tap "v" %[[V]]
+  %v = transformer.slice_columns %x[5, 2] : tensor<?x8xf32>
+  transformer.cache_write %v, %v into %cache[%layer], %batch
+    : tensor<?x2xf32>, tensor<?x2xf32>, !cache
+  transformer.tap "v" %v : tensor<?x2xf32>
+  return
 }
 
 // CHECK-LABEL: @scales_in_place

@@ -110,3 +110,46 @@ func.func @pre_norm_layers_work_in_place(
   }
   return
 }
+
+// -----
+
+!cache = !transformer.cache<scratch, layers = 1, kv_heads = 1, head_dim = 8>
+#ids = #transformer.input<"input_ids", fill = required, limit = 9>
+
+transformer.parameter @token : tensor<9x24xf32> from <["t"], stored_rows = 9>
+
+// Queries, turned, keys and values are columns of the same rows.
+// CHECK-LABEL: func.func @columns_are_read_where_they_are
+// CHECK-SAME: {transformer.workspace}
+// CHECK-NOT: memref.copy
+// CHECK: %[[K:.*]] = memref.subview %[[ROWS:.*]][0, 8] [%{{.*}}, 8] [1, 1]
+// CHECK-NOT: memref.copy
+// CHECK: %[[V:.*]] = memref.subview %[[ROWS]][0, 16] [%{{.*}}, 8] [1, 1]
+// CHECK-NOT: memref.copy
+// CHECK: memref.load %[[K]]{{.*}} strided<[24, 1], offset: 8>
+// CHECK: memref.load %[[V]]{{.*}} strided<[24, 1], offset: 16>
+// CHECK-NOT: memref.copy
+// CHECK: scf.if
+// CHECK-LABEL: func.func @columns_are_read_where_they_are_workspace_bytes
+func.func @columns_are_read_where_they_are(
+    %ids: tensor<?xi32> {transformer.input = #ids},
+    %rows: tensor<?xi32> {transformer.rows}, %batch: !transformer.batch,
+    %cache: !cache) {
+  %c0 = arith.constant 0 : index
+  %table = transformer.weight @token : tensor<9x24xf32>
+  %x = transformer.embedding %ids, %table : tensor<?xi32>, tensor<9x24xf32>
+  %angles = transformer.rotary_angles %ids times [1.0]
+              {factor = 1.0 : f64} : tensor<?xi32>
+  %q = transformer.slice_columns %x[0, 8] : tensor<?x24xf32>
+  %turned = transformer.rotary half %q, %angles heads 1
+              : tensor<?x8xf32>, tensor<?x2xf32>
+  %k = transformer.slice_columns %x[8, 8] : tensor<?x24xf32>
+  %v = transformer.slice_columns %x[16, 8] : tensor<?x24xf32>
+  %y = transformer.attention %turned, %k, %v, %cache[%c0], %batch
+         bidirectional heads 1 {scale = 0.5 : f64}
+         : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, !cache
+  transformer.output "last_hidden_state" tokens take all {
+    transformer.yield %y : tensor<?x8xf32>
+  }
+  return
+}

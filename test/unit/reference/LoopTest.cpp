@@ -51,6 +51,24 @@ TEST(Loop, EachLayerHasItsWeights) {
   EXPECT_EQ(program.run(step).count("hidden"), 0u);
 }
 
+TEST(Loop, PartsAreRowsOneAfterTheOther) {
+  Program program(R"(
+    transformer.parameter @k : tensor<1x1xf32> layers 2
+      from <["k.{i}"], stored_rows = 1>
+    transformer.parameter @v : tensor<2x1xf32> layers 2
+      from <["v.{i}"], stored_rows = 2>
+    transformer.parameter @k_v : tensor<3x1xf32> layers 2 parts [@k, @v]
+  )" + Program::step(R"(
+    %x = arith.constant dense<2.0> : tensor<1x1xf32>
+    %w = transformer.weight @k_v[%c1] : tensor<3x1xf32>
+    %y = transformer.linear %x, %w : tensor<1x1xf32>, tensor<3x1xf32>
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<1x3xf32>
+    })"));
+  program.weights = {{"k", {{1}, {4}}}, {"v", {{2, 3}, {5, 6}}}};
+  expectMatrix(program.run(tokens(1))["y"], 1, 3, {8, 10, 12});
+}
+
 TEST(Loop, RunsNoTimesOverAnEmptyRange) {
   Program program(Program::step(R"(
     %x = arith.constant dense<5.0> : tensor<1x1xf32>
