@@ -190,7 +190,7 @@ def PlanWorkspacePass : Pass<"tfc-plan-workspace", "::mlir::ModuleOp"> {
     Entries get an argument `transformer.workspace`, and `memref.alloc` becomes
     a view of it. A buffer whose rows are the tokens, the wanted rows or the
     workers takes that many times its static row; buffers of the same kind whose
-    lives do not overlap share a place, and places begin at different offsets of
+    lives do not overlap share a place, the largest choosing first, and places begin at different offsets of
     a page, whatever the number of rows. `@<entry>_workspace_bytes(tokens, rows,
     sequences, workers)` computes the size; it is linear in each.
 

@@ -43,11 +43,19 @@ struct Buffer {
   unsigned place = 0;
 };
 
-/// A place that buffers of one kind share one after the other.
+/// A place that buffers of one kind share one after the other, as large as the
+/// largest of them.
 struct Place {
   Count count;
   int64_t rowBytes;
-  unsigned busyUntil;
+  SmallVector<const Buffer *> buffers;
+
+  bool isFreeFor(const Buffer &buffer) const {
+    return count == buffer.count &&
+           llvm::all_of(buffers, [&](const Buffer *other) {
+             return other->end < buffer.begin || buffer.end < other->begin;
+           });
+  }
 };
 
 /// Numbers operations in pre-order; an operation's subtree is a range.
@@ -189,19 +197,22 @@ LogicalResult Planner::collect() {
   return failure(result.wasInterrupted());
 }
 
-/// First fit in the order of birth; a place grows to its largest buffer.
+/// First fit, the largest first: in the order of birth a narrow buffer could
+/// keep a wide one out of the place that was made for another wide one.
 void Planner::assignPlaces() {
-  for (Buffer &buffer : buffers) {
-    auto free = llvm::find_if(places, [&](const Place &place) {
-      return place.count == buffer.count && place.busyUntil < buffer.begin;
-    });
+  auto order = llvm::map_to_vector(buffers, [](Buffer &b) { return &b; });
+  llvm::sort(order, [](const Buffer *a, const Buffer *b) {
+    return std::pair(b->rowBytes, a->begin) < std::pair(a->rowBytes, b->begin);
+  });
+  for (Buffer *buffer : order) {
+    auto *free = llvm::find_if(
+        places, [&](const Place &place) { return place.isFreeFor(*buffer); });
     if (free == places.end()) {
-      places.push_back({buffer.count, 0, 0});
+      places.push_back({buffer->count, buffer->rowBytes, {}});
       free = std::prev(places.end());
     }
-    free->rowBytes = std::max(free->rowBytes, buffer.rowBytes);
-    free->busyUntil = buffer.end;
-    buffer.place = free - places.begin();
+    free->buffers.push_back(buffer);
+    buffer->place = free - places.begin();
   }
 }
 

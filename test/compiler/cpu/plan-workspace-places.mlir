@@ -32,6 +32,33 @@ func.func @disjoint_lives_share(
 // SIZE-NOT: arith.addi
 // SIZE: return
 
+// The largest choose first. In the order of birth the one that is born between
+// the wide ones would take the first one's place, and the last a new one.
+// CHECK-LABEL: @wide_ones_share
+func.func @wide_ones_share(
+    %ids: memref<?xi32> {transformer.input = #ids},
+    %rows: memref<?xi32> {transformer.rows},
+    %step: !llvm.ptr {transformer.step},
+    %workers: index {transformer.workers}) {
+  %c0 = arith.constant 0 : index
+  %t = memref.dim %ids, %c0 : memref<?xi32>
+  // CHECK: memref.view %[[WORKSPACE:.*]][%[[WIDE:[a-z0-9_]*]]][{{.*}} to memref<?x24xf32>
+  %0 = memref.alloc(%t) : memref<?x24xf32>
+  // CHECK-NEXT: memref.view %[[WORKSPACE]][%[[FIRST:[a-z0-9_]*]]][{{.*}} to memref<?x8xf32>
+  %1 = memref.alloc(%t) : memref<?x8xf32>
+  // CHECK-NEXT: "test.use"
+  "test.use"(%0, %1) : (memref<?x24xf32>, memref<?x8xf32>) -> ()
+  // CHECK-NOT: [%[[WIDE]]]
+  // CHECK-NOT: [%[[FIRST]]]
+  // CHECK: memref.view {{.*}} to memref<?x8xf32>
+  %2 = memref.alloc(%t) : memref<?x8xf32>
+  "test.use"(%1, %2) : (memref<?x8xf32>, memref<?x8xf32>) -> ()
+  // CHECK: memref.view %[[WORKSPACE]][%[[WIDE]]][{{.*}} to memref<?x32xf32>
+  %3 = memref.alloc(%t) : memref<?x32xf32>
+  "test.use"(%2, %3) : (memref<?x8xf32>, memref<?x32xf32>) -> ()
+  return
+}
+
 // CHECK-LABEL: @overlapping_lives_do_not
 func.func @overlapping_lives_do_not(
     %ids: memref<?xi32> {transformer.input = #ids},

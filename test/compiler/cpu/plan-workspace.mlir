@@ -7,9 +7,9 @@
 #y = {name = "y", rows = #transformer<row_kind wanted>,
       squeezed = false, take = #transformer<take all>, width = 8 : i64}
 
-// Each count times the bytes of a row, rounded up to lines of 64 bytes; a
-// static buffer takes its lines once. Between those that grow there is a third
-// of a page. Nothing is proportional to sequences.
+// The largest rows first: each count times the bytes of a row, rounded up to
+// lines of 64 bytes; a static buffer takes its lines once. Between those that
+// grow there is a third of a page. Nothing is proportional to sequences.
 // CHECK-LABEL: @gives_every_kind_its_place
 // CHECK-SAME: %[[IDS:[a-z0-9]*]]: memref<?xi32>
 // CHECK-SAME: %[[ROWS:[a-z0-9]*]]: memref<?xi32> {transformer.rows}
@@ -54,17 +54,17 @@ func.func @gives_every_kind_its_place(
 // CHECK-DAG: %[[ROW_OF_OUTPUT:.*]] = arith.constant 8 : index
 // CHECK-DAG: %[[ROW_OF_WORKERS:.*]] = arith.constant 104 : index
 // CHECK-NOT: %[[SEQUENCES]]
-// CHECK: %[[A:.*]] = arith.muli %[[T]], %[[ROW_OF_TOKENS]]
+// CHECK: %[[A:.*]] = arith.muli %[[WORKERS]], %[[ROW_OF_WORKERS]]
 // CHECK: %[[A_LINES:.*]] = arith.ceildivui %[[A]], %[[LINE]]
 // CHECK: %[[A_BYTES:.*]] = arith.muli %[[A_LINES]], %[[LINE]]
 // CHECK: %[[A_PLACE:.*]] = arith.addi %[[A_BYTES]], %[[STAGGER]]
-// CHECK: %[[B:.*]] = arith.muli %[[R]], %[[ROW_OF_WANTED]]
+// CHECK: %[[B:.*]] = arith.muli %[[T]], %[[ROW_OF_TOKENS]]
 // CHECK: %[[AB:.*]] = arith.addi %[[A_PLACE]],
-// CHECK: %[[C:.*]] = arith.muli %[[R]], %[[ROW_OF_OUTPUT]]
+// CHECK: %[[C:.*]] = arith.muli %[[R]], %[[ROW_OF_WANTED]]
 // CHECK: %[[ABC:.*]] = arith.addi %[[AB]],
-// CHECK: %[[D:.*]] = arith.muli %[[WORKERS]], %[[ROW_OF_WORKERS]]
-// CHECK: %[[ABCD:.*]] = arith.addi %[[ABC]],
-// CHECK: %[[ALL:.*]] = arith.addi %[[ABCD]], %[[LINE]]
+// CHECK: %[[ABCD:.*]] = arith.addi %[[ABC]], %[[LINE]]
+// CHECK: %[[E:.*]] = arith.muli %[[R]], %[[ROW_OF_OUTPUT]]
+// CHECK: %[[ALL:.*]] = arith.addi %[[ABCD]],
 // CHECK: return %[[ALL]]
 
 // CHECK-LABEL: func.func @leaves_functions_without_a_step_alone
