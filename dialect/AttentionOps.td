@@ -67,7 +67,8 @@ def Transformer_AttentionOp
 
 def Transformer_CrossAttentionOp
     : Transformer_Op<"cross_attention", [InferTypeOpAdaptor,
-        Transformer_ReadsColumns, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+        Transformer_ReadsColumns,
+        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "attention over what the encoder left in the cross cache";
   let description = [{
     `y[t,h] = sum_j softmax_j(scale * q[t,h] . K[j,g]) V[j,g]`, with g as in

@@ -89,9 +89,10 @@ def VectorizePass : Pass<"tfc-vectorize", "::mlir::func::FuncOp"> {
     The accumulators of loops that `tfc-tile-and-fuse` marked as reductions
     leave the loop's memory for its iter_args, multiplications and additions
     become one fma in every case alike, and the loop's body is repeated `unroll`
-    times, or as often as tiles of all its rows have `turn-rows` rows together,
-    if that is less. What the registers of a machine hold is for `tfc-lower-contractions`
-    to say, after bufferization: until then a tile is one op.
+    times, or less often where tiles of many rows would be more than `turn-rows`
+    rows together. What the registers of a machine hold is for
+    `tfc-lower-contractions` to say, after bufferization: until then a tile is
+    one op.
 
     Ops of dynamic shape are left alone.
   }];
@@ -190,8 +191,8 @@ def PlanWorkspacePass : Pass<"tfc-plan-workspace", "::mlir::ModuleOp"> {
     Entries get an argument `transformer.workspace`, and `memref.alloc` becomes
     a view of it. A buffer whose rows are the tokens, the wanted rows or the
     workers takes that many times its static row; buffers of the same kind whose
-    lives do not overlap share a place, the largest choosing first, and places begin at different offsets of
-    a page, whatever the number of rows. `@<entry>_workspace_bytes(tokens, rows,
+    lives do not overlap share a place, the largest choosing first, and places
+    begin at different offsets of a page, whatever the number of rows. `@<entry>_workspace_bytes(tokens, rows,
     sequences, workers)` computes the size; it is linear in each.
 
     Afterwards nothing allocates. An allocation of another size is an error.

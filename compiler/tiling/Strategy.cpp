@@ -28,7 +28,7 @@ static Strategy level4() {
 }
 
 /// AMD with AVX-512. Its own prefetching sees the stream of a panel: asking
-/// costs 8 to 20 % with 4 rows (EPYC family 26, decoding 4 sequences of GPT-2
+/// costs 7 to 21 % with 4 rows (EPYC family 26, decoding 4 sequences of GPT-2
 /// 124M), 4 to 8 % with 6. A turn of one step is 9 to 17 % faster for two tiles
 /// of 8 rows and no slower for more; a tile of 1 row wants four, which are 10 %
 /// faster. See docs/rationale/0013.

@@ -16,9 +16,8 @@ struct Strategy {
   int64_t rows;     // rows of a product's tile
   int64_t rowBlock; // rows of a parallel item of a product
   int64_t unroll;   // steps of a reduction in a turn of its loop, at most
-  int64_t
-      turnRows;    // rows of all tiles in a turn of more than one step, at most
-  int64_t mapRows; // rows of a parallel item of everything else
+  int64_t turnRows; // tile's rows times steps in a turn, at most
+  int64_t mapRows;  // rows of a parallel item of everything else
   int64_t prefetch; // steps of the reduction from asking for weights to using
   int64_t prefetchRows; // the fewest rows of a tile that asks
   int64_t nextBytes;    // the largest panel that is asked for a panel ahead
