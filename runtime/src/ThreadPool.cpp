@@ -11,8 +11,11 @@ namespace tfc::rt {
 // Loops of one step follow each other within microseconds; a longer spin would
 // steal time from other processes.
 static constexpr std::chrono::microseconds spinTime(30);
-// Chunks a worker gets on average: enough to even out unequal items.
-static constexpr int64_t chunksPerWorker = 4;
+// A worker takes its share of what is left, divided by this: large chunks
+// first, whose items follow each other, and single items in the end, so that
+// nobody waits for long (guided self-scheduling, Polychronopoulos and Kuck
+// 1987).
+static constexpr int64_t chunksPerShare = 2;
 
 static constexpr int spinsBeforeYield = 2000;
 
@@ -56,7 +59,7 @@ void ThreadPool::parallelFor(uint32_t workers, int64_t n, tfc_body_fn body,
   this->body = body;
   this->arg = arg;
   total = n;
-  chunk = std::max<int64_t>(1, n / (workers * chunksPerWorker));
+  divisor = workers * chunksPerShare;
   next.store(0, std::memory_order_relaxed);
   pending.store(workers - 1, std::memory_order_relaxed);
   uint64_t number = (ticket.load(std::memory_order_relaxed) >> 16) + 1;
@@ -75,11 +78,15 @@ void ThreadPool::parallelFor(uint32_t workers, int64_t n, tfc_body_fn body,
 
 void ThreadPool::work(uint32_t worker) {
   for (;;) {
-    int64_t begin = next.fetch_add(chunk, std::memory_order_relaxed);
-    if (begin >= total) {
-      return;
-    }
-    body(arg, begin, std::min(begin + chunk, total), worker);
+    int64_t begin = next.load(std::memory_order_relaxed), end;
+    do {
+      if (begin >= total) {
+        return;
+      }
+      end = begin + std::max<int64_t>(1, (total - begin) / divisor);
+    } while (
+        !next.compare_exchange_weak(begin, end, std::memory_order_relaxed));
+    body(arg, begin, end, worker);
   }
 }
 

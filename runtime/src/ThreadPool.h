@@ -57,7 +57,7 @@ private:
   std::atomic<bool> busy{false};
   tfc_body_fn body = nullptr;
   void *arg = nullptr;
-  int64_t total = 0, chunk = 1;
+  int64_t total = 0, divisor = 1;
   std::mutex mutex;
   std::condition_variable wake;
 };
