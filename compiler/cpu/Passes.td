@@ -111,7 +111,7 @@ def VectorizePass : Pass<"tfc-vectorize", "::mlir::func::FuncOp"> {
 
 def PrefetchPanelsPass
     : Pass<"tfc-prefetch-panels", "::mlir::func::FuncOp"> {
-  let summary = "products ask for their weights ahead of time";
+  let summary = "products ask ahead of time for weights and what is added";
   let description = [{
     Runs after bufferization, while a tile is one vector. Where a loop's step
     reads one row of a buffer for a tile of at least `rows` rows, that is, a
@@ -137,6 +137,15 @@ def PrefetchPanelsPass
     Tiles of fewer rows, and tiles of panels of more than `next-bytes`, of which
     the cache does not hold two, ask `distance` steps ahead only. A tile of one
     row is at the speed of memory without.
+
+    What is read once the product is there, such as the residual's rows, is
+    asked for in the loop's last hundred steps, a row every few of them:
+
+    ```mlir
+    %late = arith.maxsi (%k - 672), 0
+    %row = arith.minui (%late / 4), 7
+    memref.prefetch %residual[%r + %row, %column]
+    ```
   }];
   let options = [
     Option<"distance", "distance", "int64_t", "64", "steps ahead">,

@@ -1,4 +1,5 @@
-// Products over tiles of many rows ask for their weights ahead of time.
+// Products over tiles of many rows ask ahead of time for their weights, and for
+// what is added to the tile.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/Passes.h"
 
@@ -22,6 +23,12 @@ using namespace tfc;
 static constexpr int64_t kFloatBytes = sizeof(float);
 /// Of a cache line.
 static constexpr int64_t kLineFloats = 64 / kFloatBytes;
+/// Steps for each row of what is added to a tile: requests in one burst would
+/// fill the queue of misses, and be waited for.
+static constexpr int64_t kStepsPerRow = 4;
+/// Steps between the last of these requests and the end of the product: longer
+/// than memory takes, soon enough to be in the cache still.
+static constexpr int64_t kStepsBefore = 64;
 
 /// Whether `read` is one row of a buffer, repeated for at least `rows` rows of
 /// the tile, and contiguous in memory.
@@ -58,6 +65,26 @@ static scf::ForOp findRowLoop(vector::TransferReadOp read, scf::ForOp loop) {
   return isOverTiles ? rows : nullptr;
 }
 
+/// What is read once the loop has summed up: the tile's rows of a buffer.
+static SmallVector<vector::TransferReadOp> findTileReads(scf::ForOp loop) {
+  SmallVector<vector::TransferReadOp> reads;
+  auto isAvailable = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return !op || op->getBlock() != loop->getBlock() ||
+           op->isBeforeInBlock(loop);
+  };
+  for (auto read : loop->getBlock()->getOps<vector::TransferReadOp>()) {
+    if (loop->isBeforeInBlock(read) && isa<MemRefType>(read.getShapedType()) &&
+        read.getVectorType().getRank() == 2 &&
+        read.getPermutationMap().isMinorIdentity() &&
+        isAvailable(read.getBase()) &&
+        llvm::all_of(read.getIndices(), isAvailable)) {
+      reads.push_back(read);
+    }
+  }
+  return reads;
+}
+
 namespace {
 /// The read of a panel's row by a step of a product.
 struct PanelRead {
@@ -85,7 +112,8 @@ struct Request {
   void askAhead(int64_t distance) {
     indices[panel.dim] =
         arith::AddIOp::create(b, indices[panel.dim], constant(distance));
-    ask(panel.read.getVectorType().getDimSize(1));
+    ask(panel.read.getBase(), indices,
+        panel.read.getVectorType().getDimSize(1));
   }
 
   /// A part of the next panel, which all steps of `parts` tiles together ask
@@ -101,7 +129,28 @@ struct Request {
     // Panels follow each other in memory.
     indices[panel.dim] = constant(panel.steps());
     indices.back() = arith::AddIOp::create(b, begin, place);
-    ask(floats * *getConstantIntValue(panel.loop.getStep()));
+    ask(panel.read.getBase(), indices,
+        floats * *getConstantIntValue(panel.loop.getStep()));
+  }
+
+  /// What `read` will read behind the loop: a row of it every few steps, before
+  /// the last ones. The steps before ask for the first row again and again,
+  /// which costs less than a branch.
+  void askForTile(vector::TransferReadOp read) {
+    VectorType tile = read.getVectorType();
+    int64_t rows = tile.getDimSize(0);
+    int64_t stepsPerRow =
+        std::max(kStepsPerRow, *getConstantIntValue(panel.loop.getStep()));
+    int64_t begin = panel.steps() - kStepsBefore - rows * stepsPerRow;
+    Value step = arith::SubIOp::create(b, panel.loop.getInductionVar(),
+                                       constant(std::max<int64_t>(begin, 0)));
+    step = arith::MaxSIOp::create(b, step, constant(0));
+    Value row = arith::DivUIOp::create(b, step, constant(stepsPerRow));
+    row = arith::MinUIOp::create(b, row, constant(rows - 1));
+    SmallVector<Value> place(read.getIndices());
+    Value &rowPlace = place[place.size() - 2];
+    rowPlace = arith::AddIOp::create(b, rowPlace, row);
+    ask(read.getBase(), place, tile.getDimSize(1));
   }
 
 private:
@@ -112,14 +161,13 @@ private:
     return arith::MulIOp::create(b, x, constant(y));
   }
 
-  /// The lines of `floats` from the indices on.
-  void ask(int64_t floats) {
-    Value begin = indices.back();
+  /// The lines of `floats` of the buffer from `place` on.
+  void ask(Value buffer, SmallVector<Value> place, int64_t floats) {
+    Value begin = place.back();
     for (int64_t column = 0; column < floats; column += kLineFloats) {
-      indices.back() = arith::AddIOp::create(b, begin, constant(column));
-      memref::PrefetchOp::create(b, panel.read.getBase(), indices,
-                                 /*isWrite=*/false, /*localityHint=*/2,
-                                 /*isDataCache=*/true);
+      place.back() = arith::AddIOp::create(b, begin, constant(column));
+      memref::PrefetchOp::create(b, buffer, place, /*isWrite=*/false,
+                                 /*localityHint=*/2, /*isDataCache=*/true);
     }
   }
 
@@ -183,6 +231,13 @@ struct PrefetchPanelsPass
       }
     });
     for (auto &[loop, panels] : loops) {
+      for (vector::TransferReadOp read : findTileReads(loop)) {
+        for (PanelRead panel : panels) {
+          if (panel.isFirstOfTurn()) {
+            Request(panel).askForTile(read);
+          }
+        }
+      }
       if (asksForNext(panels.front())) {
         splitByRows(loop, panels);
         continue;

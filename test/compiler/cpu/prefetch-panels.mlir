@@ -137,3 +137,52 @@ func.func @large_panels(%w: memref<3x16x32xf32>, %y: memref<?x32xf32>,
   }
   return
 }
+
+// What the epilogue adds is asked for in the last steps, four for each of its
+// rows: those of row 0 are 120 to 123 of 192, and 64 are left after the last.
+// CHECK-LABEL: @epilogue
+// CHECK-SAME: memref<192x32xf32>, %[[RESIDUAL:[a-z0-9]*]]: memref<?x64xf32>, %{{.*}}: memref<?x64xf32>, %[[ROW:[a-z0-9]*]]: index, %[[COLUMN:[a-z0-9]*]]: index
+func.func @epilogue(%w: memref<192x32xf32>, %residual: memref<?x64xf32>,
+                    %other: memref<?x64xf32>, %row: index, %column: index,
+                    %zero: vector<2x32xf32>) -> vector<2x32xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c192 = arith.constant 192 : index
+  %pad = arith.constant 0.0 : f32
+  // CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} {
+  // CHECK: %[[BEGIN:.*]] = arith.constant 120 : index
+  // CHECK: %[[LATE:.*]] = arith.subi %[[K]], %[[BEGIN]]
+  // CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+  // CHECK: %[[STEP:.*]] = arith.maxsi %[[LATE]], %[[ZERO]]
+  // CHECK: %[[FOUR:.*]] = arith.constant 4 : index
+  // CHECK: %[[NUMBER:.*]] = arith.divui %[[STEP]], %[[FOUR]]
+  // CHECK: %[[LAST:.*]] = arith.constant 1 : index
+  // CHECK: %[[OWN:.*]] = arith.minui %[[NUMBER]], %[[LAST]]
+  // CHECK: %[[AT:.*]] = arith.addi %[[ROW]], %[[OWN]]
+  // CHECK: %[[NONE:.*]] = arith.constant 0 : index
+  // CHECK: %[[FIRST:.*]] = arith.addi %[[COLUMN]], %[[NONE]]
+  // CHECK: memref.prefetch %[[RESIDUAL]][%[[AT]], %[[FIRST]]], read, locality<2>, data
+  // CHECK: %[[LINE:.*]] = arith.constant 16 : index
+  // CHECK: %[[SECOND:.*]] = arith.addi %[[COLUMN]], %[[LINE]]
+  // CHECK: memref.prefetch %[[RESIDUAL]][%[[AT]], %[[SECOND]]], read, locality<2>, data
+  // Then those of the weights. Where the other buffer is read is known too late.
+  // CHECK-NOT: memref.prefetch %[[RESIDUAL]]
+  // CHECK-COUNT-2: memref.prefetch
+  // CHECK-NOT: memref.prefetch
+  %sums = scf.for %k = %c0 to %c192 step %c1 iter_args(%acc = %zero)
+      -> (vector<2x32xf32>) {
+    %b = vector.transfer_read %w[%k, %c0], %pad
+        {in_bounds = [true, true], permutation_map = #row}
+        : memref<192x32xf32>, vector<2x32xf32>
+    %next = arith.addf %acc, %b : vector<2x32xf32>
+    scf.yield %next : vector<2x32xf32>
+  }
+  %x = vector.transfer_read %residual[%row, %column], %pad
+      {in_bounds = [true, true]} : memref<?x64xf32>, vector<2x32xf32>
+  %late = arith.addi %row, %c1 : index
+  %y = vector.transfer_read %other[%late, %column], %pad
+      {in_bounds = [true, true]} : memref<?x64xf32>, vector<2x32xf32>
+  %sum = arith.addf %sums, %x : vector<2x32xf32>
+  %all = arith.addf %sum, %y : vector<2x32xf32>
+  return %all : vector<2x32xf32>
+}
