@@ -58,8 +58,10 @@ private:
   AttentionTiles tiles;
   AttentionSoftmax softmax;
   int64_t lanes;
-  Value column;   // of the head, in query and result
-  Value tileRows; // of the item: its rows, rounded up to a tile
+  Value column; // of the head, in query and result
+  WorkItem nextItem;
+  Value nextColumn; // of its head, in query
+  Value tileRows;   // of the item: its rows, rounded up to a tile
 };
 
 } // namespace
@@ -67,9 +69,13 @@ private:
 void VectorAttention::emit() {
   int64_t heads = op.getNumHeads();
   int64_t group = heads / op.getCache().getType().getKvHeads();
-  k.forEachItem(cache, heads, [&](const WorkItem &item, Value number) {
+  k.forEachItem(cache, heads, [&](const ItemPart &own, const ItemPart &next) {
+    const WorkItem &item = own.item;
+    Value number = own.part;
     scratch.worker = transformer::WorkerOp::create(b, b.getIndexType());
     AttentionHead head = {item, k.divide(number, group)};
+    nextItem = next.item;
+    nextColumn = k.scale(next.part, cache.headDim);
     column = k.scale(number, cache.headDim);
     tileRows = k.constant(cache.queryRows);
     for (int64_t rows = cache.queryRows / 2; rows > 0; rows /= 2) {
@@ -115,7 +121,11 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
   }
   switchRows(tileRows,
              [&](int64_t rows) { tiles.emitScores(head, stretch, rows); });
-  k.loop(head.item.rows, [&](Value row) { softmax.emit(head, stretch, row); });
+  k.loop(head.item.rows, [&](Value row) {
+    k.prefetchRow(op.getInit(), head.item, row, column, cache.headDim);
+    k.prefetchRow(op.getQuery(), nextItem, row, nextColumn, cache.headDim);
+    softmax.emit(head, stretch, row);
+  });
   switchRows(tileRows,
              [&](int64_t rows) { tiles.emitSums(head, stretch, rows); });
 }

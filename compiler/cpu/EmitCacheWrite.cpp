@@ -87,14 +87,22 @@ static Values transpose(ImplicitLocOpBuilder &b, Values rows) {
 
 void VectorCacheWrite::emit() {
   int64_t heads = op.getCache().getType().getKvHeads();
-  k.forEachItem(cache, heads, [&](const WorkItem &item, Value number) {
+  k.forEachItem(cache, heads, [&](const ItemPart &own, const ItemPart &next) {
+    const WorkItem &item = own.item;
+    Value number = own.part;
+    Value nextColumn = k.scale(next.part, cache.headDim);
     WrittenHead head;
     head.item = item;
     head.number = number;
     head.column = k.scale(number, cache.headDim);
     head.firstToken = k.add(item.firstToken, item.firstRow);
     head.position = k.add(item.past, item.firstRow);
-    k.loop(item.rows, [&](Value row) { writeValues(head, row); });
+    k.loop(item.rows, [&](Value row) {
+      for (Value rows : {op.getKey(), op.getValue()}) {
+        k.prefetchRow(rows, next.item, row, nextColumn, cache.headDim);
+      }
+      writeValues(head, row);
+    });
     auto isEqual = [&](Value x, int64_t y) {
       return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x,
                                    k.constant(y));

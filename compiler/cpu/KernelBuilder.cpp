@@ -5,6 +5,7 @@
 
 #include "compiler/cpu/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -97,7 +98,7 @@ Value KernelBuilder::reduce(Value count, Value init,
 
 void KernelBuilder::forEachItem(
     const CacheGeometry &cache, int64_t parts,
-    function_ref<void(const WorkItem &, Value)> body) {
+    function_ref<void(const ItemPart &, const ItemPart &)> body) {
   Value count = loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64);
   Value zero = constant(0), one = constant(1);
   auto op = scf::ParallelOp::create(b, ValueRange{zero, zero},
@@ -105,8 +106,13 @@ void KernelBuilder::forEachItem(
                                     ValueRange{one, one});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.getBody());
-  SmallVector<Value> indices(op.getInductionVars());
-  body(loadItem(indices[1], cache), indices[0]);
+  Value part = op.getInductionVars()[0], number = op.getInductionVars()[1];
+  Value nextNumber = add(number, 1), isInner = isLess(nextNumber, count);
+  nextNumber = arith::SelectOp::create(b, isInner, nextNumber, zero);
+  Value nextPart = arith::SelectOp::create(
+      b, isInner, part, min(add(part, 1), constant(parts - 1)));
+  body({loadItem(number, cache), part},
+       {loadItem(nextNumber, cache), nextPart});
 }
 
 void KernelBuilder::forEachItem(const CacheGeometry &cache,
@@ -139,6 +145,26 @@ WorkItem KernelBuilder::loadItem(Value number, const CacheGeometry &cache) {
   Value count = field(offsetof(tfc_sequence_v0, count));
   item.rows = min(subtract(count, item.firstRow), constant(cache.queryRows));
   return item;
+}
+
+/// Into the second level: the first has what this item needs.
+void KernelBuilder::prefetchRow(Value rows, const WorkItem &item, Value row,
+                                Value column, int64_t count) {
+  constexpr int64_t line = 64 / sizeof(float);
+  Value last = subtract(item.rows, constant(1));
+  Value token = add(add(item.firstToken, item.firstRow), min(row, last));
+  auto ask = [&](int64_t offset) {
+    memref::PrefetchOp::create(b, rows, ValueRange{token, add(column, offset)},
+                               /*isWrite=*/false, /*localityHint=*/2,
+                               /*isDataCache=*/true);
+  };
+  for (int64_t offset = 0; offset < count; offset += line) {
+    ask(offset);
+  }
+  // A row that begins inside a line may end in one more.
+  if (count % line != 0) {
+    ask(count - 1);
+  }
 }
 
 Value KernelBuilder::blockAddress(const CacheGeometry &cache,

@@ -34,6 +34,12 @@ struct WorkItem {
   mlir::Value blocks; // pointer to block numbers of the cache
 };
 
+/// A part of a work item: usually a head of it.
+struct ItemPart {
+  WorkItem item;
+  mlir::Value part;
+};
+
 /// Emits index arithmetic and loops at one place that moves with them.
 class KernelBuilder {
 public:
@@ -75,13 +81,20 @@ public:
 
   /// In parallel, for every work item and every part of it in [0, parts). The
   /// items are the inner loop: those of a sequence, one after the other, find
-  /// the keys and values of their part (head) in the cache of the core.
+  /// the keys and values of their part (head) in the cache of the core. `next`
+  /// is what most likely follows on this core, to be asked for ahead of time.
   void forEachItem(
       const CacheGeometry &cache, int64_t parts,
-      llvm::function_ref<void(const WorkItem &, mlir::Value part)> body);
+      llvm::function_ref<void(const ItemPart &own, const ItemPart &next)> body);
   /// In parallel, for every work item.
   void forEachItem(const CacheGeometry &cache,
                    llvm::function_ref<void(const WorkItem &)> body);
+
+  /// Asks for `count` columns from `column` on of a row of `rows`, a buffer
+  /// (tokens x columns): that of the item's query `row`, or of its last one. A
+  /// row at a time: many requests in one burst are waited for.
+  void prefetchRow(mlir::Value rows, const WorkItem &item, mlir::Value row,
+                   mlir::Value column, int64_t count);
 
   /// Pointer to a layer in the item's block `number`.
   mlir::Value blockAddress(const CacheGeometry &cache, const WorkItem &item,

@@ -7,6 +7,7 @@
 
 // 3 layers of keys and values of 64 positions, 64 numbers each.
 // CHECK-LABEL: @works_on_heads_then_items
+// CHECK-SAME: %[[Q:[a-z0-9]*]]: memref<?x128xf32>, %[[Y:[a-z0-9]*]]: memref<?x128xf32>
 // CHECK-SAME: %[[WORKERS:[a-z0-9]*]]: index {transformer.workers}
 // CHECK-SAME: transformer.cache = {block_bytes = 98304 : i64, block_tokens = 64 : i64, layer_bytes = 32768 : i64, layers = 3 : i64, query_rows = 8 : i64}
 func.func @works_on_heads_then_items(
@@ -26,6 +27,12 @@ func.func @works_on_heads_then_items(
   // CHECK: %[[FACTOR:.*]] = vector.broadcast %{{.*}} : f32 to vector<16xf32>
   // CHECK: %[[SCALED:.*]] = arith.mulf %[[QUERY]], %[[FACTOR]]
   // CHECK: vector.store %[[SCALED]], %[[SCRATCH]][%[[WORKER]],
+  // Between the two products, a row at a time: where the result will be, and
+  // the queries of the next item or, after the last one, of the next head.
+  // CHECK: scf.for %[[ROW:[a-z0-9]+]] = %[[ZERO]] to %{{.*}} step %{{.*}} {
+  // CHECK-COUNT-4: memref.prefetch %[[Y]][%{{.*}}, %{{.*}}], read, locality<2>, data
+  // CHECK-COUNT-4: memref.prefetch %[[Q]][%{{.*}}, %{{.*}}], read, locality<2>, data
+  // CHECK: math.exp
   // CHECK-NOT: memref.alloc
   // CHECK: return
   transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2

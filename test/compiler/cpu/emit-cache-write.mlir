@@ -5,7 +5,7 @@
 !cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 16>
 
 // CHECK-LABEL: @values_are_rows_behind_the_keys
-// CHECK-SAME: %{{[a-z0-9]*}}: memref<?x32xf32>, %[[V:[a-z0-9]*]]: memref<?x32xf32>
+// CHECK-SAME: %[[K:[a-z0-9]*]]: memref<?x32xf32>, %[[V:[a-z0-9]*]]: memref<?x32xf32>
 func.func @values_are_rows_behind_the_keys(
     %k: memref<?x32xf32>, %v: memref<?x32xf32>, %layer: index, %cache: !cache,
     %batch: !transformer.batch) {
@@ -14,6 +14,9 @@ func.func @values_are_rows_behind_the_keys(
   // CHECK-DAG: %[[ROW_BYTES:.*]] = arith.constant 64 : index
   // CHECK: scf.parallel (%[[HEAD:.*]], %{{.*}}) = {{.*}} to (%[[TWO]],
   // CHECK: scf.for
+  // What the next item writes is asked for meanwhile.
+  // CHECK: memref.prefetch %[[K]]
+  // CHECK: memref.prefetch %[[V]]
   // CHECK: arith.muli %[[HEAD]], %[[HEAD_BYTES]]
   // CHECK: %[[VALUES:.*]] = llvm.getelementptr %{{.*}}[8192]
   // CHECK: %[[SLOT:.*]] = arith.remui %{{.*}}, %c64
