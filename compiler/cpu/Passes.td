@@ -109,6 +109,39 @@ def VectorizePass : Pass<"tfc-vectorize", "::mlir::func::FuncOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def BlockReductionsPass
+    : Pass<"tfc-block-reductions", "::mlir::func::FuncOp"> {
+  let summary = "long products go over an item's tiles in blocks of steps";
+  let description = [{
+    Runs after bufferization, while a tile is one vector. Every tile of an item
+    reads the same panel of weights, from the second-level cache if that holds
+    it. If it is more than `block-bytes`, the loop over the steps is cut into
+    equal blocks, each of which goes over all full tiles before the next one
+    begins; what the tiles have summed up waits in a worker's scratch memory of
+    `block` rows. Every sum has the same terms in the same order as before.
+
+    ```mlir
+    scf.for %first = %c0 to %c3072 step %c1024 {
+      scf.for %r = %c0 to %rows step %c8 {
+        %init = zero in the first block, else %sums[%worker, %r, 0]
+        %sum = scf.for %k = %first to %first + 1024 iter_args(%acc = %init)
+        in the last block the epilogue, else %sums[%worker, %r, 0] = %sum
+    ```
+
+    Rows that are left after the full tiles have one loop over all steps: they
+    are one tile. The function has an argument for the number of workers
+    (`tfc-emit-cpu-kernels`); one without is left alone.
+  }];
+  let options = [
+    Option<"blockBytes", "block-bytes", "int64_t", "786432",
+           "what the steps of a block read for all tiles, at most">,
+    Option<"block", "block", "int64_t", "64", "rows of an item, at most">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::tfc::transformer::TransformerDialect"];
+}
+
 def PrefetchPanelsPass
     : Pass<"tfc-prefetch-panels", "::mlir::func::FuncOp"> {
   let summary = "products ask ahead of time for weights and what is added";
@@ -124,7 +157,8 @@ def PrefetchPanelsPass
     their own in the cache. An item of fewer rows may not have got all of its
     panel: its tiles ask for the row `distance` steps ahead, and also for twice
     that part of the next panel, from the second tile on. That is a loop of its
-    own, chosen when it runs.
+    own, chosen when it runs. Where `tfc-block-reductions` cut a panel, this is
+    the next block.
 
     ```mlir
     scf.for %r = %c0 to %rows step %c8 {

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -68,19 +69,20 @@ static scf::ForOp findRowLoop(vector::TransferReadOp read, scf::ForOp loop) {
 /// What is read once the loop has summed up: the tile's rows of a buffer.
 static SmallVector<vector::TransferReadOp> findTileReads(scf::ForOp loop) {
   SmallVector<vector::TransferReadOp> reads;
+  DominanceInfo dominance(loop->getParentOp());
   auto isAvailable = [&](Value value) {
-    Operation *op = value.getDefiningOp();
-    return !op || op->getBlock() != loop->getBlock() ||
-           op->isBeforeInBlock(loop);
+    return dominance.properlyDominates(value, loop);
   };
-  for (auto read : loop->getBlock()->getOps<vector::TransferReadOp>()) {
-    if (loop->isBeforeInBlock(read) && isa<MemRefType>(read.getShapedType()) &&
-        read.getVectorType().getRank() == 2 &&
-        read.getPermutationMap().isMinorIdentity() &&
-        isAvailable(read.getBase()) &&
-        llvm::all_of(read.getIndices(), isAvailable)) {
-      reads.push_back(read);
-    }
+  for (Operation *op = loop->getNextNode(); op; op = op->getNextNode()) {
+    op->walk([&](vector::TransferReadOp read) {
+      if (isa<MemRefType>(read.getShapedType()) &&
+          read.getVectorType().getRank() == 2 &&
+          read.getPermutationMap().isMinorIdentity() &&
+          isAvailable(read.getBase()) &&
+          llvm::all_of(read.getIndices(), isAvailable)) {
+        reads.push_back(read);
+      }
+    });
   }
   return reads;
 }
@@ -96,6 +98,11 @@ struct PanelRead {
     return cast<MemRefType>(read.getBase().getType()).getShape();
   }
   int64_t steps() { return shape()[dim]; }
+  int64_t turn() { return *getConstantIntValue(loop.getStep()); }
+  /// Those of the loop: a block of the panel's, or all.
+  int64_t stepsOfLoop() {
+    return loop.getStaticTripCount()->getSExtValue() * turn();
+  }
   int64_t columns() { return shape().back(); }
   bool isFirstOfTurn() {
     return read.getIndices()[dim] == loop.getInductionVar();
@@ -124,13 +131,14 @@ struct Request {
     Value row =
         arith::SubIOp::create(b, rows.getInductionVar(), constant(first));
     Value number = arith::DivSIOp::create(b, row, constant(tile));
-    Value begin = multiply(number, panel.steps() * floats);
-    Value place = multiply(panel.loop.getInductionVar(), floats);
-    // Panels follow each other in memory.
-    indices[panel.dim] = constant(panel.steps());
+    Value begin = multiply(number, panel.stepsOfLoop() * floats);
+    Value step = arith::SubIOp::create(b, panel.loop.getInductionVar(),
+                                       panel.loop.getLowerBound());
+    Value place = multiply(step, floats);
+    // Blocks follow each other in memory, and panels too.
+    indices[panel.dim] = panel.loop.getUpperBound();
     indices.back() = arith::AddIOp::create(b, begin, place);
-    ask(panel.read.getBase(), indices,
-        floats * *getConstantIntValue(panel.loop.getStep()));
+    ask(panel.read.getBase(), indices, floats * panel.turn());
   }
 
   /// What `read` will read behind the loop: a row of it every few steps, before
@@ -139,8 +147,7 @@ struct Request {
   void askForTile(vector::TransferReadOp read) {
     VectorType tile = read.getVectorType();
     int64_t rows = tile.getDimSize(0);
-    int64_t stepsPerRow =
-        std::max(kStepsPerRow, *getConstantIntValue(panel.loop.getStep()));
+    int64_t stepsPerRow = std::max(kStepsPerRow, panel.turn());
     int64_t begin = panel.steps() - kStepsBefore - rows * stepsPerRow;
     Value step = arith::SubIOp::create(b, panel.loop.getInductionVar(),
                                        constant(std::max<int64_t>(begin, 0)));
@@ -181,9 +188,8 @@ struct PrefetchPanelsPass
   using Base::Base;
 
   bool asksForNext(PanelRead panel) {
-    return panel.steps() * panel.columns() * kFloatBytes <= nextBytes &&
-           getConstantIntValue(panel.loop.getStep()) &&
-           findRowLoop(panel.read, panel.loop);
+    return findRowLoop(panel.read, panel.loop) &&
+           panel.stepsOfLoop() * panel.columns() * kFloatBytes <= nextBytes;
   }
 
   /// Two loops for one: where an item has all its rows, its tiles bring the
@@ -226,7 +232,9 @@ struct PrefetchPanelsPass
       if (!loop || !isRepeatedRow(read, rows)) {
         return;
       }
-      if (std::optional<unsigned> dim = findSteppedDim(read, loop)) {
+      std::optional<unsigned> dim = findSteppedDim(read, loop);
+      if (dim && loop.getStaticTripCount() &&
+          getConstantIntValue(loop.getStep())) {
         loops[loop].push_back({read, loop, *dim});
       }
     });

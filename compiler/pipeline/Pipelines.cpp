@@ -146,6 +146,10 @@ void tfc::buildVectorToBuffer(OpPassManager &pm,
   kernels.lanes = strategy.lanes;
   pm.addPass(createEmitCpuKernelsPass(kernels));
   expandMath(pm);
+  BlockReductionsPassOptions blocks;
+  blocks.blockBytes = strategy.blockBytes;
+  blocks.block = strategy.rowBlock;
+  pm.addNestedPass<func::FuncOp>(createBlockReductionsPass(blocks));
   PrefetchPanelsPassOptions prefetch;
   prefetch.distance = strategy.prefetch;
   prefetch.rows = strategy.prefetchRows;

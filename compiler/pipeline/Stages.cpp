@@ -69,7 +69,8 @@ static const Stage stages[] = {
      "linalg "
      "(convert-linalg-to-parallel-loops; full: convert-linalg-to-loops, "
      "scf-forall-to-parallel), tfc-emit-cpu-kernels, tfc-expand-math, "
-     "tfc-prefetch-panels and tfc-lower-contractions (full), canonicalize, "
+     "tfc-block-reductions, tfc-prefetch-panels and tfc-lower-contractions "
+     "(full), canonicalize, "
      "cse, "
      "tfc-plan-workspace"},
     {"llvm",

@@ -20,7 +20,8 @@ struct Strategy {
   int64_t mapRows;  // rows of a parallel item of everything else
   int64_t prefetch; // steps of the reduction from asking for weights to using
   int64_t prefetchRows; // the fewest rows of a tile that asks
-  int64_t nextBytes;    // the largest panel that is asked for a panel ahead
+  int64_t blockBytes;   // of a panel, that an item's tiles read in turns
+  int64_t nextBytes;    // the largest block that is asked for a block ahead
 };
 
 /// The row of the table for a program, "x86-64-v3" or "x86-64-v4", and a

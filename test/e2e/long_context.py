@@ -16,20 +16,20 @@ from tool import Tool
 POSITIONS, HIDDEN, WIDTH, VOCAB, HEADS = 640, 32, 64, 97, 2
 
 
-def write_spec(source, path):
+def write_spec(source, path, width=WIDTH):
     with open(source) as stream:
         spec = json.load(stream)
     spec["dims"].update(hidden=HIDDEN, max_positions=POSITIONS)
     decoder = spec["decoder"]
     decoder["embeddings"]["position"]["rows"] = POSITIONS
     decoder["layers"]["block"]["attn"]["num_heads"] = HEADS
-    decoder["layers"]["block"]["ffn"]["width"] = WIDTH
+    decoder["layers"]["block"]["ffn"]["width"] = width
     spec["generation"]["max_length"] = POSITIONS
     with open(path, "w") as stream:
         json.dump(spec, stream)
 
 
-def make_weights():
+def make_weights(width=WIDTH):
     """As wide as to make attention choose, so that positions matter."""
     shapes = {"wte.weight": [VOCAB, HIDDEN],
               "wpe.weight": [POSITIONS, HIDDEN],
@@ -37,8 +37,8 @@ def make_weights():
     for layer in range(2):
         for name, shape in (("attn.c_attn", [HIDDEN, 3 * HIDDEN]),
                             ("attn.c_proj", [HIDDEN, HIDDEN]),
-                            ("mlp.c_fc", [HIDDEN, WIDTH]),
-                            ("mlp.c_proj", [WIDTH, HIDDEN]),
+                            ("mlp.c_fc", [HIDDEN, width]),
+                            ("mlp.c_proj", [width, HIDDEN]),
                             ("ln_1", [HIDDEN]), ("ln_2", [HIDDEN])):
             shapes[f"h.{layer}.{name}.weight"] = shape
             shapes[f"h.{layer}.{name}.bias"] = shape[-1:]

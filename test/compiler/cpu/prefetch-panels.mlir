@@ -64,6 +64,7 @@ func.func @tiles(%x: memref<?x8xf32>, %w: memref<3x8x32xf32>,
   %c2 = arith.constant 2 : index
   %c8 = arith.constant 8 : index
   %pad = arith.constant 0.0 : f32
+  // CHECK: %[[STEPS:.*]] = arith.constant 8 : index
   // CHECK: scf.for %[[R:[a-z0-9]+]] = {{.*}} to %[[ROWS]]
   scf.for %r = %c0 to %rows step %c2 {
     // CHECK: %[[EIGHT:.*]] = arith.constant 8 : index
@@ -73,11 +74,11 @@ func.func @tiles(%x: memref<?x8xf32>, %w: memref<3x8x32xf32>,
     // CHECK: %[[TILE:.*]] = arith.divsi
     // CHECK: %[[FLOATS:.*]] = arith.constant 64 : index
     // CHECK: %[[BEGIN:.*]] = arith.muli %[[TILE]], %[[FLOATS]]
-    // CHECK: %[[PLACE:.*]] = arith.muli %[[K]]
-    // CHECK: %[[NEXT:.*]] = arith.constant 8 : index
+    // CHECK: %[[STEP:.*]] = arith.subi %[[K]]
+    // CHECK: %[[PLACE:.*]] = arith.muli %[[STEP]]
     // CHECK: %[[AT:.*]] = arith.addi %[[BEGIN]], %[[PLACE]]
     // CHECK: %[[LINE:.*]] = arith.addi %[[AT]]
-    // CHECK: memref.prefetch %[[W]][%{{.*}}, %[[NEXT]], %[[LINE]]]
+    // CHECK: memref.prefetch %[[W]][%{{.*}}, %[[STEPS]], %[[LINE]]]
     // CHECK-NOT: memref.prefetch
     // CHECK: } else {
     // CHECK: scf.for %[[L:[a-z0-9]+]] =

@@ -30,6 +30,8 @@ TEST(Strategy, tilesFitTheRegistersAndItemsAreWholeTiles) {
     // Sums, weights, a broadcast.
     EXPECT_LE(s.rows * vectors + vectors + 1, registers) << program;
     EXPECT_EQ(s.rowBlock % s.rows, 0) << program;
+    // What the tiles read in turns can be asked for a block ahead.
+    EXPECT_LE(s.blockBytes, s.nextBytes) << program;
     // The packed weights of a model serve all machines of a level.
     EXPECT_EQ(s.panel, chooseStrategy(program, "").panel) << microarchitecture;
   }
