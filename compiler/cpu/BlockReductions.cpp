@@ -31,23 +31,19 @@ struct Reduction {
 };
 } // namespace
 
-static bool isConstant(Value value, int64_t number) {
-  return getConstantIntValue(value) == number;
-}
-
 /// What sums up one tile of as many rows as the loop around it goes on by.
 static std::optional<Reduction> matchReduction(scf::ForOp steps) {
   auto rows = dyn_cast<scf::ForOp>(steps->getParentOp());
   if (!rows || rows.getNumResults() != 0 || steps.getNumResults() != 1 ||
-      !isConstant(rows.getLowerBound(), 0) ||
-      !isConstant(steps.getLowerBound(), 0) ||
+      !isConstantIntValue(rows.getLowerBound(), 0) ||
+      !isConstantIntValue(steps.getLowerBound(), 0) ||
       !getConstantIntValue(steps.getUpperBound()) ||
       !getConstantIntValue(steps.getStep())) {
     return std::nullopt;
   }
   auto tile = dyn_cast<VectorType>(steps.getResult(0).getType());
   if (!tile || tile.getRank() != 2 ||
-      !isConstant(rows.getStep(), tile.getDimSize(0)) ||
+      !isConstantIntValue(rows.getStep(), tile.getDimSize(0)) ||
       !rows.isDefinedOutsideOfLoop(steps.getInitArgs()[0])) {
     return std::nullopt;
   }
@@ -87,7 +83,8 @@ static std::optional<int64_t> findBlock(Reduction reduction, int64_t most) {
   if (reduction.count() % reduction.turn() != 0) {
     return std::nullopt;
   }
-  int64_t fewest = llvm::divideCeil(reduction.count(), most);
+  int64_t fewest =
+      llvm::divideCeil(reduction.count(), std::max<int64_t>(most, 1));
   for (int64_t blocks = fewest; blocks <= 2 * fewest; ++blocks) {
     if (turns % blocks == 0) {
       return reduction.count() / blocks;

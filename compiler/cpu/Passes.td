@@ -186,7 +186,7 @@ def PrefetchPanelsPass
     Option<"rows", "rows", "int64_t", "2", "the fewest rows of a tile">,
     Option<"block", "block", "int64_t", "64", "rows of a whole item">,
     Option<"nextBytes", "next-bytes", "int64_t", "786432",
-           "the largest panel that is asked for while the one before is used">];
+           "the largest block that is asked for while the one before is used">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];

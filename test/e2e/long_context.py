@@ -104,10 +104,15 @@ def check_decoding(run, prompt, sequence, count):
     return []
 
 
-def main():
-    source, scratch, *options = sys.argv[1:]
+def find_tool(scratch, options):
     tool = Tool("tfc", "tfc-run", scratch, options)
     tool.tfc, tool.tfc_run = "tfc", "tfc-run"  # from the search path
+    return tool
+
+
+def main():
+    source, scratch, *options = sys.argv[1:]
+    tool = find_tool(scratch, options)
     weights, spec = tool.path("model.safetensors"), tool.path("model.json")
     library = tool.path("model.so")
     tensors.write(weights, make_weights())

@@ -4,10 +4,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import sys
 
-import long_context
-from long_context import check_company, ragged, tensors, token_ids
+import long_context  # also finds the folder of these two
+import tensors
 from compare import check_floats, check_same
-from tool import Tool
+from long_context import check_company, ragged, token_ids
 
 WIDTH = 8192
 # 269 rows: four items of 64, a tile and 5 rows. Alone, a row is items and tiles
@@ -17,8 +17,7 @@ LENGTHS = [130, 64, 65, 9, 1]
 
 def main():
     source, scratch = sys.argv[1:]
-    tool = Tool("tfc", "tfc-run", scratch, [])
-    tool.tfc, tool.tfc_run = "tfc", "tfc-run"  # from the search path
+    tool = long_context.find_tool(scratch, [])
     weights, spec = tool.path("model.safetensors"), tool.path("model.json")
     tensors.write(weights, long_context.make_weights(WIDTH))
     long_context.write_spec(source, spec, WIDTH)

@@ -19,19 +19,31 @@ func.func @works_on_heads_then_items(
   // CHECK: %[[SCRATCH:.*]] = memref.alloc(%[[WORKERS]]) : memref<?x[[SIZE:[0-9]+]]xf32>
   // CHECK-NOT: memref.alloc
   // CHECK: scf.parallel (%[[HEAD:.*]], %[[ITEM:.*]]) = (%[[ZERO]], %[[ZERO]]) to (%[[TWO]], %{{.*}})
+  // What comes next: the next item or, after the last one, that of the next head.
+  // CHECK: %[[AFTER:.*]] = arith.addi %[[ITEM]],
+  // CHECK: %[[INNER:.*]] = arith.cmpi slt, %[[AFTER]],
+  // CHECK: %[[NEXT:.*]] = arith.select %[[INNER]], %[[AFTER]], %[[ZERO]]
+  // CHECK: %[[NEXT_HEAD:.*]] = arith.select %[[INNER]], %[[HEAD]],
+  // CHECK: arith.muli %[[NEXT]], %c8
+  // CHECK: %[[NEXT_ROWS:.*]] = arith.minsi
   // CHECK: %[[WORKER:.*]] = transformer.worker
   // Two heads share one of keys.
   // CHECK: arith.divui %[[HEAD]], %[[TWO]]
+  // CHECK: %[[NEXT_COLUMN:.*]] = arith.muli %[[NEXT_HEAD]], %c64
+  // CHECK: %[[COLUMN:.*]] = arith.muli %[[HEAD]], %c64
   // The scale is in the query, once.
   // CHECK: %[[QUERY:.*]] = vector.load %{{.*}} : memref<?x128xf32>, vector<16xf32>
   // CHECK: %[[FACTOR:.*]] = vector.broadcast %{{.*}} : f32 to vector<16xf32>
   // CHECK: %[[SCALED:.*]] = arith.mulf %[[QUERY]], %[[FACTOR]]
   // CHECK: vector.store %[[SCALED]], %[[SCRATCH]][%[[WORKER]],
   // Between the two products, a row at a time: where the result will be, and
-  // the queries of the next item or, after the last one, of the next head.
-  // CHECK: scf.for %[[ROW:[a-z0-9]+]] = %[[ZERO]] to %{{.*}} step %{{.*}} {
-  // CHECK-COUNT-4: memref.prefetch %[[Y]][%{{.*}}, %{{.*}}], read, locality<2>, data
-  // CHECK-COUNT-4: memref.prefetch %[[Q]][%{{.*}}, %{{.*}}], read, locality<2>, data
+  // the queries of what comes next.
+  // CHECK: memref.prefetch %[[Y]][%{{.*}}, %[[COLUMN]]], read, locality<2>, data
+  // CHECK-COUNT-3: memref.prefetch %[[Y]]
+  // CHECK: %[[LAST:.*]] = arith.subi %[[NEXT_ROWS]],
+  // CHECK: arith.minsi %{{.*}}, %[[LAST]]
+  // CHECK: memref.prefetch %[[Q]][%{{.*}}, %[[NEXT_COLUMN]]], read, locality<2>, data
+  // CHECK-COUNT-3: memref.prefetch %[[Q]]
   // CHECK: math.exp
   // CHECK-NOT: memref.alloc
   // CHECK: return
