@@ -28,97 +28,108 @@ AttentionSoftmax::AttentionSoftmax(KernelBuilder &k, AttentionScratch &scratch,
     : k(k), b(k.builder()), scratch(scratch), tiles(tiles), op(op),
       lanes(lanes), numVectors(kChunk / lanes) {}
 
-/// Makes the row's scores of the stretch weights, and updates what it keeps.
-/// Scores that it does not see may be anything: they are replaced before any
-/// arithmetic, and their weights become zero.
-void AttentionSoftmax::emit(const AttentionHead &head, const Stretch &stretch,
-                            Value row) {
+AttentionSoftmax::Visible AttentionSoftmax::visibleOf(const AttentionHead &head,
+                                                      const Stretch &stretch,
+                                                      Value row) {
   Value zero = k.constant(0);
+  Visible visible;
+  visible.place = k.add(k.scale(row, scratch.kScoreStride), scratch.scores);
   Value end =
       k.subtract(k.visible(head.item, row, op.getMask()), stretch.begin);
-  end = k.max(k.min(end, stretch.count), zero);
-  Value whole = k.scale(k.divide(end, kChunk), kChunk);
-  // With a window, what is seen begins at `begin`, and whole chunks at
-  // `firstWhole`. Chunks lie at fixed positions, as stretches do.
-  Value begin, firstChunk, firstWhole = zero;
+  visible.end = k.max(k.min(end, stretch.count), zero);
+  visible.firstWhole = zero;
+  visible.whole = k.scale(k.divide(visible.end, kChunk), kChunk);
   if (op.getWindow()) {
-    begin = k.subtract(k.firstVisible(head.item, row, *op.getWindow()),
-                       stretch.begin);
-    begin = k.max(k.min(begin, end), zero);
-    firstChunk = k.scale(k.divide(begin, kChunk), kChunk);
-    firstWhole = k.scale(k.roundUpDivide(begin, kChunk), kChunk);
-    whole = k.max(whole, firstWhole);
+    Value begin = k.subtract(k.firstVisible(head.item, row, *op.getWindow()),
+                             stretch.begin);
+    visible.begin = k.max(k.min(begin, visible.end), zero);
+    visible.firstChunk = k.scale(k.divide(visible.begin, kChunk), kChunk);
+    visible.firstWhole =
+        k.scale(k.roundUpDivide(visible.begin, kChunk), kChunk);
+    visible.whole = k.max(visible.whole, visible.firstWhole);
   }
-  Value place = k.add(k.scale(row, scratch.kScoreStride), scratch.scores);
+  return visible;
+}
 
+Values AttentionSoftmax::inChunks(
+    const Visible &visible, Value init,
+    function_ref<Values(Value, ValueRange, const Values &)> body) {
+  auto partial = [&](Value column, ValueRange carried) {
+    return body(column, carried, maskScores(column, visible));
+  };
+  auto whole = [&](Value column, ValueRange carried) {
+    return body(column, carried, {});
+  };
+  Values carried(numVectors, init);
+  if (visible.begin) {
+    carried =
+        k.loop(visible.firstChunk, visible.begin, kChunk, carried, partial);
+  }
+  carried = k.loop(visible.firstWhole, visible.whole, kChunk, carried, whole);
+  return k.loop(visible.whole, visible.end, kChunk, carried, partial);
+}
+
+/// Scores that the row does not see may be anything: they are replaced before
+/// any arithmetic.
+void AttentionSoftmax::emitMaximum(const AttentionHead &head,
+                                   const Stretch &stretch, Value row) {
+  Visible visible = visibleOf(head, stretch, row);
   Value lowest = broadcast(k.number(std::numeric_limits<float>::lowest()));
-  auto maximum = [&](Value column, ValueRange carried, bool isPartial) {
-    Values scores = loadScores(k.add(place, column)), masks;
-    if (isPartial) {
-      masks = maskScores(column, begin, end);
-    }
+  auto maximum = [&](Value column, ValueRange carried, const Values &masks) {
+    Values scores = loadScores(k.add(visible.place, column));
     for (auto [u, score] : llvm::enumerate(scores)) {
       if (op.getBias()) {
         Value own = k.add(column, u * lanes);
         score =
             arith::AddFOp::create(b, score, biasAt(head, stretch, row, own));
-        tiles.storeScratch(score, k.add(place, own));
+        tiles.storeScratch(score, k.add(visible.place, own));
       }
-      if (isPartial) {
+      if (!masks.empty()) {
         score = arith::SelectOp::create(b, masks[u], score, lowest);
       }
       score = larger(score, carried[u]);
     }
     return scores;
   };
-  auto inChunks = [&](Value init, auto body) {
-    Values carried(numVectors, init);
-    if (begin) {
-      carried = k.loop(firstChunk, begin, kChunk, carried,
-                       [&](Value column, ValueRange carried) {
-                         return body(column, carried, /*isPartial=*/true);
-                       });
-    }
-    carried = k.loop(firstWhole, whole, kChunk, carried,
-                     [&](Value column, ValueRange carried) {
-                       return body(column, carried, /*isPartial=*/false);
-                     });
-    return k.loop(whole, end, kChunk, carried,
-                  [&](Value column, ValueRange carried) {
-                    return body(column, carried, /*isPartial=*/true);
-                  });
-  };
-  Value old = tiles.loadScratch(k.add(row, scratch.maxima));
-  Value highest = fold(inChunks(lowest, maximum),
+  Value highest = fold(inChunks(visible, lowest, maximum),
                        [&](Value x, Value y) { return larger(x, y); });
+  Value old = tiles.loadScratch(k.add(row, scratch.maxima));
   highest = larger(highest, old);
-  Value highestVector = broadcast(highest), none = broadcast(k.number(0));
-  auto exponential = [&](Value column, ValueRange carried, bool isPartial) {
-    Values scores = loadScores(k.add(place, column)), masks, totals;
-    if (isPartial) {
-      masks = maskScores(column, begin, end);
-    }
+  Value decay = math::ExpOp::create(b, arith::SubFOp::create(b, old, highest));
+  tiles.storeScratch(highest, k.add(row, scratch.maxima));
+  tiles.storeScratch(decay, k.add(row, scratch.decays));
+}
+
+/// The weights of scores that the row does not see are zero.
+void AttentionSoftmax::emitWeights(const AttentionHead &head,
+                                   const Stretch &stretch, Value row) {
+  Visible visible = visibleOf(head, stretch, row);
+  Value highest = broadcast(tiles.loadScratch(k.add(row, scratch.maxima)));
+  Value none = broadcast(k.number(0));
+  auto exponential = [&](Value column, ValueRange carried,
+                         const Values &masks) {
+    Values scores = loadScores(k.add(visible.place, column)), totals;
     for (auto [u, score] : llvm::enumerate(scores)) {
-      if (isPartial) {
-        score = arith::SelectOp::create(b, masks[u], score, highestVector);
+      if (!masks.empty()) {
+        score = arith::SelectOp::create(b, masks[u], score, highest);
       }
-      Value weight = math::ExpOp::create(
-          b, arith::SubFOp::create(b, score, highestVector));
-      if (isPartial) {
+      Value weight =
+          math::ExpOp::create(b, arith::SubFOp::create(b, score, highest));
+      if (!masks.empty()) {
         weight = arith::SelectOp::create(b, masks[u], weight, none);
       }
-      tiles.storeScratch(weight, k.add(k.add(place, column), u * lanes));
+      tiles.storeScratch(weight,
+                         k.add(k.add(visible.place, column), u * lanes));
       totals.push_back(arith::AddFOp::create(b, carried[u], weight));
     }
     return totals;
   };
-  Value total = fold(inChunks(none, exponential), [&](Value x, Value y) {
-    return Value(arith::AddFOp::create(b, x, y));
-  });
-  Value decay = math::ExpOp::create(b, arith::SubFOp::create(b, old, highest));
+  Value total =
+      fold(inChunks(visible, none, exponential), [&](Value x, Value y) {
+        return Value(arith::AddFOp::create(b, x, y));
+      });
+  Value decay = tiles.loadScratch(k.add(row, scratch.decays));
   Value before = tiles.loadScratch(k.add(row, scratch.totals));
-  tiles.storeScratch(highest, k.add(row, scratch.maxima));
-  tiles.storeScratch(decay, k.add(row, scratch.decays));
   tiles.storeScratch(math::FmaOp::create(b, before, decay, total),
                      k.add(row, scratch.totals));
 }
@@ -131,14 +142,17 @@ Values AttentionSoftmax::loadScores(Value place) {
   return scores;
 }
 
-Values AttentionSoftmax::maskScores(Value column, Value begin, Value end) {
+Values AttentionSoftmax::maskScores(Value column, const Visible &visible) {
   auto type = VectorType::get(lanes, b.getI32Type());
   auto fromColumn = [&](Value position) -> Value {
     Value left = arith::IndexCastOp::create(b, b.getI32Type(),
                                             k.subtract(position, column));
     return vector::BroadcastOp::create(b, type, left);
   };
-  Value limit = fromColumn(end), first = begin ? fromColumn(begin) : Value();
+  Value limit = fromColumn(visible.end), first;
+  if (visible.begin) {
+    first = fromColumn(visible.begin);
+  }
   Values masks;
   for (int64_t u = 0; u < numVectors; ++u) {
     SmallVector<int32_t> numbers(lanes);

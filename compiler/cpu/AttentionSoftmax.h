@@ -8,8 +8,10 @@
 
 namespace tfc {
 
-/// Emits the softmax of one row at a time. Its sums have one order, whatever
-/// the row's tile and the number of lanes.
+/// Emits the softmax of a row in two steps, each for all rows of the item
+/// before the next: what a row waits for, the folding of its vectors, is then
+/// hidden behind other rows. Its sums have one order, whatever the row's tile
+/// and the number of lanes.
 class AttentionSoftmax {
 public:
   AttentionSoftmax(KernelBuilder &k, AttentionScratch &scratch,
@@ -19,22 +21,43 @@ public:
   /// Puts the biases of head `number` into the scratch memory, with margins.
   void loadBias(mlir::Value number);
 
-  /// scores[row][j] = exp(scores[row][j] + bias - maximum) for the j of the
-  /// stretch that the row sees; updates the row's maximum and total, and says
-  /// how much what was before decays.
-  void emit(const AttentionHead &head, const Stretch &stretch, mlir::Value row);
+  /// Adds the bias to the scores of the stretch that the row sees, updates the
+  /// row's maximum, and says how much what was before decays.
+  void emitMaximum(const AttentionHead &head, const Stretch &stretch,
+                   mlir::Value row);
+  /// Makes these scores weights, exp(score - maximum), and updates the row's
+  /// total.
+  void emitWeights(const AttentionHead &head, const Stretch &stretch,
+                   mlir::Value row);
 
 private:
   using Values = KernelBuilder::Values;
+
+  /// The scores of a stretch that a row sees, in chunks at fixed positions, as
+  /// stretches are.
+  struct Visible {
+    mlir::Value place; // in the scratch memory, of position 0
+    mlir::Value begin; // null without a window, where it is 0
+    mlir::Value end;
+    mlir::Value firstChunk;        // which holds `begin`
+    mlir::Value firstWhole, whole; // those in [firstWhole, whole) are whole
+  };
+  Visible visibleOf(const AttentionHead &head, const Stretch &stretch,
+                    mlir::Value row);
+  /// body(column, carried, masks) for each chunk, a vector carried for each of
+  /// its vectors; without masks where the chunk is whole.
+  Values inChunks(
+      const Visible &visible, mlir::Value init,
+      llvm::function_ref<Values(mlir::Value, mlir::ValueRange, const Values &)>
+          body);
 
   /// The biases of `lanes` positions from `column` of the stretch on.
   mlir::Value biasAt(const AttentionHead &head, const Stretch &stretch,
                      mlir::Value row, mlir::Value column);
   /// The vectors of the scores at `place`, a chunk.
   Values loadScores(mlir::Value place);
-  /// Which of the positions from `column` on are at or beyond `begin`, unless
-  /// that is null, and before `end`: a vector each.
-  Values maskScores(mlir::Value column, mlir::Value begin, mlir::Value end);
+  /// Which of the positions from `column` on the row sees: a vector each.
+  Values maskScores(mlir::Value column, const Visible &visible);
   /// One value of a chunk's, halving: the same order for every number of lanes.
   mlir::Value
   fold(Values vectors,

@@ -124,8 +124,10 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
   k.loop(head.item.rows, [&](Value row) {
     k.prefetchRow(op.getInit(), head.item, row, column, cache.headDim);
     k.prefetchRow(op.getQuery(), nextItem, row, nextColumn, cache.headDim);
-    softmax.emit(head, stretch, row);
+    softmax.emitMaximum(head, stretch, row);
   });
+  k.loop(head.item.rows,
+         [&](Value row) { softmax.emitWeights(head, stretch, row); });
   switchRows(tileRows,
              [&](int64_t rows) { tiles.emitSums(head, stretch, rows); });
 }

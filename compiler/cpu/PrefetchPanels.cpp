@@ -104,6 +104,8 @@ struct PanelRead {
     return loop.getStaticTripCount()->getSExtValue() * turn();
   }
   int64_t columns() { return shape().back(); }
+  /// Steps for each row of what is added to a tile.
+  int64_t stepsPerRow() { return std::max(kStepsPerRow, turn()); }
   bool isFirstOfTurn() {
     return read.getIndices()[dim] == loop.getInductionVar();
   }
@@ -141,19 +143,14 @@ struct Request {
     ask(panel.read.getBase(), indices, floats * panel.turn());
   }
 
-  /// What `read` will read behind the loop: a row of it every few steps, before
-  /// the last ones. The steps before ask for the first row again and again,
-  /// which costs less than a branch.
-  void askForTile(vector::TransferReadOp read) {
+  /// What `read` will read behind the loop: a row of it every few steps from
+  /// the step `begin` on, and then the last row.
+  void askForTile(vector::TransferReadOp read, int64_t begin) {
     VectorType tile = read.getVectorType();
-    int64_t rows = tile.getDimSize(0);
-    int64_t stepsPerRow = std::max(kStepsPerRow, panel.turn());
-    int64_t begin = panel.steps() - kStepsBefore - rows * stepsPerRow;
-    Value step = arith::SubIOp::create(b, panel.loop.getInductionVar(),
-                                       constant(std::max<int64_t>(begin, 0)));
-    step = arith::MaxSIOp::create(b, step, constant(0));
-    Value row = arith::DivUIOp::create(b, step, constant(stepsPerRow));
-    row = arith::MinUIOp::create(b, row, constant(rows - 1));
+    Value step =
+        arith::SubIOp::create(b, panel.loop.getInductionVar(), constant(begin));
+    Value row = arith::DivUIOp::create(b, step, constant(panel.stepsPerRow()));
+    row = arith::MinUIOp::create(b, row, constant(tile.getDimSize(0) - 1));
     SmallVector<Value> place(read.getIndices());
     Value &rowPlace = place[place.size() - 2];
     rowPlace = arith::AddIOp::create(b, rowPlace, row);
@@ -192,10 +189,42 @@ struct PrefetchPanelsPass
            panel.stepsOfLoop() * panel.columns() * kFloatBytes <= nextBytes;
   }
 
+  /// The loop's last steps become a loop of their own, which asks for what
+  /// `reads` add to the tile: the others have nothing more to do.
+  void splitBySteps(PanelRead panel, ArrayRef<vector::TransferReadOp> reads) {
+    int64_t rows = 0;
+    for (vector::TransferReadOp read : reads) {
+      rows = std::max(rows, read.getVectorType().getDimSize(0));
+    }
+    int64_t begin = panel.steps() - kStepsBefore - rows * panel.stepsPerRow();
+    begin = std::max<int64_t>(begin, 0) / panel.turn() * panel.turn();
+    scf::ForOp loop = panel.loop;
+    ImplicitLocOpBuilder b(loop.getLoc(), loop);
+    // The loop may be of a block that ends before.
+    Value middle = arith::ConstantIndexOp::create(b, begin);
+    middle = arith::MinSIOp::create(b, middle, loop.getUpperBound());
+    middle = arith::MaxSIOp::create(b, middle, loop.getLowerBound());
+    b.setInsertionPointAfter(loop);
+    IRMapping mapping;
+    auto last = cast<scf::ForOp>(b.clone(*loop, mapping));
+    loop.replaceAllUsesWith(last);
+    last.getInitArgsMutable().assign(loop.getResults());
+    last.setLowerBound(middle);
+    loop.setUpperBound(middle);
+    PanelRead copy{
+        cast<vector::TransferReadOp>(mapping.lookup(panel.read.getOperation())),
+        last, panel.dim};
+    for (vector::TransferReadOp read : reads) {
+      Request(copy).askForTile(read, begin);
+    }
+  }
+
   /// Two loops for one: where an item has all its rows, its tiles bring the
   /// next panel and found their own in the cache; where it has fewer, its first
   /// tile waits for memory, and the others do what they can.
-  void splitByRows(scf::ForOp loop, SmallVector<PanelRead> &panels) {
+  /// Returns the panels of the second loop.
+  SmallVector<PanelRead> splitByRows(scf::ForOp loop,
+                                     SmallVector<PanelRead> &panels) {
     scf::ForOp rows = findRowLoop(panels.front().read, loop);
     int64_t tile = *getConstantIntValue(rows.getStep());
     int64_t parts = block / tile;
@@ -213,6 +242,7 @@ struct PrefetchPanelsPass
     b.setInsertionPointToStart(both.thenBlock());
     scf::YieldOp::create(b, loop.getResults());
     loop->moveBefore(both.thenBlock(), both.thenBlock()->begin());
+    SmallVector<PanelRead> copies;
     for (PanelRead panel : panels) {
       PanelRead copy{cast<vector::TransferReadOp>(
                          mapping.lookup(panel.read.getOperation())),
@@ -222,7 +252,9 @@ struct PrefetchPanelsPass
         Request(panel).askForNext(rows, 0, parts);
         Request(copy).askForNext(rows, tile, llvm::divideCeil(parts, 2));
       }
+      copies.push_back(copy);
     }
+    return copies;
   }
 
   void runOnOperation() override {
@@ -239,19 +271,19 @@ struct PrefetchPanelsPass
       }
     });
     for (auto &[loop, panels] : loops) {
-      for (vector::TransferReadOp read : findTileReads(loop)) {
+      SmallVector<vector::TransferReadOp> reads = findTileReads(loop);
+      SmallVector<PanelRead> firsts = {panels.front()};
+      if (asksForNext(panels.front())) {
+        firsts.push_back(splitByRows(loop, panels).front());
+      } else {
         for (PanelRead panel : panels) {
-          if (panel.isFirstOfTurn()) {
-            Request(panel).askForTile(read);
-          }
+          Request(panel).askAhead(distance);
         }
       }
-      if (asksForNext(panels.front())) {
-        splitByRows(loop, panels);
-        continue;
-      }
-      for (PanelRead panel : panels) {
-        Request(panel).askAhead(distance);
+      for (PanelRead panel : firsts) {
+        if (!reads.empty()) {
+          splitBySteps(panel, reads);
+        }
       }
     }
   }
