@@ -122,12 +122,13 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
   switchRows(tileRows,
              [&](int64_t rows) { tiles.emitScores(head, stretch, rows); });
   k.loop(head.item.rows, [&](Value row) {
-    k.prefetchRow(op.getInit(), head.item, row, column, cache.headDim);
     k.prefetchRow(op.getQuery(), nextItem, row, nextColumn, cache.headDim);
     softmax.emitMaximum(head, stretch, row);
   });
-  k.loop(head.item.rows,
-         [&](Value row) { softmax.emitWeights(head, stretch, row); });
+  k.loop(head.item.rows, [&](Value row) {
+    k.prefetchRow(op.getInit(), head.item, row, column, cache.headDim);
+    softmax.emitWeights(head, stretch, row);
+  });
   switchRows(tileRows,
              [&](int64_t rows) { tiles.emitSums(head, stretch, rows); });
 }
