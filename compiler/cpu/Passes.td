@@ -173,12 +173,16 @@ def PrefetchPanelsPass
     row is at the speed of memory without.
 
     What is read once the product is there, such as the residual's rows, is
-    asked for in the loop's last hundred steps, a row every few of them:
+    asked for in the loop's last steps, a row every 16. They are a loop of their
+    own: the others have nothing more to do.
 
     ```mlir
-    %late = arith.maxsi (%k - 672), 0
-    %row = arith.minui (%late / 4), 7
-    memref.prefetch %residual[%r + %row, %column]
+    %sums = loop over %k from 0 to 640
+    %tile = memref.subview %residual[%r, %column] [8, 48] [1, 1]
+    loop over %k from 640 to 768, from %sums {
+      %row = arith.divui (%k - 640), 16
+      memref.prefetch %tile[%row, 0]; memref.prefetch %tile[%row, 16] ...
+    }
     ```
   }];
   let options = [

@@ -25,11 +25,9 @@ static constexpr int64_t kFloatBytes = sizeof(float);
 /// Of a cache line.
 static constexpr int64_t kLineFloats = 64 / kFloatBytes;
 /// Steps for each row of what is added to a tile: requests in one burst would
-/// fill the queue of misses, and be waited for.
-static constexpr int64_t kStepsPerRow = 4;
-/// Steps between the last of these requests and the end of the product: longer
-/// than memory takes, soon enough to be in the cache still.
-static constexpr int64_t kStepsBefore = 64;
+/// fill the queue of misses, and be waited for. Memory takes about as long, so
+/// the last row is there in time.
+static constexpr int64_t kStepsPerRow = 16;
 
 /// Whether `read` is one row of a buffer, repeated for at least `rows` rows of
 /// the tile, and contiguous in memory.
@@ -66,8 +64,20 @@ static scf::ForOp findRowLoop(vector::TransferReadOp read, scf::ForOp loop) {
   return isOverTiles ? rows : nullptr;
 }
 
-/// What is read once the loop has summed up: the tile's rows of a buffer.
-static SmallVector<vector::TransferReadOp> findTileReads(scf::ForOp loop) {
+/// What it reads, as a view.
+static Value buildView(ImplicitLocOpBuilder &b, vector::TransferReadOp read) {
+  SmallVector<OpFoldResult> offsets(read.getIndices());
+  SmallVector<OpFoldResult> sizes(offsets.size(), b.getIndexAttr(1));
+  SmallVector<OpFoldResult> strides = sizes;
+  ArrayRef<int64_t> tile = read.getVectorType().getShape();
+  llvm::copy(getAsIndexOpFoldResult(b.getContext(), tile),
+             sizes.end() - tile.size());
+  return memref::SubViewOp::create(b, read.getBase(), offsets, sizes, strides);
+}
+
+/// What is read once the loop has summed up: the tile's `rows` of a buffer.
+static SmallVector<vector::TransferReadOp> findTileReads(scf::ForOp loop,
+                                                         int64_t rows) {
   SmallVector<vector::TransferReadOp> reads;
   DominanceInfo dominance(loop->getParentOp());
   auto isAvailable = [&](Value value) {
@@ -77,6 +87,7 @@ static SmallVector<vector::TransferReadOp> findTileReads(scf::ForOp loop) {
     op->walk([&](vector::TransferReadOp read) {
       if (isa<MemRefType>(read.getShapedType()) &&
           read.getVectorType().getRank() == 2 &&
+          read.getVectorType().getDimSize(0) == rows &&
           read.getPermutationMap().isMinorIdentity() &&
           isAvailable(read.getBase()) &&
           llvm::all_of(read.getIndices(), isAvailable)) {
@@ -104,8 +115,6 @@ struct PanelRead {
     return loop.getStaticTripCount()->getSExtValue() * turn();
   }
   int64_t columns() { return shape().back(); }
-  /// Steps for each row of what is added to a tile.
-  int64_t stepsPerRow() { return std::max(kStepsPerRow, turn()); }
   bool isFirstOfTurn() {
     return read.getIndices()[dim] == loop.getInductionVar();
   }
@@ -143,18 +152,16 @@ struct Request {
     ask(panel.read.getBase(), indices, floats * panel.turn());
   }
 
-  /// What `read` will read behind the loop: a row of it every few steps from
-  /// the step `begin` on, and then the last row.
-  void askForTile(vector::TransferReadOp read, int64_t begin) {
-    VectorType tile = read.getVectorType();
+  /// The tile's rows of a buffer, a view, one every few steps of the loop,
+  /// which begins at the step `begin`.
+  void askForTile(Value tile, int64_t begin) {
     Value step =
         arith::SubIOp::create(b, panel.loop.getInductionVar(), constant(begin));
-    Value row = arith::DivUIOp::create(b, step, constant(panel.stepsPerRow()));
-    row = arith::MinUIOp::create(b, row, constant(tile.getDimSize(0) - 1));
-    SmallVector<Value> place(read.getIndices());
-    Value &rowPlace = place[place.size() - 2];
-    rowPlace = arith::AddIOp::create(b, rowPlace, row);
-    ask(read.getBase(), place, tile.getDimSize(1));
+    Value row = arith::DivUIOp::create(b, step, constant(kStepsPerRow));
+    ArrayRef<int64_t> shape = cast<MemRefType>(tile.getType()).getShape();
+    SmallVector<Value> place(shape.size(), constant(0));
+    place[place.size() - 2] = row;
+    ask(tile, place, shape.back());
   }
 
 private:
@@ -192,12 +199,9 @@ struct PrefetchPanelsPass
   /// The loop's last steps become a loop of their own, which asks for what
   /// `reads` add to the tile: the others have nothing more to do.
   void splitBySteps(PanelRead panel, ArrayRef<vector::TransferReadOp> reads) {
-    int64_t rows = 0;
-    for (vector::TransferReadOp read : reads) {
-      rows = std::max(rows, read.getVectorType().getDimSize(0));
-    }
-    int64_t begin = panel.steps() - kStepsBefore - rows * panel.stepsPerRow();
-    begin = std::max<int64_t>(begin, 0) / panel.turn() * panel.turn();
+    int64_t rows = panel.read.getVectorType().getDimSize(0);
+    int64_t begin = std::max<int64_t>(panel.steps() - rows * kStepsPerRow, 0);
+    begin = begin / panel.turn() * panel.turn();
     scf::ForOp loop = panel.loop;
     ImplicitLocOpBuilder b(loop.getLoc(), loop);
     // The loop may be of a block that ends before.
@@ -214,17 +218,17 @@ struct PrefetchPanelsPass
     PanelRead copy{
         cast<vector::TransferReadOp>(mapping.lookup(panel.read.getOperation())),
         last, panel.dim};
+    b.setInsertionPoint(last);
     for (vector::TransferReadOp read : reads) {
-      Request(copy).askForTile(read, begin);
+      Request(copy).askForTile(buildView(b, read), begin);
     }
   }
 
   /// Two loops for one: where an item has all its rows, its tiles bring the
   /// next panel and found their own in the cache; where it has fewer, its first
-  /// tile waits for memory, and the others do what they can.
-  /// Returns the panels of the second loop.
-  SmallVector<PanelRead> splitByRows(scf::ForOp loop,
-                                     SmallVector<PanelRead> &panels) {
+  /// tile waits for memory, and the others do what they can. Returns the second
+  /// loop's copy of the first panel's read.
+  PanelRead splitByRows(scf::ForOp loop, ArrayRef<PanelRead> panels) {
     scf::ForOp rows = findRowLoop(panels.front().read, loop);
     int64_t tile = *getConstantIntValue(rows.getStep());
     int64_t parts = block / tile;
@@ -254,7 +258,7 @@ struct PrefetchPanelsPass
       }
       copies.push_back(copy);
     }
-    return copies;
+    return copies.front();
   }
 
   void runOnOperation() override {
@@ -271,18 +275,19 @@ struct PrefetchPanelsPass
       }
     });
     for (auto &[loop, panels] : loops) {
-      SmallVector<vector::TransferReadOp> reads = findTileReads(loop);
+      SmallVector<vector::TransferReadOp> reads = findTileReads(
+          loop, panels.front().read.getVectorType().getDimSize(0));
       SmallVector<PanelRead> firsts = {panels.front()};
       if (asksForNext(panels.front())) {
-        firsts.push_back(splitByRows(loop, panels).front());
+        firsts.push_back(splitByRows(loop, panels));
       } else {
         for (PanelRead panel : panels) {
           Request(panel).askAhead(distance);
         }
       }
-      for (PanelRead panel : firsts) {
-        if (!reads.empty()) {
-          splitBySteps(panel, reads);
+      if (!reads.empty()) {
+        for (PanelRead first : firsts) {
+          splitBySteps(first, reads);
         }
       }
     }

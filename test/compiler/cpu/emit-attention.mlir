@@ -36,14 +36,15 @@ func.func @works_on_heads_then_items(
   // CHECK: %[[FACTOR:.*]] = vector.broadcast %{{.*}} : f32 to vector<16xf32>
   // CHECK: %[[SCALED:.*]] = arith.mulf %[[QUERY]], %[[FACTOR]]
   // CHECK: vector.store %[[SCALED]], %[[SCRATCH]][%[[WORKER]],
-  // Between the two products, a row at a time: where the result will be, and
-  // the queries of what comes next.
-  // CHECK: memref.prefetch %[[Y]][%{{.*}}, %[[COLUMN]]], read, locality<2>, data
-  // CHECK-COUNT-3: memref.prefetch %[[Y]]
+  // Between the two products, a row at a time: the queries of what comes next
+  // while maxima are found, and where the result will be beside exponentials.
   // CHECK: %[[LAST:.*]] = arith.subi %[[NEXT_ROWS]],
   // CHECK: arith.minsi %{{.*}}, %[[LAST]]
   // CHECK: memref.prefetch %[[Q]][%{{.*}}, %[[NEXT_COLUMN]]], read, locality<2>, data
   // CHECK-COUNT-3: memref.prefetch %[[Q]]
+  // CHECK: arith.cmpf ogt
+  // CHECK: memref.prefetch %[[Y]][%{{.*}}, %[[COLUMN]]], read, locality<2>, data
+  // CHECK-COUNT-3: memref.prefetch %[[Y]]
   // CHECK: math.exp
   // CHECK-NOT: memref.alloc
   // CHECK: return

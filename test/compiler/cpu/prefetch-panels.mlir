@@ -139,10 +139,10 @@ func.func @large_panels(%w: memref<3x16x32xf32>, %y: memref<?x32xf32>,
   return
 }
 
-// What the epilogue adds is asked for in the last steps, four for each of its
-// rows: those of row 0 are 120 to 123 of 192, and 64 are left after the last.
+// What the epilogue adds is asked for in the last steps, a loop of their own, 16
+// for each of its rows.
 // CHECK-LABEL: @epilogue
-// CHECK-SAME: memref<192x32xf32>, %[[RESIDUAL:[a-z0-9]*]]: memref<?x64xf32>, %{{.*}}: memref<?x64xf32>, %[[ROW:[a-z0-9]*]]: index, %[[COLUMN:[a-z0-9]*]]: index
+// CHECK-SAME: %[[W:[a-z0-9]*]]: memref<192x32xf32>, %[[RESIDUAL:[a-z0-9]*]]: memref<?x64xf32>, %{{.*}}: memref<?x64xf32>, %[[ROW:[a-z0-9]*]]: index, %[[COLUMN:[a-z0-9]*]]: index
 func.func @epilogue(%w: memref<192x32xf32>, %residual: memref<?x64xf32>,
                     %other: memref<?x64xf32>, %row: index, %column: index,
                     %zero: vector<2x32xf32>) -> vector<2x32xf32> {
@@ -150,25 +150,21 @@ func.func @epilogue(%w: memref<192x32xf32>, %residual: memref<?x64xf32>,
   %c1 = arith.constant 1 : index
   %c192 = arith.constant 192 : index
   %pad = arith.constant 0.0 : f32
-  // CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} {
-  // CHECK: %[[BEGIN:.*]] = arith.constant 120 : index
-  // CHECK: %[[LATE:.*]] = arith.subi %[[K]], %[[BEGIN]]
-  // CHECK: %[[ZERO:.*]] = arith.constant 0 : index
-  // CHECK: %[[STEP:.*]] = arith.maxsi %[[LATE]], %[[ZERO]]
-  // CHECK: %[[FOUR:.*]] = arith.constant 4 : index
-  // CHECK: %[[NUMBER:.*]] = arith.divui %[[STEP]], %[[FOUR]]
-  // CHECK: %[[LAST:.*]] = arith.constant 1 : index
-  // CHECK: %[[OWN:.*]] = arith.minui %[[NUMBER]], %[[LAST]]
-  // CHECK: %[[AT:.*]] = arith.addi %[[ROW]], %[[OWN]]
-  // CHECK: %[[NONE:.*]] = arith.constant 0 : index
-  // CHECK: %[[FIRST:.*]] = arith.addi %[[COLUMN]], %[[NONE]]
-  // CHECK: memref.prefetch %[[RESIDUAL]][%[[AT]], %[[FIRST]]], read, locality<2>, data
-  // CHECK: %[[LINE:.*]] = arith.constant 16 : index
-  // CHECK: %[[SECOND:.*]] = arith.addi %[[COLUMN]], %[[LINE]]
-  // CHECK: memref.prefetch %[[RESIDUAL]][%[[AT]], %[[SECOND]]], read, locality<2>, data
-  // Then those of the weights. Where the other buffer is read is known too late.
-  // CHECK-NOT: memref.prefetch %[[RESIDUAL]]
-  // CHECK-COUNT-2: memref.prefetch
+  // CHECK: %[[BEGIN:.*]] = arith.constant 160 : index
+  // CHECK: %[[UNTIL:.*]] = arith.minsi %[[BEGIN]], %[[STEPS:.*]] : index
+  // CHECK: %[[MIDDLE:.*]] = arith.maxsi %[[UNTIL]], %[[NONE:.*]] : index
+  // CHECK: %[[MOST:.*]] = scf.for %{{.*}} = %[[NONE]] to %[[MIDDLE]]
+  // CHECK-COUNT-2: memref.prefetch %[[W]]
+  // CHECK-NOT: memref.prefetch
+  // CHECK: %[[TILE:.*]] = memref.subview %[[RESIDUAL]][%[[ROW]], %[[COLUMN]]] [2, 32] [1, 1]
+  // CHECK: scf.for %[[K:[a-z0-9]+]] = %[[MIDDLE]] to %[[STEPS]] {{.*}} iter_args(%{{.*}} = %[[MOST]])
+  // CHECK-COUNT-2: memref.prefetch %[[W]]
+  // CHECK: %[[FROM:.*]] = arith.constant 160 : index
+  // CHECK: %[[STEP:.*]] = arith.subi %[[K]], %[[FROM]]
+  // CHECK: %[[SIXTEEN:.*]] = arith.constant 16 : index
+  // CHECK: %[[OWN:.*]] = arith.divui %[[STEP]], %[[SIXTEEN]]
+  // CHECK-COUNT-2: memref.prefetch %[[TILE]][%[[OWN]], %{{.*}}], read, locality<2>, data
+  // Where the other buffer is read is known too late.
   // CHECK-NOT: memref.prefetch
   %sums = scf.for %k = %c0 to %c192 step %c1 iter_args(%acc = %zero)
       -> (vector<2x32xf32>) {
