@@ -56,6 +56,17 @@ static std::optional<unsigned> findSteppedDim(vector::TransferReadOp read,
   return std::nullopt;
 }
 
+/// Whether the value is known to be a multiple of `factor`: a constant, or the
+/// induction variable of a loop over blocks.
+static bool isMultiple(Value value, int64_t factor) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value)) {
+    return *constant % factor == 0;
+  }
+  scf::ForOp loop = scf::getForInductionVarOwner(value);
+  return loop && isMultiple(loop.getLowerBound(), factor) &&
+         isMultiple(loop.getStep(), factor);
+}
+
 /// The loop over full tiles of the read's rows, around the loop of a product.
 static scf::ForOp findRowLoop(vector::TransferReadOp read, scf::ForOp loop) {
   auto rows = dyn_cast<scf::ForOp>(loop->getParentOp());
@@ -285,7 +296,8 @@ struct PrefetchPanelsPass
           Request(panel).askAhead(distance);
         }
       }
-      if (!reads.empty()) {
+      if (!reads.empty() &&
+          isMultiple(loop.getLowerBound(), firsts.front().turn())) {
         for (PanelRead first : firsts) {
           splitBySteps(first, reads);
         }

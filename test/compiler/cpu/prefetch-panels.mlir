@@ -183,3 +183,29 @@ func.func @epilogue(%w: memref<192x32xf32>, %residual: memref<?x64xf32>,
   %all = arith.addf %sum, %y : vector<2x32xf32>
   return %all : vector<2x32xf32>
 }
+
+// Turns of two steps from an odd one on do not meet where the last ones begin.
+// CHECK-LABEL: @odd_steps
+// CHECK-COUNT-1: scf.for
+// CHECK-NOT: scf.for
+// CHECK-NOT: memref.subview
+func.func @odd_steps(%w: memref<192x32xf32>, %residual: memref<2x32xf32>,
+                     %zero: vector<2x32xf32>) -> vector<2x32xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c191 = arith.constant 191 : index
+  %pad = arith.constant 0.0 : f32
+  %sums = scf.for %k = %c1 to %c191 step %c2 iter_args(%acc = %zero)
+      -> (vector<2x32xf32>) {
+    %b = vector.transfer_read %w[%k, %c0], %pad
+        {in_bounds = [true, true], permutation_map = #row}
+        : memref<192x32xf32>, vector<2x32xf32>
+    %next = arith.addf %acc, %b : vector<2x32xf32>
+    scf.yield %next : vector<2x32xf32>
+  }
+  %x = vector.transfer_read %residual[%c0, %c0], %pad
+      {in_bounds = [true, true]} : memref<2x32xf32>, vector<2x32xf32>
+  %sum = arith.addf %sums, %x : vector<2x32xf32>
+  return %sum : vector<2x32xf32>
+}
