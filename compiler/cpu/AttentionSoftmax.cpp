@@ -37,16 +37,10 @@ AttentionSoftmax::Visible AttentionSoftmax::visibleOf(const AttentionHead &head,
   Value end =
       k.subtract(k.visible(head.item, row, op.getMask()), stretch.begin);
   visible.end = k.max(k.min(end, stretch.count), zero);
-  visible.firstWhole = zero;
-  visible.whole = k.scale(k.divide(visible.end, kChunk), kChunk);
   if (op.getWindow()) {
     Value begin = k.subtract(k.firstVisible(head.item, row, *op.getWindow()),
                              stretch.begin);
     visible.begin = k.max(k.min(begin, visible.end), zero);
-    visible.firstChunk = k.scale(k.divide(visible.begin, kChunk), kChunk);
-    visible.firstWhole =
-        k.scale(k.roundUpDivide(visible.begin, kChunk), kChunk);
-    visible.whole = k.max(visible.whole, visible.firstWhole);
   }
   return visible;
 }
@@ -61,12 +55,17 @@ Values AttentionSoftmax::inChunks(
     return body(column, carried, {});
   };
   Values carried(numVectors, init);
+  // The whole ones are those in [from, to).
+  Value from = k.constant(0);
+  Value to = k.scale(k.divide(visible.end, kChunk), kChunk);
   if (visible.begin) {
-    carried =
-        k.loop(visible.firstChunk, visible.begin, kChunk, carried, partial);
+    Value first = k.scale(k.divide(visible.begin, kChunk), kChunk);
+    from = k.scale(k.roundUpDivide(visible.begin, kChunk), kChunk);
+    to = k.max(to, from);
+    carried = k.loop(first, visible.begin, kChunk, carried, partial);
   }
-  carried = k.loop(visible.firstWhole, visible.whole, kChunk, carried, whole);
-  return k.loop(visible.whole, visible.end, kChunk, carried, partial);
+  carried = k.loop(from, to, kChunk, carried, whole);
+  return k.loop(to, visible.end, kChunk, carried, partial);
 }
 
 /// Scores that the row does not see may be anything: they are replaced before

@@ -33,19 +33,17 @@ public:
 private:
   using Values = KernelBuilder::Values;
 
-  /// The scores of a stretch that a row sees, in chunks at fixed positions, as
-  /// stretches are.
+  /// The scores of a stretch that a row sees.
   struct Visible {
     mlir::Value place; // in the scratch memory, of position 0
     mlir::Value begin; // null without a window, where it is 0
     mlir::Value end;
-    mlir::Value firstChunk;        // which holds `begin`
-    mlir::Value firstWhole, whole; // those in [firstWhole, whole) are whole
   };
   Visible visibleOf(const AttentionHead &head, const Stretch &stretch,
                     mlir::Value row);
   /// body(column, carried, masks) for each chunk, a vector carried for each of
-  /// its vectors; without masks where the chunk is whole.
+  /// its vectors; without masks where the chunk is whole. Chunks lie at fixed
+  /// positions, as stretches do.
   Values inChunks(
       const Visible &visible, mlir::Value init,
       llvm::function_ref<Values(mlir::Value, mlir::ValueRange, const Values &)>

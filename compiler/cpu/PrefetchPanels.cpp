@@ -129,6 +129,11 @@ struct PanelRead {
   bool isFirstOfTurn() {
     return read.getIndices()[dim] == loop.getInductionVar();
   }
+  /// The same in a copy of the loop.
+  PanelRead in(scf::ForOp copy, const IRMapping &mapping) {
+    Operation *own = mapping.lookup(read.getOperation());
+    return {cast<vector::TransferReadOp>(own), copy, dim};
+  }
 };
 
 /// Builds what a step asks for beside its read.
@@ -226,12 +231,9 @@ struct PrefetchPanelsPass
     last.getInitArgsMutable().assign(loop.getResults());
     last.setLowerBound(middle);
     loop.setUpperBound(middle);
-    PanelRead copy{
-        cast<vector::TransferReadOp>(mapping.lookup(panel.read.getOperation())),
-        last, panel.dim};
     b.setInsertionPoint(last);
     for (vector::TransferReadOp read : reads) {
-      Request(copy).askForTile(buildView(b, read), begin);
+      Request(panel.in(last, mapping)).askForTile(buildView(b, read), begin);
     }
   }
 
@@ -257,19 +259,15 @@ struct PrefetchPanelsPass
     b.setInsertionPointToStart(both.thenBlock());
     scf::YieldOp::create(b, loop.getResults());
     loop->moveBefore(both.thenBlock(), both.thenBlock()->begin());
-    SmallVector<PanelRead> copies;
     for (PanelRead panel : panels) {
-      PanelRead copy{cast<vector::TransferReadOp>(
-                         mapping.lookup(panel.read.getOperation())),
-                     few, panel.dim};
+      PanelRead copy = panel.in(few, mapping);
       Request(copy).askAhead(distance);
       if (panel.isFirstOfTurn()) {
         Request(panel).askForNext(rows, 0, parts);
         Request(copy).askForNext(rows, tile, llvm::divideCeil(parts, 2));
       }
-      copies.push_back(copy);
     }
-    return copies.front();
+    return PanelRead(panels.front()).in(few, mapping);
   }
 
   void runOnOperation() override {

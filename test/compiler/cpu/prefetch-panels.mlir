@@ -209,3 +209,39 @@ func.func @odd_steps(%w: memref<192x32xf32>, %residual: memref<2x32xf32>,
   %sum = arith.addf %sums, %x : vector<2x32xf32>
   return %sum : vector<2x32xf32>
 }
+
+// Of blocks of steps, only the last one has last steps.
+// CHECK-LABEL: @blocks
+// CHECK: scf.for %[[FIRST:[a-z0-9]+]] =
+// CHECK: %[[END:.*]] = arith.addi %[[FIRST]],
+// CHECK: %[[BEGIN:.*]] = arith.constant 96 : index
+// CHECK: %[[UNTIL:.*]] = arith.minsi %[[BEGIN]], %[[END]]
+// CHECK: %[[MIDDLE:.*]] = arith.maxsi %[[UNTIL]], %[[FIRST]]
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[MIDDLE]]
+// CHECK: memref.subview
+// CHECK: scf.for %{{.*}} = %[[MIDDLE]] to %[[END]]
+func.func @blocks(%w: memref<128x32xf32>, %residual: memref<2x32xf32>,
+                  %y: memref<2x32xf32>, %zero: vector<2x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  %pad = arith.constant 0.0 : f32
+  scf.for %first = %c0 to %c128 step %c64 {
+    %end = arith.addi %first, %c64 overflow<nsw> : index
+    %sums = scf.for %k = %first to %end step %c2 iter_args(%acc = %zero)
+        -> (vector<2x32xf32>) {
+      %b = vector.transfer_read %w[%k, %c0], %pad
+          {in_bounds = [true, true], permutation_map = #row}
+          : memref<128x32xf32>, vector<2x32xf32>
+      %next = arith.addf %acc, %b : vector<2x32xf32>
+      scf.yield %next : vector<2x32xf32>
+    }
+    %x = vector.transfer_read %residual[%c0, %c0], %pad
+        {in_bounds = [true, true]} : memref<2x32xf32>, vector<2x32xf32>
+    %sum = arith.addf %sums, %x : vector<2x32xf32>
+    vector.transfer_write %sum, %y[%c0, %c0] {in_bounds = [true, true]}
+        : vector<2x32xf32>, memref<2x32xf32>
+  }
+  return
+}
