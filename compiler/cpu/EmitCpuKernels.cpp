@@ -5,7 +5,7 @@
 #include "compiler/cpu/EmitAttention.h"
 #include "compiler/cpu/EmitCacheWrite.h"
 #include "compiler/cpu/EmitScalar.h"
-#include "compiler/cpu/StepFields.h"
+#include "compiler/host/StepFields.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

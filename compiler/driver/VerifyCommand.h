@@ -4,7 +4,7 @@
 #define TFC_COMPILER_DRIVER_VERIFYCOMMAND_H
 
 #include "compiler/driver/Options.h"
-#include "compiler/driver/Verify.h"
+#include "compiler/verify/Verify.h"
 #include "compiler/spec/ModelSpec.h"
 
 namespace tfc {

@@ -5,6 +5,7 @@
 #include "compiler/cpu/Passes.h"
 #include "compiler/emit/Passes.h"
 #include "compiler/fusion/Passes.h"
+#include "compiler/host/Passes.h"
 #include "compiler/lowering/Passes.h"
 #include "compiler/pipeline/Passes.h"
 #include "compiler/tiling/Passes.h"

@@ -5,6 +5,7 @@
 #include "compiler/cpu/Passes.h"
 #include "compiler/emit/Passes.h"
 #include "compiler/fusion/Passes.h"
+#include "compiler/host/Passes.h"
 #include "compiler/lowering/Passes.h"
 #include "compiler/pipeline/Passes.h"
 #include "compiler/pipeline/Pipelines.h"
@@ -33,6 +34,7 @@ void tfc::registerAllTfcPasses() {
   registerTfcFusionPasses();
   registerTfcTilingPasses();
   registerTfcLoweringPasses();
+  registerTfcHostPasses();
   registerTfcCpuPasses();
   registerTfcEmitPasses();
   registerTfcPipelinePasses();

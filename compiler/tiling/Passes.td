@@ -5,6 +5,26 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SelectStrategyPass : Pass<"tfc-select-strategy", "::mlir::ModuleOp"> {
+  let summary = "write tile sizes on the roots of tiling";
+  let description = [{
+    Chooses, from shape and target alone, a `#transformer.strategy` for every
+    linalg op: a contraction gets the steps of its reduction, the op that takes
+    its result the tiles of parallel items and of rows, any other op over rows
+    its parallel items. A map or a sum over rows of static width also gets tiles
+    of one row and, of that, as many columns at a time as a few registers hold:
+    the width itself or a divisor of it; one that has no such divisor stays a
+    plain loop. The sizes come from the strategy table
+    (compiler/tiling/Strategy.h); later passes read the attribute only.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"x86-64-v4\"",
+                        "name of the program">,
+                 Option<"microarchitecture", "microarchitecture",
+                        "std::string", "",
+                        "LLVM's name of the CPU that is to be fast">];
+  let dependentDialects = ["::tfc::transformer::TransformerDialect"];
+}
+
 def TileAndFusePass : Pass<"tfc-tile-and-fuse", "::mlir::func::FuncOp"> {
   let summary = "cut the roots into tiles, one level of their strategy";
   let description = [{

@@ -1,7 +1,7 @@
 // Reading the ABI's structs in generated code: a pointer and typed loads.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_CPU_STEPFIELDS_H
-#define TFC_COMPILER_CPU_STEPFIELDS_H
+#ifndef TFC_COMPILER_HOST_STEPFIELDS_H
+#define TFC_COMPILER_HOST_STEPFIELDS_H
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -32,4 +32,4 @@ mlir::Value buildMemRef(mlir::ImplicitLocOpBuilder &b, mlir::MemRefType type,
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_CPU_STEPFIELDS_H
+#endif // TFC_COMPILER_HOST_STEPFIELDS_H

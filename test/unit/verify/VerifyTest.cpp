@@ -1,7 +1,7 @@
 // Verification of compiled models against the interpreter: good ones agree, and
 // of a broken one the broken op is named.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "test/unit/driver/BreakLowering.h"
+#include "test/unit/verify/BreakLowering.h"
 
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/VerifyCommand.h"

@@ -1,8 +1,8 @@
 // The body of an outermost parallel loop as a function, and the call of the
 // host's parallel_for with it.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_CPU_OUTLINEBODY_H
-#define TFC_COMPILER_CPU_OUTLINEBODY_H
+#ifndef TFC_COMPILER_HOST_OUTLINEBODY_H
+#define TFC_COMPILER_HOST_OUTLINEBODY_H
 
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -56,4 +56,4 @@ private:
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_CPU_OUTLINEBODY_H
+#endif // TFC_COMPILER_HOST_OUTLINEBODY_H

@@ -1,9 +1,9 @@
 // The steps of a session as the interpreter takes them.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_DRIVER_VERIFYDECODING_H
-#define TFC_COMPILER_DRIVER_VERIFYDECODING_H
+#ifndef TFC_COMPILER_VERIFY_VERIFYDECODING_H
+#define TFC_COMPILER_VERIFY_VERIFYDECODING_H
 
-#include "compiler/driver/VerifyBatch.h"
+#include "compiler/verify/VerifyBatch.h"
 
 namespace tfc {
 
@@ -43,4 +43,4 @@ private:
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_DRIVER_VERIFYDECODING_H
+#endif // TFC_COMPILER_VERIFY_VERIFYDECODING_H

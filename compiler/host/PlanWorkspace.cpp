@@ -1,7 +1,7 @@
 // Every allocation becomes a view of one workspace, whose size is linear in
 // tokens, rows and workers.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/Passes.h"
+#include "compiler/host/Passes.h"
 
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,7 +13,7 @@
 
 namespace tfc {
 #define GEN_PASS_DEF_PLANWORKSPACEPASS
-#include "compiler/cpu/Passes.h.inc"
+#include "compiler/host/Passes.h.inc"
 } // namespace tfc
 
 using namespace mlir;

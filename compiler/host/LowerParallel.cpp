@@ -1,8 +1,8 @@
 // Outermost parallel loops become calls of the host's parallel_for.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/Passes.h"
+#include "compiler/host/Passes.h"
 
-#include "compiler/cpu/OutlineBody.h"
+#include "compiler/host/OutlineBody.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -11,7 +11,7 @@
 
 namespace tfc {
 #define GEN_PASS_DEF_LOWERPARALLELPASS
-#include "compiler/cpu/Passes.h.inc"
+#include "compiler/host/Passes.h.inc"
 } // namespace tfc
 
 using namespace mlir;

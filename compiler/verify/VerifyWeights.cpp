@@ -1,6 +1,6 @@
 // A model's parameters for the interpreter.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/driver/VerifyWeights.h"
+#include "compiler/verify/VerifyWeights.h"
 
 using namespace mlir;
 using namespace tfc;

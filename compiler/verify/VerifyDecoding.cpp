@@ -1,6 +1,6 @@
 // The steps of a session as the interpreter takes them.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/driver/VerifyDecoding.h"
+#include "compiler/verify/VerifyDecoding.h"
 
 using namespace mlir;
 using namespace tfc;

@@ -1,9 +1,9 @@
 // The body of an outermost parallel loop as a function, and the call of the
 // host's parallel_for with it.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/OutlineBody.h"
+#include "compiler/host/OutlineBody.h"
 
-#include "compiler/cpu/StepFields.h"
+#include "compiler/host/StepFields.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/PatternMatch.h"

@@ -1,6 +1,6 @@
 // The batch that `tfc verify` runs.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/driver/VerifyBatch.h"
+#include "compiler/verify/VerifyBatch.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/src/Safetensors.h"

@@ -1,7 +1,7 @@
 // What compiled code and interpreter reported, side by side.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_DRIVER_VERIFYTAPS_H
-#define TFC_COMPILER_DRIVER_VERIFYTAPS_H
+#ifndef TFC_COMPILER_VERIFY_VERIFYTAPS_H
+#define TFC_COMPILER_VERIFY_VERIFYTAPS_H
 
 #include "compiler/reference/Interpreter.h"
 
@@ -38,4 +38,4 @@ findDifference(const std::vector<CompiledTap> &compiled,
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_DRIVER_VERIFYTAPS_H
+#endif // TFC_COMPILER_VERIFY_VERIFYTAPS_H

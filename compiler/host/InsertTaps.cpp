@@ -1,6 +1,6 @@
 // Adds a tap behind every op whose result is rows.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/fusion/Passes.h"
+#include "compiler/host/Passes.h"
 
 #include "dialect/TransformerDialect.h"
 #include "mlir/IR/Builders.h"
@@ -8,7 +8,7 @@
 
 namespace tfc {
 #define GEN_PASS_DEF_INSERTTAPSPASS
-#include "compiler/fusion/Passes.h.inc"
+#include "compiler/host/Passes.h.inc"
 } // namespace tfc
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 // Which differences between compiled code and interpreter are differences.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/driver/VerifyTaps.h"
+#include "compiler/verify/VerifyTaps.h"
 
 #include <gtest/gtest.h>
 

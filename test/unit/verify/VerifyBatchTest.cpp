@@ -1,6 +1,6 @@
 // How `tfc verify` packs a padded batch for the interpreter.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/driver/VerifyDecoding.h"
+#include "compiler/verify/VerifyDecoding.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"

@@ -1,8 +1,8 @@
 // Arguments become loads from the ABI's structs.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/Passes.h"
+#include "compiler/host/Passes.h"
 
-#include "compiler/cpu/StepFields.h"
+#include "compiler/host/StepFields.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -10,7 +10,7 @@
 
 namespace tfc {
 #define GEN_PASS_DEF_BINDSTEPPASS
-#include "compiler/cpu/Passes.h.inc"
+#include "compiler/host/Passes.h.inc"
 } // namespace tfc
 
 using namespace mlir;

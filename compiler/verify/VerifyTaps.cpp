@@ -1,6 +1,6 @@
 // Compares what compiled code and interpreter reported.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/driver/VerifyTaps.h"
+#include "compiler/verify/VerifyTaps.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

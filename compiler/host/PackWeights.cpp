@@ -1,6 +1,6 @@
 // Places the weights and generates `pack`, which copies a stored tensor there.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/lowering/Passes.h"
+#include "compiler/host/Passes.h"
 
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -12,7 +12,7 @@
 
 namespace tfc {
 #define GEN_PASS_DEF_PACKWEIGHTSPASS
-#include "compiler/lowering/Passes.h.inc"
+#include "compiler/host/Passes.h.inc"
 } // namespace tfc
 
 using namespace mlir;

@@ -1,6 +1,6 @@
 // Writes tile sizes on the roots of tiling.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/lowering/Passes.h"
+#include "compiler/tiling/Passes.h"
 
 #include "compiler/tiling/Strategy.h"
 #include "dialect/TransformerDialect.h"
@@ -8,7 +8,7 @@
 
 namespace tfc {
 #define GEN_PASS_DEF_SELECTSTRATEGYPASS
-#include "compiler/lowering/Passes.h.inc"
+#include "compiler/tiling/Passes.h.inc"
 } // namespace tfc
 
 using namespace mlir;

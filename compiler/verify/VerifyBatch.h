@@ -1,8 +1,8 @@
 // The batches that `tfc verify` runs, once as the runtime takes them (padded,
 // with a mask) and once as the interpreter does (a step of packed tokens).
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_DRIVER_VERIFYBATCH_H
-#define TFC_COMPILER_DRIVER_VERIFYBATCH_H
+#ifndef TFC_COMPILER_VERIFY_VERIFYBATCH_H
+#define TFC_COMPILER_VERIFY_VERIFYBATCH_H
 
 #include "compiler/reference/Interpreter.h"
 #include "runtime/src/Error.h"
@@ -62,4 +62,4 @@ reference::Step packForward(const EntryInfo &info, const PaddedBatch &batch,
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_DRIVER_VERIFYBATCH_H
+#endif // TFC_COMPILER_VERIFY_VERIFYBATCH_H

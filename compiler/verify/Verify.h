@@ -1,7 +1,7 @@
 // Compiled code against the reference interpreter: which op differs first.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_DRIVER_VERIFY_H
-#define TFC_COMPILER_DRIVER_VERIFY_H
+#ifndef TFC_COMPILER_VERIFY_VERIFY_H
+#define TFC_COMPILER_VERIFY_VERIFY_H
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/raw_ostream.h"
@@ -31,4 +31,4 @@ bool verifyLibrary(mlir::ModuleOp tapped, const std::string &library,
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_DRIVER_VERIFY_H
+#endif // TFC_COMPILER_VERIFY_VERIFY_H

@@ -1,13 +1,13 @@
 // Constants of the module in an order that the model alone decides.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/Passes.h"
+#include "compiler/host/Passes.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/SymbolTable.h"
 
 namespace tfc {
 #define GEN_PASS_DEF_ORDERGLOBALSPASS
-#include "compiler/cpu/Passes.h.inc"
+#include "compiler/host/Passes.h.inc"
 } // namespace tfc
 
 using namespace mlir;

@@ -1,8 +1,8 @@
 // A model's parameters for the interpreter: read from the user's tensor files,
 // in double precision, by nothing that the compiled code uses.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_DRIVER_VERIFYWEIGHTS_H
-#define TFC_COMPILER_DRIVER_VERIFYWEIGHTS_H
+#ifndef TFC_COMPILER_VERIFY_VERIFYWEIGHTS_H
+#define TFC_COMPILER_VERIFY_VERIFYWEIGHTS_H
 
 #include "dialect/TransformerDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -32,4 +32,4 @@ private:
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_DRIVER_VERIFYWEIGHTS_H
+#endif // TFC_COMPILER_VERIFY_VERIFYWEIGHTS_H

@@ -1,10 +1,10 @@
 // Runs compiled code and interpreter side by side.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/driver/Verify.h"
+#include "compiler/verify/Verify.h"
 
-#include "compiler/driver/VerifyDecoding.h"
-#include "compiler/driver/VerifyTaps.h"
-#include "compiler/driver/VerifyWeights.h"
+#include "compiler/verify/VerifyDecoding.h"
+#include "compiler/verify/VerifyTaps.h"
+#include "compiler/verify/VerifyWeights.h"
 #include "tfc/runtime.h"
 #include "llvm/Support/FormatVariadic.h"
 

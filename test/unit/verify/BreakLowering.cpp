@@ -1,6 +1,6 @@
 // A deliberate fault in the lowering.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "test/unit/driver/BreakLowering.h"
+#include "test/unit/verify/BreakLowering.h"
 
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

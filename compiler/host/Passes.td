@@ -1,0 +1,125 @@
+// Passes of the border to the host: weights, workspace, step, threads, taps.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_HOST_PASSES
+#define TFC_COMPILER_HOST_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def InsertTapsPass : Pass<"tfc-insert-taps", "::mlir::ModuleOp"> {
+  let summary = "report the rows that each op computes to the host";
+  let description = [{
+    Adds a `transformer.tap` behind every op of the dialect whose result is
+    rows. Its id is the op's location, which is a path of the spec, and the op's
+    name; inside the layer loop it carries the layer.
+
+    ```mlir
+    %y = transformer.layer_norm %x, %w {eps = 1.0e-5 : f64} : ...
+    // becomes, at loc("decoder.layers.attn.pre_norm") and in the loop over %i
+    %y = transformer.layer_norm %x, %w {eps = 1.0e-5 : f64} : ...
+    transformer.tap "decoder.layers.attn.pre_norm:layer_norm" layer %i %y : ...
+    ```
+
+    Afterwards every such value exists as a value of its own: what follows may
+    not fuse it away. Rounding does not change.
+  }];
+  let dependentDialects = ["::tfc::transformer::TransformerDialect"];
+  let statistics = [Statistic<"numTaps", "num-taps", "taps added">];
+}
+
+def PackWeightsPass : Pass<"tfc-pack-weights", "::mlir::ModuleOp"> {
+  let summary = "place the weights and generate `pack`";
+  let description = [{
+    Gives every parameter with a value of its own an offset in the packed
+    weights and, where it has layers, their constant distance; both are
+    multiples of 64 bytes. Generates `@pack`, which copies one stored tensor of
+    one layer to its place as f32, in rows or in the panels that the parameter
+    asks for: it converts f16 and bf16, picks the rows of a fused tensor, and
+    transposes a tensor stored `[in, out]`. The rows that a last panel has too
+    many are left as the host gives them, zeros.
+
+    A parameter with parts has a place like any other. Its parts have none: what
+    is stored of them is copied to their rows of it.
+
+    ```mlir
+    func.func @pack(%weight: index, %layer: index, %dtype: index,
+                    %source: memref<?xi8>, %packed: memref<?xi8>)
+    ```
+
+    The module attribute `transformer.packed_bytes` holds the size of all.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def OrderGlobalsPass : Pass<"tfc-order-globals", "::mlir::ModuleOp"> {
+  let summary = "constants in the order of their first use";
+  let description = [{
+    One-shot bufferization makes globals of constant tensors, function by
+    function, in an order that differs from run to run. Here they come first in
+    the module, in the order in which its functions use them, and are named by
+    that order: equal models give equal bytes.
+
+    ```mlir
+    memref.global "private" constant @constant_0 : memref<49xi32> = dense<...>
+    ```
+  }];
+}
+
+def PlanWorkspacePass : Pass<"tfc-plan-workspace", "::mlir::ModuleOp"> {
+  let summary = "every allocation becomes a view of one workspace";
+  let description = [{
+    Entries get an argument `transformer.workspace`, and `memref.alloc` becomes
+    a view of it. A buffer whose rows are the tokens, the wanted rows or the
+    workers takes that many times its static row; buffers of the same kind whose
+    lives do not overlap share a place, the largest choosing first, and places
+    begin at different offsets of a page, whatever the number of rows. `@<entry>_workspace_bytes(tokens, rows,
+    sequences, workers)` computes the size; it is linear in each.
+
+    Afterwards nothing allocates. An allocation of another size is an error.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect"];
+  let statistics = [
+    Statistic<"numBuffers", "num-buffers", "allocations replaced">,
+    Statistic<"numPlaces", "num-places", "places they share">];
+}
+
+def BindStepPass : Pass<"tfc-bind-step", "::mlir::ModuleOp"> {
+  let summary = "arguments become loads from the ABI's structs";
+  let description = [{
+    The entries, whose arguments carry attributes, become functions of one
+    pointer to `tfc_step_v0`; each former argument is read from it. `@pack`
+    becomes a function of a pointer to `tfc_pack_v0`. Both return 0. Ports are
+    kept as the attributes `transformer.inputs` and `transformer.outputs`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+def LowerParallelPass : Pass<"tfc-lower-parallel", "::mlir::ModuleOp"> {
+  let summary = "outermost parallel loops become calls of the host";
+  let description = [{
+    The body of an outermost `scf.parallel` becomes a function of (argument,
+    begin, end, worker) over the flattened iteration space, and the loop a call
+    of the host's `parallel_for`; values from outside travel in a struct on the
+    stack. `transformer.worker` becomes the worker. Inner parallel loops become
+    sequential ones. A body is named after its entry and its number, and after
+    the ops in the loop's location: `step_body_3.decoder.layers.attn.o`.
+
+    Loops of an entry that do the same to what they take from outside, as the
+    norms of a layer do, share a body, which has the names of all:
+    `step_body_4.decoder.layers.attn.pre_norm+decoder.layers.ffn.pre_norm`.
+
+    Runs after `tfc-bind-step`, on entries that are functions of the step.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"numBodies", "num-bodies", "functions made of loops">,
+    Statistic<"numShared", "num-shared", "loops that took another's function">];
+}
+
+#endif // TFC_COMPILER_HOST_PASSES
