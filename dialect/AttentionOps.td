@@ -7,7 +7,7 @@ include "dialect/TransformerAttrs.td"
 include "dialect/TransformerTypes.td"
 
 def Transformer_AttentionOp
-    : Transformer_Op<"attention", [InferTypeOpAdaptor, Transformer_ReadsColumns,
+    : Transformer_Op<"attention", [InferTypeOpAdaptor, Transformer_AcceptsStridedRows,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "masked scaled dot-product attention over a ragged batch";
   let description = [{
@@ -67,7 +67,7 @@ def Transformer_AttentionOp
 
 def Transformer_CrossAttentionOp
     : Transformer_Op<"cross_attention", [InferTypeOpAdaptor,
-        Transformer_ReadsColumns,
+        Transformer_AcceptsStridedRows,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "attention over what the encoder left in the cross cache";
   let description = [{

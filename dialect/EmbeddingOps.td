@@ -62,7 +62,7 @@ def Transformer_RotaryAnglesOp : Transformer_ValueOp<"rotary_angles"> {
 }
 
 def Transformer_RotaryOp
-    : Transformer_ValueOp<"rotary", [Transformer_ReadsColumns]> {
+    : Transformer_ValueOp<"rotary", [Transformer_AcceptsStridedRows]> {
   let summary = "pairs of columns turned by the token's angles";
   let description = [{
     In each of `num_heads` heads of x[t], for i in [0, n), with c and s the

@@ -1,5 +1,6 @@
 // Structured ops: verifiers and effects, on tensors and on memrefs.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/EffectUtils.h"
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
 
@@ -7,17 +8,6 @@
 
 using namespace mlir;
 using namespace tfc::transformer;
-
-using Effects =
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
-
-/// Memrefs are read where they are operands; tensors have no effects.
-static void addRead(OpOperand &operand, Effects &effects) {
-  if (isa<MemRefType>(operand.get().getType())) {
-    effects.emplace_back(MemoryEffects::Read::get(), &operand,
-                         SideEffects::DefaultResource::get());
-  }
-}
 
 //===-- cache_write -------------------------------------------------------===//
 
@@ -89,44 +79,4 @@ void PagedAttentionOp::getEffects(Effects &effects) {
     effects.emplace_back(MemoryEffects::Write::get(), &getInitMutable(),
                          SideEffects::DefaultResource::get());
   }
-}
-
-//===-- tap ---------------------------------------------------------------===//
-
-void TapOp::getEffects(Effects &effects) {
-  addRead(getValueMutable(), effects);
-  effects.emplace_back(MemoryEffects::Write::get(), HostResource::get());
-}
-
-//===-- output ------------------------------------------------------------===//
-
-/// Beside those of its body: without it an output would be dead code.
-void OutputOp::getEffects(Effects &effects) {
-  effects.emplace_back(MemoryEffects::Write::get(), HostResource::get());
-}
-
-LogicalResult OutputOp::verify() {
-  // output_c1
-  auto yield = dyn_cast<YieldOp>(getBody().front().back());
-  if (!yield) {
-    return emitOpError() << "expected the region to end with transformer.yield";
-  }
-  // output_c2
-  if (getSqueezed() &&
-      failed(expectSize(*this, "a value of width", widthOf(yield.getValue()), 1,
-                        "the output is squeezed"))) {
-    return failure();
-  }
-  // output_c3
-  auto entry = dyn_cast<FunctionOpInterface>((*this)->getParentOp());
-  if (!entry) {
-    return emitOpError() << "expected to be directly in an entry function";
-  }
-  for (auto other : entry.getFunctionBody().getOps<OutputOp>()) {
-    if (other != *this && other.getName() == getName()) {
-      return emitOpError() << "expected one output named \"" << getName()
-                           << "\", got another";
-    }
-  }
-  return success();
 }

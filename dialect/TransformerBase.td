@@ -37,7 +37,7 @@ def Transformer_RowWise : NativeOpTrait<"RowWise"> {
 
 // Reads rows also where they lie apart, as some columns of wider rows: a slice of
 // columns need not be copied for it.
-def Transformer_ReadsColumns : NativeOpTrait<"ReadsColumns"> {
+def Transformer_AcceptsStridedRows : NativeOpTrait<"AcceptsStridedRows"> {
   let cppNamespace = "::tfc::transformer";
 }
 

@@ -24,8 +24,8 @@ class RowWise : public mlir::OpTrait::TraitBase<ConcreteType, RowWise> {};
 
 /// Reads rows also where they lie apart, as some columns of wider rows.
 template <typename ConcreteType>
-class ReadsColumns
-    : public mlir::OpTrait::TraitBase<ConcreteType, ReadsColumns> {};
+class AcceptsStridedRows
+    : public mlir::OpTrait::TraitBase<ConcreteType, AcceptsStridedRows> {};
 
 } // namespace tfc::transformer
 

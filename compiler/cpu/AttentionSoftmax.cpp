@@ -210,7 +210,7 @@ void AttentionSoftmax::loadBias(Value number) {
   };
   k.loop(k.constant(0), k.constant(whole), lanes,
          [&](Value distance) { copy(distance, lanes); });
-  for (const Piece &piece : cutColumns(distances - whole, lanes)) {
+  for (const ColumnPiece &piece : cutColumns(distances - whole, lanes)) {
     copy(k.constant(whole + piece.offset), piece.width);
   }
   auto fill = [&](int64_t distance, int64_t place) {

@@ -178,13 +178,13 @@ void AttentionTiles::emitSums(const AttentionHead &head, const Stretch &stretch,
   int64_t vectors = llvm::divideCeil(all, passes);
   int64_t width = vectors * lanes;
   int64_t whole = cache.headDim / width * width;
-  SmallVector<Piece> full = cutColumns(width, lanes);
-  SmallVector<Piece> rest = cutColumns(cache.headDim - whole, lanes);
+  SmallVector<ColumnPiece> full = cutColumns(width, lanes);
+  SmallVector<ColumnPiece> rest = cutColumns(cache.headDim - whole, lanes);
   for (int64_t row = 0; row < rows; row += tileRows) {
     k.loop(k.constant(0), k.constant(whole), width, [&](Value column) {
       emitSumTile(head, stretch, {row, tileRows, column, full});
     });
-    for (ArrayRef<Piece> left = rest; !left.empty();
+    for (ArrayRef<ColumnPiece> left = rest; !left.empty();
          left = left.drop_front(std::min<size_t>(vectors, left.size()))) {
       emitSumTile(head, stretch,
                   {row, tileRows, k.constant(whole), left.take_front(vectors)});
@@ -199,7 +199,7 @@ void AttentionTiles::emitSumTile(const AttentionHead &head,
     for (int64_t i = 0; i < tile.rows; ++i) {
       int64_t row = tile.row + i;
       Value decay = loadScratch(k.constant(scratch.decays + row));
-      for (const Piece &piece : tile.pieces) {
+      for (const ColumnPiece &piece : tile.pieces) {
         body(k.add(tile.column,
                    scratch.sums + row * scratch.rowStride + piece.offset),
              decay, piece.width);
@@ -227,7 +227,7 @@ void AttentionTiles::emitSumTile(const AttentionHead &head,
 Values AttentionTiles::addWeighted(const SumTile &tile, Value values,
                                    Value position, ValueRange sums) {
   Values vectors, next;
-  for (const Piece &piece : tile.pieces) {
+  for (const ColumnPiece &piece : tile.pieces) {
     int64_t offset = piece.offset * sizeof(float);
     vectors.push_back(
         loadVector(k, buildAddress(b, values, offset), piece.width));
@@ -269,7 +269,7 @@ Values AttentionTiles::sumCommon(const AttentionHead &head,
     return k.loop(slot, left, 1, sums, [&](Value slot, ValueRange sums) {
       if (next) {
         Value row = buildAddress(b, next, slot, cache.valueBytes);
-        const Piece &end = tile.pieces.back();
+        const ColumnPiece &end = tile.pieces.back();
         int64_t bytes = (end.offset + end.width) * sizeof(float);
         for (int64_t offset = 0; offset < bytes; offset += kLine) {
           prefetch(buildAddress(b, row, offset));

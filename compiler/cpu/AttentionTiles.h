@@ -22,7 +22,7 @@ public:
   int64_t queries = 0; // where [8][rowStride], times the scale, begin
   int64_t sums;        // weighted sums of values, [8][rowStride]
   int64_t scores;      // q . k, later exp(q . k - maximum), [8][scoreStride]
-  int64_t maxima, totals, decays; // [8]: see EmitAttention.cpp
+  int64_t maxima, totals, decays; // [8]: see ExpandAttention.cpp
   int64_t biases; // of the head: kMargin times the first one, all, kMargin
                   // times the last one
   int64_t size;
@@ -90,7 +90,7 @@ private:
   struct SumTile {
     int64_t row, rows;
     mlir::Value column;
-    llvm::ArrayRef<Piece> pieces;
+    llvm::ArrayRef<ColumnPiece> pieces;
   };
   void emitSumTile(const AttentionHead &head, const Stretch &stretch,
                    const SumTile &tile);

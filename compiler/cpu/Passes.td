@@ -5,7 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def EmitCpuKernelsPass : Pass<"tfc-emit-cpu-kernels", "::mlir::ModuleOp"> {
+def ExpandCpuKernelsPass : Pass<"tfc-expand-cpu-kernels", "::mlir::ModuleOp"> {
   let summary = "expand the structured ops, on buffers, into loops";
   let description = [{
     `paged_attention` and `cache_write` become parallel loops over the step's
@@ -91,7 +91,7 @@ def VectorizePass : Pass<"tfc-vectorize", "::mlir::func::FuncOp"> {
     become one fma in every case alike, and the loop's body is repeated `unroll`
     times, or less often where tiles of many rows would be more than `turn-rows`
     rows together. What the registers of a machine hold is for
-    `tfc-lower-contractions` to say, after bufferization: until then a tile is
+    `tfc-split-tiles` to say, after bufferization: until then a tile is
     one op.
 
     Ops of dynamic shape are left alone.
@@ -130,7 +130,7 @@ def BlockReductionsPass
 
     Rows that are left after the full tiles have one loop over all steps: they
     are one tile. The function has an argument for the number of workers
-    (`tfc-emit-cpu-kernels`); one without is left alone.
+    (`tfc-expand-cpu-kernels`); one without is left alone.
   }];
   let options = [
     Option<"blockBytes", "block-bytes", "int64_t", "786432",
@@ -196,8 +196,8 @@ def PrefetchPanelsPass
                            "::mlir::scf::SCFDialect"];
 }
 
-def LowerContractionsPass
-    : Pass<"tfc-lower-contractions", "::mlir::func::FuncOp"> {
+def SplitTilesPass
+    : Pass<"tfc-split-tiles", "::mlir::func::FuncOp"> {
   let summary = "tiles become vectors of one row by lanes";
   let description = [{
     Runs after bufferization. A vector of any shape becomes as many vectors of

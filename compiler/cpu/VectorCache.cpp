@@ -25,8 +25,8 @@ Value VectorCache::values(KernelBuilder &k, Value address, Value kvHead) const {
                       kBlockTokens * rowBytes);
 }
 
-SmallVector<Piece> tfc::cutColumns(int64_t columns, int64_t lanes) {
-  SmallVector<Piece> pieces;
+SmallVector<ColumnPiece> tfc::cutColumns(int64_t columns, int64_t lanes) {
+  SmallVector<ColumnPiece> pieces;
   for (int64_t offset = 0, width = lanes; offset < columns;) {
     while (width > columns - offset) {
       width /= 2;

@@ -34,14 +34,14 @@ struct VectorCache : CacheGeometry {
 };
 
 /// Columns [offset, offset + width) of a row: a vector of static width.
-struct Piece {
+struct ColumnPiece {
   int64_t offset, width;
 };
 
 /// Cuts `columns` columns into vectors: `lanes` wide as long as they fit, then
 /// of half the width, and so on, so that nothing is read beyond the row and no
 /// mask is needed.
-llvm::SmallVector<Piece> cutColumns(int64_t columns, int64_t lanes);
+llvm::SmallVector<ColumnPiece> cutColumns(int64_t columns, int64_t lanes);
 
 mlir::VectorType f32Vector(KernelBuilder &k, int64_t width);
 

@@ -111,7 +111,7 @@ bool ProjectionFuser::isCandidate(LinearOp op) {
     }
   }
   return llvm::all_of(op->getUsers(), [](Operation *user) {
-    return user->hasTrait<ReadsColumns>();
+    return user->hasTrait<AcceptsStridedRows>();
   });
 }
 

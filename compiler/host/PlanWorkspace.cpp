@@ -250,7 +250,7 @@ FailureOr<SmallVector<Value>> Planner::buildCounts(ImplicitLocOpBuilder &b) {
                                argument(transformer::kWorkersAttrName)};
   if (llvm::is_contained(counts, Value())) {
     return entry.emitOpError() << "expected arguments marked as input, rows "
-                                  "and workers (by tfc-emit-cpu-kernels)";
+                                  "and workers (by tfc-expand-cpu-kernels)";
   }
   return counts;
 }

@@ -3,38 +3,13 @@
 #ifndef TFC_COMPILER_LOWERING_PATTERNS_H
 #define TFC_COMPILER_LOWERING_PATTERNS_H
 
+#include "compiler/lowering/LastUses.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
-#include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 
 namespace tfc {
-
-/// The operands whose value nobody needs afterwards, found before lowering: an
-/// op may take such an operand as its destination.
-class LastUses {
-public:
-  explicit LastUses(mlir::Operation *root);
-  bool contains(mlir::OpOperand &operand) const {
-    return operands.contains({operand.getOwner(), operand.getOperandNumber()});
-  }
-
-  /// A value of the result's type that is dead when `op` runs and whose place
-  /// the result may take: the loop's carried value, for the op whose result is
-  /// carried on. Null if there is none.
-  mlir::Value findDeadPlace(mlir::Operation *op) const {
-    return places.lookup(op);
-  }
-
-private:
-  void findPlaces(mlir::LoopLikeOpInterface loop);
-
-  llvm::DenseSet<std::pair<mlir::Operation *, unsigned>> operands;
-  llvm::DenseMap<mlir::Operation *, mlir::Value> places;
-};
 
 /// What an element-wise op over rows reads besides the rows themselves: full
 /// rows, one value a row, or one value a column.

@@ -280,7 +280,7 @@ struct ViewSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
   LogicalResult matchAndRewrite(transformer::SliceColumnsOp op,
                                 PatternRewriter &rewriter) const override {
     bool isRead = llvm::all_of(op->getUsers(), [](Operation *user) {
-      return user->hasTrait<transformer::ReadsColumns>();
+      return user->hasTrait<transformer::AcceptsStridedRows>();
     });
     if (!isRead) {
       return rewriter.notifyMatchFailure(op, "a user takes dense rows only");

@@ -10,57 +10,6 @@
 using namespace mlir;
 using namespace tfc;
 
-/// The first op of the chain of in-place ops that ends in `value`: each takes
-/// over its first operand, at its last use.
-static Operation *findStart(Value value, const LastUses &lastUses) {
-  Operation *op = value.getDefiningOp();
-  while (op && op->hasTrait<transformer::RowWise>() &&
-         lastUses.contains(op->getOpOperand(0)) &&
-         op->getOperand(0).getDefiningOp()) {
-    op = op->getOperand(0).getDefiningOp();
-  }
-  return op;
-}
-
-void LastUses::findPlaces(LoopLikeOpInterface loop) {
-  for (auto [carried, yielded] :
-       llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues())) {
-    Operation *op = findStart(yielded, *this);
-    bool dead =
-        op && op->getBlock() == carried.getOwner() &&
-        llvm::all_of(carried.getUsers(),
-                     [&, &carried = carried](Operation *user) {
-                       Operation *ancestor =
-                           carried.getOwner()->findAncestorOpInBlock(*user);
-                       return ancestor && ancestor->isBeforeInBlock(op);
-                     });
-    if (dead) {
-      places[op] = carried;
-    }
-  }
-}
-
-LastUses::LastUses(Operation *root) {
-  root->walk([&](Operation *op) {
-    for (OpOperand &operand : op->getOpOperands()) {
-      Value value = operand.get();
-      if (!isa<RankedTensorType>(value.getType()) ||
-          value.getParentBlock() != op->getBlock()) {
-        continue;
-      }
-      bool last = llvm::all_of(value.getUses(), [&](OpOperand &use) {
-        Operation *user =
-            op->getBlock()->findAncestorOpInBlock(*use.getOwner());
-        return &use == &operand || (user && user->isBeforeInBlock(op));
-      });
-      if (last) {
-        operands.insert({op, operand.getOperandNumber()});
-      }
-    }
-  });
-  root->walk([&](LoopLikeOpInterface loop) { findPlaces(loop); });
-}
-
 static AffineMap mapOf(MLIRContext *context, Broadcast broadcast) {
   AffineExpr row = getAffineDimExpr(0, context);
   AffineExpr column = getAffineDimExpr(1, context);

@@ -93,7 +93,7 @@ static void bufferize(OpPassManager &pm) {
 void tfc::buildLinalgToBuffer(OpPassManager &pm, const PipelineOptions &) {
   bufferize(pm);
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
-  pm.addPass(createEmitCpuKernelsPass());
+  pm.addPass(createExpandCpuKernelsPass());
   pm.addPass(createExpandMathPass());
   clean(pm);
   pm.addPass(createPlanWorkspacePass());
@@ -141,11 +141,11 @@ void tfc::buildVectorToBuffer(OpPassManager &pm,
   // What has no static tile is rows of plain loops, which LLVM vectorises.
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
-  EmitCpuKernelsPassOptions kernels;
+  ExpandCpuKernelsPassOptions kernels;
   kernels.kernels = "vector";
   Strategy strategy = strategyOf(options);
   kernels.lanes = strategy.lanes;
-  pm.addPass(createEmitCpuKernelsPass(kernels));
+  pm.addPass(createExpandCpuKernelsPass(kernels));
   expandMath(pm);
   BlockReductionsPassOptions blocks;
   blocks.blockBytes = strategy.blockBytes;
@@ -157,9 +157,9 @@ void tfc::buildVectorToBuffer(OpPassManager &pm,
   prefetch.block = strategy.rowBlock;
   prefetch.nextBytes = strategy.nextBytes;
   pm.addNestedPass<func::FuncOp>(createPrefetchPanelsPass(prefetch));
-  LowerContractionsPassOptions contractions;
+  SplitTilesPassOptions contractions;
   contractions.lanes = strategy.lanes;
-  pm.addNestedPass<func::FuncOp>(createLowerContractionsPass(contractions));
+  pm.addNestedPass<func::FuncOp>(createSplitTilesPass(contractions));
   cleanRegisters(pm);
   pm.addPass(createPlanWorkspacePass());
   verifyStage(pm, "buffer");

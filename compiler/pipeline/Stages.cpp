@@ -64,12 +64,12 @@ static const Stage stages[] = {
      vectorDialects, linalgOps, "tfc-lower-to-linalg",
      "tfc-vectorize, tfc-expand-math, canonicalize, cse"},
     {"buffer", "loops over buffers in memory that the host lends",
-     bufferDialects, bufferOps, "tfc-emit-cpu-kernels",
+     bufferDialects, bufferOps, "tfc-expand-cpu-kernels",
      "one-shot-bufferize, tfc-order-globals, canonicalize, cse, loops for "
      "linalg "
      "(convert-linalg-to-parallel-loops; full: convert-linalg-to-loops, "
-     "scf-forall-to-parallel), tfc-emit-cpu-kernels, tfc-expand-math, "
-     "tfc-block-reductions, tfc-prefetch-panels and tfc-lower-contractions "
+     "scf-forall-to-parallel), tfc-expand-cpu-kernels, tfc-expand-math, "
+     "tfc-block-reductions, tfc-prefetch-panels and tfc-split-tiles "
      "(full), canonicalize, "
      "cse, "
      "tfc-plan-workspace"},

@@ -114,7 +114,7 @@ class LayoutTest(Copy):
                     "expected examples to include", 'got "tfc/abi.h"')
 
     def test_include_beside(self):
-        self.expect("compiler/cpu/EmitScalar.cpp",
+        self.expect("compiler/cpu/ExpandScalar.cpp",
                     behind_head('#include "StepFields.h"'),
                     "expected an include path from the root")
 

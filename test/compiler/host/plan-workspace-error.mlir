@@ -41,7 +41,7 @@ func.func @dynamic_axis_behind_a_static_one(
 
 // -----
 
-// expected-error @+1 {{expected arguments marked as input, rows and workers (by tfc-emit-cpu-kernels)}}
+// expected-error @+1 {{expected arguments marked as input, rows and workers (by tfc-expand-cpu-kernels)}}
 func.func @entry_without_marks(%step: !llvm.ptr {transformer.step}) {
   return
 }

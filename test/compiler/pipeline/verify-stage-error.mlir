@@ -20,7 +20,7 @@
 // The outermost offender is the one to report, and only the first.
 func.func @outermost_first(%x: tensor<8xf32>) {
   // expected-error @+2 {{'linalg.exp' op is not allowed after stage 'buffer'}}
-  // expected-note @+1 {{expected it to be gone after 'tfc-emit-cpu-kernels'}}
+  // expected-note @+1 {{expected it to be gone after 'tfc-expand-cpu-kernels'}}
   %0 = linalg.exp ins(%x : tensor<8xf32>) outs(%x : tensor<8xf32>)
          -> tensor<8xf32>
   %1 = linalg.exp ins(%x : tensor<8xf32>) outs(%x : tensor<8xf32>)

@@ -1,8 +1,8 @@
 // The cache write of the vector kernels: keys are transposed on their way into
 // a block.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_CPU_EMITCACHEWRITE_H
-#define TFC_COMPILER_CPU_EMITCACHEWRITE_H
+#ifndef TFC_COMPILER_CPU_EXPANDCACHEWRITE_H
+#define TFC_COMPILER_CPU_EXPANDCACHEWRITE_H
 
 #include "compiler/cpu/VectorCache.h"
 #include "mlir/IR/PatternMatch.h"
@@ -11,9 +11,9 @@ namespace tfc {
 
 /// Expands `op` for vectors of `lanes` floats, 16 or 8; `step` is the pointer
 /// to the step.
-void emitCacheWrite(transformer::CacheWriteOp op, mlir::Value step,
-                    int64_t lanes, mlir::RewriterBase &rewriter);
+void expandCacheWrite(transformer::CacheWriteOp op, mlir::Value step,
+                      int64_t lanes, mlir::RewriterBase &rewriter);
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_CPU_EMITCACHEWRITE_H
+#endif // TFC_COMPILER_CPU_EXPANDCACHEWRITE_H

@@ -1,8 +1,8 @@
 // The plain expansion of the structured ops, kept as the second opinion: one
 // query at a time, keys and values as rows.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_CPU_EMITSCALAR_H
-#define TFC_COMPILER_CPU_EMITSCALAR_H
+#ifndef TFC_COMPILER_CPU_EXPANDSCALAR_H
+#define TFC_COMPILER_CPU_EXPANDSCALAR_H
 
 #include "compiler/cpu/KernelBuilder.h"
 #include "mlir/IR/PatternMatch.h"
@@ -14,11 +14,11 @@ namespace tfc {
 CacheGeometry getScalarCache(transformer::CacheType type);
 
 /// Expands `op`; `step` is the pointer to the step, `workers` their number.
-void emitScalar(transformer::CacheWriteOp op, mlir::Value step,
-                mlir::RewriterBase &rewriter);
-void emitScalar(transformer::PagedAttentionOp op, mlir::Value step,
-                mlir::Value workers, mlir::RewriterBase &rewriter);
+void expandScalar(transformer::CacheWriteOp op, mlir::Value step,
+                  mlir::RewriterBase &rewriter);
+void expandScalar(transformer::PagedAttentionOp op, mlir::Value step,
+                  mlir::Value workers, mlir::RewriterBase &rewriter);
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_CPU_EMITSCALAR_H
+#endif // TFC_COMPILER_CPU_EXPANDSCALAR_H

@@ -1,7 +1,7 @@
 // The cache write of the vector kernels: keys are transposed on their way into
 // a block.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/EmitCacheWrite.h"
+#include "compiler/cpu/ExpandCacheWrite.h"
 
 #include "compiler/host/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -171,7 +171,7 @@ void VectorCacheWrite::writeValues(const WrittenHead &head, Value row) {
   Value values = cache.values(k, block(head, position), head.number);
   Value slot = k.remainder(position, cache.blockTokens);
   Value address = buildAddress(b, values, slot, cache.valueBytes);
-  for (const Piece &piece : cutColumns(cache.headDim, lanes)) {
+  for (const ColumnPiece &piece : cutColumns(cache.headDim, lanes)) {
     Value value = load(op.getValue(), token, k.add(head.column, piece.offset),
                        piece.width);
     storeVector(k, value,
@@ -179,8 +179,8 @@ void VectorCacheWrite::writeValues(const WrittenHead &head, Value row) {
   }
 }
 
-void tfc::emitCacheWrite(transformer::CacheWriteOp op, Value step,
-                         int64_t lanes, RewriterBase &rewriter) {
+void tfc::expandCacheWrite(transformer::CacheWriteOp op, Value step,
+                           int64_t lanes, RewriterBase &rewriter) {
   rewriter.setInsertionPoint(op);
   VectorCacheWrite(op, step, lanes, rewriter).emit();
   rewriter.eraseOp(op);

@@ -1,8 +1,8 @@
 // What the pass cannot expand.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-emit-cpu-kernels --split-input-file --verify-diagnostics
-// RUN: not tfc-opt %s --tfc-emit-cpu-kernels=kernels=fast 2>&1 | FileCheck %s
-// RUN: not tfc-opt %s --tfc-emit-cpu-kernels="kernels=vector lanes=4" 2>&1 | FileCheck %s --check-prefix=LANES
+// RUN: tfc-opt %s --tfc-expand-cpu-kernels --split-input-file --verify-diagnostics
+// RUN: not tfc-opt %s --tfc-expand-cpu-kernels=kernels=fast 2>&1 | FileCheck %s
+// RUN: not tfc-opt %s --tfc-expand-cpu-kernels="kernels=vector lanes=4" 2>&1 | FileCheck %s --check-prefix=LANES
 
 // CHECK: error: expected kernels=scalar or kernels=vector, got "fast"
 // LANES: error: expected lanes=16 or lanes=8, got 4

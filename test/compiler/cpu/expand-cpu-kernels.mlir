@@ -1,8 +1,8 @@
 // What an entry gets and loses, weights, and taps. The kernels of attention and
 // cache have a file of their own.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-emit-cpu-kernels --canonicalize --cse | FileCheck %s
-// RUN: tfc-opt %s --tfc-emit-cpu-kernels=kernels=scalar --canonicalize --cse | FileCheck %s
+// RUN: tfc-opt %s --tfc-expand-cpu-kernels --canonicalize --cse | FileCheck %s
+// RUN: tfc-opt %s --tfc-expand-cpu-kernels=kernels=scalar --canonicalize --cse | FileCheck %s
 
 !cache = !transformer.cache<layers = 3, kv_heads = 1, head_dim = 4>
 !scratch = !transformer.cache<scratch, layers = 3, kv_heads = 2, head_dim = 4>

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/Passes.h"
 
-#include "compiler/cpu/EmitAttention.h"
-#include "compiler/cpu/EmitCacheWrite.h"
-#include "compiler/cpu/EmitScalar.h"
+#include "compiler/cpu/ExpandAttention.h"
+#include "compiler/cpu/ExpandCacheWrite.h"
+#include "compiler/cpu/ExpandScalar.h"
 #include "compiler/host/StepFields.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -16,7 +16,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace tfc {
-#define GEN_PASS_DEF_EMITCPUKERNELSPASS
+#define GEN_PASS_DEF_EXPANDCPUKERNELSPASS
 #include "compiler/cpu/Passes.h.inc"
 } // namespace tfc
 
@@ -84,8 +84,9 @@ static void describeCache(func::FuncOp entry, transformer::CacheType type,
 
 /// weight @name[%layer] -> view of the packed weights at offset + layer *
 /// stride
-static LogicalResult emitWeight(transformer::WeightOp op, Value weights,
-                                SymbolTable &symbols, RewriterBase &rewriter) {
+static LogicalResult expandWeight(transformer::WeightOp op, Value weights,
+                                  SymbolTable &symbols,
+                                  RewriterBase &rewriter) {
   auto parameter = symbols.lookup<transformer::ParameterOp>(op.getName());
   if (!parameter || !parameter.getOffset()) {
     return op.emitOpError() << "expected a parameter with an offset (placed by "
@@ -105,8 +106,8 @@ static LogicalResult emitWeight(transformer::WeightOp op, Value weights,
 }
 
 /// tap "id" %x -> if (host->tap) host->tap(ctx, "id", layer, x, rows, width)
-static void emitTap(transformer::TapOp op, Value step, ModuleOp module,
-                    int64_t number, RewriterBase &rewriter) {
+static void expandTap(transformer::TapOp op, Value step, ModuleOp module,
+                      int64_t number, RewriterBase &rewriter) {
   rewriter.setInsertionPointToStart(module.getBody());
   ImplicitLocOpBuilder b(op.getLoc(), rewriter);
   SmallString<64> text(op.getId());
@@ -148,13 +149,13 @@ static void emitTap(transformer::TapOp op, Value step, ModuleOp module,
 }
 
 namespace {
-struct EmitCpuKernelsPass
-    : tfc::impl::EmitCpuKernelsPassBase<EmitCpuKernelsPass> {
+struct ExpandCpuKernelsPass
+    : tfc::impl::ExpandCpuKernelsPassBase<ExpandCpuKernelsPass> {
   using Base::Base;
 
   bool isVector() const { return kernels == "vector"; }
 
-  LogicalResult emitEntry(func::FuncOp entry, SymbolTable &symbols) {
+  LogicalResult expandEntry(func::FuncOp entry, SymbolTable &symbols) {
     FailureOr<Lent> lent = addArguments(entry);
     if (failed(lent)) {
       return failure();
@@ -168,17 +169,18 @@ struct EmitCpuKernelsPass
     IRRewriter rewriter(entry.getContext());
     WalkResult result = entry.walk([&](Operation *op) -> WalkResult {
       if (auto weight = dyn_cast<transformer::WeightOp>(op)) {
-        return emitWeight(weight, lent->weights, symbols, rewriter);
+        return expandWeight(weight, lent->weights, symbols, rewriter);
       }
       if (auto write = dyn_cast<transformer::CacheWriteOp>(op)) {
-        isVector() ? emitCacheWrite(write, lent->step, lanes, rewriter)
-                   : emitScalar(write, lent->step, rewriter);
+        isVector() ? expandCacheWrite(write, lent->step, lanes, rewriter)
+                   : expandScalar(write, lent->step, rewriter);
       } else if (auto attention = dyn_cast<transformer::PagedAttentionOp>(op)) {
-        isVector() ? emitAttention(attention, lent->step, lent->workers, lanes,
-                                   rewriter)
-                   : emitScalar(attention, lent->step, lent->workers, rewriter);
+        isVector()
+            ? expandAttention(attention, lent->step, lent->workers, lanes,
+                              rewriter)
+            : expandScalar(attention, lent->step, lent->workers, rewriter);
       } else if (auto tap = dyn_cast<transformer::TapOp>(op)) {
-        emitTap(tap, lent->step, getOperation(), numTaps++, rewriter);
+        expandTap(tap, lent->step, getOperation(), numTaps++, rewriter);
       }
       return WalkResult::advance();
     });
@@ -201,7 +203,7 @@ struct EmitCpuKernelsPass
     for (auto entry : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       bool isEntry = llvm::any_of(entry.getArgumentTypes(),
                                   llvm::IsaPred<transformer::BatchType>);
-      if (isEntry && failed(emitEntry(entry, symbols))) {
+      if (isEntry && failed(expandEntry(entry, symbols))) {
         return signalPassFailure();
       }
     }

@@ -1,6 +1,6 @@
 // Tiles on buffers become vectors of one row by lanes.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --pass-pipeline="builtin.module(func.func(tfc-lower-contractions))" --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: tfc-opt %s --pass-pipeline="builtin.module(func.func(tfc-split-tiles))" --split-input-file --verify-diagnostics | FileCheck %s
 
 #column = affine_map<(d0, d1) -> (d0, 0)>
 #row = affine_map<(d0, d1) -> (0, d1)>

@@ -1,8 +1,8 @@
 // Paged attention in vectors: tiles of up to 8 queries of a head, keys and
 // values from the cache's blocks.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_CPU_EMITATTENTION_H
-#define TFC_COMPILER_CPU_EMITATTENTION_H
+#ifndef TFC_COMPILER_CPU_EXPANDATTENTION_H
+#define TFC_COMPILER_CPU_EXPANDATTENTION_H
 
 #include "compiler/cpu/VectorCache.h"
 #include "mlir/IR/PatternMatch.h"
@@ -13,10 +13,10 @@ namespace tfc {
 /// to the step, `workers` their number. The bits of a query's result depend on
 /// the query and on what it sees alone: not on its tile, the batch, the
 /// workers, the lanes, or the steps that filled the cache.
-void emitAttention(transformer::PagedAttentionOp op, mlir::Value step,
-                   mlir::Value workers, int64_t lanes,
-                   mlir::RewriterBase &rewriter);
+void expandAttention(transformer::PagedAttentionOp op, mlir::Value step,
+                     mlir::Value workers, int64_t lanes,
+                     mlir::RewriterBase &rewriter);
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_CPU_EMITATTENTION_H
+#endif // TFC_COMPILER_CPU_EXPANDATTENTION_H

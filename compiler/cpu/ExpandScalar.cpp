@@ -1,6 +1,6 @@
 // The plain expansion of the structured ops: one query at a time.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/EmitScalar.h"
+#include "compiler/cpu/ExpandScalar.h"
 
 #include "compiler/host/StepFields.h"
 #include "dialect/ShapeUtils.h"
@@ -180,8 +180,8 @@ private:
 
 } // namespace
 
-void tfc::emitScalar(transformer::CacheWriteOp op, Value step,
-                     RewriterBase &rewriter) {
+void tfc::expandScalar(transformer::CacheWriteOp op, Value step,
+                       RewriterBase &rewriter) {
   rewriter.setInsertionPoint(op);
   ScalarEmitter e(op.getLoc(), rewriter, op.getCache().getType(), step,
                   op.getLayer());
@@ -203,8 +203,8 @@ void tfc::emitScalar(transformer::CacheWriteOp op, Value step,
   rewriter.eraseOp(op);
 }
 
-void tfc::emitScalar(transformer::PagedAttentionOp op, Value step,
-                     Value workers, RewriterBase &rewriter) {
+void tfc::expandScalar(transformer::PagedAttentionOp op, Value step,
+                       Value workers, RewriterBase &rewriter) {
   rewriter.setInsertionPoint(op);
   ImplicitLocOpBuilder b(op.getLoc(), rewriter);
   int64_t headDim = op.getCache().getType().getHeadDim();

@@ -1,7 +1,7 @@
 // Paged attention in vectors: tiles of up to 8 queries of a head, keys and
 // values from the cache's blocks.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/EmitAttention.h"
+#include "compiler/cpu/ExpandAttention.h"
 
 #include "compiler/cpu/AttentionSoftmax.h"
 #include "compiler/cpu/AttentionTiles.h"
@@ -137,7 +137,7 @@ void VectorAttention::loadQuery(const AttentionHead &head, Value row) {
   Value last = k.subtract(head.item.rows, k.constant(1));
   Value token = tokenOf(head, k.min(row, last));
   Value place = k.scale(row, scratch.rowStride);
-  for (const Piece &piece : cutColumns(cache.headDim, lanes)) {
+  for (const ColumnPiece &piece : cutColumns(cache.headDim, lanes)) {
     VectorType type = f32Vector(k, piece.width);
     Value query = vector::LoadOp::create(
         b, type, op.getQuery(), ValueRange{token, k.add(column, piece.offset)});
@@ -158,7 +158,7 @@ void VectorAttention::storeResult(const AttentionHead &head, Value row) {
   Value inverse = arith::DivFOp::create(b, k.number(1), total);
   Value token = tokenOf(head, row);
   Value place = k.add(k.scale(row, scratch.rowStride), scratch.sums);
-  for (const Piece &piece : cutColumns(cache.headDim, lanes)) {
+  for (const ColumnPiece &piece : cutColumns(cache.headDim, lanes)) {
     Value sum = tiles.loadScratch(k.add(place, piece.offset), piece.width);
     Value factor =
         vector::BroadcastOp::create(b, f32Vector(k, piece.width), inverse);
@@ -187,8 +187,9 @@ void VectorAttention::switchRows(Value rows, function_ref<void(int64_t)> body) {
   fill(op.getDefaultRegion(), cache.queryRows);
 }
 
-void tfc::emitAttention(transformer::PagedAttentionOp op, Value step,
-                        Value workers, int64_t lanes, RewriterBase &rewriter) {
+void tfc::expandAttention(transformer::PagedAttentionOp op, Value step,
+                          Value workers, int64_t lanes,
+                          RewriterBase &rewriter) {
   rewriter.setInsertionPoint(op);
   VectorAttention(op, step, workers, lanes, rewriter).emit();
   rewriter.eraseOp(op);

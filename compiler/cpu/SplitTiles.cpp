@@ -13,7 +13,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace tfc {
-#define GEN_PASS_DEF_LOWERCONTRACTIONSPASS
+#define GEN_PASS_DEF_SPLITTILESPASS
 #include "compiler/cpu/Passes.h.inc"
 } // namespace tfc
 
@@ -70,8 +70,7 @@ static void orderDepthFirst(Block &block) {
 }
 
 namespace {
-struct LowerContractionsPass
-    : tfc::impl::LowerContractionsPassBase<LowerContractionsPass> {
+struct SplitTilesPass : tfc::impl::SplitTilesPassBase<SplitTilesPass> {
   using Base::Base;
 
   LogicalResult foldViews() {

@@ -1,0 +1,24 @@
+// Memory effects that ops of several groups declare.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_DIALECT_EFFECTUTILS_H
+#define TFC_DIALECT_EFFECTUTILS_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace tfc::transformer {
+
+using Effects = llvm::SmallVectorImpl<
+    mlir::SideEffects::EffectInstance<mlir::MemoryEffects::Effect>>;
+
+/// Memrefs are read where they are operands; tensors have no effects.
+inline void addRead(mlir::OpOperand &operand, Effects &effects) {
+  if (mlir::isa<mlir::MemRefType>(operand.get().getType())) {
+    effects.emplace_back(mlir::MemoryEffects::Read::get(), &operand,
+                         mlir::SideEffects::DefaultResource::get());
+  }
+}
+
+} // namespace tfc::transformer
+
+#endif // TFC_DIALECT_EFFECTUTILS_H
