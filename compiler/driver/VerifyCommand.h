@@ -4,8 +4,8 @@
 #define TFC_COMPILER_DRIVER_VERIFYCOMMAND_H
 
 #include "compiler/driver/Options.h"
-#include "compiler/verify/Verify.h"
 #include "compiler/spec/ModelSpec.h"
+#include "compiler/verify/Verify.h"
 
 namespace tfc {
 

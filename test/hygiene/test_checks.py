@@ -155,7 +155,7 @@ class LayoutTest(Copy):
                     "expected a constraint that layer_norm has, got C9")
 
     def test_fusion_names_structured_op(self):
-        self.expect("compiler/host/InsertTaps.cpp",
+        self.expect("compiler/fusion/FuseEpilogues.cpp",
                     adding("// PagedAttentionOp\n"),
                     "expected no structured op")
 
