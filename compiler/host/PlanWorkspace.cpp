@@ -156,7 +156,8 @@ unsigned Planner::lastUse(memref::AllocOp op) {
   unsigned last = 0;
   SmallVector<Value> aliases = {op.getResult()};
   while (!aliases.empty()) {
-    for (Operation *user : aliases.pop_back_val().getUsers()) {
+    Value value = aliases.pop_back_val();
+    for (Operation *user : value.getUsers()) {
       // A use inside a loop that the buffer outlives may come round again.
       Operation *outer = op->getBlock()->findAncestorOpInBlock(*user);
       last = std::max(last, numbering.last(outer ? outer : entry));
@@ -170,8 +171,11 @@ unsigned Planner::lastUse(memref::AllocOp op) {
         llvm::append_range(aliases, user->getResults());
         continue;
       }
+      // What is computed from a buffer's address may be an address in it.
+      bool isAddress = isa<memref::ExtractAlignedPointerAsIndexOp>(user) ||
+                       !isa<BaseMemRefType>(value.getType());
       for (Value result : user->getResults()) {
-        if (isa<BaseMemRefType>(result.getType())) {
+        if (isAddress || isa<BaseMemRefType>(result.getType())) {
           aliases.push_back(result);
         }
       }
