@@ -54,7 +54,8 @@ struct WeightModel
   }
 };
 
-/// Clones `op` with the buffers of its tensor operands and without results.
+/// Makes `op` again with the buffers of its tensor operands, its regions and
+/// without results.
 static LogicalResult cloneOnBuffers(Operation *op, RewriterBase &rewriter,
                                     const BufferizationOptions &options,
                                     BufferizationState &state) {
@@ -73,6 +74,9 @@ static LogicalResult cloneOnBuffers(Operation *op, RewriterBase &rewriter,
   OperationState clone(op->getLoc(), op->getName(), operands, TypeRange(),
                        op->getDiscardableAttrDictionary().getValue());
   clone.propertiesAttr = op->getPropertiesAsAttribute();
+  for (Region &region : op->getRegions()) {
+    clone.addRegion()->takeBody(region);
+  }
   rewriter.create(clone);
   return success();
 }
@@ -104,10 +108,10 @@ struct ReadOnlyModel
   }
 };
 
-/// The query is read, the init overwritten.
-struct PagedAttentionModel
-    : DstBufferizableOpInterfaceExternalModel<PagedAttentionModel,
-                                              PagedAttentionOp> {
+/// The init is overwritten, whatever else there is is read.
+template <typename Op>
+struct DestinationModel
+    : DstBufferizableOpInterfaceExternalModel<DestinationModel<Op>, Op> {
   bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
                               const AnalysisState &) const {
     return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
@@ -115,8 +119,8 @@ struct PagedAttentionModel
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
-    FailureOr<Value> init = getBuffer(
-        rewriter, cast<PagedAttentionOp>(op).getInit(), options, state);
+    FailureOr<Value> init =
+        getBuffer(rewriter, cast<Op>(op).getInit(), options, state);
     if (failed(init) || failed(cloneOnBuffers(op, rewriter, options, state))) {
       return failure();
     }
@@ -133,6 +137,8 @@ void tfc::transformer::registerBufferizableOpInterfaces(
     WeightOp::attachInterface<WeightModel>(*context);
     CacheWriteOp::attachInterface<ReadOnlyModel<CacheWriteOp>>(*context);
     TapOp::attachInterface<ReadOnlyModel<TapOp>>(*context);
-    PagedAttentionOp::attachInterface<PagedAttentionModel>(*context);
+    PagedAttentionOp::attachInterface<DestinationModel<PagedAttentionOp>>(
+        *context);
+    ProductOp::attachInterface<DestinationModel<ProductOp>>(*context);
   });
 }

@@ -29,6 +29,10 @@ LogicalResult OutputOp::verify() {
   if (!yield) {
     return emitOpError() << "expected the region to end with transformer.yield";
   }
+  if (!isa<RankedTensorType>(yield.getValue().getType())) {
+    return emitOpError() << "expected the region to yield rows, got "
+                         << yield.getValue().getType();
+  }
   // output_c2
   if (getSqueezed() &&
       failed(expectSize(*this, "a value of width", widthOf(yield.getValue()), 1,

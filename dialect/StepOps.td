@@ -47,9 +47,9 @@ def Transformer_OutputOp
 
 def Transformer_YieldOp
     : Transformer_Op<"yield", [Pure, ReturnLike, Terminator,
-        HasParent<"OutputOp">]> {
-  let summary = "the value of an output";
-  let arguments = (ins Transformer_Rows:$value);
+        ParentOneOf<["OutputOp", "ProductOp"]>]> {
+  let summary = "the value of an output, or of an element of a product";
+  let arguments = (ins AnyTypeOf<[Transformer_Rows, F32]>:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 

@@ -4,7 +4,7 @@
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
 
-#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tfc::transformer;
@@ -75,6 +75,79 @@ void PagedAttentionOp::getEffects(Effects &effects) {
   }
   effects.emplace_back(MemoryEffects::Read::get(), &getCacheMutable(),
                        CacheResource::get());
+  if (isa<MemRefType>(getInit().getType())) {
+    effects.emplace_back(MemoryEffects::Write::get(), &getInitMutable(),
+                         SideEffects::DefaultResource::get());
+  }
+}
+
+//===-- product -----------------------------------------------------------===//
+
+LogicalResult ProductOp::verify() {
+  ArrayRef<int64_t> panels = cast<ShapedType>(getPanels().getType()).getShape();
+  // product_c1
+  if (failed(expectSize(*this, "an input of width", widthOf(getInput()),
+                        panels[1], "the panels' columns"))) {
+    return failure();
+  }
+  // product_c2
+  int64_t width = widthOf(getInit());
+  if (failed(expectSize(*this, "a number of panels", panels[0],
+                        llvm::divideCeil(width, panels[2]),
+                        "the width of init"))) {
+    return failure();
+  }
+  // product_c3
+  for (Value columns : getColumns()) {
+    if (failed(expectSize(*this, "columns of length", widthOf(columns), width,
+                          "the width of init"))) {
+      return failure();
+    }
+  }
+  // product_c4
+  for (Value rows : getRows()) {
+    if (failed(expectSize(*this, "rows of width", widthOf(rows), width,
+                          "the width of init"))) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+LogicalResult ProductOp::verifyRegions() {
+  // product_c5
+  Block &block = getBody().front();
+  auto isF32 = [](Type type) { return type.isF32(); };
+  size_t elements = 1 + getColumns().size() + getRows().size();
+  if (block.getNumArguments() != elements ||
+      !llvm::all_of(block.getArgumentTypes(), isF32)) {
+    return emitOpError() << "expected a body of " << elements
+                         << " f32 arguments (the sum, then an element of each "
+                            "of columns and rows)";
+  }
+  auto yield = dyn_cast<YieldOp>(block.back());
+  if (!yield || !isF32(yield.getValue().getType())) {
+    return emitOpError() << "expected the body to end with transformer.yield "
+                            "of an f32";
+  }
+  for (Operation &op : block.without_terminator()) {
+    if (!OpTrait::hasElementwiseMappableTraits(&op) &&
+        !op.hasTrait<OpTrait::ConstantLike>()) {
+      return op.emitOpError() << "is not allowed in the body of a product: "
+                                 "expected ops that work element by element";
+    }
+  }
+  return success();
+}
+
+void ProductOp::setKernelTile(ProductTileAttr tile) { setTileAttr(tile); }
+
+void ProductOp::getEffects(Effects &effects) {
+  for (OpOperand &operand : (*this)->getOpOperands()) {
+    if (&operand != &getInitMutable()) {
+      addRead(operand, effects);
+    }
+  }
   if (isa<MemRefType>(getInit().getType())) {
     effects.emplace_back(MemoryEffects::Write::get(), &getInitMutable(),
                          SideEffects::DefaultResource::get());

@@ -1,10 +1,11 @@
-// What linalg cannot say: paged attention and the cache. These ops exist on
-// tensors and, after bufferization, on memrefs.
+// What linalg cannot say: paged attention, the cache, products with packed
+// weights. These ops exist on tensors and, after bufferization, on memrefs.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_DIALECT_STRUCTUREDOPS
 #define TFC_DIALECT_STRUCTUREDOPS
 
 include "dialect/TransformerAttrs.td"
+include "dialect/TransformerInterfaces.td"
 include "dialect/TransformerTypes.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 
@@ -71,6 +72,63 @@ def Transformer_PagedAttentionOp
     }
   }];
   let hasVerifier = 1;
+}
+
+def Transformer_ProductOp
+    : Transformer_StructuredOp<"product", [
+        AttrSizedOperandSegments, DestinationStyleOpInterface, SingleBlock,
+        DeclareOpInterfaceMethods<Transformer_KernelOpInterface>,
+        Transformer_AcceptsStridedRows]> {
+  let summary = "a product with packed weights, and what is done to its sums";
+  let description = [{
+    `y[t,n] = body(sum_k x[t,k] w[n,k], columns[n]..., rows[t,n]...)` written to
+    `init`, where `w[p * W + j, k]` is `panels[p,k,j]`: W rows of the weight
+    after the other, a step of k for all of them together. The sum begins at
+    zero and goes through k in order, a multiply-add a step. Panels are whole:
+    what the last one has beyond N is computed and not written.
+
+    ```mlir
+    %y = transformer.product %x, %panels columns(%bias) rows(%residual)
+        outs(%init) : tensor<?x104xf32>, tensor<3x104x48xf32>, tensor<130xf32>,
+        tensor<?x130xf32>, tensor<?x130xf32> -> tensor<?x130xf32> {
+    ^bb0(%sum: f32, %b: f32, %r: f32):
+      %biased = arith.addf %sum, %b : f32
+      %z = arith.addf %biased, %r : f32
+      transformer.yield %z : f32
+    }
+    ```
+
+    Shapes: input `[T, K]`, panels `[P, K, W]`, columns `[N]`, rows, init and
+    result `[T, N]`. No row may lie where init is written.
+
+    Constraints:
+    * C1. input and panels agree in K.
+    * C2. N, the width of init, ends in the last panel: P = ceil(N / W).
+    * C3. columns are N long.
+    * C4. rows are N wide.
+    * C5. the body takes the sum and an element of each of columns and rows,
+      all f32, yields an f32, and has ops that work element by element only.
+  }];
+  let arguments = (ins Transformer_RowsOrBuffer:$input,
+                       Transformer_PanelsOrBuffer:$panels,
+                       Variadic<Transformer_VectorOrBuffer>:$columns,
+                       Variadic<Transformer_RowsOrBuffer>:$rows,
+                       Transformer_RowsOrBuffer:$init,
+                       OptionalAttr<Transformer_ProductTileAttr>:$tile);
+  let results = (outs Optional<Transformer_Rows>:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $input `,` $panels (`columns` `(` $columns^ `)`)? (`rows` `(` $rows^ `)`)?
+    `outs` `(` $init `)` attr-dict `:` type(operands) (`->` type($result)^)?
+    $body
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return getInitMutable();
+    }
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 #endif // TFC_DIALECT_STRUCTUREDOPS

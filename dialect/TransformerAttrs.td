@@ -126,4 +126,37 @@ def Transformer_StrategyAttr : AttrDef<Transformer_Dialect, "Strategy"> {
                        "`reduction` `=` `[` (`]`) : ($reduction^ `]`)? `>`";
 }
 
+def Transformer_ProductKindEnum
+    : Transformer_Enum<"ProductKind", "how a product multiplies and adds", [
+        I32EnumAttrCase<"Fma", 0, "fma">]>;
+
+def Transformer_ProductTileAttr : AttrDef<Transformer_Dialect, "ProductTile"> {
+  let mnemonic = "product_tile";
+  let summary = "how a product is cut into tiles, and what it asks for ahead";
+  let description = [{
+    What `tfc-select-strategy` chose for a `product` and its expansion follows;
+    nothing in between looks at it.
+
+    * `kind`: `fma`, a multiply-add of f32.
+    * `rows`: of a tile; its columns are those of a panel. `lanes`: floats in a
+      vector register.
+    * `item`: rows of a parallel item, a multiple of `rows`.
+    * `unroll`: steps in a turn of the loop, at most; `turn_rows`: a tile's rows
+      times the steps in a turn, at most.
+    * `ahead`: steps from asking for weights to using them; `ahead_rows`: the
+      fewest rows of a tile that asks.
+    * `block_bytes`: of a panel, what an item's tiles read in turns, at most;
+      `next_bytes`: the largest block that is asked for a block ahead.
+  }];
+  let parameters = (ins EnumParameter<Transformer_ProductKindEnum>:$kind,
+                        "int64_t":$rows, "int64_t":$lanes, "int64_t":$item,
+                        "int64_t":$unroll, "int64_t":$turn_rows,
+                        "int64_t":$ahead, "int64_t":$ahead_rows,
+                        "int64_t":$block_bytes, "int64_t":$next_bytes);
+  let assemblyFormat = "`<` $kind `,` struct($rows, $lanes, $item, $unroll, "
+                       "$turn_rows, $ahead, $ahead_rows, $block_bytes, "
+                       "$next_bytes) `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif // TFC_DIALECT_TRANSFORMERATTRS

@@ -20,8 +20,9 @@ def Transformer_Dialect : Dialect {
 
     Ops come in two groups. *Value ops* are the mathematics: pure, on tensors,
     with no layout and no target. *Structured ops* (`paged_attention`,
-    `cache_write`, `tap`, `output`, `worker`) are what linalg cannot say; they
-    exist on tensors and on memrefs and are expanded by the code generators.
+    `cache_write`, `product`) are what linalg cannot say; they exist on tensors
+    and on memrefs and are expanded by the code generators. `tap`, `output` and
+    `worker` are what a step has besides.
   }];
   let cppNamespace = "::tfc::transformer";
   let useDefaultTypePrinterParser = 1;
@@ -80,6 +81,17 @@ def Transformer_RowsOrBuffer
 
 def Transformer_MatrixOrBuffer
     : AnyTypeOf<[Transformer_Matrix, MemRefRankOf<[F32], [2]>]>;
+def Transformer_VectorOrBuffer
+    : AnyTypeOf<[Transformer_Vector, MemRefRankOf<[F32], [1]>]>;
+
+// A matrix packed in panels: [panel, column, row in the panel].
+def Transformer_Panels
+    : Transformer_RankedTensor<3,
+        And<[Transformer_Element<"isF32()">, Transformer_Static<0>,
+             Transformer_Static<1>, Transformer_Static<2>]>,
+        "f32 panels of static shape">;
+def Transformer_PanelsOrBuffer
+    : AnyTypeOf<[Transformer_Panels, MemRefRankOf<[F32], [3]>]>;
 
 class Transformer_Op<string mnemonic, list<Trait> traits = []>
     : Op<Transformer_Dialect, mnemonic, traits>;

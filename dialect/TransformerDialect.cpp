@@ -15,6 +15,7 @@ using namespace tfc::transformer;
 #include "dialect/TransformerTypes.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialect/TransformerAttrs.cpp.inc"
+#include "dialect/TransformerInterfaces.cpp.inc"
 
 void TransformerDialect::initialize() {
   addTypes<
@@ -75,6 +76,29 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "expected " << name << " of at least 1, got "
                          << value;
     }
+  }
+  return success();
+}
+
+LogicalResult ProductTileAttr::verify(
+    function_ref<InFlightDiagnostic()> emitError, ProductKind, int64_t rows,
+    int64_t lanes, int64_t item, int64_t unroll, int64_t turnRows,
+    int64_t ahead, int64_t aheadRows, int64_t blockBytes, int64_t nextBytes) {
+  for (auto [name, value] :
+       {std::pair{"rows", rows}, std::pair{"lanes", lanes},
+        std::pair{"item", item}, std::pair{"unroll", unroll},
+        std::pair{"turn_rows", turnRows}, std::pair{"ahead", ahead},
+        std::pair{"ahead_rows", aheadRows},
+        std::pair{"block_bytes", blockBytes},
+        std::pair{"next_bytes", nextBytes}}) {
+    if (value < 1) {
+      return emitError() << "expected " << name << " of at least 1, got "
+                         << value;
+    }
+  }
+  if (item % rows != 0) {
+    return emitError() << "expected an item of whole tiles (a multiple of "
+                       << rows << " rows), got " << item;
   }
   return success();
 }

@@ -35,6 +35,7 @@ class AcceptsStridedRows
 #include "dialect/TransformerTypes.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialect/TransformerAttrs.h.inc"
+#include "dialect/TransformerInterfaces.h.inc"
 #define GET_OP_CLASSES
 #include "dialect/TransformerOps.h.inc"
 
@@ -61,9 +62,8 @@ constexpr llvm::StringLiteral kPackedBytesAttrName = "transformer.packed_bytes";
 /// Attribute of the root ops of tiling: a StrategyAttr.
 constexpr llvm::StringLiteral kStrategyAttrName = "transformer.strategy";
 
-/// Marks of loops, from tiling to the pass that treats them: over the tiles of
-/// rows, and over the steps of a reduction.
-constexpr llvm::StringLiteral kRowLoopAttrName = "transformer.row_loop";
+/// Mark of loops over the steps of a reduction, from tiling to the pass that
+/// treats them.
 constexpr llvm::StringLiteral kReductionLoopAttrName =
     "transformer.reduction_loop";
 

@@ -4,6 +4,7 @@
 
 #include "compiler/cpu/ExpandAttention.h"
 #include "compiler/cpu/ExpandCacheWrite.h"
+#include "compiler/cpu/ExpandProduct.h"
 #include "compiler/cpu/ExpandScalar.h"
 #include "compiler/host/StepFields.h"
 #include "dialect/ShapeUtils.h"
@@ -179,6 +180,8 @@ struct ExpandCpuKernelsPass
             ? expandAttention(attention, lent->step, lent->workers, lanes,
                               rewriter)
             : expandScalar(attention, lent->step, lent->workers, rewriter);
+      } else if (auto product = dyn_cast<transformer::ProductOp>(op)) {
+        return expandProduct(product, lent->workers, rewriter);
       } else if (auto tap = dyn_cast<transformer::TapOp>(op)) {
         expandTap(tap, lent->step, getOperation(), numTaps++, rewriter);
       }

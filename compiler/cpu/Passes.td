@@ -9,7 +9,7 @@ def ExpandCpuKernelsPass : Pass<"tfc-expand-cpu-kernels", "::mlir::ModuleOp"> {
   let summary = "expand the structured ops, on buffers, into loops";
   let description = [{
     `paged_attention` and `cache_write` become parallel loops over the step's
-    work items, `weight` a view of the packed weights, `tap` a call of the
+    work items, `product` one over panels and rows, `weight` a view of the packed weights, `tap` a call of the
     host. Entries get arguments for what the host lends, marked by attributes:
     the step (`transformer.step`), the packed weights (`transformer.weights`)
     and the number of workers (`transformer.workers`); those for batch and
@@ -24,6 +24,23 @@ def ExpandCpuKernelsPass : Pass<"tfc-expand-cpu-kernels", "::mlir::ModuleOp"> {
     registers, against keys that lie by groups of 16 positions. The bits of a
     query's result depend on the query and what it sees alone, and are the same
     for 16 lanes and for 8.
+
+    A `product` follows its `#transformer.product_tile`, with either option. Its
+    inner loops are functions that all products of the module share, one for
+    each number of rows and what it asks for ahead of time:
+
+    ```mlir
+    func.func private @product.8x48_next6(row, bytes of a row, last row, panel,
+                                          steps, sums, is first, next panel)
+    ```
+
+    A tile of fewer rows repeats the last one. The tiles of an item read the same
+    panel one after the other, in blocks of steps if it has more than
+    `block_bytes`; an item that has all its rows asks for the next panel
+    meanwhile, a part a tile, one of fewer rows `ahead` steps ahead in its own
+    as well. The sums begin at zero and go through k in order. Behind the last
+    block the product's body follows, a row at a time, as narrow as the last
+    panel is.
   }];
   let options = [Option<"kernels", "kernels", "std::string", "\"scalar\"",
                         "which kernels: scalar or vector">,
@@ -78,19 +95,17 @@ def VectorizePass : Pass<"tfc-vectorize", "::mlir::func::FuncOp"> {
     Every linalg op of static shape becomes vector code on whole tiles:
 
     ```mlir
-    %sums = scf.for %k = %c0 to %c768 step %c4 iter_args(%acc = %zero)
-        -> (vector<8x48xf32>) {
-      %x = vector.transfer_read %rows[%i, %k] {permutation_map = (d0, 0)} ...
-      %w = vector.transfer_read %panel[%p, %k, %c0] {permutation_map = (0, d2)} ...
-      %next = math.fma %x, %w, %acc : vector<8x48xf32>
+    %sums = scf.for %k = %c0 to %c768 step %c64 iter_args(%acc = %zero)
+        -> (vector<1x64xf32>) {
+      %x = vector.transfer_read %rows[%i, %k] ... : vector<1x64xf32>
+      %next = arith.addf %acc, %x : vector<1x64xf32>
       ...
     ```
 
     The accumulators of loops that `tfc-tile-and-fuse` marked as reductions
     leave the loop's memory for its iter_args, multiplications and additions
     become one fma in every case alike, and the loop's body is repeated `unroll`
-    times, or less often where tiles of many rows would be more than `turn-rows`
-    rows together. What the registers of a machine hold is for
+    times. What the registers of a machine hold is for
     `tfc-split-tiles` to say, after bufferization: until then a tile is
     one op.
 
@@ -98,102 +113,13 @@ def VectorizePass : Pass<"tfc-vectorize", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"unroll", "unroll", "int64_t", "4",
-           "repetitions of a reduction's body, at most">,
-    Option<"turnRows", "turn-rows", "int64_t", "32",
-           "rows of the tiles of all repetitions, at most">];
+           "repetitions of a reduction's body, at most">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::tensor::TensorDialect",
                            "::mlir::ub::UBDialect",
                            "::mlir::vector::VectorDialect"];
-}
-
-def BlockReductionsPass
-    : Pass<"tfc-block-reductions", "::mlir::func::FuncOp"> {
-  let summary = "long products go over an item's tiles in blocks of steps";
-  let description = [{
-    Runs after bufferization, while a tile is one vector. Every tile of an item
-    reads the same panel of weights, from the second-level cache if that holds
-    it. If it is more than `block-bytes`, the loop over the steps is cut into
-    equal blocks, each of which goes over all full tiles before the next one
-    begins; what the tiles have summed up waits in a worker's scratch memory of
-    `block` rows. Every sum has the same terms in the same order as before.
-
-    ```mlir
-    scf.for %first = %c0 to %c3072 step %c1024 {
-      scf.for %r = %c0 to %rows step %c8 {
-        %init = zero in the first block, else %sums[%worker, %r, 0]
-        %sum = scf.for %k = %first to %first + 1024 iter_args(%acc = %init)
-        in the last block the epilogue, else %sums[%worker, %r, 0] = %sum
-    ```
-
-    Rows that are left after the full tiles have one loop over all steps: they
-    are one tile. The function has an argument for the number of workers
-    (`tfc-expand-cpu-kernels`); one without is left alone.
-  }];
-  let options = [
-    Option<"blockBytes", "block-bytes", "int64_t", "786432",
-           "what the steps of a block read for all tiles, at most">,
-    Option<"block", "block", "int64_t", "64", "rows of an item, at most">];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect",
-                           "::tfc::transformer::TransformerDialect"];
-}
-
-def PrefetchPanelsPass
-    : Pass<"tfc-prefetch-panels", "::mlir::func::FuncOp"> {
-  let summary = "products ask ahead of time for weights and what is added";
-  let description = [{
-    Runs after bufferization, while a tile is one vector. Where a loop's step
-    reads one row of a buffer for a tile of at least `rows` rows, that is, a
-    product its panel, it also asks for weights of later, which come into the
-    second-level cache. Panels follow each other in memory.
-
-    A product of many rows goes over a panel once a tile, and only the first
-    time waits for memory, longer than it computes. So the full tiles of an item
-    of `block` rows ask for the next panel, each for a part of it, and find
-    their own in the cache. An item of fewer rows may not have got all of its
-    panel: its tiles ask for the row `distance` steps ahead, and also for twice
-    that part of the next panel, from the second tile on. That is a loop of its
-    own, chosen when it runs. Where `tfc-block-reductions` cut a panel, this is
-    the next block.
-
-    ```mlir
-    scf.for %r = %c0 to %rows step %c8 {
-      %whole = arith.cmpi sge, %rows, %c64
-      scf.if %whole -> vector<8x48xf32> { loop over k; next panel }
-      else { loop over k; %k + distance, next panel }
-    }
-    ```
-
-    Tiles of fewer rows, and tiles of panels of more than `next-bytes`, of which
-    the cache does not hold two, ask `distance` steps ahead only. A tile of one
-    row is at the speed of memory without.
-
-    What is read once the product is there, such as the residual's rows, is
-    asked for in the loop's last steps, a row every 16. They are a loop of their
-    own: the others have nothing more to do.
-
-    ```mlir
-    %sums = loop over %k from 0 to 640
-    %tile = memref.subview %residual[%r, %column] [8, 48] [1, 1]
-    loop over %k from 640 to 768, from %sums {
-      %row = arith.divui (%k - 640), 16
-      memref.prefetch %tile[%row, 0]; memref.prefetch %tile[%row, 16] ...
-    }
-    ```
-  }];
-  let options = [
-    Option<"distance", "distance", "int64_t", "64", "steps ahead">,
-    Option<"rows", "rows", "int64_t", "2", "the fewest rows of a tile">,
-    Option<"block", "block", "int64_t", "64", "rows of a whole item">,
-    Option<"nextBytes", "next-bytes", "int64_t", "786432",
-           "the largest block that is asked for while the one before is used">];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect"];
 }
 
 def SplitTilesPass

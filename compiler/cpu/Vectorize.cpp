@@ -34,9 +34,9 @@ namespace {
 /// Runs the steps on one function.
 class Vectorizer {
 public:
-  Vectorizer(func::FuncOp function, int64_t unroll, int64_t turnRows)
+  Vectorizer(func::FuncOp function, int64_t unroll)
       : function(function), context(function.getContext()), rewriter(context),
-        canonical(canonicalPatterns()), unroll(unroll), turnRows(turnRows) {}
+        canonical(canonicalPatterns()), unroll(unroll) {}
 
   LogicalResult run() {
     dropUnitDimensions();
@@ -150,37 +150,24 @@ private:
   void unrollReductions() {
     for (scf::ForOp loop : reductionLoops()) {
       loop->removeAttr(transformer::kReductionLoopAttrName);
-      int64_t steps = std::min(unroll, turnRows / rowsOf(loop));
-      if (steps > 1) {
-        (void)loopUnrollByFactor(loop, steps);
+      if (unroll > 1) {
+        (void)loopUnrollByFactor(loop, unroll);
       }
     }
-  }
-
-  /// Of the tile that the loop carries.
-  static int64_t rowsOf(scf::ForOp loop) {
-    int64_t rows = 1;
-    for (Type type : loop.getResultTypes()) {
-      auto tile = dyn_cast<VectorType>(type);
-      if (tile && tile.getRank() > 1) {
-        rows = std::max(rows, tile.getDimSize(0));
-      }
-    }
-    return rows;
   }
 
   func::FuncOp function;
   MLIRContext *context;
   IRRewriter rewriter;
   FrozenRewritePatternSet canonical;
-  int64_t unroll, turnRows;
+  int64_t unroll;
 };
 
 struct VectorizePass : tfc::impl::VectorizePassBase<VectorizePass> {
   using Base::Base;
 
   void runOnOperation() override {
-    if (failed(Vectorizer(getOperation(), unroll, turnRows).run())) {
+    if (failed(Vectorizer(getOperation(), unroll).run())) {
       signalPassFailure();
     }
   }

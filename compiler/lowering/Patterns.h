@@ -65,8 +65,7 @@ mlir::Value buildEpilogue(mlir::ImplicitLocOpBuilder &b,
                           mlir::Value residual);
 
 /// The product with a weight packed in panels: y[t,n] of shape [T, N], written
-/// once. Its last panel, where N is not a multiple of the panel, is a product
-/// of its own, of that width.
+/// once.
 mlir::Value buildPanelProduct(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
                               transformer::WeightOp weight,
                               const Epilogue &epilogue);

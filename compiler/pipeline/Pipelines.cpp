@@ -117,8 +117,6 @@ static void tile(OpPassManager &pm, StringRef level) {
 void tfc::buildLinalgToTiled(OpPassManager &pm, const PipelineOptions &) {
   tile(pm, "parallel");
   tile(pm, "rows");
-  pm.addNestedPass<func::FuncOp>(createSpecializeRemainderPass());
-  clean(pm);
   tile(pm, "reduction");
   verifyStage(pm, "tiled");
 }
@@ -128,7 +126,6 @@ void tfc::buildTiledToVector(OpPassManager &pm,
   Strategy strategy = strategyOf(options);
   VectorizePassOptions vectorize;
   vectorize.unroll = strategy.unroll;
-  vectorize.turnRows = strategy.turnRows;
   pm.addNestedPass<func::FuncOp>(createVectorizePass(vectorize));
   expandMath(pm);
   clean(pm);
@@ -147,16 +144,6 @@ void tfc::buildVectorToBuffer(OpPassManager &pm,
   kernels.lanes = strategy.lanes;
   pm.addPass(createExpandCpuKernelsPass(kernels));
   expandMath(pm);
-  BlockReductionsPassOptions blocks;
-  blocks.blockBytes = strategy.blockBytes;
-  blocks.block = strategy.rowBlock;
-  pm.addNestedPass<func::FuncOp>(createBlockReductionsPass(blocks));
-  PrefetchPanelsPassOptions prefetch;
-  prefetch.distance = strategy.prefetch;
-  prefetch.rows = strategy.prefetchRows;
-  prefetch.block = strategy.rowBlock;
-  prefetch.nextBytes = strategy.nextBytes;
-  pm.addNestedPass<func::FuncOp>(createPrefetchPanelsPass(prefetch));
   SplitTilesPassOptions contractions;
   contractions.lanes = strategy.lanes;
   pm.addNestedPass<func::FuncOp>(createSplitTilesPass(contractions));

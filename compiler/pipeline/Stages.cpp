@@ -15,8 +15,10 @@ static const StringRef linalgDialects[] = {
     "tensor",  "linalg", "memref", "bufferization",
 };
 static const StringRef linalgOps[] = {
-    "transformer.parameter", "transformer.weight", "transformer.cache_write",
-    "transformer.paged_attention", "transformer.tap"};
+    "transformer.parameter",   "transformer.weight",
+    "transformer.cache_write", "transformer.paged_attention",
+    "transformer.product",     "transformer.yield",
+    "transformer.tap"};
 
 static const StringRef tiledDialects[] = {
     "builtin", "func",   "arith",  "math",          "scf",
@@ -57,7 +59,7 @@ static const Stage stages[] = {
     {"tiled", "loops over tiles of static rows and widths (full only)",
      tiledDialects, linalgOps, "tfc-lower-to-linalg",
      "tfc-tile-and-fuse{level=parallel}, tfc-tile-and-fuse{level=rows}, "
-     "tfc-specialize-remainder, tfc-tile-and-fuse{level=reduction}, "
+     "tfc-tile-and-fuse{level=reduction}, "
      "canonicalize and cse after each"},
     {"vector",
      "static tiles as vectors; linalg only where rows are dynamic (full only)",
@@ -69,8 +71,7 @@ static const Stage stages[] = {
      "linalg "
      "(convert-linalg-to-parallel-loops; full: convert-linalg-to-loops, "
      "scf-forall-to-parallel), tfc-expand-cpu-kernels, tfc-expand-math, "
-     "tfc-block-reductions, tfc-prefetch-panels and tfc-split-tiles "
-     "(full), canonicalize, "
+     "tfc-split-tiles (full), canonicalize, "
      "cse, "
      "tfc-plan-workspace"},
     {"llvm",

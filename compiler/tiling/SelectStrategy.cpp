@@ -14,27 +14,6 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
-/// A product with panels is (panel, row, column in the panel, k). Its result is
-/// in panels too, for an epilogue, or else already rows; as such it is no
-/// contraction in upstream's sense, so the iterators must tell.
-static bool isPanelProduct(Operation *op) {
-  auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
-  if (!linalgOp) {
-    return false;
-  }
-  auto parallel = utils::IteratorType::parallel;
-  return linalgOp.getIteratorTypesArray() ==
-         SmallVector<utils::IteratorType>{parallel, parallel, parallel,
-                                          utils::IteratorType::reduction};
-}
-
-static bool takesPanelProduct(linalg::LinalgOp op) {
-  return op.getNumLoops() == 3 &&
-         llvm::any_of(op.getDpsInputs(), [](Value input) {
-           return isPanelProduct(input.getDefiningOp());
-         });
-}
-
 /// A map or a sum over rows: the first dimension is parallel and dynamic. Fills
 /// belong to whoever takes them.
 static bool isOverRows(linalg::LinalgOp op) {
@@ -82,18 +61,14 @@ struct SelectStrategyPass
           transformer::kStrategyAttrName,
           transformer::StrategyAttr::get(context, parallel, rows, reduction));
     };
+    auto tile = transformer::ProductTileAttr::get(
+        context, transformer::ProductKind::Fma, table.rows, table.lanes,
+        table.rowBlock, table.unroll, table.turnRows, table.prefetch,
+        table.prefetchRows, table.blockBytes, table.nextBytes);
+    getOperation().walk(
+        [&](transformer::KernelOpInterface op) { op.setKernelTile(tile); });
     getOperation().walk([&](linalg::LinalgOp op) {
-      if (isPanelProduct(op)) {
-        bool hasEpilogue = op.getRank(op.getDpsInitOperand(0)) == 3;
-        if (hasEpilogue) {
-          set(op, {}, {}, {0, 0, 0, 1});
-        } else {
-          set(op, {1, table.rowBlock, 0, 0}, {0, table.rows, 0, 0},
-              {0, 0, 0, 1});
-        }
-      } else if (takesPanelProduct(op)) {
-        set(op, {1, table.rowBlock, 0}, {0, table.rows, 0}, {});
-      } else if (isOverRows(op)) {
+      if (isOverRows(op)) {
         SmallVector<int64_t> parallel(op.getNumLoops(), 0), rows, columns;
         parallel.front() = table.mapRows;
         int64_t width = op.getStaticLoopRanges().back();

@@ -108,11 +108,6 @@ struct TileAndFusePass : tfc::impl::TileAndFusePassBase<TileAndFusePass> {
     if (failed(result)) {
       return failure();
     }
-    if (level == "rows") {
-      for (LoopLikeOpInterface loop : result->loops) {
-        loop->setAttr(transformer::kRowLoopAttrName, rewriter.getUnitAttr());
-      }
-    }
     for (auto [from, to] : result->replacements) {
       rewriter.replaceAllUsesWith(from, to);
     }

@@ -159,3 +159,105 @@ func.func @output_c3_same_name(%x: tensor<?x2xf32>) {
   }
   return
 }
+
+// -----
+
+func.func @product_c1_width(%x: tensor<?x9xf32>, %w: tensor<2x8x48xf32>, %y: tensor<?x73xf32>) {
+  // expected-error @below {{expected an input of width 8 (the panels' columns), got 9}}
+  %0 = transformer.product %x, %w outs(%y)
+      : tensor<?x9xf32>, tensor<2x8x48xf32>, tensor<?x73xf32> -> tensor<?x73xf32> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @product_c2_panels(%x: tensor<?x8xf32>, %w: tensor<3x8x48xf32>, %y: tensor<?x73xf32>) {
+  // expected-error @below {{expected a number of panels 2 (the width of init), got 3}}
+  %0 = transformer.product %x, %w outs(%y)
+      : tensor<?x8xf32>, tensor<3x8x48xf32>, tensor<?x73xf32> -> tensor<?x73xf32> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @product_c3_columns(%x: tensor<?x8xf32>, %w: tensor<2x8x48xf32>, %b: tensor<72xf32>,
+    %y: tensor<?x73xf32>) {
+  // expected-error @below {{expected columns of length 73 (the width of init), got 72}}
+  %0 = transformer.product %x, %w columns(%b) outs(%y)
+      : tensor<?x8xf32>, tensor<2x8x48xf32>, tensor<72xf32>, tensor<?x73xf32> -> tensor<?x73xf32> {
+  ^bb0(%s: f32, %c: f32):
+    transformer.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @product_c4_rows(%x: tensor<?x8xf32>, %w: tensor<2x8x48xf32>, %r: tensor<?x74xf32>,
+    %y: tensor<?x73xf32>) {
+  // expected-error @below {{expected rows of width 73 (the width of init), got 74}}
+  %0 = transformer.product %x, %w rows(%r) outs(%y)
+      : tensor<?x8xf32>, tensor<2x8x48xf32>, tensor<?x74xf32>, tensor<?x73xf32> -> tensor<?x73xf32> {
+  ^bb0(%s: f32, %c: f32):
+    transformer.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @product_c5_arguments(%x: tensor<?x8xf32>, %w: tensor<2x8x48xf32>, %b: tensor<73xf32>,
+    %y: tensor<?x73xf32>) {
+  // expected-error @below {{expected a body of 2 f32 arguments (the sum, then an element of each of columns and rows)}}
+  %0 = transformer.product %x, %w columns(%b) outs(%y)
+      : tensor<?x8xf32>, tensor<2x8x48xf32>, tensor<73xf32>, tensor<?x73xf32> -> tensor<?x73xf32> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @product_c5_body(%x: tensor<?x8xf32>, %w: tensor<2x8x48xf32>,
+                           %y: tensor<?x73xf32>, %m: memref<f32>) {
+  %0 = transformer.product %x, %w outs(%y)
+      : tensor<?x8xf32>, tensor<2x8x48xf32>, tensor<?x73xf32>
+      -> tensor<?x73xf32> {
+  ^bb0(%s: f32):
+    // expected-error @below {{is not allowed in the body of a product: expected ops that work element by element}}
+    %l = memref.load %m[] : memref<f32>
+    transformer.yield %l : f32
+  }
+  return
+}
+
+// -----
+
+// expected-error @below {{expected an item of whole tiles (a multiple of 8 rows), got 60}}
+#tile = #transformer.product_tile<fma, rows = 8, lanes = 16, item = 60,
+    unroll = 4, turn_rows = 32, ahead = 64, ahead_rows = 2, block_bytes = 1,
+    next_bytes = 1>
+
+// -----
+
+// expected-error @below {{expected lanes of at least 1, got 0}}
+#tile = #transformer.product_tile<fma, rows = 8, lanes = 0, item = 64,
+    unroll = 4, turn_rows = 32, ahead = 64, ahead_rows = 2, block_bytes = 1,
+    next_bytes = 1>
+
+// -----
+
+func.func @output_yields_rows(%x: f32) {
+  // expected-error @below {{expected the region to yield rows, got 'f32'}}
+  transformer.output "y" tokens take all {
+    transformer.yield %x : f32
+  }
+  return
+}

@@ -104,3 +104,32 @@ func.func private @ports(
     tensor<?xi32> {transformer.input =
       #transformer.input<"position_ids", fill = position, limit = 48>},
     tensor<?xi32> {transformer.rows})
+
+// CHECK-LABEL: @products
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<?x8xf32>, %[[W:[a-z0-9]+]]: tensor<2x8x48xf32>, %[[B:[a-z0-9]+]]: tensor<73xf32>, %[[R:[a-z0-9]+]]: tensor<?x73xf32>, %[[Y:[a-z0-9]+]]: tensor<?x73xf32>
+func.func @products(%x: tensor<?x8xf32>, %w: tensor<2x8x48xf32>,
+                    %b: tensor<73xf32>, %r: tensor<?x73xf32>,
+                    %y: tensor<?x73xf32>, %mx: memref<?x8xf32>,
+                    %mw: memref<2x8x48xf32>, %my: memref<?x96xf32>) {
+  // CHECK: transformer.product %[[X]], %[[W]] columns(%[[B]]) rows(%[[R]]) outs(%[[Y]]) : tensor<?x8xf32>, tensor<2x8x48xf32>, tensor<73xf32>, tensor<?x73xf32>, tensor<?x73xf32> -> tensor<?x73xf32> {
+  // CHECK-NEXT: ^bb0(%[[S:.*]]: f32, %[[C:.*]]: f32, %[[E:.*]]: f32):
+  // CHECK-NEXT: arith.addf %[[S]], %[[C]] : f32
+  // CHECK: transformer.yield %{{.*}} : f32
+  %0 = transformer.product %x, %w columns(%b) rows(%r) outs(%y)
+      : tensor<?x8xf32>, tensor<2x8x48xf32>, tensor<73xf32>, tensor<?x73xf32>,
+        tensor<?x73xf32> -> tensor<?x73xf32> {
+  ^bb0(%s: f32, %c: f32, %e: f32):
+    %biased = arith.addf %s, %c : f32
+    %z = arith.addf %biased, %e : f32
+    transformer.yield %z : f32
+  }
+  // CHECK: transformer.product %{{.*}}, %{{.*}} outs(%{{.*}}) {tile = #transformer.product_tile<fma, rows = 8, lanes = 16, item = 64, unroll = 4, turn_rows = 32, ahead = 64, ahead_rows = 2, block_bytes = 786432, next_bytes = 786432>} : memref<?x8xf32>, memref<2x8x48xf32>, memref<?x96xf32> {
+  transformer.product %mx, %mw outs(%my) {tile = #transformer.product_tile<fma,
+      rows = 8, lanes = 16, item = 64, unroll = 4, turn_rows = 32, ahead = 64,
+      ahead_rows = 2, block_bytes = 786432, next_bytes = 786432>}
+      : memref<?x8xf32>, memref<2x8x48xf32>, memref<?x96xf32> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}

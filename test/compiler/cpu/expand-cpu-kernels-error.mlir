@@ -16,3 +16,17 @@ func.func @weight_without_a_place(%batch: !transformer.batch,
   memref.copy %w, %y : memref<4xf32> to memref<4xf32>
   return
 }
+
+// -----
+
+func.func @product_without_a_tile(
+    %x: memref<?x64xf32>, %w: memref<2x64x16xf32>, %y: memref<?x32xf32>,
+    %batch: !transformer.batch) {
+  // expected-error @below {{expected a tile (chosen by tfc-select-strategy), got none}}
+  transformer.product %x, %w outs(%y)
+      : memref<?x64xf32>, memref<2x64x16xf32>, memref<?x32xf32> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}

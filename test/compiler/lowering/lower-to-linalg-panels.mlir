@@ -1,47 +1,38 @@
-// Products with packed panels: the epilogue writes into rows, the last panel is
-// cut, and nothing is in place that vectors could not see through.
+// Products with packed panels: what is done to their sums is their body, and
+// nothing is in place that vectors could not see through.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-lower-to-linalg=panel=48 --canonicalize | FileCheck %s
-
-// CHECK-DAG: #[[$BY_ROW:.*]] = affine_map<(d0, d1, d2) -> (d1, d0 * 48 + d2)>
-// CHECK-DAG: #[[$ALONE:.*]] = affine_map<(d0, d1, d2, d3) -> (d1, d0 * 48 + d2)>
 
 // CHECK: transformer.parameter @w : tensor<96x8xf32> from{{.*}} panel 48
 transformer.parameter @w : tensor<96x8xf32> from <["w"], stored_rows = 96>
 // CHECK: transformer.parameter @tail : tensor<73x8xf32> from{{.*}} panel 48
 transformer.parameter @tail : tensor<73x8xf32> from <["t"], stored_rows = 73>
 
-// CHECK-LABEL: @writes_into_rows
-func.func @writes_into_rows(%x: tensor<?x8xf32>, %b: tensor<96xf32>)
-    -> tensor<?x96xf32> {
-  // CHECK: %[[W:.*]] = transformer.weight @w : tensor<2x8x48xf32>
-  // CHECK: %[[Y:.*]] = bufferization.alloc_tensor
-  // CHECK: %[[ROWS:.*]] = tensor.extract_slice %[[Y]]
-  // CHECK: %[[SUMS:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %[[W]] :
-  // CHECK: linalg.generic {{.*}}#[[$BY_ROW]]{{.*}} ins(%[[SUMS]], %{{.*}} outs(%[[ROWS]]
+// CHECK-LABEL: @epilogue_is_the_body
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<?x8xf32>, %[[B:[a-z0-9]+]]: tensor<96xf32>, %[[R:[a-z0-9]+]]: tensor<?x96xf32>
+func.func @epilogue_is_the_body(%x: tensor<?x8xf32>, %b: tensor<96xf32>,
+                                %r: tensor<?x96xf32>) -> tensor<?x96xf32> {
+  // CHECK-DAG: %[[W:.*]] = transformer.weight @w : tensor<2x8x48xf32>
+  // CHECK-DAG: %[[Y:.*]] = bufferization.alloc_tensor
+  // CHECK: transformer.product %[[X]], %[[W]] columns(%[[B]]) rows(%[[R]]) outs(%[[Y]])
+  // CHECK-NEXT: ^bb0(%[[SUM:.*]]: f32, %[[BIAS:.*]]: f32, %[[RESIDUAL:.*]]: f32):
+  // CHECK-NEXT: %[[BIASED:.*]] = arith.addf %[[SUM]], %[[BIAS]] : f32
+  // CHECK-NEXT: %[[ACTIVE:.*]] = math.tanh %[[BIASED]] : f32
+  // CHECK-NEXT: %[[ALL:.*]] = arith.addf %[[ACTIVE]], %[[RESIDUAL]] : f32
+  // CHECK-NEXT: transformer.yield %[[ALL]] : f32
   %w = transformer.weight @w : tensor<96x8xf32>
-  %y = transformer.linear %x, %w bias %b
-         : tensor<?x8xf32>, tensor<96x8xf32>, tensor<96xf32>
+  %y = transformer.linear %x, %w bias %b residual %r act tanh
+         : tensor<?x8xf32>, tensor<96x8xf32>, tensor<96xf32>, tensor<?x96xf32>
   return %y : tensor<?x96xf32>
 }
 
-// CHECK-LABEL: @product_alone_writes_into_rows
-func.func @product_alone_writes_into_rows(%x: tensor<?x8xf32>)
-    -> tensor<?x96xf32> {
-  // CHECK: linalg.fill
-  // CHECK: linalg.generic {{.*}}#[[$ALONE]]
-  // CHECK-NOT: linalg.generic
-  // CHECK: return
-  %w = transformer.weight @w : tensor<96x8xf32>
-  %y = transformer.linear %x, %w : tensor<?x8xf32>, tensor<96x8xf32>
-  return %y : tensor<?x96xf32>
-}
-
-// 73 columns: a panel of 48, and 25 more.
-// CHECK-LABEL: @cuts_the_last_panel
-func.func @cuts_the_last_panel(%x: tensor<?x8xf32>) -> tensor<?x73xf32> {
-  // CHECK: tensor.extract_slice %{{.*}}[0, 0, 0] [1, 8, 48]
-  // CHECK: tensor.extract_slice %{{.*}}[1, 0, 0] [1, 8, 25]
+// 73 columns: a panel of 48, and 25 of another.
+// CHECK-LABEL: @last_panel_is_whole
+func.func @last_panel_is_whole(%x: tensor<?x8xf32>) -> tensor<?x73xf32> {
+  // CHECK: %[[W:.*]] = transformer.weight @tail : tensor<2x8x48xf32>
+  // CHECK: transformer.product %{{.*}}, %[[W]] outs(%{{.*}}) : {{.*}} -> tensor<?x73xf32>
+  // CHECK-NEXT: ^bb0(%[[SUM:.*]]: f32):
+  // CHECK-NEXT: transformer.yield %[[SUM]] : f32
   %w = transformer.weight @tail : tensor<73x8xf32>
   %y = transformer.linear %x, %w : tensor<?x8xf32>, tensor<73x8xf32>
   return %y : tensor<?x73xf32>
@@ -72,12 +63,10 @@ func.func @takes_the_place_of_the_carried_value(
   // CHECK: scf.for {{.*}} iter_args(%[[CARRIED:.*]] = %{{.*}})
   %y = scf.for %i = %c0 to %n step %c1 iter_args(%h = %x)
       -> (tensor<?x48xf32>) {
-    // CHECK: %[[FIRST:.*]] = tensor.insert_slice %{{.*}} into %{{.*}}
+    // CHECK: %[[FIRST:.*]] = transformer.product
     %f = transformer.linear %h, %w residual %h
            : tensor<?x48xf32>, tensor<48x48xf32>, tensor<?x48xf32>
-    // CHECK: %[[RESIDUAL:.*]] = tensor.extract_slice %[[FIRST]]
-    // CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[RESIDUAL]] :
-    // CHECK: %[[SECOND:.*]] = tensor.insert_slice %{{.*}} into %[[CARRIED]]
+    // CHECK: %[[SECOND:.*]] = transformer.product %[[FIRST]], %{{.*}} rows(%[[FIRST]]) outs(%[[CARRIED]])
     %g = transformer.linear %f, %w residual %f
            : tensor<?x48xf32>, tensor<48x48xf32>, tensor<?x48xf32>
     // CHECK-NOT: linalg.copy

@@ -5,24 +5,14 @@
 
 transformer.parameter @w : tensor<96x8xf32> from <["w"], stored_rows = 96>
 
-// CHECK-LABEL: @product_and_its_epilogue
-func.func @product_and_its_epilogue(%x: tensor<?x8xf32>, %b: tensor<96xf32>)
+// CHECK-LABEL: @product_gets_a_tile
+func.func @product_gets_a_tile(%x: tensor<?x8xf32>, %b: tensor<96xf32>)
     -> tensor<?x96xf32> {
-  // CHECK: linalg.generic {{.*}}"reduction"]{{.*}} attrs = {{.*}}transformer.strategy = #transformer.strategy<parallel = [], rows = [], reduction = [0, 0, 0, 1]>
-  // V4: linalg.generic {{.*}} attrs = {{.*}}#transformer.strategy<parallel = [1, 64, 0], rows = [0, 8, 0], reduction = []>
-  // V3: linalg.generic {{.*}} attrs = {{.*}}#transformer.strategy<parallel = [1, 60, 0], rows = [0, 6, 0], reduction = []>
+  // V4: transformer.product {{.*}} {tile = #transformer.product_tile<fma, rows = 8, lanes = 16, item = 64,
+  // V3: transformer.product {{.*}} {tile = #transformer.product_tile<fma, rows = 6, lanes = 8, item = 60,
   %w = transformer.weight @w : tensor<96x8xf32>
   %y = transformer.linear %x, %w bias %b
          : tensor<?x8xf32>, tensor<96x8xf32>, tensor<96xf32>
-  return %y : tensor<?x96xf32>
-}
-
-// CHECK-LABEL: @product_alone_is_the_root
-func.func @product_alone_is_the_root(%x: tensor<?x8xf32>) -> tensor<?x96xf32> {
-  // V4: #transformer.strategy<parallel = [1, 64, 0, 0], rows = [0, 8, 0, 0], reduction = [0, 0, 0, 1]>
-  // V3: #transformer.strategy<parallel = [1, 60, 0, 0], rows = [0, 6, 0, 0], reduction = [0, 0, 0, 1]>
-  %w = transformer.weight @w : tensor<96x8xf32>
-  %y = transformer.linear %x, %w : tensor<?x8xf32>, tensor<96x8xf32>
   return %y : tensor<?x96xf32>
 }
 

@@ -28,7 +28,7 @@ func.func @fuses_the_product_into_its_epilogue(
   // ROWS: linalg.fill
   // ROWS: linalg.generic
   // ROWS: linalg.generic {{.*}} attrs = {{.*}}parallel = [64, 0], rows = [], reduction = []
-  // ROWS: } {transformer.row_loop}
+  // ROWS: scf.yield
   // REDUCTION: linalg.fill
   // REDUCTION: scf.for {{.*}} iter_args
   // REDUCTION: linalg.generic

@@ -1,0 +1,339 @@
+// Products with packed weights: parallel items of tiles, then the epilogue.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/cpu/ExpandProduct.h"
+
+#include "compiler/cpu/ProductTiles.h"
+#include "compiler/cpu/VectorCache.h"
+#include "compiler/host/StepFields.h"
+#include "dialect/ShapeUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tfc;
+
+static constexpr int64_t kFloatBytes = sizeof(float);
+
+namespace {
+
+/// Emits one product. An item is up to `item` rows of one panel. Its tiles read
+/// the same panel one after the other, in blocks of steps if it is large, and
+/// leave their sums in the worker's scratch memory, where the epilogue finds
+/// them.
+class ProductKernel {
+public:
+  ProductKernel(transformer::ProductOp op, Value workers, OpBuilder &builder);
+  void emit();
+
+private:
+  /// Where an item is.
+  struct Item {
+    Value panel, firstRow, rows;
+    Value x, weights, sums; // addresses: first row, panel, the worker's memory
+  };
+
+  Value addressOf(Value buffer);
+  Value pointer(Value address);
+  Value load(Value buffer, Value row, Value column, int64_t width);
+  int64_t findBlock() const;
+  void emitBlock(const Item &item, Value firstStep);
+  void emitTile(const Item &item, Value row, Value rows, TileCall call);
+  /// Calls the narrowest tile that has `rows` rows.
+  void emitNarrowest(ArrayRef<int64_t> widths, Value rows, TileCall &call,
+                     Value fewNext);
+  void emitEpilogue(const Item &item, Value row, Value rows, Value sums);
+  void emitRow(const Item &item, Value token, Value sums, int64_t width);
+  Value emitBody(ValueRange elements, int64_t width);
+  void askForRows(const Item &item, Value token);
+  void when(Value condition, function_ref<void()> then,
+            function_ref<void()> otherwise = nullptr);
+
+  transformer::ProductOp op;
+  transformer::ProductTileAttr tile;
+  KernelBuilder k;
+  ImplicitLocOpBuilder &b;
+  int64_t panels, steps, width, columns; // P, K, W, N
+  ProductTiles tiles;
+  int64_t block;           // steps of a block
+  TileRequests whole, few; // of the tiles of items with all rows, and others
+  Value tokens, input, inputRowBytes, weights, scratch;
+};
+
+} // namespace
+
+ProductKernel::ProductKernel(transformer::ProductOp op, Value workers,
+                             OpBuilder &builder)
+    : op(op), tile(*op.getTile()), k(op.getLoc(), builder, Value()),
+      b(k.builder()),
+      panels(cast<MemRefType>(op.getPanels().getType()).getDimSize(0)),
+      steps(cast<MemRefType>(op.getPanels().getType()).getDimSize(1)),
+      width(cast<MemRefType>(op.getPanels().getType()).getDimSize(2)),
+      columns(transformer::widthOf(op.getInit())),
+      tiles(op->getParentOfType<ModuleOp>(), tile, width), block(findBlock()) {
+  bool asksAhead = tile.getRows() >= tile.getAheadRows();
+  few.ahead = asksAhead;
+  int64_t parts = tile.getItem() / tile.getRows();
+  if (block * width * kFloatBytes <= tile.getNextBytes()) {
+    whole.next = llvm::divideCeil(width, parts);
+    few.next = llvm::divideCeil(width, llvm::divideCeil(parts, 2));
+  } else {
+    whole.ahead = asksAhead;
+  }
+  int64_t rows = block == steps ? tile.getRows() : tile.getItem();
+  auto type =
+      MemRefType::get({ShapedType::kDynamic, rows, width}, b.getF32Type());
+  scratch = addressOf(memref::AllocOp::create(b, type, workers));
+  tokens = memref::DimOp::create(b, op.getInit(), 0);
+  input = addressOf(op.getInput());
+  auto [strides, offset] =
+      cast<MemRefType>(op.getInput().getType()).getStridesAndOffset();
+  inputRowBytes = k.constant(strides[0] * kFloatBytes);
+  weights = addressOf(op.getPanels());
+}
+
+/// As few equal blocks of whole turns as have at most `block_bytes` each, or up
+/// to twice as many; all steps where there is no such number.
+int64_t ProductKernel::findBlock() const {
+  int64_t bytes = width * kFloatBytes, turn = tiles.turn(tile.getRows());
+  int64_t most = std::max<int64_t>(tile.getBlockBytes() / bytes, 1);
+  int64_t fewest = llvm::divideCeil(steps, most);
+  for (int64_t blocks = fewest; blocks <= 2 * fewest; ++blocks) {
+    if (steps % (turn * blocks) == 0) {
+      return steps / blocks;
+    }
+  }
+  return steps;
+}
+
+/// Of the first element.
+Value ProductKernel::addressOf(Value buffer) {
+  auto [strides, offset] =
+      cast<MemRefType>(buffer.getType()).getStridesAndOffset();
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
+  if (!ShapedType::isDynamic(offset)) {
+    return k.add(base, offset * kFloatBytes);
+  }
+  auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
+  return k.add(base, k.scale(metadata.getOffset(), kFloatBytes));
+}
+
+Value ProductKernel::pointer(Value address) {
+  Value integer = arith::IndexCastOp::create(b, b.getI64Type(), address);
+  return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                                  integer);
+}
+
+void ProductKernel::when(Value condition, function_ref<void()> then,
+                         function_ref<void()> otherwise) {
+  auto conditional =
+      scf::IfOp::create(b, condition, /*withElseRegion=*/bool(otherwise));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(conditional.thenBlock());
+  then();
+  if (otherwise) {
+    b.setInsertionPointToStart(conditional.elseBlock());
+    otherwise();
+  }
+}
+
+void ProductKernel::emit() {
+  Value zero = k.constant(0);
+  auto items = scf::ParallelOp::create(
+      b, ValueRange{zero, zero}, ValueRange{k.constant(panels), tokens},
+      ValueRange{k.constant(1), k.constant(tile.getItem())});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(items.getBody());
+  Item item;
+  item.panel = items.getInductionVars()[0];
+  item.firstRow = items.getInductionVars()[1];
+  item.rows =
+      k.min(k.subtract(tokens, item.firstRow), k.constant(tile.getItem()));
+  item.x = k.add(input, arith::MulIOp::create(b, item.firstRow, inputRowBytes));
+  item.weights =
+      k.add(weights, k.scale(item.panel, steps * width * kFloatBytes));
+  Value worker = transformer::WorkerOp::create(b, b.getIndexType());
+  int64_t rows = block == steps ? tile.getRows() : tile.getItem();
+  item.sums = k.add(scratch, k.scale(worker, rows * width * kFloatBytes));
+  k.loop(zero, k.constant(steps), block,
+         [&](Value firstStep) { emitBlock(item, firstStep); });
+}
+
+/// All tiles of an item, for `block` steps from `firstStep` on.
+void ProductKernel::emitBlock(const Item &item, Value firstStep) {
+  int64_t stepBytes = width * kFloatBytes;
+  TileCall call;
+  call.rowBytes = inputRowBytes;
+  call.steps = k.constant(block);
+  Value panel = k.add(item.weights, k.scale(firstStep, stepBytes));
+  call.panel = pointer(panel);
+  // Blocks follow each other in memory, and panels too.
+  call.next = k.add(panel, block * stepBytes);
+  call.isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, firstStep,
+                                       k.constant(0));
+  Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, firstStep,
+                                       k.constant(steps - block));
+  k.loop(k.constant(0), item.rows, tile.getRows(), [&](Value row) {
+    Value rows = k.min(k.subtract(item.rows, row), k.constant(tile.getRows()));
+    Value place =
+        block == steps ? item.sums : k.add(item.sums, k.scale(row, stepBytes));
+    Value x = k.add(item.x, k.scale(firstStep, kFloatBytes));
+    call.x = pointer(k.add(x, arith::MulIOp::create(b, row, inputRowBytes)));
+    call.sums = pointer(place);
+    emitTile(item, row, rows, call);
+    when(isLast, [&] { emitEpilogue(item, row, rows, place); });
+  });
+}
+
+/// An item that has all its rows goes through its panel often enough to bring
+/// the next one meanwhile, each tile a part of it. One of fewer rows may not
+/// have got all of its own: its tiles ask for that too, and from the second one
+/// on for larger parts of the next.
+void ProductKernel::emitTile(const Item &item, Value row, Value rows,
+                             TileCall call) {
+  call.last = k.subtract(rows, k.constant(1));
+  Value number = k.divide(row, tile.getRows());
+  Value next = call.next;
+  auto partOf = [&](Value part, int64_t floats) {
+    return pointer(k.add(next, k.scale(part, block * floats * kFloatBytes)));
+  };
+  Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, item.rows,
+                                        k.constant(tile.getItem()));
+  when(
+      isWhole,
+      [&] {
+        call.next = partOf(number, whole.next);
+        tiles.call(b, op.getLoc(), tile.getRows(), whole, call);
+      },
+      [&] {
+        SmallVector<int64_t> narrow;
+        for (int64_t count = 1; count < tile.getRows(); count *= 2) {
+          narrow.push_back(count);
+        }
+        Value part = k.subtract(number, k.constant(1));
+        emitNarrowest(narrow, rows, call, partOf(part, few.next));
+      });
+}
+
+void ProductKernel::emitNarrowest(ArrayRef<int64_t> widths, Value rows,
+                                  TileCall &call, Value fewNext) {
+  call.next = fewNext;
+  if (widths.empty()) {
+    tiles.call(b, op.getLoc(), tile.getRows(), few, call);
+    return;
+  }
+  TileRequests requests;
+  requests.ahead = widths.front() >= tile.getAheadRows();
+  Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, rows,
+                                     k.constant(widths.front()));
+  when(
+      fits, [&] { tiles.call(b, op.getLoc(), widths.front(), requests, call); },
+      [&] { emitNarrowest(widths.drop_front(), rows, call, fewNext); });
+}
+
+/// A row at a time: the next tile's rows are asked for between other work.
+void ProductKernel::emitEpilogue(const Item &item, Value row, Value rows,
+                                 Value sums) {
+  Value first = k.add(item.firstRow, row);
+  k.loop(rows, [&](Value number) {
+    Value token = k.add(first, number);
+    Value place = pointer(k.add(sums, k.scale(number, width * kFloatBytes)));
+    askForRows(item, k.add(token, tile.getRows()));
+    if (columns % width == 0) {
+      emitRow(item, token, place, width);
+      return;
+    }
+    Value isFull = k.isLess(item.panel, k.constant(panels - 1));
+    when(
+        isFull, [&] { emitRow(item, token, place, width); },
+        [&] { emitRow(item, token, place, columns % width); });
+  });
+}
+
+void ProductKernel::askForRows(const Item &item, Value token) {
+  constexpr int64_t line = 64 / kFloatBytes;
+  if (op.getRows().empty()) {
+    return;
+  }
+  Value row = k.min(token, k.subtract(tokens, k.constant(1)));
+  Value column = k.scale(item.panel, width);
+  for (Value rows : op.getRows()) {
+    for (int64_t offset = 0; offset < width; offset += line) {
+      memref::PrefetchOp::create(b, rows,
+                                 ValueRange{row, k.add(column, offset)},
+                                 /*isWrite=*/false, /*localityHint=*/2,
+                                 /*isDataCache=*/true);
+    }
+  }
+}
+
+Value ProductKernel::load(Value buffer, Value row, Value column,
+                          int64_t width) {
+  SmallVector<Value> place = {row, column};
+  if (cast<MemRefType>(buffer.getType()).getRank() == 1) {
+    place.erase(place.begin());
+  }
+  return vector::LoadOp::create(b, f32Vector(k, width), buffer, place);
+}
+
+/// The first `count` columns of the panel, of one row.
+void ProductKernel::emitRow(const Item &item, Value token, Value sums,
+                            int64_t count) {
+  Value first = k.scale(item.panel, width);
+  for (const ColumnPiece &piece : cutColumns(count, tile.getLanes())) {
+    Value column = k.add(first, piece.offset);
+    SmallVector<Value> elements = {loadVector(
+        k, buildAddress(b, sums, piece.offset * kFloatBytes), piece.width)};
+    for (Value buffer : llvm::concat<Value>(llvm::to_vector(op.getColumns()),
+                                            llvm::to_vector(op.getRows()))) {
+      elements.push_back(load(buffer, token, column, piece.width));
+    }
+    vector::StoreOp::create(b, emitBody(elements, piece.width), op.getInit(),
+                            ValueRange{token, column});
+  }
+}
+
+/// The body on vectors: its ops work element by element.
+Value ProductKernel::emitBody(ValueRange elements, int64_t count) {
+  auto vectorOf = [&](Type type) { return VectorType::get(count, type); };
+  Block &body = op.getBody().front();
+  IRMapping vectors;
+  vectors.map(body.getArguments(), elements);
+  auto find = [&](Value value) -> Value {
+    if (Value known = vectors.lookupOrNull(value)) {
+      return known;
+    }
+    Operation *constant = value.getDefiningOp();
+    if (constant && constant->getBlock() == &body) {
+      value = b.clone(*constant)->getResult(0);
+    }
+    return vector::BroadcastOp::create(b, vectorOf(value.getType()), value);
+  };
+  for (Operation &each : body.without_terminator()) {
+    if (each.hasTrait<OpTrait::ConstantLike>()) {
+      continue;
+    }
+    SmallVector<Value> operands = llvm::map_to_vector(each.getOperands(), find);
+    OperationState state(b.getLoc(), each.getName(), operands,
+                         vectorOf(each.getResult(0).getType()),
+                         each.getAttrs());
+    vectors.map(each.getResult(0), b.create(state)->getResult(0));
+  }
+  return find(body.getTerminator()->getOperand(0));
+}
+
+LogicalResult tfc::expandProduct(transformer::ProductOp op, Value workers,
+                                 RewriterBase &rewriter) {
+  if (!op.getTile()) {
+    return op.emitOpError() << "expected a tile (chosen by "
+                               "tfc-select-strategy), got none";
+  }
+  rewriter.setInsertionPoint(op);
+  ProductKernel(op, workers, rewriter).emit();
+  rewriter.eraseOp(op);
+  return success();
+}

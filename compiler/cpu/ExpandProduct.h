@@ -1,0 +1,20 @@
+// Products with packed weights: parallel items of tiles, then the epilogue.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_CPU_EXPANDPRODUCT_H
+#define TFC_COMPILER_CPU_EXPANDPRODUCT_H
+
+#include "dialect/TransformerDialect.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace tfc {
+
+/// product, on buffers -> parallel loop over (panel, rows of an item), whose
+/// tiles are calls of the functions of ProductTiles. `workers` is the number of
+/// workers. An error when nobody has chosen the op's tile.
+mlir::LogicalResult expandProduct(transformer::ProductOp op,
+                                  mlir::Value workers,
+                                  mlir::RewriterBase &rewriter);
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_CPU_EXPANDPRODUCT_H

@@ -1,0 +1,59 @@
+// The inner loops of products: one function for each number of rows, which all
+// products of a program call.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_CPU_PRODUCTTILES_H
+#define TFC_COMPILER_CPU_PRODUCTTILES_H
+
+#include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tfc {
+
+/// What a tile asks for while it multiplies: nothing; the rows of its panel
+/// that come `ahead` steps later; its part of the block that comes next.
+struct TileRequests {
+  bool ahead = false;
+  /// Floats of the next block for each step; 0 for none.
+  int64_t next = 0;
+};
+
+/// What a tile's function is called with.
+struct TileCall {
+  mlir::Value x;        // pointer to the first row's first step
+  mlir::Value rowBytes; // from one row to the next
+  mlir::Value last;     // number of the last row; spare ones repeat it
+  mlir::Value panel;    // pointer to the panel's first step
+  mlir::Value steps;    // of k
+  mlir::Value sums;     // pointer to the tile's sums, rows of a panel's width
+  mlir::Value isFirst;  // i1: whether the sums begin at zero, not at `sums`
+  mlir::Value next;     // pointer to what is asked for, if anything is
+};
+
+/// Finds or makes the functions of one module, by what they differ in.
+class ProductTiles {
+public:
+  /// Tiles of panels `width` wide.
+  ProductTiles(mlir::ModuleOp module, transformer::ProductTileAttr tile,
+               int64_t width)
+      : module(module), tile(tile), width(width) {}
+
+  /// sums[r, n] (+)= sum_k x[min(r, last), k] panel[k, n], for r in [0, rows):
+  /// from zero or from what is there, a multiply-add a step, in order.
+  void call(mlir::OpBuilder &builder, mlir::Location loc, int64_t rows,
+            TileRequests requests, const TileCall &call);
+
+  /// Steps in a turn of the loop of a tile of `rows` rows.
+  int64_t turn(int64_t rows) const;
+
+private:
+  mlir::func::FuncOp find(int64_t rows, TileRequests requests);
+
+  mlir::ModuleOp module;
+  transformer::ProductTileAttr tile;
+  int64_t width;
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_CPU_PRODUCTTILES_H

@@ -1,0 +1,118 @@
+// Products on buffers: items of tiles, whose inner loops all products share,
+// and the body, row by row.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-expand-cpu-kernels=kernels=vector --canonicalize --cse --split-input-file | FileCheck %s
+
+#tile = #transformer.product_tile<fma, rows = 4, lanes = 8, item = 16,
+    unroll = 2, turn_rows = 8, ahead = 32, ahead_rows = 2, block_bytes = 65536,
+    next_bytes = 65536>
+
+// One function for each number of rows, with spare rows that repeat the last.
+// CHECK: func.func private @product.4x16_ahead_next8(
+// CHECK: func.func private @product.2x16_ahead(%[[X:.*]]: !llvm.ptr, %[[BYTES:.*]]: index, %[[LAST:.*]]: index, %[[PANEL:.*]]: !llvm.ptr, %[[STEPS:.*]]: index, %[[SUMS:.*]]: !llvm.ptr, %[[IS_FIRST:.*]]: i1, %{{.*}}: !llvm.ptr) attributes {llvm.linkage = #llvm.linkage<internal>, passthrough = ["noinline"]}
+// CHECK: %[[ROW:.*]] = arith.minsi %[[LAST]], %c1
+// CHECK: arith.muli %[[ROW]], %[[BYTES]]
+// CHECK: scf.if %[[IS_FIRST]] -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
+// Two steps a turn, then single ones.
+// CHECK: scf.for {{.*}} step %c2
+// CHECK-COUNT-2: llvm.intr.prefetch
+// CHECK-COUNT-8: math.fma
+// CHECK-NOT: math.fma
+// CHECK: scf.for {{.*}} step %c1
+// CHECK-COUNT-4: math.fma
+// CHECK-NOT: math.fma
+// CHECK-COUNT-4: llvm.store
+// CHECK: return
+// One row is at the speed of memory: it asks for nothing.
+// CHECK: func.func private @product.1x16(
+// CHECK-NOT: prefetch
+// CHECK: return
+// CHECK: func.func private @product.4x16_next4(
+// CHECK-NOT: func.func private
+
+// CHECK-LABEL: func.func @whole_panels
+// CHECK-SAME: %[[INPUT:[a-z0-9]+]]: memref<?x64xf32>, %[[WEIGHTS:[a-z0-9]+]]: memref<2x64x16xf32>, %[[BIAS:[a-z0-9]+]]: memref<32xf32>, %[[RESIDUAL:[a-z0-9]+]]: memref<?x32xf32>, %[[Y:[a-z0-9]+]]: memref<?x32xf32>
+// CHECK: memref.alloc(%{{.*}}) : memref<?x4x16xf32>
+// CHECK: scf.parallel (%[[P:.*]], %{{.*}}) = (%c0, %c0) to (%c2, %{{.*}}) step (%c1, %c16)
+// CHECK: transformer.worker
+// CHECK: func.call @product.4x16_next4
+// CHECK: func.call @product.1x16
+// CHECK: func.call @product.2x16_ahead
+// CHECK: func.call @product.4x16_ahead_next8
+// The epilogue: what the next tile adds is asked for, then a row in two vectors.
+// CHECK: scf.for
+// CHECK: memref.prefetch %[[RESIDUAL]]
+// CHECK: %[[SUM:.*]] = llvm.load
+// CHECK: %[[B:.*]] = vector.load %[[BIAS]]
+// CHECK: %[[R:.*]] = vector.load %[[RESIDUAL]]
+// CHECK: %[[BIASED:.*]] = arith.addf %[[SUM]], %[[B]] : vector<8xf32>
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[BIASED]], %{{.*}} : vector<8xf32>
+// CHECK: %[[ALL:.*]] = arith.addf %[[SCALED]], %[[R]] : vector<8xf32>
+// CHECK: vector.store %[[ALL]], %[[Y]]
+// CHECK: vector.store
+// CHECK-NOT: vector.store
+// CHECK-LABEL: func.func @last_panel_is_cut
+func.func @whole_panels(
+    %x: memref<?x64xf32>, %w: memref<2x64x16xf32>, %b: memref<32xf32>,
+    %r: memref<?x32xf32>, %y: memref<?x32xf32>, %batch: !transformer.batch) {
+  transformer.product %x, %w columns(%b) rows(%r) outs(%y) {tile = #tile}
+      : memref<?x64xf32>, memref<2x64x16xf32>, memref<32xf32>,
+        memref<?x32xf32>, memref<?x32xf32> {
+  ^bb0(%s: f32, %c: f32, %e: f32):
+    %two = arith.constant 2.0 : f32
+    %biased = arith.addf %s, %c : f32
+    %scaled = arith.mulf %biased, %two : f32
+    %z = arith.addf %scaled, %e : f32
+    transformer.yield %z : f32
+  }
+  return
+}
+
+// 29 columns: of the second panel 13 are written, 8, 4 and 1.
+// CHECK: arith.cmpi slt
+// CHECK: scf.if
+// CHECK: vector.store %{{.*}} : memref<?x29xf32>, vector<8xf32>
+// CHECK: vector.store %{{.*}} : memref<?x29xf32>, vector<8xf32>
+// CHECK: } else {
+// CHECK: vector.store %{{.*}} : memref<?x29xf32>, vector<8xf32>
+// CHECK: vector.store %{{.*}} : memref<?x29xf32>, vector<4xf32>
+// CHECK: vector.store %{{.*}} : memref<?x29xf32>, vector<1xf32>
+func.func @last_panel_is_cut(
+    %x: memref<?x64xf32>, %w: memref<2x64x16xf32>, %y: memref<?x29xf32>,
+    %batch: !transformer.batch) {
+  transformer.product %x, %w outs(%y) {tile = #tile}
+      : memref<?x64xf32>, memref<2x64x16xf32>, memref<?x29xf32> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+// A panel larger than a block: its steps in blocks, the sums of all the item's
+// rows between them. Rows that lie apart are read where they are.
+#tile = #transformer.product_tile<fma, rows = 4, lanes = 8, item = 16,
+    unroll = 2, turn_rows = 8, ahead = 32, ahead_rows = 2, block_bytes = 2048,
+    next_bytes = 1024>
+
+// A block too large to be asked for while the one before is used.
+// CHECK: func.func private @product.4x16_ahead(
+// CHECK-LABEL: func.func @in_blocks
+// CHECK-DAG: %[[ROW_BYTES:.*]] = arith.constant 512 : index
+// CHECK: memref.alloc(%{{.*}}) : memref<?x16x16xf32>
+// CHECK: scf.for %[[FIRST:.*]] = %c0 to %c64 step %c32
+// CHECK-DAG: arith.cmpi eq, %[[FIRST]], %c0
+// CHECK-DAG: arith.cmpi eq, %[[FIRST]], %c32
+// CHECK: func.call @product.4x16_ahead(%{{.*}}, %[[ROW_BYTES]],
+func.func @in_blocks(
+    %x: memref<?x64xf32, strided<[128, 1], offset: 64>>,
+    %w: memref<2x64x16xf32>, %y: memref<?x32xf32>, %batch: !transformer.batch) {
+  transformer.product %x, %w outs(%y) {tile = #tile}
+      : memref<?x64xf32, strided<[128, 1], offset: 64>>,
+        memref<2x64x16xf32>, memref<?x32xf32> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}
