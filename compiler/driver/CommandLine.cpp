@@ -28,6 +28,14 @@ struct CommandLine {
   cl::SubCommand verifyCommand{
       "verify", "compare a compiled model with the reference interpreter"};
 
+  cl::opt<bool> force{"force",
+                      cl::desc("replace a file that tfc did not write; an "
+                               "input is never replaced"),
+                      cl::sub(importCommand),
+                      cl::sub(compileCommand),
+                      cl::sub(specCommand),
+                      cl::cat(category)};
+
   Text importDirectory{cl::Positional, cl::Required, cl::desc("DIR"),
                        cl::sub(importCommand), cl::cat(category)};
   Text importOutput{"o",
@@ -133,17 +141,17 @@ private:
 
 int CommandLine::runSpecCommand() {
   if (schema) {
-    return tfc::runSchema(specOutput);
+    return tfc::runSchema(specOutput, force);
   }
   if (specPath.empty()) {
     return fail("expected a spec, as in `tfc spec model.json` (or --schema)");
   }
-  return tfc::runSpec(specPath, canonical, specOutput);
+  return tfc::runSpec(specPath, canonical, specOutput, force);
 }
 
 int CommandLine::run() {
   if (importCommand) {
-    return tfc::runImport(importDirectory, strict, importOutput);
+    return tfc::runImport(importDirectory, strict, importOutput, force);
   }
   if (compileCommand) {
     tfc::CompileOptions options;
@@ -153,6 +161,7 @@ int CommandLine::run() {
     options.stopAfter = stopAfter;
     options.runAfter = runAfter;
     options.taps = taps;
+    options.force = force;
     return tfc::runCompile(compileSpec, options, compileOutput);
   }
   if (specCommand) {

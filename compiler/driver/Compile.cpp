@@ -3,10 +3,12 @@
 #include "compiler/driver/Compile.h"
 
 #include "compiler/driver/CompileProgram.h"
+#include "compiler/driver/OutputFile.h"
 #include "compiler/driver/WriteText.h"
 #include "compiler/emit/LinkLibrary.h"
 #include "compiler/pipeline/Registration.h"
 #include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/SpecFiles.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -97,9 +99,6 @@ int Compiler::checkOptions(StringRef output) {
                 "standard output), got -",
                 kBadCommandLine);
   }
-  if (options.stopAfter.empty() && checkReplaceable(output, errors)) {
-    return kBadInput;
-  }
   if (options.opt != "none" && options.opt != "full") {
     return fail("expected --opt none or full, got " + options.opt,
                 kBadCommandLine);
@@ -112,7 +111,14 @@ int Compiler::checkOptions(StringRef output) {
   if (int code = options.runAfter.empty() ? kOk : checkRunAfter()) {
     return code;
   }
-  return checkTargets(output);
+  if (int code = checkTargets(output)) {
+    return code;
+  }
+  // Last: of two faults, that in the command line is told.
+  return options.stopAfter.empty()
+             ? checkOutput(output.str(), options.inputs, options.force, errors)
+             : checkTextOutput(output.str(), options.inputs, options.force,
+                               errors);
 }
 
 /// Stages are those of the chosen level: another's would never be reached.
@@ -178,7 +184,11 @@ int Compiler::failInternally(const ProgramCompiler &program) {
   errors << program.messages;
   bool isWritten =
       !program.reproducer.empty() &&
-      writeText(program.reproducerPath, program.reproducer, errors) == kOk;
+      checkOutput(program.reproducerPath, options.inputs, options.force,
+                  errors) == kOk &&
+      writeText(program.reproducerPath,
+                kIrMark.str() + "a reproducer\n" + program.reproducer,
+                errors) == kOk;
   return fail("this spec was read without error, so the fault is tfc's; please "
               "report it with the spec" +
                   (isWritten ? ", the lines above and " + program.reproducerPath
@@ -213,7 +223,10 @@ int Compiler::writeStage(const std::string &output) {
     return program.lower(options.stopAfter);
   });
   return code ? code
-              : writeText(output, programs.front()->print() + "\n", errors);
+              : writeText(output,
+                          kIrMark.str() + "the stage " + options.stopAfter +
+                              "\n" + programs.front()->print() + "\n",
+                          errors);
 }
 
 int Compiler::writeLibrary(const std::string &output) {
@@ -253,8 +266,9 @@ int tfc::compileModel(const spec::ModelSpec &model,
   return Compiler(model, options, errors).run(output);
 }
 
-int tfc::runCompile(const std::string &path, const CompileOptions &options,
+int tfc::runCompile(const std::string &path, CompileOptions options,
                     const std::string &output) {
+  options.inputs = spec::listFiles(path);
   std::optional<spec::ModelSpec> model =
       readSpecOrReport(path, options.dtype, llvm::errs());
   return model ? compileModel(*model, options, output, llvm::errs())

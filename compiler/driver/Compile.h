@@ -30,7 +30,7 @@ int compileModel(const spec::ModelSpec &model, const CompileOptions &options,
                  const std::string &output, llvm::raw_ostream &errors);
 
 /// `tfc compile SPEC -o OUTPUT`.
-int runCompile(const std::string &path, const CompileOptions &options,
+int runCompile(const std::string &path, CompileOptions options,
                const std::string &output);
 
 } // namespace tfc

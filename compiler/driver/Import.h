@@ -9,15 +9,17 @@
 namespace tfc {
 
 /// `tfc import DIR -o OUTPUT`: writes the spec, prints a summary to standard
-/// error. Returns an ExitCode.
+/// error. Returns an ExitCode. What may be written over, also with `force`:
+/// checkTextOutput.
 int runImport(const std::string &directory, bool strict,
-              const std::string &output);
+              const std::string &output, bool force);
 
 /// `tfc spec SPEC`: checks it; with `canonical`, writes its canonical form.
-int runSpec(const std::string &path, bool canonical, const std::string &output);
+int runSpec(const std::string &path, bool canonical, const std::string &output,
+            bool force);
 
 /// `tfc spec --schema`: writes the JSON schema of specs.
-int runSchema(const std::string &output);
+int runSchema(const std::string &output, bool force);
 
 } // namespace tfc
 

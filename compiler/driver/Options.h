@@ -4,6 +4,7 @@
 #define TFC_COMPILER_DRIVER_OPTIONS_H
 
 #include <string>
+#include <vector>
 
 namespace tfc {
 
@@ -28,6 +29,10 @@ struct CompileOptions {
   /// For those who work on passes.
   std::string runAfter;
   bool taps = false;
+  /// What the model was read from: no output may be one of them.
+  std::vector<std::string> inputs;
+  /// Replace a file that tfc did not write.
+  bool force = false;
 };
 
 } // namespace tfc

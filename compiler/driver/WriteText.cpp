@@ -9,18 +9,6 @@
 using namespace tfc;
 using llvm::StringRef;
 
-int tfc::checkReplaceable(StringRef path, llvm::raw_ostream &errors) {
-  llvm::sys::fs::file_status status;
-  if (llvm::sys::fs::status(path, status) ||
-      llvm::sys::fs::is_regular_file(status)) {
-    return kOk;
-  }
-  errors << "tfc: error: " << path
-         << ": expected the name of a file to write, got a folder, device or "
-            "pipe\n";
-  return kBadInput;
-}
-
 /// Writes `text` whole or not at all.
 static llvm::Error replaceFile(const std::string &path, StringRef text) {
   llvm::Expected<llvm::sys::fs::TempFile> file =
@@ -52,9 +40,6 @@ int tfc::writeText(const std::string &path, StringRef text,
   // Nothing is written there, and above all it is not replaced.
   if (path == "/dev/null") {
     return kOk;
-  }
-  if (!isOutput && checkReplaceable(path, errors)) {
-    return kBadInput;
   }
   llvm::Error error = isOutput ? writeOutput(text) : replaceFile(path, text);
   if (error) {

@@ -10,12 +10,8 @@
 
 namespace tfc {
 
-/// Outputs are written beside their place and renamed there, which must not
-/// happen to a device or pipe: kOk where it may, or an error to `errors`.
-int checkReplaceable(llvm::StringRef path, llvm::raw_ostream &errors);
-
-/// Writes `text` to `path` ("-" is standard output) whole or not at all.
-/// Returns an ExitCode; messages go to `errors`.
+/// Writes `text` to `path` ("-" is standard output) whole or not at all, where
+/// checkTextOutput allowed it. Returns an ExitCode; messages go to `errors`.
 int writeText(const std::string &path, llvm::StringRef text,
               llvm::raw_ostream &errors);
 

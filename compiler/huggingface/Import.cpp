@@ -5,6 +5,7 @@
 #include "compiler/huggingface/CheckTensors.h"
 #include "compiler/huggingface/Family.h"
 #include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/SpecFiles.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -147,6 +148,7 @@ public:
     if (!made || spec::hasError(diagnostics)) {
       return std::nullopt;
     }
+    spec::seal(*made);
     return check(spec::writeJson(*made));
   }
 
@@ -224,4 +226,19 @@ huggingface::importDirectory(const std::string &directory,
       Importer(directory, options, diagnostics).run();
   spec::sortDiagnostics(diagnostics);
   return imported;
+}
+
+std::vector<std::string> huggingface::listInputs(const std::string &directory) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  std::error_code failed;
+  for (fs::directory_iterator it(directory, failed), end; !failed && it != end;
+       it.increment(failed)) {
+    std::string name = it->path().filename().string();
+    if (name == "config.json" || name == "generation_config.json" ||
+        name.find(".safetensors") != std::string::npos) {
+      files.push_back(it->path().string());
+    }
+  }
+  return files;
 }

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tfc::huggingface {
 
@@ -33,6 +34,10 @@ struct Imported {
 std::optional<Imported> importDirectory(const std::string &directory,
                                         const ImportOptions &options,
                                         spec::Diagnostics &diagnostics);
+
+/// The files of `directory` that importDirectory may read; none where it cannot
+/// be listed.
+std::vector<std::string> listInputs(const std::string &directory);
 
 } // namespace tfc::huggingface
 

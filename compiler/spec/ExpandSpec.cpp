@@ -90,7 +90,8 @@ std::string join(const std::vector<std::string> &words, const char *between) {
 
 class Extender {
 public:
-  explicit Extender(Diagnostics &diagnostics) : diagnostics(diagnostics) {}
+  Extender(Diagnostics &diagnostics, std::vector<std::string> &files)
+      : diagnostics(diagnostics), files(files) {}
 
   /// The spec merged over all that it extends.
   std::optional<Json> resolve(Json spec, const fs::path &dir) {
@@ -117,6 +118,7 @@ public:
 
 private:
   Diagnostics &diagnostics;
+  std::vector<std::string> &files;
   std::vector<std::string> chain;
 
   std::nullopt_t fail(const Json &where, std::string message) {
@@ -174,6 +176,7 @@ private:
       return fail(name,
                   unreadable.front().message + " (" + path.string() + ")");
     }
+    files.push_back(path.string());
     std::optional<Json> base = parseJson(path.string(), *text, diagnostics);
     if (base && !base->isObject()) {
       return fail(name, "expected a spec in " + path.string() + ", got " +
@@ -275,10 +278,11 @@ void mergePatch(Json &target, const Json &patch) {
 }
 
 std::optional<Json> expandSpec(Json spec, const std::string &baseDir,
-                               Diagnostics &diagnostics) {
+                               Diagnostics &diagnostics,
+                               std::vector<std::string> &files) {
   size_t before = diagnostics.size();
   std::optional<Json> whole =
-      Extender(diagnostics).resolve(std::move(spec), baseDir);
+      Extender(diagnostics, files).resolve(std::move(spec), baseDir);
   if (!whole) {
     return std::nullopt;
   }

@@ -17,10 +17,11 @@ void mergePatch(Json &target, const Json &patch);
 
 /// Resolves extends and $def of a parsed spec; both keys, and "defs", are gone
 /// from the result. Relative paths start at `baseDir`. Values from a preset get
-/// the place of the nearest object that the user wrote, or of `extends`. Errors
-/// 5 and 6; null then.
+/// the place of the nearest object that the user wrote, or of `extends`. The
+/// files that it reads are appended to `files`. Errors 5 and 6; null then.
 std::optional<Json> expandSpec(Json spec, const std::string &baseDir,
-                               Diagnostics &diagnostics);
+                               Diagnostics &diagnostics,
+                               std::vector<std::string> &files);
 
 /// The text of a preset built into the library, null if there is none.
 const char *findPreset(std::string_view name);

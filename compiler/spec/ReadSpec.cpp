@@ -214,7 +214,9 @@ static std::optional<ModelSpec> readTree(Json spec, const std::string &baseDir,
            "expected an object, got " + describe(spec));
     return std::nullopt;
   }
-  std::optional<Json> whole = expandSpec(std::move(spec), baseDir, diagnostics);
+  std::vector<std::string> unused;
+  std::optional<Json> whole =
+      expandSpec(std::move(spec), baseDir, diagnostics, unused);
   if (!whole || !patchPrecision(*whole, options.dtype, diagnostics)) {
     return std::nullopt;
   }
