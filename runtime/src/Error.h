@@ -22,7 +22,8 @@ enum class Code {
   Incompatible = 3,    // another version, machine or model than needed
   Exhausted = 4,       // memory, blocks or address space ran out
   Unsupported = 5,     // valid, but this model or build cannot do it
-  Internal = 6         // a fault of tfc
+  Internal = 6,        // a fault of tfc
+  Io = 7               // the system cannot read or write a file
 };
 
 /// One or more faults. `message` has one line a fault, no final newline; all

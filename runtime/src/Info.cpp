@@ -67,6 +67,8 @@ tfc_model_info describe(const Model &model, const PortTables &ports) {
   if (model.isEncoderDecoder()) {
     info.cross_bytes_per_token = bytesPerToken(step->cross);
   }
+  info.packed_fault =
+      model.packedFault().empty() ? nullptr : model.packedFault().c_str();
   return info;
 }
 

@@ -73,10 +73,10 @@ Status checkSource(const tfc_module_v0 &module, const WeightPaths &paths,
   return {};
 }
 
-Result<Mapping> packAndSave(const tfc_module_v0 &module,
-                            const tfc_program_v0 &program,
-                            const PackedIdentity &identity,
-                            const WeightPaths &paths, uint32_t threads) {
+Result<LoadedWeights> packAndSave(const tfc_module_v0 &module,
+                                  const tfc_program_v0 &program,
+                                  const PackedIdentity &identity,
+                                  const WeightPaths &paths, uint32_t threads) {
   Result<TensorFiles> files = TensorFiles::open(paths.checkpoint);
   // Before the tensors are read: a file that changes meanwhile differs from
   // this stamp.
@@ -90,21 +90,26 @@ Result<Mapping> packAndSave(const tfc_module_v0 &module,
     source.sum = sumOf(module, *bound, threads);
   }
   Result<Mapping> packed = packWeights(module, program, *bound, threads);
-  if (packed && !paths.packed.empty()) {
+  if (!packed) {
+    return std::move(packed.error());
+  }
+  LoadedWeights loaded{std::move(*packed), ""};
+  if (!paths.packed.empty()) {
     Status status =
-        writePacked(paths.packed, identity, source, *packed, threads);
-    if (!status) {
+        writePacked(paths.packed, identity, source, loaded.packed, threads);
+    if (!status && status.error().code != Code::Io) {
       return std::move(status.error());
     }
+    loaded.fault = status ? "" : status.error().message;
   }
-  return packed;
+  return loaded;
 }
 
 } // namespace
 
-Result<Mapping> loadWeights(const tfc_module_v0 &module,
-                            const tfc_program_v0 &program,
-                            const WeightPaths &paths, uint32_t threads) {
+Result<LoadedWeights> loadWeights(const tfc_module_v0 &module,
+                                  const tfc_program_v0 &program,
+                                  const WeightPaths &paths, uint32_t threads) {
   PackedIdentity identity{module.spec_hash, program.packed_bytes,
                           program.layout_tag};
   if (!paths.packed.empty()) {
@@ -121,7 +126,7 @@ Result<Mapping> loadWeights(const tfc_module_v0 &module,
       if (!status) {
         return std::move(status.error());
       }
-      return std::move((*packed)->weights);
+      return LoadedWeights{std::move((*packed)->weights), ""};
     }
     if (paths.checkpoint.empty()) {
       return makeError(Code::NotFound, paths.packed, ": expected packed ",

@@ -33,20 +33,33 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
   }
   model->threads = ThreadPool::instance().reserve(
       options.threads ? options.threads : allowedThreads());
-  Result<Mapping> packed =
-      options.randomWeights
-          ? packRandomWeights(model->table(), *model->chosen, model->threads)
-          : loadWeights(model->table(), *model->chosen,
-                        {options.weightsPath, options.packedPath},
-                        model->threads);
-  if (!packed) {
-    return std::move(packed.error());
+  status = model->loadPacked(options);
+  if (!status) {
+    return std::move(status.error());
   }
-  model->packed = std::move(*packed);
   model->tap = options.tap;
   model->tapUser = options.tapUser;
   model->fillHost();
   return model;
+}
+
+Status Model::loadPacked(const LoadOptions &options) {
+  if (options.randomWeights) {
+    Result<Mapping> random = packRandomWeights(table(), *chosen, threads);
+    if (!random) {
+      return std::move(random.error());
+    }
+    packed = std::move(*random);
+    return {};
+  }
+  Result<LoadedWeights> loaded = loadWeights(
+      table(), *chosen, {options.weightsPath, options.packedPath}, threads);
+  if (!loaded) {
+    return std::move(loaded.error());
+  }
+  packed = std::move(loaded->packed);
+  saveFault = std::move(loaded->fault);
+  return {};
 }
 
 Model::~Model() = default;

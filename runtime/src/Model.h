@@ -50,6 +50,8 @@ public:
 
   const void *weights() const { return packed.data(); }
   uint64_t weightBytes() const { return packed.size(); }
+  /// Why the packed weights could not be saved; empty when nothing is wrong.
+  const std::string &packedFault() const { return saveFault; }
   uint32_t numThreads() const { return threads; }
   const tfc_host_v0 &host() const { return hostTable; }
 
@@ -61,6 +63,7 @@ public:
 private:
   Model() = default;
   Status chooseEntries();
+  Status loadPacked(const LoadOptions &options);
   void fillHost();
 
   std::unique_ptr<Module> module;
@@ -68,6 +71,7 @@ private:
   const tfc_entry_v0 *encode = nullptr, *step = nullptr, *generate = nullptr;
   uint32_t logits = 0, threads = 1;
   Mapping packed;
+  std::string saveFault;
   tfc_host_v0 hostTable{};
   tfc_tap_fn tap = nullptr;
   void *tapUser = nullptr;

@@ -37,7 +37,8 @@ Result<std::optional<PackedFile>> openPacked(const std::string &path,
                                              const PackedIdentity &identity,
                                              uint32_t threads);
 
-/// Writes the file whole or not at all. Errors: InvalidArgument.
+/// Writes the file whole or not at all. Errors: InvalidArgument (something else
+/// is there), NotFound (no such folder), Io.
 Status writePacked(const std::string &path, const PackedIdentity &identity,
                    const SourceIdentity &source, const Mapping &weights,
                    uint32_t threads);

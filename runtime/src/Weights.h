@@ -30,12 +30,18 @@ struct WeightPaths {
   std::string checkpoint, packed;
 };
 
+struct LoadedWeights {
+  Mapping packed;
+  std::string fault; // why they could not be saved; empty: nothing is wrong
+};
+
 /// The packed weights, mapped or made. Errors: those of TensorFiles::open,
-/// bindWeights, openPacked, writePacked and packWeights; NotFound when there is
-/// neither; Incompatible when the packed ones are of another checkpoint.
-Result<Mapping> loadWeights(const tfc_module_v0 &module,
-                            const tfc_program_v0 &program,
-                            const WeightPaths &paths, uint32_t threads);
+/// bindWeights, openPacked, packWeights and writePacked, except for its Io: the
+/// weights are complete without their file; NotFound when there is neither;
+/// Incompatible when the packed ones are of another checkpoint.
+Result<LoadedWeights> loadWeights(const tfc_module_v0 &module,
+                                  const tfc_program_v0 &program,
+                                  const WeightPaths &paths, uint32_t threads);
 
 /// Packs numbers of no meaning, as a model's first ones are (small, norms near
 /// 1): for measuring without a checkpoint. The same for every call. Errors:

@@ -16,7 +16,8 @@ Runs a compiled model once over a batch, or generates with it.
   MODEL.so              a library that tfc compile wrote
   --weights PATH        a Hugging Face folder, or a .safetensors file
   --packed FILE         packed weights: mapped if the file exists, and then
-                        --weights may be left out; otherwise written
+                        --weights may be left out; otherwise written; that it
+                        cannot be is a warning
   --inputs FILE         safetensors: int32 or int64 tensors [batch, length],
                         input_ids and, where the model has them,
                         attention_mask, token_type_ids, position_ids,

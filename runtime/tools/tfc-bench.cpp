@@ -56,6 +56,10 @@ Exit runAll(const bench::CommandLine &line) {
   if (!model) {
     return reportAll(model.error());
   }
+  if (!(*model)->packedFault().empty()) {
+    std::fprintf(stderr, "tfc-bench: warning: %s\n",
+                 (*model)->packedFault().c_str());
+  }
   auto sheet = bench::CostSheet::read((*model)->table());
   if (!sheet) {
     return reportAll(sheet.error());

@@ -51,6 +51,17 @@ rt::Status writeOutputs(const tfc_outputs *outputs, const std::string &path) {
   return rt::writeSafetensors(path, tensors);
 }
 
+/// What did not keep the model from being loaded.
+tfc_error *reportWarnings(const tfc_model *model) {
+  tfc_model_info info{};
+  info.struct_size = sizeof(info);
+  tfc_error *error = tfc_model_get_info(model, &info);
+  if (!error && info.packed_fault) {
+    std::fprintf(stderr, "tfc-run: warning: %s\n", info.packed_fault);
+  }
+  return error;
+}
+
 tfc_error *call(const tfc_model *model, const run::CommandLine &line,
                 const std::vector<tfc_tensor> &inputs, tfc_outputs **out) {
   uint32_t count = static_cast<uint32_t>(inputs.size());
@@ -106,6 +117,9 @@ Exit runModel(const run::CommandLine &line) {
     return reportError(error, line.inputs);
   }
   ModelPtr model(loaded, tfc_model_free);
+  if (tfc_error *error = reportWarnings(loaded)) {
+    return reportError(error, line.inputs);
+  }
   tfc_outputs *made = nullptr;
   if (tfc_error *error = call(model.get(), line, *inputs, &made)) {
     return reportError(error, line.inputs);

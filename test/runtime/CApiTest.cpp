@@ -56,6 +56,7 @@ TEST_F(CApi, DescribesTheModel) {
   EXPECT_EQ(info.outputs[1].rank, 2U);
   EXPECT_EQ(info.outputs[2].rank, 2U);
   EXPECT_EQ(info.cache_bytes_per_token, 16U);
+  EXPECT_EQ(info.packed_fault, nullptr);
   EXPECT_GT(info.weight_bytes, 0U);
   EXPECT_GE(info.threads, 1U);
   // A caller of an older version, whose struct ended after the name.

@@ -3,10 +3,12 @@
 #include "runtime/src/PackedFile.h"
 
 #include "test/runtime/FakeModel.h"
+#include "test/runtime/LimitFiles.h"
 
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <thread>
 
 namespace tfc::rt::test {
 namespace {
@@ -137,6 +139,38 @@ TEST_F(Packed, RefusesWhatIsNoFile) {
   packed = folder / "nowhere/model.packed";
   EXPECT_EQ(message(folder / "a"),
             packed + ": cannot be written: No such file or directory");
+}
+
+TEST_F(Packed, IsNotNeededToRun) {
+  LimitFiles limit(4096);
+  auto model = load("encoder", folder / "a");
+  ASSERT_TRUE(model) << messageOf(model);
+  EXPECT_EQ((*model)->packedFault(),
+            packed + ": cannot be written: File too large");
+  EXPECT_TRUE(fs::is_empty(folder / "packed"));
+  EXPECT_TRUE(forward(**model, {1, 3, {4, 5, 6}, {}, {}, {}}));
+}
+
+TEST_F(Packed, IsWrittenByManyAtOnce) {
+  for (int round = 0; round < 20; ++round) {
+    fs::remove(packed);
+    std::string messages[4];
+    std::vector<std::thread> threads;
+    for (std::string &own : messages) {
+      threads.emplace_back([&] {
+        auto model = load("encoder", folder / "a");
+        own = model ? (*model)->packedFault() : messageOf(model);
+      });
+    }
+    for (std::thread &thread : threads) {
+      thread.join();
+    }
+    for (const std::string &own : messages) {
+      EXPECT_EQ(own, "");
+    }
+  }
+  EXPECT_EQ(message(), "");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder / "packed"), {}), 1);
 }
 
 TEST(Checksum, SeesEveryWordAndNoThread) {

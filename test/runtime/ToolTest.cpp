@@ -14,14 +14,9 @@ struct Ran {
   std::string text; // both streams
 };
 
-Ran runTool(const std::string &tool,
-            const std::vector<std::string> &arguments) {
-  std::string command = "'" + tool + "'";
-  for (const std::string &argument : arguments) {
-    command += " '" + argument + "'";
-  }
+Ran runShell(const std::string &command) {
   Ran ran;
-  FILE *pipe = popen((command + " 2>&1").c_str(), "r");
+  FILE *pipe = popen(command.c_str(), "r");
   if (!pipe) {
     return ran;
   }
@@ -32,6 +27,20 @@ Ran runTool(const std::string &tool,
   int state = pclose(pipe);
   ran.status = WIFEXITED(state) ? WEXITSTATUS(state) : -1;
   return ran;
+}
+
+std::string quoted(const std::string &tool,
+                   const std::vector<std::string> &arguments) {
+  std::string command = "'" + tool + "'";
+  for (const std::string &argument : arguments) {
+    command += " '" + argument + "'";
+  }
+  return command + " 2>&1";
+}
+
+Ran runTool(const std::string &tool,
+            const std::vector<std::string> &arguments) {
+  return runShell(quoted(tool, arguments));
 }
 
 NamedTensor integers(const std::string &name, DType dtype, int64_t batch,
@@ -55,16 +64,22 @@ protected:
     outputs = folder / "out.safetensors";
   }
 
-  Ran run(const std::string &variant, std::vector<std::string> extra = {}) {
-    std::vector<std::string> arguments = {fakeLibrary(variant),
-                                          "--weights",
-                                          folder / "weights",
-                                          "--inputs",
-                                          inputs,
-                                          "--outputs",
-                                          outputs};
-    arguments.insert(arguments.end(), extra.begin(), extra.end());
-    return runTool(TFC_RUN, arguments);
+  std::vector<std::string> lineOf(const std::string &variant,
+                                  const std::vector<std::string> &extra) {
+    std::vector<std::string> line = {fakeLibrary(variant),
+                                     "--weights",
+                                     folder / "weights",
+                                     "--inputs",
+                                     inputs,
+                                     "--outputs",
+                                     outputs};
+    line.insert(line.end(), extra.begin(), extra.end());
+    return line;
+  }
+
+  Ran run(const std::string &variant,
+          const std::vector<std::string> &extra = {}) {
+    return runTool(TFC_RUN, lineOf(variant, extra));
   }
 
   bool wrote() const { return std::filesystem::exists(outputs); }
@@ -223,6 +238,19 @@ TEST_F(Tool, RefusesBadInputWithNothingWritten) {
   EXPECT_EQ(ran.status, 1);
   EXPECT_EQ(ran.text, "tfc-run: error: " + outputs +
                           ": expected a regular file or none\n");
+}
+
+TEST_F(Tool, WarnsOfPackedWeightsThatAreNotWritten) {
+  writeTensors(inputs, {integers("input_ids", DType::I64, 1, {4, 5})});
+  std::string packed = folder / "packed";
+  // 4 blocks are more than the outputs and less than the packed weights.
+  Ran ran = runShell("ulimit -f 4; trap '' XFSZ; " +
+                     quoted(TFC_RUN, lineOf("encoder", {"--packed", packed})));
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.text, "tfc-run: warning: " + packed +
+                          ": cannot be written: File too large\n");
+  EXPECT_TRUE(wrote());
+  EXPECT_FALSE(std::filesystem::exists(packed));
 }
 
 TEST_F(Tool, ReadsItsCommandLine) {

@@ -41,7 +41,9 @@ typedef enum {
   TFC_INCOMPATIBLE = 3, /* library, weights and machine do not fit together */
   TFC_EXHAUSTED = 4,    /* memory or cache blocks ran out */
   TFC_UNSUPPORTED = 5,  /* this model cannot do it */
-  TFC_INTERNAL = 6      /* a fault of tfc; please report */
+  TFC_INTERNAL = 6,     /* a fault of tfc; please report */
+  TFC_IO = 7 /* a file that the system cannot read or write: permission, a full
+                disk, a device that fails */
 } tfc_code;
 
 /* The kind of fault; 0 when error is null. Any. */
@@ -108,9 +110,12 @@ typedef struct {
   tfc_tap_fn tap; /* may be null */
   void *tap_user;
   /* A file of packed weights, or null. If it exists it is mapped, which is
-   * faster than packing, and weights_path may be null; otherwise it is written.
-   * It serves one model, one program and one checkpoint: another one is an
-   * error, as is a damaged file. */
+   * faster than packing, and weights_path may be null; otherwise it is written,
+   * whole or not at all, and by any number of processes at once. It serves one
+   * model, one program and one checkpoint: another one is an error, as is a
+   * damaged file. One that the system cannot write (a full disk, a folder that
+   * is read-only) is none, for the model is complete:
+   * tfc_model_info.packed_fault says why. */
   const char *packed_path;
 } tfc_model_options;
 
@@ -119,8 +124,8 @@ typedef struct {
  * Free the model with tfc_model_free, after its sessions. Errors: NOT_FOUND
  * (files, tensors, program), INCOMPATIBLE (not a library of this ABI version,
  * CPU features missing, tensors of other shapes, packed weights of something
- * else), INVALID_ARGUMENT (malformed files), EXHAUSTED. One line a tensor. Any.
- */
+ * else), INVALID_ARGUMENT (malformed files), IO (files that are there and
+ * cannot be read), EXHAUSTED. One line a tensor. Any. */
 TFC_API tfc_error *tfc_model_load(const tfc_model_options *options,
                                   tfc_model **out);
 
@@ -158,6 +163,9 @@ typedef struct {
   const tfc_decoding_options *decoding; /* what generation does by default */
   /* Of an encoder-decoder, the same for the source; 0 without. */
   uint64_t cross_bytes_per_token;
+  /* Why packed_path was not written, one line; null when it was, or when there
+   * was no need to. */
+  const char *packed_fault;
 } tfc_model_info;
 
 /* Describes a model. What the pointers point at lives as long as the model.
