@@ -2,64 +2,35 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Module.h"
 
-#include <cerrno>
-#include <cstring>
+#include "runtime/src/LibraryFile.h"
+
 #include <dlfcn.h>
-#include <elf.h>
-#include <fstream>
-#include <sys/stat.h>
 
 namespace tfc::rt {
 
-/// Whether a file of `size` bytes has all the segments that its ELF header
-/// promises. dlopen maps them without looking, and what is missing becomes a
-/// signal. What is no 64-bit ELF file is left to dlopen's own message.
-static bool isWhole(const std::string &path, uint64_t size) {
-  std::ifstream file(path, std::ios::binary);
-  Elf64_Ehdr header;
-  if (!file.read(reinterpret_cast<char *>(&header), sizeof header) ||
-      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 ||
-      header.e_phentsize != sizeof(Elf64_Phdr)) {
-    return true;
-  }
-  file.seekg(static_cast<std::streamoff>(header.e_phoff));
-  for (unsigned i = 0; i < header.e_phnum; ++i) {
-    Elf64_Phdr segment;
-    if (!file.read(reinterpret_cast<char *>(&segment), sizeof segment) ||
-        segment.p_offset > size || segment.p_filesz > size - segment.p_offset) {
-      return false;
-    }
-  }
-  return true;
-}
-
 Result<std::unique_ptr<Module>> Module::open(const std::string &path) {
-  struct stat info;
-  if (stat(path.c_str(), &info) != 0) {
-    return makeError(Code::NotFound, path,
-                     ": cannot be opened: ", std::strerror(errno));
+  Result<OpenFile> file = OpenFile::open(path);
+  if (!file) {
+    return std::move(file.error());
   }
-  if (!S_ISREG(info.st_mode)) {
+  if (!file->isRegular()) {
     return makeError(Code::InvalidArgument, path,
                      ": expected a compiled model, got no regular file");
   }
-  if (!isWhole(path, static_cast<uint64_t>(info.st_size))) {
-    return makeError(Code::Incompatible, path,
-                     ": expected a whole compiled model, got a file that ends "
-                     "early (compile it again)");
+  Status status = checkLibraryFile(*file);
+  if (!status) {
+    return std::move(status.error());
   }
   std::unique_ptr<Module> module(new Module);
   module->libraryPath = path;
-  // Without a slash, dlopen would search the system's folders.
-  std::string file = path.find('/') == std::string::npos ? "./" + path : path;
-  module->handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::string fault;
+  module->handle = loadLibrary(*file, fault);
   if (!module->handle) {
     return makeError(
         Code::Incompatible, path,
-        ": expected a compiled model for this machine, got: ", dlerror());
+        ": expected a compiled model for this machine, got: ", fault);
   }
-  Status status = module->query();
+  status = module->query();
   if (!status) {
     return std::move(status.error());
   }

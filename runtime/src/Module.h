@@ -13,8 +13,10 @@ namespace tfc::rt {
 
 class Module {
 public:
-  /// Opens the library at `path`. Errors: NotFound, Incompatible (not such a
-  /// library, or of another ABI version).
+  /// Opens the library that is at `path` now, also where another one that was
+  /// there is still loaded. Errors: NotFound, Io, InvalidArgument (no regular
+  /// file), Incompatible (not such a library, a damaged one, or of another ABI
+  /// version).
   static Result<std::unique_ptr<Module>> open(const std::string &path);
   ~Module();
   Module(const Module &) = delete;

@@ -276,6 +276,22 @@ typedef struct {
  * reads `version` before anything else. */
 typedef const tfc_module_header *(*tfc_module_query_fn)(uint32_t max_version);
 
+/* ---- The end of the file ------------------------------------------------- */
+
+/* 64-bit FNV-1a: begin with the basis; for each byte, xor it and multiply by
+ * the prime. */
+#define TFC_FNV_BASIS UINT64_C(0xcbf29ce484222325)
+#define TFC_FNV_PRIME UINT64_C(0x100000001b3)
+#define TFC_LIBRARY_END_MAGIC "TFC-FNV1"
+
+/* The last bytes of a library's file, behind everything that is loaded: its
+ * checksum, with which a damaged file is told from a good one before any of its
+ * code runs. Little-endian. A file without them is loaded unchecked. */
+typedef struct {
+  char magic[8]; /* TFC_LIBRARY_END_MAGIC, without its null byte */
+  uint64_t sum;  /* FNV-1a of all bytes before this struct */
+} tfc_library_end_v0;
+
 #ifdef __cplusplus
 }
 #define TFC_ABI_ASSERT static_assert
@@ -295,5 +311,6 @@ TFC_ABI_ASSERT(sizeof(tfc_program_v0) == 56, "tfc_program_v0");
 TFC_ABI_ASSERT(sizeof(tfc_weight_v0) == 72, "tfc_weight_v0");
 TFC_ABI_ASSERT(sizeof(tfc_generation_v0) == 96, "tfc_generation_v0");
 TFC_ABI_ASSERT(sizeof(tfc_module_v0) == 144, "tfc_module_v0");
+TFC_ABI_ASSERT(sizeof(tfc_library_end_v0) == 16, "tfc_library_end_v0");
 
 #endif /* TFC_ABI_H */

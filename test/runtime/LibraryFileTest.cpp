@@ -1,0 +1,114 @@
+// Which file a library is loaded from, and that a damaged one is refused before
+// any of its code runs.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/LibraryFile.h"
+
+#include "runtime/src/Module.h"
+#include "test/runtime/FakeModel.h"
+#include "test/runtime/MappedLines.h"
+
+#include <fstream>
+
+namespace tfc::rt::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "encoder", or why there is no such module.
+std::string kindOf(const Result<std::unique_ptr<Module>> &module) {
+  return module ? kindName((*module)->table().kind) : messageOf(module);
+}
+
+class LibraryFiles : public ::testing::Test {
+protected:
+  /// Puts another library where `path` is, as a compiler does it.
+  void install(const std::string &variant) {
+    fs::copy_file(fakeLibrary(variant), folder / "new.so");
+    fs::rename(folder / "new.so", path);
+  }
+
+  Folder folder;
+  std::string path = folder / "live.so";
+};
+
+TEST_F(LibraryFiles, AreThoseOfTheirPathNow) {
+  install("encoder");
+  auto first = Module::open(path);
+  EXPECT_EQ(kindOf(first), "encoder");
+  install("decoder");
+  auto second = Module::open(path);
+  EXPECT_EQ(kindOf(second), "decoder");
+  EXPECT_EQ(kindOf(first), "encoder");
+}
+
+TEST_F(LibraryFiles, AreNotMistakenForOneWhoseDescriptorTheyHave) {
+  install("encoder");
+  auto first = Module::open(path), second = Module::open(path);
+  ASSERT_TRUE(first && second);
+  // The library stays loaded by the second, under the names of both.
+  first->reset();
+  install("decoder");
+  EXPECT_EQ(kindOf(Module::open(path)), "decoder");
+  second->reset();
+  EXPECT_EQ(kindOf(Module::open(path)), "decoder");
+}
+
+TEST_F(LibraryFiles, AreUnloaded) {
+  install("encoder");
+  {
+    auto module = Module::open(path);
+    ASSERT_TRUE(module) << messageOf(module);
+    EXPECT_GT(countMappedLines(path), 0);
+  }
+  EXPECT_EQ(countMappedLines(path), 0);
+}
+
+/// A library with its checksum behind it.
+class SummedLibrary : public LibraryFiles {
+protected:
+  void SetUp() override {
+    std::ifstream file(fakeLibrary("encoder"), std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(file), {});
+    uint64_t sum = TFC_FNV_BASIS;
+    for (unsigned char byte : bytes) {
+      sum = (sum ^ byte) * TFC_FNV_PRIME;
+    }
+    bytes += TFC_LIBRARY_END_MAGIC;
+    for (int i = 0; i < 8; ++i) {
+      bytes += static_cast<char>(sum >> (8 * i) & 255);
+    }
+  }
+
+  std::string kindOfDamaged(size_t at) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 4);
+    std::ofstream(path, std::ios::binary) << damaged;
+    return kindOf(Module::open(path));
+  }
+
+  std::string bytes;
+};
+
+TEST_F(SummedLibrary, IsLoadedWhenItIsWhole) {
+  std::ofstream(path, std::ios::binary) << bytes;
+  EXPECT_EQ(kindOf(Module::open(path)), "encoder");
+}
+
+TEST_F(SummedLibrary, IsRefusedWhenAnyByteDiffers) {
+  std::string begin = path + ": expected the checksum ";
+  std::string end = "; the file is damaged (compile it again)";
+  // The magic's own bytes are left out: without it there is no checksum.
+  size_t sumAt = bytes.size() - 8, step = bytes.size() / 97;
+  // The header says how large the file must be, before any sum is taken.
+  for (size_t at = 64; at < sumAt - 8; at += step) {
+    std::string message = kindOfDamaged(at);
+    EXPECT_EQ(message.substr(0, begin.size()), begin) << at;
+    EXPECT_EQ(message.substr(message.size() - end.size()), end) << at;
+  }
+  for (size_t at = sumAt; at < bytes.size(); ++at) {
+    EXPECT_EQ(kindOfDamaged(at).substr(0, begin.size()), begin) << at;
+  }
+}
+
+} // namespace
+} // namespace tfc::rt::test
