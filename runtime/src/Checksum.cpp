@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 namespace tfc::rt {
 
@@ -52,23 +53,23 @@ uint64_t sumChunk(const uint8_t *data, uint64_t bytes) {
   return sum ^ sum >> 32;
 }
 
-} // namespace
-
-uint64_t checksum(const void *data, uint64_t bytes, uint32_t threads) {
+/// The sum of the sums that `sumOf` gives of the chunks [first, first + count),
+/// which it is asked for side by side.
+template <typename F>
+uint64_t sumChunks(uint64_t bytes, uint32_t threads, const F &sumOf) {
   struct Job {
-    const uint8_t *data;
+    const F &sumOf;
     uint64_t bytes;
     std::vector<uint64_t> sums;
   };
   uint64_t chunks = (bytes + chunkBytes - 1) / chunkBytes;
-  Job job{static_cast<const uint8_t *>(data), bytes,
-          std::vector<uint64_t>(chunks)};
+  Job job{sumOf, bytes, std::vector<uint64_t>(chunks)};
   auto body = [](void *arg, int64_t begin, int64_t end, uint32_t) {
     Job &job = *static_cast<Job *>(arg);
     for (int64_t i = begin; i < end; ++i) {
       uint64_t first = static_cast<uint64_t>(i) * chunkBytes;
       job.sums[static_cast<size_t>(i)] =
-          sumChunk(job.data + first, std::min(chunkBytes, job.bytes - first));
+          job.sumOf(first, std::min(chunkBytes, job.bytes - first));
     }
   };
   ThreadPool::instance().parallelFor(threads, static_cast<int64_t>(chunks),
@@ -78,6 +79,31 @@ uint64_t checksum(const void *data, uint64_t bytes, uint32_t threads) {
     sum = mix(sum, part);
   }
   return sum ^ sum >> 32;
+}
+
+} // namespace
+
+uint64_t checksum(const void *data, uint64_t bytes, uint32_t threads) {
+  return sumChunks(bytes, threads, [&](uint64_t first, uint64_t count) {
+    return sumChunk(static_cast<const uint8_t *>(data) + first, count);
+  });
+}
+
+Result<uint64_t> readSummed(const OpenFile &file, uint64_t offset, void *to,
+                            uint64_t bytes, uint32_t threads) {
+  std::mutex mutex;
+  Status status;
+  uint64_t sum = sumChunks(bytes, threads, [&](uint64_t first, uint64_t count) {
+    uint8_t *chunk = static_cast<uint8_t *>(to) + first;
+    Status read = file.read(chunk, count, offset + first);
+    if (!read) {
+      std::lock_guard<std::mutex> lock(mutex);
+      status = std::move(read);
+      return uint64_t(0);
+    }
+    return sumChunk(chunk, count);
+  });
+  return status ? Result<uint64_t>(sum) : std::move(status.error());
 }
 
 } // namespace tfc::rt

@@ -1,4 +1,4 @@
-// Packed weights from where they are: mapped from a file, or made of a
+// Packed weights from where they are: read from a file, or made of a
 // checkpoint and saved.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Weights.h"
@@ -113,8 +113,9 @@ Result<LoadedWeights> loadWeights(const tfc_module_v0 &module,
   PackedIdentity identity{module.spec_hash, program.packed_bytes,
                           program.layout_tag};
   if (!paths.packed.empty()) {
-    Result<std::optional<PackedFile>> packed =
-        openPacked(paths.packed, identity, threads);
+    Result<std::optional<PackedFile>> packed = openPacked(
+        paths.packed, identity, threads,
+        paths.sharesPacked ? PackedMemory::Shared : PackedMemory::Own);
     if (!packed) {
       return std::move(packed.error());
     }

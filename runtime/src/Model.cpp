@@ -53,7 +53,8 @@ Status Model::loadPacked(const LoadOptions &options) {
     return {};
   }
   Result<LoadedWeights> loaded = loadWeights(
-      table(), *chosen, {options.weightsPath, options.packedPath}, threads);
+      table(), *chosen,
+      {options.weightsPath, options.packedPath, options.sharesPacked}, threads);
   if (!loaded) {
     return std::move(loaded.error());
   }

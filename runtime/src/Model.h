@@ -19,6 +19,7 @@ struct LoadOptions {
   tfc_tap_fn tap = nullptr;
   void *tapUser = nullptr;
   std::string packedPath;     // see loadWeights
+  bool sharesPacked = false;  // likewise
   bool randomWeights = false; // of no meaning, instead of both paths
 };
 

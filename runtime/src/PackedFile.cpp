@@ -5,12 +5,8 @@
 
 #include "runtime/src/FileBeside.h"
 
-#include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace tfc::rt {
 
@@ -40,19 +36,6 @@ std::string hex(uint64_t value) {
   out << std::hex << value;
   return out.str();
 }
-
-class Descriptor {
-public:
-  explicit Descriptor(int number) : number(number) {}
-  ~Descriptor() {
-    if (number >= 0) {
-      close(number);
-    }
-  }
-  Descriptor(const Descriptor &) = delete;
-  Descriptor &operator=(const Descriptor &) = delete;
-  const int number;
-};
 
 Status checkHeader(const std::string &path, const Header &header) {
   if (std::memcmp(header.magic, magic, sizeof(magic)) != 0) {
@@ -95,69 +78,84 @@ Status checkIdentity(const std::string &path, const Header &header,
   return {};
 }
 
-/// Reads the header and the file's size.
-Status readHeader(const std::string &path, int descriptor, Header &header,
-                  uint64_t &size) {
-  struct stat state{};
-  if (descriptor < 0 || fstat(descriptor, &state) != 0) {
-    return makeError(Code::InvalidArgument, path,
-                     ": cannot be read: ", std::strerror(errno));
-  }
-  if (!S_ISREG(state.st_mode)) {
-    return makeError(Code::InvalidArgument, path,
+/// The header, checked, of a file whose size fits it.
+Result<Header> readHeader(const OpenFile &file,
+                          const PackedIdentity &identity) {
+  if (!file.isRegular()) {
+    return makeError(Code::InvalidArgument, file.path(),
                      ": expected a regular file or none");
   }
-  size = static_cast<uint64_t>(state.st_size);
-  ssize_t got = pread(descriptor, &header, sizeof(header), 0);
-  if (got != static_cast<ssize_t>(sizeof(header))) {
-    return makeError(Code::InvalidArgument, path, ": expected at least ",
-                     headerBytes, " bytes (the header), got ", size);
+  if (file.size() < headerBytes) {
+    return makeError(Code::InvalidArgument, file.path(), ": expected at least ",
+                     headerBytes, " bytes (the header), got ", file.size());
   }
-  return {};
+  Header header{};
+  Status status = file.read(&header, sizeof(header), 0);
+  if (status) {
+    status = checkHeader(file.path(), header);
+  }
+  if (status) {
+    status = checkIdentity(file.path(), header, identity);
+  }
+  if (!status) {
+    return std::move(status.error());
+  }
+  if (file.size() != headerBytes + identity.bytes) {
+    return makeError(Code::InvalidArgument, file.path(), ": expected ",
+                     headerBytes + identity.bytes, " bytes, got ", file.size());
+  }
+  return header;
+}
+
+/// The weights and their checksum.
+Result<std::pair<Mapping, uint64_t>>
+readWeights(const OpenFile &file, uint32_t threads, PackedMemory memory) {
+  uint64_t bytes = file.size() - headerBytes;
+  bool isShared = memory == PackedMemory::Shared && bytes > 0;
+  Result<Mapping> weights =
+      isShared ? Mapping::mapFile(file.number(), file.size(), headerBytes)
+               : Mapping::allocate(bytes);
+  if (!weights) {
+    return std::move(weights.error());
+  }
+  Result<uint64_t> sum =
+      isShared ? checksum(weights->data(), bytes, threads)
+               : readSummed(file, headerBytes, weights->data(), bytes, threads);
+  if (!sum) {
+    return std::move(sum.error());
+  }
+  return std::pair(std::move(*weights), *sum);
 }
 
 } // namespace
 
 Result<std::optional<PackedFile>> openPacked(const std::string &path,
                                              const PackedIdentity &identity,
-                                             uint32_t threads) {
-  // A pipe must not make us wait for a writer.
-  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file.number < 0 && errno == ENOENT) {
+                                             uint32_t threads,
+                                             PackedMemory memory) {
+  Result<OpenFile> file = OpenFile::open(path);
+  if (!file && file.error().code == Code::NotFound) {
     return std::optional<PackedFile>();
   }
-  uint64_t size = 0;
-  Header header{};
-  Status status = readHeader(path, file.number, header, size);
-  if (status) {
-    status = checkHeader(path, header);
+  if (!file) {
+    return std::move(file.error());
   }
-  if (status) {
-    status = checkIdentity(path, header, identity);
+  Result<Header> header = readHeader(*file, identity);
+  if (!header) {
+    return std::move(header.error());
   }
-  if (!status) {
-    return std::move(status.error());
+  auto read = readWeights(*file, threads, memory);
+  if (!read) {
+    return std::move(read.error());
   }
-  if (size != headerBytes + identity.bytes) {
-    return makeError(Code::InvalidArgument, path, ": expected ",
-                     headerBytes + identity.bytes, " bytes, got ", size);
-  }
-  PackedFile packed;
-  packed.source = {header.sourceStamp, header.sourceSum};
-  if (identity.bytes > 0) {
-    Result<Mapping> weights = Mapping::mapFile(file.number, size, headerBytes);
-    if (!weights) {
-      return std::move(weights.error());
-    }
-    packed.weights = std::move(*weights);
-  }
-  uint64_t sum = checksum(packed.weights.data(), identity.bytes, threads);
-  if (sum != header.contentSum) {
+  auto &[weights, sum] = *read;
+  if (sum != header->contentSum) {
     return makeError(Code::InvalidArgument, path, ": expected the checksum ",
-                     hex(header.contentSum), ", got ", hex(sum),
+                     hex(header->contentSum), ", got ", hex(sum),
                      "; the file is damaged");
   }
-  return std::optional<PackedFile>(std::move(packed));
+  return std::optional<PackedFile>(
+      PackedFile{std::move(weights), {header->sourceStamp, header->sourceSum}});
 }
 
 Status writePacked(const std::string &path, const PackedIdentity &identity,

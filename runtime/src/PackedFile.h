@@ -1,10 +1,11 @@
-// Packed weights in a file: saved after packing, mapped the next time. A file
-// of another model, layout or checkpoint, or a damaged one, is an error.
+// Packed weights in a file: saved after packing, read the next time. A file of
+// another model, layout or checkpoint, or a damaged one, is an error.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_RUNTIME_SRC_PACKEDFILE_H
 #define TFC_RUNTIME_SRC_PACKEDFILE_H
 
 #include "runtime/src/Memory.h"
+#include "runtime/src/OpenFile.h"
 
 namespace tfc::rt {
 
@@ -29,13 +30,19 @@ struct PackedFile {
   SourceIdentity source;
 };
 
-/// Maps the file read-only and checks it, checksum included, with `threads`
+/// How the weights of a file become memory.
+enum class PackedMemory {
+  Own,   // read; what happens to the file afterwards does not matter
+  Shared // mapped read-only: processes share it, and must keep it as it is
+};
+
+/// Reads or maps the file and checks it, checksum included, with `threads`
 /// workers; no value if there is no such file. Errors: InvalidArgument (not
 /// packed weights, truncated, damaged), Incompatible (of another model or
-/// layout).
-Result<std::optional<PackedFile>> openPacked(const std::string &path,
-                                             const PackedIdentity &identity,
-                                             uint32_t threads);
+/// layout), Io, Exhausted.
+Result<std::optional<PackedFile>>
+openPacked(const std::string &path, const PackedIdentity &identity,
+           uint32_t threads, PackedMemory memory = PackedMemory::Own);
 
 /// Writes the file whole or not at all. Errors: InvalidArgument (something else
 /// is there), NotFound (no such folder), Io.
@@ -46,6 +53,11 @@ Status writePacked(const std::string &path, const PackedIdentity &identity,
 /// A checksum of bytes, computed by `threads` workers; the same for any number
 /// of them. Every change of a single word changes it. Not cryptographic.
 uint64_t checksum(const void *data, uint64_t bytes, uint32_t threads);
+
+/// Reads `bytes` bytes of a file from `offset` on and gives their checksum: of
+/// what was read, not of what may be in the file a moment later. Errors: Io.
+Result<uint64_t> readSummed(const OpenFile &file, uint64_t offset, void *to,
+                            uint64_t bytes, uint32_t threads);
 
 } // namespace tfc::rt
 

@@ -1,24 +1,14 @@
-// Maps one safetensors file and checks that what its header claims is true of
-// the file. Nothing is believed before that.
+// Element types, and whether what a header claims can be true of its file.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Safetensors.h"
 
 #include "runtime/src/SafetensorsHeader.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace tfc::rt {
 
 namespace {
-
-// The format's own limit.
-constexpr uint64_t maxHeaderBytes = 100000000;
 
 struct DTypeInfo {
   const char *name;
@@ -38,17 +28,20 @@ static_assert(sizeof(dtypeTable) / sizeof(dtypeTable[0]) ==
 
 /// Bytes of the entry's elements; nothing when they cannot be counted.
 std::optional<uint64_t> byteCount(const HeaderEntry &entry) {
-  uint64_t count = 1;
+  uint64_t count = dtypeBits(entry.dtype);
+  bool isEmpty = false;
   for (int64_t axis : entry.shape) {
-    if (__builtin_mul_overflow(count, static_cast<uint64_t>(axis), &count)) {
+    // A 0 must not hide that the others are too large to be multiplied.
+    uint64_t factor = std::max<uint64_t>(static_cast<uint64_t>(axis), 1);
+    isEmpty |= axis == 0;
+    if (__builtin_mul_overflow(count, factor, &count)) {
       return std::nullopt;
     }
   }
-  if (__builtin_mul_overflow(count, dtypeBits(entry.dtype), &count) ||
-      count % 8 != 0) {
-    return std::nullopt;
+  if (isEmpty) {
+    return 0;
   }
-  return count / 8;
+  return count % 8 == 0 ? std::optional(count / 8) : std::nullopt;
 }
 
 Error invalid(const std::string &path, const std::string &what) {
@@ -77,8 +70,8 @@ Status checkEntry(const std::string &path, const HeaderEntry &entry,
   return {};
 }
 
-/// The regions must tile the data: sorted, each begins where the one before
-/// ends, and the last ends where the file does.
+} // namespace
+
 Status checkRegions(const std::string &path, const Header &header,
                     uint64_t dataBytes) {
   std::vector<const HeaderEntry *> order;
@@ -112,8 +105,6 @@ Status checkRegions(const std::string &path, const Header &header,
   return {};
 }
 
-} // namespace
-
 const char *dtypeName(DType dtype) {
   return dtypeTable[static_cast<size_t>(dtype)].name;
 }
@@ -141,91 +132,6 @@ int64_t Tensor::elements() const {
     count *= axis;
   }
   return count;
-}
-
-Result<std::shared_ptr<TensorFile>> TensorFile::open(const std::string &path) {
-  std::shared_ptr<TensorFile> file(new TensorFile);
-  file->filePath = path;
-  Status status = file->map();
-  if (status) {
-    status = file->parse();
-  }
-  if (!status) {
-    return std::move(status.error());
-  }
-  return file;
-}
-
-TensorFile::~TensorFile() {
-  if (base) {
-    munmap(const_cast<uint8_t *>(base), size);
-  }
-}
-
-Status TensorFile::map() {
-  // A pipe would block for ever before fstat could refuse it.
-  int fd = ::open(filePath.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) {
-    return makeError(Code::NotFound, filePath,
-                     ": cannot be opened: ", std::strerror(errno));
-  }
-  struct stat info;
-  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    close(fd);
-    return invalid(filePath, "expected a regular file");
-  }
-  size = static_cast<uint64_t>(info.st_size);
-  if (size < 8) {
-    close(fd);
-    return invalid(filePath, concat("expected a safetensors file (8 bytes or ",
-                                    "more), got ", size, " bytes"));
-  }
-  void *address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
-  int reason = errno;
-  close(fd);
-  if (address == MAP_FAILED) {
-    return makeError(Code::Exhausted, filePath,
-                     ": cannot be mapped: ", std::strerror(reason));
-  }
-  base = static_cast<const uint8_t *>(address);
-  return {};
-}
-
-Status TensorFile::parse() {
-  uint64_t length = 0;
-  for (int i = 7; i >= 0; --i) {
-    length = length << 8 | base[i];
-  }
-  if (length > maxHeaderBytes || length > size - 8) {
-    return invalid(filePath, concat("expected a header of at most ",
-                                    std::min(maxHeaderBytes, size - 8),
-                                    " bytes, got ", length));
-  }
-  Result<Header> header =
-      readHeader(reinterpret_cast<const char *>(base + 8), length);
-  if (!header) {
-    return invalid(filePath, "header: " + header.error().message);
-  }
-  Status status = checkRegions(filePath, *header, size - 8 - length);
-  if (!status) {
-    return status;
-  }
-  for (HeaderEntry &entry : header->entries) {
-    list.push_back({std::move(entry.name), entry.dtype, std::move(entry.shape),
-                    base + 8 + length + entry.begin, entry.end - entry.begin,
-                    filePath});
-  }
-  std::sort(list.begin(), list.end(),
-            [](const Tensor &a, const Tensor &b) { return a.name < b.name; });
-  meta = std::move(header->metadata);
-  return {};
-}
-
-const Tensor *TensorFile::find(std::string_view name) const {
-  auto found = std::lower_bound(
-      list.begin(), list.end(), name,
-      [](const Tensor &t, std::string_view n) { return t.name < n; });
-  return found != list.end() && found->name == name ? &*found : nullptr;
 }
 
 } // namespace tfc::rt

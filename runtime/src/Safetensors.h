@@ -12,6 +12,12 @@
 
 namespace tfc::rt {
 
+class OpenFile;
+struct HeaderEntry;
+
+/// No tensor of a model has more; a header of millions would cost memory.
+constexpr size_t maxAxes = 8;
+
 /// The element types of the format.
 enum class DType {
   Bool,
@@ -46,9 +52,9 @@ std::optional<DType> parseDType(std::string_view name);
 /// F32, F16 or BF16.
 bool isWeightDType(DType dtype);
 
-/// A tensor in a mapped file. `data` is not aligned; it and `file` live as long
-/// as the TensorFile does. The shape's product fits the file, so products of
-/// its axes do not overflow.
+/// A tensor in a file. `data` is not aligned; it and `file` live as long as the
+/// TensorFile does. The shape has at most maxAxes axes, and products of them do
+/// not overflow, whatever others are 0.
 struct Tensor {
   std::string name;
   DType dtype = DType::F32;
@@ -56,6 +62,7 @@ struct Tensor {
   const uint8_t *data = nullptr;
   uint64_t bytes = 0;
   std::string_view file;
+  bool isMapped = false; // `data` is the file itself
 
   int64_t elements() const;
 };
@@ -64,12 +71,13 @@ struct Tensor {
 void convertToF32(const Tensor &tensor, int64_t first, int64_t count,
                   float *out);
 
-/// One mapped file, fully checked: header, dtypes, shapes, and offsets that
-/// cover the data without overlap or hole.
+/// One file, fully checked: header, dtypes, shapes, and offsets that cover the
+/// data without overlap or hole. Header and small tensors are read; large ones
+/// are mapped, and of those the bytes are gone when somebody shortens the file.
 class TensorFile {
 public:
-  /// Errors name the file: NotFound when it cannot be opened, else
-  /// InvalidArgument.
+  /// Errors name the file: NotFound when there is none, Io when the system
+  /// cannot read it, Exhausted when it cannot be mapped, else InvalidArgument.
   static Result<std::shared_ptr<TensorFile>> open(const std::string &path);
   ~TensorFile();
   TensorFile(const TensorFile &) = delete;
@@ -83,12 +91,17 @@ public:
 
 private:
   TensorFile() = default;
-  Status map();
-  Status parse();
+  Status read();
+  Status load(const OpenFile &file, std::vector<HeaderEntry> entries,
+              uint64_t dataBegin);
+  Status map(const OpenFile &file);
+  Status copySmall(const OpenFile &file,
+                   const std::vector<HeaderEntry> &entries, uint64_t dataBegin);
 
   std::string filePath;
-  const uint8_t *base = nullptr;
-  uint64_t size = 0;
+  void *mapped = nullptr; // the whole file, if there is a large tensor
+  uint64_t mappedBytes = 0;
+  std::vector<uint8_t> copied; // the small tensors
   std::vector<Tensor> list;
   std::map<std::string, std::string> meta;
 };

@@ -48,8 +48,11 @@ public:
 
   bool number_unsigned(number_unsigned_t value) override {
     if (level == Level::Shape && value <= INT64_MAX) {
-      header.entries.back().shape.push_back(static_cast<int64_t>(value));
-      return true;
+      std::vector<int64_t> &shape = header.entries.back().shape;
+      shape.push_back(static_cast<int64_t>(value));
+      return shape.size() <= maxAxes ||
+             fail(tensor(), "expected a shape of at most ", maxAxes,
+                  " axes, got more");
     }
     if (level == Level::Offsets && numOffsets < 2) {
       HeaderEntry &entry = header.entries.back();

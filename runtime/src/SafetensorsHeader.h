@@ -11,7 +11,7 @@ namespace tfc::rt {
 struct HeaderEntry {
   std::string name;
   DType dtype = DType::F32;
-  std::vector<int64_t> shape; // each at least 0
+  std::vector<int64_t> shape; // at most maxAxes, each at least 0
   uint64_t begin = 0, end = 0;
 };
 
@@ -22,6 +22,12 @@ struct Header {
 
 /// Errors do not name the file.
 Result<Header> readHeader(const char *text, uint64_t length);
+
+/// Whether the tensors' shapes fit their regions and the regions tile the data:
+/// sorted, each begins where the one before ends, and the last one ends where
+/// the file does. `path` is the file's, for the error: InvalidArgument.
+Status checkRegions(const std::string &path, const Header &header,
+                    uint64_t dataBytes);
 
 /// The weight_map of a model.safetensors.index.json: tensor name to file name,
 /// as the file says it. Errors do not name the file.

@@ -37,6 +37,9 @@ WeightTable weightTable(const tfc_module_v0 &module) {
 }
 
 void releasePages(const Tensor &tensor) {
+  if (!tensor.isMapped) {
+    return;
+  }
   uintptr_t page = 4096, begin = reinterpret_cast<uintptr_t>(tensor.data);
   uintptr_t first = (begin + page - 1) / page * page;
   uintptr_t last = (begin + tensor.bytes) / page * page;

@@ -13,8 +13,8 @@ namespace tfc::rt {
 /// The table of a checked module, as Safetensors.h wants it.
 WeightTable weightTable(const tfc_module_v0 &module);
 
-/// Gives the whole pages of a mapped tensor back to the system, which reads
-/// them again when they are needed again.
+/// Gives the whole pages of a tensor that is mapped back to the system, which
+/// reads them again when they are needed again.
 void releasePages(const Tensor &tensor);
 
 /// Packs bound tensors, in parallel. (weight, layer) pairs that no tensor
@@ -28,6 +28,7 @@ Result<Mapping> packWeights(const tfc_module_v0 &module,
 /// Empty: not given.
 struct WeightPaths {
   std::string checkpoint, packed;
+  bool sharesPacked = false; // PackedMemory::Shared
 };
 
 struct LoadedWeights {
@@ -35,7 +36,7 @@ struct LoadedWeights {
   std::string fault; // why they could not be saved; empty: nothing is wrong
 };
 
-/// The packed weights, mapped or made. Errors: those of TensorFiles::open,
+/// The packed weights, read or made. Errors: those of TensorFiles::open,
 /// bindWeights, openPacked, packWeights and writePacked, except for its Io: the
 /// weights are complete without their file; NotFound when there is neither;
 /// Incompatible when the packed ones are of another checkpoint.

@@ -154,10 +154,10 @@ tfc_error *tfc_model_load(const tfc_model_options *options, tfc_model **out) {
     if (!hasWeights || !given->library_path || !out) {
       return given ? nullArgument() : badOptions();
     }
-    auto model =
-        Model::load({given->library_path, orEmpty(given->weights_path),
-                     orEmpty(given->program), given->threads, given->tap,
-                     given->tap_user, orEmpty(given->packed_path)});
+    auto model = Model::load(
+        {given->library_path, orEmpty(given->weights_path),
+         orEmpty(given->program), given->threads, given->tap, given->tap_user,
+         orEmpty(given->packed_path), given->share_packed != 0});
     if (!model) {
       return std::move(model.error());
     }

@@ -15,9 +15,11 @@ Runs a compiled model once over a batch, or generates with it.
 
   MODEL.so              a library that tfc compile wrote
   --weights PATH        a Hugging Face folder, or a .safetensors file
-  --packed FILE         packed weights: mapped if the file exists, and then
+  --packed FILE         packed weights: read if the file exists, and then
                         --weights may be left out; otherwise written; that it
                         cannot be is a warning
+  --share-packed        map that file instead of reading it: processes that do
+                        so share its memory, and nobody may change it meanwhile
   --inputs FILE         safetensors: int32 or int64 tensors [batch, length],
                         input_ids and, where the model has them,
                         attention_mask, token_type_ids, position_ids,
@@ -80,6 +82,7 @@ public:
           [this](const std::string &value) { return readEos(value); }}},
     };
     flags = {{"--generate", &line.generate},
+             {"--share-packed", &line.sharePacked},
              {"--help", &line.help},
              {"--version", &line.version}};
     for (const auto &[name, option] : options) {
@@ -185,6 +188,9 @@ private:
     }
     if (line.generate && !seen.count("--max-new-tokens")) {
       fault("--max-new-tokens: expected with --generate, got nothing");
+    }
+    if (line.sharePacked && line.packed.empty()) {
+      fault("--share-packed: expected with --packed only");
     }
     for (const std::string &name : seen) {
       if (!line.generate && !common.count(name)) {

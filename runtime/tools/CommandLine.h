@@ -16,6 +16,7 @@ namespace tfc::run {
 struct CommandLine {
   std::string library, weights, packed, inputs, outputs, program;
   uint32_t threads = 0; // 0: not given
+  bool sharePacked = false;
   bool generate = false, help = false, version = false;
   int64_t maxNewTokens = 0;                // 0: not given
   std::optional<std::vector<int64_t>> eos; // empty list: "none"

@@ -2,6 +2,7 @@
 // could do at most.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/Clock.h"
+#include "runtime/tools/LostFiles.h"
 #include "runtime/tools/Measure.h"
 #include "tfc/runtime.h"
 
@@ -116,6 +117,7 @@ Exit mainOf(const std::vector<std::string> &arguments) {
 } // namespace
 
 int main(int argc, char **argv) {
+  tools::reportLostFiles("tfc-bench");
   try {
     return mainOf(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc &) {

@@ -3,8 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Module.h"
 #include "runtime/src/Safetensors.h"
+#include "runtime/tools/CheckOutputs.h"
 #include "runtime/tools/CommandLine.h"
 #include "runtime/tools/InputTensors.h"
+#include "runtime/tools/LostFiles.h"
 #include "tfc/runtime.h"
 
 #include <cstdio>
@@ -96,6 +98,9 @@ tfc_error *call(const tfc_model *model, const run::CommandLine &line,
 }
 
 Exit runModel(const run::CommandLine &line) {
+  if (rt::Status status = run::checkOutputs(line); !status) {
+    return reportAll(status.error().code, status.error().message, line.inputs);
+  }
   // The inputs first: they are small, and their faults are the likeliest.
   auto file = rt::TensorFile::open(line.inputs);
   if (!file) {
@@ -112,6 +117,7 @@ Exit runModel(const run::CommandLine &line) {
   options.packed_path = line.packed.empty() ? nullptr : line.packed.c_str();
   options.program = line.program.empty() ? nullptr : line.program.c_str();
   options.threads = line.threads;
+  options.share_packed = line.sharePacked;
   tfc_model *loaded = nullptr;
   if (tfc_error *error = tfc_model_load(&options, &loaded)) {
     return reportError(error, line.inputs);
@@ -180,6 +186,7 @@ Exit mainOf(const std::vector<std::string> &arguments) {
 } // namespace
 
 int main(int argc, char **argv) {
+  tools::reportLostFiles("tfc-run");
   try {
     return mainOf(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc &) {

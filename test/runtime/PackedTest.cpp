@@ -4,6 +4,7 @@
 
 #include "test/runtime/FakeModel.h"
 #include "test/runtime/LimitFiles.h"
+#include "test/runtime/MappedLines.h"
 
 #include <cmath>
 #include <cstring>
@@ -33,8 +34,10 @@ protected:
   }
 
   Result<std::unique_ptr<Model>> load(const std::string &variant,
-                                      const std::string &checkpoint) {
+                                      const std::string &checkpoint,
+                                      bool isShared = false) {
     LoadOptions options;
+    options.sharesPacked = isShared;
     options.libraryPath = fakeLibrary(variant);
     options.weightsPath = checkpoint;
     options.packedPath = packed;
@@ -57,7 +60,7 @@ protected:
   std::string packed = folder / "packed/model.packed";
 };
 
-TEST_F(Packed, IsWrittenAndThenMapped) {
+TEST_F(Packed, IsWrittenAndThenRead) {
   auto first = load("encoder", folder / "a");
   ASSERT_TRUE(first) << messageOf(first);
   // Whole, and nothing else.
@@ -139,6 +142,46 @@ TEST_F(Packed, RefusesWhatIsNoFile) {
   packed = folder / "nowhere/model.packed";
   EXPECT_EQ(message(folder / "a"),
             packed + ": cannot be written: No such file or directory");
+}
+
+TEST_F(Packed, MayChangeAfterItWasRead) {
+  make();
+  std::string other = folder / "packed/other.packed";
+  fs::create_directory(folder / "b");
+  writeTensors(folder / "b/model.safetensors", FakeWeights(2).stored());
+  std::swap(packed, other);
+  EXPECT_EQ(message(folder / "b"), "");
+  std::swap(packed, other);
+  auto model = load("encoder", "");
+  ASSERT_TRUE(model) << messageOf(model);
+  Padded padded{1, 3, {4, 5, 6}, {}, {}, {}};
+  auto before = forward(**model, padded);
+  // In place, as cp does it.
+  writeBytes(packed, readBytes(other));
+  auto after = forward(**model, padded);
+  ASSERT_TRUE(before && after);
+  EXPECT_EQ((*before)[0].floats, (*after)[0].floats);
+  fs::resize_file(packed, 0);
+  EXPECT_TRUE(forward(**model, padded));
+  EXPECT_EQ(countMappedLines(packed), 0);
+}
+
+TEST_F(Packed, IsMappedWhereItIsShared) {
+  make();
+  auto own = load("encoder", ""), shared = load("encoder", "", true);
+  ASSERT_TRUE(own && shared) << messageOf(own) << messageOf(shared);
+  EXPECT_EQ(countMappedLines(packed), 1);
+  ASSERT_EQ((*shared)->weightBytes(), (*own)->weightBytes());
+  EXPECT_EQ(std::memcmp((*shared)->weights(), (*own)->weights(),
+                        (*own)->weightBytes()),
+            0);
+  shared->reset();
+  EXPECT_EQ(countMappedLines(packed), 0);
+  std::string bytes = readBytes(packed);
+  bytes.back() ^= 1;
+  writeBytes(packed, bytes);
+  EXPECT_NE(messageOf(load("encoder", "", true)).find("the file is damaged"),
+            std::string::npos);
 }
 
 TEST_F(Packed, IsNotNeededToRun) {

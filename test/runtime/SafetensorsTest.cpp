@@ -96,6 +96,12 @@ const Malformed malformed[] = {
      fileOf(tensor(f32, "[4294967296,4294967296]", "[0,4]"), 4),
      "tensor \"a\": expected a whole number of bytes below 2^61, got shape "
      "[4294967296, 4294967296] of F32"},
+    {"a shape that overflows beside a 0",
+     fileOf(tensor(f32, "[1099511627776,8388608,0]", "[0,0]"), 0),
+     "tensor \"a\": expected a whole number of bytes below 2^61, got shape "
+     "[1099511627776, 8388608, 0] of F32"},
+    {"nine axes", fileOf(tensor(f32, "[1,1,1,1,1,1,1,1,1]", "[0,4]"), 4),
+     "header: tensor \"a\": expected a shape of at most 8 axes, got more"},
     {"a shape whose bytes overflow",
      fileOf(tensor(f32, "[4611686018427387904]", "[0,4]"), 4),
      "tensor \"a\": expected a whole number of bytes below 2^61, got shape "
@@ -155,6 +161,50 @@ TEST(Safetensors, RefusesMalformedFiles) {
     auto file = TensorFile::open(path);
     EXPECT_EQ(messageOf(file), path + ": " + bad.message) << bad.what;
     EXPECT_TRUE(file || file.error().code == Code::InvalidArgument) << bad.what;
+  }
+}
+
+TEST(Safetensors, RefusesAHeaderThatEndsBeyondTheFile) {
+  Folder folder;
+  std::string path = folder / "bad.safetensors";
+  std::string header = "{}" + std::string(30, ' ');
+  writeBytes(path, littleEndian(header.size()) + header);
+  EXPECT_TRUE(TensorFile::open(path));
+  for (size_t length = header.size() + 1; length <= header.size() + 9;
+       ++length) {
+    writeBytes(path, littleEndian(length) + header);
+    EXPECT_EQ(messageOf(TensorFile::open(path)),
+              concat(path, ": expected a header of at most ", header.size(),
+                     " bytes, got ", length));
+  }
+}
+
+TEST(Safetensors, KeepsSmallTensorsWhenTheFileShrinks) {
+  Folder folder;
+  std::string path = folder / "x.safetensors";
+  auto bytesOf = [](uint8_t value, size_t count) {
+    return std::vector<uint8_t>(count, value);
+  };
+  constexpr int64_t large = 100000;
+  writeTensors(path, {{"b", DType::U8, {3}, bytesOf(1, 3)},
+                      {"a", DType::U8, {5}, bytesOf(2, 5)},
+                      {"large", DType::U8, {large}, bytesOf(3, large)},
+                      {"none", DType::U8, {0}, {}},
+                      {"c", DType::U8, {4}, bytesOf(4, 4)}});
+  auto file = TensorFile::open(path);
+  ASSERT_TRUE(file) << messageOf(file);
+  const Tensor *last = (*file)->find("large");
+  EXPECT_TRUE(last->isMapped);
+  EXPECT_EQ(last->data[0], 3);
+  EXPECT_EQ(last->data[large - 1], 3);
+  std::filesystem::resize_file(path, 0);
+  for (const auto &[name, value, count] :
+       {std::tuple("b", 1, 3), {"a", 2, 5}, {"none", 0, 0}, {"c", 4, 4}}) {
+    const Tensor *tensor = (*file)->find(name);
+    ASSERT_TRUE(tensor);
+    EXPECT_FALSE(tensor->isMapped);
+    EXPECT_EQ(std::vector<uint8_t>(tensor->data, tensor->data + tensor->bytes),
+              bytesOf(static_cast<uint8_t>(value), static_cast<size_t>(count)));
   }
 }
 

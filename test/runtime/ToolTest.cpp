@@ -240,6 +240,37 @@ TEST_F(Tool, RefusesBadInputWithNothingWritten) {
                           ": expected a regular file or none\n");
 }
 
+TEST_F(Tool, RefusesToOverwriteWhatItReads) {
+  writeTensors(inputs, {integers("input_ids", DType::I64, 1, {4, 5})});
+  std::string library = folder / "model.so", packed = folder / "packed";
+  std::string stored = folder / "weights/model.safetensors";
+  std::filesystem::copy_file(fakeLibrary("encoder"), library);
+  std::filesystem::create_hard_link(stored, folder / "hard");
+  std::filesystem::create_symlink(library, folder / "link");
+  struct Case {
+    std::string outputs, what, path;
+  };
+  for (const Case &c : {Case{library, "the library", library},
+                        Case{folder / "link", "the library", library},
+                        Case{inputs, "the inputs", inputs},
+                        Case{packed, "the packed weights", packed},
+                        Case{folder / "hard", "a file of the weights", stored},
+                        Case{stored, "a file of the weights", stored}}) {
+    bool wasThere = std::filesystem::exists(c.outputs);
+    Ran ran =
+        runTool(TFC_RUN, {library, "--weights", folder / "weights", "--inputs",
+                          inputs, "--outputs", c.outputs, "--packed", packed});
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_EQ(ran.text, "tfc-run: error: " + c.outputs +
+                            ": expected a file for the outputs alone, got " +
+                            c.what + " (" + c.path + ")\n");
+    EXPECT_EQ(std::filesystem::exists(c.outputs), wasThere);
+  }
+  Ran ran = run("encoder", {"--packed", packed});
+  EXPECT_EQ(ran.status, 0) << ran.text;
+  EXPECT_EQ(run("encoder", {"--packed", packed, "--share-packed"}).text, "");
+}
+
 TEST_F(Tool, WarnsOfPackedWeightsThatAreNotWritten) {
   writeTensors(inputs, {integers("input_ids", DType::I64, 1, {4, 5})});
   std::string packed = folder / "packed";

@@ -109,18 +109,24 @@ typedef struct {
   uint32_t reserved;
   tfc_tap_fn tap; /* may be null */
   void *tap_user;
-  /* A file of packed weights, or null. If it exists it is mapped, which is
-   * faster than packing, and weights_path may be null; otherwise it is written,
-   * whole or not at all, and by any number of processes at once. It serves one
-   * model, one program and one checkpoint: another one is an error, as is a
-   * damaged file. One that the system cannot write (a full disk, a folder that
+  /* A file of packed weights, or null. If it exists it is read, which is faster
+   * than packing, and weights_path may be null; otherwise it is written, whole
+   * or not at all, and by any number of processes at once. It serves one model,
+   * one program and one checkpoint: another one is an error, as is a damaged
+   * file. One that the system cannot write (a full disk, a folder that
    * is read-only) is none, for the model is complete:
    * tfc_model_info.packed_fault says why. */
   const char *packed_path;
+  /* 1: the file is mapped instead of read, so that processes which do that have
+   * one copy of the weights together. From then on nobody may change it until
+   * all of them are gone: a change is a change of the model, and a file that
+   * shrinks a signal. Replacing it by another file is no change. */
+  uint32_t share_packed;
+  uint32_t reserved2;
 } tfc_model_options;
 
 /* Loads a library, finds its weights and packs them. The weight files are not
- * needed afterwards; a file of packed weights is, until the model is freed.
+ * needed afterwards, nor, unless it is shared, is a file of packed weights.
  * Free the model with tfc_model_free, after its sessions. Errors: NOT_FOUND
  * (files, tensors, program), INCOMPATIBLE (not a library of this ABI version,
  * CPU features missing, tensors of other shapes, packed weights of something
