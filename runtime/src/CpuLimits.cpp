@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <fstream>
 #include <sched.h>
-#include <sstream>
 
 namespace tfc::rt {
 
@@ -29,52 +28,14 @@ uint32_t quotaOf(const std::string &directory, bool isVersion2) {
   return static_cast<uint32_t>(std::min<int64_t>(cpus, maxThreads));
 }
 
-uint32_t smaller(uint32_t a, uint32_t b) {
-  return a == 0 || (b != 0 && b < a) ? b : a;
-}
-
-/// The smallest quota from `path` up to the root: each binds.
-uint32_t quotaUpwards(const std::string &root, std::string path,
-                      bool isVersion2) {
-  uint32_t quota = quotaOf(root, isVersion2);
-  while (path.size() > 1) {
-    quota = smaller(quota, quotaOf(root + path, isVersion2));
-    size_t slash = path.rfind('/');
-    path.resize(slash == std::string::npos ? 0 : slash);
-  }
-  return quota;
-}
-
 } // namespace
 
-uint32_t cgroupQuota(const std::string &cgroupFile, const std::string &mount) {
-  std::ifstream in(cgroupFile);
-  uint32_t quota = 0;
-  // Lines are "number:controllers:path"; version 2 has no controllers.
-  for (std::string line; std::getline(in, line);) {
-    size_t first = line.find(':');
-    size_t second =
-        first == std::string::npos ? first : line.find(':', first + 1);
-    if (second == std::string::npos) {
-      continue;
-    }
-    std::string controllers = line.substr(first + 1, second - first - 1);
-    std::string path = line.substr(second + 1);
-    if (controllers.empty()) {
-      quota = smaller(quota, quotaUpwards(mount, path, true));
-      continue;
-    }
-    std::istringstream list(controllers);
-    for (std::string name; std::getline(list, name, ',');) {
-      if (name == "cpu") {
-        for (const std::string &folder : {controllers, name}) {
-          quota =
-              smaller(quota, quotaUpwards(mount + "/" + folder, path, false));
-        }
-      }
-    }
-  }
-  return quota;
+uint32_t cgroupQuota(const CgroupPlace &place) {
+  uint64_t quota = 0;
+  visitCgroups(place, "cpu", [&](const std::string &folder, bool isVersion2) {
+    quota = smallerLimit(quota, quotaOf(folder, isVersion2));
+  });
+  return static_cast<uint32_t>(quota);
 }
 
 uint32_t allowedThreads() {
@@ -92,8 +53,9 @@ uint32_t allowedThreads() {
       break;
     }
   }
-  uint32_t quota = cgroupQuota("/proc/self/cgroup", "/sys/fs/cgroup");
-  return std::min(smaller(count, quota), maxThreads);
+  return std::min(
+      static_cast<uint32_t>(smallerLimit(count, cgroupQuota(CgroupPlace()))),
+      maxThreads);
 }
 
 } // namespace tfc::rt

@@ -4,12 +4,12 @@
 #ifndef TFC_RUNTIME_SRC_THREADPOOL_H
 #define TFC_RUNTIME_SRC_THREADPOOL_H
 
+#include "runtime/src/Cgroups.h"
 #include "tfc/abi.h"
 
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -21,9 +21,8 @@ constexpr uint32_t maxThreads = 1024;
 uint32_t allowedThreads();
 
 /// CPUs' worth of quota of the control group of a process, rounded up; 0 when
-/// there is none. `cgroupFile` has the format of /proc/self/cgroup, `mount` is
-/// where the hierarchies are. Versions 1 and 2.
-uint32_t cgroupQuota(const std::string &cgroupFile, const std::string &mount);
+/// there is none. Versions 1 and 2.
+uint32_t cgroupQuota(const CgroupPlace &place);
 
 class ThreadPool {
 public:

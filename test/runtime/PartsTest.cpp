@@ -78,7 +78,7 @@ TEST(CpuLimits, ReadsQuotasOfBothVersions) {
     std::ofstream(folder / path) << text;
   };
   auto quota = [&] {
-    return cgroupQuota(folder / "self", folder.path.string());
+    return cgroupQuota({folder / "self", folder.path.string()});
   };
   EXPECT_EQ(quota(), 0U);
   write("self", "0::/a/b\n");
