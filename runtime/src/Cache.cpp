@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Cache.h"
 
+#include "runtime/src/MakeRoom.h"
+#include "runtime/src/MemoryLimits.h"
+
 #include <algorithm>
 #include <cstring>
 #include <unistd.h>
@@ -63,6 +66,9 @@ Status BlockCache::take(BlockTable &table) {
 }
 
 Status BlockCache::findBlock(BlockTable &table) {
+  // What may throw comes first: then either all has happened, or nothing.
+  makeRoom(table);
+  makeRoom(counts);
   if (!free.empty()) {
     table.push_back(free.back());
     counts[free.back()] = 1;

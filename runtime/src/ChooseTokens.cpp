@@ -10,10 +10,26 @@ namespace tfc::rt {
 ScoreRows::ScoreRows(const tfc_host_v0 &host)
     : host(host), workers(host.n_workers) {}
 
+void ScoreRows::growScores(int64_t width,
+                           const std::vector<const Choice *> &choices) {
+  auto isPlain = [](const Choice *choice) {
+    return choice->rules.changesNothing();
+  };
+  if (std::all_of(choices.begin(), choices.end(), isPlain)) {
+    return;
+  }
+  // No more workers than rows take part.
+  size_t numWorkers = std::min(workers.size(), choices.size());
+  for (size_t w = 0; w < numWorkers; ++w) {
+    workers[w].scores.resize(static_cast<size_t>(width));
+  }
+}
+
 void ScoreRows::choose(const float *logits, int64_t width,
                        const std::vector<const Choice *> &choices,
                        std::vector<int64_t> &tokens) {
   tokens.resize(choices.size());
+  growScores(width, choices);
   forEach(host, static_cast<int64_t>(choices.size()),
           [&](int64_t row, uint32_t worker) {
             const Choice &choice = *choices[row];
@@ -21,7 +37,7 @@ void ScoreRows::choose(const float *logits, int64_t width,
             int64_t length = static_cast<int64_t>(choice.tokens.size());
             if (!choice.rules.changesNothing()) {
               Worker &own = workers[worker];
-              own.scores.assign(scores, scores + width);
+              std::copy(scores, scores + width, own.scores.begin());
               processScores(choice.rules,
                             {choice.tokens.data(), length, choice.promptLength,
                              choice.numPadding},

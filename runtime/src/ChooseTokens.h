@@ -44,6 +44,10 @@ private:
     ScoreScratch scratch;
   };
 
+  /// A row of scores for every worker, where a choice needs one: on the
+  /// caller's thread, before the loop.
+  void growScores(int64_t width, const std::vector<const Choice *> &choices);
+
   const tfc_host_v0 &host;
   std::vector<Worker> workers;
   std::vector<float> scores;

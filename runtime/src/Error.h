@@ -36,6 +36,8 @@ struct Error {
 /// The parts, printed one after the other.
 template <typename... Ts> std::string concat(const Ts &...parts) {
   std::ostringstream out;
+  // Without memory a stream cuts its text in silence; so it throws.
+  out.exceptions(std::ios::badbit);
   (out << ... << parts);
   return out.str();
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Session.h"
 
+#include "runtime/src/MakeRoom.h"
+
 #include <algorithm>
 
 namespace tfc::rt {
@@ -82,6 +84,13 @@ Status Session::step() {
     results.clear();
     return status;
   }
+  finishStep();
+  return {};
+}
+
+/// The step counts from here on, for all sequences or for none, so nothing here
+/// may fail: growCache has made the room.
+void Session::finishStep() noexcept {
   for (size_t s = 0; s < sequences.size(); ++s) {
     Sequence &sequence = sequences[s];
     int64_t token = results[s].token;
@@ -98,10 +107,7 @@ Status Session::step() {
     release(sequence);
     sequence.id = 0;
   }
-  sequences.erase(std::remove_if(sequences.begin(), sequences.end(),
-                                 [](const Sequence &s) { return s.id == 0; }),
-                  sequences.end());
-  return {};
+  eraseReleased();
 }
 
 Status Session::encodeSources() {
@@ -132,6 +138,7 @@ Status Session::growCache() {
     if (!status) {
       return status;
     }
+    makeRoom(sequence.next.choice.tokens);
   }
   return {};
 }
@@ -172,18 +179,42 @@ Status Session::pickTokens() {
   uint32_t port = model.logitsPort();
   scores.choose(runner.output(port), entry.outputs[port].width, choices,
                 chosen);
+  Faults faults;
   for (size_t s = 0; s < sequences.size(); ++s) {
     if (chosen[s] >= entry.inputs[ids].limit) {
-      return makeError(Code::Incompatible, model.path(), ": expected token ",
-                       "ids below ", entry.inputs[ids].limit,
-                       " (the embedding's rows), got ", chosen[s]);
+      faults.add(makeError(Code::Incompatible, model.path(), ": sequence ",
+                           sequences[s].id, ": expected token ids below ",
+                           entry.inputs[ids].limit,
+                           " (the embedding's rows), got ", chosen[s]));
     }
     results.push_back({sequences[s].id, chosen[s], TFC_RUNNING, 0});
   }
-  return {};
+  // After the text, for which there may be no memory: then nothing changes.
+  Status status = faults.take();
+  if (!status) {
+    removeUnembedded();
+  }
+  return status;
 }
 
-void Session::advance(Sequence &sequence, int64_t token) {
+/// Sequences that cannot go on leave, so that the others can.
+void Session::removeUnembedded() noexcept {
+  for (size_t s = 0; s < sequences.size(); ++s) {
+    if (chosen[s] >= entry.inputs[ids].limit) {
+      release(sequences[s]);
+      sequences[s].id = 0;
+    }
+  }
+  eraseReleased();
+}
+
+void Session::eraseReleased() noexcept {
+  sequences.erase(std::remove_if(sequences.begin(), sequences.end(),
+                                 [](const Sequence &s) { return s.id == 0; }),
+                  sequences.end());
+}
+
+void Session::advance(Sequence &sequence, int64_t token) noexcept {
   Prompt &next = sequence.next;
   next.choice.tokens.push_back(static_cast<int32_t>(token));
   sequence.past += sequence.count(ids);

@@ -103,7 +103,10 @@ private:
   Status growCache();
   void fillBatch();
   Status pickTokens();
-  void advance(Sequence &sequence, int64_t token);
+  void removeUnembedded() noexcept;
+  void eraseReleased() noexcept;
+  void finishStep() noexcept;
+  void advance(Sequence &sequence, int64_t token) noexcept;
 
   const Model &model;
   const tfc_entry_v0 &entry;

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
+#include <csignal>
+#include <cstdio>
+#include <new>
+#include <pthread.h>
 
 namespace tfc::rt {
 
@@ -25,9 +28,51 @@ static void pause() {
 #endif
 }
 
+namespace {
+
+/// While it lives, the thread gets no signal, and threads that it makes never
+/// will: a program's handlers run on the program's own threads.
+class NoSignals {
+public:
+  NoSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+  }
+  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+  NoSignals(const NoSignals &) = delete;
+  NoSignals &operator=(const NoSignals &) = delete;
+
+private:
+  sigset_t before;
+};
+
+void nameThread(uint32_t worker) {
+  char name[16]; // the system's limit
+  std::snprintf(name, sizeof name, "tfc-worker-%u", worker);
+  pthread_setname_np(pthread_self(), name);
+}
+
+} // namespace
+
 ThreadPool &ThreadPool::instance() {
-  static ThreadPool *pool = new ThreadPool;
+  static ThreadPool *pool = [] {
+    auto *made = new ThreadPool;
+    // Without memory for the handler children of fork run loops that hang.
+    if (pthread_atfork(nullptr, nullptr, restartInChild) != 0) {
+      throw std::bad_alloc();
+    }
+    return made;
+  }();
   return *pool;
+}
+
+/// In place: nothing may be allocated here, and locks that a thread held that
+/// the child has not must be forgotten, not destroyed.
+void ThreadPool::restartInChild() {
+  ThreadPool &pool = instance();
+  uint32_t lost = std::max<uint32_t>(pool.numWorkers, pool.lostToFork);
+  (new (&pool) ThreadPool)->lostToFork = lost;
 }
 
 uint32_t ThreadPool::reserve(uint32_t workers) {
@@ -35,9 +80,13 @@ uint32_t ThreadPool::reserve(uint32_t workers) {
   uint32_t wanted = std::min(workers, maxThreads);
   while (numWorkers < wanted) {
     uint32_t worker = numWorkers;
+    NoSignals quiet;
     try {
-      std::thread([this, worker] { loop(worker); }).detach();
-    } catch (const std::system_error &) {
+      std::thread([this, worker] {
+        nameThread(worker);
+        loop(worker);
+      }).detach();
+    } catch (const std::exception &) { // no thread, or no memory for one
       break;
     }
     numWorkers = worker + 1;
@@ -49,6 +98,9 @@ void ThreadPool::parallelFor(uint32_t workers, int64_t n, tfc_body_fn body,
                              void *arg) {
   if (n <= 0) {
     return;
+  }
+  if (uint32_t lost = lostToFork.exchange(0, std::memory_order_relaxed)) {
+    reserve(lost);
   }
   workers = static_cast<uint32_t>(
       std::min<int64_t>(std::min<uint32_t>(workers, numWorkers), n));
@@ -73,10 +125,24 @@ void ThreadPool::parallelFor(uint32_t workers, int64_t n, tfc_body_fn body,
     // A worker that lost its CPU may need ours.
     i < spinsBeforeYield ? pause() : std::this_thread::yield();
   }
+  std::exception_ptr fault = std::move(thrown);
+  thrown = nullptr;
+  hasThrown.store(false, std::memory_order_relaxed);
   busy.store(false, std::memory_order_release);
+  if (fault) {
+    std::rethrow_exception(std::move(fault));
+  }
 }
 
-void ThreadPool::work(uint32_t worker) {
+/// The first one's exception; nobody begins with what is left.
+void ThreadPool::keepThrown() noexcept {
+  if (!hasThrown.exchange(true, std::memory_order_relaxed)) {
+    thrown = std::current_exception();
+  }
+  next.store(total, std::memory_order_relaxed);
+}
+
+void ThreadPool::work(uint32_t worker) noexcept {
   for (;;) {
     int64_t begin = next.load(std::memory_order_relaxed), end;
     do {
@@ -86,7 +152,11 @@ void ThreadPool::work(uint32_t worker) {
       end = begin + std::max<int64_t>(1, (total - begin) / divisor);
     } while (
         !next.compare_exchange_weak(begin, end, std::memory_order_relaxed));
-    body(arg, begin, end, worker);
+    try {
+      body(arg, begin, end, worker);
+    } catch (...) {
+      keepThrown();
+    }
   }
 }
 
@@ -108,7 +178,7 @@ uint64_t ThreadPool::waitForTicket(uint64_t last) {
   return ticket.load();
 }
 
-void ThreadPool::loop(uint32_t worker) {
+void ThreadPool::loop(uint32_t worker) noexcept {
   uint64_t last = 0;
   for (;;) {
     last = waitForTicket(last);

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -27,7 +28,9 @@ uint32_t cgroupQuota(const CgroupPlace &place);
 class ThreadPool {
 public:
   /// The pool of the process. It lives until the process ends: threads that
-  /// wait in it cannot be joined from a static destructor.
+  /// wait in it cannot be joined from a static destructor. A child of fork has
+  /// no thread but the one that forked: it begins with an empty pool, which its
+  /// first loop fills again.
   static ThreadPool &instance();
 
   /// Makes sure that `workers` workers exist, the caller included. Returns how
@@ -36,7 +39,10 @@ public:
 
   /// Runs body over [0, n) with at most `workers` workers and returns when all
   /// is done. While the pool is busy with another loop (of another thread, or
-  /// an outer one), the caller does the work alone, as worker 0.
+  /// an outer one), the caller does the work alone, as worker 0, however long
+  /// its loop and however short the other: loops are not queued. What a body
+  /// throws is thrown here, one of several, when all workers have stopped; what
+  /// had not begun by then is not done.
   void parallelFor(uint32_t workers, int64_t n, tfc_body_fn body, void *arg);
 
   ThreadPool(const ThreadPool &) = delete;
@@ -44,8 +50,10 @@ public:
 
 private:
   ThreadPool() = default;
-  void loop(uint32_t worker);
-  void work(uint32_t worker);
+  static void restartInChild();
+  void loop(uint32_t worker) noexcept;
+  void work(uint32_t worker) noexcept;
+  void keepThrown() noexcept;
   uint64_t waitForTicket(uint64_t last);
 
   // A ticket is (number of the loop << 16 | its workers), read as one word: a
@@ -53,7 +61,9 @@ private:
   std::atomic<uint64_t> ticket{0};
   std::atomic<int64_t> next{0};
   std::atomic<uint32_t> pending{0}, sleepers{0}, numWorkers{1};
-  std::atomic<bool> busy{false};
+  std::atomic<bool> busy{false}, hasThrown{false};
+  std::atomic<uint32_t> lostToFork{0}; // workers that the parent has
+  std::exception_ptr thrown;           // by a body of this loop
   tfc_body_fn body = nullptr;
   void *arg = nullptr;
   int64_t total = 0, divisor = 1;

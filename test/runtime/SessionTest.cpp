@@ -130,6 +130,62 @@ TEST(Session, ReportsAFullCacheAndGoesOn) {
   EXPECT_EQ(tokens, alone(*model, prompt, 4));
 }
 
+/// The library checks the values it gets, so one that is fed back would be
+/// another error.
+TEST(Session, ATokenWithoutAnEmbeddingEndsItsSequenceAlone) {
+  FakeWeights weights(5);
+  auto whole = loadFake("decoder", weights);
+  auto model = loadFake("embeds_few", weights); // the tokens below 12
+  std::vector<std::vector<int64_t>> prompts;
+  std::vector<std::vector<int64_t>> expected;
+  size_t numLeft = 0;
+  for (int64_t token = 0; token < 12; ++token) {
+    prompts.push_back({token, 11 - token});
+    expected.push_back(alone(*whole, prompts.back(), 4));
+  }
+  auto session = Session::create(*model, 0);
+  ASSERT_TRUE(session) << messageOf(session);
+  std::map<uint64_t, std::vector<int64_t>> running, got;
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    auto id = (*session)->add({prompts[i].data(), 2}, {}, 4, noEos);
+    ASSERT_TRUE(id);
+    running[*id] = expected[i];
+  }
+  for (size_t t = 0; t < 4; ++t) {
+    std::string message;
+    std::map<uint64_t, std::vector<int64_t>> next;
+    for (auto &[id, tokens] : running) {
+      if (tokens[t] < 12) {
+        next[id] = tokens;
+        continue;
+      }
+      message +=
+          concat(message.empty() ? "" : "\n", model->path(), ": sequence ", id,
+                 ": expected token ids below 12 (the "
+                 "embedding's rows), got ",
+                 tokens[t]);
+    }
+    if (!message.empty()) {
+      Status status = (*session)->step();
+      EXPECT_EQ(messageOf(status), message);
+      ASSERT_FALSE(status);
+      EXPECT_EQ(status.error().code, Code::Incompatible);
+      EXPECT_TRUE((*session)->newTokens().empty());
+    }
+    numLeft += running.size() - next.size();
+    running = next;
+    Status status = (*session)->step();
+    ASSERT_TRUE(status) << messageOf(status);
+    ASSERT_EQ((*session)->newTokens().size(), running.size());
+    for (const tfc_new_token &token : (*session)->newTokens()) {
+      EXPECT_EQ(token.token, running.at(token.sequence)[t]);
+    }
+  }
+  EXPECT_GT(numLeft, 0U);
+  EXPECT_LT(numLeft, prompts.size());
+  EXPECT_EQ((*session)->cache().used(), 0);
+}
+
 TEST(Session, RefusesBadPrompts) {
   auto model = loadFake("decoder", FakeWeights());
   auto session = Session::create(*model, 0);

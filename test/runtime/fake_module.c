@@ -30,6 +30,14 @@
 #ifndef FAKE_PAD
 #define FAKE_PAD 0
 #endif
+/* 1: no positions, and so no limit of them; not an encoder-decoder. */
+#ifndef FAKE_ENDLESS
+#define FAKE_ENDLESS 0
+#endif
+/* The tokens that it takes, of those that it gives: those below. */
+#ifndef FAKE_TAKES
+#define FAKE_TAKES VOCAB
+#endif
 /* The ABI version it claims. */
 #ifndef FAKE_VERSION
 #define FAKE_VERSION TFC_ABI_VERSION
@@ -253,12 +261,14 @@ static void embed(const tfc_step_v0 *step, float *state) {
   const float *packed = (const float *)step->weights;
   const int32_t *ids = (const int32_t *)step->inputs[0];
   const int32_t *types = IS_PAIR ? 0 : (const int32_t *)step->inputs[1];
-  const int32_t *positions = (const int32_t *)step->inputs[IS_PAIR ? 1 : 2];
+  const int32_t *positions =
+      FAKE_ENDLESS ? 0 : (const int32_t *)step->inputs[IS_PAIR ? 1 : 2];
   for (int64_t t = 0; t < step->n_tokens; ++t) {
     for (int d = 0; d < D; ++d) {
-      state[t * D + d] = packed[EMBED + ids[t] * D + d] +
-                         packed[POSITION + positions[t] * D + d] +
-                         (types ? 0.5F * (float)(types[t] + 1) : 0);
+      state[t * D + d] =
+          packed[EMBED + ids[t] * D + d] +
+          (positions ? packed[POSITION + positions[t] * D + d] : 0) +
+          (types ? 0.5F * (float)(types[t] + 1) : 0);
     }
   }
 }
@@ -289,7 +299,7 @@ static uint64_t workspace_bytes(int64_t tokens, int64_t rows, int64_t sequences,
  */
 
 static const tfc_port_v0 inputs[] = {
-    {"input_ids", TFC_DTYPE_I32, 0, 1, 0, TFC_FILL_REQUIRED, 0, VOCAB},
+    {"input_ids", TFC_DTYPE_I32, 0, 1, 0, TFC_FILL_REQUIRED, 0, FAKE_TAKES},
     {"token_type_ids", TFC_DTYPE_I32, 0, 1, 0,
      HAS_DECODER ? TFC_FILL_ABSENT : TFC_FILL_ZERO, 0, 3},
     {"position_ids", TFC_DTYPE_I32, 0, 1, 0, TFC_FILL_POSITION, 0, POSITIONS},
@@ -327,12 +337,13 @@ static const tfc_port_v0 source_outputs[] = {
 #define SCRATCH {BLOCK, 1, LAYER_BYTES, LAYER_BYTES}
 #define SELF {BLOCK, LAYERS, LAYERS * LAYER_BYTES, LAYER_BYTES}
 #define NO_CACHE {0, 0, 0, 0}
+enum { N_INPUTS = FAKE_ENDLESS ? 2 : 3 };
 static const tfc_entry_v0 encoder[] = {
-    {"encode", 3, 3, inputs, outputs, SCRATCH, NO_CACHE, TILE, FAKE_FLAGS,
-     workspace_bytes, run_encode},
+    {"encode", N_INPUTS, 3, inputs, outputs, SCRATCH, NO_CACHE, TILE,
+     FAKE_FLAGS, workspace_bytes, run_encode},
 };
 static const tfc_entry_v0 decoder[] = {
-    {"step", 3, 3, inputs, outputs, SELF, NO_CACHE, TILE, FAKE_FLAGS,
+    {"step", N_INPUTS, 3, inputs, outputs, SELF, NO_CACHE, TILE, FAKE_FLAGS,
      workspace_bytes, run_step},
 };
 static const tfc_entry_v0 pair[] = {
@@ -420,7 +431,7 @@ static const tfc_module_v0 module = {
     2,
     HAS_DECODER ? 2 : 0,
     1,
-    POSITIONS,
+    FAKE_ENDLESS ? 0 : POSITIONS,
     FAKE_PAD,
     1,
     IS_PAIR ? FAKE_START : -1,

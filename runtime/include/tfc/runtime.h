@@ -12,6 +12,8 @@
  *    the call.
  *  - Thread classes. "Any": may be called from any thread at any time. "One":
  *    one thread at a time for the same handle.
+ *  - A child of fork may use what its parent made, unless another thread was
+ *    inside a call then.
  *  - Nothing prints, aborts or throws. */
 #ifndef TFC_RUNTIME_H
 #define TFC_RUNTIME_H
@@ -342,7 +344,9 @@ typedef struct {
  * (drawn, or the likeliest, the lowest id among equals). Finished sequences
  * leave the session with this step, and their cache is free. Errors: EXHAUSTED
  * (no cache block or memory is left; nothing has happened, remove a sequence
- * and try again), INTERNAL. One. */
+ * and try again), INCOMPATIBLE (sequences got tokens that the model has no
+ * embedding for; they are named and have left the session, to the others
+ * nothing has happened), INTERNAL. One. */
 TFC_API tfc_error *tfc_session_step(tfc_session *session, tfc_step_result *out);
 
 /* Takes a sequence out before its end and frees its cache.
