@@ -72,8 +72,9 @@ int main(int argc, char **argv) {
   printf("%s of %s: %f\n", first->name, info.name, *(const float *)first->data);
   tfc_outputs_free(outputs);
 
-  /* Only a model with a language head can continue a text. Generation is
-   * greedy; it ends with one of the model's end tokens or after
+  /* Only a model with a language head can continue a text. Tokens are chosen as
+   * the model's generation_config says; another way would begin with
+   * tfc_decoding_init. It ends with one of the model's end tokens or after
    * max_new_tokens. The whole sequences could be had as a tensor, through the
    * last argument. A server, whose prompts arrive one by one, would use
    * tfc_session_create, tfc_session_add and tfc_session_step instead. */

@@ -51,8 +51,12 @@ public:
     expect(value >= 0 && value <= 1, name, "a number from 0 to 1", value);
   }
 
+  /// Above 0 as a float too, which is what it is computed with.
   void expectPositive(const char *name, double value) {
-    expect(value > 0 && std::isfinite(value), name, "a number above 0", value);
+    float used = static_cast<float>(value);
+    expect(used > 0 && std::isfinite(used), name,
+           value > 0 ? "a number above 0 as a float" : "a number above 0",
+           value);
   }
 };
 

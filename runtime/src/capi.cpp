@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Generate.h"
 #include "runtime/src/Info.h"
+#include "runtime/src/OptionStructs.h"
 #include "runtime/src/Session.h"
 
 #include <algorithm>
@@ -85,44 +86,54 @@ Status nullArgument() {
   return makeError(Code::InvalidArgument, "expected arguments, got null");
 }
 
-/// The caller's options in today's layout: what its older struct lacks is zero,
-/// what a newer one has beyond is not looked at.
-template <typename T> std::optional<T> readOptions(const T *options) {
-  if (!options || options->struct_size < sizeof(options->struct_size)) {
-    return std::nullopt;
-  }
-  T local{};
-  std::memcpy(&local, options,
-              std::min<uint64_t>(options->struct_size, sizeof(T)));
-  return local;
-}
-
-/// The same where nothing of the first version may be left out: its zeros would
-/// be values.
-std::optional<tfc_decoding_options>
-readDecoding(const tfc_decoding_options *options) {
-  return options && options->struct_size >= sizeof(*options)
-             ? readOptions(options)
-             : std::nullopt;
-}
-
-/// The same for what is given back.
-template <typename T> Status writeResult(T from, T *to) {
-  uint64_t size = to->struct_size;
-  if (size < sizeof(size)) {
-    return makeError(Code::InvalidArgument,
-                     "expected struct_size to be set, got ", size);
-  }
-  from.struct_size = size;
-  std::memcpy(to, &from, std::min<uint64_t>(size, sizeof(T)));
-  return {};
-}
-
 std::string orEmpty(const char *text) { return text ? text : ""; }
 
-Status badOptions() {
-  return makeError(Code::InvalidArgument,
-                   "expected options with struct_size set, got none");
+template <typename T> Status statusOf(const Result<T> &result) {
+  return result ? Status() : Status(result.error());
+}
+
+/// A value that callers leave at zero until a version gives it a meaning.
+Status checkReserved(uint32_t reserved) {
+  return reserved == 0 ? Status()
+                       : makeError(Code::InvalidArgument,
+                                   "reserved: expected 0, got ", reserved);
+}
+
+/// How tokens are chosen, as the caller says or, where that is null, not at
+/// all.
+Result<std::optional<tfc_decoding_options>>
+readDecoding(const tfc_decoding_options *options) {
+  if (!options) {
+    return std::optional<tfc_decoding_options>();
+  }
+  auto given = readOptions(options);
+  if (!given) {
+    return std::move(given.error());
+  }
+  Status status = checkReserved(given->reserved);
+  if (!status) {
+    return std::move(status.error());
+  }
+  return std::optional<tfc_decoding_options>(*given);
+}
+
+/// The end tokens of options that have them, or nothing where they say that the
+/// model's are meant.
+template <typename T>
+Result<std::optional<std::vector<int64_t>>> readEos(const T &options) {
+  using Tokens = std::optional<std::vector<int64_t>>;
+  if (options.n_eos != 0 && !options.eos) {
+    return std::move(nullArgument().error());
+  }
+  if (!options.own_eos && (options.eos || options.n_eos != 0)) {
+    return makeError(Code::InvalidArgument, "expected own_eos to be set (eos ",
+                     "replaces the model's end tokens), got 0 and ",
+                     options.n_eos, " end tokens");
+  }
+  if (!options.own_eos) {
+    return Tokens();
+  }
+  return Tokens(std::vector<int64_t>(options.eos, options.eos + options.n_eos));
 }
 
 } // namespace
@@ -150,9 +161,16 @@ uint32_t tfc_abi_version(void) { return TFC_ABI_VERSION; }
 tfc_error *tfc_model_load(const tfc_model_options *options, tfc_model **out) {
   return guard([&]() -> Status {
     auto given = readOptions(options);
-    bool hasWeights = given && (given->weights_path || given->packed_path);
+    if (!given) {
+      return std::move(given.error());
+    }
+    Status status = checkReserved(given->reserved);
+    if (!status) {
+      return status;
+    }
+    bool hasWeights = given->weights_path || given->packed_path;
     if (!hasWeights || !given->library_path || !out) {
-      return given ? nullArgument() : badOptions();
+      return nullArgument();
     }
     auto model = Model::load(
         {given->library_path, orEmpty(given->weights_path),
@@ -173,6 +191,14 @@ tfc_error *tfc_model_get_info(const tfc_model *model, tfc_model_info *info) {
     return model && info
                ? writeResult(describe(*model->model, model->ports), info)
                : nullArgument();
+  });
+}
+
+tfc_error *tfc_decoding_init(const tfc_model *model,
+                             tfc_decoding_options *decoding) {
+  return guard([&]() -> Status {
+    return model && decoding ? writeResult(model->ports.decoding, decoding)
+                             : nullArgument();
   });
 }
 
@@ -200,8 +226,11 @@ tfc_error *tfc_encode(const tfc_model *model, const tfc_encode_options *options,
                       tfc_outputs **out) {
   return guard([&]() -> Status {
     auto given = readOptions(options);
-    if (!given || !model || !out) {
-      return given ? nullArgument() : badOptions();
+    if (!given) {
+      return std::move(given.error());
+    }
+    if (!model || !out || (given->n_outputs != 0 && !given->outputs)) {
+      return nullArgument();
     }
     std::vector<std::string> names;
     for (uint32_t i = 0; given->outputs && i < given->n_outputs; ++i) {
@@ -222,21 +251,26 @@ tfc_error *tfc_generate(const tfc_model *model,
                         tfc_token_fn on_token, void *user, tfc_outputs **out) {
   return guard([&]() -> Status {
     auto given = readOptions(options);
-    if (!given || !model || (given->n_eos && !given->eos)) {
-      return given ? nullArgument() : badOptions();
+    if (!given) {
+      return std::move(given.error());
+    }
+    if (!model) {
+      return nullArgument();
+    }
+    auto eos = readEos(*given);
+    auto decoding = readDecoding(given->decoding);
+    Faults faults;
+    faults.add(checkReserved(given->reserved));
+    faults.add(statusOf(eos));
+    faults.add(statusOf(decoding));
+    if (faults.any()) {
+      return faults.take();
     }
     GenerateOptions how;
     how.maxNewTokens = given->max_new_tokens;
     how.maxCacheBytes = given->max_cache_bytes;
-    if (given->decoding) {
-      how.decoding = readDecoding(given->decoding);
-      if (!how.decoding) {
-        return badOptions();
-      }
-    }
-    if (given->own_eos) {
-      how.eos.emplace(given->eos, given->eos + given->n_eos);
-    }
+    how.decoding = *decoding;
+    how.eos = std::move(*eos);
     if (on_token) {
       how.onToken = [=](int64_t row, int64_t token, bool finished) {
         return on_token(user, row, token, finished) == 0;
@@ -261,12 +295,15 @@ tfc_error *tfc_session_create(const tfc_model *model,
     if (!model || !out) {
       return nullArgument();
     }
-    auto given = readOptions(options);
-    if (options && !given) {
-      return badOptions();
+    tfc_session_options how{};
+    if (options) {
+      auto given = readOptions(options);
+      if (!given) {
+        return std::move(given.error());
+      }
+      how = *given;
     }
-    auto session =
-        Session::create(*model->model, given ? given->max_cache_bytes : 0);
+    auto session = Session::create(*model->model, how.max_cache_bytes);
     if (!session) {
       return std::move(session.error());
     }
@@ -281,21 +318,25 @@ tfc_error *tfc_session_add(tfc_session *session, const tfc_request *request,
                            tfc_sequence_id *out) {
   return guard([&]() -> Status {
     auto given = readOptions(request);
-    if (!given || !session || !out || (given->n_eos && !given->eos)) {
-      return given ? nullArgument() : badOptions();
+    if (!given) {
+      return std::move(given.error());
     }
-    std::optional<std::vector<int64_t>> eos;
-    if (given->own_eos) {
-      eos.emplace(given->eos, given->eos + given->n_eos);
+    if (!session || !out ||
+        (given->n_decoder_tokens != 0 && !given->decoder_tokens)) {
+      return nullArgument();
     }
+    auto eos = readEos(*given);
     auto decoding = readDecoding(given->decoding);
-    if (given->decoding && !decoding) {
-      return badOptions();
+    Faults faults;
+    faults.add(statusOf(eos));
+    faults.add(statusOf(decoding));
+    if (faults.any()) {
+      return faults.take();
     }
     auto id = session->session->add(
         {given->tokens, given->n_tokens},
         {given->decoder_tokens, given->n_decoder_tokens}, given->max_new_tokens,
-        std::move(eos), decoding ? &*decoding : nullptr);
+        std::move(*eos), *decoding ? &**decoding : nullptr);
     if (!id) {
       return std::move(id.error());
     }

@@ -84,12 +84,11 @@ tfc_error *call(const tfc_model *model, const run::CommandLine &line,
     options.eos = line.eos->data();
     options.n_eos = static_cast<uint32_t>(line.eos->size());
   }
-  tfc_model_info info{};
-  info.struct_size = sizeof(info);
-  if (tfc_error *error = tfc_model_get_info(model, &info)) {
+  tfc_decoding_options decoding{};
+  decoding.struct_size = sizeof(decoding);
+  if (tfc_error *error = tfc_decoding_init(model, &decoding)) {
     return error;
   }
-  tfc_decoding_options decoding = *info.decoding;
   for (const auto &change : line.decoding) {
     change(decoding);
   }

@@ -67,7 +67,7 @@ TEST_F(CApi, DescribesTheModel) {
   EXPECT_EQ(old.kind, nullptr);
   old.struct_size = 0;
   EXPECT_EQ(text(tfc_model_get_info(model, &old)),
-            "expected struct_size to be set, got 0");
+            "expected struct_size from 8 to 4096 (sizeof the struct), got 0");
 }
 
 TEST_F(CApi, RefusesNull) {
@@ -77,12 +77,16 @@ TEST_F(CApi, RefusesNull) {
   tfc_encode_options encode{};
   tfc_generate_options generate{};
   std::string null = "expected arguments, got null";
-  std::string unset = "expected options with struct_size set, got none";
-  EXPECT_EQ(text(tfc_model_load(nullptr, &model)), unset);
-  EXPECT_EQ(text(tfc_encode(model, nullptr, &outputs)), unset);
-  EXPECT_EQ(text(tfc_encode(model, &encode, &outputs)), unset);
+  EXPECT_EQ(text(tfc_model_load(nullptr, &model)),
+            "expected tfc_model_options, got null");
+  EXPECT_EQ(text(tfc_encode(model, nullptr, &outputs)),
+            "expected tfc_encode_options, got null");
+  EXPECT_EQ(text(tfc_encode(model, &encode, &outputs)),
+            "expected struct_size of tfc_encode_options from 32 to 4096 "
+            "(sizeof the struct), got 0");
   EXPECT_EQ(text(tfc_generate(model, &generate, nullptr, nullptr, &outputs)),
-            unset);
+            "expected struct_size of tfc_generate_options from 56 to 4096 "
+            "(sizeof the struct), got 0");
   encode.struct_size = sizeof(encode);
   EXPECT_EQ(text(tfc_encode(nullptr, &encode, &outputs)), null);
   EXPECT_EQ(text(tfc_encode(model, &encode, nullptr)), null);
@@ -91,6 +95,7 @@ TEST_F(CApi, RefusesNull) {
             "expected inputs, got null");
   EXPECT_EQ(text(tfc_session_create(nullptr, nullptr, &session)), null);
   EXPECT_EQ(text(tfc_session_step(nullptr, nullptr)), null);
+  EXPECT_EQ(text(tfc_decoding_init(nullptr, nullptr)), null);
   EXPECT_EQ(text(tfc_session_remove(nullptr, 1)), null);
   EXPECT_EQ(tfc_error_code(nullptr), 0);
   EXPECT_STREQ(tfc_error_message(nullptr), "");
@@ -166,7 +171,8 @@ TEST_F(CApi, TakesHowTokensAreChosen) {
   EXPECT_EQ(text(tfc_session_add(session, &request, &id)),
             "temperature: expected a number above 0, got 0");
   decoding.struct_size = 8;
-  std::string unset = "expected options with struct_size set, got none";
+  std::string unset = "expected struct_size of tfc_decoding_options from 120 "
+                      "to 4096 (sizeof the struct), got 8";
   EXPECT_EQ(text(tfc_session_add(session, &request, &id)), unset);
   EXPECT_EQ(text(tfc_generate(model, &options, nullptr, nullptr, &outputs)),
             unset);

@@ -7,7 +7,9 @@
  *    written on success only.
  *  - Option and information structs begin with struct_size, which the caller
  *    sets to sizeof the struct it was compiled with; the rest of an option
- *    struct is zero unless wanted otherwise.
+ *    struct is zero unless wanted otherwise. What a runtime does not know, a
+ *    value beyond its own struct or in a reserved field, is INVALID_ARGUMENT:
+ *    no option is passed over.
  *  - Strings are UTF-8 and end with a null byte. Inputs are only read during
  *    the call.
  *  - Thread classes. "Any": may be called from any thread at any time. "One":
@@ -65,9 +67,10 @@ TFC_API uint32_t tfc_abi_version(void);
 
 /* ---- How tokens are chosen ----------------------------------------------- */
 
-/* Hugging Face's words, and its meanings. Begin with a copy of the model's own,
- * tfc_model_info.decoding, and change what is wanted: zeros are not neutral.
- * Lengths count the prompt of a decoder, padding included. */
+/* Hugging Face's words, and its meanings. Begin with the model's own, from
+ * tfc_decoding_init, and change what is wanted: zeros are not neutral. Lengths
+ * count the prompt of a decoder, padding included. Numbers are computed with as
+ * floats. */
 typedef struct {
   uint64_t struct_size;
   int64_t forced_bos, forced_eos; /* token ids, -1: none: the second token of a
@@ -168,7 +171,9 @@ typedef struct {
   uint32_t reserved;
   uint64_t weight_bytes;          /* packed, in memory */
   uint64_t cache_bytes_per_token; /* of one sequence, rounded up; 0: no cache */
-  const tfc_decoding_options *decoding; /* what generation does by default */
+  /* What generation does by default, in the runtime's own version of the
+   * struct: to be read, not to be copied (tfc_decoding_init does that). */
+  const tfc_decoding_options *decoding;
   /* Of an encoder-decoder, the same for the source; 0 without. */
   uint64_t cross_bytes_per_token;
   /* Why packed_path was not written, one line; null when it was, or when there
@@ -180,6 +185,11 @@ typedef struct {
  * Errors: INVALID_ARGUMENT. Any. */
 TFC_API tfc_error *tfc_model_get_info(const tfc_model *model,
                                       tfc_model_info *info);
+
+/* Writes what generation with this model does by default; decoding->struct_size
+ * says how much of it. Errors: INVALID_ARGUMENT. Any. */
+TFC_API tfc_error *tfc_decoding_init(const tfc_model *model,
+                                     tfc_decoding_options *decoding);
 
 /* ---- Tensors ------------------------------------------------------------- */
 
@@ -245,7 +255,7 @@ typedef struct {
   uint64_t struct_size;
   const tfc_tensor *inputs; /* as in tfc_encode; the mask may have padding */
   uint32_t n_inputs;
-  int32_t own_eos; /* nonzero: eos replaces the model's list */
+  int32_t own_eos; /* nonzero: eos replaces the model's list; 0: no eos */
   const int64_t *eos;
   uint32_t n_eos; /* with own_eos, 0: nothing ends a row early */
   uint32_t reserved;
