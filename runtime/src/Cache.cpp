@@ -7,18 +7,16 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unistd.h>
 
 namespace tfc::rt {
 
 // Memory is committed in steps of this: a system call a block would be felt.
 static constexpr uint64_t commitStep = uint64_t(4) << 20;
 
-static uint64_t machineMemory() {
-  long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-  return pages > 0 && size > 0
-             ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size)
-             : uint64_t(1) << 34;
+/// Half of what the process may have, and half of the addresses that are left:
+/// the rest is for weights, workspaces and outputs, and grows with the limit.
+static uint64_t defaultBytes() {
+  return std::min(allowedMemory(), remainingAddresses()) / 2;
 }
 
 Result<BlockCache> BlockCache::create(const tfc_cache_desc_v0 &desc,
@@ -30,14 +28,14 @@ Result<BlockCache> BlockCache::create(const tfc_cache_desc_v0 &desc,
     return cache;
   }
   bool isChosen = maxBytes != 0;
-  uint64_t bytes = isChosen ? maxBytes : machineMemory();
+  uint64_t bytes = isChosen ? maxBytes : defaultBytes();
   uint64_t blocks = std::min<uint64_t>(bytes / desc.block_bytes, INT32_MAX);
   if (blocks == 0) {
-    return makeError(Code::InvalidArgument, "expected at least ",
-                     desc.block_bytes, " bytes of cache (one block), got ",
-                     bytes);
+    return makeError(isChosen ? Code::InvalidArgument : Code::Exhausted,
+                     "expected at least ", desc.block_bytes,
+                     " bytes of cache (one block), got ", bytes);
   }
-  // Address space may be limited below the machine's memory.
+  // Addresses may be fewer than the limits say.
   Result<Mapping> range = Mapping::reserve(blocks * desc.block_bytes);
   while (!range && !isChosen && blocks > 1) {
     blocks /= 2;

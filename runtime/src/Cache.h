@@ -21,10 +21,11 @@ struct CacheBudget {
 
 class BlockCache {
 public:
-  /// Reserves at most maxBytes of addresses (0: as much as the machine has
-  /// memory). An entry without a cache gets one that needs no block. `budget`,
-  /// when given, outlives the cache. Errors: InvalidArgument (less than one
-  /// block), Exhausted.
+  /// Reserves at most maxBytes of addresses (0: half of the memory that the
+  /// machine and its control groups allow, and of the addresses left). An entry
+  /// without a cache gets one that needs no block. `budget`, when given,
+  /// outlives the cache. Errors: InvalidArgument (less than one block),
+  /// Exhausted.
   static Result<BlockCache> create(const tfc_cache_desc_v0 &desc,
                                    uint64_t maxBytes,
                                    CacheBudget *budget = nullptr);
@@ -50,6 +51,12 @@ public:
   /// Blocks in use, a shared one counted once, and the most there can be.
   int64_t used() const { return numFresh - static_cast<int64_t>(free.size()); }
   int64_t capacity() const { return maxBlocks; }
+  /// Blocks that a table of so many positions has.
+  int64_t blocksFor(int64_t tokens) const {
+    return desc.layers == 0
+               ? 0
+               : (tokens + desc.block_tokens - 1) / desc.block_tokens;
+  }
   uint64_t committedBytes() const { return committed; }
 
 private:

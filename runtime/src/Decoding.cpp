@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Decoding.h"
 
+#include <limits>
+
 namespace tfc::rt {
 
 tfc_decoding_options defaultDecoding(const tfc_module_v0 &table) {
@@ -78,6 +80,8 @@ Status checkDecoding(const tfc_decoding_options &options, int64_t vocabulary) {
   uint32_t numReturned = options.num_return_sequences;
   checker.expect(numReturned >= 1, "num_return_sequences", "at least 1",
                  numReturned);
+  checker.expect(numReturned <= 1024, "num_return_sequences", "at most 1024",
+                 numReturned);
   bool isGreedy = options.num_beams == 1 && options.do_sample == 0;
   checker.expect(!isGreedy || numReturned <= 1, "num_return_sequences",
                  "1 (without beams and draws all would be the same)",
@@ -96,6 +100,14 @@ Status checkDecoding(const tfc_decoding_options &options, int64_t vocabulary) {
   return checker.faults.take();
 }
 
+/// No sequence is longer: row numbers have 32 bits. A prompt fits, since its
+/// ids are in memory.
+static int64_t lengthAfter(int64_t promptLength, int64_t maxNewTokens) {
+  constexpr int64_t longest = std::numeric_limits<int32_t>::max();
+  return maxNewTokens > longest - promptLength ? longest
+                                               : promptLength + maxNewTokens;
+}
+
 ScoreRules makeScoreRules(const tfc_decoding_options &options,
                           const std::vector<int64_t> &eos, int64_t promptLength,
                           int64_t maxNewTokens) {
@@ -107,7 +119,7 @@ ScoreRules makeScoreRules(const tfc_decoding_options &options,
   rules.minLength = options.min_new_tokens > 0 ? 0 : options.min_length;
   rules.forcedBos = options.forced_bos;
   rules.forcedEos = options.forced_eos;
-  rules.maxLength = promptLength + maxNewTokens;
+  rules.maxLength = lengthAfter(promptLength, maxNewTokens);
   rules.isSampled = options.do_sample != 0;
   rules.temperature = options.temperature;
   rules.topK = options.top_k;
@@ -125,7 +137,7 @@ BeamOptions makeBeamOptions(const tfc_decoding_options &options,
                             int64_t promptLength, int64_t maxNewTokens) {
   BeamOptions beams;
   beams.numBeams = options.num_beams;
-  beams.maxLength = promptLength + maxNewTokens;
+  beams.maxLength = lengthAfter(promptLength, maxNewTokens);
   beams.lengthPenalty = options.length_penalty;
   beams.earlyStopping = static_cast<EarlyStopping>(options.early_stopping);
   beams.eos = eos;

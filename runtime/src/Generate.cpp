@@ -52,6 +52,26 @@ public:
 
   bool hasBeams() const { return decoding.num_beams > 1; }
 
+  /// Whether the first step has a chance: before the prompts are copied as
+  /// often as sequences are returned for them. Beams share theirs.
+  Status checkRoom(const BlockCache &cache) const {
+    int64_t copies = hasBeams() ? 1 : decoding.num_return_sequences;
+    int64_t needed = 0;
+    for (int64_t row = 0; row < batch.batch; ++row) {
+      int64_t count = 0;
+      for (int64_t column = 0; column < batch.length; ++column) {
+        count += batch.exists(row, column);
+      }
+      needed += cache.blocksFor(count) * copies;
+    }
+    if (needed <= cache.capacity()) {
+      return {};
+    }
+    return makeError(Code::Exhausted, "expected room for ", batch.batch,
+                     " prompts, ", copies, " sequences each, in the cache (",
+                     needed, " blocks), got ", cache.capacity());
+  }
+
   /// A sequence a row: each prompt as often as sequences are returned for it.
   Status addPrompts(Session &session) {
     for (int64_t row = 0; row < batch.batch; ++row) {
@@ -240,7 +260,10 @@ runWith(Generation &generation, const Model &model, uint64_t maxCacheBytes) {
   if (!engine) {
     return engine;
   }
-  Status status = generation.addPrompts(**engine);
+  Status status = generation.checkRoom((*engine)->cache());
+  if (status) {
+    status = generation.addPrompts(**engine);
+  }
   if (status) {
     status = generation.run(**engine);
   }

@@ -135,4 +135,10 @@ void Model::giveBack(std::unique_ptr<Engine> engine) const {
   }
 }
 
+void Model::trim() const {
+  std::vector<std::unique_ptr<Engine>> unused; // freed without the lock
+  std::lock_guard<std::mutex> lock(mutex);
+  std::swap(unused, idleEngines);
+}
+
 } // namespace tfc::rt

@@ -60,6 +60,8 @@ public:
   /// are warm. Errors: those of Engine::open.
   Result<std::unique_ptr<Engine>> borrowEngine() const;
   void giveBack(std::unique_ptr<Engine> engine) const;
+  /// Frees the engines that nobody has borrowed, with all their memory.
+  void trim() const;
 
 private:
   Model() = default;

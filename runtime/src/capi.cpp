@@ -186,6 +186,12 @@ tfc_error *tfc_model_load(const tfc_model_options *options, tfc_model **out) {
 
 void tfc_model_free(tfc_model *model) { delete model; }
 
+void tfc_model_trim(const tfc_model *model) {
+  if (model) {
+    model->model->trim();
+  }
+}
+
 tfc_error *tfc_model_get_info(const tfc_model *model, tfc_model_info *info) {
   return guard([&]() -> Status {
     return model && info

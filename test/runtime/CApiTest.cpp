@@ -3,6 +3,7 @@
 #include "test/runtime/FakeModel.h"
 
 #include <cstddef>
+#include <fstream>
 
 namespace tfc::rt::test {
 namespace {
@@ -104,6 +105,33 @@ TEST_F(CApi, RefusesNull) {
   tfc_error_free(nullptr);
   tfc_session_free(nullptr);
   tfc_outputs_free(nullptr);
+  tfc_model_trim(nullptr);
+}
+
+/// Memory of the process that lies in no file.
+uint64_t residentBytes() {
+  uint64_t all = 0, resident = 0, shared = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident >> shared;
+  return (resident - shared) * 4096;
+}
+
+TEST_F(CApi, TrimGivesBackWhatABatchNeeded) {
+  load("decoder");
+  // Logits of 32 floats a token: 20 MB.
+  std::vector<int64_t> ids(size_t(16) * 10000, 7);
+  tfc_tensor input{"input_ids", TFC_I64, 2, {10000, 16, 0}, ids.data()};
+  tfc_encode_options encode{};
+  encode.struct_size = sizeof(encode);
+  encode.inputs = &input;
+  encode.n_inputs = 1;
+  for (int round = 0; round < 2; ++round) {
+    tfc_outputs *outputs = nullptr;
+    EXPECT_EQ(text(tfc_encode(model, &encode, &outputs)), "");
+    tfc_outputs_free(outputs);
+    uint64_t before = residentBytes();
+    tfc_model_trim(model);
+    EXPECT_GE(before, residentBytes() + (uint64_t(16) << 20));
+  }
 }
 
 TEST_F(CApi, CodesAndVersions) {

@@ -86,6 +86,14 @@ TEST(Decoding, RefusesWhatMeansNothing) {
             "top_p: expected a number from 0 to 1, got 1.5");
   EXPECT_EQ(drawing([](O &o) { o.min_p = NAN; }),
             "min_p: expected a number from 0 to 1, got nan");
+  // It is computed with as a float, which this would be 0 or infinite as.
+  EXPECT_EQ(drawing([](O &o) { o.temperature = 1e-50; }),
+            "temperature: expected a number above 0 as a float, got 1e-50");
+  EXPECT_EQ(drawing([](O &o) { o.temperature = 1e50; }),
+            "temperature: expected a number above 0 as a float, got 1e+50");
+  EXPECT_EQ(drawing([](O &o) { o.num_return_sequences = 1024; }), "");
+  EXPECT_EQ(drawing([](O &o) { o.num_return_sequences = 1025; }),
+            "num_return_sequences: expected at most 1024, got 1025");
   // What is not read may be anything; what is wrong is said all at once.
   EXPECT_EQ(faults([](O &o) { o.temperature = 0; }), "");
   EXPECT_EQ(messageOf(checkDecoding({}, 30)),
@@ -232,6 +240,56 @@ TEST(Decoding, DrawsDependOnTheSeedAlone) {
     }
   }
   EXPECT_EQ(texts.size(), 5U);
+}
+
+/// Without positions there is no limit: the largest number is none either.
+TEST(Decoding, TheLargestLengthIsNoLimit) {
+  auto model = loadFake("endless", FakeWeights(7));
+  Padded padded{3, 3, {7, 8, 9, 10, 11, 12, 1, 7, 8}, {}, {}, {}};
+  std::vector<int64_t> eos; // most tokens, so that every row ends
+  for (int64_t token = 6; token < vocab; ++token) {
+    eos.push_back(token);
+  }
+  tfc_decoding_options how = plainDecoding();
+  how.forced_eos = 3;
+  how.min_new_tokens = 2;
+  for (uint32_t numBeams : {1U, 4U}) {
+    how.num_beams = numBeams;
+    auto limited = generateBy(*model, padded, 40, how, eos);
+    ASSERT_TRUE(limited) << messageOf(limited);
+    ASSERT_LT(limited->front().shape[1], 40);
+    EXPECT_GT(limited->front().shape[1], 4);
+    auto unlimited = generateBy(*model, padded, INT64_MAX, how, eos);
+    ASSERT_TRUE(unlimited) << messageOf(unlimited);
+    EXPECT_EQ(limited->front().ints, unlimited->front().ints);
+    EXPECT_EQ(limited->back().floats, unlimited->back().floats);
+  }
+  EXPECT_EQ(makeScoreRules(how, eos, 5, INT64_MAX).maxLength, INT32_MAX);
+  EXPECT_EQ(makeBeamOptions(how, eos, 5, INT64_MAX).maxLength, INT32_MAX);
+}
+
+TEST(Decoding, RefusesMoreSequencesThanTheCacheHolds) {
+  auto model = loadFake("decoder", FakeWeights(7));
+  tfc_decoding_options how = plainDecoding();
+  how.do_sample = 1;
+  how.num_return_sequences = 5;
+  GenerateOptions options;
+  options.maxNewTokens = 1;
+  options.decoding = how;
+  options.maxCacheBytes = 15 * model->generateEntry()->self.block_bytes;
+  // Of 5, 4 and 1 tokens, in blocks of 4.
+  Padded padded{3,  5,  {7, 8, 9, 10, 11, 7, 7, 8, 9, 9, 7, 7, 7, 7, 7},
+                {}, {}, {}};
+  padded.mask = {1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1};
+  std::vector<tfc_tensor> inputs = padded.tensors();
+  auto run = [&] { return runGenerate(*model, inputs.data(), 2, options); };
+  auto refused = run();
+  EXPECT_EQ(messageOf(refused),
+            "expected room for 3 prompts, 5 sequences each, in the cache (20 "
+            "blocks), got 15");
+  EXPECT_EQ(refused.error().code, Code::Exhausted);
+  options.maxCacheBytes = 20 * model->generateEntry()->self.block_bytes;
+  EXPECT_EQ(messageOf(run()), "");
 }
 
 TEST(Decoding, RefusesBadOptionsBeforeTheInputs) {

@@ -82,7 +82,7 @@ typedef struct {
   double repetition_penalty;      /* more than 0; 1: off */
   /* Beam search; 1 beam: the likeliest token, or a drawn one. */
   uint32_t num_beams;            /* 1 to 1024 */
-  uint32_t num_return_sequences; /* at least 1; of beams at most all, of the
+  uint32_t num_return_sequences; /* 1 to 1024; of beams at most all, of the
                                     likeliest tokens 1 */
   uint32_t early_stopping;       /* 0: no, 1: yes, 2: "never" */
   /* Draws: of top_k tokens, 0: of all; of the likeliest ones with top_p
@@ -142,6 +142,11 @@ TFC_API tfc_error *tfc_model_load(const tfc_model_options *options,
 
 /* Frees a model; null is allowed. No session of it may exist. One. */
 TFC_API void tfc_model_free(tfc_model *model);
+
+/* Gives back the memory that a model keeps between calls of tfc_encode, as much
+ * as its largest batches needed, outputs included; the next call takes what it
+ * needs anew. Null is allowed. Any. */
+TFC_API void tfc_model_trim(const tfc_model *model);
 
 typedef struct {
   const char *name; /* Hugging Face's */
@@ -259,8 +264,9 @@ typedef struct {
   const int64_t *eos;
   uint32_t n_eos; /* with own_eos, 0: nothing ends a row early */
   uint32_t reserved;
-  int64_t max_new_tokens;               /* at least 1 */
-  uint64_t max_cache_bytes;             /* 0: as in tfc_session_options */
+  int64_t max_new_tokens;   /* at least 1; INT64_MAX: no limit but the model's,
+                               and 2^31 - 1 tokens with the prompt */
+  uint64_t max_cache_bytes; /* 0: as in tfc_session_options */
   const tfc_decoding_options *decoding; /* null: the model's defaults */
 } tfc_generate_options;
 
@@ -290,7 +296,9 @@ TFC_API tfc_error *tfc_generate(const tfc_model *model,
 
 typedef struct {
   uint64_t struct_size;
-  uint64_t max_cache_bytes; /* 0: as much as the machine has memory */
+  /* 0: half of the memory that the machine and the process's control groups
+   * allow, and of the addresses that are left under RLIMIT_AS. */
+  uint64_t max_cache_bytes;
 } tfc_session_options;
 
 /* Makes a session: sequences that advance together over one cache, whose memory
@@ -308,10 +316,10 @@ typedef uint64_t tfc_sequence_id; /* never 0, never used twice in a session */
 
 typedef struct {
   uint64_t struct_size;
-  const int64_t *tokens; /* the prompt, no padding */
-  int64_t n_tokens;      /* at least 1 */
-  int64_t max_new_tokens;
-  const int64_t *eos; /* as in tfc_generate_options */
+  const int64_t *tokens;  /* the prompt, no padding */
+  int64_t n_tokens;       /* at least 1 */
+  int64_t max_new_tokens; /* as in tfc_generate_options */
+  const int64_t *eos;     /* as in tfc_generate_options */
   uint32_t n_eos;
   int32_t own_eos;
   /* Null: the model's defaults, but without beams, which sessions have not. */
