@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/target/TargetInfo.h"
 
-#include "tfc/abi.h"
+#include "runtime/src/X86Levels.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
@@ -27,24 +27,30 @@ static llvm::Error fail(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
+/// The first instruction set of levels up to `level` that is not in `features`;
+/// "" when all are.
+static llvm::StringRef findMissing(uint64_t level,
+                                   const llvm::StringMap<bool> &features) {
+  for (const X86Feature &feature : x86Features) {
+    if (feature.level <= level && !features.lookup(feature.name)) {
+      return feature.name;
+    }
+  }
+  return "";
+}
+
 /// The highest level whose instructions are all in `features`.
 static std::optional<TargetInfo>
-findLevel(llvm::function_ref<bool(llvm::StringRef)> hasFeature) {
-  auto hasAll = [&](llvm::ArrayRef<llvm::StringRef> names) {
-    return llvm::all_of(names, hasFeature);
-  };
-  if (!hasAll({"avx2", "fma", "bmi2", "f16c"})) {
+findLevel(const llvm::StringMap<bool> &features) {
+  if (!findMissing(TFC_FEATURE_X86_64_V3, features).empty()) {
     return std::nullopt;
   }
-  return hasAll({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})
-             ? level4()
-             : level3();
+  return findMissing(TFC_FEATURE_X86_64_V4, features).empty() ? level4()
+                                                              : level3();
 }
 
 static std::optional<TargetInfo> findMachine() {
-  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
-  std::optional<TargetInfo> target =
-      findLevel([&](llvm::StringRef name) { return features.lookup(name); });
+  std::optional<TargetInfo> target = findLevel(llvm::sys::getHostCPUFeatures());
   if (target) {
     target->microarchitecture = llvm::sys::getHostCPUName();
   }
@@ -55,10 +61,15 @@ static std::optional<TargetInfo> findCpu(llvm::StringRef name) {
   if (llvm::X86::parseArchX86(name, /*Only64Bit=*/true) == llvm::X86::CK_None) {
     return std::nullopt;
   }
-  llvm::SmallVector<llvm::StringRef> features;
-  llvm::X86::getFeaturesForCPU(name, features);
-  std::optional<TargetInfo> target = findLevel(
-      [&](llvm::StringRef name) { return llvm::is_contained(features, name); });
+  llvm::SmallVector<llvm::StringRef> listed;
+  llvm::X86::getFeaturesForCPU(name, listed);
+  // LLVM lists avx2, say, but not avx, which it implies.
+  llvm::StringMap<bool> features;
+  for (llvm::StringRef feature : listed) {
+    features[feature] = true;
+    llvm::X86::updateImpliedFeatures(feature, true, features);
+  }
+  std::optional<TargetInfo> target = findLevel(features);
   if (target) {
     target->microarchitecture = name;
   }
@@ -76,8 +87,12 @@ llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
     if (std::optional<TargetInfo> machine = findMachine()) {
       return *machine;
     }
-    return fail("expected a machine with AVX2, FMA and F16C for --target cpu; "
-                "name another machine's level, as in --target cpu:x86-64-v3");
+    return fail(
+        "expected a machine of the level x86-64-v3 for --target cpu, "
+        "got one without " +
+        findMissing(TFC_FEATURE_X86_64_V3, llvm::sys::getHostCPUFeatures()) +
+        "; name another machine's level, as in --target "
+        "cpu:x86-64-v3");
   }
   llvm::StringRef name = text;
   if (name.consume_front("cpu:")) {

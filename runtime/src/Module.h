@@ -4,6 +4,7 @@
 #ifndef TFC_RUNTIME_SRC_MODULE_H
 #define TFC_RUNTIME_SRC_MODULE_H
 
+#include "runtime/src/CpuFeatures.h"
 #include "runtime/src/Error.h"
 #include "tfc/abi.h"
 
@@ -47,13 +48,6 @@ std::string describeUse(const tfc_program_v0 &program,
 
 /// "encoder", "decoder" or "encoder-decoder", of TFC_KIND_*.
 const char *kindName(uint32_t kind);
-
-/// TFC_FEATURE_* of this machine. Levels are cumulative.
-uint64_t machineFeatures();
-
-/// What this machine lacks of a level's instruction sets, "avx2, fma"; empty
-/// when nothing.
-std::string missingFeatures(uint64_t features);
 
 /// Whether the library's tables can be used at all: no null where there must be
 /// something, sizes that make sense. Incompatible otherwise.

@@ -1,6 +1,7 @@
 // Libraries that are none, or not for this host or machine.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Module.h"
+#include "runtime/src/X86Levels.h"
 
 #include "test/runtime/FakeModel.h"
 
@@ -267,6 +268,50 @@ TEST(Module, RefusesMalformedDefaults) {
   table.generation = nullptr;
   EXPECT_EQ(messageOf(checkModule(table)),
             "malformed library: expected defaults of generation");
+}
+
+/// A machine that has everything but the instruction sets of these names.
+CpuWords machineWithout(const std::vector<std::string> &names) {
+  CpuWords cpu{{~0U, ~0U, ~0U}, ~uint64_t(0)};
+  for (const X86Feature &feature : x86Features) {
+    if (std::count(names.begin(), names.end(), feature.name)) {
+      cpu.words[static_cast<int>(feature.word)] &= ~(1U << feature.bit);
+    }
+  }
+  return cpu;
+}
+
+TEST(Module, NamesEveryInstructionSetThatIsMissing) {
+  uint64_t v2 = TFC_FEATURE_X86_64_V2, v3 = TFC_FEATURE_X86_64_V3,
+           v4 = TFC_FEATURE_X86_64_V4;
+  EXPECT_EQ(machineFeatures(machineWithout({})), v2 | v3 | v4);
+  for (const X86Feature &feature : x86Features) {
+    std::string name = feature.name;
+    // These two are one bit.
+    std::string expected =
+        name == "crc32" || name == "sse4.2" ? "sse4.2, crc32" : name;
+    CpuWords cpu = machineWithout({name});
+    EXPECT_EQ(machineFeatures(cpu), feature.level - 1) << name;
+    EXPECT_EQ(missingFeatures(v4, cpu), expected);
+  }
+  EXPECT_EQ(missingFeatures(v3, machineWithout({"f16c", "lzcnt", "movbe"})),
+            "f16c, lzcnt, movbe");
+  // The machine has AVX, but the system does not save its registers.
+  CpuWords unsaved = machineWithout({});
+  unsaved.savedState = 3;
+  EXPECT_EQ(machineFeatures(unsaved), v2);
+  EXPECT_EQ(missingFeatures(v3, unsaved), "avx, avx2, fma, f16c");
+  EXPECT_EQ(machineFeatures(CpuWords()), 0U);
+}
+
+TEST(Module, AgreesWithTheCompilerAboutThisMachine) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  EXPECT_EQ((machineFeatures() & TFC_FEATURE_X86_64_V3) != 0,
+            __builtin_cpu_supports("x86-64-v3") != 0);
+  EXPECT_EQ((machineFeatures() & TFC_FEATURE_X86_64_V4) != 0,
+            __builtin_cpu_supports("x86-64-v4") != 0);
+#endif
 }
 
 TEST(Module, KnowsThisMachine) {

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/target/TargetInfo.h"
 
-#include "tfc/abi.h"
+#include "runtime/src/X86Levels.h"
+#include "llvm/TargetParser/X86TargetParser.h"
 #include <gtest/gtest.h>
+#include <set>
 
 using namespace tfc;
 
@@ -40,6 +42,44 @@ TEST(TargetInfo, aCpuIsItsLevelAndMicroarchitecture) {
   EXPECT_EQ(parse("cpu:znver3").name, "x86-64-v3");
   EXPECT_EQ(parse("cpu:haswell").microarchitecture, "haswell");
   EXPECT_EQ(parse("cpu:emeraldrapids").name, "x86-64-v4");
+}
+
+/// What LLVM may use in code for a CPU, without what it may use for x86-64.
+std::set<std::string> featuresBeyondX86(llvm::StringRef cpu) {
+  auto featuresOf = [](llvm::StringRef cpu) {
+    llvm::SmallVector<llvm::StringRef> listed;
+    llvm::X86::getFeaturesForCPU(cpu, listed);
+    llvm::StringMap<bool> all;
+    for (llvm::StringRef name : listed) {
+      all[name] = true;
+      llvm::X86::updateImpliedFeatures(name, true, all);
+    }
+    return all;
+  };
+  llvm::StringMap<bool> basic = featuresOf("x86-64");
+  // Every x86-64 has it; this table of LLVM's says only sse.
+  basic["sse2"] = true;
+  std::set<std::string> names;
+  for (const auto &feature : featuresOf(cpu)) {
+    if (feature.second && !basic.lookup(feature.first())) {
+      names.insert(feature.first().str());
+    }
+  }
+  return names;
+}
+
+TEST(TargetInfo, levelsHaveTheFeaturesThatLlvmUses) {
+  std::set<std::string> listed;
+  for (auto [level, name] : {std::pair(TFC_FEATURE_X86_64_V2, "x86-64-v2"),
+                             std::pair(TFC_FEATURE_X86_64_V3, "x86-64-v3"),
+                             std::pair(TFC_FEATURE_X86_64_V4, "x86-64-v4")}) {
+    for (const X86Feature &feature : x86Features) {
+      if (feature.level == static_cast<uint64_t>(level)) {
+        listed.insert(feature.name);
+      }
+    }
+    EXPECT_EQ(listed, featuresBeyondX86(name)) << name;
+  }
 }
 
 TEST(TargetInfo, refusesWhatCannotRunIt) {
