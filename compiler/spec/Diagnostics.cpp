@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/Diagnostics.h"
 
+#include "runtime/src/QuoteText.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <tuple>
@@ -100,46 +102,9 @@ std::string nearestWord(std::string_view word,
   return best;
 }
 
-/// Length of the well-formed UTF-8 sequence at the start of `text`, 0 if none.
-static size_t utf8Length(std::string_view text) {
-  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  unsigned char lead = byte(0);
-  size_t length = lead < 0x80                   ? 1
-                  : lead >= 0xC2 && lead < 0xE0 ? 2
-                  : lead >= 0xE0 && lead < 0xF0 ? 3
-                  : lead >= 0xF0 && lead < 0xF5 ? 4
-                                                : 0;
-  if (length > text.size()) {
-    return 0;
-  }
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) {
-      return 0;
-    }
-  }
-  return length;
-}
-
 std::string inQuotes(std::string_view text) {
   constexpr size_t maxBytes = 60;
-  std::string result = "\"";
-  while (!text.empty()) {
-    if (result.size() > maxBytes) {
-      return result + "...\"";
-    }
-    size_t length = utf8Length(text);
-    unsigned char c = text[0];
-    if (length == 0 || c < 0x20 || c == 0x7F) {
-      char escape[8];
-      std::snprintf(escape, sizeof(escape), "\\x%02x", c);
-      result += escape;
-      text.remove_prefix(1);
-      continue;
-    }
-    result += text.substr(0, length);
-    text.remove_prefix(length);
-  }
-  return result + "\"";
+  return quoteText(text, maxBytes);
 }
 
 } // namespace tfc::spec

@@ -40,8 +40,8 @@ void sortDiagnostics(Diagnostics &diagnostics);
 std::string nearestWord(std::string_view word,
                         const std::vector<std::string> &words);
 
-/// `text` in double quotes, for a message: control characters and what is not
-/// UTF-8 escaped, cut after 60 bytes.
+/// `text` in double quotes, for a message: as quoteText has it, cut after 60
+/// bytes.
 std::string inQuotes(std::string_view text);
 
 } // namespace tfc::spec

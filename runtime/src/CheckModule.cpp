@@ -9,6 +9,16 @@ namespace tfc::rt {
 // Each function returns the first thing that is wrong with a table, as what is
 // expected of it, "" when nothing is.
 
+/// Whether a table of strings is there and has no null in it.
+static bool isWhole(const char *const *strings, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    if (!strings || !strings[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static std::string faultOfPort(const tfc_port_v0 &port, bool isInput) {
   if (!port.name || port.width == 0) {
     return "a port with a name and a width";
@@ -101,6 +111,9 @@ static std::string faultOfProgram(const tfc_module_v0 &module,
       program.n_entries == 0) {
     return "programs with a name, entries and a pack function";
   }
+  if (!program.layout_tag) {
+    return "programs with a layout_tag";
+  }
   const tfc_entry_v0 *encode = nullptr, *step = nullptr;
   bool isPair = module.kind == TFC_KIND_ENCODER_DECODER;
   for (uint32_t i = 0; i < program.n_entries; ++i) {
@@ -133,7 +146,7 @@ static std::string faultOfProgram(const tfc_module_v0 &module,
 
 static std::string faultOfWeight(const tfc_weight_v0 &weight,
                                  uint32_t numWeights) {
-  if (!weight.name || (weight.n_patterns && !weight.patterns) ||
+  if (!weight.name || !isWhole(weight.patterns, weight.n_patterns) ||
       weight.layers == 0) {
     return "weights with a name, patterns and layers";
   }
@@ -175,8 +188,8 @@ static std::string faultOfModule(const tfc_module_v0 &module) {
     return "at least one program";
   }
   if ((module.n_weights && !module.weights) || (module.n_eos && !module.eos) ||
-      (module.n_prefixes && !module.prefixes) ||
-      (module.n_aliases && !module.aliases)) {
+      !isWhole(module.prefixes, module.n_prefixes) ||
+      !isWhole(module.aliases, 2 * uint64_t(module.n_aliases))) {
     return "tables of the lengths it states";
   }
   std::string fault = faultOfGeneration(module.generation);

@@ -1,6 +1,8 @@
-// How names and shapes from files are printed in messages.
+// Several faults as one, and how names and shapes from files are printed.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Error.h"
+
+#include "runtime/src/QuoteText.h"
 
 namespace tfc::rt {
 
@@ -8,21 +10,32 @@ namespace tfc::rt {
 static constexpr size_t maxQuotedBytes = 200;
 static constexpr size_t maxShownAxes = 16;
 
-std::string quoteName(std::string_view name) {
-  static const char digits[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (char c : name.substr(0, maxQuotedBytes)) {
-    unsigned char byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      out += "\\x";
-      out += digits[byte >> 4];
-      out += digits[byte & 15];
-    } else {
-      out += c;
-    }
+void Faults::add(Error error) {
+  if (!first) {
+    first = Error{error.code, ""};
   }
-  out += name.size() > maxQuotedBytes ? "...\"" : "\"";
-  return out;
+  std::string_view rest = error.message;
+  for (bool isLast = false; !isLast;) {
+    size_t end = rest.find('\n');
+    isLast = end == std::string_view::npos;
+    if (numLines < maxLines) {
+      first->message += numLines ? "\n" : "";
+      first->message += rest.substr(0, end);
+    }
+    ++numLines;
+    rest.remove_prefix(isLast ? rest.size() : end + 1);
+  }
+}
+
+Status Faults::take() {
+  if (numLines > maxLines) {
+    first->message += concat("\nand ", numLines - maxLines, " more");
+  }
+  return first ? Status(std::move(*first)) : Status();
+}
+
+std::string quoteName(std::string_view name) {
+  return quoteText(name, maxQuotedBytes);
 }
 
 std::string shapeText(const std::vector<int64_t> &shape) {

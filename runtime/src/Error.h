@@ -1,5 +1,5 @@
-// The error type of the runtime and Result, a value or an error. Header only,
-// so that the compiler's readers can use them without linking the runtime.
+// The error type of the runtime and Result, a value or an error; what several
+// faults and strange names look like in a message.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_RUNTIME_SRC_ERROR_H
 #define TFC_RUNTIME_SRC_ERROR_H
@@ -80,32 +80,29 @@ private:
 
 using Status = Result<void>;
 
-/// Collects faults, so that a user sees all of them at once. The error has the
-/// code of the first.
+/// Collects faults, so that a user sees all of them at once, or the first
+/// screenful and how many more there are. The error has the code of the first.
 class Faults {
 public:
-  void add(Error error) {
-    if (!first) {
-      first = std::move(error);
-      return;
-    }
-    first->message += '\n';
-    first->message += error.message;
-  }
+  /// More lines than these are counted, not kept.
+  static constexpr size_t maxLines = 50;
+
+  void add(Error error);
   void add(Status status) {
     if (!status) {
       add(std::move(status.error()));
     }
   }
   bool any() const { return first.has_value(); }
-  Status take() { return first ? Status(std::move(*first)) : Status(); }
+  Status take();
 
 private:
   std::optional<Error> first;
+  size_t numLines = 0;
 };
 
-/// A name from a file for a message: quoted, control characters escaped,
-/// cut when absurdly long.
+/// A name from a file for a message: as quoteText has it, cut when absurdly
+/// long.
 std::string quoteName(std::string_view name);
 
 /// "[2, 3]".

@@ -164,7 +164,7 @@ tfc_error *tfc_model_load(const tfc_model_options *options, tfc_model **out) {
     if (!given) {
       return std::move(given.error());
     }
-    Status status = checkReserved(given->reserved);
+    Status status = checkReserved(given->reserved | given->reserved2);
     if (!status) {
       return status;
     }

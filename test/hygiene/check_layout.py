@@ -19,7 +19,7 @@ SPDX = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 # longest folder that holds a file decides. "mlir" stands for MLIR and LLVM.
 LAYERS = {
     "dialect": ["mlir"],
-    "compiler/spec": ["nlohmann/"],
+    "compiler/spec": ["nlohmann/", "runtime/src/QuoteText.h"],
     "compiler/huggingface": ["compiler/spec/", "runtime/src/Safetensors.h"],
     "compiler/frontend": ["compiler/spec/", "dialect/", "mlir"],
     "compiler/reference": ["dialect/", "mlir"],

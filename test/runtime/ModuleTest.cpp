@@ -161,6 +161,32 @@ TEST(Module, RefusesMalformedTables) {
             start + "tables of the lengths it states");
   EXPECT_EQ(broken([](M &, P &p, E &, I &, W &) { p.pack = nullptr; }),
             start + "programs with a name, entries and a pack function");
+  EXPECT_EQ(broken([](M &, P &p, E &, I &, W &) { p.layout_tag = nullptr; }),
+            start + "programs with a layout_tag");
+  // Nulls in tables of strings, the last entry too.
+  static const char *const strings[] = {"", "model.", nullptr};
+  EXPECT_EQ(broken([](M &m, P &, E &, I &, W &) {
+              m.prefixes = strings;
+              m.n_prefixes = 2;
+            }),
+            "");
+  EXPECT_EQ(broken([](M &m, P &, E &, I &, W &) {
+              m.prefixes = strings;
+              m.n_prefixes = 3;
+            }),
+            start + "tables of the lengths it states");
+  EXPECT_EQ(broken([](M &m, P &, E &, I &, W &) { m.prefixes = nullptr; }),
+            start + "tables of the lengths it states");
+  EXPECT_EQ(broken([](M &m, P &, E &, I &, W &) {
+              m.aliases = strings + 1;
+              m.n_aliases = 1;
+            }),
+            start + "tables of the lengths it states");
+  EXPECT_EQ(broken([](M &, P &, E &, I &, W &w) {
+              w.patterns = strings;
+              w.n_patterns = 3;
+            }),
+            start + "weights with a name, patterns and layers");
   EXPECT_EQ(broken([](M &, P &, E &e, I &, W &) { e.query_rows = 0; }),
             start + "entries with functions, inputs and outputs");
   EXPECT_EQ(broken([](M &, P &, E &e, I &, W &) { e.self.block_bytes = 0; }),

@@ -52,8 +52,9 @@ typedef enum {
 
 /* The kind of fault; 0 when error is null. Any. */
 TFC_API tfc_code tfc_error_code(const tfc_error *error);
-/* What is wrong, one line a fault, lines divided by '\n'. Lives as long as the
- * error; "" when error is null. Any. */
+/* What is wrong, one line a fault, lines divided by '\n'; after 50 of them the
+ * number of the others. Lives as long as the error; "" when error is null. Any.
+ */
 TFC_API const char *tfc_error_message(const tfc_error *error);
 /* Frees an error; null is allowed. Any. */
 TFC_API void tfc_error_free(tfc_error *error);
