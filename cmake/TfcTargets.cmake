@@ -36,5 +36,11 @@ function(tfc_add_unittest name)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS ${ARG_LABEL})
+  # What takes so long hangs: a quiet machine needs seconds.
+  set(timeout 120)
+  if(TFC_SANITIZE)
+    set(timeout 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES
+                       LABELS ${ARG_LABEL} TIMEOUT ${timeout})
 endfunction()

@@ -1,0 +1,241 @@
+// Threads that share a model, each with a session of its own and calls beside
+// it: everybody gets what one alone gets. ThreadSanitizer watches (preset
+// tsan).
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/runtime/FakeModel.h"
+
+#include <thread>
+
+namespace tfc::rt::test {
+namespace {
+
+constexpr int numThreads = 4, numRounds = 60;
+constexpr int64_t numNewTokens = 4;
+
+/// Throws on errors: no assertion of GoogleTest ends a thread.
+void must(tfc_error *error) {
+  if (error) {
+    std::string message = tfc_error_message(error);
+    tfc_error_free(error);
+    throw std::runtime_error(message);
+  }
+}
+
+struct FreeOutputs {
+  void operator()(tfc_outputs *outputs) const { tfc_outputs_free(outputs); }
+};
+using Outputs = std::unique_ptr<tfc_outputs, FreeOutputs>;
+
+/// A model that is loaded through the C API.
+class LoadedModel {
+public:
+  LoadedModel(const std::string &variant, const std::string &weights) {
+    std::string library = fakeLibrary(variant);
+    tfc_model_options options{};
+    options.struct_size = sizeof(options);
+    options.library_path = library.c_str();
+    options.weights_path = weights.c_str();
+    options.threads = 3;
+    must(tfc_model_load(&options, &model));
+  }
+  ~LoadedModel() { tfc_model_free(model); }
+  LoadedModel(const LoadedModel &) = delete;
+  LoadedModel &operator=(const LoadedModel &) = delete;
+
+  tfc_model *model = nullptr;
+};
+
+/// Without token 0, which pads.
+std::vector<int64_t> promptOf(int number) {
+  std::vector<int64_t> prompt(1 + number % 7);
+  for (size_t i = 0; i < prompt.size(); ++i) {
+    prompt[i] = 1 + (number + 3 * static_cast<int64_t>(i)) % (vocab - 1);
+  }
+  return prompt;
+}
+
+tfc_tensor tensorOf(const char *name, const std::vector<int64_t> &row) {
+  return {
+      name, TFC_I64, 2, {1, static_cast<int64_t>(row.size()), 0}, row.data()};
+}
+
+/// The new tokens that tfc_generate gives for a prompt.
+std::vector<int64_t> generated(const LoadedModel &loaded, int number) {
+  std::vector<int64_t> prompt = promptOf(number), tokens;
+  tfc_tensor input = tensorOf("input_ids", prompt);
+  tfc_generate_options options{};
+  options.struct_size = sizeof(options);
+  options.inputs = &input;
+  options.n_inputs = 1;
+  options.own_eos = 1;
+  options.max_new_tokens = numNewTokens;
+  auto onToken = [](void *user, int64_t, int64_t token, int) {
+    static_cast<std::vector<int64_t> *>(user)->push_back(token);
+    return 0;
+  };
+  must(tfc_generate(loaded.model, &options, onToken, &tokens, nullptr));
+  return tokens;
+}
+
+/// The first output of a forward pass over a prompt.
+std::vector<float> encoded(const LoadedModel &loaded, bool isPair, int number) {
+  std::vector<int64_t> prompt = promptOf(number);
+  std::vector<tfc_tensor> inputs = {tensorOf("input_ids", prompt)};
+  if (isPair) {
+    inputs.push_back(tensorOf("decoder_input_ids", prompt));
+  }
+  tfc_encode_options options{};
+  options.struct_size = sizeof(options);
+  options.inputs = inputs.data();
+  options.n_inputs = static_cast<uint32_t>(inputs.size());
+  tfc_outputs *out = nullptr;
+  must(tfc_encode(loaded.model, &options, &out));
+  Outputs outputs(out);
+  const tfc_tensor *first = tfc_outputs_get(out, 0);
+  const float *values = static_cast<const float *>(first->data);
+  return {values, values + first->shape[1] * first->shape[2]};
+}
+
+/// What every prompt gives when nothing else runs.
+struct Expected {
+  std::vector<std::vector<int64_t>> tokens;
+  std::vector<std::vector<float>> states;
+
+  Expected(const LoadedModel &loaded, bool isPair) {
+    for (int number = 0; number < numRounds + numThreads; ++number) {
+      tokens.push_back(generated(loaded, number));
+      states.push_back(encoded(loaded, isPair, number));
+    }
+  }
+};
+
+/// One thread's session: requests that come in while others run.
+class Requests {
+public:
+  explicit Requests(const LoadedModel &loaded) {
+    must(tfc_session_create(loaded.model, nullptr, &session));
+  }
+  ~Requests() { tfc_session_free(session); }
+  Requests(const Requests &) = delete;
+  Requests &operator=(const Requests &) = delete;
+
+  void add(int number) {
+    std::vector<int64_t> prompt = promptOf(number);
+    tfc_request request{};
+    request.struct_size = sizeof(request);
+    request.tokens = prompt.data();
+    request.n_tokens = static_cast<int64_t>(prompt.size());
+    request.max_new_tokens = numNewTokens;
+    request.own_eos = 1;
+    tfc_sequence_id id = 0;
+    must(tfc_session_add(session, &request, &id));
+    running[id] = {number, {}};
+  }
+
+  /// How many sequences got their last token, and not what they get alone.
+  int step(const Expected &expected) {
+    tfc_step_result result{};
+    result.struct_size = sizeof(result);
+    must(tfc_session_step(session, &result));
+    int numWrong = 0;
+    for (uint64_t i = 0; i < result.n_tokens; ++i) {
+      auto found = running.find(result.tokens[i].sequence);
+      found->second.second.push_back(result.tokens[i].token);
+      if (result.tokens[i].state != TFC_RUNNING) {
+        numWrong +=
+            found->second.second != expected.tokens[found->second.first];
+        running.erase(found);
+      }
+    }
+    return numWrong;
+  }
+
+  std::map<uint64_t, std::pair<int, std::vector<int64_t>>> running;
+
+private:
+  tfc_session *session = nullptr;
+};
+
+/// What one thread does. Returns how many results are wrong.
+int serve(const LoadedModel &loaded, bool isPair, const Expected &expected,
+          int thread) {
+  Requests requests(loaded);
+  int numWrong = 0;
+  for (int round = 0; round < numRounds; ++round) {
+    int number = round + thread;
+    requests.add(number);
+    numWrong += requests.step(expected);
+    if (round % 5 == 0) {
+      numWrong += encoded(loaded, isPair, number) != expected.states[number];
+    }
+    if (round % 10 == 0) {
+      numWrong += generated(loaded, number) != expected.tokens[number];
+      tfc_model_info info{};
+      info.struct_size = sizeof(info);
+      must(tfc_model_get_info(loaded.model, &info));
+      numWrong += info.n_inputs == 0;
+    }
+  }
+  while (!requests.running.empty()) {
+    numWrong += requests.step(expected);
+  }
+  return numWrong;
+}
+
+/// Runs body(thread) in several threads; says what each of them threw.
+template <typename Body> void inThreads(Body body) {
+  std::vector<std::string> faults(numThreads);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < numThreads; ++i) {
+    threads.emplace_back([&, i] {
+      try {
+        body(i);
+      } catch (const std::exception &error) {
+        faults[i] = error.what();
+      }
+    });
+  }
+  for (std::thread &thread : threads) {
+    thread.join();
+  }
+  EXPECT_EQ(faults, std::vector<std::string>(numThreads));
+}
+
+class Threads : public ::testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    writeTensors(folder / "model.safetensors", FakeWeights(5).stored());
+  }
+  Folder folder;
+};
+
+TEST_P(Threads, ShareAModelAndGetWhatOneAloneGets) {
+  bool isPair = std::string(GetParam()) == "translator";
+  LoadedModel loaded(GetParam(), folder.path.string());
+  Expected expected(loaded, isPair);
+  std::vector<int> numWrong(numThreads);
+  inThreads([&](int thread) {
+    numWrong[thread] = serve(loaded, isPair, expected, thread);
+  });
+  EXPECT_EQ(numWrong, std::vector<int>(numThreads));
+}
+
+TEST_P(Threads, LoadAndFreeModelsSideBySide) {
+  bool isPair = std::string(GetParam()) == "translator";
+  LoadedModel first(GetParam(), folder.path.string());
+  std::vector<float> expected = encoded(first, isPair, 3);
+  std::vector<int> numWrong(numThreads);
+  inThreads([&](int thread) {
+    for (int round = 0; round < 5; ++round) {
+      LoadedModel own(GetParam(), folder.path.string());
+      numWrong[thread] += encoded(own, isPair, 3) != expected;
+    }
+  });
+  EXPECT_EQ(numWrong, std::vector<int>(numThreads));
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Threads,
+                         ::testing::Values("decoder", "translator"));
+
+} // namespace
+} // namespace tfc::rt::test
