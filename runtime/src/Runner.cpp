@@ -19,30 +19,11 @@ Status Runner::openCache(uint64_t maxBytes, CacheBudget *budget) {
   return {};
 }
 
-Status Runner::grow(Mapping &buffer, uint64_t bytes) {
-  if (bytes <= buffer.size()) {
-    return {};
-  }
-  // A little more than needed: a step that is one token longer than the last
-  // must not pay for new memory.
-  uint64_t room = bytes + bytes / 4;
-  buffer = Mapping();
-  Result<Mapping> fresh =
-      Mapping::allocate(room < bytes ? bytes : (room + 4095) / 4096 * 4096);
-  if (!fresh) {
-    return std::move(fresh.error());
-  }
-  buffer = std::move(*fresh);
-  return {};
-}
-
-Status Runner::run(const std::vector<uint8_t> &wanted) {
-  batch.finish();
+Status Runner::lendBuffers(const std::vector<uint8_t> &wanted) {
   int64_t numRows = static_cast<int64_t>(batch.rows.size());
   int64_t numSequences = static_cast<int64_t>(batch.sequences.size());
-  Status status = grow(
-      workspace, entryTable.workspace_bytes(batch.numTokens(), numRows,
-                                            numSequences, model.numThreads()));
+  Status status = workspace.lend(entryTable.workspace_bytes(
+      batch.numTokens(), numRows, numSequences, model.numThreads()));
   for (uint32_t p = 0; status && p < entryTable.n_outputs; ++p) {
     const tfc_port_v0 &port = entryTable.outputs[p];
     outputPointers[p] = nullptr;
@@ -54,11 +35,33 @@ Status Runner::run(const std::vector<uint8_t> &wanted) {
         return makeError(Code::Exhausted, "expected memory for ", count,
                          " rows of output ", port.name, ", got none");
       }
-      // At least something: null would mean that it is not wanted.
-      status = grow(outputs[p], bytes ? bytes : 1);
+      status = outputs[p].lend(bytes);
       outputPointers[p] = outputs[p].data();
     }
   }
+  return status;
+}
+
+Status Runner::checkBuffers() const {
+  auto fault = [&](const std::string &what, const LentBuffer &buffer) {
+    return makeError(Code::Internal, model.path(), ": entry ", entryTable.name,
+                     ": expected writes within the ", buffer.lentBytes(),
+                     " bytes of ", what, ", got one beyond");
+  };
+  if (!workspace.isIntact()) {
+    return fault("its workspace", workspace);
+  }
+  for (uint32_t p = 0; p < entryTable.n_outputs; ++p) {
+    if (outputPointers[p] && !outputs[p].isIntact()) {
+      return fault(concat("output ", entryTable.outputs[p].name), outputs[p]);
+    }
+  }
+  return {};
+}
+
+Status Runner::run(const std::vector<uint8_t> &wanted) {
+  batch.finish();
+  Status status = lendBuffers(wanted);
   if (!status) {
     return status;
   }
@@ -72,11 +75,11 @@ Status Runner::run(const std::vector<uint8_t> &wanted) {
   step.cross_cache = cross ? cross->base() : nullptr;
   step.n_tokens = batch.numTokens();
   step.inputs = inputPointers.data();
-  step.n_sequences = numSequences;
+  step.n_sequences = static_cast<int64_t>(batch.sequences.size());
   step.sequences = batch.sequences.data();
   step.n_items = static_cast<int64_t>(batch.items.size());
   step.items = batch.items.data();
-  step.n_rows = numRows;
+  step.n_rows = static_cast<int64_t>(batch.rows.size());
   step.rows = batch.rows.data();
   step.outputs = outputPointers.data();
   step.host = host;
@@ -85,7 +88,7 @@ Status Runner::run(const std::vector<uint8_t> &wanted) {
     return makeError(Code::Internal, model.path(), ": entry ", entryTable.name,
                      ": expected status 0, got ", code);
   }
-  return {};
+  return checkBuffers();
 }
 
 const float *Runner::output(uint32_t port) const {

@@ -6,6 +6,7 @@
 
 #include "runtime/src/Batch.h"
 #include "runtime/src/Cache.h"
+#include "runtime/src/LentBuffer.h"
 #include "runtime/src/Model.h"
 
 namespace tfc::rt {
@@ -32,7 +33,8 @@ public:
   BlockCache cache;
 
   /// Runs the batch. wanted[p]: whether output p is computed. Errors:
-  /// Exhausted, Internal (the compiled code's status).
+  /// Exhausted, Internal (the compiled code's status, or a write beyond its
+  /// workspace or an output).
   Status run(const std::vector<uint8_t> &wanted);
 
   /// The rows of output p, [tokens or rows, width]; valid until the next run.
@@ -40,14 +42,15 @@ public:
   const tfc_entry_v0 &entry() const { return entryTable; }
 
 private:
-  Status grow(Mapping &buffer, uint64_t bytes);
+  Status lendBuffers(const std::vector<uint8_t> &wanted);
+  Status checkBuffers() const;
 
   const Model &model;
   const tfc_entry_v0 &entryTable;
   const tfc_host_v0 *host;
   const BlockCache *cross = nullptr;
-  Mapping workspace;
-  std::vector<Mapping> outputs;
+  LentBuffer workspace;
+  std::vector<LentBuffer> outputs;
   std::vector<const void *> inputPointers;
   std::vector<void *> outputPointers;
 };

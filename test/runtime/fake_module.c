@@ -54,6 +54,10 @@
 #ifndef FAKE_FIRST
 #define FAKE_FIRST 0
 #endif
+/* 1: writes a float beyond its workspace, 2: beyond its first output. */
+#ifndef FAKE_OVERRUN
+#define FAKE_OVERRUN 0
+#endif
 /* What its entry returns. */
 #ifndef FAKE_STATUS
 #define FAKE_STATUS 0
@@ -368,6 +372,11 @@ static int32_t run(const tfc_step_v0 *step, const tfc_entry_v0 *entry,
   work.sums = work.state + step->n_tokens * D;
   embed(step, work.state);
   const tfc_host_v0 *host = step->host;
+  /* Every worker's, whether it will come or not. */
+  int64_t n_sums = host->n_workers * D + (FAKE_OVERRUN == 1);
+  for (int64_t i = 0; i < n_sums; ++i) {
+    work.sums[i] = 0;
+  }
   for (work.layer = 0; work.layer < LAYERS; ++work.layer) {
     write_cache(&work);
     host->parallel_for(host->ctx, step->n_items, attend, &work);
@@ -381,7 +390,8 @@ static int32_t run(const tfc_step_v0 *step, const tfc_entry_v0 *entry,
     write_cross(&work);
   }
   float *hidden = (float *)step->outputs[0];
-  for (int64_t i = 0; hidden && i < step->n_tokens * D; ++i) {
+  int64_t n_hidden = step->n_tokens * D + (FAKE_OVERRUN == 2);
+  for (int64_t i = 0; hidden && i < n_hidden; ++i) {
     hidden[i] = work.state[i];
   }
   float *start = entry->n_outputs > 2 ? (float *)step->outputs[2] : 0;
