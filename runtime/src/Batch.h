@@ -10,9 +10,6 @@
 
 namespace tfc::rt {
 
-/// Most tokens of a step: row numbers are 32-bit.
-constexpr int64_t maxStepTokens = int64_t(1) << 30;
-
 /// Cleared and filled for every step; keeps its memory in between.
 class Batch {
 public:

@@ -99,8 +99,8 @@ Status BeamGeneration::growCache() {
       }
     }
   }
-  if (total > maxStepTokens) {
-    return makeError(Code::Exhausted, "expected at most ", maxStepTokens,
+  if (total > model.stepLimit()) {
+    return makeError(Code::Exhausted, "expected at most ", model.stepLimit(),
                      " tokens in a step, got ", total);
   }
   return {};

@@ -4,7 +4,7 @@
 
 namespace tfc::rt {
 
-Engine::Engine(const Model &model) {
+Engine::Engine(const Model &model) : stepLimit(model.stepLimit()) {
   if (model.encoder()) {
     encode = std::make_unique<Runner>(model, *model.encoder());
     noOutputs.assign(model.encoder()->n_outputs, 0);
@@ -57,8 +57,8 @@ Status Engine::encodeSources(const std::vector<Source *> &sources) {
       continue;
     }
     int64_t count = source.numTokens();
-    if (count > maxStepTokens - batch.numTokens()) {
-      return makeError(Code::Exhausted, "expected at most ", maxStepTokens,
+    if (count > stepLimit - batch.numTokens()) {
+      return makeError(Code::Exhausted, "expected at most ", stepLimit,
                        " tokens in a step, got more");
     }
     Status status = encode->cache.grow(scratch[s], count);

@@ -47,6 +47,7 @@ public:
   BlockCache cross;
 
 private:
+  int64_t stepLimit;              // most tokens of a step
   CacheBudget budget;             // of the decoder's and the cross blocks
   std::vector<uint8_t> noOutputs; // of the encoder
 };

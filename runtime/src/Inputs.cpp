@@ -46,10 +46,11 @@ namespace {
 
 class InputReader {
 public:
-  InputReader(const tfc_entry_v0 &entry, int64_t maxPositions,
+  InputReader(const Model &model, const tfc_entry_v0 &entry,
               const char *maskName, Faults &faults)
-      : entry(entry), maxPositions(maxPositions),
-        seen(entry.n_inputs + 1, false), faults(faults) {
+      : entry(entry), maxPositions(model.table().max_positions),
+        stepLimit(model.stepLimit()), seen(entry.n_inputs + 1, false),
+        faults(faults) {
     batch.values.resize(entry.n_inputs);
     batch.maskName = maskName;
   }
@@ -131,8 +132,8 @@ private:
       return false;
     }
     int64_t rows = tensor.shape[0], columns = tensor.shape[1];
-    if (rows > maxStepTokens / columns) {
-      faults.add(invalid(where, "expected at most ", maxStepTokens,
+    if (rows > stepLimit / columns) {
+      faults.add(invalid(where, "expected at most ", stepLimit,
                          " tokens, got shape ", shapeText({rows, columns})));
       return false;
     }
@@ -194,7 +195,7 @@ private:
   }
 
   const tfc_entry_v0 &entry;
-  int64_t maxPositions;
+  int64_t maxPositions, stepLimit;
   std::vector<bool> seen;
   std::string shapeOwner;
   InputBatch batch;
@@ -209,12 +210,11 @@ Result<ModelInputs> readInputs(const Model &model, const tfc_tensor *inputs,
     return makeError(Code::InvalidArgument, "expected inputs, got null");
   }
   Faults faults;
-  int64_t positions = model.table().max_positions;
   bool isPair = model.isEncoderDecoder();
-  InputReader first(model.forwardEntry(), positions, "attention_mask", faults);
+  InputReader first(model, model.forwardEntry(), "attention_mask", faults);
   std::optional<InputReader> second;
   if (isPair) {
-    second.emplace(*model.decoder(), positions, decoderMaskName, faults);
+    second.emplace(model, *model.decoder(), decoderMaskName, faults);
   }
   for (uint32_t i = 0; i < numInputs; ++i) {
     if (!inputs[i].name || !inputs[i].data) {

@@ -39,6 +39,7 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
   }
   model->tap = options.tap;
   model->tapUser = options.tapUser;
+  model->mostTokens = options.stepLimit;
   model->fillHost();
   return model;
 }

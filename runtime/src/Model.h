@@ -12,15 +12,19 @@
 
 namespace tfc::rt {
 
+/// Most tokens of a step: row numbers are 32-bit.
+constexpr int64_t maxStepTokens = int64_t(1) << 30;
+
 struct LoadOptions {
   std::string libraryPath, weightsPath;
   std::string program; // empty: the best one
   uint32_t threads = 0;
   tfc_tap_fn tap = nullptr;
   void *tapUser = nullptr;
-  std::string packedPath;     // see loadWeights
-  bool sharesPacked = false;  // likewise
-  bool randomWeights = false; // of no meaning, instead of both paths
+  std::string packedPath;            // see loadWeights
+  bool sharesPacked = false;         // likewise
+  bool randomWeights = false;        // of no meaning, instead of both paths
+  int64_t stepLimit = maxStepTokens; // most tokens of a step; at most that
 };
 
 class Engine;
@@ -54,6 +58,8 @@ public:
   /// Why the packed weights could not be saved; empty when nothing is wrong.
   const std::string &packedFault() const { return saveFault; }
   uint32_t numThreads() const { return threads; }
+  /// Most tokens of a step.
+  int64_t stepLimit() const { return mostTokens; }
   const tfc_host_v0 &host() const { return hostTable; }
 
   /// An engine with caches as large as need be, to be given back: its buffers
@@ -73,6 +79,7 @@ private:
   const tfc_program_v0 *chosen = nullptr;
   const tfc_entry_v0 *encode = nullptr, *step = nullptr, *generate = nullptr;
   uint32_t logits = 0, threads = 1;
+  int64_t mostTokens = maxStepTokens;
   Mapping packed;
   std::string saveFault;
   tfc_host_v0 hostTable{};

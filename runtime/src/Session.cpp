@@ -129,8 +129,8 @@ Status Session::growCache() {
     int64_t count = sequence.count(ids);
     bool hasSpectator = !sequence.next.spectator.empty();
     total += count + hasSpectator;
-    if (total > maxStepTokens) {
-      return makeError(Code::Exhausted, "expected at most ", maxStepTokens,
+    if (total > model.stepLimit()) {
+      return makeError(Code::Exhausted, "expected at most ", model.stepLimit(),
                        " tokens in a step, got more");
     }
     Status status = runner.cache.grow(sequence.blocks,
