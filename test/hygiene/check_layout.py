@@ -52,6 +52,8 @@ LAYERS = {
     "runtime": ["tfc/", "nlohmann/"],
     "examples": ["tfc/runtime.h"],
     "test/runtime": ["runtime/", "tfc/"],
+    "test/fuzz": ["runtime/src/", "tfc/runtime.h", "compiler/spec/",
+                  "compiler/huggingface/"],
     "test/unit/spec": ["compiler/spec/"],
     "test/unit/huggingface": ["compiler/huggingface/", "compiler/spec/",
                               "runtime/src/", "nlohmann/"],

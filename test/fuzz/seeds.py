@@ -1,0 +1,107 @@
+# Inputs that the fuzzers begin with: made of what the repository has, or
+# written down here. The words of a format are those that its reader knows.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import glob
+import json
+import os
+import re
+import struct
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                    "..", ".."))
+MODELS = os.path.join(ROOT, "test", "golden", "models")
+
+
+def read(path):
+    with open(path, "rb") as stream:
+        return stream.read()
+
+
+def header_of(tensors):
+    """The header of F32 tensors [(name, shape)], and how long the data is."""
+    header, end = {"__metadata__": {"format": "pt"}}, 0
+    for name, shape in tensors:
+        size = 4
+        for axis in shape:
+            size *= axis
+        header[name] = {"dtype": "F32", "shape": shape,
+                        "data_offsets": [end, end + size]}
+        end += size
+    return json.dumps(header).encode(), end
+
+
+def tensors():
+    """What FuzzTensors.cpp binds, whole and in parts; an index."""
+    parts = [("model.embed.weight", [4, 2]),
+             ("model.layers.0.mix.weight", [2, 6]),
+             ("model.layers.1.mix.gamma", [2, 6]),
+             ("head.bias", [4]), ("head.weight", [4, 2])]
+    for count in range(1, len(parts) + 1):
+        header, size = header_of(parts[:count])
+        yield b"h" + struct.pack("<H", size) + header
+    header, size = header_of(parts)
+    yield b"f" + struct.pack("<Q", len(header)) + header + bytes(size)
+    yield b"i" + json.dumps({"metadata": {"total_size": 96}, "weight_map": {
+        name: "model-00001-of-00002.safetensors"
+        for name, _ in parts}}).encode()
+
+
+def packed():
+    """The good file; sums made right, or not; cut; changed in the header."""
+    for sums in range(4):
+        yield bytes([sums, 0, 0])
+        yield bytes([sums, 1, 0]) + struct.pack("<HB", 5000, 7)
+    for place in range(0, 320, 8):
+        yield b"\x03\x00\x00" + struct.pack("<HB", place, 1)
+
+
+def spec():
+    for path in sorted(glob.glob(os.path.join(ROOT, "examples", "specs",
+                                              "*.json"))):
+        yield read(path)
+
+
+def config():
+    """Every golden model's own, where its weights are one file."""
+    for path in sorted(glob.glob(os.path.join(MODELS, "*", "config.json"))):
+        folder = os.path.dirname(path)
+        if not os.path.exists(os.path.join(folder, "model.safetensors")):
+            continue
+        lines = [os.path.basename(folder)]
+        for name in ("config.json", "generation_config.json"):
+            whole = os.path.join(folder, name)
+            value = json.loads(read(whole)) if os.path.exists(whole) else None
+            lines.append(json.dumps(value) if value is not None else "")
+        yield "\n".join(lines).encode()
+
+
+def api():
+    """Bytes of every kind: the fuzzer finds the calls by itself."""
+    for first in range(0, 256, 8):
+        yield bytes((first + 37 * i * i) % 256 for i in range(256))
+
+
+# Fuzzer -> its first inputs, and the sources whose strings are its words.
+TARGETS = {"tensors": (tensors, ["runtime/src/Safetensors*.cpp"]),
+           "packed": (packed, []),
+           "spec": (spec, ["compiler/spec/*.cpp"]),
+           "config": (config, ["compiler/huggingface/*.cpp"]),
+           "api": (api, [])}
+
+
+def words(target):
+    """libFuzzer's dictionary: the words of the sources, as JSON strings."""
+    found = set()
+    for pattern in TARGETS[target][1]:
+        for path in glob.glob(os.path.join(ROOT, pattern)):
+            found |= set(re.findall(r'"([A-Za-z0-9_.+$-]{2,40})"',
+                                    read(path).decode()))
+    return "".join(f'"\\"{word}\\""\n' for word in sorted(found))
+
+
+def write(target, folder):
+    """The first inputs of a fuzzer, in a folder."""
+    os.makedirs(folder, exist_ok=True)
+    for number, content in enumerate(TARGETS[target][0]()):
+        with open(os.path.join(folder, f"{number:03}"), "wb") as stream:
+            stream.write(content)
