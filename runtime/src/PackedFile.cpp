@@ -69,7 +69,8 @@ Status checkIdentity(const std::string &path, const Header &header,
                    hex(header.specHash));
   }
   if (header.layoutTag != identity.layoutTag) {
-    return differs("the layout", identity.layoutTag, header.layoutTag);
+    return differs("the layout", quoteName(identity.layoutTag),
+                   quoteName(header.layoutTag));
   }
   if (header.bytes != identity.bytes) {
     return differs("a size in bytes of", std::to_string(identity.bytes),

@@ -103,14 +103,24 @@ TEST_F(Packed, RefusesAnotherModelOrLayout) {
   identity.bytes = (*model)->weightBytes();
   identity.layoutTag = "other";
   EXPECT_EQ(messageOf(openPacked(packed, identity, 1)),
-            packed + ": expected weights packed for the layout other, got " +
+            packed +
+                ": expected weights packed for the layout \"other\", got \"" +
                 (*model)->program().layout_tag +
-                "; delete the file to pack them again");
+                "\"; delete the file to pack them again");
   identity.specHash ^= 1;
   EXPECT_EQ(messageOf(openPacked(packed, identity, 1))
                 .find(packed + ": expected weights packed for the model whose "
                                "spec has the hash "),
             0U);
+}
+
+TEST_F(Packed, PrintsNoControlCharactersOfAFile) {
+  auto weights = Mapping::allocate(64);
+  ASSERT_TRUE(weights) << messageOf(weights);
+  ASSERT_TRUE(writePacked(packed, {1, 64, "a\x1b[31mb"}, {}, *weights, 1));
+  EXPECT_EQ(messageOf(openPacked(packed, {1, 64, "plain"}, 1)),
+            packed + ": expected weights packed for the layout \"plain\", got "
+                     "\"a\\x1b[31mb\"; delete the file to pack them again");
 }
 
 TEST_F(Packed, RefusesEveryDamage) {
