@@ -69,6 +69,9 @@ Sizes readSizes(Config &config) {
 
 void readOtherKeys(Config &config) {
   config.refuseTrue("is_decoder", "tfc runs this model type with an encoder");
+  config.refuseKey("is_causal", "tfc runs an encoder that sees all tokens and "
+                                "a decoder that sees those before");
+  refuseWindows(config);
   config.ignore({"dropout", "attention_dropout", "activation_dropout",
                  "classifier_dropout", "classif_dropout", "encoder_layerdrop",
                  "decoder_layerdrop", "init_std",

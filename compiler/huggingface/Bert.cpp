@@ -65,6 +65,10 @@ void readOtherKeys(Config &config) {
                      spec::inQuotes(kind));
   }
   config.refuseTrue("is_decoder", "tfc runs this model type as an encoder");
+  // transformers would see what is before only where no mask is given.
+  config.expectBoolean("is_causal", false,
+                       "tfc runs this model type as an encoder");
+  refuseWindows(config);
   config.ignore({"hidden_dropout_prob", "attention_probs_dropout_prob",
                  "classifier_dropout",
                  // Of the TensorFlow original; transformers never reads them.

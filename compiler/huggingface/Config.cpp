@@ -110,6 +110,24 @@ void Config::refuseTrue(std::string_view key, std::string_view why) {
   }
 }
 
+void Config::expectBoolean(std::string_view key, bool wanted,
+                           std::string_view why) {
+  bool isNullValue = isNull(key);
+  if (isNullValue ? wanted : boolean(key, wanted) != wanted) {
+    fault(key, std::string("expected ") + (wanted ? "true" : "false") + " (" +
+                   std::string(why) + "), got " +
+                   spec::describe(*object.find(key)));
+  }
+}
+
+void Config::refuseKey(std::string_view key, std::string_view why) {
+  read.emplace(key);
+  if (const Json *found = object.find(key)) {
+    fault(key, "expected none (" + std::string(why) + "), got " +
+                   spec::describe(*found));
+  }
+}
+
 void Config::refuseContent(std::string_view key, std::string_view why) {
   const Json *found = value(key);
   bool empty = !found || (found->isBoolean() && !found->boolean) ||
@@ -125,8 +143,7 @@ void Config::reportUnread(bool strict) {
   std::string names;
   spec::Place first = object.place;
   for (const spec::Member &member : object.members) {
-    // transformers' own notes begin with an underscore.
-    if (member.key.rfind('_', 0) == 0 || read.count(member.key)) {
+    if (read.count(member.key)) {
       continue;
     }
     if (names.empty()) {
@@ -210,6 +227,19 @@ void huggingface::readCommonKeys(Config &config, bool encoderDecoder) {
                       "tfc runs this model type without an encoder");
     config.refuseTrue("is_encoder_decoder", "this model type has one stack");
   }
+  config.refuseContent("per_layer_config",
+                       "tfc reads one configuration for all layers");
+  for (std::string_view key :
+       {"text_config", "decoder", "generator", "text_encoder"}) {
+    config.refuseContent(key, "the configuration of this model type has no "
+                              "other one inside");
+  }
+  config.refuseContent("attention_chunk_size", "no model type that tfc imports "
+                                               "attends in chunks");
+  config.refuseContent("kv_sharing_modes",
+                       "every layer has keys and values of its own");
+  config.refuseContent("transformers_weights",
+                       "tfc reads model.safetensors or its shards");
   config.refuseContent("pruned_heads", "pruned heads are not supported");
   config.ignore(
       {// How the model was made, saved or trained.
@@ -219,7 +249,9 @@ void huggingface::readCommonKeys(Config &config, bool encoderDecoder) {
        "tokenizer_class", "prefix", "xla_device", "torchscript",
        "tie_encoder_decoder", "tie_word_embeddings", "sentence_transformers",
        "sbert_ce_default_activation_function", "custom_pipelines",
-       "output_past",
+       "output_past", "_name_or_path", "_commit_hash", "_auto_class",
+       "_num_labels", "_flash_attn_2_enabled", "_attn_implementation",
+       "_attn_implementation_autoset", "_experts_implementation",
        // What a call returns, and how it computes it.
        "use_cache", "output_attentions", "output_hidden_states", "return_dict",
        "chunk_size_feed_forward", "attn_implementation",

@@ -43,6 +43,11 @@ public:
   void ignore(const std::vector<std::string_view> &keys);
   /// An error when `key` is true: `why` says what tfc would have to do.
   void refuseTrue(std::string_view key, std::string_view why);
+  /// An error when `key` is there and not `wanted`; null counts as false, as it
+  /// does for transformers.
+  void expectBoolean(std::string_view key, bool wanted, std::string_view why);
+  /// An error when `key` is there, whatever its value, null included.
+  void refuseKey(std::string_view key, std::string_view why);
   /// An error when `key` has any content (not null, false, empty).
   void refuseContent(std::string_view key, std::string_view why);
   /// One warning with all the keys that were never read; an error if `strict`.
@@ -75,6 +80,13 @@ std::string readActivation(Config &config, std::string_view key,
 std::string_view findActivation(std::string_view name);
 /// "gelu, relu, ...": all that findActivation knows.
 std::string knownActivations();
+
+/// An error for each of "layer_types", if they are given, that is not `type`.
+void expectLayerTypes(Config &config, std::string_view type);
+
+/// Refuses windows in a model type whose masks have none: the cache that
+/// transformers makes by these keys would forget positions all the same.
+void refuseWindows(Config &config);
 
 /// Reads past the keys that all model types share, and refuses those of their
 /// values that change numbers in a way tfc does not know.

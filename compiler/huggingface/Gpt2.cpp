@@ -119,6 +119,9 @@ Json makeSpec(Source &source, std::string_view className) {
                         "summary_activation", "summary_proj_to_labels",
                         "summary_first_dropout", "is_decoder"});
   Sizes sizes = readSizes(source.config);
+  source.config.expectBoolean("is_causal", true,
+                              "tfc runs this model type causally");
+  refuseWindows(source.config);
   Heads heads = makeHeads(source, className, sizes);
   Json dims = makeObject({{"hidden", sizes.hidden},
                           {"vocab", sizes.vocab},

@@ -70,8 +70,10 @@ Json makeWindow(int64_t size) {
 /// The window that all layers of a Mistral have; "none" for null.
 Json readMistralWindow(Config &config) {
   if (config.isNull("sliding_window")) {
+    expectLayerTypes(config, "full_attention");
     return "none";
   }
+  expectLayerTypes(config, "sliding_attention");
   return makeWindow(config.integer("sliding_window", 4096, 1, spec::maxRows));
 }
 
@@ -134,6 +136,7 @@ Json makeBody(Source &source, const Sizes &sizes, std::string_view type) {
                                {"head_dim", sizes.headDim}});
   Json ffn = makeObject({{"width", sizes.width}, {"act", sizes.act}});
   if (type == "llama") {
+    refuseWindows(config);
     attention.set("bias", config.boolean("attention_bias", false));
     ffn.set("bias", config.boolean("mlp_bias", false));
     // A way of computing: the weights in slices.
@@ -173,6 +176,8 @@ void addLanguageModel(Source &source, const Sizes &sizes, Heads &out) {
 Json makeModel(Source &source, std::string_view className,
                std::string_view type, const Defaults &defaults) {
   source.config.ignore({"attention_dropout"});
+  source.config.expectBoolean("is_causal", true,
+                              "tfc runs this model type causally");
   Sizes sizes = readSizes(source.config, defaults);
   Json body = makeBody(source, sizes, type);
   auto isClass = [&](std::string_view end) {

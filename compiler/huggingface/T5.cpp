@@ -136,8 +136,17 @@ void addLanguageModel(Source &source, const Sizes &sizes,
   out.add("lm", "decoder", std::move(steps));
 }
 
-void readOtherKeys(Config &config) {
+void readOtherKeys(Config &config, bool encoderOnly) {
   config.refuseTrue("is_decoder", "tfc runs this model type with an encoder");
+  if (encoderOnly) {
+    config.expectBoolean("is_causal", false,
+                         "tfc runs this class as an encoder");
+  } else {
+    config.refuseKey("is_causal",
+                     "tfc runs an encoder that sees all tokens and "
+                     "a decoder that sees those before");
+  }
+  refuseWindows(config);
   config.boolean("scale_decoder_outputs", true);
   config.ignore({"dropout_rate", "initializer_factor", "classifier_dropout",
                  // Of the training; positions have no end.
@@ -146,7 +155,6 @@ void readOtherKeys(Config &config) {
 
 Json makeModel(Source &source, std::string_view className,
                const Variant &variant) {
-  readOtherKeys(source.config);
   Sizes sizes = readSizes(source.config, variant);
   checkCopies(source, {"shared.weight", "decoder.embed_tokens.weight",
                        "encoder.embed_tokens.weight"});
@@ -155,6 +163,7 @@ Json makeModel(Source &source, std::string_view className,
            className.substr(className.size() - end.size()) == end;
   };
   bool encoderOnly = isClass("EncoderModel");
+  readOtherKeys(source.config, encoderOnly);
   bool generates = isClass("ForConditionalGeneration");
   Heads heads;
   heads.ignore = {"*.embed_tokens.weight"};

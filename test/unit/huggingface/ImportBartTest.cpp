@@ -205,3 +205,12 @@ TEST(ImportBart, HeadsMustDivide) {
             "DIR/config.json:3:28: /decoder_attention_heads: expected a "
             "divisor of d_model (10), got 4");
 }
+
+TEST(ImportBart, WhatTheStacksSee) {
+  EXPECT_EQ(
+      importTiny(configOf("\"is_causal\": false, ", languageModel),
+                 bartTensors())
+          .messages,
+      "DIR/config.json:1:15: /is_causal: expected none (tfc runs an encoder "
+      "that sees all tokens and a decoder that sees those before), got false");
+}

@@ -117,9 +117,91 @@ TEST(ImportErrors, UnknownKeysAreOneWarning) {
   EXPECT_TRUE(got.ok);
   EXPECT_EQ(got.messages,
             "DIR/config.json:1:2: /: warning: expected only keys that tfc "
-            "knows (others may change results), got \"speed\", \"mode\" "
-            "[TFC002]");
+            "knows (others may change results), got \"speed\", \"_private\", "
+            "\"mode\" [TFC002]");
   EXPECT_FALSE(importTiny(config, bertTensors(), "", true).ok);
+}
+
+TEST(ImportErrors, NotesOfTransformersSayNothing) {
+  auto got = importTiny(bertConfig("\"_name_or_path\": \"x\", "
+                                   "\"_attn_implementation\": \"sdpa\", "
+                                   "\"_num_labels\": 2, "),
+                        bertTensors());
+  EXPECT_TRUE(got.ok);
+  EXPECT_EQ(got.messages, "");
+}
+
+TEST(ImportErrors, LayersWithConfigurationsOfTheirOwn) {
+  EXPECT_EQ(messagesOf(bertConfig("\"per_layer_config\": "
+                                  "{\"0\": {\"intermediate_size\": 2}}, ")),
+            "DIR/config.json:1:22: /per_layer_config: expected none (tfc reads "
+            "one configuration for all layers), got an object");
+}
+
+/// transformers takes null for false there.
+TEST(ImportErrors, DecodersThatAreNotCausal) {
+  for (const char *value : {"false", "null"}) {
+    auto got =
+        importTiny(gpt2Config("\"is_causal\": " + std::string(value) + ", "),
+                   gpt2Tensors());
+    EXPECT_FALSE(got.ok);
+    EXPECT_EQ(got.messages,
+              "DIR/config.json:1:15: /is_causal: expected true (tfc runs this "
+              "model type causally), got " +
+                  std::string(value));
+  }
+  EXPECT_EQ(
+      importTiny(gpt2Config("\"is_causal\": true, "), gpt2Tensors()).messages,
+      "");
+}
+
+TEST(ImportErrors, EncodersThatAreCausal) {
+  EXPECT_EQ(messagesOf(bertConfig("\"is_causal\": true, ")),
+            "DIR/config.json:1:15: /is_causal: expected false (tfc runs this "
+            "model type as an encoder), got true");
+  for (const char *value : {"false", "null"}) {
+    auto got =
+        importTiny(bertConfig("\"is_causal\": " + std::string(value) + ", "),
+                   bertTensors());
+    EXPECT_EQ(got.messages, "");
+  }
+}
+
+/// What the masks of the model do not read, and its cache does.
+TEST(ImportErrors, WindowsOfTheCache) {
+  EXPECT_EQ(
+      messagesOf(gpt2Config("\n\"sliding_window\": 4,\n"
+                            "\"attention_chunk_size\": 2,\n"
+                            "\"kv_sharing_modes\": [\"reuse\"],\n"
+                            "\"layer_types\": [\"full_attention\", "
+                            "\"sliding_attention\"],\n"),
+                 gpt2Tensors()),
+      "DIR/config.json:2:19: /sliding_window: expected none (the layers of "
+      "this model type see all positions), got 4\n"
+      "DIR/config.json:3:25: /attention_chunk_size: expected none (no model "
+      "type that tfc imports attends in chunks), got 2\n"
+      "DIR/config.json:4:21: /kv_sharing_modes: expected none (every layer has "
+      "keys and values of its own), got an array\n"
+      "DIR/config.json:5:34: /layer_types/1: expected \"full_attention\", got "
+      "\"sliding_attention\"");
+  EXPECT_EQ(importTiny(gpt2Config("\"sliding_window\": null, "
+                                  "\"layer_types\": [\"full_attention\"], "),
+                       gpt2Tensors())
+                .messages,
+            "");
+  EXPECT_EQ(messagesOf(bertConfig("\"layer_types\": 3, ")),
+            "DIR/config.json:1:17: /layer_types: expected a list with a type "
+            "for each of the layers, got 3");
+}
+
+TEST(ImportErrors, WhatIsNotOfThisModel) {
+  EXPECT_EQ(
+      messagesOf(bertConfig("\n\"text_config\": {\"hidden_size\": 2},\n"
+                            "\"transformers_weights\": \"x.bin\",\n")),
+      "DIR/config.json:2:16: /text_config: expected none (the configuration of "
+      "this model type has no other one inside), got an object\n"
+      "DIR/config.json:3:25: /transformers_weights: expected none (tfc reads "
+      "model.safetensors or its shards), got \"x.bin\"");
 }
 
 TEST(ImportErrors, Tensors) {

@@ -339,3 +339,27 @@ TEST(ImportQwen2, WindowsOfSomeLayers) {
             "DIR/config.json:1:17: /layer_types: expected a list with a type "
             "for each of the 3 layers, got 1");
 }
+
+TEST(ImportLlama, DecodersThatAreNotCausal) {
+  for (const char *type : {"llama", "mistral", "qwen2"}) {
+    auto got = importTiny(
+        configOf("\"is_causal\": false, ", type),
+        llamaTensors("", 1, /*biases=*/std::string(type) == "qwen2"));
+    EXPECT_FALSE(got.ok);
+    EXPECT_EQ(got.messages, "DIR/config.json:1:15: /is_causal: expected true "
+                            "(tfc runs this model type causally), got false");
+  }
+}
+
+TEST(ImportMistral, TypesOfLayersAreThoseOfTheWindow) {
+  auto messages = [](const std::string &more) {
+    return importTiny(configOf(more, "mistral"), llamaTensors()).messages;
+  };
+  EXPECT_EQ(messages("\"layer_types\": [\"sliding_attention\"], "), "");
+  EXPECT_EQ(messages("\"layer_types\": [\"full_attention\"], "),
+            "DIR/config.json:1:18: /layer_types/0: expected "
+            "\"sliding_attention\", got \"full_attention\"");
+  EXPECT_EQ(messages("\"layer_types\": [\"full_attention\"], "
+                     "\"sliding_window\": null, "),
+            "");
+}

@@ -210,3 +210,24 @@ TEST(ImportT5, GenerationBeginsSomewhere) {
   EXPECT_FALSE(got.model->tokens.decoderStart);
   EXPECT_EQ(got.spec.find("\"generation\""), std::string::npos);
 }
+
+/// Without a mask transformers lets the encoder see what "is_causal" says, with
+/// one the decoder alone.
+TEST(ImportT5, WhatTheStacksSee) {
+  auto messages = [](const std::string &value, const std::string &name) {
+    return importTiny(configOf("\"is_causal\": " + value + ", ", name),
+                      t5Tensors())
+        .messages;
+  };
+  for (const char *value : {"false", "true", "null"}) {
+    EXPECT_EQ(messages(value, "T5ForConditionalGeneration"),
+              "DIR/config.json:1:15: /is_causal: expected none (tfc runs an "
+              "encoder that sees all tokens and a decoder that sees those "
+              "before), got " +
+                  std::string(value));
+  }
+  EXPECT_EQ(messages("true", "T5EncoderModel"),
+            "DIR/config.json:1:15: /is_causal: expected false (tfc runs this "
+            "class as an encoder), got true");
+  EXPECT_EQ(messages("false", "T5EncoderModel"), "");
+}
