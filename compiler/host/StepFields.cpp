@@ -18,9 +18,15 @@ Value tfc::buildAddress(ImplicitLocOpBuilder &b, Value base, int64_t offset) {
   if (offset == 0) {
     return base;
   }
-  return LLVM::GEPOp::create(
-      b, LLVM::LLVMPointerType::get(b.getContext()), b.getI8Type(), base,
-      ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(offset)});
+  // A constant of the op has 29 bits beside a sign.
+  constexpr int64_t most = int64_t(1) << 27;
+  bool fits = offset < most && offset > -most;
+  LLVM::GEPArg index = fits ? LLVM::GEPArg(static_cast<int32_t>(offset))
+                            : LLVM::GEPArg(Value(arith::ConstantIntOp::create(
+                                  b, b.getI64Type(), offset)));
+  return LLVM::GEPOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                             b.getI8Type(), base,
+                             ArrayRef<LLVM::GEPArg>{index});
 }
 
 Value tfc::buildAddress(ImplicitLocOpBuilder &b, Value base, Value index,

@@ -14,6 +14,7 @@ Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
   Attention result;
   result.cross = name == "cross";
   readHeadSizes(attn, result);
+  compareCaches(attn, result);
   readBiases(attn, result);
   const Json *scale = attn.find("scale");
   if (scale && scale->isNumber()) {
@@ -61,6 +62,31 @@ void SpecReader::readHeadSizes(const Json &attn, Attention &attention) {
               " (num_heads times head_dim), got " + std::to_string(heads) +
               " times " + std::to_string(attention.headDim));
   }
+}
+
+/// Keys and values of all layers lie in one cache, whose rows have one width.
+void SpecReader::compareCaches(const Json &attn, const Attention &attention) {
+  std::optional<Attention> &first = firstAttention[attention.cross];
+  if (attention.numKvHeads < 1 || attention.headDim < 1 || cacheFault) {
+    return;
+  }
+  if (!first) {
+    first = attention;
+    return;
+  }
+  auto compare = [&](const char *key, int64_t wanted, int64_t got) {
+    if (wanted != got && !cacheFault) {
+      const Json *given = attn.find(key);
+      cacheFault = {given ? given->place : attn.place.child(key),
+                    "expected " + std::to_string(wanted) +
+                        ", as in the layers before (layers whose keys differ "
+                        "in heads or their widths are not supported by this "
+                        "tfc), got " +
+                        std::to_string(got)};
+    }
+  };
+  compare("num_kv_heads", first->numKvHeads, attention.numKvHeads);
+  compare("head_dim", first->headDim, attention.headDim);
 }
 
 /// A factor of f32 arithmetic.

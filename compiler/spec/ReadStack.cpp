@@ -48,6 +48,8 @@ void SpecReader::readShared() {
 
 void SpecReader::readStack(Stack &target, const Json &json) {
   stack = &target;
+  firstAttention[0] = firstAttention[1] = std::nullopt;
+  cacheFault.reset();
   if (const Json *embeddings = json.find("embeddings")) {
     readEmbeddings(*embeddings);
   }
@@ -92,6 +94,9 @@ void SpecReader::checkStack(const Json &json) {
                 std::to_string(run.first));
       return;
     }
+  }
+  if (cacheFault) {
+    error(cacheFault->place, Unsupported, cacheFault->message);
   }
   if (stack->positionBias && !biased && stack->layers > 0) {
     error(json.find("position_bias")->place, BadBias,

@@ -73,8 +73,16 @@ private:
   const Json &root;
   Diagnostics &diagnostics;
   std::map<std::string, Result> results;
-  /// The stack that is being read.
+  /// What layers that share a cache differ in, and where.
+  struct CacheFault {
+    Place place;
+    std::string message;
+  };
+  /// The stack that is being read, its first self- and its first
+  /// cross-attention, and the first attention with a cache unlike theirs.
   Stack *stack = nullptr;
+  std::optional<Attention> firstAttention[2];
+  std::optional<CacheFault> cacheFault;
 
   // ReadSpec.cpp
   void readDims();
@@ -111,6 +119,7 @@ private:
   // ReadAttention.cpp
   Attention readAttention(const std::string &name, const Json &attn);
   void readHeadSizes(const Json &attn, Attention &attention);
+  void compareCaches(const Json &attn, const Attention &attention);
   double readPositive(const Json &number);
   void readBiases(const Json &attn, Attention &attention);
   void checkCausal(const Json &attn, bool causal);

@@ -95,13 +95,13 @@ TEST(CanonicalSpec, DoesNotDependOnTheFormOfTheMap) {
 TEST(CanonicalSpec, RunsHaveSourcesOfTheirOwn) {
   std::string text = replaced(
       decoderSpec, "      }\n    },\n",
-      "      },\n      \"overrides\": [{\"layers\": \"0\", \"set\": {\"attn\": "
-      "{\"num_kv_heads\": 1}}}]\n    },\n");
+      "      },\n      \"overrides\": [{\"layers\": \"0\", \"set\": {\"ffn\": "
+      "{\"width\": 24}}}]\n    },\n");
   std::string canonical = canonicalOf(text);
-  EXPECT_NE(canonical.find("\"decoder.layers.0.attn.v.weight\""),
+  EXPECT_NE(canonical.find("\"decoder.layers.0.ffn.up.weight\""),
             std::string::npos);
-  EXPECT_NE(canonical.find("\"stored_rows\": 20"), std::string::npos);
-  EXPECT_NE(canonical.find("\"stored_rows\": 36"), std::string::npos);
+  EXPECT_NE(canonical.find("\"stored_rows\": 40"), std::string::npos);
+  EXPECT_NE(canonical.find("\"stored_rows\": 48"), std::string::npos);
   EXPECT_EQ(canonicalOf(canonical), canonical);
 }
 

@@ -14,6 +14,32 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:12:17: /decoder/layers/block/attn/causal: expected true "
              "(bidirectional attention in a decoder is not supported by this "
              "tfc), got nothing [TFC090]\n"},
+        Case{"KeyHeadsOfALayer",
+             decoderSpec,
+             {{"\"repeat\": 2,",
+               "\"repeat\": 2, \"overrides\": [{\"layers\": \"1\", \"set\": "
+               "{\"attn\": {\"num_kv_heads\": 1}}}],"}},
+             "s.json:8:83: /decoder/layers/overrides/0/set/attn/num_kv_heads: "
+             "expected 3, as in the layers before (layers whose keys differ in "
+             "heads or their widths are not supported by this tfc), got 1 "
+             "[TFC090]\n"},
+        Case{"HeadDimOfALayer",
+             encoderSpec,
+             {{"{\"ffn\": {\"act\": \"relu\"}}",
+               "{\"attn\": {\"head_dim\": 6}}"}},
+             "s.json:23:67: /encoder/layers/overrides/0/set/attn/head_dim: "
+             "expected 3, as in the layers before (layers whose keys differ in "
+             "heads or their widths are not supported by this tfc), got 6 "
+             "[TFC090]\n"},
+        Case{"HeadDimThatIsNotGiven",
+             encoderDecoderSpec,
+             {{"\"repeat\": 3,",
+               "\"repeat\": 3, \"overrides\": [{\"layers\": [0], \"set\": "
+               "{\"cross\": {\"num_heads\": 2, \"num_kv_heads\": 1}}}],"}},
+             "s.json:34:18: /decoder/layers/block/cross/head_dim: "
+             "expected 6, as in the layers before (layers whose keys differ in "
+             "heads or their widths are not supported by this tfc), got 4 "
+             "[TFC090]\n"},
         Case{"CausalEncoder",
              encoderSpec,
              {{"\"num_heads\": 4", "\"num_heads\": 4, \"causal\": true"}},
