@@ -138,23 +138,6 @@ TEST(ImportErrors, LayersWithConfigurationsOfTheirOwn) {
             "one configuration for all layers), got an object");
 }
 
-/// transformers takes null for false there.
-TEST(ImportErrors, DecodersThatAreNotCausal) {
-  for (const char *value : {"false", "null"}) {
-    auto got =
-        importTiny(gpt2Config("\"is_causal\": " + std::string(value) + ", "),
-                   gpt2Tensors());
-    EXPECT_FALSE(got.ok);
-    EXPECT_EQ(got.messages,
-              "DIR/config.json:1:15: /is_causal: expected true (tfc runs this "
-              "model type causally), got " +
-                  std::string(value));
-  }
-  EXPECT_EQ(
-      importTiny(gpt2Config("\"is_causal\": true, "), gpt2Tensors()).messages,
-      "");
-}
-
 TEST(ImportErrors, EncodersThatAreCausal) {
   EXPECT_EQ(messagesOf(bertConfig("\"is_causal\": true, ")),
             "DIR/config.json:1:15: /is_causal: expected false (tfc runs this "
@@ -182,7 +165,7 @@ TEST(ImportErrors, WindowsOfTheCache) {
       "type that tfc imports attends in chunks), got 2\n"
       "DIR/config.json:4:21: /kv_sharing_modes: expected none (every layer has "
       "keys and values of its own), got an array\n"
-      "DIR/config.json:5:34: /layer_types/1: expected \"full_attention\", got "
+      "DIR/config.json:5:35: /layer_types/1: expected \"full_attention\", got "
       "\"sliding_attention\"");
   EXPECT_EQ(importTiny(gpt2Config("\"sliding_window\": null, "
                                   "\"layer_types\": [\"full_attention\"], "),
