@@ -56,7 +56,13 @@ void SpecReader::readHeadSizes(const Json &attn, Attention &attention) {
           "expected a divisor of num_heads (" + std::to_string(heads) +
               "), got " + std::to_string(attention.numKvHeads));
   }
-  if (heads > 0 && attention.headDim > maxWidth / heads) {
+  if (attention.headDim > maxHeadDim) {
+    const Json *given = attn.find("head_dim");
+    error(given ? given->place : attn.place.child("head_dim"), Unsupported,
+          "expected at most " + std::to_string(maxHeadDim) +
+              " (wider heads are not supported by this tfc), got " +
+              std::to_string(attention.headDim));
+  } else if (heads > 0 && attention.headDim > maxWidth / heads) {
     error(attn.place, BadHeadDim,
           "expected at most " + std::to_string(maxWidth) +
               " (num_heads times head_dim), got " + std::to_string(heads) +

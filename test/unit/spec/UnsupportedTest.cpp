@@ -3,6 +3,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "test/unit/spec/MalformedSpec.h"
 
+/// The beginning of a list of tables of 2^28 rows each.
+static std::string manyTables() {
+  std::string text = "      \"segments\": [\n";
+  for (int i = 0; i < 1100; ++i) {
+    std::string name = std::to_string(i);
+    text += "{\"name\": \"t" + name + "\", \"input\": \"i" + name +
+            "\", \"rows\": 268435456},\n";
+  }
+  return text;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Unsupported, MalformedSpec,
     testing::Values(
@@ -14,6 +25,26 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:12:17: /decoder/layers/block/attn/causal: expected true "
              "(bidirectional attention in a decoder is not supported by this "
              "tfc), got nothing [TFC090]\n"},
+        Case{"WideHeads",
+             decoderSpec,
+             {{"\"num_heads\": 3,", "\"num_heads\": 3, \"head_dim\": 2049,"}},
+             "s.json:12:46: /decoder/layers/block/attn/head_dim: expected at "
+             "most 2048 (wider heads are not supported by this tfc), got 2049 "
+             "[TFC090]\n"},
+        Case{"OneWideHead",
+             encoderSpec,
+             {{"\"hidden\": 12", "\"hidden\": 20000"}},
+             "s.json:20:17: /encoder/layers/block/attn/head_dim: expected at "
+             "most 2048 (wider heads are not supported by this tfc), got 5000 "
+             "[TFC090]\n"},
+        Case{"MoreWeightsThanCanBeCounted",
+             encoderSpec,
+             {{"\"hidden\": 12", "\"hidden\": 1048576"},
+              {"\"num_heads\": 4", "\"num_heads\": 1024"},
+              {"      \"segments\": [\n", manyTables()}},
+             "s.json:1:1: /: expected at most 1152921504606846976 bytes of "
+             "weights, got more (with "
+             "\"encoder.embeddings.segment.t1023.weight\") [TFC090]\n"},
         Case{"KeyHeadsOfALayer",
              decoderSpec,
              {{"\"repeat\": 2,",
