@@ -71,6 +71,8 @@ void readOtherKeys(Config &config) {
   refuseWindows(config);
   config.ignore({"hidden_dropout_prob", "attention_probs_dropout_prob",
                  "classifier_dropout",
+                 // Only a check of sizes reads whether it is there.
+                 "embedding_size",
                  // Of the TensorFlow original; transformers never reads them.
                  "directionality", "pooler_fc_size",
                  "pooler_num_attention_heads", "pooler_num_fc_layers",

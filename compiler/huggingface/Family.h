@@ -22,6 +22,8 @@ struct Source {
   spec::Diagnostics &diagnostics;
   /// Unknown keys are errors.
   bool strict = false;
+  /// Set by a family: the tokens of its decoder see those after them as well.
+  bool bothSides = false;
 };
 
 struct Family {
@@ -118,6 +120,15 @@ struct Heads {
   /// Writes "heads", "outputs" and "weights" of a spec.
   void addTo(spec::Json &made);
 };
+
+/// Whether the tokens of a decoder see only those before them ("is_causal", by
+/// default true; null counts as false, as it does for transformers). An error
+/// when they see all in a class that generates.
+bool readCausal(Source &source, bool generates);
+
+/// Turns the whole spec of a decoder, its preset merged in, into that of an
+/// encoder with the same layers, heads and tensors, which see both sides.
+void makeEncoder(spec::Json &spec);
 
 /// An object from key-value pairs.
 spec::Json makeObject(std::vector<std::pair<std::string_view, spec::Json>>);

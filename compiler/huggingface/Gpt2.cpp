@@ -117,10 +117,11 @@ Json makeSpec(Source &source, std::string_view className) {
                         // Of the double-heads class.
                         "summary_type", "summary_use_proj",
                         "summary_activation", "summary_proj_to_labels",
-                        "summary_first_dropout", "is_decoder"});
+                        "summary_first_dropout", "summary_last_dropout",
+                        "is_decoder", "classifier_dropout", "hidden_dropout"});
+  bool generates = className == "GPT2LMHeadModel";
+  source.bothSides = !readCausal(source, generates);
   Sizes sizes = readSizes(source.config);
-  source.config.expectBoolean("is_causal", true,
-                              "tfc runs this model type causally");
   refuseWindows(source.config);
   Heads heads = makeHeads(source, className, sizes);
   Json dims = makeObject({{"hidden", sizes.hidden},
@@ -128,7 +129,6 @@ Json makeSpec(Source &source, std::string_view className) {
                           {"max_positions", sizes.positions}});
   TokenDefaults defaults;
   defaults.bos = defaults.eos = 50256;
-  bool generates = className == "GPT2LMHeadModel";
   Json made = makeObject(
       {{"dims", dims},
        {"decoder", makeBody(sizes)},

@@ -4,6 +4,8 @@
 
 #include "compiler/huggingface/CheckTensors.h"
 #include "compiler/huggingface/Family.h"
+#include "compiler/huggingface/SentenceModules.h"
+#include "compiler/spec/ExpandSpec.h"
 #include "compiler/spec/ReadSpec.h"
 #include "compiler/spec/SpecFiles.h"
 
@@ -140,6 +142,7 @@ public:
     }
     std::optional<Json> json = readObject(path("config.json"), diagnostics);
     readGeneration();
+    reportModules(path("modules.json"), options.strict, diagnostics);
     openTensors();
     if (!json) {
       return std::nullopt;
@@ -192,6 +195,14 @@ private:
                             {"extends", "preset:" + type}});
     for (spec::Member &member : body.members) { // "extends" may be among them
       made.set(member.key, std::move(member.value));
+    }
+    if (source.bothSides) {
+      std::optional<Json> whole =
+          spec::expandSpec(std::move(made), directory, diagnostics);
+      if (whole) {
+        makeEncoder(*whole);
+      }
+      return whole;
     }
     return made;
   }

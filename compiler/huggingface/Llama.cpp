@@ -67,13 +67,25 @@ Json makeWindow(int64_t size) {
   return makeObject({{"left", size - 1}, {"right", 0}});
 }
 
+/// An error at the key that says that there is a window.
+void refuseBothSides(Config &config, std::string_view key) {
+  config.fault(key, "expected no window (\"is_causal\" is false; windows to "
+                    "both sides are not supported by this tfc), got " +
+                        spec::describe(config.value(key) ? *config.value(key)
+                                                         : Json(4096)));
+}
+
 /// The window that all layers of a Mistral have; "none" for null.
-Json readMistralWindow(Config &config) {
+Json readMistralWindow(Source &source) {
+  Config &config = source.config;
   if (config.isNull("sliding_window")) {
     expectLayerTypes(config, "full_attention");
     return "none";
   }
   expectLayerTypes(config, "sliding_attention");
+  if (source.bothSides) {
+    refuseBothSides(config, "sliding_window");
+  }
   return makeWindow(config.integer("sliding_window", 4096, 1, spec::maxRows));
 }
 
@@ -113,13 +125,16 @@ std::vector<Json> readSlidingLayers(Config &config, int64_t layers,
 }
 
 /// Qwen2's windows, as overrides of some layers.
-Json readQwen2Windows(Config &config, int64_t layers) {
+Json readQwen2Windows(Source &source, int64_t layers) {
+  Config &config = source.config;
   bool sliding = config.boolean("use_sliding_window", false);
   int64_t size = config.integer("sliding_window", 4096, 1, spec::maxRows);
   sliding &= !config.isNull("sliding_window");
   std::vector<Json> selected = readSlidingLayers(config, layers, sliding);
   Json overrides = Json::array();
-  if (!selected.empty()) {
+  if (source.bothSides && !selected.empty()) {
+    refuseBothSides(config, "use_sliding_window");
+  } else if (!selected.empty()) {
     Json attention = makeObject({{"window", makeWindow(size)}});
     overrides.items.push_back(
         makeObject({{"layers", Json::array(std::move(selected))},
@@ -142,7 +157,7 @@ Json makeBody(Source &source, const Sizes &sizes, std::string_view type) {
     // A way of computing: the weights in slices.
     config.ignore({"pretraining_tp"});
   } else if (type == "mistral") {
-    attention.set("window", readMistralWindow(config));
+    attention.set("window", readMistralWindow(source));
   }
   attention.set("rotary", readRotary(source, sizes.positions));
   Json layers = makeObject(
@@ -150,7 +165,7 @@ Json makeBody(Source &source, const Sizes &sizes, std::string_view type) {
        {"block",
         makeObject({{"norm", norm}, {"attn", attention}, {"ffn", ffn}})}});
   if (type == "qwen2") {
-    Json overrides = readQwen2Windows(config, sizes.layers);
+    Json overrides = readQwen2Windows(source, sizes.layers);
     if (!overrides.items.empty()) {
       layers.set("overrides", std::move(overrides));
     }
@@ -176,17 +191,16 @@ void addLanguageModel(Source &source, const Sizes &sizes, Heads &out) {
 Json makeModel(Source &source, std::string_view className,
                std::string_view type, const Defaults &defaults) {
   source.config.ignore({"attention_dropout"});
-  source.config.expectBoolean("is_causal", true,
-                              "tfc runs this model type causally");
-  Sizes sizes = readSizes(source.config, defaults);
-  Json body = makeBody(source, sizes, type);
   auto isClass = [&](std::string_view end) {
     return className.size() > end.size() &&
            className.substr(className.size() - end.size()) == end;
   };
+  bool generates = isClass("ForCausalLM");
+  source.bothSides = !readCausal(source, generates);
+  Sizes sizes = readSizes(source.config, defaults);
+  Json body = makeBody(source, sizes, type);
   Heads heads;
   heads.ignore = {"*.rotary_emb.inv_freq"};
-  bool generates = isClass("ForCausalLM");
   if (generates) {
     addLanguageModel(source, sizes, heads);
   } else {

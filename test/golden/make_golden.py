@@ -16,6 +16,7 @@ import torch
 import transformers as hf
 
 import make_bart
+import make_both_sides
 import make_llama
 import make_t5
 from inputs import VOCAB, draw_ids
@@ -254,6 +255,7 @@ def main():
     make_llama.write(out)
     make_t5.write(out)
     make_bart.write(out)
+    make_both_sides.write(out)
     with open(os.path.join(root, "cases.json"), "w") as stream:
         json.dump({"torch": TORCH, "transformers": TRANSFORMERS,
                    "models": out.models}, stream, indent=1)

@@ -199,3 +199,26 @@ TEST(ImportBert, ClassByTensorsWhenNoneIsNamed) {
   auto masked = importTiny(bertConfig(), maskedLmTensors());
   EXPECT_EQ(masked.model->name, "bert-BertForMaskedLM");
 }
+
+/// A folder of sentence-transformers is more than its model.
+TEST(ImportBert, ModulesBehindTheModel) {
+  TinyDirectory directory;
+  directory.write("config.json", bertConfig());
+  directory.write(bertTensors());
+  directory.write("modules.json",
+                  "[{\"type\": \"sentence_transformers.models.Transformer\"}, "
+                  "{\"type\": \"sentence_transformers.models.Pooling\"}, "
+                  "{\"type\": \"sentence_transformers.models.Normalize\"}]");
+  auto got = directory.import();
+  EXPECT_TRUE(got.ok);
+  EXPECT_EQ(got.messages,
+            "DIR/modules.json:1:1: /: warning: expected a model alone (the "
+            "library ends with its outputs; what comes after them is the "
+            "caller's), got \"Pooling\", \"Normalize\" behind it");
+  EXPECT_FALSE(directory.import(/*strict=*/true).ok);
+  directory.write("modules.json",
+                  "[{\"type\": \"sentence_transformers.models.Transformer\"}]");
+  EXPECT_EQ(directory.import().messages, "");
+  directory.write("modules.json", "[");
+  EXPECT_FALSE(directory.import().ok);
+}

@@ -170,3 +170,16 @@ TEST(ImportGpt2, BeamsAreNotSampled) {
   EXPECT_FALSE(got.model->generation.doSample);
   EXPECT_EQ(got.model->generation.numBeams, 3);
 }
+
+TEST(ImportGpt2, BothSides) {
+  auto got = importTiny(gpt2Config("\"is_causal\": false, "), gpt2Tensors());
+  ASSERT_TRUE(got.ok) << got.messages;
+  EXPECT_EQ(got.messages, "");
+  EXPECT_EQ(got.model->kind, spec::Kind::Encoder);
+  EXPECT_EQ(got.model->encoder->embeddings.position->rows, 5);
+  EXPECT_EQ(importTiny(gpt2Config("\"is_causal\": false, "),
+                       gpt2Tensors("transformer."))
+                .messages,
+            "DIR/config.json:1:15: /is_causal: expected true (a language model "
+            "generates causally; the class without its head runs), got false");
+}

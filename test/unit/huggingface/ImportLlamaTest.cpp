@@ -340,15 +340,75 @@ TEST(ImportQwen2, WindowsOfSomeLayers) {
             "for each of the 3 layers, got 1");
 }
 
-TEST(ImportLlama, DecodersThatAreNotCausal) {
-  for (const char *type : {"llama", "mistral", "qwen2"}) {
+/// To the spec such a decoder is an encoder.
+TEST(ImportLlama, BothSides) {
+  for (const char *value : {"false", "null"}) {
     auto got = importTiny(
-        configOf("\"is_causal\": false, ", type),
-        llamaTensors("", 1, /*biases=*/std::string(type) == "qwen2"));
-    EXPECT_FALSE(got.ok);
-    EXPECT_EQ(got.messages, "DIR/config.json:1:15: /is_causal: expected true "
-                            "(tfc runs this model type causally), got false");
+        configOf(ofClass("LlamaModel",
+                         "\"is_causal\": " + std::string(value) + ", ")),
+        llamaTensors());
+    ASSERT_TRUE(got.ok) << got.messages;
+    EXPECT_EQ(got.messages, "");
+    const spec::ModelSpec &model = *got.model;
+    EXPECT_EQ(model.kind, spec::Kind::Encoder);
+    const auto &attention =
+        std::get<spec::Attention>(model.encoder->runs.at(0).sublayers[0].f);
+    EXPECT_FALSE(attention.causal);
+    EXPECT_EQ(attention.numKvHeads, 1);
+    EXPECT_EQ(attention.rotary->theta, 10000);
+    EXPECT_TRUE(model.encoder->finalNorm);
+    EXPECT_EQ(model.outputs.at(0).value, "encoder.hidden");
   }
+}
+
+TEST(ImportLlama, ClassifierOfBothSides) {
+  TinyTensors tensors = llamaTensors("model.");
+  tensors["score.weight"] = {{2, 4}};
+  auto got = importTiny(configOf(ofClass("LlamaForSequenceClassification",
+                                         "\"is_causal\": false, ")),
+                        tensors);
+  ASSERT_TRUE(got.ok) << got.messages;
+  EXPECT_EQ(got.model->heads.at(0).from, "encoder");
+}
+
+TEST(ImportLlama, BothSidesDoNotGenerate) {
+  for (const char *type : {"llama", "mistral", "qwen2"}) {
+    std::string name = std::string(type) == "llama"     ? "Llama"
+                       : std::string(type) == "mistral" ? "Mistral"
+                                                        : "Qwen2";
+    auto got = importTiny(
+        configOf("\"is_causal\": false,\n\"tie_word_embeddings\": true, " +
+                     ofClass(name + "ForCausalLM"),
+                 type),
+        llamaTensors("model.", 1, /*biases=*/std::string(type) == "qwen2"));
+    EXPECT_FALSE(got.ok);
+    EXPECT_EQ(got.messages,
+              "DIR/config.json:1:15: /is_causal: expected true (a language "
+              "model generates causally; the class without its head runs), got "
+              "false");
+  }
+}
+
+TEST(ImportMistral, WindowsOfBothSides) {
+  auto messages = [](const std::string &type, const std::string &more) {
+    return importTiny(configOf("\"is_causal\": false,\n" + more, type),
+                      llamaTensors("", 1, /*biases=*/type == "qwen2"))
+        .messages;
+  };
+  const char *expected =
+      ": expected no window (\"is_causal\" is false; windows to both sides are "
+      "not supported by this tfc), got ";
+  EXPECT_EQ(messages("mistral", "\"sliding_window\": 5, "),
+            std::string("DIR/config.json:2:19: /sliding_window") + expected +
+                "5");
+  EXPECT_EQ(messages("mistral", ""),
+            std::string("DIR/config.json:1:1: /sliding_window") + expected +
+                "4096");
+  EXPECT_EQ(messages("mistral", "\"sliding_window\": null, "), "");
+  EXPECT_EQ(messages("qwen2", "\"use_sliding_window\": true, "
+                              "\"max_window_layers\": 0, "),
+            std::string("DIR/config.json:2:23: /use_sliding_window") +
+                expected + "true");
 }
 
 TEST(ImportMistral, TypesOfLayersAreThoseOfTheWindow) {
