@@ -40,6 +40,7 @@ def draw_case(random, cls):
         "tie": random.random() < 0.6,
         "scale": random.random() < 0.7,
         "scale_by_layer": random.random() < 0.3,
+        "both_sides": False,
         "shards": random.random() < 0.2,
         "given_positions": random.random() < 0.3,
         "given_types": random.random() < 0.5,
@@ -50,6 +51,8 @@ def draw_case(random, cls):
         "eos": None,
         "seed": random.randrange(1 << 30),
     }
+    if cls in GPT2 and cls != "GPT2LMHeadModel":
+        case["both_sides"] = random.random() < 0.4
     side = random.choice(("none", "left", "right", "holes"))
     if cls == "GPT2LMHeadModel":
         case["generate"] = random.choice((0, 7, 40))
@@ -80,7 +83,8 @@ def make_config(hf, case):
         layer_norm_epsilon=case["eps"], scale_attn_weights=case["scale"],
         scale_attn_by_inverse_layer_idx=case["scale_by_layer"],
         tie_word_embeddings=case["tie"], bos_token_id=None,
-        eos_token_id=case["eos"], pad_token_id=0, num_labels=case["labels"])
+        eos_token_id=case["eos"], pad_token_id=0, num_labels=case["labels"],
+        **({"is_causal": False} if case["both_sides"] else {}))
 
 
 def make_inputs(torch, case):
@@ -130,6 +134,7 @@ def smaller(case):
                         ("types", (1,)), ("act", ("relu",)),
                         ("dtype", ("float32",)), ("tie", (True,)),
                         ("scale", (True,)), ("scale_by_layer", (False,)),
+                        ("both_sides", (False,)),
                         ("shards", (False,)), ("given_positions", (False,)),
                         ("given_types", (False,)), ("given_mask", (True,)),
                         ("integers", ("int64",)),
@@ -145,7 +150,8 @@ def smaller(case):
 def cost(case):
     """Cases shrink by this; it is what a reader has to understand."""
     plain = {"act": "relu", "dtype": "float32", "tie": True, "scale": True,
-             "scale_by_layer": False, "shards": False, "eps": 1e-5,
+             "scale_by_layer": False, "both_sides": False, "shards": False,
+             "eps": 1e-5,
              "given_positions": False, "given_types": False,
              "given_mask": True,
              "integers": "int64", "threads": 1, "eos": None}

@@ -10,8 +10,9 @@ QWEN2 = ("Qwen2Model", "Qwen2ForCausalLM")
 PLAIN = {"act": "silu", "dtype": "float32", "tie": True, "shards": False,
          "eps": 1e-6, "attention_bias": False, "mlp_bias": False,
          "rope": "default", "theta": 10000.0, "factor": 2.0, "old": False,
-         "window": None, "given_positions": False, "given_mask": True,
-         "integers": "int64", "threads": 1, "eos": None, "labels": 1}
+         "window": None, "both_sides": False, "given_positions": False,
+         "given_mask": True, "integers": "int64", "threads": 1, "eos": None,
+         "labels": 1}
 SIZES = ("layers", "heads", "groups", "head_dim", "hidden", "width", "vocab",
          "positions", "generate")
 
@@ -44,6 +45,8 @@ def draw_case(random, cls):
         "factor": random.choice((1.0, 2.0, 3.5, 8.0, 32.0)),
         "old": random.random() < 0.3,
         "window": None,
+        "both_sides": (not cls.endswith("ForCausalLM") and
+                       random.random() < 0.4),
         "shards": random.random() < 0.2,
         "given_positions": random.random() < 0.3,
         "given_mask": random.random() < 0.8,
@@ -54,7 +57,7 @@ def draw_case(random, cls):
         "seed": random.randrange(1 << 30),
     }
     sides = ["none", "left", "right", "holes"]
-    if cls in MISTRAL:
+    if cls in MISTRAL and not case["both_sides"]:
         case["window"] = random.choice((None, 1, 2, 5, 17, 64))
         if case["window"]:
             # Where the window counts columns, a hole is no padding.
@@ -98,6 +101,8 @@ def make_config(hf, case):
         tie_word_embeddings=case["tie"], bos_token_id=None,
         eos_token_id=case["eos"], pad_token_id=0,
         rope_parameters={**rope(case), "rope_theta": case["theta"]})
+    if case["both_sides"]:
+        keys["is_causal"] = False
     if cls in QWEN2:
         # Its heads are as wide as they are many.
         keys["hidden_size"] = case["heads"] * case["head_dim"]

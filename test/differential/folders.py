@@ -1,0 +1,59 @@
+# Folders of models as Hugging Face lays them out, with weights that are all
+# zero and take no room on the disk, and what `tfc import` says of them.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import os
+import re
+import struct
+import subprocess
+
+import torch
+import transformers as hf
+
+UNREAD = re.compile(r"config\.json:\d+:\d+: /: .*expected only keys that tfc "
+                    r"knows .*, got (.*) \[TFC002\]")
+
+
+def shapes_of(cls, config):
+    """The shapes of the tensors that save_pretrained writes, by name. Nothing
+    is computed: the model has no memory."""
+    with torch.device("meta"):
+        model = cls(config)
+    tied = model.all_tied_weights_keys or {}
+    return {name: tuple(value.shape)
+            for name, value in model.state_dict().items() if name not in tied}
+
+
+def write(folder, keys, shapes):
+    """config.json, and zeros of these shapes in f16: a file with holes."""
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "config.json"), "w") as stream:
+        json.dump(keys, stream)
+    header, end = {}, 0
+    for name, shape in sorted(shapes.items()):
+        start, end = end, end + 2 * torch.Size(shape).numel()
+        header[name] = {"dtype": "F16", "shape": shape,
+                        "data_offsets": [start, end]}
+    text = json.dumps(header).encode()
+    path = os.path.join(folder, "model.safetensors")
+    with open(path, "wb") as stream:
+        stream.write(struct.pack("<Q", len(text)) + text)
+        stream.truncate(8 + len(text) + end)
+
+
+def run_import(tfc, folder):
+    """Exit code, spec and messages."""
+    result = subprocess.run([tfc, "import", folder], text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return result.returncode, result.stdout, result.stderr
+
+
+def unread(messages):
+    """The keys of config.json that the importer says it does not know."""
+    found = UNREAD.search(messages)
+    return set(re.findall(r'"([^"]*)"', found.group(1))) if found else set()
+
+
+def config_of(folder):
+    """What transformers makes of a folder's config.json."""
+    return hf.AutoConfig.from_pretrained(folder)

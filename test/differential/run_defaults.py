@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# A key that config.json leaves out has the value that transformers' class has
+# for it: importing a config without the key gives the spec of the config that
+# transformers makes of it and writes in full. Each key is left out once.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import argparse
+import os
+import random
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(ROOT, "..", "golden"))
+# What ctest takes for "skipped".
+SKIPPED = 77
+
+try:
+    import torch
+    import transformers as hf
+except ImportError as error:
+    print(f"skipped: {error} (defaults are compared with those of "
+          "transformers)")
+    sys.exit(SKIPPED)
+
+import families
+import folders
+import reference  # silences transformers
+
+# Without these nobody knows what the folder is.
+NAMES = ("model_type", "architectures")
+
+
+def full_keys(config, cls):
+    return {**config.to_dict(), "architectures": [cls.__name__]}
+
+
+def check(tfc, scratch, cls, keys, left_out):
+    """A message where an import depends on whether a default is spelled out;
+    None where transformers makes no model of these keys."""
+    short, whole = (os.path.join(scratch, name) for name in ("short", "whole"))
+    folders.write(short, keys, {})
+    try:
+        config = folders.config_of(short)
+        shapes = folders.shapes_of(cls, config)
+    except Exception:  # whatever a class says of sizes that do not fit
+        return None
+    folders.write(short, keys, shapes)
+    folders.write(whole, full_keys(config, cls), shapes)
+    got, wanted = (folders.run_import(tfc, each) for each in (short, whole))
+    if got[:2] == wanted[:2] and got[0] == 0:
+        return ""
+    return (f"{cls.__name__} without {left_out}: expected the import of the "
+            f"config that transformers makes of it:\n{wanted[1]}{wanted[2]}"
+            f"got:\n{got[1]}{got[2]}")
+
+
+def check_class(tfc, name, source, scratch):
+    """All of a class's keys, one by one and all at once."""
+    module = families.MODULES[families.family_of(name)]
+    case = module.draw_case(source, name)
+    cls, config = getattr(hf, name), module.make_config(hf, case)
+    keys = full_keys(config, cls)
+    left_out = [key for key in keys if key not in NAMES]
+    faults, tried = [], 0
+    for gone in [[key] for key in left_out] + [left_out]:
+        rest = {key: keys[key] for key in keys if key not in gone}
+        words = gone[0] if len(gone) == 1 else "any key"
+        fault = check(tfc, scratch, cls, rest, words)
+        tried += fault is not None
+        faults += [fault] if fault else []
+    return faults, tried
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description="compares tfc's defaults with those of transformers")
+    parser.add_argument("--tfc", required=True)
+    parser.add_argument("--tfc-run", help="not used")
+    parser.add_argument("--seed", type=int)
+    options = parser.parse_args()
+    seed = random.randrange(1 << 30) if options.seed is None else options.seed
+    print(f"seed {seed} (--seed {seed} repeats the run)", flush=True)
+    source = random.Random(seed)
+    faults = []
+    for family in families.switched_on():
+        for name in families.CLASSES[family]:
+            with tempfile.TemporaryDirectory(prefix="tfc-") as scratch:
+                found, tried = check_class(options.tfc, name, source, scratch)
+            faults += found
+            print(f"{name}: {tried} configs, {len(found)} differ", flush=True)
+            if not tried:
+                faults.append(f"{name}: expected configs, got none")
+    print("\n".join(faults), file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
