@@ -181,27 +181,6 @@ void useOwnNames(ModelSpec &model) {
   }
 }
 
-/// Sizes and offsets of weights are signed 64-bit numbers, with panels and
-/// alignment on top of what is counted here.
-void checkBytes(const Json &root, const ModelSpec &model,
-                Diagnostics &diagnostics) {
-  constexpr int64_t most = int64_t(1) << 60;
-  int64_t bytes = 0;
-  for (const Parameter &parameter : model.parameters) {
-    int64_t layers = std::max<int64_t>(parameter.layers, 1);
-    int64_t own;
-    if (__builtin_mul_overflow(parameter.rows, parameter.cols, &own) ||
-        __builtin_mul_overflow(own, 4 * layers, &own) || own > most - bytes) {
-      report(diagnostics, root.place, Unsupported,
-             "expected at most " + std::to_string(most) +
-                 " bytes of weights, got more (with " +
-                 inQuotes(parameter.name) + ")");
-      return;
-    }
-    bytes += own;
-  }
-}
-
 } // namespace
 
 void resolveWeights(const Json &root, ModelSpec &model,
@@ -218,7 +197,6 @@ void resolveWeights(const Json &root, ModelSpec &model,
   } else {
     useOwnNames(model);
   }
-  checkBytes(root, model, diagnostics);
   if (ignore && !hasError(diagnostics)) {
     model.ignore = textsOf(*ignore);
     checkIgnore(*ignore, model, diagnostics);

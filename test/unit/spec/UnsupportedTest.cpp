@@ -3,17 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "test/unit/spec/MalformedSpec.h"
 
-/// The beginning of a list of tables of 2^28 rows each.
-static std::string manyTables() {
-  std::string text = "      \"segments\": [\n";
-  for (int i = 0; i < 1100; ++i) {
-    std::string name = std::to_string(i);
-    text += "{\"name\": \"t" + name + "\", \"input\": \"i" + name +
-            "\", \"rows\": 268435456},\n";
-  }
-  return text;
-}
-
 INSTANTIATE_TEST_SUITE_P(
     Unsupported, MalformedSpec,
     testing::Values(
@@ -37,14 +26,6 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:20:17: /encoder/layers/block/attn/head_dim: expected at "
              "most 2048 (wider heads are not supported by this tfc), got 5000 "
              "[TFC090]\n"},
-        Case{"MoreWeightsThanCanBeCounted",
-             encoderSpec,
-             {{"\"hidden\": 12", "\"hidden\": 1048576"},
-              {"\"num_heads\": 4", "\"num_heads\": 1024"},
-              {"      \"segments\": [\n", manyTables()}},
-             "s.json:1:1: /: expected at most 1152921504606846976 bytes of "
-             "weights, got more (with "
-             "\"encoder.embeddings.segment.t1023.weight\") [TFC090]\n"},
         Case{"KeyHeadsOfALayer",
              decoderSpec,
              {{"\"repeat\": 2,",
