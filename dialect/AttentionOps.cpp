@@ -28,7 +28,7 @@ LogicalResult AttentionOp::verify() {
   CacheType cache = getCache().getType();
   int64_t heads = getNumHeads(), kvHeads = cache.getKvHeads();
   // attention_c1
-  if (failed(expectHeads(*this, heads, kvHeads))) {
+  if (failed(expectHeads(*this, heads, cache))) {
     return failure();
   }
   // attention_c2
@@ -63,7 +63,8 @@ LogicalResult AttentionOp::verify() {
     return emitOpError() << "expected a cache that attention may append to, "
                             "got a cross cache";
   }
-  return success();
+  // attention_c8
+  return expectLayer(*this, getLayer(), cache.getLayers(), "cache");
 }
 
 void AttentionOp::getEffects(
@@ -89,7 +90,7 @@ LogicalResult CrossAttentionOp::verify() {
   CacheType cache = getCache().getType();
   int64_t heads = getNumHeads();
   // cross_attention_c1
-  if (failed(expectHeads(*this, heads, cache.getKvHeads()))) {
+  if (failed(expectHeads(*this, heads, cache))) {
     return failure();
   }
   // cross_attention_c2
@@ -106,7 +107,8 @@ LogicalResult CrossAttentionOp::verify() {
   if (!cache.isCross()) {
     return emitOpError() << "expected a cross cache, got " << cache;
   }
-  return success();
+  // cross_attention_c5
+  return expectLayer(*this, getLayer(), cache.getLayers(), "cache");
 }
 
 void CrossAttentionOp::getEffects(

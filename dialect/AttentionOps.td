@@ -39,13 +39,15 @@ def Transformer_AttentionOp
     `[T, kv_heads * head_dim]`, bias `[num_heads, 2 M + 1]`.
 
     Constraints:
-    * C1. num_heads is a positive multiple of the cache's kv_heads.
+    * C1. num_heads is a positive multiple of the cache's kv_heads; times
+      head_dim it is less than 2^63.
     * C2. query is num_heads * head_dim wide.
     * C3. key and value are kv_heads * head_dim wide.
     * C4. scale is finite.
     * C5. bias has num_heads rows and an odd width.
     * C6. a window is at least 0, and of causal attention.
     * C7. the cache is not a cross cache.
+    * C8. a constant layer is one of the cache's.
   }];
   let arguments = (ins Transformer_Rows:$query, Transformer_Rows:$key,
                        Transformer_Rows:$value, Transformer_CacheType:$cache,
@@ -86,10 +88,12 @@ def Transformer_CrossAttentionOp
     Shapes: query and result `[T, num_heads * head_dim]`.
 
     Constraints:
-    * C1. num_heads is a positive multiple of the cache's kv_heads.
+    * C1. num_heads is a positive multiple of the cache's kv_heads; times
+      head_dim it is less than 2^63.
     * C2. query is num_heads * head_dim wide.
     * C3. scale is finite.
     * C4. the cache is a cross cache.
+    * C5. a constant layer is one of the cache's.
   }];
   let arguments = (ins Transformer_Rows:$query, Transformer_CacheType:$cache,
                        Index:$layer, Transformer_BatchType:$batch,

@@ -90,11 +90,20 @@ LogicalResult RotaryOp::verify() {
 //===-- distance_bias -----------------------------------------------------===//
 
 LogicalResult DistanceBiasOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location>,
+                                               std::optional<Location> location,
                                                Adaptor adaptor,
                                                SmallVectorImpl<Type> &types) {
   auto table = cast<RankedTensorType>(adaptor.getTable().getType());
-  int64_t distances = 2 * static_cast<int64_t>(adaptor.getMaxDistance()) + 1;
+  // distance_bias_c3, here because the width of the result depends on it.
+  int64_t distance = adaptor.getMaxDistance();
+  if (distance < 0 || distance > std::numeric_limits<int32_t>::max()) {
+    return emitOptionalError(
+        location,
+        "expected max_distance in [0, 2^31) (positions are 32 bits "
+        "wide), got ",
+        distance);
+  }
+  int64_t distances = 2 * distance + 1;
   types.push_back(RankedTensorType::get({table.getDimSize(1), distances},
                                         table.getElementType()));
   return success();

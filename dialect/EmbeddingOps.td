@@ -118,6 +118,7 @@ def Transformer_DistanceBiasOp : Transformer_ValueOp<"distance_bias"> {
     Constraints:
     * C1. N is at least 2.
     * C2. max_distance is more than E.
+    * C3. max_distance is in [0, 2^31): positions are 32 bits wide.
   }];
   let arguments = (ins Transformer_Matrix:$table, Transformer_Mask:$mask,
                        I64Attr:$max_distance);

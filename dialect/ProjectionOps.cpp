@@ -154,9 +154,14 @@ LogicalResult GatherRowsOp::inferReturnTypes(MLIRContext *,
 //===-- slice_columns -----------------------------------------------------===//
 
 LogicalResult SliceColumnsOp::inferReturnTypes(MLIRContext *,
-                                               std::optional<Location>,
+                                               std::optional<Location> location,
                                                Adaptor adaptor,
                                                SmallVectorImpl<Type> &types) {
+  // slice_columns_c2, here because no type has such a width.
+  if (static_cast<int64_t>(adaptor.getWidth()) < 0) {
+    return emitOptionalError(location, "expected a width of at least 0, got ",
+                             static_cast<int64_t>(adaptor.getWidth()));
+  }
   types.push_back(rowsType(adaptor.getInput(), adaptor.getWidth()));
   return success();
 }

@@ -183,6 +183,7 @@ def Transformer_SliceColumnsOp : Transformer_ValueOp<"slice_columns"> {
 
     Constraints:
     * C1. `[first, first + width)` is not empty and lies inside `[0, W)`.
+    * C2. width is at least 0.
   }];
   let arguments = (ins Transformer_Rows:$input, I64Attr:$first, I64Attr:$width);
   let results = (outs Transformer_Rows:$result);

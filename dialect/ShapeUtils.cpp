@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/ShapeUtils.h"
 
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/CheckedArithmetic.h"
+
 using namespace mlir;
 
 LogicalResult tfc::transformer::expectSize(Operation *op, StringRef what,
@@ -15,12 +18,30 @@ LogicalResult tfc::transformer::expectSize(Operation *op, StringRef what,
 }
 
 LogicalResult tfc::transformer::expectHeads(Operation *op, int64_t heads,
-                                            int64_t kvHeads) {
-  if (heads >= 1 && heads % kvHeads == 0) {
+                                            CacheType cache) {
+  if (heads < 1 || heads % cache.getKvHeads() != 0) {
+    return op->emitOpError()
+           << "expected a positive multiple of " << cache.getKvHeads()
+           << " heads (kv_heads of the cache), got " << heads;
+  }
+  if (!llvm::checkedMul(heads, cache.getHeadDim())) {
+    return op->emitOpError()
+           << "expected num_heads times head_dim of less than 2^63, got "
+           << heads << " times " << cache.getHeadDim();
+  }
+  return success();
+}
+
+LogicalResult tfc::transformer::expectLayer(Operation *op, Value layer,
+                                            int64_t layers, StringRef whose) {
+  APInt index;
+  if (!matchPattern(layer, m_ConstantInt(&index)) ||
+      (index.isNonNegative() && index.getSExtValue() < layers)) {
     return success();
   }
-  return op->emitOpError() << "expected a positive multiple of " << kvHeads
-                           << " heads (kv_heads of the cache), got " << heads;
+  return op->emitOpError() << "expected a layer in [0, " << layers
+                           << ") (layers of the " << whose << "), got "
+                           << index.getSExtValue();
 }
 
 LogicalResult tfc::transformer::expectDistances(Operation *op, Value bias,

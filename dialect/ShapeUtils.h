@@ -29,9 +29,15 @@ mlir::LogicalResult expectSize(mlir::Operation *op, llvm::StringRef what,
                                int64_t got, int64_t expected,
                                llvm::StringRef why);
 
-/// `heads` is a positive multiple of the cache's kv_heads.
+/// `heads` is a positive multiple of the cache's kv_heads, and so few that a
+/// width counts their columns.
 mlir::LogicalResult expectHeads(mlir::Operation *op, int64_t heads,
-                                int64_t kvHeads);
+                                CacheType cache);
+
+/// `layer`, where it is a constant, is one of `layers`, which are those of
+/// `whose`.
+mlir::LogicalResult expectLayer(mlir::Operation *op, mlir::Value layer,
+                                int64_t layers, llvm::StringRef whose);
 
 /// `bias`, where there is one, has a row for each of `heads` heads and a column
 /// for each distance in [-M, M].

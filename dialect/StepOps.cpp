@@ -9,6 +9,16 @@
 using namespace mlir;
 using namespace tfc::transformer;
 
+BlockArgument tfc::transformer::findArgument(FunctionOpInterface function,
+                                             StringRef attribute) {
+  for (BlockArgument argument : function.getArguments()) {
+    if (function.getArgAttr(argument.getArgNumber(), attribute)) {
+      return argument;
+    }
+  }
+  return {};
+}
+
 //===-- tap ---------------------------------------------------------------===//
 
 void TapOp::getEffects(Effects &effects) {

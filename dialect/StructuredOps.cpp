@@ -22,7 +22,8 @@ LogicalResult CacheWriteOp::verify() {
       return failure();
     }
   }
-  return success();
+  // cache_write_c2
+  return expectLayer(*this, getLayer(), cache.getLayers(), "cache");
 }
 
 void CacheWriteOp::getEffects(Effects &effects) {
@@ -38,7 +39,7 @@ LogicalResult PagedAttentionOp::verify() {
   CacheType cache = getCache().getType();
   int64_t heads = getNumHeads();
   // paged_attention_c1
-  if (failed(expectHeads(*this, heads, cache.getKvHeads()))) {
+  if (failed(expectHeads(*this, heads, cache))) {
     return failure();
   }
   // paged_attention_c2
@@ -65,7 +66,8 @@ LogicalResult PagedAttentionOp::verify() {
                          << stringifyMask(getMask())
                          << (getBias() ? " with bias" : "");
   }
-  return success();
+  // paged_attention_c6
+  return expectLayer(*this, getLayer(), cache.getLayers(), "cache");
 }
 
 void PagedAttentionOp::getEffects(Effects &effects) {

@@ -24,6 +24,7 @@ def Transformer_CacheWriteOp
 
     Constraints:
     * C1. key and value are kv_heads * head_dim wide.
+    * C2. a constant layer is one of the cache's.
   }];
   let arguments = (ins Transformer_RowsOrBuffer:$key,
                        Transformer_RowsOrBuffer:$value,
@@ -46,11 +47,13 @@ def Transformer_PagedAttentionOp
     `scale` is a value because it may depend on the layer.
 
     Constraints:
-    * C1. num_heads is a positive multiple of the cache's kv_heads.
+    * C1. num_heads is a positive multiple of the cache's kv_heads; times
+      head_dim it is less than 2^63.
     * C2. query and init are num_heads * head_dim wide.
     * C3. bias has num_heads rows and an odd width.
     * C4. a window is at least 0, and of causal attention.
     * C5. over a cross cache attention is bidirectional, without bias.
+    * C6. a constant layer is one of the cache's.
   }];
   let arguments = (ins Transformer_RowsOrBuffer:$query, F32:$scale,
                        Transformer_CacheType:$cache, Index:$layer,

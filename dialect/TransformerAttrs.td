@@ -96,6 +96,10 @@ def Transformer_SourceAttr : AttrDef<Transformer_Dialect, "Source"> {
     `[stored_rows, cols]`; `in_out` for a tensor stored transposed. `zeros`
     stands in for a missing tensor when `fill_zeros`. A parameter `tied_to`
     another is none of its own: if stored, it must equal that one.
+
+    Constraints:
+    * C1. there is a pattern, and none is empty.
+    * C2. first_layer is in [0, 2^31), and stored_rows is at least 1.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$patterns,
                         DefaultValuedParameter<"int64_t", "0">:$first_layer,
@@ -107,6 +111,7 @@ def Transformer_SourceAttr : AttrDef<Transformer_Dialect, "Source"> {
   let assemblyFormat = "`<` `[` $patterns `]` `,` struct($first_layer, "
                        "$first_row, $stored_rows, $in_out, $fill_zeros, "
                        "$tied_to) `>`";
+  let genVerifyDecl = 1;
 }
 
 def Transformer_StrategyAttr : AttrDef<Transformer_Dialect, "Strategy"> {
@@ -117,6 +122,9 @@ def Transformer_StrategyAttr : AttrDef<Transformer_Dialect, "Strategy"> {
     level: `parallel`, work items for the host's workers; `rows`, the tile of
     the innermost kernel; `reduction`, its steps. 0 leaves a dimension whole, an
     empty list leaves out the level.
+
+    Constraints:
+    * C1. a size is at least 0.
   }];
   let parameters = (ins OptionalArrayRefParameter<"int64_t">:$parallel,
                         OptionalArrayRefParameter<"int64_t">:$rows,
@@ -124,6 +132,7 @@ def Transformer_StrategyAttr : AttrDef<Transformer_Dialect, "Strategy"> {
   let assemblyFormat = "`<` `parallel` `=` `[` (`]`) : ($parallel^ `]`)? `,` "
                        "`rows` `=` `[` (`]`) : ($rows^ `]`)? `,` "
                        "`reduction` `=` `[` (`]`) : ($reduction^ `]`)? `>`";
+  let genVerifyDecl = 1;
 }
 
 def Transformer_ProductKindEnum

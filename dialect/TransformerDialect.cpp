@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace tfc::transformer;
@@ -30,6 +31,47 @@ void TransformerDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/TransformerOps.cpp.inc"
       >();
+}
+
+LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<StringAttr> patterns,
+                                 int64_t firstLayer, int64_t,
+                                 int64_t storedRows, bool, bool, StringAttr) {
+  // source_c1
+  if (patterns.empty() || llvm::any_of(patterns, [](StringAttr pattern) {
+        return pattern.getValue().empty();
+      })) {
+    return emitError() << "expected patterns of tensor names, got "
+                       << (patterns.empty() ? "none" : "an empty one");
+  }
+  // source_c2
+  if (firstLayer < 0 || firstLayer > std::numeric_limits<int32_t>::max()) {
+    return emitError() << "expected first_layer in [0, 2^31), got "
+                       << firstLayer;
+  }
+  if (storedRows < 1) {
+    return emitError() << "expected stored_rows of at least 1, got "
+                       << storedRows;
+  }
+  return success();
+}
+
+LogicalResult StrategyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   ArrayRef<int64_t> parallel,
+                                   ArrayRef<int64_t> rows,
+                                   ArrayRef<int64_t> reduction) {
+  // strategy_c1
+  for (auto [level, sizes] :
+       {std::pair("parallel", parallel), std::pair("rows", rows),
+        std::pair("reduction", reduction)}) {
+    for (int64_t size : sizes) {
+      if (size < 0) {
+        return emitError() << "expected sizes of at least 0 in " << level
+                           << " (0 leaves a dimension whole), got " << size;
+      }
+    }
+  }
+  return success();
 }
 
 Type CacheType::parse(AsmParser &parser) {
@@ -73,9 +115,19 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
        {std::pair{"layers", layers}, std::pair{"kv_heads", kvHeads},
         std::pair{"head_dim", headDim}}) {
     if (value < 1) {
+      // cache_c1
       return emitError() << "expected " << name << " of at least 1, got "
                          << value;
     }
+  }
+  // cache_c2
+  std::optional<int64_t> numbers = llvm::checkedMul(kvHeads, headDim);
+  numbers = numbers ? llvm::checkedMul(*numbers, layers) : std::nullopt;
+  if (!numbers || *numbers >= int64_t(1) << 48) {
+    return emitError() << "expected layers times kv_heads times head_dim of "
+                          "less than 2^48, got "
+                       << layers << " times " << kvHeads << " times "
+                       << headDim;
   }
   return success();
 }

@@ -12,6 +12,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -100,6 +101,10 @@ struct CacheResource : mlir::SideEffects::Resource::Base<CacheResource> {
 struct HostResource : mlir::SideEffects::Resource::Base<HostResource> {
   llvm::StringRef getName() final { return "transformer.host"; }
 };
+
+/// The argument of `function` that carries `attribute`; null if none does.
+mlir::BlockArgument findArgument(mlir::FunctionOpInterface function,
+                                 llvm::StringRef attribute);
 
 /// The parameters of `module` that are stored: the rows of the weight table, in
 /// its order.

@@ -35,6 +35,10 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     !transformer.cache<scratch, layers = 6, kv_heads = 12, head_dim = 26>
     !transformer.cache<cross, layers = 6, kv_heads = 12, head_dim = 26>
     ```
+
+    Constraints:
+    * C1. layers, kv_heads and head_dim are at least 1.
+    * C2. their product is less than 2^48, so that sizes in bytes are numbers.
   }];
   let parameters = (ins "int64_t":$layers, "int64_t":$kvHeads,
                         "int64_t":$headDim, "CacheKind":$kind);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -25,6 +26,13 @@ static LogicalResult verifySource(ParameterOp op, SourceAttr source) {
       return op.emitOpError()
              << "expected tied_to to name a parameter of type " << op.getType()
              << " with a value of its own, got \"" << tied.getValue() << '"';
+    }
+    if (other.getLayers() != op.getLayers()) {
+      return op.emitOpError()
+             << "expected tied_to to name a parameter with as many layers ("
+             << op.getLayers().value_or(0) << "), got "
+             << other.getLayers().value_or(0) << " of \"" << tied.getValue()
+             << '"';
     }
   }
   return success();
@@ -76,12 +84,47 @@ static LogicalResult verifyParts(ParameterOp op) {
                     "the rows of the parameter");
 }
 
+/// Where it lies in the packed weights, once that is known.
+static LogicalResult verifyPlace(ParameterOp op) {
+  // parameter_c11
+  std::optional<int64_t> bytes = op.getPackedBytes();
+  if (!bytes) {
+    return op.emitOpError()
+           << "expected less than 2^63 bytes when packed, got "
+           << op.getLayers().value_or(1) << " of " << op.getType()
+           << " in panels of " << op.getPanel().value_or(1) << " rows";
+  }
+  // parameter_c12
+  auto signedOf = [](std::optional<uint64_t> value) {
+    return static_cast<int64_t>(value.value_or(0));
+  };
+  if (signedOf(op.getOffset()) < 0) {
+    return op.emitOpError() << "expected an offset of at least 0, got "
+                            << signedOf(op.getOffset());
+  }
+  bool hasStride = op.getOffset() && op.getLayers();
+  if (op.getStride().has_value() != hasStride ||
+      (hasStride && signedOf(op.getStride()) < *bytes)) {
+    InFlightDiagnostic diagnostic = op.emitOpError() << "expected ";
+    hasStride ? diagnostic << "a stride of at least " << *bytes
+                           << " (the bytes of a layer)"
+              : diagnostic << "no stride (it is one of layers with an offset)";
+    return op.getStride() ? diagnostic << ", got " << signedOf(op.getStride())
+                          : diagnostic << ", got none";
+  }
+  return success();
+}
+
 LogicalResult ParameterOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getType());
   if (!type || !type.hasStaticShape() || !type.getElementType().isF32() ||
       type.getRank() < 1 || type.getRank() > 2) {
     return emitOpError() << "expected a static f32 vector or matrix, got "
                          << getType();
+  }
+  // parameter_c10
+  if (llvm::is_contained(type.getShape(), 0)) {
+    return emitOpError() << "expected no empty axis, got " << type;
   }
   // parameter_c1
   if (getLayers() && *getLayers() < 1) {
@@ -98,7 +141,30 @@ LogicalResult ParameterOp::verify() {
     return emitOpError() << "expected a source or parts, got "
                          << (getSource() ? "both" : "neither");
   }
-  return getParts() ? verifyParts(*this) : verifySource(*this, *getSource());
+  if (failed(getParts() ? verifyParts(*this)
+                        : verifySource(*this, *getSource()))) {
+    return failure();
+  }
+  return verifyPlace(*this);
+}
+
+std::optional<int64_t> ParameterOp::getPackedBytes() {
+  constexpr int64_t line = 64;
+  RankedTensorType type = getTensorType();
+  int64_t panel = getPanel().value_or(1);
+  // Of the last panel, all rows.
+  int64_t panels = llvm::divideCeil(type.getDimSize(0), panel);
+  std::optional<int64_t> bytes = llvm::checkedMul(panels, panel);
+  for (int64_t factor : {type.getRank() == 2 ? type.getDimSize(1) : 1,
+                         static_cast<int64_t>(sizeof(float))}) {
+    bytes = bytes ? llvm::checkedMul(*bytes, factor) : std::nullopt;
+  }
+  if (!bytes || !llvm::checkedAdd(*bytes, line)) {
+    return std::nullopt;
+  }
+  int64_t layers = getLayers().value_or(1);
+  int64_t stride = llvm::alignTo(*bytes, line);
+  return llvm::checkedMul(stride, layers) ? bytes : std::nullopt;
 }
 
 SmallVector<ParameterOp> tfc::transformer::listParts(ParameterOp whole) {
@@ -149,6 +215,11 @@ LogicalResult WeightOp::verifySymbolUses(SymbolTableCollection &tables) {
                          << " layer index (parameter " << getNameAttr()
                          << (parameter.getLayers() ? " has layers)"
                                                    : " has no layers)");
+  }
+  // weight_c4
+  if (getLayer() && failed(expectLayer(*this, getLayer(),
+                                       *parameter.getLayers(), "parameter"))) {
+    return failure();
   }
   // weight_c3
   auto type = cast<ShapedType>(getType());

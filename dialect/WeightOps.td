@@ -34,13 +34,18 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     Constraints:
     * C1. `layers` is at least 1.
     * C2. rows `[first_row, first_row + rows)` lie inside `stored_rows`.
-    * C3. `tied_to` names a parameter of the same type that is not tied itself.
+    * C3. `tied_to` names a parameter of the same type and layers that is not
+      tied itself.
     * C4. `panel` is at least 1, and of a matrix.
     * C5. there is a source, or there are parts, not both.
     * C6. a part names a parameter that has a source and is not tied to another.
     * C7. a part has the parameter's columns and layers.
     * C8. the rows of the parts are as many as the parameter's.
     * C9. no parameter is a part twice.
+    * C10. no axis is empty.
+    * C11. all layers together, packed, are less than 2^63 bytes.
+    * C12. an offset is at least 0, and has with it, exactly if there are
+      layers, a stride of at least the bytes of one.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type,
                        OptionalAttr<I64Attr>:$layers,
@@ -60,6 +65,9 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     }
     /// The tensor in the packed weights: in panels, or as declared.
     ::mlir::RankedTensorType getPackedType();
+    /// The bytes of one layer in the packed weights; none if no integer holds
+    /// those of all layers, each from a multiple of 64 bytes on.
+    std::optional<int64_t> getPackedBytes();
     /// Whether it is only another name of a parameter.
     bool isTied() {
       return getSource() && getSource()->getTiedTo();
@@ -85,6 +93,7 @@ def Transformer_WeightOp
     * C1. the symbol is a `transformer.parameter` that is not tied to another.
     * C2. there is an index exactly if the parameter has layers.
     * C3. the result has the shape of the parameter, as it is packed.
+    * C4. a constant index is one of the parameter's layers.
   }];
   let arguments = (ins FlatSymbolRefAttr:$name, Optional<Index>:$layer);
   let results = (outs AnyTypeOf<[Transformer_Weight, StaticShapeTensorOf<[F32]>,

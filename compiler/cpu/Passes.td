@@ -6,17 +6,18 @@
 include "mlir/Pass/PassBase.td"
 
 def ExpandCpuKernelsPass : Pass<"tfc-expand-cpu-kernels", "::mlir::ModuleOp"> {
-  let summary = "expand the structured ops, on buffers, into loops";
+  let summary = "attention and the cache, on buffers, become loops";
   let description = [{
     `paged_attention` and `cache_write` become parallel loops over the step's
-    work items, `product` one over panels and rows, `weight` a view of the packed weights, `tap` a call of the
-    host. Entries get arguments for what the host lends, marked by attributes:
-    the step (`transformer.step`), the packed weights (`transformer.weights`)
-    and the number of workers (`transformer.workers`); those for batch and
+    work items, `product` one over panels and rows. The arguments for batch and
     cache, which both live in the step, go. The layout of the cache's blocks is
-    written to the entry as `transformer.cache`.
+    written to the entry as `transformer.cache`, that of a cross cache as
+    `transformer.cross_cache`; an entry with another cache of either is an
+    error.
 
-    Afterwards only `parameter` and `worker` are left of the dialect.
+    Runs after `tfc-bind-weights`, which adds the arguments for the step and the
+    number of workers, and `tfc-call-taps`. Afterwards only `parameter` and
+    `worker` are left of the dialect.
 
     Option `kernels=scalar` is the plain expansion of `--opt=none`: one query
     at a time, keys and values as rows. `kernels=vector` computes in vectors of

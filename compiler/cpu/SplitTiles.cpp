@@ -3,6 +3,7 @@
 #include "compiler/cpu/Passes.h"
 
 #include "compiler/cpu/TilePieces.h"
+#include "compiler/support/PassOptions.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -72,6 +73,10 @@ static void orderDepthFirst(Block &block) {
 namespace {
 struct SplitTilesPass : tfc::impl::SplitTilesPassBase<SplitTilesPass> {
   using Base::Base;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return expectAtLeast(*this, context, "lanes", 1, lanes);
+  }
 
   LogicalResult foldViews() {
     RewritePatternSet patterns(&getContext());

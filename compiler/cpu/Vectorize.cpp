@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/Passes.h"
 
+#include "compiler/support/PassOptions.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -165,6 +166,12 @@ private:
 
 struct VectorizePass : tfc::impl::VectorizePassBase<VectorizePass> {
   using Base::Base;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return failure(
+        failed(expectAtLeast(*this, context, "unroll", 1, unroll)) ||
+        failed(expectAtLeast(*this, context, "turn-rows", 1, turnRows)));
+  }
 
   void runOnOperation() override {
     if (failed(Vectorizer(getOperation(), unroll).run())) {

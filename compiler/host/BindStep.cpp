@@ -165,11 +165,8 @@ struct BindStepPass : tfc::impl::BindStepPassBase<BindStepPass> {
         bindPack(function);
         continue;
       }
-      bool isEntry = false;
-      for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-        isEntry |= !!function.getArgAttr(i, transformer::kStepAttrName);
-      }
-      if (isEntry && failed(StepReader(function).run())) {
+      if (transformer::findArgument(function, transformer::kStepAttrName) &&
+          failed(StepReader(function).run())) {
         return signalPassFailure();
       }
     }

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace tfc {
@@ -200,13 +201,21 @@ struct PackWeightsPass : tfc::impl::PackWeightsPassBase<PackWeightsPass> {
       if (op.isTied() || parts.contains(op)) {
         continue;
       }
-      int64_t bytes = op.getPackedType().getNumElements() * sizeof(float);
-      int64_t stride = llvm::alignTo(bytes, kAlignment);
+      std::optional<int64_t> bytes = op.getPackedBytes();
+      int64_t layers = op.getLayers().value_or(1);
+      int64_t stride = bytes ? llvm::alignTo(*bytes, kAlignment) : 0;
+      std::optional<int64_t> end =
+          bytes ? llvm::checkedAdd(next, stride * layers) : std::nullopt;
+      if (!end) {
+        op.emitOpError() << "expected less than 2^63 bytes of packed weights, "
+                            "got more with it";
+        return signalPassFailure();
+      }
       op.setOffset(next);
       if (op.getLayers()) {
         op.setStride(stride);
       }
-      next += stride * static_cast<int64_t>(op.getLayers().value_or(1));
+      next = *end;
     }
     SmallVector<Geometry> geometries;
     for (transformer::ParameterOp op : transformer::listStored(module)) {

@@ -52,6 +52,50 @@ def PackWeightsPass : Pass<"tfc-pack-weights", "::mlir::ModuleOp"> {
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def BindWeightsPass : Pass<"tfc-bind-weights", "::mlir::ModuleOp"> {
+  let summary = "entries take what the host lends, weights are views of it";
+  let description = [{
+    Entries, the functions with a `!transformer.batch`, get arguments for what
+    the host lends, marked by attributes: the step (`transformer.step`), the
+    packed weights (`transformer.weights`) and the number of workers
+    (`transformer.workers`). A `weight` becomes a view of the packed weights, at
+    the place that `tfc-pack-weights` gave its parameter:
+
+    ```mlir
+    %w = transformer.weight @w[%layer] : memref<8x4xf32>
+    // becomes, of a parameter `at 64 stride 128`
+    %place = ... // 64 + %layer * 128
+    %w = memref.view %weights[%place][] : memref<?xi8> to memref<8x4xf32>
+    ```
+
+    Runs after bufferization. Afterwards there is no `weight`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def CallTapsPass : Pass<"tfc-call-taps", "::mlir::ModuleOp"> {
+  let summary = "taps become calls of the host";
+  let description = [{
+    A `tap` becomes a call of the host's `tap`, if it has one, with the id, the
+    layer (-1 where there is none), the rows and their width:
+
+    ```mlir
+    transformer.tap "decoder.layers.attn:attention" layer %i %x : memref<?x8xf32>
+    // becomes
+    scf.if %given { llvm.call %tap(%context, %id, %layer, %data, %rows, %width) }
+    ```
+
+    Runs after `tfc-bind-weights`, which adds the argument for the step. Rows
+    that do not follow each other in memory are an error: the host is told where
+    they begin.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def OrderGlobalsPass : Pass<"tfc-order-globals", "::mlir::ModuleOp"> {
   let summary = "constants in the order of their first use";
   let description = [{
@@ -73,10 +117,13 @@ def PlanWorkspacePass : Pass<"tfc-plan-workspace", "::mlir::ModuleOp"> {
     a view of it. A buffer whose rows are the tokens, the wanted rows or the
     workers takes that many times its static row; buffers of the same kind whose
     lives do not overlap share a place, the largest choosing first, and places
-    begin at different offsets of a page, whatever the number of rows. `@<entry>_workspace_bytes(tokens, rows,
-    sequences, workers)` computes the size; it is linear in each.
+    begin at different offsets of a page, whatever the number of rows.
+    `@<entry>_workspace_bytes(tokens, rows, sequences, workers)` computes the
+    size; it is linear in each.
 
-    Afterwards nothing allocates. An allocation of another size is an error.
+    Afterwards nothing allocates. An error is what one place cannot serve: an
+    allocation of another size, one inside a parallel loop, where every worker
+    needs its own, and one that its loop carries to the next round.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",

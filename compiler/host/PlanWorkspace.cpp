@@ -3,12 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/Passes.h"
 
+#include "compiler/host/BufferLives.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace tfc {
@@ -33,13 +34,12 @@ constexpr int64_t kAlignment = 64;
 /// about a third of a page.
 constexpr int64_t kStaggerBytes = 21 * kAlignment;
 
-/// A buffer: its bytes for a count of one, and when it is alive, in the
-/// pre-order numbers of the operations.
+/// A buffer: its bytes for a count of one, and when it is alive.
 struct Buffer {
   memref::AllocOp op;
   Count count;
   int64_t rowBytes;
-  unsigned begin, end;
+  BufferLife life;
   unsigned place = 0;
 };
 
@@ -53,36 +53,16 @@ struct Place {
   bool isFreeFor(const Buffer &buffer) const {
     return count == buffer.count &&
            llvm::all_of(buffers, [&](const Buffer *other) {
-             return other->end < buffer.begin || buffer.end < other->begin;
+             return other->life.end < buffer.life.begin ||
+                    buffer.life.end < other->life.begin;
            });
   }
-};
-
-/// Numbers operations in pre-order; an operation's subtree is a range.
-class Numbering {
-public:
-  explicit Numbering(Operation *root) { number(root); }
-  unsigned first(Operation *op) const { return ranges.lookup(op).first; }
-  unsigned last(Operation *op) const { return ranges.lookup(op).second; }
-
-private:
-  void number(Operation *op) {
-    unsigned first = next++;
-    for (Region &region : op->getRegions()) {
-      for (Operation &child : region.getOps()) {
-        number(&child);
-      }
-    }
-    ranges[op] = {first, next - 1};
-  }
-  DenseMap<Operation *, std::pair<unsigned, unsigned>> ranges;
-  unsigned next = 0;
 };
 
 /// Plans one entry.
 class Planner {
 public:
-  explicit Planner(func::FuncOp entry) : entry(entry), numbering(entry) {}
+  explicit Planner(func::FuncOp entry) : entry(entry), lives(entry) {}
 
   LogicalResult collect();
   void assignPlaces();
@@ -94,30 +74,23 @@ public:
 
 private:
   FailureOr<Count> countOf(memref::AllocOp op);
-  /// The last operation that may touch the buffer, aliases included.
-  unsigned lastUse(memref::AllocOp op);
+  /// The bytes of the buffer for a count of one.
+  FailureOr<int64_t> rowBytesOf(memref::AllocOp op);
   /// Where each place begins, and behind them the size of all.
   SmallVector<Value> buildOffsets(ImplicitLocOpBuilder &b,
                                   ArrayRef<Value> counts);
   FailureOr<SmallVector<Value>> buildCounts(ImplicitLocOpBuilder &b);
-  Value argument(StringRef attribute);
+  Value argument(StringRef attribute) {
+    return transformer::findArgument(entry, attribute);
+  }
 
   func::FuncOp entry;
-  Numbering numbering;
+  BufferLives lives;
   SmallVector<Buffer> buffers;
   SmallVector<Place> places;
 };
 
 } // namespace
-
-Value Planner::argument(StringRef attribute) {
-  for (BlockArgument argument : entry.getArguments()) {
-    if (entry.getArgAttr(argument.getArgNumber(), attribute)) {
-      return argument;
-    }
-  }
-  return {};
-}
 
 FailureOr<Count> Planner::countOf(memref::AllocOp op) {
   if (op.getDynamicSizes().empty()) {
@@ -152,36 +125,25 @@ FailureOr<Count> Planner::countOf(memref::AllocOp op) {
             "static other axes (the workspace is linear in those)";
 }
 
-unsigned Planner::lastUse(memref::AllocOp op) {
-  unsigned last = 0;
-  SmallVector<Value> aliases = {op.getResult()};
-  while (!aliases.empty()) {
-    Value value = aliases.pop_back_val();
-    for (Operation *user : value.getUsers()) {
-      // A use inside a loop that the buffer outlives may come round again.
-      Operation *outer = op->getBlock()->findAncestorOpInBlock(*user);
-      last = std::max(last, numbering.last(outer ? outer : entry));
-      if (user->hasTrait<OpTrait::IsTerminator>() &&
-          user->getParentOp() != entry) {
-        // Yielded: whatever the parent gives may be the buffer.
-        llvm::append_range(aliases, user->getParentOp()->getResults());
-        continue;
-      }
-      if (isa<ViewLikeOpInterface>(user)) {
-        llvm::append_range(aliases, user->getResults());
-        continue;
-      }
-      // What is computed from a buffer's address may be an address in it.
-      bool isAddress = isa<memref::ExtractAlignedPointerAsIndexOp>(user) ||
-                       !isa<BaseMemRefType>(value.getType());
-      for (Value result : user->getResults()) {
-        if (isAddress || isa<BaseMemRefType>(result.getType())) {
-          aliases.push_back(result);
-        }
-      }
+FailureOr<int64_t> Planner::rowBytesOf(memref::AllocOp op) {
+  MemRefType type = op.getType();
+  if (!type.getElementType().isIntOrFloat()) {
+    return op.emitOpError() << "expected elements that are integers or floats, "
+                               "got "
+                            << type.getElementType();
+  }
+  std::optional<int64_t> bits = type.getElementTypeBitWidth();
+  for (int64_t size : type.getShape()) {
+    if (bits && !ShapedType::isDynamic(size)) {
+      bits = llvm::checkedMul(*bits, size);
     }
   }
-  return last;
+  // Lines of 64 bytes are added up later on.
+  if (!bits || *bits > std::numeric_limits<int64_t>::max() - kAlignment) {
+    return op.emitOpError()
+           << "expected a row of less than 2^63 bits, got " << type;
+  }
+  return llvm::divideCeil(*bits, CHAR_BIT);
 }
 
 LogicalResult Planner::collect() {
@@ -190,12 +152,15 @@ LogicalResult Planner::collect() {
     if (failed(count)) {
       return WalkResult::interrupt();
     }
-    int64_t elements = 1;
-    for (int64_t size : op.getType().getShape()) {
-      elements *= ShapedType::isDynamic(size) ? 1 : size;
+    FailureOr<int64_t> rowBytes = rowBytesOf(op);
+    if (failed(rowBytes)) {
+      return WalkResult::interrupt();
     }
-    int64_t bytes = elements * op.getType().getElementTypeBitWidth() / CHAR_BIT;
-    buffers.push_back({op, *count, bytes, numbering.first(op), lastUse(op)});
+    FailureOr<BufferLife> life = lives.find(op);
+    if (failed(life)) {
+      return WalkResult::interrupt();
+    }
+    buffers.push_back({op, *count, *rowBytes, *life});
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
@@ -206,7 +171,8 @@ LogicalResult Planner::collect() {
 void Planner::assignPlaces() {
   auto order = llvm::map_to_vector(buffers, [](Buffer &b) { return &b; });
   llvm::sort(order, [](const Buffer *a, const Buffer *b) {
-    return std::pair(b->rowBytes, a->begin) < std::pair(a->rowBytes, b->begin);
+    return std::pair(b->rowBytes, a->life.begin) <
+           std::pair(a->rowBytes, b->life.begin);
   });
   for (Buffer *buffer : order) {
     auto *free = llvm::find_if(
@@ -254,7 +220,7 @@ FailureOr<SmallVector<Value>> Planner::buildCounts(ImplicitLocOpBuilder &b) {
                                argument(transformer::kWorkersAttrName)};
   if (llvm::is_contained(counts, Value())) {
     return entry.emitOpError() << "expected arguments marked as input, rows "
-                                  "and workers (by tfc-expand-cpu-kernels)";
+                                  "and workers (by tfc-bind-weights)";
   }
   return counts;
 }
@@ -304,11 +270,7 @@ namespace {
 struct PlanWorkspacePass : tfc::impl::PlanWorkspacePassBase<PlanWorkspacePass> {
   void runOnOperation() override {
     for (auto entry : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
-      bool isEntry = false;
-      for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
-        isEntry |= !!entry.getArgAttr(i, transformer::kStepAttrName);
-      }
-      if (!isEntry) {
+      if (!transformer::findArgument(entry, transformer::kStepAttrName)) {
         continue;
       }
       Planner planner(entry);

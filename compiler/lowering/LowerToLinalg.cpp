@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/lowering/Passes.h"
 #include "compiler/lowering/Patterns.h"
+#include "compiler/support/PassOptions.h"
 
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
@@ -142,6 +143,10 @@ static void carryInPlace(scf::ForOp loop) {
 namespace {
 struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
   using Base::Base;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return expectAtLeast(*this, context, "panel", 0, panel);
+  }
 
   void runOnOperation() override {
     if (panel > 0) {

@@ -90,9 +90,16 @@ static void bufferize(OpPassManager &pm) {
   clean(pm);
 }
 
+/// What any target needs of the host once there are buffers.
+static void bindHost(OpPassManager &pm) {
+  pm.addPass(createBindWeightsPass());
+  pm.addPass(createCallTapsPass());
+}
+
 void tfc::buildLinalgToBuffer(OpPassManager &pm, const PipelineOptions &) {
   bufferize(pm);
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
+  bindHost(pm);
   pm.addPass(createExpandCpuKernelsPass());
   pm.addPass(createExpandMathPass());
   clean(pm);
@@ -138,6 +145,7 @@ void tfc::buildVectorToBuffer(OpPassManager &pm,
   // What has no static tile is rows of plain loops, which LLVM vectorises.
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
+  bindHost(pm);
   ExpandCpuKernelsPassOptions kernels;
   kernels.kernels = "vector";
   Strategy strategy = strategyOf(options);

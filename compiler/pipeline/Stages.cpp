@@ -70,8 +70,9 @@ static const Stage stages[] = {
      "one-shot-bufferize, tfc-order-globals, canonicalize, cse, loops for "
      "linalg "
      "(convert-linalg-to-parallel-loops; full: convert-linalg-to-loops, "
-     "scf-forall-to-parallel), tfc-expand-cpu-kernels, tfc-expand-math, "
-     "tfc-split-tiles (full), canonicalize, "
+     "scf-forall-to-parallel), tfc-bind-weights, tfc-call-taps, "
+     "tfc-expand-cpu-kernels, tfc-expand-math, tfc-split-tiles (full), "
+     "canonicalize, "
      "cse, "
      "tfc-plan-workspace"},
     {"llvm",

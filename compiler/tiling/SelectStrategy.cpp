@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/tiling/Passes.h"
 
+#include "compiler/support/PassOptions.h"
 #include "compiler/tiling/Strategy.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -50,6 +51,11 @@ namespace {
 struct SelectStrategyPass
     : tfc::impl::SelectStrategyPassBase<SelectStrategyPass> {
   using Base::Base;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    return expectOneOf(*this, context, "target", {"x86-64-v3", "x86-64-v4"},
+                       target);
+  }
 
   void runOnOperation() override {
     Strategy table =

@@ -51,6 +51,26 @@ struct TileAndFusePass : tfc::impl::TileAndFusePassBase<TileAndFusePass> {
                                : strategy.getReduction();
   }
 
+  /// A size for every loop of `op`, and none of its reductions except where the
+  /// level is theirs.
+  LogicalResult expectSizes(TilingInterface op, ArrayRef<int64_t> sizes) {
+    SmallVector<utils::IteratorType> loops = op.getLoopIteratorTypes();
+    if (loops.size() != sizes.size()) {
+      return op.emitOpError()
+             << "expected " << loops.size() << " sizes in " << level
+             << " of its strategy (one for each loop), got " << sizes.size();
+    }
+    for (auto [dim, size] : llvm::enumerate(sizes)) {
+      if (size != 0 && level != "reduction" &&
+          loops[dim] == utils::IteratorType::reduction) {
+        return op.emitOpError()
+               << "expected size 0 for loop " << dim << " in " << level
+               << " of its strategy (it is a reduction), got " << size;
+      }
+    }
+    return success();
+  }
+
   /// The loop over the steps of a reduction, or over the columns of a row,
   /// around the op alone. Steps of one are taken in turn; of longer ones each
   /// place has a sum of its own, and these are added up at the end.
@@ -134,6 +154,9 @@ struct TileAndFusePass : tfc::impl::TileAndFusePassBase<TileAndFusePass> {
     for (TilingInterface op : roots) {
       scf::SCFTilingOptions options;
       SmallVector<int64_t> sizes = takeSizes(op);
+      if (failed(expectSizes(op, sizes))) {
+        return signalPassFailure();
+      }
       options.setTileSizes(getAsIndexOpFoldResult(&getContext(), sizes));
       options.setLoopType(level == "parallel"
                               ? scf::SCFTilingOptions::LoopType::ForallOp
@@ -143,6 +166,8 @@ struct TileAndFusePass : tfc::impl::TileAndFusePassBase<TileAndFusePass> {
                                  ? tileReduction(op, sizes, options, rewriter)
                                  : tileRows(op, options, rewriter);
       if (failed(result)) {
+        op.emitOpError() << "expected an op that can be cut into tiles in "
+                         << level << " of its strategy";
         return signalPassFailure();
       }
     }

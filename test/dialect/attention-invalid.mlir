@@ -206,3 +206,65 @@ func.func @cross_attention_c4_cache(%q: tensor<?x52xf32>,
          {scale = 0.5 : f64} : tensor<?x52xf32>, !cache
   return
 }
+
+// -----
+
+!one = !transformer.cache<layers = 1, kv_heads = 1, head_dim = 4>
+func.func @attention_c1_product(%q: tensor<?x4xf32>, %batch: !transformer.batch,
+                                %cache: !one, %layer: index) {
+  // expected-error @below {{expected num_heads times head_dim of less than 2^63, got 4611686018427387904 times 4}}
+  %0 = transformer.attention %q, %q, %q, %cache[%layer], %batch causal
+         heads 4611686018427387904 {scale = 1.0 : f64}
+         : tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>, !one
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @attention_c8_layer(%q: tensor<?x52xf32>, %batch: !transformer.batch,
+                              %cache: !cache) {
+  %layer = arith.constant 2 : index
+  // expected-error @below {{expected a layer in [0, 2) (layers of the cache), got 2}}
+  %0 = transformer.attention %q, %q, %q, %cache[%layer], %batch causal heads 2
+         {scale = 1.0 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!one = !transformer.cache<cross, layers = 1, kv_heads = 1, head_dim = 4>
+func.func @cross_attention_c1_product(%q: tensor<?x4xf32>,
+                                      %batch: !transformer.batch, %cache: !one,
+                                      %layer: index) {
+  // expected-error @below {{expected num_heads times head_dim of less than 2^63, got 4611686018427387904 times 4}}
+  %0 = transformer.cross_attention %q, %cache[%layer], %batch
+         heads 4611686018427387904 {scale = 1.0 : f64} : tensor<?x4xf32>, !one
+  return
+}
+
+// -----
+
+!cross = !transformer.cache<cross, layers = 2, kv_heads = 2, head_dim = 26>
+func.func @cross_attention_c5_layer(%q: tensor<?x52xf32>,
+                                    %batch: !transformer.batch,
+                                    %cross: !cross) {
+  %layer = arith.constant -1 : index
+  // expected-error @below {{expected a layer in [0, 2) (layers of the cache), got -1}}
+  %0 = transformer.cross_attention %q, %cross[%layer], %batch heads 2
+         {scale = 1.0 : f64} : tensor<?x52xf32>, !cross
+  return
+}
+
+// -----
+
+func.func @cache_c2_heads(
+    // expected-error @below {{expected layers times kv_heads times head_dim of less than 2^48, got 2 times 4611686018427387904 times 4}}
+    !transformer.cache<layers = 2, kv_heads = 4611686018427387904, head_dim = 4>)
+
+// -----
+
+func.func @cache_c2_layers(
+    // expected-error @below {{expected layers times kv_heads times head_dim of less than 2^48, got 140737488355328 times 1 times 2}}
+    !transformer.cache<layers = 140737488355328, kv_heads = 1, head_dim = 2>)

@@ -101,3 +101,21 @@ func.func @distance_bias_c2_max_distance(%table: tensor<32x8xf32>) {
          : tensor<32x8xf32>
   return
 }
+
+// -----
+
+func.func @distance_bias_c3_negative(%table: tensor<8x4xf32>) {
+  // expected-error @below {{expected max_distance in [0, 2^31) (positions are 32 bits wide), got -1}}
+  %0 = transformer.distance_bias %table bidirectional max_distance -1
+         : tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @distance_bias_c3_huge(%table: tensor<8x4xf32>) {
+  // expected-error @below {{expected max_distance in [0, 2^31) (positions are 32 bits wide), got 4611686018427387904}}
+  %0 = transformer.distance_bias %table bidirectional
+         max_distance 4611686018427387904 : tensor<8x4xf32>
+  return
+}

@@ -161,3 +161,11 @@ func.func @scale_c1_factor(%x: tensor<?x8xf32>) {
   %0 = transformer.scale %x by 0x7FF8000000000000 : tensor<?x8xf32>
   return
 }
+
+// -----
+
+func.func @slice_columns_c2_negative(%x: tensor<?x8xf32>) {
+  // expected-error @below {{expected a width of at least 0, got -5}}
+  %0 = transformer.slice_columns %x[0, -5] : tensor<?x8xf32>
+  return
+}

@@ -261,3 +261,40 @@ func.func @output_yields_rows(%x: f32) {
   }
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @cache_write_c2_layer(%k: memref<?x52xf32>,
+                                %batch: !transformer.batch, %cache: !cache) {
+  %layer = arith.constant 7 : index
+  // expected-error @below {{expected a layer in [0, 2) (layers of the cache), got 7}}
+  transformer.cache_write %k, %k into %cache[%layer], %batch
+    : memref<?x52xf32>, memref<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!one = !transformer.cache<layers = 1, kv_heads = 1, head_dim = 4>
+func.func @paged_attention_c1_product(%q: memref<?x4xf32>, %scale: f32,
+                                      %batch: !transformer.batch, %cache: !one,
+                                      %layer: index) {
+  // expected-error @below {{expected num_heads times head_dim of less than 2^63, got 4611686018427387904 times 4}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal
+    heads 4611686018427387904 outs(%q : memref<?x4xf32>) : memref<?x4xf32>, !one
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+func.func @paged_attention_c6_layer(%q: memref<?x52xf32>, %y: memref<?x52xf32>,
+                                    %scale: f32, %batch: !transformer.batch,
+                                    %cache: !cache) {
+  %layer = arith.constant 2 : index
+  // expected-error @below {{expected a layer in [0, 2) (layers of the cache), got 2}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal
+    heads 2 outs(%y : memref<?x52xf32>) : memref<?x52xf32>, !cache
+  return
+}

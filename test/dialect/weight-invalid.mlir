@@ -171,3 +171,85 @@ func.func @weight_c3_shape() {
   %0 = transformer.weight @w : tensor<9xf32>
   return
 }
+
+// -----
+
+transformer.parameter @table : tensor<8x4xf32> layers 3
+  from <["t.{i}"], stored_rows = 8>
+// expected-error @below {{expected tied_to to name a parameter with as many layers (0), got 3 of "table"}}
+transformer.parameter @parameter_c3_tied_to_layers : tensor<8x4xf32>
+  from <["w"], stored_rows = 8, tied_to = "table">
+
+// -----
+
+// expected-error @below {{expected no empty axis, got 'tensor<0x4xf32>'}}
+transformer.parameter @parameter_c10_rows : tensor<0x4xf32>
+  from <["w"], stored_rows = 8>
+
+// -----
+
+// expected-error @below {{expected no empty axis, got 'tensor<8x0xf32>'}}
+transformer.parameter @parameter_c10_columns : tensor<8x0xf32>
+  from <["w"], stored_rows = 8>
+
+// -----
+
+// expected-error @below {{expected less than 2^63 bytes when packed, got 9223372036854775807 of 'tensor<1048576x1048576xf32>' in panels of 1 rows}}
+transformer.parameter @parameter_c11_layers : tensor<1048576x1048576xf32>
+  layers 9223372036854775807 from <["w.{i}"], stored_rows = 1048576>
+
+// -----
+
+// expected-error @below {{expected less than 2^63 bytes when packed, got 1 of 'tensor<8x4xf32>' in panels of 4611686018427387904 rows}}
+transformer.parameter @parameter_c11_panel : tensor<8x4xf32>
+  from <["w"], stored_rows = 8> panel 4611686018427387904
+
+// -----
+
+// expected-error @below {{expected an offset of at least 0, got -64}}
+transformer.parameter @parameter_c12_offset : tensor<8x4xf32>
+  from <["w"], stored_rows = 8> at -64
+
+// -----
+
+// expected-error @below {{expected a stride of at least 128 (the bytes of a layer), got none}}
+transformer.parameter @parameter_c12_no_stride : tensor<8x4xf32> layers 2
+  from <["w.{i}"], stored_rows = 8> at 64
+
+// -----
+
+// expected-error @below {{expected a stride of at least 128 (the bytes of a layer), got 64}}
+transformer.parameter @parameter_c12_short_stride : tensor<8x4xf32> layers 2
+  from <["w.{i}"], stored_rows = 8> at 64 stride 64
+
+// -----
+
+// expected-error @below {{expected no stride (it is one of layers with an offset), got 128}}
+transformer.parameter @parameter_c12_stride_without_layers : tensor<8x4xf32>
+  from <["w"], stored_rows = 8> at 64 stride 128
+
+// -----
+
+transformer.parameter @w : tensor<8xf32> layers 2
+  from <["w.{i}"], stored_rows = 8>
+func.func @weight_c4_layer() {
+  %layer = arith.constant 2 : index
+  // expected-error @below {{expected a layer in [0, 2) (layers of the parameter), got 2}}
+  %0 = transformer.weight @w[%layer] : tensor<8xf32>
+  return
+}
+
+// -----
+
+// expected-error @below {{expected patterns of tensor names, got an empty one}}
+transformer.parameter @source_c1_empty : tensor<8xf32> from <["w", ""], stored_rows = 8>
+
+// -----
+
+// expected-error @below {{expected first_layer in [0, 2^31), got -1}}
+transformer.parameter @source_c2_first_layer : tensor<8xf32> layers 2 from <["w.{i}"], first_layer = -1, stored_rows = 8>
+
+// -----
+
+// expected-error @below {{expected stored_rows of at least 1, got 0}}
+transformer.parameter @source_c2_stored_rows : tensor<8xf32> from <["w"], stored_rows = 0>

@@ -23,14 +23,20 @@ LAYERS = {
     "compiler/huggingface": ["compiler/spec/", "runtime/src/Safetensors.h"],
     "compiler/frontend": ["compiler/spec/", "dialect/", "mlir"],
     "compiler/reference": ["dialect/", "mlir"],
-    "compiler/fusion": ["dialect/", "compiler/target/TargetInfo.h", "mlir"],
-    "compiler/lowering": ["dialect/", "compiler/target/TargetInfo.h", "mlir"],
-    "compiler/tiling": ["dialect/", "compiler/target/TargetInfo.h", "mlir"],
-    "compiler/host": ["dialect/", "tfc/abi.h", "mlir"],
+    "compiler/support": ["mlir"],
+    "compiler/fusion": ["dialect/", "compiler/support/",
+                        "compiler/target/TargetInfo.h", "mlir"],
+    "compiler/lowering": ["dialect/", "compiler/support/",
+                          "compiler/target/TargetInfo.h", "mlir"],
+    "compiler/tiling": ["dialect/", "compiler/support/",
+                        "compiler/target/TargetInfo.h", "mlir"],
+    "compiler/host": ["dialect/", "compiler/support/", "tfc/abi.h", "mlir"],
     # The kernels read the tables of the step.
-    "compiler/cpu": ["dialect/", "compiler/host/StepFields.h",
+    "compiler/cpu": ["dialect/", "compiler/support/",
+                     "compiler/host/StepFields.h",
                      "compiler/target/TargetInfo.h", "tfc/abi.h", "mlir"],
-    "compiler/gpu": ["dialect/", "compiler/host/StepFields.h",
+    "compiler/gpu": ["dialect/", "compiler/support/",
+                     "compiler/host/StepFields.h",
                      "compiler/target/TargetInfo.h", "tfc/abi.h", "mlir"],
     # What a level's code may use is what the runtime asks a machine for.
     "compiler/target": ["runtime/src/X86Levels.h", "tfc/abi.h", "mlir"],
@@ -246,8 +252,43 @@ def check_links(root, files):
                 yield f"{path}: expected a link to a file, got {target}"
 
 
+def list_types(text):
+    """(namespace, name, line) of every type that `text` defines with external
+    linkage; the namespace closes with clang-format's comment."""
+    spaces = []
+    for number, line in enumerate(text.splitlines(), 1):
+        opened = re.match(r"(?:inline )?namespace\b\s*([\w:]*)\s*\{", line)
+        if opened:
+            spaces.append(opened.group(1))
+        elif re.match(r"\}\s*// (?:end )?(?:anonymous )?namespace", line) and \
+                spaces:
+            spaces.pop()
+        # "" is an unnamed namespace: what is in it is the file's own.
+        found = re.match(r"(?:template <.+> )?(?:struct|class|union|enum class|"
+                         r"enum) (?:\[\[\w+\]\] )?(\w+)(?:$|[ :](?!:))"
+                         r"(?!.*[;(]\s*$)", line)
+        if found and "" not in spaces:
+            yield "::".join(spaces), found.group(1), number
+
+
+def check_types(root, files):
+    """One definition a name: two types of one name in one program are one to
+    the linker, which keeps the functions of either."""
+    for top in (("compiler/", "dialect/"), ("runtime/",)):
+        known = {}
+        for path in files:
+            if not path.startswith(top) or not path.endswith((".h", ".cpp")):
+                continue
+            for space, name, line in list_types(read(root, path)):
+                first = known.setdefault((space, name), f"{path}:{line}")
+                if first != f"{path}:{line}":
+                    yield (f"{path}:{line}: expected one definition of "
+                           f"{space}::{name} (or an unnamed namespace around "
+                           f"it), got another in {first}")
+
+
 CHECKS = (check_includes, check_passes, check_ops, check_names_no_op,
-          check_heads, check_text, check_built, check_links)
+          check_heads, check_text, check_built, check_links, check_types)
 
 
 def find_faults(root):

@@ -113,6 +113,23 @@ class LayoutTest(Copy):
                     behind_head('#include "tfc/abi.h"'),
                     "expected examples to include", 'got "tfc/abi.h"')
 
+    def test_type_defined_twice(self):
+        # In one library, and in two.
+        for path in ("compiler/cpu/ExpandScalar.cpp",
+                     "compiler/tiling/TileAndFuse.cpp"):
+            self.expect(path, adding("namespace tfc {\nstruct WorkItem {\n"
+                                     "  int other;\n};\n} // namespace tfc\n"),
+                        "expected one definition of tfc::WorkItem",
+                        "compiler/cpu/KernelBuilder.h")
+
+    def test_type_of_the_file_itself(self):
+        for begin, end in (("namespace {\n", "} // namespace\n"),
+                           ("namespace other {\n", "} // namespace other\n")):
+            with self.changed("compiler/cpu/ExpandScalar.cpp",
+                              adding(begin + "struct WorkItem {\n};\n" + end)):
+                faults = set(check_layout.find_faults(self.root))
+            self.assertEqual(faults - self.before, set())
+
     def test_include_beside(self):
         self.expect("compiler/cpu/ExpandScalar.cpp",
                     behind_head('#include "StepFields.h"'),

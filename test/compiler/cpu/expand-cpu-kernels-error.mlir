@@ -1,19 +1,36 @@
 // What the pass cannot expand.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-expand-cpu-kernels --split-input-file --verify-diagnostics
-// RUN: not tfc-opt %s --tfc-expand-cpu-kernels=kernels=fast 2>&1 | FileCheck %s
-// RUN: not tfc-opt %s --tfc-expand-cpu-kernels="kernels=vector lanes=4" 2>&1 | FileCheck %s --check-prefix=LANES
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels --split-input-file --verify-diagnostics
+// RUN: not tfc-opt %s --split-input-file --tfc-bind-weights --tfc-expand-cpu-kernels=kernels=fast 2>&1 | FileCheck %s
+// RUN: not tfc-opt %s --split-input-file --tfc-bind-weights --tfc-expand-cpu-kernels="kernels=vector lanes=4" 2>&1 | FileCheck %s --check-prefix=LANES
 
 // CHECK: error: expected kernels=scalar or kernels=vector, got "fast"
 // LANES: error: expected lanes=16 or lanes=8, got 4
 
-transformer.parameter @w : tensor<4xf32> from <["w"], stored_rows = 4>
+!cache = !transformer.cache<layers = 1, kv_heads = 2, head_dim = 4>
+!other = !transformer.cache<layers = 3, kv_heads = 1, head_dim = 8>
+// expected-error @+1 {{expected one cache of its own tokens and one cross cache at most (the step has a place for each), got another '!transformer.cache<layers = 3, kv_heads = 1, head_dim = 8>'}}
+func.func @two_caches(%batch: !transformer.batch, %cache: !cache,
+                      %other: !other) {
+  return
+}
 
-func.func @weight_without_a_place(%batch: !transformer.batch,
-                                  %y: memref<4xf32>) {
-  // expected-error @+1 {{expected a parameter with an offset (placed by tfc-pack-weights)}}
-  %w = transformer.weight @w : memref<4xf32>
-  memref.copy %w, %y : memref<4xf32> to memref<4xf32>
+// -----
+
+!scratch = !transformer.cache<scratch, layers = 1, kv_heads = 2, head_dim = 4>
+!cache = !transformer.cache<layers = 3, kv_heads = 1, head_dim = 8>
+// expected-error @+1 {{expected one cache of its own tokens and one cross cache at most}}
+func.func @scratch_beside_a_cache(%batch: !transformer.batch,
+                                  %scratch: !scratch, %cache: !cache) {
+  return
+}
+
+// -----
+
+!cross = !transformer.cache<cross, layers = 1, kv_heads = 2, head_dim = 4>
+// expected-error @+1 {{expected one cache of its own tokens and one cross cache at most}}
+func.func @two_cross_caches(%batch: !transformer.batch, %a: !cross,
+                            %b: !cross) {
   return
 }
 

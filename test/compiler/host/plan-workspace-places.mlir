@@ -150,3 +150,40 @@ func.func @a_use_of_a_view_is_a_use(
   "test.use"(%part) : (memref<1x8xf32, strided<[8, 1]>>) -> ()
   return
 }
+
+// What a loop carries of outside stays until the last user of its result.
+// CHECK-LABEL: @carried_from_outside
+func.func @carried_from_outside(
+    %ids: memref<?xi32> {transformer.input = #ids},
+    %rows: memref<?xi32> {transformer.rows},
+    %step: !llvm.ptr {transformer.step},
+    %workers: index {transformer.workers}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = memref.dim %ids, %c0 : memref<?xi32>
+  // CHECK: memref.view %[[WORKSPACE:[a-z0-9]*]][%[[CARRIED:[a-z0-9_]*]]][
+  // CHECK-NOT: memref.view %[[WORKSPACE]][%[[CARRIED]]][
+  // CHECK: "test.last"
+  %0 = memref.alloc(%t) : memref<?x8xf32>
+  %1 = scf.for %i = %c0 to %t step %c1 iter_args(%x = %0) -> memref<?x8xf32> {
+    "test.use"(%x) : (memref<?x8xf32>) -> ()
+    scf.yield %x : memref<?x8xf32>
+  }
+  %2 = memref.alloc(%t) : memref<?x8xf32>
+  "test.use"(%2) : (memref<?x8xf32>) -> ()
+  "test.last"(%1) : (memref<?x8xf32>) -> ()
+  return
+}
+
+// Half bytes fill whole ones.
+// CHECK-LABEL: @narrow_elements
+func.func @narrow_elements(
+    %ids: memref<?xi32> {transformer.input = #ids},
+    %rows: memref<?xi32> {transformer.rows},
+    %step: !llvm.ptr {transformer.step},
+    %workers: index {transformer.workers}) {
+  %0 = memref.alloc(%workers) : memref<?x17xi4>
+  return
+}
+// SIZE-LABEL: @narrow_elements_workspace_bytes
+// SIZE: arith.constant 9 : index

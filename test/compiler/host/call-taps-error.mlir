@@ -1,0 +1,40 @@
+// Taps whose rows the host could not find.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-call-taps --split-input-file --verify-diagnostics
+
+func.func @columns_of_wider_rows(%batch: !transformer.batch,
+                                 %x: memref<?x16xf32>) {
+  %c0 = arith.constant 0 : index
+  %rows = memref.dim %x, %c0 : memref<?x16xf32>
+  %columns = memref.subview %x[0, 8] [%rows, 4] [1, 1]
+    : memref<?x16xf32> to memref<?x4xf32, strided<[16, 1], offset: 8>>
+  // expected-error @+1 {{expected rows of static width that follow each other in memory (the host is given their beginning), got 'memref<?x4xf32, strided<[16, 1], offset: 8>>'}}
+  transformer.tap "t" %columns
+    : memref<?x4xf32, strided<[16, 1], offset: 8>>
+  return
+}
+
+// -----
+
+func.func @rows_from_a_later_one(%batch: !transformer.batch,
+                                 %x: memref<?x4xf32, strided<[4, 1], offset: 8>>) {
+  // expected-error @+1 {{expected rows of static width that follow each other}}
+  transformer.tap "t" %x : memref<?x4xf32, strided<[4, 1], offset: 8>>
+  return
+}
+
+// -----
+
+func.func @rows_of_any_width(%batch: !transformer.batch, %x: memref<?x?xf32>) {
+  // expected-error @+1 {{expected rows of static width that follow each other}}
+  transformer.tap "t" %x : memref<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @not_an_entry(%x: memref<?x4xf32>) {
+  // expected-error @+1 {{expected a function with an argument marked as 'transformer.step' (by tfc-bind-weights)}}
+  transformer.tap "t" %x : memref<?x4xf32>
+  return
+}

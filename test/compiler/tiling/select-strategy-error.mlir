@@ -1,0 +1,8 @@
+// A program that the strategy table has no row for.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: not tfc-opt %s --tfc-select-strategy=target=sparc64 2>&1 | FileCheck %s
+
+// CHECK: error: option target of tfc-select-strategy: expected one of x86-64-v3, x86-64-v4, got "sparc64"
+func.func @nothing() {
+  return
+}
