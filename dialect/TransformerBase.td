@@ -27,6 +27,8 @@ def Transformer_Dialect : Dialect {
   let cppNamespace = "::tfc::transformer";
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 

@@ -44,8 +44,7 @@ namespace tfc::transformer {
 
 /// Attributes of an entry function's arguments: `transformer.input` holds an
 /// InputAttr, `transformer.rows` marks the rows that the caller wants, and
-/// `transformer.output`, on a memref, describes an output port (a dictionary
-/// of name, rows, take, squeezed, width).
+/// `transformer.output`, on a memref, holds an OutputPortAttr.
 constexpr llvm::StringLiteral kInputAttrName = "transformer.input";
 constexpr llvm::StringLiteral kRowsAttrName = "transformer.rows";
 constexpr llvm::StringLiteral kOutputAttrName = "transformer.output";
@@ -68,8 +67,8 @@ constexpr llvm::StringLiteral kStrategyAttrName = "transformer.strategy";
 constexpr llvm::StringLiteral kReductionLoopAttrName =
     "transformer.reduction_loop";
 
-/// Entry function attribute: how the cache's blocks are laid out (a dictionary
-/// of block_tokens, layers, block_bytes, layer_bytes, query_rows).
+/// Entry function attribute: how the cache's blocks are laid out, a
+/// CacheLayoutAttr.
 constexpr llvm::StringLiteral kCacheAttrName = "transformer.cache";
 /// The same of the cache that a decoder's cross-attention reads.
 constexpr llvm::StringLiteral kCrossCacheAttrName = "transformer.cross_cache";
@@ -79,16 +78,16 @@ constexpr llvm::StringLiteral kCrossCacheAttrName = "transformer.cross_cache";
 constexpr llvm::StringLiteral kDistancesAttrName = "transformer.distances";
 
 /// Entry function attributes once arguments are loads from the step: the
-/// InputAttrs and output dictionaries, in the order of the ports.
+/// InputAttrs and OutputPortAttrs, in the order of the ports.
 constexpr llvm::StringLiteral kInputsAttrName = "transformer.inputs";
 constexpr llvm::StringLiteral kOutputsAttrName = "transformer.outputs";
 
-/// Module attribute: a dictionary with what the library says of the model
-/// beside its weights and entries (name, spec, token ids, ...).
+/// Module attribute: what the library says of the model beside its weights and
+/// entries, a ModelAttr.
 constexpr llvm::StringLiteral kModelAttrName = "transformer.model";
 
 /// Module attribute: the programs of the library that the module is one of, an
-/// array of dictionaries of name, features, layout and packed_bytes.
+/// array of ProgramAttrs.
 constexpr llvm::StringLiteral kProgramsAttrName = "transformer.programs";
 
 /// What `attention` and friends read and write besides tensors: keys and

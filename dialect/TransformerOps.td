@@ -1,6 +1,7 @@
 // All ops of the dialect, by group.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 include "dialect/AttentionOps.td"
+include "dialect/DescriptionAttrs.td"
 include "dialect/EmbeddingOps.td"
 include "dialect/NormOps.td"
 include "dialect/ProjectionOps.td"

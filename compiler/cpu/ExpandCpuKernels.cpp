@@ -44,17 +44,11 @@ static LogicalResult describeCache(func::FuncOp entry,
               "most (the step has a place for each), got another "
            << type;
   }
-  Builder b(entry.getContext());
-  auto number = [&](StringRef field, int64_t value) {
-    return b.getNamedAttr(field, b.getI64IntegerAttr(value));
-  };
   entry->setAttr(name,
-                 b.getDictionaryAttr(
-                     {number("block_tokens", cache.blockTokens),
-                      number("layers", type.isScratch() ? 1 : type.getLayers()),
-                      number("block_bytes", cache.blockBytes),
-                      number("layer_bytes", cache.layerBytes),
-                      number("query_rows", cache.queryRows)}));
+                 transformer::CacheLayoutAttr::get(
+                     entry.getContext(), cache.blockTokens,
+                     type.isScratch() ? 1 : type.getLayers(), cache.blockBytes,
+                     cache.layerBytes, cache.queryRows));
   return success();
 }
 

@@ -122,12 +122,9 @@ LogicalResult ProgramCompiler::finish(ArrayRef<ProgramRecord> programs) {
   Builder b(&context);
   SmallVector<Attribute> records;
   for (const ProgramRecord &each : programs) {
-    records.push_back(b.getDictionaryAttr(
-        {b.getNamedAttr("name", b.getStringAttr(each.name)),
-         b.getNamedAttr("features", b.getI64IntegerAttr(each.features)),
-         b.getNamedAttr("layout", b.getStringAttr(each.layout)),
-         b.getNamedAttr("packed_bytes",
-                        b.getI64IntegerAttr(each.packedBytes))}));
+    records.push_back(transformer::ProgramAttr::get(
+        &context, each.name, static_cast<int64_t>(each.features), each.layout,
+        static_cast<int64_t>(each.packedBytes)));
   }
   (*module)->setAttr(transformer::kProgramsAttrName, b.getArrayAttr(records));
   if (failed(runArrow(getArrows(pipeline.opt).back()))) {

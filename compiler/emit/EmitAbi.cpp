@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/emit/Passes.h"
 
+#include "compiler/emit/Record.h"
 #include "compiler/emit/WriteEntries.h"
 #include "compiler/emit/WriteGeneration.h"
+#include "compiler/emit/WriteWeights.h"
+#include "compiler/support/HashText.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "tfc/abi.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 
 namespace tfc {
 #define GEN_PASS_DEF_EMITABIPASS
@@ -17,15 +19,6 @@ namespace tfc {
 
 using namespace mlir;
 using namespace tfc;
-
-/// FNV-1a, 64 bits (Fowler, Noll, Vo).
-static uint64_t hashOf(StringRef text) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (unsigned char c : text) {
-    hash = (hash ^ c) * 0x100000001b3u;
-  }
-  return hash;
-}
 
 namespace {
 
@@ -55,10 +48,11 @@ public:
 private:
   SmallVector<Program> listPrograms();
   Field strings(ArrayAttr values);
-  Field weights();
+  Field ids(ArrayAttr values);
+  Field header(transformer::ModelAttr model);
   Field programs(ArrayRef<Program> all, Field entries, unsigned numEntries);
-  void describe(DictionaryAttr model, ArrayRef<Program> all, Field entries,
-                unsigned numEntries);
+  void describe(transformer::ModelAttr model, ArrayRef<Program> all,
+                Field entries, unsigned numEntries);
   void buildQuery(StringRef description);
   void exportProgram(const Field &entries);
   void clean();
@@ -70,10 +64,9 @@ private:
 
 } // namespace
 
-static size_t sizeOf(Attribute array) {
-  return array ? cast<ArrayAttr>(array).size() : 0;
-}
+static size_t countOf(ArrayAttr array) { return array ? array.size() : 0; }
 
+/// const char *[]
 Field AbiWriter::strings(ArrayAttr values) {
   std::vector<Field> items;
   for (Attribute value : values ? values.getValue() : ArrayRef<Attribute>()) {
@@ -82,39 +75,11 @@ Field AbiWriter::strings(ArrayAttr values) {
   return tables.array(items);
 }
 
-/// tfc_weight_v0[]
-Field AbiWriter::weights() {
-  llvm::StringMap<uint32_t> numbers;
-  SmallVector<transformer::ParameterOp> stored =
-      transformer::listStored(module);
-  for (auto [index, op] : llvm::enumerate(stored)) {
-    numbers[op.getSymName()] = index;
-  }
+/// int64_t[]
+Field AbiWriter::ids(ArrayAttr values) {
   std::vector<Field> items;
-  for (transformer::ParameterOp op : stored) {
-    transformer::SourceAttr source = *op.getSource();
-    RankedTensorType type = op.getTensorType();
-    std::vector<Field> patterns;
-    for (StringAttr pattern : source.getPatterns()) {
-      patterns.push_back(tables.string(pattern.getValue()));
-    }
-    uint32_t flags = 0, tiedTo = 0;
-    flags |= source.getInOut() ? TFC_WEIGHT_IN_OUT : 0;
-    flags |= source.getFillZeros() ? TFC_WEIGHT_FILL_ZEROS : 0;
-    if (StringAttr tied = source.getTiedTo()) {
-      flags |= TFC_WEIGHT_TIED;
-      tiedTo = numbers.lookup(tied.getValue());
-    }
-    auto numPatterns = static_cast<uint32_t>(patterns.size());
-    items.push_back(Field::record(
-        {tables.string(op.getSymName()), tables.array(patterns),
-         Field::u32(numPatterns), Field::u32(flags),
-         Field::u32(source.getFirstLayer()),
-         Field::u32(op.getLayers().value_or(1)), Field::u32(type.getRank()),
-         Field::u32(tiedTo), Field::u64(type.getDimSize(0)),
-         Field::u64(type.getRank() == 2 ? type.getDimSize(1) : 1),
-         Field::u64(source.getFirstRow()),
-         Field::u64(source.getStoredRows())}));
+  for (Attribute value : values ? values.getValue() : ArrayRef<Attribute>()) {
+    items.push_back(Field::u64(cast<IntegerAttr>(value).getInt()));
   }
   return tables.array(items);
 }
@@ -128,10 +93,10 @@ SmallVector<Program> AbiWriter::listPrograms() {
     return {program};
   }
   SmallVector<Program> all;
-  for (auto record : listed.getAsRange<DictionaryAttr>()) {
-    all.push_back({text(record, "name").str(), text(record, "layout").str(),
-                   static_cast<uint64_t>(integer(record, "features")),
-                   static_cast<uint64_t>(integer(record, "packed_bytes"))});
+  for (auto record : listed.getAsRange<transformer::ProgramAttr>()) {
+    all.push_back({record.getName().str(), record.getLayout().str(),
+                   static_cast<uint64_t>(record.getFeatures()),
+                   static_cast<uint64_t>(record.getPackedBytes())});
   }
   return all;
 }
@@ -148,10 +113,16 @@ Field AbiWriter::programs(ArrayRef<Program> all, Field entries,
                          : Field::symbol("");
     }
     items.push_back(
-        Field::record({Field::u32(TFC_PROGRAM_CPU), Field::u32(numEntries),
-                       Field::u64(each.features), tables.string(each.name),
-                       tables.string(each.layout), Field::u64(each.packedBytes),
-                       pack, table}));
+        Record<tfc_program_v0>("tfc_program_v0")
+            .set(&tfc_program_v0::kind, TFC_PROGRAM_CPU)
+            .set(&tfc_program_v0::n_entries, numEntries)
+            .set(&tfc_program_v0::features, each.features)
+            .set(&tfc_program_v0::name, tables.string(each.name))
+            .set(&tfc_program_v0::layout_tag, tables.string(each.layout))
+            .set(&tfc_program_v0::packed_bytes, each.packedBytes)
+            .set(&tfc_program_v0::pack, pack)
+            .set(&tfc_program_v0::entries, table)
+            .finish());
   }
   return tables.array(items);
 }
@@ -185,43 +156,50 @@ void AbiWriter::buildQuery(StringRef description) {
       b, ValueRange{LLVM::SelectOp::create(b, old, null, address)});
 }
 
-/// TFC_KIND_*
-static uint32_t kindOf(DictionaryAttr model) {
-  return llvm::StringSwitch<uint32_t>(text(model, "kind"))
-      .Case("decoder", TFC_KIND_DECODER)
-      .Case("encoder_decoder", TFC_KIND_ENCODER_DECODER)
-      .Default(TFC_KIND_ENCODER);
+using transformer::ModelKind;
+static_assert(static_cast<int>(ModelKind::Encoder) == TFC_KIND_ENCODER &&
+              static_cast<int>(ModelKind::Decoder) == TFC_KIND_DECODER &&
+              static_cast<int>(ModelKind::EncoderDecoder) ==
+                  TFC_KIND_ENCODER_DECODER);
+
+/// tfc_module_header
+Field AbiWriter::header(transformer::ModelAttr model) {
+  using Header = tfc_module_header;
+  return Record<Header>("tfc_module_header")
+      .set(&Header::version, TFC_ABI_VERSION)
+      .set(&Header::reserved, 0)
+      .set(&Header::name, tables.string(model.getName()))
+      .set(&Header::producer, tables.string("tfc " TFC_VERSION))
+      .finish();
 }
 
 /// tfc_module_v0 and the query that returns it
-void AbiWriter::describe(DictionaryAttr model, ArrayRef<Program> all,
+void AbiWriter::describe(transformer::ModelAttr model, ArrayRef<Program> all,
                          Field entries, unsigned numEntries) {
-  std::vector<Field> eos;
-  auto ids = model.getAs<ArrayAttr>("eos");
-  for (Attribute id : ids ? ids.getValue() : ArrayRef<Attribute>()) {
-    eos.push_back(Field::u64(cast<IntegerAttr>(id).getInt()));
-  }
-  auto prefixes = model.getAs<ArrayAttr>("prefixes");
-  auto aliases = model.getAs<ArrayAttr>("aliases");
-  auto numWeights =
-      static_cast<uint32_t>(transformer::listStored(module).size());
-  Field header = Field::record({Field::u32(TFC_ABI_VERSION), Field::u32(0),
-                                tables.string(text(model, "name")),
-                                tables.string("tfc " TFC_VERSION)});
-  Field description = Field::record(
-      {header, tables.string(text(model, "spec")),
-       Field::u64(hashOf(text(model, "spec"))), Field::u32(kindOf(model)),
-       Field::u32(numWeights), Field::u32(static_cast<uint32_t>(all.size())),
-       Field::u32(static_cast<uint32_t>(sizeOf(prefixes))),
-       Field::u32(static_cast<uint32_t>(eos.size())),
-       Field::u32(static_cast<uint32_t>(sizeOf(aliases) / 2)),
-       Field::u64(integer(model, "max_positions")),
-       Field::u64(integer(model, "pad")), Field::u64(integer(model, "bos")),
-       Field::u64(integer(model, "decoder_start")), tables.array(eos),
-       strings(prefixes), strings(aliases), weights(),
-       programs(all, entries, numEntries),
-       writeGeneration(model.getAs<DictionaryAttr>("generation"), tables)});
-  buildQuery(tables.array({description}).name);
+  using Module = tfc_module_v0;
+  Record<Module> record("tfc_module_v0");
+  record.set(&Module::header, header(model))
+      .set(&Module::spec_json, tables.string(model.getSpec()))
+      .set(&Module::spec_hash, hashText(model.getSpec()))
+      .set(&Module::kind, model.getKind())
+      .set(&Module::max_positions, model.getMaxPositions())
+      .set(&Module::pad, model.getPad())
+      .set(&Module::bos, model.getBos())
+      .set(&Module::decoder_start, model.getDecoderStart())
+      .set(&Module::n_eos, countOf(model.getEos()))
+      .set(&Module::eos, ids(model.getEos()))
+      .set(&Module::n_prefixes, countOf(model.getPrefixes()))
+      .set(&Module::prefixes, strings(model.getPrefixes()))
+      .set(&Module::n_aliases, countOf(model.getAliases()) / 2)
+      .set(&Module::aliases, strings(model.getAliases()));
+  size_t numWeights = 0;
+  Field weights = writeWeights(module, tables, numWeights);
+  record.set(&Module::n_weights, numWeights)
+      .set(&Module::weights, weights)
+      .set(&Module::n_programs, all.size())
+      .set(&Module::programs, programs(all, entries, numEntries))
+      .set(&Module::generation, writeGeneration(model.getGeneration(), tables));
+  buildQuery(tables.array({record.finish()}).name);
 }
 
 /// Nothing of the transformer dialect stays.
@@ -245,8 +223,8 @@ void AbiWriter::clean() {
 }
 
 LogicalResult AbiWriter::run() {
-  auto model =
-      module->getAttrOfType<DictionaryAttr>(transformer::kModelAttrName);
+  auto model = module->getAttrOfType<transformer::ModelAttr>(
+      transformer::kModelAttrName);
   if (!model || !module.lookupSymbol<LLVM::LLVMFuncOp>("pack")) {
     return module.emitOpError()
            << "expected the attribute '" << transformer::kModelAttrName

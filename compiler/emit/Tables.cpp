@@ -7,6 +7,25 @@
 using namespace mlir;
 using namespace tfc;
 
+size_t tfc::sizeOf(const Field &field) {
+  switch (field.kind) {
+  case Field::Kind::U32:
+    return sizeof(uint32_t);
+  case Field::Kind::U64:
+    return sizeof(uint64_t);
+  case Field::Kind::Symbol:
+    return sizeof(void *);
+  case Field::Kind::Record: {
+    size_t size = 0;
+    for (const Field &inner : field.fields) {
+      size += sizeOf(inner);
+    }
+    return size;
+  }
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
 Tables::Tables(ModuleOp module)
     : module(module), b(module.getLoc(), module.getContext()) {
   b.setInsertionPointToEnd(module.getBody());

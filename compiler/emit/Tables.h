@@ -29,6 +29,9 @@ struct Field {
   }
 };
 
+/// Its bytes in the C ABI of x86-64, without padding.
+size_t sizeOf(const Field &field);
+
 /// Adds constant globals to a module.
 class Tables {
 public:

@@ -2,22 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/emit/WriteEntries.h"
 
+#include "compiler/emit/Record.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "tfc/abi.h"
 
 using namespace mlir;
 using namespace tfc;
-
-int64_t tfc::integer(DictionaryAttr dictionary, StringRef name) {
-  auto value = dictionary ? dictionary.getAs<IntegerAttr>(name) : IntegerAttr();
-  return value ? value.getInt() : 0;
-}
-
-StringRef tfc::text(DictionaryAttr dictionary, StringRef name) {
-  auto value = dictionary.getAs<StringAttr>(name);
-  return value ? value.getValue() : "";
-}
 
 namespace {
 
@@ -30,9 +21,9 @@ public:
   FailureOr<Field> entry(LLVM::LLVMFuncOp function);
 
 private:
+  /// tfc_port_v0[]
   Field inputs(ArrayAttr ports);
   Field outputs(ArrayAttr ports);
-  Field cache(DictionaryAttr layout);
 
   ModuleOp module;
   Tables &tables;
@@ -40,71 +31,106 @@ private:
 
 } // namespace
 
-/// tfc_port_v0[] of inputs
+// The dialect's numbers are those of abi.h.
+static_assert(static_cast<int>(transformer::Fill::Required) ==
+                  TFC_FILL_REQUIRED &&
+              static_cast<int>(transformer::Fill::Zero) == TFC_FILL_ZERO &&
+              static_cast<int>(transformer::Fill::Absent) == TFC_FILL_ABSENT &&
+              static_cast<int>(transformer::Fill::Position) ==
+                  TFC_FILL_POSITION &&
+              static_cast<int>(transformer::Fill::Shifted) == TFC_FILL_SHIFTED);
+static_assert(static_cast<int>(transformer::RowKind::Tokens) ==
+                  TFC_ROWS_TOKENS &&
+              static_cast<int>(transformer::RowKind::Wanted) ==
+                  TFC_ROWS_WANTED);
+static_assert(static_cast<int>(transformer::Take::All) == TFC_TAKE_ALL &&
+              static_cast<int>(transformer::Take::First) == TFC_TAKE_FIRST &&
+              static_cast<int>(transformer::Take::LastNonpad) ==
+                  TFC_TAKE_LAST_NONPAD &&
+              static_cast<int>(transformer::Take::LastEos) ==
+                  TFC_TAKE_LAST_EOS);
+
 Field EntryWriter::inputs(ArrayAttr ports) {
   std::vector<Field> items;
   for (auto port : ports.getAsRange<transformer::InputAttr>()) {
-    items.push_back(Field::record(
-        {tables.string(port.getName()), Field::u32(TFC_DTYPE_I32),
-         Field::u32(TFC_ROWS_TOKENS), Field::u32(1), Field::u32(0),
-         Field::u32(static_cast<uint32_t>(port.getFill())), Field::u32(0),
-         Field::u64(port.getLimit())}));
+    items.push_back(Record<tfc_port_v0>("tfc_port_v0")
+                        .set(&tfc_port_v0::name, tables.string(port.getName()))
+                        .set(&tfc_port_v0::dtype, TFC_DTYPE_I32)
+                        .set(&tfc_port_v0::rows, TFC_ROWS_TOKENS)
+                        .set(&tfc_port_v0::width, 1)
+                        .set(&tfc_port_v0::flags, 0)
+                        .set(&tfc_port_v0::fill, port.getFill())
+                        .set(&tfc_port_v0::take, 0)
+                        .set(&tfc_port_v0::limit, port.getLimit())
+                        .finish());
   }
   return tables.array(items);
 }
 
-/// tfc_port_v0[] of outputs
 Field EntryWriter::outputs(ArrayAttr ports) {
   std::vector<Field> items;
-  for (auto port : ports.getAsRange<DictionaryAttr>()) {
-    auto rows = port.getAs<transformer::RowKindAttr>("rows").getValue();
-    auto take = port.getAs<transformer::TakeAttr>("take").getValue();
-    bool squeezed = port.getAs<BoolAttr>("squeezed").getValue();
-    items.push_back(Field::record(
-        {tables.string(text(port, "name")), Field::u32(TFC_DTYPE_F32),
-         Field::u32(static_cast<uint32_t>(rows)),
-         Field::u32(integer(port, "width")),
-         Field::u32(squeezed ? TFC_PORT_SQUEEZED : 0), Field::u32(0),
-         Field::u32(static_cast<uint32_t>(take)), Field::u64(0)}));
+  for (auto port : ports.getAsRange<transformer::OutputPortAttr>()) {
+    items.push_back(Record<tfc_port_v0>("tfc_port_v0")
+                        .set(&tfc_port_v0::name, tables.string(port.getName()))
+                        .set(&tfc_port_v0::dtype, TFC_DTYPE_F32)
+                        .set(&tfc_port_v0::rows, port.getRows())
+                        .set(&tfc_port_v0::width, port.getWidth())
+                        .set(&tfc_port_v0::flags,
+                             port.getSqueezed() ? TFC_PORT_SQUEEZED : 0)
+                        .set(&tfc_port_v0::fill, 0)
+                        .set(&tfc_port_v0::take, port.getTake())
+                        .set(&tfc_port_v0::limit, 0)
+                        .finish());
   }
   return tables.array(items);
 }
 
-/// tfc_cache_desc_v0
-Field EntryWriter::cache(DictionaryAttr layout) {
-  return Field::record({Field::u32(integer(layout, "block_tokens")),
-                        Field::u32(integer(layout, "layers")),
-                        Field::u64(integer(layout, "block_bytes")),
-                        Field::u64(integer(layout, "layer_bytes"))});
+static Field cache(transformer::CacheLayoutAttr layout) {
+  using Desc = tfc_cache_desc_v0;
+  return Record<Desc>("tfc_cache_desc_v0")
+      .set(&Desc::block_tokens, layout ? layout.getBlockTokens() : 0)
+      .set(&Desc::layers, layout ? layout.getLayers() : 0)
+      .set(&Desc::block_bytes, layout ? layout.getBlockBytes() : 0)
+      .set(&Desc::layer_bytes, layout ? layout.getLayerBytes() : 0)
+      .finish();
 }
 
-/// tfc_entry_v0
+/// Of an item of attention: no more than any of the caches' kernels takes.
+static int64_t queryRowsOf(transformer::CacheLayoutAttr self,
+                           transformer::CacheLayoutAttr cross) {
+  return std::max<int64_t>(
+      {self ? self.getQueryRows() : 1, cross ? cross.getQueryRows() : 1, 1});
+}
+
 FailureOr<Field> EntryWriter::entry(LLVM::LLVMFuncOp function) {
   auto inputPorts =
       function->getAttrOfType<ArrayAttr>(transformer::kInputsAttrName);
   auto outputPorts =
       function->getAttrOfType<ArrayAttr>(transformer::kOutputsAttrName);
-  auto layout =
-      function->getAttrOfType<DictionaryAttr>(transformer::kCacheAttrName);
-  auto cross =
-      function->getAttrOfType<DictionaryAttr>(transformer::kCrossCacheAttrName);
+  auto self = function->getAttrOfType<transformer::CacheLayoutAttr>(
+      transformer::kCacheAttrName);
+  auto cross = function->getAttrOfType<transformer::CacheLayoutAttr>(
+      transformer::kCrossCacheAttrName);
+  bool hasDistances = function->hasAttr(transformer::kDistancesAttrName);
   std::string size = (function.getName() + "_workspace_bytes").str();
   if (!outputPorts || !module.lookupSymbol<LLVM::LLVMFuncOp>(size)) {
     return function.emitOpError()
            << "expected its output ports as the attribute '"
            << transformer::kOutputsAttrName << "' and a function @" << size;
   }
-  return Field::record(
-      {tables.string(function.getName()),
-       Field::u32(static_cast<uint32_t>(inputPorts.size())),
-       Field::u32(static_cast<uint32_t>(outputPorts.size())),
-       inputs(inputPorts), outputs(outputPorts), cache(layout), cache(cross),
-       Field::u32(std::max<int64_t>(
-           {integer(layout, "query_rows"), integer(cross, "query_rows"), 1})),
-       Field::u32(function->hasAttr(transformer::kDistancesAttrName)
-                      ? TFC_ENTRY_DISTANCES
-                      : 0),
-       Field::symbol(size), Field::symbol(function.getName())});
+  return Record<tfc_entry_v0>("tfc_entry_v0")
+      .set(&tfc_entry_v0::name, tables.string(function.getName()))
+      .set(&tfc_entry_v0::n_inputs, inputPorts.size())
+      .set(&tfc_entry_v0::n_outputs, outputPorts.size())
+      .set(&tfc_entry_v0::inputs, inputs(inputPorts))
+      .set(&tfc_entry_v0::outputs, outputs(outputPorts))
+      .set(&tfc_entry_v0::self, cache(self))
+      .set(&tfc_entry_v0::cross, cache(cross))
+      .set(&tfc_entry_v0::query_rows, queryRowsOf(self, cross))
+      .set(&tfc_entry_v0::flags, hasDistances ? TFC_ENTRY_DISTANCES : 0)
+      .set(&tfc_entry_v0::workspace_bytes, Field::symbol(size))
+      .set(&tfc_entry_v0::run, Field::symbol(function.getName()))
+      .finish();
 }
 
 FailureOr<Field> tfc::writeEntries(ModuleOp module, Tables &tables,

@@ -4,7 +4,6 @@
 #define TFC_COMPILER_EMIT_WRITEENTRIES_H
 
 #include "compiler/emit/Tables.h"
-#include "mlir/IR/BuiltinAttributes.h"
 
 namespace tfc {
 
@@ -13,10 +12,6 @@ namespace tfc {
 /// lacks its output ports or its size of the workspace.
 mlir::FailureOr<Field> writeEntries(mlir::ModuleOp module, Tables &tables,
                                     unsigned &count);
-
-/// A value of a dictionary of the IR; 0 or "" when there is none.
-int64_t integer(mlir::DictionaryAttr dictionary, llvm::StringRef name);
-llvm::StringRef text(mlir::DictionaryAttr dictionary, llvm::StringRef name);
 
 } // namespace tfc
 

@@ -1,35 +1,40 @@
-// tfc_generation_v0 from the dictionary that the frontend writes.
+// tfc_generation_v0 from the attribute that the frontend writes.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/emit/WriteGeneration.h"
 
-#include "mlir/IR/BuiltinTypes.h"
+#include "compiler/emit/Record.h"
 #include "tfc/abi.h"
-#include "llvm/ADT/bit.h"
 
-using namespace mlir;
 using namespace tfc;
+using transformer::EarlyStopping;
 
-Field tfc::writeGeneration(DictionaryAttr defaults, Tables &tables) {
-  auto whole = [&](StringRef name, int64_t fallback) {
-    auto value = defaults ? defaults.getAs<IntegerAttr>(name) : IntegerAttr();
-    return value ? value.getInt() : fallback;
-  };
-  auto i64 = [&](StringRef name, int64_t fallback) {
-    return Field::u64(static_cast<uint64_t>(whole(name, fallback)));
-  };
-  auto u32 = [&](StringRef name, int64_t fallback) {
-    return Field::u32(static_cast<uint32_t>(whole(name, fallback)));
-  };
-  auto f64 = [&](StringRef name, double fallback) {
-    auto value = defaults ? defaults.getAs<FloatAttr>(name) : FloatAttr();
-    double number = value ? value.getValueAsDouble() : fallback;
-    return Field::u64(llvm::bit_cast<uint64_t>(number));
-  };
-  return tables.array({Field::record(
-      {i64("forced_bos", -1), i64("forced_eos", -1), i64("min_length", 0),
-       i64("max_length", 0), i64("no_repeat_ngram", 0), u32("num_beams", 1),
-       u32("early_stopping", TFC_EARLY_NO), u32("do_sample", 0),
-       u32("top_k", 50), f64("temperature", 1), f64("top_p", 1),
-       f64("min_p", 0), f64("length_penalty", 1),
-       f64("repetition_penalty", 1)})});
+static_assert(static_cast<int>(EarlyStopping::No) == TFC_EARLY_NO &&
+              static_cast<int>(EarlyStopping::Yes) == TFC_EARLY_YES &&
+              static_cast<int>(EarlyStopping::Never) == TFC_EARLY_NEVER);
+
+Field tfc::writeGeneration(transformer::GenerationAttr defaults,
+                           Tables &tables) {
+  using Generation = tfc_generation_v0;
+  auto d = defaults;
+  auto f64 = [](mlir::FloatAttr value) { return value.getValueAsDouble(); };
+  return tables.array(
+      {Record<Generation>("tfc_generation_v0")
+           .set(&Generation::forced_bos, d ? d.getForcedBos() : -1)
+           .set(&Generation::forced_eos, d ? d.getForcedEos() : -1)
+           .set(&Generation::min_length, d ? d.getMinLength() : 0)
+           .set(&Generation::max_length, d ? d.getMaxLength() : 0)
+           .set(&Generation::no_repeat_ngram, d ? d.getNoRepeatNgram() : 0)
+           .set(&Generation::num_beams, d ? d.getNumBeams() : 1)
+           .set(&Generation::early_stopping,
+                d ? d.getEarlyStopping() : EarlyStopping::No)
+           .set(&Generation::do_sample, d && d.getDoSample())
+           .set(&Generation::top_k, d ? d.getTopK() : 50)
+           .set(&Generation::temperature, d ? f64(d.getTemperature()) : 1.0)
+           .set(&Generation::top_p, d ? f64(d.getTopP()) : 1.0)
+           .set(&Generation::min_p, d ? f64(d.getMinP()) : 0.0)
+           .set(&Generation::length_penalty,
+                d ? f64(d.getLengthPenalty()) : 1.0)
+           .set(&Generation::repetition_penalty,
+                d ? f64(d.getRepetitionPenalty()) : 1.0)
+           .finish()});
 }

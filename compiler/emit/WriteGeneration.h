@@ -4,13 +4,13 @@
 #define TFC_COMPILER_EMIT_WRITEGENERATION_H
 
 #include "compiler/emit/Tables.h"
-#include "mlir/IR/BuiltinAttributes.h"
+#include "dialect/TransformerDialect.h"
 
 namespace tfc {
 
-/// tfc_generation_v0[1]. `defaults` has the struct's field names; what it does
-/// not say, or null does not, is off: greedy choice and nothing forced.
-Field writeGeneration(mlir::DictionaryAttr defaults, Tables &tables);
+/// tfc_generation_v0[1]. Without `defaults` (null) everything is off: greedy
+/// choice and nothing forced.
+Field writeGeneration(transformer::GenerationAttr defaults, Tables &tables);
 
 } // namespace tfc
 

@@ -5,30 +5,29 @@
 using namespace mlir;
 using namespace tfc;
 
-static DictionaryAttr describe(OpBuilder &builder,
-                               const spec::Generation &generation) {
-  NamedAttrList fields;
-  auto i64 = [&](StringRef name, int64_t value) {
-    fields.set(name, builder.getI64IntegerAttr(value));
-  };
-  auto f64 = [&](StringRef name, double value) {
-    fields.set(name, builder.getF64FloatAttr(value));
-  };
-  i64("forced_bos", generation.forcedBos.value_or(-1));
-  i64("forced_eos", generation.forcedEos.value_or(-1));
-  i64("min_length", generation.minLength);
-  i64("max_length", generation.maxLength);
-  i64("no_repeat_ngram", generation.noRepeatNgram);
-  i64("num_beams", generation.numBeams);
-  i64("early_stopping", static_cast<int64_t>(generation.earlyStopping));
-  i64("do_sample", generation.doSample);
-  i64("top_k", generation.topK);
-  f64("temperature", generation.temperature);
-  f64("top_p", generation.topP);
-  f64("min_p", generation.minP);
-  f64("length_penalty", generation.lengthPenalty);
-  f64("repetition_penalty", generation.repetitionPenalty);
-  return fields.getDictionary(builder.getContext());
+static transformer::EarlyStopping
+earlyOf(spec::Generation::EarlyStopping early) {
+  switch (early) {
+  case spec::Generation::EarlyStopping::No:
+    return transformer::EarlyStopping::No;
+  case spec::Generation::EarlyStopping::Yes:
+    return transformer::EarlyStopping::Yes;
+  case spec::Generation::EarlyStopping::Never:
+    return transformer::EarlyStopping::Never;
+  }
+  llvm_unreachable("all values are listed");
+}
+
+static transformer::GenerationAttr
+describe(OpBuilder &builder, const spec::Generation &generation) {
+  auto f64 = [&](double value) { return builder.getF64FloatAttr(value); };
+  return transformer::GenerationAttr::get(
+      builder.getContext(), generation.forcedBos.value_or(-1),
+      generation.forcedEos.value_or(-1), generation.minLength,
+      generation.maxLength, generation.noRepeatNgram, generation.numBeams,
+      earlyOf(generation.earlyStopping), generation.doSample, generation.topK,
+      f64(generation.temperature), f64(generation.topP), f64(generation.minP),
+      f64(generation.lengthPenalty), f64(generation.repetitionPenalty));
 }
 
 static ArrayAttr strings(OpBuilder &builder,
@@ -37,27 +36,29 @@ static ArrayAttr strings(OpBuilder &builder,
   return builder.getStrArrayAttr(refs);
 }
 
-DictionaryAttr tfc::describeModel(OpBuilder &builder,
-                                  const spec::ModelSpec &spec) {
-  NamedAttrList model;
-  auto id = [&](StringRef name, std::optional<int64_t> token) {
-    model.set(name, builder.getI64IntegerAttr(token.value_or(-1)));
-  };
-  model.set("name", builder.getStringAttr(spec.name));
-  model.set("kind", builder.getStringAttr(nameOf(spec.kind)));
-  model.set("spec", builder.getStringAttr(spec.canonical));
-  model.set("max_positions", builder.getI64IntegerAttr(spec.maxPositions));
-  id("pad", spec.tokens.pad);
-  id("bos", spec.tokens.bos);
-  id("decoder_start", spec.tokens.decoderStart);
-  model.set("eos", builder.getI64ArrayAttr(spec.tokens.eos));
-  model.set("generation", describe(builder, spec.generation));
-  model.set("prefixes", strings(builder, spec.prefixes));
+static transformer::ModelKind kindOf(spec::Kind kind) {
+  switch (kind) {
+  case spec::Kind::Encoder:
+    return transformer::ModelKind::Encoder;
+  case spec::Kind::Decoder:
+    return transformer::ModelKind::Decoder;
+  case spec::Kind::EncoderDecoder:
+    return transformer::ModelKind::EncoderDecoder;
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+transformer::ModelAttr tfc::describeModel(OpBuilder &builder,
+                                          const spec::ModelSpec &spec) {
   std::vector<std::string> aliases;
   for (const auto &[first, second] : spec.aliases) {
     aliases.push_back(first);
     aliases.push_back(second);
   }
-  model.set("aliases", strings(builder, aliases));
-  return model.getDictionary(builder.getContext());
+  return transformer::ModelAttr::get(
+      builder.getContext(), spec.name, kindOf(spec.kind), spec.canonical,
+      spec.maxPositions, spec.tokens.pad.value_or(-1),
+      spec.tokens.bos.value_or(-1), spec.tokens.decoderStart.value_or(-1),
+      builder.getI64ArrayAttr(spec.tokens.eos), strings(builder, spec.prefixes),
+      strings(builder, aliases), describe(builder, spec.generation));
 }

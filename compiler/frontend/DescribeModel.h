@@ -4,14 +4,14 @@
 #define TFC_COMPILER_FRONTEND_DESCRIBEMODEL_H
 
 #include "compiler/spec/ModelSpec.h"
+#include "dialect/TransformerDialect.h"
 #include "mlir/IR/Builders.h"
 
 namespace tfc {
 
-/// The module attribute transformer::kModelAttrName: fields of tfc_module_v0
-/// and tfc_generation_v0 (runtime/include/tfc/abi.h), by name.
-mlir::DictionaryAttr describeModel(mlir::OpBuilder &builder,
-                                   const spec::ModelSpec &spec);
+/// The module attribute transformer::kModelAttrName.
+transformer::ModelAttr describeModel(mlir::OpBuilder &builder,
+                                     const spec::ModelSpec &spec);
 
 } // namespace tfc
 

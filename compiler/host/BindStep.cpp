@@ -104,13 +104,12 @@ private:
       return buildMemRef(b, memref, field(offsetof(tfc_step_v0, rows)),
                          count(offsetof(tfc_step_v0, n_rows)));
     }
-    if (Attribute output = attribute.get(transformer::kOutputAttrName)) {
-      auto rows = cast<transformer::RowKindAttr>(
-          cast<DictionaryAttr>(output).get("rows"));
+    if (auto output = attribute.getAs<transformer::OutputPortAttr>(
+            transformer::kOutputAttrName)) {
       outputs.push_back(output);
       return buildMemRef(
           b, memref, port(offsetof(tfc_step_v0, outputs), outputs.size() - 1),
-          count(rows.getValue() == transformer::RowKind::Tokens
+          count(output.getRows() == transformer::RowKind::Tokens
                     ? offsetof(tfc_step_v0, n_tokens)
                     : offsetof(tfc_step_v0, n_rows)));
     }

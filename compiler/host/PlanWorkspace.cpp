@@ -112,11 +112,10 @@ FailureOr<Count> Planner::countOf(memref::AllocOp op) {
       if (entry.getArgAttr(index, transformer::kRowsAttrName)) {
         return Count::Rows;
       }
-      if (auto output = entry.getArgAttrOfType<DictionaryAttr>(
+      if (auto output = entry.getArgAttrOfType<transformer::OutputPortAttr>(
               index, transformer::kOutputAttrName)) {
-        auto rows = output.getAs<transformer::RowKindAttr>("rows");
-        return rows.getValue() == transformer::RowKind::Tokens ? Count::Tokens
-                                                               : Count::Rows;
+        return output.getRows() == transformer::RowKind::Tokens ? Count::Tokens
+                                                                : Count::Rows;
       }
     }
   }

@@ -24,14 +24,11 @@ using namespace mlir;
 using namespace tfc;
 
 /// What emit-abi needs to describe the port, on its argument.
-static DictionaryAttr describe(transformer::OutputOp op, int64_t width) {
-  OpBuilder b(op.getContext());
-  return b.getDictionaryAttr(
-      {b.getNamedAttr("name", op.getNameAttr()),
-       b.getNamedAttr("rows", op.getRowsAttr()),
-       b.getNamedAttr("take", op.getTakeAttr()),
-       b.getNamedAttr("squeezed", b.getBoolAttr(op.getSqueezed())),
-       b.getNamedAttr("width", b.getI64IntegerAttr(width))});
+static transformer::OutputPortAttr describe(transformer::OutputOp op,
+                                            int64_t width) {
+  return transformer::OutputPortAttr::get(op.getContext(), op.getName(),
+                                          op.getRows(), op.getTake(),
+                                          op.getSqueezed(), width);
 }
 
 /// The value at the root of the chain of destinations that ends in `value`.

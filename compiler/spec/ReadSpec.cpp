@@ -266,12 +266,4 @@ std::optional<ModelSpec> readSpec(const std::string &path,
   return readSpecText(path, *text, dir, diagnostics, options);
 }
 
-uint64_t hashText(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (char c : text) {
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  }
-  return hash;
-}
-
 } // namespace tfc::spec

@@ -39,9 +39,6 @@ std::optional<ModelSpec> readSpecText(const std::string &name,
 /// overrides have been applied; ends with a newline.
 std::string printSchema();
 
-/// FNV-1a, 64 bits, of a text: of the canonical spec it is the library's hash.
-uint64_t hashText(std::string_view text);
-
 } // namespace tfc::spec
 
 #endif // TFC_COMPILER_SPEC_READSPEC_H

@@ -4,6 +4,7 @@
 
 #include "compiler/spec/ExpandSpec.h"
 #include "compiler/spec/ReadSpec.h"
+#include "compiler/support/HashText.h"
 
 #include <cstdio>
 #include <filesystem>

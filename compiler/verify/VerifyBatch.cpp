@@ -30,22 +30,18 @@ EntryInfo::EntryInfo(func::FuncOp entry) : entry(entry) {
   }
   isCausal = entry.getSymName() == "step";
   auto model =
-      entry->getParentOfType<ModuleOp>()->getAttrOfType<DictionaryAttr>(
+      entry->getParentOfType<ModuleOp>()->getAttrOfType<transformer::ModelAttr>(
           transformer::kModelAttrName);
-  auto integer = [&](StringRef name, int64_t byDefault) {
-    auto value = model ? model.getAs<IntegerAttr>(name) : IntegerAttr();
-    return value ? value.getInt() : byDefault;
-  };
-  pad = integer("pad", -1);
-  maxPositions = integer("max_positions", 0);
-  decoderStart = integer("decoder_start", -1);
-  if (auto ids = model ? model.getAs<ArrayAttr>("eos") : ArrayAttr()) {
+  pad = model ? model.getPad() : -1;
+  maxPositions = model ? model.getMaxPositions() : 0;
+  decoderStart = model ? model.getDecoderStart() : -1;
+  if (ArrayAttr ids = model ? model.getEos() : ArrayAttr()) {
     for (auto id : ids.getAsRange<IntegerAttr>()) {
       eos.push_back(id.getInt());
     }
   }
-  bool isSecond = isCausal && model && model.getAs<StringAttr>("kind") &&
-                  model.getAs<StringAttr>("kind") == "encoder_decoder";
+  bool isSecond = isCausal && model &&
+                  model.getKind() == transformer::ModelKind::EncoderDecoder;
   prefix = isSecond ? decoderPrefix.str() : "";
 }
 

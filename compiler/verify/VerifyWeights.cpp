@@ -5,10 +5,9 @@
 using namespace mlir;
 using namespace tfc;
 
-static std::vector<std::string> stringsOf(DictionaryAttr model,
-                                          llvm::StringRef name) {
+/// None where there is no array.
+static std::vector<std::string> stringsOf(ArrayAttr array) {
   std::vector<std::string> strings;
-  auto array = model ? model.getAs<ArrayAttr>(name) : ArrayAttr();
   if (array) {
     for (auto text : array.getAsRange<StringAttr>()) {
       strings.push_back(text.str());
@@ -44,11 +43,12 @@ rt::Result<VerifyWeights> VerifyWeights::open(ModuleOp module,
     return std::move(files.error());
   }
   VerifyWeights weights(std::move(*files));
-  auto model =
-      module->getAttrOfType<DictionaryAttr>(transformer::kModelAttrName);
+  auto model = module->getAttrOfType<transformer::ModelAttr>(
+      transformer::kModelAttrName);
   rt::WeightTable table;
-  table.prefixes = stringsOf(model, "prefixes");
-  std::vector<std::string> aliases = stringsOf(model, "aliases");
+  table.prefixes = stringsOf(model ? model.getPrefixes() : ArrayAttr());
+  std::vector<std::string> aliases =
+      stringsOf(model ? model.getAliases() : ArrayAttr());
   for (size_t i = 0; i + 1 < aliases.size(); i += 2) {
     table.aliases.emplace_back(aliases[i], aliases[i + 1]);
   }

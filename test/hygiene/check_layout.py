@@ -19,7 +19,8 @@ SPDX = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 # longest folder that holds a file decides. "mlir" stands for MLIR and LLVM.
 LAYERS = {
     "dialect": ["mlir"],
-    "compiler/spec": ["nlohmann/", "runtime/src/QuoteText.h"],
+    "compiler/spec": ["nlohmann/", "compiler/support/HashText.h",
+                      "runtime/src/QuoteText.h"],
     "compiler/huggingface": ["compiler/spec/", "runtime/src/Safetensors.h"],
     "compiler/frontend": ["compiler/spec/", "dialect/", "mlir"],
     "compiler/reference": ["dialect/", "mlir"],
@@ -40,7 +41,8 @@ LAYERS = {
                      "compiler/target/TargetInfo.h", "tfc/abi.h", "mlir"],
     # What a level's code may use is what the runtime asks a machine for.
     "compiler/target": ["runtime/src/X86Levels.h", "tfc/abi.h", "mlir"],
-    "compiler/emit": ["dialect/", "compiler/target/", "tfc/abi.h", "mlir"],
+    "compiler/emit": ["dialect/", "compiler/support/", "compiler/target/",
+                      "tfc/abi.h", "mlir"],
     "compiler/pipeline": ["dialect/", "compiler/fusion/", "compiler/lowering/",
                           "compiler/tiling/", "compiler/host/", "compiler/cpu/",
                           "compiler/gpu/", "compiler/emit/", "compiler/target/", "mlir"],

@@ -5,7 +5,7 @@
 !cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 64>
 
 // CHECK-LABEL: @groups_are_read_in_halves
-// CHECK-SAME: block_tokens = 64 : i64
+// CHECK-SAME: block_tokens = 64,
 func.func @groups_are_read_in_halves(
     %q: memref<?x128xf32>, %y: memref<?x128xf32>, %scale: f32, %layer: index,
     %cache: !cache, %batch: !transformer.batch) {

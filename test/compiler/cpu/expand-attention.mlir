@@ -9,7 +9,7 @@
 // CHECK-LABEL: @works_on_heads_then_items
 // CHECK-SAME: %[[Q:[a-z0-9]*]]: memref<?x128xf32>, %[[Y:[a-z0-9]*]]: memref<?x128xf32>
 // CHECK-SAME: %[[WORKERS:[a-z0-9]*]]: index {transformer.workers}
-// CHECK-SAME: transformer.cache = {block_bytes = 98304 : i64, block_tokens = 64 : i64, layer_bytes = 32768 : i64, layers = 3 : i64, query_rows = 8 : i64}
+// CHECK-SAME: transformer.cache = #transformer.cache_layout<block_tokens = 64, layers = 3, block_bytes = 98304, layer_bytes = 32768, query_rows = 8>
 func.func @works_on_heads_then_items(
     %q: memref<?x128xf32>, %y: memref<?x128xf32>, %scale: f32, %layer: index,
     %cache: !cache, %batch: !transformer.batch) {
@@ -220,7 +220,7 @@ func.func @a_window_begins_at_a_fixed_stretch(
 
 // CHECK-LABEL: @cross_attention_reads_the_cross_blocks
 // CHECK-SAME: %[[STEP:[a-z0-9]*]]: !llvm.ptr {transformer.step}
-// CHECK-SAME: transformer.cross_cache = {block_bytes = 196608 : i64, block_tokens = 64 : i64, layer_bytes = 65536 : i64, layers = 3 : i64, query_rows = 8 : i64}
+// CHECK-SAME: transformer.cross_cache = #transformer.cache_layout<block_tokens = 64, layers = 3, block_bytes = 196608, layer_bytes = 65536, query_rows = 8>
 func.func @cross_attention_reads_the_cross_blocks(
     %q: memref<?x128xf32>, %y: memref<?x128xf32>, %scale: f32, %layer: index,
     %cross: !cross, %batch: !transformer.batch) {

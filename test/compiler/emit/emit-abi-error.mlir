@@ -10,12 +10,12 @@ module {
 // -----
 
 // expected-error @+1 {{and a function @pack}}
-module attributes {transformer.model = {name = "m", kind = "encoder"}} {
+module attributes {transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">} {
 }
 
 // -----
 
-module attributes {transformer.model = {name = "m", kind = "encoder"}} {
+module attributes {transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">} {
   llvm.func @pack(!llvm.ptr) -> i32
   // expected-error @+1 {{expected its output ports as the attribute 'transformer.outputs' and a function @encode_workspace_bytes}}
   llvm.func @encode(!llvm.ptr) -> i32 attributes {
@@ -24,7 +24,7 @@ module attributes {transformer.model = {name = "m", kind = "encoder"}} {
 
 // -----
 
-module attributes {transformer.model = {name = "m", kind = "encoder"}} {
+module attributes {transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">} {
   llvm.func @pack(!llvm.ptr) -> i32
   llvm.func @encode_workspace_bytes(i64, i64, i64, i64) -> i64
   // expected-error @+1 {{expected its output ports as the attribute 'transformer.outputs'}}
@@ -35,7 +35,7 @@ module attributes {transformer.model = {name = "m", kind = "encoder"}} {
 
 // expected-error @+1 {{expected program "x86-64-v3" in the attribute 'transformer.programs'}}
 module attributes {
-    transformer.model = {name = "m", kind = "encoder"},
-    transformer.programs = [{name = "x86-64-v4"}]} {
+    transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">,
+    transformer.programs = [#transformer.program<"x86-64-v4", features = 7, layout = "rows", packed_bytes = 0>]} {
   llvm.func @pack(!llvm.ptr) -> i32
 }

@@ -8,19 +8,17 @@
 // RUN: mlir-translate --mlir-to-llvmir %t | FileCheck %s --check-prefix=SECOND
 
 #ids = #transformer.input<"input_ids", fill = required, limit = 9>
-#y = {name = "y", rows = #transformer<row_kind wanted>, squeezed = true,
-      take = #transformer<take all>, width = 1 : i64}
+#y = #transformer.output_port<"y", rows = wanted, take = all, squeezed = true,
+                              width = 1>
 
 module attributes {
-  transformer.model = {name = "tiny", kind = "encoder", spec = "{}",
-                       max_positions = 64 : i64, pad = -1 : i64, bos = -1 : i64,
-                       eos = [], prefixes = [], aliases = []},
+  transformer.model = #transformer.model<"tiny", kind = encoder, spec = "{}",
+                                         max_positions = 64,
+                                         eos = [], prefixes = [], aliases = []>,
   transformer.packed_bytes = 640 : i64,
   transformer.programs = [
-    {name = "cpu-1", features = 3 : i64, layout = "rows",
-     packed_bytes = 640 : i64},
-    {name = "cpu-2", features = 7 : i64, layout = "tiles",
-     packed_bytes = 768 : i64}]} {
+    #transformer.program<"cpu-1", features = 3, layout = "rows", packed_bytes = 640>,
+    #transformer.program<"cpu-2", features = 7, layout = "tiles", packed_bytes = 768>]} {
 
 transformer.parameter @b : tensor<8xf32> from <["b"], stored_rows = 8> at 0
 

@@ -8,14 +8,14 @@
 
 #ids = #transformer.input<"input_ids", fill = required, limit = 9>
 #pos = #transformer.input<"position_ids", fill = position, limit = 64>
-#y = {name = "y", rows = #transformer<row_kind wanted>, squeezed = true,
-      take = #transformer<take last_nonpad>, width = 1 : i64}
+#y = #transformer.output_port<"y", rows = wanted, take = last_nonpad,
+                              squeezed = true, width = 1>
 
 module attributes {
-  transformer.model = {name = "tiny", kind = "decoder", spec = "{}",
-                       max_positions = 64 : i64, pad = -1 : i64, bos = 7 : i64,
+  transformer.model = #transformer.model<"tiny", kind = decoder, spec = "{}",
+                       max_positions = 64, bos = 7, decoder_start = 0,
                        eos = [8], prefixes = ["model.", ""],
-                       aliases = ["gamma", "weight"]},
+                       aliases = ["gamma", "weight"]>,
   transformer.packed_bytes = 640 : i64} {
 
 transformer.parameter @w : tensor<8x4xf32> layers 2
@@ -32,9 +32,9 @@ llvm.func @pack(%pack: !llvm.ptr) -> i32 {
 }
 llvm.func @step(%step: !llvm.ptr) -> i32 attributes {
     transformer.inputs = [#ids, #pos], transformer.outputs = [#y],
-    transformer.cache = {block_bytes = 3072 : i64, block_tokens = 16 : i64,
-                         layer_bytes = 1024 : i64, layers = 3 : i64,
-                         query_rows = 4 : i64},
+    transformer.cache = #transformer.cache_layout<
+      block_tokens = 16, layers = 3, block_bytes = 3072, layer_bytes = 1024,
+      query_rows = 4>,
     transformer.distances} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32

@@ -4,17 +4,15 @@
 
 #ids = #transformer.input<"input_ids", fill = required, limit = 9>
 #type = #transformer.input<"token_type_ids", fill = zero, limit = 2>
-#y = {name = "y", rows = #transformer<row_kind tokens>, squeezed = false,
-      take = #transformer<take all>, width = 8 : i64}
-#z = {name = "z", rows = #transformer<row_kind wanted>, squeezed = false,
-      take = #transformer<take all>, width = 8 : i64}
+#y = #transformer.output_port<"y", rows = tokens, take = all, width = 8>
+#z = #transformer.output_port<"z", rows = wanted, take = all, width = 8>
 
 // Ports stay behind as attributes, in their order; what fields are is said by
 // tfc_step_v0: weights 0, workspace 8, n_tokens 32, inputs 40, n_rows 80,
 // rows 88, outputs 96, host 104.
 // CHECK: func.func @step(%[[STEP:.*]]: !llvm.ptr) -> i32
-// CHECK-SAME: transformer.inputs = [#transformer.input<"input_ids", {{.*}}>, #transformer.input<"token_type_ids", {{.*}}>]
-// CHECK-SAME: transformer.outputs = [{name = "y", {{.*}}}, {name = "z", {{.*}}}]
+// CHECK-SAME: transformer.inputs = [#transformer.input<"input_ids", {{[^>]*}}>, #transformer.input<"token_type_ids", {{[^>]*}}>]
+// CHECK-SAME: transformer.outputs = [#transformer.output_port<"y", {{.*}}>, #transformer.output_port<"z", {{.*}}>]
 func.func @step(
     %ids: memref<?xi32> {transformer.input = #ids},
     %type: memref<?xi32> {transformer.input = #type},

@@ -4,8 +4,7 @@
 
 !tokens = memref<?xi32>
 #ids = #transformer.input<"input_ids", fill = required, limit = 9>
-#y = {name = "y", rows = #transformer<row_kind wanted>,
-      squeezed = false, take = #transformer<take all>, width = 8 : i64}
+#y = #transformer.output_port<"y", rows = wanted, take = all, width = 8>
 
 // The largest rows first: each count times the bytes of a row, rounded up to
 // lines of 64 bytes; a static buffer takes its lines once. Between those that

@@ -5,7 +5,7 @@
 
 // CHECK-LABEL: @computes_an_output_only_when_it_is_given
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>
-// CHECK-SAME: %[[OUT:[a-z0-9]*]]: memref<?x5xf32> {transformer.output = {name = "y", rows = #transformer<row_kind tokens>, squeezed = false, take = #transformer<take all>, width = 5 : i64}}
+// CHECK-SAME: %[[OUT:[a-z0-9]*]]: memref<?x5xf32> {transformer.output = #transformer.output_port<"y", rows = tokens, take = all, width = 5>}
 func.func @computes_an_output_only_when_it_is_given(%x: tensor<?x8xf32>,
                                                     %w: tensor<5x8xf32>) {
   // CHECK-NOT: linalg.
@@ -43,8 +43,8 @@ func.func @stores_a_value_from_outside(%x: tensor<?x8xf32>) {
 }
 
 // CHECK-LABEL: @gives_each_output_an_argument_in_their_order
-// CHECK-SAME: %[[FIRST:[a-z0-9]*]]: memref<?x8xf32> {transformer.output = {name = "first", rows = #transformer<row_kind wanted>, squeezed = false, take = #transformer<take last_nonpad>
-// CHECK-SAME: %[[SECOND:[a-z0-9]*]]: memref<?x1xf32> {transformer.output = {name = "second", rows = #transformer<row_kind wanted>, squeezed = true, take = #transformer<take first>, width = 1
+// CHECK-SAME: %[[FIRST:[a-z0-9]*]]: memref<?x8xf32> {transformer.output = #transformer.output_port<"first", rows = wanted, take = last_nonpad
+// CHECK-SAME: %[[SECOND:[a-z0-9]*]]: memref<?x1xf32> {transformer.output = #transformer.output_port<"second", rows = wanted, take = first, squeezed = true, width = 1
 func.func @gives_each_output_an_argument_in_their_order(
     %x: tensor<?x8xf32>, %rows: tensor<?xi32> {transformer.rows}) {
   // CHECK: memref.extract_aligned_pointer_as_index %[[FIRST]]

@@ -12,9 +12,9 @@
 #ids = #transformer.input<"input_ids", fill = required, limit = 9>
 
 module attributes {
-  transformer.model = {name = "tiny", kind = "decoder", spec = "{}",
-                       max_positions = 64 : i64, pad = -1 : i64, bos = -1 : i64,
-                       eos = [], prefixes = [], aliases = []}} {
+  transformer.model = #transformer.model<"tiny", kind = decoder, spec = "{}",
+                                         max_positions = 64,
+                                         eos = [], prefixes = [], aliases = []>} {
 
 transformer.parameter @token : tensor<9x8xf32> from <["t"], stored_rows = 9>
 transformer.parameter @n : tensor<8xf32> layers 2

@@ -238,8 +238,3 @@ TEST(Schema, TheCommittedOneIsFresh) {
   EXPECT_TRUE(committed == printSchema())
       << "run: tfc spec --schema > docs/reference/spec.schema.json";
 }
-
-TEST(Hash, Fnv1a) {
-  EXPECT_EQ(hashText(""), 0xcbf29ce484222325u);
-  EXPECT_EQ(hashText("a"), 0xaf63dc4c8601ec8cu);
-}

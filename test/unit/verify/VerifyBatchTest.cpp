@@ -20,7 +20,8 @@ protected:
   EntryInfo entry(const std::string &name, const std::string &take) {
     context.loadDialect<transformer::TransformerDialect, func::FuncDialect>();
     module = parseSourceString<ModuleOp>(
-        R"(module attributes {transformer.model = {pad = 0, max_positions = 4}}
+        R"(module attributes {transformer.model = #transformer.model<
+        "m", kind = decoder, spec = "{}", pad = 0, max_positions = 4>}
         { func.func @)" +
             name + R"((%ids: tensor<?xi32> {transformer.input =
             #transformer.input<"input_ids", fill = required, limit = 10>},

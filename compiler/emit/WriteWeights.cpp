@@ -1,0 +1,57 @@
+// The weight table of a library.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/emit/WriteWeights.h"
+
+#include "compiler/emit/Record.h"
+#include "dialect/TransformerDialect.h"
+#include "tfc/abi.h"
+
+using namespace mlir;
+using namespace tfc;
+
+/// tfc_weight_v0; `tiedTo` is the number of the weight that it must equal.
+static Field writeWeight(transformer::ParameterOp op, uint32_t tiedTo,
+                         Tables &tables) {
+  transformer::SourceAttr source = *op.getSource();
+  RankedTensorType type = op.getTensorType();
+  std::vector<Field> patterns;
+  for (StringAttr pattern : source.getPatterns()) {
+    patterns.push_back(tables.string(pattern.getValue()));
+  }
+  uint32_t flags = 0;
+  flags |= source.getInOut() ? TFC_WEIGHT_IN_OUT : 0;
+  flags |= source.getFillZeros() ? TFC_WEIGHT_FILL_ZEROS : 0;
+  flags |= op.isTied() ? TFC_WEIGHT_TIED : 0;
+  int64_t cols = type.getRank() == 2 ? type.getDimSize(1) : 1;
+  return Record<tfc_weight_v0>("tfc_weight_v0")
+      .set(&tfc_weight_v0::name, tables.string(op.getSymName()))
+      .set(&tfc_weight_v0::patterns, tables.array(patterns))
+      .set(&tfc_weight_v0::n_patterns, patterns.size())
+      .set(&tfc_weight_v0::flags, flags)
+      .set(&tfc_weight_v0::first_layer, source.getFirstLayer())
+      .set(&tfc_weight_v0::layers, op.getLayers().value_or(1))
+      .set(&tfc_weight_v0::rank, type.getRank())
+      .set(&tfc_weight_v0::tied_to, tiedTo)
+      .set(&tfc_weight_v0::rows, type.getDimSize(0))
+      .set(&tfc_weight_v0::cols, cols)
+      .set(&tfc_weight_v0::first_row, source.getFirstRow())
+      .set(&tfc_weight_v0::stored_rows, source.getStoredRows())
+      .finish();
+}
+
+Field tfc::writeWeights(ModuleOp module, Tables &tables, size_t &count) {
+  llvm::StringMap<uint32_t> numbers;
+  SmallVector<transformer::ParameterOp> stored =
+      transformer::listStored(module);
+  for (auto [index, op] : llvm::enumerate(stored)) {
+    numbers[op.getSymName()] = index;
+  }
+  std::vector<Field> items;
+  for (transformer::ParameterOp op : stored) {
+    StringAttr tied = op.getSource()->getTiedTo();
+    items.push_back(
+        writeWeight(op, tied ? numbers.lookup(tied.getValue()) : 0, tables));
+  }
+  count = items.size();
+  return tables.array(items);
+}

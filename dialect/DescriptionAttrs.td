@@ -1,0 +1,158 @@
+// What a library says of itself: attributes from the frontend, the lowering and
+// the code generators to the tables of the ABI.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_DIALECT_DESCRIPTIONATTRS
+#define TFC_DIALECT_DESCRIPTIONATTRS
+
+include "dialect/TransformerAttrs.td"
+
+// The numbers of these two are those of abi.h.
+def Transformer_ModelKindEnum
+    : Transformer_Enum<"ModelKind", "which stacks a model has", [
+        I32EnumAttrCase<"Encoder", 0, "encoder">,
+        I32EnumAttrCase<"Decoder", 1, "decoder">,
+        I32EnumAttrCase<"EncoderDecoder", 2, "encoder_decoder">]>;
+def Transformer_EarlyStoppingEnum
+    : Transformer_Enum<"EarlyStopping", "when a beam search ends", [
+        I32EnumAttrCase<"No", 0, "no">,
+        I32EnumAttrCase<"Yes", 1, "yes">,
+        I32EnumAttrCase<"Never", 2, "never">]>;
+
+class Transformer_DescriptionAttr<string name, string attrMnemonic>
+    : AttrDef<Transformer_Dialect, name> {
+  let mnemonic = attrMnemonic;
+  let genVerifyDecl = 1;
+}
+
+def Transformer_OutputPortAttr
+    : Transformer_DescriptionAttr<"OutputPort", "output_port"> {
+  let summary = "an output port: argument attribute of an entry";
+  let description = [{
+    What is left of `transformer.output` once its value goes to a memref: the
+    name, which rows there are and which of them a forward pass wants, whether
+    the axis of width 1 is dropped, and the width.
+
+    ```mlir
+    #transformer.output_port<"logits", rows = wanted, take = all, width = 97>
+    ```
+
+    Constraints:
+    * C1. width is in [1, 2^31).
+    * C2. a squeezed port is one wide.
+  }];
+  let parameters = (ins StringRefParameter<>:$name,
+                        EnumParameter<Transformer_RowKindEnum>:$rows,
+                        EnumParameter<Transformer_TakeEnum>:$take,
+                        DefaultValuedParameter<"bool", "false">:$squeezed,
+                        "int64_t":$width);
+  let assemblyFormat =
+      "`<` $name `,` struct($rows, $take, $squeezed, $width) `>`";
+}
+
+def Transformer_CacheLayoutAttr
+    : Transformer_DescriptionAttr<"CacheLayout", "cache_layout"> {
+  let summary = "how a program lays out the blocks of a cache";
+  let description = [{
+    A block holds `block_tokens` positions of `layers` layers, keys and values,
+    in `block_bytes`; a layer's begins `layer_bytes` behind the one before (0:
+    all layers use the one there is in turn). A work item of attention has at
+    most `query_rows` queries.
+
+    ```mlir
+    #transformer.cache_layout<block_tokens = 64, layers = 12,
+                              block_bytes = 4718592, layer_bytes = 393216,
+                              query_rows = 8>
+    ```
+
+    Constraints:
+    * C1. block_tokens, layers and query_rows are in [1, 2^31).
+    * C2. block_bytes is at least 1, and no less than layers * layer_bytes.
+  }];
+  let parameters = (ins "int64_t":$block_tokens, "int64_t":$layers,
+                        "int64_t":$block_bytes, "int64_t":$layer_bytes,
+                        "int64_t":$query_rows);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Transformer_ProgramAttr
+    : Transformer_DescriptionAttr<"Program", "program"> {
+  let summary = "a program of the library that the module is one of";
+  let description = [{
+    Its name, the instruction sets it needs (TFC_FEATURE_*), and layout and size
+    of its packed weights.
+
+    ```mlir
+    #transformer.program<"x86-64-v3", features = 3, layout = "f32-rows",
+                         packed_bytes = 640>
+    ```
+
+    Constraints:
+    * C1. there is a name.
+    * C2. features and packed_bytes are at least 0.
+  }];
+  let parameters = (ins StringRefParameter<>:$name, "int64_t":$features,
+                        StringRefParameter<>:$layout, "int64_t":$packed_bytes);
+  let assemblyFormat =
+      "`<` $name `,` struct($features, $layout, $packed_bytes) `>`";
+}
+
+def Transformer_GenerationAttr
+    : Transformer_DescriptionAttr<"Generation", "generation"> {
+  let summary = "the model's defaults of generation";
+  let description = [{
+    The fields of `tfc_generation_v0` (runtime/include/tfc/abi.h), by name.
+
+    Constraints:
+    * C1. the numbers with a fraction are f64.
+    * C2. num_beams and top_k are in [0, 2^31).
+  }];
+  let parameters = (ins "int64_t":$forced_bos, "int64_t":$forced_eos,
+                        "int64_t":$min_length, "int64_t":$max_length,
+                        "int64_t":$no_repeat_ngram, "int64_t":$num_beams,
+                        EnumParameter<Transformer_EarlyStoppingEnum>
+                          :$early_stopping,
+                        "bool":$do_sample, "int64_t":$top_k,
+                        "::mlir::FloatAttr":$temperature,
+                        "::mlir::FloatAttr":$top_p, "::mlir::FloatAttr":$min_p,
+                        "::mlir::FloatAttr":$length_penalty,
+                        "::mlir::FloatAttr":$repetition_penalty);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Transformer_ModelAttr : Transformer_DescriptionAttr<"Model", "model"> {
+  let summary = "what the library says of the model beside its tables";
+  let description = [{
+    Fields of `tfc_module_v0` (runtime/include/tfc/abi.h): its name, kind and
+    canonical spec, the longest sequence (0: no limit), token ids
+    (-1: none), end tokens, prefixes of tensor names, aliases of their suffixes
+    in pairs, and the defaults of generation (absent: greedy choice).
+
+    ```mlir
+    #transformer.model<"tiny", kind = decoder, spec = "{}",
+                       max_positions = 64, eos = [8], prefixes = ["model.", ""]>
+    ```
+
+    Constraints:
+    * C1. max_positions is at least 0.
+    * C2. eos are integers of 64 bits.
+    * C3. prefixes and aliases are strings, and aliases come in pairs.
+  }];
+  let parameters = (ins
+      StringRefParameter<>:$name,
+      EnumParameter<Transformer_ModelKindEnum>:$kind,
+      StringRefParameter<>:$spec,
+      DefaultValuedParameter<"int64_t", "0">:$max_positions,
+      DefaultValuedParameter<"int64_t", "-1">:$pad,
+      DefaultValuedParameter<"int64_t", "-1">:$bos,
+      DefaultValuedParameter<"int64_t", "-1">:$decoder_start,
+      OptionalParameter<"::mlir::ArrayAttr">:$eos,
+      OptionalParameter<"::mlir::ArrayAttr">:$prefixes,
+      OptionalParameter<"::mlir::ArrayAttr">:$aliases,
+      OptionalParameter<"::tfc::transformer::GenerationAttr">:$generation);
+  let assemblyFormat = [{
+    `<` $name `,` struct($kind, $spec, $max_positions, $pad, $bos, $decoder_start,
+    $eos, $prefixes, $aliases, $generation) `>`
+  }];
+}
+
+#endif // TFC_DIALECT_DESCRIPTIONATTRS
