@@ -1,4 +1,5 @@
-// `tfc verify`: compiles a model with taps and compares every value.
+// `tfc verify`: compiles a model with taps and as it is shipped, and compares
+// both.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/VerifyCommand.h"
 
@@ -25,9 +26,11 @@ static OwningOpRef<ModuleOp> buildTapped(const spec::ModelSpec &model,
   return module;
 }
 
-int tfc::verifyModel(const spec::ModelSpec &model, CompileOptions compile,
-                     const VerifyOptions &options, llvm::raw_ostream &out,
-                     llvm::raw_ostream &errors) {
+/// Compiles into a temporary library and compares it.
+static int verifyCompiled(const spec::ModelSpec &model,
+                          const CompileOptions &compile, ModuleOp tapped,
+                          const VerifyOptions &options, llvm::raw_ostream &out,
+                          llvm::raw_ostream &errors) {
   llvm::SmallString<128> library;
   if (std::error_code code =
           llvm::sys::fs::createTemporaryFile("tfc-verify", "so", library)) {
@@ -37,20 +40,35 @@ int tfc::verifyModel(const spec::ModelSpec &model, CompileOptions compile,
     return kBadInput;
   }
   llvm::FileRemover remove(library);
-  compile.taps = true;
-  // Only one program runs here: others would be compiled for nothing.
-  compile.target = compile.target.empty() ? "cpu" : compile.target;
   if (int code = compileModel(model, compile, library.str().str(), errors)) {
     return code;
   }
+  return verifyLibrary(tapped, library.str().str(),
+                       compile.taps ? Compared::Taps : Compared::Outputs,
+                       options, out, errors)
+             ? kOk
+             : kBadInput;
+}
+
+int tfc::verifyModel(const spec::ModelSpec &model, CompileOptions compile,
+                     const VerifyOptions &options, llvm::raw_ostream &out,
+                     llvm::raw_ostream &errors) {
   MLIRContext context;
   OwningOpRef<ModuleOp> tapped = buildTapped(model, context);
   if (!tapped) {
     return kInternalError;
   }
-  return verifyLibrary(*tapped, library.str().str(), options, out, errors)
-             ? kOk
-             : kBadInput;
+  // Only one program runs here: others would be compiled for nothing.
+  compile.target = compile.target.empty() ? "cpu" : compile.target;
+  compile.taps = true;
+  if (int code =
+          verifyCompiled(model, compile, *tapped, options, out, errors)) {
+    return code;
+  }
+  // A tap is a second use of a value, which keeps passes from joining its op
+  // with the next: what is shipped is another program.
+  compile.taps = false;
+  return verifyCompiled(model, compile, *tapped, options, out, errors);
 }
 
 int tfc::runVerify(const std::string &path, const CompileOptions &compile,

@@ -1,4 +1,5 @@
-// `tfc verify`: compiles a model with taps and compares every value.
+// `tfc verify`: compiles a model with taps and as it is shipped, and compares
+// both.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_DRIVER_VERIFYCOMMAND_H
 #define TFC_COMPILER_DRIVER_VERIFYCOMMAND_H
@@ -9,9 +10,11 @@
 
 namespace tfc {
 
-/// Compiles `model` into a temporary library with taps, as `compile` says (no
-/// target is this machine's level), and runs verifyLibrary on it. Returns an
-/// ExitCode: 1 also when a value differs.
+/// Compiles `model` into temporary libraries, as `compile` says (no target is
+/// this machine's level), and runs verifyLibrary on them: one with taps, whose
+/// every op is compared, then the one that compileModel makes of the same
+/// options, whose outputs are. Returns an ExitCode: 1 also when a value
+/// differs.
 int verifyModel(const spec::ModelSpec &model, CompileOptions compile,
                 const VerifyOptions &options, llvm::raw_ostream &out,
                 llvm::raw_ostream &errors);

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/verify/Verify.h"
 
+#include "compiler/verify/RunLibrary.h"
 #include "compiler/verify/VerifyDecoding.h"
-#include "compiler/verify/VerifyTaps.h"
+#include "compiler/verify/VerifyOutputs.h"
 #include "compiler/verify/VerifyWeights.h"
-#include "tfc/runtime.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <memory>
@@ -16,44 +16,45 @@ using namespace tfc;
 
 namespace {
 
-template <auto function> struct Free {
-  template <typename Handle> void operator()(Handle *handle) const {
-    function(handle);
-  }
+/// What the interpreter makes of a step.
+struct Expected {
+  std::vector<ReferenceTap> taps;
+  reference::Outputs outputs;
 };
-using ModelPtr = std::unique_ptr<tfc_model, Free<tfc_model_free>>;
-using SessionPtr = std::unique_ptr<tfc_session, Free<tfc_session_free>>;
-using OutputsPtr = std::unique_ptr<tfc_outputs, Free<tfc_outputs_free>>;
 
 class Verifier {
 public:
   /// `entries` in the order of execution.
-  Verifier(std::vector<EntryInfo> entries, const VerifyOptions &options,
-           llvm::raw_ostream &out, llvm::raw_ostream &errors)
-      : entries(std::move(entries)), options(options), out(out),
-        errors(errors) {}
+  Verifier(std::vector<EntryInfo> entries, Compared compared,
+           const VerifyOptions &options, llvm::raw_ostream &out,
+           llvm::raw_ostream &errors)
+      : entries(std::move(entries)), compared(compared), options(options),
+        out(out), errors(errors) {}
 
-  bool run(ModuleOp module, const std::string &library);
+  bool run(ModuleOp module, const std::string &path);
 
 private:
-  bool load(const std::string &library);
   bool verifyForward();
   bool verifyDecoding();
-  bool decode(tfc_session *session, int64_t newTokens);
+  bool decode(int64_t newTokens);
+  /// One step of the session, `number` counting from 1.
+  bool compareStep(DecodeSteps &steps, int64_t number);
   /// Adds a random prompt to session and interpreter.
-  bool addPrompt(tfc_session *session, DecodeSteps &steps, int64_t length,
-                 int64_t newTokens);
-  /// Runs the interpreter and compares with the next of the compiled values;
+  bool addPrompt(DecodeSteps &steps, int64_t length, int64_t newTokens);
+
+  /// Nothing when the interpreter fails, which has reported why.
+  std::optional<Expected> interpret(const EntryInfo &info,
+                                    const reference::Step &step);
+  /// The next `count` of the compiled values: what is behind them comes from
+  /// the entry that runs next.
+  std::vector<CompiledTap> takeTaps(size_t count);
   /// `what` begins the line.
-  bool compare(const EntryInfo &info, const reference::Step &step,
-               const std::string &what);
+  bool compare(const std::vector<CompiledTap> &compiled,
+               const std::vector<ReferenceTap> &expected,
+               const reference::Step &step, const std::string &what);
   /// Whether the interpreter has had as many values as the compiled code.
   bool finish(const std::string &what);
 
-  bool check(tfc_error *error) {
-    std::unique_ptr<tfc_error, Free<tfc_error_free>> owner(error);
-    return !error || fail(tfc_error_message(error));
-  }
   bool fail(StringRef message) {
     SmallVector<StringRef> lines;
     message.split(lines, '\n');
@@ -63,79 +64,94 @@ private:
     return false;
   }
 
+  bool comparesTaps() const { return compared == Compared::Taps; }
   const EntryInfo &last() const { return entries.back(); }
 
   std::vector<EntryInfo> entries;
+  const Compared compared;
   const VerifyOptions &options;
   llvm::raw_ostream &out, &errors;
   std::optional<VerifyWeights> weights;
-  ModelPtr model;
-  std::vector<CompiledTap> taps;
+  std::unique_ptr<RunningLibrary> library;
   reference::Cache cache;
   std::mt19937_64 random;
 };
 
 } // namespace
 
-bool Verifier::load(const std::string &library) {
-  tfc_model_options load = {};
-  load.struct_size = sizeof(load);
-  load.library_path = library.c_str();
-  load.weights_path = options.weights.c_str();
-  load.tap_user = &taps;
-  load.tap = [](void *user, const char *id, int64_t layer, int64_t rows,
-                int64_t width, const float *data) {
-    static_cast<std::vector<CompiledTap> *>(user)->push_back(
-        {id, layer, rows, width,
-         std::vector<float>(data, data + rows * width)});
-  };
-  tfc_model *loaded = nullptr;
-  if (!check(tfc_model_load(&load, &loaded))) {
-    return false;
-  }
-  model.reset(loaded);
-  return true;
-}
-
-bool Verifier::run(ModuleOp module, const std::string &library) {
+bool Verifier::run(ModuleOp module, const std::string &path) {
   auto opened = VerifyWeights::open(module, options.weights);
   if (!opened) {
     return fail(opened.error().message);
   }
   weights = std::move(*opened);
-  return load(library) && verifyForward() && verifyDecoding();
+  auto loaded = RunningLibrary::load(path, options.weights);
+  if (!loaded) {
+    return fail(loaded.error().message);
+  }
+  library = std::move(*loaded);
+  return verifyForward() && verifyDecoding();
 }
 
-bool Verifier::compare(const EntryInfo &info, const reference::Step &step,
-                       const std::string &what) {
-  std::vector<ReferenceTap> expected;
+std::optional<Expected> Verifier::interpret(const EntryInfo &info,
+                                            const reference::Step &step) {
+  Expected expected;
   auto provider = [&](transformer::ParameterOp parameter,
                       int64_t layer) -> FailureOr<std::vector<double>> {
     return weights->read(parameter, layer);
   };
   auto tap = [&](StringRef id, int64_t layer, const reference::Matrix &value) {
-    expected.push_back({id.str(), layer, value.rows, value.cols, value.data});
+    expected.taps.push_back(
+        {id.str(), layer, value.rows, value.cols, value.data});
   };
-  if (failed(runEntry(info.entry, step, provider, cache, tap))) {
-    return false;
+  FailureOr<reference::Outputs> outputs =
+      runEntry(info.entry, step, provider, cache,
+               comparesTaps() ? reference::TapFn(tap) : reference::TapFn());
+  if (failed(outputs)) {
+    return std::nullopt;
   }
-  // What is behind them comes from the entry that runs next.
-  size_t count = std::min(taps.size(), expected.size());
-  std::vector<CompiledTap> compiled(
-      std::make_move_iterator(taps.begin()),
-      std::make_move_iterator(taps.begin() + static_cast<ptrdiff_t>(count)));
-  taps.erase(taps.begin(), taps.begin() + static_cast<ptrdiff_t>(count));
+  expected.outputs = std::move(*outputs);
+  return expected;
+}
+
+std::vector<CompiledTap> Verifier::takeTaps(size_t count) {
+  std::vector<CompiledTap> &taps = library->taps;
+  auto end =
+      taps.begin() + static_cast<ptrdiff_t>(std::min(taps.size(), count));
+  std::vector<CompiledTap> taken(std::make_move_iterator(taps.begin()),
+                                 std::make_move_iterator(end));
+  taps.erase(taps.begin(), end);
+  return taken;
+}
+
+bool Verifier::compare(const std::vector<CompiledTap> &compiled,
+                       const std::vector<ReferenceTap> &expected,
+                       const reference::Step &step, const std::string &what) {
   Agreement agreement;
   if (auto difference = findDifference(compiled, expected, step, agreement)) {
-    return fail(what + ": " + *difference);
+    fail(what + ": " + *difference);
+    if (!comparesTaps()) {
+      errors << "tfc: note: every op agrees in a library with taps: what is "
+                "wrong is done to this one, whose ops are joined and use "
+                "memory again\n";
+    }
+    return false;
   }
-  out << llvm::formatv("{0}: {1} values of {2} ops agree (max abs {3:e2})\n",
-                       what, agreement.values, agreement.ops.size(),
+  std::string count =
+      comparesTaps() ? llvm::formatv("{0} values of {1} ops agree",
+                                     agreement.values, agreement.ops.size())
+                           .str()
+      : agreement.values == 1
+          ? "1 output without taps agrees"
+          : llvm::formatv("{0} outputs without taps agree", agreement.values)
+                .str();
+  out << llvm::formatv("{0}: {1} (max abs {2:e2})\n", what, count,
                        agreement.worst);
   return true;
 }
 
 bool Verifier::finish(const std::string &what) {
+  std::vector<CompiledTap> &taps = library->taps;
   return taps.empty() ||
          fail(what + llvm::formatv(": expected no more values (of the "
                                    "interpreter), got {0} of {1}",
@@ -154,35 +170,10 @@ bool Verifier::verifyForward() {
     }
     batches = std::move(*read);
   }
-  std::vector<std::string> masks;
-  std::vector<tfc_tensor> tensors;
-  for (const EntryInfo &info : entries) {
-    masks.push_back(info.maskName());
+  auto outputs = library->forward(entries, batches);
+  if (!outputs) {
+    return fail(outputs.error().message);
   }
-  for (size_t i = 0; i < batches.size(); ++i) {
-    const PaddedBatch &batch = batches[i];
-    auto add = [&](const std::string &name,
-                   const std::vector<int32_t> &values) {
-      tensors.push_back({name.c_str(),
-                         TFC_I32,
-                         2,
-                         {batch.batch, batch.length, 0},
-                         values.data()});
-    };
-    for (const auto &[name, values] : batch.inputs) {
-      add(name, values);
-    }
-    add(masks[i], batch.mask);
-  }
-  tfc_encode_options encode = {};
-  encode.struct_size = sizeof(encode);
-  encode.inputs = tensors.data();
-  encode.n_inputs = static_cast<uint32_t>(tensors.size());
-  tfc_outputs *outputs = nullptr;
-  if (!check(tfc_encode(model.get(), &encode, &outputs))) {
-    return false;
-  }
-  OutputsPtr owner(outputs);
   std::string what;
   for (auto [info, batch] : llvm::zip(entries, batches)) {
     what = llvm::formatv("{0} of {1} sequences",
@@ -190,15 +181,24 @@ bool Verifier::verifyForward() {
                          : info.isCausal     ? "decoder's forward pass"
                                              : "encoder's forward pass",
                          batch.batch);
-    if (!compare(info, packForward(info, batch, batches.front()), what)) {
+    reference::Step step = packForward(info, batch, batches.front());
+    std::optional<Expected> expected = interpret(info, step);
+    bool agrees =
+        expected &&
+        (comparesTaps()
+             ? compare(takeTaps(expected->taps.size()), expected->taps, step,
+                       what)
+             : compare(packOutputs(info, batch, *outputs),
+                       packOutputs(info, step, expected->outputs), step, what));
+    if (!agrees) {
       return false;
     }
   }
   return finish(what);
 }
 
-bool Verifier::addPrompt(tfc_session *session, DecodeSteps &steps,
-                         int64_t length, int64_t newTokens) {
+bool Verifier::addPrompt(DecodeSteps &steps, int64_t length,
+                         int64_t newTokens) {
   const EntryInfo &first = entries.front();
   int64_t limit = first.inputs.front().getLimit();
   for (transformer::InputAttr input : first.inputs) {
@@ -211,88 +211,95 @@ bool Verifier::addPrompt(tfc_session *session, DecodeSteps &steps,
   for (int64_t i = 0; i < length; ++i) {
     prompt.push_back(static_cast<int64_t>(random() % limit));
   }
-  tfc_request request = {};
-  request.struct_size = sizeof(request);
-  request.tokens = prompt.data();
-  request.n_tokens = length;
-  request.max_new_tokens = newTokens;
-  request.own_eos = 1; // none: every sequence takes part in every step
-  tfc_sequence_id id = 0;
-  if (!check(tfc_session_add(session, &request, &id))) {
-    return false;
+  auto id = library->addPrompt(prompt, newTokens);
+  if (!id) {
+    return fail(id.error().message);
   }
-  steps.add(static_cast<int64_t>(id), prompt);
+  steps.add(static_cast<int64_t>(*id), prompt);
   return true;
 }
 
-bool Verifier::decode(tfc_session *session, int64_t newTokens) {
+bool Verifier::compareStep(DecodeSteps &steps, int64_t number) {
+  auto tokens = library->step();
+  if (!tokens) {
+    return fail(tokens.error().message);
+  }
+  if (std::optional<reference::Step> encode = steps.nextEncode()) {
+    std::optional<Expected> expected = interpret(entries.front(), *encode);
+    // Its one result is in the cross cache, which the step reads.
+    if (!expected ||
+        (comparesTaps() &&
+         !compare(takeTaps(expected->taps.size()), expected->taps, *encode,
+                  llvm::formatv("encoder's part of step {0}", number)))) {
+      return false;
+    }
+  }
+  std::string what =
+      llvm::formatv("step {0} of {1} sequences", number, tokens->size());
+  reference::Step step = steps.next("logits");
+  std::optional<Expected> expected = interpret(last(), step);
+  bool agrees =
+      expected &&
+      (comparesTaps()
+           ? compare(takeTaps(expected->taps.size()), expected->taps, step,
+                     what)
+           : compare({library->logits()},
+                     packOutputs(last(), step, expected->outputs), step, what));
+  if (!agrees || !finish(what)) {
+    return false;
+  }
+  for (const tfc_new_token &token : *tokens) {
+    steps.advance(static_cast<int64_t>(token.sequence), token.token);
+  }
+  return true;
+}
+
+bool Verifier::decode(int64_t newTokens) {
   DecodeSteps steps(last(), entries.size() > 1 ? &entries.front() : nullptr);
-  if (!addPrompt(session, steps, 3, newTokens) ||
-      !addPrompt(session, steps, 1, newTokens)) {
+  if (!addPrompt(steps, 3, newTokens) || !addPrompt(steps, 1, newTokens)) {
     return false;
   }
   for (int64_t number = 1; number <= newTokens; ++number) {
     // A prompt among single tokens: one step is prefill and decode at once.
-    if (number == 2 && !addPrompt(session, steps, 4, newTokens)) {
+    if (number == 2 && !addPrompt(steps, 4, newTokens)) {
       return false;
     }
-    tfc_step_result result = {};
-    result.struct_size = sizeof(result);
-    if (!check(tfc_session_step(session, &result))) {
+    if (!compareStep(steps, number)) {
       return false;
-    }
-    std::optional<reference::Step> encode = steps.nextEncode();
-    std::string what =
-        llvm::formatv("step {0} of {1} sequences", number, result.n_tokens);
-    if ((encode &&
-         !compare(entries.front(), *encode,
-                  llvm::formatv("encoder's part of step {0}", number))) ||
-        !compare(last(), steps.next("logits"), what) || !finish(what)) {
-      return false;
-    }
-    for (uint64_t i = 0; i < result.n_tokens; ++i) {
-      steps.advance(static_cast<int64_t>(result.tokens[i].sequence),
-                    result.tokens[i].token);
     }
   }
   return true;
 }
 
 bool Verifier::verifyDecoding() {
-  tfc_model_info modelInfo = {};
-  modelInfo.struct_size = sizeof(modelInfo);
-  if (!check(tfc_model_get_info(model.get(), &modelInfo))) {
-    return false;
-  }
   int64_t newTokens = 4;
   if (last().maxPositions > 0) {
     newTokens = std::min(newTokens, last().maxPositions - 1);
   }
-  if (!modelInfo.can_generate || newTokens < 1) {
+  if (!library->canGenerate() || newTokens < 1) {
     return true;
   }
-  tfc_session *session = nullptr;
-  if (!check(tfc_session_create(model.get(), nullptr, &session))) {
-    return false;
+  rt::Status opened = library->openSession();
+  if (!opened) {
+    return fail(opened.error().message);
   }
-  SessionPtr owner(session);
   // The forward pass used the same names for its sequences.
   cache = reference::Cache();
   random.seed(options.seed);
-  return decode(session, newTokens);
+  return decode(newTokens);
 }
 
-bool tfc::verifyLibrary(ModuleOp tapped, const std::string &library,
-                        const VerifyOptions &options, llvm::raw_ostream &out,
-                        llvm::raw_ostream &errors) {
+bool tfc::verifyLibrary(ModuleOp module, const std::string &library,
+                        Compared compared, const VerifyOptions &options,
+                        llvm::raw_ostream &out, llvm::raw_ostream &errors) {
   std::vector<EntryInfo> entries;
-  for (auto entry : tapped.getOps<func::FuncOp>()) {
+  for (auto entry : module.getOps<func::FuncOp>()) {
     entries.emplace_back(entry);
   }
   if (entries.empty()) {
     errors << "tfc: error: expected an entry in the module, got none\n";
     return false;
   }
-  return Verifier(std::move(entries), options, out, errors)
-      .run(tapped, library);
+  return Verifier(std::move(entries), compared, options, out, errors)
+      .run(module, library);
 }

@@ -19,15 +19,20 @@ struct VerifyOptions {
   uint64_t seed = 1;
 };
 
-/// Runs `library` and the interpreter on `tapped`, the module of stage `model`
-/// with taps that the library was compiled from, over the same ragged batch and
+/// What is compared of a library: the value of every op, which a library
+/// compiled with taps reports, or the outputs, which are all that one without
+/// gives: asked after the former, whose agreement a difference then mentions.
+enum class Compared { Taps, Outputs };
+
+/// Runs `library` and the interpreter on `module`, the stage `model` that the
+/// library was compiled from, with taps, over the same ragged batch and
 /// weights: a forward pass and, for models that generate, steps of decoding in
 /// which a sequence joins late. Prints a line a pass to `out`. True when every
-/// tapped value agrees; else `errors` names the first op that does not, or says
+/// compared value agrees; else `errors` names the first that does not, or says
 /// what is wrong with the files.
-bool verifyLibrary(mlir::ModuleOp tapped, const std::string &library,
-                   const VerifyOptions &options, llvm::raw_ostream &out,
-                   llvm::raw_ostream &errors);
+bool verifyLibrary(mlir::ModuleOp module, const std::string &library,
+                   Compared compared, const VerifyOptions &options,
+                   llvm::raw_ostream &out, llvm::raw_ostream &errors);
 
 } // namespace tfc
 

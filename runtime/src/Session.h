@@ -78,6 +78,10 @@ public:
   /// The new tokens of the last step, in order of addition.
   const std::vector<tfc_new_token> &newTokens() const { return results; }
 
+  /// What they were chosen from, a row each, [sequences, vocabulary]; valid
+  /// until the next step.
+  const float *logits() const { return runner.output(model.logitsPort()); }
+
   const BlockCache &cache() const { return runner.cache; }
   /// Of an encoder-decoder: the blocks of the sources.
   const BlockCache &crossCache() const { return engine.cross; }

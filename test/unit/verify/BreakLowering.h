@@ -1,7 +1,7 @@
 // A deliberate fault in the lowering, for tests of what finds such faults.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_TEST_UNIT_DRIVER_BREAKLOWERING_H
-#define TFC_TEST_UNIT_DRIVER_BREAKLOWERING_H
+#ifndef TFC_TEST_UNIT_VERIFY_BREAKLOWERING_H
+#define TFC_TEST_UNIT_VERIFY_BREAKLOWERING_H
 
 namespace tfc {
 
@@ -13,4 +13,4 @@ void registerBreakLoweringPass();
 
 } // namespace tfc
 
-#endif // TFC_TEST_UNIT_DRIVER_BREAKLOWERING_H
+#endif // TFC_TEST_UNIT_VERIFY_BREAKLOWERING_H

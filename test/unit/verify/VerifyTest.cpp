@@ -1,6 +1,7 @@
 // Verification of compiled models against the interpreter: good ones agree, and
 // of a broken one the broken op is named.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/unit/verify/BreakFusion.h"
 #include "test/unit/verify/BreakLowering.h"
 
 #include "compiler/driver/Compile.h"
@@ -27,10 +28,10 @@ std::string verify(const spec::ModelSpec &model, const CompileOptions &compile,
   return text;
 }
 
-/// The same of a model of test/golden, with a fault at `path` if that is not
-/// empty.
-std::string verify(const std::string &model, const std::string &path = "",
-                   const std::string &inputs = "") {
+/// The same of a model of test/golden.
+std::string verifyGolden(const std::string &model,
+                         const CompileOptions &compile,
+                         const std::string &inputs = "") {
   std::string directory = std::string(TFC_GOLDEN_DIR) + "/models/" + model;
   spec::Diagnostics diagnostics;
   auto imported = huggingface::importDirectory(directory, {}, diagnostics);
@@ -41,6 +42,15 @@ std::string verify(const std::string &model, const std::string &path = "",
   if (!spec) {
     return "not read";
   }
+  VerifyOptions options;
+  options.weights = directory;
+  options.inputs = inputs.empty() ? "" : directory + "/" + inputs;
+  return verify(*spec, compile, options);
+}
+
+/// The same, with a fault at `path` if that is not empty.
+std::string verify(const std::string &model, const std::string &path = "",
+                   const std::string &inputs = "") {
   CompileOptions compile;
   compile.target = "cpu";
   if (!path.empty()) {
@@ -48,10 +58,17 @@ std::string verify(const std::string &model, const std::string &path = "",
     compile.opt = "none"; // tiling refuses sums that the pass has broken
     compile.runAfter = "linalg:test-break-lowering{at=" + path + "}";
   }
-  VerifyOptions options;
-  options.weights = directory;
-  options.inputs = inputs.empty() ? "" : directory + "/" + inputs;
-  return verify(*spec, compile, options);
+  return verifyGolden(model, compile, inputs);
+}
+
+/// The same of the fast path, with a fault in what it joins.
+std::string verifyBrokenFusion(const std::string &model,
+                               const std::string &what) {
+  registerBreakFusionPass();
+  CompileOptions compile;
+  compile.target = "cpu";
+  compile.runAfter = "fused:test-break-fusion{what=" + what + "}";
+  return verifyGolden(model, compile);
 }
 
 /// What no Hugging Face family of today has: grouped heads, a gated ffn, scores
@@ -178,6 +195,26 @@ TEST(Verification, NamesTheBrokenOp) {
                        "expected decoder.final_norm:layer_norm to be "));
   EXPECT_TRUE(contains(verify("bert-model", "encoder.embeddings"),
                        "expected encoder.embeddings:add to be "));
+}
+
+TEST(Verification, ComparesTheLibraryThatIsShipped) {
+  EXPECT_TRUE(contains(verify("bert-question"),
+                       "forward pass of 3 sequences: 2 outputs without taps "));
+  std::string text = verify("gpt2-lm");
+  EXPECT_TRUE(contains(text, "sequences: 1 output without taps agrees"));
+  EXPECT_TRUE(contains(text, "step 4 of 3 sequences: 1 output without taps"));
+}
+
+TEST(Verification, FindsFaultsThatALibraryWithTapsDoesNotHave) {
+  for (const char *what : {"residual", "projection"}) {
+    SCOPED_TRACE(what);
+    std::string text = verifyBrokenFusion("gpt2-lm", what);
+    EXPECT_TRUE(contains(text, "step 4 of 3 sequences: "));
+    EXPECT_TRUE(contains(text, "tfc: error: forward pass of 3 sequences: "
+                               "expected logits to be "));
+    EXPECT_TRUE(contains(text, "tfc: note: every op agrees in a library with "
+                               "taps: "));
+  }
 }
 
 TEST(Verification, SaysWhatIsWrongWithTheFiles) {

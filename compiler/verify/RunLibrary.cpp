@@ -1,0 +1,85 @@
+// A compiled library as the runtime runs it.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/verify/RunLibrary.h"
+
+using namespace tfc;
+
+rt::Result<std::unique_ptr<RunningLibrary>>
+RunningLibrary::load(const std::string &library, const std::string &weights) {
+  std::unique_ptr<RunningLibrary> running(new RunningLibrary());
+  rt::LoadOptions options;
+  options.libraryPath = library;
+  options.weightsPath = weights;
+  options.tapUser = &running->taps;
+  options.tap = [](void *user, const char *id, int64_t layer, int64_t rows,
+                   int64_t width, const float *data) {
+    static_cast<std::vector<CompiledTap> *>(user)->push_back(
+        {id, layer, rows, width,
+         std::vector<float>(data, data + rows * width)});
+  };
+  auto model = rt::Model::load(options);
+  if (!model) {
+    return std::move(model.error());
+  }
+  running->model = std::move(*model);
+  return running;
+}
+
+rt::Result<std::vector<rt::OutputTensor>>
+RunningLibrary::forward(llvm::ArrayRef<EntryInfo> entries,
+                        llvm::ArrayRef<PaddedBatch> batches) {
+  std::vector<std::string> masks;
+  std::vector<tfc_tensor> tensors;
+  for (const EntryInfo &info : entries) {
+    masks.push_back(info.maskName());
+  }
+  auto add = [&](const std::string &name, const PaddedBatch &batch,
+                 const std::vector<int32_t> &values) {
+    tensors.push_back({name.c_str(),
+                       TFC_I32,
+                       2,
+                       {batch.batch, batch.length, 0},
+                       values.data()});
+  };
+  for (const auto &[mask, batch] : llvm::zip(masks, batches)) {
+    for (const auto &[name, values] : batch.inputs) {
+      add(name, batch, values);
+    }
+    add(mask, batch, batch.mask);
+  }
+  return rt::runForward(*model, tensors.data(),
+                        static_cast<uint32_t>(tensors.size()), {});
+}
+
+rt::Status RunningLibrary::openSession() {
+  auto opened = rt::Session::create(*model, /*maxCacheBytes=*/0);
+  if (!opened) {
+    return std::move(opened.error());
+  }
+  session = std::move(*opened);
+  return {};
+}
+
+rt::Result<uint64_t>
+RunningLibrary::addPrompt(const std::vector<int64_t> &prompt,
+                          int64_t newTokens) {
+  return session->add({prompt.data(), static_cast<int64_t>(prompt.size())}, {},
+                      newTokens, std::vector<int64_t>());
+}
+
+rt::Result<llvm::ArrayRef<tfc_new_token>> RunningLibrary::step() {
+  rt::Status status = session->step();
+  if (!status) {
+    return std::move(status.error());
+  }
+  return llvm::ArrayRef<tfc_new_token>(session->newTokens());
+}
+
+CompiledTap RunningLibrary::logits() const {
+  const tfc_port_v0 &port =
+      model->generateEntry()->outputs[model->logitsPort()];
+  auto rows = static_cast<int64_t>(session->newTokens().size());
+  const float *data = session->logits();
+  return {"logits", -1, rows, port.width,
+          std::vector<float>(data, data + rows * port.width)};
+}
