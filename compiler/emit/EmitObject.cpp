@@ -138,24 +138,30 @@ static bool addMemoryFunctions(llvm::Module &module) {
   return true;
 }
 
+/// Tiles, unrolling and the order of the hot loops were decided before. What is
+/// left: addresses and constants are folded, what a loop does not change leaves
+/// it, loops of plain rows (`pack`; all of --opt=none) become vectors, and
+/// counters that loops share with their bounds become simple. See
+/// docs/rationale/0016.
+static const char kPasses[] =
+    "function(early-cse,simplifycfg,instcombine<no-verify-fixpoint>,"
+    "loop-mssa(loop-rotate,licm),early-cse<memssa>,loop-vectorize,"
+    "instcombine<no-verify-fixpoint>,simplifycfg),globaldce";
+
 static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager callGraph;
   llvm::ModuleAnalysisManager modules;
-  // Unrolled and vectorised is what should be: the passes before have seen to
-  // it. LLVM would spend a third of its time on trying again.
-  llvm::PipelineTuningOptions tuning;
-  tuning.LoopUnrolling = false;
-  tuning.SLPVectorization = false;
-  llvm::PassBuilder builder(&machine, tuning);
+  llvm::PassBuilder builder(&machine);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(callGraph);
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
-      .run(module, modules);
+  llvm::ModulePassManager passes;
+  llvm::cantFail(builder.parsePassPipeline(passes, kPasses));
+  passes.run(module, modules);
 }
 
 LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
