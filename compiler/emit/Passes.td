@@ -1,9 +1,38 @@
-// The pass that writes the library's tables.
+// Passes from buffers to the LLVM dialect and the library's tables.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_EMIT_PASSES
 #define TFC_COMPILER_EMIT_PASSES
 
 include "mlir/Pass/PassBase.td"
+
+def ConvertToLlvmPass : Pass<"tfc-convert-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "everything that computes becomes the LLVM dialect, at once";
+  let description = [{
+    One conversion of all that the stage `buffer` may contain: functions, loops,
+    affine maps, views, loads, vectors, arithmetic. An op without an instruction
+    of its own (a loop, a view, a rounded division) is expanded first, and what
+    it becomes is converted in the same walk. Casts between a pointer that the
+    step gives and the buffer behind it cancel out.
+
+    ```mlir
+    %x = memref.load %row[%i] : memref<?xf32>
+    %y = math.fma %x, %w, %sum : f32
+    // becomes
+    %p = llvm.getelementptr inbounds|nuw %base[%j] : ..., f32
+    %x = llvm.load %p : !llvm.ptr -> f32
+    %y = llvm.intr.fma(%x, %w, %sum) : (f32, f32, f32) -> f32
+    ```
+
+    Runs after `tfc-lower-parallel`: a parallel loop that is left is a
+    sequential one. The larger of two floats is chosen by comparison, because
+    x86 has no instruction that orders zeros. Rounding does not change.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
 
 def EmitAbiPass : Pass<"tfc-emit-abi", "::mlir::ModuleOp"> {
   let summary = "write the module's description and tfc_module_query";

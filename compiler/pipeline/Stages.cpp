@@ -80,9 +80,7 @@ static const Stage stages[] = {
      llvmDialects,
      {},
      "tfc-emit-abi",
-     "tfc-bind-step, tfc-lower-parallel, lower-affine, convert-vector-to-scf, "
-     "convert-scf-to-cf, expand-strided-metadata, the conversions to LLVM, "
-     "reconcile-unrealized-casts, tfc-emit-abi"},
+     "tfc-bind-step, tfc-lower-parallel, tfc-convert-to-llvm, tfc-emit-abi"},
 };
 
 llvm::ArrayRef<Stage> tfc::getStages() { return stages; }

@@ -1,0 +1,104 @@
+// Loops, buffers, vectors and numbers become the LLVM dialect at once.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/emit/Passes.h"
+
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace tfc {
+#define GEN_PASS_DEF_CONVERTTOLLVMPASS
+#include "compiler/emit/Passes.h.inc"
+} // namespace tfc
+
+using namespace mlir;
+using namespace tfc;
+
+/// Ops of other dialects on the way: each becomes what the next set knows.
+static void populateExpansions(RewritePatternSet &patterns) {
+  populateAffineToStdConversionPatterns(patterns);
+  populateSCFToControlFlowConversionPatterns(patterns);
+  memref::populateExpandStridedMetadataPatterns(patterns);
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+}
+
+static void populateConversions(const LLVMTypeConverter &types,
+                                RewritePatternSet &patterns) {
+  arith::populateArithToLLVMConversionPatterns(types, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
+  populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);
+  populateFuncToLLVMConversionPatterns(types, patterns);
+  populateMathToLLVMConversionPatterns(types, patterns);
+  populateVectorToLLVMConversionPatterns(types, patterns);
+  ub::populateUBToLLVMConversionPatterns(types, patterns);
+}
+
+/// LLVM's own maximum orders zeros, for which x86 has no instruction; what it
+/// becomes here is a comparison.
+static LogicalResult expandMaxima(ModuleOp module) {
+  SmallVector<Operation *> maxima;
+  module.walk([&](Operation *op) {
+    if (isa<arith::MaximumFOp, arith::MinimumFOp>(op)) {
+      maxima.push_back(op);
+    }
+  });
+  RewritePatternSet patterns(module.getContext());
+  arith::populateArithExpandOpsPatterns(patterns);
+  return applyOpPatternsGreedily(maxima, std::move(patterns));
+}
+
+/// Casts between a converted value and its former type, which cancel out.
+static void reconcileCasts(ModuleOp module) {
+  SmallVector<UnrealizedConversionCastOp> casts;
+  module.walk([&](UnrealizedConversionCastOp op) { casts.push_back(op); });
+  reconcileUnrealizedCasts(casts);
+}
+
+namespace {
+struct ConvertToLlvmPass : tfc::impl::ConvertToLlvmPassBase<ConvertToLlvmPass> {
+  void runOnOperation() override {
+    if (failed(expandMaxima(getOperation()))) {
+      return signalPassFailure();
+    }
+    MLIRContext *context = &getContext();
+    LLVMTypeConverter types(context);
+    RewritePatternSet patterns(context);
+    populateExpansions(patterns);
+    populateConversions(types, patterns);
+    LLVMConversionTarget target(*context);
+    target.addIllegalDialect<
+        affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
+        func::FuncDialect, math::MathDialect, memref::MemRefDialect,
+        scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+    // Of a pointer that the step gives and the buffer behind it.
+    target.addLegalOp<UnrealizedConversionCastOp>();
+    if (failed(applyPartialConversion(getOperation(), target,
+                                      std::move(patterns)))) {
+      return signalPassFailure();
+    }
+    reconcileCasts(getOperation());
+  }
+};
+} // namespace
