@@ -55,7 +55,7 @@ LogicalResult AttentionOp::verify() {
     return failure();
   }
   // attention_c6
-  if (failed(expectWindow(*this, getWindow(), getMask()))) {
+  if (failed(expectWindow(*this, getRight(), getMask()))) {
     return failure();
   }
   // attention_c7

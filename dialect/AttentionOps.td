@@ -7,7 +7,8 @@ include "dialect/TransformerAttrs.td"
 include "dialect/TransformerTypes.td"
 
 def Transformer_AttentionOp
-    : Transformer_Op<"attention", [InferTypeOpAdaptor, Transformer_AcceptsStridedRows,
+    : Transformer_Op<"attention", [InferTypeOpAdaptor, AttrSizedOperandSegments,
+        Transformer_AcceptsStridedRows,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "masked scaled dot-product attention over a ragged batch";
   let description = [{
@@ -20,9 +21,15 @@ def Transformer_AttentionOp
     (Vaswani et al. 2017, arXiv:1706.03762.) Visible are, of a sequence that
     had `past` positions before its `count` new tokens and shows `keys` of them:
     with `bidirectional` the first `keys`; with `causal`, for its token number
-    i, the first `min(keys, past + i + 1)`; of these, with a `window` of W,
-    those from position `past + i - W` on. With `scale_by_inverse_layer` the
-    scale is divided by `layer + 1`.
+    i, the first `min(keys, past + i + 1)`. A window is given by how far a
+    token sees: with `left`, of these those from position `past + i - left` on;
+    with `right`, those up to position `past + i + right`. Both are values, so
+    that layers of a loop may differ in them; `kUnlimited`, 2^31 - 1, is further
+    than any position. A token that sees none has no result: its row is not a
+    number.
+
+    The scale is times `factor`, where there is one; with
+    `scale_by_inverse_layer` it is divided by `layer + 1`.
 
     `b` is the operand `bias` at the distance of key and query, `bias[h, M + d]`
     with d the difference of their positions, at least -M and at most M; without
@@ -45,7 +52,7 @@ def Transformer_AttentionOp
     * C3. key and value are kv_heads * head_dim wide.
     * C4. scale is finite.
     * C5. bias has num_heads rows and an odd width.
-    * C6. a window is at least 0, and of causal attention.
+    * C6. causal attention has no `right`.
     * C7. the cache is not a cross cache.
     * C8. a constant layer is one of the cache's.
   }];
@@ -53,13 +60,15 @@ def Transformer_AttentionOp
                        Transformer_Rows:$value, Transformer_CacheType:$cache,
                        Index:$layer, Transformer_BatchType:$batch,
                        Optional<Transformer_Matrix>:$bias,
+                       Optional<Index>:$left, Optional<Index>:$right,
+                       Optional<F32>:$factor,
                        Transformer_Mask:$mask, I64Attr:$num_heads,
-                       F64Attr:$scale, UnitAttr:$scale_by_inverse_layer,
-                       OptionalAttr<I64Attr>:$window);
+                       F64Attr:$scale, UnitAttr:$scale_by_inverse_layer);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $cache `[` $layer `]` `,` $batch
-    (`bias` $bias^)? $mask `heads` $num_heads (`window` $window^)?
+    (`bias` $bias^)? $mask (`left` $left^)? (`right` $right^)?
+    `heads` $num_heads (`factor` $factor^)?
     (`scale_by_inverse_layer` $scale_by_inverse_layer^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($cache)
     (`,` type($bias)^)?

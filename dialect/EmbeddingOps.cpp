@@ -55,9 +55,16 @@ LogicalResult RotaryAnglesOp::verify() {
     }
   }
   // rotary_angles_c2
-  if (!getFactor().isFinite()) {
-    return emitOpError() << "expected a finite factor, got "
-                         << getFactor().convertToDouble();
+  if (getFactors().size() != 1 &&
+      getFactors().size() != getFrequencies().size()) {
+    return emitOpError() << "expected 1 factor, or one for each of "
+                         << getFrequencies().size() << " frequencies, got "
+                         << getFactors().size();
+  }
+  for (double factor : getFactors()) {
+    if (!std::isfinite(factor)) {
+      return emitOpError() << "expected finite factors, got " << factor;
+    }
   }
   return success();
 }
@@ -79,10 +86,17 @@ LogicalResult RotaryOp::verify() {
                          << " (the width of the input), got " << heads;
   }
   // rotary_c2
+  int64_t kinds = getKinds();
+  if (kinds < 1 || (kinds > 1) != static_cast<bool>(getKind())) {
+    return emitOpError() << "expected a kind where there are several, got "
+                         << kinds << " and " << (getKind() ? "one" : "none");
+  }
+  // rotary_c3
   int64_t turned = widthOf(getAngles()), headDim = width / heads;
-  if (turned % 2 != 0 || turned > headDim) {
-    return emitOpError() << "expected angles of an even width of at most "
-                         << headDim << " (head_dim), got " << turned;
+  if (turned % 2 != 0 || turned / 2 % kinds != 0 || turned / kinds > headDim) {
+    return emitOpError() << "expected angles of " << kinds
+                         << " times an even width of at most " << headDim
+                         << " (head_dim), got " << turned;
   }
   return success();
 }

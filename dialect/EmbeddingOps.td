@@ -34,30 +34,33 @@ def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding"> {
 def Transformer_RotaryAnglesOp : Transformer_ValueOp<"rotary_angles"> {
   let summary = "cosine and sine of each position's angles";
   let description = [{
-    `y[t,i] = factor * cos(positions[t] * f_i)` and
-    `y[t,n + i] = factor * sin(positions[t] * f_i)` for the n `frequencies`
-    f_i, in radians a position. Frequencies and angles are rounded to f32, as
+    `y[t,i] = a_i * cos(positions[t] * f_i)` and
+    `y[t,n + i] = a_i * sin(positions[t] * f_i)` for the n `frequencies` f_i,
+    in radians a position, and their `factors` a_i, one for all or one for each.
+    Several kinds of rotation are one table: the frequencies of the first kind,
+    then those of the second. Frequencies and angles are rounded to f32, as
     Hugging Face has them: far from the beginning that moves an angle by more
     than cosine and sine themselves are off. Computed once a step; all layers
     read it.
 
     ```mlir
     %angles = transformer.rotary_angles %positions times [1.0, 0.01]
-                {factor = 1.0 : f64} : tensor<?xi32>
+                factors [1.0] : tensor<?xi32>
     ```
 
     Shapes: positions `[T]`, result `[T, 2 n]`.
 
     Constraints:
     * C1. there is a frequency, and all are finite.
-    * C2. factor is finite.
+    * C2. there is a factor, or one for each frequency; all are finite.
   }];
   let arguments = (ins Transformer_Ids:$positions,
-                       DenseF64ArrayAttr:$frequencies, F64Attr:$factor);
+                       DenseF64ArrayAttr:$frequencies,
+                       DenseF64ArrayAttr:$factors);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $positions `times` custom<Frequencies>($frequencies) attr-dict `:`
-    type(operands)
+    $positions `times` custom<Numbers>($frequencies)
+    `factors` custom<Numbers>($factors) attr-dict `:` type(operands)
   }];
 }
 
@@ -66,7 +69,8 @@ def Transformer_RotaryOp
   let summary = "pairs of columns turned by the token's angles";
   let description = [{
     In each of `num_heads` heads of x[t], for i in [0, n), with c and s the
-    columns i and n + i of angles[t]:
+    columns `kind * n + i` and `(kinds + kind) * n + i` of angles[t], which has
+    `kinds` kinds of angles (one, number 0, unless it says more):
 
     `y[a] = x[a] * c - x[b] * s`, `y[b] = x[b] * c + x[a] * s`
 
@@ -79,18 +83,22 @@ def Transformer_RotaryOp
            : tensor<?x104xf32>, tensor<?x26xf32>
     ```
 
-    Shapes: input `[T, num_heads * head_dim]`, angles `[T, 2 n]`, result as the
-    input.
+    Shapes: input `[T, num_heads * head_dim]`, angles `[T, 2 kinds n]`, result
+    as the input.
 
     Constraints:
     * C1. num_heads is at least 1 and divides the width of the input.
-    * C2. the width of angles is even and at most head_dim.
+    * C2. kinds is at least 1; there is `kind` when it is more.
+    * C3. the width of angles is 2 kinds times n, and 2 n at most head_dim.
   }];
   let arguments = (ins Transformer_RotaryStyle:$style, Transformer_Rows:$input,
-                       Transformer_Rows:$angles, I64Attr:$num_heads);
+                       Transformer_Rows:$angles, Optional<Index>:$kind,
+                       DefaultValuedAttr<I64Attr, "1">:$kinds,
+                       I64Attr:$num_heads);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $style $input `,` $angles `heads` $num_heads attr-dict `:` type(operands)
+    $style $input `,` $angles (`kind` $kind^ `of` $kinds)? `heads` $num_heads
+    attr-dict `:` type($input) `,` type($angles)
   }];
 }
 

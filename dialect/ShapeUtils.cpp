@@ -61,13 +61,11 @@ LogicalResult tfc::transformer::expectDistances(Operation *op, Value bias,
   return success();
 }
 
-LogicalResult tfc::transformer::expectWindow(Operation *op,
-                                             std::optional<uint64_t> window,
+LogicalResult tfc::transformer::expectWindow(Operation *op, Value right,
                                              Mask mask) {
-  if (!window || (static_cast<int64_t>(*window) >= 0 && mask == Mask::Causal)) {
+  if (!right || mask == Mask::Bidirectional) {
     return success();
   }
-  return op->emitOpError()
-         << "expected a window of at least 0 and causal attention with it, got "
-         << static_cast<int64_t>(*window) << " and " << stringifyMask(mask);
+  return op->emitOpError() << "expected no right end of the window (causal "
+                              "attention does not look to the right), got one";
 }

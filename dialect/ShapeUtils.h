@@ -44,9 +44,9 @@ mlir::LogicalResult expectLayer(mlir::Operation *op, mlir::Value layer,
 mlir::LogicalResult expectDistances(mlir::Operation *op, mlir::Value bias,
                                     int64_t heads);
 
-/// A window, where there is one, is at least 0 and of causal attention.
-mlir::LogicalResult expectWindow(mlir::Operation *op,
-                                 std::optional<uint64_t> window, Mask mask);
+/// Attention that sees to the right up to `right` is bidirectional.
+mlir::LogicalResult expectWindow(mlir::Operation *op, mlir::Value right,
+                                 Mask mask);
 
 } // namespace tfc::transformer
 

@@ -56,15 +56,18 @@ LogicalResult PagedAttentionOp::verify() {
     return failure();
   }
   // paged_attention_c4
-  if (failed(expectWindow(*this, getWindow(), getMask()))) {
+  if (failed(expectWindow(*this, getRight(), getMask()))) {
     return failure();
   }
   // paged_attention_c5
-  if (cache.isCross() && (getMask() != Mask::Bidirectional || getBias())) {
-    return emitOpError() << "expected bidirectional attention without bias "
-                            "over a cross cache, got "
+  bool hasWindow = getLeft() || getRight();
+  if (cache.isCross() &&
+      (getMask() != Mask::Bidirectional || getBias() || hasWindow)) {
+    return emitOpError() << "expected bidirectional attention without bias and "
+                            "window over a cross cache, got "
                          << stringifyMask(getMask())
-                         << (getBias() ? " with bias" : "");
+                         << (getBias() ? " with bias" : "")
+                         << (hasWindow ? " with a window" : "");
   }
   // paged_attention_c6
   return expectLayer(*this, getLayer(), cache.getLayers(), "cache");

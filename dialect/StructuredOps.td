@@ -39,7 +39,8 @@ def Transformer_CacheWriteOp
 
 def Transformer_PagedAttentionOp
     : Transformer_StructuredOp<"paged_attention", [
-        DestinationStyleOpInterface, Transformer_AcceptsStridedRows]> {
+        AttrSizedOperandSegments, DestinationStyleOpInterface,
+        Transformer_AcceptsStridedRows]> {
   let summary = "attention over the positions in the cache";
   let description = [{
     The sum of `transformer.attention`, over what `cache[layer]` holds, written
@@ -51,21 +52,22 @@ def Transformer_PagedAttentionOp
       head_dim it is less than 2^63.
     * C2. query and init are num_heads * head_dim wide.
     * C3. bias has num_heads rows and an odd width.
-    * C4. a window is at least 0, and of causal attention.
-    * C5. over a cross cache attention is bidirectional, without bias.
+    * C4. causal attention has no `right`.
+    * C5. over a cross cache attention is bidirectional, without bias and
+      window.
     * C6. a constant layer is one of the cache's.
   }];
   let arguments = (ins Transformer_RowsOrBuffer:$query, F32:$scale,
                        Transformer_CacheType:$cache, Index:$layer,
                        Transformer_BatchType:$batch,
                        Optional<Transformer_MatrixOrBuffer>:$bias,
+                       Optional<Index>:$left, Optional<Index>:$right,
                        Transformer_RowsOrBuffer:$init,
-                       Transformer_Mask:$mask, I64Attr:$num_heads,
-                       OptionalAttr<I64Attr>:$window);
+                       Transformer_Mask:$mask, I64Attr:$num_heads);
   let results = (outs Optional<Transformer_Rows>:$result);
   let assemblyFormat = [{
     $query `,` $scale `,` $cache `[` $layer `]` `,` $batch (`bias` $bias^)?
-    $mask `heads` $num_heads (`window` $window^)?
+    $mask (`left` $left^)? (`right` $right^)? `heads` $num_heads
     `outs` `(` $init `:` type($init) `)` attr-dict `:` type($query)
     `,` type($cache) (`,` type($bias)^)? (`->` type($result)^)?
   }];

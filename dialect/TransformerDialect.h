@@ -16,6 +16,8 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include <limits>
+
 namespace tfc::transformer {
 
 /// A row of the result is computed from the same row of the first operand, and
@@ -89,6 +91,9 @@ constexpr llvm::StringLiteral kModelAttrName = "transformer.model";
 /// Module attribute: the programs of the library that the module is one of, an
 /// array of ProgramAttrs.
 constexpr llvm::StringLiteral kProgramsAttrName = "transformer.programs";
+
+/// How far a token sees that has no limit: positions are below.
+constexpr int64_t kUnlimited = std::numeric_limits<int32_t>::max();
 
 /// What `attention` and friends read and write besides tensors: keys and
 /// values in blocks.

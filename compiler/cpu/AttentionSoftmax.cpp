@@ -34,12 +34,10 @@ AttentionSoftmax::Visible AttentionSoftmax::visibleOf(const AttentionHead &head,
   Value zero = k.constant(0);
   Visible visible;
   visible.place = k.add(k.scale(row, scratch.kScoreStride), scratch.scores);
-  Value end =
-      k.subtract(k.visible(head.item, row, op.getMask()), stretch.begin);
+  Value end = k.subtract(k.visible(head.item, row, op), stretch.begin);
   visible.end = k.max(k.min(end, stretch.count), zero);
-  if (op.getWindow()) {
-    Value begin = k.subtract(k.firstVisible(head.item, row, *op.getWindow()),
-                             stretch.begin);
+  if (op.getLeft()) {
+    Value begin = k.subtract(k.firstVisible(head.item, row, op), stretch.begin);
     visible.begin = k.max(k.min(begin, visible.end), zero);
   }
   return visible;

@@ -36,7 +36,7 @@ private:
   /// The scores of a stretch that a row sees.
   struct Visible {
     mlir::Value place; // in the scratch memory, of position 0
-    mlir::Value begin; // null without a window, where it is 0
+    mlir::Value begin; // null where all see from 0 on
     mlir::Value end;
   };
   Visible visibleOf(const AttentionHead &head, const Stretch &stretch,

@@ -210,13 +210,13 @@ void AttentionTiles::emitSumTile(const AttentionHead &head,
     sums.push_back(arith::MulFOp::create(b, loadScratch(place, width),
                                          broadcast(decay, width)));
   });
-  if (op.getWindow()) {
+  if (op.getLeft()) {
     sums =
         sumRest(head, stretch, tile, stretch.first, stretch.commonBegin, sums);
   }
   sums = sumCommon(head, stretch, tile, sums);
-  // All of a bidirectional item's queries see the same.
-  if (op.getMask() != transformer::Mask::Bidirectional) {
+  // To the right, all of a bidirectional item's queries see the same.
+  if (op.getMask() == transformer::Mask::Causal || op.getRight()) {
     sums = sumRest(head, stretch, tile, stretch.common, stretch.count, sums);
   }
   auto next = sums.begin();
@@ -263,7 +263,7 @@ Values AttentionTiles::sumCommon(const AttentionHead &head,
     Value left =
         k.min(k.subtract(stretch.common, first), k.constant(cache.blockTokens));
     Value slot = k.constant(0);
-    if (op.getWindow()) {
+    if (op.getLeft()) {
       slot = k.max(k.subtract(stretch.commonBegin, first), slot);
     }
     return k.loop(slot, left, 1, sums, [&](Value slot, ValueRange sums) {
@@ -296,10 +296,10 @@ Values AttentionTiles::sumRest(const AttentionHead &head,
   Values begins, ends;
   for (int64_t i = 0; i < tile.rows; ++i) {
     Value row = k.constant(tile.row + i);
-    Value visible = k.visible(head.item, row, op.getMask());
+    Value visible = k.visible(head.item, row, op);
     ends.push_back(k.subtract(visible, stretch.begin));
-    if (op.getWindow()) {
-      Value first = k.firstVisible(head.item, row, *op.getWindow());
+    if (op.getLeft()) {
+      Value first = k.firstVisible(head.item, row, op);
       begins.push_back(k.subtract(first, stretch.begin));
     }
   }
@@ -315,7 +315,7 @@ Values AttentionTiles::sumRest(const AttentionHead &head,
       size_t row = index / tile.pieces.size();
       Value place = number(position, width);
       Value isSeen = k.isLess(place, number(ends[row], width));
-      if (op.getWindow()) {
+      if (op.getLeft()) {
         Value isHidden = k.isLess(place, number(begins[row], width));
         sum = arith::SelectOp::create(b, isHidden, sums[index], sum);
       }

@@ -48,7 +48,7 @@ struct AttentionHead {
 /// from `begin`.
 struct Stretch {
   mlir::Value begin, count, firstBlock;
-  /// Before it no query of the item sees any; 0 without a window.
+  /// Before it no query of the item sees any; 0 without an end to the left.
   mlir::Value first;
   /// What all queries of the item see is [commonBegin, common).
   mlir::Value commonBegin, common;

@@ -87,9 +87,9 @@ void VectorAttention::emit() {
       softmax.loadBias(number);
     }
     Value last = k.subtract(item.rows, k.constant(1));
-    Value begin = k.constant(0), end = k.visible(item, last, op.getMask());
-    if (op.getWindow()) {
-      Value first = k.firstVisible(item, k.constant(0), *op.getWindow());
+    Value begin = k.constant(0), end = k.visible(item, last, op);
+    if (op.getLeft()) {
+      Value first = k.firstVisible(item, k.constant(0), op);
       begin = k.scale(k.divide(first, scratch.kStretch), scratch.kStretch);
     }
     k.loop(begin, end, scratch.kStretch,
@@ -104,16 +104,16 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
   stretch.begin = begin;
   stretch.count = k.min(k.subtract(end, begin), k.constant(scratch.kStretch));
   stretch.firstBlock = k.divide(begin, cache.blockTokens);
-  Value first = k.visible(head.item, k.constant(0), op.getMask());
+  Value first = k.visible(head.item, k.constant(0), op);
   auto inside = [&](Value position) {
     return k.max(k.min(k.subtract(position, begin), stretch.count),
                  k.constant(0));
   };
   stretch.common = inside(first);
   stretch.first = stretch.commonBegin = k.constant(0);
-  if (op.getWindow()) {
+  if (op.getLeft()) {
     auto firstOf = [&](Value row) {
-      return inside(k.firstVisible(head.item, row, *op.getWindow()));
+      return inside(k.firstVisible(head.item, row, op));
     };
     stretch.first = firstOf(k.constant(0));
     stretch.commonBegin = firstOf(k.subtract(head.item.rows, k.constant(1)));

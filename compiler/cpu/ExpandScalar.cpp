@@ -85,10 +85,9 @@ public:
         query.token = e.add(item.firstToken, t);
         query.position = e.position(item, row);
         query.first = e.constant(0);
-        query.visible = e.visible(item, row, op.getMask());
-        if (op.getWindow()) {
-          query.first =
-              e.min(e.firstVisible(item, row, *op.getWindow()), query.visible);
+        query.visible = e.visible(item, row, op);
+        if (op.getLeft()) {
+          query.first = e.min(e.firstVisible(item, row, op), query.visible);
           query.visible = e.subtract(query.visible, query.first);
         }
         e.loop(e.constant(heads), [&](Value head) {

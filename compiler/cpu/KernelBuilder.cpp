@@ -183,14 +183,16 @@ Value KernelBuilder::position(const WorkItem &item, Value row) {
 }
 
 Value KernelBuilder::visible(const WorkItem &item, Value row,
-                             transformer::Mask mask) {
-  if (mask == transformer::Mask::Bidirectional) {
+                             transformer::PagedAttentionOp op) {
+  bool isCausal = op.getMask() == transformer::Mask::Causal;
+  if (!isCausal && !op.getRight()) {
     return item.keys;
   }
-  return min(add(position(item, row), 1), item.keys);
+  Value end = add(position(item, row), 1);
+  return min(isCausal ? end : add(end, op.getRight()), item.keys);
 }
 
 Value KernelBuilder::firstVisible(const WorkItem &item, Value row,
-                                  int64_t window) {
-  return max(subtract(position(item, row), constant(window)), constant(0));
+                                  transformer::PagedAttentionOp op) {
+  return max(subtract(position(item, row), op.getLeft()), constant(0));
 }

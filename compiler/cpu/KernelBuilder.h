@@ -104,10 +104,11 @@ public:
   mlir::Value position(const WorkItem &item, mlir::Value row);
   /// The end of the positions that query `row` of the item sees.
   mlir::Value visible(const WorkItem &item, mlir::Value row,
-                      transformer::Mask mask);
-  /// Their beginning, with a window.
+                      transformer::PagedAttentionOp op);
+  /// Their beginning, where `op` says how far a query sees to the left. It may
+  /// lie behind their end: such a query sees none.
   mlir::Value firstVisible(const WorkItem &item, mlir::Value row,
-                           int64_t window);
+                           transformer::PagedAttentionOp op);
 
 private:
   WorkItem loadItem(mlir::Value number, const CacheGeometry &cache);

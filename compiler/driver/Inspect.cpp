@@ -6,6 +6,7 @@
 #include "runtime/src/Module.h"
 #include "llvm/Support/Format.h"
 
+#include <algorithm>
 #include <fstream>
 
 using namespace tfc;
@@ -24,7 +25,35 @@ static std::string megabytes(double bytes) {
   return text;
 }
 
-static void printSublayer(const spec::Sublayer &sublayer) {
+/// How far a token sees, and in how many layers where not in all.
+static void printWindows(const spec::LayerRun &run, size_t number) {
+  std::vector<std::pair<spec::Window, int64_t>> windows;
+  for (const spec::LayerGroup &group : run.groups) {
+    const auto &window =
+        std::get<spec::Attention>(group.sublayers[number].f).window;
+    auto known =
+        std::find_if(windows.begin(), windows.end(),
+                     [&](const auto &other) { return other.first == window; });
+    if (window && known == windows.end()) {
+      windows.emplace_back(*window, group.count);
+    } else if (window) {
+      known->second += group.count;
+    }
+  }
+  for (const auto &[window, layers] : windows) {
+    outs() << ", window " << window.left;
+    if (window.right > 0) {
+      outs() << " and " << window.right;
+    }
+    if (layers < run.count) {
+      outs() << " in " << layers << " layers";
+    }
+  }
+}
+
+/// Sublayer `number` of the run's layers.
+static void printSublayer(const spec::LayerRun &run, size_t number) {
+  const spec::Sublayer &sublayer = run.sublayers[number];
   outs() << ' ' << sublayer.name << " (";
   if (auto *ffn = std::get_if<spec::Ffn>(&sublayer.f)) {
     outs() << ffn->width << " wide" << (ffn->gated ? ", gated" : "") << ')';
@@ -39,9 +68,7 @@ static void printSublayer(const spec::Sublayer &sublayer) {
   if (attn.positionBias) {
     outs() << ", position bias";
   }
-  if (attn.window) {
-    outs() << ", window " << *attn.window;
-  }
+  printWindows(run, number);
   outs() << ')';
 }
 
@@ -70,8 +97,8 @@ static void printStack(const spec::ModelSpec &model, const spec::Stack &stack) {
   }
   for (const spec::LayerRun &run : stack.runs) {
     outs() << "  " << run.prefix << " x " << run.count << ":";
-    for (const spec::Sublayer &sublayer : run.sublayers) {
-      printSublayer(sublayer);
+    for (size_t number = 0; number < run.sublayers.size(); ++number) {
+      printSublayer(run, number);
     }
     outs() << '\n';
   }

@@ -66,43 +66,60 @@ Value PathBuilder::scale(Value x, double factor, const std::string &path) {
   return transformer::ScaleOp::create(builder, loc(path), x, APFloat(factor));
 }
 
-Value LayerContext::angles(const spec::Rotary &rotary) const {
+Value LayerContext::angles(ArrayRef<spec::Rotary> kinds) const {
   for (const Rotation &rotation : rotations) {
-    if (rotation.rotary == rotary) {
+    if (ArrayRef<spec::Rotary>(rotation.kinds) == kinds) {
       return rotation.angles;
     }
   }
   return {};
 }
 
+/// The queries and keys of `layers`, turned.
+static std::pair<Value, Value>
+buildRotary(PathBuilder &path, const AttentionOfLayers &layers,
+            const std::string &name, const LayerContext &context,
+            const LayerPosition &position, Value q, Value k) {
+  RotaryKinds rotations = listRotations(layers);
+  auto style = rotations.kinds.front().interleaved
+                   ? transformer::RotaryStyle::Interleaved
+                   : transformer::RotaryStyle::Half;
+  Value angles = context.angles(rotations.kinds), kind;
+  if (rotations.kinds.size() > 1) {
+    ImplicitLocOpBuilder b(path.loc(name + ".rotary"), path.getBuilder());
+    kind = buildLayerIndex(b, position.index, rotations.ofLayers);
+  }
+  auto rotate = [&](Value rows, const char *part, int64_t heads) -> Value {
+    return transformer::RotaryOp::create(
+        path.getBuilder(), path.loc(name + part), style, rows, angles, kind,
+        rotations.kinds.size(), heads);
+  };
+  return {rotate(q, ".q.rotary", layers.front()->numHeads),
+          rotate(k, ".k.rotary", layers.front()->numKvHeads)};
+}
+
+/// `attn` is what `layers` have in common.
 static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
+                            const AttentionOfLayers &layers,
                             const std::string &name,
                             const LayerContext &context,
                             const LayerPosition &position, Value x) {
-  OpBuilder &builder = path.getBuilder();
   Value q = path.linear(x, name + ".q", attn.qBias, position.index);
   Value k = path.linear(x, name + ".k", attn.kBias, position.index);
   Value v = path.linear(x, name + ".v", attn.vBias, position.index);
   if (attn.rotary) {
-    auto style = attn.rotary->interleaved
-                     ? transformer::RotaryStyle::Interleaved
-                     : transformer::RotaryStyle::Half;
-    Value angles = context.angles(*attn.rotary);
-    auto rotate = [&](Value rows, const char *part, int64_t heads) -> Value {
-      return transformer::RotaryOp::create(builder, path.loc(name + part),
-                                           style, rows, angles, heads);
-    };
-    q = rotate(q, ".q.rotary", attn.numHeads);
-    k = rotate(k, ".k.rotary", attn.numKvHeads);
+    std::tie(q, k) = buildRotary(path, layers, name, context, position, q, k);
   }
   auto mask = attn.causal ? transformer::Mask::Causal
                           : transformer::Mask::Bidirectional;
-  IntegerAttr window =
-      attn.window ? builder.getI64IntegerAttr(*attn.window) : IntegerAttr();
+  ImplicitLocOpBuilder b(path.loc(name), path.getBuilder());
+  WindowEnds window = buildWindow(b, position.index, layers);
+  LayerScale scale = buildLayerScale(b, position.index, layers);
   Value y = transformer::AttentionOp::create(
-      builder, path.loc(name), q, k, v, context.cache, position.layer,
-      context.batch, attn.positionBias ? context.bias : Value(), mask,
-      attn.numHeads, APFloat(attn.scale), attn.scaleByInverseLayer, window);
+      b, q, k, v, context.cache, position.layer, context.batch,
+      attn.positionBias ? context.bias : Value(), window.left, window.right,
+      scale.factor, mask, attn.numHeads, APFloat(scale.scale),
+      attn.scaleByInverseLayer);
   return path.linear(y, name + ".o", attn.oBias, position.index);
 }
 
@@ -145,7 +162,7 @@ static Value buildFfn(PathBuilder &path, const spec::Ffn &ffn,
 Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
                       const LayerContext &context,
                       const LayerPosition &position, Value x) {
-  for (const spec::Sublayer &sublayer : run.sublayers) {
+  for (auto [number, sublayer] : llvm::enumerate(run.sublayers)) {
     std::string name = run.prefix + "." + sublayer.name;
     Value input = x;
     if (sublayer.preNorm) {
@@ -157,7 +174,8 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
     if (attn && attn->cross) {
       f = buildCrossAttention(path, *attn, name, context, position, input);
     } else if (attn) {
-      f = buildAttention(path, *attn, name, context, position, input);
+      f = buildAttention(path, *attn, listAttentions(run, number), name,
+                         context, position, input);
     } else {
       f = buildFfn(path, std::get<spec::Ffn>(sublayer.f), name, position.index,
                    input);

@@ -5,9 +5,9 @@
 #define TFC_COMPILER_FRONTEND_BUILDLAYER_H
 
 #include "compiler/frontend/BuildEntry.h"
+#include "compiler/frontend/LayerNumbers.h"
 #include "compiler/spec/ModelSpec.h"
 #include "dialect/TransformerDialect.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace tfc {
 
@@ -42,15 +42,16 @@ private:
 /// What every layer of a stack shares: the entry's batch and caches, and what
 /// is computed once a step. `bias` is null without one.
 struct LayerContext {
+  /// The angles of several kinds, one table.
   struct Rotation {
-    spec::Rotary rotary;
+    std::vector<spec::Rotary> kinds;
     mlir::Value angles;
   };
   mlir::Value batch, cache, cross, bias;
   llvm::SmallVector<Rotation> rotations;
 
-  /// The angles of a kind of rotation, null if there are none yet.
-  mlir::Value angles(const spec::Rotary &rotary) const;
+  /// The angles of these kinds of rotation, null if there are none yet.
+  mlir::Value angles(llvm::ArrayRef<spec::Rotary> kinds) const;
 };
 
 /// Where a layer's parameters and its part of the cache are: `index` counts in

@@ -130,6 +130,21 @@ static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
   return x;
 }
 
+/// The angles of all kinds, a table.
+static Value buildAngles(OpBuilder &builder, Location where,
+                         ArrayRef<spec::Rotary> kinds, Value positions) {
+  SmallVector<double> frequencies, factors;
+  for (const spec::Rotary &kind : kinds) {
+    llvm::append_range(frequencies, kind.frequencies);
+    factors.append(kind.frequencies.size(), kind.factor);
+  }
+  if (llvm::all_equal(factors)) {
+    factors.truncate(1);
+  }
+  return transformer::RotaryAnglesOp::create(builder, where, positions,
+                                             frequencies, factors);
+}
+
 /// What the layers have in common: caches, the bias of distances, and the
 /// angles of each kind of rotation, once a step.
 static LayerContext buildContext(PathBuilder &path, const spec::Stack &stack,
@@ -147,16 +162,21 @@ static LayerContext buildContext(PathBuilder &path, const spec::Stack &stack,
                                           : transformer::Mask::Causal,
         stack.positionBias->maxDistance);
   }
-  forEachAttention(
-      stack, [&](const std::string &name, const spec::Attention &attn) {
-        if (attn.rotary && !context.angles(*attn.rotary)) {
-          Value angles = transformer::RotaryAnglesOp::create(
-              builder, path.loc(name + ".rotary"),
-              entry.input((prefix + "position_ids").str()),
-              attn.rotary->frequencies, APFloat(attn.rotary->factor));
-          context.rotations.push_back({*attn.rotary, angles});
-        }
-      });
+  for (const spec::LayerRun &run : stack.runs) {
+    for (auto [number, sublayer] : llvm::enumerate(run.sublayers)) {
+      auto *attn = std::get_if<spec::Attention>(&sublayer.f);
+      if (!attn || !attn->rotary) {
+        continue;
+      }
+      RotaryKinds rotations = listRotations(listAttentions(run, number));
+      if (!context.angles(rotations.kinds)) {
+        Value positions = entry.input((prefix + "position_ids").str());
+        Location where = path.loc(run.prefix + "." + sublayer.name + ".rotary");
+        Value angles = buildAngles(builder, where, rotations.kinds, positions);
+        context.rotations.push_back({std::move(rotations.kinds), angles});
+      }
+    }
+  }
   return context;
 }
 

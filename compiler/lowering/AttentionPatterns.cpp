@@ -9,9 +9,12 @@
 using namespace mlir;
 using namespace tfc;
 
-/// scale, or scale / (layer + 1)
+/// scale [* factor] [/ (layer + 1)]
 static Value buildScale(ImplicitLocOpBuilder &b, transformer::AttentionOp op) {
   Value scale = f32Constant(b, op.getScale().convertToDouble());
+  if (op.getFactor()) {
+    scale = arith::MulFOp::create(b, scale, op.getFactor());
+  }
   if (!op.getScaleByInverseLayer()) {
     return scale;
   }
@@ -37,8 +40,8 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
         emptyRows(b, op.getQuery(), transformer::widthOf(op.getQuery()));
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
         op, init.getType(), op.getQuery(), buildScale(b, op), op.getCache(),
-        op.getLayer(), op.getBatch(), op.getBias(), init, op.getMask(),
-        op.getNumHeads(), op.getWindowAttr());
+        op.getLayer(), op.getBatch(), op.getBias(), op.getLeft(), op.getRight(),
+        init, op.getMask(), op.getNumHeads());
     return success();
   }
 };
@@ -55,8 +58,8 @@ struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
     Value scale = f32Constant(b, op.getScale().convertToDouble());
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
         op, init.getType(), op.getQuery(), scale, op.getCache(), op.getLayer(),
-        op.getBatch(), /*bias=*/Value(), init, transformer::Mask::Bidirectional,
-        op.getNumHeads(), /*window=*/IntegerAttr());
+        op.getBatch(), /*bias=*/Value(), /*left=*/Value(), /*right=*/Value(),
+        init, transformer::Mask::Bidirectional, op.getNumHeads());
     return success();
   }
 };

@@ -153,6 +153,7 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
     RewritePatternSet patterns(&getContext());
     populateNormPatterns(patterns, lastUses);
     populateEmbeddingPatterns(patterns);
+    populateLayerPatterns(patterns);
     populatePositionPatterns(patterns);
     populateProjectionPatterns(patterns, lastUses);
     populateAttentionPatterns(patterns);

@@ -78,6 +78,7 @@ transformer::WeightOp findPanels(mlir::ImplicitLocOpBuilder &b,
 void populateNormPatterns(mlir::RewritePatternSet &patterns,
                           const LastUses &lastUses);
 void populateEmbeddingPatterns(mlir::RewritePatternSet &patterns);
+void populateLayerPatterns(mlir::RewritePatternSet &patterns);
 void populatePositionPatterns(mlir::RewritePatternSet &patterns);
 void populateProjectionPatterns(mlir::RewritePatternSet &patterns,
                                 const LastUses &lastUses);

@@ -32,7 +32,7 @@ public:
   }
 
   /// Of the last axis of `value`, every `stride`-th from `first` on.
-  Value cut(Value value, int64_t first, int64_t count, int64_t stride) {
+  Value cut(Value value, OpFoldResult first, int64_t count, int64_t stride) {
     Range range(*this, value, first, count, stride);
     return tensor::ExtractSliceOp::create(b, value, range.offsets, range.sizes,
                                           range.strides);
@@ -41,7 +41,7 @@ public:
   void write(int64_t first, int64_t count, int64_t stride,
              ArrayRef<std::pair<Value, AffineMap>> inputs,
              function_ref<Value(ImplicitLocOpBuilder &, ValueRange)> body) {
-    Value init = cut(whole, first, count, stride);
+    Value init = cut(whole, b.getIndexAttr(first), count, stride);
     SmallVector<Value> operands;
     SmallVector<AffineMap> maps;
     for (auto [value, map] : inputs) {
@@ -59,7 +59,7 @@ public:
                        linalg::YieldOp::create(inner, body(inner, v));
                      })
                      .getResult(0);
-    Range range(*this, whole, first, count, stride);
+    Range range(*this, whole, b.getIndexAttr(first), count, stride);
     whole = tensor::InsertSliceOp::create(b, part, whole, range.offsets,
                                           range.sizes, range.strides);
   }
@@ -67,7 +67,7 @@ public:
 
 private:
   struct Range {
-    Range(Parts &parts, Value value, int64_t first, int64_t count,
+    Range(Parts &parts, Value value, OpFoldResult first, int64_t count,
           int64_t stride) {
       OpBuilder &b = parts.b;
       auto type = cast<RankedTensorType>(value.getType());
@@ -77,7 +77,7 @@ private:
         strides.push_back(b.getIndexAttr(1));
       }
       sizes.front() = parts.rows;
-      offsets.back() = b.getIndexAttr(first);
+      offsets.back() = first;
       sizes.back() = b.getIndexAttr(count);
       strides.back() = b.getIndexAttr(stride);
     }
@@ -95,17 +95,23 @@ struct LowerRotaryAngles : OpRewritePattern<transformer::RotaryAnglesOp> {
   LogicalResult matchAndRewrite(transformer::RotaryAnglesOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    SmallVector<float> frequencies(op.getFrequencies());
-    int64_t n = frequencies.size();
-    auto type = RankedTensorType::get({n}, b.getF32Type());
-    Value table = arith::ConstantOp::create(
-        b, DenseElementsAttr::get(type, ArrayRef<float>(frequencies)));
+    int64_t n = op.getFrequencies().size();
+    auto table = [&](ArrayRef<double> numbers) -> Value {
+      SmallVector<float> singles(numbers);
+      auto type = RankedTensorType::get({n}, b.getF32Type());
+      return arith::ConstantOp::create(
+          b, DenseElementsAttr::get(type, ArrayRef<float>(singles)));
+    };
     AffineExpr t, i;
     bindDims(b.getContext(), t, i);
-    std::pair<Value, AffineMap> inputs[] = {
+    AffineMap byColumn = AffineMap::get(2, 0, i);
+    SmallVector<std::pair<Value, AffineMap>> inputs = {
         {op.getPositions(), AffineMap::get(2, 0, t)},
-        {table, AffineMap::get(2, 0, i)}};
-    double factor = op.getFactor().convertToDouble();
+        {table(op.getFrequencies()), byColumn}};
+    if (op.getFactors().size() > 1) {
+      inputs.emplace_back(table(op.getFactors()), byColumn);
+    }
+    double factor = op.getFactors().front();
     Parts angles(b, op.getPositions(), {2 * n});
     for (bool isSine : {false, true}) {
       angles.write(
@@ -116,6 +122,9 @@ struct LowerRotaryAngles : OpRewritePattern<transformer::RotaryAnglesOp> {
             Value angle = arith::MulFOp::create(inner, position, v[1]);
             Value y = isSine ? math::SinOp::create(inner, angle).getResult()
                              : math::CosOp::create(inner, angle);
+            if (op.getFactors().size() > 1) {
+              return arith::MulFOp::create(inner, y, v[2]);
+            }
             return factor == 1 ? y
                                : arith::MulFOp::create(
                                      inner, y, f32Constant(inner, factor));
@@ -136,7 +145,8 @@ struct LowerRotary : OpRewritePattern<transformer::RotaryOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     int64_t heads = op.getNumHeads();
     int64_t headDim = transformer::widthOf(op.getInput()) / heads;
-    int64_t n = transformer::widthOf(op.getAngles()) / 2;
+    int64_t kinds = op.getKinds();
+    int64_t n = transformer::widthOf(op.getAngles()) / 2 / kinds;
     bool isHalf = op.getStyle() == transformer::RotaryStyle::Half;
     int64_t stride = isHalf ? 1 : 2, firsts[] = {0, isHalf ? n : 1};
     SmallVector<ReassociationIndices> split = {{0}, {1, 2}};
@@ -150,11 +160,22 @@ struct LowerRotary : OpRewritePattern<transformer::RotaryOp> {
     bindDims(b.getContext(), t, h, i);
     AffineMap same = b.getMultiDimIdentityMap(3),
               byToken = AffineMap::get(3, 0, {t, i}, b.getContext());
-    Value cosines = y.cut(op.getAngles(), 0, n, 1);
-    Value sines = y.cut(op.getAngles(), n, n, 1);
+    auto angles = [&](int64_t first) {
+      OpFoldResult column = b.getIndexAttr(first);
+      if (op.getKind()) {
+        Value own = arith::MulIOp::create(b, op.getKind(),
+                                          arith::ConstantIndexOp::create(b, n));
+        column = arith::AddIOp::create(b, own,
+                                       arith::ConstantIndexOp::create(b, first))
+                     .getResult();
+      }
+      return y.cut(op.getAngles(), column, n, 1);
+    };
+    Value cosines = angles(0), sines = angles(kinds * n);
     for (bool isSecond : {false, true}) {
-      Value own = y.cut(x, firsts[isSecond], n, stride);
-      Value other = y.cut(x, firsts[!isSecond], n, stride);
+      auto column = [&](bool second) { return b.getIndexAttr(firsts[second]); };
+      Value own = y.cut(x, column(isSecond), n, stride);
+      Value other = y.cut(x, column(!isSecond), n, stride);
       y.write(
           firsts[isSecond], n, stride,
           {{own, same}, {other, same}, {cosines, byToken}, {sines, byToken}},

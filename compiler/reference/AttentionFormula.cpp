@@ -58,8 +58,11 @@ void attention(const Matrix &query, const Sequence &sequence,
     if (shape.causal) {
       end = std::min(end, position + 1);
     }
-    if (shape.window) {
-      begin = std::clamp<int64_t>(position - *shape.window, 0, end);
+    if (shape.right) {
+      end = std::min(end, position + *shape.right + 1);
+    }
+    if (shape.left) {
+      begin = std::clamp<int64_t>(position - *shape.left, 0, end);
     }
     for (int64_t head = 0; head < shape.numHeads; ++head) {
       int64_t row = sequence.first + i, column = head * width;

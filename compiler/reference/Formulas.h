@@ -40,13 +40,17 @@ Matrix scale(const Matrix &x, double factor);
 Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows);
 Matrix sliceColumns(const Matrix &x, int64_t first, int64_t width);
 
-/// [cosines, sines] of positions[t] * frequencies[i], all times `factor`; the
-/// angles are rounded to f32.
+/// [cosines, sines] of positions[t] * frequencies[i], times the factor of i (or
+/// the only one); the angles are rounded to f32.
 Matrix rotaryAngles(const std::vector<int32_t> &positions,
-                    llvm::ArrayRef<double> frequencies, double factor);
-/// Turns pairs of columns of each head.
-Matrix rotary(const Matrix &x, const Matrix &angles, bool interleaved,
-              int64_t numHeads);
+                    llvm::ArrayRef<double> frequencies,
+                    llvm::ArrayRef<double> factors);
+/// Turns pairs of columns of each head, by the angles of a kind of `kinds`.
+struct Rotation {
+  bool interleaved = false;
+  int64_t numHeads = 1, kind = 0, kinds = 1;
+};
+Matrix rotary(const Matrix &x, const Matrix &angles, const Rotation &rotation);
 /// y[h, M + d] = table[bucket(d), h] for d in [-M, M], M = maxDistance.
 Matrix distanceBias(const Matrix &table, bool bidirectional,
                     int64_t maxDistance);
@@ -60,7 +64,8 @@ struct AttentionShape {
   int64_t numHeads = 0, kvHeads = 0, headDim = 0;
   double scale = 1;
   bool causal = false;
-  std::optional<int64_t> window;
+  /// How far a token sees; without one, to the end.
+  std::optional<int64_t> left, right;
   const Matrix *bias = nullptr; // [numHeads, 2 M + 1], by distance
 };
 /// The sequence's rows of `result`, over the positions in `cache`. A row that

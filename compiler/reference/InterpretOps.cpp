@@ -93,6 +93,32 @@ LogicalResult Interpreter::runOp(EmbeddingOp op) {
   return setRows(op, embedding(ids(op.getIds()), table, offset));
 }
 
+LogicalResult Interpreter::runOp(PerLayerOp op) {
+  auto numbers = dyn_cast<DenseF64ArrayAttr>(op.getValues());
+  auto indices = dyn_cast<DenseI64ArrayAttr>(op.getValues());
+  int64_t count = numbers ? numbers.size() : indices.size();
+  int64_t layer = index(op.getLayer());
+  if (layer < 0 || layer >= count) {
+    return op.emitError() << "expected a layer in [0, " << count
+                          << ") of the values, got " << layer;
+  }
+  numbers ? set(op, numbers[layer]) : set(op, indices[layer]);
+  return success();
+}
+
+LogicalResult Interpreter::runOp(RotaryOp op) {
+  Rotation rotation = {op.getStyle() == RotaryStyle::Interleaved,
+                       static_cast<int64_t>(op.getNumHeads()),
+                       op.getKind() ? index(op.getKind()) : 0,
+                       static_cast<int64_t>(op.getKinds())};
+  if (rotation.kind < 0 || rotation.kind >= rotation.kinds) {
+    return op.emitError() << "expected a kind of angles in [0, "
+                          << rotation.kinds << "), got " << rotation.kind;
+  }
+  return setRows(op,
+                 rotary(rows(op.getInput()), rows(op.getAngles()), rotation));
+}
+
 LogicalResult Interpreter::runOp(GatherRowsOp op) {
   const Matrix &input = rows(op.getInput());
   for (int64_t row : ids(op.getRows())) {
@@ -171,12 +197,18 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
   int64_t layer = *checked;
   AttentionShape shape = shapeOf(op);
   shape.causal = op.getMask() == Mask::Causal;
+  if (op.getFactor()) {
+    shape.scale *= number(op.getFactor());
+  }
   if (op.getScaleByInverseLayer()) {
     shape.scale /= static_cast<double>(layer + 1);
   }
   shape.bias = rowsOrNull(op.getBias());
-  if (op.getWindow()) {
-    shape.window = *op.getWindow();
+  if (op.getLeft()) {
+    shape.left = index(op.getLeft());
+  }
+  if (op.getRight()) {
+    shape.right = index(op.getRight());
   }
   // What a scratch cache holds is gone after the layer.
   Cache scratch;
@@ -206,8 +238,9 @@ LogicalResult Interpreter::runOp(Operation &op) {
   using namespace tfc::reference;
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case<scf::ForOp, arith::ConstantOp, OutputOp, TapOp, WeightOp,
-            EmbeddingOp, GatherRowsOp, AttentionOp, CrossAttentionOp,
-            CacheWriteOp>([&](auto known) { return runOp(known); })
+            EmbeddingOp, GatherRowsOp, PerLayerOp, RotaryOp, AttentionOp,
+            CrossAttentionOp, CacheWriteOp>(
+          [&](auto known) { return runOp(known); })
       .Case<func::ReturnOp, scf::YieldOp, YieldOp>(
           [](auto) { return success(); })
       .Case([&](arith::AddIOp add) {
@@ -233,16 +266,9 @@ LogicalResult Interpreter::runOp(Operation &op) {
                                norm.getEps().convertToDouble()));
       })
       .Case([&](RotaryAnglesOp angles) {
-        return setRows(angles,
-                       rotaryAngles(ids(angles.getPositions()),
-                                    angles.getFrequencies(),
-                                    angles.getFactor().convertToDouble()));
-      })
-      .Case([&](RotaryOp turn) {
-        return setRows(turn,
-                       rotary(rows(turn.getInput()), rows(turn.getAngles()),
-                              turn.getStyle() == RotaryStyle::Interleaved,
-                              turn.getNumHeads()));
+        return setRows(angles, rotaryAngles(ids(angles.getPositions()),
+                                            angles.getFrequencies(),
+                                            angles.getFactors()));
       })
       .Case([&](DistanceBiasOp bias) {
         return setRows(bias, distanceBias(rows(bias.getTable()),

@@ -13,10 +13,11 @@
 namespace tfc::reference {
 
 using Ids = std::vector<int32_t>;
-/// What an SSA value is: rows (a vector is one row), ids, an index. Handles
-/// have none. Types say which, so that reading one needs no check.
+/// What an SSA value is: rows (a vector is one row), ids, an index, a
+/// number. Handles have none. Types say which, so that reading one needs no
+/// check.
 using Datum = std::variant<std::monostate, std::shared_ptr<const Matrix>,
-                           std::shared_ptr<const Ids>, int64_t>;
+                           std::shared_ptr<const Ids>, int64_t, double>;
 
 class Interpreter {
 public:
@@ -45,6 +46,8 @@ private:
   mlir::LogicalResult runOp(transformer::OutputOp output);
   mlir::LogicalResult runOp(transformer::TapOp tapOp);
   mlir::LogicalResult runOp(transformer::WeightOp weight);
+  mlir::LogicalResult runOp(transformer::PerLayerOp op);
+  mlir::LogicalResult runOp(transformer::RotaryOp op);
   mlir::LogicalResult runOp(transformer::EmbeddingOp op);
   mlir::LogicalResult runOp(transformer::GatherRowsOp op);
   mlir::LogicalResult runOp(transformer::AttentionOp op);
@@ -71,6 +74,7 @@ private:
     return *std::get<std::shared_ptr<const Ids>>(values[value]);
   }
   int64_t index(mlir::Value value) { return std::get<int64_t>(values[value]); }
+  double number(mlir::Value value) { return std::get<double>(values[value]); }
 
   mlir::func::FuncOp entry;
   const Step &step;

@@ -8,7 +8,8 @@
 namespace tfc::reference {
 
 Matrix rotaryAngles(const std::vector<int32_t> &positions,
-                    llvm::ArrayRef<double> frequencies, double factor) {
+                    llvm::ArrayRef<double> frequencies,
+                    llvm::ArrayRef<double> factors) {
   int64_t n = frequencies.size();
   Matrix y(positions.size(), 2 * n);
   for (int64_t t = 0; t < y.rows; ++t) {
@@ -17,6 +18,7 @@ Matrix rotaryAngles(const std::vector<int32_t> &positions,
       float frequency = static_cast<float>(frequencies[i]);
       auto angle =
           static_cast<float>(static_cast<double>(frequency) * positions[t]);
+      double factor = factors[factors.size() == 1 ? 0 : i];
       y.at(t, i) = factor * std::cos(static_cast<double>(angle));
       y.at(t, n + i) = factor * std::sin(static_cast<double>(angle));
     }
@@ -24,16 +26,17 @@ Matrix rotaryAngles(const std::vector<int32_t> &positions,
   return y;
 }
 
-Matrix rotary(const Matrix &x, const Matrix &angles, bool interleaved,
-              int64_t numHeads) {
+Matrix rotary(const Matrix &x, const Matrix &angles, const Rotation &rotation) {
   Matrix y = x;
-  int64_t width = x.cols / numHeads, n = angles.cols / 2;
+  int64_t width = x.cols / rotation.numHeads;
+  int64_t n = angles.cols / 2 / rotation.kinds;
   for (int64_t t = 0; t < x.rows; ++t) {
-    for (int64_t head = 0; head < numHeads; ++head) {
+    for (int64_t head = 0; head < rotation.numHeads; ++head) {
       for (int64_t i = 0; i < n; ++i) {
-        int64_t a = head * width + (interleaved ? 2 * i : i);
-        int64_t b = interleaved ? a + 1 : a + n;
-        double cosine = angles.at(t, i), sine = angles.at(t, n + i);
+        int64_t a = head * width + (rotation.interleaved ? 2 * i : i);
+        int64_t b = rotation.interleaved ? a + 1 : a + n;
+        double cosine = angles.at(t, rotation.kind * n + i);
+        double sine = angles.at(t, (rotation.kinds + rotation.kind) * n + i);
         y.at(t, a) = x.at(t, a) * cosine - x.at(t, b) * sine;
         y.at(t, b) = x.at(t, b) * cosine + x.at(t, a) * sine;
       }

@@ -29,6 +29,7 @@ struct Norm {
   friend bool operator==(const Norm &a, const Norm &b) {
     return a.kind == b.kind && a.eps == b.eps && a.bias == b.bias;
   }
+  friend bool operator!=(const Norm &a, const Norm &b) { return !(a == b); }
 };
 
 struct Position {
@@ -98,6 +99,14 @@ struct Rotary {
   }
 };
 
+/// Position i sees those from i - left to i + right.
+struct Window {
+  int64_t left = 0, right = 0;
+  friend bool operator==(const Window &a, const Window &b) {
+    return a.left == b.left && a.right == b.right;
+  }
+};
+
 /// Self-attention, or attention of a decoder to its encoder when `cross`.
 struct Attention {
   bool cross = false;
@@ -111,8 +120,8 @@ struct Attention {
   bool causal = false;
   /// The stack's position bias is added to the scores.
   bool positionBias = false;
-  /// Position i sees none before i - window.
-  std::optional<int64_t> window;
+  /// Causal attention has 0 to the right.
+  std::optional<Window> window;
   std::optional<Rotary> rotary;
   auto fields() const {
     return std::tie(cross, numHeads, numKvHeads, headDim, qBias, kBias, vBias,
@@ -148,14 +157,25 @@ struct Sublayer {
   }
 };
 
-/// Consecutive layers that differ in nothing but their weights: one loop.
-/// `prefix` begins the names of their parameters: "decoder.layers", or
+/// Consecutive layers that differ in nothing but their weights.
+struct LayerGroup {
+  int64_t count = 0;
+  std::vector<Sublayer> sublayers;
+};
+
+/// Consecutive layers that differ in numbers alone, those of their
+/// self-attentions (scale, window, the frequencies and factor of rotary): one
+/// loop. `prefix` begins the names of their parameters: "decoder.layers", or
 /// "decoder.layers.4-7" when the stack has several runs.
 struct LayerRun {
   std::string prefix;
   int64_t first = 0;
   int64_t count = 0;
+  /// What all layers are; of the numbers, those of the first layer that has
+  /// them. A run where this has no window or rotary has none in any layer.
   std::vector<Sublayer> sublayers;
+  /// The layers themselves, `count` in all.
+  std::vector<LayerGroup> groups;
 };
 
 /// A learned number per head and bucket of distances, added to the scores of

@@ -171,17 +171,12 @@ void SpecReader::readWindow(const Json &attn, Attention &attention) {
   if (!left || !left->isInteger() || !right || !right->isInteger()) {
     return;
   }
-  if (!attention.causal) {
-    error(window->place, Unsupported,
-          "expected \"none\" (windows of bidirectional attention are not "
-          "supported by this tfc), got " +
-              describe(*window));
-  } else if (right->integer > 0) {
+  if (attention.causal && right->integer > 0) {
     error(right->place, BadWindow,
           "expected 0 (causal attention does not look to the right), got " +
               describe(*right));
   }
-  attention.window = left->integer;
+  attention.window = {left->integer, right->integer};
 }
 
 void SpecReader::readRotary(const Json &attn, Attention &attention) {

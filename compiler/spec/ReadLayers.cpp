@@ -1,7 +1,7 @@
-// The layers of a stack: which overrides a layer has, and runs of layers that
-// are equal.
+// The layers of a stack: which overrides a layer has.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/ExpandSpec.h"
+#include "compiler/spec/LayerRuns.h"
 #include "compiler/spec/SpecFields.h"
 #include "compiler/spec/SpecReader.h"
 
@@ -16,8 +16,10 @@ void SpecReader::readLayers(const Json &layers) {
   }
   for (const Json &run : layers.items) {
     const Json *block = run.find("block");
-    if (std::optional<int64_t> repeat = sizeOf(run, "repeat");
-        repeat && block) {
+    std::optional<int64_t> repeat = sizeOf(run, "repeat");
+    if (repeat && block && block->isArray()) {
+      addPeriods(*block, std::min(*repeat, maxLayers));
+    } else if (repeat && block) {
       addRun(*block, std::min(*repeat, maxLayers));
     }
   }
@@ -74,12 +76,25 @@ void SpecReader::readRepeated(const Json &layers) {
 
 void SpecReader::addRun(const Json &block, int64_t count) {
   checkFields(block, blockType(), diagnostics);
-  LayerRun run{"", stack->layers, count, readBlock(block)};
-  stack->layers += count;
-  if (!stack->runs.empty() && stack->runs.back().sublayers == run.sublayers) {
-    stack->runs.back().count += count;
-  } else {
-    stack->runs.push_back(std::move(run));
+  appendLayers(*stack, count, readBlock(block));
+}
+
+/// The blocks in turn, `repeat` times.
+void SpecReader::addPeriods(const Json &blocks, int64_t repeat) {
+  if (blocks.items.empty() || blocks.items.size() > size_t(maxPeriod)) {
+    error(blocks.place, BadBlock,
+          "expected 1 to " + std::to_string(maxPeriod) + " blocks, got " +
+              std::to_string(blocks.items.size()));
+  }
+  std::vector<std::vector<Sublayer>> layers;
+  for (const Json &block : blocks.items) {
+    checkFields(block, blockType(), diagnostics);
+    layers.push_back(readBlock(block));
+  }
+  for (int64_t i = 0; i < repeat && stack->layers <= maxLayers; ++i) {
+    for (const std::vector<Sublayer> &layer : layers) {
+      appendLayers(*stack, 1, layer);
+    }
   }
 }
 

@@ -191,8 +191,9 @@ TypeRef layers() {
       object({needed("repeat", integer(0, maxLayers)),
               deferred(needed("block", block())), unsupported("share", share),
               key("overrides", overrides)});
+  TypeRef blocks = oneOf({block(), list(block(), 1, maxPeriod)});
   TypeRef run = object({needed("repeat", integer(1, maxLayers)),
-                        deferred(needed("block", block()))});
+                        deferred(needed("block", blocks))});
   return oneOf({repeated, list(run, 0, maxLayers)});
 }
 

@@ -71,6 +71,8 @@ constexpr int64_t maxLayers = 4096;
 constexpr int64_t maxWidth = int64_t(1) << 20;
 /// The widest head: attention keeps its sums of a row in straight code.
 constexpr int64_t maxHeadDim = 2048;
+/// The most blocks of a period.
+constexpr int64_t maxPeriod = 64;
 /// The most columns of a head that are rotated: every run of layers has its
 /// own frequencies, and a hostile file many runs.
 constexpr int64_t maxRotary = 8192;

@@ -104,6 +104,7 @@ private:
   void readLayers(const Json &layers);
   void readRepeated(const Json &layers);
   void addRun(const Json &block, int64_t count);
+  void addPeriods(const Json &blocks, int64_t repeat);
   std::vector<std::vector<size_t>> selectOverrides(const Json *overrides,
                                                    int64_t repeat);
   std::vector<bool> selectLayers(const Json &selector, int64_t repeat);

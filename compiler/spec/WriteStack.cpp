@@ -1,8 +1,10 @@
 // A stack of a ModelSpec as canonical JSON.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/SpecFields.h"
 #include "compiler/spec/SpecReader.h"
 #include "compiler/spec/WriteSpec.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tfc::spec {
@@ -105,7 +107,8 @@ Json writeAttention(const Attention &attn) {
   bool usual = attn.scale == 1 / std::sqrt(double(attn.headDim));
   Json window = "none";
   if (attn.window) {
-    window = objectOf({{"left", *attn.window}, {"right", 0}});
+    window =
+        objectOf({{"left", attn.window->left}, {"right", attn.window->right}});
   }
   return objectOf({{"num_heads", attn.numHeads},
                    {"num_kv_heads", attn.numKvHeads},
@@ -129,24 +132,73 @@ Json writeFfn(const Ffn &ffn) {
                    {"bias", ffn.bias}});
 }
 
+Json writeBlock(const std::vector<Sublayer> &layer) {
+  Json sublayers = Json::array();
+  for (const Sublayer &sublayer : layer) {
+    const Attention *attn = std::get_if<Attention>(&sublayer.f);
+    Json body =
+        attn ? writeAttention(*attn) : writeFfn(std::get<Ffn>(sublayer.f));
+    body.set("pre_norm", writeNorm(sublayer.preNorm));
+    body.set("post_norm", writeNorm(sublayer.postNorm));
+    sublayers.items.push_back(
+        objectOf({{sublayer.name.c_str(), std::move(body)}}));
+  }
+  return objectOf({{"sublayers", std::move(sublayers)}});
+}
+
+using Layers = std::vector<const std::vector<Sublayer> *>;
+
+/// The least number of layers, more than one, that make up all but the last
+/// ones by being repeated; 0 when there is none that a spec can say.
+size_t periodOf(const Layers &layers) {
+  size_t most = std::min(layers.size() / 2, size_t(maxPeriod));
+  for (size_t period = 2; period <= most; ++period) {
+    size_t same = period;
+    while (same < layers.size() && *layers[same] == *layers[same - period]) {
+      ++same;
+    }
+    if (same == layers.size()) {
+      return period;
+    }
+  }
+  return 0;
+}
+
+/// Appends the layers of a run: where they have a period, its blocks and how
+/// often they are there; what it leaves, or all, as stretches of equal layers.
+void writeRun(const LayerRun &run, Json &out) {
+  auto append = [&](size_t count, Json block) {
+    out.items.push_back(
+        objectOf({{"repeat", int64_t(count)}, {"block", std::move(block)}}));
+  };
+  Layers layers;
+  for (const LayerGroup &group : run.groups) {
+    layers.insert(layers.end(), size_t(group.count), &group.sublayers);
+  }
+  size_t next = 0, period = run.groups.size() > 1 ? periodOf(layers) : 0;
+  if (period != 0) {
+    Json blocks = Json::array();
+    for (size_t layer = 0; layer < period; ++layer) {
+      blocks.items.push_back(writeBlock(*layers[layer]));
+    }
+    next = layers.size() / period * period;
+    append(layers.size() / period, std::move(blocks));
+  }
+  while (next < layers.size()) {
+    size_t first = next;
+    while (next < layers.size() && *layers[next] == *layers[first]) {
+      ++next;
+    }
+    append(next - first, writeBlock(*layers[first]));
+  }
+}
+
 } // namespace
 
 Json writeStack(const Stack &stack, int64_t hidden) {
   Json layers = Json::array();
   for (const LayerRun &run : stack.runs) {
-    Json sublayers = Json::array();
-    for (const Sublayer &sublayer : run.sublayers) {
-      const Attention *attn = std::get_if<Attention>(&sublayer.f);
-      Json body =
-          attn ? writeAttention(*attn) : writeFfn(std::get<Ffn>(sublayer.f));
-      body.set("pre_norm", writeNorm(sublayer.preNorm));
-      body.set("post_norm", writeNorm(sublayer.postNorm));
-      sublayers.items.push_back(
-          objectOf({{sublayer.name.c_str(), std::move(body)}}));
-    }
-    layers.items.push_back(
-        objectOf({{"repeat", run.count},
-                  {"block", objectOf({{"sublayers", std::move(sublayers)}})}}));
+    writeRun(run, layers);
   }
   Json bias = "none";
   if (stack.positionBias) {

@@ -124,25 +124,12 @@ func.func @attention_c5_bias_width(%q: tensor<?x52xf32>, %bias: tensor<2x8xf32>,
 // -----
 
 !cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
-func.func @attention_c6_window_negative(%q: tensor<?x52xf32>,
+func.func @attention_c6_right_of_causal(%q: tensor<?x52xf32>,
                                         %batch: !transformer.batch,
                                         %cache: !cache, %layer: index) {
-  // expected-error @below {{expected a window of at least 0 and causal attention with it, got -1 and causal}}
-  %0 = transformer.attention %q, %q, %q, %cache[%layer], %batch causal heads 2
-         window -1 {scale = 0.5 : f64}
-         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
-  return
-}
-
-// -----
-
-!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
-func.func @attention_c6_window_mask(%q: tensor<?x52xf32>,
-                                    %batch: !transformer.batch, %cache: !cache,
-                                    %layer: index) {
-  // expected-error @below {{expected a window of at least 0 and causal attention with it, got 5 and bidirectional}}
-  %0 = transformer.attention %q, %q, %q, %cache[%layer], %batch bidirectional
-         heads 2 window 5 {scale = 0.5 : f64}
+  // expected-error @below {{expected no right end of the window (causal attention does not look to the right), got one}}
+  %0 = transformer.attention %q, %q, %q, %cache[%layer], %batch causal
+         right %layer heads 2 {scale = 0.5 : f64}
          : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
   return
 }

@@ -27,19 +27,25 @@ func.func private @scratch(
     !transformer.cache<scratch, layers = 6, kv_heads = 12, head_dim = 26>)
 
 // CHECK-LABEL: @bias_and_window
-// CHECK-SAME: %[[BIAS:[a-z0-9]+]]: tensor<4x9xf32>
+// CHECK-SAME: %[[BIAS:[a-z0-9]+]]: tensor<4x9xf32>, %[[LEFT:[a-z0-9]+]]: index, %[[RIGHT:[a-z0-9]+]]: index, %[[FACTOR:[a-z0-9]+]]: f32
 func.func @bias_and_window(%q: tensor<?x104xf32>, %k: tensor<?x52xf32>,
                            %batch: !transformer.batch, %cache: !cache,
-                           %layer: index, %bias: tensor<4x9xf32>) {
+                           %layer: index, %bias: tensor<4x9xf32>,
+                           %left: index, %right: index, %factor: f32) {
   // CHECK: transformer.attention {{.*}} bias %[[BIAS]] bidirectional heads 4 {scale = {{.*}}} : tensor<?x104xf32>, tensor<?x52xf32>, tensor<?x52xf32>, <layers = 2, kv_heads = 2, head_dim = 26>, tensor<4x9xf32>
   %0 = transformer.attention %q, %k, %k, %cache[%layer], %batch bias %bias
          bidirectional heads 4 {scale = 0.5 : f64} : tensor<?x104xf32>,
          tensor<?x52xf32>, tensor<?x52xf32>, !cache, tensor<4x9xf32>
-  // CHECK: transformer.attention {{.*}} bias %[[BIAS]] causal heads 4 window 7 scale_by_inverse_layer {
+  // CHECK: transformer.attention {{.*}} bias %[[BIAS]] causal left %[[LEFT]] heads 4 factor %[[FACTOR]] scale_by_inverse_layer {
   %1 = transformer.attention %q, %k, %k, %cache[%layer], %batch bias %bias
-         causal heads 4 window 7 scale_by_inverse_layer {scale = 0.5 : f64}
+         causal left %left heads 4 factor %factor scale_by_inverse_layer
+         {scale = 0.5 : f64}
          : tensor<?x104xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache,
          tensor<4x9xf32>
+  // CHECK: transformer.attention {{.*}} bidirectional left %[[LEFT]] right %[[RIGHT]] heads 4 {
+  %2 = transformer.attention %q, %k, %k, %cache[%layer], %batch bidirectional
+         left %left right %right heads 4 {scale = 0.5 : f64}
+         : tensor<?x104xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
   return
 }
 

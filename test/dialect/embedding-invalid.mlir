@@ -25,7 +25,7 @@ func.func @embedding_c1_offset_beyond_table(%ids: tensor<?xi32>,
 func.func @rotary_angles_c1_no_frequency(%positions: tensor<?xi32>) {
   // expected-error @below {{expected at least one frequency, got none}}
   %0 = transformer.rotary_angles %positions times []
-         {factor = 1.0 : f64} : tensor<?xi32>
+         factors [1.0] : tensor<?xi32>
   return
 }
 
@@ -34,16 +34,25 @@ func.func @rotary_angles_c1_no_frequency(%positions: tensor<?xi32>) {
 func.func @rotary_angles_c1_frequency_infinite(%positions: tensor<?xi32>) {
   // expected-error @below {{expected finite frequencies, got}}
   %0 = transformer.rotary_angles %positions times [1.0, 0x7FF0000000000000]
-         {factor = 1.0 : f64} : tensor<?xi32>
+         factors [1.0] : tensor<?xi32>
   return
 }
 
 // -----
 
 func.func @rotary_angles_c2_factor(%positions: tensor<?xi32>) {
-  // expected-error @below {{expected a finite factor, got}}
+  // expected-error @below {{expected finite factors, got}}
   %0 = transformer.rotary_angles %positions times [1.0]
-         {factor = 0x7FF0000000000000 : f64} : tensor<?xi32>
+         factors [0x7FF0000000000000] : tensor<?xi32>
+  return
+}
+
+// -----
+
+func.func @rotary_angles_c2_factors(%positions: tensor<?xi32>) {
+  // expected-error @below {{expected 1 factor, or one for each of 3 frequencies, got 2}}
+  %0 = transformer.rotary_angles %positions times [1.0, 1.0, 1.0]
+         factors [1.0, 1.0] : tensor<?xi32>
   return
 }
 
@@ -67,9 +76,38 @@ func.func @rotary_c1_no_heads(%x: tensor<?x104xf32>, %angles: tensor<?x4xf32>) {
 
 // -----
 
-func.func @rotary_c2_odd_width(%x: tensor<?x104xf32>,
+func.func @rotary_c2_no_kind(%x: tensor<?x104xf32>, %angles: tensor<?x8xf32>) {
+  // expected-error @below {{expected a kind where there are several, got 2 and none}}
+  %0 = transformer.rotary half %x, %angles heads 4 {kinds = 2 : i64}
+         : tensor<?x104xf32>, tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @rotary_c2_one_kind(%x: tensor<?x104xf32>, %angles: tensor<?x8xf32>,
+                              %kind: index) {
+  // expected-error @below {{expected a kind where there are several, got 1 and one}}
+  %0 = transformer.rotary half %x, %angles kind %kind of 1 heads 4
+         : tensor<?x104xf32>, tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @rotary_c3_kinds(%x: tensor<?x104xf32>, %angles: tensor<?x10xf32>,
+                           %kind: index) {
+  // expected-error @below {{expected angles of 2 times an even width of at most 26 (head_dim), got 10}}
+  %0 = transformer.rotary half %x, %angles kind %kind of 2 heads 4
+         : tensor<?x104xf32>, tensor<?x10xf32>
+  return
+}
+
+// -----
+
+func.func @rotary_c3_odd_width(%x: tensor<?x104xf32>,
                                %angles: tensor<?x25xf32>) {
-  // expected-error @below {{expected angles of an even width of at most 26 (head_dim), got 25}}
+  // expected-error @below {{expected angles of 1 times an even width of at most 26 (head_dim), got 25}}
   %0 = transformer.rotary half %x, %angles heads 4
          : tensor<?x104xf32>, tensor<?x25xf32>
   return
@@ -77,8 +115,8 @@ func.func @rotary_c2_odd_width(%x: tensor<?x104xf32>,
 
 // -----
 
-func.func @rotary_c2_wide(%x: tensor<?x104xf32>, %angles: tensor<?x28xf32>) {
-  // expected-error @below {{expected angles of an even width of at most 26 (head_dim), got 28}}
+func.func @rotary_c3_wide(%x: tensor<?x104xf32>, %angles: tensor<?x28xf32>) {
+  // expected-error @below {{expected angles of 1 times an even width of at most 26 (head_dim), got 28}}
   %0 = transformer.rotary half %x, %angles heads 4
          : tensor<?x104xf32>, tensor<?x28xf32>
   return

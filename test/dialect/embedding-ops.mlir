@@ -21,14 +21,27 @@ func.func @embedding(%ids: tensor<?xi32>, %table: tensor<97x104xf32>) {
 // CHECK-LABEL: @rotary
 // CHECK-SAME: %[[POSITIONS:.*]]: tensor<?xi32>, %[[X:.*]]: tensor<?x104xf32>
 func.func @rotary(%positions: tensor<?xi32>, %x: tensor<?x104xf32>) {
-  // CHECK: %[[ANGLES:.*]] = transformer.rotary_angles %[[POSITIONS]] times [1.000000e+00, 0.17782793939113617] {factor = 1.000000e+00 : f64} : tensor<?xi32>
+  // CHECK: %[[ANGLES:.*]] = transformer.rotary_angles %[[POSITIONS]] times [1.000000e+00, 0.17782793939113617] factors [1.000000e+00] : tensor<?xi32>
   %angles = transformer.rotary_angles %positions times [1.0, 0.17782793939113617]
-              {factor = 1.0 : f64} : tensor<?xi32>
+              factors [1.0] : tensor<?xi32>
   // CHECK: transformer.rotary half %[[X]], %[[ANGLES]] heads 4 : tensor<?x104xf32>, tensor<?x4xf32>
   %0 = transformer.rotary half %x, %angles heads 4
          : tensor<?x104xf32>, tensor<?x4xf32>
   // CHECK: transformer.rotary interleaved %[[X]], %[[ANGLES]] heads 26 : tensor<?x104xf32>, tensor<?x4xf32>
   %1 = transformer.rotary interleaved %x, %angles heads 26
+         : tensor<?x104xf32>, tensor<?x4xf32>
+  return
+}
+
+// CHECK-LABEL: @kinds_of_rotation
+// CHECK-SAME: %[[KIND:[a-z0-9]+]]: index
+func.func @kinds_of_rotation(%positions: tensor<?xi32>, %x: tensor<?x104xf32>,
+                             %kind: index) {
+  // CHECK: %[[ANGLES:.*]] = transformer.rotary_angles %{{.*}} times [1.000000e+00, 1.000000e-01] factors [1.000000e+00, 5.000000e-01] : tensor<?xi32>
+  %angles = transformer.rotary_angles %positions times [1.0, 0.1]
+              factors [1.0, 0.5] : tensor<?xi32>
+  // CHECK: transformer.rotary half %{{.*}}, %[[ANGLES]] kind %[[KIND]] of 2 heads 4 : tensor<?x104xf32>, tensor<?x4xf32>
+  %0 = transformer.rotary half %x, %angles kind %kind of 2 heads 4
          : tensor<?x104xf32>, tensor<?x4xf32>
   return
 }

@@ -36,12 +36,17 @@ func.func @value_ops(%ids: tensor<?xi32>, %few: tensor<3xi32>,
   %10 = transformer.scale %x by 2.0 : tensor<?x8xf32>
   // CHECK: "transformer.rotary_angles"{{.*}} -> tensor<?x6xf32>
   %11 = transformer.rotary_angles %ids times [1.0, 0.5, 0.25]
-          {factor = 1.0 : f64} : tensor<?xi32>
+          factors [1.0] : tensor<?xi32>
   // CHECK: "transformer.rotary"{{.*}} -> tensor<?x8xf32>
   %12 = transformer.rotary half %x, %11 heads 1
           : tensor<?x8xf32>, tensor<?x6xf32>
   // CHECK: "transformer.distance_bias"{{.*}} -> tensor<8x15xf32>
   %13 = transformer.distance_bias %w causal max_distance 7 : tensor<12x8xf32>
+  %c0 = arith.constant 0 : index
+  // CHECK: "transformer.per_layer"{{.*}} -> index
+  %14 = transformer.per_layer index [3, 5][%c0]
+  // CHECK: "transformer.per_layer"{{.*}} -> f32
+  %15 = transformer.per_layer f32 [3.0, 5.0][%c0]
   return
 }
 

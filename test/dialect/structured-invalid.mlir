@@ -81,12 +81,24 @@ func.func @paged_attention_c3_bias_rows(%q: memref<?x52xf32>,
 // -----
 
 !cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
-func.func @paged_attention_c4_window_mask(%q: memref<?x52xf32>, %scale: f32,
-                                          %batch: !transformer.batch,
-                                          %cache: !cache, %layer: index) {
-  // expected-error @below {{expected a window of at least 0 and causal attention with it, got 5 and bidirectional}}
-  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
-    heads 2 window 5 outs(%q : memref<?x52xf32>) : memref<?x52xf32>, !cache
+func.func @paged_attention_c4_right_of_causal(%q: memref<?x52xf32>, %scale: f32,
+                                              %batch: !transformer.batch,
+                                              %cache: !cache, %layer: index) {
+  // expected-error @below {{expected no right end of the window (causal attention does not look to the right), got one}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal
+    right %layer heads 2 outs(%q : memref<?x52xf32>) : memref<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!cross = !transformer.cache<cross, layers = 2, kv_heads = 2, head_dim = 26>
+func.func @paged_attention_c5_window(%q: memref<?x52xf32>, %scale: f32,
+                                     %batch: !transformer.batch, %cross: !cross,
+                                     %layer: index) {
+  // expected-error @below {{expected bidirectional attention without bias and window over a cross cache, got bidirectional with a window}}
+  transformer.paged_attention %q, %scale, %cross[%layer], %batch bidirectional
+    left %layer heads 2 outs(%q : memref<?x52xf32>) : memref<?x52xf32>, !cross
   return
 }
 
@@ -96,7 +108,7 @@ func.func @paged_attention_c4_window_mask(%q: memref<?x52xf32>, %scale: f32,
 func.func @paged_attention_c5_mask(%q: memref<?x52xf32>, %scale: f32,
                                    %batch: !transformer.batch, %cross: !cross,
                                    %layer: index) {
-  // expected-error @below {{expected bidirectional attention without bias over a cross cache, got causal}}
+  // expected-error @below {{expected bidirectional attention without bias and window over a cross cache, got causal}}
   transformer.paged_attention %q, %scale, %cross[%layer], %batch causal
     heads 2 outs(%q : memref<?x52xf32>) : memref<?x52xf32>, !cross
   return
@@ -108,7 +120,7 @@ func.func @paged_attention_c5_mask(%q: memref<?x52xf32>, %scale: f32,
 func.func @paged_attention_c5_bias(%q: memref<?x52xf32>, %bias: memref<2x9xf32>,
                                    %scale: f32, %batch: !transformer.batch,
                                    %cross: !cross, %layer: index) {
-  // expected-error @below {{expected bidirectional attention without bias over a cross cache, got bidirectional with bias}}
+  // expected-error @below {{expected bidirectional attention without bias and window over a cross cache, got bidirectional with bias}}
   transformer.paged_attention %q, %scale, %cross[%layer], %batch bias %bias
     bidirectional heads 2 outs(%q : memref<?x52xf32>)
     : memref<?x52xf32>, !cross, memref<2x9xf32>

@@ -41,19 +41,24 @@ func.func @on_memrefs(%q: memref<?x104xf32>, %k: memref<?x52xf32>,
 }
 
 // CHECK-LABEL: @biased_attention
-// CHECK-SAME: %[[T:[a-z0-9]+]]: tensor<4x9xf32>, %[[M:[a-z0-9]+]]: memref<4x9xf32>
+// CHECK-SAME: %[[T:[a-z0-9]+]]: tensor<4x9xf32>, %[[M:[a-z0-9]+]]: memref<4x9xf32>, %[[LEFT:[a-z0-9]+]]: index, %[[RIGHT:[a-z0-9]+]]: index
 func.func @biased_attention(%x: tensor<?x104xf32>, %q: memref<?x104xf32>,
                             %batch: !transformer.batch, %cache: !cache,
                             %layer: index, %scale: f32, %t: tensor<4x9xf32>,
-                            %m: memref<4x9xf32>) {
-  // CHECK: transformer.paged_attention {{.*}} bias %[[T]] causal heads 4 window 3 outs({{.*}}) : tensor<?x104xf32>, <layers = 2, kv_heads = 2, head_dim = 26>, tensor<4x9xf32> -> tensor<?x104xf32>
+                            %m: memref<4x9xf32>, %left: index,
+                            %right: index) {
+  // CHECK: transformer.paged_attention {{.*}} bias %[[T]] causal left %[[LEFT]] heads 4 outs({{.*}}) : tensor<?x104xf32>, <layers = 2, kv_heads = 2, head_dim = 26>, tensor<4x9xf32> -> tensor<?x104xf32>
   %0 = transformer.paged_attention %x, %scale, %cache[%layer], %batch bias %t
-         causal heads 4 window 3 outs(%x : tensor<?x104xf32>)
+         causal left %left heads 4 outs(%x : tensor<?x104xf32>)
          : tensor<?x104xf32>, !cache, tensor<4x9xf32> -> tensor<?x104xf32>
   // CHECK: transformer.paged_attention {{.*}} bias %[[M]] bidirectional heads 4 outs({{.*}}) : memref<?x104xf32>, <layers = 2, kv_heads = 2, head_dim = 26>, memref<4x9xf32>{{$}}
   transformer.paged_attention %q, %scale, %cache[%layer], %batch bias %m
     bidirectional heads 4 outs(%q : memref<?x104xf32>)
     : memref<?x104xf32>, !cache, memref<4x9xf32>
+  // CHECK: transformer.paged_attention {{.*}} bidirectional left %[[LEFT]] right %[[RIGHT]] heads 4 outs
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
+    left %left right %right heads 4 outs(%q : memref<?x104xf32>)
+    : memref<?x104xf32>, !cache
   return
 }
 

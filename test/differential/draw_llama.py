@@ -10,9 +10,9 @@ QWEN2 = ("Qwen2Model", "Qwen2ForCausalLM")
 PLAIN = {"act": "silu", "dtype": "float32", "tie": True, "shards": False,
          "eps": 1e-6, "attention_bias": False, "mlp_bias": False,
          "rope": "default", "theta": 10000.0, "factor": 2.0, "old": False,
-         "window": None, "both_sides": False, "given_positions": False,
-         "given_mask": True, "integers": "int64", "threads": 1, "eos": None,
-         "labels": 1}
+         "window": None, "full_every": 2, "both_sides": False,
+         "given_positions": False, "given_mask": True, "integers": "int64",
+         "threads": 1, "eos": None, "labels": 1}
 SIZES = ("layers", "heads", "groups", "head_dim", "hidden", "width", "vocab",
          "positions", "generate")
 
@@ -47,6 +47,8 @@ def draw_case(random, cls):
         "window": None,
         "both_sides": (not cls.endswith("ForCausalLM") and
                        random.random() < 0.4),
+        # Of layers with a window, how often one has none.
+        "full_every": 2,
         "shards": random.random() < 0.2,
         "given_positions": random.random() < 0.3,
         "given_mask": random.random() < 0.8,
@@ -57,11 +59,14 @@ def draw_case(random, cls):
         "seed": random.randrange(1 << 30),
     }
     sides = ["none", "left", "right", "holes"]
-    if cls in MISTRAL and not case["both_sides"]:
+    if cls in MISTRAL + QWEN2 and not case["both_sides"]:
         case["window"] = random.choice((None, 1, 2, 5, 17, 64))
         if case["window"]:
             # Where the window counts columns, a hole is no padding.
             sides.remove("holes")
+    if cls in QWEN2 and case["window"]:
+        case["layers"] = random.choice((1, 2, 4, 5))
+        case["full_every"] = random.choice((1, 2, 2, 3))
     if cls.endswith("ForCausalLM"):
         case["generate"] = random.choice((0, 7, 40))
         case["eos"] = random.choice((None, random.randrange(case["vocab"])))
@@ -90,6 +95,11 @@ def rope(case):
     }[kind] | {"rope_type": kind}
 
 
+def layer_types(case):
+    return ["full_attention" if (layer + 1) % case["full_every"] == 0 else
+            "sliding_attention" for layer in range(case["layers"])]
+
+
 def make_config(hf, case):
     cls = case["class"]
     keys = dict(
@@ -106,6 +116,9 @@ def make_config(hf, case):
     if cls in QWEN2:
         # Its heads are as wide as they are many.
         keys["hidden_size"] = case["heads"] * case["head_dim"]
+        if case["window"]:
+            keys.update(use_sliding_window=True, sliding_window=case["window"],
+                        layer_types=layer_types(case))
         return hf.Qwen2Config(**keys)
     keys["head_dim"] = case["head_dim"]
     if cls in MISTRAL:

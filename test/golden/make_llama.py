@@ -212,6 +212,24 @@ def qwen2(out):
     steps.append(out.write_step(name, model, "generate", inputs))
     out.add(name, ALL, steps)
 
+    # Every other layer sees all that came before it.
+    name = "qwen2-windows"
+    out.save(name, build(hf.Qwen2ForCausalLM, config(
+        hf.Qwen2Config, hidden_size=28, num_attention_heads=2,
+        num_key_value_heads=1, intermediate_size=31, num_hidden_layers=4,
+        use_sliding_window=True, sliding_window=5, max_window_layers=0,
+        layer_types=["sliding_attention", "full_attention"] * 2), 132,
+        token=0.3, layer=2.0))
+    model = out.load(hf.Qwen2ForCausalLM, name)
+    write_forward(out.folder(name), model, ALL, 132)
+    set_generation(model, pad_token_id=0)
+    inputs, first, _ = find_ended(model, left, 7500, 8)
+    steps = [out.write_step(name, model, "generate-left", inputs, "none")]
+    out.patch(name, "generation_config.json", eos_token_id=first,
+              pad_token_id=0)
+    out.add(name, [case for case in ALL if case != "holes"], steps,
+            refused={"holes": "attention_mask"})
+
 
 def write(out):
     llama_generation(out)

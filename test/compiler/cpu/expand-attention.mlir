@@ -190,13 +190,13 @@ func.func @a_bias_is_one_load_a_vector(
 !cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 64>
 
 // CHECK-LABEL: @a_window_begins_at_a_fixed_stretch
+// CHECK-SAME: %[[LEFT:[a-z0-9]*]]: index {test.left}
 func.func @a_window_begins_at_a_fixed_stretch(
     %q: memref<?x128xf32>, %y: memref<?x128xf32>, %scale: f32, %layer: index,
-    %cache: !cache, %batch: !transformer.batch) {
-  // CHECK-DAG: %[[WINDOW:.*]] = arith.constant 100 : index
+    %left: index {test.left}, %cache: !cache, %batch: !transformer.batch) {
   // CHECK-DAG: %[[STRETCH:.*]] = arith.constant 512 : index
   // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : index
-  // CHECK: %[[BEFORE:.*]] = arith.subi %{{.*}}, %[[WINDOW]]
+  // CHECK: %[[BEFORE:.*]] = arith.subi %{{.*}}, %[[LEFT]]
   // CHECK: %[[FIRST:.*]] = arith.maxsi %[[BEFORE]], %[[ZERO]]
   // CHECK: %[[NUMBER:.*]] = arith.divui %[[FIRST]], %[[STRETCH]]
   // CHECK: %[[BEGIN:.*]] = arith.muli %[[NUMBER]], %[[STRETCH]]
@@ -209,8 +209,33 @@ func.func @a_window_begins_at_a_fixed_stretch(
   // CHECK: arith.cmpf ogt
   // CHECK: scf.for
   // CHECK: arith.andi
-  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2
-    window 100 outs(%y : memref<?x128xf32>) : memref<?x128xf32>, !cache
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal
+    left %left heads 2 outs(%y : memref<?x128xf32>) : memref<?x128xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 64>
+
+// CHECK-LABEL: @a_window_has_two_sides
+// CHECK-SAME: %[[LEFT:[a-z0-9]*]]: index {test.left}, %[[RIGHT:[a-z0-9]*]]: index {test.right}
+func.func @a_window_has_two_sides(
+    %q: memref<?x128xf32>, %y: memref<?x128xf32>, %scale: f32, %layer: index,
+    %left: index {test.left}, %right: index {test.right}, %cache: !cache,
+    %batch: !transformer.batch) {
+  // What the last query of the item sees ends the stretches, what the first
+  // sees begins them.
+  // CHECK: %[[END:.*]] = arith.addi %{{.*}}, %[[RIGHT]] : index
+  // CHECK: %[[LAST:.*]] = arith.minsi %[[END]], %{{.*}}
+  // CHECK: arith.subi %{{.*}}, %[[LEFT]]
+  // CHECK: scf.for %{{.*}} = %{{.*}} to %[[LAST]] step
+  // Values that not all queries see, before the others and behind them.
+  // CHECK: arith.select {{.*}} : vector<16xi1>, vector<16xf32>
+  // CHECK: arith.select {{.*}} : vector<16xi1>, vector<16xf32>
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
+    left %left right %right heads 2 outs(%y : memref<?x128xf32>)
+    : memref<?x128xf32>, !cache
   return
 }
 

@@ -135,19 +135,35 @@ func.func @a_bias_is_added_by_the_distance(
 }
 
 // CHECK-LABEL: @a_window_hides_what_is_before_it
+// CHECK-SAME: %[[LEFT:[a-z0-9]*]]: index {test.left}
 func.func @a_window_hides_what_is_before_it(
     %q: memref<?x16xf32>, %y: memref<?x16xf32>, %scale: f32, %layer: index,
-    %cache: !cache, %batch: !transformer.batch) {
-  // CHECK-DAG: %[[SEVEN:.*]] = arith.constant 7 : index
+    %left: index {test.left}, %cache: !cache, %batch: !transformer.batch) {
   // CHECK: scf.for
   // CHECK: %[[VISIBLE:.*]] = arith.minsi
-  // CHECK: %[[BEFORE:.*]] = arith.subi %{{.*}}, %[[SEVEN]]
+  // CHECK: %[[BEFORE:.*]] = arith.subi %{{.*}}, %[[LEFT]]
   // CHECK: %[[FROM:.*]] = arith.maxsi %[[BEFORE]]
   // CHECK: %[[FIRST:.*]] = arith.minsi %[[FROM]], %[[VISIBLE]]
   // CHECK: %[[COUNT:.*]] = arith.subi %[[VISIBLE]], %[[FIRST]]
   // CHECK: scf.for %[[N:.*]] = %{{.*}} to %[[COUNT]]
   // CHECK: arith.addi %[[FIRST]], %[[N]]
-  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2
-    window 7 outs(%y : memref<?x16xf32>) : memref<?x16xf32>, !cache
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal
+    left %left heads 2 outs(%y : memref<?x16xf32>) : memref<?x16xf32>, !cache
+  return
+}
+
+// CHECK-LABEL: @a_window_ends_to_the_right
+// CHECK-SAME: %[[RIGHT:[a-z0-9]*]]: index {test.right}
+func.func @a_window_ends_to_the_right(
+    %q: memref<?x16xf32>, %y: memref<?x16xf32>, %scale: f32, %layer: index,
+    %right: index {test.right}, %cache: !cache, %batch: !transformer.batch) {
+  // CHECK: scf.for
+  // CHECK: %[[END:.*]] = arith.addi %{{.*}}, %[[RIGHT]] : index
+  // CHECK: %[[VISIBLE:.*]] = arith.minsi %[[END]], %{{.*}}
+  // CHECK: scf.for
+  // CHECK: scf.for %{{.*}} = %{{.*}} to %[[VISIBLE]]
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
+    right %right heads 2 outs(%y : memref<?x16xf32>)
+    : memref<?x16xf32>, !cache
   return
 }

@@ -56,16 +56,43 @@ func.func @divides_the_scale_by_the_layer_from_one(
 }
 
 // CHECK-LABEL: @keeps_bias_and_window
-// CHECK-SAME: %[[BIAS:[a-z0-9]*]]: tensor<2x5xf32>
+// CHECK-SAME: %[[BIAS:[a-z0-9]*]]: tensor<2x5xf32>, {{.*}} %[[LEFT:[a-z0-9]*]]: index
 func.func @keeps_bias_and_window(%bias: tensor<2x5xf32>, %q: tensor<?x16xf32>,
                                  %k: tensor<?x8xf32>,
                                  %batch: !transformer.batch, %cache: !cache,
-                                 %layer: index) -> tensor<?x16xf32> {
-  // CHECK: transformer.paged_attention {{.*}} bias %[[BIAS]] causal heads 2 window 3 outs
+                                 %layer: index, %left: index)
+    -> tensor<?x16xf32> {
+  // CHECK: transformer.paged_attention {{.*}} bias %[[BIAS]] causal left %[[LEFT]] heads 2 outs
   %0 = transformer.attention %q, %k, %k, %cache[%layer], %batch bias %bias
-         causal heads 2 window 3 {scale = 0.5 : f64} : tensor<?x16xf32>,
+         causal left %left heads 2 {scale = 0.5 : f64} : tensor<?x16xf32>,
          tensor<?x8xf32>, tensor<?x8xf32>, !cache, tensor<2x5xf32>
   return %0 : tensor<?x16xf32>
+}
+
+// CHECK-LABEL: @sees_to_both_sides
+// CHECK-SAME: %[[LEFT:[a-z0-9]*]]: index, %[[RIGHT:[a-z0-9]*]]: index
+func.func @sees_to_both_sides(%left: index, %right: index, %x: tensor<?x8xf32>,
+                              %batch: !transformer.batch, %cache: !cache,
+                              %layer: index) -> tensor<?x8xf32> {
+  // CHECK: transformer.paged_attention {{.*}} bidirectional left %[[LEFT]] right %[[RIGHT]] heads 1 outs
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         left %left right %right heads 1 {scale = 0.5 : f64}
+         : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, !cache
+  return %0 : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @multiplies_the_scale_by_the_factor
+// CHECK-SAME: %[[FACTOR:[a-z0-9]*]]: f32
+func.func @multiplies_the_scale_by_the_factor(
+    %factor: f32, %x: tensor<?x8xf32>, %batch: !transformer.batch,
+    %cache: !cache, %layer: index) -> tensor<?x8xf32> {
+  // CHECK: %[[SCALE:.*]] = arith.constant 5.000000e-01 : f32
+  // CHECK: %[[OWN:.*]] = arith.mulf %[[SCALE]], %[[FACTOR]]
+  // CHECK: transformer.paged_attention %{{.*}}, %[[OWN]],
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch causal heads 1
+         factor %factor {scale = 0.5 : f64}
+         : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, !cache
+  return %0 : tensor<?x8xf32>
 }
 
 !cross = !transformer.cache<cross, layers = 2, kv_heads = 1, head_dim = 8>

@@ -20,7 +20,7 @@ func.func @angles_are_cosines_then_sines(%positions: tensor<?xi32>)
   // CHECK: tensor.extract_slice %[[HALF]][0, 2] [%{{.*}}, 2] [1, 1]
   // CHECK: math.sin
   %0 = transformer.rotary_angles %positions times [1.0, 0.1]
-         {factor = 0.5 : f64} : tensor<?xi32>
+         factors [0.5] : tensor<?xi32>
   return %0 : tensor<?x4xf32>
 }
 
@@ -29,9 +29,38 @@ func.func @a_factor_of_one_is_left_out(%positions: tensor<?xi32>)
     -> tensor<?x2xf32> {
   // CHECK: %[[COSINE:.*]] = math.cos
   // CHECK-NEXT: linalg.yield %[[COSINE]]
-  %0 = transformer.rotary_angles %positions times [1.0] {factor = 1.0 : f64}
+  %0 = transformer.rotary_angles %positions times [1.0] factors [1.0]
          : tensor<?xi32>
   return %0 : tensor<?x2xf32>
+}
+
+// CHECK-LABEL: @a_factor_for_each_frequency
+func.func @a_factor_for_each_frequency(%positions: tensor<?xi32>)
+    -> tensor<?x4xf32> {
+  // CHECK-DAG: %[[FACTORS:.*]] = arith.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+  // CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}}, %[[FACTORS]] : tensor<?xi32>, tensor<2xf32>, tensor<2xf32>)
+  // CHECK: ^bb0(%{{.*}}: i32, %{{.*}}: f32, %[[OWN:.*]]: f32, %{{.*}}: f32):
+  // CHECK: %[[COSINE:.*]] = math.cos
+  // CHECK: arith.mulf %[[COSINE]], %[[OWN]]
+  %0 = transformer.rotary_angles %positions times [1.0, 0.1] factors [1.0, 2.0]
+         : tensor<?xi32>
+  return %0 : tensor<?x4xf32>
+}
+
+// CHECK-LABEL: @turns_by_the_angles_of_a_kind
+// CHECK-SAME: %[[ANGLES:[a-z0-9]*]]: tensor<?x12xf32>, %[[KIND:[a-z0-9]*]]: index
+func.func @turns_by_the_angles_of_a_kind(%x: tensor<?x16xf32>,
+                                         %angles: tensor<?x12xf32>,
+                                         %kind: index) -> tensor<?x16xf32> {
+  // CHECK-DAG: %[[SIX:.*]] = arith.constant 6 : index
+  // CHECK-DAG: %[[TWO:.*]] = arith.constant 2 : index
+  // CHECK: %[[FIRST:.*]] = arith.muli %[[KIND]], %[[TWO]]
+  // CHECK: tensor.extract_slice %[[ANGLES]][0, %[[FIRST]]] [%{{.*}}, 2] [1, 1]
+  // CHECK: %[[SECOND:.*]] = arith.addi %{{.*}}, %[[SIX]]
+  // CHECK: tensor.extract_slice %[[ANGLES]][0, %[[SECOND]]] [%{{.*}}, 2] [1, 1]
+  %0 = transformer.rotary half %x, %angles kind %kind of 3 heads 2
+         : tensor<?x16xf32>, tensor<?x12xf32>
+  return %0 : tensor<?x16xf32>
 }
 
 // CHECK-LABEL: @turns_the_halves_of_each_head

@@ -139,7 +139,7 @@ func.func @columns_are_read_where_they_are(
   %table = transformer.weight @token : tensor<9x24xf32>
   %x = transformer.embedding %ids, %table : tensor<?xi32>, tensor<9x24xf32>
   %angles = transformer.rotary_angles %ids times [1.0]
-              {factor = 1.0 : f64} : tensor<?xi32>
+              factors [1.0] : tensor<?xi32>
   %q = transformer.slice_columns %x[0, 8] : tensor<?x24xf32>
   %turned = transformer.rotary half %q, %angles heads 1
               : tensor<?x8xf32>, tensor<?x2xf32>

@@ -266,8 +266,8 @@ TEST(ImportMistral, WindowHasADefault) {
     EXPECT_EQ(got.messages, "");
     return attentionOf(*got.model).window;
   };
-  EXPECT_EQ(window(""), 4095);
-  EXPECT_EQ(window("\"sliding_window\": 16, "), 15);
+  EXPECT_EQ(window(""), (spec::Window{4095, 0}));
+  EXPECT_EQ(window("\"sliding_window\": 16, "), (spec::Window{15, 0}));
   EXPECT_FALSE(window("\"sliding_window\": null, "));
 }
 
@@ -309,10 +309,11 @@ TEST(ImportQwen2, WindowsOfSomeLayers) {
     auto got = import(more);
     EXPECT_EQ(got.messages, "");
     std::vector<int64_t> result;
-    for (const spec::LayerRun &run : got.model->decoder->runs) {
-      const auto &attention = std::get<spec::Attention>(run.sublayers[0].f);
-      result.insert(result.end(), size_t(run.count),
-                    attention.window.value_or(-1));
+    EXPECT_EQ(got.model->decoder->runs.size(), 1u);
+    for (const spec::LayerGroup &group : got.model->decoder->runs[0].groups) {
+      const auto &attention = std::get<spec::Attention>(group.sublayers[0].f);
+      result.insert(result.end(), size_t(group.count),
+                    attention.window.value_or(spec::Window{-1, 0}).left);
     }
     return result;
   };

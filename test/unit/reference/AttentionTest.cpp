@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 using namespace tfc::reference;
 
 namespace {
@@ -13,6 +15,8 @@ namespace {
 /// columns of its id's row in the table (1,4) (0,8) (0,16).
 std::string oneHead(const std::string &mask) {
   return Program::step(R"(
+    %c1 = arith.constant 1 : index
+    %none = arith.constant 2147483647 : index
     %table = arith.constant dense<[[1.0986122886681098, 1.0, 4.0],
                                    [1.0986122886681098, 0.0, 8.0],
                                    [1.0986122886681098, 0.0, 16.0]]>
@@ -130,9 +134,7 @@ TEST(Attention, HeadsShareTheirGroupsKeysAndValues) {
 
 TEST(Attention, AWindowHidesWhatIsBeforeIt) {
   // The same numbers as without a window, over two positions at most.
-  std::string text = oneHead("causal");
-  text.replace(text.find("heads 1"), 7, "heads 1 window 1");
-  Program program(text);
+  Program program(oneHead("causal left %c1"));
   Step step;
   step.inputs["ids"] = {0, 1, 2};
   step.sequences = {{0, 0, 3, 0, 3}};
@@ -140,6 +142,58 @@ TEST(Attention, AWindowHidesWhatIsBeforeIt) {
   step.inputs["ids"] = {0};
   step.sequences = {{0, 0, 1, 3, 4}};
   expectNear(program.run(step)["y"], {7});
+}
+
+/// The three tokens of oneHead in one sequence.
+static Matrix threeTokens(const std::string &mask, int64_t keys = 3) {
+  Step step;
+  step.inputs["ids"] = {0, 1, 2};
+  step.sequences = {{0, 0, 3, 0, static_cast<int32_t>(keys)}};
+  Program program(oneHead(mask));
+  return program.run(step)["y"];
+}
+
+TEST(Attention, AWindowHasTwoSides) {
+  expectNear(threeTokens("bidirectional left %c0 right %c0"), {4, 8, 16});
+  expectNear(threeTokens("bidirectional left %c1 right %c0"), {4, 5, 12});
+  expectNear(threeTokens("bidirectional left %c0 right %c1"), {5, 12, 16});
+  expectNear(threeTokens("bidirectional left %c1 right %c1"), {5, 7.2, 12});
+  expectNear(threeTokens("bidirectional right %c1"), {5, 7.2, 7.2});
+  expectNear(threeTokens("bidirectional left %c1"), {7.2, 7.2, 12});
+  expectNear(threeTokens("bidirectional left %none right %none"),
+             {7.2, 7.2, 7.2});
+}
+
+TEST(Attention, ASpectatorHasTheWindowOfItsPlace) {
+  expectNear(threeTokens("bidirectional left %c1 right %c1", 2), {5, 5, 8});
+  // It is not seen, not even by itself.
+  Matrix blind = threeTokens("bidirectional left %c0 right %c0", 2);
+  ASSERT_EQ(blind.data.size(), 3u);
+  EXPECT_NEAR(blind.data[0], 4, 1e-6);
+  EXPECT_NEAR(blind.data[1], 8, 1e-6);
+  EXPECT_TRUE(std::isnan(blind.data[2]));
+}
+
+TEST(Attention, LayersHaveNumbersOfTheirOwn) {
+  // The scale is 0.5 times 2 in the layer that is read, as in the others.
+  auto ofLayer = [](const std::string &values) {
+    std::string text = oneHead("causal");
+    text.insert(text.find("%y = transformer.attention"),
+                "%f = transformer.per_layer f32 " + values + " [%c1]\n");
+    size_t at = text.find("heads 1 {scale = 1.0");
+    text.replace(at, 20, "heads 1 factor %f {scale = 0.5");
+    return text;
+  };
+  Step step;
+  step.inputs["ids"] = {0, 1, 2};
+  step.sequences = {{0, 0, 3, 0, 3}};
+  Program program(ofLayer("[7.0, 2.0]"));
+  expectNear(program.run(step)["y"], {4, 5, 7.2});
+  Program outside(ofLayer("[2.0]"));
+  EXPECT_TRUE(outside.run(step).empty());
+  EXPECT_EQ(outside.messages,
+            (std::vector<std::string>{
+                "expected a layer in [0, 1) of the values, got 1"}));
 }
 
 TEST(Attention, BiasDependsOnTheDistance) {

@@ -25,7 +25,7 @@ TEST(PositionOps, RotaryAnglesAreCosinesThenSines) {
   Step step = tokens(2);
   step.inputs["ids"] = {0, 2};
   Matrix y = valueOf(R"(
-    %y = transformer.rotary_angles %ids times [0.5, 1.0] {factor = 2.0 : f64}
+    %y = transformer.rotary_angles %ids times [0.5, 1.0] factors [2.0]
       : tensor<?xi32>)",
                      "tensor<?x4xf32>", step);
   expectMatrix(y, 2, 4,
@@ -37,7 +37,7 @@ TEST(PositionOps, RotaryAnglesAreFloats) {
   Step step = tokens(1);
   step.inputs["ids"] = {3};
   Matrix y = valueOf(R"(
-    %y = transformer.rotary_angles %ids times [0.1] {factor = 1.0 : f64}
+    %y = transformer.rotary_angles %ids times [0.1] factors [1.0]
       : tensor<?xi32>)",
                      "tensor<?x2xf32>", step);
   // Of 0.30000001192092896. Those of 0.3 end in ...6489 and ...0666.
@@ -64,6 +64,29 @@ TEST(PositionOps, RotaryInterleaved) {
       : tensor<1x6xf32>, tensor<1x4xf32>)",
                      "tensor<1x6xf32>");
   expectMatrix(y, 1, 6, {-2, 1, 3, 4, 5, 6});
+}
+
+TEST(PositionOps, RotaryByTheAnglesOfAKind) {
+  // Cosines of two kinds, then their sines: the second is a quarter.
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[1.0, 2.0, 3.0]]> : tensor<1x3xf32>
+    %a = arith.constant dense<[[1.0, 0.0, 0.0, 1.0]]> : tensor<1x4xf32>
+    %c1 = arith.constant 1 : index
+    %kind = transformer.per_layer index [0, 1][%c1]
+    %y = transformer.rotary half %x, %a kind %kind of 2 heads 1
+      : tensor<1x3xf32>, tensor<1x4xf32>)",
+                     "tensor<1x3xf32>");
+  expectMatrix(y, 1, 3, {-2, 1, 3});
+}
+
+TEST(PositionOps, AFactorForEachFrequency) {
+  Step step = tokens(1);
+  step.inputs["ids"] = {0};
+  Matrix y = valueOf(R"(
+    %y = transformer.rotary_angles %ids times [0.5, 1.0] factors [2.0, 3.0]
+      : tensor<?xi32>)",
+                     "tensor<?x4xf32>", step);
+  expectMatrix(y, 1, 4, {2, 3, 0, 0});
 }
 
 TEST(PositionOps, RotaryTurnsEveryHead) {

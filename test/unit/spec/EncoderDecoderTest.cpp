@@ -1,5 +1,5 @@
 // Models of two stacks: the shared table, position bias, cross-attention,
-// heads of either stack; and what a decoder alone has besides: windows.
+// heads of either stack.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/ReadSpec.h"
 #include "test/unit/spec/GoodSpecs.h"
@@ -203,24 +203,7 @@ TEST(EncoderDecoder, Generation) {
   EXPECT_EQ(again.generation.forcedEos, 1);
 }
 
-TEST(DecoderWindows, LayersThatDifferInTheWindowAreRuns) {
-  ModelSpec model =
-      read(decoderSpec,
-           {{"\"repeat\": 2,\n",
-             "\"repeat\": 5,\n      \"overrides\": [{\"layers\": \"3:\", "
-             "\"set\": {\"attn\": {\"window\": {\"left\": 7, \"right\": "
-             "0}}}}],\n"}});
-  ASSERT_EQ(model.decoder->runs.size(), 2u);
-  auto window = [&](size_t run) {
-    return std::get<Attention>(model.decoder->runs[run].sublayers[0].f).window;
-  };
-  EXPECT_EQ(model.decoder->runs[1].prefix, "decoder.layers.3-4");
-  EXPECT_FALSE(window(0));
-  EXPECT_EQ(window(1), 7);
-  EXPECT_EQ(read(model.canonical).canonical, model.canonical);
-}
-
-TEST(DecoderWindows, RotaryBesideLearnedPositionsIsAWarning) {
+TEST(DecoderPositions, RotaryBesideLearnedPositionsIsAWarning) {
   std::string text = decoderSpec;
   auto replace = [&](const std::string &from, const std::string &to) {
     text.replace(text.find(from), from.size(), to);

@@ -176,11 +176,17 @@ INSTANTIATE_TEST_SUITE_P(
               "\"causal\": true, \"window\": {\"left\": 3, \"right\": 1}"}},
             "s.json:12:81: /decoder/layers/block/attn/window/right: expected 0 "
             "(causal attention does not look to the right), got 1 [TFC014]\n"},
-        Case{"WindowOfAnEncoder",
+        Case{"WindowWithOneSide",
              encoderSpec,
              {{"\"num_heads\": 4,",
-               "\"num_heads\": 4, \"window\": {\"left\": 3, \"right\": 3},"}},
-             "s.json:20:44: /encoder/layers/block/attn/window: expected "
-             "\"none\" (windows of bidirectional attention are not supported "
-             "by this tfc), got an object [TFC090]\n"}),
+               "\"num_heads\": 4, \"window\": {\"left\": 3},"}},
+             "s.json:20:44: /encoder/layers/block/attn/window/right: expected "
+             "\"right\" (it is required), got nothing [TFC004]\n"},
+        Case{"WindowOfANegativeWidth",
+             encoderSpec,
+             {{"\"num_heads\": 4,",
+               "\"num_heads\": 4, \"window\": {\"left\": 3, \"right\": -1},"}},
+             "s.json:20:65: /encoder/layers/block/attn/window/right: expected "
+             "an "
+             "integer from 0 to 268435456, got -1 [TFC004]\n"}),
     nameOf);

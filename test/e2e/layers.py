@@ -1,0 +1,125 @@
+# Writes a tiny model whose layers differ in numbers, with weights of no meaning,
+# and a batch for it, longer than a stretch of attention (512 positions):
+#   layers.py VARIANT LAYERS FOLDER
+# gives FOLDER/model.json, model.safetensors, inputs.safetensors.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import os
+import random
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                os.pardir, "golden"))
+import tensors
+
+HIDDEN, WIDTH, VOCAB, POSITIONS, HEADS, KV_HEADS = 24, 40, 31, 640, 3, 1
+ROWS = (600, 1, 37)
+
+ROTARY = {"style": "half", "theta": 10000, "dim": 6}
+
+
+def window(left, right=0):
+    return {"window": {"left": left, "right": right}}
+
+
+def scaling(**keys):
+    return {"rotary": {"scaling": keys}}
+
+
+# What all layers have in their attention, and what some have besides.
+VARIANTS = {
+    "equal": ("decoder", {}, []),
+    "alternating": ("decoder", {}, [("::2", window(8))]),
+    "decoder": ("decoder", {"rotary": ROTARY}, [
+        ("::2", window(70)), ("1::3", {"rotary": {"theta": 50}}),
+        ("2", {"scale": 0.7}), ("3", {"rotary": "none"})]),
+    "factors": ("decoder", {"rotary": ROTARY}, [
+        ("1::2", scaling(kind="yarn", factor=4, original_max=32)),
+        ("2", scaling(kind="linear", factor=3))]),
+    "encoder": ("encoder", {}, [
+        ("::2", window(5, 9)), ("1", window(0, 0)), ("3", window(300, 2))]),
+    "encoder-window": ("encoder", window(3, 3), []),
+    "encoder-rotary": ("encoder", {"rotary": ROTARY}, [
+        ("::3", window(64, 64)), ("1::3", {"rotary": {"theta": 100}})]),
+}
+
+
+def make_spec(variant, layers):
+    kind, common, some = VARIANTS[variant]
+    norm = {"kind": "layernorm", "eps": 1e-5}
+    attention = {"num_heads": HEADS, "num_kv_heads": KV_HEADS, "bias": True,
+                 "causal": kind == "decoder", **common}
+    stack = {
+        "embeddings": {"token": {}},
+        "layers": {
+            "repeat": layers,
+            "block": {"placement": "pre", "norm": norm, "attn": attention,
+                      "ffn": {"width": WIDTH, "act": "gelu", "bias": True}},
+            "overrides": [{"layers": selector, "set": {"attn": patch}}
+                          for selector, patch in some]},
+        "final_norm": norm}
+    if "rotary" not in attention:
+        stack["embeddings"]["position"] = {"kind": "learned"}
+    return {"tfc": 1, "kind": kind, kind: stack,
+            "dims": {"hidden": HIDDEN, "vocab": VOCAB,
+                     "max_positions": POSITIONS}}
+
+
+def list_shapes(spec):
+    """Those of tfc's own names."""
+    kind = spec["kind"]
+    stack = spec[kind]
+    shapes = {"embeddings.token.weight": [VOCAB, HIDDEN]}
+    if "position" in stack["embeddings"]:
+        shapes["embeddings.position.weight"] = [POSITIONS, HIDDEN]
+    norms = ["final_norm"]
+    head = HIDDEN // HEADS
+    for layer in range(stack["layers"]["repeat"]):
+        stem = f"layers.{layer}."
+        norms += [stem + "attn.pre_norm", stem + "ffn.pre_norm"]
+        for name, rows, columns in (
+                ("attn.q", HIDDEN, HIDDEN), ("attn.k", KV_HEADS * head, HIDDEN),
+                ("attn.v", KV_HEADS * head, HIDDEN), ("attn.o", HIDDEN, HIDDEN),
+                ("ffn.up", WIDTH, HIDDEN), ("ffn.down", HIDDEN, WIDTH)):
+            shapes[stem + name + ".weight"] = [rows, columns]
+            shapes[stem + name + ".bias"] = [rows]
+    for name in norms:
+        shapes[name + ".weight"] = shapes[name + ".bias"] = [HIDDEN]
+    return {f"{kind}.{name}": shape for name, shape in shapes.items()}
+
+
+def make_weights(spec):
+    """As wide as to make attention choose, so that positions matter."""
+    draw = random.Random(1)
+    weights = {}
+    for name, shape in list_shapes(spec).items():
+        count = shape[0] * (shape[1] if len(shape) > 1 else 1)
+        middle = 1 if name.endswith("norm.weight") else 0
+        weights[name] = tensors.Tensor(
+            "F32", shape, [draw.gauss(middle, 0.3) for _ in range(count)])
+    return weights
+
+
+def make_inputs():
+    shape, mask, ids = [len(ROWS), max(ROWS)], [], []
+    for row, length in enumerate(ROWS):
+        for i in range(max(ROWS)):
+            mask.append(int(i < length))
+            ids.append((7919 * i + 31 * row) % VOCAB if i < length else 0)
+    return {"input_ids": tensors.Tensor("I64", shape, ids),
+            "attention_mask": tensors.Tensor("I64", shape, mask)}
+
+
+def main():
+    variant, layers, folder = sys.argv[1:]
+    os.makedirs(folder, exist_ok=True)
+    spec = make_spec(variant, int(layers))
+    with open(os.path.join(folder, "model.json"), "w") as stream:
+        json.dump(spec, stream)
+    tensors.write(os.path.join(folder, "model.safetensors"),
+                  make_weights(spec))
+    tensors.write(os.path.join(folder, "inputs.safetensors"), make_inputs())
+
+
+if __name__ == "__main__":
+    main()
