@@ -28,8 +28,14 @@ LogicalResult LinearOp::verify() {
     return failure();
   }
   // linear_c3
-  if (getResidual()) {
-    return expectSize(*this, "residual of width", widthOf(getResidual()),
+  if (getResidual() &&
+      failed(expectSize(*this, "residual of width", widthOf(getResidual()),
+                        rowsOf(getWeight()), "the rows of the weight"))) {
+    return failure();
+  }
+  // linear_c4
+  if (getFactor()) {
+    return expectSize(*this, "factor of width", widthOf(getFactor()),
                       rowsOf(getWeight()), "the rows of the weight");
   }
   return success();
@@ -76,11 +82,6 @@ LogicalResult FfnOp::verify() {
                                   "the rows of its weight"))) {
       return failure();
     }
-  }
-  // ffn_c6
-  if (getResidual()) {
-    return expectSize(*this, "residual of width", widthOf(getResidual()),
-                      hidden, "the width of the input");
   }
   return success();
 }

@@ -9,9 +9,10 @@ def Transformer_LinearOp
     : Transformer_ValueOp<"linear", [AttrSizedOperandSegments]> {
   let summary = "a product with a weight, and what is done to its result";
   let description = [{
-    `y[t,n] = act(sum_k x[t,k] weight[n,k] + bias[n]) + residual[t,n]`: weights
-    are `[out, in]`, as `torch.nn.Linear` has them. The frontend makes products
-    with a bias at most; `tfc-fuse-epilogues` adds activation and residual.
+    `y[t,n] = act(sum_k x[t,k] weight[n,k] + bias[n]) * factor[t,n] +
+    residual[t,n]`: weights are `[out, in]`, as `torch.nn.Linear` has them. The
+    frontend makes products with a bias at most; `tfc-decompose-ffn` adds
+    activation and factor, `tfc-fuse-epilogues` activation and residual.
 
     ```mlir
     %y = transformer.linear %x, %weight bias %bias
@@ -20,29 +21,31 @@ def Transformer_LinearOp
            : tensor<?x150xf32>, tensor<104x150xf32>, tensor<?x104xf32>
     ```
 
-    Shapes: input `[T, K]`, weight `[N, K]`, bias `[N]`, residual and result
-    `[T, N]`.
+    Shapes: input `[T, K]`, weight `[N, K]`, bias `[N]`, factor, residual and
+    result `[T, N]`.
 
     Constraints:
     * C1. input and weight agree in K.
     * C2. bias has the length N.
     * C3. residual has the width N.
+    * C4. factor has the width N.
   }];
   let arguments = (ins Transformer_Rows:$input, Transformer_Matrix:$weight,
                        Optional<Transformer_Vector>:$bias,
+                       Optional<Transformer_Rows>:$factor,
                        Optional<Transformer_Rows>:$residual,
                        DefaultValuedAttr<Transformer_Activation,
                          "Activation::Identity">:$act);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $input `,` $weight (`bias` $bias^)? (`residual` $residual^)?
-    (`act` $act^)? attr-dict `:` type(operands)
+    $input `,` $weight (`bias` $bias^)? (`factor` $factor^)?
+    (`residual` $residual^)? (`act` $act^)? attr-dict `:` type(operands)
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$input,
                                  "::mlir::Value":$weight,
                                  "::mlir::Value":$bias), [{
     build($_builder, $_state, input, weight, bias, ::mlir::Value(),
-          Activation::Identity);
+          ::mlir::Value(), Activation::Identity);
   }]>];
 }
 
@@ -50,8 +53,8 @@ def Transformer_FfnOp : Transformer_ValueOp<"ffn", [AttrSizedOperandSegments]> {
   let summary = "the feed-forward block";
   let description = [{
     `down(act(up x))`, or gated `down(act(gate x) * up x)` (Shazeer 2020,
-    arXiv:2002.05202), each of up, gate, down a product with its bias; plus
-    `residual`, which `tfc-fuse-epilogues` adds.
+    arXiv:2002.05202), each of up, gate, down a product with its bias.
+    `tfc-decompose-ffn` makes these products of it.
 
     ```mlir
     %y = transformer.ffn %x up %u down %d up_bias %ub down_bias %db act gelu
@@ -60,7 +63,7 @@ def Transformer_FfnOp : Transformer_ValueOp<"ffn", [AttrSizedOperandSegments]> {
     ```
 
     Shapes: input `[T, W]`, up and gate `[F, W]`, down `[W, F]`, their biases
-    `[F]`, `[F]`, `[W]`, residual and result `[T, W]`.
+    `[F]`, `[F]`, `[W]`, result `[T, W]`.
 
     Constraints:
     * C1. up has W columns.
@@ -68,7 +71,6 @@ def Transformer_FfnOp : Transformer_ValueOp<"ffn", [AttrSizedOperandSegments]> {
     * C3. gate has the shape of up.
     * C4. the biases have the lengths F, F, W.
     * C5. a gate bias needs a gate.
-    * C6. residual has the width W.
   }];
   let arguments = (ins Transformer_Rows:$input, Transformer_Matrix:$up,
                        Transformer_Matrix:$down,
@@ -76,13 +78,11 @@ def Transformer_FfnOp : Transformer_ValueOp<"ffn", [AttrSizedOperandSegments]> {
                        Optional<Transformer_Vector>:$up_bias,
                        Optional<Transformer_Vector>:$gate_bias,
                        Optional<Transformer_Vector>:$down_bias,
-                       Optional<Transformer_Rows>:$residual,
                        Transformer_Activation:$act);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $input `up` $up `down` $down (`gate` $gate^)? (`up_bias` $up_bias^)?
-    (`gate_bias` $gate_bias^)? (`down_bias` $down_bias^)?
-    (`residual` $residual^)? `act` $act
+    (`gate_bias` $gate_bias^)? (`down_bias` $down_bias^)? `act` $act
     attr-dict `:` type(operands)
   }];
 }

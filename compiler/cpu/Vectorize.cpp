@@ -168,9 +168,7 @@ struct VectorizePass : tfc::impl::VectorizePassBase<VectorizePass> {
   using Base::Base;
 
   LogicalResult initialize(MLIRContext *context) override {
-    return failure(
-        failed(expectAtLeast(*this, context, "unroll", 1, unroll)) ||
-        failed(expectAtLeast(*this, context, "turn-rows", 1, turnRows)));
+    return expectAtLeast(*this, context, "unroll", 1, unroll);
   }
 
   void runOnOperation() override {

@@ -154,9 +154,9 @@ static Value buildFfn(PathBuilder &path, const spec::Ffn &ffn,
   Value gate = ffn.gated ? path.weight(name + ".gate.weight", index) : Value();
   Value upBias = bias(".up.bias");
   Value gateBias = ffn.gated ? bias(".gate.bias") : Value();
-  return transformer::FfnOp::create(
-      path.getBuilder(), path.loc(name), x, up, down, gate, upBias, gateBias,
-      bias(".down.bias"), /*residual=*/Value(), toDialect(ffn.act));
+  return transformer::FfnOp::create(path.getBuilder(), path.loc(name), x, up,
+                                    down, gate, upBias, gateBias,
+                                    bias(".down.bias"), toDialect(ffn.act));
 }
 
 Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,

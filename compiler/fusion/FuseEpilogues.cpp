@@ -26,7 +26,8 @@ struct FuseActivation : OpRewritePattern<ActivationOp> {
     if (!product || !product->hasOneUse()) {
       return rewriter.notifyMatchFailure(op, "not the one use of a product");
     }
-    if (product.getResidual() || product.getAct() != Activation::Identity) {
+    if (product.getFactor() || product.getResidual() ||
+        product.getAct() != Activation::Identity) {
       return rewriter.notifyMatchFailure(op, "the product has its epilogue");
     }
     rewriter.modifyOpInPlace(product, [&] {
@@ -39,14 +40,14 @@ struct FuseActivation : OpRewritePattern<ActivationOp> {
 };
 
 /// add(x, product(y)) -> product(y) residual(x)
-template <typename Product> struct FuseResidual : OpRewritePattern<AddOp> {
-  using OpRewritePattern<AddOp>::OpRewritePattern;
+struct FuseResidual : OpRewritePattern<AddOp> {
+  using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(AddOp op,
                                 PatternRewriter &rewriter) const override {
     for (auto [sum, other] : {std::pair{op.getRhs(), op.getLhs()},
                               std::pair{op.getLhs(), op.getRhs()}}) {
-      auto product = sum.template getDefiningOp<Product>();
+      auto product = sum.getDefiningOp<LinearOp>();
       if (!product || !product->hasOneUse() || product.getResidual() ||
           product->getBlock() != op->getBlock()) {
         continue;
@@ -69,8 +70,7 @@ template <typename Product> struct FuseResidual : OpRewritePattern<AddOp> {
 struct FuseEpiloguesPass : tfc::impl::FuseEpiloguesPassBase<FuseEpiloguesPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<FuseActivation, FuseResidual<LinearOp>, FuseResidual<FfnOp>>(
-        &getContext());
+    patterns.add<FuseActivation, FuseResidual>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
       signalPassFailure();
     }

@@ -97,7 +97,8 @@ WeightOp ProjectionFuser::findWeight(Value value, Block *block) {
 }
 
 bool ProjectionFuser::isCandidate(LinearOp op) {
-  if (op.getResidual() || op.getAct() != Activation::Identity) {
+  if (op.getFactor() || op.getResidual() ||
+      op.getAct() != Activation::Identity) {
     return false;
   }
   WeightOp weight = findWeight(op.getWeight(), op->getBlock());

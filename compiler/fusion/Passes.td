@@ -5,6 +5,27 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DecomposeFfnPass : Pass<"tfc-decompose-ffn"> {
+  let summary = "feed-forward blocks become the products they are made of";
+  let description = [{
+    `transformer.linear` is the one product that later passes know.
+
+    ```mlir
+    %y = transformer.ffn %x up %u down %d gate %g act silu : ...
+    // becomes
+    %a = transformer.linear %x, %g act silu : ...
+    %h = transformer.linear %x, %u factor %a : ...
+    %y = transformer.linear %h, %d : ...
+    ```
+
+    The products are located at the block's path and their part of it
+    (`decoder.layers.ffn.up`). Rounding does not change.
+  }];
+  let dependentDialects = ["::tfc::transformer::TransformerDialect"];
+  let statistics = [
+    Statistic<"numDecomposed", "num-decomposed", "blocks replaced">];
+}
+
 def FuseEpiloguesPass : Pass<"tfc-fuse-epilogues"> {
   let summary = "activations and residuals join the product before them";
   let description = [{
@@ -18,8 +39,7 @@ def FuseEpiloguesPass : Pass<"tfc-fuse-epilogues"> {
     %y = transformer.linear %x, %w bias %b residual %r : ...
     ```
 
-    `transformer.linear` takes one activation and then one residual,
-    `transformer.ffn` one residual. Afterwards the product has the location of
+    `transformer.linear` takes one activation and then one residual. Afterwards the product has the location of
     the op that it absorbed. Rounding does not change.
   }];
   let dependentDialects = ["::tfc::transformer::TransformerDialect"];

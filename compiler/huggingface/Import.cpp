@@ -197,8 +197,9 @@ private:
       made.set(member.key, std::move(member.value));
     }
     if (source.bothSides) {
+      std::vector<std::string> presets;
       std::optional<Json> whole =
-          spec::expandSpec(std::move(made), directory, diagnostics);
+          spec::expandSpec(std::move(made), directory, diagnostics, presets);
       if (whole) {
         makeEncoder(*whole);
       }

@@ -115,11 +115,6 @@ static void choosePanels(ModuleOp module, int64_t panel) {
     }
   };
   module.walk([&](transformer::LinearOp op) { choose(op.getWeight()); });
-  module.walk([&](transformer::FfnOp op) {
-    choose(op.getUp());
-    choose(op.getDown());
-    choose(op.getGate());
-  });
 }
 
 /// A loop carries its value in one place; where the last op could not write

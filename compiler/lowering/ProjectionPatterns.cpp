@@ -155,53 +155,11 @@ struct LowerLinear : OpRewritePattern<transformer::LinearOp> {
     Epilogue epilogue;
     epilogue.bias = op.getBias();
     epilogue.act = op.getAct();
+    epilogue.factor = op.getFactor();
     epilogue.residual = op.getResidual();
     epilogue.destination = lastUses.findDeadPlace(op);
     rewriter.replaceOp(
         op, buildProduct(b, op.getInput(), op.getWeight(), epilogue));
-    return success();
-  }
-
-  const LastUses &lastUses;
-};
-
-/// The location of a product within an ffn: decoder.layers.ffn.up
-static Location locate(Location ffn, const Twine &product) {
-  auto name = ffn->findInstanceOf<NameLoc>();
-  MLIRContext *context = ffn.getContext();
-  return name ? Location(NameLoc::get(StringAttr::get(
-                    context, name.getName().getValue() + "." + product)))
-              : ffn;
-}
-
-/// ffn -> product, activation (times another product), product
-struct LowerFfn : OpRewritePattern<transformer::FfnOp> {
-  LowerFfn(MLIRContext *context, const LastUses &lastUses)
-      : OpRewritePattern(context), lastUses(lastUses) {}
-
-  LogicalResult matchAndRewrite(transformer::FfnOp op,
-                                PatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value x = op.getInput();
-    Epilogue up, down;
-    up.bias = op.getUpBias();
-    up.act = op.getAct();
-    if (op.getGate()) {
-      // act belongs to the gate; up's product is multiplied by it.
-      Epilogue gate;
-      gate.bias = op.getGateBias();
-      gate.act = op.getAct();
-      up.act = transformer::Activation::Identity;
-      b.setLoc(locate(op.getLoc(), "gate"));
-      up.factor = buildProduct(b, x, op.getGate(), gate);
-    }
-    b.setLoc(locate(op.getLoc(), "up"));
-    Value inner = buildProduct(b, x, op.getUp(), up);
-    down.bias = op.getDownBias();
-    down.residual = op.getResidual();
-    down.destination = lastUses.findDeadPlace(op);
-    b.setLoc(locate(op.getLoc(), "down"));
-    rewriter.replaceOp(op, buildProduct(b, inner, op.getDown(), down));
     return success();
   }
 
@@ -329,8 +287,8 @@ struct LowerSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
 void tfc::populateProjectionPatterns(RewritePatternSet &patterns,
                                      const LastUses &lastUses) {
   MLIRContext *context = patterns.getContext();
-  patterns.add<LowerLinear, LowerFfn>(context, lastUses);
-  patterns.add<LowerActivation, LowerAdd, LowerScale>(context, lastUses);
+  patterns.add<LowerLinear, LowerActivation, LowerAdd, LowerScale>(context,
+                                                                   lastUses);
   patterns.add<LowerSliceColumns>(context);
   patterns.add<ViewSliceColumns>(context, /*benefit=*/2);
 }

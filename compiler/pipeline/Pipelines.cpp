@@ -50,6 +50,7 @@ void tfc::buildModelToFused(OpPassManager &pm, const PipelineOptions &options) {
   if (options.taps) {
     buildTaps(pm);
   }
+  pm.addPass(createDecomposeFfnPass());
   if (options.opt == OptLevel::Full) {
     pm.addPass(createFuseEpiloguesPass());
     pm.addPass(createFuseProjectionsPass());

@@ -35,6 +35,8 @@ Matrix ffn(const Matrix &x, const FfnWeights &weights,
            transformer::Activation act);
 
 Matrix add(const Matrix &a, const Matrix &b);
+/// Element by element.
+Matrix multiply(const Matrix &a, const Matrix &b);
 Matrix scale(const Matrix &x, double factor);
 /// y[r,:] = x[rows[r],:]. Rows are in range.
 Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows);

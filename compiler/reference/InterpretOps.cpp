@@ -251,6 +251,9 @@ LogicalResult Interpreter::runOp(Operation &op) {
         Matrix y = linear(rows(linearOp.getInput()), rows(linearOp.getWeight()),
                           rowsOrNull(linearOp.getBias()));
         y = activation(linearOp.getAct(), y);
+        if (Value factor = linearOp.getFactor()) {
+          y = multiply(y, rows(factor));
+        }
         Value residual = linearOp.getResidual();
         return setRows(linearOp, residual ? add(y, rows(residual)) : y);
       })
@@ -282,8 +285,7 @@ LogicalResult Interpreter::runOp(Operation &op) {
                      rowsOrNull(f.getUpBias()),
                      rowsOrNull(f.getGateBias()),
                      rowsOrNull(f.getDownBias())};
-        Matrix y = ffn(rows(f.getInput()), w, f.getAct());
-        return setRows(f, f.getResidual() ? add(y, rows(f.getResidual())) : y);
+        return setRows(f, ffn(rows(f.getInput()), w, f.getAct()));
       })
       .Case([&](ActivationOp act) {
         return setRows(act, activation(act.getAct(), rows(act.getInput())));

@@ -105,10 +105,8 @@ Matrix ffn(const Matrix &x, const FfnWeights &weights, Activation act) {
   if (!weights.gate) {
     inner = activation(act, inner);
   } else {
-    Matrix gate = activation(act, linear(x, *weights.gate, weights.gateBias));
-    for (size_t i = 0; i < inner.data.size(); ++i) {
-      inner.data[i] *= gate.data[i];
-    }
+    inner = multiply(
+        inner, activation(act, linear(x, *weights.gate, weights.gateBias)));
   }
   return linear(inner, *weights.down, weights.downBias);
 }
@@ -117,6 +115,14 @@ Matrix add(const Matrix &a, const Matrix &b) {
   Matrix y = a;
   for (size_t i = 0; i < y.data.size(); ++i) {
     y.data[i] += b.data[i];
+  }
+  return y;
+}
+
+Matrix multiply(const Matrix &a, const Matrix &b) {
+  Matrix y = a;
+  for (size_t i = 0; i < y.data.size(); ++i) {
+    y.data[i] *= b.data[i];
   }
   return y;
 }

@@ -31,11 +31,11 @@ func.func @linear_c3_residual_width(%x: tensor<?x104xf32>,
 
 // -----
 
-func.func @ffn_c6_residual_width(%x: tensor<?x8xf32>, %u: tensor<12x8xf32>,
-                                 %d: tensor<8x12xf32>, %r: tensor<?x9xf32>) {
-  // expected-error @below {{expected residual of width 8 (the width of the input), got 9}}
-  %0 = transformer.ffn %x up %u down %d residual %r act gelu
-         : tensor<?x8xf32>, tensor<12x8xf32>, tensor<8x12xf32>, tensor<?x9xf32>
+func.func @linear_c4_factor_width(%x: tensor<?x104xf32>,
+                                  %w: tensor<150x104xf32>) {
+  // expected-error @below {{expected factor of width 150 (the rows of the weight), got 104}}
+  %0 = transformer.linear %x, %w factor %x
+         : tensor<?x104xf32>, tensor<150x104xf32>, tensor<?x104xf32>
   return
 }
 

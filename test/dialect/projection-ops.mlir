@@ -12,6 +12,10 @@ func.func @linear(%x: tensor<?x104xf32>, %w: tensor<150x104xf32>,
   // CHECK: transformer.linear %[[X]], %[[W]] bias %[[B]] : tensor<?x104xf32>, tensor<150x104xf32>, tensor<150xf32>
   %1 = transformer.linear %x, %w bias %b
          : tensor<?x104xf32>, tensor<150x104xf32>, tensor<150xf32>
+  // CHECK: transformer.linear %[[X]], %[[W]] factor %[[F:.*]] residual %[[F]] : tensor<?x104xf32>, tensor<150x104xf32>, tensor<?x150xf32>, tensor<?x150xf32>{{$}}
+  %3 = transformer.linear %x, %w factor %1 residual %1
+         : tensor<?x104xf32>, tensor<150x104xf32>, tensor<?x150xf32>,
+           tensor<?x150xf32>
   // CHECK: transformer.linear %[[X]], %[[W]] residual %{{.*}} act tanh : tensor<?x104xf32>, tensor<150x104xf32>, tensor<?x150xf32>{{$}}
   %2 = transformer.linear %x, %w residual %1 act tanh
          : tensor<?x104xf32>, tensor<150x104xf32>, tensor<?x150xf32>

@@ -27,16 +27,22 @@ func.func @activation_comes_before_the_residual(
   return %y : tensor<?x8xf32>
 }
 
-// CHECK-LABEL: @ffn_takes_a_residual
+// What is multiplied is activated before, and added to afterwards.
+// CHECK-LABEL: @leaves_an_activation_after_a_factor
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>
-func.func @ffn_takes_a_residual(%x: tensor<?x8xf32>, %u: tensor<12x8xf32>,
-                                %d: tensor<8x12xf32>) -> tensor<?x8xf32> {
-  // CHECK: %[[Y:.*]] = transformer.ffn {{.*}} residual %[[X]] act gelu
-  // CHECK-NEXT: return %[[Y]]
-  %f = transformer.ffn %x up %u down %d act gelu
-         : tensor<?x8xf32>, tensor<12x8xf32>, tensor<8x12xf32>
-  %y = transformer.add %x, %f : tensor<?x8xf32>, tensor<?x8xf32>
-  return %y : tensor<?x8xf32>
+func.func @leaves_an_activation_after_a_factor(
+    %x: tensor<?x8xf32>, %w: tensor<8x8xf32>)
+    -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  // CHECK: transformer.linear %[[X]], %{{.*}} factor %[[X]] :
+  // CHECK: transformer.activation relu
+  %p = transformer.linear %x, %w factor %x
+         : tensor<?x8xf32>, tensor<8x8xf32>, tensor<?x8xf32>
+  %y = transformer.activation relu %p : tensor<?x8xf32>
+  // CHECK: transformer.linear %[[X]], %{{.*}} factor %[[X]] residual %[[X]]
+  %q = transformer.linear %x, %w factor %x
+         : tensor<?x8xf32>, tensor<8x8xf32>, tensor<?x8xf32>
+  %z = transformer.add %x, %q : tensor<?x8xf32>, tensor<?x8xf32>
+  return %y, %z : tensor<?x8xf32>, tensor<?x8xf32>
 }
 
 // CHECK-LABEL: @leaves_an_activation_after_a_residual

@@ -1,4 +1,4 @@
-// linear, ffn, add, slice_columns: products from zero in the order of the
+// linear, add, slice_columns: products from zero in the order of the
 // columns, and maps that overwrite what nobody needs afterwards.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-lower-to-linalg --canonicalize | FileCheck %s
@@ -29,39 +29,18 @@ func.func @multiplies_with_rows_of_the_weight(
   return %0 : tensor<?x5xf32>
 }
 
-// CHECK-LABEL: @activates_between_two_products
-// CHECK-SAME: %[[INPUT:[a-z0-9]*]]: tensor<?x8xf32>, %[[UP:[a-z0-9]*]]: tensor<6x8xf32>, %[[DOWN:[a-z0-9]*]]: tensor<8x6xf32>
-func.func @activates_between_two_products(%x: tensor<?x8xf32>,
-                                          %up: tensor<6x8xf32>,
-                                          %down: tensor<8x6xf32>)
-    -> tensor<?x8xf32> {
+// CHECK-LABEL: @multiplies_with_the_factor
+// CHECK-SAME: %[[INPUT:[a-z0-9]*]]: tensor<?x8xf32>, %[[UP:[a-z0-9]*]]: tensor<6x8xf32>, %[[FACTOR:[a-z0-9]*]]: tensor<?x6xf32>
+func.func @multiplies_with_the_factor(
+    %x: tensor<?x8xf32>, %up: tensor<6x8xf32>, %factor: tensor<?x6xf32>)
+    -> tensor<?x6xf32> {
   // CHECK: %[[INNER:.*]] = linalg.generic {{.*}} ins(%[[INPUT]], %[[UP]]
-  // CHECK: %[[ACTIVE:.*]] = linalg.generic {{.*}} outs(%[[INNER]]
+  // CHECK: linalg.generic {{.*}} ins(%[[FACTOR]] : {{.*}}) outs(%[[INNER]]
   // CHECK: arith.maximumf
-  // CHECK: linalg.generic {{.*}} ins(%[[ACTIVE]], %[[DOWN]]
-  %0 = transformer.ffn %x up %up down %down act relu
-         : tensor<?x8xf32>, tensor<6x8xf32>, tensor<8x6xf32>
-  return %0 : tensor<?x8xf32>
-}
-
-// CHECK-LABEL: @multiplies_with_the_active_gate
-// CHECK-SAME: %[[INPUT:[a-z0-9]*]]: tensor<?x8xf32>, %[[UP:[a-z0-9]*]]: tensor<6x8xf32>, %[[DOWN:[a-z0-9]*]]: tensor<8x6xf32>, %[[GATE:[a-z0-9]*]]: tensor<6x8xf32>
-// CHECK-SAME: %[[GATE_BIAS:[a-z0-9]*]]: tensor<6xf32>
-func.func @multiplies_with_the_active_gate(
-    %x: tensor<?x8xf32>, %up: tensor<6x8xf32>, %down: tensor<8x6xf32>,
-    %gate: tensor<6x8xf32>, %gate_bias: tensor<6xf32>) -> tensor<?x8xf32> {
-  // CHECK: %[[PRODUCT:.*]] = linalg.generic {{.*}} ins(%[[INPUT]], %[[GATE]]
-  // CHECK: %[[ACTIVE:.*]] = linalg.generic {{.*}} ins(%[[GATE_BIAS]] : {{.*}}) outs(%[[PRODUCT]]
-  // CHECK: arith.addf
-  // CHECK: arith.maximumf
-  // CHECK: %[[INNER:.*]] = linalg.generic {{.*}} ins(%[[INPUT]], %[[UP]]
-  // CHECK: %[[GATED:.*]] = linalg.generic {{.*}} ins(%[[ACTIVE]] : {{.*}}) outs(%[[INNER]]
   // CHECK: arith.mulf
-  // CHECK: linalg.generic {{.*}} ins(%[[GATED]], %[[DOWN]]
-  %0 = transformer.ffn %x up %up down %down gate %gate gate_bias %gate_bias
-         act relu : tensor<?x8xf32>, tensor<6x8xf32>, tensor<8x6xf32>,
-                    tensor<6x8xf32>, tensor<6xf32>
-  return %0 : tensor<?x8xf32>
+  %0 = transformer.linear %x, %up factor %factor act relu
+         : tensor<?x8xf32>, tensor<6x8xf32>, tensor<?x6xf32>
+  return %0 : tensor<?x6xf32>
 }
 
 // CHECK-LABEL: @adds_onto_the_operand_that_nobody_needs

@@ -60,6 +60,16 @@ TEST(RowOps, Linear) {
         : tensor<2x2xf32>, tensor<3x2xf32>, tensor<3xf32>)",
                        "tensor<2x3xf32>"),
                2, 3, {1.5, 2, -2, -0.5, 0.5, -1});
+  // relu (1, 2, -3; -1, 0.5, -2), times the factor, plus the residual.
+  expectMatrix(valueOf(operands + R"(
+      %f = arith.constant dense<[[2.0, 3.0, 4.0], [5.0, 6.0, 7.0]]>
+        : tensor<2x3xf32>
+      %r = arith.constant dense<[[1.0, 0.0, 0.0], [0.0, 1.0, 2.0]]>
+        : tensor<2x3xf32>
+      %y = transformer.linear %x, %w factor %f residual %r act relu
+        : tensor<2x2xf32>, tensor<3x2xf32>, tensor<2x3xf32>, tensor<2x3xf32>)",
+                       "tensor<2x3xf32>"),
+               2, 3, {3, 6, 0, 0, 4, 2});
 }
 
 TEST(RowOps, LayerNorm) {
