@@ -4,6 +4,7 @@
 
 #include "compiler/driver/Compile.h"
 #include "runtime/src/Module.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 
 #include <algorithm>
@@ -13,6 +14,10 @@ using namespace tfc;
 using llvm::outs;
 
 static bool isLibrary(const std::string &path) {
+  // A pipe would make us wait for whoever writes to it.
+  if (!llvm::sys::fs::is_regular_file(path)) {
+    return false;
+  }
   std::ifstream file(path, std::ios::binary);
   char magic[4] = {};
   return file.read(magic, 4) && llvm::StringRef(magic, 4) == "\x7f"

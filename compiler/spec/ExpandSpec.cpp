@@ -90,8 +90,11 @@ std::string join(const std::vector<std::string> &words, const char *between) {
 
 class Extender {
 public:
-  Extender(Diagnostics &diagnostics, std::vector<std::string> &files)
-      : diagnostics(diagnostics), files(files) {}
+  /// What files extend is looked for in `root` and below it.
+  Extender(const fs::path &root, Diagnostics &diagnostics,
+           std::vector<std::string> &files)
+      : root(root.empty() ? "." : root), diagnostics(diagnostics),
+        files(files) {}
 
   /// The spec merged over all that it extends.
   std::optional<Json> resolve(Json spec, const fs::path &dir) {
@@ -117,9 +120,22 @@ public:
   }
 
 private:
+  fs::path root;
   Diagnostics &diagnostics;
   std::vector<std::string> &files;
   std::vector<std::string> chain;
+
+  /// Whether a path, links followed, leads to a place in the root or below it:
+  /// a spec from somewhere else must not read what it likes.
+  bool isInside(const fs::path &path) const {
+    std::error_code error;
+    fs::path top = fs::canonical(root, error);
+    fs::path real =
+        error ? fs::path() : fs::weakly_canonical(fs::absolute(path), error);
+    return !error &&
+           std::mismatch(top.begin(), top.end(), real.begin(), real.end())
+                   .first == top.end();
+  }
 
   std::nullopt_t fail(const Json &where, std::string message) {
     report(diagnostics, where.place, badExtends, std::move(message));
@@ -166,6 +182,11 @@ private:
                             describe(name));
     }
     fs::path path = (dir / relative).lexically_normal();
+    if (!isInside(path)) {
+      return fail(name, "expected a file in the folder of the spec or below "
+                        "it, got " +
+                            describe(name));
+    }
     if (!enter(name, path.string())) {
       return std::nullopt;
     }
@@ -282,7 +303,7 @@ std::optional<Json> expandSpec(Json spec, const std::string &baseDir,
                                std::vector<std::string> &files) {
   size_t before = diagnostics.size();
   std::optional<Json> whole =
-      Extender(diagnostics, files).resolve(std::move(spec), baseDir);
+      Extender(baseDir, diagnostics, files).resolve(std::move(spec), baseDir);
   if (!whole) {
     return std::nullopt;
   }

@@ -3,9 +3,6 @@
 #include "compiler/spec/JsonTree.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 
 namespace tfc::spec {
 
@@ -144,33 +141,6 @@ void report(Diagnostics &diagnostics, const Place &place, int code,
   }
   diagnostics.push_back({severity, place.file(), place.line, place.column,
                          place.pointer(), std::move(message), code});
-}
-
-std::optional<std::string> readTextFile(const std::string &path,
-                                        Diagnostics &diagnostics,
-                                        size_t maxBytes) {
-  auto fail = [&](std::string message) {
-    diagnostics.push_back(
-        {Severity::Error, path, 0, 0, "", std::move(message), 1});
-    return std::nullopt;
-  };
-  errno = 0;
-  std::ifstream stream(path, std::ios::binary);
-  std::string text;
-  char buffer[1 << 16];
-  // A directory opens and then fails to read.
-  while (stream.read(buffer, sizeof(buffer)) || stream.gcount() > 0) {
-    text.append(buffer, size_t(stream.gcount()));
-    if (text.size() > maxBytes) {
-      return fail("expected at most " + std::to_string(maxBytes) +
-                  " bytes, got more");
-    }
-  }
-  if (!stream.eof()) {
-    return fail(std::string("expected a readable file, got error: ") +
-                std::strerror(errno ? errno : EIO));
-  }
-  return text;
 }
 
 std::optional<Json> readJsonFile(const std::string &path,

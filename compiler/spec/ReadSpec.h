@@ -28,7 +28,7 @@ std::optional<ModelSpec> readSpec(const std::string &path,
                                   const ReadOptions &options = {});
 
 /// The same from a text. `name` stands for the file in diagnostics, relative
-/// paths in `extends` start at `baseDir`.
+/// paths in `extends` start at `baseDir` and lead to places in it or below.
 std::optional<ModelSpec> readSpecText(const std::string &name,
                                       std::string_view text,
                                       const std::string &baseDir,

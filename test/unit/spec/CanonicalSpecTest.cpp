@@ -138,6 +138,28 @@ TEST_F(SpecFiles, ExtendsAFile) {
   EXPECT_EQ(canonicalOfFile(path), canonicalOf(text));
 }
 
+TEST_F(SpecFiles, ExtendsOnlyWhatLiesInTheFolder) {
+  write("specs/base.json", decoderSpec);
+  std::string path = write("specs/more/model.json",
+                           "{\"tfc\": 1, \"extends\": \"../base.json\"}");
+  std::string above = write("specs/model.json",
+                            "{\"tfc\": 1, \"extends\": \"more/model.json\"}");
+  // Below the file that was named, where another one leads back to.
+  EXPECT_EQ(canonicalOfFile(above), canonicalOf(decoderSpec));
+  fs::create_symlink("../base.json", dir / "specs/more/link.json");
+  std::string link = write("specs/more/linked.json",
+                           "{\"tfc\": 1, \"extends\": \"link.json\"}");
+  for (const std::string &outside : {path, link}) {
+    Diagnostics diagnostics;
+    EXPECT_FALSE(readSpec(outside, diagnostics));
+    ASSERT_EQ(diagnostics.size(), 1u);
+    EXPECT_NE(formatDiagnostic(diagnostics[0])
+                  .find("/extends: expected a file in the folder of the spec "
+                        "or below it, got \""),
+              std::string::npos);
+  }
+}
+
 TEST_F(SpecFiles, FaultsArePlacedWhereTheyWereWritten) {
   std::string base = write("base.json", decoderSpec);
   std::string path = write("model.json", "{\"tfc\": 1, \"extends\": "

@@ -3,6 +3,8 @@
 #include "compiler/spec/JsonTree.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace tfc::spec;
 
@@ -136,6 +138,18 @@ TEST(JsonTree, FilesThatCannotBeRead) {
             "file or directory [TFC001]");
   EXPECT_EQ(formatDiagnostic(diagnostics[1]),
             "/: expected a readable file, got error: Is a directory [TFC001]");
+}
+
+TEST(JsonTree, PipesAreNotWaitedFor) {
+  std::string path = ::testing::TempDir() + "tfc-json-pipe";
+  unlink(path.c_str());
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  Diagnostics diagnostics;
+  EXPECT_FALSE(readJsonFile(path, diagnostics));
+  unlink(path.c_str());
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(formatDiagnostic(diagnostics[0]),
+            path + ": expected a file, got a pipe [TFC001]");
 }
 
 TEST(JsonTree, TypedMembers) {
