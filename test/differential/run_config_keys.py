@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-# Every key of config.json that transformers reads, in a family's files, in the
-# helpers that they import or while a model runs, is one that `tfc import` reads,
-# ignores or refuses for this family.
+# Every key of config.json that transformers reads, in a family's file, in the
+# helpers that it imports or while a model runs, is one that `tfc import`
+# reads, ignores or refuses for this family.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import ast
