@@ -18,8 +18,8 @@ void mergePatch(Json &target, const Json &patch);
 /// Resolves extends and $def of a parsed spec; both keys, and "defs", are gone
 /// from the result. Relative paths start at `baseDir` and lead to places in it
 /// or below. Values from a preset get the place of the nearest object that the
-/// user wrote, or of `extends`. The files that it reads are appended to `files`.
-/// Errors 5 and 6; null then.
+/// user wrote, or of `extends`. The files that it reads are appended to
+/// `files`. Errors 5 and 6; null then.
 std::optional<Json> expandSpec(Json spec, const std::string &baseDir,
                                Diagnostics &diagnostics,
                                std::vector<std::string> &files);

@@ -15,7 +15,6 @@ namespace {
 /// columns of its id's row in the table (1,4) (0,8) (0,16).
 std::string oneHead(const std::string &mask) {
   return Program::step(R"(
-    %c1 = arith.constant 1 : index
     %none = arith.constant 2147483647 : index
     %table = arith.constant dense<[[1.0986122886681098, 1.0, 4.0],
                                    [1.0986122886681098, 0.0, 8.0],

@@ -140,8 +140,9 @@ TEST(Refusals, RowOutOfRange) {
 
 TEST(Refusals, LayerOutOfRange) {
   EXPECT_EQ(refusal(kParameters + Program::step(R"(
-              %c3 = arith.constant 3 : index
-              %w = transformer.weight @w[%c3] : tensor<1x1xf32>)"),
+              %c2 = arith.constant 2 : index
+              %i = arith.addi %c1, %c2 : index
+              %w = transformer.weight @w[%i] : tensor<1x1xf32>)"),
                     tokens(1)),
             "expected a layer in [0, 3) of @w, got 3");
 }

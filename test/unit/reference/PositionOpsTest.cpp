@@ -71,7 +71,6 @@ TEST(PositionOps, RotaryByTheAnglesOfAKind) {
   Matrix y = valueOf(R"(
     %x = arith.constant dense<[[1.0, 2.0, 3.0]]> : tensor<1x3xf32>
     %a = arith.constant dense<[[1.0, 0.0, 0.0, 1.0]]> : tensor<1x4xf32>
-    %c1 = arith.constant 1 : index
     %kind = transformer.per_layer index [0, 1][%c1]
     %y = transformer.rotary half %x, %a kind %kind of 2 heads 1
       : tensor<1x3xf32>, tensor<1x4xf32>)",
