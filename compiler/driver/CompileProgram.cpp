@@ -5,6 +5,7 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/emit/EmitObject.h"
 #include "compiler/frontend/BuildModel.h"
+#include "dialect/PackedLayout.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
@@ -112,10 +113,13 @@ std::string ProgramCompiler::print() {
 }
 
 ProgramRecord ProgramCompiler::record() {
-  auto packed =
+  auto bytes =
       (*module)->getAttrOfType<IntegerAttr>(transformer::kPackedBytesAttrName);
-  return {pipeline.target.name, layoutTag(pipeline), pipeline.target.features,
-          packed ? static_cast<uint64_t>(packed.getInt()) : 0};
+  auto layout =
+      (*module)->getAttrOfType<StringAttr>(transformer::kPackedLayoutAttrName);
+  return {pipeline.target.name, layout ? layout.str() : "",
+          pipeline.target.features,
+          bytes ? static_cast<uint64_t>(bytes.getInt()) : 0};
 }
 
 LogicalResult ProgramCompiler::finish(ArrayRef<ProgramRecord> programs) {

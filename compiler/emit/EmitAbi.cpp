@@ -7,6 +7,7 @@
 #include "compiler/emit/WriteGeneration.h"
 #include "compiler/emit/WriteWeights.h"
 #include "compiler/support/HashText.h"
+#include "dialect/PackedLayout.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "tfc/abi.h"
@@ -217,7 +218,7 @@ void AbiWriter::clean() {
   }
   for (StringRef name :
        {transformer::kModelAttrName, transformer::kPackedBytesAttrName,
-        transformer::kProgramsAttrName}) {
+        transformer::kPackedLayoutAttrName, transformer::kProgramsAttrName}) {
     module->removeAttr(name);
   }
 }
@@ -258,11 +259,21 @@ struct EmitAbiPass : tfc::impl::EmitAbiPassBase<EmitAbiPass> {
   using Base::Base;
 
   void runOnOperation() override {
-    auto packed = getOperation()->getAttrOfType<IntegerAttr>(
-        transformer::kPackedBytesAttrName);
-    Program self{program, layout, features,
-                 packed ? static_cast<uint64_t>(packed.getInt()) : 0};
-    if (failed(AbiWriter(getOperation(), self).run())) {
+    ModuleOp module = getOperation();
+    auto bytes =
+        module->getAttrOfType<IntegerAttr>(transformer::kPackedBytesAttrName);
+    auto layout =
+        module->getAttrOfType<StringAttr>(transformer::kPackedLayoutAttrName);
+    if (!bytes || !layout) {
+      module.emitOpError() << "expected the attributes '"
+                           << transformer::kPackedBytesAttrName << "' and '"
+                           << transformer::kPackedLayoutAttrName
+                           << "' (from tfc-pack-weights)";
+      return signalPassFailure();
+    }
+    Program self{program, layout.str(), features,
+                 static_cast<uint64_t>(bytes.getInt())};
+    if (failed(AbiWriter(module, self).run())) {
       signalPassFailure();
     }
   }

@@ -43,6 +43,10 @@ def EmitAbiPass : Pass<"tfc-emit-abi", "::mlir::ModuleOp"> {
     function that a library exports. Afterwards nothing of the transformer
     dialect is left; everything else is internal.
 
+    Size and layout of the packed weights are the module attributes
+    `transformer.packed_bytes` and `transformer.packed_layout`, as
+    `tfc-pack-weights` writes them.
+
     A library may have several programs, an object each. Then the module
     attribute `transformer.programs` lists them. The first describes the
     library; of the others, the pack function and the table of entries are
@@ -58,9 +62,7 @@ def EmitAbiPass : Pass<"tfc-emit-abi", "::mlir::ModuleOp"> {
     Option<"program", "program", "std::string", "\"x86-64-v3\"",
            "name of the program">,
     Option<"features", "features", "uint64_t", "3",
-           "instruction sets that the program needs, TFC_FEATURE_*">,
-    Option<"layout", "layout", "std::string", "\"f32-rows\"",
-           "name of the packed weights' layout">];
+           "instruction sets that the program needs, TFC_FEATURE_*">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/Passes.h"
 
+#include "dialect/PackedLayout.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -9,7 +10,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
 
 namespace tfc {
 #define GEN_PASS_DEF_PACKWEIGHTSPASS
@@ -190,6 +193,25 @@ static llvm::DenseMap<Operation *, Target> findParts(ModuleOp module) {
   return targets;
 }
 
+/// The layout's name: what is packed as which type, and a hash of where each
+/// stored parameter of the table goes. It takes in all that `pack` is generated
+/// from, so that no choice of a layout can be forgotten here.
+static std::string nameLayout(ArrayRef<transformer::ParameterOp> stored,
+                              ArrayRef<Geometry> geometries) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (auto [parameter, geometry] : llvm::zip_equal(stored, geometries)) {
+    transformer::ParameterOp op = parameter;
+    stream << op.getSymName() << ' ' << op.getLayers().value_or(1);
+    for (int64_t field : geometry) {
+      stream << ' ' << field;
+    }
+    stream << '\n';
+  }
+  return "f32-" + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true,
+                                  /*Width=*/16);
+}
+
 namespace {
 struct PackWeightsPass : tfc::impl::PackWeightsPassBase<PackWeightsPass> {
   void runOnOperation() override {
@@ -218,7 +240,9 @@ struct PackWeightsPass : tfc::impl::PackWeightsPassBase<PackWeightsPass> {
       next = *end;
     }
     SmallVector<Geometry> geometries;
-    for (transformer::ParameterOp op : transformer::listStored(module)) {
+    SmallVector<transformer::ParameterOp> stored =
+        transformer::listStored(module);
+    for (transformer::ParameterOp op : stored) {
       if (op.isTied()) {
         // In the table for the host's check, never packed.
         geometries.emplace_back();
@@ -231,6 +255,8 @@ struct PackWeightsPass : tfc::impl::PackWeightsPassBase<PackWeightsPass> {
     }
     module->setAttr(transformer::kPackedBytesAttrName,
                     builder.getI64IntegerAttr(next));
+    module->setAttr(transformer::kPackedLayoutAttrName,
+                    builder.getStringAttr(nameLayout(stored, geometries)));
     buildPack(module, geometries);
   }
 };

@@ -45,7 +45,10 @@ def PackWeightsPass : Pass<"tfc-pack-weights", "::mlir::ModuleOp"> {
                     %source: memref<?xi8>, %packed: memref<?xi8>)
     ```
 
-    The module attribute `transformer.packed_bytes` holds the size of all.
+    The module attribute `transformer.packed_bytes` holds the size of all,
+    `transformer.packed_layout` the layout's name: the type of what is packed
+    and a hash of the place of every stored parameter. Programs of one model
+    with equal names read the same bytes.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",

@@ -159,14 +159,6 @@ void tfc::buildVectorToBuffer(OpPassManager &pm,
   verifyStage(pm, "buffer");
 }
 
-std::string tfc::layoutTag(const PipelineOptions &options) {
-  if (options.opt == OptLevel::None) {
-    return "f32-rows";
-  }
-  // Parts: some parameters are packed as rows of one (tfc-fuse-projections).
-  return "f32-panels-" + std::to_string(strategyOf(options).panel) + "-parts";
-}
-
 void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createBindStepPass());
   pm.addPass(createLowerParallelPass());
@@ -174,7 +166,6 @@ void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {
   EmitAbiPassOptions abi;
   abi.program = options.target.name;
   abi.features = options.target.features;
-  abi.layout = layoutTag(options);
   pm.addPass(createEmitAbiPass(abi));
   verifyStage(pm, "llvm");
 }

@@ -18,10 +18,6 @@ struct PipelineOptions {
   bool taps = false;
 };
 
-/// The name of the packed weights' layout: programs with equal names read the
-/// same bytes.
-std::string layoutTag(const PipelineOptions &options);
-
 /// Each adds the passes of one arrow and the contract check of its stage.
 void buildModelToFused(mlir::OpPassManager &pm, const PipelineOptions &options);
 void buildFusedToLinalg(mlir::OpPassManager &pm,

@@ -5,7 +5,8 @@
 module attributes {
   transformer.model = #transformer.model<"m", kind = encoder, spec = "{}",
                                          max_positions = 0, pad = 0, decoder_start = 0,
-                                         eos = [], prefixes = [], aliases = []>} {
+                                         eos = [], prefixes = [], aliases = []>,
+    transformer.packed_bytes = 0 : i64, transformer.packed_layout = "none"} {
 // eos, prefixes, aliases, weights; there is one program, without entries.
 // CHECK: @[[PROGRAMS:.*]] = internal constant {{.*}} { i32 0, i32 0, i64 3, ptr @{{.*}}, ptr @{{.*}}, i64 0, ptr @pack, ptr null }]
 // CHECK: i32 0, i32 0, i32 1, i32 0, i32 0, i32 0, i64 0, i64 0, i64 -1, i64 0, ptr null, ptr null, ptr null, ptr null, ptr @[[PROGRAMS]], ptr @{{.*}} }]

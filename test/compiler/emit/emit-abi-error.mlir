@@ -2,20 +2,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-emit-abi --split-input-file --verify-diagnostics
 
+// expected-error @+1 {{expected the attributes 'transformer.packed_bytes' and 'transformer.packed_layout' (from tfc-pack-weights)}}
+module attributes {
+    transformer.model = {name = "m", kind = "encoder"},
+    transformer.packed_bytes = 0 : i64} {
+  llvm.func @pack(!llvm.ptr) -> i32
+}
+
+// -----
+
 // expected-error @+1 {{expected the attribute 'transformer.model' (from the frontend) and a function @pack (from tfc-pack-weights)}}
-module {
+module attributes {
+    transformer.packed_bytes = 0 : i64, transformer.packed_layout = "none"} {
   llvm.func @pack(!llvm.ptr) -> i32
 }
 
 // -----
 
 // expected-error @+1 {{and a function @pack}}
-module attributes {transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">} {
+module attributes {transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">,
+    transformer.packed_bytes = 0 : i64, transformer.packed_layout = "none"} {
 }
 
 // -----
 
-module attributes {transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">} {
+module attributes {transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">,
+    transformer.packed_bytes = 0 : i64, transformer.packed_layout = "none"} {
   llvm.func @pack(!llvm.ptr) -> i32
   // expected-error @+1 {{expected its output ports as the attribute 'transformer.outputs' and a function @encode_workspace_bytes}}
   llvm.func @encode(!llvm.ptr) -> i32 attributes {
@@ -24,7 +36,8 @@ module attributes {transformer.model = #transformer.model<"m", kind = encoder, s
 
 // -----
 
-module attributes {transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">} {
+module attributes {transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">,
+    transformer.packed_bytes = 0 : i64, transformer.packed_layout = "none"} {
   llvm.func @pack(!llvm.ptr) -> i32
   llvm.func @encode_workspace_bytes(i64, i64, i64, i64) -> i64
   // expected-error @+1 {{expected its output ports as the attribute 'transformer.outputs'}}
@@ -36,6 +49,7 @@ module attributes {transformer.model = #transformer.model<"m", kind = encoder, s
 // expected-error @+1 {{expected program "x86-64-v3" in the attribute 'transformer.programs'}}
 module attributes {
     transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">,
-    transformer.programs = [#transformer.program<"x86-64-v4", features = 7, layout = "rows", packed_bytes = 0>]} {
+    transformer.programs = [#transformer.program<"x86-64-v4", features = 7, layout = "rows", packed_bytes = 0>],
+    transformer.packed_bytes = 0 : i64, transformer.packed_layout = "none"} {
   llvm.func @pack(!llvm.ptr) -> i32
 }

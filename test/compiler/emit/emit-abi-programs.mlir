@@ -1,9 +1,9 @@
 // Two programs of a library: the first describes it and points into the object
 // of the second, which shows just that.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-emit-abi="program=cpu-1 features=3 layout=rows" \
+// RUN: tfc-opt %s --tfc-emit-abi="program=cpu-1 features=3" \
 // RUN:   | mlir-translate --mlir-to-llvmir | FileCheck %s --check-prefix=FIRST
-// RUN: tfc-opt %s --tfc-emit-abi="program=cpu-2 features=7 layout=tiles" > %t
+// RUN: tfc-opt %s --tfc-emit-abi="program=cpu-2 features=7" > %t
 // RUN: FileCheck %s --check-prefix=CLEAN < %t
 // RUN: mlir-translate --mlir-to-llvmir %t | FileCheck %s --check-prefix=SECOND
 
@@ -16,6 +16,7 @@ module attributes {
                                          max_positions = 64,
                                          eos = [], prefixes = [], aliases = []>,
   transformer.packed_bytes = 640 : i64,
+  transformer.packed_layout = "rows",
   transformer.programs = [
     #transformer.program<"cpu-1", features = 3, layout = "rows", packed_bytes = 640>,
     #transformer.program<"cpu-2", features = 7, layout = "tiles", packed_bytes = 768>]} {

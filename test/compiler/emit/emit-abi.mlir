@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-emit-abi | FileCheck %s --check-prefix=CLEAN
 // RUN: tfc-opt %s --tfc-emit-abi | mlir-translate --mlir-to-llvmir | FileCheck %s
-// RUN: tfc-opt %s --tfc-emit-abi="program=cpu9 features=7 layout=tiles" \
+// RUN: tfc-opt %s --tfc-emit-abi="program=cpu9 features=7" \
 // RUN:   | mlir-translate --mlir-to-llvmir | FileCheck %s --check-prefix=OPTIONS
 
 #ids = #transformer.input<"input_ids", fill = required, limit = 9>
@@ -16,7 +16,8 @@ module attributes {
                        max_positions = 64, bos = 7, decoder_start = 0,
                        eos = [8], prefixes = ["model.", ""],
                        aliases = ["gamma", "weight"]>,
-  transformer.packed_bytes = 640 : i64} {
+  transformer.packed_bytes = 640 : i64,
+  transformer.packed_layout = "f32-tiles"} {
 
 transformer.parameter @w : tensor<8x4xf32> layers 2
   from <["{p}w.{i}", "w"], first_layer = 1, first_row = 8, stored_rows = 24,
@@ -84,10 +85,10 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64 {
 // tfc_program_v0: kind, n_entries, features, name, layout_tag, packed_bytes,
 // pack, entries.
 // CHECK: @[[PROGRAM:.*]] = internal constant {{.*}} c"x86-64-v3\00"
-// CHECK: @[[TAG:.*]] = internal constant {{.*}} c"f32-rows\00"
+// CHECK: @[[TAG:.*]] = internal constant {{.*}} c"f32-tiles\00"
 // CHECK: @[[PROGRAMS:.*]] = internal constant {{.*}} { i32 0, i32 1, i64 3, ptr @[[PROGRAM]], ptr @[[TAG]], i64 640, ptr @pack, ptr @[[ENTRIES]] }]
 // OPTIONS: @[[OTHER:.*]] = internal constant {{.*}} c"cpu9\00"
-// OPTIONS: @[[LAYOUT:.*]] = internal constant {{.*}} c"tiles\00"
+// OPTIONS: @[[LAYOUT:.*]] = internal constant {{.*}} c"f32-tiles\00"
 // OPTIONS: { i32 0, i32 1, i64 7, ptr @[[OTHER]], ptr @[[LAYOUT]],
 
 // tfc_generation_v0: what the module does not say is off.

@@ -4,7 +4,7 @@
 // RUN: tfc-opt %s --tfc-pack-weights --canonicalize | FileCheck %s
 
 // One place for all: 3 panels of 8 rows of 3, twice, and a line in front.
-// CHECK: module attributes {transformer.packed_bytes = 704 : i64}
+// CHECK: module attributes {transformer.packed_bytes = 704 : i64, transformer.packed_layout = "f32-{{[0-9a-f]+}}"}
 
 // CHECK: @before : tensor<2xf32> {{.*}} at 0{{$}}
 transformer.parameter @before : tensor<2xf32> from <["a"], stored_rows = 2>

@@ -7,7 +7,7 @@
 !cache = !transformer.cache<layers = 2, kv_heads = 1, head_dim = 8>
 #ids = #transformer.input<"input_ids", fill = required, limit = 9>
 
-// CHECK: module attributes {transformer.packed_bytes = 576 : i64}
+// CHECK: module attributes {transformer.packed_bytes = 576 : i64, transformer.packed_layout = "f32-{{[0-9a-f]+}}"}
 // CHECK: transformer.parameter @token {{.*}} at 0
 transformer.parameter @token : tensor<9x8xf32> from <["t"], stored_rows = 9>
 // CHECK: transformer.parameter @w {{.*}} at 320
