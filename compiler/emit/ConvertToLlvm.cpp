@@ -14,6 +14,7 @@
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Affine/Transforms/Transforms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -39,6 +40,7 @@ using namespace tfc;
 /// Ops of other dialects on the way: each becomes what the next set knows.
 static void populateExpansions(RewritePatternSet &patterns) {
   populateAffineToStdConversionPatterns(patterns);
+  affine::populateAffineExpandIndexOpsPatterns(patterns);
   populateSCFToControlFlowConversionPatterns(patterns);
   memref::populateExpandStridedMetadataPatterns(patterns);
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/emit/LinkLibrary.h"
 
+#include "compiler/support/HashText.h"
+#include "tfc/abi.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -58,9 +61,7 @@ static Error runLinker(StringRef linker, ArrayRef<std::string> objects,
               join(arguments, " ") + "\n" + message);
 }
 
-static Error writeObject(StringRef object, int descriptor, StringRef path) {
-  raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-  stream << object;
+static Error finish(raw_fd_ostream &stream, StringRef path) {
   stream.close();
   if (!stream.has_error()) {
     return Error::success();
@@ -68,6 +69,30 @@ static Error writeObject(StringRef object, int descriptor, StringRef path) {
   std::string message = stream.error().message();
   stream.clear_error();
   return fail("cannot write " + path + ": " + message);
+}
+
+static Error writeObject(StringRef object, int descriptor, StringRef path) {
+  raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+  stream << object;
+  return finish(stream, path);
+}
+
+/// Appends tfc_library_end_v0.
+static Error appendChecksum(StringRef path) {
+  auto library = MemoryBuffer::getFile(path, /*IsText=*/false,
+                                       /*RequiresNullTerminator=*/false);
+  if (!library) {
+    return fail("cannot read " + path + ": " + library.getError().message());
+  }
+  char sum[sizeof(uint64_t)];
+  support::endian::write64le(sum, tfc::hashText((*library)->getBuffer()));
+  std::error_code code;
+  raw_fd_ostream stream(path, code, sys::fs::OF_Append);
+  if (code) {
+    return fail("cannot write " + path + ": " + code.message());
+  }
+  stream << TFC_LIBRARY_END_MAGIC << StringRef(sum, sizeof(sum));
+  return finish(stream, path);
 }
 
 Error tfc::linkLibrary(ArrayRef<StringRef> objects, StringRef output) {
@@ -107,6 +132,9 @@ Error tfc::linkLibrary(ArrayRef<StringRef> objects, StringRef output) {
   }
   FileRemover removeLibrary(libraryPath), removeLog(logPath);
   if (Error error = runLinker(*linker, objectPaths, libraryPath, logPath)) {
+    return error;
+  }
+  if (Error error = appendChecksum(libraryPath)) {
     return error;
   }
   if (std::error_code code = sys::fs::rename(libraryPath, output)) {

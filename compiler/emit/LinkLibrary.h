@@ -10,8 +10,9 @@
 namespace tfc {
 
 /// Links `objects` into a shared library at `output`, with lld. The library
-/// appears whole or not at all, and its bytes depend on the objects only. The
-/// error has the linker's command and what it said.
+/// appears whole or not at all, and its bytes depend on the objects only; the
+/// last of them are its checksum (tfc_library_end_v0). The error has the
+/// linker's command and what it said.
 llvm::Error linkLibrary(llvm::ArrayRef<llvm::StringRef> objects,
                         llvm::StringRef output);
 
