@@ -95,7 +95,8 @@ Status TensorFile::load(const OpenFile &file, std::vector<HeaderEntry> entries,
   if (Status status = mappedBytes > 0 ? map(file) : Status(); !status) {
     return status;
   }
-  copied.resize(copiedBytes);
+  // One more: a tensor without elements has an address, too.
+  copied.resize(copiedBytes + 1);
   if (Status status = copySmall(file, entries, dataBegin); !status) {
     return status;
   }

@@ -4,7 +4,7 @@
 
 // expected-error @+1 {{expected the attributes 'transformer.packed_bytes' and 'transformer.packed_layout' (from tfc-pack-weights)}}
 module attributes {
-    transformer.model = {name = "m", kind = "encoder"},
+    transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">,
     transformer.packed_bytes = 0 : i64} {
   llvm.func @pack(!llvm.ptr) -> i32
 }

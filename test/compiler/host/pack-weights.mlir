@@ -3,7 +3,7 @@
 // RUN: tfc-opt %s --tfc-pack-weights --canonicalize | FileCheck %s
 
 // The end of the last weight, on a line of 64 bytes.
-// CHECK: module attributes {transformer.packed_bytes = 832 : i64}
+// CHECK: module attributes {transformer.packed_bytes = 832 : i64, transformer.packed_layout = "f32-{{[0-9a-f]+}}"}
 
 // CHECK: @plain : tensor<8x4xf32> {{.*}} at 0{{$}}
 transformer.parameter @plain : tensor<8x4xf32> from <["a"], stored_rows = 8>
