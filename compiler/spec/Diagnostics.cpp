@@ -10,6 +10,12 @@
 
 namespace tfc::spec {
 
+/// Keys are the user's: a pointer is shown as what is quoted is.
+static std::string showPointer(const std::string &pointer) {
+  std::string quoted = quoteText(pointer, pointer.size() * 4 + 1);
+  return quoted.substr(1, quoted.size() - 2);
+}
+
 std::string formatDiagnostic(const Diagnostic &diagnostic) {
   std::string text = diagnostic.file;
   if (diagnostic.line > 0) {
@@ -20,7 +26,7 @@ std::string formatDiagnostic(const Diagnostic &diagnostic) {
     text += ": ";
   }
   if (!diagnostic.pointer.empty()) {
-    text += diagnostic.pointer + ": ";
+    text += showPointer(diagnostic.pointer) + ": ";
   }
   if (diagnostic.severity == Severity::Warning) {
     text += "warning: ";

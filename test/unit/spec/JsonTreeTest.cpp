@@ -193,6 +193,11 @@ TEST(Diagnostics, NearestWord) {
   EXPECT_EQ(nearestWord("q", {"k"}), "");
 }
 
+TEST(Diagnostics, KeysDoNothingToATerminal) {
+  Diagnostic diagnostic = {Severity::Error, "a", 2, 1, "/x\x1b[2J/y", "no", 1};
+  EXPECT_EQ(formatDiagnostic(diagnostic), "a:2:1: /x\\x1b[2J/y: no [TFC001]");
+}
+
 TEST(Diagnostics, SortAndUnique) {
   Diagnostics diagnostics = {{Severity::Error, "a", 2, 1, "/x", "late", 1},
                              {Severity::Error, "a", 1, 9, "/y", "early", 1},
