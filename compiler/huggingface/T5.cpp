@@ -16,6 +16,7 @@ struct Variant {
   /// The language model's rows are scaled before the logits unless the config
   /// says otherwise.
   bool scales;
+  int64_t decoderStart; // where the config names none; -1: none
 };
 
 struct Sizes {
@@ -197,6 +198,7 @@ Json makeModel(Source &source, std::string_view className,
   TokenDefaults defaults;
   defaults.pad = 0;
   defaults.eos = 1;
+  defaults.decoderStart = variant.decoderStart;
   addTokens(source, sizes.vocab, generates, defaults, {}, made);
   heads.addTo(made);
   return made;
@@ -223,7 +225,7 @@ const Family &huggingface::t5Family() {
       {std::begin(t5Classes), std::end(t5Classes)},
       [](const rt::TensorFiles &files) { return guess(files, t5Classes); },
       [](Source &source, std::string_view name) {
-        return makeModel(source, name, {32128, 2048, 6, 8, "relu", true});
+        return makeModel(source, name, {32128, 2048, 6, 8, "relu", true, -1});
       },
       true};
   return family;
@@ -236,7 +238,7 @@ const Family &huggingface::mt5Family() {
       [](const rt::TensorFiles &files) { return guess(files, mt5Classes); },
       [](Source &source, std::string_view name) {
         return makeModel(source, name,
-                         {250112, 1024, 8, 6, "gated-gelu", false});
+                         {250112, 1024, 8, 6, "gated-gelu", false, 0});
       },
       true};
   return family;

@@ -211,6 +211,23 @@ TEST(ImportT5, GenerationBeginsSomewhere) {
   EXPECT_EQ(got.spec.find("\"generation\""), std::string::npos);
 }
 
+/// As the classes of transformers have it where a file says nothing: mT5 begins
+/// with the padding token, T5 nowhere.
+TEST(ImportT5, BeginningByDefault) {
+  auto without = [](const std::string &config) {
+    const std::string key = ", \"decoder_start_token_id\": 0";
+    return std::string(config).erase(config.find(key), key.size());
+  };
+  auto t5 = importTiny(without(configOf()), t5Tensors());
+  ASSERT_TRUE(t5.ok) << t5.messages;
+  EXPECT_FALSE(t5.model->tokens.decoderStart);
+  auto mt5 =
+      importTiny(without(configOf("", "MT5ForConditionalGeneration", "mt5")),
+                 t5Tensors(true));
+  ASSERT_TRUE(mt5.ok) << mt5.messages;
+  EXPECT_EQ(mt5.model->tokens.decoderStart, 0);
+}
+
 /// Without a mask transformers lets the encoder see what "is_causal" says, with
 /// one the decoder alone.
 TEST(ImportT5, WhatTheStacksSee) {
