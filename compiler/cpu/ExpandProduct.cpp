@@ -60,6 +60,7 @@ private:
   int64_t panels, steps, width, columns; // P, K, W, N
   ProductTiles tiles;
   int64_t block;           // steps of a block
+  int64_t scratchRows;     // whose sums a worker keeps
   TileRequests whole, few; // of the tiles of items with all rows, and others
   Value tokens, input, inputRowBytes, weights, scratch;
 };
@@ -84,9 +85,9 @@ ProductKernel::ProductKernel(transformer::ProductOp op, Value workers,
   } else {
     whole.ahead = asksAhead;
   }
-  int64_t rows = block == steps ? tile.getRows() : tile.getItem();
-  auto type =
-      MemRefType::get({ShapedType::kDynamic, rows, width}, b.getF32Type());
+  scratchRows = block == steps ? tile.getRows() : tile.getItem();
+  auto type = MemRefType::get({ShapedType::kDynamic, scratchRows, width},
+                              b.getF32Type());
   scratch = addressOf(memref::AllocOp::create(b, type, workers));
   tokens = memref::DimOp::create(b, op.getInit(), 0);
   input = addressOf(op.getInput());
@@ -157,8 +158,8 @@ void ProductKernel::emit() {
   item.weights =
       k.add(weights, k.scale(item.panel, steps * width * kFloatBytes));
   Value worker = transformer::WorkerOp::create(b, b.getIndexType());
-  int64_t rows = block == steps ? tile.getRows() : tile.getItem();
-  item.sums = k.add(scratch, k.scale(worker, rows * width * kFloatBytes));
+  item.sums =
+      k.add(scratch, k.scale(worker, scratchRows * width * kFloatBytes));
   k.loop(zero, k.constant(steps), block,
          [&](Value firstStep) { emitBlock(item, firstStep); });
 }
@@ -331,6 +332,15 @@ LogicalResult tfc::expandProduct(transformer::ProductOp op, Value workers,
   if (!op.getTile()) {
     return op.emitOpError() << "expected a tile (chosen by "
                                "tfc-select-strategy), got none";
+  }
+  auto input = cast<MemRefType>(op.getInput().getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(input.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(strides[0]) || strides[1] != 1) {
+    return op.emitOpError() << "expected rows of an input at a constant "
+                               "distance, their elements side by side, got "
+                            << input;
   }
   rewriter.setInsertionPoint(op);
   ProductKernel(op, workers, rewriter).emit();

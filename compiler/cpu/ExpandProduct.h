@@ -10,7 +10,8 @@ namespace tfc {
 
 /// product, on buffers -> parallel loop over (panel, rows of an item), whose
 /// tiles are calls of the functions of ProductTiles. `workers` is the number of
-/// workers. An error when nobody has chosen the op's tile.
+/// workers. An error when nobody has chosen the op's tile, or
+/// the input's rows do not lie a constant distance apart.
 mlir::LogicalResult expandProduct(transformer::ProductOp op,
                                   mlir::Value workers,
                                   mlir::RewriterBase &rewriter);

@@ -47,3 +47,21 @@ func.func @product_without_a_tile(
   }
   return
 }
+
+// -----
+
+#tile = #transformer.product_tile<fma, rows = 4, lanes = 8, item = 16,
+    unroll = 2, turn_rows = 8, ahead = 32, ahead_rows = 2, block_bytes = 65536,
+    next_bytes = 65536>
+func.func @product_of_rows_at_an_unknown_distance(
+    %x: memref<?x64xf32, strided<[?, 1]>>, %w: memref<2x64x16xf32>,
+    %y: memref<?x32xf32>, %batch: !transformer.batch) {
+  // expected-error @below {{expected rows of an input at a constant distance, their elements side by side, got 'memref<?x64xf32, strided<[?, 1]>>'}}
+  transformer.product %x, %w outs(%y) {tile = #tile}
+      : memref<?x64xf32, strided<[?, 1]>>, memref<2x64x16xf32>,
+        memref<?x32xf32> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}

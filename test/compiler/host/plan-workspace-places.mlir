@@ -187,3 +187,25 @@ func.func @narrow_elements(
 }
 // SIZE-LABEL: @narrow_elements_workspace_bytes
 // SIZE: arith.constant 9 : index
+
+// A buffer lives as long as what is computed from its address.
+// CHECK-LABEL: @an_address_keeps_its_buffer
+func.func @an_address_keeps_its_buffer(
+    %ids: memref<?xi32> {transformer.input = #ids},
+    %rows: memref<?xi32> {transformer.rows},
+    %step: !llvm.ptr {transformer.step},
+    %workers: index {transformer.workers}) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %t = memref.dim %ids, %c0 : memref<?xi32>
+  // CHECK: memref.view %[[WORKSPACE:.*]][%[[PLACE:[a-z0-9_]*]]][
+  // CHECK-NOT: memref.view %[[WORKSPACE]][%[[PLACE]]][
+  // CHECK: return
+  %0 = memref.alloc(%t) : memref<?x8xf32>
+  %begin = memref.extract_aligned_pointer_as_index %0 : memref<?x8xf32> -> index
+  %place = arith.addi %begin, %c64 : index
+  %1 = memref.alloc(%t) : memref<?x8xf32>
+  "test.use"(%1) : (memref<?x8xf32>) -> ()
+  "test.use"(%place) : (index) -> ()
+  return
+}
