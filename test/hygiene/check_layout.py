@@ -24,7 +24,7 @@ LAYERS = {
     "compiler/huggingface": ["compiler/spec/", "runtime/src/Safetensors.h"],
     "compiler/frontend": ["compiler/spec/", "dialect/", "mlir"],
     "compiler/reference": ["dialect/", "mlir"],
-    "compiler/support": ["mlir"],
+    "compiler/support": ["tfc/abi.h", "mlir"],
     "compiler/fusion": ["dialect/", "compiler/support/",
                         "compiler/target/TargetInfo.h", "mlir"],
     "compiler/lowering": ["dialect/", "compiler/support/",

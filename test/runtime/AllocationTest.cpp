@@ -105,6 +105,25 @@ protected:
     return std::vector<uint8_t>(data, data + bytes);
   }
 
+  /// The first outputs of `call` are those that it gives with each allocation
+  /// failing, unless it gives an error.
+  template <typename Call> void giveTheSameOrAnError(Call call) {
+    tfc_outputs *outputs = nullptr;
+    ASSERT_EQ(call(&outputs), nullptr);
+    std::vector<uint8_t> expected = contents(outputs);
+    tfc_outputs_free(outputs);
+    outputs = nullptr;
+    failEachAllocation([&] { return call(&outputs); },
+                       [&](bool hasError) {
+                         ASSERT_EQ(outputs == nullptr, hasError);
+                         if (outputs) {
+                           EXPECT_EQ(contents(outputs), expected);
+                           tfc_outputs_free(outputs);
+                           outputs = nullptr;
+                         }
+                       });
+  }
+
   /// Generates with the member options: the same tokens, or an error.
   void generateAll(const char *name) {
     SCOPED_TRACE(name);
@@ -115,21 +134,9 @@ protected:
     how.max_new_tokens = 4;
     how.own_eos = 1;
     how.decoding = &decoding;
-    tfc_outputs *outputs = nullptr;
-    ASSERT_EQ(tfc_generate(model, &how, nullptr, nullptr, &outputs), nullptr);
-    std::vector<uint8_t> expected = contents(outputs);
-    tfc_outputs_free(outputs);
-    outputs = nullptr;
-    failEachAllocation(
-        [&] { return tfc_generate(model, &how, nullptr, nullptr, &outputs); },
-        [&](bool hasError) {
-          ASSERT_EQ(outputs == nullptr, hasError);
-          if (outputs) {
-            EXPECT_EQ(contents(outputs), expected);
-            tfc_outputs_free(outputs);
-            outputs = nullptr;
-          }
-        });
+    giveTheSameOrAnError([&](tfc_outputs **outputs) {
+      return tfc_generate(model, &how, nullptr, nullptr, outputs);
+    });
   }
 
   Folder folder;
@@ -161,20 +168,8 @@ TEST_F(Allocation, FailsWhileEncoding) {
   const char *wanted[] = {"last_hidden_state"};
   how.outputs = wanted;
   how.n_outputs = 1;
-  tfc_outputs *outputs = nullptr;
-  ASSERT_EQ(tfc_encode(model, &how, &outputs), nullptr);
-  std::vector<uint8_t> expected = contents(outputs);
-  tfc_outputs_free(outputs);
-  outputs = nullptr;
-  failEachAllocation([&] { return tfc_encode(model, &how, &outputs); },
-                     [&](bool hasError) {
-                       ASSERT_EQ(outputs == nullptr, hasError);
-                       if (outputs) {
-                         EXPECT_EQ(contents(outputs), expected);
-                         tfc_outputs_free(outputs);
-                         outputs = nullptr;
-                       }
-                     });
+  giveTheSameOrAnError(
+      [&](tfc_outputs **outputs) { return tfc_encode(model, &how, outputs); });
 }
 
 TEST_F(Allocation, FailsWhileGenerating) {

@@ -11,6 +11,11 @@ namespace tfc::rt::test {
 
 namespace fs = std::filesystem;
 
+std::string readBytes(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
 Folder::Folder() {
   std::string name = (fs::temp_directory_path() / "tfc-test-XXXXXX").string();
   EXPECT_NE(mkdtemp(name.data()), nullptr);

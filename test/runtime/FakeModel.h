@@ -26,6 +26,9 @@ public:
   std::filesystem::path path;
 };
 
+/// All of a file; empty where there is none.
+std::string readBytes(const std::string &path);
+
 struct NamedTensor {
   std::string name;
   DType dtype = DType::F32;

@@ -14,11 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string readBytes(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 int64_t countFiles(const Folder &folder) {
   return std::distance(fs::directory_iterator(folder.path), {});
 }

@@ -54,9 +54,7 @@ TEST(Module, RefusesWhatIsNoModel) {
 
 TEST(Module, RefusesALibraryThatEndsEarly) {
   Folder folder;
-  std::ifstream whole(fakeLibrary("encoder"), std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(whole)),
-                    std::istreambuf_iterator<char>());
+  std::string bytes = readBytes(fakeLibrary("encoder"));
   for (size_t size : {bytes.size() / 8, bytes.size() / 4}) {
     std::ofstream(folder / "cut.so", std::ios::binary) << bytes.substr(0, size);
     EXPECT_EQ(messageOf(Module::open(folder / "cut.so")),
