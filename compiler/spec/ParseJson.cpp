@@ -264,7 +264,8 @@ std::string between(const std::string &text, const std::string &from,
 
 bool TreeBuilder::parse_error(std::size_t, const std::string &,
                               const nlohmann::detail::exception &error) {
-  std::string what = error.what();
+  // What was read last is the user's, and may spell the parser's own words.
+  std::string what = between(error.what(), "", "; last read: '");
   std::string found = between(what, " - unexpected ", "; expected ");
   // The parser's own record of the last token begins too early for literals;
   // ours may have the character after it.
@@ -292,8 +293,8 @@ bool TreeBuilder::parse_error(std::size_t, const std::string &,
       at = cursor.structural;
     }
   } else {
-    message = "expected JSON (" + between(what, " - ", "; last read: '") +
-              "), got " + token;
+    message =
+        "expected JSON (" + between(what, " - ", "\n") + "), got " + token;
     if (cursor.inString) {
       at = cursor.here;
     }

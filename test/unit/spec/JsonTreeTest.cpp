@@ -32,6 +32,14 @@ static std::string placeOf(const Json &value) {
          std::to_string(value.place.column) + " " + value.place.pointer();
 }
 
+TEST(JsonTree, TextThatSpellsTheParsersWords) {
+  std::string errors = errorsOf("{\" - unexpected \x83; expected \": 1}");
+  EXPECT_NE(errors.find("expected JSON (invalid string"), std::string::npos)
+      << errors;
+  EXPECT_NE(errors.find("\\x83"), std::string::npos) << errors;
+  EXPECT_EQ(errors.find('\x83'), std::string::npos) << errors;
+}
+
 TEST(JsonTree, PlacesOfValues) {
   Json json = parse("{\n  \"a\": 12,\n  \"b/c\": [true,\"x\\\"y\", -1.5e3 ],\n"
                     "  \"\xC3\xA4\": {\"d\":null}}\n");
