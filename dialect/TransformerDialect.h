@@ -92,6 +92,9 @@ constexpr llvm::StringLiteral kModelAttrName = "transformer.model";
 /// array of ProgramAttrs.
 constexpr llvm::StringLiteral kProgramsAttrName = "transformer.programs";
 
+/// Module attribute: what the module is compiled for, a TargetAttr.
+constexpr llvm::StringLiteral kTargetAttrName = "transformer.target";
+
 /// How far a token sees that has no limit: positions are below.
 constexpr int64_t kUnlimited = std::numeric_limits<int32_t>::max();
 

@@ -162,7 +162,6 @@ static std::string reproducerPathFor(StringRef output) {
 int Compiler::checkTargets(StringRef output) {
   PipelineOptions pipeline;
   pipeline.opt = level();
-  pipeline.taps = options.taps;
   llvm::Expected<std::vector<TargetInfo>> targets =
       findTargets(options.target, pipeline.opt);
   if (!targets) {

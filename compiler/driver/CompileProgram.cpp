@@ -36,8 +36,10 @@ void ProgramCompiler::report(Diagnostic &diagnostic) {
   if (auto name = diagnostic.getLocation()->findInstanceOf<NameLoc>()) {
     errors << name.getName().getValue() << ": ";
   }
-  errors << (diagnostic.getSeverity() == DiagnosticSeverity::Error ? "error: "
-                                                                   : "note: ")
+  DiagnosticSeverity severity = diagnostic.getSeverity();
+  errors << (severity == DiagnosticSeverity::Error     ? "error: "
+             : severity == DiagnosticSeverity::Warning ? "warning: "
+                                                       : "note: ")
          << diagnostic << '\n';
   for (Diagnostic &note : diagnostic.getNotes()) {
     errors << "tfc: note: " << note << '\n';
@@ -77,22 +79,39 @@ LogicalResult ProgramCompiler::runExtraPasses(StringRef stage) {
 }
 
 LogicalResult ProgramCompiler::runArrow(const Arrow &arrow) {
+  FailureOr<PipelineOptions> target = readTarget(*module);
+  if (failed(target)) {
+    return failure();
+  }
   PassManager pm(&context);
   // Not after each pass, which takes a fifth of the time: tfc-verify-stage
   // ends every arrow.
   pm.enableVerifier(false);
-  arrow.build(pm, pipeline);
+  arrow.build(pm, *target);
   return failure(failed(runPasses(pm)) || failed(runExtraPasses(arrow.stage)));
+}
+
+LogicalResult ProgramCompiler::insertTaps() {
+  PassManager pm(&context);
+  buildTaps(pm);
+  return runPasses(pm);
 }
 
 LogicalResult ProgramCompiler::lower(StringRef last) {
   prepareContext(context);
   module = buildModel(model, &context);
-  if (!module || failed(runExtraPasses("model"))) {
+  if (!module) {
+    return failure();
+  }
+  setTarget(*module, pipeline);
+  if (failed(runExtraPasses("model"))) {
     return failure();
   }
   if (last == "model") {
     return success();
+  }
+  if (options.taps && failed(insertTaps())) {
+    return failure();
   }
   for (const Arrow &arrow : getArrows(pipeline.opt)) {
     if (failed(runArrow(arrow))) {

@@ -54,6 +54,7 @@ private:
   void report(mlir::Diagnostic &diagnostic);
   /// Runs passes so that their failing, or crashing, leaves a reproducer.
   mlir::LogicalResult runPasses(mlir::PassManager &pm);
+  mlir::LogicalResult insertTaps();
   mlir::LogicalResult runArrow(const Arrow &arrow);
   mlir::LogicalResult runExtraPasses(llvm::StringRef stage);
 

@@ -218,7 +218,8 @@ void AbiWriter::clean() {
   }
   for (StringRef name :
        {transformer::kModelAttrName, transformer::kPackedBytesAttrName,
-        transformer::kPackedLayoutAttrName, transformer::kProgramsAttrName}) {
+        transformer::kPackedLayoutAttrName, transformer::kProgramsAttrName,
+        transformer::kTargetAttrName}) {
     module->removeAttr(name);
   }
 }

@@ -18,7 +18,8 @@ namespace {
 
 /// activation(linear(x, w)) -> linear(x, w) act
 struct FuseActivation : OpRewritePattern<ActivationOp> {
-  using OpRewritePattern::OpRewritePattern;
+  FuseActivation(MLIRContext *context, Pass::Statistic &numFused)
+      : OpRewritePattern(context), numFused(numFused) {}
 
   LogicalResult matchAndRewrite(ActivationOp op,
                                 PatternRewriter &rewriter) const override {
@@ -35,13 +36,17 @@ struct FuseActivation : OpRewritePattern<ActivationOp> {
       product->setLoc(rewriter.getFusedLoc({product.getLoc(), op.getLoc()}));
     });
     rewriter.replaceOp(op, product.getResult());
+    ++numFused;
     return success();
   }
+
+  Pass::Statistic &numFused;
 };
 
 /// add(x, product(y)) -> product(y) residual(x)
 struct FuseResidual : OpRewritePattern<AddOp> {
-  using OpRewritePattern::OpRewritePattern;
+  FuseResidual(MLIRContext *context, Pass::Statistic &numFused)
+      : OpRewritePattern(context), numFused(numFused) {}
 
   LogicalResult matchAndRewrite(AddOp op,
                                 PatternRewriter &rewriter) const override {
@@ -60,17 +65,21 @@ struct FuseResidual : OpRewritePattern<AddOp> {
         product->setLoc(rewriter.getFusedLoc({product.getLoc(), op.getLoc()}));
       });
       rewriter.replaceOp(op, product.getResult());
+      ++numFused;
       return success();
     }
     return rewriter.notifyMatchFailure(op,
                                        "no operand is a product of its own");
   }
+
+  Pass::Statistic &numFused;
 };
 
 struct FuseEpiloguesPass : tfc::impl::FuseEpiloguesPassBase<FuseEpiloguesPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<FuseActivation, FuseResidual>(&getContext());
+    patterns.add<FuseActivation>(&getContext(), numActivations);
+    patterns.add<FuseResidual>(&getContext(), numResiduals);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
       signalPassFailure();
     }

@@ -43,6 +43,9 @@ def FuseEpiloguesPass : Pass<"tfc-fuse-epilogues"> {
     the op that it absorbed. Rounding does not change.
   }];
   let dependentDialects = ["::tfc::transformer::TransformerDialect"];
+  let statistics = [
+    Statistic<"numActivations", "num-activations", "activations absorbed">,
+    Statistic<"numResiduals", "num-residuals", "additions absorbed">];
 }
 
 def FuseProjectionsPass

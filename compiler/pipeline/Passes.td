@@ -16,12 +16,48 @@ def VerifyStagePass : Pass<"tfc-verify-stage", "::mlir::ModuleOp"> {
     note: expected it to be gone after 'canonicalize'
     ```
 
-    It changes nothing. From `buffer` on it refuses `memref.alloc` as well. Then
-    it runs the verifiers of all ops: `tfc compile` does so here, once a stage,
+    It changes nothing. No stage has `memref.alloc`: what is in the buffers is
+    lent by the host. It is also an error when the passes before have not done
+    what they are for: in `tiled` a product that is whole, in `vector` a tile
+    that is still linalg, in `buffer` a vector that no register holds, in `llvm`
+    a function with more than 64 KB of stack. Maps over rows that stay plain
+    loops in `vector`, since their width has no divisor of a few registers, are
+    a warning. Then it runs the verifiers of all ops: `tfc compile` does so here, once a stage,
     and not after each pass as `tfc-opt` does.
   }];
   let options = [Option<"stage", "stage", "std::string", "",
                         "name of the stage">];
+}
+
+def SetTargetPass : Pass<"tfc-set-target", "::mlir::ModuleOp"> {
+  let summary = "write what the module is compiled for";
+  let description = [{
+    Gives the module the attribute that `tfc compile` gives it, for IR written
+    by hand, or to compile it for something else from here on. From `linalg` on
+    that is too late: the layout of the weights is decided.
+
+    ```mlir
+    module attributes {transformer.target = #transformer.target<"x86-64-v3", opt = none>} {
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu:x86-64-v3\"",
+           "one target as tfc compile takes it">,
+    Option<"opt", "opt", "std::string", "\"none\"", "none or full">];
+  let dependentDialects = ["::tfc::transformer::TransformerDialect"];
+}
+
+def RunArrowPass : Pass<"tfc-run-arrow", "::mlir::ModuleOp"> {
+  let summary = "lower from a stage to the next, as the module's target says";
+  let description = [{
+    Runs the passes that lead from one stage to another for the module's
+    `transformer.target`, which must be there: those that `tfc compile` runs
+    for it. The pipelines `tfc-<stage>-to-<stage>` are this pass.
+  }];
+  let options = [Option<"from", "from", "std::string", "",
+                        "name of the stage that the module is at">,
+                 Option<"to", "to", "std::string", "",
+                        "name of the stage that follows">];
 }
 
 #endif // TFC_COMPILER_PIPELINE_PASSES

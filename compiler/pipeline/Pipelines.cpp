@@ -47,9 +47,6 @@ static void verifyStage(OpPassManager &pm, StringRef stage) {
 void tfc::buildTaps(OpPassManager &pm) { pm.addPass(createInsertTapsPass()); }
 
 void tfc::buildModelToFused(OpPassManager &pm, const PipelineOptions &options) {
-  if (options.taps) {
-    buildTaps(pm);
-  }
   pm.addPass(createDecomposeFfnPass());
   if (options.opt == OptLevel::Full) {
     pm.addPass(createFuseEpiloguesPass());
@@ -182,4 +179,13 @@ ArrayRef<Arrow> tfc::getArrows(OptLevel opt) {
                                {"vector", "buffer", buildVectorToBuffer},
                                {"buffer", "llvm", buildBufferToLlvm}};
   return opt == OptLevel::None ? ArrayRef<Arrow>(none) : ArrayRef<Arrow>(full);
+}
+
+const Arrow *tfc::findArrow(OptLevel opt, StringRef from, StringRef stage) {
+  for (const Arrow &arrow : getArrows(opt)) {
+    if (arrow.from == from && arrow.stage == stage) {
+      return &arrow;
+    }
+  }
+  return nullptr;
 }

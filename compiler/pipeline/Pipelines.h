@@ -4,19 +4,25 @@
 #define TFC_COMPILER_PIPELINE_PIPELINES_H
 
 #include "compiler/target/TargetInfo.h"
+#include "dialect/TransformerDialect.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace tfc {
 
-/// none: plain scalar loops, the second opinion. full: packed, tiled, vectors.
-enum class OptLevel { None, Full };
+using transformer::OptLevel;
 
-/// What the passes may depend on besides the IR.
+/// What the passes may depend on besides the IR: the module's TargetAttr.
 struct PipelineOptions {
   TargetInfo target;
   OptLevel opt = OptLevel::None;
-  bool taps = false;
 };
+
+/// Writes the attribute that readTarget reads.
+void setTarget(mlir::ModuleOp module, const PipelineOptions &options);
+/// What `module` is compiled for. Reports a module without the attribute, or
+/// with one that names no program of ours.
+mlir::FailureOr<PipelineOptions> readTarget(mlir::ModuleOp module);
 
 /// Each adds the passes of one arrow and the contract check of its stage.
 void buildModelToFused(mlir::OpPassManager &pm, const PipelineOptions &options);
@@ -32,8 +38,8 @@ void buildVectorToBuffer(mlir::OpPassManager &pm,
                          const PipelineOptions &options);
 void buildBufferToLlvm(mlir::OpPassManager &pm, const PipelineOptions &options);
 
-/// The taps that `taps` asks for, alone: the module that an interpreter runs
-/// beside a library with taps.
+/// Before the first arrow: taps behind every op, for a library that reports its
+/// values, and for the interpreter that is run beside it.
 void buildTaps(mlir::OpPassManager &pm);
 
 /// An arrow: the stages it leads from and to, and how.
@@ -45,6 +51,10 @@ struct Arrow {
 
 /// The arrows of a level, in order; the first starts at the stage `model`.
 llvm::ArrayRef<Arrow> getArrows(OptLevel opt);
+
+/// That between two stages of a level, or null.
+const Arrow *findArrow(OptLevel opt, llvm::StringRef from,
+                       llvm::StringRef stage);
 
 } // namespace tfc
 

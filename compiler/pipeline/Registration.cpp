@@ -17,6 +17,7 @@
 #include "mlir/InitAllPasses.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -38,27 +39,26 @@ void tfc::registerAllTfcPasses() {
   registerTfcCpuPasses();
   registerTfcEmitPasses();
   registerTfcPipelinePasses();
-  static const TargetInfo anyMachine =
-      llvm::cantFail(TargetInfo::parse("cpu:x86-64-v3"));
-  // An arrow that both levels have is registered as `none` has it, and once
-  // more with "-full" at its end.
+  llvm::StringSet<> known;
   for (OptLevel opt : {OptLevel::None, OptLevel::Full}) {
     for (const Arrow &arrow : getArrows(opt)) {
       std::string name = ("tfc-" + arrow.from + "-to-" + arrow.stage).str();
-      bool known = opt == OptLevel::Full &&
-                   llvm::any_of(getArrows(OptLevel::None), [&](const Arrow &a) {
-                     return a.build == arrow.build;
-                   });
-      std::string text = ("passes from stage " + arrow.from + " to stage " +
-                          arrow.stage + ", with its check")
-                             .str();
-      auto build = arrow.build;
+      if (!known.insert(name).second) {
+        continue;
+      }
+      std::string text =
+          ("passes from stage " + arrow.from + " to stage " + arrow.stage +
+           " for the module's target, with its check")
+              .str();
       // The registration lives as long as the process.
-      new PassPipelineRegistration<>(
-          *new std::string(name + (known ? "-full" : "")),
-          *new std::string(text), [build, opt](OpPassManager &pm) {
-            build(pm, {anyMachine, opt, /*taps=*/false});
-          });
+      new PassPipelineRegistration<>(*new std::string(name),
+                                     *new std::string(text),
+                                     [arrow](OpPassManager &pm) {
+                                       RunArrowPassOptions options;
+                                       options.from = arrow.from.str();
+                                       options.to = arrow.stage.str();
+                                       pm.addPass(createRunArrowPass(options));
+                                     });
     }
   }
 }

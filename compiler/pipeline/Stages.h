@@ -18,8 +18,6 @@ struct Stage {
   llvm::ArrayRef<llvm::StringRef> ops;
   /// The pass that must have got rid of everything else.
   llvm::StringRef lastPass;
-  /// How to get here: the passes of the arrow, in order.
-  llvm::StringRef passes;
 };
 
 /// All stages, in the order of the pipeline.
@@ -28,7 +26,8 @@ llvm::ArrayRef<Stage> getStages();
 /// The stage called `name`, or null.
 const Stage *findStage(llvm::StringRef name);
 
-/// The table as a Markdown page (docs/reference/stages.md).
+/// The table as a Markdown page (docs/reference/stages.md), with the passes of
+/// the arrows that lead to each stage.
 void printStages(llvm::raw_ostream &os);
 
 } // namespace tfc

@@ -1,5 +1,6 @@
 // The contract pass: the IR after a stage has only what the stage allows.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/pipeline/CheckStage.h"
 #include "compiler/pipeline/Passes.h"
 #include "compiler/pipeline/Stages.h"
 
@@ -52,7 +53,8 @@ struct VerifyStagePass : tfc::impl::VerifyStagePassBase<VerifyStagePass> {
               << "expected it to be gone after '" << found->lastPass << "'";
           return WalkResult::interrupt();
         });
-    if (result.wasInterrupted() || failed(verify(getOperation()))) {
+    if (result.wasInterrupted() || failed(checkStage(*found, getOperation())) ||
+        failed(verify(getOperation()))) {
       signalPassFailure();
     }
     markAllAnalysesPreserved();

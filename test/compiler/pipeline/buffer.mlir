@@ -1,7 +1,7 @@
 // The arrow from linalg to buffer: in place wherever nobody needs the old
 // value, and no memory but what the host lends.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-decompose-ffn --tfc-fused-to-linalg --tfc-linalg-to-buffer --split-input-file | FileCheck %s
+// RUN: tfc-opt %s --tfc-set-target --tfc-decompose-ffn --tfc-fused-to-linalg --tfc-linalg-to-buffer --split-input-file | FileCheck %s
 
 !cache = !transformer.cache<scratch, layers = 2, kv_heads = 1, head_dim = 8>
 #ids = #transformer.input<"input_ids", fill = required, limit = 9>

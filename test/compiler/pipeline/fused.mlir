@@ -1,8 +1,8 @@
 // The arrow from model to fused: the same language, cleaned.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-model-to-fused | FileCheck %s
-// RUN: tfc-opt %s --tfc-model-to-fused | tfc-opt --tfc-verify-stage=stage=model
-// RUN: tfc-opt %s --tfc-model-to-fused | tfc-opt --tfc-model-to-fused | FileCheck %s
+// RUN: tfc-opt %s --tfc-set-target --tfc-model-to-fused | FileCheck %s
+// RUN: tfc-opt %s --tfc-set-target --tfc-model-to-fused | tfc-opt --tfc-verify-stage=stage=model
+// RUN: tfc-opt %s --tfc-set-target --tfc-model-to-fused | tfc-opt --tfc-model-to-fused | FileCheck %s
 
 !cache = !transformer.cache<layers = 2, kv_heads = 1, head_dim = 8>
 #ids = #transformer.input<"input_ids", fill = required, limit = 9>

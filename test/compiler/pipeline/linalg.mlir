@@ -1,13 +1,13 @@
 // The arrow from fused to linalg: what is left of the dialect, and that equal
 // fills stay apart, each the zero of its own product.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-fused-to-linalg | FileCheck %s
-// RUN: tfc-opt %s --tfc-fused-to-linalg | tfc-opt --tfc-verify-stage=stage=linalg
+// RUN: tfc-opt %s --tfc-set-target --tfc-fused-to-linalg | FileCheck %s
+// RUN: tfc-opt %s --tfc-set-target --tfc-fused-to-linalg | tfc-opt --tfc-verify-stage=stage=linalg
 
 !cache = !transformer.cache<layers = 2, kv_heads = 1, head_dim = 8>
 #ids = #transformer.input<"input_ids", fill = required, limit = 9>
 
-// CHECK: module attributes {transformer.packed_bytes = 576 : i64, transformer.packed_layout = "f32-{{[0-9a-f]+}}"}
+// CHECK: module attributes {transformer.packed_bytes = 576 : i64, transformer.packed_layout = "f32-{{[0-9a-f]+}}", {{.*}}}
 // CHECK: transformer.parameter @token {{.*}} at 0
 transformer.parameter @token : tensor<9x8xf32> from <["t"], stored_rows = 9>
 // CHECK: transformer.parameter @w {{.*}} at 320

@@ -1,7 +1,7 @@
 // All arrows, to the LLVM dialect: the entry and pack are functions of one
 // pointer, loops are bodies that the host runs, and nothing is imported.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-model-to-fused --tfc-fused-to-linalg \
+// RUN: tfc-opt %s --tfc-set-target --tfc-model-to-fused --tfc-fused-to-linalg \
 // RUN:   --tfc-linalg-to-buffer --tfc-buffer-to-llvm > %t
 // RUN: FileCheck %s < %t
 // RUN: FileCheck %s --check-prefix=NOTHING < %t

@@ -4,8 +4,8 @@
 // RUN: not tfc-opt %s --tfc-verify-stage=stage=shingles 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not tfc-opt %s --tfc-verify-stage 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not tfc-opt %S/fused.mlir --tfc-verify-stage=stage=linalg 2>&1 | FileCheck %s --check-prefix=LINALG
-// RUN: not tfc-opt %S/fused.mlir --tfc-fused-to-linalg --tfc-verify-stage=stage=model 2>&1 | FileCheck %s --check-prefix=MODEL
-// RUN: not tfc-opt %S/fused.mlir --tfc-fused-to-linalg --tfc-linalg-to-buffer --tfc-verify-stage=stage=llvm 2>&1 | FileCheck %s --check-prefix=LLVM
+// RUN: not tfc-opt %S/fused.mlir --tfc-set-target --tfc-fused-to-linalg --tfc-verify-stage=stage=model 2>&1 | FileCheck %s --check-prefix=MODEL
+// RUN: not tfc-opt %S/fused.mlir --tfc-set-target --tfc-fused-to-linalg --tfc-linalg-to-buffer --tfc-verify-stage=stage=llvm 2>&1 | FileCheck %s --check-prefix=LLVM
 
 // NAME: error: expected the name of a stage (model, fused, linalg,{{.*}} llvm), got "shingles"
 // NONE: error: expected the name of a stage (model, fused, linalg,{{.*}} llvm), got ""

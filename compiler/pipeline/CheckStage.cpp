@@ -1,0 +1,141 @@
+// What a stage promises beyond the ops that it may have.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/pipeline/CheckStage.h"
+
+#include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/DataLayoutInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace tfc;
+
+/// Bytes of the longest vector that any target's registers hold.
+static constexpr int64_t kRegisterBytes = 64;
+/// Of a function's stack: threads of a host may have little of it.
+static constexpr uint64_t kStackBytes = 64 << 10;
+
+/// A product is a sum over more than the columns of a row.
+static bool isProduct(linalg::LinalgOp op) {
+  return op.getNumLoops() > 2 && op.getNumReductionLoops() > 0;
+}
+
+/// A gather, however static, is no tile.
+static bool isGather(linalg::LinalgOp op) {
+  return !op.getBlock()->getOps<tensor::ExtractOp>().empty();
+}
+
+static LogicalResult checkTiled(Operation *op) {
+  if (Attribute sizes = op->getAttr(transformer::kStrategyAttrName)) {
+    return op->emitOpError()
+           << "expected no tile sizes after stage 'tiled' (tfc-tile-and-fuse "
+              "takes them), got "
+           << sizes;
+  }
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (linalgOp && isProduct(linalgOp) && linalgOp.hasDynamicShape()) {
+    return op->emitOpError() << "is a product that was not cut into tiles";
+  }
+  auto product = dyn_cast<transformer::ProductOp>(op);
+  if (product && !product.getTileAttr()) {
+    return op->emitOpError()
+           << "is a product without a tile (tfc-select-strategy gives it)";
+  }
+  return success();
+}
+
+static LogicalResult checkVector(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (linalgOp && !linalgOp.hasDynamicShape() && !isGather(linalgOp)) {
+    return op->emitOpError() << "is a tile that did not become vectors";
+  }
+  return success();
+}
+
+static LogicalResult checkBuffer(Operation *op) {
+  for (Type type : op->getResultTypes()) {
+    auto vector = dyn_cast<VectorType>(type);
+    if (vector && (vector.getRank() > 1 ||
+                   vector.getNumElements() * vector.getElementTypeBitWidth() >
+                       8 * kRegisterBytes)) {
+      return op->emitOpError()
+             << "expected vectors of one row of at most " << kRegisterBytes
+             << " bytes after stage 'buffer' (tfc-split-tiles), got " << vector;
+    }
+  }
+  return success();
+}
+
+static LogicalResult checkStack(LLVM::LLVMFuncOp function) {
+  DataLayout layout = DataLayout::closest(function);
+  uint64_t bytes = 0;
+  WalkResult walk = function.walk([&](LLVM::AllocaOp op) {
+    APInt count;
+    if (!matchPattern(op.getArraySize(), m_ConstantInt(&count))) {
+      op.emitOpError() << "expected a constant size on the stack";
+      return WalkResult::interrupt();
+    }
+    bytes += count.getZExtValue() * layout.getTypeSize(op.getElemType());
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted()) {
+    return failure();
+  }
+  return bytes <= kStackBytes ? success()
+                              : function.emitOpError()
+                                    << "expected at most " << kStackBytes
+                                    << " bytes on the stack, got " << bytes;
+}
+
+/// Maps and sums over rows whose width has no tile of a few registers.
+static void warnOfLoops(ModuleOp module) {
+  llvm::SmallSetVector<int64_t, 4> widths;
+  unsigned count = 0;
+  module.walk([&](linalg::LinalgOp op) {
+    if (isa<linalg::GenericOp>(op.getOperation()) && !isGather(op) &&
+        !ShapedType::isDynamic(op.getStaticLoopRanges().back())) {
+      ++count;
+      widths.insert(op.getStaticLoopRanges().back());
+    }
+  });
+  if (count != 0) {
+    // Without the op, which would be the whole module.
+    InFlightDiagnostic warning = emitWarning(module.getLoc());
+    warning << "expected vectors, got " << count
+            << " plain loops over rows of width ";
+    llvm::interleaveComma(widths, warning);
+    warning << ", which no tile of a few registers divides: slow";
+  }
+}
+
+LogicalResult tfc::checkStage(const Stage &stage, ModuleOp module) {
+  auto walk = [&](function_ref<LogicalResult(Operation *)> check) {
+    return failure(module
+                       .walk([&](Operation *op) {
+                         return failed(check(op)) ? WalkResult::interrupt()
+                                                  : WalkResult::advance();
+                       })
+                       .wasInterrupted());
+  };
+  if (stage.name == "tiled") {
+    return walk(checkTiled);
+  }
+  if (stage.name == "vector") {
+    warnOfLoops(module);
+    return failure(failed(walk(checkTiled)) || failed(walk(checkVector)));
+  }
+  if (stage.name == "buffer") {
+    return walk(checkBuffer);
+  }
+  if (stage.name == "llvm") {
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+      if (failed(checkStack(function))) {
+        return failure();
+      }
+    }
+  }
+  return success();
+}

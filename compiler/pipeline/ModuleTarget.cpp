@@ -1,0 +1,34 @@
+// The target as the module says it.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/pipeline/Pipelines.h"
+
+using namespace mlir;
+using namespace tfc;
+using transformer::TargetAttr;
+
+void tfc::setTarget(ModuleOp module, const PipelineOptions &options) {
+  module->setAttr(transformer::kTargetAttrName,
+                  TargetAttr::get(module.getContext(), options.target.name,
+                                  options.opt,
+                                  options.target.microarchitecture));
+}
+
+FailureOr<PipelineOptions> tfc::readTarget(ModuleOp module) {
+  auto attr = module->getAttrOfType<TargetAttr>(transformer::kTargetAttrName);
+  if (!attr) {
+    return emitError(module.getLoc())
+           << "expected a module with the attribute "
+           << transformer::kTargetAttrName
+           << " (tfc-set-target writes it), got none";
+  }
+  llvm::Expected<TargetInfo> target =
+      TargetInfo::parse(("cpu:" + attr.getProgram()).str());
+  if (!target || target->name != attr.getProgram()) {
+    llvm::consumeError(target.takeError());
+    return emitError(module.getLoc()) << "expected the name of a program in "
+                                      << transformer::kTargetAttrName
+                                      << ", got \"" << attr.getProgram() << '"';
+  }
+  target->microarchitecture = attr.getCpu().str();
+  return PipelineOptions{*target, attr.getOpt()};
+}

@@ -1,0 +1,33 @@
+// Writes what the module is compiled for.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/pipeline/Passes.h"
+#include "compiler/pipeline/Pipelines.h"
+
+namespace tfc {
+#define GEN_PASS_DEF_SETTARGETPASS
+#include "compiler/pipeline/Passes.h.inc"
+} // namespace tfc
+
+using namespace mlir;
+using namespace tfc;
+
+namespace {
+struct SetTargetPass : tfc::impl::SetTargetPassBase<SetTargetPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    llvm::Expected<TargetInfo> info = TargetInfo::parse(target);
+    if (!info) {
+      emitError(getOperation().getLoc()) << llvm::toString(info.takeError());
+      return signalPassFailure();
+    }
+    auto level = transformer::symbolizeOptLevel(opt);
+    if (!level) {
+      emitError(getOperation().getLoc())
+          << "expected opt none or full, got " << opt;
+      return signalPassFailure();
+    }
+    setTarget(getOperation(), {*info, *level});
+  }
+};
+} // namespace

@@ -1,0 +1,8 @@
+// What is no target, and what is no level.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: not tfc-opt %s --tfc-set-target=opt=fast 2>&1 | FileCheck %s --check-prefix=OPT
+// OPT: error: expected opt none or full, got fast
+// RUN: not tfc-opt %s --tfc-set-target=target=sparc 2>&1 | FileCheck %s --check-prefix=TARGET
+// TARGET: error: expected --target cpu, {{.*}}, got sparc
+module {
+}

@@ -1,0 +1,10 @@
+// A module by hand gets the attribute that tfc compile gives, or another one.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-set-target | FileCheck %s
+// RUN: tfc-opt %s '--tfc-set-target=target=cpu:znver4 opt=full' | FileCheck %s --check-prefix=ZEN
+// RUN: tfc-opt %s '--tfc-set-target=target=cpu:znver4 opt=full' --tfc-set-target | FileCheck %s
+
+// CHECK: module attributes {transformer.target = #transformer.target<"x86-64-v3", opt = none>} {
+// ZEN: module attributes {transformer.target = #transformer.target<"x86-64-v4", opt = full, cpu = "znver4">} {
+module {
+}
