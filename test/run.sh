@@ -18,13 +18,13 @@ if ! "$python" -c 'import torch, sentence_transformers' 2>/dev/null; then
     echo "the packages above are missing: differential tests will be skipped"
 fi
 
-# In CI warnings are errors and the fuzzers get twenty seconds each. The builds
-# with sanitizers run first, so that the last line speaks for the whole.
+# In CI warnings are errors and the fuzzers get a minute each. The builds with
+# sanitizers run first, so that the last line speaks for the whole.
 preset=dev
 fuzz_seconds=5
 if [ -n "${CI:-}" ]; then
   preset=ci
-  fuzz_seconds=20
+  fuzz_seconds=60
 fi
 if [ $# -eq 0 ]; then
   cmake --preset asan -DTFC_FUZZ_SECONDS=$fuzz_seconds
@@ -33,6 +33,9 @@ if [ $# -eq 0 ]; then
   cmake --preset tsan
   cmake --build --preset tsan -j 2
   ctest --preset tsan
+  cmake --preset debug
+  cmake --build --preset debug -j 2 --target tfc tfc-opt
+  ctest --preset debug -L "dialect|compiler"
 fi
 cmake --preset $preset -DTFC_DIFFERENTIAL_PYTHON="$python"
 cmake --build --preset $preset -j 2

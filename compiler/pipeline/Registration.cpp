@@ -50,15 +50,12 @@ void tfc::registerAllTfcPasses() {
           ("passes from stage " + arrow.from + " to stage " + arrow.stage +
            " for the module's target, with its check")
               .str();
-      // The registration lives as long as the process.
-      new PassPipelineRegistration<>(*new std::string(name),
-                                     *new std::string(text),
-                                     [arrow](OpPassManager &pm) {
-                                       RunArrowPassOptions options;
-                                       options.from = arrow.from.str();
-                                       options.to = arrow.stage.str();
-                                       pm.addPass(createRunArrowPass(options));
-                                     });
+      PassPipelineRegistration<>(name, text, [arrow](OpPassManager &pm) {
+        RunArrowPassOptions options;
+        options.from = arrow.from.str();
+        options.to = arrow.stage.str();
+        pm.addPass(createRunArrowPass(options));
+      });
     }
   }
 }
