@@ -16,8 +16,9 @@ LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *,
                                             SmallVectorImpl<Type> &types) {
   auto ids = cast<RankedTensorType>(adaptor.getIds().getType());
   auto table = cast<RankedTensorType>(adaptor.getTable().getType());
-  types.push_back(RankedTensorType::get(
-      {ids.getDimSize(0), table.getDimSize(1)}, table.getElementType()));
+  types.push_back(
+      RankedTensorType::get({ids.getDimSize(0), table.getDimSize(1)},
+                            Float32Type::get(table.getContext())));
   return success();
 }
 

@@ -5,7 +5,7 @@
 
 include "dialect/TransformerAttrs.td"
 
-def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding"> {
+def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding", [Transformer_WidensMatrices]> {
   let summary = "the table's row of each id";
   let description = [{
     `y[t,:] = table[ids[t] + offset, :]`; with `optional`, a negative id gives
@@ -17,12 +17,12 @@ def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding"> {
            : tensor<?xi32>, tensor<97x104xf32>
     ```
 
-    Shapes: ids `[T]`, table `[rows, W]`, result `[T, W]`.
+    Shapes: ids `[T]`, table `[rows, W]` (f32, f16 or bf16), result `[T, W]`.
 
     Constraints:
     * C1. offset is at least 0 and less than the rows of the table.
   }];
-  let arguments = (ins Transformer_Ids:$ids, Transformer_Matrix:$table,
+  let arguments = (ins Transformer_Ids:$ids, Transformer_StoredMatrix:$table,
                        DefaultValuedAttr<I64Attr, "0">:$offset,
                        UnitAttr:$optional);
   let results = (outs Transformer_Rows:$result);

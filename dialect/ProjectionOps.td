@@ -6,7 +6,8 @@
 include "dialect/TransformerAttrs.td"
 
 def Transformer_LinearOp
-    : Transformer_ValueOp<"linear", [AttrSizedOperandSegments]> {
+    : Transformer_ValueOp<"linear", [
+        AttrSizedOperandSegments, Transformer_WidensMatrices]> {
   let summary = "a product with a weight, and what is done to its result";
   let description = [{
     `y[t,n] = act(sum_k x[t,k] weight[n,k] + bias[n]) * factor[t,n] +
@@ -22,7 +23,7 @@ def Transformer_LinearOp
     ```
 
     Shapes: input `[T, K]`, weight `[N, K]`, bias `[N]`, factor, residual and
-    result `[T, N]`.
+    result `[T, N]`. A weight of f16 or bf16 is widened to f32, exactly.
 
     Constraints:
     * C1. input and weight agree in K.
@@ -30,7 +31,7 @@ def Transformer_LinearOp
     * C3. residual has the width N.
     * C4. factor has the width N.
   }];
-  let arguments = (ins Transformer_Rows:$input, Transformer_Matrix:$weight,
+  let arguments = (ins Transformer_Rows:$input, Transformer_StoredMatrix:$weight,
                        Optional<Transformer_Vector>:$bias,
                        Optional<Transformer_Rows>:$factor,
                        Optional<Transformer_Rows>:$residual,

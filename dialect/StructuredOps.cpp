@@ -91,8 +91,11 @@ void PagedAttentionOp::getEffects(Effects &effects) {
 LogicalResult ProductOp::verify() {
   ArrayRef<int64_t> panels = cast<ShapedType>(getPanels().getType()).getShape();
   // product_c1
-  if (failed(expectSize(*this, "an input of width", widthOf(getInput()),
-                        panels[1], "the panels' columns"))) {
+  int64_t together = panels.size() == 4 ? panels[3] : 1;
+  int64_t inputWords = llvm::divideCeil(widthOf(getInput()), together);
+  if (failed(expectSize(*this, "an input of width", inputWords, panels[1],
+                        together == 1 ? "the panels' columns"
+                                      : "the panels' words of columns"))) {
     return failure();
   }
   // product_c2

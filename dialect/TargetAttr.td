@@ -10,14 +10,26 @@ def Transformer_OptLevelEnum
         I32EnumAttrCase<"None", 0, "none">,
         I32EnumAttrCase<"Full", 1, "full">]>;
 
+// The numbers are those of abi.h.
+def Transformer_StorageEnum
+    : Transformer_Enum<"Storage", "what matrices are kept in", [
+        I32EnumAttrCase<"F32", 0, "f32">,
+        I32EnumAttrCase<"F16", 1, "f16">,
+        I32EnumAttrCase<"BF16", 2, "bf16">]>;
+
+def Transformer_StorageParameter : EnumParameter<Transformer_StorageEnum> {
+  let defaultValue = "::tfc::transformer::Storage::F32";
+}
+
 def Transformer_TargetAttr : AttrDef<Transformer_Dialect, "Target"> {
   let mnemonic = "target";
   let summary = "what a module is compiled for: a module attribute";
   let description = [{
     The name of the program, as the library says it (`"x86-64-v4"`); `opt`,
     whether it is `full`y optimised (packed, tiled, vectors) or `none`, plain
-    scalar loops, the second opinion; and `cpu`, LLVM's name of the machine that
-    is to be fast, where one is meant. What passes depend on besides the IR
+    scalar loops, the second opinion; `cpu`, LLVM's name of the machine that is to
+    be fast, where one is meant; `weights`, what matrices are kept in, and
+    whether it is so for weights that it `rounds`. What passes depend on besides the IR
     follows from it alone, so that every arrow of `tfc-opt` compiles the program
     that `tfc compile` does.
 
@@ -27,9 +39,12 @@ def Transformer_TargetAttr : AttrDef<Transformer_Dialect, "Target"> {
   }];
   let parameters = (ins StringRefParameter<>:$program,
                         EnumParameter<Transformer_OptLevelEnum>:$opt,
-                        StringRefParameter<"", [{""}]>:$cpu);
+                        StringRefParameter<"", [{""}]>:$cpu,
+                        Transformer_StorageParameter:$weights,
+                        DefaultValuedParameter<"bool", "false">:$rounds);
   let assemblyFormat = "`<` $program `,` `opt` `=` $opt "
-                       "(`,` `cpu` `=` $cpu^)? `>`";
+                       "(`,` `cpu` `=` $cpu^)? (`,` `weights` `=` $weights^)? "
+                       "(`,` `rounds` `=` $rounds^)? `>`";
 }
 
 #endif // TFC_DIALECT_TARGETATTR

@@ -44,6 +44,12 @@ def Transformer_AcceptsStridedRows : NativeOpTrait<"AcceptsStridedRows"> {
   let cppNamespace = "::tfc::transformer";
 }
 
+// Its matrices may be stored in 16 bits: it widens their elements to f32, which
+// changes no value.
+def Transformer_WidensMatrices : NativeOpTrait<"WidensMatrices"> {
+  let cppNamespace = "::tfc::transformer";
+}
+
 class Transformer_RankedTensor<int rank, Pred extra, string summary>
     : Type<And<[CPred<"::llvm::isa<::mlir::RankedTensorType>($_self)">,
                 CPred<"::llvm::cast<::mlir::RankedTensorType>($_self)"
@@ -67,6 +73,15 @@ def Transformer_Matrix
         And<[Transformer_Element<"isF32()">, Transformer_Static<0>,
              Transformer_Static<1>]>,
         "f32 matrix of static shape">;
+// A weight's, as it is kept in memory.
+def Transformer_StoredElement
+    : Or<[Transformer_Element<"isF32()">, Transformer_Element<"isF16()">,
+          Transformer_Element<"isBF16()">]>;
+def Transformer_StoredMatrix
+    : Transformer_RankedTensor<2,
+        And<[Transformer_StoredElement, Transformer_Static<0>,
+             Transformer_Static<1>]>,
+        "f32, f16 or bf16 matrix of static shape">;
 def Transformer_Vector
     : Transformer_RankedTensor<1,
         And<[Transformer_Element<"isF32()">, Transformer_Static<0>]>,
@@ -75,7 +90,7 @@ def Transformer_Ids
     : Transformer_RankedTensor<1, Transformer_Element<"isInteger(32)">,
         "i32 vector, tensor<?xi32>">;
 def Transformer_Weight
-    : AnyTypeOf<[Transformer_Matrix, Transformer_Vector]>;
+    : AnyTypeOf<[Transformer_StoredMatrix, Transformer_Vector]>;
 
 // Rows before and after bufferization, for the structured ops.
 def Transformer_RowsOrBuffer
@@ -86,14 +101,23 @@ def Transformer_MatrixOrBuffer
 def Transformer_VectorOrBuffer
     : AnyTypeOf<[Transformer_Vector, MemRefRankOf<[F32], [1]>]>;
 
-// A matrix packed in panels: [panel, column, row in the panel].
+// A matrix packed in panels: [panel, column, row in the panel], or in words of
+// two columns: [panel, word, row in the panel, column in the word].
 def Transformer_Panels
     : Transformer_RankedTensor<3,
-        And<[Transformer_Element<"isF32()">, Transformer_Static<0>,
-             Transformer_Static<1>, Transformer_Static<2>]>,
-        "f32 panels of static shape">;
+        And<[Or<[Transformer_Element<"isF32()">, Transformer_Element<"isF16()">]>,
+             Transformer_Static<0>, Transformer_Static<1>,
+             Transformer_Static<2>]>,
+        "f32 or f16 panels of static shape">;
+def Transformer_WordPanels
+    : Transformer_RankedTensor<4,
+        And<[Transformer_Element<"isBF16()">, Transformer_Static<0>,
+             Transformer_Static<1>, Transformer_Static<2>,
+             Transformer_Static<3>]>,
+        "bf16 panels of words, of static shape">;
 def Transformer_PanelsOrBuffer
-    : AnyTypeOf<[Transformer_Panels, MemRefRankOf<[F32], [3]>]>;
+    : AnyTypeOf<[Transformer_Panels, Transformer_WordPanels,
+                 MemRefRankOf<[F32, F16], [3]>, MemRefRankOf<[BF16], [4]>]>;
 
 class Transformer_Op<string mnemonic, list<Trait> traits = []>
     : Op<Transformer_Dialect, mnemonic, traits>;

@@ -30,6 +30,11 @@ template <typename ConcreteType>
 class AcceptsStridedRows
     : public mlir::OpTrait::TraitBase<ConcreteType, AcceptsStridedRows> {};
 
+/// Its matrices may be stored in 16 bits: it widens their elements to f32.
+template <typename ConcreteType>
+class WidensMatrices
+    : public mlir::OpTrait::TraitBase<ConcreteType, WidensMatrices> {};
+
 } // namespace tfc::transformer
 
 #include "dialect/TransformerDialect.h.inc"

@@ -68,11 +68,12 @@ static LogicalResult verifyParts(ParameterOp op) {
     // parameter_c7
     auto partType = dyn_cast<RankedTensorType>(part.getType());
     if (!partType || part.getLayers() != op.getLayers() ||
+        partType.getElementType() != type.getElementType() ||
         partType.getShape().drop_front() != type.getShape().drop_front()) {
       return op.emitOpError()
              << "expected part " << name
-             << " to have its columns and layers, got " << part.getType()
-             << " layers " << part.getLayers().value_or(0);
+             << " to have its columns, element type and layers, got "
+             << part.getType() << " layers " << part.getLayers().value_or(0);
     }
     if (failed(verifyOnce(op, name))) {
       return failure();
@@ -117,9 +118,13 @@ static LogicalResult verifyPlace(ParameterOp op) {
 
 LogicalResult ParameterOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getType());
-  if (!type || !type.hasStaticShape() || !type.getElementType().isF32() ||
-      type.getRank() < 1 || type.getRank() > 2) {
-    return emitOpError() << "expected a static f32 vector or matrix, got "
+  bool isStored = type && type.hasStaticShape() &&
+                  (type.getElementType().isF32() ||
+                   (type.getRank() == 2 && (type.getElementType().isF16() ||
+                                            type.getElementType().isBF16())));
+  if (!isStored || type.getRank() < 1 || type.getRank() > 2) {
+    return emitOpError() << "expected a static f32 vector, or matrix of f32, "
+                            "f16 or bf16, got "
                          << getType();
   }
   // parameter_c10
@@ -154,9 +159,11 @@ std::optional<int64_t> ParameterOp::getPackedBytes() {
   int64_t panel = getPanel().value_or(1);
   // Of the last panel, all rows.
   int64_t panels = llvm::divideCeil(type.getDimSize(0), panel);
+  int64_t columns = llvm::alignTo(type.getRank() == 2 ? type.getDimSize(1) : 1,
+                                  getWordColumns());
   std::optional<int64_t> bytes = llvm::checkedMul(panels, panel);
-  for (int64_t factor : {type.getRank() == 2 ? type.getDimSize(1) : 1,
-                         static_cast<int64_t>(sizeof(float))}) {
+  for (int64_t factor :
+       {columns, static_cast<int64_t>(type.getElementTypeBitWidth() / 8)}) {
     bytes = bytes ? llvm::checkedMul(*bytes, factor) : std::nullopt;
   }
   if (!bytes || !llvm::checkedAdd(*bytes, line)) {
@@ -184,10 +191,16 @@ RankedTensorType ParameterOp::getPackedType() {
     return type;
   }
   auto panel = static_cast<int64_t>(*getPanel());
-  return RankedTensorType::get(
-      {static_cast<int64_t>(llvm::divideCeil(type.getDimSize(0), panel)),
-       type.getDimSize(1), panel},
-      type.getElementType());
+  int64_t together = getWordColumns();
+  auto ceil = [](int64_t x, int64_t y) {
+    return static_cast<int64_t>(llvm::divideCeil(x, y));
+  };
+  SmallVector<int64_t> shape = {ceil(type.getDimSize(0), panel),
+                                ceil(type.getDimSize(1), together), panel};
+  if (together > 1) {
+    shape.push_back(together);
+  }
+  return RankedTensorType::get(shape, type.getElementType());
 }
 
 SmallVector<ParameterOp> tfc::transformer::listStored(Operation *module) {

@@ -14,8 +14,14 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     tensor of this type per layer; they lie at constant distance in the packed
     weights. `panel`, when given, says that a matrix `[N, K]` is packed in
     panels of that many rows, as `[ceil(N / panel)][K][panel]` with zeros in the
-    last one; a product reads such a panel in one go. `offset` and `stride`
-    (bytes) are written by `tfc-pack-weights`.
+    last one; a product reads such a panel in one go. Columns of bf16 lie in
+    words of two, `[ceil(N / panel)][ceil(K / 2)][panel][2]`, the second of the
+    last word being zero when K is odd: one shift or one mask makes f32 of a word.
+    `offset` and `stride` (bytes) are written by `tfc-pack-weights`.
+
+    The element type is the one that it is kept in. `rounds` says that what is
+    stored with more bits is rounded to it; without, that is an error when the
+    weights are loaded.
 
     A parameter with `parts` instead of a source is not stored as such: its rows
     are those of its parts, one after the other. It is no row of the weight
@@ -39,7 +45,7 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     * C4. `panel` is at least 1, and of a matrix.
     * C5. there is a source, or there are parts, not both.
     * C6. a part names a parameter that has a source and is not tied to another.
-    * C7. a part has the parameter's columns and layers.
+    * C7. a part has the parameter's columns, element type and layers.
     * C8. the rows of the parts are as many as the parameter's.
     * C9. no parameter is a part twice.
     * C10. no axis is empty.
@@ -52,16 +58,21 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
                        OptionalAttr<Transformer_SourceAttr>:$source,
                        OptionalAttr<FlatSymbolRefArrayAttr>:$parts,
                        OptionalAttr<I64Attr>:$panel,
+                       UnitAttr:$rounds,
                        OptionalAttr<I64Attr>:$offset,
                        OptionalAttr<I64Attr>:$stride);
   let assemblyFormat = [{
     $sym_name `:` $type (`layers` $layers^)? (`from` `` $source^)?
-    (`parts` $parts^)? (`panel` $panel^)? (`at` $offset^)? (`stride` $stride^)?
+    (`parts` $parts^)? (`panel` $panel^)? (`rounds` $rounds^)? (`at` $offset^)? (`stride` $stride^)?
     attr-dict
   }];
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() {
       return ::llvm::cast<::mlir::RankedTensorType>(getType());
+    }
+    /// Columns that lie together for each row of a panel.
+    int64_t getWordColumns() {
+      return getPanel() && getTensorType().getElementType().isBF16() ? 2 : 1;
     }
     /// The tensor in the packed weights: in panels, or as declared.
     ::mlir::RankedTensorType getPackedType();
@@ -96,8 +107,9 @@ def Transformer_WeightOp
     * C4. a constant index is one of the parameter's layers.
   }];
   let arguments = (ins FlatSymbolRefAttr:$name, Optional<Index>:$layer);
-  let results = (outs AnyTypeOf<[Transformer_Weight, StaticShapeTensorOf<[F32]>,
-                                 MemRefRankOf<[F32], [1, 2, 3]>]>:$result);
+  let results = (outs AnyTypeOf<[
+      Transformer_Weight, StaticShapeTensorOf<[F32, F16, BF16]>,
+      MemRefRankOf<[F32, F16, BF16], [1, 2, 3, 4]>]>:$result);
   let assemblyFormat = "$name (`[` $layer^ `]`)? attr-dict `:` type($result)";
 }
 

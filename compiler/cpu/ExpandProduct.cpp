@@ -57,9 +57,11 @@ private:
   transformer::ProductTileAttr tile;
   KernelBuilder k;
   ImplicitLocOpBuilder &b;
-  int64_t panels, steps, width, columns; // P, K, W, N
+  PanelLayout layout;
+  int64_t words;          // of k, whole ones
+  int64_t width, columns; // W, N
   ProductTiles tiles;
-  int64_t block;           // steps of a block
+  int64_t block;           // words of a block
   int64_t scratchRows;     // whose sums a worker keeps
   TileRequests whole, few; // of the tiles of items with all rows, and others
   Value tokens, input, inputRowBytes, weights, scratch;
@@ -70,22 +72,26 @@ private:
 ProductKernel::ProductKernel(transformer::ProductOp op, Value workers,
                              OpBuilder &builder)
     : op(op), tile(*op.getTile()), k(op.getLoc(), builder, Value()),
-      b(k.builder()),
-      panels(cast<MemRefType>(op.getPanels().getType()).getDimSize(0)),
-      steps(cast<MemRefType>(op.getPanels().getType()).getDimSize(1)),
-      width(cast<MemRefType>(op.getPanels().getType()).getDimSize(2)),
-      columns(transformer::widthOf(op.getInit())),
-      tiles(op->getParentOfType<ModuleOp>(), tile, width), block(findBlock()) {
+      b(k.builder()), layout(cast<MemRefType>(op.getPanels().getType())),
+      words(transformer::widthOf(op.getInput()) / layout.columns),
+      width(layout.width), columns(transformer::widthOf(op.getInit())),
+      tiles(op->getParentOfType<ModuleOp>(), tile, layout), block(findBlock()) {
   bool asksAhead = tile.getRows() >= tile.getAheadRows();
   few.ahead = asksAhead;
+  whole.half = few.half = words != layout.words;
   int64_t parts = tile.getItem() / tile.getRows();
-  if (block * width * kFloatBytes <= tile.getNextBytes()) {
-    whole.next = llvm::divideCeil(width, parts);
-    few.next = llvm::divideCeil(width, llvm::divideCeil(parts, 2));
+  if (block * layout.rowBytes() <= tile.getNextBytes()) {
+    // Whole words of four bytes.
+    auto share = [&](int64_t tiles) {
+      return static_cast<int64_t>(
+          llvm::divideCeil(layout.rowBytes() / 4, tiles) * 4);
+    };
+    whole.next = share(parts);
+    few.next = share(llvm::divideCeil(parts, 2));
   } else {
     whole.ahead = asksAhead;
   }
-  scratchRows = block == steps ? tile.getRows() : tile.getItem();
+  scratchRows = block == words ? tile.getRows() : tile.getItem();
   auto type = MemRefType::get({ShapedType::kDynamic, scratchRows, width},
                               b.getF32Type());
   scratch = addressOf(memref::AllocOp::create(b, type, workers));
@@ -98,17 +104,19 @@ ProductKernel::ProductKernel(transformer::ProductOp op, Value workers,
 }
 
 /// As few equal blocks of whole turns as have at most `block_bytes` each, or up
-/// to twice as many; all steps where there is no such number.
+/// to twice as many; all words where there is no such number, or half a word
+/// behind them.
 int64_t ProductKernel::findBlock() const {
-  int64_t bytes = width * kFloatBytes, turn = tiles.turn(tile.getRows());
-  int64_t most = std::max<int64_t>(tile.getBlockBytes() / bytes, 1);
-  int64_t fewest = llvm::divideCeil(steps, most);
-  for (int64_t blocks = fewest; blocks <= 2 * fewest; ++blocks) {
-    if (steps % (turn * blocks) == 0) {
-      return steps / blocks;
+  int64_t turn = tiles.turn(tile.getRows());
+  int64_t most = std::max<int64_t>(tile.getBlockBytes() / layout.rowBytes(), 1);
+  int64_t fewest = llvm::divideCeil(words, most);
+  for (int64_t blocks = fewest; blocks <= 2 * fewest && words == layout.words;
+       ++blocks) {
+    if (words % (turn * blocks) == 0) {
+      return words / blocks;
     }
   }
-  return steps;
+  return words;
 }
 
 /// Of the first element.
@@ -145,7 +153,7 @@ void ProductKernel::when(Value condition, function_ref<void()> then,
 void ProductKernel::emit() {
   Value zero = k.constant(0);
   auto items = scf::ParallelOp::create(
-      b, ValueRange{zero, zero}, ValueRange{k.constant(panels), tokens},
+      b, ValueRange{zero, zero}, ValueRange{k.constant(layout.panels), tokens},
       ValueRange{k.constant(1), k.constant(tile.getItem())});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(items.getBody());
@@ -156,33 +164,37 @@ void ProductKernel::emit() {
       k.min(k.subtract(tokens, item.firstRow), k.constant(tile.getItem()));
   item.x = k.add(input, arith::MulIOp::create(b, item.firstRow, inputRowBytes));
   item.weights =
-      k.add(weights, k.scale(item.panel, steps * width * kFloatBytes));
+      k.add(weights, k.scale(item.panel, layout.words * layout.rowBytes()));
   Value worker = transformer::WorkerOp::create(b, b.getIndexType());
   item.sums =
       k.add(scratch, k.scale(worker, scratchRows * width * kFloatBytes));
-  k.loop(zero, k.constant(steps), block,
-         [&](Value firstStep) { emitBlock(item, firstStep); });
+  if (words == 0) {
+    emitBlock(item, zero);
+    return;
+  }
+  k.loop(zero, k.constant(words), block,
+         [&](Value firstWord) { emitBlock(item, firstWord); });
 }
 
-/// All tiles of an item, for `block` steps from `firstStep` on.
-void ProductKernel::emitBlock(const Item &item, Value firstStep) {
-  int64_t stepBytes = width * kFloatBytes;
+/// All tiles of an item, for `block` words from `firstWord` on.
+void ProductKernel::emitBlock(const Item &item, Value firstWord) {
   TileCall call;
   call.rowBytes = inputRowBytes;
-  call.steps = k.constant(block);
-  Value panel = k.add(item.weights, k.scale(firstStep, stepBytes));
+  call.words = k.constant(block);
+  Value panel = k.add(item.weights, k.scale(firstWord, layout.rowBytes()));
   call.panel = pointer(panel);
   // Blocks follow each other in memory, and panels too.
-  call.next = k.add(panel, block * stepBytes);
-  call.isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, firstStep,
+  call.next = k.add(panel, block * layout.rowBytes());
+  call.isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, firstWord,
                                        k.constant(0));
-  Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, firstStep,
-                                       k.constant(steps - block));
+  Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, firstWord,
+                                       k.constant(words - block));
   k.loop(k.constant(0), item.rows, tile.getRows(), [&](Value row) {
     Value rows = k.min(k.subtract(item.rows, row), k.constant(tile.getRows()));
-    Value place =
-        block == steps ? item.sums : k.add(item.sums, k.scale(row, stepBytes));
-    Value x = k.add(item.x, k.scale(firstStep, kFloatBytes));
+    Value place = block == words
+                      ? item.sums
+                      : k.add(item.sums, k.scale(row, width * kFloatBytes));
+    Value x = k.add(item.x, k.scale(firstWord, layout.columns * kFloatBytes));
     call.x = pointer(k.add(x, arith::MulIOp::create(b, row, inputRowBytes)));
     call.sums = pointer(place);
     emitTile(item, row, rows, call);
@@ -199,8 +211,8 @@ void ProductKernel::emitTile(const Item &item, Value row, Value rows,
   call.last = k.subtract(rows, k.constant(1));
   Value number = k.divide(row, tile.getRows());
   Value next = call.next;
-  auto partOf = [&](Value part, int64_t floats) {
-    return pointer(k.add(next, k.scale(part, block * floats * kFloatBytes)));
+  auto partOf = [&](Value part, int64_t bytes) {
+    return pointer(k.add(next, k.scale(part, block * bytes)));
   };
   Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, item.rows,
                                         k.constant(tile.getItem()));
@@ -229,6 +241,7 @@ void ProductKernel::emitNarrowest(ArrayRef<int64_t> widths, Value rows,
   }
   TileRequests requests;
   requests.ahead = widths.front() >= tile.getAheadRows();
+  requests.half = few.half;
   Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, rows,
                                      k.constant(widths.front()));
   when(
@@ -248,7 +261,7 @@ void ProductKernel::emitEpilogue(const Item &item, Value row, Value rows,
       emitRow(item, token, place, width);
       return;
     }
-    Value isFull = k.isLess(item.panel, k.constant(panels - 1));
+    Value isFull = k.isLess(item.panel, k.constant(layout.panels - 1));
     when(
         isFull, [&] { emitRow(item, token, place, width); },
         [&] { emitRow(item, token, place, columns % width); });

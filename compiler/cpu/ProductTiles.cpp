@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Support/DebugStringHelper.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -26,24 +27,27 @@ public:
   using Values = KernelBuilder::Values;
 
   TileBody(func::FuncOp function, OpBuilder &builder, int64_t rows,
-           int64_t width, TileRequests requests,
+           const PanelLayout &layout, TileRequests requests,
            transformer::ProductTileAttr tile)
       : k(function.getLoc(), builder, Value()), b(k.builder()), rows(rows),
-        width(width), requests(requests), tile(tile),
-        pieces(cutColumns(width, tile.getLanes())) {
+        layout(layout), requests(requests), tile(tile),
+        pieces(cutColumns(layout.width, tile.getLanes())) {
     ValueRange arguments = function.getArguments();
     call = {arguments[0], arguments[1], arguments[2], arguments[3],
             arguments[4], arguments[5], arguments[6], arguments[7]};
   }
 
-  /// Turns of `turn` steps, then single steps.
+  /// Turns of `turn` words, then single words, then half of one if there is.
   void emit(int64_t turn);
 
 private:
   void findRows();
   Values loadSums();
-  Values emitTurn(Value step, int64_t steps, ValueRange sums);
-  void emitRequests(Value step, int64_t steps);
+  Values emitTurn(Value word, int64_t words, ValueRange sums);
+  Values emitWord(Value panel, ArrayRef<Value> places, int64_t word,
+                  int64_t columns, Values sums);
+  Value loadWeights(Value place, int64_t column, int64_t width);
+  void emitRequests(Value word, int64_t words);
   void storeSums(ValueRange sums);
   void ask(Value base, int64_t offset) {
     LLVM::Prefetch::create(b, buildAddress(b, base, offset), /*rw=*/0,
@@ -51,12 +55,13 @@ private:
   }
   /// Of a piece of a row of sums.
   int64_t placeOf(int64_t row, const ColumnPiece &piece) const {
-    return (row * width + piece.offset) * kFloatBytes;
+    return (row * layout.width + piece.offset) * kFloatBytes;
   }
 
   KernelBuilder k;
   ImplicitLocOpBuilder &b;
-  int64_t rows, width;
+  int64_t rows;
+  const PanelLayout &layout;
   TileRequests requests;
   transformer::ProductTileAttr tile;
   SmallVector<ColumnPiece> pieces;
@@ -101,50 +106,86 @@ KernelBuilder::Values TileBody::loadSums() {
   return Values(init.getResults());
 }
 
-/// For `steps` steps from `step` on. A turn's part of the next block is asked
+/// For `words` words from `word` on. A turn's part of the next block is asked
 /// for at once.
-void TileBody::emitRequests(Value step, int64_t steps) {
-  int64_t stepBytes = width * kFloatBytes;
+void TileBody::emitRequests(Value word, int64_t words) {
+  int64_t rowBytes = layout.rowBytes();
   if (requests.ahead) {
-    Value row = buildAddress(b, call.panel, step, stepBytes);
-    for (int64_t offset = 0; offset < steps * stepBytes; offset += kLineBytes) {
-      ask(row, tile.getAhead() * stepBytes + offset);
+    Value row = buildAddress(b, call.panel, word, rowBytes);
+    for (int64_t offset = 0; offset < words * rowBytes; offset += kLineBytes) {
+      ask(row, tile.getAhead() * rowBytes + offset);
     }
   }
   if (requests.next != 0) {
-    int64_t bytes = requests.next * kFloatBytes;
-    Value part = buildAddress(b, call.next, step, bytes);
-    for (int64_t offset = 0; offset < steps * bytes; offset += kLineBytes) {
+    Value part = buildAddress(b, call.next, word, requests.next);
+    for (int64_t offset = 0; offset < words * requests.next;
+         offset += kLineBytes) {
       ask(part, offset);
     }
   }
 }
 
-KernelBuilder::Values TileBody::emitTurn(Value step, int64_t steps,
-                                         ValueRange sums) {
-  emitRequests(step, steps);
-  Values next(sums);
-  Value panel = buildAddress(b, call.panel, step, width * kFloatBytes);
-  SmallVector<Value> places;
-  for (Value row : x) {
-    places.push_back(buildAddress(b, row, step, kFloatBytes));
+/// Column `column` of each of the `width` words at `place`, as f32.
+Value TileBody::loadWeights(Value place, int64_t column, int64_t width) {
+  if (layout.columns == 1) {
+    Value weights = LLVM::LoadOp::create(
+        b, VectorType::get(width, layout.element), place,
+        /*alignment=*/layout.element.getIntOrFloatBitWidth() / 8);
+    return layout.element.isF32()
+               ? weights
+               : arith::ExtFOp::create(b, f32Vector(k, width), weights);
   }
-  for (int64_t i = 0; i < steps; ++i) {
+  // Two bf16: the upper half of an f32 each, the first column in the lower one.
+  auto words = VectorType::get(width, b.getI32Type());
+  Value both = LLVM::LoadOp::create(b, words, place, /*alignment=*/4);
+  auto constant = [&](uint32_t value) -> Value {
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(words, llvm::APInt(32, value)));
+  };
+  Value bits =
+      column == 0 ? Value(arith::ShLIOp::create(b, both, constant(16)))
+                  : Value(arith::AndIOp::create(b, both, constant(0xffff0000)));
+  return arith::BitcastOp::create(b, f32Vector(k, width), bits);
+}
+
+/// The multiply-adds of the first `columns` columns of a word.
+KernelBuilder::Values TileBody::emitWord(Value panel, ArrayRef<Value> places,
+                                         int64_t word, int64_t columns,
+                                         Values sums) {
+  for (int64_t column = 0; column < columns; ++column) {
     SmallVector<Value> weights;
     for (const ColumnPiece &piece : pieces) {
-      weights.push_back(loadVector(k, buildAddress(b, panel, placeOf(i, piece)),
-                                   piece.width));
+      int64_t offset = word * layout.rowBytes() +
+                       piece.offset * (layout.rowBytes() / layout.width);
+      weights.push_back(
+          loadWeights(buildAddress(b, panel, offset), column, piece.width));
     }
     for (int64_t row = 0; row < rows; ++row) {
+      int64_t step = word * layout.columns + column;
       Value element = LLVM::LoadOp::create(
-          b, b.getF32Type(), buildAddress(b, places[row], i * kFloatBytes));
+          b, b.getF32Type(), buildAddress(b, places[row], step * kFloatBytes));
       for (size_t j = 0; j < pieces.size(); ++j) {
         Value factor = vector::BroadcastOp::create(
             b, f32Vector(k, pieces[j].width), element);
-        Value &sum = next[row * pieces.size() + j];
+        Value &sum = sums[row * pieces.size() + j];
         sum = math::FmaOp::create(b, factor, weights[j], sum);
       }
     }
+  }
+  return sums;
+}
+
+KernelBuilder::Values TileBody::emitTurn(Value word, int64_t words,
+                                         ValueRange sums) {
+  emitRequests(word, words);
+  Values next(sums);
+  Value panel = buildAddress(b, call.panel, word, layout.rowBytes());
+  SmallVector<Value> places;
+  for (Value row : x) {
+    places.push_back(buildAddress(b, row, word, layout.columns * kFloatBytes));
+  }
+  for (int64_t i = 0; i < words; ++i) {
+    next = emitWord(panel, places, i, layout.columns, std::move(next));
   }
   return next;
 }
@@ -162,30 +203,50 @@ void TileBody::storeSums(ValueRange sums) {
 void TileBody::emit(int64_t turn) {
   findRows();
   Values sums = loadSums();
-  Value whole = k.scale(k.divide(call.steps, turn), turn);
+  Value whole = k.scale(k.divide(call.words, turn), turn);
   sums = k.loop(k.constant(0), whole, turn, sums,
-                [&](Value step, ValueRange carried) {
-                  return emitTurn(step, turn, carried);
+                [&](Value word, ValueRange carried) {
+                  return emitTurn(word, turn, carried);
                 });
   if (turn > 1) {
     sums =
-        k.loop(whole, call.steps, 1, sums, [&](Value step, ValueRange carried) {
-          return emitTurn(step, 1, carried);
+        k.loop(whole, call.words, 1, sums, [&](Value word, ValueRange carried) {
+          return emitTurn(word, 1, carried);
         });
+  }
+  if (requests.half) {
+    // A row of x ends with its first column.
+    Value panel = buildAddress(b, call.panel, call.words, layout.rowBytes());
+    SmallVector<Value> places;
+    for (Value row : x) {
+      places.push_back(
+          buildAddress(b, row, call.words, layout.columns * kFloatBytes));
+    }
+    sums = emitWord(panel, places, 0, 1, std::move(sums));
   }
   storeSums(sums);
   func::ReturnOp::create(b);
 }
 
+PanelLayout::PanelLayout(ShapedType type)
+    : element(type.getElementType()), panels(type.getDimSize(0)),
+      words(type.getDimSize(1)), width(type.getDimSize(2)),
+      columns(type.getRank() == 4 ? type.getDimSize(3) : 1) {}
+
+int64_t PanelLayout::rowBytes() const {
+  return width * columns * (element.getIntOrFloatBitWidth() / 8);
+}
+
 int64_t ProductTiles::turn(int64_t rows) const {
-  return std::max<int64_t>(
-      std::min(tile.getUnroll(), tile.getTurnRows() / rows), 1);
+  int64_t columns = std::min(tile.getUnroll(), tile.getTurnRows() / rows);
+  return std::max<int64_t>(columns / layout.columns, 1);
 }
 
 func::FuncOp ProductTiles::find(int64_t rows, TileRequests requests) {
   std::string name =
-      "product." + std::to_string(rows) + "x" + std::to_string(width) +
-      (requests.ahead ? "_ahead" : "") +
+      "product." + std::to_string(rows) + "x" + std::to_string(layout.width) +
+      (layout.element.isF32() ? "" : "_" + mlir::debugString(layout.element)) +
+      (requests.half ? "_half" : "") + (requests.ahead ? "_ahead" : "") +
       (requests.next ? "_next" + std::to_string(requests.next) : "");
   if (auto found = module.lookupSymbol<func::FuncOp>(name)) {
     return found;
@@ -205,7 +266,7 @@ func::FuncOp ProductTiles::find(int64_t rows, TileRequests requests) {
   // One copy is what it is for.
   function->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
   builder.setInsertionPointToStart(function.addEntryBlock());
-  TileBody(function, builder, rows, width, requests, tile).emit(turn(rows));
+  TileBody(function, builder, rows, layout, requests, tile).emit(turn(rows));
   return function;
 }
 
@@ -213,6 +274,6 @@ void ProductTiles::call(OpBuilder &builder, Location loc, int64_t rows,
                         TileRequests requests, const TileCall &call) {
   func::CallOp::create(builder, loc, find(rows, requests),
                        ValueRange{call.x, call.rowBytes, call.last, call.panel,
-                                  call.steps, call.sums, call.isFirst,
+                                  call.words, call.sums, call.isFirst,
                                   call.next});
 }

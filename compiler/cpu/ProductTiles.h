@@ -10,12 +10,25 @@
 
 namespace tfc {
 
+/// The weights of one product, as its tiles read them: a panel is a row of
+/// `width` words for each turn of k, a word being `columns` elements.
+struct PanelLayout {
+  /// Of tensor<PxKxW> or, where a word has several columns, tensor<PxKxWxC>.
+  explicit PanelLayout(mlir::ShapedType type);
+
+  mlir::Type element;
+  int64_t panels, words, width, columns;
+  int64_t rowBytes() const;
+};
+
 /// What a tile asks for while it multiplies: nothing; the rows of its panel
-/// that come `ahead` steps later; its part of the block that comes next.
+/// that come `ahead` words later; its part of the block that comes next.
 struct TileRequests {
   bool ahead = false;
-  /// Floats of the next block for each step; 0 for none.
+  /// Bytes of the next block for each word; 0 for none.
   int64_t next = 0;
+  /// Whether the last word is the first column of one alone.
+  bool half = false;
 };
 
 /// What a tile's function is called with.
@@ -23,8 +36,8 @@ struct TileCall {
   mlir::Value x;        // pointer to the first row's first step
   mlir::Value rowBytes; // from one row to the next
   mlir::Value last;     // number of the last row; spare ones repeat it
-  mlir::Value panel;    // pointer to the panel's first step
-  mlir::Value steps;    // of k
+  mlir::Value panel;    // pointer to the panel's first word
+  mlir::Value words;    // whole ones, of k
   mlir::Value sums;     // pointer to the tile's sums, rows of a panel's width
   mlir::Value isFirst;  // i1: whether the sums begin at zero, not at `sums`
   mlir::Value next;     // pointer to what is asked for, if anything is
@@ -33,17 +46,17 @@ struct TileCall {
 /// Finds or makes the functions of one module, by what they differ in.
 class ProductTiles {
 public:
-  /// Tiles of panels `width` wide.
+  /// Tiles of such panels.
   ProductTiles(mlir::ModuleOp module, transformer::ProductTileAttr tile,
-               int64_t width)
-      : module(module), tile(tile), width(width) {}
+               const PanelLayout &layout)
+      : module(module), tile(tile), layout(layout) {}
 
   /// sums[r, n] (+)= sum_k x[min(r, last), k] panel[k, n], for r in [0, rows):
-  /// from zero or from what is there, a multiply-add a step, in order.
+  /// from zero or from what is there, a multiply-add a column of k, in order.
   void call(mlir::OpBuilder &builder, mlir::Location loc, int64_t rows,
             TileRequests requests, const TileCall &call);
 
-  /// Steps in a turn of the loop of a tile of `rows` rows.
+  /// Words in a turn of the loop of a tile of `rows` rows.
   int64_t turn(int64_t rows) const;
 
 private:
@@ -51,7 +64,7 @@ private:
 
   mlir::ModuleOp module;
   transformer::ProductTileAttr tile;
-  int64_t width;
+  PanelLayout layout;
 };
 
 } // namespace tfc

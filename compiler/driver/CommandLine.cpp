@@ -74,7 +74,11 @@ struct CommandLine {
            cl::sub(compileCommand),
            cl::sub(verifyCommand),
            cl::cat(category)};
-  Text dtype{"dtype", cl::desc("f32; without it, what the spec says"),
+  Text dtype{"dtype",
+             cl::desc("what matrices are kept in: f32, f16 or bf16, rounded "
+                      "where the checkpoint has more bits; without it as "
+                      "the spec says, which is as stored after tfc import. "
+                      "Arithmetic is f32 always"),
              cl::sub(compileCommand), cl::cat(category)};
   Text stopAfter{"stop-after",
                  cl::desc("write the IR after a stage: model, fused, linalg, "

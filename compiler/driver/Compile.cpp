@@ -162,6 +162,8 @@ static std::string reproducerPathFor(StringRef output) {
 int Compiler::checkTargets(StringRef output) {
   PipelineOptions pipeline;
   pipeline.opt = level();
+  pipeline.weights = static_cast<transformer::Storage>(model.storage);
+  pipeline.rounds = model.roundsWeights;
   llvm::Expected<std::vector<TargetInfo>> targets =
       findTargets(options.target, pipeline.opt);
   if (!targets) {

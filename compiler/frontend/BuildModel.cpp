@@ -72,7 +72,7 @@ void ModelBuilder::addParameters() {
         RankedTensorType::get(shape, builder.getF32Type()),
         perLayer ? builder.getI64IntegerAttr(parameter.layers) : IntegerAttr(),
         source, /*parts=*/ArrayAttr(), /*panel=*/IntegerAttr(),
-        /*offset=*/IntegerAttr(),
+        /*rounds=*/false, /*offset=*/IntegerAttr(),
         /*stride=*/IntegerAttr());
   }
 }

@@ -3,6 +3,7 @@
 #ifndef TFC_COMPILER_FUSION_PASSES_H
 #define TFC_COMPILER_FUSION_PASSES_H
 
+#include "dialect/TransformerDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -48,6 +48,41 @@ def FuseEpiloguesPass : Pass<"tfc-fuse-epilogues"> {
     Statistic<"numResiduals", "num-residuals", "additions absorbed">];
 }
 
+def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
+  let summary = "decide what the elements of each matrix are kept in";
+  let description = [{
+    Writes the element type on parameters and on their uses: that of `weights`
+    where all that read a matrix widen it (a product, a look-up), f32 elsewhere:
+    vectors, and tables whose elements go into arithmetic as they are. What is
+    computed, and so every result, stays as it is. The last pass of its stage:
+    those before know f32 only.
+
+    ```mlir
+    transformer.parameter @w : tensor<150x104xf32> from <["w"], stored_rows = 150>
+    %w = transformer.weight @w : tensor<150x104xf32>
+    // becomes, with weights=bf16
+    transformer.parameter @w : tensor<150x104xbf16> from <["w"], stored_rows = 150>
+    %w = transformer.weight @w : tensor<150x104xbf16>
+    ```
+
+    With `rounds` a stored element that the type does not hold is rounded to the
+    nearest (even) one when weights are loaded; without it is an error then.
+  }];
+  let dependentDialects = ["::tfc::transformer::TransformerDialect"];
+  let options = [
+    Option<"weights", "weights", "::tfc::transformer::Storage",
+           "::tfc::transformer::Storage::F32", "f32, f16 or bf16",
+           [{::llvm::cl::values(
+             clEnumValN(::tfc::transformer::Storage::F32, "f32", "4 bytes"),
+             clEnumValN(::tfc::transformer::Storage::F16, "f16", "2 bytes"),
+             clEnumValN(::tfc::transformer::Storage::BF16, "bf16",
+                        "2 bytes"))}]>,
+    Option<"rounds", "rounds", "bool", "false",
+           "whether what is stored with more bits is rounded">];
+  let statistics = [
+    Statistic<"numNarrow", "num-narrow", "matrices kept in 16 bits">];
+}
+
 def FuseProjectionsPass
     : Pass<"tfc-fuse-projections", "::mlir::ModuleOp"> {
   let summary = "linears of one input become one linear";

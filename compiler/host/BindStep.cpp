@@ -21,13 +21,17 @@ static Value unbounded(ImplicitLocOpBuilder &b) {
   return arith::ConstantIndexOp::create(b, std::numeric_limits<int64_t>::max());
 }
 
-/// Makes `function` one of a pointer that returns i32 0. Its former arguments
-/// stay behind the pointer until they are replaced.
+/// Makes `function` one of a pointer that returns an i32: its own status, or 0
+/// where it has none. Its former arguments stay behind the pointer until they
+/// are replaced.
 static Value takePointer(func::FuncOp function) {
   MLIRContext *context = function.getContext();
   auto pointer = LLVM::LLVMPointerType::get(context);
   auto i32 = IntegerType::get(context, 32);
   function.walk([&](func::ReturnOp op) {
+    if (op.getNumOperands() != 0) {
+      return;
+    }
     OpBuilder builder(op);
     Value zero = arith::ConstantIntOp::create(builder, op.getLoc(), 0, 32);
     op.getOperandsMutable().assign(zero);

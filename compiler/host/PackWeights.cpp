@@ -27,7 +27,8 @@ constexpr int64_t kAlignment = 64;
 
 /// Where a parameter's elements come from and go to; what `pack` switches on.
 /// With R = FirstTarget + r, row r of the result, element c, is element
-///   (R / Panel) * PanelStride + c * Panel + R % Panel
+///   (R / Panel) * PanelStride + (c / Word * Panel + R % Panel) * Word + c %
+///   Word
 /// of what is packed at Offset: the parameter, or the one that it is a part of.
 /// Rows one after the other are panels of one row.
 enum Field {
@@ -38,8 +39,11 @@ enum Field {
   Columns,
   FirstTarget,
   Panel,
+  Word,
   Offset,
   LayerStride,
+  Storage,
+  Rounds,
   NumFields
 };
 using Geometry = std::array<int64_t, NumFields>;
@@ -55,6 +59,32 @@ struct Target {
 
 } // namespace
 
+static transformer::Storage storageOf(Type element) {
+  return element.isF32()   ? transformer::Storage::F32
+         : element.isF16() ? transformer::Storage::F16
+                           : transformer::Storage::BF16;
+}
+
+static Type elementOf(Builder &builder, transformer::Storage storage) {
+  switch (storage) {
+  case transformer::Storage::F32:
+    return builder.getF32Type();
+  case transformer::Storage::F16:
+    return builder.getF16Type();
+  case transformer::Storage::BF16:
+    return builder.getBF16Type();
+  }
+  llvm_unreachable("all storages are listed");
+}
+
+/// What is packed for no parameter. The host asks for weights of the table
+/// only; panels of 1 keep even the code that never runs from dividing by zero.
+static Geometry noGeometry() {
+  Geometry none{};
+  none[Panel] = none[Word] = 1;
+  return none;
+}
+
 static Geometry geometryOf(transformer::ParameterOp op, Target target) {
   RankedTensorType type = op.getTensorType();
   transformer::SourceAttr source = *op.getSource();
@@ -68,6 +98,9 @@ static Geometry geometryOf(transformer::ParameterOp op, Target target) {
   g[Columns] = columns;
   g[FirstTarget] = target.first;
   g[Panel] = target.whole.getPanel().value_or(1);
+  g[Word] = target.whole.getWordColumns();
+  g[Storage] = static_cast<int64_t>(storageOf(type.getElementType()));
+  g[Rounds] = target.whole.getRounds();
   g[Offset] = *target.whole.getOffset();
   g[LayerStride] = target.whole.getStride().value_or(0);
   return g;
@@ -96,88 +129,191 @@ static SmallVector<Value> buildSwitch(ImplicitLocOpBuilder &b, Value weight,
   for (auto [region, geometry] : llvm::zip(op.getCaseRegions(), geometries)) {
     fill(region, geometry);
   }
-  // The host asks for weights of the table only; a panel of 1 keeps even the
-  // code that never runs from dividing by zero.
-  Geometry none{};
-  none[Panel] = 1;
-  fill(op.getDefaultRegion(), none);
+  fill(op.getDefaultRegion(), noGeometry());
   return SmallVector<Value>(op.getResults());
 }
 
-/// One loop nest for sources of `type`: packed[r][c] = f32(source[...]).
-static void buildCopy(ImplicitLocOpBuilder &b, Type type, Value source,
-                      Value target, ArrayRef<Value> fields) {
-  Value zero = constant(b, 0), one = constant(b, 1);
-  Value size = constant(b, type.getIntOrFloatBitWidth() / 8);
-  Value bytes = memref::DimOp::create(b, source, 0);
-  Value elements = arith::DivUIOp::create(b, bytes, size);
-  auto multiply = [&](Value x, Value y) -> Value {
-    return arith::MulIOp::create(b, x, y);
-  };
-  auto view = memref::ViewOp::create(
-      b, MemRefType::get({ShapedType::kDynamic}, type), source, zero, elements);
-  auto rows = scf::ForOp::create(b, zero, fields[Rows], one);
-  b.setInsertionPointToStart(rows.getBody());
-  Value row = rows.getInductionVar();
-  Value targetRow = arith::AddIOp::create(b, fields[FirstTarget], row);
-  Value number = arith::DivUIOp::create(b, targetRow, fields[Panel]);
-  Value inPanel = arith::RemUIOp::create(b, targetRow, fields[Panel]);
-  Value panelStride = multiply(fields[Panel], fields[Columns]);
-  Value toRow =
-      arith::AddIOp::create(b, multiply(number, panelStride), inPanel);
-  Value fromRow = arith::AddIOp::create(b, fields[FirstElement],
-                                        multiply(row, fields[RowStride]));
-  auto columns = scf::ForOp::create(b, zero, fields[Columns], one);
-  b.setInsertionPointToStart(columns.getBody());
-  Value column = columns.getInductionVar();
-  Value from =
-      arith::AddIOp::create(b, fromRow, multiply(column, fields[ColumnStride]));
-  Value to = arith::AddIOp::create(b, toRow, multiply(column, fields[Panel]));
-  // A tensor in a file may begin at any byte.
-  Value value = memref::LoadOp::create(b, view, from, /*nontemporal=*/false,
-                                       llvm::MaybeAlign(1));
-  if (!type.isF32()) {
-    value = arith::ExtFOp::create(b, b.getF32Type(), value);
+namespace {
+
+/// Generates @pack(weight, layer, dtype, source, packed) -> status; dtypes and
+/// statuses are those of abi.h.
+class PackBuilder {
+public:
+  PackBuilder(ModuleOp module, ArrayRef<Geometry> geometries)
+      : module(module), geometries(geometries),
+        b(module.getLoc(), module.getContext()) {}
+
+  void build();
+
+private:
+  /// One of the regions of a switch over dtypes, for each of `storages`;
+  /// whatever it yields, and 0 for others.
+  Value buildSwitchOverTypes(Value number,
+                             ArrayRef<transformer::Storage> storages,
+                             function_ref<Value(Type)> body);
+  Value buildCopy(Type from, Type to);
+  Value narrow(Value value, Type type);
+  Value store(Value value, Value target, Value place);
+
+  Value multiply(Value x, Value y) { return arith::MulIOp::create(b, x, y); }
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
+  Value divide(Value x, Value y) { return arith::DivUIOp::create(b, x, y); }
+  Value remainder(Value x, Value y) { return arith::RemUIOp::create(b, x, y); }
+
+  ModuleOp module;
+  ArrayRef<Geometry> geometries;
+  ImplicitLocOpBuilder b;
+  SmallVector<Value> fields;
+  Value source, packed, start, count;
+};
+
+} // namespace
+
+Value PackBuilder::buildSwitchOverTypes(Value number,
+                                        ArrayRef<transformer::Storage> storages,
+                                        function_ref<Value(Type)> body) {
+  SmallVector<int64_t> cases;
+  for (transformer::Storage storage : storages) {
+    cases.push_back(static_cast<int64_t>(storage));
   }
-  memref::StoreOp::create(b, value, target, to);
-  b.setInsertionPointAfter(rows);
+  auto op = scf::IndexSwitchOp::create(b, TypeRange(b.getI1Type()), number,
+                                       cases, cases.size());
+  OpBuilder::InsertionGuard guard(b);
+  for (auto [region, storage] : llvm::zip(op.getCaseRegions(), storages)) {
+    b.createBlock(&region);
+    scf::YieldOp::create(b, body(elementOf(b, storage)));
+  }
+  b.createBlock(&op.getDefaultRegion());
+  Value none = arith::ConstantOp::create(b, b.getBoolAttr(false));
+  scf::YieldOp::create(b, none);
+  return op.getResult(0);
 }
 
-/// @pack(weight, layer, dtype, source, packed); dtypes are those of abi.h.
-static void buildPack(ModuleOp module, ArrayRef<Geometry> geometries) {
-  ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
+/// To the nearest, of two equally near ones the even one. LLVM would call a
+/// function for bf16.
+Value PackBuilder::narrow(Value value, Type type) {
+  if (!type.isBF16()) {
+    return arith::TruncFOp::create(b, type, value);
+  }
+  Type i32 = b.getI32Type();
+  auto number = [&](int64_t n) -> Value {
+    return arith::ConstantIntOp::create(b, n, 32);
+  };
+  Value bits = arith::BitcastOp::create(b, i32, value);
+  Value upper = arith::ShRUIOp::create(b, bits, number(16));
+  Value odd = arith::AndIOp::create(b, upper, number(1));
+  Value half = arith::AddIOp::create(b, odd, number(0x7fff));
+  Value rounded = arith::ShRUIOp::create(
+      b, arith::AddIOp::create(b, bits, half), number(16));
+  // Whose upper half may be zero.
+  Value quiet = arith::OrIOp::create(b, upper, number(0x40));
+  Value isNaN =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
+  Value chosen = arith::SelectOp::create(b, isNaN, quiet, rounded);
+  Value word = arith::TruncIOp::create(b, b.getI16Type(), chosen);
+  return arith::BitcastOp::create(b, type, word);
+}
+
+/// Stores an f32; whether the target has another value then. A NaN stays one.
+Value PackBuilder::store(Value value, Value target, Value place) {
+  Type type = cast<MemRefType>(target.getType()).getElementType();
+  if (type.isF32()) {
+    memref::StoreOp::create(b, value, target, place);
+    return arith::ConstantOp::create(b, b.getBoolAttr(false));
+  }
+  Value kept = narrow(value, type);
+  memref::StoreOp::create(b, kept, target, place);
+  Value wide = arith::ExtFOp::create(b, b.getF32Type(), kept);
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, wide, value);
+}
+
+/// One loop nest: packed[r][c] = source[...]; whether a value was rounded.
+Value PackBuilder::buildCopy(Type from, Type to) {
+  Value zero = constant(b, 0), one = constant(b, 1);
+  Value size = constant(b, from.getIntOrFloatBitWidth() / 8);
+  Value bytes = memref::DimOp::create(b, source, 0);
+  auto viewAs = [&](Type type, Value memory, Value first, Value elements) {
+    return memref::ViewOp::create(b,
+                                  MemRefType::get({ShapedType::kDynamic}, type),
+                                  memory, first, elements);
+  };
+  Value stored = viewAs(from, source, zero, divide(bytes, size));
+  Value target = viewAs(to, packed, start, count);
+  Value never = arith::ConstantOp::create(b, b.getBoolAttr(false));
+  OpBuilder::InsertionGuard guard(b);
+  auto rows = scf::ForOp::create(b, zero, fields[Rows], one, never);
+  b.setInsertionPointToStart(rows.getBody());
+  Value row = rows.getInductionVar();
+  Value targetRow = add(fields[FirstTarget], row);
+  Value words = arith::CeilDivUIOp::create(b, fields[Columns], fields[Word]);
+  Value panelStride = multiply(multiply(fields[Panel], words), fields[Word]);
+  Value toRow =
+      add(multiply(divide(targetRow, fields[Panel]), panelStride),
+          multiply(remainder(targetRow, fields[Panel]), fields[Word]));
+  Value wordStride = multiply(fields[Panel], fields[Word]);
+  Value fromRow = add(fields[FirstElement], multiply(row, fields[RowStride]));
+  auto columns = scf::ForOp::create(b, zero, fields[Columns], one,
+                                    rows.getRegionIterArg(0));
+  b.setInsertionPointToStart(columns.getBody());
+  Value column = columns.getInductionVar();
+  Value place = add(fromRow, multiply(column, fields[ColumnStride]));
+  // A tensor in a file may begin at any byte.
+  Value value = memref::LoadOp::create(b, stored, place, /*nontemporal=*/false,
+                                       llvm::MaybeAlign(1));
+  if (!from.isF32()) {
+    value = arith::ExtFOp::create(b, b.getF32Type(), value);
+  }
+  Value word = multiply(divide(column, fields[Word]), wordStride);
+  Value inWord = remainder(column, fields[Word]);
+  Value rounded = store(value, target, add(toRow, add(word, inWord)));
+  Value any = arith::OrIOp::create(b, columns.getRegionIterArg(0), rounded);
+  scf::YieldOp::create(b, any);
+  b.setInsertionPointToEnd(rows.getBody());
+  scf::YieldOp::create(b, columns.getResult(0));
+  return rows.getResult(0);
+}
+
+void PackBuilder::build() {
   b.setInsertionPointToEnd(module.getBody());
   Type index = b.getIndexType();
   Type bytes = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
   auto function = func::FuncOp::create(
-      b, "pack", b.getFunctionType({index, index, index, bytes, bytes}, {}));
+      b, "pack",
+      b.getFunctionType({index, index, index, bytes, bytes}, b.getI32Type()));
   Block *body = function.addEntryBlock();
   b.setInsertionPointToStart(body);
-  SmallVector<Value> fields = buildSwitch(b, body->getArgument(0), geometries);
-  Value layer =
-      arith::MulIOp::create(b, body->getArgument(1), fields[LayerStride]);
-  Value start = arith::AddIOp::create(b, fields[Offset], layer);
+  fields = buildSwitch(b, body->getArgument(0), geometries);
+  source = body->getArgument(3);
+  packed = body->getArgument(4);
+  start =
+      add(fields[Offset], multiply(body->getArgument(1), fields[LayerStride]));
   // The last panel's rows beyond the last row included.
-  Value rows = arith::AddIOp::create(b, fields[FirstTarget], fields[Rows]);
-  Value panels = arith::CeilDivUIOp::create(b, rows, fields[Panel]);
-  Value panelSize = arith::MulIOp::create(b, fields[Panel], fields[Columns]);
-  Value count = arith::MulIOp::create(b, panels, panelSize);
-  Value target = memref::ViewOp::create(
-      b, MemRefType::get({ShapedType::kDynamic}, b.getF32Type()),
-      body->getArgument(4), start, count);
-  SmallVector<Type> types = {b.getF32Type(), b.getF16Type(), b.getBF16Type()};
-  SmallVector<int64_t> cases = {0, 1, 2};
-  auto dtype = scf::IndexSwitchOp::create(b, TypeRange(), body->getArgument(2),
-                                          cases, 3);
-  func::ReturnOp::create(b);
-  for (auto [region, type] : llvm::zip(dtype.getCaseRegions(), types)) {
-    b.createBlock(&region);
-    auto yield = scf::YieldOp::create(b);
-    b.setInsertionPoint(yield);
-    buildCopy(b, type, body->getArgument(3), target, fields);
+  Value panels = arith::CeilDivUIOp::create(
+      b, add(fields[FirstTarget], fields[Rows]), fields[Panel]);
+  Value words = arith::CeilDivUIOp::create(b, fields[Columns], fields[Word]);
+  count =
+      multiply(multiply(panels, fields[Panel]), multiply(words, fields[Word]));
+  const transformer::Storage all[] = {transformer::Storage::F32,
+                                      transformer::Storage::F16,
+                                      transformer::Storage::BF16};
+  // A copy for each type that something is kept in.
+  SmallVector<transformer::Storage> kept;
+  for (transformer::Storage storage : all) {
+    if (llvm::any_of(geometries, [&](const Geometry &geometry) {
+          return geometry[Storage] == static_cast<int64_t>(storage);
+        })) {
+      kept.push_back(storage);
+    }
   }
-  b.createBlock(&dtype.getDefaultRegion());
-  scf::YieldOp::create(b);
+  Value rounded = buildSwitchOverTypes(fields[Storage], kept, [&](Type to) {
+    return buildSwitchOverTypes(body->getArgument(2), all,
+                                [&](Type from) { return buildCopy(from, to); });
+  });
+  Value isError = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                                        fields[Rounds], constant(b, 0));
+  Value failed = arith::AndIOp::create(b, rounded, isError);
+  Value status = arith::ExtUIOp::create(b, b.getI32Type(), failed);
+  func::ReturnOp::create(b, status);
 }
 
 /// The parts of all parameters, each with its place.
@@ -196,7 +332,8 @@ static llvm::DenseMap<Operation *, Target> findParts(ModuleOp module) {
 /// The layout's name: what is packed as which type, and a hash of where each
 /// stored parameter of the table goes. It takes in all that `pack` is generated
 /// from, so that no choice of a layout can be forgotten here.
-static std::string nameLayout(ArrayRef<transformer::ParameterOp> stored,
+static std::string nameLayout(transformer::Storage storage,
+                              ArrayRef<transformer::ParameterOp> stored,
                               ArrayRef<Geometry> geometries) {
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -208,8 +345,9 @@ static std::string nameLayout(ArrayRef<transformer::ParameterOp> stored,
     }
     stream << '\n';
   }
-  return "f32-" + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true,
-                                  /*Width=*/16);
+  return stringifyStorage(storage).str() + "-" +
+         llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true,
+                         /*Width=*/16);
 }
 
 namespace {
@@ -245,19 +383,26 @@ struct PackWeightsPass : tfc::impl::PackWeightsPassBase<PackWeightsPass> {
     for (transformer::ParameterOp op : stored) {
       if (op.isTied()) {
         // In the table for the host's check, never packed.
-        geometries.emplace_back();
-        geometries.back()[Panel] = 1;
+        geometries.push_back(noGeometry());
         continue;
       }
       auto part = parts.find(op);
       geometries.push_back(
           geometryOf(op, part == parts.end() ? Target{op, 0} : part->second));
     }
+    // What most of it is kept in.
+    auto storage = transformer::Storage::F32;
+    for (const Geometry &geometry : geometries) {
+      if (geometry[Storage] != 0) {
+        storage = static_cast<transformer::Storage>(geometry[Storage]);
+      }
+    }
     module->setAttr(transformer::kPackedBytesAttrName,
                     builder.getI64IntegerAttr(next));
-    module->setAttr(transformer::kPackedLayoutAttrName,
-                    builder.getStringAttr(nameLayout(stored, geometries)));
-    buildPack(module, geometries);
+    module->setAttr(
+        transformer::kPackedLayoutAttrName,
+        builder.getStringAttr(nameLayout(storage, stored, geometries)));
+    PackBuilder(module, geometries).build();
   }
 };
 } // namespace

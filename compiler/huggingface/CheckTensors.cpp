@@ -104,10 +104,16 @@ TensorUse huggingface::checkTensors(const spec::ModelSpec &model,
     return use;
   }
   std::set<const rt::Tensor *> claimed;
-  for (const auto &layers : *bound) {
-    claimed.insert(layers.begin(), layers.end());
+  for (size_t i = 0; i < bound->size(); ++i) {
+    for (const rt::Tensor *tensor : (*bound)[i]) {
+      if (tensor) {
+        claimed.insert(tensor);
+        if (model.parameters[i].rank == 2) {
+          use.matrices.insert(tensor->dtype);
+        }
+      }
+    }
   }
-  claimed.erase(nullptr);
   std::vector<std::string> unclaimed;
   for (const rt::Tensor *tensor : files.tensors()) {
     if (claimed.count(tensor)) {

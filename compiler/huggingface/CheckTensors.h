@@ -8,6 +8,8 @@
 #include "compiler/spec/ModelSpec.h"
 #include "runtime/src/Safetensors.h"
 
+#include <set>
+
 namespace tfc::huggingface {
 
 /// What the check saw.
@@ -15,6 +17,7 @@ struct TensorUse {
   size_t claimed = 0;
   int64_t elements = 0; // of the claimed tensors
   std::vector<std::string> ignored;
+  std::set<rt::DType> matrices; // what the claimed matrices are stored as
 };
 
 /// A fault of the runtime's readers, one diagnostic a line.

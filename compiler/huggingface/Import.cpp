@@ -151,8 +151,14 @@ public:
     if (!made || spec::hasError(diagnostics)) {
       return std::nullopt;
     }
+    std::optional<Checked> checked = check(*made);
+    if (!checked) {
+      return std::nullopt;
+    }
+    setStorage(*made, checked->use.matrices);
     spec::seal(*made);
-    return check(spec::writeJson(*made));
+    return Imported{spec::writeJson(*made),
+                    summarize(checked->model, checked->use, files)};
   }
 
 private:
@@ -208,9 +214,16 @@ private:
     return made;
   }
 
-  std::optional<Imported> check(std::string text) {
-    std::optional<spec::ModelSpec> model = spec::readSpecText(
-        directory + " (as a spec)", text, directory, diagnostics);
+  /// A model, and how its tensors were found.
+  struct Checked {
+    spec::ModelSpec model;
+    TensorUse use;
+  };
+
+  std::optional<Checked> check(const Json &made) {
+    std::optional<spec::ModelSpec> model =
+        spec::readSpecText(directory + " (as a spec)", spec::writeJson(made),
+                           directory, diagnostics);
     if (!model) {
       return std::nullopt;
     }
@@ -218,7 +231,17 @@ private:
     if (spec::hasError(diagnostics)) {
       return std::nullopt;
     }
-    return Imported{std::move(text), summarize(*model, use, files)};
+    return Checked{std::move(*model), std::move(use)};
+  }
+
+  /// Matrices that are all stored in one type of 16 bits are kept in it.
+  static void setStorage(Json &made, const std::set<rt::DType> &matrices) {
+    bool isNarrow = matrices == std::set{rt::DType::F16} ||
+                    matrices == std::set{rt::DType::BF16};
+    if (isNarrow) {
+      const char *name = *matrices.begin() == rt::DType::F16 ? "f16" : "bf16";
+      made.set("precision", makeObject({{"weights", name}}));
+    }
   }
 
   const std::string &directory;

@@ -10,7 +10,8 @@
 using namespace mlir;
 using namespace tfc;
 
-/// Where element (row, column) of a table is: there, or in panels.
+/// Where element (row, column) of a table is: there, or in panels, in words of
+/// columns perhaps.
 static SmallVector<Value> place(ImplicitLocOpBuilder &b, Value table, Value row,
                                 Value column) {
   auto type = cast<RankedTensorType>(table.getType());
@@ -19,7 +20,13 @@ static SmallVector<Value> place(ImplicitLocOpBuilder &b, Value table, Value row,
   }
   Value panel = arith::ConstantIndexOp::create(b, type.getDimSize(2));
   Value number = arith::DivUIOp::create(b, row, panel);
-  return {number, column, arith::RemUIOp::create(b, row, panel)};
+  Value inPanel = arith::RemUIOp::create(b, row, panel);
+  if (type.getRank() == 3) {
+    return {number, column, inPanel};
+  }
+  Value together = arith::ConstantIndexOp::create(b, type.getDimSize(3));
+  return {number, arith::DivUIOp::create(b, column, together), inPanel,
+          arith::RemUIOp::create(b, column, together)};
 }
 
 /// y[t,w] = table[index(ids[t]), w], `value` having the last word on it.
@@ -42,8 +49,9 @@ lookUp(ImplicitLocOpBuilder &b, Value ids, Value table, int64_t width,
                ImplicitLocOpBuilder inner(loc, builder);
                Value column = linalg::IndexOp::create(inner, 1);
                Value row = index(inner, arguments[0]);
-               Value element = tensor::ExtractOp::create(
-                   inner, table, place(inner, table, row, column));
+               Value element = widen(
+                   inner, tensor::ExtractOp::create(
+                              inner, table, place(inner, table, row, column)));
                linalg::YieldOp::create(inner,
                                        value(inner, arguments[0], element));
              })

@@ -40,6 +40,9 @@ mlir::Value emptyRows(mlir::ImplicitLocOpBuilder &b, mlir::Value like,
 
 mlir::Value f32Constant(mlir::ImplicitLocOpBuilder &b, double value);
 
+/// A float of at most 32 bits as f32: exact.
+mlir::Value widen(mlir::ImplicitLocOpBuilder &b, mlir::Value element);
+
 /// What is done to a product's result p, element by element, while it is in
 /// registers: y = act(p + bias) * factor + residual. Null values are left out.
 struct Epilogue {

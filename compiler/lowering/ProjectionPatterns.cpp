@@ -96,7 +96,8 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
       linalg::GenericOp::create(
           b, zero.getType(), ValueRange{x, weight}, zero, maps, iterators,
           [](OpBuilder &builder, Location loc, ValueRange v) {
-            Value term = arith::MulFOp::create(builder, loc, v[0], v[1]);
+            ImplicitLocOpBuilder inner(loc, builder);
+            Value term = arith::MulFOp::create(inner, v[0], widen(inner, v[1]));
             Value sum = arith::AddFOp::create(builder, loc, v[2], term);
             linalg::YieldOp::create(builder, loc, sum);
           })

@@ -28,6 +28,12 @@ Value tfc::f32Constant(ImplicitLocOpBuilder &b, double value) {
   return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
 }
 
+Value tfc::widen(ImplicitLocOpBuilder &b, Value element) {
+  return element.getType().isF32()
+             ? element
+             : arith::ExtFOp::create(b, b.getF32Type(), element);
+}
+
 Value tfc::countRows(ImplicitLocOpBuilder &b, Value value) {
   while (auto reshape = value.getDefiningOp<tensor::CollapseShapeOp>()) {
     value = reshape.getSrc();

@@ -9,8 +9,8 @@ using transformer::TargetAttr;
 void tfc::setTarget(ModuleOp module, const PipelineOptions &options) {
   module->setAttr(transformer::kTargetAttrName,
                   TargetAttr::get(module.getContext(), options.target.name,
-                                  options.opt,
-                                  options.target.microarchitecture));
+                                  options.opt, options.target.microarchitecture,
+                                  options.weights, options.rounds));
 }
 
 FailureOr<PipelineOptions> tfc::readTarget(ModuleOp module) {
@@ -30,5 +30,6 @@ FailureOr<PipelineOptions> tfc::readTarget(ModuleOp module) {
                                       << ", got \"" << attr.getProgram() << '"';
   }
   target->microarchitecture = attr.getCpu().str();
-  return PipelineOptions{*target, attr.getOpt()};
+  return PipelineOptions{*target, attr.getOpt(), attr.getWeights(),
+                         attr.getRounds()};
 }

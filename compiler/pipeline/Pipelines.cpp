@@ -53,6 +53,10 @@ void tfc::buildModelToFused(OpPassManager &pm, const PipelineOptions &options) {
     pm.addPass(createFuseProjectionsPass());
   }
   clean(pm);
+  ChoosePrecisionPassOptions precision;
+  precision.weights = options.weights;
+  precision.rounds = options.rounds;
+  pm.addPass(createChoosePrecisionPass(precision));
   verifyStage(pm, "fused");
 }
 

@@ -16,6 +16,9 @@ using transformer::OptLevel;
 struct PipelineOptions {
   TargetInfo target;
   OptLevel opt = OptLevel::None;
+  /// What matrices are kept in, and whether weights are rounded to it.
+  transformer::Storage weights = transformer::Storage::F32;
+  bool rounds = false;
 };
 
 /// Writes the attribute that readTarget reads.

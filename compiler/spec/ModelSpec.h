@@ -286,6 +286,9 @@ struct Parameter {
   std::string tiedTo;
 };
 
+/// What matrices are kept in; the numbers are those of abi.h.
+enum class Storage { F32 = 0, F16 = 1, BF16 = 2 };
+
 struct ModelSpec {
   std::string name;
   Kind kind = Kind::Encoder;
@@ -304,6 +307,11 @@ struct ModelSpec {
     }
     return all;
   }
+  /// Vectors are f32 always, and so is arithmetic.
+  Storage storage = Storage::F32;
+  /// Whether stored matrices of more bits are rounded to it (--dtype); else
+  /// such a one is an error when weights are loaded.
+  bool roundsWeights = false;
   std::vector<Head> heads;
   std::vector<Output> outputs;
   Tokens tokens;

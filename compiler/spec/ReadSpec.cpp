@@ -141,6 +141,10 @@ void SpecReader::readPrecision() {
     const Json *precision = root.find("precision");
     kept.precision.set(key, precision ? wordOf(*precision, key, "f32") : "f32");
   }
+  std::string weights = kept.precision.find("weights")->text;
+  model.storage = weights == "f16"    ? Storage::F16
+                  : weights == "bf16" ? Storage::BF16
+                                      : Storage::F32;
 }
 
 bool SpecReader::read() {
@@ -180,16 +184,16 @@ bool SpecReader::read() {
 /// What nobody reads to its end.
 constexpr size_t maxDiagnostics = 200;
 
-/// Replaces the precision of the spec by that of --dtype.
+/// Replaces what the spec keeps matrices in by --dtype.
 static bool patchPrecision(Json &spec, const std::string &dtype,
                            Diagnostics &diagnostics) {
   if (dtype.empty()) {
     return true;
   }
-  if (dtype != "f32") {
+  if (dtype != "f32" && dtype != "f16" && dtype != "bf16") {
     Diagnostic unsupported;
-    unsupported.message = "expected dtype f32 (others are not supported by "
-                          "this tfc), got " +
+    unsupported.message = "expected dtype f32, f16 or bf16 (others are not "
+                          "supported by this tfc), got " +
                           inQuotes(dtype);
     unsupported.code = Unsupported;
     diagnostics.push_back(std::move(unsupported));
@@ -197,7 +201,6 @@ static bool patchPrecision(Json &spec, const std::string &dtype,
   }
   Json patch = Json::object();
   patch.set("weights", dtype);
-  patch.set("compute", dtype);
   Json whole = Json::object();
   whole.place = spec.place;
   patch.place = spec.place;
@@ -228,6 +231,7 @@ static std::optional<ModelSpec> readTree(Json spec, const std::string &baseDir,
   if (hasError(diagnostics)) {
     return std::nullopt;
   }
+  reader.model.roundsWeights = !options.dtype.empty();
   reader.model.canonical = writeSpec(reader.model, reader.kept);
   return std::move(reader.model);
 }

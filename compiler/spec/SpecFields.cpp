@@ -286,7 +286,7 @@ TypeRef generation() {
 }
 
 TypeRef precision() {
-  return object({key("weights", words({"f32"}, {"f16", "bf16"})),
+  return object({key("weights", words({"f32", "f16", "bf16"})),
                  key("compute", words({"f32"}, {"f16", "bf16"})),
                  key("norm", words({"f32"})), key("softmax", words({"f32"}))});
 }

@@ -107,16 +107,31 @@ void packRandomRange(void *arg, int64_t begin, int64_t end, uint32_t) {
   }
 }
 
-/// Runs all calls; Internal when one fails.
+/// What went wrong with a call, and in which tensor where there is one.
+Error packError(const PackJob &job, size_t call) {
+  const char *name = job.module->weights[job.calls[call].weight].name;
+  if (job.results[call] == TFC_PACK_ROUNDED) {
+    return makeError(Code::Incompatible, "expected values of ", name,
+                     " that the library can keep (layout ",
+                     job.program->layout_tag, "), got tensor ",
+                     job.tensors[call]->name, " of ", job.tensors[call]->file,
+                     ", which it would round; compile with --dtype f32 to keep "
+                     "them, or with another --dtype to round them");
+  }
+  return makeError(Code::Internal, "expected weight ", name,
+                   " to be packed, got status ", job.results[call]);
+}
+
+/// Runs all calls; an error when one fails. Random weights may be rounded.
 Status runPack(PackJob &job, tfc_body_fn range, uint32_t threads) {
   job.results.resize(job.calls.size());
   ThreadPool::instance().parallelFor(
       threads, static_cast<int64_t>(job.calls.size()), range, &job);
   for (size_t i = 0; i < job.calls.size(); ++i) {
-    if (job.results[i] != 0) {
-      return makeError(Code::Internal, "expected weight ",
-                       job.module->weights[job.calls[i].weight].name,
-                       " to be packed, got status ", job.results[i]);
+    bool isRandom = job.tensors.empty();
+    if (job.results[i] != 0 &&
+        !(isRandom && job.results[i] == TFC_PACK_ROUNDED)) {
+      return packError(job, i);
     }
   }
   return {};

@@ -176,6 +176,10 @@ typedef struct {
   int32_t (*run)(const tfc_step_v0 *step);
 } tfc_entry_v0;
 
+/* What pack returns beside 0: it is packed, but stored values were rounded to
+ * what the library keeps, which it was not compiled to do. */
+enum { TFC_PACK_ROUNDED = 1 };
+
 /* One (weight, layer) to pack: `source` is the stored tensor as in the file
  * (not aligned), `packed` the start of the whole packed area. Calls for
  * different (weight, layer) may run at the same time. */
@@ -203,7 +207,7 @@ typedef struct {
   const char *name;       /* "x86-64-v3" */
   const char *layout_tag; /* of the packed weights; equal tags, equal bytes */
   uint64_t packed_bytes;
-  int32_t (*pack)(const tfc_pack_v0 *pack); /* 0 on success */
+  int32_t (*pack)(const tfc_pack_v0 *pack); /* 0, TFC_PACK_* */
   const tfc_entry_v0 *entries;
 } tfc_program_v0;
 
