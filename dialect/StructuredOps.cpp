@@ -148,6 +148,10 @@ LogicalResult ProductOp::verifyRegions() {
   return success();
 }
 
+int64_t ProductOp::getWeightBits() {
+  return cast<ShapedType>(getPanels().getType()).getElementTypeBitWidth();
+}
+
 void ProductOp::setKernelTile(ProductTileAttr tile) { setTileAttr(tile); }
 
 void ProductOp::getEffects(Effects &effects) {

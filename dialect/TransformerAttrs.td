@@ -152,7 +152,8 @@ def Transformer_ProductTileAttr : AttrDef<Transformer_Dialect, "ProductTile"> {
     * `item`: rows of a parallel item, a multiple of `rows`.
     * `unroll`: steps in a turn of the loop, at most; `turn_rows`: a tile's rows
       times the steps in a turn, at most.
-    * `ahead`: steps from asking for weights to using them; `ahead_rows`: the
+    * `ahead`: steps of f32 from asking for weights to using them (of narrower
+      weights, so many more that it is as many bytes); `ahead_rows`: the
       fewest rows of a tile that asks.
     * `block_bytes`: of a panel, what an item's tiles read in turns, at most;
       `next_bytes`: the largest block that is asked for a block ahead.

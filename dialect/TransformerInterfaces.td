@@ -12,6 +12,8 @@ def Transformer_KernelOpInterface : OpInterface<"KernelOpInterface"> {
     given: what tiling has to say of it is an attribute, not a loop.
   }];
   let methods = [
+    InterfaceMethod<"The bits of an element of its weights, as they are kept.",
+                    "int64_t", "getWeightBits", (ins)>,
     InterfaceMethod<"Gives the op its tile.", "void", "setKernelTile",
                     (ins "::tfc::transformer::ProductTileAttr":$tile)>,
   ];

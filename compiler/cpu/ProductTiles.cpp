@@ -113,7 +113,7 @@ void TileBody::emitRequests(Value word, int64_t words) {
   if (requests.ahead) {
     Value row = buildAddress(b, call.panel, word, rowBytes);
     for (int64_t offset = 0; offset < words * rowBytes; offset += kLineBytes) {
-      ask(row, tile.getAhead() * rowBytes + offset);
+      ask(row, tile.getAhead() * layout.width * kFloatBytes + offset);
     }
   }
   if (requests.next != 0) {
@@ -137,7 +137,9 @@ Value TileBody::loadWeights(Value place, int64_t column, int64_t width) {
   }
   // Two bf16: the upper half of an f32 each, the first column in the lower one.
   auto words = VectorType::get(width, b.getI32Type());
-  Value both = LLVM::LoadOp::create(b, words, place, /*alignment=*/4);
+  // Volatile, or it would be loaded once for both columns and be spilled.
+  Value both = LLVM::LoadOp::create(b, words, place, /*alignment=*/4,
+                                    /*isVolatile=*/true);
   auto constant = [&](uint32_t value) -> Value {
     return arith::ConstantOp::create(
         b, DenseElementsAttr::get(words, llvm::APInt(32, value)));

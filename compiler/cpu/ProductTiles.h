@@ -22,7 +22,7 @@ struct PanelLayout {
 };
 
 /// What a tile asks for while it multiplies: nothing; the rows of its panel
-/// that come `ahead` words later; its part of the block that comes next.
+/// that come a distance later; its part of the block that comes next.
 struct TileRequests {
   bool ahead = false;
   /// Bytes of the next block for each word; 0 for none.

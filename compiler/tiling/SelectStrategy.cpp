@@ -67,12 +67,14 @@ struct SelectStrategyPass
           transformer::kStrategyAttrName,
           transformer::StrategyAttr::get(context, parallel, rows, reduction));
     };
-    auto tile = transformer::ProductTileAttr::get(
-        context, transformer::ProductKind::Fma, table.rows, table.lanes,
-        table.rowBlock, table.unroll, table.turnRows, table.prefetch,
-        table.prefetchRows, table.blockBytes, table.nextBytes);
-    getOperation().walk(
-        [&](transformer::KernelOpInterface op) { op.setKernelTile(tile); });
+    getOperation().walk([&](transformer::KernelOpInterface op) {
+      Strategy own = chooseStrategy(
+          target.getValue(), microarchitecture.getValue(), op.getWeightBits());
+      op.setKernelTile(transformer::ProductTileAttr::get(
+          context, transformer::ProductKind::Fma, own.rows, own.lanes,
+          own.rowBlock, own.unroll, own.turnRows, own.prefetch,
+          own.prefetchRows, own.blockBytes, own.nextBytes));
+    });
     getOperation().walk([&](linalg::LinalgOp op) {
       if (isOverRows(op)) {
         SmallVector<int64_t> parallel(op.getNumLoops(), 0), rows, columns;

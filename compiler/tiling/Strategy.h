@@ -11,14 +11,14 @@ namespace tfc {
 
 /// Tiles of f32 kernels on a CPU.
 struct Strategy {
-  int64_t lanes;    // floats in a vector register
-  int64_t panel;    // columns of a product's tile: rows of a weight panel
-  int64_t rows;     // rows of a product's tile
-  int64_t rowBlock; // rows of a parallel item of a product
-  int64_t unroll;   // steps of a reduction in a turn of its loop, at most
-  int64_t turnRows; // tile's rows times steps in a turn, at most
-  int64_t mapRows;  // rows of a parallel item of everything else
-  int64_t prefetch; // steps of the reduction from asking for weights to using
+  int64_t lanes;        // floats in a vector register
+  int64_t panel;        // columns of a product's tile: rows of a weight panel
+  int64_t rows;         // rows of a product's tile
+  int64_t rowBlock;     // rows of a parallel item of a product
+  int64_t unroll;       // steps of a reduction in a turn of its loop, at most
+  int64_t turnRows;     // tile's rows times steps in a turn, at most
+  int64_t mapRows;      // rows of a parallel item of everything else
+  int64_t prefetch;     // steps of f32 from asking for weights to using them
   int64_t prefetchRows; // the fewest rows of a tile that asks
   int64_t blockBytes;   // of a panel, that an item's tiles read in turns
   int64_t nextBytes;    // the largest block that is asked for a block ahead
@@ -26,9 +26,11 @@ struct Strategy {
 
 /// The row of the table for a program, "x86-64-v3" or "x86-64-v4", and a
 /// microarchitecture, LLVM's name of a CPU. One that is not in the table, or
-/// none (""), gets what serves the machines of that level.
+/// none (""), gets what serves the machines of that level. Of products whose
+/// weights are kept in `weightBits`; the panel is the same for all.
 Strategy chooseStrategy(llvm::StringRef program,
-                        llvm::StringRef microarchitecture);
+                        llvm::StringRef microarchitecture,
+                        int64_t weightBits = 32);
 
 } // namespace tfc
 

@@ -80,20 +80,20 @@ transformer.parameter @parameter_c6_of_parts : tensor<8x4xf32> parts [@whole]
 
 transformer.parameter @k : tensor<3x4xf32> from <["k"], stored_rows = 3>
 transformer.parameter @v : tensor<5x6xf32> from <["v"], stored_rows = 5>
-// expected-error @below {{expected part @v to have its columns and layers, got 'tensor<5x6xf32>' layers 0}}
+// expected-error @below {{expected part @v to have its columns, element type and layers, got 'tensor<5x6xf32>' layers 0}}
 transformer.parameter @parameter_c7_columns : tensor<8x4xf32> parts [@k, @v]
 
 // -----
 
 transformer.parameter @k : tensor<8xf32> from <["k"], stored_rows = 8>
-// expected-error @below {{expected part @k to have its columns and layers, got 'tensor<8xf32>' layers 0}}
+// expected-error @below {{expected part @k to have its columns, element type and layers, got 'tensor<8xf32>' layers 0}}
 transformer.parameter @parameter_c7_rank : tensor<8x4xf32> parts [@k]
 
 // -----
 
 transformer.parameter @k : tensor<8x4xf32> layers 3
   from <["k.{i}"], stored_rows = 8>
-// expected-error @below {{expected part @k to have its columns and layers, got 'tensor<8x4xf32>' layers 3}}
+// expected-error @below {{expected part @k to have its columns, element type and layers, got 'tensor<8x4xf32>' layers 3}}
 transformer.parameter @parameter_c7_layers : tensor<8x4xf32> layers 2
   parts [@k]
 
@@ -121,7 +121,7 @@ transformer.parameter @other : tensor<4x4xf32> parts [@k]
 // -----
 
 // The type is an attribute, so ODS does not check it.
-// expected-error @below {{expected a static f32 vector or matrix, got 'tensor<?x4xf32>'}}
+// expected-error @below {{expected a static f32 vector, or matrix of f32, f16 or bf16, got 'tensor<?x4xf32>'}}
 transformer.parameter @parameter_type : tensor<?x4xf32>
   from <["w"], stored_rows = 8>
 
@@ -253,3 +253,25 @@ transformer.parameter @source_c2_first_layer : tensor<8xf32> layers 2 from <["w.
 
 // expected-error @below {{expected stored_rows of at least 1, got 0}}
 transformer.parameter @source_c2_stored_rows : tensor<8xf32> from <["w"], stored_rows = 0>
+
+// -----
+
+// Vectors go into arithmetic as they are.
+// expected-error @below {{expected a static f32 vector, or matrix of f32, f16 or bf16, got 'tensor<4xbf16>'}}
+transformer.parameter @narrow_vector : tensor<4xbf16> from <["t"], stored_rows = 4>
+
+// -----
+
+// expected-error @below {{expected part @narrow to have its columns, element type and layers, got 'tensor<4x4xbf16>' layers 0}}
+transformer.parameter @parameter_c7_type : tensor<4x4xf32> parts [@narrow]
+transformer.parameter @narrow : tensor<4x4xbf16> from <["n"], stored_rows = 4>
+
+// -----
+
+// Three columns are two words of two.
+transformer.parameter @words : tensor<5x3xbf16> from <["w"], stored_rows = 5> panel 4
+func.func @weight_c3_words() {
+  // expected-error @below {{expected the shape of 'tensor<2x2x4x2xbf16>' (parameter @words), got 'tensor<2x3x4xbf16>'}}
+  %0 = transformer.weight @words : tensor<2x3x4xbf16>
+  return
+}

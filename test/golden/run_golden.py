@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import laws
+import stored
 import tensors
 from compare import check_equal, check_floats, check_names
 from tool import Failure, Tool, decoding_options
@@ -33,11 +34,14 @@ def switched_on():
 class Model:
     """One entry of cases.json, built in a scratch folder."""
 
-    def __init__(self, entry, entries, tool):
+    def __init__(self, entry, entries, tool, dtype=None):
+        """Its weights are those of the files, or narrowed to `dtype`."""
         self.entry = entry
         self.tool = tool
         self.weights = tool.path("weights")
         self.assemble(entries, self.weights)
+        if dtype:
+            stored.narrow(self.weights, dtype)
         self.spec, self.library = tool.build(self.weights, "model")
         config = self.read_json("config.json")
         self.pair = bool(config.get("is_encoder_decoder"))
@@ -196,6 +200,8 @@ def main():
     parser.add_argument("--opt", default="full", help="tfc compile's --opt")
     parser.add_argument("--target", help="tfc compile's --target")
     parser.add_argument("--program", help="tfc-run's --program")
+    parser.add_argument("--stored", choices=sorted(stored.NARROW),
+                        help="only the law of storage, of weights stored so")
     parser.add_argument("models", nargs="*",
                         help="names from cases.json; all that are switched "
                         "on without one")
@@ -219,7 +225,11 @@ def main():
                         ["--program", options.program]
                         if options.program else [])
             try:
-                faults = check_model(entries[name], entries, tool)
+                if options.stored:
+                    model = Model(entries[name], entries, tool, options.stored)
+                    faults = stored.check_stored(model, options.stored)
+                else:
+                    faults = check_model(entries[name], entries, tool)
             except Failure as failure:
                 faults = [f"{name}: {failure}"]
         for fault in faults:

@@ -6,7 +6,8 @@ import json
 import struct
 import sys
 
-CODES = {"F32": "f", "I32": "i", "I64": "q"}
+CODES = {"F32": "f", "I32": "i", "I64": "q", "F16": "H", "BF16": "H",
+         "U8": "B", "BOOL": "B"}
 
 
 class Tensor:

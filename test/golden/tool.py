@@ -63,9 +63,9 @@ class Tool:
     def import_model(self, weights, spec):
         return self.call(self.tfc, "import", weights, "-o", spec)
 
-    def compile(self, spec, library):
+    def compile(self, spec, library, *options):
         return self.call(self.tfc, "compile", spec, "-o", library,
-                         *self.compile_options)
+                         *self.compile_options, *options)
 
     def build(self, weights, name):
         """Import and compile; returns the paths of spec and library."""

@@ -8,8 +8,8 @@
     next_bytes = 65536>
 
 // One function for each number of rows, with spare rows that repeat the last.
-// CHECK: func.func private @product.4x16_ahead_next8(
-// CHECK: func.func private @product.2x16_ahead(%[[X:.*]]: !llvm.ptr, %[[BYTES:.*]]: index, %[[LAST:.*]]: index, %[[PANEL:.*]]: !llvm.ptr, %[[STEPS:.*]]: index, %[[SUMS:.*]]: !llvm.ptr, %[[IS_FIRST:.*]]: i1, %{{.*}}: !llvm.ptr) attributes {llvm.linkage = #llvm.linkage<internal>, passthrough = ["noinline"]}
+// CHECK: func.func private @product.4x16_ahead_next32(
+// CHECK: func.func private @product.2x16_ahead(%[[X:.*]]: !llvm.ptr, %[[BYTES:.*]]: index, %[[LAST:.*]]: index, %[[PANEL:.*]]: !llvm.ptr, %[[WORDS:.*]]: index, %[[SUMS:.*]]: !llvm.ptr, %[[IS_FIRST:.*]]: i1, %{{.*}}: !llvm.ptr) attributes {llvm.linkage = #llvm.linkage<internal>, passthrough = ["noinline"]}
 // CHECK: %[[ROW:.*]] = arith.minsi %[[LAST]], %c1
 // CHECK: arith.muli %[[ROW]], %[[BYTES]]
 // CHECK: scf.if %[[IS_FIRST]] -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
@@ -27,7 +27,7 @@
 // CHECK: func.func private @product.1x16(
 // CHECK-NOT: prefetch
 // CHECK: return
-// CHECK: func.func private @product.4x16_next4(
+// CHECK: func.func private @product.4x16_next16(
 // CHECK-NOT: func.func private
 
 // CHECK-LABEL: func.func @whole_panels
@@ -35,10 +35,10 @@
 // CHECK: memref.alloc(%{{.*}}) : memref<?x4x16xf32>
 // CHECK: scf.parallel (%[[P:.*]], %{{.*}}) = (%c0, %c0) to (%c2, %{{.*}}) step (%c1, %c16)
 // CHECK: transformer.worker
-// CHECK: func.call @product.4x16_next4
+// CHECK: func.call @product.4x16_next16
 // CHECK: func.call @product.1x16
 // CHECK: func.call @product.2x16_ahead
-// CHECK: func.call @product.4x16_ahead_next8
+// CHECK: func.call @product.4x16_ahead_next32
 // The epilogue: what the next tile adds is asked for, then a row in two vectors.
 // CHECK: scf.for
 // CHECK: memref.prefetch %[[RESIDUAL]]
@@ -113,6 +113,53 @@ func.func @in_blocks(
         memref<2x64x16xf32>, memref<?x32xf32> {
   ^bb0(%s: f32):
     transformer.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+#tile = #transformer.product_tile<fma, rows = 1, lanes = 8, item = 1,
+    unroll = 4, turn_rows = 8, ahead = 32, ahead_rows = 1, block_bytes = 65536,
+    next_bytes = 1>
+
+// A word is two bf16, the first in its lower half. Two words a turn; seven
+// columns are three words and half of one, which reads one element of x.
+// CHECK: func.func private @product.1x8_bf16_half_ahead(
+// CHECK: scf.for {{.*}} step %c2
+// CHECK: llvm.intr.prefetch
+// CHECK: %[[BOTH:.*]] = llvm.load volatile {{.*}} -> vector<8xi32>
+// CHECK: %[[LOWER:.*]] = arith.shli %[[BOTH]], %{{.*}} : vector<8xi32>
+// CHECK: %[[FIRST:.*]] = arith.bitcast %[[LOWER]] : vector<8xi32> to vector<8xf32>
+// CHECK: math.fma %{{.*}}, %[[FIRST]]
+// CHECK: %[[AGAIN:.*]] = llvm.load volatile
+// CHECK: %[[UPPER:.*]] = arith.andi %[[AGAIN]], %{{.*}} : vector<8xi32>
+// CHECK: %[[SECOND:.*]] = arith.bitcast %[[UPPER]]
+// CHECK: math.fma %{{.*}}, %[[SECOND]]
+// CHECK-COUNT-2: math.fma
+// CHECK: scf.for {{.*}} step %c1
+// CHECK-COUNT-2: math.fma
+// CHECK: scf.yield
+// CHECK: arith.shli
+// CHECK: math.fma
+// CHECK-NOT: math.fma
+// CHECK: llvm.store
+// f16: a column a row of the panel.
+// CHECK: func.func private @product.1x8_f16_ahead(
+// CHECK: %[[HALVES:.*]] = llvm.load {{.*}} : !llvm.ptr -> vector<8xf16>
+// CHECK: arith.extf %[[HALVES]] : vector<8xf16> to vector<8xf32>
+func.func @sixteen_bits(
+    %x: memref<?x7xf32>, %b: memref<1x4x8x2xbf16>, %h: memref<1x7x8xf16>,
+    %y: memref<?x8xf32>, %batch: !transformer.batch) {
+  transformer.product %x, %h outs(%y) {tile = #tile}
+      : memref<?x7xf32>, memref<1x7x8xf16>, memref<?x8xf32> {
+  ^bb0(%sum: f32):
+    transformer.yield %sum : f32
+  }
+  transformer.product %x, %b outs(%y) {tile = #tile}
+      : memref<?x7xf32>, memref<1x4x8x2xbf16>, memref<?x8xf32> {
+  ^bb0(%sum: f32):
+    transformer.yield %sum : f32
   }
   return
 }

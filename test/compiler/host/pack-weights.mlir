@@ -57,12 +57,12 @@ transformer.parameter @last : tensor<8x8xf32>
 
 // CHECK: %[[DISTANCE:.*]] = arith.muli %[[LAYER]], %[[FIELDS]]#6
 // CHECK: %[[START:.*]] = arith.addi %[[FIELDS]]#5, %[[DISTANCE]]
-// CHECK: %[[TARGET:.*]] = memref.view %[[PACKED]][%[[START]]]
 // CHECK: scf.index_switch %[[DTYPE]]
 
 // f32: a tensor in a file may begin at any byte.
 // CHECK: case 0
 // CHECK: %[[FLOATS:.*]] = memref.view %[[SOURCE]]{{.*}} to memref<?xf32>
+// CHECK: %[[TARGET:.*]] = memref.view %[[PACKED]][%[[START]]]
 // CHECK: scf.for %[[ROW:.*]] = %[[C0]] to %[[FIELDS]]#3
 // CHECK: %[[TO_ROW:.*]] = arith.muli %[[ROW]], %[[FIELDS]]#4
 // CHECK: %[[ROW_DISTANCE:.*]] = arith.muli %[[ROW]], %[[FIELDS]]#1
@@ -70,8 +70,8 @@ transformer.parameter @last : tensor<8x8xf32>
 // CHECK: scf.for %[[COLUMN:.*]] = %[[C0]] to %[[FIELDS]]#4
 // CHECK: %[[COLUMN_DISTANCE:.*]] = arith.muli %[[COLUMN]], %[[FIELDS]]#2
 // CHECK: %[[FROM:.*]] = arith.addi %[[FROM_ROW]], %[[COLUMN_DISTANCE]]
-// CHECK: %[[TO:.*]] = arith.addi %[[TO_ROW]], %[[COLUMN]]
 // CHECK: %[[VALUE:.*]] = memref.load %[[FLOATS]][%[[FROM]]] {alignment = 1 : i64}
+// CHECK: %[[TO:.*]] = arith.addi %[[TO_ROW]], %[[COLUMN]]
 // CHECK: memref.store %[[VALUE]], %[[TARGET]][%[[TO]]]
 
 // f16 and bf16 are converted; no other dtype is.
@@ -83,3 +83,5 @@ transformer.parameter @last : tensor<8x8xf32>
 // CHECK: arith.extf {{.*}} : bf16 to f32
 // CHECK: default {
 // CHECK-NEXT: }
+// Nothing is rounded.
+// CHECK-NEXT: return %{{.*}} : i32

@@ -345,12 +345,32 @@ TEST(ReadSpec, PrePlacedNormsWithoutAFinalOneAreAWarning) {
 TEST(ReadSpec, DtypeOption) {
   Diagnostics diagnostics;
   ReadOptions options;
-  options.dtype = "f32";
-  EXPECT_TRUE(readSpecText("s", decoderSpec, "", diagnostics, options));
-  options.dtype = "bf16";
+  for (auto [dtype, storage] :
+       {std::pair{"f32", Storage::F32}, std::pair{"f16", Storage::F16},
+        std::pair{"bf16", Storage::BF16}}) {
+    options.dtype = dtype;
+    std::optional<ModelSpec> model =
+        readSpecText("s", decoderSpec, "", diagnostics, options);
+    ASSERT_TRUE(model);
+    EXPECT_EQ(model->storage, storage);
+    EXPECT_TRUE(model->roundsWeights);
+  }
+  options.dtype = "int8";
   EXPECT_FALSE(readSpecText("s", decoderSpec, "", diagnostics, options));
   ASSERT_EQ(diagnostics.size(), 1u);
   EXPECT_EQ(formatDiagnostic(diagnostics[0]),
-            "expected dtype f32 (others are not supported by this tfc), got "
-            "\"bf16\" [TFC090]");
+            "expected dtype f32, f16 or bf16 (others are not supported by this "
+            "tfc), got \"int8\" [TFC090]");
+}
+
+TEST(ReadSpec, MatricesAreKeptAsTheSpecSays) {
+  std::string text = decoderSpec;
+  text.replace(text.find("  \"tokens\""), 0,
+               "  \"precision\": {\"weights\": \"bf16\"},\n");
+  Diagnostics diagnostics;
+  std::optional<ModelSpec> model = readSpecText("s", text, "", diagnostics);
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->storage, Storage::BF16);
+  EXPECT_FALSE(model->roundsWeights);
+  EXPECT_NE(model->canonical.find("\"weights\": \"bf16\""), std::string::npos);
 }

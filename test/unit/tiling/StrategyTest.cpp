@@ -16,6 +16,8 @@ TEST(Strategy, aMicroarchitectureOfItsOwnOrThatOfTheLevel) {
   EXPECT_EQ(chooseStrategy("x86-64-v4", "znver5").turnRows, zen.turnRows);
   EXPECT_EQ(chooseStrategy("x86-64-v4", "emeraldrapids").turnRows,
             level.turnRows);
+  EXPECT_EQ(chooseStrategy("x86-64-v3", "").prefetchRows, 2);
+  EXPECT_EQ(chooseStrategy("x86-64-v3", "", 16).prefetchRows, 1);
   EXPECT_EQ(chooseStrategy("x86-64-v3", "znver3").panel,
             chooseStrategy("x86-64-v3", "").panel);
 }
