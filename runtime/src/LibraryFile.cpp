@@ -15,13 +15,33 @@ namespace tfc::rt {
 
 static constexpr uint64_t pieceBytes = uint64_t(1) << 16;
 
-/// Whether the file has all the segments of its header. dlopen maps them
-/// without looking, and what is missing becomes a signal. What is no 64-bit ELF
-/// file is left to dlopen's own message.
-static Result<bool> isWhole(const OpenFile &file) {
+/// The end of `bytes` bytes at `begin`, or the largest number.
+static uint64_t endOf(uint64_t begin, uint64_t bytes) {
+  return begin <= UINT64_MAX - bytes ? begin + bytes : UINT64_MAX;
+}
+
+/// Reads a table of the header, if the file has all of it.
+template <typename T>
+static Result<std::vector<T>> readTable(const OpenFile &file, uint64_t begin,
+                                        uint64_t count) {
+  std::vector<T> table;
+  if (endOf(begin, count * sizeof(T)) <= file.size()) {
+    table.resize(count);
+    Status status = file.read(table.data(), count * sizeof(T), begin);
+    if (!status) {
+      return std::move(status.error());
+    }
+  }
+  return table;
+}
+
+/// Where the last of the parts ends that the file's header promises. dlopen
+/// maps segments without looking, and what is missing becomes a signal. What is
+/// no 64-bit ELF file is left to dlopen's own message and ends at 0.
+static Result<uint64_t> findEnd(const OpenFile &file) {
   Elf64_Ehdr header;
   if (file.size() < sizeof(header)) {
-    return true;
+    return 0;
   }
   if (Status status = file.read(&header, sizeof(header), 0); !status) {
     return std::move(status.error());
@@ -29,22 +49,28 @@ static Result<bool> isWhole(const OpenFile &file) {
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
       header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_phentsize != sizeof(Elf64_Phdr)) {
-    return true;
+    return 0;
   }
-  uint64_t tableBytes = header.e_phnum * sizeof(Elf64_Phdr);
-  if (header.e_phoff > file.size() ||
-      tableBytes > file.size() - header.e_phoff) {
-    return false;
+  uint64_t numSections =
+      header.e_shentsize == sizeof(Elf64_Shdr) ? header.e_shnum : 0;
+  auto segments = readTable<Elf64_Phdr>(file, header.e_phoff, header.e_phnum);
+  auto sections = readTable<Elf64_Shdr>(file, header.e_shoff, numSections);
+  if (!segments || !sections) {
+    return std::move(segments ? sections.error() : segments.error());
   }
-  std::vector<Elf64_Phdr> segments(header.e_phnum);
-  if (Status status = file.read(segments.data(), tableBytes, header.e_phoff);
-      !status) {
-    return std::move(status.error());
+  uint64_t end = std::max(
+      endOf(header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr)),
+      numSections ? endOf(header.e_shoff, numSections * sizeof(Elf64_Shdr))
+                  : 0);
+  for (const Elf64_Phdr &segment : *segments) {
+    end = std::max(end, endOf(segment.p_offset, segment.p_filesz));
   }
-  return std::all_of(segments.begin(), segments.end(), [&](auto &segment) {
-    return segment.p_offset <= file.size() &&
-           segment.p_filesz <= file.size() - segment.p_offset;
-  });
+  for (const Elf64_Shdr &section : *sections) {
+    bool hasBytes = section.sh_type != SHT_NOBITS;
+    end =
+        std::max(end, hasBytes ? endOf(section.sh_offset, section.sh_size) : 0);
+  }
+  return end;
 }
 
 /// FNV-1a of the first `bytes` bytes.
@@ -63,19 +89,8 @@ static Result<uint64_t> sumOf(const OpenFile &file, uint64_t bytes) {
   return sum;
 }
 
-static Status checkSum(const OpenFile &file) {
-  tfc_library_end_v0 end;
-  if (file.size() < sizeof(end)) {
-    return {};
-  }
-  uint64_t bytes = file.size() - sizeof(end);
-  if (Status status = file.read(&end, sizeof(end), bytes); !status) {
-    return status;
-  }
-  if (std::memcmp(end.magic, TFC_LIBRARY_END_MAGIC, sizeof(end.magic)) != 0) {
-    return {};
-  }
-  Result<uint64_t> sum = sumOf(file, bytes);
+static Status checkSum(const OpenFile &file, const tfc_library_end_v0 &end) {
+  Result<uint64_t> sum = sumOf(file, file.size() - sizeof(end));
   if (!sum) {
     return std::move(sum.error());
   }
@@ -87,17 +102,44 @@ static Status checkSum(const OpenFile &file) {
   return {};
 }
 
-Status checkLibraryFile(const OpenFile &file) {
-  Result<bool> whole = isWhole(file);
-  if (!whole) {
-    return std::move(whole.error());
+static bool beginsLikeSum(const tfc_library_end_v0 &end, uint64_t bytes) {
+  return std::memcmp(end.magic, TFC_LIBRARY_END_MAGIC,
+                     std::min<uint64_t>(bytes, sizeof(end.magic))) == 0;
+}
+
+/// Of a file without a whole checksum: whether its end is missing. A few other
+/// bytes behind the last part are no fault, tools leave them there.
+static Status checkEnd(const OpenFile &file) {
+  Result<uint64_t> end = findEnd(file);
+  if (!end) {
+    return std::move(end.error());
   }
-  if (!*whole) {
+  uint64_t size = file.size();
+  bool isCut = *end > size;
+  tfc_library_end_v0 rest;
+  if (*end < size && size - *end < sizeof(rest)) {
+    if (Status status = file.read(&rest, size - *end, *end); !status) {
+      return status;
+    }
+    isCut = beginsLikeSum(rest, size - *end);
+  }
+  if (isCut) {
     return makeError(Code::Incompatible, file.path(),
                      ": expected a whole compiled model, got a file that ends "
                      "early (compile it again)");
   }
-  return checkSum(file);
+  return {};
+}
+
+Status checkLibraryFile(const OpenFile &file) {
+  tfc_library_end_v0 end;
+  if (file.size() >= sizeof(end)) {
+    Status status = file.read(&end, sizeof(end), file.size() - sizeof(end));
+    if (!status || beginsLikeSum(end, sizeof(end))) {
+      return status ? checkSum(file, end) : std::move(status);
+    }
+  }
+  return checkEnd(file);
 }
 
 /// A path of the open file that no other one had before: numbers of descriptors

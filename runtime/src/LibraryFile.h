@@ -8,9 +8,9 @@
 
 namespace tfc::rt {
 
-/// Whether all segments are there that the file's header promises, and whether
-/// its bytes have the sum that stands at its end, if one does
-/// (tfc_library_end_v0). Errors: Incompatible, Io.
+/// Whether the file's bytes have the sum that stands at its end
+/// (tfc_library_end_v0), or, without one, whether all parts are there that its
+/// header promises. Errors: Incompatible, Io.
 Status checkLibraryFile(const OpenFile &file);
 
 /// dlopen of this file, whatever its path leads to by now: the loader takes a

@@ -110,5 +110,28 @@ TEST_F(SummedLibrary, IsRefusedWhenAnyByteDiffers) {
   }
 }
 
+TEST_F(SummedLibrary, IsRefusedWhenItsEndIsMissing) {
+  std::string expected = path + ": expected a whole compiled model, got a file "
+                                "that ends early (compile it again)";
+  size_t sumAt = bytes.size() - sizeof(tfc_library_end_v0);
+  auto kindOfCut = [&](size_t size) {
+    std::ofstream(path, std::ios::binary) << bytes.substr(0, size);
+    return kindOf(Module::open(path));
+  };
+  for (size_t size = sumAt + 1; size < bytes.size(); ++size) {
+    EXPECT_EQ(kindOfCut(size), expected) << size;
+  }
+  // Within what is not loaded: the table of sections is the last part.
+  EXPECT_EQ(kindOfCut(sumAt - 1), expected);
+  // As strip writes it.
+  EXPECT_EQ(kindOfCut(sumAt), "encoder");
+}
+
+TEST_F(LibraryFiles, MayHaveOtherBytesBehindThem) {
+  install("encoder");
+  std::ofstream(path, std::ios::binary | std::ios::app) << '\0';
+  EXPECT_EQ(kindOf(Module::open(path)), "encoder");
+}
+
 } // namespace
 } // namespace tfc::rt::test
