@@ -14,7 +14,10 @@ static bool isSame(const fs::path &a, const fs::path &b) {
   if (fs::exists(a, error) || fs::exists(b, error)) {
     return fs::equivalent(a, b, error) && !error;
   }
-  return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error) &&
+  // Of a relative path, whose beginning is not there, weakly_canonical makes no
+  // absolute one.
+  return fs::weakly_canonical(fs::absolute(a, error), error) ==
+             fs::weakly_canonical(fs::absolute(b, error), error) &&
          !error;
 }
 
