@@ -36,8 +36,8 @@ typedef struct {
   /* Runs body over [0, n), cut as the host likes; returns when all is done. */
   void (*parallel_for)(void *ctx, int64_t n, tfc_body_fn body, void *arg);
   /* Reports a named value, [rows, width] f32, valid during the call. Only
-   * libraries compiled with --taps call it; may be null. `layer` is -1 outside
-   * the layers. */
+   * libraries compiled with --taps call it; may be null. `layer` counts from 0
+   * in the consecutive layers that `id` names, and is -1 outside the layers. */
   void (*tap)(void *ctx, const char *id, int64_t layer, const void *data,
               int64_t rows, int64_t width);
 } tfc_host_v0;
