@@ -127,16 +127,25 @@ static int inspectSpec(const std::string &path) {
     outs() << ", at most " << model->maxPositions << " positions";
   }
   outs() << '\n';
-  double numbers = 0;
+  double numbers = 0, matrices = 0;
   for (const spec::Parameter &parameter : model->parameters) {
     if (parameter.tiedTo.empty()) {
-      numbers += static_cast<double>(parameter.rows) *
-                 static_cast<double>(parameter.cols) *
-                 static_cast<double>(parameter.layers);
+      double own = static_cast<double>(parameter.rows) *
+                   static_cast<double>(parameter.cols) *
+                   static_cast<double>(parameter.layers);
+      numbers += own;
+      matrices += parameter.rank == 2 ? own : 0;
     }
   }
+  double bytes = numbers * sizeof(float);
+  const char *kept = "f32";
+  if (model->storage != spec::Storage::F32) {
+    bytes -= matrices * sizeof(float) / 2;
+    kept = model->storage == spec::Storage::F16 ? "f32, matrices f16"
+                                                : "f32, matrices bf16";
+  }
   outs() << "parameters: " << llvm::format("%.0f", numbers) << ", "
-         << megabytes(numbers * sizeof(float)) << " as f32\n";
+         << megabytes(bytes) << " as " << kept << '\n';
   for (const spec::Stack *stack : model->stacks()) {
     printStack(*model, *stack);
   }

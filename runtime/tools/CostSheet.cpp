@@ -11,7 +11,7 @@ namespace tfc::bench {
 using nlohmann::json;
 using rt::Code;
 
-// What is counted is computed in f32, and stored so.
+// Keys and values are f32.
 static constexpr double bytesPerValue = 4;
 
 static bool contains(std::string_view text, std::string_view part) {
@@ -79,6 +79,9 @@ rt::Status CostSheet::readHeads(const tfc_module_v0 &module) {
   }
   try {
     json spec = json::parse(module.spec_json);
+    json precision = spec.value("precision", json::object());
+    storage = precision.value("weights", "f32");
+    bytesPerWeight = storage == "f32" ? 4 : 2;
     json all = spec.value("heads", json::object());
     json outputs = spec.value("outputs", json::object());
     for (auto &[name, head] : all.items()) {
@@ -129,11 +132,11 @@ CostSheet::list(const tfc_entry_v0 &entry, const rt::Batch &batch,
   double tokens = static_cast<double>(batch.numTokens());
   bool isEncode = entry.name && std::string_view(entry.name) == "encode";
   std::vector<NamedCost> costs = {
-      {"embeddings", {0, bytesPerValue * tokens * tableWidths[isEncode]}}};
+      {"embeddings", {0, bytesPerWeight * tokens * tableWidths[isEncode]}}};
   auto addProduct = [&](const Product &product, double rows) {
     costs.push_back(
         {product.name,
-         {2 * rows * product.weights, bytesPerValue * product.weights}});
+         {2 * rows * product.weights, bytesPerWeight * product.weights}});
   };
   for (const Product &product : products) {
     if (product.isEncoders == isEncode) {

@@ -44,6 +44,8 @@ public:
   std::vector<NamedCost> list(const tfc_entry_v0 &entry, const rt::Batch &batch,
                               bool isCausal,
                               const std::vector<uint8_t> &wanted) const;
+  /// What matrices are kept in: "f32", "f16" or "bf16".
+  const std::string &weightType() const { return storage; }
   /// Their sum.
   Cost of(const tfc_entry_v0 &entry, const rt::Batch &batch, bool isCausal,
           const std::vector<uint8_t> &wanted) const;
@@ -67,6 +69,8 @@ private:
   void readWeight(const tfc_weight_v0 &weight);
   rt::Status readHeads(const tfc_module_v0 &module);
 
+  std::string storage = "f32";
+  double bytesPerWeight = 4;
   // Values that a token looks up, in "step" and in "encode".
   double tableWidths[2] = {0, 0};
   std::vector<Product> products;

@@ -49,7 +49,7 @@ std::string printCsv(const Setting &setting,
       text += rt::concat(",", latency, quantile);
     }
   }
-  text += ",reference_max_error,reference_equal_share\n";
+  text += ",reference_max_error,reference_equal_share,weights\n";
   for (const Measurement &m : measurements) {
     Cost cost = m.cost();
     text +=
@@ -75,7 +75,7 @@ std::string printCsv(const Setting &setting,
             quantilesCsv(latencies ? &latencies->perOutputToken : nullptr) +
             quantilesCsv(latencies ? &latencies->betweenTokens : nullptr) +
             numberCsv(setting.maxError()) + numberCsv(setting.equalShare()) +
-            "\n";
+            "," + quoteCsv(setting.weights) + "\n";
   }
   return text;
 }

@@ -151,11 +151,12 @@ std::string printTable(const Setting &setting,
   std::string text = rt::concat(
       setting.model, ", program ", setting.program, ", ", setting.threads,
       " threads, ", setting.producer, "\n", setting.cpu, "\n",
-      formatText("library %.2f MB, packed weights %.1f MB, loaded in %.2f s, "
-                 "peak memory %.1f MB",
-                 megabytes(setting.libraryBytes),
-                 megabytes(setting.weightBytes), setting.loadSeconds,
-                 megabytes(setting.peakBytes)));
+      formatText(
+          "library %.2f MB, packed weights %.1f MB (%s), loaded in %.2f s, "
+          "peak memory %.1f MB",
+          megabytes(setting.libraryBytes), megabytes(setting.weightBytes),
+          setting.weights.c_str(), setting.loadSeconds,
+          megabytes(setting.peakBytes)));
   for (const Agreement &output : setting.agreement) {
     text += printAgreement(output);
   }

@@ -71,6 +71,7 @@ private:
 /// What does not depend on the workload.
 struct Setting {
   std::string model, program, producer, cpu;
+  std::string weights; // what matrices are kept in: "bf16"
   uint32_t threads = 0;
   uint64_t libraryBytes = 0, weightBytes = 0, peakBytes = 0;
   double loadSeconds = 0;

@@ -27,13 +27,14 @@ Exit reportAll(const rt::Error &error) {
   return error.code == rt::Code::Internal ? OurFault : BadInput;
 }
 
-bench::Setting describe(const rt::Model &model, const bench::CommandLine &line,
-                        double loadSeconds) {
+bench::Setting describe(const rt::Model &model, const bench::CostSheet &sheet,
+                        const bench::CommandLine &line, double loadSeconds) {
   std::error_code ignored;
   bench::Setting setting;
   setting.model = model.table().header.name;
   setting.program = model.program().name;
   setting.producer = model.table().header.producer;
+  setting.weights = sheet.weightType();
   setting.cpu = bench::cpuName();
   setting.threads = model.numThreads();
   setting.libraryBytes = std::filesystem::file_size(line.library, ignored);
@@ -88,7 +89,7 @@ Exit runAll(const bench::CommandLine &line) {
   if (!status) {
     return reportAll(status.error());
   }
-  bench::Setting setting = describe(**model, line, loadSeconds);
+  bench::Setting setting = describe(**model, *sheet, line, loadSeconds);
   setting.agreement = std::move(agreement);
   std::fputs(bench::print(line.format, setting, measurements).c_str(), stdout);
   return Ok;

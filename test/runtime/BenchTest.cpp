@@ -97,6 +97,23 @@ protected:
   tfc_entry_v0 entry{};
 };
 
+TEST_F(CostOf, CountsMatricesAsTheyAreKept) {
+  std::string spec = module.spec_json;
+  auto whole = CostSheet::read(module);
+  spec.insert(1, R"("precision": {"weights": "bf16"}, )");
+  module.spec_json = spec.c_str();
+  auto narrow = CostSheet::read(module);
+  ASSERT_TRUE(whole && narrow);
+  EXPECT_EQ(whole->weightType(), "f32");
+  EXPECT_EQ(narrow->weightType(), "bf16");
+  rt::Batch batch(entry, true);
+  batch.add(1, 4, 5, nullptr);
+  // Keys and values are f32 in both: 2 layers, 5 keys, 3 + 3 wide.
+  double cache = 4.0 * 2 * 5 * (3 + 3);
+  EXPECT_EQ(narrow->of(entry, batch, true, {0, 1}).bytes - cache,
+            (whole->of(entry, batch, true, {0, 1}).bytes - cache) / 2);
+}
+
 /// The decoder above with cross-attention of the same widths, and an encoder of
 /// one layer, a product of 6 x 6 and a table 6 wide.
 TEST_F(CostOf, DividesAnEncoderDecodersOpsAmongItsEntries) {
