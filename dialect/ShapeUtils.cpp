@@ -7,6 +7,24 @@
 
 using namespace mlir;
 
+FloatType tfc::transformer::elementOf(MLIRContext *context, Storage storage) {
+  switch (storage) {
+  case Storage::F32:
+    return Float32Type::get(context);
+  case Storage::F16:
+    return Float16Type::get(context);
+  case Storage::BF16:
+    return BFloat16Type::get(context);
+  }
+  llvm_unreachable("all storages are listed");
+}
+
+tfc::transformer::Storage tfc::transformer::storageOf(Type element) {
+  return element.isF32()   ? Storage::F32
+         : element.isF16() ? Storage::F16
+                           : Storage::BF16;
+}
+
 LogicalResult tfc::transformer::expectSize(Operation *op, StringRef what,
                                            int64_t got, int64_t expected,
                                            StringRef why) {

@@ -12,6 +12,10 @@ inline int64_t widthOf(mlir::Value value) {
   return llvm::cast<mlir::ShapedType>(value.getType()).getShape().back();
 }
 
+/// The type of an element that is kept so, and the reverse of it.
+mlir::FloatType elementOf(mlir::MLIRContext *context, Storage storage);
+Storage storageOf(mlir::Type element);
+
 /// The rows of a matrix.
 inline int64_t rowsOf(mlir::Value value) {
   return llvm::cast<mlir::ShapedType>(value.getType()).getShape().front();

@@ -152,6 +152,8 @@ int64_t ProductOp::getWeightBits() {
   return cast<ShapedType>(getPanels().getType()).getElementTypeBitWidth();
 }
 
+bool ProductOp::hasKernelTile() { return getTile().has_value(); }
+
 void ProductOp::setKernelTile(ProductTileAttr tile) { setTileAttr(tile); }
 
 void ProductOp::getEffects(Effects &effects) {

@@ -18,11 +18,6 @@ config.environment["PATH"] = os.pathsep.join(
 config.environment["FILECHECK_OPTS"] = (
     "-enable-var-scope --allow-unused-prefixes=false"
 )
-# Sanitizers cannot follow what crosses from our code to the packages of MLIR,
-# which are built without: memory that LLVM poisons by hand, and vectors.
-config.environment["ASAN_OPTIONS"] = (
-    "allow_user_poisoning=0:detect_container_overflow=0"
-)
 config.substitutions += [
     ("%specs", os.path.join(config.tfc_source, "examples", "specs")),
     ("%golden", os.path.join(config.tfc_source, "test", "golden", "models")),

@@ -44,6 +44,7 @@ private:
   void findRows();
   Values loadSums();
   Values emitTurn(Value word, int64_t words, ValueRange sums);
+  Values emitWords(Value word, int64_t words, int64_t columns, Values sums);
   Values emitWord(Value panel, ArrayRef<Value> places, int64_t word,
                   int64_t columns, Values sums);
   Value loadWeights(Value place, int64_t column, int64_t width);
@@ -177,19 +178,24 @@ KernelBuilder::Values TileBody::emitWord(Value panel, ArrayRef<Value> places,
   return sums;
 }
 
-KernelBuilder::Values TileBody::emitTurn(Value word, int64_t words,
-                                         ValueRange sums) {
-  emitRequests(word, words);
-  Values next(sums);
+/// The same of `words` words from `word` on.
+KernelBuilder::Values TileBody::emitWords(Value word, int64_t words,
+                                          int64_t columns, Values sums) {
   Value panel = buildAddress(b, call.panel, word, layout.rowBytes());
   SmallVector<Value> places;
   for (Value row : x) {
     places.push_back(buildAddress(b, row, word, layout.columns * kFloatBytes));
   }
   for (int64_t i = 0; i < words; ++i) {
-    next = emitWord(panel, places, i, layout.columns, std::move(next));
+    sums = emitWord(panel, places, i, columns, std::move(sums));
   }
-  return next;
+  return sums;
+}
+
+KernelBuilder::Values TileBody::emitTurn(Value word, int64_t words,
+                                         ValueRange sums) {
+  emitRequests(word, words);
+  return emitWords(word, words, layout.columns, Values(sums));
 }
 
 void TileBody::storeSums(ValueRange sums) {
@@ -218,13 +224,7 @@ void TileBody::emit(int64_t turn) {
   }
   if (requests.half) {
     // A row of x ends with its first column.
-    Value panel = buildAddress(b, call.panel, call.words, layout.rowBytes());
-    SmallVector<Value> places;
-    for (Value row : x) {
-      places.push_back(
-          buildAddress(b, row, call.words, layout.columns * kFloatBytes));
-    }
-    sums = emitWord(panel, places, 0, 1, std::move(sums));
+    sums = emitWords(call.words, 1, 1, std::move(sums));
   }
   storeSums(sums);
   func::ReturnOp::create(b);

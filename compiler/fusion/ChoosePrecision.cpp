@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/fusion/Passes.h"
 
-#include "dialect/TransformerDialect.h"
+#include "dialect/ShapeUtils.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace tfc {
@@ -57,9 +57,7 @@ struct ChoosePrecisionPass
 
   /// With its parts, which have no use of their own.
   void narrow(ParameterOp parameter) {
-    Builder builder(parameter.getContext());
-    Type element = weights == Storage::F16 ? Type(builder.getF16Type())
-                                           : Type(builder.getBF16Type());
+    Type element = elementOf(&getContext(), weights);
     SmallVector<ParameterOp> all = listParts(parameter);
     all.push_back(parameter);
     for (ParameterOp each : all) {

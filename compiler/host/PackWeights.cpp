@@ -3,6 +3,7 @@
 #include "compiler/host/Passes.h"
 
 #include "dialect/PackedLayout.h"
+#include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -59,24 +60,6 @@ struct Target {
 
 } // namespace
 
-static transformer::Storage storageOf(Type element) {
-  return element.isF32()   ? transformer::Storage::F32
-         : element.isF16() ? transformer::Storage::F16
-                           : transformer::Storage::BF16;
-}
-
-static Type elementOf(Builder &builder, transformer::Storage storage) {
-  switch (storage) {
-  case transformer::Storage::F32:
-    return builder.getF32Type();
-  case transformer::Storage::F16:
-    return builder.getF16Type();
-  case transformer::Storage::BF16:
-    return builder.getBF16Type();
-  }
-  llvm_unreachable("all storages are listed");
-}
-
 /// What is packed for no parameter. The host asks for weights of the table
 /// only; panels of 1 keep even the code that never runs from dividing by zero.
 static Geometry noGeometry() {
@@ -99,7 +82,8 @@ static Geometry geometryOf(transformer::ParameterOp op, Target target) {
   g[FirstTarget] = target.first;
   g[Panel] = target.whole.getPanel().value_or(1);
   g[Word] = target.whole.getWordColumns();
-  g[Storage] = static_cast<int64_t>(storageOf(type.getElementType()));
+  g[Storage] =
+      static_cast<int64_t>(transformer::storageOf(type.getElementType()));
   g[Rounds] = target.whole.getRounds();
   g[Offset] = *target.whole.getOffset();
   g[LayerStride] = target.whole.getStride().value_or(0);
@@ -181,7 +165,8 @@ Value PackBuilder::buildSwitchOverTypes(Value number,
   OpBuilder::InsertionGuard guard(b);
   for (auto [region, storage] : llvm::zip(op.getCaseRegions(), storages)) {
     b.createBlock(&region);
-    scf::YieldOp::create(b, body(elementOf(b, storage)));
+    scf::YieldOp::create(b,
+                         body(transformer::elementOf(b.getContext(), storage)));
   }
   b.createBlock(&op.getDefaultRegion());
   Value none = arith::ConstantOp::create(b, b.getBoolAttr(false));

@@ -39,10 +39,10 @@ static LogicalResult checkTiled(Operation *op) {
   if (linalgOp && isProduct(linalgOp) && linalgOp.hasDynamicShape()) {
     return op->emitOpError() << "is a product that was not cut into tiles";
   }
-  auto product = dyn_cast<transformer::ProductOp>(op);
-  if (product && !product.getTileAttr()) {
+  auto kernel = dyn_cast<transformer::KernelOpInterface>(op);
+  if (kernel && !kernel.hasKernelTile()) {
     return op->emitOpError()
-           << "is a product without a tile (tfc-select-strategy gives it)";
+           << "expected a tile (tfc-select-strategy gives it), got none";
   }
   return success();
 }

@@ -22,8 +22,8 @@ def VerifyStagePass : Pass<"tfc-verify-stage", "::mlir::ModuleOp"> {
     that is still linalg, in `buffer` a vector that no register holds, in `llvm`
     a function with more than 64 KB of stack. Maps over rows that stay plain
     loops in `vector`, since their width has no divisor of a few registers, are
-    a warning. Then it runs the verifiers of all ops: `tfc compile` does so here, once a stage,
-    and not after each pass as `tfc-opt` does.
+    a warning. Then it runs the verifiers of all ops: `tfc compile` does so here,
+    once a stage, and not after each pass as `tfc-opt` does.
   }];
   let options = [Option<"stage", "stage", "std::string", "",
                         "name of the stage">];
@@ -43,7 +43,11 @@ def SetTargetPass : Pass<"tfc-set-target", "::mlir::ModuleOp"> {
   let options = [
     Option<"target", "target", "std::string", "\"cpu:x86-64-v3\"",
            "one target as tfc compile takes it">,
-    Option<"opt", "opt", "std::string", "\"none\"", "none or full">];
+    Option<"opt", "opt", "std::string", "\"none\"", "none or full">,
+    Option<"weights", "weights", "std::string", "\"f32\"",
+           "what matrices are kept in: f32, f16 or bf16">,
+    Option<"rounds", "rounds", "bool", "false",
+           "whether weights of more bits are rounded to it">];
   let dependentDialects = ["::tfc::transformer::TransformerDialect"];
 }
 

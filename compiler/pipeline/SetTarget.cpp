@@ -27,7 +27,13 @@ struct SetTargetPass : tfc::impl::SetTargetPassBase<SetTargetPass> {
           << "expected opt none or full, got " << opt;
       return signalPassFailure();
     }
-    setTarget(getOperation(), {*info, *level});
+    auto storage = transformer::symbolizeStorage(weights);
+    if (!storage) {
+      emitError(getOperation().getLoc())
+          << "expected weights f32, f16 or bf16, got " << weights;
+      return signalPassFailure();
+    }
+    setTarget(getOperation(), {*info, *level, *storage, rounds});
   }
 };
 } // namespace

@@ -46,7 +46,7 @@ func.func @sizes_that_nobody_took(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 
 func.func @product_without_a_tile(%x: tensor<?x8xf32>,
     %w: tensor<1x8x16xf32>, %y: tensor<?x16xf32>) -> tensor<?x16xf32> {
-  // expected-error @+1 {{is a product without a tile (tfc-select-strategy gives it)}}
+  // expected-error @+1 {{expected a tile (tfc-select-strategy gives it), got none}}
   %0 = transformer.product %x, %w outs(%y) : tensor<?x8xf32>,
       tensor<1x8x16xf32>, tensor<?x16xf32> -> tensor<?x16xf32> {
   ^bb0(%sum: f32):
