@@ -46,8 +46,8 @@ static Strategy zen4() {
 ///
 /// Of f32 one row is at the read bandwidth by the machine's own prefetching.
 /// Half as many bytes pass in as many cycles of arithmetic, and it asks too
-/// late: asking takes decoding GPT-2 124M from 11.6 ms to 9.2 (bf16) and from
-/// 11.9 to 10.1 (f16) on an AMD EPYC (family 25, model 1).
+/// late: asking takes decoding GPT-2 124M from 10.3 ms to 8.2 (bf16) and from
+/// 9.7 to 8.0 (f16) on an AMD EPYC (family 25, model 1).
 static Strategy level3(int64_t weightBits) {
   Strategy s;
   s.lanes = 8;

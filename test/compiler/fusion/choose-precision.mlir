@@ -5,7 +5,7 @@
 // RUN: tfc-opt %s '--tfc-choose-precision=weights=f16 rounds=true' | FileCheck %s --check-prefix=HALF
 // RUN: tfc-opt %s --tfc-choose-precision | FileCheck %s --check-prefix=SAME
 
-// CHECK: @token : tensor<9x8xbf16> from<
+// CHECK: @token : tensor<9x8xbf16> from{{.*}}stored_rows = 9>{{$}}
 // HALF: @token : tensor<9x8xf16> from{{.*}} rounds
 // SAME-NOT: bf16
 transformer.parameter @token : tensor<9x8xf32> from <["t"], stored_rows = 9>
