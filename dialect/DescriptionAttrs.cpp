@@ -41,11 +41,13 @@ LogicalResult OutputPortAttr::verify(EmitError emitError, StringRef, RowKind,
 
 LogicalResult CacheLayoutAttr::verify(EmitError emitError, int64_t blockTokens,
                                       int64_t layers, int64_t blockBytes,
-                                      int64_t layerBytes, int64_t queryRows) {
+                                      int64_t layerBytes, int64_t queryRows,
+                                      int64_t window, Storage) {
   // cache_layout_c1
   if (failed(expectCount(emitError, "block_tokens", 1, blockTokens)) ||
       failed(expectCount(emitError, "layers", 1, layers)) ||
-      failed(expectCount(emitError, "query_rows", 1, queryRows))) {
+      failed(expectCount(emitError, "query_rows", 1, queryRows)) ||
+      failed(expectCount(emitError, "window", 0, window))) {
     return failure();
   }
   // cache_layout_c2

@@ -10,17 +10,6 @@ def Transformer_OptLevelEnum
         I32EnumAttrCase<"None", 0, "none">,
         I32EnumAttrCase<"Full", 1, "full">]>;
 
-// The numbers are those of abi.h.
-def Transformer_StorageEnum
-    : Transformer_Enum<"Storage", "what matrices are kept in", [
-        I32EnumAttrCase<"F32", 0, "f32">,
-        I32EnumAttrCase<"F16", 1, "f16">,
-        I32EnumAttrCase<"BF16", 2, "bf16">]>;
-
-def Transformer_StorageParameter : EnumParameter<Transformer_StorageEnum> {
-  let defaultValue = "::tfc::transformer::Storage::F32";
-}
-
 def Transformer_TargetAttr : AttrDef<Transformer_Dialect, "Target"> {
   let mnemonic = "target";
   let summary = "what a module is compiled for: a module attribute";

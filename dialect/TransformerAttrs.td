@@ -49,6 +49,17 @@ def Transformer_CacheKindEnum
         I32EnumAttrCase<"Scratch", 1, "scratch">,
         I32EnumAttrCase<"Cross", 2, "cross">]>;
 
+// The numbers are those of abi.h.
+def Transformer_StorageEnum
+    : Transformer_Enum<"Storage", "what numbers are kept in", [
+        I32EnumAttrCase<"F32", 0, "f32">,
+        I32EnumAttrCase<"F16", 1, "f16">,
+        I32EnumAttrCase<"BF16", 2, "bf16">]>;
+
+def Transformer_StorageParameter : EnumParameter<Transformer_StorageEnum> {
+  let defaultValue = "::tfc::transformer::Storage::F32";
+}
+
 // The numbers of the next three are those of abi.h.
 def Transformer_FillEnum
     : Transformer_Enum<"Fill", "values of an input not given", [
@@ -56,7 +67,9 @@ def Transformer_FillEnum
         I32EnumAttrCase<"Zero", 1, "zero">,
         I32EnumAttrCase<"Absent", 2, "absent">,
         I32EnumAttrCase<"Position", 3, "position">,
-        I32EnumAttrCase<"Shifted", 4, "shifted">]>;
+        I32EnumAttrCase<"Shifted", 4, "shifted">,
+        I32EnumAttrCase<"FromPad", 5, "from_pad">,
+        I32EnumAttrCase<"FromMask", 6, "from_mask">]>;
 def Transformer_Fill
     : Transformer_EnumAttr<Transformer_FillEnum, "fill">;
 def Transformer_RowKindEnum

@@ -75,7 +75,7 @@ LogicalResult StrategyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 Type CacheType::parse(AsmParser &parser) {
-  int64_t layers = 0, kvHeads = 0, headDim = 0;
+  int64_t layers = 0, kvHeads = 0, headDim = 0, window = 0;
   if (parser.parseLess()) {
     return {};
   }
@@ -92,11 +92,24 @@ Type CacheType::parse(AsmParser &parser) {
       parser.parseKeyword("kv_heads") || parser.parseEqual() ||
       parser.parseInteger(kvHeads) || parser.parseComma() ||
       parser.parseKeyword("head_dim") || parser.parseEqual() ||
-      parser.parseInteger(headDim) || parser.parseGreater()) {
+      parser.parseInteger(headDim)) {
+    return {};
+  }
+  Type element = Float32Type::get(parser.getContext());
+  while (succeeded(parser.parseOptionalComma())) {
+    if (succeeded(parser.parseOptionalKeyword("window"))) {
+      if (parser.parseEqual() || parser.parseInteger(window)) {
+        return {};
+      }
+    } else if (parser.parseType(element)) {
+      return {};
+    }
+  }
+  if (parser.parseGreater()) {
     return {};
   }
   return parser.getChecked<CacheType>(parser.getContext(), layers, kvHeads,
-                                      headDim, kind);
+                                      headDim, kind, window, element);
 }
 
 void CacheType::print(AsmPrinter &printer) const {
@@ -105,12 +118,20 @@ void CacheType::print(AsmPrinter &printer) const {
     printer << stringifyCacheKind(getKind()) << ", ";
   }
   printer << "layers = " << getLayers() << ", kv_heads = " << getKvHeads()
-          << ", head_dim = " << getHeadDim() << '>';
+          << ", head_dim = " << getHeadDim();
+  if (hasWindow()) {
+    printer << ", window = " << getWindow();
+  }
+  if (!getElementType().isF32()) {
+    printer << ", " << getElementType();
+  }
+  printer << '>';
 }
 
 LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
                                 int64_t layers, int64_t kvHeads,
-                                int64_t headDim, CacheKind) {
+                                int64_t headDim, CacheKind kind, int64_t window,
+                                Type elementType) {
   for (auto [name, value] :
        {std::pair{"layers", layers}, std::pair{"kv_heads", kvHeads},
         std::pair{"head_dim", headDim}}) {
@@ -128,6 +149,19 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
                           "less than 2^48, got "
                        << layers << " times " << kvHeads << " times "
                        << headDim;
+  }
+  // cache_c3
+  if (window < 0 || (window > 0 && kind != CacheKind::Self)) {
+    return emitError() << "expected a window of at least 1, of a cache that is "
+                          "neither scratch nor cross, got "
+                       << window;
+  }
+  // cache_c4
+  bool isNarrow = elementType.isF16() || elementType.isBF16();
+  if (!elementType.isF32() && (!isNarrow || kind == CacheKind::Scratch)) {
+    return emitError() << "expected elements of f32, or of f16 or bf16 outside "
+                          "a scratch cache, got "
+                       << elementType;
   }
   return success();
 }

@@ -63,6 +63,9 @@ constexpr llvm::StringLiteral kWeightsAttrName = "transformer.weights";
 constexpr llvm::StringLiteral kWorkspaceAttrName = "transformer.workspace";
 constexpr llvm::StringLiteral kWorkersAttrName = "transformer.workers";
 
+/// On a call of the host: it returns a status, which the entry passes on.
+constexpr llvm::StringLiteral kStatusAttrName = "transformer.status";
+
 /// Module attribute: the size of the packed weights in bytes.
 constexpr llvm::StringLiteral kPackedBytesAttrName = "transformer.packed_bytes";
 

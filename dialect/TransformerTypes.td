@@ -29,9 +29,15 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     holds one layer, which all layers use in turn: an encoder needs keys and
     values only while it is in the layer. A `cross` cache holds what an encoder
     left for the layers of a decoder: `encode` writes it once, `step` reads it.
+    With a `window`, no layer looks further back than so many positions, a
+    token's own included, and the host may take back what lies behind. Keys and
+    values are kept in `f32`, or in `f16` or `bf16`, to which they are rounded
+    when they are written.
 
     ```mlir
     !transformer.cache<layers = 12, kv_heads = 12, head_dim = 64>
+    !transformer.cache<layers = 12, kv_heads = 4, head_dim = 64, window = 4096>
+    !transformer.cache<layers = 12, kv_heads = 12, head_dim = 64, f16>
     !transformer.cache<scratch, layers = 6, kv_heads = 12, head_dim = 26>
     !transformer.cache<cross, layers = 6, kv_heads = 12, head_dim = 26>
     ```
@@ -39,10 +45,16 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     Constraints:
     * C1. layers, kv_heads and head_dim are at least 1.
     * C2. their product is less than 2^48, so that sizes in bytes are numbers.
+    * C3. a window is at least 1, and of a cache that is neither scratch nor
+      cross.
+    * C4. elements are f32, f16 or bf16; of a scratch cache, f32.
   }];
   let parameters = (ins "int64_t":$layers, "int64_t":$kvHeads,
-                        "int64_t":$headDim, "CacheKind":$kind);
+                        "int64_t":$headDim, "CacheKind":$kind,
+                        "int64_t":$window, "Type":$elementType);
   let extraClassDeclaration = [{
+    /// Whether tokens see no further back than `window`; else that is 0.
+    bool hasWindow() const { return getWindow() != 0; }
     bool isScratch() const { return getKind() == CacheKind::Scratch; }
     bool isCross() const { return getKind() == CacheKind::Cross; }
   }];

@@ -63,6 +63,7 @@ class Generator:
             "passes.md": self.passes(),
             "stages.md": run(self.tfc, "--print-stages=md"),
             "spec.schema.json": run(self.tfc, "spec", "--schema"),
+            "families.md": run(self.tfc, "import", "--list"),
         }
 
 

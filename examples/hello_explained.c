@@ -77,14 +77,16 @@ int main(int argc, char **argv) {
    * tfc_decoding_init. It ends with one of the model's end tokens or after
    * max_new_tokens. The whole sequences could be had as a tensor, through the
    * last argument. A server, whose prompts arrive one by one, would use
-   * tfc_session_create, tfc_session_add and tfc_session_step instead. */
+   * tfc_session_create, tfc_session_add and tfc_session_step instead:
+   * hello_session.c. */
   if (info.can_generate) {
     tfc_generate_options generate = {sizeof(generate), &input, 1};
     generate.max_new_tokens = 5;
     check(tfc_generate(model, &generate, print_token, NULL, NULL));
   }
 
-  /* A model outlives everything made from it, and is freed last. */
+  /* Outputs are the caller's, and live as long as he wants; the model may go
+   * before them. */
   tfc_model_free(model);
   return 0;
 }

@@ -42,14 +42,21 @@ compile() {
   $tools/tfc compile "$work/$1.json" -o "$work/$1.so"
 }
 
-# generate NAME: continues the texts of $work/NAME-inputs.safetensors; further
-# arguments are options of tfc-run.
-generate() {
-  local name=$1
-  shift
-  $tools/tfc-run "$work/$name.so" --weights "examples/models/$name" \
-    --inputs "$work/$name-inputs.safetensors" \
-    --outputs "$work/$name-outputs.safetensors" --generate "$@"
+# ask NAME FILE OPTIONS...: what that model says to texts, a text after the
+# other, goes to a file.
+ask() {
+  local name=$1 file=$2
+  shift 2
+  $tools/tfc-run "$work/$name.so" --weights "examples/models/$name" "$@" \
+    >"$work/$file"
+}
+
+# continue_stories: each with its beginning, which the model does not repeat.
+continue_stories() {
+  for story in "${stories[@]}"; do
+    ask stories-tiny story --text "$story" --max-new-tokens 350
+    printf '%s' "$story" | cat - "$work/story"
+  done >"$work/stories"
 }
 
 step "install" bash cmake/install-dependencies.sh
@@ -65,29 +72,30 @@ stories=(
   "It was the birthday of Hugo the owl"
   "One night the wind blew the roof off the house of Leo")
 step "import, compile stories-tiny" compile stories-tiny
-python3 -B examples/text.py write examples/models/stories-tiny \
-  $work/stories-tiny-inputs.safetensors "${stories[@]}"
-step "continue three stories" generate stories-tiny --max-new-tokens 350
+step "continue three stories" continue_stories
 
 dates=("the third of March, nineteen ninety-four" "24.12.1901"
   "Thursday, 14 July 2033" "3-Mar-94")
 step "import, compile dates-iso" compile dates-iso
-python3 -B examples/text.py write examples/models/dates-iso \
-  $work/dates-iso-inputs.safetensors "${dates[@]}"
-step "read four dates" generate dates-iso --max-new-tokens 11
+texts=()
+for date in "${dates[@]}"; do
+  texts+=(--text "$date")
+done
+step "read four dates" ask dates-iso dates "${texts[@]}"
 
 echo
 python3 -B examples/similarity.py examples/sentences.json \
   examples/sentences.safetensors $work/outputs.safetensors
 echo
-python3 -B examples/text.py read $work/stories-tiny-outputs.safetensors |
-  fold -s -w 79
+fold -s -w 79 "$work/stories"
 echo
-python3 -B examples/text.py read $work/dates-iso-outputs.safetensors "${dates[@]}"
+for i in "${!dates[@]}"; do
+  printf '%-40s  %s\n' "${dates[i]}" "$(sed -n "$((i + 1))p" "$work/dates")"
+done
 # In a date that can be read in two ways, two beams are the two ways.
-python3 -B examples/text.py write examples/models/dates-iso \
-  $work/dates-iso-inputs.safetensors "3/4/1994"
-generate dates-iso --max-new-tokens 11 --beams 4 --return-sequences 2
-python3 -B examples/text.py read $work/dates-iso-outputs.safetensors "3/4/1994"
+ask dates-iso two --text "3/4/1994" --beams 4 --return-sequences 2
+while read -r iso; do
+  echo "3/4/1994  $iso"
+done <"$work/two"
 echo
 printf '%s\n' "${times[@]}"

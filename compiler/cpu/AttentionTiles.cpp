@@ -132,35 +132,38 @@ void AttentionTiles::emitScoreTile(const ScoreTile &tile) {
   Value zero = broadcast(k.number(0), lanes);
   Values inits(tile.rows * vectors, zero);
   int64_t unroll = cache.headDim % 2 == 0 ? 2 : 1;
-  Values sums = k.loop(
-      k.constant(0), k.constant(cache.headDim), unroll, inits,
-      [&](Value start, ValueRange carried) {
-        Values sums(carried);
-        for (int64_t u = 0; u < unroll; ++u) {
-          Value d = k.add(start, u);
-          Value line = buildAddress(b, tile.keys, d, kLine);
-          Values keys;
-          for (int64_t v = 0; v < vectors; ++v) {
-            int64_t offset = v / perGroup * cache.groupBytes +
-                             v % perGroup * lanes * sizeof(float);
-            keys.push_back(loadVector(k, buildAddress(b, line, offset), lanes));
-          }
-          for (int64_t group = 0; tile.next && group < tile.groups; ++group) {
-            prefetch(
-                buildAddress(b, tile.next, d, kLine, group * cache.groupBytes));
-          }
-          for (int64_t i = 0; i < tile.rows; ++i) {
-            int64_t place =
-                scratch.queries + (tile.row + i) * scratch.rowStride;
-            Value q = broadcast(loadScratch(k.add(d, place)), lanes);
-            for (int64_t v = 0; v < vectors; ++v) {
-              Value &sum = sums[i * vectors + v];
-              sum = vector::FMAOp::create(b, q, keys[v], sum);
-            }
-          }
-        }
-        return sums;
-      });
+  Values sums =
+      k.loop(k.constant(0), k.constant(cache.headDim), unroll, inits,
+             [&](Value start, ValueRange carried) {
+               Values sums(carried);
+               for (int64_t u = 0; u < unroll; ++u) {
+                 Value d = k.add(start, u);
+                 Value line = buildAddress(b, tile.keys, d, cache.lineBytes);
+                 Values keys;
+                 for (int64_t v = 0; v < vectors; ++v) {
+                   int64_t offset = v / perGroup * cache.groupBytes +
+                                    v % perGroup * lanes * cache.elementBytes;
+                   keys.push_back(cache.load(k, buildAddress(b, line, offset),
+                                             f32Vector(k, lanes)));
+                 }
+                 // A line of the memory has several columns of narrow elements.
+                 bool asks = tile.next && u * cache.lineBytes % kLine == 0;
+                 for (int64_t group = 0; asks && group < tile.groups; ++group) {
+                   prefetch(buildAddress(b, tile.next, d, cache.lineBytes,
+                                         group * cache.groupBytes));
+                 }
+                 for (int64_t i = 0; i < tile.rows; ++i) {
+                   int64_t place =
+                       scratch.queries + (tile.row + i) * scratch.rowStride;
+                   Value q = broadcast(loadScratch(k.add(d, place)), lanes);
+                   for (int64_t v = 0; v < vectors; ++v) {
+                     Value &sum = sums[i * vectors + v];
+                     sum = vector::FMAOp::create(b, q, keys[v], sum);
+                   }
+                 }
+               }
+               return sums;
+             });
   for (int64_t i = 0; i < tile.rows; ++i) {
     int64_t row = scratch.scores + (tile.row + i) * scratch.kScoreStride;
     for (int64_t v = 0; v < vectors; ++v) {
@@ -228,9 +231,9 @@ Values AttentionTiles::addWeighted(const SumTile &tile, Value values,
                                    Value position, ValueRange sums) {
   Values vectors, next;
   for (const ColumnPiece &piece : tile.pieces) {
-    int64_t offset = piece.offset * sizeof(float);
-    vectors.push_back(
-        loadVector(k, buildAddress(b, values, offset), piece.width));
+    int64_t offset = piece.offset * cache.elementBytes;
+    vectors.push_back(cache.load(k, buildAddress(b, values, offset),
+                                 f32Vector(k, piece.width)));
   }
   for (int64_t i = 0; i < tile.rows; ++i) {
     int64_t row = scratch.scores + (tile.row + i) * scratch.kScoreStride;
@@ -251,7 +254,7 @@ Values AttentionTiles::sumCommon(const AttentionHead &head,
   Value blocks = k.roundUpDivide(stretch.common, cache.blockTokens);
   auto columns = [&](Value block) {
     Value values = cache.values(k, blockOf(head, stretch, block), head.kvHead);
-    return buildAddress(b, values, tile.column, sizeof(float));
+    return buildAddress(b, values, tile.column, cache.elementBytes);
   };
   return k.loop(firstBlock, blocks, 1, sums, [&](Value block, ValueRange sums) {
     Value values = columns(block), next;
@@ -270,7 +273,7 @@ Values AttentionTiles::sumCommon(const AttentionHead &head,
       if (next) {
         Value row = buildAddress(b, next, slot, cache.valueBytes);
         const ColumnPiece &end = tile.pieces.back();
-        int64_t bytes = (end.offset + end.width) * sizeof(float);
+        int64_t bytes = (end.offset + end.width) * cache.elementBytes;
         for (int64_t offset = 0; offset < bytes; offset += kLine) {
           prefetch(buildAddress(b, row, offset));
         }
@@ -307,7 +310,7 @@ Values AttentionTiles::sumRest(const AttentionHead &head,
     Value block = k.divide(position, cache.blockTokens);
     Value slot = k.remainder(position, cache.blockTokens);
     Value values = cache.values(k, blockOf(head, stretch, block), head.kvHead);
-    values = buildAddress(b, values, tile.column, sizeof(float));
+    values = buildAddress(b, values, tile.column, cache.elementBytes);
     values = buildAddress(b, values, slot, cache.valueBytes);
     Values next = addWeighted(tile, values, position, sums);
     for (auto [index, sum] : llvm::enumerate(next)) {

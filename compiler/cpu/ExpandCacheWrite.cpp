@@ -125,12 +125,11 @@ Value VectorCacheWrite::keyColumn(const WrittenHead &head, Value position,
   Value group = k.divide(slot, cache.kGroup);
   Value lane = k.remainder(slot, cache.kGroup);
   Value address = buildAddress(b, keys, group, cache.groupBytes);
-  address = buildAddress(b, address, lane, sizeof(float));
-  return buildAddress(b, address, d, cache.kGroup * sizeof(float));
+  address = buildAddress(b, address, lane, cache.elementBytes);
+  return buildAddress(b, address, d, cache.lineBytes);
 }
 
 void VectorCacheWrite::writeEightKeys(const WrittenHead &head) {
-  int64_t lineBytes = cache.kGroup * sizeof(float);
   int64_t whole = cache.headDim / 8 * 8;
   k.loop(k.constant(0), k.constant(whole), 8, [&](Value d) {
     Values rows;
@@ -140,7 +139,7 @@ void VectorCacheWrite::writeEightKeys(const WrittenHead &head) {
     }
     Value address = keyColumn(head, head.position, d);
     for (auto [u, column] : llvm::enumerate(transpose(b, rows))) {
-      storeVector(k, column, buildAddress(b, address, u * lineBytes));
+      cache.store(k, column, buildAddress(b, address, u * cache.lineBytes));
     }
   });
   k.loop(k.constant(whole), k.constant(cache.headDim), 1, [&](Value d) {
@@ -149,8 +148,7 @@ void VectorCacheWrite::writeEightKeys(const WrittenHead &head) {
       Value key = memref::LoadOp::create(
           b, op.getKey(),
           ValueRange{k.add(head.firstToken, row), k.add(head.column, d)});
-      LLVM::StoreOp::create(b, key,
-                            buildAddress(b, address, row * sizeof(float)));
+      cache.store(k, key, buildAddress(b, address, row * cache.elementBytes));
     }
   });
 }
@@ -161,7 +159,7 @@ void VectorCacheWrite::writeKeys(const WrittenHead &head, Value row) {
   k.loop(k.constant(cache.headDim), [&](Value d) {
     Value key = memref::LoadOp::create(
         b, op.getKey(), ValueRange{token, k.add(head.column, d)});
-    LLVM::StoreOp::create(b, key, keyColumn(head, position, d));
+    cache.store(k, key, keyColumn(head, position, d));
   });
 }
 
@@ -174,8 +172,8 @@ void VectorCacheWrite::writeValues(const WrittenHead &head, Value row) {
   for (const ColumnPiece &piece : cutColumns(cache.headDim, lanes)) {
     Value value = load(op.getValue(), token, k.add(head.column, piece.offset),
                        piece.width);
-    storeVector(k, value,
-                buildAddress(b, address, piece.offset * sizeof(float)));
+    cache.store(k, value,
+                buildAddress(b, address, piece.offset * cache.elementBytes));
   }
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/cpu/ExpandCacheWrite.h"
 #include "compiler/cpu/ExpandProduct.h"
 #include "compiler/cpu/ExpandScalar.h"
+#include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -48,7 +49,8 @@ static LogicalResult describeCache(func::FuncOp entry,
                  transformer::CacheLayoutAttr::get(
                      entry.getContext(), cache.blockTokens,
                      type.isScratch() ? 1 : type.getLayers(), cache.blockBytes,
-                     cache.layerBytes, cache.queryRows));
+                     cache.layerBytes, cache.queryRows, type.getWindow(),
+                     transformer::storageOf(type.getElementType())));
   return success();
 }
 

@@ -42,13 +42,13 @@ public:
   }
 
   Value load(Value row, Value column) {
-    return LLVM::LoadOp::create(
-        builder(), builder().getF32Type(),
-        buildAddress(builder(), row, column, sizeof(float)));
+    return cache.load(*this,
+                      buildAddress(builder(), row, column, cache.elementBytes),
+                      builder().getF32Type());
   }
   void store(Value value, Value row, Value column) {
-    LLVM::StoreOp::create(builder(), value,
-                          buildAddress(builder(), row, column, sizeof(float)));
+    cache.store(*this, value,
+                buildAddress(builder(), row, column, cache.elementBytes));
   }
 
   const CacheGeometry cache;

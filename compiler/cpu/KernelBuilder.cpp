@@ -3,8 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/KernelBuilder.h"
 
+#include "compiler/host/NarrowFloat.h"
 #include "compiler/host/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -13,11 +15,29 @@ using namespace tfc;
 
 CacheGeometry::CacheGeometry(transformer::CacheType type, int64_t blockTokens,
                              int64_t queryRows)
-    : blockTokens(blockTokens), queryRows(queryRows), isCross(type.isCross()) {
-  rowBytes = type.getKvHeads() * type.getHeadDim() * sizeof(float);
+    : blockTokens(blockTokens), queryRows(queryRows), isCross(type.isCross()),
+      element(type.getElementType()),
+      elementBytes(element.getIntOrFloatBitWidth() / 8) {
+  rowBytes = type.getKvHeads() * type.getHeadDim() * elementBytes;
   int64_t bytes = 2 * blockTokens * rowBytes;
   layerBytes = type.isScratch() ? 0 : bytes;
   blockBytes = type.isScratch() ? bytes : bytes * type.getLayers();
+}
+
+Value CacheGeometry::load(KernelBuilder &k, Value address, Type type) const {
+  Type kept = element;
+  if (auto vector = dyn_cast<VectorType>(type)) {
+    kept = vector.clone(element);
+  }
+  Value value = LLVM::LoadOp::create(k.builder(), kept, address, elementBytes);
+  return element.isF32() ? value : widenFloat(k.builder(), value);
+}
+
+void CacheGeometry::store(KernelBuilder &k, Value value, Value address) const {
+  if (!element.isF32()) {
+    value = narrowFloat(k.builder(), value, element);
+  }
+  LLVM::StoreOp::create(k.builder(), value, address, elementBytes);
 }
 
 Value KernelBuilder::constant(int64_t value) {
@@ -138,10 +158,10 @@ WorkItem KernelBuilder::loadItem(Value number, const CacheGeometry &cache) {
   item.past = field(offsetof(tfc_sequence_v0, past));
   item.keys = field(cache.isCross ? offsetof(tfc_sequence_v0, cross_count)
                                   : offsetof(tfc_sequence_v0, keys));
-  item.blocks =
-      loadPointer(b, table,
-                  cache.isCross ? offsetof(tfc_sequence_v0, cross_blocks)
-                                : offsetof(tfc_sequence_v0, blocks));
+  Value blocks = loadPointer(b, step, offsetof(tfc_step_v0, block_table));
+  item.blocks = buildAddress(
+      b, blocks,
+      field(offsetof(tfc_sequence_v0, blocks_at) + 4 * cache.number()), 4);
   Value count = field(offsetof(tfc_sequence_v0, count));
   item.rows = min(subtract(count, item.firstRow), constant(cache.queryRows));
   return item;
@@ -171,9 +191,8 @@ Value KernelBuilder::blockAddress(const CacheGeometry &cache,
                                   const WorkItem &item, Value number,
                                   Value layer) {
   Value block = loadIndex(b, buildAddress(b, item.blocks, number, 4), 0, 32);
-  Value base = loadPointer(b, step,
-                           cache.isCross ? offsetof(tfc_step_v0, cross_cache)
-                                         : offsetof(tfc_step_v0, self_cache));
+  Value caches = loadPointer(b, step, offsetof(tfc_step_v0, caches));
+  Value base = loadPointer(b, caches, cache.number() * sizeof(void *));
   Value address = buildAddress(b, base, block, cache.blockBytes);
   return buildAddress(b, address, layer, cache.layerBytes);
 }

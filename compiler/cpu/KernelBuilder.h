@@ -10,6 +10,8 @@
 
 namespace tfc {
 
+class KernelBuilder;
+
 /// What the host must know of a cache: every layout gives each position and
 /// layer the same bytes, keys and values together.
 struct CacheGeometry {
@@ -17,10 +19,21 @@ struct CacheGeometry {
   CacheGeometry(transformer::CacheType type, int64_t blockTokens,
                 int64_t queryRows);
 
+  /// `type`, f32 or a vector of them, from elements at `address`, and back;
+  /// alignment is that of an element.
+  mlir::Value load(KernelBuilder &k, mlir::Value address,
+                   mlir::Type type) const;
+  void store(KernelBuilder &k, mlir::Value value, mlir::Value address) const;
+
+  /// Of the cache in the entry's list.
+  int64_t number() const { return isCross ? TFC_CACHE_CROSS : TFC_CACHE_SELF; }
+
   int64_t blockTokens, queryRows;
   bool isCross;
-  int64_t rowBytes;   // one position's keys in a layer; its values as many
-  int64_t layerBytes; // from one layer to the next; 0 in a scratch cache
+  mlir::Type element;   // of keys and values
+  int64_t elementBytes; // its
+  int64_t rowBytes;     // one position's keys in a layer; its values as many
+  int64_t layerBytes;   // from one layer to the next; 0 in a scratch cache
   int64_t blockBytes;
 };
 

@@ -11,7 +11,8 @@ using namespace tfc;
 VectorCache::VectorCache(transformer::CacheType type)
     : CacheGeometry(type, kBlockTokens, kQueryRows),
       headDim(type.getHeadDim()) {
-  valueBytes = headDim * sizeof(float);
+  valueBytes = headDim * elementBytes;
+  lineBytes = kGroup * elementBytes;
   groupBytes = kGroup * valueBytes;
   headBytes = kBlockTokens * valueBytes;
 }

@@ -10,9 +10,10 @@ namespace tfc {
 /// A block holds, per layer,
 ///   keys   [kv_heads][positions / 16][head_dim][16]
 ///   values [kv_heads][positions][head_dim]
-/// in f32: 16 positions' scores are a sum of whole vectors, and a group of 16
-/// positions of a head 64 wide is one page of 4 KB. Groups stay 16 for narrower
-/// vectors too, which read them in halves.
+/// in elements of the cache's type: 16 positions' scores are a sum of whole
+/// vectors, and in f32 a group of 16 positions of a head 64 wide is one page
+/// of 4 KB.
+/// Groups stay 16 for narrower vectors too, which read them in halves.
 struct VectorCache : CacheGeometry {
   explicit VectorCache(transformer::CacheType type);
 
@@ -31,6 +32,7 @@ struct VectorCache : CacheGeometry {
   int64_t headBytes;  // a head's keys in a block, or its values
   int64_t groupBytes; // 16 positions' keys
   int64_t valueBytes; // one position's values
+  int64_t lineBytes;  // a column of 16 positions' keys
 };
 
 /// Columns [offset, offset + width) of a row: a vector of static width.

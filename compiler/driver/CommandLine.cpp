@@ -36,8 +36,11 @@ struct CommandLine {
                       cl::sub(specCommand),
                       cl::cat(category)};
 
-  Text importDirectory{cl::Positional, cl::Required, cl::desc("DIR"),
+  Text importDirectory{cl::Positional, cl::Optional, cl::desc("DIR"),
                        cl::sub(importCommand), cl::cat(category)};
+  cl::opt<bool> list{
+      "list", cl::desc("print the model types and classes that tfc imports"),
+      cl::sub(importCommand), cl::cat(category)};
   Text importOutput{"o",
                     cl::desc("the spec to write; - is standard output"),
                     cl::value_desc("file"),
@@ -79,6 +82,12 @@ struct CommandLine {
                       "where the checkpoint has more bits; without it as "
                       "the spec says, which is as stored after tfc import. "
                       "Arithmetic is f32 always"),
+             cl::sub(compileCommand), cl::cat(category)};
+  Text cache{"cache",
+             cl::desc("what keys and values are kept in from step to step: "
+                      "f32, f16 or bf16, to which they are rounded; without "
+                      "it as the spec says, which is f32 unless it says "
+                      "otherwise"),
              cl::sub(compileCommand), cl::cat(category)};
   Text stopAfter{"stop-after",
                  cl::desc("write the IR after a stage: model, fused, linalg, "
@@ -134,6 +143,7 @@ struct CommandLine {
   int run();
 
 private:
+  int runImportCommand();
   int runSpecCommand();
   int fail(const Twine &message) {
     errs() << "tfc: error: " << message << '\n';
@@ -142,6 +152,16 @@ private:
 };
 
 } // namespace
+
+int CommandLine::runImportCommand() {
+  if (list) {
+    return tfc::runListFamilies(importOutput, force);
+  }
+  if (importDirectory.empty()) {
+    return fail("expected a directory, as in `tfc import DIR` (or --list)");
+  }
+  return tfc::runImport(importDirectory, strict, importOutput, force);
+}
 
 int CommandLine::runSpecCommand() {
   if (schema) {
@@ -155,13 +175,14 @@ int CommandLine::runSpecCommand() {
 
 int CommandLine::run() {
   if (importCommand) {
-    return tfc::runImport(importDirectory, strict, importOutput, force);
+    return runImportCommand();
   }
   if (compileCommand) {
     tfc::CompileOptions options;
     options.target = target;
     options.opt = opt;
     options.dtype = dtype;
+    options.cache = cache;
     options.stopAfter = stopAfter;
     options.runAfter = runAfter;
     options.taps = taps;

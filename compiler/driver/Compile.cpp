@@ -19,11 +19,9 @@ using namespace mlir;
 using namespace tfc;
 
 std::optional<spec::ModelSpec>
-tfc::readSpecOrReport(const std::string &path, const std::string &dtype,
+tfc::readSpecOrReport(const std::string &path, const spec::ReadOptions &options,
                       llvm::raw_ostream &errors) {
   spec::Diagnostics diagnostics;
-  spec::ReadOptions options;
-  options.dtype = dtype;
   std::optional<spec::ModelSpec> model =
       spec::readSpec(path, diagnostics, options);
   for (const spec::Diagnostic &diagnostic : diagnostics) {
@@ -271,7 +269,7 @@ int tfc::runCompile(const std::string &path, CompileOptions options,
                     const std::string &output) {
   options.inputs = spec::listFiles(path);
   std::optional<spec::ModelSpec> model =
-      readSpecOrReport(path, options.dtype, llvm::errs());
+      readSpecOrReport(path, {options.dtype, options.cache}, llvm::errs());
   return model ? compileModel(*model, options, output, llvm::errs())
                : kBadInput;
 }

@@ -4,7 +4,7 @@
 #define TFC_COMPILER_DRIVER_COMPILE_H
 
 #include "compiler/driver/Options.h"
-#include "compiler/spec/ModelSpec.h"
+#include "compiler/spec/ReadSpec.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -16,9 +16,9 @@ namespace tfc {
 
 /// Reads a spec and prints its diagnostics to `errors`, one a line, as
 /// "tfc: error: ...". Nothing when there is an error.
-std::optional<spec::ModelSpec> readSpecOrReport(const std::string &path,
-                                                const std::string &dtype,
-                                                llvm::raw_ostream &errors);
+std::optional<spec::ModelSpec>
+readSpecOrReport(const std::string &path, const spec::ReadOptions &options,
+                 llvm::raw_ostream &errors);
 
 /// Loads the dialects that the frontend and the pipeline need.
 void prepareContext(mlir::MLIRContext &context);

@@ -36,10 +36,16 @@ int tfc::runImport(const std::string &directory, bool strict,
   return code;
 }
 
+int tfc::runListFamilies(const std::string &output, bool force) {
+  int code = checkTextOutput(output, {}, force, llvm::errs());
+  return code ? code
+              : writeText(output, huggingface::listFamilies(), llvm::errs());
+}
+
 int tfc::runSpec(const std::string &path, bool canonical,
                  const std::string &output, bool force) {
   std::optional<spec::ModelSpec> model =
-      readSpecOrReport(path, "", llvm::errs());
+      readSpecOrReport(path, {}, llvm::errs());
   if (!model) {
     return kBadInput;
   }

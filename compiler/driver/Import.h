@@ -14,6 +14,9 @@ namespace tfc {
 int runImport(const std::string &directory, bool strict,
               const std::string &output, bool force);
 
+/// `tfc import --list`: writes what can be imported.
+int runListFamilies(const std::string &output, bool force);
+
 /// `tfc spec SPEC`: checks it; with `canonical`, writes its canonical form.
 int runSpec(const std::string &path, bool canonical, const std::string &output,
             bool force);

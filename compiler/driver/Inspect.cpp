@@ -111,7 +111,7 @@ static void printStack(const spec::ModelSpec &model, const spec::Stack &stack) {
 
 static int inspectSpec(const std::string &path) {
   std::optional<spec::ModelSpec> model =
-      readSpecOrReport(path, "", llvm::errs());
+      readSpecOrReport(path, {}, llvm::errs());
   if (!model) {
     return kBadInput;
   }
@@ -177,11 +177,20 @@ static void printEntry(const tfc_entry_v0 &entry) {
                                             : kTakeTexts[port.take % 4])
            << '\n';
   }
-  for (auto [name, cache] : {std::pair("cache", entry.self),
-                             std::pair("cross cache", entry.cross)}) {
+  for (uint32_t i = 0; i < entry.n_caches; ++i) {
+    const tfc_cache_v0 &cache = entry.caches[i];
     if (cache.layers != 0) {
-      outs() << "    " << name << ": blocks of " << cache.block_tokens
-             << " positions, " << cache.block_bytes << " bytes\n";
+      outs() << (cache.role == TFC_CACHE_CROSS ? "    cross cache"
+                                               : "    cache")
+             << ": blocks of " << cache.block_tokens << " positions, "
+             << cache.block_bytes << " bytes"
+             << (cache.dtype == TFC_DTYPE_F16    ? ", f16"
+                 : cache.dtype == TFC_DTYPE_BF16 ? ", bf16"
+                                                 : "");
+      if (cache.window > 0) {
+        outs() << ", window " << cache.window;
+      }
+      outs() << '\n';
     }
   }
   if (entry.flags & TFC_ENTRY_DISTANCES) {

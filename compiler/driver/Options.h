@@ -21,7 +21,8 @@ struct CompileOptions {
   /// `none`.
   std::string target;
   std::string opt = "full";
-  std::string dtype; // "" as in the spec
+  std::string dtype; // "" as in the spec, as the next one
+  std::string cache;
   /// Print the IR after this stage instead of making a library: that of the
   /// most demanding target.
   std::string stopAfter;

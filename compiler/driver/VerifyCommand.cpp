@@ -74,8 +74,16 @@ int tfc::verifyModel(const spec::ModelSpec &model, CompileOptions compile,
 int tfc::runVerify(const std::string &path, const CompileOptions &compile,
                    const VerifyOptions &options) {
   std::optional<spec::ModelSpec> model =
-      readSpecOrReport(path, compile.dtype, llvm::errs());
-  return model
-             ? verifyModel(*model, compile, options, llvm::outs(), llvm::errs())
-             : kBadInput;
+      readSpecOrReport(path, {compile.dtype, compile.cache}, llvm::errs());
+  if (!model) {
+    return kBadInput;
+  }
+  if (model->cache != spec::Storage::F32) {
+    llvm::errs() << "tfc: error: " << path
+                 << ": expected a spec whose precision.cache is f32 (what is "
+                    "verified is the arithmetic, without rounding between "
+                    "steps), got f16 or bf16\n";
+    return kBadInput;
+  }
+  return verifyModel(*model, compile, options, llvm::outs(), llvm::errs());
 }

@@ -102,11 +102,12 @@ SmallVector<Program> AbiWriter::listPrograms() {
   return all;
 }
 
-/// tfc_program_v0[]. What is of other programs is in their objects.
+/// tfc_program_v0[]. What is of other programs is in their objects. The list
+/// begins with the least demanding.
 Field AbiWriter::programs(ArrayRef<Program> all, Field entries,
                           unsigned numEntries) {
   std::vector<Field> items;
-  for (const Program &each : all) {
+  for (auto [number, each] : llvm::enumerate(all)) {
     Field pack = Field::symbol("pack"), table = entries;
     if (each.name != program.name) {
       pack = tables.otherFunction(each.symbol("pack"));
@@ -115,10 +116,14 @@ Field AbiWriter::programs(ArrayRef<Program> all, Field entries,
     }
     items.push_back(
         Record<tfc_program_v0>("tfc_program_v0")
-            .set(&tfc_program_v0::kind, TFC_PROGRAM_CPU)
-            .set(&tfc_program_v0::n_entries, numEntries)
-            .set(&tfc_program_v0::features, each.features)
             .set(&tfc_program_v0::name, tables.string(each.name))
+            .set(&tfc_program_v0::isa, TFC_ISA_X86_64)
+            .set(&tfc_program_v0::memory, TFC_MEMORY_HOST)
+            .set(&tfc_program_v0::features, each.features)
+            .set(&tfc_program_v0::priority, number)
+            .set(&tfc_program_v0::dtype, TFC_DTYPE_F32)
+            .set(&tfc_program_v0::n_entries, numEntries)
+            .set(&tfc_program_v0::reserved, 0)
             .set(&tfc_program_v0::layout_tag, tables.string(each.layout))
             .set(&tfc_program_v0::packed_bytes, each.packedBytes)
             .set(&tfc_program_v0::pack, pack)
@@ -138,7 +143,10 @@ void AbiWriter::exportProgram(const Field &entries) {
   }
 }
 
-/// tfc_module_query(max) = max < TFC_ABI_VERSION ? null : &description
+/// The oldest host that what is generated here works with.
+static constexpr uint32_t oldestHost = 3;
+
+/// tfc_module_query(max) = max < oldestHost ? null : &description
 void AbiWriter::buildQuery(StringRef description) {
   ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());
@@ -148,9 +156,9 @@ void AbiWriter::buildQuery(StringRef description) {
       LLVM::LLVMFunctionType::get(pointer, b.getI32Type()));
   Block *body = function.addEntryBlock(b);
   b.setInsertionPointToStart(body);
-  Value version = LLVM::ConstantOp::create(b, b.getI32Type(), TFC_ABI_VERSION);
+  Value oldest = LLVM::ConstantOp::create(b, b.getI32Type(), oldestHost);
   Value old = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult,
-                                   body->getArgument(0), version);
+                                   body->getArgument(0), oldest);
   Value null = LLVM::ZeroOp::create(b, pointer);
   Value address = LLVM::AddressOfOp::create(b, pointer, description);
   LLVM::ReturnOp::create(
@@ -168,9 +176,24 @@ Field AbiWriter::header(transformer::ModelAttr model) {
   using Header = tfc_module_header;
   return Record<Header>("tfc_module_header")
       .set(&Header::version, TFC_ABI_VERSION)
-      .set(&Header::reserved, 0)
+      .set(&Header::oldest, oldestHost)
       .set(&Header::name, tables.string(model.getName()))
       .set(&Header::producer, tables.string("tfc " TFC_VERSION))
+      .finish();
+}
+
+/// tfc_sizes_v0
+static Field sizes() {
+  using Sizes = tfc_sizes_v0;
+  return Record<Sizes>("tfc_sizes_v0")
+      .set(&Sizes::module, sizeof(tfc_module_v0))
+      .set(&Sizes::generation, sizeof(tfc_generation_v0))
+      .set(&Sizes::weight, sizeof(tfc_weight_v0))
+      .set(&Sizes::source, sizeof(tfc_source_v0))
+      .set(&Sizes::program, sizeof(tfc_program_v0))
+      .set(&Sizes::entry, sizeof(tfc_entry_v0))
+      .set(&Sizes::port, sizeof(tfc_port_v0))
+      .set(&Sizes::cache, sizeof(tfc_cache_v0))
       .finish();
 }
 
@@ -180,6 +203,7 @@ void AbiWriter::describe(transformer::ModelAttr model, ArrayRef<Program> all,
   using Module = tfc_module_v0;
   Record<Module> record("tfc_module_v0");
   record.set(&Module::header, header(model))
+      .set(&Module::sizes, sizes())
       .set(&Module::spec_json, tables.string(model.getSpec()))
       .set(&Module::spec_hash, hashText(model.getSpec()))
       .set(&Module::kind, model.getKind())

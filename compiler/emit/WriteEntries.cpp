@@ -32,13 +32,17 @@ private:
 } // namespace
 
 // The dialect's numbers are those of abi.h.
-static_assert(static_cast<int>(transformer::Fill::Required) ==
-                  TFC_FILL_REQUIRED &&
-              static_cast<int>(transformer::Fill::Zero) == TFC_FILL_ZERO &&
-              static_cast<int>(transformer::Fill::Absent) == TFC_FILL_ABSENT &&
-              static_cast<int>(transformer::Fill::Position) ==
-                  TFC_FILL_POSITION &&
-              static_cast<int>(transformer::Fill::Shifted) == TFC_FILL_SHIFTED);
+static_assert(
+    static_cast<int>(transformer::Fill::Required) == TFC_FILL_REQUIRED &&
+    static_cast<int>(transformer::Fill::Zero) == TFC_FILL_ZERO &&
+    static_cast<int>(transformer::Fill::Absent) == TFC_FILL_ABSENT &&
+    static_cast<int>(transformer::Fill::Position) == TFC_FILL_POSITION &&
+    static_cast<int>(transformer::Fill::Shifted) == TFC_FILL_SHIFTED &&
+    static_cast<int>(transformer::Fill::FromPad) == TFC_FILL_FROM_PAD &&
+    static_cast<int>(transformer::Fill::FromMask) == TFC_FILL_FROM_MASK);
+static_assert(static_cast<int>(transformer::Storage::F32) == TFC_DTYPE_F32 &&
+              static_cast<int>(transformer::Storage::F16) == TFC_DTYPE_F16 &&
+              static_cast<int>(transformer::Storage::BF16) == TFC_DTYPE_BF16);
 static_assert(static_cast<int>(transformer::RowKind::Tokens) ==
                   TFC_ROWS_TOKENS &&
               static_cast<int>(transformer::RowKind::Wanted) ==
@@ -85,14 +89,32 @@ Field EntryWriter::outputs(ArrayAttr ports) {
   return tables.array(items);
 }
 
-static Field cache(transformer::CacheLayoutAttr layout) {
-  using Desc = tfc_cache_desc_v0;
-  return Record<Desc>("tfc_cache_desc_v0")
-      .set(&Desc::block_tokens, layout ? layout.getBlockTokens() : 0)
-      .set(&Desc::layers, layout ? layout.getLayers() : 0)
-      .set(&Desc::block_bytes, layout ? layout.getBlockBytes() : 0)
-      .set(&Desc::layer_bytes, layout ? layout.getLayerBytes() : 0)
+static Field cache(transformer::CacheLayoutAttr layout, uint32_t role) {
+  using Cache = tfc_cache_v0;
+  return Record<Cache>("tfc_cache_v0")
+      .set(&Cache::role, role)
+      .set(&Cache::dtype,
+           layout ? layout.getStorage() : transformer::Storage::F32)
+      .set(&Cache::block_tokens, layout ? layout.getBlockTokens() : 0)
+      .set(&Cache::layers, layout ? layout.getLayers() : 0)
+      .set(&Cache::block_bytes, layout ? layout.getBlockBytes() : 0)
+      .set(&Cache::layer_bytes, layout ? layout.getLayerBytes() : 0)
+      .set(&Cache::window, layout ? layout.getWindow() : 0)
       .finish();
+}
+
+/// A cache's number is its role (CacheGeometry::number): one that is not there
+/// before one that is has no layers.
+static std::vector<Field> listCaches(transformer::CacheLayoutAttr self,
+                                     transformer::CacheLayoutAttr cross) {
+  std::vector<Field> caches;
+  if (self || cross) {
+    caches.push_back(cache(self, TFC_CACHE_SELF));
+  }
+  if (cross) {
+    caches.push_back(cache(cross, TFC_CACHE_CROSS));
+  }
+  return caches;
 }
 
 /// Of an item of attention: no more than any of the caches' kernels takes.
@@ -118,16 +140,18 @@ FailureOr<Field> EntryWriter::entry(LLVM::LLVMFuncOp function) {
            << "expected its output ports as the attribute '"
            << transformer::kOutputsAttrName << "' and a function @" << size;
   }
+  std::vector<Field> caches = listCaches(self, cross);
   return Record<tfc_entry_v0>("tfc_entry_v0")
       .set(&tfc_entry_v0::name, tables.string(function.getName()))
       .set(&tfc_entry_v0::n_inputs, inputPorts.size())
       .set(&tfc_entry_v0::n_outputs, outputPorts.size())
       .set(&tfc_entry_v0::inputs, inputs(inputPorts))
       .set(&tfc_entry_v0::outputs, outputs(outputPorts))
-      .set(&tfc_entry_v0::self, cache(self))
-      .set(&tfc_entry_v0::cross, cache(cross))
+      .set(&tfc_entry_v0::n_caches, caches.size())
+      .set(&tfc_entry_v0::caches, tables.array(caches))
       .set(&tfc_entry_v0::query_rows, queryRowsOf(self, cross))
       .set(&tfc_entry_v0::flags, hasDistances ? TFC_ENTRY_DISTANCES : 0)
+      .set(&tfc_entry_v0::reserved, 0)
       .set(&tfc_entry_v0::workspace_bytes, Field::symbol(size))
       .set(&tfc_entry_v0::run, Field::symbol(function.getName()))
       .finish();

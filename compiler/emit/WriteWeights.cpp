@@ -9,33 +9,51 @@
 using namespace mlir;
 using namespace tfc;
 
-/// tfc_weight_v0; `tiedTo` is the number of the weight that it must equal.
-static Field writeWeight(transformer::ParameterOp op, uint32_t tiedTo,
-                         Tables &tables) {
-  transformer::SourceAttr source = *op.getSource();
+/// What pack reads (PackWeights.cpp).
+static constexpr uint32_t readDtypes =
+    1U << TFC_DTYPE_F32 | 1U << TFC_DTYPE_F16 | 1U << TFC_DTYPE_BF16;
+
+static int64_t colsOf(transformer::ParameterOp op) {
   RankedTensorType type = op.getTensorType();
+  return type.getRank() == 2 ? type.getDimSize(1) : 1;
+}
+
+/// tfc_source_v0
+static Field writeSource(transformer::ParameterOp op, Tables &tables) {
+  transformer::SourceAttr source = *op.getSource();
   std::vector<Field> patterns;
   for (StringAttr pattern : source.getPatterns()) {
     patterns.push_back(tables.string(pattern.getValue()));
   }
   uint32_t flags = 0;
-  flags |= source.getInOut() ? TFC_WEIGHT_IN_OUT : 0;
-  flags |= source.getFillZeros() ? TFC_WEIGHT_FILL_ZEROS : 0;
-  flags |= op.isTied() ? TFC_WEIGHT_TIED : 0;
-  int64_t cols = type.getRank() == 2 ? type.getDimSize(1) : 1;
+  flags |= source.getInOut() ? TFC_SOURCE_IN_OUT : 0;
+  flags |= source.getFillZeros() ? TFC_SOURCE_FILL_ZEROS : 0;
+  return Record<tfc_source_v0>("tfc_source_v0")
+      .set(&tfc_source_v0::patterns, tables.array(patterns))
+      .set(&tfc_source_v0::n_patterns, patterns.size())
+      .set(&tfc_source_v0::flags, flags)
+      .set(&tfc_source_v0::rank, op.getTensorType().getRank())
+      .set(&tfc_source_v0::dtypes, readDtypes)
+      .set(&tfc_source_v0::cols, colsOf(op))
+      .set(&tfc_source_v0::first_row, source.getFirstRow())
+      .set(&tfc_source_v0::stored_rows, source.getStoredRows())
+      .finish();
+}
+
+/// tfc_weight_v0; `tiedTo` is the number of the weight that it must equal.
+static Field writeWeight(transformer::ParameterOp op, uint32_t tiedTo,
+                         Tables &tables) {
   return Record<tfc_weight_v0>("tfc_weight_v0")
       .set(&tfc_weight_v0::name, tables.string(op.getSymName()))
-      .set(&tfc_weight_v0::patterns, tables.array(patterns))
-      .set(&tfc_weight_v0::n_patterns, patterns.size())
-      .set(&tfc_weight_v0::flags, flags)
-      .set(&tfc_weight_v0::first_layer, source.getFirstLayer())
+      .set(&tfc_weight_v0::sources, tables.array({writeSource(op, tables)}))
+      .set(&tfc_weight_v0::n_sources, 1)
+      .set(&tfc_weight_v0::flags, op.isTied() ? TFC_WEIGHT_TIED : 0)
+      .set(&tfc_weight_v0::first_layer, op.getSource()->getFirstLayer())
+      .set(&tfc_weight_v0::layer_step, 1)
       .set(&tfc_weight_v0::layers, op.getLayers().value_or(1))
-      .set(&tfc_weight_v0::rank, type.getRank())
       .set(&tfc_weight_v0::tied_to, tiedTo)
-      .set(&tfc_weight_v0::rows, type.getDimSize(0))
-      .set(&tfc_weight_v0::cols, cols)
-      .set(&tfc_weight_v0::first_row, source.getFirstRow())
-      .set(&tfc_weight_v0::stored_rows, source.getStoredRows())
+      .set(&tfc_weight_v0::rows, op.getTensorType().getDimSize(0))
+      .set(&tfc_weight_v0::cols, colsOf(op))
       .finish();
 }
 

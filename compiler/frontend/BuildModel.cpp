@@ -80,11 +80,12 @@ void ModelBuilder::addParameters() {
 FailureOr<Entry> ModelBuilder::open(StringRef name, const spec::Stack &stack,
                                     StringRef prefix,
                                     transformer::CacheKind kind) {
-  FailureOr<transformer::CacheType> cache = findCacheType(path, stack, kind);
+  FailureOr<transformer::CacheType> cache =
+      findCacheType(path, stack, kind, spec.cache);
   transformer::CacheType cross;
   if (spec.decoder) {
-    FailureOr<transformer::CacheType> found =
-        findCacheType(path, *spec.decoder, transformer::CacheKind::Cross);
+    FailureOr<transformer::CacheType> found = findCacheType(
+        path, *spec.decoder, transformer::CacheKind::Cross, spec.cache);
     if (failed(found)) {
       return failure();
     }

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/frontend/BuildStack.h"
 
+#include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -55,28 +56,60 @@ SmallVector<Port> tfc::listPorts(const spec::Stack &stack, StringRef prefix,
   if (embeddings.position || hasRotary(stack)) {
     int64_t limit =
         maxPositions > 0 ? maxPositions : std::numeric_limits<int32_t>::max();
-    if (embeddings.position) {
-      limit = embeddings.position->rows - embeddings.position->offset;
+    transformer::Fill fill = transformer::Fill::Position;
+    if (const auto &position = embeddings.position) {
+      limit = position->rows - position->offset;
+      using Ids = spec::Position::Ids;
+      fill = position->ids == Ids::FromPad    ? transformer::Fill::FromPad
+             : position->ids == Ids::FromMask ? transformer::Fill::FromMask
+                                              : transformer::Fill::Position;
     }
-    ports.push_back(
-        {named("position_ids"), transformer::Fill::Position, limit});
+    ports.push_back({named("position_ids"), fill, limit});
   }
   return ports;
 }
 
+/// How many positions a token of the stack sees at most, itself included: 0
+/// when some layer's window has no end.
+static int64_t findWindow(const spec::Stack &stack) {
+  int64_t longest = 0;
+  for (const spec::LayerRun &run : stack.runs) {
+    for (const spec::LayerGroup &group : run.groups) {
+      for (const spec::Sublayer &sublayer : group.sublayers) {
+        auto *attn = std::get_if<spec::Attention>(&sublayer.f);
+        if (!attn || attn->cross) {
+          continue;
+        }
+        if (!attn->window || attn->window->left >= transformer::kUnlimited) {
+          return 0;
+        }
+        longest = std::max(longest, attn->window->left + 1);
+      }
+    }
+  }
+  return longest;
+}
+
 FailureOr<transformer::CacheType>
 tfc::findCacheType(PathBuilder &path, const spec::Stack &stack,
-                   transformer::CacheKind kind) {
+                   transformer::CacheKind kind, spec::Storage storage) {
   transformer::CacheType type;
   bool isGood = true;
+  int64_t window = kind == transformer::CacheKind::Self ? findWindow(stack) : 0;
+  // What stays for no longer than a layer saves no memory.
+  bool isScratch = kind == transformer::CacheKind::Scratch;
+  Type element = transformer::elementOf(
+      path.getBuilder().getContext(),
+      isScratch ? transformer::Storage::F32
+                : static_cast<transformer::Storage>(storage));
   forEachAttention(
       stack, [&](const std::string &name, const spec::Attention &attn) {
         if (attn.cross != (kind == transformer::CacheKind::Cross)) {
           return;
         }
-        auto next = transformer::CacheType::get(path.getBuilder().getContext(),
-                                                stack.layers, attn.numKvHeads,
-                                                attn.headDim, kind);
+        auto next = transformer::CacheType::get(
+            path.getBuilder().getContext(), stack.layers, attn.numKvHeads,
+            attn.headDim, kind, window, element);
         if (type && type != next && isGood) {
           emitError(path.loc(name))
               << "expected num_kv_heads and head_dim as in the layers before "
@@ -154,7 +187,8 @@ static LayerContext buildContext(PathBuilder &path, const spec::Stack &stack,
   context.cache = entry.cache;
   context.cross = entry.cross;
   OpBuilder &builder = path.getBuilder();
-  if (stack.positionBias) {
+  // Without layers nothing reads it, and it is no parameter.
+  if (stack.positionBias && !stack.runs.empty()) {
     std::string name = stack.name + ".position_bias";
     context.bias = transformer::DistanceBiasOp::create(
         builder, path.loc(name), path.weight(name + ".weight"),

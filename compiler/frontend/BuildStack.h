@@ -14,14 +14,16 @@ namespace tfc {
 llvm::SmallVector<Port> listPorts(const spec::Stack &stack,
                                   llvm::StringRef prefix, int64_t maxPositions);
 
-/// The type of the cache of the stack's attentions (cross-attentions if
-/// `kind` is Cross), null when there are none. A diagnostic at `path` and
-/// failure when layers differ in heads: they share one cache.
+/// Whether results depend on the distance of two tokens: TFC_ENTRY_DISTANCES.
 bool countsDistances(const spec::Stack &stack);
 
+/// The type of the cache of the stack's attentions (cross-attentions if
+/// `kind` is Cross), null when there are none; `storage` is what is kept from
+/// step to step. A diagnostic at `path` and
+/// failure when layers differ in heads: they share one cache.
 mlir::FailureOr<transformer::CacheType>
 findCacheType(PathBuilder &path, const spec::Stack &stack,
-              transformer::CacheKind kind);
+              transformer::CacheKind kind, spec::Storage storage);
 
 /// The embeddings and all layers; the final norm is not in it. `prefix` is
 /// that of listPorts.

@@ -143,21 +143,23 @@ private:
 
 } // namespace
 
-/// @pack(weight, layer, dtype, source, packed) -> @pack(tfc_pack_v0 *)
+/// @pack(weight, layer, dtype, source, packed) -> @pack(tfc_pack_v0 *). A
+/// parameter has one source.
 static void bindPack(func::FuncOp pack) {
   ImplicitLocOpBuilder b(pack.getLoc(), pack.getContext());
   auto bytes = cast<MemRefType>(pack.getArgumentTypes().back());
   Value pointer = takePointer(pack);
   b.setInsertionPointToStart(&pack.getBody().front());
-  auto memory = [&](int64_t offset) {
-    return buildMemRef(b, bytes, loadPointer(b, pointer, offset), unbounded(b));
+  Value sources = loadPointer(b, pointer, offsetof(tfc_pack_v0, sources));
+  auto memory = [&](Value base, int64_t offset) {
+    return buildMemRef(b, bytes, loadPointer(b, base, offset), unbounded(b));
   };
   replaceArguments(pack,
                    {loadIndex(b, pointer, offsetof(tfc_pack_v0, weight), 32),
                     loadIndex(b, pointer, offsetof(tfc_pack_v0, layer), 32),
-                    loadIndex(b, pointer, offsetof(tfc_pack_v0, dtype), 32),
-                    memory(offsetof(tfc_pack_v0, source)),
-                    memory(offsetof(tfc_pack_v0, packed))});
+                    loadIndex(b, sources, offsetof(tfc_stored_v0, dtype), 32),
+                    memory(sources, offsetof(tfc_stored_v0, data)),
+                    memory(pointer, offsetof(tfc_pack_v0, packed))});
 }
 
 namespace {

@@ -31,7 +31,8 @@ static LLVM::GlobalOp addString(ModuleOp module, Location loc, StringRef id,
       "tap_" + std::to_string(number), b.getStringAttr(text));
 }
 
-/// tap "id" %x -> if (host->tap) host->tap(ctx, "id", layer, x, rows, width)
+/// tap "id" %x ->
+///   if (host->tap) host->tap(ctx, "id", layer, F32, x, rows, width)
 static void callTap(transformer::TapOp op, Value step, LLVM::GlobalOp id) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -55,12 +56,14 @@ static void callTap(transformer::TapOp op, Value step, LLVM::GlobalOp id) {
       arith::ConstantIntOp::create(b, transformer::widthOf(op.getValue()), 64);
   Value name = LLVM::AddressOfOp::create(b, id);
   Value context = loadPointer(b, host, offsetof(tfc_host_v0, ctx));
-  auto function =
-      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
-                                  {pointer, pointer, b.getI64Type(), pointer,
-                                   b.getI64Type(), b.getI64Type()});
+  auto function = LLVM::LLVMFunctionType::get(
+      LLVM::LLVMVoidType::get(b.getContext()),
+      {pointer, pointer, b.getI64Type(), b.getI32Type(), pointer,
+       b.getI64Type(), b.getI64Type()});
+  Value dtype = arith::ConstantIntOp::create(b, TFC_DTYPE_F32, 32);
   LLVM::CallOp::create(
-      b, function, ValueRange{tap, context, name, layer, data, rows, width});
+      b, function,
+      ValueRange{tap, context, name, layer, dtype, data, rows, width});
   op.erase();
 }
 

@@ -173,10 +173,10 @@ void Outliner::buildCall(LLVM::LLVMFuncOp body) {
   Value parallelFor = loadPointer(b, host, offsetof(tfc_host_v0, parallel_for));
   Value context = loadPointer(b, host, offsetof(tfc_host_v0, ctx));
   Value function = LLVM::AddressOfOp::create(b, body);
-  auto call =
-      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()),
-                                  {pointer, b.getI64Type(), pointer, pointer});
-  LLVM::CallOp::create(
-      b, call, ValueRange{parallelFor, context, items, function, argument});
+  auto callee = LLVM::LLVMFunctionType::get(
+      b.getI32Type(), {pointer, b.getI64Type(), pointer, pointer});
+  auto call = LLVM::CallOp::create(
+      b, callee, ValueRange{parallelFor, context, items, function, argument});
+  call->setAttr(transformer::kStatusAttrName, b.getUnitAttr());
   loop.erase();
 }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/Passes.h"
 
+#include "compiler/host/NarrowFloat.h"
+
 #include "dialect/PackedLayout.h"
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
@@ -136,7 +138,6 @@ private:
                              ArrayRef<transformer::Storage> storages,
                              function_ref<Value(Type)> body);
   Value buildCopy(Type from, Type to);
-  Value narrow(Value value, Type type);
   Value store(Value value, Value target, Value place);
 
   Value multiply(Value x, Value y) { return arith::MulIOp::create(b, x, y); }
@@ -174,31 +175,6 @@ Value PackBuilder::buildSwitchOverTypes(Value number,
   return op.getResult(0);
 }
 
-/// To the nearest, of two equally near ones the even one. LLVM would call a
-/// function for bf16.
-Value PackBuilder::narrow(Value value, Type type) {
-  if (!type.isBF16()) {
-    return arith::TruncFOp::create(b, type, value);
-  }
-  Type i32 = b.getI32Type();
-  auto number = [&](int64_t n) -> Value {
-    return arith::ConstantIntOp::create(b, n, 32);
-  };
-  Value bits = arith::BitcastOp::create(b, i32, value);
-  Value upper = arith::ShRUIOp::create(b, bits, number(16));
-  Value odd = arith::AndIOp::create(b, upper, number(1));
-  Value half = arith::AddIOp::create(b, odd, number(0x7fff));
-  Value rounded = arith::ShRUIOp::create(
-      b, arith::AddIOp::create(b, bits, half), number(16));
-  // Whose upper half may be zero.
-  Value quiet = arith::OrIOp::create(b, upper, number(0x40));
-  Value isNaN =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, value, value);
-  Value chosen = arith::SelectOp::create(b, isNaN, quiet, rounded);
-  Value word = arith::TruncIOp::create(b, b.getI16Type(), chosen);
-  return arith::BitcastOp::create(b, type, word);
-}
-
 /// Stores an f32; whether the target has another value then. A NaN stays one.
 Value PackBuilder::store(Value value, Value target, Value place) {
   Type type = cast<MemRefType>(target.getType()).getElementType();
@@ -206,7 +182,7 @@ Value PackBuilder::store(Value value, Value target, Value place) {
     memref::StoreOp::create(b, value, target, place);
     return arith::ConstantOp::create(b, b.getBoolAttr(false));
   }
-  Value kept = narrow(value, type);
+  Value kept = narrowFloat(b, value, type);
   memref::StoreOp::create(b, kept, target, place);
   Value wide = arith::ExtFOp::create(b, b.getF32Type(), kept);
   return arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, wide, value);

@@ -172,4 +172,23 @@ def LowerParallelPass : Pass<"tfc-lower-parallel", "::mlir::ModuleOp"> {
     Statistic<"numShared", "num-shared", "loops that took another's function">];
 }
 
+def ReturnStatusPass : Pass<"tfc-return-status", "::mlir::ModuleOp"> {
+  let summary = "an entry returns what a call of the host tells it, at once";
+  let description = [{
+    A call marked as `transformer.status` returns 0, or a status that the entry
+    returns without doing more: so a host stops a step between two parallel
+    loops, from within any number of sequential ones. Runs on blocks, behind
+    `tfc-convert-to-llvm`.
+
+    ```mlir
+    llvm.call %parallel_for(...) {transformer.status} : ... -> i32
+    // becomes
+    %status = llvm.call %parallel_for(...) : ... -> i32
+    %stops = llvm.icmp "ne" %status, %zero : i32
+    llvm.cond_br %stops weights([1, 2000]), ^stop(%status : i32), ^next
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // TFC_COMPILER_HOST_PASSES

@@ -39,7 +39,7 @@ bool huggingface::storesOther(Source &source, std::string_view head,
 }
 
 void huggingface::checkCopies(Source &source,
-                              const std::vector<std::string_view> &names) {
+                              const std::vector<std::string> &names) {
   const rt::Tensor *first = nullptr;
   for (std::string_view name : names) {
     const rt::Tensor *tensor = findBySuffix(source.files, name);
@@ -60,10 +60,10 @@ void huggingface::checkCopies(Source &source,
   }
 }
 
-std::optional<Json> huggingface::makeLogits(Source &source,
-                                            const Projection &projection,
-                                            int64_t vocab) {
+Json huggingface::makeLogits(Source &source, const Projection &projection,
+                             int64_t vocab) {
   bool byConfig =
+      projection.tiedUnlessStored ||
       source.config.boolean("tie_word_embeddings", projection.tiedByDefault);
   bool isStored = source.files.find(projection.tensor);
   // Without any tensor something worse has been reported.
@@ -73,14 +73,12 @@ std::optional<Json> huggingface::makeLogits(Source &source,
         "expected true (no tensor " + spec::inQuotes(projection.tensor) +
             " is stored that would be untied), got " +
             (source.config.value("tie_word_embeddings") ? "false" : "nothing"));
-    return std::nullopt;
   }
-  Json logits =
-      makeObject({{"op", "logits"}, {"name", std::string(projection.step)}});
+  Json logits = makeObject({{"op", "logits"}, {"name", projection.step}});
   if (isStored && storesOther(source, projection.tensor, projection.table)) {
     logits.set("out", vocab);
   } else {
-    logits.set("tied", std::string(projection.tied));
+    logits.set("tied", projection.tied);
   }
   return logits;
 }
@@ -88,11 +86,12 @@ std::optional<Json> huggingface::makeLogits(Source &source,
 /// The token ids under `key`: one, a list where that is allowed, or none.
 /// `from` is the object that decides.
 static std::vector<int64_t> readIds(const Json &from, std::string_view key,
-                                    bool list, int64_t byDefault,
+                                    bool list,
+                                    const std::vector<int64_t> &byDefault,
                                     spec::Diagnostics &diagnostics) {
   const Json *value = from.find(key);
   if (!value) {
-    return {byDefault};
+    return byDefault;
   }
   std::vector<int64_t> ids;
   bool isList = list && value->isArray();
@@ -113,9 +112,11 @@ Json huggingface::readTokens(Source &source, int64_t vocab, bool generates,
                              const TokenDefaults &defaults) {
   bool byGeneration = generates && source.generation;
   const Json &from = byGeneration ? *source.generation : source.configFile;
-  auto ids = [&](std::string_view key, bool list, int64_t byDefault) {
+  auto ids = [&](std::string_view key, bool list,
+                 const std::vector<int64_t> &byDefault) {
     std::vector<int64_t> kept;
-    for (int64_t id : readIds(from, key, list, byGeneration ? -1 : byDefault,
+    for (int64_t id : readIds(from, key, list,
+                              byGeneration ? std::vector<int64_t>() : byDefault,
                               source.diagnostics)) {
       if (id >= 0 && id < vocab) {
         kept.push_back(id);
@@ -166,20 +167,6 @@ void huggingface::addTokens(Source &source, int64_t vocab, bool generates,
   if (generates && begins) {
     made.set("generation", readGeneration(source, "lm", vocab, forced));
   }
-}
-
-void Heads::add(std::string_view name, std::string_view from,
-                std::vector<Json> steps) {
-  heads.set(name, makeObject({{"from", std::string(from)},
-                              {"steps", Json::array(std::move(steps))}}));
-  outputs.set("logits", std::string(name));
-}
-
-void Heads::addTo(Json &made) {
-  made.set("heads", std::move(heads));
-  made.set("outputs", std::move(outputs));
-  made.set("weights", makeObject({{"ignore", Json::array(std::move(ignore))},
-                                  {"map", std::move(map)}}));
 }
 
 Json huggingface::makeObject(

@@ -1,15 +1,17 @@
-// What the importer knows of a model type: its classes, and how its config.json
-// and its tensors become a spec.
+// What making the spec of a folder needs beside the family's table: tied heads,
+// token ids, settings of generation.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_HUGGINGFACE_FAMILY_H
 #define TFC_COMPILER_HUGGINGFACE_FAMILY_H
 
-#include "compiler/huggingface/Config.h"
+#include "compiler/spec/family/Config.h"
 #include "runtime/src/Safetensors.h"
 
 #include <optional>
 
 namespace tfc::huggingface {
+
+using family::Config;
 
 /// What an import reads. All of it outlives the import.
 struct Source {
@@ -26,29 +28,6 @@ struct Source {
   bool bothSides = false;
 };
 
-struct Family {
-  std::string_view modelType;
-  /// Names of the classes that tfc runs.
-  std::vector<std::string_view> classes;
-  /// The class to assume when config.json names none.
-  std::string_view (*guessClass)(const rt::TensorFiles &files);
-  /// The spec without version and name; without "extends" it extends the
-  /// preset of the model type. Faults go into
-  /// source.diagnostics.
-  spec::Json (*makeSpec)(Source &source, std::string_view className);
-  /// config.json may say that there are two stacks.
-  bool encoderDecoder = false;
-};
-
-const Family &bertFamily();
-const Family &gpt2Family();
-const Family &llamaFamily();
-const Family &t5Family();
-const Family &mt5Family();
-const Family &bartFamily();
-const Family &mistralFamily();
-const Family &qwen2Family();
-
 /// Whether some tensor's name ends with `suffix`, as a whole word between dots.
 bool storesTensor(const rt::TensorFiles &files, std::string_view suffix);
 
@@ -58,27 +37,28 @@ bool storesOther(Source &source, std::string_view head, std::string_view table);
 
 /// An error when some of these tensors are stored and differ: the model reads
 /// only the first of them. Suffixes of names.
-void checkCopies(Source &source, const std::vector<std::string_view> &names);
+void checkCopies(Source &source, const std::vector<std::string> &names);
 
 /// A language model's output projection. `tensor` is where its weights are if
 /// they are stored, `table` a suffix of the token table's name, `tied` that
 /// table's parameter.
 struct Projection {
-  std::string_view step, tensor, table, tied;
+  std::string step, tensor, table, tied;
   bool tiedByDefault = true;
+  /// One that is not stored is tied, whatever the config says.
+  bool tiedUnlessStored = false;
 };
 
-/// Its step "logits", tied or `vocab` wide; nothing when it is neither tied nor
-/// stored, which is reported. The tensors decide: a stored one that differs
-/// from the token table is not tied to it, whatever the config says. One that
-/// is not stored is tied if tie_word_embeddings says so (`tiedByDefault` where
-/// that is missing).
-std::optional<spec::Json>
-makeLogits(Source &source, const Projection &projection, int64_t vocab);
+/// Its step "logits", tied or `vocab` wide. The tensors decide: a stored one
+/// that differs from the token table is not tied to it, whatever the config
+/// says. One that is not stored is tied if tie_word_embeddings says so
+/// (`tiedByDefault` where that is missing), and an error otherwise.
+spec::Json makeLogits(Source &source, const Projection &projection,
+                      int64_t vocab);
 
-/// Ids that a class has where its config.json names none; -1: no such token.
+/// Ids that a class has where its config.json names none.
 struct TokenDefaults {
-  int64_t pad = -1, bos = -1, eos = -1, decoderStart = -1;
+  std::vector<int64_t> pad, bos, eos, decoderStart;
 };
 
 /// The spec's "tokens": pad, bos, eos and decoder_start. For a class that
@@ -108,25 +88,12 @@ void addTokens(Source &source, int64_t vocab, bool generates,
                const TokenDefaults &tokens, const ForcedDefaults &forced,
                spec::Json &made);
 
-/// Heads, outputs, and what says where their tensors are.
-struct Heads {
-  spec::Json heads = spec::Json::object(), outputs = spec::Json::object(),
-             map = spec::Json::object();
-  std::vector<spec::Json> ignore;
-
-  /// A head from a stack or another head, whose result is the output "logits".
-  void add(std::string_view name, std::string_view from,
-           std::vector<spec::Json> steps);
-  /// Writes "heads", "outputs" and "weights" of a spec.
-  void addTo(spec::Json &made);
-};
-
 /// Whether the tokens of a decoder see only those before them ("is_causal", by
 /// default true; null counts as false, as it does for transformers). An error
 /// when they see all in a class that generates.
 bool readCausal(Source &source, bool generates);
 
-/// Turns the whole spec of a decoder, its preset merged in, into that of an
+/// Turns the whole spec of a decoder into that of an
 /// encoder with the same layers, heads and tensors, which see both sides.
 void makeEncoder(spec::Json &spec);
 

@@ -3,9 +3,8 @@
 #include "compiler/huggingface/Import.h"
 
 #include "compiler/huggingface/CheckTensors.h"
-#include "compiler/huggingface/Family.h"
+#include "compiler/huggingface/MakeSpec.h"
 #include "compiler/huggingface/SentenceModules.h"
-#include "compiler/spec/ExpandSpec.h"
 #include "compiler/spec/ReadSpec.h"
 #include "compiler/spec/SpecFiles.h"
 
@@ -17,10 +16,6 @@ using namespace tfc::huggingface;
 using spec::Json;
 
 namespace {
-
-const Family *const families[] = {
-    &bertFamily(),  &gpt2Family(), &llamaFamily(), &mistralFamily(),
-    &qwen2Family(), &t5Family(),   &mt5Family(),   &bartFamily()};
 
 /// A file of the directory that must hold a JSON object.
 std::optional<Json> readObject(const std::string &path,
@@ -34,42 +29,90 @@ std::optional<Json> readObject(const std::string &path,
   return json;
 }
 
-const Family *findFamily(const Json &json, Config &config,
-                         spec::Diagnostics &diagnostics) {
-  std::string known;
+/// The tables of the model type; none after a diagnostic.
+std::vector<family::Table> findTables(const Json &json, Config &config,
+                                      spec::Diagnostics &diagnostics) {
   const Json *type = json.find("model_type");
-  for (const Family *family : families) {
-    if (type && type->isString(family->modelType)) {
-      return family;
-    }
-    known += (known.empty() ? "" : ", ") + std::string(family->modelType);
+  std::vector<family::Table> tables;
+  if (type && type->isString()) {
+    tables = family::tablesOf(type->text, diagnostics);
   }
-  config.fault("model_type", "expected a model type that tfc imports (" +
-                                 known + "), got " +
-                                 (type ? spec::describe(*type) : "none"));
+  if (tables.empty()) {
+    auto refused = family::refusedTypes(diagnostics);
+    auto why = refused.find(type && type->isString() ? type->text : "");
+    if (why != refused.end()) {
+      config.fault("model_type", "expected a model type that tfc imports (" +
+                                     why->second + "), got " +
+                                     spec::describe(*type));
+      return {};
+    }
+    std::vector<std::string> types = family::modelTypes(diagnostics);
+    std::string near =
+        type && type->isString() ? spec::nearestWord(type->text, types) : "";
+    std::string known = "did you mean \"" + near + "\"?";
+    if (near.empty()) {
+      known.clear();
+      for (const std::string &each : types) {
+        known += (known.empty() ? "" : ", ") + each;
+      }
+    }
+    config.fault("model_type", "expected a model type that tfc imports (" +
+                                   known + "), got " +
+                                   (type ? spec::describe(*type) : "none"));
+  }
+  return tables;
+}
+
+/// A class, and the table that has it.
+struct Choice {
+  const family::Table *table;
+  std::string className;
+};
+
+/// The table with this class; null when there is none.
+const family::Table *findClass(const std::vector<family::Table> &tables,
+                               const std::string &name) {
+  for (const family::Table &table : tables) {
+    if (table.root.find("classes")->find(name)) {
+      return &table;
+    }
+  }
   return nullptr;
 }
 
 /// architectures[0], or what the tensors look like when there is none.
-std::string_view chooseClass(const Family &family, Config &config,
-                             const rt::TensorFiles &files,
-                             spec::Diagnostics &diagnostics) {
+std::optional<Choice> chooseClass(const std::vector<family::Table> &tables,
+                                  Config &config, const rt::TensorFiles &files,
+                                  spec::Diagnostics &diagnostics) {
   const Json *list = config.value("architectures");
   if (!list || (list->isArray() && list->items.empty())) {
-    return family.guessClass(files);
-  }
-  const Json &name = list->isArray() ? list->items.front() : *list;
-  std::string known;
-  for (std::string_view one : family.classes) {
-    if (list->isArray() && name.isString(one)) {
-      return one;
+    for (const family::Table &table : tables) {
+      std::string name = guessClass(table, files);
+      if (const family::Table *found = findClass(tables, name)) {
+        return Choice{found, name};
+      }
     }
-    known += (known.empty() ? "" : ", ") + std::string(one);
   }
-  spec::report(diagnostics, name.place, 0,
+  const Json none = Json::array();
+  const Json &name = !list || (list->isArray() && list->items.empty()) ? none
+                     : list->isArray() ? list->items.front()
+                                       : *list;
+  if (list && list->isArray() && name.isString()) {
+    if (const family::Table *found = findClass(tables, name.text)) {
+      return Choice{found, name.text};
+    }
+  }
+  std::string known;
+  for (const family::Table &table : tables) {
+    for (const spec::Member &each : table.root.find("classes")->members) {
+      known += (known.empty() ? "" : ", ") + each.key;
+    }
+  }
+  spec::report(diagnostics, list ? name.place : config.placeOf("architectures"),
+               0,
                "expected a class that tfc imports (" + known + "), got " +
-                   spec::describe(name));
-  return "";
+                   (list ? spec::describe(name) : "none"));
+  return std::nullopt;
 }
 
 /// "f32, bf16": what the weights are stored as.
@@ -148,7 +191,7 @@ public:
       return std::nullopt;
     }
     std::optional<Json> made = makeSpec(*json);
-    if (!made || spec::hasError(diagnostics)) {
+    if (!made) {
       return std::nullopt;
     }
     std::optional<Checked> checked = check(*made);
@@ -185,32 +228,21 @@ private:
 
   std::optional<Json> makeSpec(const Json &json) {
     Config config(json, diagnostics);
-    const Family *family = findFamily(json, config, diagnostics);
-    if (!family) {
+    std::vector<family::Table> tables = findTables(json, config, diagnostics);
+    if (tables.empty()) {
       return std::nullopt;
     }
-    std::string_view name = chooseClass(*family, config, files, diagnostics);
-    readCommonKeys(config, family->encoderDecoder);
+    std::optional<Choice> chosen =
+        chooseClass(tables, config, files, diagnostics);
+    if (!chosen) {
+      return std::nullopt;
+    }
     Source source = {config, json,        generation ? &*generation : nullptr,
                      files,  diagnostics, options.strict};
-    Json body = family->makeSpec(source, name);
+    Json made =
+        huggingface::makeSpec(source, *chosen->table,
+                              json.find("model_type")->text, chosen->className);
     config.reportUnread(options.strict);
-    std::string type(family->modelType);
-    Json made = makeObject({{"tfc", 1},
-                            {"name", type + "-" + std::string(name)},
-                            {"extends", "preset:" + type}});
-    for (spec::Member &member : body.members) { // "extends" may be among them
-      made.set(member.key, std::move(member.value));
-    }
-    if (source.bothSides) {
-      std::vector<std::string> presets;
-      std::optional<Json> whole =
-          spec::expandSpec(std::move(made), directory, diagnostics, presets);
-      if (whole) {
-        makeEncoder(*whole);
-      }
-      return whole;
-    }
     return made;
   }
 
@@ -220,11 +252,12 @@ private:
     TensorUse use;
   };
 
+  /// What is wrong in config.json as a spec is found with the rest of it, what
+  /// is wrong with the tensors only of a good spec.
   std::optional<Checked> check(const Json &made) {
     std::optional<spec::ModelSpec> model =
-        spec::readSpecText(directory + " (as a spec)", spec::writeJson(made),
-                           directory, diagnostics);
-    if (!model) {
+        spec::readSpecTree(made, diagnostics);
+    if (!model || spec::hasError(diagnostics)) {
       return std::nullopt;
     }
     TensorUse use = checkTensors(*model, files, options.strict, diagnostics);

@@ -39,6 +39,10 @@ std::optional<Imported> importDirectory(const std::string &directory,
 /// be listed.
 std::vector<std::string> listInputs(const std::string &directory);
 
+/// The model types and classes that tfc imports, and those that it refuses by
+/// name, as Markdown.
+std::string listFamilies();
+
 } // namespace tfc::huggingface
 
 #endif // TFC_COMPILER_HUGGINGFACE_IMPORT_H

@@ -164,6 +164,7 @@ void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createBindStepPass());
   pm.addPass(createLowerParallelPass());
   pm.addPass(createConvertToLlvmPass());
+  pm.addPass(createReturnStatusPass());
   EmitAbiPassOptions abi;
   abi.program = options.target.name;
   abi.features = options.target.features;

@@ -1,6 +1,7 @@
 // Merge patches, extends and $def, with the places of values kept.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/ExpandSpec.h"
+#include "compiler/spec/family/FamilyTable.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -10,13 +11,6 @@ namespace tfc::spec {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Preset {
-  const char *name, *text;
-};
-const Preset presets[] = {
-#include "compiler/spec/Presets.inc"
-};
 
 constexpr int badDef = 5, badExtends = 6;
 constexpr size_t maxDepth = 64;
@@ -155,24 +149,17 @@ private:
 
   std::optional<Json> preset(const Json &name, const std::string &id,
                              const Json &user) {
-    const char *text = findPreset(id);
-    if (!text) {
-      std::string near = nearestWord(id, presetNames());
-      std::string hint =
-          near.empty() ? "" : "; did you mean \"preset:" + near + "\"?";
-      return fail(name,
-                  "expected a preset (known: " + join(presetNames(), ", ") +
-                      hint + "), got " + describe(name));
-    }
-    if (!enter(name, name.text)) {
-      return std::nullopt;
-    }
-    std::optional<Json> base = parseJson(user.place.file(), text, diagnostics);
+    std::optional<Json> base = family::makePreset(id, user.place, diagnostics);
     if (!base) {
-      return std::nullopt;
+      std::string near = nearestWord(id, family::tableNames());
+      std::string hint = near.empty()
+                             ? "known: " + join(family::tableNames(), ", ")
+                             : "did you mean \"preset:" + near + "\"?";
+      return fail(name,
+                  "expected a preset (" + hint + "), got " + describe(name));
     }
     moveTo(*base, name.place);
-    return resolve(std::move(*base), fs::path());
+    return base;
   }
 
   std::optional<Json> file(const Json &name, const fs::path &dir) {
@@ -323,23 +310,6 @@ std::optional<Json> expandSpec(Json spec, const std::string &baseDir,
     }
   }
   return diagnostics.size() == before ? whole : std::nullopt;
-}
-
-const char *findPreset(std::string_view name) {
-  for (const Preset &preset : presets) {
-    if (preset.name == name) {
-      return preset.text;
-    }
-  }
-  return nullptr;
-}
-
-std::vector<std::string> presetNames() {
-  std::vector<std::string> names;
-  for (const Preset &preset : presets) {
-    names.push_back(preset.name);
-  }
-  return names;
 }
 
 } // namespace tfc::spec

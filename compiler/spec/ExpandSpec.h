@@ -24,10 +24,6 @@ std::optional<Json> expandSpec(Json spec, const std::string &baseDir,
                                Diagnostics &diagnostics,
                                std::vector<std::string> &files);
 
-/// The text of a preset built into the library, null if there is none.
-const char *findPreset(std::string_view name);
-std::vector<std::string> presetNames();
-
 } // namespace tfc::spec
 
 #endif // TFC_COMPILER_SPEC_EXPANDSPEC_H

@@ -32,7 +32,12 @@ struct Norm {
   friend bool operator!=(const Norm &a, const Norm &b) { return !(a == b); }
 };
 
+/// A table of positions. A token's row, where the caller gives no position_ids:
+/// its column, or the number of tokens before it that the mask leaves, plus
+/// `offset`; or the pad token's id plus the number of tokens up to it that are
+/// no padding, and the id alone at padding.
 struct Position {
+  enum class Ids { Arange, FromMask, FromPad } ids = Ids::Arange;
   int64_t rows = 0;
   int64_t offset = 0;
 };
@@ -309,6 +314,8 @@ struct ModelSpec {
   }
   /// Vectors are f32 always, and so is arithmetic.
   Storage storage = Storage::F32;
+  /// What keys and values are kept in, from step to step.
+  Storage cache = Storage::F32;
   /// Whether stored matrices of more bits are rounded to it (--dtype); else
   /// such a one is an error when weights are loaded.
   bool roundsWeights = false;

@@ -45,10 +45,11 @@ void SpecReader::readHeadSizes(const Json &attn, Attention &attention) {
   if (heads > 0 && model.hidden > 0 && !attn.find("head_dim")) {
     attention.headDim = model.hidden / heads;
     if (model.hidden % heads != 0) {
-      error(attn.place.child("head_dim"), BadHeadDim,
-            "expected \"head_dim\" (hidden " + std::to_string(model.hidden) +
-                " is no multiple of num_heads " + std::to_string(heads) +
-                "), got nothing");
+      error(attn.find("num_heads")->place, BadHeadDim,
+            "expected a divisor of hidden (" + std::to_string(model.hidden) +
+                ") where no \"head_dim\" is given, got " +
+                std::to_string(heads));
+      attention.headDim = 0; // what follows from it is no other fault
     }
   }
   if (heads > 0 && heads % attention.numKvHeads != 0) {

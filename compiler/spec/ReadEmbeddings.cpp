@@ -1,6 +1,7 @@
 // The embeddings of a stack, and the sizes that follow from each other: vocab
 // and token rows, positions and their table.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/SpecFields.h"
 #include "compiler/spec/SpecReader.h"
 
 #include <algorithm>
@@ -88,6 +89,43 @@ void SpecReader::readScale(const Json &token) {
   }
 }
 
+/// What "ids" says; returns the first row that a row of tokens without padding
+/// reads.
+int64_t SpecReader::readPositionIds(const Json &position, Position &result) {
+  std::string ids = wordOf(position, "ids", "arange");
+  const Json *offset = position.find("offset");
+  const Json *pad = root.at({"tokens", "pad"});
+  if (ids == "from_mask") {
+    result.ids = Position::Ids::FromMask;
+    if (result.offset == 0) {
+      error(offset ? offset->place : position.place.child("offset"),
+            BadEmbedding,
+            "expected at least 1 (masked tokens have the row before the "
+            "first), got " +
+                (offset ? describe(*offset) : "nothing"));
+    }
+  } else if (ids == "from_pad") {
+    result.ids = Position::Ids::FromPad;
+    if (result.offset != 0) {
+      error(offset->place, BadEmbedding,
+            "expected 0 (positions begin after tokens.pad), got " +
+                describe(*offset));
+    }
+    if (stack->name == "decoder") {
+      error(position.find("ids")->place, Unsupported,
+            "expected arange or from_mask (from_pad in a decoder is not "
+            "supported by this tfc), got \"from_pad\"");
+    }
+    if (!pad || !pad->isInteger() || pad->integer < 0) {
+      error(position.find("ids")->place, BadEmbedding,
+            "expected tokens.pad (positions begin after it), got nothing");
+      return 1;
+    }
+    return std::clamp<int64_t>(pad->integer, 0, maxRows) + 1;
+  }
+  return result.offset;
+}
+
 void SpecReader::readPosition(const Json &position) {
   if (wordOf(position, "kind", "none") == "none") {
     for (const Member &member : position.members) {
@@ -104,26 +142,29 @@ void SpecReader::readPosition(const Json &position) {
       offset && offset->isInteger()) {
     result.offset = std::clamp<int64_t>(offset->integer, 0, int64_t(1) << 28);
   }
+  // How many rows of the table no token of a row without padding reads.
+  int64_t skipped = readPositionIds(position, result);
   const Json *rows = position.find("rows");
   result.rows = sizeOf(position, "rows").value_or(0);
   bool hasLimit = root.at({"dims", "max_positions"});
-  int64_t wanted = model.maxPositions + result.offset;
+  int64_t wanted = model.maxPositions + skipped;
   if (!rows && !hasLimit) {
     error(position.place.child("rows"), BadType,
           "expected the number of positions (here or in dims.max_positions), "
           "got nothing");
   } else if (!rows) {
     result.rows = wanted;
-  } else if (!hasLimit && result.rows > result.offset) {
-    model.maxPositions = result.rows - result.offset;
-  } else if (result.rows > 0 &&
-             result.rows < std::max(wanted, result.offset + 1)) {
+  } else if (!hasLimit && result.rows > skipped) {
+    model.maxPositions = result.rows - skipped;
+  } else if (result.rows > 0 && result.rows < std::max(wanted, skipped + 1)) {
     error(rows->place, TableTooSmall,
-          "expected at least " +
-              std::to_string(std::max(wanted, result.offset + 1)) +
+          "expected at least " + std::to_string(std::max(wanted, skipped + 1)) +
               " (max_positions " + std::to_string(model.maxPositions) +
-              " + offset " + std::to_string(result.offset) + "), got " +
-              std::to_string(result.rows));
+              (result.ids == Position::Ids::FromPad ? " + 1 + tokens.pad "
+                                                    : " + offset ") +
+              std::to_string(result.ids == Position::Ids::FromPad ? skipped - 1
+                                                                  : skipped) +
+              "), got " + std::to_string(result.rows));
   }
   stack->embeddings.position = result;
 }

@@ -137,14 +137,18 @@ std::string SpecReader::stackNames() const {
 
 void SpecReader::readPrecision() {
   kept.precision = Json::object();
-  for (const char *key : {"weights", "compute", "norm", "softmax"}) {
+  for (const char *key : {"weights", "compute", "cache", "norm", "softmax"}) {
     const Json *precision = root.find("precision");
     kept.precision.set(key, precision ? wordOf(*precision, key, "f32") : "f32");
   }
-  std::string weights = kept.precision.find("weights")->text;
-  model.storage = weights == "f16"    ? Storage::F16
-                  : weights == "bf16" ? Storage::BF16
-                                      : Storage::F32;
+  auto storageOf = [&](const char *key) {
+    std::string word = kept.precision.find(key)->text;
+    return word == "f16"    ? Storage::F16
+           : word == "bf16" ? Storage::BF16
+                            : Storage::F32;
+  };
+  model.storage = storageOf("weights");
+  model.cache = storageOf("cache");
 }
 
 bool SpecReader::read() {
@@ -184,23 +188,26 @@ bool SpecReader::read() {
 /// What nobody reads to its end.
 constexpr size_t maxDiagnostics = 200;
 
-/// Replaces what the spec keeps matrices in by --dtype.
-static bool patchPrecision(Json &spec, const std::string &dtype,
-                           Diagnostics &diagnostics) {
+/// Replaces what the spec keeps matrices in by --dtype, or keys and values by
+/// --cache.
+static bool patchPrecision(Json &spec, const char *key,
+                           const std::string &dtype, Diagnostics &diagnostics) {
   if (dtype.empty()) {
     return true;
   }
   if (dtype != "f32" && dtype != "f16" && dtype != "bf16") {
     Diagnostic unsupported;
-    unsupported.message = "expected dtype f32, f16 or bf16 (others are not "
-                          "supported by this tfc), got " +
+    const char *option = std::string_view(key) == "cache" ? "cache" : "dtype";
+    unsupported.message = std::string("expected ") + option +
+                          " f32, f16 or bf16 (others are not supported by "
+                          "this tfc), got " +
                           inQuotes(dtype);
     unsupported.code = Unsupported;
     diagnostics.push_back(std::move(unsupported));
     return false;
   }
   Json patch = Json::object();
-  patch.set("weights", dtype);
+  patch.set(key, dtype);
   Json whole = Json::object();
   whole.place = spec.place;
   patch.place = spec.place;
@@ -220,7 +227,9 @@ static std::optional<ModelSpec> readTree(Json spec, const std::string &baseDir,
   std::vector<std::string> unused;
   std::optional<Json> whole =
       expandSpec(std::move(spec), baseDir, diagnostics, unused);
-  if (!whole || !patchPrecision(*whole, options.dtype, diagnostics)) {
+  if (!whole ||
+      !patchPrecision(*whole, "weights", options.dtype, diagnostics) ||
+      !patchPrecision(*whole, "cache", options.cache, diagnostics)) {
     return std::nullopt;
   }
   SpecReader reader(*whole, diagnostics);
@@ -236,6 +245,20 @@ static std::optional<ModelSpec> readTree(Json spec, const std::string &baseDir,
   return std::move(reader.model);
 }
 
+/// Appends what was found, in order, as far as anybody reads it.
+static void addDiagnostics(const std::string &name, Diagnostics found,
+                           Diagnostics &diagnostics) {
+  sortDiagnostics(found);
+  if (found.size() > maxDiagnostics) {
+    std::string more = std::to_string(found.size() - maxDiagnostics);
+    found.resize(maxDiagnostics);
+    found.push_back({Severity::Error, name, 0, 0, "",
+                     "expected a spec, got at least " + more + " more errors",
+                     0});
+  }
+  diagnostics.insert(diagnostics.end(), found.begin(), found.end());
+}
+
 std::optional<ModelSpec> readSpecText(const std::string &name,
                                       std::string_view text,
                                       const std::string &baseDir,
@@ -246,15 +269,15 @@ std::optional<ModelSpec> readSpecText(const std::string &name,
   if (std::optional<Json> spec = parseJson(name, text, found)) {
     model = readTree(std::move(*spec), baseDir, found, options);
   }
-  sortDiagnostics(found);
-  if (found.size() > maxDiagnostics) {
-    std::string more = std::to_string(found.size() - maxDiagnostics);
-    found.resize(maxDiagnostics);
-    found.push_back({Severity::Error, name, 0, 0, "",
-                     "expected a spec, got at least " + more + " more errors",
-                     0});
-  }
-  diagnostics.insert(diagnostics.end(), found.begin(), found.end());
+  addDiagnostics(name, std::move(found), diagnostics);
+  return model;
+}
+
+std::optional<ModelSpec> readSpecTree(const Json &spec,
+                                      Diagnostics &diagnostics) {
+  Diagnostics found;
+  std::optional<ModelSpec> model = readTree(spec, "", found, {});
+  addDiagnostics(spec.place.file(), std::move(found), diagnostics);
   return model;
 }
 

@@ -3,7 +3,7 @@
 #ifndef TFC_COMPILER_SPEC_READSPEC_H
 #define TFC_COMPILER_SPEC_READSPEC_H
 
-#include "compiler/spec/Diagnostics.h"
+#include "compiler/spec/JsonTree.h"
 #include "compiler/spec/ModelSpec.h"
 
 #include <optional>
@@ -16,6 +16,8 @@ struct ReadOptions {
   /// Replaces precision.weights of the spec, as --dtype does, and lets stored
   /// weights be rounded to it; "" leaves the spec's own.
   std::string dtype;
+  /// Replaces precision.cache, as --cache does.
+  std::string cache;
 };
 
 /// Reads a spec from a file: extends, $def and overrides resolved, every value
@@ -34,6 +36,11 @@ std::optional<ModelSpec> readSpecText(const std::string &name,
                                       const std::string &baseDir,
                                       Diagnostics &diagnostics,
                                       const ReadOptions &options = {});
+
+/// The same from a tree without `extends`, whose values have the places that
+/// diagnostics name.
+std::optional<ModelSpec> readSpecTree(const Json &spec,
+                                      Diagnostics &diagnostics);
 
 /// The JSON schema (draft 2020-12) of a spec in which extends, $def and
 /// overrides have been applied; ends with a newline.

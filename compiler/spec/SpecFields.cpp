@@ -47,8 +47,8 @@ TypeRef embeddings() {
   TypeRef position = object(
       {needed("kind", words({"learned", "none"}, {"sinusoid", "axial"})),
        key("rows", rows()), key("offset", index()),
-       key("ids",
-           words({"arange"}, {"from_mask", "arange_skip_left_pad", "input"})),
+       key("ids", words({"arange", "from_mask", "from_pad"},
+                        {"arange_skip_left_pad", "input"})),
        unsupported("layout", words({"interleaved", "concat"})),
        unsupported("denominator", words({"dim", "half_minus_1"})),
        unsupported("zero_row", index()), unsupported("shape", list(rows())),
@@ -288,6 +288,7 @@ TypeRef generation() {
 TypeRef precision() {
   return object({key("weights", words({"f32", "f16", "bf16"})),
                  key("compute", words({"f32"}, {"f16", "bf16"})),
+                 key("cache", words({"f32", "f16", "bf16"})),
                  key("norm", words({"f32"})), key("softmax", words({"f32"}))});
 }
 

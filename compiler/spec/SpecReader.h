@@ -97,6 +97,7 @@ private:
   void readTokenRows(const Json &token);
   void readScale(const Json &token);
   void readPosition(const Json &position);
+  int64_t readPositionIds(const Json &position, Position &result);
   void readPositionBias(const Json *bias);
   void readSegment(const Json &segment);
 

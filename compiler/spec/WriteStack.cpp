@@ -35,13 +35,19 @@ Json writeNorm(const std::optional<Norm> &norm) {
       {{"kind", nameOf(norm->kind)}, {"eps", norm->eps}, {"bias", norm->bias}});
 }
 
+const char *nameOf(Position::Ids ids) {
+  return ids == Position::Ids::FromPad    ? "from_pad"
+         : ids == Position::Ids::FromMask ? "from_mask"
+                                          : "arange";
+}
+
 Json writeEmbeddings(const Embeddings &embeddings, int64_t hidden) {
   Json position = objectOf({{"kind", "none"}});
   if (embeddings.position) {
     position = objectOf({{"kind", "learned"},
                          {"rows", embeddings.position->rows},
                          {"offset", embeddings.position->offset},
-                         {"ids", "arange"}});
+                         {"ids", nameOf(embeddings.position->ids)}});
   }
   Json segments = Json::array();
   for (const Segment &segment : embeddings.segments) {

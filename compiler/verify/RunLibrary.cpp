@@ -52,7 +52,7 @@ RunningLibrary::forward(llvm::ArrayRef<EntryInfo> entries,
 }
 
 rt::Status RunningLibrary::openSession() {
-  auto opened = rt::Session::create(*model, /*maxCacheBytes=*/0);
+  auto opened = rt::Session::create(*model, {});
   if (!opened) {
     return std::move(opened.error());
   }
@@ -64,7 +64,7 @@ rt::Result<uint64_t>
 RunningLibrary::addPrompt(const std::vector<int64_t> &prompt,
                           int64_t newTokens) {
   return session->add({prompt.data(), static_cast<int64_t>(prompt.size())}, {},
-                      newTokens, std::vector<int64_t>());
+                      newTokens, {std::vector<int64_t>()});
 }
 
 rt::Result<llvm::ArrayRef<tfc_new_token>> RunningLibrary::step() {

@@ -72,7 +72,8 @@ static PaddedBatch makeRandomBatch(const EntryInfo &info,
     batch.length = std::max(batch.length, length);
   }
   for (transformer::InputAttr input : info.inputs) {
-    if (input.getFill() == Fill::Position) {
+    if (input.getFill() == Fill::Position ||
+        input.getFill() == Fill::FromMask || input.getFill() == Fill::FromPad) {
       continue;
     }
     // Padding holds the pad token, and no token that exists does: which row a
@@ -185,11 +186,35 @@ tfc::readBatches(const std::string &path, ArrayRef<EntryInfo> entries) {
 
 //===-- a forward pass ----------------------------------------------------===//
 
-static int32_t valueOf(const PaddedBatch &batch, transformer::InputAttr input,
-                       int64_t row, int64_t column) {
+/// How many columns of a row up to this one `counts` is true of.
+static int32_t countUpTo(int64_t column, function_ref<bool(int64_t)> counts) {
+  int32_t count = 0;
+  for (int64_t c = 0; c <= column; ++c) {
+    count += counts(c);
+  }
+  return count;
+}
+
+static int32_t valueOf(const EntryInfo &info, const PaddedBatch &batch,
+                       transformer::InputAttr input, int64_t row,
+                       int64_t column) {
   auto given = batch.inputs.find(input.getName().str());
   if (given != batch.inputs.end()) {
     return given->second[row * batch.length + column];
+  }
+  if (input.getFill() == Fill::FromMask) {
+    auto exists = [&](int64_t c) {
+      return batch.mask[row * batch.length + c] != 0;
+    };
+    return exists(column) ? countUpTo(column, exists) - 1 : -1;
+  }
+  if (input.getFill() == Fill::FromPad) {
+    const std::vector<int32_t> &ids = batch.inputs.at(info.idsName());
+    auto counts = [&](int64_t c) {
+      return ids[row * batch.length + c] != info.pad;
+    };
+    auto pad = static_cast<int32_t>(info.pad);
+    return counts(column) ? pad + countUpTo(column, counts) : pad;
   }
   return input.getFill() == Fill::Position ? static_cast<int32_t>(column)
          : input.getFill() == Fill::Absent ? -1
@@ -230,7 +255,7 @@ reference::Step tfc::packForward(const EntryInfo &info,
   auto addToken = [&](int64_t row, int64_t column) {
     for (transformer::InputAttr input : info.inputs) {
       step.inputs[input.getName().str()].push_back(
-          valueOf(batch, input, row, column));
+          valueOf(info, batch, input, row, column));
     }
     return tokens++;
   };

@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Batch.h"
 
+#include "runtime/src/ModuleTables.h"
+
 #include <algorithm>
 #include <tuple>
 
 namespace tfc::rt {
 
 Batch::Batch(const tfc_entry_v0 &entry, bool isCausal)
-    : inputs(entry.n_inputs), queryRows(entry.query_rows), isCausal(isCausal) {}
+    : inputs(entry.n_inputs), queryRows(entry.query_rows), isCausal(isCausal),
+      self(findCache(entry, TFC_CACHE_SELF)),
+      cross(findCache(entry, TFC_CACHE_CROSS)) {}
 
 void Batch::clear() {
   for (std::vector<int32_t> &values : inputs) {
@@ -16,21 +20,32 @@ void Batch::clear() {
   }
   sequences.clear();
   items.clear();
+  blockTable.clear();
   rows.clear();
   tokens = 0;
 }
 
+int32_t Batch::addBlocks(const BlockTable &blocks) {
+  auto first = static_cast<int32_t>(blockTable.size());
+  blockTable.insert(blockTable.end(), blocks.begin(), blocks.end());
+  return first;
+}
+
 int32_t Batch::add(int64_t count, int64_t past, int64_t keys,
-                   const int32_t *blocks, int64_t crossCount,
-                   const int32_t *crossBlocks) {
+                   const BlockTable &blocks, int64_t crossCount,
+                   const BlockTable *crossBlocks) {
   tfc_sequence_v0 sequence{};
   sequence.first = static_cast<int32_t>(tokens);
   sequence.count = static_cast<int32_t>(count);
   sequence.past = static_cast<int32_t>(past);
   sequence.keys = static_cast<int32_t>(keys);
   sequence.cross_count = static_cast<int32_t>(crossCount);
-  sequence.blocks = blocks;
-  sequence.cross_blocks = crossBlocks;
+  if (self >= 0) {
+    sequence.blocks_at[self] = addBlocks(blocks);
+  }
+  if (cross >= 0 && crossBlocks) {
+    sequence.blocks_at[cross] = addBlocks(*crossBlocks);
+  }
   sequences.push_back(sequence);
   tokens += count;
   return sequence.first;
@@ -45,8 +60,9 @@ void Batch::finish() {
       int64_t keys = isCausal
                          ? std::min<int64_t>(seq.keys, seq.past + first + count)
                          : seq.keys;
-      work.push_back({count * (keys + seq.cross_count),
-                      {static_cast<int32_t>(s), static_cast<int32_t>(first)}});
+      work.push_back(
+          {count * (keys + seq.cross_count),
+           {static_cast<int32_t>(s), static_cast<int32_t>(first), 0, 0}});
     }
   }
   // Longest first: the last items to finish are then short ones.

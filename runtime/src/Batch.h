@@ -4,9 +4,7 @@
 #ifndef TFC_RUNTIME_SRC_BATCH_H
 #define TFC_RUNTIME_SRC_BATCH_H
 
-#include "tfc/abi.h"
-
-#include <vector>
+#include "runtime/src/Cache.h"
 
 namespace tfc::rt {
 
@@ -18,12 +16,12 @@ public:
   void clear();
 
   /// Adds a sequence of `count` new tokens after `past` earlier ones, of which
-  /// `keys` are to be seen (tfc_sequence_v0). `blocks` must stay where it is
-  /// until the step is done, and so must `crossBlocks`, which hold `crossCount`
-  /// positions. Returns the row of the first token. The caller appends `count`
-  /// values to every port's `inputs`.
-  int32_t add(int64_t count, int64_t past, int64_t keys, const int32_t *blocks,
-              int64_t crossCount = 0, const int32_t *crossBlocks = nullptr);
+  /// `keys` are to be seen (tfc_sequence_v0), with its blocks, and those of its
+  /// source, which hold `crossCount` positions. Returns the row of the first
+  /// token. The caller appends `count` values to every port's `inputs`.
+  int32_t add(int64_t count, int64_t past, int64_t keys,
+              const BlockTable &blocks, int64_t crossCount = 0,
+              const BlockTable *crossBlocks = nullptr);
 
   /// Makes the work items, once all sequences are there.
   void finish();
@@ -33,6 +31,7 @@ public:
   std::vector<std::vector<int32_t>> inputs; // by port, a value a token
   std::vector<tfc_sequence_v0> sequences;
   std::vector<tfc_item_v0> items;
+  BlockTable blockTable;     // of all sequences and caches
   std::vector<int32_t> rows; // wanted
 
 private:
@@ -41,8 +40,11 @@ private:
     tfc_item_v0 item;
   };
 
+  int32_t addBlocks(const BlockTable &blocks);
+
   int64_t queryRows;
   bool isCausal;
+  int self, cross; // numbers of the entry's caches; -1: none
   int64_t tokens = 0;
   std::vector<Work> work;
 };

@@ -13,13 +13,13 @@ BeamGeneration::BeamGeneration(const Model &model, const tfc_entry_v0 &entry)
 }
 
 Result<std::unique_ptr<BeamGeneration>>
-BeamGeneration::create(const Model &model, uint64_t maxCacheBytes) {
+BeamGeneration::create(const Model &model, const EngineOptions &options) {
   const tfc_entry_v0 *entry = model.generateEntry();
   if (!entry || tokenPort(*entry) < 0) {
     return cannotGenerate(model);
   }
   std::unique_ptr<BeamGeneration> made(new BeamGeneration(model, *entry));
-  Status status = made->engine.open(maxCacheBytes);
+  Status status = made->engine.open(options);
   if (!status) {
     return std::move(status.error());
   }
@@ -135,7 +135,7 @@ void BeamGeneration::addPrompt(Group &group) {
   Batch &batch = runner.batch;
   const Prompt &prompt = group.prompt;
   int64_t count = static_cast<int64_t>(prompt.values[ids].size());
-  const int32_t *blocks = group.blocks[0].data();
+  const BlockTable &blocks = group.blocks[0];
   int32_t last = batch.add(count, 0, count, blocks, group.crossCount(),
                            group.crossBlocks()) +
                  static_cast<int32_t>(count) - 1;
@@ -159,8 +159,8 @@ void BeamGeneration::addBeams(const BeamSearch &search, Group &group) {
   const Prompt &prompt = group.prompt;
   for (size_t beam = 0; beam < group.blocks.size(); ++beam) {
     batch.rows.push_back(batch.add(1, group.past, group.past + 1,
-                                   group.blocks[beam].data(),
-                                   group.crossCount(), group.crossBlocks()));
+                                   group.blocks[beam], group.crossCount(),
+                                   group.crossBlocks()));
     for (uint32_t p = 0; p < entry.n_inputs; ++p) {
       batch.inputs[p].push_back(p == ids ? search.tokens()[beam]
                                          : prompt.carried(entry.inputs[p], p));

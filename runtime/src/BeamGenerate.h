@@ -12,8 +12,8 @@ namespace tfc::rt {
 class BeamGeneration {
 public:
   /// Errors: those of Session::create.
-  static Result<std::unique_ptr<BeamGeneration>> create(const Model &model,
-                                                        uint64_t maxCacheBytes);
+  static Result<std::unique_ptr<BeamGeneration>>
+  create(const Model &model, const EngineOptions &options);
 
   /// Adds a checked prompt, before the first step; its choice says how scores
   /// are processed and drawn, `options` how beams are kept.
@@ -45,8 +45,8 @@ private:
     int64_t crossCount() const {
       return prompt.source ? prompt.source->count : 0;
     }
-    const int32_t *crossBlocks() const {
-      return prompt.source ? prompt.source->blocks.data() : nullptr;
+    const BlockTable *crossBlocks() const {
+      return prompt.source ? &prompt.source->blocks : nullptr;
     }
   };
 

@@ -65,7 +65,8 @@ public:
     for (size_t w = 0; w < table.weights.size(); ++w) {
       const WeightSource &weight = table.weights[w];
       for (int64_t i = 0; i < weight.layers; ++i) {
-        bound[w].push_back(bind(weight, weight.firstLayer + i));
+        bound[w].push_back(
+            bind(weight, weight.firstLayer + i * weight.layerStep));
       }
     }
     for (size_t w = 0; w < table.weights.size() && !faults.any(); ++w) {

@@ -19,7 +19,7 @@ static uint64_t defaultBytes() {
   return std::min(allowedMemory(), remainingAddresses()) / 2;
 }
 
-Result<BlockCache> BlockCache::create(const tfc_cache_desc_v0 &desc,
+Result<BlockCache> BlockCache::create(const tfc_cache_v0 &desc,
                                       uint64_t maxBytes, CacheBudget *budget) {
   BlockCache cache;
   cache.desc = desc;
@@ -115,7 +115,9 @@ Status BlockCache::grow(BlockTable &table, int64_t tokens) {
 
 void BlockCache::share(const BlockTable &table, BlockTable &copy) {
   for (int32_t block : table) {
-    ++counts[block];
+    if (block >= 0) {
+      ++counts[block];
+    }
   }
   release(copy);
   copy.assign(table.begin(), table.end());
@@ -161,9 +163,24 @@ void BlockCache::giveUp(int32_t block) {
   }
 }
 
+void BlockCache::releaseBefore(BlockTable &table, int64_t end) {
+  if (desc.layers == 0 || end <= 0) {
+    return;
+  }
+  auto past =
+      std::min(table.size(), static_cast<size_t>(end / desc.block_tokens));
+  // Those before were given back earlier.
+  for (size_t i = past; i-- > 0 && table[i] >= 0;) {
+    giveUp(table[i]);
+    table[i] = -1;
+  }
+}
+
 void BlockCache::release(BlockTable &table) {
   for (; !table.empty(); table.pop_back()) {
-    giveUp(table.back());
+    if (table.back() >= 0) {
+      giveUp(table.back());
+    }
   }
 }
 

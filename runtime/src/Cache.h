@@ -10,7 +10,7 @@
 
 namespace tfc::rt {
 
-/// The blocks of a sequence, in order of position.
+/// The blocks of a sequence, in order of position; -1: given back.
 using BlockTable = std::vector<int32_t>;
 
 /// Bytes of blocks that caches may have in use together.
@@ -26,8 +26,7 @@ public:
   /// without a cache gets one that needs no block. `budget`, when given,
   /// outlives the cache. Errors: InvalidArgument (less than one block),
   /// Exhausted.
-  static Result<BlockCache> create(const tfc_cache_desc_v0 &desc,
-                                   uint64_t maxBytes,
+  static Result<BlockCache> create(const tfc_cache_v0 &desc, uint64_t maxBytes,
                                    CacheBudget *budget = nullptr);
 
   /// Grows `table` until it holds `tokens` positions. On error (Exhausted) the
@@ -41,6 +40,9 @@ public:
   /// table are none of its business. On error (Exhausted) the table is as it
   /// was.
   Status makeWritable(BlockTable &table, int64_t begin, int64_t end);
+  /// Gives back the blocks of `table` that end at position `end` or before:
+  /// nobody will look at them again. Cannot fail.
+  void releaseBefore(BlockTable &table, int64_t end);
   /// Empties `table`; blocks that no other table has are free again. Cannot
   /// fail.
   void release(BlockTable &table);
@@ -51,6 +53,12 @@ public:
   /// Blocks in use, a shared one counted once, and the most there can be.
   int64_t used() const { return numFresh - static_cast<int64_t>(free.size()); }
   int64_t capacity() const { return maxBlocks; }
+  uint64_t usedBytes() const {
+    return static_cast<uint64_t>(used()) * desc.block_bytes;
+  }
+  uint64_t capacityBytes() const {
+    return static_cast<uint64_t>(maxBlocks) * desc.block_bytes;
+  }
   /// Blocks that a table of so many positions has.
   int64_t blocksFor(int64_t tokens) const {
     return desc.layers == 0
@@ -67,7 +75,7 @@ private:
   /// One table less has the block.
   void giveUp(int32_t block);
 
-  tfc_cache_desc_v0 desc{};
+  tfc_cache_v0 desc{};
   CacheBudget *budget = nullptr;
   Mapping range;
   uint64_t committed = 0;

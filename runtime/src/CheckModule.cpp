@@ -26,7 +26,7 @@ static std::string faultOfPort(const tfc_port_v0 &port, bool isInput) {
   if (port.dtype != (isInput ? TFC_DTYPE_I32 : TFC_DTYPE_F32)) {
     return isInput ? "inputs of dtype i32" : "outputs of dtype f32";
   }
-  if (port.rows > TFC_ROWS_WANTED || port.fill > TFC_FILL_SHIFTED ||
+  if (port.rows > TFC_ROWS_WANTED || port.fill > TFC_FILL_FROM_MASK ||
       port.take > TFC_TAKE_LAST_EOS) {
     return "known kinds of rows";
   }
@@ -37,8 +37,23 @@ static std::string faultOfPort(const tfc_port_v0 &port, bool isInput) {
   return "";
 }
 
-static bool holdsSomething(const tfc_cache_desc_v0 &cache) {
-  return cache.layers == 0 || (cache.block_tokens != 0 && cache.block_bytes);
+static std::string faultOfCaches(const tfc_entry_v0 &entry) {
+  if (entry.n_caches > TFC_MAX_CACHES || (entry.n_caches && !entry.caches)) {
+    return "at most 4 caches";
+  }
+  uint32_t roles = 0; // a bit each
+  for (uint32_t i = 0; i < entry.n_caches; ++i) {
+    const tfc_cache_v0 &cache = entry.caches[i];
+    bool isKnown = cache.role <= TFC_CACHE_CROSS && !(roles >> cache.role & 1);
+    if (!isKnown || cache.window < 0) {
+      return "caches of different known roles";
+    }
+    roles |= 1U << cache.role;
+    if (cache.layers != 0 && (cache.block_tokens == 0 || !cache.block_bytes)) {
+      return "cache blocks that hold something";
+    }
+  }
+  return "";
 }
 
 static std::string faultOfEntry(const tfc_entry_v0 &entry) {
@@ -47,10 +62,7 @@ static std::string faultOfEntry(const tfc_entry_v0 &entry) {
       entry.n_inputs == 0 || entry.n_outputs == 0) {
     return "entries with functions, inputs and outputs";
   }
-  if (!holdsSomething(entry.self) || !holdsSomething(entry.cross)) {
-    return "cache blocks that hold something";
-  }
-  std::string fault;
+  std::string fault = faultOfCaches(entry);
   for (uint32_t i = 0; fault.empty() && i < entry.n_inputs; ++i) {
     fault = faultOfPort(entry.inputs[i], true);
   }
@@ -60,9 +72,10 @@ static std::string faultOfEntry(const tfc_entry_v0 &entry) {
   return fault;
 }
 
-static bool areEqual(const tfc_cache_desc_v0 &a, const tfc_cache_desc_v0 &b) {
+static bool areEqual(const tfc_cache_v0 &a, const tfc_cache_v0 &b) {
   return a.block_tokens == b.block_tokens && a.layers == b.layers &&
-         a.block_bytes == b.block_bytes && a.layer_bytes == b.layer_bytes;
+         a.block_bytes == b.block_bytes && a.layer_bytes == b.layer_bytes &&
+         a.dtype == b.dtype;
 }
 
 static const tfc_port_v0 *findInput(const tfc_entry_v0 &entry,
@@ -89,7 +102,8 @@ static std::string faultOfPair(const tfc_module_v0 &module,
       return "inputs of different names in encoder and decoder";
     }
   }
-  if (encode.cross.layers == 0 || !areEqual(encode.cross, step.cross)) {
+  const tfc_cache_v0 &cross = cacheOf(encode, TFC_CACHE_CROSS);
+  if (cross.layers == 0 || !areEqual(cross, cacheOf(step, TFC_CACHE_CROSS))) {
     return "equal cross blocks in encoder and decoder";
   }
   for (uint32_t i = 0; i < encode.n_outputs; ++i) {
@@ -132,7 +146,7 @@ static std::string faultOfProgram(const tfc_module_v0 &module,
         return "shifted tokens only in an encoder-decoder's decoder_input_ids";
       }
     }
-    if (!isPair && entry.cross.layers != 0) {
+    if (!isPair && findCache(entry, TFC_CACHE_CROSS) >= 0) {
       return "cross blocks only in an encoder-decoder";
     }
   }
@@ -146,13 +160,19 @@ static std::string faultOfProgram(const tfc_module_v0 &module,
 
 static std::string faultOfWeight(const tfc_weight_v0 &weight,
                                  uint32_t numWeights) {
-  if (!weight.name || !isWhole(weight.patterns, weight.n_patterns) ||
-      weight.layers == 0) {
-    return "weights with a name, patterns and layers";
+  if (!weight.name || weight.layers == 0) {
+    return "weights with a name and layers";
   }
-  if (weight.rank < 1 || weight.rank > 2 || weight.rows <= 0 ||
-      weight.cols <= 0 || weight.first_row < 0 ||
-      weight.rows > weight.stored_rows - weight.first_row) {
+  if (weight.n_sources != 1 || !weight.sources) {
+    return concat("weight ", weight.name, " of one source");
+  }
+  const tfc_source_v0 &source = *weight.sources;
+  if (!isWhole(source.patterns, source.n_patterns)) {
+    return concat("weight ", weight.name, " with patterns");
+  }
+  if (source.rank < 1 || source.rank > 2 || weight.rows <= 0 ||
+      weight.cols <= 0 || source.cols != weight.cols || source.first_row < 0 ||
+      weight.rows > source.stored_rows - source.first_row) {
     return concat("weight ", weight.name, " within its stored tensor");
   }
   if (weight.flags & TFC_WEIGHT_TIED && weight.tied_to >= numWeights) {

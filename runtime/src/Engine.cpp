@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Engine.h"
 
+#include "runtime/src/ModuleTables.h"
+
 namespace tfc::rt {
 
 Engine::Engine(const Model &model) : stepLimit(model.stepLimit()) {
@@ -18,7 +20,9 @@ Engine::Engine(const Model &model) : stepLimit(model.stepLimit()) {
   }
 }
 
-Status Engine::open(uint64_t maxBytes) {
+Status Engine::open(const EngineOptions &options) {
+  uint64_t maxBytes = options.maxCacheBytes;
+  setStop(options.stop);
   budget = {maxBytes, 0};
   // An encoder-decoder's limit is for what stays: not for the scratch blocks.
   Status status = encode ? encode->openCache(step ? 0 : maxBytes) : Status();
@@ -28,13 +32,21 @@ Status Engine::open(uint64_t maxBytes) {
   if (!status || !encode || !step) {
     return status;
   }
-  Result<BlockCache> created =
-      BlockCache::create(step->entry().cross, maxBytes, &budget);
+  Result<BlockCache> created = BlockCache::create(
+      cacheOf(step->entry(), TFC_CACHE_CROSS), maxBytes, &budget);
   if (!created) {
     return std::move(created.error());
   }
   cross = std::move(*created);
   return {};
+}
+
+void Engine::setStop(const StopRequest &request) {
+  for (Runner *runner : {encode.get(), step.get()}) {
+    if (runner) {
+      runner->setStop(request);
+    }
+  }
 }
 
 void Engine::clear() {
@@ -68,7 +80,7 @@ Status Engine::encodeSources(const std::vector<Source *> &sources) {
     if (!status) {
       return status;
     }
-    batch.add(count, 0, count, scratch[s].data(), count, source.blocks.data());
+    batch.add(count, 0, count, scratch[s], count, &source.blocks);
     for (size_t p = 0; p < source.values.size(); ++p) {
       batch.inputs[p].insert(batch.inputs[p].end(), source.values[p].begin(),
                              source.values[p].end());

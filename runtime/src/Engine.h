@@ -20,6 +20,11 @@ struct Source {
   }
 };
 
+struct EngineOptions {
+  uint64_t maxCacheBytes = 0; // 0: as BlockCache::create for each cache
+  StopRequest stop{};
+};
+
 class Engine {
 public:
   /// Belongs to one thread at a time; the model must outlive it.
@@ -28,10 +33,15 @@ public:
   Engine(const Engine &) = delete;
   Engine &operator=(const Engine &) = delete;
 
-  /// Gives all entries their caches, before the first step; at most maxBytes
-  /// of what stays from step to step (0: as BlockCache::create for each).
-  /// Errors: those of BlockCache::create.
-  Status open(uint64_t maxBytes);
+  /// Gives all entries their caches, before the first step; the limit is for
+  /// what stays from step to step. Errors: those of BlockCache::create.
+  Status open(const EngineOptions &options);
+
+  /// Of what stays from step to step, all caches together; 0: none was given.
+  uint64_t cacheLimit() const { return budget.limit; }
+
+  /// What steps of all entries ask whether to go on.
+  void setStop(const StopRequest &request);
 
   /// Frees all blocks, whose tables are void then.
   void clear();

@@ -55,7 +55,8 @@ Status EntryPass::chooseColumns(const ModelInputs &all) {
 void EntryPass::addToken(int64_t row, int64_t column) {
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {
     runner.batch.inputs[p].push_back(
-        inputs.value(entry.inputs[p], p, row, column, column));
+        inputs.value(entry.inputs[p], p, row, column,
+                     inputs.positionOf(entry.inputs[p], row, column)));
   }
 }
 
@@ -82,9 +83,9 @@ Status EntryPass::addRow(int64_t row, CrossRows *cross) {
     return status;
   }
   auto addSequence = [&](int64_t tokens, int64_t past, int64_t keys) {
-    return runner.batch.add(tokens, past, keys, tables[row].data(),
+    return runner.batch.add(tokens, past, keys, tables[row],
                             cross ? cross->counts[row] : 0,
-                            cross ? cross->tables[row].data() : nullptr);
+                            cross ? &cross->tables[row] : nullptr);
   };
   int32_t next = addSequence(count, 0, count);
   for (int64_t c = 0; c < end; ++c) {

@@ -23,7 +23,8 @@ enum class Code {
   Exhausted = 4,       // memory, blocks or address space ran out
   Unsupported = 5,     // valid, but this model or build cannot do it
   Internal = 6,        // a fault of tfc
-  Io = 7               // the system cannot read or write a file
+  Io = 7,              // the system cannot read or write a file
+  Cancelled = 8        // the caller wanted no more
 };
 
 /// One or more faults. `message` has one line a fault, no final newline; all

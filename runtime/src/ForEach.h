@@ -8,7 +8,8 @@
 namespace tfc::rt {
 
 /// Runs body(item, worker) for every item of [0, n); returns when all is done,
-/// or throws what a body threw, when all have stopped.
+/// or throws what a body threw, when all have stopped. For a host that stops no
+/// loop.
 template <typename F>
 void forEach(const tfc_host_v0 &host, int64_t n, const F &body) {
   auto run = [](void *arg, int64_t begin, int64_t end, uint32_t worker) {

@@ -73,7 +73,7 @@ Status complete(const Model &model, bool needsStep, ModelInputs &inputs) {
 
 Result<std::vector<OutputTensor>>
 runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
-           const std::vector<std::string> &names) {
+           const std::vector<std::string> &names, const StopRequest &stop) {
   Result<ModelInputs> given = readInputs(model, inputs, numInputs);
   if (!given) {
     return std::move(given.error());
@@ -90,6 +90,7 @@ runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
   if (!engine) {
     return std::move(engine.error());
   }
+  (*engine)->setStop(stop);
   size_t numRows = static_cast<size_t>(given->encoder.batch);
   CrossRows rows{(*engine)->cross, std::vector<BlockTable>(numRows),
                  std::vector<int64_t>(numRows)};

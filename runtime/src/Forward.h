@@ -4,6 +4,7 @@
 #define TFC_RUNTIME_SRC_FORWARD_H
 
 #include "runtime/src/Model.h"
+#include "runtime/src/StepHost.h"
 
 namespace tfc::rt {
 
@@ -19,7 +20,8 @@ struct OutputTensor {
 /// tfc_encode. Empty `wanted`: all outputs.
 Result<std::vector<OutputTensor>>
 runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
-           const std::vector<std::string> &wanted);
+           const std::vector<std::string> &wanted,
+           const StopRequest &stop = {});
 
 } // namespace tfc::rt
 

@@ -253,10 +253,11 @@ private:
   std::vector<std::vector<int64_t>> generated; // by row
 };
 
-template <typename Engine>
-Result<std::unique_ptr<Engine>>
-runWith(Generation &generation, const Model &model, uint64_t maxCacheBytes) {
-  auto engine = Engine::create(model, maxCacheBytes);
+template <typename Generator>
+Result<std::unique_ptr<Generator>> runWith(Generation &generation,
+                                           const Model &model,
+                                           const EngineOptions &options) {
+  auto engine = Generator::create(model, {options});
   if (!engine) {
     return engine;
   }
@@ -294,12 +295,11 @@ Result<std::vector<OutputTensor>> runGenerate(const Model &model,
     return std::move(status.error());
   }
   if (generation.hasBeams()) {
-    auto beams =
-        runWith<BeamGeneration>(generation, model, options.maxCacheBytes);
+    auto beams = runWith<BeamGeneration>(generation, model, options.engine);
     return beams ? generation.collect(**beams)
                  : Result<std::vector<OutputTensor>>(std::move(beams.error()));
   }
-  auto session = runWith<Session>(generation, model, options.maxCacheBytes);
+  auto session = runWith<Session>(generation, model, options.engine);
   return session
              ? generation.collect()
              : Result<std::vector<OutputTensor>>(std::move(session.error()));

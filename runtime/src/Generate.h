@@ -3,6 +3,7 @@
 #ifndef TFC_RUNTIME_SRC_GENERATE_H
 #define TFC_RUNTIME_SRC_GENERATE_H
 
+#include "runtime/src/Engine.h"
 #include "runtime/src/Forward.h"
 
 #include <functional>
@@ -12,7 +13,7 @@ namespace tfc::rt {
 struct GenerateOptions {
   std::optional<std::vector<int64_t>> eos; // nothing: the model's
   int64_t maxNewTokens = 0;
-  uint64_t maxCacheBytes = 0;
+  EngineOptions engine;
   std::optional<tfc_decoding_options> decoding; // nothing: the model's
   /// Row, token, whether the row ends with it; false stops the generation.
   std::function<bool(int64_t, int64_t, bool)> onToken;

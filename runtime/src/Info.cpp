@@ -3,6 +3,7 @@
 #include "runtime/src/Info.h"
 
 #include "runtime/src/Decoding.h"
+#include "runtime/src/ModuleTables.h"
 
 namespace tfc::rt {
 
@@ -32,7 +33,8 @@ void PortTables::addOutputs(const tfc_entry_v0 &entry) {
   }
 }
 
-static uint64_t bytesPerToken(const tfc_cache_desc_v0 &cache) {
+static uint64_t bytesPerToken(const tfc_entry_v0 &entry, uint32_t role) {
+  const tfc_cache_v0 &cache = cacheOf(entry, role);
   return cache.layers == 0 ? 0
                            : (cache.block_bytes + cache.block_tokens - 1) /
                                  cache.block_tokens;
@@ -63,9 +65,9 @@ tfc_model_info describe(const Model &model, const PortTables &ports) {
   // Of an encoder-decoder, the decoder's: the encoder's is scratch.
   const tfc_entry_v0 *step = model.decoder();
   info.cache_bytes_per_token =
-      bytesPerToken(step ? step->self : model.encoder()->self);
+      bytesPerToken(step ? *step : *model.encoder(), TFC_CACHE_SELF);
   if (model.isEncoderDecoder()) {
-    info.cross_bytes_per_token = bytesPerToken(step->cross);
+    info.cross_bytes_per_token = bytesPerToken(*step, TFC_CACHE_CROSS);
   }
   info.packed_fault =
       model.packedFault().empty() ? nullptr : model.packedFault().c_str();

@@ -24,7 +24,7 @@ int32_t InputBatch::value(const tfc_port_v0 &port, uint32_t index, int64_t row,
   if (!values[index].empty()) {
     return values[index][row * length + column];
   }
-  return port.fill == TFC_FILL_POSITION ? static_cast<int32_t>(position)
+  return fillsByPosition(port)          ? static_cast<int32_t>(position)
          : port.fill == TFC_FILL_ABSENT ? -1
                                         : 0;
 }
@@ -34,7 +34,7 @@ int64_t lengthLimit(const tfc_entry_v0 &entry, int64_t maxPositions,
   int64_t limit = maxPositions;
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {
     const tfc_port_v0 &port = entry.inputs[p];
-    if (port.fill == TFC_FILL_POSITION && batch.values[p].empty() &&
+    if (fillsByPosition(port) && batch.values[p].empty() &&
         (limit == 0 || port.limit < limit)) {
       limit = port.limit;
     }
@@ -49,8 +49,8 @@ public:
   InputReader(const Model &model, const tfc_entry_v0 &entry,
               const char *maskName, Faults &faults)
       : entry(entry), maxPositions(model.table().max_positions),
-        stepLimit(model.stepLimit()), seen(entry.n_inputs + 1, false),
-        faults(faults) {
+        pad(model.table().pad), stepLimit(model.stepLimit()),
+        seen(entry.n_inputs + 1, false), faults(faults) {
     batch.values.resize(entry.n_inputs);
     batch.maskName = maskName;
   }
@@ -88,6 +88,9 @@ public:
                          " rows (those of input_ids), got ", batch.batch));
     }
     checkLength();
+    if (!faults.any()) {
+      fillPositions();
+    }
     return std::move(batch);
   }
 
@@ -186,6 +189,14 @@ private:
 
   void checkLength() {
     int64_t limit = lengthLimit(entry, maxPositions, batch);
+    for (uint32_t p = 0; p < entry.n_inputs; ++p) {
+      // The last token of a row without padding has position pad + length.
+      int64_t own = entry.inputs[p].limit - 1 - pad;
+      if (entry.inputs[p].fill == TFC_FILL_FROM_PAD && !seen[p] &&
+          (limit == 0 || own < limit)) {
+        limit = std::max<int64_t>(own, 1);
+      }
+    }
     // Other faults may be why the length is wrong.
     if (!faults.any() && limit != 0 && batch.length > limit) {
       faults.add(invalid("input ", quoteName(shapeOwner),
@@ -194,8 +205,43 @@ private:
     }
   }
 
+  /// Ports whose positions depend on the tokens before.
+  void fillPositions() {
+    int64_t ids = tokenPort(entry);
+    for (uint32_t p = 0; p < entry.n_inputs; ++p) {
+      uint32_t fill = entry.inputs[p].fill;
+      bool isOpen = batch.values[p].empty() && batch.batch != 0;
+      if (fill == TFC_FILL_FROM_PAD && isOpen && ids >= 0) {
+        fillFromPad(batch.values[ids], batch.values[p]);
+      } else if (fill == TFC_FILL_FROM_MASK && isOpen) {
+        countUnmasked();
+      }
+    }
+  }
+
+  void fillFromPad(const std::vector<int32_t> &ids,
+                   std::vector<int32_t> &positions) {
+    int64_t count = 0;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      count = i % size_t(batch.length) == 0 ? 0 : count;
+      count += ids[i] != pad;
+      positions.push_back(
+          static_cast<int32_t>(ids[i] != pad ? pad + count : pad));
+    }
+  }
+
+  void countUnmasked() {
+    int32_t count = 0;
+    batch.unmaskedBefore.clear();
+    for (int64_t i = 0; i < batch.batch * batch.length; ++i) {
+      count = i % batch.length == 0 ? 0 : count;
+      bool exists = batch.exists(i / batch.length, i % batch.length);
+      batch.unmaskedBefore.push_back(exists ? count++ : -1);
+    }
+  }
+
   const tfc_entry_v0 &entry;
-  int64_t maxPositions, stepLimit;
+  int64_t maxPositions, pad, stepLimit;
   std::vector<bool> seen;
   std::string shapeOwner;
   InputBatch batch;

@@ -19,6 +19,16 @@ struct InputBatch {
     return mask.empty() || mask[row * length + column];
   }
   const char *maskName = "attention_mask";
+  /// How many tokens before one are unmasked; -1 at a masked token. Empty
+  /// unless a port is filled by it (TFC_FILL_FROM_MASK).
+  std::vector<int32_t> unmaskedBefore;
+  /// What a forward pass gives a port that fills by position.
+  int64_t positionOf(const tfc_port_v0 &port, int64_t row,
+                     int64_t column) const {
+    return port.fill == TFC_FILL_FROM_MASK && !unmaskedBefore.empty()
+               ? unmaskedBefore[row * length + column]
+               : column;
+  }
   /// The value of a token, as given or as the port's fill says.
   int32_t value(const tfc_port_v0 &port, uint32_t index, int64_t row,
                 int64_t column, int64_t position) const;
@@ -28,6 +38,11 @@ struct InputBatch {
 struct ModelInputs {
   InputBatch encoder, decoder;
 };
+
+/// Whether a port counts positions, also those of what is generated.
+inline bool fillsByPosition(const tfc_port_v0 &port) {
+  return port.fill == TFC_FILL_POSITION || port.fill == TFC_FILL_FROM_MASK;
+}
 
 /// Index of the input port that takes token ids, or -1.
 int64_t tokenPort(const tfc_entry_v0 &entry);

@@ -67,17 +67,19 @@ Status Model::loadPacked(const LoadOptions &options) {
 Model::~Model() = default;
 
 void Model::fillHost() {
+  hostTable.struct_size = sizeof(hostTable);
   hostTable.ctx = this;
   hostTable.n_workers = threads;
   hostTable.parallel_for = [](void *ctx, int64_t n, tfc_body_fn body,
                               void *arg) {
     uint32_t workers = static_cast<const Model *>(ctx)->threads;
     ThreadPool::instance().parallelFor(workers, n, body, arg);
+    return int32_t(TFC_STATUS_DONE);
   };
-  hostTable.tap = [](void *ctx, const char *id, int64_t layer, const void *data,
-                     int64_t rows, int64_t width) {
+  hostTable.tap = [](void *ctx, const char *id, int64_t layer, uint32_t dtype,
+                     const void *data, int64_t rows, int64_t width) {
     const Model &self = *static_cast<const Model *>(ctx);
-    if (self.tap) {
+    if (self.tap && dtype == TFC_DTYPE_F32) {
       self.tap(self.tapUser, id, layer, rows, width,
                static_cast<const float *>(data));
     }
@@ -121,7 +123,7 @@ Result<std::unique_ptr<Engine>> Model::borrowEngine() const {
     }
   }
   auto engine = std::make_unique<Engine>(*this);
-  Status status = engine->open(0);
+  Status status = engine->open({});
   if (!status) {
     return std::move(status.error());
   }
@@ -130,6 +132,7 @@ Result<std::unique_ptr<Engine>> Model::borrowEngine() const {
 
 void Model::giveBack(std::unique_ptr<Engine> engine) const {
   engine->clear();
+  engine->setStop({});
   std::lock_guard<std::mutex> lock(mutex);
   if (idleEngines.size() < maxIdleEngines) {
     idleEngines.push_back(std::move(engine));

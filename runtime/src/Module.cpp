@@ -4,7 +4,9 @@
 
 #include "runtime/src/LibraryFile.h"
 
+#include <algorithm>
 #include <dlfcn.h>
+#include <limits>
 
 namespace tfc::rt {
 
@@ -46,18 +48,24 @@ Status Module::query() {
                      TFC_MODULE_QUERY_SYMBOL, "), got another library");
   }
   const tfc_module_header *header = query(TFC_ABI_VERSION);
-  if (!header || header->version != TFC_ABI_VERSION) {
+  if (!header) {
+    return makeError(Code::Incompatible, libraryPath, ": expected a library ",
+                     "that works with ABI version ", TFC_ABI_VERSION,
+                     " (this runtime's), got one that needs a newer runtime");
+  }
+  if (header->version < TFC_ABI_OLDEST) {
     return makeError(Code::Incompatible, libraryPath, ": expected ABI version ",
-                     TFC_ABI_VERSION, " (this runtime's), got ",
-                     header ? std::to_string(header->version) : "a newer one",
+                     TFC_ABI_OLDEST, " or later, got ", header->version,
                      "; compile the model again");
   }
-  module = reinterpret_cast<const tfc_module_v0 *>(header);
-  Status status = checkModule(*module);
+  Result<ModuleTables> copied = ModuleTables::copy(*header);
+  Status status =
+      copied ? checkModule(copied->module()) : Status(copied.error());
   if (!status) {
     return makeError(status.error().code, libraryPath, ": ",
                      status.error().message);
   }
+  tables = std::move(*copied);
   return {};
 }
 
@@ -71,17 +79,19 @@ Result<const tfc_program_v0 *> Module::choose(const std::string &name,
                                               uint64_t features) const {
   const tfc_program_v0 *best = nullptr;
   std::string names;
-  uint64_t lacking = 0; // of the least demanding program
-  for (uint32_t i = 0; i < module->n_programs; ++i) {
-    const tfc_program_v0 &program = module->programs[i];
+  uint64_t lacking = 0; // of the program of the lowest priority
+  uint32_t lowest = std::numeric_limits<uint32_t>::max();
+  for (uint32_t i = 0; i < table().n_programs; ++i) {
+    const tfc_program_v0 &program = table().programs[i];
     names += (i ? ", " : "") + std::string(program.name);
     bool wanted = name.empty() || name == program.name;
-    if (!wanted || program.kind != TFC_PROGRAM_CPU) {
+    if (!wanted || program.isa != TFC_ISA_X86_64) {
       continue;
     }
     if (uint64_t missing = program.features & ~features) {
-      lacking = lacking && lacking < missing ? lacking : missing;
-    } else if (!best || program.features > best->features) {
+      lacking = lacking && lowest <= program.priority ? lacking : missing;
+      lowest = std::min(lowest, program.priority);
+    } else if (!best || program.priority > best->priority) {
       best = &program;
     }
   }
@@ -105,7 +115,7 @@ std::string describeUse(const tfc_program_v0 &program,
   if (&program == chosen) {
     return "in use on this machine";
   }
-  if (program.kind != TFC_PROGRAM_CPU) {
+  if (program.isa != TFC_ISA_X86_64) {
     return "not for CPUs";
   }
   uint64_t missing = program.features & ~machineFeatures();

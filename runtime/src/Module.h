@@ -5,8 +5,7 @@
 #define TFC_RUNTIME_SRC_MODULE_H
 
 #include "runtime/src/CpuFeatures.h"
-#include "runtime/src/Error.h"
-#include "tfc/abi.h"
+#include "runtime/src/ModuleTables.h"
 
 #include <memory>
 
@@ -23,12 +22,12 @@ public:
   Module(const Module &) = delete;
   Module &operator=(const Module &) = delete;
 
-  const tfc_module_v0 &table() const { return *module; }
+  const tfc_module_v0 &table() const { return tables.module(); }
   const std::string &path() const { return libraryPath; }
 
-  /// The program called `name`, or, when it is empty, the most demanding one
-  /// that a machine with these features runs. Errors: NotFound (no such name),
-  /// Incompatible (what the machine lacks).
+  /// The program called `name`, or, when it is empty, that of the highest
+  /// priority that a machine with these features runs. Errors: NotFound (no
+  /// such name), Incompatible (what the machine lacks).
   Result<const tfc_program_v0 *> choose(const std::string &name,
                                         uint64_t features) const;
 
@@ -38,7 +37,7 @@ private:
 
   std::string libraryPath;
   void *handle = nullptr;
-  const tfc_module_v0 *module = nullptr;
+  ModuleTables tables;
 };
 
 /// What this machine makes of a program, `chosen` being the one that it runs:

@@ -42,6 +42,10 @@ template <> struct OptionStruct<tfc_session_options> {
   static constexpr const char *name = "tfc_session_options";
   static constexpr uint64_t firstSize = 16;
 };
+template <> struct OptionStruct<tfc_fork_options> {
+  static constexpr const char *name = "tfc_fork_options";
+  static constexpr uint64_t firstSize = 16;
+};
 template <> struct OptionStruct<tfc_request> {
   static constexpr const char *name = "tfc_request";
   static constexpr uint64_t firstSize = offsetof(tfc_request, decoding);

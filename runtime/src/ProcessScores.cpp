@@ -40,6 +40,14 @@ public:
       : rules(rules), row(row), scores(scores), width(width), scratch(scratch) {
   }
 
+  void addBias() {
+    for (auto [token, bias] : rules.bias) {
+      if (isToken(token)) {
+        scores[token] += bias;
+      }
+    }
+  }
+
   void penalizeRepetitions() {
     float penalty = static_cast<float>(rules.repetitionPenalty);
     std::vector<float> &penalized = scratch.values;
@@ -193,7 +201,7 @@ bool ScoreRules::changesNothing() const {
   bool isWarped =
       isSampled && (temperature != 1 || topK > 0 || topP < 1 || minP > 0);
   return repetitionPenalty == 1 && noRepeatNgram == 0 && !hasEnd &&
-         forcedBos < 0 && forcedEos < 0 && !isWarped;
+         forcedBos < 0 && forcedEos < 0 && !isWarped && bias.empty();
 }
 
 void logSoftmax(float *scores, int64_t width) {
@@ -207,6 +215,7 @@ void logSoftmax(float *scores, int64_t width) {
 void processScores(const ScoreRules &rules, const TokenRow &row, float *scores,
                    int64_t width, ScoreScratch &scratch) {
   Processor processor(rules, row, scores, width, scratch);
+  processor.addBias();
   if (rules.repetitionPenalty != 1) {
     processor.penalizeRepetitions();
   }

@@ -11,7 +11,9 @@ namespace tfc::rt {
 /// What to change; the names are those of Hugging Face's GenerationConfig. The
 /// defaults change nothing.
 struct ScoreRules {
-  std::vector<int64_t> eos;     // end tokens, for the two least lengths
+  std::vector<int64_t> eos; // end tokens, for the two least lengths
+  /// Added to the scores of these tokens, before anything else.
+  std::vector<std::pair<int64_t, float>> bias;
   double repetitionPenalty = 1; // more than 0
   int64_t noRepeatNgram = 0;    // 0: off
   int64_t minLength = 0;        // of the sequence, prompt included

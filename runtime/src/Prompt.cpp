@@ -17,7 +17,7 @@ static Status checkRoom(const Model &model, const tfc_entry_v0 &entry,
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {
     const tfc_port_v0 &port = entry.inputs[p];
     // The last new token is never fed back.
-    if (port.fill == TFC_FILL_POSITION &&
+    if (fillsByPosition(port) &&
         prompt.maxNewTokens - 1 > port.limit - prompt.nextPosition) {
       return makeError(Code::InvalidArgument, "input ", quoteName(port.name),
                        ": expected positions below ", port.limit,
@@ -36,7 +36,8 @@ std::shared_ptr<Source> sourceOfRow(const Model &model, const InputBatch &batch,
   for (int64_t column = 0; column < batch.length; ++column) {
     for (uint32_t p = 0; batch.exists(row, column) && p < entry.n_inputs; ++p) {
       source->values[p].push_back(
-          batch.value(entry.inputs[p], p, row, column, column));
+          batch.value(entry.inputs[p], p, row, column,
+                      batch.positionOf(entry.inputs[p], row, column)));
     }
   }
   return source;
@@ -69,7 +70,7 @@ Result<Prompt> promptOfRow(const Model &model, const tfc_entry_v0 &entry,
   int64_t lastPosition = countsColumns ? last : lastExists ? position - 1 : 0;
   valuesAt(last, lastPosition, [&](uint32_t p, int32_t value) {
     prompt.carry.push_back(value);
-    if (entry.inputs[p].fill == TFC_FILL_POSITION) {
+    if (fillsByPosition(entry.inputs[p])) {
       lastPosition = value;
     }
   });

@@ -2,16 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Runner.h"
 
+#include "runtime/src/ModuleTables.h"
+
 namespace tfc::rt {
 
 Runner::Runner(const Model &model, const tfc_entry_v0 &entry)
     : batch(entry, model.isCausal(entry)), model(model), entryTable(entry),
-      host(&model.host()), outputs(entry.n_outputs),
-      inputPointers(entry.n_inputs), outputPointers(entry.n_outputs) {}
+      host(model.host()), outputs(entry.n_outputs),
+      inputPointers(entry.n_inputs), outputPointers(entry.n_outputs),
+      caches(entry.n_caches) {}
 
 Status Runner::openCache(uint64_t maxBytes, CacheBudget *budget) {
   Result<BlockCache> created =
-      BlockCache::create(entryTable.self, maxBytes, budget);
+      BlockCache::create(cacheOf(entryTable, TFC_CACHE_SELF), maxBytes, budget);
   if (!created) {
     return std::move(created.error());
   }
@@ -61,6 +64,9 @@ Status Runner::checkBuffers() const {
 
 Status Runner::run(const std::vector<uint8_t> &wanted) {
   batch.finish();
+  if (!host.begin()) {
+    return stoppedByCaller();
+  }
   Status status = lendBuffers(wanted);
   if (!status) {
     return status;
@@ -68,11 +74,16 @@ Status Runner::run(const std::vector<uint8_t> &wanted) {
   for (uint32_t p = 0; p < entryTable.n_inputs; ++p) {
     inputPointers[p] = batch.inputs[p].data();
   }
+  for (uint32_t c = 0; c < entryTable.n_caches; ++c) {
+    bool isCross = entryTable.caches[c].role == TFC_CACHE_CROSS;
+    caches[c] = !isCross ? cache.base() : cross ? cross->base() : nullptr;
+  }
   tfc_step_v0 step{};
+  step.struct_size = sizeof(step);
   step.weights = model.weights();
   step.workspace = workspace.data();
-  step.self_cache = cache.base();
-  step.cross_cache = cross ? cross->base() : nullptr;
+  step.caches = caches.data();
+  step.block_table = batch.blockTable.data();
   step.n_tokens = batch.numTokens();
   step.inputs = inputPointers.data();
   step.n_sequences = static_cast<int64_t>(batch.sequences.size());
@@ -82,8 +93,11 @@ Status Runner::run(const std::vector<uint8_t> &wanted) {
   step.n_rows = static_cast<int64_t>(batch.rows.size());
   step.rows = batch.rows.data();
   step.outputs = outputPointers.data();
-  step.host = host;
+  step.host = &host.host();
   int32_t code = entryTable.run(&step);
+  if (host.isStopped()) {
+    return stoppedByCaller();
+  }
   if (code != 0) {
     return makeError(Code::Internal, model.path(), ": entry ", entryTable.name,
                      ": expected status 0, got ", code);
@@ -93,6 +107,10 @@ Status Runner::run(const std::vector<uint8_t> &wanted) {
 
 const float *Runner::output(uint32_t port) const {
   return reinterpret_cast<const float *>(outputs[port].data());
+}
+
+float *Runner::floats(uint32_t port) {
+  return reinterpret_cast<float *>(outputs[port].data());
 }
 
 } // namespace tfc::rt

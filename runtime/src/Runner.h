@@ -8,6 +8,7 @@
 #include "runtime/src/Cache.h"
 #include "runtime/src/LentBuffer.h"
 #include "runtime/src/Model.h"
+#include "runtime/src/StepHost.h"
 
 namespace tfc::rt {
 
@@ -22,7 +23,10 @@ public:
 
   /// Lends the entry another host than the model's, for measuring; it must have
   /// no more workers and outlive the runner.
-  void setHost(const tfc_host_v0 &lent) { host = &lent; }
+  void setHost(const tfc_host_v0 &lent) { host.setLent(lent); }
+
+  /// What steps from now on ask whether to go on.
+  void setStop(const StopRequest &request) { host.setStop(request); }
 
   /// Lends the entry the blocks of cross-attention, which several runners may
   /// share; they must outlive the runner.
@@ -33,12 +37,14 @@ public:
   BlockCache cache;
 
   /// Runs the batch. wanted[p]: whether output p is computed. Errors:
-  /// Exhausted, Internal (the compiled code's status, or a write beyond its
-  /// workspace or an output).
+  /// Exhausted, Cancelled (the batch may be run again), Internal (the compiled
+  /// code's status, or a write beyond its workspace or an output).
   Status run(const std::vector<uint8_t> &wanted);
 
   /// The rows of output p, [tokens or rows, width]; valid until the next run.
   const float *output(uint32_t port) const;
+  /// The same, for whoever changes them in place.
+  float *floats(uint32_t port);
   const tfc_entry_v0 &entry() const { return entryTable; }
 
 private:
@@ -47,12 +53,12 @@ private:
 
   const Model &model;
   const tfc_entry_v0 &entryTable;
-  const tfc_host_v0 *host;
+  StepHost host;
   const BlockCache *cross = nullptr;
   LentBuffer workspace;
   std::vector<LentBuffer> outputs;
   std::vector<const void *> inputPointers;
-  std::vector<void *> outputPointers;
+  std::vector<void *> outputPointers, caches;
 };
 
 } // namespace tfc::rt

@@ -161,7 +161,7 @@ std::string expandPattern(std::string_view pattern, std::string_view prefix,
 struct WeightSource {
   std::string name;
   std::vector<std::string> patterns;
-  int64_t firstLayer = 0, layers = 1;
+  int64_t firstLayer = 0, layerStep = 1, layers = 1;
   int64_t rank = 2, rows = 0, cols = 1, firstRow = 0, storedRows = 0;
   bool inOut = false, fillZeros = false;
   int64_t tiedTo = -1;

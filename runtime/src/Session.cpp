@@ -3,16 +3,18 @@
 #include "runtime/src/Session.h"
 
 #include "runtime/src/MakeRoom.h"
+#include "runtime/src/ModuleTables.h"
 
 #include <algorithm>
 
 namespace tfc::rt {
 
-Session::Session(const Model &model, const tfc_entry_v0 &entry)
+Session::Session(const Model &model, const tfc_entry_v0 &entry,
+                 const SessionOptions &options)
     : model(model), entry(entry), engine(model), runner(*engine.step),
-      ids(tokenPort(entry)), wanted(entry.n_outputs, 0), scores(model.host()) {
-  wanted[model.logitsPort()] = 1;
-}
+      ids(tokenPort(entry)), window(cacheOf(entry, TFC_CACHE_SELF).window),
+      maxStepTokens(options.maxStepTokens), hook(options.logits),
+      wanted(entry.n_outputs, 0), scores(model.host()) {}
 
 Error cannotGenerate(const Model &model) {
   return makeError(Code::Unsupported, model.path(), ": expected a model ",
@@ -20,38 +22,18 @@ Error cannotGenerate(const Model &model) {
                    "got one that cannot");
 }
 
-Result<std::unique_ptr<Session>> Session::create(const Model &model,
-                                                 uint64_t maxCacheBytes) {
+Result<std::unique_ptr<Session>>
+Session::create(const Model &model, const SessionOptions &options) {
   const tfc_entry_v0 *entry = model.generateEntry();
   if (!entry || tokenPort(*entry) < 0) {
     return cannotGenerate(model);
   }
-  std::unique_ptr<Session> session(new Session(model, *entry));
-  Status status = session->engine.open(maxCacheBytes);
+  std::unique_ptr<Session> session(new Session(model, *entry, options));
+  Status status = session->engine.open(options.engine);
   if (!status) {
     return std::move(status.error());
   }
   return session;
-}
-
-uint64_t Session::add(Prompt prompt) {
-  Sequence sequence;
-  sequence.id = ++lastId;
-  sequence.next = std::move(prompt);
-  sequences.push_back(std::move(sequence));
-  return lastId;
-}
-
-Status Session::remove(uint64_t id) {
-  auto found = std::find_if(sequences.begin(), sequences.end(),
-                            [&](const Sequence &s) { return s.id == id; });
-  if (found == sequences.end()) {
-    return makeError(Code::NotFound, "expected a sequence of the session, got ",
-                     id);
-  }
-  release(*found);
-  sequences.erase(found);
-  return {};
 }
 
 /// Cross blocks go with the last sequence that reads them.
@@ -66,42 +48,108 @@ void Session::release(Sequence &sequence) {
 
 Status Session::step() {
   results.clear();
-  if (sequences.empty()) {
-    return {};
+  reports.begin(0);
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    takeArrivals();
+    if (sequences.empty()) {
+      return {};
+    }
+    isStepping = true;
   }
-  Status status = encodeSources();
+  struct End {
+    Session &session;
+    ~End() { session.leave(); }
+  } end{*this};
+  Status status = runStep();
+  if (status) {
+    finishStep();
+  } else {
+    results.clear();
+    reports.begin(0);
+  }
+  return status;
+}
+
+Status Session::runStep() {
+  Status status = planStep();
+  if (status) {
+    status = encodeSources();
+  }
   if (status) {
     status = growCache();
   }
   if (status) {
     fillBatch();
+    wanted[model.logitsPort()] = !finishing.empty();
     status = runner.run(wanted);
   }
-  if (status) {
-    status = pickTokens();
+  return status && !finishing.empty() ? pickTokens() : status;
+}
+
+/// How many tokens of each sequence. One of those that generate comes first, so
+/// that a long prompt delays nobody by more than a piece of it.
+Status Session::planStep() {
+  int64_t total = 0;
+  auto take = [&](Sequence &sequence, int64_t count) {
+    sequence.count = count;
+    total += sequence.rows(ids);
+  };
+  for (Sequence &sequence : sequences) {
+    int64_t remaining = sequence.remaining(ids);
+    take(sequence, maxStepTokens == 0 || remaining == 1 ? remaining : 0);
   }
-  if (!status) {
-    results.clear();
-    return status;
+  if (total > model.stepLimit()) {
+    return makeError(Code::Exhausted, "expected at most ", model.stepLimit(),
+                     " tokens in a step, got more");
   }
-  finishStep();
+  int64_t limit = std::min(maxStepTokens, model.stepLimit());
+  for (Sequence &sequence : sequences) {
+    int64_t left = limit - total, remaining = sequence.remaining(ids);
+    if (sequence.count != 0 || left <= 0) {
+      continue;
+    }
+    bool isWhole = remaining + !sequence.next.spectator.empty() <= left;
+    take(sequence, isWhole ? remaining : std::min(left, remaining - 1));
+  }
+  finishing.clear();
+  for (Sequence &sequence : sequences) {
+    if (sequence.isFinishing(ids)) {
+      finishing.push_back(&sequence);
+    }
+  }
   return {};
 }
 
 /// The step counts from here on, for all sequences or for none, so nothing here
 /// may fail: growCache has made the room.
 void Session::finishStep() noexcept {
-  for (size_t s = 0; s < sequences.size(); ++s) {
-    Sequence &sequence = sequences[s];
-    int64_t token = results[s].token;
+  std::lock_guard<std::mutex> lock(mutex);
+  size_t next = 0;
+  for (Sequence &sequence : sequences) {
+    bool isFinishing = sequence.isFinishing(ids);
+    sequence.past += sequence.count;
+    sequence.begin += sequence.count;
+    sequence.count = 0;
+    if (window > 0) {
+      // The next token sees itself and so many before it.
+      runner.cache.releaseBefore(sequence.blocks, sequence.past + 1 - window);
+    }
+    if (!isFinishing) {
+      continue;
+    }
+    tfc_new_token &result = results[next++];
     const std::vector<int64_t> &eos = sequence.next.eos;
     ++sequence.produced;
-    if (std::find(eos.begin(), eos.end(), token) != eos.end()) {
-      results[s].state = TFC_ENDED;
+    sequence.next.choice.tokens.push_back(static_cast<int32_t>(result.token));
+    if (std::find(eos.begin(), eos.end(), result.token) != eos.end()) {
+      result.state = TFC_ENDED;
+    } else if (endsWithStop(sequence)) {
+      result.state = TFC_STOPPED;
     } else if (sequence.produced == sequence.next.maxNewTokens) {
-      results[s].state = TFC_LENGTH_REACHED;
+      result.state = TFC_LENGTH_REACHED;
     } else {
-      advance(sequence, token);
+      advance(sequence, result.token);
       continue;
     }
     release(sequence);
@@ -110,13 +158,27 @@ void Session::finishStep() noexcept {
   eraseReleased();
 }
 
+/// Whether the tokens that were generated end with one of the sequences asked
+/// for.
+bool Session::endsWithStop(const Sequence &sequence) const noexcept {
+  const std::vector<int32_t> &tokens = sequence.next.choice.tokens;
+  for (const std::vector<int64_t> &stop : sequence.next.stops) {
+    auto size = static_cast<int64_t>(stop.size());
+    if (size <= sequence.produced &&
+        std::equal(stop.begin(), stop.end(), tokens.end() - size)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 Status Session::encodeSources() {
   sources.clear();
   for (const Sequence &sequence : sequences) {
     Source *source = sequence.next.source.get();
-    // Sequences that share one come one after the other.
-    if (source && source->count == 0 &&
-        (sources.empty() || sources.back() != source)) {
+    bool isNew = std::find(sources.begin(), sources.end(), source) ==
+                 sources.end(); // several sequences may share one
+    if (source && source->count == 0 && sequence.count != 0 && isNew) {
       sources.push_back(source);
     }
   }
@@ -124,17 +186,12 @@ Status Session::encodeSources() {
 }
 
 Status Session::growCache() {
-  int64_t total = 0;
   for (Sequence &sequence : sequences) {
-    int64_t count = sequence.count(ids);
-    bool hasSpectator = !sequence.next.spectator.empty();
-    total += count + hasSpectator;
-    if (total > model.stepLimit()) {
-      return makeError(Code::Exhausted, "expected at most ", model.stepLimit(),
-                       " tokens in a step, got more");
+    int64_t past = sequence.past, end = past + sequence.rows(ids);
+    Status status = runner.cache.grow(sequence.blocks, end);
+    if (status) {
+      status = runner.cache.makeWritable(sequence.blocks, past, end);
     }
-    Status status = runner.cache.grow(sequence.blocks,
-                                      sequence.past + count + hasSpectator);
     if (!status) {
       return status;
     }
@@ -147,19 +204,24 @@ void Session::fillBatch() {
   Batch &batch = runner.batch;
   batch.clear();
   for (Sequence &sequence : sequences) {
-    int64_t count = sequence.count(ids), keys = sequence.past + count;
+    if (sequence.count == 0) {
+      continue;
+    }
+    int64_t count = sequence.count, keys = sequence.past + count;
     const Source *source = sequence.next.source.get();
     auto addSequence = [&](int64_t tokens, int64_t past) {
-      return batch.add(tokens, past, keys, sequence.blocks.data(),
+      return batch.add(tokens, past, keys, sequence.blocks,
                        source ? source->count : 0,
-                       source ? source->blocks.data() : nullptr);
+                       source ? &source->blocks : nullptr);
     };
     int32_t first = addSequence(count, sequence.past);
     int32_t last = first + static_cast<int32_t>(count) - 1;
     for (uint32_t p = 0; p < entry.n_inputs; ++p) {
-      const std::vector<int32_t> &values = sequence.next.values[p];
-      batch.inputs[p].insert(batch.inputs[p].end(), values.begin(),
-                             values.end());
+      auto values = sequence.next.values[p].begin() + sequence.begin;
+      batch.inputs[p].insert(batch.inputs[p].end(), values, values + count);
+    }
+    if (!sequence.isFinishing(ids)) {
+      continue;
     }
     if (!sequence.next.spectator.empty()) {
       last = addSequence(1, keys);
@@ -172,23 +234,34 @@ void Session::fillBatch() {
 }
 
 Status Session::pickTokens() {
-  choices.clear();
-  for (const Sequence &sequence : sequences) {
-    choices.push_back(&sequence.next.choice);
-  }
   uint32_t port = model.logitsPort();
-  scores.choose(runner.output(port), entry.outputs[port].width, choices,
-                chosen);
+  int64_t width = entry.outputs[port].width;
+  choices.clear();
+  for (size_t s = 0; s < finishing.size(); ++s) {
+    choices.push_back(&finishing[s]->next.choice);
+    if (hook.change) {
+      hook.change(hook.user, finishing[s]->id, runner.floats(port) + s * width,
+                  width);
+    }
+  }
+  scores.choose(runner.output(port), width, choices, chosen);
   Faults faults;
-  for (size_t s = 0; s < sequences.size(); ++s) {
+  reports.begin(finishing.size());
+  for (size_t s = 0; s < finishing.size(); ++s) {
+    const Sequence &sequence = *finishing[s];
     if (chosen[s] >= entry.inputs[ids].limit) {
       faults.add(makeError(Code::Incompatible, model.path(), ": sequence ",
-                           sequences[s].id, ": expected token ids below ",
+                           sequence.id, ": expected token ids below ",
                            entry.inputs[ids].limit,
                            " (the embedding's rows), got ", chosen[s]));
     }
-    results.push_back({sequences[s].id, chosen[s], TFC_RUNNING, 0});
+    results.push_back({sequence.id, chosen[s], TFC_RUNNING, 0});
+    if (uint32_t count = sequence.next.numLogProbabilities) {
+      reports.report(s, runner.output(port) + s * width, width, count,
+                     chosen[s]);
+    }
   }
+  reports.finish();
   // After the text, for which there may be no memory: then nothing changes.
   Status status = faults.take();
   if (!status) {
@@ -199,10 +272,11 @@ Status Session::pickTokens() {
 
 /// Sequences that cannot go on leave, so that the others can.
 void Session::removeUnembedded() noexcept {
-  for (size_t s = 0; s < sequences.size(); ++s) {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (size_t s = 0; s < finishing.size(); ++s) {
     if (chosen[s] >= entry.inputs[ids].limit) {
-      release(sequences[s]);
-      sequences[s].id = 0;
+      release(*finishing[s]);
+      finishing[s]->id = 0;
     }
   }
   eraseReleased();
@@ -216,8 +290,7 @@ void Session::eraseReleased() noexcept {
 
 void Session::advance(Sequence &sequence, int64_t token) noexcept {
   Prompt &next = sequence.next;
-  next.choice.tokens.push_back(static_cast<int32_t>(token));
-  sequence.past += sequence.count(ids);
+  sequence.begin = 0;
   next.spectator.clear();
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {
     next.values[p].assign(1, p == ids ? static_cast<int32_t>(token)

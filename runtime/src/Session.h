@@ -1,5 +1,5 @@
-// Sequences that advance together: each step runs whole prompts of new ones and
-// one token of the others.
+// Sequences that advance together: each step runs prompts of new ones, whole or
+// a piece at a time, and one token of the others.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_RUNTIME_SRC_SESSION_H
 #define TFC_RUNTIME_SRC_SESSION_H
@@ -7,6 +7,9 @@
 #include "runtime/src/ChooseTokens.h"
 #include "runtime/src/Engine.h"
 #include "runtime/src/Inputs.h"
+#include "runtime/src/LogProbabilities.h"
+
+#include <mutex>
 
 namespace tfc::rt {
 
@@ -20,14 +23,16 @@ struct Prompt {
   int64_t nextPosition = 0;
   int64_t maxNewTokens = 0;
   std::vector<int64_t> eos;
-  Choice choice; // of the next token
+  std::vector<std::vector<int64_t>> stops; // sequences of tokens that end it
+  Choice choice;                           // of the next token
+  uint32_t numLogProbabilities = 0;        // reported with each new token
   /// Of an encoder-decoder, otherwise null; several prompts may share one.
   std::shared_ptr<Source> source;
 
   /// What port `p` gets beside the next token, unless it is that of the ids.
   int32_t carried(const tfc_port_v0 &port, uint32_t p) const {
-    return port.fill == TFC_FILL_POSITION ? static_cast<int32_t>(nextPosition)
-                                          : carry[p];
+    return fillsByPosition(port) ? static_cast<int32_t>(nextPosition)
+                                 : carry[p];
   }
 };
 
@@ -53,56 +58,109 @@ struct TokenList {
   int64_t count = 0;
 };
 
+/// What is asked for beside the tokens.
+struct RequestOptions {
+  std::optional<std::vector<int64_t>> eos; // instead of the model's
+  /// Instead of the model's defaults, of which the beams are not taken.
+  const tfc_decoding_options *decoding = nullptr;
+  std::vector<std::vector<int64_t>> stops{}; // none of them empty
+  std::vector<std::pair<int64_t, float>> bias{};
+  uint32_t numLogProbabilities = 0;
+};
+
+/// Who may change a sequence's logits before a token is chosen.
+struct LogitsHook {
+  tfc_logits_fn change = nullptr;
+  void *user = nullptr;
+};
+
+struct SessionOptions {
+  EngineOptions engine;
+  /// Tokens of a step, at most, as long as there are no more sequences than
+  /// that; 0: prompts are taken whole.
+  int64_t maxStepTokens = 0;
+  LogitsHook logits{};
+};
+
 class Session {
 public:
   /// Errors: Unsupported (the model cannot generate), those of openCache.
   static Result<std::unique_ptr<Session>> create(const Model &model,
-                                                 uint64_t maxCacheBytes);
+                                                 const SessionOptions &options);
+
+  // From any thread, also during a step, which they do not change.
 
   /// Adds a checked prompt.
   uint64_t add(Prompt prompt);
   /// Adds plain tokens at positions 0, 1, ..., of an encoder-decoder its source
-  /// and, unless they are null, those that its decoder begins with; eos, when
-  /// given, replaces the model's list, and decoding the model's defaults, of
-  /// which the beams are not taken. Errors: InvalidArgument, Unsupported
-  /// (beams).
+  /// and, unless they are null, those that its decoder begins with. Errors:
+  /// InvalidArgument, Unsupported (beams).
   Result<uint64_t> add(const TokenList &tokens, const TokenList &decoderTokens,
-                       int64_t maxNewTokens,
-                       std::optional<std::vector<int64_t>> eos,
-                       const tfc_decoding_options *decoding = nullptr);
+                       int64_t maxNewTokens, const RequestOptions &options);
   /// Errors: NotFound.
   Status remove(uint64_t id);
 
+  // From one thread at a time.
+
+  /// Adds a sequence that goes on as `id` would, and shares its blocks until
+  /// they differ; with `decoding` its tokens are chosen by that. Errors:
+  /// NotFound, InvalidArgument, Unsupported (beams).
+  Result<uint64_t> fork(uint64_t id, const tfc_decoding_options *decoding);
   /// One step over all sequences; see tfc_session_step.
   Status step();
-  /// The new tokens of the last step, in order of addition.
+  /// The new tokens of the last step, in order of addition; and what they were
+  /// chosen from, as far as that was asked for: as many or none.
   const std::vector<tfc_new_token> &newTokens() const { return results; }
+  const std::vector<tfc_logprobs> &logProbabilities() const {
+    return reports.list();
+  }
+  /// Sequences that have not ended, those that the next step takes in included.
+  int64_t numSequences() const;
 
-  /// What they were chosen from, a row each, [sequences, vocabulary]; valid
-  /// until the next step.
+  /// What the new tokens were chosen from, a row each, [new tokens,
+  /// vocabulary]; valid until the next step.
   const float *logits() const { return runner.output(model.logitsPort()); }
 
   const BlockCache &cache() const { return runner.cache; }
   /// Of an encoder-decoder: the blocks of the sources.
   const BlockCache &crossCache() const { return engine.cross; }
+  uint64_t cacheLimit() const { return engine.cacheLimit(); }
 
 private:
   struct Sequence {
     uint64_t id = 0;
-    Prompt next; // values: the tokens of the next step
+    Prompt next; // values: the tokens that are not in the cache, from `begin`
     BlockTable blocks;
-    int64_t past = 0, produced = 0;
+    int64_t begin = 0, past = 0, produced = 0;
+    int64_t count = 0; // of the step: tokens from `begin` on
 
-    int64_t count(int64_t port) const {
-      return static_cast<int64_t>(next.values[port].size());
+    int64_t remaining(int64_t port) const {
+      return static_cast<int64_t>(next.values[port].size()) - begin;
+    }
+    /// Whether the step reaches the sequence's last token.
+    bool isFinishing(int64_t port) const {
+      return count != 0 && count == remaining(port);
+    }
+    /// Rows of the step, a spectator's included.
+    int64_t rows(int64_t port) const {
+      return count + (isFinishing(port) && !next.spectator.empty());
     }
   };
 
-  Session(const Model &model, const tfc_entry_v0 &entry);
+  Session(const Model &model, const tfc_entry_v0 &entry,
+          const SessionOptions &options);
   Result<Prompt> readPrompt(const TokenList &tokens,
                             const TokenList &decoderTokens,
                             int64_t maxNewTokens) const;
+  Status setRules(Prompt &prompt, const tfc_decoding_options *decoding) const;
+  Status checkBias(const RequestOptions &options) const;
+  Sequence *find(uint64_t id);
+  void takeArrivals();
+  void leave() noexcept;
+
   void release(Sequence &sequence);
+  Status planStep();
+  Status runStep();
   Status encodeSources();
   Status growCache();
   void fillBatch();
@@ -110,6 +168,7 @@ private:
   void removeUnembedded() noexcept;
   void eraseReleased() noexcept;
   void finishStep() noexcept;
+  bool endsWithStop(const Sequence &sequence) const noexcept;
   void advance(Sequence &sequence, int64_t token) noexcept;
 
   const Model &model;
@@ -117,14 +176,27 @@ private:
   Engine engine;
   Runner &runner; // of the decoder
   int64_t ids;    // the port of token ids
+  int64_t window; // of the cache; 0: none
+  int64_t maxStepTokens;
+  LogitsHook hook;
+
+  // What other threads reach is behind the mutex: who is there. While a step
+  // runs they change only the list of those that wait.
+  mutable std::mutex mutex;
+  bool isStepping = false;
   uint64_t lastId = 0;
+  std::vector<Sequence> arrivals;   // since the step began
+  std::vector<uint64_t> departures; // the same, of `sequences`
+
   std::vector<Sequence> sequences;
-  std::vector<Source *> sources; // to be encoded in a step
+  std::vector<Source *> sources;     // to be encoded in a step
+  std::vector<Sequence *> finishing; // whose next token a step chooses
   std::vector<uint8_t> wanted;
   ScoreRows scores;
-  std::vector<const Choice *> choices; // of all sequences, in a step
+  std::vector<const Choice *> choices; // of those
   std::vector<int64_t> chosen;
   std::vector<tfc_new_token> results;
+  LogProbabilityReports reports;
 };
 
 } // namespace tfc::rt

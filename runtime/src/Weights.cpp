@@ -15,16 +15,18 @@ WeightTable weightTable(const tfc_module_v0 &module) {
     const tfc_weight_v0 &from = module.weights[i];
     WeightSource to;
     to.name = from.name;
-    to.patterns.assign(from.patterns, from.patterns + from.n_patterns);
+    const tfc_source_v0 &source = *from.sources;
+    to.patterns.assign(source.patterns, source.patterns + source.n_patterns);
     to.firstLayer = from.first_layer;
+    to.layerStep = from.layer_step;
     to.layers = from.layers;
-    to.rank = from.rank;
+    to.rank = source.rank;
     to.rows = from.rows;
     to.cols = from.cols;
-    to.firstRow = from.first_row;
-    to.storedRows = from.stored_rows;
-    to.inOut = from.flags & TFC_WEIGHT_IN_OUT;
-    to.fillZeros = from.flags & TFC_WEIGHT_FILL_ZEROS;
+    to.firstRow = source.first_row;
+    to.storedRows = source.stored_rows;
+    to.inOut = source.flags & TFC_SOURCE_IN_OUT;
+    to.fillZeros = source.flags & TFC_SOURCE_FILL_ZEROS;
     to.tiedTo = from.flags & TFC_WEIGHT_TIED ? int64_t(from.tied_to) : -1;
     table.weights.push_back(std::move(to));
   }
@@ -56,33 +58,47 @@ uint32_t abiDType(DType dtype) {
                                : TFC_DTYPE_BF16;
 }
 
+/// A (weight, layer) to pack, and how that went.
+struct PackCall {
+  uint32_t weight, layer;
+  const Tensor *tensor; // null: random numbers
+  int32_t result = 0;
+};
+
 struct PackJob {
-  const tfc_module_v0 *module;
-  const tfc_program_v0 *program;
-  std::vector<tfc_pack_v0> calls;
-  std::vector<const Tensor *> tensors; // of the calls
-  std::vector<int32_t> results;        // of the calls
+  const tfc_module_v0 &module;
+  const tfc_program_v0 &program;
+  void *packed;
+  std::vector<PackCall> calls;
+
+  void pack(PackCall &call, const void *data, uint32_t dtype) const {
+    tfc_stored_v0 stored{data, dtype, 0};
+    tfc_pack_v0 pack{sizeof(pack), call.weight, call.layer, 1, &stored, packed};
+    call.result = program.pack(&pack);
+  }
 };
 
 void packRange(void *arg, int64_t begin, int64_t end, uint32_t) {
   PackJob &job = *static_cast<PackJob *>(arg);
   for (int64_t i = begin; i < end; ++i) {
-    job.results[i] = job.program->pack(&job.calls[i]);
+    PackCall &call = job.calls[i];
+    job.pack(call, call.tensor->data, abiDType(call.tensor->dtype));
     // So that memory never holds two copies of the model.
-    releasePages(*job.tensors[i]);
+    releasePages(*call.tensor);
   }
 }
 
 /// A stored tensor of a weight. Vectors are near 1 or 0, as norms and biases
 /// are; the range of matrices keeps activations near 1 at any width.
 std::vector<float> randomTensor(const tfc_weight_v0 &weight, uint64_t seed) {
-  std::vector<float> values(static_cast<size_t>(weight.stored_rows) *
-                            static_cast<size_t>(weight.cols));
+  const tfc_source_v0 &source = *weight.sources;
+  std::vector<float> values(static_cast<size_t>(source.stored_rows) *
+                            static_cast<size_t>(source.cols));
   std::string_view name = weight.name;
   bool isNorm =
-      weight.rank == 1 && name.find("norm.weight") != std::string_view::npos;
+      source.rank == 1 && name.find("norm.weight") != std::string_view::npos;
   float range =
-      weight.rank == 1 ? 0.1f : 1 / std::sqrt(static_cast<float>(weight.cols));
+      source.rank == 1 ? 0.1f : 1 / std::sqrt(static_cast<float>(weight.cols));
   uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
   for (float &value : values) {
     state ^= state << 13;
@@ -97,41 +113,36 @@ std::vector<float> randomTensor(const tfc_weight_v0 &weight, uint64_t seed) {
 void packRandomRange(void *arg, int64_t begin, int64_t end, uint32_t) {
   PackJob &job = *static_cast<PackJob *>(arg);
   for (int64_t i = begin; i < end; ++i) {
-    tfc_pack_v0 &call = job.calls[i];
+    PackCall &call = job.calls[i];
     std::vector<float> values =
-        randomTensor(job.module->weights[call.weight],
+        randomTensor(job.module.weights[call.weight],
                      uint64_t(call.weight) << 32 | (call.layer + 1));
-    call.source = values.data();
-    job.results[i] = job.program->pack(&call);
-    call.source = nullptr;
+    job.pack(call, values.data(), TFC_DTYPE_F32);
   }
 }
 
 /// What went wrong with a call, and in which tensor where there is one.
-Error packError(const PackJob &job, size_t call) {
-  const char *name = job.module->weights[job.calls[call].weight].name;
-  if (job.results[call] == TFC_PACK_ROUNDED) {
+Error packError(const PackJob &job, const PackCall &call) {
+  const char *name = job.module.weights[call.weight].name;
+  if (call.result == TFC_PACK_ROUNDED) {
     return makeError(Code::Incompatible, "expected values of ", name,
                      " that the library can keep (layout ",
-                     job.program->layout_tag, "), got tensor ",
-                     job.tensors[call]->name, " of ", job.tensors[call]->file,
+                     job.program.layout_tag, "), got tensor ",
+                     call.tensor->name, " of ", call.tensor->file,
                      ", which it would round; compile with --dtype f32 to keep "
                      "them, or with another --dtype to round them");
   }
   return makeError(Code::Internal, "expected weight ", name,
-                   " to be packed, got status ", job.results[call]);
+                   " to be packed, got status ", call.result);
 }
 
 /// Runs all calls; an error when one fails. Random weights may be rounded.
 Status runPack(PackJob &job, tfc_body_fn range, uint32_t threads) {
-  job.results.resize(job.calls.size());
   ThreadPool::instance().parallelFor(
       threads, static_cast<int64_t>(job.calls.size()), range, &job);
-  for (size_t i = 0; i < job.calls.size(); ++i) {
-    bool isRandom = job.tensors.empty();
-    if (job.results[i] != 0 &&
-        !(isRandom && job.results[i] == TFC_PACK_ROUNDED)) {
-      return packError(job, i);
+  for (const PackCall &call : job.calls) {
+    if (call.result != 0 && (call.tensor || call.result != TFC_PACK_ROUNDED)) {
+      return packError(job, call);
     }
   }
   return {};
@@ -146,14 +157,12 @@ Result<Mapping> packWeights(const tfc_module_v0 &module,
   if (!packed) {
     return packed;
   }
-  PackJob job{&module, &program, {}, {}, {}};
+  PackJob job{module, program, packed->data(), {}};
   for (uint32_t w = 0; w < module.n_weights; ++w) {
     for (uint32_t layer = 0; layer < module.weights[w].layers; ++layer) {
       const Tensor *tensor = bound[w][layer];
       if (tensor && !(module.weights[w].flags & TFC_WEIGHT_TIED)) {
-        job.calls.push_back({w, layer, abiDType(tensor->dtype), 0, tensor->data,
-                             packed->data()});
-        job.tensors.push_back(tensor);
+        job.calls.push_back({w, layer, tensor});
       }
     }
   }
@@ -171,12 +180,11 @@ Result<Mapping> packRandomWeights(const tfc_module_v0 &module,
   if (!packed) {
     return packed;
   }
-  PackJob job{&module, &program, {}, {}, {}};
+  PackJob job{module, program, packed->data(), {}};
   for (uint32_t w = 0; w < module.n_weights; ++w) {
     for (uint32_t layer = 0; layer < module.weights[w].layers; ++layer) {
       if (!(module.weights[w].flags & TFC_WEIGHT_TIED)) {
-        job.calls.push_back(
-            {w, layer, TFC_DTYPE_F32, 0, nullptr, packed->data()});
+        job.calls.push_back({w, layer, nullptr});
       }
     }
   }

@@ -1,6 +1,6 @@
-// The C API: the only file with C linkage, and the border that no exception
-// crosses.
+// The C API of tfc/runtime.h: the border that no exception crosses.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/CapiGuard.h"
 #include "runtime/src/Generate.h"
 #include "runtime/src/Info.h"
 #include "runtime/src/OptionStructs.h"
@@ -11,18 +11,15 @@
 
 using namespace tfc::rt;
 
-struct tfc_error {
-  Error error;
-};
-
 struct tfc_model {
   explicit tfc_model(std::unique_ptr<Model> loaded)
       : model(std::move(loaded)), ports(*model) {}
-  std::unique_ptr<Model> model;
+  std::shared_ptr<Model> model;
   PortTables ports;
 };
 
 struct tfc_session {
+  std::shared_ptr<Model> model; // longer than the session
   std::unique_ptr<Session> session;
 };
 
@@ -46,45 +43,6 @@ struct tfc_outputs {
 };
 
 namespace {
-
-/// The error when there is no memory for one.
-tfc_error *outOfMemory() {
-  static tfc_error error{{Code::Exhausted, "out of memory"}};
-  return &error;
-}
-
-tfc_error *newError(Error error) {
-  try {
-    return new tfc_error{std::move(error)};
-  } catch (...) {
-    return outOfMemory();
-  }
-}
-
-/// Calls `function`, which returns a Status, and turns whatever comes out of
-/// it into a C error.
-template <typename F> tfc_error *guard(F function) {
-  try {
-    Status status = function();
-    return status ? nullptr : newError(std::move(status.error()));
-  } catch (const std::bad_alloc &) {
-    return outOfMemory();
-  } catch (const std::length_error &) {
-    return outOfMemory();
-  } catch (const std::exception &fault) {
-    try {
-      return newError({Code::Internal, fault.what()});
-    } catch (...) {
-      return outOfMemory();
-    }
-  } catch (...) {
-    return outOfMemory();
-  }
-}
-
-Status nullArgument() {
-  return makeError(Code::InvalidArgument, "expected arguments, got null");
-}
 
 std::string orEmpty(const char *text) { return text ? text : ""; }
 
@@ -134,6 +92,46 @@ Result<std::optional<std::vector<int64_t>>> readEos(const T &options) {
     return Tokens();
   }
   return Tokens(std::vector<int64_t>(options.eos, options.eos + options.n_eos));
+}
+
+constexpr uint32_t mostLogProbabilities = 1024;
+
+/// What a request asks for beside the tokens, without its decoding.
+Result<RequestOptions> readExtras(const tfc_request &given) {
+  RequestOptions options;
+  bool hasNull = (given.n_decoder_tokens != 0 && !given.decoder_tokens) ||
+                 (given.n_stops != 0 && !given.stops) ||
+                 (given.n_logit_bias != 0 && !given.logit_bias);
+  if (hasNull) {
+    return std::move(nullArgument().error());
+  }
+  Faults faults;
+  for (uint32_t i = 0; i < given.n_stops; ++i) {
+    const tfc_token_list &stop = given.stops[i];
+    if (!stop.tokens || stop.n_tokens < 1) {
+      faults.add(makeError(Code::InvalidArgument, "stops: expected at least 1 ",
+                           "token in number ", i, ", got ", stop.n_tokens));
+      continue;
+    }
+    options.stops.emplace_back(stop.tokens, stop.tokens + stop.n_tokens);
+  }
+  for (uint64_t i = 0; i < given.n_logit_bias; ++i) {
+    const tfc_logit_bias &bias = given.logit_bias[i];
+    faults.add(checkReserved(bias.reserved));
+    options.bias.emplace_back(bias.token, bias.bias);
+  }
+  if (given.n_logprobs > mostLogProbabilities) {
+    faults.add(makeError(Code::InvalidArgument, "n_logprobs: expected at most ",
+                         mostLogProbabilities, ", got ", given.n_logprobs));
+  }
+  options.numLogProbabilities = given.n_logprobs;
+  auto eos = readEos(given);
+  faults.add(statusOf(eos));
+  if (faults.any()) {
+    return std::move(faults.take().error());
+  }
+  options.eos = std::move(*eos);
+  return options;
 }
 
 } // namespace
@@ -242,8 +240,8 @@ tfc_error *tfc_encode(const tfc_model *model, const tfc_encode_options *options,
     for (uint32_t i = 0; given->outputs && i < given->n_outputs; ++i) {
       names.push_back(orEmpty(given->outputs[i]));
     }
-    auto results =
-        runForward(*model->model, given->inputs, given->n_inputs, names);
+    auto results = runForward(*model->model, given->inputs, given->n_inputs,
+                              names, {given->should_stop, given->stop_user});
     if (!results) {
       return std::move(results.error());
     }
@@ -274,7 +272,8 @@ tfc_error *tfc_generate(const tfc_model *model,
     }
     GenerateOptions how;
     how.maxNewTokens = given->max_new_tokens;
-    how.maxCacheBytes = given->max_cache_bytes;
+    how.engine = {given->max_cache_bytes,
+                  {given->should_stop, given->stop_user}};
     how.decoding = *decoding;
     how.eos = std::move(*eos);
     if (on_token) {
@@ -309,11 +308,16 @@ tfc_error *tfc_session_create(const tfc_model *model,
       }
       how = *given;
     }
-    auto session = Session::create(*model->model, how.max_cache_bytes);
+    SessionOptions created;
+    created.engine = {how.max_cache_bytes, {how.should_stop, how.stop_user}};
+    created.maxStepTokens = static_cast<int64_t>(
+        std::min<uint64_t>(how.max_step_tokens, INT64_MAX));
+    created.logits = {how.on_logits, how.logits_user};
+    auto session = Session::create(*model->model, created);
     if (!session) {
       return std::move(session.error());
     }
-    *out = new tfc_session{std::move(*session)};
+    *out = new tfc_session{model->model, std::move(*session)};
     return {};
   });
 }
@@ -327,22 +331,22 @@ tfc_error *tfc_session_add(tfc_session *session, const tfc_request *request,
     if (!given) {
       return std::move(given.error());
     }
-    if (!session || !out ||
-        (given->n_decoder_tokens != 0 && !given->decoder_tokens)) {
+    if (!session || !out) {
       return nullArgument();
     }
-    auto eos = readEos(*given);
+    auto extras = readExtras(*given);
     auto decoding = readDecoding(given->decoding);
     Faults faults;
-    faults.add(statusOf(eos));
+    faults.add(statusOf(extras));
     faults.add(statusOf(decoding));
     if (faults.any()) {
       return faults.take();
     }
-    auto id = session->session->add(
-        {given->tokens, given->n_tokens},
-        {given->decoder_tokens, given->n_decoder_tokens}, given->max_new_tokens,
-        std::move(*eos), *decoding ? &**decoding : nullptr);
+    extras->decoding = *decoding ? &**decoding : nullptr;
+    auto id =
+        session->session->add({given->tokens, given->n_tokens},
+                              {given->decoder_tokens, given->n_decoder_tokens},
+                              given->max_new_tokens, *extras);
     if (!id) {
       return std::move(id.error());
     }
@@ -360,14 +364,70 @@ tfc_error *tfc_session_step(tfc_session *session, tfc_step_result *out) {
     if (!status) {
       return status;
     }
-    const auto &tokens = session->session->newTokens();
-    return writeResult({0, tokens.data(), tokens.size()}, out);
+    const Session &state = *session->session;
+    const auto &tokens = state.newTokens();
+    const auto &logprobs = state.logProbabilities();
+    tfc_step_result result{};
+    result.tokens = tokens.data();
+    result.n_tokens = tokens.size();
+    result.logprobs = logprobs.empty() ? nullptr : logprobs.data();
+    result.n_sequences = static_cast<uint64_t>(state.numSequences());
+    return writeResult(result, out);
   });
 }
 
 tfc_error *tfc_session_remove(tfc_session *session, tfc_sequence_id sequence) {
   return guard([&]() -> Status {
     return session ? session->session->remove(sequence) : nullArgument();
+  });
+}
+
+tfc_error *tfc_session_fork(tfc_session *session, tfc_sequence_id sequence,
+                            const tfc_fork_options *options,
+                            tfc_sequence_id *out) {
+  return guard([&]() -> Status {
+    if (!session || !out) {
+      return nullArgument();
+    }
+    tfc_fork_options how{};
+    if (options) {
+      auto given = readOptions(options);
+      if (!given) {
+        return std::move(given.error());
+      }
+      how = *given;
+    }
+    auto decoding = readDecoding(how.decoding);
+    if (!decoding) {
+      return std::move(decoding.error());
+    }
+    auto id =
+        session->session->fork(sequence, *decoding ? &**decoding : nullptr);
+    if (!id) {
+      return std::move(id.error());
+    }
+    *out = *id;
+    return {};
+  });
+}
+
+tfc_error *tfc_session_get_info(const tfc_session *session,
+                                tfc_session_info *info) {
+  return guard([&]() -> Status {
+    if (!session || !info) {
+      return nullArgument();
+    }
+    const Session &state = *session->session;
+    tfc_session_info result{};
+    result.n_sequences = static_cast<uint64_t>(state.numSequences());
+    for (const BlockCache *cache : {&state.cache(), &state.crossCache()}) {
+      result.cache_bytes += cache->usedBytes();
+      result.max_cache_bytes += cache->capacityBytes();
+    }
+    if (uint64_t limit = state.cacheLimit()) {
+      result.max_cache_bytes = limit;
+    }
+    return writeResult(result, info);
   });
 }
 

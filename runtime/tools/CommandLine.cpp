@@ -9,9 +9,10 @@
 namespace tfc::run {
 
 const char *const helpText =
-    R"(usage: tfc-run MODEL.so --weights DIR --inputs FILE --outputs FILE [options]
+    R"(usage: tfc-run MODEL.so --weights DIR --text TEXT [options]
+       tfc-run MODEL.so --weights DIR --inputs FILE --outputs FILE [options]
 
-Runs a compiled model once over a batch, or generates with it.
+Answers texts with a compiled model, or runs it over a batch of token ids.
 
   MODEL.so              a library that tfc compile wrote
   --weights PATH        a Hugging Face folder, or a .safetensors file
@@ -20,6 +21,17 @@ Runs a compiled model once over a batch, or generates with it.
                         cannot be is a warning
   --share-packed        map that file instead of reading it: processes that do
                         so share its memory, and nobody may change it meanwhile
+  --text TEXT           may be repeated; - reads texts from standard input, one
+                        a line. Text on standard output: what a decoder writes
+                        as it comes; the classes, spans or embeddings of others
+  --pair TEXT           the second text of a pair (the context of a question);
+                        as often as --text
+  --tokenizer FILE      instead of DIR/tokenizer.json
+  --output-tokenizer FILE
+                        for what is generated, if that has another vocabulary
+  --truncate            cut texts that are longer than the model's positions
+                        (of a pair the second one); otherwise they are an error
+  --json                a line of JSON for each text
   --inputs FILE         safetensors: int32 or int64 tensors [batch, length],
                         input_ids and, where the model has them,
                         attention_mask, token_type_ids, position_ids,
@@ -34,8 +46,9 @@ Runs a compiled model once over a batch, or generates with it.
                         programs, and which one is in use on this machine
   --help                print this and stop
 
-With --generate:
-  --max-new-tokens N    at most N tokens a row; must be given
+With --generate, or --text and a model that generates:
+  --max-new-tokens N    at most N tokens a row; must be given with --generate,
+                        256 with --text
   --eos ID[,ID...]|none tokens that end a row
   --beams N             beam search; 1: the likeliest token
   --early-stopping true|false|never
@@ -72,6 +85,10 @@ public:
         {"--inputs", {"a path", readText(line.inputs)}},
         {"--outputs", {"a path", readText(line.outputs)}},
         {"--program", {"a name", readText(line.program)}},
+        {"--text", {"a text", addText(line.texts), true}},
+        {"--pair", {"a text", addText(line.pairs), true}},
+        {"--tokenizer", {"a path", readText(line.tokenizer)}},
+        {"--output-tokenizer", {"a path", readText(line.outputTokenizer)}},
         {"--threads",
          {"an integer from 1 to 1024", readNumber(line.threads, 1, 1024)}},
         {"--max-new-tokens",
@@ -81,10 +98,10 @@ public:
          {"token ids or none",
           [this](const std::string &value) { return readEos(value); }}},
     };
-    flags = {{"--generate", &line.generate},
-             {"--share-packed", &line.sharePacked},
-             {"--help", &line.help},
-             {"--version", &line.version}};
+    flags = {
+        {"--generate", &line.generate}, {"--share-packed", &line.sharePacked},
+        {"--json", &line.json},         {"--truncate", &line.truncate},
+        {"--help", &line.help},         {"--version", &line.version}};
     for (const auto &[name, option] : options) {
       common.insert(name);
     }
@@ -152,6 +169,14 @@ private:
     add("--min-new-tokens", fromZero, &Decoding::min_new_tokens, 0, most);
   }
 
+  /// Texts may be empty.
+  static Read addText(std::vector<std::string> &to) {
+    return [&to](const std::string &value) {
+      to.push_back(value);
+      return true;
+    };
+  }
+
   bool readCount(const std::string &value) {
     std::optional<int64_t> count = tools::parseNumber<int64_t>(value);
     line.maxNewTokens = count.value_or(0);
@@ -180,12 +205,18 @@ private:
     if (line.library.empty()) {
       fault("expected a compiled model, got none");
     }
+    bool isText = seen.count("--text") != 0;
     for (const char *name : {"--weights", "--inputs", "--outputs"}) {
-      bool isPacked = name == std::string("--weights") && !line.packed.empty();
-      if (!seen.count(name) && !isPacked) {
+      bool isWeights = name == std::string("--weights");
+      bool isNeeded = isWeights ? line.packed.empty() : !isText;
+      if (!seen.count(name) && isNeeded) {
         fault(std::string(name) + ": expected a path, got nothing");
       }
+      if (seen.count(name) && !isWeights && isText) {
+        fault(std::string(name) + ": expected without --text only");
+      }
     }
+    checkText(isText);
     if (line.generate && !seen.count("--max-new-tokens")) {
       fault("--max-new-tokens: expected with --generate, got nothing");
     }
@@ -193,9 +224,34 @@ private:
       fault("--share-packed: expected with --packed only");
     }
     for (const std::string &name : seen) {
-      if (!line.generate && !common.count(name)) {
+      if (!line.generate && !isText && !common.count(name)) {
         fault(name + ": expected with --generate only");
       }
+    }
+  }
+
+  /// What belongs to texts, and what a text needs.
+  void checkText(bool isText) {
+    for (const char *name : {"--pair", "--tokenizer", "--output-tokenizer"}) {
+      if (!isText && seen.count(name)) {
+        fault(std::string(name) + ": expected with --text only");
+      }
+    }
+    if (!isText && (line.json || line.truncate)) {
+      fault(std::string(line.json ? "--json" : "--truncate") +
+            ": expected with --text only");
+    }
+    if (!isText) {
+      return;
+    }
+    if (!line.pairs.empty() && line.pairs.size() != line.texts.size()) {
+      fault("--pair: expected as often as --text, got " +
+            std::to_string(line.pairs.size()) + " and " +
+            std::to_string(line.texts.size()));
+    }
+    if (line.tokenizer.empty() && line.weights.empty()) {
+      fault("--tokenizer: expected a path (there is no folder of weights to "
+            "find one in), got nothing");
     }
   }
 

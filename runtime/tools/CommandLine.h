@@ -18,6 +18,10 @@ struct CommandLine {
   uint32_t threads = 0; // 0: not given
   bool sharePacked = false;
   bool generate = false, help = false, version = false;
+  /// Texts instead of tensors; "-" stands for the lines of standard input.
+  std::vector<std::string> texts, pairs;
+  std::string tokenizer, outputTokenizer;
+  bool json = false, truncate = false;
   int64_t maxNewTokens = 0;                // 0: not given
   std::optional<std::vector<int64_t>> eos; // empty list: "none"
   /// What to change of the model's own way to choose tokens.

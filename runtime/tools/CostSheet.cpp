@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/CostSheet.h"
 
+#include "runtime/src/ModuleTables.h"
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -11,8 +13,11 @@ namespace tfc::bench {
 using nlohmann::json;
 using rt::Code;
 
-// Keys and values are f32.
-static constexpr double bytesPerValue = 4;
+/// Of a key's or value's number, in the entry's cache of that role.
+static double bytesPerValue(const tfc_entry_v0 &entry, bool isCross) {
+  uint32_t role = isCross ? TFC_CACHE_CROSS : TFC_CACHE_SELF;
+  return rt::cacheOf(entry, role).dtype == TFC_DTYPE_F32 ? 4 : 2;
+}
 
 static bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -37,7 +42,7 @@ static double valuesOf(const tfc_weight_v0 &weight) {
 void CostSheet::readWeight(const tfc_weight_v0 &weight) {
   std::string name = weight.name;
   std::string stem = name.substr(0, name.rfind('.'));
-  if (weight.rank != 2) {
+  if (weight.sources->rank != 2) {
     return;
   }
   if (contains(name, ".embeddings.")) {
@@ -150,7 +155,8 @@ CostSheet::list(const tfc_entry_v0 &entry, const rt::Batch &batch,
     auto [pairs, keys] = countKeys(batch, isCausal, attn.isCross);
     costs.push_back({name,
                      {4 * pairs * attn.queryWidth * attn.layers,
-                      bytesPerValue * keys * attn.cacheWidth * attn.layers}});
+                      bytesPerValue(entry, attn.isCross) * keys *
+                          attn.cacheWidth * attn.layers}});
   }
   std::set<std::string> counted;
   for (uint32_t p = 0; p < entry.n_outputs; ++p) {

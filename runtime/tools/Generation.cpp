@@ -17,7 +17,7 @@ Generation::create(const rt::Model &model, const Workload &workload) {
   if (!status) {
     return std::move(status.error());
   }
-  auto session = rt::Session::create(model, /*maxCacheBytes=*/0);
+  auto session = rt::Session::create(model, {});
   if (!session) {
     return std::move(session.error());
   }
@@ -40,7 +40,7 @@ rt::Status Generation::run() {
   for (const std::vector<int64_t> &prompt : prompts) {
     auto id =
         session->add({prompt.data(), static_cast<int64_t>(prompt.size())}, {},
-                     workload.newTokens, std::vector<int64_t>() /* no eos */);
+                     workload.newTokens, {std::vector<int64_t>()} /* no eos */);
     if (!id) {
       return std::move(id.error());
     }
@@ -63,8 +63,8 @@ rt::Batch Generation::batchOf(int64_t step) const {
     int64_t length = model.encoder() ? 1 : source;
     int64_t past = step == 0 ? 0 : length + step - 1;
     int64_t count = step == 0 ? length : 1;
-    int32_t first = batch.add(count, past, past + count, nullptr,
-                              model.encoder() ? source : 0);
+    int32_t first =
+        batch.add(count, past, past + count, {}, model.encoder() ? source : 0);
     batch.rows.push_back(first + static_cast<int32_t>(count - 1));
   }
   return batch;
@@ -73,7 +73,7 @@ rt::Batch Generation::batchOf(int64_t step) const {
 rt::Batch Generation::sources() const {
   rt::Batch batch(*model.encoder(), false);
   for (int64_t length : workload.lengths) {
-    batch.add(length, 0, length, nullptr, length);
+    batch.add(length, 0, length, {}, length);
   }
   return batch;
 }

@@ -19,7 +19,7 @@ LoopRecorder::LoopRecorder(const tfc_host_v0 &lent)
     : lent(lent), table(lent), byWorker(lent.n_workers) {
   table.ctx = this;
   table.parallel_for = [](void *ctx, int64_t n, tfc_body_fn body, void *arg) {
-    static_cast<LoopRecorder *>(ctx)->run(n, body, arg);
+    return static_cast<LoopRecorder *>(ctx)->run(n, body, arg);
   };
   table.tap = nullptr;
 }
@@ -32,14 +32,14 @@ void LoopRecorder::clear() {
   }
 }
 
-void LoopRecorder::run(int64_t n, tfc_body_fn body, void *arg) {
+int32_t LoopRecorder::run(int64_t n, tfc_body_fn body, void *arg) {
   std::vector<size_t> before;
   for (const std::vector<Piece> &pieces : byWorker) {
     before.push_back(pieces.size());
   }
   Call call{*this, body, arg};
   double begin = now();
-  lent.parallel_for(
+  int32_t status = lent.parallel_for(
       lent.ctx, n,
       [](void *arg, int64_t begin, int64_t end, uint32_t worker) {
         const Call &call = *static_cast<const Call *>(arg);
@@ -68,6 +68,7 @@ void LoopRecorder::run(int64_t n, tfc_body_fn body, void *arg) {
   total.wall += wall;
   ++total.calls;
   ++numLoops;
+  return status;
 }
 
 } // namespace tfc::bench

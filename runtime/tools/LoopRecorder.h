@@ -45,7 +45,7 @@ public:
 
 private:
   struct Call;
-  void run(int64_t n, tfc_body_fn body, void *arg);
+  int32_t run(int64_t n, tfc_body_fn body, void *arg);
 
   const tfc_host_v0 &lent;
   tfc_host_v0 table;

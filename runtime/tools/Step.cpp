@@ -3,6 +3,7 @@
 #include "runtime/tools/Step.h"
 
 #include "runtime/src/Inputs.h"
+#include "runtime/src/ModuleTables.h"
 
 #include <algorithm>
 #include <cstring>
@@ -40,11 +41,11 @@ Step::Step(const rt::Model &model, const tfc_entry_v0 &entry)
 static int32_t valueOf(const tfc_entry_v0 &entry, uint32_t p, int64_t t,
                        int64_t sequence) {
   const tfc_port_v0 &port = entry.inputs[p];
-  int64_t value = p == rt::tokenPort(entry)
-                      ? promptToken(t, sequence, port.limit)
-                  : port.fill == TFC_FILL_POSITION ? t
-                  : port.fill == TFC_FILL_ABSENT   ? -1
-                                                   : 0;
+  int64_t value =
+      p == rt::tokenPort(entry) ? promptToken(t, sequence, port.limit)
+      : rt::fillsByPosition(port) || port.fill == TFC_FILL_FROM_PAD ? t
+      : port.fill == TFC_FILL_ABSENT                                ? -1
+                                                                    : 0;
   return static_cast<int32_t>(value);
 }
 
@@ -89,7 +90,7 @@ Status Step::prepareSources(const Workload &workload) {
 }
 
 Status Step::prepare(const Workload &workload) {
-  Status status = engine.open(0);
+  Status status = engine.open({});
   if (status) {
     status = prepareSources(workload);
   }
@@ -162,10 +163,10 @@ Status Step::fillSequence(int64_t sequence, int64_t length) {
 
 void Step::copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to) {
   auto *base = static_cast<uint8_t *>(runner.cache.base());
+  uint64_t bytes = rt::cacheOf(entry, TFC_CACHE_SELF).block_bytes;
   for (size_t i = 0; base && i < from.size(); ++i) {
-    std::memcpy(base + uint64_t(to[i]) * entry.self.block_bytes,
-                base + uint64_t(from[i]) * entry.self.block_bytes,
-                entry.self.block_bytes);
+    std::memcpy(base + uint64_t(to[i]) * bytes,
+                base + uint64_t(from[i]) * bytes, bytes);
   }
 }
 
@@ -173,9 +174,8 @@ void Step::addTokens(int64_t sequence, int64_t count, int64_t past,
                      const rt::BlockTable &table) {
   const rt::Source *source =
       sources.empty() ? nullptr : &sources[static_cast<size_t>(sequence)];
-  runner.batch.add(count, past, past + count, table.data(),
-                   source ? source->count : 0,
-                   source ? source->blocks.data() : nullptr);
+  runner.batch.add(count, past, past + count, table, source ? source->count : 0,
+                   source ? &source->blocks : nullptr);
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {
     for (int64_t t = past; t < past + count; ++t) {
       runner.batch.inputs[p].push_back(valueOf(entry, p, t, sequence));

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/Workload.h"
 
+#include "runtime/src/Inputs.h"
+
 #include <algorithm>
 #include <charconv>
 
@@ -174,7 +176,7 @@ Status checkWorkload(const rt::Model &model, const tfc_entry_v0 &entry,
   Status status = checkLength(workload, longest, model.table().max_positions);
   for (const tfc_entry_v0 *one : {&entry, model.encoder()}) {
     for (uint32_t p = 0; status && one && p < one->n_inputs; ++p) {
-      if (one->inputs[p].fill == TFC_FILL_POSITION) {
+      if (rt::fillsByPosition(one->inputs[p])) {
         status = checkLength(workload, longest, one->inputs[p].limit);
       }
     }

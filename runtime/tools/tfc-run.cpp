@@ -1,5 +1,5 @@
-// tfc-run: runs a compiled model over tensors in files. Through the C API, as
-// any program would, but for --version.
+// tfc-run: answers texts with a compiled model, or runs it over tensors in
+// files. Through the C API, as any program would, but for --version.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Module.h"
 #include "runtime/src/Safetensors.h"
@@ -7,6 +7,7 @@
 #include "runtime/tools/CommandLine.h"
 #include "runtime/tools/InputTensors.h"
 #include "runtime/tools/LostFiles.h"
+#include "runtime/tools/TextRun.h"
 #include "tfc/runtime.h"
 
 #include <cstdio>
@@ -96,6 +97,38 @@ tfc_error *call(const tfc_model *model, const run::CommandLine &line,
   return tfc_generate(model, &options, nullptr, nullptr, out);
 }
 
+/// Loads the model of a command line; says what did not keep it from that.
+tfc_error *loadModel(const run::CommandLine &line, ModelPtr &model) {
+  tfc_model_options options{};
+  options.struct_size = sizeof(options);
+  options.library_path = line.library.c_str();
+  options.weights_path = line.weights.empty() ? nullptr : line.weights.c_str();
+  options.packed_path = line.packed.empty() ? nullptr : line.packed.c_str();
+  options.program = line.program.empty() ? nullptr : line.program.c_str();
+  options.threads = line.threads;
+  options.share_packed = line.sharePacked;
+  tfc_model *loaded = nullptr;
+  if (tfc_error *error = tfc_model_load(&options, &loaded)) {
+    return error;
+  }
+  model.reset(loaded);
+  return reportWarnings(loaded);
+}
+
+Exit runTexts(const run::CommandLine &line) {
+  auto texts = run::TextRun::open(line);
+  if (!texts) {
+    return reportAll(texts.error().code, texts.error().message, "");
+  }
+  ModelPtr model(nullptr, tfc_model_free);
+  if (tfc_error *error = loadModel(line, model)) {
+    return reportError(error, "");
+  }
+  rt::Status status = texts->answer(model.get());
+  return status ? Ok
+                : reportAll(status.error().code, status.error().message, "");
+}
+
 Exit runModel(const run::CommandLine &line) {
   if (rt::Status status = run::checkOutputs(line); !status) {
     return reportAll(status.error().code, status.error().message, line.inputs);
@@ -109,20 +142,8 @@ Exit runModel(const run::CommandLine &line) {
   if (!inputs) {
     return reportAll(inputs.error().code, inputs.error().message, line.inputs);
   }
-  tfc_model_options options{};
-  options.struct_size = sizeof(options);
-  options.library_path = line.library.c_str();
-  options.weights_path = line.weights.empty() ? nullptr : line.weights.c_str();
-  options.packed_path = line.packed.empty() ? nullptr : line.packed.c_str();
-  options.program = line.program.empty() ? nullptr : line.program.c_str();
-  options.threads = line.threads;
-  options.share_packed = line.sharePacked;
-  tfc_model *loaded = nullptr;
-  if (tfc_error *error = tfc_model_load(&options, &loaded)) {
-    return reportError(error, line.inputs);
-  }
-  ModelPtr model(loaded, tfc_model_free);
-  if (tfc_error *error = reportWarnings(loaded)) {
+  ModelPtr model(nullptr, tfc_model_free);
+  if (tfc_error *error = loadModel(line, model)) {
     return reportError(error, line.inputs);
   }
   tfc_outputs *made = nullptr;
@@ -179,7 +200,7 @@ Exit mainOf(const std::vector<std::string> &arguments) {
   if (line.version) {
     return line.library.empty() ? printVersion() : printVersions(line);
   }
-  return runModel(line);
+  return line.texts.empty() ? runModel(line) : runTexts(line);
 }
 
 } // namespace

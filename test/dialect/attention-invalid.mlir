@@ -246,6 +246,30 @@ func.func @cross_attention_c5_layer(%q: tensor<?x52xf32>,
 
 // -----
 
+func.func @cache_c3_cross(
+    // expected-error @below {{expected a window of at least 1, of a cache that is neither scratch nor cross, got 8}}
+    !transformer.cache<cross, layers = 2, kv_heads = 4, head_dim = 4, window = 8>)
+
+// -----
+
+func.func @cache_c3_negative(
+    // expected-error @below {{expected a window of at least 1, of a cache that is neither scratch nor cross, got -1}}
+    !transformer.cache<layers = 2, kv_heads = 4, head_dim = 4, window = -1>)
+
+// -----
+
+func.func @cache_c4_scratch(
+    // expected-error @below {{expected elements of f32, or of f16 or bf16 outside a scratch cache, got 'f16'}}
+    !transformer.cache<scratch, layers = 2, kv_heads = 4, head_dim = 4, f16>)
+
+// -----
+
+func.func @cache_c4_integer(
+    // expected-error @below {{expected elements of f32, or of f16 or bf16 outside a scratch cache, got 'i8'}}
+    !transformer.cache<layers = 2, kv_heads = 4, head_dim = 4, i8>)
+
+// -----
+
 func.func @cache_c2_heads(
     // expected-error @below {{expected layers times kv_heads times head_dim of less than 2^48, got 2 times 4611686018427387904 times 4}}
     !transformer.cache<layers = 2, kv_heads = 4611686018427387904, head_dim = 4>)

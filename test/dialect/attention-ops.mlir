@@ -26,6 +26,15 @@ func.func @attention(%q: tensor<?x104xf32>, %k: tensor<?x52xf32>,
 func.func private @scratch(
     !transformer.cache<scratch, layers = 6, kv_heads = 12, head_dim = 26>)
 
+// CHECK-LABEL: @caches_have_windows_and_narrow_elements
+// CHECK-SAME: !transformer.cache<layers = 6, kv_heads = 12, head_dim = 26, window = 64>
+// CHECK-SAME: !transformer.cache<layers = 6, kv_heads = 12, head_dim = 26, window = 64, bf16>
+// CHECK-SAME: !transformer.cache<cross, layers = 6, kv_heads = 12, head_dim = 26, f16>
+func.func private @caches_have_windows_and_narrow_elements(
+    !transformer.cache<layers = 6, kv_heads = 12, head_dim = 26, window = 64, f32>,
+    !transformer.cache<layers = 6, kv_heads = 12, head_dim = 26, bf16, window = 64>,
+    !transformer.cache<cross, layers = 6, kv_heads = 12, head_dim = 26, f16>)
+
 // CHECK-LABEL: @bias_and_window
 // CHECK-SAME: %[[BIAS:[a-z0-9]+]]: tensor<4x9xf32>, %[[LEFT:[a-z0-9]+]]: index, %[[RIGHT:[a-z0-9]+]]: index, %[[FACTOR:[a-z0-9]+]]: f32
 func.func @bias_and_window(%q: tensor<?x104xf32>, %k: tensor<?x52xf32>,

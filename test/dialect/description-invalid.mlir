@@ -28,6 +28,11 @@ func.func private @cache_layout_c1_block_tokens() attributes {test = #transforme
 
 // -----
 
+// expected-error @below {{expected window in [0, 2^31), got -1}}
+func.func private @cache_layout_c1_window() attributes {test = #transformer.cache_layout<block_tokens = 16, layers = 1, block_bytes = 64, layer_bytes = 0, query_rows = 1, window = -1>}
+
+// -----
+
 // expected-error @below {{expected block_bytes of at least 1 and layers times layer_bytes, got 64 for 3 times 32}}
 func.func private @cache_layout_c2_block_bytes() attributes {test = #transformer.cache_layout<block_tokens = 16, layers = 3, block_bytes = 64, layer_bytes = 32, query_rows = 1>}
 

@@ -48,6 +48,16 @@ def run_import(tfc, folder):
     return result.returncode, result.stdout, result.stderr
 
 
+def canonical(tfc, spec, folder):
+    """The one text of the model that a spec says; a file of the folder is made
+    on the way."""
+    path = os.path.join(folder, "spec.json")
+    with open(path, "w") as stream:
+        stream.write(spec)
+    return subprocess.run([tfc, "spec", "--canonical", path], check=True,
+                          stdout=subprocess.PIPE).stdout
+
+
 def unread(messages):
     """The keys of config.json that the importer says it does not know."""
     found = UNREAD.search(messages)

@@ -54,7 +54,8 @@ WARNED = {
         "fusion_config", "gguf_file", "output_cross_attentions",
         "tie_last_hidden_states"),
     "names that a class may have, in checks and plans for any model": (
-        "ffn_dim", "head_dim", "max_position_embeddings", "num_heads",
+        "ffn_dim", "head_dim", "hidden_sizes", "max_position_embeddings",
+        "num_heads",
         "start_token_id"),
 }
 # A key of nobody: the importer's warning must name it, or it names nothing.

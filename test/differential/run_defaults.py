@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # A key that config.json leaves out has the value that transformers' class has
 # for it: importing a config without the key gives the spec of the config that
-# transformers makes of it and writes in full. Each key is left out once, and of
-# every class all keys at once.
+# transformers makes of it and writes in full. Of some families, by the seed, each
+# key is left out once, and of every class all keys at once; of the others all
+# keys of one class.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import os
@@ -27,6 +28,13 @@ import families
 import folders
 import reference  # silences transformers
 
+# Families whose tensors save_pretrained writes under other names than those of
+# the modules, which are all that a model without memory has.
+RENAMED = ("nomic",)
+# Families that tfc refuses where their sizes are those of the class.
+REFUSED = ("electra",)
+# Families whose keys are left out one by one.
+SAMPLE = 6
 # Without these nobody knows what the folder is.
 NAMES = ("model_type", "architectures")
 
@@ -51,7 +59,9 @@ def check(tfc, scratch, cls, keys, left_out):
     got, wanted = (folders.run_import(tfc, each) for each in (short, whole))
     if got[0] and wanted[0]:
         return None
-    if got[:2] == wanted[:2]:
+    if got[:2] == wanted[:2] or not (got[0] or wanted[0]) and (
+            folders.canonical(tfc, got[1], short) ==
+            folders.canonical(tfc, wanted[1], whole)):
         return ""
     return (f"{cls.__name__} without {left_out}: expected the import of the "
             f"config that transformers makes of it:\n{wanted[1]}{wanted[2]}"
@@ -82,21 +92,29 @@ def main():
     parser.add_argument("--tfc", required=True)
     parser.add_argument("--tfc-run", help="not used")
     parser.add_argument("--seed", type=int)
+    parser.add_argument("--families", nargs="+", metavar="FAMILY",
+                        help="only these, key by key")
     options = parser.parse_args()
     seed = random.randrange(1 << 30) if options.seed is None else options.seed
     print(f"seed {seed} (--seed {seed} repeats the run)", flush=True)
     source = random.Random(seed)
     faults = []
-    for family in families.switched_on():
+    known = [family for family in families.switched_on()
+             if family not in RENAMED]
+    thorough = options.families or source.sample(known, min(SAMPLE, len(known)))
+    for family in options.families or known:
+        whole = family in thorough
         for index, name in enumerate(families.CLASSES[family]):
+            if index and not whole:
+                break
             with tempfile.TemporaryDirectory(prefix="tfc-") as scratch:
                 # Classes of a family share a config; the first has no head,
                 # whose copy of the tokens takes long to compare.
                 found, tried = check_class(options.tfc, name, source, scratch,
-                                           one_by_one=index == 0)
+                                           one_by_one=whole and index == 0)
             faults += found
             print(f"{name}: {tried} configs, {len(found)} differ", flush=True)
-            if not tried:
+            if not tried and family not in REFUSED:
                 faults.append(f"{name}: expected configs, got none")
     print("\n".join(faults), file=sys.stderr)
     return 1 if faults else 0

@@ -79,11 +79,12 @@ def make_model(case, weights):
     module = families.MODULES[family]
     model = reference.build(cls, module.make_config(hf, case), case["seed"],
                             **families.SCALES[family])
-    if module is draw_pairs:
-        draw_pairs.untie(torch, case, model)
+    if "decoder_rows" in case:
+        if module is draw_pairs:
+            draw_pairs.untie(torch, case, model)
         if case["class"].endswith("ForConditionalGeneration"):
             model.generation_config = hf.GenerationConfig(
-                **draw_pairs.generation(case))
+                **module.generation(case))
     model.to(getattr(torch, case["dtype"])).save_pretrained(
         weights, **({"max_shard_size": "60KB"} if case["shards"] else {}))
     if family in ("bert", "gpt2"):

@@ -2,6 +2,7 @@
 # bart-g2p-us, a real BART that says how English words are spoken: tfc gives the
 # phonemes of its golden.json, greedily and by four beams.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import os
 import sys
 
 from real import as_batch, as_row, check_head, main
@@ -30,6 +31,16 @@ def check(tool, library, folder, golden):
             "input_ids": as_row(case["input_ids"]),
             "decoder_input_ids": as_row([START])})["logits"]
         faults += check_head(case["input"], case["first_logits_head"], logits)
+    letters = os.path.join(folder, "target_tokenizer.json")
+    texts = sum((["--text", case["input"]] for case in cases), [])
+    for key, beams in (("greedy", "1"), ("beam4", "4")):
+        done = tool.call(tool.tfc_run, library, "--weights", folder,
+                         "--output-tokenizer", letters, "--beams", beams,
+                         *texts)
+        for case, spoken in zip(cases, done.stdout.splitlines()):
+            if spoken != case[key]:
+                faults.append(f"{case['input']}: {key} by text: expected "
+                              f"{case[key]!r}, got {spoken!r}")
     for key in ("greedy_ids", "beam4_ids"):
         together = generate(as_batch(rows, PAD), key)
         for case, row, batched in zip(cases, rows, together):

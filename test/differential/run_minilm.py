@@ -71,6 +71,17 @@ def embeddings(inputs, outputs):
         for value in similarity.embed(hidden.data, mask, row, tokens, width)])
 
 
+def by_text(tool, library, folder):
+    """The sentences' embeddings as tfc-run gives them of their text."""
+    with open(os.path.join(EXAMPLES, "sentences.json"),
+              encoding="utf-8") as file:
+        texts = sum((["--text", text] for text in json.load(file)), [])
+    lines = tool.call(tool.tfc_run, library, "--weights", folder, "--json",
+                      *texts).stdout.splitlines()
+    rows = [json.loads(line)["embedding"] for line in lines]
+    return tensors.Tensor("F32", [len(rows), len(rows[0])], sum(rows, []))
+
+
 def main():
     parser = argparse.ArgumentParser(
         description="compares the real MiniLM with torch")
@@ -103,6 +114,9 @@ def main():
             if not faults:
                 for name in expected:
                     faults += check_floats(name, expected[name], got[name])
+                faults += check_floats("embedding of a text",
+                                       embeddings(inputs, got),
+                                       by_text(tool, library, folder))
                 known = by_sentence_transformers(folder)
                 if known:
                     faults += check_floats("embedding", known,

@@ -2,6 +2,7 @@
 # stories260k, a real LLaMA that tells children's stories: tfc tells each of
 # its golden.json word for word.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
 import sys
 
 from real import as_row, check_head, main
@@ -23,6 +24,12 @@ def check(tool, library, folder, golden):
             faults.append(f"{label}: token {first} of {len(wanted)}: expected "
                           f"{wanted[first:first + 5]}, got "
                           f"{tokens[first:first + 5]}")
+        done = tool.call(tool.tfc_run, library, "--weights", folder, "--text",
+                         case["prompt"], "--max-new-tokens", str(len(wanted)),
+                         "--eos", "none", "--json")
+        told = json.loads(done.stdout)["generated"][0]
+        if case["text"] not in (told, case["prompt"] + told):
+            faults.append(f"{label}: expected {case['text']!r}, got {told!r}")
     return faults, f"{len(golden['cases'])} stories, {count} tokens"
 
 

@@ -75,6 +75,30 @@ def config():
         yield "\n".join(lines).encode()
 
 
+def text():
+    """Small tokenizers, without the texts of their merges and tokens that make
+    them long, and awkward texts for them."""
+    path = os.path.join(ROOT, "test", "unit", "text", "golden.jsonl")
+    with open(path, encoding="utf-8") as stream:
+        pipelines = [json.loads(line) for line in stream]
+    for number, pipeline in enumerate(pipelines):
+        spec = json.loads(pipeline["tokenizer"])
+        model, texts = spec["model"], [c["text"] for c in pipeline["cases"]]
+        if isinstance(model["vocab"], dict):
+            most = 12 if not spec["added_tokens"] else \
+                max(t["id"] for t in spec["added_tokens"]) + 12
+            model["vocab"] = {token: i for token, i in model["vocab"].items()
+                              if i < most}
+        else:
+            model["vocab"] = model["vocab"][:12]
+        if "merges" in model:
+            model["merges"] = [m for m in model["merges"]
+                               if {*m, "".join(m)} <= set(model["vocab"])]
+        yield b"t" + json.dumps(spec).encode() + b"\0" + texts[2].encode()
+        for one in texts[:12]:
+            yield b"f" + bytes([number]) + one.encode()
+
+
 def api():
     """Bytes of every kind: the fuzzer finds the calls by itself."""
     for first in range(0, 256, 8):
@@ -86,6 +110,7 @@ TARGETS = {"tensors": (tensors, ["runtime/src/Safetensors*.cpp"]),
            "packed": (packed, []),
            "spec": (spec, ["compiler/spec/*.cpp"]),
            "config": (config, ["compiler/huggingface/*.cpp"]),
+           "text": (text, ["runtime/text/Read*.cpp"]),
            "api": (api, [])}
 
 

@@ -1,6 +1,8 @@
 # How far a result may be from its reference, and what a failure says.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+import math
+
 # In f32, relative to the largest reference value where that is above 1.
 TOLERANCE = 1e-4
 
@@ -39,6 +41,22 @@ def check_floats(name, expected, got):
     return [f"{name}: max abs {max_abs:.3g} (allowed {limit:.3g}), max rel "
             f"{max_rel:.3g}, first bad index {place(first, expected.shape)}: "
             f"expected {expected.data[first]:.9g}, got {got.data[first]:.9g}"]
+
+
+def check_noise(name, expected, got, least):
+    """Like check_floats, of values that were rounded on their way: the power of
+    the expected ones is `least` decibels above that of the differences."""
+    if got.dtype != "F32" or got.shape != expected.shape:
+        return [f"{name}: expected F32 {expected.shape}, got {got.dtype} "
+                f"{got.shape}"]
+    signal = sum(value * value for value in expected.data)
+    noise = sum((want - have) ** 2
+                for want, have in zip(expected.data, got.data))
+    if noise * 10 ** (least / 10) <= signal:
+        return []
+    decibels = 10 * math.log10(signal / noise) if signal else -math.inf
+    return [f"{name}: expected {least:g} dB above its noise, got "
+            f"{decibels:.1f}"]
 
 
 def check_equal(name, expected, got):

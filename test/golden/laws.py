@@ -9,6 +9,18 @@ from tensors import Tensor
 GIVEN, COLUMNS, RELATIVE = "given", "columns", "relative"
 
 
+def after_padding(pad):
+    """Positions begin after the pad token's id and count the tokens that are
+    something else."""
+    def positions(ids):
+        found, count = [], 0
+        for token in ids:
+            count += token != pad
+            found.append(pad + count if token != pad else pad)
+        return found
+    return positions
+
+
 def check_threads(run, inputs, result):
     return check_same("2 threads against 1", result,
                       run(inputs, "--threads", "2"))
@@ -43,10 +55,12 @@ def columns_of(inputs, row):
 def alone(inputs, row, columns, positions):
     """The row's tokens at `columns`, which columns_of gave."""
     given = dict(inputs)
-    if positions == GIVEN and "position_ids" not in inputs:
+    if ((positions == GIVEN or callable(positions)) and
+            "position_ids" not in inputs):
         rows, length = inputs["input_ids"].shape
-        given["position_ids"] = Tensor("I64", [rows, length],
-                                       list(range(length)) * rows)
+        count = positions if callable(positions) else lambda ids: range(length)
+        given["position_ids"] = Tensor("I64", [rows, length], [
+            at for ids in inputs["input_ids"].rows() for at in count(ids)])
     out = {}
     for name, value in given.items():
         if name.endswith("attention_mask"):

@@ -2,7 +2,8 @@
 # Writes the golden models: tiny random Hugging Face directories, inputs, and
 # what transformers computes for them. All of it is committed; tests read it.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Usage: make_golden.py [FOLDER], with torch 2.13.0 and transformers 5.23.0.
+"""Usage: make_golden.py [--families] [FOLDER], with torch 2.13.0 and
+transformers 5.23.0. --families: only the models of make_families.py.
 
 Each model is a folder under models/ with inputs-CASE.safetensors and
 expected-CASE.safetensors. A model with a "base" has only the files in which it
@@ -17,6 +18,7 @@ import transformers as hf
 
 import make_bart
 import make_both_sides
+import make_families
 import make_llama
 import make_t5
 from inputs import VOCAB, draw_ids
@@ -244,18 +246,23 @@ def main():
         raise SystemExit(f"expected torch {TORCH} and transformers "
                          f"{TRANSFORMERS} (the files are made by these), got "
                          f"{torch.__version__} and {hf.__version__}")
-    root = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(
-        os.path.abspath(__file__))
-    out = Writer(root)
-    bert_classes(out)
-    bert_variants(out)
-    gpt2_classes(out)
-    gpt2_variants(out)
-    gpt2_generation(out)
-    make_llama.write(out)
-    make_t5.write(out)
-    make_bart.write(out)
-    make_both_sides.write(out)
+    given = [word for word in sys.argv[1:] if word != "--families"]
+    root = given[0] if given else os.path.dirname(os.path.abspath(__file__))
+    if "--families" in sys.argv:
+        with open(os.path.join(root, "cases.json")) as stream:
+            out = Writer(root, json.load(stream)["models"])
+    else:
+        out = Writer(root)
+        bert_classes(out)
+        bert_variants(out)
+        gpt2_classes(out)
+        gpt2_variants(out)
+        gpt2_generation(out)
+        make_llama.write(out)
+        make_t5.write(out)
+        make_bart.write(out)
+        make_both_sides.write(out)
+    make_families.write(out)
     with open(os.path.join(root, "cases.json"), "w") as stream:
         json.dump({"torch": TORCH, "transformers": TRANSFORMERS,
                    "models": out.models}, stream, indent=1)

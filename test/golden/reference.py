@@ -12,7 +12,8 @@ import torch
 import transformers as hf
 
 OUTPUTS = ("last_hidden_state", "pooler_output", "logits", "start_logits",
-           "end_logits", "encoder_last_hidden_state")
+           "end_logits", "encoder_last_hidden_state", "prediction_logits",
+           "seq_relationship_logits")
 
 hf.logging.set_verbosity_error()
 hf.utils.logging.disable_progress_bar()
@@ -42,9 +43,11 @@ def randomize(model, generator, token=0.7, position=0.7, layer=1.3, bias=0.3,
                     value.mul_(final)
             elif value.dim() == 1:
                 value.copy_(bias * noise)
-            elif has(name, "wpe", "position_embeddings", "embed_positions"):
+            elif has(name, "wpe", "position_embeddings", "embed_positions",
+                     "positions_embed"):
                 value.copy_(position * noise)
-            elif has(name, "wte", "embeddings", "embed_tokens", "shared"):
+            elif has(name, "wte", "embeddings", "embed_tokens", "shared",
+                     "tokens_embed"):
                 value.copy_(token * noise)
             elif "relative_attention_bias" in name:
                 value.copy_(4 * noise)
@@ -86,8 +89,9 @@ def forward(model, inputs):
     if result.get("encoder_last_hidden_state") is not None:
         masks = dict.fromkeys(OUTPUTS, "decoder_attention_mask")
         masks["encoder_last_hidden_state"] = "attention_mask"
-    del masks["pooler_output"]
-    if "SequenceClassification" in type(model).__name__:
+    del masks["pooler_output"], masks["seq_relationship_logits"]
+    if ("SequenceClassification" in type(model).__name__ or
+            "NextSentence" in type(model).__name__):
         del masks["logits"]
     out = {}
     for name in OUTPUTS:

@@ -26,14 +26,19 @@ def store(folder, name, tensors):
     save_file(tensors, os.path.join(folder, name + ".safetensors"))
 
 
-def write_forward(folder, model, cases, seed, pad=0):
+def write_forward(folder, model, cases, seed, pad=0, types=None,
+                  longest=None):
+    """`types`: how many types of tokens there are, where that is neither
+    BERT's key nor GPT-2's vocabulary; `longest`: the longest row, where it is
+    not as many as positions."""
     config = model.config
     bert = config.model_type == "bert"
+    types = types or (config.type_vocab_size if bert else VOCAB)
     for index, name in enumerate(cases):
         generator = torch.Generator().manual_seed(seed * 100 + index)
         inputs = forward_inputs(
-            name, generator, config.max_position_embeddings, pad,
-            config.type_vocab_size if bert else VOCAB)
+            name, generator, longest or config.max_position_embeddings, pad,
+            types)
         store(folder, "inputs-" + name, inputs)
         store(folder, "expected-" + name, forward(model, inputs))
 
@@ -162,10 +167,13 @@ def find_beams(model, draw, seed, variants, new_tokens=40):
 
 
 class Writer:
-    def __init__(self, root):
+    def __init__(self, root, kept=None):
+        """With `kept`, entries of cases.json, their models stay, and models of
+        the same names are written anew."""
         self.root = os.path.join(root, "models")
-        shutil.rmtree(self.root, ignore_errors=True)
-        self.models = []
+        if kept is None:
+            shutil.rmtree(self.root, ignore_errors=True)
+        self.models = list(kept or ())
 
     def folder(self, name):
         return os.path.join(self.root, name)
@@ -174,6 +182,7 @@ class Writer:
             refused=None):
         """`refused` has the cases that tfc does not run, each with a word that
         its message must have; those named generate... are generations."""
+        self.models = [one for one in self.models if one["name"] != name]
         entry = {"name": name}
         if base:
             entry["base"] = base

@@ -125,7 +125,7 @@ TEST(BeamGenerate, MemoryGrowsWithWhatDiverges) {
     FakeWeights weights(seed);
     auto model = loadFake("decoder", weights);
     Result<std::unique_ptr<BeamGeneration>> beams =
-        BeamGeneration::create(*model, 0);
+        BeamGeneration::create(*model, {});
     ASSERT_TRUE(beams) << messageOf(beams);
     Padded padded{1, 6, {7, 8, 9, 10, 11, 12}, {}, {}, {}};
     std::vector<tfc_tensor> inputs = padded.tensors();
@@ -218,7 +218,8 @@ TEST(BeamGenerate, ReportsAFullCache) {
   options.maxNewTokens = 5;
   options.eos = noEos;
   options.decoding = beamDecoding(4);
-  options.maxCacheBytes = 4 * model->generateEntry()->self.block_bytes;
+  options.engine.maxCacheBytes =
+      4 * cacheOf(*model->generateEntry(), TFC_CACHE_SELF).block_bytes;
   auto got = runGenerate(*model, inputs.data(), 1, options);
   EXPECT_EQ(messageOf(got),
             "expected a free block of the cache, got all of 4 in use");

@@ -63,11 +63,13 @@ protected:
       tfc_weight_v0 weight{};
       weight.name = name;
       weight.layers = layers;
-      weight.rank = rank;
+      weight.sources = &sources[rank - 1];
       weight.rows = rows;
       weight.cols = cols;
       weights.push_back(weight);
     };
+    sources[0].rank = 1;
+    sources[1].rank = 2;
     add("decoder.embeddings.token.weight", 1, 2, 20, 6);
     add("decoder.embeddings.position.weight", 1, 2, 9, 6);
     add("decoder.layers.attn.q.weight", 2, 2, 6, 6);
@@ -91,6 +93,7 @@ protected:
   }
 
   static constexpr double layer = 6 * 6 + 2 * 3 * 6 + 6 * 6 + 2 * 6 * 10;
+  tfc_source_v0 sources[2]{}; // of vectors, of matrices
   std::vector<tfc_weight_v0> weights;
   tfc_module_v0 module{};
   tfc_port_v0 ports[2]{};
@@ -107,7 +110,7 @@ TEST_F(CostOf, CountsMatricesAsTheyAreKept) {
   EXPECT_EQ(whole->weightType(), "f32");
   EXPECT_EQ(narrow->weightType(), "bf16");
   rt::Batch batch(entry, true);
-  batch.add(1, 4, 5, nullptr);
+  batch.add(1, 4, 5, {});
   // Keys and values are f32 in both: 2 layers, 5 keys, 3 + 3 wide.
   double cache = 4.0 * 2 * 5 * (3 + 3);
   EXPECT_EQ(narrow->of(entry, batch, true, {0, 1}).bytes - cache,
@@ -138,7 +141,7 @@ TEST_F(CostOf, DividesAnEncoderDecodersOpsAmongItsEntries) {
   ASSERT_TRUE(sheet) << messageOf(sheet);
   entry.name = "step";
   rt::Batch batch(entry, true);
-  batch.add(1, 4, 5, nullptr, 7);
+  batch.add(1, 4, 5, {}, 7);
   // One token sees 5 keys of its own and 7 of its source.
   Cost step = sheet->of(entry, batch, true, {0, 0});
   EXPECT_EQ(step.flops, 2 * 2 * (layer + 2 * 36) + 2 * 4 * (5 + 7) * 6);
@@ -146,7 +149,7 @@ TEST_F(CostOf, DividesAnEncoderDecodersOpsAmongItsEntries) {
             4 * (2 * (layer + 2 * 36) + 12 + 2 * (5 + 7) * (3 + 3)));
   entry.name = "encode";
   rt::Batch sources(entry, false);
-  sources.add(7, 0, 7, nullptr, 7);
+  sources.add(7, 0, 7, {}, 7);
   Cost encode = sheet->of(entry, sources, false, {0, 0});
   double products = 36 + 2 * 2 * 3 * 6;
   EXPECT_EQ(encode.flops, 2 * 7 * products + 4 * 7 * 7 * 6);
@@ -157,8 +160,8 @@ TEST_F(CostOf, CountsProductsAttentionAndHead) {
   auto sheet = CostSheet::read(module);
   ASSERT_TRUE(sheet) << messageOf(sheet);
   rt::Batch batch(entry, true);
-  batch.add(3, 0, 3, nullptr);
-  batch.add(1, 4, 5, nullptr);
+  batch.add(3, 0, 3, {});
+  batch.add(1, 4, 5, {});
   batch.rows = {2, 3};
   // Queries see 1, 2, 3 and 5 keys.
   double flops = 2 * 4 * 2 * layer + 2 * 4 * (1 + 2 + 3 + 5) * 6;
@@ -178,7 +181,7 @@ TEST_F(CostOf, GoesToTheLoopThatNamesIt) {
   auto sheet = CostSheet::read(module);
   ASSERT_TRUE(sheet) << messageOf(sheet);
   rt::Batch batch(entry, true);
-  batch.add(3, 0, 3, nullptr);
+  batch.add(3, 0, 3, {});
   auto costs = sheet->list(entry, batch, true, {1, 0});
   auto flopsOf = [&](const std::string &name) {
     double flops = 0;
@@ -224,6 +227,7 @@ TEST(OpTable, NamesOps) {
   host.n_workers = 2;
   host.parallel_for = [](void *, int64_t n, tfc_body_fn body, void *arg) {
     rt::ThreadPool::instance().parallelFor(2, n, body, arg);
+    return int32_t(TFC_STATUS_DONE);
   };
   LoopRecorder recorder(host);
   std::atomic<int64_t> sum{0};

@@ -236,6 +236,150 @@ TEST_F(CApi, SessionsStep) {
   tfc_session_free(session);
 }
 
+TEST_F(CApi, SessionsTakeWhatARequestAsks) {
+  load("decoder");
+  tfc_session_options how{};
+  how.struct_size = sizeof(how);
+  how.max_cache_bytes = 1 << 20;
+  how.max_step_tokens = 2;
+  tfc_session *session = nullptr;
+  ASSERT_EQ(text(tfc_session_create(model, &how, &session)), "");
+  // The session keeps what it needs.
+  tfc_model_free(model);
+  model = nullptr;
+  int64_t tokens[] = {7, 8, 9};
+  tfc_request request{};
+  request.struct_size = sizeof(request);
+  request.tokens = tokens;
+  request.n_tokens = 3;
+  request.max_new_tokens = 5;
+  request.own_eos = 1;
+  tfc_logit_bias bias{17, 1e6f, 0};
+  request.logit_bias = &bias;
+  request.n_logit_bias = 1;
+  request.n_logprobs = 2;
+  const int64_t twice[] = {17, 17};
+  tfc_token_list stop{twice, 2};
+  request.stops = &stop;
+  request.n_stops = 1;
+  tfc_sequence_id id = 0, fork = 0;
+  ASSERT_EQ(text(tfc_session_add(session, &request, &id)), "");
+  tfc_session_info info{};
+  info.struct_size = sizeof(info);
+  EXPECT_EQ(text(tfc_session_get_info(session, &info)), "");
+  EXPECT_EQ(info.n_sequences, 1U);
+  EXPECT_EQ(info.cache_bytes, 0U);
+  EXPECT_EQ(info.max_cache_bytes, 1U << 20);
+  tfc_step_result result{};
+  result.struct_size = sizeof(result);
+  EXPECT_EQ(text(tfc_session_step(session, &result)), "");
+  EXPECT_EQ(result.n_tokens, 0U);
+  EXPECT_EQ(result.n_sequences, 1U);
+  EXPECT_EQ(text(tfc_session_step(session, &result)), "");
+  ASSERT_EQ(result.n_tokens, 1U);
+  EXPECT_EQ(result.tokens[0].token, 17);
+  ASSERT_TRUE(result.logprobs);
+  EXPECT_EQ(result.logprobs[0].n, 2U);
+  EXPECT_LE(result.logprobs[0].chosen, result.logprobs[0].values[0]);
+  EXPECT_EQ(text(tfc_session_fork(session, id, nullptr, &fork)), "");
+  EXPECT_EQ(text(tfc_session_get_info(session, &info)), "");
+  EXPECT_EQ(info.n_sequences, 2U);
+  EXPECT_EQ(info.cache_bytes, 4 * 32U); // a block of 4 positions, shared
+  // One that knows only the first version of the result.
+  tfc_step_result older{};
+  older.struct_size = offsetof(tfc_step_result, logprobs);
+  EXPECT_EQ(text(tfc_session_step(session, &older)), "");
+  ASSERT_EQ(older.n_tokens, 2U);
+  EXPECT_EQ(older.tokens[0].state, TFC_STOPPED);
+  EXPECT_EQ(older.tokens[1].sequence, fork);
+  EXPECT_EQ(older.tokens[1].state, TFC_STOPPED);
+  EXPECT_EQ(older.n_sequences, 0U);
+  tfc_session_free(session);
+}
+
+TEST_F(CApi, SessionsSayWhatARequestMayNotAsk) {
+  load("decoder");
+  tfc_session *session = nullptr;
+  ASSERT_EQ(text(tfc_session_create(model, nullptr, &session)), "");
+  int64_t tokens[] = {7, 8, 9};
+  tfc_request good{};
+  good.struct_size = sizeof(good);
+  good.tokens = tokens;
+  good.n_tokens = 3;
+  good.max_new_tokens = 5;
+  tfc_sequence_id id = 0;
+  auto refused = [&](auto change) {
+    tfc_request request = good;
+    change(request);
+    return text(tfc_session_add(session, &request, &id));
+  };
+  EXPECT_EQ(refused([](tfc_request &) {}), "");
+  std::string null = "expected arguments, got null";
+  EXPECT_EQ(refused([](tfc_request &r) { r.n_stops = 1; }), null);
+  EXPECT_EQ(refused([](tfc_request &r) { r.n_logit_bias = 1; }), null);
+  tfc_token_list empty{tokens, 0};
+  EXPECT_EQ(refused([&](tfc_request &r) {
+              r.stops = &empty;
+              r.n_stops = 1;
+              r.n_logprobs = 1025;
+            }),
+            "stops: expected at least 1 token in number 0, got 0\n"
+            "n_logprobs: expected at most 1024, got 1025");
+  tfc_logit_bias bias{3, 1, 1};
+  EXPECT_EQ(refused([&](tfc_request &r) {
+              r.logit_bias = &bias;
+              r.n_logit_bias = 1;
+            }),
+            "reserved: expected 0, got 1");
+  tfc_fork_options how{};
+  EXPECT_EQ(text(tfc_session_fork(session, id, &how, &id)),
+            "expected struct_size of tfc_fork_options from 16 to 4096 (sizeof "
+            "the struct), got 0");
+  EXPECT_EQ(text(tfc_session_fork(session, 77, nullptr, &id)),
+            "expected a sequence of the session, got 77");
+  EXPECT_EQ(text(tfc_session_fork(session, id, nullptr, nullptr)), null);
+  EXPECT_EQ(text(tfc_session_get_info(session, nullptr)), null);
+  tfc_session_free(session);
+}
+
+TEST_F(CApi, CallsStopWhenTheCallerSays) {
+  load("decoder");
+  int64_t ids[] = {7, 8, 9};
+  tfc_tensor input{"input_ids", TFC_I64, 2, {1, 3, 0}, ids};
+  auto stopAtOnce = [](void *) { return 1; };
+  tfc_encode_options encode{};
+  encode.struct_size = sizeof(encode);
+  encode.inputs = &input;
+  encode.n_inputs = 1;
+  encode.should_stop = stopAtOnce;
+  tfc_outputs *outputs = nullptr;
+  tfc_error *error = tfc_encode(model, &encode, &outputs);
+  EXPECT_EQ(tfc_error_code(error), TFC_CANCELLED);
+  EXPECT_EQ(text(error), "stopped by the caller (should_stop)");
+  EXPECT_FALSE(outputs);
+  for (uint32_t beams : {1, 2}) {
+    tfc_decoding_options decoding{};
+    decoding.struct_size = sizeof(decoding);
+    ASSERT_EQ(text(tfc_decoding_init(model, &decoding)), "");
+    decoding.num_beams = beams;
+    tfc_generate_options generate{};
+    generate.struct_size = sizeof(generate);
+    generate.inputs = &input;
+    generate.n_inputs = 1;
+    generate.max_new_tokens = 4;
+    generate.decoding = &decoding;
+    generate.should_stop = stopAtOnce;
+    error = tfc_generate(model, &generate, nullptr, nullptr, &outputs);
+    EXPECT_EQ(tfc_error_code(error), TFC_CANCELLED);
+    tfc_error_free(error);
+    generate.should_stop = nullptr;
+    EXPECT_EQ(text(tfc_generate(model, &generate, nullptr, nullptr, &outputs)),
+              "");
+    tfc_outputs_free(outputs);
+    outputs = nullptr;
+  }
+}
+
 TEST_F(CApi, DescribesAnEncoderDecoder) {
   load("shifting");
   tfc_model_info info{};

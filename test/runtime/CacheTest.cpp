@@ -11,7 +11,7 @@ namespace {
 
 /// A cache whose blocks of 4 positions hold 8 bytes, with room for `blocks`.
 BlockCache smallCache(int64_t blocks) {
-  auto cache = BlockCache::create({4, 1, 8, 8}, 8 * blocks);
+  auto cache = BlockCache::create(makeCache(4, 1, 8), 8 * blocks);
   EXPECT_TRUE(cache) << messageOf(cache);
   return std::move(*cache);
 }
@@ -108,7 +108,7 @@ TEST(CacheSharing, ExhaustionChangesNothing) {
 }
 
 TEST(CacheSharing, NeedsNoBlocksWithoutACache) {
-  auto none = BlockCache::create({0, 0, 0, 0}, 0);
+  auto none = BlockCache::create({}, 0);
   ASSERT_TRUE(none);
   BlockTable table, copy;
   none->share(table, copy);

@@ -147,5 +147,38 @@ TEST(CommandLine, ReportsEveryFault) {
   EXPECT_EQ(run::readCommandLine({}).faults.size(), 4U);
 }
 
+TEST(CommandLine, TakesTextsInsteadOfFiles) {
+  run::CommandLine line = run::readCommandLine(
+      {"m.so", "--weights=w", "--text", "a", "--text=", "--pair=b", "--pair",
+       "c", "--json", "--truncate", "--tokenizer=t", "--output-tokenizer=o",
+       "--max-new-tokens=3", "--beams=2"});
+  EXPECT_EQ(line.faults, std::vector<std::string>());
+  EXPECT_EQ(line.texts, (std::vector<std::string>{"a", ""}));
+  EXPECT_EQ(line.pairs, (std::vector<std::string>{"b", "c"}));
+  EXPECT_EQ(line.tokenizer + line.outputTokenizer, "to");
+  EXPECT_TRUE(line.json && line.truncate);
+  EXPECT_EQ(line.maxNewTokens, 3);
+}
+
+TEST(CommandLine, RefusesTextsBesideFiles) {
+  auto faults = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "m.so");
+    return run::readCommandLine(arguments).faults;
+  };
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(faults({"--weights=w", "--text=a", "--inputs=i"}),
+            (Lines{"--inputs: expected without --text only"}));
+  EXPECT_EQ(faults({"--weights=w", "--text=a", "--pair=b", "--pair=c"}),
+            (Lines{"--pair: expected as often as --text, got 2 and 1"}));
+  EXPECT_EQ(faults({"--weights=w", "--inputs=i", "--outputs=o", "--json",
+                    "--pair=b"}),
+            (Lines{"--pair: expected with --text only",
+                   "--json: expected with --text only"}));
+  EXPECT_EQ(
+      faults({"--packed=p", "--text=a"}),
+      (Lines{"--tokenizer: expected a path (there is no folder of weights "
+             "to find one in), got nothing"}));
+}
+
 } // namespace
 } // namespace tfc::rt::test

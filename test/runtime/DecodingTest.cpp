@@ -276,7 +276,8 @@ TEST(Decoding, RefusesMoreSequencesThanTheCacheHolds) {
   GenerateOptions options;
   options.maxNewTokens = 1;
   options.decoding = how;
-  options.maxCacheBytes = 15 * model->generateEntry()->self.block_bytes;
+  options.engine.maxCacheBytes =
+      15 * cacheOf(*model->generateEntry(), TFC_CACHE_SELF).block_bytes;
   // Of 5, 4 and 1 tokens, in blocks of 4.
   Padded padded{3,  5,  {7, 8, 9, 10, 11, 7, 7, 8, 9, 9, 7, 7, 7, 7, 7},
                 {}, {}, {}};
@@ -288,7 +289,8 @@ TEST(Decoding, RefusesMoreSequencesThanTheCacheHolds) {
             "expected room for 3 prompts, 5 sequences each, in the cache (20 "
             "blocks), got 15");
   EXPECT_EQ(refused.error().code, Code::Exhausted);
-  options.maxCacheBytes = 20 * model->generateEntry()->self.block_bytes;
+  options.engine.maxCacheBytes =
+      20 * cacheOf(*model->generateEntry(), TFC_CACHE_SELF).block_bytes;
   EXPECT_EQ(messageOf(run()), "");
 }
 

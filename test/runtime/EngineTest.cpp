@@ -33,7 +33,7 @@ TEST(Engine, HasNoBlocksInUseAfterAPass) {
 TEST(Engine, ScratchBlocksServeEveryStep) {
   auto model = loadFake("translator", FakeWeights());
   Engine engine(*model);
-  ASSERT_TRUE(engine.open(0));
+  ASSERT_TRUE(engine.open({}));
   for (int round = 0; round < 3; ++round) {
     // Ports: token ids and positions. A block holds 4 positions.
     Source source;
@@ -78,7 +78,7 @@ std::vector<int64_t> alone(const Model &model,
 
 TEST(Engine, ASourceStaysUntilItsLastReaderGoes) {
   auto model = loadFake("translator", FakeWeights(5));
-  auto session = Session::create(*model, 0);
+  auto session = Session::create(*model, {});
   ASSERT_TRUE(session) << messageOf(session);
   std::shared_ptr<Source> source;
   std::map<uint64_t, std::vector<int64_t>> tokens;
@@ -97,7 +97,7 @@ TEST(Engine, ASourceStaysUntilItsLastReaderGoes) {
   EXPECT_EQ((*session)->crossCache().used(), 2) << "the other still reads";
   // Whoever comes now takes blocks that nobody reads.
   auto other =
-      (*session)->add({otherSource.data(), 5}, {}, 6, std::vector<int64_t>());
+      (*session)->add({otherSource.data(), 5}, {}, 6, {std::vector<int64_t>()});
   ASSERT_TRUE(other) << messageOf(other);
   for (int i = 0; i < 6; ++i) {
     step();

@@ -93,6 +93,18 @@ std::vector<int64_t> referenceGenerate(const FakeWeights &weights,
 /// Path of a variant of fake_module.c: "encoder".
 std::string fakeLibrary(const std::string &variant);
 
+/// A cache of the sequences' own keys and values, of one size a layer.
+inline tfc_cache_v0 makeCache(uint32_t blockTokens, uint32_t layers,
+                              uint64_t blockBytes) {
+  return {TFC_CACHE_SELF,
+          TFC_DTYPE_F32,
+          blockTokens,
+          layers,
+          blockBytes,
+          blockBytes / layers,
+          0};
+}
+
 /// Loads a variant with weights at a path.
 Result<std::unique_ptr<Model>> loadFake(const std::string &variant,
                                         const std::string &weightsPath,

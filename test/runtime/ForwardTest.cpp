@@ -47,6 +47,49 @@ Padded randomBatch(uint32_t seed, int64_t batch, int64_t length) {
   return padded;
 }
 
+/// Positions that depend on other tokens are those that a caller would have
+/// counted.
+TEST(Forward, PositionsByPadding) {
+  FakeWeights weights;
+  auto model = loadFake("from_pad", weights);
+  Padded padded;
+  padded.batch = 2;
+  padded.length = 5;
+  // 5 is the pad token, masked or not; a masked token counts if it is another.
+  padded.ids = {5, 9, 5, 7, 5, 3, 4, 8, 5, 5};
+  padded.mask = {1, 1, 1, 1, 1, 1, 0, 1, 0, 0};
+  auto filled = forward(*model, padded);
+  ASSERT_TRUE(filled) << messageOf(filled);
+  padded.positions = {5, 6, 5, 7, 5, 6, 7, 8, 5, 5};
+  auto given = forward(*model, padded);
+  ASSERT_TRUE(given) << messageOf(given);
+  for (const OutputTensor &output : *given) {
+    EXPECT_EQ(named(*filled, output.name).floats, output.floats);
+  }
+  // Of 16 positions, the pad token's and those before it are nobody's.
+  padded = randomBatch(1, 1, 11);
+  padded.positions.clear();
+  EXPECT_NE(messageOf(forward(*model, padded)).find("at most 10"),
+            std::string::npos);
+}
+
+TEST(Forward, PositionsByMask) {
+  FakeWeights weights;
+  auto model = loadFake("from_mask", weights);
+  Padded padded;
+  padded.batch = 2;
+  padded.length = 4;
+  padded.ids = {9, 8, 7, 6, 5, 4, 3, 2};
+  padded.mask = {0, 0, 1, 1, 1, 0, 1, 0};
+  auto filled = forward(*model, padded);
+  ASSERT_TRUE(filled) << messageOf(filled);
+  padded.positions = {0, 0, 0, 1, 0, 0, 1, 0};
+  auto given = forward(*model, padded);
+  ASSERT_TRUE(given) << messageOf(given);
+  const std::string name = "last_hidden_state";
+  EXPECT_EQ(named(*filled, name).floats, named(*given, name).floats);
+}
+
 TEST(Forward, MatchesReferenceForRandomMasks) {
   FakeWeights weights;
   auto model = loadFake("encoder", weights);

@@ -54,9 +54,10 @@ TEST(MemoryLimits, ACacheLeavesAddressesToTheRest) {
       rlimit limit{pages * 4096 + room, pages * 4096 + room};
       bool isLimited = setrlimit(RLIMIT_AS, &limit) == 0;
       // Of an encoder-decoder: three caches; then outputs and workspace.
-      Result<BlockCache> caches[] = {BlockCache::create({4, 1, 4096, 4096}, 0),
-                                     BlockCache::create({4, 1, 4096, 4096}, 0),
-                                     BlockCache::create({4, 1, 4096, 4096}, 0)};
+      Result<BlockCache> caches[] = {
+          BlockCache::create(makeCache(4, 1, 4096), 0),
+          BlockCache::create(makeCache(4, 1, 4096), 0),
+          BlockCache::create(makeCache(4, 1, 4096), 0)};
       bool isOpen = caches[0] && caches[1] && caches[2] &&
                     uint64_t(caches[0]->capacity()) * 4096 > room / 4;
       bool hasRoom = bool(Mapping::allocate(room / 16));

@@ -102,7 +102,7 @@ uint64_t mostResident = 0;
 int32_t packLayer(const tfc_pack_v0 *pack) {
   constexpr uint64_t bytes = uint64_t(2) << 20;
   std::memcpy(static_cast<char *>(pack->packed) + pack->layer * bytes,
-              pack->source, bytes);
+              pack->sources->data, bytes);
   mostResident = std::max(mostResident, residentFileBytes());
   return 0;
 }

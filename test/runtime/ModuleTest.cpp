@@ -6,6 +6,7 @@
 #include "test/runtime/FakeModel.h"
 
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 
@@ -21,12 +22,68 @@ std::string loadMessage(const std::string &variant) {
 TEST(Module, RefusesLibrariesOfOtherVersions) {
   EXPECT_EQ(loadMessage("other_version"),
             fakeLibrary("other_version") +
-                ": expected ABI version 2 (this runtime's), got 1; compile the "
-                "model again");
+                ": expected ABI version 3 or later, got 2; compile the model "
+                "again");
   EXPECT_EQ(loadMessage("newer"),
             fakeLibrary("newer") +
-                ": expected ABI version 2 (this runtime's), got a newer one; "
-                "compile the model again");
+                ": expected a library that works with ABI version 3 (this "
+                "runtime's), got one that needs a newer runtime");
+}
+
+// All the fakes' tables have elements that are longer than this host's, as a
+// newer library's are; this one says so too.
+TEST(Module, RunsANewerLibraryThatWorksWithThisHost) {
+  auto module = Module::open(fakeLibrary("later_version"));
+  ASSERT_TRUE(module) << messageOf(module);
+  const tfc_module_v0 &table = (*module)->table();
+  EXPECT_EQ(table.header.version, 99U);
+  EXPECT_GT(table.sizes.weight, sizeof(tfc_weight_v0));
+  EXPECT_STREQ(table.weights[1].name, "position");
+  EXPECT_STREQ(table.weights[1].sources->patterns[0], "{p}position.weight");
+  const tfc_entry_v0 &entry = table.programs[1].entries[0];
+  EXPECT_STREQ(entry.inputs[2].name, "position_ids");
+  EXPECT_STREQ(entry.outputs[2].name, "start_logits");
+  EXPECT_EQ(cacheOf(entry, TFC_CACHE_SELF).block_tokens, 4U);
+  EXPECT_EQ(findCache(entry, TFC_CACHE_CROSS), -1);
+  EXPECT_EQ(loadMessage("later_version"), "");
+}
+
+/// A library of the first version, whose elements end where that did: what it
+/// lacks counts as zero. A field that a later version adds is looked for here.
+TEST(Module, RunsTheOldestLibrary) {
+  auto newer = Module::open(fakeLibrary("decoder"));
+  ASSERT_TRUE(newer) << messageOf(newer);
+  tfc_module_v0 oldest = (*newer)->table();
+  oldest.sizes = {176, 96, 56, 48, 72, 72, 40, 40};
+  // This host's structs, packed as version 3 had them.
+  auto pack = [](const auto *from, size_t count, size_t size) {
+    std::vector<uint64_t> words(count * size / 8);
+    for (size_t i = 0; i < count; ++i) {
+      std::memcpy(words.data() + i * size / 8, from + i, size);
+    }
+    return words;
+  };
+  auto weights = pack(oldest.weights, oldest.n_weights, 56);
+  auto programs = pack(oldest.programs, oldest.n_programs, 72);
+  auto typed = [](auto *like, std::vector<uint64_t> &words) {
+    return reinterpret_cast<decltype(like)>(words.data());
+  };
+  oldest.weights = typed(oldest.weights, weights);
+  oldest.programs = typed(oldest.programs, programs);
+  auto copied = ModuleTables::copy(oldest.header);
+  ASSERT_TRUE(copied) << messageOf(copied);
+  EXPECT_EQ(messageOf(checkModule(copied->module())), "");
+  EXPECT_STREQ(copied->module().weights[3].name, "mix");
+  EXPECT_STREQ(copied->module().programs[2].name, "future");
+}
+
+TEST(Module, RefusesElementsOfImpossibleSizes) {
+  EXPECT_EQ(loadMessage("small_ports"),
+            fakeLibrary("small_ports") + ": malformed library: expected tables "
+                                         "whose elements have their sizes");
+  EXPECT_EQ(loadMessage("huge_ports"),
+            fakeLibrary("huge_ports") + ": malformed library: expected tables "
+                                        "whose elements have their sizes");
 }
 
 TEST(Module, RefusesWhatIsNoModel) {
@@ -120,8 +177,16 @@ TEST(Module, SaysWhatTheMachineMakesOfAProgram) {
   EXPECT_EQ(describeUse(programs[2], &programs[1]),
             "this machine lacks an unknown instruction set");
   tfc_program_v0 other = programs[0];
-  other.kind = TFC_PROGRAM_CUDA;
+  other.isa = TFC_ISA_CUDA;
   EXPECT_EQ(describeUse(other, &programs[1]), "not for CPUs");
+}
+
+/// Of tables that a test owns.
+tfc_source_v0 &sourceOf(tfc_weight_v0 &weight) {
+  return const_cast<tfc_source_v0 &>(*weight.sources);
+}
+tfc_cache_v0 &cacheIn(tfc_entry_v0 &entry, uint32_t number = 0) {
+  return const_cast<tfc_cache_v0 &>(entry.caches[number]);
 }
 
 TEST(Module, RefusesMalformedTables) {
@@ -136,11 +201,15 @@ TEST(Module, RefusesMalformedTables) {
                                       programs[0].entries + 1);
     std::vector<tfc_port_v0> ports(entries[0].inputs, entries[0].inputs + 3);
     std::vector<tfc_weight_v0> weights(good.weights, good.weights + 1);
+    tfc_source_v0 source = *good.weights->sources;
+    tfc_cache_v0 cache = *entries[0].caches;
     table.n_programs = table.n_weights = 1;
     table.programs = programs.data();
     programs[0].entries = entries.data();
     entries[0].inputs = ports.data();
+    entries[0].caches = &cache;
     table.weights = weights.data();
+    weights[0].sources = &source;
     change(table, programs[0], entries[0], ports[0], weights[0]);
     return messageOf(checkModule(table));
   };
@@ -181,14 +250,23 @@ TEST(Module, RefusesMalformedTables) {
             }),
             start + "tables of the lengths it states");
   EXPECT_EQ(broken([](M &, P &, E &, I &, W &w) {
-              w.patterns = strings;
-              w.n_patterns = 3;
+              sourceOf(w).patterns = strings;
+              sourceOf(w).n_patterns = 3;
             }),
-            start + "weights with a name, patterns and layers");
+            start + "weight embed with patterns");
+  EXPECT_EQ(broken([](M &, P &, E &, I &, W &w) { w.n_sources = 2; }),
+            start + "weight embed of one source");
+  EXPECT_EQ(broken([](M &, P &, E &, I &, W &w) { w.sources = nullptr; }),
+            start + "weight embed of one source");
   EXPECT_EQ(broken([](M &, P &, E &e, I &, W &) { e.query_rows = 0; }),
             start + "entries with functions, inputs and outputs");
-  EXPECT_EQ(broken([](M &, P &, E &e, I &, W &) { e.self.block_bytes = 0; }),
-            start + "cache blocks that hold something");
+  EXPECT_EQ(
+      broken([](M &, P &, E &e, I &, W &) { cacheIn(e).block_bytes = 0; }),
+      start + "cache blocks that hold something");
+  EXPECT_EQ(broken([](M &, P &, E &e, I &, W &) { cacheIn(e).role = 2; }),
+            start + "caches of different known roles");
+  EXPECT_EQ(broken([](M &, P &, E &e, I &, W &) { e.n_caches = 5; }),
+            start + "at most 4 caches");
   EXPECT_EQ(broken([](M &, P &, E &, I &i, W &) { i.name = nullptr; }),
             start + "a port with a name and a width");
   EXPECT_EQ(broken([](M &, P &, E &, I &i, W &) { i.dtype = 0; }),
@@ -198,8 +276,8 @@ TEST(Module, RefusesMalformedTables) {
   EXPECT_EQ(broken([](M &, P &, E &, I &i, W &) { i.width = 2; }),
             start + "one value a token");
   EXPECT_EQ(broken([](M &, P &, E &, I &, W &w) { w.layers = 0; }),
-            start + "weights with a name, patterns and layers");
-  EXPECT_EQ(broken([](M &, P &, E &, I &, W &w) { w.first_row = 1; }),
+            start + "weights with a name and layers");
+  EXPECT_EQ(broken([](M &, P &, E &, I &, W &w) { sourceOf(w).first_row = 1; }),
             start + "weight embed within its stored tensor");
   EXPECT_EQ(broken([](M &, P &, E &, I &, W &w) {
               w.flags = TFC_WEIGHT_TIED;
@@ -220,6 +298,10 @@ TEST(Module, RefusesMalformedPairs) {
     std::vector<tfc_port_v0> sources(entries[0].inputs, entries[0].inputs + 2);
     std::vector<tfc_port_v0> targets(entries[1].inputs, entries[1].inputs + 2);
     std::vector<tfc_port_v0> states(entries[0].outputs, entries[0].outputs + 1);
+    std::vector<tfc_cache_v0> scratch(entries[0].caches, entries[0].caches + 2);
+    std::vector<tfc_cache_v0> kept(entries[1].caches, entries[1].caches + 2);
+    entries[0].caches = scratch.data();
+    entries[1].caches = kept.data();
     table.n_programs = 1;
     table.programs = &program;
     program.entries = entries;
@@ -236,15 +318,17 @@ TEST(Module, RefusesMalformedPairs) {
   std::string start = "malformed library: expected ";
   EXPECT_EQ(broken([](M &, E *e, P &, P &, P &) { e[0].name = "step"; }),
             start + "entries \"encode\" and \"step\" of an encoder-decoder");
-  EXPECT_EQ(broken([](M &, E *e, P &, P &, P &) { e[1].cross.layers = 1; }),
-            start + "equal cross blocks in encoder and decoder");
+  EXPECT_EQ(
+      broken([](M &, E *e, P &, P &, P &) { cacheIn(e[1], 1).layers = 1; }),
+      start + "equal cross blocks in encoder and decoder");
   EXPECT_EQ(broken([](M &, E *e, P &, P &, P &) {
-              e[0].cross.layers = e[1].cross.layers = 0;
+              cacheIn(e[0], 1).layers = cacheIn(e[1], 1).layers = 0;
             }),
             start + "equal cross blocks in encoder and decoder");
-  EXPECT_EQ(
-      broken([](M &, E *e, P &, P &, P &) { e[1].cross.block_bytes = 0; }),
-      start + "cache blocks that hold something");
+  EXPECT_EQ(broken([](M &, E *e, P &, P &, P &) {
+              cacheIn(e[1], 1).block_bytes = 0;
+            }),
+            start + "cache blocks that hold something");
   EXPECT_EQ(broken([](M &, E *, P &i, P &, P &) { i.name = "ids"; }),
             start + "an encoder of input_ids and a decoder of "
                     "decoder_input_ids");

@@ -126,8 +126,10 @@ TEST_F(OptionStructs, ComeInAllVersions) {
 }
 
 TEST_F(OptionStructs, ThatMayBeNullComeInAllVersions) {
+  tfc_session_options room{};
+  room.max_cache_bytes = 4096;
   tryAllSizes(
-      "tfc_session_options", tfc_session_options{0, 4096}, 16,
+      "tfc_session_options", room, 16,
       [&](const tfc_session_options *options) {
         tfc_session *made = nullptr;
         tfc_error *error = tfc_session_create(model, options, &made);

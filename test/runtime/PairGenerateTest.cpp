@@ -109,7 +109,7 @@ struct Running {
 TEST(PairGenerate, SequencesThatComeAndGoEqualThemselvesAlone) {
   FakeWeights weights(5);
   auto model = loadFake("translator", weights, 3);
-  auto session = Session::create(*model, 0);
+  auto session = Session::create(*model, {});
   ASSERT_TRUE(session) << messageOf(session);
   std::mt19937 random(1);
   std::map<uint64_t, Running> running;
@@ -124,7 +124,7 @@ TEST(PairGenerate, SequencesThatComeAndGoEqualThemselvesAlone) {
       one.count = 1 + random() % 7;
       auto id = (*session)->add(
           {one.source.data(), static_cast<int64_t>(one.source.size())}, {},
-          one.count, noEos);
+          one.count, {noEos});
       ASSERT_TRUE(id) << messageOf(id);
       running[*id] = one;
     }
@@ -161,13 +161,14 @@ TEST(PairGenerate, OneLimitHoldsForBothCaches) {
   auto model = loadFake("translator", FakeWeights());
   const tfc_entry_v0 &step = *model->decoder();
   // Two sequences of one block for themselves and one for their sources.
-  uint64_t limit = 2 * (step.self.block_bytes + step.cross.block_bytes);
-  auto session = Session::create(*model, limit);
+  uint64_t limit = 2 * (cacheOf(step, TFC_CACHE_SELF).block_bytes +
+                        cacheOf(step, TFC_CACHE_CROSS).block_bytes);
+  auto session = Session::create(*model, {{limit, {}}});
   ASSERT_TRUE(session) << messageOf(session);
   std::vector<int64_t> tokens = {7, 8, 9};
   std::vector<uint64_t> added;
   for (int i = 0; i < 3; ++i) {
-    auto id = (*session)->add({tokens.data(), 3}, {}, 3, noEos);
+    auto id = (*session)->add({tokens.data(), 3}, {}, 3, {noEos});
     ASSERT_TRUE(id) << messageOf(id);
     added.push_back(*id);
   }
@@ -186,10 +187,10 @@ TEST(PairGenerate, OneLimitHoldsForBothCaches) {
 TEST(PairGenerate, SessionsTakeDecoderTokens) {
   FakeWeights weights;
   auto model = loadFake("translator", weights);
-  auto session = Session::create(*model, 0);
+  auto session = Session::create(*model, {});
   ASSERT_TRUE(session) << messageOf(session);
   std::vector<int64_t> tokens = {7, 8, 9}, begin = {4, 5};
-  auto id = (*session)->add({tokens.data(), 3}, {begin.data(), 2}, 1, noEos);
+  auto id = (*session)->add({tokens.data(), 3}, {begin.data(), 2}, 1, {noEos});
   ASSERT_TRUE(id) << messageOf(id);
   ASSERT_TRUE((*session)->step());
   EncodedSource source =
@@ -198,14 +199,14 @@ TEST(PairGenerate, SessionsTakeDecoderTokens) {
             referenceGenerate(weights, {1, 3, {2, 4, 5}, {}, {}, {}}, noEos, 0,
                               1, &source)
                 .back());
-  auto bad = (*session)->add({tokens.data(), 3}, {begin.data(), 0}, 1, noEos);
+  auto bad = (*session)->add({tokens.data(), 3}, {begin.data(), 0}, 1, {noEos});
   EXPECT_EQ(messageOf(bad), "input \"decoder_input_ids\": expected shape "
                             "[batch, length], each at least 1, got [1, 0]");
   // Where there is no encoder, there is no such input.
   auto decoder = loadFake("decoder", weights);
-  auto other = Session::create(*decoder, 0);
+  auto other = Session::create(*decoder, {});
   ASSERT_TRUE(other) << messageOf(other);
-  bad = (*other)->add({tokens.data(), 3}, {begin.data(), 2}, 1, noEos);
+  bad = (*other)->add({tokens.data(), 3}, {begin.data(), 2}, 1, {noEos});
   EXPECT_EQ(messageOf(bad),
             "input \"decoder_input_ids\": expected one of input_ids, "
             "token_type_ids, position_ids, attention_mask, got another name");

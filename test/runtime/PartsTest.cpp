@@ -99,7 +99,7 @@ TEST(CpuLimits, ReadsQuotasOfBothVersions) {
 }
 
 TEST(Cache, TakesFreesAndTakesAgain) {
-  tfc_cache_desc_v0 desc{4, 1, 100, 100};
+  tfc_cache_v0 desc = makeCache(4, 1, 100);
   auto cache = BlockCache::create(desc, 1000);
   ASSERT_TRUE(cache) << messageOf(cache);
   EXPECT_EQ(cache->capacity(), 10);
@@ -118,7 +118,7 @@ TEST(Cache, TakesFreesAndTakesAgain) {
   EXPECT_EQ(second.back(), 0);
   cache->clear();
   EXPECT_EQ(cache->used(), 0);
-  auto none = BlockCache::create({0, 0, 0, 0}, 0);
+  auto none = BlockCache::create({}, 0);
   ASSERT_TRUE(none);
   BlockTable table;
   EXPECT_TRUE(none->grow(table, 100));
@@ -126,7 +126,7 @@ TEST(Cache, TakesFreesAndTakesAgain) {
 }
 
 TEST(Cache, CommitsMemoryAsItGrows) {
-  tfc_cache_desc_v0 desc{16, 1, 3 << 20, 3 << 20};
+  tfc_cache_v0 desc = makeCache(16, 1, 3 << 20);
   auto cache = BlockCache::create(desc, uint64_t(1) << 30);
   ASSERT_TRUE(cache) << messageOf(cache);
   EXPECT_EQ(cache->committedBytes(), 0U);
@@ -147,14 +147,35 @@ TEST(Batch, PutsLongItemsFirst) {
   Batch batch(entry, true);
   for (int round = 0; round < 2; ++round) {
     batch.clear();
-    EXPECT_EQ(batch.add(3, 0, 3, nullptr), 0);
-    EXPECT_EQ(batch.add(1, 9, 10, nullptr), 3);
+    EXPECT_EQ(batch.add(3, 0, 3, {}), 0);
+    EXPECT_EQ(batch.add(1, 9, 10, {}), 3);
     batch.finish();
     ASSERT_EQ(batch.items.size(), 3U);
     // One row over 10 keys, two rows over 2 keys, one row over 3 keys.
     EXPECT_EQ(batch.items[0].sequence, 1);
     EXPECT_EQ(batch.items[1].first_row, 0);
     EXPECT_EQ(batch.items[2].first_row, 2);
+  }
+}
+
+TEST(Batch, PutsTheBlocksOfAllCachesIntoOneTable) {
+  tfc_cache_v0 caches[] = {makeCache(4, 1, 100), makeCache(4, 1, 100)};
+  caches[1].role = TFC_CACHE_CROSS;
+  tfc_entry_v0 entry{};
+  entry.query_rows = 2;
+  entry.n_caches = 2;
+  entry.caches = caches;
+  Batch batch(entry, true);
+  BlockTable first = {7, 3}, second = {5}, source = {9, 8, 1};
+  for (int round = 0; round < 2; ++round) {
+    batch.clear();
+    batch.add(8, 0, 8, first, 12, &source);
+    batch.add(1, 2, 3, second, 12, &source);
+    EXPECT_EQ(batch.blockTable, (BlockTable{7, 3, 9, 8, 1, 5, 9, 8, 1}));
+    EXPECT_EQ(batch.sequences[0].blocks_at[0], 0);
+    EXPECT_EQ(batch.sequences[0].blocks_at[1], 2);
+    EXPECT_EQ(batch.sequences[1].blocks_at[0], 5);
+    EXPECT_EQ(batch.sequences[1].blocks_at[1], 6);
   }
 }
 

@@ -32,7 +32,7 @@ struct Running {
 TEST(Session, SequencesThatComeAndGoEqualThemselvesAlone) {
   FakeWeights weights(5);
   auto model = loadFake("decoder", weights, 3);
-  auto session = Session::create(*model, 0);
+  auto session = Session::create(*model, {});
   ASSERT_TRUE(session) << messageOf(session);
   std::mt19937 random(1);
   std::map<uint64_t, Running> running;
@@ -47,7 +47,7 @@ TEST(Session, SequencesThatComeAndGoEqualThemselvesAlone) {
       one.count = 1 + random() % 7;
       auto id = (*session)->add(
           {one.prompt.data(), static_cast<int64_t>(one.prompt.size())}, {},
-          one.count, noEos);
+          one.count, {noEos});
       ASSERT_TRUE(id) << messageOf(id);
       running[*id] = one;
     }
@@ -81,9 +81,10 @@ TEST(Session, EndTokensEndASequence) {
   auto model = loadFake("decoder", FakeWeights(5));
   std::vector<int64_t> prompt = {7, 8};
   std::vector<int64_t> tokens = alone(*model, prompt, 3);
-  auto session = Session::create(*model, 0);
+  auto session = Session::create(*model, {});
   ASSERT_TRUE(session) << messageOf(session);
-  auto id = (*session)->add({prompt.data(), 2}, {}, 3, {{tokens[0]}});
+  auto id = (*session)->add({prompt.data(), 2}, {}, 3,
+                            {std::vector<int64_t>{tokens[0]}});
   ASSERT_TRUE(id);
   ASSERT_TRUE((*session)->step());
   ASSERT_EQ((*session)->newTokens().size(), 1U);
@@ -91,24 +92,25 @@ TEST(Session, EndTokensEndASequence) {
   EXPECT_EQ((*session)->newTokens()[0].state, TFC_ENDED);
   ASSERT_TRUE((*session)->step());
   EXPECT_TRUE((*session)->newTokens().empty());
-  auto other = (*session)->add({prompt.data(), 2}, {}, 3, noEos);
+  auto other = (*session)->add({prompt.data(), 2}, {}, 3, {noEos});
   ASSERT_TRUE(other);
   EXPECT_NE(*other, *id);
 }
 
 TEST(Session, ReportsAFullCacheAndGoesOn) {
   auto model = loadFake("decoder", FakeWeights(5));
-  uint64_t blockBytes = model->generateEntry()->self.block_bytes;
-  EXPECT_EQ(messageOf(Session::create(*model, blockBytes - 1)),
+  uint64_t blockBytes =
+      cacheOf(*model->generateEntry(), TFC_CACHE_SELF).block_bytes;
+  EXPECT_EQ(messageOf(Session::create(*model, {{blockBytes - 1, {}}})),
             concat("expected at least ", blockBytes,
                    " bytes of cache (one block), got ", blockBytes - 1));
-  auto session = Session::create(*model, 3 * blockBytes);
+  auto session = Session::create(*model, {{3 * blockBytes, {}}});
   ASSERT_TRUE(session) << messageOf(session);
   // A block holds four positions: the fifth of each needs a second block.
   std::vector<int64_t> prompt = {7, 8, 9, 10};
   std::vector<uint64_t> ids;
   for (int i = 0; i < 2; ++i) {
-    auto id = (*session)->add({prompt.data(), 4}, {}, 4, noEos);
+    auto id = (*session)->add({prompt.data(), 4}, {}, 4, {noEos});
     ASSERT_TRUE(id);
     ids.push_back(*id);
   }
@@ -143,11 +145,11 @@ TEST(Session, ATokenWithoutAnEmbeddingEndsItsSequenceAlone) {
     prompts.push_back({token, 11 - token});
     expected.push_back(alone(*whole, prompts.back(), 4));
   }
-  auto session = Session::create(*model, 0);
+  auto session = Session::create(*model, {});
   ASSERT_TRUE(session) << messageOf(session);
   std::map<uint64_t, std::vector<int64_t>> running, got;
   for (size_t i = 0; i < prompts.size(); ++i) {
-    auto id = (*session)->add({prompts[i].data(), 2}, {}, 4, noEos);
+    auto id = (*session)->add({prompts[i].data(), 2}, {}, 4, {noEos});
     ASSERT_TRUE(id);
     running[*id] = expected[i];
   }
@@ -188,12 +190,12 @@ TEST(Session, ATokenWithoutAnEmbeddingEndsItsSequenceAlone) {
 
 TEST(Session, RefusesBadPrompts) {
   auto model = loadFake("decoder", FakeWeights());
-  auto session = Session::create(*model, 0);
+  auto session = Session::create(*model, {});
   ASSERT_TRUE(session) << messageOf(session);
   std::vector<int64_t> prompt(17, 7);
   auto add = [&](int64_t count, int64_t maxNewTokens) {
     return messageOf(
-        (*session)->add({prompt.data(), count}, {}, maxNewTokens, noEos));
+        (*session)->add({prompt.data(), count}, {}, maxNewTokens, {noEos}));
   };
   EXPECT_EQ(add(0, 1), "expected a prompt and new tokens, at least 1 each, got "
                        "0 and 1");

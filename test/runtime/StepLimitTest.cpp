@@ -24,11 +24,11 @@ const std::string tooMany = "expected at most 10 tokens in a step, got more";
 
 TEST(StepLimit, HoldsForSessions) {
   auto model = loadLimited("decoder");
-  auto session = Session::create(*model, 0);
+  auto session = Session::create(*model, {});
   ASSERT_TRUE(session) << messageOf(session);
   auto add = [&](int64_t count) {
     auto id = (*session)->add({someTokens.data(), count}, {}, 3,
-                              std::vector<int64_t>());
+                              {std::vector<int64_t>()});
     EXPECT_TRUE(id) << messageOf(id);
     return *id;
   };
@@ -48,11 +48,11 @@ TEST(StepLimit, HoldsForSessions) {
 
 TEST(StepLimit, HoldsForSources) {
   auto model = loadLimited("translator");
-  auto session = Session::create(*model, 0);
+  auto session = Session::create(*model, {});
   ASSERT_TRUE(session) << messageOf(session);
   for (int i = 0; i < 2; ++i) {
-    ASSERT_TRUE(
-        (*session)->add({someTokens.data(), 6}, {}, 3, std::vector<int64_t>()));
+    ASSERT_TRUE((*session)->add({someTokens.data(), 6}, {}, 3,
+                                {std::vector<int64_t>()}));
   }
   EXPECT_EQ(messageOf((*session)->step()), tooMany);
 }

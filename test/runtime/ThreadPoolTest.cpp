@@ -24,6 +24,7 @@ tfc_host_v0 lendPool() {
   host.n_workers = workers;
   host.parallel_for = [](void *, int64_t n, tfc_body_fn body, void *arg) {
     ThreadPool::instance().parallelFor(3, n, body, arg);
+    return int32_t(TFC_STATUS_DONE);
   };
   return host;
 }

@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "test/runtime/FakeModel.h"
 
+#include <atomic>
+#include <mutex>
 #include <thread>
 
 namespace tfc::rt::test {
@@ -201,15 +203,18 @@ template <typename Body> void inThreads(Body body) {
   EXPECT_EQ(faults, std::vector<std::string>(numThreads));
 }
 
-class Threads : public ::testing::TestWithParam<const char *> {
+class Threads : public ::testing::Test {
 protected:
   void SetUp() override {
     writeTensors(folder / "model.safetensors", FakeWeights(5).stored());
   }
   Folder folder;
 };
+/// The same with a model.
+class ThreadsOf : public Threads,
+                  public ::testing::WithParamInterface<const char *> {};
 
-TEST_P(Threads, ShareAModelAndGetWhatOneAloneGets) {
+TEST_P(ThreadsOf, ShareAModelAndGetWhatOneAloneGets) {
   bool isPair = std::string(GetParam()) == "translator";
   LoadedModel loaded(GetParam(), folder.path.string());
   Expected expected(loaded, isPair);
@@ -220,7 +225,7 @@ TEST_P(Threads, ShareAModelAndGetWhatOneAloneGets) {
   EXPECT_EQ(numWrong, std::vector<int>(numThreads));
 }
 
-TEST_P(Threads, LoadAndFreeModelsSideBySide) {
+TEST_P(ThreadsOf, LoadAndFreeModelsSideBySide) {
   bool isPair = std::string(GetParam()) == "translator";
   LoadedModel first(GetParam(), folder.path.string());
   std::vector<float> expected = encoded(first, isPair, 3);
@@ -234,7 +239,159 @@ TEST_P(Threads, LoadAndFreeModelsSideBySide) {
   EXPECT_EQ(numWrong, std::vector<int>(numThreads));
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Threads,
+/// A session that one thread steps and others fill: some sequences are taken
+/// out while a step runs, some go on twice, some end with tokens that the model
+/// has no embedding for.
+class SharedSession {
+public:
+  explicit SharedSession(const LoadedModel &loaded) {
+    tfc_session_options options{};
+    options.struct_size = sizeof(options);
+    options.max_step_tokens = 5;
+    options.should_stop = [](void *user) {
+      auto &self = *static_cast<SharedSession *>(user);
+      return int(self.numAsked++ % 23 == 22);
+    };
+    options.stop_user = this;
+    must(tfc_session_create(loaded.model, &options, &session));
+  }
+  ~SharedSession() { tfc_session_free(session); }
+  SharedSession(const SharedSession &) = delete;
+  SharedSession &operator=(const SharedSession &) = delete;
+
+  static std::vector<int64_t> promptOf(int number) {
+    std::vector<int64_t> prompt = test::promptOf(number);
+    for (int64_t &token : prompt) {
+      token = 1 + token % 11;
+    }
+    return prompt;
+  }
+
+  tfc_sequence_id add(int number) {
+    std::vector<int64_t> prompt = promptOf(number);
+    const int64_t stop[] = {4, 4};
+    tfc_token_list stops = {stop, 2};
+    tfc_request request{};
+    request.struct_size = sizeof(request);
+    request.tokens = prompt.data();
+    request.n_tokens = static_cast<int64_t>(prompt.size());
+    request.max_new_tokens = numNewTokens;
+    request.own_eos = 1;
+    request.stops = &stops;
+    request.n_stops = 1;
+    request.n_logprobs = number % 2 == 0 ? 2 : 0;
+    tfc_sequence_id id = 0;
+    must(tfc_session_add(session, &request, &id));
+    return id;
+  }
+
+  void remove(tfc_sequence_id id) {
+    // It may have ended meanwhile.
+    tfc_error_free(tfc_session_remove(session, id));
+  }
+
+  /// One step; the sequences that it names as failed are gone.
+  void step() {
+    tfc_step_result result{};
+    result.struct_size = sizeof(result);
+    tfc_error *error = tfc_session_step(session, &result);
+    tfc_code code = tfc_error_code(error);
+    numCancelled += code == TFC_CANCELLED;
+    numFailed += code == TFC_INCOMPATIBLE;
+    if (code == TFC_CANCELLED || code == TFC_INCOMPATIBLE) {
+      tfc_error_free(error);
+      return;
+    }
+    must(error);
+    numLeft = result.n_sequences;
+    for (uint64_t i = 0; i < result.n_tokens; ++i) {
+      const tfc_new_token &token = result.tokens[i];
+      tokens[token.sequence].push_back(token.token);
+      if (token.state != TFC_RUNNING) {
+        ended.push_back(token.sequence);
+      } else if (token.sequence % 7 == 0 && !forkOf.count(token.sequence)) {
+        forkOf[token.sequence] = 0;
+      }
+    }
+    for (auto &[id, fork] : forkOf) {
+      if (fork == 0) {
+        fork = 1; // tried
+        tfc_sequence_id made = 0;
+        tfc_error *lost = tfc_session_fork(session, id, nullptr, &made);
+        if (!lost) {
+          tokens[made] = tokens[id];
+          fork = made;
+        }
+        tfc_error_free(lost);
+      }
+    }
+  }
+
+  std::map<tfc_sequence_id, std::vector<int64_t>> tokens;
+  std::map<tfc_sequence_id, tfc_sequence_id> forkOf;
+  std::vector<tfc_sequence_id> ended;
+  uint64_t numLeft = 0;
+  int64_t numAsked = 0;
+  int numCancelled = 0, numFailed = 0;
+
+private:
+  tfc_session *session = nullptr;
+};
+
+TEST_F(Threads, FillASessionThatAnotherOneSteps) {
+  LoadedModel loaded("embeds_most", folder.path.string());
+  SharedSession shared(loaded);
+  std::mutex mutex;
+  std::map<tfc_sequence_id, int> numbers;
+  std::atomic<int> numAdding{numThreads - 1};
+  inThreads([&](int thread) {
+    if (thread == 0) {
+      while (numAdding > 0 || shared.numLeft > 0) {
+        shared.step();
+      }
+      shared.step();
+      return;
+    }
+    for (int round = 0; round < numRounds; ++round) {
+      int number = numThreads * round + thread;
+      tfc_sequence_id id = shared.add(number);
+      if (round % 6 == 5) {
+        shared.remove(id);
+        continue;
+      }
+      std::lock_guard<std::mutex> lock(mutex);
+      numbers[id] = number;
+    }
+    --numAdding;
+  });
+  while (shared.numLeft > 0) {
+    shared.step();
+  }
+  EXPECT_GT(shared.numCancelled, 0);
+  EXPECT_GT(shared.numFailed, 0);
+  EXPECT_GT(shared.ended.size(), 20U);
+  size_t numForks = 0;
+  for (tfc_sequence_id id : shared.ended) {
+    tfc_sequence_id original = id;
+    for (auto [from, fork] : shared.forkOf) {
+      original = fork == id ? from : original;
+    }
+    numForks += original != id;
+    if (!numbers.count(original)) {
+      continue; // taken out, but not before its end
+    }
+    // What it gets alone.
+    SharedSession alone(loaded);
+    alone.add(numbers[original]);
+    do {
+      alone.step();
+    } while (alone.numLeft > 0 || alone.tokens.empty());
+    EXPECT_EQ(shared.tokens[id], alone.tokens.begin()->second) << id;
+  }
+  EXPECT_GT(numForks, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, ThreadsOf,
                          ::testing::Values("decoder", "translator"));
 
 } // namespace

@@ -295,11 +295,11 @@ TEST_F(Tool, ReadsItsCommandLine) {
   EXPECT_EQ(ran.text.find("usage: tfc-run MODEL.so"), 0U);
   ran = runTool(TFC_RUN, {"--version"});
   EXPECT_EQ(ran.status, 0);
-  EXPECT_EQ(ran.text, concat("tfc-run ", tfc_version(), ", ABI version 2\n"));
+  EXPECT_EQ(ran.text, concat("tfc-run ", tfc_version(), ", ABI version 3\n"));
 }
 
 TEST_F(Tool, SaysWhichProgramIsInUse) {
-  std::string versions = concat("tfc-run ", tfc_version(), ", ABI version 2\n");
+  std::string versions = concat("tfc-run ", tfc_version(), ", ABI version 3\n");
   std::string model = "model fake, made by hand\n";
   std::string future = "program future: this machine lacks an unknown "
                        "instruction set\n";
@@ -340,6 +340,22 @@ TEST_F(Tool, ExamplesRun) {
         0);
     EXPECT_EQ(runTool(example, {"none.so", "none"}).status, 1);
   }
+}
+
+TEST_F(Tool, TheExampleOfASessionRuns) {
+  Ran ran =
+      runTool(HELLO_SESSION, {fakeLibrary("decoder"), folder / "weights"});
+  EXPECT_EQ(ran.status, 0) << ran.text;
+  // The fork begins behind the first sequence's first token.
+  EXPECT_EQ(ran.text.find("1: "), 0U) << ran.text;
+  EXPECT_NE(ran.text.find(", best "), std::string::npos) << ran.text;
+  EXPECT_NE(ran.text.find("\n2: "), std::string::npos) << ran.text;
+  EXPECT_NE(ran.text.find("\n3: "), std::string::npos) << ran.text;
+  EXPECT_NE(ran.text.find("\n0 sequences, 0 of many bytes"), std::string::npos)
+      << ran.text;
+  EXPECT_EQ(runTool(HELLO_SESSION, {fakeLibrary("encoder"), folder / "weights"})
+                .status,
+            1);
 }
 
 } // namespace

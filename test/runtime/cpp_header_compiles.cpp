@@ -3,6 +3,7 @@
 #include "tfc/runtime.h"
 
 #include "tfc/abi.h"
+#include "tfc/text.h"
 
 int headersInCpp();
 int headersInCpp() { return TFC_INTERNAL + TFC_KIND_DECODER; }

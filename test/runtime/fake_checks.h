@@ -1,5 +1,5 @@
 /* What abi.h lets an entry rely on, checked; for fake_module.c, which says what
- * TILE is. Each check returns 0, or the status of its fault.
+ * TILE and NEWER are. Each check returns 0, or the status of its fault.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #ifndef TFC_TEST_RUNTIME_FAKECHECKS_H
 #define TFC_TEST_RUNTIME_FAKECHECKS_H
@@ -10,21 +10,24 @@
  * some, other entries know none. */
 static int check_cross(const tfc_sequence_v0 *q, const tfc_entry_v0 *entry,
                        int is_causal) {
-  if (entry->cross.layers == 0) {
-    return q->cross_count == 0 && !q->cross_blocks;
+  if (entry->n_caches == 1) {
+    return q->cross_count == 0;
   }
-  int counts = is_causal ? q->cross_count >= 1
-                         : q->cross_count == q->count && q->past == 0;
-  return counts && q->cross_blocks;
+  return is_causal ? q->cross_count >= 1
+                   : q->cross_count == q->count && q->past == 0;
 }
 
 static int32_t check_sequences(const tfc_step_v0 *step,
                                const tfc_entry_v0 *entry, int is_causal) {
   int64_t next = 0;
+  if (step->struct_size != sizeof(tfc_step_v0) || !step->block_table ||
+      step->host->struct_size != sizeof(tfc_host_v0)) {
+    return 2;
+  }
   for (int64_t s = 0; s < step->n_sequences; ++s) {
     const tfc_sequence_v0 *q = &step->sequences[s];
     if (q->first != next || q->count < 1 || q->past < 0 || q->keys < 1 ||
-        q->keys > q->past + q->count || !q->blocks ||
+        q->keys > q->past + q->count || q->flags || q->adapter || q->reserved ||
         !check_cross(q, entry, is_causal)) {
       return 2;
     }
@@ -39,7 +42,8 @@ static int32_t check_items(const tfc_step_v0 *step, int is_causal) {
   for (int64_t i = 0; i < step->n_items; ++i) {
     const tfc_item_v0 *item = &step->items[i];
     const tfc_sequence_v0 *q = &step->sequences[item->sequence];
-    if (item->first_row % TILE || item->first_row >= q->count) {
+    if (item->first_row % TILE || item->first_row >= q->count ||
+        item->n_ranges) {
       return 3;
     }
     int64_t count = q->count - item->first_row;
@@ -56,13 +60,20 @@ static int32_t check_items(const tfc_step_v0 *step, int is_causal) {
   return covered == step->n_tokens ? 0 : 3;
 }
 
+/* Of a table of the library's own, whose elements are longer than the host's.
+ */
+static const tfc_port_v0 *port_at(const tfc_port_v0 *ports, uint32_t index) {
+  return &((const NEWER(tfc_port_v0) *)ports)[index].known;
+}
+
 static int32_t check_values(const tfc_step_v0 *step,
                             const tfc_entry_v0 *entry) {
   for (uint32_t p = 0; p < entry->n_inputs; ++p) {
     const int32_t *values = (const int32_t *)step->inputs[p];
-    int32_t low = entry->inputs[p].fill == TFC_FILL_ABSENT ? -1 : 0;
+    const tfc_port_v0 *port = port_at(entry->inputs, p);
+    int32_t low = port->fill == TFC_FILL_ABSENT ? -1 : 0;
     for (int64_t t = 0; t < step->n_tokens; ++t) {
-      if (values[t] < low || values[t] >= entry->inputs[p].limit) {
+      if (values[t] < low || values[t] >= port->limit) {
         return 4;
       }
     }

@@ -30,9 +30,17 @@
 #ifndef FAKE_PAD
 #define FAKE_PAD 0
 #endif
+/* Where positions come from, unless it is an encoder-decoder. */
+#ifndef FAKE_FILL
+#define FAKE_FILL TFC_FILL_POSITION
+#endif
 /* 1: no positions, and so no limit of them; not an encoder-decoder. */
 #ifndef FAKE_ENDLESS
 #define FAKE_ENDLESS 0
+#endif
+/* How many positions a token sees, itself included; 0: all. */
+#ifndef FAKE_WINDOW
+#define FAKE_WINDOW 0
 #endif
 /* The tokens that it takes, of those that it gives: those below. */
 #ifndef FAKE_TAKES
@@ -45,6 +53,10 @@
 /* The oldest host it talks to. */
 #ifndef FAKE_NEEDS
 #define FAKE_NEEDS 1
+#endif
+/* Bytes that it says a port has. */
+#ifndef FAKE_PORT_SIZE
+#define FAKE_PORT_SIZE sizeof(Port)
 #endif
 /* How many of its programs it lists. */
 #ifndef FAKE_PROGRAMS
@@ -80,6 +92,15 @@ enum {
   PACKED = BIAS + VOCAB
 };
 
+/* An element of a table as a newer library has it: behind what this host
+ * knows is something more. */
+#define NEWER(T)                                                               \
+  struct {                                                                     \
+    T known;                                                                   \
+    uint64_t more;                                                             \
+  }
+#define ELEMENT(...) {{__VA_ARGS__}, 77}
+
 /* ---- Weights --------------------------------------------------------------
  */
 
@@ -91,15 +112,30 @@ static const char *const mixNames[] = {"{p}layers.{i}.mix.weight",
 static const char *const biasNames[] = {"head.bias"};
 static const char *const headNames[] = {"head.weight"};
 
+#define DTYPES (1 << TFC_DTYPE_F32 | 1 << TFC_DTYPE_F16 | 1 << TFC_DTYPE_BF16)
+typedef NEWER(tfc_source_v0) Source;
+static const Source embedSource =
+    ELEMENT(embedNames, 1, 0, 2, DTYPES, D, 0, VOCAB);
+static const Source positionSource =
+    ELEMENT(positionNames, 1, 0, 2, DTYPES, D, 0, POSITIONS);
+static const Source scaleSource = ELEMENT(scaleNames, 1, 0, 1, DTYPES, 1, 0, D);
 /* The second of the three parts of a fused Conv1D. */
-static const tfc_weight_v0 weights[] = {
-    {"embed", embedNames, 1, 0, 0, 1, 2, 0, VOCAB, D, 0, VOCAB},
-    {"position", positionNames, 1, 0, 0, 1, 2, 0, POSITIONS, D, 0, POSITIONS},
-    {"scale", scaleNames, 1, 0, 0, LAYERS, 1, 0, D, 1, 0, D},
-    {"mix", mixNames, 2, TFC_WEIGHT_IN_OUT, 0, LAYERS, 2, 0, D, D, D, 3 * D},
-    {"bias", biasNames, 1, TFC_WEIGHT_FILL_ZEROS, 0, 1, 1, 0, VOCAB, 1, 0,
-     VOCAB},
-    {"head", headNames, 1, TFC_WEIGHT_TIED, 0, 1, 2, 0, VOCAB, D, 0, VOCAB},
+static const Source mixSource =
+    ELEMENT(mixNames, 2, TFC_SOURCE_IN_OUT, 2, DTYPES, D, D, 3 * D);
+static const Source biasSource =
+    ELEMENT(biasNames, 1, TFC_SOURCE_FILL_ZEROS, 1, DTYPES, 1, 0, VOCAB);
+static const Source headSource =
+    ELEMENT(headNames, 1, 0, 2, DTYPES, D, 0, VOCAB);
+#define WEIGHT(name, flags, layers, tied_to, rows, cols)                       \
+  ELEMENT(#name, &name##Source.known, 1, flags, 0, 1, layers, tied_to, rows,   \
+          cols)
+static const NEWER(tfc_weight_v0) weights[] = {
+    WEIGHT(embed, 0, 1, 0, VOCAB, D),
+    WEIGHT(position, 0, 1, 0, POSITIONS, D),
+    WEIGHT(scale, 0, LAYERS, 0, D, 1),
+    WEIGHT(mix, 0, LAYERS, 0, D, D),
+    WEIGHT(bias, 0, 1, 0, VOCAB, 1),
+    WEIGHT(head, TFC_WEIGHT_TIED, 1, 0, VOCAB, D),
 };
 static const int packedAt[] = {EMBED, POSITION, SCALE, MIX, BIAS};
 
@@ -119,19 +155,19 @@ static float half_to_float(uint16_t bits) {
 }
 
 static float load(const tfc_pack_v0 *pack, int64_t index) {
-  const uint8_t *bytes = (const uint8_t *)pack->source;
+  const uint8_t *bytes = (const uint8_t *)pack->sources->data;
   union {
     uint32_t bits;
     float value;
   } word = {0};
-  if (pack->dtype == TFC_DTYPE_F32) {
+  if (pack->sources->dtype == TFC_DTYPE_F32) {
     for (int i = 0; i < 4; ++i) {
       word.bits |= (uint32_t)bytes[4 * index + i] << 8 * i;
     }
     return word.value;
   }
   uint16_t half = (uint16_t)(bytes[2 * index] | bytes[2 * index + 1] << 8);
-  if (pack->dtype == TFC_DTYPE_F16) {
+  if (pack->sources->dtype == TFC_DTYPE_F16) {
     return half_to_float(half);
   }
   word.bits = (uint32_t)half << 16;
@@ -139,17 +175,19 @@ static float load(const tfc_pack_v0 *pack, int64_t index) {
 }
 
 static int32_t pack_weight(const tfc_pack_v0 *pack) {
-  const tfc_weight_v0 *weight = &weights[pack->weight];
-  if (pack->weight > 4 || pack->layer >= weight->layers) {
+  const tfc_weight_v0 *weight = &weights[pack->weight].known;
+  const tfc_source_v0 *source = weight->sources;
+  if (pack->struct_size != sizeof(tfc_pack_v0) || pack->weight > 4 ||
+      pack->layer >= weight->layers || pack->n_sources != 1) {
     return 1;
   }
   float *to = (float *)pack->packed + packedAt[pack->weight] +
               pack->layer * weight->rows * weight->cols;
   for (int64_t row = 0; row < weight->rows; ++row) {
     for (int64_t col = 0; col < weight->cols; ++col) {
-      int64_t stored = weight->first_row + row;
-      int64_t at = weight->flags & TFC_WEIGHT_IN_OUT
-                       ? col * weight->stored_rows + stored
+      int64_t stored = source->first_row + row;
+      int64_t at = source->flags & TFC_SOURCE_IN_OUT
+                       ? col * source->stored_rows + stored
                        : stored * weight->cols + col;
       to[row * weight->cols + col] = load(pack, at);
     }
@@ -171,10 +209,14 @@ typedef struct {
   int32_t faults;
 } Work;
 
-static float *slot(const Work *work, const tfc_sequence_v0 *q, int position) {
+static float *slot(Work *work, const tfc_sequence_v0 *q, int position) {
   int layers = work->is_causal ? LAYERS : 1;
-  float *cache = (float *)work->step->self_cache;
-  int64_t block = q->blocks[position / BLOCK];
+  float *cache = (float *)work->step->caches[0];
+  int64_t block = work->step->block_table[q->blocks_at[0] + position / BLOCK];
+  if (block < 0) { /* it was given back */
+    work->faults = 1;
+    block = 0;
+  }
   return cache +
          ((block * layers + work->layer % layers) * BLOCK + position % BLOCK) *
              D;
@@ -182,8 +224,9 @@ static float *slot(const Work *work, const tfc_sequence_v0 *q, int position) {
 
 static float *cross_slot(const Work *work, const tfc_sequence_v0 *q,
                          int position) {
-  float *cache = (float *)work->step->cross_cache;
-  int64_t block = q->cross_blocks[position / CROSS_BLOCK];
+  float *cache = (float *)work->step->caches[1];
+  int64_t block =
+      work->step->block_table[q->blocks_at[1] + position / CROSS_BLOCK];
   return cache + ((block * LAYERS + work->layer) * CROSS_BLOCK +
                   position % CROSS_BLOCK) *
                      D;
@@ -241,14 +284,15 @@ static void attend(void *arg, int64_t begin, int64_t end, uint32_t worker) {
          ++t) {
       int seen = q->past + t + 1;
       int keys = work->is_causal && seen < q->keys ? seen : q->keys;
+      int first = FAKE_WINDOW && seen > FAKE_WINDOW ? seen - FAKE_WINDOW : 0;
       for (int d = 0; d < D; ++d) {
         sum[d] = 0;
-        for (int k = 0; k < keys; ++k) {
+        for (int k = first; k < keys; ++k) {
           sum[d] += slot(work, q, k)[d];
         }
       }
       for (int d = 0; d < D; ++d) {
-        work->state[(q->first + t) * D + d] += sum[d] / (float)keys;
+        work->state[(q->first + t) * D + d] += sum[d] / (float)(keys - first);
       }
       for (int d = 0; d < D && work->is_causal && q->cross_count; ++d) {
         sum[d] = 0;
@@ -302,21 +346,24 @@ static uint64_t workspace_bytes(int64_t tokens, int64_t rows, int64_t sequences,
 /* ---- The tables -----------------------------------------------------------
  */
 
-static const tfc_port_v0 inputs[] = {
-    {"input_ids", TFC_DTYPE_I32, 0, 1, 0, TFC_FILL_REQUIRED, 0, FAKE_TAKES},
-    {"token_type_ids", TFC_DTYPE_I32, 0, 1, 0,
-     HAS_DECODER ? TFC_FILL_ABSENT : TFC_FILL_ZERO, 0, 3},
-    {"position_ids", TFC_DTYPE_I32, 0, 1, 0, TFC_FILL_POSITION, 0, POSITIONS},
+typedef NEWER(tfc_port_v0) Port;
+#define INPUT(name, fill, limit)                                               \
+  ELEMENT(name, TFC_DTYPE_I32, TFC_ROWS_TOKENS, 1, 0, fill, 0, limit)
+#define OUTPUT(name, rows, width, flags, take)                                 \
+  ELEMENT(name, TFC_DTYPE_F32, rows, width, flags, 0, take, 0)
+static const Port inputs[] = {
+    INPUT("input_ids", TFC_FILL_REQUIRED, FAKE_TAKES),
+    INPUT("token_type_ids", HAS_DECODER ? TFC_FILL_ABSENT : TFC_FILL_ZERO, 3),
+    INPUT("position_ids", FAKE_FILL, POSITIONS),
 };
-static const tfc_port_v0 source_inputs[] = {
-    {"input_ids", TFC_DTYPE_I32, 0, 1, 0, TFC_FILL_REQUIRED, 0, VOCAB},
-    {"position_ids", TFC_DTYPE_I32, 0, 1, 0, TFC_FILL_POSITION, 0, POSITIONS},
+static const Port source_inputs[] = {
+    INPUT("input_ids", TFC_FILL_REQUIRED, VOCAB),
+    INPUT("position_ids", TFC_FILL_POSITION, POSITIONS),
 };
-static const tfc_port_v0 target_inputs[] = {
-    {"decoder_input_ids", TFC_DTYPE_I32, 0, 1, 0,
-     FAKE_KIND == 4 ? TFC_FILL_SHIFTED : TFC_FILL_REQUIRED, 0, VOCAB},
-    {"decoder_position_ids", TFC_DTYPE_I32, 0, 1, 0, TFC_FILL_POSITION, 0,
-     POSITIONS},
+static const Port target_inputs[] = {
+    INPUT("decoder_input_ids",
+          FAKE_KIND == 4 ? TFC_FILL_SHIFTED : TFC_FILL_REQUIRED, VOCAB),
+    INPUT("decoder_position_ids", TFC_FILL_POSITION, POSITIONS),
 };
 enum {
   TAKE = FAKE_KIND == 0                     ? TFC_TAKE_FIRST
@@ -324,37 +371,45 @@ enum {
          : FAKE_KIND == 2                   ? TFC_TAKE_LAST_NONPAD
                                             : TFC_TAKE_LAST_EOS
 };
-static const tfc_port_v0 outputs[] = {
-    {"last_hidden_state", TFC_DTYPE_F32, TFC_ROWS_TOKENS, D, 0, 0, 0, 0},
-    {"logits", TFC_DTYPE_F32, TFC_ROWS_WANTED, VOCAB, 0, 0, TAKE, 0},
-    {"start_logits", TFC_DTYPE_F32, TFC_ROWS_TOKENS, 1, TFC_PORT_SQUEEZED, 0, 0,
-     0},
+static const Port outputs[] = {
+    OUTPUT("last_hidden_state", TFC_ROWS_TOKENS, D, 0, 0),
+    OUTPUT("logits", TFC_ROWS_WANTED, VOCAB, 0, TAKE),
+    OUTPUT("start_logits", TFC_ROWS_TOKENS, 1, TFC_PORT_SQUEEZED, 0),
 };
-static const tfc_port_v0 source_outputs[] = {
-    {"encoder_last_hidden_state", TFC_DTYPE_F32, TFC_ROWS_TOKENS, D, 0, 0, 0,
-     0},
+static const Port source_outputs[] = {
+    OUTPUT("encoder_last_hidden_state", TFC_ROWS_TOKENS, D, 0, 0),
 };
-#define LAYER_BYTES (BLOCK * D * sizeof(float))
-#define CROSS                                                                  \
-  {CROSS_BLOCK, LAYERS, LAYERS * CROSS_BLOCK * D * sizeof(float),              \
-   CROSS_BLOCK * D * sizeof(float)}
-#define SCRATCH {BLOCK, 1, LAYER_BYTES, LAYER_BYTES}
-#define SELF {BLOCK, LAYERS, LAYERS * LAYER_BYTES, LAYER_BYTES}
-#define NO_CACHE {0, 0, 0, 0}
+
+typedef NEWER(tfc_cache_v0) Cache;
+#define ROW_BYTES (D * sizeof(float))
+#define CACHE(role, tokens, layers, window)                                    \
+  ELEMENT(role, TFC_DTYPE_F32, tokens, layers,                                 \
+          (layers) * (tokens) * ROW_BYTES, (tokens) * ROW_BYTES, window)
+static const Cache scratch[] = {
+    CACHE(TFC_CACHE_SELF, BLOCK, 1, 0),
+    CACHE(TFC_CACHE_CROSS, CROSS_BLOCK, LAYERS, 0),
+};
+static const Cache kept[] = {
+    CACHE(TFC_CACHE_SELF, BLOCK, LAYERS, FAKE_WINDOW),
+    CACHE(TFC_CACHE_CROSS, CROSS_BLOCK, LAYERS, 0),
+};
+
+typedef NEWER(tfc_entry_v0) Entry;
 enum { N_INPUTS = FAKE_ENDLESS ? 2 : 3 };
-static const tfc_entry_v0 encoder[] = {
-    {"encode", N_INPUTS, 3, inputs, outputs, SCRATCH, NO_CACHE, TILE,
-     FAKE_FLAGS, workspace_bytes, run_encode},
+static const Entry encoder[] = {
+    ELEMENT("encode", N_INPUTS, 3, 1, TILE, FAKE_FLAGS, 0, &inputs->known,
+            &outputs->known, &scratch->known, workspace_bytes, run_encode),
 };
-static const tfc_entry_v0 decoder[] = {
-    {"step", N_INPUTS, 3, inputs, outputs, SELF, NO_CACHE, TILE, FAKE_FLAGS,
-     workspace_bytes, run_step},
+static const Entry decoder[] = {
+    ELEMENT("step", N_INPUTS, 3, 1, TILE, FAKE_FLAGS, 0, &inputs->known,
+            &outputs->known, &kept->known, workspace_bytes, run_step),
 };
-static const tfc_entry_v0 pair[] = {
-    {"encode", 2, 1, source_inputs, source_outputs, SCRATCH, CROSS, TILE,
-     FAKE_FLAGS, workspace_bytes, run_encode},
-    {"step", 2, 3, target_inputs, outputs, SELF, CROSS, TILE, FAKE_FLAGS,
-     workspace_bytes, run_step},
+static const Entry pair[] = {
+    ELEMENT("encode", 2, 1, 2, TILE, FAKE_FLAGS, 0, &source_inputs->known,
+            &source_outputs->known, &scratch->known, workspace_bytes,
+            run_encode),
+    ELEMENT("step", 2, 3, 2, TILE, FAKE_FLAGS, 0, &target_inputs->known,
+            &outputs->known, &kept->known, workspace_bytes, run_step),
 };
 #define ENTRIES (IS_PAIR ? pair : HAS_DECODER ? decoder : encoder)
 enum { N_ENTRIES = IS_PAIR ? 2 : 1 };
@@ -379,11 +434,15 @@ static int32_t run(const tfc_step_v0 *step, const tfc_entry_v0 *entry,
   }
   for (work.layer = 0; work.layer < LAYERS; ++work.layer) {
     write_cache(&work);
-    host->parallel_for(host->ctx, step->n_items, attend, &work);
+    int32_t status =
+        host->parallel_for(host->ctx, step->n_items, attend, &work);
+    if (status) {
+      return status;
+    }
 /* FAKE_TAPS: the state after every layer is reported. */
 #ifdef FAKE_TAPS
-    host->tap(host->ctx, "layers.out", work.layer, work.state, step->n_tokens,
-              D);
+    host->tap(host->ctx, "layers.out", work.layer, TFC_DTYPE_F32, work.state,
+              step->n_tokens, D);
 #endif
   }
   if (IS_PAIR && !is_causal) {
@@ -405,56 +464,47 @@ static int32_t run(const tfc_step_v0 *step, const tfc_entry_v0 *entry,
 }
 
 static int32_t run_encode(const tfc_step_v0 *step) {
-  return run(step, IS_PAIR ? &pair[0] : &encoder[0], 0);
+  return run(step, IS_PAIR ? &pair[0].known : &encoder[0].known, 0);
 }
 
 static int32_t run_step(const tfc_step_v0 *step) {
-  return run(step, IS_PAIR ? &pair[1] : &decoder[0], 1);
+  return run(step, IS_PAIR ? &pair[1].known : &decoder[0].known, 1);
 }
 
-#define PROGRAM(features, name)                                                \
-  {TFC_PROGRAM_CPU,        N_ENTRIES,   features, name, "plain-f32",           \
-   PACKED * sizeof(float), pack_weight, ENTRIES}
-static const tfc_program_v0 programs[] = {
-    PROGRAM(0, "plain"),
-    PROGRAM(TFC_FEATURE_X86_64_V2, "x86-64-v2"),
-    PROGRAM((uint64_t)1 << 40, "future"),
-    PROGRAM(3, "x86-64-v3"),
-    PROGRAM(7, "x86-64-v4"),
+#define PROGRAM(name, features, priority)                                      \
+  ELEMENT(name, TFC_ISA_X86_64, TFC_MEMORY_HOST, features, priority,           \
+          TFC_DTYPE_F32, N_ENTRIES, 0, PACKED * sizeof(float), "plain-f32",    \
+          pack_weight, &ENTRIES->known)
+static const NEWER(tfc_program_v0) programs[] = {
+    PROGRAM("plain", 0, 0),
+    PROGRAM("x86-64-v2", TFC_FEATURE_X86_64_V2, 1),
+    PROGRAM("future", (uint64_t)1 << 40, 2),
+    PROGRAM("x86-64-v3", 3, 3),
+    PROGRAM("x86-64-v4", 7, 4),
 };
 static const char *const prefixes[] = {"", "model."};
 static const char *const aliases[] = {".weight", ".gamma"};
 static const int64_t eos[] = {3, 5};
 
-static const tfc_generation_v0 generation = {-1, -1, 0, 0, 0, 1, TFC_EARLY_NO,
-                                             0,  50, 1, 1, 0, 1, 1};
+static const NEWER(tfc_generation_v0) generation = ELEMENT(-1, -1, 0, 0, 0, 1,
+                                                           TFC_EARLY_NO, 0, 50,
+                                                           1, 1, 0, 1, 1);
 
-static const tfc_module_v0 module = {
-    {FAKE_VERSION, 0, "fake", "hand"},
-    "{\"name\":\"fake\"}",
-    1234,
+static const NEWER(tfc_module_v0) module = ELEMENT(
+    {FAKE_VERSION, FAKE_NEEDS, "fake", "hand"},
+    {sizeof(module), sizeof(generation), sizeof(weights[0]), sizeof(Source),
+     sizeof(programs[0]), sizeof(Entry), FAKE_PORT_SIZE, sizeof(Cache)},
+    "{\"name\":\"fake\"}", 1234,
     IS_PAIR       ? TFC_KIND_ENCODER_DECODER
     : HAS_DECODER ? TFC_KIND_DECODER
                   : TFC_KIND_ENCODER,
-    sizeof(weights) / sizeof(weights[0]),
-    FAKE_PROGRAMS,
-    2,
-    HAS_DECODER ? 2 : 0,
-    1,
-    FAKE_ENDLESS ? 0 : POSITIONS,
-    FAKE_PAD,
-    1,
-    IS_PAIR ? FAKE_START : -1,
-    eos,
-    prefixes,
-    aliases,
-    weights,
-    programs + FAKE_FIRST,
-    &generation,
-};
+    sizeof(weights) / sizeof(weights[0]), FAKE_PROGRAMS, 2, HAS_DECODER ? 2 : 0,
+    1, FAKE_ENDLESS ? 0 : POSITIONS, FAKE_PAD, 1, IS_PAIR ? FAKE_START : -1,
+    eos, prefixes, aliases, &weights->known, &programs[FAKE_FIRST].known,
+    &generation.known);
 
 const tfc_module_header *tfc_module_query(uint32_t max_version);
 
 const tfc_module_header *tfc_module_query(uint32_t max_version) {
-  return max_version < FAKE_NEEDS ? 0 : &module.header;
+  return max_version < FAKE_NEEDS ? 0 : &module.known.header;
 }

@@ -8,8 +8,12 @@
  * by the host for the length of one call.
  *
  * Words: T = tokens of a step (the new tokens of all its sequences together),
- * R = rows wanted, B = sequences. Arrays are row-major and not padded. An
- * incompatible change raises TFC_ABI_VERSION; see docs/abi.md. */
+ * R = rows wanted, B = sequences. Arrays are row-major and not padded.
+ *
+ * Structs grow at their end: a table says how large its elements are, what the
+ * host lends begins with its size, and a field that is not there counts as
+ * zero. So hosts and libraries of different versions work together; docs/abi.md
+ * says which. */
 #ifndef TFC_ABI_H
 #define TFC_ABI_H
 
@@ -19,7 +23,9 @@
 extern "C" {
 #endif
 
-#define TFC_ABI_VERSION 2u
+#define TFC_ABI_VERSION 3u
+/* The oldest version of a library that a host of this version runs. */
+#define TFC_ABI_OLDEST 3u
 #define TFC_MODULE_QUERY_SYMBOL "tfc_module_query"
 
 /* ---- What the host lends ------------------------------------------------ */
@@ -29,25 +35,48 @@ extern "C" {
 typedef void (*tfc_body_fn)(void *arg, int64_t begin, int64_t end,
                             uint32_t worker);
 
+/* What an entry returns: its own fault, or what the host told it. */
+enum {
+  TFC_STATUS_DONE = 0,
+  TFC_STATUS_FAULT = 1,  /* of the compiled code */
+  TFC_STATUS_STOPPED = 2 /* the host wants no more of this step */
+};
+
+/* Kinds of numbers. */
+enum {
+  TFC_DTYPE_F32 = 0,
+  TFC_DTYPE_F16 = 1,
+  TFC_DTYPE_BF16 = 2,
+  TFC_DTYPE_I32 = 3
+};
+
 typedef struct {
+  uint32_t struct_size; /* of the host's version of this struct */
+  uint32_t n_workers;   /* at least 1 */
   void *ctx;
-  uint32_t n_workers; /* at least 1 */
-  uint32_t reserved;
-  /* Runs body over [0, n), cut as the host likes; returns when all is done. */
-  void (*parallel_for)(void *ctx, int64_t n, tfc_body_fn body, void *arg);
-  /* Reports a named value, [rows, width] f32, valid during the call. Only
-   * libraries compiled with --taps call it; may be null. `layer` counts from 0
-   * in the consecutive layers that `id` names, and is -1 outside the layers. */
-  void (*tap)(void *ctx, const char *id, int64_t layer, const void *data,
-              int64_t rows, int64_t width);
+  /* Runs body over [0, n), cut as the host likes; returns when all is done.
+   * Anything but 0: not all of it was done, and the entry returns that status
+   * at once. */
+  int32_t (*parallel_for)(void *ctx, int64_t n, tfc_body_fn body, void *arg);
+  /* Reports a named value, [rows, width] of TFC_DTYPE_* numbers, valid during
+   * the call. Only libraries compiled with --taps call it; may be null. `layer`
+   * counts from 0 in the consecutive layers that `id` names, and is -1 outside
+   * the layers. */
+  void (*tap)(void *ctx, const char *id, int64_t layer, uint32_t dtype,
+              const void *data, int64_t rows, int64_t width);
 } tfc_host_v0;
 
 /* ---- One call of an entry ----------------------------------------------- */
 
+/* Most caches that an entry has. */
+enum { TFC_MAX_CACHES = 4 };
+
 /* A sequence of the step. Its new tokens are rows [first, first + count) of
  * every activation; they are written to its cache at positions
- * [past, past + count), block_tokens positions to a block, blocks[i] being the
- * i-th block of the sequence.
+ * [past, past + count), block_tokens positions to a block. Its i-th block in
+ * the entry's cache c is number step->block_table[blocks_at[c] + i] of that
+ * cache. Blocks that lie behind a cache's window, as a whole, for every new
+ * token are not looked at, whatever their number.
  *
  * Query t of the sequence (0 <= t < count) sees the first
  *   min(keys, past + t + 1)  positions when attention is causal,
@@ -57,10 +86,11 @@ typedef struct {
  * for a token that the attention mask hides. keys is at least 1. */
 typedef struct {
   int32_t first, count, past, keys;
-  /* Positions in cross_blocks; 0 without cross-attention. */
-  int32_t cross_count;
+  int32_t cross_count; /* positions in a cross cache; 0 without one */
+  uint32_t flags;      /* 0 */
+  int32_t adapter;     /* 0: none */
   int32_t reserved;
-  const int32_t *blocks, *cross_blocks;
+  int32_t blocks_at[TFC_MAX_CACHES];
 } tfc_sequence_v0;
 
 /* A work item of attention: query_rows tokens of `sequence` from first_row on
@@ -68,12 +98,16 @@ typedef struct {
  * the same bits; longest first keeps the workers busy. */
 typedef struct {
   int32_t sequence, first_row;
+  /* Stretches of keys that it reads; 0, 0: those that its sequence says. */
+  int32_t first_range, n_ranges;
 } tfc_item_v0;
 
 typedef struct {
-  const void *weights; /* packed, aligned to 64 bytes */
-  void *workspace;     /* workspace_bytes(...) bytes, aligned to 64 bytes */
-  void *self_cache, *cross_cache;
+  uint64_t struct_size; /* of the host's version of this struct */
+  const void *weights;  /* packed, aligned to 64 bytes */
+  void *workspace;      /* workspace_bytes(...) bytes, aligned to 64 bytes */
+  void *const *caches;  /* where block 0 of each of the entry's caches lies */
+  const int32_t *block_table;
   int64_t n_tokens;
   const void *const *inputs; /* one array a port, in the entry's order */
   int64_t n_sequences;
@@ -89,19 +123,12 @@ typedef struct {
 /* ---- What a library says of itself -------------------------------------- */
 
 typedef struct {
-  /* TFC_ABI_VERSION it was built for; stays the first field. */
-  uint32_t version;
-  uint32_t reserved;
+  /* TFC_ABI_VERSION that it was built for, and that of the oldest host that it
+   * needs. These stay the first fields. */
+  uint32_t version, oldest;
   const char *name;     /* of the model, as in the spec */
   const char *producer; /* "tfc 0.1.0" */
 } tfc_module_header;
-
-enum {
-  TFC_DTYPE_F32 = 0,
-  TFC_DTYPE_F16 = 1,
-  TFC_DTYPE_BF16 = 2,
-  TFC_DTYPE_I32 = 3
-};
 
 /* How many rows an array of a port has. */
 enum { TFC_ROWS_TOKENS = 0, TFC_ROWS_WANTED = 1 };
@@ -116,7 +143,13 @@ enum {
   TFC_FILL_POSITION = 3,
   /* Of an encoder-decoder's decoder_input_ids: the row of input_ids one column
    * to the right, behind decoder_start. In generation decoder_start alone. */
-  TFC_FILL_SHIFTED = 4
+  TFC_FILL_SHIFTED = 4,
+  /* pad, plus the number of the row's ids up to the token's that are not the
+   * pad token; pad alone at one that is. For encoders. */
+  TFC_FILL_FROM_PAD = 5,
+  /* The number of unmasked tokens before it; -1 at a masked one, which only a
+   * forward pass can ask for. */
+  TFC_FILL_FROM_MASK = 6
 };
 
 /* Which rows a forward pass asks for; all WANTED outputs of an entry agree. */
@@ -148,31 +181,42 @@ typedef struct {
   int64_t limit; /* inputs: every value is in [0, limit) */
 } tfc_port_v0;
 
-/* Bytes of a cache block, which holds block_tokens positions of all layers,
- * keys and values; what lies where inside is the program's own business.
- * layers = 0: the entry has no such cache. An encoder's block is scratch: one
- * layer, used by all layers in turn. */
+/* What a cache holds: the sequence's own keys and values, or those of an
+ * encoder-decoder's source. */
+enum { TFC_CACHE_SELF = 0, TFC_CACHE_CROSS = 1 };
+
+/* A cache is blocks, each of which holds block_tokens positions of all the
+ * cache's layers, keys and values; what lies where inside is the program's own
+ * business. An encoder's block is scratch: one layer, used by all layers in
+ * turn. */
 typedef struct {
+  uint32_t role;  /* TFC_CACHE_* */
+  uint32_t dtype; /* of keys and values */
   uint32_t block_tokens, layers;
   uint64_t block_bytes, layer_bytes;
-} tfc_cache_desc_v0;
+  /* A token sees no further back than so many positions, itself included, in
+   * any layer of the cache; 0: no limit. */
+  int64_t window;
+} tfc_cache_v0;
 
 /* "encode" runs an encoder, "step" a decoder. An encoder-decoder has both:
- * "encode" writes each decoder layer's keys and values of the source into
- * cross_blocks (past = 0, cross_count = count, from position 0), and "step"
- * reads them; the geometry of their `cross` is the same. Its outputs have a row
- * a token. Ports: input_ids and position_ids, decoder_input_ids and
+ * "encode" writes each decoder layer's keys and values of the source into the
+ * cross cache (past = 0, cross_count = count, from position 0), and "step"
+ * reads them; the geometry of their cross caches is the same. Its outputs have
+ * a row a token. Ports: input_ids and position_ids, decoder_input_ids and
  * decoder_position_ids. */
 typedef struct {
   const char *name;
-  uint32_t n_inputs, n_outputs;
+  uint32_t n_inputs, n_outputs, n_caches;
+  uint32_t query_rows; /* of a work item of attention */
+  uint32_t flags;      /* TFC_ENTRY_* */
+  uint32_t reserved;
   const tfc_port_v0 *inputs, *outputs;
-  tfc_cache_desc_v0 self, cross;
-  uint32_t query_rows, flags; /* flags: TFC_ENTRY_* */
+  const tfc_cache_v0 *caches; /* at most one of each role */
   /* Bytes for T tokens, R rows, B sequences and `workers` workers. */
   uint64_t (*workspace_bytes)(int64_t tokens, int64_t rows, int64_t sequences,
                               int64_t workers);
-  /* 0 on success. It checks nothing: the host has checked every value. */
+  /* TFC_STATUS_*. It checks nothing: the host has checked every value. */
   int32_t (*run)(const tfc_step_v0 *step);
 } tfc_entry_v0;
 
@@ -180,55 +224,83 @@ typedef struct {
  * what the library keeps, which it was not compiled to do. */
 enum { TFC_PACK_ROUNDED = 1 };
 
-/* One (weight, layer) to pack: `source` is the stored tensor as in the file
- * (not aligned), `packed` the start of the whole packed area. Calls for
+/* A stored tensor, as in its file: not aligned. */
+typedef struct {
+  const void *data;
+  uint32_t dtype; /* F32, F16 or BF16 */
+  uint32_t reserved;
+} tfc_stored_v0;
+
+/* One (weight, layer) to pack: `sources` are the tensors that the weight's
+ * sources name, `packed` is the start of the whole packed area. Calls for
  * different (weight, layer) may run at the same time. */
 typedef struct {
+  uint32_t struct_size;   /* of the host's version of this struct */
   uint32_t weight, layer; /* indices: of the weight table, from 0 */
-  uint32_t dtype;         /* of the source: F32, F16 or BF16 */
-  uint32_t reserved;
-  const void *source;
+  uint32_t n_sources;
+  const tfc_stored_v0 *sources;
   void *packed;
 } tfc_pack_v0;
 
-enum { TFC_PROGRAM_CPU = 0, TFC_PROGRAM_CUDA = 1 };
+/* What a program's instructions are. Hosts pass over those that they do not
+ * know. */
+enum { TFC_ISA_X86_64 = 0, TFC_ISA_CUDA = 1 };
 
-/* Instruction sets a CPU program needs: x86-64 microarchitecture levels. */
+/* Where a program's pointers point. */
+enum { TFC_MEMORY_HOST = 0, TFC_MEMORY_DEVICE = 1 };
+
+/* What a program of x86-64 needs: bits of its microarchitecture levels. */
 enum {
   TFC_FEATURE_X86_64_V2 = 1,
   TFC_FEATURE_X86_64_V3 = 2,
   TFC_FEATURE_X86_64_V4 = 4
 };
 
-/* One instruction set or GPU. */
+/* The model's code for one kind of machine. */
 typedef struct {
-  uint32_t kind, n_entries;
-  uint64_t features;      /* all of them are needed */
-  const char *name;       /* "x86-64-v3" */
-  const char *layout_tag; /* of the packed weights; equal tags, equal bytes */
+  const char *name; /* "x86-64-v3" */
+  uint32_t isa, memory;
+  uint64_t features; /* all of them are needed */
+  uint32_t priority; /* of those that the machine runs, the highest is taken */
+  uint32_t dtype;    /* what its products multiply */
+  uint32_t n_entries, reserved;
   uint64_t packed_bytes;
+  const char *layout_tag; /* of the packed weights; equal tags, equal bytes */
   int32_t (*pack)(const tfc_pack_v0 *pack); /* 0, TFC_PACK_* */
   const tfc_entry_v0 *entries;
 } tfc_program_v0;
 
 enum {
-  TFC_WEIGHT_IN_OUT = 1,     /* stored [in, out] (Conv1D), used as [out, in] */
-  TFC_WEIGHT_FILL_ZEROS = 2, /* zeros when no tensor has one of its names */
-  TFC_WEIGHT_TIED = 4 /* not packed: if stored, it must equal weight tied_to */
+  TFC_SOURCE_IN_OUT = 1,    /* stored [in, out] (Conv1D), used as [out, in] */
+  TFC_SOURCE_FILL_ZEROS = 2 /* zeros when no tensor has one of its names */
 };
 
-/* A parameter: where it is stored. Its layer i (0 <= i < layers) is the tensor
- * named by the first pattern that exists, with {p} = the file set's prefix and
- * {i} = first_layer + i. The stored tensor has the shape
+/* Where a parameter, or a part of it, is stored: the tensor named by the first
+ * pattern that exists, with {p} = the file set's prefix and {i} = the layer's
+ * number. The stored tensor has the shape
  *   [stored_rows, cols], or [cols, stored_rows] with IN_OUT,
  * or [stored_rows] when rank is 1 (then cols = 1), axes of length 1 in front
- * being ignored; the parameter is its rows [first_row, first_row + rows). */
+ * being ignored; what is read are its rows from first_row on. */
+typedef struct {
+  const char *const *patterns;
+  uint32_t n_patterns, flags; /* flags: TFC_SOURCE_* */
+  uint32_t rank;
+  uint32_t dtypes; /* bits 1 << TFC_DTYPE_*: those that pack reads */
+  int64_t cols, first_row, stored_rows;
+} tfc_source_v0;
+
+enum {
+  TFC_WEIGHT_TIED = 1 /* not packed: if stored, it must equal weight tied_to */
+};
+
+/* A parameter. The number of its layer i (0 <= i < layers) is
+ * first_layer + i x layer_step. */
 typedef struct {
   const char *name; /* canonical, as in the spec */
-  const char *const *patterns;
-  uint32_t n_patterns, flags;
-  uint32_t first_layer, layers, rank, tied_to;
-  int64_t rows, cols, first_row, stored_rows;
+  const tfc_source_v0 *sources;
+  uint32_t n_sources, flags; /* flags: TFC_WEIGHT_* */
+  uint32_t first_layer, layer_step, layers, tied_to;
+  int64_t rows, cols;
 } tfc_weight_v0;
 
 enum {
@@ -254,8 +326,16 @@ typedef struct {
   double length_penalty, repetition_penalty;
 } tfc_generation_v0;
 
+/* Bytes of an element of each table of a library: what lies from one to the
+ * next, and how much of it the library knows. */
+typedef struct {
+  uint32_t module, generation, weight, source;
+  uint32_t program, entry, port, cache;
+} tfc_sizes_v0;
+
 typedef struct {
   tfc_module_header header;
+  tfc_sizes_v0 sizes;
   const char *spec_json; /* the canonical spec */
   uint64_t spec_hash;    /* FNV-1a of it */
   uint32_t kind, n_weights, n_programs;
@@ -304,17 +384,20 @@ typedef struct {
 #endif
 
 TFC_ABI_ASSERT(sizeof(tfc_host_v0) == 32, "tfc_host_v0");
-TFC_ABI_ASSERT(sizeof(tfc_sequence_v0) == 40, "tfc_sequence_v0");
-TFC_ABI_ASSERT(sizeof(tfc_item_v0) == 8, "tfc_item_v0");
-TFC_ABI_ASSERT(sizeof(tfc_step_v0) == 112, "tfc_step_v0");
+TFC_ABI_ASSERT(sizeof(tfc_sequence_v0) == 48, "tfc_sequence_v0");
+TFC_ABI_ASSERT(sizeof(tfc_item_v0) == 16, "tfc_item_v0");
+TFC_ABI_ASSERT(sizeof(tfc_step_v0) == 120, "tfc_step_v0");
 TFC_ABI_ASSERT(sizeof(tfc_port_v0) == 40, "tfc_port_v0");
-TFC_ABI_ASSERT(sizeof(tfc_cache_desc_v0) == 24, "tfc_cache_desc_v0");
-TFC_ABI_ASSERT(sizeof(tfc_entry_v0) == 104, "tfc_entry_v0");
+TFC_ABI_ASSERT(sizeof(tfc_cache_v0) == 40, "tfc_cache_v0");
+TFC_ABI_ASSERT(sizeof(tfc_entry_v0) == 72, "tfc_entry_v0");
+TFC_ABI_ASSERT(sizeof(tfc_stored_v0) == 16, "tfc_stored_v0");
 TFC_ABI_ASSERT(sizeof(tfc_pack_v0) == 32, "tfc_pack_v0");
-TFC_ABI_ASSERT(sizeof(tfc_program_v0) == 56, "tfc_program_v0");
-TFC_ABI_ASSERT(sizeof(tfc_weight_v0) == 72, "tfc_weight_v0");
+TFC_ABI_ASSERT(sizeof(tfc_program_v0) == 72, "tfc_program_v0");
+TFC_ABI_ASSERT(sizeof(tfc_source_v0) == 48, "tfc_source_v0");
+TFC_ABI_ASSERT(sizeof(tfc_weight_v0) == 56, "tfc_weight_v0");
 TFC_ABI_ASSERT(sizeof(tfc_generation_v0) == 96, "tfc_generation_v0");
-TFC_ABI_ASSERT(sizeof(tfc_module_v0) == 144, "tfc_module_v0");
+TFC_ABI_ASSERT(sizeof(tfc_sizes_v0) == 32, "tfc_sizes_v0");
+TFC_ABI_ASSERT(sizeof(tfc_module_v0) == 176, "tfc_module_v0");
 TFC_ABI_ASSERT(sizeof(tfc_library_end_v0) == 16, "tfc_library_end_v0");
 
 #endif /* TFC_ABI_H */

@@ -34,7 +34,7 @@ extern "C" {
 
 typedef struct tfc_error tfc_error;
 typedef struct tfc_model tfc_model;     /* immutable, shared by threads */
-typedef struct tfc_session tfc_session; /* belongs to one thread at a time */
+typedef struct tfc_session tfc_session; /* sequences that advance together */
 typedef struct tfc_outputs tfc_outputs; /* immutable results of one call */
 
 /* ---- Errors -------------------------------------------------------------- */
@@ -46,8 +46,9 @@ typedef enum {
   TFC_EXHAUSTED = 4,    /* memory or cache blocks ran out */
   TFC_UNSUPPORTED = 5,  /* this model cannot do it */
   TFC_INTERNAL = 6,     /* a fault of tfc; please report */
-  TFC_IO = 7 /* a file that the system cannot read or write: permission, a full
-                disk, a device that fails */
+  TFC_IO = 7, /* a file that the system cannot read or write: permission, a full
+                 disk, a device that fails */
+  TFC_CANCELLED = 8 /* the caller's should_stop said so */
 } tfc_code;
 
 /* The kind of fault; 0 when error is null. Any. */
@@ -98,6 +99,11 @@ typedef struct {
   uint64_t seed;
 } tfc_decoding_options;
 
+/* Asked during a call, from the thread that makes it, several times in every
+ * layer of the model: nonzero stops the call, which returns CANCELLED. It may
+ * look at what another thread writes. */
+typedef int (*tfc_stop_fn)(void *user);
+
 /* ---- Models -------------------------------------------------------------- */
 
 /* Receives a named value, [rows, width] f32, valid during the call only. Called
@@ -134,15 +140,16 @@ typedef struct {
 
 /* Loads a library, finds its weights and packs them. The weight files are not
  * needed afterwards, nor, unless it is shared, is a file of packed weights.
- * Free the model with tfc_model_free, after its sessions. Errors: NOT_FOUND
- * (files, tensors, program), INCOMPATIBLE (not a library of this ABI version,
- * CPU features missing, tensors of other shapes, packed weights of something
- * else), INVALID_ARGUMENT (malformed files), IO (files that are there and
- * cannot be read), EXHAUSTED. One line a tensor. Any. */
+ * Free the model with tfc_model_free; its sessions may live longer. Errors:
+ * NOT_FOUND (files, tensors, program), INCOMPATIBLE (not a library of this ABI
+ * version, CPU features missing, tensors of other shapes, packed weights of
+ * something else), INVALID_ARGUMENT (malformed files), IO (files that are there
+ * and cannot be read), EXHAUSTED. One line a tensor. Any. */
 TFC_API tfc_error *tfc_model_load(const tfc_model_options *options,
                                   tfc_model **out);
 
-/* Frees a model; null is allowed. No session of it may exist. One. */
+/* Gives a model up; null is allowed. Its memory is free when its last session
+ * is, too. One. */
 TFC_API void tfc_model_free(tfc_model *model);
 
 /* Gives back the memory that a model keeps between calls of tfc_encode, as much
@@ -235,6 +242,8 @@ typedef struct {
   uint32_t n_outputs;
   /* Names of the wanted outputs; null: all. Others are not computed. */
   const char *const *outputs;
+  tfc_stop_fn should_stop; /* may be null */
+  void *stop_user;
 } tfc_encode_options;
 
 /* Runs the model over a batch, as Hugging Face's forward does. Masked tokens
@@ -245,7 +254,8 @@ typedef struct {
  * Errors: INVALID_ARGUMENT (names, shapes, dtypes, ids out of range, a row
  * without a token, more tokens than positions, rows without the end token that
  * an output is taken at; a masked token between others where the model counts
- * distances: it has position bias or a window), UNSUPPORTED, EXHAUSTED. Any:
+ * distances: it has position bias or a window), UNSUPPORTED, EXHAUSTED,
+ * CANCELLED. Any:
  * calls run side by side, sharing the process's threads. */
 TFC_API tfc_error *tfc_encode(const tfc_model *model,
                               const tfc_encode_options *options,
@@ -270,6 +280,10 @@ typedef struct {
                                and 2^31 - 1 tokens with the prompt */
   uint64_t max_cache_bytes; /* 0: as in tfc_session_options */
   const tfc_decoding_options *decoding; /* null: the model's defaults */
+  /* May be null. What has been generated when it stops is lost, but for what
+   * on_token got; on_token ends a generation with its result. */
+  tfc_stop_fn should_stop;
+  void *stop_user;
 } tfc_generate_options;
 
 /* Generation, as Hugging Face's generate does it: positions count unmasked
@@ -296,15 +310,33 @@ TFC_API tfc_error *tfc_generate(const tfc_model *model,
 
 /* ---- Sessions: continuous batching --------------------------------------- */
 
+typedef uint64_t tfc_sequence_id; /* never 0, never used twice in a session */
+
+/* May change a sequence's n logits, in place, before its next token is chosen.
+ * Called from the thread that steps the session, one sequence after the other.
+ */
+typedef void (*tfc_logits_fn)(void *user, tfc_sequence_id sequence,
+                              float *logits, int64_t n);
+
 typedef struct {
   uint64_t struct_size;
   /* 0: half of the memory that the machine and the process's control groups
    * allow, and of the addresses that are left under RLIMIT_AS. */
   uint64_t max_cache_bytes;
+  /* Stops a step, to which nothing has happened then: the next one does all of
+   * it. May be null. */
+  tfc_stop_fn should_stop;
+  void *stop_user;
+  /* Tokens of a step at most: a longer prompt goes in over several steps, a
+   * piece beside one token of each sequence that generates, whatever their
+   * number. The tokens are the same. 0: every prompt in one step. */
+  uint64_t max_step_tokens;
+  tfc_logits_fn on_logits; /* may be null */
+  void *logits_user;
 } tfc_session_options;
 
 /* Makes a session: sequences that advance together over one cache, whose memory
- * grows with use. The model must outlive it. options may be null.
+ * grows with use. options may be null.
  * Errors: UNSUPPORTED (the model cannot generate), INVALID_ARGUMENT (less than
  * one block of cache), EXHAUSTED. Any. */
 TFC_API tfc_error *tfc_session_create(const tfc_model *model,
@@ -314,7 +346,18 @@ TFC_API tfc_error *tfc_session_create(const tfc_model *model,
 /* Frees a session and its sequences; null is allowed. One. */
 TFC_API void tfc_session_free(tfc_session *session);
 
-typedef uint64_t tfc_sequence_id; /* never 0, never used twice in a session */
+/* A list of token ids. */
+typedef struct {
+  const int64_t *tokens;
+  int64_t n_tokens;
+} tfc_token_list;
+
+/* What is added to a token's logit. */
+typedef struct {
+  int64_t token;
+  float bias; /* minus infinity forbids it */
+  uint32_t reserved;
+} tfc_logit_bias;
 
 typedef struct {
   uint64_t struct_size;
@@ -330,20 +373,30 @@ typedef struct {
    * with, as in tfc_generate; null: its first token. */
   const int64_t *decoder_tokens;
   int64_t n_decoder_tokens;
+  /* The sequence ends with the first of these that its new tokens end with. */
+  const tfc_token_list *stops;
+  uint32_t n_stops;
+  /* Report the likeliest tokens with each new one, and its own probability; at
+   * most 1024. 0: no report. */
+  uint32_t n_logprobs;
+  /* Added before any other change of the logits. */
+  const tfc_logit_bias *logit_bias;
+  uint64_t n_logit_bias;
 } tfc_request;
 
-/* Adds a sequence; the next step takes it in.
+/* Adds a sequence; the next step that begins takes it in.
  * Errors: INVALID_ARGUMENT (ids out of range, more tokens than positions,
- * decoding that means nothing); UNSUPPORTED (several beams or returned
- * sequences). One. */
+ * decoding that means nothing, empty stops); UNSUPPORTED (several beams or
+ * returned sequences). Any, also during a step. */
 TFC_API tfc_error *tfc_session_add(tfc_session *session,
                                    const tfc_request *request,
                                    tfc_sequence_id *out);
 
 typedef enum {
   TFC_RUNNING = 0,
-  TFC_ENDED = 1,         /* with an end token */
-  TFC_LENGTH_REACHED = 2 /* max_new_tokens */
+  TFC_ENDED = 1,          /* with an end token */
+  TFC_LENGTH_REACHED = 2, /* max_new_tokens */
+  TFC_STOPPED = 3         /* with one of its stops */
 } tfc_sequence_state;
 
 typedef struct {
@@ -353,10 +406,25 @@ typedef struct {
   uint32_t reserved;
 } tfc_new_token;
 
+/* What a token was chosen from: natural logarithms of the probabilities that
+ * the model gives (its logits as on_logits leaves them, before biases,
+ * penalties and temperature). */
+typedef struct {
+  float chosen; /* the new token's own */
+  uint32_t n;   /* of the likeliest tokens, the likeliest first; 0: not asked */
+  const int64_t *tokens;
+  const float *values;
+} tfc_logprobs;
+
 typedef struct {
   uint64_t struct_size;
-  const tfc_new_token *tokens; /* valid until the next call on the session */
-  uint64_t n_tokens;           /* 0: the session has no sequence */
+  const tfc_new_token *tokens; /* valid until the next step or fork */
+  /* 0: the session has no sequence, or, with max_step_tokens, no prompt has
+   * gone in as a whole. */
+  uint64_t n_tokens;
+  /* One a token, valid as long; null when no sequence of them asked. */
+  const tfc_logprobs *logprobs;
+  uint64_t n_sequences; /* that have not ended */
 } tfc_step_result;
 
 /* One call of the compiled model over all sequences: whole prompts of new ones
@@ -366,13 +434,42 @@ typedef struct {
  * (no cache block or memory is left; nothing has happened, remove a sequence
  * and try again), INCOMPATIBLE (sequences got tokens that the model has no
  * embedding for; they are named and have left the session, to the others
- * nothing has happened), INTERNAL. One. */
+ * nothing has happened), CANCELLED (nothing has happened), INTERNAL. One. */
 TFC_API tfc_error *tfc_session_step(tfc_session *session, tfc_step_result *out);
 
-/* Takes a sequence out before its end and frees its cache.
- * Errors: NOT_FOUND (no such sequence, or it has finished). One. */
+/* Takes a sequence out before its end and frees its cache; during a step, at
+ * the end of the step, which may still report a token of it.
+ * Errors: NOT_FOUND (no such sequence, or it has finished). Any. */
 TFC_API tfc_error *tfc_session_remove(tfc_session *session,
                                       tfc_sequence_id sequence);
+
+typedef struct {
+  uint64_t struct_size;
+  /* How the new sequence's tokens are chosen; null: as those of the other. With
+   * the same seed both draw the same. */
+  const tfc_decoding_options *decoding;
+} tfc_fork_options;
+
+/* Adds a sequence that goes on where another one is, and ends as it would:
+ * several answers to one prompt. Both share what is in the cache; a block is
+ * copied when they come to differ in it. options may be null. Errors:
+ * NOT_FOUND, INVALID_ARGUMENT, UNSUPPORTED, as for tfc_session_add. One. */
+TFC_API tfc_error *tfc_session_fork(tfc_session *session,
+                                    tfc_sequence_id sequence,
+                                    const tfc_fork_options *options,
+                                    tfc_sequence_id *out);
+
+typedef struct {
+  uint64_t struct_size;
+  uint64_t n_sequences; /* that have not ended */
+  /* Of keys and values, those of sources included: bytes in blocks that
+   * sequences have, a shared one counted once; and the most there can be. */
+  uint64_t cache_bytes, max_cache_bytes;
+} tfc_session_info;
+
+/* Describes a session. Errors: INVALID_ARGUMENT. One. */
+TFC_API tfc_error *tfc_session_get_info(const tfc_session *session,
+                                        tfc_session_info *info);
 
 #ifdef __cplusplus
 }

@@ -24,7 +24,7 @@ func.func @works_on_heads_then_items(
   // CHECK: %[[INNER:.*]] = arith.cmpi slt, %[[AFTER]],
   // CHECK: %[[NEXT:.*]] = arith.select %[[INNER]], %[[AFTER]], %[[ZERO]]
   // CHECK: %[[NEXT_HEAD:.*]] = arith.select %[[INNER]], %[[HEAD]],
-  // CHECK: arith.muli %[[NEXT]], %c8
+  // CHECK: arith.muli %[[NEXT]], %c16
   // CHECK: %[[NEXT_ROWS:.*]] = arith.minsi
   // CHECK: %[[WORKER:.*]] = transformer.worker
   // Two heads share one of keys.
@@ -249,14 +249,17 @@ func.func @a_window_has_two_sides(
 func.func @cross_attention_reads_the_cross_blocks(
     %q: memref<?x128xf32>, %y: memref<?x128xf32>, %scale: f32, %layer: index,
     %cross: !cross, %batch: !transformer.batch) {
-  // cross_count and cross_blocks of the sequence.
+  // cross_count of the sequence, its blocks in the second cache.
   // CHECK: scf.parallel
   // CHECK: %[[SEQUENCES:.*]] = llvm.load {{.*}} : !llvm.ptr -> !llvm.ptr
   // CHECK: %[[SEQUENCES:.*]] = llvm.load {{.*}} : !llvm.ptr -> !llvm.ptr
   // CHECK: %[[SEQUENCE:.*]] = llvm.getelementptr %[[SEQUENCES]][%{{.*}}] : (!llvm.ptr, i64)
   // CHECK: llvm.getelementptr %[[SEQUENCE]][16]
-  // CHECK: llvm.getelementptr %[[SEQUENCE]][32]
+  // CHECK: llvm.getelementptr %[[STEP]][32]
+  // CHECK: llvm.getelementptr %[[SEQUENCE]][36]
   // CHECK: llvm.getelementptr %[[STEP]][24]
+  // CHECK: %[[CACHES:.*]] = llvm.load
+  // CHECK: llvm.getelementptr %[[CACHES]][8]
   transformer.paged_attention %q, %scale, %cross[%layer], %batch bidirectional
     heads 2 outs(%y : memref<?x128xf32>) : memref<?x128xf32>, !cross
   return

@@ -15,16 +15,18 @@ func.func @writes_rows_to_the_blocks_of_their_sequence(
   // CHECK-DAG: %[[ROW_BYTES:.*]] = arith.constant 32 : index
   // CHECK-DAG: %[[BLOCK_TOKENS:.*]] = arith.constant 16 : index
   // n_items, then per item items[i] and sequences[item.sequence].
-  // CHECK: llvm.getelementptr %[[STEP]][64]
-  // CHECK: scf.parallel (%[[ITEM:.*]]) =
   // CHECK: llvm.getelementptr %[[STEP]][72]
-  // CHECK: llvm.getelementptr %[[STEP]][56]
+  // CHECK: scf.parallel (%[[ITEM:.*]]) =
+  // CHECK: llvm.getelementptr %[[STEP]][80]
+  // CHECK: llvm.getelementptr %[[STEP]][64]
   // The sequence's past and blocks.
   // CHECK: %[[SEQUENCE:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64)
   // CHECK: llvm.getelementptr %[[SEQUENCE]][8]
   // CHECK: %[[PAST:.*]] = arith.index_cast
-  // CHECK: %[[BLOCKS_FIELD:.*]] = llvm.getelementptr %[[SEQUENCE]][24]
-  // CHECK: %[[BLOCKS:.*]] = llvm.load %[[BLOCKS_FIELD]]
+  // CHECK: llvm.getelementptr %[[STEP]][32]
+  // CHECK: %[[TABLE:.*]] = llvm.load
+  // CHECK: llvm.getelementptr %[[SEQUENCE]][32]
+  // CHECK: %[[BLOCKS:.*]] = llvm.getelementptr %[[TABLE]]
   // CHECK: scf.for
   // CHECK: %[[T:.*]] = arith.addi
   // CHECK: %[[TOKEN:.*]] = arith.addi %{{.*}}, %[[T]]
@@ -33,7 +35,7 @@ func.func @writes_rows_to_the_blocks_of_their_sequence(
   // CHECK: %[[SLOT:.*]] = arith.remui %[[POSITION]], %[[BLOCK_TOKENS]]
   // CHECK: llvm.getelementptr %[[BLOCKS]]
   // CHECK: %[[BLOCK:.*]] = arith.index_cast %{{.*}} : i32 to index
-  // CHECK: llvm.getelementptr %[[STEP]][16]
+  // CHECK: llvm.getelementptr %[[STEP]][24]
   // CHECK: arith.muli %[[BLOCK]], %[[BLOCK_BYTES]]
   // CHECK: arith.muli %[[LAYER]], %[[LAYER_BYTES]]
   // CHECK: arith.muli %[[SLOT]], %[[ROW_BYTES]]
@@ -58,7 +60,7 @@ func.func @a_causal_query_sees_up_to_itself_and_no_more_than_keys(
     %cache: !cache, %batch: !transformer.batch) {
   // CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : index
   // CHECK: scf.parallel
-  // CHECK: llvm.getelementptr %{{.*}}[56]
+  // CHECK: llvm.getelementptr %{{.*}}[64]
   // CHECK: %[[SEQUENCE:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64)
   // CHECK: llvm.getelementptr %[[SEQUENCE]][8]
   // CHECK: %[[PAST:.*]] = arith.index_cast
@@ -82,7 +84,7 @@ func.func @a_causal_query_sees_up_to_itself_and_no_more_than_keys(
 func.func @a_bidirectional_query_sees_all_keys(
     %q: memref<?x16xf32>, %y: memref<?x16xf32>, %scale: f32, %layer: index,
     %cache: !cache, %batch: !transformer.batch) {
-  // CHECK: llvm.getelementptr %{{.*}}[56]
+  // CHECK: llvm.getelementptr %{{.*}}[64]
   // CHECK: %[[SEQUENCE:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64)
   // CHECK: llvm.getelementptr %[[SEQUENCE]][12]
   // CHECK: %[[KEYS:.*]] = arith.index_cast

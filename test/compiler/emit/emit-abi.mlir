@@ -58,10 +58,13 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64 {
 // CHECK: @[[Y:.*]] = internal constant [2 x i8] c"y\00"
 // CHECK: @[[OUTPUTS:.*]] = internal constant {{.*}} { ptr @[[Y]], i32 0, i32 1, i32 1, i32 1, i32 0, i32 2, i64 0 }]
 
-// tfc_entry_v0: name, how many inputs and outputs, they, the caches,
-// query_rows, flags, and what to call.
-// CHECK: @[[ENTRIES:.*]] = internal constant {{.*}}, i32 2, i32 1, ptr @[[INPUTS]], ptr @[[OUTPUTS]],
-// CHECK-SAME: { i32 16, i32 3, i64 3072, i64 1024 }, { i32, i32, i64, i64 } zeroinitializer, i32 4, i32 1, ptr @step_workspace_bytes, ptr @step }]
+// tfc_cache_v0: role, dtype, block_tokens, layers, block_bytes, layer_bytes,
+// window.
+// CHECK: @[[CACHES:.*]] = internal constant {{.*}} { i32 0, i32 0, i32 16, i32 3, i64 3072, i64 1024, i64 0 }]
+
+// tfc_entry_v0: name, how many inputs, outputs and caches, query_rows, flags,
+// they, and what to call.
+// CHECK: @[[ENTRIES:.*]] = internal constant {{.*}}, i32 2, i32 1, i32 1, i32 4, i32 1, i32 0, ptr @[[INPUTS]], ptr @[[OUTPUTS]], ptr @[[CACHES]], ptr @step_workspace_bytes, ptr @step }]
 
 // CHECK: @[[NAME:.*]] = internal constant {{.*}} c"tiny\00"
 // CHECK: @[[PRODUCER:.*]] = internal constant {{.*}} c"tfc {{.*}}\00"
@@ -72,35 +75,39 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64 {
 // CHECK: @[[PREFIXES:.*]] = internal constant [2 x ptr] [ptr @[[PREFIX]], ptr @[[EMPTY]]]
 // CHECK: @[[ALIASES:.*]] = internal constant [2 x ptr]
 
-// tfc_weight_v0: name, patterns, how many; flags, first_layer, layers, rank,
-// tied_to; rows, cols, first_row, stored_rows.
+// tfc_source_v0: patterns, how many, flags, rank, dtypes; cols, first_row,
+// stored_rows. tfc_weight_v0: name, sources, how many, flags, first_layer,
+// layer_step, layers, tied_to; rows, cols.
+// CHECK: @[[W:.*]] = internal constant {{.*}} c"w\00"
 // CHECK: @[[PATTERN:.*]] = internal constant {{.*}} c"{p}w.{i}\00"
 // CHECK: @[[SECOND:.*]] = internal constant {{.*}} c"w\00"
-// CHECK: @[[W:.*]] = internal constant {{.*}} c"w\00"
 // CHECK: @[[PATTERNS:.*]] = internal constant [2 x ptr] [ptr @[[PATTERN]], ptr @[[SECOND]]]
-// CHECK: @[[WEIGHTS:.*]] = internal constant {{.*}} { ptr @[[W]], ptr @[[PATTERNS]], i32 2, i32 1, i32 1, i32 2, i32 2, i32 0, i64 8, i64 4, i64 8, i64 24 },
-// CHECK-SAME: i32 1, i32 2, i32 0, i32 1, i32 1, i32 0, i64 8, i64 1, i64 0, i64 8 },
-// CHECK-SAME: i32 1, i32 4, i32 0, i32 1, i32 1, i32 1, i64 8, i64 1, i64 0, i64 8 }]
+// CHECK: @[[SOURCE:.*]] = internal constant {{.*}} { ptr @[[PATTERNS]], i32 2, i32 1, i32 2, i32 7, i64 4, i64 8, i64 24 }]
+// CHECK: @[[ZEROS:.*]] = internal constant {{.*}}, i32 1, i32 2, i32 1, i32 7, i64 1, i64 0, i64 8 }]
+// CHECK: @[[TIED:.*]] = internal constant {{.*}}, i32 1, i32 0, i32 1, i32 7, i64 1, i64 0, i64 8 }]
+// CHECK: @[[WEIGHTS:.*]] = internal constant {{.*}} { ptr @[[W]], ptr @[[SOURCE]], i32 1, i32 0, i32 1, i32 1, i32 2, i32 0, i64 8, i64 4 },
+// CHECK-SAME: ptr @[[ZEROS]], i32 1, i32 0, i32 0, i32 1, i32 1, i32 0, i64 8, i64 1 },
+// CHECK-SAME: ptr @[[TIED]], i32 1, i32 1, i32 0, i32 1, i32 1, i32 1, i64 8, i64 1 }]
 
-// tfc_program_v0: kind, n_entries, features, name, layout_tag, packed_bytes,
-// pack, entries.
+// tfc_program_v0: name, isa, memory, features, priority, dtype, n_entries,
+// reserved, packed_bytes, layout_tag, pack, entries.
 // CHECK: @[[PROGRAM:.*]] = internal constant {{.*}} c"x86-64-v3\00"
 // CHECK: @[[TAG:.*]] = internal constant {{.*}} c"f32-tiles\00"
-// CHECK: @[[PROGRAMS:.*]] = internal constant {{.*}} { i32 0, i32 1, i64 3, ptr @[[PROGRAM]], ptr @[[TAG]], i64 640, ptr @pack, ptr @[[ENTRIES]] }]
+// CHECK: @[[PROGRAMS:.*]] = internal constant {{.*}} { ptr @[[PROGRAM]], i32 0, i32 0, i64 3, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[TAG]], ptr @pack, ptr @[[ENTRIES]] }]
 // OPTIONS: @[[OTHER:.*]] = internal constant {{.*}} c"cpu9\00"
 // OPTIONS: @[[LAYOUT:.*]] = internal constant {{.*}} c"f32-tiles\00"
-// OPTIONS: { i32 0, i32 1, i64 7, ptr @[[OTHER]], ptr @[[LAYOUT]],
+// OPTIONS: { ptr @[[OTHER]], i32 0, i32 0, i64 7, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[LAYOUT]],
 
 // tfc_generation_v0: what the module does not say is off.
 // CHECK: @[[GENERATION:.*]] = internal constant {{.*}} { i64 -1, i64 -1, i64 0, i64 0, i64 0, i32 1, i32 0, i32 0, i32 50, i64 4607182418800017408, i64 4607182418800017408, i64 0, i64 4607182418800017408, i64 4607182418800017408 }]
 
-// tfc_module_v0: header, spec, its hash (that of "{}" by FNV-1a); kind, counts
+// tfc_module_v0: header, sizes of elements, spec, its hash (that of "{}" by FNV-1a); kind, counts
 // of weights, programs, prefixes, eos, aliases; max_positions, pad, bos,
 // decoder_start.
-// CHECK: @[[MODULE:.*]] = internal constant {{.*}} { i32 2, i32 0, ptr @[[NAME]], ptr @[[PRODUCER]] }, ptr @[[SPEC]], i64 645223143103797797,
+// CHECK: @[[MODULE:.*]] = internal constant {{.*}} { i32 3, i32 3, ptr @[[NAME]], ptr @[[PRODUCER]] }, {{.*}} { i32 176, i32 96, i32 56, i32 48, i32 72, i32 72, i32 40, i32 40 }, ptr @[[SPEC]], i64 645223143103797797,
 // CHECK-SAME: i32 1, i32 3, i32 1, i32 2, i32 1, i32 1, i64 64, i64 -1, i64 7, i64 0, ptr @[[EOS]], ptr @[[PREFIXES]], ptr @[[ALIASES]], ptr @[[WEIGHTS]], ptr @[[PROGRAMS]], ptr @[[GENERATION]] }]
 
 // Too old a host gets null.
 // CHECK: define ptr @tfc_module_query(i32 %[[MAX:.*]])
-// CHECK: %[[OLD:.*]] = icmp ult i32 %[[MAX]], 2
+// CHECK: %[[OLD:.*]] = icmp ult i32 %[[MAX]], 3
 // CHECK: select i1 %[[OLD]], ptr null, ptr @[[MODULE]]

@@ -8,8 +8,8 @@
 #z = #transformer.output_port<"z", rows = wanted, take = all, width = 8>
 
 // Ports stay behind as attributes, in their order; what fields are is said by
-// tfc_step_v0: weights 0, workspace 8, n_tokens 32, inputs 40, n_rows 80,
-// rows 88, outputs 96, host 104.
+// tfc_step_v0: weights 8, workspace 16, n_tokens 40, inputs 48, n_rows 88,
+// rows 96, outputs 104, host 112; n_workers of tfc_host_v0: 4.
 // CHECK: func.func @step(%[[STEP:.*]]: !llvm.ptr) -> i32
 // CHECK-SAME: transformer.inputs = [#transformer.input<"input_ids", {{[^>]*}}>, #transformer.input<"token_type_ids", {{[^>]*}}>]
 // CHECK-SAME: transformer.outputs = [#transformer.output_port<"y", {{.*}}>, #transformer.output_port<"z", {{.*}}>]
@@ -26,10 +26,10 @@ func.func @step(
   // CHECK-DAG: %[[END:.*]] = arith.constant 9223372036854775807 : i64
   // CHECK-DAG: %[[OK:.*]] = arith.constant 0 : i32
   // An input: the pointer of its port, n_tokens long.
-  // CHECK: llvm.getelementptr %[[STEP]][40]
+  // CHECK: llvm.getelementptr %[[STEP]][48]
   // CHECK: %[[INPUTS:.*]] = llvm.load
   // CHECK: %[[FIRST:.*]] = llvm.load %[[INPUTS]]
-  // CHECK: llvm.getelementptr %[[STEP]][32]
+  // CHECK: llvm.getelementptr %[[STEP]][40]
   // CHECK: %[[TOKENS:.*]] = llvm.load
   // CHECK: llvm.insertvalue %[[FIRST]], %{{.*}}[0]
   // CHECK: llvm.insertvalue %[[FIRST]], %{{.*}}[1]
@@ -37,13 +37,13 @@ func.func @step(
   // CHECK: %[[IDS:.*]] = builtin.unrealized_conversion_cast
   // CHECK: llvm.getelementptr %[[INPUTS]][8]
   // CHECK: %[[TYPE:.*]] = builtin.unrealized_conversion_cast
+  // CHECK: llvm.getelementptr %[[STEP]][96]
   // CHECK: llvm.getelementptr %[[STEP]][88]
-  // CHECK: llvm.getelementptr %[[STEP]][80]
   // CHECK: %[[WANTED:.*]] = llvm.load
   // CHECK: llvm.insertvalue %[[WANTED]], %{{.*}}[3, 0]
   // CHECK: %[[ROWS:.*]] = builtin.unrealized_conversion_cast
   // An output has the rows of its kind.
-  // CHECK: llvm.getelementptr %[[STEP]][96]
+  // CHECK: llvm.getelementptr %[[STEP]][104]
   // CHECK: %[[OUTPUTS:.*]] = llvm.load
   // CHECK: llvm.load %[[OUTPUTS]]
   // CHECK: llvm.insertvalue %[[TOKENS]], %{{.*}}[3, 0]
@@ -52,15 +52,15 @@ func.func @step(
   // CHECK: llvm.insertvalue %[[WANTED]], %{{.*}}[3, 0]
   // CHECK: %[[Z:.*]] = builtin.unrealized_conversion_cast
   // The host says how large weights and workspace are, not the library.
-  // CHECK: llvm.load %[[STEP]]
+  // CHECK: llvm.getelementptr %[[STEP]][8]
   // CHECK: llvm.insertvalue %[[END]], %{{.*}}[3, 0]
   // CHECK: %[[WEIGHTS:.*]] = builtin.unrealized_conversion_cast {{.*}} to memref<?xi8>
-  // CHECK: llvm.getelementptr %[[STEP]][104]
+  // CHECK: llvm.getelementptr %[[STEP]][112]
   // CHECK: %[[HOST:.*]] = llvm.load
-  // CHECK: llvm.getelementptr %[[HOST]][8]
+  // CHECK: llvm.getelementptr %[[HOST]][4]
   // CHECK: llvm.load %{{.*}} : !llvm.ptr -> i32
   // CHECK: %[[WORKERS:.*]] = arith.index_cast
-  // CHECK: llvm.getelementptr %[[STEP]][8]
+  // CHECK: llvm.getelementptr %[[STEP]][16]
   // CHECK: %[[WORKSPACE:.*]] = builtin.unrealized_conversion_cast
   // CHECK: "test.use"(%[[IDS]], %[[TYPE]], %[[ROWS]], %[[Y]], %[[Z]], %[[STEP]], %[[WEIGHTS]], %[[WORKERS]], %[[WORKSPACE]])
   // CHECK: return %[[OK]] : i32
@@ -70,17 +70,20 @@ func.func @step(
   return
 }
 
-// tfc_pack_v0: weight 0, layer 4, dtype 8, source 16, packed 24.
+// tfc_pack_v0: weight 4, layer 8, sources 16, packed 24; tfc_stored_v0: data 0,
+// dtype 8.
 // CHECK: func.func @pack(%[[PACK:.*]]: !llvm.ptr) -> i32
 func.func @pack(%weight: index, %layer: index, %dtype: index,
                 %source: memref<?xi8>, %packed: memref<?xi8>) {
-  // CHECK: llvm.load %[[PACK]] : !llvm.ptr -> i32
-  // CHECK: %[[WEIGHT:.*]] = arith.index_cast
-  // CHECK: llvm.getelementptr %[[PACK]][4]
-  // CHECK: %[[LAYER:.*]] = arith.index_cast
-  // CHECK: llvm.getelementptr %[[PACK]][8]
-  // CHECK: %[[DTYPE:.*]] = arith.index_cast
   // CHECK: llvm.getelementptr %[[PACK]][16]
+  // CHECK: %[[SOURCES:.*]] = llvm.load
+  // CHECK: llvm.getelementptr %[[PACK]][4]
+  // CHECK: %[[WEIGHT:.*]] = arith.index_cast
+  // CHECK: llvm.getelementptr %[[PACK]][8]
+  // CHECK: %[[LAYER:.*]] = arith.index_cast
+  // CHECK: llvm.getelementptr %[[SOURCES]][8]
+  // CHECK: %[[DTYPE:.*]] = arith.index_cast
+  // CHECK: llvm.load %[[SOURCES]]
   // CHECK: %[[SOURCE:.*]] = builtin.unrealized_conversion_cast
   // CHECK: llvm.getelementptr %[[PACK]][24]
   // CHECK: %[[PACKED:.*]] = builtin.unrealized_conversion_cast

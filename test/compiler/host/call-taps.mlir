@@ -13,7 +13,7 @@ func.func @calls_the_tap_if_there_is_one(%x: memref<?x8xf32>, %layer: index,
   // CHECK-DAG: %[[NULL:.*]] = llvm.mlir.zero : !llvm.ptr
   // CHECK-DAG: %[[WIDTH:.*]] = arith.constant 8 : i64
   // CHECK-DAG: %[[ID:.*]] = llvm.mlir.addressof @[[$FIRST_ID]]
-  // CHECK: %[[HOST_FIELD:.*]] = llvm.getelementptr %[[STEP]][104]
+  // CHECK: %[[HOST_FIELD:.*]] = llvm.getelementptr %[[STEP]][112]
   // CHECK: %[[HOST:.*]] = llvm.load %[[HOST_FIELD]]
   // CHECK: %[[TAP_FIELD:.*]] = llvm.getelementptr %[[HOST]][24]
   // CHECK: %[[TAP:.*]] = llvm.load %[[TAP_FIELD]]
@@ -24,8 +24,9 @@ func.func @calls_the_tap_if_there_is_one(%x: memref<?x8xf32>, %layer: index,
   // CHECK: %[[DATA:.*]] = llvm.inttoptr
   // CHECK: memref.dim %[[X]]
   // CHECK: %[[ROWS:.*]] = arith.index_cast
-  // CHECK: %[[CONTEXT:.*]] = llvm.load %[[HOST]]
-  // CHECK: llvm.call %[[TAP]](%[[CONTEXT]], %[[ID]], %[[NUMBER]], %[[DATA]], %[[ROWS]], %[[WIDTH]])
+  // CHECK: llvm.getelementptr %[[HOST]][8]
+  // CHECK: %[[CONTEXT:.*]] = llvm.load
+  // CHECK: llvm.call %[[TAP]](%[[CONTEXT]], %[[ID]], %[[NUMBER]], %{{.*}}, %[[DATA]], %[[ROWS]], %[[WIDTH]])
   transformer.tap "attn:linear" layer %layer %x : memref<?x8xf32>
   return
 }

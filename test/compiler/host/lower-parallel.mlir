@@ -27,12 +27,13 @@ func.func @one_axis(%step: !llvm.ptr) -> i32 {
   // CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[STRUCT]][0, 1]
   // CHECK: llvm.store %{{.*}}, %[[FIELD]]
   // host->parallel_for(host->ctx, n, body, captures)
-  // CHECK: llvm.getelementptr %[[STEP]][104]
+  // CHECK: llvm.getelementptr %[[STEP]][112]
   // CHECK: %[[HOST:.*]] = llvm.load
   // CHECK: llvm.getelementptr %[[HOST]][16]
   // CHECK: %[[PARALLEL_FOR:.*]] = llvm.load
-  // CHECK: %[[CONTEXT:.*]] = llvm.load %[[HOST]]
-  // CHECK: llvm.call %[[PARALLEL_FOR]](%[[CONTEXT]], %{{.*}}, %[[FUNCTION]], %[[STRUCT]]) : !llvm.ptr, (!llvm.ptr, i64, !llvm.ptr, !llvm.ptr) -> ()
+  // CHECK: llvm.getelementptr %[[HOST]][8]
+  // CHECK: %[[CONTEXT:.*]] = llvm.load
+  // CHECK: llvm.call %[[PARALLEL_FOR]](%[[CONTEXT]], %{{.*}}, %[[FUNCTION]], %[[STRUCT]]) {transformer.status} : !llvm.ptr, (!llvm.ptr, i64, !llvm.ptr, !llvm.ptr) -> i32
   // CHECK-NOT: scf.parallel
   // CHECK: return
   %n = llvm.load %step : !llvm.ptr -> i64

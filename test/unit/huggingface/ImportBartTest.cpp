@@ -203,7 +203,8 @@ TEST(ImportBart, HeadsMustDivide) {
                        bartTensors())
                 .messages,
             "DIR/config.json:3:28: /decoder_attention_heads: expected a "
-            "divisor of d_model (10), got 4");
+            "divisor of hidden (10) where no \"head_dim\" is given, got 4 "
+            "[TFC011]");
 }
 
 TEST(ImportBart, WhatTheStacksSee) {

@@ -58,7 +58,7 @@ TEST(ImportBert, Model) {
   EXPECT_EQ(ffn.act, spec::Activation::Silu);
   EXPECT_EQ(ffn.width, 3);
   EXPECT_EQ(got.model->encoder->embeddings.norm->eps, 1e-6);
-  EXPECT_NE(got.spec.find("\"extends\": \"preset:bert\""), std::string::npos);
+  EXPECT_EQ(got.spec.find("\"extends\""), std::string::npos);
   EXPECT_EQ(got.summary, "bert-BertModel: 1 layers, hidden 4, vocabulary 7, "
                          "at most 5 tokens\n"
                          "outputs: last_hidden_state, pooler_output\n"

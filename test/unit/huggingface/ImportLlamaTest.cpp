@@ -250,14 +250,14 @@ TEST(ImportLlama, HeadsMustDivide) {
                        llamaTensors())
                 .messages,
             "DIR/config.json:2:24: /num_attention_heads: expected a divisor of "
-            "hidden_size (6), got 4");
+            "hidden (6) where no \"head_dim\" is given, got 4 [TFC011]");
   EXPECT_EQ(
       importTiny("{\"model_type\": \"llama\", \"hidden_size\": 8,\n"
                  "\"num_attention_heads\": 4, \"num_key_value_heads\": 3}",
                  llamaTensors())
           .messages,
       "DIR/config.json:2:50: /num_key_value_heads: expected a divisor of "
-      "num_attention_heads (4), got 3");
+      "num_heads (4), got 3 [TFC012]");
 }
 
 TEST(ImportMistral, WindowHasADefault) {

@@ -1,8 +1,8 @@
 // The canonical text: the same for all ways of saying a model, and a spec that
 // reads back to itself. Presets, extends, $def; the committed schema.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/spec/ExpandSpec.h"
 #include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/family/FamilyTable.h"
 #include "test/unit/spec/GoodSpecs.h"
 
 #include <gtest/gtest.h>
@@ -189,7 +189,7 @@ TEST_F(SpecFiles, TheFolderIsNotInTheText) {
 }
 
 TEST(Presets, AreWholeModels) {
-  for (const std::string &name : presetNames()) {
+  for (const std::string &name : tfc::family::tableNames()) {
     std::string text =
         canonicalOf("{\"tfc\": 1, \"extends\": \"preset:" + name + "\"}");
     EXPECT_EQ(canonicalOf(text), text) << name;
@@ -213,9 +213,9 @@ TEST(Presets, FaultsAreInTheUsersFile) {
                             "", diagnostics));
   ASSERT_EQ(diagnostics.size(), 1u);
   EXPECT_EQ(formatDiagnostic(diagnostics[0]),
-            "s:2:13: /encoder/layers/block/attn/head_dim: expected "
-            "\"head_dim\" (hidden 770 is no multiple of num_heads 12), got "
-            "nothing [TFC011]");
+            "s:2:13: /encoder/layers/block/attn/num_heads: expected a divisor "
+            "of hidden (770) where no \"head_dim\" is given, got 12 "
+            "[TFC011]");
   diagnostics.clear();
   EXPECT_FALSE(readSpecText("s",
                             "{\"tfc\": 1, \"extends\": \"preset:bert\",\n "

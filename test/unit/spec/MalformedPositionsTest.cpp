@@ -51,6 +51,41 @@ INSTANTIATE_TEST_SUITE_P(
              {{"\"use\": \"shared.token\"}", "\"use\": \"encoder.token\"}"}},
              "s.json:26:37: /decoder/embeddings/token/use: expected "
              "shared.token, got \"encoder.token\" [TFC004]\n"},
+        Case{"PositionsByPaddingWithOffset",
+             encoderSpec,
+             {{"\"offset\": 2}", "\"offset\": 2, \"ids\": \"from_pad\"}"}},
+             "s.json:9:61: /encoder/embeddings/position/offset: expected 0 "
+             "(positions begin after tokens.pad), got 2 [TFC024]\n"},
+        Case{"PositionsByPaddingWithoutPad",
+             encoderSpec,
+             {{"\"offset\": 2}", "\"ids\": \"from_pad\"}"},
+              {"{\"pad\": 0}", "{}"}},
+             "s.json:9:58: /encoder/embeddings/position/ids: expected "
+             "tokens.pad (positions begin after it), got nothing [TFC024]\n"},
+        Case{"PositionsByPaddingTooFew",
+             encoderSpec,
+             {{"\"rows\": 18, \"offset\": 2}",
+               "\"rows\": 18, \"ids\": \"from_pad\"}"},
+              {"{\"pad\": 0}", "{\"pad\": 2}"}},
+             "s.json:9:47: /encoder/embeddings/position/rows: expected at "
+             "least 19 (max_positions 16 + 1 + tokens.pad 2), got 18 "
+             "[TFC020]\n"},
+        Case{"PositionsByPaddingInADecoder",
+             decoderSpec,
+             {{"\"embeddings\": {\"token\": {}}",
+               "\"embeddings\": {\"token\": {}, \"position\": {\"kind\": "
+               "\"learned\", \"rows\": 9, \"ids\": \"from_pad\"}}"},
+              {"{\"bos\": 1,", "{\"pad\": 0, \"bos\": 1,"},
+              {"\"max_length\": 20", "\"max_length\": 8"}},
+             "s.json:6:83: /decoder/embeddings/position/ids: expected arange "
+             "or from_mask (from_pad in a decoder is not supported by this "
+             "tfc), got \"from_pad\" [TFC090]\n"},
+        Case{"PositionsByMaskWithoutOffset",
+             encoderSpec,
+             {{"\"offset\": 2}", "\"ids\": \"from_mask\"}"}},
+             "s.json:9:19: /encoder/embeddings/position/offset: expected at "
+             "least 1 (masked tokens have the row before the first), got "
+             "nothing [TFC024]\n"},
         Case{"TokenScaleZero",
              encoderDecoderSpec,
              {{"\"sqrt_hidden\"", "0"}},

@@ -1,0 +1,59 @@
+// What `tfc import --list` prints, which is docs/reference/families.md too.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/huggingface/Import.h"
+#include "compiler/spec/family/FamilyTable.h"
+
+using namespace tfc;
+using spec::Json;
+
+/// "`a`, `b`"; Markdown.
+static void addWord(std::string &list, const std::string &word) {
+  list += (list.empty() ? "`" : ", `") + word + "`";
+}
+
+/// "`key`: value" of the keys with one value that tfc runs.
+static std::string expectations(const Json &table) {
+  std::string text;
+  auto add = [&](const std::string &key, const std::string &value) {
+    text += (text.empty() ? "`" : ", `") + key + "`: " + value;
+  };
+  const Json *expected = table.find("expect");
+  for (const spec::Member &entry :
+       expected ? expected->members : std::vector<spec::Member>()) {
+    const Json *each = entry.value.find("each");
+    const Json &wanted = each ? *each : entry.value.items.at(0);
+    add(entry.key,
+        spec::describe(wanted.isArray() ? wanted.items.at(0) : wanted));
+  }
+  const Json *refused = table.find("refuse");
+  for (const spec::Member &entry :
+       refused ? refused->members : std::vector<spec::Member>()) {
+    add(entry.key, "none");
+  }
+  return text;
+}
+
+std::string huggingface::listFamilies() {
+  spec::Diagnostics unused;
+  std::string text =
+      "# Families\n\n"
+      "What `tfc import` takes, made of the tables in "
+      "`compiler/spec/family/tables` by\n`tfc import --list`. Other values of "
+      "the keys in the last column are refused.\n\n"
+      "| `model_type` | classes | only |\n|---|---|---|\n";
+  for (const std::string &type : family::modelTypes(unused)) {
+    std::string classes, only;
+    for (const family::Table &table : family::tablesOf(type, unused)) {
+      for (const spec::Member &each : table.root.find("classes")->members) {
+        addWord(classes, each.key);
+      }
+      only = only.empty() ? expectations(table.root) : only;
+    }
+    text += "| `" + type + "` | " + classes + " | " + only + " |\n";
+  }
+  text += "\n## Not imported\n\n| `model_type` | because |\n|---|---|\n";
+  for (const auto &[type, why] : family::refusedTypes(unused)) {
+    text += "| `" + type + "` | " + why + " |\n";
+  }
+  return text;
+}

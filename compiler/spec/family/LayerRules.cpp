@@ -1,0 +1,215 @@
+// Rules about layers that are not all alike: windows, and what some layers do
+// without.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/SpecFields.h"
+#include "compiler/spec/family/Rules.h"
+
+using namespace tfc;
+using namespace tfc::family;
+using spec::Json;
+
+static Json makeObject(std::vector<std::pair<std::string_view, Json>> members) {
+  Json object = Json::object();
+  for (auto &[key, value] : members) {
+    object.set(key, std::move(value));
+  }
+  return object;
+}
+
+/// Overrides that set `patch` in some layers; nothing where there are none.
+static std::optional<Json> overridesOf(std::vector<Json> layers, Json patch) {
+  if (layers.empty()) {
+    return std::nullopt;
+  }
+  return Json::array({makeObject({{"layers", Json::array(std::move(layers))},
+                                  {"set", std::move(patch)}})});
+}
+
+static int64_t countLayers(Instantiator &made, const Json &hole) {
+  return made.integer(hole, "layers", 0, 0, spec::maxLayers);
+}
+
+/// An error at the key that says that there is a window.
+static void refuseBothSides(Config &config, std::string_view key,
+                            const Json &byDefault) {
+  config.fault(key, "expected no window (\"is_causal\" is false; windows to "
+                    "both sides are not supported by this tfc), got " +
+                        spec::describe(config.value(key) ? *config.value(key)
+                                                         : byDefault));
+}
+
+std::optional<Json> family::windowRule(Instantiator &made, const Json &hole) {
+  const std::string &key = hole.find("key")->text;
+  const Json *byDefault = hole.find("default");
+  Config &config = made.config;
+  const Json *given = config.value(key);
+  bool isNone = config.isNull(key) || (!given && !byDefault) ||
+                (given && hole.find("zero") && *given == Json(0));
+  if (isNone) {
+    return Json("none");
+  }
+  int64_t size =
+      config.integer(key, byDefault ? byDefault->integer : 1, 1, spec::maxRows);
+  if (made.bothSides && !hole.find("of_layers")) {
+    refuseBothSides(config, key, byDefault ? *byDefault : Json(size));
+  }
+  // A token sees itself and the size - 1 positions before.
+  return makeObject({{"left", size - 1}, {"right", 0}});
+}
+
+namespace {
+
+/// What a table says of layers without layer_types.
+bool slidesByDefault(Instantiator &made, const Json &rule, int64_t layer) {
+  if (rule.find("from")) {
+    return layer >= made.integer(rule, "from", 0, 0, spec::maxRows);
+  }
+  if (rule.find("every")) {
+    return (layer + 1) % made.integer(rule, "every", 1, 1, spec::maxRows) != 0;
+  }
+  return rule.isString("sliding_attention");
+}
+
+/// The layers whose type says that they have a window.
+std::vector<Json> readTypes(Instantiator &made, const Json &types,
+                            int64_t layers, bool hasWindow) {
+  std::vector<Json> selected;
+  if (!types.isArray() || int64_t(types.items.size()) != layers) {
+    made.config.fault("layer_types",
+                      "expected a list with a type for each of the " +
+                          std::to_string(layers) + " layers, got " +
+                          (types.isArray() ? std::to_string(types.items.size())
+                                           : spec::describe(types)));
+    return {};
+  }
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    const Json &type = types.items[size_t(layer)];
+    if (type.isString("sliding_attention") && hasWindow) {
+      selected.push_back(layer);
+    } else if (!type.isString("full_attention")) {
+      made.config.faultAt(type,
+                          std::string("expected \"full_attention\"") +
+                              (hasWindow ? " or \"sliding_attention\""
+                                         : " (there is no sliding window)") +
+                              ", got " + spec::describe(type));
+    }
+  }
+  return selected;
+}
+
+} // namespace
+
+std::optional<Json> family::layerTypesRule(Instantiator &made,
+                                           const Json &hole) {
+  std::optional<Json> window = made.member(hole, "window");
+  bool hasWindow = window && window->isObject();
+  const Json &byDefault = *hole.find("default");
+  if (hole.find("fixed")) {
+    expectLayerTypes(made.config,
+                     hasWindow ? byDefault.text : "full_attention");
+    return std::nullopt;
+  }
+  int64_t layers = countLayers(made, hole);
+  std::vector<Json> selected;
+  if (const Json *types = made.config.value("layer_types")) {
+    selected = readTypes(made, *types, layers, hasWindow);
+  } else {
+    for (int64_t layer = 0; hasWindow && layer < layers; ++layer) {
+      if (slidesByDefault(made, byDefault, layer)) {
+        selected.push_back(layer);
+      }
+    }
+  }
+  if (made.bothSides && !selected.empty()) {
+    refuseBothSides(made.config, hole.find("key")->text, true);
+    return std::nullopt;
+  }
+  Json attention = makeObject({{"window", window ? *window : Json("none")}});
+  return overridesOf(std::move(selected),
+                     makeObject({{"attn", std::move(attention)}}));
+}
+
+std::optional<Json> family::layerPatternRule(Instantiator &made,
+                                             const Json &hole) {
+  const std::string &key = hole.find("key")->text;
+  const Json *list = made.config.value(key);
+  int64_t layers = countLayers(made, hole);
+  int64_t every = made.integer(hole, "every", 1, 1, spec::maxRows);
+  if (list && (!list->isArray() || int64_t(list->items.size()) != layers)) {
+    made.config.fault(key,
+                      "expected a list with 0 or 1 for each of the " +
+                          std::to_string(layers) + " layers, got " +
+                          (list->isArray() ? std::to_string(list->items.size())
+                                           : spec::describe(*list)));
+    return std::nullopt;
+  }
+  std::vector<Json> selected;
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    const Json *entry = list ? &list->items[size_t(layer)] : nullptr;
+    if (entry && !(*entry == Json(0)) && !(*entry == Json(1))) {
+      made.config.faultAt(*entry,
+                          "expected 0 or 1, got " + spec::describe(*entry));
+    } else if (entry ? *entry == Json(0) : (layer + 1) % every == 0) {
+      selected.push_back(layer);
+    }
+  }
+  return overridesOf(std::move(selected), *made.member(hole, "set"));
+}
+
+/// The kinds of [[["global", "local"], 12], ...]: each list, so many times;
+/// nothing where it has another form or more than `most`.
+static std::optional<std::vector<Json>> expandTypes(const Json &types,
+                                                    int64_t most) {
+  std::vector<Json> kinds;
+  for (const Json &run : types.items) {
+    bool good = run.items.size() == 2 && run.items[0].isArray() &&
+                run.items[1].isInteger() && run.items[1].integer <= most;
+    for (int64_t i = 0; good && i < run.items[1].integer; ++i) {
+      kinds.insert(kinds.end(), run.items[0].items.begin(),
+                   run.items[0].items.end());
+      good = int64_t(kinds.size()) <= most;
+    }
+    if (!good) {
+      return std::nullopt;
+    }
+  }
+  return kinds;
+}
+
+std::optional<Json> family::attentionTypesRule(Instantiator &made,
+                                               const Json &hole) {
+  Config &config = made.config;
+  int64_t layers = countLayers(made, hole);
+  const Json *types = config.value("attention_types");
+  const Json *list = config.value("attention_layers");
+  std::optional<std::vector<Json>> kinds;
+  if (list && list->isArray()) {
+    kinds = list->items;
+  } else if (!list && types) {
+    kinds = expandTypes(*types, layers);
+  } else if (!list) {
+    kinds.emplace();
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      kinds->push_back(layer % 2 == 1 ? "local" : "global");
+    }
+  }
+  std::vector<Json> selected;
+  bool good = kinds && int64_t(kinds->size()) == layers;
+  for (int64_t layer = 0; good && layer < layers; ++layer) {
+    const Json &kind = (*kinds)[size_t(layer)];
+    if (kind.isString("local")) {
+      selected.push_back(layer);
+    }
+    good = kind.isString("local") || kind.isString("global");
+  }
+  if (!good) {
+    config.fault(list ? "attention_layers" : "attention_types",
+                 "expected \"global\" or \"local\" for each of the " +
+                     std::to_string(layers) + " layers, got another list");
+    return std::nullopt;
+  }
+  std::optional<Json> window = made.member(hole, "window");
+  Json attention = makeObject({{"window", window ? *window : Json("none")}});
+  return overridesOf(std::move(selected),
+                     makeObject({{"attn", std::move(attention)}}));
+}

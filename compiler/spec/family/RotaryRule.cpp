@@ -1,0 +1,160 @@
+// The rule "rotary": rope_parameters and its predecessors.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/SpecFields.h"
+#include "compiler/spec/family/Rules.h"
+
+using namespace tfc;
+using namespace tfc::family;
+using spec::Json;
+
+namespace {
+
+constexpr double largest = 1e9;
+
+/// Copies a number of `from` under the spec's name for it.
+void copyNumber(Config &from, std::string_view key, Json &to,
+                const char *name) {
+  if (from.value(key)) {
+    to.set(name, from.number(key, 1, 0, largest));
+  }
+}
+
+/// The scaling of a type that tfc has; "none" after a fault.
+Json readScaling(Config &config, Config &rope, const std::string &type,
+                 const Json &hole) {
+  if (type == "default") {
+    return "none";
+  }
+  const char *typeKey = rope.value("rope_type") ? "rope_type" : "type";
+  if (hole.find("only_default")) {
+    rope.fault(typeKey, "expected default (tfc has no other frequencies for "
+                        "this model type), got " +
+                            spec::inQuotes(type));
+    return "none";
+  }
+  Json scaling = Json::object();
+  scaling.set("kind", type);
+  if (type != "linear" && type != "dynamic" && type != "llama3" &&
+      type != "yarn") {
+    rope.fault(typeKey,
+               "expected default, linear, dynamic, llama3 or yarn (tfc has no "
+               "other frequencies), got " +
+                   spec::inQuotes(type));
+    return "none";
+  }
+  if (!rope.value("factor")) {
+    rope.fault("factor", "expected a number (of the scaling), got nothing");
+  }
+  scaling.set("factor", rope.number("factor", 1, 1, largest));
+  if (type == "llama3" || type == "yarn") {
+    // The model's own key is stronger than that of the dictionary; without
+    // either it is the model's longest sequence.
+    const char *key = "original_max_position_embeddings";
+    bool inside = rope.value(key), outside = config.value(key);
+    if (inside || outside) {
+      int64_t own = rope.integer(key, 1, 1, spec::maxRows);
+      scaling.set("original_max", config.integer(key, own, 1, spec::maxRows));
+    }
+  }
+  if (type == "llama3") {
+    for (const char *key : {"low_freq_factor", "high_freq_factor"}) {
+      if (!rope.value(key)) {
+        rope.fault(key, "expected a number (of the scaling), got nothing");
+      }
+      copyNumber(rope, key, scaling, key);
+    }
+  }
+  if (type == "yarn") {
+    for (const char *key : {"attention_factor", "mscale", "mscale_all_dim"}) {
+      copyNumber(rope, key, scaling, key);
+    }
+    for (const char *key : {"beta_fast", "beta_slow"}) {
+      // transformers takes 0 for none.
+      if (rope.number(key, 0, 0, largest) != 0) {
+        copyNumber(rope, key, scaling, key);
+      }
+    }
+    scaling.set("truncate", rope.boolean("truncate", true));
+  }
+  return scaling;
+}
+
+/// Where the frequencies are told: the old key wins where both have content,
+/// as in transformers. Null when they are nowhere.
+const Json *findParameters(Config &config) {
+  const Json *scaling = config.value("rope_scaling");
+  const Json *parameters = config.value("rope_parameters");
+  const Json *from =
+      scaling && !(scaling->isObject() && scaling->members.empty())
+          ? scaling
+          : parameters;
+  if (from && !from->isObject()) {
+    config.fault(from == scaling ? "rope_scaling" : "rope_parameters",
+                 "expected an object, got " + spec::describe(*from));
+    return nullptr;
+  }
+  for (const spec::Member &member :
+       from ? from->members : std::vector<spec::Member>()) {
+    if (member.value.isObject()) {
+      config.faultAt(member.value, "expected numbers for all layers together, "
+                                   "got an object (of some of them)");
+      return nullptr;
+    }
+  }
+  return from;
+}
+
+/// How many columns of a head are rotated; nothing for all of them.
+std::optional<Json> readDim(Instantiator &made, Config &rope,
+                            const Json &hole) {
+  Config &config = made.config;
+  const Json *partial = hole.find("partial"), *own = hole.find("partial_key");
+  std::string key = own ? own->text : "partial_rotary_factor";
+  if (!partial) {
+    for (Config *each : {&config, &rope}) {
+      if (each->number(key, 1, 0, 1) != 1) {
+        each->fault(key,
+                    "expected 1 (this model type rotates whole heads), got " +
+                        spec::describe(*each->value(key)));
+      }
+    }
+    return std::nullopt;
+  }
+  // rope_parameters has it in transformers 5, the model in 4.
+  double factor = config.number(key, partial->real, 0, 1);
+  factor = rope.number("partial_rotary_factor", factor, 0, 1);
+  int64_t width = made.integer(hole, "head_dim", 2, 1, spec::maxWidth);
+  // As transformers cuts it off.
+  Json dim = int64_t(double(width) * factor);
+  dim.place = config.placeOf(config.value(key) ? key : "rope_parameters");
+  return dim;
+}
+
+} // namespace
+
+std::optional<Json> family::rotaryRule(Instantiator &made, const Json &hole) {
+  Config &config = made.config;
+  Json none = Json::object();
+  const Json *from = findParameters(config);
+  Config rope(from ? *from : none, made.diagnostics);
+  const Json *key = hole.find("theta_key"), *given = hole.find("theta");
+  double byDefault = given ? given->real : 10000;
+  double outside =
+      config.number(key ? key->text : "rope_theta", byDefault, 1, largest);
+  double theta = rope.number("rope_theta", outside, 1, largest);
+  std::string type = rope.string("type", "default");
+  type = rope.string("rope_type", type);
+  Json rotary = Json::object();
+  rotary.set("style", hole.find("style")->text);
+  if (std::optional<Json> dim = readDim(made, rope, hole)) {
+    rotary.set("dim", *dim);
+  }
+  size_t before = config.faults();
+  rotary.set("theta", theta);
+  rotary.set("scaling", readScaling(config, rope, type, hole));
+  // What a type that tfc does not have may say is not known.
+  if (config.faults() == before) {
+    rope.reportUnread(made.strict);
+  }
+  return rotary;
+}

@@ -1,0 +1,61 @@
+// The closed list of what a table cannot say with holes alone: each rule reads
+// config.json and has messages of its own.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_SPEC_FAMILY_RULES_H
+#define TFC_COMPILER_SPEC_FAMILY_RULES_H
+
+#include "compiler/spec/family/Instantiate.h"
+
+namespace tfc::family {
+
+/// Makes the value of a hole {"$rule": NAME, ...}.
+using RuleFunction = std::optional<spec::Json> (*)(Instantiator &,
+                                                   const spec::Json &hole);
+
+/// Null when there is no such rule.
+RuleFunction findRule(std::string_view name);
+
+/// The keys of config.json that a rule reads beside its own "key".
+std::vector<std::string_view> keysOfRule(std::string_view name);
+
+// ---- The rules -----------------------------------------------------------
+
+/// {"key", "default", "as": {theirs: ours}}: the spec's word for an activation
+/// of transformers.
+std::optional<spec::Json> activationRule(Instantiator &, const spec::Json &);
+
+/// {"default": 2, "expect": n, "why"}: how many labels a classifier has.
+std::optional<spec::Json> labelsRule(Instantiator &, const spec::Json &);
+
+/// {"default", "part": "act" | "gated"}: T5's feed_forward_proj.
+std::optional<spec::Json> feedForwardRule(Instantiator &, const spec::Json &);
+
+/// {"style", "theta", "theta_key", "partial", "partial_key", "head_dim"}: the
+/// spec's "rotary", from rope_parameters (transformers 5), or rope_scaling,
+/// rope_theta and original_max_position_embeddings (4). `partial` is the part
+/// of `head_dim` that is rotated where no key says it; without one, whole heads
+/// are. "only_default": no scaling is known.
+std::optional<spec::Json> rotaryRule(Instantiator &, const spec::Json &);
+
+/// {"key", "default"}: {"left", "right"} of a window of so many positions, the
+/// token's own included; "none" for null, and for 0 if "zero" is "none".
+std::optional<spec::Json> windowRule(Instantiator &, const spec::Json &);
+
+/// {"layers", "window", "default", "fixed"}: overrides for the layers whose
+/// type in layer_types is sliding_attention. Without layer_types the default
+/// decides: a type for all layers, {"from": n} or {"every": n} (the last of
+/// each n is full). `fixed`: layer_types must be the default.
+std::optional<spec::Json> layerTypesRule(Instantiator &, const spec::Json &);
+
+/// {"key", "every", "layers", "set"}: overrides with `set` for the layers whose
+/// entry in the list is 0; without the list, the last of each `every`.
+std::optional<spec::Json> layerPatternRule(Instantiator &, const spec::Json &);
+
+/// {"layers", "window"}: GPT-Neo's attention_types, or attention_layers, which
+/// is made of them and stronger, as overrides with `window` for local layers.
+std::optional<spec::Json> attentionTypesRule(Instantiator &,
+                                             const spec::Json &);
+
+} // namespace tfc::family
+
+#endif // TFC_COMPILER_SPEC_FAMILY_RULES_H

@@ -1,0 +1,42 @@
+// Passes loops on, and asks before each whether to go on.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/StepHost.h"
+
+namespace tfc::rt {
+
+Error stoppedByCaller() {
+  return makeError(Code::Cancelled, "stopped by the caller (should_stop)");
+}
+
+StepHost::StepHost(const tfc_host_v0 &host) {
+  setLent(host);
+  table.struct_size = sizeof(table);
+  table.ctx = this;
+  table.parallel_for = [](void *ctx, int64_t n, tfc_body_fn body, void *arg) {
+    auto &self = *static_cast<StepHost *>(ctx);
+    self.hasStopped = self.stop.isMade();
+    return self.hasStopped
+               ? int32_t(TFC_STATUS_STOPPED)
+               : self.lent->parallel_for(self.lent->ctx, n, body, arg);
+  };
+}
+
+void StepHost::setLent(const tfc_host_v0 &host) {
+  lent = &host;
+  table.n_workers = host.n_workers;
+  table.tap = nullptr;
+  if (host.tap) {
+    table.tap = [](void *ctx, const char *id, int64_t layer, uint32_t dtype,
+                   const void *data, int64_t rows, int64_t width) {
+      const tfc_host_v0 &to = *static_cast<StepHost *>(ctx)->lent;
+      to.tap(to.ctx, id, layer, dtype, data, rows, width);
+    };
+  }
+}
+
+bool StepHost::begin() {
+  hasStopped = stop.isMade();
+  return !hasStopped;
+}
+
+} // namespace tfc::rt

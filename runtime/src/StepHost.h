@@ -1,0 +1,51 @@
+// The host of one runner's steps: passes everything on to the model's, and
+// stops a step between two parallel loops when the caller wants that.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_SRC_STEPHOST_H
+#define TFC_RUNTIME_SRC_STEPHOST_H
+
+#include "runtime/src/Error.h"
+#include "tfc/abi.h"
+#include "tfc/runtime.h"
+
+namespace tfc::rt {
+
+/// What the caller is asked: nonzero stops. No function: nothing stops.
+struct StopRequest {
+  tfc_stop_fn shouldStop = nullptr;
+  void *user = nullptr;
+
+  bool isMade() const { return shouldStop && shouldStop(user) != 0; }
+};
+
+/// The error of a step that was stopped.
+Error stoppedByCaller();
+
+/// Belongs to one thread at a time.
+class StepHost {
+public:
+  /// `lent` must outlive it.
+  explicit StepHost(const tfc_host_v0 &lent);
+  StepHost(const StepHost &) = delete;
+  StepHost &operator=(const StepHost &) = delete;
+
+  /// Passes on to another host, for measuring; it must have no more workers and
+  /// outlive this one.
+  void setLent(const tfc_host_v0 &host);
+  void setStop(const StopRequest &request) { stop = request; }
+
+  /// Before a step: nothing has been stopped. False when it is not to begin.
+  bool begin();
+  bool isStopped() const { return hasStopped; }
+  const tfc_host_v0 &host() const { return table; }
+
+private:
+  const tfc_host_v0 *lent;
+  tfc_host_v0 table{};
+  StopRequest stop;
+  bool hasStopped = false;
+};
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_SRC_STEPHOST_H

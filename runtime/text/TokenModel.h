@@ -1,0 +1,65 @@
+// How a word becomes tokens: the "model" of a tokenizer.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_TEXT_TOKENMODEL_H
+#define TFC_RUNTIME_TEXT_TOKENMODEL_H
+
+#include "runtime/text/Vocabulary.h"
+
+#include <memory>
+
+namespace tfc::text {
+
+/// A token of a word: characters [begin, end) of it.
+struct WordToken {
+  uint32_t id = 0;
+  uint32_t begin = 0, end = 0;
+};
+
+class TokenModel {
+public:
+  explicit TokenModel(Vocabulary vocabulary) : words(std::move(vocabulary)) {}
+  virtual ~TokenModel() = default;
+
+  const Vocabulary &vocabulary() const { return words; }
+
+  /// Appends the tokens of a word that is not empty. Errors: InvalidArgument,
+  /// when no token fits and the file names no unknown one.
+  virtual rt::Status encode(std::u32string_view word,
+                            std::vector<WordToken> &out) const = 0;
+
+protected:
+  Vocabulary words;
+};
+
+using TokenModelPtr = std::unique_ptr<TokenModel>;
+
+/// A word is a token or unknown.
+TokenModelPtr makeWordLevel(Vocabulary vocabulary, std::string unknown);
+
+struct WordPieceOptions {
+  std::string unknown = "[UNK]", prefix = "##";
+  uint64_t maxCharacters = 100;
+};
+TokenModelPtr makeWordPiece(Vocabulary vocabulary, WordPieceOptions options);
+
+struct BpeOptions {
+  std::string unknown; // empty: none
+  std::string prefix;  // of what continues a word
+  std::string suffix;  // of what ends it
+  bool hasUnknown = false, fusesUnknown = false;
+  bool fallsBackToBytes = false, ignoresMerges = false;
+};
+/// Two tokens that become one, the earlier in the list the sooner.
+using Merge = std::pair<std::string, std::string>;
+/// Errors: InvalidArgument, for merges of what is no token.
+rt::Result<TokenModelPtr> makeBpe(Vocabulary vocabulary,
+                                  const std::vector<Merge> &merges,
+                                  BpeOptions options);
+
+/// `unknown` may be none.
+TokenModelPtr makeUnigram(Vocabulary vocabulary, uint32_t unknown,
+                          bool fallsBackToBytes);
+
+} // namespace tfc::text
+
+#endif // TFC_RUNTIME_TEXT_TOKENMODEL_H

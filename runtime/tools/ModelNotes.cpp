@@ -1,0 +1,119 @@
+// Reads config.json, and modules.json with what it names.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/tools/ModelNotes.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace tfc::run {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+/// Null when there is no such file.
+rt::Result<json> readJson(const fs::path &path) {
+  std::ifstream file(path);
+  if (!file) {
+    return json();
+  }
+  json value = json::parse(file, nullptr, /*allow_exceptions=*/false);
+  if (!value.is_object() && !value.is_array()) {
+    return rt::makeError(rt::Code::InvalidArgument, path.string(),
+                         ": expected JSON, got something else");
+  }
+  return value;
+}
+
+void readLabels(const json &config, ModelNotes &notes) {
+  constexpr size_t most = 1 << 20;
+  if (!config.is_object()) {
+    return;
+  }
+  json names = config.value("id2label", json());
+  for (auto item = names.begin(); names.is_object() && item != names.end();
+       ++item) {
+    size_t index = std::strtoul(item.key().c_str(), nullptr, 10);
+    if (index < most && item.value().is_string()) {
+      notes.labels.resize(std::max(notes.labels.size(), index + 1));
+      notes.labels[index] = item.value();
+    }
+  }
+  json problem = config.value("problem_type", json());
+  notes.isRegression = problem == "regression";
+  notes.isMultiLabel = problem == "multi_label_classification";
+}
+
+rt::Status readPooling(const fs::path &path, ModelNotes &notes) {
+  auto config = readJson(path);
+  if (!config) {
+    return std::move(config.error());
+  }
+  static const std::pair<const char *, ModelNotes::Pooling> modes[] = {
+      {"pooling_mode_mean_tokens", ModelNotes::Mean},
+      {"pooling_mode_cls_token", ModelNotes::First},
+      {"pooling_mode_lasttoken", ModelNotes::Last}};
+  int numModes = 0;
+  for (auto item = config->begin();
+       config->is_object() && item != config->end(); ++item) {
+    bool isOn = item.value().is_boolean() && item.value().get<bool>();
+    if (!isOn || item.key().rfind("pooling_mode_", 0) != 0) {
+      continue;
+    }
+    auto mode = std::find_if(
+        std::begin(modes), std::end(modes),
+        [&](const auto &known) { return item.key() == known.first; });
+    if (mode == std::end(modes)) {
+      return rt::makeError(rt::Code::Unsupported, path.string(),
+                           ": expected the mean, the first or the last token, "
+                           "got ",
+                           rt::quoteName(item.key()));
+    }
+    notes.pooling = mode->second;
+    ++numModes;
+  }
+  return numModes == 1
+             ? rt::Status()
+             : rt::makeError(rt::Code::Unsupported, path.string(),
+                             ": expected one way to pool, got ", numModes);
+}
+
+} // namespace
+
+rt::Result<ModelNotes> readModelNotes(const std::string &folder) {
+  ModelNotes notes;
+  auto config = readJson(fs::path(folder) / "config.json");
+  if (!config) {
+    return std::move(config.error());
+  }
+  readLabels(*config, notes);
+  auto modules = readJson(fs::path(folder) / "modules.json");
+  if (!modules) {
+    return std::move(modules.error());
+  }
+  for (size_t i = 0; modules->is_array() && i < modules->size(); ++i) {
+    const json &module = (*modules)[i];
+    bool isObject = module.is_object();
+    std::string type = isObject ? module.value("type", "") : "";
+    std::string path = isObject ? module.value("path", "") : "";
+    std::string name = type.substr(type.rfind('.') + 1);
+    if (name == "Pooling") {
+      rt::Status status =
+          readPooling(fs::path(folder) / path / "config.json", notes);
+      if (!status) {
+        return std::move(status.error());
+      }
+    } else if (name == "Normalize") {
+      notes.normalizes = true;
+    } else if (name != "Transformer") {
+      return rt::makeError(rt::Code::Unsupported, folder, "/modules.json: ",
+                           "expected Transformer, Pooling and Normalize, got ",
+                           rt::quoteName(type));
+    }
+  }
+  return notes;
+}
+
+} // namespace tfc::run

@@ -1,0 +1,242 @@
+# Random cases of families that are a table and nothing else: those of BERT,
+# GPT-2, LLaMA and BART, under the names that other configurations have for the
+# same things.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import draw
+import draw_llama
+import draw_pairs
+
+# By family: its classes, and transformers' configuration.
+ENCODERS = {
+    "distilbert": ("DistilBert", ("Model", "ForMaskedLM",
+                                  "ForSequenceClassification")),
+    "electra": ("Electra", ("ForPreTraining", "ForMaskedLM",
+                            "ForSequenceClassification")),
+    "roberta": ("Roberta", ("Model", "ForMaskedLM",
+                            "ForSequenceClassification")),
+    "xlmroberta": ("XLMRoberta", ("ForTokenClassification",)),
+    "camembert": ("Camembert", ("ForMaskedLM",)),
+    "data2vec": ("Data2VecText", ("Model",)),
+    "mpnet": ("MPNet", ("Model", "ForMaskedLM")),
+    "ernie": ("Ernie", ("Model", "ForMaskedLM")),
+    "megatron": ("MegatronBert", ("Model", "ForSequenceClassification")),
+    "nomic": ("NomicBert", ("Model", "ForMaskedLM")),
+    "xlm": ("XLM", ("Model", "WithLMHeadModel")),
+}
+DECODERS = {
+    "phi3": ("Phi3", ("Model", "ForCausalLM")),
+    "smollm3": ("SmolLM3", ("ForCausalLM", "ForQuestionAnswering")),
+    "starcoder2": ("Starcoder2", ("ForCausalLM",
+                                  "ForSequenceClassification")),
+    "stablelm": ("StableLm", ("ForCausalLM", "ForTokenClassification")),
+    "granite": ("Granite", ("ForCausalLM",)),
+    "helium": ("Helium", ("ForCausalLM",)),
+    "ernie45": ("Ernie4_5", ("ForCausalLM",)),
+    "seedoss": ("SeedOss", ("ForCausalLM",)),
+    "ministral": ("Ministral", ("ForCausalLM",)),
+    "glm": ("Glm", ("ForCausalLM",)),
+    "gptneo": ("GPTNeo", ("Model", "ForCausalLM")),
+    "opt": ("OPT", ("Model", "ForCausalLM")),
+    "openai": ("OpenAIGPT", ("Model", "LMHeadModel")),
+    "bigcode": ("GPTBigCode", ("Model", "ForCausalLM")),
+}
+PAIRS = {
+    "mbart": ("MBart", ("Model", "ForConditionalGeneration")),
+    "plbart": ("PLBart", ("Model", "ForConditionalGeneration")),
+    "blenderbot": ("Blenderbot", ("ForConditionalGeneration",)),
+    "pegasus": ("Pegasus", ("ForConditionalGeneration",)),
+}
+ALL = {**ENCODERS, **DECODERS, **PAIRS}
+CLASSES = {family: tuple(stem + end for end in ends)
+           for family, (stem, ends) in ALL.items()}
+# Positions begin after the pad token, which is 1.
+AFTER_PADDING = ("roberta", "xlmroberta", "camembert", "data2vec", "mpnet")
+WITHOUT_TYPES = ("distilbert", "mpnet", "xlm")
+# Their windows, or biases, count columns.
+WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo")
+
+
+def family_of(case):
+    return next(family for family, classes in CLASSES.items()
+                if case["class"] in classes)
+
+
+def base(family):
+    """The module that draws the case."""
+    return (draw if family in ENCODERS else
+            draw_pairs if family in PAIRS else draw_llama)
+
+
+def without_holes(rows):
+    """Masked tokens at the ends alone."""
+    filled = []
+    for row in rows:
+        first, last = row.index(1), len(row) - row[::-1].index(1)
+        filled.append([int(first <= i < last) for i in range(len(row))])
+    return filled
+
+
+def draw_case(random, cls):
+    family = family_of({"class": cls})
+    if family in ENCODERS:
+        case = draw.draw_case(random, "BertModel")
+        case["layers"] = max(1, case["layers"])
+        if family == "nomic":  # columns of a head turn in pairs
+            case["hidden"] *= 2
+        if family in WITHOUT_TYPES:
+            case["given_types"] = False
+        if family == "mpnet":
+            case["rows"] = without_holes(case["rows"])
+    elif family in PAIRS:
+        case = draw_pairs.draw_case(random, "BartForConditionalGeneration" if
+                                    cls.endswith("Generation") else
+                                    "BartModel")
+    else:
+        generates = cls.endswith(("ForCausalLM", "LMHeadModel"))
+        case = draw_llama.draw_case(random, "LlamaForCausalLM" if generates
+                                    else "LlamaModel")
+        case["both_sides"] = False
+        case["old"] = False
+        if family in ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
+                      "openai", "bigcode", "gptneo", "opt"):
+            case["hidden"] = case["heads"] * case["head_dim"]
+        if family == "bigcode":
+            case["groups"] = case["heads"]
+        if family in ("phi3", "glm"):
+            case["rope"] = "default"
+        if family in WINDOWS:
+            case["rows"] = without_holes(case["rows"])
+            case["window"] = random.choice((None, 2, 5, 17))
+            if case["generate"]:
+                case["rows"] = [row[::-1] if not row[-1] else row
+                                for row in case["rows"]]
+    return dict(case, **{"class": cls})
+
+
+def encoder_config(hf, family, case):
+    first = 2 if family in AFTER_PADDING else 0
+    stem = ALL[family][0]
+    keys = dict(vocab_size=case["vocab"],
+                max_position_embeddings=case["positions"] + first,
+                tie_word_embeddings=case["tie"], num_labels=case["labels"])
+    if family == "distilbert":
+        return hf.DistilBertConfig(
+            dim=case["hidden"], n_layers=case["layers"],
+            n_heads=case["heads"], hidden_dim=case["width"],
+            activation=case["act"], **keys)
+    if family == "xlm":
+        return hf.XLMConfig(
+            emb_dim=case["hidden"], n_layers=case["layers"],
+            n_heads=case["heads"], layer_norm_eps=case["eps"],
+            gelu_activation=case["act"] != "relu", **keys)
+    keys.update(hidden_size=case["hidden"], num_hidden_layers=case["layers"],
+                num_attention_heads=case["heads"],
+                intermediate_size=case["width"], hidden_act=case["act"],
+                layer_norm_eps=case["eps"])
+    if family not in WITHOUT_TYPES:
+        keys["type_vocab_size"] = case["types"]
+    if family == "electra":
+        keys["embedding_size"] = case["hidden"]
+    if family == "ernie":
+        keys["use_task_id"] = case["scale"]
+    return getattr(hf, stem + "Config")(**keys)
+
+
+def decoder_config(hf, family, case):
+    keys = dict(vocab_size=case["vocab"], bos_token_id=None,
+                eos_token_id=case["eos"], pad_token_id=0,
+                tie_word_embeddings=case["tie"], num_labels=case["labels"])
+    if family in ("openai", "bigcode"):
+        keys.update(n_embd=case["hidden"], n_layer=case["layers"],
+                    n_head=case["heads"], n_positions=case["positions"],
+                    layer_norm_epsilon=case["eps"])
+        if family == "openai":
+            return hf.OpenAIGPTConfig(**keys)
+        return hf.GPTBigCodeConfig(n_inner=case["width"],
+                                   activation_function=case["act"], **keys)
+    keys.update(hidden_size=case["hidden"],
+                max_position_embeddings=case["positions"])
+    if family == "gptneo":
+        kinds = ["global", "local"] if case["window"] else ["global"]
+        return hf.GPTNeoConfig(
+            num_layers=case["layers"], num_heads=case["heads"],
+            attention_types=[[[kinds[i % len(kinds)]], 1]
+                             for i in range(case["layers"])],
+            window_size=case["window"] or 256,
+            intermediate_size=case["width"],
+            activation_function=case["act"], layer_norm_epsilon=case["eps"],
+            **keys)
+    keys.update(num_hidden_layers=case["layers"],
+                num_attention_heads=case["heads"])
+    if family == "opt":
+        return hf.OPTConfig(ffn_dim=case["width"],
+                            activation_function=case["act"],
+                            do_layer_norm_before=case["mlp_bias"],
+                            enable_bias=case["attention_bias"], **keys)
+    eps = {"starcoder2": "norm_epsilon", "stablelm": "layer_norm_eps"}
+    keys.update({eps.get(family, "rms_norm_eps"): case["eps"]},
+                num_key_value_heads=case["heads"] // case["groups"],
+                intermediate_size=case["width"], hidden_act=case["act"],
+                rope_parameters={**draw_llama.rope(case),
+                                 "rope_theta": case["theta"]})
+    if family in ("helium", "ernie45", "seedoss", "ministral", "glm"):
+        keys["head_dim"] = case["head_dim"]
+    if family == "glm":  # half of each head is turned
+        keys["head_dim"] = 4 * max(1, case["head_dim"] // 4)
+        keys["rope_parameters"]["partial_rotary_factor"] = 0.5
+    if family == "stablelm":
+        keys["rope_parameters"]["partial_rotary_factor"] = 1.0
+        keys["use_qkv_bias"] = case["attention_bias"]
+    if family in ("smollm3", "granite", "seedoss", "glm", "helium"):
+        keys["attention_bias"] = case["attention_bias"]
+    if family in ("smollm3", "granite", "seedoss", "helium"):
+        keys["mlp_bias"] = case["mlp_bias"]
+    if family in ("starcoder2", "ernie45"):
+        keys["use_bias"] = case["attention_bias"]
+    if family in ("phi3", "starcoder2", "ministral"):
+        keys["sliding_window"] = case["window"]
+    if family == "smollm3":
+        keys["no_rope_layer_interval"] = case["full_every"]
+    if family == "granite":
+        keys.update(embedding_multiplier=case["factor"],
+                    attention_multiplier=0.3, logits_scaling=case["factor"])
+    return getattr(hf, ALL[family][0] + "Config")(**keys)
+
+
+def make_config(hf, case):
+    family = family_of(case)
+    if family in ENCODERS:
+        return encoder_config(hf, family, case)
+    if family in DECODERS:
+        return decoder_config(hf, family, case)
+    return getattr(hf, ALL[family][0] + "Config")(
+        vocab_size=case["vocab"], d_model=case["hidden"],
+        encoder_layers=case["layers"], decoder_layers=case["decoder_layers"],
+        encoder_attention_heads=case["heads"],
+        decoder_attention_heads=case["decoder_heads"],
+        encoder_ffn_dim=case["width"], decoder_ffn_dim=case["decoder_width"],
+        max_position_embeddings=case["positions"],
+        activation_function=case["act"],
+        scale_embedding=case["scale_embedding"], pad_token_id=1,
+        bos_token_id=0, eos_token_id=2, decoder_start_token_id=2,
+        forced_eos_token_id=case["forced_eos"])
+
+
+def make_inputs(torch, case):
+    family = family_of(case)
+    module = base(family)
+    cls = {draw: "BertModel", draw_llama: "LlamaModel",
+           draw_pairs: "BartModel"}[module]
+    inputs = module.make_inputs(torch, dict(case, **{"class": cls}))
+    if family in AFTER_PADDING:
+        inputs["input_ids"][torch.tensor(case["rows"]) == 0] = 1
+    return inputs
+
+
+def generation(case):
+    """The keys of a pair's generation_config.json."""
+    return draw_pairs.generation(dict(case, **{"class": "BartModel"}))
+
+
+def smaller(case):
+    return base(family_of(case)).smaller(case)

@@ -1,0 +1,86 @@
+// Fuzzes tokenizers. The first byte of an input says what the rest is: 'f', the
+// number of a small tokenizer and a text for it; anything else, a
+// tokenizer.json, a null byte and a text.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/text/DecodeStream.h"
+#include "runtime/text/ReadTokenizer.h"
+#include "runtime/text/Utf8.h"
+#include "test/fuzz/Fuzz.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace tfc::fuzz {
+namespace {
+
+using namespace tfc::text;
+
+using TokenizerPtr = std::unique_ptr<Tokenizer>;
+
+std::vector<TokenizerPtr> readSmallTokenizers() {
+  std::vector<TokenizerPtr> tokenizers;
+  std::ifstream file(GOLDEN_TOKENIZERS);
+  for (std::string line; std::getline(file, line);) {
+    auto tokenizer = parseTokenizer(nlohmann::json::parse(line)["tokenizer"]
+                                        .get_ref<const std::string &>());
+    expect(static_cast<bool>(tokenizer), "a small tokenizer");
+    tokenizers.push_back(std::move(*tokenizer));
+  }
+  expect(!tokenizers.empty(), "small tokenizers");
+  return tokenizers;
+}
+
+/// `isGood`: the tokenizer has a token for every byte or an unknown one, and
+/// its decoder shows a text's tokens as they come.
+void encode(const Tokenizer &tokenizer, std::string_view text, bool isGood) {
+  auto tokens = tokenizer.encode(text, text, {});
+  if (!tokens) {
+    expectMessage(tokens.error().message);
+    bool isText = static_cast<bool>(decodeUtf8(text));
+    expect(!isGood || !isText, "tokens", tokens.error().message);
+    return;
+  }
+  size_t length = decodeUtf8(text)->size();
+  std::vector<uint32_t> ids;
+  for (const Token &token : *tokens) {
+    expect(token.origin.begin <= token.origin.end && token.origin.end <= length,
+           "a place in the text", text);
+    expect(token.id < tokenizer.limit() || token.sequence < 0,
+           "an id below the limit");
+    ids.push_back(token.id);
+  }
+  for (bool skips : {false, true}) {
+    std::string whole = tokenizer.decode(ids, skips), shown;
+    expect(static_cast<bool>(decodeUtf8(whole)), "UTF-8", whole);
+    DecodeStream stream(tokenizer, skips);
+    for (uint32_t id : ids) {
+      shown += stream.push(id);
+    }
+    shown += stream.finish();
+    expect(!isGood || shown == whole, "a stream as the whole", whole);
+  }
+}
+
+} // namespace
+} // namespace tfc::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  using namespace tfc::fuzz;
+  static const std::vector<TokenizerPtr> small = readSmallTokenizers();
+  if (size < 2) {
+    return 0;
+  }
+  std::string_view input(reinterpret_cast<const char *>(data) + 1, size - 1);
+  if (data[0] == 'f') {
+    encode(*small[data[1] % small.size()], input.substr(1), true);
+    return 0;
+  }
+  size_t end = std::min(input.find('\0'), input.size());
+  auto tokenizer = tfc::text::parseTokenizer(input.substr(0, end));
+  if (!tokenizer) {
+    expectMessage(tokenizer.error().message);
+    return 0;
+  }
+  encode(**tokenizer, input.substr(std::min(end + 1, input.size())), false);
+  return 0;
+}

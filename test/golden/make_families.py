@@ -1,0 +1,256 @@
+# The golden models of families that are a table and nothing else: of each class
+# of model a tiny one, whose widths are no multiples of anything.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import transformers as hf
+
+from inputs import VOCAB
+from make_bart import padded
+from make_llama import left
+from reference import build
+from writer import find_greedy, set_generation, write_forward, write_pairs
+
+SOME = ("ragged", "left", "longest", "positions")
+MOST = ("one",) + SOME + ("holes",)
+PAIR = ("ragged", "left", "mixed", "longest")
+
+
+def encoder(**changes):
+    return dict(dict(vocab_size=VOCAB, hidden_size=26, num_hidden_layers=2,
+                     num_attention_heads=2, intermediate_size=37,
+                     max_position_embeddings=40), **changes)
+
+
+def decoder(**changes):
+    return dict(dict(vocab_size=VOCAB, hidden_size=30, num_hidden_layers=2,
+                     num_attention_heads=3, num_key_value_heads=1,
+                     intermediate_size=37, max_position_embeddings=60,
+                     bos_token_id=1, eos_token_id=2, pad_token_id=0),
+                **changes)
+
+
+def gpt(**changes):
+    return dict(dict(vocab_size=VOCAB, n_embd=30, n_layer=2, n_head=3,
+                     n_positions=60, bos_token_id=1, eos_token_id=2,
+                     pad_token_id=0), **changes)
+
+
+def pair(**changes):
+    return dict(dict(vocab_size=VOCAB, d_model=26, encoder_layers=1,
+                     decoder_layers=2, encoder_attention_heads=1,
+                     decoder_attention_heads=2, encoder_ffn_dim=37,
+                     decoder_ffn_dim=43, max_position_embeddings=60,
+                     forced_eos_token_id=None), **changes)
+
+
+# name, class, config, cases, what those of "types" draw from (0: no types).
+ENCODERS = (
+    ("distilbert-model", hf.DistilBertModel, hf.DistilBertConfig(
+        vocab_size=VOCAB, dim=26, n_layers=2, n_heads=1, hidden_dim=37,
+        max_position_embeddings=40), MOST, 0),
+    ("distilbert-mlm", hf.DistilBertForMaskedLM, hf.DistilBertConfig(
+        vocab_size=VOCAB, dim=30, n_layers=1, n_heads=3, hidden_dim=41,
+        max_position_embeddings=40, activation="relu"), SOME, 0),
+    ("distilbert-sequence", hf.DistilBertForSequenceClassification,
+     hf.DistilBertConfig(vocab_size=VOCAB, dim=26, n_layers=1, n_heads=2,
+                         hidden_dim=37, max_position_embeddings=40,
+                         num_labels=3), SOME, 0),
+    ("electra-pretraining", hf.ElectraForPreTraining, hf.ElectraConfig(
+        **encoder(embedding_size=26, hidden_act="relu")), SOME, 2),
+    ("electra-mlm", hf.ElectraForMaskedLM, hf.ElectraConfig(
+        **encoder(embedding_size=30, hidden_size=30, num_attention_heads=3)),
+     SOME, 2),
+    ("electra-sequence", hf.ElectraForSequenceClassification,
+     hf.ElectraConfig(**encoder(embedding_size=26, num_labels=3)),
+     ("ragged", "left"), 2),
+    ("roberta-model", hf.RobertaModel, hf.RobertaConfig(
+        **encoder(type_vocab_size=1, max_position_embeddings=42)), MOST, 1),
+    ("roberta-mlm", hf.RobertaForMaskedLM, hf.RobertaConfig(
+        **encoder(hidden_size=30, num_attention_heads=3, hidden_act="silu",
+                  max_position_embeddings=42, layer_norm_eps=1e-5)), SOME, 2),
+    ("roberta-sequence", hf.RobertaForSequenceClassification,
+     hf.RobertaConfig(**encoder(num_labels=3, pad_token_id=4)),
+     ("ragged", "left", "holes"), 2),
+    ("xlmroberta-token", hf.XLMRobertaForTokenClassification,
+     hf.XLMRobertaConfig(**encoder(num_labels=5, type_vocab_size=1)),
+     ("ragged", "left"), 1),
+    ("xlmroberta-question", hf.XLMRobertaForQuestionAnswering,
+     hf.XLMRobertaConfig(**encoder(num_hidden_layers=1, type_vocab_size=1)),
+     ("ragged",), 1),
+    ("camembert-mlm", hf.CamembertForMaskedLM, hf.CamembertConfig(
+        **encoder(num_hidden_layers=1, type_vocab_size=1)),
+     ("ragged", "left"), 1),
+    ("data2vec-model", hf.Data2VecTextModel, hf.Data2VecTextConfig(
+        **encoder(num_hidden_layers=1, type_vocab_size=1)),
+     ("ragged", "left"), 1),
+    ("mpnet-model", hf.MPNetModel, hf.MPNetConfig(
+        **encoder(num_attention_heads=1)),
+     # Its pooler takes a column that padding on the left would hide.
+     ("one", "ragged", "longest"), 0),
+    ("mpnet-mlm", hf.MPNetForMaskedLM, hf.MPNetConfig(
+        **encoder(hidden_size=30, num_attention_heads=3)), SOME, 0),
+    ("ernie-model", hf.ErnieModel, hf.ErnieConfig(
+        **encoder(use_task_id=True, hidden_act="relu")), SOME, 2),
+    ("megatron-mlm", hf.MegatronBertForMaskedLM, hf.MegatronBertConfig(
+        **encoder()), SOME, 2),
+    ("nomic-model", hf.NomicBertModel, hf.NomicBertConfig(
+        **encoder(num_attention_heads=1)), MOST, 2),
+    ("nomic-mlm", hf.NomicBertForMaskedLM, hf.NomicBertConfig(
+        **encoder(hidden_size=36, num_attention_heads=3)), SOME, 2),
+    ("xlm-lm", hf.XLMWithLMHeadModel, hf.XLMConfig(
+        vocab_size=VOCAB, emb_dim=26, n_layers=2, n_heads=2, n_langs=1,
+        max_position_embeddings=40), SOME, 0),
+    ("bert-both", hf.BertForPreTraining, hf.BertConfig(
+        **encoder()), ("ragged", "left"), 2),
+    ("megatron-next", hf.MegatronBertForNextSentencePrediction,
+     hf.MegatronBertConfig(**encoder()), ("ragged", "left"), 2),
+    ("llama-question", hf.LlamaForQuestionAnswering, hf.LlamaConfig(
+        **decoder(num_hidden_layers=1)), ("ragged", "left"), 0),
+    ("llama-token", hf.LlamaForTokenClassification, hf.LlamaConfig(
+        **decoder(num_hidden_layers=1, num_labels=3)), ("ragged", "left"), 0),
+    ("gpt2-question", hf.GPT2ForQuestionAnswering, hf.GPT2Config(
+        **gpt(n_layer=1)), ("ragged", "left"), 0),
+    ("gpt2-token", hf.GPT2ForTokenClassification, hf.GPT2Config(
+        **gpt(n_layer=1, num_labels=3)), ("ragged", "left"), 0),
+    ("opt-sequence", hf.OPTForSequenceClassification, hf.OPTConfig(
+        vocab_size=VOCAB, hidden_size=26, num_hidden_layers=1,
+        num_attention_heads=1, ffn_dim=37, max_position_embeddings=40,
+        pad_token_id=0, do_layer_norm_before=False, enable_bias=False,
+        num_labels=3), ("ragged", "left"), 0),
+)
+
+ROPE = {"rope_type": "default", "rope_theta": 500.0}
+DECODERS = (
+    ("phi3-lm", hf.Phi3ForCausalLM, hf.Phi3Config(
+        **decoder(hidden_size=36, sliding_window=5))),
+    ("phi3-partial", hf.Phi3ForCausalLM, hf.Phi3Config(
+        **decoder(hidden_size=48, num_key_value_heads=3,
+                  tie_word_embeddings=True, rope_parameters={
+                      **ROPE, "partial_rotary_factor": 0.5}))),
+    ("smollm3-lm", hf.SmolLM3ForCausalLM, hf.SmolLM3Config(
+        **decoder(num_hidden_layers=5, no_rope_layer_interval=2))),
+    ("smollm3-untied", hf.SmolLM3ForCausalLM, hf.SmolLM3Config(
+        **decoder(num_hidden_layers=3, no_rope_layers=[0, 1, 1],
+                  attention_bias=True, tie_word_embeddings=False))),
+    ("starcoder2-lm", hf.Starcoder2ForCausalLM, hf.Starcoder2Config(
+        **decoder(sliding_window=6))),
+    ("starcoder2-plain", hf.Starcoder2ForCausalLM, hf.Starcoder2Config(
+        **decoder(hidden_size=36, use_bias=False,
+                  tie_word_embeddings=False))),
+    ("stablelm-lm", hf.StableLmForCausalLM, hf.StableLmConfig(
+        **decoder(hidden_size=48))),
+    ("stablelm-bias", hf.StableLmForCausalLM, hf.StableLmConfig(
+        **decoder(hidden_size=48, num_key_value_heads=3, use_qkv_bias=True,
+                  rope_parameters={**ROPE, "partial_rotary_factor": 0.5}))),
+    ("gptneo-lm", hf.GPTNeoForCausalLM, hf.GPTNeoConfig(
+        vocab_size=VOCAB, hidden_size=30, num_layers=3, num_heads=3,
+        attention_types=[[["global", "local"], 1], [["local"], 1]],
+        window_size=4, max_position_embeddings=60, bos_token_id=1,
+        eos_token_id=2, pad_token_id=0)),
+    ("opt-lm", hf.OPTForCausalLM, hf.OPTConfig(
+        vocab_size=VOCAB, hidden_size=30, num_hidden_layers=2,
+        num_attention_heads=3, ffn_dim=37, max_position_embeddings=60,
+        bos_token_id=1, eos_token_id=2, pad_token_id=0)),
+    ("granite-lm", hf.GraniteForCausalLM, hf.GraniteConfig(
+        **decoder(embedding_multiplier=3.0, attention_multiplier=0.3,
+                  logits_scaling=2.0))),
+    ("helium-lm", hf.HeliumForCausalLM, hf.HeliumConfig(
+        **decoder(head_dim=10))),
+    ("ernie45-lm", hf.Ernie4_5ForCausalLM, hf.Ernie4_5Config(
+        **decoder(head_dim=14, use_bias=True))),
+    ("seedoss-lm", hf.SeedOssForCausalLM, hf.SeedOssConfig(
+        **decoder(head_dim=14))),
+    ("ministral-lm", hf.MinistralForCausalLM, hf.MinistralConfig(
+        **decoder(head_dim=14, num_hidden_layers=3, sliding_window=4,
+                  layer_types=["sliding_attention", "full_attention",
+                               "sliding_attention"]))),
+    ("glm-lm", hf.GlmForCausalLM, hf.GlmConfig(
+        **decoder(head_dim=12, num_key_value_heads=3))),
+    ("openai-lm", hf.OpenAIGPTLMHeadModel, hf.OpenAIGPTConfig(**gpt())),
+    ("bigcode-lm", hf.GPTBigCodeForCausalLM, hf.GPTBigCodeConfig(**gpt())),
+)
+# Windows count columns.
+DISTANCES = ("phi3-lm", "starcoder2-lm", "gptneo-lm", "ministral-lm")
+
+PAIRS = (
+    ("mbart-lm", hf.MBartForConditionalGeneration, hf.MBartConfig(
+        **pair(decoder_start_token_id=2))),
+    ("plbart-lm", hf.PLBartForConditionalGeneration, hf.PLBartConfig(
+        **pair(decoder_start_token_id=2, activation_function="relu"))),
+    ("blenderbot-lm", hf.BlenderbotForConditionalGeneration,
+     hf.BlenderbotConfig(**pair(pad_token_id=0,
+                                encoder_no_repeat_ngram_size=0))),
+    ("pegasus-lm", hf.PegasusForConditionalGeneration, hf.PegasusConfig(
+        **pair(scale_embedding=True))),
+)
+# Tokens so large that they repeat themselves, by margins too small to compare.
+REPEATING = ("plbart-lm", "pegasus-lm")
+
+
+def positions_of(config):
+    """The longest row that a model takes."""
+    first = 0
+    if config.model_type in ("roberta", "xlm-roberta", "camembert",
+                             "data2vec-text", "mpnet"):
+        first = config.pad_token_id + 1
+    return config.max_position_embeddings - first
+
+
+def some_tokens(sequences, steps):
+    """Whether rows do not repeat one or two tokens."""
+    return all(len(set(row[-steps:].tolist())) > 3 for row in sequences)
+
+
+def write_encoders(out):
+    for index, (name, cls, config, cases, types) in enumerate(ENCODERS):
+        out.save(name, build(cls, config, 401 + index))
+        model = out.load(cls, name)
+        if types:
+            cases += ("types",)
+        write_forward(out.folder(name), model, cases, 401 + index,
+                      pad=config.pad_token_id, types=types,
+                      longest=positions_of(config))
+        out.add(name, cases)
+
+
+def write_decoders(out):
+    for index, (name, cls, config) in enumerate(DECODERS):
+        seed = 501 + index
+        out.save(name, build(cls, config, seed, token=0.3, position=1.5,
+                             layer=2.0))
+        model = out.load(cls, name)
+        cases = SOME + (() if name in DISTANCES else ("holes",))
+        write_forward(out.folder(name), model, cases, seed)
+        set_generation(model, pad_token_id=0)
+        inputs, _ = find_greedy(model, left, 100 * seed)
+        out.add(name, cases, [
+            out.write_step(name, model, "generate-left", inputs, "none")])
+
+
+def write_pairs_of(out):
+    for index, (name, cls, config) in enumerate(PAIRS):
+        seed = 601 + index
+        out.save(name, build(cls, config, seed, token=0.3, position=1.5,
+                             bias=0.06, cross=0.3))
+        model = out.load(cls, name)
+        write_pairs(out.folder(name), model, PAIR, seed)
+        if name in REPEATING:
+            out.add(name, PAIR)
+            continue
+        set_generation(model, pad_token_id=config.pad_token_id,
+                       decoder_start_token_id=config.decoder_start_token_id)
+
+        def draw(generator):
+            inputs = padded(left)(generator)
+            inputs["input_ids"][inputs["attention_mask"] == 0] = \
+                config.pad_token_id
+            return inputs
+
+        inputs, _ = find_greedy(model, draw, 100 * seed, accept=some_tokens)
+        out.add(name, PAIR, [
+            out.write_step(name, model, "generate-left", inputs, "none")])
+
+
+def write(out):
+    write_encoders(out)
+    write_decoders(out)
+    write_pairs_of(out)

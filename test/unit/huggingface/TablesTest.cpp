@@ -1,0 +1,58 @@
+// Every table of a family is whole: of each of its classes an empty config.json
+// gives a spec, and its preset is one.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/huggingface/MakeSpec.h"
+#include "compiler/spec/ReadSpec.h"
+
+#include <gtest/gtest.h>
+
+using namespace tfc;
+
+static void expectNone(const spec::Diagnostics &diagnostics,
+                       const std::string &where) {
+  for (const spec::Diagnostic &diagnostic : diagnostics) {
+    ADD_FAILURE() << where << ": " << spec::formatDiagnostic(diagnostic);
+  }
+}
+
+TEST(Tables, EveryClassOfAnEmptyConfig) {
+  for (const std::string &name : family::tableNames()) {
+    spec::Diagnostics diagnostics;
+    std::optional<family::Table> table = family::loadTable(name, diagnostics);
+    ASSERT_TRUE(table) << name;
+    expectNone(diagnostics, name);
+    const spec::Json *assumed = table->root.find("preset");
+    spec::Json keys = assumed ? *assumed : spec::Json::object();
+    rt::TensorFiles files;
+    for (const spec::Member &each : table->root.find("classes")->members) {
+      family::Config config(keys, diagnostics);
+      huggingface::Source source = {config, keys, nullptr, files, diagnostics};
+      spec::Json made = huggingface::makeSpec(source, *table, name, each.key);
+      config.reportUnread(true);
+      EXPECT_TRUE(spec::readSpecTree(made, diagnostics)) << each.key;
+      expectNone(diagnostics, each.key);
+      diagnostics.clear();
+    }
+  }
+}
+
+/// A guess is a class that some table of the model type has.
+TEST(Tables, GuessesAreClasses) {
+  spec::Diagnostics diagnostics;
+  for (const std::string &type : family::modelTypes(diagnostics)) {
+    std::set<std::string> classes;
+    std::vector<family::Table> tables = family::tablesOf(type, diagnostics);
+    ASSERT_FALSE(tables.empty()) << type;
+    for (const family::Table &table : tables) {
+      for (const spec::Member &each : table.root.find("classes")->members) {
+        EXPECT_TRUE(classes.insert(each.key).second) << each.key;
+      }
+    }
+    for (const family::Table &table : tables) {
+      for (const spec::Json &guess : table.root.find("guess")->items) {
+        EXPECT_TRUE(classes.count(guess.items.at(1).text)) << type;
+      }
+    }
+  }
+  expectNone(diagnostics, "tables");
+}

@@ -1,0 +1,202 @@
+// Holes and rules of the tables of families: what they become, and what they
+// say of values that they cannot take.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/family/FamilyTable.h"
+#include "compiler/spec/family/Instantiate.h"
+
+#include <gtest/gtest.h>
+
+using namespace tfc;
+using namespace tfc::spec;
+
+/// The value of a hole in a table whose spec is {"dims": {"hidden": 12}}, or
+/// what is wrong, one line each.
+static std::string made(const std::string &hole, const std::string &config) {
+  Diagnostics diagnostics;
+  auto table =
+      parseJson("table", R"({"spec": {"dims": {"hidden": 12}}})", diagnostics);
+  auto value = parseJson("table", hole, diagnostics);
+  auto file = parseJson("config.json", config, diagnostics);
+  if (!table || !value || !file) {
+    return "not JSON";
+  }
+  family::Config keys(*file, diagnostics);
+  family::Instantiator instantiator(*table, *file, keys, diagnostics);
+  std::optional<Json> result = instantiator.make(*value);
+  std::string text;
+  for (const Diagnostic &diagnostic : diagnostics) {
+    text += (text.empty() ? "" : "\n") + formatDiagnostic(diagnostic);
+  }
+  if (text.empty()) {
+    text = result ? writeJson(*result) : "nothing\n";
+    text.pop_back();
+  }
+  return text;
+}
+
+TEST(Holes, Keys) {
+  const char *hole = R"({"$key": ["n", "m"], "default": 3, "null": 4})";
+  EXPECT_EQ(made(hole, "{}"), "3");
+  EXPECT_EQ(made(hole, R"({"n": 5})"), "5");
+  EXPECT_EQ(made(hole, R"({"m": 6})"), "6");
+  EXPECT_EQ(made(hole, R"({"n": null})"), "4");
+  EXPECT_EQ(made(hole, R"({"n": 5, "m": 5})"), "5");
+  EXPECT_EQ(made(hole, R"({"n": 5, "m": 6})"),
+            "config.json:1:15: /m: expected 5 (the value of n, which means the "
+            "same), got 6");
+  EXPECT_EQ(made(R"({"a": {"$key": "n"}, "b": 1})", "{}"), R"({"b": 1})");
+}
+
+TEST(Holes, Arithmetic) {
+  EXPECT_EQ(made(R"({"$spec": "dims.hidden"})", "{}"), "12");
+  EXPECT_EQ(made(R"({"$mul": [4, {"$spec": "dims.hidden"}]})", "{}"), "48");
+  EXPECT_EQ(made(R"({"$sub": [{"$key": "n"}, 1, 2]})", R"({"n": 9})"), "6");
+  EXPECT_EQ(made(R"({"$div": [1.0, {"$key": "n"}]})", R"({"n": 4})"), "0.25");
+  EXPECT_EQ(made(R"({"$rsqrt": 16})", "{}"), "0.25");
+  EXPECT_EQ(made(R"({"$div": [12, {"$key": "n"}]})", R"({"n": 4})"), "3");
+  EXPECT_EQ(made(R"({"$div": [12, {"$key": "n"}]})", R"({"n": 5})"),
+            "config.json:1:7: /n: expected a divisor of 12, got 5");
+  EXPECT_EQ(made(R"({"$div": [12, {"$key": "n"}]})", R"({"n": 0})"),
+            "config.json:1:7: /n: expected a divisor of 12, got 0");
+  EXPECT_EQ(made(R"({"$sub": [{"$key": "n"}, 1]})", R"({"n": "x"})"),
+            "config.json:1:7: /n: expected a number, got \"x\" [TFC004]");
+  EXPECT_EQ(
+      made(R"({"$mul": [{"$key": "n"}, 4]})", R"({"n": 9223372036854775807})"),
+      "config.json:1:7: /n: expected a smaller number, got 4 [TFC004]");
+}
+
+TEST(Holes, Conditions) {
+  const char *hole =
+      R"({"a": {"$if": {"$key": "n", "default": true}, "then": 1}})";
+  EXPECT_EQ(made(hole, "{}"), R"({"a": 1})");
+  EXPECT_EQ(made(hole, R"({"n": false})"), "{}");
+  EXPECT_EQ(made(hole, R"({"n": 1})"),
+            "config.json:1:7: /n: expected true or false, got 1 [TFC004]");
+  const char *is =
+      R"({"$if": {"$key": "n"}, "is": [1, "x"], "then": 1, "else": 2})";
+  EXPECT_EQ(made(is, R"({"n": "x"})"), "1");
+  EXPECT_EQ(made(is, R"({"n": 2})"), "2");
+}
+
+/// Faults of a table have its own line.
+TEST(Holes, ThatAreWrong) {
+  EXPECT_EQ(made(R"({"$spec": "dims.width"})", "{}"),
+            "table:1:11: /$spec: expected a path in the table's spec, got "
+            "\"dims.width\"");
+  EXPECT_EQ(made(R"({"$rule": "magic"})", "{}"),
+            "table:1:11: /$rule: expected a rule of tfc, got \"magic\"");
+  EXPECT_EQ(made(R"({"$add": [1, 2]})", "{}"),
+            "table:1:1: /: expected a hole of tfc, got \"$add\"");
+}
+
+TEST(Rules, Activation) {
+  const char *hole = R"({"$rule": "activation", "key": "act",
+      "default": "gelu", "as": {"gelu": "gelu_new"}})";
+  EXPECT_EQ(made(hole, "{}"), "\"gelu_new\"");
+  EXPECT_EQ(made(hole, R"({"act": "swish"})"), "\"silu\"");
+  EXPECT_EQ(made(hole, R"({"act": "mish"})").substr(0, 71),
+            "config.json:1:9: /act: expected an activation that tfc knows "
+            "(gelu, gel");
+}
+
+TEST(Rules, Labels) {
+  EXPECT_EQ(made(R"({"$rule": "labels"})", "{}"), "2");
+  EXPECT_EQ(made(R"({"$rule": "labels", "default": 3})", "{}"), "3");
+  EXPECT_EQ(made(R"({"$rule": "labels"})", R"({"id2label": {"0": "a"}})"), "1");
+  EXPECT_EQ(made(R"({"$rule": "labels", "expect": 2, "why": "ends"})",
+                 R"({"num_labels": 4})"),
+            "config.json:1:16: /num_labels: expected 2 labels (ends), got 4");
+}
+
+TEST(Rules, PartialRotation) {
+  const char *hole = R"({"$rule": "rotary", "style": "half", "partial": 0.25,
+      "head_dim": 26})";
+  // As transformers cuts the number of columns off.
+  EXPECT_EQ(made(hole, "{}"), R"({"style": "half", "dim": 6, "theta": 10000, )"
+                              R"("scaling": "none"})");
+  EXPECT_EQ(made(hole, R"({"partial_rotary_factor": 0.5})").substr(18, 9),
+            "\"dim\": 13");
+  EXPECT_EQ(made(hole, R"({"rope_parameters": {"rope_theta": 5,
+                "partial_rotary_factor": 1.0}})"),
+            R"({"style": "half", "dim": 26, "theta": 5, "scaling": "none"})");
+}
+
+TEST(Rules, RotationWithoutScaling) {
+  EXPECT_EQ(made(R"({"$rule": "rotary", "style": "half",
+                     "only_default": true})",
+                 R"({"rope_scaling": {"type": "yarn", "factor": 2}})"),
+            "config.json:1:27: /rope_scaling/type: expected default (tfc has "
+            "no other frequencies for this model type), got \"yarn\"");
+}
+
+TEST(Rules, Window) {
+  const char *hole = R"({"$rule": "window", "key": "size", "default": 256})";
+  EXPECT_EQ(made(hole, "{}"), R"({"left": 255, "right": 0})");
+  EXPECT_EQ(made(hole, R"({"size": 1})"), R"({"left": 0, "right": 0})");
+  EXPECT_EQ(made(hole, R"({"size": null})"), "\"none\"");
+  EXPECT_EQ(made(R"({"$rule": "window", "key": "size"})", "{}"), "\"none\"");
+  EXPECT_EQ(made(hole, R"({"size": 0})"),
+            "config.json:1:10: /size: expected an integer from 1 to 268435456, "
+            "got 0");
+}
+
+TEST(Rules, TypesOfLayers) {
+  auto layers = [](const std::string &byDefault, const std::string &config) {
+    return made(R"({"$rule": "layer_types", "key": "size", "layers": 4,
+                    "window": {"left": 3, "right": 0}, "default": )" +
+                    byDefault + "}",
+                config);
+  };
+  const std::string set =
+      R"(], "set": {"attn": {"window": {"left": 3, "right": 0}}}}])";
+  EXPECT_EQ(layers(R"({"from": 2})", "{}"), R"([{"layers": [2, 3)" + set);
+  EXPECT_EQ(layers(R"({"every": 2})", "{}"), R"([{"layers": [0, 2)" + set);
+  EXPECT_EQ(layers(R"("full_attention")", "{}"), "nothing");
+  EXPECT_EQ(layers(R"("full_attention")",
+                   R"({"layer_types": ["full_attention", "full_attention",
+                       "full_attention", "sliding_attention"]})"),
+            R"([{"layers": [3)" + set);
+  EXPECT_EQ(layers(R"("full_attention")", R"({"layer_types": ["x"]})"),
+            "config.json:1:17: /layer_types: expected a list with a type for "
+            "each of the 4 layers, got 1");
+}
+
+TEST(Rules, PatternOfLayers) {
+  const char *hole = R"({"$rule": "layer_pattern", "key": "rope", "layers": 3,
+      "every": {"$key": "n", "default": 2}, "set": {"attn": 1}})";
+  EXPECT_EQ(made(hole, "{}"), R"([{"layers": [1], "set": {"attn": 1}}])");
+  EXPECT_EQ(made(hole, R"({"n": 3})"),
+            R"([{"layers": [2], "set": {"attn": 1}}])");
+  EXPECT_EQ(made(hole, R"({"n": 9})"), "nothing");
+  EXPECT_EQ(made(hole, R"({"rope": [0, 1, 0]})"),
+            R"([{"layers": [0, 2], "set": {"attn": 1}}])");
+  EXPECT_EQ(made(hole, R"({"rope": [0, 2, 0]})"),
+            "config.json:1:14: /rope/1: expected 0 or 1, got 2");
+  EXPECT_EQ(made(hole, R"({"rope": [0]})"),
+            "config.json:1:10: /rope: expected a list with 0 or 1 for each of "
+            "the 3 layers, got 1");
+  EXPECT_EQ(made(hole, R"({"n": 0})"),
+            "config.json:1:7: /n: expected an integer from 1 to 268435456, got "
+            "0 [TFC004]");
+}
+
+TEST(Rules, KindsOfAttention) {
+  const char *hole = R"({"$rule": "attention_types", "layers": 3,
+      "window": "none"})";
+  const std::string set = R"(], "set": {"attn": {"window": "none"}}}])";
+  EXPECT_EQ(made(hole, "{}"), R"([{"layers": [1)" + set);
+  EXPECT_EQ(made(hole, R"({"attention_types": [[["local"], 2],
+                           [["global"], 1]]})"),
+            R"([{"layers": [0, 1)" + set);
+  EXPECT_EQ(made(hole, R"({"attention_types": [[["local"], 3]],
+                "attention_layers": ["global", "global", "local"]})"),
+            R"([{"layers": [2)" + set);
+  for (const char *types :
+       {R"([[["local"], 2]])", R"([[["local"], 2000000000]])",
+        R"([[["local", "local"], 2]])", R"([[["far"], 3]])", "[3]", "3"}) {
+    EXPECT_EQ(made(hole, std::string(R"({"attention_types": )") + types + "}"),
+              "config.json:1:21: /attention_types: expected \"global\" or "
+              "\"local\" for each of the 3 layers, got another list")
+        << types;
+  }
+}

@@ -1,0 +1,101 @@
+// Tokens become text as they come: when what is shown, and that nothing is lost
+// or shown twice.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/text/Decoders.h"
+
+#include <gtest/gtest.h>
+
+namespace tfc::text::test {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// What a decoder shows with each token, and at the end.
+Texts show(const DecoderPtr &decoder, const Texts &tokens,
+           bool isWhole = false) {
+  DecoderStagePtr stage = decoder->start(isWhole);
+  Texts shown;
+  auto sink = [&](const TextPart &part) { shown.back() += part.text; };
+  for (const std::string &token : tokens) {
+    shown.emplace_back();
+    stage->push({token}, sink);
+  }
+  shown.emplace_back();
+  stage->finish(sink);
+  return shown;
+}
+
+TEST(Decoders, ByteLevelWaitsForWholeCharacters) {
+  // The bytes of U+4E2D, of which the vocabulary shows others.
+  EXPECT_EQ(show(makeByteLevelDecoder(), {"a", "\u00e4", "\u00b8", "\u0143b"}),
+            (Texts{"a", "", "",
+                   "\xe4\xb8\xad"
+                   "b",
+                   ""}));
+  // What can be no character is not waited for.
+  EXPECT_EQ(show(makeByteLevelDecoder(), {"\u00ff", "\u00e4"}),
+            (Texts{"\xef\xbf\xbd", "", "\xef\xbf\xbd"}));
+  // A token that is no bytes is text.
+  EXPECT_EQ(show(makeByteLevelDecoder(), {"\u4e2d a"}),
+            (Texts{"\xe4\xb8\xad a", ""}));
+}
+
+TEST(Decoders, BytesThatAreNoTextAreReplacedEach) {
+  EXPECT_EQ(show(makeByteFallbackDecoder(), {"<0xC3>", "<0xA9>", "a"}),
+            (Texts{"", "\xc3\xa9", "a", ""}));
+  Texts wrong = {"<0x41>", "<0xFF>", "a"};
+  EXPECT_EQ(show(makeByteFallbackDecoder(), wrong, true),
+            (Texts{"", "",
+                   "\xef\xbf\xbd\xef\xbf\xbd"
+                   "a",
+                   ""}));
+  // A stream has shown the first already.
+  EXPECT_EQ(show(makeByteFallbackDecoder(), wrong), (Texts{"A", "",
+                                                           "\xef\xbf\xbd"
+                                                           "a",
+                                                           ""}));
+  EXPECT_EQ(show(makeByteFallbackDecoder(), {"<0x4G>", "<0xC3>"}),
+            (Texts{"<0x4G>", "", "\xef\xbf\xbd"}));
+}
+
+TEST(Decoders, WordPieceJoinsAndCleansUp) {
+  EXPECT_EQ(show(makeWordPieceDecoder("##", true), {"fl", "##ies", ".", "##x"}),
+            (Texts{"fl", "ies", ".", "x", ""}));
+  EXPECT_EQ(show(makeWordPieceDecoder("##", false), {"##a", ".", "b"}),
+            (Texts{"##a", " .", " b", ""}));
+}
+
+TEST(Decoders, MetaspaceDropsWhatWasPutBefore) {
+  EXPECT_EQ(show(makeMetaspaceDecoder(U'_', true), {"_a", "_b_", "c"}),
+            (Texts{"a", " b ", "c", ""}));
+  EXPECT_EQ(show(makeMetaspaceDecoder(U'_', false), {"_a"}), (Texts{" a", ""}));
+}
+
+TEST(Decoders, StripsAtBothEnds) {
+  EXPECT_EQ(show(makeStripDecoder(U' ', 1, 0), {"  a ", " b"}),
+            (Texts{" a ", "b", ""}));
+  EXPECT_EQ(show(makeStripDecoder(U'x', 2, 1), {"xxxaxx", "x", ""}),
+            (Texts{"xax", "", "", ""}));
+}
+
+TEST(Decoders, WaitWhereTheNextTokenDecides) {
+  EXPECT_EQ(show(makeBpeDecoder("</w>"), {"a</w>", "b", "c</w>"}),
+            (Texts{"", "a ", "b", "c"}));
+  EXPECT_EQ(show(makeReplaceDecoder("ab", "c"), {"aab", "b"}),
+            (Texts{"ac", "b", ""}));
+  EXPECT_EQ(show(makeJoinDecoder(), {"a", "b"}), (Texts{"a", " b", ""}));
+  EXPECT_EQ(show(makeFuseDecoder(), {"a", "b"}), (Texts{"a", "b", ""}));
+}
+
+TEST(Decoders, ReplaceAllGoesFromLeftToRight) {
+  auto replaced = [](std::string text, const char *from, const char *to) {
+    replaceAll(text, from, to);
+    return text;
+  };
+  EXPECT_EQ(replaced("aaa", "aa", "b"), "ba");
+  EXPECT_EQ(replaced("abc", "", "x"), "abc");
+  EXPECT_EQ(replaced("a.b.", ".", ""), "ab");
+}
+
+} // namespace
+} // namespace tfc::text::test

@@ -1,0 +1,116 @@
+// The tokens of texts and pairs: templates, truncation, special tokens that are
+// wanted or not.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/text/ReadTokenizer.h"
+#include "test/unit/text/SmallTokenizer.h"
+
+#include <gtest/gtest.h>
+
+namespace tfc::text::test {
+namespace {
+
+using Ids = std::vector<uint32_t>;
+
+class SmallTokenizer : public ::testing::Test {
+protected:
+  void SetUp() override {
+    auto read = parseTokenizer(smallTokenizer().dump());
+    ASSERT_TRUE(read) << read.error().message;
+    tokenizer = std::move(*read);
+  }
+
+  /// The ids; an error has none.
+  Ids ids(std::string_view text, std::optional<std::string_view> pair = {}) {
+    auto tokens = tokenizer->encode(text, pair, options);
+    message = tokens ? "" : tokens.error().message;
+    Ids out;
+    for (size_t i = 0; tokens && i < tokens->size(); ++i) {
+      out.push_back((*tokens)[i].id);
+    }
+    return out;
+  }
+
+  std::unique_ptr<Tokenizer> tokenizer;
+  EncodeOptions options;
+  std::string message;
+};
+
+TEST_F(SmallTokenizer, GivesTokensTypesAndPlaces) {
+  auto tokens = tokenizer->encode("Time fli\u00e9s", "an", options);
+  ASSERT_TRUE(tokens);
+  std::string all;
+  for (const Token &token : *tokens) {
+    all += rt::concat(token.id, ":", token.type, ":", token.sequence, ":",
+                      token.origin.begin, "-", token.origin.end, " ");
+  }
+  // The accent goes; the place is that of the text with it.
+  EXPECT_EQ(all, "1:0:-1:0-0 3:0:0:0-4 4:0:0:5-7 5:0:0:7-10 2:0:-1:0-0 "
+                 "7:1:1:0-2 2:1:-1:0-0 ");
+}
+
+TEST_F(SmallTokenizer, KnowsWordsWithoutTokens) {
+  EXPECT_EQ(ids("time zzz."), (Ids{1, 3, 0, 9, 2}));
+  EXPECT_EQ(ids(std::string(21, 'e')), (Ids{1, 0, 2}));
+  EXPECT_EQ(ids(""), (Ids{1, 2}));
+}
+
+TEST_F(SmallTokenizer, FindsAddedTokens) {
+  EXPECT_EQ(ids("time[SEP]<NEW>an"), (Ids{1, 3, 2, 12, 7, 2}));
+  options.specialAsText = true;
+  EXPECT_EQ(ids("[SEP] <new>"), (Ids{1, 0, 0, 0, 12, 2}));
+  options.addSpecial = false;
+  EXPECT_EQ(ids("time"), (Ids{3}));
+  EXPECT_EQ(ids("time", "an"), (Ids{3, 7}));
+}
+
+TEST_F(SmallTokenizer, CutsWhatIsTooLong) {
+  options.truncation.maxTokens = 5;
+  EXPECT_EQ(ids("time flies like an arrow"), (Ids{1, 3, 4, 5, 2}));
+  options.truncation.fromLeft = true;
+  EXPECT_EQ(ids("time flies like an arrow"), (Ids{1, 6, 7, 8, 2}));
+  options.truncation = {7, TruncateWhat::Longest, false};
+  EXPECT_EQ(ids("time flies like an", "an"), (Ids{1, 3, 4, 5, 2, 7, 2}));
+  EXPECT_EQ(ids("time flies", "an an an an"), (Ids{1, 3, 4, 2, 7, 7, 2}));
+  options.truncation = {6, TruncateWhat::First, false};
+  EXPECT_EQ(ids("time flies", "an an"), (Ids{1, 3, 2, 7, 7, 2}));
+  options.truncation = {6, TruncateWhat::Second, false};
+  EXPECT_EQ(ids("time like", "an an"), (Ids{1, 3, 6, 2, 7, 2}));
+}
+
+TEST_F(SmallTokenizer, RefusesLimitsThatCannotHold) {
+  options.truncation.maxTokens = 1;
+  EXPECT_EQ(ids("time"), Ids());
+  EXPECT_EQ(message,
+            "expected a limit of 2 tokens or more (there are 2 special "
+            "ones, and 0 that are not to be cut), got 1");
+  options.truncation = {4, TruncateWhat::First, false};
+  EXPECT_EQ(ids("time", "an an"), Ids());
+  EXPECT_NE(message, "");
+  options.truncation = {2, TruncateWhat::Second, false};
+  EXPECT_EQ(ids("time like"), Ids());
+  EXPECT_NE(message.find("second text"), std::string::npos) << message;
+}
+
+TEST_F(SmallTokenizer, RefusesWhatIsNoText) {
+  EXPECT_EQ(ids("time \xff"), Ids());
+  EXPECT_EQ(message, "expected UTF-8, got the byte 255 at byte 5");
+  EXPECT_EQ(ids("time", "\xc3"), Ids());
+  EXPECT_NE(message, "");
+}
+
+TEST_F(SmallTokenizer, KnowsItsTokens) {
+  EXPECT_EQ(tokenizer->limit(), 13U);
+  EXPECT_EQ(*tokenizer->token(5), "##ies");
+  EXPECT_EQ(*tokenizer->token(12), "<new>");
+  EXPECT_EQ(tokenizer->token(13), nullptr);
+  EXPECT_EQ(tokenizer->find("arrow"), 8U);
+  EXPECT_EQ(tokenizer->find("<new>"), 12U);
+  EXPECT_EQ(tokenizer->find("none"), Vocabulary::none);
+  EXPECT_TRUE(tokenizer->isSpecial(1));
+  EXPECT_FALSE(tokenizer->isSpecial(12));
+  EXPECT_EQ(tokenizer->decode({1, 3, 4, 5, 9, 99, 2}, true), "time flies.");
+  EXPECT_EQ(tokenizer->decode({1, 3}, false), "[CLS] time");
+}
+
+} // namespace
+} // namespace tfc::text::test
