@@ -128,6 +128,13 @@ Field AbiWriter::programs(ArrayRef<Program> all, Field entries,
             .set(&tfc_program_v0::packed_bytes, each.packedBytes)
             .set(&tfc_program_v0::pack, pack)
             .set(&tfc_program_v0::entries, table)
+            .set(&tfc_program_v0::n_kernels, 0)
+            .set(&tfc_program_v0::n_images, 0)
+            .set(&tfc_program_v0::n_places, 0)
+            .set(&tfc_program_v0::reserved_count, 0)
+            .set(&tfc_program_v0::kernels, Field::symbol(""))
+            .set(&tfc_program_v0::images, Field::symbol(""))
+            .set(&tfc_program_v0::places, Field::symbol(""))
             .finish());
   }
   return tables.array(items);
@@ -194,6 +201,10 @@ static Field sizes() {
       .set(&Sizes::entry, sizeof(tfc_entry_v0))
       .set(&Sizes::port, sizeof(tfc_port_v0))
       .set(&Sizes::cache, sizeof(tfc_cache_v0))
+      .set(&Sizes::kernel, sizeof(tfc_kernel_v0))
+      .set(&Sizes::image, sizeof(tfc_image_v0))
+      .set(&Sizes::place, sizeof(tfc_place_v0))
+      .set(&Sizes::reserved, 0)
       .finish();
 }
 

@@ -16,10 +16,12 @@ struct FirstSize {
 };
 
 constexpr FirstSize firstSizes[] = {
-    {&tfc_sizes_v0::module, 176}, {&tfc_sizes_v0::generation, 96},
-    {&tfc_sizes_v0::weight, 56},  {&tfc_sizes_v0::source, 48},
-    {&tfc_sizes_v0::program, 72}, {&tfc_sizes_v0::entry, 72},
-    {&tfc_sizes_v0::port, 40},    {&tfc_sizes_v0::cache, 40},
+    {&tfc_sizes_v0::module, 192},  {&tfc_sizes_v0::generation, 96},
+    {&tfc_sizes_v0::weight, 56},   {&tfc_sizes_v0::source, 48},
+    {&tfc_sizes_v0::program, 112}, {&tfc_sizes_v0::entry, 72},
+    {&tfc_sizes_v0::port, 40},     {&tfc_sizes_v0::cache, 40},
+    {&tfc_sizes_v0::kernel, 24},   {&tfc_sizes_v0::image, 24},
+    {&tfc_sizes_v0::place, 24},
 };
 constexpr uint32_t largestSize = 4096;
 
@@ -71,7 +73,12 @@ void ModuleTables::copyPrograms(tfc_module_v0 &module) {
       entry.outputs = copyArray(entry.outputs, entry.n_outputs, sizes.port);
       entry.caches = copyArray(entry.caches, entry.n_caches, sizes.cache);
     }
-    programs[i].entries = entries;
+    tfc_program_v0 &program = programs[i];
+    program.entries = entries;
+    program.kernels =
+        copyArray(program.kernels, program.n_kernels, sizes.kernel);
+    program.images = copyArray(program.images, program.n_images, sizes.image);
+    program.places = copyArray(program.places, program.n_places, sizes.place);
   }
   module.programs = programs;
 }

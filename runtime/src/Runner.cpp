@@ -94,6 +94,7 @@ Status Runner::run(const std::vector<uint8_t> &wanted) {
   step.rows = batch.rows.data();
   step.outputs = outputPointers.data();
   step.host = &host.host();
+  step.device_step = &step;
   int32_t code = entryTable.run(&step);
   if (host.isStopped()) {
     return stoppedByCaller();

@@ -54,7 +54,7 @@ TEST(Module, RunsTheOldestLibrary) {
   auto newer = Module::open(fakeLibrary("decoder"));
   ASSERT_TRUE(newer) << messageOf(newer);
   tfc_module_v0 oldest = (*newer)->table();
-  oldest.sizes = {176, 96, 56, 48, 72, 72, 40, 40};
+  oldest.sizes = {192, 96, 56, 48, 112, 72, 40, 40, 24, 24, 24, 0};
   // This host's structs, packed as version 3 had them.
   auto pack = [](const auto *from, size_t count, size_t size) {
     std::vector<uint64_t> words(count * size / 8);
@@ -64,7 +64,7 @@ TEST(Module, RunsTheOldestLibrary) {
     return words;
   };
   auto weights = pack(oldest.weights, oldest.n_weights, 56);
-  auto programs = pack(oldest.programs, oldest.n_programs, 72);
+  auto programs = pack(oldest.programs, oldest.n_programs, 112);
   auto typed = [](auto *like, std::vector<uint64_t> &words) {
     return reinterpret_cast<decltype(like)>(words.data());
   };

@@ -474,7 +474,7 @@ static int32_t run_step(const tfc_step_v0 *step) {
 #define PROGRAM(name, features, priority)                                      \
   ELEMENT(name, TFC_ISA_X86_64, TFC_MEMORY_HOST, features, priority,           \
           TFC_DTYPE_F32, N_ENTRIES, 0, PACKED * sizeof(float), "plain-f32",    \
-          pack_weight, &ENTRIES->known)
+          pack_weight, &ENTRIES->known, 0, 0, 0, 0, 0, 0, 0)
 static const NEWER(tfc_program_v0) programs[] = {
     PROGRAM("plain", 0, 0),
     PROGRAM("x86-64-v2", TFC_FEATURE_X86_64_V2, 1),
@@ -493,7 +493,8 @@ static const NEWER(tfc_generation_v0) generation = ELEMENT(-1, -1, 0, 0, 0, 1,
 static const NEWER(tfc_module_v0) module = ELEMENT(
     {FAKE_VERSION, FAKE_NEEDS, "fake", "hand"},
     {sizeof(module), sizeof(generation), sizeof(weights[0]), sizeof(Source),
-     sizeof(programs[0]), sizeof(Entry), FAKE_PORT_SIZE, sizeof(Cache)},
+     sizeof(programs[0]), sizeof(Entry), FAKE_PORT_SIZE, sizeof(Cache),
+     sizeof(tfc_kernel_v0), sizeof(tfc_image_v0), sizeof(tfc_place_v0), 0},
     "{\"name\":\"fake\"}", 1234,
     IS_PAIR       ? TFC_KIND_ENCODER_DECODER
     : HAS_DECODER ? TFC_KIND_DECODER

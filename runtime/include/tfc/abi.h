@@ -38,8 +38,9 @@ typedef void (*tfc_body_fn)(void *arg, int64_t begin, int64_t end,
 /* What an entry returns: its own fault, or what the host told it. */
 enum {
   TFC_STATUS_DONE = 0,
-  TFC_STATUS_FAULT = 1,  /* of the compiled code */
-  TFC_STATUS_STOPPED = 2 /* the host wants no more of this step */
+  TFC_STATUS_FAULT = 1,   /* of the compiled code */
+  TFC_STATUS_STOPPED = 2, /* the host wants no more of this step */
+  TFC_STATUS_DEVICE = 3   /* the device failed; the host has its message */
 };
 
 /* Kinds of numbers. */
@@ -49,6 +50,18 @@ enum {
   TFC_DTYPE_BF16 = 2,
   TFC_DTYPE_I32 = 3
 };
+
+/* A kernel of a device's program, to be run on a grid of blocks. Launches of a
+ * step run in order, each after the one before has written its results; what
+ * they compute is there when the entry has returned and the host has waited. */
+typedef struct {
+  uint32_t struct_size; /* of the library's version of this struct */
+  uint32_t kernel;      /* number in the program's table */
+  uint32_t grid[3];     /* blocks, each at least 1 */
+  uint32_t n_args;
+  /* Where the kernel's parameters lie, by value; read before launch returns. */
+  void *const *args;
+} tfc_launch_v0;
 
 typedef struct {
   uint32_t struct_size; /* of the host's version of this struct */
@@ -64,6 +77,9 @@ typedef struct {
    * the layers. */
   void (*tap)(void *ctx, const char *id, int64_t layer, uint32_t dtype,
               const void *data, int64_t rows, int64_t width);
+  /* Of programs whose memory is a device's, which do not call parallel_for. As
+   * there, anything but 0 is returned by the entry at once. Null for others. */
+  int32_t (*launch)(void *ctx, const tfc_launch_v0 *launch);
 } tfc_host_v0;
 
 /* ---- One call of an entry ----------------------------------------------- */
@@ -102,6 +118,11 @@ typedef struct {
   int32_t first_range, n_ranges;
 } tfc_item_v0;
 
+/* Of a program whose memory is a device's, weights, workspace, caches,
+ * block_table, sequences, items, rows and what inputs and outputs point at are
+ * addresses of the device, which the entry passes on and never follows. This
+ * struct, and the arrays caches, inputs and outputs themselves, are the host's;
+ * device_step is a copy of all of them in the device's memory. */
 typedef struct {
   uint64_t struct_size; /* of the host's version of this struct */
   const void *weights;  /* packed, aligned to 64 bytes */
@@ -118,6 +139,9 @@ typedef struct {
   const int32_t *rows;  /* which tokens (0 <= row < T) the WANTED outputs get */
   void *const *outputs; /* one array a port; null = not wanted, not computed */
   const tfc_host_v0 *host;
+  /* This step where the program's memory is: itself on a CPU. host is null in a
+   * device's copy. */
+  const void *device_step;
 } tfc_step_v0;
 
 /* ---- What a library says of itself -------------------------------------- */
@@ -256,6 +280,37 @@ enum {
   TFC_FEATURE_X86_64_V4 = 4
 };
 
+/* What a CUDA program needs: the compute capability, 10 x major + minor, at
+ * least, or exactly that one. */
+#define TFC_FEATURE_CUDA_CAPABILITY UINT64_C(0xffff)
+#define TFC_FEATURE_CUDA_EXACT (UINT64_C(1) << 63)
+
+/* A function that a device runs. */
+typedef struct {
+  const char *name;  /* in the program's images */
+  uint32_t block[3]; /* threads of a block */
+  uint32_t shared_bytes;
+} tfc_kernel_v0;
+
+/* Forms of a device's code: a binary for one architecture, or text that the
+ * driver compiles. */
+enum { TFC_IMAGE_CUBIN = 0, TFC_IMAGE_PTX = 1 };
+
+/* All kernels of a program in one form. PTX ends with a null byte, which bytes
+ * counts. */
+typedef struct {
+  uint32_t kind; /* TFC_IMAGE_* */
+  uint32_t arch; /* compute capability that it was made for, as above */
+  uint64_t bytes;
+  const void *data;
+} tfc_image_v0;
+
+/* Where a weight lies, packed: layer i has `bytes` bytes from
+ * offset + i x layer_stride on, and nothing else lies there. */
+typedef struct {
+  uint64_t offset, layer_stride, bytes;
+} tfc_place_v0;
+
 /* The model's code for one kind of machine. */
 typedef struct {
   const char *name; /* "x86-64-v3" */
@@ -268,6 +323,13 @@ typedef struct {
   const char *layout_tag; /* of the packed weights; equal tags, equal bytes */
   int32_t (*pack)(const tfc_pack_v0 *pack); /* 0, TFC_PACK_* */
   const tfc_entry_v0 *entries;
+  /* Of a program whose memory is a device's; none of others. pack is the
+   * host's code all the same: it writes to the host's memory, from where the
+   * host copies the places, one for each weight of the library. */
+  uint32_t n_kernels, n_images, n_places, reserved_count;
+  const tfc_kernel_v0 *kernels;
+  const tfc_image_v0 *images; /* the host takes the first that loads */
+  const tfc_place_v0 *places;
 } tfc_program_v0;
 
 enum {
@@ -331,6 +393,7 @@ typedef struct {
 typedef struct {
   uint32_t module, generation, weight, source;
   uint32_t program, entry, port, cache;
+  uint32_t kernel, image, place, reserved;
 } tfc_sizes_v0;
 
 typedef struct {
@@ -383,21 +446,25 @@ typedef struct {
 #define TFC_ABI_ASSERT _Static_assert
 #endif
 
-TFC_ABI_ASSERT(sizeof(tfc_host_v0) == 32, "tfc_host_v0");
+TFC_ABI_ASSERT(sizeof(tfc_host_v0) == 40, "tfc_host_v0");
+TFC_ABI_ASSERT(sizeof(tfc_launch_v0) == 32, "tfc_launch_v0");
+TFC_ABI_ASSERT(sizeof(tfc_kernel_v0) == 24, "tfc_kernel_v0");
+TFC_ABI_ASSERT(sizeof(tfc_image_v0) == 24, "tfc_image_v0");
+TFC_ABI_ASSERT(sizeof(tfc_place_v0) == 24, "tfc_place_v0");
 TFC_ABI_ASSERT(sizeof(tfc_sequence_v0) == 48, "tfc_sequence_v0");
 TFC_ABI_ASSERT(sizeof(tfc_item_v0) == 16, "tfc_item_v0");
-TFC_ABI_ASSERT(sizeof(tfc_step_v0) == 120, "tfc_step_v0");
+TFC_ABI_ASSERT(sizeof(tfc_step_v0) == 128, "tfc_step_v0");
 TFC_ABI_ASSERT(sizeof(tfc_port_v0) == 40, "tfc_port_v0");
 TFC_ABI_ASSERT(sizeof(tfc_cache_v0) == 40, "tfc_cache_v0");
 TFC_ABI_ASSERT(sizeof(tfc_entry_v0) == 72, "tfc_entry_v0");
 TFC_ABI_ASSERT(sizeof(tfc_stored_v0) == 16, "tfc_stored_v0");
 TFC_ABI_ASSERT(sizeof(tfc_pack_v0) == 32, "tfc_pack_v0");
-TFC_ABI_ASSERT(sizeof(tfc_program_v0) == 72, "tfc_program_v0");
+TFC_ABI_ASSERT(sizeof(tfc_program_v0) == 112, "tfc_program_v0");
 TFC_ABI_ASSERT(sizeof(tfc_source_v0) == 48, "tfc_source_v0");
 TFC_ABI_ASSERT(sizeof(tfc_weight_v0) == 56, "tfc_weight_v0");
 TFC_ABI_ASSERT(sizeof(tfc_generation_v0) == 96, "tfc_generation_v0");
-TFC_ABI_ASSERT(sizeof(tfc_sizes_v0) == 32, "tfc_sizes_v0");
-TFC_ABI_ASSERT(sizeof(tfc_module_v0) == 176, "tfc_module_v0");
+TFC_ABI_ASSERT(sizeof(tfc_sizes_v0) == 48, "tfc_sizes_v0");
+TFC_ABI_ASSERT(sizeof(tfc_module_v0) == 192, "tfc_module_v0");
 TFC_ABI_ASSERT(sizeof(tfc_library_end_v0) == 16, "tfc_library_end_v0");
 
 #endif /* TFC_ABI_H */

@@ -93,7 +93,7 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64 {
 // reserved, packed_bytes, layout_tag, pack, entries.
 // CHECK: @[[PROGRAM:.*]] = internal constant {{.*}} c"x86-64-v3\00"
 // CHECK: @[[TAG:.*]] = internal constant {{.*}} c"f32-tiles\00"
-// CHECK: @[[PROGRAMS:.*]] = internal constant {{.*}} { ptr @[[PROGRAM]], i32 0, i32 0, i64 3, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[TAG]], ptr @pack, ptr @[[ENTRIES]] }]
+// CHECK: @[[PROGRAMS:.*]] = internal constant {{.*}} { ptr @[[PROGRAM]], i32 0, i32 0, i64 3, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[TAG]], ptr @pack, ptr @[[ENTRIES]], i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null }]
 // OPTIONS: @[[OTHER:.*]] = internal constant {{.*}} c"cpu9\00"
 // OPTIONS: @[[LAYOUT:.*]] = internal constant {{.*}} c"f32-tiles\00"
 // OPTIONS: { ptr @[[OTHER]], i32 0, i32 0, i64 7, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[LAYOUT]],
@@ -104,7 +104,7 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64 {
 // tfc_module_v0: header, sizes of elements, spec, its hash (that of "{}" by FNV-1a); kind, counts
 // of weights, programs, prefixes, eos, aliases; max_positions, pad, bos,
 // decoder_start.
-// CHECK: @[[MODULE:.*]] = internal constant {{.*}} { i32 3, i32 3, ptr @[[NAME]], ptr @[[PRODUCER]] }, {{.*}} { i32 176, i32 96, i32 56, i32 48, i32 72, i32 72, i32 40, i32 40 }, ptr @[[SPEC]], i64 645223143103797797,
+// CHECK: @[[MODULE:.*]] = internal constant {{.*}} { i32 3, i32 3, ptr @[[NAME]], ptr @[[PRODUCER]] }, {{.*}} { i32 192, i32 96, i32 56, i32 48, i32 112, i32 72, i32 40, i32 40, i32 24, i32 24, i32 24, i32 0 }, ptr @[[SPEC]], i64 645223143103797797,
 // CHECK-SAME: i32 1, i32 3, i32 1, i32 2, i32 1, i32 1, i64 64, i64 -1, i64 7, i64 0, ptr @[[EOS]], ptr @[[PREFIXES]], ptr @[[ALIASES]], ptr @[[WEIGHTS]], ptr @[[PROGRAMS]], ptr @[[GENERATION]] }]
 
 // Too old a host gets null.
