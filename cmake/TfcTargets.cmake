@@ -1,15 +1,18 @@
 # The only CMake functions of the project: a library, a tool, a unit test, and
 # what makes those with MLIR quick to build.
 
-# tfc_precompile(NAME)
-# Lets a target with MLIR start from the headers that TfcDialect has parsed.
+# tfc_precompile(NAME headers...)
+# Lets a target start from the headers, parsed once; without any, a target with
+# MLIR from those that TfcDialect has parsed.
 function(tfc_precompile name)
   if(TFC_PRECOMPILE_HEADERS)
     # Clang takes them only where code is made alike, and would note the time,
     # which makes it another file each time for the compiler cache.
     target_compile_options(${name} PRIVATE
                            -fPIC "SHELL:-Xclang -fno-pch-timestamp")
-    if(NOT name STREQUAL TfcDialect)
+    if(ARGN)
+      target_precompile_headers(${name} PRIVATE ${ARGN})
+    elseif(NOT name STREQUAL TfcDialect)
       target_precompile_headers(${name} REUSE_FROM TfcDialect)
     endif()
   endif()
@@ -57,6 +60,8 @@ function(tfc_add_unittest name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} GTest::gtest_main)
   if(ARG_MLIR)
     tfc_precompile(${name})
+  else()
+    tfc_precompile(${name} <gtest/gtest.h> <map> <memory> <string> <vector>)
   endif()
   add_test(NAME ${name} COMMAND ${name})
   # What takes so long hangs: a quiet machine needs seconds.

@@ -20,11 +20,15 @@ fi
 
 # In CI warnings are errors and the fuzzers get a minute each. The builds with
 # sanitizers run first, so that the last line speaks for the whole.
+# Of the golden models it takes a sample, by a seed that TFC_SEED may say.
 preset=dev
 fuzz_seconds=5
+golden_seed=
 if [ -n "${CI:-}" ]; then
   preset=ci
   fuzz_seconds=60
+  golden_seed=${TFC_SEED:-$RANDOM}
+  echo "golden models are drawn by the seed $golden_seed (TFC_SEED)"
 fi
 if [ $# -eq 0 ]; then
   cmake --preset asan -DTFC_FUZZ_SECONDS=$fuzz_seconds
@@ -37,6 +41,7 @@ if [ $# -eq 0 ]; then
   cmake --build --preset debug -j 2 --target tfc tfc-opt
   ctest --preset debug -L "dialect|compiler"
 fi
-cmake --preset $preset -DTFC_DIFFERENTIAL_PYTHON="$python"
+cmake --preset $preset -DTFC_DIFFERENTIAL_PYTHON="$python" \
+  -DTFC_GOLDEN_SEED="$golden_seed"
 cmake --build --preset $preset -j 2
 ctest --preset $preset "$@"

@@ -95,6 +95,12 @@ struct CommandLine {
                           "several targets that of the most demanding"),
                  cl::value_desc("stage"), cl::sub(compileCommand),
                  cl::cat(category)};
+  cl::opt<bool> emulate{
+      "emulate",
+      cl::desc("programs that this machine cannot run get the instructions of "
+               "x86-64-v3 instead of their own, slowly and to the same bits: "
+               "to test them. Their names end in -emulated"),
+      cl::sub(compileCommand), cl::sub(verifyCommand), cl::cat(category)};
   cl::opt<bool> taps{"taps",
                      cl::desc("report the value of every op to the host"),
                      cl::sub(compileCommand), cl::cat(category)};
@@ -186,6 +192,7 @@ int CommandLine::run() {
     options.stopAfter = stopAfter;
     options.runAfter = runAfter;
     options.taps = taps;
+    options.emulate = emulate;
     options.force = force;
     return tfc::runCompile(compileSpec, options, compileOutput);
   }
@@ -199,6 +206,7 @@ int CommandLine::run() {
     tfc::CompileOptions compile;
     compile.target = target;
     compile.opt = opt;
+    compile.emulate = emulate;
     compile.runAfter = runAfter;
     tfc::VerifyOptions options;
     options.weights = verifyWeights;

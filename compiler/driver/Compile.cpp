@@ -167,6 +167,11 @@ int Compiler::checkTargets(StringRef output) {
   if (!targets) {
     return fail(llvm::toString(targets.takeError()), kBadCommandLine);
   }
+  for (TargetInfo &target : *targets) {
+    if (options.emulate && !target.runsHere()) {
+      target = target.emulated();
+    }
+  }
   if (!options.stopAfter.empty()) {
     targets->erase(targets->begin(), targets->end() - 1);
   }

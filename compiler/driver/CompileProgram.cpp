@@ -136,7 +136,7 @@ ProgramRecord ProgramCompiler::record() {
       (*module)->getAttrOfType<IntegerAttr>(transformer::kPackedBytesAttrName);
   auto layout =
       (*module)->getAttrOfType<StringAttr>(transformer::kPackedLayoutAttrName);
-  return {pipeline.target.name, layout ? layout.str() : "",
+  return {pipeline.target.programName(), layout ? layout.str() : "",
           pipeline.target.features,
           bytes ? static_cast<uint64_t>(bytes.getInt()) : 0};
 }

@@ -30,6 +30,8 @@ struct CompileOptions {
   /// For those who work on passes.
   std::string runAfter;
   bool taps = false;
+  /// Targets that this machine lacks are compiled for what it has.
+  bool emulate = false;
   /// What the model was read from: no output may be one of them.
   std::vector<std::string> inputs;
   /// Replace a file that tfc did not write.

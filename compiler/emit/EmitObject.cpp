@@ -164,6 +164,19 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   passes.run(module, modules);
 }
 
+/// Vectors of any width can be done by narrower ones, LLVM sees to that; what
+/// names an instruction cannot.
+static LogicalResult checkIsGeneric(ModuleOp module, const llvm::Module &ir) {
+  for (const llvm::Function &function : ir) {
+    if (function.getName().starts_with("llvm.x86.")) {
+      return module.emitError() << "expected a program without instructions "
+                                   "of its own to be emulated, got one with "
+                                << function.getName();
+    }
+  }
+  return success();
+}
+
 LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
                               SmallVectorImpl<char> &object) {
   llvm::LLVMContext context;
@@ -173,10 +186,13 @@ LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
   }
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine =
-      makeMachine(target.name, error);
+      makeMachine(target.instructions(), error);
   if (!machine) {
     return module.emitError()
            << "expected an LLVM that targets x86-64: " << error;
+  }
+  if (!target.emulatedOn.empty() && failed(checkIsGeneric(module, *ir))) {
+    return failure();
   }
   ir->setDataLayout(machine->createDataLayout());
   ir->setTargetTriple(machine->getTargetTriple());
@@ -185,7 +201,7 @@ LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
     return module.emitError() << "cannot link the memory functions";
   }
   for (llvm::Function &function : *ir) {
-    function.addFnAttr("target-cpu", target.name);
+    function.addFnAttr("target-cpu", target.instructions());
     function.addFnAttr("tune-cpu", target.tuning);
   }
   optimise(*ir, *machine);

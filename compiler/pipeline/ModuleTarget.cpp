@@ -8,8 +8,9 @@ using transformer::TargetAttr;
 
 void tfc::setTarget(ModuleOp module, const PipelineOptions &options) {
   module->setAttr(transformer::kTargetAttrName,
-                  TargetAttr::get(module.getContext(), options.target.name,
-                                  options.opt, options.target.microarchitecture,
+                  TargetAttr::get(module.getContext(),
+                                  options.target.programName(), options.opt,
+                                  options.target.microarchitecture,
                                   options.weights, options.rounds));
 }
 
@@ -23,7 +24,7 @@ FailureOr<PipelineOptions> tfc::readTarget(ModuleOp module) {
   }
   llvm::Expected<TargetInfo> target =
       TargetInfo::parse(("cpu:" + attr.getProgram()).str());
-  if (!target || target->name != attr.getProgram()) {
+  if (!target || target->programName() != attr.getProgram()) {
     llvm::consumeError(target.takeError());
     return emitError(module.getLoc()) << "expected the name of a program in "
                                       << transformer::kTargetAttrName

@@ -166,7 +166,7 @@ void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createConvertToLlvmPass());
   pm.addPass(createReturnStatusPass());
   EmitAbiPassOptions abi;
-  abi.program = options.target.name;
+  abi.program = options.target.programName();
   abi.features = options.target.features;
   pm.addPass(createEmitAbiPass(abi));
   verifyStage(pm, "llvm");

@@ -12,7 +12,7 @@ using namespace tfc;
 
 static TargetInfo level3() {
   return {"x86-64-v3", TFC_FEATURE_X86_64_V2 | TFC_FEATURE_X86_64_V3,
-          /*microarchitecture=*/"", "znver3"};
+          /*emulatedOn=*/"", /*microarchitecture=*/"", "znver3"};
 }
 
 static TargetInfo level4() {
@@ -76,12 +76,32 @@ static std::optional<TargetInfo> findCpu(llvm::StringRef name) {
   return target;
 }
 
+std::string TargetInfo::programName() const {
+  return emulatedOn.empty() ? name : name + "-emulated";
+}
+
+TargetInfo TargetInfo::emulated() const {
+  TargetInfo machine = level3(), info = *this;
+  if (name != machine.name) {
+    info.emulatedOn = machine.name;
+    info.features = machine.features;
+  }
+  return info;
+}
+
+bool TargetInfo::runsHere() const {
+  return findMissing(features, llvm::sys::getHostCPUFeatures()).empty();
+}
+
 llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
   if (text == "cpu:x86-64-v3") {
     return level3();
   }
   if (text == "cpu:x86-64-v4") {
     return level4();
+  }
+  if (text == "cpu:x86-64-v4-emulated") {
+    return level4().emulated();
   }
   if (text == "cpu") {
     if (std::optional<TargetInfo> machine = findMachine()) {
@@ -116,7 +136,7 @@ TargetInfo::parseList(llvm::StringRef text) {
       return target.takeError();
     }
     auto same = llvm::find_if(targets, [&](const TargetInfo &known) {
-      return known.name == target->name;
+      return known.programName() == target->programName();
     });
     if (same == targets.end()) {
       targets.push_back(std::move(*target));

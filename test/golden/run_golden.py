@@ -220,6 +220,8 @@ def main():
     parser.add_argument("--tfc-run", required=True)
     parser.add_argument("--opt", default="full", help="tfc compile's --opt")
     parser.add_argument("--target", help="tfc compile's --target")
+    parser.add_argument("--emulate", action="store_true",
+                        help="tfc compile's --emulate")
     parser.add_argument("--program", help="tfc-run's --program")
     parser.add_argument("--stored", choices=sorted(stored.NARROW),
                         help="only the law of storage, of weights stored so")
@@ -246,6 +248,7 @@ def main():
                         [f"--opt={options.opt}"] +
                         ([f"--target={options.target}"]
                          if options.target else []) +
+                        (["--emulate"] if options.emulate else []) +
                         ([f"--cache={options.cache}"]
                          if options.cache else []),
                         ["--program", options.program]

@@ -44,6 +44,28 @@ TEST(TargetInfo, aCpuIsItsLevelAndMicroarchitecture) {
   EXPECT_EQ(parse("cpu:emeraldrapids").name, "x86-64-v4");
 }
 
+TEST(TargetInfo, anEmulatedLevelNeedsLessAndStaysItself) {
+  TargetInfo full = parse("cpu:x86-64-v4");
+  TargetInfo target = parse("cpu:x86-64-v4-emulated");
+  EXPECT_EQ(target.programName(), "x86-64-v4-emulated");
+  EXPECT_EQ(target.name, full.name);
+  EXPECT_EQ(target.instructions(), "x86-64-v3");
+  EXPECT_EQ(target.features, parse("cpu:x86-64-v3").features);
+  EXPECT_EQ(full.programName(), "x86-64-v4");
+  EXPECT_EQ(full.instructions(), "x86-64-v4");
+  EXPECT_EQ(parse("cpu:znver4").emulated().microarchitecture, "znver4");
+  // There is nothing to emulate for the lowest level.
+  EXPECT_EQ(parse("cpu:x86-64-v3").emulated().programName(), "x86-64-v3");
+}
+
+TEST(TargetInfo, runsHereAsThisMachineDoes) {
+  EXPECT_TRUE(parse("cpu").runsHere());
+  EXPECT_TRUE(parse("cpu:x86-64-v4-emulated").runsHere());
+  TargetInfo odd = parse("cpu");
+  odd.features = ~uint64_t(0);
+  EXPECT_EQ(odd.runsHere(), parse("cpu").name == "x86-64-v4");
+}
+
 /// What LLVM may use in code for a CPU, without what it may use for x86-64.
 std::set<std::string> featuresBeyondX86(llvm::StringRef cpu) {
   auto featuresOf = [](llvm::StringRef cpu) {
