@@ -8,7 +8,7 @@ import re
 import sys
 
 FOLDERS = (".ci", "benchmarks", "cmake", "compiler", "dialect", "docs",
-           "examples", "runtime", "test")
+           "examples", "python", "runtime", "test")
 SOURCES = (".h", ".cpp", ".c", ".td", ".py", ".sh", ".map", ".mlir", ".test",
            )
 TEXTS = SOURCES + (".md", ".txt", ".json", ".in")

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiled transformers: one native library for one model.
+
+    import tfcompiler as tfc
+
+    model = tfc.compile("MiniLM")          # a Hugging Face folder, once
+    model = tfc.load("model.so", "MiniLM") # or what `tfc compile` made
+    model.encode(["a text", "another"])    # arrays under Hugging Face's names
+    model.generate("Once upon a time")     # text, of models that write
+    tfc.SentenceEncoder(model).encode(["a text", "another"])
+
+Needs NumPy, and nothing else at run time. Arrays are NumPy's; ids are int64 or
+int32, values float32. Whatever goes wrong is a tfcompiler.Error with the words
+of the runtime or of the compiler.
+"""
+from tfcompiler._compile import compile
+from tfcompiler._error import Code, Error
+from tfcompiler._library import abi_version, version
+from tfcompiler._model import Generated, Model, ModelInfo, Port, load
+from tfcompiler._pipeline import pipeline
+from tfcompiler._sentence import SentenceEncoder
+from tfcompiler._tokenizer import Encoding, TextStream, Tokenizer
+
+__version__ = version()
+__all__ = [
+    "Code", "Encoding", "Error", "Generated", "Model", "ModelInfo", "Port",
+    "SentenceEncoder", "TextStream", "Tokenizer", "abi_version", "compile",
+    "load", "pipeline", "version",
+]

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""python -m tfcompiler chat HF_DIR: talks with a model on the terminal."""
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tfcompiler import Error, compile
+from tfcompiler._chat import ChatTemplate
+
+
+def chat(options) -> int:
+    """A turn for each line of standard input."""
+    template = ChatTemplate(options.folder)
+    model = compile(options.folder, target=options.target)
+    messages = []
+    if options.system:
+        messages.append({"role": "system", "content": options.system})
+    words = {"do_sample": True, "temperature": options.temperature} \
+        if options.temperature else {"do_sample": False}
+    while True:
+        print("> " if sys.stdin.isatty() else "", end="", flush=True)
+        line = sys.stdin.readline()
+        if not line:
+            return 0
+        messages.append({"role": "user", "content": line.rstrip("\n")})
+        # The template writes the special tokens itself.
+        ids = model.tokenizer.encode(template.render(messages),
+                                     add_special_tokens=False).ids
+        answer = ""
+        shown = model.tokenizer.stream()
+        for token in model.stream_ids(ids, max_new_tokens=options.max_tokens,
+                                      **words):
+            piece = "" if token in model.info.eos else shown.push(token)
+            answer += piece
+            print(piece, end="", flush=True)
+        rest = shown.finish()
+        print(rest, flush=True)
+        messages.append({"role": "assistant", "content": answer + rest})
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tfcompiler",
+                                     description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    talk = commands.add_parser("chat", help="talk with a model; a line a turn")
+    talk.add_argument("folder", help="a Hugging Face folder")
+    talk.add_argument("--system", help="what the model is told first")
+    talk.add_argument("--temperature", type=float, default=0.0,
+                      help="0 (default): the likeliest token")
+    talk.add_argument("--max-tokens", type=int, default=512,
+                      help="of an answer")
+    talk.add_argument("--target", help="tfc compile's --target")
+    options = parser.parse_args()
+    try:
+        return chat(options)
+    except Error as error:
+        print(f"tfcompiler: error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs the compiler, and keeps what it made."""
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import List, Optional
+
+from tfcompiler._error import Code, Error
+from tfcompiler._model import Model, load
+
+# tfc's exit statuses: of input, of the command line; the rest are its faults.
+_CODES = {1: Code.INVALID_ARGUMENT, 2: Code.INVALID_ARGUMENT}
+
+
+def find_compiler() -> str:
+    """$TFC, the tfc that came with this package, or the one in the PATH."""
+    beside = Path(__file__).parent / "bin" / "tfc"
+    named = os.environ.get("TFC")
+    found = named or (str(beside) if beside.exists() else shutil.which("tfc"))
+    if not found:
+        raise Error(Code.NOT_FOUND, "expected the compiler tfc in the PATH "
+                    "($TFC names another file), got none")
+    return found
+
+
+def compile(folder, output=None, *, target: Optional[str] = None,
+            dtype: Optional[str] = None, cache_dtype: Optional[str] = None,
+            options: Optional[List[str]] = None, cache: bool = True,
+            **load_words) -> Model:
+    """Compiles the model of a Hugging Face folder and loads it.
+
+    output: where the library goes; None keeps it under the user's cache folder
+    ($XDG_CACHE_HOME or ~/.cache, tfc/), where the next call finds it, unless
+    the model's config, the compiler or an option is another one (cache=False
+    compiles anew). target, dtype, cache_dtype: tfc compile's --target, --dtype
+    and --cache; options: more of its command line. Other words are load()'s.
+    Raises Error with the words of tfc."""
+    tool = find_compiler()
+    more = [f"--{name}={value}" for name, value in (
+        ("target", target), ("dtype", dtype), ("cache", cache_dtype)) if value]
+    more += options or []
+    with tempfile.TemporaryDirectory(prefix="tfc-") as scratch:
+        spec = Path(scratch) / "model.json"
+        _run([tool, "import", os.fspath(folder), "-o", str(spec)])
+        path = Path(output) if output else _cached(tool, spec, more)
+        if output or not cache or not path.exists():
+            made = Path(scratch) / "model.so"
+            _run([tool, "compile", str(spec), "-o", str(made)] + more)
+            _install(made, path)
+    return load(path, folder, **load_words)
+
+
+def _run(command: List[str]) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True,
+                              errors="replace")
+    except OSError as error:
+        raise Error(Code.NOT_FOUND, f"{command[0]}: expected the compiler tfc,"
+                    f" got: {error.strerror}") from None
+    if done.returncode:
+        raise Error(_CODES.get(done.returncode, Code.INTERNAL),
+                    done.stderr.strip() or f"{command[0]}: no end but status "
+                    f"{done.returncode}")
+
+
+def _cached(tool: str, spec: Path, options: List[str]) -> Path:
+    """A name that is another one when anything is that the library depends
+    on."""
+    status = os.stat(tool)
+    version = f"{status.st_size} {status.st_mtime_ns}"
+    machine = ""
+    try:
+        # Without a target the code is made for this machine.
+        machine = next((line for line in Path("/proc/cpuinfo").read_text()
+                        .splitlines() if line.startswith("flags")), "")
+    except OSError:
+        pass
+    text = "\n".join([version, machine, *options]).encode()
+    digest = hashlib.sha256(spec.read_bytes() + b"\0" + text).hexdigest()
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    root = Path(home) if os.path.isabs(home) else Path.home() / ".cache"
+    return root / "tfc" / f"{digest[:32]}.so"
+
+
+def _install(made: Path, to: Path) -> None:
+    """Whole or not at all, whoever else does the same."""
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=to.name, dir=to.parent)
+        os.close(handle)
+        try:
+            shutil.copyfile(made, name)
+            os.chmod(name, 0o755)
+            os.replace(name, to)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise Error(Code.IO, f"{to}: expected a file that can be written, got:"
+                    f" {error.strerror}") from None
