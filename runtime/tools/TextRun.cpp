@@ -44,6 +44,11 @@ Json jsonOf(const TextInput &text) {
   return line;
 }
 
+std::string pathOfTokenizer(const CommandLine &line) {
+  return line.tokenizer.empty() ? line.weights + "/tokenizer.json"
+                                : line.tokenizer;
+}
+
 } // namespace
 
 rt::Result<TextRun> TextRun::open(const CommandLine &line) {
@@ -56,10 +61,7 @@ rt::Result<TextRun> TextRun::open(const CommandLine &line) {
     to = std::move(*tokenizer);
     return {};
   };
-  rt::Status status =
-      load(line.tokenizer.empty() ? line.weights + "/tokenizer.json"
-                                  : line.tokenizer,
-           made.tokenizer);
+  rt::Status status = load(pathOfTokenizer(line), made.tokenizer);
   if (status && !line.outputTokenizer.empty()) {
     status = load(line.outputTokenizer, made.outputTokenizer);
   }
@@ -124,6 +126,10 @@ rt::Status TextRun::readTexts(size_t most, std::vector<TextInput> &texts) {
   return {};
 }
 
+rt::Status TextRun::checkTokens(int64_t numTokens) const {
+  return checkTokenizer(tokenizer.get(), pathOfTokenizer(line), numTokens);
+}
+
 rt::Status TextRun::answer(const tfc_model *of) {
   model = of;
   info.struct_size = sizeof(info);
@@ -137,9 +143,7 @@ rt::Status TextRun::answer(const tfc_model *of) {
       numTokens = info.inputs[i].limit;
     }
   }
-  std::string path = line.tokenizer.empty() ? line.weights + "/tokenizer.json"
-                                            : line.tokenizer;
-  status = checkTokenizer(tokenizer.get(), path, numTokens);
+  status = checkTokens(numTokens);
   if (!status) {
     return status;
   }
