@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <unistd.h>
 
@@ -45,8 +46,12 @@ Json jsonOf(const TextInput &text) {
 }
 
 std::string pathOfTokenizer(const CommandLine &line) {
-  return line.tokenizer.empty() ? line.weights + "/tokenizer.json"
-                                : line.tokenizer;
+  if (!line.tokenizer.empty()) {
+    return line.tokenizer;
+  }
+  return std::filesystem::is_directory(line.weights)
+             ? line.weights
+             : line.weights + "/tokenizer.json";
 }
 
 } // namespace
