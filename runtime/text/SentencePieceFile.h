@@ -1,7 +1,6 @@
-// A model of sentencepiece as its file has it: as much of the protobuf as a
-// tokenizer needs (sentencepiece_model.proto of
-// github.com/google/sentencepiece). SPDX-License-Identifier: Apache-2.0 WITH
-// LLVM-exception
+// A model of sentencepiece as its file has it: as much of the protobuf (its
+// sentencepiece_model.proto) as a tokenizer needs.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_RUNTIME_TEXT_SENTENCEPIECEFILE_H
 #define TFC_RUNTIME_TEXT_SENTENCEPIECEFILE_H
 

@@ -1,6 +1,6 @@
 // The classes of vocab.txt, and of vocab.json with merges.txt, as transformers
-// 5 has them (models/*/tokenization_*.py). SPDX-License-Identifier: Apache-2.0
-// WITH LLVM-exception
+// 5 has them (models/*/tokenization_*.py).
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/text/TokenizerClass.h"
 #include "runtime/text/VocabularyFiles.h"
 
