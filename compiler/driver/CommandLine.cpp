@@ -5,6 +5,7 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Import.h"
 #include "compiler/driver/Inspect.h"
+#include "compiler/driver/RunCommand.h"
 #include "compiler/driver/VerifyCommand.h"
 #include "compiler/pipeline/Registration.h"
 #include "compiler/pipeline/Stages.h"
@@ -23,6 +24,8 @@ struct CommandLine {
   cl::SubCommand importCommand{"import",
                                "make a spec of a Hugging Face directory"};
   cl::SubCommand compileCommand{"compile", "make a library of a spec"};
+  cl::SubCommand runCommand{
+      "run", "answer a text with the model of a Hugging Face directory"};
   cl::SubCommand specCommand{"spec", "check a spec; print its forms"};
   cl::SubCommand inspectCommand{"inspect", "what a spec or a library holds"};
   cl::SubCommand verifyCommand{
@@ -68,6 +71,7 @@ struct CommandLine {
                "this machine fast here; this machine's with none"),
       cl::value_desc("names"),
       cl::sub(compileCommand),
+      cl::sub(runCommand),
       cl::sub(verifyCommand),
       cl::cat(category)};
   Text opt{"opt",
@@ -75,6 +79,7 @@ struct CommandLine {
                     "loops"),
            cl::init("full"),
            cl::sub(compileCommand),
+           cl::sub(runCommand),
            cl::sub(verifyCommand),
            cl::cat(category)};
   Text dtype{"dtype",
@@ -82,13 +87,13 @@ struct CommandLine {
                       "where the checkpoint has more bits; without it as "
                       "the spec says, which is as stored after tfc import. "
                       "Arithmetic is f32 always"),
-             cl::sub(compileCommand), cl::cat(category)};
+             cl::sub(compileCommand), cl::sub(runCommand), cl::cat(category)};
   Text cache{"cache",
              cl::desc("what keys and values are kept in from step to step: "
                       "f32, f16 or bf16, to which they are rounded; without "
                       "it as the spec says, which is f32 unless it says "
                       "otherwise"),
-             cl::sub(compileCommand), cl::cat(category)};
+             cl::sub(compileCommand), cl::sub(runCommand), cl::cat(category)};
   Text stopAfter{"stop-after",
                  cl::desc("write the IR after a stage: model, fused, linalg, "
                           "tiled and vector (--opt full), buffer, llvm; of "
@@ -110,6 +115,14 @@ struct CommandLine {
                 cl::sub(compileCommand),
                 cl::sub(verifyCommand),
                 cl::cat(category)};
+
+  Text runDirectory{cl::Positional, cl::Required, cl::desc("DIR"),
+                    cl::sub(runCommand), cl::cat(category)};
+  Text runText{cl::Positional, cl::desc("[TEXT] [-- options of tfc-run]"),
+               cl::sub(runCommand), cl::cat(category)};
+  cl::opt<bool> verbose{
+      "v", cl::desc("print every step as the command that does the same"),
+      cl::sub(runCommand), cl::cat(category)};
 
   Text specPath{cl::Positional, cl::desc("[SPEC]"), cl::sub(specCommand),
                 cl::cat(category)};
@@ -146,9 +159,12 @@ struct CommandLine {
                    cl::value_desc("form"),
                    cl::sub(cl::SubCommand::getTopLevel()), cl::cat(category)};
 
-  int run();
+  /// `forwarded`: what stands behind -- in `tfc run`.
+  int run(const std::vector<std::string> &forwarded);
 
 private:
+  tfc::CompileOptions compileOptions() const;
+  int runRunCommand(const std::vector<std::string> &forwarded);
   int runImportCommand();
   int runSpecCommand();
   int fail(const Twine &message) {
@@ -179,22 +195,41 @@ int CommandLine::runSpecCommand() {
   return tfc::runSpec(specPath, canonical, specOutput, force);
 }
 
-int CommandLine::run() {
+/// Options of other commands have their defaults.
+tfc::CompileOptions CommandLine::compileOptions() const {
+  tfc::CompileOptions options;
+  options.target = target;
+  options.opt = opt;
+  options.dtype = dtype;
+  options.cache = cache;
+  options.stopAfter = stopAfter;
+  options.runAfter = runAfter;
+  options.taps = taps;
+  options.emulate = emulate;
+  options.force = force;
+  return options;
+}
+
+int CommandLine::runRunCommand(const std::vector<std::string> &forwarded) {
+  tfc::RunOptions options;
+  options.compile = compileOptions();
+  if (runText.getNumOccurrences() != 0) {
+    options.text = runText;
+  }
+  options.forwarded = forwarded;
+  options.isVerbose = verbose;
+  return tfc::runRun(runDirectory, std::move(options));
+}
+
+int CommandLine::run(const std::vector<std::string> &forwarded) {
   if (importCommand) {
     return runImportCommand();
   }
   if (compileCommand) {
-    tfc::CompileOptions options;
-    options.target = target;
-    options.opt = opt;
-    options.dtype = dtype;
-    options.cache = cache;
-    options.stopAfter = stopAfter;
-    options.runAfter = runAfter;
-    options.taps = taps;
-    options.emulate = emulate;
-    options.force = force;
-    return tfc::runCompile(compileSpec, options, compileOutput);
+    return tfc::runCompile(compileSpec, compileOptions(), compileOutput);
+  }
+  if (runCommand) {
+    return runRunCommand(forwarded);
   }
   if (specCommand) {
     return runSpecCommand();
@@ -203,16 +238,11 @@ int CommandLine::run() {
     return tfc::runInspect(inspectPath);
   }
   if (verifyCommand) {
-    tfc::CompileOptions compile;
-    compile.target = target;
-    compile.opt = opt;
-    compile.emulate = emulate;
-    compile.runAfter = runAfter;
     tfc::VerifyOptions options;
     options.weights = verifyWeights;
     options.inputs = verifyInputs;
     options.seed = seed;
-    return tfc::runVerify(verifySpec, compile, options);
+    return tfc::runVerify(verifySpec, compileOptions(), options);
   }
   if (printStages == "md") {
     tfc::printStages(outs());
@@ -221,8 +251,8 @@ int CommandLine::run() {
   if (!printStages.empty()) {
     return fail("expected --print-stages=md, got " + printStages);
   }
-  return fail("expected a command: import, compile, spec, inspect or verify "
-              "(see tfc --help)");
+  return fail("expected a command: import, compile, run, spec, inspect or "
+              "verify (see tfc --help)");
 }
 
 int tfc::runTfc(int argc, char **argv) {
@@ -230,18 +260,26 @@ int tfc::runTfc(int argc, char **argv) {
   CommandLine line;
   for (cl::SubCommand *command :
        {&line.importCommand, &line.compileCommand, &line.specCommand,
-        &line.inspectCommand, &line.verifyCommand,
+        &line.runCommand, &line.inspectCommand, &line.verifyCommand,
         &cl::SubCommand::getTopLevel()}) {
     cl::HideUnrelatedOptions(line.category, *command);
   }
   cl::SetVersionPrinter([](raw_ostream &os) { os << "tfc " TFC_VERSION "\n"; });
   std::string message;
   raw_string_ostream stream(message);
+  // What stands behind -- is the other program's.
+  std::vector<std::string> forwarded;
+  if (argc > 1 && StringRef(argv[1]) == "run") {
+    char **end = argv + argc;
+    char **split = std::find(argv, end, StringRef("--"));
+    forwarded.assign(std::min(split + 1, end), end);
+    argc = static_cast<int>(split - argv);
+  }
   if (!cl::ParseCommandLineOptions(
           argc, argv, "tfc: compiles transformer models to shared libraries\n",
           &stream)) {
     errs() << message;
     return kBadCommandLine;
   }
-  return line.run();
+  return line.run(forwarded);
 }

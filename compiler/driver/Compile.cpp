@@ -18,17 +18,24 @@
 using namespace mlir;
 using namespace tfc;
 
+void tfc::report(const spec::Diagnostics &diagnostics,
+                 llvm::raw_ostream &errors, bool withWarnings) {
+  for (const spec::Diagnostic &diagnostic : diagnostics) {
+    bool isError = diagnostic.severity == spec::Severity::Error;
+    if (isError || withWarnings) {
+      errors << "tfc: " << (isError ? "error: " : "")
+             << spec::formatDiagnostic(diagnostic) << '\n';
+    }
+  }
+}
+
 std::optional<spec::ModelSpec>
 tfc::readSpecOrReport(const std::string &path, const spec::ReadOptions &options,
                       llvm::raw_ostream &errors) {
   spec::Diagnostics diagnostics;
   std::optional<spec::ModelSpec> model =
       spec::readSpec(path, diagnostics, options);
-  for (const spec::Diagnostic &diagnostic : diagnostics) {
-    errors << "tfc: "
-           << (diagnostic.severity == spec::Severity::Error ? "error: " : "")
-           << spec::formatDiagnostic(diagnostic) << '\n';
-  }
+  report(diagnostics, errors);
   return model;
 }
 
@@ -39,10 +46,9 @@ void tfc::prepareContext(MLIRContext &context) {
   context.loadAllAvailableDialects();
 }
 
-/// What is compiled, also when nobody says for what.
-static llvm::Expected<std::vector<TargetInfo>> findTargets(StringRef names,
-                                                           OptLevel opt) {
-  if (names.empty() && opt == OptLevel::Full) {
+llvm::Expected<std::vector<TargetInfo>> tfc::findTargets(StringRef names,
+                                                         StringRef opt) {
+  if (names.empty() && opt == "full") {
     return TargetInfo::bothLevels();
   }
   return TargetInfo::parseList(names.empty() ? "cpu" : names);
@@ -163,7 +169,7 @@ int Compiler::checkTargets(StringRef output) {
   pipeline.weights = static_cast<transformer::Storage>(model.storage);
   pipeline.rounds = model.roundsWeights;
   llvm::Expected<std::vector<TargetInfo>> targets =
-      findTargets(options.target, pipeline.opt);
+      findTargets(options.target, options.opt);
   if (!targets) {
     return fail(llvm::toString(targets.takeError()), kBadCommandLine);
   }

@@ -5,6 +5,7 @@
 
 #include "compiler/driver/Options.h"
 #include "compiler/spec/ReadSpec.h"
+#include "compiler/target/TargetInfo.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -14,14 +15,24 @@
 
 namespace tfc {
 
-/// Reads a spec and prints its diagnostics to `errors`, one a line, as
-/// "tfc: error: ...". Nothing when there is an error.
+/// Reads a spec and reports its diagnostics. Nothing when there is an error.
 std::optional<spec::ModelSpec>
 readSpecOrReport(const std::string &path, const spec::ReadOptions &options,
                  llvm::raw_ostream &errors);
 
+/// Prints diagnostics to `errors`, one a line: errors as "tfc: error: ...",
+/// warnings, unless they are left out, as "tfc: ...".
+void report(const spec::Diagnostics &diagnostics, llvm::raw_ostream &errors,
+            bool withWarnings = true);
+
 /// Loads the dialects that the frontend and the pipeline need.
 void prepareContext(mlir::MLIRContext &context);
+
+/// What is compiled for `names` (TargetInfo::parseList's) and a level of
+/// CompileOptions::opt, also when `names` is empty. The error says what is
+/// expected.
+llvm::Expected<std::vector<TargetInfo>> findTargets(llvm::StringRef names,
+                                                    llvm::StringRef opt);
 
 /// Compiles `model` and writes the library, or with stopAfter the IR ("-" is
 /// standard output), to `output`; nothing is written on failure. Returns an

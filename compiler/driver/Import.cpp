@@ -20,12 +20,7 @@ int tfc::runImport(const std::string &directory, bool strict,
   spec::Diagnostics diagnostics;
   std::optional<huggingface::Imported> imported =
       huggingface::importDirectory(directory, {strict}, diagnostics);
-  for (const spec::Diagnostic &diagnostic : diagnostics) {
-    llvm::errs() << "tfc: "
-                 << (diagnostic.severity == spec::Severity::Error ? "error: "
-                                                                  : "")
-                 << spec::formatDiagnostic(diagnostic) << '\n';
-  }
+  report(diagnostics, llvm::errs());
   if (!imported) {
     return kBadInput;
   }

@@ -124,6 +124,26 @@ rt::Status CharsMap::apply(TracedText &text) const {
   return {};
 }
 
+std::string encodeBase64(std::string_view bytes) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstu"
+                               "vwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t at = 0; at < bytes.size(); at += 3) {
+    std::string_view group = bytes.substr(at, 3);
+    uint32_t bits = 0;
+    for (size_t i = 0; i < 3; ++i) {
+      uint32_t byte =
+          i < group.size() ? static_cast<unsigned char>(group[i]) : 0;
+      bits = bits << 8 | byte;
+    }
+    for (size_t i = 0; i < 4; ++i) {
+      text += i <= group.size() ? digits[bits >> (18 - 6 * i) & 63] : '=';
+    }
+  }
+  return text;
+}
+
 rt::Result<std::string> decodeBase64(std::string_view text) {
   std::string bytes;
   bytes.reserve(text.size() / 4 * 3);

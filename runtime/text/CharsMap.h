@@ -29,6 +29,9 @@ private:
   std::string texts; // each ends with a null byte
 };
 
+/// Bytes in base64, as a tokenizer.json has a map.
+std::string encodeBase64(std::string_view bytes);
+
 /// The bytes that base64 stands for. Errors: InvalidArgument.
 rt::Result<std::string> decodeBase64(std::string_view text);
 

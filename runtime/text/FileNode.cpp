@@ -79,10 +79,14 @@ bool FileNode::boolean(const char *key, std::optional<bool> otherwise) const {
   if (node.isNull() && otherwise) {
     return *otherwise;
   }
-  if (!node.value->is_boolean()) {
-    node.fail("true or false");
+  return node.asBoolean();
+}
+
+bool FileNode::asBoolean() const {
+  if (!value->is_boolean()) {
+    fail("true or false");
   }
-  return node.value->get<bool>();
+  return value->get<bool>();
 }
 
 uint64_t FileNode::asInteger(uint64_t most) const {
@@ -134,6 +138,18 @@ size_t FileNode::word(const char *key,
     list += (list.empty() ? "" : ", ") + std::string(*word);
   }
   node.fail("one of " + list);
+}
+
+std::vector<std::string> FileNode::keys() const {
+  std::vector<std::string> names;
+  if (!value->is_object() && !value->is_null()) {
+    fail("an object");
+  }
+  for (auto item = value->begin(); value->is_object() && item != value->end();
+       ++item) {
+    names.push_back(item.key());
+  }
+  return names;
 }
 
 std::vector<FileNode> FileNode::items() const {

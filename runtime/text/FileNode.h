@@ -50,7 +50,10 @@ public:
               std::optional<size_t> otherwise = {}) const;
 
   std::string asString() const;
+  bool asBoolean() const;
   uint64_t asInteger(uint64_t most) const;
+  /// The keys of an object; none of what is null.
+  std::vector<std::string> keys() const;
   /// The values of an array.
   std::vector<FileNode> items() const;
 

@@ -1,9 +1,12 @@
-// Reads the parts of tokenizer.json and puts them together.
+// Reads the parts of tokenizer.json and puts them together; finds a folder's.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/text/ReadTokenizer.h"
 
 #include "runtime/src/OpenFile.h"
 #include "runtime/text/ReadParts.h"
+#include "runtime/text/TokenizerClasses.h"
+
+#include <filesystem>
 
 namespace tfc::text {
 
@@ -35,8 +38,8 @@ static TokenizerParts readAll(TokenizerFile &file) {
   return parts;
 }
 
-rt::Result<std::unique_ptr<Tokenizer>> parseTokenizer(std::string_view text) {
-  auto file = parseTokenizerFile(text);
+static rt::Result<std::unique_ptr<Tokenizer>>
+readParts(rt::Result<TokenizerFile> file) {
   if (!file) {
     return std::move(file.error());
   }
@@ -47,7 +50,24 @@ rt::Result<std::unique_ptr<Tokenizer>> parseTokenizer(std::string_view text) {
   }
 }
 
-rt::Result<std::unique_ptr<Tokenizer>> readTokenizer(const std::string &path) {
+rt::Result<std::unique_ptr<Tokenizer>> parseTokenizer(std::string_view text) {
+  return readParts(parseTokenizerFile(text));
+}
+
+rt::Result<std::unique_ptr<Tokenizer>> makeTokenizer(const FolderFiles &files) {
+  auto file = makeTokenizerFile(files);
+  if (!file) {
+    return std::move(file.error());
+  }
+  auto tokenizer = readParts(std::move(file));
+  if (!tokenizer) {
+    tokenizer.error().message =
+        "as a tokenizer.json: " + tokenizer.error().message;
+  }
+  return tokenizer;
+}
+
+static rt::Result<std::string> readBytes(const std::string &path) {
   auto file = rt::OpenFile::open(path);
   if (!file) {
     return std::move(file.error());
@@ -57,14 +77,50 @@ rt::Result<std::unique_ptr<Tokenizer>> readTokenizer(const std::string &path) {
                          ": expected a file of at most ", maxFileBytes,
                          " bytes, got something else");
   }
-  std::string text(file->size(), '\0');
-  rt::Status status = file->read(text.data(), text.size(), 0);
+  std::string bytes(file->size(), '\0');
+  rt::Status status = file->read(bytes.data(), bytes.size(), 0);
   if (!status) {
     return std::move(status.error());
   }
-  auto tokenizer = parseTokenizer(text);
+  return bytes;
+}
+
+static rt::Result<std::unique_ptr<Tokenizer>>
+readFolder(const std::string &folder) {
+  FolderFiles files;
+  for (const char *name : tokenizerFileNames) {
+    std::string path = folder + "/" + name;
+    if (!std::filesystem::exists(path)) {
+      continue;
+    }
+    auto bytes = readBytes(path);
+    if (!bytes) {
+      return std::move(bytes.error());
+    }
+    files[name] = std::move(*bytes);
+  }
+  auto tokenizer = makeTokenizer(files);
   if (!tokenizer) {
-    tokenizer.error().message = path + ": " + tokenizer.error().message;
+    tokenizer.error().message = folder + ": " + tokenizer.error().message;
+  }
+  return tokenizer;
+}
+
+rt::Result<std::unique_ptr<Tokenizer>> readTokenizer(const std::string &path) {
+  std::string name = path;
+  if (std::filesystem::is_directory(path)) {
+    name += "/tokenizer.json";
+    if (!std::filesystem::exists(name)) {
+      return readFolder(path);
+    }
+  }
+  auto text = readBytes(name);
+  if (!text) {
+    return std::move(text.error());
+  }
+  auto tokenizer = parseTokenizer(*text);
+  if (!tokenizer) {
+    tokenizer.error().message = name + ": " + tokenizer.error().message;
   }
   return tokenizer;
 }

@@ -4,6 +4,7 @@
 #define TFC_RUNTIME_TEXT_READTOKENIZER_H
 
 #include "runtime/text/Tokenizer.h"
+#include "runtime/text/TokenizerSettings.h"
 
 namespace tfc::text {
 
@@ -12,8 +13,12 @@ namespace tfc::text {
 /// Unsupported, with a JSON pointer.
 rt::Result<std::unique_ptr<Tokenizer>> parseTokenizer(std::string_view text);
 
-/// The same of a file, whose name the errors begin with. Errors also: NotFound,
-/// Io.
+/// Of a folder's other files, without a tokenizer.json: a vocabulary, and what
+/// tokenizer_config.json says of it. Errors: those of makeTokenizerFile.
+rt::Result<std::unique_ptr<Tokenizer>> makeTokenizer(const FolderFiles &files);
+
+/// Of a tokenizer.json, or of a folder that has one or else the other files.
+/// Errors begin with the path; also NotFound, Io.
 rt::Result<std::unique_ptr<Tokenizer>> readTokenizer(const std::string &path);
 
 } // namespace tfc::text

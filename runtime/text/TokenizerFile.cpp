@@ -25,6 +25,9 @@ constexpr size_t maxValues = 1 << 22; // beside vocabulary and merges
 
 class Reader : public nlohmann::json_sax<json> {
 public:
+  /// `isVocabulary`: the text is that of "vocab" alone.
+  explicit Reader(bool isVocabulary) : isVocabulary(isVocabulary) {}
+
   TokenizerFile file;
   std::string fault;
 
@@ -90,12 +93,12 @@ public:
     return !isTwice || fail(pointer(), ": expected one value, got two");
   }
   bool start_array(size_t) override {
-    if (list == List::None && isAt("vocab")) {
+    if (isAt("vocab") && !isVocabulary) {
       file.hasVocabulary = file.isScored = true;
       list = List::Scores;
       return true;
     }
-    if (list == List::None && isAt("merges")) {
+    if (isAt("merges")) {
       file.hasMerges = true;
       list = List::Merges;
       return true;
@@ -140,6 +143,10 @@ private:
 
   /// Whether the next value is this one of the model.
   bool isAt(const char *name) const {
+    if (isVocabulary) {
+      return list == List::None && stack.empty() &&
+             std::string_view(name) == "vocab";
+    }
     return list == List::None && stack.size() == 2 && keys.size() == 2 &&
            keys[1] == "model" && stack[1]->is_object() && lastKey == name;
   }
@@ -148,7 +155,7 @@ private:
   std::string pointer() const {
     switch (list) {
     case List::Ids:
-      return joinPointer("/model/vocab", lastKey);
+      return joinPointer(isVocabulary ? "" : "/model/vocab", lastKey);
     case List::Scores:
       return rt::concat("/model/vocab/", file.vocabulary.size());
     case List::Merges:
@@ -251,6 +258,7 @@ private:
     return true;
   }
 
+  const bool isVocabulary;
   // Containers that are open. A parent grows only at its end while a child is
   // open, so that pointers stay: no child of an array is open when it grows.
   std::vector<json *> stack;
@@ -264,12 +272,27 @@ private:
 
 } // namespace
 
-rt::Result<TokenizerFile> parseTokenizerFile(std::string_view text) {
-  Reader reader;
+static rt::Result<TokenizerFile> parse(std::string_view text,
+                                       bool isVocabulary) {
+  Reader reader(isVocabulary);
   if (!json::sax_parse(text.begin(), text.end(), &reader)) {
     return rt::Error{rt::Code::InvalidArgument, reader.fault};
   }
   return std::move(reader.file);
+}
+
+rt::Result<TokenizerFile> parseTokenizerFile(std::string_view text) {
+  return parse(text, /*isVocabulary=*/false);
+}
+
+rt::Result<TokenizerFile> parseVocabulary(std::string_view text) {
+  auto file = parse(text, /*isVocabulary=*/true);
+  if (file && !file->hasVocabulary) {
+    return rt::makeError(rt::Code::InvalidArgument,
+                         "/: expected an object of tokens and ids, got "
+                         "another value");
+  }
+  return file;
 }
 
 } // namespace tfc::text

@@ -23,6 +23,9 @@ struct TokenizerFile {
 /// key twice, a vocabulary that is none.
 rt::Result<TokenizerFile> parseTokenizerFile(std::string_view text);
 
+/// Reads an object of tokens and ids alone, as vocab.json is. The same errors.
+rt::Result<TokenizerFile> parseVocabulary(std::string_view text);
+
 /// "/model/vocab/a~1b": a key behind a pointer.
 std::string joinPointer(std::string_view pointer, std::string_view key);
 

@@ -26,8 +26,9 @@ Answers texts with a compiled model, or runs it over a batch of token ids.
                         as it comes; the classes, spans or embeddings of others
   --pair TEXT           the second text of a pair (the context of a question);
                         as often as --text
-  --tokenizer FILE      instead of DIR/tokenizer.json
-  --output-tokenizer FILE
+  --tokenizer PATH      a tokenizer.json, or a folder with one or with its
+                        vocabulary; without it DIR's
+  --output-tokenizer PATH
                         for what is generated, if that has another vocabulary
   --truncate            cut texts that are longer than the model's positions
                         (of a pair the second one); otherwise they are an error

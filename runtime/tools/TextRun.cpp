@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <unistd.h>
 
@@ -44,6 +45,15 @@ Json jsonOf(const TextInput &text) {
   return line;
 }
 
+std::string pathOfTokenizer(const CommandLine &line) {
+  if (!line.tokenizer.empty()) {
+    return line.tokenizer;
+  }
+  return std::filesystem::is_directory(line.weights)
+             ? line.weights
+             : line.weights + "/tokenizer.json";
+}
+
 } // namespace
 
 rt::Result<TextRun> TextRun::open(const CommandLine &line) {
@@ -56,10 +66,7 @@ rt::Result<TextRun> TextRun::open(const CommandLine &line) {
     to = std::move(*tokenizer);
     return {};
   };
-  rt::Status status =
-      load(line.tokenizer.empty() ? line.weights + "/tokenizer.json"
-                                  : line.tokenizer,
-           made.tokenizer);
+  rt::Status status = load(pathOfTokenizer(line), made.tokenizer);
   if (status && !line.outputTokenizer.empty()) {
     status = load(line.outputTokenizer, made.outputTokenizer);
   }
@@ -124,6 +131,10 @@ rt::Status TextRun::readTexts(size_t most, std::vector<TextInput> &texts) {
   return {};
 }
 
+rt::Status TextRun::checkTokens(int64_t numTokens) const {
+  return checkTokenizer(tokenizer.get(), pathOfTokenizer(line), numTokens);
+}
+
 rt::Status TextRun::answer(const tfc_model *of) {
   model = of;
   info.struct_size = sizeof(info);
@@ -137,9 +148,7 @@ rt::Status TextRun::answer(const tfc_model *of) {
       numTokens = info.inputs[i].limit;
     }
   }
-  std::string path = line.tokenizer.empty() ? line.weights + "/tokenizer.json"
-                                            : line.tokenizer;
-  status = checkTokenizer(tokenizer.get(), path, numTokens);
+  status = checkTokens(numTokens);
   if (!status) {
     return status;
   }

@@ -15,6 +15,10 @@ public:
   /// what is wrong with them is said before a model is loaded.
   static rt::Result<TextRun> open(const CommandLine &line);
 
+  /// Whether the tokenizer is one of a model whose tokens are below
+  /// `numTokens`. Errors: Incompatible.
+  rt::Status checkTokens(int64_t numTokens) const;
+
   /// Answers the texts of the command line, or the lines of standard input.
   rt::Status answer(const tfc_model *model);
 

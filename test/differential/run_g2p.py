@@ -34,10 +34,12 @@ def check(tool, library, folder, golden):
     letters = os.path.join(folder, "target_tokenizer.json")
     texts = sum((["--text", case["input"]] for case in cases), [])
     for key, beams in (("greedy", "1"), ("beam4", "4")):
-        done = tool.call(tool.tfc_run, library, "--weights", folder,
-                         "--output-tokenizer", letters, "--beams", beams,
-                         *texts)
-        for case, spoken in zip(cases, done.stdout.splitlines()):
+        done = tool.answer(folder, "--output-tokenizer", letters, "--beams",
+                           beams, *texts)
+        lines = done.stdout.splitlines()
+        if len(lines) != len(cases):
+            faults.append(f"expected {len(cases)} lines, got {len(lines)}")
+        for case, spoken in zip(cases, lines):
             if spoken != case[key]:
                 faults.append(f"{case['input']}: {key} by text: expected "
                               f"{case[key]!r}, got {spoken!r}")

@@ -71,13 +71,26 @@ def embeddings(inputs, outputs):
         for value in similarity.embed(hidden.data, mask, row, tokens, width)])
 
 
-def by_text(tool, library, folder):
-    """The sentences' embeddings as tfc-run gives them of their text."""
+def check_ranks(rows):
+    """Sentences 1 and 2, 3 and 4, 5 and 6, 7 and 8 say the same: each is the
+    other's nearest."""
+    faults = []
+    for one in range(8):
+        scores = [sum(a * b for a, b in zip(rows[one], row)) for row in rows]
+        scores[one] = -1
+        nearest = scores.index(max(scores))
+        if nearest != one ^ 1:
+            faults.append(f"sentence {one + 1}: expected {(one ^ 1) + 1} as "
+                          f"the nearest, got {nearest + 1}")
+    return faults
+
+
+def by_text(tool, folder):
+    """The sentences' embeddings as tfc run gives them of their text."""
     with open(os.path.join(EXAMPLES, "sentences.json"),
               encoding="utf-8") as file:
         texts = sum((["--text", text] for text in json.load(file)), [])
-    lines = tool.call(tool.tfc_run, library, "--weights", folder, "--json",
-                      *texts).stdout.splitlines()
+    lines = tool.answer(folder, "--json", *texts).stdout.splitlines()
     rows = [json.loads(line)["embedding"] for line in lines]
     return tensors.Tensor("F32", [len(rows), len(rows[0])], sum(rows, []))
 
@@ -114,9 +127,10 @@ def main():
             if not faults:
                 for name in expected:
                     faults += check_floats(name, expected[name], got[name])
+                told = by_text(tool, folder)
                 faults += check_floats("embedding of a text",
-                                       embeddings(inputs, got),
-                                       by_text(tool, library, folder))
+                                       embeddings(inputs, got), told)
+                faults += check_ranks(list(told.rows()))
                 known = by_sentence_transformers(folder)
                 if known:
                     faults += check_floats("embedding", known,

@@ -24,9 +24,9 @@ def check(tool, library, folder, golden):
             faults.append(f"{label}: token {first} of {len(wanted)}: expected "
                           f"{wanted[first:first + 5]}, got "
                           f"{tokens[first:first + 5]}")
-        done = tool.call(tool.tfc_run, library, "--weights", folder, "--text",
-                         case["prompt"], "--max-new-tokens", str(len(wanted)),
-                         "--eos", "none", "--json")
+        done = tool.answer(folder, "--text", case["prompt"],
+                           "--max-new-tokens", str(len(wanted)), "--eos",
+                           "none", "--json")
         told = json.loads(done.stdout)["generated"][0]
         if case["text"] not in (told, case["prompt"] + told):
             faults.append(f"{label}: expected {case['text']!r}, got {told!r}")

@@ -103,13 +103,15 @@ def main():
     parser.add_argument("--only", help="the pipeline of this name")
     options = parser.parse_args()
     try:
+        import google.protobuf  # noqa: F401
         import sentencepiece  # noqa: F401
         import tokenizers
         import transformers  # noqa: F401
 
         import text_pipelines
     except ImportError as missing:
-        print(f"skipped: {missing}")
+        print(f"skipped: {missing} (tokenizers are compared with those of "
+              "these packages)")
         return SKIPPED
     seed = options.seed or random.SystemRandom().randrange(1, 2**31)
     print(f"seed {seed}: run_text.py --seed {seed} (or TFC_TEXT_SEED)",

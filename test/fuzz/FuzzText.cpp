@@ -1,6 +1,6 @@
 // Fuzzes tokenizers. The first byte of an input says what the rest is: 'f', the
-// number of a small tokenizer and a text for it; anything else, a
-// tokenizer.json, a null byte and a text.
+// number of a small tokenizer and a text for it; 'v', the number of a class and
+// its vocabulary; anything else, a tokenizer.json, a null byte and a text.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/text/DecodeStream.h"
 #include "runtime/text/ReadTokenizer.h"
@@ -61,6 +61,32 @@ void encode(const Tokenizer &tokenizer, std::string_view text, bool isGood) {
   }
 }
 
+/// Two files have a byte 0xff between them, which is none of theirs.
+void readVocabulary(uint8_t number, std::string_view bytes) {
+  static const struct {
+    const char *name, *first, *second;
+  } classes[] = {{"BertTokenizer", "vocab.txt", "tokenizer_config.json"},
+                 {"GPT2Tokenizer", "vocab.json", "merges.txt"},
+                 {"T5Tokenizer", "spiece.model", nullptr},
+                 {"LlamaTokenizer", "tokenizer.model", nullptr},
+                 {"MBartTokenizer", "spiece.model", nullptr}};
+  const auto &of = classes[number % std::size(classes)];
+  size_t split = of.second ? bytes.find('\xff') : bytes.npos;
+  FolderFiles files = {
+      {"tokenizer_config.json", std::string("{\"tokenizer_class\": \"") +
+                                    of.name + "\", \"extra_ids\": 2}"}};
+  files[of.first] = bytes.substr(0, split);
+  if (of.second && split != bytes.npos) {
+    files[of.second] = bytes.substr(split + 1);
+  }
+  auto tokenizer = makeTokenizer(files);
+  if (!tokenizer) {
+    expectMessage(tokenizer.error().message);
+    return;
+  }
+  encode(**tokenizer, "time flies  like\n\u00e9\u4e2d</s><extra_id_0>", false);
+}
+
 } // namespace
 } // namespace tfc::fuzz
 
@@ -73,6 +99,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string_view input(reinterpret_cast<const char *>(data) + 1, size - 1);
   if (data[0] == 'f') {
     encode(*small[data[1] % small.size()], input.substr(1), true);
+    return 0;
+  }
+  if (data[0] == 'v') {
+    readVocabulary(data[1], input.substr(1));
     return 0;
   }
   size_t end = std::min(input.find('\0'), input.size());

@@ -78,6 +78,7 @@ def config():
 def text():
     """Small tokenizers, without the texts of their merges and tokens that make
     them long, and awkward texts for them."""
+    yield from vocabularies()
     path = os.path.join(ROOT, "test", "unit", "text", "golden.jsonl")
     with open(path, encoding="utf-8") as stream:
         pipelines = [json.loads(line) for line in stream]
@@ -99,6 +100,46 @@ def text():
             yield b"f" + bytes([number]) + one.encode()
 
 
+def varint(value):
+    out = b""
+    while value >= 0x80:
+        out += bytes([value & 0x7f | 0x80])
+        value >>= 7
+    return out + bytes([value])
+
+
+def field(number, value):
+    """Of a protobuf: a number, or the bytes of a text or a message."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def sentencepiece(kind):
+    """A model of a few pieces: kind 1 is Unigram, 2 BPE."""
+    pieces = [("<unk>", 2), ("<s>", 3), ("</s>", 3), ("\u2581", 1), ("t", 1),
+              ("\u2581t", 1), ("<0x0A>", 6), ("<sep>", 4), ("\u00e9", 1)]
+    return b"".join(
+        field(1, field(1, text.encode()) + varint(2 << 3 | 5) +
+              struct.pack("<f", -number) + field(3, sort))
+        for number, (text, sort) in enumerate(pieces)) + field(
+            2, field(3, kind) + field(35, 1) + field(40, 0)) + field(
+                3, field(1, b"identity") + field(3, 1))
+
+
+def vocabularies():
+    """As FuzzText.cpp numbers the classes."""
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "time", "##s"]
+    config = {"do_lower_case": False, "mask_token": {"content": "[MASK]"},
+              "added_tokens_decoder": {"7": {"content": "<a>"}}}
+    yield b"v\0" + "\n".join(tokens).encode()
+    yield b"v\0" + "\n".join(tokens).encode() + b"\xff" + \
+        json.dumps({"tokenizer_class": "BertTokenizer", **config}).encode()
+    yield b'v\1{"t": 0, "i": 1, "ti": 2}\xff#version: 0.2\nt i\n'
+    for number, kind in ((2, 1), (3, 2), (4, 1)):
+        yield b"v" + bytes([number]) + sentencepiece(kind)
+
+
 def api():
     """Bytes of every kind: the fuzzer finds the calls by itself."""
     for first in range(0, 256, 8):
@@ -110,7 +151,9 @@ TARGETS = {"tensors": (tensors, ["runtime/src/Safetensors*.cpp"]),
            "packed": (packed, []),
            "spec": (spec, ["compiler/spec/*.cpp"]),
            "config": (config, ["compiler/huggingface/*.cpp"]),
-           "text": (text, ["runtime/text/Read*.cpp"]),
+           "text": (text, ["runtime/text/Read*.cpp",
+                    "runtime/text/*Classes.cpp",
+                    "runtime/text/Tokenizer*.cpp"]),
            "api": (api, [])}
 
 

@@ -74,6 +74,11 @@ class Tool:
         self.compile(spec, library)
         return spec, library
 
+    def answer(self, weights, *options):
+        """tfc run on a folder, with the scratch folder for its libraries."""
+        return self.call("env", "XDG_CACHE_HOME=" + self.scratch, self.tfc,
+                         "run", *self.compile_options, weights, "--", *options)
+
     def run(self, library, weights, inputs, *options):
         """tfc-run with these inputs; returns the tensors of its output."""
         self.count += 1

@@ -55,7 +55,11 @@ LAYERS = {
                         "compiler/spec/", "compiler/huggingface/",
                         "compiler/target/", "compiler/emit/",
                         "compiler/verify/", "dialect/", "tfc/abi.h",
-                        "runtime/src/Module.h", "mlir"],
+                        "runtime/src/Module.h",
+                        # tfc run asks first what tfc-run would ask.
+                        "runtime/tools/CommandLine.h",
+                        "runtime/tools/TextRun.h",
+                        "compiler/support/HashText.h", "mlir"],
     "compiler/tools": ["compiler/driver/", "compiler/pipeline/",
                        "runtime/tools/LostFiles.h", "mlir"],
     "runtime": ["tfc/", "nlohmann/"],
