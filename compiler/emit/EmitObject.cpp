@@ -172,8 +172,7 @@ LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
     return failure();
   }
   std::string error;
-  std::unique_ptr<llvm::TargetMachine> machine =
-      makeMachine(target.name, error);
+  std::unique_ptr<llvm::TargetMachine> machine = makeMachine(target.cpu, error);
   if (!machine) {
     return module.emitError()
            << "expected an LLVM that targets x86-64: " << error;
@@ -185,7 +184,7 @@ LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
     return module.emitError() << "cannot link the memory functions";
   }
   for (llvm::Function &function : *ir) {
-    function.addFnAttr("target-cpu", target.name);
+    function.addFnAttr("target-cpu", target.cpu);
     function.addFnAttr("tune-cpu", target.tuning);
   }
   optimise(*ir, *machine);
