@@ -73,6 +73,62 @@ static void sinkTables(scf::ParallelOp loop) {
   }
 }
 
+/// Asks for the length of a buffer outside of the loop: in the kernel it is a
+/// pointer.
+static void hoistLengths(scf::ParallelOp loop) {
+  llvm::SetVector<Value> outside = outsideValues(loop);
+  IRRewriter rewriter(loop.getContext());
+  loop.walk([&](memref::DimOp op) {
+    std::optional<int64_t> axis = op.getConstantIndex();
+    if (axis && outside.contains(op.getSource())) {
+      rewriter.setInsertionPoint(loop);
+      rewriter.replaceOpWithNewOp<memref::DimOp>(op, op.getSource(), *axis);
+    }
+  });
+}
+
+/// Whether a kernel gets the buffer as a pointer alone: what lies where in it
+/// follows from its type.
+static bool isPlain(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  return memref && memref.getLayout().isIdentity() &&
+         llvm::none_of(memref.getShape().drop_front(memref.getRank() > 0),
+                       ShapedType::isDynamic);
+}
+
+/// The parameter that a kernel gets for `value`.
+static Type parameterOf(Value value) {
+  return isPlain(value.getType())
+             ? LLVM::LLVMPointerType::get(value.getContext())
+             : value.getType();
+}
+
+/// What the kernel works with in place of `outside`, of its parameter.
+static Value takeParameter(ImplicitLocOpBuilder &b, Value outside,
+                           Value parameter) {
+  if (!isPlain(outside.getType())) {
+    return parameter;
+  }
+  // Whoever launches it knows how long it is.
+  Value rows =
+      arith::ConstantIndexOp::create(b, std::numeric_limits<int64_t>::max());
+  return buildMemRef(b, cast<MemRefType>(outside.getType()), parameter, rows);
+}
+
+/// The argument of a launch for `value`.
+static Value buildArgument(ImplicitLocOpBuilder &b, Value value, Value step) {
+  if (value == step) {
+    return loadPointer(b, step, offsetof(tfc_step_v0, device_step));
+  }
+  if (!isPlain(value.getType())) {
+    return value;
+  }
+  Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, value);
+  address = arith::IndexCastOp::create(b, b.getI64Type(), address);
+  return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                                  address);
+}
+
 namespace {
 
 /// Makes the kernels of one module.
@@ -140,14 +196,17 @@ gpu::GPUFuncOp ThreadOutliner::buildKernel(scf::ParallelOp loop,
   ImplicitLocOpBuilder b(loop.getLoc(), loop.getContext());
   b.setInsertionPointToEnd(kernels.getBody());
   Captures captures(loop);
-  SmallVector<Type> types(ValueRange(captures.values).getTypes());
+  SmallVector<Type> types = llvm::map_to_vector(captures.values, parameterOf);
   auto kernel =
       gpu::GPUFuncOp::create(b, name, b.getFunctionType(types, TypeRange()));
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({kBlockThreads, 1, 1}));
   b.setInsertionPointToStart(&kernel.getBody().front());
   IRMapping mapping;
-  mapping.map(captures.values, kernel.getArguments());
+  for (auto [value, parameter] :
+       llvm::zip_equal(captures.values, kernel.getArguments())) {
+    mapping.map(value, takeParameter(b, value, parameter));
+  }
   for (Operation *op : captures.constants) {
     b.clone(*op, mapping);
   }
@@ -172,9 +231,7 @@ void ThreadOutliner::buildLaunch(scf::ParallelOp loop, gpu::GPUFuncOp kernel) {
                                          transformer::kStepAttrName);
   SmallVector<Value> arguments;
   for (Value value : Captures(loop).values) {
-    arguments.push_back(
-        value == step ? loadPointer(b, step, offsetof(tfc_step_v0, device_step))
-                      : value);
+    arguments.push_back(buildArgument(b, value, step));
   }
   Value count = buildItemCount(b, loop);
   Value one = arith::ConstantIndexOp::create(b, 1);
@@ -220,6 +277,7 @@ struct OutlineThreadsPass
       }
       if (!loop->getParentOfType<scf::ParallelOp>()) {
         sinkTables(loop);
+        hoistLengths(loop);
       }
       return WalkResult::advance();
     });

@@ -22,10 +22,11 @@ def OutlineThreadsPass : Pass<"tfc-outline-threads", "::mlir::ModuleOp"> {
     // becomes
     gpu.launch_func @kernels::@encode_0_encoder_layers_attn_o
         blocks in (%blocks, %c1, %c1) threads in (%c128, %c1, %c1)
-        args(%x : memref<?x52xf32>, %tokens : index, ...)
+        args(%address : !llvm.ptr, %tokens : index, ...)
     ```
 
-    Values from outside are the kernel's parameters. Constants are made again in
+    Values from outside are the kernel's parameters; a buffer whose rows lie one
+    after the other is its address. Constants are made again in
     it, and so are constant tables, which get a copy in the `gpu.module`. The
     argument marked as `transformer.step` is replaced by the step's
     `device_step`, which a kernel can read. `transformer.worker` becomes the
