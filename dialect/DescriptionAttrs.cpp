@@ -62,7 +62,8 @@ LogicalResult CacheLayoutAttr::verify(EmitError emitError, int64_t blockTokens,
 
 LogicalResult ProgramAttr::verify(EmitError emitError, StringRef name,
                                   int64_t features, StringRef,
-                                  int64_t packedBytes) {
+                                  int64_t packedBytes, Isa isa, int64_t kernels,
+                                  int64_t images) {
   // program_c1
   if (name.empty()) {
     return emitError() << "expected a name of the program, got none";
@@ -72,6 +73,15 @@ LogicalResult ProgramAttr::verify(EmitError emitError, StringRef name,
     return emitError() << "expected features and packed_bytes of at least 0, "
                           "got "
                        << features << " and " << packedBytes;
+  }
+  // program_c3
+  int64_t most = isa == Isa::X86_64 ? 0 : std::numeric_limits<int32_t>::max();
+  for (int64_t count : {kernels, images}) {
+    if (count < 0 || count > most) {
+      return emitError() << "expected kernels and images in [0, " << most
+                         << "] of a program of " << stringifyIsa(isa)
+                         << ", got " << kernels << " and " << images;
+    }
   }
   return success();
 }

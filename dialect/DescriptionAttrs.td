@@ -6,7 +6,14 @@
 
 include "dialect/TransformerAttrs.td"
 
-// The numbers of these two are those of abi.h.
+// The numbers of these three are those of abi.h.
+def Transformer_IsaEnum
+    : Transformer_Enum<"Isa", "what a program's instructions are", [
+        I32EnumAttrCase<"X86_64", 0, "x86_64">,
+        I32EnumAttrCase<"Cuda", 1, "cuda">]>;
+def Transformer_IsaParameter : EnumParameter<Transformer_IsaEnum> {
+  let defaultValue = "::tfc::transformer::Isa::X86_64";
+}
 def Transformer_ModelKindEnum
     : Transformer_Enum<"ModelKind", "which stacks a model has", [
         I32EnumAttrCase<"Encoder", 0, "encoder">,
@@ -83,22 +90,31 @@ def Transformer_ProgramAttr
     : Transformer_DescriptionAttr<"Program", "program"> {
   let summary = "a program of the library that the module is one of";
   let description = [{
-    Its name, the instruction sets it needs (TFC_FEATURE_*), and layout and size
-    of its packed weights.
+    Its name, what it needs of the machine (TFC_FEATURE_*), and layout and size
+    of its packed weights. A program of a device says its `isa` (`x86_64` is not
+    written), and how many `kernels` it has, in how many `images`.
 
     ```mlir
     #transformer.program<"x86-64-v3", features = 3, layout = "f32-rows",
                          packed_bytes = 640>
+    #transformer.program<"sm_80", features = 80, layout = "f32-rows",
+                         packed_bytes = 640, isa = cuda, kernels = 12,
+                         images = 2>
     ```
 
     Constraints:
     * C1. there is a name.
     * C2. features and packed_bytes are at least 0.
+    * C3. kernels and images are in [0, 2^31), and 0 where isa is x86_64.
   }];
   let parameters = (ins StringRefParameter<>:$name, "int64_t":$features,
-                        StringRefParameter<>:$layout, "int64_t":$packed_bytes);
+                        StringRefParameter<>:$layout, "int64_t":$packed_bytes,
+                        Transformer_IsaParameter:$isa,
+                        DefaultValuedParameter<"int64_t", "0">:$kernels,
+                        DefaultValuedParameter<"int64_t", "0">:$images);
   let assemblyFormat =
-      "`<` $name `,` struct($features, $layout, $packed_bytes) `>`";
+      "`<` $name `,` struct($features, $layout, $packed_bytes, $isa, $kernels, "
+      "$images) `>`";
 }
 
 def Transformer_GenerationAttr

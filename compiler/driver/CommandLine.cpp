@@ -64,7 +64,9 @@ struct CommandLine {
       "target",
       cl::desc("cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4, or "
                "LLVM's name of a CPU, as cpu:znver4, which is its level "
-               "with the tile sizes that are fast there; several, with "
+               "with the tile sizes that are fast there; cuda, which is "
+               "cuda:sm_80, or a later architecture of NVIDIA's GPUs, as "
+               "plain loops; several, with "
                "commas between, are as many programs of the library, "
                "of which the runtime takes the best that the machine "
                "runs. Without it, both levels with --opt full, that of "
@@ -96,7 +98,8 @@ struct CommandLine {
              cl::sub(compileCommand), cl::sub(runCommand), cl::cat(category)};
   Text stopAfter{"stop-after",
                  cl::desc("write the IR after a stage: model, fused, linalg, "
-                          "tiled and vector (--opt full), buffer, llvm; of "
+                          "tiled and vector (--opt full), buffer, kernel and "
+                          "image (cuda), llvm; of "
                           "several targets that of the most demanding"),
                  cl::value_desc("stage"), cl::sub(compileCommand),
                  cl::cat(category)};

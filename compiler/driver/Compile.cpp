@@ -11,6 +11,7 @@
 #include "compiler/spec/SpecFiles.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <memory>
 #include <thread>
@@ -75,6 +76,7 @@ private:
   int checkStage(StringRef option, StringRef stage);
   int checkRunAfter();
   int checkTargets(StringRef output);
+  int checkDevice(const TargetInfo &target);
   int failInternally(const ProgramCompiler &program);
   /// Does the step for all programs at the same time.
   int forEachProgram(Step step);
@@ -107,15 +109,15 @@ int Compiler::checkOptions(StringRef output) {
     return fail("expected --opt none or full, got " + options.opt,
                 kBadCommandLine);
   }
+  if (int code = checkTargets(output)) {
+    return code;
+  }
   if (int code = options.stopAfter.empty()
                      ? kOk
                      : checkStage("--stop-after", options.stopAfter)) {
     return code;
   }
   if (int code = options.runAfter.empty() ? kOk : checkRunAfter()) {
-    return code;
-  }
-  if (int code = checkTargets(output)) {
     return code;
   }
   // Last: of two faults, that in the command line is told.
@@ -125,18 +127,22 @@ int Compiler::checkOptions(StringRef output) {
                                errors);
 }
 
-/// Stages are those of the chosen level: another's would never be reached.
+/// Stages are those of the most demanding program: another's would never be
+/// reached.
 int Compiler::checkStage(StringRef option, StringRef stage) {
-  ArrayRef<Arrow> arrows = getArrows(level());
+  const PipelineOptions &road = programs.back()->pipeline;
+  ArrayRef<Arrow> arrows = getArrows(road);
   std::string names = arrows.front().from.str();
   bool known = stage == names;
   for (const Arrow &arrow : arrows) {
     names += ", " + arrow.stage.str();
     known |= stage == arrow.stage;
   }
+  std::string which = road.target.isDevice() ? "for " + road.target.name
+                                             : "with --opt=" + options.opt;
   return known ? kOk
-               : fail("expected " + option + " one of " + names +
-                          " (with --opt=" + options.opt + "), got " + stage,
+               : fail("expected " + option + " one of " + names + " (" + which +
+                          "), got " + stage,
                       kBadCommandLine);
 }
 
@@ -163,6 +169,22 @@ static std::string reproducerPathFor(StringRef output) {
   return ((isFile ? output : "tfc") + ".reproducer.mlir").str();
 }
 
+/// What there is not yet for programs of devices.
+int Compiler::checkDevice(const TargetInfo &target) {
+  if (options.taps) {
+    return fail("expected CPUs alone for --taps and tfc verify (values in a "
+                "device's memory are not reported), got " +
+                    target.name,
+                kBadCommandLine);
+  }
+  if (level() != OptLevel::None) {
+    errors << "tfc: note: " << target.name
+           << " is compiled as with --opt=none, plain loops (a device has no "
+              "others yet)\n";
+  }
+  return kOk;
+}
+
 int Compiler::checkTargets(StringRef output) {
   PipelineOptions pipeline;
   pipeline.opt = level();
@@ -183,6 +205,13 @@ int Compiler::checkTargets(StringRef output) {
   }
   for (const TargetInfo &target : *targets) {
     pipeline.target = target;
+    pipeline.opt = level();
+    if (target.isDevice()) {
+      if (int code = checkDevice(target)) {
+        return code;
+      }
+      pipeline.opt = OptLevel::None;
+    }
     programs.push_back(std::make_unique<ProgramCompiler>(
         model, options, pipeline, reproducerPathFor(output)));
   }
@@ -223,8 +252,13 @@ int Compiler::forEachProgram(Step step) {
       return failInternally(*program);
     }
   }
-  errors << programs.front()->messages;
-  programs.front()->messages.clear();
+  llvm::StringSet<> said;
+  for (const std::unique_ptr<ProgramCompiler> &program : programs) {
+    if (said.insert(program->messages).second) {
+      errors << program->messages;
+    }
+    program->messages.clear();
+  }
   return kOk;
 }
 
@@ -240,9 +274,11 @@ int Compiler::writeStage(const std::string &output) {
 }
 
 int Compiler::writeLibrary(const std::string &output) {
-  // The first program's tables say of the others what is known at `buffer`.
-  if (int code = forEachProgram(
-          [](ProgramCompiler &program) { return program.lower("buffer"); })) {
+  // The first program's tables say of the others what is known before the last
+  // arrow.
+  if (int code = forEachProgram([](ProgramCompiler &program) {
+        return program.lower(getArrows(program.pipeline).back().from);
+      })) {
     return code;
   }
   std::vector<ProgramRecord> records;

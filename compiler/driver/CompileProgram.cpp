@@ -7,6 +7,7 @@
 #include "compiler/frontend/BuildModel.h"
 #include "dialect/PackedLayout.h"
 #include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
@@ -19,8 +20,8 @@ ProgramCompiler::ProgramCompiler(const spec::ModelSpec &model,
                                  const CompileOptions &options,
                                  PipelineOptions pipeline,
                                  std::string reproducerPath)
-    : reproducerPath(std::move(reproducerPath)), model(model), options(options),
-      pipeline(std::move(pipeline)),
+    : reproducerPath(std::move(reproducerPath)), pipeline(std::move(pipeline)),
+      model(model), options(options),
       // A model is one function or two: threads inside of passes cost more than
       // they give.
       context(MLIRContext::Threading::DISABLED) {
@@ -113,7 +114,7 @@ LogicalResult ProgramCompiler::lower(StringRef last) {
   if (options.taps && failed(insertTaps())) {
     return failure();
   }
-  for (const Arrow &arrow : getArrows(pipeline.opt)) {
+  for (const Arrow &arrow : getArrows(pipeline)) {
     if (failed(runArrow(arrow))) {
       return failure();
     }
@@ -136,9 +137,16 @@ ProgramRecord ProgramCompiler::record() {
       (*module)->getAttrOfType<IntegerAttr>(transformer::kPackedBytesAttrName);
   auto layout =
       (*module)->getAttrOfType<StringAttr>(transformer::kPackedLayoutAttrName);
-  return {pipeline.target.programName(), layout ? layout.str() : "",
-          pipeline.target.features,
-          bytes ? static_cast<uint64_t>(bytes.getInt()) : 0};
+  ProgramRecord record{pipeline.target.programName(),
+                       layout ? layout.str() : "", pipeline.target.features,
+                       bytes ? static_cast<uint64_t>(bytes.getInt()) : 0};
+  for (auto binary : module->getOps<gpu::BinaryOp>()) {
+    auto image = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
+    record.isa = transformer::Isa::Cuda;
+    record.kernels = image.getKernels().size();
+    record.images = binary.getObjects().size();
+  }
+  return record;
 }
 
 LogicalResult ProgramCompiler::finish(ArrayRef<ProgramRecord> programs) {
@@ -147,10 +155,11 @@ LogicalResult ProgramCompiler::finish(ArrayRef<ProgramRecord> programs) {
   for (const ProgramRecord &each : programs) {
     records.push_back(transformer::ProgramAttr::get(
         &context, each.name, static_cast<int64_t>(each.features), each.layout,
-        static_cast<int64_t>(each.packedBytes)));
+        static_cast<int64_t>(each.packedBytes), each.isa,
+        static_cast<int64_t>(each.kernels), static_cast<int64_t>(each.images)));
   }
   (*module)->setAttr(transformer::kProgramsAttrName, b.getArrayAttr(records));
-  if (failed(runArrow(getArrows(pipeline.opt).back()))) {
+  if (failed(runArrow(getArrows(pipeline).back()))) {
     return failure();
   }
   if (failed(emitObject(*module, pipeline.target, code))) {

@@ -19,6 +19,9 @@ namespace tfc {
 struct ProgramRecord {
   std::string name, layout;
   uint64_t features = 0, packedBytes = 0;
+  transformer::Isa isa = transformer::Isa::X86_64;
+  /// Of a device: how many kernels, and images of all of them.
+  size_t kernels = 0, images = 0;
 };
 
 /// Compiles one program in a context of its own, so that the programs of a
@@ -36,7 +39,7 @@ public:
   /// The module as text, locations included.
   std::string print();
 
-  /// Once the stage `buffer` is reached.
+  /// Once the stage before the last is reached.
   ProgramRecord record();
   /// Runs the last arrow and generates code, as a program of a library that has
   /// these in this order.
@@ -49,6 +52,7 @@ public:
   /// of them (tfc-opt --run-reproducer). Empty where there was no IR yet.
   std::string reproducer;
   const std::string reproducerPath;
+  const PipelineOptions pipeline;
 
 private:
   void report(mlir::Diagnostic &diagnostic);
@@ -60,7 +64,6 @@ private:
 
   const spec::ModelSpec &model;
   const CompileOptions &options;
-  PipelineOptions pipeline;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   llvm::SmallVector<char, 0> code;

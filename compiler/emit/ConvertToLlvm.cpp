@@ -6,6 +6,7 @@
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
@@ -19,7 +20,9 @@
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
@@ -52,29 +55,32 @@ static void populateConversions(const LLVMTypeConverter &types,
   cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
   populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);
   populateFuncToLLVMConversionPatterns(types, patterns);
-  populateMathToLLVMConversionPatterns(types, patterns);
+  // Before those of a device, which call NVIDIA's library for a root.
+  populateMathToLLVMConversionPatterns(types, patterns,
+                                       /*approximateLog1p=*/true,
+                                       /*benefit=*/2);
   populateVectorToLLVMConversionPatterns(types, patterns);
   ub::populateUBToLLVMConversionPatterns(types, patterns);
 }
 
 /// LLVM's own maximum orders zeros, for which x86 has no instruction; what it
 /// becomes here is a comparison.
-static LogicalResult expandMaxima(ModuleOp module) {
+static LogicalResult expandMaxima(Operation *root) {
   SmallVector<Operation *> maxima;
-  module.walk([&](Operation *op) {
+  root->walk([&](Operation *op) {
     if (isa<arith::MaximumFOp, arith::MinimumFOp>(op)) {
       maxima.push_back(op);
     }
   });
-  RewritePatternSet patterns(module.getContext());
+  RewritePatternSet patterns(root->getContext());
   arith::populateArithExpandOpsPatterns(patterns);
   return applyOpPatternsGreedily(maxima, std::move(patterns));
 }
 
 /// Casts between a converted value and its former type, which cancel out.
-static void reconcileCasts(ModuleOp module) {
+static void reconcileCasts(Operation *root) {
   SmallVector<UnrealizedConversionCastOp> casts;
-  module.walk([&](UnrealizedConversionCastOp op) { casts.push_back(op); });
+  root->walk([&](UnrealizedConversionCastOp op) { casts.push_back(op); });
   reconcileUnrealizedCasts(casts);
 }
 
@@ -90,6 +96,12 @@ struct ConvertToLlvmPass : tfc::impl::ConvertToLlvmPassBase<ConvertToLlvmPass> {
     populateExpansions(patterns);
     populateConversions(types, patterns);
     LLVMConversionTarget target(*context);
+    if (isa<gpu::GPUModuleOp>(getOperation())) {
+      populateGpuToNVVMConversionPatterns(types, patterns);
+      target.addIllegalDialect<gpu::GPUDialect>();
+      target.addLegalOp<gpu::GPUModuleOp>();
+      target.addLegalDialect<NVVM::NVVMDialect>();
+    }
     target.addIllegalDialect<
         affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
         func::FuncDialect, math::MathDialect, memref::MemRefDialect,

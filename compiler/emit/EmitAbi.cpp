@@ -3,12 +3,14 @@
 #include "compiler/emit/Passes.h"
 
 #include "compiler/emit/Record.h"
+#include "compiler/emit/WriteDevice.h"
 #include "compiler/emit/WriteEntries.h"
 #include "compiler/emit/WriteGeneration.h"
 #include "compiler/emit/WriteWeights.h"
 #include "compiler/support/HashText.h"
 #include "dialect/PackedLayout.h"
 #include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "tfc/abi.h"
 #include "llvm/ADT/StringExtras.h"
@@ -27,7 +29,10 @@ namespace {
 struct Program {
   std::string name, layout;
   uint64_t features = 0, packedBytes = 0;
+  transformer::Isa isa = transformer::Isa::X86_64;
+  size_t numKernels = 0, numImages = 0;
 
+  bool isDevice() const { return isa != transformer::Isa::X86_64; }
   /// The name of something of it that other programs' objects see.
   std::string symbol(StringRef what) const {
     std::string symbol = name + "_" + what.str();
@@ -51,16 +56,21 @@ private:
   Field strings(ArrayAttr values);
   Field ids(ArrayAttr values);
   Field header(transformer::ModelAttr model);
-  Field programs(ArrayRef<Program> all, Field entries, unsigned numEntries);
-  void describe(transformer::ModelAttr model, ArrayRef<Program> all,
-                Field entries, unsigned numEntries);
+  /// Of this program, or, by their names, those of another's object.
+  DeviceTables deviceOf(const Program &each);
+  Field programs(ArrayRef<Program> all);
+  void describe(transformer::ModelAttr model, ArrayRef<Program> all);
   void buildQuery(StringRef description);
-  void exportProgram(const Field &entries);
+  void exportProgram();
   void clean();
 
   ModuleOp module;
   Tables tables;
   Program program;
+  /// Its tables.
+  Field entries = Field::symbol("");
+  unsigned numEntries = 0;
+  DeviceTables device;
 };
 
 } // namespace
@@ -97,15 +107,36 @@ SmallVector<Program> AbiWriter::listPrograms() {
   for (auto record : listed.getAsRange<transformer::ProgramAttr>()) {
     all.push_back({record.getName().str(), record.getLayout().str(),
                    static_cast<uint64_t>(record.getFeatures()),
-                   static_cast<uint64_t>(record.getPackedBytes())});
+                   static_cast<uint64_t>(record.getPackedBytes()),
+                   record.getIsa(), static_cast<size_t>(record.getKernels()),
+                   static_cast<size_t>(record.getImages())});
   }
   return all;
 }
 
+DeviceTables AbiWriter::deviceOf(const Program &each) {
+  if (each.name == program.name) {
+    return device;
+  }
+  DeviceTables other;
+  if (each.isDevice()) {
+    other.kernels = tables.otherTable(each.symbol("kernels"));
+    other.images = tables.otherTable(each.symbol("images"));
+    other.places = tables.otherTable(each.symbol("places"));
+    other.numKernels = each.numKernels;
+    other.numImages = each.numImages;
+    other.numPlaces = transformer::listStored(module).size();
+  }
+  return other;
+}
+
+static_assert(static_cast<int>(transformer::Isa::X86_64) == TFC_ISA_X86_64 &&
+              static_cast<int>(transformer::Isa::Cuda) == TFC_ISA_CUDA);
+
 /// tfc_program_v0[]. What is of other programs is in their objects. The list
 /// begins with the least demanding.
-Field AbiWriter::programs(ArrayRef<Program> all, Field entries,
-                          unsigned numEntries) {
+Field AbiWriter::programs(ArrayRef<Program> all) {
+  using Table = tfc_program_v0;
   std::vector<Field> items;
   for (auto [number, each] : llvm::enumerate(all)) {
     Field pack = Field::symbol("pack"), table = entries;
@@ -114,39 +145,45 @@ Field AbiWriter::programs(ArrayRef<Program> all, Field entries,
       table = numEntries ? tables.otherTable(each.symbol("entries"))
                          : Field::symbol("");
     }
-    items.push_back(
-        Record<tfc_program_v0>("tfc_program_v0")
-            .set(&tfc_program_v0::name, tables.string(each.name))
-            .set(&tfc_program_v0::isa, TFC_ISA_X86_64)
-            .set(&tfc_program_v0::memory, TFC_MEMORY_HOST)
-            .set(&tfc_program_v0::features, each.features)
-            .set(&tfc_program_v0::priority, number)
-            .set(&tfc_program_v0::dtype, TFC_DTYPE_F32)
-            .set(&tfc_program_v0::n_entries, numEntries)
-            .set(&tfc_program_v0::reserved, 0)
-            .set(&tfc_program_v0::layout_tag, tables.string(each.layout))
-            .set(&tfc_program_v0::packed_bytes, each.packedBytes)
-            .set(&tfc_program_v0::pack, pack)
-            .set(&tfc_program_v0::entries, table)
-            .set(&tfc_program_v0::n_kernels, 0)
-            .set(&tfc_program_v0::n_images, 0)
-            .set(&tfc_program_v0::n_places, 0)
-            .set(&tfc_program_v0::reserved_count, 0)
-            .set(&tfc_program_v0::kernels, Field::symbol(""))
-            .set(&tfc_program_v0::images, Field::symbol(""))
-            .set(&tfc_program_v0::places, Field::symbol(""))
-            .finish());
+    DeviceTables device = deviceOf(each);
+    items.push_back(Record<Table>("tfc_program_v0")
+                        .set(&Table::name, tables.string(each.name))
+                        .set(&Table::isa, each.isa)
+                        .set(&Table::memory, each.isDevice() ? TFC_MEMORY_DEVICE
+                                                             : TFC_MEMORY_HOST)
+                        .set(&Table::features, each.features)
+                        .set(&Table::priority, number)
+                        .set(&Table::dtype, TFC_DTYPE_F32)
+                        .set(&Table::n_entries, numEntries)
+                        .set(&Table::reserved, 0)
+                        .set(&Table::layout_tag, tables.string(each.layout))
+                        .set(&Table::packed_bytes, each.packedBytes)
+                        .set(&Table::pack, pack)
+                        .set(&Table::entries, table)
+                        .set(&Table::n_kernels, device.numKernels)
+                        .set(&Table::n_images, device.numImages)
+                        .set(&Table::n_places, device.numPlaces)
+                        .set(&Table::reserved_count, 0)
+                        .set(&Table::kernels, device.kernels)
+                        .set(&Table::images, device.images)
+                        .set(&Table::places, device.places)
+                        .finish());
   }
   return tables.array(items);
 }
 
 /// Shows what the library's first program refers to.
-void AbiWriter::exportProgram(const Field &entries) {
+void AbiWriter::exportProgram() {
   auto pack = module.lookupSymbol<LLVM::LLVMFuncOp>("pack");
   pack.setSymName(program.symbol("pack"));
   pack.setVisibility_(LLVM::Visibility::Hidden);
-  if (!entries.name.empty()) {
-    tables.show(entries, program.symbol("entries"));
+  for (auto [table, name] :
+       {std::pair(&entries, "entries"), std::pair(&device.kernels, "kernels"),
+        std::pair(&device.images, "images"),
+        std::pair(&device.places, "places")}) {
+    if (!table->name.empty()) {
+      tables.show(*table, program.symbol(name));
+    }
   }
 }
 
@@ -209,8 +246,7 @@ static Field sizes() {
 }
 
 /// tfc_module_v0 and the query that returns it
-void AbiWriter::describe(transformer::ModelAttr model, ArrayRef<Program> all,
-                         Field entries, unsigned numEntries) {
+void AbiWriter::describe(transformer::ModelAttr model, ArrayRef<Program> all) {
   using Module = tfc_module_v0;
   Record<Module> record("tfc_module_v0");
   record.set(&Module::header, header(model))
@@ -233,13 +269,16 @@ void AbiWriter::describe(transformer::ModelAttr model, ArrayRef<Program> all,
   record.set(&Module::n_weights, numWeights)
       .set(&Module::weights, weights)
       .set(&Module::n_programs, all.size())
-      .set(&Module::programs, programs(all, entries, numEntries))
+      .set(&Module::programs, programs(all))
       .set(&Module::generation, writeGeneration(model.getGeneration(), tables));
   buildQuery(tables.array({record.finish()}).name);
 }
 
-/// Nothing of the transformer dialect stays.
+/// Nothing of other dialects stays.
 void AbiWriter::clean() {
+  for (auto op : llvm::to_vector(module.getOps<gpu::BinaryOp>())) {
+    op.erase();
+  }
   for (auto op : llvm::to_vector(module.getOps<transformer::ParameterOp>())) {
     op.erase();
   }
@@ -251,6 +290,7 @@ void AbiWriter::clean() {
       function->removeAttr(name);
     }
   }
+  module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
   for (StringRef name :
        {transformer::kModelAttrName, transformer::kPackedBytesAttrName,
         transformer::kPackedLayoutAttrName, transformer::kProgramsAttrName,
@@ -268,6 +308,16 @@ LogicalResult AbiWriter::run() {
            << "' (from the frontend) and a function @pack (from "
               "tfc-pack-weights)";
   }
+  FailureOr<Field> entryTable = writeEntries(module, tables, numEntries);
+  FailureOr<DeviceTables> deviceTables = writeDevice(module, tables);
+  if (failed(entryTable) || failed(deviceTables)) {
+    return failure();
+  }
+  entries = *entryTable;
+  device = *deviceTables;
+  if (device.numImages != 0) {
+    program.isa = transformer::Isa::Cuda;
+  }
   SmallVector<Program> all = listPrograms();
   if (llvm::none_of(all, [&](const Program &each) {
         return each.name == program.name;
@@ -276,15 +326,10 @@ LogicalResult AbiWriter::run() {
            << "expected program \"" << program.name << "\" in the attribute '"
            << transformer::kProgramsAttrName << "'";
   }
-  unsigned numEntries = 0;
-  FailureOr<Field> entryTable = writeEntries(module, tables, numEntries);
-  if (failed(entryTable)) {
-    return failure();
-  }
   if (all.front().name == program.name) {
-    describe(model, all, *entryTable, numEntries);
+    describe(model, all);
   } else {
-    exportProgram(*entryTable);
+    exportProgram();
   }
   clean();
   return success();

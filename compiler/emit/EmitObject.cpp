@@ -185,13 +185,12 @@ LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
     return failure();
   }
   std::string error;
-  std::unique_ptr<llvm::TargetMachine> machine =
-      makeMachine(target.instructions(), error);
+  std::unique_ptr<llvm::TargetMachine> machine = makeMachine(target.cpu, error);
   if (!machine) {
     return module.emitError()
            << "expected an LLVM that targets x86-64: " << error;
   }
-  if (!target.emulatedOn.empty() && failed(checkIsGeneric(module, *ir))) {
+  if (target.isEmulated() && failed(checkIsGeneric(module, *ir))) {
     return failure();
   }
   ir->setDataLayout(machine->createDataLayout());
@@ -201,7 +200,7 @@ LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
     return module.emitError() << "cannot link the memory functions";
   }
   for (llvm::Function &function : *ir) {
-    function.addFnAttr("target-cpu", target.instructions());
+    function.addFnAttr("target-cpu", target.cpu);
     function.addFnAttr("tune-cpu", target.tuning);
   }
   optimise(*ir, *machine);

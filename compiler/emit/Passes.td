@@ -5,7 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def ConvertToLlvmPass : Pass<"tfc-convert-to-llvm", "::mlir::ModuleOp"> {
+def ConvertToLlvmPass : Pass<"tfc-convert-to-llvm"> {
   let summary = "everything that computes becomes the LLVM dialect, at once";
   let description = [{
     One conversion of all that the stage `buffer` may contain: functions, loops,
@@ -23,7 +23,9 @@ def ConvertToLlvmPass : Pass<"tfc-convert-to-llvm", "::mlir::ModuleOp"> {
     %y = llvm.intr.fma(%x, %w, %sum) : (f32, f32, f32) -> f32
     ```
 
-    Runs after `tfc-lower-parallel`: a parallel loop that is left is a
+    Runs on a module after `tfc-lower-parallel` or `tfc-lower-launches`, and on
+    a `gpu.module`, whose kernels become functions with the attributes of the
+    NVVM dialect: a parallel loop that is left is a
     sequential one. The larger of two floats is chosen by comparison, because
     x86 has no instruction that orders zeros. Rounding does not change.
   }];
@@ -31,7 +33,8 @@ def ConvertToLlvmPass : Pass<"tfc-convert-to-llvm", "::mlir::ModuleOp"> {
                            "::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::cf::ControlFlowDialect",
-                           "::mlir::memref::MemRefDialect"];
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::NVVM::NVVMDialect"];
 }
 
 def EmitAbiPass : Pass<"tfc-emit-abi", "::mlir::ModuleOp"> {

@@ -41,6 +41,15 @@ Field Tables::string(StringRef text) {
   return Field::symbol(name);
 }
 
+Field Tables::bytes(StringRef data) {
+  constexpr unsigned alignment = 16;
+  auto type = LLVM::LLVMArrayType::get(b.getI8Type(), data.size());
+  std::string name = "table_" + std::to_string(number++);
+  LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Internal,
+                         name, b.getStringAttr(data), alignment);
+  return Field::symbol(name);
+}
+
 Field Tables::array(const std::vector<Field> &items) {
   if (items.empty()) {
     return Field::symbol("");

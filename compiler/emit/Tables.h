@@ -39,6 +39,8 @@ public:
 
   /// A pointer to a null-terminated string.
   Field string(llvm::StringRef text);
+  /// A pointer to `data` as it is, aligned to 16 bytes.
+  Field bytes(llvm::StringRef data);
   /// A pointer to an array of equal fields; null if there are none.
   Field array(const std::vector<Field> &items);
 

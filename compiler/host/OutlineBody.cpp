@@ -7,53 +7,26 @@
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace tfc;
-
-llvm::SetVector<Value> tfc::outsideValues(scf::ParallelOp loop) {
-  llvm::SetVector<Value> values;
-  getUsedValuesDefinedAbove(loop.getRegion(), values);
-  for (OperandRange range :
-       {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()}) {
-    values.insert(range.begin(), range.end());
-  }
-  return values;
-}
-
-bool tfc::isConstant(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && op->hasTrait<OpTrait::ConstantLike>();
-}
 
 Value Outliner::constant(int64_t value) {
   return arith::ConstantIndexOp::create(b, value);
 }
 
-/// Constants are made again in the body.
-void Outliner::collectCaptures() {
-  for (Value value : outsideValues(loop)) {
-    if (isConstant(value)) {
-      constants.push_back(value.getDefiningOp());
-    } else {
-      captures.push_back(value);
-    }
-  }
-}
-
 IRMapping Outliner::loadCaptures(Value argument) {
   IRMapping mapping;
-  for (Operation *op : constants) {
+  for (Operation *op : captures.constants) {
     b.clone(*op, mapping);
   }
   SmallVector<Type> fields;
-  for (Value value : captures) {
+  for (Value value : captures.values) {
     fields.push_back(stored(value));
   }
   auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), fields);
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-  for (auto [index, value] : llvm::enumerate(captures)) {
+  for (auto [index, value] : llvm::enumerate(captures.values)) {
     Value place = LLVM::GEPOp::create(
         b, pointer, type, argument,
         ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(index)});
@@ -66,38 +39,16 @@ IRMapping Outliner::loadCaptures(Value argument) {
 }
 
 /// Walks the flattened space: the indices of `begin` once by division, then
-/// counting up with carry. Extents may be zero only when there is no item, and
-/// max(extent, 1) keeps the division defined even then.
+/// counting up with carry.
 void Outliner::buildItems(IRMapping &mapping, Value begin, Value end) {
   unsigned axes = loop.getNumLoops();
   Value one = constant(1);
-  SmallVector<Value> extents, indices(axes);
-  for (unsigned axis = 0; axis < axes; ++axis) {
-    Value lower = mapping.lookup(loop.getLowerBound()[axis]);
-    Value upper = mapping.lookup(loop.getUpperBound()[axis]);
-    Value step = mapping.lookup(loop.getStep()[axis]);
-    Value span = arith::SubIOp::create(b, upper, lower);
-    Value extent = arith::CeilDivSIOp::create(b, span, step);
-    extents.push_back(arith::MaxSIOp::create(b, extent, one));
-  }
-  Value rest = begin;
-  for (unsigned axis = axes; axis-- > 0;) {
-    indices[axis] = arith::RemUIOp::create(b, rest, extents[axis]);
-    rest = arith::DivUIOp::create(b, rest, extents[axis]);
-  }
-  auto items = scf::ForOp::create(b, begin, end, one, indices);
+  SmallVector<Value> extents = buildExtents(b, loop, mapping);
+  auto items =
+      scf::ForOp::create(b, begin, end, one, splitItem(b, begin, extents));
   b.setInsertionPointToStart(items.getBody());
   SmallVector<Value> current(items.getRegionIterArgs());
-  for (unsigned axis = 0; axis < axes; ++axis) {
-    Value scaled = arith::MulIOp::create(b, current[axis],
-                                         mapping.lookup(loop.getStep()[axis]));
-    mapping.map(loop.getInductionVars()[axis],
-                arith::AddIOp::create(
-                    b, scaled, mapping.lookup(loop.getLowerBound()[axis])));
-  }
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    b.clone(op, mapping);
-  }
+  buildItem(b, loop, current, mapping);
   Value carry = one, zero = constant(0);
   SmallVector<Value> next(axes);
   for (unsigned axis = axes; axis-- > 0;) {
@@ -138,7 +89,7 @@ LLVM::LLVMFuncOp Outliner::buildBody(StringRef name) {
 void Outliner::buildCall(LLVM::LLVMFuncOp body) {
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   SmallVector<Type> fields;
-  for (Value value : captures) {
+  for (Value value : captures.values) {
     fields.push_back(stored(value));
   }
   auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), fields);
@@ -151,7 +102,7 @@ void Outliner::buildCall(LLVM::LLVMFuncOp body) {
     argument = LLVM::AllocaOp::create(b, pointer, type, single);
   }
   b.setInsertionPoint(loop);
-  for (auto [index, value] : llvm::enumerate(captures)) {
+  for (auto [index, value] : llvm::enumerate(captures.values)) {
     Value place = LLVM::GEPOp::create(
         b, pointer, type, argument,
         ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(index)});
@@ -160,14 +111,8 @@ void Outliner::buildCall(LLVM::LLVMFuncOp body) {
             .getResult(0);
     LLVM::StoreOp::create(b, converted, place);
   }
-  Value count = constant(1);
-  for (auto [lower, upper, step] :
-       llvm::zip(loop.getLowerBound(), loop.getUpperBound(), loop.getStep())) {
-    Value span = arith::SubIOp::create(b, upper, lower);
-    Value extent = arith::CeilDivSIOp::create(b, span, step);
-    count = arith::MulIOp::create(b, count, extent);
-  }
-  Value items = arith::IndexCastOp::create(b, b.getI64Type(), count);
+  Value items =
+      arith::IndexCastOp::create(b, b.getI64Type(), buildItemCount(b, loop));
   Value step = entry.getArgument(0);
   Value host = loadPointer(b, step, offsetof(tfc_step_v0, host));
   Value parallelFor = loadPointer(b, host, offsetof(tfc_host_v0, parallel_for));

@@ -4,29 +4,19 @@
 #ifndef TFC_COMPILER_HOST_OUTLINEBODY_H
 #define TFC_COMPILER_HOST_OUTLINEBODY_H
 
+#include "compiler/host/ParallelLoops.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace tfc {
-
-/// What a loop uses from outside, its bounds included, in order of first use.
-llvm::SetVector<mlir::Value> outsideValues(mlir::scf::ParallelOp loop);
-
-bool isConstant(mlir::Value value);
 
 /// Outlines one loop of an entry that has one argument, the step.
 class Outliner {
 public:
   explicit Outliner(mlir::scf::ParallelOp loop)
       : loop(loop), entry(loop->getParentOfType<mlir::func::FuncOp>()),
-        b(loop.getLoc(), loop), converter(loop.getContext()) {
-    collectCaptures();
-  }
+        b(loop.getLoc(), loop), converter(loop.getContext()), captures(loop) {}
 
   /// A function (captures, first item, end, worker) before the entry.
   mlir::LLVM::LLVMFuncOp buildBody(llvm::StringRef name);
@@ -35,7 +25,6 @@ public:
   void buildCall(mlir::LLVM::LLVMFuncOp body);
 
 private:
-  void collectCaptures();
   /// The captures as they are in the body: loaded, or made again.
   mlir::IRMapping loadCaptures(mlir::Value argument);
   /// Runs the loop's operations for items [begin, end).
@@ -50,8 +39,7 @@ private:
   mlir::func::FuncOp entry;
   mlir::ImplicitLocOpBuilder b;
   mlir::LLVMTypeConverter converter;
-  llvm::SmallVector<mlir::Value> captures;
-  llvm::SmallVector<mlir::Operation *> constants;
+  Captures captures;
 };
 
 } // namespace tfc

@@ -3,11 +3,15 @@
 #include "compiler/pipeline/CheckStage.h"
 
 #include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/DataLayoutInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -67,6 +71,47 @@ static LogicalResult checkBuffer(Operation *op) {
     }
   }
   return success();
+}
+
+/// Whether the host may read at `address`: a field of the step.
+static bool isOfStep(Value address, Value step) {
+  while (auto gep = address.getDefiningOp<LLVM::GEPOp>()) {
+    address = gep.getBase();
+  }
+  return address == step;
+}
+
+/// A table that is a constant of the library, in the host's memory.
+static bool isTable(Value buffer) {
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>()) {
+    buffer = view.getViewSource();
+  }
+  return isa_and_present<memref::GetGlobalOp>(buffer.getDefiningOp());
+}
+
+/// What an entry's pointers name is in a device's memory, where the host cannot
+/// follow them.
+static LogicalResult checkHostCode(func::FuncOp entry) {
+  Value step = transformer::findArgument(entry, transformer::kStepAttrName);
+  if (!step) {
+    return success();
+  }
+  WalkResult walk = entry.walk([&](Operation *op) -> WalkResult {
+    auto load = dyn_cast<LLVM::LoadOp>(op);
+    auto tableLoad = dyn_cast<memref::LoadOp>(op);
+    bool isAllowed = (load && isOfStep(load.getAddr(), step)) ||
+                     (tableLoad && isTable(tableLoad.getMemRef()));
+    auto effects = dyn_cast<MemoryEffectOpInterface>(op);
+    if (isAllowed || !effects || effects.hasNoEffect() ||
+        op->hasTrait<OpTrait::HasRecursiveMemoryEffects>()) {
+      return WalkResult::advance();
+    }
+    return op->emitOpError()
+           << "expected host code that touches no memory but the step and "
+              "constant tables after stage 'kernel' (tfc-outline-threads takes "
+              "the rest to the device)";
+  });
+  return failure(walk.wasInterrupted());
 }
 
 static LogicalResult checkStack(LLVM::LLVMFuncOp function) {
@@ -129,6 +174,13 @@ LogicalResult tfc::checkStage(const Stage &stage, ModuleOp module) {
   }
   if (stage.name == "buffer") {
     return walk(checkBuffer);
+  }
+  if (stage.name == "kernel") {
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (failed(checkHostCode(function))) {
+        return failure();
+      }
+    }
   }
   if (stage.name == "llvm") {
     for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {

@@ -22,10 +22,8 @@ FailureOr<PipelineOptions> tfc::readTarget(ModuleOp module) {
            << transformer::kTargetAttrName
            << " (tfc-set-target writes it), got none";
   }
-  llvm::Expected<TargetInfo> target =
-      TargetInfo::parse(("cpu:" + attr.getProgram()).str());
-  if (!target || target->programName() != attr.getProgram()) {
-    llvm::consumeError(target.takeError());
+  std::optional<TargetInfo> target = TargetInfo::findProgram(attr.getProgram());
+  if (!target) {
     return emitError(module.getLoc()) << "expected the name of a program in "
                                       << transformer::kTargetAttrName
                                       << ", got \"" << attr.getProgram() << '"';

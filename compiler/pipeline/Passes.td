@@ -19,8 +19,9 @@ def VerifyStagePass : Pass<"tfc-verify-stage", "::mlir::ModuleOp"> {
     It changes nothing. No stage has `memref.alloc`: what is in the buffers is
     lent by the host. It is also an error when the passes before have not done
     what they are for: in `tiled` a product that is whole, in `vector` a tile
-    that is still linalg, in `buffer` a vector that no register holds, in `llvm`
-    a function with more than 64 KB of stack. Maps over rows that stay plain
+    that is still linalg, in `buffer` a vector that no register holds, in `kernel`
+    an entry that follows a pointer into the device's memory, in `llvm` a
+    function with more than 64 KB of stack. Maps over rows that stay plain
     loops in `vector`, since their width has no divisor of a few registers, are
     a warning. Then it runs the verifiers of all ops: `tfc compile` does so here,
     once a stage, and not after each pass as `tfc-opt` does.

@@ -5,6 +5,7 @@
 #include "compiler/cpu/Passes.h"
 #include "compiler/emit/Passes.h"
 #include "compiler/fusion/Passes.h"
+#include "compiler/gpu/Passes.h"
 #include "compiler/host/Passes.h"
 #include "compiler/lowering/Passes.h"
 #include "compiler/pipeline/Passes.h"
@@ -13,6 +14,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
@@ -160,10 +162,8 @@ void tfc::buildVectorToBuffer(OpPassManager &pm,
   verifyStage(pm, "buffer");
 }
 
-void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {
-  pm.addPass(createBindStepPass());
-  pm.addPass(createLowerParallelPass());
-  pm.addPass(createConvertToLlvmPass());
+/// Behind the conversion: what the host is told, and what tells of it.
+static void finishLlvm(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createReturnStatusPass());
   EmitAbiPassOptions abi;
   abi.program = options.target.programName();
@@ -172,7 +172,38 @@ void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {
   verifyStage(pm, "llvm");
 }
 
-ArrayRef<Arrow> tfc::getArrows(OptLevel opt) {
+void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createBindStepPass());
+  pm.addPass(createLowerParallelPass());
+  pm.addPass(createConvertToLlvmPass());
+  finishLlvm(pm, options);
+}
+
+void tfc::buildBufferToKernel(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(createOutlineThreadsPass());
+  clean(pm);
+  verifyStage(pm, "kernel");
+}
+
+void tfc::buildKernelToImage(OpPassManager &pm,
+                             const PipelineOptions &options) {
+  OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
+  device.addPass(createConvertToLlvmPass());
+  clean(device);
+  EmitImagePassOptions image;
+  image.chip = options.target.name;
+  pm.addPass(createEmitImagePass(image));
+  verifyStage(pm, "image");
+}
+
+void tfc::buildImageToLlvm(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createBindStepPass());
+  pm.addPass(createLowerLaunchesPass());
+  pm.addPass(createConvertToLlvmPass());
+  finishLlvm(pm, options);
+}
+
+ArrayRef<Arrow> tfc::getArrows(const PipelineOptions &options) {
   static const Arrow none[] = {{"model", "fused", buildModelToFused},
                                {"fused", "linalg", buildFusedToLinalg},
                                {"linalg", "buffer", buildLinalgToBuffer},
@@ -183,11 +214,30 @@ ArrayRef<Arrow> tfc::getArrows(OptLevel opt) {
                                {"tiled", "vector", buildTiledToVector},
                                {"vector", "buffer", buildVectorToBuffer},
                                {"buffer", "llvm", buildBufferToLlvm}};
-  return opt == OptLevel::None ? ArrayRef<Arrow>(none) : ArrayRef<Arrow>(full);
+  static const Arrow device[] = {{"model", "fused", buildModelToFused},
+                                 {"fused", "linalg", buildFusedToLinalg},
+                                 {"linalg", "buffer", buildLinalgToBuffer},
+                                 {"buffer", "kernel", buildBufferToKernel},
+                                 {"kernel", "image", buildKernelToImage},
+                                 {"image", "llvm", buildImageToLlvm}};
+  if (options.target.isDevice()) {
+    return device;
+  }
+  return options.opt == OptLevel::None ? ArrayRef<Arrow>(none)
+                                       : ArrayRef<Arrow>(full);
 }
 
-const Arrow *tfc::findArrow(OptLevel opt, StringRef from, StringRef stage) {
-  for (const Arrow &arrow : getArrows(opt)) {
+ArrayRef<PipelineOptions> tfc::listRoads() {
+  static const PipelineOptions roads[] = {
+      {*TargetInfo::findProgram("x86-64-v3"), OptLevel::None},
+      {*TargetInfo::findProgram("x86-64-v3"), OptLevel::Full},
+      {*TargetInfo::findProgram("sm_80"), OptLevel::None}};
+  return roads;
+}
+
+const Arrow *tfc::findArrow(const PipelineOptions &options, StringRef from,
+                            StringRef stage) {
+  for (const Arrow &arrow : getArrows(options)) {
     if (arrow.from == from && arrow.stage == stage) {
       return &arrow;
     }

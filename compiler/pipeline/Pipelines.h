@@ -40,6 +40,11 @@ void buildTiledToVector(mlir::OpPassManager &pm,
 void buildVectorToBuffer(mlir::OpPassManager &pm,
                          const PipelineOptions &options);
 void buildBufferToLlvm(mlir::OpPassManager &pm, const PipelineOptions &options);
+void buildBufferToKernel(mlir::OpPassManager &pm,
+                         const PipelineOptions &options);
+void buildKernelToImage(mlir::OpPassManager &pm,
+                        const PipelineOptions &options);
+void buildImageToLlvm(mlir::OpPassManager &pm, const PipelineOptions &options);
 
 /// Before the first arrow: taps behind every op, for a library that reports its
 /// values, and for the interpreter that is run beside it.
@@ -52,11 +57,15 @@ struct Arrow {
   void (*build)(mlir::OpPassManager &, const PipelineOptions &);
 };
 
-/// The arrows of a level, in order; the first starts at the stage `model`.
-llvm::ArrayRef<Arrow> getArrows(OptLevel opt);
+/// The arrows that a program of a device, or else of a CPU at a level, takes,
+/// in order; the first starts at the stage `model`.
+llvm::ArrayRef<Arrow> getArrows(const PipelineOptions &options);
 
-/// That between two stages of a level, or null.
-const Arrow *findArrow(OptLevel opt, llvm::StringRef from,
+/// One of each road that there are arrows for.
+llvm::ArrayRef<PipelineOptions> listRoads();
+
+/// That between two stages of a road, or null.
+const Arrow *findArrow(const PipelineOptions &options, llvm::StringRef from,
                        llvm::StringRef stage);
 
 } // namespace tfc

@@ -31,16 +31,13 @@ static SmallVector<std::string> namesOf(StringRef pipeline) {
   return names;
 }
 
-/// The passes of the arrow to `stage`, in order; "" where the level has none.
+/// The passes of the arrow to `stage`, in order; "" where the road has none.
 /// Of the check that ends it nothing is said: all arrows have one.
-static std::string listPasses(OptLevel opt, StringRef stage) {
-  PipelineOptions options;
-  options.target.name = "x86-64-v3"; // all have the same passes
-  options.opt = opt;
-  for (const Arrow &arrow : getArrows(opt)) {
+static std::string listPasses(const PipelineOptions &road, StringRef stage) {
+  for (const Arrow &arrow : getArrows(road)) {
     if (arrow.stage == stage) {
       OpPassManager pm(ModuleOp::getOperationName());
-      arrow.build(pm, options);
+      arrow.build(pm, road);
       std::string text;
       llvm::raw_string_ostream stream(text);
       pm.printAsTextualPipeline(stream);
@@ -52,14 +49,36 @@ static std::string listPasses(OptLevel opt, StringRef stage) {
   return "";
 }
 
-static std::string describePasses(StringRef stage) {
-  std::string none = listPasses(OptLevel::None, stage);
-  std::string full = listPasses(OptLevel::Full, stage);
-  if (none == full) {
-    return none.empty() ? "the frontend" : none;
+static std::string nameOf(const PipelineOptions &road) {
+  if (road.target.isDevice()) {
+    return "cuda";
   }
-  std::string text = "full: " + full;
-  return none.empty() ? text : text + "; none: " + none;
+  return transformer::stringifyOptLevel(road.opt).str();
+}
+
+/// Roads that have the same passes are named together, and not at all where
+/// every one that leads here has them.
+static std::string describePasses(StringRef stage) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> roads;
+  for (const PipelineOptions &road : listRoads()) {
+    if (std::string passes = listPasses(road, stage); !passes.empty()) {
+      auto same = llvm::find_if(
+          roads, [&](const auto &known) { return known.first == passes; });
+      if (same == roads.end()) {
+        same = roads.insert(roads.end(), {passes, {}});
+      }
+      same->second.push_back(nameOf(road));
+    }
+  }
+  if (roads.empty()) {
+    return "the frontend";
+  }
+  SmallVector<std::string> parts;
+  for (auto &[passes, names] : roads) {
+    bool isOnly = names.size() == listRoads().size();
+    parts.push_back((isOnly ? "" : llvm::join(names, ", ") + ": ") + passes);
+  }
+  return llvm::join(parts, "; ");
 }
 
 void tfc::printStages(llvm::raw_ostream &os) {

@@ -5,6 +5,7 @@
 #include "compiler/cpu/Passes.h"
 #include "compiler/emit/Passes.h"
 #include "compiler/fusion/Passes.h"
+#include "compiler/gpu/Passes.h"
 #include "compiler/host/Passes.h"
 #include "compiler/lowering/Passes.h"
 #include "compiler/pipeline/Passes.h"
@@ -37,11 +38,12 @@ void tfc::registerAllTfcPasses() {
   registerTfcLoweringPasses();
   registerTfcHostPasses();
   registerTfcCpuPasses();
+  registerTfcGpuPasses();
   registerTfcEmitPasses();
   registerTfcPipelinePasses();
   llvm::StringSet<> known;
-  for (OptLevel opt : {OptLevel::None, OptLevel::Full}) {
-    for (const Arrow &arrow : getArrows(opt)) {
+  for (const PipelineOptions &road : listRoads()) {
+    for (const Arrow &arrow : getArrows(road)) {
       std::string name = ("tfc-" + arrow.from + "-to-" + arrow.stage).str();
       if (!known.insert(name).second) {
         continue;

@@ -19,13 +19,10 @@ struct RunArrowPass : tfc::impl::RunArrowPassBase<RunArrowPass> {
 
   /// Those of all passes that it may run.
   void getDependentDialects(DialectRegistry &registry) const override {
-    PipelineOptions any;
-    any.target.name = "x86-64-v3";
-    for (OptLevel opt : {OptLevel::None, OptLevel::Full}) {
-      any.opt = opt;
-      for (const Arrow &arrow : getArrows(opt)) {
+    for (const PipelineOptions &road : listRoads()) {
+      for (const Arrow &arrow : getArrows(road)) {
         OpPassManager pm(ModuleOp::getOperationName());
-        arrow.build(pm, any);
+        arrow.build(pm, road);
         pm.getDependentDialects(registry);
       }
     }
@@ -36,12 +33,12 @@ struct RunArrowPass : tfc::impl::RunArrowPassBase<RunArrowPass> {
     if (failed(options)) {
       return signalPassFailure();
     }
-    const Arrow *arrow = findArrow(options->opt, from, to);
+    const Arrow *arrow = findArrow(*options, from, to);
     if (!arrow) {
       emitError(getOperation().getLoc())
-          << "expected an arrow of opt="
-          << transformer::stringifyOptLevel(options->opt) << ", got " << from
-          << " to " << to;
+          << "expected an arrow of " << options->target.name
+          << " with opt=" << transformer::stringifyOptLevel(options->opt)
+          << ", got " << from << " to " << to;
       return signalPassFailure();
     }
     OpPassManager pm(ModuleOp::getOperationName());

@@ -33,6 +33,10 @@ static const StringRef bufferDialects[] = {
 static const StringRef bufferOps[] = {"transformer.parameter",
                                       "transformer.worker"};
 
+static const StringRef kernelDialects[] = {"builtin", "func", "arith", "math",
+                                           "memref",  "scf",  "llvm",  "gpu"};
+static const StringRef kernelOps[] = {"transformer.parameter"};
+
 static const StringRef llvmDialects[] = {"builtin", "llvm"};
 
 static const Stage stages[] = {
@@ -56,6 +60,12 @@ static const Stage stages[] = {
      vectorDialects, linalgOps, "tfc-lower-to-linalg"},
     {"buffer", "loops over buffers in memory that the host lends",
      bufferDialects, bufferOps, "tfc-expand-cpu-kernels"},
+    {"kernel",
+     "what a device does as kernels of a `gpu.module`, what the host does as "
+     "launches of them (cuda only)",
+     kernelDialects, kernelOps, "tfc-outline-threads"},
+    {"image", "kernels as a `gpu.binary`: PTX, and a cubin of it (cuda only)",
+     kernelDialects, kernelOps, "tfc-emit-image"},
     {"llvm",
      "the LLVM dialect, with the tables of the ABI",
      llvmDialects,

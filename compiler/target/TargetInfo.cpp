@@ -12,15 +12,47 @@ using namespace tfc;
 
 static TargetInfo level3() {
   return {"x86-64-v3", TFC_FEATURE_X86_64_V2 | TFC_FEATURE_X86_64_V3,
-          /*emulatedOn=*/"", /*microarchitecture=*/"", "znver3"};
+          /*microarchitecture=*/"", "znver3", "x86-64-v3"};
 }
 
 static TargetInfo level4() {
   TargetInfo info = level3();
-  info.name = "x86-64-v4";
+  info.name = info.cpu = "x86-64-v4";
   info.features |= TFC_FEATURE_X86_64_V4;
   info.tuning = "znver4";
   return info;
+}
+
+/// Compute capabilities, 10 x major + minor, whose instructions PTX ISA 8.0
+/// has, from the first with all that kernels use.
+static constexpr unsigned capabilities[] = {80, 86, 87, 89, 90};
+
+static std::optional<TargetInfo> findCuda(llvm::StringRef architecture) {
+  unsigned capability = 0;
+  if (!architecture.consume_front("sm_") ||
+      architecture.getAsInteger(10, capability) ||
+      !llvm::is_contained(capabilities, capability)) {
+    return std::nullopt;
+  }
+  TargetInfo info = level3();
+  info.name = ("sm_" + llvm::Twine(capability)).str();
+  info.features = capability;
+  info.kind = TargetKind::Cuda;
+  return info;
+}
+
+static std::optional<TargetInfo> findLevelCalled(llvm::StringRef name) {
+  for (const TargetInfo &level : {level3(), level4(), level4().emulated()}) {
+    if (name == level.programName()) {
+      return level;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<TargetInfo> TargetInfo::findProgram(llvm::StringRef name) {
+  std::optional<TargetInfo> level = findLevelCalled(name);
+  return level ? level : findCuda(name);
 }
 
 static llvm::Error fail(const llvm::Twine &message) {
@@ -77,32 +109,24 @@ static std::optional<TargetInfo> findCpu(llvm::StringRef name) {
 }
 
 std::string TargetInfo::programName() const {
-  return emulatedOn.empty() ? name : name + "-emulated";
+  return isEmulated() ? name + "-emulated" : name;
 }
 
 TargetInfo TargetInfo::emulated() const {
   TargetInfo machine = level3(), info = *this;
-  if (name != machine.name) {
-    info.emulatedOn = machine.name;
+  if (!isDevice() && name != machine.name) {
+    info.cpu = machine.cpu;
     info.features = machine.features;
   }
   return info;
 }
 
 bool TargetInfo::runsHere() const {
-  return findMissing(features, llvm::sys::getHostCPUFeatures()).empty();
+  uint64_t needed = isDevice() ? level3().features : features;
+  return findMissing(needed, llvm::sys::getHostCPUFeatures()).empty();
 }
 
 llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
-  if (text == "cpu:x86-64-v3") {
-    return level3();
-  }
-  if (text == "cpu:x86-64-v4") {
-    return level4();
-  }
-  if (text == "cpu:x86-64-v4-emulated") {
-    return level4().emulated();
-  }
   if (text == "cpu") {
     if (std::optional<TargetInfo> machine = findMachine()) {
       return *machine;
@@ -114,14 +138,23 @@ llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
         "; name another machine's level, as in --target "
         "cpu:x86-64-v3");
   }
-  llvm::StringRef name = text;
+  llvm::StringRef name = text == "cuda" ? "cuda:sm_80" : text;
   if (name.consume_front("cpu:")) {
+    if (std::optional<TargetInfo> level = findLevelCalled(name)) {
+      return *level;
+    }
     if (std::optional<TargetInfo> cpu = findCpu(name)) {
       return *cpu;
     }
   }
+  if (name.consume_front("cuda:")) {
+    if (std::optional<TargetInfo> cuda = findCuda(name)) {
+      return *cuda;
+    }
+  }
   return fail("expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4 or LLVM's "
-              "name of a CPU with AVX2, FMA and F16C, as cpu:znver4, got " +
+              "name of a CPU with AVX2, FMA and F16C, as cpu:znver4, or cuda "
+              "or cuda:sm_80 (also sm_86, sm_87, sm_89, sm_90), got " +
               text);
 }
 
@@ -149,7 +182,8 @@ TargetInfo::parseList(llvm::StringRef text) {
     }
   }
   llvm::sort(targets, [](const TargetInfo &one, const TargetInfo &other) {
-    return one.features < other.features;
+    return std::tie(one.kind, one.features, one.name) <
+           std::tie(other.kind, other.features, other.name);
   });
   return targets;
 }

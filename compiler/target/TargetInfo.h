@@ -7,18 +7,20 @@
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace tfc {
 
-/// A CPU: one of the x86-64 levels, and which of its machines is to be fast.
+/// Whether a program computes on the host or on a device.
+enum class TargetKind { Cpu, Cuda };
+
+/// A CPU: one of the x86-64 levels, and which of its machines is to be fast. Or
+/// an architecture of NVIDIA's GPUs, and every later one.
 struct TargetInfo {
-  std::string name;      // LLVM's -mcpu: "x86-64-v3"
+  std::string name;      // of the program: "x86-64-v3", "sm_80"
   uint64_t features = 0; // TFC_FEATURE_*: what the machine must have
-  /// The level whose instructions stand in for those of `name`; "" where the
-  /// program has its own. Tiles, layouts and bits stay those of `name`.
-  std::string emulatedOn;
   /// LLVM's name of the CPU that tile sizes are chosen for, as "znver4"; ""
   /// where only the level is known. It changes no instruction that may be used.
   std::string microarchitecture;
@@ -26,33 +28,45 @@ struct TargetInfo {
   /// plain levels make the register allocator spill the sums of a product's
   /// tile; these do not, on any vendor's machine.
   std::string tuning;
+  /// LLVM's -mcpu of what runs on the host: a CPU's own level; for a device the
+  /// lowest that any program has.
+  std::string cpu;
+  TargetKind kind = TargetKind::Cpu;
+
+  /// Whether its program computes on a device.
+  bool isDevice() const { return kind != TargetKind::Cpu; }
 
   /// What the library and the module call the program: "x86-64-v3",
   /// "x86-64-v4-emulated".
   std::string programName() const;
 
-  /// LLVM's -mcpu of the instructions that are used.
-  const std::string &instructions() const {
-    return emulatedOn.empty() ? name : emulatedOn;
-  }
+  /// Whether instructions of a lower level stand in for those of `name`. Tiles,
+  /// layouts and bits are those of `name`.
+  bool isEmulated() const { return !isDevice() && cpu != name; }
 
   /// This target for a machine of the level x86-64-v3, which runs it slowly and
   /// to the same bits: for tests of a program where there is no machine for it.
-  /// What is of that level already is returned as it is.
+  /// What is of that level already, or a device's, is returned as it is.
   TargetInfo emulated() const;
 
-  /// Whether the machine that this runs on has all its features.
+  /// Whether the machine that this runs on has all features of its CPU.
   bool runsHere() const;
 
   /// "cpu" is this machine; "cpu:x86-64-v3" and "cpu:x86-64-v4" are that level
   /// whatever this machine has, "cpu:x86-64-v4-emulated" the latter for a
   /// machine of the former, "cpu:znver4" the level of the CPU that LLVM
-  /// calls so, and its microarchitecture. The error says what is expected.
+  /// calls so, and its microarchitecture; "cuda:sm_80" is that architecture,
+  /// and "cuda" the oldest that there are programs for. The error says what is
+  /// expected.
   static llvm::Expected<TargetInfo> parse(llvm::StringRef text);
 
-  /// One or several of them with commas between: each once, the least demanding
-  /// first. The error is that of the first that is none, or names two of one
-  /// level.
+  /// That of the program called `name`, without a microarchitecture; none where
+  /// no program is called so.
+  static std::optional<TargetInfo> findProgram(llvm::StringRef name);
+
+  /// One or several of them with commas between: each once, CPUs before devices
+  /// and the least demanding first. The error is that of the first that is
+  /// none, or names two of one level.
   static llvm::Expected<std::vector<TargetInfo>>
   parseList(llvm::StringRef text);
 

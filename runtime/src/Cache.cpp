@@ -2,25 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Cache.h"
 
+#include "runtime/src/CpuDevice.h"
 #include "runtime/src/MakeRoom.h"
-#include "runtime/src/MemoryLimits.h"
+#include "runtime/src/Memory.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace tfc::rt {
 
 // Memory is committed in steps of this: a system call a block would be felt.
 static constexpr uint64_t commitStep = uint64_t(4) << 20;
 
-/// Half of what the process may have, and half of the addresses that are left:
-/// the rest is for weights, workspaces and outputs, and grows with the limit.
-static uint64_t defaultBytes() {
-  return std::min(allowedMemory(), remainingAddresses()) / 2;
-}
-
 Result<BlockCache> BlockCache::create(const tfc_cache_v0 &desc,
-                                      uint64_t maxBytes, CacheBudget *budget) {
+                                      uint64_t maxBytes, CacheBudget *budget,
+                                      Device *device) {
   BlockCache cache;
   cache.desc = desc;
   cache.budget = budget;
@@ -28,7 +23,9 @@ Result<BlockCache> BlockCache::create(const tfc_cache_v0 &desc,
     return cache;
   }
   bool isChosen = maxBytes != 0;
-  uint64_t bytes = isChosen ? maxBytes : defaultBytes();
+  uint64_t bytes = isChosen ? maxBytes
+                   : device ? device->defaultCacheBytes()
+                            : CpuDevice::halfOfMemory();
   uint64_t blocks = std::min<uint64_t>(bytes / desc.block_bytes, INT32_MAX);
   if (blocks == 0) {
     return makeError(isChosen ? Code::InvalidArgument : Code::Exhausted,
@@ -36,10 +33,14 @@ Result<BlockCache> BlockCache::create(const tfc_cache_v0 &desc,
                      " bytes of cache (one block), got ", bytes);
   }
   // Addresses may be fewer than the limits say.
-  Result<Mapping> range = Mapping::reserve(blocks * desc.block_bytes);
+  auto reserve = [&](uint64_t size) {
+    return device ? device->reserve(size) : CpuDevice::reserveOnHost(size);
+  };
+  Result<std::unique_ptr<DeviceRange>> range =
+      reserve(blocks * desc.block_bytes);
   while (!range && !isChosen && blocks > 1) {
     blocks /= 2;
-    range = Mapping::reserve(blocks * desc.block_bytes);
+    range = reserve(blocks * desc.block_bytes);
   }
   if (!range) {
     return std::move(range.error());
@@ -85,13 +86,13 @@ Status BlockCache::findBlock(BlockTable &table) {
     // Whole huge pages: one that is half committed stays in small ones.
     target =
         std::min((target + hugePageBytes - 1) / hugePageBytes * hugePageBytes,
-                 range.size());
-    Status status = range.commit(committed, target);
+                 range->size());
+    Status status = range->commit(committed, target);
     if (!status) {
       return status;
     }
     // Only whole pages: the next step begins where this one really ended.
-    committed = target == range.size() ? target : target / 4096 * 4096;
+    committed = target == range->size() ? target : target / 4096 * 4096;
   }
   // Room for the block's return, so that release cannot fail.
   if (free.capacity() <= static_cast<size_t>(numFresh)) {
@@ -135,23 +136,36 @@ Status BlockCache::makeWritable(BlockTable &table, int64_t begin, int64_t end) {
   for (size_t i = first; i < last; ++i) {
     Status status = counts[table[i]] > 1 ? take(table) : Status();
     if (!status) {
-      for (; table.size() > size; table.pop_back()) {
-        giveUp(table.back());
-      }
+      giveUpBehind(table, size);
       return status;
     }
   }
   for (size_t i = last; i-- > first;) {
     if (counts[table[i]] > 1) {
       int32_t own = table.back();
+      Status status = copyBlock(own, table[i]);
+      if (!status) {
+        giveUpBehind(table, size);
+        return status;
+      }
       table.pop_back();
-      std::memcpy(range.data() + own * desc.block_bytes,
-                  range.data() + table[i] * desc.block_bytes, desc.block_bytes);
       giveUp(table[i]);
       table[i] = own;
     }
   }
   return {};
+}
+
+Status BlockCache::copyBlock(int32_t to, int32_t from) {
+  return range->copy(static_cast<uint64_t>(to) * desc.block_bytes,
+                     static_cast<uint64_t>(from) * desc.block_bytes,
+                     desc.block_bytes);
+}
+
+void BlockCache::giveUpBehind(BlockTable &table, size_t size) {
+  for (; table.size() > size; table.pop_back()) {
+    giveUp(table.back());
+  }
 }
 
 void BlockCache::giveUp(int32_t block) {

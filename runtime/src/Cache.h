@@ -5,7 +5,7 @@
 #ifndef TFC_RUNTIME_SRC_CACHE_H
 #define TFC_RUNTIME_SRC_CACHE_H
 
-#include "runtime/src/Memory.h"
+#include "runtime/src/Device.h"
 #include "tfc/abi.h"
 
 namespace tfc::rt {
@@ -21,13 +21,14 @@ struct CacheBudget {
 
 class BlockCache {
 public:
-  /// Reserves at most maxBytes of addresses (0: half of the memory that the
-  /// machine and its control groups allow, and of the addresses left). An entry
-  /// without a cache gets one that needs no block. `budget`, when given,
-  /// outlives the cache. Errors: InvalidArgument (less than one block),
-  /// Exhausted.
+  /// Reserves at most maxBytes of a device's addresses (0: what the device has
+  /// for it; without a device, this machine). An entry without a cache gets one
+  /// that needs no block. `budget`, when given, and the device outlive the
+  /// cache. Errors: InvalidArgument (less than one block), those of
+  /// Device::reserve.
   static Result<BlockCache> create(const tfc_cache_v0 &desc, uint64_t maxBytes,
-                                   CacheBudget *budget = nullptr);
+                                   CacheBudget *budget = nullptr,
+                                   Device *device = nullptr);
 
   /// Grows `table` until it holds `tokens` positions. On error (Exhausted) the
   /// table keeps what it got.
@@ -37,8 +38,8 @@ public:
   void share(const BlockTable &table, BlockTable &copy);
   /// Gives `table` blocks of its own where it shares those that hold positions
   /// [begin, end), each with a copy of the whole block; positions beyond the
-  /// table are none of its business. On error (Exhausted) the table is as it
-  /// was.
+  /// table are none of its business. On error (Exhausted, of the device) the
+  /// table holds what it held.
   Status makeWritable(BlockTable &table, int64_t begin, int64_t end);
   /// Gives back the blocks of `table` that end at position `end` or before:
   /// nobody will look at them again. Cannot fail.
@@ -49,7 +50,11 @@ public:
   /// Forgets all tables: every block is free again.
   void clear();
 
-  void *base() const { return range.data(); }
+  /// Copies all of a block into another.
+  Status copyBlock(int32_t to, int32_t from);
+
+  /// Where block 0 lies, an address of the device.
+  void *base() const { return range ? range->data() : nullptr; }
   /// Blocks in use, a shared one counted once, and the most there can be.
   int64_t used() const { return numFresh - static_cast<int64_t>(free.size()); }
   int64_t capacity() const { return maxBlocks; }
@@ -72,12 +77,14 @@ private:
   Status take(BlockTable &table);
   /// The same for any budget.
   Status findBlock(BlockTable &table);
+  /// The table gives up its blocks from number `size` on.
+  void giveUpBehind(BlockTable &table, size_t size);
   /// One table less has the block.
   void giveUp(int32_t block);
 
   tfc_cache_v0 desc{};
   CacheBudget *budget = nullptr;
-  Mapping range;
+  std::unique_ptr<DeviceRange> range;
   uint64_t committed = 0;
   // Blocks [0, numFresh) have been used; those in `free` are free again.
   int64_t numFresh = 0, maxBlocks = 0;

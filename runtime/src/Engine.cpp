@@ -6,13 +6,14 @@
 
 namespace tfc::rt {
 
-Engine::Engine(const Model &model) : stepLimit(model.stepLimit()) {
+Engine::Engine(const Model &model)
+    : device(model.makeDevice()), stepLimit(model.stepLimit()) {
   if (model.encoder()) {
-    encode = std::make_unique<Runner>(model, *model.encoder());
+    encode = std::make_unique<Runner>(model, *model.encoder(), *device);
     noOutputs.assign(model.encoder()->n_outputs, 0);
   }
   if (model.decoder()) {
-    step = std::make_unique<Runner>(model, *model.decoder());
+    step = std::make_unique<Runner>(model, *model.decoder(), *device);
   }
   if (model.isEncoderDecoder()) {
     encode->setCross(cross);
@@ -25,7 +26,10 @@ Status Engine::open(const EngineOptions &options) {
   setStop(options.stop);
   budget = {maxBytes, 0};
   // An encoder-decoder's limit is for what stays: not for the scratch blocks.
-  Status status = encode ? encode->openCache(step ? 0 : maxBytes) : Status();
+  Status status = device->open();
+  if (status && encode) {
+    status = encode->openCache(step ? 0 : maxBytes);
+  }
   if (status && step) {
     status = step->openCache(maxBytes, encode ? &budget : nullptr);
   }
@@ -33,7 +37,7 @@ Status Engine::open(const EngineOptions &options) {
     return status;
   }
   Result<BlockCache> created = BlockCache::create(
-      cacheOf(step->entry(), TFC_CACHE_CROSS), maxBytes, &budget);
+      cacheOf(step->entry(), TFC_CACHE_CROSS), maxBytes, &budget, device.get());
   if (!created) {
     return std::move(created.error());
   }

@@ -33,8 +33,9 @@ public:
   Engine(const Engine &) = delete;
   Engine &operator=(const Engine &) = delete;
 
-  /// Gives all entries their caches, before the first step; the limit is for
-  /// what stays from step to step. Errors: those of BlockCache::create.
+  /// Opens the device and gives all entries their caches, before the first
+  /// step; the limit is for what stays from step to step. Errors: those of
+  /// Device::open and BlockCache::create.
   Status open(const EngineOptions &options);
 
   /// Of what stays from step to step, all caches together; 0: none was given.
@@ -52,6 +53,10 @@ public:
   /// blocks nevertheless.
   Status encodeSources(const std::vector<Source *> &sources);
 
+private:
+  std::unique_ptr<Device> device; // outlives what is on it
+
+public:
   /// Null when the model has no such entry.
   std::unique_ptr<Runner> encode, step;
   BlockCache cross;

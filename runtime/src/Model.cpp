@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Model.h"
 
+#include "runtime/src/CpuDevice.h"
 #include "runtime/src/Engine.h"
 #include "runtime/src/ThreadPool.h"
 #include "runtime/src/Weights.h"
@@ -22,11 +23,12 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
     return std::move(module.error());
   }
   model->module = std::move(*module);
-  auto program = model->module->choose(options.program, machineFeatures());
+  auto program = chooseProgram(*model->module, options.program);
   if (!program) {
     return std::move(program.error());
   }
-  model->chosen = *program;
+  model->chosen = program->program;
+  model->cuda = std::move(program->cuda);
   Status status = model->chooseEntries();
   if (!status) {
     return std::move(status.error());
@@ -34,6 +36,9 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
   model->threads = ThreadPool::instance().reserve(
       options.threads ? options.threads : allowedThreads());
   status = model->loadPacked(options);
+  if (status && model->cuda) {
+    status = model->moveToDevice();
+  }
   if (!status) {
     return std::move(status.error());
   }
@@ -64,7 +69,21 @@ Status Model::loadPacked(const LoadOptions &options) {
   return {};
 }
 
+/// Memory never holds two copies of the model for longer than that takes.
+Status Model::moveToDevice() {
+  Status status = cuda->upload(packed);
+  packed = Mapping();
+  return status;
+}
+
 Model::~Model() = default;
+
+std::unique_ptr<Device> Model::makeDevice() const {
+  if (cuda) {
+    return cuda->makeDevice();
+  }
+  return std::make_unique<CpuDevice>(hostTable, packed.data());
+}
 
 void Model::fillHost() {
   hostTable.struct_size = sizeof(hostTable);

@@ -4,8 +4,8 @@
 #ifndef TFC_RUNTIME_SRC_MODEL_H
 #define TFC_RUNTIME_SRC_MODEL_H
 
+#include "runtime/src/ChooseProgram.h"
 #include "runtime/src/Memory.h"
-#include "runtime/src/Module.h"
 #include "tfc/runtime.h"
 
 #include <mutex>
@@ -17,7 +17,7 @@ constexpr int64_t maxStepTokens = int64_t(1) << 30;
 
 struct LoadOptions {
   std::string libraryPath, weightsPath;
-  std::string program; // empty: the best one
+  std::string program; // as chooseProgram
   uint32_t threads = 0;
   tfc_tap_fn tap = nullptr;
   void *tapUser = nullptr;
@@ -31,7 +31,8 @@ class Engine;
 
 class Model {
 public:
-  /// Errors: those of Module::open, Module::choose and loadWeights.
+  /// Errors: those of Module::open, chooseProgram, loadWeights and, of a
+  /// program for a GPU, CudaProgram::upload.
   static Result<std::unique_ptr<Model>> load(const LoadOptions &options);
   ~Model();
 
@@ -53,14 +54,22 @@ public:
   /// Whether tokens of an entry see only those before them.
   bool isCausal(const tfc_entry_v0 &entry) const;
 
+  /// Whether the program's memory is the host's.
+  bool isOnHost() const { return !cuda; }
+  /// In the host's memory; null when they are a device's.
   const void *weights() const { return packed.data(); }
-  uint64_t weightBytes() const { return packed.size(); }
+  uint64_t weightBytes() const {
+    return cuda ? chosen->packed_bytes : packed.size();
+  }
   /// Why the packed weights could not be saved; empty when nothing is wrong.
   const std::string &packedFault() const { return saveFault; }
   uint32_t numThreads() const { return threads; }
   /// Most tokens of a step.
   int64_t stepLimit() const { return mostTokens; }
+  /// Threads of the host, whatever the program runs on.
   const tfc_host_v0 &host() const { return hostTable; }
+  /// Where an engine's steps run; the model outlives it.
+  std::unique_ptr<Device> makeDevice() const;
 
   /// An engine with caches as large as need be, to be given back: its buffers
   /// are warm. Errors: those of Engine::open.
@@ -73,10 +82,12 @@ private:
   Model() = default;
   Status chooseEntries();
   Status loadPacked(const LoadOptions &options);
+  Status moveToDevice();
   void fillHost();
 
   std::unique_ptr<Module> module;
   const tfc_program_v0 *chosen = nullptr;
+  std::unique_ptr<CudaProgram> cuda; // null: the program is the CPU's
   const tfc_entry_v0 *encode = nullptr, *step = nullptr, *generate = nullptr;
   uint32_t logits = 0, threads = 1;
   int64_t mostTokens = maxStepTokens;

@@ -84,7 +84,7 @@ Result<const tfc_program_v0 *> Module::choose(const std::string &name,
   for (uint32_t i = 0; i < table().n_programs; ++i) {
     const tfc_program_v0 &program = table().programs[i];
     names += (i ? ", " : "") + std::string(program.name);
-    bool wanted = name.empty() || name == program.name;
+    bool wanted = name.empty() || name == "cpu" || name == program.name;
     if (!wanted || program.isa != TFC_ISA_X86_64) {
       continue;
     }
@@ -101,12 +101,13 @@ Result<const tfc_program_v0 *> Module::choose(const std::string &name,
   if (lacking) {
     return makeError(Code::Incompatible, libraryPath, ": expected a program ",
                      "that this machine runs, got ",
-                     name.empty() ? names : name, "; the machine lacks ",
-                     missingFeatures(lacking));
+                     name.empty() || name == "cpu" ? names : name,
+                     "; the machine lacks ", missingFeatures(lacking));
   }
   return makeError(Code::NotFound, libraryPath, ": expected ",
-                   name.empty() ? "a program for CPUs"
-                                : "program " + quoteName(name),
+                   name.empty() || name == "cpu" ? "a program for CPUs"
+                   : name == "cuda"              ? "a program for CUDA devices"
+                                                 : "program " + quoteName(name),
                    ", got ", names);
 }
 
@@ -114,6 +115,12 @@ std::string describeUse(const tfc_program_v0 &program,
                         const tfc_program_v0 *chosen) {
   if (&program == chosen) {
     return "in use on this machine";
+  }
+  if (program.isa == TFC_ISA_CUDA) {
+    uint64_t needed = program.features & TFC_FEATURE_CUDA_CAPABILITY;
+    return concat("for CUDA devices of compute capability ", needed / 10, ".",
+                  needed % 10,
+                  program.features & TFC_FEATURE_CUDA_EXACT ? "" : " or more");
   }
   if (program.isa != TFC_ISA_X86_64) {
     return "not for CPUs";

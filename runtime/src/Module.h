@@ -25,9 +25,9 @@ public:
   const tfc_module_v0 &table() const { return tables.module(); }
   const std::string &path() const { return libraryPath; }
 
-  /// The program called `name`, or, when it is empty, that of the highest
-  /// priority that a machine with these features runs. Errors: NotFound (no
-  /// such name), Incompatible (what the machine lacks).
+  /// The program for CPUs called `name`, or, when it is empty or "cpu", that of
+  /// the highest priority that a machine with these features runs. Errors:
+  /// NotFound (no such name), Incompatible (what the machine lacks).
   Result<const tfc_program_v0 *> choose(const std::string &name,
                                         uint64_t features) const;
 

@@ -6,15 +6,15 @@
 
 namespace tfc::rt {
 
-Runner::Runner(const Model &model, const tfc_entry_v0 &entry)
+Runner::Runner(const Model &model, const tfc_entry_v0 &entry, Device &device)
     : batch(entry, model.isCausal(entry)), model(model), entryTable(entry),
-      host(model.host()), outputs(entry.n_outputs),
-      inputPointers(entry.n_inputs), outputPointers(entry.n_outputs),
+      device(device), host(device.host()),
+      memory(device.makeStep(entry.n_outputs)), inputPointers(entry.n_inputs),
       caches(entry.n_caches) {}
 
 Status Runner::openCache(uint64_t maxBytes, CacheBudget *budget) {
-  Result<BlockCache> created =
-      BlockCache::create(cacheOf(entryTable, TFC_CACHE_SELF), maxBytes, budget);
+  Result<BlockCache> created = BlockCache::create(
+      cacheOf(entryTable, TFC_CACHE_SELF), maxBytes, budget, &device);
   if (!created) {
     return std::move(created.error());
   }
@@ -25,11 +25,10 @@ Status Runner::openCache(uint64_t maxBytes, CacheBudget *budget) {
 Status Runner::lendBuffers(const std::vector<uint8_t> &wanted) {
   int64_t numRows = static_cast<int64_t>(batch.rows.size());
   int64_t numSequences = static_cast<int64_t>(batch.sequences.size());
-  Status status = workspace.lend(entryTable.workspace_bytes(
-      batch.numTokens(), numRows, numSequences, model.numThreads()));
+  Status status = memory->lendWorkspace(entryTable.workspace_bytes(
+      batch.numTokens(), numRows, numSequences, host.host().n_workers));
   for (uint32_t p = 0; status && p < entryTable.n_outputs; ++p) {
     const tfc_port_v0 &port = entryTable.outputs[p];
-    outputPointers[p] = nullptr;
     if (wanted[p]) {
       uint64_t count = static_cast<uint64_t>(
           port.rows == TFC_ROWS_TOKENS ? batch.numTokens() : numRows);
@@ -38,39 +37,26 @@ Status Runner::lendBuffers(const std::vector<uint8_t> &wanted) {
         return makeError(Code::Exhausted, "expected memory for ", count,
                          " rows of output ", port.name, ", got none");
       }
-      status = outputs[p].lend(bytes);
-      outputPointers[p] = outputs[p].data();
+      status = memory->lendOutput(p, bytes);
     }
   }
   return status;
 }
 
 Status Runner::checkBuffers() const {
-  auto fault = [&](const std::string &what, const LentBuffer &buffer) {
-    return makeError(Code::Internal, model.path(), ": entry ", entryTable.name,
-                     ": expected writes within the ", buffer.lentBytes(),
-                     " bytes of ", what, ", got one beyond");
-  };
-  if (!workspace.isIntact()) {
-    return fault("its workspace", workspace);
+  std::optional<Overrun> overrun = memory->overrun();
+  if (!overrun) {
+    return {};
   }
-  for (uint32_t p = 0; p < entryTable.n_outputs; ++p) {
-    if (outputPointers[p] && !outputs[p].isIntact()) {
-      return fault(concat("output ", entryTable.outputs[p].name), outputs[p]);
-    }
-  }
-  return {};
+  return makeError(
+      Code::Internal, model.path(), ": entry ", entryTable.name,
+      ": expected writes within the ", overrun->bytes, " bytes of ",
+      overrun->port ? concat("output ", entryTable.outputs[*overrun->port].name)
+                    : "its workspace",
+      ", got one beyond");
 }
 
-Status Runner::run(const std::vector<uint8_t> &wanted) {
-  batch.finish();
-  if (!host.begin()) {
-    return stoppedByCaller();
-  }
-  Status status = lendBuffers(wanted);
-  if (!status) {
-    return status;
-  }
+tfc_step_v0 Runner::fillStep() {
   for (uint32_t p = 0; p < entryTable.n_inputs; ++p) {
     inputPointers[p] = batch.inputs[p].data();
   }
@@ -80,8 +66,6 @@ Status Runner::run(const std::vector<uint8_t> &wanted) {
   }
   tfc_step_v0 step{};
   step.struct_size = sizeof(step);
-  step.weights = model.weights();
-  step.workspace = workspace.data();
   step.caches = caches.data();
   step.block_table = batch.blockTable.data();
   step.n_tokens = batch.numTokens();
@@ -92,26 +76,43 @@ Status Runner::run(const std::vector<uint8_t> &wanted) {
   step.items = batch.items.data();
   step.n_rows = static_cast<int64_t>(batch.rows.size());
   step.rows = batch.rows.data();
-  step.outputs = outputPointers.data();
   step.host = &host.host();
-  step.device_step = &step;
-  int32_t code = entryTable.run(&step);
+  return step;
+}
+
+Status Runner::run(const std::vector<uint8_t> &wanted) {
+  batch.finish();
+  if (!host.begin(
+          device.numWorkers(static_cast<int64_t>(batch.items.size())))) {
+    return stoppedByCaller();
+  }
+  Status status = lendBuffers(wanted);
+  if (!status) {
+    return status;
+  }
+  tfc_step_v0 step = fillStep();
+  Result<int32_t> code =
+      memory->run(entryTable, step, batch.blockTable.size(), wanted);
   if (host.isStopped()) {
     return stoppedByCaller();
   }
-  if (code != 0) {
+  if (!code) {
+    return makeError(code.error().code, model.path(), ": entry ",
+                     entryTable.name, ": ", code.error().message);
+  }
+  if (*code != 0) {
     return makeError(Code::Internal, model.path(), ": entry ", entryTable.name,
-                     ": expected status 0, got ", code);
+                     ": expected status 0, got ", *code);
   }
   return checkBuffers();
 }
 
 const float *Runner::output(uint32_t port) const {
-  return reinterpret_cast<const float *>(outputs[port].data());
+  return reinterpret_cast<const float *>(memory->output(port));
 }
 
 float *Runner::floats(uint32_t port) {
-  return reinterpret_cast<float *>(outputs[port].data());
+  return reinterpret_cast<float *>(memory->output(port));
 }
 
 } // namespace tfc::rt

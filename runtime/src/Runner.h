@@ -6,7 +6,6 @@
 
 #include "runtime/src/Batch.h"
 #include "runtime/src/Cache.h"
-#include "runtime/src/LentBuffer.h"
 #include "runtime/src/Model.h"
 #include "runtime/src/StepHost.h"
 
@@ -14,8 +13,8 @@ namespace tfc::rt {
 
 class Runner {
 public:
-  /// Belongs to one thread at a time; the model must outlive it.
-  Runner(const Model &model, const tfc_entry_v0 &entry);
+  /// Belongs to one thread at a time; the model and the device outlive it.
+  Runner(const Model &model, const tfc_entry_v0 &entry, Device &device);
 
   /// Gives the runner its cache; before the first step. Errors: those of
   /// BlockCache::create.
@@ -38,7 +37,8 @@ public:
 
   /// Runs the batch. wanted[p]: whether output p is computed. Errors:
   /// Exhausted, Cancelled (the batch may be run again), Internal (the compiled
-  /// code's status, or a write beyond its workspace or an output).
+  /// code's status, a write beyond its workspace or an output, a fault of the
+  /// device).
   Status run(const std::vector<uint8_t> &wanted);
 
   /// The rows of output p, [tokens or rows, width]; valid until the next run.
@@ -46,19 +46,22 @@ public:
   /// The same, for whoever changes them in place.
   float *floats(uint32_t port);
   const tfc_entry_v0 &entry() const { return entryTable; }
+  /// Of the last step.
+  uint32_t workers() const { return host.host().n_workers; }
 
 private:
   Status lendBuffers(const std::vector<uint8_t> &wanted);
+  tfc_step_v0 fillStep();
   Status checkBuffers() const;
 
   const Model &model;
   const tfc_entry_v0 &entryTable;
+  Device &device;
   StepHost host;
   const BlockCache *cross = nullptr;
-  LentBuffer workspace;
-  std::vector<LentBuffer> outputs;
+  std::unique_ptr<DeviceStep> memory;
   std::vector<const void *> inputPointers;
-  std::vector<void *> outputPointers, caches;
+  std::vector<void *> caches;
 };
 
 } // namespace tfc::rt

@@ -1,4 +1,4 @@
-// Passes loops on, and asks before each whether to go on.
+// Passes loops and launches on, and asks before each whether to go on.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/StepHost.h"
 
@@ -19,11 +19,18 @@ StepHost::StepHost(const tfc_host_v0 &host) {
                ? int32_t(TFC_STATUS_STOPPED)
                : self.lent->parallel_for(self.lent->ctx, n, body, arg);
   };
+  if (host.launch) {
+    table.launch = [](void *ctx, const tfc_launch_v0 *launch) {
+      auto &self = *static_cast<StepHost *>(ctx);
+      self.hasStopped = self.stop.isMade();
+      return self.hasStopped ? int32_t(TFC_STATUS_STOPPED)
+                             : self.lent->launch(self.lent->ctx, launch);
+    };
+  }
 }
 
 void StepHost::setLent(const tfc_host_v0 &host) {
   lent = &host;
-  table.n_workers = host.n_workers;
   table.tap = nullptr;
   if (host.tap) {
     table.tap = [](void *ctx, const char *id, int64_t layer, uint32_t dtype,
@@ -34,7 +41,8 @@ void StepHost::setLent(const tfc_host_v0 &host) {
   }
 }
 
-bool StepHost::begin() {
+bool StepHost::begin(uint32_t workers) {
+  table.n_workers = workers;
   hasStopped = stop.isMade();
   return !hasStopped;
 }

@@ -1,5 +1,5 @@
-// The host of one runner's steps: passes everything on to the model's, and
-// stops a step between two parallel loops when the caller wants that.
+// The host of one runner's steps: passes everything on to the device's, and
+// stops a step between two loops or launches when the caller wants that.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_RUNTIME_SRC_STEPHOST_H
 #define TFC_RUNTIME_SRC_STEPHOST_H
@@ -34,8 +34,9 @@ public:
   void setLent(const tfc_host_v0 &host);
   void setStop(const StopRequest &request) { stop = request; }
 
-  /// Before a step: nothing has been stopped. False when it is not to begin.
-  bool begin();
+  /// Before a step with so many workers: nothing has been stopped. False when
+  /// it is not to begin.
+  bool begin(uint32_t workers);
   bool isStopped() const { return hasStopped; }
   const tfc_host_v0 &host() const { return table; }
 

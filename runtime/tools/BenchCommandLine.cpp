@@ -34,7 +34,8 @@ most, which is measured between the repetitions.
   --inputs FILE         a .safetensors file with inputs, as in tfc-run, and
   --reference FILE      what another program gave for them: how well both agree
   --threads N           instead of one a CPU that this process may use
-  --program NAME        instead of the best one for this machine
+  --program NAME        instead of the best one for this machine; cpu, cuda: the
+                        best one of those
   --warmup N            runs before the first that counts (default 2)
   --repeats N           runs that count (default 20)
   --max-seconds S       stops a workload after this time, and 3 repetitions at

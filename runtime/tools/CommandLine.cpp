@@ -42,7 +42,8 @@ Answers texts with a compiled model, or runs it over a batch of token ids.
                         sequences_scores (float32)
   --generate            generate, as Hugging Face's generate does
   --threads N           instead of one a CPU that this process may use
-  --program NAME        instead of the best one for this machine
+  --program NAME        instead of the best one for this machine; cpu, cuda: the
+                        best one of those
   --version             print the version and stop; with MODEL.so also its
                         programs, and which one is in use on this machine
   --help                print this and stop

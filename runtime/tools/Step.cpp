@@ -134,11 +134,9 @@ Status Step::fillCache(const std::vector<int64_t> &lengths) {
     size_t like = static_cast<size_t>(
         std::find(lengths.begin(), lengths.end(), lengths[s]) -
         lengths.begin());
-    if (like < s) {
-      copyBlocks(tables[like], tables[s]);
-      continue;
-    }
-    Status status = fillSequence(static_cast<int64_t>(s), lengths[s]);
+    Status status = like < s
+                        ? copyBlocks(tables[like], tables[s])
+                        : fillSequence(static_cast<int64_t>(s), lengths[s]);
     if (!status) {
       return status;
     }
@@ -161,13 +159,12 @@ Status Step::fillSequence(int64_t sequence, int64_t length) {
   return {};
 }
 
-void Step::copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to) {
-  auto *base = static_cast<uint8_t *>(runner.cache.base());
-  uint64_t bytes = rt::cacheOf(entry, TFC_CACHE_SELF).block_bytes;
-  for (size_t i = 0; base && i < from.size(); ++i) {
-    std::memcpy(base + uint64_t(to[i]) * bytes,
-                base + uint64_t(from[i]) * bytes, bytes);
+Status Step::copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to) {
+  Status status;
+  for (size_t i = 0; status && i < from.size(); ++i) {
+    status = runner.cache.copyBlock(to[i], from[i]);
   }
+  return status;
 }
 
 void Step::addTokens(int64_t sequence, int64_t count, int64_t past,
@@ -190,7 +187,7 @@ std::vector<NamedCost> Step::costs(const CostSheet &sheet) const {
 uint64_t Step::workspaceBytes() const {
   return entry.workspace_bytes(numTokens(),
                                static_cast<int64_t>(runner.batch.rows.size()),
-                               numSequences(), model.numThreads());
+                               numSequences(), runner.workers());
 }
 
 } // namespace tfc::bench

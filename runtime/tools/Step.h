@@ -38,7 +38,7 @@ private:
   rt::Status prepareSources(const Workload &workload);
   rt::Status fillCache(const std::vector<int64_t> &lengths);
   rt::Status fillSequence(int64_t sequence, int64_t length);
-  void copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to);
+  rt::Status copyBlocks(const rt::BlockTable &from, const rt::BlockTable &to);
   void addTokens(int64_t sequence, int64_t count, int64_t past,
                  const rt::BlockTable &table);
   void chooseOutputs(Kind kind);

@@ -1,7 +1,7 @@
 // tfc-run: answers texts with a compiled model, or runs it over tensors in
 // files. Through the C API, as any program would, but for --version.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Module.h"
+#include "runtime/src/ChooseProgram.h"
 #include "runtime/src/Safetensors.h"
 #include "runtime/tools/CheckOutputs.h"
 #include "runtime/tools/CommandLine.h"
@@ -169,7 +169,7 @@ Exit printVersions(const run::CommandLine &line) {
   if (!module) {
     return reportAll(module.error().code, module.error().message, "");
   }
-  auto chosen = (*module)->choose(line.program, rt::machineFeatures());
+  auto chosen = rt::chooseProgram(**module, line.program);
   if (!chosen) {
     return reportAll(chosen.error().code, chosen.error().message, "");
   }
@@ -180,7 +180,7 @@ Exit printVersions(const run::CommandLine &line) {
   for (uint32_t i = 0; i < table.n_programs; ++i) {
     const tfc_program_v0 &program = table.programs[i];
     std::printf("program %s: %s\n", program.name,
-                rt::describeUse(program, *chosen).c_str());
+                rt::describeUse(program, chosen->program).c_str());
   }
   return Ok;
 }

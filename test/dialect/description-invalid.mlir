@@ -43,6 +43,16 @@ func.func private @program_c1_name() attributes {test = #transformer.program<"",
 
 // -----
 
+// expected-error @below {{expected kernels and images in [0, 0] of a program of x86_64, got 12 and 0}}
+func.func private @program_c3_of_a_cpu() attributes {test = #transformer.program<"p", features = 3, layout = "rows", packed_bytes = 64, kernels = 12>}
+
+// -----
+
+// expected-error @below {{expected kernels and images in [0, 2147483647] of a program of cuda, got 1 and -1}}
+func.func private @program_c3_of_a_device() attributes {test = #transformer.program<"p", features = 80, layout = "rows", packed_bytes = 64, isa = cuda, kernels = 1, images = -1>}
+
+// -----
+
 // expected-error @below {{expected features and packed_bytes of at least 0, got 3 and -64}}
 func.func private @program_c2_packed_bytes() attributes {test = #transformer.program<"p", features = 3, layout = "rows", packed_bytes = -64>}
 

@@ -39,6 +39,7 @@ LAYERS = {
                      "compiler/target/TargetInfo.h", "tfc/abi.h", "mlir"],
     "compiler/gpu": ["dialect/", "compiler/support/",
                      "compiler/host/NarrowFloat.h",
+                     "compiler/host/ParallelLoops.h",
                      "compiler/host/StepFields.h",
                      "compiler/target/TargetInfo.h", "tfc/abi.h", "mlir"],
     # What a level's code may use is what the runtime asks a machine for.

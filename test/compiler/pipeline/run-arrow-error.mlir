@@ -3,9 +3,12 @@
 // RUN: not tfc-opt %s --tfc-model-to-fused 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: expected a module with the attribute transformer.target (tfc-set-target writes it), got none
 // RUN: not tfc-opt %s --tfc-set-target --tfc-linalg-to-tiled 2>&1 | FileCheck %s --check-prefix=ARROW
-// ARROW: error: expected an arrow of opt=none, got linalg to tiled
+// ARROW: error: expected an arrow of x86-64-v3 with opt=none, got linalg to tiled
 // RUN: not tfc-opt %s --tfc-set-target=opt=full --tfc-linalg-to-buffer 2>&1 | FileCheck %s --check-prefix=FULL
-// FULL: error: expected an arrow of opt=full, got linalg to buffer
+// FULL: error: expected an arrow of x86-64-v3 with opt=full, got linalg to buffer
+
+// RUN: not tfc-opt %s --tfc-set-target=target=cuda:sm_80 --tfc-buffer-to-llvm 2>&1 | FileCheck %s --check-prefix=CUDA
+// CUDA: error: expected an arrow of sm_80 with opt=none, got buffer to llvm
 
 // What the attribute says is looked at as well.
 // RUN: echo 'module attributes {transformer.target = #transformer.target<"sparc64", opt = full>} {}' > %t.mlir

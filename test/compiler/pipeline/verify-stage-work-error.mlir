@@ -1,11 +1,12 @@
 // An arrow that has not done what it is for is an error, though every op may be
 // there: a product that is whole, a tile that is no vector, a tile that is in no
-// register.
+// register, a host that follows a device's pointer.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: split-file %s %t
 // RUN: tfc-opt %t/tiled.mlir --split-input-file --verify-diagnostics --tfc-verify-stage=stage=tiled
 // RUN: tfc-opt %t/vector.mlir --split-input-file --verify-diagnostics --tfc-verify-stage=stage=vector
 // RUN: tfc-opt %t/buffer.mlir --split-input-file --verify-diagnostics --tfc-verify-stage=stage=buffer
+// RUN: tfc-opt %t/kernel.mlir --split-input-file --verify-diagnostics --tfc-verify-stage=stage=kernel
 // RUN: tfc-opt %t/llvm.mlir --split-input-file --verify-diagnostics --tfc-verify-stage=stage=llvm
 
 // Loops instead of vectors are right and slow.
@@ -106,6 +107,66 @@ func.func @row_in_no_register(%x: memref<32xf32>) -> vector<32xf32> {
   // expected-error @+1 {{got 'vector<32xf32>'}}
   %0 = vector.load %x[%c0] : memref<32xf32>, vector<32xf32>
   return %0 : vector<32xf32>
+}
+
+//--- kernel.mlir
+// The step and the library's own tables are the host's.
+memref.global "private" constant @numbers : memref<8xf32> = dense<1.0>
+func.func @fields_and_tables(%step: !llvm.ptr {transformer.step}, %i: index)
+    -> f32 {
+  %field = llvm.getelementptr %step[72] : (!llvm.ptr) -> !llvm.ptr, i8
+  %count = llvm.load %field : !llvm.ptr -> i64
+  %table = memref.get_global @numbers : memref<8xf32>
+  %half = memref.subview %table[4] [4] [1]
+    : memref<8xf32> to memref<4xf32, strided<[1], offset: 4>>
+  %number = memref.load %half[%i] : memref<4xf32, strided<[1], offset: 4>>
+  return %number : f32
+}
+
+// -----
+
+func.func @load_of_an_input(%step: !llvm.ptr {transformer.step},
+                            %ids: memref<?xi32>, %i: index) -> i32 {
+  // expected-error @+1 {{expected host code that touches no memory but the step and constant tables after stage 'kernel'}}
+  %id = memref.load %ids[%i] : memref<?xi32>
+  return %id : i32
+}
+
+// -----
+
+func.func @load_behind_a_field(%step: !llvm.ptr {transformer.step}) -> i32 {
+  %field = llvm.getelementptr %step[80] : (!llvm.ptr) -> !llvm.ptr, i8
+  %items = llvm.load %field : !llvm.ptr -> !llvm.ptr
+  // expected-error @+1 {{expected host code that touches no memory but the step}}
+  %sequence = llvm.load %items : !llvm.ptr -> i32
+  return %sequence : i32
+}
+
+// -----
+
+func.func @copy(%step: !llvm.ptr {transformer.step}, %x: memref<?xf32>,
+                %y: memref<?xf32>, %is_wanted: i1) {
+  scf.if %is_wanted {
+    // expected-error @+1 {{expected host code that touches no memory but the step}}
+    memref.copy %x, %y : memref<?xf32> to memref<?xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @store(%step: !llvm.ptr {transformer.step}, %x: i32) {
+  // expected-error @+1 {{expected host code that touches no memory but the step}}
+  llvm.store %x, %step : i32, !llvm.ptr
+  return
+}
+
+// -----
+
+// What packs weights is not an entry: it works in the host's memory.
+func.func @pack(%to: memref<?xi8>, %i: index, %x: i8) {
+  memref.store %x, %to[%i] : memref<?xi8>
+  return
 }
 
 //--- llvm.mlir

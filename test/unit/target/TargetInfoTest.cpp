@@ -49,10 +49,10 @@ TEST(TargetInfo, anEmulatedLevelNeedsLessAndStaysItself) {
   TargetInfo target = parse("cpu:x86-64-v4-emulated");
   EXPECT_EQ(target.programName(), "x86-64-v4-emulated");
   EXPECT_EQ(target.name, full.name);
-  EXPECT_EQ(target.instructions(), "x86-64-v3");
+  EXPECT_EQ(target.cpu, "x86-64-v3");
   EXPECT_EQ(target.features, parse("cpu:x86-64-v3").features);
   EXPECT_EQ(full.programName(), "x86-64-v4");
-  EXPECT_EQ(full.instructions(), "x86-64-v4");
+  EXPECT_EQ(full.cpu, "x86-64-v4");
   EXPECT_EQ(parse("cpu:znver4").emulated().microarchitecture, "znver4");
   // There is nothing to emulate for the lowest level.
   EXPECT_EQ(parse("cpu:x86-64-v3").emulated().programName(), "x86-64-v3");
@@ -61,9 +61,33 @@ TEST(TargetInfo, anEmulatedLevelNeedsLessAndStaysItself) {
 TEST(TargetInfo, runsHereAsThisMachineDoes) {
   EXPECT_TRUE(parse("cpu").runsHere());
   EXPECT_TRUE(parse("cpu:x86-64-v4-emulated").runsHere());
+  EXPECT_TRUE(parse("cuda:sm_90").runsHere());
   TargetInfo odd = parse("cpu");
   odd.features = ~uint64_t(0);
   EXPECT_EQ(odd.runsHere(), parse("cpu").name == "x86-64-v4");
+}
+
+TEST(TargetInfo, cudaIsAnArchitectureAndRunsOnAHostOfTheLowestLevel) {
+  TargetInfo target = parse("cuda:sm_86");
+  EXPECT_EQ(target.name, "sm_86");
+  EXPECT_EQ(target.features & TFC_FEATURE_CUDA_CAPABILITY, 86u);
+  EXPECT_TRUE(target.isDevice());
+  EXPECT_EQ(target.cpu, "x86-64-v3");
+  EXPECT_EQ(parse("cuda").name, "sm_80");
+  EXPECT_FALSE(parse("cpu:x86-64-v4").isDevice());
+  EXPECT_EQ(parse("cpu:x86-64-v4").cpu, "x86-64-v4");
+}
+
+TEST(TargetInfo, findsProgramsByTheirNames) {
+  for (llvm::StringRef name :
+       {"x86-64-v3", "x86-64-v4", "x86-64-v4-emulated", "sm_80", "sm_90"}) {
+    std::optional<TargetInfo> found = TargetInfo::findProgram(name);
+    ASSERT_TRUE(found.has_value()) << name.str();
+    EXPECT_EQ(found->programName(), name);
+    EXPECT_EQ(found->microarchitecture, "");
+  }
+  EXPECT_FALSE(TargetInfo::findProgram("znver4").has_value());
+  EXPECT_FALSE(TargetInfo::findProgram("cuda").has_value());
 }
 
 /// What LLVM may use in code for a CPU, without what it may use for x86-64.
@@ -107,12 +131,18 @@ TEST(TargetInfo, levelsHaveTheFeaturesThatLlvmUses) {
 TEST(TargetInfo, refusesWhatCannotRunIt) {
   std::string expected =
       "expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4 or LLVM's name of a "
-      "CPU with AVX2, FMA and F16C, as cpu:znver4, got ";
+      "CPU with AVX2, FMA and F16C, as cpu:znver4, or cuda or cuda:sm_80 (also "
+      "sm_86, sm_87, sm_89, sm_90), got ";
   // No AVX2; 32 bits; nobody's name.
   EXPECT_EQ(parseError("cpu:sandybridge"), expected + "cpu:sandybridge");
   EXPECT_EQ(parseError("cpu:i686"), expected + "cpu:i686");
   EXPECT_EQ(parseError("cpu:zen4"), expected + "cpu:zen4");
   EXPECT_EQ(parseError("cpu:"), expected + "cpu:");
+  // Too old; needs a newer PTX; not a number; a program's name is no target.
+  EXPECT_EQ(parseError("cuda:sm_75"), expected + "cuda:sm_75");
+  EXPECT_EQ(parseError("cuda:sm_100"), expected + "cuda:sm_100");
+  EXPECT_EQ(parseError("cuda:sm_"), expected + "cuda:sm_");
+  EXPECT_EQ(parseError("sm_80"), expected + "sm_80");
 }
 
 TEST(TargetInfo, aListHasEachLevelOnceTheLeastDemandingFirst) {
@@ -126,6 +156,16 @@ TEST(TargetInfo, aListHasEachLevelOnceTheLeastDemandingFirst) {
             "expected --target to name one machine of the level x86-64-v4 (of "
             "two programs for the same instructions the runtime would not know "
             "which to take), got cpu:znver5,cpu:x86-64-v4");
+}
+
+TEST(TargetInfo, aListHasDevicesLastSinceTheyAreWanted) {
+  llvm::Expected<std::vector<TargetInfo>> targets =
+      TargetInfo::parseList("cuda:sm_90,cuda,cpu:x86-64-v4,cuda:sm_80");
+  ASSERT_TRUE(static_cast<bool>(targets));
+  ASSERT_EQ(targets->size(), 3u);
+  EXPECT_EQ((*targets)[0].name, "x86-64-v4");
+  EXPECT_EQ((*targets)[1].name, "sm_80");
+  EXPECT_EQ((*targets)[2].name, "sm_90");
 }
 
 TEST(TargetInfo, bothLevelsAreFastHereAndRunAnywhere) {

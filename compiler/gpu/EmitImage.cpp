@@ -1,0 +1,93 @@
+// Kernels become images: PTX, and a binary where there is ptxas.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/gpu/Passes.h"
+
+#include "compiler/gpu/GeneratePtx.h"
+#include "compiler/gpu/RunPtxas.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace tfc {
+#define GEN_PASS_DEF_EMITIMAGEPASS
+#include "compiler/gpu/Passes.h.inc"
+} // namespace tfc
+
+using namespace mlir;
+using namespace tfc;
+
+/// The kernels of a module with the sizes of their blocks, in the order of
+/// their names, which is that of the table.
+static gpu::KernelTableAttr listKernels(gpu::GPUModuleOp module) {
+  StringRef sizeName = NVVM::NVVMDialect::getMaxntidAttrName();
+  SmallVector<gpu::KernelMetadataAttr> kernels;
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName())) {
+      Builder b(module.getContext());
+      Attribute size = function->getAttr(sizeName);
+      assert(size && "tfc-outline-threads says it");
+      kernels.push_back(gpu::KernelMetadataAttr::get(
+          function.getSymNameAttr(), function.getFunctionType(), ArrayAttr(),
+          b.getDictionaryAttr(b.getNamedAttr(sizeName, size))));
+    }
+  }
+  return gpu::KernelTableAttr::get(module.getContext(), kernels);
+}
+
+namespace {
+struct EmitImagePass : tfc::impl::EmitImagePassBase<EmitImagePass> {
+  using Base::Base;
+
+  /// The path of ptxas; "" where PTX has to do, which is said.
+  std::string choosePtxas() {
+    if (!ptxas.empty()) {
+      return ptxas == "none" ? "" : ptxas.getValue();
+    }
+    std::string path = findPtxas();
+    if (path.empty()) {
+      emitRemark(getOperation().getLoc())
+          << "no ptxas in CUDA_HOME, /usr/local/cuda or PATH: the library has "
+             "PTX alone, which the driver compiles when it is loaded";
+    }
+    return path;
+  }
+
+  LogicalResult replace(gpu::GPUModuleOp module) {
+    gpu::KernelTableAttr kernels = listKernels(module);
+    FailureOr<std::string> ptx = generatePtx(module, chip);
+    if (failed(ptx)) {
+      return failure();
+    }
+    ImplicitLocOpBuilder b(module.getLoc(), module);
+    auto target =
+        NVVM::NVVMTargetAttr::get(b.getContext(), /*optLevel=*/2,
+                                  "nvptx64-nvidia-cuda", chip, kPtxFeature);
+    SmallVector<Attribute> objects;
+    auto add = [&](gpu::CompilationTarget format, StringRef data) {
+      objects.push_back(gpu::ObjectAttr::get(
+          target, format, b.getStringAttr(data), DictionaryAttr(), kernels));
+    };
+    if (std::string path = choosePtxas(); !path.empty()) {
+      llvm::Expected<std::string> binary = runPtxas(path, *ptx, chip);
+      if (!binary) {
+        return module.emitOpError() << llvm::toString(binary.takeError());
+      }
+      add(gpu::CompilationTarget::Binary, *binary);
+    }
+    add(gpu::CompilationTarget::Assembly, *ptx);
+    gpu::BinaryOp::create(b, module.getName(), Attribute(), objects);
+    module.erase();
+    return success();
+  }
+
+  void runOnOperation() override {
+    for (auto module :
+         llvm::to_vector(getOperation().getOps<gpu::GPUModuleOp>())) {
+      if (failed(replace(module))) {
+        return signalPassFailure();
+      }
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,16 @@
+// The passes of this folder: constructors and registration.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_GPU_PASSES_H
+#define TFC_COMPILER_GPU_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tfc {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "compiler/gpu/Passes.h.inc"
+} // namespace tfc
+
+#endif // TFC_COMPILER_GPU_PASSES_H

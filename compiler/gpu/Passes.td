@@ -1,0 +1,106 @@
+// Passes to the programs of devices: kernels, their images, their launches.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_GPU_PASSES
+#define TFC_COMPILER_GPU_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def OutlineThreadsPass : Pass<"tfc-outline-threads", "::mlir::ModuleOp"> {
+  let summary = "outermost parallel loops become kernels, a thread an item";
+  let description = [{
+    The body of an outermost `scf.parallel` becomes a kernel of the `gpu.module`
+    @kernels, and the loop a launch of it, in blocks of 128 threads, as many as
+    the flattened iteration space has items; without an item nothing is
+    launched. A thread does the item of its number, and nothing where that is
+    beyond the last. Inner parallel loops become loops of the thread.
+
+    ```mlir
+    scf.parallel (%t, %c) = (%c0, %c0) to (%tokens, %c52) step (%c1, %c1) {
+      %v = memref.load %x[%t, %c] : memref<?x52xf32>
+      ...
+    }
+    // becomes
+    gpu.launch_func @kernels::@encode_0_encoder_layers_attn_o
+        blocks in (%blocks, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%address : !llvm.ptr, %tokens : index, ...)
+    ```
+
+    Values from outside are the kernel's parameters; a buffer whose rows lie one
+    after the other is its address. Constants are made again in
+    it, and so are constant tables, which get a copy in the `gpu.module`. The
+    argument marked as `transformer.step` is replaced by the step's
+    `device_step`, which a kernel can read. `transformer.worker` becomes the
+    item's number. A copy of a buffer is such a loop too. Kernels are named
+    after their entry, their number, and the ops in the loop's location; loops
+    of an entry that do the same to what they take from outside share one.
+
+    Afterwards the host touches no memory but the step and the library's
+    constant tables. Runs behind `tfc-plan-workspace`.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"numKernels", "num-kernels", "kernels made of loops">,
+    Statistic<"numShared", "num-shared", "loops that took another's kernel">];
+}
+
+def EmitImagePass : Pass<"tfc-emit-image", "::mlir::ModuleOp"> {
+  let summary = "kernels become images: PTX, and a cubin where there is ptxas";
+  let description = [{
+    The `gpu.module`, in the LLVM dialect by now, becomes PTX for the
+    architecture `chip`, by LLVM's own code generator, and a binary made of that
+    by NVIDIA's ptxas, where that is installed. A `gpu.binary` takes the
+    module's place. Its objects are in the order in which a host should try
+    them, and each has the table of kernels, whose order is that of their
+    numbers.
+
+    ```mlir
+    gpu.module @kernels { llvm.func @encode_0(...) attributes {nvvm.kernel, ...} }
+    // becomes
+    gpu.binary @kernels [
+      #gpu.object<#nvvm.target<chip = "sm_80">, kernels = <[...]>, bin = "...">,
+      #gpu.object<#nvvm.target<chip = "sm_80">, kernels = <[...]>, assembly = "...">]
+    ```
+
+    A function that kernels call and nobody defines is an error: mathematics is
+    expanded before. Sums and products are rounded one by one, divisions and
+    roots exactly, and numbers below the normal range are kept, so that a kernel
+    computes what the same loop does on a CPU.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"sm_80\"",
+           "LLVM's name of the architecture">,
+    Option<"ptxas", "ptxas", "std::string", "",
+           "path of ptxas; none: PTX alone; without it, where CUDA_HOME, the "
+           "usual folders or PATH have it">];
+  let dependentDialects = ["::mlir::gpu::GPUDialect",
+                           "::mlir::NVVM::NVVMDialect"];
+}
+
+def LowerLaunchesPass : Pass<"tfc-lower-launches", "::mlir::ModuleOp"> {
+  let summary = "launches of kernels become calls of the host";
+  let description = [{
+    A `gpu.launch_func` becomes a call of the host's `launch` with a
+    `tfc_launch_v0`: the kernel's number in the table of the `gpu.binary`, the
+    grid, and pointers to the arguments. A memref is passed as the fields of its
+    descriptor, one after the other, which is how MLIR lowers a kernel's
+    parameters. The call returns a status, which the entry passes on at once
+    (`tfc-return-status`).
+
+    ```mlir
+    gpu.launch_func @kernels::@encode_0 blocks in (%blocks, %c1, %c1) ...
+    // becomes
+    llvm.store %argument, %slot_0 : i64, !llvm.ptr ...
+    %status = llvm.call %launch(%context, %record) {transformer.status} : ...
+    ```
+
+    All launches of an entry use one place on its stack, since a host reads what
+    it is given before `launch` returns. Runs behind `tfc-bind-step`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+#endif // TFC_COMPILER_GPU_PASSES

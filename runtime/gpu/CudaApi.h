@@ -1,0 +1,128 @@
+// CUDA's driver interface as far as this runtime uses it: own declarations of
+// version 12.0, by the facts of its public documentation. A test compares them
+// with cuda.h where that is there.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_GPU_CUDAAPI_H
+#define TFC_RUNTIME_GPU_CUDAAPI_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tfc::rt::cuda {
+
+/// The version whose functions are asked for: the oldest driver that is good.
+constexpr int apiVersion = 12000;
+
+using Result = int; // CUresult
+using DeviceNumber = int;
+using Address = unsigned long long; // CUdeviceptr
+using Handle = unsigned long long;  // CUmemGenericAllocationHandle
+using Context = void *;
+using ModuleHandle = void *;
+using Function = void *;
+using StreamHandle = void *;
+
+enum : Result {
+  Success = 0,
+  OutOfMemory = 2,
+  NoBinaryForGpu = 209,
+  /// From here to lastSticky: the context is of no use any more.
+  firstSticky = 700,
+  LaunchOutOfResources = 701, // but for this one: only the launch failed
+  lastSticky = 720
+};
+
+enum Attribute : int {
+  MultiprocessorCount = 16,
+  CapabilityMajor = 75,
+  CapabilityMinor = 76,
+  VirtualMemorySupported = 102
+};
+
+enum JitOption : int { JitErrorLog = 5, JitErrorLogBytes = 6 };
+
+enum : unsigned { StreamNonBlocking = 1 };
+
+struct Location {
+  int type; // locationDevice
+  int id;
+};
+constexpr int locationDevice = 1, allocationPinned = 1, accessReadWrite = 3;
+constexpr int granularityMinimum = 0;
+
+struct AllocationProperties {
+  int type; // allocationPinned
+  int requestedHandleTypes;
+  Location location;
+  void *win32HandleMetaData;
+  struct {
+    unsigned char compressionType, gpuDirectRDMACapable;
+    unsigned short usage;
+    unsigned char reserved[4];
+  } flags;
+};
+
+struct AccessDescription {
+  Location location;
+  int flags; // accessReadWrite
+};
+
+/// Every function: its name without a version, and its parameters.
+#define TFC_CUDA_FUNCTIONS(X)                                                  \
+  X(cuInit, (unsigned))                                                        \
+  X(cuDriverGetVersion, (int *))                                               \
+  X(cuDeviceGetCount, (int *))                                                 \
+  X(cuDeviceGet, (DeviceNumber *, int))                                        \
+  X(cuDeviceGetName, (char *, int, DeviceNumber))                              \
+  X(cuDeviceGetAttribute, (int *, Attribute, DeviceNumber))                    \
+  X(cuDevicePrimaryCtxRetain, (Context *, DeviceNumber))                       \
+  X(cuDevicePrimaryCtxRelease, (DeviceNumber))                                 \
+  X(cuCtxPushCurrent, (Context))                                               \
+  X(cuCtxPopCurrent, (Context *))                                              \
+  X(cuGetErrorName, (Result, const char **))                                   \
+  X(cuGetErrorString, (Result, const char **))                                 \
+  X(cuModuleLoadDataEx,                                                        \
+    (ModuleHandle *, const void *, unsigned, JitOption *, void **))            \
+  X(cuModuleUnload, (ModuleHandle))                                            \
+  X(cuModuleGetFunction, (Function *, ModuleHandle, const char *))             \
+  X(cuMemAlloc, (Address *, size_t))                                           \
+  X(cuMemFree, (Address))                                                      \
+  X(cuMemGetInfo, (size_t *, size_t *))                                        \
+  X(cuMemHostAlloc, (void **, size_t, unsigned))                               \
+  X(cuMemFreeHost, (void *))                                                   \
+  X(cuMemGetAllocationGranularity,                                             \
+    (size_t *, const AllocationProperties *, int))                             \
+  X(cuMemAddressReserve,                                                       \
+    (Address *, size_t, size_t, Address, unsigned long long))                  \
+  X(cuMemAddressFree, (Address, size_t))                                       \
+  X(cuMemCreate,                                                               \
+    (Handle *, size_t, const AllocationProperties *, unsigned long long))      \
+  X(cuMemRelease, (Handle))                                                    \
+  X(cuMemMap, (Address, size_t, size_t, Handle, unsigned long long))           \
+  X(cuMemSetAccess, (Address, size_t, const AccessDescription *, size_t))      \
+  X(cuMemUnmap, (Address, size_t))                                             \
+  X(cuMemcpyHtoDAsync, (Address, const void *, size_t, StreamHandle))          \
+  X(cuMemcpyDtoHAsync, (void *, Address, size_t, StreamHandle))                \
+  X(cuMemcpyDtoDAsync, (Address, Address, size_t, StreamHandle))               \
+  X(cuMemsetD8Async, (Address, unsigned char, size_t, StreamHandle))           \
+  X(cuStreamCreate, (StreamHandle *, unsigned))                                \
+  X(cuStreamDestroy, (StreamHandle))                                           \
+  X(cuStreamSynchronize, (StreamHandle))                                       \
+  X(cuLaunchKernel,                                                            \
+    (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \
+     unsigned, StreamHandle, void **, void **))
+
+/// The functions of a driver that has been opened.
+struct Functions {
+#define TFC_CUDA_MEMBER(name, parameters) Result(*name) parameters = nullptr;
+  TFC_CUDA_FUNCTIONS(TFC_CUDA_MEMBER)
+#undef TFC_CUDA_MEMBER
+};
+
+/// cuGetProcAddress_v2, which gives the others.
+using GetProcAddress = Result (*)(const char *, void **, int,
+                                  unsigned long long, int *);
+
+} // namespace tfc::rt::cuda
+
+#endif // TFC_RUNTIME_GPU_CUDAAPI_H

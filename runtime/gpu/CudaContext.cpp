@@ -1,0 +1,77 @@
+// The primary context of the first device.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/gpu/CudaContext.h"
+
+namespace tfc::rt {
+
+Result<std::unique_ptr<CudaContext>> CudaContext::open() {
+  auto driver = CudaDriver::open();
+  if (!driver) {
+    return std::move(driver.error());
+  }
+  std::unique_ptr<CudaContext> opened(new CudaContext(std::move(*driver)));
+  Status status = opened->initialize();
+  if (!status) {
+    return std::move(status.error());
+  }
+  return opened;
+}
+
+Status CudaContext::initialize() {
+  int major = 0, minor = 0;
+  Status status = check(functions().cuDeviceGet(&number, 0), "cuDeviceGet",
+                        "to give the first device");
+  if (status) {
+    status = check(
+        functions().cuDeviceGetAttribute(&major, cuda::CapabilityMajor, number),
+        "cuDeviceGetAttribute", "to give the compute capability");
+  }
+  if (status) {
+    status = check(
+        functions().cuDeviceGetAttribute(&minor, cuda::CapabilityMinor, number),
+        "cuDeviceGetAttribute", "to give the compute capability");
+  }
+  if (status) {
+    computeCapability = 10 * major + minor;
+    status = check(functions().cuDevicePrimaryCtxRetain(&context, number),
+                   "cuDevicePrimaryCtxRetain", "to give a context");
+  }
+  if (!status) {
+    context = nullptr;
+  }
+  return status;
+}
+
+CudaContext::~CudaContext() {
+  if (context) {
+    functions().cuDevicePrimaryCtxRelease(number);
+  }
+}
+
+void CudaContext::pop() const {
+  cuda::Context popped = nullptr;
+  functions().cuCtxPopCurrent(&popped);
+}
+
+Status CudaContext::check(cuda::Result result, const char *call,
+                          std::string_view what) const {
+  Status status = driver->check(result, call, what);
+  if (!status && CudaDriver::isSticky(result)) {
+    std::lock_guard<std::mutex> lock(mutex);
+    death = death.empty() ? status.error().message : death;
+  }
+  return status;
+}
+
+Status CudaContext::checkAlive() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (death.empty()) {
+    return {};
+  }
+  return makeError(Code::Internal,
+                   "expected a device that works, got one that "
+                   "died before: ",
+                   death);
+}
+
+} // namespace tfc::rt

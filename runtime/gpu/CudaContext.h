@@ -1,0 +1,70 @@
+// A device's context, which a model's engines share, and whether it still
+// works.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_GPU_CUDACONTEXT_H
+#define TFC_RUNTIME_GPU_CUDACONTEXT_H
+
+#include "runtime/gpu/CudaDriver.h"
+
+#include <mutex>
+
+namespace tfc::rt {
+
+/// Safe from any thread.
+class CudaContext {
+public:
+  /// Opens the driver's first device. Errors: those of CudaDriver::open,
+  /// Internal.
+  static Result<std::unique_ptr<CudaContext>> open();
+  ~CudaContext();
+  CudaContext(const CudaContext &) = delete;
+  CudaContext &operator=(const CudaContext &) = delete;
+
+  const cuda::Functions &functions() const { return driver->functions; }
+  /// 10 x major + minor.
+  int capability() const { return computeCapability; }
+  cuda::DeviceNumber device() const { return number; }
+  /// Makes the context the thread's; CudaScope does.
+  cuda::Result push() const { return functions().cuCtxPushCurrent(context); }
+  void pop() const;
+
+  /// As CudaDriver::check; remembers a result after which nothing works.
+  Status check(cuda::Result result, const char *call,
+               std::string_view what) const;
+  /// An error when the device is dead: what killed it.
+  Status checkAlive() const;
+
+private:
+  explicit CudaContext(std::shared_ptr<const CudaDriver> driver)
+      : driver(std::move(driver)) {}
+  Status initialize();
+
+  std::shared_ptr<const CudaDriver> driver;
+  cuda::DeviceNumber number = 0;
+  cuda::Context context = nullptr;
+  int computeCapability = 0;
+  mutable std::mutex mutex;
+  mutable std::string death;
+};
+
+/// The context is the thread's as long as this lives.
+class CudaScope {
+public:
+  explicit CudaScope(const CudaContext &context)
+      : context(context), isPushed(context.push() == cuda::Success) {}
+  ~CudaScope() {
+    if (isPushed) {
+      context.pop();
+    }
+  }
+  CudaScope(const CudaScope &) = delete;
+  CudaScope &operator=(const CudaScope &) = delete;
+
+private:
+  const CudaContext &context;
+  bool isPushed;
+};
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_GPU_CUDACONTEXT_H

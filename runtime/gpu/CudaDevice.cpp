@@ -1,0 +1,102 @@
+// Streams and launches.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/gpu/CudaDevice.h"
+
+#include "runtime/gpu/CudaRange.h"
+#include "runtime/gpu/CudaStep.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace tfc::rt {
+
+CudaDevice::CudaDevice(const CudaProgram &program) : loaded(program) {
+  table.struct_size = sizeof(table);
+  table.n_workers = 1;
+  table.ctx = this;
+  table.launch = [](void *ctx, const tfc_launch_v0 *launch) {
+    return static_cast<CudaDevice *>(ctx)->launch(*launch);
+  };
+}
+
+CudaDevice::~CudaDevice() {
+  if (handle) {
+    CudaScope scope(context());
+    context().functions().cuStreamDestroy(handle);
+  }
+}
+
+Status CudaDevice::open() {
+  Status status = context().checkAlive();
+  if (!status || handle) {
+    return status;
+  }
+  CudaScope scope(context());
+  status = context().check(
+      context().functions().cuStreamCreate(&handle, cuda::StreamNonBlocking),
+      "cuStreamCreate", "for an engine");
+  handle = status ? handle : nullptr;
+  return status;
+}
+
+Result<std::unique_ptr<DeviceRange>> CudaDevice::reserve(uint64_t bytes) {
+  return CudaRange::reserve(context(), handle, bytes);
+}
+
+/// Most of what weights have left: workspaces and outputs are small beside it.
+/// Only addresses are taken; memory follows as it is used.
+uint64_t CudaDevice::defaultCacheBytes() const {
+  CudaScope scope(context());
+  size_t free = 0, total = 0;
+  Status status = context().check(
+      context().functions().cuMemGetInfo(&free, &total), "cuMemGetInfo", "");
+  return status ? uint64_t(free) / 10 * 9 : 0;
+}
+
+std::unique_ptr<DeviceStep> CudaDevice::makeStep(uint32_t numOutputs) {
+  return std::make_unique<CudaStep>(*this, numOutputs);
+}
+
+/// Scratch is by work item: nobody knows which of them run side by side.
+uint32_t CudaDevice::numWorkers(int64_t items) const {
+  return static_cast<uint32_t>(
+      std::clamp<int64_t>(items, 1, std::numeric_limits<int32_t>::max()));
+}
+
+/// The name of the last kernel says where to look, not where it happened:
+/// launches are run later.
+Status CudaDevice::finish() const {
+  CudaScope scope(context());
+  return context().check(
+      context().functions().cuStreamSynchronize(handle), "cuStreamSynchronize",
+      lastKernel ? concat("to run a step up to kernel ", lastKernel)
+                 : "to run a step");
+}
+
+Status CudaDevice::takeLaunchFault() {
+  return std::exchange(launchFault, Status());
+}
+
+int32_t CudaDevice::launch(const tfc_launch_v0 &given) {
+  const tfc_program_v0 &program = loaded.table();
+  if (given.struct_size < sizeof(given) || given.kernel >= program.n_kernels) {
+    launchFault = makeError(Code::Internal, "expected a kernel below ",
+                            program.n_kernels, ", got ", given.kernel);
+    return TFC_STATUS_DEVICE;
+  }
+  const tfc_kernel_v0 &kernel = program.kernels[given.kernel];
+  // Drivers take the array as their own; nobody writes to it.
+  auto *args = const_cast<void **>(given.args);
+  launchFault = context().check(
+      context().functions().cuLaunchKernel(
+          loaded.kernel(given.kernel), given.grid[0], given.grid[1],
+          given.grid[2], kernel.block[0], kernel.block[1], kernel.block[2],
+          kernel.shared_bytes, handle, args, nullptr),
+      "cuLaunchKernel",
+      concat("to launch kernel ", kernel.name, " on ", given.grid[0], " x ",
+             given.grid[1], " x ", given.grid[2], " blocks"));
+  lastKernel = kernel.name;
+  return launchFault ? TFC_STATUS_DONE : TFC_STATUS_DEVICE;
+}
+
+} // namespace tfc::rt

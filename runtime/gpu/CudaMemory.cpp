@@ -1,0 +1,51 @@
+// Allocates and frees.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/gpu/CudaMemory.h"
+
+#include <algorithm>
+
+namespace tfc::rt {
+
+template <CudaPlace place> void CudaBuffer<place>::free() {
+  if (memory) {
+    CudaScope scope(*context);
+    // What can fail here has failed before, and has been said then.
+    if (place == CudaPlace::Device) {
+      context->functions().cuMemFree(address());
+    } else {
+      context->functions().cuMemFreeHost(memory);
+    }
+  }
+  memory = nullptr;
+  bytes = 0;
+}
+
+template <CudaPlace place> Status CudaBuffer<place>::require(uint64_t needed) {
+  if (memory && needed <= bytes) {
+    return {};
+  }
+  free();
+  uint64_t room = needed + needed / 4;
+  room = std::max<uint64_t>(room < needed ? needed : room, 256);
+  std::string what = concat("to give ", room, " bytes");
+  CudaScope scope(*context);
+  Status status;
+  if (place == CudaPlace::Device) {
+    cuda::Address at = 0;
+    status = context->check(context->functions().cuMemAlloc(&at, room),
+                            "cuMemAlloc", what);
+    memory = reinterpret_cast<void *>(status ? at : 0);
+  } else {
+    void *at = nullptr;
+    status = context->check(context->functions().cuMemHostAlloc(&at, room, 0),
+                            "cuMemHostAlloc", what);
+    memory = status ? at : nullptr;
+  }
+  bytes = status ? room : 0;
+  return status;
+}
+
+template class CudaBuffer<CudaPlace::Device>;
+template class CudaBuffer<CudaPlace::PinnedHost>;
+
+} // namespace tfc::rt

@@ -1,0 +1,148 @@
+// Loads images and weights.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/gpu/CudaProgram.h"
+
+#include "runtime/gpu/CudaDevice.h"
+
+#include <array>
+
+namespace tfc::rt {
+
+Result<std::unique_ptr<CudaProgram>>
+CudaProgram::load(const tfc_program_v0 &program) {
+  auto context = CudaContext::open();
+  if (!context) {
+    return std::move(context.error());
+  }
+  std::unique_ptr<CudaProgram> loaded(
+      new CudaProgram(program, std::move(*context)));
+  CudaScope scope(loaded->context());
+  Status status = loaded->checkCapability();
+  if (status) {
+    status = loaded->loadImages();
+  }
+  if (status) {
+    status = loaded->findKernels();
+  }
+  if (!status) {
+    return makeError(status.error().code, "program ", quoteName(program.name),
+                     ": ", status.error().message);
+  }
+  return loaded;
+}
+
+CudaProgram::~CudaProgram() {
+  if (module) {
+    CudaScope scope(*cudaContext);
+    cudaContext->functions().cuModuleUnload(module);
+  }
+}
+
+/// "8.0" of 80.
+static std::string capabilityText(uint64_t capability) {
+  return concat(capability / 10, ".", capability % 10);
+}
+
+Status CudaProgram::checkCapability() const {
+  uint64_t needed = program.features & TFC_FEATURE_CUDA_CAPABILITY;
+  bool isExact = program.features & TFC_FEATURE_CUDA_EXACT;
+  auto has = static_cast<uint64_t>(cudaContext->capability());
+  if (isExact ? has == needed : has >= needed) {
+    return {};
+  }
+  return makeError(Code::Incompatible,
+                   "expected a CUDA device of compute capability ",
+                   capabilityText(needed), isExact ? "" : " or more", ", got ",
+                   capabilityText(has));
+}
+
+Status CudaProgram::loadImages() {
+  std::string faults;
+  for (uint32_t i = 0; i < program.n_images; ++i) {
+    Status status = loadImage(program.images[i]);
+    if (status) {
+      return {};
+    }
+    if (Status alive = cudaContext->checkAlive(); !alive) {
+      return alive;
+    }
+    faults += (faults.empty() ? "" : "; ") + status.error().message;
+  }
+  return makeError(Code::Incompatible,
+                   "expected an image that the CUDA driver "
+                   "loads, got ",
+                   faults.empty() ? "none" : faults);
+}
+
+/// PTX is compiled by the driver, which says in a log what it does not like.
+Status CudaProgram::loadImage(const tfc_image_v0 &image) {
+  std::array<char, 4096> log{};
+  std::array<cuda::JitOption, 2> options = {cuda::JitErrorLog,
+                                            cuda::JitErrorLogBytes};
+  std::array<void *, 2> values = {log.data(),
+                                  reinterpret_cast<void *>(log.size())};
+  cuda::ModuleHandle loaded = nullptr;
+  Status status = cudaContext->check(
+      cudaContext->functions().cuModuleLoadDataEx(
+          &loaded, image.data, static_cast<unsigned>(options.size()),
+          options.data(), values.data()),
+      "cuModuleLoadDataEx",
+      image.kind == TFC_IMAGE_PTX ? "to compile PTX" : "to load a cubin");
+  if (status) {
+    module = loaded;
+    return {};
+  }
+  log.back() = '\0';
+  std::string said = log[0] ? concat(" [", log.data(), "]") : "";
+  return makeError(status.error().code, status.error().message, said);
+}
+
+Status CudaProgram::findKernels() {
+  for (uint32_t i = 0; i < program.n_kernels; ++i) {
+    const char *name = program.kernels[i].name;
+    cuda::Function kernel = nullptr;
+    Status status = cudaContext->check(
+        cudaContext->functions().cuModuleGetFunction(&kernel, module, name),
+        "cuModuleGetFunction", concat("to find kernel ", name));
+    if (!status) {
+      return status;
+    }
+    kernels.push_back(kernel);
+  }
+  return {};
+}
+
+Status CudaProgram::upload(const Mapping &packed) {
+  CudaScope scope(*cudaContext);
+  Status status = packedWeights.require(packed.size());
+  if (!status || packed.size() == 0) {
+    return status;
+  }
+  const cuda::Functions &functions = cudaContext->functions();
+  cuda::StreamHandle stream = nullptr;
+  status = cudaContext->check(
+      functions.cuStreamCreate(&stream, cuda::StreamNonBlocking),
+      "cuStreamCreate", "to load weights");
+  if (!status) {
+    return status;
+  }
+  status = cudaContext->check(
+      functions.cuMemcpyHtoDAsync(packedWeights.address(), packed.data(),
+                                  packed.size(), stream),
+      "cuMemcpyHtoDAsync",
+      concat("to load ", packed.size(),
+             " bytes of "
+             "weights"));
+  // Even after a fault: nothing may read the host's memory any more.
+  Status finished =
+      cudaContext->check(functions.cuStreamSynchronize(stream),
+                         "cuStreamSynchronize", "to load weights");
+  functions.cuStreamDestroy(stream);
+  return status ? finished : status;
+}
+
+std::unique_ptr<Device> CudaProgram::makeDevice() const {
+  return std::make_unique<CudaDevice>(*this);
+}
+
+} // namespace tfc::rt

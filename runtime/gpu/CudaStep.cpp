@@ -1,0 +1,103 @@
+// Tables up, launches, outputs down.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/gpu/CudaStep.h"
+
+#include "runtime/gpu/StepTables.h"
+
+namespace tfc::rt {
+
+CudaStep::CudaStep(CudaDevice &device, uint32_t numOutputs)
+    : device(device), workspace(device.context()), tables(device.context()),
+      staging(device.context()), outputPointers(numOutputs) {
+  for (uint32_t p = 0; p < numOutputs; ++p) {
+    outputs.emplace_back(device.context());
+  }
+}
+
+Status CudaStep::lendWorkspace(uint64_t bytes) {
+  return workspace.require(bytes);
+}
+
+Status CudaStep::lendOutput(uint32_t port, uint64_t bytes) {
+  Output &output = outputs[port];
+  output.bytes = bytes;
+  Status status = output.device.require(bytes);
+  return status ? output.host.require(bytes) : status;
+}
+
+Result<int32_t> CudaStep::run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
+                              uint64_t numBlocks,
+                              const std::vector<uint8_t> &wanted) {
+  Status status = device.context().checkAlive();
+  if (!status) {
+    return std::move(status.error());
+  }
+  for (size_t p = 0; p < outputs.size(); ++p) {
+    outputPointers[p] = wanted[p] ? outputs[p].device.data() : nullptr;
+  }
+  step.weights = device.program().weights();
+  step.workspace = workspace.data();
+  step.outputs = outputPointers.data();
+  CudaScope scope(device.context());
+  Result<int32_t> code = TFC_STATUS_DONE;
+  status = upload(entry, step, numBlocks);
+  if (status) {
+    code = launchAll(entry, step);
+    status = code && *code == TFC_STATUS_DONE ? download(wanted) : Status();
+  }
+  // Also after a fault: the tables must not be read when they are next written.
+  Status finished = device.finish();
+  if (!status || !code) {
+    return status ? std::move(code) : std::move(status.error());
+  }
+  if (!finished) {
+    return std::move(finished.error());
+  }
+  return code;
+}
+
+Status CudaStep::upload(const tfc_entry_v0 &entry, tfc_step_v0 &step,
+                        uint64_t numBlocks) {
+  StepTables layout(entry, step, numBlocks);
+  Status status = staging.require(layout.bytes());
+  if (status) {
+    status = tables.require(layout.bytes());
+  }
+  if (!status) {
+    return status;
+  }
+  layout.write(step, inputPointers, staging.data(), tables.data());
+  const CudaContext &context = device.context();
+  return context.check(
+      context.functions().cuMemcpyHtoDAsync(tables.address(), staging.data(),
+                                            layout.bytes(), device.stream()),
+      "cuMemcpyHtoDAsync", "to upload the tables of a step");
+}
+
+Result<int32_t> CudaStep::launchAll(const tfc_entry_v0 &entry,
+                                    tfc_step_v0 &step) {
+  int32_t code = entry.run(&step);
+  Status fault = device.takeLaunchFault();
+  if (!fault) {
+    return std::move(fault.error());
+  }
+  return code;
+}
+
+Status CudaStep::download(const std::vector<uint8_t> &wanted) {
+  const CudaContext &context = device.context();
+  Status status;
+  for (size_t p = 0; status && p < outputs.size(); ++p) {
+    const Output &output = outputs[p];
+    if (wanted[p] && output.bytes > 0) {
+      status =
+          context.check(context.functions().cuMemcpyDtoHAsync(
+                            output.host.data(), output.device.address(),
+                            output.bytes, device.stream()),
+                        "cuMemcpyDtoHAsync", concat("to download output ", p));
+    }
+  }
+  return status;
+}
+
+} // namespace tfc::rt

@@ -1,0 +1,51 @@
+// A step on a CUDA device: one upload of its tables, the launches, the outputs
+// back, one wait.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_GPU_CUDASTEP_H
+#define TFC_RUNTIME_GPU_CUDASTEP_H
+
+#include "runtime/gpu/CudaDevice.h"
+
+namespace tfc::rt {
+
+class CudaStep final : public DeviceStep {
+public:
+  /// The device outlives it.
+  CudaStep(CudaDevice &device, uint32_t numOutputs);
+
+  Status lendWorkspace(uint64_t bytes) override;
+  Status lendOutput(uint32_t port, uint64_t bytes) override;
+  Result<int32_t> run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
+                      uint64_t numBlocks,
+                      const std::vector<uint8_t> &wanted) override;
+  std::optional<Overrun> overrun() const override { return {}; }
+  uint8_t *output(uint32_t port) const override {
+    return static_cast<uint8_t *>(outputs[port].host.data());
+  }
+
+private:
+  /// An output where it is computed and where it is read.
+  struct Output {
+    explicit Output(const CudaContext &context)
+        : device(context), host(context) {}
+    CudaDeviceBuffer device;
+    CudaHostBuffer host;
+    uint64_t bytes = 0; // of the last step
+  };
+
+  Status upload(const tfc_entry_v0 &entry, tfc_step_v0 &step,
+                uint64_t numBlocks);
+  Result<int32_t> launchAll(const tfc_entry_v0 &entry, tfc_step_v0 &step);
+  Status download(const std::vector<uint8_t> &wanted);
+
+  CudaDevice &device;
+  CudaDeviceBuffer workspace, tables;
+  CudaHostBuffer staging;
+  std::vector<Output> outputs;
+  std::vector<const void *> inputPointers; // addresses of the device
+  std::vector<void *> outputPointers;
+};
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_GPU_CUDASTEP_H

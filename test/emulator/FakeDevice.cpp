@@ -1,0 +1,141 @@
+// One device in a process.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/emulator/FakeDevice.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace tfc::emulator {
+
+FakeDevice &FakeDevice::instance() {
+  static FakeDevice device;
+  return device;
+}
+
+CudaResult FakeDevice::initialize() {
+  std::lock_guard<std::mutex> lock(mutex);
+  const char *text = std::getenv("TFC_FAKECUDA");
+  chosen = readSettings(text ? text : "");
+  if (!chosen.fault.empty()) {
+    std::fprintf(stderr, "%s\n", chosen.fault.c_str());
+    return CudaInvalidValue;
+  }
+  calls.clear();
+  if (numContexts == 0) {
+    dead = {};
+  }
+  if (chosen.devices == 0) {
+    return CudaNoDevice;
+  }
+  hasBegun = memory.open(chosen.memory);
+  return hasBegun ? CudaSuccess : CudaOutOfMemory;
+}
+
+CudaResult FakeDevice::begin(const char *function, CudaResult usual) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!hasBegun) {
+    return CudaNotInitialized;
+  }
+  int64_t call = ++calls[function];
+  for (const Failure &failure : chosen.failures) {
+    if (failure.function == function && failure.call == call) {
+      return failure.result ? CudaResult(failure.result) : usual;
+    }
+  }
+  return dead.result;
+}
+
+CudaResult FakeDevice::die(const LaunchOutcome &outcome) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (dead.result == CudaSuccess) {
+    dead = outcome;
+  }
+  return dead.result;
+}
+
+CudaResult FakeDevice::retainContext() {
+  std::lock_guard<std::mutex> lock(mutex);
+  ++numContexts;
+  return CudaSuccess;
+}
+
+CudaResult FakeDevice::releaseContext() {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (numContexts == 0) {
+    return CudaInvalidContext;
+  }
+  --numContexts;
+  return CudaSuccess;
+}
+
+Stream *FakeDevice::createStream() {
+  auto *stream = new Stream;
+  std::lock_guard<std::mutex> lock(mutex);
+  streams.insert(stream);
+  return stream;
+}
+
+bool FakeDevice::destroyStream(Stream *stream) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (streams.erase(stream) == 0) {
+      return false;
+    }
+  }
+  delete stream;
+  return true;
+}
+
+Stream *FakeDevice::findStream(void *stream) {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = streams.find(static_cast<Stream *>(stream));
+  return found == streams.end() ? nullptr : *found;
+}
+
+CudaResult FakeDevice::finish(Stream &stream) {
+  while (!stream.work.empty()) {
+    LaunchOutcome outcome = stream.work.front()();
+    stream.work.pop_front();
+    if (outcome.result != CudaSuccess) {
+      stream.work.clear();
+      return die(outcome);
+    }
+  }
+  return CudaSuccess;
+}
+
+void *FakeDevice::allocatePinned(uint64_t bytes) {
+  uint64_t room = (bytes + 63) / 64 * 64;
+  void *memory = room ? std::aligned_alloc(64, room) : nullptr;
+  if (memory) {
+    auto *words = static_cast<uint32_t *>(memory);
+    std::fill(words, words + room / 4, poison);
+    std::lock_guard<std::mutex> lock(mutex);
+    pinned[reinterpret_cast<uint64_t>(memory)] = bytes;
+  }
+  return memory;
+}
+
+bool FakeDevice::freePinned(void *memory) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (pinned.erase(reinterpret_cast<uint64_t>(memory)) == 0) {
+    return false;
+  }
+  std::free(memory);
+  return true;
+}
+
+bool FakeDevice::isPinned(const void *memory, uint64_t bytes) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  auto address = reinterpret_cast<uint64_t>(memory);
+  auto found = pinned.upper_bound(address);
+  if (found == pinned.begin()) {
+    return false;
+  }
+  --found;
+  return address - found->first <= found->second &&
+         bytes <= found->second - (address - found->first);
+}
+
+} // namespace tfc::emulator

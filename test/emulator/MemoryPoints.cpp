@@ -1,0 +1,175 @@
+// Entry points: memory of the device and of the host, copies, streams.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/emulator/EntryPoints.h"
+#include "test/emulator/FakeDevice.h"
+
+#include <cstring>
+
+namespace tfc::emulator {
+
+namespace {
+
+FakeDevice &device() { return FakeDevice::instance(); }
+
+int cuMemAlloc(uint64_t *address, size_t bytes) {
+  CudaResult result = device().begin("cuMemAlloc", CudaOutOfMemory);
+  return result ? result : device().memory.allocate(bytes, address);
+}
+
+int cuMemFree(uint64_t address) {
+  CudaResult freed = device().memory.free(address);
+  CudaResult result = device().begin("cuMemFree");
+  return result ? result : freed;
+}
+
+int cuMemGetInfo(size_t *free, size_t *total) {
+  *total = device().memory.limit();
+  *free = *total - device().memory.used();
+  return device().begin("cuMemGetInfo");
+}
+
+int cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
+  CudaResult result = device().begin("cuMemHostAlloc", CudaOutOfMemory);
+  *memory = result ? nullptr : device().allocatePinned(bytes);
+  return result ? result : *memory ? CudaSuccess : CudaOutOfMemory;
+}
+
+int cuMemFreeHost(void *memory) {
+  return device().freePinned(memory) ? CudaSuccess : CudaInvalidValue;
+}
+
+int cuStreamCreate(void **stream, unsigned) {
+  CudaResult result = device().begin("cuStreamCreate");
+  *stream = result ? nullptr : device().createStream();
+  return result;
+}
+
+int cuStreamDestroy(void *stream) {
+  return device().destroyStream(static_cast<Stream *>(stream))
+             ? CudaSuccess
+             : CudaInvalidHandle;
+}
+
+int cuStreamSynchronize(void *handle) {
+  CudaResult result = device().begin("cuStreamSynchronize");
+  Stream *stream = device().findStream(handle);
+  return result   ? result
+         : stream ? device().finish(*stream)
+                  : CudaInvalidHandle;
+}
+
+/// Where device bytes lie, when the work is done; null when they may not be
+/// used.
+uint8_t *reach(uint64_t address, uint64_t bytes) {
+  UsableRange range;
+  return device().memory.find(address, bytes, range)
+             ? range.memory + (address - range.begin)
+             : nullptr;
+}
+
+LaunchOutcome outside(const char *what, uint64_t address, uint64_t bytes) {
+  return {CudaIllegalAddress, std::string(what) + " of " +
+                                  std::to_string(bytes) + " bytes at " +
+                                  device().memory.describe(address)};
+}
+
+int cuMemcpyHtoDAsync(uint64_t to, const void *from, size_t bytes,
+                      void *handle) {
+  CudaResult result = device().begin("cuMemcpyHtoDAsync");
+  Stream *stream = device().findStream(handle);
+  if (result || !stream) {
+    return result ? result : CudaInvalidHandle;
+  }
+  // Pinned memory is read when the copy is done, other memory now.
+  std::vector<uint8_t> now;
+  bool isPinned = device().isPinned(from, bytes);
+  if (!isPinned) {
+    const auto *data = static_cast<const uint8_t *>(from);
+    now.assign(data, data + bytes);
+  }
+  stream->work.emplace_back([=, now = std::move(now)]() -> LaunchOutcome {
+    uint8_t *at = reach(to, bytes);
+    if (!at) {
+      return outside("copy to the device", to, bytes);
+    }
+    std::memcpy(at, isPinned ? from : now.data(), bytes);
+    return {};
+  });
+  return CudaSuccess;
+}
+
+int cuMemcpyDtoHAsync(void *to, uint64_t from, size_t bytes, void *handle) {
+  CudaResult result = device().begin("cuMemcpyDtoHAsync");
+  Stream *stream = device().findStream(handle);
+  if (result || !stream) {
+    return result ? result : CudaInvalidHandle;
+  }
+  stream->work.emplace_back([=]() -> LaunchOutcome {
+    const uint8_t *at = reach(from, bytes);
+    if (!at) {
+      return outside("copy from the device", from, bytes);
+    }
+    std::memcpy(to, at, bytes);
+    return {};
+  });
+  // Nobody could tell when memory that is not pinned has been written.
+  return device().isPinned(to, bytes) ? CudaSuccess : device().finish(*stream);
+}
+
+int cuMemcpyDtoDAsync(uint64_t to, uint64_t from, size_t bytes, void *handle) {
+  CudaResult result = device().begin("cuMemcpyDtoDAsync");
+  Stream *stream = device().findStream(handle);
+  if (result || !stream) {
+    return result ? result : CudaInvalidHandle;
+  }
+  stream->work.emplace_back([=]() -> LaunchOutcome {
+    uint8_t *target = reach(to, bytes);
+    const uint8_t *source = reach(from, bytes);
+    if (!target || !source) {
+      return outside("copy on the device", target ? from : to, bytes);
+    }
+    std::memmove(target, source, bytes);
+    return {};
+  });
+  return CudaSuccess;
+}
+
+int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes,
+                    void *handle) {
+  CudaResult result = device().begin("cuMemsetD8Async");
+  Stream *stream = device().findStream(handle);
+  if (result || !stream) {
+    return result ? result : CudaInvalidHandle;
+  }
+  stream->work.emplace_back([=]() -> LaunchOutcome {
+    uint8_t *at = reach(to, bytes);
+    if (!at) {
+      return outside("memset", to, bytes);
+    }
+    std::memset(at, value, bytes);
+    return {};
+  });
+  return CudaSuccess;
+}
+
+} // namespace
+
+void *findMemoryPoint(const std::string &name) {
+  static const EntryPoint points[] = {
+      {"cuMemAlloc", pointer(cuMemAlloc)},
+      {"cuMemFree", pointer(cuMemFree)},
+      {"cuMemGetInfo", pointer(cuMemGetInfo)},
+      {"cuMemHostAlloc", pointer(cuMemHostAlloc)},
+      {"cuMemFreeHost", pointer(cuMemFreeHost)},
+      {"cuStreamCreate", pointer(cuStreamCreate)},
+      {"cuStreamDestroy", pointer(cuStreamDestroy)},
+      {"cuStreamSynchronize", pointer(cuStreamSynchronize)},
+      {"cuMemcpyHtoDAsync", pointer(cuMemcpyHtoDAsync)},
+      {"cuMemcpyDtoHAsync", pointer(cuMemcpyDtoHAsync)},
+      {"cuMemcpyDtoDAsync", pointer(cuMemcpyDtoDAsync)},
+      {"cuMemsetD8Async", pointer(cuMemsetD8Async)},
+  };
+  return findPoint(points, name);
+}
+
+} // namespace tfc::emulator

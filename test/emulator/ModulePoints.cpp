@@ -1,0 +1,188 @@
+// Entry points: modules of PTX, their kernels, launches; and the one function
+// that gives all others.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/emulator/EntryPoints.h"
+#include "test/emulator/FakeDevice.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tfc::emulator {
+
+namespace {
+
+FakeDevice &device() { return FakeDevice::instance(); }
+
+/// Puts a message into the log that the options name, as far as there is room.
+void writeLog(unsigned count, const int *options, void **values,
+              const std::string &message) {
+  char *log = nullptr;
+  size_t room = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    if (options[i] == JitErrorLog) {
+      log = static_cast<char *>(values[i]);
+    } else if (options[i] == JitErrorLogBytes) {
+      room = size_t(reinterpret_cast<uintptr_t>(values[i]));
+    }
+  }
+  if (log && room) {
+    std::strncpy(log, message.c_str(), room);
+    log[room - 1] = '\0';
+  }
+}
+
+/// Gives a module's variables memory and their values.
+CudaResult placeGlobals(LoadedModule &module) {
+  const PtxModule &ptx = module.code->ptx;
+  if (ptx.globalBytes == 0) {
+    return CudaSuccess;
+  }
+  CudaResult result =
+      device().memory.allocate(ptx.globalBytes, &module.globals);
+  UsableRange range;
+  if (result || !device().memory.find(module.globals, ptx.globalBytes, range)) {
+    return result;
+  }
+  for (const Variable &variable : ptx.globals) {
+    uint8_t *at =
+        range.memory + (module.globals - range.begin) + variable.offset;
+    std::memset(at, 0, variable.bytes);
+    std::memcpy(at, variable.value.data(), variable.value.size());
+  }
+  return CudaSuccess;
+}
+
+int cuModuleLoadDataEx(void **handle, const void *image, unsigned count,
+                       int *options, void **values) {
+  CudaResult result = device().begin("cuModuleLoadDataEx");
+  if (result) {
+    return result;
+  }
+  const char *text = static_cast<const char *>(image);
+  if (std::memcmp(text, "\177ELF", 4) == 0) {
+    return CudaNoBinaryForGpu;
+  }
+  auto module = std::make_unique<LoadedModule>();
+  try {
+    module->code = compileKernels(text);
+  } catch (const PtxError &fault) {
+    writeLog(count, options, values, fault.what());
+    return CudaInvalidPtx;
+  }
+  if (module->code->ptx.capability > device().settings().capability) {
+    writeLog(count, options, values, "the PTX is for a later device");
+    return CudaInvalidPtx;
+  }
+  result = placeGlobals(*module);
+  *handle = result ? nullptr : module.release();
+  return result;
+}
+
+int cuModuleUnload(void *handle) {
+  auto *module = static_cast<LoadedModule *>(handle);
+  if (module->globals) {
+    device().memory.free(module->globals);
+  }
+  delete module;
+  return CudaSuccess;
+}
+
+/// A function's handle is the module's entry; they live as long as the process.
+int cuModuleGetFunction(void **function, void *handle, const char *name) {
+  CudaResult result = device().begin("cuModuleGetFunction");
+  if (result) {
+    return result;
+  }
+  auto *module = static_cast<LoadedModule *>(handle);
+  const std::vector<Entry> &entries = module->code->ptx.entries;
+  auto found =
+      std::find_if(entries.begin(), entries.end(),
+                   [&](const Entry &entry) { return entry.name == name; });
+  if (found == entries.end()) {
+    return CudaNotFound;
+  }
+  static std::mutex mutex;
+  static std::map<std::pair<LoadedModule *, size_t>, LoadedKernel> kernels;
+  std::lock_guard<std::mutex> lock(mutex);
+  auto entry = size_t(found - entries.begin());
+  *function = &(kernels[{module, entry}] = {module, entry});
+  return CudaSuccess;
+}
+
+/// Whether a launch is one that a device of this kind takes.
+bool isSane(const Launch &launch, const Entry &entry) {
+  uint64_t numThreads =
+      uint64_t(launch.block[0]) * launch.block[1] * launch.block[2];
+  bool hasSize = entry.threads[0] == 0 ||
+                 std::equal(launch.block, launch.block + 3, entry.threads);
+  return hasSize && numThreads >= 1 && numThreads <= 1024 &&
+         launch.grid[0] >= 1 && launch.grid[0] <= 0x7fffffff &&
+         launch.grid[1] >= 1 && launch.grid[1] <= 65535 &&
+         launch.grid[2] >= 1 && launch.grid[2] <= 65535 &&
+         launch.sharedBytes <= 48 << 10;
+}
+
+int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
+                   unsigned gridZ, unsigned blockX, unsigned blockY,
+                   unsigned blockZ, unsigned sharedBytes, void *handle,
+                   void **params, void **extra) {
+  CudaResult result = device().begin("cuLaunchKernel", CudaLaunchFailed);
+  Stream *stream = device().findStream(handle);
+  if (result || !stream || extra) {
+    return result ? result : stream ? CudaInvalidValue : CudaInvalidHandle;
+  }
+  const auto *kernel = static_cast<const LoadedKernel *>(function);
+  const Entry &entry = kernel->module->code->ptx.entries[kernel->entry];
+  Launch launch{kernel->module->code,
+                kernel->entry,
+                {gridX, gridY, gridZ},
+                {blockX, blockY, blockZ},
+                sharedBytes,
+                kernel->module->globals,
+                std::vector<uint8_t>(entry.paramBytes)};
+  if (!isSane(launch, entry)) {
+    return CudaInvalidValue;
+  }
+  for (size_t i = 0; i < entry.params.size(); ++i) {
+    std::memcpy(launch.params.data() + entry.params[i].offset, params[i],
+                entry.params[i].bytes);
+  }
+  stream->work.emplace_back([launch = std::move(launch)] {
+    return runGrid(launch, device().memory);
+  });
+  return CudaSuccess;
+}
+
+} // namespace
+
+void *findModulePoint(const std::string &name) {
+  static const EntryPoint points[] = {
+      {"cuModuleLoadDataEx", pointer(cuModuleLoadDataEx)},
+      {"cuModuleUnload", pointer(cuModuleUnload)},
+      {"cuModuleGetFunction", pointer(cuModuleGetFunction)},
+      {"cuLaunchKernel", pointer(cuLaunchKernel)},
+  };
+  return findPoint(points, name);
+}
+
+} // namespace tfc::emulator
+
+/// The one symbol that the library exports: how a driver from 12.0 on is asked
+/// for its functions.
+extern "C" int cuGetProcAddress_v2(const char *symbol, void **function,
+                                   int version, uint64_t flags, int *status);
+
+extern "C" int cuGetProcAddress_v2(const char *symbol, void **function,
+                                   int version, uint64_t flags, int *status) {
+  using namespace tfc::emulator;
+  void *found = findDevicePoint(symbol);
+  found = found ? found : findMemoryPoint(symbol);
+  found = found ? found : findVirtualMemoryPoint(symbol);
+  found = found ? found : findModulePoint(symbol);
+  *function = found;
+  bool isAsked = version >= 12000 && flags == 0;
+  if (status) {
+    *status = found && isAsked ? 0 : 1; // found, or no such symbol
+  }
+  return found && isAsked ? CudaSuccess : CudaNotFound;
+}

@@ -1,0 +1,30 @@
+// Runs the blocks of a launch, one after the other.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_TEST_EMULATOR_RUNGRID_H
+#define TFC_TEST_EMULATOR_RUNGRID_H
+
+#include "test/emulator/CompileKernels.h"
+#include "test/emulator/DeviceMemory.h"
+
+namespace tfc::emulator {
+
+struct Launch {
+  std::shared_ptr<CompiledModule> module;
+  size_t kernel = 0; // entry
+  uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  uint64_t sharedBytes = 0; // beside the kernel's own
+  uint64_t globals = 0;     // device address of the module's variables
+  std::vector<uint8_t> params;
+};
+
+/// How a launch went; `message` says where and why it failed.
+struct LaunchOutcome {
+  CudaResult result = CudaSuccess;
+  std::string message;
+};
+
+LaunchOutcome runGrid(const Launch &launch, const DeviceMemory &memory);
+
+} // namespace tfc::emulator
+
+#endif // TFC_TEST_EMULATOR_RUNGRID_H

@@ -1,0 +1,34 @@
+// What TFC_FAKECUDA asks of the stand-in:
+//   fail=cuMemAlloc:3       the third call fails (repeatable)
+//   fail=cuMemAlloc:3:719   with this result instead of the usual one
+//   capability=80, memory=BYTES, devices=1, driver=12080
+// separated by commas.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_TEST_EMULATOR_SETTINGS_H
+#define TFC_TEST_EMULATOR_SETTINGS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tfc::emulator {
+
+/// A call that fails once.
+struct Failure {
+  std::string function; // "cuMemAlloc", without a version
+  int64_t call = 1;     // counted from 1
+  int result = 0;       // 0: what the function usually fails with
+};
+
+struct Settings {
+  int capability = 80, devices = 1, driver = 12080;
+  uint64_t memory = uint64_t(4) << 30;
+  std::vector<Failure> failures;
+  std::string fault; // what is wrong with the text; empty: nothing
+};
+
+Settings readSettings(const std::string &text);
+
+} // namespace tfc::emulator
+
+#endif // TFC_TEST_EMULATOR_SETTINGS_H

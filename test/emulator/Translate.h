@@ -1,0 +1,23 @@
+// A PTX module as C: a function an entry.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_TEST_EMULATOR_TRANSLATE_H
+#define TFC_TEST_EMULATOR_TRANSLATE_H
+
+#include "test/emulator/ReadPtx.h"
+
+namespace tfc::emulator {
+
+/// Gives shared and local variables their offsets, too. Entry number i becomes
+/// a function kernel_<i> of the type emu_kernel (kernel_context.h). Errors:
+/// PtxError, which names an instruction that is unknown.
+std::string translate(PtxModule &module);
+
+/// Bytes of shared memory that an entry has of its own.
+uint64_t sharedBytes(const PtxModule &module, const Entry &entry);
+
+/// Whether threads of the entry wait for each other.
+bool hasBarrier(const Entry &entry);
+
+} // namespace tfc::emulator
+
+#endif // TFC_TEST_EMULATOR_TRANSLATE_H

@@ -1,0 +1,57 @@
+/* What a translated kernel and the emulator that runs it know of each other:
+ * the block, its memory, and how an access is checked. C, for both sides.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+#ifndef TFC_TEST_EMULATOR_KERNEL_CONTEXT_H
+#define TFC_TEST_EMULATOR_KERNEL_CONTEXT_H
+
+#include <stdint.h>
+
+/* Where shared and local memory lie among generic addresses: below the
+ * device's own, in its reserved range, so nothing else is there. Offsets from
+ * the range's base. */
+#define EMU_SHARED_WINDOW 0x1000000ull
+#define EMU_LOCAL_WINDOW 0x2000000ull
+#define EMU_WINDOW_BYTES 0x1000000ull
+
+enum { EMU_RECENT = 64 };
+
+typedef struct emu_block emu_block;
+
+/* A thread of the block. */
+typedef struct {
+  uint32_t tid[3];
+  unsigned char *local; /* its local memory, of the kernel's own size */
+  uint64_t local_bytes;
+} emu_thread;
+
+/* A stretch of device addresses that kernels may use, and where it really
+ * lies. */
+typedef struct {
+  uint64_t begin, end;
+  unsigned char *memory;
+} emu_range;
+
+struct emu_block {
+  uint32_t ntid[3], ctaid[3], nctaid[3];
+  const unsigned char *params;
+  unsigned char *shared;
+  uint64_t shared_bytes;
+  uint64_t base;    /* of the device's addresses */
+  uint64_t globals; /* device address of the module's variables */
+  /* Ranges that were used lately, by address; locate fills them. */
+  emu_range recent[EMU_RECENT];
+  /* Looks for the range that holds the bytes; does not return when there is
+   * none. */
+  void (*locate)(emu_block *block, const emu_thread *thread, uint64_t address,
+                 uint64_t bytes, int line);
+  /* Ends the launch with a message; does not return. */
+  void (*fail)(emu_block *block, const emu_thread *thread, const char *message,
+               int line);
+  /* Returns when all threads of the block have come. */
+  void (*barrier)(emu_block *block, const emu_thread *thread, uint32_t number,
+                  int line);
+};
+
+typedef void (*emu_kernel)(emu_block *block, emu_thread *thread);
+
+#endif
