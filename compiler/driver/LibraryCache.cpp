@@ -77,7 +77,7 @@ llvm::Expected<CachedLibrary> tfc::findCached(const spec::ModelSpec &model,
   }
   std::string how = describeBuild() + "\n" + options.opt;
   for (const TargetInfo &target : *targets) {
-    how += "\n" + target.name + " " + target.microarchitecture;
+    how += "\n" + target.programName() + " " + target.microarchitecture;
   }
   llvm::Expected<std::string> folder = findFolder();
   if (!folder) {
