@@ -259,7 +259,7 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
 }
 
 int tfc::runTfc(int argc, char **argv) {
-  registerAllTfcPasses();
+  registerTfcPasses();
   CommandLine line;
   for (cl::SubCommand *command :
        {&line.importCommand, &line.compileCommand, &line.specCommand,

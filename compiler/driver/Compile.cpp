@@ -42,7 +42,7 @@ tfc::readSpecOrReport(const std::string &path, const spec::ReadOptions &options,
 
 void tfc::prepareContext(MLIRContext &context) {
   DialectRegistry registry;
-  registerAllTfc(registry);
+  registerTfc(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
 }

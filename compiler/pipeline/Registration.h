@@ -1,4 +1,4 @@
-// Everything that tfc and tfc-opt know, registered in one place.
+// Everything that tfc knows, registered in one place.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_PIPELINE_REGISTRATION_H
 #define TFC_COMPILER_PIPELINE_REGISTRATION_H
@@ -9,12 +9,14 @@ class DialectRegistry;
 
 namespace tfc {
 
-/// Dialects, their extensions, and the translations to LLVM IR.
-void registerAllTfc(mlir::DialectRegistry &registry);
+/// The dialects of the stages, what their ops can do, and their translations to
+/// LLVM IR. Not all of MLIR: what is registered is linked, and a program that
+/// has all of it is three times as large.
+void registerTfc(mlir::DialectRegistry &registry);
 
-/// Passes and, as pipelines, the arrows: our own and the upstream ones that
-/// they are mixed with. For tools that read pass pipelines.
-void registerAllTfcPasses();
+/// Our passes, the arrows as pipelines, and MLIR's general passes. For tools
+/// that read pass pipelines.
+void registerTfcPasses();
 
 } // namespace tfc
 
