@@ -39,10 +39,38 @@ function(tfc_add_library name)
                                                      ${LLVM_INCLUDE_DIRS})
     # The package is built without assertions; ours stay on.
     target_compile_options(${name} PUBLIC -fno-exceptions -UNDEBUG)
-    # One shared library each: fast links, and one registry of type ids.
-    target_link_libraries(${name} PUBLIC MLIR LLVM)
     tfc_precompile(${name})
   endif()
+endfunction()
+
+# tfc_link_mlir(NAME [STATIC])
+# What a program with libraries of MLIR's links besides: one shared library
+# each, which is fast and one registry of type ids; or, for a program that is to
+# run where there is no LLVM, what it needs of the archives.
+function(tfc_link_mlir name)
+  cmake_parse_arguments(ARG "STATIC" "" "" ${ARGN})
+  if(NOT ARG_STATIC)
+    target_link_libraries(${name} PRIVATE MLIR LLVM)
+    return()
+  endif()
+  # Only what is asked for is taken out of them.
+  file(GLOB archives ${LLVM_LIBRARY_DIR}/libMLIR*.a
+                     ${LLVM_LIBRARY_DIR}/libLLVM*.a)
+  list(FILTER archives EXCLUDE REGEX "libMLIR(CAPI|.*Test)")
+  target_link_libraries(${name} PRIVATE
+    ${LLVM_LIBRARY_DIR}/liblldELF.a ${LLVM_LIBRARY_DIR}/liblldCommon.a
+    ${archives} -l:libzstd.a -l:libz.a Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_options(${name} PRIVATE -Wl,--gc-sections)
+  tfc_make_portable(${name})
+endfunction()
+
+# tfc_make_portable(NAME)
+# A program or library that runs where no C++ library, and no glibc newer than
+# 2.34, is installed. libgcc stays shared: the static one asks for 2.35, and
+# every system has it.
+function(tfc_make_portable name)
+  target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/runtime/src/Random.cpp)
+  target_link_options(${name} PRIVATE -static-libstdc++)
 endfunction()
 
 # tfc_add_tool(NAME sources... LINK_LIBS libs...)
@@ -60,6 +88,7 @@ function(tfc_add_unittest name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} GTest::gtest_main)
   if(ARG_MLIR)
     tfc_precompile(${name})
+    tfc_link_mlir(${name})
   else()
     tfc_precompile(${name} <gtest/gtest.h> <map> <memory> <string> <vector>)
   endif()

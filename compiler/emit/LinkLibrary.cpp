@@ -19,8 +19,20 @@ static Error fail(const Twine &message) {
   return createStringError(inconvertibleErrorCode(), message);
 }
 
+/// Empty where lld is to be looked for.
+static std::string ownLinker;
+static std::string linkerName = "ld.lld";
+
+void tfc::setLinker(std::string program, std::string name) {
+  ownLinker = std::move(program);
+  linkerName = std::move(name);
+}
+
 /// lld: beside the LLVM that tfc was built with, then on the PATH.
 static ErrorOr<std::string> findLinker() {
+  if (!ownLinker.empty()) {
+    return ownLinker;
+  }
   for (StringRef name : {"ld.lld", "ld.lld-22"}) {
     if (auto path = sys::findProgramByName(name, {TFC_LLVM_BIN_DIR})) {
       return path;
@@ -35,7 +47,7 @@ static ErrorOr<std::string> findLinker() {
 static Error runLinker(StringRef linker, ArrayRef<std::string> objects,
                        StringRef output, StringRef log) {
   // Local symbols stay: they are the names of ops in profiles and tfc-bench.
-  SmallVector<StringRef> arguments = {linker,
+  SmallVector<StringRef> arguments = {linkerName,
                                       "-shared",
                                       "--build-id=none",
                                       "--gc-sections",

@@ -9,6 +9,10 @@
 
 namespace tfc {
 
+/// The program that links, and the name it is called by, before any library is
+/// linked; without this, an ld.lld is looked for.
+void setLinker(std::string program, std::string name);
+
 /// Links `objects` into a shared library at `output`, with lld. The library
 /// appears whole or not at all, and its bytes depend on the objects only; the
 /// last of them are its checksum (tfc_library_end_v0). The error has the

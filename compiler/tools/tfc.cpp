@@ -3,7 +3,17 @@
 #include "compiler/driver/CommandLine.h"
 #include "runtime/tools/LostFiles.h"
 
+#ifdef TFC_STATIC
+#include "compiler/tools/Linker.h"
+#endif
+
 int main(int argc, char **argv) {
+#ifdef TFC_STATIC
+  if (tfc::isCalledAsLinker(argc, argv)) {
+    return tfc::runAsLinker(argc, argv);
+  }
+  tfc::useOwnLinker();
+#endif
   tfc::tools::reportLostFiles("tfc");
   return tfc::runTfc(argc, argv);
 }
