@@ -6,7 +6,7 @@ set -euo pipefail
 
 packages=(
   # the compiler's own: MLIR, LLVM, lld, lit and FileCheck
-  libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools lld-22
+  libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools lld-22 liblld-22-dev
   # the C and C++ compiler, its sanitizers, and a C++ library
   clang-22 libclang-rt-22-dev g++
   clang-format-22
