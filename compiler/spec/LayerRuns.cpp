@@ -39,9 +39,7 @@ static bool join(std::vector<Sublayer> &common,
     auto *mine = std::get_if<Attention>(&joined[i].f);
     const auto *other = std::get_if<Attention>(&layer[i].f);
     bool isJoined = mine && other ? join(*mine, *other) : joined[i] == layer[i];
-    if (!isJoined || layer[i].name != joined[i].name ||
-        layer[i].preNorm != joined[i].preNorm ||
-        layer[i].postNorm != joined[i].postNorm) {
+    if (!isJoined || layer[i].around() != joined[i].around()) {
       return false;
     }
   }

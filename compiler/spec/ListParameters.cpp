@@ -68,7 +68,7 @@ private:
 
   void addNorm(const std::string &stem, const std::optional<Norm> &norm,
                int64_t width) {
-    if (norm) {
+    if (norm && norm->weight) {
       add(stem, "weight", 1, width, 1);
     }
     if (norm && norm->bias) {
@@ -130,6 +130,13 @@ private:
       addLinear(stem + "q", queries, model.hidden, attn->qBias);
       addLinear(stem + "k", keys, model.hidden, attn->kBias);
       addLinear(stem + "v", keys, model.hidden, attn->vBias);
+      if (attn->qkNorm) {
+        bool overRow = attn->qkNorm->overRow;
+        addNorm(stem + "q_norm", attn->qkNorm->norm,
+                overRow ? queries : attn->headDim);
+        addNorm(stem + "k_norm", attn->qkNorm->norm,
+                overRow ? keys : attn->headDim);
+      }
       addLinear(stem + "o", model.hidden, queries, attn->oBias);
     } else {
       const Ffn &ffn = std::get<Ffn>(sublayer.f);
@@ -139,6 +146,7 @@ private:
       addLinear(stem + "up", ffn.width, model.hidden, ffn.bias);
       addLinear(stem + "down", model.hidden, ffn.width, ffn.bias);
     }
+    addNorm(stem + "out_norm", sublayer.outNorm, model.hidden);
     addNorm(stem + "post_norm", sublayer.postNorm, model.hidden);
   }
 

@@ -17,17 +17,20 @@ enum class Kind { Encoder, Decoder, EncoderDecoder };
 /// The spec's word for it.
 const char *nameOf(Kind kind);
 
-/// gelu is the erf form, gelu_new the tanh form.
-enum class Activation { Identity, Gelu, GeluNew, Relu, Silu, Tanh };
+/// gelu is the erf form, gelu_new the tanh form, relu2 the square of relu.
+enum class Activation { Identity, Gelu, GeluNew, Relu, Silu, Tanh, Relu2 };
 
 /// Normalisation over the last axis, eps inside the root: layernorm (biased
-/// variance) or rmsnorm (mean of squares, no bias).
+/// variance) or rmsnorm (mean of squares, no bias); then times offset + weight,
+/// plus bias.
 struct Norm {
   enum class Kind { LayerNorm, RmsNorm } kind = Kind::LayerNorm;
   double eps = 0;
-  bool bias = true;
+  bool weight = true, bias = true;
+  double offset = 0; // 0 without a weight
   friend bool operator==(const Norm &a, const Norm &b) {
-    return a.kind == b.kind && a.eps == b.eps && a.bias == b.bias;
+    return std::tie(a.kind, a.eps, a.weight, a.bias, a.offset) ==
+           std::tie(b.kind, b.eps, b.weight, b.bias, b.offset);
   }
   friend bool operator!=(const Norm &a, const Norm &b) { return !(a == b); }
 };
@@ -112,6 +115,19 @@ struct Window {
   }
 };
 
+/// A norm of queries and one of keys: of each head by itself, the weight being
+/// the same for all, or of the whole row.
+struct QkNorm {
+  Norm norm;
+  bool overRow = false;
+  /// Of what rotary made of them.
+  bool afterRotary = false;
+  friend bool operator==(const QkNorm &a, const QkNorm &b) {
+    return std::tie(a.norm, a.overRow, a.afterRotary) ==
+           std::tie(b.norm, b.overRow, b.afterRotary);
+  }
+};
+
 /// Self-attention, or attention of a decoder to its encoder when `cross`.
 struct Attention {
   bool cross = false;
@@ -128,10 +144,13 @@ struct Attention {
   /// Causal attention has 0 to the right.
   std::optional<Window> window;
   std::optional<Rotary> rotary;
+  std::optional<QkNorm> qkNorm;
+  /// Scores s are cap * tanh(s / cap).
+  std::optional<double> cap;
   auto fields() const {
     return std::tie(cross, numHeads, numKvHeads, headDim, qBias, kBias, vBias,
                     oBias, scale, scaleByInverseLayer, causal, positionBias,
-                    window, rotary);
+                    window, rotary, qkNorm, cap);
   }
   friend bool operator==(const Attention &a, const Attention &b) {
     return a.fields() == b.fields();
@@ -150,15 +169,22 @@ struct Ffn {
   }
 };
 
-/// y = post_norm(x + f(pre_norm(x))). `name` ("attn", "cross", "ffn") is
-/// the word in parameter names and in locations.
+/// y = post_norm(x + out_scale * out_norm(f(pre_norm(x)))). `name` ("attn",
+/// "cross", "ffn") is the word in parameter names and in locations.
 struct Sublayer {
   std::string name;
   std::variant<Attention, Ffn> f;
-  std::optional<Norm> preNorm, postNorm;
+  std::optional<Norm> preNorm, outNorm, postNorm;
+  double outScale = 1;
+  /// f reads what f of the sublayer before reads, or, with a pre_norm, this of
+  /// what that one's pre_norm is of; the sum is with the result of that one.
+  bool parallel = false;
+  /// All but f.
+  auto around() const {
+    return std::tie(name, preNorm, outNorm, postNorm, outScale, parallel);
+  }
   friend bool operator==(const Sublayer &a, const Sublayer &b) {
-    return std::tie(a.name, a.f, a.preNorm, a.postNorm) ==
-           std::tie(b.name, b.f, b.preNorm, b.postNorm);
+    return a.f == b.f && a.around() == b.around();
   }
 };
 
@@ -281,6 +307,9 @@ struct Parameter {
   std::vector<std::string> patterns;
   int64_t rank = 2, rows = 0, cols = 1;
   int64_t firstRow = 0, storedRows = 0;
+  /// The stored rows are that many groups, of which each has its share of these
+  /// rows, from its row `firstRow` on.
+  int64_t groups = 1;
   bool inOut = false;
   bool fillZeros = false;
   /// -1: one tensor; otherwise one a layer.

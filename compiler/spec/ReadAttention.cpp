@@ -33,6 +33,10 @@ Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
       stack->positionBias && flagOf(attn, "use_position_bias", true);
   readWindow(attn, result);
   readRotary(attn, result);
+  readQkNorm(attn, result);
+  if (const Json *cap = attn.find("softcap"); cap && cap->isNumber()) {
+    result.cap = readPositive(*cap);
+  }
   return result;
 }
 
@@ -144,19 +148,17 @@ void SpecReader::checkCausal(const Json &attn, bool causal) {
 }
 
 /// All of the encoder's positions are seen, and none has a place relative to
-/// the query's.
+/// the query's. Its keys are written by the encoder, as they are.
 void SpecReader::checkCross(const Json &attn) {
   const std::pair<const char *, Json> neutral[] = {
-      {"causal", false},
-      {"window", "none"},
-      {"rotary", "none"},
-      {"use_position_bias", false}};
+      {"causal", false},   {"window", "none"},  {"rotary", "none"},
+      {"qk_norm", "none"}, {"softcap", "none"}, {"use_position_bias", false}};
   for (const auto &[key, value] : neutral) {
     const Json *given = attn.find(key);
     if (given && !(*given == value)) {
       error(given->place, BadCross,
             std::string("expected no \"") + key + "\" but " + describe(value) +
-                " (positions of the decoder mean nothing in the encoder), "
+                " (attention to the encoder's positions has none), "
                 "got " +
                 describe(*given));
     }
@@ -178,6 +180,21 @@ void SpecReader::readWindow(const Json &attn, Attention &attention) {
               describe(*right));
   }
   attention.window = {left->integer, right->integer};
+}
+
+void SpecReader::readQkNorm(const Json &attn, Attention &attention) {
+  const Json *json = attn.find("qk_norm");
+  std::optional<Norm> norm = readNorm(json);
+  if (!norm) {
+    return;
+  }
+  QkNorm result{*norm, wordOf(*json, "over", "head") == "row",
+                flagOf(*json, "after_rotary", false)};
+  if (result.afterRotary && !attention.rotary) {
+    error(json->find("after_rotary")->place, BadRotary,
+          "expected false (the attention has no rotary), got true");
+  }
+  attention.qkNorm = result;
 }
 
 void SpecReader::readRotary(const Json &attn, Attention &attention) {

@@ -115,6 +115,7 @@ private:
                                        const Json &sublayer,
                                        const std::string &placement,
                                        const Json *blockNorm);
+  void checkParallel(const Json &block, const std::vector<Sublayer> &sublayers);
   void checkStack(const Json &json);
   void warnWithoutFinalNorm(const Json &json);
 
@@ -127,6 +128,7 @@ private:
   void checkCausal(const Json &attn, bool causal);
   void checkCross(const Json &attn);
   void readWindow(const Json &attn, Attention &attention);
+  void readQkNorm(const Json &attn, Attention &attention);
   void readRotary(const Json &attn, Attention &attention);
   bool readScaling(const Json &json, Rotary &rotary);
   double readMscale(const Json &scaling, const char *key);

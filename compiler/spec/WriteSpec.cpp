@@ -34,11 +34,11 @@ struct StepWriter {
                      {"bias", step.bias}});
   }
   Json operator()(const NormStep &step) const {
-    return objectOf({{"op", "norm"},
-                     {"name", nameIn(step.path)},
-                     {"kind", nameOf(step.norm.kind)},
-                     {"eps", step.norm.eps},
-                     {"bias", step.norm.bias}});
+    Json result = objectOf({{"op", "norm"}, {"name", nameIn(step.path)}});
+    for (Member &member : writeNorm(step.norm).members) {
+      result.set(member.key, std::move(member.value));
+    }
+    return result;
   }
   Json operator()(const LogitsStep &step) const {
     Json result = objectOf({{"op", "logits"}, {"name", nameIn(step.path)}});
@@ -102,6 +102,9 @@ Json writeWeights(const ModelSpec &model) {
     if (parameter.storedRows != parameter.rows) {
       source.set("first_row", parameter.firstRow);
       source.set("stored_rows", parameter.storedRows);
+    }
+    if (parameter.groups != 1) {
+      source.set("groups", parameter.groups);
     }
     if (parameter.fillZeros) {
       source.set("optional", "zeros");

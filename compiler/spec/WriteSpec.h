@@ -30,6 +30,8 @@ Json writeStack(const Stack &stack, int64_t hidden);
 Json writeTable(int64_t rows, int64_t hidden);
 
 const char *nameOf(Norm::Kind kind);
+/// "none" without one.
+Json writeNorm(const std::optional<Norm> &norm);
 
 } // namespace tfc::spec
 

@@ -25,14 +25,29 @@ const char *nameOf(Norm::Kind kind) {
   return kind == Norm::Kind::RmsNorm ? "rmsnorm" : "layernorm";
 }
 
-namespace {
-
 Json writeNorm(const std::optional<Norm> &norm) {
   if (!norm) {
     return "none";
   }
-  return objectOf(
+  Json json = objectOf(
       {{"kind", nameOf(norm->kind)}, {"eps", norm->eps}, {"bias", norm->bias}});
+  // What few models have stands where it says something, here and below.
+  if (!norm->weight) {
+    json.set("affine", false);
+  }
+  if (norm->offset != 0) {
+    json.set("offset", norm->offset);
+  }
+  return json;
+}
+
+namespace {
+
+Json writeQkNorm(const QkNorm &qkNorm) {
+  Json json = writeNorm(qkNorm.norm);
+  json.set("over", qkNorm.overRow ? "row" : "head");
+  json.set("after_rotary", qkNorm.afterRotary);
+  return json;
 }
 
 const char *nameOf(Position::Ids ids) {
@@ -116,19 +131,27 @@ Json writeAttention(const Attention &attn) {
     window =
         objectOf({{"left", attn.window->left}, {"right", attn.window->right}});
   }
-  return objectOf({{"num_heads", attn.numHeads},
-                   {"num_kv_heads", attn.numKvHeads},
-                   {"head_dim", attn.headDim},
-                   {"bias", objectOf({{"q", attn.qBias},
-                                      {"k", attn.kBias},
-                                      {"v", attn.vBias},
-                                      {"o", attn.oBias}})},
-                   {"scale", usual ? Json("rsqrt_head_dim") : Json(attn.scale)},
-                   {"scale_by_inverse_layer", attn.scaleByInverseLayer},
-                   {"causal", attn.causal},
-                   {"window", std::move(window)},
-                   {"rotary", writeRotary(attn.rotary)},
-                   {"use_position_bias", attn.positionBias}});
+  Json json =
+      objectOf({{"num_heads", attn.numHeads},
+                {"num_kv_heads", attn.numKvHeads},
+                {"head_dim", attn.headDim},
+                {"bias", objectOf({{"q", attn.qBias},
+                                   {"k", attn.kBias},
+                                   {"v", attn.vBias},
+                                   {"o", attn.oBias}})},
+                {"scale", usual ? Json("rsqrt_head_dim") : Json(attn.scale)},
+                {"scale_by_inverse_layer", attn.scaleByInverseLayer},
+                {"causal", attn.causal},
+                {"window", std::move(window)},
+                {"rotary", writeRotary(attn.rotary)},
+                {"use_position_bias", attn.positionBias}});
+  if (attn.qkNorm) {
+    json.set("qk_norm", writeQkNorm(*attn.qkNorm));
+  }
+  if (attn.cap) {
+    json.set("softcap", *attn.cap);
+  }
+  return json;
 }
 
 Json writeFfn(const Ffn &ffn) {
@@ -145,6 +168,15 @@ Json writeBlock(const std::vector<Sublayer> &layer) {
     Json body =
         attn ? writeAttention(*attn) : writeFfn(std::get<Ffn>(sublayer.f));
     body.set("pre_norm", writeNorm(sublayer.preNorm));
+    if (sublayer.outNorm) {
+      body.set("out_norm", writeNorm(sublayer.outNorm));
+    }
+    if (sublayer.outScale != 1) {
+      body.set("out_scale", sublayer.outScale);
+    }
+    if (sublayer.parallel) {
+      body.set("parallel", true);
+    }
     body.set("post_norm", writeNorm(sublayer.postNorm));
     sublayers.items.push_back(
         objectOf({{sublayer.name.c_str(), std::move(body)}}));

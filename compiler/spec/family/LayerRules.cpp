@@ -125,6 +125,11 @@ std::optional<Json> family::layerTypesRule(Instantiator &made,
     return std::nullopt;
   }
   Json attention = makeObject({{"window", window ? *window : Json("none")}});
+  if (std::optional<Json> set = made.member(hole, "set")) {
+    for (spec::Member &member : set->members) {
+      attention.set(member.key, std::move(member.value));
+    }
+  }
   return overridesOf(std::move(selected),
                      makeObject({{"attn", std::move(attention)}}));
 }
