@@ -148,19 +148,21 @@ void SpecReader::checkCausal(const Json &attn, bool causal) {
 }
 
 /// All of the encoder's positions are seen, and none has a place relative to
-/// the query's. Its keys are written by the encoder, as they are.
+/// the query's.
 void SpecReader::checkCross(const Json &attn) {
-  const std::pair<const char *, Json> neutral[] = {
-      {"causal", false},   {"window", "none"},  {"rotary", "none"},
-      {"qk_norm", "none"}, {"softcap", "none"}, {"use_position_bias", false}};
-  for (const auto &[key, value] : neutral) {
+  const char *places = "positions of the decoder mean nothing in the encoder";
+  const char *other = "of attention to an encoder it is not supported by this "
+                      "tfc";
+  const std::tuple<const char *, Json, const char *> neutral[] = {
+      {"causal", false, places},  {"window", "none", places},
+      {"rotary", "none", places}, {"use_position_bias", false, places},
+      {"qk_norm", "none", other}, {"softcap", "none", other}};
+  for (const auto &[key, value, why] : neutral) {
     const Json *given = attn.find(key);
     if (given && !(*given == value)) {
       error(given->place, BadCross,
             std::string("expected no \"") + key + "\" but " + describe(value) +
-                " (attention to the encoder's positions has none), "
-                "got " +
-                describe(*given));
+                " (" + why + "), got " + describe(*given));
     }
   }
 }

@@ -129,10 +129,6 @@ def draw_case(random, cls):
         case["old"] = False
         if family == "codegen":  # its packs are four
             case["heads"] = case["groups"] = 4
-        if family in PARTIAL:
-            case["head_dim"] = 4 * max(1, case["head_dim"] // 4)
-        if family in DIVIDED or family in PARTIAL:
-            case["hidden"] = case["heads"] * case["head_dim"]
         if family in ALIKE:
             case["groups"] = 1 if family != "bigcode" else case["heads"]
         if family in PARTIAL + PATTERNS + ("phi3",):
@@ -179,7 +175,18 @@ def encoder_config(hf, family, case):
     return getattr(hf, stem + "Config")(**keys)
 
 
+def with_sizes(family, case):
+    """The case with sizes that the family has; simpler cases come as any."""
+    case = dict(case)
+    if family in PARTIAL:
+        case["head_dim"] = 4 * max(1, case["head_dim"] // 4)
+    if family in DIVIDED + PARTIAL:
+        case["hidden"] = case["heads"] * case["head_dim"]
+    return case
+
+
 def decoder_config(hf, family, case):
+    case = with_sizes(family, case)
     keys = dict(vocab_size=case["vocab"], bos_token_id=None,
                 eos_token_id=case["eos"], pad_token_id=0,
                 tie_word_embeddings=case["tie"], num_labels=case["labels"])
@@ -249,7 +256,8 @@ def decoder_config(hf, family, case):
         del keys["num_key_value_heads"]
     if family in PATTERNS:
         keys["sliding_window"] = case["window"]
-        keys["layer_types"] = draw_llama.layer_types(case)
+        keys["layer_types"] = (draw_llama.layer_types(case) if case["window"]
+                               else ["full_attention"] * case["layers"])
     if family in ("gemma3", "olmo3"):
         keys["rope_parameters"] = {
             "full_attention": {"rope_type": "linear", "rope_theta": 90000.0,
