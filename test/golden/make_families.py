@@ -20,6 +20,15 @@ def encoder(**changes):
                      max_position_embeddings=40), **changes)
 
 
+def modern(**changes):
+    """Windows of three to both sides."""
+    return dict(dict(vocab_size=VOCAB, hidden_size=28, num_attention_heads=2,
+                     intermediate_size=37, max_position_embeddings=40,
+                     local_attention=6, pad_token_id=0, bos_token_id=1,
+                     eos_token_id=2, cls_token_id=1, sep_token_id=2),
+                **changes)
+
+
 def decoder(**changes):
     return dict(dict(vocab_size=VOCAB, hidden_size=30, num_hidden_layers=2,
                      num_attention_heads=3, num_key_value_heads=1,
@@ -123,6 +132,12 @@ ENCODERS = (
         num_attention_heads=1, ffn_dim=37, max_position_embeddings=40,
         pad_token_id=0, do_layer_norm_before=False, enable_bias=False,
         num_labels=3), ("ragged", "left"), 0),
+    ("modernbert-mlm", hf.ModernBertForMaskedLM, hf.ModernBertConfig(
+        **modern(num_hidden_layers=5)), ("one", "ragged", "left", "longest"),
+     0),
+    ("modernbert-sequence", hf.ModernBertForSequenceClassification,
+     hf.ModernBertConfig(**modern(num_hidden_layers=2, num_labels=3)),
+     ("ragged",), 0),
 )
 
 ROPE = {"rope_type": "default", "rope_theta": 500.0}

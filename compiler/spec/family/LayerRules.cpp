@@ -67,6 +67,9 @@ bool slidesByDefault(Instantiator &made, const Json &rule, int64_t layer) {
   if (rule.find("every")) {
     return (layer + 1) % made.integer(rule, "every", 1, 1, spec::maxRows) != 0;
   }
+  if (rule.find("first_of")) {
+    return layer % made.integer(rule, "first_of", 1, 1, spec::maxRows) != 0;
+  }
   return rule.isString("sliding_attention");
 }
 
@@ -130,8 +133,16 @@ std::optional<Json> family::layerTypesRule(Instantiator &made,
       attention.set(member.key, std::move(member.value));
     }
   }
-  return overridesOf(std::move(selected),
-                     makeObject({{"attn", std::move(attention)}}));
+  std::optional<Json> overrides =
+      overridesOf(std::move(selected),
+                  makeObject({{"attn", std::move(attention)}}));
+  if (std::optional<Json> more = made.member(hole, "more")) {
+    overrides = overrides.value_or(Json::array());
+    for (Json &item : more->items) {
+      overrides->items.push_back(std::move(item));
+    }
+  }
+  return overrides;
 }
 
 std::optional<Json> family::layerPatternRule(Instantiator &made,
