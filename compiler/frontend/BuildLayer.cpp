@@ -111,9 +111,9 @@ buildQueriesAndKeys(PathBuilder &path, const spec::Attention &attn,
   auto norm = [&] {
     const spec::QkNorm &own = *attn.qkNorm;
     auto parts = [&](int64_t heads) { return own.overRow ? 1 : heads; };
-    q = path.norm(q, own.norm, name + ".q_norm", position.index,
+    q = path.norm(q, own.norm, name + ".q_norm", position.weights,
                   parts(attn.numHeads));
-    k = path.norm(k, own.norm, name + ".k_norm", position.index,
+    k = path.norm(k, own.norm, name + ".k_norm", position.weights,
                   parts(attn.numKvHeads));
   };
   if (attn.qkNorm && !attn.qkNorm->afterRotary) {
@@ -134,9 +134,9 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
                             const std::string &name,
                             const LayerContext &context,
                             const LayerPosition &position, Value x) {
-  Value q = path.linear(x, name + ".q", attn.qBias, position.index);
-  Value k = path.linear(x, name + ".k", attn.kBias, position.index);
-  Value v = path.linear(x, name + ".v", attn.vBias, position.index);
+  Value q = path.linear(x, name + ".q", attn.qBias, position.weights);
+  Value k = path.linear(x, name + ".k", attn.kBias, position.weights);
+  Value v = path.linear(x, name + ".v", attn.vBias, position.weights);
   std::tie(q, k) =
       buildQueriesAndKeys(path, attn, layers, name, context, position, q, k);
   auto mask = attn.causal ? transformer::Mask::Causal
@@ -150,7 +150,7 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
       scale.factor, mask, attn.numHeads, APFloat(scale.scale),
       attn.scaleByInverseLayer,
       attn.cap ? b.getF64FloatAttr(*attn.cap) : FloatAttr());
-  return path.linear(y, name + ".o", attn.oBias, position.index);
+  return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 
 /// Its keys and values are in the cross cache: buildCrossWrite put them there.
@@ -158,18 +158,18 @@ static Value buildCrossAttention(PathBuilder &path, const spec::Attention &attn,
                                  const std::string &name,
                                  const LayerContext &context,
                                  const LayerPosition &position, Value x) {
-  Value q = path.linear(x, name + ".q", attn.qBias, position.index);
+  Value q = path.linear(x, name + ".q", attn.qBias, position.weights);
   Value y = transformer::CrossAttentionOp::create(
       path.getBuilder(), path.loc(name), q, context.cross, position.layer,
       context.batch, attn.numHeads, APFloat(attn.scale));
-  return path.linear(y, name + ".o", attn.oBias, position.index);
+  return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 
 void tfc::buildCrossWrite(PathBuilder &path, const spec::Attention &attn,
                           const std::string &name, const Entry &entry,
                           const LayerPosition &position, Value hidden) {
-  Value k = path.linear(hidden, name + ".k", attn.kBias, position.index);
-  Value v = path.linear(hidden, name + ".v", attn.vBias, position.index);
+  Value k = path.linear(hidden, name + ".k", attn.kBias, position.weights);
+  Value v = path.linear(hidden, name + ".v", attn.vBias, position.weights);
   transformer::CacheWriteOp::create(path.getBuilder(), path.loc(name), k, v,
                                     entry.cross, position.layer, entry.batch);
 }
@@ -199,7 +199,7 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
     start = sublayer.parallel ? start : x;
     if (sublayer.preNorm) {
       input = path.norm(start, *sublayer.preNorm, name + ".pre_norm",
-                        position.index);
+                        position.weights);
     } else if (!sublayer.parallel) {
       input = start;
     }
@@ -211,18 +211,19 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
       f = buildAttention(path, *attn, listAttentions(run, number), name,
                          context, position, input);
     } else {
-      f = buildFfn(path, std::get<spec::Ffn>(sublayer.f), name, position.index,
-                   input);
+      f = buildFfn(path, std::get<spec::Ffn>(sublayer.f), name,
+                   position.weights, input);
     }
     if (sublayer.outNorm) {
-      f = path.norm(f, *sublayer.outNorm, name + ".out_norm", position.index);
+      f = path.norm(f, *sublayer.outNorm, name + ".out_norm", position.weights);
     }
     if (sublayer.outScale != 1) {
       f = path.scale(f, sublayer.outScale, name + ".out_scale");
     }
     x = transformer::AddOp::create(path.getBuilder(), path.loc(name), x, f);
     if (sublayer.postNorm) {
-      x = path.norm(x, *sublayer.postNorm, name + ".post_norm", position.index);
+      x = path.norm(x, *sublayer.postNorm, name + ".post_norm",
+                    position.weights);
     }
   }
   return x;

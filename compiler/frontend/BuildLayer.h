@@ -57,9 +57,10 @@ struct LayerContext {
 };
 
 /// Where a layer's parameters and its part of the cache are: `index` counts in
-/// the run (the weights' index), `layer` in the stack (the cache's).
+/// the run, `layer` in the stack (the cache's); `weights` is the weights'
+/// index, that of the run unless layers share them.
 struct LayerPosition {
-  mlir::Value index, layer;
+  mlir::Value index, layer, weights;
 };
 
 /// y = post_norm(x + out_scale * out_norm(f(pre_norm(x)))) for each sublayer,

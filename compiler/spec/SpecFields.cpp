@@ -58,11 +58,11 @@ TypeRef embeddings() {
                             key("rows", rows()), key("use", words({"token"})),
                             key("default", index())});
   TypeRef projection =
-      object({needed("at", words({"token", "sum", "after_norm"})),
+      object({needed("at", words({"after_norm"}, {"token", "sum"})),
               needed("bias", flag())});
   return object({needed("token", token), key("position", position),
                  key("segments", list(segment, 0, 16)),
-                 unsupported("projection", projection), key("norm", norm()),
+                 key("projection", projection), key("norm", norm()),
                  unsupported("mask_rows", flag(), Json(false))});
 }
 
@@ -194,17 +194,18 @@ const TypeRef &block() {
 // ---- A stack -------------------------------------------------------------
 
 TypeRef layers() {
-  TypeRef share = object({needed("groups", rows()), key("inner", rows())});
+  TypeRef share = object({needed("groups", integer(1, maxLayers)),
+                          unsupported("inner", rows(), Json(1))});
   TypeRef selector = oneOf({text(), list(integer(-maxLayers, maxLayers), 1)});
   TypeRef overrides =
       list(object({needed("layers", selector), needed("set", any())}), 0, 1024);
-  TypeRef repeated =
-      object({needed("repeat", integer(0, maxLayers)),
-              deferred(needed("block", block())), unsupported("share", share),
-              key("overrides", overrides)});
+  TypeRef repeated = object({needed("repeat", integer(0, maxLayers)),
+                             deferred(needed("block", block())),
+                             key("share", share), key("overrides", overrides)});
   TypeRef blocks = oneOf({block(), list(block(), 1, maxPeriod)});
-  TypeRef run = object({needed("repeat", integer(1, maxLayers)),
-                        deferred(needed("block", blocks))});
+  TypeRef run =
+      object({needed("repeat", integer(1, maxLayers)),
+              deferred(needed("block", blocks)), key("share", share)});
   return oneOf({repeated, list(run, 0, maxLayers)});
 }
 

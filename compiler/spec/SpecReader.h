@@ -100,11 +100,13 @@ private:
   int64_t readPositionIds(const Json &position, Position &result);
   void readPositionBias(const Json *bias);
   void readSegment(const Json &segment);
+  void readProjection(const Json &embeddings);
 
   // ReadLayers.cpp
   void readLayers(const Json &layers);
   void readRepeated(const Json &layers);
   void addRun(const Json &block, int64_t count);
+  void addShared(const Json &layers, const Json &block, int64_t count);
   void addPeriods(const Json &blocks, int64_t repeat);
   std::vector<std::vector<size_t>> selectOverrides(const Json *overrides,
                                                    int64_t repeat);

@@ -144,7 +144,7 @@ std::string writeSpec(const ModelSpec &model, const KeptParts &kept) {
     spec.set("shared", objectOf({{"token", std::move(table)}}));
   }
   for (const Stack *stack : model.stacks()) {
-    spec.set(stack->name, writeStack(*stack, model.hidden));
+    spec.set(stack->name, writeStack(*stack));
   }
   spec.set("heads", writeHeads(model.heads));
   spec.set("outputs", writeOutputs(model));

@@ -56,7 +56,7 @@ const char *nameOf(Position::Ids ids) {
                                           : "arange";
 }
 
-Json writeEmbeddings(const Embeddings &embeddings, int64_t hidden) {
+Json writeEmbeddings(const Embeddings &embeddings) {
   Json position = objectOf({{"kind", "none"}});
   if (embeddings.position) {
     position = objectOf({{"kind", "learned"},
@@ -79,12 +79,17 @@ Json writeEmbeddings(const Embeddings &embeddings, int64_t hidden) {
   }
   bool shared = embeddings.tokenTable == "shared.token.weight";
   Json token = shared ? objectOf({{"use", "shared.token"}})
-                      : writeTable(embeddings.tokenRows, hidden);
+                      : writeTable(embeddings.tokenRows, embeddings.width);
   token.set("scale", embeddings.tokenScale);
-  return objectOf({{"token", std::move(token)},
-                   {"position", std::move(position)},
-                   {"segments", std::move(segments)},
-                   {"norm", writeNorm(embeddings.norm)}});
+  Json json = objectOf({{"token", std::move(token)},
+                        {"position", std::move(position)},
+                        {"segments", std::move(segments)},
+                        {"norm", writeNorm(embeddings.norm)}});
+  if (embeddings.projection) {
+    json.set("projection", objectOf({{"at", "after_norm"},
+                                     {"bias", embeddings.projection->bias}}));
+  }
+  return json;
 }
 
 Json writeScaling(const Rotary &rotary) {
@@ -208,6 +213,9 @@ void writeRun(const LayerRun &run, Json &out) {
   auto append = [&](size_t count, Json block) {
     out.items.push_back(
         objectOf({{"repeat", int64_t(count)}, {"block", std::move(block)}}));
+    if (run.numShared > 0) {
+      out.items.back().set("share", objectOf({{"groups", run.numShared}}));
+    }
   };
   Layers layers;
   for (const LayerGroup &group : run.groups) {
@@ -233,7 +241,7 @@ void writeRun(const LayerRun &run, Json &out) {
 
 } // namespace
 
-Json writeStack(const Stack &stack, int64_t hidden) {
+Json writeStack(const Stack &stack) {
   Json layers = Json::array();
   for (const LayerRun &run : stack.runs) {
     writeRun(run, layers);
@@ -245,7 +253,7 @@ Json writeStack(const Stack &stack, int64_t hidden) {
                      {"max_distance", stack.positionBias->maxDistance},
                      {"bidirectional", stack.positionBias->bidirectional}});
   }
-  return objectOf({{"embeddings", writeEmbeddings(stack.embeddings, hidden)},
+  return objectOf({{"embeddings", writeEmbeddings(stack.embeddings)},
                    {"position_bias", std::move(bias)},
                    {"layers", std::move(layers)},
                    {"final_norm", writeNorm(stack.finalNorm)}});

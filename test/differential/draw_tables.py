@@ -22,6 +22,9 @@ ENCODERS = {
     "megatron": ("MegatronBert", ("Model", "ForSequenceClassification")),
     "nomic": ("NomicBert", ("Model", "ForMaskedLM")),
     "xlm": ("XLM", ("Model", "WithLMHeadModel")),
+    "albert": ("Albert", ("Model", "ForMaskedLM")),
+    "modernbert": ("ModernBert", ("Model", "ForMaskedLM",
+                                  "ForTokenClassification")),
 }
 DECODERS = {
     "phi3": ("Phi3", ("Model", "ForCausalLM")),
@@ -69,7 +72,7 @@ CLASSES = {family: tuple(stem + end for end in ends)
            for family, (stem, ends) in ALL.items()}
 # Positions begin after the pad token, which is 1.
 AFTER_PADDING = ("roberta", "xlmroberta", "camembert", "data2vec", "mpnet")
-WITHOUT_TYPES = ("distilbert", "mpnet", "xlm")
+WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "modernbert")
 # Their windows, or biases, count columns.
 WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
            "olmo3", "cohere2", "exaone4")
@@ -111,11 +114,17 @@ def draw_case(random, cls):
     if family in ENCODERS:
         case = draw.draw_case(random, "BertModel")
         case["layers"] = max(1, case["layers"])
-        if family == "nomic":  # columns of a head turn in pairs
+        if family in ("nomic", "modernbert"):  # columns turn in pairs
             case["hidden"] *= 2
+        if family in ("electra", "albert"):
+            case["narrow"] = random.choice((case["hidden"], 1, 6, 40))
+        if family == "albert":
+            case["shared"] = random.randint(1, case["layers"])
+        if family == "modernbert":
+            case["window"] = random.choice((2, 6, 30))
         if family in WITHOUT_TYPES:
             case["given_types"] = False
-        if family == "mpnet":
+        if family in ("mpnet", "modernbert"):
             case["rows"] = without_holes(case["rows"])
     elif family in PAIRS:
         case = draw_pairs.draw_case(random, "BartForConditionalGeneration" if
@@ -162,14 +171,24 @@ def encoder_config(hf, family, case):
             emb_dim=case["hidden"], n_layers=case["layers"],
             n_heads=case["heads"], layer_norm_eps=case["eps"],
             gelu_activation=case["act"] != "relu", **keys)
+    if family == "modernbert":
+        return hf.ModernBertConfig(
+            hidden_size=case["hidden"], num_hidden_layers=case["layers"],
+            num_attention_heads=case["heads"],
+            intermediate_size=case["width"], hidden_activation=case["act"],
+            norm_eps=case["eps"], local_attention=case["window"],
+            norm_bias=case["scale"], pad_token_id=0, bos_token_id=None,
+            eos_token_id=None, cls_token_id=None, sep_token_id=None, **keys)
     keys.update(hidden_size=case["hidden"], num_hidden_layers=case["layers"],
                 num_attention_heads=case["heads"],
                 intermediate_size=case["width"], hidden_act=case["act"],
                 layer_norm_eps=case["eps"])
     if family not in WITHOUT_TYPES:
         keys["type_vocab_size"] = case["types"]
-    if family == "electra":
-        keys["embedding_size"] = case["hidden"]
+    if family in ("electra", "albert"):
+        keys["embedding_size"] = case["narrow"]
+    if family == "albert":
+        keys["num_hidden_groups"] = min(case["shared"], case["layers"])
     if family == "ernie":
         keys["use_task_id"] = case["scale"]
     return getattr(hf, stem + "Config")(**keys)

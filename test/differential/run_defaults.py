@@ -33,7 +33,6 @@ import reference  # silences transformers
 RENAMED = ("nomic",)
 # Families without a model whose keys are all left out, and why.
 WITHOUT_DEFAULTS = {
-    "electra": "tfc has no embeddings of another width than the layers'",
     "ministral": "transformers' head_dim is then nothing, and its model fails",
 }
 # Of how many families all keys are left out, and of how many of these each one.

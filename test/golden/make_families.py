@@ -135,6 +135,13 @@ ENCODERS = (
     ("modernbert-mlm", hf.ModernBertForMaskedLM, hf.ModernBertConfig(
         **modern(num_hidden_layers=5)), ("one", "ragged", "left", "longest"),
      0),
+    ("albert-model", hf.AlbertModel, hf.AlbertConfig(
+        **encoder(embedding_size=14, num_hidden_layers=5,
+                  num_hidden_groups=2)), SOME, 2),
+    ("albert-mlm", hf.AlbertForMaskedLM, hf.AlbertConfig(
+        **encoder(embedding_size=30)), ("ragged", "left"), 2),
+    ("electra-small", hf.ElectraForMaskedLM, hf.ElectraConfig(
+        **encoder(embedding_size=14)), ("ragged", "left"), 2),
     ("modernbert-sequence", hf.ModernBertForSequenceClassification,
      hf.ModernBertConfig(**modern(num_hidden_layers=2, num_labels=3)),
      ("ragged",), 0),

@@ -212,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(
              encoderSpec,
              {{"{\"rows\": 30}", "{\"rows\": 30, \"dim\": 6}"}},
              "s.json:8:36: /encoder/embeddings/token/dim: expected hidden (12; "
-             "projections are not supported by this tfc), got 6 [TFC024]\n"},
+             "tables of another width need a projection), got 6 [TFC024]\n"},
         Case{"SegmentTwice",
              encoderSpec,
              {{"\"default\": 0}",

@@ -102,6 +102,21 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:30:32: /weights/map/decoder.layers.attn.o: expected no "
              "\"groups\" (only rows of a larger tensor have them), got 2 "
              "[TFC058]\n"},
+        Case{"MoreGroupsThanLayers",
+             decoderSpec,
+             {{"\"repeat\": 2,", "\"repeat\": 2, \"share\": {\"groups\": 3},"}},
+             "X\n"},
+        Case{"OverridesOfSharedLayers",
+             encoderSpec,
+             {{"\"repeat\": 4,", "\"repeat\": 4, \"share\": {\"groups\": 1},"}},
+             "X\n"},
+        Case{
+            "NoOtherProjection",
+            encoderSpec,
+            {{"\"token\": {\"rows\": 30},",
+              "\"token\": {\"rows\": 30, \"dim\": 6}, \"projection\": {\"at\": "
+              "\"sum\", \"bias\": false},"}},
+            "X\n"},
         Case{"CrossInTheEncoder",
              encoderDecoderSpec,
              {{"\"attn\": {\"$def\": \"attn\"},",
