@@ -173,7 +173,8 @@ def encoder_config(hf, family, case):
             gelu_activation=case["act"] != "relu", **keys)
     if family == "modernbert":
         return hf.ModernBertConfig(
-            hidden_size=case["hidden"], num_hidden_layers=case["layers"],
+            hidden_size=case["hidden"],
+            num_hidden_layers=max(1, case["layers"]),
             num_attention_heads=case["heads"],
             intermediate_size=case["width"], hidden_activation=case["act"],
             norm_eps=case["eps"], local_attention=case["window"],
@@ -188,7 +189,9 @@ def encoder_config(hf, family, case):
     if family in ("electra", "albert"):
         keys["embedding_size"] = case["narrow"]
     if family == "albert":
-        keys["num_hidden_groups"] = min(case["shared"], case["layers"])
+        keys["num_hidden_layers"] = max(1, case["layers"])
+        keys["num_hidden_groups"] = max(1, min(case["shared"],
+                                               case["layers"]))
     if family == "ernie":
         keys["use_task_id"] = case["scale"]
     return getattr(hf, stem + "Config")(**keys)
@@ -197,6 +200,8 @@ def encoder_config(hf, family, case):
 def with_sizes(family, case):
     """The case with sizes that the family has; simpler cases come as any."""
     case = dict(case)
+    if family in PATTERNS:  # transformers has their angles by type of layer
+        case["layers"] = max(1, case["layers"])
     if family in PARTIAL:
         case["head_dim"] = 4 * max(1, case["head_dim"] // 4)
     if family in DIVIDED + PARTIAL:

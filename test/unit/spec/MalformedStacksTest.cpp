@@ -105,18 +105,23 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"MoreGroupsThanLayers",
              decoderSpec,
              {{"\"repeat\": 2,", "\"repeat\": 2, \"share\": {\"groups\": 3},"}},
-             "X\n"},
+             "s.json:8:40: /decoder/layers/share/groups: expected at most 2 "
+             "(repeat), got 3 [TFC026]\n"},
         Case{"OverridesOfSharedLayers",
              encoderSpec,
              {{"\"repeat\": 4,", "\"repeat\": 4, \"share\": {\"groups\": 1},"}},
-             "X\n"},
+             "s.json:23:20: /encoder/layers/overrides: expected no overrides "
+             "(of layers that share weights they are not supported by this "
+             "tfc), got an array [TFC090]\n"},
         Case{
             "NoOtherProjection",
             encoderSpec,
             {{"\"token\": {\"rows\": 30},",
               "\"token\": {\"rows\": 30, \"dim\": 6}, \"projection\": {\"at\": "
               "\"sum\", \"bias\": false},"}},
-            "X\n"},
+            "s.json:8:61: /encoder/embeddings/projection/at: expected "
+            "after_norm (sum is not supported by this tfc), got \"sum\" "
+            "[TFC090]\n"},
         Case{"CrossInTheEncoder",
              encoderDecoderSpec,
              {{"\"attn\": {\"$def\": \"attn\"},",
