@@ -64,7 +64,11 @@ LogicalResult AttentionOp::verify() {
                             "got a cross cache";
   }
   // attention_c8
-  return expectLayer(*this, getLayer(), cache.getLayers(), "cache");
+  if (failed(expectLayer(*this, getLayer(), cache.getLayers(), "cache"))) {
+    return failure();
+  }
+  // attention_c9
+  return expectCap(*this, getCap());
 }
 
 void AttentionOp::getEffects(

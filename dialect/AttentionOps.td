@@ -35,6 +35,9 @@ def Transformer_AttentionOp
     with d the difference of their positions, at least -M and at most M; without
     that operand it is 0. `transformer.distance_bias` makes one.
 
+    With `cap` c the softmax is of `c * tanh(s / c)`, s being what it is of
+    without: scores are between -c and c (Gemma Team 2024, arXiv:2408.00118).
+
     ```mlir
     %y = transformer.attention %q, %k, %v, %cache[%layer], %batch causal
            heads 4 {scale = 0.196 : f64}
@@ -55,6 +58,7 @@ def Transformer_AttentionOp
     * C6. causal attention has no `right`.
     * C7. the cache is not a cross cache.
     * C8. a constant layer is one of the cache's.
+    * C9. cap is positive and finite.
   }];
   let arguments = (ins Transformer_Rows:$query, Transformer_Rows:$key,
                        Transformer_Rows:$value, Transformer_CacheType:$cache,
@@ -63,7 +67,8 @@ def Transformer_AttentionOp
                        Optional<Index>:$left, Optional<Index>:$right,
                        Optional<F32>:$factor,
                        Transformer_Mask:$mask, I64Attr:$num_heads,
-                       F64Attr:$scale, UnitAttr:$scale_by_inverse_layer);
+                       F64Attr:$scale, UnitAttr:$scale_by_inverse_layer,
+                       OptionalAttr<F64Attr>:$cap);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $cache `[` $layer `]` `,` $batch

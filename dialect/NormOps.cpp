@@ -15,6 +15,37 @@ static LogicalResult expectPositive(Operation *op, const APFloat &eps) {
                            << eps.convertToDouble();
 }
 
+static LogicalResult expectParts(Operation *op, int64_t parts, int64_t width) {
+  if (parts >= 1 && width % parts == 0) {
+    return success();
+  }
+  return op->emitOpError() << "expected parts to divide " << width
+                           << " (the width of the input), got " << parts;
+}
+
+/// What is added to the weight.
+static LogicalResult expectOffset(Operation *op, const APFloat &offset,
+                                  Value weight) {
+  if (!offset.isFinite()) {
+    return op->emitOpError()
+           << "expected a finite offset, got " << offset.convertToDouble();
+  }
+  if (!weight && !offset.isZero()) {
+    return op->emitOpError() << "expected offset 0 (there is no weight), got "
+                             << offset.convertToDouble();
+  }
+  return success();
+}
+
+/// A weight or a bias, where there is one.
+static LogicalResult expectLength(Operation *op, StringRef what, Value vector,
+                                  int64_t width, int64_t parts) {
+  return vector ? expectSize(op, what, widthOf(vector), width / parts,
+                             parts == 1 ? "the width of the input"
+                                        : "the width of a part")
+                : success();
+}
+
 //===-- layer_norm --------------------------------------------------------===//
 
 LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
@@ -26,20 +57,26 @@ LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult LayerNormOp::verify() {
-  int64_t width = widthOf(getInput());
+  int64_t width = widthOf(getInput()), parts = getParts();
+  // layer_norm_c4
+  if (failed(expectParts(*this, parts, width))) {
+    return failure();
+  }
   // layer_norm_c1
-  if (failed(expectSize(*this, "weight of length", widthOf(getWeight()), width,
-                        "the width of the input"))) {
+  if (failed(
+          expectLength(*this, "weight of length", getWeight(), width, parts))) {
     return failure();
   }
   // layer_norm_c2
-  if (getBias() &&
-      failed(expectSize(*this, "bias of length", widthOf(getBias()), width,
-                        "the width of the input"))) {
+  if (failed(expectLength(*this, "bias of length", getBias(), width, parts))) {
     return failure();
   }
   // layer_norm_c3
-  return expectPositive(*this, getEps());
+  if (failed(expectPositive(*this, getEps()))) {
+    return failure();
+  }
+  // layer_norm_c5
+  return expectOffset(*this, getOffset(), getWeight());
 }
 
 //===-- rms_norm ----------------------------------------------------------===//
@@ -53,11 +90,20 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *,
 }
 
 LogicalResult RmsNormOp::verify() {
+  int64_t width = widthOf(getInput()), parts = getParts();
+  // rms_norm_c3
+  if (failed(expectParts(*this, parts, width))) {
+    return failure();
+  }
   // rms_norm_c1
-  if (failed(expectSize(*this, "weight of length", widthOf(getWeight()),
-                        widthOf(getInput()), "the width of the input"))) {
+  if (failed(
+          expectLength(*this, "weight of length", getWeight(), width, parts))) {
     return failure();
   }
   // rms_norm_c2
-  return expectPositive(*this, getEps());
+  if (failed(expectPositive(*this, getEps()))) {
+    return failure();
+  }
+  // rms_norm_c4
+  return expectOffset(*this, getOffset(), getWeight());
 }

@@ -5,54 +5,79 @@
 
 include "dialect/TransformerBase.td"
 
-def Transformer_LayerNormOp : Transformer_ValueOp<"layer_norm", [Transformer_RowWise]> {
+def Transformer_LayerNormOp
+    : Transformer_ValueOp<"layer_norm", [
+        AttrSizedOperandSegments, Transformer_RowWise]> {
   let summary = "layer normalisation of each row";
   let description = [{
-    `y[t,:] = (x[t,:] - mean) / sqrt(var + eps) * weight + bias`, with mean and
-    biased variance (1/width) over the row (Ba et al. 2016, arXiv:1607.06450;
-    `torch.nn.LayerNorm`).
+    `y[t,:] = (x[t,:] - mean) / sqrt(var + eps) * (offset + weight) + bias`, with
+    mean and biased variance (1/width) over the row (Ba et al. 2016,
+    arXiv:1607.06450; `torch.nn.LayerNorm`). Without a weight nothing is
+    multiplied. The `offset` is 0, or 1 where weights are stored as what they
+    differ from 1 by.
+
+    With `parts` n a row is n rows of W / n columns, each normalised by itself
+    and with the same weight: the heads of queries or keys.
 
     ```mlir
-    %y = transformer.layer_norm %x, %weight bias %bias {eps = 1.0e-12 : f64}
+    %y = transformer.layer_norm %x, %weight bias %bias
+           {eps = 1.0e-12 : f64}
            : tensor<?x104xf32>, tensor<104xf32>, tensor<104xf32>
+    %q = transformer.layer_norm %x, %weight parts 4 {eps = 1.0e-6 : f64}
+           : tensor<?x104xf32>, tensor<26xf32>
     ```
 
-    Shapes: input `[T, W]`, weight and bias `[W]`, result `[T, W]`.
+    Shapes: input `[T, W]`, weight and bias `[W / parts]`, result `[T, W]`.
 
     Constraints:
-    * C1. weight has the length W.
-    * C2. bias has the length W.
+    * C1. weight has the length W / parts.
+    * C2. bias has the length W / parts.
     * C3. eps is positive and finite.
+    * C4. parts is at least 1 and divides W.
+    * C5. offset is finite, and 0 without a weight.
   }];
-  let arguments = (ins Transformer_Rows:$input, Transformer_Vector:$weight,
-                       Optional<Transformer_Vector>:$bias, F64Attr:$eps);
+  let arguments = (ins Transformer_Rows:$input,
+                       Optional<Transformer_Vector>:$weight,
+                       Optional<Transformer_Vector>:$bias, F64Attr:$eps,
+                       DefaultValuedAttr<I64Attr, "1">:$parts,
+                       DefaultValuedAttr<F64Attr,
+                         "::llvm::APFloat(0.0)">:$offset);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $input `,` $weight (`bias` $bias^)? attr-dict `:` type(operands)
+    $input (`,` $weight^)? (`bias` $bias^)? (`parts` $parts^)? attr-dict
+    `:` type(operands)
   }];
 }
 
 def Transformer_RmsNormOp : Transformer_ValueOp<"rms_norm", [Transformer_RowWise]> {
   let summary = "each row divided by its root mean square";
   let description = [{
-    `y[t,:] = x[t,:] / sqrt(mean(x[t,:]^2) + eps) * weight` (Zhang and Sennrich
-    2019, arXiv:1910.07467).
+    `y[t,:] = x[t,:] / sqrt(mean(x[t,:]^2) + eps) * (offset + weight)` (Zhang and
+    Sennrich 2019, arXiv:1910.07467); weight, `offset` and `parts` as in
+    `transformer.layer_norm`.
 
     ```mlir
     %y = transformer.rms_norm %x, %weight {eps = 1.0e-6 : f64}
            : tensor<?x104xf32>, tensor<104xf32>
     ```
 
-    Shapes: input `[T, W]`, weight `[W]`, result `[T, W]`.
+    Shapes: input `[T, W]`, weight `[W / parts]`, result `[T, W]`.
 
     Constraints:
-    * C1. weight has the length W.
+    * C1. weight has the length W / parts.
     * C2. eps is positive and finite.
+    * C3. parts is at least 1 and divides W.
+    * C4. offset is finite, and 0 without a weight.
   }];
-  let arguments = (ins Transformer_Rows:$input, Transformer_Vector:$weight,
-                       F64Attr:$eps);
+  let arguments = (ins Transformer_Rows:$input,
+                       Optional<Transformer_Vector>:$weight, F64Attr:$eps,
+                       DefaultValuedAttr<I64Attr, "1">:$parts,
+                       DefaultValuedAttr<F64Attr,
+                         "::llvm::APFloat(0.0)">:$offset);
   let results = (outs Transformer_Rows:$result);
-  let assemblyFormat = "$input `,` $weight attr-dict `:` type(operands)";
+  let assemblyFormat = [{
+    $input (`,` $weight^)? (`parts` $parts^)? attr-dict `:` type(operands)
+  }];
 }
 
 #endif // TFC_DIALECT_NORMOPS

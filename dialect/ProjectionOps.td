@@ -97,6 +97,7 @@ def Transformer_ActivationOp : Transformer_ValueOp<"activation", [Transformer_Ro
     * `relu`: max(x, 0)
     * `silu`: x / (1 + exp(-x))
     * `tanh`: tanh x
+    * `relu2`: max(x, 0)^2
 
     (Hendrycks and Gimpel 2016, arXiv:1606.08415, for gelu.)
 

@@ -79,6 +79,15 @@ LogicalResult tfc::transformer::expectDistances(Operation *op, Value bias,
   return success();
 }
 
+LogicalResult tfc::transformer::expectCap(Operation *op,
+                                          std::optional<APFloat> cap) {
+  if (!cap || (cap->isFinite() && !cap->isNegative() && !cap->isZero())) {
+    return success();
+  }
+  return op->emitOpError() << "expected cap to be positive and finite, got "
+                           << cap->convertToDouble();
+}
+
 LogicalResult tfc::transformer::expectWindow(Operation *op, Value right,
                                              Mask mask) {
   if (!right || mask == Mask::Bidirectional) {

@@ -52,6 +52,10 @@ mlir::LogicalResult expectDistances(mlir::Operation *op, mlir::Value bias,
 mlir::LogicalResult expectWindow(mlir::Operation *op, mlir::Value right,
                                  Mask mask);
 
+/// A cap of scores is above 0 and finite.
+mlir::LogicalResult expectCap(mlir::Operation *op,
+                              std::optional<llvm::APFloat> cap);
+
 } // namespace tfc::transformer
 
 #endif // TFC_DIALECT_SHAPEUTILS_H

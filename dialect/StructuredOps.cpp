@@ -70,7 +70,11 @@ LogicalResult PagedAttentionOp::verify() {
                          << (hasWindow ? " with a window" : "");
   }
   // paged_attention_c6
-  return expectLayer(*this, getLayer(), cache.getLayers(), "cache");
+  if (failed(expectLayer(*this, getLayer(), cache.getLayers(), "cache"))) {
+    return failure();
+  }
+  // paged_attention_c7
+  return expectCap(*this, getCap());
 }
 
 void PagedAttentionOp::getEffects(Effects &effects) {

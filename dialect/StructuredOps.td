@@ -56,6 +56,7 @@ def Transformer_PagedAttentionOp
     * C5. over a cross cache attention is bidirectional, without bias and
       window.
     * C6. a constant layer is one of the cache's.
+    * C7. cap is positive and finite.
   }];
   let arguments = (ins Transformer_RowsOrBuffer:$query, F32:$scale,
                        Transformer_CacheType:$cache, Index:$layer,
@@ -63,7 +64,8 @@ def Transformer_PagedAttentionOp
                        Optional<Transformer_MatrixOrBuffer>:$bias,
                        Optional<Index>:$left, Optional<Index>:$right,
                        Transformer_RowsOrBuffer:$init,
-                       Transformer_Mask:$mask, I64Attr:$num_heads);
+                       Transformer_Mask:$mask, I64Attr:$num_heads,
+                       OptionalAttr<F64Attr>:$cap);
   let results = (outs Optional<Transformer_Rows>:$result);
   let assemblyFormat = [{
     $query `,` $scale `,` $cache `[` $layer `]` `,` $batch (`bias` $bias^)?

@@ -25,7 +25,8 @@ def Transformer_ActivationEnum
         I32EnumAttrCase<"GeluNew", 2, "gelu_new">,
         I32EnumAttrCase<"Relu", 3, "relu">,
         I32EnumAttrCase<"Silu", 4, "silu">,
-        I32EnumAttrCase<"Tanh", 5, "tanh">]>;
+        I32EnumAttrCase<"Tanh", 5, "tanh">,
+        I32EnumAttrCase<"Relu2", 6, "relu2">]>;
 def Transformer_Activation
     : Transformer_EnumAttr<Transformer_ActivationEnum, "activation">;
 

@@ -1,5 +1,5 @@
-// The softmax of vector attention: scores of a stretch, biased where there is a
-// bias, become weights.
+// The softmax of vector attention: scores of a stretch, biased and capped where
+// that is asked for, become weights.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/AttentionSoftmax.h"
 
@@ -75,10 +75,13 @@ void AttentionSoftmax::emitMaximum(const AttentionHead &head,
   auto maximum = [&](Value column, ValueRange carried, const Values &masks) {
     Values scores = loadScores(k.add(visible.place, column));
     for (auto [u, score] : llvm::enumerate(scores)) {
-      if (op.getBias()) {
+      if (op.getBias() || op.getCap()) {
         Value own = k.add(column, u * lanes);
-        score =
-            arith::AddFOp::create(b, score, biasAt(head, stretch, row, own));
+        if (op.getBias()) {
+          score =
+              arith::AddFOp::create(b, score, biasAt(head, stretch, row, own));
+        }
+        score = k.capScore(score, op);
         tiles.storeScratch(score, k.add(visible.place, own));
       }
       if (!masks.empty()) {

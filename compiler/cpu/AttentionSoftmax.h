@@ -1,5 +1,5 @@
-// The softmax of vector attention: scores of a stretch, biased where there is a
-// bias, become weights.
+// The softmax of vector attention: scores of a stretch, biased and capped where
+// that is asked for, become weights.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_CPU_ATTENTIONSOFTMAX_H
 #define TFC_COMPILER_CPU_ATTENTIONSOFTMAX_H
@@ -21,8 +21,8 @@ public:
   /// Puts the biases of head `number` into the scratch memory, with margins.
   void loadBias(mlir::Value number);
 
-  /// Adds the bias to the scores of the stretch that the row sees, updates the
-  /// row's maximum, and says how much what was before decays.
+  /// Adds the bias to the scores of the stretch that the row sees and caps
+  /// them, updates the row's maximum, and says how much what was before decays.
   void emitMaximum(const AttentionHead &head, const Stretch &stretch,
                    mlir::Value row);
   /// Makes these scores weights, exp(score - maximum), and updates the row's

@@ -112,7 +112,7 @@ private:
         b, op.getBias(), ValueRange{query.head, e.add(distance, farthest)});
   }
 
-  /// scale * q . K[position] + bias
+  /// scale * q . K[position] + bias, capped
   Value score(const Query &query, Value position, Value keyRow) {
     Value dot = e.reduce(
         e.constant(headDim), e.number(0), [&](Value d, Value sum) -> Value {
@@ -123,10 +123,10 @@ private:
           return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, q, k));
         });
     Value scaled = arith::MulFOp::create(b, dot, op.getScale());
-    return op.getBias()
-               ? arith::AddFOp::create(b, scaled, biasAt(query, position))
-                     .getResult()
-               : scaled;
+    if (op.getBias()) {
+      scaled = arith::AddFOp::create(b, scaled, biasAt(query, position));
+    }
+    return e.capScore(scaled, op);
   }
 
   void emitHead(const WorkItem &item, const Query &query, Value worker) {

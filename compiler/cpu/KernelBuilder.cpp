@@ -7,8 +7,10 @@
 #include "compiler/host/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -214,4 +216,19 @@ Value KernelBuilder::visible(const WorkItem &item, Value row,
 Value KernelBuilder::firstVisible(const WorkItem &item, Value row,
                                   transformer::PagedAttentionOp op) {
   return max(subtract(position(item, row), op.getLeft()), constant(0));
+}
+
+Value KernelBuilder::capScore(Value score, transformer::PagedAttentionOp op) {
+  if (!op.getCap()) {
+    return score;
+  }
+  double cap = op.getCap()->convertToDouble();
+  auto times = [&](Value x, double factor) -> Value {
+    Value same = number(factor);
+    if (isa<VectorType>(x.getType())) {
+      same = vector::BroadcastOp::create(b, x.getType(), same);
+    }
+    return arith::MulFOp::create(b, x, same);
+  };
+  return times(math::TanhOp::create(b, times(score, 1 / cap)), cap);
 }

@@ -19,6 +19,8 @@ transformer::Activation tfc::toDialect(spec::Activation act) {
     return transformer::Activation::Silu;
   case spec::Activation::Tanh:
     return transformer::Activation::Tanh;
+  case spec::Activation::Relu2:
+    return transformer::Activation::Relu2;
   }
   llvm_unreachable("all activations are listed");
 }
@@ -35,15 +37,16 @@ Value PathBuilder::weight(const std::string &name, Value layer) {
 }
 
 Value PathBuilder::norm(Value x, const spec::Norm &norm,
-                        const std::string &path, Value layer) {
-  Value scale = weight(path + ".weight", layer);
+                        const std::string &path, Value layer, int64_t parts) {
+  Value scale = norm.weight ? weight(path + ".weight", layer) : Value();
+  APFloat eps(norm.eps), offset(norm.offset);
   if (norm.kind == spec::Norm::Kind::RmsNorm) {
-    return transformer::RmsNormOp::create(builder, loc(path), x, scale,
-                                          builder.getF64FloatAttr(norm.eps));
+    return transformer::RmsNormOp::create(builder, loc(path), x, scale, eps,
+                                          parts, offset);
   }
   Value bias = norm.bias ? weight(path + ".bias", layer) : Value();
   return transformer::LayerNormOp::create(builder, loc(path), x, scale, bias,
-                                          builder.getF64FloatAttr(norm.eps));
+                                          eps, parts, offset);
 }
 
 Value PathBuilder::linear(Value x, const std::string &path, bool bias,
@@ -98,18 +101,44 @@ buildRotary(PathBuilder &path, const AttentionOfLayers &layers,
           rotate(k, ".k.rotary", layers.front()->numKvHeads)};
 }
 
+/// Queries and keys as the attention compares them: normed and turned, in the
+/// order that the spec says.
+static std::pair<Value, Value>
+buildQueriesAndKeys(PathBuilder &path, const spec::Attention &attn,
+                    const AttentionOfLayers &layers, const std::string &name,
+                    const LayerContext &context, const LayerPosition &position,
+                    Value q, Value k) {
+  auto norm = [&] {
+    const spec::QkNorm &own = *attn.qkNorm;
+    auto parts = [&](int64_t heads) { return own.overRow ? 1 : heads; };
+    q = path.norm(q, own.norm, name + ".q_norm", position.weights,
+                  parts(attn.numHeads));
+    k = path.norm(k, own.norm, name + ".k_norm", position.weights,
+                  parts(attn.numKvHeads));
+  };
+  if (attn.qkNorm && !attn.qkNorm->afterRotary) {
+    norm();
+  }
+  if (attn.rotary) {
+    std::tie(q, k) = buildRotary(path, layers, name, context, position, q, k);
+  }
+  if (attn.qkNorm && attn.qkNorm->afterRotary) {
+    norm();
+  }
+  return {q, k};
+}
+
 /// `attn` is what `layers` have in common.
 static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
                             const AttentionOfLayers &layers,
                             const std::string &name,
                             const LayerContext &context,
                             const LayerPosition &position, Value x) {
-  Value q = path.linear(x, name + ".q", attn.qBias, position.index);
-  Value k = path.linear(x, name + ".k", attn.kBias, position.index);
-  Value v = path.linear(x, name + ".v", attn.vBias, position.index);
-  if (attn.rotary) {
-    std::tie(q, k) = buildRotary(path, layers, name, context, position, q, k);
-  }
+  Value q = path.linear(x, name + ".q", attn.qBias, position.weights);
+  Value k = path.linear(x, name + ".k", attn.kBias, position.weights);
+  Value v = path.linear(x, name + ".v", attn.vBias, position.weights);
+  std::tie(q, k) =
+      buildQueriesAndKeys(path, attn, layers, name, context, position, q, k);
   auto mask = attn.causal ? transformer::Mask::Causal
                           : transformer::Mask::Bidirectional;
   ImplicitLocOpBuilder b(path.loc(name), path.getBuilder());
@@ -119,8 +148,9 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
       b, q, k, v, context.cache, position.layer, context.batch,
       attn.positionBias ? context.bias : Value(), window.left, window.right,
       scale.factor, mask, attn.numHeads, APFloat(scale.scale),
-      attn.scaleByInverseLayer);
-  return path.linear(y, name + ".o", attn.oBias, position.index);
+      attn.scaleByInverseLayer,
+      attn.cap ? b.getF64FloatAttr(*attn.cap) : FloatAttr());
+  return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 
 /// Its keys and values are in the cross cache: buildCrossWrite put them there.
@@ -128,18 +158,18 @@ static Value buildCrossAttention(PathBuilder &path, const spec::Attention &attn,
                                  const std::string &name,
                                  const LayerContext &context,
                                  const LayerPosition &position, Value x) {
-  Value q = path.linear(x, name + ".q", attn.qBias, position.index);
+  Value q = path.linear(x, name + ".q", attn.qBias, position.weights);
   Value y = transformer::CrossAttentionOp::create(
       path.getBuilder(), path.loc(name), q, context.cross, position.layer,
       context.batch, attn.numHeads, APFloat(attn.scale));
-  return path.linear(y, name + ".o", attn.oBias, position.index);
+  return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 
 void tfc::buildCrossWrite(PathBuilder &path, const spec::Attention &attn,
                           const std::string &name, const Entry &entry,
                           const LayerPosition &position, Value hidden) {
-  Value k = path.linear(hidden, name + ".k", attn.kBias, position.index);
-  Value v = path.linear(hidden, name + ".v", attn.vBias, position.index);
+  Value k = path.linear(hidden, name + ".k", attn.kBias, position.weights);
+  Value v = path.linear(hidden, name + ".v", attn.vBias, position.weights);
   transformer::CacheWriteOp::create(path.getBuilder(), path.loc(name), k, v,
                                     entry.cross, position.layer, entry.batch);
 }
@@ -162,12 +192,16 @@ static Value buildFfn(PathBuilder &path, const spec::Ffn &ffn,
 Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
                       const LayerContext &context,
                       const LayerPosition &position, Value x) {
+  // Where the sublayer begins, and what its f reads.
+  Value start, input;
   for (auto [number, sublayer] : llvm::enumerate(run.sublayers)) {
     std::string name = run.prefix + "." + sublayer.name;
-    Value input = x;
+    start = sublayer.parallel ? start : x;
     if (sublayer.preNorm) {
-      input =
-          path.norm(x, *sublayer.preNorm, name + ".pre_norm", position.index);
+      input = path.norm(start, *sublayer.preNorm, name + ".pre_norm",
+                        position.weights);
+    } else if (!sublayer.parallel) {
+      input = start;
     }
     Value f;
     auto *attn = std::get_if<spec::Attention>(&sublayer.f);
@@ -177,12 +211,19 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
       f = buildAttention(path, *attn, listAttentions(run, number), name,
                          context, position, input);
     } else {
-      f = buildFfn(path, std::get<spec::Ffn>(sublayer.f), name, position.index,
-                   input);
+      f = buildFfn(path, std::get<spec::Ffn>(sublayer.f), name,
+                   position.weights, input);
+    }
+    if (sublayer.outNorm) {
+      f = path.norm(f, *sublayer.outNorm, name + ".out_norm", position.weights);
+    }
+    if (sublayer.outScale != 1) {
+      f = path.scale(f, sublayer.outScale, name + ".out_scale");
     }
     x = transformer::AddOp::create(path.getBuilder(), path.loc(name), x, f);
     if (sublayer.postNorm) {
-      x = path.norm(x, *sublayer.postNorm, name + ".post_norm", position.index);
+      x = path.norm(x, *sublayer.postNorm, name + ".post_norm",
+                    position.weights);
     }
   }
   return x;

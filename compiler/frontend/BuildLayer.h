@@ -23,9 +23,11 @@ public:
 
   /// The weight called `name`; its type is the declared one.
   mlir::Value weight(const std::string &name, mlir::Value layer = {});
-  /// norm(x) with the parameters <path>.weight and <path>.bias.
+  /// norm(x), or that of each of `parts` equal parts of a row, with the
+  /// parameters <path>.weight and <path>.bias.
   mlir::Value norm(mlir::Value x, const spec::Norm &norm,
-                   const std::string &path, mlir::Value layer = {});
+                   const std::string &path, mlir::Value layer = {},
+                   int64_t parts = 1);
   /// The product with <path>.weight, and <path>.bias if `bias`.
   mlir::Value linear(mlir::Value x, const std::string &path, bool bias,
                      mlir::Value layer = {});
@@ -55,12 +57,14 @@ struct LayerContext {
 };
 
 /// Where a layer's parameters and its part of the cache are: `index` counts in
-/// the run (the weights' index), `layer` in the stack (the cache's).
+/// the run, `layer` in the stack (the cache's); `weights` is the weights'
+/// index, that of the run unless layers share them.
 struct LayerPosition {
-  mlir::Value index, layer;
+  mlir::Value index, layer, weights;
 };
 
-/// y = post_norm(x + f(pre_norm(x))) for each sublayer, in their order.
+/// y = post_norm(x + out_scale * out_norm(f(pre_norm(x)))) for each sublayer,
+/// in their order; one that is parallel reads what the one before reads.
 mlir::Value buildLayer(PathBuilder &path, const spec::LayerRun &run,
                        const LayerContext &context,
                        const LayerPosition &position, mlir::Value x);

@@ -30,6 +30,10 @@ private:
   };
 
   void addParameters();
+  void addStored(const spec::Parameter &parameter, const std::string &name,
+                 int64_t rows, int64_t firstRow);
+  void add(const spec::Parameter &parameter, const std::string &name,
+           int64_t rows, transformer::SourceAttr source, ArrayAttr parts);
   LogicalResult addEncode(const spec::Stack &stack);
   LogicalResult addStep(const spec::Stack &stack);
   /// Opens the entry; fails when layers do not fit into one cache.
@@ -49,31 +53,59 @@ private:
 
 } // namespace
 
+/// A row of the weight table: `rows` rows from row `firstRow` of the stored
+/// tensor on.
+void ModelBuilder::addStored(const spec::Parameter &parameter,
+                             const std::string &name, int64_t rows,
+                             int64_t firstRow) {
+  SmallVector<StringAttr> patterns;
+  for (const std::string &pattern : parameter.patterns) {
+    patterns.push_back(builder.getStringAttr(pattern));
+  }
+  auto source = transformer::SourceAttr::get(
+      builder.getContext(), patterns,
+      std::max<int64_t>(parameter.firstLayer, 0), firstRow,
+      parameter.storedRows, parameter.inOut, parameter.fillZeros,
+      parameter.tiedTo.empty() ? StringAttr()
+                               : builder.getStringAttr(parameter.tiedTo));
+  add(parameter, name, rows, source, ArrayAttr());
+}
+
+void ModelBuilder::add(const spec::Parameter &parameter,
+                       const std::string &name, int64_t rows,
+                       transformer::SourceAttr source, ArrayAttr parts) {
+  SmallVector<int64_t> shape = {rows};
+  if (parameter.rank == 2) {
+    shape.push_back(parameter.cols);
+  }
+  bool perLayer = parameter.firstLayer >= 0;
+  transformer::ParameterOp::create(
+      builder, path.loc(name), name,
+      RankedTensorType::get(shape, builder.getF32Type()),
+      perLayer ? builder.getI64IntegerAttr(parameter.layers) : IntegerAttr(),
+      source, parts, /*panel=*/IntegerAttr(), /*rounds=*/false,
+      /*offset=*/IntegerAttr(), /*stride=*/IntegerAttr());
+}
+
+/// What is stored in groups has a part for each: "attn.q.3.weight".
 void ModelBuilder::addParameters() {
   builder.setInsertionPointToEnd(module->getBody());
   for (const spec::Parameter &parameter : spec.parameters) {
-    SmallVector<int64_t> shape = {parameter.rows};
-    if (parameter.rank == 2) {
-      shape.push_back(parameter.cols);
+    if (parameter.groups == 1) {
+      addStored(parameter, parameter.name, parameter.rows, parameter.firstRow);
+      continue;
     }
-    SmallVector<StringAttr> patterns;
-    for (const std::string &pattern : parameter.patterns) {
-      patterns.push_back(builder.getStringAttr(pattern));
+    auto [stem, last] = StringRef(parameter.name).rsplit('.');
+    int64_t rows = parameter.rows / parameter.groups;
+    int64_t stride = parameter.storedRows / parameter.groups;
+    SmallVector<Attribute> parts;
+    for (int64_t group = 0; group < parameter.groups; ++group) {
+      std::string name = (stem + "." + Twine(group) + "." + last).str();
+      addStored(parameter, name, rows, parameter.firstRow + group * stride);
+      parts.push_back(FlatSymbolRefAttr::get(builder.getContext(), name));
     }
-    bool perLayer = parameter.firstLayer >= 0;
-    auto source = transformer::SourceAttr::get(
-        builder.getContext(), patterns, perLayer ? parameter.firstLayer : 0,
-        parameter.firstRow, parameter.storedRows, parameter.inOut,
-        parameter.fillZeros,
-        parameter.tiedTo.empty() ? StringAttr()
-                                 : builder.getStringAttr(parameter.tiedTo));
-    transformer::ParameterOp::create(
-        builder, path.loc(parameter.name), parameter.name,
-        RankedTensorType::get(shape, builder.getF32Type()),
-        perLayer ? builder.getI64IntegerAttr(parameter.layers) : IntegerAttr(),
-        source, /*parts=*/ArrayAttr(), /*panel=*/IntegerAttr(),
-        /*rounds=*/false, /*offset=*/IntegerAttr(),
-        /*stride=*/IntegerAttr());
+    add(parameter, parameter.name, parameter.rows, transformer::SourceAttr(),
+        builder.getArrayAttr(parts));
   }
 }
 

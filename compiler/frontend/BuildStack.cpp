@@ -160,6 +160,9 @@ static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
   if (embeddings.norm) {
     x = path.norm(x, *embeddings.norm, name + ".norm");
   }
+  if (embeddings.projection) {
+    x = path.linear(x, name + ".projection", embeddings.projection->bias);
+  }
   return x;
 }
 
@@ -231,7 +234,16 @@ static Value buildLoop(PathBuilder &path, const spec::LayerRun &run,
                                  carried ? ValueRange(carried) : ValueRange());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  LayerPosition position = {loop.getInductionVar(), loop.getInductionVar()};
+  Value index = loop.getInductionVar();
+  LayerPosition position = {index, index, index};
+  if (run.numShared > 0) {
+    ImplicitLocOpBuilder b(where, builder);
+    SmallVector<int64_t> numbers;
+    for (int64_t layer = 0; layer < run.count; ++layer) {
+      numbers.push_back(run.weightsOf(layer));
+    }
+    position.weights = buildLayerIndex(b, index, numbers);
+  }
   if (run.first != 0) {
     position.layer =
         arith::AddIOp::create(builder, where, position.index, first);

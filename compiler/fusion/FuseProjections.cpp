@@ -92,8 +92,7 @@ WeightOp ProjectionFuser::findWeight(Value value, Block *block) {
   auto weight = value.getDefiningOp<WeightOp>();
   bool isOwn = weight && weight->getBlock() == block && weight->hasOneUse() &&
                numReaders.lookup(weight.getNameAttr()) == 1;
-  // A parameter of parts is no part itself.
-  return isOwn && parameterOf(value).getSource() ? weight : WeightOp();
+  return isOwn ? weight : WeightOp();
 }
 
 bool ProjectionFuser::isCandidate(LinearOp op) {
@@ -156,9 +155,14 @@ ParameterOp ProjectionFuser::buildWhole(ArrayRef<ParameterOp> parts) {
   int64_t rows = 0;
   for (ParameterOp part : parts) {
     names.push_back(part.getSymName());
-    references.push_back(FlatSymbolRefAttr::get(part));
     locations.push_back(part.getLoc());
     rows += part.getTensorType().getDimSize(0);
+    // A parameter of parts is no part itself.
+    if (ArrayAttr own = part.getPartsAttr()) {
+      llvm::append_range(references, own);
+    } else {
+      references.push_back(FlatSymbolRefAttr::get(part));
+    }
   }
   ParameterOp first = parts.front();
   SmallVector<int64_t> shape(first.getTensorType().getShape());
@@ -213,7 +217,12 @@ void ProjectionFuser::fuse(ArrayRef<LinearOp> group) {
   for (ArrayRef<Value> read : {ArrayRef<Value>(weights), ArrayRef(biases)}) {
     for (Value value : read) {
       if (value) {
+        ParameterOp part = parameterOf(value);
         value.getDefiningOp()->erase();
+        // A part is stored, a whole was for this reader alone.
+        if (part.getPartsAttr()) {
+          symbols.erase(part);
+        }
       }
     }
   }

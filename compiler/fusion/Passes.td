@@ -111,6 +111,8 @@ def FuseProjectionsPass
     rows with gaps between them, as attention, the cache and rotary do: for
     others each part would have to be copied. A tap does not.
 
+    Of a weight that has parts already, the new one has these.
+
     Afterwards the parts have no reader. Rounding does not change: each column
     is the sum that it was.
   }];

@@ -178,12 +178,22 @@ private:
     return false;
   }
 
+  /// The first of the names that is stored; the first one where none is.
+  std::string chooseTensor(const Json &names) const {
+    for (const Json &name : names.items) {
+      if (source.files.find(name.text)) {
+        return name.text;
+      }
+    }
+    return names.isArray() ? names.items.front().text : names.text;
+  }
+
   /// {"name", "tensor", "tied", "bias", "tied_by_default",
   /// "tied_unless_stored"}.
   std::optional<Json> logitsRule(const Json &hole) {
     Projection projection;
     projection.step = hole.find("name")->text;
-    projection.tensor = hole.find("tensor")->text;
+    projection.tensor = chooseTensor(*hole.find("tensor"));
     projection.tied = hole.find("tied")->text;
     const Json *table = made.at({"weights", "map", projection.tied});
     projection.table =

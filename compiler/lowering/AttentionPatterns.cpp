@@ -41,7 +41,7 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
         op, init.getType(), op.getQuery(), buildScale(b, op), op.getCache(),
         op.getLayer(), op.getBatch(), op.getBias(), op.getLeft(), op.getRight(),
-        init, op.getMask(), op.getNumHeads());
+        init, op.getMask(), op.getNumHeads(), op.getCapAttr());
     return success();
   }
 };
@@ -59,7 +59,8 @@ struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
         op, init.getType(), op.getQuery(), scale, op.getCache(), op.getLayer(),
         op.getBatch(), /*bias=*/Value(), /*left=*/Value(), /*right=*/Value(),
-        init, transformer::Mask::Bidirectional, op.getNumHeads());
+        init, transformer::Mask::Bidirectional, op.getNumHeads(),
+        /*cap=*/FloatAttr());
     return success();
   }
 };

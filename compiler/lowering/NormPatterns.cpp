@@ -20,6 +20,16 @@ static Value inverseRoot(ImplicitLocOpBuilder &b, Value squares, double width,
   return arith::DivFOp::create(b, f32Constant(b, 1), root);
 }
 
+/// unit * (offset + weight) + bias, those of them that there are.
+static Value applyWeight(ImplicitLocOpBuilder &b, Value unit, Value weight,
+                         double offset, Value bias) {
+  if (weight && offset != 0) {
+    weight = arith::AddFOp::create(b, weight, f32Constant(b, offset));
+  }
+  Value y = weight ? arith::MulFOp::create(b, unit, weight).getResult() : unit;
+  return bias ? arith::AddFOp::create(b, y, bias).getResult() : y;
+}
+
 namespace {
 
 /// layer_norm -> mean, variance around it (two passes: no cancellation), map
@@ -30,7 +40,7 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
   LogicalResult matchAndRewrite(transformer::LayerNormOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value x = op.getInput();
+    Value x = cutRows(b, op.getInput(), op.getParts());
     double width = transformer::widthOf(x);
     Value sum = sumRows(
         b, x, {}, [](ImplicitLocOpBuilder &, ValueRange v) { return v[0]; });
@@ -44,24 +54,24 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
                               return arith::MulFOp::create(inner, d, d);
                             });
     SmallVector<RowInput> inputs = {{sum, Broadcast::AlongRow},
-                                    {squares, Broadcast::AlongRow},
-                                    {op.getWeight(), Broadcast::AlongColumn}};
-    if (op.getBias()) {
-      inputs.push_back({op.getBias(), Broadcast::AlongColumn});
+                                    {squares, Broadcast::AlongRow}};
+    for (Value vector : {op.getWeight(), op.getBias()}) {
+      if (vector) {
+        inputs.push_back({vector, Broadcast::AlongColumn});
+      }
     }
     double eps = op.getEps().convertToDouble();
-    Value y = mapRows(
-        b, x, inputs, lastUses.contains(op.getInputMutable()),
-        [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
-          Value d = centred(inner, v[0], v[1]);
-          Value unit = arith::MulFOp::create(
-              inner, d, inverseRoot(inner, v[2], width, eps));
-          Value scaled = arith::MulFOp::create(inner, unit, v[3]);
-          return v.size() > 4
-                     ? arith::AddFOp::create(inner, scaled, v[4]).getResult()
-                     : scaled;
-        });
-    rewriter.replaceOp(op, y);
+    double offset = op.getOffset().convertToDouble();
+    Value y = mapRows(b, x, inputs, lastUses.contains(op.getInputMutable()),
+                      [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
+                        Value d = centred(inner, v[0], v[1]);
+                        Value unit = arith::MulFOp::create(
+                            inner, d, inverseRoot(inner, v[2], width, eps));
+                        return applyWeight(
+                            inner, unit, op.getWeight() ? v[3] : Value(),
+                            offset, op.getBias() ? v.back() : Value());
+                      });
+    rewriter.replaceOp(op, joinRows(b, y, op.getInput()));
     return success();
   }
 
@@ -76,22 +86,26 @@ struct LowerRmsNorm : OpRewritePattern<transformer::RmsNormOp> {
   LogicalResult matchAndRewrite(transformer::RmsNormOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value x = op.getInput();
+    Value x = cutRows(b, op.getInput(), op.getParts());
     double width = transformer::widthOf(x), eps = op.getEps().convertToDouble();
+    double offset = op.getOffset().convertToDouble();
     Value squares =
         sumRows(b, x, {}, [](ImplicitLocOpBuilder &inner, ValueRange v) {
           return arith::MulFOp::create(inner, v[0], v[0]);
         });
-    Value y = mapRows(b, x,
-                      {{squares, Broadcast::AlongRow},
-                       {op.getWeight(), Broadcast::AlongColumn}},
-                      lastUses.contains(op.getInputMutable()),
+    SmallVector<RowInput> inputs = {{squares, Broadcast::AlongRow}};
+    if (op.getWeight()) {
+      inputs.push_back({op.getWeight(), Broadcast::AlongColumn});
+    }
+    Value y = mapRows(b, x, inputs, lastUses.contains(op.getInputMutable()),
                       [&](ImplicitLocOpBuilder &inner, ValueRange v) {
                         Value unit = arith::MulFOp::create(
                             inner, v[0], inverseRoot(inner, v[1], width, eps));
-                        return arith::MulFOp::create(inner, unit, v[2]);
+                        return applyWeight(inner, unit,
+                                           op.getWeight() ? v[2] : Value(),
+                                           offset, Value());
                       });
-    rewriter.replaceOp(op, y);
+    rewriter.replaceOp(op, joinRows(b, y, op.getInput()));
     return success();
   }
 

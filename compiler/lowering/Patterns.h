@@ -34,7 +34,15 @@ mlir::Value sumRows(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
 /// upstream has no fold for that.
 mlir::Value countRows(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
 
-/// tensor.empty with the rows of `like`, `width` wide.
+/// [T, W] with each row cut into `parts` rows of W / parts, [T * parts, W /
+/// parts], of which no element moves; and the other way round, `like` being [T,
+/// W].
+mlir::Value cutRows(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
+                    int64_t parts);
+mlir::Value joinRows(mlir::ImplicitLocOpBuilder &b, mlir::Value y,
+                     mlir::Value like);
+
+/// A tensor to be written, with the rows of `like`, `width` wide.
 mlir::Value emptyRows(mlir::ImplicitLocOpBuilder &b, mlir::Value like,
                       int64_t width);
 

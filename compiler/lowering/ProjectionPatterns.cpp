@@ -57,6 +57,10 @@ static Value buildActivation(ImplicitLocOpBuilder &b,
     return buildSilu(b, x);
   case transformer::Activation::Tanh:
     return math::TanhOp::create(b, x);
+  case transformer::Activation::Relu2: {
+    Value positive = arith::MaximumFOp::create(b, x, f32Constant(b, 0));
+    return arith::MulFOp::create(b, positive, positive);
+  }
   }
   llvm_unreachable("all activations are listed");
 }

@@ -5,6 +5,8 @@
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -34,17 +36,88 @@ Value tfc::widen(ImplicitLocOpBuilder &b, Value element) {
              : arith::ExtFOp::create(b, b.getF32Type(), element);
 }
 
+/// The parts that a row was cut into by cutRows; 1 if `value` is not of it.
+static int64_t countParts(Value value) {
+  auto cut = value.getDefiningOp<tensor::CollapseShapeOp>();
+  return cut && cut.getReassociationIndices().front().size() > 1
+             ? cut.getSrcType().getDimSize(1)
+             : 1;
+}
+
 Value tfc::countRows(ImplicitLocOpBuilder &b, Value value) {
-  while (auto reshape = value.getDefiningOp<tensor::CollapseShapeOp>()) {
+  auto reshape = value.getDefiningOp<tensor::CollapseShapeOp>();
+  while (reshape && countParts(value) == 1) {
     value = reshape.getSrc();
+    reshape = value.getDefiningOp<tensor::CollapseShapeOp>();
+  }
+  // Joined rows say how many they are.
+  if (auto joined = value.getDefiningOp<tensor::ExpandShapeOp>()) {
+    return getValueOrCreateConstantIndexOp(b, b.getLoc(),
+                                           joined.getMixedOutputShape()[0]);
   }
   return tensor::DimOp::create(b, value, 0);
 }
 
+Value tfc::cutRows(ImplicitLocOpBuilder &b, Value x, int64_t parts) {
+  if (parts == 1) {
+    return x;
+  }
+  int64_t width = transformer::widthOf(x) / parts;
+  auto cut = RankedTensorType::get({ShapedType::kDynamic, parts, width},
+                                   b.getF32Type());
+  Value apart = tensor::ExpandShapeOp::create(
+      b, cut, x, SmallVector<ReassociationIndices>{{0}, {1, 2}},
+      SmallVector<OpFoldResult>{countRows(b, x), b.getIndexAttr(parts),
+                                b.getIndexAttr(width)});
+  return tensor::CollapseShapeOp::create(
+      b, apart, SmallVector<ReassociationIndices>{{0, 1}, {2}});
+}
+
+Value tfc::joinRows(ImplicitLocOpBuilder &b, Value y, Value like) {
+  int64_t width = transformer::widthOf(y);
+  int64_t parts = transformer::widthOf(like) / width;
+  if (parts == 1) {
+    return y;
+  }
+  auto cut = RankedTensorType::get({ShapedType::kDynamic, parts, width},
+                                   b.getF32Type());
+  Value apart = tensor::ExpandShapeOp::create(
+      b, cut, y, SmallVector<ReassociationIndices>{{0, 1}, {2}},
+      SmallVector<OpFoldResult>{countRows(b, like), b.getIndexAttr(parts),
+                                b.getIndexAttr(width)});
+  return tensor::CollapseShapeOp::create(
+      b, apart, SmallVector<ReassociationIndices>{{0}, {1, 2}});
+}
+
+/// A tensor with the rows of `like` and the axes `shape` behind them, to be
+/// written. Of parts it is a view of whole rows: the workspace is a function of
+/// the number of these.
+static Value emptyLike(ImplicitLocOpBuilder &b, Value like,
+                       ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> sizes = {ShapedType::kDynamic};
+  int64_t parts = countParts(like);
+  if (parts == 1) {
+    llvm::append_range(sizes, shape);
+    return tensor::EmptyOp::create(b, sizes, b.getF32Type(),
+                                   countRows(b, like));
+  }
+  sizes.push_back(parts);
+  llvm::append_range(sizes, shape);
+  Value apart = like.getDefiningOp<tensor::CollapseShapeOp>().getSrc();
+  Value source = apart.getDefiningOp<tensor::ExpandShapeOp>().getSrc();
+  // Not tensor.empty: upstream folds the reshape into it.
+  Value whole = bufferization::AllocTensorOp::create(
+      b, RankedTensorType::get(sizes, b.getF32Type()),
+      ValueRange{countRows(b, source)});
+  SmallVector<ReassociationIndices> together = {{0, 1}};
+  for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis) {
+    together.push_back({axis + 2});
+  }
+  return tensor::CollapseShapeOp::create(b, whole, together);
+}
+
 Value tfc::emptyRows(ImplicitLocOpBuilder &b, Value like, int64_t width) {
-  Value rows = countRows(b, like);
-  return tensor::EmptyOp::create(
-      b, ArrayRef<int64_t>{ShapedType::kDynamic, width}, b.getF32Type(), rows);
+  return emptyLike(b, like, {width});
 }
 
 Value tfc::mapRows(ImplicitLocOpBuilder &b, Value x, ArrayRef<RowInput> inputs,
@@ -87,9 +160,7 @@ Value tfc::sumRows(ImplicitLocOpBuilder &b, Value x, ArrayRef<RowInput> inputs,
     maps.push_back(mapOf(context, input.broadcast));
   }
   maps.push_back(mapOf(context, Broadcast::AlongRow));
-  Value rows = countRows(b, x);
-  Value empty = tensor::EmptyOp::create(
-      b, ArrayRef<int64_t>{ShapedType::kDynamic}, b.getF32Type(), rows);
+  Value empty = emptyLike(b, x, {});
   Value zero = linalg::FillOp::create(b, f32Constant(b, 0), empty).getResult(0);
   return linalg::GenericOp::create(
              b, zero.getType(), operands, zero, maps,

@@ -77,6 +77,9 @@ void attention(const Matrix &query, const Sequence &sequence,
         if (shape.bias) {
           score += biasAt(*shape.bias, head, j - position);
         }
+        if (shape.cap) {
+          score = *shape.cap * std::tanh(score / *shape.cap);
+        }
       }
       softmax(scores);
       for (int64_t d = 0; d < width; ++d) {

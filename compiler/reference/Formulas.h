@@ -15,13 +15,19 @@ namespace tfc::reference {
 Matrix embedding(const std::vector<int32_t> &ids, const Matrix &table,
                  int64_t offset);
 
-/// `bias` may be null, here and below.
-Matrix layerNorm(const Matrix &x, const Matrix &weight, const Matrix *bias,
-                 double eps);
+/// What the two norms have: each of `parts` equal parts of a row is normalised
+/// by itself, then times offset + weight (where there is a weight), plus bias
+/// (where there is one). Both are as long as a part.
+struct NormShape {
+  const Matrix *weight = nullptr, *bias = nullptr;
+  double eps = 0, offset = 0;
+  int64_t parts = 1;
+};
+Matrix layerNorm(const Matrix &x, const NormShape &shape);
+Matrix rmsNorm(const Matrix &x, const NormShape &shape);
 
-Matrix rmsNorm(const Matrix &x, const Matrix &weight, double eps);
-
-/// y[t,n] = sum_k x[t,k] weight[n,k] + bias[n]
+/// y[t,n] = sum_k x[t,k] weight[n,k] + bias[n]; `bias` may be null, here and
+/// below.
 Matrix linear(const Matrix &x, const Matrix &weight, const Matrix *bias);
 
 double activate(transformer::Activation act, double x);
@@ -69,6 +75,7 @@ struct AttentionShape {
   /// How far a token sees; without one, to the end.
   std::optional<int64_t> left, right;
   const Matrix *bias = nullptr; // [numHeads, 2 M + 1], by distance
+  std::optional<double> cap;    // of scores: cap * tanh(score / cap)
 };
 /// The sequence's rows of `result`, over the positions in `cache`. A row that
 /// sees none is not a number.

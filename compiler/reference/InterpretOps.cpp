@@ -204,6 +204,9 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
     shape.scale /= static_cast<double>(layer + 1);
   }
   shape.bias = rowsOrNull(op.getBias());
+  if (op.getCap()) {
+    shape.cap = op.getCap()->convertToDouble();
+  }
   if (op.getLeft()) {
     shape.left = index(op.getLeft());
   }
@@ -236,6 +239,12 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
 
 LogicalResult Interpreter::runOp(Operation &op) {
   using namespace tfc::reference;
+  auto normOf = [&](auto norm, Value bias) {
+    return NormShape{rowsOrNull(norm.getWeight()), rowsOrNull(bias),
+                     norm.getEps().convertToDouble(),
+                     norm.getOffset().convertToDouble(),
+                     static_cast<int64_t>(norm.getParts())};
+  };
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case<scf::ForOp, arith::ConstantOp, OutputOp, TapOp, WeightOp,
             EmbeddingOp, GatherRowsOp, PerLayerOp, RotaryOp, AttentionOp,
@@ -258,15 +267,12 @@ LogicalResult Interpreter::runOp(Operation &op) {
         return setRows(linearOp, residual ? add(y, rows(residual)) : y);
       })
       .Case([&](LayerNormOp norm) {
-        return setRows(norm,
-                       layerNorm(rows(norm.getInput()), rows(norm.getWeight()),
-                                 rowsOrNull(norm.getBias()),
-                                 norm.getEps().convertToDouble()));
+        return setRows(norm, layerNorm(rows(norm.getInput()),
+                                       normOf(norm, norm.getBias())));
       })
       .Case([&](RmsNormOp norm) {
         return setRows(norm,
-                       rmsNorm(rows(norm.getInput()), rows(norm.getWeight()),
-                               norm.getEps().convertToDouble()));
+                       rmsNorm(rows(norm.getInput()), normOf(norm, Value())));
       })
       .Case([&](RotaryAnglesOp angles) {
         return setRows(angles, rotaryAngles(ids(angles.getPositions()),

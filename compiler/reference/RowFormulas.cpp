@@ -19,42 +19,43 @@ Matrix embedding(const std::vector<int32_t> &ids, const Matrix &table,
   return y;
 }
 
-Matrix layerNorm(const Matrix &x, const Matrix &weight, const Matrix *bias,
-                 double eps) {
+/// y = (x - mean) / sqrt(mean((x - mean)^2) + eps) in each part, the mean being
+/// 0 unless it is subtracted; then weight and bias.
+static Matrix normalise(const Matrix &x, const NormShape &shape,
+                        bool subtractsMean) {
   Matrix y(x.rows, x.cols);
+  int64_t width = x.cols / shape.parts;
   for (int64_t t = 0; t < x.rows; ++t) {
-    double mean = 0;
-    for (int64_t c = 0; c < x.cols; ++c) {
-      mean += x.at(t, c);
-    }
-    mean /= x.cols;
-    double variance = 0;
-    for (int64_t c = 0; c < x.cols; ++c) {
-      variance += (x.at(t, c) - mean) * (x.at(t, c) - mean);
-    }
-    variance /= x.cols;
-    for (int64_t c = 0; c < x.cols; ++c) {
-      y.at(t, c) =
-          (x.at(t, c) - mean) / std::sqrt(variance + eps) * weight.at(0, c) +
-          (bias ? bias->at(0, c) : 0.0);
+    for (int64_t first = 0; first < x.cols; first += width) {
+      double mean = 0, squares = 0;
+      for (int64_t c = 0; subtractsMean && c < width; ++c) {
+        mean += x.at(t, first + c);
+      }
+      mean /= width;
+      for (int64_t c = 0; c < width; ++c) {
+        double centred = x.at(t, first + c) - mean;
+        squares += centred * centred;
+      }
+      squares /= width;
+      for (int64_t c = 0; c < width; ++c) {
+        double unit =
+            (x.at(t, first + c) - mean) / std::sqrt(squares + shape.eps);
+        double weight =
+            shape.weight ? shape.offset + shape.weight->at(0, c) : 1.0;
+        y.at(t, first + c) =
+            unit * weight + (shape.bias ? shape.bias->at(0, c) : 0.0);
+      }
     }
   }
   return y;
 }
 
-Matrix rmsNorm(const Matrix &x, const Matrix &weight, double eps) {
-  Matrix y(x.rows, x.cols);
-  for (int64_t t = 0; t < x.rows; ++t) {
-    double squares = 0;
-    for (int64_t c = 0; c < x.cols; ++c) {
-      squares += x.at(t, c) * x.at(t, c);
-    }
-    for (int64_t c = 0; c < x.cols; ++c) {
-      y.at(t, c) =
-          x.at(t, c) / std::sqrt(squares / x.cols + eps) * weight.at(0, c);
-    }
-  }
-  return y;
+Matrix layerNorm(const Matrix &x, const NormShape &shape) {
+  return normalise(x, shape, /*subtractsMean=*/true);
+}
+
+Matrix rmsNorm(const Matrix &x, const NormShape &shape) {
+  return normalise(x, shape, /*subtractsMean=*/false);
 }
 
 Matrix linear(const Matrix &x, const Matrix &weight, const Matrix *bias) {
@@ -88,6 +89,8 @@ double activate(Activation act, double x) {
     return x / (1 + std::exp(-x));
   case Activation::Tanh:
     return std::tanh(x);
+  case Activation::Relu2:
+    return x < 0 ? 0.0 : x * x;
   }
   return x;
 }

@@ -39,9 +39,7 @@ static bool join(std::vector<Sublayer> &common,
     auto *mine = std::get_if<Attention>(&joined[i].f);
     const auto *other = std::get_if<Attention>(&layer[i].f);
     bool isJoined = mine && other ? join(*mine, *other) : joined[i] == layer[i];
-    if (!isJoined || layer[i].name != joined[i].name ||
-        layer[i].preNorm != joined[i].preNorm ||
-        layer[i].postNorm != joined[i].postNorm) {
+    if (!isJoined || layer[i].around() != joined[i].around()) {
       return false;
     }
   }
@@ -50,7 +48,8 @@ static bool join(std::vector<Sublayer> &common,
 }
 
 void appendLayers(Stack &stack, int64_t count, std::vector<Sublayer> layer) {
-  if (stack.runs.empty() || !join(stack.runs.back().sublayers, layer)) {
+  if (stack.runs.empty() || stack.runs.back().numShared > 0 ||
+      !join(stack.runs.back().sublayers, layer)) {
     stack.runs.push_back({"", stack.layers, 0, layer, {}});
   }
   LayerRun &run = stack.runs.back();
@@ -61,6 +60,21 @@ void appendLayers(Stack &stack, int64_t count, std::vector<Sublayer> layer) {
   }
   run.count += count;
   stack.layers += count;
+}
+
+void appendShared(Stack &stack, int64_t count, int64_t numShared,
+                  std::vector<Sublayer> layer) {
+  stack.runs.push_back({"", stack.layers, count, layer, {}});
+  stack.runs.back().groups.push_back({count, std::move(layer)});
+  stack.runs.back().numShared = numShared;
+  stack.layers += count;
+}
+
+/// In f64, as models were trained: 18 layers of 14 groups have a layer 9 of
+/// group 6, not 7.
+int64_t LayerRun::weightsOf(int64_t layer) const {
+  double layersOfAGroup = double(count) / double(numShared);
+  return int64_t(double(layer) / layersOfAGroup);
 }
 
 } // namespace tfc::spec

@@ -45,15 +45,18 @@ private:
     Slot slot;
     slot.stem = run ? run->prefix + "." + stem : stem;
     slot.common = run ? stack->name + ".layers." + stem : stem;
-    slot.stackLayers = run ? stack->layers : 0;
+    slot.stackLayers = !run                 ? 0
+                       : run->numShared > 0 ? run->numShared
+                                            : stack->layers;
     slot.part = part;
     slot.parameter.name = slot.stem + "." + part;
     slot.parameter.rank = rank;
     slot.parameter.rows = slot.parameter.storedRows = rows;
     slot.parameter.cols = cols;
     if (run) {
-      slot.parameter.firstLayer = run->first;
-      slot.parameter.layers = run->count;
+      bool isShared = run->numShared > 0;
+      slot.parameter.firstLayer = isShared ? 0 : run->first;
+      slot.parameter.layers = isShared ? run->numShared : run->count;
     }
     slots.push_back(std::move(slot));
   }
@@ -68,7 +71,7 @@ private:
 
   void addNorm(const std::string &stem, const std::optional<Norm> &norm,
                int64_t width) {
-    if (norm) {
+    if (norm && norm->weight) {
       add(stem, "weight", 1, width, 1);
     }
     if (norm && norm->bias) {
@@ -106,19 +109,23 @@ private:
     const Embeddings &embeddings = stack->embeddings;
     std::string stem = stack->name + ".embeddings.";
     if (embeddings.tokenTable == stem + "token.weight") {
-      addLinear(stem + "token", embeddings.tokenRows, model.hidden, false);
+      addLinear(stem + "token", embeddings.tokenRows, embeddings.width, false);
     }
     if (embeddings.position) {
-      addLinear(stem + "position", embeddings.position->rows, model.hidden,
+      addLinear(stem + "position", embeddings.position->rows, embeddings.width,
                 false);
     }
     for (const Segment &segment : embeddings.segments) {
       if (!segment.useToken) {
-        addLinear(stem + "segment." + segment.name, segment.rows, model.hidden,
-                  false);
+        addLinear(stem + "segment." + segment.name, segment.rows,
+                  embeddings.width, false);
       }
     }
-    addNorm(stem + "norm", embeddings.norm, model.hidden);
+    addNorm(stem + "norm", embeddings.norm, embeddings.width);
+    if (embeddings.projection) {
+      addLinear(stem + "projection", model.hidden, embeddings.width,
+                embeddings.projection->bias);
+    }
   }
 
   void listSublayer(const Sublayer &sublayer) {
@@ -130,6 +137,13 @@ private:
       addLinear(stem + "q", queries, model.hidden, attn->qBias);
       addLinear(stem + "k", keys, model.hidden, attn->kBias);
       addLinear(stem + "v", keys, model.hidden, attn->vBias);
+      if (attn->qkNorm) {
+        bool overRow = attn->qkNorm->overRow;
+        addNorm(stem + "q_norm", attn->qkNorm->norm,
+                overRow ? queries : attn->headDim);
+        addNorm(stem + "k_norm", attn->qkNorm->norm,
+                overRow ? keys : attn->headDim);
+      }
       addLinear(stem + "o", model.hidden, queries, attn->oBias);
     } else {
       const Ffn &ffn = std::get<Ffn>(sublayer.f);
@@ -139,6 +153,7 @@ private:
       addLinear(stem + "up", ffn.width, model.hidden, ffn.bias);
       addLinear(stem + "down", model.hidden, ffn.width, ffn.bias);
     }
+    addNorm(stem + "out_norm", sublayer.outNorm, model.hidden);
     addNorm(stem + "post_norm", sublayer.postNorm, model.hidden);
   }
 

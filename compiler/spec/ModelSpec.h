@@ -4,33 +4,13 @@
 #ifndef TFC_COMPILER_SPEC_MODELSPEC_H
 #define TFC_COMPILER_SPEC_MODELSPEC_H
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <tuple>
-#include <variant>
-#include <vector>
+#include "compiler/spec/LayerSpec.h"
 
 namespace tfc::spec {
 
 enum class Kind { Encoder, Decoder, EncoderDecoder };
 /// The spec's word for it.
 const char *nameOf(Kind kind);
-
-/// gelu is the erf form, gelu_new the tanh form.
-enum class Activation { Identity, Gelu, GeluNew, Relu, Silu, Tanh };
-
-/// Normalisation over the last axis, eps inside the root: layernorm (biased
-/// variance) or rmsnorm (mean of squares, no bias).
-struct Norm {
-  enum class Kind { LayerNorm, RmsNorm } kind = Kind::LayerNorm;
-  double eps = 0;
-  bool bias = true;
-  friend bool operator==(const Norm &a, const Norm &b) {
-    return a.kind == b.kind && a.eps == b.eps && a.bias == b.bias;
-  }
-  friend bool operator!=(const Norm &a, const Norm &b) { return !(a == b); }
-};
 
 /// A table of positions. A token's row, where the caller gives no position_ids:
 /// its column, or the number of tokens before it that the mask leaves, plus
@@ -52,135 +32,24 @@ struct Segment {
   std::optional<int64_t> defaultId;
 };
 
-/// x = norm(token * scale + position + sum of segments).
+/// x = norm(token * scale + position + sum of segments), or the projection of
+/// it.
 struct Embeddings {
   /// The parameter that is looked up: "encoder.embeddings.token.weight", or
   /// "shared.token.weight" when stacks share it.
   std::string tokenTable;
   int64_t tokenRows = 0;
+  /// Of the tables and the norm: hidden, unless there is a projection.
+  int64_t width = 0;
   double tokenScale = 1;
   std::optional<Position> position;
   std::vector<Segment> segments;
   std::optional<Norm> norm;
-};
-
-/// How frequencies are stretched for contexts longer than those of the
-/// training.
-struct RotaryScaling {
-  enum class Kind { None, Linear, Dynamic, Llama3, Yarn } kind = Kind::None;
-  double factor = 1;
-  /// Of llama3 and yarn: the longest context of the training.
-  int64_t originalMax = 0;
-  double lowFreqFactor = 1, highFreqFactor = 4; // llama3
-  double betaFast = 32, betaSlow = 1;           // yarn
-  bool truncate = true;                         // yarn
-  auto fields() const {
-    return std::tie(kind, factor, originalMax, lowFreqFactor, highFreqFactor,
-                    betaFast, betaSlow, truncate);
-  }
-  friend bool operator==(const RotaryScaling &a, const RotaryScaling &b) {
-    return a.fields() == b.fields();
-  }
-};
-
-/// Rotation of the first 2 * frequencies.size() columns of each query and key
-/// head by position * frequency (Su et al. 2021, arXiv:2104.09864). Who
-/// computes needs `interleaved`, `frequencies` and `factor` alone: they have
-/// the rest in them.
-struct Rotary {
-  bool interleaved = false;
-  int64_t dim = 0; // even
-  double theta = 0;
-  RotaryScaling scaling;
-  /// Radians per position, each an f32 number.
-  std::vector<double> frequencies;
-  /// Of cosine and sine (yarn's attention_factor).
-  double factor = 1;
-  auto fields() const {
-    return std::tie(interleaved, dim, theta, scaling, frequencies, factor);
-  }
-  friend bool operator==(const Rotary &a, const Rotary &b) {
-    return a.fields() == b.fields();
-  }
-};
-
-/// Position i sees those from i - left to i + right.
-struct Window {
-  int64_t left = 0, right = 0;
-  friend bool operator==(const Window &a, const Window &b) {
-    return a.left == b.left && a.right == b.right;
-  }
-};
-
-/// Self-attention, or attention of a decoder to its encoder when `cross`.
-struct Attention {
-  bool cross = false;
-  int64_t numHeads = 0;
-  int64_t numKvHeads = 0;
-  int64_t headDim = 0;
-  bool qBias = false, kBias = false, vBias = false, oBias = false;
-  double scale = 1;
-  /// Scores are divided by (layer + 1) as well.
-  bool scaleByInverseLayer = false;
-  bool causal = false;
-  /// The stack's position bias is added to the scores.
-  bool positionBias = false;
-  /// Causal attention has 0 to the right.
-  std::optional<Window> window;
-  std::optional<Rotary> rotary;
-  auto fields() const {
-    return std::tie(cross, numHeads, numKvHeads, headDim, qBias, kBias, vBias,
-                    oBias, scale, scaleByInverseLayer, causal, positionBias,
-                    window, rotary);
-  }
-  friend bool operator==(const Attention &a, const Attention &b) {
-    return a.fields() == b.fields();
-  }
-};
-
-/// down(act(up x)), or down(act(gate x) * up x) when gated.
-struct Ffn {
-  int64_t width = 0;
-  Activation act = Activation::Gelu;
-  bool gated = false;
-  bool bias = false;
-  friend bool operator==(const Ffn &a, const Ffn &b) {
-    return std::tie(a.width, a.act, a.gated, a.bias) ==
-           std::tie(b.width, b.act, b.gated, b.bias);
-  }
-};
-
-/// y = post_norm(x + f(pre_norm(x))). `name` ("attn", "cross", "ffn") is
-/// the word in parameter names and in locations.
-struct Sublayer {
-  std::string name;
-  std::variant<Attention, Ffn> f;
-  std::optional<Norm> preNorm, postNorm;
-  friend bool operator==(const Sublayer &a, const Sublayer &b) {
-    return std::tie(a.name, a.f, a.preNorm, a.postNorm) ==
-           std::tie(b.name, b.f, b.preNorm, b.postNorm);
-  }
-};
-
-/// Consecutive layers that differ in nothing but their weights.
-struct LayerGroup {
-  int64_t count = 0;
-  std::vector<Sublayer> sublayers;
-};
-
-/// Consecutive layers that differ in numbers alone, those of their
-/// self-attentions (scale, window, the frequencies and factor of rotary): one
-/// loop. `prefix` begins the names of their parameters: "decoder.layers", or
-/// "decoder.layers.4-7" when the stack has several runs.
-struct LayerRun {
-  std::string prefix;
-  int64_t first = 0;
-  int64_t count = 0;
-  /// What all layers are; of the numbers, those of the first layer that has
-  /// them. A run where this has no window or rotary has none in any layer.
-  std::vector<Sublayer> sublayers;
-  /// The layers themselves, `count` in all.
-  std::vector<LayerGroup> groups;
+  /// A product [hidden, width] behind the norm.
+  struct Projection {
+    bool bias = false;
+  };
+  std::optional<Projection> projection;
 };
 
 /// A learned number per head and bucket of distances, added to the scores of
@@ -281,6 +150,9 @@ struct Parameter {
   std::vector<std::string> patterns;
   int64_t rank = 2, rows = 0, cols = 1;
   int64_t firstRow = 0, storedRows = 0;
+  /// The stored rows are that many groups, of which each has its share of these
+  /// rows, from its row `firstRow` on.
+  int64_t groups = 1;
   bool inOut = false;
   bool fillZeros = false;
   /// -1: one tensor; otherwise one a layer.

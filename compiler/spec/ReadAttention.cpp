@@ -33,6 +33,10 @@ Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
       stack->positionBias && flagOf(attn, "use_position_bias", true);
   readWindow(attn, result);
   readRotary(attn, result);
+  readQkNorm(attn, result);
+  if (const Json *cap = attn.find("softcap"); cap && cap->isNumber()) {
+    result.cap = readPositive(*cap);
+  }
   return result;
 }
 
@@ -146,19 +150,19 @@ void SpecReader::checkCausal(const Json &attn, bool causal) {
 /// All of the encoder's positions are seen, and none has a place relative to
 /// the query's.
 void SpecReader::checkCross(const Json &attn) {
-  const std::pair<const char *, Json> neutral[] = {
-      {"causal", false},
-      {"window", "none"},
-      {"rotary", "none"},
-      {"use_position_bias", false}};
-  for (const auto &[key, value] : neutral) {
+  const char *places = "positions of the decoder mean nothing in the encoder";
+  const char *other = "of attention to an encoder it is not supported by this "
+                      "tfc";
+  const std::tuple<const char *, Json, const char *> neutral[] = {
+      {"causal", false, places},  {"window", "none", places},
+      {"rotary", "none", places}, {"use_position_bias", false, places},
+      {"qk_norm", "none", other}, {"softcap", "none", other}};
+  for (const auto &[key, value, why] : neutral) {
     const Json *given = attn.find(key);
     if (given && !(*given == value)) {
       error(given->place, BadCross,
             std::string("expected no \"") + key + "\" but " + describe(value) +
-                " (positions of the decoder mean nothing in the encoder), "
-                "got " +
-                describe(*given));
+                " (" + why + "), got " + describe(*given));
     }
   }
 }
@@ -178,6 +182,21 @@ void SpecReader::readWindow(const Json &attn, Attention &attention) {
               describe(*right));
   }
   attention.window = {left->integer, right->integer};
+}
+
+void SpecReader::readQkNorm(const Json &attn, Attention &attention) {
+  const Json *json = attn.find("qk_norm");
+  std::optional<Norm> norm = readNorm(json);
+  if (!norm) {
+    return;
+  }
+  QkNorm result{*norm, wordOf(*json, "over", "head") == "row",
+                flagOf(*json, "after_rotary", false)};
+  if (result.afterRotary && !attention.rotary) {
+    error(json->find("after_rotary")->place, BadRotary,
+          "expected false (the attention has no rotary), got true");
+  }
+  attention.qkNorm = result;
 }
 
 void SpecReader::readRotary(const Json &attn, Attention &attention) {

@@ -47,13 +47,29 @@ std::vector<Sublayer> SpecReader::readBlock(const Json &block) {
       sublayers.push_back(std::move(*sublayer));
     }
   }
+  checkParallel(block, sublayers);
   return sublayers;
+}
+
+/// What is parallel is so to the sublayer before, whose sum it adds to.
+void SpecReader::checkParallel(const Json &block,
+                               const std::vector<Sublayer> &sublayers) {
+  const Sublayer *before = nullptr;
+  for (const Sublayer &sublayer : sublayers) {
+    if (sublayer.parallel && (!before || before->postNorm)) {
+      error(block.place, BadBlock,
+            "expected a sublayer without post_norm before \"" + sublayer.name +
+                "\" (it is parallel to it), got " +
+                (before ? "one with it" : "none"));
+    }
+    before = &sublayer;
+  }
 }
 
 std::vector<Sublayer> SpecReader::readSugar(const Json &block) {
   std::string placement = wordOf(block, "placement", "none");
   const Json *norm = block.find("norm");
-  if ((placement == "pre" || placement == "post") && !norm) {
+  if (placement != "none" && !norm) {
     error(block.place.child("norm"), BadBlock,
           "expected \"norm\" (placement is \"" + placement +
               "\"), got nothing");
@@ -66,11 +82,19 @@ std::vector<Sublayer> SpecReader::readSugar(const Json &block) {
   std::vector<Sublayer> sublayers;
   for (const char *name : {"attn", "cross", "ffn"}) {
     if (const Json *sublayer = block.find(name)) {
-      if (auto read = readSublayer(name, *sublayer, placement, norm)) {
+      // The first one's norm is that of all: what is parallel to it has one
+      // where it says so.
+      bool isAfter = placement == "parallel" && !sublayers.empty();
+      std::string own = placement != "parallel" ? placement
+                        : isAfter               ? "none"
+                                                : "pre";
+      if (auto read = readSublayer(name, *sublayer, own, norm)) {
+        read->parallel |= isAfter;
         sublayers.push_back(std::move(*read));
       }
     }
   }
+  checkParallel(block, sublayers);
   if (!block.find("attn") && !block.find("ffn") && !block.find("cross") &&
       !block.find("conv")) {
     error(block.place, BadBlock,
@@ -103,6 +127,12 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
   Sublayer result;
   result.name = name;
   result.preNorm = normOf("pre_norm", placement == "pre");
+  result.outNorm = normOf("out_norm", false);
+  if (const Json *scale = sublayer.find("out_scale");
+      scale && scale->isNumber()) {
+    result.outScale = readPositive(*scale);
+  }
+  result.parallel = flagOf(sublayer, "parallel", false);
   result.postNorm = normOf("post_norm", placement == "post");
   if (isAttention) {
     result.f = readAttention(name, sublayer);

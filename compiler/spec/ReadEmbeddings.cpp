@@ -25,6 +25,22 @@ void SpecReader::readEmbeddings(const Json &embeddings) {
     }
   }
   result.norm = readNorm(embeddings.find("norm"));
+  readProjection(embeddings);
+}
+
+/// The width of the tables is hidden where nothing projects them.
+void SpecReader::readProjection(const Json &embeddings) {
+  Embeddings &result = stack->embeddings;
+  result.width = model.hidden;
+  const Json *projection = embeddings.find("projection");
+  if (!projection || !projection->isObject()) {
+    return;
+  }
+  result.projection = {flagOf(*projection, "bias", false)};
+  const Json *token = embeddings.find("token");
+  if (token && token->isObject() && !token->find("use")) {
+    result.width = sizeOf(*token, "dim").value_or(model.hidden);
+  }
 }
 
 void SpecReader::readTokenTable(const Json &token) {
@@ -75,7 +91,7 @@ void SpecReader::readTokenRows(const Json &token) {
   if (dim && model.hidden && *dim != model.hidden && !projected) {
     error(token.find("dim")->place, BadEmbedding,
           "expected hidden (" + std::to_string(model.hidden) +
-              "; projections are not supported by this tfc), got " +
+              "; tables of another width need a projection), got " +
               std::to_string(*dim));
   }
 }

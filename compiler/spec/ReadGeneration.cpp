@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/SpecReader.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tfc::spec {
@@ -104,9 +105,17 @@ void SpecReader::checkGenerationHead(const Json &generation) {
   }
   int64_t rows = tokenRows();
   int64_t width = head ? results[head->name].width : 0; // 0: not known
-  bool good = head && !head->steps.empty() &&
-              std::holds_alternative<LogitsStep>(head->steps.back()) &&
-              (width == 0 || width == rows);
+  // What is done to logits one by one leaves them logits.
+  auto isLast = [](const HeadStep &step) {
+    return !std::holds_alternative<ScaleStep>(step) &&
+           !std::holds_alternative<ActStep>(step);
+  };
+  bool good = head && (width == 0 || width == rows);
+  if (good) {
+    auto last = std::find_if(head->steps.rbegin(), head->steps.rend(), isLast);
+    good =
+        last != head->steps.rend() && std::holds_alternative<LogitsStep>(*last);
+  }
   if (!good) {
     error(name->place, BadGeneration,
           "expected a head that ends in logits over the token table (" +

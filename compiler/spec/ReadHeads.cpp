@@ -213,12 +213,12 @@ HeadStep SpecReader::readLogits(const std::string &path, const Json &step,
 
 void SpecReader::readTied(const Json &tied, LogitsStep &logits,
                           int64_t inputWidth) {
-  std::map<std::string, int64_t> tables;
+  std::map<std::string, std::pair<int64_t, int64_t>> tables;
   for (const Stack *each : model.stacks()) {
     const Embeddings &embeddings = each->embeddings;
     std::string name =
         embeddings.tokenTable.substr(0, embeddings.tokenTable.rfind(".weight"));
-    tables.emplace(name, embeddings.tokenRows);
+    tables.emplace(name, std::pair(embeddings.tokenRows, embeddings.width));
   }
   auto found = tables.find(tied.text);
   if (found == tables.end()) {
@@ -231,15 +231,14 @@ void SpecReader::readTied(const Json &tied, LogitsStep &logits,
     return;
   }
   const std::string &table = found->first;
-  int64_t rows = found->second;
+  auto [rows, width] = found->second;
   logits.width = rows;
   logits.weight = table + ".weight";
-  if (inputWidth && model.hidden && inputWidth != model.hidden) {
+  if (inputWidth && width && inputWidth != width) {
     error(tied.place, BadLogits,
-          "expected a step input of width " + std::to_string(model.hidden) +
-              " (" + table + " is [" + std::to_string(rows) + ", " +
-              std::to_string(model.hidden) + "]), got " +
-              std::to_string(inputWidth));
+          "expected a step input of width " + std::to_string(width) + " (" +
+              table + " is [" + std::to_string(rows) + ", " +
+              std::to_string(width) + "]), got " + std::to_string(inputWidth));
   }
 }
 

@@ -17,7 +17,9 @@ void SpecReader::readLayers(const Json &layers) {
   for (const Json &run : layers.items) {
     const Json *block = run.find("block");
     std::optional<int64_t> repeat = sizeOf(run, "repeat");
-    if (repeat && block && block->isArray()) {
+    if (repeat && block && run.find("share")) {
+      addShared(run, *block, std::min(*repeat, maxLayers));
+    } else if (repeat && block && block->isArray()) {
       addPeriods(*block, std::min(*repeat, maxLayers));
     } else if (repeat && block) {
       addRun(*block, std::min(*repeat, maxLayers));
@@ -47,6 +49,9 @@ void SpecReader::readRepeated(const Json &layers) {
   }
   if (repeat->integer == 0) {
     checkFields(*block, blockType(), diagnostics);
+  } else if (layers.find("share")) {
+    addShared(layers, *block, repeat->integer);
+    return;
   }
   std::vector<std::vector<size_t>> selected =
       selectOverrides(layers.find("overrides"), repeat->integer);
@@ -77,6 +82,34 @@ void SpecReader::readRepeated(const Json &layers) {
 void SpecReader::addRun(const Json &block, int64_t count) {
   checkFields(block, blockType(), diagnostics);
   appendLayers(*stack, count, readBlock(block));
+}
+
+/// Layers that have the weights of others.
+void SpecReader::addShared(const Json &layers, const Json &block,
+                           int64_t count) {
+  const Json *groups = layers.find("share")->find("groups");
+  const Json *overrides = layers.find("overrides");
+  if (overrides && !overrides->items.empty()) {
+    error(overrides->place, Unsupported,
+          "expected no overrides (of layers that share weights they are not "
+          "supported by this tfc), got " +
+              describe(*overrides));
+  }
+  if (block.isArray()) {
+    error(block.place, Unsupported,
+          "expected one block (of layers that share weights periods are not "
+          "supported by this tfc), got a list");
+    return;
+  }
+  int64_t number = groups && groups->isInteger() ? groups->integer : 1;
+  if (number > count) {
+    error(groups->place, BadBlock,
+          "expected at most " + std::to_string(count) + " (repeat), got " +
+              std::to_string(number));
+  }
+  checkFields(block, blockType(), diagnostics);
+  appendShared(*stack, count, std::clamp<int64_t>(number, 1, count),
+               readBlock(block));
 }
 
 /// The blocks in turn, `repeat` times.

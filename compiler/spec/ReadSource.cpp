@@ -74,6 +74,10 @@ bool checkSourceForm(const Member &member, Diagnostics &diagnostics) {
     return fail("no \"pack\" (only keys that end in .qkv or .gate_up have it)",
                 describe(*pack));
   }
+  if (const Json *groups = value.find("groups"); groups && !pack && !first) {
+    return fail("no \"groups\" (only rows of a larger tensor have them)",
+                describe(*groups));
+  }
   if (!first != !stored || (first && !tensor)) {
     return fail("\"first_row\" and \"stored_rows\" together, with \"tensor\"",
                 !tensor ? "a stem" : "one of them");
@@ -105,7 +109,7 @@ public:
     parameter.fillZeros =
         slot.tiedTo.empty() && wordOf(value, "optional", "") == "zeros";
     if (const Json *pack = value.find("pack")) {
-      return readPack(*pack, rowsOf);
+      return readPack(*pack, sizeOf(value, "groups").value_or(1), rowsOf);
     }
     const Json *first = value.find("first_row");
     return !first || readRows(*first);
@@ -126,8 +130,14 @@ private:
     Parameter &parameter = slot.parameter;
     parameter.firstRow = first.integer;
     parameter.storedRows = value.find("stored_rows")->integer;
-    int64_t most = parameter.storedRows - parameter.rows;
-    if (most < 0) {
+    parameter.groups = sizeOf(value, "groups").value_or(1);
+    for (int64_t rows : {parameter.rows, parameter.storedRows}) {
+      if (!checkGroups(rows, parameter.groups)) {
+        return false;
+      }
+    }
+    int64_t most = (parameter.storedRows - parameter.rows) / parameter.groups;
+    if (parameter.storedRows < parameter.rows) {
       return fail(value.find("stored_rows")->place, BadSource,
                   "expected at least " + std::to_string(parameter.rows) +
                       " (the rows of " + parameter.name + "), got " +
@@ -141,9 +151,16 @@ private:
                     parameter.name + "), got " + describe(first));
   }
 
+  bool checkGroups(int64_t rows, int64_t groups) {
+    return rows % groups == 0 ||
+           fail(value.find("groups")->place, BadSource,
+                "expected a divisor of " + std::to_string(rows) + " (rows of " +
+                    slot.parameter.name + "), got " + std::to_string(groups));
+  }
+
   /// The rows of the slot within a tensor that has several parameters, one
-  /// after the other.
-  bool readPack(const Json &pack, const RowsOf &rowsOf) {
+  /// after the other, or of each its share in every group.
+  bool readPack(const Json &pack, int64_t groups, const RowsOf &rowsOf) {
     auto [parent, last] = cutLast(slot.stem);
     std::vector<std::string> names = textsOf(pack);
     int64_t rows = 0;
@@ -157,12 +174,16 @@ private:
                 (again ? "once" : "by its name (there is none of this one)") +
                 ", got \"" + names[i] + "\"");
       }
+      if (!checkGroups(known->second, groups)) {
+        return false;
+      }
       if (names[i] == last) {
         slot.parameter.firstRow = rows;
       }
-      rows += known->second;
+      rows += known->second / groups;
     }
-    slot.parameter.storedRows = rows;
+    slot.parameter.storedRows = rows * groups;
+    slot.parameter.groups = groups;
     return true;
   }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 
 namespace tfc::spec {
@@ -44,7 +45,8 @@ std::string wordOf(const Json &object, std::string_view key,
 static const std::pair<const char *, Activation> activations[] = {
     {"identity", Activation::Identity}, {"gelu", Activation::Gelu},
     {"gelu_new", Activation::GeluNew},  {"relu", Activation::Relu},
-    {"silu", Activation::Silu},         {"tanh", Activation::Tanh}};
+    {"silu", Activation::Silu},         {"tanh", Activation::Tanh},
+    {"relu2", Activation::Relu2}};
 
 Activation activationOf(const Json &object, std::string_view key) {
   std::string word = wordOf(object, key, "identity");
@@ -73,10 +75,24 @@ std::optional<Norm> SpecReader::readNorm(const Json *norm) {
   Norm result;
   bool rms = wordOf(*norm, "kind", "none") == "rmsnorm";
   result.kind = rms ? Norm::Kind::RmsNorm : Norm::Kind::LayerNorm;
-  result.bias = flagOf(*norm, "bias", !rms);
-  if (rms && result.bias) {
+  result.weight = flagOf(*norm, "affine", true);
+  result.bias = flagOf(*norm, "bias", !rms && result.weight);
+  if (result.bias && (rms || !result.weight)) {
     error(norm->find("bias")->place, BadBlock,
-          "expected false (kind is \"rmsnorm\"), got true");
+          std::string("expected false (") +
+              (rms ? "kind is \"rmsnorm\"" : "\"affine\" is false") +
+              "), got true");
+  }
+  if (const Json *offset = norm->find("offset"); offset && offset->isNumber()) {
+    result.offset = offset->real;
+    if (!std::isfinite(float(offset->real)) ||
+        (offset->real != 0 && !result.weight)) {
+      error(offset->place, BadBlock,
+            std::string("expected ") +
+                (result.weight ? "a number that f32 can hold"
+                               : "0 (\"affine\" is false)") +
+                ", got " + describe(*offset));
+    }
   }
   const Json *eps = norm->find("eps");
   if (!eps) {

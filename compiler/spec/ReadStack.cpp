@@ -116,7 +116,8 @@ void SpecReader::warnWithoutFinalNorm(const Json &json) {
       !stack->runs.empty() && !stack->finalNorm && !json.find("final_norm");
   for (const LayerRun &run : stack->runs) {
     for (const Sublayer &sublayer : run.sublayers) {
-      pre = pre && sublayer.preNorm && !sublayer.postNorm;
+      pre =
+          pre && (sublayer.preNorm || sublayer.parallel) && !sublayer.postNorm;
     }
   }
   if (pre) {

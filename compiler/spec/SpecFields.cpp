@@ -10,8 +10,9 @@ using namespace build;
 
 const TypeRef &activation() {
   static const TypeRef type = [] {
-    Type act = *words({"gelu", "gelu_new", "relu", "silu", "tanh", "identity"},
-                      {}, 28);
+    Type act = *words(
+        {"gelu", "gelu_new", "relu", "relu2", "silu", "tanh", "identity"}, {},
+        28);
     act.name = "act";
     act.meant = {{"gelu_tanh", "gelu_new"}, {"gelu_pytorch_tanh", "gelu_new"},
                  {"gelu_fast", "gelu_new"}, {"gelu_erf", "gelu"},
@@ -25,7 +26,7 @@ const TypeRef &norm() {
   static const TypeRef type =
       orNone(object({needed("kind", words({"layernorm", "rmsnorm", "none"})),
                      key("eps", number()), key("bias", flag()),
-                     unsupported("affine", flag(), Json(true)),
+                     key("affine", flag()), key("offset", number()),
                      unsupported("form", words({"var_eps", "std_eps_unbiased"}),
                                  Json("var_eps"))}),
              "norm");
@@ -57,11 +58,11 @@ TypeRef embeddings() {
                             key("rows", rows()), key("use", words({"token"})),
                             key("default", index())});
   TypeRef projection =
-      object({needed("at", words({"token", "sum", "after_norm"})),
+      object({needed("at", words({"after_norm"}, {"token", "sum"})),
               needed("bias", flag())});
   return object({needed("token", token), key("position", position),
                  key("segments", list(segment, 0, 16)),
-                 unsupported("projection", projection), key("norm", norm()),
+                 key("projection", projection), key("norm", norm()),
                  unsupported("mask_rows", flag(), Json(false))});
 }
 
@@ -69,7 +70,11 @@ TypeRef embeddings() {
 
 Fields sublayerFields() {
   return {
-      key("pre_norm", norm()), key("post_norm", norm()),
+      key("pre_norm", norm()),
+      key("out_norm", norm()),
+      key("out_scale", number()),
+      key("post_norm", norm()),
+      key("parallel", flag()),
       unsupported("out_act", words({"relu"})),
       unsupported("residual", words({"add", "none", "gru_gate"}), Json("add"))};
 }
@@ -126,6 +131,10 @@ TypeRef attention() {
       {key("q", flag()), key("k", flag()), key("v", flag()), key("o", flag())});
   TypeRef window =
       orNone(object({needed("left", index()), needed("right", index())}));
+  TypeRef qkNorm = orNone(object(
+      {needed("kind", words({"layernorm", "rmsnorm"})), needed("eps", number()),
+       key("bias", flag()), key("affine", flag()), key("offset", number()),
+       key("over", words({"head", "row"})), key("after_rotary", flag())}));
   Fields fields = {
       needed("num_heads", width()),
       key("num_kv_heads", width()),
@@ -133,6 +142,8 @@ TypeRef attention() {
       key("bias", oneOf({flag(), biases})),
       key("scale", oneOf({number(), words({"rsqrt_head_dim"})})),
       key("scale_by_inverse_layer", flag()),
+      key("softcap", oneOf({words({"none"}), number()})),
+      key("qk_norm", qkNorm),
       key("causal", flag()),
       key("window", window),
       key("rotary", rotary()),
@@ -172,7 +183,7 @@ const TypeRef &block() {
     Fields sublayers = {key("attn", attn), key("cross", attn),
                         unsupported("conv", conv()), key("ffn", feedForward)};
     Fields fields = {
-        key("placement", words({"post", "pre", "none"}, {"parallel"})),
+        key("placement", words({"post", "pre", "parallel", "none"})),
         key("norm", norm()), key("sublayers", list(object(sublayers), 1, 8))};
     fields.insert(fields.end(), sublayers.begin(), sublayers.end());
     return object(std::move(fields), "block");
@@ -183,17 +194,18 @@ const TypeRef &block() {
 // ---- A stack -------------------------------------------------------------
 
 TypeRef layers() {
-  TypeRef share = object({needed("groups", rows()), key("inner", rows())});
+  TypeRef share = object({needed("groups", integer(1, maxLayers)),
+                          unsupported("inner", rows(), Json(1))});
   TypeRef selector = oneOf({text(), list(integer(-maxLayers, maxLayers), 1)});
   TypeRef overrides =
       list(object({needed("layers", selector), needed("set", any())}), 0, 1024);
-  TypeRef repeated =
-      object({needed("repeat", integer(0, maxLayers)),
-              deferred(needed("block", block())), unsupported("share", share),
-              key("overrides", overrides)});
+  TypeRef repeated = object({needed("repeat", integer(0, maxLayers)),
+                             deferred(needed("block", block())),
+                             key("share", share), key("overrides", overrides)});
   TypeRef blocks = oneOf({block(), list(block(), 1, maxPeriod)});
-  TypeRef run = object({needed("repeat", integer(1, maxLayers)),
-                        deferred(needed("block", blocks))});
+  TypeRef run =
+      object({needed("repeat", integer(1, maxLayers)),
+              deferred(needed("block", blocks)), key("share", share)});
   return oneOf({repeated, list(run, 0, maxLayers)});
 }
 
@@ -234,8 +246,8 @@ TypeRef headStep() {
      true);
   op("norm",
      {key("name", text()), needed("kind", words({"layernorm", "rmsnorm"})),
-      needed("eps", number()), key("bias", flag()),
-      unsupported("affine", flag(), Json(true))},
+      needed("eps", number()), key("bias", flag()), key("affine", flag()),
+      key("offset", number())},
      true);
   op("logits",
      {needed("name", text()), key("tied", text()), key("out", rows()),
@@ -298,8 +310,8 @@ TypeRef weights() {
       {key("stem", names), key("tensor", names),
        key("layout", words({"out_in", "in_out"})),
        key("pack", list(words({"q", "k", "v", "gate", "up"}), 1, 3)),
-       key("pack_order", words({"block"}, {"per_head"})),
-       key("first_row", index()), key("stored_rows", rows()),
+       key("groups", integer(1, maxGroups)), key("first_row", index()),
+       key("stored_rows", rows()),
        key("optional", words({"zeros"}, {"ones", "absent"})),
        unsupported("stack", text()), unsupported("axis", index()),
        unsupported("shape", list(rows())), unsupported("reshape", list(rows())),

@@ -76,6 +76,8 @@ constexpr int64_t maxPeriod = 64;
 /// The most columns of a head that are rotated: every run of layers has its
 /// own frequencies, and a hostile file many runs.
 constexpr int64_t maxRotary = 8192;
+/// The most groups of a packed tensor: each is read by itself.
+constexpr int64_t maxGroups = 1024;
 /// The largest number of rows of a table, and of positions.
 constexpr int64_t maxRows = int64_t(1) << 28;
 

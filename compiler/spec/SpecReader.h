@@ -100,11 +100,13 @@ private:
   int64_t readPositionIds(const Json &position, Position &result);
   void readPositionBias(const Json *bias);
   void readSegment(const Json &segment);
+  void readProjection(const Json &embeddings);
 
   // ReadLayers.cpp
   void readLayers(const Json &layers);
   void readRepeated(const Json &layers);
   void addRun(const Json &block, int64_t count);
+  void addShared(const Json &layers, const Json &block, int64_t count);
   void addPeriods(const Json &blocks, int64_t repeat);
   std::vector<std::vector<size_t>> selectOverrides(const Json *overrides,
                                                    int64_t repeat);
@@ -115,6 +117,7 @@ private:
                                        const Json &sublayer,
                                        const std::string &placement,
                                        const Json *blockNorm);
+  void checkParallel(const Json &block, const std::vector<Sublayer> &sublayers);
   void checkStack(const Json &json);
   void warnWithoutFinalNorm(const Json &json);
 
@@ -127,6 +130,7 @@ private:
   void checkCausal(const Json &attn, bool causal);
   void checkCross(const Json &attn);
   void readWindow(const Json &attn, Attention &attention);
+  void readQkNorm(const Json &attn, Attention &attention);
   void readRotary(const Json &attn, Attention &attention);
   bool readScaling(const Json &json, Rotary &rotary);
   double readMscale(const Json &scaling, const char *key);

@@ -34,11 +34,11 @@ struct StepWriter {
                      {"bias", step.bias}});
   }
   Json operator()(const NormStep &step) const {
-    return objectOf({{"op", "norm"},
-                     {"name", nameIn(step.path)},
-                     {"kind", nameOf(step.norm.kind)},
-                     {"eps", step.norm.eps},
-                     {"bias", step.norm.bias}});
+    Json result = objectOf({{"op", "norm"}, {"name", nameIn(step.path)}});
+    for (Member &member : writeNorm(step.norm).members) {
+      result.set(member.key, std::move(member.value));
+    }
+    return result;
   }
   Json operator()(const LogitsStep &step) const {
     Json result = objectOf({{"op", "logits"}, {"name", nameIn(step.path)}});
@@ -103,6 +103,9 @@ Json writeWeights(const ModelSpec &model) {
       source.set("first_row", parameter.firstRow);
       source.set("stored_rows", parameter.storedRows);
     }
+    if (parameter.groups != 1) {
+      source.set("groups", parameter.groups);
+    }
     if (parameter.fillZeros) {
       source.set("optional", "zeros");
     }
@@ -141,7 +144,7 @@ std::string writeSpec(const ModelSpec &model, const KeptParts &kept) {
     spec.set("shared", objectOf({{"token", std::move(table)}}));
   }
   for (const Stack *stack : model.stacks()) {
-    spec.set(stack->name, writeStack(*stack, model.hidden));
+    spec.set(stack->name, writeStack(*stack));
   }
   spec.set("heads", writeHeads(model.heads));
   spec.set("outputs", writeOutputs(model));

@@ -24,12 +24,14 @@ std::string writeSpec(const ModelSpec &model, const KeptParts &kept);
 /// An object from its members, in the given order.
 Json objectOf(std::vector<std::pair<const char *, Json>> members);
 
-Json writeStack(const Stack &stack, int64_t hidden);
+Json writeStack(const Stack &stack);
 
 /// A token table.
 Json writeTable(int64_t rows, int64_t hidden);
 
 const char *nameOf(Norm::Kind kind);
+/// "none" without one.
+Json writeNorm(const std::optional<Norm> &norm);
 
 } // namespace tfc::spec
 

@@ -25,14 +25,29 @@ const char *nameOf(Norm::Kind kind) {
   return kind == Norm::Kind::RmsNorm ? "rmsnorm" : "layernorm";
 }
 
-namespace {
-
 Json writeNorm(const std::optional<Norm> &norm) {
   if (!norm) {
     return "none";
   }
-  return objectOf(
+  Json json = objectOf(
       {{"kind", nameOf(norm->kind)}, {"eps", norm->eps}, {"bias", norm->bias}});
+  // What few models have stands where it says something, here and below.
+  if (!norm->weight) {
+    json.set("affine", false);
+  }
+  if (norm->offset != 0) {
+    json.set("offset", norm->offset);
+  }
+  return json;
+}
+
+namespace {
+
+Json writeQkNorm(const QkNorm &qkNorm) {
+  Json json = writeNorm(qkNorm.norm);
+  json.set("over", qkNorm.overRow ? "row" : "head");
+  json.set("after_rotary", qkNorm.afterRotary);
+  return json;
 }
 
 const char *nameOf(Position::Ids ids) {
@@ -41,7 +56,7 @@ const char *nameOf(Position::Ids ids) {
                                           : "arange";
 }
 
-Json writeEmbeddings(const Embeddings &embeddings, int64_t hidden) {
+Json writeEmbeddings(const Embeddings &embeddings) {
   Json position = objectOf({{"kind", "none"}});
   if (embeddings.position) {
     position = objectOf({{"kind", "learned"},
@@ -64,12 +79,17 @@ Json writeEmbeddings(const Embeddings &embeddings, int64_t hidden) {
   }
   bool shared = embeddings.tokenTable == "shared.token.weight";
   Json token = shared ? objectOf({{"use", "shared.token"}})
-                      : writeTable(embeddings.tokenRows, hidden);
+                      : writeTable(embeddings.tokenRows, embeddings.width);
   token.set("scale", embeddings.tokenScale);
-  return objectOf({{"token", std::move(token)},
-                   {"position", std::move(position)},
-                   {"segments", std::move(segments)},
-                   {"norm", writeNorm(embeddings.norm)}});
+  Json json = objectOf({{"token", std::move(token)},
+                        {"position", std::move(position)},
+                        {"segments", std::move(segments)},
+                        {"norm", writeNorm(embeddings.norm)}});
+  if (embeddings.projection) {
+    json.set("projection", objectOf({{"at", "after_norm"},
+                                     {"bias", embeddings.projection->bias}}));
+  }
+  return json;
 }
 
 Json writeScaling(const Rotary &rotary) {
@@ -116,19 +136,27 @@ Json writeAttention(const Attention &attn) {
     window =
         objectOf({{"left", attn.window->left}, {"right", attn.window->right}});
   }
-  return objectOf({{"num_heads", attn.numHeads},
-                   {"num_kv_heads", attn.numKvHeads},
-                   {"head_dim", attn.headDim},
-                   {"bias", objectOf({{"q", attn.qBias},
-                                      {"k", attn.kBias},
-                                      {"v", attn.vBias},
-                                      {"o", attn.oBias}})},
-                   {"scale", usual ? Json("rsqrt_head_dim") : Json(attn.scale)},
-                   {"scale_by_inverse_layer", attn.scaleByInverseLayer},
-                   {"causal", attn.causal},
-                   {"window", std::move(window)},
-                   {"rotary", writeRotary(attn.rotary)},
-                   {"use_position_bias", attn.positionBias}});
+  Json json =
+      objectOf({{"num_heads", attn.numHeads},
+                {"num_kv_heads", attn.numKvHeads},
+                {"head_dim", attn.headDim},
+                {"bias", objectOf({{"q", attn.qBias},
+                                   {"k", attn.kBias},
+                                   {"v", attn.vBias},
+                                   {"o", attn.oBias}})},
+                {"scale", usual ? Json("rsqrt_head_dim") : Json(attn.scale)},
+                {"scale_by_inverse_layer", attn.scaleByInverseLayer},
+                {"causal", attn.causal},
+                {"window", std::move(window)},
+                {"rotary", writeRotary(attn.rotary)},
+                {"use_position_bias", attn.positionBias}});
+  if (attn.qkNorm) {
+    json.set("qk_norm", writeQkNorm(*attn.qkNorm));
+  }
+  if (attn.cap) {
+    json.set("softcap", *attn.cap);
+  }
+  return json;
 }
 
 Json writeFfn(const Ffn &ffn) {
@@ -145,6 +173,15 @@ Json writeBlock(const std::vector<Sublayer> &layer) {
     Json body =
         attn ? writeAttention(*attn) : writeFfn(std::get<Ffn>(sublayer.f));
     body.set("pre_norm", writeNorm(sublayer.preNorm));
+    if (sublayer.outNorm) {
+      body.set("out_norm", writeNorm(sublayer.outNorm));
+    }
+    if (sublayer.outScale != 1) {
+      body.set("out_scale", sublayer.outScale);
+    }
+    if (sublayer.parallel) {
+      body.set("parallel", true);
+    }
     body.set("post_norm", writeNorm(sublayer.postNorm));
     sublayers.items.push_back(
         objectOf({{sublayer.name.c_str(), std::move(body)}}));
@@ -176,6 +213,9 @@ void writeRun(const LayerRun &run, Json &out) {
   auto append = [&](size_t count, Json block) {
     out.items.push_back(
         objectOf({{"repeat", int64_t(count)}, {"block", std::move(block)}}));
+    if (run.numShared > 0) {
+      out.items.back().set("share", objectOf({{"groups", run.numShared}}));
+    }
   };
   Layers layers;
   for (const LayerGroup &group : run.groups) {
@@ -201,7 +241,7 @@ void writeRun(const LayerRun &run, Json &out) {
 
 } // namespace
 
-Json writeStack(const Stack &stack, int64_t hidden) {
+Json writeStack(const Stack &stack) {
   Json layers = Json::array();
   for (const LayerRun &run : stack.runs) {
     writeRun(run, layers);
@@ -213,7 +253,7 @@ Json writeStack(const Stack &stack, int64_t hidden) {
                      {"max_distance", stack.positionBias->maxDistance},
                      {"bidirectional", stack.positionBias->bidirectional}});
   }
-  return objectOf({{"embeddings", writeEmbeddings(stack.embeddings, hidden)},
+  return objectOf({{"embeddings", writeEmbeddings(stack.embeddings)},
                    {"position_bias", std::move(bias)},
                    {"layers", std::move(layers)},
                    {"final_norm", writeNorm(stack.finalNorm)}});

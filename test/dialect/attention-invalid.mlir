@@ -279,3 +279,16 @@ func.func @cache_c2_heads(
 func.func @cache_c2_layers(
     // expected-error @below {{expected layers times kv_heads times head_dim of less than 2^48, got 140737488355328 times 1 times 2}}
     !transformer.cache<layers = 140737488355328, kv_heads = 1, head_dim = 2>)
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c9_cap(%x: tensor<?x52xf32>, %cache: !cache,
+                            %layer: index, %batch: !transformer.batch) {
+  // expected-error @below {{expected cap to be positive and finite, got 0}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch causal heads 2
+         {scale = 1.0 : f64, cap = 0.0 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}

@@ -60,3 +60,101 @@ func.func @rms_norm_c2_eps_negative(%x: tensor<?x104xf32>,
          : tensor<?x104xf32>, tensor<104xf32>
   return
 }
+
+// -----
+
+func.func @layer_norm_c1_weight_of_a_part(%x: tensor<?x104xf32>,
+    %weight: tensor<104xf32>) {
+  // expected-error @below {{expected weight of length 26 (the width of a part), got 104}}
+  %0 = transformer.layer_norm %x, %weight parts 4 {eps = 1.0 : f64}
+         : tensor<?x104xf32>, tensor<104xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c4_parts(%x: tensor<?x104xf32>,
+    %weight: tensor<104xf32>) {
+  // expected-error @below {{expected parts to divide 104 (the width of the input), got 5}}
+  %0 = transformer.layer_norm %x, %weight parts 5 {eps = 1.0 : f64}
+         : tensor<?x104xf32>, tensor<104xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c4_no_parts(%x: tensor<?x104xf32>,
+    %weight: tensor<104xf32>) {
+  // expected-error @below {{expected parts to divide 104 (the width of the input), got 0}}
+  %0 = transformer.layer_norm %x, %weight parts 0 {eps = 1.0 : f64}
+         : tensor<?x104xf32>, tensor<104xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c5_offset_infinite(%x: tensor<?x104xf32>,
+    %weight: tensor<104xf32>) {
+  // expected-error @below {{expected a finite offset, got INF}}
+  %0 = transformer.layer_norm %x, %weight {eps = 1.0 : f64, offset = 0x7FF0000000000000 : f64}
+         : tensor<?x104xf32>, tensor<104xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c5_offset_of_nothing(%x: tensor<?x104xf32>) {
+  // expected-error @below {{expected offset 0 (there is no weight), got 1}}
+  %0 = transformer.layer_norm %x {eps = 1.0 : f64, offset = 1.0 : f64}
+         : tensor<?x104xf32>
+  return
+}
+
+// -----
+
+func.func @rms_norm_c1_weight_of_a_part(%x: tensor<?x104xf32>,
+    %weight: tensor<104xf32>) {
+  // expected-error @below {{expected weight of length 26 (the width of a part), got 104}}
+  %0 = transformer.rms_norm %x, %weight parts 4 {eps = 1.0 : f64}
+         : tensor<?x104xf32>, tensor<104xf32>
+  return
+}
+
+// -----
+
+func.func @rms_norm_c3_parts(%x: tensor<?x104xf32>,
+    %weight: tensor<104xf32>) {
+  // expected-error @below {{expected parts to divide 104 (the width of the input), got 5}}
+  %0 = transformer.rms_norm %x, %weight parts 5 {eps = 1.0 : f64}
+         : tensor<?x104xf32>, tensor<104xf32>
+  return
+}
+
+// -----
+
+func.func @rms_norm_c3_no_parts(%x: tensor<?x104xf32>,
+    %weight: tensor<104xf32>) {
+  // expected-error @below {{expected parts to divide 104 (the width of the input), got 0}}
+  %0 = transformer.rms_norm %x, %weight parts 0 {eps = 1.0 : f64}
+         : tensor<?x104xf32>, tensor<104xf32>
+  return
+}
+
+// -----
+
+func.func @rms_norm_c4_offset_infinite(%x: tensor<?x104xf32>,
+    %weight: tensor<104xf32>) {
+  // expected-error @below {{expected a finite offset, got INF}}
+  %0 = transformer.rms_norm %x, %weight {eps = 1.0 : f64, offset = 0x7FF0000000000000 : f64}
+         : tensor<?x104xf32>, tensor<104xf32>
+  return
+}
+
+// -----
+
+func.func @rms_norm_c4_offset_of_nothing(%x: tensor<?x104xf32>) {
+  // expected-error @below {{expected offset 0 (there is no weight), got 1}}
+  %0 = transformer.rms_norm %x {eps = 1.0 : f64, offset = 1.0 : f64}
+         : tensor<?x104xf32>
+  return
+}

@@ -13,6 +13,25 @@ func.func @layer_norm(%x: tensor<?x104xf32>, %weight: tensor<104xf32>,
   // CHECK: transformer.layer_norm %[[X]], %[[WEIGHT]] bias %[[BIAS]] {eps = 9.99{{[0-9]*}}E-13 : f64} : tensor<?x104xf32>, tensor<104xf32>, tensor<104xf32>
   %1 = transformer.layer_norm %x, %weight bias %bias {eps = 1.0e-12 : f64}
          : tensor<?x104xf32>, tensor<104xf32>, tensor<104xf32>
+  // CHECK: transformer.layer_norm %[[X]] {eps = 1.000000e-05 : f64} : tensor<?x104xf32>{{$}}
+  %2 = transformer.layer_norm %x {eps = 1.0e-5 : f64} : tensor<?x104xf32>
+  return
+}
+
+// CHECK-LABEL: @norms_of_parts
+// CHECK-SAME: %[[X:.*]]: tensor<?x104xf32>, %[[WEIGHT:.*]]: tensor<26xf32>, %[[BIAS:.*]]: tensor<26xf32>
+func.func @norms_of_parts(%x: tensor<?x104xf32>, %weight: tensor<26xf32>,
+                          %bias: tensor<26xf32>) {
+  // CHECK: transformer.layer_norm %[[X]], %[[WEIGHT]] bias %[[BIAS]] parts 4 {eps = 1.000000e-05 : f64, offset = 1.000000e+00 : f64} :
+  %0 = transformer.layer_norm %x, %weight bias %bias parts 4
+         {eps = 1.0e-5 : f64, offset = 1.0 : f64}
+         : tensor<?x104xf32>, tensor<26xf32>, tensor<26xf32>
+  // CHECK: transformer.rms_norm %[[X]], %[[WEIGHT]] parts 4 {eps = 1.000000e-05 : f64, offset = 1.000000e+00 : f64} :
+  %1 = transformer.rms_norm %x, %weight parts 4
+         {eps = 1.0e-5 : f64, offset = 1.0 : f64}
+         : tensor<?x104xf32>, tensor<26xf32>
+  // CHECK: transformer.rms_norm %[[X]] {eps = 1.000000e-05 : f64} : tensor<?x104xf32>{{$}}
+  %2 = transformer.rms_norm %x {eps = 1.0e-5 : f64} : tensor<?x104xf32>
   return
 }
 

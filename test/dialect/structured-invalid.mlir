@@ -310,3 +310,17 @@ func.func @paged_attention_c6_layer(%q: memref<?x52xf32>, %y: memref<?x52xf32>,
     heads 2 outs(%y : memref<?x52xf32>) : memref<?x52xf32>, !cache
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @paged_attention_c7_cap(%q: memref<?x52xf32>, %y: memref<?x52xf32>,
+                                  %scale: f32, %batch: !transformer.batch,
+                                  %cache: !cache, %layer: index) {
+  // expected-error @below {{expected cap to be positive and finite, got -1}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal
+    heads 2 outs(%y : memref<?x52xf32>) {cap = -1.0 : f64}
+    : memref<?x52xf32>, !cache
+  return
+}

@@ -22,6 +22,9 @@ ENCODERS = {
     "megatron": ("MegatronBert", ("Model", "ForSequenceClassification")),
     "nomic": ("NomicBert", ("Model", "ForMaskedLM")),
     "xlm": ("XLM", ("Model", "WithLMHeadModel")),
+    "albert": ("Albert", ("Model", "ForMaskedLM")),
+    "modernbert": ("ModernBert", ("Model", "ForMaskedLM",
+                                  "ForTokenClassification")),
 }
 DECODERS = {
     "phi3": ("Phi3", ("Model", "ForCausalLM")),
@@ -39,6 +42,24 @@ DECODERS = {
     "opt": ("OPT", ("Model", "ForCausalLM")),
     "openai": ("OpenAIGPT", ("Model", "LMHeadModel")),
     "bigcode": ("GPTBigCode", ("Model", "ForCausalLM")),
+    "qwen3": ("Qwen3", ("Model", "ForCausalLM")),
+    "olmo": ("Olmo", ("Model", "ForCausalLM")),
+    "olmo2": ("Olmo2", ("Model", "ForCausalLM")),
+    "olmo3": ("Olmo3", ("ForCausalLM",)),
+    "gemma": ("Gemma", ("Model", "ForCausalLM")),
+    "gemma2": ("Gemma2", ("Model", "ForCausalLM")),
+    "gemma3": ("Gemma3", ("ForCausalLM",)),
+    "neox": ("GPTNeoX", ("Model", "ForCausalLM")),
+    "phi": ("Phi", ("ForCausalLM", "ForSequenceClassification")),
+    "gptj": ("GPTJ", ("Model", "ForCausalLM")),
+    "codegen": ("CodeGen", ("Model", "ForCausalLM")),
+    "cohere": ("Cohere", ("Model", "ForCausalLM")),
+    "cohere2": ("Cohere2", ("ForCausalLM",)),
+    "falcon": ("Falcon", ("Model", "ForCausalLM")),
+    "glm4": ("Glm4", ("ForCausalLM",)),
+    "nemotron": ("Nemotron", ("ForCausalLM",)),
+    "exaone4": ("Exaone4", ("ForCausalLM",)),
+    "persimmon": ("Persimmon", ("ForCausalLM",)),
 }
 PAIRS = {
     "mbart": ("MBart", ("Model", "ForConditionalGeneration")),
@@ -51,9 +72,21 @@ CLASSES = {family: tuple(stem + end for end in ends)
            for family, (stem, ends) in ALL.items()}
 # Positions begin after the pad token, which is 1.
 AFTER_PADDING = ("roberta", "xlmroberta", "camembert", "data2vec", "mpnet")
-WITHOUT_TYPES = ("distilbert", "mpnet", "xlm")
+WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "modernbert")
 # Their windows, or biases, count columns.
-WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo")
+WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
+           "olmo3", "cohere2", "exaone4")
+# Of these the types of layers differ in more than the window, which is there.
+PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4")
+# Their heads divide the width.
+DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
+           "openai", "bigcode", "gptneo", "opt", "olmo", "olmo2", "olmo3",
+           "neox", "phi", "gptj", "codegen", "cohere", "cohere2", "falcon",
+           "exaone4", "persimmon", "gemma2", "gemma3")
+# As many heads of keys as of queries.
+ALIKE = ("bigcode", "neox", "gptj", "codegen", "persimmon")
+# Part of each head is turned.
+PARTIAL = ("glm", "glm4", "neox", "phi", "nemotron", "persimmon")
 
 
 def family_of(case):
@@ -81,11 +114,17 @@ def draw_case(random, cls):
     if family in ENCODERS:
         case = draw.draw_case(random, "BertModel")
         case["layers"] = max(1, case["layers"])
-        if family == "nomic":  # columns of a head turn in pairs
+        if family in ("nomic", "modernbert"):  # columns turn in pairs
             case["hidden"] *= 2
+        if family in ("electra", "albert"):
+            case["narrow"] = random.choice((case["hidden"], 1, 6, 40))
+        if family == "albert":
+            case["shared"] = random.randint(1, case["layers"])
+        if family == "modernbert":
+            case["window"] = random.choice((2, 6, 30))
         if family in WITHOUT_TYPES:
             case["given_types"] = False
-        if family == "mpnet":
+        if family in ("mpnet", "modernbert"):
             case["rows"] = without_holes(case["rows"])
     elif family in PAIRS:
         case = draw_pairs.draw_case(random, "BartForConditionalGeneration" if
@@ -97,16 +136,19 @@ def draw_case(random, cls):
                                     else "LlamaModel")
         case["both_sides"] = False
         case["old"] = False
-        if family in ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
-                      "openai", "bigcode", "gptneo", "opt"):
-            case["hidden"] = case["heads"] * case["head_dim"]
-        if family == "bigcode":
-            case["groups"] = case["heads"]
-        if family in ("phi3", "glm"):
+        if family == "codegen":  # its packs are four
+            case["heads"] = case["groups"] = 4
+        if family in ALIKE:
+            case["groups"] = 1 if family != "bigcode" else case["heads"]
+        if family in PARTIAL + PATTERNS + ("phi3",):
             case["rope"] = "default"
+        if family == "falcon":  # one head of keys, a norm or two; or groups
+            case["groups"] = random.choice((case["groups"], case["heads"]))
+        case["cap"] = random.choice((None, 0.7, 5.0))
         if family in WINDOWS:
             case["rows"] = without_holes(case["rows"])
-            case["window"] = random.choice((None, 2, 5, 17))
+            case["window"] = random.choice(
+                ((2, 5, 17) if family in PATTERNS else (None, 2, 5, 17)))
             if case["generate"]:
                 case["rows"] = [row[::-1] if not row[-1] else row
                                 for row in case["rows"]]
@@ -129,23 +171,70 @@ def encoder_config(hf, family, case):
             emb_dim=case["hidden"], n_layers=case["layers"],
             n_heads=case["heads"], layer_norm_eps=case["eps"],
             gelu_activation=case["act"] != "relu", **keys)
+    if family == "modernbert":
+        return hf.ModernBertConfig(
+            hidden_size=case["hidden"],
+            num_hidden_layers=max(1, case["layers"]),
+            num_attention_heads=case["heads"],
+            intermediate_size=case["width"], hidden_activation=case["act"],
+            norm_eps=case["eps"], local_attention=case["window"],
+            norm_bias=case["scale"], pad_token_id=0, bos_token_id=None,
+            eos_token_id=None, cls_token_id=None, sep_token_id=None, **keys)
     keys.update(hidden_size=case["hidden"], num_hidden_layers=case["layers"],
                 num_attention_heads=case["heads"],
                 intermediate_size=case["width"], hidden_act=case["act"],
                 layer_norm_eps=case["eps"])
     if family not in WITHOUT_TYPES:
         keys["type_vocab_size"] = case["types"]
-    if family == "electra":
-        keys["embedding_size"] = case["hidden"]
+    if family in ("electra", "albert"):
+        keys["embedding_size"] = case["narrow"]
+    if family == "albert":
+        keys["num_hidden_layers"] = max(1, case["layers"])
+        keys["num_hidden_groups"] = max(1, min(case["shared"],
+                                               case["layers"]))
     if family == "ernie":
         keys["use_task_id"] = case["scale"]
     return getattr(hf, stem + "Config")(**keys)
 
 
+def with_sizes(family, case):
+    """The case with sizes that the family has; simpler cases come as any."""
+    case = dict(case)
+    if family in PATTERNS:  # transformers has their angles by type of layer
+        case["layers"] = max(1, case["layers"])
+    if family in PARTIAL:
+        case["head_dim"] = 4 * max(1, case["head_dim"] // 4)
+    if family in DIVIDED + PARTIAL:
+        case["hidden"] = case["heads"] * case["head_dim"]
+    return case
+
+
 def decoder_config(hf, family, case):
+    case = with_sizes(family, case)
     keys = dict(vocab_size=case["vocab"], bos_token_id=None,
                 eos_token_id=case["eos"], pad_token_id=0,
                 tie_word_embeddings=case["tie"], num_labels=case["labels"])
+    if family in ("gptj", "codegen"):
+        return getattr(hf, ALL[family][0] + "Config")(
+            n_embd=case["hidden"], n_layer=case["layers"],
+            n_head=case["heads"], n_positions=case["positions"],
+            rotary_dim=2 * max(1, case["head_dim"] // 4),
+            n_inner=case["width"], activation_function=case["act"],
+            layer_norm_epsilon=case["eps"], **keys)
+    if family == "falcon":
+        new = case["groups"] < case["heads"]
+        return hf.FalconConfig(
+            hidden_size=case["hidden"], num_hidden_layers=case["layers"],
+            num_attention_heads=case["heads"],
+            num_kv_heads=case["heads"] // case["groups"] if new else None,
+            new_decoder_architecture=new, multi_query=case["mlp_bias"],
+            num_ln_in_parallel_attn=1 if case["attention_bias"] else None,
+            bias=case["attention_bias"], ffn_hidden_size=case["width"],
+            activation="gelu" if case["act"] == "silu" else case["act"],
+            layer_norm_epsilon=case["eps"],
+            max_position_embeddings=case["positions"],
+            rope_parameters={**draw_llama.rope(case),
+                             "rope_theta": case["theta"]}, **keys)
     if family in ("openai", "bigcode"):
         keys.update(n_embd=case["hidden"], n_layer=case["layers"],
                     n_head=case["heads"], n_positions=case["positions"],
@@ -173,23 +262,54 @@ def decoder_config(hf, family, case):
                             activation_function=case["act"],
                             do_layer_norm_before=case["mlp_bias"],
                             enable_bias=case["attention_bias"], **keys)
-    eps = {"starcoder2": "norm_epsilon", "stablelm": "layer_norm_eps"}
+    eps = {"starcoder2": "norm_epsilon", "stablelm": "layer_norm_eps",
+           "neox": "layer_norm_eps", "phi": "layer_norm_eps",
+           "cohere": "layer_norm_eps", "cohere2": "layer_norm_eps",
+           "persimmon": "layer_norm_eps", "nemotron": "norm_eps"}
     keys.update({eps.get(family, "rms_norm_eps"): case["eps"]},
                 num_key_value_heads=case["heads"] // case["groups"],
                 intermediate_size=case["width"], hidden_act=case["act"],
                 rope_parameters={**draw_llama.rope(case),
                                  "rope_theta": case["theta"]})
-    if family in ("helium", "ernie45", "seedoss", "ministral", "glm"):
+    if family in ("helium", "ernie45", "seedoss", "ministral", "glm", "glm4",
+                  "qwen3", "gemma", "gemma2", "gemma3"):
         keys["head_dim"] = case["head_dim"]
-    if family == "glm":  # half of each head is turned
-        keys["head_dim"] = 4 * max(1, case["head_dim"] // 4)
+    if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
+    if family in ALIKE:
+        del keys["num_key_value_heads"]
+    if family in PATTERNS:
+        keys["sliding_window"] = case["window"]
+        keys["layer_types"] = (draw_llama.layer_types(case) if case["window"]
+                               else ["full_attention"] * case["layers"])
+    if family in ("gemma3", "olmo3"):
+        keys["rope_parameters"] = {
+            "full_attention": {"rope_type": "linear", "rope_theta": 90000.0,
+                               "factor": case["factor"]},
+            "sliding_attention": {"rope_type": "default",
+                                  "rope_theta": case["theta"]}}
+    if family == "olmo":
+        del keys["rms_norm_eps"]
+    if family in ("gemma2", "gemma3"):
+        keys["hidden_activation"] = keys.pop("hidden_act")
+        keys.update(query_pre_attn_scalar=case["width"],
+                    final_logit_softcapping=case["cap"])
+    if family == "gemma2":
+        keys["attn_logit_softcapping"] = case["cap"]
+    if family in ("phi", "persimmon"):
+        keys["qk_layernorm"] = case["mlp_bias"]
+    if family == "neox":
+        keys["use_parallel_residual"] = not case["mlp_bias"]
+    if family in ("cohere", "cohere2"):
+        keys["logit_scale"] = case["factor"]
     if family == "stablelm":
         keys["rope_parameters"]["partial_rotary_factor"] = 1.0
         keys["use_qkv_bias"] = case["attention_bias"]
-    if family in ("smollm3", "granite", "seedoss", "glm", "helium"):
+    if family in ("smollm3", "granite", "seedoss", "glm", "helium", "qwen3",
+                  "olmo", "olmo2", "olmo3", "gemma", "gemma2", "gemma3",
+                  "neox", "cohere", "cohere2", "glm4", "nemotron"):
         keys["attention_bias"] = case["attention_bias"]
-    if family in ("smollm3", "granite", "seedoss", "helium"):
+    if family in ("smollm3", "granite", "seedoss", "helium", "nemotron"):
         keys["mlp_bias"] = case["mlp_bias"]
     if family in ("starcoder2", "ernie45"):
         keys["use_bias"] = case["attention_bias"]
@@ -199,8 +319,10 @@ def decoder_config(hf, family, case):
         keys["no_rope_layer_interval"] = case["full_every"]
     if family == "granite":
         keys.update(embedding_multiplier=case["factor"],
-                    attention_multiplier=0.3, logits_scaling=case["factor"])
-    return getattr(hf, ALL[family][0] + "Config")(**keys)
+                    attention_multiplier=0.3, logits_scaling=case["factor"],
+                    residual_multiplier=0.4)
+    name = "Gemma3Text" if family == "gemma3" else ALL[family][0]
+    return getattr(hf, name + "Config")(**keys)
 
 
 def make_config(hf, case):

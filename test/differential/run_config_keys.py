@@ -38,10 +38,12 @@ WARNED = {
         "vision_feature_select_strategy"),
     "of layers that these model types do not have": (
         "mlp_layer_types", "number_of_conv_states", "rope_parameters",
-        "rms_norm_eps", "embedding_size"),
+        "rms_norm_eps", "embedding_size",
+        "first_k_dense_replace"),
     "of heads that draft tokens": (
         "chain_hidden_post_norm", "logits_mup_width_multiplier",
-        "mtp_hidden_states_first", "mtp_layer_types", "unpadded_vocab_size"),
+        "mtp_hidden_states_first", "mtp_layer_types", "mtp_mlp_layer_types",
+        "mtp_per_layer_config", "num_mtp_layers", "unpadded_vocab_size"),
     "of classes that tfc does not import": ("token_classification_bias",),
     "of training": ("classifier_dropout", "hidden_dropout", "init_std",
                     "layerdrop", "summary_last_dropout"),

@@ -20,12 +20,28 @@ def encoder(**changes):
                      max_position_embeddings=40), **changes)
 
 
+def modern(**changes):
+    """Windows of three to both sides."""
+    return dict(dict(vocab_size=VOCAB, hidden_size=28, num_attention_heads=2,
+                     intermediate_size=37, max_position_embeddings=40,
+                     local_attention=6, pad_token_id=0, bos_token_id=1,
+                     eos_token_id=2, cls_token_id=1, sep_token_id=2),
+                **changes)
+
+
 def decoder(**changes):
     return dict(dict(vocab_size=VOCAB, hidden_size=30, num_hidden_layers=2,
                      num_attention_heads=3, num_key_value_heads=1,
                      intermediate_size=37, max_position_embeddings=60,
                      bos_token_id=1, eos_token_id=2, pad_token_id=0),
                 **changes)
+
+
+def alike(**changes):
+    """Of a family whose keys have as many heads as its queries."""
+    keys = decoder(**changes)
+    del keys["num_key_value_heads"]
+    return keys
 
 
 def gpt(**changes):
@@ -116,6 +132,19 @@ ENCODERS = (
         num_attention_heads=1, ffn_dim=37, max_position_embeddings=40,
         pad_token_id=0, do_layer_norm_before=False, enable_bias=False,
         num_labels=3), ("ragged", "left"), 0),
+    ("modernbert-mlm", hf.ModernBertForMaskedLM, hf.ModernBertConfig(
+        **modern(num_hidden_layers=5)), ("one", "ragged", "left", "longest"),
+     0),
+    ("albert-model", hf.AlbertModel, hf.AlbertConfig(
+        **encoder(embedding_size=14, num_hidden_layers=5,
+                  num_hidden_groups=2)), SOME, 2),
+    ("albert-mlm", hf.AlbertForMaskedLM, hf.AlbertConfig(
+        **encoder(embedding_size=30)), ("ragged", "left"), 2),
+    ("electra-small", hf.ElectraForMaskedLM, hf.ElectraConfig(
+        **encoder(embedding_size=14)), ("ragged", "left"), 2),
+    ("modernbert-sequence", hf.ModernBertForSequenceClassification,
+     hf.ModernBertConfig(**modern(num_hidden_layers=2, num_labels=3)),
+     ("ragged",), 0),
 )
 
 ROPE = {"rope_type": "default", "rope_theta": 500.0}
@@ -167,9 +196,45 @@ DECODERS = (
         **decoder(head_dim=12, num_key_value_heads=3))),
     ("openai-lm", hf.OpenAIGPTLMHeadModel, hf.OpenAIGPTConfig(**gpt())),
     ("bigcode-lm", hf.GPTBigCodeForCausalLM, hf.GPTBigCodeConfig(**gpt())),
+    ("qwen3-lm", hf.Qwen3ForCausalLM, hf.Qwen3Config(
+        **decoder(head_dim=14))),
+    ("olmo-lm", hf.OlmoForCausalLM, hf.OlmoConfig(
+        **decoder(num_hidden_layers=1))),
+    ("olmo2-lm", hf.Olmo2ForCausalLM, hf.Olmo2Config(
+        **decoder(num_attention_heads=5, num_key_value_heads=5))),
+    ("gemma2-lm", hf.Gemma2ForCausalLM, hf.Gemma2Config(
+        **decoder(head_dim=14, num_hidden_layers=3, sliding_window=4,
+                  query_pre_attn_scalar=11, attn_logit_softcapping=5.0,
+                  final_logit_softcapping=20.0))),
+    ("gemma3-lm", hf.Gemma3ForCausalLM, hf.Gemma3TextConfig(
+        **decoder(head_dim=14, num_hidden_layers=3, sliding_window=4,
+                  query_pre_attn_scalar=11, layer_types=[
+                      "sliding_attention", "full_attention",
+                      "sliding_attention"], rope_parameters={
+                          "sliding_attention": {"rope_type": "default",
+                                                "rope_theta": 50.0},
+                          "full_attention": {"rope_type": "linear",
+                                             "rope_theta": 900.0,
+                                             "factor": 2.0}}))),
+    ("neox-lm", hf.GPTNeoXForCausalLM, hf.GPTNeoXConfig(
+        **alike(hidden_size=48))),
+    ("falcon-lm", hf.FalconForCausalLM, hf.FalconConfig(
+        vocab_size=VOCAB, hidden_size=40, num_hidden_layers=2,
+        num_attention_heads=4, num_kv_heads=2, ffn_hidden_size=37,
+        new_decoder_architecture=True, bos_token_id=1, eos_token_id=2,
+        pad_token_id=0)),
+    ("phi-lm", hf.PhiForCausalLM, hf.PhiConfig(
+        **decoder(hidden_size=36, num_hidden_layers=1, qk_layernorm=True))),
+    ("nemotron-lm", hf.NemotronForCausalLM, hf.NemotronConfig(
+        **decoder(hidden_size=36))),
+    ("glm4-lm", hf.Glm4ForCausalLM, hf.Glm4Config(
+        **decoder(head_dim=12, num_key_value_heads=3))),
+    ("granite-scaled", hf.GraniteForCausalLM, hf.GraniteConfig(
+        **decoder(residual_multiplier=0.3, num_hidden_layers=1))),
 )
 # Windows count columns.
-DISTANCES = ("phi3-lm", "starcoder2-lm", "gptneo-lm", "ministral-lm")
+DISTANCES = ("phi3-lm", "starcoder2-lm", "gptneo-lm", "ministral-lm",
+             "gemma2-lm", "gemma3-lm")
 
 PAIRS = (
     ("mbart-lm", hf.MBartForConditionalGeneration, hf.MBartConfig(

@@ -188,6 +188,7 @@ static const std::pair<std::string_view, std::string_view> activations[] = {
     {"gelu_pytorch_tanh", "gelu_new"},
     {"gelu_python_tanh", "gelu_new"},
     {"relu", "relu"},
+    {"relu2", "relu2"},
     {"silu", "silu"},
     {"swish", "silu"},
     {"tanh", "tanh"}};

@@ -146,7 +146,7 @@ std::optional<Json> Instantiator::readSpec(const Json &hole) {
 std::optional<Json> Instantiator::choose(const Json &hole) {
   std::optional<Json> condition = member(hole, "$if");
   bool holds = false;
-  if (const Json *is = hole.find("is")) {
+  if (std::optional<Json> is = member(hole, "is")) {
     std::vector<Json> values = is->isArray() ? is->items : std::vector{*is};
     for (const Json &value : values) {
       holds |= condition && *condition == value;

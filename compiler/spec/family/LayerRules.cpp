@@ -67,6 +67,9 @@ bool slidesByDefault(Instantiator &made, const Json &rule, int64_t layer) {
   if (rule.find("every")) {
     return (layer + 1) % made.integer(rule, "every", 1, 1, spec::maxRows) != 0;
   }
+  if (rule.find("first_of")) {
+    return layer % made.integer(rule, "first_of", 1, 1, spec::maxRows) != 0;
+  }
   return rule.isString("sliding_attention");
 }
 
@@ -125,8 +128,21 @@ std::optional<Json> family::layerTypesRule(Instantiator &made,
     return std::nullopt;
   }
   Json attention = makeObject({{"window", window ? *window : Json("none")}});
-  return overridesOf(std::move(selected),
-                     makeObject({{"attn", std::move(attention)}}));
+  if (std::optional<Json> set = made.member(hole, "set")) {
+    for (spec::Member &member : set->members) {
+      attention.set(member.key, std::move(member.value));
+    }
+  }
+  std::optional<Json> overrides =
+      overridesOf(std::move(selected),
+                  makeObject({{"attn", std::move(attention)}}));
+  if (std::optional<Json> more = made.member(hole, "more")) {
+    overrides = overrides.value_or(Json::array());
+    for (Json &item : more->items) {
+      overrides->items.push_back(std::move(item));
+    }
+  }
+  return overrides;
 }
 
 std::optional<Json> family::layerPatternRule(Instantiator &made,

@@ -79,6 +79,26 @@ Json readScaling(Config &config, Config &rope, const std::string &type,
   return scaling;
 }
 
+/// The same of the layers of a type, where rope_parameters has an object for
+/// each; its predecessor is of those that the table says.
+const Json *findParametersOf(Config &config, const Json &hole) {
+  const Json *parameters = config.value("rope_parameters");
+  if (!parameters || !parameters->isObject()) {
+    return hole.find("scaled") ? config.value("rope_scaling") : nullptr;
+  }
+  config.refuseContent("rope_scaling", "rope_parameters says it all");
+  for (const spec::Member &member : parameters->members) {
+    if (!member.value.isObject() && !member.value.isNull()) {
+      config.faultAt(member.value, "expected an object for the layers of a "
+                                   "type, got " +
+                                       spec::describe(member.value));
+      return nullptr;
+    }
+  }
+  const Json *own = parameters->find(hole.find("of")->text);
+  return own && own->isObject() ? own : nullptr;
+}
+
 /// Where the frequencies are told: the old key wins where both have content,
 /// as in transformers. Null when they are nowhere.
 const Json *findParameters(Config &config) {
@@ -135,12 +155,16 @@ std::optional<Json> readDim(Instantiator &made, Config &rope,
 std::optional<Json> family::rotaryRule(Instantiator &made, const Json &hole) {
   Config &config = made.config;
   Json none = Json::object();
-  const Json *from = findParameters(config);
+  bool isOfType = hole.find("of");
+  const Json *from =
+      isOfType ? findParametersOf(config, hole) : findParameters(config);
   Config rope(from ? *from : none, made.diagnostics);
   const Json *key = hole.find("theta_key"), *given = hole.find("theta");
   double byDefault = given ? given->real : 10000;
+  // Of one type of layers a key is where the table says so.
+  std::string outer = key ? key->text : isOfType ? "" : "rope_theta";
   double outside =
-      config.number(key ? key->text : "rope_theta", byDefault, 1, largest);
+      outer.empty() ? byDefault : config.number(outer, byDefault, 1, largest);
   double theta = rope.number("rope_theta", outside, 1, largest);
   std::string type = rope.string("type", "default");
   type = rope.string("rope_type", type);

@@ -280,3 +280,21 @@ func.func @queries_are_columns_of_wider_rows(
     outs(%y : memref<?x128xf32>) : !columns, !cache
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 64>
+
+// Scores are capped in the step that finds the maximum, and kept so.
+// CHECK-LABEL: @a_cap_is_part_of_the_softmax
+func.func @a_cap_is_part_of_the_softmax(
+    %q: memref<?x128xf32>, %y: memref<?x128xf32>, %scale: f32, %layer: index,
+    %cache: !cache, %batch: !transformer.batch) {
+  // CHECK: %[[BENT:.*]] = math.tanh %{{.*}} : vector<16xf32>
+  // CHECK: %[[SCORE:.*]] = arith.mulf %[[BENT]], %{{.*}} : vector<16xf32>
+  // CHECK: vector.store %[[SCORE]]
+  // CHECK: math.exp
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2
+    outs(%y : memref<?x128xf32>) {cap = 5.0 : f64} : memref<?x128xf32>, !cache
+  return
+}

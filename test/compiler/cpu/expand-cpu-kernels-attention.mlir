@@ -169,3 +169,18 @@ func.func @a_window_ends_to_the_right(
     : memref<?x16xf32>, !cache
   return
 }
+
+// CHECK-LABEL: @caps_scores
+func.func @caps_scores(
+    %q: memref<?x8xf32>, %y: memref<?x8xf32>, %scale: f32, %layer: index,
+    %cache: !cache, %batch: !transformer.batch) {
+  // Once for the maximum, once for the weight.
+  // CHECK: %[[BENT:.*]] = math.tanh
+  // CHECK: %[[SCORE:.*]] = arith.mulf %[[BENT]]
+  // CHECK: arith.maximumf %{{.*}}, %[[SCORE]]
+  // CHECK: math.tanh
+  // CHECK: math.exp
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 1
+    outs(%y : memref<?x8xf32>) {cap = 5.0 : f64} : memref<?x8xf32>, !cache
+  return
+}

@@ -310,24 +310,35 @@ func.func @leaves_a_weight_of_two_linears(%x: tensor<?x8xf32>,
 
 // -----
 
-!cache = !transformer.cache<layers = 2, kv_heads = 1, head_dim = 8>
+// What is stored in groups is a whole already: the new one has the parts of
+// both, and the old ones are gone.
+// CHECK: transformer.parameter @q.0.weight
+transformer.parameter @q.0.weight : tensor<4x8xf32>
+  from <["qk.w"], stored_rows = 16>
+transformer.parameter @q.1.weight : tensor<4x8xf32>
+  from <["qk.w"], first_row = 8, stored_rows = 16>
+// CHECK-NOT: parts [@q.0.weight, @q.1.weight]{{$}}
+transformer.parameter @q.weight : tensor<8x8xf32>
+  parts [@q.0.weight, @q.1.weight]
+transformer.parameter @k.0.weight : tensor<4x8xf32>
+  from <["qk.w"], first_row = 4, stored_rows = 16>
+transformer.parameter @k.1.weight : tensor<4x8xf32>
+  from <["qk.w"], first_row = 12, stored_rows = 16>
+// CHECK: transformer.parameter @q_k.weight : tensor<16x8xf32> parts [@q.0.weight, @q.1.weight, @k.0.weight, @k.1.weight]{{$}}
+transformer.parameter @k.weight : tensor<8x8xf32>
+  parts [@k.0.weight, @k.1.weight]
 
-transformer.parameter @a : tensor<4x8xf32> from <["a"], stored_rows = 4>
-transformer.parameter @b : tensor<4x8xf32> from <["b"], stored_rows = 4>
-transformer.parameter @k : tensor<8x8xf32> from <["k"], stored_rows = 8>
-// CHECK: parts [@a, @b]
-transformer.parameter @q : tensor<8x8xf32> parts [@a, @b]
-
-// CHECK-LABEL: @leaves_a_parameter_of_parts
-// CHECK-NOT: slice_columns
-func.func @leaves_a_parameter_of_parts(%x: tensor<?x8xf32>,
-                                       %batch: !transformer.batch,
-                                       %cache: !cache, %i: index) {
-  %qw = transformer.weight @q : tensor<8x8xf32>
-  %q = transformer.linear %x, %qw : tensor<?x8xf32>, tensor<8x8xf32>
-  %kw = transformer.weight @k : tensor<8x8xf32>
-  %k = transformer.linear %x, %kw : tensor<?x8xf32>, tensor<8x8xf32>
-  transformer.cache_write %q, %k into %cache[%i], %batch
-    : tensor<?x8xf32>, tensor<?x8xf32>, !cache
-  return
+// CHECK-LABEL: @joins_wholes
+func.func @joins_wholes(%x: tensor<?x8xf32>, %angles: tensor<?x4xf32>)
+    -> (tensor<?x8xf32>, tensor<?x8xf32>) {
+  // CHECK: transformer.weight @q_k.weight : tensor<16x8xf32>
+  %wq = transformer.weight @q.weight : tensor<8x8xf32>
+  %wk = transformer.weight @k.weight : tensor<8x8xf32>
+  %q = transformer.linear %x, %wq : tensor<?x8xf32>, tensor<8x8xf32>
+  %k = transformer.linear %x, %wk : tensor<?x8xf32>, tensor<8x8xf32>
+  %0 = transformer.rotary half %q, %angles heads 2
+         : tensor<?x8xf32>, tensor<?x4xf32>
+  %1 = transformer.rotary half %k, %angles heads 2
+         : tensor<?x8xf32>, tensor<?x4xf32>
+  return %0, %1 : tensor<?x8xf32>, tensor<?x8xf32>
 }

@@ -91,3 +91,12 @@ func.func @keeps_rows_with_a_later_user(%x: tensor<?x8xf32>)
   %1 = transformer.activation tanh %x : tensor<?x8xf32>
   return %0, %1 : tensor<?x8xf32>, tensor<?x8xf32>
 }
+
+// CHECK-LABEL: @relu2_squares_what_is_positive
+func.func @relu2_squares_what_is_positive(%x: tensor<?x8xf32>)
+    -> tensor<?x8xf32> {
+  // CHECK: %[[POSITIVE:.*]] = arith.maximumf
+  // CHECK: arith.mulf %[[POSITIVE]], %[[POSITIVE]]
+  %0 = transformer.activation relu2 %x : tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}

@@ -80,3 +80,35 @@ func.func @divides_by_the_root_mean_square(%x: tensor<?x8xf32>,
          : tensor<?x8xf32>, tensor<8xf32>
   return %0 : tensor<?x8xf32>
 }
+
+// A part is a row of its own; what is new is allocated as whole rows.
+// CHECK-LABEL: @norms_parts_as_rows
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x12xf32>, %[[W:[a-z0-9]*]]: tensor<4xf32>
+func.func @norms_parts_as_rows(%x: tensor<?x12xf32>, %w: tensor<4xf32>)
+    -> tensor<?x12xf32> {
+  // CHECK: %[[ROWS:.*]] = tensor.dim %[[X]]
+  // CHECK: tensor.expand_shape %[[X]] {{.*}} into tensor<?x3x4xf32>
+  // CHECK: %[[PARTS:.*]] = tensor.collapse_shape %{{.*}} : tensor<?x3x4xf32> into tensor<?x4xf32>
+  // CHECK: bufferization.alloc_tensor(%{{.*}}) : tensor<?x3xf32>
+  // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]} ins(%[[PARTS]] : tensor<?x4xf32>)
+  // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]} {{.*}}outs(%[[PARTS]]
+  // The weight and its offset, then the product.
+  // CHECK: ^bb0(%{{.*}}: f32, %[[WEIGHT:.*]]: f32, %{{.*}}: f32):
+  // CHECK: %[[WHOLE:.*]] = arith.addf %[[WEIGHT]], %{{.*}} : f32
+  // CHECK: arith.mulf %{{.*}}, %[[WHOLE]]
+  // CHECK: tensor.expand_shape {{.*}} : tensor<?x4xf32> into tensor<?x3x4xf32>
+  // CHECK: tensor.collapse_shape {{.*}} : tensor<?x3x4xf32> into tensor<?x12xf32>
+  %0 = transformer.rms_norm %x, %w parts 3 {eps = 1.0 : f64, offset = 1.0 : f64}
+         : tensor<?x12xf32>, tensor<4xf32>
+  return %0 : tensor<?x12xf32>
+}
+
+// CHECK-LABEL: @norms_without_weight
+func.func @norms_without_weight(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  // CHECK: math.sqrt
+  // CHECK-NEXT: arith.divf
+  // CHECK-NEXT: %[[UNIT:.*]] = arith.mulf
+  // CHECK-NEXT: linalg.yield %[[UNIT]]
+  %0 = transformer.layer_norm %x {eps = 1.0 : f64} : tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}

@@ -52,6 +52,18 @@ TEST(Attention, BidirectionalRaggedBatch) {
   expectNear(program.run(step)["y"], {5, 5, 7.2, 7.2, 7.2});
 }
 
+TEST(Attention, CapsScores) {
+  std::string text = oneHead("bidirectional");
+  text.replace(text.find("scale = 1.0"), 11, "cap = 0.5 : f64, scale = 1.0");
+  Program program(text);
+  Step step;
+  step.inputs["ids"] = {0, 1};
+  step.sequences = {{0, 0, 2, 0, 2}};
+  double weight = std::exp(0.5 * std::tanh(std::log(3.0) / 0.5));
+  double y = (weight * 4 + 8) / (weight + 1);
+  expectNear(program.run(step)["y"], {y, y});
+}
+
 TEST(Attention, CausalSeesThePastAndItself) {
   Program program(oneHead("causal"));
   Step step;

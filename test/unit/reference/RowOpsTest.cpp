@@ -179,4 +179,37 @@ TEST(RowOps, AddGatherSlice) {
   expectMatrix(y, 2, 2, {18, 19, 12, 13});
 }
 
+TEST(RowOps, NormsOfPartsHaveAnOffset) {
+  // sqrt((9 + 16) / 2) = 3.5355, sqrt((1 + 1) / 2) = 1.
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[3.0, 4.0, 1.0, -1.0]]> : tensor<1x4xf32>
+    %w = arith.constant dense<[0.0, 1.0]> : tensor<2xf32>
+    %y = transformer.rms_norm %x, %w parts 2
+      {eps = 1.0e-30 : f64, offset = 1.0 : f64}
+      : tensor<1x4xf32>, tensor<2xf32>)",
+                     "tensor<1x4xf32>");
+  ASSERT_EQ(y.data.size(), 4u);
+  double expected[] = {0.8485281, 2.2627417, 1, -2};
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_NEAR(y.data[i], expected[i], 1e-6) << "element " << i;
+  }
+}
+
+TEST(RowOps, NormsWithoutWeight) {
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[1.0, 3.0, 10.0, 30.0]]> : tensor<1x4xf32>
+    %y = transformer.layer_norm %x parts 2 {eps = 1.0e-30 : f64}
+      : tensor<1x4xf32>)",
+                     "tensor<1x4xf32>");
+  expectMatrix(y, 1, 4, {-1, 1, -1, 1});
+}
+
+TEST(RowOps, Relu2IsASquare) {
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[-2.0, 3.0]]> : tensor<1x2xf32>
+    %y = transformer.activation relu2 %x : tensor<1x2xf32>)",
+                     "tensor<1x2xf32>");
+  expectMatrix(y, 1, 2, {0, 9});
+}
+
 } // namespace

@@ -105,6 +105,31 @@ TEST(CanonicalSpec, RunsHaveSourcesOfTheirOwn) {
   EXPECT_EQ(canonicalOf(canonical), canonical);
 }
 
+TEST(CanonicalSpec, KeepsWhatFewModelsHave) {
+  std::string text = replaced(
+      decoderSpec, "\"attn\": {\"num_heads\": 3, \"causal\": true}",
+      "\"attn\": {\"num_heads\": 3, \"causal\": true, \"softcap\": 5, "
+      "\"out_scale\": 0.5, \"qk_norm\": {\"kind\": \"layernorm\", \"eps\": "
+      "1e-05, \"affine\": false}, \"out_norm\": {\"kind\": \"rmsnorm\", "
+      "\"eps\": 1e-05, \"affine\": false}}");
+  text =
+      replaced(text, "\"placement\": \"pre\"", "\"placement\": \"parallel\"");
+  text = replaced(text, "\"eps\": 1e-05},\n        \"attn\"",
+                  "\"eps\": 1e-05, \"offset\": 1},\n        \"attn\"");
+  text = replaced(
+      text, "      \"decoder.layers.ffn.pre_norm\": \"{p}{i}.n2\",\n", "");
+  text = replaced(text, "\"pack\": [\"q\", \"k\", \"v\"]",
+                  "\"pack\": [\"q\", \"k\", \"v\"], \"groups\": 3");
+  std::string canonical = canonicalOf(text);
+  EXPECT_EQ(canonicalOf(canonical), canonical);
+  for (const char *part :
+       {"\"softcap\": 5", "\"out_scale\": 0.5", "\"over\": \"head\"",
+        "\"affine\": false", "\"parallel\": true", "\"offset\": 1",
+        "\"out_norm\"", "\"groups\": 3", "\"first_row\": 8"}) {
+    EXPECT_NE(canonical.find(part), std::string::npos) << part;
+  }
+}
+
 /// A folder of its own, gone at the end.
 class SpecFiles : public testing::Test {
 protected:

@@ -129,6 +129,31 @@ TEST(Rules, RotationWithoutScaling) {
             "no other frequencies for this model type), got \"yarn\"");
 }
 
+TEST(Rules, RotationOfATypeOfLayers) {
+  const char *full = R"({"$rule": "rotary", "style": "half", "of": "full",
+      "scaled": true, "theta": 7, "theta_key": "rope_theta"})";
+  const char *local = R"({"$rule": "rotary", "style": "half", "of": "local",
+      "theta": 5})";
+  auto rotary = [](const std::string &theta, const std::string &scaling) {
+    return R"({"style": "half", "theta": )" + theta + R"(, "scaling": )" +
+           scaling + "}";
+  };
+  EXPECT_EQ(made(full, "{}"), rotary("7", R"("none")"));
+  EXPECT_EQ(made(full, R"({"rope_theta": 9})"), rotary("9", R"("none")"));
+  EXPECT_EQ(made(local, R"({"rope_theta": 9})"), rotary("5", R"("none")"));
+  // The predecessor of rope_parameters is of the types that say so.
+  const char *old = R"({"rope_scaling": {"type": "linear", "factor": 2}})";
+  EXPECT_EQ(made(full, old), rotary("7", R"({"kind": "linear", "factor": 2})"));
+  EXPECT_EQ(made(local, old), rotary("5", R"("none")"));
+  const char *both = R"({"rope_parameters": {"full": {"rope_theta": 11},
+      "local": {"rope_theta": 13}}})";
+  EXPECT_EQ(made(full, both), rotary("11", R"("none")"));
+  EXPECT_EQ(made(local, both), rotary("13", R"("none")"));
+  EXPECT_EQ(made(full, R"({"rope_parameters": {"rope_theta": 11}})"),
+            "config.json:1:36: /rope_parameters/rope_theta: expected an object "
+            "for the layers of a type, got 11");
+}
+
 TEST(Rules, Window) {
   const char *hole = R"({"$rule": "window", "key": "size", "default": 256})";
   EXPECT_EQ(made(hole, "{}"), R"({"left": 255, "right": 0})");
@@ -156,6 +181,13 @@ TEST(Rules, TypesOfLayers) {
                    R"({"layer_types": ["full_attention", "full_attention",
                        "full_attention", "sliding_attention"]})"),
             R"([{"layers": [3)" + set);
+  EXPECT_EQ(
+      made(R"({"$rule": "layer_types", "key": "size", "layers": 2,
+                     "window": {"left": 3, "right": 0}, "default": {"every": 2},
+                     "set": {"rotary": "none"}})",
+           "{}"),
+      "[\n  {\n    \"layers\": [0],\n    \"set\": {\"attn\": {\"window\": "
+      "{\"left\": 3, \"right\": 0}, \"rotary\": \"none\"}}\n  }\n]");
   EXPECT_EQ(layers(R"("full_attention")", R"({"layer_types": ["x"]})"),
             "config.json:1:17: /layer_types: expected a list with a type for "
             "each of the 4 layers, got 1");

@@ -188,3 +188,37 @@ TEST(LayerRuns, NoBlocksAreAFault) {
             "s.json:7:39: /decoder/layers/0/block: expected 1 to 64 blocks, "
             "got 0 [TFC026]");
 }
+
+TEST(LayerRuns, SharedWeightsAreOfGroups) {
+  LayerRun run;
+  run.count = 18;
+  run.numShared = 14;
+  // 9 / (18 / 14) is a little less than 7.
+  EXPECT_EQ(run.weightsOf(0), 0);
+  EXPECT_EQ(run.weightsOf(9), 6);
+  EXPECT_EQ(run.weightsOf(17), 13);
+  run.count = 5;
+  run.numShared = 2;
+  EXPECT_EQ(run.weightsOf(2), 0);
+  EXPECT_EQ(run.weightsOf(3), 1);
+
+  std::string text = decoderSpec, repeat = "\"repeat\": 2,\n";
+  text.replace(text.find(repeat), repeat.size(),
+               "\"repeat\": 5, \"share\": {\"groups\": 2},\n");
+  Diagnostics diagnostics;
+  std::optional<ModelSpec> model = readSpecText("s", text, "", diagnostics);
+  ASSERT_TRUE(model);
+  ASSERT_EQ(model->decoder->runs.size(), 1u);
+  EXPECT_EQ(model->decoder->layers, 5);
+  for (const Parameter &parameter : model->parameters) {
+    if (parameter.firstLayer >= 0) {
+      EXPECT_EQ(parameter.layers, 2) << parameter.name;
+    }
+  }
+  EXPECT_NE(model->canonical.find("\"share\": {\"groups\": 2}"),
+            std::string::npos);
+  std::optional<ModelSpec> again =
+      readSpecText("s", model->canonical, "", diagnostics);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->canonical, model->canonical);
+}

@@ -104,12 +104,13 @@ INSTANTIATE_TEST_SUITE_P(
              {{"\"tfc\": 1,", "\"tfc\": 1, \"extends\": \"/etc/passwd\","}},
              "s.json:2:24: /extends: expected \"preset:...\" or a relative "
              "path, got \"/etc/passwd\" [TFC006]\n"},
-        Case{"FaultInsideOfOverride",
-             encoderSpec,
-             {{"\"act\": \"relu\"", "\"act\": \"rleu\""}},
-             "s.json:23:61: /encoder/layers/overrides/0/set/ffn/act: expected "
-             "gelu, gelu_new, relu, silu, tanh or identity (did you mean "
-             "\"relu\"?), got \"rleu\" [TFC028]\n"},
+        Case{
+            "FaultInsideOfOverride",
+            encoderSpec,
+            {{"\"act\": \"relu\"", "\"act\": \"rleu\""}},
+            "s.json:23:61: /encoder/layers/overrides/0/set/ffn/act: expected "
+            "gelu, gelu_new, relu, relu2, silu, tanh or identity (did you mean "
+            "\"relu\"?), got \"rleu\" [TFC028]\n"},
         Case{"OverrideIsNoObject",
              encoderSpec,
              {{"{\"ffn\": {\"act\": \"relu\"}}", "3"}},
@@ -130,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
              {{"\"act\": \"gelu\"", "\"act\": \"gelu_tanh\""},
               {"\"act\": \"relu\"", "\"act\": \"gelu_new\""}},
              "s.json:21:37: /encoder/layers/block/ffn/act: expected gelu, "
-             "gelu_new, relu, silu, tanh or identity (did you mean "
+             "gelu_new, relu, relu2, silu, tanh or identity (did you mean "
              "\"gelu_new\"?), got \"gelu_tanh\" [TFC028]\n"},
         Case{"StepUnknown",
              encoderSpec,
@@ -211,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(
              encoderSpec,
              {{"{\"rows\": 30}", "{\"rows\": 30, \"dim\": 6}"}},
              "s.json:8:36: /encoder/embeddings/token/dim: expected hidden (12; "
-             "projections are not supported by this tfc), got 6 [TFC024]\n"},
+             "tables of another width need a projection), got 6 [TFC024]\n"},
         Case{"SegmentTwice",
              encoderSpec,
              {{"\"default\": 0}",
@@ -268,7 +269,8 @@ INSTANTIATE_TEST_SUITE_P(
              "divisor of hidden (13) where no \"head_dim\" is given, got 3 "
              "[TFC011]\n"
              "s.json:13:37: /decoder/layers/block/ffn/act: expected gelu, "
-             "gelu_new, relu, silu, tanh or identity (did you mean \"silu\"?), "
+             "gelu_new, relu, relu2, silu, tanh or identity (did you mean "
+             "\"silu\"?), "
              "got \"swish\" [TFC028]\n"
              "s.json:21:35: /tokens/eos/1: expected a row of the token table "
              "(0 to 29), got 30 [TFC040]\n"

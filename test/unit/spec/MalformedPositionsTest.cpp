@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(
              encoderDecoderSpec,
              {{"{\"token\": {\"rows\": 30}}", "{\"token\": {\"dim\": 6}}"}},
              "s.json:10:31: /shared/token/dim: expected hidden (12; "
-             "projections are not supported by this tfc), got 6 [TFC024]\n"},
+             "tables of another width need a projection), got 6 [TFC024]\n"},
         Case{"RowsBesideTheSharedTable",
              encoderDecoderSpec,
              {{"{\"use\": \"shared.token\"}",

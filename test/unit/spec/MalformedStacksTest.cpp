@@ -47,6 +47,81 @@ INSTANTIATE_TEST_SUITE_P(
               "\"attn\": {\"$def\": \"attn\", \"use_position_bias\": false},"}},
             "s.json:13:22: /encoder/position_bias: expected an attention that "
             "it is added to, got none [TFC015]\n"},
+        Case{"NothingToBeParallelTo",
+             decoderSpec,
+             {{"\"num_heads\": 3,", "\"num_heads\": 3, \"parallel\": true,"}},
+             "s.json:9:16: /decoder/layers/block: expected a sublayer without "
+             "post_norm before \"attn\" (it is parallel to it), got none "
+             "[TFC026]\n"},
+        Case{"ParallelToANormedSum",
+             decoderSpec,
+             {{"\"placement\": \"pre\"", "\"placement\": \"parallel\""},
+              {"\"num_heads\": 3,",
+               "\"num_heads\": 3, \"post_norm\": {\"kind\": \"rmsnorm\", "
+               "\"eps\": 1e-05},"}},
+             "s.json:9:16: /decoder/layers/block: expected a sublayer without "
+             "post_norm before \"ffn\" (it is parallel to it), got one with it "
+             "[TFC026]\n"},
+        Case{"OffsetOfNoWeight",
+             decoderSpec,
+             {{"\"eps\": 1e-05}",
+               "\"eps\": 1e-05, \"affine\": false, \"offset\": 1}"}},
+             "s.json:11:80: /decoder/layers/block/norm/offset: expected 0 "
+             "(\"affine\" is false), got 1 [TFC026]\n"},
+        Case{"BiasOfNoWeight",
+             decoderSpec,
+             {{"\"eps\": 1e-05}",
+               "\"eps\": 1e-05, \"affine\": false, \"bias\": true}"}},
+             "s.json:11:78: /decoder/layers/block/norm/bias: expected false "
+             "(\"affine\" is false), got true [TFC026]\n"},
+        Case{"NormAfterNoRotation",
+             decoderSpec,
+             {{"\"num_heads\": 3,",
+               "\"num_heads\": 3, \"qk_norm\": {\"kind\": \"rmsnorm\", "
+               "\"eps\": 1e-05, \"after_rotary\": true},"}},
+             "s.json:12:95: /decoder/layers/block/attn/qk_norm/after_rotary: "
+             "expected false (the attention has no rotary), got true "
+             "[TFC013]\n"},
+        Case{"CapOfNothing",
+             decoderSpec,
+             {{"\"num_heads\": 3,", "\"num_heads\": 3, \"softcap\": 0,"}},
+             "s.json:12:45: /decoder/layers/block/attn/softcap: expected a "
+             "number above 0 that f32 can hold, got 0 [TFC004]\n"},
+        Case{"GroupsThatDoNotDivide",
+             decoderSpec,
+             {{"\"pack\": [\"q\", \"k\", \"v\"]",
+               "\"pack\": [\"q\", \"k\", \"v\"], \"groups\": 5"}},
+             "s.json:29:90: /weights/map/decoder.layers.attn.qkv/groups: "
+             "expected a divisor of 12 (rows of decoder.layers.attn.q.weight), "
+             "got 5 [TFC058]\n"},
+        Case{"GroupsOfAWholeTensor",
+             decoderSpec,
+             {{"\"decoder.layers.attn.o\": \"{p}{i}.o\"",
+               "\"decoder.layers.attn.o\": {\"stem\": \"{p}{i}.o\", "
+               "\"groups\": 2}"}},
+             "s.json:30:32: /weights/map/decoder.layers.attn.o: expected no "
+             "\"groups\" (only rows of a larger tensor have them), got 2 "
+             "[TFC058]\n"},
+        Case{"MoreGroupsThanLayers",
+             decoderSpec,
+             {{"\"repeat\": 2,", "\"repeat\": 2, \"share\": {\"groups\": 3},"}},
+             "s.json:8:40: /decoder/layers/share/groups: expected at most 2 "
+             "(repeat), got 3 [TFC026]\n"},
+        Case{"OverridesOfSharedLayers",
+             encoderSpec,
+             {{"\"repeat\": 4,", "\"repeat\": 4, \"share\": {\"groups\": 1},"}},
+             "s.json:23:20: /encoder/layers/overrides: expected no overrides "
+             "(of layers that share weights they are not supported by this "
+             "tfc), got an array [TFC090]\n"},
+        Case{
+            "NoOtherProjection",
+            encoderSpec,
+            {{"\"token\": {\"rows\": 30},",
+              "\"token\": {\"rows\": 30, \"dim\": 6}, \"projection\": {\"at\": "
+              "\"sum\", \"bias\": false},"}},
+            "s.json:8:61: /encoder/embeddings/projection/at: expected "
+            "after_norm (sum is not supported by this tfc), got \"sum\" "
+            "[TFC090]\n"},
         Case{"CrossInTheEncoder",
              encoderDecoderSpec,
              {{"\"attn\": {\"$def\": \"attn\"},",

@@ -65,12 +65,6 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:12:63: /decoder/layers/block/attn/normalize: expected no "
              "\"normalize\" but \"softmax\" (not supported by this tfc), got "
              "\"none\" [TFC090]\n"},
-        Case{"ParallelUnsupported",
-             decoderSpec,
-             {{"\"placement\": \"pre\"", "\"placement\": \"parallel\""}},
-             "s.json:10:22: /decoder/layers/block/placement: expected post, "
-             "pre or none (parallel is not supported by this tfc), got "
-             "\"parallel\" [TFC090]\n"},
         Case{"SinusoidUnsupported",
              encoderSpec,
              {{"\"kind\": \"learned\"", "\"kind\": \"sinusoid\""}},

@@ -1,0 +1,182 @@
+// What a layer is: norms, rotary, attention, feed-forward, and what is around
+// them. A part of ModelSpec.h.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_SPEC_LAYERSPEC_H
+#define TFC_COMPILER_SPEC_LAYERSPEC_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+namespace tfc::spec {
+
+/// gelu is the erf form, gelu_new the tanh form, relu2 the square of relu.
+enum class Activation { Identity, Gelu, GeluNew, Relu, Silu, Tanh, Relu2 };
+
+/// Normalisation over the last axis, eps inside the root: layernorm (biased
+/// variance) or rmsnorm (mean of squares, no bias); then times offset + weight,
+/// plus bias.
+struct Norm {
+  enum class Kind { LayerNorm, RmsNorm } kind = Kind::LayerNorm;
+  double eps = 0;
+  bool weight = true, bias = true;
+  double offset = 0; // 0 without a weight
+  friend bool operator==(const Norm &a, const Norm &b) {
+    return std::tie(a.kind, a.eps, a.weight, a.bias, a.offset) ==
+           std::tie(b.kind, b.eps, b.weight, b.bias, b.offset);
+  }
+  friend bool operator!=(const Norm &a, const Norm &b) { return !(a == b); }
+};
+
+/// How frequencies are stretched for contexts longer than those of the
+/// training.
+struct RotaryScaling {
+  enum class Kind { None, Linear, Dynamic, Llama3, Yarn } kind = Kind::None;
+  double factor = 1;
+  /// Of llama3 and yarn: the longest context of the training.
+  int64_t originalMax = 0;
+  double lowFreqFactor = 1, highFreqFactor = 4; // llama3
+  double betaFast = 32, betaSlow = 1;           // yarn
+  bool truncate = true;                         // yarn
+  auto fields() const {
+    return std::tie(kind, factor, originalMax, lowFreqFactor, highFreqFactor,
+                    betaFast, betaSlow, truncate);
+  }
+  friend bool operator==(const RotaryScaling &a, const RotaryScaling &b) {
+    return a.fields() == b.fields();
+  }
+};
+
+/// Rotation of the first 2 * frequencies.size() columns of each query and key
+/// head by position * frequency (Su et al. 2021, arXiv:2104.09864). Who
+/// computes needs `interleaved`, `frequencies` and `factor` alone: they have
+/// the rest in them.
+struct Rotary {
+  bool interleaved = false;
+  int64_t dim = 0; // even
+  double theta = 0;
+  RotaryScaling scaling;
+  /// Radians per position, each an f32 number.
+  std::vector<double> frequencies;
+  /// Of cosine and sine (yarn's attention_factor).
+  double factor = 1;
+  auto fields() const {
+    return std::tie(interleaved, dim, theta, scaling, frequencies, factor);
+  }
+  friend bool operator==(const Rotary &a, const Rotary &b) {
+    return a.fields() == b.fields();
+  }
+};
+
+/// Position i sees those from i - left to i + right.
+struct Window {
+  int64_t left = 0, right = 0;
+  friend bool operator==(const Window &a, const Window &b) {
+    return a.left == b.left && a.right == b.right;
+  }
+};
+
+/// A norm of queries and one of keys: of each head by itself, the weight being
+/// the same for all, or of the whole row.
+struct QkNorm {
+  Norm norm;
+  bool overRow = false;
+  /// Of what rotary made of them.
+  bool afterRotary = false;
+  friend bool operator==(const QkNorm &a, const QkNorm &b) {
+    return std::tie(a.norm, a.overRow, a.afterRotary) ==
+           std::tie(b.norm, b.overRow, b.afterRotary);
+  }
+};
+
+/// Self-attention, or attention of a decoder to its encoder when `cross`.
+struct Attention {
+  bool cross = false;
+  int64_t numHeads = 0;
+  int64_t numKvHeads = 0;
+  int64_t headDim = 0;
+  bool qBias = false, kBias = false, vBias = false, oBias = false;
+  double scale = 1;
+  /// Scores are divided by (layer + 1) as well.
+  bool scaleByInverseLayer = false;
+  bool causal = false;
+  /// The stack's position bias is added to the scores.
+  bool positionBias = false;
+  /// Causal attention has 0 to the right.
+  std::optional<Window> window;
+  std::optional<Rotary> rotary;
+  std::optional<QkNorm> qkNorm;
+  /// Scores s are cap * tanh(s / cap).
+  std::optional<double> cap;
+  auto fields() const {
+    return std::tie(cross, numHeads, numKvHeads, headDim, qBias, kBias, vBias,
+                    oBias, scale, scaleByInverseLayer, causal, positionBias,
+                    window, rotary, qkNorm, cap);
+  }
+  friend bool operator==(const Attention &a, const Attention &b) {
+    return a.fields() == b.fields();
+  }
+};
+
+/// down(act(up x)), or down(act(gate x) * up x) when gated.
+struct Ffn {
+  int64_t width = 0;
+  Activation act = Activation::Gelu;
+  bool gated = false;
+  bool bias = false;
+  friend bool operator==(const Ffn &a, const Ffn &b) {
+    return std::tie(a.width, a.act, a.gated, a.bias) ==
+           std::tie(b.width, b.act, b.gated, b.bias);
+  }
+};
+
+/// y = post_norm(x + out_scale * out_norm(f(pre_norm(x)))). `name` ("attn",
+/// "cross", "ffn") is the word in parameter names and in locations.
+struct Sublayer {
+  std::string name;
+  std::variant<Attention, Ffn> f;
+  std::optional<Norm> preNorm, outNorm, postNorm;
+  double outScale = 1;
+  /// f reads what f of the sublayer before reads, or, with a pre_norm, this of
+  /// what that one's pre_norm is of; the sum is with the result of that one.
+  bool parallel = false;
+  /// All but f.
+  auto around() const {
+    return std::tie(name, preNorm, outNorm, postNorm, outScale, parallel);
+  }
+  friend bool operator==(const Sublayer &a, const Sublayer &b) {
+    return a.f == b.f && a.around() == b.around();
+  }
+};
+
+/// Consecutive layers that differ in nothing but their weights.
+struct LayerGroup {
+  int64_t count = 0;
+  std::vector<Sublayer> sublayers;
+};
+
+/// Consecutive layers that differ in numbers alone, those of their
+/// self-attentions (scale, window, the frequencies and factor of rotary): one
+/// loop. `prefix` begins the names of their parameters: "decoder.layers", or
+/// "decoder.layers.4-7" when the stack has several runs.
+struct LayerRun {
+  std::string prefix;
+  int64_t first = 0;
+  int64_t count = 0;
+  /// What all layers are; of the numbers, those of the first layer that has
+  /// them. A run where this has no window or rotary has none in any layer.
+  std::vector<Sublayer> sublayers;
+  /// The layers themselves, `count` in all.
+  std::vector<LayerGroup> groups;
+  /// Where layers share their weights, how many different ones there are: layer
+  /// i of the run has those of number weightsOf(i). 0: each has its own.
+  int64_t numShared = 0;
+  int64_t weightsOf(int64_t layer) const;
+};
+
+} // namespace tfc::spec
+
+#endif // TFC_COMPILER_SPEC_LAYERSPEC_H
