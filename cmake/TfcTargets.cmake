@@ -70,7 +70,7 @@ endfunction()
 # 2.34, is installed. libgcc stays shared: the static one asks for 2.35, and
 # every system has it.
 function(tfc_make_portable name)
-  target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/runtime/src/Random.cpp)
+  target_link_libraries(${name} PRIVATE TfcPortable)
   target_link_options(${name} PRIVATE -static-libstdc++)
 endfunction()
 

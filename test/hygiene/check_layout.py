@@ -62,6 +62,7 @@ LAYERS = {
                         "runtime/tools/TextRun.h",
                         "compiler/support/HashText.h", "mlir"],
     "compiler/tools": ["compiler/driver/", "compiler/pipeline/",
+                       "compiler/emit/LinkLibrary.h",
                        "runtime/tools/LostFiles.h", "mlir"],
     "runtime": ["tfc/", "nlohmann/"],
     "examples": ["tfc/runtime.h", "tfc/text.h"],
