@@ -45,8 +45,9 @@ def sentencepiece_models(scratch, texts):
         return os.path.join(scratch, name)
     return {
         "t5": train(place("t5"), texts, pad_id=0, eos_id=1, unk_id=2,
-                    bos_id=-1, user_defined_symbols=["<sep>"]),
-        "plain": train(place("plain"), texts, user_defined_symbols=["<sep>"]),
+                    bos_id=-1, user_defined_symbols=["<|endoftext|>"]),
+        "plain": train(place("plain"), texts,
+                       user_defined_symbols=["<|endoftext|>"]),
         "albert": train(place("albert"), texts, pad_id=0, unk_id=1, bos_id=-1,
                         eos_id=-1, control_symbols=["[CLS]", "[SEP]"],
                         user_defined_symbols=["[MASK]"]),
