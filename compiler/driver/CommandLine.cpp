@@ -100,6 +100,13 @@ struct CommandLine {
                           "several targets that of the most demanding"),
                  cl::value_desc("stage"), cl::sub(compileCommand),
                  cl::cat(category)};
+  Text progress{"progress",
+                cl::desc("phases that take a second, on standard error: auto "
+                         "(default; if that is a terminal), always or never"),
+                cl::init("auto"),
+                cl::sub(compileCommand),
+                cl::sub(runCommand),
+                cl::cat(category)};
   cl::opt<bool> taps{"taps",
                      cl::desc("report the value of every op to the host"),
                      cl::sub(compileCommand), cl::cat(category)};
@@ -158,6 +165,7 @@ struct CommandLine {
 
 private:
   tfc::CompileOptions compileOptions() const;
+  int readProgress(tfc::tools::ShowProgress &to);
   int runRunCommand(const std::vector<std::string> &forwarded);
   int runImportCommand();
   int runSpecCommand();
@@ -203,13 +211,26 @@ tfc::CompileOptions CommandLine::compileOptions() const {
   return options;
 }
 
+int CommandLine::readProgress(tfc::tools::ShowProgress &to) {
+  return tfc::tools::parseProgress(progress, to)
+             ? tfc::kOk
+             : fail("expected --progress auto, always or never, got " +
+                    progress);
+}
+
 int CommandLine::runRunCommand(const std::vector<std::string> &forwarded) {
   tfc::RunOptions options;
   options.compile = compileOptions();
+  if (int code = readProgress(options.compile.progress)) {
+    return code;
+  }
   if (runText.getNumOccurrences() != 0) {
     options.text = runText;
   }
   options.forwarded = forwarded;
+  if (progress.getNumOccurrences() != 0) {
+    options.forwarded.push_back("--progress=" + progress);
+  }
   options.isVerbose = verbose;
   return tfc::runRun(runDirectory, std::move(options));
 }
@@ -219,7 +240,9 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
     return runImportCommand();
   }
   if (compileCommand) {
-    return tfc::runCompile(compileSpec, compileOptions(), compileOutput);
+    tfc::CompileOptions options = compileOptions();
+    int code = readProgress(options.progress);
+    return code ? code : tfc::runCompile(compileSpec, options, compileOutput);
   }
   if (runCommand) {
     return runRunCommand(forwarded);
