@@ -36,6 +36,14 @@ fetch() {
   fi
 }
 
+# embed: a line of JSON for each of the sentences.
+embed() {
+  python3 -c 'import json, sys; print(*json.load(sys.stdin), sep="\n")' \
+    <examples/sentences.json |
+    $tools/tfc-run $work/minilm.so --weights "$model" --json --text - \
+      >"$work/embeddings"
+}
+
 # compile NAME: imports and compiles that model of examples/models.
 compile() {
   $tools/tfc import "examples/models/$1" -o "$work/$1.json"
@@ -64,8 +72,7 @@ step "build" build
 step "fetch MiniLM" fetch
 step "import it" $tools/tfc import "$model" -o $work/minilm.json
 step "compile it" $tools/tfc compile $work/minilm.json -o $work/minilm.so
-step "run ten sentences" $tools/tfc-run $work/minilm.so --weights "$model" \
-  --inputs examples/sentences.safetensors --outputs $work/outputs.safetensors
+step "run ten sentences" embed
 
 stories=(
   "Once upon a time a small fox named Mina lived by the river."
@@ -84,8 +91,7 @@ done
 step "read four dates" ask dates-iso dates "${texts[@]}"
 
 echo
-python3 -B examples/similarity.py examples/sentences.json \
-  examples/sentences.safetensors $work/outputs.safetensors
+python3 -B examples/similarity.py <$work/embeddings
 echo
 fold -s -w 79 "$work/stories"
 echo

@@ -109,6 +109,13 @@ struct CommandLine {
                "x86-64-v3 instead of their own, slowly and to the same bits: "
                "to test them. Their names end in -emulated"),
       cl::sub(compileCommand), cl::sub(verifyCommand), cl::cat(category)};
+  Text progress{"progress",
+                cl::desc("phases that take a second, on standard error: auto "
+                         "(default; if that is a terminal), always or never"),
+                cl::init("auto"),
+                cl::sub(compileCommand),
+                cl::sub(runCommand),
+                cl::cat(category)};
   cl::opt<bool> taps{"taps",
                      cl::desc("report the value of every op to the host"),
                      cl::sub(compileCommand), cl::cat(category)};
@@ -167,6 +174,7 @@ struct CommandLine {
 
 private:
   tfc::CompileOptions compileOptions() const;
+  int readProgress(tfc::tools::ShowProgress &to);
   int runRunCommand(const std::vector<std::string> &forwarded);
   int runImportCommand();
   int runSpecCommand();
@@ -213,13 +221,26 @@ tfc::CompileOptions CommandLine::compileOptions() const {
   return options;
 }
 
+int CommandLine::readProgress(tfc::tools::ShowProgress &to) {
+  return tfc::tools::parseProgress(progress, to)
+             ? tfc::kOk
+             : fail("expected --progress auto, always or never, got " +
+                    progress);
+}
+
 int CommandLine::runRunCommand(const std::vector<std::string> &forwarded) {
   tfc::RunOptions options;
   options.compile = compileOptions();
+  if (int code = readProgress(options.compile.progress)) {
+    return code;
+  }
   if (runText.getNumOccurrences() != 0) {
     options.text = runText;
   }
   options.forwarded = forwarded;
+  if (progress.getNumOccurrences() != 0) {
+    options.forwarded.push_back("--progress=" + progress);
+  }
   options.isVerbose = verbose;
   return tfc::runRun(runDirectory, std::move(options));
 }
@@ -229,7 +250,9 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
     return runImportCommand();
   }
   if (compileCommand) {
-    return tfc::runCompile(compileSpec, compileOptions(), compileOutput);
+    tfc::CompileOptions options = compileOptions();
+    int code = readProgress(options.progress);
+    return code ? code : tfc::runCompile(compileSpec, options, compileOutput);
   }
   if (runCommand) {
     return runRunCommand(forwarded);

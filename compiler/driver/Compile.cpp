@@ -78,8 +78,9 @@ private:
   int checkTargets(StringRef output);
   int checkDevice(const TargetInfo &target);
   int failInternally(const ProgramCompiler &program);
-  /// Does the step for all programs at the same time.
-  int forEachProgram(Step step);
+  /// Does the step for all programs at the same time. `phase`: its name, where
+  /// it is shown.
+  int forEachProgram(const char *phase, Step step);
   int writeStage(const std::string &output);
   int writeLibrary(const std::string &output);
   int fail(const Twine &message, int code) {
@@ -235,16 +236,19 @@ int Compiler::failInternally(const ProgramCompiler &program) {
               kInternalError);
 }
 
-int Compiler::forEachProgram(Step step) {
+int Compiler::forEachProgram(const char *phase, Step step) {
   std::vector<LogicalResult> results(programs.size(), failure());
   auto run = [&](size_t index) { results[index] = step(*programs[index]); };
-  std::vector<std::thread> threads;
-  for (size_t index = 1; index < programs.size(); ++index) {
-    threads.emplace_back(run, index);
-  }
-  run(0);
-  for (std::thread &thread : threads) {
-    thread.join();
+  {
+    tools::Progress progress(options.progress, phase);
+    std::vector<std::thread> threads;
+    for (size_t index = 1; index < programs.size(); ++index) {
+      threads.emplace_back(run, index);
+    }
+    run(0);
+    for (std::thread &thread : threads) {
+      thread.join();
+    }
   }
   for (auto [program, result] : llvm::zip_equal(programs, results)) {
     // The messages of one are enough: the others' are the same, or nearly.
@@ -263,7 +267,7 @@ int Compiler::forEachProgram(Step step) {
 }
 
 int Compiler::writeStage(const std::string &output) {
-  int code = forEachProgram([&](ProgramCompiler &program) {
+  int code = forEachProgram("compiling", [&](ProgramCompiler &program) {
     return program.lower(options.stopAfter);
   });
   return code ? code
@@ -276,7 +280,7 @@ int Compiler::writeStage(const std::string &output) {
 int Compiler::writeLibrary(const std::string &output) {
   // The first program's tables say of the others what is known before the last
   // arrow.
-  if (int code = forEachProgram([](ProgramCompiler &program) {
+  if (int code = forEachProgram("compiling", [](ProgramCompiler &program) {
         return program.lower(getArrows(program.pipeline).back().from);
       })) {
     return code;
@@ -285,8 +289,10 @@ int Compiler::writeLibrary(const std::string &output) {
   for (const std::unique_ptr<ProgramCompiler> &program : programs) {
     records.push_back(program->record());
   }
-  if (int code = forEachProgram(
-          [&](ProgramCompiler &program) { return program.finish(records); })) {
+  if (int code =
+          forEachProgram("generating code", [&](ProgramCompiler &program) {
+            return program.finish(records);
+          })) {
     return code;
   }
   std::vector<StringRef> objects;

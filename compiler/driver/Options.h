@@ -3,6 +3,8 @@
 #ifndef TFC_COMPILER_DRIVER_OPTIONS_H
 #define TFC_COMPILER_DRIVER_OPTIONS_H
 
+#include "runtime/tools/Progress.h"
+
 #include <string>
 #include <vector>
 
@@ -36,6 +38,8 @@ struct CompileOptions {
   std::vector<std::string> inputs;
   /// Replace a file that tfc did not write.
   bool force = false;
+  /// Whether a phase that takes its time is shown.
+  tools::ShowProgress progress = tools::ShowProgress::Never;
 };
 
 } // namespace tfc

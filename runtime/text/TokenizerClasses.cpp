@@ -84,6 +84,10 @@ const std::vector<TokenizerClass> &allClasses() {
 const TokenizerClass &findClass(const FolderFiles &files,
                                 const TokenizerSettings &settings) {
   std::string name = settings.className(), type = settings.modelType();
+  // Names of what runs a tokenizer.json: they say nothing of a vocabulary.
+  if (name == "PreTrainedTokenizer" || name == "TokenizersBackend") {
+    name.clear();
+  }
   for (const TokenizerClass &one : allClasses()) {
     bool isIt = !name.empty()
                     ? name == one.name

@@ -68,10 +68,9 @@ json TokenizerMaker::makeTemplate(const std::vector<TemplateItem> &single,
 
 TokenizerFile TokenizerMaker::finish() && {
   // tokenizers writes them by their ids, and reads them in this order.
-  std::sort(added.begin(), added.end(),
-            [](const TokenSetting &a, const TokenSetting &b) {
-              return a.id < b.id;
-            });
+  std::sort(
+      added.begin(), added.end(),
+      [](const TokenSetting &a, const TokenSetting &b) { return a.id < b.id; });
   json list = json::array();
   for (const TokenSetting &token : added) {
     list.push_back({{"id", *token.id},

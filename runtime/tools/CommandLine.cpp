@@ -41,6 +41,9 @@ Answers texts with a compiled model, or runs it over a batch of token ids.
                         with --generate sequences (int64) and, with beams,
                         sequences_scores (float32)
   --generate            generate, as Hugging Face's generate does
+  --progress auto|always|never
+                        what takes a second, on standard error: if that is a
+                        terminal (auto)
   --threads N           instead of one a CPU that this process may use
   --program NAME        instead of the best one for this machine; cpu, cuda: the
                         best one of those
@@ -93,6 +96,11 @@ public:
         {"--output-tokenizer", {"a path", readText(line.outputTokenizer)}},
         {"--threads",
          {"an integer from 1 to 1024", readNumber(line.threads, 1, 1024)}},
+        {"--progress",
+         {"auto, always or never",
+          [this](const std::string &value) {
+            return tools::parseProgress(value, line.progress);
+          }}},
         {"--max-new-tokens",
          {"an integer from 1 on",
           [this](const std::string &value) { return readCount(value); }}},

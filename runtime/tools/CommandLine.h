@@ -3,6 +3,7 @@
 #ifndef TFC_RUNTIME_TOOLS_COMMANDLINE_H
 #define TFC_RUNTIME_TOOLS_COMMANDLINE_H
 
+#include "runtime/tools/Progress.h"
 #include "tfc/runtime.h"
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct CommandLine {
   std::vector<std::string> texts, pairs;
   std::string tokenizer, outputTokenizer;
   bool json = false, truncate = false;
+  tools::ShowProgress progress = tools::ShowProgress::Auto;
   int64_t maxNewTokens = 0;                // 0: not given
   std::optional<std::vector<int64_t>> eos; // empty list: "none"
   /// What to change of the model's own way to choose tokens.

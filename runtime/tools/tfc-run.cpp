@@ -108,8 +108,11 @@ tfc_error *loadModel(const run::CommandLine &line, ModelPtr &model) {
   options.threads = line.threads;
   options.share_packed = line.sharePacked;
   tfc_model *loaded = nullptr;
-  if (tfc_error *error = tfc_model_load(&options, &loaded)) {
-    return error;
+  {
+    tools::Progress progress(line.progress, "loading weights");
+    if (tfc_error *error = tfc_model_load(&options, &loaded)) {
+      return error;
+    }
   }
   model.reset(loaded);
   return reportWarnings(loaded);

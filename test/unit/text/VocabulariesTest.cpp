@@ -66,6 +66,11 @@ TEST(Vocabularies, ChoosesTheClass) {
   EXPECT_EQ(idsOf(withFile(files, "config.json", R"({"model_type": "bert"})"),
                   "time"),
             "2 5 3");
+  files["tokenizer_config.json"] =
+      R"({"tokenizer_class": "PreTrainedTokenizerFast"})";
+  EXPECT_EQ(idsOf(withFile(files, "config.json", R"({"model_type": "bert"})"),
+                  "time"),
+            "2 5 3");
   EXPECT_NE(
       idsOf(withFile(files, "config.json", R"({"model_type": "ctrl"})"), "time")
           .find("tokenizer_config.json: /tokenizer_class: expected one "
