@@ -1,6 +1,7 @@
 # How lit runs the .mlir and .test files.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import os
+import shutil
 
 import lit.formats
 
@@ -24,3 +25,10 @@ config.substitutions += [
     ("%python", config.python),
     ("%source", config.tfc_source),
 ]
+
+# NVIDIA's assembler, on machines that have it.
+ptxas = shutil.which("ptxas", path=os.pathsep.join(
+    ["/usr/local/cuda/bin", os.environ.get("PATH", "")]))
+if ptxas:
+    config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", ptxas))

@@ -41,7 +41,7 @@
 // CHECK: gpu.func @tables_2(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: index) kernel
 // CHECK: memref.get_global @table
 // A copy is a loop over the elements.
-// CHECK: gpu.func @copy_3(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: index) kernel
+// CHECK: gpu.func @copy_3(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: index, %{{[^,]*}}: index) kernel
 // CHECK: memref.load
 // CHECK: memref.store
 // What does not lie row behind row is a descriptor.
@@ -60,11 +60,11 @@ func.func @two_axes(%step: !llvm.ptr {transformer.step}, %x: memref<?x5xf32>,
   %c5 = arith.constant 5 : index
   // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
   // CHECK-DAG: %[[THREADS:.*]] = arith.constant 128 : index
+  // CHECK: %[[ADDRESS:.*]] = llvm.inttoptr
   // CHECK: %[[COUNT:.*]] = arith.muli %[[ROWS]]
   // No items, no launch: a grid has at least one block.
   // CHECK: %[[IS_ANY:.*]] = arith.cmpi sgt, %[[COUNT]]
   // CHECK: scf.if %[[IS_ANY]] {
-  // CHECK: %[[ADDRESS:.*]] = llvm.inttoptr
   // CHECK: %[[BLOCKS:.*]] = arith.ceildivui %[[COUNT]], %[[THREADS]]
   // CHECK: gpu.launch_func @kernels::@two_axes_0_decoder_layers_attn_o blocks in (%[[BLOCKS]], %[[C1]], %[[C1]]) threads in (%[[THREADS]], %[[C1]], %[[C1]]) args(%[[ADDRESS]] : !llvm.ptr, %[[SCALE]] : f32, %[[ROWS]] : index)
   scf.parallel (%i, %j) = (%c0, %c0) to (%rows, %c5) step (%c1, %c1) {
