@@ -24,6 +24,9 @@ config.substitutions += [
     ("%golden", os.path.join(config.tfc_source, "test", "golden", "models")),
     ("%python", config.python),
     ("%source", config.tfc_source),
+    # What stands in for CUDA's driver (test/emulator).
+    ("%fakecuda", os.path.join(config.tfc_build, "test", "emulator",
+                               "libtfc_fakecuda.so")),
 ]
 
 # NVIDIA's assembler, on machines that have it.
