@@ -34,7 +34,7 @@ enum {
 /* No machine's binary, so that hosts fall back to the text. */
 static const char fake_cubin[] = "\177ELF, but of no machine";
 static const char fake_ptx[] = {
-#embed FAKE_PTX suffix(, )
+#include FAKE_PTX
     0};
 #define FAKE_IMAGES(E)                                                         \
   E(TFC_IMAGE_CUBIN, 80, sizeof(fake_cubin), fake_cubin),                      \
