@@ -4,7 +4,7 @@
 #ifndef TFC_TEST_EMULATOR_KERNEL_PRELUDE_H
 #define TFC_TEST_EMULATOR_KERNEL_PRELUDE_H
 
-#include "kernel_context.h"
+#include "test/emulator/kernel_context.h"
 
 #include <math.h>
 #include <string.h>

@@ -111,6 +111,21 @@ TEST(CudaErrors, SaysThatADeviceIsDead) {
                  "expected cuLaunchKernel to launch");
 }
 
+/// Values on a device are not reported: with a tap the CPU's program is taken.
+TEST(CudaErrors, ATapIsTheCpus) {
+  FakeCuda driver;
+  FakeWeights weights(1);
+  LoadOptions options;
+  options.tap = [](void *, const char *, int64_t, int64_t, int64_t,
+                   const float *) {};
+  auto model = loadCuda("cuda_decoder", weights, "", options);
+  ASSERT_TRUE(model) << messageOf(model);
+  EXPECT_STREQ((*model)->program().name, "plain");
+  expectContains(messageOf(loadCuda("cuda_decoder", weights, "cuda", options)),
+                 "expected a program for CPUs with a tap (values of a device "
+                 "are not reported), got fake-sm_80");
+}
+
 /// The stand-in names the kernel, the thread and the instruction.
 TEST(CudaErrors, NamesAKernelThatStrays) {
   FakeCuda driver;

@@ -175,6 +175,55 @@ TEST(CudaChoice, TakesTheDeviceWhereThereIsOne) {
   }
 }
 
+TEST(CudaTables, AreCheckedBeforeTheyAreUsed) {
+  auto module = Module::open(fakeLibrary("cuda_decoder"));
+  ASSERT_TRUE(module) << messageOf(module);
+  const tfc_module_v0 good = (*module)->table();
+  EXPECT_TRUE(checkModule(good));
+  auto broken = [&](auto change) {
+    tfc_module_v0 table = good;
+    tfc_program_v0 program = good.programs[1];
+    std::vector<tfc_kernel_v0> kernels(program.kernels,
+                                       program.kernels + program.n_kernels);
+    std::vector<tfc_image_v0> images(program.images,
+                                     program.images + program.n_images);
+    std::vector<tfc_place_v0> places(program.places,
+                                     program.places + program.n_places);
+    table.n_programs = 1;
+    table.programs = &program;
+    program.kernels = kernels.data();
+    program.images = images.data();
+    program.places = places.data();
+    change(program, kernels[0], images[1], places[2]);
+    return messageOf(checkModule(table));
+  };
+  using P = tfc_program_v0;
+  using K = tfc_kernel_v0;
+  using I = tfc_image_v0;
+  using L = tfc_place_v0;
+  EXPECT_EQ(broken([](P &, K &, I &, L &) {}), "");
+  std::string start = "malformed library: expected ";
+  EXPECT_EQ(broken([](P &p, K &, I &, L &) { p.memory = TFC_MEMORY_HOST; }),
+            start + "a device's memory in programs of CUDA devices, and "
+                    "nowhere else");
+  EXPECT_EQ(broken([](P &p, K &, I &, L &) { p.images = nullptr; }),
+            start + "kernels and images of a device's program");
+  EXPECT_EQ(broken([](P &p, K &, I &, L &) { p.n_kernels = 0; }),
+            start + "kernels and images of a device's program");
+  EXPECT_EQ(broken([](P &, K &k, I &, L &) { k.block[2] = 0; }),
+            start + "kernels with a name and a block");
+  EXPECT_EQ(broken([](P &, K &, I &i, L &) { i.data = nullptr; }),
+            start + "images that are there");
+  EXPECT_EQ(broken([](P &, K &, I &i, L &) { --i.bytes; }),
+            start + "PTX that ends with a null byte");
+  EXPECT_EQ(broken([](P &p, K &, I &, L &) { --p.n_places; }),
+            start + "a place for each weight");
+  EXPECT_EQ(broken([](P &, K &, I &, L &l) { l.bytes = 1 << 20; }),
+            start + "places within the packed weights");
+  EXPECT_EQ(broken([](P &, K &, I &, L &l) { l.layer_stride = ~0ULL / 2; }),
+            start + "places within the packed weights");
+}
+
 /// A step that is stopped leaves a device that runs the next one.
 TEST(CudaStop, StopsBetweenLaunches) {
   FakeCuda driver;

@@ -19,10 +19,10 @@ FakeCuda::~FakeCuda() {
 
 Result<std::unique_ptr<Model>> loadCuda(const std::string &variant,
                                         const FakeWeights &weights,
-                                        const std::string &program) {
+                                        const std::string &program,
+                                        LoadOptions options) {
   Folder folder;
   writeTensors(folder / "model.safetensors", weights.stored());
-  LoadOptions options;
   options.libraryPath = fakeLibrary(variant);
   options.weightsPath = folder.path.string();
   options.threads = 2;

@@ -20,10 +20,11 @@ public:
 };
 
 /// A variant of the toy model with weights of its own. `program`: as
-/// chooseProgram.
+/// chooseProgram; `options` for the rest.
 Result<std::unique_ptr<Model>> loadCuda(const std::string &variant,
                                         const FakeWeights &weights,
-                                        const std::string &program);
+                                        const std::string &program,
+                                        LoadOptions options = {});
 
 } // namespace tfc::rt::test
 
