@@ -1,6 +1,7 @@
 # How lit runs the .mlir and .test files.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import os
+import shutil
 
 import lit.formats
 
@@ -23,4 +24,14 @@ config.substitutions += [
     ("%golden", os.path.join(config.tfc_source, "test", "golden", "models")),
     ("%python", config.python),
     ("%source", config.tfc_source),
+    # What stands in for CUDA's driver (test/emulator).
+    ("%fakecuda", os.path.join(config.tfc_build, "test", "emulator",
+                               "libtfc_fakecuda.so")),
 ]
+
+# NVIDIA's assembler, on machines that have it.
+ptxas = shutil.which("ptxas", path=os.pathsep.join(
+    ["/usr/local/cuda/bin", os.environ.get("PATH", "")]))
+if ptxas:
+    config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", ptxas))

@@ -3,9 +3,9 @@
 #include "compiler/emit/Passes.h"
 
 #include "compiler/emit/Record.h"
-#include "compiler/emit/WriteDevice.h"
 #include "compiler/emit/WriteEntries.h"
 #include "compiler/emit/WriteGeneration.h"
+#include "compiler/emit/WritePrograms.h"
 #include "compiler/emit/WriteWeights.h"
 #include "compiler/support/HashText.h"
 #include "dialect/PackedLayout.h"
@@ -13,7 +13,6 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "tfc/abi.h"
-#include "llvm/ADT/StringExtras.h"
 
 namespace tfc {
 #define GEN_PASS_DEF_EMITABIPASS
@@ -25,24 +24,6 @@ using namespace tfc;
 
 namespace {
 
-/// What sets a program of a library apart from its others.
-struct Program {
-  std::string name, layout;
-  uint64_t features = 0, packedBytes = 0;
-  transformer::Isa isa = transformer::Isa::X86_64;
-  size_t numKernels = 0, numImages = 0;
-
-  bool isDevice() const { return isa != transformer::Isa::X86_64; }
-  /// The name of something of it that other programs' objects see.
-  std::string symbol(StringRef what) const {
-    std::string symbol = name + "_" + what.str();
-    for (char &c : symbol) {
-      c = llvm::isAlnum(c) ? c : '_';
-    }
-    return symbol;
-  }
-};
-
 /// Writes the description of one module.
 class AbiWriter {
 public:
@@ -52,25 +33,17 @@ public:
   LogicalResult run();
 
 private:
-  SmallVector<Program> listPrograms();
   Field strings(ArrayAttr values);
   Field ids(ArrayAttr values);
   Field header(transformer::ModelAttr model);
-  /// Of this program, or, by their names, those of another's object.
-  DeviceTables deviceOf(const Program &each);
-  Field programs(ArrayRef<Program> all);
   void describe(transformer::ModelAttr model, ArrayRef<Program> all);
   void buildQuery(StringRef description);
-  void exportProgram();
   void clean();
 
   ModuleOp module;
   Tables tables;
   Program program;
-  /// Its tables.
-  Field entries = Field::symbol("");
-  unsigned numEntries = 0;
-  DeviceTables device;
+  ProgramTables own;
 };
 
 } // namespace
@@ -93,98 +66,6 @@ Field AbiWriter::ids(ArrayAttr values) {
     items.push_back(Field::u64(cast<IntegerAttr>(value).getInt()));
   }
   return tables.array(items);
-}
-
-/// The programs of the library in order; this one alone when the module does
-/// not say.
-SmallVector<Program> AbiWriter::listPrograms() {
-  auto listed =
-      module->getAttrOfType<ArrayAttr>(transformer::kProgramsAttrName);
-  if (!listed) {
-    return {program};
-  }
-  SmallVector<Program> all;
-  for (auto record : listed.getAsRange<transformer::ProgramAttr>()) {
-    all.push_back({record.getName().str(), record.getLayout().str(),
-                   static_cast<uint64_t>(record.getFeatures()),
-                   static_cast<uint64_t>(record.getPackedBytes()),
-                   record.getIsa(), static_cast<size_t>(record.getKernels()),
-                   static_cast<size_t>(record.getImages())});
-  }
-  return all;
-}
-
-DeviceTables AbiWriter::deviceOf(const Program &each) {
-  if (each.name == program.name) {
-    return device;
-  }
-  DeviceTables other;
-  if (each.isDevice()) {
-    other.kernels = tables.otherTable(each.symbol("kernels"));
-    other.images = tables.otherTable(each.symbol("images"));
-    other.places = tables.otherTable(each.symbol("places"));
-    other.numKernels = each.numKernels;
-    other.numImages = each.numImages;
-    other.numPlaces = transformer::listStored(module).size();
-  }
-  return other;
-}
-
-static_assert(static_cast<int>(transformer::Isa::X86_64) == TFC_ISA_X86_64 &&
-              static_cast<int>(transformer::Isa::Cuda) == TFC_ISA_CUDA);
-
-/// tfc_program_v0[]. What is of other programs is in their objects. The list
-/// begins with the least demanding.
-Field AbiWriter::programs(ArrayRef<Program> all) {
-  using Table = tfc_program_v0;
-  std::vector<Field> items;
-  for (auto [number, each] : llvm::enumerate(all)) {
-    Field pack = Field::symbol("pack"), table = entries;
-    if (each.name != program.name) {
-      pack = tables.otherFunction(each.symbol("pack"));
-      table = numEntries ? tables.otherTable(each.symbol("entries"))
-                         : Field::symbol("");
-    }
-    DeviceTables device = deviceOf(each);
-    items.push_back(Record<Table>("tfc_program_v0")
-                        .set(&Table::name, tables.string(each.name))
-                        .set(&Table::isa, each.isa)
-                        .set(&Table::memory, each.isDevice() ? TFC_MEMORY_DEVICE
-                                                             : TFC_MEMORY_HOST)
-                        .set(&Table::features, each.features)
-                        .set(&Table::priority, number)
-                        .set(&Table::dtype, TFC_DTYPE_F32)
-                        .set(&Table::n_entries, numEntries)
-                        .set(&Table::reserved, 0)
-                        .set(&Table::layout_tag, tables.string(each.layout))
-                        .set(&Table::packed_bytes, each.packedBytes)
-                        .set(&Table::pack, pack)
-                        .set(&Table::entries, table)
-                        .set(&Table::n_kernels, device.numKernels)
-                        .set(&Table::n_images, device.numImages)
-                        .set(&Table::n_places, device.numPlaces)
-                        .set(&Table::reserved_count, 0)
-                        .set(&Table::kernels, device.kernels)
-                        .set(&Table::images, device.images)
-                        .set(&Table::places, device.places)
-                        .finish());
-  }
-  return tables.array(items);
-}
-
-/// Shows what the library's first program refers to.
-void AbiWriter::exportProgram() {
-  auto pack = module.lookupSymbol<LLVM::LLVMFuncOp>("pack");
-  pack.setSymName(program.symbol("pack"));
-  pack.setVisibility_(LLVM::Visibility::Hidden);
-  for (auto [table, name] :
-       {std::pair(&entries, "entries"), std::pair(&device.kernels, "kernels"),
-        std::pair(&device.images, "images"),
-        std::pair(&device.places, "places")}) {
-    if (!table->name.empty()) {
-      tables.show(*table, program.symbol(name));
-    }
-  }
 }
 
 /// The oldest host that what is generated here works with.
@@ -269,7 +150,7 @@ void AbiWriter::describe(transformer::ModelAttr model, ArrayRef<Program> all) {
   record.set(&Module::n_weights, numWeights)
       .set(&Module::weights, weights)
       .set(&Module::n_programs, all.size())
-      .set(&Module::programs, programs(all))
+      .set(&Module::programs, writePrograms(all, program, own, module, tables))
       .set(&Module::generation, writeGeneration(model.getGeneration(), tables));
   buildQuery(tables.array({record.finish()}).name);
 }
@@ -308,17 +189,17 @@ LogicalResult AbiWriter::run() {
            << "' (from the frontend) and a function @pack (from "
               "tfc-pack-weights)";
   }
-  FailureOr<Field> entryTable = writeEntries(module, tables, numEntries);
+  FailureOr<Field> entryTable = writeEntries(module, tables, own.numEntries);
   FailureOr<DeviceTables> deviceTables = writeDevice(module, tables);
   if (failed(entryTable) || failed(deviceTables)) {
     return failure();
   }
-  entries = *entryTable;
-  device = *deviceTables;
-  if (device.numImages != 0) {
+  own.entries = *entryTable;
+  own.device = *deviceTables;
+  if (own.device.numImages != 0) {
     program.isa = transformer::Isa::Cuda;
   }
-  SmallVector<Program> all = listPrograms();
+  SmallVector<Program> all = listPrograms(module, program);
   if (llvm::none_of(all, [&](const Program &each) {
         return each.name == program.name;
       })) {
@@ -329,7 +210,7 @@ LogicalResult AbiWriter::run() {
   if (all.front().name == program.name) {
     describe(model, all);
   } else {
-    exportProgram();
+    exportProgram(program, own, module, tables);
   }
   clean();
   return success();

@@ -24,7 +24,7 @@ struct PipelineOptions {
 /// Writes the attribute that readTarget reads.
 void setTarget(mlir::ModuleOp module, const PipelineOptions &options);
 /// What `module` is compiled for. Reports a module without the attribute, or
-/// with one that names no program of ours.
+/// with one that names no program of ours, or one that there is not.
 mlir::FailureOr<PipelineOptions> readTarget(mlir::ModuleOp module);
 
 /// Each adds the passes of one arrow and the contract check of its stage.

@@ -119,6 +119,48 @@ static std::string faultOfPair(const tfc_module_v0 &module,
   return "";
 }
 
+/// Of a program whose memory is a device's: what the host needs to load it. A
+/// weight that is tied lies where its partner does, and has no place.
+static std::string faultOfKernels(const tfc_module_v0 &module,
+                                  const tfc_program_v0 &program) {
+  if (program.n_kernels == 0 || !program.kernels || program.n_images == 0 ||
+      !program.images) {
+    return "kernels and images of a device's program";
+  }
+  for (uint32_t i = 0; i < program.n_kernels; ++i) {
+    const tfc_kernel_v0 &kernel = program.kernels[i];
+    if (!kernel.name || !kernel.block[0] || !kernel.block[1] ||
+        !kernel.block[2]) {
+      return "kernels with a name and a block";
+    }
+  }
+  for (uint32_t i = 0; i < program.n_images; ++i) {
+    const tfc_image_v0 &image = program.images[i];
+    if (!image.data || image.bytes == 0) {
+      return "images that are there";
+    }
+    const char *text = static_cast<const char *>(image.data);
+    if (image.kind == TFC_IMAGE_PTX && text[image.bytes - 1] != '\0') {
+      return "PTX that ends with a null byte";
+    }
+  }
+  if (program.n_places != module.n_weights ||
+      (program.n_places && !program.places)) {
+    return "a place for each weight";
+  }
+  for (uint32_t w = 0; w < program.n_places; ++w) {
+    const tfc_place_v0 &place = program.places[w];
+    uint64_t last = module.weights[w].layers - 1, begin;
+    if (__builtin_mul_overflow(last, place.layer_stride, &begin) ||
+        __builtin_add_overflow(begin, place.offset, &begin) ||
+        begin > program.packed_bytes ||
+        place.bytes > program.packed_bytes - begin) {
+      return "places within the packed weights";
+    }
+  }
+  return "";
+}
+
 static std::string faultOfProgram(const tfc_module_v0 &module,
                                   const tfc_program_v0 &program) {
   if (!program.name || !program.pack || !program.entries ||
@@ -127,6 +169,15 @@ static std::string faultOfProgram(const tfc_module_v0 &module,
   }
   if (!program.layout_tag) {
     return "programs with a layout_tag";
+  }
+  if ((program.isa == TFC_ISA_CUDA) != (program.memory == TFC_MEMORY_DEVICE)) {
+    return "a device's memory in programs of CUDA devices, and nowhere else";
+  }
+  if (program.memory == TFC_MEMORY_DEVICE) {
+    std::string fault = faultOfKernels(module, program);
+    if (!fault.empty()) {
+      return fault;
+    }
   }
   const tfc_entry_v0 *encode = nullptr, *step = nullptr;
   bool isPair = module.kind == TFC_KIND_ENCODER_DECODER;

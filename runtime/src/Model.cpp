@@ -23,9 +23,17 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
     return std::move(module.error());
   }
   model->module = std::move(*module);
-  auto program = chooseProgram(*model->module, options.program);
+  bool anyCpu = options.tap && options.program.empty();
+  auto program =
+      chooseProgram(*model->module, anyCpu ? "cpu" : options.program);
   if (!program) {
     return std::move(program.error());
+  }
+  if (options.tap && program->cuda) {
+    return makeError(Code::Unsupported, options.libraryPath,
+                     ": expected a program for CPUs with a tap (values of a "
+                     "device are not reported), got ",
+                     program->program->name);
   }
   model->chosen = program->program;
   model->cuda = std::move(program->cuda);

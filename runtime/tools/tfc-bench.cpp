@@ -58,6 +58,13 @@ Exit runAll(const bench::CommandLine &line) {
   if (!model) {
     return reportAll(model.error());
   }
+  if (!(*model)->isOnHost()) {
+    return reportAll(rt::makeError(
+        rt::Code::Unsupported, line.library,
+        ": expected a program for CPUs "
+        "(tfc-bench measures this machine's threads and memory), got ",
+        (*model)->program().name, "; choose with --program cpu"));
+  }
   if (!(*model)->packedFault().empty()) {
     std::fprintf(stderr, "tfc-bench: warning: %s\n",
                  (*model)->packedFault().c_str());

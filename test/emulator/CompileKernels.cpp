@@ -65,8 +65,8 @@ bool runClang(const std::string &source, const std::string &object) {
     // Contracted or reordered arithmetic would be other arithmetic.
     execl(TFC_EMULATOR_CLANG, TFC_EMULATOR_CLANG, "-O1", "-w", "-fPIC",
           "-shared", "-ffp-contract=off", "-fwrapv", "-fno-strict-aliasing",
-          "-I", TFC_EMULATOR_FOLDER, source.c_str(), "-o", object.c_str(),
-          "-lm", nullptr);
+          "-I", TFC_EMULATOR_ROOT, source.c_str(), "-o", object.c_str(), "-lm",
+          nullptr);
     _exit(127);
   }
   int status = 0;
@@ -76,7 +76,7 @@ bool runClang(const std::string &source, const std::string &object) {
 
 /// The shared object of a C text, made if it is not there.
 std::string objectOf(const std::string &code) {
-  std::string folder = TFC_EMULATOR_FOLDER;
+  std::string folder = TFC_EMULATOR_ROOT "/test/emulator";
   std::ostringstream name;
   // What the text includes is part of what it is.
   name << std::hex

@@ -16,7 +16,9 @@ namespace tfc::emulator {
 static constexpr uint64_t addressBytes = uint64_t(256) << 30;
 // Between two allocations: what is written too far hits nothing.
 static constexpr uint64_t gapBytes = 4096;
-static constexpr uint64_t firstOffset = EMU_LOCAL_WINDOW + EMU_WINDOW_BYTES;
+// Behind the windows of shared and local memory.
+static constexpr uint64_t firstOffset =
+    EMU_LOCAL_WINDOW + EMU_WINDOW_BYTES + granularity;
 
 bool DeviceMemory::open(uint64_t bytes) {
   std::lock_guard<std::mutex> lock(mutex);

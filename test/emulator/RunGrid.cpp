@@ -80,10 +80,13 @@ Grid::Grid(const Launch &launch, const DeviceMemory &memory)
   };
   block.fail = [](emu_block *b, const emu_thread *thread, const char *message,
                   int line) {
-    bool isAlignment = std::strstr(message, "aligned") != nullptr;
-    static_cast<Block *>(b)->grid->fault(
-        thread, isAlignment ? CudaMisalignedAddress : CudaLaunchFailed, message,
-        line);
+    // The results that a GPU has for it; what is no access is a plain failure.
+    bool isAlignment = std::strstr(message, "not aligned") != nullptr;
+    bool isAccess = std::strstr(message, "access") == message;
+    CudaResult result = isAlignment ? CudaMisalignedAddress
+                        : isAccess  ? CudaIllegalAddress
+                                    : CudaLaunchFailed;
+    static_cast<Block *>(b)->grid->fault(thread, result, message, line);
   };
   block.barrier = [](emu_block *b, const emu_thread *, uint32_t number, int) {
     Grid &self = *static_cast<Block *>(b)->grid;

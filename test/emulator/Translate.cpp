@@ -84,7 +84,7 @@ bool hasBarrier(const Entry &entry) {
 
 std::string translate(PtxModule &module) {
   uint64_t shared = layOut(module.shared);
-  std::string text = "#include \"kernel_prelude.h\"\n";
+  std::string text = "#include \"test/emulator/kernel_prelude.h\"\n";
   for (size_t i = 0; i < module.entries.size(); ++i) {
     Entry &entry = module.entries[i];
     layOut(entry.shared, shared);

@@ -4,7 +4,7 @@
 #ifndef TFC_TEST_EMULATOR_KERNEL_PRELUDE_H
 #define TFC_TEST_EMULATOR_KERNEL_PRELUDE_H
 
-#include "kernel_context.h"
+#include "test/emulator/kernel_context.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,10 @@
 EMU void *emu_within(emu_block *b, const emu_thread *t, unsigned char *area,
                      uint64_t size, uint64_t at, uint64_t bytes,
                      const char *what, int line) {
-  if (at % bytes || at > size || bytes > size - at) {
+  if (at % bytes) {
+    b->fail(b, t, "access that is not aligned", line);
+  }
+  if (at > size || bytes > size - at) {
     b->fail(b, t, what, line);
   }
   return area + at;
@@ -26,13 +29,13 @@ EMU void *emu_within(emu_block *b, const emu_thread *t, unsigned char *area,
 EMU void *emu_shared(emu_block *b, const emu_thread *t, uint64_t at,
                      uint64_t bytes, int line) {
   return emu_within(b, t, b->shared, b->shared_bytes, at, bytes,
-                    "access outside of shared memory, or not aligned", line);
+                    "access outside of shared memory", line);
 }
 
 EMU void *emu_local(emu_block *b, const emu_thread *t, uint64_t at,
                     uint64_t bytes, int line) {
   return emu_within(b, t, t->local, t->local_bytes, at, bytes,
-                    "access outside of local memory, or not aligned", line);
+                    "access outside of local memory", line);
 }
 
 EMU void *emu_global(emu_block *b, const emu_thread *t, uint64_t address,

@@ -178,6 +178,13 @@ TEST(Module, SaysWhatTheMachineMakesOfAProgram) {
             "this machine lacks an unknown instruction set");
   tfc_program_v0 other = programs[0];
   other.isa = TFC_ISA_CUDA;
+  other.features = 89;
+  EXPECT_EQ(describeUse(other, &programs[1]),
+            "for CUDA devices of compute capability 8.9 or more");
+  other.features = 90 | TFC_FEATURE_CUDA_EXACT;
+  EXPECT_EQ(describeUse(other, &programs[1]),
+            "for CUDA devices of compute capability 9.0");
+  other.isa = 77;
   EXPECT_EQ(describeUse(other, &programs[1]), "not for CPUs");
 }
 

@@ -12,12 +12,6 @@
  * ends with x += mean of mix z, z being the encoder's states. */
 #include "tfc/abi.h"
 
-/* 0: an encoder with heads; 1: a decoder with a language head; 2: a decoder
- * with a classification head; 3: an encoder-decoder with a language head; 4:
- * one that shifts its inputs, and takes logits at the last end token. */
-#ifndef FAKE_KIND
-#define FAKE_KIND 0
-#endif
 /* TFC_ENTRY_* of all its entries. */
 #ifndef FAKE_FLAGS
 #define FAKE_FLAGS 0
@@ -33,14 +27,6 @@
 /* Where positions come from, unless it is an encoder-decoder. */
 #ifndef FAKE_FILL
 #define FAKE_FILL TFC_FILL_POSITION
-#endif
-/* 1: no positions, and so no limit of them; not an encoder-decoder. */
-#ifndef FAKE_ENDLESS
-#define FAKE_ENDLESS 0
-#endif
-/* How many positions a token sees, itself included; 0: all. */
-#ifndef FAKE_WINDOW
-#define FAKE_WINDOW 0
 #endif
 /* The tokens that it takes, of those that it gives: those below. */
 #ifndef FAKE_TAKES
@@ -75,22 +61,16 @@
 #define FAKE_STATUS 0
 #endif
 
-enum { D = 4, VOCAB = 32, POSITIONS = 16, LAYERS = 2, BLOCK = 4, TILE = 2 };
-enum {
-  CROSS_BLOCK = 3,
-  IS_PAIR = FAKE_KIND >= 3,
-  HAS_DECODER = FAKE_KIND != 0
-};
+/* The PTX of fake_kernels.c, where the library has a CUDA program too. */
+#ifdef FAKE_PTX
+#include "test/runtime/gpu/fake_launches.h"
+#endif
+/* 0, or a fault of its CUDA program: FAKE_FAULT_* of fake_launches.h. */
+#ifndef FAKE_FAULT
+#define FAKE_FAULT 0
+#endif
 
-/* Packed layout: floats at these offsets. */
-enum {
-  EMBED = 0,
-  POSITION = EMBED + VOCAB * D,
-  SCALE = POSITION + POSITIONS * D,
-  MIX = SCALE + LAYERS * D,
-  BIAS = MIX + LAYERS * D * D,
-  PACKED = BIAS + VOCAB
-};
+#include "test/runtime/fake_step.h"
 
 /* An element of a table as a newer library has it: behind what this host
  * knows is something more. */
@@ -200,138 +180,14 @@ static int32_t pack_weight(const tfc_pack_v0 *pack) {
 /* ---- One step -------------------------------------------------------------
  */
 
-typedef struct {
-  const tfc_step_v0 *step;
-  int is_causal;
-  float *state; /* [tokens, D] */
-  float *sums;  /* [workers, D] */
-  int layer;
-  int32_t faults;
-} Work;
-
-static float *slot(Work *work, const tfc_sequence_v0 *q, int position) {
-  int layers = work->is_causal ? LAYERS : 1;
-  float *cache = (float *)work->step->caches[0];
-  int64_t block = work->step->block_table[q->blocks_at[0] + position / BLOCK];
-  if (block < 0) { /* it was given back */
-    work->faults = 1;
-    block = 0;
-  }
-  return cache +
-         ((block * layers + work->layer % layers) * BLOCK + position % BLOCK) *
-             D;
-}
-
-static float *cross_slot(const Work *work, const tfc_sequence_v0 *q,
-                         int position) {
-  float *cache = (float *)work->step->caches[1];
-  int64_t block =
-      work->step->block_table[q->blocks_at[1] + position / CROSS_BLOCK];
-  return cache + ((block * LAYERS + work->layer) * CROSS_BLOCK +
-                  position % CROSS_BLOCK) *
-                     D;
-}
-
-/* y = mix x, of the work's layer. */
-static void mix(const Work *work, const float *x, float *y) {
-  const float *packed = (const float *)work->step->weights;
-  for (int row = 0; row < D; ++row) {
-    y[row] = 0;
-    for (int d = 0; d < D; ++d) {
-      y[row] += packed[MIX + (work->layer * D + row) * D + d] * x[d];
-    }
-  }
-}
-
-/* What the decoder's layers read, from the encoder's last states. */
-static void write_cross(Work *work) {
-  for (work->layer = 0; work->layer < LAYERS; ++work->layer) {
-    for (int64_t s = 0; s < work->step->n_sequences; ++s) {
-      const tfc_sequence_v0 *q = &work->step->sequences[s];
-      for (int t = 0; t < q->count; ++t) {
-        mix(work, work->state + (q->first + t) * D, cross_slot(work, q, t));
-      }
-    }
-  }
-}
-
-static void write_cache(Work *work) {
-  const float *packed = (const float *)work->step->weights;
-  for (int64_t s = 0; s < work->step->n_sequences; ++s) {
-    const tfc_sequence_v0 *q = &work->step->sequences[s];
-    for (int t = 0; t < q->count; ++t) {
-      float *x = work->state + (q->first + t) * D;
-      float *y = slot(work, q, q->past + t);
-      for (int d = 0; d < D; ++d) {
-        x[d] *= packed[SCALE + work->layer * D + d];
-      }
-      mix(work, x, y);
-    }
-  }
-}
-
 static void attend(void *arg, int64_t begin, int64_t end, uint32_t worker) {
   Work *work = (Work *)arg;
   if (worker >= work->step->host->n_workers) {
     work->faults = 1;
     return;
   }
-  float *sum = work->sums + worker * D;
   for (int64_t i = begin; i < end; ++i) {
-    const tfc_item_v0 *item = &work->step->items[i];
-    const tfc_sequence_v0 *q = &work->step->sequences[item->sequence];
-    for (int t = item->first_row; t < item->first_row + TILE && t < q->count;
-         ++t) {
-      int seen = q->past + t + 1;
-      int keys = work->is_causal && seen < q->keys ? seen : q->keys;
-      int first = FAKE_WINDOW && seen > FAKE_WINDOW ? seen - FAKE_WINDOW : 0;
-      for (int d = 0; d < D; ++d) {
-        sum[d] = 0;
-        for (int k = first; k < keys; ++k) {
-          sum[d] += slot(work, q, k)[d];
-        }
-      }
-      for (int d = 0; d < D; ++d) {
-        work->state[(q->first + t) * D + d] += sum[d] / (float)(keys - first);
-      }
-      for (int d = 0; d < D && work->is_causal && q->cross_count; ++d) {
-        sum[d] = 0;
-        for (int k = 0; k < q->cross_count; ++k) {
-          sum[d] += cross_slot(work, q, k)[d];
-        }
-        work->state[(q->first + t) * D + d] += sum[d] / (float)q->cross_count;
-      }
-    }
-  }
-}
-
-static void embed(const tfc_step_v0 *step, float *state) {
-  const float *packed = (const float *)step->weights;
-  const int32_t *ids = (const int32_t *)step->inputs[0];
-  const int32_t *types = IS_PAIR ? 0 : (const int32_t *)step->inputs[1];
-  const int32_t *positions =
-      FAKE_ENDLESS ? 0 : (const int32_t *)step->inputs[IS_PAIR ? 1 : 2];
-  for (int64_t t = 0; t < step->n_tokens; ++t) {
-    for (int d = 0; d < D; ++d) {
-      state[t * D + d] =
-          packed[EMBED + ids[t] * D + d] +
-          (positions ? packed[POSITION + positions[t] * D + d] : 0) +
-          (types ? 0.5F * (float)(types[t] + 1) : 0);
-    }
-  }
-}
-
-static void write_logits(const tfc_step_v0 *step, const float *state,
-                         float *out) {
-  const float *packed = (const float *)step->weights;
-  for (int64_t r = 0; r < step->n_rows; ++r) {
-    for (int v = 0; v < VOCAB; ++v) {
-      float sum = packed[BIAS + v];
-      for (int d = 0; d < D; ++d) {
-        sum += packed[EMBED + v * D + d] * state[step->rows[r] * D + d];
-      }
-      out[r * VOCAB + v] = sum;
-    }
+    attend_item(work, i, worker);
   }
 }
 
@@ -423,8 +279,7 @@ static int32_t run(const tfc_step_v0 *step, const tfc_entry_v0 *entry,
   if (fault) {
     return fault;
   }
-  Work work = {step, is_causal, (float *)step->workspace, 0, 0, 0};
-  work.sums = work.state + step->n_tokens * D;
+  Work work = work_of(step, is_causal, 0);
   embed(step, work.state);
   const tfc_host_v0 *host = step->host;
   /* Every worker's, whether it will come or not. */
@@ -450,12 +305,11 @@ static int32_t run(const tfc_step_v0 *step, const tfc_entry_v0 *entry,
   }
   float *hidden = (float *)step->outputs[0];
   int64_t n_hidden = step->n_tokens * D + (FAKE_OVERRUN == 2);
-  for (int64_t i = 0; hidden && i < n_hidden; ++i) {
-    hidden[i] = work.state[i];
+  if (hidden) {
+    write_hidden(&work, hidden, n_hidden);
   }
-  float *start = entry->n_outputs > 2 ? (float *)step->outputs[2] : 0;
-  for (int64_t t = 0; start && t < step->n_tokens; ++t) {
-    start[t] = work.state[t * D];
+  if (entry->n_outputs > 2 && step->outputs[2]) {
+    write_start(&work, (float *)step->outputs[2]);
   }
   if (entry->n_outputs > 1 && step->outputs[1]) {
     write_logits(step, work.state, (float *)step->outputs[1]);
@@ -475,9 +329,54 @@ static int32_t run_step(const tfc_step_v0 *step) {
   ELEMENT(name, TFC_ISA_X86_64, TFC_MEMORY_HOST, features, priority,           \
           TFC_DTYPE_F32, N_ENTRIES, 0, PACKED * sizeof(float), "plain-f32",    \
           pack_weight, &ENTRIES->known, 0, 0, 0, 0, 0, 0, 0)
+#ifdef FAKE_PTX
+static const NEWER(tfc_kernel_v0) kernels[] = {FAKE_KERNELS(ELEMENT)};
+static const NEWER(tfc_image_v0) images[] = {FAKE_IMAGES(ELEMENT)};
+/* Of the weights that are packed, in the order of the table; head is tied. */
+#define PLACE(at, end, layers)                                                 \
+  ELEMENT(at * sizeof(float), ((end) - (at)) / (layers) * sizeof(float),       \
+          ((end) - (at)) / (layers) * sizeof(float))
+static const NEWER(tfc_place_v0) places[] = {
+    PLACE(EMBED, POSITION, 1), PLACE(POSITION, SCALE, 1),
+    PLACE(SCALE, MIX, LAYERS), PLACE(MIX, BIAS, LAYERS),
+    PLACE(BIAS, PACKED, 1),    ELEMENT(0, 0, 0),
+};
+static int32_t cuda_encode(const tfc_step_v0 *step) {
+  return launch_step(step, IS_PAIR ? &pair[0].known : &encoder[0].known, 0,
+                     FAKE_FAULT);
+}
+static int32_t cuda_step(const tfc_step_v0 *step) {
+  return launch_step(step, IS_PAIR ? &pair[1].known : &decoder[0].known, 1,
+                     FAKE_FAULT);
+}
+static const Entry cuda_encoder[] = {
+    ELEMENT("encode", N_INPUTS, 3, 1, TILE, FAKE_FLAGS, 0, &inputs->known,
+            &outputs->known, &scratch->known, workspace_bytes, cuda_encode),
+};
+static const Entry cuda_decoder[] = {
+    ELEMENT("step", N_INPUTS, 3, 1, TILE, FAKE_FLAGS, 0, &inputs->known,
+            &outputs->known, &kept->known, workspace_bytes, cuda_step),
+};
+static const Entry cuda_pair[] = {
+    ELEMENT("encode", 2, 1, 2, TILE, FAKE_FLAGS, 0, &source_inputs->known,
+            &source_outputs->known, &scratch->known, workspace_bytes,
+            cuda_encode),
+    ELEMENT("step", 2, 3, 2, TILE, FAKE_FLAGS, 0, &target_inputs->known,
+            &outputs->known, &kept->known, workspace_bytes, cuda_step),
+};
+#define CUDA_ENTRIES                                                           \
+  (IS_PAIR ? cuda_pair : HAS_DECODER ? cuda_decoder : cuda_encoder)
+#define CUDA_PROGRAMS                                                          \
+  ELEMENT("fake-sm_80", TFC_ISA_CUDA, TFC_MEMORY_DEVICE, 80, 10,               \
+          TFC_DTYPE_F32, N_ENTRIES, 0, PACKED * sizeof(float), "plain-f32",    \
+          pack_weight, &CUDA_ENTRIES->known, N_KERNELS, 2, 6, 0,               \
+          &kernels->known, &images->known, &places->known),
+#else
+#define CUDA_PROGRAMS
+#endif
 static const NEWER(tfc_program_v0) programs[] = {
     PROGRAM("plain", 0, 0),
-    PROGRAM("x86-64-v2", TFC_FEATURE_X86_64_V2, 1),
+    CUDA_PROGRAMS PROGRAM("x86-64-v2", TFC_FEATURE_X86_64_V2, 1),
     PROGRAM("future", (uint64_t)1 << 40, 2),
     PROGRAM("x86-64-v3", 3, 3),
     PROGRAM("x86-64-v4", 7, 4),
@@ -490,19 +389,20 @@ static const NEWER(tfc_generation_v0) generation = ELEMENT(-1, -1, 0, 0, 0, 1,
                                                            TFC_EARLY_NO, 0, 50,
                                                            1, 1, 0, 1, 1);
 
-static const NEWER(tfc_module_v0) module = ELEMENT(
-    {FAKE_VERSION, FAKE_NEEDS, "fake", "hand"},
-    {sizeof(module), sizeof(generation), sizeof(weights[0]), sizeof(Source),
-     sizeof(programs[0]), sizeof(Entry), FAKE_PORT_SIZE, sizeof(Cache),
-     sizeof(tfc_kernel_v0), sizeof(tfc_image_v0), sizeof(tfc_place_v0), 0},
-    "{\"name\":\"fake\"}", 1234,
-    IS_PAIR       ? TFC_KIND_ENCODER_DECODER
-    : HAS_DECODER ? TFC_KIND_DECODER
-                  : TFC_KIND_ENCODER,
-    sizeof(weights) / sizeof(weights[0]), FAKE_PROGRAMS, 2, HAS_DECODER ? 2 : 0,
-    1, FAKE_ENDLESS ? 0 : POSITIONS, FAKE_PAD, 1, IS_PAIR ? FAKE_START : -1,
-    eos, prefixes, aliases, &weights->known, &programs[FAKE_FIRST].known,
-    &generation.known);
+static const NEWER(tfc_module_v0) module =
+    ELEMENT({FAKE_VERSION, FAKE_NEEDS, "fake", "hand"},
+            {sizeof(module), sizeof(generation), sizeof(weights[0]),
+             sizeof(Source), sizeof(programs[0]), sizeof(Entry), FAKE_PORT_SIZE,
+             sizeof(Cache), sizeof(NEWER(tfc_kernel_v0)),
+             sizeof(NEWER(tfc_image_v0)), sizeof(NEWER(tfc_place_v0)), 0},
+            "{\"name\":\"fake\"}", 1234,
+            IS_PAIR       ? TFC_KIND_ENCODER_DECODER
+            : HAS_DECODER ? TFC_KIND_DECODER
+                          : TFC_KIND_ENCODER,
+            sizeof(weights) / sizeof(weights[0]), FAKE_PROGRAMS, 2,
+            HAS_DECODER ? 2 : 0, 1, FAKE_ENDLESS ? 0 : POSITIONS, FAKE_PAD, 1,
+            IS_PAIR ? FAKE_START : -1, eos, prefixes, aliases, &weights->known,
+            &programs[FAKE_FIRST].known, &generation.known);
 
 const tfc_module_header *tfc_module_query(uint32_t max_version);
 

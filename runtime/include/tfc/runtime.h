@@ -117,10 +117,12 @@ typedef struct {
   uint64_t struct_size;
   const char *library_path; /* of the compiled model */
   const char *weights_path; /* a Hugging Face folder or a .safetensors file */
-  const char *program;      /* null: the best one for this machine */
+  /* A program's name, "cpu" or "cuda" for the best one of that kind; null: the
+   * best one for this machine, a GPU's before the CPU's. */
+  const char *program;
   uint32_t threads; /* 0: as many as affinity mask and CPU quota allow */
   uint32_t reserved;
-  tfc_tap_fn tap; /* may be null */
+  tfc_tap_fn tap; /* may be null; with one, the program is a CPU's */
   void *tap_user;
   /* A file of packed weights, or null. If it exists it is read, which is faster
    * than packing, and weights_path may be null; otherwise it is written, whole

@@ -32,6 +32,9 @@ func.func @step(%step: !llvm.ptr) -> i32 {
   // CHECK-DAG: %[[FIVE:.*]] = llvm.mlir.constant(5 : i64)
   // CHECK-DAG: %[[FOUR:.*]] = llvm.mlir.constant(4 : i64)
   // CHECK-DAG: %[[SIZE:.*]] = llvm.mlir.constant(32 : i32)
+  // CHECK-DAG: %[[NUMBER_A:.*]] = llvm.mlir.constant(0 : i32)
+  // CHECK-DAG: %[[NUMBER_B:.*]] = llvm.mlir.constant(1 : i32)
+  // CHECK-DAG: %[[TWO:.*]] = llvm.mlir.constant(2 : i32)
   // CHECK: %[[SLOTS:.*]] = llvm.alloca %[[FIVE]] x i64
   // CHECK: %[[ARGS:.*]] = llvm.alloca %[[FIVE]] x !llvm.ptr
   // CHECK: %[[RECORD:.*]] = llvm.alloca %[[FOUR]] x i64
@@ -53,9 +56,9 @@ func.func @step(%step: !llvm.ptr) -> i32 {
     // CHECK-DAG: llvm.store %{{.*}}, %[[PLACE]] : f32, !llvm.ptr
     // The kernel is the first of the table, the grid as the launch has it.
     // CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[RECORD]][4]
-    // CHECK: llvm.store %{{.*}}, %[[PLACE]] : i32
+    // CHECK: llvm.store %[[NUMBER_A]], %[[PLACE]] : i32
     // CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[RECORD]][20]
-    // CHECK: llvm.store %{{.*}}, %[[PLACE]] : i32
+    // CHECK: llvm.store %[[TWO]], %[[PLACE]] : i32
     // CHECK: %[[BLOCKS:.*]] = arith.index_cast %{{.*}} : index to i32
     // CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[RECORD]][8]
     // CHECK: llvm.store %[[BLOCKS]], %[[PLACE]] : i32
@@ -81,6 +84,8 @@ func.func @step(%step: !llvm.ptr) -> i32 {
   // CHECK: llvm.extractvalue %{{.*}}[0]
   // CHECK: llvm.extractvalue %{{.*}}[1]
   // CHECK: llvm.extractvalue %{{.*}}[2]
+  // CHECK: %[[PLACE:.*]] = llvm.getelementptr %[[RECORD]][4]
+  // CHECK: llvm.store %[[NUMBER_B]], %[[PLACE]] : i32
   // CHECK-NOT: gpu.launch_func
   gpu.launch_func @kernels::@b blocks in (%blocks, %c1, %c1)
       threads in (%c128, %c1, %c1)

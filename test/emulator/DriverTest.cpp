@@ -1,0 +1,177 @@
+// The driver's functions, as a program calls them: late streams, pinned memory,
+// variables of modules, failures on request.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/emulator/EntryPoints.h"
+#include "test/emulator/FakeDevice.h"
+#include "test/emulator/Kernels.h"
+
+extern "C" int cuGetProcAddress_v2(const char *symbol, void **function,
+                                   int version, uint64_t flags, int *status);
+
+namespace tfc::emulator {
+namespace {
+
+/// Calls a function of the driver by name.
+template <typename... Ts> int call(const char *name, Ts... arguments) {
+  void *function = nullptr;
+  int status = -1;
+  EXPECT_EQ(cuGetProcAddress_v2(name, &function, 12000, 0, &status), 0) << name;
+  return reinterpret_cast<int (*)(Ts...)>(function)(arguments...);
+}
+
+/// A driver that has begun, with a context and a stream.
+class Driver : public testing::Test {
+protected:
+  void begin(const char *settings) {
+    setenv("TFC_FAKECUDA", settings, 1);
+    ASSERT_EQ(call("cuInit", 0U), CudaSuccess);
+    ASSERT_EQ(call("cuDevicePrimaryCtxRetain", &context, 0), CudaSuccess);
+    ASSERT_EQ(call("cuStreamCreate", &stream, 1U), CudaSuccess);
+  }
+  void TearDown() override {
+    call("cuStreamDestroy", stream);
+    call("cuDevicePrimaryCtxRelease", 0);
+    unsetenv("TFC_FAKECUDA");
+  }
+  uint64_t allocate(size_t bytes) {
+    uint64_t address = 0;
+    EXPECT_EQ(call("cuMemAlloc", &address, bytes), CudaSuccess);
+    return address;
+  }
+  int synchronize() { return call("cuStreamSynchronize", stream); }
+
+  void *context = nullptr, *stream = nullptr;
+};
+
+TEST_F(Driver, WorkIsDoneWhenSomebodyWaits) {
+  begin("");
+  uint64_t device = allocate(4);
+  void *memory = nullptr;
+  ASSERT_EQ(call("cuMemHostAlloc", &memory, size_t(8), 0U), CudaSuccess);
+  auto *pinned = static_cast<int *>(memory);
+  int plain = 1;
+  pinned[0] = 10;
+  pinned[1] = -1;
+  // What is pinned is read when the copy is done, other memory at once.
+  EXPECT_EQ(call("cuMemcpyHtoDAsync", device, (const void *)pinned, size_t(4),
+                 stream),
+            CudaSuccess);
+  pinned[0] = 11;
+  EXPECT_EQ(call("cuMemcpyDtoHAsync", (void *)(pinned + 1), device, size_t(4),
+                 stream),
+            CudaSuccess);
+  EXPECT_EQ(pinned[1], -1) << "too early";
+  EXPECT_EQ(call("cuMemcpyHtoDAsync", device, (const void *)&plain, size_t(4),
+                 stream),
+            CudaSuccess);
+  plain = 2;
+  EXPECT_EQ(synchronize(), CudaSuccess);
+  EXPECT_EQ(pinned[1], 11);
+  EXPECT_EQ(FakeDevice::instance().memory.used(), 4U);
+  int back = 0;
+  EXPECT_EQ(call("cuMemcpyDtoHAsync", (void *)&back, device, size_t(4), stream),
+            CudaSuccess);
+  EXPECT_EQ(back, 1);
+  EXPECT_EQ(call("cuMemFree", device), CudaSuccess);
+  EXPECT_EQ(call("cuMemFreeHost", memory), CudaSuccess);
+}
+
+TEST_F(Driver, LaunchesCopyTheirParametersAndModulesTheirVariables) {
+  begin("");
+  uint64_t to = allocate(8);
+  void *module = nullptr, *kernel = nullptr;
+  std::string ptx = entryOf("mov.b64 %d1, table;\n"
+                            "ld.global.b32 %r1, [%d1+4];\n"
+                            "cvt.u32.u64 %r2, %from;\n"
+                            "st.global.v2.b32 [%to], {%r1, %r2};",
+                            ".global .align 4 .b32 table[3] = {5, 0x7, -1};\n");
+  ASSERT_EQ(call("cuModuleLoadDataEx", &module, (const void *)ptx.c_str(), 0U,
+                 (int *)nullptr, (void **)nullptr),
+            CudaSuccess);
+  EXPECT_EQ(call("cuModuleGetFunction", &kernel, module, "nothing"),
+            CudaNotFound);
+  ASSERT_EQ(call("cuModuleGetFunction", &kernel, module, "k"), CudaSuccess);
+  uint64_t from = 3;
+  void *params[] = {&to, &from};
+  auto launch = [&](unsigned grid, unsigned threads) {
+    return call("cuLaunchKernel", kernel, grid, 1U, 1U, threads, 1U, 1U, 0U,
+                stream, (void **)params, (void **)nullptr);
+  };
+  EXPECT_EQ(launch(0, 1), CudaInvalidValue);
+  EXPECT_EQ(launch(1, 1025), CudaInvalidValue);
+  EXPECT_EQ(launch(1, 1), CudaSuccess);
+  from = 4;
+  EXPECT_EQ(synchronize(), CudaSuccess);
+  int got[2] = {};
+  EXPECT_EQ(call("cuMemcpyDtoHAsync", (void *)got, to, size_t(8), stream),
+            CudaSuccess);
+  EXPECT_EQ(got[0], 7);
+  EXPECT_EQ(got[1], 3);
+  EXPECT_EQ(call("cuModuleUnload", module), CudaSuccess);
+  EXPECT_EQ(call("cuMemFree", to), CudaSuccess);
+}
+
+TEST_F(Driver, RefusesImagesAndSaysWhy) {
+  begin("capability=75");
+  void *module = nullptr;
+  char log[200] = "";
+  int options[] = {JitErrorLog, JitErrorLogBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
+  auto load = [&](const std::string &image) {
+    return call("cuModuleLoadDataEx", &module, (const void *)image.c_str(), 2U,
+                (int *)options, (void **)values);
+  };
+  EXPECT_EQ(load("\177ELF"), CudaNoBinaryForGpu);
+  EXPECT_EQ(load("nonsense"), CudaInvalidPtx);
+  EXPECT_STREQ(log, "line 1: expected a known directive, got nonsense");
+  EXPECT_EQ(load(entryOf("")), CudaInvalidPtx);
+  EXPECT_STREQ(log, "the PTX is for a later device");
+}
+
+TEST_F(Driver, FailsWhereItIsAskedTo) {
+  begin("fail=cuMemAlloc:2,fail=cuStreamSynchronize:1:719,memory=100");
+  uint64_t address = 0;
+  EXPECT_EQ(call("cuMemAlloc", &address, size_t(8)), CudaSuccess);
+  uint64_t second = 0;
+  EXPECT_EQ(call("cuMemAlloc", &second, size_t(8)), CudaOutOfMemory);
+  EXPECT_EQ(call("cuMemAlloc", &second, size_t(93)), CudaOutOfMemory);
+  EXPECT_EQ(synchronize(), CudaLaunchFailed);
+  EXPECT_EQ(call("cuMemFree", address), CudaSuccess);
+  EXPECT_EQ(readSettings("memory=1,colour=red").fault,
+            "TFC_FAKECUDA: expected fail, capability, devices, driver or "
+            "memory, got colour");
+}
+
+TEST_F(Driver, AFaultOfAKernelKillsTheDevice) {
+  begin("");
+  void *module = nullptr, *kernel = nullptr;
+  std::string ptx = entryOf("st.global.b32 [%to], 1;");
+  ASSERT_EQ(call("cuModuleLoadDataEx", &module, (const void *)ptx.c_str(), 0U,
+                 (int *)nullptr, (void **)nullptr),
+            CudaSuccess);
+  ASSERT_EQ(call("cuModuleGetFunction", &kernel, module, "k"), CudaSuccess);
+  uint64_t nowhere = 64;
+  void *params[] = {&nowhere, &nowhere};
+  EXPECT_EQ(call("cuLaunchKernel", kernel, 1U, 1U, 1U, 1U, 1U, 1U, 0U, stream,
+                 (void **)params, (void **)nullptr),
+            CudaSuccess);
+  EXPECT_EQ(synchronize(), CudaIllegalAddress);
+  uint64_t address = 0;
+  EXPECT_EQ(call("cuMemAlloc", &address, size_t(8)), CudaIllegalAddress);
+  const char *text = nullptr;
+  EXPECT_EQ(call("cuGetErrorString", int(CudaIllegalAddress), &text), 0);
+  EXPECT_NE(std::string(text).find("kernel k, block 0, thread 0"),
+            std::string::npos);
+  EXPECT_EQ(call("cuModuleUnload", module), CudaSuccess);
+}
+
+TEST_F(Driver, GivesOnlyWhatItKnows) {
+  begin("");
+  void *function = nullptr;
+  EXPECT_EQ(cuGetProcAddress_v2("cuNothing", &function, 12000, 0, nullptr),
+            CudaNotFound);
+  EXPECT_EQ(function, nullptr);
+}
+
+} // namespace
+} // namespace tfc::emulator

@@ -1,0 +1,89 @@
+// Our declarations of CUDA's driver interface against those of the toolkit,
+// where that is there.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <gtest/gtest.h>
+#include <type_traits>
+
+#if __has_include(<cuda.h>)
+// First: it makes macros of the names, for their newest versions, and so our
+// members have those names here, too.
+#include <cuda.h>
+
+#include "runtime/gpu/CudaApi.h"
+
+namespace tfc::rt {
+namespace {
+
+/// Whether two types are passed alike: pointers, or numbers of one size.
+template <typename A, typename B>
+constexpr bool isAlike =
+    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>;
+
+template <typename A, typename B> struct HaveOneShape : std::false_type {};
+template <typename R, typename... As, typename S, typename... Bs>
+struct HaveOneShape<R (*)(As...), S (*)(Bs...)> {
+  static constexpr bool compare() {
+    if constexpr (sizeof...(As) == sizeof...(Bs)) {
+      return isAlike<R, S> && (isAlike<As, Bs> && ...);
+    } else {
+      return false;
+    }
+  }
+  static constexpr bool value = compare();
+};
+
+#define TFC_SHAPE_TEST(name, parameters)                                       \
+  static_assert(                                                               \
+      HaveOneShape<decltype(cuda::Functions::name), decltype(&::name)>::value, \
+      #name);
+TFC_CUDA_FUNCTIONS(TFC_SHAPE_TEST)
+static_assert(!HaveOneShape<decltype(cuda::Functions::cuMemMap),
+                            decltype(&::cuMemUnmap)>::value);
+
+TEST(CudaApi, HasTheToolkitsValues) {
+  EXPECT_EQ(int(cuda::Success), int(CUDA_SUCCESS));
+  EXPECT_EQ(int(cuda::OutOfMemory), int(CUDA_ERROR_OUT_OF_MEMORY));
+  EXPECT_EQ(int(cuda::NoBinaryForGpu), int(CUDA_ERROR_NO_BINARY_FOR_GPU));
+  EXPECT_EQ(int(cuda::firstSticky), int(CUDA_ERROR_ILLEGAL_ADDRESS));
+  EXPECT_EQ(int(cuda::LaunchOutOfResources),
+            int(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES));
+  EXPECT_EQ(int(cuda::MultiprocessorCount),
+            int(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
+  EXPECT_EQ(int(cuda::CapabilityMajor),
+            int(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
+  EXPECT_EQ(int(cuda::CapabilityMinor),
+            int(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+  EXPECT_EQ(int(cuda::VirtualMemorySupported),
+            int(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED));
+  EXPECT_EQ(int(cuda::JitErrorLog), int(CU_JIT_ERROR_LOG_BUFFER));
+  EXPECT_EQ(int(cuda::JitErrorLogBytes),
+            int(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES));
+  EXPECT_EQ(unsigned(cuda::StreamNonBlocking),
+            unsigned(CU_STREAM_NON_BLOCKING));
+  EXPECT_EQ(cuda::locationDevice, int(CU_MEM_LOCATION_TYPE_DEVICE));
+  EXPECT_EQ(cuda::allocationPinned, int(CU_MEM_ALLOCATION_TYPE_PINNED));
+  EXPECT_EQ(cuda::accessReadWrite, int(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
+  EXPECT_EQ(cuda::granularityMinimum, int(CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+}
+
+TEST(CudaApi, HasTheToolkitsStructs) {
+  EXPECT_EQ(sizeof(cuda::AllocationProperties), sizeof(CUmemAllocationProp));
+  EXPECT_EQ(offsetof(cuda::AllocationProperties, location),
+            offsetof(CUmemAllocationProp, location));
+  EXPECT_EQ(offsetof(cuda::AllocationProperties, flags),
+            offsetof(CUmemAllocationProp, allocFlags));
+  EXPECT_EQ(sizeof(cuda::AccessDescription), sizeof(CUmemAccessDesc));
+  EXPECT_EQ(offsetof(cuda::AccessDescription, flags),
+            offsetof(CUmemAccessDesc, flags));
+}
+
+} // namespace
+} // namespace tfc::rt
+
+#else
+
+TEST(CudaApi, HasTheToolkitsValues) {
+  GTEST_SKIP() << "expected cuda.h of a CUDA toolkit, got none";
+}
+
+#endif

@@ -1,0 +1,155 @@
+// What goes wrong with a device, and what is said then.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/runtime/gpu/FakeCuda.h"
+
+namespace tfc::rt::test {
+namespace {
+
+const Padded prompt{1, 3, {7, 8, 9}, {}, {}, {}};
+
+/// Of loading the toy decoder and running it once; "" when nothing is wrong.
+std::string faultOf(const std::string &variant, const std::string &program) {
+  auto model = loadCuda(variant, FakeWeights(1), program);
+  if (!model) {
+    return messageOf(model);
+  }
+  return messageOf(forward(**model, prompt));
+}
+
+void expectContains(const std::string &text, const std::string &part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(CudaErrors, NamesTheDriverThatIsNotThere) {
+  FakeCuda driver("", "nowhere.so");
+  std::string fault = faultOf("cuda_decoder", "cuda");
+  expectContains(fault, ": expected a CUDA driver (nowhere.so), got: ");
+  expectContains(fault, "; this library also has plain");
+  EXPECT_EQ(faultOf("cuda_decoder", "cpu"), "");
+}
+
+TEST(CudaErrors, RefusesALibraryThatIsNoDriver) {
+  FakeCuda driver("", OTHER_LIBRARY);
+  expectContains(faultOf("cuda_decoder", "cuda"),
+                 "of version 12.0 or later, got one without "
+                 "cuGetProcAddress_v2; this library also has plain");
+}
+
+TEST(CudaErrors, RefusesOldDrivers) {
+  FakeCuda driver("driver=11080");
+  expectContains(faultOf("cuda_decoder", "fake-sm_80"),
+                 "of version 12.0 or later, got 11.8; this library also has "
+                 "plain");
+}
+
+TEST(CudaErrors, WantsADevice) {
+  FakeCuda driver("devices=0");
+  expectContains(faultOf("cuda_decoder", "cuda"),
+                 "expected a CUDA device, got expected cuInit to begin, got "
+                 "error 100 (CUDA_ERROR_NO_DEVICE: no CUDA-capable device is "
+                 "detected)");
+}
+
+TEST(CudaErrors, WantsACapability) {
+  FakeCuda driver("capability=75");
+  expectContains(faultOf("cuda_decoder", "cuda"),
+                 "program \"fake-sm_80\": expected a CUDA device of compute "
+                 "capability 8.0 or more, got 7.5");
+}
+
+TEST(CudaErrors, LibrariesWithoutAProgramForIt) {
+  FakeCuda driver;
+  expectContains(faultOf("cuda_decoder", "nothing"),
+                 "expected program \"nothing\", got plain, fake-sm_80");
+}
+
+/// The call is counted from when the driver was opened.
+TEST(CudaErrors, SaysWhatHadNoMemory) {
+  struct Case {
+    const char *failure, *message;
+  };
+  const Case cases[] = {
+      {"fail=cuMemAlloc:1", "expected cuMemAlloc to give 1320 bytes, got error "
+                            "2 (CUDA_ERROR_OUT_OF_MEMORY: out of memory)"},
+      {"fail=cuMemAlloc:2", "expected cuMemAlloc to give "},
+      {"fail=cuMemAlloc:3", "expected cuMemAlloc to give "},
+      {"fail=cuMemHostAlloc:1", "expected cuMemHostAlloc to give "},
+      {"fail=cuMemCreate:1", "expected cuMemCreate to give 4194304 bytes for a "
+                             "cache, got error 2 (CUDA_ERROR_OUT_OF_MEMORY"},
+      {"fail=cuMemAddressReserve:1:1", ""}, // a smaller one is taken
+      {"memory=1000", "expected cuMemAlloc to give "},
+      {"fail=cuModuleGetFunction:3", "to find kernel fake_attend, got error"},
+      {"fail=cuStreamCreate:2", "expected cuStreamCreate for an engine, got"},
+      {"fail=cuMemcpyHtoDAsync:2", "to upload the tables of a step, got"},
+      {"fail=cuMemcpyDtoHAsync:1", "to download output 0, got error 999"},
+  };
+  for (const Case &one : cases) {
+    FakeCuda driver(one.failure);
+    std::string fault = faultOf("cuda_decoder", "cuda");
+    if (*one.message) {
+      expectContains(fault, one.message);
+    } else {
+      EXPECT_EQ(fault, "") << one.failure;
+    }
+  }
+}
+
+/// After what the driver calls sticky nothing works, and every step says so.
+TEST(CudaErrors, SaysThatADeviceIsDead) {
+  FakeCuda driver("fail=cuLaunchKernel:2");
+  auto model = loadCuda("cuda_decoder", FakeWeights(1), "cuda");
+  ASSERT_TRUE(model) << messageOf(model);
+  std::string first = messageOf(forward(**model, prompt));
+  expectContains(first,
+                 ": entry step: expected cuLaunchKernel to launch kernel "
+                 "fake_write_cache on 1 x 1 x 1 blocks, got error 719 "
+                 "(CUDA_ERROR_LAUNCH_FAILED: unspecified launch "
+                 "failure); the device is of no use to this process any "
+                 "more");
+  expectContains(messageOf(forward(**model, prompt)),
+                 "expected a device that works, got one that died before: "
+                 "expected cuLaunchKernel to launch");
+}
+
+/// Values on a device are not reported: with a tap the CPU's program is taken.
+TEST(CudaErrors, ATapIsTheCpus) {
+  FakeCuda driver;
+  FakeWeights weights(1);
+  LoadOptions options;
+  options.tap = [](void *, const char *, int64_t, int64_t, int64_t,
+                   const float *) {};
+  auto model = loadCuda("cuda_decoder", weights, "", options);
+  ASSERT_TRUE(model) << messageOf(model);
+  EXPECT_STREQ((*model)->program().name, "plain");
+  expectContains(messageOf(loadCuda("cuda_decoder", weights, "cuda", options)),
+                 "expected a program for CPUs with a tap (values of a device "
+                 "are not reported), got fake-sm_80");
+}
+
+/// The stand-in names the kernel, the thread and the instruction.
+TEST(CudaErrors, NamesAKernelThatStrays) {
+  FakeCuda driver;
+  std::string fault = faultOf("cuda_strays", "cuda");
+  expectContains(fault, "expected cuStreamSynchronize to run a step up to "
+                        "kernel fake_write_logits, got error 700 "
+                        "(CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access "
+                        "was encountered: kernel fake_stray, block 0, thread "
+                        "0: access of 4 bytes at address 0x");
+  expectContains(fault, "byte 4096 of an allocation of 256 (line ");
+}
+
+TEST(CudaErrors, RefusesAKernelThatIsNotThere) {
+  FakeCuda driver;
+  expectContains(faultOf("cuda_unnumbered", "cuda"),
+                 ": entry step: expected a kernel below 8, got 8");
+}
+
+/// What a host does with a device's pointer ends the process, here as there.
+TEST(CudaErrorsDeathTest, HostsDoNotFollowDevicePointers) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  FakeCuda driver;
+  EXPECT_DEATH(faultOf("cuda_follows", "cuda"), "");
+}
+
+} // namespace
+} // namespace tfc::rt::test

@@ -1,0 +1,260 @@
+// The toy model on a CUDA device gives the CPU's bits: forward passes, caches
+// that grow and are shared, sessions, beams, sources of encoder-decoders.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/Decoding.h"
+#include "runtime/src/Session.h"
+#include "test/runtime/gpu/FakeCuda.h"
+
+#include <random>
+
+namespace tfc::rt::test {
+namespace {
+
+Padded randomRows(uint32_t seed, int64_t batch, int64_t length) {
+  std::mt19937 random(seed);
+  Padded padded;
+  padded.batch = batch;
+  padded.length = length;
+  for (int64_t row = 0; row < batch; ++row) {
+    int64_t begin = row == 0 ? 0 : int64_t(random() % uint64_t(length));
+    for (int64_t column = 0; column < length; ++column) {
+      padded.ids.push_back(6 + random() % (vocab - 6));
+      padded.mask.push_back(column >= begin);
+    }
+  }
+  return padded;
+}
+
+/// Both programs of a library, with the same weights.
+class CudaModel : public testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    FakeWeights weights(7);
+    auto onCpu = loadCuda(GetParam(), weights, "cpu");
+    auto onDevice = loadCuda(GetParam(), weights, "cuda");
+    ASSERT_TRUE(onCpu) << messageOf(onCpu);
+    ASSERT_TRUE(onDevice) << messageOf(onDevice);
+    cpu = std::move(*onCpu);
+    cuda = std::move(*onDevice);
+    ASSERT_STREQ(cpu->program().name, "plain");
+    ASSERT_STREQ(cuda->program().name, "fake-sm_80");
+  }
+
+  FakeCuda driver;
+  std::unique_ptr<Model> cpu, cuda;
+};
+
+TEST_P(CudaModel, ForwardPassesEqualTheCpus) {
+  for (uint32_t seed = 0; seed < 6; ++seed) {
+    Padded padded = randomRows(seed, 1 + seed, 2 + seed % 5 * 3);
+    std::vector<tfc_tensor> inputs = padded.tensors();
+    if (cpu->isEncoderDecoder()) {
+      tfc_tensor target = inputs[0];
+      target.name = "decoder_input_ids";
+      inputs.push_back(target);
+    }
+    auto run = [&](const Model &model) {
+      return runForward(model, inputs.data(), uint32_t(inputs.size()), {});
+    };
+    auto expected = run(*cpu), got = run(*cuda);
+    ASSERT_TRUE(expected) << messageOf(expected);
+    ASSERT_TRUE(got) << messageOf(got);
+    ASSERT_EQ(got->size(), expected->size());
+    for (size_t i = 0; i < got->size(); ++i) {
+      EXPECT_EQ((*got)[i].floats, (*expected)[i].floats)
+          << (*got)[i].name << ", seed " << seed;
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, CudaModel,
+                         testing::Values("cuda_encoder", "cuda_decoder",
+                                         "cuda_translator"));
+
+class CudaGenerate : public CudaModel {};
+
+TEST_P(CudaGenerate, TokensEqualTheCpus) {
+  for (uint32_t beams = 1; beams <= 3; ++beams) {
+    Padded padded = randomRows(beams, 3, 6);
+    std::vector<tfc_tensor> inputs = padded.tensors();
+    GenerateOptions options;
+    options.maxNewTokens = 9;
+    options.eos.emplace();
+    options.decoding = defaultDecoding(cpu->table());
+    options.decoding->num_beams = beams;
+    auto run = [&](const Model &model) {
+      return runGenerate(model, inputs.data(), uint32_t(inputs.size()),
+                         options);
+    };
+    auto expected = run(*cpu), got = run(*cuda);
+    ASSERT_TRUE(expected) << messageOf(expected);
+    ASSERT_TRUE(got) << messageOf(got);
+    EXPECT_EQ(got->front().ints, expected->front().ints) << beams << " beams";
+    if (beams > 1) {
+      EXPECT_EQ(got->back().floats, expected->back().floats);
+    }
+  }
+}
+
+/// Sequences that come one after the other, one of which is forked: its next
+/// block is copied on the device.
+TEST_P(CudaGenerate, SessionsAndForksEqualTheCpus) {
+  auto run = [&](const Model &model) {
+    std::vector<float> logits;
+    auto created = Session::create(model, {});
+    EXPECT_TRUE(created) << messageOf(created);
+    Session &session = **created;
+    const std::vector<int64_t> prompts[] = {{7, 8, 9, 10, 11}, {12}, {9, 9}};
+    uint64_t first = 0;
+    for (int step = 0; step < 8; ++step) {
+      if (step < 3) {
+        auto id =
+            session.add({prompts[step].data(), int64_t(prompts[step].size())},
+                        {}, 6, {std::vector<int64_t>()});
+        EXPECT_TRUE(id) << messageOf(id);
+        first = step == 0 && id ? *id : first;
+      }
+      if (step == 1) {
+        tfc_decoding_options draws = defaultDecoding(model.table());
+        draws.do_sample = 1;
+        draws.temperature = 50;
+        draws.seed = 3;
+        auto fork = session.fork(first, &draws);
+        EXPECT_TRUE(fork) << messageOf(fork);
+      }
+      Status status = session.step();
+      EXPECT_TRUE(status) << messageOf(status);
+      logits.insert(logits.end(), session.logits(), session.logits() + vocab);
+    }
+    EXPECT_GT(session.cache().committedBytes(), 0U);
+    return logits;
+  };
+  EXPECT_EQ(run(*cuda), run(*cpu));
+}
+INSTANTIATE_TEST_SUITE_P(All, CudaGenerate,
+                         testing::Values("cuda_decoder", "cuda_window"));
+
+TEST(CudaPair, GeneratesWhatTheCpuDoes) {
+  FakeCuda driver;
+  FakeWeights weights(3);
+  auto cpu = loadCuda("cuda_translator", weights, "cpu");
+  auto cuda = loadCuda("cuda_translator", weights, "cuda");
+  ASSERT_TRUE(cpu && cuda) << messageOf(cpu) << messageOf(cuda);
+  Padded padded = randomRows(2, 3, 7);
+  auto expected = generate(**cpu, padded, 8), got = generate(**cuda, padded, 8);
+  ASSERT_TRUE(expected && got) << messageOf(expected) << messageOf(got);
+  EXPECT_EQ(got->ints, expected->ints);
+}
+
+/// Nobody says which: the device's where there is one, else the CPU's, without
+/// a word.
+TEST(CudaChoice, TakesTheDeviceWhereThereIsOne) {
+  FakeWeights weights(1);
+  auto chosen = [&] {
+    auto model = loadCuda("cuda_encoder", weights, "");
+    return model ? (*model)->program().name : messageOf(model);
+  };
+  {
+    FakeCuda driver;
+    EXPECT_EQ(chosen(), "fake-sm_80");
+  }
+  {
+    FakeCuda driver("devices=0");
+    EXPECT_EQ(chosen(), "plain");
+  }
+  {
+    FakeCuda driver("capability=75");
+    EXPECT_EQ(chosen(), "plain");
+  }
+  {
+    FakeCuda driver("capability=90");
+    EXPECT_EQ(chosen(), "fake-sm_80");
+  }
+  {
+    FakeCuda driver("", "nowhere.so");
+    EXPECT_EQ(chosen(), "plain");
+  }
+}
+
+TEST(CudaTables, AreCheckedBeforeTheyAreUsed) {
+  auto module = Module::open(fakeLibrary("cuda_decoder"));
+  ASSERT_TRUE(module) << messageOf(module);
+  const tfc_module_v0 good = (*module)->table();
+  EXPECT_TRUE(checkModule(good));
+  auto broken = [&](auto change) {
+    tfc_module_v0 table = good;
+    tfc_program_v0 program = good.programs[1];
+    std::vector<tfc_kernel_v0> kernels(program.kernels,
+                                       program.kernels + program.n_kernels);
+    std::vector<tfc_image_v0> images(program.images,
+                                     program.images + program.n_images);
+    std::vector<tfc_place_v0> places(program.places,
+                                     program.places + program.n_places);
+    table.n_programs = 1;
+    table.programs = &program;
+    program.kernels = kernels.data();
+    program.images = images.data();
+    program.places = places.data();
+    change(program, kernels[0], images[1], places[2]);
+    return messageOf(checkModule(table));
+  };
+  using P = tfc_program_v0;
+  using K = tfc_kernel_v0;
+  using I = tfc_image_v0;
+  using L = tfc_place_v0;
+  EXPECT_EQ(broken([](P &, K &, I &, L &) {}), "");
+  std::string start = "malformed library: expected ";
+  EXPECT_EQ(broken([](P &p, K &, I &, L &) { p.memory = TFC_MEMORY_HOST; }),
+            start + "a device's memory in programs of CUDA devices, and "
+                    "nowhere else");
+  EXPECT_EQ(broken([](P &p, K &, I &, L &) { p.images = nullptr; }),
+            start + "kernels and images of a device's program");
+  EXPECT_EQ(broken([](P &p, K &, I &, L &) { p.n_kernels = 0; }),
+            start + "kernels and images of a device's program");
+  EXPECT_EQ(broken([](P &, K &k, I &, L &) { k.block[2] = 0; }),
+            start + "kernels with a name and a block");
+  EXPECT_EQ(broken([](P &, K &, I &i, L &) { i.data = nullptr; }),
+            start + "images that are there");
+  EXPECT_EQ(broken([](P &, K &, I &i, L &) { --i.bytes; }),
+            start + "PTX that ends with a null byte");
+  EXPECT_EQ(broken([](P &p, K &, I &, L &) { --p.n_places; }),
+            start + "a place for each weight");
+  EXPECT_EQ(broken([](P &, K &, I &, L &l) { l.bytes = 1 << 20; }),
+            start + "places within the packed weights");
+  EXPECT_EQ(broken([](P &, K &, I &, L &l) { l.layer_stride = ~0ULL / 2; }),
+            start + "places within the packed weights");
+}
+
+/// A step that is stopped leaves a device that runs the next one.
+TEST(CudaStop, StopsBetweenLaunches) {
+  FakeCuda driver;
+  auto model = loadCuda("cuda_decoder", FakeWeights(1), "cuda");
+  ASSERT_TRUE(model) << messageOf(model);
+  Padded padded{1, 3, {7, 8, 9}, {}, {}, {}};
+  std::vector<tfc_tensor> inputs = padded.tensors();
+  struct Countdown {
+    int left;
+    static int32_t ask(void *user) {
+      return --static_cast<Countdown *>(user)->left == 0;
+    }
+  };
+  auto run = [&](int left) {
+    Countdown countdown{left};
+    GenerateOptions options;
+    options.maxNewTokens = 2;
+    options.eos.emplace();
+    options.engine.stop = {Countdown::ask, &countdown};
+    return runGenerate(**model, inputs.data(), uint32_t(inputs.size()),
+                       options);
+  };
+  auto expected = run(1 << 30);
+  ASSERT_TRUE(expected) << messageOf(expected);
+  for (int left = 1; left < 6; ++left) {
+    EXPECT_EQ(messageOf(run(left)), "stopped by the caller (should_stop)");
+    auto again = run(1 << 30);
+    ASSERT_TRUE(again) << messageOf(again);
+    EXPECT_EQ(again->front().ints, expected->front().ints);
+  }
+}
+
+} // namespace
+} // namespace tfc::rt::test
