@@ -34,6 +34,7 @@ RENAMED = ("nomic",)
 # Families without a model whose keys are all left out, and why.
 WITHOUT_DEFAULTS = {
     "ministral": "transformers' head_dim is then nothing, and its model fails",
+    "nemotron": "transformers' num_key_value_heads is then nothing, likewise",
 }
 # Of how many families all keys are left out, and of how many of these each one.
 SAMPLE = 6
