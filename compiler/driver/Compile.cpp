@@ -3,6 +3,7 @@
 #include "compiler/driver/Compile.h"
 
 #include "compiler/driver/CompileProgram.h"
+#include "compiler/driver/DescribeChoice.h"
 #include "compiler/driver/OutputFile.h"
 #include "compiler/driver/WriteText.h"
 #include "compiler/emit/LinkLibrary.h"
@@ -83,6 +84,7 @@ private:
   int forEachProgram(const char *phase, Step step);
   int writeStage(const std::string &output);
   int writeLibrary(const std::string &output);
+  std::string describe() const;
   int fail(const Twine &message, int code) {
     errors << "tfc: error: " << message << '\n';
     return code;
@@ -302,7 +304,18 @@ int Compiler::writeLibrary(const std::string &output) {
   if (llvm::Error error = linkLibrary(objects, output)) {
     return fail(llvm::toString(std::move(error)), kBadInput);
   }
+  if (options.describes) {
+    errors << describe() << '\n';
+  }
   return kOk;
+}
+
+std::string Compiler::describe() const {
+  std::vector<std::string> names;
+  for (const std::unique_ptr<ProgramCompiler> &program : programs) {
+    names.push_back(program->record().name);
+  }
+  return describeChoice(model, names);
 }
 
 int Compiler::run(const std::string &output) {
@@ -321,6 +334,7 @@ int tfc::compileModel(const spec::ModelSpec &model,
 int tfc::runCompile(const std::string &path, CompileOptions options,
                     const std::string &output) {
   options.inputs = spec::listFiles(path);
+  options.describes = true;
   std::optional<spec::ModelSpec> model =
       readSpecOrReport(path, {options.dtype, options.cache}, llvm::errs());
   return model ? compileModel(*model, options, output, llvm::errs())

@@ -32,6 +32,8 @@ struct CompileOptions {
   /// For those who work on passes.
   std::string runAfter;
   bool taps = false;
+  /// Say in a line what was chosen.
+  bool describes = false;
   /// Targets that this machine lacks are compiled for what it has.
   bool emulate = false;
   /// What the model was read from: no output may be one of them.

@@ -1,0 +1,32 @@
+// What a library was compiled for, in a line for people.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/driver/DescribeChoice.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace tfc;
+
+static const char *nameOf(spec::Storage storage) {
+  static const char *const names[] = {"f32", "f16", "bf16"};
+  return names[static_cast<int>(storage)];
+}
+
+std::string tfc::describeChoice(const spec::ModelSpec &model,
+                                llvm::ArrayRef<std::string> programs) {
+  bool isDecoder = model.kind != spec::Kind::Encoder;
+  std::string text = llvm::join(programs, ", ") + ": matrices in " +
+                     nameOf(model.storage) +
+                     (model.roundsWeights ? ", rounded to it" : "");
+  if (isDecoder) {
+    text += std::string(", keys and values in ") + nameOf(model.cache);
+  }
+  text += ", arithmetic in f32";
+  if (model.storage == spec::Storage::F32) {
+    // Measured: benchmarks/results; a token alone is a read of all matrices.
+    text += isDecoder ? "; --dtype bf16 would round matrices, and take half of "
+                        "the memory and nearly half of the time of a token"
+                      : "; --dtype bf16 would round matrices, and take half of "
+                        "the memory";
+  }
+  return text;
+}

@@ -1,0 +1,20 @@
+// What a library was compiled for, in a line for people.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_DRIVER_DESCRIBECHOICE_H
+#define TFC_COMPILER_DRIVER_DESCRIBECHOICE_H
+
+#include "compiler/spec/ModelSpec.h"
+#include "llvm/ADT/ArrayRef.h"
+
+#include <string>
+
+namespace tfc {
+
+/// Which programs, what matrices and keys and values are kept in, and which
+/// option would do with less; without a line's end.
+std::string describeChoice(const spec::ModelSpec &model,
+                           llvm::ArrayRef<std::string> programs);
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_DRIVER_DESCRIBECHOICE_H
