@@ -133,9 +133,8 @@ std::optional<Json> family::layerTypesRule(Instantiator &made,
       attention.set(member.key, std::move(member.value));
     }
   }
-  std::optional<Json> overrides =
-      overridesOf(std::move(selected),
-                  makeObject({{"attn", std::move(attention)}}));
+  std::optional<Json> overrides = overridesOf(
+      std::move(selected), makeObject({{"attn", std::move(attention)}}));
   if (std::optional<Json> more = made.member(hole, "more")) {
     overrides = overrides.value_or(Json::array());
     for (Json &item : more->items) {
