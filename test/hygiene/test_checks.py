@@ -163,8 +163,9 @@ class LayoutTest(Copy):
 
     def test_constraint_without_test(self):
         self.expect("dialect/NormOps.td",
-                    lambda old: old.replace("* C3. eps", "* C3. x.\n    * C4. eps"),
-                    "expected a test @layer_norm_c4_<what>")
+                    lambda old: old.replace("* C5. offset",
+                                            "* C5. x.\n    * C6. offset"),
+                    "expected a test @layer_norm_c6_<what>")
 
     def test_test_without_constraint(self):
         self.expect("test/dialect/norm-invalid.mlir",
