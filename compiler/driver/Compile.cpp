@@ -304,8 +304,8 @@ int Compiler::writeLibrary(const std::string &output) {
   if (llvm::Error error = linkLibrary(objects, output)) {
     return fail(llvm::toString(std::move(error)), kBadInput);
   }
-  if (options.describes) {
-    errors << describe() << '\n';
+  if (options.summary) {
+    *options.summary << describe() << '\n';
   }
   return kOk;
 }
@@ -334,7 +334,7 @@ int tfc::compileModel(const spec::ModelSpec &model,
 int tfc::runCompile(const std::string &path, CompileOptions options,
                     const std::string &output) {
   options.inputs = spec::listFiles(path);
-  options.describes = true;
+  options.summary = &llvm::outs();
   std::optional<spec::ModelSpec> model =
       readSpecOrReport(path, {options.dtype, options.cache}, llvm::errs());
   return model ? compileModel(*model, options, output, llvm::errs())

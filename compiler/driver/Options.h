@@ -8,6 +8,10 @@
 #include <string>
 #include <vector>
 
+namespace llvm {
+class raw_ostream;
+}
+
 namespace tfc {
 
 /// Exit codes of the tools.
@@ -32,8 +36,8 @@ struct CompileOptions {
   /// For those who work on passes.
   std::string runAfter;
   bool taps = false;
-  /// Say in a line what was chosen.
-  bool describes = false;
+  /// Gets a line of what was chosen; may be null.
+  llvm::raw_ostream *summary = nullptr;
   /// Targets that this machine lacks are compiled for what it has.
   bool emulate = false;
   /// What the model was read from: no output may be one of them.
