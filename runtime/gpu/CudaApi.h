@@ -25,19 +25,13 @@ using StreamHandle = void *;
 enum : Result {
   Success = 0,
   OutOfMemory = 2,
-  NoBinaryForGpu = 209,
   /// From here to lastSticky: the context is of no use any more.
   firstSticky = 700,
   LaunchOutOfResources = 701, // but for this one: only the launch failed
   lastSticky = 720
 };
 
-enum Attribute : int {
-  MultiprocessorCount = 16,
-  CapabilityMajor = 75,
-  CapabilityMinor = 76,
-  VirtualMemorySupported = 102
-};
+enum Attribute : int { CapabilityMajor = 75, CapabilityMinor = 76 };
 
 enum JitOption : int { JitErrorLog = 5, JitErrorLogBytes = 6 };
 
@@ -73,7 +67,6 @@ struct AccessDescription {
   X(cuDriverGetVersion, (int *))                                               \
   X(cuDeviceGetCount, (int *))                                                 \
   X(cuDeviceGet, (DeviceNumber *, int))                                        \
-  X(cuDeviceGetName, (char *, int, DeviceNumber))                              \
   X(cuDeviceGetAttribute, (int *, Attribute, DeviceNumber))                    \
   X(cuDevicePrimaryCtxRetain, (Context *, DeviceNumber))                       \
   X(cuDevicePrimaryCtxRelease, (DeviceNumber))                                 \
@@ -104,7 +97,6 @@ struct AccessDescription {
   X(cuMemcpyHtoDAsync, (Address, const void *, size_t, StreamHandle))          \
   X(cuMemcpyDtoHAsync, (void *, Address, size_t, StreamHandle))                \
   X(cuMemcpyDtoDAsync, (Address, Address, size_t, StreamHandle))               \
-  X(cuMemsetD8Async, (Address, unsigned char, size_t, StreamHandle))           \
   X(cuStreamCreate, (StreamHandle *, unsigned))                                \
   X(cuStreamDestroy, (StreamHandle))                                           \
   X(cuStreamSynchronize, (StreamHandle))                                       \

@@ -43,18 +43,13 @@ static_assert(!HaveOneShape<decltype(cuda::Functions::cuMemMap),
 TEST(CudaApi, HasTheToolkitsValues) {
   EXPECT_EQ(int(cuda::Success), int(CUDA_SUCCESS));
   EXPECT_EQ(int(cuda::OutOfMemory), int(CUDA_ERROR_OUT_OF_MEMORY));
-  EXPECT_EQ(int(cuda::NoBinaryForGpu), int(CUDA_ERROR_NO_BINARY_FOR_GPU));
   EXPECT_EQ(int(cuda::firstSticky), int(CUDA_ERROR_ILLEGAL_ADDRESS));
   EXPECT_EQ(int(cuda::LaunchOutOfResources),
             int(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES));
-  EXPECT_EQ(int(cuda::MultiprocessorCount),
-            int(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
   EXPECT_EQ(int(cuda::CapabilityMajor),
             int(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
   EXPECT_EQ(int(cuda::CapabilityMinor),
             int(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
-  EXPECT_EQ(int(cuda::VirtualMemorySupported),
-            int(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED));
   EXPECT_EQ(int(cuda::JitErrorLog), int(CU_JIT_ERROR_LOG_BUFFER));
   EXPECT_EQ(int(cuda::JitErrorLogBytes),
             int(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES));
