@@ -194,6 +194,9 @@ void BeamGeneration::search() {
 /// Gives every beam the blocks of the one it continues.
 Status BeamGeneration::advance(BeamSearch &search, Group &group) {
   Prompt &prompt = group.prompt;
+  // The prompt was run once for all beams: whichever of them one continues, the
+  // first has the blocks.
+  bool isFirst = !group.isStarted;
   if (group.isStarted) {
     ++group.past;
     ++prompt.nextPosition;
@@ -209,8 +212,8 @@ Status BeamGeneration::advance(BeamSearch &search, Group &group) {
                        "ids below ", entry.inputs[ids].limit,
                        " (the embedding's rows), got ", token);
     }
-    runner.cache.share(group.blocks[search.parents()[beam]],
-                       group.nextBlocks[beam]);
+    int32_t parent = isFirst ? 0 : search.parents()[beam];
+    runner.cache.share(group.blocks[parent], group.nextBlocks[beam]);
   }
   std::swap(group.blocks, group.nextBlocks);
   for (BlockTable &table : group.nextBlocks) {
