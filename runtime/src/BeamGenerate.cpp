@@ -194,6 +194,9 @@ void BeamGeneration::search() {
 /// Gives every beam the blocks of the one it continues.
 Status BeamGeneration::advance(BeamSearch &search, Group &group) {
   Prompt &prompt = group.prompt;
+  // The first step is the prompt's alone, whatever beam a token was drawn for:
+  // with a forced token beams continue themselves, who have no blocks yet.
+  bool isFirst = !group.isStarted;
   if (group.isStarted) {
     ++group.past;
     ++prompt.nextPosition;
@@ -209,8 +212,8 @@ Status BeamGeneration::advance(BeamSearch &search, Group &group) {
                        "ids below ", entry.inputs[ids].limit,
                        " (the embedding's rows), got ", token);
     }
-    runner.cache.share(group.blocks[search.parents()[beam]],
-                       group.nextBlocks[beam]);
+    size_t parent = isFirst ? 0 : search.parents()[beam];
+    runner.cache.share(group.blocks[parent], group.nextBlocks[beam]);
   }
   std::swap(group.blocks, group.nextBlocks);
   for (BlockTable &table : group.nextBlocks) {
