@@ -194,8 +194,8 @@ void BeamGeneration::search() {
 /// Gives every beam the blocks of the one it continues.
 Status BeamGeneration::advance(BeamSearch &search, Group &group) {
   Prompt &prompt = group.prompt;
-  // The first step is the prompt's alone, whatever beam a token was drawn for:
-  // with a forced token beams continue themselves, who have no blocks yet.
+  // The prompt was run once for all beams: whichever of them one continues, the
+  // first has the blocks.
   bool isFirst = !group.isStarted;
   if (group.isStarted) {
     ++group.past;
@@ -212,7 +212,7 @@ Status BeamGeneration::advance(BeamSearch &search, Group &group) {
                        "ids below ", entry.inputs[ids].limit,
                        " (the embedding's rows), got ", token);
     }
-    size_t parent = isFirst ? 0 : search.parents()[beam];
+    int32_t parent = isFirst ? 0 : search.parents()[beam];
     runner.cache.share(group.blocks[parent], group.nextBlocks[beam]);
   }
   std::swap(group.blocks, group.nextBlocks);
