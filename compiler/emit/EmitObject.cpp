@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/emit/EmitObject.h"
 
+#include "compiler/target/RunLlvmPasses.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Target/LLVMIR/ModuleTranslation.h"
 #include "tfc/abi.h"
@@ -10,7 +11,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -148,22 +148,6 @@ static const char kPasses[] =
     "loop-mssa(loop-rotate,licm),early-cse<memssa>,loop-vectorize,"
     "instcombine<no-verify-fixpoint>,simplifycfg),globaldce";
 
-static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraph;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  llvm::ModulePassManager passes;
-  llvm::cantFail(builder.parsePassPipeline(passes, kPasses));
-  passes.run(module, modules);
-}
-
 /// Vectors of any width can be done by narrower ones, LLVM sees to that; what
 /// names an instruction cannot.
 static LogicalResult checkIsGeneric(ModuleOp module, const llvm::Module &ir) {
@@ -203,7 +187,7 @@ LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
     function.addFnAttr("target-cpu", target.cpu);
     function.addFnAttr("tune-cpu", target.tuning);
   }
-  optimise(*ir, *machine);
+  tfc::runLlvmPasses(*ir, *machine, kPasses);
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager codegen;
   if (machine->addPassesToEmitFile(codegen, stream, nullptr,

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/GeneratePtx.h"
 
+#include "compiler/target/RunLlvmPasses.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
@@ -44,22 +44,6 @@ static const char kPasses[] =
     "loop-mssa(loop-rotate,licm),early-cse<memssa>,"
     "instcombine<no-verify-fixpoint>,simplifycfg),globaldce";
 
-static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager callGraph;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  llvm::ModulePassManager passes;
-  llvm::cantFail(builder.parsePassPipeline(passes, kPasses));
-  passes.run(module, modules);
-}
-
 /// A device has no library to link with: NVIDIA's, whose names begin with
 /// __nv_, is not asked for, and others there are none.
 static LogicalResult checkCalls(gpu::GPUModuleOp kernels,
@@ -91,7 +75,7 @@ FailureOr<std::string> tfc::generatePtx(gpu::GPUModuleOp kernels,
   }
   ir->setDataLayout(machine->createDataLayout());
   ir->setTargetTriple(machine->getTargetTriple());
-  optimise(*ir, *machine);
+  tfc::runLlvmPasses(*ir, *machine, kPasses);
   if (failed(checkCalls(kernels, *ir))) {
     return failure();
   }

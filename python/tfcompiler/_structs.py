@@ -141,6 +141,13 @@ class StepResult(Sized):
     ]
 
 
+class SessionInfo(Sized):
+    _fields_ = [
+        ("struct_size", c.c_uint64), ("n_sequences", c.c_uint64),
+        ("cache_bytes", c.c_uint64), ("max_cache_bytes", c.c_uint64),
+    ]
+
+
 class TokenizeOptions(Sized):
     _fields_ = [
         ("struct_size", c.c_uint64), ("text", c.c_char_p),
@@ -170,5 +177,6 @@ C_NAMES = {
     SessionOptions: "tfc_session_options", TokenList: "tfc_token_list",
     LogitBias: "tfc_logit_bias", Request: "tfc_request",
     NewToken: "tfc_new_token", StepResult: "tfc_step_result",
+    SessionInfo: "tfc_session_info",
     TokenizeOptions: "tfc_tokenize_options", TokensInfo: "tfc_tokens_info",
 }

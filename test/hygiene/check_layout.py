@@ -41,7 +41,7 @@ LAYERS = {
                      "compiler/host/NarrowFloat.h",
                      "compiler/host/ParallelLoops.h",
                      "compiler/host/StepFields.h",
-                     "compiler/target/TargetInfo.h", "tfc/abi.h", "mlir"],
+                     "compiler/target/", "tfc/abi.h", "mlir"],
     # What a level's code may use is what the runtime asks a machine for.
     "compiler/target": ["runtime/src/X86Levels.h", "tfc/abi.h", "mlir"],
     "compiler/emit": ["dialect/", "compiler/support/", "compiler/target/",
