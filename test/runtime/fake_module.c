@@ -20,6 +20,10 @@
 #ifndef FAKE_START
 #define FAKE_START 2
 #endif
+/* The token that follows a sequence's first, -1 for none. */
+#ifndef FAKE_FORCED
+#define FAKE_FORCED (-1)
+#endif
 /* The pad token, -1 for none. */
 #ifndef FAKE_PAD
 #define FAKE_PAD 0
@@ -385,7 +389,8 @@ static const char *const prefixes[] = {"", "model."};
 static const char *const aliases[] = {".weight", ".gamma"};
 static const int64_t eos[] = {3, 5};
 
-static const NEWER(tfc_generation_v0) generation = ELEMENT(-1, -1, 0, 0, 0, 1,
+static const NEWER(tfc_generation_v0) generation = ELEMENT(FAKE_FORCED, -1, 0,
+                                                           0, 0, 1,
                                                            TFC_EARLY_NO, 0, 50,
                                                            1, 1, 0, 1, 1);
 
