@@ -33,6 +33,28 @@ def check_integers(run, inputs, result):
     return check_same("other integer width", result, run(swapped))
 
 
+def check_prefix(run, inputs, result):
+    """What a causal decoder says of a token does not depend on the tokens
+    behind it: those of each row's second half come in another order."""
+    ids = inputs["input_ids"]
+    if any(value.shape[:2] != ids.shape for value in result.values()):
+        return []  # it is the tokens that say which of them is asked
+    length = ids.shape[1]
+    half = (length + 1) // 2
+    changed = [token for row in ids.rows()
+               for token in [*row[:half], *reversed(row[half:])]]
+    other = run({**inputs, "input_ids": Tensor(ids.dtype, ids.shape, changed)})
+    faults = []
+    for name, value in result.items():
+        width = len(value.data) // (ids.shape[0] * length)
+        first, second = (
+            Tensor("F32", [ids.shape[0], half, width],
+                   [x for row in each.rows() for x in row[:half * width]])
+            for each in (value, other[name]))
+        faults += check_equal(f"other tokens behind: {name}", first, second)
+    return faults
+
+
 def mask_rows(inputs, prefix=""):
     """The mask of the inputs with this prefix, "" or "decoder_"."""
     ids = inputs[prefix + "input_ids"]

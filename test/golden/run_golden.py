@@ -57,6 +57,8 @@ class Model:
         self.spec, self.library = tool.build(self.weights, "model")
         config = self.read_json("config.json")
         self.pair = bool(config.get("is_encoder_decoder"))
+        with open(self.spec) as stream:
+            self.is_causal = json.load(stream)["kind"] == "decoder"
         self.positions = POSITIONS.get(config["model_type"], laws.GIVEN)
         if config["model_type"] in AFTER_PADDING:
             self.positions = laws.after_padding(config["pad_token_id"])
@@ -101,7 +103,10 @@ class Model:
             return faults
         for key in expected:
             faults += self.check_values(key, expected[key], result[key])
-        for law in (laws.check_threads, laws.check_integers):
+        held = [laws.check_threads, laws.check_integers]
+        if self.is_causal:
+            held.append(laws.check_prefix)
+        for law in held:
             faults += law(self.run, inputs, result)
         return faults + laws.check_alone(self.run, inputs, result,
                                          self.positions)
