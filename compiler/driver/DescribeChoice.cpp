@@ -14,14 +14,15 @@ static const char *nameOf(spec::Storage storage) {
 std::string tfc::describeChoice(const spec::ModelSpec &model,
                                 llvm::ArrayRef<std::string> programs) {
   bool isDecoder = model.kind != spec::Kind::Encoder;
+  bool isWhole = model.storage == spec::Storage::F32;
   std::string text = llvm::join(programs, ", ") + ": matrices in " +
                      nameOf(model.storage) +
-                     (model.roundsWeights ? ", rounded to it" : "");
+                     (model.roundsWeights && !isWhole ? ", rounded to it" : "");
   if (isDecoder) {
     text += std::string(", keys and values in ") + nameOf(model.cache);
   }
   text += ", arithmetic in f32";
-  if (model.storage == spec::Storage::F32) {
+  if (isWhole && !model.roundsWeights) {
     // Measured: benchmarks/results; a token alone is a read of all matrices.
     text += isDecoder ? "; --dtype bf16 would round matrices, and take half of "
                         "the memory and nearly half of the time of a token"
