@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/text/TokenizerFile.h"
 
+#include "runtime/src/QuoteText.h"
+
 #include <cmath>
 
 namespace tfc::text {
@@ -10,9 +12,12 @@ namespace tfc::text {
 using nlohmann::json;
 
 std::string joinPointer(std::string_view pointer, std::string_view key) {
+  constexpr size_t longest = 80;
   std::string out(pointer);
   out += '/';
-  for (char c : key) {
+  // Pointers are for messages: a key may be anything.
+  std::string quoted = quoteText(key, longest);
+  for (char c : std::string_view(quoted).substr(1, quoted.size() - 2)) {
     out += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
   }
   return out;

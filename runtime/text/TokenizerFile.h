@@ -26,7 +26,8 @@ rt::Result<TokenizerFile> parseTokenizerFile(std::string_view text);
 /// Reads an object of tokens and ids alone, as vocab.json is. The same errors.
 rt::Result<TokenizerFile> parseVocabulary(std::string_view text);
 
-/// "/model/vocab/a~1b": a key behind a pointer.
+/// "/model/vocab/a~1b": a key behind a pointer, for a message: what acts on a
+/// terminal is escaped, and a long key cut.
 std::string joinPointer(std::string_view pointer, std::string_view key);
 
 } // namespace tfc::text

@@ -42,6 +42,10 @@ TEST(ReadTokenizer, SaysWhereAndWhat) {
             "/normalizer/lowercase: expected true or false, got \"yes\"");
   EXPECT_EQ(faultWith("/normalizer/lower", "true"),
             "/normalizer/lower: expected a known key, got \"lower\"");
+  // Nothing of a file acts on a terminal, in a pointer neither.
+  EXPECT_EQ(faultWith("/normalizer/lo\x7fwer", "true"),
+            "/normalizer/lo\\x7fwer: expected a known key, got "
+            "\"lo\\x7fwer\"");
   EXPECT_EQ(faultWith("/version", "\"2.0\""),
             "/version: expected one of 1.0, got \"2.0\"");
   EXPECT_EQ(faultWith("/model/max_input_chars_per_word", "-1"),
