@@ -35,3 +35,11 @@ ptxas = shutil.which("ptxas", path=os.pathsep.join(
 if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
+
+# A machine may have no terminals to lend (a bare chroot has not).
+try:
+    for end in os.openpty():
+        os.close(end)
+    config.available_features.add("terminals")
+except OSError:
+    pass
