@@ -126,6 +126,10 @@ def draw_case(random, cls):
             case["given_types"] = False
         if family in ("mpnet", "modernbert"):
             case["rows"] = without_holes(case["rows"])
+        if cls == "MPNetModel":  # it is asked for the first token, which must
+            # be there, since distances count
+            case["rows"] = [[1] * (row.index(1) + 1) + row[row.index(1) + 1:]
+                            for row in case["rows"]]
     elif family in PAIRS:
         case = draw_pairs.draw_case(random, "BartForConditionalGeneration" if
                                     cls.endswith("Generation") else

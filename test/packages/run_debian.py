@@ -43,7 +43,8 @@ def build_user(prefix, scratch):
     with open(os.path.join(folder, "CMakeLists.txt"), "w") as stream:
         stream.write(PROJECT)
     made = os.path.join(folder, "build")
-    run("cmake", "-S", folder, "-B", made, f"-DCMAKE_PREFIX_PATH={prefix}",
+    run("cmake", "-G", "Ninja", "-S", folder, "-B", made,
+        f"-DCMAKE_PREFIX_PATH={prefix}",
         "-DCMAKE_C_COMPILER=clang-22")
     run("cmake", "--build", made)
     return os.path.join(made, "user")

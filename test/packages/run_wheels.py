@@ -56,8 +56,8 @@ def make_wheels(build, scratch):
     for part in ("", "compiler"):
         run(pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation",
             "-w", wheels, os.path.join(shared.SOURCE, "python", part),
-            "-C", f"cmake.define.TFC_BUILD={build}",
-            "-C", f"build-dir={scratch}/wheel-{part}")
+            f"--config-settings=cmake.define.TFC_BUILD={build}",
+            f"--config-settings=build-dir={scratch}/wheel-{part}")
     made = sorted(glob.glob(os.path.join(wheels, "*.whl")))
     for wheel in made:
         size = os.path.getsize(wheel)
