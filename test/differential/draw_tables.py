@@ -158,7 +158,9 @@ def draw_case(random, cls):
             case["window"] = random.choice(
                 ((2, 5, 17) if family in PATTERNS else (None, 2, 5, 17)))
             if case["generate"]:
-                case["rows"] = [row[::-1] if not row[-1] else row
+                # Padding of a prompt is on its left.
+                case["rows"] = [row[:row.index(1)] +
+                                [1] * (len(row) - row.index(1))
                                 for row in case["rows"]]
     return dict(case, **{"class": cls})
 
