@@ -312,10 +312,13 @@ int Compiler::writeLibrary(const std::string &output) {
 
 std::string Compiler::describe() const {
   std::vector<std::string> names;
+  bool hasCpu = false;
   for (const std::unique_ptr<ProgramCompiler> &program : programs) {
-    names.push_back(program->record().name);
+    const TargetInfo &target = program->pipeline.target;
+    hasCpu |= !target.isDevice();
+    names.push_back(target.programName());
   }
-  return describeChoice(model, names);
+  return describeChoice(model, names, hasCpu);
 }
 
 int Compiler::run(const std::string &output) {

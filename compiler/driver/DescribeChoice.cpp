@@ -12,7 +12,8 @@ static const char *nameOf(spec::Storage storage) {
 }
 
 std::string tfc::describeChoice(const spec::ModelSpec &model,
-                                llvm::ArrayRef<std::string> programs) {
+                                llvm::ArrayRef<std::string> programs,
+                                bool hasCpu) {
   bool isDecoder = model.kind != spec::Kind::Encoder;
   bool isWhole = model.storage == spec::Storage::F32;
   std::string text = llvm::join(programs, ", ") + ": matrices in " +
@@ -22,8 +23,8 @@ std::string tfc::describeChoice(const spec::ModelSpec &model,
     text += std::string(", keys and values in ") + nameOf(model.cache);
   }
   text += ", arithmetic in f32";
-  if (isWhole && !model.roundsWeights) {
-    // Measured: benchmarks/results; a token alone is a read of all matrices.
+  if (isWhole && !model.roundsWeights && hasCpu) {
+    // Measured on CPUs; a token alone is a read of all matrices.
     text += isDecoder ? "; --dtype bf16 would round matrices, and take half of "
                         "the memory and nearly half of the time of a token"
                       : "; --dtype bf16 would round matrices, and take half of "

@@ -11,9 +11,9 @@
 namespace tfc {
 
 /// Which programs, what matrices and keys and values are kept in, and which
-/// option would do with less; without a line's end.
+/// option would do with less on a CPU; without a line's end.
 std::string describeChoice(const spec::ModelSpec &model,
-                           llvm::ArrayRef<std::string> programs);
+                           llvm::ArrayRef<std::string> programs, bool hasCpu);
 
 } // namespace tfc
 
