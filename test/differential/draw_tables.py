@@ -78,6 +78,8 @@ WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
            "olmo3", "cohere2", "exaone4")
 # Of these the types of layers differ in more than the window, which is there.
 PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4")
+# Those without which transformers makes no mask.
+NEED_WINDOW = PATTERNS + ("ministral",)
 # Their heads divide the width.
 DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "openai", "bigcode", "gptneo", "opt", "olmo", "olmo2", "olmo3",
@@ -156,7 +158,7 @@ def draw_case(random, cls):
         if family in WINDOWS:
             case["rows"] = without_holes(case["rows"])
             case["window"] = random.choice(
-                ((2, 5, 17) if family in PATTERNS else (None, 2, 5, 17)))
+                (2, 5, 17) if family in NEED_WINDOW else (None, 2, 5, 17))
             if case["generate"]:
                 # Padding of a prompt is on its left.
                 case["rows"] = [row[:row.index(1)] +
@@ -212,6 +214,8 @@ def with_sizes(family, case):
     case = dict(case)
     if family in PATTERNS:  # transformers has their angles by type of layer
         case["layers"] = max(1, case["layers"])
+    if family in NEED_WINDOW:  # simpler cases come without
+        case["window"] = case["window"] or case["positions"]
     if family in PARTIAL:
         case["head_dim"] = 4 * max(1, case["head_dim"] // 4)
     if family in DIVIDED + PARTIAL:

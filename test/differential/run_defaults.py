@@ -120,14 +120,17 @@ def main():
         description="compares tfc's defaults with those of transformers")
     parser.add_argument("--tfc", required=True)
     parser.add_argument("--tfc-run", help="not used")
-    parser.add_argument("--seed", type=int)
+    parser.add_argument("--seed", type=int,
+                        default=int(os.environ.get("TFC_SEED", "0")),
+                        help="of the draws; 0: a new one")
     parser.add_argument("--families", nargs="+", metavar="FAMILY",
                         help="only these, key by key")
     parser.add_argument("--all", action="store_true",
                         help="all families, key by key")
     options = parser.parse_args()
-    seed = random.randrange(1 << 30) if options.seed is None else options.seed
-    print(f"seed {seed} (--seed {seed} repeats the run)", flush=True)
+    seed = options.seed or random.randrange(1, 1 << 30)
+    print(f"seed {seed} (--seed {seed} or TFC_SEED repeats the run)",
+          flush=True)
     source = random.Random(seed)
     known = [family for family in families.switched_on()
              if family not in RENAMED]

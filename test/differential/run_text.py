@@ -97,7 +97,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--library", required=True, help="libtfc_runtime.so")
     parser.add_argument("--seed", type=int,
-                        default=int(os.environ.get("TFC_TEXT_SEED", "0")))
+                        default=int(os.environ.get("TFC_SEED", "0")))
     parser.add_argument("--texts", type=int, default=600,
                         help="for each pipeline, half of them random")
     parser.add_argument("--only", help="the pipeline of this name")
@@ -114,7 +114,7 @@ def main():
               "these packages)")
         return SKIPPED
     seed = options.seed or random.SystemRandom().randrange(1, 2**31)
-    print(f"seed {seed}: run_text.py --seed {seed} (or TFC_TEXT_SEED)",
+    print(f"seed {seed}: run_text.py --seed {seed} (or TFC_SEED)",
           flush=True)
     rng = random.Random(seed)
     spoken, languages = text_corpus.of_programs()

@@ -82,7 +82,7 @@ def main():
     parser.add_argument("--whole", action="store_true",
                         help="every character; minutes")
     parser.add_argument("--seed", type=int,
-                        default=int(os.environ.get("TFC_TEXT_SEED", "0")))
+                        default=int(os.environ.get("TFC_SEED", "0")))
     options = parser.parse_args()
     try:
         import tokenizers
@@ -99,7 +99,7 @@ def main():
     seed = options.seed or random.SystemRandom().randrange(1, 2**31)
     if not options.whole:
         print(f"seed {seed}: run_text_tables.py --seed {seed} (or "
-              "TFC_TEXT_SEED)", flush=True)
+              "TFC_SEED)", flush=True)
         make_tables.POINTS = draw(seed)
         make_tables.ALL = "".join(map(chr, make_tables.POINTS))
     points = set(make_tables.POINTS)

@@ -129,7 +129,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--library", required=True, help="libtfc_runtime.so")
     parser.add_argument("--seed", type=int,
-                        default=int(os.environ.get("TFC_TEXT_SEED", "0")))
+                        default=int(os.environ.get("TFC_SEED", "0")))
     parser.add_argument("--texts", type=int, default=120,
                         help="for each folder, half of them random")
     options = parser.parse_args()
@@ -143,7 +143,7 @@ def main():
               "packages make of them)")
         return SKIPPED
     seed = options.seed or random.SystemRandom().randrange(1, 2**31)
-    print(f"seed {seed}: run_vocabularies.py --seed {seed} (or TFC_TEXT_SEED)",
+    print(f"seed {seed}: run_vocabularies.py --seed {seed} (or TFC_SEED)",
           flush=True)
     rng = random.Random(seed)
     code = text_corpus.of_code()

@@ -24,7 +24,7 @@ def main():
     parser.add_argument("--fuzzer", required=True, help="the program")
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--seed", type=int,
-                        default=int(os.environ.get("TFC_FUZZ_SEED", "0")),
+                        default=int(os.environ.get("TFC_SEED", "0")),
                         help="of the random numbers; 0: a new one")
     parser.add_argument("--keep", default=".",
                         help="the folder for inputs that fail")
@@ -34,7 +34,7 @@ def main():
     options = parser.parse_args()
     seed = options.seed or random.SystemRandom().randrange(1, 2**31)
     print(f"seed {seed}: run_fuzz.py {options.target} --seed {seed} "
-          "(or TFC_FUZZ_SEED)", flush=True)
+          "(or TFC_SEED)", flush=True)
     corpus = os.path.join(HERE, "corpus", options.target)
     with tempfile.TemporaryDirectory(prefix="tfc-fuzz-") as scratch:
         first = os.path.join(scratch, "seeds")
