@@ -143,8 +143,8 @@ private:
 
 } // namespace
 
-/// @pack(weight, layer, dtype, source, packed) -> @pack(tfc_pack_v0 *). A
-/// parameter has one source.
+/// @pack(weight, layer, begin, end, dtype, source, packed) ->
+/// @pack(tfc_pack_v0 *). A parameter has one source.
 static void bindPack(func::FuncOp pack) {
   ImplicitLocOpBuilder b(pack.getLoc(), pack.getContext());
   auto bytes = cast<MemRefType>(pack.getArgumentTypes().back());
@@ -157,6 +157,8 @@ static void bindPack(func::FuncOp pack) {
   replaceArguments(pack,
                    {loadIndex(b, pointer, offsetof(tfc_pack_v0, weight), 32),
                     loadIndex(b, pointer, offsetof(tfc_pack_v0, layer), 32),
+                    loadIndex(b, pointer, offsetof(tfc_pack_v0, row_begin), 64),
+                    loadIndex(b, pointer, offsetof(tfc_pack_v0, row_end), 64),
                     loadIndex(b, sources, offsetof(tfc_stored_v0, dtype), 32),
                     memory(sources, offsetof(tfc_stored_v0, data)),
                     memory(pointer, offsetof(tfc_pack_v0, packed))});

@@ -121,8 +121,8 @@ static SmallVector<Value> buildSwitch(ImplicitLocOpBuilder &b, Value weight,
 
 namespace {
 
-/// Generates @pack(weight, layer, dtype, source, packed) -> status; dtypes and
-/// statuses are those of abi.h.
+/// Generates @pack(weight, layer, begin, end, dtype, source, packed) -> status;
+/// dtypes and statuses are those of abi.h.
 class PackBuilder {
 public:
   PackBuilder(ModuleOp module, ArrayRef<Geometry> geometries)
@@ -149,7 +149,7 @@ private:
   ArrayRef<Geometry> geometries;
   ImplicitLocOpBuilder b;
   SmallVector<Value> fields;
-  Value source, packed, start, count;
+  Value begin, end, source, packed, start, count;
 };
 
 } // namespace
@@ -202,7 +202,7 @@ Value PackBuilder::buildCopy(Type from, Type to) {
   Value target = viewAs(to, packed, start, count);
   Value never = arith::ConstantOp::create(b, b.getBoolAttr(false));
   OpBuilder::InsertionGuard guard(b);
-  auto rows = scf::ForOp::create(b, zero, fields[Rows], one, never);
+  auto rows = scf::ForOp::create(b, begin, end, one, never);
   b.setInsertionPointToStart(rows.getBody());
   Value row = rows.getInductionVar();
   Value targetRow = add(fields[FirstTarget], row);
@@ -240,12 +240,15 @@ void PackBuilder::build() {
   Type bytes = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
   auto function = func::FuncOp::create(
       b, "pack",
-      b.getFunctionType({index, index, index, bytes, bytes}, b.getI32Type()));
+      b.getFunctionType({index, index, index, index, index, bytes, bytes},
+                        b.getI32Type()));
   Block *body = function.addEntryBlock();
   b.setInsertionPointToStart(body);
   fields = buildSwitch(b, body->getArgument(0), geometries);
-  source = body->getArgument(3);
-  packed = body->getArgument(4);
+  begin = body->getArgument(2);
+  end = body->getArgument(3);
+  source = body->getArgument(5);
+  packed = body->getArgument(6);
   start =
       add(fields[Offset], multiply(body->getArgument(1), fields[LayerStride]));
   // The last panel's rows beyond the last row included.
@@ -267,7 +270,7 @@ void PackBuilder::build() {
     }
   }
   Value rounded = buildSwitchOverTypes(fields[Storage], kept, [&](Type to) {
-    return buildSwitchOverTypes(body->getArgument(2), all,
+    return buildSwitchOverTypes(body->getArgument(4), all,
                                 [&](Type from) { return buildCopy(from, to); });
   });
   Value isError = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,

@@ -31,9 +31,9 @@ def PackWeightsPass : Pass<"tfc-pack-weights", "::mlir::ModuleOp"> {
   let description = [{
     Gives every parameter with a value of its own an offset in the packed
     weights and, where it has layers, their constant distance; both are
-    multiples of 64 bytes. Generates `@pack`, which copies one stored tensor of
-    one layer to its place as f32, in rows or in the panels that the parameter
-    asks for: it converts f16 and bf16, picks the rows of a fused tensor, and
+    multiples of 64 bytes. Generates `@pack`, which copies rows [begin, end)
+    of one stored tensor of one layer to their place, in rows or in the panels
+    that the parameter asks for: it converts f16 and bf16, picks the rows of a fused tensor, and
     transposes a tensor stored `[in, out]`. The rows that a last panel has too
     many are left as the host gives them, zeros.
 
@@ -41,8 +41,9 @@ def PackWeightsPass : Pass<"tfc-pack-weights", "::mlir::ModuleOp"> {
     is stored of them is copied to their rows of it.
 
     ```mlir
-    func.func @pack(%weight: index, %layer: index, %dtype: index,
-                    %source: memref<?xi8>, %packed: memref<?xi8>)
+    func.func @pack(%weight: index, %layer: index, %begin: index, %end: index,
+                    %dtype: index, %source: memref<?xi8>,
+                    %packed: memref<?xi8>) -> i32
     ```
 
     The module attribute `transformer.packed_bytes` holds the size of all,

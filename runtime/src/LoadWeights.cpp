@@ -42,6 +42,9 @@ uint64_t sumOf(const tfc_module_v0 &module, const BoundWeights &bound,
       parts.push_back(isPacked ? static_cast<uint64_t>(tensor->dtype) + 1 : 0);
       parts.push_back(isPacked ? checksum(tensor->data, tensor->bytes, threads)
                                : 0);
+      if (isPacked) {
+        releasePages(*tensor, 0, tensor->bytes);
+      }
     }
   }
   return checksum(parts.data(), parts.size() * sizeof(parts[0]), 1);

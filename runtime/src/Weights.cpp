@@ -4,6 +4,7 @@
 
 #include "runtime/src/ThreadPool.h"
 
+#include <algorithm>
 #include <cmath>
 #include <sys/mman.h>
 
@@ -38,15 +39,15 @@ WeightTable weightTable(const tfc_module_v0 &module) {
   return table;
 }
 
-void releasePages(const Tensor &tensor) {
+void releasePages(const Tensor &tensor, uint64_t first, uint64_t bytes) {
   if (!tensor.isMapped) {
     return;
   }
-  uintptr_t page = 4096, begin = reinterpret_cast<uintptr_t>(tensor.data);
-  uintptr_t first = (begin + page - 1) / page * page;
-  uintptr_t last = (begin + tensor.bytes) / page * page;
-  if (first < last) {
-    madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
+  uintptr_t page = 4096, at = reinterpret_cast<uintptr_t>(tensor.data) + first;
+  uintptr_t begin = (at + page - 1) / page * page;
+  uintptr_t end = (at + bytes) / page * page;
+  if (begin < end) {
+    madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
   }
 }
 
@@ -58,12 +59,43 @@ uint32_t abiDType(DType dtype) {
                                : TFC_DTYPE_BF16;
 }
 
-/// A (weight, layer) to pack, and how that went.
+/// Stored bytes of one call of `pack`: so much of a checkpoint is in memory
+/// beside the packed weights, for each thread.
+constexpr int64_t rangeBytes = int64_t(4) << 20;
+/// What ranges of rows begin on a multiple of: two threads seldom write to the
+/// same panel.
+constexpr int64_t rangeRows = 64;
+
+/// Rows of a (weight, layer) to pack, the bytes of the tensor that nobody needs
+/// afterwards, and how that went.
 struct PackCall {
   uint32_t weight, layer;
+  int64_t rowBegin, rowEnd;
   const Tensor *tensor; // null: random numbers
+  uint64_t firstByte = 0, bytes = 0;
   int32_t result = 0;
 };
+
+/// Adds the calls that pack a bound tensor. What is stored across its rows is
+/// packed at once.
+void addCalls(std::vector<PackCall> &calls, const tfc_module_v0 &module,
+              uint32_t w, uint32_t layer, const Tensor &tensor) {
+  const tfc_weight_v0 &weight = module.weights[w];
+  const tfc_source_v0 &source = *weight.sources;
+  if (source.flags & TFC_SOURCE_IN_OUT) {
+    calls.push_back({w, layer, 0, weight.rows, &tensor, 0, tensor.bytes});
+    return;
+  }
+  uint64_t rowBytes = tensor.bytes / static_cast<uint64_t>(source.stored_rows);
+  int64_t rows = rangeBytes / static_cast<int64_t>(rowBytes);
+  rows = std::max(rows / rangeRows, int64_t(1)) * rangeRows;
+  for (int64_t begin = 0; begin < weight.rows; begin += rows) {
+    int64_t end = std::min(begin + rows, weight.rows);
+    calls.push_back({w, layer, begin, end, &tensor,
+                     static_cast<uint64_t>(source.first_row + begin) * rowBytes,
+                     static_cast<uint64_t>(end - begin) * rowBytes});
+  }
+}
 
 struct PackJob {
   const tfc_module_v0 &module;
@@ -73,7 +105,8 @@ struct PackJob {
 
   void pack(PackCall &call, const void *data, uint32_t dtype) const {
     tfc_stored_v0 stored{data, dtype, 0};
-    tfc_pack_v0 pack{sizeof(pack), call.weight, call.layer, 1, &stored, packed};
+    tfc_pack_v0 pack{sizeof(pack), call.weight, call.layer,    1,
+                     &stored,      packed,      call.rowBegin, call.rowEnd};
     call.result = program.pack(&pack);
   }
 };
@@ -84,7 +117,7 @@ void packRange(void *arg, int64_t begin, int64_t end, uint32_t) {
     PackCall &call = job.calls[i];
     job.pack(call, call.tensor->data, abiDType(call.tensor->dtype));
     // So that memory never holds two copies of the model.
-    releasePages(*call.tensor);
+    releasePages(*call.tensor, call.firstByte, call.bytes);
   }
 }
 
@@ -162,7 +195,7 @@ Result<Mapping> packWeights(const tfc_module_v0 &module,
     for (uint32_t layer = 0; layer < module.weights[w].layers; ++layer) {
       const Tensor *tensor = bound[w][layer];
       if (tensor && !(module.weights[w].flags & TFC_WEIGHT_TIED)) {
-        job.calls.push_back({w, layer, tensor});
+        addCalls(job.calls, module, w, layer, *tensor);
       }
     }
   }
@@ -184,7 +217,7 @@ Result<Mapping> packRandomWeights(const tfc_module_v0 &module,
   for (uint32_t w = 0; w < module.n_weights; ++w) {
     for (uint32_t layer = 0; layer < module.weights[w].layers; ++layer) {
       if (!(module.weights[w].flags & TFC_WEIGHT_TIED)) {
-        job.calls.push_back({w, layer, nullptr});
+        job.calls.push_back({w, layer, 0, module.weights[w].rows, nullptr});
       }
     }
   }

@@ -13,12 +13,12 @@ namespace tfc::rt {
 /// The table of a checked module, as Safetensors.h wants it.
 WeightTable weightTable(const tfc_module_v0 &module);
 
-/// Gives the whole pages of a tensor that is mapped back to the system, which
-/// reads them again when they are needed again.
-void releasePages(const Tensor &tensor);
+/// Gives the whole pages of these bytes of a tensor that is mapped back to the
+/// system, which reads them again when they are needed again.
+void releasePages(const Tensor &tensor, uint64_t first, uint64_t bytes);
 
-/// Packs bound tensors, in parallel. (weight, layer) pairs that no tensor
-/// stores are left zero. Errors: Exhausted, Internal.
+/// Packs bound tensors by ranges of rows, in parallel. (weight, layer) pairs
+/// that no tensor stores are left zero. Errors: Exhausted, Internal.
 Result<Mapping> packWeights(const tfc_module_v0 &module,
                             const tfc_program_v0 &program,
                             const BoundWeights &bound, uint32_t threads);

@@ -162,12 +162,13 @@ static int32_t pack_weight(const tfc_pack_v0 *pack) {
   const tfc_weight_v0 *weight = &weights[pack->weight].known;
   const tfc_source_v0 *source = weight->sources;
   if (pack->struct_size != sizeof(tfc_pack_v0) || pack->weight > 4 ||
-      pack->layer >= weight->layers || pack->n_sources != 1) {
+      pack->layer >= weight->layers || pack->n_sources != 1 ||
+      pack->row_begin < 0 || pack->row_end > weight->rows) {
     return 1;
   }
   float *to = (float *)pack->packed + packedAt[pack->weight] +
               pack->layer * weight->rows * weight->cols;
-  for (int64_t row = 0; row < weight->rows; ++row) {
+  for (int64_t row = pack->row_begin; row < pack->row_end; ++row) {
     for (int64_t col = 0; col < weight->cols; ++col) {
       int64_t stored = source->first_row + row;
       int64_t at = source->flags & TFC_SOURCE_IN_OUT

@@ -255,15 +255,16 @@ typedef struct {
   uint32_t reserved;
 } tfc_stored_v0;
 
-/* One (weight, layer) to pack: `sources` are the tensors that the weight's
- * sources name, `packed` is the start of the whole packed area. Calls for
- * different (weight, layer) may run at the same time. */
+/* Rows [row_begin, row_end) of one (weight, layer) to pack: `sources` are the
+ * whole tensors that the weight's sources name, `packed` is the start of the
+ * whole packed area. Calls for different rows may run at the same time. */
 typedef struct {
   uint32_t struct_size;   /* of the host's version of this struct */
   uint32_t weight, layer; /* indices: of the weight table, from 0 */
   uint32_t n_sources;
   const tfc_stored_v0 *sources;
   void *packed;
+  int64_t row_begin, row_end; /* of the weight's rows */
 } tfc_pack_v0;
 
 /* What a program's instructions are. Hosts pass over those that they do not
@@ -458,7 +459,7 @@ TFC_ABI_ASSERT(sizeof(tfc_port_v0) == 40, "tfc_port_v0");
 TFC_ABI_ASSERT(sizeof(tfc_cache_v0) == 40, "tfc_cache_v0");
 TFC_ABI_ASSERT(sizeof(tfc_entry_v0) == 72, "tfc_entry_v0");
 TFC_ABI_ASSERT(sizeof(tfc_stored_v0) == 16, "tfc_stored_v0");
-TFC_ABI_ASSERT(sizeof(tfc_pack_v0) == 32, "tfc_pack_v0");
+TFC_ABI_ASSERT(sizeof(tfc_pack_v0) == 48, "tfc_pack_v0");
 TFC_ABI_ASSERT(sizeof(tfc_program_v0) == 112, "tfc_program_v0");
 TFC_ABI_ASSERT(sizeof(tfc_source_v0) == 48, "tfc_source_v0");
 TFC_ABI_ASSERT(sizeof(tfc_weight_v0) == 56, "tfc_weight_v0");

@@ -70,27 +70,31 @@ func.func @step(
   return
 }
 
-// tfc_pack_v0: weight 4, layer 8, sources 16, packed 24; tfc_stored_v0: data 0,
-// dtype 8.
+// tfc_pack_v0: weight 4, layer 8, sources 16, packed 24, row_begin 32, row_end
+// 40; tfc_stored_v0: data 0, dtype 8.
 // CHECK: func.func @pack(%[[PACK:.*]]: !llvm.ptr) -> i32
-func.func @pack(%weight: index, %layer: index, %dtype: index,
-                %source: memref<?xi8>, %packed: memref<?xi8>) {
+func.func @pack(%weight: index, %layer: index, %begin: index, %end: index,
+                %dtype: index, %source: memref<?xi8>, %packed: memref<?xi8>) {
   // CHECK: llvm.getelementptr %[[PACK]][16]
   // CHECK: %[[SOURCES:.*]] = llvm.load
   // CHECK: llvm.getelementptr %[[PACK]][4]
   // CHECK: %[[WEIGHT:.*]] = arith.index_cast
   // CHECK: llvm.getelementptr %[[PACK]][8]
   // CHECK: %[[LAYER:.*]] = arith.index_cast
+  // CHECK: llvm.getelementptr %[[PACK]][32]
+  // CHECK: %[[BEGIN:.*]] = arith.index_cast
+  // CHECK: llvm.getelementptr %[[PACK]][40]
+  // CHECK: %[[END:.*]] = arith.index_cast
   // CHECK: llvm.getelementptr %[[SOURCES]][8]
   // CHECK: %[[DTYPE:.*]] = arith.index_cast
   // CHECK: llvm.load %[[SOURCES]]
   // CHECK: %[[SOURCE:.*]] = builtin.unrealized_conversion_cast
   // CHECK: llvm.getelementptr %[[PACK]][24]
   // CHECK: %[[PACKED:.*]] = builtin.unrealized_conversion_cast
-  // CHECK: "test.use"(%[[WEIGHT]], %[[LAYER]], %[[DTYPE]], %[[SOURCE]], %[[PACKED]])
+  // CHECK: "test.use"(%[[WEIGHT]], %[[LAYER]], %[[BEGIN]], %[[END]], %[[DTYPE]], %[[SOURCE]], %[[PACKED]])
   // CHECK: return %{{.*}} : i32
-  "test.use"(%weight, %layer, %dtype, %source, %packed)
-    : (index, index, index, memref<?xi8>, memref<?xi8>) -> ()
+  "test.use"(%weight, %layer, %begin, %end, %dtype, %source, %packed)
+    : (index, index, index, index, index, memref<?xi8>, memref<?xi8>) -> ()
   return
 }
 

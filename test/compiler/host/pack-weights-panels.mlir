@@ -7,10 +7,10 @@
 transformer.parameter @w : tensor<20x3xf32> from <["w"], stored_rows = 20>
   panel 8
 
-// CHECK: func.func @pack
+// CHECK: func.func @pack(%{{[^,]*}}, %{{[^,]*}}, %[[BEGIN:.*]]: index, %[[END:.*]]: index, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}})
 // 3 panels * 8 rows * 3 columns
 // CHECK: memref.view %{{.*}} to memref<?xf32>
-// CHECK: scf.for %[[ROW:.*]] = %c0
+// CHECK: scf.for %[[ROW:.*]] = %[[BEGIN]] to %[[END]]
 // CHECK: %[[PANEL:.*]] = arith.divui %[[ROW]], %[[SIZE:[^ ]*]] : index
 // CHECK: %[[PLACE:.*]] = arith.remui %[[ROW]], %[[SIZE]] : index
 // CHECK: %[[START:.*]] = arith.muli %[[PANEL]], %{{.*}}

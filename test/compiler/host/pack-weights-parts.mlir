@@ -21,7 +21,7 @@ transformer.parameter @whole : tensor<20x3xf32> layers 2 parts [@q, @k, @v]
 transformer.parameter @v : tensor<6x3xf32> layers 2
   from <["v.{i}"], stored_rows = 6>
 
-// CHECK: func.func @pack
+// CHECK: func.func @pack(%{{[^,]*}}, %{{[^,]*}}, %[[ROW_BEGIN:.*]]: index, %[[ROW_END:.*]]: index, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}})
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
@@ -53,7 +53,7 @@ transformer.parameter @v : tensor<6x3xf32> layers 2
 // As many panels as there are up to the last row.
 // CHECK: %[[END:.*]] = arith.addi %[[FIELDS]]#5, %[[FIELDS]]#3
 // CHECK: %[[PANELS:.*]] = arith.ceildivui %[[END]], %[[FIELDS]]#6
-// CHECK: scf.for %[[ROW:.*]] = %[[C0]] to %[[FIELDS]]#3
+// CHECK: scf.for %[[ROW:.*]] = %[[ROW_BEGIN]] to %[[ROW_END]]
 // CHECK: %[[TARGET_ROW:.*]] = arith.addi %[[FIELDS]]#5, %[[ROW]]
 // CHECK: arith.divui %[[TARGET_ROW]], %[[FIELDS]]#6
 // CHECK: arith.remui %[[TARGET_ROW]], %[[FIELDS]]#6

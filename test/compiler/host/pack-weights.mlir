@@ -27,7 +27,7 @@ transformer.parameter @tied : tensor<8x4xf32>
 transformer.parameter @last : tensor<8x8xf32>
   from <["e"], first_row = 8, stored_rows = 24>
 
-// CHECK: func.func @pack(%[[WEIGHT:.*]]: index, %[[LAYER:.*]]: index, %[[DTYPE:.*]]: index, %[[SOURCE:.*]]: memref<?xi8>, %[[PACKED:.*]]: memref<?xi8>)
+// CHECK: func.func @pack(%[[WEIGHT:.*]]: index, %[[LAYER:.*]]: index, %[[BEGIN:.*]]: index, %[[END:.*]]: index, %[[DTYPE:.*]]: index, %[[SOURCE:.*]]: memref<?xi8>, %[[PACKED:.*]]: memref<?xi8>)
 // CHECK-DAG: %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
 // CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
@@ -63,7 +63,7 @@ transformer.parameter @last : tensor<8x8xf32>
 // CHECK: case 0
 // CHECK: %[[FLOATS:.*]] = memref.view %[[SOURCE]]{{.*}} to memref<?xf32>
 // CHECK: %[[TARGET:.*]] = memref.view %[[PACKED]][%[[START]]]
-// CHECK: scf.for %[[ROW:.*]] = %[[C0]] to %[[FIELDS]]#3
+// CHECK: scf.for %[[ROW:.*]] = %[[BEGIN]] to %[[END]]
 // CHECK: %[[TO_ROW:.*]] = arith.muli %[[ROW]], %[[FIELDS]]#4
 // CHECK: %[[ROW_DISTANCE:.*]] = arith.muli %[[ROW]], %[[FIELDS]]#1
 // CHECK: %[[FROM_ROW:.*]] = arith.addi %[[FIELDS]]#0, %[[ROW_DISTANCE]]
