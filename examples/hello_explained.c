@@ -39,7 +39,10 @@ int main(int argc, char **argv) {
   /* Option structs begin with their own size, so that a program goes on working
    * with a later runtime whose struct has more fields. Fields that are not
    * named here are zero, which always means the default: the best program of
-   * the library for this CPU, and all threads this process may use. */
+   * the library for this CPU, and all threads this process may use. A program
+   * that has threads of its own lends them as `parallel_for`, one that shows
+   * how far the load is sets `progress`, and weights that lie in several places
+   * are named by `weights_paths`. */
   tfc_model_options load = {sizeof(load), argv[1], argv[2]};
 
   /* Opens the library, maps the weight files, checks every tensor against the

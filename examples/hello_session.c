@@ -1,6 +1,6 @@
 /* A session: several texts that advance together, as a server runs them. Three
  * requests with different wishes, a prompt that goes in by pieces, a second
- * answer to the same prompt, and Ctrl-C that stops it all.
+ * answer to the same prompt, a pause, and Ctrl-C that stops it all.
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +21,11 @@ static void interrupt(int number) { interrupted = 1; }
 /* Asked several times in every layer: how soon a step stops. */
 static int should_stop(void *user) { return interrupted; }
 
+/* Told how far the load is; what stops a step ends the load, too. */
+static int progress(void *user, uint64_t done, uint64_t total) {
+  return interrupted;
+}
+
 /* May change what a token is chosen from. Here: never token 0. */
 static void forbid_padding(void *user, tfc_sequence_id sequence, float *logits,
                            int64_t n) {
@@ -32,7 +37,9 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: %s MODEL.so WEIGHTS\n", argv[0]);
     return 2;
   }
+  signal(SIGINT, interrupt);
   tfc_model_options load = {sizeof(load), argv[1], argv[2]};
+  load.progress = progress;
   tfc_model *model;
   check(tfc_model_load(&load, &model));
 
@@ -46,7 +53,6 @@ int main(int argc, char **argv) {
   check(tfc_session_create(model, &options, &session));
   /* The session keeps what it needs of the model. */
   tfc_model_free(model);
-  signal(SIGINT, interrupt);
 
   /* The first request ends early when it has written 5 6, ... */
   const int64_t prompt[] = {7, 8, 9, 10, 11, 12, 13}, five_six[] = {5, 6};
@@ -67,10 +73,15 @@ int main(int argc, char **argv) {
   tfc_sequence_id second;
   check(tfc_session_add(session, &request, &second));
 
-  tfc_sequence_id fork = 0;
+  tfc_sequence_id fork = 0, paused = 0;
   tfc_step_result result = {sizeof(result)};
   do {
     tfc_error *error = tfc_session_step(session, &result);
+    /* A step later it goes on, with the tokens that it would have had. */
+    if (paused) {
+      check(tfc_session_resume(session, paused));
+      paused = 0;
+    }
     if (tfc_error_code(error) == TFC_CANCELLED) {
       tfc_error_free(error);
       break;
@@ -92,6 +103,10 @@ int main(int argc, char **argv) {
         result.tokens[0].state == TFC_RUNNING) {
       tfc_fork_options how = {sizeof(how)};
       check(tfc_session_fork(session, first, &how, &fork));
+      /* To make room for it, as one would when tfc_session_step says EXHAUSTED,
+       * the second request gives its part of the cache back. */
+      check(tfc_session_pause(session, second));
+      paused = second;
     }
   } while (result.n_sequences > 0);
 

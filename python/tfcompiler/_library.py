@@ -41,6 +41,8 @@ _FUNCTIONS = {
     "tfc_session_step": ("E", [_POINTER, c.POINTER(s.StepResult)]),
     "tfc_session_get_info": ("E", [_POINTER, c.POINTER(s.SessionInfo)]),
     "tfc_session_remove": ("E", [_POINTER, c.c_uint64]),
+    "tfc_session_pause": ("E", [_POINTER, c.c_uint64]),
+    "tfc_session_resume": ("E", [_POINTER, c.c_uint64]),
     "tfc_tokenizer_load": ("E", [c.c_char_p, c.POINTER(_POINTER)]),
     "tfc_tokenizer_free": (None, [_POINTER]),
     "tfc_tokenizer_limit": (c.c_int64, [_POINTER]),

@@ -17,6 +17,7 @@ from tfcompiler._arrays import (as_ids, from_outputs, names_array, pad_rows,
 from tfcompiler._decoding import EndTokens, decoding_options, token_lists
 from tfcompiler._error import Code, Error
 from tfcompiler._library import Interrupt, path_bytes, runtime
+from tfcompiler._load import Load
 from tfcompiler._tokenizer import Encoding, Tokenizer, ids_array
 
 Texts = Union[str, Sequence[str]]
@@ -67,18 +68,23 @@ class Generated:
 
 def load(library, weights=None, *, tokenizer=None, threads: int = 0,
          program: Optional[str] = None, packed=None,
-         share_packed: bool = False) -> "Model":
+         share_packed: bool = False,
+         progress: Optional[Callable[[int, int], bool]] = None) -> "Model":
     """Loads a compiled model.
 
     library: what `tfc compile` wrote. weights: the Hugging Face folder or
-    safetensors file; None where `packed`, a file of packed weights, is there.
+    safetensors file, or a list of those, whose tensors are one set; None where
+    `packed`, a file of packed weights, is there.
     tokenizer: a file, a Tokenizer, or any object with encode and decode; by
     default the one in the folder of weights. threads: 0 for as many as the
     process may use. program: one of the library's by name instead of the best.
-    packed, share_packed: as in tfc/runtime.h.
-    Raises Error: NOT_FOUND, INCOMPATIBLE, INVALID_ARGUMENT, IO, EXHAUSTED."""
+    packed, share_packed: as in tfc/runtime.h. progress(done, total), in bytes,
+    is called by another thread while this one waits, and ends the load by
+    returning True.
+    Raises Error: NOT_FOUND, INCOMPATIBLE, INVALID_ARGUMENT, IO, EXHAUSTED,
+    CANCELLED."""
     return Model(library, weights, tokenizer, threads, program, packed,
-                 share_packed)
+                 share_packed, progress)
 
 
 class Model:
@@ -86,18 +92,19 @@ class Model:
     Immutable: any number of threads may use it."""
 
     def __init__(self, library, weights, tokenizer, threads, program, packed,
-                 share_packed):
+                 share_packed, progress=None):
+        places = _places(weights)
+        paths = (c.c_char_p * len(places))(*map(path_bytes, places))
         options = s.ModelOptions(
             library_path=path_bytes(library),
-            weights_path=None if weights is None else path_bytes(weights),
+            weights_paths=paths, n_weights_paths=len(places),
             program=None if program is None else program.encode(),
             threads=threads,
             packed_path=None if packed is None else path_bytes(packed),
             share_packed=int(share_packed))
-        self._handle = c.c_void_p()
-        self.folder = _folder_of(weights)
+        self.folder = _folder_of(places)
         self._tokenizer = tokenizer
-        runtime().tfc_model_load(c.byref(options), c.byref(self._handle))
+        self._handle = Load(options, progress).run()
 
     def __del__(self):
         if getattr(self, "_handle", None):
@@ -369,10 +376,17 @@ def _listed(texts: Texts) -> List[str]:
     return [texts] if isinstance(texts, str) else list(texts)
 
 
-def _folder_of(weights) -> Optional[Path]:
+def _places(weights) -> list:
     if weights is None:
+        return []
+    return list(weights) if isinstance(weights, (list, tuple)) else [weights]
+
+
+def _folder_of(places) -> Optional[Path]:
+    """Where a model's other files are: with its first weights."""
+    if not places:
         return None
-    path = Path(weights)
+    path = Path(places[0])
     return path if path.is_dir() else path.parent
 
 

@@ -11,6 +11,9 @@ TAP = c.CFUNCTYPE(None, c.c_void_p, c.c_char_p, c.c_int64, c.c_int64,
                   c.c_int64, c.POINTER(c.c_float))
 LOGITS = c.CFUNCTYPE(None, c.c_void_p, c.c_uint64, c.POINTER(c.c_float),
                      c.c_int64)
+PROGRESS = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_uint64, c.c_uint64)
+LOOP = c.CFUNCTYPE(None, c.c_void_p, c.c_int64, c.c_int64, c.c_uint32)
+PARALLEL_FOR = c.CFUNCTYPE(None, c.c_void_p, c.c_int64, LOOP, c.c_void_p)
 
 
 class Sized(c.Structure):
@@ -41,6 +44,11 @@ class ModelOptions(Sized):
         ("threads", c.c_uint32), ("reserved", c.c_uint32), ("tap", TAP),
         ("tap_user", c.c_void_p), ("packed_path", c.c_char_p),
         ("share_packed", c.c_uint32), ("reserved2", c.c_uint32),
+        ("weights_paths", c.POINTER(c.c_char_p)),
+        ("n_weights_paths", c.c_uint32), ("reserved3", c.c_uint32),
+        ("progress", PROGRESS), ("progress_user", c.c_void_p),
+        ("parallel_for", PARALLEL_FOR), ("parallel_user", c.c_void_p),
+        ("next", c.c_void_p),
     ]
 
 
@@ -102,7 +110,7 @@ class SessionOptions(Sized):
         ("struct_size", c.c_uint64), ("max_cache_bytes", c.c_uint64),
         ("should_stop", STOP), ("stop_user", c.c_void_p),
         ("max_step_tokens", c.c_uint64), ("on_logits", LOGITS),
-        ("logits_user", c.c_void_p),
+        ("logits_user", c.c_void_p), ("next", c.c_void_p),
     ]
 
 
@@ -137,7 +145,7 @@ class StepResult(Sized):
     _fields_ = [
         ("struct_size", c.c_uint64), ("tokens", c.POINTER(NewToken)),
         ("n_tokens", c.c_uint64), ("logprobs", c.c_void_p),
-        ("n_sequences", c.c_uint64),
+        ("n_sequences", c.c_uint64), ("n_paused", c.c_uint64),
     ]
 
 
@@ -145,6 +153,7 @@ class SessionInfo(Sized):
     _fields_ = [
         ("struct_size", c.c_uint64), ("n_sequences", c.c_uint64),
         ("cache_bytes", c.c_uint64), ("max_cache_bytes", c.c_uint64),
+        ("n_paused", c.c_uint64),
     ]
 
 

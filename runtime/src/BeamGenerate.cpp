@@ -8,7 +8,8 @@ namespace tfc::rt {
 
 BeamGeneration::BeamGeneration(const Model &model, const tfc_entry_v0 &entry)
     : model(model), entry(entry), engine(model), runner(*engine.step),
-      ids(tokenPort(entry)), wanted(entry.n_outputs, 0), scores(model.host()) {
+      ids(tokenPort(entry)), wanted(entry.n_outputs, 0),
+      scores(model.workers()) {
   wanted[model.logitsPort()] = 1;
 }
 
@@ -173,7 +174,7 @@ void BeamGeneration::search() {
   int64_t width = entry.outputs[port].width;
   const float *table =
       scores.logProbabilities(runner.output(port), width, rules, rows);
-  forEach(model.host(), static_cast<int64_t>(groups.size()),
+  forEach(model.workers(), static_cast<int64_t>(groups.size()),
           [&](int64_t g, uint32_t) {
             const Group &group = groups[g];
             if (group.firstRow < 0) {

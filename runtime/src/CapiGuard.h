@@ -5,6 +5,7 @@
 #define TFC_RUNTIME_SRC_CAPIGUARD_H
 
 #include "runtime/src/Error.h"
+#include "runtime/src/Workers.h"
 #include "tfc/runtime.h"
 
 #include <new>
@@ -42,7 +43,9 @@ template <typename F> tfc_error *guard(F function) {
     return outOfMemory();
   } catch (const std::exception &fault) {
     try {
-      return newError({Code::Internal, fault.what()});
+      bool isCallers = dynamic_cast<const LoopFault *>(&fault) != nullptr;
+      return newError(
+          {isCallers ? Code::InvalidArgument : Code::Internal, fault.what()});
     } catch (...) {
       return outOfMemory();
     }

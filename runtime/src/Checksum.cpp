@@ -3,8 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/PackedFile.h"
 
-#include "runtime/src/ThreadPool.h"
-
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -56,7 +54,7 @@ uint64_t sumChunk(const uint8_t *data, uint64_t bytes) {
 /// The sum of the sums that `sumOf` gives of the chunks [first, first + count),
 /// which it is asked for side by side.
 template <typename F>
-uint64_t sumChunks(uint64_t bytes, uint32_t threads, const F &sumOf) {
+uint64_t sumChunks(uint64_t bytes, const Workers &workers, const F &sumOf) {
   struct Job {
     const F &sumOf;
     uint64_t bytes;
@@ -72,8 +70,7 @@ uint64_t sumChunks(uint64_t bytes, uint32_t threads, const F &sumOf) {
           job.sumOf(first, std::min(chunkBytes, job.bytes - first));
     }
   };
-  ThreadPool::instance().parallelFor(threads, static_cast<int64_t>(chunks),
-                                     body, &job);
+  workers.parallelFor(static_cast<int64_t>(chunks), body, &job);
   uint64_t sum = bytes;
   for (uint64_t part : job.sums) {
     sum = mix(sum, part);
@@ -83,17 +80,33 @@ uint64_t sumChunks(uint64_t bytes, uint32_t threads, const F &sumOf) {
 
 } // namespace
 
-uint64_t checksum(const void *data, uint64_t bytes, uint32_t threads) {
-  return sumChunks(bytes, threads, [&](uint64_t first, uint64_t count) {
+uint64_t checksum(const void *data, uint64_t bytes, const Workers &workers) {
+  return sumChunks(bytes, workers, [&](uint64_t first, uint64_t count) {
     return sumChunk(static_cast<const uint8_t *>(data) + first, count);
   });
 }
 
+uint64_t checksum(const void *data, uint64_t bytes, Loading &loading) {
+  return sumChunks(
+      bytes, loading.workers(), [&](uint64_t first, uint64_t count) {
+        if (loading.isCancelled()) {
+          return uint64_t(0);
+        }
+        uint64_t sum =
+            sumChunk(static_cast<const uint8_t *>(data) + first, count);
+        loading.add(count);
+        return sum;
+      });
+}
+
 Result<uint64_t> readSummed(const OpenFile &file, uint64_t offset, void *to,
-                            uint64_t bytes, uint32_t threads) {
+                            uint64_t bytes, Loading &loading) {
   std::mutex mutex;
   Status status;
-  uint64_t sum = sumChunks(bytes, threads, [&](uint64_t first, uint64_t count) {
+  auto readChunk = [&](uint64_t first, uint64_t count) {
+    if (loading.isCancelled()) {
+      return uint64_t(0);
+    }
     uint8_t *chunk = static_cast<uint8_t *>(to) + first;
     Status read = file.read(chunk, count, offset + first);
     if (!read) {
@@ -101,8 +114,14 @@ Result<uint64_t> readSummed(const OpenFile &file, uint64_t offset, void *to,
       status = std::move(read);
       return uint64_t(0);
     }
-    return sumChunk(chunk, count);
-  });
+    uint64_t sum = sumChunk(chunk, count);
+    loading.add(count);
+    return sum;
+  };
+  uint64_t sum = sumChunks(bytes, loading.workers(), readChunk);
+  if (status) {
+    status = loading.status();
+  }
   return status ? Result<uint64_t>(sum) : std::move(status.error());
 }
 

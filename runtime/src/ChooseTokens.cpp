@@ -7,8 +7,8 @@
 
 namespace tfc::rt {
 
-ScoreRows::ScoreRows(const tfc_host_v0 &host)
-    : host(host), workers(host.n_workers) {}
+ScoreRows::ScoreRows(const Workers &threads)
+    : threads(threads), workers(threads.count()) {}
 
 void ScoreRows::growScores(int64_t width,
                            const std::vector<const Choice *> &choices) {
@@ -30,7 +30,7 @@ void ScoreRows::choose(const float *logits, int64_t width,
                        std::vector<int64_t> &tokens) {
   tokens.resize(choices.size());
   growScores(width, choices);
-  forEach(host, static_cast<int64_t>(choices.size()),
+  forEach(threads, static_cast<int64_t>(choices.size()),
           [&](int64_t row, uint32_t worker) {
             const Choice &choice = *choices[row];
             const float *scores = logits + row * width;
@@ -59,7 +59,7 @@ ScoreRows::logProbabilities(const float *logits, int64_t width,
                             const std::vector<const ScoreRules *> &rules,
                             const std::vector<TokenRow> &rows) {
   scores.resize(rows.size() * static_cast<size_t>(width));
-  forEach(host, static_cast<int64_t>(rows.size()),
+  forEach(threads, static_cast<int64_t>(rows.size()),
           [&](int64_t row, uint32_t worker) {
             const float *from = logits + row * width;
             float *to = scores.data() + row * width;

@@ -4,7 +4,7 @@
 #define TFC_RUNTIME_SRC_CHOOSETOKENS_H
 
 #include "runtime/src/ProcessScores.h"
-#include "tfc/abi.h"
+#include "runtime/src/Workers.h"
 
 namespace tfc::rt {
 
@@ -23,8 +23,8 @@ struct Choice {
 /// Scores of rows, processed side by side; keeps its memory.
 class ScoreRows {
 public:
-  /// Memory for the workers of `host`, which must outlive it.
-  explicit ScoreRows(const tfc_host_v0 &host);
+  /// Memory for these workers.
+  explicit ScoreRows(const Workers &threads);
 
   /// The next token of every sequence: of `logits`, a row of `width` a
   /// sequence, and its choice. tokens[i] is the one of choices[i].
@@ -48,7 +48,7 @@ private:
   /// caller's thread, before the loop.
   void growScores(int64_t width, const std::vector<const Choice *> &choices);
 
-  const tfc_host_v0 &host;
+  const Workers threads;
   std::vector<Worker> workers;
   std::vector<float> scores;
 };

@@ -28,26 +28,61 @@ uint64_t stampOf(const TensorFiles &files) {
                    state.st_mtim.tv_sec, ' ', state.st_mtim.tv_nsec, ' ',
                    state.st_dev, ' ', state.st_ino, '\n');
   }
-  return checksum(text.data(), text.size(), 1);
+  return checksum(text.data(), text.size(), Workers(1));
+}
+
+/// Calls function(weight, tensor) for each tensor of the model, null where it
+/// is not packed.
+template <typename F>
+void forEachPacked(const tfc_module_v0 &module, const BoundWeights &bound,
+                   const F &function) {
+  for (uint32_t w = 0; w < module.n_weights; ++w) {
+    bool isTied = module.weights[w].flags & TFC_WEIGHT_TIED;
+    for (const Tensor *tensor : bound[w]) {
+      function(module.weights[w], isTied ? nullptr : tensor);
+    }
+  }
+}
+
+/// Of a load: bytes that sumOf reads, and those that packWeights does.
+struct ReadBytes {
+  uint64_t sum = 0, pack = 0;
+};
+
+ReadBytes bytesToRead(const tfc_module_v0 &module, const BoundWeights &bound) {
+  ReadBytes bytes;
+  forEachPacked(module, bound, [&](const auto &weight, const Tensor *tensor) {
+    if (tensor) {
+      bytes.sum += tensor->bytes;
+      bytes.pack += bytesToPack(weight, *tensor);
+    }
+  });
+  return bytes;
 }
 
 /// Of the bytes that are packed: tensors that the model does not use may
-/// change.
+/// change. Of no meaning once the load is cancelled.
 uint64_t sumOf(const tfc_module_v0 &module, const BoundWeights &bound,
-               uint32_t threads) {
+               Loading &loading) {
   std::vector<uint64_t> parts;
-  for (uint32_t w = 0; w < module.n_weights; ++w) {
-    for (const Tensor *tensor : bound[w]) {
-      bool isPacked = tensor && !(module.weights[w].flags & TFC_WEIGHT_TIED);
-      parts.push_back(isPacked ? static_cast<uint64_t>(tensor->dtype) + 1 : 0);
-      parts.push_back(isPacked ? checksum(tensor->data, tensor->bytes, threads)
-                               : 0);
-      if (isPacked) {
-        releasePages(*tensor, 0, tensor->bytes);
-      }
+  forEachPacked(module, bound, [&](const auto &, const Tensor *tensor) {
+    parts.push_back(tensor ? static_cast<uint64_t>(tensor->dtype) + 1 : 0);
+    parts.push_back(tensor ? checksum(tensor->data, tensor->bytes, loading)
+                           : 0);
+    if (tensor) {
+      releasePages(*tensor, 0, tensor->bytes);
     }
+  });
+  return checksum(parts.data(), parts.size() * sizeof(parts[0]), Workers(1));
+}
+
+/// "a, b".
+std::string textOf(const std::vector<std::string> &paths) {
+  std::string text;
+  for (const std::string &path : paths) {
+    text += (text.empty() ? "" : ", ") + path;
   }
-  return checksum(parts.data(), parts.size() * sizeof(parts[0]), 1);
+  return text;
 }
 
 Result<BoundWeights> bind(const tfc_module_v0 &module,
@@ -58,7 +93,7 @@ Result<BoundWeights> bind(const tfc_module_v0 &module,
 
 /// Whether the packed weights are those of the checkpoint.
 Status checkSource(const tfc_module_v0 &module, const WeightPaths &paths,
-                   const SourceIdentity &source, uint32_t threads) {
+                   const SourceIdentity &source, Loading &loading) {
   Result<TensorFiles> files = TensorFiles::open(paths.checkpoint);
   if (files && stampOf(*files) == source.stamp) {
     return {};
@@ -67,9 +102,14 @@ Status checkSource(const tfc_module_v0 &module, const WeightPaths &paths,
   if (!bound) {
     return std::move(bound.error());
   }
-  if (sumOf(module, *bound, threads) != source.sum) {
+  loading.expect(bytesToRead(module, *bound).sum);
+  uint64_t sum = sumOf(module, *bound, loading);
+  if (Status status = loading.status(); !status) {
+    return status;
+  }
+  if (sum != source.sum) {
     return makeError(Code::Incompatible, paths.packed, ": expected weights ",
-                     "packed from ", paths.checkpoint,
+                     "packed from ", textOf(paths.checkpoint),
                      ", got those of another checkpoint; delete the file to ",
                      "pack them again");
   }
@@ -79,7 +119,7 @@ Status checkSource(const tfc_module_v0 &module, const WeightPaths &paths,
 Result<LoadedWeights> packAndSave(const tfc_module_v0 &module,
                                   const tfc_program_v0 &program,
                                   const PackedIdentity &identity,
-                                  const WeightPaths &paths, uint32_t threads) {
+                                  const WeightPaths &paths, Loading &loading) {
   Result<TensorFiles> files = TensorFiles::open(paths.checkpoint);
   // Before the tensors are read: a file that changes meanwhile differs from
   // this stamp.
@@ -89,17 +129,22 @@ Result<LoadedWeights> packAndSave(const tfc_module_v0 &module,
   if (!bound) {
     return std::move(bound.error());
   }
-  if (!paths.packed.empty()) {
-    source.sum = sumOf(module, *bound, threads);
+  ReadBytes bytes = bytesToRead(module, *bound);
+  if (paths.packed.empty()) {
+    loading.expect(bytes.pack);
+  } else {
+    loading.expect(bytes.sum + bytes.pack +
+                   bytesOfWriting(program.packed_bytes));
+    source.sum = sumOf(module, *bound, loading);
   }
-  Result<Mapping> packed = packWeights(module, program, *bound, threads);
+  Result<Mapping> packed = packWeights(module, program, *bound, loading);
   if (!packed) {
     return std::move(packed.error());
   }
   LoadedWeights loaded{std::move(*packed), ""};
   if (!paths.packed.empty()) {
     Status status =
-        writePacked(paths.packed, identity, source, loaded.packed, threads);
+        writePacked(paths.packed, identity, source, loaded.packed, loading);
     if (!status && status.error().code != Code::Io) {
       return std::move(status.error());
     }
@@ -112,12 +157,12 @@ Result<LoadedWeights> packAndSave(const tfc_module_v0 &module,
 
 Result<LoadedWeights> loadWeights(const tfc_module_v0 &module,
                                   const tfc_program_v0 &program,
-                                  const WeightPaths &paths, uint32_t threads) {
+                                  const WeightPaths &paths, Loading &loading) {
   PackedIdentity identity{module.spec_hash, program.packed_bytes,
                           program.layout_tag};
   if (!paths.packed.empty()) {
     Result<std::optional<PackedFile>> packed = openPacked(
-        paths.packed, identity, threads,
+        paths.packed, identity, loading,
         paths.sharesPacked ? PackedMemory::Shared : PackedMemory::Own);
     if (!packed) {
       return std::move(packed.error());
@@ -126,7 +171,7 @@ Result<LoadedWeights> loadWeights(const tfc_module_v0 &module,
       Status status =
           paths.checkpoint.empty()
               ? Status()
-              : checkSource(module, paths, (*packed)->source, threads);
+              : checkSource(module, paths, (*packed)->source, loading);
       if (!status) {
         return std::move(status.error());
       }
@@ -137,7 +182,7 @@ Result<LoadedWeights> loadWeights(const tfc_module_v0 &module,
                        "weights, or a checkpoint to pack, got neither");
     }
   }
-  return packAndSave(module, program, identity, paths, threads);
+  return packAndSave(module, program, identity, paths, loading);
 }
 
 } // namespace tfc::rt

@@ -13,11 +13,11 @@ namespace tfc::rt {
 static constexpr size_t maxIdleEngines = 2;
 
 Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
-  if (options.threads > maxThreads) {
-    return makeError(Code::InvalidArgument, "expected at most ", maxThreads,
-                     " threads, got ", options.threads);
-  }
   std::unique_ptr<Model> model(new Model);
+  Status status = checkThreads(options);
+  if (!status) {
+    return std::move(status.error());
+  }
   Result<std::unique_ptr<Module>> module = Module::open(options.libraryPath);
   if (!module) {
     return std::move(module.error());
@@ -37,12 +37,11 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
   }
   model->chosen = program->program;
   model->cuda = std::move(program->cuda);
-  Status status = model->chooseEntries();
+  status = model->chooseEntries();
   if (!status) {
     return std::move(status.error());
   }
-  model->threads = ThreadPool::instance().reserve(
-      options.threads ? options.threads : allowedThreads());
+  model->startThreads(options);
   status = model->loadPacked(options);
   if (status && model->cuda) {
     status = model->moveToDevice();
@@ -57,24 +56,48 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
   return model;
 }
 
+Status Model::checkThreads(const LoadOptions &options) {
+  if (options.threads > maxThreads) {
+    return makeError(Code::InvalidArgument, "expected at most ", maxThreads,
+                     " threads, got ", options.threads);
+  }
+  if (options.parallelFor && options.threads == 0) {
+    return makeError(Code::InvalidArgument, "expected threads beside ",
+                     "parallel_for (how many workers it has), got 0");
+  }
+  return {};
+}
+
+void Model::startThreads(const LoadOptions &options) {
+  threads =
+      options.parallelFor
+          ? Workers(options.threads, options.parallelFor, options.parallelUser)
+          : Workers(ThreadPool::instance().reserve(
+                options.threads ? options.threads : allowedThreads()));
+}
+
 Status Model::loadPacked(const LoadOptions &options) {
+  Loading loading(threads, options.progress, options.progressUser);
   if (options.randomWeights) {
-    Result<Mapping> random = packRandomWeights(table(), *chosen, threads);
+    Result<Mapping> random = packRandomWeights(table(), *chosen, loading);
     if (!random) {
       return std::move(random.error());
     }
     packed = std::move(*random);
-    return {};
+    return loading.finish();
   }
-  Result<LoadedWeights> loaded = loadWeights(
-      table(), *chosen,
-      {options.weightsPath, options.packedPath, options.sharesPacked}, threads);
+  WeightPaths paths{options.moreWeights, options.packedPath,
+                    options.sharesPacked};
+  if (!options.weightsPath.empty()) {
+    paths.checkpoint.insert(paths.checkpoint.begin(), options.weightsPath);
+  }
+  Result<LoadedWeights> loaded = loadWeights(table(), *chosen, paths, loading);
   if (!loaded) {
     return std::move(loaded.error());
   }
   packed = std::move(loaded->packed);
   saveFault = std::move(loaded->fault);
-  return {};
+  return loading.finish();
 }
 
 /// Memory never holds two copies of the model for longer than that takes.
@@ -96,11 +119,10 @@ std::unique_ptr<Device> Model::makeDevice() const {
 void Model::fillHost() {
   hostTable.struct_size = sizeof(hostTable);
   hostTable.ctx = this;
-  hostTable.n_workers = threads;
+  hostTable.n_workers = threads.count();
   hostTable.parallel_for = [](void *ctx, int64_t n, tfc_body_fn body,
                               void *arg) {
-    uint32_t workers = static_cast<const Model *>(ctx)->threads;
-    ThreadPool::instance().parallelFor(workers, n, body, arg);
+    static_cast<const Model *>(ctx)->threads.parallelFor(n, body, arg);
     return int32_t(TFC_STATUS_DONE);
   };
   hostTable.tap = [](void *ctx, const char *id, int64_t layer, uint32_t dtype,

@@ -6,6 +6,7 @@
 
 #include "runtime/src/ChooseProgram.h"
 #include "runtime/src/Memory.h"
+#include "runtime/src/Workers.h"
 #include "tfc/runtime.h"
 
 #include <mutex>
@@ -17,22 +18,28 @@ constexpr int64_t maxStepTokens = int64_t(1) << 30;
 
 struct LoadOptions {
   std::string libraryPath, weightsPath;
-  std::string program; // as chooseProgram
+  std::vector<std::string> moreWeights; // tensors of the same checkpoint
+  std::string program;                  // as chooseProgram
   uint32_t threads = 0;
   tfc_tap_fn tap = nullptr;
   void *tapUser = nullptr;
   std::string packedPath;            // see loadWeights
   bool sharesPacked = false;         // likewise
-  bool randomWeights = false;        // of no meaning, instead of both paths
+  bool randomWeights = false;        // of no meaning, instead of all paths
   int64_t stepLimit = maxStepTokens; // most tokens of a step; at most that
+  tfc_progress_fn progress = nullptr;
+  void *progressUser = nullptr;
+  tfc_parallel_for_fn parallelFor = nullptr; // instead of the pool, `threads`
+  void *parallelUser = nullptr;              // being how many they are
 };
 
 class Engine;
 
 class Model {
 public:
-  /// Errors: those of Module::open, chooseProgram, loadWeights and, of a
-  /// program for a GPU, CudaProgram::upload.
+  /// Errors: InvalidArgument (numbers of threads that make no sense), those of
+  /// Module::open, chooseProgram, loadWeights and, of a program for a GPU,
+  /// CudaProgram::upload.
   static Result<std::unique_ptr<Model>> load(const LoadOptions &options);
   ~Model();
 
@@ -63,7 +70,9 @@ public:
   }
   /// Why the packed weights could not be saved; empty when nothing is wrong.
   const std::string &packedFault() const { return saveFault; }
-  uint32_t numThreads() const { return threads; }
+  uint32_t numThreads() const { return threads.count(); }
+  /// Who runs loops.
+  const Workers &workers() const { return threads; }
   /// Most tokens of a step.
   int64_t stepLimit() const { return mostTokens; }
   /// Threads of the host, whatever the program runs on.
@@ -81,6 +90,8 @@ public:
 private:
   Model() = default;
   Status chooseEntries();
+  static Status checkThreads(const LoadOptions &options);
+  void startThreads(const LoadOptions &options);
   Status loadPacked(const LoadOptions &options);
   Status moveToDevice();
   void fillHost();
@@ -89,7 +100,8 @@ private:
   const tfc_program_v0 *chosen = nullptr;
   std::unique_ptr<CudaProgram> cuda; // null: the program is the CPU's
   const tfc_entry_v0 *encode = nullptr, *step = nullptr, *generate = nullptr;
-  uint32_t logits = 0, threads = 1;
+  uint32_t logits = 0;
+  Workers threads{1};
   int64_t mostTokens = maxStepTokens;
   Mapping packed;
   std::string saveFault;

@@ -5,6 +5,7 @@
 
 #include "runtime/src/FileBeside.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -25,10 +26,12 @@ struct Header {
 
 // A page, so that the weights begin on one.
 constexpr uint64_t headerBytes = 4096;
+// Written at once, between two looks at whether to go on.
+constexpr uint64_t pieceBytes = uint64_t(16) << 20;
 static_assert(sizeof(Header) <= headerBytes, "the header is one page");
 
 uint64_t sumOf(const Header &header) {
-  return checksum(&header, offsetof(Header, headerSum), 1);
+  return checksum(&header, offsetof(Header, headerSum), Workers(1));
 }
 
 std::string hex(uint64_t value) {
@@ -110,8 +113,9 @@ Result<Header> readHeader(const OpenFile &file,
 
 /// The weights and their checksum.
 Result<std::pair<Mapping, uint64_t>>
-readWeights(const OpenFile &file, uint32_t threads, PackedMemory memory) {
+readWeights(const OpenFile &file, Loading &loading, PackedMemory memory) {
   uint64_t bytes = file.size() - headerBytes;
+  loading.expect(bytes);
   bool isShared = memory == PackedMemory::Shared && bytes > 0;
   Result<Mapping> weights =
       isShared ? Mapping::mapFile(file.number(), file.size(), headerBytes)
@@ -120,10 +124,13 @@ readWeights(const OpenFile &file, uint32_t threads, PackedMemory memory) {
     return std::move(weights.error());
   }
   Result<uint64_t> sum =
-      isShared ? checksum(weights->data(), bytes, threads)
-               : readSummed(file, headerBytes, weights->data(), bytes, threads);
+      isShared ? checksum(weights->data(), bytes, loading)
+               : readSummed(file, headerBytes, weights->data(), bytes, loading);
   if (!sum) {
     return std::move(sum.error());
+  }
+  if (Status status = loading.status(); !status) {
+    return std::move(status.error());
   }
   return std::pair(std::move(*weights), *sum);
 }
@@ -132,7 +139,7 @@ readWeights(const OpenFile &file, uint32_t threads, PackedMemory memory) {
 
 Result<std::optional<PackedFile>> openPacked(const std::string &path,
                                              const PackedIdentity &identity,
-                                             uint32_t threads,
+                                             Loading &loading,
                                              PackedMemory memory) {
   Result<OpenFile> file = OpenFile::open(path);
   if (!file && file.error().code == Code::NotFound) {
@@ -145,7 +152,7 @@ Result<std::optional<PackedFile>> openPacked(const std::string &path,
   if (!header) {
     return std::move(header.error());
   }
-  auto read = readWeights(*file, threads, memory);
+  auto read = readWeights(*file, loading, memory);
   if (!read) {
     return std::move(read.error());
   }
@@ -159,9 +166,12 @@ Result<std::optional<PackedFile>> openPacked(const std::string &path,
       PackedFile{std::move(weights), {header->sourceStamp, header->sourceSum}});
 }
 
+/// They are summed, then written.
+uint64_t bytesOfWriting(uint64_t weightBytes) { return 2 * weightBytes; }
+
 Status writePacked(const std::string &path, const PackedIdentity &identity,
                    const SourceIdentity &source, const Mapping &weights,
-                   uint32_t threads) {
+                   Loading &loading) {
   Result<std::string> target = replaceableFile(path);
   if (!target) {
     return std::move(target.error());
@@ -177,7 +187,7 @@ Status writePacked(const std::string &path, const PackedIdentity &identity,
   header.version = formatVersion;
   header.specHash = identity.specHash;
   header.bytes = identity.bytes;
-  header.contentSum = checksum(weights.data(), identity.bytes, threads);
+  header.contentSum = checksum(weights.data(), identity.bytes, loading);
   header.sourceStamp = source.stamp;
   header.sourceSum = source.sum;
   identity.layoutTag.copy(header.layoutTag, maxLayoutTag);
@@ -185,8 +195,14 @@ Status writePacked(const std::string &path, const PackedIdentity &identity,
   std::memcpy(page, &header, sizeof(header));
   FileBeside file(*target);
   file.write(page, sizeof(page));
-  file.write(weights.data(), identity.bytes);
-  return file.commit();
+  for (uint64_t at = 0; at < identity.bytes && !loading.isCancelled();
+       at += pieceBytes) {
+    uint64_t count = std::min(pieceBytes, identity.bytes - at);
+    file.write(weights.data() + at, count);
+    loading.add(count);
+  }
+  Status status = loading.status();
+  return status ? file.commit() : status;
 }
 
 } // namespace tfc::rt

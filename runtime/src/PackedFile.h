@@ -4,6 +4,7 @@
 #ifndef TFC_RUNTIME_SRC_PACKEDFILE_H
 #define TFC_RUNTIME_SRC_PACKEDFILE_H
 
+#include "runtime/src/Loading.h"
 #include "runtime/src/Memory.h"
 #include "runtime/src/OpenFile.h"
 
@@ -36,28 +37,34 @@ enum class PackedMemory {
   Shared // mapped read-only: processes share it, and must keep it as it is
 };
 
-/// Reads or maps the file and checks it, checksum included, with `threads`
-/// workers; no value if there is no such file. Errors: InvalidArgument (not
-/// packed weights, truncated, damaged), Incompatible (of another model or
-/// layout), Io, Exhausted.
+/// Reads or maps the file and checks it, checksum included; no value if there
+/// is no such file. Errors: InvalidArgument (not packed weights, truncated,
+/// damaged), Incompatible (of another model or layout), Io, Exhausted,
+/// Cancelled.
 Result<std::optional<PackedFile>>
 openPacked(const std::string &path, const PackedIdentity &identity,
-           uint32_t threads, PackedMemory memory = PackedMemory::Own);
+           Loading &loading, PackedMemory memory = PackedMemory::Own);
+
+/// Bytes of work that writePacked adds to a load.
+uint64_t bytesOfWriting(uint64_t weightBytes);
 
 /// Writes the file whole or not at all. Errors: InvalidArgument (something else
-/// is there), NotFound (no such folder), Io.
+/// is there), NotFound (no such folder), Io, Cancelled.
 Status writePacked(const std::string &path, const PackedIdentity &identity,
                    const SourceIdentity &source, const Mapping &weights,
-                   uint32_t threads);
+                   Loading &loading);
 
-/// A checksum of bytes, computed by `threads` workers; the same for any number
-/// of them. Every change of a single word changes it. Not cryptographic.
-uint64_t checksum(const void *data, uint64_t bytes, uint32_t threads);
+/// A checksum of bytes; the same for any number of workers. Every change of a
+/// single word changes it. Not cryptographic.
+uint64_t checksum(const void *data, uint64_t bytes, const Workers &workers);
+/// The same as a part of a load; of no meaning once that is cancelled.
+uint64_t checksum(const void *data, uint64_t bytes, Loading &loading);
 
 /// Reads `bytes` bytes of a file from `offset` on and gives their checksum: of
-/// what was read, not of what may be in the file a moment later. Errors: Io.
+/// what was read, not of what may be in the file a moment later. Errors: Io,
+/// Cancelled.
 Result<uint64_t> readSummed(const OpenFile &file, uint64_t offset, void *to,
-                            uint64_t bytes, uint32_t threads);
+                            uint64_t bytes, Loading &loading);
 
 } // namespace tfc::rt
 

@@ -96,6 +96,9 @@ Status Runner::run(const std::vector<uint8_t> &wanted) {
   if (host.isStopped()) {
     return stoppedByCaller();
   }
+  if (!host.loopFault().empty()) {
+    return makeError(Code::InvalidArgument, host.loopFault());
+  }
   if (!code) {
     return makeError(code.error().code, model.path(), ": entry ",
                      entryTable.name, ": ", code.error().message);

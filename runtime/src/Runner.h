@@ -36,7 +36,8 @@ public:
   BlockCache cache;
 
   /// Runs the batch. wanted[p]: whether output p is computed. Errors:
-  /// Exhausted, Cancelled (the batch may be run again), Internal (the compiled
+  /// Exhausted, Cancelled (the batch may be run again), InvalidArgument
+  /// (threads of the caller that do not run loops), Internal (the compiled
   /// code's status, a write beyond its workspace or an output, a fault of the
   /// device).
   Status run(const std::vector<uint8_t> &wanted);

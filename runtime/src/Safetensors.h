@@ -117,12 +117,17 @@ struct PatternUse {
 
 /// A set of tensors: a single file, or a Hugging Face folder
 /// (model.safetensors; or model.safetensors.index.json and its shards; or every
-/// *.safetensors).
+/// *.safetensors), or several of those.
 class TensorFiles {
 public:
-  static Result<TensorFiles> open(const std::string &path);
+  static Result<TensorFiles> open(const std::string &path) {
+    return open(std::vector<std::string>{path});
+  }
+  /// All tensors of all paths. Errors: also InvalidArgument when two of them
+  /// have a tensor of the same name.
+  static Result<TensorFiles> open(const std::vector<std::string> &paths);
 
-  /// What was opened, for messages.
+  /// What was opened, for messages: "a, b".
   const std::string &path() const { return rootPath; }
   /// In order of name; names are unique.
   const std::vector<const Tensor *> &tensors() const { return list; }
@@ -141,7 +146,7 @@ public:
   std::string closestName(std::string_view name) const;
 
 private:
-  Status openFolder();
+  Status openFolder(const std::string &folder);
   Status openIndex(const std::string &indexPath);
   Status openShard(const std::string &indexPath, const std::string &name);
   Status add(const std::string &path);

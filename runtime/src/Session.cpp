@@ -14,7 +14,7 @@ Session::Session(const Model &model, const tfc_entry_v0 &entry,
     : model(model), entry(entry), engine(model), runner(*engine.step),
       ids(tokenPort(entry)), window(cacheOf(entry, TFC_CACHE_SELF).window),
       maxStepTokens(options.maxStepTokens), hook(options.logits),
-      wanted(entry.n_outputs, 0), scores(model.host()) {}
+      wanted(entry.n_outputs, 0), scores(model.workers()) {}
 
 Error cannotGenerate(const Model &model) {
   return makeError(Code::Unsupported, model.path(), ": expected a model ",
@@ -36,14 +36,26 @@ Session::create(const Model &model, const SessionOptions &options) {
   return session;
 }
 
-/// Cross blocks go with the last sequence that reads them.
-void Session::release(Sequence &sequence) {
+/// Cross blocks go with the last sequence that reads them; paused ones do not.
+void Session::giveUpBlocks(Sequence &sequence) noexcept {
   runner.cache.release(sequence.blocks);
-  std::shared_ptr<Source> &source = sequence.next.source;
-  if (source && source.use_count() == 1) {
-    engine.cross.release(source->blocks);
+  const std::shared_ptr<Source> &source = sequence.next.source;
+  if (!source) {
+    return;
   }
-  source.reset();
+  auto others =
+      std::count_if(paused.begin(), paused.end(), [&](const Sequence &other) {
+        return other.next.source == source;
+      });
+  if (source.use_count() == 1 + others) {
+    engine.cross.release(source->blocks);
+    source->count = 0;
+  }
+}
+
+void Session::release(Sequence &sequence) noexcept {
+  giveUpBlocks(sequence);
+  sequence.next.source.reset();
 }
 
 Status Session::step() {
@@ -129,7 +141,6 @@ void Session::finishStep() noexcept {
   for (Sequence &sequence : sequences) {
     bool isFinishing = sequence.isFinishing(ids);
     sequence.past += sequence.count;
-    sequence.begin += sequence.count;
     sequence.count = 0;
     if (window > 0) {
       // The next token sees itself and so many before it.
@@ -196,6 +207,9 @@ Status Session::growCache() {
       return status;
     }
     makeRoom(sequence.next.choice.tokens);
+    for (std::vector<int32_t> &values : sequence.next.values) {
+      makeRoom(values);
+    }
   }
   return {};
 }
@@ -217,7 +231,7 @@ void Session::fillBatch() {
     int32_t first = addSequence(count, sequence.past);
     int32_t last = first + static_cast<int32_t>(count) - 1;
     for (uint32_t p = 0; p < entry.n_inputs; ++p) {
-      auto values = sequence.next.values[p].begin() + sequence.begin;
+      auto values = sequence.next.values[p].begin() + sequence.past;
       batch.inputs[p].insert(batch.inputs[p].end(), values, values + count);
     }
     if (!sequence.isFinishing(ids)) {
@@ -283,17 +297,18 @@ void Session::removeUnembedded() noexcept {
 }
 
 void Session::eraseReleased() noexcept {
-  sequences.erase(std::remove_if(sequences.begin(), sequences.end(),
-                                 [](const Sequence &s) { return s.id == 0; }),
-                  sequences.end());
+  for (Sequences *list : {&sequences, &arrivals}) {
+    list->erase(std::remove_if(list->begin(), list->end(),
+                               [](const Sequence &s) { return s.id == 0; }),
+                list->end());
+  }
 }
 
 void Session::advance(Sequence &sequence, int64_t token) noexcept {
   Prompt &next = sequence.next;
-  sequence.begin = 0;
   next.spectator.clear();
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {
-    next.values[p].assign(1, p == ids ? static_cast<int32_t>(token)
+    next.values[p].push_back(p == ids ? static_cast<int32_t>(token)
                                       : next.carried(entry.inputs[p], p));
   }
   ++next.nextPosition;

@@ -15,7 +15,8 @@ namespace tfc::rt {
 
 /// A prompt whose masked tokens are gone, and how to go on after it.
 struct Prompt {
-  std::vector<std::vector<int32_t>> values; // by input port, a value a token
+  /// By input port, a value a token; in a session those of new tokens, too.
+  std::vector<std::vector<int32_t>> values;
   /// By input port: a masked last token, whose logits give the first new one.
   /// Empty when the last token exists.
   std::vector<int32_t> spectator;
@@ -82,6 +83,11 @@ struct SessionOptions {
   LogitsHook logits{};
 };
 
+/// Of the decoder's and the cross blocks together.
+struct CacheBytes {
+  uint64_t used = 0, most = 0;
+};
+
 class Session {
 public:
   /// Errors: Unsupported (the model cannot generate), those of openCache.
@@ -99,12 +105,18 @@ public:
                        int64_t maxNewTokens, const RequestOptions &options);
   /// Errors: NotFound.
   Status remove(uint64_t id);
+  /// Takes a sequence out of the steps, its blocks given back; nothing when it
+  /// is. Errors: NotFound.
+  Status pause(uint64_t id);
+  /// Puts it back: the next step computes all of its tokens again. Nothing when
+  /// it is not paused. Errors: NotFound.
+  Status resume(uint64_t id);
 
   // From one thread at a time.
 
   /// Adds a sequence that goes on as `id` would, and shares its blocks until
-  /// they differ; with `decoding` its tokens are chosen by that. Errors:
-  /// NotFound, InvalidArgument, Unsupported (beams).
+  /// they differ; of a paused one it has none. With `decoding` its tokens are
+  /// chosen by that. Errors: NotFound, InvalidArgument, Unsupported (beams).
   Result<uint64_t> fork(uint64_t id, const tfc_decoding_options *decoding);
   /// One step over all sequences; see tfc_session_step.
   Status step();
@@ -114,8 +126,12 @@ public:
   const std::vector<tfc_logprobs> &logProbabilities() const {
     return reports.list();
   }
-  /// Sequences that have not ended, those that the next step takes in included.
+  /// Sequences that have not ended, those that the next step takes in and those
+  /// that are paused included.
   int64_t numSequences() const;
+  int64_t numPaused() const;
+  /// Bytes of all cache blocks that sequences have, and the most there can be.
+  CacheBytes cacheBytes() const;
 
   /// What the new tokens were chosen from, a row each, [new tokens,
   /// vocabulary]; valid until the next step.
@@ -124,18 +140,17 @@ public:
   const BlockCache &cache() const { return runner.cache; }
   /// Of an encoder-decoder: the blocks of the sources.
   const BlockCache &crossCache() const { return engine.cross; }
-  uint64_t cacheLimit() const { return engine.cacheLimit(); }
 
 private:
   struct Sequence {
     uint64_t id = 0;
-    Prompt next; // values: the tokens that are not in the cache, from `begin`
+    Prompt next; // values: all of its tokens
     BlockTable blocks;
-    int64_t begin = 0, past = 0, produced = 0;
-    int64_t count = 0; // of the step: tokens from `begin` on
+    int64_t past = 0, produced = 0; // tokens in the cache; new ones
+    int64_t count = 0;              // of the step: tokens behind those
 
     int64_t remaining(int64_t port) const {
-      return static_cast<int64_t>(next.values[port].size()) - begin;
+      return static_cast<int64_t>(next.values[port].size()) - past;
     }
     /// Whether the step reaches the sequence's last token.
     bool isFinishing(int64_t port) const {
@@ -154,11 +169,24 @@ private:
                             int64_t maxNewTokens) const;
   Status setRules(Prompt &prompt, const tfc_decoding_options *decoding) const;
   Status checkBias(const RequestOptions &options) const;
-  Sequence *find(uint64_t id);
+
+  /// What is asked of a sequence during a step, and happens behind it.
+  struct Departure {
+    uint64_t id;
+    bool isPause; // or for good
+  };
+  using Sequences = std::vector<Sequence>;
+  static Sequence *find(Sequences &list, uint64_t id);
+  Sequence *findActive(uint64_t id);
+  bool hasLeft(uint64_t id) const;
+  void forget(uint64_t id) noexcept;
+  Status depart(const Departure &departure);
+  void takeOut(const Departure &departure) noexcept;
   void takeArrivals();
   void leave() noexcept;
 
-  void release(Sequence &sequence);
+  void release(Sequence &sequence) noexcept;
+  void giveUpBlocks(Sequence &sequence) noexcept;
   Status planStep();
   Status runStep();
   Status encodeSources();
@@ -185,10 +213,11 @@ private:
   mutable std::mutex mutex;
   bool isStepping = false;
   uint64_t lastId = 0;
-  std::vector<Sequence> arrivals;   // since the step began
-  std::vector<uint64_t> departures; // the same, of `sequences`
+  Sequences arrivals;                // since the step began
+  std::vector<Departure> departures; // the same, of all but `paused`
+  Sequences paused;                  // without blocks
 
-  std::vector<Sequence> sequences;
+  Sequences sequences;               // by id
   std::vector<Source *> sources;     // to be encoded in a step
   std::vector<Sequence *> finishing; // whose next token a step chooses
   std::vector<uint8_t> wanted;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 namespace tfc::rt {
 
@@ -107,100 +106,6 @@ Result<uint64_t> Session::add(const TokenList &tokens,
     return faults.take().error();
   }
   return add(std::move(*prompt));
-}
-
-uint64_t Session::add(Prompt prompt) {
-  Sequence sequence;
-  sequence.next = std::move(prompt);
-  std::lock_guard<std::mutex> lock(mutex);
-  sequence.id = lastId + 1;
-  arrivals.push_back(std::move(sequence));
-  return ++lastId;
-}
-
-Session::Sequence *Session::find(uint64_t id) {
-  auto found = std::find_if(sequences.begin(), sequences.end(),
-                            [&](const Sequence &s) { return s.id == id; });
-  return found == sequences.end() ? nullptr : &*found;
-}
-
-static Error unknownSequence(uint64_t id) {
-  return makeError(Code::NotFound, "expected a sequence of the session, got ",
-                   id);
-}
-
-Status Session::remove(uint64_t id) {
-  std::lock_guard<std::mutex> lock(mutex);
-  auto arrived = std::find_if(arrivals.begin(), arrivals.end(),
-                              [&](const Sequence &s) { return s.id == id; });
-  if (id != 0 && arrived != arrivals.end()) {
-    arrivals.erase(arrived);
-    return {};
-  }
-  Sequence *found = id == 0 ? nullptr : find(id);
-  bool hasLeft = std::count(departures.begin(), departures.end(), id) != 0;
-  if (!found || hasLeft) {
-    return unknownSequence(id);
-  }
-  if (isStepping) {
-    departures.push_back(id);
-    return {};
-  }
-  release(*found);
-  found->id = 0;
-  eraseReleased();
-  return {};
-}
-
-/// Under the lock, between steps.
-void Session::takeArrivals() {
-  sequences.reserve(sequences.size() + arrivals.size());
-  std::move(arrivals.begin(), arrivals.end(), std::back_inserter(sequences));
-  arrivals.clear();
-}
-
-/// A step has ended: who was to leave meanwhile does.
-void Session::leave() noexcept {
-  std::lock_guard<std::mutex> lock(mutex);
-  for (Sequence &sequence : sequences) {
-    if (std::count(departures.begin(), departures.end(), sequence.id) != 0) {
-      release(sequence);
-      sequence.id = 0;
-    }
-  }
-  departures.clear();
-  eraseReleased();
-  isStepping = false;
-}
-
-int64_t Session::numSequences() const {
-  std::lock_guard<std::mutex> lock(mutex);
-  return static_cast<int64_t>(sequences.size() + arrivals.size());
-}
-
-Result<uint64_t> Session::fork(uint64_t id,
-                               const tfc_decoding_options *decoding) {
-  std::lock_guard<std::mutex> lock(mutex);
-  takeArrivals();
-  Sequence *found = find(id);
-  if (id == 0 || !found) {
-    return unknownSequence(id);
-  }
-  Sequence copy = *found;
-  copy.blocks.clear();
-  Status status = decoding ? setRules(copy.next, decoding) : Status();
-  if (!status) {
-    return std::move(status.error());
-  }
-  copy.id = lastId + 1;
-  BlockTable blocks;
-  blocks.reserve(found->blocks.size());
-  size_t place = static_cast<size_t>(found - sequences.data());
-  sequences.push_back(std::move(copy));
-  // From here on nothing fails.
-  runner.cache.share(sequences[place].blocks, blocks);
-  sequences.back().blocks = std::move(blocks);
-  return ++lastId;
 }
 
 } // namespace tfc::rt

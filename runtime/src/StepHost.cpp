@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/StepHost.h"
 
+#include "runtime/src/Workers.h"
+
 namespace tfc::rt {
 
 Error stoppedByCaller() {
@@ -13,11 +15,7 @@ StepHost::StepHost(const tfc_host_v0 &host) {
   table.struct_size = sizeof(table);
   table.ctx = this;
   table.parallel_for = [](void *ctx, int64_t n, tfc_body_fn body, void *arg) {
-    auto &self = *static_cast<StepHost *>(ctx);
-    self.hasStopped = self.stop.isMade();
-    return self.hasStopped
-               ? int32_t(TFC_STATUS_STOPPED)
-               : self.lent->parallel_for(self.lent->ctx, n, body, arg);
+    return static_cast<StepHost *>(ctx)->runLoop(n, body, arg);
   };
   if (host.launch) {
     table.launch = [](void *ctx, const tfc_launch_v0 *launch) {
@@ -26,6 +24,20 @@ StepHost::StepHost(const tfc_host_v0 &host) {
       return self.hasStopped ? int32_t(TFC_STATUS_STOPPED)
                              : self.lent->launch(self.lent->ctx, launch);
     };
+  }
+}
+
+/// Called by compiled code, through which nothing is thrown.
+int32_t StepHost::runLoop(int64_t n, tfc_body_fn body, void *arg) {
+  hasStopped = stop.isMade();
+  if (hasStopped) {
+    return TFC_STATUS_STOPPED;
+  }
+  try {
+    return lent->parallel_for(lent->ctx, n, body, arg);
+  } catch (const LoopFault &error) {
+    fault = error.what();
+    return TFC_STATUS_DEVICE;
   }
 }
 
@@ -43,6 +55,7 @@ void StepHost::setLent(const tfc_host_v0 &host) {
 
 bool StepHost::begin(uint32_t workers) {
   table.n_workers = workers;
+  fault.clear();
   hasStopped = stop.isMade();
   return !hasStopped;
 }

@@ -38,6 +38,8 @@ public:
   /// it is not to begin.
   bool begin(uint32_t workers);
   bool isStopped() const { return hasStopped; }
+  /// What was wrong with a loop of the caller's threads; empty: nothing.
+  const std::string &loopFault() const { return fault; }
   const tfc_host_v0 &host() const { return table; }
 
 private:
@@ -45,6 +47,9 @@ private:
   tfc_host_v0 table{};
   StopRequest stop;
   bool hasStopped = false;
+  std::string fault;
+
+  int32_t runLoop(int64_t n, tfc_body_fn body, void *arg);
 };
 
 } // namespace tfc::rt

@@ -68,12 +68,16 @@ Result<std::string> readText(const std::string &path, uint64_t limit) {
 
 } // namespace
 
-Result<TensorFiles> TensorFiles::open(const std::string &path) {
+Result<TensorFiles> TensorFiles::open(const std::vector<std::string> &paths) {
   TensorFiles set;
-  set.rootPath = path;
-  std::error_code error;
-  Status status =
-      fs::is_directory(path, error) ? set.openFolder() : set.add(path);
+  Faults faults;
+  for (const std::string &path : paths) {
+    std::error_code error;
+    set.rootPath += (set.rootPath.empty() ? "" : ", ") + path;
+    faults.add(fs::is_directory(path, error) ? set.openFolder(path)
+                                             : set.add(path));
+  }
+  Status status = faults.take();
   if (status) {
     status = set.finish();
   }
@@ -83,8 +87,8 @@ Result<TensorFiles> TensorFiles::open(const std::string &path) {
   return set;
 }
 
-Status TensorFiles::openFolder() {
-  fs::path folder(rootPath);
+Status TensorFiles::openFolder(const std::string &path) {
+  fs::path folder(path);
   std::error_code error;
   if (fs::exists(folder / singleName, error)) {
     return add(folder / singleName);
@@ -100,17 +104,17 @@ Status TensorFiles::openFolder() {
     }
   }
   if (error) {
-    return makeError(Code::NotFound, rootPath,
+    return makeError(Code::NotFound, path,
                      ": cannot be listed: ", error.message());
   }
   if (found.empty()) {
-    return makeError(Code::NotFound, rootPath, ": expected ", singleName, ", ",
+    return makeError(Code::NotFound, path, ": expected ", singleName, ", ",
                      indexName, " or other *.safetensors files, got none");
   }
   std::sort(found.begin(), found.end());
   Faults faults;
-  for (const std::string &path : found) {
-    faults.add(add(path));
+  for (const std::string &each : found) {
+    faults.add(add(each));
   }
   return faults.take();
 }
@@ -145,7 +149,8 @@ Status TensorFiles::openIndex(const std::string &indexPath) {
 
 Status TensorFiles::openShard(const std::string &indexPath,
                               const std::string &name) {
-  fs::path path = fs::path(rootPath) / name;
+  fs::path folder = fs::path(indexPath).parent_path();
+  fs::path path = folder / name;
   std::string expected = ": expected names of files in its folder, got ";
   std::error_code error;
   if (!isPlainRelative(name)) {
@@ -156,7 +161,7 @@ Status TensorFiles::openShard(const std::string &indexPath,
     return makeError(Code::NotFound, indexPath, ": expected shard ",
                      quoteName(name), " in its folder, got none");
   }
-  if (!staysInside(rootPath, path)) {
+  if (!staysInside(folder, path)) {
     return makeError(Code::InvalidArgument, indexPath, expected,
                      quoteName(name), ", a link out of it");
   }

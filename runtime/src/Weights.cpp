@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Weights.h"
 
-#include "runtime/src/ThreadPool.h"
-
 #include <algorithm>
 #include <cmath>
 #include <sys/mman.h>
@@ -49,6 +47,15 @@ void releasePages(const Tensor &tensor, uint64_t first, uint64_t bytes) {
   if (begin < end) {
     madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
   }
+}
+
+/// Of what is stored in rows, those that the weight has.
+uint64_t bytesToPack(const tfc_weight_v0 &weight, const Tensor &tensor) {
+  const tfc_source_v0 &source = *weight.sources;
+  return source.flags & TFC_SOURCE_IN_OUT
+             ? tensor.bytes
+             : tensor.bytes / static_cast<uint64_t>(source.stored_rows) *
+                   static_cast<uint64_t>(weight.rows);
 }
 
 namespace {
@@ -101,6 +108,7 @@ struct PackJob {
   const tfc_module_v0 &module;
   const tfc_program_v0 &program;
   void *packed;
+  Loading &loading;
   std::vector<PackCall> calls;
 
   void pack(PackCall &call, const void *data, uint32_t dtype) const {
@@ -113,11 +121,12 @@ struct PackJob {
 
 void packRange(void *arg, int64_t begin, int64_t end, uint32_t) {
   PackJob &job = *static_cast<PackJob *>(arg);
-  for (int64_t i = begin; i < end; ++i) {
+  for (int64_t i = begin; i < end && !job.loading.isCancelled(); ++i) {
     PackCall &call = job.calls[i];
     job.pack(call, call.tensor->data, abiDType(call.tensor->dtype));
     // So that memory never holds two copies of the model.
     releasePages(*call.tensor, call.firstByte, call.bytes);
+    job.loading.add(call.bytes);
   }
 }
 
@@ -145,7 +154,7 @@ std::vector<float> randomTensor(const tfc_weight_v0 &weight, uint64_t seed) {
 
 void packRandomRange(void *arg, int64_t begin, int64_t end, uint32_t) {
   PackJob &job = *static_cast<PackJob *>(arg);
-  for (int64_t i = begin; i < end; ++i) {
+  for (int64_t i = begin; i < end && !job.loading.isCancelled(); ++i) {
     PackCall &call = job.calls[i];
     std::vector<float> values =
         randomTensor(job.module.weights[call.weight],
@@ -170,9 +179,13 @@ Error packError(const PackJob &job, const PackCall &call) {
 }
 
 /// Runs all calls; an error when one fails. Random weights may be rounded.
-Status runPack(PackJob &job, tfc_body_fn range, uint32_t threads) {
-  ThreadPool::instance().parallelFor(
-      threads, static_cast<int64_t>(job.calls.size()), range, &job);
+Status runPack(PackJob &job, tfc_body_fn range) {
+  job.loading.workers().parallelFor(static_cast<int64_t>(job.calls.size()),
+                                    range, &job);
+  Status status = job.loading.status();
+  if (!status) {
+    return status;
+  }
   for (const PackCall &call : job.calls) {
     if (call.result != 0 && (call.tensor || call.result != TFC_PACK_ROUNDED)) {
       return packError(job, call);
@@ -185,12 +198,12 @@ Status runPack(PackJob &job, tfc_body_fn range, uint32_t threads) {
 
 Result<Mapping> packWeights(const tfc_module_v0 &module,
                             const tfc_program_v0 &program,
-                            const BoundWeights &bound, uint32_t threads) {
+                            const BoundWeights &bound, Loading &loading) {
   Result<Mapping> packed = Mapping::allocate(program.packed_bytes);
   if (!packed) {
     return packed;
   }
-  PackJob job{module, program, packed->data(), {}};
+  PackJob job{module, program, packed->data(), loading, {}};
   for (uint32_t w = 0; w < module.n_weights; ++w) {
     for (uint32_t layer = 0; layer < module.weights[w].layers; ++layer) {
       const Tensor *tensor = bound[w][layer];
@@ -199,7 +212,7 @@ Result<Mapping> packWeights(const tfc_module_v0 &module,
       }
     }
   }
-  Status status = runPack(job, packRange, threads);
+  Status status = runPack(job, packRange);
   if (!status) {
     return std::move(status.error());
   }
@@ -208,12 +221,12 @@ Result<Mapping> packWeights(const tfc_module_v0 &module,
 
 Result<Mapping> packRandomWeights(const tfc_module_v0 &module,
                                   const tfc_program_v0 &program,
-                                  uint32_t threads) {
+                                  Loading &loading) {
   Result<Mapping> packed = Mapping::allocate(program.packed_bytes);
   if (!packed) {
     return packed;
   }
-  PackJob job{module, program, packed->data(), {}};
+  PackJob job{module, program, packed->data(), loading, {}};
   for (uint32_t w = 0; w < module.n_weights; ++w) {
     for (uint32_t layer = 0; layer < module.weights[w].layers; ++layer) {
       if (!(module.weights[w].flags & TFC_WEIGHT_TIED)) {
@@ -221,7 +234,7 @@ Result<Mapping> packRandomWeights(const tfc_module_v0 &module,
       }
     }
   }
-  Status status = runPack(job, packRandomRange, threads);
+  Status status = runPack(job, packRandomRange);
   if (!status) {
     return std::move(status.error());
   }

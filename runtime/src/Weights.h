@@ -4,6 +4,7 @@
 #ifndef TFC_RUNTIME_SRC_WEIGHTS_H
 #define TFC_RUNTIME_SRC_WEIGHTS_H
 
+#include "runtime/src/Loading.h"
 #include "runtime/src/Memory.h"
 #include "runtime/src/Safetensors.h"
 #include "tfc/abi.h"
@@ -17,17 +18,22 @@ WeightTable weightTable(const tfc_module_v0 &module);
 /// system, which reads them again when they are needed again.
 void releasePages(const Tensor &tensor, uint64_t first, uint64_t bytes);
 
+/// Stored bytes that packing a bound weight reads.
+uint64_t bytesToPack(const tfc_weight_v0 &weight, const Tensor &tensor);
+
 /// Packs bound tensors by ranges of rows, in parallel. (weight, layer) pairs
-/// that no tensor stores are left zero. Errors: Exhausted, Internal.
+/// that no tensor stores are left zero. Errors: Exhausted, Incompatible (what
+/// would be rounded), Internal, Cancelled.
 Result<Mapping> packWeights(const tfc_module_v0 &module,
                             const tfc_program_v0 &program,
-                            const BoundWeights &bound, uint32_t threads);
+                            const BoundWeights &bound, Loading &loading);
 
-/// Where weights come from: a checkpoint, a file of packed weights, or both, in
-/// which case the file is made of the checkpoint if it does not exist yet.
-/// Empty: not given.
+/// Where weights come from: a checkpoint (files and folders, whose tensors are
+/// one set), a file of packed weights, or both, in which case the file is made
+/// of the checkpoint if it does not exist yet. Empty: not given.
 struct WeightPaths {
-  std::string checkpoint, packed;
+  std::vector<std::string> checkpoint;
+  std::string packed;
   bool sharesPacked = false; // PackedMemory::Shared
 };
 
@@ -39,17 +45,17 @@ struct LoadedWeights {
 /// The packed weights, read or made. Errors: those of TensorFiles::open,
 /// bindWeights, openPacked, packWeights and writePacked, except for its Io: the
 /// weights are complete without their file; NotFound when there is neither;
-/// Incompatible when the packed ones are of another checkpoint.
+/// Incompatible when the packed ones are of another checkpoint; Cancelled.
 Result<LoadedWeights> loadWeights(const tfc_module_v0 &module,
                                   const tfc_program_v0 &program,
-                                  const WeightPaths &paths, uint32_t threads);
+                                  const WeightPaths &paths, Loading &loading);
 
 /// Packs numbers of no meaning, as a model's first ones are (small, norms near
 /// 1): for measuring without a checkpoint. The same for every call. Errors:
-/// Exhausted, Internal.
+/// Exhausted, Internal, Cancelled.
 Result<Mapping> packRandomWeights(const tfc_module_v0 &module,
                                   const tfc_program_v0 &program,
-                                  uint32_t threads);
+                                  Loading &loading);
 
 } // namespace tfc::rt
 

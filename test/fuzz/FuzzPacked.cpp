@@ -30,7 +30,9 @@ std::string goodFile() {
   namespace fs = std::filesystem;
   fs::path path = fs::temp_directory_path() /
                   ("tfc-fuzz-packed-" + std::to_string(getpid()));
-  auto written = writePacked(path.string(), identity(), {5, 6}, *weights, 1);
+  Loading loading{Workers(1)};
+  auto written =
+      writePacked(path.string(), identity(), {5, 6}, *weights, loading);
   expect(static_cast<bool>(written), "a packed file");
   std::ifstream stream(path, std::ios::binary);
   std::string content(std::istreambuf_iterator<char>(stream), {});
@@ -40,7 +42,7 @@ std::string goodFile() {
 }
 
 void putSum(std::string &content, size_t at, const char *from, size_t bytes) {
-  uint64_t sum = checksum(from, bytes, 1);
+  uint64_t sum = checksum(from, bytes, Workers(1));
   std::memcpy(content.data() + at, &sum, sizeof(sum));
 }
 
@@ -56,7 +58,8 @@ void repair(std::string &content, uint8_t which) {
 
 void open(const std::string &content) {
   MemoryFile file(content);
-  auto packed = openPacked(file.path(), identity(), 1);
+  Loading loading{Workers(1)};
+  auto packed = openPacked(file.path(), identity(), loading);
   if (!packed) {
     expectMessage(packed.error().message);
     return;

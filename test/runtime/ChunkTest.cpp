@@ -96,6 +96,33 @@ TEST(Chunk, APromptDelaysNobodyByMoreThanAPiece) {
   EXPECT_EQ((*session)->numSequences(), 2);
 }
 
+TEST(Chunk, EightStreamsGoOnBesideFourThousandTokens) {
+  auto model = loadFake("endless", FakeWeights(5));
+  auto session = Session::create(*model, inPieces(64));
+  ASSERT_TRUE(session) << messageOf(session);
+  std::vector<uint64_t> streams;
+  for (int64_t stream = 0; stream < 8; ++stream) {
+    streams.push_back(addPrompt(**session, {1 + stream, 9}, 200));
+  }
+  ASSERT_TRUE((*session)->step());
+  Tokens prompt(4000);
+  for (size_t i = 0; i < prompt.size(); ++i) {
+    prompt[i] = 1 + static_cast<int64_t>(i * i % 30);
+  }
+  uint64_t longer = addPrompt(**session, prompt, 1);
+  // Beside eight tokens 56 of the prompt a step: 4000 in 72 steps, each of
+  // which has a token of every stream.
+  for (int64_t step = 1; step <= 72; ++step) {
+    ASSERT_TRUE((*session)->step());
+    const auto &tokens = (*session)->newTokens();
+    ASSERT_EQ(tokens.size(), step < 72 ? 8U : 9U) << step;
+    for (size_t stream = 0; stream < streams.size(); ++stream) {
+      EXPECT_EQ(tokens[stream].sequence, streams[stream]);
+    }
+  }
+  EXPECT_EQ((*session)->newTokens()[8].sequence, longer);
+}
+
 TEST(Chunk, WhoCameLaterIsNotHeldUpEither) {
   auto model = loadFake("endless", FakeWeights(5));
   auto session = Session::create(*model, inPieces(6));

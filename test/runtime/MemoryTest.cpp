@@ -134,7 +134,8 @@ TEST_F(LargeCheckpoint, IsNotInMemoryTwiceWhilePacking) {
   }
   uint64_t before = residentFileBytes();
   mostResident = 0;
-  auto packed = packWeights(module, program, bound, 1);
+  Loading loading{Workers(1)};
+  auto packed = packWeights(module, program, bound, loading);
   ASSERT_TRUE(packed) << messageOf(packed);
   for (uint64_t row = 0; row < layers * rows; ++row) {
     ASSERT_EQ(packed->data()[row * rowBytes], 7) << row;

@@ -51,6 +51,7 @@ protected:
     return readBytes(packed);
   }
 
+  Loading loading{Workers(1)};
   Folder folder;
   std::string packed = folder / "packed/model.packed";
 };
@@ -97,13 +98,13 @@ TEST_F(Packed, RefusesAnotherModelOrLayout) {
   identity.specHash = (*model)->table().spec_hash;
   identity.bytes = (*model)->weightBytes();
   identity.layoutTag = "other";
-  EXPECT_EQ(messageOf(openPacked(packed, identity, 1)),
+  EXPECT_EQ(messageOf(openPacked(packed, identity, loading)),
             packed +
                 ": expected weights packed for the layout \"other\", got \"" +
                 (*model)->program().layout_tag +
                 "\"; delete the file to pack them again");
   identity.specHash ^= 1;
-  EXPECT_EQ(messageOf(openPacked(packed, identity, 1))
+  EXPECT_EQ(messageOf(openPacked(packed, identity, loading))
                 .find(packed + ": expected weights packed for the model whose "
                                "spec has the hash "),
             0U);
@@ -112,8 +113,9 @@ TEST_F(Packed, RefusesAnotherModelOrLayout) {
 TEST_F(Packed, PrintsNoControlCharactersOfAFile) {
   auto weights = Mapping::allocate(64);
   ASSERT_TRUE(weights) << messageOf(weights);
-  ASSERT_TRUE(writePacked(packed, {1, 64, "a\x1b[31mb"}, {}, *weights, 1));
-  EXPECT_EQ(messageOf(openPacked(packed, {1, 64, "plain"}, 1)),
+  ASSERT_TRUE(
+      writePacked(packed, {1, 64, "a\x1b[31mb"}, {}, *weights, loading));
+  EXPECT_EQ(messageOf(openPacked(packed, {1, 64, "plain"}, loading)),
             packed + ": expected weights packed for the layout \"plain\", got "
                      "\"a\\x1b[31mb\"; delete the file to pack them again");
 }
@@ -226,16 +228,16 @@ TEST(Checksum, SeesEveryWordAndNoThread) {
   for (size_t i = 0; i < data.size(); ++i) {
     data[i] = static_cast<uint8_t>(i * 31 >> 3);
   }
-  uint64_t sum = checksum(data.data(), data.size(), 1);
-  EXPECT_EQ(checksum(data.data(), data.size(), 4), sum);
-  EXPECT_NE(checksum(data.data(), data.size() - 1, 1), sum);
+  uint64_t sum = checksum(data.data(), data.size(), Workers(1));
+  EXPECT_EQ(checksum(data.data(), data.size(), Workers(4)), sum);
+  EXPECT_NE(checksum(data.data(), data.size() - 1, Workers(1)), sum);
   for (size_t at : {size_t(0), size_t(9), data.size() / 2, data.size() - 1}) {
     data[at] ^= 1;
-    EXPECT_NE(checksum(data.data(), data.size(), 1), sum) << at;
+    EXPECT_NE(checksum(data.data(), data.size(), Workers(1)), sum) << at;
     data[at] ^= 1;
   }
   std::swap(data[0], data[(1 << 20) + 9]);
-  EXPECT_NE(checksum(data.data(), data.size(), 1), sum);
+  EXPECT_NE(checksum(data.data(), data.size(), Workers(1)), sum);
 }
 
 TEST(RandomWeights, GiveFiniteOutputs) {

@@ -16,36 +16,30 @@
 namespace tfc::rt::test {
 namespace {
 
-/// The pool with three workers as a host lends it.
-tfc_host_v0 lendPool() {
+/// Three workers of the pool.
+Workers lendPool() {
   uint32_t workers = ThreadPool::instance().reserve(3);
   EXPECT_EQ(workers, 3U);
-  tfc_host_v0 host{};
-  host.n_workers = workers;
-  host.parallel_for = [](void *, int64_t n, tfc_body_fn body, void *arg) {
-    ThreadPool::instance().parallelFor(3, n, body, arg);
-    return int32_t(TFC_STATUS_DONE);
-  };
-  return host;
+  return Workers(workers);
 }
 
 /// Whether a loop over 1000 items reaches each of them once.
-bool reachesEachItem(const tfc_host_v0 &host) {
+bool reachesEachItem(const Workers &workers) {
   std::vector<std::atomic<int>> counts(1000);
-  forEach(host, 1000, [&](int64_t item, uint32_t) { ++counts[item]; });
+  forEach(workers, 1000, [&](int64_t item, uint32_t) { ++counts[item]; });
   return std::all_of(counts.begin(), counts.end(),
                      [](const std::atomic<int> &count) { return count == 1; });
 }
 
 TEST(ThreadPool, ThrowsWhatABodyThrew) {
-  tfc_host_v0 host = lendPool();
+  Workers workers = lendPool();
   for (uint32_t thrower : {0U, 1U, 2U}) {
     // Until that worker has had its turn: who takes part is chance.
     bool hasThrown = false;
     for (int round = 0; round < 100000 && !hasThrown; ++round) {
       std::atomic<int> inside{0};
       try {
-        forEach(host, 64, [&](int64_t, uint32_t worker) {
+        forEach(workers, 64, [&](int64_t, uint32_t worker) {
           ++inside;
           auto end =
               std::chrono::steady_clock::now() + std::chrono::microseconds(20);
@@ -64,20 +58,20 @@ TEST(ThreadPool, ThrowsWhatABodyThrew) {
       EXPECT_EQ(inside, 0);
     }
     EXPECT_TRUE(hasThrown) << thrower;
-    EXPECT_TRUE(reachesEachItem(host));
+    EXPECT_TRUE(reachesEachItem(workers));
   }
 }
 
 TEST(ThreadPool, ThrowsOneOfSeveral) {
-  tfc_host_v0 host = lendPool();
+  Workers workers = lendPool();
   for (int round = 0; round < 200; ++round) {
-    EXPECT_THROW(forEach(host, 64,
+    EXPECT_THROW(forEach(workers, 64,
                          [](int64_t item, uint32_t) {
                            throw std::runtime_error(std::to_string(item));
                          }),
                  std::runtime_error);
   }
-  EXPECT_TRUE(reachesEachItem(host));
+  EXPECT_TRUE(reachesEachItem(workers));
 }
 
 TEST(ThreadPool, ChildrenOfForkWork) {

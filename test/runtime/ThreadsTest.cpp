@@ -241,8 +241,8 @@ TEST_P(ThreadsOf, LoadAndFreeModelsSideBySide) {
 }
 
 /// A session that one thread steps and others fill: some sequences are taken
-/// out while a step runs, some go on twice, some end with tokens that the model
-/// has no embedding for.
+/// out or paused while a step runs, some go on twice, some end with tokens that
+/// the model has no embedding for.
 class SharedSession {
 public:
   explicit SharedSession(const LoadedModel &loaded) {
@@ -286,9 +286,15 @@ public:
     return id;
   }
 
+  // It may have ended meanwhile.
   void remove(tfc_sequence_id id) {
-    // It may have ended meanwhile.
     tfc_error_free(tfc_session_remove(session, id));
+  }
+  void pause(tfc_sequence_id id) {
+    tfc_error_free(tfc_session_pause(session, id));
+  }
+  void resume(tfc_sequence_id id) {
+    tfc_error_free(tfc_session_resume(session, id));
   }
 
   /// One step; the sequences that it names as failed are gone.
@@ -371,9 +377,15 @@ TEST_F(Threads, FillASessionThatAnotherOneSteps) {
       shared.step();
       return;
     }
+    tfc_sequence_id sleeper = 0;
     for (int round = 0; round < numRounds; ++round) {
       int number = numThreads * round + thread;
       tfc_sequence_id id = shared.add(number);
+      shared.resume(sleeper);
+      if (round % 6 == 2) {
+        shared.pause(id);
+        sleeper = id;
+      }
       if (round % 6 == 5) {
         shared.remove(id);
         continue;
@@ -381,6 +393,7 @@ TEST_F(Threads, FillASessionThatAnotherOneSteps) {
       std::lock_guard<std::mutex> lock(mutex);
       numbers[id] = number;
     }
+    shared.resume(sleeper);
     --numAdding;
   });
   while (shared.numLeft > 0) {

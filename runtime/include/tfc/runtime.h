@@ -113,6 +113,27 @@ typedef int (*tfc_stop_fn)(void *user);
 typedef void (*tfc_tap_fn)(void *user, const char *id, int64_t layer,
                            int64_t rows, int64_t width, const float *data);
 
+/* Told how far tfc_model_load is: bytes read, summed, packed and written, of
+ * those expected, which may become more. Called from the thread that loads,
+ * between two tensors or pieces of some megabytes that it does itself; the last
+ * time with done equal to total. Nonzero ends the load, which returns CANCELLED;
+ * packed weights are written whole or not at all. */
+typedef int (*tfc_progress_fn)(void *user, uint64_t done, uint64_t total);
+
+/* A part of a loop: items [begin, end), done by a worker. */
+typedef void (*tfc_loop_fn)(void *arg, int64_t begin, int64_t end,
+                            uint32_t worker);
+
+/* Runs a loop on threads of the caller: calls body(arg, begin, end, worker) for
+ * ranges that together have each item of [0, n) once, and returns when all
+ * calls have returned. Workers are below tfc_model_options.threads, and no two
+ * calls that run at the same time for one loop have the same. The thread that
+ * calls may take part; several threads may call at once, each with a loop of
+ * its own, and no body runs another loop. Threads have the default floating
+ * point environment (rounding, denormals). */
+typedef void (*tfc_parallel_for_fn)(void *user, int64_t n, tfc_loop_fn body,
+                                    void *arg);
+
 typedef struct {
   uint64_t struct_size;
   const char *library_path; /* of the compiled model */
@@ -138,6 +159,20 @@ typedef struct {
    * shrinks a signal. Replacing it by another file is no change. */
   uint32_t share_packed;
   uint32_t reserved2;
+  /* More folders and files of the same checkpoint, beside weights_path or
+   * instead of it: their tensors are one set, in which no name is twice. */
+  const char *const *weights_paths;
+  uint32_t n_weights_paths;
+  uint32_t reserved3;
+  tfc_progress_fn progress; /* may be null */
+  void *progress_user;
+  /* Runs all loops of the model, in whatever call, instead of threads of the
+   * runtime; `threads` is then how many workers it has, at least 1. A loop that
+   * is not run as said is INVALID_ARGUMENT where that can be seen: items or
+   * workers that are not there, items that are missing. May be null. */
+  tfc_parallel_for_fn parallel_for;
+  void *parallel_user;
+  const void *next; /* null */
 } tfc_model_options;
 
 /* Loads a library, finds its weights and packs them. The weight files are not
@@ -146,7 +181,7 @@ typedef struct {
  * NOT_FOUND (files, tensors, program), INCOMPATIBLE (not a library of this ABI
  * version, CPU features missing, tensors of other shapes, packed weights of
  * something else), INVALID_ARGUMENT (malformed files), IO (files that are there
- * and cannot be read), EXHAUSTED. One line a tensor. Any. */
+ * and cannot be read), EXHAUSTED, CANCELLED. One line a tensor. Any. */
 TFC_API tfc_error *tfc_model_load(const tfc_model_options *options,
                                   tfc_model **out);
 
@@ -335,6 +370,7 @@ typedef struct {
   uint64_t max_step_tokens;
   tfc_logits_fn on_logits; /* may be null */
   void *logits_user;
+  const void *next; /* null */
 } tfc_session_options;
 
 /* Makes a session: sequences that advance together over one cache, whose memory
@@ -426,16 +462,17 @@ typedef struct {
   uint64_t n_tokens;
   /* One a token, valid as long; null when no sequence of them asked. */
   const tfc_logprobs *logprobs;
-  uint64_t n_sequences; /* that have not ended */
+  uint64_t n_sequences; /* that have not ended, paused ones included */
+  uint64_t n_paused;    /* of those; steps pass them over */
 } tfc_step_result;
 
 /* One call of the compiled model over all sequences: whole prompts of new ones
  * and one token of the others, together. Every sequence gets its next token
  * (drawn, or the likeliest, the lowest id among equals). Finished sequences
  * leave the session with this step, and their cache is free. Errors: EXHAUSTED
- * (no cache block or memory is left; nothing has happened, remove a sequence
- * and try again), INCOMPATIBLE (sequences got tokens that the model has no
- * embedding for; they are named and have left the session, to the others
+ * (no cache block or memory is left; nothing has happened, pause or remove a
+ * sequence and try again), INCOMPATIBLE (sequences got tokens that the model
+ * has no embedding for; they are named and have left the session, to the others
  * nothing has happened), CANCELLED (nothing has happened), INTERNAL. One. */
 TFC_API tfc_error *tfc_session_step(tfc_session *session, tfc_step_result *out);
 
@@ -443,6 +480,22 @@ TFC_API tfc_error *tfc_session_step(tfc_session *session, tfc_step_result *out);
  * the end of the step, which may still report a token of it.
  * Errors: NOT_FOUND (no such sequence, or it has finished). Any. */
 TFC_API tfc_error *tfc_session_remove(tfc_session *session,
+                                      tfc_sequence_id sequence);
+
+/* Gives a sequence's cache back, but for what others share with it; it stays in
+ * the session, and steps pass it over until it is resumed. During a step, at
+ * the end of the step, which may still report a token of it, its last one too.
+ * Pausing one that is paused changes nothing. Errors: NOT_FOUND (no such
+ * sequence, or it has finished), EXHAUSTED. Any. */
+TFC_API tfc_error *tfc_session_pause(tfc_session *session,
+                                     tfc_sequence_id sequence);
+
+/* A paused sequence goes on with the next step that begins, with the tokens
+ * that it would have had without the pause: its keys and values are computed
+ * again, from its prompt and its new tokens, as those of a prompt of that
+ * length. Resuming one that is not paused changes nothing. Errors: NOT_FOUND,
+ * EXHAUSTED. Any. */
+TFC_API tfc_error *tfc_session_resume(tfc_session *session,
                                       tfc_sequence_id sequence);
 
 typedef struct {
@@ -454,7 +507,8 @@ typedef struct {
 
 /* Adds a sequence that goes on where another one is, and ends as it would:
  * several answers to one prompt. Both share what is in the cache; a block is
- * copied when they come to differ in it. options may be null. Errors:
+ * copied when they come to differ in it. What a paused one would have there the
+ * new one, which is not paused, computes anew. options may be null. Errors:
  * NOT_FOUND, INVALID_ARGUMENT, UNSUPPORTED, as for tfc_session_add. One. */
 TFC_API tfc_error *tfc_session_fork(tfc_session *session,
                                     tfc_sequence_id sequence,
@@ -463,10 +517,11 @@ TFC_API tfc_error *tfc_session_fork(tfc_session *session,
 
 typedef struct {
   uint64_t struct_size;
-  uint64_t n_sequences; /* that have not ended */
+  uint64_t n_sequences; /* that have not ended, paused ones included */
   /* Of keys and values, those of sources included: bytes in blocks that
    * sequences have, a shared one counted once; and the most there can be. */
   uint64_t cache_bytes, max_cache_bytes;
+  uint64_t n_paused;
 } tfc_session_info;
 
 /* Describes a session. Errors: INVALID_ARGUMENT. One. */

@@ -1,0 +1,42 @@
+// Who runs parallel loops: the process's pool, or threads that a caller lends.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_SRC_WORKERS_H
+#define TFC_RUNTIME_SRC_WORKERS_H
+
+#include "tfc/abi.h"
+#include "tfc/runtime.h"
+
+#include <stdexcept>
+
+namespace tfc::rt {
+
+/// Threads that a caller lends did not run a loop as they must.
+class LoopFault : public std::runtime_error {
+public:
+  using std::runtime_error::runtime_error;
+};
+
+class Workers {
+public:
+  /// So many of the pool, the calling thread included.
+  explicit Workers(uint32_t count) : numWorkers(count) {}
+  /// So many of the caller's.
+  Workers(uint32_t count, tfc_parallel_for_fn lent, void *user)
+      : numWorkers(count), lent(lent), user(user) {}
+
+  uint32_t count() const { return numWorkers; }
+
+  /// Runs body over [0, n) and returns when all is done; loops that one worker
+  /// can do as well run on the calling thread. Throws what a body threw, and
+  /// LoopFault.
+  void parallelFor(int64_t n, tfc_body_fn body, void *arg) const;
+
+private:
+  uint32_t numWorkers;
+  tfc_parallel_for_fn lent = nullptr; // null: the pool
+  void *user = nullptr;
+};
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_SRC_WORKERS_H
