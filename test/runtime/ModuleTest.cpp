@@ -48,13 +48,32 @@ TEST(Module, RunsANewerLibraryThatWorksWithThisHost) {
   EXPECT_EQ(loadMessage("later_version"), "");
 }
 
-/// A library of the first version, whose elements end where that did: what it
-/// lacks counts as zero. A field that a later version adds is looked for here.
+/// What version 3 has of each table.
+constexpr tfc_sizes_v0 firstSizes = {192, 96, 56, 48, 112, 72,
+                                     40,  40, 24, 24, 24,  0};
+
+/// A library of the oldest version that this host runs, without a byte more in
+/// any table. When abi.h's structs grow, the fake needs those of version 3.
 TEST(Module, RunsTheOldestLibrary) {
+  auto oldest = loadFake("oldest_version", FakeWeights(5));
+  const tfc_module_v0 &table = oldest->table();
+  EXPECT_EQ(table.header.version, TFC_ABI_OLDEST);
+  EXPECT_EQ(std::memcmp(&table.sizes, &firstSizes, sizeof(firstSizes)), 0);
+  auto newer = loadFake("decoder", FakeWeights(5));
+  Padded padded{2, 3, {7, 8, 9, 4, 5, 6}, {}, {}, {}};
+  auto expected = generate(*newer, padded, 6),
+       got = generate(*oldest, padded, 6);
+  ASSERT_TRUE(expected && got) << messageOf(got);
+  EXPECT_EQ(got->ints, expected->ints);
+}
+
+/// Elements that end where the first version's did: what they lack counts as
+/// zero. A field that a later version adds is looked for here.
+TEST(Module, ReadsElementsOfTheFirstVersion) {
   auto newer = Module::open(fakeLibrary("decoder"));
   ASSERT_TRUE(newer) << messageOf(newer);
   tfc_module_v0 oldest = (*newer)->table();
-  oldest.sizes = {192, 96, 56, 48, 112, 72, 40, 40, 24, 24, 24, 0};
+  oldest.sizes = firstSizes;
   // This host's structs, packed as version 3 had them.
   auto pack = [](const auto *from, size_t count, size_t size) {
     std::vector<uint64_t> words(count * size / 8);
@@ -84,6 +103,26 @@ TEST(Module, RefusesElementsOfImpossibleSizes) {
   EXPECT_EQ(loadMessage("huge_ports"),
             fakeLibrary("huge_ports") + ": malformed library: expected tables "
                                         "whose elements have their sizes");
+  // Each table: smaller than the first version, larger than any, no multiple of
+  // the alignment.
+  auto module = Module::open(fakeLibrary("decoder"));
+  ASSERT_TRUE(module) << messageOf(module);
+  constexpr size_t numTables = sizeof(firstSizes) / 4 - 1;
+  for (size_t i = 0; i < numTables; ++i) {
+    for (uint32_t change : {0U, 8U, 4104U, 4U, 0x80000000U}) {
+      tfc_module_v0 table = (*module)->table();
+      uint32_t sizes[numTables + 1];
+      std::memcpy(sizes, &firstSizes, sizeof(sizes));
+      sizes[i] = change == 8   ? sizes[i] - 8
+                 : change == 4 ? sizes[i] + 4
+                               : change;
+      std::memcpy(&table.sizes, sizes, sizeof(sizes));
+      EXPECT_EQ(messageOf(ModuleTables::copy(table.header)),
+                "malformed library: expected tables whose elements have their "
+                "sizes")
+          << i << " " << sizes[i];
+    }
+  }
 }
 
 TEST(Module, RefusesWhatIsNoModel) {

@@ -48,6 +48,10 @@
 #ifndef FAKE_PORT_SIZE
 #define FAKE_PORT_SIZE sizeof(Port)
 #endif
+/* 1: its tables' elements end where the first version's did. */
+#ifndef FAKE_OLDEST
+#define FAKE_OLDEST 0
+#endif
 /* How many of its programs it lists. */
 #ifndef FAKE_PROGRAMS
 #define FAKE_PROGRAMS 3
@@ -77,13 +81,27 @@
 #include "test/runtime/fake_step.h"
 
 /* An element of a table as a newer library has it: behind what this host
- * knows is something more. */
+ * knows is something more. Or as the oldest library has it, for as long as
+ * abi.h's structs are still those of the first version. */
+#if FAKE_OLDEST
+#define NEWER(T)                                                               \
+  struct {                                                                     \
+    T known;                                                                   \
+  }
+#define ELEMENT(...)                                                           \
+  {                                                                            \
+    {                                                                          \
+      __VA_ARGS__                                                              \
+    }                                                                          \
+  }
+#else
 #define NEWER(T)                                                               \
   struct {                                                                     \
     T known;                                                                   \
     uint64_t more;                                                             \
   }
 #define ELEMENT(...) {{__VA_ARGS__}, 77}
+#endif
 
 /* ---- Weights --------------------------------------------------------------
  */
