@@ -61,8 +61,8 @@ def compile_model(build, model, cache):
 
 
 def check_agreement(peers, model, cache):
-    """The largest difference of each from PyTorch, in parts of the largest
-    value (at least 1); none of those that gave no values."""
+    """What pieces.difference and pieces.signal_to_noise say of each beside
+    PyTorch; nothing of those that gave no values."""
     config = worker.read_config(model)
     lengths = [24, 24] if "n_positions" in config else [24, 17]
     ids, mask = worker.padded(lengths, config["vocab_size"])
@@ -76,8 +76,9 @@ def check_agreement(peers, model, cache):
     kept = {name: (value[mask == 1] if value.shape[1] == mask.shape[1]
                    else value).ravel().tolist()
             for name, value in values.items()}
-    return {name: pieces.difference(value, kept["PyTorch"])
-            for name, value in kept.items()}
+    return tuple({name: measure(value, kept["PyTorch"])
+                  for name, value in kept.items()}
+                 for measure in (pieces.difference, pieces.signal_to_noise))
 
 
 class Model:
@@ -122,10 +123,11 @@ def measure_model(name, threads, compiled, arguments, lock):
     say(f"{name}, {threads} threads: starting {', '.join(arguments.peers)}")
     model = Model(name, threads, arguments)
     try:
-        differences = check_agreement(model.peers, model.folder,
-                                      arguments.cache)
+        differences, qualities = check_agreement(
+            model.peers, model.folder, arguments.cache)
         for peer, value in differences.items():
-            say(f"  {peer}: differs by {value:.1e}")
+            say(f"  {peer}: differs by {value:.1e}, "
+                f"{qualities[peer]:.0f} dB")
         for workload in arguments.workloads[name]:
             say(f"{name}, {threads} threads: {workload}")
             before = {n: p.fault for n, p in model.peers.items()}
@@ -134,7 +136,7 @@ def measure_model(name, threads, compiled, arguments, lock):
                 model=name, workload=workload, threads=threads,
                 commit=arguments.commit, cpu=report.cpu_name(),
                 date=str(datetime.date.today()), compile=compiled,
-                differences=differences,
+                differences=differences, qualities=qualities,
                 versions={n: p.version for n, p in model.peers.items()},
                 faults={n: p.fault for n, p in model.peers.items() if p.fault})
             pieces.write_piece(piece, arguments.pieces)

@@ -26,6 +26,17 @@ def difference(values, reference):
     return max(abs(a - b) for a, b in zip(values, reference)) / scale
 
 
+def signal_to_noise(values, reference):
+    """The reference's squares over those of the differences, in dB; infinite
+    when nothing differs, minus infinity when they cannot be compared."""
+    if len(values) != len(reference) or not all(map(math.isfinite, values)):
+        return -math.inf
+    noise = math.fsum((a - b) ** 2 for a, b in zip(values, reference))
+    signal = math.fsum(b * b for b in reference)
+    return 10 * math.log10(signal / noise) if noise and signal else (
+        -math.inf if noise else math.inf)
+
+
 def agrees(piece, name):
     return piece["differences"].get(name, math.inf) <= TOLERANCE
 

@@ -18,6 +18,10 @@ from pieces import (LEAST_QUIET, TOLERANCE, agrees, best_peer, limit_share,
                     seconds_of)
 
 
+# What the CSV says of tfc's library in every line.
+LIBRARY = (*turns.SETTING, "cache_bytes")
+
+
 def cpu_name():
     """"Intel(R) Xeon(R) Processor (family 6, model 207)"."""
     fields = {}
@@ -55,17 +59,35 @@ def cell(piece, name):
     return f"{medians(piece)[name]:.{digits}f} ±{spread:.{digits}f}{mark}"
 
 
+def kept_in(piece):
+    """What tfc keeps weights and cache in: "bf16, cache f32"; emulated where
+    its instructions were."""
+    bench = piece["bench"]
+    text = bench.get("weights", "f32")
+    if bench.get("cache", text) not in ("", text):
+        text += ", cache " + bench["cache"]
+    return text + (" (emulated)" if bench.get("execution") == "emulated"
+                   else "")
+
+
+def quality(piece, name):
+    """Signal to noise beside PyTorch in f32: "118 dB"."""
+    value = piece.get("qualities", {}).get(name)
+    return "-" if value is None else f"{value:.0f} dB"
+
+
 def table(pieces, names):
-    lines = ["| ms | " + " | ".join(names) +
-             " | best peer / tfc | of the limit |",
-             "|---" * (len(names) + 3) + "|"]
+    lines = ["| ms | dtype | " + " | ".join(names) +
+             " | best peer / tfc | of the limit | quality |",
+             "|---" * (len(names) + 5) + "|"]
     for piece in pieces:
         best, ratio = best_peer(piece)
         share, what = limit_share(piece)
         lines.append("| " + " | ".join(
-            [piece["workload"], *(cell(piece, name) for name in names),
+            [piece["workload"], kept_in(piece),
+             *(cell(piece, name) for name in names),
              f"**{ratio:.2f}** ({best})" if best else "-",
-             f"{100 * share:.0f} % {what}"]) + " |")
+             f"{100 * share:.0f} % {what}", quality(piece, "tfc")]) + " |")
     return lines
 
 
@@ -100,6 +122,14 @@ def notes(pieces):
     return list(dict.fromkeys(lines))
 
 
+def ledger(bench):
+    """What of tfc ran, and how."""
+    if "program" not in bench:
+        return ""
+    return (f"; program {bench['program']}, {bench['execution']}, packed "
+            f"weights {bench['weight_bytes'] / 1e6:.1f} MB")
+
+
 def describe(pieces):
     """The text of a result, Markdown."""
     first = pieces[0]
@@ -110,13 +140,15 @@ def describe(pieces):
     lines = [
         f"# {date}, {first['cpu']}", "",
         f"Commit {first['commit']}, "
-        f"{' '.join(['tfc compile', *first['compile']['options']])}. f32. "
+        f"{' '.join(['tfc compile', *first['compile']['options']])}. "
         "Milliseconds of a run: "
         "median of the rounds, those left out in which other work disturbed "
         "them, ± half the range between quartiles. In a round "
         "everybody has a turn; best peer / tfc is the median of the ratios "
         "within the rounds. Of the limit: tfc-bench in the same rounds, FMA: "
-        "multiply-adds, read: reading the weights. What is measured: "
+        "multiply-adds, read: reading the weights. dtype: what tfc keeps "
+        "weights and cache in; everybody else f32. Quality: tfc's signal to "
+        "noise beside PyTorch in f32. What is measured: "
         "[benchmarks/README.md](../README.md).", ""]
     groups = {}
     for piece in pieces:
@@ -131,7 +163,8 @@ def describe(pieces):
         lines.append(f"- tfc, {model}: compiled in "
                      f"{piece['compile']['seconds']:.1f} s, library "
                      f"{piece['compile']['bytes'] / 1e3:.0f} KB, differs from "
-                     f"PyTorch by {piece['differences']['tfc']:.1e}")
+                     f"PyTorch by {piece['differences']['tfc']:.1e}"
+                     + ledger(piece["bench"]))
     lines += [f"- {name}: {version}" for name, version in versions.items()]
     return "\n".join(lines) + "\n"
 
@@ -143,8 +176,9 @@ def data(pieces):
     writer.writerow(["cpu", "commit", "date", "model", "workload", "threads",
                      "peer", "version", "rounds", "seconds_min",
                      "seconds_median", "seconds_max", "cpus_used",
-                     "cpus_used_by_others", "difference", "flops", "bytes", "flops_limit",
-                     "read_limit", "fault"])
+                     "cpus_used_by_others", "difference", "snr_db", "flops",
+                     "bytes", "flops_limit", "read_limit", "fault",
+                     *(f"tfc_{key}" for key in LIBRARY)])
     for piece in pieces:
         bench = piece["bench"]
         rows = {**piece["seconds"], "tfc-bench": bench["seconds"]}
@@ -161,9 +195,11 @@ def data(pieces):
                 name, piece["versions"].get(name), len(values), *numbers,
                 f"{statistics.median(cores):.3f}" if cores else "",
                 f"{statistics.median(others):.3f}" if others else "",
-                piece["differences"].get(name), bench["flops"],
+                piece["differences"].get(name),
+                piece.get("qualities", {}).get(name), bench["flops"],
                 bench["bytes"], *(f"{limit:.4g}" for limit in limits),
-                piece["faults"].get(name)])
+                piece["faults"].get(name),
+                *(bench.get(key) for key in LIBRARY)])
     return stream.getvalue()
 
 

@@ -114,6 +114,10 @@ class Peer:
         self.process.wait()
 
 
+# What tfc-bench says of the library, once for all workloads.
+SETTING = ("program", "execution", "weights", "cache", "weight_bytes")
+
+
 class Bench:
     """tfc-bench: a step as the compiled code alone takes it, and the limits
     of the machine at that moment. A process a turn."""
@@ -136,7 +140,8 @@ class Bench:
             check=True, stdout=subprocess.PIPE, text=True,
             env=environment(self.threads),
             preexec_fn=lambda: os.sched_setaffinity(0, cpus))
-        return json.loads(done.stdout)["workloads"][0]
+        said = json.loads(done.stdout)
+        return {**said["workloads"][0], **{key: said[key] for key in SETTING}}
 
 
 class Lock:
@@ -228,4 +233,6 @@ def summarize(steps):
             "flops_limit": values("flops_limit"),
             "read_limit": values("read_limit"),
             "flops_share": [step["flops_share"] for step in steps],
-            "read_share": [step["read_share"] for step in steps]}
+            "read_share": [step["read_share"] for step in steps],
+            "cache_bytes": steps[-1]["cache_bytes"],
+            **{key: steps[-1][key] for key in SETTING}}

@@ -4,6 +4,7 @@
 
 #include "runtime/src/Generate.h"
 #include "runtime/tools/InputTensors.h"
+#include "runtime/tools/Quality.h"
 
 #include <algorithm>
 #include <cmath>
@@ -129,12 +130,14 @@ Result<Agreement> Comparison::compare(const rt::OutputTensor &got,
       static_cast<size_t>(got.shape[0] * (isPerToken ? got.shape[1] : 1));
   size_t columns = numRows == 0 ? 0 : values.size() / numRows;
   Agreement result{got.name, 0.0, 0.0, 0, 0};
+  Quality quality(got.name == "logits");
   for (size_t row = 0; row < numRows; ++row) {
     if (!mask.empty() && mask[row] == 0) {
       continue;
     }
     const float *ours = got.floats.data() + row * columns;
     const float *theirs = values.data() + row * columns;
+    quality.add(ours, theirs, columns);
     for (size_t c = 0; c < columns; ++c) {
       double error = std::fabs(double(ours[c]) - double(theirs[c]));
       error =
@@ -149,6 +152,9 @@ Result<Agreement> Comparison::compare(const rt::OutputTensor &got,
     result.equalRows += std::max_element(ours, ours + columns) - ours ==
                         std::max_element(theirs, theirs + columns) - theirs;
   }
+  result.signalToNoise = quality.signalToNoise();
+  result.meanDivergence = quality.meanDivergence();
+  result.highDivergence = quality.highDivergence();
   return result;
 }
 

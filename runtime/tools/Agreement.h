@@ -17,6 +17,8 @@ struct Agreement {
   /// of them have their largest value in the same column. Of "sequences":
   /// tokens that follow the prompts, and how many of them are the same.
   int64_t rows = 0, equalRows = 0;
+  /// What Quality.h says of it, in dB and nats; of tokens: nothing.
+  std::optional<double> signalToNoise{}, meanDivergence{}, highDivergence{};
 };
 
 /// Runs the model over the tensors of one file and compares with those of the

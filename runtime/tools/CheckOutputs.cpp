@@ -47,8 +47,12 @@ rt::Status checkOutputs(const CommandLine &line) {
   faults.add(check("the library", line.library));
   faults.add(check("the inputs", line.inputs));
   faults.add(check("the packed weights", line.packed));
-  for (const fs::path &path : listFiles(line.weights)) {
-    faults.add(check("a file of the weights", path));
+  std::vector<std::string> weights = line.moreWeights;
+  weights.push_back(line.weights);
+  for (const std::string &place : weights) {
+    for (const fs::path &path : listFiles(place)) {
+      faults.add(check("a file of the weights", path));
+    }
   }
   return faults.take();
 }

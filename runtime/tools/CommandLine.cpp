@@ -15,7 +15,8 @@ const char *const helpText =
 Answers texts with a compiled model, or runs it over a batch of token ids.
 
   MODEL.so              a library that tfc compile wrote
-  --weights PATH        a Hugging Face folder, or a .safetensors file
+  --weights PATH        a Hugging Face folder, or a .safetensors file; may be
+                        repeated for more tensors of the same checkpoint
   --packed FILE         packed weights: read if the file exists, and then
                         --weights may be left out; otherwise written; that it
                         cannot be is a warning
@@ -85,7 +86,10 @@ public:
 
   Reader() : OptionReader("tfc-run", line.library, line.faults) {
     options = {
-        {"--weights", {"a path", readText(line.weights)}},
+        {"--weights",
+         {"a path",
+          [this](const std::string &value) { return readWeights(value); },
+          true}},
         {"--packed", {"a path", readText(line.packed)}},
         {"--inputs", {"a path", readText(line.inputs)}},
         {"--outputs", {"a path", readText(line.outputs)}},
@@ -185,6 +189,16 @@ private:
       to.push_back(value);
       return true;
     };
+  }
+
+  /// The tokenizer and such are those of the first.
+  bool readWeights(const std::string &value) {
+    if (line.weights.empty()) {
+      line.weights = value;
+    } else {
+      line.moreWeights.push_back(value);
+    }
+    return !value.empty();
   }
 
   bool readCount(const std::string &value) {

@@ -16,6 +16,7 @@ namespace tfc::run {
 
 struct CommandLine {
   std::string library, weights, packed, inputs, outputs, program;
+  std::vector<std::string> moreWeights; // of the same checkpoint
   uint32_t threads = 0; // 0: not given
   bool sharePacked = false;
   bool generate = false, help = false, version = false;

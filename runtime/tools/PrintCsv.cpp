@@ -49,7 +49,8 @@ std::string printCsv(const Setting &setting,
       text += rt::concat(",", latency, quantile);
     }
   }
-  text += ",reference_max_error,reference_equal_share,weights\n";
+  text += ",reference_max_error,reference_equal_share,weights,cache,execution,"
+          "reference_snr_db,reference_mean_kl,reference_p99_kl\n";
   for (const Measurement &m : measurements) {
     Cost cost = m.cost();
     text +=
@@ -75,7 +76,11 @@ std::string printCsv(const Setting &setting,
             quantilesCsv(latencies ? &latencies->perOutputToken : nullptr) +
             quantilesCsv(latencies ? &latencies->betweenTokens : nullptr) +
             numberCsv(setting.maxError()) + numberCsv(setting.equalShare()) +
-            "," + quoteCsv(setting.weights) + "\n";
+            "," + quoteCsv(setting.weights) + "," + quoteCsv(setting.cache) +
+            (setting.isEmulated ? ",emulated" : ",native") +
+            numberCsv(setting.signalToNoise()) +
+            numberCsv(setting.meanDivergence()) +
+            numberCsv(setting.highDivergence()) + "\n";
   }
   return text;
 }

@@ -48,6 +48,13 @@ ordered_json describeAgreement(const std::vector<Agreement> &outputs) {
     }
     entry["rows"] = output.rows;
     entry["equal_rows"] = output.equalRows;
+    if (output.signalToNoise) {
+      entry["snr_db"] = *output.signalToNoise; // null: nothing differs
+    }
+    if (output.meanDivergence) {
+      entry["mean_kl"] = *output.meanDivergence;
+      entry["p99_kl"] = *output.highDivergence;
+    }
     list.push_back(std::move(entry));
   }
   return list;
@@ -57,16 +64,19 @@ ordered_json describeAgreement(const std::vector<Agreement> &outputs) {
 
 std::string printJson(const Setting &setting,
                       const std::vector<Measurement> &measurements) {
-  ordered_json root = {{"model", setting.model},
-                       {"program", setting.program},
-                       {"producer", setting.producer},
-                       {"weights", setting.weights},
-                       {"cpu", setting.cpu},
-                       {"threads", setting.threads},
-                       {"library_bytes", setting.libraryBytes},
-                       {"weight_bytes", setting.weightBytes},
-                       {"peak_bytes", setting.peakBytes},
-                       {"load_seconds", setting.loadSeconds}};
+  ordered_json root = {
+      {"model", setting.model},
+      {"program", setting.program},
+      {"producer", setting.producer},
+      {"weights", setting.weights},
+      {"cache", setting.cache},
+      {"execution", setting.isEmulated ? "emulated" : "native"},
+      {"cpu", setting.cpu},
+      {"threads", setting.threads},
+      {"library_bytes", setting.libraryBytes},
+      {"weight_bytes", setting.weightBytes},
+      {"peak_bytes", setting.peakBytes},
+      {"load_seconds", setting.loadSeconds}};
   if (!setting.agreement.empty()) {
     root["agreement"] = describeAgreement(setting.agreement);
   }

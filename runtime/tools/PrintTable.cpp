@@ -141,6 +141,13 @@ std::string printAgreement(const Agreement &output) {
         rt::concat(output.maxError ? ", same choice in " : " same token in ",
                    output.equalRows, " of ", output.rows);
   }
+  if (output.signalToNoise) {
+    text += formatText(", %.1f dB", *output.signalToNoise);
+  }
+  if (output.meanDivergence) {
+    text += formatText(", KL %.2g (p99 %.2g)", *output.meanDivergence,
+                       *output.highDivergence);
+  }
   return text;
 }
 
@@ -156,7 +163,9 @@ std::string printTable(const Setting &setting,
           "peak memory %.1f MB",
           megabytes(setting.libraryBytes), megabytes(setting.weightBytes),
           setting.weights.c_str(), setting.loadSeconds,
-          megabytes(setting.peakBytes)));
+          megabytes(setting.peakBytes)),
+      setting.cache.empty() ? "" : ", cache " + setting.cache,
+      setting.isEmulated ? ", instructions emulated" : "");
   for (const Agreement &output : setting.agreement) {
     text += printAgreement(output);
   }

@@ -67,16 +67,6 @@ double Measurement::rooflineShare(const OpTime &op) const {
   return leastSeconds(*op.cost) / op.seconds;
 }
 
-std::optional<double> Setting::maxError() const {
-  std::optional<double> most;
-  for (const Agreement &output : agreement) {
-    if (output.maxError) {
-      most = std::max(most.value_or(0), *output.maxError);
-    }
-  }
-  return most;
-}
-
 std::optional<double> Setting::equalShare() const {
   std::optional<double> least;
   for (const Agreement &output : agreement) {
@@ -87,6 +77,42 @@ std::optional<double> Setting::equalShare() const {
     }
   }
   return least;
+}
+
+std::optional<double> Setting::signalToNoise() const {
+  std::optional<double> least;
+  for (const Agreement &output : agreement) {
+    if (output.signalToNoise) {
+      least = std::min(least.value_or(*output.signalToNoise),
+                       *output.signalToNoise);
+    }
+  }
+  return least;
+}
+
+/// The greatest of the outputs that have one.
+static std::optional<double>
+greatestOf(const std::vector<Agreement> &agreement,
+           std::optional<double> Agreement::*member) {
+  std::optional<double> most;
+  for (const Agreement &output : agreement) {
+    if (output.*member) {
+      most = std::max(most.value_or(0), *(output.*member));
+    }
+  }
+  return most;
+}
+
+std::optional<double> Setting::maxError() const {
+  return greatestOf(agreement, &Agreement::maxError);
+}
+
+std::optional<double> Setting::meanDivergence() const {
+  return greatestOf(agreement, &Agreement::meanDivergence);
+}
+
+std::optional<double> Setting::highDivergence() const {
+  return greatestOf(agreement, &Agreement::highDivergence);
 }
 
 std::string cpuName() {

@@ -71,7 +71,10 @@ private:
 /// What does not depend on the workload.
 struct Setting {
   std::string model, program, producer, cpu;
-  std::string weights; // what matrices are kept in: "bf16"
+  /// What matrices, and keys and values, are kept in: "bf16"; none without a
+  /// cache.
+  std::string weights, cache;
+  bool isEmulated = false; // the program's instructions (tfc compile --emulate)
   uint32_t threads = 0;
   uint64_t libraryBytes = 0, weightBytes = 0, peakBytes = 0;
   double loadSeconds = 0;
@@ -81,6 +84,10 @@ struct Setting {
   /// where no output says anything about it.
   std::optional<double> maxError() const;
   std::optional<double> equalShare() const;
+  /// The least signal to noise, and the greatest divergences; likewise.
+  std::optional<double> signalToNoise() const;
+  std::optional<double> meanDivergence() const;
+  std::optional<double> highDivergence() const;
 };
 
 /// "Intel(R) Xeon(R) Processor (family 6, model 207)".

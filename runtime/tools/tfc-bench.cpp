@@ -1,6 +1,7 @@
 // tfc-bench: measures a compiled model, and in the same run what the machine
 // could do at most.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/ModuleTables.h"
 #include "runtime/tools/Clock.h"
 #include "runtime/tools/LostFiles.h"
 #include "runtime/tools/Measure.h"
@@ -27,6 +28,26 @@ Exit reportAll(const rt::Error &error) {
   return error.code == rt::Code::Internal ? OurFault : BadInput;
 }
 
+/// What keys and values are kept in that stay from step to step.
+std::string cacheType(const rt::Model &model) {
+  const tfc_entry_v0 *step = model.decoder();
+  if (!step || rt::findCache(*step, TFC_CACHE_SELF) < 0) {
+    return "";
+  }
+  uint32_t dtype = rt::cacheOf(*step, TFC_CACHE_SELF).dtype;
+  return dtype == TFC_DTYPE_F32   ? "f32"
+         : dtype == TFC_DTYPE_F16 ? "f16"
+                                  : "bf16";
+}
+
+/// Whether the program is of a CPU that this may not be (tfc compile
+/// --emulate).
+bool isEmulated(const std::string &program) {
+  const std::string end = "-emulated";
+  return program.size() >= end.size() &&
+         program.compare(program.size() - end.size(), end.size(), end) == 0;
+}
+
 bench::Setting describe(const rt::Model &model, const bench::CostSheet &sheet,
                         const bench::CommandLine &line, double loadSeconds) {
   std::error_code ignored;
@@ -35,6 +56,8 @@ bench::Setting describe(const rt::Model &model, const bench::CostSheet &sheet,
   setting.program = model.program().name;
   setting.producer = model.table().header.producer;
   setting.weights = sheet.weightType();
+  setting.cache = cacheType(model);
+  setting.isEmulated = isEmulated(setting.program);
   setting.cpu = bench::cpuName();
   setting.threads = model.numThreads();
   setting.libraryBytes = std::filesystem::file_size(line.library, ignored);

@@ -103,6 +103,12 @@ tfc_error *loadModel(const run::CommandLine &line, ModelPtr &model) {
   options.struct_size = sizeof(options);
   options.library_path = line.library.c_str();
   options.weights_path = line.weights.empty() ? nullptr : line.weights.c_str();
+  std::vector<const char *> more;
+  for (const std::string &path : line.moreWeights) {
+    more.push_back(path.c_str());
+  }
+  options.weights_paths = more.data();
+  options.n_weights_paths = static_cast<uint32_t>(more.size());
   options.packed_path = line.packed.empty() ? nullptr : line.packed.c_str();
   options.program = line.program.empty() ? nullptr : line.program.c_str();
   options.threads = line.threads;

@@ -36,12 +36,15 @@ def piece(workload="decode:1x128", threads=1, **changes):
         "others": {"tfc": [0.0, 0.0, 0.05], "Slow": [0.0, 0.0, 0.0],
                    "Fast": [0.4, 0.0, 0.4]},
         "differences": {"tfc": 1e-6, "Fast": 2e-6, "Slow": 0.0, "Loose": 1e-3},
+        "qualities": {"tfc": 118.4, "Fast": 60.0, "Slow": math.inf},
         "versions": {"tfc": "tfc 0", "Fast": "fast 1", "Absent": None},
         "faults": {"Absent": "unsupported: prompts of different lengths"},
         "bench": {"flops": 1e9, "bytes": 2e8, "tokens": 1,
                   "seconds": [0.009], "flops_limit": [1e11],
                   "read_limit": [2e10], "flops_share": [0.3],
-                  "read_share": [0.9]}}
+                  "read_share": [0.9], "cache_bytes": 4096,
+                  "program": "x86-64-v4", "execution": "native",
+                  "weights": "bf16", "cache": "f32", "weight_bytes": 2e6}}
     made.update(changes)
     return made
 
@@ -57,6 +60,14 @@ class DifferenceTest(unittest.TestCase):
     def test_incomparable(self):
         self.assertEqual(pieces.difference([1.0], [1.0, 2.0]), math.inf)
         self.assertEqual(pieces.difference([math.nan], [1.0]), math.inf)
+
+    def test_signal_to_noise(self):
+        self.assertAlmostEqual(
+            pieces.signal_to_noise([3.0, 4.5], [3.0, 4.0]), 20)
+        self.assertEqual(pieces.signal_to_noise([1.0], [1.0]), math.inf)
+        for values in ([1.0, 2.0], [math.nan]):
+            self.assertEqual(pieces.signal_to_noise(values, [1.0]), -math.inf)
+        self.assertEqual(pieces.signal_to_noise([1.0], [0.0]), -math.inf)
 
     def test_no_values_do_not_agree(self):
         self.assertFalse(pieces.agrees(piece(), "Absent"))
@@ -139,9 +150,22 @@ class ResultTest(unittest.TestCase):
         self.text = report.describe(self.pieces)
 
     def test_row(self):
-        self.assertIn("| decode:1x128 | 10.0 ±2.5 | 12.0 ±3.0 | 20.0 ±0.0 | "
+        self.assertIn("| decode:1x128 | bf16, cache f32 | 10.0 ±2.5 | 12.0 ±3.0 | 20.0 ±0.0 | "
                       "5.0 ±0.0 \\* | unsupported | **1.20** (Fast) | "
-                      "90 % read |", self.text)
+                      "90 % read | 118 dB |", self.text)
+        self.assertIn("; program x86-64-v4, native, packed weights 2.0 MB\n",
+                      self.text)
+
+    def test_what_it_is_kept_in(self):
+        def text(**changes):
+            made = piece()
+            made["bench"].update(changes)
+            return report.kept_in(made)
+
+        self.assertEqual(text(cache="bf16"), "bf16")
+        self.assertEqual(text(cache=""), "bf16")
+        self.assertEqual(text(execution="emulated"),
+                         "bf16, cache f32 (emulated)")
 
     def test_groups(self):
         self.assertIn("## gpt2, 1 thread\n", self.text)
@@ -164,6 +188,10 @@ class ResultTest(unittest.TestCase):
         fast = [r for r in rows if r["peer"] == "Fast" and r["threads"] == "1"]
         self.assertEqual(float(fast[0]["seconds_median"]), 0.012)
         self.assertEqual(fast[0]["rounds"], "3")
+        self.assertEqual(fast[0]["snr_db"], "60.0")
+        self.assertEqual(fast[0]["tfc_weights"], "bf16")
+        self.assertEqual(fast[0]["tfc_execution"], "native")
+        self.assertEqual(fast[0]["tfc_cache_bytes"], "4096")
 
     def test_files(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -10,13 +10,14 @@ namespace tfc::rt::test {
 namespace {
 
 TEST(CommandLine, ReadsEveryOption) {
-  run::CommandLine line =
-      run::readCommandLine({"--weights", "w", "m.so", "--inputs=i", "--outputs",
-                            "o", "--threads=3", "--program", "p", "--generate",
-                            "--max-new-tokens", "5", "--eos", "3,4"});
+  run::CommandLine line = run::readCommandLine(
+      {"--weights", "w", "m.so", "--inputs=i", "--outputs", "o", "--weights=v",
+       "--threads=3", "--program", "p", "--generate", "--max-new-tokens", "5",
+       "--eos", "3,4"});
   EXPECT_TRUE(line.faults.empty());
   EXPECT_EQ(line.library, "m.so");
   EXPECT_EQ(line.weights, "w");
+  EXPECT_EQ(line.moreWeights, std::vector<std::string>{"v"});
   EXPECT_EQ(line.inputs, "i");
   EXPECT_EQ(line.outputs, "o");
   EXPECT_EQ(line.threads, 3U);
@@ -128,8 +129,10 @@ TEST(CommandLine, ReportsEveryFault) {
   EXPECT_EQ(faults({"--threads"}),
             Faults{"--threads: expected an integer from 1 to 1024, got "
                    "nothing"});
-  EXPECT_EQ(faults({"--weights=v"}),
-            Faults{"--weights: expected once, got twice"});
+  EXPECT_EQ(faults({"--inputs=v"}),
+            Faults{"--inputs: expected once, got twice"});
+  EXPECT_EQ(faults({"--weights="}),
+            Faults{"--weights: expected a path, got nothing"});
   EXPECT_EQ(faults({"--generate"}),
             Faults{"--max-new-tokens: expected with --generate, got nothing"});
   EXPECT_EQ(faults({"--eos=none", "--max-new-tokens=1"}),

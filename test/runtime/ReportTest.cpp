@@ -1,8 +1,10 @@
 // tfc-bench: statistics, what follows from them, and their forms.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/Report.h"
+#include "runtime/tools/Quality.h"
 
 #include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace tfc::bench {
@@ -60,23 +62,63 @@ TEST(Setting, SaysTheWorstOfItsOutputs) {
   tokens.rows = 8;
   tokens.equalRows = 4;
   setting.agreement = {tokens};
-  EXPECT_FALSE(setting.maxError());
+  EXPECT_FALSE(setting.maxError() || setting.signalToNoise());
   EXPECT_EQ(setting.equalShare(), 0.5);
+  setting.agreement = {{"a", 0.5, 9.0, 4, 3, 40.0, {}, {}},
+                       {"logits", 0.5, 9.0, 4, 3, 30.0, 0.25, 0.5}};
+  EXPECT_EQ(setting.signalToNoise(), 30);
+  EXPECT_EQ(setting.meanDivergence(), 0.25);
+  EXPECT_EQ(setting.highDivergence(), 0.5);
+}
+
+TEST(Quality, IsOfSquaresAndDistributions) {
+  Quality hidden(false);
+  EXPECT_FALSE(hidden.signalToNoise());
+  const float theirs[] = {3, 4, 0}, ours[] = {3, 4.5, 0};
+  hidden.add(theirs, theirs, 3);
+  EXPECT_EQ(hidden.signalToNoise(), INFINITY);
+  hidden.add(ours, theirs, 3);
+  // 50 over 0.25.
+  EXPECT_NEAR(*hidden.signalToNoise(), 10 * std::log10(200), 1e-9);
+  EXPECT_FALSE(hidden.meanDivergence());
+  const float broken[] = {3, NAN, 0};
+  hidden.add(broken, theirs, 3);
+  EXPECT_EQ(hidden.signalToNoise(), -INFINITY);
+
+  // Probabilities 3/4 and 1/4, taken for halves; what is forbidden counts 0.
+  Quality logits(true);
+  const float odds[] = {std::log(3.0F), 0, -INFINITY}, even[] = {7, 7, 0};
+  logits.add(odds, odds, 3);
+  EXPECT_EQ(logits.meanDivergence(), 0);
+  logits.add(even, odds, 2);
+  double expected = 0.75 * std::log(1.5) + 0.25 * std::log(0.5);
+  EXPECT_NEAR(*logits.meanDivergence(), expected / 2, 1e-7);
+  EXPECT_NEAR(*logits.highDivergence(), 0.99 * expected, 1e-7);
+  logits.add(broken, odds, 2);
+  EXPECT_EQ(logits.meanDivergence(), INFINITY);
 }
 
 TEST(Report, HasEveryField) {
   Setting setting;
   setting.model = "a \"model\"";
-  setting.agreement = {{"logits", 0.5, 9.0, 4, 3}};
+  setting.cache = "f16";
+  setting.isEmulated = true;
+  setting.agreement = {{"logits", 0.5, 9.0, 4, 3, 30.0, 0.25, 0.5}};
   std::string json = print(Format::Json, setting, someMeasurements());
   for (const char *part :
        {"\"time_to_first_token\"", "\"time_per_output_token\"",
         "\"inter_token_latency\"", "\"read_limit\": null", "\"equal_rows\": 3",
-        "\"a \\\"model\\\"\""}) {
+        "\"a \\\"model\\\"\"", "\"snr_db\": 30.0", "\"mean_kl\": 0.25",
+        "\"p99_kl\": 0.5", "\"cache\": \"f16\"",
+        "\"execution\": \"emulated\""}) {
     EXPECT_NE(json.find(part), std::string::npos) << part << json;
   }
   std::string table = print(Format::Table, setting, someMeasurements());
-  EXPECT_NE(table.find("same choice in 3 of 4"), std::string::npos) << table;
+  EXPECT_NE(table.find("same choice in 3 of 4, 30.0 dB, KL 0.25 (p99 0.5)"),
+            std::string::npos)
+      << table;
+  EXPECT_NE(table.find(", cache f16, instructions emulated"), std::string::npos)
+      << table;
   EXPECT_NE(table.find("between two tokens"), std::string::npos) << table;
   // As many fields in each row as in the first; names may hold commas.
   std::istringstream csv(print(Format::Csv, setting, someMeasurements()));

@@ -110,6 +110,24 @@ TEST_F(Tool, RunsAForwardPass) {
   }
 }
 
+TEST_F(Tool, TakesWeightsOfSeveralPlaces) {
+  std::vector<NamedTensor> tensors = weights.stored();
+  std::string first = folder / "first.safetensors",
+              rest = folder / "rest.safetensors";
+  writeTensors(first, {tensors[0]});
+  writeTensors(rest, {tensors.begin() + 1, tensors.end()});
+  writeTensors(inputs, {integers("input_ids", DType::I64, 1, {4, 5, 6})});
+  ASSERT_EQ(run("encoder").status, 0);
+  std::string expected = readBytes(outputs);
+  std::vector<std::string> line = lineOf("encoder", {"--weights", rest});
+  line[2] = first;
+  Ran ran = runTool(TFC_RUN, line);
+  EXPECT_EQ(ran.status, 0) << ran.text;
+  EXPECT_EQ(readBytes(outputs), expected);
+  line[6] = rest; // outputs over weights
+  EXPECT_EQ(runTool(TFC_RUN, line).status, 1);
+}
+
 TEST_F(Tool, Generates) {
   Padded padded{2, 3, {7, 8, 9, 10, 11, 12}, {}, {}, {}};
   writeTensors(inputs, {integers("input_ids", DType::I64, 2, padded.ids)});

@@ -10,6 +10,8 @@
  *    struct is zero unless wanted otherwise. What a runtime does not know, a
  *    value beyond its own struct or in a reserved field, is INVALID_ARGUMENT:
  *    no option is passed over.
+ *  - Elements of arrays (tfc_tensor, tfc_new_token, ...) never grow: what is new
+ *    comes in arrays beside them.
  *  - Strings are UTF-8 and end with a null byte. Inputs are only read during
  *    the call.
  *  - Thread classes. "Any": may be called from any thread at any time. "One":
