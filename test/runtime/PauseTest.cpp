@@ -23,8 +23,11 @@ class Pause : public ::testing::Test {
 protected:
   void begin(const std::string &variant, int64_t maxStepTokens = 0,
              uint64_t maxCacheBytes = 0) {
-    model = loadFake(variant, weights, 3);
     session.reset(); // before its model
+    if (variant != loaded) {
+      model = loadFake(variant, weights, 3);
+      loaded = variant;
+    }
     SessionOptions options;
     options.engine.maxCacheBytes = maxCacheBytes;
     options.maxStepTokens = maxStepTokens;
@@ -66,6 +69,7 @@ protected:
   }
 
   FakeWeights weights{5};
+  std::string loaded;
   std::unique_ptr<Model> model;
   std::unique_ptr<Session> session;
   Story story;
@@ -76,6 +80,10 @@ struct Case {
   const char *variant;
   int64_t maxStepTokens;
 };
+
+void PrintTo(const Case &c, std::ostream *out) {
+  *out << c.variant << " " << c.maxStepTokens;
+}
 
 class PauseOf : public Pause, public ::testing::WithParamInterface<Case> {};
 

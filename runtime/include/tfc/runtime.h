@@ -10,8 +10,8 @@
  *    struct is zero unless wanted otherwise. What a runtime does not know, a
  *    value beyond its own struct or in a reserved field, is INVALID_ARGUMENT:
  *    no option is passed over.
- *  - Elements of arrays (tfc_tensor, tfc_new_token, ...) never grow: what is new
- *    comes in arrays beside them.
+ *  - Elements of arrays (tfc_tensor, tfc_new_token, ...) never grow: what is
+ * new comes in arrays beside them.
  *  - Strings are UTF-8 and end with a null byte. Inputs are only read during
  *    the call.
  *  - Thread classes. "Any": may be called from any thread at any time. "One":
@@ -118,8 +118,8 @@ typedef void (*tfc_tap_fn)(void *user, const char *id, int64_t layer,
 /* Told how far tfc_model_load is: bytes read, summed, packed and written, of
  * those expected, which may become more. Called from the thread that loads,
  * between two tensors or pieces of some megabytes that it does itself; the last
- * time with done equal to total. Nonzero ends the load, which returns CANCELLED;
- * packed weights are written whole or not at all. */
+ * time with done equal to total. Nonzero ends the load, which returns
+ * CANCELLED; packed weights are written whole or not at all. */
 typedef int (*tfc_progress_fn)(void *user, uint64_t done, uint64_t total);
 
 /* A part of a loop: items [begin, end), done by a worker. */
@@ -171,7 +171,8 @@ typedef struct {
   /* Runs all loops of the model, in whatever call, instead of threads of the
    * runtime; `threads` is then how many workers it has, at least 1. A loop that
    * is not run as said is INVALID_ARGUMENT where that can be seen: items or
-   * workers that are not there, items that are missing. May be null. */
+   * workers that are not there, items that are missing. It lives as long as the
+   * model and its sessions. May be null. */
   tfc_parallel_for_fn parallel_for;
   void *parallel_user;
   const void *next; /* null */
