@@ -5,6 +5,7 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Import.h"
 #include "compiler/driver/Inspect.h"
+#include "compiler/driver/InspectCosts.h"
 #include "compiler/driver/RunCommand.h"
 #include "compiler/driver/VerifyCommand.h"
 #include "compiler/pipeline/Registration.h"
@@ -89,13 +90,19 @@ struct CommandLine {
                       "where the checkpoint has more bits; without it as "
                       "the spec says, which is as stored after tfc import. "
                       "Arithmetic is f32 always"),
-             cl::sub(compileCommand), cl::sub(runCommand), cl::cat(category)};
+             cl::sub(compileCommand),
+             cl::sub(runCommand),
+             cl::sub(inspectCommand),
+             cl::cat(category)};
   Text cache{"cache",
              cl::desc("what keys and values are kept in from step to step: "
                       "f32, f16 or bf16, to which they are rounded; without "
                       "it as the spec says, which is f32 unless it says "
                       "otherwise"),
-             cl::sub(compileCommand), cl::sub(runCommand), cl::cat(category)};
+             cl::sub(compileCommand),
+             cl::sub(runCommand),
+             cl::sub(inspectCommand),
+             cl::cat(category)};
   Text stopAfter{"stop-after",
                  cl::desc("write the IR after a stage: model, fused, linalg, "
                           "tiled and vector (--opt full), buffer, kernel and "
@@ -149,6 +156,18 @@ struct CommandLine {
 
   Text inspectPath{cl::Positional, cl::Required, cl::desc("FILE"),
                    cl::sub(inspectCommand), cl::cat(category)};
+  Text step{"step",
+            cl::desc("what each op of a spec costs in a step: prefill:BxN, N "
+                     "new tokens of each of B sequences, or decode:BxN, the "
+                     "next of each, its N-th"),
+            cl::value_desc("kind:BxN"), cl::sub(inspectCommand),
+            cl::cat(category)};
+  Text machine{"machine",
+               cl::desc("whose peaks set the time of --step: a100, h100 or "
+                        "h200 by their data sheets, or cpu (default), this "
+                        "machine, measured"),
+               cl::value_desc("name"), cl::sub(inspectCommand),
+               cl::cat(category)};
 
   Text verifySpec{cl::Positional, cl::Required, cl::desc("SPEC"),
                   cl::sub(verifyCommand), cl::cat(category)};
@@ -178,6 +197,7 @@ private:
   int runRunCommand(const std::vector<std::string> &forwarded);
   int runImportCommand();
   int runSpecCommand();
+  int runInspectCommand();
   int fail(const Twine &message) {
     errs() << "tfc: error: " << message << '\n';
     return tfc::kBadCommandLine;
@@ -204,6 +224,19 @@ int CommandLine::runSpecCommand() {
     return fail("expected a spec, as in `tfc spec model.json` (or --schema)");
   }
   return tfc::runSpec(specPath, canonical, specOutput, force);
+}
+
+int CommandLine::runInspectCommand() {
+  if (step.getNumOccurrences() != 0) {
+    return tfc::runInspectCosts(inspectPath, {step, machine, dtype, cache});
+  }
+  if (machine.getNumOccurrences() + dtype.getNumOccurrences() +
+          cache.getNumOccurrences() !=
+      0) {
+    return fail("expected --step with --machine, --dtype and --cache (as in "
+                "`tfc inspect model.json --step prefill:1x512`)");
+  }
+  return tfc::runInspect(inspectPath);
 }
 
 /// Options of other commands have their defaults.
@@ -261,7 +294,7 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
     return runSpecCommand();
   }
   if (inspectCommand) {
-    return tfc::runInspect(inspectPath);
+    return runInspectCommand();
   }
   if (verifyCommand) {
     tfc::VerifyOptions options;

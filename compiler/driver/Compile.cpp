@@ -14,6 +14,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <algorithm>
 #include <memory>
 #include <thread>
 
@@ -84,6 +85,7 @@ private:
   int forEachProgram(const char *phase, Step step);
   int writeStage(const std::string &output);
   int writeLibrary(const std::string &output);
+  void orderByPriority();
   std::string describe() const;
   int fail(const Twine &message, int code) {
     errors << "tfc: error: " << message << '\n';
@@ -279,7 +281,20 @@ int Compiler::writeStage(const std::string &output) {
                           errors);
 }
 
+/// A library's programs are in the order of their priority. Plain loops of a
+/// device come before fast ones of a CPU, so that nobody gets them unasked.
+void Compiler::orderByPriority() {
+  auto firstDevice =
+      llvm::find_if(programs, [](const std::unique_ptr<ProgramCompiler> &each) {
+        return each->pipeline.target.isDevice();
+      });
+  if (level() == OptLevel::Full) {
+    std::rotate(programs.begin(), firstDevice, programs.end());
+  }
+}
+
 int Compiler::writeLibrary(const std::string &output) {
+  orderByPriority();
   // The first program's tables say of the others what is known before the last
   // arrow.
   if (int code = forEachProgram("compiling", [](ProgramCompiler &program) {

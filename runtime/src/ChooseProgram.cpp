@@ -1,4 +1,4 @@
-// Tries a library's CUDA programs, best first, then the CPU's.
+// Tries a library's CUDA programs, best first, as far as the CPU's is no better.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/ChooseProgram.h"
 
@@ -40,8 +40,13 @@ static std::string otherPrograms(const tfc_module_v0 &table) {
 Result<ChosenProgram> chooseProgram(const Module &module,
                                     const std::string &name) {
   const tfc_module_v0 &table = module.table();
+  auto onCpu = module.choose(name, machineFeatures());
   std::optional<Error> fault;
   for (const tfc_program_v0 *program : cudaPrograms(table, name)) {
+    // Plain loops on a device may be slower than a CPU's best.
+    if (name.empty() && onCpu && program->priority < (*onCpu)->priority) {
+      break;
+    }
     auto loaded = CudaProgram::load(*program);
     if (loaded) {
       return ChosenProgram{program, std::move(*loaded)};
@@ -53,11 +58,10 @@ Result<ChosenProgram> chooseProgram(const Module &module,
     return makeError(fault->code, module.path(), ": ", fault->message,
                      otherPrograms(table));
   }
-  auto chosen = module.choose(name, machineFeatures());
-  if (!chosen) {
-    return std::move(chosen.error());
+  if (!onCpu) {
+    return std::move(onCpu.error());
   }
-  return ChosenProgram{*chosen, nullptr};
+  return ChosenProgram{*onCpu, nullptr};
 }
 
 } // namespace tfc::rt

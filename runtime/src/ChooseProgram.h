@@ -1,5 +1,5 @@
-// Which of a library's programs is run: the best one that a GPU takes, else the
-// best one for the CPU, or what the user says.
+// Which of a library's programs is run: the best one that a GPU or the CPU
+// takes, or what the user says.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_RUNTIME_SRC_CHOOSEPROGRAM_H
 #define TFC_RUNTIME_SRC_CHOOSEPROGRAM_H
@@ -15,8 +15,8 @@ struct ChosenProgram {
 };
 
 /// `name`: of a program, "cpu" or "cuda" for the best one of that kind, or
-/// empty. Then a GPU that cannot be used is no error. The module outlives the
-/// program. Errors: those of Module::choose and CudaProgram::load.
+/// empty for that of the highest priority. Then a GPU that cannot be used is no
+/// error. The module outlives the program. Errors: those of Module::choose and CudaProgram::load.
 Result<ChosenProgram> chooseProgram(const Module &module,
                                     const std::string &name);
 

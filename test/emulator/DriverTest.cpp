@@ -138,8 +138,8 @@ TEST_F(Driver, FailsWhereItIsAskedTo) {
   EXPECT_EQ(synchronize(), CudaLaunchFailed);
   EXPECT_EQ(call("cuMemFree", address), CudaSuccess);
   EXPECT_EQ(readSettings("memory=1,colour=red").fault,
-            "TFC_FAKECUDA: expected fail, capability, devices, driver or "
-            "memory, got colour");
+            "TFC_FAKECUDA: expected fail, capability, devices, driver, "
+            "memory, seed or races, got colour");
 }
 
 TEST_F(Driver, AFaultOfAKernelKillsTheDevice) {
@@ -163,6 +163,31 @@ TEST_F(Driver, AFaultOfAKernelKillsTheDevice) {
   EXPECT_NE(std::string(text).find("kernel k, block 0, thread 0"),
             std::string::npos);
   EXPECT_EQ(call("cuModuleUnload", module), CudaSuccess);
+}
+
+// Work of two streams on one word: in order only where the host waits between.
+TEST_F(Driver, StreamsThatNobodyOrdersAreARace) {
+  for (bool waits : {true, false}) {
+    begin("seed=3");
+    void *other = nullptr;
+    ASSERT_EQ(call("cuStreamCreate", &other, 1U), CudaSuccess);
+    uint64_t address = allocate(8);
+    unsigned char value = 1;
+    EXPECT_EQ(call("cuMemsetD8Async", address, value, size_t(8), stream),
+              CudaSuccess);
+    if (waits) {
+      EXPECT_EQ(synchronize(), CudaSuccess);
+    }
+    EXPECT_EQ(call("cuMemsetD8Async", address, value, size_t(8), other),
+              CudaSuccess);
+    int first = call("cuStreamSynchronize", other);
+    int second = synchronize();
+    EXPECT_EQ(first == CudaSuccess && second == CudaSuccess, waits);
+    call("cuMemFree", address);
+    call("cuStreamDestroy", other);
+    TearDown();
+  }
+  begin("");
 }
 
 TEST_F(Driver, GivesOnlyWhatItKnows) {

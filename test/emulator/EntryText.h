@@ -91,6 +91,7 @@ bool translateArithmetic(EntryText &text, Instruction &from);
 bool translateBits(EntryText &text, Instruction &from);
 bool translateConversion(EntryText &text, Instruction &from);
 bool translateControl(EntryText &text, Instruction &from);
+bool translateWarp(EntryText &text, Instruction &from);
 
 } // namespace tfc::emulator
 

@@ -22,6 +22,7 @@ CudaResult FakeDevice::initialize() {
     return CudaInvalidValue;
   }
   calls.clear();
+  random.seed(chosen.seed);
   if (numContexts == 0) {
     dead = {};
   }
@@ -77,6 +78,7 @@ Stream *FakeDevice::createStream() {
 }
 
 bool FakeDevice::destroyStream(Stream *stream) {
+  std::lock_guard<std::recursive_mutex> all(running);
   {
     std::lock_guard<std::mutex> lock(mutex);
     if (streams.erase(stream) == 0) {
@@ -93,16 +95,73 @@ Stream *FakeDevice::findStream(void *stream) {
   return found == streams.end() ? nullptr : *found;
 }
 
-CudaResult FakeDevice::finish(Stream &stream) {
-  while (!stream.work.empty()) {
-    LaunchOutcome outcome = stream.work.front()();
-    stream.work.pop_front();
-    if (outcome.result != CudaSuccess) {
-      stream.work.clear();
-      return die(outcome);
+void FakeDevice::enqueue(Stream &stream, StreamWork work) {
+  std::lock_guard<std::recursive_mutex> lock(running);
+  stream.work.push_back({races.tick(), std::move(work)});
+}
+
+CudaResult FakeDevice::runFirst(Stream &stream) {
+  Stream::Item item = std::move(stream.work.front());
+  stream.work.pop_front();
+  RunOrder order;
+  order.seed = chosen.seed;
+  order.races = chosen.findsRaces ? &races : nullptr;
+  order.work = chosen.findsRaces ? races.begin(&stream, item.enqueued) : 0;
+  LaunchOutcome outcome = item.run(order);
+  if (outcome.result == CudaSuccess) {
+    return CudaSuccess;
+  }
+  stream.work.clear();
+  return die(outcome);
+}
+
+/// A device does not wait for the host: some of the other streams' work is done
+/// by now, in their order.
+void FakeDevice::runOthers(const Stream &stream) {
+  std::vector<Stream *> others;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    others.assign(streams.begin(), streams.end());
+  }
+  for (Stream *other : others) {
+    uint64_t count = random() % 4;
+    for (; count > 0 && other != &stream && !other->work.empty(); --count) {
+      runFirst(*other);
     }
   }
+}
+
+CudaResult FakeDevice::finish(Stream &stream) {
+  std::lock_guard<std::recursive_mutex> lock(running);
+  while (!stream.work.empty()) {
+    if (chosen.seed) {
+      runOthers(stream);
+    }
+    if (CudaResult result = runFirst(stream)) {
+      return result;
+    }
+  }
+  races.finish(&stream);
   return CudaSuccess;
+}
+
+LaunchOutcome FakeDevice::noteCopy(uint64_t address, uint64_t bytes,
+                                   bool writes, const RunOrder &order) {
+  if (!order.races) {
+    return {};
+  }
+  Accessor by;
+  by.work = order.work;
+  std::string found = order.races->noteGlobal(address, bytes, writes, by);
+  return found.empty() ? LaunchOutcome()
+                       : LaunchOutcome{CudaLaunchFailed,
+                                       "copy, race: " + found + ", at " +
+                                           memory.describe(address)};
+}
+
+void FakeDevice::forgetAccesses(uint64_t address, uint64_t bytes) {
+  std::lock_guard<std::recursive_mutex> lock(running);
+  races.forget(address, bytes);
 }
 
 void *FakeDevice::allocatePinned(uint64_t bytes) {

@@ -9,13 +9,22 @@
 
 #include <deque>
 #include <functional>
+#include <random>
 #include <set>
 
 namespace tfc::emulator {
 
-/// Work that was asked for, in order; it runs when somebody waits for it.
+/// Runs in an order, or is a copy that notes what it touches under its number.
+using StreamWork = std::function<LaunchOutcome(const RunOrder &)>;
+
+/// Work that was asked for, in order; it runs when somebody waits for it, or
+/// with a seed, some of it while somebody waits for another stream.
 struct Stream {
-  std::deque<std::function<LaunchOutcome()>> work;
+  struct Item {
+    uint64_t enqueued; // how many events of the host there were before
+    StreamWork run;
+  };
+  std::deque<Item> work;
 };
 
 struct LoadedModule {
@@ -55,8 +64,14 @@ public:
   bool destroyStream(Stream *stream);
   /// Null when there is no such stream.
   Stream *findStream(void *stream);
+  void enqueue(Stream &stream, StreamWork work);
   /// Runs what a stream has to do.
   CudaResult finish(Stream &stream);
+  /// A copy touches these bytes. An error where nothing orders it with others.
+  LaunchOutcome noteCopy(uint64_t address, uint64_t bytes, bool writes,
+                         const RunOrder &order);
+  /// Memory that is handed out again has no past.
+  void forgetAccesses(uint64_t address, uint64_t bytes);
 
   void *allocatePinned(uint64_t bytes);
   bool freePinned(void *memory);
@@ -66,7 +81,14 @@ public:
   DeviceMemory memory;
 
 private:
+  CudaResult runFirst(Stream &stream);
+  void runOthers(const Stream &stream);
+
   mutable std::mutex mutex;
+  /// Held while there is work on the device, and while some is asked for.
+  std::recursive_mutex running;
+  Races races;
+  std::mt19937_64 random;
   bool hasBegun = false;
   Settings chosen;
   std::map<std::string, int64_t> calls;

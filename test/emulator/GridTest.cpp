@@ -63,8 +63,10 @@ TEST(Grid, ABarrierThatSomePassByIsAFault) {
                          "@%p1 bra $out;\nbar.sync 0;\n$out:"),
                  to, 0, 1, 4);
   EXPECT_EQ(outcome.result, CudaLaunchFailed);
-  EXPECT_EQ(outcome.message, "kernel k, block 0: expected all threads at one "
-                             "barrier, got 3 of 4");
+  EXPECT_EQ(outcome.message,
+            "kernel k, block 0: expected threads to wait for each other at one "
+            "place, got 1 that ended (thread 2), 3 at line 13 of the PTX "
+            "(thread 0 first)");
 }
 
 TEST(Grid, SharedAndLocalMemoryHaveEnds) {

@@ -56,10 +56,11 @@ public:
     launch.params.resize(16);
     std::memcpy(launch.params.data(), &to, 8);
     std::memcpy(launch.params.data() + 8, &from, 8);
-    return runGrid(launch, memory);
+    return runGrid(launch, memory, order);
   }
 
   DeviceMemory memory;
+  RunOrder order;
 };
 
 /// What a line or more of PTX leaves in %d0, a number in; both as 64 bits.

@@ -13,7 +13,11 @@ FakeDevice &device() { return FakeDevice::instance(); }
 
 int cuMemAlloc(uint64_t *address, size_t bytes) {
   CudaResult result = device().begin("cuMemAlloc", CudaOutOfMemory);
-  return result ? result : device().memory.allocate(bytes, address);
+  result = result ? result : device().memory.allocate(bytes, address);
+  if (result == CudaSuccess) {
+    device().forgetAccesses(*address, bytes);
+  }
+  return result;
 }
 
 int cuMemFree(uint64_t address) {
@@ -87,14 +91,15 @@ int cuMemcpyHtoDAsync(uint64_t to, const void *from, size_t bytes,
     const auto *data = static_cast<const uint8_t *>(from);
     now.assign(data, data + bytes);
   }
-  stream->work.emplace_back([=, now = std::move(now)]() -> LaunchOutcome {
+  auto work = [=, now = std::move(now)](const RunOrder &order) {
     uint8_t *at = reach(to, bytes);
     if (!at) {
       return outside("copy to the device", to, bytes);
     }
     std::memcpy(at, isPinned ? from : now.data(), bytes);
-    return {};
-  });
+    return device().noteCopy(to, bytes, true, order);
+  };
+  device().enqueue(*stream, std::move(work));
   return CudaSuccess;
 }
 
@@ -104,13 +109,13 @@ int cuMemcpyDtoHAsync(void *to, uint64_t from, size_t bytes, void *handle) {
   if (result || !stream) {
     return result ? result : CudaInvalidHandle;
   }
-  stream->work.emplace_back([=]() -> LaunchOutcome {
+  device().enqueue(*stream, [=](const RunOrder &order) {
     const uint8_t *at = reach(from, bytes);
     if (!at) {
       return outside("copy from the device", from, bytes);
     }
     std::memcpy(to, at, bytes);
-    return {};
+    return device().noteCopy(from, bytes, false, order);
   });
   // Nobody could tell when memory that is not pinned has been written.
   return device().isPinned(to, bytes) ? CudaSuccess : device().finish(*stream);
@@ -122,14 +127,15 @@ int cuMemcpyDtoDAsync(uint64_t to, uint64_t from, size_t bytes, void *handle) {
   if (result || !stream) {
     return result ? result : CudaInvalidHandle;
   }
-  stream->work.emplace_back([=]() -> LaunchOutcome {
+  device().enqueue(*stream, [=](const RunOrder &order) {
     uint8_t *target = reach(to, bytes);
     const uint8_t *source = reach(from, bytes);
     if (!target || !source) {
       return outside("copy on the device", target ? from : to, bytes);
     }
     std::memmove(target, source, bytes);
-    return {};
+    LaunchOutcome read = device().noteCopy(from, bytes, false, order);
+    return read.result ? read : device().noteCopy(to, bytes, true, order);
   });
   return CudaSuccess;
 }
@@ -141,13 +147,13 @@ int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes,
   if (result || !stream) {
     return result ? result : CudaInvalidHandle;
   }
-  stream->work.emplace_back([=]() -> LaunchOutcome {
+  device().enqueue(*stream, [=](const RunOrder &order) {
     uint8_t *at = reach(to, bytes);
     if (!at) {
       return outside("memset", to, bytes);
     }
     std::memset(at, value, bytes);
-    return {};
+    return device().noteCopy(to, bytes, true, order);
   });
   return CudaSuccess;
 }

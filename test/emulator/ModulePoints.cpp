@@ -43,6 +43,7 @@ CudaResult placeGlobals(LoadedModule &module) {
   if (result || !device().memory.find(module.globals, ptx.globalBytes, range)) {
     return result;
   }
+  device().forgetAccesses(module.globals, ptx.globalBytes);
   for (const Variable &variable : ptx.globals) {
     uint8_t *at =
         range.memory + (module.globals - range.begin) + variable.offset;
@@ -147,9 +148,10 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
     std::memcpy(launch.params.data() + entry.params[i].offset, params[i],
                 entry.params[i].bytes);
   }
-  stream->work.emplace_back([launch = std::move(launch)] {
-    return runGrid(launch, device().memory);
-  });
+  device().enqueue(*stream,
+                   [launch = std::move(launch)](const RunOrder &order) {
+                     return runGrid(launch, device().memory, order);
+                   });
   return CudaSuccess;
 }
 

@@ -1,60 +1,67 @@
-// A fiber runs the threads of a block; where they wait for each other, each has
-// one of its own. A fault leaves the fiber for good.
+// The blocks of a grid, and what a kernel asks of the emulator meanwhile.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "test/emulator/RunGrid.h"
 
+#include "test/emulator/AsyncCopies.h"
+#include "test/emulator/BlockThreads.h"
 #include "test/emulator/PtxTokens.h"
 #include "test/emulator/Translate.h"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <random>
 #include <sstream>
-#include <ucontext.h>
 
 namespace tfc::emulator {
 
 namespace {
 
-constexpr size_t stackBytes = size_t(256) << 10;
-
 class Grid {
 public:
-  Grid(const Launch &launch, const DeviceMemory &memory);
+  Grid(const Launch &launch, const DeviceMemory &memory, const RunOrder &order);
   LaunchOutcome run();
 
 private:
-  struct Fiber {
-    ucontext_t context{};
-    std::vector<char> stack;
-    uint32_t first = 0, last = 0; // threads, by number
-    bool isDone = false, waits = false;
-    uint32_t barrier = 0;
-  };
-
-  void runBlock();
-  void resume(Fiber &fiber);
-  void runThreads(Fiber &fiber);
-  [[noreturn]] void leave();
+  void bindMemory();
+  void bindMeetings();
+  void bindCopies();
+  void runBlock(uint64_t number);
+  void runThreads(uint32_t first, uint32_t last);
+  void note(const emu_thread *thread, int space, uint64_t address,
+            uint64_t bytes, bool writes, int line);
+  void land(const emu_thread *thread, const AsyncCopy &copy);
   [[noreturn]] void fault(const emu_thread *thread, CudaResult result,
                           const std::string &message, int line);
-  static void enter(unsigned high, unsigned low);
+  std::string place(int line) const;
+  static Grid &of(emu_block *block) {
+    return *static_cast<Block *>(block)->grid;
+  }
 
   const Launch &launch;
   const DeviceMemory &memory;
+  const RunOrder &order;
   const Entry &entry;
-  // First, so that the kernel's block is the grid.
+  const uint32_t numThreads;
+  const bool areApart;
   struct Block : emu_block {
     Grid *grid;
   } block{};
+  uint64_t blockNumber = 0;
   std::vector<uint32_t> shared;
-  std::vector<Fiber> fibers;
-  Fiber *current = nullptr;
-  ucontext_t scheduler{};
+  AccessCells sharedCells;
+  BlockThreads threads;
+  AsyncCopies copies;
   LaunchOutcome outcome;
 };
 
-Grid::Grid(const Launch &launch, const DeviceMemory &memory)
-    : launch(launch), memory(memory),
-      entry(launch.module->ptx.entries[launch.kernel]) {
+Grid::Grid(const Launch &launch, const DeviceMemory &memory,
+           const RunOrder &order)
+    : launch(launch), memory(memory), order(order),
+      entry(launch.module->ptx.entries[launch.kernel]),
+      numThreads(launch.block[0] * launch.block[1] * launch.block[2]),
+      areApart(doThreadsMeet(entry)), threads(numThreads, areApart, order.seed),
+      copies(numThreads) {
   block.grid = this;
   std::memcpy(block.ntid, launch.block, sizeof block.ntid);
   std::memcpy(block.nctaid, launch.grid, sizeof block.nctaid);
@@ -65,9 +72,15 @@ Grid::Grid(const Launch &launch, const DeviceMemory &memory)
   block.globals = launch.globals;
   shared.resize(block.shared_bytes / 4 + 4);
   block.shared = reinterpret_cast<unsigned char *>(shared.data());
+  bindMemory();
+  bindMeetings();
+  bindCopies();
+}
+
+void Grid::bindMemory() {
   block.locate = [](emu_block *b, const emu_thread *thread, uint64_t address,
                     uint64_t bytes, int line) {
-    Grid &self = *static_cast<Block *>(b)->grid;
+    Grid &self = of(b);
     UsableRange range;
     if (!self.memory.find(address, bytes, range)) {
       self.fault(thread, CudaIllegalAddress,
@@ -86,127 +99,166 @@ Grid::Grid(const Launch &launch, const DeviceMemory &memory)
     CudaResult result = isAlignment ? CudaMisalignedAddress
                         : isAccess  ? CudaIllegalAddress
                                     : CudaLaunchFailed;
-    static_cast<Block *>(b)->grid->fault(thread, result, message, line);
+    of(b).fault(thread, result, message, line);
   };
-  block.barrier = [](emu_block *b, const emu_thread *, uint32_t number, int) {
-    Grid &self = *static_cast<Block *>(b)->grid;
-    self.current->waits = true;
-    self.current->barrier = number;
-    swapcontext(&self.current->context, &self.scheduler);
+  if (order.races) {
+    block.note = [](emu_block *b, const emu_thread *thread, int space,
+                    uint64_t address, uint64_t bytes, int writes, int line) {
+      of(b).note(thread, space, address, bytes, writes != 0, line);
+    };
+  }
+}
+
+void Grid::bindMeetings() {
+  block.barrier = [](emu_block *b, const emu_thread *, uint32_t number,
+                     int line) {
+    of(b).threads.wait(WaitKind::Barrier, number, 0, line);
+  };
+  block.warp_barrier = [](emu_block *b, const emu_thread *thread, uint32_t mask,
+                          int line) {
+    if (!(mask >> (thread->number & 31) & 1)) {
+      b->fail(b, thread, "barrier of a warp without the thread's lane", line);
+    }
+    of(b).threads.wait(WaitKind::WarpBarrier, 0, mask, line);
+  };
+  block.exchange = [](emu_block *b, const emu_thread *thread, uint32_t mask,
+                      uint32_t value, uint32_t *values, int line) {
+    if (!(mask >> (thread->number & 31) & 1)) {
+      b->fail(b, thread, "exchange without the thread's lane", line);
+    }
+    BlockThreads &threads = of(b).threads;
+    threads.post(value);
+    threads.wait(WaitKind::Exchange, 0, mask, line);
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+      values[lane] = threads.seen(lane);
+    }
   };
 }
 
-void Grid::leave() {
-  current->isDone = true;
-  swapcontext(&current->context, &scheduler);
-  __builtin_unreachable();
+void Grid::bindCopies() {
+  block.copy = [](emu_block *b, const emu_thread *thread, uint64_t to,
+                  const unsigned char *from, uint64_t bytes, uint64_t fill,
+                  int line) {
+    if (fill > bytes) {
+      b->fail(b, thread, "copy of more bytes than it has", line);
+    }
+    // Until it lands there is nothing.
+    std::memset(b->shared + to, 0xff, bytes);
+    of(b).copies.add(thread->number, {to, from, bytes, fill, line});
+  };
+  block.commit = [](emu_block *b, const emu_thread *thread) {
+    of(b).copies.commit(thread->number);
+  };
+  block.wait = [](emu_block *b, const emu_thread *thread, uint64_t pending) {
+    Grid &self = of(b);
+    self.copies.wait(thread->number, pending,
+                     [&](const AsyncCopy &copy) { self.land(thread, copy); });
+  };
+}
+
+void Grid::land(const emu_thread *thread, const AsyncCopy &copy) {
+  note(thread, EMU_SHARED, copy.to, copy.bytes, true, copy.line);
+  std::memset(block.shared + copy.to, 0, copy.bytes);
+  if (copy.fill) {
+    std::memcpy(block.shared + copy.to, copy.from, copy.fill);
+  }
+}
+
+void Grid::note(const emu_thread *thread, int space, uint64_t address,
+                uint64_t bytes, bool writes, int line) {
+  if (!order.races) {
+    return;
+  }
+  Accessor by;
+  by.work = order.work;
+  by.block = uint32_t(blockNumber);
+  by.thread = thread->number;
+  by.blockEpoch = areApart ? threads.blockEpoch() : 0;
+  by.warpEpoch = areApart ? threads.warpEpoch() : 0;
+  by.line = line;
+  std::string found =
+      space == EMU_SHARED
+          ? order.races->note(sharedCells, address, bytes, writes, by)
+          : order.races->noteGlobal(address, bytes, writes, by);
+  if (!found.empty()) {
+    fault(thread, CudaLaunchFailed,
+          "race: " + found + ", at " +
+              (space == EMU_SHARED
+                   ? std::to_string(address) + " of shared memory"
+                   : memory.describe(address)),
+          line);
+  }
+}
+
+std::string Grid::place(int line) const {
+  if (line <= 0 || size_t(line) > launch.module->lines.size()) {
+    return "";
+  }
+  return " (line " + std::to_string(line) +
+         " of the PTX: " + trim(launch.module->lines[size_t(line) - 1]) + ")";
 }
 
 void Grid::fault(const emu_thread *thread, CudaResult result,
                  const std::string &message, int line) {
   std::ostringstream text;
   text << "kernel " << entry.name << ", block " << block.ctaid[0] << ", thread "
-       << thread->tid[0] << ": " << message;
-  if (line > 0 && size_t(line) <= launch.module->lines.size()) {
-    text << " (line " << line
-         << " of the PTX: " << trim(launch.module->lines[size_t(line) - 1])
-         << ")";
-  }
+       << thread->tid[0] << ": " << message << place(line);
   outcome = {result, text.str()};
-  leave();
+  threads.leave();
 }
 
-void Grid::runThreads(Fiber &fiber) {
-  for (uint32_t number = fiber.first; number < fiber.last; ++number) {
+void Grid::runThreads(uint32_t first, uint32_t last) {
+  for (uint32_t number = first; number < last; ++number) {
     emu_thread thread{};
     thread.tid[0] = number % launch.block[0];
     thread.tid[1] = number / launch.block[0] % launch.block[1];
     thread.tid[2] = number / launch.block[0] / launch.block[1];
+    thread.number = number;
     launch.module->kernels[launch.kernel](&block, &thread);
+    if (const AsyncCopy *copy = copies.leftOver(number)) {
+      fault(&thread, CudaLaunchFailed, "copy that nobody waited for",
+            copy->line);
+    }
   }
 }
 
-void Grid::enter(unsigned high, unsigned low) {
-  auto *self = reinterpret_cast<Grid *>(uint64_t(high) << 32 | low);
-  self->runThreads(*self->current);
-  self->leave();
-}
-
-void Grid::resume(Fiber &fiber) {
-  current = &fiber;
-  fiber.waits = false;
-  swapcontext(&scheduler, &fiber.context);
-}
-
-void Grid::runBlock() {
+void Grid::runBlock(uint64_t number) {
+  blockNumber = number;
+  block.ctaid[0] = uint32_t(number % launch.grid[0]);
+  block.ctaid[1] = uint32_t(number / launch.grid[0] % launch.grid[1]);
+  block.ctaid[2] = uint32_t(number / launch.grid[0] / launch.grid[1]);
   std::fill(shared.begin(), shared.end(), poison);
-  uint32_t numThreads = launch.block[0] * launch.block[1] * launch.block[2];
-  bool isShared = !hasBarrier(entry);
-  fibers.resize(isShared ? 1 : numThreads);
-  for (uint32_t i = 0; i < fibers.size(); ++i) {
-    Fiber &fiber = fibers[i];
-    fiber.stack.resize(stackBytes);
-    fiber.first = i;
-    fiber.last = isShared ? numThreads : i + 1;
-    fiber.isDone = false;
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = fiber.stack.data();
-    fiber.context.uc_stack.ss_size = fiber.stack.size();
-    auto address = reinterpret_cast<uint64_t>(this);
-    makecontext(&fiber.context, reinterpret_cast<void (*)()>(enter), 2,
-                unsigned(address >> 32), unsigned(address));
-  }
-  for (bool isBusy = true; isBusy;) {
-    isBusy = false;
-    size_t numDone = 0, numWaiting = 0;
-    for (Fiber &fiber : fibers) {
-      if (!fiber.isDone) {
-        resume(fiber);
-        if (outcome.result != CudaSuccess) {
-          return;
-        }
-      }
-      numDone += fiber.isDone;
-      numWaiting += fiber.waits;
-      isBusy |= !fiber.isDone;
-    }
-    bool areApart = numWaiting > 0 && numDone > 0;
-    for (Fiber &fiber : fibers) {
-      areApart |= fiber.waits && fiber.barrier != fibers[0].barrier;
-    }
-    if (areApart) {
-      outcome = {CudaLaunchFailed,
-                 "kernel " + entry.name + ", block " +
-                     std::to_string(block.ctaid[0]) +
-                     ": expected all threads at one barrier, got " +
-                     std::to_string(numWaiting) + " of " +
-                     std::to_string(fibers.size())};
-      return;
-    }
+  sharedCells = AccessCells(order.races ? shared.size() * 4 : 0);
+  copies.clear();
+  std::string waiting = threads.run(
+      [this](uint32_t first, uint32_t last) { runThreads(first, last); });
+  if (!waiting.empty()) {
+    outcome = {CudaLaunchFailed, "kernel " + entry.name + ", block " +
+                                     std::to_string(block.ctaid[0]) + ": " +
+                                     waiting};
   }
 }
 
 LaunchOutcome Grid::run() {
-  for (uint32_t z = 0; z < launch.grid[2]; ++z) {
-    for (uint32_t y = 0; y < launch.grid[1]; ++y) {
-      for (uint32_t x = 0; x < launch.grid[0]; ++x) {
-        block.ctaid[0] = x;
-        block.ctaid[1] = y;
-        block.ctaid[2] = z;
-        runBlock();
-        if (outcome.result != CudaSuccess) {
-          return outcome;
-        }
-      }
-    }
+  uint64_t count = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
+  std::vector<uint64_t> numbers;
+  if (order.seed) {
+    numbers.resize(count);
+    std::iota(numbers.begin(), numbers.end(), uint64_t(0));
+    std::shuffle(numbers.begin(), numbers.end(),
+                 std::mt19937_64(order.seed ^ order.work));
+  }
+  for (uint64_t i = 0; i < count && outcome.result == CudaSuccess; ++i) {
+    runBlock(order.seed ? numbers[i] : i);
   }
   return outcome;
 }
 
 } // namespace
 
-LaunchOutcome runGrid(const Launch &launch, const DeviceMemory &memory) {
-  return Grid(launch, memory).run();
+LaunchOutcome runGrid(const Launch &launch, const DeviceMemory &memory,
+                      const RunOrder &order) {
+  return Grid(launch, memory, order).run();
 }
 
 } // namespace tfc::emulator

@@ -5,6 +5,7 @@
 
 #include "test/emulator/CompileKernels.h"
 #include "test/emulator/DeviceMemory.h"
+#include "test/emulator/Races.h"
 
 namespace tfc::emulator {
 
@@ -23,7 +24,18 @@ struct LaunchOutcome {
   std::string message;
 };
 
-LaunchOutcome runGrid(const Launch &launch, const DeviceMemory &memory);
+/// How it is run.
+struct RunOrder {
+  /// Blocks, and threads that meet, run in an order that follows from it; 0: in
+  /// that of their numbers.
+  uint64_t seed = 0;
+  /// Null: nobody looks for races.
+  Races *races = nullptr;
+  uint32_t work = 0; // the number that Races::begin gave
+};
+
+LaunchOutcome runGrid(const Launch &launch, const DeviceMemory &memory,
+                      const RunOrder &order = {});
 
 } // namespace tfc::emulator
 

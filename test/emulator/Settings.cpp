@@ -40,9 +40,13 @@ Settings readSettings(const std::string &text) {
       settings.driver = int(number);
     } else if (name == "memory") {
       settings.memory = uint64_t(number);
+    } else if (name == "seed") {
+      settings.seed = uint64_t(number);
+    } else if (name == "races") {
+      settings.findsRaces = number != 0;
     } else {
       settings.fault = "TFC_FAKECUDA: expected fail, capability, devices, "
-                       "driver or memory, got " +
+                       "driver, memory, seed or races, got " +
                        name;
     }
   }

@@ -2,6 +2,7 @@
 //   fail=cuMemAlloc:3       the third call fails (repeatable)
 //   fail=cuMemAlloc:3:719   with this result instead of the usual one
 //   capability=80, memory=BYTES, devices=1, driver=12080
+//   seed=7, races=0         an order of its own; nobody looks for races
 // separated by commas.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_TEST_EMULATOR_SETTINGS_H
@@ -23,6 +24,10 @@ struct Failure {
 struct Settings {
   int capability = 80, devices = 1, driver = 12080;
   uint64_t memory = uint64_t(4) << 30;
+  /// Blocks, threads and streams run in an order that follows from it; 0: in
+  /// that of their numbers, each stream when somebody waits for it.
+  uint64_t seed = 0;
+  bool findsRaces = true;
   std::vector<Failure> failures;
   std::string fault; // what is wrong with the text; empty: nothing
 };

@@ -29,7 +29,8 @@ static void translateStatement(EntryText &text, const Statement &statement) {
                  translateArithmetic(text, instruction) ||
                  translateBits(text, instruction) ||
                  translateConversion(text, instruction) ||
-                 translateControl(text, instruction);
+                 translateControl(text, instruction) ||
+                 translateWarp(text, instruction);
   if (!isKnown || !instruction.isUsedUp()) {
     instruction.failUnknown();
   }
@@ -75,11 +76,16 @@ uint64_t sharedBytes(const PtxModule &module, const Entry &entry) {
   return std::max(endOf(module.shared), endOf(entry.shared));
 }
 
-bool hasBarrier(const Entry &entry) {
-  return std::any_of(entry.statements.begin(), entry.statements.end(),
-                     [](const Statement &statement) {
-                       return statement.opcode.compare(0, 3, "bar") == 0;
-                     });
+bool doThreadsMeet(const Entry &entry) {
+  auto meets = [](const Statement &statement) {
+    for (const char *base : {"bar", "shfl", "vote", "cp"}) {
+      if (statement.opcode.rfind(base, 0) == 0) {
+        return true;
+      }
+    }
+    return false;
+  };
+  return std::any_of(entry.statements.begin(), entry.statements.end(), meets);
 }
 
 std::string translate(PtxModule &module) {

@@ -15,8 +15,8 @@ std::string translate(PtxModule &module);
 /// Bytes of shared memory that an entry has of its own.
 uint64_t sharedBytes(const PtxModule &module, const Entry &entry);
 
-/// Whether threads of the entry wait for each other.
-bool hasBarrier(const Entry &entry);
+/// Whether threads of the entry wait for each other, or for copies of theirs.
+bool doThreadsMeet(const Entry &entry);
 
 } // namespace tfc::emulator
 

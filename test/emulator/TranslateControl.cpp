@@ -72,10 +72,18 @@ void select(EntryText &text, Instruction &from) {
                            text.value(from.operand(2), type)));
 }
 
-/// bar.sync and barrier.sync of all threads of the block.
+/// bar.sync and barrier.sync of all threads of the block; bar.warp.sync.
 void synchronize(EntryText &text, Instruction &from) {
   from.take("cta");
   from.take("aligned");
+  if (from.take("warp")) {
+    if (!from.take("sync") || from.count() != 1) {
+      from.failUnknown();
+    }
+    text.add("b->warp_barrier(b, t, " + text.value(from.operand(0), "u32") +
+             ", " + std::to_string(from.line()) + ");");
+    return;
+  }
   if (!from.take("sync") || from.count() != 1) {
     from.failUnknown();
   }

@@ -45,11 +45,12 @@ size_t takeCount(Instruction &from) {
 
 /// "memory = address, checked": the beginning of an access.
 std::string checked(const std::string &space, const Address &address,
-                    const std::string &type, size_t count, int line) {
+                    const std::string &type, size_t count, bool writes,
+                    int line) {
   return cType(type) + " *m = (" + cType(type) + " *)" + checkerOf(space) +
          "(b, t, " + address.text + ", " +
          std::to_string(uint64_t(bitsOf(type)) / 8 * count) + ", " +
-         std::to_string(line) + ");";
+         (writes ? "1, " : "0, ") + std::to_string(line) + ");";
 }
 
 void load(EntryText &text, Instruction &from) {
@@ -69,7 +70,8 @@ void load(EntryText &text, Instruction &from) {
   }
   // Registers are bits.
   type = isFloat(type) ? "u" + std::to_string(bitsOf(type)) : type;
-  std::string line = "{ " + checked(space, address, type, count, from.line());
+  std::string line =
+      "{ " + checked(space, address, type, count, false, from.line());
   std::string values;
   for (size_t i = 0; i < count; ++i) { // all before a register of the address
     std::string v = "v" + std::to_string(i);
@@ -91,7 +93,8 @@ void store(EntryText &text, Instruction &from) {
     from.failUnknown();
   }
   type = "u" + std::to_string(bitsOf(type));
-  std::string line = "{ " + checked(space, address, type, count, from.line());
+  std::string line =
+      "{ " + checked(space, address, type, count, true, from.line());
   for (size_t i = 0; i < count; ++i) {
     line +=
         " m[" + std::to_string(i) + "] = " + text.value(values[i], type) + ";";

@@ -46,9 +46,11 @@ int cuMemRelease(uint64_t handle) { return device().memory.release(handle); }
 int cuMemMap(uint64_t address, size_t bytes, size_t offset, uint64_t handle,
              unsigned long long) {
   CudaResult result = device().begin("cuMemMap");
-  return result        ? result
-         : offset == 0 ? device().memory.map(address, bytes, handle)
-                       : CudaInvalidValue;
+  if (result || offset != 0) {
+    return result ? result : CudaInvalidValue;
+  }
+  device().forgetAccesses(address, bytes);
+  return device().memory.map(address, bytes, handle);
 }
 
 int cuMemSetAccess(uint64_t address, size_t bytes,

@@ -20,6 +20,7 @@ typedef struct emu_block emu_block;
 /* A thread of the block. */
 typedef struct {
   uint32_t tid[3];
+  uint32_t number;      /* in the block */
   unsigned char *local; /* its local memory, of the kernel's own size */
   uint64_t local_bytes;
 } emu_thread;
@@ -50,7 +51,27 @@ struct emu_block {
   /* Returns when all threads of the block have come. */
   void (*barrier)(emu_block *block, const emu_thread *thread, uint32_t number,
                   int line);
+  /* Notes an access of a space, for races; null when nobody looks for them.
+   * Does not return when there is one. */
+  void (*note)(emu_block *block, const emu_thread *thread, int space,
+               uint64_t address, uint64_t bytes, int writes, int line);
+  /* Returns when the lanes of the mask have come. */
+  void (*warp_barrier)(emu_block *block, const emu_thread *thread,
+                       uint32_t mask, int line);
+  /* The same, with a value of each lane of the warp: 32 of them, of which those
+   * outside of the mask mean nothing. */
+  void (*exchange)(emu_block *block, const emu_thread *thread, uint32_t mask,
+                   uint32_t value, uint32_t *values, int line);
+  /* cp.async: to shared memory from where device bytes lie; the rest of the
+   * bytes after `fill` is zero. */
+  void (*copy)(emu_block *block, const emu_thread *thread, uint64_t to,
+               const unsigned char *from, uint64_t bytes, uint64_t fill,
+               int line);
+  void (*commit)(emu_block *block, const emu_thread *thread);
+  void (*wait)(emu_block *block, const emu_thread *thread, uint64_t pending);
 };
+
+enum { EMU_SHARED, EMU_GLOBAL };
 
 typedef void (*emu_kernel)(emu_block *block, emu_thread *thread);
 

@@ -27,19 +27,24 @@ EMU void *emu_within(emu_block *b, const emu_thread *t, unsigned char *area,
 }
 
 EMU void *emu_shared(emu_block *b, const emu_thread *t, uint64_t at,
-                     uint64_t bytes, int line) {
-  return emu_within(b, t, b->shared, b->shared_bytes, at, bytes,
-                    "access outside of shared memory", line);
+                     uint64_t bytes, int writes, int line) {
+  void *memory = emu_within(b, t, b->shared, b->shared_bytes, at, bytes,
+                            "access outside of shared memory", line);
+  if (b->note) {
+    b->note(b, t, EMU_SHARED, at, bytes, writes, line);
+  }
+  return memory;
 }
 
 EMU void *emu_local(emu_block *b, const emu_thread *t, uint64_t at,
-                    uint64_t bytes, int line) {
+                    uint64_t bytes, int writes, int line) {
+  (void)writes;
   return emu_within(b, t, t->local, t->local_bytes, at, bytes,
                     "access outside of local memory", line);
 }
 
 EMU void *emu_global(emu_block *b, const emu_thread *t, uint64_t address,
-                     uint64_t bytes, int line) {
+                     uint64_t bytes, int writes, int line) {
   emu_range *range = &b->recent[(address >> 12) % EMU_RECENT];
   if (address % bytes) {
     b->fail(b, t, "access that is not aligned", line);
@@ -47,16 +52,63 @@ EMU void *emu_global(emu_block *b, const emu_thread *t, uint64_t address,
   if (address < range->begin || address + bytes > range->end) {
     b->locate(b, t, address, bytes, line);
   }
+  if (b->note) {
+    b->note(b, t, EMU_GLOBAL, address, bytes, writes, line);
+  }
   return range->memory + (address - range->begin);
 }
 
 EMU void *emu_generic(emu_block *b, const emu_thread *t, uint64_t address,
-                      uint64_t bytes, int line) {
+                      uint64_t bytes, int writes, int line) {
   uint64_t shared = address - b->base - EMU_SHARED_WINDOW;
   uint64_t local = address - b->base - EMU_LOCAL_WINDOW;
-  return shared < EMU_WINDOW_BYTES  ? emu_shared(b, t, shared, bytes, line)
-         : local < EMU_WINDOW_BYTES ? emu_local(b, t, local, bytes, line)
-                                    : emu_global(b, t, address, bytes, line);
+  return shared < EMU_WINDOW_BYTES
+             ? emu_shared(b, t, shared, bytes, writes, line)
+         : local < EMU_WINDOW_BYTES
+             ? emu_local(b, t, local, bytes, writes, line)
+             : emu_global(b, t, address, bytes, writes, line);
+}
+
+/* ---- Warps ----------------------------------------------------------------
+ */
+
+/* The lane that shfl reads from; its own, and p = 0, where that is outside of
+ * the segment that c names. */
+EMU uint32_t emu_source(uint32_t lane, char mode, uint32_t by, uint32_t c,
+                        uint8_t *p) {
+  uint32_t clamp = c & 31, segment = c >> 8 & 31;
+  uint32_t last = (lane & segment) | (clamp & ~segment & 31);
+  uint32_t first = lane & segment;
+  by &= 31;
+  uint32_t from = mode == 'u'   ? lane - by
+                  : mode == 'd' ? lane + by
+                  : mode == 'b' ? lane ^ by
+                                : first | (by & ~segment & 31);
+  *p = mode == 'u' ? (int32_t)from >= (int32_t)last : from <= last;
+  return *p ? from : lane;
+}
+
+EMU uint32_t emu_shuffle(emu_block *b, const emu_thread *t, uint32_t value,
+                         char mode, uint32_t by, uint32_t c, uint32_t mask,
+                         uint8_t *p, int line) {
+  uint32_t values[32];
+  uint32_t from = emu_source(t->number & 31, mode, by, c, p);
+  b->exchange(b, t, mask, value, values, line);
+  if (!(mask >> from & 1)) {
+    b->fail(b, t, "shuffle from a lane that its mask has not got", line);
+  }
+  return values[from];
+}
+
+/* The lanes of the mask whose value is not zero. */
+EMU uint32_t emu_ballot(emu_block *b, const emu_thread *t, uint32_t value,
+                        uint32_t mask, int line) {
+  uint32_t values[32], result = 0;
+  b->exchange(b, t, mask, value, values, line);
+  for (int i = 0; i < 32; ++i) {
+    result |= (mask >> i & 1 && values[i] ? 1u : 0u) << i;
+  }
+  return result;
 }
 
 /* ---- Registers ------------------------------------------------------------

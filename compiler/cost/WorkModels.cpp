@@ -1,0 +1,132 @@
+// What the structured ops do in a step.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/cost/OpWork.h"
+#include "compiler/cost/WorkOpInterface.h"
+#include "dialect/TransformerDialect.h"
+#include "mlir/IR/DialectRegistry.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tfc::cost;
+using namespace tfc::transformer;
+
+#include "compiler/cost/WorkOpInterface.cpp.inc"
+
+/// How wide the elements of a cache are: as the type says, or where that is
+/// f32, as values are.
+static double cacheBytes(CacheType cache, const StepSizes &sizes) {
+  return sizes.elementBytes(cache.getElementType());
+}
+
+/// An index operand that may be missing; at most `limit`.
+static std::optional<int64_t> windowOf(Value side, int64_t limit,
+                                       const StepSizes &sizes) {
+  if (!side) {
+    return limit;
+  }
+  std::optional<int64_t> known = sizes.evaluate(side);
+  return known ? std::optional<int64_t>(std::min(*known, limit)) : std::nullopt;
+}
+
+namespace {
+
+struct ProductModel : WorkOpInterface::ExternalModel<ProductModel, ProductOp> {
+  std::optional<Work> getWork(Operation *op, const StepSizes &sizes) const {
+    auto product = cast<ProductOp>(op);
+    auto inner = cast<ShapedType>(product.getInput().getType()).getDimSize(1);
+    std::optional<double> elements = sizes.elements(product.getInit());
+    if (!elements) {
+      return std::nullopt;
+    }
+    Work work;
+    work.products = 2 * *elements * static_cast<double>(inner);
+    work.others = *elements * countArithmetic(product.getBody());
+    return work;
+  }
+
+  /// Panels are whole; a weight's rows are not always.
+  std::optional<double> getOperandBytes(Operation *op, OpOperand &operand,
+                                        const StepSizes &sizes) const {
+    auto product = cast<ProductOp>(op);
+    if (operand.get() != product.getPanels()) {
+      return sizes.bytes(operand.get());
+    }
+    auto inner = cast<ShapedType>(product.getInput().getType()).getDimSize(1);
+    auto width = cast<ShapedType>(product.getInit().getType()).getDimSize(1);
+    Type element =
+        cast<ShapedType>(product.getPanels().getType()).getElementType();
+    return static_cast<double>(inner) * static_cast<double>(width) *
+           sizes.elementBytes(element);
+  }
+};
+
+struct AttentionModel
+    : WorkOpInterface::ExternalModel<AttentionModel, PagedAttentionOp> {
+  /// A score is a product of `head_dim` terms, and so is its share of the sum;
+  /// between them it is scaled, held against the largest, shifted, raised and
+  /// summed: five operations. Keys and values are read once.
+  std::optional<Work> getWork(Operation *op, const StepSizes &sizes) const {
+    auto attention = cast<PagedAttentionOp>(op);
+    CacheType cache = attention.getCache().getType();
+    const Step &step = sizes.step;
+    int64_t keys = cache.isCross() ? step.source : step.keys;
+    std::optional<int64_t> left = windowOf(attention.getLeft(), keys, sizes);
+    std::optional<int64_t> right = windowOf(attention.getRight(), keys, sizes);
+    if (!left || !right) {
+      return std::nullopt;
+    }
+    if (attention.getMask() == Mask::Causal) {
+      right = 0;
+    }
+    int64_t past = cache.isCross() ? 0 : step.keys - step.newTokens;
+    int64_t pairs = 0, first = keys, end = 0;
+    for (int64_t token = 0; token < step.newTokens; ++token) {
+      int64_t place = past + token;
+      int64_t low = std::max<int64_t>(0, place - *left);
+      int64_t high = std::min(keys, place + *right + 1);
+      if (cache.isCross()) {
+        low = 0;
+        high = keys;
+      }
+      pairs += std::max<int64_t>(0, high - low);
+      first = std::min(first, low);
+      end = std::max(end, high);
+    }
+    auto scores = static_cast<double>(pairs * step.sequences) *
+                  static_cast<double>(attention.getNumHeads());
+    auto width = static_cast<double>(cache.getHeadDim());
+    Work work;
+    work.products = 4 * scores * width;
+    work.others = 5 * scores;
+    work.bytes = 2 * static_cast<double>(std::max<int64_t>(0, end - first)) *
+                 static_cast<double>(step.sequences) *
+                 static_cast<double>(cache.getKvHeads()) * width *
+                 cacheBytes(cache, sizes);
+    return work;
+  }
+};
+
+struct CacheWriteModel
+    : WorkOpInterface::ExternalModel<CacheWriteModel, CacheWriteOp> {
+  std::optional<Work> getWork(Operation *op, const StepSizes &sizes) const {
+    auto write = cast<CacheWriteOp>(op);
+    std::optional<double> elements = sizes.elements(write.getKey());
+    if (!elements) {
+      return std::nullopt;
+    }
+    Work work;
+    work.bytes = 2 * *elements * cacheBytes(write.getCache().getType(), sizes);
+    return work;
+  }
+};
+
+} // namespace
+
+void tfc::cost::registerWorkModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, TransformerDialect *) {
+    ProductOp::attachInterface<ProductModel>(*context);
+    PagedAttentionOp::attachInterface<AttentionModel>(*context);
+    CacheWriteOp::attachInterface<CacheWriteModel>(*context);
+  });
+}

@@ -1,0 +1,78 @@
+// The threads of a block as fibers: who runs next, who waits for whom.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_TEST_EMULATOR_BLOCKTHREADS_H
+#define TFC_TEST_EMULATOR_BLOCKTHREADS_H
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <ucontext.h>
+#include <vector>
+
+namespace tfc::emulator {
+
+/// What a thread waits for.
+enum class WaitKind { Nothing, Barrier, WarpBarrier, Exchange };
+
+/// A fiber runs one thread, or where none waits for another, all of them.
+class BlockThreads {
+public:
+  /// `seed` 0: threads run in order, and each as far as it comes.
+  BlockThreads(uint32_t numThreads, bool areApart, uint64_t seed);
+
+  /// Runs a block to its end: `run(first, last)` does the threads [first, last)
+  /// on a fiber. What went wrong, or "": a thread that waits for ever. Stops
+  /// early after `leave`.
+  std::string run(const std::function<void(uint32_t, uint32_t)> &run);
+
+  /// From a thread: ends the whole block.
+  [[noreturn]] void leave();
+  /// From a thread: returns when all threads of the block, or the lanes of
+  /// `mask` in its warp, have come to the same place with `line`.
+  void wait(WaitKind kind, uint32_t number, uint32_t mask, int line);
+  /// Before an exchange: what this thread has for the others.
+  void post(uint32_t value) { current->posted = value; }
+  /// After it: what a lane had.
+  uint32_t seen(uint32_t lane) const { return current->seen[lane]; }
+
+  /// The thread that runs, where each has a fiber.
+  uint32_t thread() const { return current->first; }
+  /// How often all threads of the block, or of its warp, came together.
+  uint32_t blockEpoch() const { return epoch; }
+  uint32_t warpEpoch() const { return current->warpEpoch; }
+
+private:
+  struct Fiber {
+    ucontext_t context{};
+    std::vector<char> stack;
+    uint32_t first = 0, last = 0;
+    bool isDone = false;
+    WaitKind kind = WaitKind::Nothing;
+    uint32_t number = 0, mask = 0;
+    int line = 0;
+    uint32_t warpEpoch = 0, posted = 0;
+    uint32_t seen[32] = {};
+  };
+
+  static void enter(unsigned high, unsigned low);
+  void start(Fiber &fiber);
+  bool isComplete(size_t begin, size_t end, uint32_t lanes) const;
+  bool releaseBlock();
+  bool releaseWarp(size_t begin);
+  std::string describeWaiting() const;
+
+  bool hasLeft = false;
+  uint32_t epoch = 0;
+  bool isRandom;
+  std::mt19937_64 random;
+  std::vector<Fiber> fibers;
+  std::vector<size_t> order;
+  Fiber *current = nullptr;
+  ucontext_t scheduler{};
+  const std::function<void(uint32_t, uint32_t)> *body = nullptr;
+};
+
+} // namespace tfc::emulator
+
+#endif // TFC_TEST_EMULATOR_BLOCKTHREADS_H
