@@ -75,6 +75,10 @@ int main(int argc, char **argv) {
   printf("%s of %s: %f\n", first->name, info.name, *(const float *)first->data);
   tfc_outputs_free(outputs);
 
+  /* The model keeps the memory that a batch of this size needs for the next
+   * one. Who has had a large one, and expects no other, gives it back. */
+  tfc_model_trim(model);
+
   /* Only a model with a language head can continue a text. Tokens are chosen as
    * the model's generation_config says; another way would begin with
    * tfc_decoding_init. It ends with one of the model's end tokens or after

@@ -114,6 +114,9 @@ void Session::forget(uint64_t id) noexcept {
 
 /// Under the lock, between steps.
 void Session::takeArrivals() {
+  if (arrivals.empty()) {
+    return;
+  }
   sequences.reserve(sequences.size() + arrivals.size());
   std::move(arrivals.begin(), arrivals.end(), std::back_inserter(sequences));
   arrivals.clear();

@@ -71,6 +71,10 @@ Result<std::string> readText(const std::string &path, uint64_t limit) {
 Result<TensorFiles> TensorFiles::open(const std::vector<std::string> &paths) {
   TensorFiles set;
   Faults faults;
+  if (paths.empty()) {
+    faults.add(
+        makeError(Code::NotFound, "expected a path of weights, got none"));
+  }
   for (const std::string &path : paths) {
     std::error_code error;
     set.rootPath += (set.rootPath.empty() ? "" : ", ") + path;

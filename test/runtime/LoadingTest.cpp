@@ -163,6 +163,8 @@ TEST_F(LoadingOf, TensorsOfSeveralPlacesAreOneSet) {
 
 TEST_F(LoadingOf, EveryPlaceThatIsNotThereIsNamed) {
   Listener listener;
+  options.weightsPath.clear();
+  EXPECT_EQ(messageOf(load(listener)), "expected a path of weights, got none");
   options.moreWeights = {folder / "x", folder / "y"};
   std::string message = messageOf(load(listener));
   for (const std::string &path : options.moreWeights) {
