@@ -1,15 +1,25 @@
-# Runs ptxas on the PTX in a library: it has nothing to say against it, and no
-# kernel needs more than MOST_SPILLED bytes of memory for its registers; only
-# attention's, whose loops are four deep, need any.
-#   ptxas.py PTXAS LIBRARY
+# Runs ptxas on the PTX in a library, for every architecture that its text is
+# for: it has nothing to say against it, and kernels need no more registers,
+# shared memory and spilled bytes than the table beside this file allows.
+#   ptxas.py PTXAS MODEL LIBRARY            checks
+#   ptxas.py PTXAS MODEL LIBRARY --write    writes what is needed into the table
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import os
 import re
 import subprocess
 import sys
 
-MOST_SPILLED = 64
-MAY_SPILL = re.compile(r"_attn$")
+TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ptxas.json")
+ARCHS = ("sm_80", "sm_86", "sm_90", "sm_100")
+# Kernels that the table does not know may spill nothing.
+COLUMNS = ("registers", "shared", "stack", "spilled")
+UNKNOWN = (64, 0, 0, 0)
 CUBIN = b"\x7fELF"
+KERNEL = re.compile(
+    r"properties for (\w+)\n\s*(\d+) bytes stack frame, (\d+) bytes spill "
+    r"stores, (\d+) bytes spill loads\n.*Used (\d+) registers"
+    r"(?:.*?(\d+) bytes smem)?")
 
 
 def find_ptx(library):
@@ -18,36 +28,64 @@ def find_ptx(library):
     return library[begin:library.index(b"\0", begin)]
 
 
-def find_faults(ptxas, ptx):
+def assemble(ptxas, ptx, arch):
+    """(needs by kernel, faults)."""
     with open("kernels.ptx", "wb") as stream:
         stream.write(ptx)
-    arch = re.search(rb"^\.target (\w+)", ptx, re.M).group(1).decode()
     run = subprocess.run([ptxas, "-v", f"-arch={arch}", "kernels.ptx", "-o",
                           "kernels.cubin"], capture_output=True, text=True)
     said = run.stdout + run.stderr
-    if run.returncode != 0 or re.search("warning|error", said):
-        yield said
-    kernels = re.findall(r"properties for (\w+)\n\s*(\d+) bytes stack frame, "
-                         r"(\d+) bytes spill stores, (\d+) bytes spill loads",
-                         said)
+    faults = []
+    if run.returncode != 0 or re.search("warning|error|C75", said):
+        faults.append(f"{arch}: {said}")
+    kernels = {name: (int(registers), int(shared or 0), int(stack),
+                      max(int(stores), int(loads)))
+               for name, stack, stores, loads, registers, shared in
+               KERNEL.findall(said)}
     entries = re.findall(rb"^\.visible \.entry (\w+)", ptx, re.M)
     if len(kernels) != len(entries):
-        yield (f"expected a line for each of {len(entries)} kernels, got "
-               f"{len(kernels)}")
-    for name, *sizes in kernels:
-        most = MOST_SPILLED if MAY_SPILL.search(name) else 0
-        if max(map(int, sizes)) > most:
-            yield (f"{name}: expected at most {most} bytes of stack and "
-                   f"spills, got {', '.join(sizes)}")
+        faults.append(f"{arch}: expected a line for each of {len(entries)} "
+                      f"kernels, got {len(kernels)}")
+    return kernels, faults
+
+
+def compare(arch, kernels, allowed):
+    for name, needs in kernels.items():
+        most = allowed.get(name, UNKNOWN)
+        for column, need, limit in zip(COLUMNS, needs, most):
+            if need > limit:
+                yield (f"{arch}: {name}: expected at most {limit} for "
+                       f"{column}, got {need}")
+
+
+def write(table):
+    """A kernel a line."""
+    with open(TABLE, "w", encoding="utf-8") as stream:
+        stream.write("{\n" + ",\n".join(
+            f' "{key}": {{\n' + ",\n".join(
+                f'  "{name}": {json.dumps(needs)}'
+                for name, needs in sorted(table[key].items())) + "\n }"
+            for key in sorted(table)) + "\n}\n")
 
 
 def main():
-    ptxas, path = sys.argv[1:]
+    ptxas, model, path = sys.argv[1:4]
     with open(path, "rb") as stream:
         library = stream.read()
-    faults = list(find_faults(ptxas, find_ptx(library)))
+    with open(TABLE, encoding="utf-8") as stream:
+        table = json.load(stream)
+    faults = []
     if CUBIN not in library[1:]:
         faults.append("expected a binary in the library, got none")
+    for arch in ARCHS:
+        kernels, said = assemble(ptxas, find_ptx(library), arch)
+        faults += said
+        key = f"{model} {arch}"
+        if "--write" in sys.argv:
+            table[key] = kernels
+        faults += compare(arch, kernels, table.get(key, {}))
+    if "--write" in sys.argv:
+        write(table)
     for fault in faults:
         print(fault, file=sys.stderr)
     return 1 if faults else 0
