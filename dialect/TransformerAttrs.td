@@ -108,23 +108,27 @@ def Transformer_SourceAttr : AttrDef<Transformer_Dialect, "Source"> {
     Tensor name patterns (`{p}` prefix, `{i}` layer), and the part of the stored
     tensor that is meant: rows `[first_row, first_row + rows)` of
     `[stored_rows, cols]`; `in_out` for a tensor stored transposed. `zeros`
-    stands in for a missing tensor when `fill_zeros`. A parameter `tied_to`
-    another is none of its own: if stored, it must equal that one.
+    stands in for a missing tensor when `fill_zeros`. Layer j of a parameter of
+    layers is the model's layer `first_layer + j * layer_step`: layers between
+    them are those of other parameters. A parameter `tied_to` another is none of
+    its own: if stored, it must equal that one.
 
     Constraints:
     * C1. there is a pattern, and none is empty.
-    * C2. first_layer is in [0, 2^31), and stored_rows is at least 1.
+    * C2. first_layer is in [0, 2^31), layer_step in [1, 2^31), and stored_rows
+      is at least 1.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$patterns,
                         DefaultValuedParameter<"int64_t", "0">:$first_layer,
+                        DefaultValuedParameter<"int64_t", "1">:$layer_step,
                         DefaultValuedParameter<"int64_t", "0">:$first_row,
                         "int64_t":$stored_rows,
                         DefaultValuedParameter<"bool", "false">:$in_out,
                         DefaultValuedParameter<"bool", "false">:$fill_zeros,
                         OptionalParameter<"::mlir::StringAttr">:$tied_to);
   let assemblyFormat = "`<` `[` $patterns `]` `,` struct($first_layer, "
-                       "$first_row, $stored_rows, $in_out, $fill_zeros, "
-                       "$tied_to) `>`";
+                       "$layer_step, $first_row, $stored_rows, $in_out, "
+                       "$fill_zeros, $tied_to) `>`";
   let genVerifyDecl = 1;
 }
 

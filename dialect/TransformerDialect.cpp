@@ -35,7 +35,7 @@ void TransformerDialect::initialize() {
 
 LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<StringAttr> patterns,
-                                 int64_t firstLayer, int64_t,
+                                 int64_t firstLayer, int64_t layerStep, int64_t,
                                  int64_t storedRows, bool, bool, StringAttr) {
   // source_c1
   if (patterns.empty() || llvm::any_of(patterns, [](StringAttr pattern) {
@@ -48,6 +48,9 @@ LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (firstLayer < 0 || firstLayer > std::numeric_limits<int32_t>::max()) {
     return emitError() << "expected first_layer in [0, 2^31), got "
                        << firstLayer;
+  }
+  if (layerStep < 1 || layerStep > std::numeric_limits<int32_t>::max()) {
+    return emitError() << "expected layer_step in [1, 2^31), got " << layerStep;
   }
   if (storedRows < 1) {
     return emitError() << "expected stored_rows of at least 1, got "

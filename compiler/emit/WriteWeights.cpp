@@ -49,7 +49,7 @@ static Field writeWeight(transformer::ParameterOp op, uint32_t tiedTo,
       .set(&tfc_weight_v0::n_sources, 1)
       .set(&tfc_weight_v0::flags, op.isTied() ? TFC_WEIGHT_TIED : 0)
       .set(&tfc_weight_v0::first_layer, op.getSource()->getFirstLayer())
-      .set(&tfc_weight_v0::layer_step, 1)
+      .set(&tfc_weight_v0::layer_step, op.getSource()->getLayerStep())
       .set(&tfc_weight_v0::layers, op.getLayers().value_or(1))
       .set(&tfc_weight_v0::tied_to, tiedTo)
       .set(&tfc_weight_v0::rows, op.getTensorType().getDimSize(0))

@@ -64,7 +64,7 @@ void ModelBuilder::addStored(const spec::Parameter &parameter,
   }
   auto source = transformer::SourceAttr::get(
       builder.getContext(), patterns,
-      std::max<int64_t>(parameter.firstLayer, 0), firstRow,
+      std::max<int64_t>(parameter.firstLayer, 0), parameter.layerStep, firstRow,
       parameter.storedRows, parameter.inOut, parameter.fillZeros,
       parameter.tiedTo.empty() ? StringAttr()
                                : builder.getStringAttr(parameter.tiedTo));

@@ -217,38 +217,67 @@ static LayerContext buildContext(PathBuilder &path, const spec::Stack &stack,
   return context;
 }
 
-/// One loop over the layers of a run; the layer is an index, never a copy.
-/// `body` gets the layer and what the loop carries, if anything, and returns
-/// its next value.
-static Value buildLoop(PathBuilder &path, const spec::LayerRun &run,
-                       Value carried,
-                       function_ref<Value(const LayerPosition &, Value)> body) {
-  OpBuilder &builder = path.getBuilder();
-  Location where = path.loc(run.prefix);
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(builder, where, value);
-  };
-  Value first = constant(run.first);
-  auto loop = scf::ForOp::create(builder, where, constant(0),
-                                 constant(run.count), constant(1),
-                                 carried ? ValueRange(carried) : ValueRange());
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  Value index = loop.getInductionVar();
+/// The runs of each loop, in their order: one, or the places of a period.
+static SmallVector<ArrayRef<spec::LayerRun>>
+listLoops(const spec::Stack &stack) {
+  SmallVector<ArrayRef<spec::LayerRun>> loops;
+  for (ArrayRef<spec::LayerRun> rest = stack.runs; !rest.empty();
+       rest = rest.drop_front(loops.back().size())) {
+    loops.push_back(rest.take_front(rest.front().step));
+  }
+  return loops;
+}
+
+/// Where the layer of `run` is that a trip of its loop computes.
+static LayerPosition buildPosition(OpBuilder &builder, Location where,
+                                   const spec::LayerRun &run, Value index) {
+  ImplicitLocOpBuilder b(where, builder);
   LayerPosition position = {index, index, index};
   if (run.numShared > 0) {
-    ImplicitLocOpBuilder b(where, builder);
     SmallVector<int64_t> numbers;
     for (int64_t layer = 0; layer < run.count; ++layer) {
       numbers.push_back(run.weightsOf(layer));
     }
     position.weights = buildLayerIndex(b, index, numbers);
   }
-  if (run.first != 0) {
-    position.layer =
-        arith::AddIOp::create(builder, where, position.index, first);
+  if (run.step != 1) {
+    Value step = arith::ConstantIndexOp::create(b, run.step);
+    position.layer = arith::MulIOp::create(b, position.layer, step);
   }
-  Value y = body(position, carried ? loop.getRegionIterArg(0) : Value());
+  if (run.first != 0) {
+    Value first = arith::ConstantIndexOp::create(b, run.first);
+    position.layer = arith::AddIOp::create(b, position.layer, first);
+  }
+  return position;
+}
+
+/// One loop over the layers of `runs`, whose body has a layer of each; the
+/// layer is an index, never a copy. `body` gets the run, the layer and what the
+/// loop carries, if anything, and returns its next value.
+static Value buildLoop(
+    PathBuilder &path, ArrayRef<spec::LayerRun> runs, Value carried,
+    function_ref<Value(const spec::LayerRun &, const LayerPosition &, Value)>
+        body) {
+  OpBuilder &builder = path.getBuilder();
+  SmallVector<Location> places;
+  for (const spec::LayerRun &run : runs) {
+    places.push_back(path.loc(run.prefix));
+  }
+  Location where = builder.getFusedLoc(places);
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, where, value);
+  };
+  auto loop = scf::ForOp::create(builder, where, constant(0),
+                                 constant(runs.front().count), constant(1),
+                                 carried ? ValueRange(carried) : ValueRange());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value y = carried ? loop.getRegionIterArg(0) : Value();
+  for (auto [run, place] : llvm::zip_equal(runs, places)) {
+    LayerPosition position =
+        buildPosition(builder, place, run, loop.getInductionVar());
+    y = body(run, position, y);
+  }
   if (!carried) {
     return {};
   }
@@ -260,26 +289,30 @@ Value tfc::buildStack(PathBuilder &path, const spec::Stack &stack,
                       StringRef prefix, const Entry &entry) {
   Value x = buildEmbeddings(path, stack, prefix, entry);
   LayerContext context = buildContext(path, stack, prefix, entry);
-  for (const spec::LayerRun &run : stack.runs) {
-    x = buildLoop(path, run, x, [&](const LayerPosition &position, Value x) {
-      return buildLayer(path, run, context, position, x);
-    });
+  for (ArrayRef<spec::LayerRun> runs : listLoops(stack)) {
+    x = buildLoop(
+        path, runs, x,
+        [&](const spec::LayerRun &run, const LayerPosition &position, Value x) {
+          return buildLayer(path, run, context, position, x);
+        });
   }
   return x;
 }
 
 void tfc::buildCrossWrites(PathBuilder &path, const spec::Stack &stack,
                            const Entry &entry, Value hidden) {
-  for (const spec::LayerRun &run : stack.runs) {
-    buildLoop(path, run, {}, [&](const LayerPosition &position, Value) {
-      for (const spec::Sublayer &sublayer : run.sublayers) {
-        auto *attn = std::get_if<spec::Attention>(&sublayer.f);
-        if (attn && attn->cross) {
-          buildCrossWrite(path, *attn, run.prefix + "." + sublayer.name, entry,
-                          position, hidden);
-        }
-      }
-      return Value();
-    });
+  for (ArrayRef<spec::LayerRun> runs : listLoops(stack)) {
+    buildLoop(
+        path, runs, {},
+        [&](const spec::LayerRun &run, const LayerPosition &position, Value) {
+          for (const spec::Sublayer &sublayer : run.sublayers) {
+            auto *attn = std::get_if<spec::Attention>(&sublayer.f);
+            if (attn && attn->cross) {
+              buildCrossWrite(path, *attn, run.prefix + "." + sublayer.name,
+                              entry, position, hidden);
+            }
+          }
+          return Value();
+        });
   }
 }

@@ -256,6 +256,10 @@ LogicalResult Interpreter::runOp(Operation &op) {
         set(add, index(add.getLhs()) + index(add.getRhs()));
         return success();
       })
+      .Case([&](arith::MulIOp product) {
+        set(product, index(product.getLhs()) * index(product.getRhs()));
+        return success();
+      })
       .Case([&](LinearOp linearOp) {
         Matrix y = linear(rows(linearOp.getInput()), rows(linearOp.getWeight()),
                           rowsOrNull(linearOp.getBias()));

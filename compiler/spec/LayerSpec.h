@@ -111,13 +111,15 @@ struct Attention {
   std::optional<QkNorm> qkNorm;
   /// Scores s are cap * tanh(s / cap).
   std::optional<double> cap;
-  auto fields() const {
+  /// What self-attentions of one loop may differ in, and all the rest.
+  auto numbers() const { return std::tie(scale, window, rotary); }
+  auto structure() const {
     return std::tie(cross, numHeads, numKvHeads, headDim, qBias, kBias, vBias,
-                    oBias, scale, scaleByInverseLayer, causal, positionBias,
-                    window, rotary, qkNorm, cap);
+                    oBias, scaleByInverseLayer, causal, positionBias, qkNorm,
+                    cap);
   }
   friend bool operator==(const Attention &a, const Attention &b) {
-    return a.fields() == b.fields();
+    return a.structure() == b.structure() && a.numbers() == b.numbers();
   }
 };
 
@@ -152,19 +154,24 @@ struct Sublayer {
   }
 };
 
-/// Consecutive layers that differ in nothing but their weights.
+/// Consecutive layers of a run that differ in nothing but their weights.
 struct LayerGroup {
   int64_t count = 0;
   std::vector<Sublayer> sublayers;
 };
 
-/// Consecutive layers that differ in numbers alone, those of their
-/// self-attentions (scale, window, the frequencies and factor of rotary): one
-/// loop. `prefix` begins the names of their parameters: "decoder.layers", or
-/// "decoder.layers.4-7" when the stack has several runs.
+/// Layers that differ in numbers alone, those of their self-attentions (scale,
+/// window, the frequencies and factor of rotary): `count` of them, `step`
+/// apart. Those between them are the runs behind it: `step` runs of one stack,
+/// with firsts one after the other and the same count, are the places of a
+/// period and one loop, whose body has a layer of each; a run of step 1 is a
+/// loop of its own. `prefix` begins the names of their parameters:
+/// "decoder.layers", or "decoder.layers.4-7" (layers 4 to 7), and
+/// "decoder.layers.4-10:2" (every second one), when the stack has several runs.
 struct LayerRun {
   std::string prefix;
   int64_t first = 0;
+  int64_t step = 1;
   int64_t count = 0;
   /// What all layers are; of the numbers, those of the first layer that has
   /// them. A run where this has no window or rotary has none in any layer.
@@ -175,6 +182,8 @@ struct LayerRun {
   /// i of the run has those of number weightsOf(i). 0: each has its own.
   int64_t numShared = 0;
   int64_t weightsOf(int64_t layer) const;
+  /// The number of the run's layer i in the stack.
+  int64_t layerOf(int64_t i) const { return first + i * step; }
 };
 
 } // namespace tfc::spec

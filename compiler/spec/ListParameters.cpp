@@ -56,6 +56,7 @@ private:
     if (run) {
       bool isShared = run->numShared > 0;
       slot.parameter.firstLayer = isShared ? 0 : run->first;
+      slot.parameter.layerStep = run->step;
       slot.parameter.layers = isShared ? run->numShared : run->count;
     }
     slots.push_back(std::move(slot));

@@ -155,8 +155,10 @@ struct Parameter {
   int64_t groups = 1;
   bool inOut = false;
   bool fillZeros = false;
-  /// -1: one tensor; otherwise one a layer.
+  /// -1: one tensor; otherwise one a layer, from this layer on, `layerStep`
+  /// apart.
   int64_t firstLayer = -1;
+  int64_t layerStep = 1;
   int64_t layers = 1;
   /// Not a parameter of its own: a tensor that, if stored, must equal this
   /// other parameter (a tied head).

@@ -29,16 +29,9 @@ void SpecReader::readLayers(const Json &layers) {
     error(layers.place, BadBlock,
           "expected at most " + std::to_string(maxLayers) + " layers, got " +
               std::to_string(stack->layers));
+    return;
   }
-  for (LayerRun &run : stack->runs) {
-    run.prefix = stack->name + ".layers";
-    if (stack->runs.size() > 1) {
-      run.prefix += "." + std::to_string(run.first);
-    }
-    if (stack->runs.size() > 1 && run.count > 1) {
-      run.prefix += "-" + std::to_string(run.first + run.count - 1);
-    }
-  }
+  joinRuns(*stack);
 }
 
 void SpecReader::readRepeated(const Json &layers) {

@@ -207,9 +207,24 @@ size_t periodOf(const Layers &layers) {
   return 0;
 }
 
-/// Appends the layers of a run: where they have a period, its blocks and how
+/// The layers of the `step` runs of one loop, from `first` on, in their order.
+Layers listLayers(const LayerRun *first) {
+  Layers layers(size_t(first->step * first->count));
+  for (int64_t place = 0; place < first->step; ++place) {
+    size_t next = size_t(place);
+    for (const LayerGroup &group : first[place].groups) {
+      for (int64_t i = 0; i < group.count; ++i) {
+        layers[next] = &group.sublayers;
+        next += size_t(first->step);
+      }
+    }
+  }
+  return layers;
+}
+
+/// Appends the layers of a loop: where they have a period, its blocks and how
 /// often they are there; what it leaves, or all, as stretches of equal layers.
-void writeRun(const LayerRun &run, Json &out) {
+void writeLoop(const LayerRun &run, Json &out) {
   auto append = [&](size_t count, Json block) {
     out.items.push_back(
         objectOf({{"repeat", int64_t(count)}, {"block", std::move(block)}}));
@@ -217,11 +232,9 @@ void writeRun(const LayerRun &run, Json &out) {
       out.items.back().set("share", objectOf({{"groups", run.numShared}}));
     }
   };
-  Layers layers;
-  for (const LayerGroup &group : run.groups) {
-    layers.insert(layers.end(), size_t(group.count), &group.sublayers);
-  }
-  size_t next = 0, period = run.groups.size() > 1 ? periodOf(layers) : 0;
+  Layers layers = listLayers(&run);
+  bool isOne = run.step == 1 && run.groups.size() == 1;
+  size_t next = 0, period = isOne ? 0 : periodOf(layers);
   if (period != 0) {
     Json blocks = Json::array();
     for (size_t layer = 0; layer < period; ++layer) {
@@ -243,8 +256,9 @@ void writeRun(const LayerRun &run, Json &out) {
 
 Json writeStack(const Stack &stack) {
   Json layers = Json::array();
-  for (const LayerRun &run : stack.runs) {
-    writeRun(run, layers);
+  for (size_t run = 0; run < stack.runs.size();
+       run += size_t(stack.runs[run].step)) {
+    writeLoop(stack.runs[run], layers);
   }
   Json bias = "none";
   if (stack.positionBias) {

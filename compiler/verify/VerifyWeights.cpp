@@ -25,6 +25,7 @@ static rt::WeightSource sourceOf(transformer::ParameterOp parameter) {
     weight.patterns.push_back(pattern.str());
   }
   weight.firstLayer = source.getFirstLayer();
+  weight.layerStep = source.getLayerStep();
   weight.layers = parameter.getLayers().value_or(1);
   weight.rank = static_cast<int64_t>(shape.size());
   weight.rows = shape.front();

@@ -251,6 +251,16 @@ transformer.parameter @source_c2_first_layer : tensor<8xf32> layers 2 from <["w.
 
 // -----
 
+// expected-error @below {{expected layer_step in [1, 2^31), got 0}}
+transformer.parameter @source_c2_layer_step : tensor<8xf32> layers 2 from <["w.{i}"], layer_step = 0, stored_rows = 8>
+
+// -----
+
+// expected-error @below {{expected layer_step in [1, 2^31), got 2147483648}}
+transformer.parameter @source_c2_layer_step_large : tensor<8xf32> layers 2 from <["w.{i}"], layer_step = 2147483648, stored_rows = 8>
+
+// -----
+
 // expected-error @below {{expected stored_rows of at least 1, got 0}}
 transformer.parameter @source_c2_stored_rows : tensor<8xf32> from <["w"], stored_rows = 0>
 

@@ -10,6 +10,9 @@ transformer.parameter @table : tensor<97x104xf32>
 transformer.parameter @attn.k.weight : tensor<104x104xf32> layers 2
   from <["{p}h.{i}.attn.c_attn.weight", "h.{i}.attn.weight"],
         first_layer = 1, first_row = 104, stored_rows = 312, in_out = true>
+// CHECK: transformer.parameter @every_third : tensor<8xf32> layers 2 from<["w.{i}"], first_layer = 1, layer_step = 3, stored_rows = 8>
+transformer.parameter @every_third : tensor<8xf32> layers 2
+  from <["w.{i}"], first_layer = 1, layer_step = 3, stored_rows = 8>
 // CHECK: transformer.parameter @decoder.bias : tensor<97xf32> from<["decoder.bias"], stored_rows = 97, fill_zeros = true>
 transformer.parameter @decoder.bias : tensor<97xf32>
   from <["decoder.bias"], stored_rows = 97, fill_zeros = true>

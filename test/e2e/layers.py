@@ -1,5 +1,5 @@
-# Writes a tiny model whose layers differ in numbers, with weights of no meaning,
-# and a batch for it, longer than a stretch of attention (512 positions):
+# Writes a tiny model whose layers differ in numbers, or in structure in turn,
+# with weights of no meaning, and a batch for it, longer than a stretch of attention (512 positions):
 #   layers.py VARIANT LAYERS FOLDER
 # gives FOLDER/model.json, model.safetensors, inputs.safetensors.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -41,6 +41,16 @@ VARIANTS = {
     "encoder-window": ("encoder", window(3, 3), []),
     "encoder-rotary": ("encoder", {"rotary": ROTARY}, [
         ("::3", window(64, 64)), ("1::3", {"rotary": {"theta": 100}})]),
+    # Who has no biases computes something else, which is no number.
+    "turns": ("decoder", {}, [("1::2", {"bias": False})]),
+    "fourth": ("decoder", {"rotary": ROTARY}, [
+        ("3::4", {"bias": False, "rotary": "none"})]),
+    # A prologue of one layer, and a period whose places differ in numbers.
+    "prologue": ("decoder", {"rotary": ROTARY}, [
+        ("2::2", {"bias": False}), ("::3", window(70)),
+        ("3", {"rotary": {"theta": 50}}), ("4", {"scale": 0.7})]),
+    "encoder-turns": ("encoder", {}, [
+        ("::3", {"bias": False}), ("1::2", window(5, 9))]),
 }
 
 
@@ -65,6 +75,20 @@ def make_spec(variant, layers):
                      "max_positions": POSITIONS}}
 
 
+def has_bias(stack, layer):
+    """Whether the attention of the layer has biases."""
+    layers = stack["layers"]
+    result = layers["block"]["attn"]["bias"]
+    for override in layers["overrides"]:
+        bounds = [int(word) if word else None
+                  for word in override["layers"].split(":")]
+        if len(bounds) == 1:
+            bounds.append(bounds[0] + 1)
+        if layer in range(layers["repeat"])[slice(*bounds)]:
+            result = override["set"]["attn"].get("bias", result)
+    return result
+
+
 def list_shapes(spec):
     """Those of tfc's own names."""
     kind = spec["kind"]
@@ -82,7 +106,8 @@ def list_shapes(spec):
                 ("attn.v", KV_HEADS * head, HIDDEN), ("attn.o", HIDDEN, HIDDEN),
                 ("ffn.up", WIDTH, HIDDEN), ("ffn.down", HIDDEN, WIDTH)):
             shapes[stem + name + ".weight"] = [rows, columns]
-            shapes[stem + name + ".bias"] = [rows]
+            if name.startswith("ffn.") or has_bias(stack, layer):
+                shapes[stem + name + ".bias"] = [rows]
     for name in norms:
         shapes[name + ".weight"] = shapes[name + ".bias"] = [HIDDEN]
     return {f"{kind}.{name}": shape for name, shape in shapes.items()}

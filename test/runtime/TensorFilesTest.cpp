@@ -185,6 +185,38 @@ TEST(TensorFiles, ChecksShapesAndTypes) {
   EXPECT_FALSE(checkTensor(shaped(DType::F32, {9, 1}), weight));
 }
 
+TEST(TensorFiles, LayersMayBeAStepApart) {
+  Folder folder;
+  std::vector<NamedTensor> tensors;
+  for (int layer = 0; layer < 6; ++layer) {
+    std::string name = "h." + std::to_string(layer) + ".w";
+    tensors.push_back({name, DType::F16, {1}, {0, 0}});
+  }
+  writeTensors(folder / "model.safetensors", tensors);
+  auto files = TensorFiles::open(folder.path.string());
+  ASSERT_TRUE(files) << messageOf(files);
+  WeightTable table;
+  table.prefixes = {""};
+  WeightSource &weight = table.weights.emplace_back();
+  weight.name = "layers.1-5:2.w";
+  weight.patterns = {"h.{i}.w"};
+  weight.rank = weight.rows = weight.storedRows = 1;
+  weight.firstLayer = 1;
+  weight.layerStep = 2;
+  weight.layers = 3;
+  auto bound = bindWeights(*files, table);
+  ASSERT_TRUE(bound) << messageOf(bound);
+  ASSERT_EQ(bound->front().size(), 3U);
+  EXPECT_EQ(bound->front()[0]->name, "h.1.w");
+  EXPECT_EQ(bound->front()[1]->name, "h.3.w");
+  EXPECT_EQ(bound->front()[2]->name, "h.5.w");
+  weight.layers = 4;
+  EXPECT_EQ(messageOf(bindWeights(*files, table)),
+            folder.path.string() +
+                ": expected tensor \"h.7.w\" (weight layers.1-5:2.w), got "
+                "none; the closest name is \"h.0.w\"");
+}
+
 TEST(TensorFiles, ReportsEveryMissingAndMisshapenTensor) {
   Folder folder;
   std::vector<NamedTensor> tensors = FakeWeights().stored();

@@ -73,8 +73,8 @@ typedef struct {
   int32_t (*parallel_for)(void *ctx, int64_t n, tfc_body_fn body, void *arg);
   /* Reports a named value, [rows, width] of TFC_DTYPE_* numbers, valid during
    * the call. Only libraries compiled with --taps call it; may be null. `layer`
-   * counts from 0 in the consecutive layers that `id` names, and is -1 outside
-   * the layers. */
+   * counts from 0 in the layers that `id` names, and is -1 outside the
+   * layers. */
   void (*tap)(void *ctx, const char *id, int64_t layer, uint32_t dtype,
               const void *data, int64_t rows, int64_t width);
   /* Of programs whose memory is a device's, which do not call parallel_for. As

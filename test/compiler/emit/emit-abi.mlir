@@ -20,8 +20,8 @@ module attributes {
   transformer.packed_layout = "f32-tiles"} {
 
 transformer.parameter @w : tensor<8x4xf32> layers 2
-  from <["{p}w.{i}", "w"], first_layer = 1, first_row = 8, stored_rows = 24,
-        in_out = true> at 0 stride 128
+  from <["{p}w.{i}", "w"], first_layer = 1, layer_step = 5, first_row = 8,
+        stored_rows = 24, in_out = true> at 0 stride 128
 transformer.parameter @b : tensor<8xf32>
   from <["b"], stored_rows = 8, fill_zeros = true> at 256
 transformer.parameter @t : tensor<8xf32>
@@ -85,7 +85,7 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64 {
 // CHECK: @[[SOURCE:.*]] = internal constant {{.*}} { ptr @[[PATTERNS]], i32 2, i32 1, i32 2, i32 7, i64 4, i64 8, i64 24 }]
 // CHECK: @[[ZEROS:.*]] = internal constant {{.*}}, i32 1, i32 2, i32 1, i32 7, i64 1, i64 0, i64 8 }]
 // CHECK: @[[TIED:.*]] = internal constant {{.*}}, i32 1, i32 0, i32 1, i32 7, i64 1, i64 0, i64 8 }]
-// CHECK: @[[WEIGHTS:.*]] = internal constant {{.*}} { ptr @[[W]], ptr @[[SOURCE]], i32 1, i32 0, i32 1, i32 1, i32 2, i32 0, i64 8, i64 4 },
+// CHECK: @[[WEIGHTS:.*]] = internal constant {{.*}} { ptr @[[W]], ptr @[[SOURCE]], i32 1, i32 0, i32 1, i32 5, i32 2, i32 0, i64 8, i64 4 },
 // CHECK-SAME: ptr @[[ZEROS]], i32 1, i32 0, i32 0, i32 1, i32 1, i32 0, i64 8, i64 1 },
 // CHECK-SAME: ptr @[[TIED]], i32 1, i32 1, i32 0, i32 1, i32 1, i32 1, i64 8, i64 1 }]
 

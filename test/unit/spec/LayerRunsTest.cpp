@@ -41,6 +41,7 @@ const Attention &attentionOf(const std::vector<Sublayer> &layer) {
 }
 
 const char *const window = "\"window\": {\"left\": 7, \"right\": 0}";
+const char *const biased = "\"bias\": true";
 const char *const rotary =
     "\"rotary\": {\"style\": \"half\", \"dim\": 2, \"theta\": 10000}";
 
@@ -104,11 +105,64 @@ TEST(LayerRuns, OtherColumnsThatTurnAreAnotherRun) {
 }
 
 TEST(LayerRuns, BiasesAreStructure) {
-  ModelSpec model = readLayers({{"2:", "\"bias\": true"}, {"3:", window}});
+  ModelSpec model = readLayers({{"2:", biased}, {"3:", window}});
   ASSERT_EQ(runsOf(model).size(), 2u);
   EXPECT_EQ(runsOf(model)[0].prefix, "decoder.layers.0-1");
   EXPECT_FALSE(attentionOf(runsOf(model)[0].sublayers).window);
   EXPECT_EQ(runsOf(model)[1].groups.size(), 2u);
+}
+
+TEST(LayerRuns, StructureInTurnIsAPeriod) {
+  ModelSpec model =
+      readLayers({{"1::2", biased}, {"2", window}, {"5", window}});
+  ASSERT_EQ(runsOf(model).size(), 2u);
+  for (int64_t place : {0, 1}) {
+    const LayerRun &run = runsOf(model)[size_t(place)];
+    EXPECT_EQ(run.first, place);
+    EXPECT_EQ(run.step, 2);
+    EXPECT_EQ(run.count, 3);
+    EXPECT_EQ(run.layerOf(2), place + 4);
+    EXPECT_EQ(attentionOf(run.sublayers).qBias, place == 1);
+    EXPECT_EQ(attentionOf(run.sublayers).window, (Window{7, 0}));
+  }
+  EXPECT_EQ(runsOf(model)[0].prefix, "decoder.layers.0-4:2");
+  EXPECT_EQ(runsOf(model)[1].prefix, "decoder.layers.1-5:2");
+  // Of layers 0, 2, 4, and of 1, 3, 5.
+  EXPECT_EQ(runsOf(model)[0].groups.size(), 3u);
+  EXPECT_EQ(runsOf(model)[1].groups.size(), 2u);
+  size_t places = 0;
+  for (const Parameter &parameter : model.parameters) {
+    if (parameter.name == "decoder.layers.1-5:2.attn.q.bias" ||
+        parameter.name == "decoder.layers.0-4:2.attn.q.weight") {
+      ++places;
+      EXPECT_EQ(parameter.firstLayer, parameter.rank == 1);
+      EXPECT_EQ(parameter.layerStep, 2);
+      EXPECT_EQ(parameter.layers, 3);
+    }
+  }
+  EXPECT_EQ(places, 2u);
+}
+
+TEST(LayerRuns, PrologueAndEpilogueAreRunsOfTheirOwn) {
+  ModelSpec model = readLayers({{"1:-1:2", biased}});
+  std::vector<std::string> prefixes;
+  for (const LayerRun &run : runsOf(model)) {
+    prefixes.push_back(run.prefix);
+  }
+  EXPECT_EQ(prefixes, (std::vector<std::string>{"decoder.layers.0-2:2",
+                                                "decoder.layers.1-3:2",
+                                                "decoder.layers.4-5"}));
+  EXPECT_EQ(runsOf(model)[2].step, 1);
+}
+
+TEST(LayerRuns, APlaceMayTurnNothing) {
+  // Rotation is a number of the places that have it, and none of the others.
+  ModelSpec model = readLayers(
+      {{"::2", rotary}, {"2", "\"rotary\": \"none\""}, {"1::2", biased}});
+  ASSERT_EQ(runsOf(model).size(), 2u);
+  EXPECT_TRUE(attentionOf(runsOf(model)[0].sublayers).rotary);
+  EXPECT_FALSE(attentionOf(runsOf(model)[0].groups[1].sublayers).rotary);
+  EXPECT_FALSE(attentionOf(runsOf(model)[1].sublayers).rotary);
 }
 
 TEST(LayerRuns, TheCanonicalFormHasEveryLayersNumbers) {
@@ -123,8 +177,8 @@ TEST(LayerRuns, TheCanonicalFormHasEveryLayersNumbers) {
 }
 
 TEST(LayerRuns, TheCanonicalFormOfAPatternIsAPeriod) {
-  auto blocksOf = [](const std::string &layers) {
-    ModelSpec model = readLayers({{layers, window}});
+  auto blocksOf = [](const std::string &layers, const std::string &set) {
+    ModelSpec model = readLayers({{layers, set}});
     Diagnostics diagnostics;
     std::optional<ModelSpec> again =
         readSpecText("c", model.canonical, "", diagnostics);
@@ -135,12 +189,14 @@ TEST(LayerRuns, TheCanonicalFormOfAPatternIsAPeriod) {
     }
     return count;
   };
-  EXPECT_EQ(blocksOf("1::2"), 2u);
-  EXPECT_EQ(blocksOf("2::3"), 3u);
-  // Four in turn are not there twice.
-  EXPECT_EQ(blocksOf("::4"), 4u);
-  EXPECT_EQ(blocksOf("3"), 3u);
-  EXPECT_EQ(blocksOf(":"), 1u);
+  for (const char *set : {window, biased}) {
+    EXPECT_EQ(blocksOf("1::2", set), 2u);
+    EXPECT_EQ(blocksOf("2::3", set), 3u);
+    // Four in turn are not there twice.
+    EXPECT_EQ(blocksOf("::4", set), 4u);
+    EXPECT_EQ(blocksOf("3", set), 3u);
+    EXPECT_EQ(blocksOf(":", set), 1u);
+  }
 }
 
 /// decoderSpec with these layers, of bare attention.

@@ -88,10 +88,12 @@ TEST(ReadSpec, OverridesMakeRuns) {
 static std::string selected(const std::string &selector) {
   ModelSpec model =
       read(encoderSpec, {{"\"layers\": \"2:\"", "\"layers\": " + selector}});
-  std::string result;
+  std::string result(size_t(model.encoder->layers), '?');
   for (const LayerRun &run : model.encoder->runs) {
     bool relu = std::get<Ffn>(run.sublayers[1].f).act == Activation::Relu;
-    result += std::string(size_t(run.count), relu ? 'x' : '.');
+    for (int64_t i = 0; i < run.count; ++i) {
+      result[size_t(run.layerOf(i))] = relu ? 'x' : '.';
+    }
   }
   return result;
 }

@@ -124,7 +124,8 @@ void writeRandomWeights(const spec::ModelSpec &model, const std::string &path) {
       rt::TensorToWrite tensor;
       tensor.name =
           rt::expandPattern(parameter.patterns.front(), "",
-                            std::max<int64_t>(parameter.firstLayer, 0) + layer);
+                            std::max<int64_t>(parameter.firstLayer, 0) +
+                                layer * parameter.layerStep);
       tensor.shape = {parameter.storedRows};
       if (parameter.rank == 2) {
         tensor.shape.push_back(parameter.cols);
