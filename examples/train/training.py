@@ -4,14 +4,12 @@
 import json
 import math
 import os
-import sys
 import time
 
 import torch
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.join(FOLDER, "..", "models")
-sys.path.insert(0, os.path.dirname(FOLDER))
 SEED = 20
 
 

@@ -11,7 +11,8 @@ import tempfile
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 EXAMPLES = os.path.join(ROOT, "examples")
-sys.path[:0] = [os.path.join(ROOT, "test", "golden"), EXAMPLES]
+sys.path[:0] = [os.path.join(ROOT, "test", "golden"),
+                os.path.join(EXAMPLES, "train")]
 
 import text
 from tensors import Tensor
