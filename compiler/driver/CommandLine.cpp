@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/CommandLine.h"
 
+#include "compiler/driver/AttentionCommand.h"
 #include "compiler/driver/Compile.h"
+#include "compiler/driver/Completion.h"
 #include "compiler/driver/Import.h"
 #include "compiler/driver/Inspect.h"
 #include "compiler/driver/RunCommand.h"
@@ -31,12 +33,18 @@ struct CommandLine {
   cl::SubCommand verifyCommand{
       "verify", "compare a compiled model with the reference interpreter"};
 
+  cl::SubCommand attentionCommand{
+      "attention", "write where a model looks: the probabilities of its "
+                   "attentions"};
+
   cl::opt<bool> force{"force",
                       cl::desc("replace a file that tfc did not write; an "
                                "input is never replaced"),
                       cl::sub(importCommand),
                       cl::sub(compileCommand),
                       cl::sub(specCommand),
+                      cl::sub(inspectCommand),
+                      cl::sub(attentionCommand),
                       cl::cat(category)};
 
   Text importDirectory{cl::Positional, cl::Optional, cl::desc("DIR"),
@@ -50,6 +58,11 @@ struct CommandLine {
                     cl::init("-"),
                     cl::sub(importCommand),
                     cl::cat(category)};
+  Text importTokenizer{
+      "tokenizer",
+      cl::desc("a tokenizer.json to write besides: the directory's own, or "
+               "what its vocabulary stands for"),
+      cl::value_desc("file"), cl::sub(importCommand), cl::cat(category)};
   cl::opt<bool> strict{
       "strict",
       cl::desc("unknown config keys and unclaimed tensors are errors"),
@@ -62,7 +75,8 @@ struct CommandLine {
       cl::Required, cl::sub(compileCommand),          cl::cat(category)};
   Text target{
       "target",
-      cl::desc("cpu (this machine), cpu:x86-64-v3, cpu:x86-64-v4, or "
+      cl::desc("what to compile for: cpu (this machine), cpu:x86-64-v3, "
+               "cpu:x86-64-v4, or "
                "LLVM's name of a CPU, as cpu:znver4, which is its level "
                "with the tile sizes that are fast there; cuda, which is "
                "cuda:sm_80, or a later architecture of NVIDIA's GPUs, as "
@@ -77,8 +91,9 @@ struct CommandLine {
       cl::sub(verifyCommand),
       cl::cat(category)};
   Text opt{"opt",
-           cl::desc("full (default): packed, tiled, vectors; none: plain "
-                    "loops"),
+           cl::desc("how far to go: full (default), packed, tiled, vectors; "
+                    "none, plain loops"),
+           cl::value_desc("full|none"),
            cl::init("full"),
            cl::sub(compileCommand),
            cl::sub(runCommand),
@@ -89,13 +104,19 @@ struct CommandLine {
                       "where the checkpoint has more bits; without it as "
                       "the spec says, which is as stored after tfc import. "
                       "Arithmetic is f32 always"),
-             cl::sub(compileCommand), cl::sub(runCommand), cl::cat(category)};
+             cl::value_desc("f32|f16|bf16"),
+             cl::sub(compileCommand),
+             cl::sub(runCommand),
+             cl::cat(category)};
   Text cache{"cache",
              cl::desc("what keys and values are kept in from step to step: "
                       "f32, f16 or bf16, to which they are rounded; without "
                       "it as the spec says, which is f32 unless it says "
                       "otherwise"),
-             cl::sub(compileCommand), cl::sub(runCommand), cl::cat(category)};
+             cl::value_desc("f32|f16|bf16"),
+             cl::sub(compileCommand),
+             cl::sub(runCommand),
+             cl::cat(category)};
   Text stopAfter{"stop-after",
                  cl::desc("write the IR after a stage: model, fused, linalg, "
                           "tiled and vector (--opt full), buffer, kernel and "
@@ -112,6 +133,7 @@ struct CommandLine {
   Text progress{"progress",
                 cl::desc("phases that take a second, on standard error: auto "
                          "(default; if that is a terminal), always or never"),
+                cl::value_desc("auto|always|never"),
                 cl::init("auto"),
                 cl::sub(compileCommand),
                 cl::sub(runCommand),
@@ -149,6 +171,24 @@ struct CommandLine {
 
   Text inspectPath{cl::Positional, cl::Required, cl::desc("FILE"),
                    cl::sub(inspectCommand), cl::cat(category)};
+  Text inspectHtml{"html", cl::desc("a page with pictures to write besides"),
+                   cl::value_desc("file"), cl::sub(inspectCommand),
+                   cl::cat(category)};
+
+  Text attentionSpec{cl::Positional, cl::Required, cl::desc("SPEC"),
+                     cl::sub(attentionCommand), cl::cat(category)};
+  Text attentionInputs{"inputs",
+                       cl::desc("token ids of one sequence"),
+                       cl::value_desc("file"),
+                       cl::Required,
+                       cl::sub(attentionCommand),
+                       cl::cat(category)};
+  Text attentionOutput{"o",
+                       cl::desc("the safetensors to write"),
+                       cl::value_desc("file"),
+                       cl::Required,
+                       cl::sub(attentionCommand),
+                       cl::cat(category)};
 
   Text verifySpec{cl::Positional, cl::Required, cl::desc("SPEC"),
                   cl::sub(verifyCommand), cl::cat(category)};
@@ -157,17 +197,38 @@ struct CommandLine {
                      cl::value_desc("dir"),
                      cl::Required,
                      cl::sub(verifyCommand),
+                     cl::sub(attentionCommand),
                      cl::cat(category)};
   Text verifyInputs{"inputs", cl::desc("token ids to run; without it, random"),
                     cl::value_desc("file"), cl::sub(verifyCommand),
                     cl::cat(category)};
-  cl::opt<unsigned> seed{"seed", cl::desc("of the random token ids"),
-                         cl::init(1), cl::sub(verifyCommand),
+  cl::opt<unsigned> seed{"seed",
+                         cl::desc("of the random token ids"),
+                         cl::value_desc("number"),
+                         cl::init(1),
+                         cl::sub(verifyCommand),
                          cl::cat(category)};
 
+  Text completion{"print-completion",
+                  cl::desc("print what completes tfc's command line in that "
+                           "shell"),
+                  cl::value_desc("bash|zsh|fish"),
+                  cl::sub(cl::SubCommand::getTopLevel()), cl::cat(category)};
   Text printStages{"print-stages", cl::desc("print the stage table: md"),
                    cl::value_desc("form"),
                    cl::sub(cl::SubCommand::getTopLevel()), cl::cat(category)};
+
+  /// The top level and its commands.
+  std::vector<cl::SubCommand *> commands() {
+    return {&cl::SubCommand::getTopLevel(),
+            &importCommand,
+            &compileCommand,
+            &runCommand,
+            &specCommand,
+            &inspectCommand,
+            &verifyCommand,
+            &attentionCommand};
+  }
 
   /// `forwarded`: what stands behind -- in `tfc run`.
   int run(const std::vector<std::string> &forwarded);
@@ -176,6 +237,7 @@ private:
   tfc::CompileOptions compileOptions() const;
   int readProgress(tfc::tools::ShowProgress &to);
   int runRunCommand(const std::vector<std::string> &forwarded);
+  int runTopLevel();
   int runImportCommand();
   int runSpecCommand();
   int fail(const Twine &message) {
@@ -193,7 +255,8 @@ int CommandLine::runImportCommand() {
   if (importDirectory.empty()) {
     return fail("expected a directory, as in `tfc import DIR` (or --list)");
   }
-  return tfc::runImport(importDirectory, strict, importOutput, force);
+  return tfc::runImport(importDirectory, strict,
+                        {importOutput, importTokenizer, force});
 }
 
 int CommandLine::runSpecCommand() {
@@ -245,6 +308,26 @@ int CommandLine::runRunCommand(const std::vector<std::string> &forwarded) {
   return tfc::runRun(runDirectory, std::move(options));
 }
 
+int CommandLine::runTopLevel() {
+  if (completion.getNumOccurrences() != 0) {
+    std::optional<std::string> script =
+        tfc::printCompletion(commands(), completion);
+    outs() << script.value_or("");
+    return script ? tfc::kOk
+                  : fail("expected --print-completion=bash, zsh or fish, got " +
+                         completion);
+  }
+  if (printStages == "md") {
+    tfc::printStages(outs());
+    return tfc::kOk;
+  }
+  if (!printStages.empty()) {
+    return fail("expected --print-stages=md, got " + printStages);
+  }
+  return fail("expected a command: import, compile, run, spec, inspect, "
+              "verify or attention (see tfc --help)");
+}
+
 int CommandLine::run(const std::vector<std::string> &forwarded) {
   if (importCommand) {
     return runImportCommand();
@@ -261,7 +344,12 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
     return runSpecCommand();
   }
   if (inspectCommand) {
-    return tfc::runInspect(inspectPath);
+    return tfc::runInspect(inspectPath, inspectHtml, force);
+  }
+  if (attentionCommand) {
+    return tfc::runAttention(attentionSpec,
+                             {verifyWeights, attentionInputs, attentionOutput},
+                             force);
   }
   if (verifyCommand) {
     tfc::VerifyOptions options;
@@ -270,24 +358,13 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
     options.seed = seed;
     return tfc::runVerify(verifySpec, compileOptions(), options);
   }
-  if (printStages == "md") {
-    tfc::printStages(outs());
-    return tfc::kOk;
-  }
-  if (!printStages.empty()) {
-    return fail("expected --print-stages=md, got " + printStages);
-  }
-  return fail("expected a command: import, compile, run, spec, inspect or "
-              "verify (see tfc --help)");
+  return runTopLevel();
 }
 
 int tfc::runTfc(int argc, char **argv) {
   registerTfcPasses();
   CommandLine line;
-  for (cl::SubCommand *command :
-       {&line.importCommand, &line.compileCommand, &line.specCommand,
-        &line.runCommand, &line.inspectCommand, &line.verifyCommand,
-        &cl::SubCommand::getTopLevel()}) {
+  for (cl::SubCommand *command : line.commands()) {
     cl::HideUnrelatedOptions(line.category, *command);
   }
   cl::SetVersionPrinter([](raw_ostream &os) { os << "tfc " TFC_VERSION "\n"; });

@@ -8,13 +8,32 @@
 #include "compiler/huggingface/Import.h"
 #include "compiler/spec/ReadSpec.h"
 #include "compiler/spec/SpecFiles.h"
+#include "runtime/text/WriteTokenizer.h"
 
 using namespace tfc;
 
+/// Where both may go, asked before the work.
+static int checkOutputs(const std::string &directory,
+                        const ImportPlaces &places) {
+  if (places.spec == "-" && places.tokenizer == "-") {
+    llvm::errs() << "tfc: error: expected a file for the spec or for the "
+                    "tokenizer, got - (standard output) for both\n";
+    return kBadCommandLine;
+  }
+  std::vector<std::string> inputs = huggingface::listInputs(directory);
+  for (std::string &path : text::listTokenizerInputs(directory)) {
+    inputs.push_back(std::move(path));
+  }
+  int code = checkTextOutput(places.spec, inputs, places.force, llvm::errs());
+  return code || places.tokenizer.empty()
+             ? code
+             : checkTextOutput(places.tokenizer, inputs, places.force,
+                               llvm::errs());
+}
+
 int tfc::runImport(const std::string &directory, bool strict,
-                   const std::string &output, bool force) {
-  if (int code = checkTextOutput(output, huggingface::listInputs(directory),
-                                 force, llvm::errs())) {
+                   const ImportPlaces &places) {
+  if (int code = checkOutputs(directory, places)) {
     return code;
   }
   spec::Diagnostics diagnostics;
@@ -24,7 +43,19 @@ int tfc::runImport(const std::string &directory, bool strict,
   if (!imported) {
     return kBadInput;
   }
-  int code = writeText(output, imported->spec, llvm::errs());
+  std::string tokenizer;
+  if (!places.tokenizer.empty()) {
+    auto made = text::makeTokenizerText(directory);
+    if (!made) {
+      llvm::errs() << "tfc: error: " << made.error().message << '\n';
+      return kBadInput;
+    }
+    tokenizer = std::move(*made);
+  }
+  int code = writeText(places.spec, imported->spec, llvm::errs());
+  if (code == kOk && !places.tokenizer.empty()) {
+    code = writeText(places.tokenizer, tokenizer, llvm::errs());
+  }
   if (code == kOk) {
     llvm::errs() << imported->summary;
   }

@@ -8,11 +8,18 @@
 
 namespace tfc {
 
-/// `tfc import DIR -o OUTPUT`: writes the spec, prints a summary to standard
-/// error. Returns an ExitCode. What may be written over, also with `force`:
+/// Where `tfc import` writes. What may be written over, also with `force`:
 /// checkTextOutput.
+struct ImportPlaces {
+  std::string spec;
+  std::string tokenizer; // a tokenizer.json; "": none
+  bool force = false;
+};
+
+/// `tfc import DIR -o OUTPUT`: writes the spec, and the tokenizer where one is
+/// asked for, prints a summary to standard error. Returns an ExitCode.
 int runImport(const std::string &directory, bool strict,
-              const std::string &output, bool force);
+              const ImportPlaces &places);
 
 /// `tfc import --list`: writes what can be imported.
 int runListFamilies(const std::string &output, bool force);

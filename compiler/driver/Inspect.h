@@ -7,9 +7,11 @@
 
 namespace tfc {
 
-/// `tfc inspect FILE`: a page on standard output. A file that begins as an ELF
-/// object is a library, anything else a spec. Returns an ExitCode.
-int runInspect(const std::string &path);
+/// `tfc inspect FILE`: a page on standard output, and one with pictures at
+/// `html`, unless that is empty. A file that begins as an ELF object is a
+/// library, anything else a spec. Returns an ExitCode. What may be written
+/// over, also with `force`: checkTextOutput.
+int runInspect(const std::string &path, const std::string &html, bool force);
 
 } // namespace tfc
 

@@ -100,6 +100,10 @@ int Runner::readModel() {
     report(diagnostics, llvm::errs());
     return kBadInput;
   }
+  // What stands behind the model tfc-run does, or refuses before it runs.
+  llvm::erase_if(diagnostics, [](const spec::Diagnostic &diagnostic) {
+    return llvm::sys::path::filename(diagnostic.file) == "modules.json";
+  });
   spec::Diagnostics ofSpec;
   model = spec::readSpecText(directory, imported->spec, directory, ofSpec,
                              {options.compile.dtype, options.compile.cache});

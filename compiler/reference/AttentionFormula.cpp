@@ -51,7 +51,7 @@ static double biasAt(const Matrix &bias, int64_t head, int64_t distance) {
 
 void attention(const Matrix &query, const Sequence &sequence,
                const AttentionShape &shape, const Cache::Layer &cache,
-               Matrix &result) {
+               Matrix &result, const WatchFn &watch) {
   int64_t width = shape.headDim, group = shape.numHeads / shape.kvHeads;
   for (int64_t i = 0; i < sequence.count; ++i) {
     int64_t position = sequence.past + i, begin = 0, end = sequence.keys;
@@ -82,6 +82,9 @@ void attention(const Matrix &query, const Sequence &sequence,
         }
       }
       softmax(scores);
+      if (watch) {
+        watch(row, head, begin, scores);
+      }
       for (int64_t d = 0; d < width; ++d) {
         double sum = scores.empty() ? std::nan("") : 0;
         for (int64_t j = begin; j < end; ++j) {

@@ -6,6 +6,7 @@
 
 #include "compiler/reference/Interpreter.h"
 
+#include <functional>
 #include <optional>
 
 namespace tfc::reference {
@@ -77,11 +78,15 @@ struct AttentionShape {
   const Matrix *bias = nullptr; // [numHeads, 2 M + 1], by distance
   std::optional<double> cap;    // of scores: cap * tanh(score / cap)
 };
+/// Called with a row of the step, a head, the first key and the probabilities
+/// of the keys from there on.
+using WatchFn = std::function<void(int64_t row, int64_t head, int64_t begin,
+                                   const std::vector<double> &probabilities)>;
 /// The sequence's rows of `result`, over the positions in `cache`. A row that
-/// sees none is not a number.
+/// sees none is not a number. `watch` may be empty.
 void attention(const Matrix &query, const Sequence &sequence,
                const AttentionShape &shape, const Cache::Layer &cache,
-               Matrix &result);
+               Matrix &result, const WatchFn &watch = {});
 
 } // namespace tfc::reference
 

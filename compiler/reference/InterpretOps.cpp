@@ -166,6 +166,17 @@ template <typename Op> static AttentionShape shapeOf(Op op) {
   return shape;
 }
 
+WatchFn Interpreter::watchAttention(bool isCross) {
+  int64_t number = numAttentions[isCross]++;
+  if (!watcher) {
+    return {};
+  }
+  return [this, isCross, number](int64_t row, int64_t head, int64_t begin,
+                                 const std::vector<double> &probabilities) {
+    watcher({isCross, number, row, head, begin, probabilities});
+  };
+}
+
 LogicalResult Interpreter::runOp(CrossAttentionOp op) {
   FailureOr<int64_t> layer =
       layerOf(op, op.getCache().getType(), op.getLayer());
@@ -174,6 +185,7 @@ LogicalResult Interpreter::runOp(CrossAttentionOp op) {
   }
   const Matrix &query = rows(op.getQuery());
   Matrix result(query.rows, query.cols);
+  WatchFn watch = watchAttention(/*isCross=*/true);
   for (Sequence sequence : step.sequences) {
     const Cache::Layer &cached = cache.crossLayer(sequence.id, *layer);
     if (sequence.crossCount < 1 || sequence.crossCount > cached.keys.rows) {
@@ -183,7 +195,7 @@ LogicalResult Interpreter::runOp(CrossAttentionOp op) {
              << sequence.crossCount;
     }
     sequence.keys = sequence.crossCount;
-    attention(query, sequence, shapeOf(op), cached, result);
+    attention(query, sequence, shapeOf(op), cached, result, watch);
   }
   return setRows(op, std::move(result));
 }
@@ -229,8 +241,10 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
   }
   const Matrix &query = rows(op.getQuery());
   Matrix result(query.rows, query.cols);
+  WatchFn watch = watchAttention(/*isCross=*/false);
   for (const Sequence &sequence : step.sequences) {
-    attention(query, sequence, shape, used.layer(sequence.id, layer), result);
+    attention(query, sequence, shape, used.layer(sequence.id, layer), result,
+              watch);
   }
   return setRows(op, std::move(result));
 }

@@ -147,6 +147,7 @@ LogicalResult Interpreter::runOp(arith::ConstantOp constant) {
 FailureOr<Outputs> tfc::reference::runEntry(func::FuncOp entry,
                                             const Step &step,
                                             const WeightProvider &weights,
-                                            Cache &cache, const TapFn &tap) {
-  return Interpreter(entry, step, weights, cache, tap).run();
+                                            Cache &cache, const TapFn &tap,
+                                            const AttentionFn &attention) {
+  return Interpreter(entry, step, weights, cache, tap, attention).run();
 }

@@ -73,16 +73,28 @@ using WeightProvider = std::function<mlir::FailureOr<std::vector<double>>(
 using TapFn =
     std::function<void(llvm::StringRef id, int64_t layer, const Matrix &value)>;
 
+/// What a head of an attention looked at from a row of the step: probabilities
+/// of the keys at [begin, begin + size) of what it attends to, whose sum is 1.
+/// `number` counts the attentions of the entry's run from 0, those across
+/// stacks apart.
+struct AttentionRow {
+  bool isCross = false;
+  int64_t number = 0, row = 0, head = 0, begin = 0;
+  llvm::ArrayRef<double> probabilities;
+};
+using AttentionFn = std::function<void(const AttentionRow &row)>;
+
 /// By port name; a squeezed output is one column.
 using Outputs = std::map<std::string, Matrix>;
 
 /// Runs an entry (`@encode`, `@step`) as it is in the stages `model` and
-/// `fused`. Reads and extends `cache`. `tap` may be
-/// empty. Wrong inputs and unsupported ops are reported at the op's location;
-/// then `cache` is in no particular state.
+/// `fused`. Reads and extends `cache`. `tap` and `attention` may be empty.
+/// Wrong inputs and unsupported ops are reported at the op's location; then
+/// `cache` is in no particular state.
 mlir::FailureOr<Outputs> runEntry(mlir::func::FuncOp entry, const Step &step,
                                   const WeightProvider &weights, Cache &cache,
-                                  const TapFn &tap = {});
+                                  const TapFn &tap = {},
+                                  const AttentionFn &attention = {});
 
 } // namespace tfc::reference
 

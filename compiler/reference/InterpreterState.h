@@ -3,7 +3,7 @@
 #ifndef TFC_COMPILER_REFERENCE_INTERPRETERSTATE_H
 #define TFC_COMPILER_REFERENCE_INTERPRETERSTATE_H
 
-#include "compiler/reference/Interpreter.h"
+#include "compiler/reference/Formulas.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -22,8 +22,10 @@ using Datum = std::variant<std::monostate, std::shared_ptr<const Matrix>,
 class Interpreter {
 public:
   Interpreter(mlir::func::FuncOp entry, const Step &step,
-              const WeightProvider &weights, Cache &cache, const TapFn &tap)
-      : entry(entry), step(step), weights(weights), cache(cache), tap(tap) {}
+              const WeightProvider &weights, Cache &cache, const TapFn &tap,
+              const AttentionFn &attention)
+      : entry(entry), step(step), weights(weights), cache(cache), tap(tap),
+        watcher(attention) {}
 
   mlir::FailureOr<Outputs> run() {
     if (mlir::failed(bindArguments()) || mlir::failed(checkSequences()) ||
@@ -53,6 +55,8 @@ private:
   mlir::LogicalResult runOp(transformer::AttentionOp op);
   mlir::LogicalResult runOp(transformer::CrossAttentionOp op);
   mlir::LogicalResult runOp(transformer::CacheWriteOp op);
+  /// Rows and heads of one attention, to whom it may concern.
+  WatchFn watchAttention(bool isCross);
   mlir::FailureOr<std::vector<double>>
   elementsOf(transformer::ParameterOp parameter, int64_t layer);
   /// The number of a layer that the cache has.
@@ -81,7 +85,9 @@ private:
   const WeightProvider &weights;
   Cache &cache;
   const TapFn &tap;
-  int64_t tokens = -1; // until the first input says how many
+  const AttentionFn &watcher;
+  int64_t numAttentions[2] = {0, 0}; // so far; [1]: across stacks
+  int64_t tokens = -1;               // until the first input says how many
   mlir::DenseMap<mlir::Value, Datum> values;
   Outputs outputs;
 };

@@ -46,16 +46,17 @@ def compile(folder, output=None, *, target: Optional[str] = None,
     more += options or []
     with tempfile.TemporaryDirectory(prefix="tfc-") as scratch:
         spec = Path(scratch) / "model.json"
-        _run([tool, "import", os.fspath(folder), "-o", str(spec)])
+        run_tool([tool, "import", os.fspath(folder), "-o", str(spec)])
         path = Path(output) if output else _cached(tool, spec, more)
         if output or not cache or not path.exists():
             made = Path(scratch) / "model.so"
-            _run([tool, "compile", str(spec), "-o", str(made)] + more)
+            run_tool([tool, "compile", str(spec), "-o", str(made)] + more)
             _install(made, path)
     return load(path, folder, **load_words)
 
 
-def _run(command: List[str]) -> None:
+def run_tool(command: List[str]) -> None:
+    """Runs one of the compiler's commands; its words are the Error's."""
     try:
         done = subprocess.run(command, capture_output=True, text=True,
                               errors="replace")

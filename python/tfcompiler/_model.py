@@ -11,6 +11,7 @@ from typing import (Callable, Dict, Iterator, List, Optional, Sequence, Tuple,
 
 import numpy as np
 
+from tfcompiler import _attention
 from tfcompiler import _structs as s
 from tfcompiler._arrays import (as_ids, from_outputs, names_array, pad_rows,
                                 to_tensors)
@@ -95,6 +96,7 @@ class Model:
             packed_path=None if packed is None else path_bytes(packed),
             share_packed=int(share_packed))
         self._handle = c.c_void_p()
+        self.weights = weights
         self.folder = _folder_of(weights)
         self._tokenizer = tokenizer
         runtime().tfc_model_load(c.byref(options), c.byref(self._handle))
@@ -123,12 +125,11 @@ class Model:
         given = self._tokenizer
         if given is not None and not isinstance(given, (str, Path)):
             return given
-        path = given if given is not None else (
-            self.folder and self.folder / "tokenizer.json")
-        if path is None or not Path(path).exists():
-            raise Error(Code.NOT_FOUND, f"{self.folder or self.info.name}: "
-                        "expected a tokenizer.json for texts, got none "
-                        "(tokenizer= names a file; arrays of ids need none)")
+        path = given if given is not None else self.folder
+        if path is None:
+            raise Error(Code.NOT_FOUND, f"{self.info.name}: expected a folder "
+                        "with a tokenizer for texts, got none (tokenizer= "
+                        "names one; arrays of ids need none)")
         tokenizer = Tokenizer(path)
         limit = self.info.inputs[0].limit
         # Embeddings are often rounded up, but hardly to the double.
@@ -208,6 +209,48 @@ class Model:
                 and self.info.kind == "encoder":
             inputs["token_type_ids"] = pad_rows(types, 0, left)[0]
         return inputs
+
+    def attentions(self, text: str, pair: Optional[str] = None, *,
+                   target_ids: Optional[Sequence[int]] = None
+                   ) -> Dict[str, np.ndarray]:
+        """Where the model looks: probabilities float32 [layers, heads, queries,
+        keys] under Hugging Face's names: "attentions", or of an
+        encoder-decoder "encoder_attentions", "decoder_attentions" and
+        "cross_attentions". target_ids: what the decoder of such a one reads,
+        its start token first; None: what it writes, greedily.
+
+        The compiler's reference interpreter computes them from the spec and
+        the weights, in double precision and slowly. Raises Error: NOT_FOUND
+        without the compiler, UNSUPPORTED without weights."""
+        inputs, _, _ = self._attended(text, pair, target_ids)
+        return _attention.attentions(self, inputs)
+
+    def attention_page(self, text: str, pair: Optional[str] = None, *,
+                       target_ids: Optional[Sequence[int]] = None) -> str:
+        """The same as a page of HTML, which needs no network and nothing
+        else: Path("page.html").write_text(model.attention_page("a text"),
+        encoding="utf-8")."""
+        inputs, source, target = self._attended(text, pair, target_ids)
+        return _attention.page(f"attention of {self.info.name}",
+                               _attention.attentions(self, inputs), source,
+                               target)
+
+    def _attended(self, text, pair, target_ids):
+        """The inputs of one sequence, and what its tokens are."""
+        encoding, = self.tokenize(text, pair)
+        inputs = self.batch([encoding])
+        del inputs["attention_mask"]
+        source = _attention.labels(self.tokenizer, encoding, [text, pair])
+        if self.info.kind != "encoder-decoder":
+            return inputs, source, []
+        if target_ids is None:
+            row = self.generate_ids(
+                max_new_tokens=self._most_new(0), num_beams=1, do_sample=False,
+                **inputs).sequences[0]
+            target_ids = [row[0], *_until(row[1:], self.info.eos)]
+        inputs["decoder_input_ids"] = np.array([target_ids], np.int64)
+        return inputs, source, [_attention.name_of(self.tokenizer, id)
+                                for id in target_ids]
 
     # ---- Generation ----
 

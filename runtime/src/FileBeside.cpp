@@ -143,4 +143,14 @@ Status FileBeside::commit() {
   return {};
 }
 
+Status writeFile(const std::string &path, std::string_view text) {
+  Result<std::string> target = replaceableFile(path);
+  if (!target) {
+    return std::move(target.error());
+  }
+  FileBeside file(*target);
+  file.write(text.data(), text.size());
+  return file.commit();
+}
+
 } // namespace tfc::rt

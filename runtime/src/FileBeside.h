@@ -41,6 +41,10 @@ private:
   int fd = -1, failed = 0;
 };
 
+/// Writes a text to where a file called `path` really goes, whole or not at
+/// all. Errors: those of replaceableFile and commit.
+Status writeFile(const std::string &path, std::string_view text);
+
 } // namespace tfc::rt
 
 #endif // TFC_RUNTIME_SRC_FILEBESIDE_H

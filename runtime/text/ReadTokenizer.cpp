@@ -67,7 +67,7 @@ rt::Result<std::unique_ptr<Tokenizer>> makeTokenizer(const FolderFiles &files) {
   return tokenizer;
 }
 
-static rt::Result<std::string> readBytes(const std::string &path) {
+rt::Result<std::string> readTokenizerBytes(const std::string &path) {
   auto file = rt::OpenFile::open(path);
   if (!file) {
     return std::move(file.error());
@@ -85,21 +85,29 @@ static rt::Result<std::string> readBytes(const std::string &path) {
   return bytes;
 }
 
-static rt::Result<std::unique_ptr<Tokenizer>>
-readFolder(const std::string &folder) {
+rt::Result<FolderFiles> readFolderFiles(const std::string &folder) {
   FolderFiles files;
   for (const char *name : tokenizerFileNames) {
     std::string path = folder + "/" + name;
     if (!std::filesystem::exists(path)) {
       continue;
     }
-    auto bytes = readBytes(path);
+    auto bytes = readTokenizerBytes(path);
     if (!bytes) {
       return std::move(bytes.error());
     }
     files[name] = std::move(*bytes);
   }
-  auto tokenizer = makeTokenizer(files);
+  return files;
+}
+
+static rt::Result<std::unique_ptr<Tokenizer>>
+readFolder(const std::string &folder) {
+  auto files = readFolderFiles(folder);
+  if (!files) {
+    return std::move(files.error());
+  }
+  auto tokenizer = makeTokenizer(*files);
   if (!tokenizer) {
     tokenizer.error().message = folder + ": " + tokenizer.error().message;
   }
@@ -114,7 +122,7 @@ rt::Result<std::unique_ptr<Tokenizer>> readTokenizer(const std::string &path) {
       return readFolder(path);
     }
   }
-  auto text = readBytes(name);
+  auto text = readTokenizerBytes(name);
   if (!text) {
     return std::move(text.error());
   }

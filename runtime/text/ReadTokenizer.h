@@ -21,6 +21,14 @@ rt::Result<std::unique_ptr<Tokenizer>> makeTokenizer(const FolderFiles &files);
 /// Errors begin with the path; also NotFound, Io.
 rt::Result<std::unique_ptr<Tokenizer>> readTokenizer(const std::string &path);
 
+/// The bytes of one of a tokenizer's files, which are limited to what the
+/// largest ones need, and more. Errors name it: NotFound, Io, InvalidArgument.
+rt::Result<std::string> readTokenizerBytes(const std::string &path);
+
+/// The files of a folder that a tokenizer may be made of, but for
+/// tokenizer.json. The same errors.
+rt::Result<FolderFiles> readFolderFiles(const std::string &folder);
+
 } // namespace tfc::text
 
 #endif // TFC_RUNTIME_TEXT_READTOKENIZER_H

@@ -31,6 +31,8 @@ most, which is measured between the repetitions.
   --ops                 also the time of each op, from further repetitions (not
                         of generate, which is many steps)
   --trace FILE          what each worker does in a step, for Perfetto (likewise)
+  --html FILE           a page with pictures: times beside what the machine
+                        allows, memory, what each worker does; with --ops
   --inputs FILE         a .safetensors file with inputs, as in tfc-run, and
   --reference FILE      what another program gave for them: how well both agree
   --threads N           instead of one a CPU that this process may use
@@ -41,6 +43,9 @@ most, which is measured between the repetitions.
   --max-seconds S       stops a workload after this time, and 3 repetitions at
                         the least (default 20)
   --version             print the version and stop
+  --print-completion bash|zsh|fish
+                        print what completes this command line in that shell,
+                        and stop
   --help                print this and stop
 
 Exit status: 0 ok, 1 bad input, 2 bad command line, 70 a fault of tfc.
@@ -52,11 +57,14 @@ class Reader : public tools::OptionReader {
 public:
   CommandLine line;
 
-  Reader() : OptionReader("tfc-bench", line.library, line.faults) {
+  Reader()
+      : OptionReader("tfc-bench", helpText, line.library, line.completion,
+                     line.faults) {
     options = {
         {"--weights", {"a path", readText(line.weights)}},
         {"--packed", {"a path", readText(line.packed)}},
         {"--trace", {"a path", readText(line.trace)}},
+        {"--html", {"a path", readText(line.html)}},
         {"--inputs", {"a path", readText(line.inputs)}},
         {"--reference", {"a path", readText(line.reference)}},
         {"--program", {"a name", readText(line.program)}},
@@ -102,6 +110,7 @@ private:
   }
 
   void checkAll() override {
+    line.ops |= !line.html.empty();
     if (line.library.empty()) {
       fault("expected a compiled model, got none");
     }

@@ -10,7 +10,7 @@ namespace tfc::bench {
 enum class Format { Table, Json, Csv };
 
 struct CommandLine {
-  std::string library, weights, packed, program, trace, inputs, reference;
+  std::string library, weights, packed, program, trace, html, inputs, reference;
   std::vector<Workload> workloads; // empty: the model's defaults
   Format format = Format::Table;
   uint32_t threads = 0; // 0: not given
@@ -18,6 +18,7 @@ struct CommandLine {
   double maxSeconds = 20;
   bool random = false, ops = false, help = false, version = false;
 
+  std::string completion; // the script of --print-completion
   /// What is wrong, one line a fault; empty when nothing is.
   std::vector<std::string> faults;
 };

@@ -49,6 +49,9 @@ Answers texts with a compiled model, or runs it over a batch of token ids.
                         best one of those
   --version             print the version and stop; with MODEL.so also its
                         programs, and which one is in use on this machine
+  --print-completion bash|zsh|fish
+                        print what completes this command line in that shell,
+                        and stop
   --help                print this and stop
 
 With --generate, or --text and a model that generates:
@@ -83,7 +86,9 @@ class Reader : public tools::OptionReader {
 public:
   CommandLine line;
 
-  Reader() : OptionReader("tfc-run", line.library, line.faults) {
+  Reader()
+      : OptionReader("tfc-run", helpText, line.library, line.completion,
+                     line.faults) {
     options = {
         {"--weights", {"a path", readText(line.weights)}},
         {"--packed", {"a path", readText(line.packed)}},

@@ -29,6 +29,7 @@ struct CommandLine {
   /// What to change of the model's own way to choose tokens.
   std::vector<std::function<void(tfc_decoding_options &)>> decoding;
 
+  std::string completion; // the script of --print-completion
   /// What is wrong, one line a fault; empty when nothing is.
   std::vector<std::string> faults;
 };

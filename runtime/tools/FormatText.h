@@ -5,12 +5,12 @@
 
 #include <string>
 
-namespace tfc::bench {
+namespace tfc::tools {
 
 /// At most 511 characters.
 __attribute__((format(printf, 1, 2))) std::string
 formatText(const char *pattern, ...);
 
-} // namespace tfc::bench
+} // namespace tfc::tools
 
 #endif // TFC_RUNTIME_TOOLS_FORMATTEXT_H

