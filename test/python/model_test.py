@@ -147,7 +147,7 @@ class Errors(unittest.TestCase):
     def test_of_a_missing_tokenizer(self):
         model = tfc.compile(os.path.join(shared.GOLDEN, "bert-model"),
                             target="cpu")
-        self.check(tfc.Code.NOT_FOUND, "expected a tokenizer.json",
+        self.check(tfc.Code.NOT_FOUND, "expected a tokenizer (tokenizer.json",
                    lambda: model.encode("text"))
 
     def test_of_a_tokenizer_of_another_model(self):
