@@ -57,7 +57,11 @@ static TokenizerMaker startByteLevel(const FolderFiles &files,
       {"type", "ByteLevel"},
       {"add_prefix_space", settings.flag("add_prefix_space", false)}};
   maker.tree()["pre_tokenizer"]["trim_offsets"] = true;
-  maker.tree()["decoder"] = {{"type", "ByteLevel"}};
+  // tokenizers reads no decoder without them, and does nothing with them.
+  maker.tree()["decoder"] = {{"type", "ByteLevel"},
+                             {"add_prefix_space", true},
+                             {"trim_offsets", true},
+                             {"use_regex", true}};
   maker.tree()["model"] = {{"type", "BPE"}};
   return maker;
 }

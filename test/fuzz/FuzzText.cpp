@@ -4,7 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/text/DecodeStream.h"
 #include "runtime/text/ReadTokenizer.h"
+#include "runtime/text/TokenizerClasses.h"
 #include "runtime/text/Utf8.h"
+#include "runtime/text/WriteTokenizer.h"
 #include "test/fuzz/Fuzz.h"
 
 #include <fstream>
@@ -84,6 +86,10 @@ void readVocabulary(uint8_t number, std::string_view bytes) {
     expectMessage(tokenizer.error().message);
     return;
   }
+  // What it stands for can be written, and read again.
+  auto again = parseTokenizer(printTokenizerFile(*makeTokenizerFile(files)));
+  expect(static_cast<bool>(again), "a tokenizer.json",
+         again ? "" : again.error().message);
   encode(**tokenizer, "time flies  like\n\u00e9\u4e2d</s><extra_id_0>", false);
 }
 
