@@ -51,6 +51,14 @@ VARIANTS = {
         ("3", {"rotary": {"theta": 50}}), ("4", {"scale": 0.7})]),
     "encoder-turns": ("encoder", {}, [
         ("::3", {"bias": False}), ("1::2", window(5, 9))]),
+    # What else is done to scores; of the windows some stretches see nothing.
+    "decoder-scores": ("decoder", {
+        "slopes": "alibi", "log_scale_base": 64, "sinks": True,
+        "qk_norm": {"kind": "rmsnorm", "eps": 1e-5, "over": "each_head"}}, [
+            ("1", window(70))]),
+    "encoder-scores": ("encoder", {
+        "slopes": [0.02, -0.01, 0.3], "log_scale_base": 10, "sinks": True,
+        "softcap": 5}, [("::2", window(300, 2))]),
 }
 
 
@@ -108,6 +116,12 @@ def list_shapes(spec):
             shapes[stem + name + ".weight"] = [rows, columns]
             if name.startswith("ffn.") or has_bias(stack, layer):
                 shapes[stem + name + ".bias"] = [rows]
+        attention = stack["layers"]["block"]["attn"]
+        if "sinks" in attention:
+            shapes[stem + "attn.sinks.weight"] = [HEADS]
+        if "qk_norm" in attention:
+            shapes[stem + "attn.q_norm.weight"] = [HEADS, head]
+            shapes[stem + "attn.k_norm.weight"] = [KV_HEADS, head]
     for name in norms:
         shapes[name + ".weight"] = shapes[name + ".bias"] = [HIDDEN]
     return {f"{kind}.{name}": shape for name, shape in shapes.items()}
