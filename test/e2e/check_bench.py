@@ -86,6 +86,10 @@ def main():
     [logits] = report["agreement"]
     assert logits["output"] == "logits" and logits["max_error"] < 1e-4
     assert logits["rows"] == logits["equal_rows"] > 0
+    assert logits["snr_db"] > 80 and 0 <= logits["mean_kl"] < 1e-6
+    assert logits["mean_kl"] <= logits["p99_kl"] < 1e-6
+    assert (report["weights"], report["cache"]) == ("f32", "f32")
+    assert report["execution"] in ("native", "emulated")
 
     rows = list(csv.DictReader(io.StringIO(bench(library, *given,
                                                  "--format=csv"))))
@@ -94,6 +98,10 @@ def main():
         assert None not in row and None not in row.values(), row
         assert float(row["seconds_median"]) > 0
         assert float(row["reference_equal_share"]) == 1
+        assert float(row["reference_snr_db"]) > 80
+        assert float(row["reference_p99_kl"]) < 1e-6
+        assert (row["cache"], row["execution"]) == (
+            report["cache"], report["execution"])
         for key in LATENCIES:
             given_one = row[key + "_median"] != ""
             assert given_one == (row["workload"] == GENERATE), row
