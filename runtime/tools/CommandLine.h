@@ -18,7 +18,8 @@ struct CommandLine {
   std::string library, weights, packed, inputs, outputs, program;
   uint32_t threads = 0; // 0: not given
   bool sharePacked = false;
-  bool generate = false, help = false, version = false;
+  bool generate = false, help = false, version = false, selfTest = false;
+  uint64_t selfTestSeed = 1; // of its token ids
   /// Texts instead of tensors; "-" stands for the lines of standard input.
   std::vector<std::string> texts, pairs;
   std::string tokenizer, outputTokenizer;
