@@ -184,8 +184,8 @@ int Compiler::checkDevice(const TargetInfo &target) {
   }
   if (level() != OptLevel::None) {
     errors << "tfc: note: " << target.name
-           << " is compiled as with --opt=none, plain loops (a device has no "
-              "others yet)\n";
+           << " has no kernels for products and attention yet: sums along rows "
+              "are shared out in warps, the rest is plain loops\n";
   }
   return kOk;
 }
@@ -210,12 +210,10 @@ int Compiler::checkTargets(StringRef output) {
   }
   for (const TargetInfo &target : *targets) {
     pipeline.target = target;
-    pipeline.opt = level();
     if (target.isDevice()) {
       if (int code = checkDevice(target)) {
         return code;
       }
-      pipeline.opt = OptLevel::None;
     }
     programs.push_back(std::make_unique<ProgramCompiler>(
         model, options, pipeline, reproducerPathFor(output)));
@@ -281,8 +279,9 @@ int Compiler::writeStage(const std::string &output) {
                           errors);
 }
 
-/// A library's programs are in the order of their priority. Plain loops of a
-/// device come before fast ones of a CPU, so that nobody gets them unasked.
+/// A library's programs are in the order of their priority. As long as a
+/// device's products are loops, they come before a CPU's fast ones, so that
+/// nobody gets them unasked.
 void Compiler::orderByPriority() {
   auto firstDevice =
       llvm::find_if(programs, [](const std::unique_ptr<ProgramCompiler> &each) {

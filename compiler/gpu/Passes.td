@@ -5,6 +5,48 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DistributeRowsPass : Pass<"tfc-distribute-rows", "::mlir::func::FuncOp"> {
+  let summary = "a reduction along a row becomes the work of a warp";
+  let description = [{
+    An item of an outermost parallel loop that is a loop along a row, which
+    gathers in one place what it computes of each element, becomes 32 items, the
+    lanes of a warp: the loop gets one more axis, which is the last. Each lane
+    takes every 32nd element, so that lanes beside each other read elements
+    beside each other; five shuffles bring what they have together, and the
+    first one adds what there was and stores it.
+
+    ```mlir
+    scf.parallel (%t) = (%c0) to (%tokens) step (%c1) {
+      scf.for %k = %c0 to %c768 step %c1 {
+        %v = memref.load %x[%t, %k] : memref<?x768xf32>
+        %s = memref.load %sums[%t] : memref<?xf32>
+        %n = arith.addf %s, %v : f32
+        memref.store %n, %sums[%t] : memref<?xf32>
+      }
+    }
+    // becomes
+    scf.parallel (%t, %lane) = (%c0, %c0) to (%tokens, %c32) step (%c1, %c1) {
+      %own = scf.for %k = %lane to %c768 step %c32 iter_args(%s = %zero) -> (f32) {...}
+      %other, %valid = gpu.shuffle xor %own, %c16, %c32 : f32
+      %both = arith.addf %own, %other : f32
+      ...
+      scf.if %isFirst { memref.store ... }
+    }
+    ```
+
+    It names no op of the model: sums of norms and of products, and greatest
+    values, are the same to it. A sum is rounded in another order than that of
+    the plain loop, which is the same at every step and for every number of
+    rows. Rows of dynamic length and of less than 32 elements stay as they are.
+    Runs before `tfc-outline-threads`, whose blocks have whole warps.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"numRows", "num-rows", "loops that a warp does an item of">];
+}
+
 def OutlineThreadsPass : Pass<"tfc-outline-threads", "::mlir::ModuleOp"> {
   let summary = "outermost parallel loops become kernels, a thread an item";
   let description = [{

@@ -28,12 +28,6 @@ FailureOr<PipelineOptions> tfc::readTarget(ModuleOp module) {
                                       << transformer::kTargetAttrName
                                       << ", got \"" << attr.getProgram() << '"';
   }
-  if (target->isDevice() && attr.getOpt() != OptLevel::None) {
-    return emitError(module.getLoc())
-           << "expected opt = none of " << attr.getProgram()
-           << " (a device has no other programs yet), got "
-           << transformer::stringifyOptLevel(attr.getOpt());
-  }
   target->microarchitecture = attr.getCpu().str();
   return PipelineOptions{*target, attr.getOpt(), attr.getWeights(),
                          attr.getRounds()};

@@ -26,6 +26,12 @@ static Strategy strategyOf(const PipelineOptions &options) {
   return chooseStrategy(options.target.name, options.target.microarchitecture);
 }
 
+/// Whether values become tiles and vectors, by the strategies of a CPU. A
+/// device's programs are loops, which its own passes share out.
+static bool isTiled(const PipelineOptions &options) {
+  return options.opt == OptLevel::Full && !options.target.isDevice();
+}
+
 static void clean(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -50,7 +56,7 @@ void tfc::buildTaps(OpPassManager &pm) { pm.addPass(createInsertTapsPass()); }
 
 void tfc::buildModelToFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createDecomposeFfnPass());
-  if (options.opt == OptLevel::Full) {
+  if (isTiled(options)) {
     pm.addPass(createFuseEpiloguesPass());
     pm.addPass(createFuseProjectionsPass());
   }
@@ -65,11 +71,11 @@ void tfc::buildModelToFused(OpPassManager &pm, const PipelineOptions &options) {
 void tfc::buildFusedToLinalg(OpPassManager &pm,
                              const PipelineOptions &options) {
   LowerToLinalgPassOptions lower;
-  if (options.opt == OptLevel::Full) {
+  if (isTiled(options)) {
     lower.panel = strategyOf(options).panel;
   }
   pm.addPass(createLowerToLinalgPass(lower));
-  if (options.opt == OptLevel::Full) {
+  if (isTiled(options)) {
     SelectStrategyPassOptions select;
     select.target = options.target.name;
     select.microarchitecture = options.target.microarchitecture;
@@ -179,7 +185,11 @@ void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {
   finishLlvm(pm, options);
 }
 
-void tfc::buildBufferToKernel(OpPassManager &pm, const PipelineOptions &) {
+void tfc::buildBufferToKernel(OpPassManager &pm,
+                              const PipelineOptions &options) {
+  if (options.opt == OptLevel::Full) {
+    pm.addNestedPass<func::FuncOp>(createDistributeRowsPass());
+  }
   pm.addPass(createOutlineThreadsPass());
   clean(pm);
   verifyStage(pm, "kernel");
@@ -231,7 +241,8 @@ ArrayRef<PipelineOptions> tfc::listRoads() {
   static const PipelineOptions roads[] = {
       {*TargetInfo::findProgram("x86-64-v3"), OptLevel::None},
       {*TargetInfo::findProgram("x86-64-v3"), OptLevel::Full},
-      {*TargetInfo::findProgram("sm_80"), OptLevel::None}};
+      {*TargetInfo::findProgram("sm_80"), OptLevel::None},
+      {*TargetInfo::findProgram("sm_80"), OptLevel::Full}};
   return roads;
 }
 

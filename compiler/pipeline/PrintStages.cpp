@@ -50,10 +50,8 @@ static std::string listPasses(const PipelineOptions &road, StringRef stage) {
 }
 
 static std::string nameOf(const PipelineOptions &road) {
-  if (road.target.isDevice()) {
-    return "cuda";
-  }
-  return transformer::stringifyOptLevel(road.opt).str();
+  std::string level = transformer::stringifyOptLevel(road.opt).str();
+  return (road.target.isDevice() ? "cuda " : "") + level;
 }
 
 /// Roads that have the same passes are named together, and not at all where

@@ -48,6 +48,9 @@ Answers texts with a compiled model, or runs it over a batch of token ids.
   --threads N           instead of one a CPU that this process may use
   --program NAME        instead of the best one for this machine; cpu, cuda: the
                         best one of those
+  --self-test           with --weights: run every program that this machine has
+                        (or that of --program) over drawn token ids, compare
+                        it with the CPU's, and print a line a case
   --version             print the version and stop; with MODEL.so also its
                         programs, and which one is in use on this machine
   --print-completion bash|zsh|fish
@@ -120,7 +123,8 @@ public:
     flags = {
         {"--generate", &line.generate}, {"--share-packed", &line.sharePacked},
         {"--json", &line.json},         {"--truncate", &line.truncate},
-        {"--help", &line.help},         {"--version", &line.version}};
+        {"--help", &line.help},         {"--version", &line.version},
+        {"--self-test", &line.selfTest}};
     for (const auto &[name, option] : options) {
       common.insert(name);
     }
@@ -234,6 +238,10 @@ private:
     if (line.library.empty()) {
       fault("expected a compiled model, got none");
     }
+    if (line.selfTest) {
+      checkSelfTest();
+      return;
+    }
     bool isText = seen.count("--text") != 0;
     for (const char *name : {"--weights", "--inputs", "--outputs"}) {
       bool isWeights = name == std::string("--weights");
@@ -255,6 +263,25 @@ private:
     for (const std::string &name : seen) {
       if (!line.generate && !isText && !common.count(name)) {
         fault(name + ": expected with --generate only");
+      }
+    }
+  }
+
+  /// It draws its inputs, and writes nothing.
+  void checkSelfTest() {
+    if (line.weights.empty()) {
+      fault("--weights: expected a path, got nothing");
+    }
+    for (const char *name :
+         {"--generate", "--share-packed", "--json", "--truncate"}) {
+      if (*flags.at(name)) {
+        fault(std::string(name) + ": expected without --self-test only");
+      }
+    }
+    for (const std::string &name : seen) {
+      if (name != "--weights" && name != "--program" && name != "--threads" &&
+          name != "--self-test") {
+        fault(name + ": expected without --self-test only");
       }
     }
   }

@@ -19,7 +19,8 @@ struct CommandLine {
   std::vector<std::string> moreWeights; // of the same checkpoint
   uint32_t threads = 0;                 // 0: not given
   bool sharePacked = false;
-  bool generate = false, help = false, version = false;
+  bool generate = false, help = false, version = false, selfTest = false;
+  uint64_t selfTestSeed = 1; // of its token ids
   /// Texts instead of tensors; "-" stands for the lines of standard input.
   std::vector<std::string> texts, pairs;
   std::string tokenizer, outputTokenizer;

@@ -7,6 +7,7 @@
 #include "runtime/tools/CommandLine.h"
 #include "runtime/tools/InputTensors.h"
 #include "runtime/tools/LostFiles.h"
+#include "runtime/tools/SelfTest.h"
 #include "runtime/tools/TextRun.h"
 #include "tfc/runtime.h"
 
@@ -194,6 +195,16 @@ Exit printVersions(const run::CommandLine &line) {
   return Ok;
 }
 
+Exit testItself(const run::CommandLine &line) {
+  auto result = run::runSelfTest(line);
+  if (!result) {
+    return reportAll(result.error().code, result.error().message, "");
+  }
+  std::printf("%d programs beside the CPU's: %s\n", result->programs,
+              result->faults ? "WRONG" : "ok");
+  return result->faults ? BadInput : Ok;
+}
+
 Exit mainOf(const std::vector<std::string> &arguments) {
   run::CommandLine line = run::readCommandLine(arguments);
   if (!line.faults.empty()) {
@@ -212,6 +223,9 @@ Exit mainOf(const std::vector<std::string> &arguments) {
   }
   if (line.version) {
     return line.library.empty() ? printVersion() : printVersions(line);
+  }
+  if (line.selfTest) {
+    return testItself(line);
   }
   return line.texts.empty() ? runModel(line) : runTexts(line);
 }

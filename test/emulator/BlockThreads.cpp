@@ -1,5 +1,6 @@
 // Fibers that give way where threads wait for each other.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#undef _FORTIFY_SOURCE // whose longjmp takes another stack for a fault
 #include "test/emulator/BlockThreads.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 
 namespace tfc::emulator {
 
-static constexpr size_t stackBytes = size_t(256) << 10;
+static constexpr size_t stackBytes = size_t(64) << 10;
 static constexpr size_t warpSize = 32;
 
 BlockThreads::BlockThreads(uint32_t numThreads, bool areApart, uint64_t seed)
@@ -16,35 +17,56 @@ BlockThreads::BlockThreads(uint32_t numThreads, bool areApart, uint64_t seed)
       order(fibers.size()) {
   std::iota(order.begin(), order.end(), size_t(0));
   for (uint32_t i = 0; i < fibers.size(); ++i) {
-    fibers[i].stack.resize(stackBytes);
+    fibers[i].stack.reset(new char[stackBytes]);
     fibers[i].first = i;
     fibers[i].last = areApart ? i + 1 : numThreads;
+    prepare(fibers[i]);
   }
 }
 
+/// A fiber does its threads of one block after the other.
 void BlockThreads::enter(unsigned high, unsigned low) {
   auto *self = reinterpret_cast<BlockThreads *>(uint64_t(high) << 32 | low);
   Fiber &fiber = *self->current;
-  (*self->body)(fiber.first, fiber.last);
-  fiber.isDone = true;
-  swapcontext(&fiber.context, &self->scheduler);
+  for (;;) {
+    (*self->body)(fiber.first, fiber.last);
+    fiber.isDone = true;
+    self->giveWay();
+  }
 }
 
-void BlockThreads::start(Fiber &fiber) {
-  fiber.isDone = false;
-  fiber.kind = WaitKind::Nothing;
-  fiber.warpEpoch = 0;
+void BlockThreads::prepare(Fiber &fiber) {
   getcontext(&fiber.context);
-  fiber.context.uc_stack.ss_sp = fiber.stack.data();
-  fiber.context.uc_stack.ss_size = fiber.stack.size();
+  fiber.context.uc_stack.ss_sp = fiber.stack.get();
+  fiber.context.uc_stack.ss_size = stackBytes;
   auto address = reinterpret_cast<uint64_t>(this);
   makecontext(&fiber.context, reinterpret_cast<void (*)()>(enter), 2,
               unsigned(address >> 32), unsigned(address));
 }
 
+/// Contexts are for the first time alone: they ask the system for its signals,
+/// which a jump does not.
+void BlockThreads::resume(Fiber &fiber) {
+  current = &fiber;
+  if (_setjmp(scheduler)) {
+    return;
+  }
+  if (fiber.hasBegun) {
+    _longjmp(fiber.place, 1);
+  }
+  fiber.hasBegun = true;
+  setcontext(&fiber.context);
+}
+
+void BlockThreads::giveWay() {
+  if (!_setjmp(current->place)) {
+    _longjmp(scheduler, 1);
+  }
+}
+
 void BlockThreads::leave() {
   hasLeft = true;
-  swapcontext(&current->context, &scheduler);
+  giveWay();
   __builtin_unreachable();
 }
 
@@ -54,7 +76,7 @@ void BlockThreads::wait(WaitKind kind, uint32_t number, uint32_t mask,
   current->number = number;
   current->mask = mask;
   current->line = line;
-  swapcontext(&current->context, &scheduler);
+  giveWay();
 }
 
 /// Whether all of these wait for each other at one place. An exchange is one
@@ -149,7 +171,9 @@ BlockThreads::run(const std::function<void(uint32_t, uint32_t)> &threads) {
   hasLeft = false;
   epoch = 0;
   for (Fiber &fiber : fibers) {
-    start(fiber);
+    fiber.isDone = false;
+    fiber.kind = WaitKind::Nothing;
+    fiber.warpEpoch = 0;
   }
   for (;;) {
     if (isRandom) {
@@ -159,8 +183,7 @@ BlockThreads::run(const std::function<void(uint32_t, uint32_t)> &threads) {
     for (size_t i : order) {
       Fiber &fiber = fibers[i];
       if (!fiber.isDone && fiber.kind == WaitKind::Nothing) {
-        current = &fiber;
-        swapcontext(&scheduler, &fiber.context);
+        resume(fiber);
         hasMoved = true;
         if (hasLeft) {
           return "";

@@ -3,8 +3,10 @@
 #ifndef TFC_TEST_EMULATOR_BLOCKTHREADS_H
 #define TFC_TEST_EMULATOR_BLOCKTHREADS_H
 
+#include <csetjmp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <random>
 #include <string>
 #include <ucontext.h>
@@ -44,8 +46,10 @@ public:
 
 private:
   struct Fiber {
-    ucontext_t context{};
-    std::vector<char> stack;
+    ucontext_t context{}; // where it begins
+    jmp_buf place{};      // where it goes on
+    bool hasBegun = false;
+    std::unique_ptr<char[]> stack; // as it comes: most of it stays untouched
     uint32_t first = 0, last = 0;
     bool isDone = false;
     WaitKind kind = WaitKind::Nothing;
@@ -56,7 +60,9 @@ private:
   };
 
   static void enter(unsigned high, unsigned low);
-  void start(Fiber &fiber);
+  void prepare(Fiber &fiber);
+  void resume(Fiber &fiber);
+  void giveWay();
   bool isComplete(size_t begin, size_t end, uint32_t lanes) const;
   bool releaseBlock();
   bool releaseWarp(size_t begin);
@@ -69,7 +75,7 @@ private:
   std::vector<Fiber> fibers;
   std::vector<size_t> order;
   Fiber *current = nullptr;
-  ucontext_t scheduler{};
+  jmp_buf scheduler{};
   const std::function<void(uint32_t, uint32_t)> *body = nullptr;
 };
 

@@ -139,7 +139,7 @@ TEST_F(Driver, FailsWhereItIsAskedTo) {
   EXPECT_EQ(call("cuMemFree", address), CudaSuccess);
   EXPECT_EQ(readSettings("memory=1,colour=red").fault,
             "TFC_FAKECUDA: expected fail, capability, devices, driver, "
-            "memory, seed or races, got colour");
+            "memory, seed, races or replace, got colour");
 }
 
 TEST_F(Driver, AFaultOfAKernelKillsTheDevice) {

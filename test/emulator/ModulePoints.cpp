@@ -53,6 +53,18 @@ CudaResult placeGlobals(LoadedModule &module) {
   return CudaSuccess;
 }
 
+/// The text as the settings would have it.
+std::string changed(std::string text) {
+  const Settings &settings = device().settings();
+  const std::string &from = settings.replaced;
+  for (size_t at = from.empty() ? std::string::npos : text.find(from);
+       at != std::string::npos;
+       at = text.find(from, at + settings.replacement.size())) {
+    text.replace(at, from.size(), settings.replacement);
+  }
+  return text;
+}
+
 int cuModuleLoadDataEx(void **handle, const void *image, unsigned count,
                        int *options, void **values) {
   CudaResult result = device().begin("cuModuleLoadDataEx");
@@ -65,7 +77,7 @@ int cuModuleLoadDataEx(void **handle, const void *image, unsigned count,
   }
   auto module = std::make_unique<LoadedModule>();
   try {
-    module->code = compileKernels(text);
+    module->code = compileKernels(changed(text));
   } catch (const PtxError &fault) {
     writeLog(count, options, values, fault.what());
     return CudaInvalidPtx;

@@ -2,7 +2,7 @@
 //   fail=cuMemAlloc:3       the third call fails (repeatable)
 //   fail=cuMemAlloc:3:719   with this result instead of the usual one
 //   capability=80, memory=BYTES, devices=1, driver=12080
-//   seed=7, races=0         an order of its own; nobody looks for races
+//   seed=7, races=0, replace=mul.rn:add.rn (an instruction by another)
 // separated by commas.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_TEST_EMULATOR_SETTINGS_H
@@ -28,6 +28,7 @@ struct Settings {
   /// that of their numbers, each stream when somebody waits for it.
   uint64_t seed = 0;
   bool findsRaces = true;
+  std::string replaced, replacement; // in the text of modules
   std::vector<Failure> failures;
   std::string fault; // what is wrong with the text; empty: nothing
 };

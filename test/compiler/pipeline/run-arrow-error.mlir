@@ -9,9 +9,8 @@
 
 // RUN: not tfc-opt %s --tfc-set-target=target=cuda:sm_80 --tfc-buffer-to-llvm 2>&1 | FileCheck %s --check-prefix=CUDA
 // CUDA: error: expected an arrow of sm_80 with opt=none, got buffer to llvm
-
-// RUN: not tfc-opt %s --tfc-set-target="target=cuda opt=full" --tfc-model-to-fused 2>&1 | FileCheck %s --check-prefix=DEVICE
-// DEVICE: error: expected opt = none of sm_80 (a device has no other programs yet), got full
+// RUN: not tfc-opt %s --tfc-set-target="target=cuda opt=full" --tfc-linalg-to-tiled 2>&1 | FileCheck %s --check-prefix=DEVICE
+// DEVICE: error: expected an arrow of sm_80 with opt=full, got linalg to tiled
 
 // What the attribute says is looked at as well.
 // RUN: echo 'module attributes {transformer.target = #transformer.target<"sparc64", opt = full>} {}' > %t.mlir

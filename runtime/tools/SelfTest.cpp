@@ -1,0 +1,271 @@
+// Equal token ids through two programs, step sizes at the borders of blocks.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/tools/SelfTest.h"
+
+#include "runtime/src/ChooseProgram.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <random>
+
+namespace tfc::run {
+
+namespace {
+
+using ModelPtr = std::unique_ptr<tfc_model, void (*)(tfc_model *)>;
+using OutputsPtr = std::unique_ptr<tfc_outputs, void (*)(tfc_outputs *)>;
+
+/// f32 by another order of sums, of a row's largest value.
+constexpr double tolerance = 1e-4;
+
+/// Rows of token ids; those of the first are shorter and end in padding.
+struct Case {
+  std::string name;
+  int64_t batch, length, shorter;
+};
+
+rt::Error take(tfc_error *error) {
+  rt::Error taken{static_cast<rt::Code>(tfc_error_code(error)),
+                  tfc_error_message(error)};
+  tfc_error_free(error);
+  return taken;
+}
+
+rt::Result<ModelPtr> load(const CommandLine &line, const std::string &program) {
+  tfc_model_options options{};
+  options.struct_size = sizeof(options);
+  options.library_path = line.library.c_str();
+  options.weights_path = line.weights.c_str();
+  options.program = program.c_str();
+  options.threads = line.threads;
+  tfc_model *model = nullptr;
+  if (tfc_error *error = tfc_model_load(&options, &model)) {
+    return take(error);
+  }
+  return ModelPtr(model, tfc_model_free);
+}
+
+/// The inputs of a case: the model's own, as it wants them.
+class Inputs {
+public:
+  Inputs(const tfc_model_info &info, const Case &which, uint64_t seed) {
+    std::mt19937_64 random(seed);
+    const int64_t shape[] = {which.batch, which.length};
+    auto add = [&](const char *name) {
+      values.push_back(std::make_unique<std::vector<int64_t>>(
+          size_t(which.batch * which.length)));
+      tfc_tensor tensor{};
+      tensor.name = name;
+      tensor.dtype = TFC_I64;
+      tensor.rank = 2;
+      std::copy(shape, shape + 2, tensor.shape);
+      tensor.data = values.back()->data();
+      tensors.push_back(tensor);
+      return values.back().get();
+    };
+    for (uint32_t i = 0; i < info.n_inputs; ++i) {
+      const tfc_port_info &port = info.inputs[i];
+      if (port.required) {
+        for (int64_t &id : *add(port.name)) {
+          id = int64_t(random() % uint64_t(port.limit));
+        }
+      }
+    }
+    std::vector<int64_t> &mask = *add("attention_mask");
+    for (size_t place = 0; place < mask.size(); ++place) {
+      bool isFirst = int64_t(place) < which.length;
+      mask[place] = !isFirst || int64_t(place) < which.shorter;
+    }
+  }
+
+  std::vector<tfc_tensor> tensors;
+
+private:
+  std::vector<std::unique_ptr<std::vector<int64_t>>> values;
+};
+
+rt::Result<OutputsPtr> forward(const tfc_model *model, const Inputs &inputs) {
+  tfc_encode_options options{};
+  options.struct_size = sizeof(options);
+  options.inputs = inputs.tensors.data();
+  options.n_inputs = static_cast<uint32_t>(inputs.tensors.size());
+  tfc_outputs *made = nullptr;
+  if (tfc_error *error = tfc_encode(model, &options, &made)) {
+    return take(error);
+  }
+  return OutputsPtr(made, tfc_outputs_free);
+}
+
+/// The likeliest tokens; no end token ends a row.
+rt::Result<OutputsPtr> generate(const tfc_model *model, const Inputs &inputs,
+                                int64_t count) {
+  tfc_decoding_options decoding{};
+  decoding.struct_size = sizeof(decoding);
+  if (tfc_error *error = tfc_decoding_init(model, &decoding)) {
+    return take(error);
+  }
+  decoding.num_beams = decoding.num_return_sequences = 1;
+  decoding.do_sample = 0;
+  tfc_generate_options options{};
+  options.struct_size = sizeof(options);
+  options.inputs = inputs.tensors.data();
+  options.n_inputs = static_cast<uint32_t>(inputs.tensors.size());
+  options.max_new_tokens = count;
+  options.own_eos = 1;
+  options.decoding = &decoding;
+  tfc_outputs *made = nullptr;
+  if (tfc_error *error =
+          tfc_generate(model, &options, nullptr, nullptr, &made)) {
+    return take(error);
+  }
+  return OutputsPtr(made, tfc_outputs_free);
+}
+
+size_t countOf(const tfc_tensor &tensor) {
+  size_t count = 1;
+  for (uint32_t axis = 0; axis < tensor.rank; ++axis) {
+    count *= size_t(tensor.shape[axis]);
+  }
+  return count;
+}
+
+/// The largest difference of two tensors in units of what is allowed; NaNs and
+/// tokens that differ are infinitely far. Of equal shapes.
+double distance(const tfc_tensor &expected, const tfc_tensor &got) {
+  if (countOf(expected) != countOf(got)) {
+    return INFINITY;
+  }
+  if (expected.dtype != TFC_F32) {
+    const auto *a = static_cast<const int64_t *>(expected.data);
+    const auto *b = static_cast<const int64_t *>(got.data);
+    return std::equal(a, a + countOf(expected), b) ? 0 : INFINITY;
+  }
+  const auto *a = static_cast<const float *>(expected.data);
+  const auto *b = static_cast<const float *>(got.data);
+  double largest = 1, most = 0;
+  for (size_t i = 0; i < countOf(expected); ++i) {
+    double apart = std::fabs(double(a[i]) - double(b[i]));
+    largest = std::max(largest, std::fabs(double(a[i])));
+    most = apart <= most ? most : apart == apart ? apart : INFINITY;
+  }
+  return most / (tolerance * largest);
+}
+
+/// Prints how far the outputs of a case are apart; whether that is too far.
+bool compare(const char *program, const std::string &name,
+             const tfc_outputs *expected, const tfc_outputs *got) {
+  double most = 0;
+  std::string worst;
+  for (uint32_t i = 0; i < tfc_outputs_count(expected); ++i) {
+    const tfc_tensor *one = tfc_outputs_get(expected, i);
+    const tfc_tensor *other = tfc_outputs_find(got, one->name);
+    double apart = other ? distance(*one, *other) : INFINITY;
+    worst = worst.empty() || apart > most ? one->name : worst;
+    most = std::max(most, apart);
+  }
+  bool isFar = !(most <= 1);
+  std::printf("%s: %s: %s (%s: %.3g of what is allowed)\n", program,
+              name.c_str(), isFar ? "WRONG" : "ok", worst.c_str(), most);
+  return isFar;
+}
+
+/// Lengths around the borders of cache blocks and of tiles.
+std::vector<Case> listCases(const tfc_model_info &info) {
+  std::vector<Case> cases;
+  for (int64_t length : {1, 2, 15, 16, 17, 33, 64, 65}) {
+    if (info.max_positions == 0 || length <= info.max_positions) {
+      cases.push_back({std::to_string(length) + " tokens", 1, length, length});
+    }
+  }
+  const Case &last = cases.back();
+  cases.push_back(
+      {"3 rows of " + std::to_string(last.length) + ", one of them shorter", 3,
+       last.length, (last.length + 1) / 2});
+  return cases;
+}
+
+/// Runs all cases; how many are wrong.
+rt::Result<int> holdAgainst(const tfc_model *reference, const tfc_model *model,
+                            uint64_t seed) {
+  tfc_model_info info{};
+  info.struct_size = sizeof(info);
+  if (tfc_error *error = tfc_model_get_info(model, &info)) {
+    return take(error);
+  }
+  int faults = 0;
+  for (const Case &which : listCases(info)) {
+    Inputs inputs(info, which, seed++);
+    auto expected = forward(reference, inputs);
+    auto got = forward(model, inputs);
+    if (!expected || !got) {
+      return expected ? std::move(got.error()) : std::move(expected.error());
+    }
+    faults += compare(info.program, which.name, expected->get(), got->get());
+  }
+  constexpr int64_t prompt = 5, count = 20;
+  if (info.can_generate &&
+      (info.max_positions == 0 || prompt + count <= info.max_positions)) {
+    Inputs inputs(info, {"", 2, prompt, prompt}, seed);
+    auto expected = generate(reference, inputs, count);
+    auto got = generate(model, inputs, count);
+    if (!expected || !got) {
+      return expected ? std::move(got.error()) : std::move(expected.error());
+    }
+    faults += compare(info.program, "20 tokens generated", expected->get(),
+                      got->get());
+  }
+  return faults;
+}
+
+} // namespace
+
+rt::Result<SelfTestResult> runSelfTest(const CommandLine &line) {
+  auto module = rt::Module::open(line.library);
+  if (!module) {
+    return std::move(module.error());
+  }
+  auto first = rt::chooseProgram(**module, "cpu");
+  if (!first) {
+    return std::move(first.error());
+  }
+  const tfc_module_v0 &table = (*module)->table();
+  auto reference = load(line, first->program->name);
+  if (!reference) {
+    return std::move(reference.error());
+  }
+  SelfTestResult result;
+  for (uint32_t i = 0; i < table.n_programs; ++i) {
+    const tfc_program_v0 &program = table.programs[i];
+    bool isMeant = line.program.empty() || line.program == program.name ||
+                   (line.program == "cuda" && program.isa == TFC_ISA_CUDA);
+    if (&program == first->program || !isMeant) {
+      continue;
+    }
+    auto model = load(line, program.name);
+    if (!model && line.program.empty() &&
+        model.error().code == rt::Code::Incompatible) {
+      std::printf("%s: not run: %s\n", program.name,
+                  model.error().message.c_str());
+      continue;
+    }
+    auto faults =
+        model ? holdAgainst(reference->get(), model->get(), line.selfTestSeed)
+              : rt::Result<int>(std::move(model.error()));
+    if (!faults) {
+      return std::move(faults.error());
+    }
+    ++result.programs;
+    result.faults += *faults;
+  }
+  if (result.programs == 0) {
+    return rt::makeError(rt::Code::NotFound, line.library,
+                         ": expected a second program that runs here, to hold "
+                         "against ",
+                         first->program->name, ", got none");
+  }
+  return result;
+}
+
+} // namespace tfc::run
