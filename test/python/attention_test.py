@@ -116,6 +116,7 @@ class Pages(unittest.TestCase):
                 one["heads"] * len(one["queries"]) * len(one["keys"]))
         # Bytes are the tokens: one of a part of a letter shows the letter.
         self.assertIn("<", maps[0]["keys"])
+        self.assertEqual(maps[0]["keys"][1], "\u2423")
         self.assertEqual(maps[0]["keys"][-1], "</s>")
         self.assertEqual(maps[1]["queries"], maps[2]["queries"])
         self.assertEqual(maps[2]["keys"], maps[0]["keys"])
