@@ -45,6 +45,8 @@ def labels(tokenizer, encoding: Encoding, texts: Sequence[Optional[str]]
     for id, (begin, end), part in zip(encoding.ids, encoding.offsets,
                                       encoding.sequences):
         text = texts[part][begin:end] if part is not None else ""
+        if not text.strip(" "):
+            text = "\u2423" * len(text)  # a space that is seen
         found.append(text if text.strip() else name_of(tokenizer, id))
     return found
 

@@ -147,9 +147,14 @@ def check(document, tools):
 def main():
     parser = argparse.ArgumentParser(description="runs commands of documents")
     parser.add_argument("--bin", required=True, help="the folder of the tools")
-    tools = os.path.abspath(parser.parse_args().bin)
+    parser.add_argument("--skip", action="append", default=[],
+                        help="a document")
+    options = parser.parse_args()
+    tools = os.path.abspath(options.bin)
     count, faults = 0, []
     for document in DOCUMENTS + PAGES:
+        if document in options.skip:
+            continue
         number, found = check(document, tools)
         count, faults = count + number, faults + found
     print("\n".join(faults) or f"{count} commands as written")

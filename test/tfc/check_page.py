@@ -49,6 +49,24 @@ class Reader(HTMLParser):
         self.said += data
 
 
+def draw(path):
+    """The page as Chromium has it; "" where there is none that works."""
+    browser = shutil.which("chromium")
+    if not browser:
+        return ""
+    scratch = tempfile.mkdtemp(prefix="tfc-page-")
+    try:
+        return subprocess.run(
+            [browser, "--headless", "--no-sandbox", "--disable-gpu",
+             f"--user-data-dir={scratch}", "--dump-dom",
+             Path(path).resolve().as_uri()], capture_output=True, text=True,
+            errors="replace", timeout=60).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
 def main():
     path, pictures, *texts = sys.argv[1:]
     page = Path(path).read_text(encoding="utf-8")
@@ -64,17 +82,10 @@ def main():
                       f"{reader.counts['svg']}")
     faults += [f"expected {text!r}" for text in texts
                if text not in reader.said]
-    browser = shutil.which("chromium")
-    if browser and not faults:
-        with tempfile.TemporaryDirectory(prefix="tfc-page-") as scratch:
-            drawn = subprocess.run(
-                [browser, "--headless", "--no-sandbox", "--disable-gpu",
-                 f"--user-data-dir={scratch}", "--dump-dom",
-                 Path(path).resolve().as_uri()], capture_output=True,
-                text=True, timeout=120).stdout
-        if drawn.count("<svg") != int(pictures):
-            faults.append("expected the pictures in the browser, too")
-    print("\n".join(faults) or f"a page, {'' if browser else 'not '}drawn")
+    drawn = draw(path) if not faults else ""
+    if drawn and drawn.count("<svg") != int(pictures):
+        faults.append("expected the pictures in the browser, too")
+    print("\n".join(faults) or f"a page, {'' if drawn else 'not '}drawn")
     return 1 if faults else 0
 
 

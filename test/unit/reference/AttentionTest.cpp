@@ -52,6 +52,20 @@ TEST(Attention, BidirectionalRaggedBatch) {
   expectNear(program.run(step)["y"], {5, 5, 7.2, 7.2, 7.2});
 }
 
+TEST(Attention, ShowsWhereItLooks) {
+  Program program(oneHead("causal"));
+  Step step;
+  step.inputs["ids"] = {0, 1, 2, 0, 1};
+  step.sequences = {{7, 2, 3, 0, 3}, {8, 0, 2, 0, 2}};
+  program.run(step);
+  // A key of id 0 has three times the weight of another.
+  EXPECT_EQ(program.attentions,
+            (std::vector<std::string>{
+                "self 0 2 0 0: 1.000", "self 0 3 0 0: 0.250 0.750",
+                "self 0 4 0 0: 0.200 0.600 0.200", "self 0 0 0 0: 1.000",
+                "self 0 1 0 0: 0.750 0.250"}));
+}
+
 TEST(Attention, CapsScores) {
   std::string text = oneHead("bidirectional");
   text.replace(text.find("scale = 1.0"), 11, "cap = 0.5 : f64, scale = 1.0");

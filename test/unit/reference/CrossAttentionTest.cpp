@@ -68,6 +68,10 @@ TEST(CrossAttention, EachTokenSeesAllOfItsSequence) {
   Program first(attend("%c0"));
   first.cache = encoded();
   expectMatrix(first.run(step)["y"], 3, 1, {4, 4, 4});
+  EXPECT_EQ(first.attentions,
+            (std::vector<std::string>{"cross 0 0 0 0: 0.333 0.333 0.333",
+                                      "cross 0 1 0 0: 0.333 0.333 0.333",
+                                      "cross 0 2 0 0: 1.000"}));
   Program second(attend("%c1"));
   second.cache = encoded();
   expectMatrix(second.run(step)["y"], 3, 1, {0, 0, 0});

@@ -59,7 +59,17 @@ Outputs Program::run(const Step &step) {
   auto tap = [this](StringRef id, int64_t layer, const Matrix &value) {
     taps.push_back(llvm::formatv("{0} {1} {2}", id, layer, value.data.front()));
   };
-  FailureOr<Outputs> outputs = runEntry(entry, step, provider, cache, tap);
+  auto watch = [this](const AttentionRow &row) {
+    std::string text =
+        llvm::formatv("{0} {1} {2} {3} {4}:", row.isCross ? "cross" : "self",
+                      row.number, row.row, row.head, row.begin);
+    for (double probability : row.probabilities) {
+      text += llvm::formatv(" {0:f3}", probability);
+    }
+    attentions.push_back(std::move(text));
+  };
+  FailureOr<Outputs> outputs =
+      runEntry(entry, step, provider, cache, tap, watch);
   return succeeded(outputs) ? *outputs : Outputs();
 }
 

@@ -29,6 +29,8 @@ public:
   std::vector<std::string> messages;
   /// "id layer firstElement" of each tap.
   std::vector<std::string> taps;
+  /// "kind number row head begin: probabilities" of each row of an attention.
+  std::vector<std::string> attentions;
 
 private:
   mlir::MLIRContext context;
