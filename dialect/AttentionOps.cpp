@@ -3,6 +3,8 @@
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tfc::transformer;
 
@@ -68,7 +70,27 @@ LogicalResult AttentionOp::verify() {
     return failure();
   }
   // attention_c9
-  return expectCap(*this, getCap());
+  if (failed(expectCap(*this, getCap()))) {
+    return failure();
+  }
+  // attention_c10
+  if (auto slopes = getSlopes();
+      slopes && (static_cast<int64_t>(slopes->size()) != heads ||
+                 !llvm::all_of(*slopes, [](double slope) {
+                   return std::isfinite(slope);
+                 }))) {
+    return emitOpError() << "expected " << heads
+                         << " finite slopes (one for each head), got "
+                         << slopes->size();
+  }
+  // attention_c11
+  if (getSinks() &&
+      failed(expectSize(*this, "sinks of length", widthOf(getSinks()), heads,
+                        "num_heads"))) {
+    return failure();
+  }
+  // attention_c12
+  return expectLogBase(*this, getLogBase());
 }
 
 void AttentionOp::getEffects(

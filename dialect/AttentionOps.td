@@ -45,8 +45,20 @@ def Transformer_AttentionOp
              !transformer.cache<layers = 2, kv_heads = 4, head_dim = 26>
     ```
 
+    With `slopes` m, one for each head, `m[h] (j - i)` is added to the scores,
+    j - i being the distance of key and query (Press et al. 2021,
+    arXiv:2108.12409).
+
+    With `log_base` B the scores of a query that sees n positions (those that a
+    window hides count) are also times `ln(n) / ln(B)`: attention over many
+    positions stays as sharp as over B of them.
+
+    With `sinks` s a softmax has one more score, `s[h]`, whose value is zero: it
+    takes its part of the weights and gives nothing.
+
     Shapes: query and result `[T, num_heads * head_dim]`, key and value
-    `[T, kv_heads * head_dim]`, bias `[num_heads, 2 M + 1]`.
+    `[T, kv_heads * head_dim]`, bias `[num_heads, 2 M + 1]`, sinks
+    `[num_heads]`.
 
     Constraints:
     * C1. num_heads is a positive multiple of the cache's kv_heads; times
@@ -59,6 +71,9 @@ def Transformer_AttentionOp
     * C7. the cache is not a cross cache.
     * C8. a constant layer is one of the cache's.
     * C9. cap is positive and finite.
+    * C10. slopes are num_heads finite numbers.
+    * C11. sinks are num_heads long.
+    * C12. log_base is more than 1 and finite.
   }];
   let arguments = (ins Transformer_Rows:$query, Transformer_Rows:$key,
                        Transformer_Rows:$value, Transformer_CacheType:$cache,
@@ -66,17 +81,21 @@ def Transformer_AttentionOp
                        Optional<Transformer_Matrix>:$bias,
                        Optional<Index>:$left, Optional<Index>:$right,
                        Optional<F32>:$factor,
+                       Optional<Transformer_Vector>:$sinks,
                        Transformer_Mask:$mask, I64Attr:$num_heads,
                        F64Attr:$scale, UnitAttr:$scale_by_inverse_layer,
-                       OptionalAttr<F64Attr>:$cap);
+                       OptionalAttr<F64Attr>:$cap,
+                       OptionalAttr<DenseF64ArrayAttr>:$slopes,
+                       OptionalAttr<F64Attr>:$log_base);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $cache `[` $layer `]` `,` $batch
     (`bias` $bias^)? $mask (`left` $left^)? (`right` $right^)?
     `heads` $num_heads (`factor` $factor^)?
     (`scale_by_inverse_layer` $scale_by_inverse_layer^)?
+    (`sinks` $sinks^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($cache)
-    (`,` type($bias)^)?
+    (`,` type($bias)^)? (`sinks` type($sinks)^)?
   }];
   let hasVerifier = 1;
 }

@@ -139,6 +139,7 @@ void tfc::transformer::registerBufferizableOpInterfaces(
     TapOp::attachInterface<ReadOnlyModel<TapOp>>(*context);
     PagedAttentionOp::attachInterface<DestinationModel<PagedAttentionOp>>(
         *context);
+    RaggedPoolOp::attachInterface<DestinationModel<RaggedPoolOp>>(*context);
     ProductOp::attachInterface<DestinationModel<ProductOp>>(*context);
   });
 }

@@ -4,6 +4,7 @@
 #include "dialect/TransformerDialect.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace tfc::transformer;
@@ -32,28 +33,67 @@ LogicalResult EmbeddingOp::verify() {
   return success();
 }
 
+//===-- sinusoid ----------------------------------------------------------===//
+
+/// Of `count` angles, two columns each, a row for each position.
+static RankedTensorType typeOfAngles(Value positions, size_t count) {
+  auto type = cast<RankedTensorType>(positions.getType());
+  return RankedTensorType::get(
+      {type.getDimSize(0), 2 * static_cast<int64_t>(count)},
+      Float32Type::get(type.getContext()));
+}
+
+static LogicalResult expectFrequencies(Operation *op,
+                                       ArrayRef<double> frequencies) {
+  if (frequencies.empty()) {
+    return op->emitOpError() << "expected at least one frequency, got none";
+  }
+  for (double frequency : frequencies) {
+    if (!std::isfinite(frequency)) {
+      return op->emitOpError()
+             << "expected finite frequencies, got " << frequency;
+    }
+  }
+  return success();
+}
+
+LogicalResult SinusoidOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location>,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  types.push_back(
+      typeOfAngles(adaptor.getPositions(), adaptor.getFrequencies().size()));
+  return success();
+}
+
+LogicalResult SinusoidOp::verify() {
+  // sinusoid_c1
+  if (failed(expectFrequencies(*this, getFrequencies()))) {
+    return failure();
+  }
+  // sinusoid_c2
+  auto offset = static_cast<int64_t>(getOffset());
+  if (offset < 0 || offset > std::numeric_limits<int32_t>::max()) {
+    return emitOpError() << "expected offset in [0, 2^31), got " << offset;
+  }
+  return success();
+}
+
 //===-- rotary_angles -----------------------------------------------------===//
 
-LogicalResult RotaryAnglesOp::inferReturnTypes(MLIRContext *context,
+LogicalResult RotaryAnglesOp::inferReturnTypes(MLIRContext *,
                                                std::optional<Location>,
                                                Adaptor adaptor,
                                                SmallVectorImpl<Type> &types) {
-  auto positions = cast<RankedTensorType>(adaptor.getPositions().getType());
-  int64_t width = 2 * static_cast<int64_t>(adaptor.getFrequencies().size());
-  types.push_back(RankedTensorType::get({positions.getDimSize(0), width},
-                                        Float32Type::get(context)));
+  types.push_back(
+      typeOfAngles(adaptor.getPositions(), adaptor.getFrequencies().size()));
   return success();
 }
 
 LogicalResult RotaryAnglesOp::verify() {
   // rotary_angles_c1
-  if (getFrequencies().empty()) {
-    return emitOpError() << "expected at least one frequency, got none";
-  }
-  for (double frequency : getFrequencies()) {
-    if (!std::isfinite(frequency)) {
-      return emitOpError() << "expected finite frequencies, got " << frequency;
-    }
+  if (failed(expectFrequencies(*this, getFrequencies()))) {
+    return failure();
   }
   // rotary_angles_c2
   if (getFactors().size() != 1 &&

@@ -31,6 +31,38 @@ def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding", [Transformer_Wide
   }];
 }
 
+def Transformer_SinusoidOp : Transformer_ValueOp<"sinusoid"> {
+  let summary = "sine and cosine of each position's angles, as an embedding";
+  let description = [{
+    For the n `frequencies` f, in radians a position, with p = positions[t] +
+    offset: sine and cosine of `p * f_i` are the columns `i` and `n + i` of
+    y[t], or with `interleaved` the columns `2 i` and `2 i + 1`. A row whose p
+    is `zero_row` is zero. (Vaswani et al. 2017, arXiv:1706.03762.) Frequencies
+    and angles are rounded to f32.
+
+    ```mlir
+    %y = transformer.sinusoid half %positions times [1.0, 0.01] {offset = 2}
+           : tensor<?xi32>
+    ```
+
+    Shapes: positions `[T]`, result `[T, 2 n]`.
+
+    Constraints:
+    * C1. there is a frequency, and all are finite.
+    * C2. offset is in [0, 2^31).
+  }];
+  let arguments = (ins Transformer_RotaryStyle:$layout,
+                       Transformer_Ids:$positions,
+                       DenseF64ArrayAttr:$frequencies,
+                       DefaultValuedAttr<I64Attr, "0">:$offset,
+                       OptionalAttr<I64Attr>:$zero_row);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $layout $positions `times` custom<Numbers>($frequencies) attr-dict
+    `:` type(operands)
+  }];
+}
+
 def Transformer_RotaryAnglesOp : Transformer_ValueOp<"rotary_angles"> {
   let summary = "cosine and sine of each position's angles";
   let description = [{

@@ -46,6 +46,18 @@ static LogicalResult expectLength(Operation *op, StringRef what, Value vector,
                 : success();
 }
 
+/// The weight, where there is one: of all parts, or with a row for each.
+static LogicalResult expectWeight(Operation *op, Value weight, int64_t width,
+                                  int64_t parts) {
+  if (failed(expectLength(op, "weight of length", weight, width, parts))) {
+    return failure();
+  }
+  bool hasRows = weight && cast<ShapedType>(weight.getType()).getRank() == 2;
+  return hasRows ? expectSize(op, "weight with rows", rowsOf(weight), parts,
+                              "the number of parts")
+                 : success();
+}
+
 //===-- layer_norm --------------------------------------------------------===//
 
 LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
@@ -63,9 +75,14 @@ LogicalResult LayerNormOp::verify() {
     return failure();
   }
   // layer_norm_c1
-  if (failed(
-          expectLength(*this, "weight of length", getWeight(), width, parts))) {
+  if (failed(expectWeight(*this, getWeight(), width, parts))) {
     return failure();
+  }
+  bool hasRows =
+      getWeight() && cast<ShapedType>(getWeight().getType()).getRank() == 2;
+  if (hasRows && getBias()) {
+    return emitOpError() << "expected no bias (the weight has a row for each "
+                            "part)";
   }
   // layer_norm_c2
   if (failed(expectLength(*this, "bias of length", getBias(), width, parts))) {
@@ -96,8 +113,7 @@ LogicalResult RmsNormOp::verify() {
     return failure();
   }
   // rms_norm_c1
-  if (failed(
-          expectLength(*this, "weight of length", getWeight(), width, parts))) {
+  if (failed(expectWeight(*this, getWeight(), width, parts))) {
     return failure();
   }
   // rms_norm_c2
@@ -106,4 +122,19 @@ LogicalResult RmsNormOp::verify() {
   }
   // rms_norm_c4
   return expectOffset(*this, getOffset(), getWeight());
+}
+
+//===-- l2_normalize ------------------------------------------------------===//
+
+LogicalResult L2NormalizeOp::inferReturnTypes(MLIRContext *,
+                                              std::optional<Location>,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getInput().getType());
+  return success();
+}
+
+LogicalResult L2NormalizeOp::verify() {
+  // l2_normalize_c1
+  return expectPositive(*this, getEps());
 }

@@ -5,6 +5,10 @@
 
 include "dialect/TransformerBase.td"
 
+// One for all parts of a row, or a row for each of them.
+def Transformer_NormWeight
+    : AnyTypeOf<[Transformer_Vector, Transformer_Matrix]>;
+
 def Transformer_LayerNormOp
     : Transformer_ValueOp<"layer_norm", [
         AttrSizedOperandSegments, Transformer_RowWise]> {
@@ -16,8 +20,9 @@ def Transformer_LayerNormOp
     multiplied. The `offset` is 0, or 1 where weights are stored as what they
     differ from 1 by.
 
-    With `parts` n a row is n rows of W / n columns, each normalised by itself
-    and with the same weight: the heads of queries or keys.
+    With `parts` n a row is n rows of W / n columns, each normalised by itself:
+    the heads of queries or keys. All have the same weight, or each one a row of
+    a weight `[n, W / n]`.
 
     ```mlir
     %y = transformer.layer_norm %x, %weight bias %bias
@@ -27,17 +32,19 @@ def Transformer_LayerNormOp
            : tensor<?x104xf32>, tensor<26xf32>
     ```
 
-    Shapes: input `[T, W]`, weight and bias `[W / parts]`, result `[T, W]`.
+    Shapes: input `[T, W]`, weight `[W / parts]` or `[parts, W / parts]`, bias
+    `[W / parts]`, result `[T, W]`.
 
     Constraints:
-    * C1. weight has the length W / parts.
+    * C1. weight has the length W / parts; a matrix has `parts` rows, and there
+      is no bias.
     * C2. bias has the length W / parts.
     * C3. eps is positive and finite.
     * C4. parts is at least 1 and divides W.
     * C5. offset is finite, and 0 without a weight.
   }];
   let arguments = (ins Transformer_Rows:$input,
-                       Optional<Transformer_Vector>:$weight,
+                       Optional<Transformer_NormWeight>:$weight,
                        Optional<Transformer_Vector>:$bias, F64Attr:$eps,
                        DefaultValuedAttr<I64Attr, "1">:$parts,
                        DefaultValuedAttr<F64Attr,
@@ -61,16 +68,18 @@ def Transformer_RmsNormOp : Transformer_ValueOp<"rms_norm", [Transformer_RowWise
            : tensor<?x104xf32>, tensor<104xf32>
     ```
 
-    Shapes: input `[T, W]`, weight `[W / parts]`, result `[T, W]`.
+    Shapes: input `[T, W]`, weight `[W / parts]` or `[parts, W / parts]`, result
+    `[T, W]`.
 
     Constraints:
-    * C1. weight has the length W / parts.
+    * C1. weight has the length W / parts; a matrix has `parts` rows, and there
+      is no bias.
     * C2. eps is positive and finite.
     * C3. parts is at least 1 and divides W.
     * C4. offset is finite, and 0 without a weight.
   }];
   let arguments = (ins Transformer_Rows:$input,
-                       Optional<Transformer_Vector>:$weight, F64Attr:$eps,
+                       Optional<Transformer_NormWeight>:$weight, F64Attr:$eps,
                        DefaultValuedAttr<I64Attr, "1">:$parts,
                        DefaultValuedAttr<F64Attr,
                          "::llvm::APFloat(0.0)">:$offset);
@@ -78,6 +87,27 @@ def Transformer_RmsNormOp : Transformer_ValueOp<"rms_norm", [Transformer_RowWise
   let assemblyFormat = [{
     $input (`,` $weight^)? (`parts` $parts^)? attr-dict `:` type(operands)
   }];
+}
+
+def Transformer_L2NormalizeOp
+    : Transformer_ValueOp<"l2_normalize", [Transformer_RowWise]> {
+  let summary = "each row divided by its length";
+  let description = [{
+    `y[t,:] = x[t,:] / max(sqrt(sum(x[t,:]^2)), eps)`: of vectors that are
+    compared by their angle (`torch.nn.functional.normalize`).
+
+    ```mlir
+    %y = transformer.l2_normalize %x {eps = 1.0e-12 : f64} : tensor<?x104xf32>
+    ```
+
+    Shapes: `[T, W]` to `[T, W]`.
+
+    Constraints:
+    * C1. eps is positive and finite.
+  }];
+  let arguments = (ins Transformer_Rows:$input, F64Attr:$eps);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = "$input attr-dict `:` type(operands)";
 }
 
 #endif // TFC_DIALECT_NORMOPS

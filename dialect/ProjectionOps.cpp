@@ -152,6 +152,19 @@ LogicalResult GatherRowsOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+//===-- pool_rows ---------------------------------------------------------===//
+
+LogicalResult PoolRowsOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location>,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  auto rows = cast<RankedTensorType>(adaptor.getRows().getType());
+  types.push_back(RankedTensorType::get(
+      {rows.getDimSize(0), widthOf(adaptor.getInput())},
+      cast<RankedTensorType>(adaptor.getInput().getType()).getElementType()));
+  return success();
+}
+
 //===-- slice_columns -----------------------------------------------------===//
 
 LogicalResult SliceColumnsOp::inferReturnTypes(MLIRContext *,

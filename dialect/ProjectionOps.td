@@ -4,6 +4,7 @@
 #define TFC_DIALECT_PROJECTIONOPS
 
 include "dialect/TransformerAttrs.td"
+include "dialect/TransformerTypes.td"
 
 def Transformer_LinearOp
     : Transformer_ValueOp<"linear", [
@@ -169,6 +170,36 @@ def Transformer_GatherRowsOp : Transformer_ValueOp<"gather_rows"> {
   let arguments = (ins Transformer_Rows:$input, Transformer_Ids:$rows);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = "$input `,` $rows attr-dict `:` type(operands)";
+  let hasVerifier = 0;
+}
+
+def Transformer_PoolRowsOp : Transformer_ValueOp<"pool_rows"> {
+  let summary = "a row of all rows of a sequence";
+  let description = [{
+    `y[r,:]` is of the sequence that has row `rows[r]`, 0 <= rows[r] < T: over
+    its n new tokens that are visible (the first `keys - past` of them), by
+    column,
+
+    * `mean`: their sum / n
+    * `max`: the greatest
+    * `mean_sqrt_len`: their sum / sqrt n
+
+    (Reimers and Gurevych 2019, arXiv:1908.10084.) Spectators are not counted;
+    of a sequence of spectators alone the row is not a number.
+
+    ```mlir
+    %y = transformer.pool_rows mean %x, %rows, %batch
+           : tensor<?x104xf32>, tensor<?xi32>
+    ```
+
+    Shapes: input `[T, W]`, rows `[R]`, result `[R, W]`.
+  }];
+  let arguments = (ins Transformer_Pooling:$how, Transformer_Rows:$input,
+                       Transformer_Ids:$rows, Transformer_BatchType:$batch);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $how $input `,` $rows `,` $batch attr-dict `:` type($input) `,` type($rows)
+  }];
   let hasVerifier = 0;
 }
 

@@ -88,6 +88,16 @@ LogicalResult tfc::transformer::expectCap(Operation *op,
                            << cap->convertToDouble();
 }
 
+LogicalResult tfc::transformer::expectLogBase(Operation *op,
+                                              std::optional<APFloat> base) {
+  if (!base || (base->isFinite() && base->convertToDouble() > 1)) {
+    return success();
+  }
+  return op->emitOpError() << "expected log_base to be more than 1 and "
+                              "finite, got "
+                           << base->convertToDouble();
+}
+
 LogicalResult tfc::transformer::expectWindow(Operation *op, Value right,
                                              Mask mask) {
   if (!right || mask == Mask::Bidirectional) {

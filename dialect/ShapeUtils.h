@@ -56,6 +56,10 @@ mlir::LogicalResult expectWindow(mlir::Operation *op, mlir::Value right,
 mlir::LogicalResult expectCap(mlir::Operation *op,
                               std::optional<llvm::APFloat> cap);
 
+/// What a growing scale is relative to is more than 1 and finite.
+mlir::LogicalResult expectLogBase(mlir::Operation *op,
+                                  std::optional<llvm::APFloat> base);
+
 } // namespace tfc::transformer
 
 #endif // TFC_DIALECT_SHAPEUTILS_H

@@ -74,16 +74,48 @@ LogicalResult PagedAttentionOp::verify() {
     return failure();
   }
   // paged_attention_c7
-  return expectCap(*this, getCap());
+  if (failed(expectCap(*this, getCap()))) {
+    return failure();
+  }
+  // paged_attention_c8
+  for (auto [what, value] : {std::pair{"slopes of length", getSlopes()},
+                             std::pair{"sinks of length", getSinks()}}) {
+    if (value &&
+        failed(expectSize(*this, what, widthOf(value), heads, "num_heads"))) {
+      return failure();
+    }
+  }
+  // paged_attention_c9
+  return expectLogBase(*this, getLogBase());
 }
 
 void PagedAttentionOp::getEffects(Effects &effects) {
   addRead(getQueryMutable(), effects);
-  for (OpOperand &bias : getBiasMutable()) {
-    addRead(bias, effects);
+  for (MutableOperandRange range :
+       {getBiasMutable(), getSlopesMutable(), getSinksMutable()}) {
+    for (OpOperand &operand : range) {
+      addRead(operand, effects);
+    }
   }
   effects.emplace_back(MemoryEffects::Read::get(), &getCacheMutable(),
                        CacheResource::get());
+  if (isa<MemRefType>(getInit().getType())) {
+    effects.emplace_back(MemoryEffects::Write::get(), &getInitMutable(),
+                         SideEffects::DefaultResource::get());
+  }
+}
+
+//===-- ragged_pool -------------------------------------------------------===//
+
+LogicalResult RaggedPoolOp::verify() {
+  // ragged_pool_c1
+  return expectSize(*this, "init of width", widthOf(getInit()),
+                    widthOf(getInput()), "the width of the input");
+}
+
+void RaggedPoolOp::getEffects(Effects &effects) {
+  addRead(getInputMutable(), effects);
+  addRead(getRowsMutable(), effects);
   if (isa<MemRefType>(getInit().getType())) {
     effects.emplace_back(MemoryEffects::Write::get(), &getInitMutable(),
                          SideEffects::DefaultResource::get());

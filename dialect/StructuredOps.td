@@ -45,7 +45,8 @@ def Transformer_PagedAttentionOp
   let description = [{
     The sum of `transformer.attention`, over what `cache[layer]` holds, written
     to `init`; of `transformer.cross_attention`, when it is a cross cache.
-    `scale` is a value because it may depend on the layer.
+    `scale` is a value because it may depend on the layer; `slopes` and `sinks`
+    are values so that code can look them up by head.
 
     Constraints:
     * C1. num_heads is a positive multiple of the cache's kv_heads; times
@@ -57,21 +58,55 @@ def Transformer_PagedAttentionOp
       window.
     * C6. a constant layer is one of the cache's.
     * C7. cap is positive and finite.
+    * C8. slopes and sinks are num_heads long.
+    * C9. log_base is more than 1 and finite.
   }];
   let arguments = (ins Transformer_RowsOrBuffer:$query, F32:$scale,
                        Transformer_CacheType:$cache, Index:$layer,
                        Transformer_BatchType:$batch,
                        Optional<Transformer_MatrixOrBuffer>:$bias,
                        Optional<Index>:$left, Optional<Index>:$right,
+                       Optional<Transformer_VectorOrBuffer>:$slopes,
+                       Optional<Transformer_VectorOrBuffer>:$sinks,
                        Transformer_RowsOrBuffer:$init,
                        Transformer_Mask:$mask, I64Attr:$num_heads,
-                       OptionalAttr<F64Attr>:$cap);
+                       OptionalAttr<F64Attr>:$cap,
+                       OptionalAttr<F64Attr>:$log_base);
   let results = (outs Optional<Transformer_Rows>:$result);
   let assemblyFormat = [{
     $query `,` $scale `,` $cache `[` $layer `]` `,` $batch (`bias` $bias^)?
     $mask (`left` $left^)? (`right` $right^)? `heads` $num_heads
+    (`slopes` $slopes^)? (`sinks` $sinks^)?
     `outs` `(` $init `:` type($init) `)` attr-dict `:` type($query)
-    `,` type($cache) (`,` type($bias)^)? (`->` type($result)^)?
+    `,` type($cache) (`,` type($bias)^)? (`slopes` type($slopes)^)?
+    (`sinks` type($sinks)^)? (`->` type($result)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() {
+      return getInitMutable();
+    }
+  }];
+  let hasVerifier = 1;
+}
+
+def Transformer_RaggedPoolOp
+    : Transformer_StructuredOp<"ragged_pool", [DestinationStyleOpInterface]> {
+  let summary = "rows of sequences pooled, over what the step says of them";
+  let description = [{
+    The result of `transformer.pool_rows`, written to `init`.
+
+    Constraints:
+    * C1. input and init have the same width.
+  }];
+  let arguments = (ins Transformer_Pooling:$how,
+                       Transformer_RowsOrBuffer:$input,
+                       Transformer_IdsOrBuffer:$rows,
+                       Transformer_BatchType:$batch,
+                       Transformer_RowsOrBuffer:$init);
+  let results = (outs Optional<Transformer_Rows>:$result);
+  let assemblyFormat = [{
+    $how $input `,` $rows `,` $batch `outs` `(` $init `:` type($init) `)`
+    attr-dict `:` type($input) `,` type($rows) (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {

@@ -44,6 +44,14 @@ def Transformer_RotaryStyleEnum
 def Transformer_RotaryStyle
     : Transformer_EnumAttr<Transformer_RotaryStyleEnum, "rotary_style">;
 
+def Transformer_PoolingEnum
+    : Transformer_Enum<"Pooling", "one row of the rows of a sequence", [
+        I32EnumAttrCase<"Mean", 0, "mean">,
+        I32EnumAttrCase<"Max", 1, "max">,
+        I32EnumAttrCase<"MeanSqrtLen", 2, "mean_sqrt_len">]>;
+def Transformer_Pooling
+    : Transformer_EnumAttr<Transformer_PoolingEnum, "pooling">;
+
 def Transformer_CacheKindEnum
     : Transformer_Enum<"CacheKind", "what a cache is for", [
         I32EnumAttrCase<"Self", 0, "self">,
@@ -84,7 +92,9 @@ def Transformer_TakeEnum
         I32EnumAttrCase<"All", 0, "all">,
         I32EnumAttrCase<"First", 1, "first">,
         I32EnumAttrCase<"LastNonpad", 2, "last_nonpad">,
-        I32EnumAttrCase<"LastEos", 3, "last_eos">]>;
+        I32EnumAttrCase<"LastEos", 3, "last_eos">,
+        I32EnumAttrCase<"FirstVisible", 4, "first_visible">,
+        I32EnumAttrCase<"LastVisible", 5, "last_visible">]>;
 def Transformer_Take
     : Transformer_EnumAttr<Transformer_TakeEnum, "take">;
 

@@ -20,7 +20,7 @@ def Transformer_Dialect : Dialect {
 
     Ops come in two groups. *Value ops* are the mathematics: pure, on tensors,
     with no layout and no target. *Structured ops* (`paged_attention`,
-    `cache_write`, `product`) are what linalg cannot say; they exist on tensors
+    `cache_write`, `ragged_pool`, `product`) are what linalg cannot say; they exist on tensors
     and on memrefs and are expanded by the code generators. `tap`, `output` and
     `worker` are what a step has besides.
   }];
@@ -98,6 +98,8 @@ def Transformer_RowsOrBuffer
 
 def Transformer_MatrixOrBuffer
     : AnyTypeOf<[Transformer_Matrix, MemRefRankOf<[F32], [2]>]>;
+def Transformer_IdsOrBuffer
+    : AnyTypeOf<[Transformer_Ids, MemRefRankOf<[I32], [1]>]>;
 def Transformer_VectorOrBuffer
     : AnyTypeOf<[Transformer_Vector, MemRefRankOf<[F32], [1]>]>;
 

@@ -75,11 +75,14 @@ void AttentionSoftmax::emitMaximum(const AttentionHead &head,
   auto maximum = [&](Value column, ValueRange carried, const Values &masks) {
     Values scores = loadScores(k.add(visible.place, column));
     for (auto [u, score] : llvm::enumerate(scores)) {
-      if (op.getBias() || op.getCap()) {
+      if (op.getBias() || op.getSlopes() || op.getCap()) {
         Value own = k.add(column, u * lanes);
         if (op.getBias()) {
           score =
               arith::AddFOp::create(b, score, biasAt(head, stretch, row, own));
+        }
+        if (op.getSlopes()) {
+          score = addSlope(score, head, stretch, row, own);
         }
         score = k.capScore(score, op);
         tiles.storeScratch(score, k.add(visible.place, own));
@@ -223,6 +226,30 @@ void AttentionSoftmax::loadBias(Value number) {
   };
   fill(0, scratch.biases);
   fill(last, scratch.biases + scratch.kMargin + distances);
+}
+
+void AttentionSoftmax::loadSlope(Value head) {
+  if (op.getSlopes()) {
+    slope = memref::LoadOp::create(b, op.getSlopes(), head);
+  }
+}
+
+/// The score of the position at `column`, and of those behind it, plus the
+/// slope times their distances.
+Value AttentionSoftmax::addSlope(Value score, const AttentionHead &head,
+                                 const Stretch &stretch, Value row,
+                                 Value column) {
+  SmallVector<float> numbers(lanes);
+  std::iota(numbers.begin(), numbers.end(), 0.0F);
+  auto type = VectorType::get(lanes, b.getF32Type());
+  Value own = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type, ArrayRef<float>(numbers)));
+  Value first =
+      k.subtract(k.add(stretch.begin, column), k.position(head.item, row));
+  first = arith::SIToFPOp::create(
+      b, b.getF32Type(), arith::IndexCastOp::create(b, b.getI32Type(), first));
+  Value distances = arith::AddFOp::create(b, broadcast(first), own);
+  return vector::FMAOp::create(b, broadcast(slope), distances, score);
 }
 
 /// Consecutive positions have consecutive distances: one load. Beyond the ends,

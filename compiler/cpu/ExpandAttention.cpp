@@ -58,7 +58,8 @@ private:
   AttentionTiles tiles;
   AttentionSoftmax softmax;
   int64_t lanes;
-  Value column; // of the head, in query and result
+  Value number; // of the head
+  Value column; // its first, in query and result
   WorkItem nextItem;
   Value nextColumn; // of its head, in query
   Value tileRows;   // of the item: its rows, rounded up to a tile
@@ -71,7 +72,7 @@ void VectorAttention::emit() {
   int64_t group = heads / op.getCache().getType().getKvHeads();
   k.forEachItem(cache, heads, [&](const ItemPart &own, const ItemPart &next) {
     const WorkItem &item = own.item;
-    Value number = own.part;
+    number = own.part;
     scratch.worker = transformer::WorkerOp::create(b, b.getIndexType());
     AttentionHead head = {item, k.divide(number, group)};
     nextItem = next.item;
@@ -86,6 +87,7 @@ void VectorAttention::emit() {
     if (op.getBias()) {
       softmax.loadBias(number);
     }
+    softmax.loadSlope(number);
     Value last = k.subtract(item.rows, k.constant(1));
     Value begin = k.constant(0), end = k.visible(item, last, op);
     if (op.getLeft()) {
@@ -137,20 +139,25 @@ void VectorAttention::loadQuery(const AttentionHead &head, Value row) {
   Value last = k.subtract(head.item.rows, k.constant(1));
   Value token = tokenOf(head, k.min(row, last));
   Value place = k.scale(row, scratch.rowStride);
+  Value factor = k.scale(head.item, k.min(row, last), op);
   for (const ColumnPiece &piece : cutColumns(cache.headDim, lanes)) {
     VectorType type = f32Vector(k, piece.width);
     Value query = vector::LoadOp::create(
         b, type, op.getQuery(), ValueRange{token, k.add(column, piece.offset)});
-    Value scale = vector::BroadcastOp::create(b, type, op.getScale());
+    Value scale = vector::BroadcastOp::create(b, type, factor);
     tiles.storeScratch(arith::MulFOp::create(b, query, scale),
                        k.add(place, scratch.queries + piece.offset));
     Value zero = vector::BroadcastOp::create(b, type, k.number(0));
     tiles.storeScratch(zero, k.add(place, scratch.sums + piece.offset));
   }
-  // Finite, so that the first difference is no NaN.
-  tiles.storeScratch(k.number(std::numeric_limits<float>::lowest()),
-                     k.add(row, scratch.maxima));
-  tiles.storeScratch(k.number(0), k.add(row, scratch.totals));
+  // Finite, so that the first difference is no NaN. A sink has been seen before
+  // any position, with the weight 1.
+  Value highest = op.getSinks()
+                      ? Value(memref::LoadOp::create(b, op.getSinks(), number))
+                      : k.number(std::numeric_limits<float>::lowest());
+  tiles.storeScratch(highest, k.add(row, scratch.maxima));
+  tiles.storeScratch(k.number(op.getSinks() ? 1 : 0),
+                     k.add(row, scratch.totals));
 }
 
 void VectorAttention::storeResult(const AttentionHead &head, Value row) {

@@ -4,6 +4,7 @@
 
 #include "compiler/cpu/ExpandAttention.h"
 #include "compiler/cpu/ExpandCacheWrite.h"
+#include "compiler/cpu/ExpandPool.h"
 #include "compiler/cpu/ExpandProduct.h"
 #include "compiler/cpu/ExpandScalar.h"
 #include "dialect/ShapeUtils.h"
@@ -94,6 +95,8 @@ struct ExpandCpuKernelsPass
       } else if (auto attention = dyn_cast<transformer::PagedAttentionOp>(op)) {
         isVector() ? expandAttention(attention, step, workers, lanes, rewriter)
                    : expandScalar(attention, step, workers, rewriter);
+      } else if (auto pool = dyn_cast<transformer::RaggedPoolOp>(op)) {
+        expandPool(pool, step, isVector() ? lanes : 1, rewriter);
       } else if (auto product = dyn_cast<transformer::ProductOp>(op)) {
         return expandProduct(product, workers, rewriter);
       }

@@ -1,5 +1,5 @@
-// exp, tanh, erf, sin and cos become arithmetic: the library imports nothing.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// exp, log, tanh, erf, sin and cos become arithmetic: the library imports
+// nothing. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/MathPolynomials.h"
 #include "compiler/cpu/Passes.h"
 
@@ -46,8 +46,8 @@ struct ExpandMathPass : tfc::impl::ExpandMathPassBase<ExpandMathPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     // Upstream's lose digits with the size of the angle, and angles are large.
-    patterns.add<Expand<math::SinOp, buildSin>, Expand<math::CosOp, buildCos>>(
-        &getContext());
+    patterns.add<Expand<math::SinOp, buildSin>, Expand<math::CosOp, buildCos>,
+                 Expand<math::LogOp, buildLog>>(&getContext());
     if (polynomials == Polynomials::Own) {
       patterns
           .add<Expand<math::ExpOp, buildExp>, Expand<math::TanhOp, buildTanh>,

@@ -60,7 +60,7 @@ private:
 /// One query of one head: its place in the rows and in its sequence, and which
 /// positions it sees: `visible` from `first` on.
 struct Query {
-  Value token, head, column, kvColumn, position, first, visible;
+  Value token, head, column, kvColumn, position, first, visible, scale;
 };
 
 /// Emits paged attention: softmax in two passes over the keys, the first for
@@ -84,6 +84,7 @@ public:
         Query query;
         query.token = e.add(item.firstToken, t);
         query.position = e.position(item, row);
+        query.scale = e.scale(item, row, op);
         query.first = e.constant(0);
         query.visible = e.visible(item, row, op);
         if (op.getLeft()) {
@@ -112,7 +113,19 @@ private:
         b, op.getBias(), ValueRange{query.head, e.add(distance, farthest)});
   }
 
-  /// scale * q . K[position] + bias, capped
+  /// The head's slope times the distance of the key at `position`.
+  Value slopeAt(const Query &query, Value position) {
+    Value distance = arith::SIToFPOp::create(
+        b, b.getF32Type(),
+        arith::IndexCastOp::create(b, b.getI32Type(),
+                                   e.subtract(position, query.position)));
+    return arith::MulFOp::create(b, forHead(op.getSlopes(), query), distance);
+  }
+  Value forHead(Value numbers, const Query &query) {
+    return memref::LoadOp::create(b, numbers, ValueRange{query.head});
+  }
+
+  /// scale * q . K[position] + bias + slope, capped
   Value score(const Query &query, Value position, Value keyRow) {
     Value dot = e.reduce(
         e.constant(headDim), e.number(0), [&](Value d, Value sum) -> Value {
@@ -122,15 +135,20 @@ private:
           Value k = e.load(keyRow, e.add(query.kvColumn, d));
           return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, q, k));
         });
-    Value scaled = arith::MulFOp::create(b, dot, op.getScale());
+    Value scaled = arith::MulFOp::create(b, dot, query.scale);
     if (op.getBias()) {
       scaled = arith::AddFOp::create(b, scaled, biasAt(query, position));
+    }
+    if (op.getSlopes()) {
+      scaled = arith::AddFOp::create(b, scaled, slopeAt(query, position));
     }
     return e.capScore(scaled, op);
   }
 
   void emitHead(const WorkItem &item, const Query &query, Value worker) {
-    Value lowest = e.number(-std::numeric_limits<float>::infinity());
+    Value lowest = op.getSinks()
+                       ? forHead(op.getSinks(), query)
+                       : e.number(-std::numeric_limits<float>::infinity());
     Value highest =
         e.reduce(query.visible, lowest, [&](Value n, Value best) -> Value {
           Value j = e.add(query.first, n);
@@ -140,16 +158,20 @@ private:
     e.loop(e.constant(headDim), [&](Value d) {
       memref::StoreOp::create(b, e.number(0), scratch, ValueRange{worker, d});
     });
-    Value sum =
-        e.reduce(query.visible, e.number(0), [&](Value n, Value sum) -> Value {
-          Value j = e.add(query.first, n);
-          Value keyRow = e.keyRow(item, j);
-          Value difference =
-              arith::SubFOp::create(b, score(query, j, keyRow), highest);
-          Value weight = math::ExpOp::create(b, difference);
-          accumulate(query, weight, e.valueRow(keyRow), worker);
-          return arith::AddFOp::create(b, sum, weight);
-        });
+    Value none = e.number(0);
+    if (op.getSinks()) {
+      Value sink = arith::SubFOp::create(b, lowest, highest);
+      none = math::ExpOp::create(b, sink);
+    }
+    Value sum = e.reduce(query.visible, none, [&](Value n, Value sum) -> Value {
+      Value j = e.add(query.first, n);
+      Value keyRow = e.keyRow(item, j);
+      Value difference =
+          arith::SubFOp::create(b, score(query, j, keyRow), highest);
+      Value weight = math::ExpOp::create(b, difference);
+      accumulate(query, weight, e.valueRow(keyRow), worker);
+      return arith::AddFOp::create(b, sum, weight);
+    });
     e.loop(e.constant(headDim), [&](Value d) {
       Value total = memref::LoadOp::create(b, scratch, ValueRange{worker, d});
       Value mean = arith::DivFOp::create(b, total, sum);

@@ -12,6 +12,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tfc;
 
@@ -216,6 +218,22 @@ Value KernelBuilder::visible(const WorkItem &item, Value row,
 Value KernelBuilder::firstVisible(const WorkItem &item, Value row,
                                   transformer::PagedAttentionOp op) {
   return max(subtract(position(item, row), op.getLeft()), constant(0));
+}
+
+Value KernelBuilder::scale(const WorkItem &item, Value row,
+                           transformer::PagedAttentionOp op) {
+  if (!op.getLogBase()) {
+    return op.getScale();
+  }
+  bool isCausal = op.getMask() == transformer::Mask::Causal;
+  Value seen =
+      isCausal ? min(add(position(item, row), 1), item.keys) : item.keys;
+  seen = arith::SIToFPOp::create(
+      b, b.getF32Type(), arith::IndexCastOp::create(b, b.getI32Type(), seen));
+  Value growth = arith::MulFOp::create(
+      b, math::LogOp::create(b, seen),
+      number(1 / std::log(op.getLogBase()->convertToDouble())));
+  return arith::MulFOp::create(b, op.getScale(), growth);
 }
 
 Value KernelBuilder::capScore(Value score, transformer::PagedAttentionOp op) {

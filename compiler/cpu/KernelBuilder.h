@@ -122,6 +122,9 @@ public:
   /// lie behind their end: such a query sees none.
   mlir::Value firstVisible(const WorkItem &item, mlir::Value row,
                            transformer::PagedAttentionOp op);
+  /// What the scores of query `row` of the item are multiplied by.
+  mlir::Value scale(const WorkItem &item, mlir::Value row,
+                    transformer::PagedAttentionOp op);
   /// cap * tanh(score / cap), for a number or a vector; the score itself where
   /// `op` has no cap.
   mlir::Value capScore(mlir::Value score, transformer::PagedAttentionOp op);

@@ -98,6 +98,27 @@ Value tfc::buildExp(ImplicitLocOpBuilder &b, Value x) {
   return arith::MulFOp::create(b, twice, scale);
 }
 
+/// x = 2^n m with m in [sqrt 1/2, sqrt 2), and ln m is the series of
+/// 2 artanh(t), t = (m - 1) / (m + 1), whose sixth term is below 1e-9.
+Value tfc::buildLog(ImplicitLocOpBuilder &b, Value x) {
+  Value bits = toBits(b, x);
+  Value n = arith::ShRSIOp::create(
+      b, arith::SubIOp::create(b, bits, splatBits(b, x, 0x3f3504f3)),
+      splatBits(b, x, 23));
+  Value m = arith::BitcastOp::create(
+      b, x.getType(),
+      arith::SubIOp::create(b, bits,
+                            arith::ShLIOp::create(b, n, splatBits(b, x, 23))));
+  Value one = splat(b, x, 1.0f);
+  Value t = arith::DivFOp::create(b, arith::SubFOp::create(b, m, one),
+                                  arith::AddFOp::create(b, m, one));
+  Value series = evaluate(b, arith::MulFOp::create(b, t, t),
+                          {2.0f / 9, 2.0f / 7, 2.0f / 5, 2.0f / 3, 2.0f});
+  return math::FmaOp::create(b, arith::SIToFPOp::create(b, x.getType(), n),
+                             splat(b, x, 0.693147182f),
+                             arith::MulFOp::create(b, t, series));
+}
+
 Value tfc::buildTanh(ImplicitLocOpBuilder &b, Value x) {
   return buildOddRational(
       b, x, 7.95f * 7.95f, 0.0179260876f,

@@ -47,12 +47,12 @@ static_assert(static_cast<int>(transformer::RowKind::Tokens) ==
                   TFC_ROWS_TOKENS &&
               static_cast<int>(transformer::RowKind::Wanted) ==
                   TFC_ROWS_WANTED);
-static_assert(static_cast<int>(transformer::Take::All) == TFC_TAKE_ALL &&
-              static_cast<int>(transformer::Take::First) == TFC_TAKE_FIRST &&
-              static_cast<int>(transformer::Take::LastNonpad) ==
-                  TFC_TAKE_LAST_NONPAD &&
-              static_cast<int>(transformer::Take::LastEos) ==
-                  TFC_TAKE_LAST_EOS);
+static_assert(
+    static_cast<int>(transformer::Take::All) == TFC_TAKE_ALL &&
+    static_cast<int>(transformer::Take::First) == TFC_TAKE_FIRST &&
+    static_cast<int>(transformer::Take::LastNonpad) == TFC_TAKE_LAST_NONPAD &&
+    static_cast<int>(transformer::Take::LastEos) == TFC_TAKE_LAST_EOS &&
+    static_cast<int>(transformer::Take::LastVisible) == TFC_TAKE_LAST_VISIBLE);
 
 Field EntryWriter::inputs(ArrayAttr ports) {
   std::vector<Field> items;

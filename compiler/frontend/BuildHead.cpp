@@ -27,6 +27,10 @@ static transformer::Take toTake(spec::TakeStep::At at) {
   switch (at) {
   case spec::TakeStep::At::First:
     return transformer::Take::First;
+  case spec::TakeStep::At::FirstVisible:
+    return transformer::Take::FirstVisible;
+  case spec::TakeStep::At::LastVisible:
+    return transformer::Take::LastVisible;
   case spec::TakeStep::At::LastNonpad:
     return transformer::Take::LastNonpad;
   case spec::TakeStep::At::LastEos:
@@ -45,8 +49,37 @@ transformer::Take tfc::takeOf(const spec::ModelSpec &spec,
     if (auto *take = std::get_if<spec::TakeStep>(&step)) {
       return toTake(take->at);
     }
+    if (std::holds_alternative<spec::PoolStep>(step)) {
+      return transformer::Take::LastVisible;
+    }
   }
   return takeOf(spec, head->from);
+}
+
+const spec::PoolStep *tfc::findPool(const spec::ModelSpec &spec,
+                                    const std::string &value) {
+  const spec::Head *head = findHead(spec, value);
+  if (!head) {
+    return nullptr;
+  }
+  for (const spec::HeadStep &step : head->steps) {
+    if (auto *pool = std::get_if<spec::PoolStep>(&step)) {
+      return pool;
+    }
+  }
+  return findPool(spec, head->from);
+}
+
+transformer::Pooling tfc::toDialect(spec::PoolStep::How how) {
+  switch (how) {
+  case spec::PoolStep::How::Mean:
+    return transformer::Pooling::Mean;
+  case spec::PoolStep::How::Max:
+    return transformer::Pooling::Max;
+  case spec::PoolStep::How::MeanSqrtLen:
+    return transformer::Pooling::MeanSqrtLen;
+  }
+  llvm_unreachable("all ways to pool are listed");
 }
 
 Value tfc::buildHead(PathBuilder &path, const spec::ModelSpec &spec,
@@ -70,8 +103,16 @@ Value tfc::buildHead(PathBuilder &path, const spec::ModelSpec &spec,
       x = path.activation(x, act->act, name);
     } else if (auto *scale = std::get_if<spec::ScaleStep>(&step)) {
       x = path.scale(x, scale->factor, name + ".scale");
+    } else if (auto *truncate = std::get_if<spec::TruncateStep>(&step)) {
+      x = transformer::SliceColumnsOp::create(path.getBuilder(), path.loc(name),
+                                              x, 0, truncate->width);
+    } else if (auto *normalize = std::get_if<spec::L2NormalizeStep>(&step)) {
+      x = transformer::L2NormalizeOp::create(path.getBuilder(),
+                                             path.loc(name + ".l2_normalize"),
+                                             x, APFloat(normalize->eps));
     }
-    // Takes are the rows that the output asks for; splits are its columns.
+    // Takes and pooling are the rows that the output asks for; splits are its
+    // columns.
   }
   return x;
 }

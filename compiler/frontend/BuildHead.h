@@ -18,8 +18,13 @@ bool comesFrom(const spec::ModelSpec &spec, const std::string &value,
 /// What a value's rows are: its first take, or that of the head before it.
 transformer::Take takeOf(const spec::ModelSpec &spec, const std::string &value);
 
-/// The value of a head of `x`, rows of its stack of which the take has been
-/// made.
+/// How an output pools the rows of a sequence; null where it takes one.
+const spec::PoolStep *findPool(const spec::ModelSpec &spec,
+                               const std::string &value);
+transformer::Pooling toDialect(spec::PoolStep::How how);
+
+/// The value of a head of `x`, rows of its stack of which the take, or
+/// the pooling, has been made.
 mlir::Value buildHead(PathBuilder &path, const spec::ModelSpec &spec,
                       const spec::Head &head, mlir::Value x);
 

@@ -143,13 +143,19 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
                           : transformer::Mask::Bidirectional;
   ImplicitLocOpBuilder b(path.loc(name), path.getBuilder());
   WindowEnds window = buildWindow(b, position.index, layers);
+  Value sinks = attn.sinks
+                    ? path.weight(name + ".sinks.weight", position.weights)
+                    : Value();
   LayerScale scale = buildLayerScale(b, position.index, layers);
   Value y = transformer::AttentionOp::create(
       b, q, k, v, context.cache, position.layer, context.batch,
       attn.positionBias ? context.bias : Value(), window.left, window.right,
-      scale.factor, mask, attn.numHeads, APFloat(scale.scale),
+      scale.factor, sinks, mask, attn.numHeads, APFloat(scale.scale),
       attn.scaleByInverseLayer,
-      attn.cap ? b.getF64FloatAttr(*attn.cap) : FloatAttr());
+      attn.cap ? b.getF64FloatAttr(*attn.cap) : FloatAttr(),
+      attn.slopes.empty() ? DenseF64ArrayAttr()
+                          : b.getDenseF64ArrayAttr(attn.slopes),
+      attn.logBase ? b.getF64FloatAttr(*attn.logBase) : FloatAttr());
   return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 

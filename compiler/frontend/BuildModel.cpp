@@ -5,6 +5,7 @@
 #include "compiler/frontend/BuildHead.h"
 #include "compiler/frontend/BuildStack.h"
 #include "compiler/frontend/DescribeModel.h"
+#include "compiler/spec/HeadNames.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -30,6 +31,7 @@ private:
   };
 
   void addParameters();
+  void addHeads(const spec::Parameter &parameter);
   void addStored(const spec::Parameter &parameter, const std::string &name,
                  int64_t rows, int64_t firstRow);
   void add(const spec::Parameter &parameter, const std::string &name,
@@ -87,10 +89,27 @@ void ModelBuilder::add(const spec::Parameter &parameter,
       /*offset=*/IntegerAttr(), /*stride=*/IntegerAttr());
 }
 
+/// A parameter of a part for each head: "attn.q_norm.3.weight".
+void ModelBuilder::addHeads(const spec::Parameter &parameter) {
+  auto [stem, last] = StringRef(parameter.name).rsplit('.');
+  SmallVector<Attribute> parts;
+  for (int64_t head = 0; head < parameter.rows; ++head) {
+    std::string name = (stem + "." + Twine(head) + "." + last).str();
+    addStored(spec::rowOfHead(parameter, head), name, 1, 0);
+    parts.push_back(FlatSymbolRefAttr::get(builder.getContext(), name));
+  }
+  add(parameter, parameter.name, parameter.rows, transformer::SourceAttr(),
+      builder.getArrayAttr(parts));
+}
+
 /// What is stored in groups has a part for each: "attn.q.3.weight".
 void ModelBuilder::addParameters() {
   builder.setInsertionPointToEnd(module->getBody());
   for (const spec::Parameter &parameter : spec.parameters) {
+    if (spec::isStoredByHead(parameter)) {
+      addHeads(parameter);
+      continue;
+    }
     if (parameter.groups == 1) {
       addStored(parameter, parameter.name, parameter.rows, parameter.firstRow);
       continue;
@@ -164,12 +183,17 @@ void ModelBuilder::buildOutput(const spec::Output &output, const Entry &entry,
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&op.getBody());
   Value x = hidden.rows;
-  if (isWanted) {
+  const spec::PoolStep *pool = findPool(spec, output.value);
+  if (isWanted && !pool) {
     x = transformer::GatherRowsOp::create(builder, op.getLoc(), x, entry.rows);
   }
   // Norms are row by row: the last one waits for the choice of rows.
   if (!hidden.isNormed) {
     x = norm(*hidden.stack, x);
+  }
+  if (pool) {
+    x = transformer::PoolRowsOp::create(
+        builder, op.getLoc(), toDialect(pool->how), x, entry.rows, entry.batch);
   }
   if (const spec::Head *head = findHead(spec, output.value)) {
     x = buildHead(path, spec, *head, x);

@@ -35,7 +35,7 @@ static bool hasRotary(const spec::Stack &stack) {
 bool tfc::countsDistances(const spec::Stack &stack) {
   bool result = false;
   forEachAttention(stack, [&](const std::string &, const spec::Attention &a) {
-    result |= a.positionBias || a.window.has_value();
+    result |= a.positionBias || a.window.has_value() || !a.slopes.empty();
   });
   return result;
 }
@@ -125,6 +125,19 @@ tfc::findCacheType(PathBuilder &path, const spec::Stack &stack,
   return type;
 }
 
+static Value buildSinusoid(OpBuilder &builder, Location where,
+                           const spec::Embeddings &embeddings,
+                           Value positions) {
+  const spec::Sinusoid &sinusoid = *embeddings.position->sinusoid;
+  auto layout = sinusoid.interleaved ? transformer::RotaryStyle::Interleaved
+                                     : transformer::RotaryStyle::Half;
+  return transformer::SinusoidOp::create(
+      builder, where, layout, positions,
+      sinusoid.frequencies(embeddings.sumWidth), embeddings.position->offset,
+      sinusoid.zeroRow ? builder.getI64IntegerAttr(*sinusoid.zeroRow)
+                       : IntegerAttr());
+}
+
 /// norm(token * scale + position + segments), each table where the spec has
 /// one.
 static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
@@ -145,6 +158,13 @@ static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
   if (embeddings.tokenScale != 1) {
     x = path.scale(x, embeddings.tokenScale, name + ".scale");
   }
+  using At = spec::Embeddings::Projection::At;
+  auto projectAt = [&](At at) {
+    if (embeddings.projection && embeddings.projection->at == at) {
+      x = path.linear(x, name + ".projection", embeddings.projection->bias);
+    }
+  };
+  projectAt(At::Token);
   // Hugging Face's order of sums: token, segments, position (BERT).
   for (const spec::Segment &segment : embeddings.segments) {
     x = add(x, lookUp(segment.input,
@@ -153,16 +173,18 @@ static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
                           : name + ".segment." + segment.name + ".weight",
                       0, !segment.defaultId));
   }
-  if (embeddings.position) {
+  if (embeddings.position && embeddings.position->sinusoid) {
+    x = add(x,
+            buildSinusoid(builder, path.loc(name + ".position_ids"), embeddings,
+                          entry.input((prefix + "position_ids").str())));
+  } else if (embeddings.position) {
     x = add(x, lookUp("position_ids", name + ".position.weight",
                       embeddings.position->offset, false));
   }
   if (embeddings.norm) {
     x = path.norm(x, *embeddings.norm, name + ".norm");
   }
-  if (embeddings.projection) {
-    x = path.linear(x, name + ".projection", embeddings.projection->bias);
-  }
+  projectAt(At::AfterNorm);
   return x;
 }
 

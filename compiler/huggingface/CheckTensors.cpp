@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/huggingface/CheckTensors.h"
 
+#include "compiler/spec/HeadNames.h"
+
 #include <algorithm>
 #include <set>
 
@@ -43,7 +45,7 @@ static rt::WeightTable makeTable(const spec::ModelSpec &model) {
   rt::WeightTable table;
   table.prefixes = model.prefixes;
   table.aliases = model.aliases;
-  for (const spec::Parameter &parameter : model.parameters) {
+  auto makeSource = [](const spec::Parameter &parameter) {
     rt::WeightSource weight;
     weight.name = parameter.name;
     weight.patterns = parameter.patterns;
@@ -56,6 +58,12 @@ static rt::WeightTable makeTable(const spec::ModelSpec &model) {
     weight.storedRows = parameter.storedRows;
     weight.inOut = parameter.inOut;
     weight.fillZeros = parameter.fillZeros;
+    return weight;
+  };
+  for (const spec::Parameter &parameter : model.parameters) {
+    bool byHead = spec::isStoredByHead(parameter);
+    rt::WeightSource weight =
+        makeSource(byHead ? spec::rowOfHead(parameter, 0) : parameter);
     if (!parameter.tiedTo.empty()) {
       auto found = std::find_if(
           model.parameters.begin(), model.parameters.end(),
@@ -63,6 +71,13 @@ static rt::WeightTable makeTable(const spec::ModelSpec &model) {
       weight.tiedTo = found - model.parameters.begin();
     }
     table.weights.push_back(std::move(weight));
+  }
+  // The other heads behind them, so that a parameter's number is its place.
+  for (const spec::Parameter &parameter : model.parameters) {
+    for (int64_t head = 1;
+         spec::isStoredByHead(parameter) && head < parameter.rows; ++head) {
+      table.weights.push_back(makeSource(spec::rowOfHead(parameter, head)));
+    }
   }
   return table;
 }
@@ -108,7 +123,7 @@ TensorUse huggingface::checkTensors(const spec::ModelSpec &model,
     for (const rt::Tensor *tensor : (*bound)[i]) {
       if (tensor) {
         claimed.insert(tensor);
-        if (model.parameters[i].rank == 2) {
+        if (i < model.parameters.size() && model.parameters[i].rank == 2) {
           use.matrices.insert(tensor->dtype);
         }
       }

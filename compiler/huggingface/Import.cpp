@@ -80,6 +80,26 @@ const family::Table *findClass(const std::vector<family::Table> &tables,
   return nullptr;
 }
 
+/// Whether the class gives the rows of its last layer.
+bool givesRows(const Choice &choice) {
+  const Json *output =
+      choice.table->root.at({"classes", choice.className, "last_hidden_state"});
+  return output && output->text.find(".hidden") != std::string::npos;
+}
+
+/// The class without a head: what a sentence encoder has, whatever class its
+/// weights were saved from.
+std::optional<Choice> chooseBody(const std::vector<family::Table> &tables) {
+  for (const family::Table &table : tables) {
+    for (const spec::Member &each : table.root.find("classes")->members) {
+      if (Choice choice{&table, each.key}; givesRows(choice)) {
+        return choice;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 /// architectures[0], or what the tensors look like when there is none.
 std::optional<Choice> chooseClass(const std::vector<family::Table> &tables,
                                   Config &config, const rt::TensorFiles &files,
@@ -185,7 +205,7 @@ public:
     }
     std::optional<Json> json = readObject(path("config.json"), diagnostics);
     readGeneration();
-    reportModules(path("modules.json"), options.strict, diagnostics);
+    sentence = readSentenceSteps(directory, options.strict, diagnostics);
     openTensors();
     if (!json) {
       return std::nullopt;
@@ -237,8 +257,13 @@ private:
     if (!chosen) {
       return std::nullopt;
     }
-    Source source = {config, json,        generation ? &*generation : nullptr,
-                     files,  diagnostics, options.strict};
+    if (sentence && !givesRows(*chosen)) {
+      chosen = chooseBody(tables).value_or(*chosen);
+    }
+    bool isSentence = sentence && givesRows(*chosen);
+    Source source = {
+        config,      json,           generation ? &*generation : nullptr, files,
+        diagnostics, options.strict, isSentence ? &*sentence : nullptr};
     Json made =
         huggingface::makeSpec(source, *chosen->table,
                               json.find("model_type")->text, chosen->className);
@@ -280,7 +305,7 @@ private:
   const std::string &directory;
   const ImportOptions &options;
   spec::Diagnostics &diagnostics;
-  std::optional<Json> generation;
+  std::optional<Json> generation, sentence;
   rt::TensorFiles files;
 };
 
@@ -304,6 +329,7 @@ std::vector<std::string> huggingface::listInputs(const std::string &directory) {
        it.increment(failed)) {
     std::string name = it->path().filename().string();
     if (name == "config.json" || name == "generation_config.json" ||
+        name == "modules.json" ||
         name.find(".safetensors") != std::string::npos) {
       files.push_back(it->path().string());
     }

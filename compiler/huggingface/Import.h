@@ -26,11 +26,12 @@ struct Imported {
   std::string summary;
 };
 
-/// Reads config.json, generation_config.json and the safetensors files of
-/// `directory`. The spec is read back and every parameter's tensor, shape and
-/// dtype is checked as tfc-run does. Nothing when a diagnostic is an error; all
-/// faults that can be seen are reported at once, in order, beside warnings.
-/// Never throws for bad input.
+/// Reads config.json, generation_config.json, modules.json (a sentence encoder
+/// gets the output "sentence_embedding" and no head of its own) and the
+/// safetensors files of `directory`. The spec is read back and every
+/// parameter's tensor, shape and dtype is checked as tfc-run does. Nothing when
+/// a diagnostic is an error; all faults that can be seen are reported at once,
+/// in order, beside warnings. Never throws for bad input.
 std::optional<Imported> importDirectory(const std::string &directory,
                                         const ImportOptions &options,
                                         spec::Diagnostics &diagnostics);

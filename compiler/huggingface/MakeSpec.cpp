@@ -26,6 +26,9 @@ const std::vector<Json> &itemsOf(const Json *array) {
 /// The names of tensors that an entry of weights.map reads, in order: {tensor}
 /// as it is, a stem with `end` behind it.
 std::vector<std::string> namesOf(const Json &source, const char *end) {
+  if (const Json *then = source.find("$if") ? source.find("then") : nullptr) {
+    return namesOf(*then, end);
+  }
   const Json *tensor = source.find("tensor"), *stem = source.find("stem");
   const Json &from = tensor ? *tensor : stem ? *stem : source;
   std::vector<std::string> names;
@@ -236,17 +239,32 @@ private:
 
   void addOutputs() {
     for (const spec::Member &output : outputsOfClass.members) {
-      const std::string &value = output.value.text;
+      const std::string value = make.make(output.value)->text;
       std::string name = headName(value);
       bool isOptional = value.back() == '?';
       const Json *head = findHead(name);
       if (isOptional && !(head && isStored(*head))) {
         continue;
       }
+      // Its rows may be other ones than those of the sentence.
+      if (head && source.sentence) {
+        continue;
+      }
       size_t part = isOptional ? value.npos : value.find('.');
       outputs.set(output.key,
                   addHead(name) +
                       (part == value.npos ? "" : value.substr(part)));
+    }
+    if (source.sentence) {
+      const std::string rows = outputs.find("last_hidden_state")->text;
+      // All outputs of a decoder have the rows that one of them takes.
+      if (rows == "decoder.hidden" && !source.bothSides) {
+        outputs = Json::object();
+      }
+      heads.set("sentence",
+                makeObject({{"from", rows.substr(0, rows.find('.'))},
+                            {"steps", *source.sentence}}));
+      outputs.set("sentence_embedding", "sentence");
     }
     made.set("heads", std::move(heads));
     made.set("outputs", std::move(outputs));

@@ -3,17 +3,22 @@
 #ifndef TFC_COMPILER_HUGGINGFACE_SENTENCEMODULES_H
 #define TFC_COMPILER_HUGGINGFACE_SENTENCEMODULES_H
 
-#include "compiler/spec/Diagnostics.h"
+#include "compiler/spec/JsonTree.h"
 
+#include <optional>
 #include <string>
 
 namespace tfc::huggingface {
 
-/// One warning (an error if `strict`) with the steps that the file at `path`,
-/// if there is one, puts behind the model: pooling, a projection, a norm. They
-/// are not imported. A file that is not JSON is an error.
-void reportModules(const std::string &path, bool strict,
-                   spec::Diagnostics &diagnostics);
+/// The steps of a spec's head that the modules.json of `directory` puts behind
+/// the model: a pooling, and a division by the length where there is one.
+/// Nothing where there is no such file, where it has the model alone, and, with
+/// one warning (an error if `strict`) that names them, where it has other
+/// modules or ways to pool: these are the caller's. A file that is not JSON is
+/// an error.
+std::optional<spec::Json> readSentenceSteps(const std::string &directory,
+                                            bool strict,
+                                            spec::Diagnostics &diagnostics);
 
 } // namespace tfc::huggingface
 

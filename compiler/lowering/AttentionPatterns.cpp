@@ -38,10 +38,15 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
                                       op.getBatch());
     Value init =
         emptyRows(b, op.getQuery(), transformer::widthOf(op.getQuery()));
+    Value slopes;
+    if (std::optional<ArrayRef<double>> numbers = op.getSlopes()) {
+      slopes = f32Table(b, *numbers);
+    }
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
         op, init.getType(), op.getQuery(), buildScale(b, op), op.getCache(),
         op.getLayer(), op.getBatch(), op.getBias(), op.getLeft(), op.getRight(),
-        init, op.getMask(), op.getNumHeads(), op.getCapAttr());
+        slopes, op.getSinks(), init, op.getMask(), op.getNumHeads(),
+        op.getCapAttr(), op.getLogBaseAttr());
     return success();
   }
 };
@@ -59,8 +64,9 @@ struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
         op, init.getType(), op.getQuery(), scale, op.getCache(), op.getLayer(),
         op.getBatch(), /*bias=*/Value(), /*left=*/Value(), /*right=*/Value(),
-        init, transformer::Mask::Bidirectional, op.getNumHeads(),
-        /*cap=*/FloatAttr());
+        /*slopes=*/Value(), /*sinks=*/Value(), init,
+        transformer::Mask::Bidirectional, op.getNumHeads(),
+        /*cap=*/FloatAttr(), /*log_base=*/FloatAttr());
     return success();
   }
 };

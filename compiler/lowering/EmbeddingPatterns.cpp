@@ -1,4 +1,4 @@
-// Table look-ups and row gathers to linalg.
+// Table look-ups, row gathers and pooling to linalg.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/lowering/Patterns.h"
 
@@ -121,8 +121,29 @@ struct LowerGatherRows : OpRewritePattern<transformer::GatherRowsOp> {
   }
 };
 
+/// pool_rows -> ragged_pool
+struct LowerPoolRows : OpRewritePattern<transformer::PoolRowsOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::PoolRowsOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value count = tensor::DimOp::create(b, op.getRows(), 0);
+    Value init = tensor::EmptyOp::create(
+        b,
+        ArrayRef<int64_t>{ShapedType::kDynamic,
+                          transformer::widthOf(op.getInput())},
+        b.getF32Type(), count);
+    rewriter.replaceOpWithNewOp<transformer::RaggedPoolOp>(
+        op, init.getType(), op.getHow(), op.getInput(), op.getRows(),
+        op.getBatch(), init);
+    return success();
+  }
+};
+
 } // namespace
 
 void tfc::populateEmbeddingPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerEmbedding, LowerGatherRows>(patterns.getContext());
+  patterns.add<LowerEmbedding, LowerGatherRows, LowerPoolRows>(
+      patterns.getContext());
 }

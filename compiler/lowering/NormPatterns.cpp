@@ -6,6 +6,7 @@
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -28,6 +29,24 @@ static Value applyWeight(ImplicitLocOpBuilder &b, Value unit, Value weight,
   }
   Value y = weight ? arith::MulFOp::create(b, unit, weight).getResult() : unit;
   return bias ? arith::AddFOp::create(b, y, bias).getResult() : y;
+}
+
+/// The rows of a weight one after the other, where it has some; else null.
+static Value joinWeight(ImplicitLocOpBuilder &b, Value weight) {
+  if (!weight || cast<RankedTensorType>(weight.getType()).getRank() == 1) {
+    return {};
+  }
+  SmallVector<ReassociationIndices> together = {{0, 1}};
+  return tensor::CollapseShapeOp::create(b, weight, together);
+}
+
+/// y * (offset + weight), the weight being as long as a row.
+static Value scaleRows(ImplicitLocOpBuilder &b, Value y, Value weight,
+                       double offset) {
+  return mapRows(b, y, {{weight, Broadcast::AlongColumn}}, /*inPlace=*/true,
+                 [&](ImplicitLocOpBuilder &inner, ValueRange v) {
+                   return applyWeight(inner, v[0], v[1], offset, Value());
+                 });
 }
 
 namespace {
@@ -55,23 +74,26 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
                             });
     SmallVector<RowInput> inputs = {{sum, Broadcast::AlongRow},
                                     {squares, Broadcast::AlongRow}};
-    for (Value vector : {op.getWeight(), op.getBias()}) {
+    Value byPart = joinWeight(b, op.getWeight());
+    Value weight = byPart ? Value() : op.getWeight();
+    for (Value vector : {weight, Value(op.getBias())}) {
       if (vector) {
         inputs.push_back({vector, Broadcast::AlongColumn});
       }
     }
     double eps = op.getEps().convertToDouble();
     double offset = op.getOffset().convertToDouble();
-    Value y = mapRows(b, x, inputs, lastUses.contains(op.getInputMutable()),
-                      [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
-                        Value d = centred(inner, v[0], v[1]);
-                        Value unit = arith::MulFOp::create(
-                            inner, d, inverseRoot(inner, v[2], width, eps));
-                        return applyWeight(
-                            inner, unit, op.getWeight() ? v[3] : Value(),
-                            offset, op.getBias() ? v.back() : Value());
-                      });
-    rewriter.replaceOp(op, joinRows(b, y, op.getInput()));
+    Value y =
+        mapRows(b, x, inputs, lastUses.contains(op.getInputMutable()),
+                [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
+                  Value d = centred(inner, v[0], v[1]);
+                  Value unit = arith::MulFOp::create(
+                      inner, d, inverseRoot(inner, v[2], width, eps));
+                  return applyWeight(inner, unit, weight ? v[3] : Value(),
+                                     offset, op.getBias() ? v.back() : Value());
+                });
+    y = joinRows(b, y, op.getInput());
+    rewriter.replaceOp(op, byPart ? scaleRows(b, y, byPart, offset) : y);
     return success();
   }
 
@@ -94,18 +116,49 @@ struct LowerRmsNorm : OpRewritePattern<transformer::RmsNormOp> {
           return arith::MulFOp::create(inner, v[0], v[0]);
         });
     SmallVector<RowInput> inputs = {{squares, Broadcast::AlongRow}};
-    if (op.getWeight()) {
-      inputs.push_back({op.getWeight(), Broadcast::AlongColumn});
+    Value byPart = joinWeight(b, op.getWeight());
+    Value weight = byPart ? Value() : op.getWeight();
+    if (weight) {
+      inputs.push_back({weight, Broadcast::AlongColumn});
     }
     Value y = mapRows(b, x, inputs, lastUses.contains(op.getInputMutable()),
                       [&](ImplicitLocOpBuilder &inner, ValueRange v) {
                         Value unit = arith::MulFOp::create(
                             inner, v[0], inverseRoot(inner, v[1], width, eps));
-                        return applyWeight(inner, unit,
-                                           op.getWeight() ? v[2] : Value(),
+                        return applyWeight(inner, unit, weight ? v[2] : Value(),
                                            offset, Value());
                       });
-    rewriter.replaceOp(op, joinRows(b, y, op.getInput()));
+    y = joinRows(b, y, op.getInput());
+    rewriter.replaceOp(op, byPart ? scaleRows(b, y, byPart, offset) : y);
+    return success();
+  }
+
+  const LastUses &lastUses;
+};
+
+/// l2_normalize -> sum of squares, map
+struct LowerL2Normalize : OpRewritePattern<transformer::L2NormalizeOp> {
+  LowerL2Normalize(MLIRContext *context, const LastUses &lastUses)
+      : OpRewritePattern(context), lastUses(lastUses) {}
+
+  LogicalResult matchAndRewrite(transformer::L2NormalizeOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value x = op.getInput();
+    double eps = op.getEps().convertToDouble();
+    Value squares =
+        sumRows(b, x, {}, [](ImplicitLocOpBuilder &inner, ValueRange v) {
+          return arith::MulFOp::create(inner, v[0], v[0]);
+        });
+    Value y = mapRows(b, x, {{squares, Broadcast::AlongRow}},
+                      lastUses.contains(op.getInputMutable()),
+                      [&](ImplicitLocOpBuilder &inner, ValueRange v) {
+                        Value length = math::SqrtOp::create(inner, v[1]);
+                        length = arith::MaximumFOp::create(
+                            inner, length, f32Constant(inner, eps));
+                        return arith::DivFOp::create(inner, v[0], length);
+                      });
+    rewriter.replaceOp(op, y);
     return success();
   }
 
@@ -116,5 +169,6 @@ struct LowerRmsNorm : OpRewritePattern<transformer::RmsNormOp> {
 
 void tfc::populateNormPatterns(RewritePatternSet &patterns,
                                const LastUses &lastUses) {
-  patterns.add<LowerLayerNorm, LowerRmsNorm>(patterns.getContext(), lastUses);
+  patterns.add<LowerLayerNorm, LowerRmsNorm, LowerL2Normalize>(
+      patterns.getContext(), lastUses);
 }

@@ -48,6 +48,10 @@ mlir::Value emptyRows(mlir::ImplicitLocOpBuilder &b, mlir::Value like,
 
 mlir::Value f32Constant(mlir::ImplicitLocOpBuilder &b, double value);
 
+/// The numbers as f32, [n].
+mlir::Value f32Table(mlir::ImplicitLocOpBuilder &b,
+                     llvm::ArrayRef<double> numbers);
+
 /// A float of at most 32 bits as f32: exact.
 mlir::Value widen(mlir::ImplicitLocOpBuilder &b, mlir::Value element);
 

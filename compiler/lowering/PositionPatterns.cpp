@@ -1,4 +1,4 @@
-// Rotary angles, rotations and distance biases to linalg.
+// Sinusoids, rotary angles, rotations and distance biases to linalg.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/lowering/Patterns.h"
 
@@ -88,6 +88,56 @@ private:
   Value rows, whole;
 };
 
+/// sinusoid -> a map with sine, a map with cosine
+struct LowerSinusoid : OpRewritePattern<transformer::SinusoidOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::SinusoidOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    int64_t n = op.getFrequencies().size();
+    bool isHalf = op.getLayout() == transformer::RotaryStyle::Half;
+    AffineExpr t, i;
+    bindDims(b.getContext(), t, i);
+    std::pair<Value, AffineMap> inputs[] = {
+        {op.getPositions(), AffineMap::get(2, 0, t)},
+        {f32Table(b, op.getFrequencies()), AffineMap::get(2, 0, i)}};
+    Parts y(b, op.getPositions(), {2 * n});
+    for (bool isCosine : {false, true}) {
+      int64_t first = !isCosine ? 0 : isHalf ? n : 1;
+      y.write(first, n, isHalf ? 1 : 2, inputs,
+              [&](ImplicitLocOpBuilder &inner, ValueRange v) {
+                return element(inner, op, isCosine, v);
+              });
+    }
+    rewriter.replaceOp(op, y.get());
+    return success();
+  }
+
+private:
+  static Value element(ImplicitLocOpBuilder &b, transformer::SinusoidOp op,
+                       bool isCosine, ValueRange v) {
+    Value row = v[0];
+    if (op.getOffset() != 0) {
+      Value offset = arith::ConstantIntOp::create(
+          b, static_cast<int64_t>(op.getOffset()), 32);
+      row = arith::AddIOp::create(b, row, offset);
+    }
+    Value position = arith::SIToFPOp::create(b, b.getF32Type(), row);
+    Value angle = arith::MulFOp::create(b, position, v[1]);
+    Value y = isCosine ? math::CosOp::create(b, angle).getResult()
+                       : math::SinOp::create(b, angle);
+    if (!op.getZeroRow()) {
+      return y;
+    }
+    Value zero = arith::ConstantIntOp::create(
+        b, static_cast<int64_t>(*op.getZeroRow()), 32);
+    Value isZero =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, row, zero);
+    return arith::SelectOp::create(b, isZero, f32Constant(b, 0), y);
+  }
+};
+
 /// rotary_angles -> a map with cosine, a map with sine
 struct LowerRotaryAngles : OpRewritePattern<transformer::RotaryAnglesOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -96,20 +146,14 @@ struct LowerRotaryAngles : OpRewritePattern<transformer::RotaryAnglesOp> {
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     int64_t n = op.getFrequencies().size();
-    auto table = [&](ArrayRef<double> numbers) -> Value {
-      SmallVector<float> singles(numbers);
-      auto type = RankedTensorType::get({n}, b.getF32Type());
-      return arith::ConstantOp::create(
-          b, DenseElementsAttr::get(type, ArrayRef<float>(singles)));
-    };
     AffineExpr t, i;
     bindDims(b.getContext(), t, i);
     AffineMap byColumn = AffineMap::get(2, 0, i);
     SmallVector<std::pair<Value, AffineMap>> inputs = {
         {op.getPositions(), AffineMap::get(2, 0, t)},
-        {table(op.getFrequencies()), byColumn}};
+        {f32Table(b, op.getFrequencies()), byColumn}};
     if (op.getFactors().size() > 1) {
-      inputs.emplace_back(table(op.getFactors()), byColumn);
+      inputs.emplace_back(f32Table(b, op.getFactors()), byColumn);
     }
     double factor = op.getFactors().front();
     Parts angles(b, op.getPositions(), {2 * n});
@@ -270,6 +314,7 @@ struct LowerDistanceBias : OpRewritePattern<transformer::DistanceBiasOp> {
 } // namespace
 
 void tfc::populatePositionPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerRotaryAngles, LowerRotary, LowerDistanceBias>(
-      patterns.getContext());
+  patterns
+      .add<LowerSinusoid, LowerRotaryAngles, LowerRotary, LowerDistanceBias>(
+          patterns.getContext());
 }

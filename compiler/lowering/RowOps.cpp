@@ -26,6 +26,14 @@ static AffineMap mapOf(MLIRContext *context, Broadcast broadcast) {
   llvm_unreachable("all broadcasts are listed");
 }
 
+Value tfc::f32Table(ImplicitLocOpBuilder &b, ArrayRef<double> numbers) {
+  SmallVector<float> singles(numbers);
+  auto type = RankedTensorType::get({static_cast<int64_t>(numbers.size())},
+                                    b.getF32Type());
+  return arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type, ArrayRef<float>(singles)));
+}
+
 Value tfc::f32Constant(ImplicitLocOpBuilder &b, double value) {
   return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
 }

@@ -15,8 +15,8 @@ static const StringRef linalgDialects[] = {
 static const StringRef linalgOps[] = {
     "transformer.parameter",   "transformer.weight",
     "transformer.cache_write", "transformer.paged_attention",
-    "transformer.product",     "transformer.yield",
-    "transformer.tap"};
+    "transformer.ragged_pool", "transformer.product",
+    "transformer.yield",       "transformer.tap"};
 
 static const StringRef tiledDialects[] = {
     "builtin", "func",   "arith",  "math",          "scf",

@@ -26,13 +26,15 @@ void cacheWrite(const Matrix &key, const Matrix &value,
   append(value, sequence, cache.values);
 }
 
-/// The softmax of the scores, largest first subtracted: exp cannot overflow.
-static void softmax(std::vector<double> &scores) {
+/// The softmax of the scores, and of a sink where there is one, largest first
+/// subtracted: exp cannot overflow.
+static void softmax(std::vector<double> &scores, std::optional<double> sink) {
   if (scores.empty()) {
     return;
   }
   double largest = *std::max_element(scores.begin(), scores.end());
-  double sum = 0;
+  largest = std::max(largest, sink.value_or(largest));
+  double sum = sink ? std::exp(*sink - largest) : 0;
   for (double &score : scores) {
     score = std::exp(score - largest);
     sum += score;
@@ -64,6 +66,11 @@ void attention(const Matrix &query, const Sequence &sequence,
     if (shape.left) {
       begin = std::clamp<int64_t>(position - *shape.left, 0, end);
     }
+    double scale = shape.scale;
+    if (shape.logBase) {
+      auto seen = static_cast<double>(shape.causal ? end : sequence.keys);
+      scale *= std::log(seen) / std::log(*shape.logBase);
+    }
     for (int64_t head = 0; head < shape.numHeads; ++head) {
       int64_t row = sequence.first + i, column = head * width;
       int64_t kvColumn = head / group * width;
@@ -71,17 +78,21 @@ void attention(const Matrix &query, const Sequence &sequence,
       for (int64_t j = begin; j < end; ++j) {
         double &score = scores[j - begin];
         for (int64_t d = 0; d < width; ++d) {
-          score += shape.scale * query.at(row, column + d) *
+          score += scale * query.at(row, column + d) *
                    cache.keys.at(j, kvColumn + d);
         }
         if (shape.bias) {
           score += biasAt(*shape.bias, head, j - position);
         }
+        if (!shape.slopes.empty()) {
+          score += shape.slopes[head] * static_cast<double>(j - position);
+        }
         if (shape.cap) {
           score = *shape.cap * std::tanh(score / *shape.cap);
         }
       }
-      softmax(scores);
+      softmax(scores, shape.sinks ? std::optional(shape.sinks->at(0, head))
+                                  : std::nullopt);
       for (int64_t d = 0; d < width; ++d) {
         double sum = scores.empty() ? std::nan("") : 0;
         for (int64_t j = begin; j < end; ++j) {

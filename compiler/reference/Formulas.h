@@ -17,7 +17,8 @@ Matrix embedding(const std::vector<int32_t> &ids, const Matrix &table,
 
 /// What the two norms have: each of `parts` equal parts of a row is normalised
 /// by itself, then times offset + weight (where there is a weight), plus bias
-/// (where there is one). Both are as long as a part.
+/// (where there is one). Both are as long as a part; a weight of several rows
+/// has one for each part.
 struct NormShape {
   const Matrix *weight = nullptr, *bias = nullptr;
   double eps = 0, offset = 0;
@@ -29,6 +30,9 @@ Matrix rmsNorm(const Matrix &x, const NormShape &shape);
 /// y[t,n] = sum_k x[t,k] weight[n,k] + bias[n]; `bias` may be null, here and
 /// below.
 Matrix linear(const Matrix &x, const Matrix &weight, const Matrix *bias);
+
+/// y[t,:] = x[t,:] / max(|x[t,:]|, eps)
+Matrix l2Normalize(const Matrix &x, double eps);
 
 double activate(transformer::Activation act, double x);
 Matrix activation(transformer::Activation act, const Matrix &x);
@@ -46,6 +50,10 @@ Matrix multiply(const Matrix &a, const Matrix &b);
 Matrix scale(const Matrix &x, double factor);
 /// y[r,:] = x[rows[r],:]. Rows are in range.
 Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows);
+/// A row of the sequence's visible rows, in `result`. One that has none is not
+/// a number.
+void poolRows(const Matrix &x, const Sequence &sequence,
+              transformer::Pooling how, int64_t row, Matrix &result);
 Matrix sliceColumns(const Matrix &x, int64_t first, int64_t width);
 
 /// [cosines, sines] of positions[t] * frequencies[i], times the factor of i (or
@@ -53,6 +61,16 @@ Matrix sliceColumns(const Matrix &x, int64_t first, int64_t width);
 Matrix rotaryAngles(const std::vector<int32_t> &positions,
                     llvm::ArrayRef<double> frequencies,
                     llvm::ArrayRef<double> factors);
+/// Sines and cosines of (positions[t] + offset) * frequencies[i], side by side
+/// or in turns; zeros where positions[t] + offset is the zero row. The angles
+/// are rounded to f32.
+struct Sinusoid {
+  llvm::ArrayRef<double> frequencies;
+  bool interleaved = false;
+  int64_t offset = 0;
+  std::optional<int64_t> zeroRow;
+};
+Matrix sinusoid(const std::vector<int32_t> &positions, const Sinusoid &shape);
 /// Turns pairs of columns of each head, by the angles of a kind of `kinds`.
 struct Rotation {
   bool interleaved = false;
@@ -74,8 +92,12 @@ struct AttentionShape {
   bool causal = false;
   /// How far a token sees; without one, to the end.
   std::optional<int64_t> left, right;
-  const Matrix *bias = nullptr; // [numHeads, 2 M + 1], by distance
-  std::optional<double> cap;    // of scores: cap * tanh(score / cap)
+  const Matrix *bias = nullptr;  // [numHeads, 2 M + 1], by distance
+  std::optional<double> cap;     // of scores: cap * tanh(score / cap)
+  llvm::ArrayRef<double> slopes; // by head, times the distance; or none
+  const Matrix *sinks = nullptr; // [1, numHeads], one more score; or none
+  /// The scale is times ln(n) / ln(base) where a query sees n positions.
+  std::optional<double> logBase;
 };
 /// The sequence's rows of `result`, over the positions in `cache`. A row that
 /// sees none is not a number.

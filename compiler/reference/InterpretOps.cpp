@@ -130,6 +130,23 @@ LogicalResult Interpreter::runOp(GatherRowsOp op) {
   return setRows(op, gatherRows(input, ids(op.getRows())));
 }
 
+LogicalResult Interpreter::runOp(PoolRowsOp op) {
+  const Matrix &input = rows(op.getInput());
+  const Ids &wanted = ids(op.getRows());
+  Matrix result(static_cast<int64_t>(wanted.size()), input.cols);
+  for (int64_t row = 0; row < result.rows; ++row) {
+    int32_t token = wanted[row];
+    auto own = llvm::find_if(step.sequences, [&](const Sequence &each) {
+      return token >= each.first && token < each.first + each.count;
+    });
+    if (own == step.sequences.end()) {
+      return op.emitError() << "expected a row of a sequence, got " << token;
+    }
+    poolRows(input, *own, op.getHow(), row, result);
+  }
+  return setRows(op, std::move(result));
+}
+
 FailureOr<int64_t> Interpreter::layerOf(Operation *op, CacheType type,
                                         Value layer) {
   int64_t number = index(layer);
@@ -207,6 +224,11 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
   if (op.getCap()) {
     shape.cap = op.getCap()->convertToDouble();
   }
+  shape.slopes = op.getSlopes().value_or(ArrayRef<double>());
+  shape.sinks = rowsOrNull(op.getSinks());
+  if (op.getLogBase()) {
+    shape.logBase = op.getLogBase()->convertToDouble();
+  }
   if (op.getLeft()) {
     shape.left = index(op.getLeft());
   }
@@ -247,8 +269,8 @@ LogicalResult Interpreter::runOp(Operation &op) {
   };
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case<scf::ForOp, arith::ConstantOp, OutputOp, TapOp, WeightOp,
-            EmbeddingOp, GatherRowsOp, PerLayerOp, RotaryOp, AttentionOp,
-            CrossAttentionOp, CacheWriteOp>(
+            EmbeddingOp, GatherRowsOp, PoolRowsOp, PerLayerOp, RotaryOp,
+            AttentionOp, CrossAttentionOp, CacheWriteOp>(
           [&](auto known) { return runOp(known); })
       .Case<func::ReturnOp, scf::YieldOp, YieldOp>(
           [](auto) { return success(); })
@@ -274,10 +296,20 @@ LogicalResult Interpreter::runOp(Operation &op) {
         return setRows(norm,
                        rmsNorm(rows(norm.getInput()), normOf(norm, Value())));
       })
+      .Case([&](L2NormalizeOp norm) {
+        return setRows(norm, l2Normalize(rows(norm.getInput()),
+                                         norm.getEps().convertToDouble()));
+      })
       .Case([&](RotaryAnglesOp angles) {
         return setRows(angles, rotaryAngles(ids(angles.getPositions()),
                                             angles.getFrequencies(),
                                             angles.getFactors()));
+      })
+      .Case([&](SinusoidOp op) {
+        Sinusoid shape = {
+            op.getFrequencies(), op.getLayout() == RotaryStyle::Interleaved,
+            static_cast<int64_t>(op.getOffset()), op.getZeroRow()};
+        return setRows(op, sinusoid(ids(op.getPositions()), shape));
       })
       .Case([&](DistanceBiasOp bias) {
         return setRows(bias, distanceBias(rows(bias.getTable()),

@@ -50,6 +50,7 @@ private:
   mlir::LogicalResult runOp(transformer::RotaryOp op);
   mlir::LogicalResult runOp(transformer::EmbeddingOp op);
   mlir::LogicalResult runOp(transformer::GatherRowsOp op);
+  mlir::LogicalResult runOp(transformer::PoolRowsOp op);
   mlir::LogicalResult runOp(transformer::AttentionOp op);
   mlir::LogicalResult runOp(transformer::CrossAttentionOp op);
   mlir::LogicalResult runOp(transformer::CacheWriteOp op);

@@ -26,6 +26,23 @@ Matrix rotaryAngles(const std::vector<int32_t> &positions,
   return y;
 }
 
+Matrix sinusoid(const std::vector<int32_t> &positions, const Sinusoid &shape) {
+  int64_t n = shape.frequencies.size();
+  Matrix y(positions.size(), 2 * n);
+  for (int64_t t = 0; t < y.rows; ++t) {
+    int64_t row = positions[t] + shape.offset;
+    for (int64_t i = 0; i < n && row != shape.zeroRow; ++i) {
+      auto frequency = static_cast<float>(shape.frequencies[i]);
+      auto angle = static_cast<float>(static_cast<double>(frequency) * row);
+      y.at(t, shape.interleaved ? 2 * i : i) =
+          std::sin(static_cast<double>(angle));
+      y.at(t, shape.interleaved ? 2 * i + 1 : n + i) =
+          std::cos(static_cast<double>(angle));
+    }
+  }
+  return y;
+}
+
 Matrix rotary(const Matrix &x, const Matrix &angles, const Rotation &rotation) {
   Matrix y = x;
   int64_t width = x.cols / rotation.numHeads;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/reference/Formulas.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tfc::reference {
@@ -40,8 +41,11 @@ static Matrix normalise(const Matrix &x, const NormShape &shape,
       for (int64_t c = 0; c < width; ++c) {
         double unit =
             (x.at(t, first + c) - mean) / std::sqrt(squares + shape.eps);
+        // A weight of one row is of all parts.
+        int64_t row =
+            shape.weight && shape.weight->rows > 1 ? first / width : 0;
         double weight =
-            shape.weight ? shape.offset + shape.weight->at(0, c) : 1.0;
+            shape.weight ? shape.offset + shape.weight->at(row, c) : 1.0;
         y.at(t, first + c) =
             unit * weight + (shape.bias ? shape.bias->at(0, c) : 0.0);
       }
@@ -56,6 +60,20 @@ Matrix layerNorm(const Matrix &x, const NormShape &shape) {
 
 Matrix rmsNorm(const Matrix &x, const NormShape &shape) {
   return normalise(x, shape, /*subtractsMean=*/false);
+}
+
+Matrix l2Normalize(const Matrix &x, double eps) {
+  Matrix y = x;
+  for (int64_t t = 0; t < x.rows; ++t) {
+    double squares = 0;
+    for (int64_t c = 0; c < x.cols; ++c) {
+      squares += x.at(t, c) * x.at(t, c);
+    }
+    for (int64_t c = 0; c < x.cols; ++c) {
+      y.at(t, c) /= std::max(std::sqrt(squares), eps);
+    }
+  }
+  return y;
 }
 
 Matrix linear(const Matrix &x, const Matrix &weight, const Matrix *bias) {
@@ -146,6 +164,31 @@ Matrix gatherRows(const Matrix &x, const std::vector<int32_t> &rows) {
     }
   }
   return y;
+}
+
+void poolRows(const Matrix &x, const Sequence &sequence,
+              transformer::Pooling how, int64_t row, Matrix &result) {
+  int64_t count = std::min(sequence.count, sequence.keys - sequence.past);
+  for (int64_t c = 0; c < x.cols; ++c) {
+    double sum = 0, greatest = std::nan("");
+    for (int64_t i = 0; i < count; ++i) {
+      double element = x.at(sequence.first + i, c);
+      sum += element;
+      greatest = i == 0 ? element : std::max(greatest, element);
+    }
+    double &y = result.at(row, c);
+    switch (how) {
+    case transformer::Pooling::Mean:
+      y = sum / static_cast<double>(count);
+      break;
+    case transformer::Pooling::Max:
+      y = greatest;
+      break;
+    case transformer::Pooling::MeanSqrtLen:
+      y = sum / std::sqrt(static_cast<double>(count));
+      break;
+    }
+  }
 }
 
 Matrix sliceColumns(const Matrix &x, int64_t first, int64_t width) {

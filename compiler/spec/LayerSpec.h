@@ -86,11 +86,17 @@ struct QkNorm {
   bool overRow = false;
   /// Of what rotary made of them.
   bool afterRotary = false;
+  /// Each head has a weight of its own.
+  bool perHead = false;
   friend bool operator==(const QkNorm &a, const QkNorm &b) {
-    return std::tie(a.norm, a.overRow, a.afterRotary) ==
-           std::tie(b.norm, b.overRow, b.afterRotary);
+    return std::tie(a.norm, a.overRow, a.afterRotary, a.perHead) ==
+           std::tie(b.norm, b.overRow, b.afterRotary, b.perHead);
   }
 };
+
+/// The slopes of Press et al. 2021 (arXiv:2108.12409) for so many heads, each
+/// a power of 2 for heads that are one.
+std::vector<double> alibiSlopes(int64_t heads);
 
 /// Self-attention, or attention of a decoder to its encoder when `cross`.
 struct Attention {
@@ -111,10 +117,17 @@ struct Attention {
   std::optional<QkNorm> qkNorm;
   /// Scores s are cap * tanh(s / cap).
   std::optional<double> cap;
+  /// By head: what a score gets for each position that the key is behind the
+  /// query (it is before it: less). Empty: nothing.
+  std::vector<double> slopes;
+  /// The scale is times ln(n) / ln(base) where a query sees n positions.
+  std::optional<double> logBase;
+  /// A learned score a head that takes its part of the weights.
+  bool sinks = false;
   auto fields() const {
     return std::tie(cross, numHeads, numKvHeads, headDim, qBias, kBias, vBias,
                     oBias, scale, scaleByInverseLayer, causal, positionBias,
-                    window, rotary, qkNorm, cap);
+                    window, rotary, qkNorm, cap, slopes, logBase, sinks);
   }
   friend bool operator==(const Attention &a, const Attention &b) {
     return a.fields() == b.fields();

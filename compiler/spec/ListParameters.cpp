@@ -111,17 +111,17 @@ private:
     if (embeddings.tokenTable == stem + "token.weight") {
       addLinear(stem + "token", embeddings.tokenRows, embeddings.width, false);
     }
-    if (embeddings.position) {
-      addLinear(stem + "position", embeddings.position->rows, embeddings.width,
-                false);
+    if (embeddings.position && !embeddings.position->sinusoid) {
+      addLinear(stem + "position", embeddings.position->rows,
+                embeddings.sumWidth, false);
     }
     for (const Segment &segment : embeddings.segments) {
       if (!segment.useToken) {
         addLinear(stem + "segment." + segment.name, segment.rows,
-                  embeddings.width, false);
+                  embeddings.sumWidth, false);
       }
     }
-    addNorm(stem + "norm", embeddings.norm, embeddings.width);
+    addNorm(stem + "norm", embeddings.norm, embeddings.sumWidth);
     if (embeddings.projection) {
       addLinear(stem + "projection", model.hidden, embeddings.width,
                 embeddings.projection->bias);
@@ -137,12 +137,18 @@ private:
       addLinear(stem + "q", queries, model.hidden, attn->qBias);
       addLinear(stem + "k", keys, model.hidden, attn->kBias);
       addLinear(stem + "v", keys, model.hidden, attn->vBias);
-      if (attn->qkNorm) {
+      if (attn->qkNorm && attn->qkNorm->perHead) {
+        addLinear(stem + "q_norm", attn->numHeads, attn->headDim, false);
+        addLinear(stem + "k_norm", attn->numKvHeads, attn->headDim, false);
+      } else if (attn->qkNorm) {
         bool overRow = attn->qkNorm->overRow;
         addNorm(stem + "q_norm", attn->qkNorm->norm,
                 overRow ? queries : attn->headDim);
         addNorm(stem + "k_norm", attn->qkNorm->norm,
                 overRow ? keys : attn->headDim);
+      }
+      if (attn->sinks) {
+        add(stem + "sinks", "weight", 1, attn->numHeads, 1);
       }
       addLinear(stem + "o", model.hidden, queries, attn->oBias);
     } else {
@@ -173,6 +179,11 @@ private:
   }
   void listStep(const SplitStep &, int64_t &width) { width = 1; }
   void listStep(const TakeStep &, int64_t &) {}
+  void listStep(const TruncateStep &step, int64_t &width) {
+    width = step.width;
+  }
+  void listStep(const PoolStep &, int64_t &) {}
+  void listStep(const L2NormalizeStep &, int64_t &) {}
   void listStep(const ActStep &, int64_t &) {}
   void listStep(const ScaleStep &, int64_t &) {}
 };

@@ -12,14 +12,26 @@ enum class Kind { Encoder, Decoder, EncoderDecoder };
 /// The spec's word for it.
 const char *nameOf(Kind kind);
 
-/// A table of positions. A token's row, where the caller gives no position_ids:
-/// its column, or the number of tokens before it that the mask leaves, plus
-/// `offset`; or the pad token's id plus the number of tokens up to it that are
-/// no padding, and the id alone at padding.
+/// How sines and cosines of a position lie in its row, and how their
+/// frequencies fall: 1 / base^(k / (n - 1)), or 1 / base^(k / n), of n.
+struct Sinusoid {
+  bool interleaved = false; // otherwise all sines, then all cosines
+  bool halfMinusOne = false;
+  std::optional<int64_t> zeroRow; // a row of zeros
+  double base = 10000;
+  /// The n frequencies of a row `width` wide.
+  std::vector<double> frequencies(int64_t width) const;
+};
+
+/// A table of positions, learned or computed. A token's row, where the caller
+/// gives no position_ids: its column, or the number of tokens before it that
+/// the mask leaves, plus `offset`; or the pad token's id plus the number of
+/// tokens up to it that are no padding, and the id alone at padding.
 struct Position {
   enum class Ids { Arange, FromMask, FromPad } ids = Ids::Arange;
   int64_t rows = 0;
   int64_t offset = 0;
+  std::optional<Sinusoid> sinusoid;
 };
 
 /// An extra table, or a second look-up in the token table. Without a default,
@@ -33,20 +45,24 @@ struct Segment {
 };
 
 /// x = norm(token * scale + position + sum of segments), or the projection of
-/// it.
+/// it; or with the projection of the token's row in place of that.
 struct Embeddings {
   /// The parameter that is looked up: "encoder.embeddings.token.weight", or
   /// "shared.token.weight" when stacks share it.
   std::string tokenTable;
   int64_t tokenRows = 0;
-  /// Of the tables and the norm: hidden, unless there is a projection.
+  /// Of the token table: hidden, unless there is a projection.
   int64_t width = 0;
+  /// Of the other tables and the norm: as of the token table, or hidden where
+  /// the projection comes before the sum.
+  int64_t sumWidth = 0;
   double tokenScale = 1;
   std::optional<Position> position;
   std::vector<Segment> segments;
   std::optional<Norm> norm;
-  /// A product [hidden, width] behind the norm.
+  /// A product [hidden, width].
   struct Projection {
+    enum class At { AfterNorm, Token } at = At::AfterNorm;
     bool bias = false;
   };
   std::optional<Projection> projection;
@@ -73,7 +89,17 @@ struct Stack {
 /// One step of a head. `width` is the width after the step; `path`, of steps
 /// with parameters, begins their names ("heads.pooler.dense").
 struct TakeStep {
-  enum class At { First, LastNonpad, LastEos } at = At::First;
+  enum class At {
+    First,
+    LastNonpad,
+    LastEos,
+    FirstVisible,
+    LastVisible
+  } at = At::First;
+};
+/// A row of all rows of a sequence that the mask leaves.
+struct PoolStep {
+  enum class How { Mean, Max, MeanSqrtLen } how = How::Mean;
 };
 struct DenseStep {
   std::string path;
@@ -104,8 +130,17 @@ struct ActStep {
 struct ScaleStep {
   double factor = 1;
 };
-using HeadStep = std::variant<TakeStep, DenseStep, NormStep, LogitsStep,
-                              SplitStep, ActStep, ScaleStep>;
+/// The first columns.
+struct TruncateStep {
+  int64_t width = 0;
+};
+/// Divided by its length, or by `eps` where that is more.
+struct L2NormalizeStep {
+  double eps = 1e-12;
+};
+using HeadStep =
+    std::variant<TakeStep, PoolStep, DenseStep, NormStep, LogitsStep, SplitStep,
+                 ActStep, ScaleStep, TruncateStep, L2NormalizeStep>;
 
 /// `from` is "encoder", "decoder" or the name of an earlier head.
 struct Head {

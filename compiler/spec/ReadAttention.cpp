@@ -37,6 +37,7 @@ Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
   if (const Json *cap = attn.find("softcap"); cap && cap->isNumber()) {
     result.cap = readPositive(*cap);
   }
+  readScores(attn, result);
   return result;
 }
 
@@ -156,7 +157,9 @@ void SpecReader::checkCross(const Json &attn) {
   const std::tuple<const char *, Json, const char *> neutral[] = {
       {"causal", false, places},  {"window", "none", places},
       {"rotary", "none", places}, {"use_position_bias", false, places},
-      {"qk_norm", "none", other}, {"softcap", "none", other}};
+      {"qk_norm", "none", other}, {"softcap", "none", other},
+      {"slopes", "none", places}, {"log_scale_base", "none", other},
+      {"sinks", false, other}};
   for (const auto &[key, value, why] : neutral) {
     const Json *given = attn.find(key);
     if (given && !(*given == value)) {
@@ -190,8 +193,14 @@ void SpecReader::readQkNorm(const Json &attn, Attention &attention) {
   if (!norm) {
     return;
   }
-  QkNorm result{*norm, wordOf(*json, "over", "head") == "row",
-                flagOf(*json, "after_rotary", false)};
+  std::string over = wordOf(*json, "over", "head");
+  QkNorm result{*norm, over == "row", flagOf(*json, "after_rotary", false),
+                over == "each_head"};
+  if (result.perHead && (norm->bias || !norm->weight)) {
+    error(json->find("over")->place, BadBlock,
+          "expected a norm with a weight and without a bias (each head has a "
+          "weight of its own), got another");
+  }
   if (result.afterRotary && !attention.rotary) {
     error(json->find("after_rotary")->place, BadRotary,
           "expected false (the attention has no rotary), got true");

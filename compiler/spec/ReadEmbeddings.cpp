@@ -26,20 +26,35 @@ void SpecReader::readEmbeddings(const Json &embeddings) {
   }
   result.norm = readNorm(embeddings.find("norm"));
   readProjection(embeddings);
+  checkSinusoid(embeddings);
 }
 
 /// The width of the tables is hidden where nothing projects them.
 void SpecReader::readProjection(const Json &embeddings) {
   Embeddings &result = stack->embeddings;
-  result.width = model.hidden;
+  result.width = result.sumWidth = model.hidden;
   const Json *projection = embeddings.find("projection");
   if (!projection || !projection->isObject()) {
     return;
   }
-  result.projection = {flagOf(*projection, "bias", false)};
+  bool atToken = wordOf(*projection, "at", "") == "token";
+  using At = Embeddings::Projection::At;
+  result.projection = {atToken ? At::Token : At::AfterNorm,
+                       flagOf(*projection, "bias", false)};
   const Json *token = embeddings.find("token");
   if (token && token->isObject() && !token->find("use")) {
     result.width = sizeOf(*token, "dim").value_or(model.hidden);
+  }
+  if (!atToken) {
+    result.sumWidth = result.width;
+  }
+  for (const Segment &segment : result.segments) {
+    if (segment.useToken && result.width != result.sumWidth) {
+      error(projection->place, Unsupported,
+            "expected no projection of the token alone (the segment " +
+                inQuotes(segment.name) +
+                " uses its table; not supported by this tfc), got one");
+    }
   }
 }
 
@@ -127,10 +142,10 @@ int64_t SpecReader::readPositionIds(const Json &position, Position &result) {
             "expected 0 (positions begin after tokens.pad), got " +
                 describe(*offset));
     }
-    if (stack->name == "decoder") {
+    if (stack->name == "decoder" && !model.encoder) {
       error(position.find("ids")->place, Unsupported,
-            "expected arange or from_mask (from_pad in a decoder is not "
-            "supported by this tfc), got \"from_pad\"");
+            "expected arange or from_mask (from_pad in a decoder without an "
+            "encoder is not supported by this tfc), got \"from_pad\"");
     }
     if (!pad || !pad->isInteger() || pad->integer < 0) {
       error(position.find("ids")->place, BadEmbedding,
@@ -182,7 +197,50 @@ void SpecReader::readPosition(const Json &position) {
                                                                   : skipped) +
               "), got " + std::to_string(result.rows));
   }
+  readSinusoid(position, result);
   stack->embeddings.position = result;
+}
+
+/// Its keys are those of a computed table alone.
+void SpecReader::readSinusoid(const Json &position, Position &result) {
+  if (wordOf(position, "kind", "none") != "sinusoid") {
+    for (const char *key : {"layout", "denominator", "zero_row", "base"}) {
+      if (const Json *given = position.find(key)) {
+        error(given->place, BadEmbedding,
+              std::string("expected no \"") + key +
+                  "\" (kind is not \"sinusoid\"), got " + describe(*given));
+      }
+    }
+    return;
+  }
+  Sinusoid sinusoid;
+  for (const char *key : {"layout", "denominator"}) {
+    if (!position.find(key)) {
+      error(position.place.child(key), BadType,
+            std::string("expected \"") + key +
+                "\" (there is no usual one), got nothing");
+    }
+  }
+  sinusoid.interleaved = wordOf(position, "layout", "") == "interleaved";
+  sinusoid.halfMinusOne = wordOf(position, "denominator", "") == "half_minus_1";
+  if (const Json *row = position.find("zero_row"); row && row->isInteger()) {
+    sinusoid.zeroRow = row->integer;
+  }
+  if (const Json *base = position.find("base"); base && base->isNumber()) {
+    sinusoid.base = readPositive(*base);
+  }
+  result.sinusoid = sinusoid;
+}
+
+/// Sines and cosines are pairs of columns.
+void SpecReader::checkSinusoid(const Json &embeddings) {
+  const Embeddings &result = stack->embeddings;
+  if (result.position && result.position->sinusoid &&
+      result.sumWidth % 2 != 0) {
+    error(embeddings.find("position")->place, BadEmbedding,
+          "expected no sinusoid (rows are " + std::to_string(result.sumWidth) +
+              " wide, an odd number), got one");
+  }
 }
 
 void SpecReader::readSegment(const Json &segment) {

@@ -153,6 +153,9 @@ std::optional<HeadStep> SpecReader::readStep(const Head &head, const Json &step,
   if (op == "act") {
     return ActStep{activationOf(step, "kind")};
   }
+  if (std::optional<HeadStep> pooling = readPooling(head, step, result)) {
+    return pooling;
+  }
   result.width = 0; // unknown: a step that has been refused
   return std::nullopt;
 }
@@ -170,24 +173,35 @@ HeadStep SpecReader::readTake(const Head &head, const Json &step,
                               Result &result) {
   TakeStep take;
   std::string at = wordOf(step, "at", "first");
-  take.at = at == "last_nonpad" ? TakeStep::At::LastNonpad
-            : at == "last_eos"  ? TakeStep::At::LastEos
-                                : TakeStep::At::First;
+  take.at = at == "last_nonpad"     ? TakeStep::At::LastNonpad
+            : at == "last_eos"      ? TakeStep::At::LastEos
+            : at == "first_visible" ? TakeStep::At::FirstVisible
+            : at == "last_visible"  ? TakeStep::At::LastVisible
+                                    : TakeStep::At::First;
   if (take.at == TakeStep::At::LastEos && model.tokens.eos.size() != 1) {
     error(step.find("at")->place, BadStep,
           "expected one id in tokens.eos (the step looks for it), got " +
               std::to_string(model.tokens.eos.size()));
   }
+  takeRows(head, step, take.at, result);
+  return take;
+}
+
+/// The step makes a row a sequence of rows of all tokens.
+void SpecReader::takeRows(const Head &head, const Json &step, TakeStep::At at,
+                          Result &result) {
+  std::string op = wordOf(step, "op", "");
   if (result.take) {
     error(step.place, BadStep,
-          "expected one take from the stack to the result, got another");
+          "expected one take or pool from the stack to the result, got "
+          "another");
   } else if (!head.steps.empty()) {
     error(step.place, BadStep,
-          "expected take as the first step (other rows need not be computed), "
-          "got it after others");
+          "expected " + op +
+              " as the first step (other rows need not be computed), got it "
+              "after others");
   }
-  result.take = take.at;
-  return take;
+  result.take = at;
 }
 
 HeadStep SpecReader::readLogits(const std::string &path, const Json &step,

@@ -187,7 +187,13 @@ private:
     return true;
   }
 
-  /// Placeholders: {p} and {i} only, {i} exactly where layers differ.
+  /// Its rows, one for each head, may be tensors of their own.
+  bool isNormOfHeads() const {
+    return slot.parameter.rank == 2 &&
+           (endsWith(slot.stem, ".q_norm") || endsWith(slot.stem, ".k_norm"));
+  }
+
+  /// Placeholders: {p}, {i}, exactly where layers differ, and {h}.
   bool checkName(const std::string &name) {
     bool layered = slot.parameter.firstLayer >= 0;
     bool ofRun = slot.stem != slot.common &&
@@ -196,6 +202,10 @@ private:
     std::string got = ", got " + inQuotes(name);
     for (size_t at = 0; (at = name.find_first_of("{}", at)) != name.npos;) {
       std::string word = name.substr(at, 3);
+      if (word == "{h}" && isNormOfHeads()) {
+        at += word.size();
+        continue;
+      }
       if (word == "{h}" || word == "{g}" || word == "{k}") {
         return fail(value.place, Unsupported,
                     "expected no " + word + " (not supported by this tfc)" +

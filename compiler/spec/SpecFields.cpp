@@ -46,19 +46,19 @@ TypeRef embeddings() {
                    object({key("cutoffs", list(rows())), key("div", rows())})),
        unsupported("input", text())});
   TypeRef position = object(
-      {needed("kind", words({"learned", "none"}, {"sinusoid", "axial"})),
+      {needed("kind", words({"learned", "sinusoid", "none"}, {"axial"})),
        key("rows", rows()), key("offset", index()),
        key("ids", words({"arange", "from_mask", "from_pad"},
                         {"arange_skip_left_pad", "input"})),
-       unsupported("layout", words({"interleaved", "concat"})),
-       unsupported("denominator", words({"dim", "half_minus_1"})),
-       unsupported("zero_row", index()), unsupported("shape", list(rows())),
-       unsupported("dims", list(width())), unsupported("base", number())});
+       key("layout", words({"interleaved", "concat"})),
+       key("denominator", words({"dim", "half_minus_1"})),
+       key("zero_row", index()), key("base", number()),
+       unsupported("shape", list(rows())), unsupported("dims", list(width()))});
   TypeRef segment = object({needed("name", text()), needed("input", text()),
                             key("rows", rows()), key("use", words({"token"})),
                             key("default", index())});
   TypeRef projection =
-      object({needed("at", words({"after_norm"}, {"token", "sum"})),
+      object({needed("at", words({"after_norm", "token"}, {"sum"})),
               needed("bias", flag())});
   return object({needed("token", token), key("position", position),
                  key("segments", list(segment, 0, 16)),
@@ -134,7 +134,8 @@ TypeRef attention() {
   TypeRef qkNorm = orNone(object(
       {needed("kind", words({"layernorm", "rmsnorm"})), needed("eps", number()),
        key("bias", flag()), key("affine", flag()), key("offset", number()),
-       key("over", words({"head", "row"})), key("after_rotary", flag())}));
+       key("over", words({"head", "each_head", "row"})),
+       key("after_rotary", flag())}));
   Fields fields = {
       needed("num_heads", width()),
       key("num_kv_heads", width()),
@@ -147,6 +148,9 @@ TypeRef attention() {
       key("causal", flag()),
       key("window", window),
       key("rotary", rotary()),
+      key("slopes", oneOf({words({"alibi", "none"}), list(number(), 1, 4096)})),
+      key("log_scale_base", oneOf({words({"none"}), number()})),
+      key("sinks", flag()),
       unsupported("relative", relative()),
       key("use_position_bias", flag()),
       unsupported("sparse", sparse()),
@@ -236,7 +240,8 @@ TypeRef headStep() {
     step.choices.push_back({std::move(word), supported, object(fields)});
   };
   op("take",
-     {needed("at", words({"first", "last_nonpad", "last_eos"},
+     {needed("at", words({"first", "last_nonpad", "last_eos", "first_visible",
+                          "last_visible"},
                          {"last", "index_input"})),
       unsupported("input", text())},
      true);
@@ -255,14 +260,14 @@ TypeRef headStep() {
      true);
   op("split", {needed("names", list(text(), 1, 64))}, true);
   op("act", {needed("kind", activation())}, true);
-  op("pool", {needed("how", words({"mean", "max", "mean_sqrt_len"}))}, false);
+  op("pool", {needed("how", words({"mean", "max", "mean_sqrt_len"}))}, true);
   op("scale", {needed("by", oneOf({number(), words({"rsqrt_hidden"})}))}, true);
   op("adaptive_logits",
      {needed("name", text()), key("tied", text()), key("cutoffs", list(rows())),
       key("div", rows())},
      false);
-  op("truncate", {needed("dims", width())}, false);
-  op("l2_normalize", {key("eps", number())}, false);
+  op("truncate", {needed("dims", width())}, true);
+  op("l2_normalize", {key("eps", number())}, true);
   for (const char *word : {"squeeze", "softmax", "log_softmax", "sigmoid"}) {
     op(word, {}, false);
   }

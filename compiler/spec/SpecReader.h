@@ -98,6 +98,8 @@ private:
   void readScale(const Json &token);
   void readPosition(const Json &position);
   int64_t readPositionIds(const Json &position, Position &result);
+  void readSinusoid(const Json &position, Position &result);
+  void checkSinusoid(const Json &embeddings);
   void readPositionBias(const Json *bias);
   void readSegment(const Json &segment);
   void readProjection(const Json &embeddings);
@@ -126,6 +128,12 @@ private:
   void readHeadSizes(const Json &attn, Attention &attention);
   void compareCaches(const Json &attn, const Attention &attention);
   double readPositive(const Json &number);
+
+  // ReadScores.cpp
+  void readScores(const Json &attn, Attention &attention);
+  void readSlopes(const Json &slopes, Attention &attention);
+
+  // ReadAttention.cpp
   void readBiases(const Json &attn, Attention &attention);
   void checkCausal(const Json &attn, bool causal);
   void checkCross(const Json &attn);
@@ -143,10 +151,17 @@ private:
                                    Result &result);
   ScaleStep readScaleStep(const Json &step);
   HeadStep readTake(const Head &head, const Json &step, Result &result);
+  void takeRows(const Head &head, const Json &step, TakeStep::At at,
+                Result &result);
   HeadStep readLogits(const std::string &path, const Json &step,
                       Result &result);
   void readTied(const Json &step, LogitsStep &logits, int64_t inputWidth);
   HeadStep readSplit(const Json &step, Result &result);
+
+  // ReadPooling.cpp
+  std::optional<HeadStep> readPooling(const Head &head, const Json &step,
+                                      Result &result);
+  TruncateStep readTruncate(const Json &step, Result &result);
 
   // ReadOutputs.cpp
   void readOutputs();

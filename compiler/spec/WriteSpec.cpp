@@ -19,12 +19,37 @@ Json nameIn(const std::string &path) {
   return path.substr(path.rfind('.') + 1);
 }
 
+const char *nameOf(TakeStep::At at) {
+  switch (at) {
+  case TakeStep::At::First:
+    break;
+  case TakeStep::At::LastNonpad:
+    return "last_nonpad";
+  case TakeStep::At::LastEos:
+    return "last_eos";
+  case TakeStep::At::FirstVisible:
+    return "first_visible";
+  case TakeStep::At::LastVisible:
+    return "last_visible";
+  }
+  return "first";
+}
+
 struct StepWriter {
   Json operator()(const TakeStep &step) const {
-    const char *at = step.at == TakeStep::At::First        ? "first"
-                     : step.at == TakeStep::At::LastNonpad ? "last_nonpad"
-                                                           : "last_eos";
-    return objectOf({{"op", "take"}, {"at", at}});
+    return objectOf({{"op", "take"}, {"at", nameOf(step.at)}});
+  }
+  Json operator()(const PoolStep &step) const {
+    const char *how = step.how == PoolStep::How::Mean  ? "mean"
+                      : step.how == PoolStep::How::Max ? "max"
+                                                       : "mean_sqrt_len";
+    return objectOf({{"op", "pool"}, {"how", how}});
+  }
+  Json operator()(const TruncateStep &step) const {
+    return objectOf({{"op", "truncate"}, {"dims", step.width}});
+  }
+  Json operator()(const L2NormalizeStep &step) const {
+    return objectOf({{"op", "l2_normalize"}, {"eps", step.eps}});
   }
   Json operator()(const DenseStep &step) const {
     return objectOf({{"op", "dense"},

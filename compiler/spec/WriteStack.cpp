@@ -45,7 +45,9 @@ namespace {
 
 Json writeQkNorm(const QkNorm &qkNorm) {
   Json json = writeNorm(qkNorm.norm);
-  json.set("over", qkNorm.overRow ? "row" : "head");
+  json.set("over", qkNorm.overRow   ? "row"
+                   : qkNorm.perHead ? "each_head"
+                                    : "head");
   json.set("after_rotary", qkNorm.afterRotary);
   return json;
 }
@@ -56,6 +58,16 @@ const char *nameOf(Position::Ids ids) {
                                           : "arange";
 }
 
+void writeSinusoid(const Sinusoid &sinusoid, Json &position) {
+  position.set("kind", "sinusoid");
+  position.set("layout", sinusoid.interleaved ? "interleaved" : "concat");
+  position.set("denominator", sinusoid.halfMinusOne ? "half_minus_1" : "dim");
+  if (sinusoid.zeroRow) {
+    position.set("zero_row", *sinusoid.zeroRow);
+  }
+  position.set("base", sinusoid.base);
+}
+
 Json writeEmbeddings(const Embeddings &embeddings) {
   Json position = objectOf({{"kind", "none"}});
   if (embeddings.position) {
@@ -63,6 +75,9 @@ Json writeEmbeddings(const Embeddings &embeddings) {
                          {"rows", embeddings.position->rows},
                          {"offset", embeddings.position->offset},
                          {"ids", nameOf(embeddings.position->ids)}});
+    if (embeddings.position->sinusoid) {
+      writeSinusoid(*embeddings.position->sinusoid, position);
+    }
   }
   Json segments = Json::array();
   for (const Segment &segment : embeddings.segments) {
@@ -86,7 +101,9 @@ Json writeEmbeddings(const Embeddings &embeddings) {
                         {"segments", std::move(segments)},
                         {"norm", writeNorm(embeddings.norm)}});
   if (embeddings.projection) {
-    json.set("projection", objectOf({{"at", "after_norm"},
+    using At = Embeddings::Projection::At;
+    bool atToken = embeddings.projection->at == At::Token;
+    json.set("projection", objectOf({{"at", atToken ? "token" : "after_norm"},
                                      {"bias", embeddings.projection->bias}}));
   }
   return json;
@@ -155,6 +172,19 @@ Json writeAttention(const Attention &attn) {
   }
   if (attn.cap) {
     json.set("softcap", *attn.cap);
+  }
+  if (!attn.slopes.empty()) {
+    Json slopes = Json::array();
+    for (double slope : attn.slopes) {
+      slopes.items.push_back(slope);
+    }
+    json.set("slopes", std::move(slopes));
+  }
+  if (attn.logBase) {
+    json.set("log_scale_base", *attn.logBase);
+  }
+  if (attn.sinks) {
+    json.set("sinks", true);
   }
   return json;
 }

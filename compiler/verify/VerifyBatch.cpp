@@ -236,6 +236,14 @@ static int64_t takenColumn(const EntryInfo &info, const PaddedBatch &batch,
   if (info.take == Take::First) {
     return 0;
   }
+  if (info.take == Take::FirstVisible || info.take == Take::LastVisible) {
+    bool isFirst = info.take == Take::FirstVisible;
+    int64_t column = isFirst ? 0 : batch.length - 1;
+    while (!batch.exists(row, column)) {
+      column += isFirst ? 1 : -1;
+    }
+    return column;
+  }
   if (info.take == Take::LastNonpad) {
     return last(batch, info.idsName(),
                 [&](int64_t id) { return info.pad < 0 || id != info.pad; });

@@ -12,15 +12,16 @@ static void addTokens(const EntryInfo &info, const std::vector<int64_t> &tokens,
   for (transformer::InputAttr input : info.inputs) {
     std::vector<int32_t> &values = step.inputs[input.getName().str()];
     for (auto [i, token] : llvm::enumerate(tokens)) {
-      values.push_back(
-          input.getName() == info.idsName() ? static_cast<int32_t>(token)
-          : input.getFill() == Fill::Position ||
-                  input.getFill() == Fill::FromMask
-              ? past + static_cast<int32_t>(i)
-          : input.getFill() == Fill::FromPad
-              ? static_cast<int32_t>(info.pad) + 1 + static_cast<int32_t>(i)
-          : input.getFill() == Fill::Absent ? -1
-                                            : 0);
+      values.push_back(input.getName() == info.idsName()
+                           ? static_cast<int32_t>(token)
+                       : input.getFill() == Fill::Position ||
+                               input.getFill() == Fill::FromMask
+                           ? past + static_cast<int32_t>(i)
+                       : input.getFill() == Fill::FromPad
+                           ? static_cast<int32_t>(info.pad) + 1 + past +
+                                 static_cast<int32_t>(i)
+                       : input.getFill() == Fill::Absent ? -1
+                                                         : 0);
     }
   }
 }

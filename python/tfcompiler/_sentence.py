@@ -16,13 +16,17 @@ _POOLINGS = {"pooling_mode_mean_tokens": "mean",
              "pooling_mode_max_tokens": "max",
              "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt",
              "pooling_mode_lasttoken": "last"}
+# The same in newer folders.
+_POOLING_WORDS = {"mean": "mean", "cls": "first", "max": "max",
+                  "mean_sqrt_len_tokens": "mean_sqrt", "lasttoken": "last"}
 
 
 class SentenceEncoder:
     """model: a Model, or a Hugging Face folder, which is compiled. Pooling,
     normalizing and the longest text are those of the folder's modules.json;
-    without one, the mean of the tokens. Raises Error for steps of modules.json
-    that are not known."""
+    without one, the mean of the tokens. A model with the output
+    sentence_embedding pools and normalizes itself. Raises Error for steps of
+    modules.json that are not known."""
 
     def __init__(self, model: Union[Model, str, Path]):
         if not isinstance(model, Model):
@@ -34,6 +38,7 @@ class SentenceEncoder:
         self.max_tokens: Optional[int] = None
         if model.folder:
             self._read(model.folder)
+        self._imported = self.pooling
 
     def _read(self, folder: Path) -> None:
         for module in _read_json(folder / "modules.json") or []:
@@ -67,7 +72,7 @@ class SentenceEncoder:
         rows = [None] * len(listed)
         for begin in range(0, len(order), batch_size):
             part = order[begin:begin + batch_size]
-            vectors = self._vectors([encodings[i] for i in part])
+            vectors = self._vectors([encodings[i] for i in part], normalize)
             for index, vector in zip(part, vectors):
                 rows[index] = vector
         made = np.stack(rows) if rows else np.zeros((0, self._width()),
@@ -85,19 +90,35 @@ class SentenceEncoder:
         return min(limits) if limits else None
 
     def _width(self) -> int:
-        return self._output().width
+        made = self._find("sentence_embedding")
+        return (made or self._output()).width
+
+    def _is_pooled(self, normalize: Optional[bool]) -> bool:
+        """Whether what is wanted is the library's own sentence_embedding."""
+        return (self.pooling == self._imported
+                and not (self.normalizes and normalize is False)
+                and self._find("sentence_embedding") is not None)
+
+    def _find(self, name: str):
+        for port in self.model.info.outputs:
+            if port.name == name:
+                return port
+        return None
 
     def _output(self):
-        for port in self.model.info.outputs:
-            if port.name == "last_hidden_state":
-                return port
+        port = self._find("last_hidden_state")
+        if port:
+            return port
         raise Error(Code.UNSUPPORTED, f"{self.model.info.name}: expected a "
                     "model with the output last_hidden_state, got one with "
                     + ", ".join(port.name for port in self.model.info.outputs))
 
-    def _vectors(self, encodings) -> np.ndarray:
-        name = self._output().name
+    def _vectors(self, encodings, normalize: Optional[bool]) -> np.ndarray:
         inputs = self.model.batch(encodings)
+        if self._is_pooled(normalize):
+            name = "sentence_embedding"
+            return self.model(outputs=[name], **inputs)[name]
+        name = self._output().name
         hidden = self.model(outputs=[name], **inputs)[name]
         counts = np.array([len(each) for each in encodings])
         if self.pooling == "first":
@@ -125,6 +146,9 @@ def _read_json(path: Path):
 
 def _read_pooling(path: Path) -> str:
     config = _read_json(path) or {}
+    given = config.get("pooling_mode")
+    if isinstance(given, str) and given in _POOLING_WORDS:
+        return _POOLING_WORDS[given]
     modes = [key for key, value in config.items()
              if key.startswith("pooling_mode_") and value is True]
     if len(modes) != 1 or modes[0] not in _POOLINGS:

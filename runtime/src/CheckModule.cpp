@@ -27,7 +27,7 @@ static std::string faultOfPort(const tfc_port_v0 &port, bool isInput) {
     return isInput ? "inputs of dtype i32" : "outputs of dtype f32";
   }
   if (port.rows > TFC_ROWS_WANTED || port.fill > TFC_FILL_FROM_MASK ||
-      port.take > TFC_TAKE_LAST_EOS) {
+      port.take > TFC_TAKE_LAST_VISIBLE) {
     return "known kinds of rows";
   }
   if (isInput ? port.width != 1 || port.rows != TFC_ROWS_TOKENS

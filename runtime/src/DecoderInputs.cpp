@@ -11,13 +11,13 @@ static Error missing(const tfc_port_v0 &port, const char *why) {
 }
 
 /// An empty batch of a decoder's inputs, [batch, length] to be.
-static InputBatch makeBatch(const tfc_entry_v0 &entry, int64_t batch,
-                            int64_t length) {
+static InputBatch makeBatch(const Model &model, int64_t batch, int64_t length) {
   InputBatch made;
   made.batch = batch;
   made.length = length;
   made.maskName = decoderMaskName;
-  made.values.resize(entry.n_inputs);
+  made.values.resize(model.decoder()->n_inputs);
+  made.pad = static_cast<int32_t>(model.table().pad);
   return made;
 }
 
@@ -28,7 +28,7 @@ Result<InputBatch> shiftInputs(const Model &model, const InputBatch &encoder) {
   if (port.fill != TFC_FILL_SHIFTED) {
     return missing(port, "");
   }
-  InputBatch made = makeBatch(entry, encoder.batch, encoder.length);
+  InputBatch made = makeBatch(model, encoder.batch, encoder.length);
   int64_t limit = lengthLimit(entry, model.table().max_positions, made);
   if (limit != 0 && made.length > limit) {
     return makeError(Code::InvalidArgument, "input \"input_ids\": expected a ",
@@ -83,7 +83,7 @@ Status startDecoder(const Model &model, ModelInputs &inputs) {
     if (!hasStart) {
       return missing(port, " (the model has no decoder_start)");
     }
-    decoder = makeBatch(entry, inputs.encoder.batch, 1);
+    decoder = makeBatch(model, inputs.encoder.batch, 1);
     decoder.values[ids].assign(static_cast<size_t>(decoder.batch),
                                static_cast<int32_t>(start));
     return {};

@@ -24,9 +24,17 @@ int32_t InputBatch::value(const tfc_port_v0 &port, uint32_t index, int64_t row,
   if (!values[index].empty()) {
     return values[index][row * length + column];
   }
-  return fillsByPosition(port)          ? static_cast<int32_t>(position)
-         : port.fill == TFC_FILL_ABSENT ? -1
-                                        : 0;
+  switch (port.fill) {
+  case TFC_FILL_POSITION:
+  case TFC_FILL_FROM_MASK:
+    return static_cast<int32_t>(position);
+  case TFC_FILL_FROM_PAD:
+    return pad + 1 + static_cast<int32_t>(position);
+  case TFC_FILL_ABSENT:
+    return -1;
+  default:
+    return 0;
+  }
 }
 
 int64_t lengthLimit(const tfc_entry_v0 &entry, int64_t maxPositions,
@@ -53,6 +61,7 @@ public:
         seen(entry.n_inputs + 1, false), faults(faults) {
     batch.values.resize(entry.n_inputs);
     batch.maskName = maskName;
+    batch.pad = static_cast<int32_t>(pad);
   }
 
   /// Whether the tensor is an input of the entry.

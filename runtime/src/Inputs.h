@@ -22,6 +22,7 @@ struct InputBatch {
   /// How many tokens before one are unmasked; -1 at a masked token. Empty
   /// unless a port is filled by it (TFC_FILL_FROM_MASK).
   std::vector<int32_t> unmaskedBefore;
+  int32_t pad = -1; // the model's pad token
   /// What a forward pass gives a port that fills by position.
   int64_t positionOf(const tfc_port_v0 &port, int64_t row,
                      int64_t column) const {

@@ -74,6 +74,7 @@ Result<Prompt> promptOfRow(const Model &model, const tfc_entry_v0 &entry,
       lastPosition = value;
     }
   });
+  prompt.afterPad = model.table().pad + 1;
   if (!lastExists && entry.flags & TFC_ENTRY_DISTANCES) {
     return makeError(Code::InvalidArgument, "input ", quoteName(batch.maskName),
                      ": expected padding on the left (the model counts ",

@@ -21,6 +21,8 @@ struct Prompt {
   std::vector<int32_t> spectator;
   std::vector<int32_t> carry; // by port: values of the tokens that follow
   int64_t nextPosition = 0;
+  int64_t afterPad =
+      0; // of positions that begin after the pad token: the first
   int64_t maxNewTokens = 0;
   std::vector<int64_t> eos;
   std::vector<std::vector<int64_t>> stops; // sequences of tokens that end it
@@ -31,6 +33,9 @@ struct Prompt {
 
   /// What port `p` gets beside the next token, unless it is that of the ids.
   int32_t carried(const tfc_port_v0 &port, uint32_t p) const {
+    if (port.fill == TFC_FILL_FROM_PAD) {
+      return static_cast<int32_t>(nextPosition + afterPad);
+    }
     return fillsByPosition(port) ? static_cast<int32_t>(nextPosition)
                                  : carry[p];
   }

@@ -29,6 +29,18 @@ Result<Columns> lastNonpad(const Model &model, const tfc_entry_v0 &entry,
   return columns;
 }
 
+/// The first column that the mask leaves, from column `begin` on in steps of 1
+/// or -1. Every row has one.
+Columns visible(const InputBatch &inputs, int64_t begin, int64_t step) {
+  Columns columns(static_cast<size_t>(inputs.batch), begin);
+  for (int64_t row = 0; row < inputs.batch; ++row) {
+    while (!inputs.exists(row, columns[row])) {
+      columns[row] += step;
+    }
+  }
+  return columns;
+}
+
 /// Of the model's input_ids, masked tokens too.
 Result<Columns> lastEos(const Model &model, const InputBatch &inputs) {
   const tfc_module_v0 &table = model.table();
@@ -72,6 +84,12 @@ Result<Columns> takenColumns(const Model &model, const tfc_entry_v0 &entry,
   }
   if (take == TFC_TAKE_LAST_NONPAD) {
     return lastNonpad(model, entry, own);
+  }
+  if (take == TFC_TAKE_FIRST_VISIBLE) {
+    return visible(own, 0, 1);
+  }
+  if (take == TFC_TAKE_LAST_VISIBLE) {
+    return visible(own, own.length - 1, -1);
   }
   if (take != TFC_TAKE_LAST_EOS) {
     return Columns();

@@ -16,6 +16,9 @@ namespace {
 
 using Values = std::vector<double>;
 
+/// The output of a model that pools and normalises as its folder says.
+constexpr const char *kSentence = "sentence_embedding";
+
 /// Row `row` of [batch, width], or its part at token `at` of [batch, length,
 /// width].
 Values valuesOf(const tfc_tensor &tensor, int64_t row, int64_t at = 0) {
@@ -199,8 +202,9 @@ Values pool(const Answered &of) {
 }
 
 Json makeEmbedding(const Answered &of) {
-  Values vector = pool(of);
-  if (of.notes.normalizes) {
+  const tfc_tensor *made = tfc_outputs_find(of.outputs, kSentence);
+  Values vector = made ? valuesOf(*made, of.row) : pool(of);
+  if (!made && of.notes.normalizes) {
     double length = std::sqrt(
         std::inner_product(vector.begin(), vector.end(), vector.begin(), 0.0));
     for (double &value : vector) {
@@ -252,6 +256,13 @@ rt::Result<AnswerKind> findKind(const tfc_model_info &info,
   if (find("start_logits") && find("end_logits")) {
     outputs = {"start_logits", "end_logits"};
     return AnswerKind::Span;
+  }
+  if (find(kSentence)) {
+    outputs = {kSentence};
+    return AnswerKind::Embedding;
+  }
+  if (!notes.poolingFault.empty()) {
+    return rt::makeError(rt::Code::Unsupported, notes.poolingFault);
   }
   bool isPooled = notes.pooling == ModelNotes::Pooler && find("pooler_output");
   const char *name = isPooled ? "pooler_output" : "last_hidden_state";

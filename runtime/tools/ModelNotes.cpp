@@ -46,38 +46,46 @@ void readLabels(const json &config, ModelNotes &notes) {
   notes.isMultiLabel = problem == "multi_label_classification";
 }
 
+/// How a folder of sentence-transformers pools; what of it is not known goes
+/// into the notes.
 rt::Status readPooling(const fs::path &path, ModelNotes &notes) {
   auto config = readJson(path);
   if (!config) {
     return std::move(config.error());
   }
-  static const std::pair<const char *, ModelNotes::Pooling> modes[] = {
-      {"pooling_mode_mean_tokens", ModelNotes::Mean},
-      {"pooling_mode_cls_token", ModelNotes::First},
-      {"pooling_mode_lasttoken", ModelNotes::Last}};
-  int numModes = 0;
+  struct Mode {
+    const char *flag, *word;
+    ModelNotes::Pooling pooling;
+  };
+  static const Mode modes[] = {
+      {"pooling_mode_mean_tokens", "mean", ModelNotes::Mean},
+      {"pooling_mode_cls_token", "cls", ModelNotes::First},
+      {"pooling_mode_lasttoken", "lasttoken", ModelNotes::Last}};
+  std::vector<std::string> wanted;
   for (auto item = config->begin();
        config->is_object() && item != config->end(); ++item) {
     bool isOn = item.value().is_boolean() && item.value().get<bool>();
-    if (!isOn || item.key().rfind("pooling_mode_", 0) != 0) {
-      continue;
+    if (isOn && item.key().rfind("pooling_mode_", 0) == 0) {
+      wanted.push_back(item.key());
+    } else if (item.key() == "pooling_mode" && item.value().is_string()) {
+      wanted.push_back(item.value());
     }
-    auto mode = std::find_if(
-        std::begin(modes), std::end(modes),
-        [&](const auto &known) { return item.key() == known.first; });
-    if (mode == std::end(modes)) {
-      return rt::makeError(rt::Code::Unsupported, path.string(),
-                           ": expected the mean, the first or the last token, "
-                           "got ",
-                           rt::quoteName(item.key()));
-    }
-    notes.pooling = mode->second;
-    ++numModes;
   }
-  return numModes == 1
-             ? rt::Status()
-             : rt::makeError(rt::Code::Unsupported, path.string(),
-                             ": expected one way to pool, got ", numModes);
+  for (const Mode &mode : modes) {
+    if (wanted.size() == 1 &&
+        (wanted[0] == mode.flag || wanted[0] == mode.word)) {
+      notes.pooling = mode.pooling;
+      return {};
+    }
+  }
+  std::string got;
+  for (const std::string &each : wanted) {
+    got += (got.empty() ? "" : ", ") + rt::quoteName(each);
+  }
+  notes.poolingFault =
+      rt::concat(path.string(), ": expected the mean, the first or the last ",
+                 "token, got ", got.empty() ? "none" : got);
+  return {};
 }
 
 } // namespace
@@ -108,9 +116,11 @@ rt::Result<ModelNotes> readModelNotes(const std::string &folder) {
     } else if (name == "Normalize") {
       notes.normalizes = true;
     } else if (name != "Transformer") {
-      return rt::makeError(rt::Code::Unsupported, folder, "/modules.json: ",
-                           "expected Transformer, Pooling and Normalize, got ",
-                           rt::quoteName(type));
+      notes.poolingFault = rt::concat(
+          folder,
+          "/modules.json: expected Transformer, Pooling and Normalize, "
+          "got ",
+          rt::quoteName(type));
     }
   }
   return notes;

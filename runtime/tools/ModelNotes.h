@@ -16,6 +16,9 @@ struct ModelNotes {
   /// Of sentence encoders; otherwise what the model pools itself.
   Pooling pooling = Pooler;
   bool normalizes = false;
+  /// Why the tool cannot pool as the folder says; empty when it can. It does
+  /// not matter where the model pools itself.
+  std::string poolingFault;
 
   std::string label(size_t index) const {
     return index < labels.size() ? labels[index]
@@ -24,7 +27,7 @@ struct ModelNotes {
 };
 
 /// A folder without these files has no notes, nor has a file of weights.
-/// Errors: InvalidArgument, Unsupported (a pooling that is not known).
+/// Errors: InvalidArgument.
 rt::Result<ModelNotes> readModelNotes(const std::string &folder);
 
 } // namespace tfc::run

@@ -292,3 +292,44 @@ func.func @attention_c9_cap(%x: tensor<?x52xf32>, %cache: !cache,
          : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c10_slopes(%x: tensor<?x52xf32>, %cache: !cache,
+                                %layer: index, %batch: !transformer.batch) {
+  // expected-error @below {{expected 2 finite slopes (one for each head), got 3}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch causal heads 2
+         {scale = 1.0 : f64, slopes = array<f64: 1.0, 2.0, 3.0>}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c11_sinks(%x: tensor<?x52xf32>, %cache: !cache,
+                               %layer: index, %batch: !transformer.batch,
+                               %sinks: tensor<3xf32>) {
+  // expected-error @below {{expected sinks of length 2 (num_heads), got 3}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch causal heads 2
+         sinks %sinks {scale = 1.0 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+         sinks tensor<3xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c12_log_base(%x: tensor<?x52xf32>, %cache: !cache,
+                                  %layer: index, %batch: !transformer.batch) {
+  // expected-error @below {{expected log_base to be more than 1 and finite, got 5.000000e-01}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch causal heads 2
+         {scale = 1.0 : f64, log_base = 0.5 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+  return
+}

@@ -69,3 +69,17 @@ func.func @cross_attention(%q: tensor<?x104xf32>, %batch: !transformer.batch,
          {scale = 0.5 : f64} : tensor<?x104xf32>, !cross
   return
 }
+
+// CHECK-LABEL: @scores
+// CHECK-SAME: %[[SINKS:[a-z0-9]*]]: tensor<4xf32>
+func.func @scores(%q: tensor<?x104xf32>, %k: tensor<?x52xf32>,
+                  %batch: !transformer.batch, %cache: !cache, %layer: index,
+                  %sinks: tensor<4xf32>) {
+  // CHECK: transformer.attention {{.*}} causal heads 4 sinks %[[SINKS]] {log_base = 5.120000e+02 : f64, scale = {{.*}}, slopes = array<f64: {{.*}}>} : {{.*}} <layers = 2, kv_heads = 2, head_dim = 26> sinks tensor<4xf32>
+  %0 = transformer.attention %q, %k, %k, %cache[%layer], %batch causal heads 4
+         sinks %sinks {scale = 0.5 : f64, log_base = 512.0 : f64,
+                       slopes = array<f64: 0.5, 0.25, 0.125, 0.0625>}
+         : tensor<?x104xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
+         sinks tensor<4xf32>
+  return
+}

@@ -157,3 +157,20 @@ func.func @distance_bias_c3_huge(%table: tensor<8x4xf32>) {
          max_distance 4611686018427387904 : tensor<8x4xf32>
   return
 }
+
+// -----
+
+func.func @sinusoid_c1_none(%positions: tensor<?xi32>) {
+  // expected-error @below {{expected at least one frequency, got none}}
+  %0 = transformer.sinusoid half %positions times [] : tensor<?xi32>
+  return
+}
+
+// -----
+
+func.func @sinusoid_c2_offset(%positions: tensor<?xi32>) {
+  // expected-error @below {{expected offset in [0, 2^31), got -1}}
+  %0 = transformer.sinusoid half %positions times [1.0] {offset = -1}
+         : tensor<?xi32>
+  return
+}

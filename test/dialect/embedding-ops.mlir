@@ -57,3 +57,14 @@ func.func @distance_bias(%table: tensor<32x8xf32>) {
          : tensor<32x8xf32>
   return
 }
+
+// CHECK-LABEL: @sinusoid
+// CHECK-SAME: %[[POSITIONS:.*]]: tensor<?xi32>
+func.func @sinusoid(%positions: tensor<?xi32>) {
+  // CHECK: transformer.sinusoid half %[[POSITIONS]] times [1.000000e+00, 1.000000e-02] {offset = 2 : i64, zero_row = 1 : i64} : tensor<?xi32>
+  %0 = transformer.sinusoid half %positions times [1.0, 0.01]
+         {offset = 2, zero_row = 1} : tensor<?xi32>
+  // CHECK: transformer.sinusoid interleaved %[[POSITIONS]] times [1.000000e+00] : tensor<?xi32>
+  %1 = transformer.sinusoid interleaved %positions times [1.0] : tensor<?xi32>
+  return
+}

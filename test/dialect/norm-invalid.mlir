@@ -158,3 +158,31 @@ func.func @rms_norm_c4_offset_of_nothing(%x: tensor<?x104xf32>) {
          : tensor<?x104xf32>
   return
 }
+
+// -----
+
+func.func @layer_norm_c1_rows(%x: tensor<?x104xf32>,
+                              %weight: tensor<2x26xf32>) {
+  // expected-error @below {{expected weight with rows 4 (the number of parts), got 2}}
+  %0 = transformer.layer_norm %x, %weight parts 4 {eps = 1.0 : f64}
+         : tensor<?x104xf32>, tensor<2x26xf32>
+  return
+}
+
+// -----
+
+func.func @layer_norm_c1_rows_and_bias(%x: tensor<?x104xf32>,
+    %weight: tensor<4x26xf32>, %bias: tensor<26xf32>) {
+  // expected-error @below {{expected no bias (the weight has a row for each part)}}
+  %0 = transformer.layer_norm %x, %weight bias %bias parts 4 {eps = 1.0 : f64}
+         : tensor<?x104xf32>, tensor<4x26xf32>, tensor<26xf32>
+  return
+}
+
+// -----
+
+func.func @l2_normalize_c1_eps(%x: tensor<?x104xf32>) {
+  // expected-error @below {{expected eps to be positive and finite, got 0}}
+  %0 = transformer.l2_normalize %x {eps = 0.0 : f64} : tensor<?x104xf32>
+  return
+}

@@ -43,3 +43,24 @@ func.func @rms_norm(%x: tensor<?x104xf32>, %weight: tensor<104xf32>) {
          : tensor<?x104xf32>, tensor<104xf32>
   return
 }
+
+// CHECK-LABEL: @l2_normalize
+// CHECK-SAME: %[[X:.*]]: tensor<?x104xf32>
+func.func @l2_normalize(%x: tensor<?x104xf32>) {
+  // CHECK: transformer.l2_normalize %[[X]] {eps = 9.9999999999999998E-13 : f64} : tensor<?x104xf32>
+  %0 = transformer.l2_normalize %x {eps = 1.0e-12 : f64} : tensor<?x104xf32>
+  return
+}
+
+// CHECK-LABEL: @a_weight_for_each_part
+// CHECK-SAME: %[[X:.*]]: tensor<?x104xf32>, %[[WEIGHT:.*]]: tensor<4x26xf32>
+func.func @a_weight_for_each_part(%x: tensor<?x104xf32>,
+                                  %weight: tensor<4x26xf32>) {
+  // CHECK: transformer.layer_norm %[[X]], %[[WEIGHT]] parts 4 {eps = 1.000000e-05 : f64} : tensor<?x104xf32>, tensor<4x26xf32>
+  %0 = transformer.layer_norm %x, %weight parts 4 {eps = 1.0e-5 : f64}
+         : tensor<?x104xf32>, tensor<4x26xf32>
+  // CHECK: transformer.rms_norm %[[X]], %[[WEIGHT]] parts 4 {eps = 1.000000e-05 : f64} : tensor<?x104xf32>, tensor<4x26xf32>
+  %1 = transformer.rms_norm %x, %weight parts 4 {eps = 1.0e-5 : f64}
+         : tensor<?x104xf32>, tensor<4x26xf32>
+  return
+}

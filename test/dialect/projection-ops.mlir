@@ -83,3 +83,19 @@ func.func @scale(%x: tensor<?x8xf32>) {
   %0 = transformer.scale %x by 0.25 : tensor<?x8xf32>
   return
 }
+
+// CHECK-LABEL: @pool_rows
+// CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>, %[[ROWS:.*]]: tensor<?xi32>, %[[BATCH:.*]]: !transformer.batch
+func.func @pool_rows(%x: tensor<?x8xf32>, %rows: tensor<?xi32>,
+                     %batch: !transformer.batch) {
+  // CHECK: transformer.pool_rows mean %[[X]], %[[ROWS]], %[[BATCH]] : tensor<?x8xf32>, tensor<?xi32>
+  %0 = transformer.pool_rows mean %x, %rows, %batch
+         : tensor<?x8xf32>, tensor<?xi32>
+  // CHECK: transformer.pool_rows max %[[X]]
+  %1 = transformer.pool_rows max %x, %rows, %batch
+         : tensor<?x8xf32>, tensor<?xi32>
+  // CHECK: transformer.pool_rows mean_sqrt_len %[[X]]
+  %2 = transformer.pool_rows mean_sqrt_len %x, %rows, %batch
+         : tensor<?x8xf32>, tensor<?xi32>
+  return
+}

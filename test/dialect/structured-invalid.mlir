@@ -324,3 +324,42 @@ func.func @paged_attention_c7_cap(%q: memref<?x52xf32>, %y: memref<?x52xf32>,
     : memref<?x52xf32>, !cache
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @paged_attention_c8_slopes(%q: memref<?x52xf32>, %y: memref<?x52xf32>,
+    %scale: f32, %batch: !transformer.batch, %cache: !cache, %layer: index,
+    %slopes: memref<3xf32>) {
+  // expected-error @below {{expected slopes of length 2 (num_heads), got 3}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal
+    heads 2 slopes %slopes outs(%y : memref<?x52xf32>)
+    : memref<?x52xf32>, !cache slopes memref<3xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @paged_attention_c9_log_base(%q: memref<?x52xf32>,
+    %y: memref<?x52xf32>, %scale: f32, %batch: !transformer.batch,
+    %cache: !cache, %layer: index) {
+  // expected-error @below {{expected log_base to be more than 1 and finite, got 1}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal
+    heads 2 outs(%y : memref<?x52xf32>) {log_base = 1.0 : f64}
+    : memref<?x52xf32>, !cache
+  return
+}
+
+// -----
+
+func.func @ragged_pool_c1_width(%x: memref<?x8xf32>, %y: memref<?x7xf32>,
+                                %rows: memref<?xi32>,
+                                %batch: !transformer.batch) {
+  // expected-error @below {{expected init of width 8 (the width of the input), got 7}}
+  transformer.ragged_pool mean %x, %rows, %batch outs(%y : memref<?x7xf32>)
+    : memref<?x8xf32>, memref<?xi32>
+  return
+}

@@ -138,3 +138,31 @@ func.func @products(%x: tensor<?x8xf32>, %w: tensor<2x8x48xf32>,
   }
   return
 }
+
+// CHECK-LABEL: @scores
+// CHECK-SAME: %[[Q:.*]]: memref<?x104xf32>, %[[NUMBERS:.*]]: memref<4xf32>
+func.func @scores(%q: memref<?x104xf32>, %numbers: memref<4xf32>,
+                  %batch: !transformer.batch, %cache: !cache, %layer: index,
+                  %scale: f32) {
+  // CHECK: transformer.paged_attention {{.*}} causal heads 4 slopes %[[NUMBERS]] sinks %[[NUMBERS]] outs(%[[Q]] : memref<?x104xf32>) {log_base = 5.120000e+02 : f64} : memref<?x104xf32>, <layers = 2, kv_heads = 2, head_dim = 26> slopes memref<4xf32> sinks memref<4xf32>{{$}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal
+    heads 4 slopes %numbers sinks %numbers outs(%q : memref<?x104xf32>)
+    {log_base = 512.0 : f64} : memref<?x104xf32>, !cache
+    slopes memref<4xf32> sinks memref<4xf32>
+  return
+}
+
+// CHECK-LABEL: @ragged_pool
+// CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>, %[[ROWS:.*]]: tensor<?xi32>, %[[Y:.*]]: memref<?x8xf32>, %[[AT:.*]]: memref<?xi32>, %[[BATCH:.*]]: !transformer.batch
+func.func @ragged_pool(%x: tensor<?x8xf32>, %rows: tensor<?xi32>,
+                       %y: memref<?x8xf32>, %at: memref<?xi32>,
+                       %batch: !transformer.batch) {
+  // CHECK: transformer.ragged_pool mean %[[X]], %[[ROWS]], %[[BATCH]] outs(%[[X]] : tensor<?x8xf32>) : tensor<?x8xf32>, tensor<?xi32> -> tensor<?x8xf32>
+  %0 = transformer.ragged_pool mean %x, %rows, %batch
+         outs(%x : tensor<?x8xf32>)
+         : tensor<?x8xf32>, tensor<?xi32> -> tensor<?x8xf32>
+  // CHECK: transformer.ragged_pool max %[[Y]], %[[AT]], %[[BATCH]] outs(%[[Y]] : memref<?x8xf32>) : memref<?x8xf32>, memref<?xi32>{{$}}
+  transformer.ragged_pool max %y, %at, %batch outs(%y : memref<?x8xf32>)
+    : memref<?x8xf32>, memref<?xi32>
+  return
+}

@@ -60,12 +60,19 @@ DECODERS = {
     "nemotron": ("Nemotron", ("ForCausalLM",)),
     "exaone4": ("Exaone4", ("ForCausalLM",)),
     "persimmon": ("Persimmon", ("ForCausalLM",)),
+    "ctrl": ("CTRL", ("Model", "LMHeadModel")),
+    "xglm": ("XGLM", ("Model", "ForCausalLM")),
+    "bloom": ("Bloom", ("Model", "ForCausalLM", "ForTokenClassification")),
+    "mpt": ("Mpt", ("Model", "ForCausalLM")),
 }
 PAIRS = {
     "mbart": ("MBart", ("Model", "ForConditionalGeneration")),
     "plbart": ("PLBart", ("Model", "ForConditionalGeneration")),
     "blenderbot": ("Blenderbot", ("ForConditionalGeneration",)),
     "pegasus": ("Pegasus", ("ForConditionalGeneration",)),
+    "m2m": ("M2M100", ("Model", "ForConditionalGeneration")),
+    # MarianModel stores the positions that it computes, rounded as the rest.
+    "marian": ("Marian", ("MTModel",)),
 }
 ALL = {**ENCODERS, **DECODERS, **PAIRS}
 CLASSES = {family: tuple(stem + end for end in ends)
@@ -84,11 +91,16 @@ NEED_WINDOW = PATTERNS + ("ministral",)
 DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "openai", "bigcode", "gptneo", "opt", "olmo", "olmo2", "olmo3",
            "neox", "phi", "gptj", "codegen", "cohere", "cohere2", "falcon",
-           "exaone4", "persimmon", "gemma2", "gemma3")
+           "exaone4", "persimmon", "gemma2", "gemma3", "ctrl", "xglm", "bloom",
+           "mpt")
 # As many heads of keys as of queries.
 ALIKE = ("bigcode", "neox", "gptj", "codegen", "persimmon")
 # Part of each head is turned.
 PARTIAL = ("glm", "glm4", "neox", "phi", "nemotron", "persimmon")
+# Scores fall with the distance, and no input says where a token is.
+SLOPES = ("bloom", "mpt")
+# Positions are sines and cosines, one of each at least.
+SINUSOIDS = ("ctrl", "xglm")
 
 
 def family_of(case):
@@ -134,8 +146,8 @@ def draw_case(random, cls):
                             for row in case["rows"]]
     elif family in PAIRS:
         case = draw_pairs.draw_case(random, "BartForConditionalGeneration" if
-                                    cls.endswith("Generation") else
-                                    "BartModel")
+                                    cls.endswith(("Generation", "MTModel"))
+                                    else "BartModel")
     else:
         generates = cls.endswith(("ForCausalLM", "LMHeadModel"))
         case = draw_llama.draw_case(random, "LlamaForCausalLM" if generates
@@ -155,7 +167,9 @@ def draw_case(random, cls):
         # test of numbers: a sign is all that is left of it, wherever it is
         # near zero.
         case["width"] = max(case["width"], 16)
-        if family in WINDOWS:
+        if family in SLOPES:
+            case["given_positions"] = False
+        if family in WINDOWS + SLOPES:
             case["rows"] = without_holes(case["rows"])
             case["window"] = random.choice(
                 (2, 5, 17) if family in NEED_WINDOW else (None, 2, 5, 17))
@@ -216,7 +230,7 @@ def with_sizes(family, case):
         case["layers"] = max(1, case["layers"])
     if family in NEED_WINDOW:  # simpler cases come without
         case["window"] = case["window"] or case["positions"]
-    if family in PARTIAL:
+    if family in PARTIAL + SINUSOIDS:
         case["head_dim"] = 4 * max(1, case["head_dim"] // 4)
     if family in DIVIDED + PARTIAL:
         case["hidden"] = case["heads"] * case["head_dim"]
@@ -235,6 +249,28 @@ def decoder_config(hf, family, case):
             rotary_dim=2 * max(1, case["head_dim"] // 4),
             n_inner=case["width"], activation_function=case["act"],
             layer_norm_epsilon=case["eps"], **keys)
+    if family == "ctrl":
+        return hf.CTRLConfig(
+            n_embd=case["hidden"], n_layer=case["layers"],
+            n_head=case["heads"], n_positions=case["positions"],
+            dff=case["width"], layer_norm_epsilon=case["eps"], **keys)
+    if family == "xglm":
+        return hf.XGLMConfig(
+            d_model=case["hidden"], num_layers=case["layers"],
+            attention_heads=case["heads"], ffn_dim=case["width"],
+            max_position_embeddings=case["positions"],
+            activation_function=case["act"],
+            scale_embedding=case["mlp_bias"], **keys)
+    if family == "bloom":
+        return hf.BloomConfig(
+            hidden_size=case["hidden"], n_layer=case["layers"],
+            n_head=case["heads"], layer_norm_epsilon=case["eps"], **keys)
+    if family == "mpt":
+        return hf.MptConfig(
+            d_model=case["hidden"], n_layers=case["layers"],
+            n_heads=case["heads"], max_seq_len=case["positions"],
+            layer_norm_epsilon=case["eps"], attn_config={
+                "softmax_scale": 0.3 if case["mlp_bias"] else None}, **keys)
     if family == "falcon":
         new = case["groups"] < case["heads"]
         return hf.FalconConfig(
@@ -272,7 +308,9 @@ def decoder_config(hf, family, case):
     keys.update(num_hidden_layers=case["layers"],
                 num_attention_heads=case["heads"])
     if family == "opt":
-        return hf.OPTConfig(ffn_dim=case["width"],
+        # A projection where there is an odd number of heads.
+        narrow = 6 if case["heads"] % 2 else None
+        return hf.OPTConfig(ffn_dim=case["width"], word_embed_proj_dim=narrow,
                             activation_function=case["act"],
                             do_layer_norm_before=case["mlp_bias"],
                             enable_bias=case["attention_bias"], **keys)
@@ -316,7 +354,11 @@ def decoder_config(hf, family, case):
         keys["use_parallel_residual"] = not case["mlp_bias"]
     if family in ("cohere", "cohere2"):
         keys["logit_scale"] = case["factor"]
+    if family == "cohere":
+        keys["use_qk_norm"] = case["mlp_bias"]
     if family == "stablelm":
+        keys.update(qk_layernorm=case["mlp_bias"],
+                    use_parallel_residual=case["mlp_bias"])
         keys["rope_parameters"]["partial_rotary_factor"] = 1.0
         keys["use_qkv_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "glm", "helium", "qwen3",
@@ -345,8 +387,10 @@ def make_config(hf, case):
         return encoder_config(hf, family, case)
     if family in DECODERS:
         return decoder_config(hf, family, case)
+    # Of sines and cosines there is more than one.
+    times = 4 if family in ("m2m", "marian") else 1
     return getattr(hf, ALL[family][0] + "Config")(
-        vocab_size=case["vocab"], d_model=case["hidden"],
+        vocab_size=case["vocab"], d_model=times * case["hidden"],
         encoder_layers=case["layers"], decoder_layers=case["decoder_layers"],
         encoder_attention_heads=case["heads"],
         decoder_attention_heads=case["decoder_heads"],

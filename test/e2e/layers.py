@@ -41,6 +41,14 @@ VARIANTS = {
     "encoder-window": ("encoder", window(3, 3), []),
     "encoder-rotary": ("encoder", {"rotary": ROTARY}, [
         ("::3", window(64, 64)), ("1::3", {"rotary": {"theta": 100}})]),
+    # What else is done to scores; of the windows some stretches see nothing.
+    "decoder-scores": ("decoder", {
+        "slopes": "alibi", "log_scale_base": 64, "sinks": True,
+        "qk_norm": {"kind": "rmsnorm", "eps": 1e-5, "over": "each_head"}}, [
+            ("1", window(70))]),
+    "encoder-scores": ("encoder", {
+        "slopes": [0.02, -0.01, 0.3], "log_scale_base": 10, "sinks": True,
+        "softcap": 5}, [("::2", window(300, 2))]),
 }
 
 
@@ -83,6 +91,12 @@ def list_shapes(spec):
                 ("ffn.up", WIDTH, HIDDEN), ("ffn.down", HIDDEN, WIDTH)):
             shapes[stem + name + ".weight"] = [rows, columns]
             shapes[stem + name + ".bias"] = [rows]
+        attention = stack["layers"]["block"]["attn"]
+        if "sinks" in attention:
+            shapes[stem + "attn.sinks.weight"] = [HEADS]
+        if "qk_norm" in attention:
+            shapes[stem + "attn.q_norm.weight"] = [HEADS, head]
+            shapes[stem + "attn.k_norm.weight"] = [KV_HEADS, head]
     for name in norms:
         shapes[name + ".weight"] = shapes[name + ".bias"] = [HIDDEN]
     return {f"{kind}.{name}": shape for name, shape in shapes.items()}

@@ -1,12 +1,12 @@
 # What must hold for every model without any reference: threads, integer width
 # and company change no bit, and decoding is prefilling.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-from compare import check_equal, check_same
+from compare import check_equal, check_floats, check_same
 from tensors import Tensor
 
 # Where a token alone is: at the position that the caller gives it, at its
-# column, or nowhere in particular.
-GIVEN, COLUMNS, RELATIVE = "given", "columns", "relative"
+# column, nowhere in particular, or nowhere that the caller could say.
+GIVEN, COLUMNS, RELATIVE, UNSAID = "given", "columns", "relative", "unsaid"
 
 
 def after_padding(pad):
@@ -52,6 +52,31 @@ def check_prefix(run, inputs, result):
                    [x for row in each.rows() for x in row[:half * width]])
             for each in (value, other[name]))
         faults += check_equal(f"other tokens behind: {name}", first, second)
+    return faults
+
+
+def turn_rows(value, rows, length):
+    """The tokens of each row in the other order."""
+    width = len(value.data) // (rows * length)
+    return Tensor(value.dtype, value.shape, [
+        x for row in value.rows() for at in reversed(range(length))
+        for x in row[at * width:(at + 1) * width]])
+
+
+def check_permuted(run, inputs, result):
+    """To an encoder whose tokens are all at one place their order is nothing:
+    in another order they get the same, each its own."""
+    rows, length = inputs["input_ids"].shape
+    given = {**inputs, "position_ids": Tensor("I64", [rows, length],
+                                              [1] * (rows * length))}
+    one = run(given)
+    other = run({name: turn_rows(value, rows, length)
+                 for name, value in given.items()})
+    faults = []
+    for name, value in one.items():
+        if value.shape[:2] == [rows, length]:
+            faults += check_floats(f"the other way round: {name}", value,
+                                   turn_rows(other[name], rows, length))
     return faults
 
 
@@ -122,7 +147,7 @@ def check_alone(run, inputs, result, positions=GIVEN):
     return faults
 
 
-def full_inputs(inputs, sequences, ends, pair):
+def full_inputs(inputs, sequences, ends, pair, places=GIVEN):
     """A forward pass over generated sequences, up to their ends, and the
     column where they begin. `pair`: of an encoder-decoder."""
     rows, length = sequences.shape
@@ -139,6 +164,8 @@ def full_inputs(inputs, sequences, ends, pair):
     prefix = "decoder_" if pair else ""
     full = dict(inputs) if pair else {
         "position_ids": Tensor("I64", [rows, length], positions)}
+    if places == UNSAID:
+        full.pop("position_ids", None)
     full[prefix + "input_ids"] = sequences.cast("I64")
     full[prefix + "attention_mask"] = Tensor("I64", [rows, length], masks)
     return full, prompt
@@ -155,10 +182,11 @@ def choose(scores, column, last, ends, decoding):
                key=scores.__getitem__)
 
 
-def check_decoding(run, inputs, sequences, new_tokens, ends, decoding, pair):
+def check_decoding(run, inputs, sequences, new_tokens, ends, decoding, pair,
+                   places=GIVEN):
     """The tokens that decoding chose are those of one whole forward pass.
     `decoding` has the keys of a generation_config.json."""
-    full, prompt = full_inputs(inputs, sequences, ends, pair)
+    full, prompt = full_inputs(inputs, sequences, ends, pair, places)
     logits = run(full)["logits"]
     vocab = logits.shape[2]
     faults = []

@@ -231,10 +231,34 @@ DECODERS = (
         **decoder(head_dim=12, num_key_value_heads=3))),
     ("granite-scaled", hf.GraniteForCausalLM, hf.GraniteConfig(
         **decoder(residual_multiplier=0.3, num_hidden_layers=1))),
+    ("ctrl-lm", hf.CTRLLMHeadModel, hf.CTRLConfig(**gpt(dff=37))),
+    ("xglm-lm", hf.XGLMForCausalLM, hf.XGLMConfig(
+        vocab_size=VOCAB, d_model=30, num_layers=2, attention_heads=3,
+        ffn_dim=37, max_position_embeddings=60, bos_token_id=1,
+        eos_token_id=2, pad_token_id=0)),
+    ("bloom-lm", hf.BloomForCausalLM, hf.BloomConfig(
+        vocab_size=VOCAB, hidden_size=42, n_layer=2, n_head=3,
+        bos_token_id=1, eos_token_id=2, pad_token_id=0)),
+    ("mpt-lm", hf.MptForCausalLM, hf.MptConfig(
+        vocab_size=VOCAB, d_model=42, n_layers=2, n_heads=3, max_seq_len=60,
+        attn_config={"softmax_scale": 0.4}, bos_token_id=1, eos_token_id=2,
+        pad_token_id=0)),
+    ("stablelm-heads", hf.StableLmForCausalLM, hf.StableLmConfig(
+        **decoder(hidden_size=48, qk_layernorm=True,
+                  use_parallel_residual=True))),
+    ("cohere-heads", hf.CohereForCausalLM, hf.CohereConfig(
+        **decoder(hidden_size=36, use_qk_norm=True))),
+    ("opt-projected", hf.OPTForCausalLM, hf.OPTConfig(
+        vocab_size=VOCAB, hidden_size=30, word_embed_proj_dim=14,
+        num_hidden_layers=2, num_attention_heads=3, ffn_dim=37,
+        max_position_embeddings=60, do_layer_norm_before=False,
+        bos_token_id=1, eos_token_id=2, pad_token_id=0)),
 )
 # Windows count columns.
 DISTANCES = ("phi3-lm", "starcoder2-lm", "gptneo-lm", "ministral-lm",
-             "gemma2-lm", "gemma3-lm")
+             "gemma2-lm", "gemma3-lm", "bloom-lm", "mpt-lm")
+# There is nobody to say which position a token has.
+RELATIVE = ("bloom-lm", "mpt-lm")
 
 PAIRS = (
     ("mbart-lm", hf.MBartForConditionalGeneration, hf.MBartConfig(
@@ -246,9 +270,17 @@ PAIRS = (
                                 encoder_no_repeat_ngram_size=0))),
     ("pegasus-lm", hf.PegasusForConditionalGeneration, hf.PegasusConfig(
         **pair(scale_embedding=True))),
+    ("m2m-lm", hf.M2M100ForConditionalGeneration, hf.M2M100Config(
+        **pair(decoder_start_token_id=2))),
+    ("marian-lm", hf.MarianMTModel, hf.MarianConfig(
+        **pair(pad_token_id=0, eos_token_id=2, decoder_start_token_id=0,
+               scale_embedding=True, activation_function="silu"))),
 )
 # Tokens so large that they repeat themselves, by margins too small to compare.
-REPEATING = ("plbart-lm", "pegasus-lm")
+REPEATING = ("plbart-lm", "pegasus-lm", "ctrl-lm", "xglm-lm",
+             "bloom-lm", "cohere-heads", "m2m-lm")
+# Those whose positions count columns, pad tokens or not.
+COUNTING = ("mbart-lm", "blenderbot-lm")
 
 
 def positions_of(config):
@@ -267,6 +299,8 @@ def some_tokens(sequences, steps):
 
 def write_encoders(out):
     for index, (name, cls, config, cases, types) in enumerate(ENCODERS):
+        if not out.wants(name):
+            continue
         out.save(name, build(cls, config, 401 + index))
         model = out.load(cls, name)
         if types:
@@ -279,12 +313,20 @@ def write_encoders(out):
 
 def write_decoders(out):
     for index, (name, cls, config) in enumerate(DECODERS):
+        if not out.wants(name):
+            continue
         seed = 501 + index
         out.save(name, build(cls, config, seed, token=0.3, position=1.5,
                              layer=2.0))
         model = out.load(cls, name)
         cases = SOME + (() if name in DISTANCES else ("holes",))
-        write_forward(out.folder(name), model, cases, seed)
+        if name in RELATIVE:
+            cases = tuple(case for case in cases if case != "positions")
+        write_forward(out.folder(name), model, cases, seed,
+                      longest=None if name not in RELATIVE else 60)
+        if name in REPEATING:
+            out.add(name, cases)
+            continue
         set_generation(model, pad_token_id=0)
         inputs, _ = find_greedy(model, left, 100 * seed)
         out.add(name, cases, [
@@ -293,6 +335,8 @@ def write_decoders(out):
 
 def write_pairs_of(out):
     for index, (name, cls, config) in enumerate(PAIRS):
+        if not out.wants(name):
+            continue
         seed = 601 + index
         out.save(name, build(cls, config, seed, token=0.3, position=1.5,
                              bias=0.06, cross=0.3))
@@ -310,7 +354,13 @@ def write_pairs_of(out):
                 config.pad_token_id
             return inputs
 
-        inputs, _ = find_greedy(model, draw, 100 * seed, accept=some_tokens)
+        def accept(sequences, steps):
+            # A pad token has no position in some of them.
+            return (some_tokens(sequences, steps) and
+                    (name in COUNTING or not bool(
+                        (sequences[:, 1:] == config.pad_token_id).any())))
+
+        inputs, _ = find_greedy(model, draw, 100 * seed, accept=accept)
         out.add(name, PAIR, [
             out.write_step(name, model, "generate-left", inputs, "none")])
 

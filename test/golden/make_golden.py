@@ -2,8 +2,9 @@
 # Writes the golden models: tiny random Hugging Face directories, inputs, and
 # what transformers computes for them. All of it is committed; tests read it.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Usage: make_golden.py [--families] [FOLDER], with torch 2.13.0 and
-transformers 5.23.0. --families: only the models of make_families.py.
+"""Usage: make_golden.py [--families [NAME...]], with torch 2.13.0 and
+transformers 5.23.0. --families: only the models of make_families.py and
+make_sentence.py, or those of them with these names.
 
 Each model is a folder under models/ with inputs-CASE.safetensors and
 expected-CASE.safetensors. A model with a "base" has only the files in which it
@@ -20,6 +21,7 @@ import make_bart
 import make_both_sides
 import make_families
 import make_llama
+import make_sentence
 import make_t5
 from inputs import VOCAB, draw_ids
 from reference import build, forward, greedy
@@ -246,11 +248,11 @@ def main():
         raise SystemExit(f"expected torch {TORCH} and transformers "
                          f"{TRANSFORMERS} (the files are made by these), got "
                          f"{torch.__version__} and {hf.__version__}")
-    given = [word for word in sys.argv[1:] if word != "--families"]
-    root = given[0] if given else os.path.dirname(os.path.abspath(__file__))
+    root = os.path.dirname(os.path.abspath(__file__))
     if "--families" in sys.argv:
+        only = sys.argv[sys.argv.index("--families") + 1:]
         with open(os.path.join(root, "cases.json")) as stream:
-            out = Writer(root, json.load(stream)["models"])
+            out = Writer(root, json.load(stream)["models"], only)
     else:
         out = Writer(root)
         bert_classes(out)
@@ -263,6 +265,7 @@ def main():
         make_bart.write(out)
         make_both_sides.write(out)
     make_families.write(out)
+    make_sentence.write(out)
     with open(os.path.join(root, "cases.json"), "w") as stream:
         json.dump({"torch": TORCH, "transformers": TRANSFORMERS,
                    "models": out.models}, stream, indent=1)

@@ -20,10 +20,14 @@ ROOT = os.path.dirname(os.path.abspath(__file__))
 NEW_TOKENS = 40
 # Where the positions of a token come from; in other models the caller may say.
 POSITIONS = {"t5": laws.RELATIVE, "mt5": laws.RELATIVE, "opt": laws.RELATIVE,
+             "bloom": laws.UNSAID, "mpt": laws.UNSAID,
+             "m2m_100": laws.RELATIVE,
              **dict.fromkeys(("bart", "mbart", "plbart", "blenderbot",
-                              "pegasus"), laws.COLUMNS)}
+                              "pegasus", "marian"), laws.COLUMNS)}
 AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "data2vec-text",
                  "mpnet")
+# Encoders with biases or windows of distances.
+COUNTING = ("mpnet", "modernbert")
 # What makes a token depend on those before it, or on their number.
 RULES = {"no_repeat_ngram_size", "repetition_penalty", "min_length",
          "min_new_tokens"}
@@ -62,6 +66,10 @@ class Model:
         self.positions = POSITIONS.get(config["model_type"], laws.GIVEN)
         if config["model_type"] in AFTER_PADDING:
             self.positions = laws.after_padding(config["pad_token_id"])
+        # Of an encoder that knows of places what the caller says of them.
+        self.has_places = (not self.pair and config["model_type"] not in
+                           COUNTING and (self.positions == laws.GIVEN or
+                                         callable(self.positions)))
 
     def source(self, name):
         return os.path.join(ROOT, "models", self.entry["name"], name)
@@ -75,9 +83,9 @@ class Model:
             entry = entries.get(entry.get("base"))
         for name in chain:
             origin = os.path.join(ROOT, "models", name)
-            for file in os.listdir(origin):
-                if not file.startswith(("inputs-", "expected-")):
-                    shutil.copy(os.path.join(origin, file), folder)
+            shutil.copytree(
+                origin, folder, dirs_exist_ok=True,
+                ignore=shutil.ignore_patterns("inputs-*", "expected-*"))
 
     def case(self, name):
         return (tensors.read(self.source(f"inputs-{name}.safetensors")),
@@ -106,6 +114,8 @@ class Model:
         held = [laws.check_threads, laws.check_integers]
         if self.is_causal:
             held.append(laws.check_prefix)
+        elif self.has_places:
+            held.append(laws.check_permuted)
         for law in held:
             faults += law(self.run, inputs, result)
         return faults + laws.check_alone(self.run, inputs, result,
@@ -172,7 +182,7 @@ class Model:
                 step.get("needs") != "beams"):
             faults += laws.check_decoding(self.run, inputs, sequences,
                                           new_tokens, self.ends(eos), decoding,
-                                          self.pair)
+                                          self.pair, self.positions)
         # Rules count what is masked before a decoder's prompt.
         if self.pair or not RULES & set(given):
             faults += laws.check_generated_alone(

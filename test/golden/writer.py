@@ -167,13 +167,17 @@ def find_beams(model, draw, seed, variants, new_tokens=40):
 
 
 class Writer:
-    def __init__(self, root, kept=None):
+    def __init__(self, root, kept=None, only=()):
         """With `kept`, entries of cases.json, their models stay, and models of
-        the same names are written anew."""
+        the same names are written anew; with `only`, those of these names."""
+        self.only = only
         self.root = os.path.join(root, "models")
         if kept is None:
             shutil.rmtree(self.root, ignore_errors=True)
         self.models = list(kept or ())
+
+    def wants(self, name):
+        return not self.only or name in self.only
 
     def folder(self, name):
         return os.path.join(self.root, name)

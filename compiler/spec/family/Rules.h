@@ -56,6 +56,10 @@ std::optional<spec::Json> layerPatternRule(Instantiator &, const spec::Json &);
 std::optional<spec::Json> attentionTypesRule(Instantiator &,
                                              const spec::Json &);
 
+/// {"part": "scale" | "slopes", "heads"}: MPT's attn_config, as the scale of
+/// scores or as their slopes.
+std::optional<spec::Json> attnConfigRule(Instantiator &, const spec::Json &);
+
 } // namespace tfc::family
 
 #endif // TFC_COMPILER_SPEC_FAMILY_RULES_H

@@ -169,7 +169,8 @@ enum {
    * to the right, behind decoder_start. In generation decoder_start alone. */
   TFC_FILL_SHIFTED = 4,
   /* pad, plus the number of the row's ids up to the token's that are not the
-   * pad token; pad alone at one that is. For encoders. */
+   * pad token; pad alone at one that is. Of an encoder or an encoder-decoder;
+   * what generates counts on by columns, from pad + 1 on. */
   TFC_FILL_FROM_PAD = 5,
   /* The number of unmasked tokens before it; -1 at a masked one, which only a
    * forward pass can ask for. */
@@ -186,7 +187,9 @@ enum {
   /* The column, in the model's input_ids, of the last end token; every row must
    * have one, and all rows equally many. In an encoder-decoder the rows taken
    * are the decoder's. */
-  TFC_TAKE_LAST_EOS = 3
+  TFC_TAKE_LAST_EOS = 3,
+  TFC_TAKE_FIRST_VISIBLE = 4, /* the first column that the mask leaves */
+  TFC_TAKE_LAST_VISIBLE = 5   /* the last one */
 };
 
 /* An entry's flag: results depend on the distance of two tokens, not only on

@@ -200,25 +200,52 @@ TEST(ImportBert, ClassByTensorsWhenNoneIsNamed) {
   EXPECT_EQ(masked.model->name, "bert-BertForMaskedLM");
 }
 
-/// A folder of sentence-transformers is more than its model.
+/// A folder of sentence-transformers is more than its model: what tfc has no
+/// step for is the caller's.
 TEST(ImportBert, ModulesBehindTheModel) {
   TinyDirectory directory;
   directory.write("config.json", bertConfig());
   directory.write(bertTensors());
-  directory.write("modules.json",
-                  "[{\"type\": \"sentence_transformers.models.Transformer\"}, "
-                  "{\"type\": \"sentence_transformers.models.Pooling\"}, "
-                  "{\"type\": \"sentence_transformers.models.Normalize\"}]");
-  auto got = directory.import();
+  auto withModules = [&](const std::string &more) {
+    directory.write(
+        "modules.json",
+        "[{\"type\": \"sentence_transformers.models.Transformer\"}" + more +
+            "]");
+    return directory.import();
+  };
+  auto got =
+      withModules(", {\"type\": \"a.Pooling\"}, {\"type\": \"a.Dense\"}");
   EXPECT_TRUE(got.ok);
   EXPECT_EQ(got.messages,
-            "DIR/modules.json:1:1: /: warning: expected a model alone (the "
-            "library ends with its outputs; what comes after them is the "
-            "caller's), got \"Pooling\", \"Normalize\" behind it");
+            "DIR/modules.json:1:1: /: warning: expected a pooling and a "
+            "normalization alone behind the model (the library ends with the "
+            "model's outputs; what comes after them is the caller's), got "
+            "\"Dense\"");
   EXPECT_FALSE(directory.import(/*strict=*/true).ok);
-  directory.write("modules.json",
-                  "[{\"type\": \"sentence_transformers.models.Transformer\"}]");
-  EXPECT_EQ(directory.import().messages, "");
+  got = withModules(", {\"type\": \"a.Pooling\", \"path\": \"../1\"}");
+  EXPECT_TRUE(got.ok);
+  EXPECT_EQ(got.messages,
+            "DIR/modules.json:1:56: /1: warning: expected the path of a folder "
+            "in this one, got \"../1\"");
+  EXPECT_EQ(withModules("").messages, "");
   directory.write("modules.json", "[");
   EXPECT_FALSE(directory.import().ok);
+}
+
+/// With a pooling it gives sentences' vectors, and no head of its own.
+TEST(ImportBert, ASentenceEncoder) {
+  TinyDirectory directory;
+  directory.write("config.json", bertConfig());
+  directory.write(bertTensors());
+  directory.write("modules.json",
+                  "[{\"type\": \"a.Transformer\"}, {\"type\": \"a.Pooling\"}, "
+                  "{\"type\": \"a.Normalize\"}]");
+  auto got = directory.import();
+  EXPECT_EQ(got.messages, "");
+  ASSERT_TRUE(got.model);
+  ASSERT_EQ(got.model->outputs.size(), 2U);
+  EXPECT_EQ(got.model->outputs[0].name, "last_hidden_state");
+  EXPECT_EQ(got.model->outputs[1].name, "sentence_embedding");
+  ASSERT_EQ(got.model->heads.size(), 1U);
+  EXPECT_EQ(got.model->heads[0].steps.size(), 2U);
 }

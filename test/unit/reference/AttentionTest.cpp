@@ -64,6 +64,48 @@ TEST(Attention, CapsScores) {
   expectNear(program.run(step)["y"], {y, y});
 }
 
+/// q . k is ln 3 for the first key and 0 for the second.
+TEST(Attention, ASinkTakesItsPart) {
+  std::string text = oneHead("bidirectional");
+  text.replace(text.find("heads 1"), 7, "heads 1 sinks %sink");
+  text.replace(text.find("head_dim = 1>\n    transformer.output"), 13,
+               "head_dim = 1> sinks tensor<1xf32>");
+  text.replace(text.find("%none ="), 0,
+               "%sink = arith.constant dense<1.3862943611198906> : "
+               "tensor<1xf32>\n    ");
+  Program program(text);
+  Step step;
+  step.inputs["ids"] = {0, 1};
+  step.sequences = {{0, 0, 2, 0, 2}};
+  // (3*4 + 8) / (3 + 1 + 4)
+  expectNear(program.run(step)["y"], {2.5, 2.5});
+}
+
+TEST(Attention, SlopesFallWithTheDistance) {
+  std::string text = oneHead("causal");
+  text.replace(text.find("scale = 1.0"), 11,
+               "slopes = array<f64: 1.0986122886681098>, scale = 1.0");
+  Program program(text);
+  Step step;
+  step.inputs["ids"] = {0, 1};
+  step.sequences = {{0, 0, 2, 0, 2}};
+  // The first key weighs three times as much, and a third of it for being one
+  // position away.
+  expectNear(program.run(step)["y"], {4, 6});
+}
+
+TEST(Attention, TheScaleMayGrowWithTheLength) {
+  std::string text = oneHead("causal");
+  text.replace(text.find("scale = 1.0"), 11,
+               "log_base = 4.0 : f64, scale = 2.0");
+  Program program(text);
+  Step step;
+  step.inputs["ids"] = {0, 1};
+  step.sequences = {{0, 0, 2, 0, 2}};
+  // ln 2 / ln 4 is a half.
+  expectNear(program.run(step)["y"], {4, 5});
+}
+
 TEST(Attention, CausalSeesThePastAndItself) {
   Program program(oneHead("causal"));
   Step step;

@@ -44,6 +44,27 @@ TEST(PositionOps, RotaryAnglesAreFloats) {
   expectMatrix(y, 1, 2, {0.9553364856027305, 0.29552021804983797});
 }
 
+TEST(PositionOps, SinusoidsHaveTwoLayouts) {
+  Step step = tokens(2);
+  step.inputs["ids"] = {0, 1};
+  Matrix half = valueOf(R"(
+    %y = transformer.sinusoid half %ids times [0.5, 1.0]
+      {offset = 1, zero_row = 1} : tensor<?xi32>)",
+                        "tensor<?x4xf32>", step);
+  double sin1 = 0.8414709848078965, cos1 = 0.5403023058681398;
+  double sin2 = 0.9092974268256817, cos2 = -0.4161468365471424;
+  expectMatrix(half, 2, 4, {0, 0, 0, 0, sin1, sin2, cos1, cos2});
+  Matrix mixed = valueOf(R"(
+    %y = transformer.sinusoid interleaved %ids times [0.5, 1.0]
+      {offset = 1} : tensor<?xi32>)",
+                         "tensor<?x4xf32>", step);
+  ASSERT_EQ(mixed.data.size(), 8u);
+  EXPECT_NEAR(mixed.at(1, 0), sin1, 1e-12);
+  EXPECT_NEAR(mixed.at(1, 1), cos1, 1e-12);
+  EXPECT_NEAR(mixed.at(1, 2), sin2, 1e-12);
+  EXPECT_NEAR(mixed.at(1, 3), cos2, 1e-12);
+}
+
 // The first pair turns by a quarter, the second stays.
 const char *const kQuarter = R"(
   %x = arith.constant dense<[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]]> : tensor<1x6xf32>

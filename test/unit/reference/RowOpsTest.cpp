@@ -212,4 +212,43 @@ TEST(RowOps, Relu2IsASquare) {
   expectMatrix(y, 1, 2, {0, 9});
 }
 
+/// A sequence of three tokens of which two are visible, and one of one.
+TEST(RowOps, PoolsWhatIsVisible) {
+  Step step = tokens(4);
+  step.sequences = {{0, 0, 3, 0, 2, 0}, {1, 3, 1, 0, 1, 0}};
+  step.rows = {3, 1};
+  auto pooled = [&](const std::string &how) {
+    return valueOf(R"(
+    %x = arith.constant dense<[[1.0, -4.0], [3.0, 2.0], [90.0, 90.0],
+                               [5.0, 6.0]]> : tensor<4x2xf32>
+    %y = transformer.pool_rows )" +
+                       how + R"( %x, %rows, %batch
+      : tensor<4x2xf32>, tensor<?xi32>)",
+                   "tensor<?x2xf32>", step);
+  };
+  expectMatrix(pooled("mean"), 2, 2, {5, 6, 2, -1});
+  expectMatrix(pooled("max"), 2, 2, {5, 6, 3, 2});
+  double root = std::sqrt(2.0);
+  expectMatrix(pooled("mean_sqrt_len"), 2, 2, {5, 6, 4 / root, -2 / root});
+}
+
+TEST(RowOps, L2NormalizeDividesByTheLength) {
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[3.0, 4.0], [0.0, 0.25], [0.0, 0.0]]>
+      : tensor<3x2xf32>
+    %y = transformer.l2_normalize %x {eps = 0.5 : f64} : tensor<3x2xf32>)",
+                     "tensor<3x2xf32>");
+  expectMatrix(y, 3, 2, {0.6, 0.8, 0, 0.5, 0, 0});
+}
+
+TEST(RowOps, NormsOfPartsMayHaveAWeightEach) {
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[1.0, 3.0, 10.0, 30.0]]> : tensor<1x4xf32>
+    %w = arith.constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+    %y = transformer.layer_norm %x, %w parts 2 {eps = 1.0e-30 : f64}
+      : tensor<1x4xf32>, tensor<2x2xf32>)",
+                     "tensor<1x4xf32>");
+  expectMatrix(y, 1, 4, {-1, 2, -3, 4});
+}
+
 } // namespace

@@ -56,6 +56,20 @@ INSTANTIATE_TEST_SUITE_P(
             "s.json:29:7: /heads/pooler/steps/1: expected take as the first "
             "step (other rows need not be computed), got it after others "
             "[TFC036]\n"},
+        Case{"PoolNotFirst",
+             encoderSpec,
+             {{"\"act\": \"tanh\"}",
+               "\"act\": \"tanh\"},\n      {\"op\": \"pool\", \"how\": "
+               "\"mean\"}"}},
+             "s.json:30:7: /heads/pooler/steps/2: expected one take or pool "
+             "from the stack to the result, got another [TFC036]\n"},
+        Case{"TruncateToMore",
+             encoderSpec,
+             {{"\"act\": \"tanh\"}",
+               "\"act\": \"tanh\"},\n      {\"op\": \"truncate\", "
+               "\"dims\": 13}"}},
+             "s.json:30:34: /heads/pooler/steps/2/dims: expected at most 12 "
+             "(the width before the step), got 13 [TFC036]\n"},
         Case{"StepNameTwice",
              encoderSpec,
              {{"\"act\": \"tanh\"}",

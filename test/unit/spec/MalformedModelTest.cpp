@@ -137,8 +137,8 @@ INSTANTIATE_TEST_SUITE_P(
              encoderSpec,
              {{"\"op\": \"dense\"", "\"op\": \"dens\""}},
              "s.json:29:14: /heads/pooler/steps/1/op: expected take, dense, "
-             "norm, logits, split, act or scale (did you mean \"dense\"?), got "
-             "\"dens\" [TFC004]\n"}),
+             "norm, logits, split, act, pool, scale, truncate or l2_normalize "
+             "(did you mean \"dense\"?), got \"dens\" [TFC004]\n"}),
     nameOf);
 
 INSTANTIATE_TEST_SUITE_P(

@@ -78,8 +78,32 @@ INSTANTIATE_TEST_SUITE_P(
               {"{\"bos\": 1,", "{\"pad\": 0, \"bos\": 1,"},
               {"\"max_length\": 20", "\"max_length\": 8"}},
              "s.json:6:83: /decoder/embeddings/position/ids: expected arange "
-             "or from_mask (from_pad in a decoder is not supported by this "
-             "tfc), got \"from_pad\" [TFC090]\n"},
+             "or from_mask (from_pad in a decoder without an encoder is not "
+             "supported by this tfc), got \"from_pad\" [TFC090]\n"},
+        Case{"SinusoidWithoutLayout",
+             encoderSpec,
+             {{"\"kind\": \"learned\"",
+               "\"kind\": \"sinusoid\", \"denominator\": \"dim\""}},
+             "s.json:9:19: /encoder/embeddings/position/layout: expected "
+             "\"layout\" (there is no usual one), got nothing [TFC004]\n"},
+        Case{"LayoutWithoutSinusoid",
+             encoderSpec,
+             {{"\"kind\": \"learned\"",
+               "\"kind\": \"learned\", \"layout\": \"concat\""}},
+             "s.json:9:49: /encoder/embeddings/position/layout: expected no "
+             "\"layout\" (kind is not \"sinusoid\"), got \"concat\" "
+             "[TFC024]\n"},
+        Case{"SlopesOfOtherHeads",
+             decoderSpec,
+             {{"\"causal\": true", "\"causal\": true, \"slopes\": [1]"}},
+             "s.json:12:60: /decoder/layers/block/attn/slopes: expected 3 "
+             "slopes (num_heads), got 1 [TFC015]\n"},
+        Case{
+            "LogScaleOfOne",
+            decoderSpec,
+            {{"\"causal\": true", "\"causal\": true, \"log_scale_base\": 1"}},
+            "s.json:12:68: /decoder/layers/block/attn/log_scale_base: expected "
+            "a number above 1 that f32 can hold, got 1 [TFC004]\n"},
         Case{"PositionsByMaskWithoutOffset",
              encoderSpec,
              {{"\"offset\": 2}", "\"ids\": \"from_mask\"}"}},

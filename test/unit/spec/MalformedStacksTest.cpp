@@ -120,8 +120,8 @@ INSTANTIATE_TEST_SUITE_P(
               "\"token\": {\"rows\": 30, \"dim\": 6}, \"projection\": {\"at\": "
               "\"sum\", \"bias\": false},"}},
             "s.json:8:61: /encoder/embeddings/projection/at: expected "
-            "after_norm (sum is not supported by this tfc), got \"sum\" "
-            "[TFC090]\n"},
+            "after_norm or token (sum is not supported by this tfc), got "
+            "\"sum\" [TFC090]\n"},
         Case{"CrossInTheEncoder",
              encoderDecoderSpec,
              {{"\"attn\": {\"$def\": \"attn\"},",

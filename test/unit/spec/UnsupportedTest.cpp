@@ -65,19 +65,20 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:12:63: /decoder/layers/block/attn/normalize: expected no "
              "\"normalize\" but \"softmax\" (not supported by this tfc), got "
              "\"none\" [TFC090]\n"},
-        Case{"SinusoidUnsupported",
+        Case{"AxialUnsupported",
              encoderSpec,
-             {{"\"kind\": \"learned\"", "\"kind\": \"sinusoid\""}},
-             "s.json:9:28: /encoder/embeddings/position/kind: expected learned "
-             "or none (sinusoid is not supported by this tfc), got "
-             "\"sinusoid\" [TFC090]\n"},
+             {{"\"kind\": \"learned\"", "\"kind\": \"axial\""}},
+             "s.json:9:28: /encoder/embeddings/position/kind: expected "
+             "learned, sinusoid or none (axial is not supported by this tfc), "
+             "got \"axial\" [TFC090]\n"},
         Case{"StepUnsupported",
              encoderSpec,
              {{"{\"op\": \"take\", \"at\": \"first\"}",
-               "{\"op\": \"pool\", \"how\": \"mean\"}"}},
+               "{\"op\": \"softmax\"}"}},
              "s.json:28:14: /heads/pooler/steps/0/op: expected take, dense, "
-             "norm, logits, split, act or scale (pool is not supported by "
-             "this tfc), got \"pool\" [TFC090]\n"},
+             "norm, logits, split, act, pool, scale, truncate or l2_normalize "
+             "(softmax is not supported by this tfc), got \"softmax\" "
+             "[TFC090]\n"},
         Case{
             "QuantUnsupported",
             decoderSpec,
