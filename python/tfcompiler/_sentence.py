@@ -78,7 +78,10 @@ class SentenceEncoder:
         made = np.stack(rows) if rows else np.zeros((0, self._width()),
                                                     np.float32)
         made = made[:, :truncate_dim]
-        if self.normalizes if normalize is None else normalize:
+        wanted = self.normalizes if normalize is None else normalize
+        is_done = (self.normalizes and truncate_dim is None
+                   and self._is_pooled(normalize))
+        if wanted and not is_done:
             lengths = np.sqrt((made.astype(np.float64) ** 2).sum(-1,
                                                                keepdims=True))
             made = (made / np.maximum(lengths, 1e-12)).astype(np.float32)

@@ -101,6 +101,23 @@ class Sentences(unittest.TestCase):
         np.testing.assert_allclose((short ** 2).sum(1), 1, atol=1e-5)
         self.assertEqual(encoder.encode([]).shape, (0, made.shape[1]))
 
+    def test_the_library_pools_where_it_can(self):
+        model = shared.golden("sentence-mean")
+        encoder = tfc.SentenceEncoder(model)
+        texts = ["abc", "a longer one"]
+        inputs = model.batch(model.tokenize(texts))
+        outputs = model(**inputs)
+        np.testing.assert_array_equal(encoder.encode(texts),
+                                      outputs["sentence_embedding"])
+        # What it does not give is made of its rows.
+        plain = encoder.encode("abc", normalize=False)
+        hidden = model.encode("abc")["last_hidden_state"][0]
+        np.testing.assert_allclose(plain, hidden.mean(0), atol=1e-5)
+        np.testing.assert_allclose(
+            encoder.encode("abc"),
+            plain / np.sqrt((plain ** 2).sum()), atol=1e-5)
+        self.assertEqual(encoder.encode([]).shape, (0, 26))
+
     def test_need_hidden_states(self):
         with self.assertRaisesRegex(tfc.Error, "last_hidden_state"):
             tfc.SentenceEncoder(shared.golden("bert-token")).encode("a")

@@ -145,6 +145,28 @@ TEST_P(ExpandMathTest, HasTheSameBitsInEveryVector) {
   }
 }
 
+/// Of numbers above 0 alone; near 1, where the logarithm is small, by what is
+/// added to it.
+TEST(ExpandLogTest, IsAccurateAboveZero) {
+  if (!hostRuns("x86-64-v3")) {
+    GTEST_SKIP() << "expected a CPU of x86-64-v3 (AVX2), got less";
+  }
+  CompiledFunction f("math.log", "vector<16xf32>", 16, "x86-64-v3",
+                     Polynomials::Own);
+  ASSERT_TRUE(f);
+  double worst = 0;
+  forFloats(f, [&](float x, float y) {
+    if (std::isnormal(x) && x > 0) {
+      double error = std::abs(y - std::log(double(x)));
+      worst = std::max(worst, std::min(error / 1e-7, error / ulp(y) / 2));
+    }
+    if (x == 1) {
+      EXPECT_EQ(y, 0);
+    }
+  });
+  EXPECT_LE(worst, 1);
+}
+
 /// A value and the exact result expected of it.
 struct Special {
   const char *op;
