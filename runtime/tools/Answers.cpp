@@ -244,6 +244,13 @@ rt::Result<AnswerKind> findKind(const tfc_model_info &info,
     }
     return nullptr;
   };
+  if (find(kSentence)) {
+    outputs = {kSentence};
+    return AnswerKind::Embedding;
+  }
+  if (!notes.poolingFault.empty()) {
+    return rt::makeError(rt::Code::Unsupported, notes.poolingFault);
+  }
   if (const tfc_port_info *logits = find("logits")) {
     outputs = {"logits"};
     if (logits->rank == 2) {
@@ -256,13 +263,6 @@ rt::Result<AnswerKind> findKind(const tfc_model_info &info,
   if (find("start_logits") && find("end_logits")) {
     outputs = {"start_logits", "end_logits"};
     return AnswerKind::Span;
-  }
-  if (find(kSentence)) {
-    outputs = {kSentence};
-    return AnswerKind::Embedding;
-  }
-  if (!notes.poolingFault.empty()) {
-    return rt::makeError(rt::Code::Unsupported, notes.poolingFault);
   }
   bool isPooled = notes.pooling == ModelNotes::Pooler && find("pooler_output");
   const char *name = isPooled ? "pooler_output" : "last_hidden_state";
