@@ -244,6 +244,13 @@ rt::Result<AnswerKind> findKind(const tfc_model_info &info,
     }
     return nullptr;
   };
+  if (find(kSentence)) {
+    outputs = {kSentence};
+    return AnswerKind::Embedding;
+  }
+  if (!notes.poolingFault.empty()) {
+    return rt::makeError(rt::Code::Unsupported, notes.poolingFault);
+  }
   if (const tfc_port_info *logits = find("logits")) {
     outputs = {"logits"};
     if (logits->rank == 2) {

@@ -5,6 +5,7 @@
 import draw
 import draw_llama
 import draw_pairs
+import sentence
 
 # By family: its classes, and transformers' configuration.
 ENCODERS = {
@@ -77,6 +78,8 @@ PAIRS = {
 ALL = {**ENCODERS, **DECODERS, **PAIRS}
 CLASSES = {family: tuple(stem + end for end in ends)
            for family, (stem, ends) in ALL.items()}
+# Whose folders may be those of sentence encoders.
+SENTENCES = ("DistilBertModel", "RobertaModel", "NomicBertModel")
 # Positions begin after the pad token, which is 1.
 AFTER_PADDING = ("roberta", "xlmroberta", "camembert", "data2vec", "mpnet")
 WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "modernbert")
@@ -136,6 +139,8 @@ def draw_case(random, cls):
             case["shared"] = random.randint(1, case["layers"])
         if family == "modernbert":
             case["window"] = random.choice((2, 6, 30))
+        if cls in SENTENCES:
+            case["sentence"] = random.choice((None,) + sentence.POOLINGS)
         if family in WITHOUT_TYPES:
             case["given_types"] = False
         if family in ("mpnet", "modernbert"):

@@ -28,6 +28,7 @@ except ImportError as error:
 import draw_pairs
 import families
 import reference
+import sentence
 import tensors
 from compare import check_floats, check_names
 from tool import Failure, Tool
@@ -94,6 +95,8 @@ def make_model(case, weights):
                 **module.generation(case))
     model.to(getattr(torch, case["dtype"])).save_pretrained(
         weights, **({"max_shard_size": "60KB"} if case["shards"] else {}))
+    if case.get("sentence"):
+        sentence.write_modules(weights, case["sentence"])
     if family in ("bert", "gpt2"):
         return model.float()
     path = os.path.join(weights, "config.json")
@@ -105,6 +108,14 @@ def make_model(case, weights):
         json.dump(keys, stream)
     # Not the model at hand: its angles went through the narrow type, too.
     return reference.load(cls, weights, dtype=torch.float32)
+
+
+def forward(case, model, inputs):
+    """What tfc is to compute."""
+    outputs = reference.forward(model, inputs)
+    if not case.get("sentence"):
+        return outputs
+    return sentence.embed(torch, outputs, inputs, case["sentence"])
 
 
 def make_inputs(case):
@@ -124,22 +135,22 @@ def moved(model, seed):
     return model
 
 
-def is_rounding(model, inputs, name, got):
+def is_rounding(case, model, inputs, name, got):
     """Whether no value of tfc is further from transformers in f64 than
     transformers in f32 is at its worst, by these weights or by some that f32
     can hardly tell from them: a random model can magnify rounding beyond the
     tolerance (T5's scores are not scaled, a norm may divide by little), which
     says nothing of either. One sample is not enough: transformers' own is
     small by chance as often as tfc's. Never with a NaN."""
-    def forward(model):
-        return reference.forward(model, inputs)[name].double()
+    def result(model):
+        return forward(case, model, inputs)[name].double()
 
     # Its norms and softmaxes ask for f32 by name, and f64's smallest number,
     # its mask, is -inf there: NaN where all is masked.
     with unittest.mock.patch.object(torch, "float32", torch.float64):
-        exact = forward(copy.deepcopy(model).double())
+        exact = result(copy.deepcopy(model).double())
     samples = [model] + [moved(model, seed) for seed in range(SAMPLES)]
-    worst = max((forward(one) - exact).abs().max() for one in samples)
+    worst = max((result(one) - exact).abs().max() for one in samples)
     values = torch.tensor(got.data, dtype=torch.float64)
     return bool(((values - exact.flatten()).abs() <= worst).all())
 
@@ -155,12 +166,12 @@ def check_case(case, options):
             _, library = tool.build(weights, "model")
             threads = ("--threads", str(case["threads"]))
             got = tool.run(library, weights, to_plain(inputs), *threads)
-            expected = to_plain(reference.forward(model, inputs))
+            expected = to_plain(forward(case, model, inputs))
             faults = check_names(expected, got)
             if not faults:
                 for name in expected:
                     found = check_floats(name, expected[name], got[name])
-                    if found and not is_rounding(model, inputs, name,
+                    if found and not is_rounding(case, model, inputs, name,
                                                  got[name]):
                         faults += found
             if case["generate"]:
