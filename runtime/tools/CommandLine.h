@@ -17,7 +17,7 @@ namespace tfc::run {
 struct CommandLine {
   std::string library, weights, packed, inputs, outputs, program;
   std::vector<std::string> moreWeights; // of the same checkpoint
-  uint32_t threads = 0; // 0: not given
+  uint32_t threads = 0;                 // 0: not given
   bool sharePacked = false;
   bool generate = false, help = false, version = false;
   /// Texts instead of tensors; "-" stands for the lines of standard input.
