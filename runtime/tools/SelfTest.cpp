@@ -148,7 +148,7 @@ double distance(const tfc_tensor &expected, const tfc_tensor &got) {
   for (size_t i = 0; i < countOf(expected); ++i) {
     double apart = std::fabs(double(a[i]) - double(b[i]));
     largest = std::max(largest, std::fabs(double(a[i])));
-    most = apart <= most ? most : apart == apart ? apart : INFINITY;
+    most = std::isnan(apart) ? INFINITY : std::max(most, apart);
   }
   return most / (tolerance * largest);
 }
@@ -176,7 +176,9 @@ std::vector<Case> listCases(const tfc_model_info &info) {
   std::vector<Case> cases;
   for (int64_t length : {1, 2, 15, 16, 17, 33, 64, 65}) {
     if (info.max_positions == 0 || length <= info.max_positions) {
-      cases.push_back({std::to_string(length) + " tokens", 1, length, length});
+      cases.push_back(
+          {std::to_string(length) + (length == 1 ? " token" : " tokens"), 1,
+           length, length});
     }
   }
   const Case &last = cases.back();
