@@ -88,26 +88,50 @@ private:
   Value rows, whole;
 };
 
-/// sinusoid -> a map with sine, a map with cosine
+/// sinusoid -> a map with sine, a map with cosine; where they take turns, one
+/// map that chooses, as vectors are stored whole
 struct LowerSinusoid : OpRewritePattern<transformer::SinusoidOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(transformer::SinusoidOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    int64_t n = op.getFrequencies().size();
-    bool isHalf = op.getLayout() == transformer::RotaryStyle::Half;
+    ArrayRef<double> frequencies = op.getFrequencies();
+    int64_t n = frequencies.size();
     AffineExpr t, i;
     bindDims(b.getContext(), t, i);
-    std::pair<Value, AffineMap> inputs[] = {
-        {op.getPositions(), AffineMap::get(2, 0, t)},
-        {f32Table(b, op.getFrequencies()), AffineMap::get(2, 0, i)}};
+    AffineMap byToken = AffineMap::get(2, 0, t);
+    AffineMap byColumn = AffineMap::get(2, 0, i);
     Parts y(b, op.getPositions(), {2 * n});
-    for (bool isCosine : {false, true}) {
-      int64_t first = !isCosine ? 0 : isHalf ? n : 1;
-      y.write(first, n, isHalf ? 1 : 2, inputs,
+    if (op.getLayout() == transformer::RotaryStyle::Half) {
+      Value table = f32Table(b, frequencies);
+      for (bool isCosine : {false, true}) {
+        y.write(isCosine ? n : 0, n, 1,
+                {{op.getPositions(), byToken}, {table, byColumn}},
+                [&](ImplicitLocOpBuilder &inner, ValueRange v) {
+                  return pick(inner, op, v, [&](Value angle) {
+                    return isCosine ? cosine(inner, angle) : sine(inner, angle);
+                  });
+                });
+      }
+    } else {
+      SmallVector<double> twice, isCosine;
+      for (double frequency : frequencies) {
+        twice.append({frequency, frequency});
+        isCosine.append({0, 1});
+      }
+      y.write(0, 2 * n, 1,
+              {{op.getPositions(), byToken},
+               {f32Table(b, twice), byColumn},
+               {f32Table(b, isCosine), byColumn}},
               [&](ImplicitLocOpBuilder &inner, ValueRange v) {
-                return element(inner, op, isCosine, v);
+                return pick(inner, op, v, [&](Value angle) -> Value {
+                  Value isOdd =
+                      arith::CmpFOp::create(inner, arith::CmpFPredicate::OGT,
+                                            v[2], f32Constant(inner, 0.5));
+                  return arith::SelectOp::create(
+                      inner, isOdd, cosine(inner, angle), sine(inner, angle));
+                });
               });
     }
     rewriter.replaceOp(op, y.get());
@@ -115,8 +139,16 @@ struct LowerSinusoid : OpRewritePattern<transformer::SinusoidOp> {
   }
 
 private:
-  static Value element(ImplicitLocOpBuilder &b, transformer::SinusoidOp op,
-                       bool isCosine, ValueRange v) {
+  static Value sine(ImplicitLocOpBuilder &b, Value angle) {
+    return math::SinOp::create(b, angle);
+  }
+  static Value cosine(ImplicitLocOpBuilder &b, Value angle) {
+    return math::CosOp::create(b, angle);
+  }
+
+  /// `of` the angle of a position and a frequency; 0 in the row of zeros.
+  static Value pick(ImplicitLocOpBuilder &b, transformer::SinusoidOp op,
+                    ValueRange v, function_ref<Value(Value)> of) {
     Value row = v[0];
     if (op.getOffset() != 0) {
       Value offset = arith::ConstantIntOp::create(
@@ -124,9 +156,7 @@ private:
       row = arith::AddIOp::create(b, row, offset);
     }
     Value position = arith::SIToFPOp::create(b, b.getF32Type(), row);
-    Value angle = arith::MulFOp::create(b, position, v[1]);
-    Value y = isCosine ? math::CosOp::create(b, angle).getResult()
-                       : math::SinOp::create(b, angle);
+    Value y = of(arith::MulFOp::create(b, position, v[1]));
     if (!op.getZeroRow()) {
       return y;
     }

@@ -228,6 +228,10 @@ void SpecReader::readSinusoid(const Json &position, Position &result) {
   }
   if (const Json *base = position.find("base"); base && base->isNumber()) {
     sinusoid.base = readPositive(*base);
+    if (sinusoid.base < 1) {
+      error(base->place, BadEmbedding,
+            "expected at least 1 (frequencies fall), got " + describe(*base));
+    }
   }
   result.sinusoid = sinusoid;
 }

@@ -62,6 +62,15 @@ VARIANTS = {
 }
 
 
+# Of those whose positions are computed.
+SINUSOIDS = {
+    "decoder-scores": {"layout": "concat", "denominator": "half_minus_1",
+                       "offset": 2, "zero_row": 5},
+    "encoder-scores": {"layout": "interleaved", "denominator": "dim",
+                       "zero_row": 3},
+}
+
+
 def make_spec(variant, layers):
     kind, common, some = VARIANTS[variant]
     norm = {"kind": "layernorm", "eps": 1e-5}
@@ -76,7 +85,10 @@ def make_spec(variant, layers):
             "overrides": [{"layers": selector, "set": {"attn": patch}}
                           for selector, patch in some]},
         "final_norm": norm}
-    if "rotary" not in attention:
+    if variant in SINUSOIDS:
+        stack["embeddings"]["position"] = {"kind": "sinusoid",
+                                           **SINUSOIDS[variant]}
+    elif "rotary" not in attention:
         stack["embeddings"]["position"] = {"kind": "learned"}
     return {"tfc": 1, "kind": kind, kind: stack,
             "dims": {"hidden": HIDDEN, "vocab": VOCAB,
@@ -102,7 +114,7 @@ def list_shapes(spec):
     kind = spec["kind"]
     stack = spec[kind]
     shapes = {"embeddings.token.weight": [VOCAB, HIDDEN]}
-    if "position" in stack["embeddings"]:
+    if stack["embeddings"].get("position") == {"kind": "learned"}:
         shapes["embeddings.position.weight"] = [POSITIONS, HIDDEN]
     norms = ["final_norm"]
     head = HIDDEN // HEADS

@@ -193,9 +193,10 @@ enum {
 };
 
 /* An entry's flag: results depend on the distance of two tokens, not only on
- * the positions that an input gives (position bias, windows). The entry takes
- * neighbours of a sequence for neighbours in the caller's row, so the host
- * gives it no sequence from whose middle the attention mask takes tokens. */
+ * the positions that an input gives (position bias, windows, slopes). The entry
+ * takes neighbours of a sequence for neighbours in the caller's row, so the
+ * host gives it no sequence from whose middle the attention mask takes tokens.
+ */
 enum { TFC_ENTRY_DISTANCES = 1 };
 
 enum { TFC_PORT_SQUEEZED = 1 }; /* width 1, and the result drops that axis */
