@@ -1,6 +1,7 @@
 // Every allocation of a call fails once, and so do all from it on: the call is
 // an error of memory or does what it does otherwise, and the next one is well.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/Cache.h"
 #include "test/runtime/FakeModel.h"
 
 #include <atomic>
@@ -234,6 +235,26 @@ TEST_F(Allocation, AStepThatFailsHasNotHappened) {
       break;
     }
   }
+}
+
+/// Blocks go back on paths that report an error already, one of memory too.
+TEST_F(Allocation, BlocksOfACacheGoBackWithoutMemory) {
+  constexpr int64_t blocks = 1000;
+  auto cache = BlockCache::create(makeCache(4, 1, 8), 8 * blocks);
+  ASSERT_TRUE(cache) << messageOf(cache);
+  BlockTable table;
+  ASSERT_TRUE(cache->grow(table, 4 * blocks));
+  failsFromThenOn = true;
+  untilFailure = 0;
+  bool hasFailed = false;
+  try {
+    cache->release(table);
+  } catch (const std::bad_alloc &) {
+    hasFailed = true;
+  }
+  untilFailure = -1;
+  EXPECT_FALSE(hasFailed);
+  EXPECT_EQ(cache->used(), 0);
 }
 
 } // namespace

@@ -110,8 +110,8 @@ typedef int (*tfc_stop_fn)(void *user);
 
 /* Receives a named value, [rows, width] f32, valid during the call only. Called
  * during steps of libraries compiled with --taps, from the thread that runs the
- * step; layer counts from 0 in the consecutive layers that id names, and is -1
- * outside the layers. */
+ * step; layer counts from 0 in the layers that id names, and is -1 outside the
+ * layers. */
 typedef void (*tfc_tap_fn)(void *user, const char *id, int64_t layer,
                            int64_t rows, int64_t width, const float *data);
 
