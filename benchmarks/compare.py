@@ -37,6 +37,8 @@ PEERS = {
     "llama.cpp": "llama_cpp_cpu.py",
 }
 COMPILE_OPTIONS = []
+# Of the values that all are held against.
+REFERENCE = ""
 # A round ends a turn after `least` runs and `seconds`; a workload ends after
 # `rounds`, or `least_rounds` and `piece_seconds`.
 PLAN = {"rounds": 9, "least_rounds": 4, "piece_seconds": 45, "seconds": 0.4,
@@ -60,23 +62,27 @@ def compile_model(build, model, cache):
             "bytes": os.path.getsize(stem + ".so")}
 
 
-def check_agreement(peers, model, cache):
+def check_agreement(peers, reference, model, cache):
     """What pieces.difference and pieces.signal_to_noise say of each beside
-    PyTorch; nothing of those that gave no values."""
+    `reference`, a peer; nothing of those that gave no values."""
     config = worker.read_config(model)
     lengths = [24, 24] if "n_positions" in config else [24, 17]
     ids, mask = worker.padded(lengths, config["vocab_size"])
     path, out = (os.path.join(cache, "check" + end) for end in (".npz", ".npy"))
     np.savez(path, ids=ids, mask=mask)
-    values = {}
-    for name, peer in peers.items():
-        if not peer.fault and peer.ask(check=path, out=out):
-            values[name] = np.load(out)
+    def ask(peer):
+        if peer.fault or not peer.ask(check=path, out=out):
+            return None
+        return np.load(out)
+
+    values = {name: ask(peer) for name, peer in peers.items()}
+    values[REFERENCE] = ask(reference)
     # Logits have one position a sequence, hidden states all that exist.
     kept = {name: (value[mask == 1] if value.shape[1] == mask.shape[1]
                    else value).ravel().tolist()
-            for name, value in values.items()}
-    return tuple({name: measure(value, kept["PyTorch"])
+            for name, value in values.items() if value is not None}
+    expected = kept.pop(REFERENCE)
+    return tuple({name: measure(value, expected)
                   for name, value in kept.items()}
                  for measure in (pieces.difference, pieces.signal_to_noise))
 
@@ -85,7 +91,6 @@ class Model:
     """All peers with one model, and with so many threads."""
 
     def __init__(self, name, threads, arguments):
-        self.name, self.threads = name, threads
         self.folder = os.path.join(arguments.models, name)
         self.peers = {}
         stem = os.path.join(arguments.cache, name)
@@ -93,13 +98,26 @@ class Model:
             os.path.join(arguments.build, "bin", "tfc-bench"), stem + ".so",
             stem + ".packed", self.folder, threads)
         runtime = os.path.join(arguments.build, "lib", "libtfc_runtime.so")
+
+        def start(peer, dtype, log):
+            return turns.Peer(PEERS[peer], self.folder, arguments.cache,
+                              threads, os.path.join(arguments.cache, log),
+                              dtype, TFC_RUNTIME=runtime)
+
         for peer in arguments.peers:
-            log = os.path.join(arguments.cache, PEERS[peer] + ".log")
-            self.peers[peer] = turns.Peer(
-                PEERS[peer], self.folder, arguments.cache, threads, log,
-                TFC_RUNTIME=runtime)
+            self.peers[peer] = start(peer, arguments.dtype,
+                                     PEERS[peer] + ".log")
         for peer in self.peers.values():
             peer.wait_ready()
+        # What all are held against is f32; where they are measured in that, it
+        # is one of them.
+        self.reference = self.peers["PyTorch"]
+        if arguments.dtype != "f32":
+            self.reference = start("PyTorch", "f32", "reference.log")
+            self.reference.wait_ready()
+
+    def check(self, cache):
+        return check_agreement(self.peers, self.reference, self.folder, cache)
 
     def measure(self, workload, plan, lock):
         for name, peer in self.peers.items():
@@ -111,7 +129,7 @@ class Model:
             return turns.take_turns(workload, self.bench, self.peers, plan)
 
     def close(self):
-        for peer in self.peers.values():
+        for peer in {*self.peers.values(), self.reference}:
             peer.close()
 
 
@@ -119,21 +137,21 @@ def say(text):
     print(f"{datetime.datetime.now():%H:%M:%S} {text}", flush=True)
 
 
-def measure_model(name, threads, compiled, arguments, lock):
+def measure_model(name, workloads, threads, compiled, arguments, lock):
     say(f"{name}, {threads} threads: starting {', '.join(arguments.peers)}")
     model = Model(name, threads, arguments)
     try:
-        differences, qualities = check_agreement(
-            model.peers, model.folder, arguments.cache)
+        differences, qualities = model.check(arguments.cache)
         for peer, value in differences.items():
             say(f"  {peer}: differs by {value:.1e}, "
                 f"{qualities[peer]:.0f} dB")
-        for workload in arguments.workloads[name]:
+        for workload in workloads:
             say(f"{name}, {threads} threads: {workload}")
             before = {n: p.fault for n, p in model.peers.items()}
             piece = model.measure(workload, arguments.plan, lock)
             piece.update(
                 model=name, workload=workload, threads=threads,
+                dtype=arguments.dtype,
                 commit=arguments.commit, cpu=report.cpu_name(),
                 date=str(datetime.date.today()), compile=compiled,
                 differences=differences, qualities=qualities,
@@ -159,6 +177,9 @@ def parse(arguments=None):
                         help="instead of all, e.g. decode:1x128")
     parser.add_argument("--peers", nargs="+", choices=list(PEERS),
                         default=list(PEERS))
+    parser.add_argument("--dtype", choices=("f32", "bf16", "f16"),
+                        default="f32", help="what the checkpoint is kept in, "
+                        "and what everybody may compute in")
     parser.add_argument("--quick", action="store_true",
                         help="two workloads, one thread, few rounds")
     parser.add_argument("--commit", default=report.commit(),
@@ -192,12 +213,13 @@ def main():
         os.makedirs(folder, exist_ok=True)
     lock = turns.Lock(arguments.lock)
     lock.share()
-    for name in arguments.workloads:
+    for base, workloads in arguments.workloads.items():
+        name = pieces.name_of(base, arguments.dtype)
         compiled = compile_model(
             arguments.build, os.path.join(arguments.models, name),
             arguments.cache)
         for threads in arguments.threads:
-            measure_model(name, threads, compiled, arguments, lock)
+            measure_model(name, workloads, threads, compiled, arguments, lock)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,9 @@ import os
 import torch
 import transformers
 
+import pieces
+
+DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 # GPT-2's own 1024 positions leave none after a past of 1024.
 CONFIGS = {
     "bert-base": (transformers.BertModel, transformers.BertConfig()),
@@ -26,15 +29,15 @@ def randomize(model):
                 value.normal_(1.0 if is_scale else 0.0, 0.1)
 
 
-def write(name, folder):
+def write(name, folder, dtype):
     model_class, config = CONFIGS[name]
-    path = os.path.join(folder, name)
+    path = os.path.join(folder, pieces.name_of(name, dtype))
     if os.path.exists(os.path.join(path, "model.safetensors")):
         return
     torch.manual_seed(20240229)
     model = model_class(config).eval()
     randomize(model)
-    model.save_pretrained(path)
+    model.to(DTYPES[dtype]).save_pretrained(path)
     print(f"{path}: {sum(p.numel() for p in model.parameters())} parameters")
 
 
@@ -43,9 +46,10 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("names", nargs="*", default=list(CONFIGS),
                         help=f"of {', '.join(CONFIGS)}; default: all")
+    parser.add_argument("--dtype", choices=list(DTYPES), default="f32")
     arguments = parser.parse_args()
     for name in arguments.names:
-        write(name, arguments.folder)
+        write(name, arguments.folder, arguments.dtype)
 
 
 if __name__ == "__main__":

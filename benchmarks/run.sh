@@ -5,6 +5,8 @@
 #   benchmarks/run.sh --quick              two workloads, in about two minutes
 #   benchmarks/run.sh --only decode:1x128 --threads 1
 #   benchmarks/run.sh --build build/dev    with this build as it is
+#   benchmarks/run.sh --dtype bf16         checkpoints in 16 bits, and everybody
+#                                          as fast as these make them
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -32,9 +34,10 @@ if [[ " $* " != *" --build "* ]]; then
   cmake --build --preset release -j "$(nproc)"
   build=(--build build/release)
 fi
-"$python" benchmarks/make_models.py "$work/models"
+dtype=$(sed -nE 's/.* --dtype[ =]([a-z0-9]+) .*/\1/p' <<<" $* ")
+"$python" benchmarks/make_models.py "$work/models" --dtype "${dtype:-f32}"
 
-pieces=$work/pieces/$(git describe --always --dirty)
+pieces=$work/pieces/$(git describe --always --dirty)${dtype:+-$dtype}
 results=benchmarks/results
 if [[ " $* " == *" --quick "* ]]; then
   pieces+=-quick

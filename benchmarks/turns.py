@@ -59,14 +59,15 @@ def busy_seconds():
 class Peer:
     """A script of peers/: it answers requests, and waits in between."""
 
-    def __init__(self, script, model, cache, threads, log, **more):
+    def __init__(self, script, model, cache, threads, log, dtype="f32", **more):
         cpus = choose_cpus(threads)
         self.fault = self.version = None
         self.log = log
         with open(log, "w", encoding="utf-8") as errors:
             self.process = subprocess.Popen(
                 [sys.executable, os.path.join(PEERS, script), model,
-                 "--threads", str(threads), "--cache", cache],
+                 "--threads", str(threads), "--cache", cache,
+                 "--dtype", dtype],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                 env=environment(threads, **more), stderr=errors,
                 preexec_fn=lambda: os.sched_setaffinity(0, cpus))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# CTranslate2 on the CPU, in f32.
+# CTranslate2 on the CPU.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import time
 
@@ -8,6 +8,7 @@ import numpy as np
 
 import worker
 
+TYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16"}
 # Steps of which one is taken, when a step cannot be timed alone.
 STEPS = 8
 
@@ -15,7 +16,7 @@ STEPS = 8
 class CTranslate2:
     version = f"ctranslate2 {ctranslate2.__version__}"
 
-    def __init__(self, model, cache, threads):
+    def __init__(self, model, cache, threads, dtype):
         config = worker.read_config(model)
         self.vocab = config["vocab_size"]
         self.is_decoder = "n_positions" in config
@@ -23,7 +24,7 @@ class CTranslate2:
             else ctranslate2.Encoder
         self.model = model_class(
             worker.convert(model, cache, "-ct2", "ctranslate2_convert"),
-            device="cpu", compute_type="float32",
+            device="cpu", compute_type=TYPES[dtype],
             inter_threads=1, intra_threads=threads)
 
     def prepare(self, kind, lengths):

@@ -1,15 +1,21 @@
-# A Hugging Face folder as a GGUF file in f32, without a vocabulary.
+# A Hugging Face folder as a GGUF file without a vocabulary, matrices in f32, bf16
+# or f16.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
 import os
 
 import gguf
 import numpy as np
-from safetensors.numpy import load_file
-
 import worker
 
 # What llama.cpp does not compute.
 WITHOUT_USE = ("pooler.", "embeddings.position_ids")
+# Tables that it reads in f32 alone.
+WIDE = ("position_embd.weight", "token_types.weight")
+KINDS = {"f32": (gguf.LlamaFileType.ALL_F32, gguf.GGMLQuantizationType.F32),
+         "bf16": (gguf.LlamaFileType.MOSTLY_BF16,
+                  gguf.GGMLQuantizationType.BF16),
+         "f16": (gguf.LlamaFileType.MOSTLY_F16, gguf.GGMLQuantizationType.F16)}
 # GPT-2 keeps the matrices of its Conv1D as [in, out].
 TRANSPOSED = (".c_attn.weight", ".c_proj.weight", ".c_fc.weight")
 
@@ -40,16 +46,35 @@ ARCHITECTURES = {"bert": (gguf.MODEL_ARCH.BERT, add_bert),
                  "gpt2": (gguf.MODEL_ARCH.GPT2, add_gpt2)}
 
 
-def write(folder, config, path):
+def read_tensors(path):
+    """The tensors of a safetensors file by name, in f32: NumPy has no bf16."""
+    with open(path, "rb") as stream:
+        size = int.from_bytes(stream.read(8), "little")
+        header = json.loads(stream.read(size))
+        data = stream.read()
+    for name, about in header.items():
+        if name == "__metadata__":
+            continue
+        kept = data[slice(*about["data_offsets"])]
+        if about["dtype"] == "BF16":
+            value = (np.frombuffer(kept, np.uint16).astype(np.uint32) << 16
+                     ).view(np.float32)
+        else:
+            value = np.frombuffer(kept, {"F32": np.float32, "F16": np.float16,
+                                         "I64": np.int64}[about["dtype"]])
+        yield name, value.reshape(about["shape"])
+
+
+def write(folder, config, path, dtype):
     arch, add_sizes = ARCHITECTURES[config["model_type"]]
     writer = gguf.GGUFWriter(path, gguf.MODEL_ARCH_NAMES[arch])
     layers = add_sizes(writer, config)
-    writer.add_file_type(gguf.LlamaFileType.ALL_F32)
+    file_type, kind = KINDS[dtype]
+    writer.add_file_type(file_type)
     writer.add_tokenizer_model("none")
     writer.add_vocab_size(config["vocab_size"])
     names = gguf.get_tensor_name_map(arch, layers)
-    tensors = load_file(os.path.join(folder, "model.safetensors"))
-    for name, value in tensors.items():
+    for name, value in read_tensors(os.path.join(folder, "model.safetensors")):
         if name.startswith(WITHOUT_USE):
             continue
         if name.endswith(TRANSPOSED):
@@ -57,20 +82,25 @@ def write(folder, config, path):
         new = names.get_name(name, try_suffixes=(".weight", ".bias"))
         if new is None:
             raise RuntimeError(f"GGUF has no name for {name}")
-        writer.add_tensor(new, np.ascontiguousarray(value, np.float32))
+        value = np.ascontiguousarray(value, np.float32)
+        if value.ndim == 1 or new in WIDE or dtype == "f32":
+            writer.add_tensor(new, value)
+        else:
+            writer.add_tensor(new, gguf.quants.quantize(value, kind),
+                              raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
 
 
-def convert(folder, cache):
+def convert(folder, cache, dtype):
     """The path of the GGUF file, made when it is not there, and the
     configuration."""
     config = worker.read_config(folder)
     name = os.path.basename(folder.rstrip("/")) + ".gguf"
     path = os.path.join(cache, name)
     if not os.path.exists(path):
-        write(folder, config, path + ".part")
+        write(folder, config, path + ".part", dtype)
         os.rename(path + ".part", path)
     return path, config

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# llama.cpp through llama-cpp-python, weights and cache in f32.
+# llama.cpp through llama-cpp-python. Beside matrices of 16 bits its cache is f16.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import ctypes
 import os
@@ -10,7 +10,7 @@ import numpy as np
 import gguf_write
 import worker
 
-F32 = 0  # GGML_TYPE_F32
+F32, F16 = 0, 1  # GGML_TYPE_*
 # Of flash_attn_type and pooling_type.
 AUTO, NONE = -1, 0
 
@@ -23,10 +23,10 @@ def be_silent(level, text, user):
 class LlamaCpp:
     version = f"llama-cpp-python {llama_cpp.__version__}"
 
-    def __init__(self, model, cache, threads):
+    def __init__(self, model, cache, threads, dtype):
         llama_cpp.llama_log_set(be_silent, ctypes.c_void_p())
         llama_cpp.llama_backend_init()
-        path, config = gguf_write.convert(model, cache)
+        path, config = gguf_write.convert(model, cache, dtype)
         self.vocab, self.threads = config["vocab_size"], threads
         self.is_decoder = "n_positions" in config
         self.width = config.get("hidden_size", config.get("n_embd"))
@@ -34,6 +34,7 @@ class LlamaCpp:
             path.encode(), llama_cpp.llama_model_default_params())
         if not self.model:
             raise RuntimeError("it does not load the model")
+        self.cache_type = F32 if dtype == "f32" else F16
         self.context = None
 
     def open(self, sequences, length):
@@ -47,7 +48,7 @@ class LlamaCpp:
         options.n_batch = options.n_ubatch = max(tokens, 32)
         options.n_seq_max = sequences
         options.n_threads = options.n_threads_batch = self.threads
-        options.type_k = options.type_v = F32
+        options.type_k = options.type_v = self.cache_type
         options.flash_attn_type = AUTO
         options.embeddings = not self.is_decoder
         options.pooling_type = NONE

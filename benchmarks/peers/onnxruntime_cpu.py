@@ -29,7 +29,9 @@ def optimize(folder, cache, config, is_decoder):
 class OnnxRuntime:
     version = f"onnxruntime {onnxruntime.__version__}"
 
-    def __init__(self, model, cache, threads):
+    def __init__(self, model, cache, threads, dtype):
+        if dtype != "f32":
+            raise NotImplementedError("16 bits on a CPU")
         config = worker.read_config(model)
         self.is_decoder = "n_positions" in config
         options = onnxruntime.SessionOptions()

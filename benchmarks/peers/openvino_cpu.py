@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# OpenVINO on the CPU, in f32.
+# OpenVINO on the CPU.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 import numpy as np
@@ -11,19 +11,23 @@ import worker
 class OpenVino:
     version = f"openvino {openvino.__version__}"
 
-    def __init__(self, model, cache, threads):
+    def __init__(self, model, cache, threads, dtype):
         config = worker.read_config(model)
         self.is_decoder = "n_positions" in config
         self.vocab = config["vocab_size"]
-        # Without these it would compute in bf16 where the machine has it.
-        properties = {"INFERENCE_PRECISION_HINT": "f32",
-                      "KV_CACHE_PRECISION": "f32",
+        # Without these it would compute in bf16 where the machine has it. Where
+        # the machine has not what is asked for, it computes in f32.
+        properties = {"INFERENCE_PRECISION_HINT": dtype,
+                      "KV_CACHE_PRECISION": dtype,
                       "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": "1",
                       "INFERENCE_NUM_THREADS": str(threads)}
         path = worker.convert(model, cache, "-openvino.xml",
                               "openvino_convert")
-        self.request = openvino.Core().compile_model(
-            path, "CPU", properties).create_infer_request()
+        compiled = openvino.Core().compile_model(path, "CPU", properties)
+        if dtype != "f32":
+            chosen = compiled.get_property("INFERENCE_PRECISION_HINT")
+            self.version += f", {chosen.get_type_name()}"
+        self.request = compiled.create_infer_request()
 
     def infer(self, inputs):
         return self.request.infer(inputs, share_inputs=True,

@@ -6,9 +6,11 @@ import transformers
 
 import worker
 
+DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+
 
 class PyTorch:
-    def __init__(self, model, cache, threads):
+    def __init__(self, model, cache, threads, dtype):
         del cache
         torch.set_num_threads(threads)
         torch.set_num_interop_threads(1)
@@ -16,7 +18,7 @@ class PyTorch:
         self.vocab = config.vocab_size
         model_class = getattr(transformers, config.architectures[0])
         self.model = model_class.from_pretrained(
-            model, dtype=torch.float32, attn_implementation="sdpa").eval()
+            model, dtype=DTYPES[dtype], attn_implementation="sdpa").eval()
         self.is_decoder = hasattr(config, "n_positions")
         self.forward = self.model
         self.version = f"torch {torch.__version__}"
@@ -63,8 +65,10 @@ class PyTorch:
     def check(self, ids, mask):
         ids, mask = torch.from_numpy(ids), torch.from_numpy(mask)
         if self.is_decoder:
-            return self.make_step(ids[:, :-1], ids[:, -1:])().numpy()
-        return self.forward(input_ids=ids, attention_mask=mask)[0].numpy()
+            values = self.make_step(ids[:, :-1], ids[:, -1:])()
+        else:
+            values = self.forward(input_ids=ids, attention_mask=mask)[0]
+        return values.float().numpy()
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ from pytorch import PyTorch
 
 
 class PyTorchCompile(PyTorch):
-    def __init__(self, model, cache, threads):
-        super().__init__(model, cache, threads)
+    def __init__(self, model, cache, threads, dtype):
+        super().__init__(model, cache, threads, dtype)
         # Weights are packed for its products; a third faster on BERT.
         torch._inductor.config.freezing = True
         # A shape is compiled when it is met: nothing is slower for being

@@ -62,10 +62,12 @@ def load_runtime(path):
 
 
 class Tfc:
-    """The library compiled of the model lies in the cache folder; TFC_RUNTIME
-    is the path of libtfc_runtime.so."""
+    """The library compiled of the model lies in the cache folder, with what it
+    keeps weights and cache in; TFC_RUNTIME is the path of
+    libtfc_runtime.so."""
 
-    def __init__(self, model, cache, threads):
+    def __init__(self, model, cache, threads, dtype):
+        del dtype
         self.runtime = load_runtime(os.environ["TFC_RUNTIME"])
         self.version = "tfc " + self.runtime.tfc_version().decode()
         options = sized(ModelOptions)

@@ -121,8 +121,9 @@ class Server:
 
 
 def serve(make_peer):
-    """make_peer(model folder, cache folder, threads) -> an object with
-    version, prepare(kind, lengths) -> a function that runs once, and
+    """make_peer(model folder, cache folder, threads, dtype) -> an object that
+    computes in dtype, or with weights and a cache of it, as is fastest: f32,
+    bf16 or f16. It has version, prepare(kind, lengths) -> a function that runs once, and
     check(ids, mask) -> hidden states of an encoder; of a decoder, the logits
     of a step with the last tokens after a prompt of those before. Either may
     raise NotImplementedError with the reason."""
@@ -131,6 +132,8 @@ def serve(make_peer):
     parser.add_argument("--threads", type=int, required=True)
     parser.add_argument("--cache", required=True,
                         help="a folder for converted models")
+    parser.add_argument("--dtype", choices=("f32", "bf16", "f16"),
+                        default="f32")
     arguments = parser.parse_args()
     # Libraries print what they like; answers go where nobody else writes.
     answers = os.fdopen(os.dup(1), "w")
@@ -142,7 +145,8 @@ def serve(make_peer):
         answers.flush()
 
     try:
-        peer = make_peer(arguments.model, arguments.cache, arguments.threads)
+        peer = make_peer(arguments.model, arguments.cache, arguments.threads,
+                         arguments.dtype)
     except NotImplementedError as fault:
         send({"unsupported": str(fault)})
         return

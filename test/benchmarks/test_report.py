@@ -69,6 +69,17 @@ class DifferenceTest(unittest.TestCase):
             self.assertEqual(pieces.signal_to_noise(values, [1.0]), -math.inf)
         self.assertEqual(pieces.signal_to_noise([1.0], [0.0]), -math.inf)
 
+    def test_16_bits_agree_by_their_quality(self):
+        made = piece(dtype="bf16", qualities={"tfc": 60.0, "Fast": 56.9,
+                                              "Slow": 57.1, "Loose": 90.0})
+        self.assertEqual([pieces.agrees(made, name) for name in
+                          ("tfc", "Fast", "Slow", "Loose", "Absent")],
+                         [True, False, True, True, False])
+        self.assertEqual(pieces.best_peer(made)[0], "Loose")
+        self.assertEqual(pieces.name_of("gpt2", "f32"), "gpt2")
+        self.assertEqual(pieces.name_of("gpt2", "bf16"), "gpt2-bf16")
+        self.assertIn("| 12.0 ±3.0 \\* (57 dB) |", report.describe([made]))
+
     def test_no_values_do_not_agree(self):
         self.assertFalse(pieces.agrees(piece(), "Absent"))
 
