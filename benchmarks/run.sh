@@ -4,9 +4,7 @@
 #   benchmarks/run.sh                      everything
 #   benchmarks/run.sh --quick              two workloads, in about two minutes
 #   benchmarks/run.sh --only decode:1x128 --threads 1
-#   benchmarks/run.sh --build build/dev    with this build as it is
-#   benchmarks/run.sh --dtype bf16         checkpoints in 16 bits, and everybody
-#                                          as fast as these make them
+#   benchmarks/run.sh --build build/dev --dtype bf16   a build as it is; bf16
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -5,7 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def DistributeRowsPass : Pass<"tfc-distribute-rows", "::mlir::func::FuncOp"> {
+def DistributeRowsPass : Pass<"tfc-distribute-rows", "::mlir::ModuleOp"> {
   let summary = "a reduction along a row becomes the work of a warp";
   let description = [{
     An item of an outermost parallel loop that is a loop along a row, which

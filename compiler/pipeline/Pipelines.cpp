@@ -188,7 +188,7 @@ void tfc::buildBufferToLlvm(OpPassManager &pm, const PipelineOptions &options) {
 void tfc::buildBufferToKernel(OpPassManager &pm,
                               const PipelineOptions &options) {
   if (options.opt == OptLevel::Full) {
-    pm.addNestedPass<func::FuncOp>(createDistributeRowsPass());
+    pm.addPass(createDistributeRowsPass());
   }
   pm.addPass(createOutlineThreadsPass());
   clean(pm);

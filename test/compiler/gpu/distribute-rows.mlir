@@ -1,6 +1,6 @@
 // A reduction along a row becomes the work of a warp.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --pass-pipeline="builtin.module(func.func(tfc-distribute-rows),canonicalize,cse)" | FileCheck %s
+// RUN: tfc-opt %s --tfc-distribute-rows --canonicalize --cse | FileCheck %s
 
 // CHECK-LABEL: func.func @squares
 // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
