@@ -21,15 +21,16 @@ fi
 # In CI warnings are errors and the fuzzers get a minute each. The builds with
 # sanitizers run first, so that the last line speaks for the whole.
 # What is drawn (golden models, random models and texts, what a fuzzer tries)
-# is drawn by TFC_SEED there, by default of the tree that is tested: the same
-# tree gives the same run everywhere, another one draws anew.
+# is drawn by TFC_SEED there, by default of what is tested: the same sources
+# give the same run everywhere, others draw anew.
 preset=dev
 fuzz_seconds=5
 golden_seed=
 if [ -n "${CI:-}" ]; then
   preset=ci
   fuzz_seconds=60
-  tree=$(git -c safe.directory='*' rev-parse 'HEAD^{tree}')
+  tree=$(git -c safe.directory='*' ls-tree HEAD CMakeLists.txt cmake compiler \
+    dialect examples python runtime test | git hash-object --stdin)
   export TFC_SEED=${TFC_SEED:-$((0x${tree:0:7} + 1))}
   golden_seed=$TFC_SEED
   echo "drawn by the seed $TFC_SEED (TFC_SEED)"
