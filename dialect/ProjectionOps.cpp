@@ -141,14 +141,18 @@ OpFoldResult ScaleOp::fold(FoldAdaptor) {
 
 //===-- gather_rows -------------------------------------------------------===//
 
+/// Of `rows`, one a row, as wide as the input.
+static RankedTensorType typeOfRows(Value rows, Value input) {
+  return RankedTensorType::get(
+      {cast<RankedTensorType>(rows.getType()).getDimSize(0), widthOf(input)},
+      cast<RankedTensorType>(input.getType()).getElementType());
+}
+
 LogicalResult GatherRowsOp::inferReturnTypes(MLIRContext *,
                                              std::optional<Location>,
                                              Adaptor adaptor,
                                              SmallVectorImpl<Type> &types) {
-  auto rows = cast<RankedTensorType>(adaptor.getRows().getType());
-  types.push_back(RankedTensorType::get(
-      {rows.getDimSize(0), widthOf(adaptor.getInput())},
-      cast<RankedTensorType>(adaptor.getInput().getType()).getElementType()));
+  types.push_back(typeOfRows(adaptor.getRows(), adaptor.getInput()));
   return success();
 }
 
@@ -158,10 +162,7 @@ LogicalResult PoolRowsOp::inferReturnTypes(MLIRContext *,
                                            std::optional<Location>,
                                            Adaptor adaptor,
                                            SmallVectorImpl<Type> &types) {
-  auto rows = cast<RankedTensorType>(adaptor.getRows().getType());
-  types.push_back(RankedTensorType::get(
-      {rows.getDimSize(0), widthOf(adaptor.getInput())},
-      cast<RankedTensorType>(adaptor.getInput().getType()).getElementType()));
+  types.push_back(typeOfRows(adaptor.getRows(), adaptor.getInput()));
   return success();
 }
 

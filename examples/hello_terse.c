@@ -1,5 +1,6 @@
 /* The whole API in one page; hello_explained.c is the same with every line
- * explained. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+ * explained.
+ * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include <stdio.h>
 #include <stdlib.h>
 #include <tfc/runtime.h>

@@ -1,5 +1,6 @@
 // exp, log, tanh, erf, sin and cos become arithmetic: the library imports
-// nothing. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// nothing.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/MathPolynomials.h"
 #include "compiler/cpu/Passes.h"
 

@@ -1,5 +1,6 @@
 // exp, log, tanh, erf, rsqrt, sin and cos as arithmetic: values of f32 or
-// vectors of f32. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// vectors of f32.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_CPU_MATHPOLYNOMIALS_H
 #define TFC_COMPILER_CPU_MATHPOLYNOMIALS_H
 

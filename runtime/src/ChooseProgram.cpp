@@ -1,5 +1,6 @@
 // Tries a library's CUDA programs, best first, as far as the CPU's is no
-// better. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// better.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/ChooseProgram.h"
 
 #include <algorithm>

@@ -76,15 +76,6 @@ uint64_t sumOf(const tfc_module_v0 &module, const BoundWeights &bound,
   return checksum(parts.data(), parts.size() * sizeof(parts[0]), Workers(1));
 }
 
-/// "a, b".
-std::string textOf(const std::vector<std::string> &paths) {
-  std::string text;
-  for (const std::string &path : paths) {
-    text += (text.empty() ? "" : ", ") + path;
-  }
-  return text;
-}
-
 Result<BoundWeights> bind(const tfc_module_v0 &module,
                           const Result<TensorFiles> &files) {
   return files ? bindWeights(*files, weightTable(module))
@@ -109,7 +100,7 @@ Status checkSource(const tfc_module_v0 &module, const WeightPaths &paths,
   }
   if (sum != source.sum) {
     return makeError(Code::Incompatible, paths.packed, ": expected weights ",
-                     "packed from ", textOf(paths.checkpoint),
+                     "packed from ", files->path(),
                      ", got those of another checkpoint; delete the file to ",
                      "pack them again");
   }

@@ -1,5 +1,6 @@
 // What a token was chosen from: logarithms of probabilities, the greatest
-// first. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// first.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_RUNTIME_SRC_LOGPROBABILITIES_H
 #define TFC_RUNTIME_SRC_LOGPROBABILITIES_H
 

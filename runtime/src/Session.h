@@ -22,8 +22,7 @@ struct Prompt {
   std::vector<int32_t> spectator;
   std::vector<int32_t> carry; // by port: values of the tokens that follow
   int64_t nextPosition = 0;
-  int64_t afterPad =
-      0; // of positions that begin after the pad token: the first
+  int64_t afterPad = 0; // the first position where they begin after the pad
   int64_t maxNewTokens = 0;
   std::vector<int64_t> eos;
   std::vector<std::vector<int64_t>> stops; // sequences of tokens that end it

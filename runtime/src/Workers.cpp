@@ -1,6 +1,7 @@
 // Loops on the pool, or handed to the caller and checked: compiled code
 // believes the numbers that it gets, and nothing may be thrown through the
-// caller. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// caller.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Workers.h"
 
 #include "runtime/src/Error.h"

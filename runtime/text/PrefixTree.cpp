@@ -1,5 +1,6 @@
 // Makes the tree level by level: what a node's texts have next are its
-// children. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// children.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/text/PrefixTree.h"
 
 #include <algorithm>

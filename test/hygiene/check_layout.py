@@ -223,7 +223,7 @@ def check_heads(root, files):
     for path in files:
         if path.endswith(SOURCES) or path.startswith(".ci/"):
             head = read(root, path).splitlines()[:8]
-            if not any(SPDX in line for line in head):
+            if SPDX not in (line.strip("/*#; ") for line in head):
                 yield f"{path}: expected the SPDX line in its head, got none"
 
 

@@ -1,6 +1,7 @@
 // Prompts that go in a piece at a time: the tokens are those of whole prompts,
 // and nobody waits longer than for a piece. And what is behind a window is
-// given back. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// given back.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Session.h"
 
 #include "test/runtime/FakeModel.h"

@@ -1,5 +1,6 @@
 // Generation of encoder-decoders: what their decoders begin with, and the
-// blocks of sources. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// blocks of sources.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Decoding.h"
 #include "runtime/src/Session.h"
 #include "test/runtime/PairModel.h"

@@ -1,5 +1,6 @@
 // Calls of an encoder-decoder made of fake_module.c, and what its decoder
-// reads. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// reads.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_TEST_RUNTIME_PAIRMODEL_H
 #define TFC_TEST_RUNTIME_PAIRMODEL_H
 
