@@ -4,7 +4,7 @@
 #ifndef TFC_COMPILER_CPU_ITEMTILES_H
 #define TFC_COMPILER_CPU_ITEMTILES_H
 
-#include "compiler/cpu/KernelBuilder.h"
+#include "compiler/host/KernelBuilder.h"
 #include "compiler/cpu/ProductTiles.h"
 
 namespace tfc {

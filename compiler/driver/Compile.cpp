@@ -184,7 +184,7 @@ int Compiler::checkDevice(const TargetInfo &target) {
   }
   if (level() != OptLevel::None) {
     errors << "tfc: note: " << target.name
-           << " has no kernels for products and attention yet: sums along rows "
+           << " has no kernels for products yet: attention and sums along rows "
               "are shared out in warps, the rest is plain loops\n";
   }
   return kOk;

@@ -109,10 +109,14 @@ static void bindHost(OpPassManager &pm) {
   pm.addPass(createCallTapsPass());
 }
 
-void tfc::buildLinalgToBuffer(OpPassManager &pm, const PipelineOptions &) {
+void tfc::buildLinalgToBuffer(OpPassManager &pm,
+                              const PipelineOptions &options) {
   bufferize(pm);
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
   bindHost(pm);
+  if (options.opt == OptLevel::Full && options.target.isDevice()) {
+    pm.addPass(createExpandDeviceKernelsPass());
+  }
   pm.addPass(createExpandCpuKernelsPass());
   pm.addPass(createExpandMathPass());
   clean(pm);
