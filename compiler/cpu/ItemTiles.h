@@ -4,8 +4,8 @@
 #ifndef TFC_COMPILER_CPU_ITEMTILES_H
 #define TFC_COMPILER_CPU_ITEMTILES_H
 
-#include "compiler/host/KernelBuilder.h"
 #include "compiler/cpu/ProductTiles.h"
+#include "compiler/host/KernelBuilder.h"
 
 namespace tfc {
 
