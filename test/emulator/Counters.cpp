@@ -72,19 +72,25 @@ void LaunchCounter::note(uint32_t thread, bool isShared, uint64_t address,
   request.lanes.push_back({thread % warpLanes, address, bytes});
 }
 
-void LaunchCounter::countGlobal(const Request &request) {
-  std::set<uint64_t> sectors, bytes;
+/// Lanes in order of address, so that what they share is counted once.
+void LaunchCounter::countGlobal(Request &request) {
+  std::sort(
+      request.lanes.begin(), request.lanes.end(),
+      [](const Access &a, const Access &b) { return a.address < b.address; });
+  uint64_t bytes = 0, end = 0, nextSector = 0;
   for (const Access &access : request.lanes) {
-    for (uint64_t at = access.address; at < access.address + access.bytes;
-         ++at) {
-      bytes.insert(at);
-      sectors.insert(at / sectorBytes);
+    uint64_t last = access.address + access.bytes;
+    bytes += last > end ? last - std::max(access.address, end) : 0;
+    end = std::max(end, last);
+    for (uint64_t sector = std::max(access.address / sectorBytes, nextSector);
+         sector * sectorBytes < last; ++sector) {
+      ++counts.sectors;
+      nextSector = sector + 1;
+      touched.insert(sector);
     }
   }
   ++counts.requests;
-  counts.sectors += sectors.size();
-  counts.idealSectors += (bytes.size() + sectorBytes - 1) / sectorBytes;
-  touched.insert(sectors.begin(), sectors.end());
+  counts.idealSectors += (bytes + sectorBytes - 1) / sectorBytes;
 }
 
 /// As many lanes at once as 128 bytes are enough for; of these, words of one
@@ -113,7 +119,7 @@ void LaunchCounter::countShared(const Request &request) {
 
 void LaunchCounter::endBlock(uint64_t tensorOperations) {
   counts.tensorOperations += tensorOperations;
-  for (const auto &[key, request] : requests) {
+  for (auto &[key, request] : requests) {
     request.isShared ? countShared(request) : countGlobal(request);
   }
   requests.clear();

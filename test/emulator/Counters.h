@@ -65,7 +65,7 @@ private:
     bool isShared = false;
     std::vector<Access> lanes;
   };
-  void countGlobal(const Request &request);
+  void countGlobal(Request &request);
   void countShared(const Request &request);
 
   KernelCounts counts;
