@@ -31,8 +31,15 @@ static LLVM::GlobalOp addString(ModuleOp module, Location loc, StringRef id,
       "tap_" + std::to_string(number), b.getStringAttr(text));
 }
 
+/// What the host is told of the elements' type.
+static uint32_t dtypeOf(Type element) {
+  return element.isF16()    ? TFC_DTYPE_F16
+         : element.isBF16() ? TFC_DTYPE_BF16
+                            : TFC_DTYPE_F32;
+}
+
 /// tap "id" %x ->
-///   if (host->tap) host->tap(ctx, "id", layer, F32, x, rows, width)
+///   if (host->tap) host->tap(ctx, "id", layer, dtype, x, rows, width)
 static void callTap(transformer::TapOp op, Value step, LLVM::GlobalOp id) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
@@ -60,7 +67,8 @@ static void callTap(transformer::TapOp op, Value step, LLVM::GlobalOp id) {
       LLVM::LLVMVoidType::get(b.getContext()),
       {pointer, pointer, b.getI64Type(), b.getI32Type(), pointer,
        b.getI64Type(), b.getI64Type()});
-  Value dtype = arith::ConstantIntOp::create(b, TFC_DTYPE_F32, 32);
+  Type element = cast<MemRefType>(op.getValue().getType()).getElementType();
+  Value dtype = arith::ConstantIntOp::create(b, dtypeOf(element), 32);
   LLVM::CallOp::create(
       b, function,
       ValueRange{tap, context, name, layer, dtype, data, rows, width});

@@ -14,6 +14,22 @@ static Value toI64(ImplicitLocOpBuilder &b, Value index) {
   return arith::IndexCastOp::create(b, b.getI64Type(), index);
 }
 
+/// Whether `pointer` is what the step says of its host.
+static bool isHostTable(Value pointer, Value step) {
+  auto load = pointer.getDefiningOp<LLVM::LoadOp>();
+  auto field = load ? load.getAddr().getDefiningOp<LLVM::GEPOp>() : nullptr;
+  return field && field.getBase() == step &&
+         field.getRawConstantIndices() ==
+             ArrayRef<int32_t>(offsetof(tfc_step_v0, host));
+}
+
+bool tfc::isOfStep(Value address, Value step) {
+  while (auto gep = address.getDefiningOp<LLVM::GEPOp>()) {
+    address = gep.getBase();
+  }
+  return address == step || isHostTable(address, step);
+}
+
 Value tfc::buildAddress(ImplicitLocOpBuilder &b, Value base, int64_t offset) {
   if (offset == 0) {
     return base;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/pipeline/CheckStage.h"
 
+#include "compiler/host/StepFields.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -71,14 +72,6 @@ static LogicalResult checkBuffer(Operation *op) {
     }
   }
   return success();
-}
-
-/// Whether the host may read at `address`: a field of the step.
-static bool isOfStep(Value address, Value step) {
-  while (auto gep = address.getDefiningOp<LLVM::GEPOp>()) {
-    address = gep.getBase();
-  }
-  return address == step;
 }
 
 /// A table that is a constant of the library, in the host's memory.

@@ -10,12 +10,11 @@ RunningLibrary::load(const std::string &library, const std::string &weights) {
   rt::LoadOptions options;
   options.libraryPath = library;
   options.weightsPath = weights;
-  options.tapUser = &running->taps;
-  options.tap = [](void *user, const char *id, int64_t layer, int64_t rows,
-                   int64_t width, const float *data) {
-    static_cast<std::vector<CompiledTap> *>(user)->push_back(
-        {id, layer, rows, width,
-         std::vector<float>(data, data + rows * width)});
+  options.tap = [taps = &running->taps](const rt::TappedValue &value) {
+    taps->push_back({value.id, value.layer, value.rows, value.width,
+                     std::vector<float>(
+                         value.data, value.data + value.rows * value.width)});
+    return false;
   };
   auto model = rt::Model::load(options);
   if (!model) {

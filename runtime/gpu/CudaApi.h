@@ -21,6 +21,7 @@ using Context = void *;
 using ModuleHandle = void *;
 using Function = void *;
 using StreamHandle = void *;
+using Event = void *;
 
 enum : Result {
   Success = 0,
@@ -31,11 +32,15 @@ enum : Result {
   lastSticky = 720
 };
 
-enum Attribute : int { CapabilityMajor = 75, CapabilityMinor = 76 };
+enum Attribute : int {
+  MultiprocessorCount = 16,
+  CapabilityMajor = 75,
+  CapabilityMinor = 76
+};
 
 enum JitOption : int { JitErrorLog = 5, JitErrorLogBytes = 6 };
 
-enum : unsigned { StreamNonBlocking = 1 };
+enum : unsigned { StreamNonBlocking = 1, EventDefault = 0 };
 
 struct Location {
   int type; // locationDevice
@@ -67,6 +72,7 @@ struct AccessDescription {
   X(cuDriverGetVersion, (int *))                                               \
   X(cuDeviceGetCount, (int *))                                                 \
   X(cuDeviceGet, (DeviceNumber *, int))                                        \
+  X(cuDeviceGetName, (char *, int, DeviceNumber))                              \
   X(cuDeviceGetAttribute, (int *, Attribute, DeviceNumber))                    \
   X(cuDevicePrimaryCtxRetain, (Context *, DeviceNumber))                       \
   X(cuDevicePrimaryCtxRelease, (DeviceNumber))                                 \
@@ -97,6 +103,11 @@ struct AccessDescription {
   X(cuMemcpyHtoDAsync, (Address, const void *, size_t, StreamHandle))          \
   X(cuMemcpyDtoHAsync, (void *, Address, size_t, StreamHandle))                \
   X(cuMemcpyDtoDAsync, (Address, Address, size_t, StreamHandle))               \
+  X(cuMemsetD32Async, (Address, unsigned, size_t, StreamHandle))               \
+  X(cuEventCreate, (Event *, unsigned))                                        \
+  X(cuEventDestroy, (Event))                                                   \
+  X(cuEventRecord, (Event, StreamHandle))                                      \
+  X(cuEventElapsedTime, (float *, Event, Event))                               \
   X(cuStreamCreate, (StreamHandle *, unsigned))                                \
   X(cuStreamDestroy, (StreamHandle))                                           \
   X(cuStreamSynchronize, (StreamHandle))                                       \

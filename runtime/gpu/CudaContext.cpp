@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/gpu/CudaContext.h"
 
+#include <array>
+
 namespace tfc::rt {
 
 Result<std::unique_ptr<CudaContext>> CudaContext::open() {
@@ -46,6 +48,26 @@ CudaContext::~CudaContext() {
   if (context) {
     functions().cuDevicePrimaryCtxRelease(number);
   }
+}
+
+std::string CudaContext::describe() const {
+  CudaScope scope(*this);
+  std::array<char, 256> name{};
+  size_t free = 0, total = 0;
+  int version = 0, processors = 0;
+  bool isKnown =
+      functions().cuDeviceGetName(name.data(), int(name.size()) - 1, number) ==
+          cuda::Success &&
+      functions().cuMemGetInfo(&free, &total) == cuda::Success &&
+      functions().cuDriverGetVersion(&version) == cuda::Success &&
+      functions().cuDeviceGetAttribute(&processors, cuda::MultiprocessorCount,
+                                       number) == cuda::Success;
+  return !isKnown ? "unknown CUDA device"
+                  : concat(name.data(), " (compute capability ",
+                           computeCapability / 10, ".", computeCapability % 10,
+                           ", ", processors, " multiprocessors, ", total >> 20,
+                           " MiB), driver ", version / 1000, ".",
+                           version % 1000 / 10);
 }
 
 void CudaContext::pop() const {

@@ -24,6 +24,9 @@ public:
   /// 10 x major + minor.
   int capability() const { return computeCapability; }
   cuda::DeviceNumber device() const { return number; }
+  /// The device's name, compute capability and memory, and the driver's
+  /// version.
+  std::string describe() const;
   /// Makes the context the thread's; CudaScope does.
   cuda::Result push() const { return functions().cuCtxPushCurrent(context); }
   void pop() const;

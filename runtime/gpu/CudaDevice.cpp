@@ -10,13 +10,23 @@
 
 namespace tfc::rt {
 
-CudaDevice::CudaDevice(const CudaProgram &program) : loaded(program) {
+CudaDevice::CudaDevice(const CudaProgram &program, const TapListener &listener)
+    : loaded(program), tap(program.context(), listener),
+      clock(program.context()) {
   table.struct_size = sizeof(table);
   table.n_workers = 1;
   table.ctx = this;
   table.launch = [](void *ctx, const tfc_launch_v0 *launch) {
     return static_cast<CudaDevice *>(ctx)->launch(*launch);
   };
+  if (tap.isOn()) {
+    table.tap = [](void *ctx, const char *id, int64_t layer, uint32_t dtype,
+                   const void *data, int64_t rows, int64_t width) {
+      auto &self = *static_cast<CudaDevice *>(ctx);
+      self.report({id, layer, rows, width, dtype, nullptr, self.lastKernel},
+                  data);
+    };
+  }
 }
 
 CudaDevice::~CudaDevice() {
@@ -77,7 +87,60 @@ Status CudaDevice::takeLaunchFault() {
   return std::exchange(launchFault, Status());
 }
 
+/// A tap returns nothing: what it failed with, the next launch returns.
+void CudaDevice::report(const TappedValue &value, const void *data) {
+  if (launchFault) {
+    launchFault =
+        tap.report(value, reinterpret_cast<cuda::Address>(data), handle);
+  }
+}
+
+std::string CudaDevice::describe() const { return context().describe(); }
+
+/// The least of a few: the first one finds memory that nobody has touched.
+Result<double> CudaDevice::measureCopies(uint64_t bytes) {
+  constexpr int repeats = 5;
+  CudaDeviceBuffer from(context()), to(context());
+  CudaTimer timer(context());
+  timer.set(Timing::Step);
+  Status status = open();
+  status = status ? from.require(bytes) : std::move(status);
+  status = status ? to.require(bytes) : std::move(status);
+  CudaScope scope(context());
+  double least = 0;
+  for (int i = 0; status && i < repeats; ++i) {
+    status = i == 0 ? context().check(context().functions().cuMemsetD32Async(
+                                          from.address(), 0, bytes / 4, handle),
+                                      "cuMemsetD32Async", "to fill memory")
+                    : Status();
+    status = status ? timer.begin(handle) : std::move(status);
+    if (status) {
+      status = context().check(context().functions().cuMemcpyDtoDAsync(
+                                   to.address(), from.address(), bytes, handle),
+                               "cuMemcpyDtoDAsync", "to measure copies");
+    }
+    status = status ? timer.end(handle) : std::move(status);
+    // Also after a fault: the buffers go.
+    Status finished = finish();
+    status = status ? std::move(finished) : std::move(status);
+    auto times =
+        status ? timer.read()
+               : Result<std::optional<StepTimes>>(std::move(status.error()));
+    if (!times) {
+      return std::move(times.error());
+    }
+    least = i == 0 ? (*times)->seconds : std::min(least, (*times)->seconds);
+  }
+  if (!status) {
+    return std::move(status.error());
+  }
+  return least > 0 ? 2.0 * double(bytes) / least : 0.0;
+}
+
 int32_t CudaDevice::launch(const tfc_launch_v0 &given) {
+  if (!launchFault) {
+    return TFC_STATUS_DEVICE;
+  }
   const tfc_program_v0 &program = loaded.table();
   if (given.struct_size < sizeof(given) || given.kernel >= program.n_kernels) {
     launchFault = makeError(Code::Internal, "expected a kernel below ",
@@ -96,6 +159,9 @@ int32_t CudaDevice::launch(const tfc_launch_v0 &given) {
       concat("to launch kernel ", kernel.name, " on ", given.grid[0], " x ",
              given.grid[1], " x ", given.grid[2], " blocks"));
   lastKernel = kernel.name;
+  if (launchFault) {
+    launchFault = clock.markKernel(handle, kernel.name);
+  }
   return launchFault ? TFC_STATUS_DONE : TFC_STATUS_DEVICE;
 }
 

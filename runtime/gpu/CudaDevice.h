@@ -4,13 +4,15 @@
 #define TFC_RUNTIME_GPU_CUDADEVICE_H
 
 #include "runtime/gpu/CudaProgram.h"
+#include "runtime/gpu/CudaTap.h"
+#include "runtime/gpu/CudaTimer.h"
 
 namespace tfc::rt {
 
 class CudaDevice final : public Device {
 public:
-  /// The program outlives it.
-  explicit CudaDevice(const CudaProgram &program);
+  /// Both outlive it; the listener may be none.
+  CudaDevice(const CudaProgram &program, const TapListener &listener);
   ~CudaDevice() override;
 
   Status open() override;
@@ -19,6 +21,9 @@ public:
   std::unique_ptr<DeviceStep> makeStep(uint32_t numOutputs) override;
   const tfc_host_v0 &host() const override { return table; }
   uint32_t numWorkers(int64_t items) const override;
+  std::string describe() const override;
+  void setTiming(Timing timing) override { clock.set(timing); }
+  Result<double> measureCopies(uint64_t bytes) override;
 
   const CudaProgram &program() const { return loaded; }
   const CudaContext &context() const { return loaded.context(); }
@@ -27,15 +32,21 @@ public:
   Status finish() const;
   /// What a launch failed with, if one did since the last call.
   Status takeLaunchFault();
+  /// Whether somebody listens to the values of a step.
+  bool isTapped() const { return tap.isOn(); }
+  CudaTimer &timer() { return clock; }
 
 private:
   int32_t launch(const tfc_launch_v0 &given);
+  void report(const TappedValue &value, const void *data);
 
   const CudaProgram &loaded;
   cuda::StreamHandle handle = nullptr;
   tfc_host_v0 table{};
   Status launchFault;
   const char *lastKernel = nullptr;
+  CudaTap tap;
+  CudaTimer clock;
 };
 
 } // namespace tfc::rt

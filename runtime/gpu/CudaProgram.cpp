@@ -141,8 +141,8 @@ Status CudaProgram::upload(const Mapping &packed) {
   return status ? finished : status;
 }
 
-std::unique_ptr<Device> CudaProgram::makeDevice() const {
-  return std::make_unique<CudaDevice>(*this);
+std::unique_ptr<Device> CudaProgram::makeDevice(const TapListener &tap) const {
+  return std::make_unique<CudaDevice>(*this, tap);
 }
 
 } // namespace tfc::rt

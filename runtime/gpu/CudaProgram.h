@@ -6,6 +6,7 @@
 #include "runtime/gpu/CudaMemory.h"
 #include "runtime/src/Device.h"
 #include "runtime/src/Memory.h"
+#include "runtime/src/Tap.h"
 
 namespace tfc::rt {
 
@@ -27,8 +28,9 @@ public:
   Status upload(const Mapping &packed);
   const void *weights() const { return packedWeights.data(); }
 
-  /// An engine's device; the program outlives it.
-  std::unique_ptr<Device> makeDevice() const;
+  /// An engine's device, which tells `tap`, if it is one, of values; the
+  /// program and the listener outlive it.
+  std::unique_ptr<Device> makeDevice(const TapListener &tap) const;
 
   const tfc_program_v0 &table() const { return program; }
   const CudaContext &context() const { return *cudaContext; }

@@ -15,7 +15,15 @@ CudaStep::CudaStep(CudaDevice &device, uint32_t numOutputs)
 }
 
 Status CudaStep::lendWorkspace(uint64_t bytes) {
-  return workspace.require(bytes);
+  Status status = workspace.require(bytes);
+  if (!status || !device.isTapped()) {
+    return status;
+  }
+  CudaScope scope(device.context());
+  return device.context().check(
+      device.context().functions().cuMemsetD32Async(
+          workspace.address(), untouchedBits, bytes / 4, device.stream()),
+      "cuMemsetD32Async", "to mark a workspace");
 }
 
 Status CudaStep::lendOutput(uint32_t port, uint64_t bytes) {
@@ -50,9 +58,13 @@ Result<int32_t> CudaStep::run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
   if (!status || !code) {
     return status ? std::move(code) : std::move(status.error());
   }
-  if (!finished) {
-    return std::move(finished.error());
+  auto times =
+      finished ? device.timer().read()
+               : Result<std::optional<StepTimes>>(std::move(finished.error()));
+  if (!times) {
+    return std::move(times.error());
   }
+  lastTimes = std::move(*times);
   return code;
 }
 
@@ -76,8 +88,15 @@ Status CudaStep::upload(const tfc_entry_v0 &entry, tfc_step_v0 &step,
 
 Result<int32_t> CudaStep::launchAll(const tfc_entry_v0 &entry,
                                     tfc_step_v0 &step) {
+  Status begun = device.timer().begin(device.stream());
+  if (!begun) {
+    return std::move(begun.error());
+  }
   int32_t code = entry.run(&step);
   Status fault = device.takeLaunchFault();
+  if (fault) {
+    fault = device.timer().end(device.stream());
+  }
   if (!fault) {
     return std::move(fault.error());
   }

@@ -22,6 +22,7 @@ public:
   uint8_t *output(uint32_t port) const override {
     return static_cast<uint8_t *>(outputs[port].host.data());
   }
+  std::optional<StepTimes> times() const override { return lastTimes; }
 
 private:
   /// An output where it is computed and where it is read.
@@ -44,6 +45,7 @@ private:
   std::vector<Output> outputs;
   std::vector<const void *> inputPointers; // addresses of the device
   std::vector<void *> outputPointers;
+  std::optional<StepTimes> lastTimes;
 };
 
 } // namespace tfc::rt

@@ -8,6 +8,7 @@
 #include "tfc/abi.h"
 
 #include <memory>
+#include <vector>
 
 namespace tfc::rt {
 
@@ -35,6 +36,21 @@ struct Overrun {
   uint64_t bytes = 0;           // that were lent
 };
 
+/// What of a step a device's own clock is asked for. Each kernel: with a mark
+/// behind it, so that none begins before the one in front of it has ended.
+enum class Timing { None, Step, Kernels };
+
+struct KernelTime {
+  const char *kernel; // of the program's table
+  double seconds = 0;
+};
+
+/// Of a step's kernels, from the first one's beginning to the last one's end.
+struct StepTimes {
+  double seconds = 0;
+  std::vector<KernelTime> kernels; // in order; with Timing::Kernels
+};
+
 /// The memory of a runner's steps, warm from step to step, and the call of its
 /// entry. Belongs to a device, which outlives it.
 class DeviceStep {
@@ -57,6 +73,9 @@ public:
   virtual std::optional<Overrun> overrun() const = 0;
   /// Output `port` of the last run, in the host's memory; null before any.
   virtual uint8_t *output(uint32_t port) const = 0;
+  /// Of the last run; none where the device was not asked, or has no clock of
+  /// its own.
+  virtual std::optional<StepTimes> times() const { return {}; }
 };
 
 /// The device as an engine sees it: what is asked of it is done in order.
@@ -77,6 +96,14 @@ public:
   virtual const tfc_host_v0 &host() const = 0;
   /// Pieces of scratch that a step of so many work items needs.
   virtual uint32_t numWorkers(int64_t items) const = 0;
+
+  /// What it is: its name, versions; empty for the CPU.
+  virtual std::string describe() const { return ""; }
+  /// What its clock is asked for from the next step on.
+  virtual void setTiming(Timing) {}
+  /// Bytes a second that a copy of so many within the device reads and writes,
+  /// by its own clock; 0 without one. Errors: Exhausted, those of a device.
+  virtual Result<double> measureCopies(uint64_t) { return 0.0; }
 };
 
 } // namespace tfc::rt

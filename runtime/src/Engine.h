@@ -44,6 +44,9 @@ public:
   /// What steps of all entries ask whether to go on.
   void setStop(const StopRequest &request);
 
+  /// Where its steps run.
+  Device &where() const { return *device; }
+
   /// Frees all blocks, whose tables are void then.
   void clear();
 

@@ -23,17 +23,9 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
     return std::move(module.error());
   }
   model->module = std::move(*module);
-  bool anyCpu = options.tap && options.program.empty();
-  auto program =
-      chooseProgram(*model->module, anyCpu ? "cpu" : options.program);
+  auto program = chooseProgram(*model->module, options.program);
   if (!program) {
     return std::move(program.error());
-  }
-  if (options.tap && program->cuda) {
-    return makeError(Code::Unsupported, options.libraryPath,
-                     ": expected a program for CPUs with a tap (values of a "
-                     "device are not reported), got ",
-                     program->program->name);
   }
   model->chosen = program->program;
   model->cuda = std::move(program->cuda);
@@ -50,7 +42,6 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
     return std::move(status.error());
   }
   model->tap = options.tap;
-  model->tapUser = options.tapUser;
   model->mostTokens = options.stepLimit;
   model->fillHost();
   return model;
@@ -111,7 +102,7 @@ Model::~Model() = default;
 
 std::unique_ptr<Device> Model::makeDevice() const {
   if (cuda) {
-    return cuda->makeDevice();
+    return cuda->makeDevice(tap);
   }
   return std::make_unique<CpuDevice>(hostTable, packed.data());
 }
@@ -129,8 +120,9 @@ void Model::fillHost() {
                      const void *data, int64_t rows, int64_t width) {
     const Model &self = *static_cast<const Model *>(ctx);
     if (self.tap && dtype == TFC_DTYPE_F32) {
-      self.tap(self.tapUser, id, layer, rows, width,
-               static_cast<const float *>(data));
+      // The step's own memory: what a listener changes is changed.
+      auto *values = static_cast<float *>(const_cast<void *>(data));
+      self.tap({id, layer, rows, width, dtype, values, nullptr});
     }
   };
 }

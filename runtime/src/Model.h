@@ -6,6 +6,7 @@
 
 #include "runtime/src/ChooseProgram.h"
 #include "runtime/src/Memory.h"
+#include "runtime/src/Tap.h"
 #include "runtime/src/Workers.h"
 #include "tfc/runtime.h"
 
@@ -21,8 +22,7 @@ struct LoadOptions {
   std::vector<std::string> moreWeights; // tensors of the same checkpoint
   std::string program;                  // as chooseProgram
   uint32_t threads = 0;
-  tfc_tap_fn tap = nullptr;
-  void *tapUser = nullptr;
+  TapListener tap;                   // may be none
   std::string packedPath;            // see loadWeights
   bool sharesPacked = false;         // likewise
   bool randomWeights = false;        // of no meaning, instead of all paths
@@ -106,8 +106,7 @@ private:
   Mapping packed;
   std::string saveFault;
   tfc_host_v0 hostTable{};
-  tfc_tap_fn tap = nullptr;
-  void *tapUser = nullptr;
+  TapListener tap;
   mutable std::mutex mutex;
   mutable std::vector<std::unique_ptr<Engine>> idleEngines;
 };

@@ -47,6 +47,8 @@ public:
   /// The same, for whoever changes them in place.
   float *floats(uint32_t port);
   const tfc_entry_v0 &entry() const { return entryTable; }
+  /// What the device's clock said of the last step, if it was asked.
+  std::optional<StepTimes> times() const { return memory->times(); }
   /// Of the last step.
   uint32_t workers() const { return host.host().n_workers; }
 

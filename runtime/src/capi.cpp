@@ -56,8 +56,13 @@ Result<LoadOptions> readLoad(const tfc_model_options &given) {
                              given.weights_paths + given.n_weights_paths);
   options.program = orEmpty(given.program);
   options.threads = given.threads;
-  options.tap = given.tap;
-  options.tapUser = given.tap_user;
+  if (given.tap) {
+    options.tap = [tap = given.tap,
+                   user = given.tap_user](const TappedValue &value) {
+      tap(user, value.id, value.layer, value.rows, value.width, value.data);
+      return false;
+    };
+  }
   options.packedPath = orEmpty(given.packed_path);
   options.sharesPacked = given.share_packed != 0;
   options.progress = given.progress;

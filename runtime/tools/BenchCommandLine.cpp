@@ -10,7 +10,8 @@ const char *const helpText =
     R"(usage: tfc-bench MODEL.so (--weights DIR | --packed FILE | --random) [options]
 
 Measures a compiled model: time, and the share of what this machine can do at
-most, which is measured between the repetitions.
+most, which is measured between the repetitions. Of a GPU: also the time of its
+kernels alone, by its own clock, and the bytes that it copies a second.
 
   MODEL.so              a library that tfc compile wrote
   --weights PATH        a Hugging Face folder, or a .safetensors file
@@ -28,8 +29,9 @@ most, which is measured between the repetitions.
                         encoder-decoder are of its sources, and in prefill and
                         decode of what its decoder has, too
   --format F            table (default), json or csv
-  --ops                 also the time of each op, from further repetitions (not
-                        of generate, which is many steps)
+  --ops                 also the time of each op, of a device of each kernel,
+                        from further repetitions (not of generate, which is many
+                        steps)
   --trace FILE          what each worker does in a step, for Perfetto (likewise)
   --html FILE           a page with pictures: times beside what the machine
                         allows, memory, what each worker does; with --ops

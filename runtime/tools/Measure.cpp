@@ -25,6 +25,9 @@ public:
   explicit Probes(const rt::Model &model) : model(model) {}
 
   void run() {
+    if (!model.isOnHost()) {
+      return;
+    }
     flops.push_back(rt::measureFlops(model.host()));
     uint64_t bytes = std::min(readWindow, model.weightBytes());
     if (next + bytes > model.weightBytes()) {
@@ -71,13 +74,39 @@ rt::Status Bench::measureStep(const Workload &workload, Measurement &result) {
     cost = cost + op.cost;
   }
   result.steps = {cost};
-  rt::Status status = runTimed([&] { return (*step)->run(); }, [] {}, result);
+  rt::Device &where = (*step)->where();
+  where.setTiming(rt::Timing::Step);
+  std::vector<double> onDevice;
+  rt::Status status = runTimed([&] { return (*step)->run(); },
+                               [&] {
+                                 if (auto times = (*step)->times()) {
+                                   onDevice.push_back(times->seconds);
+                                 }
+                               },
+                               result);
+  if (status && !onDevice.empty()) {
+    result.deviceSeconds = Samples(std::move(onDevice));
+    status = measureDevice(where, result);
+  }
   if (status && (line.ops || !line.trace.empty())) {
     status = runRecorded(**step, result);
   }
   result.cacheBytes = (*step)->cacheBytes();
   result.workspaceBytes = (*step)->workspaceBytes();
   return status;
+}
+
+/// A device's memory has nothing to do between two runs, so once is enough.
+rt::Status Bench::measureDevice(rt::Device &where, Measurement &result) const {
+  constexpr uint64_t least = uint64_t(1) << 20, most = uint64_t(256) << 20;
+  auto rate = where.measureCopies(std::clamp(model.weightBytes(), least, most));
+  if (!rate) {
+    return std::move(rate.error());
+  }
+  if (*rate > 0) {
+    result.readLimit = Samples({*rate});
+  }
+  return {};
 }
 
 rt::Status Bench::measureGeneration(const Workload &workload,
@@ -145,8 +174,10 @@ rt::Status Bench::runTimed(const std::function<rt::Status()> &run,
   }
   if (status) {
     result.seconds = Samples(std::move(seconds));
-    result.flopsLimit = Samples(std::move(probes.flops));
-    result.readLimit = Samples(std::move(probes.reads));
+    if (model.isOnHost()) {
+      result.flopsLimit = Samples(std::move(probes.flops));
+      result.readLimit = Samples(std::move(probes.reads));
+    }
   }
   return status;
 }
@@ -176,7 +207,40 @@ static std::vector<TimedPiece> makeTimeline(const LoopRecorder &recorder,
   return timeline;
 }
 
+/// A kernel is a row of the table: how often, and how long by the device's
+/// clock.
+static void addKernels(const rt::StepTimes &times, double steps,
+                       std::vector<OpTime> &ops) {
+  for (const rt::KernelTime &kernel : times.kernels) {
+    auto found = std::find_if(ops.begin(), ops.end(), [&](const OpTime &op) {
+      return op.name == kernel.kernel;
+    });
+    OpTime &op = found == ops.end() ? ops.emplace_back() : *found;
+    op.name = kernel.kernel;
+    op.calls += 1 / steps;
+    op.seconds += kernel.seconds / steps;
+  }
+}
+
+rt::Status Bench::runKernels(Step &step, Measurement &result) {
+  step.where().setTiming(rt::Timing::Kernels);
+  rt::Status status = step.run();
+  double steps = recordedSteps;
+  for (int64_t i = 0; status && i < recordedSteps; ++i) {
+    status = step.run();
+    auto times = status ? step.times() : std::nullopt;
+    if (times) {
+      result.opsSeconds += times->seconds / steps;
+      addKernels(*times, steps, result.ops);
+    }
+  }
+  return status;
+}
+
 rt::Status Bench::runRecorded(Step &step, Measurement &result) {
+  if (!model.isOnHost()) {
+    return runKernels(step, result);
+  }
   LoopRecorder recorder(model.host());
   step.setHost(recorder.host());
   rt::Status status = step.run();

@@ -29,6 +29,9 @@ private:
   /// Warm-up and the runs that count; `onRun` after each of these.
   rt::Status runTimed(const std::function<rt::Status()> &run,
                       const std::function<void()> &onRun, Measurement &result);
+  rt::Status measureDevice(rt::Device &where, Measurement &result) const;
+  /// A device's kernels, each timed.
+  rt::Status runKernels(Step &step, Measurement &result);
   /// Apart from the runs that count: taking notes costs time.
   rt::Status runRecorded(Step &step, Measurement &result);
 

@@ -63,8 +63,9 @@ std::string printCsv(const Setting &setting,
         "%.0f,%.0f,%zu,%.9f,%.9f,%.9f,%.9f,%.0f,%.0f,%.4f,%.4f,%.4f",
         cost.flops, cost.bytes, m.seconds.count(), m.seconds.least(),
         m.seconds.median(), m.seconds.quantile(0.95), m.seconds.most(),
-        m.flopsLimit.median(), m.readLimit.count() ? m.readLimit.median() : 0.0,
-        m.flopsShare(), m.readShare(), m.rooflineShare());
+        m.flopsLimit.count() ? m.flopsLimit.median() : 0.0,
+        m.readLimit.count() ? m.readLimit.median() : 0.0, m.flopsShare(),
+        m.readShare(), m.rooflineShare());
     for (double value : {m.firstSeconds, m.seconds.mean(),
                          m.seconds.quantile(0.9), m.seconds.quantile(0.99),
                          m.tokensPerSecond(), m.requestsPerSecond()}) {

@@ -81,7 +81,7 @@ void addRoofline(Page &page, const Measurement &m) {
       std::remove_if(points.begin(), points.end(),
                      [](const Point &point) { return !point.canBeDrawn(); }),
       points.end());
-  if (points.empty()) {
+  if (points.empty() || m.flopsLimit.count() == 0) {
     return;
   }
   double flops = m.flopsLimit.median();
@@ -230,12 +230,13 @@ std::string printHtml(const Setting &setting,
   Page page("tfc-bench: " + setting.model);
   page.paragraph(rt::concat("Program ", setting.program, ", ", setting.threads,
                             " threads, ", setting.producer, ", on ",
+                            setting.device.empty() ? "" : setting.device + ", ",
                             setting.cpu, "."));
   std::vector<std::vector<std::string>> rows;
   for (const Measurement &m : measurements) {
     rows.push_back({m.workload, milliseconds(m.seconds.median()),
                     formatText("%.1f", m.tokensPerSecond()),
-                    percent(m.flopsShare()),
+                    m.flopsLimit.count() == 0 ? "-" : percent(m.flopsShare()),
                     m.readLimit.count() == 0 ? "-" : percent(m.readShare()),
                     percent(m.rooflineShare())});
   }

@@ -77,6 +77,9 @@ std::string printJson(const Setting &setting,
       {"weight_bytes", setting.weightBytes},
       {"peak_bytes", setting.peakBytes},
       {"load_seconds", setting.loadSeconds}};
+  if (!setting.device.empty()) {
+    root["device"] = setting.device;
+  }
   if (!setting.agreement.empty()) {
     root["agreement"] = describeAgreement(setting.agreement);
   }
@@ -99,6 +102,9 @@ std::string printJson(const Setting &setting,
                                  {"flops_share", m.flopsShare()},
                                  {"read_share", m.readShare()},
                                  {"roofline_share", m.rooflineShare()}});
+    if (m.deviceSeconds.count() > 0) {
+      root["workloads"].back()["device_seconds"] = describe(m.deviceSeconds);
+    }
     if (m.latencies) {
       ordered_json &to = root["workloads"].back();
       to["time_to_first_token"] = describe(m.latencies->firstToken);

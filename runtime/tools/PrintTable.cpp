@@ -52,6 +52,35 @@ int nameColumn(const std::vector<Measurement> &measurements) {
   return static_cast<int>(width);
 }
 
+/// Of a limit, if it was measured.
+std::string printShare(double share, const Samples &limit) {
+  return limit.count() == 0 ? formatText("%13s ", "-")
+                            : formatText("%4.0f%% of %5.1f ", 100 * share,
+                                         limit.median() / 1e9);
+}
+
+/// What of these times was the device's; nothing on a CPU.
+std::string printDevice(const std::vector<Measurement> &measurements) {
+  int column = nameColumn(measurements);
+  std::string text;
+  for (const Measurement &m : measurements) {
+    if (m.deviceSeconds.count() == 0) {
+      continue;
+    }
+    if (text.empty()) {
+      text = formatText("\n%-*s %9s %17s %8s %8s\n", column, "kernels", "ms",
+                        "least..most", "of step", "GB/s");
+    }
+    double seconds = m.deviceSeconds.median();
+    text += formatText(
+        "%-*s %9.3f %8.3f..%7.3f %7.0f%% %8.1f\n", column, m.workload.c_str(),
+        seconds * 1e3, m.deviceSeconds.least() * 1e3,
+        m.deviceSeconds.most() * 1e3, 100 * seconds / m.seconds.median(),
+        m.cost().bytes / seconds / 1e9);
+  }
+  return text;
+}
+
 std::string printRuns(const std::vector<Measurement> &measurements) {
   int column = nameColumn(measurements);
   std::string text =
@@ -61,16 +90,13 @@ std::string printRuns(const std::vector<Measurement> &measurements) {
   for (const Measurement &m : measurements) {
     double seconds = m.seconds.median();
     Cost cost = m.cost();
-    text += formatText(
-        "%-*s %9.3f %8.3f..%7.3f %9.1f %8.1f %4.0f%% of %5.1f %7.1f ", column,
-        m.workload.c_str(), seconds * 1e3, m.seconds.least() * 1e3,
-        m.seconds.most() * 1e3, m.tokensPerSecond(), cost.flops / seconds / 1e9,
-        100 * m.flopsShare(), m.flopsLimit.median() / 1e9,
-        cost.bytes / seconds / 1e9);
-    text += m.readLimit.count() == 0
-                ? formatText("%13s ", "-")
-                : formatText("%4.0f%% of %5.1f ", 100 * m.readShare(),
-                             m.readLimit.median() / 1e9);
+    text += formatText("%-*s %9.3f %8.3f..%7.3f %9.1f %8.1f ", column,
+                       m.workload.c_str(), seconds * 1e3,
+                       m.seconds.least() * 1e3, m.seconds.most() * 1e3,
+                       m.tokensPerSecond(), cost.flops / seconds / 1e9);
+    text += printShare(m.flopsShare(), m.flopsLimit);
+    text += formatText("%7.1f ", cost.bytes / seconds / 1e9);
+    text += printShare(m.readShare(), m.readLimit);
     text += formatText("%4.0f%%\n", 100 * m.rooflineShare());
   }
   return text;
@@ -148,7 +174,9 @@ std::string printTable(const Setting &setting,
                        const std::vector<Measurement> &measurements) {
   std::string text = rt::concat(
       setting.model, ", program ", setting.program, ", ", setting.threads,
-      " threads, ", setting.producer, "\n", setting.cpu, "\n",
+      " threads, ", setting.producer, "\n",
+      setting.device.empty() ? "" : setting.device + "\nhost ", setting.cpu,
+      "\n",
       formatText(
           "library %.2f MB, packed weights %.1f MB (%s), loaded in %.2f s, "
           "peak memory %.1f MB",
@@ -160,8 +188,8 @@ std::string printTable(const Setting &setting,
   for (const Agreement &output : setting.agreement) {
     text += printAgreement(output);
   }
-  text += "\n\n" + printRuns(measurements) + printSpread(measurements) +
-          printLatencies(measurements);
+  text += "\n\n" + printRuns(measurements) + printDevice(measurements) +
+          printSpread(measurements) + printLatencies(measurements);
   for (const Measurement &m : measurements) {
     text += m.ops.empty() ? std::string() : printOps(m);
   }

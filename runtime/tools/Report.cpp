@@ -39,7 +39,9 @@ double Measurement::tokensPerSecond() const {
 }
 
 double Measurement::flopsShare() const {
-  return cost().flops / seconds.median() / flopsLimit.median();
+  return flopsLimit.count() == 0
+             ? 0
+             : cost().flops / seconds.median() / flopsLimit.median();
 }
 
 double Measurement::readShare() const {
@@ -49,7 +51,7 @@ double Measurement::readShare() const {
 }
 
 double Measurement::leastSeconds(const Cost &cost) const {
-  double least = cost.flops / flopsLimit.median();
+  double least = flopsLimit.count() == 0 ? 0 : cost.flops / flopsLimit.median();
   return readLimit.count() == 0
              ? least
              : std::max(least, cost.bytes / readLimit.median());

@@ -51,8 +51,14 @@ struct Measurement {
   std::vector<Cost> steps;
   double firstSeconds = 0; // of the first run: buffers and caches are cold
   Samples seconds;         // of a run; of generate: from end to end
-  Samples flopsLimit;      // operations a second of this machine, between runs
-  Samples readLimit;       // bytes a second; empty: too few weights to measure
+  /// Of a device: from the first kernel's beginning to the last one's end, by
+  /// its own clock; of steps alone.
+  Samples deviceSeconds;
+  /// Operations a second of this machine, between runs; empty: a device's,
+  /// which only a model's own products could tell.
+  Samples flopsLimit;
+  /// Bytes a second, of a device in copies; empty: too few weights to measure.
+  Samples readLimit;
   std::optional<Latencies> latencies; // of generate
   uint64_t cacheBytes = 0, workspaceBytes = 0;
   std::vector<OpTime> ops;          // with --ops
@@ -82,6 +88,7 @@ struct Setting {
   /// What matrices, and keys and values, are kept in: "bf16"; none without a
   /// cache.
   std::string weights, cache;
+  std::string device;      // on which it runs; empty: the CPU
   bool isEmulated = false; // the program's instructions (tfc compile --emulate)
   uint32_t threads = 0;
   uint64_t libraryBytes = 0, weightBytes = 0, peakBytes = 0;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/SelfTest.h"
 
-#include "runtime/src/ChooseProgram.h"
+#include "runtime/src/CapiOptions.h"
+#include "runtime/tools/TapTest.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,6 +40,9 @@ struct Case {
   int64_t batch, length, shorter;
 };
 
+/// Lines of wrong values that a case prints.
+constexpr size_t mostFaults = 8;
+
 rt::Error take(tfc_error *error) {
   rt::Error taken{static_cast<rt::Code>(tfc_error_code(error)),
                   tfc_error_message(error)};
@@ -46,18 +50,19 @@ rt::Error take(tfc_error *error) {
   return taken;
 }
 
-rt::Result<ModelPtr> load(const CommandLine &line, const std::string &program) {
-  tfc_model_options options{};
-  options.struct_size = sizeof(options);
-  options.library_path = line.library.c_str();
-  options.weights_path = line.weights.c_str();
-  options.program = program.c_str();
+rt::Result<ModelPtr> load(const CommandLine &line, const std::string &program,
+                          rt::TapListener tap) {
+  rt::LoadOptions options;
+  options.libraryPath = line.library;
+  options.weightsPath = line.weights;
+  options.program = program;
   options.threads = line.threads;
-  tfc_model *model = nullptr;
-  if (tfc_error *error = tfc_model_load(&options, &model)) {
-    return take(error);
+  options.tap = std::move(tap);
+  auto model = rt::Model::load(options);
+  if (!model) {
+    return std::move(model.error());
   }
-  return ModelPtr(model, tfc_model_free);
+  return ModelPtr(new tfc_model(std::move(*model)), tfc_model_free);
 }
 
 /// The inputs of a case: the model's own, as it wants them.
@@ -166,10 +171,26 @@ double distance(const tfc_tensor &expected, const tfc_tensor &got) {
   return most / largest;
 }
 
-/// Prints how far the outputs of a case are apart; whether that is too far.
+/// Prints what was wrong inside of a case's steps; whether anything was.
+bool compareValues(const char *program, const std::string &name,
+                   const TapTest &taps) {
+  const std::vector<std::string> &faults = taps.faults();
+  for (size_t i = 0; i < faults.size() && i < mostFaults; ++i) {
+    std::printf("%s: %s: WRONG at %s\n", program, name.c_str(),
+                faults[i].c_str());
+  }
+  if (faults.size() > mostFaults) {
+    std::printf("%s: %s: WRONG at %zu values more\n", program, name.c_str(),
+                faults.size() - mostFaults);
+  }
+  return !faults.empty();
+}
+
+/// Prints how far the outputs of a case are apart; whether that is too far, or
+/// values inside of its steps were.
 bool compare(const char *program, const std::string &name,
              const tfc_outputs *expected, const tfc_outputs *got,
-             double tolerance) {
+             double tolerance, const TapTest &taps) {
   double most = 0;
   std::string worst;
   for (uint32_t i = 0; i < tfc_outputs_count(expected); ++i) {
@@ -180,9 +201,12 @@ bool compare(const char *program, const std::string &name,
     most = std::max(most, apart);
   }
   bool isFar = !(most <= 1);
+  bool isWrong = compareValues(program, name, taps);
   std::printf("%s: %s: %s (%s: %.3g of what is allowed)\n", program,
-              name.c_str(), isFar ? "WRONG" : "ok", worst.c_str(), most);
-  return isFar;
+              name.c_str(), isFar || isWrong ? "WRONG" : "ok", worst.c_str(),
+              most);
+  std::fflush(stdout);
+  return isFar || isWrong;
 }
 
 /// Lengths around the borders of cache blocks and of tiles.
@@ -204,7 +228,7 @@ std::vector<Case> listCases(const tfc_model_info &info) {
 
 /// Runs all cases; how many are wrong.
 rt::Result<int> holdAgainst(const tfc_model *reference, const tfc_model *model,
-                            double tolerance, uint64_t seed) {
+                            double tolerance, uint64_t seed, TapTest &taps) {
   tfc_model_info info{};
   info.struct_size = sizeof(info);
   if (tfc_error *error = tfc_model_get_info(model, &info)) {
@@ -213,25 +237,27 @@ rt::Result<int> holdAgainst(const tfc_model *reference, const tfc_model *model,
   int faults = 0;
   for (const Case &which : listCases(info)) {
     Inputs inputs(info, which, seed++);
+    taps.begin();
     auto expected = forward(reference, inputs);
     auto got = forward(model, inputs);
     if (!expected || !got) {
       return expected ? std::move(got.error()) : std::move(expected.error());
     }
     faults += compare(info.program, which.name, expected->get(), got->get(),
-                      tolerance);
+                      tolerance, taps);
   }
   constexpr int64_t prompt = 5, count = 20;
   if (info.can_generate &&
       (info.max_positions == 0 || prompt + count <= info.max_positions)) {
     Inputs inputs(info, {"", 2, prompt, prompt}, seed);
+    taps.begin();
     auto expected = generate(reference, inputs, count);
     auto got = generate(model, inputs, count);
     if (!expected || !got) {
       return expected ? std::move(got.error()) : std::move(expected.error());
     }
     faults += compare(info.program, "20 tokens generated", expected->get(),
-                      got->get(), tolerance);
+                      got->get(), tolerance, taps);
   }
   return faults;
 }
@@ -248,10 +274,6 @@ rt::Result<SelfTestResult> runSelfTest(const CommandLine &line) {
     return std::move(first.error());
   }
   const tfc_module_v0 &table = (*module)->table();
-  auto reference = load(line, first->program->name);
-  if (!reference) {
-    return std::move(reference.error());
-  }
   SelfTestResult result;
   for (uint32_t i = 0; i < table.n_programs; ++i) {
     const tfc_program_v0 &program = table.programs[i];
@@ -260,18 +282,27 @@ rt::Result<SelfTestResult> runSelfTest(const CommandLine &line) {
     if (&program == first->program || !isMeant) {
       continue;
     }
-    auto model = load(line, program.name);
+    TapTest taps(toleranceOf(program));
+    auto reference = load(line, first->program->name, taps.recorder());
+    if (!reference) {
+      return std::move(reference.error());
+    }
+    auto model = load(line, program.name, taps.checker());
     if (!model && line.program.empty() &&
         model.error().code == rt::Code::Incompatible) {
       std::printf("%s: not run: %s\n", program.name,
                   model.error().message.c_str());
       continue;
     }
-    auto faults = model ? holdAgainst(reference->get(), model->get(),
-                                      toleranceOf(program), line.selfTestSeed)
-                        : rt::Result<int>(std::move(model.error()));
+    auto faults =
+        model ? holdAgainst(reference->get(), model->get(),
+                            toleranceOf(program), line.selfTestSeed, taps)
+              : rt::Result<int>(std::move(model.error()));
     if (!faults) {
       return std::move(faults.error());
+    }
+    for (const std::string &op : taps.wrongOps()) {
+      std::printf("%s: wrong op: %s\n", program.name, op.c_str());
     }
     ++result.programs;
     result.faults += *faults;

@@ -19,6 +19,10 @@ public:
                                                   const Workload &workload);
 
   rt::Status run() { return runner.run(wanted); }
+  /// What the device's clock said of the last run; see Runner.
+  std::optional<rt::StepTimes> times() const { return runner.times(); }
+  /// Where it runs.
+  rt::Device &where() const { return engine.where(); }
   /// Lends another host from now on; see Runner.
   void setHost(const tfc_host_v0 &host) { runner.setHost(host); }
 

@@ -1,6 +1,7 @@
 // tfc-bench: measures a compiled model, and in the same run what the machine
 // could do at most.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/Device.h"
 #include "runtime/src/FileBeside.h"
 #include "runtime/src/ModuleTables.h"
 #include "runtime/tools/Clock.h"
@@ -58,6 +59,7 @@ bench::Setting describe(const rt::Model &model, const bench::CostSheet &sheet,
   setting.producer = model.table().header.producer;
   setting.weights = sheet.weightType();
   setting.cache = cacheType(model);
+  setting.device = model.makeDevice()->describe();
   setting.isEmulated = isEmulated(setting.program);
   setting.cpu = bench::cpuName();
   setting.threads = model.numThreads();
@@ -82,12 +84,12 @@ Exit runAll(const bench::CommandLine &line) {
   if (!model) {
     return reportAll(model.error());
   }
-  if (!(*model)->isOnHost()) {
-    return reportAll(rt::makeError(
-        rt::Code::Unsupported, line.library,
-        ": expected a program for CPUs "
-        "(tfc-bench measures this machine's threads and memory), got ",
-        (*model)->program().name, "; choose with --program cpu"));
+  if (!(*model)->isOnHost() && !line.trace.empty()) {
+    return reportAll(rt::makeError(rt::Code::Unsupported, line.library,
+                                   ": expected a program for CPUs with --trace "
+                                   "(what its workers do), got ",
+                                   (*model)->program().name,
+                                   "; choose with --program cpu"));
   }
   if (!(*model)->packedFault().empty()) {
     std::fprintf(stderr, "tfc-bench: warning: %s\n",

@@ -31,6 +31,7 @@ constexpr ResultText texts[] = {
     {CudaInvalidPtx, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
     {CudaInvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {CudaNotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {CudaNotReady, "CUDA_ERROR_NOT_READY", "device not ready"},
     {CudaIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS",
      "an illegal memory access was encountered"},
     {CudaMisalignedAddress, "CUDA_ERROR_MISALIGNED_ADDRESS",

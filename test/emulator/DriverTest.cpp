@@ -43,6 +43,33 @@ protected:
   void *context = nullptr, *stream = nullptr;
 };
 
+TEST_F(Driver, EventsAreReachedWithTheWorkBeforeThem) {
+  begin("");
+  uint64_t device = allocate(64);
+  void *first = nullptr, *last = nullptr;
+  ASSERT_EQ(call("cuEventCreate", &first, 0U), CudaSuccess);
+  ASSERT_EQ(call("cuEventCreate", &last, 0U), CudaSuccess);
+  float milliseconds = -1;
+  EXPECT_EQ(call("cuEventRecord", first, stream), CudaSuccess);
+  EXPECT_EQ(call("cuMemsetD32Async", device, 0x01020304U, size_t(16), stream),
+            CudaSuccess);
+  EXPECT_EQ(call("cuEventRecord", last, stream), CudaSuccess);
+  EXPECT_EQ(call("cuEventElapsedTime", &milliseconds, first, last),
+            CudaNotReady);
+  EXPECT_EQ(synchronize(), CudaSuccess);
+  EXPECT_EQ(call("cuEventElapsedTime", &milliseconds, first, last),
+            CudaSuccess);
+  EXPECT_GE(milliseconds, 0);
+  uint32_t word = 0;
+  EXPECT_EQ(
+      call("cuMemcpyDtoHAsync", (void *)&word, device + 60, size_t(4), stream),
+      CudaSuccess);
+  EXPECT_EQ(word, 0x01020304U);
+  EXPECT_EQ(call("cuEventDestroy", first), CudaSuccess);
+  EXPECT_EQ(call("cuEventDestroy", last), CudaSuccess);
+  EXPECT_EQ(call("cuMemFree", device), CudaSuccess);
+}
+
 TEST_F(Driver, WorkIsDoneWhenSomebodyWaits) {
   begin("");
   uint64_t device = allocate(4);
@@ -139,7 +166,7 @@ TEST_F(Driver, FailsWhereItIsAskedTo) {
   EXPECT_EQ(call("cuMemFree", address), CudaSuccess);
   EXPECT_EQ(readSettings("memory=1,colour=red").fault,
             "TFC_FAKECUDA: expected fail, capability, devices, driver, "
-            "memory, seed, races or replace, got colour");
+            "memory, seed, races, counters or replace, got colour");
 }
 
 TEST_F(Driver, AFaultOfAKernelKillsTheDevice) {

@@ -21,6 +21,7 @@ enum CudaResult : int {
   CudaInvalidPtx = 218,
   CudaInvalidHandle = 400,
   CudaNotFound = 500,
+  CudaNotReady = 600,
   CudaIllegalAddress = 700,
   CudaMisalignedAddress = 716,
   CudaLaunchFailed = 719,

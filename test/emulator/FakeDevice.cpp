@@ -67,7 +67,9 @@ CudaResult FakeDevice::releaseContext() {
     return CudaInvalidContext;
   }
   --numContexts;
-  return CudaSuccess;
+  bool isWritten = numContexts > 0 || chosen.counters.empty() ||
+                   counters.write(chosen.counters);
+  return isWritten ? CudaSuccess : CudaUnknown;
 }
 
 Stream *FakeDevice::createStream() {
@@ -106,6 +108,7 @@ CudaResult FakeDevice::runFirst(Stream &stream) {
   RunOrder order;
   order.seed = chosen.seed;
   order.races = chosen.findsRaces ? &races : nullptr;
+  order.counters = chosen.counters.empty() ? nullptr : &counters;
   order.work = chosen.findsRaces ? races.begin(&stream, item.enqueued) : 0;
   LaunchOutcome outcome = item.run(order);
   if (outcome.result == CudaSuccess) {

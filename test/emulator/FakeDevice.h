@@ -85,6 +85,7 @@ private:
   void runOthers(const Stream &stream);
 
   mutable std::mutex mutex;
+  Counters counters;
   /// Held while there is work on the device, and while some is asked for.
   std::recursive_mutex running;
   Races races;

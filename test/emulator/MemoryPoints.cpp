@@ -140,9 +140,11 @@ int cuMemcpyDtoDAsync(uint64_t to, uint64_t from, size_t bytes, void *handle) {
   return CudaSuccess;
 }
 
-int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes,
-                    void *handle) {
-  CudaResult result = device().begin("cuMemsetD8Async");
+/// Enqueues what writes `bytes` at `to`.
+template <typename Fill>
+int enqueueFill(const char *function, uint64_t to, uint64_t bytes, void *handle,
+                Fill fill) {
+  CudaResult result = device().begin(function);
   Stream *stream = device().findStream(handle);
   if (result || !stream) {
     return result ? result : CudaInvalidHandle;
@@ -152,10 +154,26 @@ int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes,
     if (!at) {
       return outside("memset", to, bytes);
     }
-    std::memset(at, value, bytes);
+    fill(at);
     return device().noteCopy(to, bytes, true, order);
   });
   return CudaSuccess;
+}
+
+int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes,
+                    void *handle) {
+  return enqueueFill("cuMemsetD8Async", to, bytes, handle,
+                     [=](uint8_t *at) { std::memset(at, value, bytes); });
+}
+
+int cuMemsetD32Async(uint64_t to, unsigned value, size_t count, void *handle) {
+  return to % 4 ? CudaInvalidValue
+                : enqueueFill("cuMemsetD32Async", to, 4 * count, handle,
+                              [=](uint8_t *at) {
+                                for (size_t i = 0; i < count; ++i) {
+                                  std::memcpy(at + 4 * i, &value, 4);
+                                }
+                              });
 }
 
 } // namespace
@@ -174,6 +192,7 @@ void *findMemoryPoint(const std::string &name) {
       {"cuMemcpyDtoHAsync", pointer(cuMemcpyDtoHAsync)},
       {"cuMemcpyDtoDAsync", pointer(cuMemcpyDtoDAsync)},
       {"cuMemsetD8Async", pointer(cuMemsetD8Async)},
+      {"cuMemsetD32Async", pointer(cuMemsetD32Async)},
   };
   return findPoint(points, name);
 }

@@ -193,6 +193,7 @@ extern "C" int cuGetProcAddress_v2(const char *symbol, void **function,
   found = found ? found : findMemoryPoint(symbol);
   found = found ? found : findVirtualMemoryPoint(symbol);
   found = found ? found : findModulePoint(symbol);
+  found = found ? found : findEventPoint(symbol);
   *function = found;
   bool isAsked = version >= 12000 && flags == 0;
   if (status) {

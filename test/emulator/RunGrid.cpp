@@ -52,6 +52,7 @@ private:
   AccessCells sharedCells;
   BlockThreads threads;
   AsyncCopies copies;
+  LaunchCounter counter;
   LaunchOutcome outcome;
 };
 
@@ -61,7 +62,9 @@ Grid::Grid(const Launch &launch, const DeviceMemory &memory,
       entry(launch.module->ptx.entries[launch.kernel]),
       numThreads(launch.block[0] * launch.block[1] * launch.block[2]),
       areApart(doThreadsMeet(entry)), threads(numThreads, areApart, order.seed),
-      copies(numThreads) {
+      copies(numThreads),
+      counter(uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2],
+              numThreads) {
   block.grid = this;
   std::memcpy(block.ntid, launch.block, sizeof block.ntid);
   std::memcpy(block.nctaid, launch.grid, sizeof block.nctaid);
@@ -101,7 +104,7 @@ void Grid::bindMemory() {
                                     : CudaLaunchFailed;
     of(b).fault(thread, result, message, line);
   };
-  if (order.races) {
+  if (order.races || order.counters) {
     block.note = [](emu_block *b, const emu_thread *thread, int space,
                     uint64_t address, uint64_t bytes, int writes, int line) {
       of(b).note(thread, space, address, bytes, writes != 0, line);
@@ -164,6 +167,9 @@ void Grid::land(const emu_thread *thread, const AsyncCopy &copy) {
 
 void Grid::note(const emu_thread *thread, int space, uint64_t address,
                 uint64_t bytes, bool writes, int line) {
+  if (order.counters) {
+    counter.note(thread->number, space == EMU_SHARED, address, bytes, line);
+  }
   if (!order.races) {
     return;
   }
@@ -228,6 +234,7 @@ void Grid::runBlock(uint64_t number) {
   std::fill(shared.begin(), shared.end(), poison);
   sharedCells = AccessCells(order.races ? shared.size() * 4 : 0);
   copies.clear();
+  block.tensor_operations = 0;
   std::string waiting = threads.run(
       [this](uint32_t first, uint32_t last) { runThreads(first, last); });
   if (!waiting.empty()) {
@@ -235,6 +242,7 @@ void Grid::runBlock(uint64_t number) {
                                      std::to_string(block.ctaid[0]) + ": " +
                                      waiting};
   }
+  counter.endBlock(block.tensor_operations);
 }
 
 LaunchOutcome Grid::run() {
@@ -248,6 +256,9 @@ LaunchOutcome Grid::run() {
   }
   for (uint64_t i = 0; i < count && outcome.result == CudaSuccess; ++i) {
     runBlock(order.seed ? numbers[i] : i);
+  }
+  if (order.counters) {
+    order.counters->add(entry.name, counter.finish());
   }
   return outcome;
 }

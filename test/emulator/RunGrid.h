@@ -4,6 +4,7 @@
 #define TFC_TEST_EMULATOR_RUNGRID_H
 
 #include "test/emulator/CompileKernels.h"
+#include "test/emulator/Counters.h"
 #include "test/emulator/DeviceMemory.h"
 #include "test/emulator/Races.h"
 
@@ -32,6 +33,8 @@ struct RunOrder {
   /// Null: nobody looks for races.
   Races *races = nullptr;
   uint32_t work = 0; // the number that Races::begin gave
+  /// Null: nobody counts.
+  Counters *counters = nullptr;
 };
 
 LaunchOutcome runGrid(const Launch &launch, const DeviceMemory &memory,

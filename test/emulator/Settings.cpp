@@ -44,15 +44,18 @@ Settings readSettings(const std::string &text) {
       settings.seed = uint64_t(number);
     } else if (name == "races") {
       settings.findsRaces = number != 0;
+    } else if (name == "counters") {
+      settings.counters = value;
     } else if (name == "replace") {
       size_t colon = value.find(':');
       settings.replaced = value.substr(0, colon);
       settings.replacement =
           colon == std::string::npos ? "" : value.substr(colon + 1);
     } else {
-      settings.fault = "TFC_FAKECUDA: expected fail, capability, devices, "
-                       "driver, memory, seed, races or replace, got " +
-                       name;
+      settings.fault =
+          "TFC_FAKECUDA: expected fail, capability, devices, "
+          "driver, memory, seed, races, counters or replace, got " +
+          name;
     }
   }
   return settings;

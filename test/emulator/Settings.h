@@ -3,6 +3,7 @@
 //   fail=cuMemAlloc:3:719   with this result instead of the usual one
 //   capability=80, memory=BYTES, devices=1, driver=12080
 //   seed=7, races=0, replace=mul.rn:add.rn (an instruction by another)
+//   counters=FILE           what kernels ask of memory, as JSON
 // separated by commas.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_TEST_EMULATOR_SETTINGS_H
@@ -29,6 +30,7 @@ struct Settings {
   uint64_t seed = 0;
   bool findsRaces = true;
   std::string replaced, replacement; // in the text of modules
+  std::string counters;              // a file; empty: nobody counts
   std::vector<Failure> failures;
   std::string fault; // what is wrong with the text; empty: nothing
 };

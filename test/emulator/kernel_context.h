@@ -77,6 +77,9 @@ struct emu_block {
                int line);
   void (*commit)(emu_block *block, const emu_thread *thread);
   void (*wait)(emu_block *block, const emu_thread *thread, uint64_t pending);
+  /* What tensor cores have done for the block: whoever does it adds it, once a
+   * warp; a multiply-add is two. */
+  uint64_t tensor_operations;
 };
 
 enum { EMU_SHARED, EMU_GLOBAL };

@@ -111,7 +111,7 @@ typedef int (*tfc_stop_fn)(void *user);
 /* Receives a named value, [rows, width] f32, valid during the call only. Called
  * during steps of libraries compiled with --taps, from the thread that runs the
  * step; layer counts from 0 in the layers that id names, and is -1 outside the
- * layers. */
+ * layers. A value of a device is copied for it, which waits for the device. */
 typedef void (*tfc_tap_fn)(void *user, const char *id, int64_t layer,
                            int64_t rows, int64_t width, const float *data);
 
@@ -145,7 +145,7 @@ typedef struct {
   const char *program;
   uint32_t threads; /* 0: as many as affinity mask and CPU quota allow */
   uint32_t reserved;
-  tfc_tap_fn tap; /* may be null; with one, the program is a CPU's */
+  tfc_tap_fn tap; /* may be null */
   void *tap_user;
   /* A file of packed weights, or null. If it exists it is read, which is faster
    * than packing, and weights_path may be null; otherwise it is written, whole
