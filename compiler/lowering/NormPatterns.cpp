@@ -21,6 +21,15 @@ static Value inverseRoot(ImplicitLocOpBuilder &b, Value squares, double width,
   return arith::DivFOp::create(b, f32Constant(b, 1), root);
 }
 
+/// 1 / (sqrt(squares / (width - 1)) + eps)
+static Value inverseDeviation(ImplicitLocOpBuilder &b, Value squares,
+                              double width, double eps) {
+  Value mean = arith::DivFOp::create(b, squares, f32Constant(b, width - 1));
+  Value root = math::SqrtOp::create(b, mean);
+  Value shifted = arith::AddFOp::create(b, root, f32Constant(b, eps));
+  return arith::DivFOp::create(b, f32Constant(b, 1), shifted);
+}
+
 /// unit * (offset + weight) + bias, those of them that there are.
 static Value applyWeight(ImplicitLocOpBuilder &b, Value unit, Value weight,
                          double offset, Value bias) {
@@ -86,6 +95,7 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
     }
     double eps = op.getEps().convertToDouble();
     double offset = op.getOffset().convertToDouble();
+    auto inverse = op.getUnbiasedStd() ? inverseDeviation : inverseRoot;
     Value y =
         mapRows(b, x, inputs,
                 {byPart ? b.getF32Type() : element,
@@ -93,7 +103,7 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
                 [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
                   Value d = centred(inner, v[0], v[1]);
                   Value unit = arith::MulFOp::create(
-                      inner, d, inverseRoot(inner, v[2], width, eps));
+                      inner, d, inverse(inner, v[2], width, eps));
                   return applyWeight(inner, unit, weight ? v[3] : Value(),
                                      offset, op.getBias() ? v.back() : Value());
                 });
