@@ -209,6 +209,19 @@ WorkItem KernelBuilder::loadItem(Value number, const CacheGeometry &cache) {
   return item;
 }
 
+Value KernelBuilder::loadFloat(Value buffer, ValueRange place) {
+  Value value = memref::LoadOp::create(b, buffer, place);
+  return value.getType().isF32() ? value : widenFloat(b, value);
+}
+
+void KernelBuilder::storeFloat(Value value, Value buffer, ValueRange place) {
+  Type element = cast<MemRefType>(buffer.getType()).getElementType();
+  if (!element.isF32()) {
+    value = narrowFloat(b, value, element);
+  }
+  memref::StoreOp::create(b, value, buffer, place);
+}
+
 /// Into the second level: the first has what this item needs.
 void KernelBuilder::prefetchRow(Value rows, const WorkItem &item, Value row,
                                 Value column, int64_t count) {

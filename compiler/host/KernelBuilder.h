@@ -116,6 +116,12 @@ public:
       const CacheGeometry &cache, llvm::ArrayRef<int64_t> axes,
       llvm::function_ref<void(const WorkItem &, mlir::ValueRange)> body);
 
+  /// An element of a buffer of floats, as f32; and back, rounded to what the
+  /// buffer keeps.
+  mlir::Value loadFloat(mlir::Value buffer, mlir::ValueRange place);
+  void storeFloat(mlir::Value value, mlir::Value buffer,
+                  mlir::ValueRange place);
+
   /// Asks for `count` columns from `column` on of a row of `rows`, a buffer
   /// (tokens x columns): that of the item's query `row`, or of its last one. A
   /// row at a time: many requests in one burst are waited for.

@@ -42,8 +42,9 @@ static Value joinWeight(ImplicitLocOpBuilder &b, Value weight) {
 
 /// y * (offset + weight), the weight being as long as a row.
 static Value scaleRows(ImplicitLocOpBuilder &b, Value y, Value weight,
-                       double offset) {
-  return mapRows(b, y, {{weight, Broadcast::AlongColumn}}, /*inPlace=*/true,
+                       double offset, FloatType element) {
+  return mapRows(b, y, {{weight, Broadcast::AlongColumn}},
+                 {element, /*inPlace=*/true},
                  [&](ImplicitLocOpBuilder &inner, ValueRange v) {
                    return applyWeight(inner, v[0], v[1], offset, Value());
                  });
@@ -59,7 +60,9 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
   LogicalResult matchAndRewrite(transformer::LayerNormOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value x = cutRows(b, op.getInput(), op.getParts());
+    Value input = keptRows(op.getInput());
+    Value x = cutRows(b, input, op.getParts());
+    FloatType element = keptElement(op);
     double width = transformer::widthOf(x);
     Value sum = sumRows(
         b, x, {}, [](ImplicitLocOpBuilder &, ValueRange v) { return v[0]; });
@@ -84,7 +87,9 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
     double eps = op.getEps().convertToDouble();
     double offset = op.getOffset().convertToDouble();
     Value y =
-        mapRows(b, x, inputs, lastUses.contains(op.getInputMutable()),
+        mapRows(b, x, inputs,
+                {byPart ? b.getF32Type() : element,
+                 lastUses.contains(op.getInputMutable())},
                 [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
                   Value d = centred(inner, v[0], v[1]);
                   Value unit = arith::MulFOp::create(
@@ -92,8 +97,9 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
                   return applyWeight(inner, unit, weight ? v[3] : Value(),
                                      offset, op.getBias() ? v.back() : Value());
                 });
-    y = joinRows(b, y, op.getInput());
-    rewriter.replaceOp(op, byPart ? scaleRows(b, y, byPart, offset) : y);
+    y = joinRows(b, y, input);
+    rewriter.replaceOp(op,
+                       byPart ? scaleRows(b, y, byPart, offset, element) : y);
     return success();
   }
 
@@ -108,7 +114,9 @@ struct LowerRmsNorm : OpRewritePattern<transformer::RmsNormOp> {
   LogicalResult matchAndRewrite(transformer::RmsNormOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value x = cutRows(b, op.getInput(), op.getParts());
+    Value input = keptRows(op.getInput());
+    Value x = cutRows(b, input, op.getParts());
+    FloatType element = keptElement(op);
     double width = transformer::widthOf(x), eps = op.getEps().convertToDouble();
     double offset = op.getOffset().convertToDouble();
     Value squares =
@@ -121,15 +129,18 @@ struct LowerRmsNorm : OpRewritePattern<transformer::RmsNormOp> {
     if (weight) {
       inputs.push_back({weight, Broadcast::AlongColumn});
     }
-    Value y = mapRows(b, x, inputs, lastUses.contains(op.getInputMutable()),
+    Value y = mapRows(b, x, inputs,
+                      {byPart ? b.getF32Type() : element,
+                       lastUses.contains(op.getInputMutable())},
                       [&](ImplicitLocOpBuilder &inner, ValueRange v) {
                         Value unit = arith::MulFOp::create(
                             inner, v[0], inverseRoot(inner, v[1], width, eps));
                         return applyWeight(inner, unit, weight ? v[2] : Value(),
                                            offset, Value());
                       });
-    y = joinRows(b, y, op.getInput());
-    rewriter.replaceOp(op, byPart ? scaleRows(b, y, byPart, offset) : y);
+    y = joinRows(b, y, input);
+    rewriter.replaceOp(op,
+                       byPart ? scaleRows(b, y, byPart, offset, element) : y);
     return success();
   }
 
@@ -144,20 +155,21 @@ struct LowerL2Normalize : OpRewritePattern<transformer::L2NormalizeOp> {
   LogicalResult matchAndRewrite(transformer::L2NormalizeOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value x = op.getInput();
+    Value x = keptRows(op.getInput());
     double eps = op.getEps().convertToDouble();
     Value squares =
         sumRows(b, x, {}, [](ImplicitLocOpBuilder &inner, ValueRange v) {
           return arith::MulFOp::create(inner, v[0], v[0]);
         });
-    Value y = mapRows(b, x, {{squares, Broadcast::AlongRow}},
-                      lastUses.contains(op.getInputMutable()),
-                      [&](ImplicitLocOpBuilder &inner, ValueRange v) {
-                        Value length = math::SqrtOp::create(inner, v[1]);
-                        length = arith::MaximumFOp::create(
-                            inner, length, f32Constant(inner, eps));
-                        return arith::DivFOp::create(inner, v[0], length);
-                      });
+    Value y =
+        mapRows(b, x, {{squares, Broadcast::AlongRow}},
+                {keptElement(op), lastUses.contains(op.getInputMutable())},
+                [&](ImplicitLocOpBuilder &inner, ValueRange v) {
+                  Value length = math::SqrtOp::create(inner, v[1]);
+                  length = arith::MaximumFOp::create(inner, length,
+                                                     f32Constant(inner, eps));
+                  return arith::DivFOp::create(inner, v[0], length);
+                });
     rewriter.replaceOp(op, y);
     return success();
   }
