@@ -61,7 +61,10 @@ struct ExpandDeviceKernelsPass
              << "' (by tfc-bind-weights)";
     }
     // The step has items of one size.
-    bool isTensor = llvm::all_of(caches, suitsTensorCores);
+    bool isTensor = true;
+    entry.walk([&](transformer::PagedAttentionOp op) {
+      isTensor &= suitsTensorCores(op);
+    });
     int64_t rows = isTensor ? kTensorQueryRows : kWarpQueryRows;
     for (transformer::CacheType type : caches) {
       if (failed(describeCache(entry, type, DeviceCache(type, rows)))) {

@@ -242,9 +242,9 @@ void TensorAttention::loadQueries() {
       const FragmentRow &row = rows[i % 2];
       Value place = k.add(k.scale(row.head, cache.headDim),
                           k.add(pair, column + i / 2 * 8));
-      Value both = loadRowVector(k, op.getQuery(), row.token, place, 2);
-      fragment[i] = pairOf(vector::ExtractOp::create(b, both, 0),
-                           vector::ExtractOp::create(b, both, 1));
+      fragment[i] = LLVM::BitcastOp::create(
+          b, b.getI32Type(),
+          loadKeptVector(k, op.getQuery(), row.token, place, 2));
     }
     queries.push_back(fragment);
   }
@@ -318,20 +318,31 @@ SmallVector<SumFragment> TensorAttention::buildScores(Value first) {
       }
     }
   }
-  Value own = k.add(first, pair);
+  // Of the thread's first position, the others being constants from there.
+  Value own = k.add(k.add(first, pair), inTile(0));
+  auto fromOwn = [&](Value position) -> Value {
+    return arith::IndexCastOp::create(b, b.getI32Type(),
+                                      k.subtract(position, own));
+  };
+  std::array<Value, 2> ends, begins;
+  for (auto [half, row] : llvm::enumerate(rows)) {
+    ends[half] = fromOwn(row.end);
+    begins[half] = op.getLeft() ? fromOwn(row.first) : Value();
+  }
   for (auto [n, fragment] : llvm::enumerate(scores)) {
     for (auto [e, score] : llvm::enumerate(fragment)) {
-      const FragmentRow &row = rows[e / 2];
-      Value position = k.add(own, inTile(n * 8 + e % 2));
-      Value isSeen = k.isLess(position, row.end);
+      int64_t distance = n * 8 + e % 2;
+      Value place = arith::ConstantOp::create(b, b.getI32IntegerAttr(distance));
+      Value isSeen = k.isLess(place, ends[e / 2]);
       if (op.getLeft()) {
         isSeen = arith::AndIOp::create(
             b, isSeen,
-            arith::CmpIOp::create(b, arith::CmpIPredicate::sge, position,
-                                  row.first));
+            arith::CmpIOp::create(b, arith::CmpIPredicate::sge, place,
+                                  begins[e / 2]));
       }
       score = arith::SelectOp::create(
-          b, isSeen, finishScore(score, row, position), lowest());
+          b, isSeen, finishScore(score, rows[e / 2], k.add(own, distance)),
+          lowest());
     }
   }
   return scores;
@@ -540,6 +551,12 @@ void TensorAttention::mergeWarps(RowState &state, const WorkItem &item,
 bool tfc::suitsTensorCores(transformer::CacheType type) {
   return !type.getElementType().isF32() && type.getHeadDim() % 16 == 0 &&
          KeyTiles::bytesOf(type.getHeadDim()) <= kSharedBytes;
+}
+
+bool tfc::suitsTensorCores(transformer::PagedAttentionOp op) {
+  transformer::CacheType type = op.getCache().getType();
+  Type query = cast<MemRefType>(op.getQuery().getType()).getElementType();
+  return suitsTensorCores(type) && query == type.getElementType();
 }
 
 void tfc::expandTensorAttention(transformer::PagedAttentionOp op,

@@ -16,8 +16,11 @@ constexpr int64_t kTensorQueryRows = 64;
 /// heads that are whole fragments, of which a tile of 64 keys and one of 64
 /// values fit a block's shared memory: a multiple of 16 up to 176 columns.
 bool suitsTensorCores(transformer::CacheType type);
+/// Whether they do `op`: its queries are kept as the cache's keys are, so that
+/// nothing is rounded that was not before but the weights of values.
+bool suitsTensorCores(transformer::PagedAttentionOp op);
 
-/// Expands `op`, whose cache suits tensor cores and has items of
+/// Expands `op`, which suits tensor cores, over a cache with items of
 /// kTensorQueryRows, into two parallel loops over items, heads and the 128
 /// threads of a block; `step` is the pointer to the step. The one takes items
 /// whose queries, of all heads that share keys, are at most 16; there the four
