@@ -54,17 +54,35 @@ int64_t DeviceCache::vectorWidth() const {
   return width;
 }
 
-Value tfc::loadRowVector(KernelBuilder &k, Value rows, Value token,
-                         Value column, int64_t count) {
-  ImplicitLocOpBuilder &b = k.builder();
+void DeviceCache::copyAligned(KernelBuilder &k, Value rows, Value token,
+                              Value column, int64_t count,
+                              Value address) const {
+  Value kept = loadKeptVector(k, rows, token, column, count);
+  if (getElementTypeOrSelf(kept.getType()) == element) {
+    LLVM::StoreOp::create(k.builder(), kept, address, count * elementBytes);
+  } else {
+    storeAligned(k, loadRowVector(k, rows, token, column, count), address);
+  }
+}
+
+Value tfc::loadKeptVector(KernelBuilder &k, Value rows, Value token,
+                          Value column, int64_t count) {
   auto type = cast<MemRefType>(rows.getType());
   Type element = type.getElementType();
   // Rows of a part of a wider buffer may begin anywhere.
   int64_t elements = type.getLayout().isIdentity() ? count : 1;
   int64_t alignment =
       std::min(elements * element.getIntOrFloatBitWidth() / 8, kAccessBytes);
-  Value kept = vector::LoadOp::create(
-      b, VectorType::get(count, element), rows, ValueRange{token, column},
-      /*nontemporal=*/false, llvm::MaybeAlign(alignment));
-  return element.isF32() ? kept : widenFloat(b, kept);
+  return vector::LoadOp::create(k.builder(), VectorType::get(count, element),
+                                rows, ValueRange{token, column},
+                                /*nontemporal=*/false,
+                                llvm::MaybeAlign(alignment));
+}
+
+Value tfc::loadRowVector(KernelBuilder &k, Value rows, Value token,
+                         Value column, int64_t count) {
+  Value kept = loadKeptVector(k, rows, token, column, count);
+  return getElementTypeOrSelf(kept.getType()).isF32()
+             ? kept
+             : widenFloat(k.builder(), kept);
 }

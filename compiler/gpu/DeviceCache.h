@@ -30,6 +30,11 @@ struct DeviceCache : CacheGeometry {
                           int64_t count) const;
   void storeAligned(KernelBuilder &k, mlir::Value vector,
                     mlir::Value address) const;
+  /// The same of `count` numbers from `column` of row `token` on, as
+  /// loadRowVector reads them; what is kept already is not touched.
+  void copyAligned(KernelBuilder &k, mlir::Value rows, mlir::Value token,
+                   mlir::Value column, int64_t count,
+                   mlir::Value address) const;
   /// The most elements, a power of two, that a thread moves at once: of at most
   /// 16 bytes, so many that a head is whole ones.
   int64_t vectorWidth() const;
@@ -39,8 +44,12 @@ struct DeviceCache : CacheGeometry {
   int64_t headBytes;     // a head's keys in a block, or its values
 };
 
-/// `count` numbers from `column` of row `token` on, as a vector of f32. Column
-/// and width of the rows are multiples of `count`.
+/// `count` numbers from `column` of row `token` on, as a vector of what they
+/// are kept in. Column and width of the rows are multiples of `count`.
+mlir::Value loadKeptVector(KernelBuilder &k, mlir::Value rows,
+                           mlir::Value token, mlir::Value column,
+                           int64_t count);
+/// The same, widened to f32.
 mlir::Value loadRowVector(KernelBuilder &k, mlir::Value rows, mlir::Value token,
                           mlir::Value column, int64_t count);
 

@@ -34,8 +34,7 @@ void tfc::expandCacheRows(transformer::CacheWriteOp op,
     auto write = [&](Value rows, Value base) {
       Value address = buildAddress(b, base, slot, cache.positionBytes);
       address = buildAddress(b, address, offset, cache.elementBytes);
-      cache.storeAligned(k, loadRowVector(k, rows, token, column, width),
-                         address);
+      cache.copyAligned(k, rows, token, column, width, address);
     };
     write(op.getKey(), cache.keys(k, block, head));
     write(op.getValue(), cache.values(k, block, head));

@@ -3,11 +3,13 @@
 #include "compiler/gpu/Passes.h"
 
 #include "compiler/gpu/ExpandCacheRows.h"
+#include "compiler/gpu/TensorAttention.h"
 #include "compiler/gpu/WarpAttention.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -21,8 +23,8 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
-/// Queries of an item: a warp does one.
-static constexpr int64_t kQueryRows = 1;
+/// Queries of an item where a warp does one.
+static constexpr int64_t kWarpQueryRows = 1;
 
 /// The types of the caches that `entry` gets.
 static SmallVector<transformer::CacheType> listCaches(func::FuncOp entry) {
@@ -58,19 +60,26 @@ struct ExpandDeviceKernelsPass
              << "expected an argument marked as '" << transformer::kStepAttrName
              << "' (by tfc-bind-weights)";
     }
+    // The step has items of one size.
+    bool isTensor = true;
+    entry.walk([&](transformer::PagedAttentionOp op) {
+      isTensor &= suitsTensorCores(op);
+    });
+    int64_t rows = isTensor ? kTensorQueryRows : kWarpQueryRows;
     for (transformer::CacheType type : caches) {
-      if (failed(describeCache(entry, type, DeviceCache(type, kQueryRows)))) {
+      if (failed(describeCache(entry, type, DeviceCache(type, rows)))) {
         return failure();
       }
     }
     IRRewriter rewriter(entry.getContext());
     entry.walk([&](Operation *op) {
       if (auto write = dyn_cast<transformer::CacheWriteOp>(op)) {
-        DeviceCache cache(write.getCache().getType(), kQueryRows);
+        DeviceCache cache(write.getCache().getType(), rows);
         expandCacheRows(write, cache, step, rewriter);
       } else if (auto attention = dyn_cast<transformer::PagedAttentionOp>(op)) {
-        DeviceCache cache(attention.getCache().getType(), kQueryRows);
-        expandWarpAttention(attention, cache, step, rewriter);
+        DeviceCache cache(attention.getCache().getType(), rows);
+        isTensor ? expandTensorAttention(attention, cache, step, rewriter)
+                 : expandWarpAttention(attention, cache, step, rewriter);
         ++numAttentions;
       }
     });

@@ -36,6 +36,29 @@ def ExpandDeviceKernelsPass
       ...
     ```
 
+    Where queries are kept in 16 bits as the cache is, in heads of a multiple of
+    16 columns up to 176, tensor cores do it instead. An item has up to 64
+    queries then, which a block of 128 threads does for a head, 64 positions at a
+    time, out of shared memory, into which the next keys or values are copied
+    meanwhile. The four warps share out the queries; or, where an item's queries
+    and the heads that share their keys are together at most 16, as in a step of
+    generation, the positions, and add up what they have at the end. Scores, their
+    softmax and sums are f32; weights are rounded to 16 bits before they are
+    multiplied with values. What a thread allocates in memory space 3, its block
+    shares, and `gpu.barrier` is one of the block: a block of `tfc-outline-threads`
+    is the last axis of the loop.
+
+    ```mlir
+    scf.parallel (%item, %head, %thread) = ... to (%items, %c8, %c128) {
+      %tiles = memref.alloca() {alignment = 128 : i64} : memref<34816xi8, 3>
+      ...
+      scf.for %begin = %first to %end step %c64 iter_args(...) {
+        nvvm.cp.async.wait.group 0
+        gpu.barrier
+        nvvm.cp.async.shared.global ...
+        nvvm.mma.sync ...
+    ```
+
     A thread of a cache write has a vector of up to 16 bytes of keys, and one of
     values.
 
@@ -44,10 +67,10 @@ def ExpandDeviceKernelsPass
     Runs after `tfc-bind-weights`.
   }];
   let dependentDialects = [
-    "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
-    "::mlir::gpu::GPUDialect", "::mlir::math::MathDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let statistics = [
     Statistic<"numAttentions", "num-attentions", "attentions expanded">];
 }
@@ -155,6 +178,10 @@ def OutlineThreadsPass : Pass<"tfc-outline-threads", "::mlir::ModuleOp"> {
         blocks in (%blocks, %c1, %c1) threads in (%c128, %c1, %c1)
         args(%address : !llvm.ptr, %tokens : index, ...)
     ```
+
+    Buffers that a body allocates in memory space 3 are shared by the block: a
+    loop whose last axis has 128 places is done a block at a time, and may wait
+    at `gpu.barrier`.
 
     Values from outside are the kernel's parameters; a buffer whose rows lie one
     after the other is its address. Constants are made again in

@@ -3,7 +3,6 @@
 #include "compiler/gpu/WarpAttention.h"
 
 #include "compiler/gpu/WarpBuilder.h"
-#include "compiler/host/NarrowFloat.h"
 #include "compiler/host/StepFields.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -128,12 +127,8 @@ void WarpAttention::emitQuery(const WorkItem &item, const WarpQuery &query) {
     Value d = k.add(warp.lane, i * WarpBuilder::kLanes);
     Value mean = arith::DivFOp::create(b, state[2 + i], total);
     auto store = [&] {
-      Type element = cast<MemRefType>(op.getInit().getType()).getElementType();
-      if (!element.isF32()) {
-        mean = narrowFloat(b, mean, element);
-      }
-      memref::StoreOp::create(b, mean, op.getInit(),
-                              ValueRange{query.token, columnOf(query, d)});
+      k.storeFloat(mean, op.getInit(),
+                   ValueRange{query.token, columnOf(query, d)});
     };
     if ((i + 1) * WarpBuilder::kLanes <= cache.headDim) {
       store();

@@ -8,8 +8,8 @@
 using namespace mlir;
 using namespace tfc;
 
-Value WarpBuilder::combine(Value value, function_ref<Value(Value, Value)> how) {
-  for (int32_t distance = kLanes / 2; distance > 0; distance /= 2) {
+Value WarpBuilder::combine(Value value, int32_t count, Combination how) {
+  for (int32_t distance = count / 2; distance > 0; distance /= 2) {
     Value other = gpu::ShuffleOp::create(k.builder(), value, distance, kLanes,
                                          gpu::ShuffleMode::XOR)
                       .getShuffleResult();
@@ -19,13 +19,13 @@ Value WarpBuilder::combine(Value value, function_ref<Value(Value, Value)> how) {
 }
 
 Value WarpBuilder::sum(Value value) {
-  return combine(value, [&](Value x, Value y) -> Value {
+  return combine(value, kLanes, [&](Value x, Value y) -> Value {
     return arith::AddFOp::create(k.builder(), x, y);
   });
 }
 
 Value WarpBuilder::maximum(Value value) {
-  return combine(value, [&](Value x, Value y) -> Value {
+  return combine(value, kLanes, [&](Value x, Value y) -> Value {
     return arith::MaximumFOp::create(k.builder(), x, y);
   });
 }

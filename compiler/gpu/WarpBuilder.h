@@ -8,25 +8,27 @@
 namespace tfc {
 
 /// Emits exchanges that all 32 lanes of a warp take part in.
-struct WarpBuilder {
+class WarpBuilder {
+public:
+  using Combination = llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)>;
+
   explicit WarpBuilder(KernelBuilder &k) : k(k) {}
 
   static constexpr int64_t kLanes = 32;
 
-  /// Of all lanes' values, the same bits in each: pairs of lanes combine the
-  /// same two values.
+  /// Of the values of `count` neighbours, a power of two, the same bits in
+  /// each: pairs of lanes combine the same two values.
+  mlir::Value combine(mlir::Value value, int32_t count, Combination how);
+  /// Of all lanes.
   mlir::Value sum(mlir::Value value);
   mlir::Value maximum(mlir::Value value);
   /// The value of the lane at `place`, an index.
   mlir::Value valueOf(mlir::Value value, mlir::Value place);
 
-  KernelBuilder &k;
   mlir::Value lane; // an index
 
 private:
-  mlir::Value
-  combine(mlir::Value value,
-          llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> how);
+  KernelBuilder &k;
 };
 
 } // namespace tfc

@@ -83,3 +83,56 @@ func.func @write(%k: memref<?x64xf32>, %v: memref<?x64xf32>, %batch: !transforme
   transformer.cache_write %k, %v into %cache[%layer], %batch : memref<?x64xf32>, memref<?x64xf32>, !narrow
   return
 }
+
+// Queries and cache of 16 bits: tensor cores. Of an item of few queries the warps
+// share out the 64 positions of a tile, and the heads of a group are rows.
+!tensor = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 32, bf16>
+// CHECK-LABEL: func.func @tensor
+// CHECK-SAME: block_tokens = 64, layers = 3, block_bytes = 49152, layer_bytes = 16384, query_rows = 64, storage = bf16>
+// CHECK: scf.parallel (%{{.*}}, %[[HEAD:.*]], %[[THREAD:.*]]) = {{.*}} to (%{{.*}}, %c2, %c128)
+// CHECK: memref.alloca() {alignment = 128 : i64} : memref<10240xi8, 3>
+// CHECK: %[[IS_FEW:.*]] = arith.cmpi slt, %[[ROWS:.*]], %c6 : index
+// CHECK: scf.if %[[IS_FEW]] {
+// Keys of the first tile, then in turns: values, scores, the next keys, sums.
+// CHECK: nvvm.cp.async.shared.global
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: scf.for
+// CHECK: nvvm.cp.async.wait.group 0
+// CHECK-NEXT: gpu.barrier
+// CHECK: nvvm.cp.async.commit.group
+// CHECK-COUNT-2: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<row>
+// CHECK: nvvm.cp.async.wait.group 0
+// CHECK-NEXT: gpu.barrier
+// CHECK: nvvm.cp.async.commit.group
+// CHECK-COUNT-2: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>
+// CHECK: scf.yield
+// CHECK: nvvm.cp.async.wait.group 0
+// CHECK-NEXT: gpu.barrier
+// What the warps have is put together in shared memory.
+// CHECK: llvm.store %{{.*}} : vector<2xf32>, !llvm.ptr<3>
+// CHECK: gpu.barrier
+// CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<2xf32>
+// CHECK: vector.store %{{.*}} : memref<?x192xbf16>, vector<2xbf16>
+// The others: 16 queries of a head a warp.
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}, %{{.*}}) = {{.*}} to (%{{.*}}, %c6, %c128)
+// CHECK: %[[IS_MANY:.*]] = arith.cmpi sge, %{{.*}}, %c6 : index
+// CHECK: scf.if %[[IS_MANY]] {
+// CHECK-COUNT-8: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<row>
+// CHECK-COUNT-8: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>
+// CHECK-NOT: llvm.store
+// CHECK: vector.store %{{.*}} : memref<?x192xbf16>, vector<2xbf16>
+func.func @tensor(%q: memref<?x192xbf16>, %y: memref<?x192xbf16>, %batch: !transformer.batch, %cache: !tensor, %layer: index) {
+  %scale = arith.constant 0.5 : f32
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 6 outs(%y : memref<?x192xbf16>) : memref<?x192xbf16>, !tensor
+  return
+}
+
+// What is kept in f32 is not rounded for them.
+// CHECK-LABEL: func.func @queries_of_f32
+// CHECK-SAME: query_rows = 1, storage = bf16>
+// CHECK-NOT: nvvm.mma.sync
+func.func @queries_of_f32(%q: memref<?x192xf32>, %y: memref<?x192xf32>, %batch: !transformer.batch, %cache: !tensor, %layer: index) {
+  %scale = arith.constant 0.5 : f32
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 6 outs(%y : memref<?x192xf32>) : memref<?x192xf32>, !tensor
+  return
+}
