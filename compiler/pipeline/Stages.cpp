@@ -30,11 +30,13 @@ static const StringRef vectorDialects[] = {
 static const StringRef bufferDialects[] = {
     "builtin", "func",   "arith",  "math", "memref",
     "scf",     "affine", "vector", "ub",   "llvm"};
-static const StringRef bufferOps[] = {"transformer.parameter",
-                                      "transformer.worker"};
+static const StringRef bufferOps[] = {
+    "transformer.parameter", "transformer.worker", "transformer.product",
+    "transformer.yield"};
 
-static const StringRef kernelDialects[] = {"builtin", "func", "arith", "math",
-                                           "memref",  "scf",  "llvm",  "gpu"};
+static const StringRef kernelDialects[] = {"builtin", "func", "arith",  "math",
+                                           "memref",  "scf",  "vector", "llvm",
+                                           "nvvm",    "gpu"};
 static const StringRef kernelOps[] = {"transformer.parameter"};
 
 static const StringRef llvmDialects[] = {"builtin", "llvm"};
