@@ -112,21 +112,16 @@ static bool isNarrow(transformer::LinearOp op, int64_t multiple) {
          rows.getDimSize(1) % multiple == 0;
 }
 
-/// Says of products that are not narrow that there are some, by the first one.
-static void reportWide(ModuleOp module, int64_t multiple) {
-  SmallVector<transformer::LinearOp> wide;
-  module.walk([&](transformer::LinearOp op) {
-    if (!isNarrow(op, multiple)) {
-      wide.push_back(op);
-    }
-  });
-  if (!wide.empty()) {
-    Type rows = keptRows(wide.front().getInput()).getType();
-    emitRemark(wide.front().getLoc())
+/// Says that there are products without panels, by the first one.
+static void reportPlain(ArrayRef<transformer::LinearOp> plain,
+                        int64_t multiple) {
+  if (!plain.empty()) {
+    transformer::LinearOp first = plain.front();
+    emitRemark(first.getLoc())
         << "expected rows of 16 bits, a multiple of " << multiple
-        << " elements long, got " << rows
-        << ": a plain loop does this product, and " << wide.size() - 1
-        << " others";
+        << " elements long, got " << keptRows(first.getInput()).getType()
+        << ": a plain loop does this product, and " << plain.size() - 1
+        << " more";
   }
 }
 
@@ -134,25 +129,26 @@ static void reportWide(ModuleOp module, int64_t multiple) {
 /// `multiple` is not 0, those of narrow products alone.
 static void choosePanels(ModuleOp module, int64_t panel, int64_t multiple) {
   SymbolTable symbols(module);
-  llvm::MapVector<Operation *, bool> chosen;
+  llvm::MapVector<Operation *, SmallVector<transformer::LinearOp>> uses;
   module.walk([&](transformer::LinearOp op) {
     if (auto weight = op.getWeight().getDefiningOp<transformer::WeightOp>()) {
-      bool fits = multiple == 0 || isNarrow(op, multiple);
-      auto [entry, isNew] =
-          chosen.try_emplace(symbols.lookup(weight.getName()), fits);
-      entry->second &= fits;
+      uses[symbols.lookup(weight.getName())].push_back(op);
     }
   });
-  if (multiple != 0) {
-    reportWide(module, multiple);
-  }
   Builder builder(module.getContext());
-  for (auto &[parameter, fits] : chosen) {
+  SmallVector<transformer::LinearOp> plain;
+  for (auto &[parameter, products] : uses) {
+    bool fits = multiple == 0 || llvm::all_of(products, [&](auto op) {
+                  return isNarrow(op, multiple);
+                });
     if (fits) {
       cast<transformer::ParameterOp>(parameter).setPanelAttr(
           builder.getI64IntegerAttr(panel));
+    } else {
+      llvm::append_range(plain, products);
     }
   }
+  reportPlain(plain, multiple);
 }
 
 /// Roundings and widenings of rows that no op took over become maps.
