@@ -76,7 +76,8 @@ struct ExpandCpuKernelsPass
                    : expandScalar(attention, step, workers, rewriter);
       } else if (auto pool = dyn_cast<transformer::RaggedPoolOp>(op)) {
         expandPool(pool, step, isVector() ? lanes : 1, rewriter);
-      } else if (auto product = dyn_cast<transformer::ProductOp>(op)) {
+      } else if (auto product = dyn_cast<transformer::ProductOp>(op);
+                 product && isVector()) {
         return expandProduct(product, workers, rewriter);
       }
       return WalkResult::advance();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/Passes.h"
 
+#include "compiler/gpu/KernelModule.h"
 #include "compiler/host/ParallelLoops.h"
 #include "compiler/host/StepFields.h"
 #include "dialect/TransformerDialect.h"
@@ -136,13 +137,8 @@ namespace {
 /// Makes the kernels of one module.
 class ThreadOutliner {
 public:
-  explicit ThreadOutliner(ModuleOp module) : module(module), symbols(module) {
-    ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
-    b.setInsertionPointToStart(module.getBody());
-    kernels = gpu::GPUModuleOp::create(b, "kernels");
-    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
-                    b.getUnitAttr());
-  }
+  explicit ThreadOutliner(ModuleOp module)
+      : module(module), symbols(module), kernels(findKernelModule(module)) {}
 
   /// A kernel that does what each loop of `group` does, and its launches.
   void outline(ArrayRef<scf::ParallelOp> group);
@@ -197,13 +193,10 @@ static void buildThread(ImplicitLocOpBuilder &b, scf::ParallelOp loop,
 gpu::GPUFuncOp ThreadOutliner::buildKernel(scf::ParallelOp loop,
                                            StringRef name) {
   ImplicitLocOpBuilder b(loop.getLoc(), loop.getContext());
-  b.setInsertionPointToEnd(kernels.getBody());
   Captures captures(loop);
   SmallVector<Type> types = llvm::map_to_vector(captures.values, parameterOf);
-  auto kernel =
-      gpu::GPUFuncOp::create(b, name, b.getFunctionType(types, TypeRange()));
-  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({kBlockThreads, 1, 1}));
+  gpu::GPUFuncOp kernel =
+      createKernel(b, kernels, name, types, kBlockThreads, /*sharedBytes=*/0);
   b.setInsertionPointToStart(&kernel.getBody().front());
   IRMapping mapping;
   for (auto [value, parameter] :

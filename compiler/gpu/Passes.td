@@ -159,6 +159,47 @@ def DistributeVectorsPass : Pass<"tfc-distribute-vectors", "::mlir::ModuleOp"> {
     Statistic<"numLoops", "num-loops", "loops that a warp does an item of">];
 }
 
+def LowerProductsPass : Pass<"tfc-lower-products", "::mlir::ModuleOp"> {
+  let summary = "products become launches of kernels for tensor cores";
+  let description = [{
+    A `transformer.product` on buffers becomes a launch of one of the kernels
+    that there are for its form: its types, and its body. How many columns and
+    steps of k it has are the kernel's arguments. Which one is launched follows
+    from the number of rows:
+
+    * Up to 8, 16, 32 and 64 rows have a kernel each whose blocks do 16 or 32
+      columns; it reads the weights once, from memory into registers, and a
+      block's warps share out k.
+    * More are done in tiles of 128 x 128, whose operands come to shared memory
+      in stages, by asynchronous copies.
+
+    ```mlir
+    transformer.product %x, %w outs(%y) : memref<?x64xbf16>, memref<96x32x1x2xbf16>,
+        memref<?x96xbf16> {...}
+    // becomes
+    scf.if %isAny {
+      scf.if %isUpTo8 {
+        gpu.launch_func @kernels::@product_8x16_bf16_0 blocks in (%c6, %c1, %c1)
+            threads in (%c256, %c1, %c1) args(%x : !llvm.ptr, %w, %y, %tokens : i32, ...)
+      } else { ... }
+    }
+    ```
+
+    Sums are f32, in an order that does not depend on the other rows of a
+    launch; the body is applied in registers, and the result rounded once.
+    Operands are rows of 16 bits, a multiple of 8 elements long and apart, the
+    weights in panels of one row; anything else is an error. Runs before
+    `tfc-outline-threads`.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numProducts", "num-products", "products lowered">];
+}
+
 def OutlineThreadsPass : Pass<"tfc-outline-threads", "::mlir::ModuleOp"> {
   let summary = "outermost parallel loops become kernels, a thread an item";
   let description = [{

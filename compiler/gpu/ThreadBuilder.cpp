@@ -77,6 +77,10 @@ Value ThreadBuilder::both(Value x, Value y) {
   return arith::AndIOp::create(b, x, y);
 }
 
+Value ThreadBuilder::addFloats(Value x, Value y) {
+  return arith::AddFOp::create(b, x, y);
+}
+
 Value ThreadBuilder::select(Value condition, Value x, Value y) {
   return arith::SelectOp::create(b, condition, x, y);
 }

@@ -42,6 +42,7 @@ public:
   mlir::Value min(mlir::Value x, mlir::Value y);
   mlir::Value isLess(mlir::Value x, mlir::Value y);
   mlir::Value both(mlir::Value x, mlir::Value y);
+  mlir::Value addFloats(mlir::Value x, mlir::Value y);
   mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);
 
   /// The address of element `row` * `stride` + `column` of `element`, in

@@ -30,8 +30,9 @@ static const StringRef vectorDialects[] = {
 static const StringRef bufferDialects[] = {
     "builtin", "func",   "arith", "math", "memref", "scf",
     "affine",  "vector", "ub",    "llvm", "gpu",    "nvvm"};
-static const StringRef bufferOps[] = {"transformer.parameter",
-                                      "transformer.worker"};
+static const StringRef bufferOps[] = {
+    "transformer.parameter", "transformer.worker", "transformer.product",
+    "transformer.yield"};
 
 static const StringRef kernelDialects[] = {"builtin", "func", "arith",  "math",
                                            "memref",  "scf",  "vector", "llvm",
