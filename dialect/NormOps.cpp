@@ -92,6 +92,12 @@ LogicalResult LayerNormOp::verify() {
   if (failed(expectPositive(*this, getEps()))) {
     return failure();
   }
+  // layer_norm_c6
+  if (getUnbiasedStd() && width / parts < 2) {
+    return emitOpError() << "expected at least 2 columns (the deviation of a "
+                            "sample divides by one less), got "
+                         << width / parts;
+  }
   // layer_norm_c5
   return expectOffset(*this, getOffset(), getWeight());
 }

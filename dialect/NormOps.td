@@ -20,6 +20,10 @@ def Transformer_LayerNormOp
     multiplied. The `offset` is 0, or 1 where weights are stored as what they
     differ from 1 by.
 
+    With `unbiased_std` it is `(x[t,:] - mean) / (std + eps)` instead, the
+    deviation being that of a sample: the root of the squares' sum divided by
+    width - 1 (Rush 2018, The Annotated Transformer).
+
     With `parts` n a row is n rows of W / n columns, each normalised by itself:
     the heads of queries or keys. All have the same weight, or each one a row of
     a weight `[n, W / n]`.
@@ -42,13 +46,15 @@ def Transformer_LayerNormOp
     * C3. eps is positive and finite.
     * C4. parts is at least 1 and divides W.
     * C5. offset is finite, and 0 without a weight.
+    * C6. With `unbiased_std` W / parts is at least 2.
   }];
   let arguments = (ins Transformer_Rows:$input,
                        Optional<Transformer_NormWeight>:$weight,
                        Optional<Transformer_Vector>:$bias, F64Attr:$eps,
                        DefaultValuedAttr<I64Attr, "1">:$parts,
                        DefaultValuedAttr<F64Attr,
-                         "::llvm::APFloat(0.0)">:$offset);
+                         "::llvm::APFloat(0.0)">:$offset,
+                       UnitAttr:$unbiased_std);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $input (`,` $weight^)? (`bias` $bias^)? (`parts` $parts^)? attr-dict

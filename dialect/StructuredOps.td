@@ -22,12 +22,14 @@ def Transformer_CacheWriteOp
     cross cache. The entry `encode` of an encoder-decoder fills the cross cache
     with it, a layer of the decoder at a time.
 
+    Rows of 16 bits are widened, then rounded to what the cache keeps.
+
     Constraints:
     * C1. key and value are kv_heads * head_dim wide.
     * C2. a constant layer is one of the cache's.
   }];
-  let arguments = (ins Transformer_RowsOrBuffer:$key,
-                       Transformer_RowsOrBuffer:$value,
+  let arguments = (ins Transformer_KeptRowsOrBuffer:$key,
+                       Transformer_KeptRowsOrBuffer:$value,
                        Transformer_CacheType:$cache, Index:$layer,
                        Transformer_BatchType:$batch);
   let assemblyFormat = [{
@@ -46,7 +48,9 @@ def Transformer_PagedAttentionOp
     The sum of `transformer.attention`, over what `cache[layer]` holds, written
     to `init`; of `transformer.cross_attention`, when it is a cross cache.
     `scale` is a value because it may depend on the layer; `slopes` and `sinks`
-    are values so that code can look them up by head.
+    are values so that code can look them up by head. Queries of 16 bits are
+    widened; scores, their softmax and the sums are f32, and rounded once, to the
+    elements of `init`.
 
     Constraints:
     * C1. num_heads is a positive multiple of the cache's kv_heads; times
@@ -61,18 +65,18 @@ def Transformer_PagedAttentionOp
     * C8. slopes and sinks are num_heads long.
     * C9. log_base is more than 1 and finite.
   }];
-  let arguments = (ins Transformer_RowsOrBuffer:$query, F32:$scale,
+  let arguments = (ins Transformer_KeptRowsOrBuffer:$query, F32:$scale,
                        Transformer_CacheType:$cache, Index:$layer,
                        Transformer_BatchType:$batch,
                        Optional<Transformer_MatrixOrBuffer>:$bias,
                        Optional<Index>:$left, Optional<Index>:$right,
                        Optional<Transformer_VectorOrBuffer>:$slopes,
                        Optional<Transformer_VectorOrBuffer>:$sinks,
-                       Transformer_RowsOrBuffer:$init,
+                       Transformer_KeptRowsOrBuffer:$init,
                        Transformer_Mask:$mask, I64Attr:$num_heads,
                        OptionalAttr<F64Attr>:$cap,
                        OptionalAttr<F64Attr>:$log_base);
-  let results = (outs Optional<Transformer_Rows>:$result);
+  let results = (outs Optional<Transformer_KeptRows>:$result);
   let assemblyFormat = [{
     $query `,` $scale `,` $cache `[` $layer `]` `,` $batch (`bias` $bias^)?
     $mask (`left` $left^)? (`right` $right^)? `heads` $num_heads
@@ -93,17 +97,18 @@ def Transformer_RaggedPoolOp
     : Transformer_StructuredOp<"ragged_pool", [DestinationStyleOpInterface]> {
   let summary = "rows of sequences pooled, over what the step says of them";
   let description = [{
-    The result of `transformer.pool_rows`, written to `init`.
+    The result of `transformer.pool_rows`, written to `init`; sums are f32
+    whatever rows are kept in.
 
     Constraints:
     * C1. input and init have the same width.
   }];
   let arguments = (ins Transformer_Pooling:$how,
-                       Transformer_RowsOrBuffer:$input,
+                       Transformer_KeptRowsOrBuffer:$input,
                        Transformer_IdsOrBuffer:$rows,
                        Transformer_BatchType:$batch,
-                       Transformer_RowsOrBuffer:$init);
-  let results = (outs Optional<Transformer_Rows>:$result);
+                       Transformer_KeptRowsOrBuffer:$init);
+  let results = (outs Optional<Transformer_KeptRows>:$result);
   let assemblyFormat = [{
     $how $input `,` $rows `,` $batch `outs` `(` $init `:` type($init) `)`
     attr-dict `:` type($input) `,` type($rows) (`->` type($result)^)?
@@ -127,7 +132,8 @@ def Transformer_ProductOp
     `init`, where `w[p * W + j, k]` is `panels[p,k,j]`: W rows of the weight
     after the other, a step of k for all of them together. Panels of bf16 have
     words of two steps: `w[p * W + j, 2 k + i]` is `panels[p,k,j,i]`. Weights of
-    f16 and bf16 are widened to f32. The sum begins at zero and goes through k in
+    f16 and bf16 are widened to f32, and so are rows of them; the body's result is
+    rounded to the elements of `init`. The sum begins at zero and goes through k in
     order, a multiply-add a step. Panels are whole: what the last one has beyond
     N is computed and not written.
 
@@ -153,13 +159,13 @@ def Transformer_ProductOp
     * C5. the body takes the sum and an element of each of columns and rows,
       all f32, yields an f32, and has ops that work element by element only.
   }];
-  let arguments = (ins Transformer_RowsOrBuffer:$input,
+  let arguments = (ins Transformer_KeptRowsOrBuffer:$input,
                        Transformer_PanelsOrBuffer:$panels,
                        Variadic<Transformer_VectorOrBuffer>:$columns,
-                       Variadic<Transformer_RowsOrBuffer>:$rows,
-                       Transformer_RowsOrBuffer:$init,
+                       Variadic<Transformer_KeptRowsOrBuffer>:$rows,
+                       Transformer_KeptRowsOrBuffer:$init,
                        OptionalAttr<Transformer_ProductTileAttr>:$tile);
-  let results = (outs Optional<Transformer_Rows>:$result);
+  let results = (outs Optional<Transformer_KeptRows>:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $input `,` $panels (`columns` `(` $columns^ `)`)? (`rows` `(` $rows^ `)`)?

@@ -96,6 +96,16 @@ def Transformer_Weight
 def Transformer_RowsOrBuffer
     : AnyTypeOf<[Transformer_Rows, MemRefRankOf<[F32], [2]>]>;
 
+// The same as they are kept in memory. Who reads them widens elements of 16
+// bits to f32, which is exact, and rounds what it writes to the nearest (even)
+// one; all arithmetic is in f32.
+def Transformer_KeptRows
+    : Transformer_RankedTensor<2,
+        And<[Transformer_StoredElement, Transformer_Static<1>]>,
+        "f32, f16 or bf16 rows of static width">;
+def Transformer_KeptRowsOrBuffer
+    : AnyTypeOf<[Transformer_KeptRows, MemRefRankOf<[F32, F16, BF16], [2]>]>;
+
 def Transformer_MatrixOrBuffer
     : AnyTypeOf<[Transformer_Matrix, MemRefRankOf<[F32], [2]>]>;
 def Transformer_IdsOrBuffer

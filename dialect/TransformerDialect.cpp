@@ -160,10 +160,8 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
                        << window;
   }
   // cache_c4
-  bool isNarrow = elementType.isF16() || elementType.isBF16();
-  if (!elementType.isF32() && (!isNarrow || kind == CacheKind::Scratch)) {
-    return emitError() << "expected elements of f32, or of f16 or bf16 outside "
-                          "a scratch cache, got "
+  if (!elementType.isF32() && !elementType.isF16() && !elementType.isBF16()) {
+    return emitError() << "expected elements of f32, f16 or bf16, got "
                        << elementType;
   }
   return success();

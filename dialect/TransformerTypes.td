@@ -47,7 +47,7 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     * C2. their product is less than 2^48, so that sizes in bytes are numbers.
     * C3. a window is at least 1, and of a cache that is neither scratch nor
       cross.
-    * C4. elements are f32, f16 or bf16; of a scratch cache, f32.
+    * C4. elements are f32, f16 or bf16.
   }];
   let parameters = (ins "int64_t":$layers, "int64_t":$kvHeads,
                         "int64_t":$headDim, "CacheKind":$kind,

@@ -130,7 +130,7 @@ void PoolEmitter::emitPiece(const PooledRows &rows, Value divisor, Value row,
   Value y = k.reduce(rows.count, init, [&](Value i, Value best) -> Value {
     Value place[] = {k.add(rows.first, i), column};
     Value x = pieceWidth == 1
-                  ? Value(memref::LoadOp::create(b, op.getInput(), place))
+                  ? k.loadFloat(op.getInput(), place)
                   : vector::LoadOp::create(b, f32Vector(k, pieceWidth),
                                            op.getInput(), place);
     return divisor ? Value(arith::AddFOp::create(b, best, x))
@@ -141,7 +141,7 @@ void PoolEmitter::emitPiece(const PooledRows &rows, Value divisor, Value row,
   }
   Value place[] = {row, column};
   if (pieceWidth == 1) {
-    memref::StoreOp::create(b, y, op.getInit(), place);
+    k.storeFloat(y, op.getInit(), place);
   } else {
     vector::StoreOp::create(b, y, op.getInit(), place);
   }

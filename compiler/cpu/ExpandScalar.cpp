@@ -129,9 +129,8 @@ private:
   Value score(const Query &query, Value position, Value keyRow) {
     Value dot = e.reduce(
         e.constant(headDim), e.number(0), [&](Value d, Value sum) -> Value {
-          Value q = memref::LoadOp::create(
-              b, op.getQuery(),
-              ValueRange{query.token, e.add(query.column, d)});
+          Value q = e.loadFloat(
+              op.getQuery(), ValueRange{query.token, e.add(query.column, d)});
           Value k = e.load(keyRow, e.add(query.kvColumn, d));
           return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, q, k));
         });
@@ -175,8 +174,8 @@ private:
     e.loop(e.constant(headDim), [&](Value d) {
       Value total = memref::LoadOp::create(b, scratch, ValueRange{worker, d});
       Value mean = arith::DivFOp::create(b, total, sum);
-      memref::StoreOp::create(b, mean, op.getInit(),
-                              ValueRange{query.token, e.add(query.column, d)});
+      e.storeFloat(mean, op.getInit(),
+                   ValueRange{query.token, e.add(query.column, d)});
     });
   }
 
@@ -206,7 +205,6 @@ void tfc::expandScalar(transformer::CacheWriteOp op, Value step,
   rewriter.setInsertionPoint(op);
   ScalarEmitter e(op.getLoc(), rewriter, op.getCache().getType(), step,
                   op.getLayer());
-  ImplicitLocOpBuilder &b = e.builder();
   transformer::CacheType type = op.getCache().getType();
   e.forEachItem(e.cache, [&](const WorkItem &item) {
     e.loop(item.rows, [&](Value row) {
@@ -216,8 +214,8 @@ void tfc::expandScalar(transformer::CacheWriteOp op, Value step,
       Value valueRow = e.valueRow(keyRow);
       e.loop(e.constant(type.getKvHeads() * type.getHeadDim()), [&](Value d) {
         SmallVector<Value> place = {token, d};
-        e.store(memref::LoadOp::create(b, op.getKey(), place), keyRow, d);
-        e.store(memref::LoadOp::create(b, op.getValue(), place), valueRow, d);
+        e.store(e.loadFloat(op.getKey(), place), keyRow, d);
+        e.store(e.loadFloat(op.getValue(), place), valueRow, d);
       });
     });
   });

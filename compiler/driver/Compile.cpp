@@ -178,7 +178,7 @@ static std::string reproducerPathFor(StringRef output) {
 void Compiler::noteDevice(const TargetInfo &target) {
   if (level() != OptLevel::None) {
     errors << "tfc: note: " << target.name
-           << " has no kernels for products and attention yet: sums along rows "
+           << " has no kernels for products yet: attention and sums along rows "
               "are shared out in warps, the rest is plain loops\n";
   }
 }

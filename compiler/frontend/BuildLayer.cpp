@@ -46,7 +46,7 @@ Value PathBuilder::norm(Value x, const spec::Norm &norm,
   }
   Value bias = norm.bias ? weight(path + ".bias", layer) : Value();
   return transformer::LayerNormOp::create(builder, loc(path), x, scale, bias,
-                                          eps, parts, offset);
+                                          eps, parts, offset, norm.unbiasedStd);
 }
 
 Value PathBuilder::linear(Value x, const std::string &path, bool bias,

@@ -49,7 +49,7 @@ def FuseEpiloguesPass : Pass<"tfc-fuse-epilogues"> {
 }
 
 def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
-  let summary = "decide what the elements of each matrix are kept in";
+  let summary = "decide what matrices, and values between ops, are kept in";
   let description = [{
     Writes the element type on parameters and on their uses: that of `weights`
     where all that read a matrix widen it (a product, a look-up), f32 elsewhere:
@@ -67,8 +67,26 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
 
     With `rounds` a stored element that the type does not hold is rounded to the
     nearest (even) one when weights are loaded; without it is an error then.
+
+    With `values` of 16 bits, rows are rounded to them where an op has computed
+    them, and widened again for those that read them; a loop carries them so, and
+    caches keep keys and values so. Ops themselves stay ops on f32: inside of
+    one, sums, statistics and epilogues are not rounded. Outputs are f32, and so
+    is what is made of positions alone.
+
+    ```mlir
+    %y = transformer.rms_norm %x, %w {eps = 1.0e-6 : f64} : ...
+    // becomes, with values=bf16
+    %y = transformer.rms_norm %x, %w {eps = 1.0e-6 : f64} : ...
+    %kept = arith.truncf %y : tensor<?x104xf32> to tensor<?x104xbf16>
+    %wide = arith.extf %kept : tensor<?x104xbf16> to tensor<?x104xf32>
+    ```
+
+    `tfc-lower-to-linalg` makes no loops of these casts: what an op becomes reads
+    and writes its rows as they are kept.
   }];
-  let dependentDialects = ["::tfc::transformer::TransformerDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::tfc::transformer::TransformerDialect"];
   let options = [
     Option<"weights", "weights", "::tfc::transformer::Storage",
            "::tfc::transformer::Storage::F32", "f32, f16 or bf16",
@@ -78,9 +96,18 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
              clEnumValN(::tfc::transformer::Storage::BF16, "bf16",
                         "2 bytes"))}]>,
     Option<"rounds", "rounds", "bool", "false",
-           "whether what is stored with more bits is rounded">];
+           "whether what is stored with more bits is rounded">,
+    Option<"values", "values", "::tfc::transformer::Storage",
+           "::tfc::transformer::Storage::F32",
+           "what values between ops are kept in: f32, f16 or bf16",
+           [{::llvm::cl::values(
+             clEnumValN(::tfc::transformer::Storage::F32, "f32", "4 bytes"),
+             clEnumValN(::tfc::transformer::Storage::F16, "f16", "2 bytes"),
+             clEnumValN(::tfc::transformer::Storage::BF16, "bf16",
+                        "2 bytes"))}]>];
   let statistics = [
-    Statistic<"numNarrow", "num-narrow", "matrices kept in 16 bits">];
+    Statistic<"numNarrow", "num-narrow", "matrices kept in 16 bits">,
+    Statistic<"numValues", "num-values", "values kept in 16 bits">];
 }
 
 def FuseProjectionsPass

@@ -33,17 +33,18 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
   LogicalResult matchAndRewrite(transformer::AttentionOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    transformer::CacheWriteOp::create(b, op.getKey(), op.getValue(),
-                                      op.getCache(), op.getLayer(),
-                                      op.getBatch());
+    transformer::CacheWriteOp::create(
+        b, keptRows(op.getKey()), keptRows(op.getValue()), op.getCache(),
+        op.getLayer(), op.getBatch());
+    Value query = keptRows(op.getQuery());
     Value init =
-        emptyRows(b, op.getQuery(), transformer::widthOf(op.getQuery()));
+        emptyRows(b, query, transformer::widthOf(query), keptElement(op));
     Value slopes;
     if (std::optional<ArrayRef<double>> numbers = op.getSlopes()) {
       slopes = f32Table(b, *numbers);
     }
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
-        op, init.getType(), op.getQuery(), buildScale(b, op), op.getCache(),
+        op, init.getType(), query, buildScale(b, op), op.getCache(),
         op.getLayer(), op.getBatch(), op.getBias(), op.getLeft(), op.getRight(),
         slopes, op.getSinks(), init, op.getMask(), op.getNumHeads(),
         op.getCapAttr(), op.getLogBaseAttr());
@@ -58,11 +59,12 @@ struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
   LogicalResult matchAndRewrite(transformer::CrossAttentionOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value query = keptRows(op.getQuery());
     Value init =
-        emptyRows(b, op.getQuery(), transformer::widthOf(op.getQuery()));
+        emptyRows(b, query, transformer::widthOf(query), keptElement(op));
     Value scale = f32Constant(b, op.getScale().convertToDouble());
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
-        op, init.getType(), op.getQuery(), scale, op.getCache(), op.getLayer(),
+        op, init.getType(), query, scale, op.getCache(), op.getLayer(),
         op.getBatch(), /*bias=*/Value(), /*left=*/Value(), /*right=*/Value(),
         /*slopes=*/Value(), /*sinks=*/Value(), init,
         transformer::Mask::Bidirectional, op.getNumHeads(),

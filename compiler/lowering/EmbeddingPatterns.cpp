@@ -32,13 +32,14 @@ static SmallVector<Value> place(ImplicitLocOpBuilder &b, Value table, Value row,
 /// y[t,w] = table[index(ids[t]), w], `value` having the last word on it.
 static Value
 lookUp(ImplicitLocOpBuilder &b, Value ids, Value table, int64_t width,
+       FloatType kept,
        function_ref<Value(ImplicitLocOpBuilder &, Value id)> index,
        function_ref<Value(ImplicitLocOpBuilder &, Value id, Value element)>
            value) {
   MLIRContext *context = b.getContext();
   Value rows = tensor::DimOp::create(b, ids, 0);
   Value init = tensor::EmptyOp::create(
-      b, ArrayRef<int64_t>{ShapedType::kDynamic, width}, b.getF32Type(), rows);
+      b, ArrayRef<int64_t>{ShapedType::kDynamic, width}, kept, rows);
   AffineExpr row = getAffineDimExpr(0, context);
   SmallVector<AffineMap> maps = {AffineMap::get(2, 0, row, context),
                                  AffineMap::getMultiDimIdentityMap(2, context)};
@@ -49,11 +50,13 @@ lookUp(ImplicitLocOpBuilder &b, Value ids, Value table, int64_t width,
                ImplicitLocOpBuilder inner(loc, builder);
                Value column = linalg::IndexOp::create(inner, 1);
                Value row = index(inner, arguments[0]);
-               Value element = widen(
-                   inner, tensor::ExtractOp::create(
-                              inner, table, place(inner, table, row, column)));
-               linalg::YieldOp::create(inner,
-                                       value(inner, arguments[0], element));
+               Value element = convertFloat(
+                   inner,
+                   tensor::ExtractOp::create(inner, table,
+                                             place(inner, table, row, column)),
+                   inner.getF32Type());
+               Value y = value(inner, arguments[0], element);
+               linalg::YieldOp::create(inner, convertFloat(inner, y, kept));
              })
       .getResult(0);
 }
@@ -101,7 +104,8 @@ struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
     if (transformer::WeightOp panels = findPanels(b, table)) {
       table = panels;
     }
-    rewriter.replaceOp(op, lookUp(b, op.getIds(), table, width, index, value));
+    rewriter.replaceOp(op, lookUp(b, op.getIds(), table, width, keptElement(op),
+                                  index, value));
     return success();
   }
 };
@@ -113,8 +117,10 @@ struct LowerGatherRows : OpRewritePattern<transformer::GatherRowsOp> {
   LogicalResult matchAndRewrite(transformer::GatherRowsOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOp(op, lookUp(b, op.getRows(), op.getInput(),
-                                  transformer::widthOf(op.getInput()), toIndex,
+    Value input = keptRows(op.getInput());
+    rewriter.replaceOp(op, lookUp(b, op.getRows(), input,
+                                  transformer::widthOf(input), keptElement(op),
+                                  toIndex,
                                   [](ImplicitLocOpBuilder &, Value,
                                      Value element) { return element; }));
     return success();
@@ -128,14 +134,14 @@ struct LowerPoolRows : OpRewritePattern<transformer::PoolRowsOp> {
   LogicalResult matchAndRewrite(transformer::PoolRowsOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value input = keptRows(op.getInput());
     Value count = tensor::DimOp::create(b, op.getRows(), 0);
     Value init = tensor::EmptyOp::create(
         b,
-        ArrayRef<int64_t>{ShapedType::kDynamic,
-                          transformer::widthOf(op.getInput())},
-        b.getF32Type(), count);
+        ArrayRef<int64_t>{ShapedType::kDynamic, transformer::widthOf(input)},
+        keptElement(op), count);
     rewriter.replaceOpWithNewOp<transformer::RaggedPoolOp>(
-        op, init.getType(), op.getHow(), op.getInput(), op.getRows(),
+        op, init.getType(), op.getHow(), input, op.getRows(),
         op.getBatch(), init);
     return success();
   }

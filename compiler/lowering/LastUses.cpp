@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/lowering/LastUses.h"
 
+#include "compiler/lowering/KeptRows.h"
 #include "dialect/TransformerDialect.h"
 
 using namespace mlir;
@@ -10,11 +11,11 @@ using namespace tfc;
 /// The first op of the chain of in-place ops that ends in `value`: each takes
 /// over its first operand, at its last use.
 static Operation *findStart(Value value, const LastUses &lastUses) {
-  Operation *op = value.getDefiningOp();
+  Operation *op = findSource(value);
   while (op && op->hasTrait<transformer::RowWise>() &&
          lastUses.contains(op->getOpOperand(0)) &&
-         op->getOperand(0).getDefiningOp()) {
-    op = op->getOperand(0).getDefiningOp();
+         findSource(op->getOperand(0))) {
+    op = findSource(op->getOperand(0));
   }
   return op;
 }
@@ -23,14 +24,13 @@ void LastUses::findPlaces(LoopLikeOpInterface loop) {
   for (auto [carried, yielded] :
        llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues())) {
     Operation *op = findStart(yielded, *this);
-    bool dead =
-        op && op->getBlock() == carried.getOwner() &&
-        llvm::all_of(carried.getUsers(),
-                     [&, &carried = carried](Operation *user) {
-                       Operation *ancestor =
-                           carried.getOwner()->findAncestorOpInBlock(*user);
-                       return ancestor && ancestor->isBeforeInBlock(op);
-                     });
+    Block *block = carried.getOwner();
+    bool dead = op && op->getBlock() == block &&
+                allUses(carried, [&](OpOperand &use) {
+                  Operation *ancestor =
+                      block->findAncestorOpInBlock(*use.getOwner());
+                  return ancestor && ancestor->isBeforeInBlock(op);
+                });
     if (dead) {
       places[op] = carried;
     }
@@ -40,12 +40,12 @@ void LastUses::findPlaces(LoopLikeOpInterface loop) {
 LastUses::LastUses(Operation *root) {
   root->walk([&](Operation *op) {
     for (OpOperand &operand : op->getOpOperands()) {
-      Value value = operand.get();
+      Value value = keptRows(operand.get());
       if (!isa<RankedTensorType>(value.getType()) ||
           value.getParentBlock() != op->getBlock()) {
         continue;
       }
-      bool last = llvm::all_of(value.getUses(), [&](OpOperand &use) {
+      bool last = allUses(value, [&](OpOperand &use) {
         Operation *user =
             op->getBlock()->findAncestorOpInBlock(*use.getOwner());
         return &use == &operand || (user && user->isBeforeInBlock(op));

@@ -117,6 +117,39 @@ static void choosePanels(ModuleOp module, int64_t panel) {
   module.walk([&](transformer::LinearOp op) { choose(op.getWeight()); });
 }
 
+/// Roundings and widenings of rows that no op took over become maps.
+static void lowerCasts(ModuleOp module) {
+  SmallVector<arith::TruncFOp> roundings;
+  SmallVector<arith::ExtFOp> widenings;
+  module.walk([&](Operation *op) {
+    if (op->getNumResults() != 1 ||
+        !isa<RankedTensorType>(op->getResult(0).getType())) {
+      return;
+    }
+    if (auto rounding = dyn_cast<arith::TruncFOp>(op)) {
+      roundings.push_back(rounding);
+    } else if (auto widening = dyn_cast<arith::ExtFOp>(op)) {
+      widenings.push_back(widening);
+    }
+  });
+  auto lower = [](Operation *op) {
+    Value x = op->getOperand(0), y = op->getResult(0);
+    if (!y.use_empty() && x.getType() != y.getType()) {
+      ImplicitLocOpBuilder b(op->getLoc(), op);
+      Type element = cast<RankedTensorType>(y.getType()).getElementType();
+      x = mapRows(b, x, {}, {cast<FloatType>(element)},
+                  [](ImplicitLocOpBuilder &, ValueRange v) { return v[0]; });
+    }
+    if (!y.use_empty()) {
+      y.replaceAllUsesWith(x);
+    }
+    op->erase();
+  };
+  // An op that rounds what it computes has taken the place of what it rounded.
+  llvm::for_each(roundings, lower);
+  llvm::for_each(widenings, lower);
+}
+
 /// A loop carries its value in one place; where the last op could not write
 /// there, a copy does.
 static void carryInPlace(scf::ForOp loop) {
@@ -153,6 +186,7 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
     populateProjectionPatterns(patterns, lastUses);
     populateAttentionPatterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));
+    lowerCasts(getOperation());
 
     getOperation().walk([](scf::ForOp loop) { carryInPlace(loop); });
     // What read the matrices as rows is gone.

@@ -21,6 +21,15 @@ static Value inverseRoot(ImplicitLocOpBuilder &b, Value squares, double width,
   return arith::DivFOp::create(b, f32Constant(b, 1), root);
 }
 
+/// 1 / (sqrt(squares / (width - 1)) + eps)
+static Value inverseDeviation(ImplicitLocOpBuilder &b, Value squares,
+                              double width, double eps) {
+  Value mean = arith::DivFOp::create(b, squares, f32Constant(b, width - 1));
+  Value root = math::SqrtOp::create(b, mean);
+  Value shifted = arith::AddFOp::create(b, root, f32Constant(b, eps));
+  return arith::DivFOp::create(b, f32Constant(b, 1), shifted);
+}
+
 /// unit * (offset + weight) + bias, those of them that there are.
 static Value applyWeight(ImplicitLocOpBuilder &b, Value unit, Value weight,
                          double offset, Value bias) {
@@ -42,8 +51,9 @@ static Value joinWeight(ImplicitLocOpBuilder &b, Value weight) {
 
 /// y * (offset + weight), the weight being as long as a row.
 static Value scaleRows(ImplicitLocOpBuilder &b, Value y, Value weight,
-                       double offset) {
-  return mapRows(b, y, {{weight, Broadcast::AlongColumn}}, /*inPlace=*/true,
+                       double offset, FloatType element) {
+  return mapRows(b, y, {{weight, Broadcast::AlongColumn}},
+                 {element, /*inPlace=*/true},
                  [&](ImplicitLocOpBuilder &inner, ValueRange v) {
                    return applyWeight(inner, v[0], v[1], offset, Value());
                  });
@@ -59,7 +69,9 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
   LogicalResult matchAndRewrite(transformer::LayerNormOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value x = cutRows(b, op.getInput(), op.getParts());
+    Value input = keptRows(op.getInput());
+    Value x = cutRows(b, input, op.getParts());
+    FloatType element = keptElement(op);
     double width = transformer::widthOf(x);
     Value sum = sumRows(
         b, x, {}, [](ImplicitLocOpBuilder &, ValueRange v) { return v[0]; });
@@ -83,17 +95,21 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
     }
     double eps = op.getEps().convertToDouble();
     double offset = op.getOffset().convertToDouble();
+    auto inverse = op.getUnbiasedStd() ? inverseDeviation : inverseRoot;
     Value y =
-        mapRows(b, x, inputs, lastUses.contains(op.getInputMutable()),
+        mapRows(b, x, inputs,
+                {byPart ? b.getF32Type() : element,
+                 lastUses.contains(op.getInputMutable())},
                 [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
                   Value d = centred(inner, v[0], v[1]);
                   Value unit = arith::MulFOp::create(
-                      inner, d, inverseRoot(inner, v[2], width, eps));
+                      inner, d, inverse(inner, v[2], width, eps));
                   return applyWeight(inner, unit, weight ? v[3] : Value(),
                                      offset, op.getBias() ? v.back() : Value());
                 });
-    y = joinRows(b, y, op.getInput());
-    rewriter.replaceOp(op, byPart ? scaleRows(b, y, byPart, offset) : y);
+    y = joinRows(b, y, input);
+    rewriter.replaceOp(op,
+                       byPart ? scaleRows(b, y, byPart, offset, element) : y);
     return success();
   }
 
@@ -108,7 +124,9 @@ struct LowerRmsNorm : OpRewritePattern<transformer::RmsNormOp> {
   LogicalResult matchAndRewrite(transformer::RmsNormOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value x = cutRows(b, op.getInput(), op.getParts());
+    Value input = keptRows(op.getInput());
+    Value x = cutRows(b, input, op.getParts());
+    FloatType element = keptElement(op);
     double width = transformer::widthOf(x), eps = op.getEps().convertToDouble();
     double offset = op.getOffset().convertToDouble();
     Value squares =
@@ -121,15 +139,18 @@ struct LowerRmsNorm : OpRewritePattern<transformer::RmsNormOp> {
     if (weight) {
       inputs.push_back({weight, Broadcast::AlongColumn});
     }
-    Value y = mapRows(b, x, inputs, lastUses.contains(op.getInputMutable()),
+    Value y = mapRows(b, x, inputs,
+                      {byPart ? b.getF32Type() : element,
+                       lastUses.contains(op.getInputMutable())},
                       [&](ImplicitLocOpBuilder &inner, ValueRange v) {
                         Value unit = arith::MulFOp::create(
                             inner, v[0], inverseRoot(inner, v[1], width, eps));
                         return applyWeight(inner, unit, weight ? v[2] : Value(),
                                            offset, Value());
                       });
-    y = joinRows(b, y, op.getInput());
-    rewriter.replaceOp(op, byPart ? scaleRows(b, y, byPart, offset) : y);
+    y = joinRows(b, y, input);
+    rewriter.replaceOp(op,
+                       byPart ? scaleRows(b, y, byPart, offset, element) : y);
     return success();
   }
 
@@ -144,14 +165,14 @@ struct LowerL2Normalize : OpRewritePattern<transformer::L2NormalizeOp> {
   LogicalResult matchAndRewrite(transformer::L2NormalizeOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value x = op.getInput();
+    Value x = keptRows(op.getInput());
     double eps = op.getEps().convertToDouble();
     Value squares =
         sumRows(b, x, {}, [](ImplicitLocOpBuilder &inner, ValueRange v) {
           return arith::MulFOp::create(inner, v[0], v[0]);
         });
     Value y = mapRows(b, x, {{squares, Broadcast::AlongRow}},
-                      lastUses.contains(op.getInputMutable()),
+                      {keptElement(op), lastUses.contains(op.getInputMutable())},
                       [&](ImplicitLocOpBuilder &inner, ValueRange v) {
                         Value length = math::SqrtOp::create(inner, v[1]);
                         length = arith::MaximumFOp::create(

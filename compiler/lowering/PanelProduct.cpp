@@ -26,10 +26,11 @@ transformer::WeightOp tfc::findPanels(ImplicitLocOpBuilder &b, Value matrix) {
 
 /// Not tensor.empty: cse would make one of two, and bufferization keeps them
 /// apart by copies.
-static Value allocateRows(ImplicitLocOpBuilder &b, Value like, int64_t width) {
+static Value allocateRows(ImplicitLocOpBuilder &b, Value like, int64_t width,
+                          FloatType element) {
   Value rows = tensor::DimOp::create(b, like, 0);
   return bufferization::AllocTensorOp::create(
-      b, RankedTensorType::get({ShapedType::kDynamic, width}, b.getF32Type()),
+      b, RankedTensorType::get({ShapedType::kDynamic, width}, element),
       ValueRange{rows});
 }
 
@@ -42,7 +43,8 @@ Value tfc::buildPanelProduct(ImplicitLocOpBuilder &b, Value x,
   int64_t width = parameter.getTensorType().getDimSize(0);
   Value init = epilogue.destination;
   if (!init) {
-    init = allocateRows(b, x, width);
+    init = allocateRows(b, x, width,
+                        epilogue.element ? epilogue.element : b.getF32Type());
   }
   SmallVector<Value> columns, rows;
   if (epilogue.bias) {

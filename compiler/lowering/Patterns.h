@@ -3,6 +3,7 @@
 #ifndef TFC_COMPILER_LOWERING_PATTERNS_H
 #define TFC_COMPILER_LOWERING_PATTERNS_H
 
+#include "compiler/lowering/KeptRows.h"
 #include "compiler/lowering/LastUses.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -21,12 +22,21 @@ struct RowInput {
 using RowBody = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &,
                                                mlir::ValueRange)>;
 
-/// y[t,w] = body(x[t,w], inputs...); overwrites x if `inPlace`.
+/// What becomes of a result: the type of its elements, whether it may overwrite
+/// the rows that it is made of, where these have elements of that type, and what
+/// it overwrites else; null for a place of its own.
+struct Destination {
+  mlir::FloatType element;
+  bool inPlace = false;
+  mlir::Value place = {};
+};
+
+/// y[t,w] = body(x[t,w], inputs...), where the body sees f32.
 mlir::Value mapRows(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
-                    llvm::ArrayRef<RowInput> inputs, bool inPlace,
+                    llvm::ArrayRef<RowInput> inputs, Destination to,
                     RowBody body);
 
-/// s[t] = sum_w body(x[t,w], inputs...), starting from 0.
+/// s[t] = sum_w body(x[t,w], inputs...), starting from 0, in f32.
 mlir::Value sumRows(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
                     llvm::ArrayRef<RowInput> inputs, RowBody body);
 
@@ -44,16 +54,13 @@ mlir::Value joinRows(mlir::ImplicitLocOpBuilder &b, mlir::Value y,
 
 /// A tensor to be written, with the rows of `like`, `width` wide.
 mlir::Value emptyRows(mlir::ImplicitLocOpBuilder &b, mlir::Value like,
-                      int64_t width);
+                      int64_t width, mlir::FloatType element);
 
 mlir::Value f32Constant(mlir::ImplicitLocOpBuilder &b, double value);
 
 /// The numbers as f32, [n].
 mlir::Value f32Table(mlir::ImplicitLocOpBuilder &b,
                      llvm::ArrayRef<double> numbers);
-
-/// A float of at most 32 bits as f32: exact.
-mlir::Value widen(mlir::ImplicitLocOpBuilder &b, mlir::Value element);
 
 /// What is done to a product's result p, element by element, while it is in
 /// registers: y = act(p + bias) * factor + residual. Null values are left out.
@@ -66,6 +73,8 @@ struct Epilogue {
   /// residual: bufferization does not see that each of its elements is read
   /// before it is written, once writes are vectors.
   mlir::Value destination = {};
+  /// What the result is rounded to; null for f32.
+  mlir::FloatType element = {};
 
   bool isEmpty() const {
     return !bias && !factor && !residual &&

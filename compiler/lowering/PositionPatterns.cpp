@@ -21,14 +21,15 @@ namespace {
 class Parts {
 public:
   /// `shape` without the rows, which are those of `like`.
-  Parts(ImplicitLocOpBuilder &b, Value like, ArrayRef<int64_t> shape)
-      : b(b), rows(countRows(b, like)) {
+  Parts(ImplicitLocOpBuilder &b, Value like, ArrayRef<int64_t> shape,
+        FloatType element)
+      : b(b), element(element), rows(countRows(b, like)) {
     SmallVector<int64_t> sizes = {ShapedType::kDynamic};
     sizes.append(shape.begin(), shape.end());
     // Not tensor.empty: cse would make one of two, and as parts write it one
     // after the other, bufferization would copy between them.
     whole = bufferization::AllocTensorOp::create(
-        b, RankedTensorType::get(sizes, b.getF32Type()), ValueRange{rows});
+        b, RankedTensorType::get(sizes, element), ValueRange{rows});
   }
 
   /// Of the last axis of `value`, every `stride`-th from `first` on.
@@ -37,7 +38,8 @@ public:
     return tensor::ExtractSliceOp::create(b, value, range.offsets, range.sizes,
                                           range.strides);
   }
-  /// The same of the tensor: body(inputs..., its old value) is its new value.
+  /// The same of the tensor: body(inputs..., its old value) is its new value,
+  /// to which floats are f32, those of inputs and its own.
   void write(int64_t first, int64_t count, int64_t stride,
              ArrayRef<std::pair<Value, AffineMap>> inputs,
              function_ref<Value(ImplicitLocOpBuilder &, ValueRange)> body) {
@@ -56,7 +58,9 @@ public:
                      b, init.getType(), operands, init, maps, iterators,
                      [&](OpBuilder &builder, Location loc, ValueRange v) {
                        ImplicitLocOpBuilder inner(loc, builder);
-                       linalg::YieldOp::create(inner, body(inner, v));
+                       Value y = body(inner, widenInputs(inner, v));
+                       linalg::YieldOp::create(inner,
+                                               convertFloat(inner, y, element));
                      })
                      .getResult(0);
     Range range(*this, whole, b.getIndexAttr(first), count, stride);
@@ -66,6 +70,16 @@ public:
   Value get() { return whole; }
 
 private:
+  static SmallVector<Value> widenInputs(ImplicitLocOpBuilder &b, ValueRange v) {
+    SmallVector<Value> wide(v);
+    for (Value &value : MutableArrayRef(wide).drop_back()) {
+      if (isa<FloatType>(value.getType())) {
+        value = convertFloat(b, value, b.getF32Type());
+      }
+    }
+    return wide;
+  }
+
   struct Range {
     Range(Parts &parts, Value value, OpFoldResult first, int64_t count,
           int64_t stride) {
@@ -85,6 +99,7 @@ private:
   };
 
   ImplicitLocOpBuilder &b;
+  FloatType element;
   Value rows, whole;
 };
 
@@ -102,7 +117,7 @@ struct LowerSinusoid : OpRewritePattern<transformer::SinusoidOp> {
     bindDims(b.getContext(), t, i);
     AffineMap byToken = AffineMap::get(2, 0, t);
     AffineMap byColumn = AffineMap::get(2, 0, i);
-    Parts y(b, op.getPositions(), {2 * n});
+    Parts y(b, op.getPositions(), {2 * n}, keptElement(op));
     if (op.getLayout() == transformer::RotaryStyle::Half) {
       Value table = f32Table(b, frequencies);
       for (bool isCosine : {false, true}) {
@@ -186,7 +201,7 @@ struct LowerRotaryAngles : OpRewritePattern<transformer::RotaryAnglesOp> {
       inputs.emplace_back(f32Table(b, op.getFactors()), byColumn);
     }
     double factor = op.getFactors().front();
-    Parts angles(b, op.getPositions(), {2 * n});
+    Parts angles(b, op.getPositions(), {2 * n}, keptElement(op));
     for (bool isSine : {false, true}) {
       angles.write(
           isSine ? n : 0, n, 1, inputs,
@@ -224,12 +239,14 @@ struct LowerRotary : OpRewritePattern<transformer::RotaryOp> {
     bool isHalf = op.getStyle() == transformer::RotaryStyle::Half;
     int64_t stride = isHalf ? 1 : 2, firsts[] = {0, isHalf ? n : 1};
     SmallVector<ReassociationIndices> split = {{0}, {1, 2}};
+    Value input = keptRows(op.getInput()), table = keptRows(op.getAngles());
     Value x = tensor::ExpandShapeOp::create(
         b,
-        RankedTensorType::get({ShapedType::kDynamic, heads, headDim},
-                              b.getF32Type()),
-        op.getInput(), split);
-    Parts y(b, op.getInput(), {heads, headDim});
+        RankedTensorType::get(
+            {ShapedType::kDynamic, heads, headDim},
+            cast<RankedTensorType>(input.getType()).getElementType()),
+        input, split);
+    Parts y(b, input, {heads, headDim}, keptElement(op));
     AffineExpr t, h, i;
     bindDims(b.getContext(), t, h, i);
     AffineMap same = b.getMultiDimIdentityMap(3),
@@ -243,7 +260,7 @@ struct LowerRotary : OpRewritePattern<transformer::RotaryOp> {
                                        arith::ConstantIndexOp::create(b, first))
                      .getResult();
       }
-      return y.cut(op.getAngles(), column, n, 1);
+      return y.cut(table, column, n, 1);
     };
     Value cosines = angles(0), sines = angles(kinds * n);
     for (bool isSecond : {false, true}) {
@@ -274,8 +291,7 @@ struct LowerRotary : OpRewritePattern<transformer::RotaryOp> {
         return tensor::ExtractOp::create(inner, x, place);
       });
     }
-    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, op.getType(),
-                                                         y.get(), split);
+    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(op, y.get(), split);
     return success();
   }
 };

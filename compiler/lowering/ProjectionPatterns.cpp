@@ -91,7 +91,7 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
   SmallVector<AffineMap> maps = {AffineMap::get(3, 0, {t, k}, context),
                                  AffineMap::get(3, 0, {n, k}, context),
                                  AffineMap::get(3, 0, {t, n}, context)};
-  Value empty = emptyRows(b, x, transformer::rowsOf(weight));
+  Value empty = emptyRows(b, x, transformer::rowsOf(weight), b.getF32Type());
   Value zero = linalg::FillOp::create(b, f32Constant(b, 0), empty).getResult(0);
   SmallVector<utils::IteratorType> iterators = {utils::IteratorType::parallel,
                                                 utils::IteratorType::parallel,
@@ -101,7 +101,10 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
           b, zero.getType(), ValueRange{x, weight}, zero, maps, iterators,
           [](OpBuilder &builder, Location loc, ValueRange v) {
             ImplicitLocOpBuilder inner(loc, builder);
-            Value term = arith::MulFOp::create(inner, v[0], widen(inner, v[1]));
+            auto widen = [&](Value value) {
+              return convertFloat(inner, value, inner.getF32Type());
+            };
+            Value term = arith::MulFOp::create(inner, widen(v[0]), widen(v[1]));
             Value sum = arith::AddFOp::create(builder, loc, v[2], term);
             linalg::YieldOp::create(builder, loc, sum);
           })
@@ -116,10 +119,12 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
   bool bias = add(epilogue.bias, Broadcast::AlongColumn);
   bool factor = add(epilogue.factor, Broadcast::None);
   bool residual = add(epilogue.residual, Broadcast::None);
-  if (epilogue.isEmpty()) {
+  FloatType element = epilogue.element ? epilogue.element : b.getF32Type();
+  if (epilogue.isEmpty() && element.isF32()) {
     return product;
   }
-  return mapRows(b, product, inputs, /*inPlace=*/true,
+  return mapRows(b, product, inputs,
+                 {element, /*inPlace=*/true, epilogue.destination},
                  [&](ImplicitLocOpBuilder &inner, ValueRange v) {
                    size_t next = 1;
                    auto take = [&](bool given) {
@@ -140,8 +145,8 @@ static Value buildProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
 }
 
 static Value mapActivation(ImplicitLocOpBuilder &b, transformer::Activation act,
-                           Value x, bool inPlace) {
-  return mapRows(b, x, {}, inPlace,
+                           Value x, Destination to) {
+  return mapRows(b, x, {}, to,
                  [&](ImplicitLocOpBuilder &inner, ValueRange v) {
                    return buildActivation(inner, act, v[0]);
                  });
@@ -160,11 +165,13 @@ struct LowerLinear : OpRewritePattern<transformer::LinearOp> {
     Epilogue epilogue;
     epilogue.bias = op.getBias();
     epilogue.act = op.getAct();
-    epilogue.factor = op.getFactor();
-    epilogue.residual = op.getResidual();
+    auto rows = [](Value given) { return given ? keptRows(given) : Value(); };
+    epilogue.factor = rows(op.getFactor());
+    epilogue.residual = rows(op.getResidual());
+    epilogue.element = keptElement(op);
     epilogue.destination = lastUses.findDeadPlace(op);
     rewriter.replaceOp(
-        op, buildProduct(b, op.getInput(), op.getWeight(), epilogue));
+        op, buildProduct(b, keptRows(op.getInput()), op.getWeight(), epilogue));
     return success();
   }
 
@@ -179,9 +186,10 @@ struct LowerActivation : OpRewritePattern<transformer::ActivationOp> {
   LogicalResult matchAndRewrite(transformer::ActivationOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    rewriter.replaceOp(op,
-                       mapActivation(b, op.getAct(), op.getInput(),
-                                     lastUses.contains(op.getInputMutable())));
+    rewriter.replaceOp(
+        op, mapActivation(b, op.getAct(), keptRows(op.getInput()),
+                          {keptElement(op),
+                           lastUses.contains(op.getInputMutable())}));
     return success();
   }
 
@@ -203,7 +211,8 @@ struct LowerAdd : OpRewritePattern<transformer::AddOp> {
       inPlace = true;
     }
     rewriter.replaceOp(
-        op, mapRows(b, onto, {{other, Broadcast::None}}, inPlace,
+        op, mapRows(b, keptRows(onto), {{keptRows(other), Broadcast::None}},
+                    {keptElement(op), inPlace},
                     [](ImplicitLocOpBuilder &inner, ValueRange v) {
                       return arith::AddFOp::create(inner, v[0], v[1]);
                     }));
@@ -224,7 +233,8 @@ struct LowerScale : OpRewritePattern<transformer::ScaleOp> {
     double factor = op.getFactor().convertToDouble();
     rewriter.replaceOp(
         op,
-        mapRows(b, op.getInput(), {}, lastUses.contains(op.getInputMutable()),
+        mapRows(b, keptRows(op.getInput()), {},
+                {keptElement(op), lastUses.contains(op.getInputMutable())},
                 [&](ImplicitLocOpBuilder &inner, ValueRange v) {
                   return arith::MulFOp::create(inner, v[0],
                                                f32Constant(inner, factor));
@@ -242,18 +252,23 @@ struct ViewSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
 
   LogicalResult matchAndRewrite(transformer::SliceColumnsOp op,
                                 PatternRewriter &rewriter) const override {
-    bool isRead = llvm::all_of(op->getUsers(), [](Operation *user) {
-      return user->hasTrait<transformer::AcceptsStridedRows>();
-    });
-    if (!isRead) {
+    Value input = keptRows(op.getInput());
+    FloatType element = keptElement(op);
+    auto isRead = [](OpOperand &use) {
+      return use.getOwner()->hasTrait<transformer::AcceptsStridedRows>();
+    };
+    // What is rounded already is rounded to itself.
+    Value read = element.isF32() ? op->getResult(0)
+                                 : op->user_begin()->getResult(0);
+    if (cast<RankedTensorType>(input.getType()).getElementType() != element ||
+        !allUses(read, isRead)) {
       return rewriter.notifyMatchFailure(op, "a user takes dense rows only");
     }
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value rows = tensor::DimOp::create(b, op.getInput(), 0);
+    Value rows = tensor::DimOp::create(b, input, 0);
     auto index = [&](int64_t value) { return b.getIndexAttr(value); };
     rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(
-        op, op.getInput(),
-        ArrayRef<OpFoldResult>{index(0), index(op.getFirst())},
+        op, input, ArrayRef<OpFoldResult>{index(0), index(op.getFirst())},
         ArrayRef<OpFoldResult>{rows, index(op.getWidth())},
         ArrayRef<OpFoldResult>{index(1), index(1)});
     return success();
@@ -267,7 +282,9 @@ struct LowerSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
   LogicalResult matchAndRewrite(transformer::SliceColumnsOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value init = emptyRows(b, op.getInput(), op.getWidth());
+    Value input = keptRows(op.getInput());
+    FloatType kept = keptElement(op);
+    Value init = emptyRows(b, input, op.getWidth(), kept);
     auto identity = b.getMultiDimIdentityMap(2);
     SmallVector<utils::IteratorType> iterators(2,
                                                utils::IteratorType::parallel);
@@ -276,9 +293,10 @@ struct LowerSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
       Value column = linalg::IndexOp::create(builder, loc, 1);
       Value first = arith::ConstantIndexOp::create(builder, loc, op.getFirst());
       Value from = arith::AddIOp::create(builder, loc, column, first);
-      Value element = tensor::ExtractOp::create(builder, loc, op.getInput(),
-                                                ValueRange{row, from});
-      linalg::YieldOp::create(builder, loc, element);
+      ImplicitLocOpBuilder inner(loc, builder);
+      Value element =
+          tensor::ExtractOp::create(inner, input, ValueRange{row, from});
+      linalg::YieldOp::create(inner, convertFloat(inner, element, kept));
     };
     rewriter.replaceOpWithNewOp<linalg::GenericOp>(
         op, init.getType(), ValueRange(), init, ArrayRef<AffineMap>{identity},

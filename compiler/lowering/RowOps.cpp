@@ -38,10 +38,8 @@ Value tfc::f32Constant(ImplicitLocOpBuilder &b, double value) {
   return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
 }
 
-Value tfc::widen(ImplicitLocOpBuilder &b, Value element) {
-  return element.getType().isF32()
-             ? element
-             : arith::ExtFOp::create(b, b.getF32Type(), element);
+static Type elementOf(Value rows) {
+  return cast<RankedTensorType>(rows.getType()).getElementType();
 }
 
 /// The parts that a row was cut into by cutRows; 1 if `value` is not of it.
@@ -72,7 +70,7 @@ Value tfc::cutRows(ImplicitLocOpBuilder &b, Value x, int64_t parts) {
   }
   int64_t width = transformer::widthOf(x) / parts;
   auto cut = RankedTensorType::get({ShapedType::kDynamic, parts, width},
-                                   b.getF32Type());
+                                   elementOf(x));
   Value apart = tensor::ExpandShapeOp::create(
       b, cut, x, SmallVector<ReassociationIndices>{{0}, {1, 2}},
       SmallVector<OpFoldResult>{countRows(b, x), b.getIndexAttr(parts),
@@ -88,7 +86,7 @@ Value tfc::joinRows(ImplicitLocOpBuilder &b, Value y, Value like) {
     return y;
   }
   auto cut = RankedTensorType::get({ShapedType::kDynamic, parts, width},
-                                   b.getF32Type());
+                                   elementOf(y));
   Value apart = tensor::ExpandShapeOp::create(
       b, cut, y, SmallVector<ReassociationIndices>{{0, 1}, {2}},
       SmallVector<OpFoldResult>{countRows(b, like), b.getIndexAttr(parts),
@@ -101,13 +99,12 @@ Value tfc::joinRows(ImplicitLocOpBuilder &b, Value y, Value like) {
 /// written. Of parts it is a view of whole rows: the workspace is a function of
 /// the number of these.
 static Value emptyLike(ImplicitLocOpBuilder &b, Value like,
-                       ArrayRef<int64_t> shape) {
+                       ArrayRef<int64_t> shape, FloatType element) {
   SmallVector<int64_t> sizes = {ShapedType::kDynamic};
   int64_t parts = countParts(like);
   if (parts == 1) {
     llvm::append_range(sizes, shape);
-    return tensor::EmptyOp::create(b, sizes, b.getF32Type(),
-                                   countRows(b, like));
+    return tensor::EmptyOp::create(b, sizes, element, countRows(b, like));
   }
   sizes.push_back(parts);
   llvm::append_range(sizes, shape);
@@ -115,7 +112,7 @@ static Value emptyLike(ImplicitLocOpBuilder &b, Value like,
   Value source = apart.getDefiningOp<tensor::ExpandShapeOp>().getSrc();
   // Not tensor.empty: upstream folds the reshape into it.
   Value whole = bufferization::AllocTensorOp::create(
-      b, RankedTensorType::get(sizes, b.getF32Type()),
+      b, RankedTensorType::get(sizes, element),
       ValueRange{countRows(b, source)});
   SmallVector<ReassociationIndices> together = {{0, 1}};
   for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis) {
@@ -124,13 +121,25 @@ static Value emptyLike(ImplicitLocOpBuilder &b, Value like,
   return tensor::CollapseShapeOp::create(b, whole, together);
 }
 
-Value tfc::emptyRows(ImplicitLocOpBuilder &b, Value like, int64_t width) {
-  return emptyLike(b, like, {width});
+Value tfc::emptyRows(ImplicitLocOpBuilder &b, Value like, int64_t width,
+                     FloatType element) {
+  return emptyLike(b, like, {width}, element);
+}
+
+/// The arguments of a body, floats as f32.
+static SmallVector<Value> widenAll(ImplicitLocOpBuilder &b,
+                                   ValueRange arguments) {
+  return llvm::map_to_vector(arguments, [&](Value value) {
+    return isa<FloatType>(value.getType())
+               ? convertFloat(b, value, b.getF32Type())
+               : value;
+  });
 }
 
 Value tfc::mapRows(ImplicitLocOpBuilder &b, Value x, ArrayRef<RowInput> inputs,
-                   bool inPlace, RowBody body) {
+                   Destination to, RowBody body) {
   MLIRContext *context = b.getContext();
+  bool inPlace = to.inPlace && elementOf(x) == to.element;
   SmallVector<Value> operands;
   SmallVector<AffineMap> maps;
   if (!inPlace) {
@@ -142,7 +151,10 @@ Value tfc::mapRows(ImplicitLocOpBuilder &b, Value x, ArrayRef<RowInput> inputs,
     maps.push_back(mapOf(context, input.broadcast));
   }
   maps.push_back(mapOf(context, Broadcast::None));
-  Value init = inPlace ? x : emptyRows(b, x, transformer::widthOf(x));
+  Value init = inPlace ? x : to.place;
+  if (!init) {
+    init = emptyRows(b, x, transformer::widthOf(x), to.element);
+  }
   SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
   return linalg::GenericOp::create(
              b, init.getType(), operands, init, maps, iterators,
@@ -153,7 +165,9 @@ Value tfc::mapRows(ImplicitLocOpBuilder &b, Value x, ArrayRef<RowInput> inputs,
                if (inPlace) {
                  values.insert(values.begin(), arguments.back());
                }
-               linalg::YieldOp::create(inner, body(inner, values));
+               Value y = body(inner, widenAll(inner, values));
+               linalg::YieldOp::create(inner,
+                                       convertFloat(inner, y, to.element));
              })
       .getResult(0);
 }
@@ -168,14 +182,14 @@ Value tfc::sumRows(ImplicitLocOpBuilder &b, Value x, ArrayRef<RowInput> inputs,
     maps.push_back(mapOf(context, input.broadcast));
   }
   maps.push_back(mapOf(context, Broadcast::AlongRow));
-  Value empty = emptyLike(b, x, {});
+  Value empty = emptyLike(b, x, {}, b.getF32Type());
   Value zero = linalg::FillOp::create(b, f32Constant(b, 0), empty).getResult(0);
   return linalg::GenericOp::create(
              b, zero.getType(), operands, zero, maps,
              {utils::IteratorType::parallel, utils::IteratorType::reduction},
              [&](OpBuilder &builder, Location loc, ValueRange arguments) {
                ImplicitLocOpBuilder inner(loc, builder);
-               Value term = body(inner, arguments.drop_back());
+               Value term = body(inner, widenAll(inner, arguments.drop_back()));
                Value sum = arith::AddFOp::create(inner, arguments.back(), term);
                linalg::YieldOp::create(inner, sum);
              })

@@ -56,14 +56,19 @@ void tfc::buildTaps(OpPassManager &pm) { pm.addPass(createInsertTapsPass()); }
 
 void tfc::buildModelToFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createDecomposeFfnPass());
-  if (isTiled(options)) {
+  if (options.opt == OptLevel::Full) {
     pm.addPass(createFuseEpiloguesPass());
+  }
+  if (isTiled(options)) {
     pm.addPass(createFuseProjectionsPass());
   }
   clean(pm);
   ChoosePrecisionPassOptions precision;
   precision.weights = options.weights;
   precision.rounds = options.rounds;
+  if (options.opt == OptLevel::Full && options.target.isDevice()) {
+    precision.values = options.weights;
+  }
   pm.addPass(createChoosePrecisionPass(precision));
   verifyStage(pm, "fused");
 }
@@ -104,10 +109,14 @@ static void bindHost(OpPassManager &pm) {
   pm.addPass(createCallTapsPass());
 }
 
-void tfc::buildLinalgToBuffer(OpPassManager &pm, const PipelineOptions &) {
+void tfc::buildLinalgToBuffer(OpPassManager &pm,
+                              const PipelineOptions &options) {
   bufferize(pm);
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
   bindHost(pm);
+  if (options.opt == OptLevel::Full && options.target.isDevice()) {
+    pm.addPass(createExpandDeviceKernelsPass());
+  }
   pm.addPass(createExpandCpuKernelsPass());
   pm.addPass(createExpandMathPass());
   clean(pm);

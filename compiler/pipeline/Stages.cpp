@@ -28,13 +28,14 @@ static const StringRef vectorDialects[] = {
 };
 
 static const StringRef bufferDialects[] = {
-    "builtin", "func",   "arith",  "math", "memref",
-    "scf",     "affine", "vector", "ub",   "llvm"};
+    "builtin", "func",   "arith", "math", "memref", "scf",
+    "affine",  "vector", "ub",    "llvm", "gpu"};
 static const StringRef bufferOps[] = {"transformer.parameter",
                                       "transformer.worker"};
 
-static const StringRef kernelDialects[] = {"builtin", "func", "arith", "math",
-                                           "memref",  "scf",  "llvm",  "gpu"};
+static const StringRef kernelDialects[] = {"builtin", "func",   "arith",
+                                           "math",    "memref", "scf",
+                                           "vector",  "llvm",   "gpu"};
 static const StringRef kernelOps[] = {"transformer.parameter"};
 
 static const StringRef llvmDialects[] = {"builtin", "llvm"};

@@ -24,6 +24,9 @@ struct NormShape {
   const Matrix *weight = nullptr, *bias = nullptr;
   double eps = 0, offset = 0;
   int64_t parts = 1;
+  /// Of layerNorm: divided by the deviation of a sample plus eps, not by the
+  /// root of the variance and eps.
+  bool unbiasedStd = false;
 };
 Matrix layerNorm(const Matrix &x, const NormShape &shape);
 Matrix rmsNorm(const Matrix &x, const NormShape &shape);

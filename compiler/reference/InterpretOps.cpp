@@ -307,8 +307,9 @@ LogicalResult Interpreter::runOp(Operation &op) {
         return setRows(linearOp, residual ? add(y, rows(residual)) : y);
       })
       .Case([&](LayerNormOp norm) {
-        return setRows(norm, layerNorm(rows(norm.getInput()),
-                                       normOf(norm, norm.getBias())));
+        NormShape shape = normOf(norm, norm.getBias());
+        shape.unbiasedStd = norm.getUnbiasedStd();
+        return setRows(norm, layerNorm(rows(norm.getInput()), shape));
       })
       .Case([&](RmsNormOp norm) {
         return setRows(norm,

@@ -37,10 +37,11 @@ static Matrix normalise(const Matrix &x, const NormShape &shape,
         double centred = x.at(t, first + c) - mean;
         squares += centred * centred;
       }
-      squares /= width;
+      double divisor = shape.unbiasedStd
+                           ? std::sqrt(squares / (width - 1)) + shape.eps
+                           : std::sqrt(squares / width + shape.eps);
       for (int64_t c = 0; c < width; ++c) {
-        double unit =
-            (x.at(t, first + c) - mean) / std::sqrt(squares + shape.eps);
+        double unit = (x.at(t, first + c) - mean) / divisor;
         // A weight of one row is of all parts.
         int64_t row =
             shape.weight && shape.weight->rows > 1 ? first / width : 0;

@@ -24,9 +24,11 @@ struct Norm {
   double eps = 0;
   bool weight = true, bias = true;
   double offset = 0; // 0 without a weight
+  /// Divided by the deviation of a sample plus eps (not of an RmsNorm).
+  bool unbiasedStd = false;
   friend bool operator==(const Norm &a, const Norm &b) {
-    return std::tie(a.kind, a.eps, a.weight, a.bias, a.offset) ==
-           std::tie(b.kind, b.eps, b.weight, b.bias, b.offset);
+    return std::tie(a.kind, a.eps, a.weight, a.bias, a.offset, a.unbiasedStd) ==
+           std::tie(b.kind, b.eps, b.weight, b.bias, b.offset, b.unbiasedStd);
   }
   friend bool operator!=(const Norm &a, const Norm &b) { return !(a == b); }
 };

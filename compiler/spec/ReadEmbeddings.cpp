@@ -24,8 +24,8 @@ void SpecReader::readEmbeddings(const Json &embeddings) {
       readSegment(segment);
     }
   }
-  result.norm = readNorm(embeddings.find("norm"));
   readProjection(embeddings);
+  result.norm = readNorm(embeddings.find("norm"), result.sumWidth);
   checkSinusoid(embeddings);
 }
 

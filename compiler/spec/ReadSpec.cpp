@@ -68,7 +68,7 @@ const char *nameOf(Activation activation) {
 }
 
 /// The norm that an object says; nothing for "none" and for no norm.
-std::optional<Norm> SpecReader::readNorm(const Json *norm) {
+std::optional<Norm> SpecReader::readNorm(const Json *norm, int64_t width) {
   if (!norm || !norm->isObject() || wordOf(*norm, "kind", "none") == "none") {
     return std::nullopt;
   }
@@ -93,6 +93,14 @@ std::optional<Norm> SpecReader::readNorm(const Json *norm) {
                                : "0 (\"affine\" is false)") +
                 ", got " + describe(*offset));
     }
+  }
+  result.unbiasedStd = wordOf(*norm, "form", "var_eps") == "std_eps_unbiased";
+  if (result.unbiasedStd && (rms || width == 1)) {
+    error(norm->find("form")->place, BadBlock,
+          std::string("expected \"var_eps\" (") +
+              (rms ? "kind is \"rmsnorm\""
+                   : "one number has no deviation from others") +
+              "), got \"std_eps_unbiased\"");
   }
   const Json *eps = norm->find("eps");
   if (!eps) {
@@ -143,10 +151,10 @@ void SpecReader::readDims() {
   }
 }
 
-std::string SpecReader::stackNames() const {
-  std::string names;
+std::vector<std::string> SpecReader::stackNames() const {
+  std::vector<std::string> names;
   for (const Stack *each : model.stacks()) {
-    names += (names.empty() ? "" : ", ") + each->name;
+    names.push_back(each->name);
   }
   return names;
 }

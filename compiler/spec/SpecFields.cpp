@@ -27,8 +27,7 @@ const TypeRef &norm() {
       orNone(object({needed("kind", words({"layernorm", "rmsnorm", "none"})),
                      key("eps", number()), key("bias", flag()),
                      key("affine", flag()), key("offset", number()),
-                     unsupported("form", words({"var_eps", "std_eps_unbiased"}),
-                                 Json("var_eps"))}),
+                     key("form", words({"var_eps", "std_eps_unbiased"}))}),
              "norm");
   return type;
 }

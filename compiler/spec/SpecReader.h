@@ -179,13 +179,17 @@ private:
   int64_t tokenRows() const;
 
   // Shared.
-  std::optional<Norm> readNorm(const Json *norm);
+  std::optional<Norm> readNorm(const Json *norm) {
+    return readNorm(norm, model.hidden);
+  }
+  /// Of rows of `width` columns; 0 where that is faulty, which others say.
+  std::optional<Norm> readNorm(const Json *norm, int64_t width);
   bool isIdentifier(const Json *name, Code code);
   void error(const Place &place, Code code, std::string message) {
     report(diagnostics, place, code, std::move(message));
   }
-  /// "encoder, decoder": what comes before heads in lists of names.
-  std::string stackNames() const;
+  /// The stacks there are: what comes before heads in lists of names.
+  std::vector<std::string> stackNames() const;
   bool isStack(const std::string &name) const {
     return (name == "encoder" && model.encoder) ||
            (name == "decoder" && model.decoder);

@@ -38,6 +38,9 @@ Json writeNorm(const std::optional<Norm> &norm) {
   if (norm->offset != 0) {
     json.set("offset", norm->offset);
   }
+  if (norm->unbiasedStd) {
+    json.set("form", "std_eps_unbiased");
+  }
   return json;
 }
 

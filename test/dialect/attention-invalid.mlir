@@ -258,14 +258,8 @@ func.func @cache_c3_negative(
 
 // -----
 
-func.func @cache_c4_scratch(
-    // expected-error @below {{expected elements of f32, or of f16 or bf16 outside a scratch cache, got 'f16'}}
-    !transformer.cache<scratch, layers = 2, kv_heads = 4, head_dim = 4, f16>)
-
-// -----
-
 func.func @cache_c4_integer(
-    // expected-error @below {{expected elements of f32, or of f16 or bf16 outside a scratch cache, got 'i8'}}
+    // expected-error @below {{expected elements of f32, f16 or bf16, got 'i8'}}
     !transformer.cache<layers = 2, kv_heads = 4, head_dim = 4, i8>)
 
 // -----

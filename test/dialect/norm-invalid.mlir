@@ -186,3 +186,12 @@ func.func @l2_normalize_c1_eps(%x: tensor<?x104xf32>) {
   %0 = transformer.l2_normalize %x {eps = 0.0 : f64} : tensor<?x104xf32>
   return
 }
+
+// -----
+
+func.func @layer_norm_c6_one_column(%x: tensor<?x104xf32>) {
+  // expected-error @below {{expected at least 2 columns (the deviation of a sample divides by one less), got 1}}
+  %0 = transformer.layer_norm %x parts 104 {eps = 1.0 : f64, unbiased_std}
+         : tensor<?x104xf32>
+  return
+}

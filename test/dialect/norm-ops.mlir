@@ -15,6 +15,9 @@ func.func @layer_norm(%x: tensor<?x104xf32>, %weight: tensor<104xf32>,
          : tensor<?x104xf32>, tensor<104xf32>, tensor<104xf32>
   // CHECK: transformer.layer_norm %[[X]] {eps = 1.000000e-05 : f64} : tensor<?x104xf32>{{$}}
   %2 = transformer.layer_norm %x {eps = 1.0e-5 : f64} : tensor<?x104xf32>
+  // CHECK: transformer.layer_norm %[[X]] {eps = 1.000000e-05 : f64, unbiased_std} : tensor<?x104xf32>{{$}}
+  %3 = transformer.layer_norm %x {eps = 1.0e-5 : f64, unbiased_std}
+         : tensor<?x104xf32>
   return
 }
 

@@ -253,10 +253,53 @@ DECODERS = (
         num_hidden_layers=2, num_attention_heads=3, ffn_dim=37,
         max_position_embeddings=60, do_layer_norm_before=False,
         bos_token_id=1, eos_token_id=2, pad_token_id=0)),
+    ("gptj-lm", hf.GPTJForCausalLM, hf.GPTJConfig(
+        **gpt(rotary_dim=6, n_inner=37))),
+    ("gptj-narrow", hf.GPTJForCausalLM, hf.GPTJConfig(
+        **gpt(n_layer=1, n_head=1, n_embd=26, rotary_dim=26))),
+    ("codegen-lm", hf.CodeGenForCausalLM, hf.CodeGenConfig(
+        **gpt(n_embd=40, n_head=4, rotary_dim=6, n_inner=37))),
+    ("codegen-wide", hf.CodeGenForCausalLM, hf.CodeGenConfig(
+        **gpt(n_layer=1, n_embd=48, n_head=8, rotary_dim=2,
+              activation_function="relu"))),
+    ("cohere-lm", hf.CohereForCausalLM, hf.CohereConfig(
+        **decoder(hidden_size=36, logit_scale=0.25, attention_bias=True))),
+    ("cohere2-lm", hf.Cohere2ForCausalLM, hf.Cohere2Config(
+        **decoder(hidden_size=36, head_dim=12, num_hidden_layers=3,
+                  sliding_window=4, logit_scale=0.5, layer_types=[
+                      "sliding_attention", "full_attention",
+                      "sliding_attention"]))),
+    ("cohere2-full", hf.Cohere2ForCausalLM, hf.Cohere2Config(
+        **decoder(hidden_size=48, head_dim=16, num_key_value_heads=3,
+                  sliding_window=5, layer_types=[
+                      "full_attention", "sliding_attention"]))),
+    ("exaone4-lm", hf.Exaone4ForCausalLM, hf.Exaone4Config(
+        **decoder(hidden_size=36, num_hidden_layers=3, sliding_window=4,
+                  layer_types=["sliding_attention", "full_attention",
+                               "sliding_attention"]))),
+    ("exaone4-full", hf.Exaone4ForCausalLM, hf.Exaone4Config(
+        **decoder(hidden_size=48, num_key_value_heads=3, sliding_window=None,
+                  layer_types=["full_attention"] * 2))),
+    ("persimmon-lm", hf.PersimmonForCausalLM, hf.PersimmonConfig(
+        **alike(hidden_size=48, rope_parameters={
+            **ROPE, "partial_rotary_factor": 0.5}))),
+    ("persimmon-plain", hf.PersimmonForCausalLM, hf.PersimmonConfig(
+        **alike(hidden_size=36, num_hidden_layers=1, qk_layernorm=False,
+                rope_parameters={**ROPE, "partial_rotary_factor": 0.5}))),
+    ("olmo3-lm", hf.Olmo3ForCausalLM, hf.Olmo3Config(
+        **decoder(hidden_size=36, num_hidden_layers=3, sliding_window=4,
+                  layer_types=["sliding_attention", "full_attention",
+                               "sliding_attention"]))),
+    ("gemma-lm", hf.GemmaForCausalLM, hf.GemmaConfig(
+        **decoder(head_dim=14))),
+    ("gemma-wide", hf.GemmaForCausalLM, hf.GemmaConfig(
+        **decoder(head_dim=26, hidden_size=26, num_attention_heads=1,
+                  num_hidden_layers=1, attention_bias=True))),
 )
 # Windows count columns.
 DISTANCES = ("phi3-lm", "starcoder2-lm", "gptneo-lm", "ministral-lm",
-             "gemma2-lm", "gemma3-lm", "bloom-lm", "mpt-lm")
+             "gemma2-lm", "gemma3-lm", "bloom-lm", "mpt-lm", "cohere2-lm",
+             "cohere2-full", "exaone4-lm", "olmo3-lm")
 # There is nobody to say which position a token has.
 RELATIVE = ("bloom-lm", "mpt-lm")
 
@@ -277,8 +320,15 @@ PAIRS = (
                scale_embedding=True, activation_function="silu"))),
 )
 # Tokens so large that they repeat themselves, by margins too small to compare.
-REPEATING = ("plbart-lm", "pegasus-lm", "ctrl-lm", "xglm-lm",
-             "bloom-lm", "cohere-heads", "m2m-lm")
+REPEATING = ("plbart-lm", "pegasus-lm")
+# Deviations of weights with which others do not: those of a product for which
+# attention decides what comes next, those of scores that are made small.
+SCALES = {"bloom-lm": dict(layer=4.0, bias=0.05),
+          "xglm-lm": dict(token=0.1, layer=3.0),
+          **dict.fromkeys(("ctrl-lm", "gptj-lm", "persimmon-lm"),
+                          dict(token=0.05, layer=4.0, bias=0.02)),
+          **dict.fromkeys(("cohere-heads", "cohere2-full"), dict(token=1.0)),
+          "cohere-lm": dict(token=1.5), "m2m-lm": dict(token=0.1, layer=2.0, bias=0.3)}
 # Those whose positions count columns, pad tokens or not.
 COUNTING = ("mbart-lm", "blenderbot-lm")
 
@@ -316,8 +366,9 @@ def write_decoders(out):
         if not out.wants(name):
             continue
         seed = 501 + index
-        out.save(name, build(cls, config, seed, token=0.3, position=1.5,
-                             layer=2.0))
+        out.save(name, build(cls, config, seed, **{
+            **dict(token=0.3, position=1.5, layer=2.0),
+            **SCALES.get(name, {})}))
         model = out.load(cls, name)
         cases = SOME + (() if name in DISTANCES else ("holes",))
         if name in RELATIVE:
@@ -338,8 +389,9 @@ def write_pairs_of(out):
         if not out.wants(name):
             continue
         seed = 601 + index
-        out.save(name, build(cls, config, seed, token=0.3, position=1.5,
-                             bias=0.06, cross=0.3))
+        out.save(name, build(cls, config, seed, **{
+            **dict(token=0.3, position=1.5, bias=0.06, cross=0.3),
+            **SCALES.get(name, {})}))
         model = out.load(cls, name)
         write_pairs(out.folder(name), model, PAIR, seed)
         if name in REPEATING:

@@ -3,8 +3,8 @@
 # what transformers computes for them. All of it is committed; tests read it.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Usage: make_golden.py [--families [NAME...]], with torch 2.13.0 and
-transformers 5.23.0. --families: only the models of make_families.py and
-make_sentence.py, or those of them with these names.
+transformers 5.23.0. --families: only the models of make_families.py,
+make_sentence.py and make_papers.py, or those of them with these names.
 
 Each model is a folder under models/ with inputs-CASE.safetensors and
 expected-CASE.safetensors. A model with a "base" has only the files in which it
@@ -21,6 +21,7 @@ import make_bart
 import make_both_sides
 import make_families
 import make_llama
+import make_papers
 import make_sentence
 import make_t5
 from inputs import VOCAB, draw_ids
@@ -266,6 +267,7 @@ def main():
         make_both_sides.write(out)
     make_families.write(out)
     make_sentence.write(out)
+    make_papers.write(out)
     with open(os.path.join(root, "cases.json"), "w") as stream:
         json.dump({"torch": TORCH, "transformers": TRANSFORMERS,
                    "models": out.models}, stream, indent=1)

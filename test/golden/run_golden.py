@@ -17,13 +17,15 @@ from compare import check_equal, check_floats, check_names, check_noise
 from tool import Failure, Tool, decoding_options
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
+SPECS = os.path.join(ROOT, "..", "..", "examples", "specs")
 NEW_TOKENS = 40
 # Where the positions of a token come from; in other models the caller may say.
 POSITIONS = {"t5": laws.RELATIVE, "mt5": laws.RELATIVE, "opt": laws.RELATIVE,
              "bloom": laws.UNSAID, "mpt": laws.UNSAID,
              "m2m_100": laws.RELATIVE,
              **dict.fromkeys(("bart", "mbart", "plbart", "blenderbot",
-                              "pegasus", "marian"), laws.COLUMNS)}
+                              "pegasus", "marian", "transformer",
+                              "annotated-transformer"), laws.COLUMNS)}
 AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "data2vec-text",
                  "mpnet")
 # Encoders with biases or windows of distances.
@@ -60,15 +62,17 @@ class Model:
             stored.narrow(self.weights, dtype)
         self.spec, self.library = tool.build(self.weights, "model")
         config = self.read_json("config.json")
-        self.pair = bool(config.get("is_encoder_decoder"))
         with open(self.spec) as stream:
-            self.is_causal = json.load(stream)["kind"] == "decoder"
-        self.positions = POSITIONS.get(config["model_type"], laws.GIVEN)
-        if config["model_type"] in AFTER_PADDING:
+            kind = json.load(stream)["kind"]
+        self.pair = config.get("is_encoder_decoder",
+                               kind == "encoder_decoder")
+        self.is_causal = kind == "decoder"
+        family = config.get("model_type", entry.get("spec"))
+        self.positions = POSITIONS.get(family, laws.GIVEN)
+        if family in AFTER_PADDING:
             self.positions = laws.after_padding(config["pad_token_id"])
         # Of an encoder that knows of places what the caller says of them.
-        self.has_places = (not self.pair and config["model_type"] not in
-                           COUNTING and (self.positions == laws.GIVEN or
+        self.has_places = (not self.pair and family not in COUNTING and (self.positions == laws.GIVEN or
                                          callable(self.positions)))
 
     def source(self, name):
@@ -86,6 +90,9 @@ class Model:
             shutil.copytree(
                 origin, folder, dirs_exist_ok=True,
                 ignore=shutil.ignore_patterns("inputs-*", "expected-*"))
+        if "spec" in self.entry:
+            shutil.copy(os.path.join(SPECS, self.entry["spec"] + ".json"),
+                        folder)
 
     def case(self, name):
         return (tensors.read(self.source(f"inputs-{name}.safetensors")),

@@ -68,9 +68,16 @@ class Tool:
                          *self.compile_options, *options)
 
     def build(self, weights, name):
-        """Import and compile; returns the paths of spec and library."""
+        """Import and compile; returns the paths of spec and library. A folder
+        with a spec.json has been imported."""
         spec, library = self.path(name + ".json"), self.path(name + ".so")
-        self.import_model(weights, spec)
+        own = os.path.join(weights, "spec.json")
+        if os.path.exists(own):
+            with open(spec, "w") as stream:
+                stream.write(self.call(self.tfc, "spec", "--canonical",
+                                       own).stdout)
+        else:
+            self.import_model(weights, spec)
         self.compile(spec, library)
         return spec, library
 

@@ -183,9 +183,10 @@ class Writer:
         return os.path.join(self.root, name)
 
     def add(self, name, forward_cases=(), generate=(), base=None,
-            refused=None):
+            refused=None, spec=None):
         """`refused` has the cases that tfc does not run, each with a word that
-        its message must have; those named generate... are generations."""
+        its message must have; those named generate... are generations. `spec`
+        names that of examples/specs which the model's own extends."""
         self.models = [one for one in self.models if one["name"] != name]
         entry = {"name": name}
         if base:
@@ -194,6 +195,8 @@ class Writer:
         entry["generate"] = list(generate)
         if refused:
             entry["refused"] = refused
+        if spec:
+            entry["spec"] = spec
         self.models.append(entry)
 
     def load(self, cls, name, base=None):

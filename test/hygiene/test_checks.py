@@ -120,7 +120,7 @@ class LayoutTest(Copy):
             self.expect(path, adding("namespace tfc {\nstruct WorkItem {\n"
                                      "  int other;\n};\n} // namespace tfc\n"),
                         "expected one definition of tfc::WorkItem",
-                        "compiler/cpu/KernelBuilder.h")
+                        "compiler/host/KernelBuilder.h")
 
     def test_type_of_the_file_itself(self):
         for begin, end in (("namespace {\n", "} // namespace\n"),
@@ -164,8 +164,8 @@ class LayoutTest(Copy):
     def test_constraint_without_test(self):
         self.expect("dialect/NormOps.td",
                     lambda old: old.replace("* C5. offset",
-                                            "* C5. x.\n    * C6. offset"),
-                    "expected a test @layer_norm_c6_<what>")
+                                            "* C5. x.\n    * C7. offset"),
+                    "expected a test @layer_norm_c7_<what>")
 
     def test_test_without_constraint(self):
         self.expect("test/dialect/norm-invalid.mlir",

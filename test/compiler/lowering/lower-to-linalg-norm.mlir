@@ -49,6 +49,21 @@ func.func @norms_without_bias(%x: tensor<?x8xf32>, %w: tensor<8xf32>)
   return %0 : tensor<?x8xf32>
 }
 
+// CHECK-LABEL: @divides_by_the_deviation_of_a_sample
+func.func @divides_by_the_deviation_of_a_sample(%x: tensor<?x8xf32>)
+    -> tensor<?x8xf32> {
+  // CHECK-DAG: %[[LESS:.*]] = arith.constant 7.000000e+00 : f32
+  // CHECK-DAG: %[[EPS:.*]] = arith.constant 2.500000e-01 : f32
+  // CHECK: %[[VARIANCE:.*]] = arith.divf %{{.*}}, %[[LESS]]
+  // CHECK-NEXT: %[[ROOT:.*]] = math.sqrt %[[VARIANCE]]
+  // CHECK-NEXT: %[[SUM:.*]] = arith.addf %[[ROOT]], %[[EPS]]
+  // CHECK-NEXT: %[[INVERSE:.*]] = arith.divf %{{.*}}, %[[SUM]]
+  // CHECK-NEXT: arith.mulf %{{.*}}, %[[INVERSE]]
+  %0 = transformer.layer_norm %x {eps = 0.25 : f64, unbiased_std}
+         : tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
 // CHECK-LABEL: @keeps_rows_that_are_needed_afterwards
 // CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>
 func.func @keeps_rows_that_are_needed_afterwards(%x: tensor<?x8xf32>,

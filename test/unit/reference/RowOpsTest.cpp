@@ -204,6 +204,16 @@ TEST(RowOps, NormsWithoutWeight) {
   expectMatrix(y, 1, 4, {-1, 1, -1, 1});
 }
 
+TEST(RowOps, LayerNormByTheDeviationOfASample) {
+  // Around the mean 4: squares 9, 0, 9, of two degrees 9; x / (3 + 3).
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[1.0, 4.0, 7.0]]> : tensor<1x3xf32>
+    %y = transformer.layer_norm %x {eps = 3.0 : f64, unbiased_std}
+      : tensor<1x3xf32>)",
+                     "tensor<1x3xf32>");
+  expectMatrix(y, 1, 3, {-0.5, 0, 0.5});
+}
+
 TEST(RowOps, Relu2IsASquare) {
   Matrix y = valueOf(R"(
     %x = arith.constant dense<[[-2.0, 3.0]]> : tensor<1x2xf32>

@@ -117,7 +117,8 @@ TEST(CanonicalSpec, KeepsWhatFewModelsHave) {
   text =
       replaced(text, "\"placement\": \"pre\"", "\"placement\": \"parallel\"");
   text = replaced(text, "\"eps\": 1e-05},\n        \"attn\"",
-                  "\"eps\": 1e-05, \"offset\": 1},\n        \"attn\"");
+                  "\"eps\": 1e-05, \"offset\": 1, \"form\": "
+                  "\"std_eps_unbiased\"},\n        \"attn\"");
   text = replaced(
       text, "      \"decoder.layers.ffn.pre_norm\": \"{p}{i}.n2\",\n", "");
   text = replaced(text, "\"pack\": [\"q\", \"k\", \"v\"]",
@@ -127,7 +128,8 @@ TEST(CanonicalSpec, KeepsWhatFewModelsHave) {
   for (const char *part :
        {"\"softcap\": 5", "\"out_scale\": 0.5", "\"over\": \"head\"",
         "\"affine\": false", "\"parallel\": true", "\"offset\": 1",
-        "\"out_norm\"", "\"groups\": 3", "\"first_row\": 8"}) {
+        "\"form\": \"std_eps_unbiased\"", "\"out_norm\"", "\"groups\": 3",
+        "\"first_row\": 8"}) {
     EXPECT_NE(canonical.find(part), std::string::npos) << part;
   }
 }

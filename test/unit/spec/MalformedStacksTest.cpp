@@ -68,6 +68,14 @@ INSTANTIATE_TEST_SUITE_P(
                "\"eps\": 1e-05, \"affine\": false, \"offset\": 1}"}},
              "s.json:11:80: /decoder/layers/block/norm/offset: expected 0 "
              "(\"affine\" is false), got 1 [TFC026]\n"},
+        Case{"DeviationOfAnRmsNorm",
+             decoderSpec,
+             {{"\"kind\": \"layernorm\", \"eps\": 1e-05}",
+               "\"kind\": \"rmsnorm\", \"eps\": 1e-05, \"form\": "
+               "\"std_eps_unbiased\"}"}},
+             "s.json:11:59: /decoder/layers/block/norm/form: expected "
+             "\"var_eps\" (kind is \"rmsnorm\"), got \"std_eps_unbiased\" "
+             "[TFC026]\n"},
         Case{"BiasOfNoWeight",
              decoderSpec,
              {{"\"eps\": 1e-05}",

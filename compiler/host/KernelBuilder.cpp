@@ -1,10 +1,11 @@
 // What the emitters of kernels share: index arithmetic, loops, and the step's
 // work items and cache blocks.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/KernelBuilder.h"
+#include "compiler/host/KernelBuilder.h"
 
 #include "compiler/host/NarrowFloat.h"
 #include "compiler/host/StepFields.h"
+#include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -42,6 +43,26 @@ void CacheGeometry::store(KernelBuilder &k, Value value, Value address) const {
     value = narrowFloat(k.builder(), value, element);
   }
   LLVM::StoreOp::create(k.builder(), value, address, elementBytes);
+}
+
+LogicalResult tfc::describeCache(func::FuncOp entry,
+                                 transformer::CacheType type,
+                                 const CacheGeometry &cache) {
+  StringRef name = type.isCross() ? transformer::kCrossCacheAttrName
+                                  : transformer::kCacheAttrName;
+  if (entry->hasAttr(name)) {
+    return entry.emitOpError()
+           << "expected one cache of its own tokens and one cross cache at "
+              "most (the step has a place for each), got another "
+           << type;
+  }
+  entry->setAttr(name,
+                 transformer::CacheLayoutAttr::get(
+                     entry.getContext(), cache.blockTokens,
+                     type.isScratch() ? 1 : type.getLayers(), cache.blockBytes,
+                     cache.layerBytes, cache.queryRows, type.getWindow(),
+                     transformer::storageOf(type.getElementType())));
+  return success();
 }
 
 Value KernelBuilder::constant(int64_t value) {
@@ -90,6 +111,33 @@ Value KernelBuilder::max(Value x, Value y) {
 
 Value KernelBuilder::isLess(Value x, Value y) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, y);
+}
+
+Value KernelBuilder::isAtMost(Value x, Value y) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sle, x, y);
+}
+
+Value KernelBuilder::isEqual(Value x, Value y) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y);
+}
+
+Value KernelBuilder::pointer(Value address) {
+  Value integer = arith::IndexCastOp::create(b, b.getI64Type(), address);
+  return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                                  integer);
+}
+
+void KernelBuilder::when(Value condition, function_ref<void()> then,
+                         function_ref<void()> otherwise) {
+  auto conditional =
+      scf::IfOp::create(b, condition, /*withElseRegion=*/bool(otherwise));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(conditional.thenBlock());
+  then();
+  if (otherwise) {
+    b.setInsertionPointToStart(conditional.elseBlock());
+    otherwise();
+  }
 }
 
 void KernelBuilder::loop(Value from, Value to, int64_t step,
@@ -149,6 +197,23 @@ void KernelBuilder::forEachItem(const CacheGeometry &cache,
   body(loadItem(op.getInductionVars().front(), cache));
 }
 
+void KernelBuilder::forEachPlace(
+    const CacheGeometry &cache, ArrayRef<int64_t> axes,
+    function_ref<void(const WorkItem &, ValueRange)> body) {
+  Value zero = constant(0), one = constant(1);
+  SmallVector<Value> upper = {
+      loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64)};
+  for (int64_t extent : axes) {
+    upper.push_back(constant(extent));
+  }
+  SmallVector<Value> lower(upper.size(), zero), steps(upper.size(), one);
+  auto op = scf::ParallelOp::create(b, lower, upper, steps);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  SmallVector<Value> places(op.getInductionVars());
+  body(loadItem(places.front(), cache), ValueRange(places).drop_front());
+}
+
 WorkItem KernelBuilder::loadItem(Value number, const CacheGeometry &cache) {
   Value items = loadPointer(b, step, offsetof(tfc_step_v0, items));
   Value entry = buildAddress(b, items, number, sizeof(tfc_item_v0));
@@ -169,6 +234,19 @@ WorkItem KernelBuilder::loadItem(Value number, const CacheGeometry &cache) {
   Value count = field(offsetof(tfc_sequence_v0, count));
   item.rows = min(subtract(count, item.firstRow), constant(cache.queryRows));
   return item;
+}
+
+Value KernelBuilder::loadFloat(Value buffer, ValueRange place) {
+  Value value = memref::LoadOp::create(b, buffer, place);
+  return value.getType().isF32() ? value : widenFloat(b, value);
+}
+
+void KernelBuilder::storeFloat(Value value, Value buffer, ValueRange place) {
+  Type element = cast<MemRefType>(buffer.getType()).getElementType();
+  if (!element.isF32()) {
+    value = narrowFloat(b, value, element);
+  }
+  memref::StoreOp::create(b, value, buffer, place);
 }
 
 /// Into the second level: the first has what this item needs.

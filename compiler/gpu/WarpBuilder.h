@@ -1,0 +1,34 @@
+// What the lanes of a warp tell each other.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_GPU_WARPBUILDER_H
+#define TFC_COMPILER_GPU_WARPBUILDER_H
+
+#include "compiler/host/KernelBuilder.h"
+
+namespace tfc {
+
+/// Emits exchanges that all 32 lanes of a warp take part in.
+struct WarpBuilder {
+  explicit WarpBuilder(KernelBuilder &k) : k(k) {}
+
+  static constexpr int64_t kLanes = 32;
+
+  /// Of all lanes' values, the same bits in each: pairs of lanes combine the
+  /// same two values.
+  mlir::Value sum(mlir::Value value);
+  mlir::Value maximum(mlir::Value value);
+  /// The value of the lane at `place`, an index.
+  mlir::Value valueOf(mlir::Value value, mlir::Value place);
+
+  KernelBuilder &k;
+  mlir::Value lane; // an index
+
+private:
+  mlir::Value
+  combine(mlir::Value value,
+          llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)> how);
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_GPU_WARPBUILDER_H

@@ -1,0 +1,260 @@
+# Transformers that are a paper or a page of code: in PyTorch, from their
+# formulas, with the names that their published tensors have.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+
+def sinusoid(length, width):
+    """Sines in the even columns and cosines in the odd ones (Vaswani et al.
+    2017, section 3.5)."""
+    place = torch.arange(length)[:, None]
+    angles = place / 10000 ** (torch.arange(0, width, 2) / width)
+    return torch.stack((angles.sin(), angles.cos()), -1).flatten(1)
+
+
+def attend(query, key, value, heads, mask):
+    """Scaled dot-product attention; `mask` [rows, queries, keys] has True where
+    a query sees a key."""
+    def split(x):
+        return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+    query, key, value = split(query), split(key), split(value)
+    scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
+    scores = scores.masked_fill(~mask[:, None], -1e9)
+    return (scores.softmax(-1) @ value).transpose(1, 2).flatten(2)
+
+
+def seen(mask):
+    """What tokens that all see each other see."""
+    return mask[:, None, :].expand(-1, mask.shape[1], -1)
+
+
+def seen_before(mask):
+    """What tokens see that see themselves and those before them."""
+    return seen(mask) & torch.ones(mask.shape[1], mask.shape[1]).tril().bool()
+
+
+class Pair(nn.Module):
+    """An encoder-decoder of encode(ids, mask), decode(ids, mask, memory, mask)
+    and logits(hidden)."""
+
+    def forward(self, inputs):
+        source, target = inputs["input_ids"], inputs["decoder_input_ids"]
+        mask = inputs.get("attention_mask", torch.ones_like(source)).bool()
+        own = inputs.get("decoder_attention_mask",
+                         torch.ones_like(target)).bool()
+        memory = self.encode(source, mask)
+        hidden = self.decode(target, own, memory, mask)
+        return {"logits": self.logits(hidden) * own[..., None],
+                "encoder_last_hidden_state": memory * mask[..., None]}
+
+
+class Norm(nn.Module):
+    """The weights of a norm, and torch's own formula."""
+
+    def __init__(self, width, bias=True, eps=1e-6):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+        self.bias = nn.Parameter(torch.zeros(width)) if bias else None
+        self.eps = eps
+
+    def forward(self, x):
+        return functional.layer_norm(x, x.shape[-1:], self.weight, self.bias,
+                                     self.eps)
+
+
+class Sublayer(nn.Module):
+    """Attention or a feed-forward part, with its norm behind the sum. It has
+    the names of tfc."""
+
+    def __init__(self, width, heads=None, inner=None):
+        super().__init__()
+        self.heads = heads
+        for name in ("q", "k", "v", "o") if heads else ():
+            setattr(self, name, nn.Linear(width, width, bias=False))
+        if inner:
+            self.up = nn.Linear(width, inner)
+            self.down = nn.Linear(inner, width)
+        self.post_norm = Norm(width)
+
+    def forward(self, x, memory=None, mask=None):
+        if self.heads:
+            y = self.o(attend(self.q(x), self.k(memory), self.v(memory),
+                              self.heads, mask))
+        else:
+            y = self.down(self.up(x).relu())
+        return self.post_norm(x + y)
+
+
+class Stack(nn.Module):
+    def __init__(self, width, heads, inner, layers, has_cross):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        for _ in range(layers):
+            parts = {"attn": Sublayer(width, heads)}
+            if has_cross:
+                parts["cross"] = Sublayer(width, heads)
+            parts["ffn"] = Sublayer(width, inner=inner)
+            self.layers.append(nn.ModuleDict(parts))
+
+    def forward(self, x, sees, memory=None, mask=None):
+        for layer in self.layers:
+            x = layer["attn"](x, x, sees)
+            if "cross" in layer:
+                x = layer["cross"](x, memory, mask)
+            x = layer["ffn"](x)
+        return x
+
+
+class Transformer(Pair):
+    """Vaswani et al. 2017, arXiv:1706.03762: one table of tokens for both
+    stacks and the logits (section 3.4), norms behind sums (3.1)."""
+
+    def __init__(self, vocab, width, heads, inner, layers):
+        super().__init__()
+        self.shared = nn.ModuleDict({"token": nn.Embedding(vocab, width)})
+        self.encoder = Stack(width, heads, inner, layers, False)
+        self.decoder = Stack(width, heads, inner, layers, True)
+
+    def embed(self, ids):
+        rows = self.shared["token"](ids)
+        width = rows.shape[-1]
+        return rows * math.sqrt(width) + sinusoid(ids.shape[1], width)
+
+    def encode(self, ids, mask):
+        return self.encoder(self.embed(ids), seen(mask))
+
+    def decode(self, ids, mask, memory, memory_mask):
+        cross = memory_mask[:, None, :].expand(-1, ids.shape[1], -1)
+        return self.decoder(self.embed(ids), seen_before(mask), memory, cross)
+
+    def logits(self, hidden):
+        return hidden @ self.shared["token"].weight.T
+
+
+class SampleNorm(nn.Module):
+    """Divides by the deviation of a sample plus eps."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.a_2 = nn.Parameter(torch.ones(width))
+        self.b_2 = nn.Parameter(torch.zeros(width))
+
+    def forward(self, x):
+        centred = x - x.mean(-1, keepdim=True)
+        return (self.a_2 * centred / (x.std(-1, keepdim=True) + 1e-6) +
+                self.b_2)
+
+
+class Named(nn.Module):
+    """Modules by their names, and nothing to compute."""
+
+    def __init__(self, **modules):
+        super().__init__()
+        for name, module in modules.items():
+            setattr(self, name, module)
+
+
+def annotated_layer(width, inner, attentions):
+    linears = {name: Named(linears=nn.ModuleList(
+        nn.Linear(width, width) for _ in range(4))) for name in attentions}
+    norms = nn.ModuleList(Named(norm=SampleNorm(width))
+                          for _ in range(len(attentions) + 1))
+    return Named(**linears, sublayer=norms, feed_forward=Named(
+        w_1=nn.Linear(width, inner), w_2=nn.Linear(inner, width)))
+
+
+class AnnotatedTransformer(Pair):
+    """Rush 2018, The Annotated Transformer: norms before sublayers and behind
+    the stacks, a table of tokens for each."""
+
+    def __init__(self, source, target, width, heads, inner, layers):
+        super().__init__()
+        self.heads = heads
+
+        def stack(*attentions):
+            return Named(layers=nn.ModuleList(
+                annotated_layer(width, inner, attentions)
+                for _ in range(layers)), norm=SampleNorm(width))
+
+        def embedding(rows):
+            position = Named()
+            position.register_buffer("pe", sinusoid(80, width)[None])
+            return nn.ModuleList((Named(lut=nn.Embedding(rows, width)),
+                                  position))
+
+        self.encoder = stack("self_attn")
+        self.decoder = stack("self_attn", "src_attn")
+        self.src_embed, self.tgt_embed = embedding(source), embedding(target)
+        self.generator = Named(proj=nn.Linear(width, target))
+
+    def attention(self, module, x, memory, mask):
+        query, key, value, out = module.linears
+        return out(attend(query(x), key(memory), value(memory), self.heads,
+                          mask))
+
+    def run(self, stack, embedding, ids, sees, memory=None, mask=None):
+        table, position = embedding
+        width = table.lut.weight.shape[1]
+        x = (table.lut(ids) * math.sqrt(width) +
+             position.pe[:, :ids.shape[1]])
+        for layer in stack.layers:
+            norms = [part.norm for part in layer.sublayer]
+            y = norms[0](x)
+            x = x + self.attention(layer.self_attn, y, y, sees)
+            if memory is not None:
+                x = x + self.attention(layer.src_attn, norms[1](x), memory,
+                                       mask)
+            inner = layer.feed_forward
+            x = x + inner.w_2(inner.w_1(norms[-1](x)).relu())
+        return stack.norm(x)
+
+    def encode(self, ids, mask):
+        return self.run(self.encoder, self.src_embed, ids, seen(mask))
+
+    def decode(self, ids, mask, memory, memory_mask):
+        cross = memory_mask[:, None, :].expand(-1, ids.shape[1], -1)
+        return self.run(self.decoder, self.tgt_embed, ids, seen_before(mask),
+                        memory, cross)
+
+    def logits(self, hidden):
+        return self.generator.proj(hidden)
+
+
+class NanoGpt(nn.Module):
+    """Karpathy 2022, nanoGPT: GPT-2 of plain linears, with the erf's gelu."""
+
+    def __init__(self, vocab, positions, width, heads, layers, bias):
+        super().__init__()
+        self.heads = heads
+
+        def block():
+            return Named(
+                ln_1=Norm(width, bias, 1e-5), ln_2=Norm(width, bias, 1e-5),
+                attn=Named(c_attn=nn.Linear(width, 3 * width, bias=bias),
+                           c_proj=nn.Linear(width, width, bias=bias)),
+                mlp=Named(c_fc=nn.Linear(width, 4 * width, bias=bias),
+                          c_proj=nn.Linear(4 * width, width, bias=bias)))
+
+        self.transformer = Named(
+            wte=nn.Embedding(vocab, width), wpe=nn.Embedding(positions, width),
+            h=nn.ModuleList(block() for _ in range(layers)),
+            ln_f=Norm(width, bias, 1e-5))
+        self.lm_head = nn.Linear(width, vocab, bias=False)
+        self.lm_head.weight = self.transformer.wte.weight
+
+    def forward(self, inputs):
+        ids, body = inputs["input_ids"], self.transformer
+        mask = inputs.get("attention_mask", torch.ones_like(ids)).bool()
+        x = body.wte(ids) + body.wpe.weight[:ids.shape[1]]
+        for block in body.h:
+            qkv = block.attn.c_attn(block.ln_1(x)).chunk(3, -1)
+            x = x + block.attn.c_proj(attend(*qkv, self.heads,
+                                             seen_before(mask)))
+            inner = functional.gelu(block.mlp.c_fc(block.ln_2(x)))
+            x = x + block.mlp.c_proj(inner)
+        return {"logits": self.lm_head(body.ln_f(x)) * mask[..., None]}
