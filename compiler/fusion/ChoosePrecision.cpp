@@ -53,8 +53,8 @@ static void keep(Value value, Type element) {
   OpBuilder b(value.getContext());
   b.setInsertionPointAfterValue(value);
   auto type = cast<RankedTensorType>(value.getType());
-  Value kept = arith::TruncFOp::create(b, value.getLoc(), type.clone(element),
-                                       value);
+  Value kept =
+      arith::TruncFOp::create(b, value.getLoc(), type.clone(element), value);
   Value wide = arith::ExtFOp::create(b, value.getLoc(), type, kept);
   value.replaceAllUsesExcept(wide, kept.getDefiningOp());
 }

@@ -33,9 +33,9 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
   LogicalResult matchAndRewrite(transformer::AttentionOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    transformer::CacheWriteOp::create(
-        b, keptRows(op.getKey()), keptRows(op.getValue()), op.getCache(),
-        op.getLayer(), op.getBatch());
+    transformer::CacheWriteOp::create(b, keptRows(op.getKey()),
+                                      keptRows(op.getValue()), op.getCache(),
+                                      op.getLayer(), op.getBatch());
     Value query = keptRows(op.getQuery());
     Value init =
         emptyRows(b, query, transformer::widthOf(query), keptElement(op));

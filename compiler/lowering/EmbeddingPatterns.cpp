@@ -137,12 +137,11 @@ struct LowerPoolRows : OpRewritePattern<transformer::PoolRowsOp> {
     Value input = keptRows(op.getInput());
     Value count = tensor::DimOp::create(b, op.getRows(), 0);
     Value init = tensor::EmptyOp::create(
-        b,
-        ArrayRef<int64_t>{ShapedType::kDynamic, transformer::widthOf(input)},
+        b, ArrayRef<int64_t>{ShapedType::kDynamic, transformer::widthOf(input)},
         keptElement(op), count);
     rewriter.replaceOpWithNewOp<transformer::RaggedPoolOp>(
-        op, init.getType(), op.getHow(), input, op.getRows(),
-        op.getBatch(), init);
+        op, init.getType(), op.getHow(), input, op.getRows(), op.getBatch(),
+        init);
     return success();
   }
 };

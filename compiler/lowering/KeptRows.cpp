@@ -9,8 +9,14 @@ using namespace tfc;
 
 Value tfc::keptRows(Value rows) {
   auto widening = rows.getDefiningOp<arith::ExtFOp>();
-  return widening && isa<RankedTensorType>(rows.getType()) ? widening.getIn()
-                                                           : rows;
+  if (!widening || !isa<RankedTensorType>(rows.getType())) {
+    return rows;
+  }
+  // Of an op that is lowered already, what it became is rounded itself.
+  auto rounding = widening.getIn().getDefiningOp<arith::TruncFOp>();
+  return rounding && rounding.getIn().getType() == rounding.getType()
+             ? rounding.getIn()
+             : widening.getIn();
 }
 
 Operation *tfc::findSource(Value rows) {

@@ -20,7 +20,8 @@ mlir::Value keptRows(mlir::Value rows);
 /// The op that computes `rows`, roundings and widenings apart; or null.
 mlir::Operation *findSource(mlir::Value rows);
 
-/// Whether all uses of `kept`, and of what it is widened to, are as `test` says.
+/// Whether all uses of `kept`, and of what it is widened to, are as `test`
+/// says.
 bool allUses(mlir::Value kept,
              llvm::function_ref<bool(mlir::OpOperand &)> test);
 

@@ -25,12 +25,11 @@ void LastUses::findPlaces(LoopLikeOpInterface loop) {
        llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues())) {
     Operation *op = findStart(yielded, *this);
     Block *block = carried.getOwner();
-    bool dead = op && op->getBlock() == block &&
-                allUses(carried, [&](OpOperand &use) {
-                  Operation *ancestor =
-                      block->findAncestorOpInBlock(*use.getOwner());
-                  return ancestor && ancestor->isBeforeInBlock(op);
-                });
+    bool dead =
+        op && op->getBlock() == block && allUses(carried, [&](OpOperand &use) {
+          Operation *ancestor = block->findAncestorOpInBlock(*use.getOwner());
+          return ancestor && ancestor->isBeforeInBlock(op);
+        });
     if (dead) {
       places[op] = carried;
     }

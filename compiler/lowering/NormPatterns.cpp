@@ -171,14 +171,15 @@ struct LowerL2Normalize : OpRewritePattern<transformer::L2NormalizeOp> {
         sumRows(b, x, {}, [](ImplicitLocOpBuilder &inner, ValueRange v) {
           return arith::MulFOp::create(inner, v[0], v[0]);
         });
-    Value y = mapRows(b, x, {{squares, Broadcast::AlongRow}},
-                      {keptElement(op), lastUses.contains(op.getInputMutable())},
-                      [&](ImplicitLocOpBuilder &inner, ValueRange v) {
-                        Value length = math::SqrtOp::create(inner, v[1]);
-                        length = arith::MaximumFOp::create(
-                            inner, length, f32Constant(inner, eps));
-                        return arith::DivFOp::create(inner, v[0], length);
-                      });
+    Value y =
+        mapRows(b, x, {{squares, Broadcast::AlongRow}},
+                {keptElement(op), lastUses.contains(op.getInputMutable())},
+                [&](ImplicitLocOpBuilder &inner, ValueRange v) {
+                  Value length = math::SqrtOp::create(inner, v[1]);
+                  length = arith::MaximumFOp::create(inner, length,
+                                                     f32Constant(inner, eps));
+                  return arith::DivFOp::create(inner, v[0], length);
+                });
     rewriter.replaceOp(op, y);
     return success();
   }

@@ -23,8 +23,8 @@ using RowBody = llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &,
                                                mlir::ValueRange)>;
 
 /// What becomes of a result: the type of its elements, whether it may overwrite
-/// the rows that it is made of, where these have elements of that type, and what
-/// it overwrites else; null for a place of its own.
+/// the rows that it is made of, where these have elements of that type, and
+/// what it overwrites else; null for a place of its own.
 struct Destination {
   mlir::FloatType element;
   bool inPlace = false;

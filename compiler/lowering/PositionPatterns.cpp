@@ -54,15 +54,15 @@ public:
     maps.push_back(b.getMultiDimIdentityMap(rank));
     SmallVector<utils::IteratorType> iterators(rank,
                                                utils::IteratorType::parallel);
-    Value part = linalg::GenericOp::create(
-                     b, init.getType(), operands, init, maps, iterators,
-                     [&](OpBuilder &builder, Location loc, ValueRange v) {
-                       ImplicitLocOpBuilder inner(loc, builder);
-                       Value y = body(inner, widenInputs(inner, v));
-                       linalg::YieldOp::create(inner,
-                                               convertFloat(inner, y, element));
-                     })
-                     .getResult(0);
+    Value part =
+        linalg::GenericOp::create(
+            b, init.getType(), operands, init, maps, iterators,
+            [&](OpBuilder &builder, Location loc, ValueRange v) {
+              ImplicitLocOpBuilder inner(loc, builder);
+              Value y = body(inner, widenInputs(inner, v));
+              linalg::YieldOp::create(inner, convertFloat(inner, y, element));
+            })
+            .getResult(0);
     Range range(*this, whole, b.getIndexAttr(first), count, stride);
     whole = tensor::InsertSliceOp::create(b, part, whole, range.offsets,
                                           range.sizes, range.strides);

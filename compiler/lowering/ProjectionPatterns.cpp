@@ -123,17 +123,15 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
   if (epilogue.isEmpty() && element.isF32()) {
     return product;
   }
-  return mapRows(b, product, inputs,
-                 {element, /*inPlace=*/true, epilogue.destination},
-                 [&](ImplicitLocOpBuilder &inner, ValueRange v) {
-                   size_t next = 1;
-                   auto take = [&](bool given) {
-                     return given ? v[next++] : Value();
-                   };
-                   Value biasValue = take(bias), factorValue = take(factor);
-                   return buildEpilogue(inner, epilogue, v[0], biasValue,
-                                        factorValue, take(residual));
-                 });
+  return mapRows(
+      b, product, inputs, {element, /*inPlace=*/true, epilogue.destination},
+      [&](ImplicitLocOpBuilder &inner, ValueRange v) {
+        size_t next = 1;
+        auto take = [&](bool given) { return given ? v[next++] : Value(); };
+        Value biasValue = take(bias), factorValue = take(factor);
+        return buildEpilogue(inner, epilogue, v[0], biasValue, factorValue,
+                             take(residual));
+      });
 }
 
 static Value buildProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
@@ -146,10 +144,9 @@ static Value buildProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
 
 static Value mapActivation(ImplicitLocOpBuilder &b, transformer::Activation act,
                            Value x, Destination to) {
-  return mapRows(b, x, {}, to,
-                 [&](ImplicitLocOpBuilder &inner, ValueRange v) {
-                   return buildActivation(inner, act, v[0]);
-                 });
+  return mapRows(b, x, {}, to, [&](ImplicitLocOpBuilder &inner, ValueRange v) {
+    return buildActivation(inner, act, v[0]);
+  });
 }
 
 namespace {
@@ -187,9 +184,9 @@ struct LowerActivation : OpRewritePattern<transformer::ActivationOp> {
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     rewriter.replaceOp(
-        op, mapActivation(b, op.getAct(), keptRows(op.getInput()),
-                          {keptElement(op),
-                           lastUses.contains(op.getInputMutable())}));
+        op, mapActivation(
+                b, op.getAct(), keptRows(op.getInput()),
+                {keptElement(op), lastUses.contains(op.getInputMutable())}));
     return success();
   }
 
@@ -232,13 +229,12 @@ struct LowerScale : OpRewritePattern<transformer::ScaleOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     double factor = op.getFactor().convertToDouble();
     rewriter.replaceOp(
-        op,
-        mapRows(b, keptRows(op.getInput()), {},
-                {keptElement(op), lastUses.contains(op.getInputMutable())},
-                [&](ImplicitLocOpBuilder &inner, ValueRange v) {
-                  return arith::MulFOp::create(inner, v[0],
-                                               f32Constant(inner, factor));
-                }));
+        op, mapRows(b, keptRows(op.getInput()), {},
+                    {keptElement(op), lastUses.contains(op.getInputMutable())},
+                    [&](ImplicitLocOpBuilder &inner, ValueRange v) {
+                      return arith::MulFOp::create(inner, v[0],
+                                                   f32Constant(inner, factor));
+                    }));
     return success();
   }
 
@@ -258,8 +254,8 @@ struct ViewSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
       return use.getOwner()->hasTrait<transformer::AcceptsStridedRows>();
     };
     // What is rounded already is rounded to itself.
-    Value read = element.isF32() ? op->getResult(0)
-                                 : op->user_begin()->getResult(0);
+    Value read =
+        element.isF32() ? op->getResult(0) : op->user_begin()->getResult(0);
     if (cast<RankedTensorType>(input.getType()).getElementType() != element ||
         !allUses(read, isRead)) {
       return rewriter.notifyMatchFailure(op, "a user takes dense rows only");

@@ -69,8 +69,8 @@ Value tfc::cutRows(ImplicitLocOpBuilder &b, Value x, int64_t parts) {
     return x;
   }
   int64_t width = transformer::widthOf(x) / parts;
-  auto cut = RankedTensorType::get({ShapedType::kDynamic, parts, width},
-                                   elementOf(x));
+  auto cut =
+      RankedTensorType::get({ShapedType::kDynamic, parts, width}, elementOf(x));
   Value apart = tensor::ExpandShapeOp::create(
       b, cut, x, SmallVector<ReassociationIndices>{{0}, {1, 2}},
       SmallVector<OpFoldResult>{countRows(b, x), b.getIndexAttr(parts),
@@ -85,8 +85,8 @@ Value tfc::joinRows(ImplicitLocOpBuilder &b, Value y, Value like) {
   if (parts == 1) {
     return y;
   }
-  auto cut = RankedTensorType::get({ShapedType::kDynamic, parts, width},
-                                   elementOf(y));
+  auto cut =
+      RankedTensorType::get({ShapedType::kDynamic, parts, width}, elementOf(y));
   Value apart = tensor::ExpandShapeOp::create(
       b, cut, y, SmallVector<ReassociationIndices>{{0, 1}, {2}},
       SmallVector<OpFoldResult>{countRows(b, like), b.getIndexAttr(parts),

@@ -112,6 +112,32 @@ TEST(Instructions, ConvertWithinTheRange) {
             0x3c00c000U);
 }
 
+// Halfway between two numbers of 8 bits but for what is far below: rounded
+// once.
+TEST(Instructions, RoundSixteenBitsOnce) {
+  auto half = [](const std::string &instruction, float x, float y, float z) {
+    std::string body;
+    const float values[] = {x, y, z};
+    for (size_t i = 0; i < 3; ++i) {
+      std::string n = std::to_string(i + 1);
+      body += "mov.b32 %r2, " + std::to_string(bits(values[i])) + ";\n" +
+              "cvt.rn.bf16.f32 %h" + n + ", %r2;\n";
+    }
+    return word(body + instruction + "\ncvt.u32.u16 %r0, %h1;", 0);
+  };
+  const char *fma = "fma.rn.bf16 %h1, %h1, %h2, %h3;";
+  EXPECT_EQ(half(fma, 1, 0x1p-8f, 1), 0x3f80U);
+  EXPECT_EQ(half(fma, 0x1.02p0f, 0x1p-8f, 1), 0x3f81U);
+  EXPECT_EQ(half(fma, 1, 1 + 0x1p-7f, -0x1p-9f), 0x3f81U);
+  EXPECT_EQ(half(fma, 0x1p-60f, 0x1p-60f, 1 + 0x1p-7f), 0x3f81U);
+  EXPECT_EQ(half("mul.rn.bf16 %h1, %h1, %h2;", -1, 0, 0), 0x8000U);
+  EXPECT_EQ(half("sub.rn.bf16 %h1, %h1, %h2;", 3, 1, 0), 0x4000U);
+  EXPECT_EQ(word("cvt.rn.f16.f32 %h1, %r1;\nadd.rn.f16 %h1, %h1, %h1;\n"
+                 "cvt.f32.f16 %r0, %h1;",
+                 bits(1 + 0x1p-10f)),
+            bits(2 + 0x1p-9f));
+}
+
 TEST(Instructions, PackAndUnpack) {
   EXPECT_EQ(compute("mov.b64 {%r2, %r3}, %d1;\nmov.b64 %d0, {%r3, %r2};",
                     0x1122334455667788),

@@ -14,6 +14,24 @@ const char *operatorOf(const std::string &base) {
                          : "";
 }
 
+/// Of numbers of 16 bits: sums and products, each rounded once.
+void arithmeticOfHalves(EntryText &text, Instruction &from,
+                        const std::string &type) {
+  const std::string &base = from.base();
+  auto operand = [&](size_t i) { return text.value(from.operand(i), type); };
+  std::string x = operand(1), y = operand(2), expression;
+  if (base == "fma") {
+    expression = "fma_16(" + x + ", " + y + ", " + operand(3) + ")";
+  } else if (base == "mul") {
+    expression = "fma_16(" + x + ", " + y + ", -0.0f)";
+  } else if (base == "add" || base == "sub") {
+    expression = "fma_16(" + x + ", 1, " + (base == "sub" ? "-" : "") + y + ")";
+  } else {
+    from.failUnknown();
+  }
+  text.add(text.assign(from.operand(0), type, expression));
+}
+
 void arithmeticOfFloats(EntryText &text, Instruction &from,
                         const std::string &type, bool isNan) {
   const std::string &base = from.base();
@@ -117,7 +135,9 @@ bool translateArithmetic(EntryText &text, Instruction &from) {
       (!half.empty() && isFloat(type))) {
     from.failUnknown();
   }
-  if (isFloat(type)) {
+  if (isFloat(type) && bitsOf(type) == 16) {
+    arithmeticOfHalves(text, from, type);
+  } else if (isFloat(type)) {
     arithmeticOfFloats(text, from, type, isNan);
   } else {
     arithmeticOfIntegers(text, from, type, half);

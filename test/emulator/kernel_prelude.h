@@ -151,6 +151,24 @@ EMU uint16_t bits_f16(float value) {
   return value != value ? 0x7fff : bits;
 }
 
+/* x * y + z of numbers of 16 bits, to be rounded to 16 bits: the exact result,
+ * cut off behind an f32 whose last bit says whether something was, so that the
+ * second rounding is that of the exact one. */
+EMU float fma_16(float x, float y, float z) {
+  double product = (double)x * y, sum = product + z, part = sum - product;
+  double lost = (product - (sum - part)) + (z - part);
+  float cut = (float)sum;
+  double rest = sum - cut + lost;
+  if (!(rest < 0) && !(rest > 0)) {
+    return cut;
+  }
+  if (cut == 0) {
+    return rest < 0 ? -0x1p-149f : 0x1p-149f;
+  }
+  uint32_t bits = bits_f32(cut) - ((cut > 0) == (rest < 0));
+  return as_f32(bits | 1);
+}
+
 /* ---- Arithmetic -----------------------------------------------------------
  */
 

@@ -38,6 +38,8 @@ RULES = {"no_repeat_ngram_size", "repetition_penalty", "min_length",
 # Decibels between an output and its rounding noise, by what keys and values are
 # kept in.
 LEAST_SNR = {"f16": 55.0, "bf16": 38.0}
+# The same where matrices and all values between ops are rounded to it.
+LEAST_SNR_OF_VALUES = {"f16": 44.0, "bf16": 26.0}
 
 
 def switched_on():
@@ -49,12 +51,12 @@ def switched_on():
 class Model:
     """One entry of cases.json, built in a scratch folder."""
 
-    def __init__(self, entry, entries, tool, dtype=None, cache=None):
-        """Its weights are those of the files, or narrowed to `dtype`; a `cache`
-        of 16 bits rounds, so outputs are compared by their noise, and tokens
-        with nobody's."""
+    def __init__(self, entry, entries, tool, dtype=None, noise=None):
+        """Its weights are those of the files, or narrowed to `dtype`; with
+        `noise`, decibels, outputs are compared by it, and tokens with
+        nobody's: something is rounded to 16 bits on the way."""
         self.entry = entry
-        self.noise = LEAST_SNR.get(cache)
+        self.noise = noise
         self.tool = tool
         self.weights = tool.path("weights")
         self.assemble(entries, self.weights)
@@ -211,9 +213,9 @@ class Model:
                 if not filecmp.cmp(one, two, shallow=False)]
 
 
-def check_model(entry, entries, tool, cache=None):
+def check_model(entry, entries, tool, noise=None):
     """Runs all of a model; returns its faults, each with the case's name."""
-    model = Model(entry, entries, tool, cache=cache)
+    model = Model(entry, entries, tool, noise=noise)
     jobs = [("bytes", model.check_bytes)]
     for name in entry["forward"]:
         jobs.append((name, lambda name=name: model.check_forward(name)))
@@ -250,6 +252,10 @@ def main():
     parser.add_argument("--cache", choices=sorted(LEAST_SNR),
                         help="tfc compile's --cache: outputs by their noise, "
                         "and all laws")
+    parser.add_argument("--dtype", choices=sorted(LEAST_SNR_OF_VALUES),
+                        help="tfc compile's --dtype, for a program that keeps "
+                        "values between ops so: outputs by their noise, and "
+                        "all laws")
     parser.add_argument("models", nargs="*",
                         help="names from cases.json; all that are switched "
                         "on without one")
@@ -272,7 +278,9 @@ def main():
                          if options.target else []) +
                         (["--emulate"] if options.emulate else []) +
                         ([f"--cache={options.cache}"]
-                         if options.cache else []),
+                         if options.cache else []) +
+                        ([f"--dtype={options.dtype}"]
+                         if options.dtype else []),
                         ["--program", options.program]
                         if options.program else [])
             try:
@@ -280,8 +288,9 @@ def main():
                     model = Model(entries[name], entries, tool, options.stored)
                     faults = stored.check_stored(model, options.stored)
                 else:
-                    faults = check_model(entries[name], entries, tool,
-                                         options.cache)
+                    noise = (LEAST_SNR_OF_VALUES.get(options.dtype) or
+                             LEAST_SNR.get(options.cache))
+                    faults = check_model(entries[name], entries, tool, noise)
             except Failure as failure:
                 faults = [f"{name}: {failure}"]
         for fault in faults:
