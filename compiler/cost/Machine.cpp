@@ -26,9 +26,9 @@ llvm::Expected<Machine> tfc::cost::findMachine(llvm::StringRef name) {
   // SXM; tensor cores without sparsity, f32 on the ordinary units, since
   // programs of f32 are not rounded to TF32.
   static const Machine devices[] = {
-      {"a100", 312e12, 19.5e12, 2e12, true},
-      {"h100", 989.4e12, 66.9e12, 3.35e12, true},
-      {"h200", 989.4e12, 66.9e12, 4.8e12, true},
+      {"a100", 312e12, 19.5e12, 2e12, true, "cuda:sm_80"},
+      {"h100", 989.4e12, 66.9e12, 3.35e12, true, "cuda:sm_90"},
+      {"h200", 989.4e12, 66.9e12, 4.8e12, true, "cuda:sm_90"},
   };
   for (const Machine &machine : devices) {
     if (machine.name == name) {
@@ -38,7 +38,7 @@ llvm::Expected<Machine> tfc::cost::findMachine(llvm::StringRef name) {
   if (name == "cpu") {
     // 16-bit matrices are widened: products are as fast as those of f32.
     double f32 = measureArithmetic();
-    return Machine{"cpu", f32, f32, measureBandwidth(), false};
+    return Machine{"cpu", f32, f32, measureBandwidth(), false, ""};
   }
   return llvm::createStringError("expected --machine a100, h100, h200 or cpu "
                                  "(this one), got " +

@@ -37,6 +37,8 @@ struct Machine {
   /// Whether values between ops are as narrow as the matrices; on CPUs they
   /// are f32.
   bool isDevice = false;
+  /// Of a device: what tfc compile --target calls it.
+  std::string target;
 };
 
 /// "a100", "h100", "h200": as their data sheets say (SXM, dense); "cpu": this

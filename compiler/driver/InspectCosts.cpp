@@ -5,6 +5,7 @@
 #include "compiler/cost/CostSheet.h"
 #include "compiler/cost/WorkOpInterface.h"
 #include "compiler/driver/Compile.h"
+#include "compiler/driver/CountLaunches.h"
 #include "compiler/frontend/BuildModel.h"
 #include "compiler/pipeline/Pipelines.h"
 #include "compiler/pipeline/Registration.h"
@@ -114,10 +115,37 @@ static void printMachine(const cost::Machine &machine, bool isNarrow) {
                << " operations a byte on\n";
 }
 
+/// Null where they cannot be counted, which is said: the rest is no worse.
+static std::unique_ptr<LaunchCounter>
+countOnDevice(const spec::ModelSpec &model, const cost::Machine &machine) {
+  if (machine.target.empty()) {
+    return nullptr;
+  }
+  auto counter = LaunchCounter::create(model, machine.target);
+  if (!counter) {
+    llvm::errs() << "tfc: note: launches are not counted: "
+                 << llvm::toString(counter.takeError()) << '\n';
+    return nullptr;
+  }
+  return std::move(*counter);
+}
+
+static void printLaunches(const LaunchCounter *counter, StringRef entry,
+                          const cost::Step &step, int64_t rows) {
+  auto counts = counter ? counter->count(entry, step, rows) : std::nullopt;
+  if (counts) {
+    llvm::outs() << "launches of entry " << entry << ", program "
+                 << counter->program() << ": " << counts->launches << " of "
+                 << counts->kernels << " kernels, " << counts->blocks
+                 << " blocks\n";
+  }
+}
+
 static int printEntries(ModuleOp module, const spec::ModelSpec &model,
                         const WantedStep &wanted,
                         const cost::Machine &machine) {
   bool isNarrow = model.storage != spec::Storage::F32;
+  auto launches = countOnDevice(model, machine);
   printMachine(machine, isNarrow);
   for (auto entry : module.getOps<func::FuncOp>()) {
     bool isEntry = entry.getName() == "step" || entry.getName() == "encode";
@@ -127,14 +155,16 @@ static int printEntries(ModuleOp module, const spec::ModelSpec &model,
       continue;
     }
     step->valueBytes = machine.isDevice && isNarrow ? 2 : 4;
-    FailureOr<cost::CostSheet> sheet = cost::countCosts(
-        entry, *step, countWanted(entry, model, *step), machine, isNarrow);
+    int64_t rows = countWanted(entry, model, *step);
+    FailureOr<cost::CostSheet> sheet =
+        cost::countCosts(entry, *step, rows, machine, isNarrow);
     if (failed(sheet)) {
       return fail("this spec was read without error, so the fault is tfc's; "
                   "please report it with the spec and the lines above",
                   kInternalError);
     }
     cost::printCosts(*sheet, llvm::outs());
+    printLaunches(launches.get(), entry.getName(), *step, rows);
   }
   return kOk;
 }

@@ -20,7 +20,8 @@ struct CostOptions {
 /// `tfc inspect SPEC --step STEP --machine MACHINE`: a table on standard
 /// output, an op a line: operations, bytes, and the time that the machine's
 /// peaks allow. An encoder-decoder's `encode` takes N tokens of the source, its
-/// `step` one token of the target (prefill) or the N-th (decode). Returns an
+/// `step` one token of the target (prefill) or the N-th (decode). Of a device
+/// also the launches of the program that is compiled for it now. Returns an
 /// ExitCode.
 int runInspectCosts(const std::string &path, const CostOptions &options);
 

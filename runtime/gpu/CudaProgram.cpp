@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/gpu/CudaProgram.h"
 
+#include "runtime/gpu/CudaAvoid.h"
 #include "runtime/gpu/CudaDevice.h"
 
 #include <array>
@@ -9,7 +10,7 @@
 namespace tfc::rt {
 
 Result<std::unique_ptr<CudaProgram>>
-CudaProgram::load(const tfc_program_v0 &program) {
+CudaProgram::load(const tfc_program_v0 &program, uint32_t avoided) {
   auto context = CudaContext::open();
   if (!context) {
     return std::move(context.error());
@@ -19,7 +20,7 @@ CudaProgram::load(const tfc_program_v0 &program) {
   CudaScope scope(loaded->context());
   Status status = loaded->checkCapability();
   if (status) {
-    status = loaded->loadImages();
+    status = loaded->loadImages(avoided);
   }
   if (status) {
     status = loaded->findKernels();
@@ -56,9 +57,13 @@ Status CudaProgram::checkCapability() const {
                    capabilityText(has));
 }
 
-Status CudaProgram::loadImages() {
+Status CudaProgram::loadImages(uint32_t avoided) {
   std::string faults;
   for (uint32_t i = 0; i < program.n_images; ++i) {
+    bool isCubin = program.images[i].kind == TFC_IMAGE_CUBIN;
+    if (isCubin && avoided & AvoidCubin) {
+      continue;
+    }
     Status status = loadImage(program.images[i]);
     if (status) {
       return {};

@@ -14,11 +14,12 @@ namespace tfc::rt {
 class CudaProgram {
 public:
   /// Opens the driver and its first device and loads the first of the program's
-  /// images that the driver takes. The program's tables outlive it. Errors:
+  /// images that the driver takes, but none that is `avoided` (CudaAvoid). The
+  /// program's tables outlive it. Errors:
   /// Incompatible (no driver or device, a device of another capability, no
   /// image that loads), those of a device.
   static Result<std::unique_ptr<CudaProgram>>
-  load(const tfc_program_v0 &program);
+  load(const tfc_program_v0 &program, uint32_t avoided);
   ~CudaProgram();
   CudaProgram(const CudaProgram &) = delete;
   CudaProgram &operator=(const CudaProgram &) = delete;
@@ -43,7 +44,7 @@ private:
       : program(program), cudaContext(std::move(context)),
         packedWeights(*cudaContext) {}
   Status checkCapability() const;
-  Status loadImages();
+  Status loadImages(uint32_t avoided);
   Status loadImage(const tfc_image_v0 &image);
   Status findKernels();
   Status allowShared(cuda::Function kernel, const tfc_kernel_v0 &table) const;

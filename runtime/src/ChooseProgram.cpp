@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/ChooseProgram.h"
 
+#include "runtime/gpu/CudaAvoid.h"
+
 #include <algorithm>
 #include <tuple>
 
@@ -42,13 +44,17 @@ Result<ChosenProgram> chooseProgram(const Module &module,
                                     const std::string &name) {
   const tfc_module_v0 &table = module.table();
   auto onCpu = module.choose(name, machineFeatures());
+  auto avoided = readAvoided();
+  if (!avoided) {
+    return std::move(avoided.error());
+  }
   std::optional<Error> fault;
   for (const tfc_program_v0 *program : cudaPrograms(table, name)) {
     // Plain loops on a device may be slower than a CPU's best.
     if (name.empty() && onCpu && program->priority < (*onCpu)->priority) {
       break;
     }
-    auto loaded = CudaProgram::load(*program);
+    auto loaded = CudaProgram::load(*program, *avoided);
     if (loaded) {
       return ChosenProgram{program, std::move(*loaded)};
     }

@@ -16,8 +16,8 @@ struct ChosenProgram {
 
 /// `name`: of a program, "cpu" or "cuda" for the best one of that kind, or
 /// empty for that of the highest priority. Then a GPU that cannot be used is no
-/// error. The module outlives the program. Errors: those of Module::choose and
-/// CudaProgram::load.
+/// error. The module outlives the program. Errors: those of Module::choose,
+/// readAvoided and CudaProgram::load.
 Result<ChosenProgram> chooseProgram(const Module &module,
                                     const std::string &name);
 

@@ -51,6 +51,8 @@ Answers texts with a compiled model, or runs it over a batch of token ids.
   --self-test           with --weights: run every program that this machine has
                         (or that of --program) over drawn token ids, compare
                         it with the CPU's, and print a line a case
+  --silence SECONDS     with --self-test: end when a device gives no value for
+                        so long (without it, wait)
   --version             print the version and stop; with MODEL.so also its
                         programs, and which one is in use on this machine
   --print-completion bash|zsh|fish
@@ -108,6 +110,8 @@ public:
         {"--output-tokenizer", {"a path", readText(line.outputTokenizer)}},
         {"--threads",
          {"an integer from 1 to 1024", readNumber(line.threads, 1, 1024)}},
+        {"--silence",
+         {"a number of seconds", readNumber(line.silenceSeconds, 0, 86400)}},
         {"--progress",
          {"auto, always or never",
           [this](const std::string &value) {
@@ -242,6 +246,9 @@ private:
       checkSelfTest();
       return;
     }
+    if (seen.count("--silence")) {
+      fault("--silence: expected with --self-test only");
+    }
     bool isText = seen.count("--text") != 0;
     for (const char *name : {"--weights", "--inputs", "--outputs"}) {
       bool isWeights = name == std::string("--weights");
@@ -280,7 +287,7 @@ private:
     }
     for (const std::string &name : seen) {
       if (name != "--weights" && name != "--program" && name != "--threads" &&
-          name != "--self-test") {
+          name != "--self-test" && name != "--silence") {
         fault(name + ": expected without --self-test only");
       }
     }

@@ -21,6 +21,7 @@ struct CommandLine {
   bool sharePacked = false;
   bool generate = false, help = false, version = false, selfTest = false;
   uint64_t selfTestSeed = 1; // of its token ids
+  double silenceSeconds = 0; // of a self-test's device; 0: any
   /// Texts instead of tensors; "-" stands for the lines of standard input.
   std::vector<std::string> texts, pairs;
   std::string tokenizer, outputTokenizer;

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/SelfTest.h"
 
+#include "runtime/gpu/CudaAvoid.h"
 #include "runtime/src/CapiOptions.h"
+#include "runtime/tools/SilenceLimit.h"
 #include "runtime/tools/TapTest.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <random>
 
@@ -228,7 +231,8 @@ std::vector<Case> listCases(const tfc_model_info &info) {
 
 /// Runs all cases; how many are wrong.
 rt::Result<int> holdAgainst(const tfc_model *reference, const tfc_model *model,
-                            double tolerance, uint64_t seed, TapTest &taps) {
+                            double tolerance, uint64_t seed, TapTest &taps,
+                            SilenceLimit &silence) {
   tfc_model_info info{};
   info.struct_size = sizeof(info);
   if (tfc_error *error = tfc_model_get_info(model, &info)) {
@@ -239,7 +243,9 @@ rt::Result<int> holdAgainst(const tfc_model *reference, const tfc_model *model,
     Inputs inputs(info, which, seed++);
     taps.begin();
     auto expected = forward(reference, inputs);
+    silence.hear(which.name);
     auto got = forward(model, inputs);
+    silence.pause();
     if (!expected || !got) {
       return expected ? std::move(got.error()) : std::move(expected.error());
     }
@@ -252,7 +258,9 @@ rt::Result<int> holdAgainst(const tfc_model *reference, const tfc_model *model,
     Inputs inputs(info, {"", 2, prompt, prompt}, seed);
     taps.begin();
     auto expected = generate(reference, inputs, count);
+    silence.hear("the prompts of a generation");
     auto got = generate(model, inputs, count);
+    silence.pause();
     if (!expected || !got) {
       return expected ? std::move(got.error()) : std::move(expected.error());
     }
@@ -260,6 +268,52 @@ rt::Result<int> holdAgainst(const tfc_model *reference, const tfc_model *model,
                       got->get(), tolerance, taps);
   }
   return faults;
+}
+
+/// Holds a program against the reference; how many cases are wrong. Errors:
+/// those of loading and running either.
+rt::Result<int> testProgram(const CommandLine &line,
+                            const std::string &reference,
+                            const tfc_program_v0 &program) {
+  TapTest taps(toleranceOf(program));
+  SilenceLimit silence(line.silenceSeconds);
+  auto checker = [&, check = taps.checker()](const rt::TappedValue &value) {
+    silence.hear(rt::concat(value.id, ", layer ", value.layer, ", kernel ",
+                            value.kernel ? value.kernel : "none"));
+    return check(value);
+  };
+  auto expected = load(line, reference, taps.recorder());
+  auto model = load(line, program.name, checker);
+  if (!expected || !model) {
+    return expected ? std::move(model.error()) : std::move(expected.error());
+  }
+  auto faults = holdAgainst(expected->get(), model->get(), toleranceOf(program),
+                            line.selfTestSeed, taps, silence);
+  for (const std::string &op : taps.wrongOps()) {
+    std::printf("%s: wrong op: %s\n", program.name, op.c_str());
+  }
+  return faults;
+}
+
+/// Whether a program that was wrong is right when it does without something:
+/// which of two ways is to blame.
+void testAvoiding(const CommandLine &line, const std::string &reference,
+                  const tfc_program_v0 &program) {
+  const char *variable = "TFC_CUDA_AVOID";
+  if (program.isa != TFC_ISA_CUDA || std::getenv(variable)) {
+    return;
+  }
+  for (const std::string &name : rt::avoidableNames()) {
+    std::printf("%s: again, with %s=%s\n", program.name, variable,
+                name.c_str());
+    setenv(variable, name.c_str(), 1);
+    auto faults = testProgram(line, reference, program);
+    unsetenv(variable);
+    std::printf("%s: with %s=%s: %s\n", program.name, variable, name.c_str(),
+                !faults   ? faults.error().message.c_str()
+                : *faults ? "WRONG as well"
+                          : "ok");
+  }
 }
 
 } // namespace
@@ -282,27 +336,18 @@ rt::Result<SelfTestResult> runSelfTest(const CommandLine &line) {
     if (&program == first->program || !isMeant) {
       continue;
     }
-    TapTest taps(toleranceOf(program));
-    auto reference = load(line, first->program->name, taps.recorder());
-    if (!reference) {
-      return std::move(reference.error());
-    }
-    auto model = load(line, program.name, taps.checker());
-    if (!model && line.program.empty() &&
-        model.error().code == rt::Code::Incompatible) {
+    auto faults = testProgram(line, first->program->name, program);
+    if (!faults && line.program.empty() &&
+        faults.error().code == rt::Code::Incompatible) {
       std::printf("%s: not run: %s\n", program.name,
-                  model.error().message.c_str());
+                  faults.error().message.c_str());
       continue;
     }
-    auto faults =
-        model ? holdAgainst(reference->get(), model->get(),
-                            toleranceOf(program), line.selfTestSeed, taps)
-              : rt::Result<int>(std::move(model.error()));
     if (!faults) {
       return std::move(faults.error());
     }
-    for (const std::string &op : taps.wrongOps()) {
-      std::printf("%s: wrong op: %s\n", program.name, op.c_str());
+    if (*faults > 0) {
+      testAvoiding(line, first->program->name, program);
     }
     ++result.programs;
     result.faults += *faults;

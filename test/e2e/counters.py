@@ -1,12 +1,14 @@
 # What the kernels of some models ask of a GPU's memory in a step, counted by the
 # stand-in, against the table beside this file: no kernel that it names, and no
 # step as a whole, may have more launches, sectors of memory, bytes or passes of
-# shared memory. Needs tfc and tfc-bench on the PATH.
+# shared memory; of published models, launches alone. Needs tfc and tfc-bench on
+# the PATH.
 #   counters.py LIBTFC_FAKECUDA            checks
 #   counters.py LIBTFC_FAKECUDA --write    writes what is counted into the table
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -21,12 +23,18 @@ STACKS = {"bert": "encoder", "gpt2": "decoder"}
 CASES = [("bert", ["--opt=none"], "encode:2x16"),
          ("bert", ["--opt=full", "--dtype=bf16"], "encode:2x16"),
          ("gpt2", ["--opt=full", "--dtype=bf16"], "prefill:2x16")]
+# Published model, dtype, step of tfc inspect: how often its host code launches.
+LAUNCHES = [("bert-base", "f32", "prefill:1x128"),
+            ("gpt2", "bf16", "decode:1x512"),
+            ("llama-7b", "bf16", "decode:8x512"),
+            ("t5-small", "f32", "prefill:1x64")]
 COLUMNS = ("launches", "blocks", "requests", "sectors", "ideal_sectors",
            "memory_bytes", "shared_requests", "shared_passes", "ideal_passes",
            "tensor_operations")
 # Of these, less is better.
 LIMITED = ("launches", "sectors", "memory_bytes", "shared_passes")
 TOTAL = "all"
+LINE = re.compile(r"^launches of entry (\w+), program sm_80: (\d+) of", re.M)
 
 
 def make_spec(model):
@@ -61,6 +69,17 @@ def count(fakecuda, model, options, workload):
     return kernels
 
 
+def count_launches(model, dtype, step):
+    """{entry: [launches]}."""
+    spec = os.path.join(SPECS, "published", f"{model}.json")
+    said = subprocess.run(
+        ["tfc", "inspect", spec, "--machine", "a100", "--dtype", dtype,
+         "--step", step], check=True, timeout=300, stdout=subprocess.PIPE,
+        text=True).stdout
+    entries = {entry: [int(count)] for entry, count in LINE.findall(said)}
+    return {**entries, TOTAL: [sum(count for count, in entries.values())]}
+
+
 def compare(key, counted, allowed):
     if TOTAL not in allowed:
         yield f"{key}: expected it in {os.path.basename(TABLE)}, got nothing"
@@ -89,6 +108,9 @@ def main():
     for model, options, workload in CASES:
         key = " ".join([model, *options, workload])
         counted[key] = count(fakecuda, model, options, workload)
+    for model, dtype, step in LAUNCHES:
+        key = f"{model} --dtype={dtype} {step}"
+        counted[key] = count_launches(model, dtype, step)
     if "--write" in sys.argv:
         write(counted)
         return 0

@@ -39,6 +39,7 @@ KernelCounts count(const std::string &body, const std::string &memory = "") {
   found.sharedRequests = read("shared_requests");
   found.sharedPasses = read("shared_passes");
   found.idealPasses = read("ideal_passes");
+  found.tensorOperations = read("tensor_operations");
   return found;
 }
 
@@ -105,6 +106,19 @@ TEST(Counters, WideWordsOfSharedMemory) {
   EXPECT_EQ(wide.sharedRequests, 2U);
   EXPECT_EQ(wide.sharedPasses, 8U);
   EXPECT_EQ(wide.idealPasses, 8U);
+}
+
+// A multiply-add is two: 16 x 8 sums of 16 terms, of each of two warps.
+TEST(Counters, OperationsOfTensorCores) {
+  std::string body;
+  for (int i = 0; i < 10; ++i) {
+    body += "mov.b32 %r" + std::to_string(i + 2) + ", 0;\n";
+  }
+  KernelCounts counts =
+      count(body + "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+                   "{%r20, %r21, %r22, %r23}, {%r2, %r3, %r4, %r5}, "
+                   "{%r6, %r7}, {%r8, %r9, %r10, %r11};");
+  EXPECT_EQ(counts.tensorOperations, 2U * 2 * 16 * 8 * 16);
 }
 
 } // namespace

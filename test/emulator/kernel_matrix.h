@@ -47,6 +47,7 @@ EMU void emu_mma_m16n8k16(emu_block *b, const emu_thread *t, int is_bf16,
                           int line) {
   const emu_lane *lanes = b->exchange(b, t, EMU_ALL_LANES, ab, 6, line);
   uint32_t lane = t->number & 31;
+  b->tensor_operations += lane == 0 ? 2 * 16 * 8 * 16 : 0;
   for (uint32_t i = 0; i < 4; ++i) {
     uint32_t row = lane / 4, below = i / 2, column = 2 * (lane % 4) + i % 2;
     double sum = as_f32(c[i]);

@@ -3,11 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/TapTest.h"
 #include "runtime/tools/ErrorPattern.h"
+#include "runtime/tools/SilenceLimit.h"
 #include "tfc/abi.h"
 
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace tfc::run {
 namespace {
@@ -112,6 +114,29 @@ TEST(TapTest, SaysWhenProgramsDoNotReportTheSame) {
   ASSERT_EQ(test.faults().size(), 1U);
   EXPECT_TRUE(
       has(test.faults()[0], "expected a, layer 1 of 1 rows here, got "));
+}
+
+TEST(SilenceLimitDeathTest, EndsAProcessThatHearsNothing) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        // What is printed goes where the test looks.
+        dup2(2, 1);
+        SilenceLimit silence(0.05);
+        silence.hear("a:linear, layer 1, kernel kernel_7");
+        std::this_thread::sleep_for(std::chrono::seconds(60));
+      },
+      testing::ExitedWithCode(1),
+      "WRONG: nothing for 0.05 s behind a:linear, layer 1, kernel kernel_7");
+}
+
+TEST(SilenceLimit, EndsWithItsUser) {
+  SilenceLimit none(0), paused(1000), waiting(1000), unused(0.01);
+  none.hear("a");
+  paused.hear("a");
+  paused.pause();
+  waiting.hear("a");
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
 } // namespace

@@ -57,6 +57,20 @@ TEST(CudaErrors, WantsACapability) {
                  "capability 8.0 or more, got 7.5");
 }
 
+/// The program has a binary, which this driver refuses, and PTX.
+TEST(CudaErrors, AvoidsWhatItIsToldTo) {
+  FakeCuda driver("fail=cuModuleLoadDataEx:2");
+  expectContains(faultOf("cuda_decoder", "cuda"),
+                 "cuModuleLoadDataEx to compile PTX, got error 999");
+  setenv("TFC_CUDA_AVOID", "cubin", 1);
+  EXPECT_EQ(faultOf("cuda_decoder", "cuda"), "");
+  setenv("TFC_CUDA_AVOID", "cubin,coffee", 1);
+  std::string fault = faultOf("cuda_decoder", "");
+  unsetenv("TFC_CUDA_AVOID");
+  expectContains(fault, "TFC_CUDA_AVOID: expected names out of cubin with "
+                        "commas between, got \"coffee\"");
+}
+
 TEST(CudaErrors, LibrariesWithoutAProgramForIt) {
   FakeCuda driver;
   expectContains(faultOf("cuda_decoder", "nothing"),
