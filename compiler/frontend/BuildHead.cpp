@@ -83,13 +83,16 @@ transformer::Pooling tfc::toDialect(spec::PoolStep::How how) {
 }
 
 Value tfc::buildHead(PathBuilder &path, const spec::ModelSpec &spec,
-                     const spec::Head &head, Value x) {
+                     const spec::Head &head, Value x,
+                     llvm::function_ref<Value(Value)> pool) {
   if (const spec::Head *before = findHead(spec, head.from)) {
-    x = buildHead(path, spec, *before, x);
+    x = buildHead(path, spec, *before, x, pool);
   }
   std::string name = "heads." + head.name;
   for (const spec::HeadStep &step : head.steps) {
-    if (auto *dense = std::get_if<spec::DenseStep>(&step)) {
+    if (std::holds_alternative<spec::PoolStep>(step)) {
+      x = pool(x);
+    } else if (auto *dense = std::get_if<spec::DenseStep>(&step)) {
       x = path.linear(x, dense->path, dense->bias);
       x = path.activation(x, dense->act, dense->path);
     } else if (auto *norm = std::get_if<spec::NormStep>(&step)) {
@@ -111,8 +114,7 @@ Value tfc::buildHead(PathBuilder &path, const spec::ModelSpec &spec,
                                              path.loc(name + ".l2_normalize"),
                                              x, APFloat(normalize->eps));
     }
-    // Takes and pooling are the rows that the output asks for; splits are its
-    // columns.
+    // Takes are the rows that the output asks for; splits are its columns.
   }
   return x;
 }

@@ -23,10 +23,11 @@ const spec::PoolStep *findPool(const spec::ModelSpec &spec,
                                const std::string &value);
 transformer::Pooling toDialect(spec::PoolStep::How how);
 
-/// The value of a head of `x`, rows of its stack of which the take, or
-/// the pooling, has been made.
+/// The value of a head of `x`, rows of its stack of which the take has been
+/// made; `pool` makes one row a sequence of all, where a step says so.
 mlir::Value buildHead(PathBuilder &path, const spec::ModelSpec &spec,
-                      const spec::Head &head, mlir::Value x);
+                      const spec::Head &head, mlir::Value x,
+                      llvm::function_ref<mlir::Value(mlir::Value)> pool);
 
 } // namespace tfc
 

@@ -191,12 +191,12 @@ void ModelBuilder::buildOutput(const spec::Output &output, const Entry &entry,
   if (!hidden.isNormed) {
     x = norm(*hidden.stack, x);
   }
-  if (pool) {
-    x = transformer::PoolRowsOp::create(
-        builder, op.getLoc(), toDialect(pool->how), x, entry.rows, entry.batch);
-  }
   if (const spec::Head *head = findHead(spec, output.value)) {
-    x = buildHead(path, spec, *head, x);
+    x = buildHead(path, spec, *head, x, [&](Value rows) {
+      return transformer::PoolRowsOp::create(builder, op.getLoc(),
+                                             toDialect(pool->how), rows,
+                                             entry.rows, entry.batch);
+    });
   }
   if (output.part >= 0) {
     x = transformer::SliceColumnsOp::create(builder, op.getLoc(), x,

@@ -12,6 +12,7 @@
 namespace tfc::huggingface {
 
 using family::Config;
+struct SentenceHead;
 
 /// What an import reads. All of it outlives the import.
 struct Source {
@@ -24,9 +25,9 @@ struct Source {
   spec::Diagnostics &diagnostics;
   /// Unknown keys are errors.
   bool strict = false;
-  /// The steps from the rows of the last layer to a sentence's vector; null
-  /// when the model is no sentence encoder.
-  const spec::Json *sentence = nullptr;
+  /// From the rows of the last layer to a sentence's vector; null when the
+  /// model is no sentence encoder.
+  const SentenceHead *sentence = nullptr;
   /// Set by a family: the tokens of its decoder see those after them as well.
   bool bothSides = false;
 };

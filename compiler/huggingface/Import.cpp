@@ -205,7 +205,7 @@ public:
     }
     std::optional<Json> json = readObject(path("config.json"), diagnostics);
     readGeneration();
-    sentence = readSentenceSteps(directory, options.strict, diagnostics);
+    sentence = readSentenceHead(directory, options.strict, diagnostics);
     openTensors();
     if (!json) {
       return std::nullopt;
@@ -305,7 +305,8 @@ private:
   const std::string &directory;
   const ImportOptions &options;
   spec::Diagnostics &diagnostics;
-  std::optional<Json> generation, sentence;
+  std::optional<Json> generation;
+  std::optional<SentenceHead> sentence;
   rt::TensorFiles files;
 };
 

@@ -3,6 +3,7 @@
 #include "compiler/huggingface/MakeSpec.h"
 
 #include "compiler/huggingface/CheckTensors.h"
+#include "compiler/huggingface/SentenceModules.h"
 #include "compiler/spec/family/Instantiate.h"
 
 #include <algorithm>
@@ -205,8 +206,10 @@ private:
     projection.tiedByDefault = !byDefault || byDefault->boolean;
     projection.tiedUnlessStored = hole.find("tied_unless_stored");
     Json logits = makeLogits(source, projection, std::max<int64_t>(vocab(), 1));
-    if (hole.find("bias")) {
-      logits.set("bias", true);
+    if (const Json *bias = hole.find("bias")) {
+      if (std::optional<Json> made = make.make(*bias)) {
+        logits.set("bias", std::move(*made));
+      }
     }
     return logits;
   }
@@ -263,7 +266,11 @@ private:
       }
       heads.set("sentence",
                 makeObject({{"from", rows.substr(0, rows.find('.'))},
-                            {"steps", *source.sentence}}));
+                            {"steps", source.sentence->steps}}));
+      for (const spec::Member &step : source.sentence->map.members) {
+        made.find("weights")->find("map")->set("heads.sentence." + step.key,
+                                               step.value);
+      }
       outputs.set("sentence_embedding", "sentence");
     }
     made.set("heads", std::move(heads));

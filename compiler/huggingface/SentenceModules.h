@@ -10,15 +10,21 @@
 
 namespace tfc::huggingface {
 
-/// The steps of a spec's head that the modules.json of `directory` puts behind
-/// the model: a pooling, and a division by the length where there is one.
+/// What follows a model: the steps of a spec's head, and where the tensors of
+/// those steps are stored, by the step's name.
+struct SentenceHead {
+  spec::Json steps = spec::Json::array(), map = spec::Json::object();
+};
+
+/// The head that the modules.json of `directory` puts behind the model: a
+/// pooling, then products, norms and divisions by the length as they come.
 /// Nothing where there is no such file, where it has the model alone, and, with
 /// one warning (an error if `strict`) that names them, where it has other
 /// modules or ways to pool: these are the caller's. A file that is not JSON is
 /// an error.
-std::optional<spec::Json> readSentenceSteps(const std::string &directory,
-                                            bool strict,
-                                            spec::Diagnostics &diagnostics);
+std::optional<SentenceHead> readSentenceHead(const std::string &directory,
+                                             bool strict,
+                                             spec::Diagnostics &diagnostics);
 
 } // namespace tfc::huggingface
 

@@ -78,7 +78,9 @@ class TensorFile {
 public:
   /// Errors name the file: NotFound when there is none, Io when the system
   /// cannot read it, Exhausted when it cannot be mapped, else InvalidArgument.
-  static Result<std::shared_ptr<TensorFile>> open(const std::string &path);
+  /// `prefix` is put before the name of each tensor.
+  static Result<std::shared_ptr<TensorFile>>
+  open(const std::string &path, const std::string &prefix = "");
   ~TensorFile();
   TensorFile(const TensorFile &) = delete;
   TensorFile &operator=(const TensorFile &) = delete;
@@ -115,9 +117,15 @@ struct PatternUse {
   int64_t layer = 0;
 };
 
+/// Whether a folder is called as sentence-transformers calls those of modules:
+/// "2_Dense".
+bool isModuleFolder(std::string_view name);
+
 /// A set of tensors: a single file, or a Hugging Face folder
 /// (model.safetensors; or model.safetensors.index.json and its shards; or every
-/// *.safetensors), or several of those.
+/// *.safetensors), or several of those. The tensors of a folder's modules (a
+/// model.safetensors in a folder that isModuleFolder) are called by it, too:
+/// "2_Dense/linear.weight".
 class TensorFiles {
 public:
   static Result<TensorFiles> open(const std::string &path) {
@@ -147,9 +155,10 @@ public:
 
 private:
   Status openFolder(const std::string &folder);
+  Status openModules(const std::string &folder);
   Status openIndex(const std::string &indexPath);
   Status openShard(const std::string &indexPath, const std::string &name);
-  Status add(const std::string &path);
+  Status add(const std::string &path, const std::string &prefix = "");
   Status finish();
 
   std::string rootPath;

@@ -22,12 +22,16 @@ static bool isSmall(const HeaderEntry &entry) {
   return entry.end - entry.begin <= maxCopiedBytes;
 }
 
-Result<std::shared_ptr<TensorFile>> TensorFile::open(const std::string &path) {
+Result<std::shared_ptr<TensorFile>>
+TensorFile::open(const std::string &path, const std::string &prefix) {
   std::shared_ptr<TensorFile> file(new TensorFile);
   file->filePath = path;
   Status status = file->read();
   if (!status) {
     return std::move(status.error());
+  }
+  for (Tensor &tensor : file->list) {
+    tensor.name.insert(0, prefix);
   }
   return file;
 }

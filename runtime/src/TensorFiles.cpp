@@ -68,6 +68,11 @@ Result<std::string> readText(const std::string &path, uint64_t limit) {
 
 } // namespace
 
+bool isModuleFolder(std::string_view name) {
+  size_t digits = name.find_first_not_of("0123456789");
+  return digits != name.npos && digits > 0 && name[digits] == '_';
+}
+
 Result<TensorFiles> TensorFiles::open(const std::vector<std::string> &paths) {
   TensorFiles set;
   Faults faults;
@@ -78,8 +83,12 @@ Result<TensorFiles> TensorFiles::open(const std::vector<std::string> &paths) {
   for (const std::string &path : paths) {
     std::error_code error;
     set.rootPath += (set.rootPath.empty() ? "" : ", ") + path;
-    faults.add(fs::is_directory(path, error) ? set.openFolder(path)
-                                             : set.add(path));
+    if (!fs::is_directory(path, error)) {
+      faults.add(set.add(path));
+      continue;
+    }
+    faults.add(set.openFolder(path));
+    faults.add(set.openModules(path));
   }
   Status status = faults.take();
   if (status) {
@@ -119,6 +128,29 @@ Status TensorFiles::openFolder(const std::string &path) {
   Faults faults;
   for (const std::string &each : found) {
     faults.add(add(each));
+  }
+  return faults.take();
+}
+
+Status TensorFiles::openModules(const std::string &path) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator it(path, error), end; !error && it != end;
+       it.increment(error)) {
+    std::error_code none;
+    if (isModuleFolder(it->path().filename().string()) &&
+        fs::exists(it->path() / singleName, none)) {
+      found.push_back(it->path());
+    }
+  }
+  std::sort(found.begin(), found.end());
+  Faults faults;
+  for (const fs::path &module : found) {
+    faults.add(staysInside(path, module / singleName)
+                   ? add(module / singleName, module.filename().string() + "/")
+                   : makeError(Code::InvalidArgument, module.string(),
+                               ": expected a ", singleName,
+                               " in this folder, got a link out of it"));
   }
   return faults.take();
 }
@@ -172,8 +204,8 @@ Status TensorFiles::openShard(const std::string &indexPath,
   return add(path);
 }
 
-Status TensorFiles::add(const std::string &path) {
-  Result<std::shared_ptr<TensorFile>> file = TensorFile::open(path);
+Status TensorFiles::add(const std::string &path, const std::string &prefix) {
+  Result<std::shared_ptr<TensorFile>> file = TensorFile::open(path, prefix);
   if (!file) {
     return std::move(file.error());
   }

@@ -26,6 +26,16 @@ ENCODERS = {
     "albert": ("Albert", ("Model", "ForMaskedLM")),
     "modernbert": ("ModernBert", ("Model", "ForMaskedLM",
                                   "ForTokenClassification")),
+    "roformer": ("RoFormer", ("Model", "ForMaskedLM",
+                              "ForSequenceClassification")),
+    "eurobert": ("EuroBert", ("Model", "ForMaskedLM",
+                              "ForSequenceClassification")),
+    "bigbird": ("BigBird", ("Model", "ForMaskedLM",
+                            "ForSequenceClassification")),
+    "prelayernorm": ("RobertaPreLayerNorm", ("Model", "ForMaskedLM")),
+    "xlmrobertaxl": ("XLMRobertaXL", ("Model", "ForMaskedLM")),
+    "rembert": ("RemBert", ("Model", "ForMaskedLM",
+                            "ForSequenceClassification")),
 }
 DECODERS = {
     "phi3": ("Phi3", ("Model", "ForCausalLM")),
@@ -65,6 +75,8 @@ DECODERS = {
     "xglm": ("XGLM", ("Model", "ForCausalLM")),
     "bloom": ("Bloom", ("Model", "ForCausalLM", "ForTokenClassification")),
     "mpt": ("Mpt", ("Model", "ForCausalLM")),
+    "arcee": ("Arcee", ("Model", "ForCausalLM")),
+    "biogpt": ("BioGpt", ("Model", "ForCausalLM")),
 }
 PAIRS = {
     "mbart": ("MBart", ("Model", "ForConditionalGeneration")),
@@ -74,6 +86,7 @@ PAIRS = {
     "m2m": ("M2M100", ("Model", "ForConditionalGeneration")),
     # MarianModel stores the positions that it computes, rounded as the rest.
     "marian": ("Marian", ("MTModel",)),
+    "mvp": ("Mvp", ("Model", "ForConditionalGeneration")),
 }
 ALL = {**ENCODERS, **DECODERS, **PAIRS}
 CLASSES = {family: tuple(stem + end for end in ends)
@@ -81,8 +94,13 @@ CLASSES = {family: tuple(stem + end for end in ends)
 # Whose folders may be those of sentence encoders.
 SENTENCES = ("DistilBertModel", "RobertaModel", "NomicBertModel")
 # Positions begin after the pad token, which is 1.
-AFTER_PADDING = ("roberta", "xlmroberta", "camembert", "data2vec", "mpnet")
-WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "modernbert")
+AFTER_PADDING = ("roberta", "xlmroberta", "camembert", "data2vec", "mpnet",
+                 "prelayernorm", "xlmrobertaxl")
+WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "modernbert", "eurobert")
+# Columns of encoders that turn in pairs.
+TURNING = ("nomic", "modernbert", "roformer", "eurobert")
+# Tokens have a width of their own.
+NARROW = ("electra", "albert", "roformer", "rembert")
 # Their windows, or biases, count columns.
 WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
            "olmo3", "cohere2", "exaone4")
@@ -95,9 +113,9 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "openai", "bigcode", "gptneo", "opt", "olmo", "olmo2", "olmo3",
            "neox", "phi", "gptj", "codegen", "cohere", "cohere2", "falcon",
            "exaone4", "persimmon", "gemma2", "gemma3", "ctrl", "xglm", "bloom",
-           "mpt")
+           "mpt", "biogpt")
 # As many heads of keys as of queries.
-ALIKE = ("bigcode", "neox", "gptj", "codegen", "persimmon")
+ALIKE = ("bigcode", "neox", "gptj", "codegen", "persimmon", "biogpt")
 # Part of each head is turned.
 PARTIAL = ("glm", "glm4", "neox", "phi", "nemotron", "persimmon")
 # Scores fall with the distance, and no input says where a token is.
@@ -131,9 +149,13 @@ def draw_case(random, cls):
     if family in ENCODERS:
         case = draw.draw_case(random, "BertModel")
         case["layers"] = max(1, case["layers"])
-        if family in ("nomic", "modernbert"):  # columns turn in pairs
+        if family in TURNING:
             case["hidden"] *= 2
-        if family in ("electra", "albert"):
+        if family == "roformer":  # nobody tells it where a token is, and the
+            # sines and cosines that it stores are rounded as the rest
+            case["given_positions"] = False
+            case["dtype"] = "float32"
+        if family in NARROW:
             case["narrow"] = random.choice((case["hidden"], 1, 6, 40))
         if family == "albert":
             case["shared"] = random.randint(1, case["layers"])
@@ -141,6 +163,7 @@ def draw_case(random, cls):
             case["window"] = random.choice((2, 6, 30))
         if cls in SENTENCES:
             case["sentence"] = random.choice((None,) + sentence.POOLINGS)
+            case["projected"] = random.choice((None, 7, 16, 40))
         if family in WITHOUT_TYPES:
             case["given_types"] = False
         if family in ("mpnet", "modernbert"):
@@ -217,7 +240,25 @@ def encoder_config(hf, family, case):
                 layer_norm_eps=case["eps"])
     if family not in WITHOUT_TYPES:
         keys["type_vocab_size"] = case["types"]
-    if family in ("electra", "albert"):
+    if family == "eurobert":
+        del keys["layer_norm_eps"]
+        keys.update(rms_norm_eps=case["eps"], attention_bias=case["scale"],
+                    mlp_bias=case["scale_by_layer"], pad_token_id=0,
+                    bos_token_id=None, eos_token_id=None, mask_token_id=0,
+                    classifier_pooling=("late", "bos", "mean")[
+                        case["seed"] % 3])
+    if family == "bigbird":
+        keys.update(use_bias=case["scale"], bos_token_id=None,
+                    eos_token_id=None, sep_token_id=None,
+                    rescale_embeddings=case["scale_by_layer"],
+                    attention_type=("block_sparse", "original_full")[
+                        case["seed"] % 2])
+    if family == "rembert":  # a head's table is never that of the tokens
+        keys.update(input_embedding_size=case["narrow"],
+                    output_embedding_size=case["width"],
+                    tie_word_embeddings=False, bos_token_id=None,
+                    eos_token_id=None)
+    if family in ("electra", "albert", "roformer"):
         keys["embedding_size"] = case["narrow"]
     if family == "albert":
         keys["num_hidden_layers"] = max(1, case["layers"])
@@ -312,6 +353,10 @@ def decoder_config(hf, family, case):
             **keys)
     keys.update(num_hidden_layers=case["layers"],
                 num_attention_heads=case["heads"])
+    if family == "biogpt":
+        return hf.BioGptConfig(
+            intermediate_size=case["width"], hidden_act=case["act"],
+            scale_embedding=case["mlp_bias"], **keys)
     if family == "opt":
         # A projection where there is an odd number of heads.
         narrow = 6 if case["heads"] % 2 else None
@@ -329,7 +374,7 @@ def decoder_config(hf, family, case):
                 rope_parameters={**draw_llama.rope(case),
                                  "rope_theta": case["theta"]})
     if family in ("helium", "ernie45", "seedoss", "ministral", "glm", "glm4",
-                  "qwen3", "gemma", "gemma2", "gemma3"):
+                  "qwen3", "arcee", "gemma", "gemma2", "gemma3"):
         keys["head_dim"] = case["head_dim"]
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
@@ -368,9 +413,10 @@ def decoder_config(hf, family, case):
         keys["use_qkv_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "glm", "helium", "qwen3",
                   "olmo", "olmo2", "olmo3", "gemma", "gemma2", "gemma3",
-                  "neox", "cohere", "cohere2", "glm4", "nemotron"):
+                  "neox", "cohere", "cohere2", "glm4", "nemotron", "arcee"):
         keys["attention_bias"] = case["attention_bias"]
-    if family in ("smollm3", "granite", "seedoss", "helium", "nemotron"):
+    if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
+                  "arcee"):
         keys["mlp_bias"] = case["mlp_bias"]
     if family in ("starcoder2", "ernie45"):
         keys["use_bias"] = case["attention_bias"]

@@ -148,7 +148,10 @@ def check_class(tfc, name, source):
     """The keys that transformers reads and the importer does not know."""
     module = families.MODULES[families.family_of(name)]
     case = module.draw_case(source, name)
-    cls, config = getattr(hf, name), module.make_config(hf, case)
+    # Room for the tokens that keys_of_run generates.
+    config = module.make_config(hf, dict(case, positions=case.get(
+        "positions", 0) + 3))
+    cls = getattr(hf, name)
     inputs = {key: value.long()
               for key, value in module.make_inputs(torch, case).items()}
     with tempfile.TemporaryDirectory(prefix="tfc-") as folder:

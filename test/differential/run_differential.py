@@ -96,7 +96,7 @@ def make_model(case, weights):
     model.to(getattr(torch, case["dtype"])).save_pretrained(
         weights, **({"max_shard_size": "60KB"} if case["shards"] else {}))
     if case.get("sentence"):
-        sentence.write_modules(weights, case["sentence"])
+        sentence.write_modules(torch, weights, case)
     if family in ("bert", "gpt2"):
         return model.float()
     path = os.path.join(weights, "config.json")
@@ -115,7 +115,7 @@ def forward(case, model, inputs):
     outputs = reference.forward(model, inputs)
     if not case.get("sentence"):
         return outputs
-    return sentence.embed(torch, outputs, inputs, case["sentence"])
+    return sentence.embed(torch, outputs, inputs, case)
 
 
 def make_inputs(case):

@@ -145,6 +145,50 @@ ENCODERS = (
     ("modernbert-sequence", hf.ModernBertForSequenceClassification,
      hf.ModernBertConfig(**modern(num_hidden_layers=2, num_labels=3)),
      ("ragged",), 0),
+    # Nobody tells it where a token is.
+    ("roformer-model", hf.RoFormerModel, hf.RoFormerConfig(
+        **encoder(hidden_size=28)), ("one", "ragged", "left", "longest",
+                                     "holes"), 2),
+    ("roformer-mlm", hf.RoFormerForMaskedLM, hf.RoFormerConfig(
+        **encoder(hidden_size=36, num_attention_heads=3, embedding_size=14,
+                  hidden_act="relu")), ("ragged", "left"), 2),
+    ("roformer-sequence", hf.RoFormerForSequenceClassification,
+     hf.RoFormerConfig(**encoder(hidden_size=28, num_labels=3)),
+     ("ragged",), 2),
+    ("eurobert-mlm", hf.EuroBertForMaskedLM, hf.EuroBertConfig(
+        **decoder(mask_token_id=3)), MOST, 0),
+    ("eurobert-late", hf.EuroBertForSequenceClassification,
+     hf.EuroBertConfig(**decoder(mask_token_id=3, head_dim=14, num_labels=3)),
+     ("ragged", "left", "holes"), 0),
+    ("eurobert-bos", hf.EuroBertForSequenceClassification,
+     hf.EuroBertConfig(**decoder(mask_token_id=3, num_hidden_layers=1,
+                                 classifier_pooling="bos", mlp_bias=True,
+                                 attention_bias=True)), ("ragged",), 0),
+    ("bigbird-model", hf.BigBirdModel, hf.BigBirdConfig(**encoder()), MOST,
+     2),
+    ("bigbird-mlm", hf.BigBirdForMaskedLM, hf.BigBirdConfig(
+        **encoder(hidden_size=30, num_attention_heads=3, use_bias=False,
+                  rescale_embeddings=True, attention_type="original_full")),
+     ("ragged", "left"), 2),
+    ("bigbird-sequence", hf.BigBirdForSequenceClassification,
+     hf.BigBirdConfig(**encoder(num_labels=3)), ("ragged",), 2),
+    ("prelayernorm-mlm", hf.RobertaPreLayerNormForMaskedLM,
+     hf.RobertaPreLayerNormConfig(**encoder()), SOME, 2),
+    ("prelayernorm-model", hf.RobertaPreLayerNormModel,
+     hf.RobertaPreLayerNormConfig(**encoder(num_attention_heads=1)),
+     ("ragged", "left"), 2),
+    ("xlmrobertaxl-mlm", hf.XLMRobertaXLForMaskedLM, hf.XLMRobertaXLConfig(
+        **encoder()), SOME, 1),
+    ("xlmrobertaxl-sequence", hf.XLMRobertaXLForSequenceClassification,
+     hf.XLMRobertaXLConfig(**encoder(num_labels=3, type_vocab_size=2)),
+     ("ragged",), 2),
+    ("rembert-mlm", hf.RemBertForMaskedLM, hf.RemBertConfig(
+        **encoder(input_embedding_size=14, output_embedding_size=33,
+                  bos_token_id=1, eos_token_id=2)), SOME, 2),
+    ("rembert-sequence", hf.RemBertForSequenceClassification,
+     hf.RemBertConfig(**encoder(input_embedding_size=26, num_labels=3,
+                                bos_token_id=1, eos_token_id=2)),
+     ("ragged",), 2),
 )
 
 ROPE = {"rope_type": "default", "rope_theta": 500.0}
@@ -295,6 +339,10 @@ DECODERS = (
     ("gemma-wide", hf.GemmaForCausalLM, hf.GemmaConfig(
         **decoder(head_dim=26, hidden_size=26, num_attention_heads=1,
                   num_hidden_layers=1, attention_bias=True))),
+    ("arcee-lm", hf.ArceeForCausalLM, hf.ArceeConfig(
+        **decoder(head_dim=14))),
+    ("biogpt-lm", hf.BioGptForCausalLM, hf.BioGptConfig(
+        **alike())),
 )
 # Windows count columns.
 DISTANCES = ("phi3-lm", "starcoder2-lm", "gptneo-lm", "ministral-lm",
@@ -318,6 +366,8 @@ PAIRS = (
     ("marian-lm", hf.MarianMTModel, hf.MarianConfig(
         **pair(pad_token_id=0, eos_token_id=2, decoder_start_token_id=0,
                scale_embedding=True, activation_function="silu"))),
+    ("mvp-lm", hf.MvpForConditionalGeneration, hf.MvpConfig(
+        **pair(decoder_start_token_id=2))),
 )
 # Tokens so large that they repeat themselves, by margins too small to compare.
 REPEATING = ("plbart-lm", "pegasus-lm")
@@ -330,14 +380,15 @@ SCALES = {"bloom-lm": dict(layer=4.0, bias=0.05),
           **dict.fromkeys(("cohere-heads", "cohere2-full"), dict(token=1.0)),
           "cohere-lm": dict(token=1.5), "m2m-lm": dict(token=0.1, layer=2.0, bias=0.3)}
 # Those whose positions count columns, pad tokens or not.
-COUNTING = ("mbart-lm", "blenderbot-lm")
+COUNTING = ("mbart-lm", "blenderbot-lm", "mvp-lm")
 
 
 def positions_of(config):
     """The longest row that a model takes."""
     first = 0
     if config.model_type in ("roberta", "xlm-roberta", "camembert",
-                             "data2vec-text", "mpnet"):
+                             "data2vec-text", "mpnet", "roberta-prelayernorm",
+                             "xlm-roberta-xl"):
         first = config.pad_token_id + 1
     return config.max_position_embeddings - first
 

@@ -6,7 +6,7 @@ import os
 
 import torch
 import transformers as hf
-from sentence_transformers.models import Pooling
+from sentence_transformers.models import Dense, LayerNorm, Pooling
 
 from inputs import VOCAB, forward_inputs
 from reference import build, forward
@@ -42,7 +42,21 @@ SENTENCES = (
         intermediate_size=37, max_position_embeddings=60, bos_token_id=1,
         eos_token_id=2, pad_token_id=0), {"pooling_mode_lasttoken": True},
      True),
+    ("sentence-dense", hf.BertModel, hf.BertModel, hf.BertConfig(
+        vocab_size=VOCAB, hidden_size=26, num_hidden_layers=1,
+        num_attention_heads=2, intermediate_size=37,
+        max_position_embeddings=40), {"pooling_mode": "mean"}, True),
+    ("sentence-plain-dense", hf.DistilBertModel, hf.DistilBertModel,
+     hf.DistilBertConfig(vocab_size=VOCAB, dim=26, n_layers=1, n_heads=1,
+                         hidden_dim=37, max_position_embeddings=40),
+     {"pooling_mode": "cls"}, False),
 )
+# What is between pooling and length, of those that have it.
+PROJECTED = {
+    "sentence-dense": [Dense(26, 14, activation_function=torch.nn.Tanh()),
+                       LayerNorm(14)],
+    "sentence-plain-dense": [
+        Dense(26, 11, bias=False, activation_function=torch.nn.Identity())]}
 
 
 def write_json(path, value):
@@ -52,8 +66,20 @@ def write_json(path, value):
         stream.write("\n")
 
 
-def write_modules(folder, pooling, normalizes):
-    names = ["Transformer", "Pooling"] + ["Normalize"] * normalizes
+def draw_weights(modules, generator):
+    """Of the modules behind the pooling."""
+    with torch.no_grad():
+        for module in modules:
+            for name, value in module.named_parameters():
+                noise = torch.randn(value.shape, generator=generator)
+                value.copy_(noise / value.shape[-1] ** 0.5 if value.dim() == 2
+                            else 0.3 * noise + ("norm.weight" in name))
+
+
+def write_modules(folder, pooling, projected, normalizes):
+    names = (["Transformer", "Pooling"] +
+             [type(module).__name__ for module in projected] +
+             ["Normalize"] * normalizes)
     write_json(os.path.join(folder, "modules.json"), [
         {"idx": index, "name": str(index), "type": MODULE + name,
          "path": "" if index == 0 else f"{index}_{name}"}
@@ -61,11 +87,14 @@ def write_modules(folder, pooling, normalizes):
     write_json(os.path.join(folder, "1_Pooling", "config.json"), pooling)
 
 
-def embed(hidden, inputs, folder, normalizes):
+def embed(hidden, inputs, folder, projected, normalizes):
     mask = inputs.get("attention_mask",
                       torch.ones_like(inputs["input_ids"])).long()
     pooled = Pooling.load(os.path.join(folder, "1_Pooling"))(
         {"token_embeddings": hidden, "attention_mask": mask})
+    with torch.no_grad():
+        for module in projected:
+            pooled = module(pooled)
     rows = pooled["sentence_embedding"]
     return torch.nn.functional.normalize(rows) if normalizes else rows
 
@@ -78,7 +107,14 @@ def write(out):
         seed = 701 + index
         pooling = {"word_embedding_dimension": config.hidden_size, **pooling}
         out.save(name, build(saved, config, seed))
-        write_modules(out.folder(name), pooling, normalizes)
+        projected = PROJECTED.get(name, [])
+        draw_weights(projected, torch.Generator().manual_seed(seed))
+        write_modules(out.folder(name), pooling, projected, normalizes)
+        for number, module in enumerate(projected):
+            folder = os.path.join(out.folder(name),
+                                  f"{number + 2}_{type(module).__name__}")
+            os.makedirs(folder, exist_ok=True)
+            module.save(folder)
         model = out.load(cls, name)
         after_pad = config.model_type in ("roberta", "mpnet")
         pad = config.pad_token_id
@@ -93,7 +129,8 @@ def write(out):
             hidden = forward(model, inputs)["last_hidden_state"]
             store(out.folder(name), "inputs-" + case, inputs)
             expected = {"sentence_embedding": embed(
-                hidden, inputs, out.folder(name), normalizes).contiguous()}
+                hidden, inputs, out.folder(name), projected,
+                normalizes).contiguous()}
             if name != "sentence-last":  # a decoder's rows are those taken
                 expected["last_hidden_state"] = hidden
             store(out.folder(name), "expected-" + case, expected)

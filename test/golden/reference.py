@@ -36,8 +36,9 @@ def randomize(model, generator, token=0.7, position=0.7, layer=1.3, bias=0.3,
     with torch.no_grad():
         for name, value in model.named_parameters():
             noise = torch.randn(value.shape, generator=generator)
-            if not value.requires_grad and model.config.model_type == "marian":
-                continue  # its positions are what they are
+            if not value.requires_grad and model.config.model_type in (
+                    "marian", "roformer"):
+                continue  # their positions are what they are
             if (has(name, "LayerNorm", "ln_", "norm") and
                     name.endswith("weight")):
                 value.copy_(1 + 0.3 * noise)

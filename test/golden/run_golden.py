@@ -24,10 +24,10 @@ POSITIONS = {"t5": laws.RELATIVE, "mt5": laws.RELATIVE, "opt": laws.RELATIVE,
              "bloom": laws.UNSAID, "mpt": laws.UNSAID,
              "m2m_100": laws.RELATIVE,
              **dict.fromkeys(("bart", "mbart", "plbart", "blenderbot",
-                              "pegasus", "marian", "transformer",
+                              "pegasus", "marian", "mvp", "transformer",
                               "annotated-transformer"), laws.COLUMNS)}
 AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "data2vec-text",
-                 "mpnet")
+                 "mpnet", "roberta-prelayernorm", "xlm-roberta-xl")
 # Encoders with biases or windows of distances.
 COUNTING = ("mpnet", "modernbert")
 # What makes a token depend on those before it, or on their number.

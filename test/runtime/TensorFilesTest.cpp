@@ -49,6 +49,32 @@ TEST(TensorFiles, OpensFoldersOfEveryKind) {
   EXPECT_TRUE(file->find("a"));
 }
 
+/// sentence-transformers' modules have the names of tensors that others have.
+TEST(TensorFiles, NamesTensorsOfModulesByTheirFolder) {
+  Folder folder;
+  writeTensors(folder / "model.safetensors", {byteTensor("linear.weight")});
+  for (const char *name : {"2_Dense", "onnx", "checkpoint_5", "3_LayerNorm"}) {
+    std::filesystem::create_directory(folder / name);
+  }
+  writeTensors(folder / "2_Dense/model.safetensors",
+               {byteTensor("linear.bias"), byteTensor("linear.weight")});
+  writeTensors(folder / "onnx/model.safetensors", {byteTensor("a")});
+  writeTensors(folder / "checkpoint_5/model.safetensors", {byteTensor("b")});
+  auto all = TensorFiles::open(folder.path.string());
+  ASSERT_TRUE(all) << messageOf(all);
+  EXPECT_EQ(all->tensors().size(), 3U);
+  EXPECT_TRUE(all->find("2_Dense/linear.weight"));
+  EXPECT_TRUE(all->find("2_Dense/linear.bias"));
+  Folder other;
+  writeTensors(other / "model.safetensors", {byteTensor("c")});
+  std::filesystem::create_symlink(other / "model.safetensors",
+                                  folder / "3_LayerNorm/model.safetensors");
+  EXPECT_EQ(messageOf(TensorFiles::open(folder.path.string())),
+            folder.path.string() +
+                "/3_LayerNorm: expected a model.safetensors in this folder, "
+                "got a link out of it");
+}
+
 TEST(TensorFiles, RefusesTensorsInTwoFiles) {
   Folder folder;
   writeTensors(folder / "a.safetensors", {byteTensor("x")});

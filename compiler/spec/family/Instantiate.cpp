@@ -214,7 +214,7 @@ Json Instantiator::divide(const Json &a, const Json &b) {
   return 1;
 }
 
-/// $mul, $sub, $div of a list, $rsqrt of one value, from left to right.
+/// $mul, $sub, $div, $min of a list, $rsqrt of one value, from left to right.
 Json Instantiator::compute(const Json &hole) {
   const spec::Member &operation = hole.members.front();
   std::vector<Json> values;
@@ -254,6 +254,8 @@ Json Instantiator::compute(const Json &hole) {
       tooLarge = whole &&
                  __builtin_sub_overflow(result.integer, next.integer, &integer);
       result = whole ? Json(integer) : Json(result.real - next.real);
+    } else if (operation.key == "$min") {
+      result = next.real < result.real ? next : result;
     } else {
       tableFault(hole, "expected a hole of tfc, got " +
                            spec::inQuotes(operation.key));

@@ -3,6 +3,7 @@
 #include "test/unit/huggingface/TinyDirectory.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <gtest/gtest.h>
 
 using namespace tfc;
@@ -214,19 +215,25 @@ TEST(ImportBert, ModulesBehindTheModel) {
     return directory.import();
   };
   auto got =
-      withModules(", {\"type\": \"a.Pooling\"}, {\"type\": \"a.Dense\"}");
+      withModules(", {\"type\": \"a.Pooling\"}, {\"type\": \"a.Router\"}");
   EXPECT_TRUE(got.ok);
   EXPECT_EQ(got.messages,
-            "DIR/modules.json:1:1: /: warning: expected a pooling and a "
-            "normalization alone behind the model (the library ends with the "
-            "model's outputs; what comes after them is the caller's), got "
-            "\"Dense\"");
+            "DIR/modules.json:1:1: /: warning: expected a pooling, products "
+            "and norms behind the model (the library ends with the model's "
+            "outputs; what comes after them is the caller's), got "
+            "\"Router\"");
   EXPECT_FALSE(directory.import(/*strict=*/true).ok);
   got = withModules(", {\"type\": \"a.Pooling\", \"path\": \"../1\"}");
   EXPECT_TRUE(got.ok);
   EXPECT_EQ(got.messages,
             "DIR/modules.json:1:56: /1: warning: expected the path of a folder "
             "in this one, got \"../1\"");
+  got = withModules(", {\"type\": \"a.Pooling\"}, {\"type\": \"a.Dense\", "
+                    "\"path\": \"2_Dense\"}");
+  EXPECT_TRUE(got.ok);
+  EXPECT_EQ(got.messages,
+            "DIR/modules.json:1:79: /2: warning: expected a folder like "
+            "\"2_Dense\" with a model.safetensors, got \"2_Dense\"");
   EXPECT_EQ(withModules("").messages, "");
   directory.write("modules.json", "[");
   EXPECT_FALSE(directory.import().ok);
@@ -248,4 +255,41 @@ TEST(ImportBert, ASentenceEncoder) {
   EXPECT_EQ(got.model->outputs[1].name, "sentence_embedding");
   ASSERT_EQ(got.model->heads.size(), 1U);
   EXPECT_EQ(got.model->heads[0].steps.size(), 2U);
+}
+
+/// A product and a norm have tensors in folders of their own.
+TEST(ImportBert, ASentenceEncoderThatProjects) {
+  TinyDirectory directory, dense, norm;
+  directory.write("config.json", bertConfig());
+  directory.write(bertTensors());
+  directory.write("modules.json",
+                  "[{\"type\": \"a.Transformer\"}, {\"type\": \"a.Pooling\"}, "
+                  "{\"type\": \"a.Dense\", \"path\": \"2_Dense\"}, "
+                  "{\"type\": \"a.LayerNorm\", \"path\": \"3_LayerNorm\"}]");
+  auto place = [&](TinyDirectory &module, const char *name,
+                   const TinyTensors &tensors) {
+    module.write(tensors);
+    std::filesystem::rename(module.path(), directory.path() + "/" + name);
+  };
+  dense.write("config.json", "{\"out_features\": 3, \"bias\": false, "
+                             "\"activation_function\": "
+                             "\"torch.nn.modules.linear.Identity\"}");
+  place(dense, "2_Dense", {{"linear.weight", {{3, 4}}}});
+  place(norm, "3_LayerNorm", {{"norm.weight", {{3}}}, {"norm.bias", {{3}}}});
+  auto got = directory.import();
+  EXPECT_EQ(got.messages, "");
+  ASSERT_TRUE(got.model);
+  ASSERT_EQ(got.model->heads.size(), 1U);
+  EXPECT_EQ(got.model->heads[0].steps.size(), 3U);
+  directory.write(
+      "2_Dense/config.json",
+      "{\"out_features\": 3, \"activation_function\": \"a.Softmax\"}");
+  EXPECT_EQ(directory.import().messages,
+            "DIR: warning: expected only tensors of this model (others have "
+            "no effect), got \"2_Dense/linear.weight\", "
+            "\"3_LayerNorm/norm.bias\", \"3_LayerNorm/norm.weight\" "
+            "[TFC055]\n"
+            "DIR/2_Dense/config.json:1:44: /activation_function: warning: "
+            "expected one of torch.nn's Identity, Tanh, ReLU, GELU and SiLU, "
+            "got \"a.Softmax\"");
 }

@@ -54,6 +54,8 @@ TEST(Holes, Arithmetic) {
   EXPECT_EQ(made(R"({"$div": [1.0, {"$key": "n"}]})", R"({"n": 4})"), "0.25");
   EXPECT_EQ(made(R"({"$rsqrt": 16})", "{}"), "0.25");
   EXPECT_EQ(made(R"({"$div": [12, {"$key": "n"}]})", R"({"n": 4})"), "3");
+  EXPECT_EQ(made(R"({"$min": [12, {"$key": "n"}]})", R"({"n": 4})"), "4");
+  EXPECT_EQ(made(R"({"$min": [12, {"$key": "n"}]})", R"({"n": 13})"), "12");
   EXPECT_EQ(made(R"({"$div": [12, {"$key": "n"}]})", R"({"n": 5})"),
             "config.json:1:7: /n: expected a divisor of 12, got 5");
   EXPECT_EQ(made(R"({"$div": [12, {"$key": "n"}]})", R"({"n": 0})"),
