@@ -111,7 +111,7 @@ def notes(pieces):
         where = f"{piece['model']} {piece['workload']}"
         lines += [f"- {name}, {where}: {fault}"
                   for name, fault in piece["faults"].items()]
-        lines += [f"- {name}, {piece['model']}: differs from PyTorch by "
+        lines += [f"- {name}, {piece['model']}: differs from PyTorch in f32 by "
                   f"{value:.1e} of the largest value (\\*)"
                   for name, value in piece["differences"].items()
                   if not agrees(piece, name)]
@@ -166,7 +166,7 @@ def describe(pieces):
         lines.append(f"- tfc, {model}: compiled in "
                      f"{piece['compile']['seconds']:.1f} s, library "
                      f"{piece['compile']['bytes'] / 1e3:.0f} KB, differs from "
-                     f"PyTorch by {piece['differences']['tfc']:.1e}"
+                     f"PyTorch in f32 by {piece['differences']['tfc']:.1e}"
                      + ledger(piece["bench"]))
     lines += [f"- {name}: {version}" for name, version in versions.items()]
     return "\n".join(lines) + "\n"

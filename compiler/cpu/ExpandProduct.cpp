@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/ExpandProduct.h"
 
-#include "compiler/cpu/ProductTiles.h"
+#include "compiler/cpu/ItemTiles.h"
 #include "compiler/cpu/VectorCache.h"
 #include "compiler/host/StepFields.h"
 #include "dialect/ShapeUtils.h"
@@ -34,37 +34,27 @@ private:
   /// Where an item is.
   struct Item {
     Value panel, firstRow, rows;
-    Value x, weights, sums; // addresses: first row, panel, the worker's memory
+    Value x, weights; // addresses: first row, panel
+    Value sums, kept; // addresses in the worker's memory
   };
 
   Value addressOf(Value buffer);
-  Value pointer(Value address);
   Value load(Value buffer, Value row, Value column, int64_t width);
-  int64_t findBlock() const;
-  void emitBlock(const Item &item, Value firstStep);
-  void emitTile(const Item &item, Value row, Value rows, TileCall call);
-  /// Calls the narrowest tile that has `rows` rows.
-  void emitNarrowest(ArrayRef<int64_t> widths, Value rows, TileCall &call,
-                     Value fewNext);
+  void emitBlock(const Item &item, Value firstWord);
   void emitEpilogue(const Item &item, Value row, Value rows, Value sums);
   void emitRow(const Item &item, Value token, Value sums, int64_t width);
   Value emitBody(ValueRange elements, int64_t width);
   void askForRows(const Item &item, Value token);
-  void when(Value condition, function_ref<void()> then,
-            function_ref<void()> otherwise = nullptr);
 
   transformer::ProductOp op;
   transformer::ProductTileAttr tile;
   KernelBuilder k;
   ImplicitLocOpBuilder &b;
   PanelLayout layout;
-  int64_t words;          // of k, whole ones
   int64_t width, columns; // W, N
-  ProductTiles tiles;
-  int64_t block;           // words of a block
-  int64_t scratchRows;     // whose sums a worker keeps
-  TileRequests whole, few; // of the tiles of items with all rows, and others
-  Value tokens, input, inputRowBytes, weights, scratch;
+  ItemTiles tiles;
+  int64_t scratchRows; // whose sums a worker keeps
+  Value tokens, input, inputRowBytes, weights, scratch, kept;
 };
 
 } // namespace
@@ -73,50 +63,25 @@ ProductKernel::ProductKernel(transformer::ProductOp op, Value workers,
                              OpBuilder &builder)
     : op(op), tile(*op.getTile()), k(op.getLoc(), builder, Value()),
       b(k.builder()), layout(cast<MemRefType>(op.getPanels().getType())),
-      words(transformer::widthOf(op.getInput()) / layout.columns),
       width(layout.width), columns(transformer::widthOf(op.getInit())),
-      tiles(op->getParentOfType<ModuleOp>(), tile, layout), block(findBlock()) {
-  bool asksAhead = tile.getRows() >= tile.getAheadRows();
-  few.ahead = asksAhead;
-  whole.half = few.half = words != layout.words;
-  int64_t parts = tile.getItem() / tile.getRows();
-  if (block * layout.rowBytes() <= tile.getNextBytes()) {
-    // Whole words of four bytes.
-    auto share = [&](int64_t tiles) {
-      return static_cast<int64_t>(
-          llvm::divideCeil(layout.rowBytes() / 4, tiles) * 4);
-    };
-    whole.next = share(parts);
-    few.next = share(llvm::divideCeil(parts, 2));
-  } else {
-    whole.ahead = asksAhead;
+      tiles(k, op->getParentOfType<ModuleOp>(), tile, layout,
+            transformer::widthOf(op.getInput())) {
+  scratchRows = tiles.blocks() == 1 ? tile.getRows() : tile.getItem();
+  auto scratchOf = [&](int64_t rows) {
+    auto type =
+        MemRefType::get({ShapedType::kDynamic, rows, width}, b.getF32Type());
+    return addressOf(memref::AllocOp::create(b, type, workers));
+  };
+  scratch = scratchOf(scratchRows);
+  if (tiles.keeps()) {
+    kept = scratchOf(tiles.steps());
   }
-  scratchRows = block == words ? tile.getRows() : tile.getItem();
-  auto type = MemRefType::get({ShapedType::kDynamic, scratchRows, width},
-                              b.getF32Type());
-  scratch = addressOf(memref::AllocOp::create(b, type, workers));
   tokens = memref::DimOp::create(b, op.getInit(), 0);
   input = addressOf(op.getInput());
   auto [strides, offset] =
       cast<MemRefType>(op.getInput().getType()).getStridesAndOffset();
   inputRowBytes = k.constant(strides[0] * kFloatBytes);
   weights = addressOf(op.getPanels());
-}
-
-/// As few equal blocks of whole turns as have at most `block_bytes` each, or up
-/// to twice as many; all words where there is no such number, or half a word
-/// behind them.
-int64_t ProductKernel::findBlock() const {
-  int64_t turn = tiles.turn(tile.getRows());
-  int64_t most = std::max<int64_t>(tile.getBlockBytes() / layout.rowBytes(), 1);
-  int64_t fewest = llvm::divideCeil(words, most);
-  for (int64_t blocks = fewest; blocks <= 2 * fewest && words == layout.words;
-       ++blocks) {
-    if (words % (turn * blocks) == 0) {
-      return words / blocks;
-    }
-  }
-  return words;
 }
 
 /// Of the first element.
@@ -129,25 +94,6 @@ Value ProductKernel::addressOf(Value buffer) {
   }
   auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
   return k.add(base, k.scale(metadata.getOffset(), kFloatBytes));
-}
-
-Value ProductKernel::pointer(Value address) {
-  Value integer = arith::IndexCastOp::create(b, b.getI64Type(), address);
-  return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
-                                  integer);
-}
-
-void ProductKernel::when(Value condition, function_ref<void()> then,
-                         function_ref<void()> otherwise) {
-  auto conditional =
-      scf::IfOp::create(b, condition, /*withElseRegion=*/bool(otherwise));
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(conditional.thenBlock());
-  then();
-  if (otherwise) {
-    b.setInsertionPointToStart(conditional.elseBlock());
-    otherwise();
-  }
 }
 
 void ProductKernel::emit() {
@@ -168,85 +114,39 @@ void ProductKernel::emit() {
   Value worker = transformer::WorkerOp::create(b, b.getIndexType());
   item.sums =
       k.add(scratch, k.scale(worker, scratchRows * width * kFloatBytes));
-  if (words == 0) {
+  if (tiles.keeps()) {
+    item.kept =
+        k.add(kept, k.scale(worker, tiles.steps() * width * kFloatBytes));
+  }
+  if (tiles.blocks() == 1) {
     emitBlock(item, zero);
     return;
   }
-  k.loop(zero, k.constant(words), block,
+  k.loop(zero, k.constant(tiles.blocks() * tiles.words()), tiles.words(),
          [&](Value firstWord) { emitBlock(item, firstWord); });
 }
 
-/// All tiles of an item, for `block` words from `firstWord` on.
+/// All tiles of an item, for a block of words from `firstWord` on.
 void ProductKernel::emitBlock(const Item &item, Value firstWord) {
-  TileCall call;
-  call.rowBytes = inputRowBytes;
-  call.words = k.constant(block);
-  Value panel = k.add(item.weights, k.scale(firstWord, layout.rowBytes()));
-  call.panel = pointer(panel);
-  // Blocks follow each other in memory, and panels too.
-  call.next = k.add(panel, block * layout.rowBytes());
-  call.isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, firstWord,
-                                       k.constant(0));
-  Value isLast = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, firstWord,
-                                       k.constant(words - block));
+  int64_t lastBlock = (tiles.blocks() - 1) * tiles.words();
+  ItemTile at;
+  at.itemRows = item.rows;
+  at.panel = k.add(item.weights, k.scale(firstWord, layout.rowBytes()));
+  at.kept = item.kept;
+  at.xRowBytes = inputRowBytes;
+  at.isFirst = k.isEqual(firstWord, k.constant(0));
+  Value isLast = k.isEqual(firstWord, k.constant(lastBlock));
   k.loop(k.constant(0), item.rows, tile.getRows(), [&](Value row) {
-    Value rows = k.min(k.subtract(item.rows, row), k.constant(tile.getRows()));
-    Value place = block == words
-                      ? item.sums
-                      : k.add(item.sums, k.scale(row, width * kFloatBytes));
+    at.row = row;
+    at.rows = k.min(k.subtract(item.rows, row), k.constant(tile.getRows()));
+    at.sums = tiles.blocks() == 1
+                  ? item.sums
+                  : k.add(item.sums, k.scale(row, width * kFloatBytes));
     Value x = k.add(item.x, k.scale(firstWord, layout.columns * kFloatBytes));
-    call.x = pointer(k.add(x, arith::MulIOp::create(b, row, inputRowBytes)));
-    call.sums = pointer(place);
-    emitTile(item, row, rows, call);
-    when(isLast, [&] { emitEpilogue(item, row, rows, place); });
+    at.x = k.add(x, arith::MulIOp::create(b, row, inputRowBytes));
+    tiles.call(at);
+    k.when(isLast, [&] { emitEpilogue(item, row, at.rows, at.sums); });
   });
-}
-
-/// An item that has all its rows goes through its panel often enough to bring
-/// the next one meanwhile, each tile a part of it. One of fewer rows may not
-/// have got all of its own: its tiles ask for that too, and from the second one
-/// on for larger parts of the next.
-void ProductKernel::emitTile(const Item &item, Value row, Value rows,
-                             TileCall call) {
-  call.last = k.subtract(rows, k.constant(1));
-  Value number = k.divide(row, tile.getRows());
-  Value next = call.next;
-  auto partOf = [&](Value part, int64_t bytes) {
-    return pointer(k.add(next, k.scale(part, block * bytes)));
-  };
-  Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, item.rows,
-                                        k.constant(tile.getItem()));
-  when(
-      isWhole,
-      [&] {
-        call.next = partOf(number, whole.next);
-        tiles.call(b, op.getLoc(), tile.getRows(), whole, call);
-      },
-      [&] {
-        SmallVector<int64_t> narrow;
-        for (int64_t count = 1; count < tile.getRows(); count *= 2) {
-          narrow.push_back(count);
-        }
-        Value part = k.subtract(number, k.constant(1));
-        emitNarrowest(narrow, rows, call, partOf(part, few.next));
-      });
-}
-
-void ProductKernel::emitNarrowest(ArrayRef<int64_t> widths, Value rows,
-                                  TileCall &call, Value fewNext) {
-  call.next = fewNext;
-  if (widths.empty()) {
-    tiles.call(b, op.getLoc(), tile.getRows(), few, call);
-    return;
-  }
-  TileRequests requests;
-  requests.ahead = widths.front() >= tile.getAheadRows();
-  requests.half = few.half;
-  Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::sle, rows,
-                                     k.constant(widths.front()));
-  when(
-      fits, [&] { tiles.call(b, op.getLoc(), widths.front(), requests, call); },
-      [&] { emitNarrowest(widths.drop_front(), rows, call, fewNext); });
 }
 
 /// A row at a time: the next tile's rows are asked for between other work.
@@ -255,14 +155,14 @@ void ProductKernel::emitEpilogue(const Item &item, Value row, Value rows,
   Value first = k.add(item.firstRow, row);
   k.loop(rows, [&](Value number) {
     Value token = k.add(first, number);
-    Value place = pointer(k.add(sums, k.scale(number, width * kFloatBytes)));
+    Value place = k.pointer(k.add(sums, k.scale(number, width * kFloatBytes)));
     askForRows(item, k.add(token, tile.getRows()));
     if (columns % width == 0) {
       emitRow(item, token, place, width);
       return;
     }
     Value isFull = k.isLess(item.panel, k.constant(layout.panels - 1));
-    when(
+    k.when(
         isFull, [&] { emitRow(item, token, place, width); },
         [&] { emitRow(item, token, place, columns % width); });
   });

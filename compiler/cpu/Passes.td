@@ -39,7 +39,8 @@ def ExpandCpuKernelsPass : Pass<"tfc-expand-cpu-kernels", "::mlir::ModuleOp"> {
     panel one after the other, in blocks of steps if it has more than
     `block_bytes`; an item that has all its rows asks for the next panel
     meanwhile, a part a tile, one of fewer rows `ahead` steps ahead in its own
-    as well. The sums begin at zero and go through k in order. Behind the last
+    as well. Of a panel of 16 bits the first of more than two tiles leaves f32 in
+    the worker's memory (`_keep`), which the others read. The sums begin at zero and go through k in order. Behind the last
     block the product's body follows, a row at a time, as narrow as the last
     panel is.
   }];

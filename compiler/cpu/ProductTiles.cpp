@@ -33,8 +33,9 @@ public:
         layout(layout), requests(requests), tile(tile),
         pieces(cutColumns(layout.width, tile.getLanes())) {
     ValueRange arguments = function.getArguments();
-    call = {arguments[0], arguments[1], arguments[2], arguments[3],
-            arguments[4], arguments[5], arguments[6], arguments[7]};
+    call = {arguments[0], arguments[1], arguments[2],
+            arguments[3], arguments[4], arguments[5],
+            arguments[6], arguments[7], requests.keep ? arguments[8] : Value()};
   }
 
   /// Turns of `turn` words, then single words, then half of one if there is.
@@ -45,7 +46,7 @@ private:
   Values loadSums();
   Values emitTurn(Value word, int64_t words, ValueRange sums);
   Values emitWords(Value word, int64_t words, int64_t columns, Values sums);
-  Values emitWord(Value panel, ArrayRef<Value> places, int64_t word,
+  Values emitWord(Value panel, Value kept, ArrayRef<Value> places, int64_t word,
                   int64_t columns, Values sums);
   Value loadWeights(Value place, int64_t column, int64_t width);
   void emitRequests(Value word, int64_t words);
@@ -54,7 +55,7 @@ private:
     LLVM::Prefetch::create(b, buildAddress(b, base, offset), /*rw=*/0,
                            /*hint=*/2, /*cache=*/1);
   }
-  /// Of a piece of a row of sums.
+  /// Of a piece of a row of sums, or of a step of a panel of f32.
   int64_t placeOf(int64_t row, const ColumnPiece &piece) const {
     return (row * layout.width + piece.offset) * kFloatBytes;
   }
@@ -152,9 +153,9 @@ Value TileBody::loadWeights(Value place, int64_t column, int64_t width) {
 }
 
 /// The multiply-adds of the first `columns` columns of a word.
-KernelBuilder::Values TileBody::emitWord(Value panel, ArrayRef<Value> places,
-                                         int64_t word, int64_t columns,
-                                         Values sums) {
+KernelBuilder::Values TileBody::emitWord(Value panel, Value kept,
+                                         ArrayRef<Value> places, int64_t word,
+                                         int64_t columns, Values sums) {
   for (int64_t column = 0; column < columns; ++column) {
     SmallVector<Value> weights;
     for (const ColumnPiece &piece : pieces) {
@@ -162,6 +163,11 @@ KernelBuilder::Values TileBody::emitWord(Value panel, ArrayRef<Value> places,
                        piece.offset * (layout.rowBytes() / layout.width);
       weights.push_back(
           loadWeights(buildAddress(b, panel, offset), column, piece.width));
+      if (kept) {
+        int64_t step = word * layout.columns + column;
+        storeVector(k, weights.back(),
+                    buildAddress(b, kept, placeOf(step, piece)));
+      }
     }
     for (int64_t row = 0; row < rows; ++row) {
       int64_t step = word * layout.columns + column;
@@ -186,8 +192,12 @@ KernelBuilder::Values TileBody::emitWords(Value word, int64_t words,
   for (Value row : x) {
     places.push_back(buildAddress(b, row, word, layout.columns * kFloatBytes));
   }
+  Value kept = call.kept
+                   ? buildAddress(b, call.kept, word,
+                                  layout.columns * layout.width * kFloatBytes)
+                   : Value();
   for (int64_t i = 0; i < words; ++i) {
-    sums = emitWord(panel, places, i, columns, std::move(sums));
+    sums = emitWord(panel, kept, places, i, columns, std::move(sums));
   }
   return sums;
 }
@@ -239,6 +249,16 @@ int64_t PanelLayout::rowBytes() const {
   return width * columns * (element.getIntOrFloatBitWidth() / 8);
 }
 
+PanelLayout PanelLayout::widened() const {
+  PanelLayout wide;
+  wide.element = Float32Type::get(element.getContext());
+  wide.panels = panels;
+  wide.words = words * columns;
+  wide.width = width;
+  wide.columns = 1;
+  return wide;
+}
+
 int64_t ProductTiles::turn(int64_t rows) const {
   int64_t columns = std::min(tile.getUnroll(), tile.getTurnRows() / rows);
   return std::max<int64_t>(columns / layout.columns, 1);
@@ -248,7 +268,8 @@ func::FuncOp ProductTiles::find(int64_t rows, TileRequests requests) {
   std::string name =
       "product." + std::to_string(rows) + "x" + std::to_string(layout.width) +
       (layout.element.isF32() ? "" : "_" + mlir::debugString(layout.element)) +
-      (requests.half ? "_half" : "") + (requests.ahead ? "_ahead" : "") +
+      (requests.half ? "_half" : "") + (requests.keep ? "_keep" : "") +
+      (requests.ahead ? "_ahead" : "") +
       (requests.next ? "_next" + std::to_string(requests.next) : "");
   if (auto found = module.lookupSymbol<func::FuncOp>(name)) {
     return found;
@@ -257,9 +278,13 @@ func::FuncOp ProductTiles::find(int64_t rows, TileRequests requests) {
   builder.setInsertionPointToStart(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Type index = builder.getIndexType();
-  auto type = builder.getFunctionType({pointer, index, index, pointer, index,
-                                       pointer, builder.getI1Type(), pointer},
-                                      {});
+  SmallVector<Type> arguments = {
+      pointer, index, index, pointer, index, pointer, builder.getI1Type(),
+      pointer};
+  if (requests.keep) {
+    arguments.push_back(pointer);
+  }
+  auto type = builder.getFunctionType(arguments, {});
   auto function = func::FuncOp::create(builder, module.getLoc(), name, type);
   function.setPrivate();
   function->setAttr(
@@ -274,8 +299,11 @@ func::FuncOp ProductTiles::find(int64_t rows, TileRequests requests) {
 
 void ProductTiles::call(OpBuilder &builder, Location loc, int64_t rows,
                         TileRequests requests, const TileCall &call) {
-  func::CallOp::create(builder, loc, find(rows, requests),
-                       ValueRange{call.x, call.rowBytes, call.last, call.panel,
-                                  call.words, call.sums, call.isFirst,
-                                  call.next});
+  SmallVector<Value> arguments = {call.x,       call.rowBytes, call.last,
+                                  call.panel,   call.words,    call.sums,
+                                  call.isFirst, call.next};
+  if (requests.keep) {
+    arguments.push_back(call.kept);
+  }
+  func::CallOp::create(builder, loc, find(rows, requests), arguments);
 }

@@ -19,6 +19,11 @@ struct PanelLayout {
   mlir::Type element;
   int64_t panels, words, width, columns;
   int64_t rowBytes() const;
+  /// The same panel of f32, a word being an element.
+  PanelLayout widened() const;
+
+private:
+  PanelLayout() = default;
 };
 
 /// What a tile asks for while it multiplies: nothing; the rows of its panel
@@ -29,6 +34,8 @@ struct TileRequests {
   int64_t next = 0;
   /// Whether the last word is the first column of one alone.
   bool half = false;
+  /// Whether it leaves its panel as f32 for those that come after it.
+  bool keep = false;
 };
 
 /// What a tile's function is called with.
@@ -41,6 +48,7 @@ struct TileCall {
   mlir::Value sums;     // pointer to the tile's sums, rows of a panel's width
   mlir::Value isFirst;  // i1: whether the sums begin at zero, not at `sums`
   mlir::Value next;     // pointer to what is asked for, if anything is
+  mlir::Value kept;     // pointer to where the panel is left, if it is
 };
 
 /// Finds or makes the functions of one module, by what they differ in.

@@ -113,6 +113,33 @@ Value KernelBuilder::isLess(Value x, Value y) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, x, y);
 }
 
+Value KernelBuilder::isAtMost(Value x, Value y) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sle, x, y);
+}
+
+Value KernelBuilder::isEqual(Value x, Value y) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, y);
+}
+
+Value KernelBuilder::pointer(Value address) {
+  Value integer = arith::IndexCastOp::create(b, b.getI64Type(), address);
+  return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                                  integer);
+}
+
+void KernelBuilder::when(Value condition, function_ref<void()> then,
+                         function_ref<void()> otherwise) {
+  auto conditional =
+      scf::IfOp::create(b, condition, /*withElseRegion=*/bool(otherwise));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(conditional.thenBlock());
+  then();
+  if (otherwise) {
+    b.setInsertionPointToStart(conditional.elseBlock());
+    otherwise();
+  }
+}
+
 void KernelBuilder::loop(Value from, Value to, int64_t step,
                          function_ref<void(Value)> body) {
   auto op = scf::ForOp::create(b, from, to, constant(step));

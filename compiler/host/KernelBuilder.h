@@ -84,6 +84,13 @@ public:
   mlir::Value min(mlir::Value x, mlir::Value y);
   mlir::Value max(mlir::Value x, mlir::Value y);
   mlir::Value isLess(mlir::Value x, mlir::Value y);
+  mlir::Value isAtMost(mlir::Value x, mlir::Value y);
+  mlir::Value isEqual(mlir::Value x, mlir::Value y);
+  mlir::Value pointer(mlir::Value address); // of an index
+
+  /// if condition: then(), else: otherwise(), if there is one
+  void when(mlir::Value condition, llvm::function_ref<void()> then,
+            llvm::function_ref<void()> otherwise = nullptr);
 
   /// for i in [from, to) by step: body(i)
   void loop(mlir::Value from, mlir::Value to, int64_t step,

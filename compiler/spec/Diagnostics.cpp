@@ -10,9 +10,11 @@
 
 namespace tfc::spec {
 
-/// Keys are the user's: a pointer is shown as what is quoted is.
-static std::string showPointer(const std::string &pointer) {
-  std::string quoted = quoteText(pointer, pointer.size() * 4 + 1);
+/// `text` as what is quoted is, but whole and without quotes. Keys and names
+/// are the user's: neither a pointer nor a message that repeats them acts on a
+/// terminal. What is escaped already stays as it is.
+static std::string escape(const std::string &text) {
+  std::string quoted = quoteText(text, text.size() * 4 + 1);
   return quoted.substr(1, quoted.size() - 2);
 }
 
@@ -26,12 +28,12 @@ std::string formatDiagnostic(const Diagnostic &diagnostic) {
     text += ": ";
   }
   if (!diagnostic.pointer.empty()) {
-    text += showPointer(diagnostic.pointer) + ": ";
+    text += escape(diagnostic.pointer) + ": ";
   }
   if (diagnostic.severity == Severity::Warning) {
     text += "warning: ";
   }
-  text += diagnostic.message;
+  text += escape(diagnostic.message);
   if (diagnostic.code > 0) {
     char code[24];
     std::snprintf(code, sizeof(code), " [TFC%03d]", diagnostic.code);
@@ -111,6 +113,19 @@ std::string nearestWord(std::string_view word,
 std::string inQuotes(std::string_view text) {
   constexpr size_t maxBytes = 60;
   return quoteText(text, maxBytes);
+}
+
+std::string listNames(const std::vector<std::string> &names) {
+  constexpr size_t most = 20;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), most); ++i) {
+    std::string quoted = inQuotes(names[i]);
+    text += (i == 0 ? "" : ", ") + quoted.substr(1, quoted.size() - 2);
+  }
+  return names.empty() ? "none"
+         : names.size() > most
+             ? text + " and " + std::to_string(names.size() - most) + " more"
+             : text;
 }
 
 } // namespace tfc::spec

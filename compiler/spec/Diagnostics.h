@@ -44,6 +44,10 @@ std::string nearestWord(std::string_view word,
 /// bytes.
 std::string inQuotes(std::string_view text);
 
+/// What there is, for a message: "a, b, c", each name as inQuotes has it but
+/// without quotes, "and 5 more" after twenty; "none" when there is none.
+std::string listNames(const std::vector<std::string> &names);
+
 } // namespace tfc::spec
 
 #endif // TFC_COMPILER_SPEC_DIAGNOSTICS_H

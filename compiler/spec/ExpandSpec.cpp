@@ -231,9 +231,8 @@ private:
       for (const Member &member : defs.members) {
         names.push_back(member.key);
       }
-      fail(name, "expected a name in /defs (have: " +
-                     (names.empty() ? "none" : join(names, ", ")) + "), got " +
-                     describe(name));
+      fail(name, "expected a name in /defs (have: " + listNames(names) +
+                     "), got " + describe(name));
       return nullptr;
     }
     if (std::find(chain.begin(), chain.end(), name.text) != chain.end()) {

@@ -63,12 +63,12 @@ void SpecReader::readHead(const std::string &name, const Json &json) {
     result.parts.clear();
   } else if (result.root = head.from;
              from && from->isString() && !isStack(head.from)) {
-    std::string have = stackNames();
+    std::vector<std::string> have = stackNames();
     for (const auto &[other, unused] : results) {
-      have += ", " + other;
+      have.push_back(other);
     }
     error(from->place, BadFrom,
-          "expected a stack or a head (have: " + have + "), got " +
+          "expected a stack or a head (have: " + listNames(have) + "), got " +
               describe(*from));
   }
   for (const Json &step : itemsOf(steps)) {

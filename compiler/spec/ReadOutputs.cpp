@@ -74,13 +74,9 @@ void SpecReader::readOutput(const std::string &name, const Json &value) {
     for (const auto &[other, unused] : results) {
       words.push_back(other);
     }
-    std::string have;
-    for (const std::string &word : words) {
-      have += (have.empty() ? "" : ", ") + word;
-    }
     std::string near = nearestWord(text, words);
     error(value.place, BadOutput,
-          "expected a result (have: " + have +
+          "expected a result (have: " + listNames(words) +
               (near.empty() ? "" : "; did you mean \"" + near + "\"?") +
               "), got " + describe(value));
     return;
@@ -91,14 +87,15 @@ void SpecReader::readOutput(const std::string &name, const Json &value) {
   const std::vector<std::string> &parts = result->second.parts;
   auto found = std::find(parts.begin(), parts.end(), part);
   if (parts.empty() ? text != head : found == parts.end()) {
-    std::string have;
+    std::vector<std::string> have;
     for (const std::string &other : parts) {
-      have += (have.empty() ? "" : ", ") + head + "." + other;
+      have.push_back(head + "." + other);
     }
     error(value.place, BadOutput,
           "expected " +
-              (parts.empty() ? "\"" + head + "\" (it has one result)"
-                             : "a part of the split (" + have + ")") +
+              (parts.empty()
+                   ? "\"" + head + "\" (it has one result)"
+                   : "a part of the split (" + listNames(have) + ")") +
               ", got " + describe(value));
     return;
   }

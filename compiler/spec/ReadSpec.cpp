@@ -143,10 +143,10 @@ void SpecReader::readDims() {
   }
 }
 
-std::string SpecReader::stackNames() const {
-  std::string names;
+std::vector<std::string> SpecReader::stackNames() const {
+  std::vector<std::string> names;
   for (const Stack *each : model.stacks()) {
-    names += (names.empty() ? "" : ", ") + each->name;
+    names.push_back(each->name);
   }
   return names;
 }

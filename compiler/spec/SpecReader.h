@@ -184,8 +184,8 @@ private:
   void error(const Place &place, Code code, std::string message) {
     report(diagnostics, place, code, std::move(message));
   }
-  /// "encoder, decoder": what comes before heads in lists of names.
-  std::string stackNames() const;
+  /// The stacks there are: what comes before heads in lists of names.
+  std::vector<std::string> stackNames() const;
   bool isStack(const std::string &name) const {
     return (name == "encoder" && model.encoder) ||
            (name == "decoder" && model.decoder);

@@ -185,7 +185,7 @@ class ResultTest(unittest.TestCase):
     def test_notes(self):
         self.assertIn("- Absent, gpt2 decode:1x128: unsupported: prompts of "
                       "different lengths", self.text)
-        self.assertIn("- Loose, gpt2: differs from PyTorch by 1.0e-03",
+        self.assertIn("- Loose, gpt2: differs from PyTorch in f32 by 1.0e-03",
                       self.text)
         self.assertIn("- Slow, gpt2 decode:1x128: used 1.90 CPUs, has 1 "
                       "threads", self.text)

@@ -28,6 +28,14 @@ def narrow(folder, dtype):
         tensors.write(path, stored)
 
 
+def repeat(inputs, times):
+    """The same rows again, in one batch: more than any tile or item has."""
+    return {name: tensors.Tensor(tensor.dtype,
+                                 [times * tensor.shape[0], *tensor.shape[1:]],
+                                 tensor.data * times)
+            for name, tensor in inputs.items()}
+
+
 def check_stored(model, dtype):
     """`model` is a run_golden.Model whose weights were narrowed; its library
     and one of --dtype f32 give the same bits."""
@@ -49,6 +57,10 @@ def check_stored(model, dtype):
         inputs, _ = model.case(name)
         compare(name, lambda library: model.tool.run(
             library, model.weights, inputs))
+        # Tiles of a few rows and of many widen in different places.
+        many = repeat(inputs, 4)
+        compare(f"{name}, four times", lambda library: model.tool.run(
+            library, model.weights, many))
     for step in model.entry["generate"]:
         inputs, _ = model.case(step["name"])
         compare(step["name"], lambda library: model.tool.generate(

@@ -163,3 +163,55 @@ func.func @sixteen_bits(
   }
   return
 }
+
+// -----
+
+#tile = #transformer.product_tile<fma, rows = 2, lanes = 8, item = 8,
+    unroll = 2, turn_rows = 4, ahead = 32, ahead_rows = 2, block_bytes = 65536,
+    next_bytes = 65536>
+
+// More than two tiles of 16 bits: the first one leaves its panel as f32, nine
+// rows for nine columns, the last of them half of a word. The others read that,
+// and ask for as many bytes of the next panel a step as half a word is.
+// CHECK: func.func private @product.2x8_next8(
+// CHECK-NOT: bf16
+// CHECK: return
+// CHECK: func.func private @product.2x8_bf16_half_keep_ahead_next16({{.*}}, %{{.*}}: !llvm.ptr, %[[KEPT:.*]]: !llvm.ptr)
+// CHECK: scf.for
+// CHECK: llvm.getelementptr %[[KEPT]]
+// CHECK: %[[LOWER:.*]] = arith.shli
+// CHECK: %[[FIRST:.*]] = arith.bitcast %[[LOWER]] : vector<8xi32> to vector<8xf32>
+// CHECK: llvm.store %[[FIRST]]
+// CHECK: %[[UPPER:.*]] = arith.andi
+// CHECK: %[[SECOND:.*]] = arith.bitcast %[[UPPER]]
+// CHECK: llvm.store %[[SECOND]]
+// CHECK: scf.yield
+// The last column.
+// CHECK: %[[NINTH:.*]] = arith.bitcast
+// CHECK: llvm.store %[[NINTH]]
+// CHECK: func.func private @product.2x8_bf16_half_ahead_next16(
+// CHECK: func.func private @product.1x8_bf16_half(
+// CHECK: func.func private @product.2x8_next4(
+// CHECK: func.func private @product.2x8_bf16_half_keep_next8(
+// CHECK-LABEL: func.func @kept
+// CHECK: memref.alloc(%{{.*}}) : memref<?x2x8xf32>
+// CHECK: memref.alloc(%{{.*}}) : memref<?x9x8xf32>
+// An item with all its rows has enough of them.
+// CHECK: func.call @product.2x8_bf16_half_keep_next8
+// CHECK: func.call @product.2x8_next4({{.*}}, %c9, {{.*}})
+// CHECK: func.call @product.1x8_bf16_half(
+// One of fewer may not.
+// CHECK: arith.cmpi sle, %{{.*}}, %c4
+// CHECK: func.call @product.2x8_bf16_half_ahead_next16(
+// CHECK: func.call @product.2x8_bf16_half_keep_ahead_next16(
+// CHECK: func.call @product.2x8_next8({{.*}}, %c9, {{.*}})
+func.func @kept(
+    %x: memref<?x9xf32>, %b: memref<2x5x8x2xbf16>, %y: memref<?x16xf32>,
+    %batch: !transformer.batch) {
+  transformer.product %x, %b outs(%y) {tile = #tile}
+      : memref<?x9xf32>, memref<2x5x8x2xbf16>, memref<?x16xf32> {
+  ^bb0(%sum: f32):
+    transformer.yield %sum : f32
+  }
+  return
+}

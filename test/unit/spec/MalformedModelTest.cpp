@@ -73,6 +73,21 @@ INSTANTIATE_TEST_SUITE_P(
                "\"norm\": {\"$def\": \"nrom\"}\n    }"}},
              "s.json:13:24: /encoder/embeddings/norm/$def: expected a name in "
              "/defs (have: norm), got \"nrom\" [TFC005]\n"},
+        Case{"DefsWithoutAName",
+             encoderSpec,
+             {{"\"norm\": {\"$def\": \"norm\"}\n    }",
+               "\"norm\": {\"$def\": \"nrom\"}\n    }"},
+              {"\"defs\": {", "\"defs\": {\"\\u001b[2J\": {}, "}},
+             "s.json:13:24: /encoder/embeddings/norm/$def: expected a name in "
+             "/defs (have: \\x1b[2J, norm), got \"nrom\" [TFC005]\n"},
+        Case{
+            "CycleOfNamesThatAct",
+            encoderSpec,
+            {{"\"defs\": {\"norm\": {\"kind\": \"layernorm\", \"eps\": 1e-12}",
+              "\"defs\": {\"norm\": {\"$def\": \"\\u001b\"}, \"\\u001b\": "
+              "{\"$def\": \"norm\"}"}},
+            "s.json:5:59: /defs/\\x1b/$def: expected no cycle of $def (norm -> "
+            "\\x1b), got \"norm\" [TFC005]\n"},
         Case{
             "DefCycle",
             encoderSpec,
