@@ -83,7 +83,7 @@ def without(part):
     return lambda old: old.replace(part, "")
 
 
-HEAD = ("// A file. " + check_layout.SPDX + "\n")
+HEAD = f"// A file.\n// {check_layout.SPDX}\n"
 
 
 class LayoutTest(Copy):
@@ -179,6 +179,11 @@ class LayoutTest(Copy):
 
     def test_no_licence_line(self):
         self.expect("runtime/src/Batch.cpp", without(check_layout.SPDX),
+                    "runtime/src/Batch.cpp: expected the SPDX line")
+        # Joined to the sentence before it, as clang-format does.
+        self.expect("runtime/src/Batch.cpp",
+                    lambda old: old.replace(f"\n// {check_layout.SPDX}",
+                                            f" {check_layout.SPDX}"),
                     "runtime/src/Batch.cpp: expected the SPDX line")
 
     def test_path_of_a_machine(self):
