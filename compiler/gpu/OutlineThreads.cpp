@@ -26,6 +26,8 @@ using namespace tfc;
 
 /// Threads of a block: whole warps, and enough blocks for small steps.
 static constexpr int32_t kBlockThreads = 128;
+/// The memory space of what the threads of a block share.
+static constexpr int64_t kSharedSpace = 3;
 
 /// copy %from, %to -> a parallel loop over the elements
 static void expandCopy(memref::CopyOp op) {
@@ -146,6 +148,7 @@ private:
   gpu::GPUFuncOp buildKernel(scf::ParallelOp loop, StringRef name);
   void buildLaunch(scf::ParallelOp loop, gpu::GPUFuncOp kernel);
   void copyTables(gpu::GPUFuncOp kernel);
+  void takeShared(gpu::GPUFuncOp kernel);
 
   ModuleOp module;
   SymbolTable symbols;
@@ -218,6 +221,28 @@ void ThreadOutliner::copyTables(gpu::GPUFuncOp kernel) {
   });
 }
 
+/// What a thread allocates in shared memory, its block has once.
+void ThreadOutliner::takeShared(gpu::GPUFuncOp kernel) {
+  SmallVector<memref::AllocaOp> allocations;
+  kernel.walk([&](memref::AllocaOp op) { allocations.push_back(op); });
+  IRRewriter rewriter(kernel.getContext());
+  for (memref::AllocaOp op : allocations) {
+    auto space = dyn_cast_or_null<IntegerAttr>(op.getType().getMemorySpace());
+    if (!space || space.getInt() != kSharedSpace) {
+      continue;
+    }
+    BlockArgument shared =
+        kernel.addWorkgroupAttribution(op.getType(), op.getLoc());
+    if (std::optional<uint64_t> alignment = op.getAlignment()) {
+      kernel.setWorkgroupAttributionAttr(
+          kernel.getNumWorkgroupAttributions() - 1,
+          LLVM::LLVMDialect::getAlignAttrName(),
+          rewriter.getI64IntegerAttr(*alignment));
+    }
+    rewriter.replaceOp(op, shared);
+  }
+}
+
 void ThreadOutliner::buildLaunch(scf::ParallelOp loop, gpu::GPUFuncOp kernel) {
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
   Value step = transformer::findArgument(loop->getParentOfType<func::FuncOp>(),
@@ -244,6 +269,7 @@ void ThreadOutliner::buildLaunch(scf::ParallelOp loop, gpu::GPUFuncOp kernel) {
 void ThreadOutliner::outline(ArrayRef<scf::ParallelOp> group) {
   gpu::GPUFuncOp kernel = buildKernel(group[0], nameKernel(group));
   copyTables(kernel);
+  takeShared(kernel);
   for (scf::ParallelOp loop : group) {
     buildLaunch(loop, kernel);
   }

@@ -5,6 +5,53 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ExpandDeviceKernelsPass
+    : Pass<"tfc-expand-device-kernels", "::mlir::ModuleOp"> {
+  let summary = "attention and the cache become the work of warps";
+  let description = [{
+    `paged_attention` and `cache_write`, on buffers, become parallel loops over
+    the step's work items, of one query each. The arguments for caches, which
+    live in the step, go; the layout of their blocks is written to the entry as
+    `transformer.cache`, that of a cross cache as `transformer.cross_cache`.
+
+    A warp does a query of a head: the last axis of the loop is its lanes. They
+    score 32 positions at a time, a lane one of them; what the query does not
+    see is not read. The softmax goes with the chunks: a new maximum, which five
+    shuffles find, makes the total and the sums of before decay. Then the lanes
+    add the values, weighted, each every 32nd column of the head, and hand each
+    other the weights. Chunks lie at multiples of 32, so that the bits of a
+    query's result depend on the query and what it sees alone.
+
+    ```mlir
+    transformer.paged_attention %q, %scale, %cache[%layer], %batch causal
+        heads 8 outs(%y : memref<?x512xf32>) : ...
+    // becomes
+    scf.parallel (%item, %row, %head, %lane) = ... to (%items, %c1, %c8, %c32) {
+      %all:4 = scf.for %begin = %c0 to %end step %c32
+          iter_args(%max = %lowest, %total = %zero, %x0 = %zero, %x1 = %zero) {
+        ...
+        %other, %valid = gpu.shuffle xor %score, %c16, %c32 : f32
+        ...
+      }
+      ...
+    ```
+
+    A thread of a cache write has a vector of up to 16 bytes of keys, and one of
+    values.
+
+    A module with heads wider than 1024 stays as it is, for
+    `tfc-expand-cpu-kernels`, which also expands what is left of the dialect.
+    Runs after `tfc-bind-weights`.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numAttentions", "num-attentions", "attentions expanded">];
+}
+
 def DistributeRowsPass : Pass<"tfc-distribute-rows", "::mlir::ModuleOp"> {
   let summary = "a reduction along a row becomes the work of a warp";
   let description = [{

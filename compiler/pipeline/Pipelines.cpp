@@ -120,10 +120,14 @@ static void bindHost(OpPassManager &pm) {
   pm.addPass(createCallTapsPass());
 }
 
-void tfc::buildLinalgToBuffer(OpPassManager &pm, const PipelineOptions &) {
+void tfc::buildLinalgToBuffer(OpPassManager &pm,
+                              const PipelineOptions &options) {
   bufferize(pm);
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
   bindHost(pm);
+  if (options.opt == OptLevel::Full && options.target.isDevice()) {
+    pm.addPass(createExpandDeviceKernelsPass());
+  }
   pm.addPass(createExpandCpuKernelsPass());
   pm.addPass(createExpandMathPass());
   clean(pm);
@@ -205,8 +209,8 @@ void tfc::buildBufferToKernel(OpPassManager &pm,
                               const PipelineOptions &options) {
   if (options.opt == OptLevel::Full) {
     pm.addPass(createDistributeRowsPass());
+    pm.addPass(createLowerProductsPass());
   }
-  pm.addPass(createLowerProductsPass());
   pm.addPass(createOutlineThreadsPass());
   clean(pm);
   verifyStage(pm, "kernel");
