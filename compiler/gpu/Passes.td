@@ -135,6 +135,48 @@ def LowerProductsPass : Pass<"tfc-lower-products", "::mlir::ModuleOp"> {
     Statistic<"numProducts", "num-products", "products lowered">];
 }
 
+def DistributeVectorsPass : Pass<"tfc-distribute-vectors", "::mlir::ModuleOp"> {
+  let summary = "rows that are vectors are shared out in a warp";
+  let description = [{
+    An item of an outermost parallel loop that works on a row as vectors as long
+    as it becomes 32 items, the lanes of a warp, which is one more axis of the
+    loop, the last. A lane has pieces of 8, 4, 2 or 1 columns, the most that
+    divide the row and leave a piece for each lane; those of lanes beside each
+    other are beside each other. The row is in the lanes' registers from the
+    first load to the last store.
+
+    ```mlir
+    scf.parallel (%t) = (%c0) to (%tokens) step (%c1) {
+      %v = vector.transfer_read %x[%t, %c0], %pad : memref<?x768xbf16>, vector<768xbf16>
+      %w = arith.extf %v : vector<768xbf16> to vector<768xf32>
+      %s = vector.multi_reduction <add>, %w, %zero [0] : vector<768xf32> to f32
+      ...
+    }
+    // becomes
+    scf.parallel (%t, %lane) = (%c0, %c0) to (%tokens, %c32) step (%c1, %c1) {
+      %column = ... 8 * %lane
+      %v = vector.load %x[%t, %column] : memref<?x768xbf16>, vector<8xbf16>
+      ... two more of them, each 256 columns further ...
+      %other, %valid = gpu.shuffle xor %own, %c16, %c32 : f32
+      ...
+    }
+    ```
+
+    What is the same in all columns, a mean, is computed once by each lane, not
+    once a column. A sum is of a lane's pieces, then of a piece's columns, then of
+    lanes: the same at every step. Of a last piece that not every lane has, those
+    without have zeros, which they neither count nor store.
+    A loop with vectors of several lengths, or with ops on them that are not of
+    this kind, stays as it is.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numLoops", "num-loops", "loops that a warp does an item of">];
+}
+
 def OutlineThreadsPass : Pass<"tfc-outline-threads", "::mlir::ModuleOp"> {
   let summary = "outermost parallel loops become kernels, a thread an item";
   let description = [{

@@ -120,10 +120,22 @@ static void bindHost(OpPassManager &pm) {
   pm.addPass(createCallTapsPass());
 }
 
+/// Rows as vectors, which a device's warps share out.
+static void vectorizeRows(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createFuseRowsPass());
+  VectorizePassOptions vectorize;
+  vectorize.unroll = 1;
+  pm.addNestedPass<func::FuncOp>(createVectorizePass(vectorize));
+}
+
 void tfc::buildLinalgToBuffer(OpPassManager &pm,
                               const PipelineOptions &options) {
+  if (options.opt == OptLevel::Full) {
+    vectorizeRows(pm);
+  }
   bufferize(pm);
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
+  pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
   bindHost(pm);
   if (options.opt == OptLevel::Full && options.target.isDevice()) {
     pm.addPass(createExpandDeviceKernelsPass());
@@ -131,6 +143,9 @@ void tfc::buildLinalgToBuffer(OpPassManager &pm,
   pm.addPass(createExpandCpuKernelsPass());
   pm.addPass(createExpandMathPass());
   clean(pm);
+  if (options.opt == OptLevel::Full) {
+    pm.addPass(createDistributeVectorsPass());
+  }
   pm.addPass(createPlanWorkspacePass());
   verifyStage(pm, "buffer");
 }

@@ -55,4 +55,32 @@ def TileAndFusePass : Pass<"tfc-tile-and-fuse", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def FuseRowsPass : Pass<"tfc-fuse-rows", "::mlir::func::FuncOp"> {
+  let summary = "what sums along rows and maps them becomes one loop over rows";
+  let description = [{
+    A map over rows, with all that is computed for it alone of the same rows,
+    becomes an `scf.forall` over them, whose body has one row: of a norm its
+    sums and what makes unit rows of them, and the additions before, where
+    nobody else reads these. A map without a sum stays as it is, and so do
+    gathers, rows of more than `width` columns, which registers would not hold,
+    and what sums more than along a row.
+
+    ```mlir
+    %y = scf.forall (%t) in (%tokens) shared_outs(%out = %init) -> (tensor<?x104xf32>) {
+      %row = tensor.extract_slice %x[%t, 0] [1, 104] [1, 1]
+      %sum = linalg.generic ... ins(%row : tensor<1x104xf32>) outs(%zero : tensor<1xf32>)
+      %unit = linalg.generic ... ins(%row, %sum)
+      ...
+    }
+    ```
+
+    Rounding does not change.
+  }];
+  let options = [Option<"width", "width", "int64_t", "2048",
+                        "columns of the longest row that is taken">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 #endif // TFC_COMPILER_TILING_PASSES
