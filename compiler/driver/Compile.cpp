@@ -176,10 +176,13 @@ static std::string reproducerPathFor(StringRef output) {
 
 /// What there is not yet for programs of devices.
 void Compiler::noteDevice(const TargetInfo &target) {
-  if (level() != OptLevel::None) {
+  bool isNarrow = static_cast<transformer::Storage>(model.storage) !=
+                  transformer::Storage::F32;
+  if (level() != OptLevel::None && !isNarrow) {
     errors << "tfc: note: " << target.name
-           << " has no kernels for products yet: attention and sums along rows "
-              "are shared out in warps, the rest is plain loops\n";
+           << " has no kernels for products of f32 (those of --dtype=bf16 and "
+              "f16 run on tensor cores): attention and sums along rows are "
+              "shared out in warps, the rest is plain loops\n";
   }
 }
 

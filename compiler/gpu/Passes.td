@@ -147,7 +147,7 @@ def DistributeVectorsPass : Pass<"tfc-distribute-vectors", "::mlir::ModuleOp"> {
     What is the same in all columns, a mean, is computed once by each lane, not
     once a column. A sum is of a lane's pieces, then of a piece's columns, then of
     lanes: the same at every step. Of a last piece that not every lane has, those
-    without compute with the row's last columns and neither count nor store it.
+    without have zeros, which they neither count nor store.
     A loop with vectors of several lengths, or with ops on them that are not of
     this kind, stays as it is.
   }];

@@ -35,8 +35,6 @@ WarpRow::WarpRow(ImplicitLocOpBuilder &b, Value lane, int64_t width)
       isShort = true;
       hasLast = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, number,
                                       constant(count));
-      // Of those without it the row's last piece, which is there to be read.
-      number = arith::MinUIOp::create(b, number, constant(count - 1));
     }
     columns.push_back(
         arith::MulIOp::create(b, number, constant(columnsOfPiece)));
@@ -164,14 +162,29 @@ WarpRow::Pieces WarpRow::place(OperandRange indices, size_t index) {
 
 void WarpRow::emitRead(vector::TransferReadOp op) {
   Value buffer = scalars.lookupOrDefault(op.getBase());
-  auto type = dyn_cast<VectorType>(pieceOf(op.getType()));
+  Type type = pieceOf(op.getType());
   Pieces &read = pieces[op.getResult()];
   for (size_t index = 0; index < columns.size(); ++index) {
     Pieces from = place(op.getIndices(), index);
-    read.push_back(type ? Value(vector::LoadOp::create(
-                              b, type, buffer, from,
-                              /*nontemporal=*/false, alignmentOf(buffer, type)))
-                        : memref::LoadOp::create(b, buffer, from));
+    auto load = [&]() -> Value {
+      auto vector = dyn_cast<VectorType>(type);
+      return vector ? Value(vector::LoadOp::create(b, vector, buffer, from,
+                                                   /*nontemporal=*/false,
+                                                   alignmentOf(buffer, vector)))
+                    : memref::LoadOp::create(b, buffer, from);
+    };
+    if (!isPartial(index)) {
+      read.push_back(load());
+      continue;
+    }
+    OpBuilder::InsertionGuard guard(b);
+    auto branch = scf::IfOp::create(b, type, hasLast, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, load());
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(
+        b, arith::ConstantOp::create(b, b.getZeroAttr(type)).getResult());
+    read.push_back(branch.getResult(0));
   }
 }
 

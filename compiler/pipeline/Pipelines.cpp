@@ -224,8 +224,8 @@ void tfc::buildBufferToKernel(OpPassManager &pm,
                               const PipelineOptions &options) {
   if (options.opt == OptLevel::Full) {
     pm.addPass(createDistributeRowsPass());
+    pm.addPass(createLowerProductsPass());
   }
-  pm.addPass(createLowerProductsPass());
   pm.addPass(createOutlineThreadsPass());
   clean(pm);
   verifyStage(pm, "kernel");
