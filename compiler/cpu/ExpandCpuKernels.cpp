@@ -34,27 +34,6 @@ static LogicalResult eraseHandles(func::FuncOp entry) {
   return entry.eraseArguments(erased);
 }
 
-/// How blocks are laid out: as an attribute of the entry, one for each cache.
-static LogicalResult describeCache(func::FuncOp entry,
-                                   transformer::CacheType type,
-                                   const CacheGeometry &cache) {
-  StringRef name = type.isCross() ? transformer::kCrossCacheAttrName
-                                  : transformer::kCacheAttrName;
-  if (entry->hasAttr(name)) {
-    return entry.emitOpError()
-           << "expected one cache of its own tokens and one cross cache at "
-              "most (the step has a place for each), got another "
-           << type;
-  }
-  entry->setAttr(name,
-                 transformer::CacheLayoutAttr::get(
-                     entry.getContext(), cache.blockTokens,
-                     type.isScratch() ? 1 : type.getLayers(), cache.blockBytes,
-                     cache.layerBytes, cache.queryRows, type.getWindow(),
-                     transformer::storageOf(type.getElementType())));
-  return success();
-}
-
 namespace {
 struct ExpandCpuKernelsPass
     : tfc::impl::ExpandCpuKernelsPassBase<ExpandCpuKernelsPass> {
@@ -97,7 +76,8 @@ struct ExpandCpuKernelsPass
                    : expandScalar(attention, step, workers, rewriter);
       } else if (auto pool = dyn_cast<transformer::RaggedPoolOp>(op)) {
         expandPool(pool, step, isVector() ? lanes : 1, rewriter);
-      } else if (auto product = dyn_cast<transformer::ProductOp>(op)) {
+      } else if (auto product = dyn_cast<transformer::ProductOp>(op);
+                 product && isVector()) {
         return expandProduct(product, workers, rewriter);
       }
       return WalkResult::advance();

@@ -3,7 +3,7 @@
 #ifndef TFC_COMPILER_CPU_VECTORCACHE_H
 #define TFC_COMPILER_CPU_VECTORCACHE_H
 
-#include "compiler/cpu/KernelBuilder.h"
+#include "compiler/host/KernelBuilder.h"
 
 namespace tfc {
 

@@ -182,10 +182,13 @@ int Compiler::checkDevice(const TargetInfo &target) {
                     target.name,
                 kBadCommandLine);
   }
-  if (level() != OptLevel::None) {
+  bool isNarrow = static_cast<transformer::Storage>(model.storage) !=
+                  transformer::Storage::F32;
+  if (level() != OptLevel::None && !isNarrow) {
     errors << "tfc: note: " << target.name
-           << " has no kernels for products and attention yet: sums along rows "
-              "are shared out in warps, the rest is plain loops\n";
+           << " has no kernels for products of f32 (those of --dtype=bf16 and "
+              "f16 run on tensor cores): attention and sums along rows are "
+              "shared out in warps, the rest is plain loops\n";
   }
   return kOk;
 }

@@ -3,6 +3,7 @@
 #include "compiler/emit/WriteDevice.h"
 
 #include "compiler/emit/Record.h"
+#include "compiler/support/DeviceKernels.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -23,6 +24,7 @@ static FailureOr<Field> writeKernel(gpu::BinaryOp binary,
            << kernel.getName() << " as '"
            << NVVM::NVVMDialect::getMaxntidAttrName() << "'";
   }
+  auto shared = kernel.getAttr<IntegerAttr>(kSharedBytesAttrName);
   std::vector<Field> sizes;
   for (int32_t size : block.asArrayRef()) {
     sizes.push_back(Field::u32(static_cast<uint32_t>(size)));
@@ -30,7 +32,8 @@ static FailureOr<Field> writeKernel(gpu::BinaryOp binary,
   return Record<tfc_kernel_v0>("tfc_kernel_v0")
       .set(&tfc_kernel_v0::name, tables.string(kernel.getName().getValue()))
       .set(&tfc_kernel_v0::block, Field::record(sizes))
-      .set(&tfc_kernel_v0::shared_bytes, 0)
+      .set(&tfc_kernel_v0::shared_bytes,
+           shared ? static_cast<uint32_t>(shared.getInt()) : 0)
       .finish();
 }
 

@@ -4,6 +4,7 @@
 
 #include "compiler/gpu/GeneratePtx.h"
 #include "compiler/gpu/RunPtxas.h"
+#include "compiler/support/DeviceKernels.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -17,8 +18,8 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
-/// The kernels of a module with the sizes of their blocks, in the order of
-/// their names, which is that of the table.
+/// The kernels of a module with the sizes of their blocks and their shared
+/// memory, in the order of their names, which is that of the table.
 static gpu::KernelTableAttr listKernels(gpu::GPUModuleOp module) {
   StringRef sizeName = NVVM::NVVMDialect::getMaxntidAttrName();
   SmallVector<gpu::KernelMetadataAttr> kernels;
@@ -27,9 +28,13 @@ static gpu::KernelTableAttr listKernels(gpu::GPUModuleOp module) {
       Builder b(module.getContext());
       Attribute size = function->getAttr(sizeName);
       assert(size && "tfc-outline-threads says it");
+      NamedAttrList said(b.getNamedAttr(sizeName, size));
+      if (Attribute bytes = function->getAttr(kSharedBytesAttrName)) {
+        said.append(kSharedBytesAttrName, bytes);
+      }
       kernels.push_back(gpu::KernelMetadataAttr::get(
           function.getSymNameAttr(), function.getFunctionType(), ArrayAttr(),
-          b.getDictionaryAttr(b.getNamedAttr(sizeName, size))));
+          said.getDictionary(b.getContext())));
     }
   }
   return gpu::KernelTableAttr::get(module.getContext(), kernels);

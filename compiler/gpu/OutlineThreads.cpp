@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/Passes.h"
 
+#include "compiler/gpu/KernelModule.h"
 #include "compiler/host/ParallelLoops.h"
 #include "compiler/host/StepFields.h"
 #include "dialect/TransformerDialect.h"
@@ -25,6 +26,8 @@ using namespace tfc;
 
 /// Threads of a block: whole warps, and enough blocks for small steps.
 static constexpr int32_t kBlockThreads = 128;
+/// The memory space of what the threads of a block share.
+static constexpr int64_t kSharedSpace = 3;
 
 /// copy %from, %to -> a parallel loop over the elements
 static void expandCopy(memref::CopyOp op) {
@@ -134,13 +137,8 @@ namespace {
 /// Makes the kernels of one module.
 class ThreadOutliner {
 public:
-  explicit ThreadOutliner(ModuleOp module) : module(module), symbols(module) {
-    ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
-    b.setInsertionPointToStart(module.getBody());
-    kernels = gpu::GPUModuleOp::create(b, "kernels");
-    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
-                    b.getUnitAttr());
-  }
+  explicit ThreadOutliner(ModuleOp module)
+      : module(module), symbols(module), kernels(findKernelModule(module)) {}
 
   /// A kernel that does what each loop of `group` does, and its launches.
   void outline(ArrayRef<scf::ParallelOp> group);
@@ -150,6 +148,7 @@ private:
   gpu::GPUFuncOp buildKernel(scf::ParallelOp loop, StringRef name);
   void buildLaunch(scf::ParallelOp loop, gpu::GPUFuncOp kernel);
   void copyTables(gpu::GPUFuncOp kernel);
+  void takeShared(gpu::GPUFuncOp kernel);
 
   ModuleOp module;
   SymbolTable symbols;
@@ -194,13 +193,10 @@ static void buildThread(ImplicitLocOpBuilder &b, scf::ParallelOp loop,
 gpu::GPUFuncOp ThreadOutliner::buildKernel(scf::ParallelOp loop,
                                            StringRef name) {
   ImplicitLocOpBuilder b(loop.getLoc(), loop.getContext());
-  b.setInsertionPointToEnd(kernels.getBody());
   Captures captures(loop);
   SmallVector<Type> types = llvm::map_to_vector(captures.values, parameterOf);
-  auto kernel =
-      gpu::GPUFuncOp::create(b, name, b.getFunctionType(types, TypeRange()));
-  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({kBlockThreads, 1, 1}));
+  gpu::GPUFuncOp kernel =
+      createKernel(b, kernels, name, types, kBlockThreads, /*sharedBytes=*/0);
   b.setInsertionPointToStart(&kernel.getBody().front());
   IRMapping mapping;
   for (auto [value, parameter] :
@@ -223,6 +219,28 @@ void ThreadOutliner::copyTables(gpu::GPUFuncOp kernel) {
       b.clone(*symbols.lookup(op.getName()));
     }
   });
+}
+
+/// What a thread allocates in shared memory, its block has once.
+void ThreadOutliner::takeShared(gpu::GPUFuncOp kernel) {
+  SmallVector<memref::AllocaOp> allocations;
+  kernel.walk([&](memref::AllocaOp op) { allocations.push_back(op); });
+  IRRewriter rewriter(kernel.getContext());
+  for (memref::AllocaOp op : allocations) {
+    auto space = dyn_cast_or_null<IntegerAttr>(op.getType().getMemorySpace());
+    if (!space || space.getInt() != kSharedSpace) {
+      continue;
+    }
+    BlockArgument shared =
+        kernel.addWorkgroupAttribution(op.getType(), op.getLoc());
+    if (std::optional<uint64_t> alignment = op.getAlignment()) {
+      kernel.setWorkgroupAttributionAttr(
+          kernel.getNumWorkgroupAttributions() - 1,
+          LLVM::LLVMDialect::getAlignAttrName(),
+          rewriter.getI64IntegerAttr(*alignment));
+    }
+    rewriter.replaceOp(op, shared);
+  }
 }
 
 void ThreadOutliner::buildLaunch(scf::ParallelOp loop, gpu::GPUFuncOp kernel) {
@@ -251,6 +269,7 @@ void ThreadOutliner::buildLaunch(scf::ParallelOp loop, gpu::GPUFuncOp kernel) {
 void ThreadOutliner::outline(ArrayRef<scf::ParallelOp> group) {
   gpu::GPUFuncOp kernel = buildKernel(group[0], nameKernel(group));
   copyTables(kernel);
+  takeShared(kernel);
   for (scf::ParallelOp loop : group) {
     buildLaunch(loop, kernel);
   }

@@ -5,6 +5,53 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ExpandDeviceKernelsPass
+    : Pass<"tfc-expand-device-kernels", "::mlir::ModuleOp"> {
+  let summary = "attention and the cache become the work of warps";
+  let description = [{
+    `paged_attention` and `cache_write`, on buffers, become parallel loops over
+    the step's work items, of one query each. The arguments for caches, which
+    live in the step, go; the layout of their blocks is written to the entry as
+    `transformer.cache`, that of a cross cache as `transformer.cross_cache`.
+
+    A warp does a query of a head: the last axis of the loop is its lanes. They
+    score 32 positions at a time, a lane one of them; what the query does not
+    see is not read. The softmax goes with the chunks: a new maximum, which five
+    shuffles find, makes the total and the sums of before decay. Then the lanes
+    add the values, weighted, each every 32nd column of the head, and hand each
+    other the weights. Chunks lie at multiples of 32, so that the bits of a
+    query's result depend on the query and what it sees alone.
+
+    ```mlir
+    transformer.paged_attention %q, %scale, %cache[%layer], %batch causal
+        heads 8 outs(%y : memref<?x512xf32>) : ...
+    // becomes
+    scf.parallel (%item, %row, %head, %lane) = ... to (%items, %c1, %c8, %c32) {
+      %all:4 = scf.for %begin = %c0 to %end step %c32
+          iter_args(%max = %lowest, %total = %zero, %x0 = %zero, %x1 = %zero) {
+        ...
+        %other, %valid = gpu.shuffle xor %score, %c16, %c32 : f32
+        ...
+      }
+      ...
+    ```
+
+    A thread of a cache write has a vector of up to 16 bytes of keys, and one of
+    values.
+
+    A module with heads wider than 1024 stays as it is, for
+    `tfc-expand-cpu-kernels`, which also expands what is left of the dialect.
+    Runs after `tfc-bind-weights`.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numAttentions", "num-attentions", "attentions expanded">];
+}
+
 def DistributeRowsPass : Pass<"tfc-distribute-rows", "::mlir::ModuleOp"> {
   let summary = "a reduction along a row becomes the work of a warp";
   let description = [{
@@ -87,6 +134,47 @@ def DistributeVectorsPass : Pass<"tfc-distribute-vectors", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
   let statistics = [
     Statistic<"numLoops", "num-loops", "loops that a warp does an item of">];
+}
+
+def LowerProductsPass : Pass<"tfc-lower-products", "::mlir::ModuleOp"> {
+  let summary = "products become launches of kernels for tensor cores";
+  let description = [{
+    A `transformer.product` on buffers becomes a launch of one of the kernels
+    that there are for its form: its types, and its body. How many columns and
+    steps of k it has are the kernel's arguments. Which one is launched follows
+    from the number of rows:
+
+    * Up to 8, 16, 32 and 64 rows have a kernel each whose blocks do 16 or 32
+      columns; it reads the weights once, from memory into registers, and a
+      block's warps share out k.
+    * More are done in tiles of 128 x 128, whose operands come to shared memory
+      in stages, by asynchronous copies.
+
+    ```mlir
+    transformer.product %x, %w outs(%y) : memref<?x64xbf16>, memref<96x32x1x2xbf16>,
+        memref<?x96xbf16> {...}
+    // becomes
+    scf.if %isAny {
+      scf.if %isUpTo8 {
+        gpu.launch_func @kernels::@product_8x16_bf16_0 blocks in (%c6, %c1, %c1)
+            threads in (%c256, %c1, %c1) args(%x : !llvm.ptr, %w, %y, %tokens : i32, ...)
+      } else { ... }
+    }
+    ```
+
+    Sums are f32, in an order that does not depend on the other rows of a
+    launch; the body is applied in registers, and the result rounded once.
+    Operands are rows of 16 bits, a multiple of 8 elements long and apart, the
+    weights in panels of one row; anything else is an error. Runs before
+    `tfc-outline-threads`.
+  }];
+  let dependentDialects = [
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numProducts", "num-products", "products lowered">];
 }
 
 def OutlineThreadsPass : Pass<"tfc-outline-threads", "::mlir::ModuleOp"> {

@@ -24,8 +24,7 @@ Value tfc::buildAddress(ImplicitLocOpBuilder &b, Value base, int64_t offset) {
   LLVM::GEPArg index = fits ? LLVM::GEPArg(static_cast<int32_t>(offset))
                             : LLVM::GEPArg(Value(arith::ConstantIntOp::create(
                                   b, b.getI64Type(), offset)));
-  return LLVM::GEPOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
-                             b.getI8Type(), base,
+  return LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base,
                              ArrayRef<LLVM::GEPArg>{index});
 }
 
@@ -33,9 +32,8 @@ Value tfc::buildAddress(ImplicitLocOpBuilder &b, Value base, Value index,
                         int64_t scale, int64_t offset) {
   Value scaled =
       arith::MulIOp::create(b, index, arith::ConstantIndexOp::create(b, scale));
-  Value address = LLVM::GEPOp::create(
-      b, LLVM::LLVMPointerType::get(b.getContext()), b.getI8Type(), base,
-      ArrayRef<LLVM::GEPArg>{toI64(b, scaled)});
+  Value address = LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base,
+                                      ArrayRef<LLVM::GEPArg>{toI64(b, scaled)});
   return buildAddress(b, address, offset);
 }
 

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace tfc {
 #define GEN_PASS_DEF_LOWERTOLINALGPASS
@@ -102,19 +103,52 @@ static LogicalResult lowerOutput(transformer::OutputOp op) {
   return success();
 }
 
-/// Matrices of products are packed in panels; so are tables tied to them.
-static void choosePanels(ModuleOp module, int64_t panel) {
+/// Whether a product reads rows and a matrix of the same 16 bits, whole times
+/// `multiple` elements long.
+static bool isNarrow(transformer::LinearOp op, int64_t multiple) {
+  auto rows = cast<RankedTensorType>(keptRows(op.getInput()).getType());
+  Type matrix = getElementTypeOrSelf(op.getWeight().getType());
+  return !matrix.isF32() && rows.getElementType() == matrix &&
+         rows.getDimSize(1) % multiple == 0;
+}
+
+/// Says that there are products without panels, by the first one.
+static void reportPlain(ArrayRef<transformer::LinearOp> plain,
+                        int64_t multiple) {
+  if (!plain.empty()) {
+    transformer::LinearOp first = plain.front();
+    emitRemark(first.getLoc())
+        << "expected rows of 16 bits, a multiple of " << multiple
+        << " elements long, got " << keptRows(first.getInput()).getType()
+        << ": a plain loop does this product, and " << plain.size() - 1
+        << " more";
+  }
+}
+
+/// Matrices of products are packed in panels; so are tables tied to them. Where
+/// `multiple` is not 0, those of narrow products alone.
+static void choosePanels(ModuleOp module, int64_t panel, int64_t multiple) {
   SymbolTable symbols(module);
-  Builder builder(module.getContext());
-  auto choose = [&](Value matrix) {
-    auto weight =
-        matrix ? matrix.getDefiningOp<transformer::WeightOp>() : nullptr;
-    if (weight) {
-      symbols.lookup<transformer::ParameterOp>(weight.getName())
-          .setPanelAttr(builder.getI64IntegerAttr(panel));
+  llvm::MapVector<Operation *, SmallVector<transformer::LinearOp>> uses;
+  module.walk([&](transformer::LinearOp op) {
+    if (auto weight = op.getWeight().getDefiningOp<transformer::WeightOp>()) {
+      uses[symbols.lookup(weight.getName())].push_back(op);
     }
-  };
-  module.walk([&](transformer::LinearOp op) { choose(op.getWeight()); });
+  });
+  Builder builder(module.getContext());
+  SmallVector<transformer::LinearOp> plain;
+  for (auto &[parameter, products] : uses) {
+    bool fits = multiple == 0 || llvm::all_of(products, [&](auto op) {
+                  return isNarrow(op, multiple);
+                });
+    if (fits) {
+      cast<transformer::ParameterOp>(parameter).setPanelAttr(
+          builder.getI64IntegerAttr(panel));
+    } else {
+      llvm::append_range(plain, products);
+    }
+  }
+  reportPlain(plain, multiple);
 }
 
 /// Roundings and widenings of rows that no op took over become maps.
@@ -170,12 +204,14 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
   using Base::Base;
 
   LogicalResult initialize(MLIRContext *context) override {
-    return expectAtLeast(*this, context, "panel", 0, panel);
+    return failure(
+        failed(expectAtLeast(*this, context, "panel", 0, panel)) ||
+        failed(expectAtLeast(*this, context, "multiple", 0, multiple)));
   }
 
   void runOnOperation() override {
     if (panel > 0) {
-      choosePanels(getOperation(), panel);
+      choosePanels(getOperation(), panel, multiple);
     }
     LastUses lastUses(getOperation());
     RewritePatternSet patterns(&getContext());

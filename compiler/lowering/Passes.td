@@ -39,7 +39,10 @@ def LowerToLinalgPass : Pass<"tfc-lower-to-linalg", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"panel", "panel", "int64_t", "0",
-           "rows of a panel of packed weights; 0 keeps them as rows">];
+           "rows of a panel of packed weights; 0 keeps them as rows">,
+    Option<"multiple", "multiple", "int64_t", "0",
+           "0: all products have panels; otherwise those alone of rows and a "
+           "matrix of 16 bits, a multiple of so many elements long">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",

@@ -51,10 +51,15 @@ static int64_t countParts(Value value) {
 }
 
 Value tfc::countRows(ImplicitLocOpBuilder &b, Value value) {
-  auto reshape = value.getDefiningOp<tensor::CollapseShapeOp>();
+  // What a rounding is of has as many.
+  auto take = [&](Value from) {
+    auto rounding = from.getDefiningOp<arith::TruncFOp>();
+    value = rounding ? rounding.getIn() : from;
+    return value.getDefiningOp<tensor::CollapseShapeOp>();
+  };
+  auto reshape = take(value);
   while (reshape && countParts(value) == 1) {
-    value = reshape.getSrc();
-    reshape = value.getDefiningOp<tensor::CollapseShapeOp>();
+    reshape = take(reshape.getSrc());
   }
   // Joined rows say how many they are.
   if (auto joined = value.getDefiningOp<tensor::ExpandShapeOp>()) {

@@ -32,6 +32,13 @@ static bool isTiled(const PipelineOptions &options) {
   return options.opt == OptLevel::Full && !options.target.isDevice();
 }
 
+/// Whether products are kernels of a device's tensor cores, which take elements
+/// of 16 bits.
+static bool hasProductKernels(const PipelineOptions &options) {
+  return options.opt == OptLevel::Full && options.target.isDevice() &&
+         options.weights != transformer::Storage::F32;
+}
+
 static void clean(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -78,6 +85,10 @@ void tfc::buildFusedToLinalg(OpPassManager &pm,
   LowerToLinalgPassOptions lower;
   if (isTiled(options)) {
     lower.panel = strategyOf(options).panel;
+  } else if (hasProductKernels(options)) {
+    // Plain rows, read 16 bytes at a time.
+    lower.panel = 1;
+    lower.multiple = 8;
   }
   pm.addPass(createLowerToLinalgPass(lower));
   if (isTiled(options)) {
@@ -126,6 +137,9 @@ void tfc::buildLinalgToBuffer(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
   pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
   bindHost(pm);
+  if (options.opt == OptLevel::Full && options.target.isDevice()) {
+    pm.addPass(createExpandDeviceKernelsPass());
+  }
   pm.addPass(createExpandCpuKernelsPass());
   pm.addPass(createExpandMathPass());
   clean(pm);
@@ -210,6 +224,7 @@ void tfc::buildBufferToKernel(OpPassManager &pm,
                               const PipelineOptions &options) {
   if (options.opt == OptLevel::Full) {
     pm.addPass(createDistributeRowsPass());
+    pm.addPass(createLowerProductsPass());
   }
   pm.addPass(createOutlineThreadsPass());
   clean(pm);

@@ -29,13 +29,14 @@ static const StringRef vectorDialects[] = {
 
 static const StringRef bufferDialects[] = {
     "builtin", "func",   "arith", "math", "memref", "scf",
-    "affine",  "vector", "ub",    "llvm", "gpu"};
-static const StringRef bufferOps[] = {"transformer.parameter",
-                                      "transformer.worker"};
+    "affine",  "vector", "ub",    "llvm", "gpu",    "nvvm"};
+static const StringRef bufferOps[] = {
+    "transformer.parameter", "transformer.worker", "transformer.product",
+    "transformer.yield"};
 
-static const StringRef kernelDialects[] = {"builtin", "func",   "arith",
-                                           "math",    "memref", "scf",
-                                           "vector",  "llvm",   "gpu"};
+static const StringRef kernelDialects[] = {"builtin", "func", "arith",  "math",
+                                           "memref",  "scf",  "vector", "llvm",
+                                           "gpu",     "nvvm"};
 static const StringRef kernelOps[] = {"transformer.parameter"};
 
 static const StringRef llvmDialects[] = {"builtin", "llvm"};

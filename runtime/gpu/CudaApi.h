@@ -33,6 +33,11 @@ enum : Result {
 
 enum Attribute : int { CapabilityMajor = 75, CapabilityMinor = 76 };
 
+enum FunctionAttribute : int { MostDynamicSharedBytes = 8 };
+
+/// What a block gets of shared memory without asking for more.
+constexpr unsigned plainSharedBytes = 48U << 10;
+
 enum JitOption : int { JitErrorLog = 5, JitErrorLogBytes = 6 };
 
 enum : unsigned { StreamNonBlocking = 1 };
@@ -78,6 +83,7 @@ struct AccessDescription {
     (ModuleHandle *, const void *, unsigned, JitOption *, void **))            \
   X(cuModuleUnload, (ModuleHandle))                                            \
   X(cuModuleGetFunction, (Function *, ModuleHandle, const char *))             \
+  X(cuFuncSetAttribute, (Function, FunctionAttribute, int))                    \
   X(cuMemAlloc, (Address *, size_t))                                           \
   X(cuMemFree, (Address))                                                      \
   X(cuMemGetInfo, (size_t *, size_t *))                                        \

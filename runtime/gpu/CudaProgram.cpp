@@ -107,9 +107,27 @@ Status CudaProgram::findKernels() {
     if (!status) {
       return status;
     }
+    status = allowShared(kernel, program.kernels[i]);
+    if (!status) {
+      return status;
+    }
     kernels.push_back(kernel);
   }
   return {};
+}
+
+/// More shared memory than any kernel gets has to be asked for.
+Status CudaProgram::allowShared(cuda::Function kernel,
+                                const tfc_kernel_v0 &table) const {
+  if (table.shared_bytes <= cuda::plainSharedBytes) {
+    return {};
+  }
+  return cudaContext->check(
+      cudaContext->functions().cuFuncSetAttribute(
+          kernel, cuda::MostDynamicSharedBytes, int(table.shared_bytes)),
+      "cuFuncSetAttribute",
+      concat("to let kernel ", table.name, " have ", table.shared_bytes,
+             " bytes of shared memory"));
 }
 
 Status CudaProgram::upload(const Mapping &packed) {

@@ -44,6 +44,7 @@ private:
   Status loadImages();
   Status loadImage(const tfc_image_v0 &image);
   Status findKernels();
+  Status allowShared(cuda::Function kernel, const tfc_kernel_v0 &table) const;
 
   const tfc_program_v0 &program;
   std::unique_ptr<CudaContext> cudaContext;

@@ -20,7 +20,7 @@ FORBIDDEN = (
      "a sum whose order is left to chance"),
     (r"\b(?:shfl|vote)\.(?!sync)", "a meeting of threads without a mask"),
 )
-# An instruction, and what must come after it in its kernel.
+# An instruction, and what must be able to come after the last one in its kernel.
 FOLLOWED = (
     (r"\bcp\.async\.c[ag]\.", r"\bcp\.async\.(?:commit_group|wait_all)\b"),
     (r"\bcp\.async\.commit_group\b", r"\bcp\.async\.wait_(?:group|all)\b"),
@@ -46,6 +46,26 @@ def list_kernels(text):
         yield match.group(1), body, match.group(3)
 
 
+def find_reachable(lines, first):
+    """The indices of what may run from line `first` on: blocks lie in any
+    order."""
+    labels = {line.split(":")[0]: i for i, (_, line) in enumerate(lines)
+              if re.match(r"\$\w+:", line)}
+    reached, waiting = set(), [first]
+    while waiting:
+        i = waiting.pop()
+        if i in reached or i >= len(lines):
+            continue
+        reached.add(i)
+        line = lines[i][1]
+        jump = re.search(r"\bbra(?:\.uni)?\s+(\$\w+)", line)
+        if jump:
+            waiting.append(labels[jump.group(1)])
+        if line.startswith("@") or not re.match(r"(?:bra|ret|exit)\b", line):
+            waiting.append(i + 1)
+    return reached
+
+
 def find_faults(text):
     if not re.search(r"^\.version 8\.0$", text, re.M):
         yield "expected .version 8.0, which every driver since CUDA 12.0 takes"
@@ -65,7 +85,8 @@ def find_faults(text):
             last = max((i for i, (_, line) in enumerate(lines)
                         if re.search(pattern, line)), default=None)
             if last is not None and not any(
-                    re.search(after, line) for _, line in lines[last + 1:]):
+                    re.search(after, lines[i][1])
+                    for i in find_reachable(lines, last + 1)):
                 yield (f"line {lines[last][0]}: {name}: expected {after} after "
                        f"{lines[last][1]}")
 

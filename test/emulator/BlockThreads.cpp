@@ -3,17 +3,16 @@
 #undef _FORTIFY_SOURCE // whose longjmp takes another stack for a fault
 #include "test/emulator/BlockThreads.h"
 
-#include <algorithm>
 #include <map>
 #include <numeric>
 
 namespace tfc::emulator {
 
 static constexpr size_t stackBytes = size_t(64) << 10;
-static constexpr size_t warpSize = 32;
 
 BlockThreads::BlockThreads(uint32_t numThreads, bool areApart, uint64_t seed)
     : isRandom(seed != 0), random(seed), fibers(areApart ? numThreads : 1),
+      lanes((fibers.size() + warpSize - 1) / warpSize * warpSize),
       order(fibers.size()) {
   std::iota(order.begin(), order.end(), size_t(0));
   for (uint32_t i = 0; i < fibers.size(); ++i) {
@@ -126,14 +125,10 @@ bool BlockThreads::releaseWarp(size_t begin) {
         !isComplete(begin, end, lanes)) {
       continue;
     }
-    uint32_t posted[warpSize] = {};
-    for (size_t j = begin; j < end; ++j) {
-      posted[j - begin] = fibers[j].posted;
-    }
     for (size_t j = begin; j < end; ++j) {
       if (lanes >> (j - begin) & 1) {
         fibers[j].kind = WaitKind::Nothing;
-        std::copy(posted, posted + warpSize, fibers[j].seen);
+        this->lanes[j] = fibers[j].posted;
         // Memory is ordered by a barrier alone, and here by one of all lanes.
         fibers[j].warpEpoch += kind == WaitKind::WarpBarrier && lanes == all;
       }

@@ -3,6 +3,9 @@
 #ifndef TFC_TEST_EMULATOR_BLOCKTHREADS_H
 #define TFC_TEST_EMULATOR_BLOCKTHREADS_H
 
+#include "test/emulator/kernel_context.h"
+
+#include <algorithm>
 #include <csetjmp>
 #include <cstdint>
 #include <functional>
@@ -13,6 +16,8 @@
 #include <vector>
 
 namespace tfc::emulator {
+
+constexpr size_t warpSize = 32;
 
 /// What a thread waits for.
 enum class WaitKind { Nothing, Barrier, WarpBarrier, Exchange };
@@ -34,9 +39,13 @@ public:
   /// `mask` in its warp, have come to the same place with `line`.
   void wait(WaitKind kind, uint32_t number, uint32_t mask, int line);
   /// Before an exchange: what this thread has for the others.
-  void post(uint32_t value) { current->posted = value; }
-  /// After it: what a lane had.
-  uint32_t seen(uint32_t lane) const { return current->seen[lane]; }
+  void post(const uint32_t *words, uint32_t count) {
+    std::copy(words, words + count, current->posted.words);
+  }
+  /// After it: what the lanes of its warp had.
+  const emu_lane *seen() const {
+    return &lanes[current->first / warpSize * warpSize];
+  }
 
   /// The thread that runs, where each has a fiber.
   uint32_t thread() const { return current->first; }
@@ -55,8 +64,8 @@ private:
     WaitKind kind = WaitKind::Nothing;
     uint32_t number = 0, mask = 0;
     int line = 0;
-    uint32_t warpEpoch = 0, posted = 0;
-    uint32_t seen[32] = {};
+    uint32_t warpEpoch = 0;
+    emu_lane posted = {};
   };
 
   static void enter(unsigned high, unsigned low);
@@ -73,6 +82,9 @@ private:
   bool isRandom;
   std::mt19937_64 random;
   std::vector<Fiber> fibers;
+  /// What each thread had at its last exchange. Lanes that meet again overwrite
+  /// theirs alone, and only when all of them have seen the others'.
+  std::vector<emu_lane> lanes;
   std::vector<size_t> order;
   Fiber *current = nullptr;
   jmp_buf scheduler{};

@@ -80,7 +80,8 @@ std::string objectOf(const std::string &code) {
   std::ostringstream name;
   // What the text includes is part of what it is.
   name << std::hex
-       << hashOf(code + readFile(folder + "/kernel_prelude.h") +
+       << hashOf(code + readFile(folder + "/kernel_matrix.h") +
+                 readFile(folder + "/kernel_prelude.h") +
                  readFile(folder + "/kernel_context.h"));
   fs::path object = cacheFolder() / (name.str() + ".so");
   if (fs::exists(object)) {

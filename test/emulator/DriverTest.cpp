@@ -111,6 +111,41 @@ TEST_F(Driver, LaunchesCopyTheirParametersAndModulesTheirVariables) {
   EXPECT_EQ(call("cuMemFree", to), CudaSuccess);
 }
 
+TEST_F(Driver, MoreSharedMemoryHasToBeAskedFor) {
+  begin("");
+  void *module = nullptr, *kernel = nullptr;
+  std::string ptx =
+      entryOf("mov.b64 %d1, many;\nst.shared.b32 [%d1+81916], 7;\n"
+              "ld.shared.b32 %r1, [%d1+81916];\nst.global.b32 [%to], %r1;",
+              ".extern .shared .align 16 .b8 many[];\n");
+  ASSERT_EQ(call("cuModuleLoadDataEx", &module, (const void *)ptx.c_str(), 0U,
+                 (int *)nullptr, (void **)nullptr),
+            CudaSuccess);
+  ASSERT_EQ(call("cuModuleGetFunction", &kernel, module, "k"), CudaSuccess);
+  uint64_t to = allocate(4);
+  void *params[] = {&to, &to};
+  auto launch = [&](unsigned bytes) {
+    return call("cuLaunchKernel", kernel, 1U, 1U, 1U, 1U, 1U, 1U, bytes, stream,
+                (void **)params, (void **)nullptr);
+  };
+  auto allow = [&](int bytes) {
+    return call("cuFuncSetAttribute", kernel, int(MostDynamicSharedBytes),
+                bytes);
+  };
+  EXPECT_EQ(launch(81920), CudaInvalidValue);
+  EXPECT_EQ(allow(100 << 10), CudaInvalidValue);
+  EXPECT_EQ(allow(81920), CudaSuccess);
+  EXPECT_EQ(launch(81921), CudaInvalidValue);
+  EXPECT_EQ(launch(81920), CudaSuccess);
+  EXPECT_EQ(synchronize(), CudaSuccess);
+  int got = 0;
+  EXPECT_EQ(call("cuMemcpyDtoHAsync", (void *)&got, to, size_t(4), stream),
+            CudaSuccess);
+  EXPECT_EQ(got, 7);
+  EXPECT_EQ(call("cuModuleUnload", module), CudaSuccess);
+  EXPECT_EQ(call("cuMemFree", to), CudaSuccess);
+}
+
 TEST_F(Driver, RefusesImagesAndSaysWhy) {
   begin("capability=75");
   void *module = nullptr;

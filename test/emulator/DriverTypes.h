@@ -37,6 +37,8 @@ enum DeviceAttribute : int {
   VirtualMemorySupported = 102
 };
 
+enum FunctionAttribute : int { MostDynamicSharedBytes = 8 };
+
 enum JitOption : int { JitErrorLog = 5, JitErrorLogBytes = 6 };
 
 struct MemoryLocation {

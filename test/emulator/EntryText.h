@@ -92,6 +92,7 @@ bool translateBits(EntryText &text, Instruction &from);
 bool translateConversion(EntryText &text, Instruction &from);
 bool translateControl(EntryText &text, Instruction &from);
 bool translateWarp(EntryText &text, Instruction &from);
+bool translateMatrix(EntryText &text, Instruction &from);
 
 } // namespace tfc::emulator
 

@@ -36,6 +36,7 @@ struct LoadedModule {
 struct LoadedKernel {
   LoadedModule *module;
   size_t entry;
+  uint32_t sharedLimit; // of what a launch may ask for
 };
 
 /// Its functions are safe from any thread; a stream belongs to one at a time.

@@ -106,6 +106,10 @@ TEST(Instructions, ConvertWithinTheRange) {
   EXPECT_EQ(word("cvt.rn.bf16.f32 %h1, %r1;\ncvt.u32.u16 %r0, %h1;",
                  bits(1 + 0x1p-8f)),
             0x3f80U); // a tie, to the even one
+  EXPECT_EQ(word("cvt.rn.bf16x2.f32 %r0, %r1, 0f40400000;", bits(-2)),
+            0xc0004040U);
+  EXPECT_EQ(word("cvt.rn.f16x2.f32 %r0, 0f3F800000, %r1;", bits(-2)),
+            0x3c00c000U);
 }
 
 // Halfway between two numbers of 8 bits but for what is far below: rounded

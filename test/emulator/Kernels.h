@@ -17,7 +17,7 @@ inline std::string entryOf(const std::string &body,
   return ".version 8.0\n.target sm_80\n.address_size 64\n" + before +
          ".visible .entry k(.param .u64 .ptr .align 1 to_param,\n"
          "                  .param .u64 from_param) {\n"
-         ".reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<12>;\n"
+         ".reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<32>;\n"
          ".reg .b64 %d<12>; .reg .b64 %to, %from;\n"
          "ld.param.u64 %to, [to_param];\nld.param.u64 %from, [from_param];\n" +
          body + "\nret;\n}\n";

@@ -118,12 +118,27 @@ int cuModuleGetFunction(void **function, void *handle, const char *name) {
   static std::map<std::pair<LoadedModule *, size_t>, LoadedKernel> kernels;
   std::lock_guard<std::mutex> lock(mutex);
   auto entry = size_t(found - entries.begin());
-  *function = &(kernels[{module, entry}] = {module, entry});
+  *function = &(kernels[{module, entry}] = {module, entry, 48U << 10});
+  return CudaSuccess;
+}
+
+/// The one attribute is how much shared memory launches may ask for. Devices
+/// have different amounts; this one has what sm_86 has, the least from 8.0 on.
+int cuFuncSetAttribute(void *function, int attribute, int value) {
+  CudaResult result = device().begin("cuFuncSetAttribute");
+  if (result) {
+    return result;
+  }
+  if (attribute != MostDynamicSharedBytes || value < 0 || value > 99 << 10) {
+    return CudaInvalidValue;
+  }
+  static_cast<LoadedKernel *>(function)->sharedLimit = uint32_t(value);
   return CudaSuccess;
 }
 
 /// Whether a launch is one that a device of this kind takes.
-bool isSane(const Launch &launch, const Entry &entry) {
+bool isSane(const Launch &launch, const LoadedKernel &kernel) {
+  const Entry &entry = kernel.module->code->ptx.entries[kernel.entry];
   uint64_t numThreads =
       uint64_t(launch.block[0]) * launch.block[1] * launch.block[2];
   bool hasSize = entry.threads[0] == 0 ||
@@ -132,7 +147,7 @@ bool isSane(const Launch &launch, const Entry &entry) {
          launch.grid[0] >= 1 && launch.grid[0] <= 0x7fffffff &&
          launch.grid[1] >= 1 && launch.grid[1] <= 65535 &&
          launch.grid[2] >= 1 && launch.grid[2] <= 65535 &&
-         launch.sharedBytes <= 48 << 10;
+         launch.sharedBytes <= kernel.sharedLimit;
 }
 
 int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
@@ -153,7 +168,7 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
                 sharedBytes,
                 kernel->module->globals,
                 std::vector<uint8_t>(entry.paramBytes)};
-  if (!isSane(launch, entry)) {
+  if (!isSane(launch, *kernel)) {
     return CudaInvalidValue;
   }
   for (size_t i = 0; i < entry.params.size(); ++i) {
@@ -174,6 +189,7 @@ void *findModulePoint(const std::string &name) {
       {"cuModuleLoadDataEx", pointer(cuModuleLoadDataEx)},
       {"cuModuleUnload", pointer(cuModuleUnload)},
       {"cuModuleGetFunction", pointer(cuModuleGetFunction)},
+      {"cuFuncSetAttribute", pointer(cuFuncSetAttribute)},
       {"cuLaunchKernel", pointer(cuLaunchKernel)},
   };
   return findPoint(points, name);

@@ -122,16 +122,14 @@ void Grid::bindMeetings() {
     of(b).threads.wait(WaitKind::WarpBarrier, 0, mask, line);
   };
   block.exchange = [](emu_block *b, const emu_thread *thread, uint32_t mask,
-                      uint32_t value, uint32_t *values, int line) {
+                      const uint32_t *words, uint32_t count, int line) {
     if (!(mask >> (thread->number & 31) & 1)) {
       b->fail(b, thread, "exchange without the thread's lane", line);
     }
     BlockThreads &threads = of(b).threads;
-    threads.post(value);
+    threads.post(words, count);
     threads.wait(WaitKind::Exchange, 0, mask, line);
-    for (uint32_t lane = 0; lane < 32; ++lane) {
-      values[lane] = threads.seen(lane);
-    }
+    return threads.seen();
   };
 }
 

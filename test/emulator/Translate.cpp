@@ -30,7 +30,8 @@ static void translateStatement(EntryText &text, const Statement &statement) {
                  translateBits(text, instruction) ||
                  translateConversion(text, instruction) ||
                  translateControl(text, instruction) ||
-                 translateWarp(text, instruction);
+                 translateWarp(text, instruction) ||
+                 translateMatrix(text, instruction);
   if (!isKnown || !instruction.isUsedUp()) {
     instruction.failUnknown();
   }
@@ -78,7 +79,7 @@ uint64_t sharedBytes(const PtxModule &module, const Entry &entry) {
 
 bool doThreadsMeet(const Entry &entry) {
   auto meets = [](const Statement &statement) {
-    for (const char *base : {"bar", "shfl", "vote", "cp"}) {
+    for (const char *base : {"bar", "shfl", "vote", "cp", "ldmatrix", "mma"}) {
       if (statement.opcode.rfind(base, 0) == 0) {
         return true;
       }
@@ -90,7 +91,7 @@ bool doThreadsMeet(const Entry &entry) {
 
 std::string translate(PtxModule &module) {
   uint64_t shared = layOut(module.shared);
-  std::string text = "#include \"test/emulator/kernel_prelude.h\"\n";
+  std::string text = "#include \"test/emulator/kernel_matrix.h\"\n";
   for (size_t i = 0; i < module.entries.size(); ++i) {
     Entry &entry = module.entries[i];
     layOut(entry.shared, shared);

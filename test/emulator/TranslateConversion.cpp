@@ -13,9 +13,29 @@ static std::string rounded(const std::string &mode, const std::string &value) {
   return std::string(function) + "(" + value + ")";
 }
 
+/// cvt.rn.bf16x2.f32 %r1, %r2, %r3; the first one becomes the upper half.
+static void convertTwo(EntryText &text, Instruction &from,
+                       const std::string &type) {
+  if (!from.take("rn") || from.takeType() != "f32" || !from.isUsedUp()) {
+    from.failUnknown();
+  }
+  auto half = [&](size_t i) {
+    return "(uint32_t)bits_" + type + "(" + text.value(from.operand(i), "f32") +
+           ")";
+  };
+  text.add(
+      text.assign(from.operand(0), "u32", half(1) + " << 16 | " + half(2)));
+}
+
 bool translateConversion(EntryText &text, Instruction &from) {
   if (from.base() != "cvt") {
     return false;
+  }
+  for (const char *type : {"bf16", "f16"}) {
+    if (from.take(std::string(type) + "x2")) {
+      convertTwo(text, from, type);
+      return true;
+    }
   }
   std::string integral = from.takeOneOf({"rni", "rzi", "rmi", "rpi"});
   bool isNearest = from.take("rn");

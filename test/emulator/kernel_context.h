@@ -17,6 +17,12 @@ enum { EMU_RECENT = 64 };
 
 typedef struct emu_block emu_block;
 
+/* What a lane shows the others of its warp at most. */
+enum { EMU_LANE_WORDS = 8 };
+typedef struct {
+  uint32_t words[EMU_LANE_WORDS];
+} emu_lane;
+
 /* A thread of the block. */
 typedef struct {
   uint32_t tid[3];
@@ -58,10 +64,12 @@ struct emu_block {
   /* Returns when the lanes of the mask have come. */
   void (*warp_barrier)(emu_block *block, const emu_thread *thread,
                        uint32_t mask, int line);
-  /* The same, with a value of each lane of the warp: 32 of them, of which those
-   * outside of the mask mean nothing. */
-  void (*exchange)(emu_block *block, const emu_thread *thread, uint32_t mask,
-                   uint32_t value, uint32_t *values, int line);
+  /* The same, with `count` words of each lane of the warp: of 32 lanes, of
+   * which those outside of the mask mean nothing. Theirs until the thread's
+   * next meeting. */
+  const emu_lane *(*exchange)(emu_block *block, const emu_thread *thread,
+                              uint32_t mask, const uint32_t *words,
+                              uint32_t count, int line);
   /* cp.async: to shared memory from where device bytes lie; the rest of the
    * bytes after `fill` is zero. */
   void (*copy)(emu_block *block, const emu_thread *thread, uint64_t to,

@@ -91,22 +91,21 @@ EMU uint32_t emu_source(uint32_t lane, char mode, uint32_t by, uint32_t c,
 EMU uint32_t emu_shuffle(emu_block *b, const emu_thread *t, uint32_t value,
                          char mode, uint32_t by, uint32_t c, uint32_t mask,
                          uint8_t *p, int line) {
-  uint32_t values[32];
   uint32_t from = emu_source(t->number & 31, mode, by, c, p);
-  b->exchange(b, t, mask, value, values, line);
+  const emu_lane *lanes = b->exchange(b, t, mask, &value, 1, line);
   if (!(mask >> from & 1)) {
     b->fail(b, t, "shuffle from a lane that its mask has not got", line);
   }
-  return values[from];
+  return lanes[from].words[0];
 }
 
 /* The lanes of the mask whose value is not zero. */
 EMU uint32_t emu_ballot(emu_block *b, const emu_thread *t, uint32_t value,
                         uint32_t mask, int line) {
-  uint32_t values[32], result = 0;
-  b->exchange(b, t, mask, value, values, line);
+  uint32_t result = 0;
+  const emu_lane *lanes = b->exchange(b, t, mask, &value, 1, line);
   for (int i = 0; i < 32; ++i) {
-    result |= (mask >> i & 1 && values[i] ? 1u : 0u) << i;
+    result |= (mask >> i & 1 && lanes[i].words[0] ? 1u : 0u) << i;
   }
   return result;
 }

@@ -35,10 +35,12 @@ LAYERS = {
     "compiler/host": ["dialect/", "compiler/support/", "tfc/abi.h", "mlir"],
     # The kernels read the tables of the step.
     "compiler/cpu": ["dialect/", "compiler/support/",
+                     "compiler/host/KernelBuilder.h",
                      "compiler/host/NarrowFloat.h",
                      "compiler/host/StepFields.h",
                      "compiler/target/TargetInfo.h", "tfc/abi.h", "mlir"],
     "compiler/gpu": ["dialect/", "compiler/support/",
+                     "compiler/host/KernelBuilder.h",
                      "compiler/host/NarrowFloat.h",
                      "compiler/host/ParallelLoops.h",
                      "compiler/host/StepFields.h",

@@ -120,7 +120,7 @@ class LayoutTest(Copy):
             self.expect(path, adding("namespace tfc {\nstruct WorkItem {\n"
                                      "  int other;\n};\n} // namespace tfc\n"),
                         "expected one definition of tfc::WorkItem",
-                        "compiler/cpu/KernelBuilder.h")
+                        "compiler/host/KernelBuilder.h")
 
     def test_type_of_the_file_itself(self):
         for begin, end in (("namespace {\n", "} // namespace\n"),

@@ -1,6 +1,6 @@
 // What the pass cannot expand.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels --split-input-file --verify-diagnostics
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels=kernels=vector --split-input-file --verify-diagnostics
 // RUN: not tfc-opt %s --split-input-file --tfc-bind-weights --tfc-expand-cpu-kernels=kernels=fast 2>&1 | FileCheck %s
 // RUN: not tfc-opt %s --split-input-file --tfc-bind-weights --tfc-expand-cpu-kernels="kernels=vector lanes=4" 2>&1 | FileCheck %s --check-prefix=LANES
 

@@ -50,6 +50,8 @@ TEST(CudaApi, HasTheToolkitsValues) {
             int(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
   EXPECT_EQ(int(cuda::CapabilityMinor),
             int(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+  EXPECT_EQ(int(cuda::MostDynamicSharedBytes),
+            int(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES));
   EXPECT_EQ(int(cuda::JitErrorLog), int(CU_JIT_ERROR_LOG_BUFFER));
   EXPECT_EQ(int(cuda::JitErrorLogBytes),
             int(CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES));

@@ -1,10 +1,11 @@
 // What the emitters of kernels share: index arithmetic, loops, and the step's
 // work items and cache blocks.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_CPU_KERNELBUILDER_H
-#define TFC_COMPILER_CPU_KERNELBUILDER_H
+#ifndef TFC_COMPILER_HOST_KERNELBUILDER_H
+#define TFC_COMPILER_HOST_KERNELBUILDER_H
 
 #include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "tfc/abi.h"
 
@@ -52,6 +53,13 @@ struct ItemPart {
   WorkItem item;
   mlir::Value part;
 };
+
+/// Writes to `entry` how the blocks of its cache of this type are laid out: one
+/// attribute for a cache of its own tokens, one for a cross cache. Fails where
+/// there is one already.
+llvm::LogicalResult describeCache(mlir::func::FuncOp entry,
+                                  transformer::CacheType type,
+                                  const CacheGeometry &cache);
 
 /// Emits index arithmetic and loops at one place that moves with them.
 class KernelBuilder {
@@ -102,6 +110,11 @@ public:
   /// In parallel, for every work item.
   void forEachItem(const CacheGeometry &cache,
                    llvm::function_ref<void(const WorkItem &)> body);
+  /// In parallel, for every work item and every place in `axes` of it, the last
+  /// of which is the fastest.
+  void forEachPlace(
+      const CacheGeometry &cache, llvm::ArrayRef<int64_t> axes,
+      llvm::function_ref<void(const WorkItem &, mlir::ValueRange)> body);
 
   /// An element of a buffer of floats, as f32; and back, rounded to what the
   /// buffer keeps.
@@ -144,4 +157,4 @@ private:
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_CPU_KERNELBUILDER_H
+#endif // TFC_COMPILER_HOST_KERNELBUILDER_H

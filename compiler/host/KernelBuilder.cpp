@@ -1,10 +1,11 @@
 // What the emitters of kernels share: index arithmetic, loops, and the step's
 // work items and cache blocks.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/KernelBuilder.h"
+#include "compiler/host/KernelBuilder.h"
 
 #include "compiler/host/NarrowFloat.h"
 #include "compiler/host/StepFields.h"
+#include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -42,6 +43,26 @@ void CacheGeometry::store(KernelBuilder &k, Value value, Value address) const {
     value = narrowFloat(k.builder(), value, element);
   }
   LLVM::StoreOp::create(k.builder(), value, address, elementBytes);
+}
+
+LogicalResult tfc::describeCache(func::FuncOp entry,
+                                 transformer::CacheType type,
+                                 const CacheGeometry &cache) {
+  StringRef name = type.isCross() ? transformer::kCrossCacheAttrName
+                                  : transformer::kCacheAttrName;
+  if (entry->hasAttr(name)) {
+    return entry.emitOpError()
+           << "expected one cache of its own tokens and one cross cache at "
+              "most (the step has a place for each), got another "
+           << type;
+  }
+  entry->setAttr(name,
+                 transformer::CacheLayoutAttr::get(
+                     entry.getContext(), cache.blockTokens,
+                     type.isScratch() ? 1 : type.getLayers(), cache.blockBytes,
+                     cache.layerBytes, cache.queryRows, type.getWindow(),
+                     transformer::storageOf(type.getElementType())));
+  return success();
 }
 
 Value KernelBuilder::constant(int64_t value) {
@@ -147,6 +168,23 @@ void KernelBuilder::forEachItem(const CacheGeometry &cache,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.getBody());
   body(loadItem(op.getInductionVars().front(), cache));
+}
+
+void KernelBuilder::forEachPlace(
+    const CacheGeometry &cache, ArrayRef<int64_t> axes,
+    function_ref<void(const WorkItem &, ValueRange)> body) {
+  Value zero = constant(0), one = constant(1);
+  SmallVector<Value> upper = {
+      loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64)};
+  for (int64_t extent : axes) {
+    upper.push_back(constant(extent));
+  }
+  SmallVector<Value> lower(upper.size(), zero), steps(upper.size(), one);
+  auto op = scf::ParallelOp::create(b, lower, upper, steps);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(op.getBody());
+  SmallVector<Value> places(op.getInductionVars());
+  body(loadItem(places.front(), cache), ValueRange(places).drop_front());
 }
 
 WorkItem KernelBuilder::loadItem(Value number, const CacheGeometry &cache) {

@@ -1,0 +1,44 @@
+// Writing keys and values into the cache, a thread a few columns.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/gpu/ExpandCacheRows.h"
+
+#include "compiler/host/StepFields.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tfc;
+
+void tfc::expandCacheRows(transformer::CacheWriteOp op,
+                          const DeviceCache &cache, Value step,
+                          RewriterBase &rewriter) {
+  rewriter.setInsertionPoint(op);
+  KernelBuilder k(op.getLoc(), rewriter, step);
+  ImplicitLocOpBuilder &b = k.builder();
+  int64_t width = cache.vectorWidth();
+  int64_t perHead = cache.headDim / width;
+  int64_t axes[] = {cache.queryRows,
+                    op.getCache().getType().getKvHeads() * perHead};
+  k.forEachPlace(cache, axes, [&](const WorkItem &item, ValueRange places) {
+    Value row = places[0], vector = places[1];
+    auto branch = scf::IfOp::create(b, k.isLess(row, item.rows));
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value head = k.divide(vector, perHead);
+    Value t = k.add(item.firstRow, row);
+    Value token = k.add(item.firstToken, t);
+    Value position = k.add(item.past, t);
+    Value slot = k.remainder(position, cache.blockTokens);
+    Value block = k.blockAddress(
+        cache, item, k.divide(position, cache.blockTokens), op.getLayer());
+    Value offset = k.scale(k.remainder(vector, perHead), width);
+    Value column = k.scale(vector, width);
+    auto write = [&](Value rows, Value base) {
+      Value address = buildAddress(b, base, slot, cache.positionBytes);
+      address = buildAddress(b, address, offset, cache.elementBytes);
+      cache.storeAligned(k, loadRowVector(k, rows, token, column, width),
+                         address);
+    };
+    write(op.getKey(), cache.keys(k, block, head));
+    write(op.getValue(), cache.values(k, block, head));
+  });
+  rewriter.eraseOp(op);
+}

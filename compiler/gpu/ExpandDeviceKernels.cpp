@@ -1,0 +1,101 @@
+// Attention and the cache become the work of a device's warps.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/gpu/Passes.h"
+
+#include "compiler/gpu/ExpandCacheRows.h"
+#include "compiler/gpu/TensorAttention.h"
+#include "compiler/gpu/WarpAttention.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace tfc {
+#define GEN_PASS_DEF_EXPANDDEVICEKERNELSPASS
+#include "compiler/gpu/Passes.h.inc"
+} // namespace tfc
+
+using namespace mlir;
+using namespace tfc;
+
+/// Queries of an item where a warp does one.
+static constexpr int64_t kWarpQueryRows = 1;
+
+/// The types of the caches that `entry` gets.
+static SmallVector<transformer::CacheType> listCaches(func::FuncOp entry) {
+  SmallVector<transformer::CacheType> caches;
+  for (Type type : entry.getArgumentTypes()) {
+    if (auto cache = dyn_cast<transformer::CacheType>(type)) {
+      caches.push_back(cache);
+    }
+  }
+  return caches;
+}
+
+static LogicalResult eraseCaches(func::FuncOp entry) {
+  llvm::BitVector erased(entry.getNumArguments());
+  for (BlockArgument argument : entry.getArguments()) {
+    erased[argument.getArgNumber()] =
+        isa<transformer::CacheType>(argument.getType());
+  }
+  return entry.eraseArguments(erased);
+}
+
+namespace {
+struct ExpandDeviceKernelsPass
+    : tfc::impl::ExpandDeviceKernelsPassBase<ExpandDeviceKernelsPass> {
+  LogicalResult expandEntry(func::FuncOp entry) {
+    SmallVector<transformer::CacheType> caches = listCaches(entry);
+    if (caches.empty()) {
+      return success();
+    }
+    Value step = transformer::findArgument(entry, transformer::kStepAttrName);
+    if (!step) {
+      return entry.emitOpError()
+             << "expected an argument marked as '" << transformer::kStepAttrName
+             << "' (by tfc-bind-weights)";
+    }
+    // The step has items of one size.
+    bool isTensor = llvm::all_of(caches, suitsTensorCores);
+    int64_t rows = isTensor ? kTensorQueryRows : kWarpQueryRows;
+    for (transformer::CacheType type : caches) {
+      if (failed(describeCache(entry, type, DeviceCache(type, rows)))) {
+        return failure();
+      }
+    }
+    IRRewriter rewriter(entry.getContext());
+    entry.walk([&](Operation *op) {
+      if (auto write = dyn_cast<transformer::CacheWriteOp>(op)) {
+        DeviceCache cache(write.getCache().getType(), rows);
+        expandCacheRows(write, cache, step, rewriter);
+      } else if (auto attention = dyn_cast<transformer::PagedAttentionOp>(op)) {
+        DeviceCache cache(attention.getCache().getType(), rows);
+        isTensor ? expandTensorAttention(attention, cache, step, rewriter)
+                 : expandWarpAttention(attention, cache, step, rewriter);
+        ++numAttentions;
+      }
+    });
+    return eraseCaches(entry);
+  }
+
+  void runOnOperation() override {
+    auto entries = llvm::to_vector(getOperation().getOps<func::FuncOp>());
+    // One layout serves all kernels: entries share a cross cache.
+    if (!llvm::all_of(entries, [](func::FuncOp entry) {
+          return llvm::all_of(listCaches(entry), fitsWarp);
+        })) {
+      return;
+    }
+    for (func::FuncOp entry : entries) {
+      if (failed(expandEntry(entry))) {
+        return signalPassFailure();
+      }
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,149 @@
+// Products become launches of kernels that multiply on tensor cores.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/gpu/Passes.h"
+
+#include "compiler/gpu/KernelModule.h"
+#include "compiler/gpu/ProductKernels.h"
+#include "dialect/ShapeUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace tfc {
+#define GEN_PASS_DEF_LOWERPRODUCTSPASS
+#include "compiler/gpu/Passes.h.inc"
+} // namespace tfc
+
+using namespace mlir;
+using namespace tfc;
+
+/// The address of the first element, which lies at a constant offset.
+static Value addressOf(ImplicitLocOpBuilder &b, Value buffer) {
+  auto type = cast<MemRefType>(buffer.getType());
+  auto [strides, offset] = type.getStridesAndOffset();
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
+  if (offset != 0) {
+    Value bytes = arith::ConstantIndexOp::create(
+        b, offset * type.getElementTypeBitWidth() / 8);
+    base = arith::AddIOp::create(b, base, bytes);
+  }
+  Value integer = arith::IndexCastOp::create(b, b.getI64Type(), base);
+  return LLVM::IntToPtrOp::create(b, LLVM::LLVMPointerType::get(b.getContext()),
+                                  integer);
+}
+
+static Value number(ImplicitLocOpBuilder &b, int64_t value) {
+  return arith::ConstantIntOp::create(b, value, 32);
+}
+
+/// Elements from row to row.
+static Value strideOf(ImplicitLocOpBuilder &b, Value buffer) {
+  auto [strides, offset] =
+      cast<MemRefType>(buffer.getType()).getStridesAndOffset();
+  return number(b, strides[0]);
+}
+
+/// What a launch passes; `tokens` is an index.
+static ProductOperands buildOperands(ImplicitLocOpBuilder &b,
+                                     transformer::ProductOp op, Value tokens) {
+  ProductOperands operands;
+  auto addresses = [&](ValueRange buffers) {
+    return llvm::map_to_vector(
+        buffers, [&](Value buffer) { return addressOf(b, buffer); });
+  };
+  operands.input = addressOf(b, op.getInput());
+  operands.weights = addressOf(b, op.getPanels());
+  operands.result = addressOf(b, op.getInit());
+  operands.columns = addresses(op.getColumns());
+  operands.rows = addresses(op.getRows());
+  operands.tokens = arith::IndexCastOp::create(b, b.getI32Type(), tokens);
+  operands.width = number(b, transformer::widthOf(op.getInit()));
+  operands.depth = number(b, transformer::widthOf(op.getInput()));
+  operands.inputStride = strideOf(b, op.getInput());
+  operands.resultStride = strideOf(b, op.getInit());
+  for (Value rows : op.getRows()) {
+    operands.rowStrides.push_back(strideOf(b, rows));
+  }
+  return operands;
+}
+
+static void buildLaunch(ImplicitLocOpBuilder &b, const ProductKernel &kernel,
+                        int64_t width, Value tokens,
+                        const ProductOperands &operands) {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, value);
+  };
+  Value one = constant(1);
+  Value columns = constant(llvm::divideCeil(width, kernel.tileColumns));
+  // A kernel for few rows has them all in one tile.
+  Value rows = one;
+  if (kernel.tokens == 0) {
+    rows = arith::CeilDivUIOp::create(b, tokens, constant(kernel.tileRows));
+  }
+  gpu::LaunchFuncOp::create(
+      b, kernel.function, gpu::KernelDim3{columns, rows, one},
+      gpu::KernelDim3{constant(kernel.threads), one, one},
+      /*dynamicSharedMemorySize=*/Value(), operands.list());
+}
+
+/// Of `kernels`, the first one that has room for all rows.
+static void buildChoice(ImplicitLocOpBuilder &b,
+                        ArrayRef<ProductKernel> kernels, int64_t width,
+                        Value tokens, const ProductOperands &operands) {
+  const ProductKernel &first = kernels.front();
+  if (first.tokens == 0) {
+    buildLaunch(b, first, width, tokens, operands);
+    return;
+  }
+  Value most = arith::ConstantIndexOp::create(b, first.tokens);
+  Value fits =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sle, tokens, most);
+  auto branch = scf::IfOp::create(b, fits, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  buildLaunch(b, first, width, tokens, operands);
+  b.setInsertionPointToStart(branch.elseBlock());
+  buildChoice(b, kernels.drop_front(), width, tokens, operands);
+}
+
+namespace {
+struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
+  LogicalResult lower(transformer::ProductOp op, ProductKernels &kernels) {
+    FailureOr<ProductForm> form = ProductForm::get(op);
+    if (failed(form)) {
+      return failure();
+    }
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    Value zero = arith::ConstantIndexOp::create(b, 0);
+    Value tokens = memref::DimOp::create(b, op.getInit(), 0);
+    // A grid has at least one block.
+    Value isAny =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, tokens, zero);
+    auto branch = scf::IfOp::create(b, isAny);
+    b.setInsertionPointToStart(branch.thenBlock());
+    buildChoice(b, kernels.find(*form), transformer::widthOf(op.getInit()),
+                tokens, buildOperands(b, op, tokens));
+    op.erase();
+    ++numProducts;
+    return success();
+  }
+
+  void runOnOperation() override {
+    SmallVector<transformer::ProductOp> products;
+    getOperation().walk(
+        [&](transformer::ProductOp op) { products.push_back(op); });
+    if (products.empty()) {
+      return;
+    }
+    ProductKernels kernels(findKernelModule(getOperation()));
+    for (transformer::ProductOp op : products) {
+      if (failed(lower(op, kernels))) {
+        return signalPassFailure();
+      }
+    }
+  }
+};
+} // namespace

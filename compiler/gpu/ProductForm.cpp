@@ -1,0 +1,134 @@
+// Types, strides and bodies of products.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/gpu/ProductForm.h"
+
+#include "dialect/ShapeUtils.h"
+
+using namespace mlir;
+using namespace tfc;
+
+/// Elements of 16 bits in what is read at once.
+static constexpr int64_t kTogether = 8;
+
+/// Whether the buffer's rows have their elements side by side, and begin, as
+/// its first does, at multiples of `multiple` elements.
+static bool areRowsAt(Value buffer, int64_t multiple) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto type = cast<MemRefType>(buffer.getType());
+  if (failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset) || offset % multiple != 0 ||
+      strides.back() != 1) {
+    return false;
+  }
+  return llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
+    return !ShapedType::isDynamic(stride) && stride % multiple == 0;
+  });
+}
+
+static Type elementTypeOf(Value buffer) {
+  return cast<MemRefType>(buffer.getType()).getElementType();
+}
+
+FailureOr<ProductForm> ProductForm::get(transformer::ProductOp op) {
+  ProductForm form;
+  form.op = op;
+  form.element = elementTypeOf(op.getInput());
+  form.result = elementTypeOf(op.getInit());
+  auto panels = cast<MemRefType>(op.getPanels().getType());
+  bool areNarrow = (form.element.isBF16() || form.element.isF16()) &&
+                   panels.getElementType() == form.element;
+  bool arePlain = panels.getDimSize(2) == 1 && panels.getLayout().isIdentity();
+  if (!areNarrow || !arePlain ||
+      transformer::widthOf(op.getInput()) % kTogether != 0 ||
+      !areRowsAt(op.getInput(), kTogether)) {
+    return op.emitOpError()
+           << "expected rows of 16 bits, of the input and in panels of one "
+              "row, that are a multiple of "
+           << kTogether << " elements long and apart, got "
+           << op.getInput().getType() << " and " << panels;
+  }
+  form.isPaired =
+      transformer::widthOf(op.getInit()) % 2 == 0 && areRowsAt(op.getInit(), 2);
+  for (Value column : op.getColumns()) {
+    form.columns.push_back(elementTypeOf(column));
+    form.isPaired &= areRowsAt(column, 2);
+  }
+  for (Value row : op.getRows()) {
+    form.rows.push_back(elementTypeOf(row));
+    form.isPaired &= areRowsAt(row, 2);
+  }
+  auto hasRows = [](Value buffer) { return areRowsAt(buffer, 1); };
+  if (!hasRows(op.getInit()) || !llvm::all_of(op.getColumns(), hasRows) ||
+      !llvm::all_of(op.getRows(), hasRows)) {
+    return op.emitOpError() << "expected rows at constant distances, their "
+                               "elements side by side";
+  }
+  return form;
+}
+
+/// The values that ops compute are numbered as they come, constants are their
+/// values.
+std::string ProductForm::key() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << element << ' ' << result << ' ' << isPaired;
+  for (Type type : llvm::concat<const Type>(columns, rows)) {
+    stream << ' ' << type;
+  }
+  stream << ' ' << columns.size() << '\n';
+  Block &body = const_cast<transformer::ProductOp &>(op).getBody().front();
+  llvm::DenseMap<Value, size_t> numbers;
+  for (Value argument : body.getArguments()) {
+    numbers[argument] = numbers.size();
+  }
+  for (Operation &each : body) {
+    stream << each.getName() << ' ' << each.getAttrDictionary();
+    for (Value operand : each.getOperands()) {
+      auto known = numbers.find(operand);
+      if (known != numbers.end()) {
+        stream << " %" << known->second;
+      } else {
+        stream << " (" << *operand.getDefiningOp() << ')';
+      }
+    }
+    for (Value result : each.getResults()) {
+      stream << " : " << result.getType();
+      numbers[result] = numbers.size();
+    }
+    stream << '\n';
+  }
+  return text;
+}
+
+SmallVector<Value> ProductOperands::list() const {
+  SmallVector<Value> values = {input, weights, result};
+  llvm::append_range(values, columns);
+  llvm::append_range(values, rows);
+  llvm::append_range(values,
+                     ArrayRef{tokens, width, depth, inputStride, resultStride});
+  llvm::append_range(values, rowStrides);
+  return values;
+}
+
+ProductOperands ProductOperands::take(const ProductForm &form,
+                                      ValueRange values) {
+  ProductOperands operands;
+  auto next = values.begin();
+  auto take = [&](size_t count) {
+    SmallVector<Value> taken(next, next + count);
+    next += count;
+    return taken;
+  };
+  for (Value *one : {&operands.input, &operands.weights, &operands.result}) {
+    *one = *next++;
+  }
+  operands.columns = take(form.columns.size());
+  operands.rows = take(form.rows.size());
+  for (Value *one : {&operands.tokens, &operands.width, &operands.depth,
+                     &operands.inputStride, &operands.resultStride}) {
+    *one = *next++;
+  }
+  operands.rowStrides = take(form.rows.size());
+  return operands;
+}

@@ -1,0 +1,86 @@
+// Skinny ones for the steps of generation, a tiled one for everything else.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/gpu/ProductKernels.h"
+
+#include "compiler/gpu/KernelModule.h"
+#include "compiler/gpu/SkinnyProduct.h"
+#include "compiler/gpu/TiledProduct.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace tfc;
+
+/// More tokens are more registers: fewer operands are asked for at once.
+static constexpr SkinnyProduct kSkinny[] = {
+    {1, 1, 4}, {1, 2, 4}, {2, 4, 2}, {2, 8, 1}};
+
+static SmallVector<Type> listParameters(const ProductForm &form) {
+  MLIRContext *context = form.element.getContext();
+  size_t pointers = 3 + form.columns.size() + form.rows.size();
+  size_t numbers = 5 + form.rows.size();
+  SmallVector<Type> types(pointers, LLVM::LLVMPointerType::get(context));
+  types.append(numbers, IntegerType::get(context, 32));
+  return types;
+}
+
+/// A function of a form's parameters, its code by `emit`.
+static gpu::GPUFuncOp buildFunction(
+    gpu::GPUModuleOp kernels, const ProductForm &form, const Twine &name,
+    int32_t threads, int32_t sharedBytes,
+    function_ref<void(ThreadBuilder &, const ProductOperands &, Value)> emit) {
+  transformer::ProductOp op = form.op;
+  ImplicitLocOpBuilder b(op.getLoc(), op.getContext());
+  gpu::GPUFuncOp function = createKernel(
+      b, kernels, name.str(), listParameters(form), threads, sharedBytes);
+  b.setInsertionPointToStart(&function.getBody().front());
+  ThreadBuilder t(b);
+  SmallVector<Value> values;
+  for (Value argument : function.getArguments()) {
+    bool isAddress = isa<LLVM::LLVMPointerType>(argument.getType());
+    values.push_back(isAddress ? t.global(argument) : argument);
+  }
+  emit(t, ProductOperands::take(form, values), findSharedMemory(b, kernels));
+  gpu::ReturnOp::create(b);
+  return function;
+}
+
+/// product_<rows>x<columns>_<element>_<number of the form>
+SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
+  auto nameOf = [&](int64_t rows, int64_t columns) {
+    std::string name;
+    llvm::raw_string_ostream(name)
+        << "product_" << rows << 'x' << columns << '_' << form.element << '_'
+        << known.size();
+    return name;
+  };
+  SmallVector<ProductKernel> built;
+  for (const SkinnyProduct &tile : kSkinny) {
+    gpu::GPUFuncOp function = buildFunction(
+        kernels, form, nameOf(tile.tokens(), tile.columns()), tile.threads(),
+        tile.sharedBytes(),
+        [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
+          tile.build(t, form, operands, shared);
+        });
+    built.push_back({function, tile.tokens(), tile.tokens(), tile.columns(),
+                     tile.threads()});
+  }
+  using Tile = TiledProduct;
+  gpu::GPUFuncOp function = buildFunction(
+      kernels, form, nameOf(Tile::kRows, Tile::kColumns), Tile::kThreads,
+      Tile::kSharedBytes,
+      [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
+        Tile::build(t, form, operands, shared);
+      });
+  built.push_back({function, 0, Tile::kRows, Tile::kColumns, Tile::kThreads});
+  return built;
+}
+
+ArrayRef<ProductKernel> ProductKernels::find(const ProductForm &form) {
+  std::string key = form.key();
+  auto found = known.find(key);
+  if (found == known.end()) {
+    SmallVector<ProductKernel> built = build(form);
+    found = known.emplace(std::move(key), std::move(built)).first;
+  }
+  return found->second;
+}

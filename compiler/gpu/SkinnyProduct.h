@@ -1,0 +1,37 @@
+// The kernel of a product of few rows: what it costs is reading the weights.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_GPU_SKINNYPRODUCT_H
+#define TFC_COMPILER_GPU_SKINNYPRODUCT_H
+
+#include "compiler/gpu/ProductEpilogue.h"
+
+namespace tfc {
+
+/// A block's warps share out k between them; each multiplies `16 weightTiles`
+/// rows of the weights, as the left side of mma.sync, with `8 tokenTiles`
+/// tokens, and their sums are added in shared memory, in order. Operands go
+/// from device memory to registers: 16 bytes of a row are 8 steps of k, and in
+/// which order tensor cores add those does not matter as long as both sides
+/// agree.
+struct SkinnyProduct {
+  int32_t weightTiles, tokenTiles;
+  int32_t unroll; // steps of 32 of k whose operands a warp asks for at once
+
+  static constexpr int32_t kWarps = 8;
+
+  int32_t threads() const { return kWarps * kWarpLanes; }
+  /// The most tokens it does, and how many columns of the result a block does.
+  int32_t tokens() const { return 8 * tokenTiles; }
+  int32_t columns() const { return 16 * weightTiles; }
+  /// Of shared memory.
+  int32_t sharedBytes() const;
+
+  /// The kernel's code: block x does columns from x * columns() on. `shared` is
+  /// the block's shared memory.
+  void build(ThreadBuilder &t, const ProductForm &form,
+             const ProductOperands &operands, mlir::Value shared) const;
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_GPU_SKINNYPRODUCT_H

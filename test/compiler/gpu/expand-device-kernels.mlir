@@ -1,0 +1,85 @@
+// Attention and the cache become the work of warps.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-device-kernels --canonicalize --cse | FileCheck %s
+
+!cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 40>
+!narrow = !transformer.cache<layers = 3, kv_heads = 1, head_dim = 64, bf16>
+!cross = !transformer.cache<cross, layers = 3, kv_heads = 1, head_dim = 6>
+
+// Lane 31 of a head of 40 has one column, which others share for a while.
+// CHECK-LABEL: func.func @causal
+// CHECK-SAME: transformer.cache = #transformer.cache_layout<block_tokens = 64, layers = 3, block_bytes = 122880, layer_bytes = 40960, query_rows = 1>
+// CHECK-DAG: %[[C32:.*]] = arith.constant 32 : index
+// CHECK-DAG: %[[C40:.*]] = arith.constant 40 : index
+// CHECK-DAG: %[[LOWEST:.*]] = arith.constant -3.40282347E+38 : f32
+// CHECK: scf.parallel (%[[ITEM:.*]], %[[HEAD:.*]], %[[LANE:.*]]) = {{.*}} to (%{{.*}}, %c4, %[[C32]])
+// CHECK: %[[IS_ROW:.*]] = arith.cmpi sgt, %{{.*}}, %c0
+// CHECK: scf.if %[[IS_ROW]] {
+// CHECK: %[[KV_HEAD:.*]] = arith.divui %[[HEAD]], %c2
+// CHECK: %[[ALL:.*]]:4 = scf.for %[[BEGIN:.*]] = %c0 to %[[END:.*]] step %[[C32]] iter_args(%[[MAX:.*]] = %[[LOWEST]], %[[TOTAL:.*]] = %{{.*}}, %[[X0:.*]] = %{{.*}}, %[[X1:.*]] = %{{.*}})
+// CHECK: %[[OWN:.*]] = arith.addi %[[BEGIN]], %[[LANE]]
+// CHECK: %[[IS_SEEN:.*]] = arith.cmpi slt, %[[OWN]], %[[END]]
+// A lane beyond the last position looks at that one.
+// CHECK: arith.minsi %[[OWN]],
+// CHECK: scf.for %{{.*}} = %c0 to %[[C40]] step %c8
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr -> vector<4xf32>
+// CHECK: vector.load %{{.*}} {alignment = 16 : i64}
+// CHECK: math.fma
+// CHECK: %[[SCORE:.*]] = arith.select %[[IS_SEEN]], %{{.*}}, %[[LOWEST]]
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK: %[[HIGHEST:.*]] = arith.maximumf %[[MAX]],
+// CHECK: %[[OLD:.*]] = arith.subf %[[MAX]], %[[HIGHEST]]
+// CHECK: %[[DECAY:.*]] = math.exp %[[OLD]]
+// CHECK: %[[WEIGHT:.*]] = arith.select %[[IS_SEEN]], %{{.*}}, %{{.*}} : f32
+// CHECK: math.fma %[[TOTAL]], %[[DECAY]], %[[WEIGHT]]
+// CHECK: scf.for
+// CHECK-COUNT-4: gpu.shuffle idx %[[WEIGHT]]
+// CHECK: gpu.shuffle xor %[[ALL]]#1
+// CHECK: memref.store
+// CHECK: %[[IS_COLUMN:.*]] = arith.cmpi slt, %{{.*}}, %[[C40]]
+// CHECK: scf.if %[[IS_COLUMN]] {
+// CHECK: memref.store
+func.func @causal(%q: memref<?x160xf32>, %y: memref<?x160xf32>, %batch: !transformer.batch, %cache: !cache, %layer: index) {
+  %scale = arith.constant 0.5 : f32
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 4 outs(%y : memref<?x160xf32>) : memref<?x160xf32>, !cache
+  return
+}
+
+// A chunk before the window is none of the query's; what is added to a score.
+// CHECK-LABEL: func.func @terms
+// CHECK: scf.parallel
+// CHECK: %[[SINK:.*]] = memref.load %{{.*}}[%[[HEAD:.*]]] : memref<2xf32>
+// CHECK: scf.for %{{.*}} iter_args(%{{.*}} = %[[SINK]], %{{.*}} = %{{.*}},
+// CHECK: memref.load %{{.*}} : memref<2x9xf32>
+// CHECK: arith.addf
+// CHECK: memref.load %{{.*}} : memref<2xf32>
+// CHECK: math.tanh
+func.func @terms(%q: memref<?x80xf32>, %y: memref<?x80xf32>, %bias: memref<2x9xf32>, %slopes: memref<2xf32>, %sinks: memref<2xf32>, %batch: !transformer.batch, %cache: !cache, %layer: index) {
+  %scale = arith.constant 0.5 : f32
+  %c4 = arith.constant 4 : index
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bias %bias causal left %c4 heads 2 slopes %slopes sinks %sinks outs(%y : memref<?x80xf32>) {cap = 30.0 : f64} : memref<?x80xf32>, !cache, memref<2x9xf32> slopes memref<2xf32> sinks memref<2xf32>
+  return
+}
+
+// Rows of a part of a wider buffer are read a number at a time.
+// CHECK-LABEL: func.func @cross
+// CHECK-SAME: transformer.cross_cache = #transformer.cache_layout<block_tokens = 64, layers = 3, block_bytes = 9216, layer_bytes = 3072, query_rows = 1>
+// CHECK: llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> vector<2xf32>
+// CHECK: vector.load %{{.*}} {alignment = 4 : i64}
+func.func @cross(%q: memref<?x6xf32, strided<[9, 1], offset: ?>>, %y: memref<?x6xf32>, %batch: !transformer.batch, %cache: !cross, %layer: index) {
+  %scale = arith.constant 0.5 : f32
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional heads 1 outs(%y : memref<?x6xf32>) : memref<?x6xf32, strided<[9, 1], offset: ?>>, !cross
+  return
+}
+
+// 8 elements of 16 bits a thread, keys and values.
+// CHECK-LABEL: func.func @write
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}) = {{.*}} to (%{{.*}}, %c8)
+// CHECK: vector.load %{{.*}} {alignment = 16 : i64} : memref<?x64xf32>, vector<8xf32>
+// CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<8xbf16>
+// CHECK: vector.load
+// CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<8xbf16>
+func.func @write(%k: memref<?x64xf32>, %v: memref<?x64xf32>, %batch: !transformer.batch, %cache: !narrow, %layer: index) {
+  transformer.cache_write %k, %v into %cache[%layer], %batch : memref<?x64xf32>, memref<?x64xf32>, !narrow
+  return
+}

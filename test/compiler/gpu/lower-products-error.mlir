@@ -1,0 +1,68 @@
+// What tensor cores cannot do is an error: who lowers to panels of one row knows.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-lower-products --split-input-file --verify-diagnostics
+
+func.func @wide(%x: memref<?x64xf32>, %w: memref<32x64x1xf32>,
+                %y: memref<?x32xf32>) {
+  // expected-error @below {{expected rows of 16 bits, of the input and in panels of one row, that are a multiple of 8 elements long and apart, got 'memref<?x64xf32>' and 'memref<32x64x1xf32>'}}
+  transformer.product %x, %w outs(%y)
+      : memref<?x64xf32>, memref<32x64x1xf32>, memref<?x32xf32> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @long_panels(%x: memref<?x64xf16>, %w: memref<2x64x16xf16>,
+                       %y: memref<?x32xf16>) {
+  // expected-error @below {{expected rows of 16 bits}}
+  transformer.product %x, %w outs(%y)
+      : memref<?x64xf16>, memref<2x64x16xf16>, memref<?x32xf16> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @odd_steps(%x: memref<?x36xf16>, %w: memref<32x36x1xf16>,
+                     %y: memref<?x32xf16>) {
+  // expected-error @below {{expected rows of 16 bits}}
+  transformer.product %x, %w outs(%y)
+      : memref<?x36xf16>, memref<32x36x1xf16>, memref<?x32xf16> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @within_a_row(%x: memref<?x8xf16, strided<[16, 1], offset: 4>>,
+                        %w: memref<32x8x1xf16>, %y: memref<?x32xf16>) {
+  // expected-error @below {{expected rows of 16 bits}}
+  transformer.product %x, %w outs(%y)
+      : memref<?x8xf16, strided<[16, 1], offset: 4>>, memref<32x8x1xf16>,
+        memref<?x32xf16> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @unknown_place(%x: memref<?x8xf16>, %w: memref<32x8x1xf16>,
+                         %y: memref<?x32xf16, strided<[?, 1]>>) {
+  // expected-error @below {{expected rows at constant distances, their elements side by side}}
+  transformer.product %x, %w outs(%y)
+      : memref<?x8xf16>, memref<32x8x1xf16>,
+        memref<?x32xf16, strided<[?, 1]>> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}

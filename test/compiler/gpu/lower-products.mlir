@@ -1,0 +1,95 @@
+// A product becomes the launch of a kernel that has room for its rows; products
+// of one form share their kernels, whatever their sizes are.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-lower-products --canonicalize --cse | FileCheck %s
+
+// CHECK: module attributes {gpu.container_module}
+// CHECK: gpu.module @kernels
+// CHECK: llvm.mlir.global external @shared_memory() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
+
+// One for each number of rows: of 8 warps, which share out k.
+// CHECK: gpu.func @product_8x16_bf16_0(%{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %{{[^:]*}}: i32) kernel attributes {known_block_size = array<i32: 256, 1, 1>, transformer.shared_bytes = 5120 : i32}
+// Operands do not go through shared memory; sums do.
+// CHECK-NOT: nvvm.ldmatrix
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+// CHECK: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<bf16>{{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 16>
+// CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<3>
+// CHECK: nvvm.barrier
+// The body: a bias, a residual, and one rounding.
+// CHECK: arith.addf
+// CHECK: arith.truncf %{{.*}} : f32 to bf16
+// CHECK: gpu.return
+// CHECK: gpu.func @product_16x16_bf16_0(
+// CHECK: gpu.func @product_32x32_bf16_0(
+// CHECK: gpu.func @product_64x32_bf16_0(
+
+// CHECK: gpu.func @product_128x128_bf16_0({{.*}} kernel attributes {known_block_size = array<i32: 128, 1, 1>, transformer.shared_bytes = 98304 : i32}
+// CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg, %{{.*}} : !llvm.ptr<3>, !llvm.ptr<1>, i32
+// CHECK: nvvm.cp.async.commit.group
+// CHECK: scf.for
+// CHECK: nvvm.cp.async.wait.group 1
+// CHECK-NEXT: nvvm.barrier
+// CHECK: nvvm.ldmatrix {{.*}}num = 4
+// CHECK: nvvm.mma.sync
+// Two columns at once.
+// CHECK: arith.truncf %{{.*}} : vector<2xf32> to vector<2xbf16>
+
+// Other types are other kernels; an odd width has its elements one by one.
+// CHECK: gpu.func @product_8x16_f16_1(
+// CHECK: nvvm.mma.sync {{.*}} : (vector<2xf16>, vector<2xf16>, f32)
+// CHECK: gpu.func @product_128x128_f16_1(
+// CHECK-NOT: vector<2xf32>
+// CHECK-NOT: gpu.func @
+
+// CHECK: func.func @shared
+func.func @shared(%x: memref<?x64xbf16>, %w: memref<96x32x1x2xbf16>,
+                  %bias: memref<96xf32>, %residual: memref<?x96xbf16>,
+                  %y: memref<?x96xbf16>) {
+  // CHECK: %[[ROWS:.*]] = memref.dim
+  // CHECK: %[[IS_ANY:.*]] = arith.cmpi sgt, %[[ROWS]]
+  // CHECK: scf.if %[[IS_ANY]] {
+  // CHECK: %[[FITS:.*]] = arith.cmpi sle, %[[ROWS]], %c8
+  // CHECK: scf.if %[[FITS]] {
+  // CHECK: gpu.launch_func @kernels::@product_8x16_bf16_0 blocks in (%c6, %c1, %c1) threads in (%c256, %c1, %c1)
+  // CHECK: arith.cmpi sle, %[[ROWS]], %c16
+  // CHECK: gpu.launch_func @kernels::@product_64x32_bf16_0 blocks in (%c3, %c1, %c1)
+  // CHECK: %[[TILES:.*]] = arith.ceildivui %[[ROWS]], %c128
+  // CHECK: gpu.launch_func @kernels::@product_128x128_bf16_0 blocks in (%c1, %[[TILES]], %c1) threads in (%c128, %c1, %c1)
+  transformer.product %x, %w columns(%bias) rows(%residual) outs(%y)
+      : memref<?x64xbf16>, memref<96x32x1x2xbf16>, memref<96xf32>,
+        memref<?x96xbf16>, memref<?x96xbf16> {
+  ^bb0(%s: f32, %b: f32, %r: f32):
+    %biased = arith.addf %s, %b : f32
+    %z = arith.addf %biased, %r : f32
+    transformer.yield %z : f32
+  }
+  return
+}
+
+// CHECK: func.func @shares
+func.func @shares(%x: memref<?x8xbf16, strided<[16, 1], offset: 8>>,
+                  %w: memref<256x4x1x2xbf16>, %bias: memref<256xf32>,
+                  %residual: memref<?x256xbf16>, %y: memref<?x256xbf16>) {
+  // CHECK: gpu.launch_func @kernels::@product_128x128_bf16_0
+  transformer.product %x, %w columns(%bias) rows(%residual) outs(%y)
+      : memref<?x8xbf16, strided<[16, 1], offset: 8>>, memref<256x4x1x2xbf16>,
+        memref<256xf32>, memref<?x256xbf16>, memref<?x256xbf16> {
+  ^bb0(%s: f32, %b: f32, %r: f32):
+    %biased = arith.addf %s, %b : f32
+    %z = arith.addf %biased, %r : f32
+    transformer.yield %z : f32
+  }
+  return
+}
+
+// CHECK: func.func @odd
+func.func @odd(%x: memref<?x64xf16>, %w: memref<97x64x1xf16>,
+               %y: memref<?x97xf32>) {
+  // CHECK: gpu.launch_func @kernels::@product_8x16_f16_1
+  transformer.product %x, %w outs(%y)
+      : memref<?x64xf16>, memref<97x64x1xf16>, memref<?x97xf32> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}

@@ -1,0 +1,50 @@
+// With `multiple` only products of rows and a matrix of 16 bits that divide by it
+// have panels; others say so.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-lower-to-linalg="panel=1 multiple=8" --canonicalize 2> %t | FileCheck %s
+// RUN: FileCheck %s --check-prefix=NOTE < %t
+// NOTE: remark: expected rows of 16 bits, a multiple of 8 elements long, got 'tensor<?x12xbf16>': a plain loop does this product, and 2 more
+// NOTE-NOT: remark
+
+// CHECK: transformer.parameter @w : tensor<6x16xbf16> {{.*}}panel 1
+transformer.parameter @w : tensor<6x16xbf16> from <["w"], stored_rows = 6>
+// CHECK: transformer.parameter @odd : tensor<6x12xbf16> from
+// CHECK-NOT: panel
+transformer.parameter @odd : tensor<6x12xbf16> from <["o"], stored_rows = 6>
+// CHECK: transformer.parameter @both : tensor<6x16xbf16> from
+transformer.parameter @both : tensor<6x16xbf16> from <["b"], stored_rows = 6>
+
+// CHECK-LABEL: @narrow
+// CHECK-SAME: %[[X:.*]]: tensor<?x16xbf16>
+func.func @narrow(%kept: tensor<?x16xbf16>) -> tensor<?x6xbf16> {
+  // CHECK: %[[W:.*]] = transformer.weight @w : tensor<6x8x1x2xbf16>
+  // CHECK: %[[Y:.*]] = bufferization.alloc_tensor
+  // CHECK: transformer.product %[[X]], %[[W]] outs(%[[Y]]) : tensor<?x16xbf16>, tensor<6x8x1x2xbf16>, tensor<?x6xbf16> -> tensor<?x6xbf16>
+  %x = arith.extf %kept : tensor<?x16xbf16> to tensor<?x16xf32>
+  %w = transformer.weight @w : tensor<6x16xbf16>
+  %y = transformer.linear %x, %w : tensor<?x16xf32>, tensor<6x16xbf16>
+  %rounded = arith.truncf %y : tensor<?x6xf32> to tensor<?x6xbf16>
+  return %rounded : tensor<?x6xbf16>
+}
+
+// CHECK-LABEL: @odd_width
+func.func @odd_width(%kept: tensor<?x12xbf16>) -> tensor<?x6xf32> {
+  // CHECK-NOT: transformer.product
+  // CHECK: linalg.generic
+  %x = arith.extf %kept : tensor<?x12xbf16> to tensor<?x12xf32>
+  %w = transformer.weight @odd : tensor<6x12xbf16>
+  %y = transformer.linear %x, %w : tensor<?x12xf32>, tensor<6x12xbf16>
+  return %y : tensor<?x6xf32>
+}
+
+// A matrix of two products is packed once: rows of f32 are none of 16 bits.
+// CHECK-LABEL: @one_of_two
+func.func @one_of_two(%kept: tensor<?x16xbf16>, %wide: tensor<?x16xf32>)
+    -> (tensor<?x6xf32>, tensor<?x6xf32>) {
+  // CHECK-NOT: transformer.product
+  %x = arith.extf %kept : tensor<?x16xbf16> to tensor<?x16xf32>
+  %w = transformer.weight @both : tensor<6x16xbf16>
+  %y = transformer.linear %x, %w : tensor<?x16xf32>, tensor<6x16xbf16>
+  %z = transformer.linear %wide, %w : tensor<?x16xf32>, tensor<6x16xbf16>
+  return %y, %z : tensor<?x6xf32>, tensor<?x6xf32>
+}

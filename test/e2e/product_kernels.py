@@ -1,0 +1,180 @@
+# The kernels of products on the stand-in for CUDA's driver: each one with rows and
+# widths that its tiles do not divide, against sums of integers, which every order
+# of adding gives exactly. What lies behind a buffer is another's, and stays.
+#   product_kernels.py TFC_OPT DRIVER IR           results
+#   product_kernels.py TFC_OPT DRIVER IR --mutate  one of each kind without one of
+#       the instructions that order threads and copies: something is wrong then, a
+#       result, or an error
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import ctypes
+import os
+import random
+import re
+import struct
+import sys
+
+from device_kernels import Device, Fault, make_ptx
+
+# Tokens; and (columns, steps of k, distance of rows of x) beside a kernel's own.
+MUTATED = ("product_8x16_bf16_0", "product_128x128_bf16_0")
+TOKENS = (1, 2, 8, 9, 16, 17, 33, 64, 65, 127, 128, 129)
+SHAPES = ((16, 8, 8), (24, 40, 48), (130, 72, 72), (34, 1096, 1096))
+KERNEL = re.compile(r"product_(\d+)x(\d+)_(bf16|f16)_(\d+)$")
+# By form of the IR, which is test/compiler/gpu/lower-products.mlir: the elements
+# of the result, and whether it has a bias and rows to add. Without them widths are
+# odd, too.
+FORMS = {0: ("16", True), 1: ("f32", False)}
+GUARD = b"\x5a" * 64
+
+
+def narrow(value, element):
+    """The bits of an integer as bf16, the nearest even one, or as f16."""
+    if element == "f16":
+        return struct.unpack("<H", struct.pack("<e", value))[0]
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16
+
+
+def pack(values, element):
+    if element == "f32":
+        return struct.pack(f"<{len(values)}f", *values)
+    return struct.pack(f"<{len(values)}H",
+                       *(narrow(value, element) for value in values))
+
+
+class Case:
+    """One product: its operands, and what it has to give."""
+
+    def __init__(self, seed, element, form, tokens, width, depth, stride):
+        draw = random.Random(seed)
+        self.tokens, self.depth, self.stride = tokens, depth, stride
+        kind, self.has_rows = FORMS[form]
+        width += not self.has_rows
+        self.width = width
+        self.result = element if kind == "16" else kind
+
+        def numbers(count, most):
+            return [draw.randint(-most, most) for _ in range(count)]
+
+        x, w = numbers(tokens * stride, 2), numbers(width * depth, 2)
+        bias, rows = numbers(width, 8), numbers(tokens * width, 8)
+        wanted = []
+        for t in range(tokens):
+            row = x[t * stride:t * stride + depth]
+            for n in range(width):
+                column = w[n * depth:(n + 1) * depth]
+                y = sum(map(int.__mul__, row, column))
+                if self.has_rows:
+                    y += bias[n] + rows[t * width + n]
+                wanted.append(y)
+        # Beyond the last row's end there is nothing that may be read.
+        x = x[:(tokens - 1) * stride + depth]
+        self.x, self.w = pack(x, element), pack(w, element)
+        self.bias, self.rows = pack(bias, "f32"), pack(rows, element)
+        self.wanted = pack(wanted, self.result)
+
+    def run(self, device, module, kernel, threads, shared):
+        """What the kernel computes, or why it cannot."""
+        rows, columns = (int(n) for n in KERNEL.match(kernel).groups()[:2])
+        blocks = (-(-self.width // columns),
+                  -(-self.tokens // rows) if rows == 128 else 1, 1)
+        y = device.upload(b"\xa5" * len(self.wanted) + GUARD)
+        buffers = [device.upload(self.x), device.upload(self.w), y]
+        if self.has_rows:
+            buffers += [device.upload(self.bias), device.upload(self.rows)]
+        sizes = [self.tokens, self.width, self.depth, self.stride, self.width]
+        if self.has_rows:
+            sizes.append(self.width)
+        device.launch(module, kernel, blocks, threads, shared,
+                      buffers + [ctypes.c_int(size) for size in sizes])
+        got = device.download(y, len(self.wanted) + len(GUARD))
+        for buffer in buffers:
+            device.free(buffer)
+        return got
+
+    def __str__(self):
+        return (f"{self.tokens} tokens, {self.width} columns, {self.depth} "
+                f"steps {self.stride} apart")
+
+
+def check(device, ptx, kernels, seed):
+    module = device.load(ptx)
+    count = 0
+    for name, (threads, shared) in sorted(kernels.items()):
+        rows, _, element, form = KERNEL.match(name).groups()
+        most = int(rows) if rows != "128" else TOKENS[-1]
+        for number, tokens in enumerate(n for n in TOKENS if n <= most):
+            # Each number of tokens with one of the shapes, all shapes in turns.
+            case = Case(f"{seed} {name} {tokens}", element, int(form), tokens,
+                        *SHAPES[number % len(SHAPES)])
+            got = case.run(device, module, name, threads, shared)
+            if got != case.wanted + GUARD:
+                place = next(i for i, (a, b) in
+                             enumerate(zip(got, case.wanted + GUARD))
+                             if a != b)
+                sys.exit(f"{name}: {case}: expected the sums of integers, got "
+                         f"others from byte {place} of {len(case.wanted)} on")
+            count += 1
+    print(f"{count} products are right")
+
+
+def is_synchronising(line):
+    return re.match(r"\s*(bar\.|barrier\.|cp\.async\.(commit|wait)_group)",
+                    line)
+
+
+def run_mutant(driver, ptx, name, case, threads, shared):
+    """Whether the kernel still seems right; in a child, as a fault kills the
+    device."""
+    child = os.fork()
+    if child == 0:
+        try:
+            device = Device(driver)
+            got = case.run(device, device.load(ptx), name, threads, shared)
+            os._exit(0 if got == case.wanted + GUARD else 1)
+        except Fault:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def mutate(driver, ptx, kernels, seed):
+    lines = ptx.split("\n")
+    faults = count = 0
+    for name in MUTATED:
+        threads, shared = kernels[name]
+        rows, _, element, form = KERNEL.match(name).groups()
+        begin = next(i for i, line in enumerate(lines)
+                     if re.match(rf"\.visible \.entry {name}\b", line))
+        end = lines.index("}", begin)
+        head = next(i for i, line in enumerate(lines) if ".entry" in line)
+        # Six stages, more than there are places for; every warp has a share.
+        case = Case(f"{seed} {name}", element, int(form), min(int(rows), 40),
+                    24, 8 * 48, 8 * 48)
+        own = lines[:head] + lines[begin:end + 1]
+        # Alone: a kernel a compilation.
+        if not run_mutant(driver, "\n".join(own), name, case, threads, shared):
+            sys.exit(f"{name}: expected it to be right as it is")
+        for i, line in enumerate(own):
+            if not is_synchronising(line):
+                continue
+            count += 1
+            mutant = "\n".join(own[:i] + own[i + 1:])
+            if run_mutant(driver, mutant, name, case, threads, shared):
+                print(f"{name}: nobody notices that {line.strip()} is missing")
+                faults += 1
+    if faults or not count:
+        sys.exit(1)
+    print(f"{count} missing instructions are noticed")
+
+
+def main():
+    tfc_opt, driver, source = sys.argv[1:4]
+    seed = os.environ.get("TFC_SEED", "1")
+    ptx, kernels = make_ptx(tfc_opt, source, "tfc-lower-products")
+    if "--mutate" in sys.argv:
+        mutate(driver, ptx, kernels, seed)
+    else:
+        check(Device(driver), ptx, kernels, seed)
+
+
+main()

@@ -1,0 +1,85 @@
+// Tiles of matrices: ldmatrix and mma.sync.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/emulator/EntryText.h"
+
+namespace tfc::emulator {
+
+namespace {
+
+/// The elements of operand i as a list of C: "v0, v1".
+std::string listValues(EntryText &text, Instruction &from, size_t i,
+                       size_t count) {
+  std::vector<std::string> values = elements(from.operand(i));
+  if (values.size() != count) {
+    from.failUnknown();
+  }
+  std::string list;
+  for (const std::string &value : values) {
+    list += (list.empty() ? "" : ", ") + text.value(value, "u32");
+  }
+  return list;
+}
+
+/// Assigns v[0], v[1], ... to the elements of operand 0.
+std::string assignAll(EntryText &text, Instruction &from, size_t count) {
+  std::vector<std::string> to = elements(from.operand(0));
+  if (to.size() != count) {
+    from.failUnknown();
+  }
+  std::string line;
+  for (size_t i = 0; i < count; ++i) {
+    line += " " + text.assign(to[i], "u32", "v[" + std::to_string(i) + "]");
+  }
+  return line;
+}
+
+/// ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];
+void loadMatrix(EntryText &text, Instruction &from) {
+  std::string count = from.takeOneOf({"x1", "x2", "x4"});
+  bool isTransposed = from.take("trans");
+  bool isGood = from.take("sync") && from.take("aligned") &&
+                from.take("m8n8") && !count.empty() &&
+                (from.take("shared") || from.take("shared::cta")) &&
+                from.take("b16");
+  if (!isGood) {
+    from.failUnknown();
+  }
+  size_t tiles = size_t(count[1] - '0');
+  text.add("{ uint32_t v[4]; emu_load_matrix(b, t, " +
+           text.address(from.operand(1)).text + ", " + std::to_string(tiles) +
+           ", " + (isTransposed ? "1" : "0") + ", v, " +
+           std::to_string(from.line()) + ");" + assignAll(text, from, tiles) +
+           " }");
+}
+
+/// mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {d}, {a}, {b}, {c};
+void multiply(EntryText &text, Instruction &from) {
+  bool isGood = from.take("sync") && from.take("aligned") &&
+                from.take("m16n8k16") && from.take("row") && from.take("col") &&
+                from.take("f32");
+  std::string type = from.takeOneOf({"bf16", "f16"});
+  if (!isGood || type.empty() || !from.take(type) || !from.take("f32")) {
+    from.failUnknown();
+  }
+  text.add("{ uint32_t ab[6] = {" + listValues(text, from, 1, 4) + ", " +
+           listValues(text, from, 2, 2) + "}, c[4] = {" +
+           listValues(text, from, 3, 4) + "}, v[4]; emu_mma_m16n8k16(b, t, " +
+           (type == "bf16" ? "1" : "0") + ", ab, c, v, " +
+           std::to_string(from.line()) + ");" + assignAll(text, from, 4) +
+           " }");
+}
+
+} // namespace
+
+bool translateMatrix(EntryText &text, Instruction &from) {
+  if (from.base() == "ldmatrix") {
+    loadMatrix(text, from);
+  } else if (from.base() == "mma") {
+    multiply(text, from);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+} // namespace tfc::emulator
