@@ -320,13 +320,14 @@ int Compiler::writeLibrary(const std::string &output) {
 
 std::string Compiler::describe() const {
   std::vector<std::string> names;
-  bool hasCpu = false;
+  bool hasCpu = false, roundsValues = false;
   for (const std::unique_ptr<ProgramCompiler> &program : programs) {
     const TargetInfo &target = program->pipeline.target;
     hasCpu |= !target.isDevice();
+    roundsValues |= target.isDevice() && level() == OptLevel::Full;
     names.push_back(target.programName());
   }
-  return describeChoice(model, names, hasCpu);
+  return describeChoice(model, names, hasCpu, roundsValues);
 }
 
 int Compiler::run(const std::string &output) {

@@ -13,7 +13,7 @@ static const char *nameOf(spec::Storage storage) {
 
 std::string tfc::describeChoice(const spec::ModelSpec &model,
                                 llvm::ArrayRef<std::string> programs,
-                                bool hasCpu) {
+                                bool hasCpu, bool roundsValues) {
   bool isDecoder = model.kind != spec::Kind::Encoder;
   bool isWhole = model.storage == spec::Storage::F32;
   std::string text = llvm::join(programs, ", ") + ": matrices in " +
@@ -23,6 +23,10 @@ std::string tfc::describeChoice(const spec::ModelSpec &model,
     text += std::string(", keys and values in ") + nameOf(model.cache);
   }
   text += ", arithmetic in f32";
+  if (roundsValues && !isWhole) {
+    text += std::string("; on devices all values between ops in ") +
+            nameOf(model.storage);
+  }
   if (isWhole && !model.roundsWeights && hasCpu) {
     // Measured on CPUs; a token alone is a read of all matrices.
     text += isDecoder ? "; --dtype bf16 would round matrices, and take half of "

@@ -10,10 +10,12 @@
 
 namespace tfc {
 
-/// Which programs, what matrices and keys and values are kept in, and which
-/// option would do with less on a CPU; without a line's end.
+/// Which programs, what matrices, keys and values are kept in, and values
+/// between ops where a program `rounds` them, and which option would do with
+/// less on a CPU; without a line's end.
 std::string describeChoice(const spec::ModelSpec &model,
-                           llvm::ArrayRef<std::string> programs, bool hasCpu);
+                           llvm::ArrayRef<std::string> programs, bool hasCpu,
+                           bool roundsValues);
 
 } // namespace tfc
 
