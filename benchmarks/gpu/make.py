@@ -3,6 +3,7 @@
 # every family with taps, large models without weights, tfc-run and tfc-bench.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
+import concurrent.futures
 import json
 import os
 import shutil
@@ -80,9 +81,9 @@ class Bundle:
 
     def add_tiles(self, name, shape):
         """A tiny model like a large one, in each type; weights are drawn."""
+        spec = self.make_spec(f"tiny-{name}",
+                              shapes.tiny(shape, self.is_small))
         for dtype in ("bf16",) if self.is_small else DTYPES:
-            spec = self.make_spec(f"tiny-{name}",
-                                  shapes.tiny(shape, self.is_small))
             library = os.path.join("tiny", f"{name}-{dtype}.so")
             self.compile(spec, library, "--taps", "--dtype", dtype)
             self.tiny.append({"name": f"{name} --dtype={dtype}",
@@ -112,9 +113,9 @@ class Bundle:
 
     def write(self):
         with open(self.path("bundle.json"), "w", encoding="utf-8") as stream:
+            tiny = sorted(self.tiny, key=lambda test: test["name"])
             json.dump({"tfc": self.tfc("--version").splitlines(),
-                       "tiny": self.tiny, "large": self.large}, stream,
-                      indent=1)
+                       "tiny": tiny, "large": self.large}, stream, indent=1)
         size = sum(os.path.getsize(os.path.join(folder, name))
                    for folder, _, names in os.walk(self.out) for name in names)
         print(f"{self.out}: {len(self.tiny)} tiny and {len(self.large)} large "
@@ -166,8 +167,9 @@ def main():
     bundle = Bundle(arguments.out, arguments.bin, arguments.target,
                     arguments.small)
     bundle.copy_programs()
-    for family in arguments.families or sorted(known):
-        bundle.add_tiny(family, known[family])
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda family: bundle.add_tiny(family, known[family]),
+                      arguments.families or sorted(known)))
     for name in arguments.large:
         shape = shapes.LARGE[name]
         bundle.add_tiles(name, shape)
