@@ -3,6 +3,7 @@
 # every family with taps, large models without weights, tfc-run and tfc-bench.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
+import concurrent.futures
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 GOLDEN = os.path.join(ROOT, "test", "golden", "models")
 MOST_BYTES = 64 << 20
+DTYPES = ("f32", "bf16", "f16")
 MACHINES = ("a100", "h100", "h200")
 # Of these also with --opt=none, whose results are the CPU's bits.
 PLAIN = ("bert", "gpt2", "llama", "t5")
@@ -29,8 +31,9 @@ def run(*command):
 
 
 class Bundle:
-    def __init__(self, out, binaries, target):
+    def __init__(self, out, binaries, target, is_small):
         self.out, self.binaries, self.target = out, binaries, target
+        self.is_small = is_small
         self.tiny, self.large = [], []
 
     def path(self, *parts):
@@ -67,6 +70,25 @@ class Bundle:
             self.tiny.append({"name": f"{family} --opt={level}",
                               "library": library, "weights": weights})
 
+    def make_spec(self, name, shape):
+        spec = self.path("specs", f"{name}.json")
+        self.tfc("import", os.path.join(GOLDEN, shape["like"]), "-o", spec)
+        with open(spec, encoding="utf-8") as stream:
+            changed = shapes.change_spec(json.load(stream), name, shape)
+        with open(spec, "w", encoding="utf-8") as stream:
+            json.dump(changed, stream, indent=1)
+        return spec
+
+    def add_tiles(self, name, shape):
+        """A tiny model like a large one, in each type; weights are drawn."""
+        spec = self.make_spec(f"tiny-{name}",
+                              shapes.tiny(shape, self.is_small))
+        for dtype in ("bf16",) if self.is_small else DTYPES:
+            library = os.path.join("tiny", f"{name}-{dtype}.so")
+            self.compile(spec, library, "--taps", "--dtype", dtype)
+            self.tiny.append({"name": f"{name} --dtype={dtype}",
+                              "library": library, "weights": None})
+
     def limits(self, spec, shape, workload):
         """The least seconds that machines need for it, by their peaks."""
         limits = {}
@@ -80,12 +102,7 @@ class Bundle:
         return limits
 
     def add_large(self, name, shape):
-        spec = self.path("specs", f"{name}.json")
-        self.tfc("import", os.path.join(GOLDEN, shape["like"]), "-o", spec)
-        with open(spec, encoding="utf-8") as stream:
-            changed = shapes.change_spec(json.load(stream), name, shape)
-        with open(spec, "w", encoding="utf-8") as stream:
-            json.dump(changed, stream, indent=1)
+        spec = self.make_spec(name, shape)
         library = os.path.join("large", f"{name}.so")
         self.compile(spec, library, "--dtype", shape["dtype"])
         self.large.append({
@@ -96,9 +113,9 @@ class Bundle:
 
     def write(self):
         with open(self.path("bundle.json"), "w", encoding="utf-8") as stream:
+            tiny = sorted(self.tiny, key=lambda test: test["name"])
             json.dump({"tfc": self.tfc("--version").splitlines(),
-                       "tiny": self.tiny, "large": self.large}, stream,
-                      indent=1)
+                       "tiny": tiny, "large": self.large}, stream, indent=1)
         size = sum(os.path.getsize(os.path.join(folder, name))
                    for folder, _, names in os.walk(self.out) for name in names)
         print(f"{self.out}: {len(self.tiny)} tiny and {len(self.large)} large "
@@ -113,7 +130,8 @@ def families():
     found = {}
     for model in sorted(os.listdir(GOLDEN), key=lambda n: (len(n), n)):
         folder = os.path.join(GOLDEN, model)
-        if not os.path.exists(os.path.join(folder, "model.safetensors")):
+        if not all(os.path.exists(os.path.join(folder, name))
+                   for name in ("config.json", "model.safetensors")):
             continue
         with open(os.path.join(folder, "config.json"),
                   encoding="utf-8") as stream:
@@ -146,12 +164,15 @@ def main():
         if family not in known:
             sys.exit(f"make.py: --families: expected of {', '.join(known)}, "
                      f"got {family}")
-    bundle = Bundle(arguments.out, arguments.bin, arguments.target)
+    bundle = Bundle(arguments.out, arguments.bin, arguments.target,
+                    arguments.small)
     bundle.copy_programs()
-    for family in arguments.families or sorted(known):
-        bundle.add_tiny(family, known[family])
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda family: bundle.add_tiny(family, known[family]),
+                      arguments.families or sorted(known)))
     for name in arguments.large:
         shape = shapes.LARGE[name]
+        bundle.add_tiles(name, shape)
         bundle.add_large(name, shapes.small(shape) if arguments.small
                          else shape)
     shutil.rmtree(bundle.path("specs"), ignore_errors=True)

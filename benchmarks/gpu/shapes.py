@@ -31,6 +31,17 @@ def small(shape):
             "ffn": 48, "vocab": 61, "positions": 24, "workloads": workloads}
 
 
+def tiny(shape, is_small):
+    """The same in sizes that take a GPU no time, and that tiles of matrices and
+    whole warps divide; `is_small`: half as wide, and with few positions, so
+    few cases."""
+    part = 2 if is_small else 1
+    return {**shape, "hidden": 128 // part, "layers": 2, "heads": 4 // part,
+            "kv_heads": 2 if shape["kv_heads"] < shape["heads"] else 4 // part,
+            "ffn": 256 // part, "vocab": 256 // part,
+            "positions": 12 if is_small else 160}
+
+
 def change_spec(spec, name, shape):
     """A tiny model's spec in a large one's sizes."""
     stack = spec[shape["kind"]]

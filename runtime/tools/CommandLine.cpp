@@ -48,9 +48,10 @@ Answers texts with a compiled model, or runs it over a batch of token ids.
   --threads N           instead of one a CPU that this process may use
   --program NAME        instead of the best one for this machine; cpu, cuda: the
                         best one of those
-  --self-test           with --weights: run every program that this machine has
-                        (or that of --program) over drawn token ids, compare
-                        it with the CPU's, and print a line a case
+  --self-test           run every program that this machine has (or that of
+                        --program) over drawn token ids, with drawn weights or
+                        those of --weights, compare it with the CPU's, and print
+                        a line a case
   --silence SECONDS     with --self-test: end when a device gives no value for
                         so long (without it, wait)
   --version             print the version and stop; with MODEL.so also its
@@ -276,9 +277,6 @@ private:
 
   /// It draws its inputs, and writes nothing.
   void checkSelfTest() {
-    if (line.weights.empty()) {
-      fault("--weights: expected a path, got nothing");
-    }
     for (const char *name :
          {"--generate", "--share-packed", "--json", "--truncate"}) {
       if (*flags.at(name)) {

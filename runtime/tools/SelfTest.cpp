@@ -21,17 +21,20 @@ namespace {
 using ModelPtr = std::unique_ptr<tfc_model, void (*)(tfc_model *)>;
 using OutputsPtr = std::unique_ptr<tfc_outputs, void (*)(tfc_outputs *)>;
 
+/// What roundings to a type may tip over, of the largest value: of what an op
+/// reads, of what it writes, and norms make the former larger.
+double roundingOf(uint32_t dtype) {
+  return dtype == TFC_DTYPE_BF16 ? 0x1p-6 : dtype == TFC_DTYPE_F16 ? 0x1p-9 : 0;
+}
+
 /// How far outputs may be apart, of the largest value: f32 by another order of
-/// sums; with a cache of 16 bits, what one rounding to it may tip over.
+/// sums, and what a cache or factors of products of 16 bits round.
 double toleranceOf(const tfc_program_v0 &program) {
-  double most = 1e-4;
+  double most = std::max(1e-4, roundingOf(program.dtype));
   for (uint32_t e = 0; e < program.n_entries; ++e) {
     const tfc_entry_v0 &entry = program.entries[e];
     for (uint32_t i = 0; i < entry.n_caches; ++i) {
-      uint32_t kept = entry.caches[i].dtype;
-      most = std::max(most, kept == TFC_DTYPE_BF16  ? 0x1p-7
-                            : kept == TFC_DTYPE_F16 ? 0x1p-10
-                                                    : 0);
+      most = std::max(most, roundingOf(entry.caches[i].dtype));
     }
   }
   return most;
@@ -58,6 +61,8 @@ rt::Result<ModelPtr> load(const CommandLine &line, const std::string &program,
   rt::LoadOptions options;
   options.libraryPath = line.library;
   options.weightsPath = line.weights;
+  // Drawn by weight and layer: every program has the same.
+  options.randomWeights = line.weights.empty();
   options.program = program;
   options.threads = line.threads;
   options.tap = std::move(tap);

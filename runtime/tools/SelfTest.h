@@ -15,12 +15,13 @@ struct SelfTestResult {
 };
 
 /// Runs every program of the library that this machine runs, or the one that
-/// --program names, over token ids that the line's seed draws, and compares
-/// outputs and generated tokens with those of the library's first program for
-/// CPUs that runs here. Of a library compiled with --taps, also the values of
-/// all ops inside of the steps, each on the inputs that the CPU's ops had: see
-/// TapTest. Prints a line a case to standard output. Errors: those
-/// of the library and its weights; NotFound where there is nothing to compare.
+/// --program names, over token ids that the line's seed draws, with weights of
+/// no meaning where --weights names none, and compares outputs and generated
+/// tokens with those of the library's first program for CPUs that runs here. Of
+/// a library compiled with --taps, also the values of all ops inside of the
+/// steps, each on the inputs that the CPU's ops had: see TapTest. Prints a line
+/// a case to standard output. Errors: those of the library and its weights;
+/// NotFound where there is nothing to compare.
 rt::Result<SelfTestResult> runSelfTest(const CommandLine &line);
 
 } // namespace tfc::run

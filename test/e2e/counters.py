@@ -63,8 +63,14 @@ def count(fakecuda, model, options, workload):
         env={**os.environ, "TFC_CUDA_DRIVER": fakecuda,
              "TFC_FAKECUDA": "races=0,counters=counted.json"})
     with open("counted.json", encoding="utf-8") as stream:
-        kernels = {name: [counts[column] for column in COLUMNS]
-                   for name, counts in json.load(stream).items()}
+        counted = json.load(stream)
+    kernels = {}
+    for name, counts in counted.items():
+        # Without the number, which is another one when a kernel is added.
+        name = re.sub(r"^([a-z]+)_\d+", r"\1", name)
+        before = kernels.get(name, [0] * len(COLUMNS))
+        kernels[name] = [a + counts[column]
+                         for a, column in zip(before, COLUMNS)]
     kernels[TOTAL] = [sum(column) for column in zip(*kernels.values())]
     return kernels
 
