@@ -83,7 +83,7 @@ def without(part):
     return lambda old: old.replace(part, "")
 
 
-HEAD = ("// A file. " + check_layout.SPDX + "\n")
+HEAD = "// A file.\n// " + check_layout.SPDX + "\n"
 
 
 class LayoutTest(Copy):
