@@ -44,6 +44,11 @@ TEST(Presets, AreSpecs) {
   }
 }
 
+/// As many tokens as BigBird lets see each other, of those that have positions.
+TEST(Presets, LengthOfFullAttention) {
+  EXPECT_EQ(readPreset("big_bird")->maxPositions, 704);
+}
+
 TEST(Presets, ParametersOfGpt2) {
   EXPECT_EQ(countParameters("gpt2"), 124439808);
 }
