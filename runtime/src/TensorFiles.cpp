@@ -6,9 +6,13 @@
 #include "runtime/src/SafetensorsHeader.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <dirent.h>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <set>
+#include <system_error>
 
 namespace tfc::rt {
 
@@ -35,6 +39,25 @@ bool staysInside(const fs::path &folder, const fs::path &path) {
   }
   return root.parent_path().filename() == "snapshots" &&
          real.parent_path() == root.parent_path().parent_path() / "blobs";
+}
+
+/// The names in a folder, sorted; an error when it cannot be listed. Not by
+/// directory_iterator, which ends the process when memory runs out.
+Result<std::vector<std::string>> namesIn(const std::string &folder) {
+  struct Close {
+    void operator()(DIR *stream) const { closedir(stream); }
+  };
+  std::unique_ptr<DIR, Close> stream(opendir(folder.c_str()));
+  if (!stream) {
+    return makeError(Code::NotFound, folder, ": cannot be listed: ",
+                     std::generic_category().message(errno));
+  }
+  std::vector<std::string> names;
+  while (const dirent *entry = readdir(stream.get())) {
+    names.push_back(entry->d_name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 /// Whether the text of an index names a file of its folder.
@@ -109,46 +132,40 @@ Status TensorFiles::openFolder(const std::string &path) {
   if (fs::exists(folder / indexName, error)) {
     return openIndex(folder / indexName);
   }
-  std::vector<std::string> found;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end;
-       it.increment(error)) {
-    if (it->path().extension() == ".safetensors") {
-      found.push_back(it->path());
+  auto names = namesIn(path);
+  if (!names) {
+    return std::move(names.error());
+  }
+  bool isNone = true;
+  Faults faults;
+  for (const std::string &name : *names) {
+    if (fs::path(name).extension() == ".safetensors") {
+      isNone = false;
+      faults.add(add(folder / name));
     }
   }
-  if (error) {
-    return makeError(Code::NotFound, path,
-                     ": cannot be listed: ", error.message());
-  }
-  if (found.empty()) {
+  if (isNone) {
     return makeError(Code::NotFound, path, ": expected ", singleName, ", ",
                      indexName, " or other *.safetensors files, got none");
-  }
-  std::sort(found.begin(), found.end());
-  Faults faults;
-  for (const std::string &each : found) {
-    faults.add(add(each));
   }
   return faults.take();
 }
 
 Status TensorFiles::openModules(const std::string &path) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator it(path, error), end; !error && it != end;
-       it.increment(error)) {
-    std::error_code none;
-    if (isModuleFolder(it->path().filename().string()) &&
-        fs::exists(it->path() / singleName, none)) {
-      found.push_back(it->path());
-    }
+  auto names = namesIn(path);
+  if (!names) {
+    return std::move(names.error());
   }
-  std::sort(found.begin(), found.end());
   Faults faults;
-  for (const fs::path &module : found) {
-    faults.add(staysInside(path, module / singleName)
-                   ? add(module / singleName, module.filename().string() + "/")
-                   : makeError(Code::InvalidArgument, module.string(),
+  for (const std::string &name : *names) {
+    fs::path file = fs::path(path) / name / singleName;
+    std::error_code error;
+    if (!isModuleFolder(name) || !fs::exists(file, error)) {
+      continue;
+    }
+    faults.add(staysInside(path, file)
+                   ? add(file, name + "/")
+                   : makeError(Code::InvalidArgument, path, "/", name,
                                ": expected a ", singleName,
                                " in this folder, got a link out of it"));
   }

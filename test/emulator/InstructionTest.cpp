@@ -138,6 +138,21 @@ TEST(Instructions, RoundSixteenBitsOnce) {
             bits(2 + 0x1p-9f));
 }
 
+// Each half for itself: 1 + 1 and 3 + 0.5.
+TEST(Instructions, AddPairs) {
+  for (const char *type : {"bf16x2", "f16x2"}) {
+    std::string name = type;
+    std::string body = "mov.b32 %r2, " + std::to_string(bits(3)) +
+                       ";\nmov.b32 %r3, " + std::to_string(bits(1)) +
+                       ";\nmov.b32 %r4, " + std::to_string(bits(0.5f)) +
+                       ";\ncvt.rn." + name + ".f32 %r5, %r2, %r3;\ncvt.rn." +
+                       name + ".f32 %r6, %r4, %r3;\ncvt.rn." + name +
+                       ".f32 %r7, %r3, %r3;\nfma.rn." + name +
+                       " %r8, %r5, %r7, %r6;\nmov.b32 %r0, %r8;";
+    EXPECT_EQ(word(body, 0), name == "bf16x2" ? 0x40604000U : 0x43004000U);
+  }
+}
+
 TEST(Instructions, PackAndUnpack) {
   EXPECT_EQ(compute("mov.b64 {%r2, %r3}, %d1;\nmov.b64 %d0, {%r3, %r2};",
                     0x1122334455667788),

@@ -14,22 +14,45 @@ const char *operatorOf(const std::string &base) {
                          : "";
 }
 
-/// Of numbers of 16 bits: sums and products, each rounded once.
-void arithmeticOfHalves(EntryText &text, Instruction &from,
-                        const std::string &type) {
+/// Of numbers of 16 bits, which `operand` gives: a sum or product, to be
+/// rounded once.
+template <typename Operand>
+std::string sixteenBits(Instruction &from, Operand operand) {
   const std::string &base = from.base();
-  auto operand = [&](size_t i) { return text.value(from.operand(i), type); };
-  std::string x = operand(1), y = operand(2), expression;
+  std::string x = operand(1), y = operand(2);
   if (base == "fma") {
-    expression = "fma_16(" + x + ", " + y + ", " + operand(3) + ")";
-  } else if (base == "mul") {
-    expression = "fma_16(" + x + ", " + y + ", -0.0f)";
-  } else if (base == "add" || base == "sub") {
-    expression = "fma_16(" + x + ", 1, " + (base == "sub" ? "-" : "") + y + ")";
-  } else {
+    return "fma_16(" + x + ", " + y + ", " + operand(3) + ")";
+  }
+  if (base == "mul") {
+    return "fma_16(" + x + ", " + y + ", -0.0f)";
+  }
+  if (base != "add" && base != "sub") {
     from.failUnknown();
   }
-  text.add(text.assign(from.operand(0), type, expression));
+  return "fma_16(" + x + ", 1, " + (base == "sub" ? "-" : "") + y + ")";
+}
+
+void arithmeticOfHalves(EntryText &text, Instruction &from,
+                        const std::string &type) {
+  auto operand = [&](size_t i) { return text.value(from.operand(i), type); };
+  text.add(text.assign(from.operand(0), type, sixteenBits(from, operand)));
+}
+
+/// fma.rn.bf16x2 %r1, %r2, %r3, %r4: the same of each half of words.
+void arithmeticOfPairs(EntryText &text, Instruction &from,
+                       const std::string &type) {
+  if (!from.isUsedUp()) {
+    from.failUnknown();
+  }
+  auto half = [&](const char *shift) {
+    auto operand = [&](size_t i) {
+      return "as_" + type + "((uint16_t)(" +
+             text.value(from.operand(i), "u32") + " >> " + shift + "))";
+    };
+    return "(uint32_t)bits_" + type + "(" + sixteenBits(from, operand) + ")";
+  };
+  text.add(text.assign(from.operand(0), "u32",
+                       half("16") + " << 16 | " + half("0")));
 }
 
 void arithmeticOfFloats(EntryText &text, Instruction &from,
@@ -130,6 +153,12 @@ bool translateArithmetic(EntryText &text, Instruction &from) {
   bool isRounded = from.take("rn");
   std::string half = from.takeOneOf({"lo", "hi", "wide"});
   bool isNan = from.take("NaN");
+  for (const char *type : {"bf16", "f16"}) {
+    if (from.take(std::string(type) + "x2")) {
+      arithmeticOfPairs(text, from, type);
+      return true;
+    }
+  }
   std::string type = from.takeType();
   if (!from.isUsedUp() || (isRounded && !isFloat(type)) ||
       (!half.empty() && isFloat(type))) {

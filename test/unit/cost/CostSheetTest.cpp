@@ -14,7 +14,7 @@ using namespace tfc::cost;
 
 namespace {
 /// Peaks that make times easy to read: a nanosecond an operation and a byte.
-const Machine kSlow = {"slow", 1e9, 1e9, 1e9, false};
+const Machine kSlow = {"slow", 1e9, 1e9, 1e9, false, ""};
 
 class CostSheetTest : public testing::Test {
 protected:
