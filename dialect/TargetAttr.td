@@ -31,9 +31,7 @@ def Transformer_TargetAttr : AttrDef<Transformer_Dialect, "Target"> {
                         StringRefParameter<"", [{""}]>:$cpu,
                         Transformer_StorageParameter:$weights,
                         DefaultValuedParameter<"bool", "false">:$rounds);
-  let assemblyFormat = "`<` $program `,` `opt` `=` $opt "
-                       "(`,` `cpu` `=` $cpu^)? (`,` `weights` `=` $weights^)? "
-                       "(`,` `rounds` `=` $rounds^)? `>`";
+  let assemblyFormat = "`<` $program `,` struct($opt, $cpu, $weights, $rounds) `>`";
 }
 
 #endif // TFC_DIALECT_TARGETATTR
