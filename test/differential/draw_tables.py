@@ -31,7 +31,7 @@ DECODERS = {
     "falcon": "Falcon", "glm4": "Glm4", "nemotron": "Nemotron",
     "exaone4": "Exaone4", "persimmon": "Persimmon", "ctrl": "CTRL",
     "xglm": "XGLM", "bloom": "Bloom", "mpt": "Mpt", "arcee": "Arcee",
-    "biogpt": "BioGpt"}
+    "biogpt": "BioGpt", "jais2": "Jais2"}
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
     "pegasus": "Pegasus", "m2m": "M2M100", "marian": "Marian", "mvp": "Mvp"}
@@ -328,14 +328,15 @@ def decoder_config(hf, family, case):
     eps = {"starcoder2": "norm_epsilon", "stablelm": "layer_norm_eps",
            "neox": "layer_norm_eps", "phi": "layer_norm_eps",
            "cohere": "layer_norm_eps", "cohere2": "layer_norm_eps",
-           "persimmon": "layer_norm_eps", "nemotron": "norm_eps"}
+           "persimmon": "layer_norm_eps", "nemotron": "norm_eps",
+           "jais2": "layer_norm_eps"}
     keys.update({eps.get(family, "rms_norm_eps"): case["eps"]},
                 num_key_value_heads=case["heads"] // case["groups"],
                 intermediate_size=case["width"], hidden_act=case["act"],
                 rope_parameters={**draw_llama.rope(case),
                                  "rope_theta": case["theta"]})
     if family in ("helium", "ernie45", "seedoss", "ministral", "glm", "glm4",
-                  "qwen3", "arcee", "gemma", "gemma2", "gemma3"):
+                  "qwen3", "arcee", "gemma", "gemma2", "gemma3", "jais2"):
         keys["head_dim"] = case["head_dim"]
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
@@ -374,10 +375,10 @@ def decoder_config(hf, family, case):
         keys["use_qkv_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "glm", "helium", "qwen3",
                   "olmo", "olmo2", "olmo3", "gemma", "gemma2", "gemma3",
-                  "neox", "cohere", "cohere2", "glm4", "nemotron", "arcee"):
+                  "neox", "cohere", "cohere2", "glm4", "nemotron", "arcee", "jais2"):
         keys["attention_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
-                  "arcee"):
+                  "arcee", "jais2"):
         keys["mlp_bias"] = case["mlp_bias"]
     if family in ("starcoder2", "ernie45"):
         keys["use_bias"] = case["attention_bias"]
