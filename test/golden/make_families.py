@@ -343,6 +343,11 @@ DECODERS = (
         **decoder(head_dim=14))),
     ("biogpt-lm", hf.BioGptForCausalLM, hf.BioGptConfig(
         **alike())),
+    ("jais2-lm", hf.Jais2ForCausalLM, hf.Jais2Config(
+        **decoder(head_dim=14))),
+    ("jais2-plain", hf.Jais2ForCausalLM, hf.Jais2Config(
+        **decoder(num_hidden_layers=1, num_key_value_heads=3, mlp_bias=False,
+                  attention_bias=False, tie_word_embeddings=True))),
 )
 # Windows count columns.
 DISTANCES = ("phi3-lm", "starcoder2-lm", "gptneo-lm", "ministral-lm",
