@@ -243,12 +243,16 @@ def gpt2_generation(out):
     out.add(name, generate=steps, base=base)
 
 
-def main():
+def check_versions():
     if (torch.__version__.split("+")[0], hf.__version__) != (
             TORCH, TRANSFORMERS):
         raise SystemExit(f"expected torch {TORCH} and transformers "
                          f"{TRANSFORMERS} (the files are made by these), got "
                          f"{torch.__version__} and {hf.__version__}")
+
+
+def main():
+    check_versions()
     root = os.path.dirname(os.path.abspath(__file__))
     if "--families" in sys.argv:
         only = sys.argv[sys.argv.index("--families") + 1:]

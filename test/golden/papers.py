@@ -24,7 +24,8 @@ def attend(query, key, value, heads, mask):
 
     query, key, value = split(query), split(key), split(value)
     scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
-    scores = scores.masked_fill(~mask[:, None], -1e9)
+    scores = scores.masked_fill(~mask[:, None],
+                                torch.finfo(scores.dtype).min)
     return (scores.softmax(-1) @ value).transpose(1, 2).flatten(2)
 
 
@@ -123,7 +124,8 @@ class Transformer(Pair):
     def embed(self, ids):
         rows = self.shared["token"](ids)
         width = rows.shape[-1]
-        return rows * math.sqrt(width) + sinusoid(ids.shape[1], width)
+        places = sinusoid(ids.shape[1], width).to(rows.dtype)
+        return rows * math.sqrt(width) + places
 
     def encode(self, ids, mask):
         return self.encoder(self.embed(ids), seen(mask))

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 
+import distances
 import laws
 import stored
 import tensors
@@ -38,8 +39,6 @@ RULES = {"no_repeat_ngram_size", "repetition_penalty", "min_length",
 # Decibels between an output and its rounding noise, by what keys and values are
 # kept in.
 LEAST_SNR = {"f16": 55.0, "bf16": 38.0}
-# The same where matrices and all values between ops are rounded to it.
-LEAST_SNR_OF_VALUES = {"f16": 44.0, "bf16": 26.0}
 
 
 def switched_on():
@@ -51,12 +50,14 @@ def switched_on():
 class Model:
     """One entry of cases.json, built in a scratch folder."""
 
-    def __init__(self, entry, entries, tool, dtype=None, noise=None):
+    def __init__(self, entry, entries, tool, dtype=None, noise=None,
+                 contract=None):
         """Its weights are those of the files, or narrowed to `dtype`; with
-        `noise`, decibels, outputs are compared by it, and tokens with
-        nobody's: something is rounded to 16 bits on the way."""
+        `noise`, decibels, or a Contract outputs are compared by it, and tokens
+        with nobody's: something is rounded to 16 bits on the way."""
         self.entry = entry
         self.noise = noise
+        self.contract = contract
         self.tool = tool
         self.weights = tool.path("weights")
         self.assemble(entries, self.weights)
@@ -118,8 +119,11 @@ class Model:
         faults = check_names(expected, result)
         if faults:
             return faults
-        for key in expected:
-            faults += self.check_values(key, expected[key], result[key])
+        if self.contract:
+            faults += self.contract.add(name, expected, result)
+        else:
+            for key in expected:
+                faults += self.check_values(key, expected[key], result[key])
         held = [laws.check_threads, laws.check_integers]
         if self.is_causal:
             held.append(laws.check_prefix)
@@ -177,7 +181,7 @@ class Model:
         if faults:
             return faults
         sequences = result["sequences"]
-        if self.noise is None:
+        if self.noise is None and self.contract is None:
             if "sequences_scores" in expected:
                 faults += check_floats("sequences_scores",
                                        expected["sequences_scores"],
@@ -213,12 +217,14 @@ class Model:
                 if not filecmp.cmp(one, two, shallow=False)]
 
 
-def check_model(entry, entries, tool, noise=None):
+def check_model(entry, entries, tool, noise=None, contract=None):
     """Runs all of a model; returns its faults, each with the case's name."""
-    model = Model(entry, entries, tool, noise=noise)
+    model = Model(entry, entries, tool, noise=noise, contract=contract)
     jobs = [("bytes", model.check_bytes)]
     for name in entry["forward"]:
         jobs.append((name, lambda name=name: model.check_forward(name)))
+    if contract:
+        jobs.append(("all cases", contract.check))
     refused = entry.get("refused", {}) if "refusals" in switched_on() else {}
     for name, word in refused.items():
         jobs.append((name, lambda name=name, word=word:
@@ -252,9 +258,9 @@ def main():
     parser.add_argument("--cache", choices=sorted(LEAST_SNR),
                         help="tfc compile's --cache: outputs by their noise, "
                         "and all laws")
-    parser.add_argument("--dtype", choices=sorted(LEAST_SNR_OF_VALUES),
+    parser.add_argument("--dtype", choices=sorted(distances.LEAST),
                         help="tfc compile's --dtype, for a program that keeps "
-                        "values between ops so: outputs by their noise, and "
+                        "values between ops so: outputs by distances.json, and "
                         "all laws")
     parser.add_argument("models", nargs="*",
                         help="names from cases.json; all that are switched "
@@ -288,9 +294,10 @@ def main():
                     model = Model(entries[name], entries, tool, options.stored)
                     faults = stored.check_stored(model, options.stored)
                 else:
-                    noise = (LEAST_SNR_OF_VALUES.get(options.dtype) or
-                             LEAST_SNR.get(options.cache))
-                    faults = check_model(entries[name], entries, tool, noise)
+                    faults = check_model(
+                        entries[name], entries, tool,
+                        LEAST_SNR.get(options.cache),
+                        distances.find_contract(name, options.dtype))
             except Failure as failure:
                 faults = [f"{name}: {failure}"]
         for fault in faults:

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# Writes distances.json: how far the outputs of Hugging Face's models of 16 bits
+# are from f32, for all cases of the golden models.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Usage: make_distances.py [NAME...], with torch 2.13.0 and transformers 5.23.0
+(with names: those models' rows alone, others stay).
+
+The expected outputs that are stored are the reference. A model is loaded as
+from_pretrained(dtype=...) does it, with eager attention, as for the reference;
+sentence encoders have what is behind their rows in 16 bits, too, and models
+that transformers does not have are those of papers.py.
+"""
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+import torch
+import transformers as hf
+from safetensors.torch import load_file
+from sentence_transformers.models import Dense, LayerNorm
+
+import make_papers
+import make_sentence
+import reference
+from distances import TABLE, Distance
+from make_golden import check_versions
+
+ROOT = os.path.dirname(os.path.abspath(__file__))
+DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16}
+# What loading as f32 may differ by: it says that this is the stored model.
+SAME = 1e-4
+MODULES = {"Dense": Dense, "LayerNorm": LayerNorm}
+
+
+def assemble(entry, entries, folder):
+    """A model's folder: its base's files, then its own."""
+    if entry.get("base"):
+        assemble(entries[entry["base"]], entries, folder)
+    shutil.copytree(os.path.join(ROOT, "models", entry["name"]), folder,
+                    dirs_exist_ok=True, ignore=shutil.ignore_patterns(
+                        "inputs-*", "expected-*"))
+
+
+def load_sentence(name, folder, dtype):
+    """A sentence encoder, as a function of inputs."""
+    cls, normalizes = next((each[2], each[5]) for each in
+                           make_sentence.SENTENCES if each[0] == name)
+    model = reference.load(cls, folder, dtype=dtype)
+    behind = []
+    with open(os.path.join(folder, "modules.json")) as stream:
+        for module in json.load(stream):
+            made = MODULES.get(module["type"].split(".")[-1])
+            if made:
+                behind.append(made.load(os.path.join(
+                    folder, module["path"])).to(dtype))
+
+    def run(inputs):
+        hidden = reference.forward(model, inputs)["last_hidden_state"]
+        with torch.no_grad():
+            pooled = make_sentence.embed(hidden.to(dtype), inputs, folder,
+                                         behind, normalizes)
+        return {"last_hidden_state": hidden,
+                "sentence_embedding": pooled.float()}
+
+    return run
+
+
+def load_paper(name, folder, dtype):
+    """A model of papers.py, as a function of inputs."""
+    make, prefix = next((each[3], each[4]) for each in make_papers.PAPERS
+                        if each[0] == name)
+    model = make()
+    stored = load_file(os.path.join(folder, "model.safetensors"))
+    model.load_state_dict({key.removeprefix(prefix): value
+                           for key, value in stored.items()})
+    model = model.to(dtype).eval()
+
+    def run(inputs):
+        with torch.no_grad():
+            outputs = model({key: value.long()
+                             for key, value in inputs.items()})
+        return {key: value.float() for key, value in outputs.items()}
+
+    return run
+
+
+def load(name, folder, dtype):
+    """The model of a folder, as a function of inputs."""
+    if name.startswith("sentence-"):
+        return load_sentence(name, folder, dtype)
+    if name.startswith("paper-"):
+        return load_paper(name, folder, dtype)
+    with open(os.path.join(folder, "config.json")) as stream:
+        cls = getattr(hf, json.load(stream)["architectures"][0])
+    model = reference.load(cls, folder, dtype=dtype)
+    return lambda inputs: reference.forward(model, inputs)
+
+
+def measure(entry, run):
+    """By output, the distance over all cases."""
+    found = {}
+    for case in entry["forward"]:
+        path = os.path.join(ROOT, "models", entry["name"], "{}-" + case +
+                            ".safetensors")
+        got = run(load_file(path.format("inputs")))
+        for key, wanted in load_file(path.format("expected")).items():
+            found.setdefault(key, Distance()).add(
+                wanted.flatten().tolist(), got[key].flatten().tolist())
+    return {key: float(f"{each.value():.4g}") for key, each in found.items()}
+
+
+def main():
+    check_versions()
+    with open(os.path.join(ROOT, "cases.json")) as stream:
+        listed = json.load(stream)
+    entries = {entry["name"]: entry for entry in listed["models"]}
+    table = {}
+    if sys.argv[1:]:
+        with open(TABLE) as stream:
+            table = json.load(stream)["models"]
+    for name in sys.argv[1:] or entries:
+        entry = entries[name]
+        if not entry["forward"]:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            assemble(entry, entries, folder)
+            exact = measure(entry, load(name, folder, torch.float32))
+            assert max(exact.values()) < SAME, (name, exact)
+            table[name] = {word: measure(entry, load(name, folder, dtype))
+                           for word, dtype in DTYPES.items()}
+    with open(TABLE, "w") as stream:
+        json.dump({"torch": listed["torch"],
+                   "transformers": listed["transformers"],
+                   "models": {name: table[name] for name in entries
+                              if name in table}}, stream, indent=1)
+        stream.write("\n")
+
+
+if __name__ == "__main__":
+    main()
