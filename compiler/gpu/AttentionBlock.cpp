@@ -52,19 +52,29 @@ FragmentRow AttentionBlock::makeRow(const WorkItem &item, Value head,
   return row;
 }
 
-void AttentionBlock::storePair(Value both, const FragmentRow &row,
-                               Value column) {
+std::pair<Value, Value> AttentionBlock::seenBy(const WorkItem &item) {
+  Value begin = k.constant(0);
+  Value end = k.visible(item, k.subtract(item.rows, k.constant(1)), op);
+  if (op.getLeft()) {
+    begin = k.min(k.firstVisible(item, begin, op), end);
+  }
+  return {begin, end};
+}
+
+void AttentionBlock::storeColumns(Value columns, const FragmentRow &row,
+                                  Value column) {
   auto type = cast<MemRefType>(op.getInit().getType());
   Type element = type.getElementType();
+  int64_t count = cast<VectorType>(columns.getType()).getNumElements();
   int64_t alignment = element.getIntOrFloatBitWidth() / 8;
   if (!element.isF32()) {
-    both = narrowFloat(b, both, element);
+    columns = narrowFloat(b, columns, element);
   }
   vector::StoreOp::create(
-      b, both, op.getInit(),
+      b, columns, op.getInit(),
       ValueRange{row.token, k.add(k.scale(row.head, cache.headDim), column)},
       /*nontemporal=*/false,
-      llvm::MaybeAlign(type.getLayout().isIdentity() ? 2 * alignment
+      llvm::MaybeAlign(type.getLayout().isIdentity() ? count * alignment
                                                      : alignment));
 }
 

@@ -32,6 +32,17 @@ public:
         lanes(k), isShared(isShared),
         group(op.getNumHeads() / op.getCache().getType().getKvHeads()) {}
 
+  /// Queries of an item, at most, whose rows are one fragment: the items of
+  /// blocks with `isShared`. None where the heads of a group are too many.
+  int64_t fewQueries() const { return kRows / group; }
+  /// The rows that these fill.
+  int64_t fewRows() const { return fewQueries() * group; }
+  mlir::Value isFew(const WorkItem &item) {
+    return k.isLess(item.rows, k.constant(fewQueries() + 1));
+  }
+  /// The first position and the end of what the queries of `item` see.
+  std::pair<mlir::Value, mlir::Value> seenBy(const WorkItem &item);
+
   /// Says which thread of the block this is.
   void beginThread(mlir::Value number);
   /// What the thread's rows are in `item`: of `head`, with `isShared` a head of
@@ -52,8 +63,10 @@ public:
                     : k.constant(position);
   }
 
-  /// Writes two columns of the result, from `column` of the row's head on.
-  void storePair(mlir::Value both, const FragmentRow &row, mlir::Value column);
+  /// Writes columns of the result, a vector, from `column` of the row's head
+  /// on, a multiple of as many.
+  void storeColumns(mlir::Value columns, const FragmentRow &row,
+                    mlir::Value column);
 
   mlir::Value larger(mlir::Value x, mlir::Value y);
   mlir::Value isEqual(mlir::Value x, int64_t y);
@@ -71,6 +84,7 @@ public:
   mlir::Value thread, warp, pair; // pair: of columns in a fragment
   mlir::Value eighth;             // the thread's first row in a fragment
   mlir::Value kvHead;
+  mlir::Value part;                // of the item, where it is cut; else null
   std::array<FragmentRow, 2> rows; // of the thread
 };
 

@@ -32,7 +32,7 @@ KernelBuilder::Values RowState::pack() const {
   return values;
 }
 
-/// A sink is a score without a value, which one thread counts.
+/// A sink is a score without a value, which one thread counts, in one part.
 RowState FragmentSoftmax::begin() {
   RowState state;
   for (int64_t half = 0; half < 2; ++half) {
@@ -42,6 +42,9 @@ RowState FragmentSoftmax::begin() {
       Value counts = block.isEqual(block.pair, 0);
       if (block.isShared) {
         counts = arith::AndIOp::create(b, counts, block.isEqual(block.warp, 0));
+      }
+      if (block.part) {
+        counts = arith::AndIOp::create(b, counts, block.isEqual(block.part, 0));
       }
       Value sink =
           memref::LoadOp::create(b, sinks, ValueRange{block.rows[half].head});

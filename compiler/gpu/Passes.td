@@ -44,12 +44,20 @@ def ExpandDeviceKernelsPass
     and the heads that share their keys are together at most 16, as in a step of
     generation, the positions, and add up what they have at the end. Scores, their
     softmax and sums are f32; weights are rounded to 16 bits before they are
-    multiplied with values. What a thread allocates in memory space 3, its block
+    multiplied with values. The host leaves out the launches that no item of the
+    step can be for.
+
+    Of few queries, all but an encoder's, up to 16 blocks do a part each: one or
+    more whole stretches of 256 positions, as many as follow from what the item
+    sees. Where there are several, they leave sums, maxima and totals in memory
+    that is allocated for each sequence of the step, and a loop behind them puts
+    these together, in order. What a thread allocates in memory space 3, its block
     shares, and `gpu.barrier` is one of the block: a block of `tfc-outline-threads`
     is the last axis of the loop.
 
     ```mlir
-    scf.parallel (%item, %head, %thread) = ... to (%items, %c8, %c128) {
+    %parts = memref.alloc(%sequences) : memref<?x2x16x16x68xf32>
+    scf.parallel (%item, %head, %part, %thread) = ... to (%items, %c2, %c16, %c128) {
       %tiles = memref.alloca() {alignment = 128 : i64} : memref<34816xi8, 3>
       ...
       scf.for %begin = %first to %end step %c64 iter_args(...) {
@@ -57,6 +65,11 @@ def ExpandDeviceKernelsPass
         gpu.barrier
         nvvm.cp.async.shared.global ...
         nvvm.mma.sync ...
+      }
+      ...
+    }
+    scf.parallel (%item, %head, %row, %columns) = ... to (%items, %c2, %c16, %c16) {...}
+    scf.parallel (%item, %head, %thread) = ... to (%items, %c8, %c128) {...}
     ```
 
     A thread of a cache write has a vector of up to 16 bytes of keys, and one of

@@ -4,9 +4,12 @@
 #include "compiler/gpu/TensorAttention.h"
 
 #include "compiler/gpu/AsyncCopies.h"
+#include "compiler/gpu/AttentionParts.h"
+#include "compiler/gpu/CombineParts.h"
 #include "compiler/gpu/FragmentScores.h"
 #include "compiler/gpu/FragmentSoftmax.h"
 #include "compiler/gpu/WarpMerge.h"
+#include "compiler/host/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -24,24 +27,27 @@ static constexpr unsigned kSharedSpace = 3;
 
 namespace {
 
-/// The loop over items, heads and threads, and the one over tiles of positions.
+/// The loop over items, heads and threads, or items, heads, parts and threads,
+/// and the one over tiles of positions.
 class TensorAttention {
 public:
-  TensorAttention(transformer::PagedAttentionOp op, const DeviceCache &cache,
-                  Value step, bool isShared, OpBuilder &builder)
-      : block(op, cache, step, isShared, builder), k(block.k), b(block.b),
-        scores(block), softmax(block) {}
+  /// Items are cut where there are `parts`.
+  TensorAttention(AttentionBlock &block, AttentionParts *parts)
+      : block(block), parts(parts), k(block.k), b(block.b), scores(block),
+        softmax(block) {}
 
   void emit();
 
 private:
   Value allocateShared();
+  Value buildRange(const WorkItem &item, Value head);
   void emitBlock(const WorkItem &item, Value head);
   RowState addTile(const WorkItem &item, Value begin, ValueRange state);
   void askFor(const WorkItem &item, Value begin, bool areKeys);
   void storeRows(const RowState &state);
 
-  AttentionBlock block;
+  AttentionBlock &block;
+  AttentionParts *parts;
   KernelBuilder &k;
   ImplicitLocOpBuilder &b;
   FragmentScores scores;
@@ -68,33 +74,43 @@ Value TensorAttention::allocateShared() {
 
 void TensorAttention::emit() {
   int64_t heads = block.op.getNumHeads();
-  int64_t axes[] = {block.isShared ? heads / block.group : heads,
-                    KeyTiles::kThreads};
-  k.forEachPlace(
-      block.cache, axes, [&](const WorkItem &item, ValueRange places) {
-        memory = allocateShared();
-        block.beginThread(places.back());
-        // Items that the other loop does not take, as a block.
-        Value isFew = k.isLess(
-            item.rows, k.constant(AttentionBlock::kRows / block.group + 1));
-        if (!block.isShared) {
-          isFew = arith::XOrIOp::create(
-              b, isFew, arith::ConstantOp::create(b, b.getBoolAttr(true)));
-        }
-        auto branch = scf::IfOp::create(b, isFew);
-        b.setInsertionPointToStart(branch.thenBlock());
-        emitBlock(item, places.front());
-      });
+  SmallVector<int64_t> axes = {block.isShared ? heads / block.group : heads,
+                               KeyTiles::kThreads};
+  if (parts) {
+    axes.insert(axes.begin() + 1, AttentionParts::kMost);
+  }
+  k.forEachPlace(block.cache, axes,
+                 [&](const WorkItem &item, ValueRange places) {
+                   memory = allocateShared();
+                   block.beginThread(places.back());
+                   block.part = parts ? places[1] : Value();
+                   // As a block: items of the other loop, and parts that there
+                   // are not.
+                   k.when(buildRange(item, places.front()),
+                          [&] { emitBlock(item, places.front()); });
+                 });
+}
+
+/// What the block's rows see, and whether there is something for it to do.
+Value TensorAttention::buildRange(const WorkItem &item, Value head) {
+  Value isOwn = block.isFew(item);
+  if (!block.isShared) {
+    isOwn = arith::XOrIOp::create(
+        b, isOwn, arith::ConstantOp::create(b, b.getBoolAttr(true)));
+  }
+  std::tie(begin, end) = block.seenBy(item);
+  if (parts) {
+    parts->cut(item, head, begin, end);
+    isOwn = arith::AndIOp::create(b, isOwn, parts->isSome(block.part));
+    begin = k.max(begin, parts->beginOf(block.part));
+    end = k.min(end, parts->beginOf(k.add(block.part, 1)));
+  }
+  return isOwn;
 }
 
 void TensorAttention::emitBlock(const WorkItem &item, Value head) {
   block.beginRows(item, head);
   scores.loadQueries();
-  begin = k.constant(0);
-  end = k.visible(item, k.subtract(item.rows, k.constant(1)), block.op);
-  if (block.op.getLeft()) {
-    begin = k.min(k.firstVisible(item, begin, block.op), end);
-  }
   tiles.emplace(k, block.cache, memory, block.thread, block.lanes.lane);
   Value first =
       k.scale(k.divide(begin, KeyTiles::kPositions), KeyTiles::kPositions);
@@ -104,15 +120,14 @@ void TensorAttention::emitBlock(const WorkItem &item, Value head) {
              [&](Value begin, ValueRange state) {
                return addTile(item, begin, state).pack();
              }));
-  // Whoever reads the last tile is done: its memory is free.
-  waitForCopies(b, 0);
-  gpu::BarrierOp::create(b);
   softmax.finish(state);
-  if (block.isShared) {
-    WarpMerge(block, memory).emit(state, item, head);
-  } else {
+  if (!block.isShared) {
     storeRows(state);
+    return;
   }
+  // Whoever reads the last tile is done: its memory is free.
+  gpu::BarrierOp::create(b);
+  WarpMerge(block, memory).emit(state, item, head, parts);
 }
 
 /// The tile at `first`, if there is one: what no row sees is zero.
@@ -159,8 +174,8 @@ void TensorAttention::storeRows(const RowState &state) {
       for (int64_t i = 0; i < 2; ++i) {
         means.push_back(arith::MulFOp::create(b, sum[2 * half + i], share));
       }
-      block.storePair(vector::FromElementsOp::create(b, type, means), row,
-                      k.add(block.pair, n * 8));
+      block.storeColumns(vector::FromElementsOp::create(b, type, means), row,
+                         k.add(block.pair, n * 8));
     }
   }
 }
@@ -176,12 +191,52 @@ bool tfc::suitsTensorCores(transformer::PagedAttentionOp op) {
   return suitsTensorCores(type) && query == type.getElementType();
 }
 
+/// The items of few queries, if there may be one: the host knows how many
+/// tokens and sequences there are, and that a sequence's last item has the
+/// rest.
+static void expandFew(AttentionBlock &block, Value step) {
+  KernelBuilder &k = block.k;
+  ImplicitLocOpBuilder &b = block.b;
+  Value tokens = loadIndex(b, step, offsetof(tfc_step_v0, n_tokens), 64);
+  Value sequences = loadIndex(b, step, offsetof(tfc_step_v0, n_sequences), 64);
+  Value last = k.remainder(k.subtract(tokens, k.constant(1)), kTensorQueryRows);
+  Value isSome =
+      arith::OrIOp::create(b, k.isLess(k.constant(1), sequences),
+                           k.isLess(last, k.constant(block.fewQueries())));
+  k.when(isSome, [&] {
+    // An encoder's sequences have few queries where they are short.
+    if (block.op.getCache().getType().isScratch()) {
+      TensorAttention(block, nullptr).emit();
+      return;
+    }
+    AttentionParts parts(block, AttentionParts::allocate(block, step));
+    TensorAttention(block, &parts).emit();
+    CombineParts(block, parts).emit();
+  });
+}
+
+/// The others: no item has more tokens than there are beside one for each of
+/// the other items.
+static void expandMany(AttentionBlock &block, Value step) {
+  KernelBuilder &k = block.k;
+  ImplicitLocOpBuilder &b = block.b;
+  Value tokens = loadIndex(b, step, offsetof(tfc_step_v0, n_tokens), 64);
+  Value items = loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64);
+  Value most = k.subtract(tokens, k.subtract(items, k.constant(1)));
+  k.when(k.isLess(k.constant(block.fewQueries()), most),
+         [&] { TensorAttention(block, nullptr).emit(); });
+}
+
 void tfc::expandTensorAttention(transformer::PagedAttentionOp op,
                                 const DeviceCache &cache, Value step,
                                 RewriterBase &rewriter) {
   rewriter.setInsertionPoint(op);
-  TensorAttention(op, cache, step, /*isShared=*/true, rewriter).emit();
+  AttentionBlock few(op, cache, step, /*isShared=*/true, rewriter);
+  if (few.fewQueries() != 0) {
+    expandFew(few, step);
+  }
   rewriter.setInsertionPoint(op);
-  TensorAttention(op, cache, step, /*isShared=*/false, rewriter).emit();
+  AttentionBlock many(op, cache, step, /*isShared=*/false, rewriter);
+  expandMany(many, step);
   rewriter.eraseOp(op);
 }

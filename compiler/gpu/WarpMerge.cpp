@@ -47,7 +47,21 @@ Value WarpMerge::load(Value address) {
   return LLVM::LoadOp::create(b, pairType(b), address, kPairBytes);
 }
 
-void WarpMerge::emit(const RowState &state, const WorkItem &item, Value head) {
+void WarpMerge::storePart(ArrayRef<Value> sums, Value highest, Value total,
+                          AttentionParts &parts) {
+  Value number = k.divide(block.thread, 8);
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    parts.storeSums(sum, block.part, number, columnOf(i));
+  }
+  k.when(block.isEqual(k.remainder(block.thread, 8), 0), [&] {
+    Value numbers = vector::FromElementsOp::create(b, pairType(b),
+                                                   ValueRange{highest, total});
+    parts.storeNumbers(numbers, block.part, number);
+  });
+}
+
+void WarpMerge::emit(const RowState &state, const WorkItem &item, Value head,
+                     AttentionParts *parts) {
   storeState(state);
   gpu::BarrierOp::create(b);
   VectorType type = pairType(b);
@@ -59,7 +73,7 @@ void WarpMerge::emit(const RowState &state, const WorkItem &item, Value head) {
   auto branch = scf::IfOp::create(b, row.isOwn);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  KernelBuilder::Values places, shares, numbers;
+  KernelBuilder::Values places, shares, numbers, sums;
   Value highest = block.lowest(), total = k.number(0);
   for (int64_t w = 0; w < AttentionBlock::kWarps; ++w) {
     Value own = k.add(number, w * AttentionBlock::kRows);
@@ -74,18 +88,26 @@ void WarpMerge::emit(const RowState &state, const WorkItem &item, Value head) {
     total = arith::AddFOp::create(
         b, total, arith::MulFOp::create(b, at(both, 1), shares.back()));
   }
-  int64_t width = block.cache.headDim / 8;
-  Value column = k.scale(k.remainder(block.thread, 8), width);
-  for (int64_t i = 0; i < width; i += 2) {
+  for (int64_t i = 0; i < block.cache.headDim / 16; ++i) {
     Value sum = arith::ConstantOp::create(b, b.getZeroAttr(type));
     for (auto [place, share] : llvm::zip_equal(places, shares)) {
-      Value both = load(
-          buildAddress(b, place, column, sizeof(float), i * sizeof(float)));
+      Value both = load(buildAddress(b, place, columnOf(i), sizeof(float)));
       Value factor = vector::BroadcastOp::create(b, type, share);
       sum =
           arith::AddFOp::create(b, sum, arith::MulFOp::create(b, both, factor));
     }
-    Value all = vector::BroadcastOp::create(b, type, total);
-    block.storePair(arith::DivFOp::create(b, sum, all), row, k.add(column, i));
+    sums.push_back(sum);
   }
+  auto storeMeans = [&] {
+    Value all = vector::BroadcastOp::create(b, type, total);
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      block.storeColumns(arith::DivFOp::create(b, sum, all), row, columnOf(i));
+    }
+  };
+  if (!parts) {
+    storeMeans();
+    return;
+  }
+  k.when(parts->isAlone(), storeMeans,
+         [&] { storePart(sums, highest, total, *parts); });
 }

@@ -3,6 +3,7 @@
 #ifndef TFC_COMPILER_GPU_WARPMERGE_H
 #define TFC_COMPILER_GPU_WARPMERGE_H
 
+#include "compiler/gpu/AttentionParts.h"
 #include "compiler/gpu/FragmentSoftmax.h"
 
 namespace tfc {
@@ -18,12 +19,20 @@ public:
         numbersAt(AttentionBlock::kWarps * AttentionBlock::kRows * rowBytes) {}
 
   /// Merges the warps' states, whose totals are those of their positions, and
-  /// writes the rows of `item`.
-  void emit(const RowState &state, const WorkItem &item, mlir::Value head);
+  /// writes the rows of `item`; where that has several of `parts`, which may be
+  /// null, what the block's part has of them.
+  void emit(const RowState &state, const WorkItem &item, mlir::Value head,
+            AttentionParts *parts);
 
 private:
   void storeState(const RowState &state);
   mlir::Value load(mlir::Value address);
+  void storePart(llvm::ArrayRef<mlir::Value> sums, mlir::Value highest,
+                 mlir::Value total, AttentionParts &parts);
+  /// The thread's pairs of columns lie between those of its neighbours.
+  mlir::Value columnOf(size_t pair) {
+    return k.add(k.scale(k.remainder(block.thread, 8), 2), pair * 16);
+  }
 
   AttentionBlock &block;
   KernelBuilder &k;

@@ -222,6 +222,7 @@ WorkItem KernelBuilder::loadItem(Value number, const CacheGeometry &cache) {
   Value table = buildAddress(b, sequences, sequence, sizeof(tfc_sequence_v0));
   auto field = [&](int64_t offset) { return loadIndex(b, table, offset, 32); };
   WorkItem item;
+  item.sequence = sequence;
   item.firstRow = loadIndex(b, entry, offsetof(tfc_item_v0, first_row), 32);
   item.firstToken = field(offsetof(tfc_sequence_v0, first));
   item.past = field(offsetof(tfc_sequence_v0, past));

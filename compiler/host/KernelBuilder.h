@@ -40,6 +40,7 @@ struct CacheGeometry {
 
 /// A work item at run time, all indices.
 struct WorkItem {
+  mlir::Value sequence;   // its number in the step
   mlir::Value firstRow;   // its first query, counted in the sequence
   mlir::Value rows;       // its queries
   mlir::Value firstToken; // of the sequence, in the step

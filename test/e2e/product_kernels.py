@@ -13,7 +13,7 @@ import re
 import struct
 import sys
 
-from device_kernels import Device, Fault, make_ptx
+from device_kernels import Device, Fault, compile_kernels
 
 # Tokens; and (columns, steps of k, distance of rows of x) beside a kernel's own.
 MUTATED = ("product_8x16_bf16_0", "product_128x128_bf16_0")
@@ -170,7 +170,7 @@ def mutate(driver, ptx, kernels, seed):
 def main():
     tfc_opt, driver, source = sys.argv[1:4]
     seed = os.environ.get("TFC_SEED", "1")
-    ptx, kernels = make_ptx(tfc_opt, source, "tfc-lower-products")
+    _, ptx, kernels = compile_kernels(tfc_opt, source, "tfc-lower-products")
     if "--mutate" in sys.argv:
         mutate(driver, ptx, kernels, seed)
     else:
