@@ -2,6 +2,19 @@
 // block does together. 2056 columns are 257 pieces, of which one thread has a
 // third one.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-distribute-vectors --tfc-outline-threads | FileCheck %s
+
+// A place in shared memory for each of the two sums, and no other barriers.
+// CHECK: gpu.func @wide_0({{.*}}) workgroup(%[[A:.*]] : memref<4xf32, 3> {{.*}}, %[[B:.*]] : memref<4xf32, 3> {{.*}}) kernel attributes {known_block_size = array<i32: 128, 1, 1>}
+// CHECK: memref.store %{{.*}}, %[[A]][
+// CHECK: gpu.barrier
+// CHECK: memref.load %[[A]][
+// CHECK: memref.store %{{.*}}, %[[B]][
+// CHECK: gpu.barrier
+// CHECK: memref.load %[[B]][
+// CHECK-NOT: gpu.barrier
+// CHECK: gpu.return
+// CHECK: gpu.launch_func {{.*}} threads in (%c128
 func.func @wide(%step: !llvm.ptr {transformer.step}, %x: memref<?x4096xf32>, %y: memref<?x4096xf32>, %tokens: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
