@@ -73,7 +73,7 @@ Value tfc::loadKeptVector(KernelBuilder &k, Value rows, Value token,
   return vector::LoadOp::create(
       k.builder(), VectorType::get(count, type.getElementType()), rows,
       ValueRange{token, column}, /*nontemporal=*/false,
-      llvm::MaybeAlign(alignmentOfRow(type, count)));
+      llvm::MaybeAlign(alignmentOfRow(rows, count)));
 }
 
 Value tfc::loadRowVector(KernelBuilder &k, Value rows, Value token,

@@ -260,6 +260,11 @@ def LowerProductsPass : Pass<"tfc-lower-products", "::mlir::ModuleOp"> {
     }
     ```
 
+    A product and the one before it of the same rows and sizes, which it is
+    multiplied by and nobody else reads, are one: a block has rows of both
+    weights, and a thread the sums of both, of which the first is rounded as it
+    would be kept.
+
     Sums are f32, in an order that does not depend on the other rows of a
     launch; the body is applied in registers, and the result rounded once.
     Operands are rows of 16 bits, a multiple of 8 elements long and apart, the

@@ -14,9 +14,14 @@ using namespace tfc;
 static constexpr SkinnyProduct kSkinny[] = {
     {1, 1, 4}, {1, 2, 4}, {2, 4, 2}, {2, 8, 1}};
 
+/// With a gate a block has rows of both.
+static constexpr SkinnyProduct kGated[] = {
+    {2, 1, 4}, {2, 2, 2}, {2, 4, 2}, {2, 8, 1}};
+
 static SmallVector<Type> listParameters(const ProductForm &form) {
   MLIRContext *context = form.element.getContext();
-  size_t pointers = 3 + form.columns.size() + form.rows.size();
+  size_t pointers = 3 + form.columns.size() + form.rows.size() +
+                    form.gateColumns.size() + (form.gate ? 1 : 0);
   size_t numbers = 5 + form.rows.size();
   SmallVector<Type> types(pointers, LLVM::LLVMPointerType::get(context));
   types.append(numbers, IntegerType::get(context, 32));
@@ -54,24 +59,27 @@ SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
     return name;
   };
   SmallVector<ProductKernel> built;
-  for (const SkinnyProduct &tile : kSkinny) {
+  for (const SkinnyProduct &tile :
+       form.gate ? ArrayRef(kGated) : ArrayRef(kSkinny)) {
+    int32_t columns = tile.resultColumns(form);
     gpu::GPUFuncOp function = buildFunction(
-        kernels, form, nameOf(tile.tokens(), tile.columns()), tile.threads(),
+        kernels, form, nameOf(tile.tokens(), columns), tile.threads(),
         tile.sharedBytes(),
         [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
           tile.build(t, form, operands, shared);
         });
-    built.push_back({function, tile.tokens(), tile.tokens(), tile.columns(),
-                     tile.threads()});
+    built.push_back(
+        {function, tile.tokens(), tile.tokens(), columns, tile.threads()});
   }
   using Tile = TiledProduct;
   gpu::GPUFuncOp function = buildFunction(
-      kernels, form, nameOf(Tile::kRows, Tile::kColumns), Tile::kThreads,
-      Tile::kSharedBytes,
+      kernels, form, nameOf(Tile::kRows, Tile::resultColumns(form)),
+      Tile::kThreads, Tile::kSharedBytes,
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
         Tile::build(t, form, operands, shared);
       });
-  built.push_back({function, 0, Tile::kRows, Tile::kColumns, Tile::kThreads});
+  built.push_back(
+      {function, 0, Tile::kRows, Tile::resultColumns(form), Tile::kThreads});
   return built;
 }
 

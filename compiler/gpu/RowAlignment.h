@@ -3,7 +3,7 @@
 #ifndef TFC_COMPILER_GPU_ROWALIGNMENT_H
 #define TFC_COMPILER_GPU_ROWALIGNMENT_H
 
-#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Value.h"
 #include "llvm/Support/Alignment.h"
 
 namespace tfc {
@@ -12,7 +12,7 @@ namespace tfc {
 /// of, when its last index is a multiple of `multiple`: in a part of wider rows
 /// it depends on where the part begins and how far rows are apart. Buffers
 /// themselves begin at multiples of 64 bytes.
-llvm::Align alignmentOfRow(mlir::MemRefType type, int64_t multiple);
+llvm::Align alignmentOfRow(mlir::Value buffer, int64_t multiple);
 
 } // namespace tfc
 

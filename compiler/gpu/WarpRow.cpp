@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/WarpRow.h"
 
+#include "compiler/gpu/RowAlignment.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -106,14 +107,6 @@ static void emitAs(ImplicitLocOpBuilder &b, Operation *op, IRMapping &mapping,
   }
 }
 
-/// Rows of `buffer` begin at multiples of a piece, as whole rows are multiples
-/// of it; only where they lie apart a column may be anywhere.
-static llvm::MaybeAlign alignmentOf(Value buffer, VectorType piece) {
-  int64_t bytes = piece.getElementTypeBitWidth() / 8;
-  bool isDense = cast<MemRefType>(buffer.getType()).getLayout().isIdentity();
-  return llvm::MaybeAlign(isDense ? bytes * piece.getNumElements() : bytes);
-}
-
 void WarpRow::emit(Operation *op) {
   for (Value operand : op->getOperands()) {
     if (isa<VectorType>(operand.getType()) && !isSame(operand)) {
@@ -172,9 +165,10 @@ void WarpRow::emitRead(vector::TransferReadOp op) {
     Pieces from = place(op.getIndices(), index);
     auto load = [&]() -> Value {
       auto vector = dyn_cast<VectorType>(type);
-      return vector ? Value(vector::LoadOp::create(b, vector, buffer, from,
-                                                   /*nontemporal=*/false,
-                                                   alignmentOf(buffer, vector)))
+      return vector ? Value(vector::LoadOp::create(
+                          b, vector, buffer, from,
+                          /*nontemporal=*/false,
+                          alignmentOfRow(op.getBase(), columnsOfPiece)))
                     : memref::LoadOp::create(b, buffer, from);
     };
     if (!isPartial(index)) {
@@ -204,7 +198,7 @@ void WarpRow::emitWrite(vector::TransferWriteOp op) {
     }
     if (auto type = dyn_cast<VectorType>(value.getType())) {
       vector::StoreOp::create(b, value, buffer, to, /*nontemporal=*/false,
-                              alignmentOf(buffer, type));
+                              alignmentOfRow(op.getBase(), columnsOfPiece));
     } else {
       memref::StoreOp::create(b, value, buffer, to);
     }

@@ -105,8 +105,7 @@ bool WideItem::suits(scf::ParallelOp loop, int64_t count) {
 }
 
 /// Bytes that the address of elements side by side is a multiple of for sure.
-static llvm::MaybeAlign alignmentOf(MemRefType type, Value last,
-                                    int64_t count) {
+static llvm::MaybeAlign alignmentOf(Value buffer, Value last, int64_t count) {
   // The place is a multiple of `count`, distances from it need not be.
   while (auto sum = last.getDefiningOp<arith::AddIOp>()) {
     std::optional<int64_t> left = getConstantIntValue(sum.getLhs());
@@ -118,7 +117,7 @@ static llvm::MaybeAlign alignmentOf(MemRefType type, Value last,
     count = std::gcd(count, left ? *left : *right);
     last = left ? sum.getRhs() : sum.getLhs();
   }
-  return alignmentOfRow(type, count);
+  return alignmentOfRow(buffer, count);
 }
 
 SmallVector<Value> WideItem::placeOf(OperandRange indices) {
@@ -149,7 +148,7 @@ void WideItem::emitLoad(memref::LoadOp op) {
   Value loaded = vector::LoadOp::create(
       b, VectorType::get(count, op.getType()), buffer, placeOf(op.getIndices()),
       /*nontemporal=*/false,
-      alignmentOf(op.getMemRefType(), op.getIndices().back(), count));
+      alignmentOf(op.getMemRef(), op.getIndices().back(), count));
   mapping.map(op.getResult(), loaded);
 }
 
@@ -157,7 +156,7 @@ void WideItem::emitStore(memref::StoreOp op) {
   vector::StoreOp::create(
       b, wide(op.getValueToStore()), mapping.lookupOrDefault(op.getMemRef()),
       placeOf(op.getIndices()), /*nontemporal=*/false,
-      alignmentOf(op.getMemRefType(), op.getIndices().back(), count));
+      alignmentOf(op.getMemRef(), op.getIndices().back(), count));
 }
 
 void WideItem::emitEach(Operation *op) {
