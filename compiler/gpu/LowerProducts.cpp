@@ -78,7 +78,7 @@ static void buildLaunch(ImplicitLocOpBuilder &b, const ProductKernel &kernel,
   };
   Value one = constant(1);
   Value columns = constant(llvm::divideCeil(width, kernel.tileColumns));
-  // A kernel for few rows has them all in one tile.
+  // A kernel for few rows alone has them all in one tile.
   Value rows = one;
   if (kernel.tokens == 0) {
     rows = arith::CeilDivUIOp::create(b, tokens, constant(kernel.tileRows));
@@ -111,6 +111,8 @@ static void buildChoice(ImplicitLocOpBuilder &b,
 
 namespace {
 struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
+  using Base::Base;
+
   LogicalResult lower(transformer::ProductOp op, ProductKernels &kernels) {
     FailureOr<ProductForm> form = ProductForm::get(op);
     if (failed(form)) {
@@ -138,7 +140,7 @@ struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
     if (products.empty()) {
       return;
     }
-    ProductKernels kernels(findKernelModule(getOperation()));
+    ProductKernels kernels(findKernelModule(getOperation()), deterministic);
     for (transformer::ProductOp op : products) {
       if (failed(lower(op, kernels))) {
         return signalPassFailure();
