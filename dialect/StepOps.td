@@ -57,14 +57,14 @@ def Transformer_TapOp : Transformer_StepOp<"tap"> {
   let summary = "reports a value to the host";
   let description = [{
     Hands `value` to the host's tap under `id` and, inside the layer loop, the
-    layer. `tfc-insert-taps` adds them; libraries for use have none.
+    layer: f32, or the 16 bits that it is kept in. `tfc-insert-taps` adds them; libraries for use have none.
 
     ```mlir
     transformer.tap "decoder.layers.attn:attention" layer %i %x
       : tensor<?x78xf32>
     ```
   }];
-  let arguments = (ins StrAttr:$id, Transformer_RowsOrBuffer:$value,
+  let arguments = (ins StrAttr:$id, Transformer_KeptRowsOrBuffer:$value,
                        Optional<Index>:$layer);
   let assemblyFormat = [{
     $id (`layer` $layer^)? $value attr-dict `:` type($value)

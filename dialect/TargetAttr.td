@@ -18,7 +18,8 @@ def Transformer_TargetAttr : AttrDef<Transformer_Dialect, "Target"> {
     whether it is `full`y optimised (packed, tiled, vectors) or `none`, plain
     scalar loops, the second opinion; `cpu`, LLVM's name of the machine that is to
     be fast, where one is meant; `weights`, what matrices are kept in, and
-    whether it is so for weights that it `rounds`. What passes depend on besides the IR
+    whether it is so for weights that it `rounds`; `deterministic`, whether a row's
+    bits may not depend on the other rows of its step, on devices either. What passes depend on besides the IR
     follows from it alone, so that every arrow of `tfc-opt` compiles the program
     that `tfc compile` does.
 
@@ -30,8 +31,11 @@ def Transformer_TargetAttr : AttrDef<Transformer_Dialect, "Target"> {
                         EnumParameter<Transformer_OptLevelEnum>:$opt,
                         StringRefParameter<"", [{""}]>:$cpu,
                         Transformer_StorageParameter:$weights,
-                        DefaultValuedParameter<"bool", "false">:$rounds);
-  let assemblyFormat = "`<` $program `,` struct($opt, $cpu, $weights, $rounds) `>`";
+                        DefaultValuedParameter<"bool", "false">:$rounds,
+                        DefaultValuedParameter<"bool", "false">:$deterministic);
+  let assemblyFormat = "`<` $program `,` "
+                       "struct($opt, $cpu, $weights, $rounds, $deterministic) "
+                       "`>`";
 }
 
 #endif // TFC_DIALECT_TARGETATTR

@@ -144,6 +144,12 @@ struct CommandLine {
   cl::opt<bool> taps{"taps",
                      cl::desc("report the value of every op to the host"),
                      cl::sub(compileCommand), cl::cat(category)};
+  cl::opt<bool> deterministic{
+      "deterministic",
+      cl::desc("on devices, too, a row has the same bits alone and beside "
+               "others, however many: products of 16 bits are slower where "
+               "there are more than 64. Programs of CPUs are so always"),
+      cl::sub(compileCommand), cl::cat(category)};
   Text runAfter{"run-after",
                 cl::desc("run more passes after a stage, as stage:pipeline"),
                 cl::Hidden,
@@ -312,6 +318,7 @@ tfc::CompileOptions CommandLine::compileOptions() const {
   options.stopAfter = stopAfter;
   options.runAfter = runAfter;
   options.taps = taps;
+  options.deterministic = deterministic;
   options.emulate = emulate;
   options.force = force;
   return options;

@@ -191,6 +191,7 @@ int Compiler::checkTargets(StringRef output) {
   pipeline.opt = level();
   pipeline.weights = static_cast<transformer::Storage>(model.storage);
   pipeline.rounds = model.roundsWeights;
+  pipeline.deterministic = options.deterministic;
   llvm::Expected<std::vector<TargetInfo>> targets =
       findTargets(options.target, options.opt);
   if (!targets) {

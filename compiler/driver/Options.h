@@ -36,6 +36,8 @@ struct CompileOptions {
   /// For those who work on passes.
   std::string runAfter;
   bool taps = false;
+  /// A row's bits do not depend on the other rows of its step, on devices too.
+  bool deterministic = false;
   /// Gets a line of what was chosen; may be null.
   llvm::raw_ostream *summary = nullptr;
   /// Targets that this machine lacks are compiled for what it has.

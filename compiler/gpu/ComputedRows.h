@@ -42,7 +42,7 @@ private:
                         mlir::Value part, mlir::Value column) const;
 
   mlir::memref::AllocOp buffer;
-  mlir::Type element; // of the buffer
+  mlir::Type element;                // of the buffer
   llvm::SmallVector<Writer> writers; // in the order of their columns
   int64_t count = 0;
   int64_t partColumns = 0; // of a part of a row, which all writers agree on

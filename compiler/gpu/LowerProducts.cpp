@@ -87,7 +87,7 @@ static void buildLaunch(ImplicitLocOpBuilder &b, const ProductKernel &kernel,
   };
   Value one = constant(1);
   Value columns = constant(llvm::divideCeil(width, kernel.tileColumns));
-  // A kernel for few rows has them all in one tile.
+  // A kernel for few rows alone has them all in one tile.
   Value rows = one;
   if (kernel.tokens == 0) {
     rows = arith::CeilDivUIOp::create(b, tokens, constant(kernel.tileRows));
@@ -120,6 +120,8 @@ static void buildChoice(ImplicitLocOpBuilder &b,
 
 namespace {
 struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
+  using Base::Base;
+
   LogicalResult lower(transformer::ProductOp op, ProductKernels &kernels) {
     FailureOr<ProductForm> form = ProductForm::get(op);
     if (failed(form)) {
@@ -159,7 +161,7 @@ struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
     if (products.empty()) {
       return;
     }
-    ProductKernels kernels(findKernelModule(getOperation()));
+    ProductKernels kernels(findKernelModule(getOperation()), deterministic);
     llvm::DenseSet<Operation *> gates;
     for (transformer::ProductOp op : products) {
       if (transformer::ProductOp gate = ProductForm::findGate(op)) {

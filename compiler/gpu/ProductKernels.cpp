@@ -49,37 +49,51 @@ static gpu::GPUFuncOp buildFunction(
   return function;
 }
 
-/// product_<rows>x<columns>_<element>_<number of the form>
-SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
-  auto nameOf = [&](int64_t rows, int64_t columns) {
-    std::string name;
-    llvm::raw_string_ostream(name)
-        << "product_" << rows << 'x' << columns << '_' << form.element << '_'
-        << known.size();
-    return name;
-  };
-  SmallVector<ProductKernel> built;
-  for (const SkinnyProduct &tile :
-       form.gate ? ArrayRef(kGated) : ArrayRef(kSkinny)) {
-    int32_t columns = tile.resultColumns(form);
-    gpu::GPUFuncOp function = buildFunction(
-        kernels, form, nameOf(tile.tokens(), columns), tile.threads(),
-        tile.sharedBytes(),
-        [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
-          tile.build(t, form, operands, shared);
-        });
-    built.push_back(
-        {function, tile.tokens(), tile.tokens(), columns, tile.threads()});
-  }
+std::string ProductKernels::nameOf(const ProductForm &form, int64_t rows,
+                                   int64_t columns) const {
+  std::string name;
+  llvm::raw_string_ostream(name) << "product_" << rows << 'x' << columns << '_'
+                                 << form.element << '_' << known.size();
+  return name;
+}
+
+ProductKernel ProductKernels::buildSkinny(const ProductForm &form,
+                                          const SkinnyProduct &tile) {
+  gpu::GPUFuncOp function = buildFunction(
+      kernels, form, nameOf(form, tile.tokens(), tile.resultColumns(form)),
+      tile.threads(), tile.sharedBytes(),
+      [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
+        tile.build(t, form, operands, shared);
+      });
+  return {function, tile.isStriped ? 0 : tile.tokens(), tile.tokens(),
+          tile.resultColumns(form), tile.threads()};
+}
+
+ProductKernel ProductKernels::buildTiled(const ProductForm &form) {
   using Tile = TiledProduct;
   gpu::GPUFuncOp function = buildFunction(
-      kernels, form, nameOf(Tile::kRows, Tile::resultColumns(form)),
+      kernels, form, nameOf(form, Tile::kRows, Tile::resultColumns(form)),
       Tile::kThreads, Tile::kSharedBytes,
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
         Tile::build(t, form, operands, shared);
       });
-  built.push_back(
-      {function, 0, Tile::kRows, Tile::resultColumns(form), Tile::kThreads});
+  return {function, 0, Tile::kRows, Tile::resultColumns(form), Tile::kThreads};
+}
+
+SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
+  SmallVector<ProductKernel> built;
+  ArrayRef<SkinnyProduct> few =
+      form.gate ? ArrayRef(kGated) : ArrayRef(kSkinny);
+  for (const SkinnyProduct &tile : hasOneOrder ? few.drop_back() : few) {
+    built.push_back(buildSkinny(form, tile));
+  }
+  if (hasOneOrder) {
+    SkinnyProduct last = few.back();
+    last.isStriped = true;
+    built.push_back(buildSkinny(form, last));
+  } else {
+    built.push_back(buildTiled(form));
+  }
   return built;
 }
 

@@ -11,6 +11,8 @@
 
 namespace tfc {
 
+struct SkinnyProduct;
+
 /// A kernel for products of one form, of up to `tokens` rows (0: of any number
 /// of them), in blocks of so many threads for a tile of the result each.
 struct ProductKernel {
@@ -21,15 +23,23 @@ struct ProductKernel {
 /// Makes kernels for the forms of a module, each once.
 class ProductKernels {
 public:
-  explicit ProductKernels(mlir::gpu::GPUModuleOp kernels) : kernels(kernels) {}
+  /// `hasOneOrder`: a result has the same bits whatever the number of rows.
+  ProductKernels(mlir::gpu::GPUModuleOp kernels, bool hasOneOrder)
+      : kernels(kernels), hasOneOrder(hasOneOrder) {}
 
   /// From that for the fewest rows to that for any number of them.
   llvm::ArrayRef<ProductKernel> find(const ProductForm &form);
 
 private:
   llvm::SmallVector<ProductKernel> build(const ProductForm &form);
+  ProductKernel buildSkinny(const ProductForm &form, const SkinnyProduct &tile);
+  ProductKernel buildTiled(const ProductForm &form);
+  /// product_<rows>x<columns>_<element>_<number of the form>
+  std::string nameOf(const ProductForm &form, int64_t rows,
+                     int64_t columns) const;
 
   mlir::gpu::GPUModuleOp kernels;
+  bool hasOneOrder;
   std::map<std::string, llvm::SmallVector<ProductKernel>> known; // by key
 };
 

@@ -55,6 +55,7 @@ private:
   Value shared;
   Value warp, group, place; // the lane is 4 * group + place
   Value firstColumn;
+  Value firstToken;                   // null: the first of all
   SmallVector<Value> weights, inputs; // addresses of the lane's rows
 };
 
@@ -189,11 +190,12 @@ void SkinnyKernel::finish() {
     Value isOne = t.isLess(number, t.number(results));
     number = t.min(number, t.number(results - 1));
     Value within = t.remainder(number, width);
-    Value token = t.divide(number, width);
+    Value own = t.divide(number, width);
+    Value token = firstToken ? t.add(firstToken, own) : own;
     Value column = t.add(firstColumn, within);
     auto columns = epilogue.loadColumns(column, 1);
     auto rows = epilogue.loadRow(token, column, 1);
-    Value place = t.bytes(shared, t.add(t.scale(token, pitchOf(tile) * bytes),
+    Value place = t.bytes(shared, t.add(t.scale(own, pitchOf(tile) * bytes),
                                         t.scale(within, bytes)));
     SmallVector<Value> sums = {addWarps(place)};
     if (form.gate) {
@@ -219,7 +221,11 @@ void SkinnyKernel::build() {
   }
   llvm::append_range(weights,
                      rowsOf(p.weights, p.depth, rows, firstColumn, p.width));
-  inputs = rowsOf(p.input, p.inputStride, tile.tokenTiles, Value(), p.tokens);
+  if (tile.isStriped) {
+    firstToken = t.scale(t.blockY(), tile.tokens());
+  }
+  inputs =
+      rowsOf(p.input, p.inputStride, tile.tokenTiles, firstToken, p.tokens);
   shareSums(sumOverK());
   t.barrier();
   finish();

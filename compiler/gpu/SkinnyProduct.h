@@ -16,11 +16,14 @@ namespace tfc {
 struct SkinnyProduct {
   int32_t weightTiles, tokenTiles;
   int32_t unroll; // steps of 32 of k whose operands a warp asks for at once
+  /// Whether block y does tokens from y * tokens() on, and there may be more
+  /// than one. The order of a token's sums is the same everywhere.
+  bool isStriped = false;
 
   static constexpr int32_t kWarps = 8;
 
   int32_t threads() const { return kWarps * kWarpLanes; }
-  /// The most tokens it does, and how many rows of weights a block reads.
+  /// The most tokens a block does, and how many rows of weights it reads.
   int32_t tokens() const { return 8 * tokenTiles; }
   int32_t columns() const { return 16 * weightTiles; }
   /// How many columns of the result a block does.

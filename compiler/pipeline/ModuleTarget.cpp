@@ -7,11 +7,11 @@ using namespace tfc;
 using transformer::TargetAttr;
 
 void tfc::setTarget(ModuleOp module, const PipelineOptions &options) {
-  module->setAttr(transformer::kTargetAttrName,
-                  TargetAttr::get(module.getContext(),
-                                  options.target.programName(), options.opt,
-                                  options.target.microarchitecture,
-                                  options.weights, options.rounds));
+  module->setAttr(
+      transformer::kTargetAttrName,
+      TargetAttr::get(module.getContext(), options.target.programName(),
+                      options.opt, options.target.microarchitecture,
+                      options.weights, options.rounds, options.deterministic));
 }
 
 FailureOr<PipelineOptions> tfc::readTarget(ModuleOp module) {
@@ -30,5 +30,5 @@ FailureOr<PipelineOptions> tfc::readTarget(ModuleOp module) {
   }
   target->microarchitecture = attr.getCpu().str();
   return PipelineOptions{*target, attr.getOpt(), attr.getWeights(),
-                         attr.getRounds()};
+                         attr.getRounds(), attr.getDeterministic()};
 }

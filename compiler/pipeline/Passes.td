@@ -48,7 +48,9 @@ def SetTargetPass : Pass<"tfc-set-target", "::mlir::ModuleOp"> {
     Option<"weights", "weights", "std::string", "\"f32\"",
            "what matrices are kept in: f32, f16 or bf16">,
     Option<"rounds", "rounds", "bool", "false",
-           "whether weights of more bits are rounded to it">];
+           "whether weights of more bits are rounded to it">,
+    Option<"deterministic", "deterministic", "bool", "false",
+           "whether a row's bits may not depend on its step, on devices too">];
   let dependentDialects = ["::tfc::transformer::TransformerDialect"];
 }
 

@@ -227,7 +227,9 @@ void tfc::buildBufferToKernel(OpPassManager &pm,
                               const PipelineOptions &options) {
   if (options.opt == OptLevel::Full) {
     pm.addPass(createDistributeRowsPass());
-    pm.addPass(createLowerProductsPass());
+    LowerProductsPassOptions products;
+    products.deterministic = options.deterministic;
+    pm.addPass(createLowerProductsPass(products));
   }
   pm.addPass(createOutlineThreadsPass());
   clean(pm);

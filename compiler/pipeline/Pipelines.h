@@ -19,6 +19,9 @@ struct PipelineOptions {
   /// What matrices are kept in, and whether weights are rounded to it.
   transformer::Storage weights = transformer::Storage::F32;
   bool rounds = false;
+  /// Whether a row's bits may not depend on the other rows of its step, on
+  /// devices either.
+  bool deterministic = false;
 };
 
 /// Writes the attribute that readTarget reads.

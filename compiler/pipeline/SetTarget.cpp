@@ -33,7 +33,7 @@ struct SetTargetPass : tfc::impl::SetTargetPassBase<SetTargetPass> {
           << "expected weights f32, f16 or bf16, got " << weights;
       return signalPassFailure();
     }
-    setTarget(getOperation(), {*info, *level, *storage, rounds});
+    setTarget(getOperation(), {*info, *level, *storage, rounds, deterministic});
   }
 };
 } // namespace

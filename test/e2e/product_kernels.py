@@ -2,9 +2,9 @@
 # widths that its tiles do not divide, against sums of integers, which every order
 # of adding gives exactly. What lies behind a buffer is another's, and stays.
 #   product_kernels.py TFC_OPT DRIVER IR           results
-#   product_kernels.py TFC_OPT DRIVER IR --mutate  one of each kind without one of
-#       the instructions that order threads and copies: something is wrong then, a
-#       result, or an error
+#   product_kernels.py TFC_OPT DRIVER IR --deterministic  that in place of tiles
+#   product_kernels.py TFC_OPT DRIVER IR --mutate  without one of the instructions
+#       that order threads and copies: something is wrong then, or an error
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import ctypes
 import os
@@ -16,6 +16,7 @@ import sys
 from device_kernels import Device, Fault, compile_kernels
 
 # Tokens; and (columns, steps of k, distance of rows of x) beside a kernel's own.
+STRIPED = "product_64x32_bf16_0"
 MUTATED = ("product_8x16_bf16_0", "product_128x128_bf16_0",
            "product_8x16_bf16_2", "product_128x64_bf16_2")
 TOKENS = (1, 2, 8, 9, 16, 17, 33, 64, 65, 127, 128, 129)
@@ -93,7 +94,7 @@ class Case:
         """What the kernel computes, or why it cannot."""
         rows, columns = (int(n) for n in KERNEL.match(kernel).groups()[:2])
         blocks = (-(-self.width // columns),
-                  -(-self.tokens // rows) if rows == 128 else 1, 1)
+                  -(-self.tokens // rows), 1)
         y = device.upload(b"\xa5" * len(self.wanted) + GUARD)
         buffers = [device.upload(self.x), device.upload(self.w), y]
         if self.has_rows:
@@ -115,12 +116,23 @@ class Case:
                 f"steps {self.stride} apart")
 
 
-def check(device, ptx, kernels, seed):
+def isolate(ptx, name):
+    """The PTX of one kernel: a kernel a compilation."""
+    lines = ptx.split("\n")
+    begin = next(i for i, line in enumerate(lines)
+                 if re.match(rf"\.visible \.entry {name}\b", line))
+    end = lines.index("}", begin)
+    head = next(i for i, line in enumerate(lines) if ".entry" in line)
+    return lines[:head] + lines[begin:end + 1]
+
+
+def check(device, ptx, kernels, seed, most_tokens=None):
     module = device.load(ptx)
     count = 0
     for name, (threads, shared) in sorted(kernels.items()):
         rows, _, element, form = KERNEL.match(name).groups()
         most = int(rows) if rows != "128" else TOKENS[-1]
+        most = most_tokens or most
         for number, tokens in enumerate(n for n in TOKENS if n <= most):
             # Each number of tokens with one of the shapes, all shapes in turns.
             case = Case(f"{seed} {name} {tokens}", element, int(form), tokens,
@@ -156,20 +168,14 @@ def run_mutant(driver, ptx, name, case, threads, shared):
 
 
 def mutate(driver, ptx, kernels, seed):
-    lines = ptx.split("\n")
     faults = count = 0
     for name in MUTATED:
         threads, shared = kernels[name]
         rows, _, element, form = KERNEL.match(name).groups()
-        begin = next(i for i, line in enumerate(lines)
-                     if re.match(rf"\.visible \.entry {name}\b", line))
-        end = lines.index("}", begin)
-        head = next(i for i, line in enumerate(lines) if ".entry" in line)
         # Six stages, more than there are places for; every warp has a share.
         case = Case(f"{seed} {name}", element, int(form), min(int(rows), 40),
                     24, 8 * 48, 8 * 48)
-        own = lines[:head] + lines[begin:end + 1]
-        # Alone: a kernel a compilation.
+        own = isolate(ptx, name)
         if not run_mutant(driver, "\n".join(own), name, case, threads, shared):
             sys.exit(f"{name}: expected it to be right as it is")
         for i, line in enumerate(own):
@@ -188,8 +194,14 @@ def mutate(driver, ptx, kernels, seed):
 def main():
     tfc_opt, driver, source = sys.argv[1:4]
     seed = os.environ.get("TFC_SEED", "1")
-    _, ptx, kernels = compile_kernels(tfc_opt, source, "tfc-lower-products")
-    if "--mutate" in sys.argv:
+    order = "--deterministic" in sys.argv
+    _, ptx, kernels = compile_kernels(
+        tfc_opt, source,
+        "tfc-lower-products" + "{deterministic=true}" * order)
+    if order:
+        check(Device(driver), "\n".join(isolate(ptx, STRIPED)),
+              {STRIPED: kernels[STRIPED]}, seed, most_tokens=TOKENS[-1])
+    elif "--mutate" in sys.argv:
         mutate(driver, ptx, kernels, seed)
     else:
         check(Device(driver), ptx, kernels, seed)

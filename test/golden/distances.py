@@ -83,6 +83,19 @@ class Contract:
             self.cases.append((name, expected, got))
         return faults
 
+    def compare(self, name, expected, got):
+        """check_floats of two results of one program, which are both as far
+        from f32 as they are; `name` ends in the output's."""
+        own = Distance()
+        own.add(expected.data, got.data)
+        limit = max((allowed(theirs, max(1, own.count), self.dtype)
+                     for key, theirs in self.theirs.items()
+                     if name.endswith(key)), default=0.0)
+        if own.value() <= limit:
+            return []
+        return [f"{name}: expected it within {limit:.3g}, got "
+                f"{own.value():.3g}"]
+
     def check(self):
         """The messages about all cases together."""
         faults = []

@@ -3,6 +3,8 @@
 import torch
 
 VOCAB = 97
+# Rows on both sides of where tiles of a device end.
+BORDERS = {"borders": (63, 64, 65), "far": (127, 129, 256)}
 
 
 def draw_ids(generator, rows, columns):
@@ -22,6 +24,9 @@ def forward_inputs(name, generator, longest, pad, types):
         return {"input_ids": draw_ids(generator, 1, 1)}
     if name == "ragged":
         return masked([[1] * n + [0] * (9 - n) for n in (5, 9, 1)])
+    if name in BORDERS:
+        lengths = BORDERS[name]
+        return masked([[1] * n + [0] * (max(lengths) - n) for n in lengths])
     if name == "left":
         inputs = masked([[0] * (7 - n) + [1] * n for n in (3, 7, 1)])
         return {key: value.int() for key, value in inputs.items()}

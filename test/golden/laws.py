@@ -7,6 +7,8 @@ from tensors import Tensor
 # Where a token alone is: at the position that the caller gives it, at its
 # column, nowhere in particular, or nowhere that the caller could say.
 GIVEN, COLUMNS, RELATIVE, UNSAID = "given", "columns", "relative", "unsaid"
+# The most tokens that kernels for few of them do.
+FEW = 64
 
 
 def after_padding(pad):
@@ -61,6 +63,28 @@ def check_integers(run, inputs, result):
     return check_same("other integer width", result, run(swapped))
 
 
+def repeat(inputs, times):
+    """The same rows again, in one batch."""
+    return {name: Tensor(tensor.dtype,
+                         [times * tensor.shape[0], *tensor.shape[1:]],
+                         tensor.data * times)
+            for name, tensor in inputs.items()}
+
+
+def count_tokens(inputs):
+    """By prefix, the tokens that are not masked."""
+    return {prefix: sum(map(sum, mask_rows(inputs, prefix)))
+            for prefix in columns_of(inputs, 0)}
+
+
+def check_crowd(run, inputs, result):
+    """Tokens have the same bits in a step of more tokens than a device's kernels
+    for few take."""
+    times = FEW // max(1, min(count_tokens(inputs).values())) + 1
+    return check_same("in a crowd", repeat(result, times),
+                      run(repeat(inputs, times)))
+
+
 def check_prefix(run, inputs, result):
     """What a causal decoder says of a token does not depend on the tokens
     behind it: those of each row's second half come in another order."""
@@ -92,9 +116,9 @@ def turn_rows(value, rows, length):
         for x in row[at * width:(at + 1) * width]])
 
 
-def check_permuted(run, inputs, result):
+def check_permuted(run, inputs, result, compare=check_floats):
     """To an encoder whose tokens are all at one place their order is nothing:
-    in another order they get the same, each its own."""
+    in another order they get the same, each its own, by `compare`."""
     rows, length = inputs["input_ids"].shape
     given = {**inputs, "position_ids": Tensor("I64", [rows, length],
                                               [1] * (rows * length))}
@@ -104,7 +128,7 @@ def check_permuted(run, inputs, result):
     faults = []
     for name, value in one.items():
         if is_of_tokens(run, given, name, value):
-            faults += check_floats(f"the other way round: {name}", value,
+            faults += compare(f"the other way round: {name}", value,
                                    turn_rows(other[name], rows, length))
     return faults
 
@@ -148,8 +172,13 @@ def alone(inputs, row, columns, positions):
     return out
 
 
-def check_alone(run, inputs, result, positions=GIVEN):
-    """A row of a batch has the bits it has alone, without its padding."""
+def check_alone(run, inputs, result, positions=GIVEN, few=None):
+    """A row of a batch has the bits it has alone, without its padding; with
+    `few` where both have at most so many tokens, or both more."""
+    def which(given):
+        return few and {prefix: count <= few
+                        for prefix, count in count_tokens(given).items()}
+
     faults = []
     pair = "encoder_last_hidden_state" in result
     for row in range(inputs["input_ids"].shape[0]):
@@ -158,7 +187,10 @@ def check_alone(run, inputs, result, positions=GIVEN):
                 if kept != list(range(len(kept)))}
         if left and positions == COLUMNS:
             continue
-        single = run(alone(inputs, row, columns, positions))
+        own = alone(inputs, row, columns, positions)
+        if which(own) != which(inputs):
+            continue
+        single = run(own)
         for name, value in single.items():
             prefix = ("decoder_" if pair and "decoder_" in columns and
                       name != "encoder_last_hidden_state" else "")

@@ -4,7 +4,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Usage: make_golden.py [--families [NAME...]], with torch 2.13.0 and
 transformers 5.23.0. --families: only the models of make_families.py,
-make_sentence.py and make_papers.py, or those of them with these names.
+make_sentence.py, make_papers.py and make_tiles.py, or those of them with these
+names.
 
 Each model is a folder under models/ with inputs-CASE.safetensors and
 expected-CASE.safetensors. A model with a "base" has only the files in which it
@@ -24,6 +25,7 @@ import make_llama
 import make_papers
 import make_sentence
 import make_t5
+import make_tiles
 from inputs import VOCAB, draw_ids
 from reference import build, forward, greedy
 from writer import (Writer, find_beams, find_prompts, find_row, pick_ends,
@@ -272,6 +274,7 @@ def main():
     make_families.write(out)
     make_sentence.write(out)
     make_papers.write(out)
+    make_tiles.write(out)
     with open(os.path.join(root, "cases.json"), "w") as stream:
         json.dump({"torch": TORCH, "transformers": TRANSFORMERS,
                    "models": out.models}, stream, indent=1)

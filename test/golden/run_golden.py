@@ -51,13 +51,15 @@ class Model:
     """One entry of cases.json, built in a scratch folder."""
 
     def __init__(self, entry, entries, tool, dtype=None, noise=None,
-                 contract=None):
+                 contract=None, deterministic=False):
         """Its weights are those of the files, or narrowed to `dtype`; with
         `noise`, decibels, or a Contract outputs are compared by it, and tokens
-        with nobody's: something is rounded to 16 bits on the way."""
+        with nobody's: something is rounded to 16 bits on the way.
+        `deterministic`: tokens have the bits that they have in a crowd, too."""
         self.entry = entry
         self.noise = noise
         self.contract = contract
+        self.deterministic = deterministic
         self.tool = tool
         self.weights = tool.path("weights")
         self.assemble(entries, self.weights)
@@ -125,14 +127,20 @@ class Model:
             for key in expected:
                 faults += self.check_values(key, expected[key], result[key])
         held = [laws.check_threads, laws.check_integers]
+        if self.deterministic:
+            held.append(laws.check_crowd)
         if self.is_causal:
             held.append(laws.check_prefix)
         elif self.has_places:
-            held.append(laws.check_permuted)
+            compare = (self.contract.compare if self.contract
+                       else check_floats)
+            held.append(lambda *each: laws.check_permuted(*each, compare))
         for law in held:
             faults += law(self.run, inputs, result)
+        # Kernels for many tokens add in another order.
+        few = (laws.FEW if self.contract and not self.deterministic else None)
         return faults + laws.check_alone(self.run, inputs, result,
-                                         self.positions)
+                                         self.positions, few)
 
     def check_values(self, key, expected, got):
         if self.noise is None:
@@ -217,9 +225,11 @@ class Model:
                 if not filecmp.cmp(one, two, shallow=False)]
 
 
-def check_model(entry, entries, tool, noise=None, contract=None):
+def check_model(entry, entries, tool, noise=None, contract=None,
+                deterministic=False):
     """Runs all of a model; returns its faults, each with the case's name."""
-    model = Model(entry, entries, tool, noise=noise, contract=contract)
+    model = Model(entry, entries, tool, noise=noise, contract=contract,
+                  deterministic=deterministic)
     jobs = [("bytes", model.check_bytes)]
     for name in entry["forward"]:
         jobs.append((name, lambda name=name: model.check_forward(name)))
@@ -262,6 +272,8 @@ def main():
                         help="tfc compile's --dtype, for a program that keeps "
                         "values between ops so: outputs by distances.json, and "
                         "all laws")
+    parser.add_argument("--deterministic", action="store_true",
+                        help="tfc compile's --deterministic, and its law")
     parser.add_argument("models", nargs="*",
                         help="names from cases.json; all that are switched "
                         "on without one")
@@ -286,7 +298,9 @@ def main():
                         ([f"--cache={options.cache}"]
                          if options.cache else []) +
                         ([f"--dtype={options.dtype}"]
-                         if options.dtype else []),
+                         if options.dtype else []) +
+                        (["--deterministic"] if options.deterministic
+                         else []),
                         ["--program", options.program]
                         if options.program else [])
             try:
@@ -297,7 +311,8 @@ def main():
                     faults = check_model(
                         entries[name], entries, tool,
                         LEAST_SNR.get(options.cache),
-                        distances.find_contract(name, options.dtype))
+                        distances.find_contract(name, options.dtype),
+                        options.deterministic)
             except Failure as failure:
                 faults = [f"{name}: {failure}"]
         for fault in faults:

@@ -8,6 +8,7 @@ import os
 import struct
 
 import tensors
+from laws import repeat
 from tool import decoding_options
 
 # bf16 is the upper half of an f32.
@@ -26,14 +27,6 @@ def narrow(folder, dtype):
                 data = array.array("H", map(NARROW[dtype], tensor.data))
                 stored[name] = tensors.Tensor(dtype, tensor.shape, data)
         tensors.write(path, stored)
-
-
-def repeat(inputs, times):
-    """The same rows again, in one batch: more than any tile or item has."""
-    return {name: tensors.Tensor(tensor.dtype,
-                                 [times * tensor.shape[0], *tensor.shape[1:]],
-                                 tensor.data * times)
-            for name, tensor in inputs.items()}
 
 
 def check_stored(model, dtype):

@@ -2,6 +2,7 @@
 // of one form share their kernels, whatever their sizes are.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-lower-products --canonicalize --cse | FileCheck %s
+// RUN: tfc-opt %s --tfc-lower-products=deterministic=true --canonicalize --cse | FileCheck %s --check-prefix=ORDER --implicit-check-not=128x128
 
 // CHECK: module attributes {gpu.container_module}
 // CHECK: gpu.module @kernels
@@ -52,7 +53,14 @@
 // CHECK: arith.select %{{.*}}, %{{.*}}, %{{.*}} : !llvm.ptr<1>
 // CHECK-NOT: gpu.func @
 
+// In place of tiles the last of those does more rows, 64 a block.
+// ORDER: gpu.func @product_32x32_bf16_0(
+// ORDER-NOT: nvvm.read.ptx.sreg.ctaid.y
+// ORDER: gpu.func @product_64x32_bf16_0(
+// ORDER: nvvm.read.ptx.sreg.ctaid.y
+
 // CHECK: func.func @shared
+// ORDER: func.func @shared
 func.func @shared(%x: memref<?x64xbf16>, %w: memref<96x32x1x2xbf16>,
                   %bias: memref<96xf32>, %residual: memref<?x96xbf16>,
                   %y: memref<?x96xbf16>) {
@@ -66,6 +74,8 @@ func.func @shared(%x: memref<?x64xbf16>, %w: memref<96x32x1x2xbf16>,
   // CHECK: gpu.launch_func @kernels::@product_64x32_bf16_0 blocks in (%c3, %c1, %c1)
   // CHECK: %[[TILES:.*]] = arith.ceildivui %[[ROWS]], %c128
   // CHECK: gpu.launch_func @kernels::@product_128x128_bf16_0 blocks in (%c1, %[[TILES]], %c1) threads in (%c128, %c1, %c1)
+  // ORDER: %[[STRIPES:.*]] = arith.ceildivui %{{.*}}, %c64
+  // ORDER: gpu.launch_func @kernels::@product_64x32_bf16_0 blocks in (%c3, %[[STRIPES]], %c1) threads in (%c256, %c1, %c1)
   transformer.product %x, %w columns(%bias) rows(%residual) outs(%y)
       : memref<?x64xbf16>, memref<96x32x1x2xbf16>, memref<96xf32>,
         memref<?x96xbf16>, memref<?x96xbf16> {

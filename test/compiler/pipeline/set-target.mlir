@@ -7,6 +7,8 @@
 // RUN: tfc-opt %s '--tfc-set-target=weights=bf16 rounds=true' | tfc-opt | FileCheck %s --check-prefix=NARROW
 
 // NARROW: module attributes {transformer.target = #transformer.target<"x86-64-v3", opt = none, weights = bf16, rounds = true>} {
+// RUN: tfc-opt %s '--tfc-set-target=target=cuda opt=full deterministic=true' | FileCheck %s --check-prefix=ORDER
+// ORDER: module attributes {transformer.target = #transformer.target<"sm_80", opt = full, deterministic = true>} {
 // CHECK: module attributes {transformer.target = #transformer.target<"x86-64-v3", opt = none>} {
 // ZEN: module attributes {transformer.target = #transformer.target<"x86-64-v4", opt = full, cpu = "znver4">} {
 module {
