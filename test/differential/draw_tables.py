@@ -18,7 +18,7 @@ ENCODERS = {
     "albert": "Albert", "modernbert": "ModernBert", "roformer": "RoFormer",
     "eurobert": "EuroBert", "bigbird": "BigBird",
     "prelayernorm": "RobertaPreLayerNorm", "xlmrobertaxl": "XLMRobertaXL",
-    "rembert": "RemBert"}
+    "rembert": "RemBert", "flaubert": "Flaubert", "gte": "Gte"}
 DECODERS = {
     "phi3": "Phi3", "smollm3": "SmolLM3", "starcoder2": "Starcoder2",
     "stablelm": "StableLm", "granite": "Granite", "helium": "Helium",
@@ -31,7 +31,9 @@ DECODERS = {
     "falcon": "Falcon", "glm4": "Glm4", "nemotron": "Nemotron",
     "exaone4": "Exaone4", "persimmon": "Persimmon", "ctrl": "CTRL",
     "xglm": "XGLM", "bloom": "Bloom", "mpt": "Mpt", "arcee": "Arcee",
-    "biogpt": "BioGpt", "jais2": "Jais2"}
+    "biogpt": "BioGpt", "jais2": "Jais2", "cwm": "Cwm",
+    "vaultgemma": "VaultGemma", "hyperclovax": "HyperCLOVAX",
+    "nanochat": "NanoChat", "hunyuan": "HunYuanDenseV1"}
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
     "pegasus": "Pegasus", "m2m": "M2M100", "marian": "Marian", "mvp": "Mvp"}
@@ -45,16 +47,18 @@ SENTENCES = ("DistilBertModel", "RobertaModel", "NomicBertModel")
 # Positions begin after the pad token, which is 1.
 AFTER_PADDING = ("roberta", "xlmroberta", "camembert", "data2vec", "mpnet",
                  "prelayernorm", "xlmrobertaxl")
-WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "modernbert", "eurobert")
+WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "flaubert", "modernbert",
+                 "eurobert")
 # Columns of encoders that turn in pairs.
-TURNING = ("nomic", "modernbert", "roformer", "eurobert")
+TURNING = ("nomic", "modernbert", "roformer", "eurobert", "gte")
 # Tokens have a width of their own.
 NARROW = ("electra", "albert", "roformer", "rembert")
 # Their windows, or biases, count columns.
 WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
-           "olmo3", "cohere2", "exaone4")
+           "olmo3", "cohere2", "exaone4", "cwm", "vaultgemma")
 # Of these the types of layers differ in more than the window, which is there.
-PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4")
+PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4", "cwm",
+            "vaultgemma")
 # Those without which transformers makes no mask.
 NEED_WINDOW = PATTERNS + ("ministral",)
 # Their heads divide the width.
@@ -62,7 +66,7 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "openai", "bigcode", "gptneo", "opt", "olmo", "olmo2", "olmo3",
            "neox", "phi", "gptj", "codegen", "cohere", "cohere2", "falcon",
            "exaone4", "persimmon", "gemma2", "gemma3", "ctrl", "xglm", "bloom",
-           "mpt", "biogpt")
+           "mpt", "biogpt", "vaultgemma", "hyperclovax", "nanochat")
 # As many heads of keys as of queries.
 ALIKE = ("bigcode", "neox", "gptj", "codegen", "persimmon", "biogpt")
 # Part of each head is turned.
@@ -127,6 +131,9 @@ def draw_case(random, cls):
             case["projected"] = random.choice((None, 7, 16, 40))
         if family in WITHOUT_TYPES:
             case["given_types"] = False
+        if family in ("xlm", "flaubert"):  # without one they mask as many
+            # tokens at the end as there are pad tokens anywhere
+            case["given_mask"] = True
         if family in ("mpnet", "modernbert"):
             case["rows"] = without_holes(case["rows"])
         if cls in FIRST:  # it is asked for the first token, which must be
@@ -135,6 +142,8 @@ def draw_case(random, cls):
                             for row in case["rows"]]
     elif family in PAIRS:
         case = draw_pairs.draw_case(random, alike(family, cls))
+        if cls == "MvpForSequenceClassification":
+            case["labels"] = random.choice((1, 2, 3))
         if cls == "MarianModel":  # it stores the positions that it computes,
             # rounded as the rest
             case["dtype"] = "float32"
@@ -142,6 +151,10 @@ def draw_case(random, cls):
         case = draw_llama.draw_case(random, alike(family, cls))
         case["both_sides"] = False
         case["old"] = False
+        if family == "falcon" and cls not in ("FalconModel",
+                                              "FalconForCausalLM"):
+            # the others do not pass them on
+            case["given_positions"] = False
         if family == "codegen":  # its packs are four
             case["heads"] = case["groups"] = 4
         if family in ALIKE:
@@ -181,8 +194,8 @@ def encoder_config(hf, family, case):
             dim=case["hidden"], n_layers=case["layers"],
             n_heads=case["heads"], hidden_dim=case["width"],
             activation=case["act"], **keys)
-    if family == "xlm":
-        return hf.XLMConfig(
+    if family in ("xlm", "flaubert"):
+        return getattr(hf, stem + "Config")(
             emb_dim=case["hidden"], n_layers=case["layers"],
             n_heads=case["heads"], layer_norm_eps=case["eps"],
             gelu_activation=case["act"] != "relu", **keys)
@@ -225,6 +238,8 @@ def encoder_config(hf, family, case):
         keys["num_hidden_layers"] = max(1, case["layers"])
         keys["num_hidden_groups"] = max(1, min(case["shared"],
                                                case["layers"]))
+    if family == "gte":
+        keys["type_vocab_size"] = case["types"] - int(not case["given_types"])
     if family == "ernie":
         keys["use_task_id"] = case["scale"]
     return getattr(hf, stem + "Config")(**keys)
@@ -248,7 +263,8 @@ def decoder_config(hf, family, case):
     case = with_sizes(family, case)
     keys = dict(vocab_size=case["vocab"], bos_token_id=None,
                 eos_token_id=case["eos"], pad_token_id=0,
-                tie_word_embeddings=case["tie"], num_labels=case["labels"])
+                tie_word_embeddings=case["tie"], num_labels=2 if
+                classes.asks(case["class"]) else case["labels"])
     if family in ("gptj", "codegen"):
         return getattr(hf, ALL[family] + "Config")(
             n_embd=case["hidden"], n_layer=case["layers"],
@@ -336,7 +352,8 @@ def decoder_config(hf, family, case):
                 rope_parameters={**draw_llama.rope(case),
                                  "rope_theta": case["theta"]})
     if family in ("helium", "ernie45", "seedoss", "ministral", "glm", "glm4",
-                  "qwen3", "arcee", "gemma", "gemma2", "gemma3", "jais2"):
+                  "qwen3", "arcee", "gemma", "gemma2", "gemma3", "jais2",
+                  "cwm", "vaultgemma", "hunyuan"):
         keys["head_dim"] = case["head_dim"]
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
@@ -354,11 +371,11 @@ def decoder_config(hf, family, case):
                                   "rope_theta": case["theta"]}}
     if family == "olmo":
         del keys["rms_norm_eps"]
-    if family in ("gemma2", "gemma3"):
+    if family in ("gemma2", "gemma3", "vaultgemma"):
         keys["hidden_activation"] = keys.pop("hidden_act")
         keys.update(query_pre_attn_scalar=case["width"],
                     final_logit_softcapping=case["cap"])
-    if family == "gemma2":
+    if family in ("gemma2", "vaultgemma"):
         keys["attn_logit_softcapping"] = case["cap"]
     if family in ("phi", "persimmon"):
         keys["qk_layernorm"] = case["mlp_bias"]
@@ -375,10 +392,11 @@ def decoder_config(hf, family, case):
         keys["use_qkv_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "glm", "helium", "qwen3",
                   "olmo", "olmo2", "olmo3", "gemma", "gemma2", "gemma3",
-                  "neox", "cohere", "cohere2", "glm4", "nemotron", "arcee", "jais2"):
+                  "neox", "cohere", "cohere2", "glm4", "nemotron", "arcee", "jais2",
+                  "vaultgemma", "hyperclovax", "nanochat", "hunyuan"):
         keys["attention_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
-                  "arcee", "jais2"):
+                  "arcee", "jais2", "cwm", "hyperclovax"):
         keys["mlp_bias"] = case["mlp_bias"]
     if family in ("starcoder2", "ernie45"):
         keys["use_bias"] = case["attention_bias"]
@@ -386,7 +404,18 @@ def decoder_config(hf, family, case):
         keys["sliding_window"] = case["window"]
     if family == "smollm3":
         keys["no_rope_layer_interval"] = case["full_every"]
-    if family == "granite":
+    if family == "cwm":  # without an end it has three of a larger vocabulary
+        keys["bos_token_id"] = 1
+        keys["eos_token_id"] = case["eos"] or 0
+    if family == "nanochat":
+        keys["final_logit_softcapping"] = case["cap"]
+    if family == "hunyuan" and case["seed"] % 2:
+        keys["rope_parameters"] = {
+            "rope_type": "dynamic", "rope_theta": case["theta"],
+            "factor": 1.0, "alpha": case["factor"]}
+    if family == "hyperclovax":
+        keys["use_post_norm"] = bool(case["seed"] % 3)
+    if family in ("granite", "hyperclovax"):
         keys.update(embedding_multiplier=case["factor"],
                     attention_multiplier=0.3, logits_scaling=case["factor"],
                     residual_multiplier=0.4)
@@ -401,6 +430,9 @@ def make_config(hf, case):
         return decoder_config(hf, family, case)
     # Of sines and cosines there is more than one.
     times = 4 if family in ("m2m", "marian") else 1
+    keys = {}
+    if case["class"].endswith("ForSequenceClassification"):
+        keys["num_labels"] = case["labels"]
     return getattr(hf, ALL[family] + "Config")(
         vocab_size=case["vocab"], d_model=times * case["hidden"],
         encoder_layers=case["layers"], decoder_layers=case["decoder_layers"],
@@ -411,7 +443,7 @@ def make_config(hf, case):
         activation_function=case["act"],
         scale_embedding=case["scale_embedding"], pad_token_id=1,
         bos_token_id=0, eos_token_id=2, decoder_start_token_id=2,
-        forced_eos_token_id=case["forced_eos"])
+        forced_eos_token_id=case["forced_eos"], **keys)
 
 
 def make_inputs(torch, case):
