@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -24,6 +25,10 @@ using namespace tfc;
 static constexpr int64_t kSharedBytes = 48 << 10;
 /// The state space of shared memory in pointers and buffers.
 static constexpr unsigned kSharedSpace = 3;
+/// Blocks of a part that a multiprocessor is to have registers for at once, so
+/// that memory is asked for enough; and up to which width they suffice.
+static constexpr int32_t kBlocksAtOnce = 3;
+static constexpr int64_t kColumnsOfThree = 128;
 
 namespace {
 
@@ -87,6 +92,11 @@ void TensorAttention::emit() {
   }
   k.forEachPlace(
       block.cache, axes, [&](const WorkItem &item, ValueRange places) {
+        if (parts && block.cache.headDim <= kColumnsOfThree) {
+          b.getInsertionBlock()->getParentOp()->setAttr(
+              NVVM::NVVMDialect::getMinctasmAttrName(),
+              b.getI32IntegerAttr(kBlocksAtOnce));
+        }
         memory = allocateShared();
         block.beginThread(places.back());
         // Items of the other loop are not for this one, as a block.
@@ -119,7 +129,6 @@ void TensorAttention::emitItem(const WorkItem &item, Value head) {
 
 /// The parts from `first` on that are the block's.
 void TensorAttention::emitParts(const WorkItem &item, Value head, Value first) {
-  beginItem(item, head);
   auto loop = scf::ForOp::create(b, first, k.constant(AttentionParts::kMost),
                                  numBlocks);
   OpBuilder::InsertionGuard guard(b);
@@ -127,6 +136,7 @@ void TensorAttention::emitParts(const WorkItem &item, Value head, Value first) {
   block.part = loop.getInductionVar();
   Value begins = begin, ends = end;
   k.when(parts->isSome(block.part), [&] {
+    beginItem(item, head);
     begin = k.max(begin, parts->beginOf(block.part));
     end = k.min(end, parts->beginOf(k.add(block.part, 1)));
     RowState state = addTiles(item);
