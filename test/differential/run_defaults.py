@@ -52,7 +52,7 @@ def full_keys(config, cls):
 def canonical(tfc, text, folder):
     """Its numbers to as many digits as the square root and the power of a half
     agree to."""
-    return re.sub(r"\d\.\d+(e-?\d+)?", lambda m: f"{float(m[0]):.14g}",
+    return re.sub(rb"\d\.\d+(e-?\d+)?", lambda m: b"%.14g" % float(m[0]),
                   folders.canonical(tfc, text, folder))
 
 
