@@ -42,13 +42,15 @@ static bool computesRows(Operation *op) {
 }
 
 /// Whether `value` is an output as it is: those are f32, and so is what is
-/// computed for nobody else.
+/// computed for nobody else. A tap looks on.
 static bool isOutput(Value value) {
-  return llvm::all_of(value.getUsers(),
-                      [](Operation *user) { return isa<YieldOp>(user); });
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    return isa<YieldOp, TapOp>(user);
+  });
 }
 
-/// Rounds `value` where it is computed, and widens it for all that read it.
+/// Rounds `value` where it is computed, and widens it for all that read it. A
+/// tap reports what is kept, and whoever changes that changes what they read.
 static void keep(Value value, Type element) {
   OpBuilder b(value.getContext());
   b.setInsertionPointAfterValue(value);
@@ -57,6 +59,8 @@ static void keep(Value value, Type element) {
       arith::TruncFOp::create(b, value.getLoc(), type.clone(element), value);
   Value wide = arith::ExtFOp::create(b, value.getLoc(), type, kept);
   value.replaceAllUsesExcept(wide, kept.getDefiningOp());
+  wide.replaceUsesWithIf(
+      kept, [](OpOperand &use) { return isa<TapOp>(use.getOwner()); });
 }
 
 /// `value` as it is kept: what it was widened from, or rounded.

@@ -25,21 +25,30 @@ Value AttentionParts::allocate(AttentionBlock &block, Value step) {
   return memref::AllocOp::create(b, type, ValueRange{sequences});
 }
 
+Value AttentionParts::countBlocks(AttentionBlock &block, Value step) {
+  KernelBuilder &k = block.k;
+  Value items = loadIndex(block.b, step, offsetof(tfc_step_v0, n_items), 64);
+  Value heads = k.scale(items, block.op.getNumHeads() / block.group);
+  Value each = arith::DivUIOp::create(block.b, k.constant(kBlocks),
+                                      k.max(heads, k.constant(1)));
+  return k.max(k.min(each, k.constant(kMost)), k.constant(1));
+}
+
 void AttentionParts::cut(const WorkItem &item, Value head, Value begin,
                          Value end) {
   sequence = item.sequence;
   kvHead = head;
   firstStretch = k.divide(begin, kStretch);
-  stretches = k.subtract(k.roundUpDivide(end, kStretch), firstStretch);
+  // One also where nothing is seen: its part writes that.
+  stretches = k.max(k.subtract(k.roundUpDivide(end, kStretch), firstStretch),
+                    k.constant(1));
   perPart = k.roundUpDivide(stretches, kMost);
 }
 
 Value AttentionParts::isAlone() { return k.isAtMost(stretches, k.constant(1)); }
 
 Value AttentionParts::isSome(Value number) {
-  Value isFirst = block.isEqual(number, 0);
-  Value begins = k.isLess(arith::MulIOp::create(b, number, perPart), stretches);
-  return arith::OrIOp::create(b, isFirst, begins);
+  return k.isLess(arith::MulIOp::create(b, number, perPart), stretches);
 }
 
 Value AttentionParts::beginOf(Value number) {

@@ -17,6 +17,9 @@ class AttentionParts {
 public:
   static constexpr int64_t kMost = 16;
   static constexpr int64_t kStretch = 256;
+  /// Blocks that share out parts, in all, where items are few: about two or
+  /// three times as many as the largest devices run at once.
+  static constexpr int64_t kBlocks = 1024;
 
   /// `scratch` is what allocate() gave for the same op.
   AttentionParts(AttentionBlock &block, mlir::Value scratch)
@@ -26,6 +29,10 @@ public:
   /// part and row the sums of values, and behind them the greatest score and
   /// the total.
   static mlir::Value allocate(AttentionBlock &block, mlir::Value step);
+  /// How many blocks share out the parts of an item and a head, for the host to
+  /// say: up to kMost, fewer where there are many of these. Which block does a
+  /// part makes no difference to it.
+  static mlir::Value countBlocks(AttentionBlock &block, mlir::Value step);
 
   /// `item` sees [begin, end): what follows is of it.
   void cut(const WorkItem &item, mlir::Value kvHead, mlir::Value begin,

@@ -12,23 +12,32 @@ using namespace tfc;
 
 /// Columns of a thread: 16 bytes of sums.
 static constexpr int64_t kColumns = 4;
+/// Threads of an item's head: so few that those of many short contexts do not
+/// wait for each other.
+static constexpr int64_t kThreads = 128;
 
 void CombineParts::emit() {
   int64_t kvHeads = block.op.getNumHeads() / block.group;
-  int64_t axes[] = {kvHeads, block.fewRows(), block.cache.headDim / kColumns};
+  int64_t perRow = block.cache.headDim / kColumns;
+  int64_t rowsAtOnce = std::min(kThreads / perRow, block.fewRows());
+  int64_t axes[] = {kvHeads, kThreads};
   k.forEachPlace(
       block.cache, axes, [&](const WorkItem &item, ValueRange places) {
-        FragmentRow row = block.makeRow(item, places[0], places[1]);
         auto [begin, end] = block.seenBy(item);
         parts.cut(item, places[0], begin, end);
-        Value isFew = arith::AndIOp::create(b, block.isFew(item), row.isOwn);
-        k.when(isFew, [&] {
-          // Most items of one part are of short contexts.
-          k.when(
-              parts.isAlone(), [] {},
-              [&] {
-                emitColumns(row, places[1], k.scale(places[2], kColumns));
-              });
+        Value first = k.divide(places[1], perRow);
+        Value column = k.scale(k.remainder(places[1], perRow), kColumns);
+        Value rows = k.scale(item.rows, block.group);
+        // Most items are of short contexts, and have one part.
+        rows = arith::SelectOp::create(b, parts.isAlone(), k.constant(0), rows);
+        rows =
+            arith::SelectOp::create(b, block.isFew(item), rows, k.constant(0));
+        if (rowsAtOnce * perRow < kThreads) {
+          rows = arith::SelectOp::create(
+              b, k.isLess(first, k.constant(rowsAtOnce)), rows, k.constant(0));
+        }
+        k.loop(first, rows, rowsAtOnce, [&](Value number) {
+          emitColumns(block.makeRow(item, places[0], number), number, column);
         });
       });
 }

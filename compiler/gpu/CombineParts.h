@@ -8,8 +8,8 @@
 namespace tfc {
 
 /// Emits a parallel loop that writes the rows of items of several parts; others
-/// it leaves. A thread has four columns of a row and adds up the parts in their
-/// order.
+/// it leaves. A block has a head of keys of an item, and a thread of it four
+/// columns of a row at a time, of which it adds up the parts in their order.
 class CombineParts {
 public:
   CombineParts(AttentionBlock &block, AttentionParts &parts)

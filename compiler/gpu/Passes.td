@@ -308,7 +308,8 @@ def OutlineThreadsPass : Pass<"tfc-outline-threads", "::mlir::ModuleOp"> {
 
     Buffers that a body allocates in memory space 3 are shared by the block: a
     loop whose last axis has 128 places is done a block at a time, and may wait
-    at `gpu.barrier`.
+    at `gpu.barrier`. Attributes of NVVM that a loop has are its kernel's:
+    `nvvm.minctasm`, how many blocks a multiprocessor is to have room for.
 
     Values from outside are the kernel's parameters; a buffer whose rows lie one
     after the other is its address. Constants are made again in

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -24,6 +25,10 @@ using namespace tfc;
 static constexpr int64_t kSharedBytes = 48 << 10;
 /// The state space of shared memory in pointers and buffers.
 static constexpr unsigned kSharedSpace = 3;
+/// Blocks of a part that a multiprocessor is to have registers for at once, so
+/// that memory is asked for enough; and up to which width they suffice.
+static constexpr int32_t kBlocksAtOnce = 3;
+static constexpr int64_t kColumnsOfThree = 128;
 
 namespace {
 
@@ -31,30 +36,35 @@ namespace {
 /// and the one over tiles of positions.
 class TensorAttention {
 public:
-  /// Items are cut where there are `parts`.
-  TensorAttention(AttentionBlock &block, AttentionParts *parts)
-      : block(block), parts(parts), k(block.k), b(block.b), scores(block),
-        softmax(block) {}
+  /// Items are cut where there are `parts`, which `numBlocks` share out.
+  explicit TensorAttention(AttentionBlock &block,
+                           AttentionParts *parts = nullptr,
+                           Value numBlocks = Value())
+      : block(block), parts(parts), numBlocks(numBlocks), k(block.k),
+        b(block.b), scores(block), softmax(block) {}
 
   void emit();
 
 private:
   Value allocateShared();
-  Value buildRange(const WorkItem &item, Value head);
-  void emitBlock(const WorkItem &item, Value head);
+  void emitItem(const WorkItem &item, Value head);
+  void emitParts(const WorkItem &item, Value head, Value first);
+  void beginItem(const WorkItem &item, Value head);
+  RowState addTiles(const WorkItem &item);
   RowState addTile(const WorkItem &item, Value begin, ValueRange state);
   void askFor(const WorkItem &item, Value begin, bool areKeys);
   void storeRows(const RowState &state);
 
   AttentionBlock &block;
   AttentionParts *parts;
+  Value numBlocks;
   KernelBuilder &k;
   ImplicitLocOpBuilder &b;
   FragmentScores scores;
   FragmentSoftmax softmax;
 
   Value memory;     // shared
-  Value begin, end; // what the block's rows see
+  Value begin, end; // of what the block's rows see, or see in its part
   std::optional<KeyTiles> tiles;
 };
 
@@ -74,44 +84,80 @@ Value TensorAttention::allocateShared() {
 
 void TensorAttention::emit() {
   int64_t heads = block.op.getNumHeads();
-  SmallVector<int64_t> axes = {block.isShared ? heads / block.group : heads,
-                               KeyTiles::kThreads};
+  KernelBuilder::Values axes = {
+      k.constant(block.isShared ? heads / block.group : heads),
+      k.constant(KeyTiles::kThreads)};
   if (parts) {
-    axes.insert(axes.begin() + 1, AttentionParts::kMost);
+    axes.insert(axes.begin() + 1, numBlocks);
   }
-  k.forEachPlace(block.cache, axes,
-                 [&](const WorkItem &item, ValueRange places) {
-                   memory = allocateShared();
-                   block.beginThread(places.back());
-                   block.part = parts ? places[1] : Value();
-                   // As a block: items of the other loop, and parts that there
-                   // are not.
-                   k.when(buildRange(item, places.front()),
-                          [&] { emitBlock(item, places.front()); });
-                 });
+  k.forEachPlace(
+      block.cache, axes, [&](const WorkItem &item, ValueRange places) {
+        if (parts && block.cache.headDim <= kColumnsOfThree) {
+          b.getInsertionBlock()->getParentOp()->setAttr(
+              NVVM::NVVMDialect::getMinctasmAttrName(),
+              b.getI32IntegerAttr(kBlocksAtOnce));
+        }
+        memory = allocateShared();
+        block.beginThread(places.back());
+        // Items of the other loop are not for this one, as a block.
+        Value isOwn = block.isFew(item);
+        if (!block.isShared) {
+          isOwn = arith::XOrIOp::create(
+              b, isOwn, arith::ConstantOp::create(b, b.getBoolAttr(true)));
+        }
+        std::tie(begin, end) = block.seenBy(item);
+        if (!parts) {
+          k.when(isOwn, [&] { emitItem(item, places.front()); });
+          return;
+        }
+        parts->cut(item, places.front(), begin, end);
+        isOwn = arith::AndIOp::create(b, isOwn, parts->isSome(places[1]));
+        k.when(isOwn, [&] { emitParts(item, places.front(), places[1]); });
+      });
 }
 
-/// What the block's rows see, and whether there is something for it to do.
-Value TensorAttention::buildRange(const WorkItem &item, Value head) {
-  Value isOwn = block.isFew(item);
-  if (!block.isShared) {
-    isOwn = arith::XOrIOp::create(
-        b, isOwn, arith::ConstantOp::create(b, b.getBoolAttr(true)));
+void TensorAttention::emitItem(const WorkItem &item, Value head) {
+  beginItem(item, head);
+  RowState state = addTiles(item);
+  if (block.isShared) {
+    gpu::BarrierOp::create(b);
+    WarpMerge(block, memory).emit(state, item, head, nullptr);
+  } else {
+    storeRows(state);
   }
-  std::tie(begin, end) = block.seenBy(item);
-  if (parts) {
-    parts->cut(item, head, begin, end);
-    isOwn = arith::AndIOp::create(b, isOwn, parts->isSome(block.part));
+}
+
+/// The parts from `first` on that are the block's.
+void TensorAttention::emitParts(const WorkItem &item, Value head, Value first) {
+  auto loop = scf::ForOp::create(b, first, k.constant(AttentionParts::kMost),
+                                 numBlocks);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  block.part = loop.getInductionVar();
+  Value begins = begin, ends = end;
+  k.when(parts->isSome(block.part), [&] {
+    beginItem(item, head);
     begin = k.max(begin, parts->beginOf(block.part));
     end = k.min(end, parts->beginOf(k.add(block.part, 1)));
-  }
-  return isOwn;
+    RowState state = addTiles(item);
+    // Whoever reads the last tile is done, and then whoever reads the sums: the
+    // memory is free.
+    gpu::BarrierOp::create(b);
+    WarpMerge(block, memory).emit(state, item, head, parts);
+    gpu::BarrierOp::create(b);
+  });
+  begin = begins;
+  end = ends;
 }
 
-void TensorAttention::emitBlock(const WorkItem &item, Value head) {
+void TensorAttention::beginItem(const WorkItem &item, Value head) {
   block.beginRows(item, head);
   scores.loadQueries();
   tiles.emplace(k, block.cache, memory, block.thread, block.lanes.lane);
+}
+
+/// Over what the block sees, from the first tile to the last.
+RowState TensorAttention::addTiles(const WorkItem &item) {
   Value first =
       k.scale(k.divide(begin, KeyTiles::kPositions), KeyTiles::kPositions);
   askFor(item, first, /*areKeys=*/true);
@@ -121,13 +167,7 @@ void TensorAttention::emitBlock(const WorkItem &item, Value head) {
                return addTile(item, begin, state).pack();
              }));
   softmax.finish(state);
-  if (!block.isShared) {
-    storeRows(state);
-    return;
-  }
-  // Whoever reads the last tile is done: its memory is free.
-  gpu::BarrierOp::create(b);
-  WarpMerge(block, memory).emit(state, item, head, parts);
+  return state;
 }
 
 /// The tile at `first`, if there is one: what no row sees is zero.
@@ -206,11 +246,12 @@ static void expandFew(AttentionBlock &block, Value step) {
   k.when(isSome, [&] {
     // An encoder's sequences have few queries where they are short.
     if (block.op.getCache().getType().isScratch()) {
-      TensorAttention(block, nullptr).emit();
+      TensorAttention(block).emit();
       return;
     }
     AttentionParts parts(block, AttentionParts::allocate(block, step));
-    TensorAttention(block, &parts).emit();
+    Value numBlocks = AttentionParts::countBlocks(block, step);
+    TensorAttention(block, &parts, numBlocks).emit();
     CombineParts(block, parts).emit();
   });
 }
@@ -224,7 +265,7 @@ static void expandMany(AttentionBlock &block, Value step) {
   Value items = loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64);
   Value most = k.subtract(tokens, k.subtract(items, k.constant(1)));
   k.when(k.isLess(k.constant(block.fewQueries()), most),
-         [&] { TensorAttention(block, nullptr).emit(); });
+         [&] { TensorAttention(block).emit(); });
 }
 
 void tfc::expandTensorAttention(transformer::PagedAttentionOp op,

@@ -123,6 +123,9 @@ public:
   void forEachPlace(
       const CacheGeometry &cache, llvm::ArrayRef<int64_t> axes,
       llvm::function_ref<void(const WorkItem &, mlir::ValueRange)> body);
+  void forEachPlace(
+      const CacheGeometry &cache, llvm::ArrayRef<mlir::Value> axes,
+      llvm::function_ref<void(const WorkItem &, mlir::ValueRange)> body);
 
   /// An element of a buffer of floats, as f32; and back, rounded to what the
   /// buffer keeps.

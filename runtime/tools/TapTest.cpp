@@ -11,13 +11,25 @@
 
 namespace tfc::run {
 
+/// To the nearest number of a type, of two equally near ones the even one.
+static float roundTo(uint32_t dtype, float value) {
+  if (dtype == TFC_DTYPE_F32 || value == 0 || !std::isfinite(value)) {
+    return value;
+  }
+  bool isHalf = dtype == TFC_DTYPE_F16;
+  int least = isHalf ? -14 : -126, places = isHalf ? 10 : 7;
+  int unit = std::max(std::ilogb(value), least) - places;
+  return std::ldexp(std::nearbyint(std::ldexp(value, -unit)), unit);
+}
+
 rt::TapListener TapTest::recorder() {
   return [this](const rt::TappedValue &value) {
-    recorded.push_back(
-        {value.id, value.layer, value.rows, value.width,
-         std::vector<float>(value.data,
-                            value.data + value.rows * value.width)});
-    return false;
+    float *end = value.data + value.rows * value.width;
+    std::transform(value.data, end, value.data,
+                   [this](float each) { return roundTo(dtype, each); });
+    recorded.push_back({value.id, value.layer, value.rows, value.width,
+                        std::vector<float>(value.data, end)});
+    return dtype != TFC_DTYPE_F32;
   };
 }
 

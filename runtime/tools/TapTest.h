@@ -13,12 +13,15 @@ namespace tfc::run {
 
 /// Of a library compiled with --taps. One program's values are recorded, those
 /// of the other are compared with them and replaced by them: so what is wrong
-/// in an op is that op's own fault.
+/// in an op is that op's own fault. What the former goes on with is rounded to
+/// what the other one keeps, so that ops of both read the same.
 class TapTest {
 public:
   /// Wrong is what is further from the recorded value than `tolerance` times
-  /// its largest element (at least 1), or than its own type can tell.
-  explicit TapTest(double tolerance) : tolerance(tolerance) {}
+  /// its largest element (at least 1), or than its own type can tell. `dtype`:
+  /// the TFC_DTYPE_* of floats that values of the other program are rounded to.
+  explicit TapTest(double tolerance, uint32_t dtype = 0)
+      : tolerance(tolerance), dtype(dtype) {}
 
   /// For the program that is right, and for the other one. This outlives both.
   rt::TapListener recorder();
@@ -44,6 +47,7 @@ private:
   void addFault(const rt::TappedValue &value, const std::string &what);
 
   double tolerance;
+  uint32_t dtype;
   std::vector<Value> recorded;
   size_t next = 0; // of those, that the other program has yet to give
   bool isLost = false;

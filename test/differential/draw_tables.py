@@ -41,7 +41,7 @@ ALL = {**ENCODERS, **DECODERS, **PAIRS}
 CLASSES = {family: classes.of(stem) for family, stem in ALL.items()}
 # Their first token says something of all.
 FIRST = ("MPNetModel", "MPNetForSequenceClassification",
-         "ModernBertForSequenceClassification")
+         "MPNetForMultipleChoice", "ModernBertForSequenceClassification")
 # Whose folders may be those of sentence encoders.
 SENTENCES = ("DistilBertModel", "RobertaModel", "NomicBertModel")
 # Positions begin after the pad token, which is 1.
@@ -131,6 +131,8 @@ def draw_case(random, cls):
             case["projected"] = random.choice((None, 7, 16, 40))
         if family in WITHOUT_TYPES:
             case["given_types"] = False
+        if cls == "DistilBertForMultipleChoice":  # it leaves them as they come
+            case["given_positions"] = False
         if family in ("xlm", "flaubert"):  # without one they mask as many
             # tokens at the end as there are pad tokens anywhere
             case["given_mask"] = True

@@ -133,7 +133,7 @@ def keys_of_run(cls, inputs, folder):
     """What is read of a config when a model is loaded, runs and generates."""
     with Reads() as reads, torch.no_grad():
         model = reference.load(cls, folder)
-        model(**inputs)
+        reference.run(model, inputs)
         if model.can_generate():
             prompt = {name: value for name, value in inputs.items()
                       if not name.startswith("decoder_")}

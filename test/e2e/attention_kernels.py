@@ -34,12 +34,15 @@ GUARD = b"\x5a" * 64
 # By entry: how far a query sees to the left, and whether there are sinks and a cap.
 ENTRIES = {"plain": (None, False), "terms": (300, True)}
 # (new tokens, tokens before) of the sequences of a step: generation with contexts
-# around stretches of 256 and beyond 16 of them; and a few tokens, of which the
-# first see less than the last, beside prompts.
+# around stretches of 256 and beyond 16 of them; a few tokens, of which the first see
+# less than the last, beside prompts; and so many sequences that a block does several
+# parts, behind which the mutants are.
 STEPS = {
     "next": [(1, past) for past in (0, 63, 254, 255, 256, 510, 511, 512,
                                     4096)],
-    "few": [(8, 250), (3, 509), (9, 255), (65, 0), (2, 0)]}
+    "few": [(8, 250), (3, 509), (9, 255), (65, 0), (2, 0)],
+    "many": [(1, 0)] * 58 + [(9, 120), (8, 2050)]}
+ALONE = 9  # sequences of a step, the last ones
 # Offsets in tfc_step_v0.
 FIELDS = {"caches": 24, "block_table": 32, "n_tokens": 40, "n_sequences": 56,
           "sequences": 64, "n_items": 72, "items": 80, "device_step": 120}
@@ -85,6 +88,7 @@ class Sequence:
             t, head = divmod(row, HEADS)
             key = self.k[head // GROUP][places[row % len(places)]]
             key[:] = self.q[t][head * WIDTH:(head + 1) * WIDTH]
+        self.blocks = list(self.fill_blocks())
 
     def attend(self, t, head, left, sink):
         """A row of the formula."""
@@ -107,7 +111,7 @@ class Sequence:
                 sums = [s + weight * v for s, v in zip(sums, value)]
         return [s / total for s in sums]
 
-    def blocks(self):
+    def fill_blocks(self):
         """Its blocks of the cache; what no token of it wrote is no number."""
         for begin in range(0, self.keys, POSITIONS):
             layer = b"".join(
@@ -128,7 +132,7 @@ class Step:
             entries.append(struct.pack(
                 "<12i", len(queries), sequence.count, sequence.past,
                 sequence.keys, 0, 0, 0, 0, len(table), 0, 0, 0))
-            for block in sequence.blocks():
+            for block in sequence.blocks:
                 table.append(len(blocks))
                 blocks.append(block)
             items += [struct.pack("<4i", number, first, 0, 0)
@@ -236,19 +240,74 @@ def check(driver, text, ptx, kernels, seed):
                 sys.exit(f"{entry}, step '{name}': expected the formula's "
                          "rows, got others")
             alone = [run(device, modules, kernels, text, entry, [sequence],
-                         sinks)[0][:-len(GUARD)] for sequence in sequences]
-            if b"".join(alone) != together[:-len(GUARD)]:
+                         sinks)[0][:-len(GUARD)]
+                     for sequence in sequences[-ALONE:]]
+            if not together[:-len(GUARD)].endswith(b"".join(alone)):
                 sys.exit(f"{entry}, step '{name}': expected the bits of each "
                          "sequence alone, got others")
             count += len(sequences)
     print(f"{count} sequences are right")
 
 
+def is_synchronising(line):
+    return re.match(r"\s*(bar\.|barrier\.|shfl\.|cp\.async\.(commit|wait)_group)",
+                    re.sub(r"^\s*@%p\d+", "", line))
+
+
+def is_right(driver, text, ptx, name, mutant, kernels, sequences, wanted):
+    """Whether a step with `mutant` in place of the kernel seems right; in a child, as
+    a fault kills the device."""
+    child = os.fork()
+    if child == 0:
+        try:
+            device = Device(driver)
+            modules = {None: device.load(ptx), name: device.load(mutant)}
+            got, _ = run(device, modules, kernels, text, "plain", sequences, [0] * HEADS)
+            os._exit(0 if got == wanted else 1)
+        except Fault:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def mutate(driver, text, ptx, kernels, seed):
+    sequences = [Sequence(f"{seed} {i}", None, *length)
+                 for i, length in enumerate(STEPS["many"])]
+    device = Device(driver)
+    wanted, names = run(device, {None: device.load(ptx)}, kernels, text,
+                        "plain", sequences, [0] * HEADS)
+    lines = ptx.split("\n")
+    head = next(i for i, line in enumerate(lines) if ".entry" in line)
+    faults = count = 0
+    for name in names:
+        begin = next(i for i, line in enumerate(lines)
+                     if re.match(rf"\.visible \.entry {name}\b", line))
+        # Alone: a kernel a compilation.
+        own = lines[:head] + lines[begin:lines.index("}", begin) + 1]
+        if not is_right(driver, text, ptx, name, "\n".join(own), kernels,
+                        sequences, wanted):
+            sys.exit(f"{name}: expected it to be right as it is")
+        for i, line in enumerate(own):
+            if not is_synchronising(line):
+                continue
+            count += 1
+            mutant = "\n".join(own[:i] + own[i + 1:])
+            if is_right(driver, text, ptx, name, mutant, kernels, sequences,
+                        wanted):
+                print(f"{name}: nobody notices that {line.strip()} is missing")
+                faults += 1
+    if faults or not count:
+        sys.exit(1)
+    print(f"{count} missing instructions are noticed")
+
+
 def main():
     tfc_opt, driver, source = sys.argv[1:4]
     seed = os.environ.get("TFC_SEED", "1")
     text, ptx, kernels = compile_kernels(tfc_opt, source, PASSES)
-    check(driver, text, ptx, kernels, seed)
+    if "--mutate" in sys.argv:
+        mutate(driver, text, ptx, kernels, seed)
+    else:
+        check(driver, text, ptx, kernels, seed)
 
 
 main()

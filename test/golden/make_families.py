@@ -201,6 +201,11 @@ ENCODERS = (
     ("gte-model", hf.GteModel, hf.GteConfig(
         **encoder(hidden_size=36, num_attention_heads=3, type_vocab_size=0,
                   hidden_act="silu")), SOME, 0),
+    ("bert-choice", hf.BertForMultipleChoice, hf.BertConfig(
+        **encoder()), ("ragged", "left"), 2),
+    ("modernbert-choice", hf.ModernBertForMultipleChoice,
+     hf.ModernBertConfig(**modern(num_hidden_layers=2)), ("ragged", "left"),
+     0),
 )
 
 ROPE = {"rope_type": "default", "rope_theta": 500.0}

@@ -82,11 +82,26 @@ def load(cls, folder, **options):
                                **options).eval()
 
 
-def forward(model, inputs):
-    """The class's float tensors; zero at masked tokens, as tfc has them."""
+def chooses(model):
+    """Whether it scores choices: rows to tfc, and to transformers an axis."""
+    return "MultipleChoice" in type(model).__name__
+
+
+def run(model, inputs):
+    """What transformers computes of tfc's inputs; their rows are the choices
+    of one question."""
     feed = {name: value.long() for name, value in inputs.items()}
     with torch.no_grad():
-        result = model(**feed)
+        if not chooses(model):
+            return model(**feed)
+        result = model(**{name: value[None] for name, value in feed.items()})
+    result["logits"] = result["logits"].reshape(-1, 1)
+    return result
+
+
+def forward(model, inputs):
+    """The class's float tensors; zero at masked tokens, as tfc has them."""
+    result = run(model, inputs)
     # Which mask the rows of an output have.
     masks = dict.fromkeys(OUTPUTS, "attention_mask")
     if result.get("encoder_last_hidden_state") is not None:
@@ -94,7 +109,7 @@ def forward(model, inputs):
         masks["encoder_last_hidden_state"] = "attention_mask"
     for name in ("pooler_output", "seq_relationship_logits", "sop_logits"):
         del masks[name]
-    if ("SequenceClassification" in type(model).__name__ or
+    if (chooses(model) or "SequenceClassification" in type(model).__name__ or
             "NextSentence" in type(model).__name__):
         del masks["logits"]
     out = {}
@@ -103,7 +118,7 @@ def forward(model, inputs):
         if value is None:
             continue
         value = value.float().clone()
-        mask = feed.get(masks.get(name))
+        mask = inputs.get(masks.get(name))
         if mask is not None:
             value[mask == 0] = 0
         out[name] = value.contiguous()

@@ -104,6 +104,20 @@ TEST(TapTest, AllowsWhatATypeCannotTell) {
   EXPECT_EQ(test.faults().size(), 1U);
 }
 
+TEST(TapTest, BothProgramsReadWhatTheOtherOneKeeps) {
+  TapTest test(1e-4, TFC_DTYPE_BF16);
+  auto recorder = test.recorder(), checker = test.checker();
+  Row exact{{1.00390625F, 1.01171875F, 1.01F, -3e38F, 0, 1e-39F}};
+  EXPECT_TRUE(recorder(exact.value("a")));
+  // Of two that are equally near the even one; subnormal ones are kept.
+  std::vector<float> kept = {1, 1.015625F,  1.0078125F, -0x1.c4p127F,
+                             0, 0x1.6p-130F};
+  EXPECT_EQ(exact.data, kept);
+  Row same{kept};
+  EXPECT_FALSE(checker(same.value("a", TFC_DTYPE_BF16)));
+  EXPECT_TRUE(test.faults().empty());
+}
+
 TEST(TapTest, SaysWhenProgramsDoNotReportTheSame) {
   TapTest test(1e-4);
   auto recorder = test.recorder(), checker = test.checker();

@@ -37,8 +37,11 @@ func.func @step(%ids: tensor<?xi32>, %positions: tensor<?xi32>, %rows: tensor<?x
     %n = transformer.rms_norm %h, %nw {eps = 1.0e-6 : f64} : tensor<?x8xf32>, tensor<8xf32>
     %qw = transformer.weight @q[%i] : tensor<8x8xf32>
     // CHECK: %[[Q:.*]] = transformer.linear %[[NW]]
-    // CHECK-NEXT: arith.truncf %[[Q]]
+    // CHECK-NEXT: %[[QK:.*]] = arith.truncf %[[Q]]
     %q = transformer.linear %n, %qw : tensor<?x8xf32>, tensor<8x8xf32>
+    // What is kept is what others read, so that is what a tap may change.
+    // CHECK: transformer.tap "q" layer %{{.*}} %[[QK]] : tensor<?x8xbf16>
+    transformer.tap "q" layer %i %q : tensor<?x8xf32>
     // CHECK: transformer.rotary half %{{.*}}, %[[ANGLES]]
     %r = transformer.rotary half %q, %angles heads 2 : tensor<?x8xf32>, tensor<?x4xf32>
     // CHECK: transformer.attention {{.*}}head_dim = 4, bf16>
@@ -53,10 +56,12 @@ func.func @step(%ids: tensor<?xi32>, %positions: tensor<?xi32>, %rows: tensor<?x
   // CHECK: %[[LAST:.*]] = arith.extf %[[LOOP]]
   // CHECK: transformer.output "logits"
   // CHECK: %[[LOGITS:.*]] = transformer.linear
+  // CHECK-NEXT: transformer.tap "logits" %[[LOGITS]] : tensor<?x9xf32>
   // CHECK-NEXT: transformer.yield %[[LOGITS]] : tensor<?x9xf32>
   transformer.output "logits" wanted take all {
     %last = transformer.gather_rows %y, %rows : tensor<?x8xf32>, tensor<?xi32>
     %logits = transformer.linear %last, %token : tensor<?x8xf32>, tensor<9x8xf32>
+    transformer.tap "logits" %logits : tensor<?x9xf32>
     transformer.yield %logits : tensor<?x9xf32>
   }
   return

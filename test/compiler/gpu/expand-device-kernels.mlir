@@ -97,15 +97,18 @@ func.func @write(%k: memref<?x64xf32>, %v: memref<?x64xf32>, %batch: !transforme
 // CHECK: scf.if %[[MAY_BE]] {
 // A sequence's parts: of each head of keys 16, of 15 rows.
 // CHECK: %[[SCRATCH:.*]] = memref.alloc(%{{.*}}) : memref<?x2x16x15x36xf32>
-// CHECK: scf.parallel (%{{.*}}, %[[HEAD:.*]], %[[PART:.*]], %[[THREAD:.*]]) = {{.*}} to (%{{.*}}, %c2, %c16, %c128)
+// CHECK: %[[EACH:.*]] = arith.divui %c1024, %{{.*}} : index
+// CHECK: %[[MOST:.*]] = arith.minsi %[[EACH]], %c16
+// CHECK: %[[BLOCKS:.*]] = arith.maxsi %[[MOST]], %c1
+// CHECK: scf.parallel (%{{.*}}, %[[HEAD:.*]], %[[FIRST:.*]], %[[THREAD:.*]]) = {{.*}} to (%{{.*}}, %c2, %[[BLOCKS]], %c128)
 // CHECK: memref.alloca() {alignment = 128 : i64} : memref<10240xi8, 3>
 // CHECK: %[[IS_FEW:.*]] = arith.cmpi slt, %[[ROWS:.*]], %c6 : index
-// CHECK: %[[STRETCHES:.*]] = arith.divui %{{.*}}, %c256
-// CHECK: %[[BEFORE:.*]] = arith.muli %[[PART]], %[[PER_PART:.*]] : index
-// CHECK: %[[BEGINS:.*]] = arith.cmpi slt, %[[BEFORE]], %[[STRETCHES]]
-// CHECK: %[[IS_SOME:.*]] = arith.ori %{{.*}}, %[[BEGINS]]
+// CHECK: %[[STRETCHES:.*]] = arith.maxsi %{{.*}}, %c1
+// CHECK: %[[BEFORE:.*]] = arith.muli %[[FIRST]], %[[PER_PART:.*]] : index
+// CHECK: %[[IS_SOME:.*]] = arith.cmpi slt, %[[BEFORE]], %[[STRETCHES]]
 // CHECK: %[[IS_OWN:.*]] = arith.andi %[[IS_FEW]], %[[IS_SOME]]
 // CHECK: scf.if %[[IS_OWN]] {
+// CHECK: scf.for %[[PART:.*]] = %[[FIRST]] to %c16 step %[[BLOCKS]] {
 // Keys of the first tile, then in turns: values, scores, the next keys, sums.
 // CHECK: nvvm.cp.async.shared.global
 // CHECK: nvvm.cp.async.commit.group
@@ -131,7 +134,7 @@ func.func @write(%k: memref<?x64xf32>, %v: memref<?x64xf32>, %batch: !transforme
 // CHECK: } else {
 // CHECK: vector.store %{{.*}}, %[[SCRATCH]][%{{.*}}, %[[HEAD]], %[[PART]], %{{.*}}] {alignment = 8 : i64} : memref<?x2x16x15x36xf32>, vector<2xf32>
 // A thread puts 4 columns of a row together.
-// CHECK: scf.parallel (%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) = {{.*}} to (%{{.*}}, %c2, %c15, %c8)
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}, %{{.*}}) = {{.*}} to (%{{.*}}, %c2, %c128)
 // CHECK-COUNT-16: vector.load %[[SCRATCH]]{{.*}} {alignment = 16 : i64} : memref<?x2x16x15x36xf32>, vector<4xf32>
 // CHECK: vector.store %{{.*}} : memref<?x192xbf16>, vector<4xbf16>
 // The others: 16 queries of a head a warp.

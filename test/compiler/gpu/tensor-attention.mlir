@@ -5,6 +5,8 @@
 
 !cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 16, bf16>
 
+// Three blocks a multiprocessor have registers.
+// CHECK: gpu.func @plain_0{{.*}}nvvm.minctasm = 3 : i32
 // CHECK-LABEL: func.func @plain
 // CHECK: gpu.launch_func {{ *}}@kernels::@plain_0
 // CHECK: gpu.launch_func {{ *}}@kernels::@plain_1
