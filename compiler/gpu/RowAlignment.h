@@ -11,7 +11,7 @@ namespace tfc {
 /// Bytes, at most 16, that the address of an element of a buffer is a multiple
 /// of, when its last index is a multiple of `multiple`: in a part of wider rows
 /// it depends on where the part begins and how far rows are apart. Buffers
-/// themselves begin at multiples of 64 bytes.
+/// themselves, and constant tables, begin at multiples of 16 bytes at least.
 llvm::Align alignmentOfRow(mlir::Value buffer, int64_t multiple);
 
 } // namespace tfc

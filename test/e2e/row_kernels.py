@@ -10,7 +10,7 @@ import re
 import struct
 import sys
 
-from device_kernels import Device, Fault, make_ptx
+from device_kernels import Device, Fault, compile_kernels
 
 # By the first word of a kernel's name.
 WIDTHS = {"wide": 4096, "tail": 2056}
@@ -60,7 +60,7 @@ class Case:
 
 def main():
     tfc_opt, driver, source = sys.argv[1:4]
-    ptx, kernels = make_ptx(tfc_opt, source, PASSES)
+    _, ptx, kernels = compile_kernels(tfc_opt, source, PASSES)
     missing = 0
     for name, (threads, _) in sorted(kernels.items()):
         case = Case(name, os.environ.get("TFC_SEED", "1"))

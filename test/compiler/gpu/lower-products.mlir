@@ -15,7 +15,7 @@
 // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
 // CHECK: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<bf16>{{.*}}shape = #nvvm.shape<m = 16, n = 8, k = 16>
 // CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<3>
-// CHECK: nvvm.barrier
+// CHECK: gpu.barrier
 // The body: a bias, a residual, and one rounding.
 // CHECK: arith.addf
 // CHECK: arith.truncf %{{.*}} : f32 to bf16
@@ -29,7 +29,7 @@
 // CHECK: nvvm.cp.async.commit.group
 // CHECK: scf.for
 // CHECK: nvvm.cp.async.wait.group 1
-// CHECK-NEXT: nvvm.barrier
+// CHECK-NEXT: gpu.barrier
 // CHECK: nvvm.ldmatrix {{.*}}num = 4
 // CHECK: nvvm.mma.sync
 // Two columns at once.
@@ -44,7 +44,7 @@
 // A product and its gate are one: half of a block's rows of weights are of each.
 // Two sums of the same place, of which the gate's is rounded as it would be kept.
 // CHECK: gpu.func @product_8x16_bf16_2(%[[X:[^:]*]]: !llvm.ptr, %[[UP:[^:]*]]: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %[[GATE:[^:]*]]: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %{{[^:]*}}: i32)
-// CHECK: nvvm.barrier
+// CHECK: gpu.barrier
 // CHECK: %[[KEPT:.*]] = arith.truncf %{{.*}} : f32 to bf16
 // CHECK: %[[FACTOR:.*]] = arith.extf %[[KEPT]] : bf16 to f32
 // CHECK: arith.mulf %{{.*}}, %[[FACTOR]] : f32
