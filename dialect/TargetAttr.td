@@ -33,10 +33,9 @@ def Transformer_TargetAttr : AttrDef<Transformer_Dialect, "Target"> {
                         Transformer_StorageParameter:$weights,
                         DefaultValuedParameter<"bool", "false">:$rounds,
                         DefaultValuedParameter<"bool", "false">:$deterministic);
-  let assemblyFormat = "`<` $program `,` `opt` `=` $opt "
-                       "(`,` `cpu` `=` $cpu^)? (`,` `weights` `=` $weights^)? "
-                       "(`,` `rounds` `=` $rounds^)? "
-                       "(`,` `deterministic` `=` $deterministic^)? `>`";
+  let assemblyFormat = "`<` $program `,` "
+                       "struct($opt, $cpu, $weights, $rounds, $deterministic) "
+                       "`>`";
 }
 
 #endif // TFC_DIALECT_TARGETATTR

@@ -19,13 +19,17 @@ std::string tfc::describeChoice(const spec::ModelSpec &model,
   std::string text = llvm::join(programs, ", ") + ": matrices in " +
                      nameOf(model.storage) +
                      (model.roundsWeights && !isWhole ? ", rounded to it" : "");
+  bool isRounded = roundsValues && !isWhole;
   if (isDecoder) {
-    text += std::string(", keys and values in ") + nameOf(model.cache);
+    bool isKeptRounded = isRounded && !hasCpu;
+    text += std::string(", keys and values in ") +
+            nameOf(isKeptRounded ? model.storage : model.cache);
   }
   text += ", arithmetic in f32";
-  if (roundsValues && !isWhole) {
-    text += std::string("; on devices all values between ops in ") +
-            nameOf(model.storage);
+  if (isRounded) {
+    text += std::string("; on devices ") +
+            (isDecoder && hasCpu ? "keys, values and all else" : "all values") +
+            " between ops in " + nameOf(model.storage);
   }
   if (isWhole && !model.roundsWeights && hasCpu) {
     // Measured on CPUs; a token alone is a read of all matrices.

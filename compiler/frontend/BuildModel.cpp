@@ -93,9 +93,10 @@ void ModelBuilder::add(const spec::Parameter &parameter,
 void ModelBuilder::addHeads(const spec::Parameter &parameter) {
   auto [stem, last] = StringRef(parameter.name).rsplit('.');
   SmallVector<Attribute> parts;
-  for (int64_t head = 0; head < parameter.rows; ++head) {
+  int64_t rows = parameter.rows / parameter.heads;
+  for (int64_t head = 0; head < parameter.heads; ++head) {
     std::string name = (stem + "." + Twine(head) + "." + last).str();
-    addStored(spec::rowOfHead(parameter, head), name, 1, 0);
+    addStored(spec::rowsOfHead(parameter, head), name, rows, 0);
     parts.push_back(FlatSymbolRefAttr::get(builder.getContext(), name));
   }
   add(parameter, parameter.name, parameter.rows, transformer::SourceAttr(),

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/DeviceCache.h"
 
+#include "compiler/gpu/RowAlignment.h"
 #include "compiler/host/NarrowFloat.h"
 #include "compiler/host/StepFields.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -54,29 +55,25 @@ int64_t DeviceCache::vectorWidth() const {
   return width;
 }
 
-void DeviceCache::copyAligned(KernelBuilder &k, Value rows, Value token,
-                              Value column, int64_t count,
-                              Value address) const {
-  Value kept = loadKeptVector(k, rows, token, column, count);
-  if (getElementTypeOrSelf(kept.getType()) == element) {
-    LLVM::StoreOp::create(k.builder(), kept, address, count * elementBytes);
-  } else {
-    storeAligned(k, loadRowVector(k, rows, token, column, count), address);
+void DeviceCache::storeKept(KernelBuilder &k, Value vector,
+                            Value address) const {
+  auto type = cast<VectorType>(vector.getType());
+  if (type.getElementType() == element) {
+    LLVM::StoreOp::create(k.builder(), vector, address,
+                          type.getNumElements() * elementBytes);
+    return;
   }
+  bool isWide = type.getElementType().isF32();
+  storeAligned(k, isWide ? vector : widenFloat(k.builder(), vector), address);
 }
 
 Value tfc::loadKeptVector(KernelBuilder &k, Value rows, Value token,
                           Value column, int64_t count) {
   auto type = cast<MemRefType>(rows.getType());
-  Type element = type.getElementType();
-  // Rows of a part of a wider buffer may begin anywhere.
-  int64_t elements = type.getLayout().isIdentity() ? count : 1;
-  int64_t alignment =
-      std::min(elements * element.getIntOrFloatBitWidth() / 8, kAccessBytes);
-  return vector::LoadOp::create(k.builder(), VectorType::get(count, element),
-                                rows, ValueRange{token, column},
-                                /*nontemporal=*/false,
-                                llvm::MaybeAlign(alignment));
+  return vector::LoadOp::create(
+      k.builder(), VectorType::get(count, type.getElementType()), rows,
+      ValueRange{token, column}, /*nontemporal=*/false,
+      llvm::MaybeAlign(alignmentOfRow(rows, count)));
 }
 
 Value tfc::loadRowVector(KernelBuilder &k, Value rows, Value token,

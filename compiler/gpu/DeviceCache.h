@@ -30,11 +30,10 @@ struct DeviceCache : CacheGeometry {
                           int64_t count) const;
   void storeAligned(KernelBuilder &k, mlir::Value vector,
                     mlir::Value address) const;
-  /// The same of `count` numbers from `column` of row `token` on, as
-  /// loadRowVector reads them; what is kept already is not touched.
-  void copyAligned(KernelBuilder &k, mlir::Value rows, mlir::Value token,
-                   mlir::Value column, int64_t count,
-                   mlir::Value address) const;
+  /// The same of a vector of what is kept elsewhere; what is kept so already is
+  /// not touched.
+  void storeKept(KernelBuilder &k, mlir::Value vector,
+                 mlir::Value address) const;
   /// The most elements, a power of two, that a thread moves at once: of at most
   /// 16 bytes, so many that a head is whole ones.
   int64_t vectorWidth() const;

@@ -1,4 +1,4 @@
-// Rows that are vectors are shared out in a warp.
+// Rows that are vectors are shared out in a warp, or in a block.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/Passes.h"
 
@@ -53,7 +53,7 @@ static void distribute(scf::ParallelOp loop, int64_t width) {
   SmallVector<Value> lower(loop.getLowerBound()), upper(loop.getUpperBound()),
       step(loop.getStep());
   lower.push_back(arith::ConstantIndexOp::create(b, 0));
-  upper.push_back(arith::ConstantIndexOp::create(b, WarpRow::kLanes));
+  upper.push_back(arith::ConstantIndexOp::create(b, WarpRow::lanesOf(width)));
   step.push_back(arith::ConstantIndexOp::create(b, 1));
   auto lanes = scf::ParallelOp::create(b, lower, upper, step);
   b.setInsertionPointToStart(lanes.getBody());

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/ExpandCacheRows.h"
 
+#include "compiler/gpu/ComputedRows.h"
 #include "compiler/host/StepFields.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -16,6 +17,9 @@ void tfc::expandCacheRows(transformer::CacheWriteOp op,
   ImplicitLocOpBuilder &b = k.builder();
   int64_t width = cache.vectorWidth();
   int64_t perHead = cache.headDim / width;
+  // Keys that were turned for the cache alone, each thread turns on the way.
+  auto keys = ComputedRows::find(op.getKey(), op, width);
+  auto values = ComputedRows::find(op.getValue(), op, width);
   int64_t axes[] = {cache.queryRows,
                     op.getCache().getType().getKvHeads() * perHead};
   k.forEachPlace(cache, axes, [&](const WorkItem &item, ValueRange places) {
@@ -31,13 +35,21 @@ void tfc::expandCacheRows(transformer::CacheWriteOp op,
         cache, item, k.divide(position, cache.blockTokens), op.getLayer());
     Value offset = k.scale(k.remainder(vector, perHead), width);
     Value column = k.scale(vector, width);
-    auto write = [&](Value rows, Value base) {
+    auto write = [&](const std::optional<ComputedRows> &computed, Value rows,
+                     Value base) {
       Value address = buildAddress(b, base, slot, cache.positionBytes);
       address = buildAddress(b, address, offset, cache.elementBytes);
-      cache.copyAligned(k, rows, token, column, width, address);
+      Value kept = computed ? computed->build(b, token, column)
+                            : loadKeptVector(k, rows, token, column, width);
+      cache.storeKept(k, kept, address);
     };
-    write(op.getKey(), cache.keys(k, block, head));
-    write(op.getValue(), cache.values(k, block, head));
+    write(keys, op.getKey(), cache.keys(k, block, head));
+    write(values, op.getValue(), cache.values(k, block, head));
   });
+  for (const std::optional<ComputedRows> &computed : {keys, values}) {
+    if (computed) {
+      computed->erase(rewriter);
+    }
+  }
   rewriter.eraseOp(op);
 }

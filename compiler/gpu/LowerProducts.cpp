@@ -48,7 +48,9 @@ static Value strideOf(ImplicitLocOpBuilder &b, Value buffer) {
 
 /// What a launch passes; `tokens` is an index.
 static ProductOperands buildOperands(ImplicitLocOpBuilder &b,
-                                     transformer::ProductOp op, Value tokens) {
+                                     transformer::ProductOp op,
+                                     transformer::ProductOp gate,
+                                     Value tokens) {
   ProductOperands operands;
   auto addresses = [&](ValueRange buffers) {
     return llvm::map_to_vector(
@@ -58,14 +60,21 @@ static ProductOperands buildOperands(ImplicitLocOpBuilder &b,
   operands.weights = addressOf(b, op.getPanels());
   operands.result = addressOf(b, op.getInit());
   operands.columns = addresses(op.getColumns());
-  operands.rows = addresses(op.getRows());
+  if (gate) {
+    operands.gateWeights = addressOf(b, gate.getPanels());
+    operands.gateColumns = addresses(gate.getColumns());
+  } else {
+    operands.rows = addresses(op.getRows());
+  }
   operands.tokens = arith::IndexCastOp::create(b, b.getI32Type(), tokens);
   operands.width = number(b, transformer::widthOf(op.getInit()));
   operands.depth = number(b, transformer::widthOf(op.getInput()));
   operands.inputStride = strideOf(b, op.getInput());
   operands.resultStride = strideOf(b, op.getInit());
-  for (Value rows : op.getRows()) {
-    operands.rowStrides.push_back(strideOf(b, rows));
+  if (!gate) {
+    for (Value rows : op.getRows()) {
+      operands.rowStrides.push_back(strideOf(b, rows));
+    }
   }
   return operands;
 }
@@ -118,7 +127,15 @@ struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
     if (failed(form)) {
       return failure();
     }
-    ImplicitLocOpBuilder b(op.getLoc(), op);
+    transformer::ProductOp gate = ProductForm::findGate(op);
+    if (gate && failed(form->addGate(gate))) {
+      return failure();
+    }
+    Location loc = op.getLoc();
+    if (gate) {
+      loc = FusedLoc::get({gate.getLoc(), loc}, Attribute(), op.getContext());
+    }
+    ImplicitLocOpBuilder b(loc, op);
     Value zero = arith::ConstantIndexOp::create(b, 0);
     Value tokens = memref::DimOp::create(b, op.getInit(), 0);
     // A grid has at least one block.
@@ -127,9 +144,13 @@ struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
     auto branch = scf::IfOp::create(b, isAny);
     b.setInsertionPointToStart(branch.thenBlock());
     buildChoice(b, kernels.find(*form), transformer::widthOf(op.getInit()),
-                tokens, buildOperands(b, op, tokens));
+                tokens, buildOperands(b, op, gate, tokens));
     op.erase();
     ++numProducts;
+    if (gate) {
+      gate.erase();
+      ++numProducts;
+    }
     return success();
   }
 
@@ -141,6 +162,15 @@ struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
       return;
     }
     ProductKernels kernels(findKernelModule(getOperation()), deterministic);
+    llvm::DenseSet<Operation *> gates;
+    for (transformer::ProductOp op : products) {
+      if (transformer::ProductOp gate = ProductForm::findGate(op)) {
+        gates.insert(gate);
+      }
+    }
+    llvm::erase_if(products, [&](transformer::ProductOp op) {
+      return gates.contains(op);
+    });
     for (transformer::ProductOp op : products) {
       if (failed(lower(op, kernels))) {
         return signalPassFailure();

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -197,6 +198,12 @@ gpu::GPUFuncOp ThreadOutliner::buildKernel(scf::ParallelOp loop,
   SmallVector<Type> types = llvm::map_to_vector(captures.values, parameterOf);
   gpu::GPUFuncOp kernel =
       createKernel(b, kernels, name, types, kBlockThreads, /*sharedBytes=*/0);
+  // What the loop says of its kernel to the device's code generator.
+  for (NamedAttribute attribute : loop->getDiscardableAttrs()) {
+    if (isa_and_present<NVVM::NVVMDialect>(attribute.getNameDialect())) {
+      kernel->setAttr(attribute.getName(), attribute.getValue());
+    }
+  }
   b.setInsertionPointToStart(&kernel.getBody().front());
   IRMapping mapping;
   for (auto [value, parameter] :

@@ -44,12 +44,20 @@ def ExpandDeviceKernelsPass
     and the heads that share their keys are together at most 16, as in a step of
     generation, the positions, and add up what they have at the end. Scores, their
     softmax and sums are f32; weights are rounded to 16 bits before they are
-    multiplied with values. What a thread allocates in memory space 3, its block
+    multiplied with values. The host leaves out the launches that no item of the
+    step can be for.
+
+    Of few queries, all but an encoder's, up to 16 blocks do a part each: one or
+    more whole stretches of 256 positions, as many as follow from what the item
+    sees. Where there are several, they leave sums, maxima and totals in memory
+    that is allocated for each sequence of the step, and a loop behind them puts
+    these together, in order. What a thread allocates in memory space 3, its block
     shares, and `gpu.barrier` is one of the block: a block of `tfc-outline-threads`
     is the last axis of the loop.
 
     ```mlir
-    scf.parallel (%item, %head, %thread) = ... to (%items, %c8, %c128) {
+    %parts = memref.alloc(%sequences) : memref<?x2x16x16x68xf32>
+    scf.parallel (%item, %head, %part, %thread) = ... to (%items, %c2, %c16, %c128) {
       %tiles = memref.alloca() {alignment = 128 : i64} : memref<34816xi8, 3>
       ...
       scf.for %begin = %first to %end step %c64 iter_args(...) {
@@ -57,10 +65,17 @@ def ExpandDeviceKernelsPass
         gpu.barrier
         nvvm.cp.async.shared.global ...
         nvvm.mma.sync ...
+      }
+      ...
+    }
+    scf.parallel (%item, %head, %row, %columns) = ... to (%items, %c2, %c16, %c16) {...}
+    scf.parallel (%item, %head, %thread) = ... to (%items, %c8, %c128) {...}
     ```
 
     A thread of a cache write has a vector of up to 16 bytes of keys, and one of
-    values.
+    values. Where loops before it fill the keys' buffer for nobody else, columns
+    side by side from columns side by side (which is what turning by position
+    is), the thread computes its keys itself, and the loops go.
 
     A module with heads wider than 1024 stays as it is, for
     `tfc-expand-cpu-kernels`, which also expands what is left of the dialect.
@@ -118,11 +133,12 @@ def DistributeRowsPass : Pass<"tfc-distribute-rows", "::mlir::ModuleOp"> {
 }
 
 def DistributeVectorsPass : Pass<"tfc-distribute-vectors", "::mlir::ModuleOp"> {
-  let summary = "rows that are vectors are shared out in a warp";
+  let summary = "rows that are vectors are shared out in a warp, or in a block";
   let description = [{
     An item of an outermost parallel loop that works on a row as vectors as long
     as it becomes 32 items, the lanes of a warp, which is one more axis of the
-    loop, the last. A lane has pieces of 8, 4, 2 or 1 columns, the most that
+    loop, the last; with rows of more than 2048 columns 128 items, the threads
+    of a block. A lane has pieces of 8, 4, 2 or 1 columns, the most that
     divide the row and leave a piece for each lane; those of lanes beside each
     other are beside each other. The row is in the lanes' registers from the
     first load to the last store.
@@ -146,7 +162,8 @@ def DistributeVectorsPass : Pass<"tfc-distribute-vectors", "::mlir::ModuleOp"> {
 
     What is the same in all columns, a mean, is computed once by each lane, not
     once a column. A sum is of a lane's pieces, then of a piece's columns, then of
-    lanes: the same at every step. Of a last piece that not every lane has, those
+    lanes, then of warps, which tell each other theirs in shared memory: the same
+    at every step. Of a last piece that not every lane has, those
     without have zeros, which they neither count nor store.
     A loop with vectors of several lengths, or with ops on them that are not of
     this kind, stays as it is.
@@ -157,6 +174,64 @@ def DistributeVectorsPass : Pass<"tfc-distribute-vectors", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
   let statistics = [
     Statistic<"numLoops", "num-loops", "loops that a warp does an item of">];
+}
+
+def WidenLoopsPass : Pass<"tfc-widen-loops", "::mlir::ModuleOp"> {
+  let summary = "items that lie side by side become one";
+  let description = [{
+    Items of an outermost parallel loop that are arithmetic on elements side by
+    side along its last axis become one item, on vectors of 16 bytes of what it
+    stores: as many as divide the axis, 8, 4 or 2.
+
+    ```mlir
+    scf.parallel (%t, %i) = (%c0, %c0) to (%tokens, %c64) step (%c1, %c1) {
+      %v = memref.load %x[%t, %i] : memref<?x64xbf16>
+      ...
+    }
+    // becomes
+    scf.parallel (%t, %piece) = (%c0, %c0) to (%tokens, %c8) step (%c1, %c1) {
+      %i = arith.muli %piece, %c8 : index
+      %v = vector.load %x[%t, %i] {alignment = 16 : i64} : memref<?x64xbf16>, vector<8xbf16>
+      ...
+    }
+    ```
+
+    A loop with elements that lie apart, or with more than 32 ops, whose vectors
+    would fill the registers, stays as it is. Each element is computed as before.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numLoops", "num-loops", "loops with wider items">];
+}
+
+def JoinLoopsPass : Pass<"tfc-join-loops", "::mlir::ModuleOp"> {
+  let summary = "parallel loops that do not need each other become one";
+  let description = [{
+    Outermost parallel loops behind each other, none of which touches what
+    another one writes, become one loop, over the items of all: a launch instead
+    of several. Items of one loop are behind those of the other, so that only
+    one warp has some of both.
+
+    ```mlir
+    scf.parallel (%t, %i) = (%c0, %c0) to (%tokens, %c64) step (%c1, %c1) {...}
+    scf.parallel (%t, %i) = (%c0, %c0) to (%tokens, %c8) step (%c1, %c1) {...}
+    // becomes
+    scf.parallel (%item) = (%c0) to (%all) step (%c1) {
+      %isFirst = arith.cmpi ult, %item, %first : index
+      scf.if %isFirst {...} else {...}
+    }
+    ```
+
+    Which buffers are apart follows from what they are views of, or, of one
+    buffer, from strides and offsets. A loop with loops that write in it, or
+    whose lanes tell each other something, stays alone.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"numLoops", "num-loops", "loops that share one with others">];
 }
 
 def LowerProductsPass : Pass<"tfc-lower-products", "::mlir::ModuleOp"> {
@@ -184,6 +259,11 @@ def LowerProductsPass : Pass<"tfc-lower-products", "::mlir::ModuleOp"> {
       } else { ... }
     }
     ```
+
+    A product and the one before it of the same rows and sizes, which it is
+    multiplied by and nobody else reads, are one: a block has rows of both
+    weights, and a thread the sums of both, of which the first is rounded as it
+    would be kept.
 
     With `deterministic` the kernel for 33 to 64 rows does more of them, too, 64
     a block, in place of tiles: all kernels that are left add in one order.
@@ -228,7 +308,8 @@ def OutlineThreadsPass : Pass<"tfc-outline-threads", "::mlir::ModuleOp"> {
 
     Buffers that a body allocates in memory space 3 are shared by the block: a
     loop whose last axis has 128 places is done a block at a time, and may wait
-    at `gpu.barrier`.
+    at `gpu.barrier`. Attributes of NVVM that a loop has are its kernel's:
+    `nvvm.minctasm`, how many blocks a multiprocessor is to have room for.
 
     Values from outside are the kernel's parameters; a buffer whose rows lie one
     after the other is its address. Constants are made again in

@@ -80,6 +80,10 @@ ProductEpilogue::loadColumns(Value column, unsigned count) {
   for (auto [base, type] : llvm::zip_equal(operands.columns, form.columns)) {
     loaded.push_back(loadFloats(base, type, Value(), Value(), column, count));
   }
+  for (auto [base, type] :
+       llvm::zip_equal(operands.gateColumns, form.gateColumns)) {
+    loaded.push_back(loadFloats(base, type, Value(), Value(), column, count));
+  }
   return transpose(loaded, count);
 }
 
@@ -94,10 +98,24 @@ ProductEpilogue::loadRow(Value row, Value column, unsigned count) {
   return transpose(loaded, count);
 }
 
-Value ProductEpilogue::apply(Value sum, const Elements &columns,
+Value ProductEpilogue::apply(ArrayRef<Value> sums, const Elements &columns,
                              const Elements &rows) {
+  ArrayRef<Value> all = columns;
+  ArrayRef<Value> own = all.take_front(form.columns.size());
+  if (!form.gate) {
+    return applyBody(form.op, sums[0], own, rows);
+  }
+  // As it would be kept.
+  Value gate = applyBody(form.gate, sums[0], all.drop_front(own.size()), {});
+  gate = convert(t.builder(), gate, form.gateResult);
+  gate = convert(t.builder(), gate, t.builder().getF32Type());
+  return applyBody(form.op, sums[1], own, gate);
+}
+
+Value ProductEpilogue::applyBody(transformer::ProductOp op, Value sum,
+                                 ArrayRef<Value> columns,
+                                 ArrayRef<Value> rows) {
   ImplicitLocOpBuilder &b = t.builder();
-  transformer::ProductOp op = form.op;
   Block &body = op.getBody().front();
   IRMapping mapping;
   SmallVector<Value> given = {sum};

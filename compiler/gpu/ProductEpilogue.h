@@ -25,8 +25,8 @@ public:
   llvm::SmallVector<Elements> loadColumns(mlir::Value column, unsigned count);
   llvm::SmallVector<Elements> loadRow(mlir::Value row, mlir::Value column,
                                       unsigned count);
-  /// The body's result.
-  mlir::Value apply(mlir::Value sum, const Elements &columns,
+  /// The body's result; with a gate, of the gate's sum and the product's own.
+  mlir::Value apply(llvm::ArrayRef<mlir::Value> sums, const Elements &columns,
                     const Elements &rows);
   /// Stores as many results as there are, side by side; those beyond the last
   /// column, and all when `isRow` is not so, are dropped.
@@ -37,6 +37,10 @@ private:
   /// `count` elements as f32.
   Elements loadFloats(mlir::Value base, mlir::Type element, mlir::Value row,
                       mlir::Value stride, mlir::Value column, unsigned count);
+  /// The body of `op`, which is the form's or its gate's.
+  mlir::Value applyBody(transformer::ProductOp op, mlir::Value sum,
+                        llvm::ArrayRef<mlir::Value> columns,
+                        llvm::ArrayRef<mlir::Value> rows);
   mlir::Value lastOf(mlir::Value count, int32_t elements);
 
   ThreadBuilder &t;

@@ -3,6 +3,8 @@
 #include "compiler/gpu/ProductForm.h"
 
 #include "dialect/ShapeUtils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -67,17 +69,45 @@ FailureOr<ProductForm> ProductForm::get(transformer::ProductOp op) {
   return form;
 }
 
+transformer::ProductOp ProductForm::findGate(transformer::ProductOp op) {
+  Operation *before = op->getPrevNode();
+  while (before && isMemoryEffectFree(before)) {
+    before = before->getPrevNode();
+  }
+  auto gate = dyn_cast_or_null<transformer::ProductOp>(before);
+  bool isGate = gate && gate.getRows().empty() && op.getRows().size() == 1 &&
+                op.getRows().front() == gate.getInit() &&
+                op.getInput() == gate.getInput() &&
+                op.getInit() != gate.getInit() &&
+                op.getPanels().getType() == gate.getPanels().getType();
+  // Whoever else has this place in memory may read it.
+  auto isOwn = [&](Operation *user) { return user == op || user == gate; };
+  return isGate && llvm::all_of(gate.getInit().getUsers(),
+                                [&](Operation *user) {
+                                  return isOwn(user) ||
+                                         isa<memref::DimOp>(user);
+                                })
+             ? gate
+             : transformer::ProductOp();
+}
+
+LogicalResult ProductForm::addGate(transformer::ProductOp found) {
+  FailureOr<ProductForm> own = get(found);
+  if (failed(own)) {
+    return failure();
+  }
+  gate = found;
+  gateResult = own->result;
+  gateColumns = own->columns;
+  isPaired &= own->isPaired;
+  rows.clear();
+  return success();
+}
+
 /// The values that ops compute are numbered as they come, constants are their
 /// values.
-std::string ProductForm::key() const {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  stream << element << ' ' << result << ' ' << isPaired;
-  for (Type type : llvm::concat<const Type>(columns, rows)) {
-    stream << ' ' << type;
-  }
-  stream << ' ' << columns.size() << '\n';
-  Block &body = const_cast<transformer::ProductOp &>(op).getBody().front();
+static void writeBody(llvm::raw_ostream &stream, transformer::ProductOp op) {
+  Block &body = op.getBody().front();
   llvm::DenseMap<Value, size_t> numbers;
   for (Value argument : body.getArguments()) {
     numbers[argument] = numbers.size();
@@ -98,6 +128,25 @@ std::string ProductForm::key() const {
     }
     stream << '\n';
   }
+}
+
+std::string ProductForm::key() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << element << ' ' << result << ' ' << isPaired;
+  for (Type type : llvm::concat<const Type>(columns, rows)) {
+    stream << ' ' << type;
+  }
+  stream << ' ' << columns.size() << '\n';
+  writeBody(stream, op);
+  if (gate) {
+    stream << "gate " << gateResult;
+    for (Type type : gateColumns) {
+      stream << ' ' << type;
+    }
+    stream << '\n';
+    writeBody(stream, gate);
+  }
   return text;
 }
 
@@ -105,6 +154,10 @@ SmallVector<Value> ProductOperands::list() const {
   SmallVector<Value> values = {input, weights, result};
   llvm::append_range(values, columns);
   llvm::append_range(values, rows);
+  if (gateWeights) {
+    values.push_back(gateWeights);
+    llvm::append_range(values, gateColumns);
+  }
   llvm::append_range(values,
                      ArrayRef{tokens, width, depth, inputStride, resultStride});
   llvm::append_range(values, rowStrides);
@@ -125,6 +178,10 @@ ProductOperands ProductOperands::take(const ProductForm &form,
   }
   operands.columns = take(form.columns.size());
   operands.rows = take(form.rows.size());
+  if (form.gate) {
+    operands.gateWeights = *next++;
+    operands.gateColumns = take(form.gateColumns.size());
+  }
   for (Value *one : {&operands.tokens, &operands.width, &operands.depth,
                      &operands.inputStride, &operands.resultStride}) {
     *one = *next++;

@@ -11,12 +11,19 @@ namespace tfc {
 
 /// A product on buffers with plain rows of weights: y[t,n] = body(sum_k x[t,k]
 /// w[n,k], columns[n]..., rows[t,n]...). Its sizes are arguments of a kernel,
-/// what is said here is the kernel's own.
+/// what is said here is the kernel's own. With a gate, another product of the
+/// same x and size whose result is the only row operand, both are done at once:
+/// y[t,n] = body(sum_k x[t,k] w[n,k], columns[n]..., gate[t,n]).
 struct ProductForm {
   /// Of a product that tensor cores can do: rows of 16 bits, of x and of w,
   /// begin at multiples of 16 bytes and are whole numbers of them long. An
   /// error of the op where that is not so.
   static mlir::FailureOr<ProductForm> get(transformer::ProductOp op);
+  /// The product before `op` that can be its gate, whose result nobody else
+  /// reads; null where there is none.
+  static transformer::ProductOp findGate(transformer::ProductOp op);
+  /// Adds what `findGate` found.
+  llvm::LogicalResult addGate(transformer::ProductOp found);
 
   /// Equal for forms that share their kernels.
   std::string key() const;
@@ -25,6 +32,9 @@ struct ProductForm {
   mlir::Type element;        // of x and w
   mlir::Type result;
   llvm::SmallVector<mlir::Type> columns, rows; // their elements
+  transformer::ProductOp gate;                 // null where there is none
+  mlir::Type gateResult;                       // what the gate is rounded to
+  llvm::SmallVector<mlir::Type> gateColumns;
   /// Whether two columns from an even one on can be read and written at once.
   bool isPaired;
 };
@@ -35,6 +45,8 @@ struct ProductForm {
 struct ProductOperands {
   mlir::Value input, weights, result;
   llvm::SmallVector<mlir::Value> columns, rows;
+  mlir::Value gateWeights; // null where there is no gate
+  llvm::SmallVector<mlir::Value> gateColumns;
   mlir::Value tokens, width, depth; // T, N, K
   mlir::Value inputStride, resultStride;
   llvm::SmallVector<mlir::Value> rowStrides;

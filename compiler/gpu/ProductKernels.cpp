@@ -14,9 +14,14 @@ using namespace tfc;
 static constexpr SkinnyProduct kSkinny[] = {
     {1, 1, 4}, {1, 2, 4}, {2, 4, 2}, {2, 8, 1}};
 
+/// With a gate a block has rows of both.
+static constexpr SkinnyProduct kGated[] = {
+    {2, 1, 4}, {2, 2, 2}, {2, 4, 2}, {2, 8, 1}};
+
 static SmallVector<Type> listParameters(const ProductForm &form) {
   MLIRContext *context = form.element.getContext();
-  size_t pointers = 3 + form.columns.size() + form.rows.size();
+  size_t pointers = 3 + form.columns.size() + form.rows.size() +
+                    form.gateColumns.size() + (form.gate ? 1 : 0);
   size_t numbers = 5 + form.rows.size();
   SmallVector<Type> types(pointers, LLVM::LLVMPointerType::get(context));
   types.append(numbers, IntegerType::get(context, 32));
@@ -55,29 +60,30 @@ std::string ProductKernels::nameOf(const ProductForm &form, int64_t rows,
 ProductKernel ProductKernels::buildSkinny(const ProductForm &form,
                                           const SkinnyProduct &tile) {
   gpu::GPUFuncOp function = buildFunction(
-      kernels, form, nameOf(form, tile.tokens(), tile.columns()),
+      kernels, form, nameOf(form, tile.tokens(), tile.resultColumns(form)),
       tile.threads(), tile.sharedBytes(),
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
         tile.build(t, form, operands, shared);
       });
   return {function, tile.isStriped ? 0 : tile.tokens(), tile.tokens(),
-          tile.columns(), tile.threads()};
+          tile.resultColumns(form), tile.threads()};
 }
 
 ProductKernel ProductKernels::buildTiled(const ProductForm &form) {
   using Tile = TiledProduct;
   gpu::GPUFuncOp function = buildFunction(
-      kernels, form, nameOf(form, Tile::kRows, Tile::kColumns), Tile::kThreads,
-      Tile::kSharedBytes,
+      kernels, form, nameOf(form, Tile::kRows, Tile::resultColumns(form)),
+      Tile::kThreads, Tile::kSharedBytes,
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
         Tile::build(t, form, operands, shared);
       });
-  return {function, 0, Tile::kRows, Tile::kColumns, Tile::kThreads};
+  return {function, 0, Tile::kRows, Tile::resultColumns(form), Tile::kThreads};
 }
 
 SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
   SmallVector<ProductKernel> built;
-  ArrayRef<SkinnyProduct> few = kSkinny;
+  ArrayRef<SkinnyProduct> few =
+      form.gate ? ArrayRef(kGated) : ArrayRef(kSkinny);
   for (const SkinnyProduct &tile : hasOneOrder ? few.drop_back() : few) {
     built.push_back(buildSkinny(form, tile));
   }

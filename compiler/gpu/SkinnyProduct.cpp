@@ -44,6 +44,7 @@ private:
   Words loadWords(Value row, Value k, Value isInside);
   Sums multiply(ArrayRef<Value> ks, ValueRange sums, bool isTail);
   Sums sumOverK();
+  Value addWarps(Value place);
   void shareSums(ArrayRef<Value> sums);
   void finish();
 
@@ -165,33 +166,44 @@ void SkinnyKernel::shareSums(ArrayRef<Value> sums) {
   }
 }
 
-/// A thread a result: what the warps have, from the first one on.
+/// What the warps have at `place`, from the first one on.
+Value SkinnyKernel::addWarps(Value place) {
+  constexpr int32_t bytes = sizeof(float);
+  Value sum;
+  for (int32_t w = 0; w < SkinnyProduct::kWarps; ++w) {
+    Value part = t.load(
+        t.builder().getF32Type(),
+        t.bytes(place, w * tile.tokens() * pitchOf(tile) * bytes), bytes);
+    sum = sum ? t.addFloats(sum, part) : part;
+  }
+  return sum;
+}
+
+/// A thread a result.
 void SkinnyKernel::finish() {
   constexpr int32_t bytes = sizeof(float);
   ProductEpilogue epilogue(t, form, p);
-  int32_t results = tile.columns() * tile.tokens();
+  int32_t width = tile.resultColumns(form);
+  int32_t results = width * tile.tokens();
   for (int32_t done = 0; done < results; done += tile.threads()) {
     Value number = t.add(t.thread(), done);
     Value isOne = t.isLess(number, t.number(results));
     number = t.min(number, t.number(results - 1));
-    Value within = t.remainder(number, tile.columns());
-    Value own = t.divide(number, tile.columns());
+    Value within = t.remainder(number, width);
+    Value own = t.divide(number, width);
     Value token = firstToken ? t.add(firstToken, own) : own;
     Value column = t.add(firstColumn, within);
     auto columns = epilogue.loadColumns(column, 1);
     auto rows = epilogue.loadRow(token, column, 1);
     Value place = t.bytes(shared, t.add(t.scale(own, pitchOf(tile) * bytes),
                                         t.scale(within, bytes)));
-    Value sum;
-    for (int32_t w = 0; w < SkinnyProduct::kWarps; ++w) {
-      Value part = t.load(
-          t.builder().getF32Type(),
-          t.bytes(place, w * tile.tokens() * pitchOf(tile) * bytes), bytes);
-      sum = sum ? t.addFloats(sum, part) : part;
+    SmallVector<Value> sums = {addWarps(place)};
+    if (form.gate) {
+      sums.push_back(addWarps(t.bytes(place, width * bytes)));
     }
     Value isToken = t.both(isOne, t.isLess(token, p.tokens));
     epilogue.store(token, column, isToken,
-                   {epilogue.apply(sum, columns[0], rows[0])});
+                   {epilogue.apply(sums, columns[0], rows[0])});
   }
 }
 
@@ -200,9 +212,15 @@ void SkinnyKernel::build() {
   warp = t.warp();
   group = t.divide(lane, 4);
   place = t.remainder(lane, 4);
-  firstColumn = t.scale(t.blockX(), tile.columns());
-  weights =
-      rowsOf(p.weights, p.depth, 2 * tile.weightTiles, firstColumn, p.width);
+  firstColumn = t.scale(t.blockX(), tile.resultColumns(form));
+  // Rows of weights, 8 apart; those of a gate are before the product's own.
+  int32_t rows = 2 * tile.weightTiles;
+  if (form.gate) {
+    rows /= 2;
+    weights = rowsOf(p.gateWeights, p.depth, rows, firstColumn, p.width);
+  }
+  llvm::append_range(weights,
+                     rowsOf(p.weights, p.depth, rows, firstColumn, p.width));
   if (tile.isStriped) {
     firstToken = t.scale(t.blockY(), tile.tokens());
   }

@@ -12,7 +12,7 @@ namespace tfc {
 /// tokens, and their sums are added in shared memory, in order. Operands go
 /// from device memory to registers: 16 bytes of a row are 8 steps of k, and in
 /// which order tensor cores add those does not matter as long as both sides
-/// agree.
+/// agree. With a gate, half of the rows are the gate's.
 struct SkinnyProduct {
   int32_t weightTiles, tokenTiles;
   int32_t unroll; // steps of 32 of k whose operands a warp asks for at once
@@ -23,14 +23,18 @@ struct SkinnyProduct {
   static constexpr int32_t kWarps = 8;
 
   int32_t threads() const { return kWarps * kWarpLanes; }
-  /// The most tokens and how many columns of the result a block does.
+  /// The most tokens a block does, and how many rows of weights it reads.
   int32_t tokens() const { return 8 * tokenTiles; }
   int32_t columns() const { return 16 * weightTiles; }
+  /// How many columns of the result a block does.
+  int32_t resultColumns(const ProductForm &form) const {
+    return form.gate ? columns() / 2 : columns();
+  }
   /// Of shared memory.
   int32_t sharedBytes() const;
 
-  /// The kernel's code: block x does columns from x * columns() on. `shared` is
-  /// the block's shared memory.
+  /// The kernel's code: block x does columns from x * resultColumns on.
+  /// `shared` is the block's shared memory.
   void build(ThreadBuilder &t, const ProductForm &form,
              const ProductOperands &operands, mlir::Value shared) const;
 };

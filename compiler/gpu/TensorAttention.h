@@ -21,12 +21,14 @@ bool suitsTensorCores(transformer::CacheType type);
 bool suitsTensorCores(transformer::PagedAttentionOp op);
 
 /// Expands `op`, which suits tensor cores, over a cache with items of
-/// kTensorQueryRows, into two parallel loops over items, heads and the 128
-/// threads of a block; `step` is the pointer to the step. The one takes items
-/// whose queries, of all heads that share keys, are at most 16; there the four
-/// warps share out the positions. The other takes the rest, and there they
-/// share out the queries. Either way tiles lie at multiples of 64, so that the
-/// bits of an item's results depend on the item and what it sees alone.
+/// kTensorQueryRows, into parallel loops; `step` is the pointer to the step.
+/// One, over items, heads of keys, parts and the 128 threads of a block, takes
+/// items whose queries, of all heads that share keys, are at most 16; there the
+/// four warps share out the positions of a part. One puts parts together. The
+/// last, over items, heads and threads, takes the other items, and there the
+/// warps share out the queries. Either way tiles lie at multiples of 64 and
+/// parts at multiples of 256, so that the bits of an item's results depend on
+/// the item and what it sees alone.
 void expandTensorAttention(transformer::PagedAttentionOp op,
                            const DeviceCache &cache, mlir::Value step,
                            mlir::RewriterBase &rewriter);

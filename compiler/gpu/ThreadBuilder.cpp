@@ -3,6 +3,7 @@
 #include "compiler/gpu/ThreadBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -125,7 +126,7 @@ Value ThreadBuilder::global(Value pointer) {
       b, LLVM::LLVMPointerType::get(b.getContext(), kGlobalSpace), pointer);
 }
 
-void ThreadBuilder::barrier() { NVVM::BarrierOp::create(b); }
+void ThreadBuilder::barrier() { gpu::BarrierOp::create(b); }
 
 void ThreadBuilder::when(Value condition, function_ref<void()> then) {
   auto branch = scf::IfOp::create(b, condition);

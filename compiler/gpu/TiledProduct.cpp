@@ -43,6 +43,7 @@ private:
     Value count;  // of rows there are
     Value stride;
     int32_t offset; // in a stage
+    int32_t share;  // rows of a stage for one of the operand's
   };
 
   void findPlaces();
@@ -71,7 +72,7 @@ void TiledKernel::findPlaces() {
   Value thread = t.thread(), warp = t.warp();
   lane = t.lane();
   firstRow = t.scale(t.blockY(), Tile::kRows);
-  firstColumn = t.scale(t.blockX(), Tile::kColumns);
+  firstColumn = t.scale(t.blockX(), Tile::resultColumns(form));
   constexpr int32_t down = Tile::kRows / Tile::kWarpRows;
   warpRow = t.scale(t.remainder(warp, down), Tile::kWarpRows);
   warpColumn = t.scale(t.divide(warp, down), Tile::kWarpColumns);
@@ -81,15 +82,23 @@ void TiledKernel::findPlaces() {
   Value place =
       t.exclusiveOr(t.remainder(thread, kChunks), t.remainder(row, 8));
   copyTo = t.add(t.scale(row, Tile::kRowBytes), t.scale(place, kCopyBytes));
-  auto sourceOf = [&](Value base, Value first, Value count, Value stride,
-                      int32_t offset) {
-    Value number = t.add(first, row);
+  auto sourceOf = [&](Value base, Value number, Value count, Value stride,
+                      int32_t offset, int32_t share) {
     Value from = t.element(base, form.element, number, stride, chunk);
-    return Source{from, number, count, stride, offset};
+    return Source{from, number, count, stride, offset, share};
   };
-  sources[0] = sourceOf(p.input, firstRow, p.tokens, p.inputStride, 0);
-  sources[1] = sourceOf(p.weights, firstColumn, p.width, p.depth,
-                        Tile::kRows * Tile::kRowBytes);
+  sources[0] =
+      sourceOf(p.input, t.add(firstRow, row), p.tokens, p.inputStride, 0, 1);
+  Value weights = p.weights, column = row;
+  if (form.gate) {
+    static_assert(kTogether % 16 == 0,
+                  "a thread's rows are all of one of both");
+    Value isGate = t.isLess(t.remainder(row, 16), t.number(8));
+    weights = t.select(isGate, p.gateWeights, p.weights);
+    column = t.add(t.scale(t.divide(row, 16), 8), t.remainder(row, 8));
+  }
+  sources[1] = sourceOf(weights, t.add(firstColumn, column), p.width, p.depth,
+                        Tile::kRows * Tile::kRowBytes, form.gate ? 2 : 1);
   // Which row's address the lane has for ldmatrix, at which chunk of 16 steps:
   // of x tiles (0, 0), (8, 0), (0, 8), (8, 8), of w (0, 0), (0, 8), (8, 0), (8,
   // 8).
@@ -119,11 +128,12 @@ void TiledKernel::requestRows(const Source &source, Value base, Value k,
                               Value isInside) {
   Value from = t.element(source.row, form.element, Value(), Value(), k);
   for (int32_t row = 0; row < Tile::kRows; row += kTogether) {
-    Value isRow = t.isLess(t.add(source.number, row), source.count);
+    int32_t on = row / source.share;
+    Value isRow = t.isLess(t.add(source.number, on), source.count);
     Value fill =
         t.select(t.both(isRow, isInside), t.number(kCopyBytes), t.number(0));
     Value at = row == 0 ? from
-                        : t.element(from, form.element, t.number(row),
+                        : t.element(from, form.element, t.number(on),
                                     source.stride, t.number(0));
     copyAsync(t.builder(), t.bytes(base, source.offset + row * Tile::kRowBytes),
               at, fill);
@@ -208,10 +218,11 @@ TiledKernel::Sums TiledKernel::sumOverK() {
 void TiledKernel::finish(ArrayRef<Value> sums) {
   ProductEpilogue epilogue(t, form, p);
   Value row = t.add(t.add(firstRow, warpRow), t.divide(lane, 4));
-  Value column =
-      t.add(t.add(firstColumn, warpColumn), t.scale(t.remainder(lane, 4), 2));
-  for (int32_t j = 0; j < kRights; ++j) {
-    Value first = t.add(column, 8 * j);
+  int32_t share = sources[1].share;
+  Value column = t.add(t.add(firstColumn, t.divide(warpColumn, share)),
+                       t.scale(t.remainder(lane, 4), 2));
+  for (int32_t j = 0; j < kRights; j += share) {
+    Value first = t.add(column, 8 * (j / share));
     auto columns = epilogue.loadColumns(first, 2);
     SmallVector<SmallVector<ProductEpilogue::Elements>> rows;
     for (int32_t i = 0; i < 2 * kLefts; ++i) {
@@ -221,8 +232,11 @@ void TiledKernel::finish(ArrayRef<Value> sums) {
       Value own = t.add(row, 8 * i);
       SmallVector<Value> results;
       for (int32_t c = 0; c < 2; ++c) {
-        Value sum = sums[4 * (i / 2 * kRights + j) + 2 * (i % 2) + c];
-        results.push_back(epilogue.apply(sum, columns[c], rows[i][c]));
+        SmallVector<Value> both; // one, where there is no gate
+        for (int32_t k = j; k < j + share; ++k) {
+          both.push_back(sums[4 * (i / 2 * kRights + k) + 2 * (i % 2) + c]);
+        }
+        results.push_back(epilogue.apply(both, columns[c], rows[i][c]));
       }
       epilogue.store(own, first, t.isLess(own, p.tokens), results);
     }

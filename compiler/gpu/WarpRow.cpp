@@ -1,7 +1,8 @@
-// A row's vectors in the registers of a warp.
+// A row's vectors in the registers of a warp, or of a block.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/WarpRow.h"
 
+#include "compiler/gpu/RowAlignment.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -13,10 +14,13 @@
 using namespace mlir;
 using namespace tfc;
 
+/// The memory space of what the threads of a block share.
+static constexpr int64_t kSharedSpace = 3;
+
 /// The most columns of a piece that are loaded at once and leave each lane one.
-static int64_t choosePiece(int64_t width) {
+static int64_t choosePiece(int64_t width, int64_t lanes) {
   for (int64_t columns : {8, 4, 2}) {
-    if (width % columns == 0 && width / columns >= WarpRow::kLanes) {
+    if (width % columns == 0 && width / columns >= lanes) {
       return columns;
     }
   }
@@ -24,14 +28,15 @@ static int64_t choosePiece(int64_t width) {
 }
 
 WarpRow::WarpRow(ImplicitLocOpBuilder &b, Value lane, int64_t width)
-    : b(b), lane(lane), columnsOfPiece(choosePiece(width)) {
+    : b(b), lane(lane), lanes(lanesOf(width)),
+      columnsOfPiece(choosePiece(width, lanes)) {
   int64_t count = width / columnsOfPiece;
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, value);
   };
-  for (int64_t first = 0; first < count; first += kLanes) {
+  for (int64_t first = 0; first < count; first += lanes) {
     Value number = arith::AddIOp::create(b, lane, constant(first));
-    if (count - first < kLanes) {
+    if (count - first < lanes) {
       isShort = true;
       hasLast = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, number,
                                       constant(count));
@@ -102,14 +107,6 @@ static void emitAs(ImplicitLocOpBuilder &b, Operation *op, IRMapping &mapping,
   }
 }
 
-/// Rows of `buffer` begin at multiples of a piece, as whole rows are multiples
-/// of it; only where they lie apart a column may be anywhere.
-static llvm::MaybeAlign alignmentOf(Value buffer, VectorType piece) {
-  int64_t bytes = piece.getElementTypeBitWidth() / 8;
-  bool isDense = cast<MemRefType>(buffer.getType()).getLayout().isIdentity();
-  return llvm::MaybeAlign(isDense ? bytes * piece.getNumElements() : bytes);
-}
-
 void WarpRow::emit(Operation *op) {
   for (Value operand : op->getOperands()) {
     if (isa<VectorType>(operand.getType()) && !isSame(operand)) {
@@ -168,9 +165,10 @@ void WarpRow::emitRead(vector::TransferReadOp op) {
     Pieces from = place(op.getIndices(), index);
     auto load = [&]() -> Value {
       auto vector = dyn_cast<VectorType>(type);
-      return vector ? Value(vector::LoadOp::create(b, vector, buffer, from,
-                                                   /*nontemporal=*/false,
-                                                   alignmentOf(buffer, vector)))
+      return vector ? Value(vector::LoadOp::create(
+                          b, vector, buffer, from,
+                          /*nontemporal=*/false,
+                          alignmentOfRow(op.getBase(), columnsOfPiece)))
                     : memref::LoadOp::create(b, buffer, from);
     };
     if (!isPartial(index)) {
@@ -200,15 +198,54 @@ void WarpRow::emitWrite(vector::TransferWriteOp op) {
     }
     if (auto type = dyn_cast<VectorType>(value.getType())) {
       vector::StoreOp::create(b, value, buffer, to, /*nontemporal=*/false,
-                              alignmentOf(buffer, type));
+                              alignmentOfRow(op.getBase(), columnsOfPiece));
     } else {
       memref::StoreOp::create(b, value, buffer, to);
     }
   }
 }
 
-/// Pieces, then the columns of a piece, then lanes: all lanes have the same
-/// bits then, as each pair of them adds the same two.
+/// All lanes have the same bits then, as each pair of them adds the same two.
+Value WarpRow::sumOfWarp(Value sum) {
+  for (int32_t distance = kLanes / 2; distance > 0; distance /= 2) {
+    Value other =
+        gpu::ShuffleOp::create(b, sum, distance, kLanes, gpu::ShuffleMode::XOR)
+            .getShuffleResult();
+    sum = arith::AddFOp::create(b, sum, other);
+  }
+  return sum;
+}
+
+/// Warps tell each other theirs in shared memory, at a place for this sum
+/// alone: one barrier will do. Every lane adds them in the same order.
+Value WarpRow::sumOfBlock(Value sum) {
+  constexpr int64_t warps = kBlockLanes / kLanes;
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, value);
+  };
+  auto type = MemRefType::get({warps}, sum.getType(), AffineMap(),
+                              b.getI64IntegerAttr(kSharedSpace));
+  Value shared = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(16));
+  Value warp = arith::DivUIOp::create(b, lane, constant(kLanes));
+  Value within = arith::RemUIOp::create(b, lane, constant(kLanes));
+  Value isFirst =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, within, constant(0));
+  auto branch = scf::IfOp::create(b, isFirst);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    memref::StoreOp::create(b, sum, shared, warp);
+  }
+  gpu::BarrierOp::create(b);
+  Value all;
+  for (int64_t index = 0; index < warps; ++index) {
+    Value own = memref::LoadOp::create(b, shared, constant(index));
+    all = all ? Value(arith::AddFOp::create(b, all, own)) : own;
+  }
+  return all;
+}
+
+/// Pieces, then the columns of a piece, then lanes, then warps.
 void WarpRow::emitReduction(vector::MultiDimReductionOp op) {
   Value sum;
   for (size_t index = 0; index < columns.size(); ++index) {
@@ -227,11 +264,9 @@ void WarpRow::emitReduction(vector::MultiDimReductionOp op) {
                                   vector::ExtractOp::create(b, vector, column));
     }
   }
-  for (int32_t distance = kLanes / 2; distance > 0; distance /= 2) {
-    Value other =
-        gpu::ShuffleOp::create(b, sum, distance, kLanes, gpu::ShuffleMode::XOR)
-            .getShuffleResult();
-    sum = arith::AddFOp::create(b, sum, other);
+  sum = sumOfWarp(sum);
+  if (lanes == kBlockLanes) {
+    sum = sumOfBlock(sum);
   }
   Value before = scalars.lookupOrDefault(op.getAcc());
   scalars.map(op.getResult(), arith::AddFOp::create(b, before, sum));

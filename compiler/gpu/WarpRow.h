@@ -1,4 +1,4 @@
-// A row's vectors in the registers of a warp.
+// A row's vectors in the registers of a warp, or of a block.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_GPU_WARPROW_H
 #define TFC_COMPILER_GPU_WARPROW_H
@@ -14,8 +14,17 @@ namespace tfc {
 class WarpRow {
 public:
   static constexpr int64_t kLanes = 32;
+  /// Threads of a block, and the longest row that a warp's registers hold.
+  static constexpr int64_t kBlockLanes = 128, kWarpColumns = 2048;
 
-  /// Rows of `width` columns; `b` is where the lane's code goes.
+  /// How many lanes share a row of `width` columns: those of a warp, or of a
+  /// block.
+  static int64_t lanesOf(int64_t width) {
+    return width <= kWarpColumns ? kLanes : kBlockLanes;
+  }
+
+  /// Rows of `width` columns; `b` is where the lane's code goes, `lane` its
+  /// place among lanesOf(width).
   WarpRow(mlir::ImplicitLocOpBuilder &b, mlir::Value lane, int64_t width);
 
   /// Whether emit knows the op, on vectors of one axis.
@@ -33,6 +42,9 @@ private:
   void emitRead(mlir::vector::TransferReadOp op);
   void emitWrite(mlir::vector::TransferWriteOp op);
   void emitReduction(mlir::vector::MultiDimReductionOp op);
+  /// What all lanes of the warp have; of all warps of the block.
+  mlir::Value sumOfWarp(mlir::Value sum);
+  mlir::Value sumOfBlock(mlir::Value sum);
   /// An op on numbers, or on vectors whose columns are all the same.
   void emitOnce(mlir::Operation *op);
   void emitPieces(mlir::Operation *op);
@@ -51,7 +63,7 @@ private:
 
   mlir::ImplicitLocOpBuilder &b;
   mlir::Value lane;
-  int64_t columnsOfPiece;
+  int64_t lanes, columnsOfPiece;
   /// Where each piece begins, and whether the lane has the last one; null where
   /// every lane does.
   Pieces columns;

@@ -200,12 +200,19 @@ void KernelBuilder::forEachItem(const CacheGeometry &cache,
 void KernelBuilder::forEachPlace(
     const CacheGeometry &cache, ArrayRef<int64_t> axes,
     function_ref<void(const WorkItem &, ValueRange)> body) {
+  forEachPlace(cache,
+               llvm::map_to_vector(
+                   axes, [&](int64_t extent) { return constant(extent); }),
+               body);
+}
+
+void KernelBuilder::forEachPlace(
+    const CacheGeometry &cache, ArrayRef<Value> axes,
+    function_ref<void(const WorkItem &, ValueRange)> body) {
   Value zero = constant(0), one = constant(1);
   SmallVector<Value> upper = {
       loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64)};
-  for (int64_t extent : axes) {
-    upper.push_back(constant(extent));
-  }
+  upper.append(axes.begin(), axes.end());
   SmallVector<Value> lower(upper.size(), zero), steps(upper.size(), one);
   auto op = scf::ParallelOp::create(b, lower, upper, steps);
   OpBuilder::InsertionGuard guard(b);
@@ -222,6 +229,7 @@ WorkItem KernelBuilder::loadItem(Value number, const CacheGeometry &cache) {
   Value table = buildAddress(b, sequences, sequence, sizeof(tfc_sequence_v0));
   auto field = [&](int64_t offset) { return loadIndex(b, table, offset, 32); };
   WorkItem item;
+  item.sequence = sequence;
   item.firstRow = loadIndex(b, entry, offsetof(tfc_item_v0, first_row), 32);
   item.firstToken = field(offsetof(tfc_sequence_v0, first));
   item.past = field(offsetof(tfc_sequence_v0, past));

@@ -40,6 +40,7 @@ struct CacheGeometry {
 
 /// A work item at run time, all indices.
 struct WorkItem {
+  mlir::Value sequence;   // its number in the step
   mlir::Value firstRow;   // its first query, counted in the sequence
   mlir::Value rows;       // its queries
   mlir::Value firstToken; // of the sequence, in the step
@@ -121,6 +122,9 @@ public:
   /// of which is the fastest.
   void forEachPlace(
       const CacheGeometry &cache, llvm::ArrayRef<int64_t> axes,
+      llvm::function_ref<void(const WorkItem &, mlir::ValueRange)> body);
+  void forEachPlace(
+      const CacheGeometry &cache, llvm::ArrayRef<mlir::Value> axes,
       llvm::function_ref<void(const WorkItem &, mlir::ValueRange)> body);
 
   /// An element of a buffer of floats, as f32; and back, rounded to what the

@@ -118,9 +118,9 @@ def PlanWorkspacePass : Pass<"tfc-plan-workspace", "::mlir::ModuleOp"> {
   let summary = "every allocation becomes a view of one workspace";
   let description = [{
     Entries get an argument `transformer.workspace`, and `memref.alloc` becomes
-    a view of it. A buffer whose rows are the tokens, the wanted rows or the
-    workers takes that many times its static row; buffers of the same kind whose
-    lives do not overlap share a place, the largest choosing first, and places
+    a view of it. A buffer whose rows are the tokens, the wanted rows, the
+    step's sequences or the workers takes that many times its static row; buffers
+    of the same kind whose lives do not overlap share a place, the largest choosing first, and places
     begin at different offsets of a page, whatever the number of rows.
     `@<entry>_workspace_bytes(tokens, rows, sequences, workers)` computes the
     size; it is linear in each.
@@ -129,7 +129,8 @@ def PlanWorkspacePass : Pass<"tfc-plan-workspace", "::mlir::ModuleOp"> {
     allocation of another size, one inside a parallel loop, where every worker
     needs its own, and one that its loop carries to the next round.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::memref::MemRefDialect"];
   let statistics = [

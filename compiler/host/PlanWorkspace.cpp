@@ -1,12 +1,14 @@
 // Every allocation becomes a view of one workspace, whose size is linear in
-// tokens, rows and workers.
+// tokens, rows, sequences and workers.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/Passes.h"
 
 #include "compiler/host/BufferLives.h"
+#include "compiler/host/StepFields.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/Support/CheckedArithmetic.h"
@@ -101,6 +103,9 @@ FailureOr<Count> Planner::countOf(memref::AllocOp op) {
     if (size == argument(transformer::kWorkersAttrName)) {
       return Count::Workers;
     }
+    if (isSequenceCount(size, argument(transformer::kStepAttrName))) {
+      return Count::Sequences;
+    }
     auto dim = size.getDefiningOp<memref::DimOp>();
     auto source =
         dim ? dyn_cast<BlockArgument>(dim.getSource()) : BlockArgument();
@@ -120,8 +125,8 @@ FailureOr<Count> Planner::countOf(memref::AllocOp op) {
     }
   }
   return op.emitOpError()
-         << "expected a first axis of tokens, wanted rows or workers and "
-            "static other axes (the workspace is linear in those)";
+         << "expected a first axis of tokens, wanted rows, sequences or "
+            "workers and static other axes (the workspace is linear in those)";
 }
 
 FailureOr<int64_t> Planner::rowBytesOf(memref::AllocOp op) {
@@ -212,10 +217,16 @@ FailureOr<SmallVector<Value>> Planner::buildCounts(ImplicitLocOpBuilder &b) {
   auto rowsOf = [&](Value memref) -> Value {
     return memref ? memref::DimOp::create(b, memref, 0).getResult() : Value();
   };
-  // Nothing is proportional to the sequences yet.
+  bool countsSequences = llvm::any_of(places, [](const Place &place) {
+    return place.count == Count::Sequences;
+  });
+  Value sequences = countsSequences
+                        ? loadIndex(b, argument(transformer::kStepAttrName),
+                                    offsetof(tfc_step_v0, n_sequences), 64)
+                        : arith::ConstantIndexOp::create(b, 0).getResult();
   SmallVector<Value> counts = {rowsOf(argument(transformer::kInputAttrName)),
                                rowsOf(argument(transformer::kRowsAttrName)),
-                               arith::ConstantIndexOp::create(b, 0),
+                               sequences,
                                argument(transformer::kWorkersAttrName)};
   if (llvm::is_contained(counts, Value())) {
     return entry.emitOpError() << "expected arguments marked as input, rows "

@@ -14,13 +14,23 @@ static Value toI64(ImplicitLocOpBuilder &b, Value index) {
   return arith::IndexCastOp::create(b, b.getI64Type(), index);
 }
 
-/// Whether `pointer` is what the step says of its host.
-static bool isHostTable(Value pointer, Value step) {
-  auto load = pointer.getDefiningOp<LLVM::LoadOp>();
+/// Whether `value` is what the step has at `offset`.
+static bool isField(Value value, Value step, int32_t offset) {
+  auto load = value.getDefiningOp<LLVM::LoadOp>();
   auto field = load ? load.getAddr().getDefiningOp<LLVM::GEPOp>() : nullptr;
   return field && field.getBase() == step &&
-         field.getRawConstantIndices() ==
-             ArrayRef<int32_t>(offsetof(tfc_step_v0, host));
+         field.getRawConstantIndices() == ArrayRef<int32_t>(offset);
+}
+
+/// Whether `pointer` is what the step says of its host.
+static bool isHostTable(Value pointer, Value step) {
+  return isField(pointer, step, offsetof(tfc_step_v0, host));
+}
+
+bool tfc::isSequenceCount(Value index, Value step) {
+  auto cast = index.getDefiningOp<arith::IndexCastOp>();
+  return cast &&
+         isField(cast.getIn(), step, offsetof(tfc_step_v0, n_sequences));
 }
 
 bool tfc::isOfStep(Value address, Value step) {

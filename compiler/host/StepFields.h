@@ -30,6 +30,10 @@ mlir::Value loadIndex(mlir::ImplicitLocOpBuilder &b, mlir::Value base,
 mlir::Value buildMemRef(mlir::ImplicitLocOpBuilder &b, mlir::MemRefType type,
                         mlir::Value pointer, mlir::Value rows);
 
+/// Whether `index` is the number of the step's sequences, as loadIndex reads
+/// it.
+bool isSequenceCount(mlir::Value index, mlir::Value step);
+
 /// Whether `address` is a field of the step, or of the host that the step
 /// names: the host's memory in programs of devices, too.
 bool isOfStep(mlir::Value address, mlir::Value step);

@@ -63,7 +63,7 @@ static rt::WeightTable makeTable(const spec::ModelSpec &model) {
   for (const spec::Parameter &parameter : model.parameters) {
     bool byHead = spec::isStoredByHead(parameter);
     rt::WeightSource weight =
-        makeSource(byHead ? spec::rowOfHead(parameter, 0) : parameter);
+        makeSource(byHead ? spec::rowsOfHead(parameter, 0) : parameter);
     if (!parameter.tiedTo.empty()) {
       auto found = std::find_if(
           model.parameters.begin(), model.parameters.end(),
@@ -75,8 +75,8 @@ static rt::WeightTable makeTable(const spec::ModelSpec &model) {
   // The other heads behind them, so that a parameter's number is its place.
   for (const spec::Parameter &parameter : model.parameters) {
     for (int64_t head = 1;
-         spec::isStoredByHead(parameter) && head < parameter.rows; ++head) {
-      table.weights.push_back(makeSource(spec::rowOfHead(parameter, head)));
+         spec::isStoredByHead(parameter) && head < parameter.heads; ++head) {
+      table.weights.push_back(makeSource(spec::rowsOfHead(parameter, head)));
     }
   }
   return table;

@@ -51,8 +51,12 @@ static int64_t countParts(Value value) {
 }
 
 Value tfc::countRows(ImplicitLocOpBuilder &b, Value value) {
-  // What a rounding is of has as many.
+  // What a rounding is of has as many, and what is written in place: a norm of
+  // rows that rotation joined.
   auto take = [&](Value from) {
+    while (auto op = from.getDefiningOp<DestinationStyleOpInterface>()) {
+      from = op.getTiedOpOperand(cast<OpResult>(from))->get();
+    }
     auto rounding = from.getDefiningOp<arith::TruncFOp>();
     value = rounding ? rounding.getIn() : from;
     return value.getDefiningOp<tensor::CollapseShapeOp>();

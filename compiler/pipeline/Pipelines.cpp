@@ -65,8 +65,6 @@ void tfc::buildModelToFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createDecomposeFfnPass());
   if (options.opt == OptLevel::Full) {
     pm.addPass(createFuseEpiloguesPass());
-  }
-  if (isTiled(options)) {
     pm.addPass(createFuseProjectionsPass());
   }
   clean(pm);
@@ -138,6 +136,8 @@ void tfc::buildLinalgToBuffer(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
   bindHost(pm);
   if (options.opt == OptLevel::Full && options.target.isDevice()) {
+    // Loops whose bounds are numbers can be seen to fill a buffer.
+    clean(pm);
     pm.addPass(createExpandDeviceKernelsPass());
   }
   pm.addPass(createExpandCpuKernelsPass());
@@ -145,6 +145,9 @@ void tfc::buildLinalgToBuffer(OpPassManager &pm,
   clean(pm);
   if (options.opt == OptLevel::Full) {
     pm.addPass(createDistributeVectorsPass());
+    pm.addPass(createWidenLoopsPass());
+    pm.addPass(createJoinLoopsPass());
+    clean(pm);
   }
   pm.addPass(createPlanWorkspacePass());
   verifyStage(pm, "buffer");

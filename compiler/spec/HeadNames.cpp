@@ -1,4 +1,4 @@
-// Parameters whose rows are tensors of their own.
+// Parameters whose rows are in tensors of their own.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/HeadNames.h"
 
@@ -15,17 +15,17 @@ bool isStoredByHead(const Parameter &parameter) {
                      });
 }
 
-Parameter rowOfHead(const Parameter &parameter, int64_t head) {
-  Parameter row = parameter;
-  row.rows = row.storedRows = 1;
-  row.firstRow = 0;
-  for (std::string &pattern : row.patterns) {
+Parameter rowsOfHead(const Parameter &parameter, int64_t head) {
+  Parameter part = parameter;
+  part.rows = part.storedRows = parameter.rows / parameter.heads;
+  part.firstRow = 0;
+  for (std::string &pattern : part.patterns) {
     size_t at = pattern.find(placeholder);
     if (at != pattern.npos) {
       pattern.replace(at, placeholder.size(), std::to_string(head));
     }
   }
-  return row;
+  return part;
 }
 
 } // namespace tfc::spec

@@ -1,4 +1,4 @@
-// Parameters whose rows are tensors of their own: a weight of each head.
+// Parameters whose rows are in tensors of their own: those of each head.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_SPEC_HEADNAMES_H
 #define TFC_COMPILER_SPEC_HEADNAMES_H
@@ -7,11 +7,11 @@
 
 namespace tfc::spec {
 
-/// Whether {h} is in the parameter's names: each of its rows is stored alone.
+/// Whether {h} is in the parameter's names: each head's rows are stored alone.
 bool isStoredByHead(const Parameter &parameter);
 
-/// Row `head` of such a parameter, as a parameter of one row.
-Parameter rowOfHead(const Parameter &parameter, int64_t head);
+/// The rows of `head` of such a parameter, as a parameter.
+Parameter rowsOfHead(const Parameter &parameter, int64_t head);
 
 } // namespace tfc::spec
 

@@ -58,7 +58,8 @@ struct RotaryScaling {
 /// the rest in them.
 struct Rotary {
   bool interleaved = false;
-  int64_t dim = 0; // even
+  bool reverse = false; // by minus the angle
+  int64_t dim = 0;      // even
   double theta = 0;
   RotaryScaling scaling;
   /// Radians per position, each an f32 number.
@@ -66,7 +67,8 @@ struct Rotary {
   /// Of cosine and sine (yarn's attention_factor).
   double factor = 1;
   auto fields() const {
-    return std::tie(interleaved, dim, theta, scaling, frequencies, factor);
+    return std::tie(interleaved, reverse, dim, theta, scaling, frequencies,
+                    factor);
   }
   friend bool operator==(const Rotary &a, const Rotary &b) {
     return a.fields() == b.fields();

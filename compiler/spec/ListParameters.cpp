@@ -70,6 +70,16 @@ private:
     }
   }
 
+  /// What has rows for each of `heads` heads.
+  void addHeads(const std::string &stem, int64_t heads, int64_t rows,
+                int64_t cols, bool bias) {
+    size_t before = slots.size();
+    addLinear(stem, rows, cols, bias);
+    for (size_t i = before; i < slots.size(); ++i) {
+      slots[i].parameter.heads = heads;
+    }
+  }
+
   void addNorm(const std::string &stem, const std::optional<Norm> &norm,
                int64_t width) {
     if (norm && norm->weight) {
@@ -135,12 +145,13 @@ private:
     if (const auto *attn = std::get_if<Attention>(&sublayer.f)) {
       int64_t queries = attn->numHeads * attn->headDim;
       int64_t keys = attn->numKvHeads * attn->headDim;
-      addLinear(stem + "q", queries, model.hidden, attn->qBias);
-      addLinear(stem + "k", keys, model.hidden, attn->kBias);
-      addLinear(stem + "v", keys, model.hidden, attn->vBias);
+      int64_t heads = attn->numHeads, kvHeads = attn->numKvHeads;
+      addHeads(stem + "q", heads, queries, model.hidden, attn->qBias);
+      addHeads(stem + "k", kvHeads, keys, model.hidden, attn->kBias);
+      addHeads(stem + "v", kvHeads, keys, model.hidden, attn->vBias);
       if (attn->qkNorm && attn->qkNorm->perHead) {
-        addLinear(stem + "q_norm", attn->numHeads, attn->headDim, false);
-        addLinear(stem + "k_norm", attn->numKvHeads, attn->headDim, false);
+        addHeads(stem + "q_norm", heads, heads, attn->headDim, false);
+        addHeads(stem + "k_norm", kvHeads, kvHeads, attn->headDim, false);
       } else if (attn->qkNorm) {
         bool overRow = attn->qkNorm->overRow;
         addNorm(stem + "q_norm", attn->qkNorm->norm,

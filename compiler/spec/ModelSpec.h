@@ -188,6 +188,8 @@ struct Parameter {
   /// The stored rows are that many groups, of which each has its share of these
   /// rows, from its row `firstRow` on.
   int64_t groups = 1;
+  /// Of heads that may be tensors of their own ({h}), how many; else 0.
+  int64_t heads = 0;
   bool inOut = false;
   bool fillZeros = false;
   /// -1: one tensor; otherwise one a layer, from this layer on, `layerStep`

@@ -215,6 +215,7 @@ void SpecReader::readRotary(const Json &attn, Attention &attention) {
   }
   Rotary rotary;
   rotary.interleaved = wordOf(*json, "style", "half") == "interleaved";
+  rotary.reverse = flagOf(*json, "reverse", false);
   rotary.dim = sizeOf(*json, "dim").value_or(attention.headDim);
   const Json *dim = json->find("dim"), *theta = json->find("theta");
   bool good = attention.headDim > 0 && rotary.dim > 0 && theta &&

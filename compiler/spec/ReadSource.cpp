@@ -187,10 +187,11 @@ private:
     return true;
   }
 
-  /// Its rows, one for each head, may be tensors of their own.
-  bool isNormOfHeads() const {
-    return slot.parameter.rank == 2 &&
-           (endsWith(slot.stem, ".q_norm") || endsWith(slot.stem, ".k_norm"));
+  /// Whether each head may have a tensor of its own: all of them are listed.
+  bool isOfHeads() const {
+    constexpr int64_t most = 1024;
+    return slot.parameter.heads > 0 && slot.parameter.heads <= most &&
+           !value.find("pack") && !value.find("first_row");
   }
 
   /// Placeholders: {p}, {i}, exactly where layers differ, and {h}.
@@ -202,7 +203,7 @@ private:
     std::string got = ", got " + inQuotes(name);
     for (size_t at = 0; (at = name.find_first_of("{}", at)) != name.npos;) {
       std::string word = name.substr(at, 3);
-      if (word == "{h}" && isNormOfHeads()) {
+      if (word == "{h}" && isOfHeads()) {
         at += word.size();
         continue;
       }

@@ -66,13 +66,9 @@ static void resolveYarn(Rotary &rotary) {
   }
 }
 
-void resolveFrequencies(Rotary &rotary) {
-  rotary.frequencies.clear();
+/// The frequencies of all but yarn.
+static void resolveOthers(Rotary &rotary) {
   using Scaling = RotaryScaling::Kind;
-  if (rotary.scaling.kind == Scaling::Yarn) {
-    resolveYarn(rotary);
-    return;
-  }
   // Dynamic scaling begins beyond max_positions, where no sequence goes.
   for (int64_t i = 0; i < rotary.dim / 2; ++i) {
     float frequency = 1 / power(rotary.theta, i, rotary.dim);
@@ -82,6 +78,18 @@ void resolveFrequencies(Rotary &rotary) {
       frequency = scaleLlama3(frequency, rotary.scaling);
     }
     rotary.frequencies.push_back(double(frequency));
+  }
+}
+
+void resolveFrequencies(Rotary &rotary) {
+  rotary.frequencies.clear();
+  if (rotary.scaling.kind == RotaryScaling::Kind::Yarn) {
+    resolveYarn(rotary);
+  } else {
+    resolveOthers(rotary);
+  }
+  for (double &frequency : rotary.frequencies) {
+    frequency = rotary.reverse ? -frequency : frequency;
   }
 }
 

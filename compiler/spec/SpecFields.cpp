@@ -122,6 +122,7 @@ TypeRef rotary() {
                 key("truncate", flag())});
   return orNone(object({needed("style", words({"half", "interleaved"})),
                         key("dim", width()), needed("theta", number()),
+                        key("reverse", flag()),
                         key("scaling", orNone(make(std::move(scaling))))}));
 }
 

@@ -143,10 +143,14 @@ Json writeRotary(const std::optional<Rotary> &rotary) {
   if (!rotary) {
     return "none";
   }
-  return objectOf({{"style", rotary->interleaved ? "interleaved" : "half"},
-                   {"dim", rotary->dim},
-                   {"theta", rotary->theta},
-                   {"scaling", writeScaling(*rotary)}});
+  Json json = objectOf({{"style", rotary->interleaved ? "interleaved" : "half"},
+                        {"dim", rotary->dim},
+                        {"theta", rotary->theta},
+                        {"scaling", writeScaling(*rotary)}});
+  if (rotary->reverse) {
+    json.set("reverse", true);
+  }
+  return json;
 }
 
 Json writeAttention(const Attention &attn) {

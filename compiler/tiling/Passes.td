@@ -76,7 +76,7 @@ def FuseRowsPass : Pass<"tfc-fuse-rows", "::mlir::func::FuncOp"> {
 
     Rounding does not change.
   }];
-  let options = [Option<"width", "width", "int64_t", "2048",
+  let options = [Option<"width", "width", "int64_t", "8192",
                         "columns of the longest row that is taken">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::scf::SCFDialect",

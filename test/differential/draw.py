@@ -2,9 +2,10 @@
 # case is plain data, so that it can be printed and given back.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-BERT = ("BertModel", "BertForMaskedLM", "BertForSequenceClassification",
-        "BertForTokenClassification", "BertForQuestionAnswering")
-GPT2 = ("GPT2Model", "GPT2LMHeadModel", "GPT2ForSequenceClassification")
+import classes
+
+BERT = classes.of("Bert")
+GPT2 = classes.of("GPT2")
 
 
 def draw_mask(random, side, length):
@@ -75,7 +76,7 @@ def make_config(hf, case):
             max_position_embeddings=case["positions"],
             type_vocab_size=case["types"], layer_norm_eps=case["eps"],
             tie_word_embeddings=case["tie"], num_labels=2 if
-            case["class"] == "BertForQuestionAnswering" else case["labels"])
+            classes.asks(case["class"]) else case["labels"])
     return hf.GPT2Config(
         vocab_size=case["vocab"], n_embd=case["hidden"],
         n_layer=case["layers"], n_head=case["heads"], n_inner=case["width"],

@@ -1,10 +1,11 @@
 # Random cases of LLaMA, Mistral and Qwen2, and their configurations.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import classes
 import draw
 
-LLAMA = ("LlamaModel", "LlamaForCausalLM", "LlamaForSequenceClassification")
-MISTRAL = ("MistralModel", "MistralForCausalLM")
-QWEN2 = ("Qwen2Model", "Qwen2ForCausalLM")
+LLAMA = classes.of("Llama")
+MISTRAL = classes.of("Mistral")
+QWEN2 = classes.of("Qwen2")
 
 # The simplest value of a key: what a failing case is made to have.
 PLAIN = {"act": "silu", "dtype": "float32", "tie": True, "shards": False,
@@ -109,7 +110,7 @@ def make_config(hf, case):
         intermediate_size=case["width"], hidden_act=case["act"],
         max_position_embeddings=case["positions"], rms_norm_eps=case["eps"],
         tie_word_embeddings=case["tie"], bos_token_id=None,
-        eos_token_id=case["eos"], pad_token_id=0,
+        eos_token_id=case["eos"], pad_token_id=0, num_labels=case["labels"],
         rope_parameters={**rope(case), "rope_theta": case["theta"]})
     if case["both_sides"]:
         keys["is_causal"] = False
@@ -124,8 +125,7 @@ def make_config(hf, case):
     if cls in MISTRAL:
         return hf.MistralConfig(sliding_window=case["window"], **keys)
     return hf.LlamaConfig(attention_bias=case["attention_bias"],
-                          mlp_bias=case["mlp_bias"],
-                          num_labels=case["labels"], **keys)
+                          mlp_bias=case["mlp_bias"], **keys)
 
 
 def patch_config(case, keys):

@@ -1,12 +1,12 @@
 # Random cases of the encoder-decoders T5, mT5 and BART, and their
 # configurations.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import classes
 import draw
 
-T5 = ("T5Model", "T5ForConditionalGeneration", "T5EncoderModel")
-MT5 = ("MT5Model", "MT5ForConditionalGeneration", "MT5EncoderModel")
-BART = ("BartModel", "BartForConditionalGeneration",
-        "BartForSequenceClassification", "BartForQuestionAnswering")
+T5 = classes.of("T5")
+MT5 = classes.of("MT5")
+BART = classes.of("Bart")
 # Ids that the models use, whatever the vocabulary.
 PAD = {"t5": 0, "bart": 1}
 EOS = {"t5": 1, "bart": 2}

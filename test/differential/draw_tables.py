@@ -2,110 +2,63 @@
 # GPT-2, LLaMA and BART, under the names that other configurations have for the
 # same things.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import classes
 import draw
 import draw_llama
 import draw_pairs
 import sentence
 
-# By family: its classes, and transformers' configuration.
+# By family, the word that the names of its classes begin with, and that of its
+# configuration.
 ENCODERS = {
-    "distilbert": ("DistilBert", ("Model", "ForMaskedLM",
-                                  "ForSequenceClassification")),
-    "electra": ("Electra", ("ForPreTraining", "ForMaskedLM",
-                            "ForSequenceClassification")),
-    "roberta": ("Roberta", ("Model", "ForMaskedLM",
-                            "ForSequenceClassification")),
-    "xlmroberta": ("XLMRoberta", ("ForTokenClassification",)),
-    "camembert": ("Camembert", ("ForMaskedLM",)),
-    "data2vec": ("Data2VecText", ("Model",)),
-    "mpnet": ("MPNet", ("Model", "ForMaskedLM")),
-    "ernie": ("Ernie", ("Model", "ForMaskedLM")),
-    "megatron": ("MegatronBert", ("Model", "ForSequenceClassification")),
-    "nomic": ("NomicBert", ("Model", "ForMaskedLM")),
-    "xlm": ("XLM", ("Model", "WithLMHeadModel")),
-    "albert": ("Albert", ("Model", "ForMaskedLM")),
-    "modernbert": ("ModernBert", ("Model", "ForMaskedLM",
-                                  "ForTokenClassification")),
-    "roformer": ("RoFormer", ("Model", "ForMaskedLM",
-                              "ForSequenceClassification")),
-    "eurobert": ("EuroBert", ("Model", "ForMaskedLM",
-                              "ForSequenceClassification")),
-    "bigbird": ("BigBird", ("Model", "ForMaskedLM",
-                            "ForSequenceClassification")),
-    "prelayernorm": ("RobertaPreLayerNorm", ("Model", "ForMaskedLM")),
-    "xlmrobertaxl": ("XLMRobertaXL", ("Model", "ForMaskedLM")),
-    "rembert": ("RemBert", ("Model", "ForMaskedLM",
-                            "ForSequenceClassification")),
-}
+    "distilbert": "DistilBert", "electra": "Electra", "roberta": "Roberta",
+    "xlmroberta": "XLMRoberta", "camembert": "Camembert",
+    "data2vec": "Data2VecText", "mpnet": "MPNet", "ernie": "Ernie",
+    "megatron": "MegatronBert", "nomic": "NomicBert", "xlm": "XLM",
+    "albert": "Albert", "modernbert": "ModernBert", "roformer": "RoFormer",
+    "eurobert": "EuroBert", "bigbird": "BigBird",
+    "prelayernorm": "RobertaPreLayerNorm", "xlmrobertaxl": "XLMRobertaXL",
+    "rembert": "RemBert", "flaubert": "Flaubert", "gte": "Gte"}
 DECODERS = {
-    "phi3": ("Phi3", ("Model", "ForCausalLM")),
-    "smollm3": ("SmolLM3", ("ForCausalLM", "ForQuestionAnswering")),
-    "starcoder2": ("Starcoder2", ("ForCausalLM",
-                                  "ForSequenceClassification")),
-    "stablelm": ("StableLm", ("ForCausalLM", "ForTokenClassification")),
-    "granite": ("Granite", ("ForCausalLM",)),
-    "helium": ("Helium", ("ForCausalLM",)),
-    "ernie45": ("Ernie4_5", ("ForCausalLM",)),
-    "seedoss": ("SeedOss", ("ForCausalLM",)),
-    "ministral": ("Ministral", ("ForCausalLM",)),
-    "glm": ("Glm", ("ForCausalLM",)),
-    "gptneo": ("GPTNeo", ("Model", "ForCausalLM")),
-    "opt": ("OPT", ("Model", "ForCausalLM")),
-    "openai": ("OpenAIGPT", ("Model", "LMHeadModel")),
-    "bigcode": ("GPTBigCode", ("Model", "ForCausalLM")),
-    "qwen3": ("Qwen3", ("Model", "ForCausalLM")),
-    "olmo": ("Olmo", ("Model", "ForCausalLM")),
-    "olmo2": ("Olmo2", ("Model", "ForCausalLM")),
-    "olmo3": ("Olmo3", ("ForCausalLM",)),
-    "gemma": ("Gemma", ("Model", "ForCausalLM")),
-    "gemma2": ("Gemma2", ("Model", "ForCausalLM")),
-    "gemma3": ("Gemma3", ("ForCausalLM",)),
-    "neox": ("GPTNeoX", ("Model", "ForCausalLM")),
-    "phi": ("Phi", ("ForCausalLM", "ForSequenceClassification")),
-    "gptj": ("GPTJ", ("Model", "ForCausalLM")),
-    "codegen": ("CodeGen", ("Model", "ForCausalLM")),
-    "cohere": ("Cohere", ("Model", "ForCausalLM")),
-    "cohere2": ("Cohere2", ("ForCausalLM",)),
-    "falcon": ("Falcon", ("Model", "ForCausalLM")),
-    "glm4": ("Glm4", ("ForCausalLM",)),
-    "nemotron": ("Nemotron", ("ForCausalLM",)),
-    "exaone4": ("Exaone4", ("ForCausalLM",)),
-    "persimmon": ("Persimmon", ("ForCausalLM",)),
-    "ctrl": ("CTRL", ("Model", "LMHeadModel")),
-    "xglm": ("XGLM", ("Model", "ForCausalLM")),
-    "bloom": ("Bloom", ("Model", "ForCausalLM", "ForTokenClassification")),
-    "mpt": ("Mpt", ("Model", "ForCausalLM")),
-    "arcee": ("Arcee", ("Model", "ForCausalLM")),
-    "biogpt": ("BioGpt", ("Model", "ForCausalLM")),
-}
+    "phi3": "Phi3", "smollm3": "SmolLM3", "starcoder2": "Starcoder2",
+    "stablelm": "StableLm", "granite": "Granite", "helium": "Helium",
+    "ernie45": "Ernie4_5", "seedoss": "SeedOss", "ministral": "Ministral",
+    "glm": "Glm", "gptneo": "GPTNeo", "opt": "OPT", "openai": "OpenAIGPT",
+    "bigcode": "GPTBigCode", "qwen3": "Qwen3", "olmo": "Olmo",
+    "olmo2": "Olmo2", "olmo3": "Olmo3", "gemma": "Gemma", "gemma2": "Gemma2",
+    "gemma3": "Gemma3Text", "neox": "GPTNeoX", "phi": "Phi", "gptj": "GPTJ",
+    "codegen": "CodeGen", "cohere": "Cohere", "cohere2": "Cohere2",
+    "falcon": "Falcon", "glm4": "Glm4", "nemotron": "Nemotron",
+    "exaone4": "Exaone4", "persimmon": "Persimmon", "ctrl": "CTRL",
+    "xglm": "XGLM", "bloom": "Bloom", "mpt": "Mpt", "arcee": "Arcee",
+    "biogpt": "BioGpt", "jais2": "Jais2", "cwm": "Cwm",
+    "vaultgemma": "VaultGemma", "hyperclovax": "HyperCLOVAX",
+    "nanochat": "NanoChat", "hunyuan": "HunYuanDenseV1"}
 PAIRS = {
-    "mbart": ("MBart", ("Model", "ForConditionalGeneration")),
-    "plbart": ("PLBart", ("Model", "ForConditionalGeneration")),
-    "blenderbot": ("Blenderbot", ("ForConditionalGeneration",)),
-    "pegasus": ("Pegasus", ("ForConditionalGeneration",)),
-    "m2m": ("M2M100", ("Model", "ForConditionalGeneration")),
-    # MarianModel stores the positions that it computes, rounded as the rest.
-    "marian": ("Marian", ("MTModel",)),
-    "mvp": ("Mvp", ("Model", "ForConditionalGeneration")),
-}
+    "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
+    "pegasus": "Pegasus", "m2m": "M2M100", "marian": "Marian", "mvp": "Mvp"}
 ALL = {**ENCODERS, **DECODERS, **PAIRS}
-CLASSES = {family: tuple(stem + end for end in ends)
-           for family, (stem, ends) in ALL.items()}
+CLASSES = {family: classes.of(stem) for family, stem in ALL.items()}
+# Their first token says something of all.
+FIRST = ("MPNetModel", "MPNetForSequenceClassification",
+         "MPNetForMultipleChoice", "ModernBertForSequenceClassification")
 # Whose folders may be those of sentence encoders.
 SENTENCES = ("DistilBertModel", "RobertaModel", "NomicBertModel")
 # Positions begin after the pad token, which is 1.
 AFTER_PADDING = ("roberta", "xlmroberta", "camembert", "data2vec", "mpnet",
                  "prelayernorm", "xlmrobertaxl")
-WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "modernbert", "eurobert")
+WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "flaubert", "modernbert",
+                 "eurobert")
 # Columns of encoders that turn in pairs.
-TURNING = ("nomic", "modernbert", "roformer", "eurobert")
+TURNING = ("nomic", "modernbert", "roformer", "eurobert", "gte")
 # Tokens have a width of their own.
 NARROW = ("electra", "albert", "roformer", "rembert")
 # Their windows, or biases, count columns.
 WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
-           "olmo3", "cohere2", "exaone4")
+           "olmo3", "cohere2", "exaone4", "cwm", "vaultgemma")
 # Of these the types of layers differ in more than the window, which is there.
-PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4")
+PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4", "cwm",
+            "vaultgemma")
 # Those without which transformers makes no mask.
 NEED_WINDOW = PATTERNS + ("ministral",)
 # Their heads divide the width.
@@ -113,7 +66,7 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "openai", "bigcode", "gptneo", "opt", "olmo", "olmo2", "olmo3",
            "neox", "phi", "gptj", "codegen", "cohere", "cohere2", "falcon",
            "exaone4", "persimmon", "gemma2", "gemma3", "ctrl", "xglm", "bloom",
-           "mpt", "biogpt")
+           "mpt", "biogpt", "vaultgemma", "hyperclovax", "nanochat")
 # As many heads of keys as of queries.
 ALIKE = ("bigcode", "neox", "gptj", "codegen", "persimmon", "biogpt")
 # Part of each head is turned.
@@ -135,6 +88,18 @@ def base(family):
             draw_pairs if family in PAIRS else draw_llama)
 
 
+def alike(family, cls):
+    """The class of that module that is given the same."""
+    if family in ENCODERS:
+        return "BertModel"
+    if family in DECODERS:
+        return "Llama" + ("ForCausalLM" if classes.generates(cls)
+                          else "Model")
+    if cls.endswith("MTModel"):
+        return "BartForConditionalGeneration"
+    return "Bart" + cls[len(ALL[family]):]
+
+
 def without_holes(rows):
     """Masked tokens at the ends alone."""
     filled = []
@@ -147,7 +112,7 @@ def without_holes(rows):
 def draw_case(random, cls):
     family = family_of({"class": cls})
     if family in ENCODERS:
-        case = draw.draw_case(random, "BertModel")
+        case = draw.draw_case(random, alike(family, cls))
         case["layers"] = max(1, case["layers"])
         if family in TURNING:
             case["hidden"] *= 2
@@ -166,22 +131,32 @@ def draw_case(random, cls):
             case["projected"] = random.choice((None, 7, 16, 40))
         if family in WITHOUT_TYPES:
             case["given_types"] = False
+        if cls == "DistilBertForMultipleChoice":  # it leaves them as they come
+            case["given_positions"] = False
+        if family in ("xlm", "flaubert"):  # without one they mask as many
+            # tokens at the end as there are pad tokens anywhere
+            case["given_mask"] = True
         if family in ("mpnet", "modernbert"):
             case["rows"] = without_holes(case["rows"])
-        if cls == "MPNetModel":  # it is asked for the first token, which must
-            # be there, since distances count
+        if cls in FIRST:  # it is asked for the first token, which must be
+            # there, since distances count
             case["rows"] = [[1] * (row.index(1) + 1) + row[row.index(1) + 1:]
                             for row in case["rows"]]
     elif family in PAIRS:
-        case = draw_pairs.draw_case(random, "BartForConditionalGeneration" if
-                                    cls.endswith(("Generation", "MTModel"))
-                                    else "BartModel")
+        case = draw_pairs.draw_case(random, alike(family, cls))
+        if cls == "MvpForSequenceClassification":
+            case["labels"] = random.choice((1, 2, 3))
+        if cls == "MarianModel":  # it stores the positions that it computes,
+            # rounded as the rest
+            case["dtype"] = "float32"
     else:
-        generates = cls.endswith(("ForCausalLM", "LMHeadModel"))
-        case = draw_llama.draw_case(random, "LlamaForCausalLM" if generates
-                                    else "LlamaModel")
+        case = draw_llama.draw_case(random, alike(family, cls))
         case["both_sides"] = False
         case["old"] = False
+        if family == "falcon" and cls not in ("FalconModel",
+                                              "FalconForCausalLM"):
+            # the others do not pass them on
+            case["given_positions"] = False
         if family == "codegen":  # its packs are four
             case["heads"] = case["groups"] = 4
         if family in ALIKE:
@@ -211,17 +186,18 @@ def draw_case(random, cls):
 
 def encoder_config(hf, family, case):
     first = 2 if family in AFTER_PADDING else 0
-    stem = ALL[family][0]
+    stem = ALL[family]
     keys = dict(vocab_size=case["vocab"],
                 max_position_embeddings=case["positions"] + first,
-                tie_word_embeddings=case["tie"], num_labels=case["labels"])
+                tie_word_embeddings=case["tie"], num_labels=2 if
+                classes.asks(case["class"]) else case["labels"])
     if family == "distilbert":
         return hf.DistilBertConfig(
             dim=case["hidden"], n_layers=case["layers"],
             n_heads=case["heads"], hidden_dim=case["width"],
             activation=case["act"], **keys)
-    if family == "xlm":
-        return hf.XLMConfig(
+    if family in ("xlm", "flaubert"):
+        return getattr(hf, stem + "Config")(
             emb_dim=case["hidden"], n_layers=case["layers"],
             n_heads=case["heads"], layer_norm_eps=case["eps"],
             gelu_activation=case["act"] != "relu", **keys)
@@ -264,6 +240,8 @@ def encoder_config(hf, family, case):
         keys["num_hidden_layers"] = max(1, case["layers"])
         keys["num_hidden_groups"] = max(1, min(case["shared"],
                                                case["layers"]))
+    if family == "gte":
+        keys["type_vocab_size"] = case["types"] - int(not case["given_types"])
     if family == "ernie":
         keys["use_task_id"] = case["scale"]
     return getattr(hf, stem + "Config")(**keys)
@@ -287,9 +265,10 @@ def decoder_config(hf, family, case):
     case = with_sizes(family, case)
     keys = dict(vocab_size=case["vocab"], bos_token_id=None,
                 eos_token_id=case["eos"], pad_token_id=0,
-                tie_word_embeddings=case["tie"], num_labels=case["labels"])
+                tie_word_embeddings=case["tie"], num_labels=2 if
+                classes.asks(case["class"]) else case["labels"])
     if family in ("gptj", "codegen"):
-        return getattr(hf, ALL[family][0] + "Config")(
+        return getattr(hf, ALL[family] + "Config")(
             n_embd=case["hidden"], n_layer=case["layers"],
             n_head=case["heads"], n_positions=case["positions"],
             rotary_dim=2 * max(1, case["head_dim"] // 4),
@@ -367,14 +346,16 @@ def decoder_config(hf, family, case):
     eps = {"starcoder2": "norm_epsilon", "stablelm": "layer_norm_eps",
            "neox": "layer_norm_eps", "phi": "layer_norm_eps",
            "cohere": "layer_norm_eps", "cohere2": "layer_norm_eps",
-           "persimmon": "layer_norm_eps", "nemotron": "norm_eps"}
+           "persimmon": "layer_norm_eps", "nemotron": "norm_eps",
+           "jais2": "layer_norm_eps"}
     keys.update({eps.get(family, "rms_norm_eps"): case["eps"]},
                 num_key_value_heads=case["heads"] // case["groups"],
                 intermediate_size=case["width"], hidden_act=case["act"],
                 rope_parameters={**draw_llama.rope(case),
                                  "rope_theta": case["theta"]})
     if family in ("helium", "ernie45", "seedoss", "ministral", "glm", "glm4",
-                  "qwen3", "arcee", "gemma", "gemma2", "gemma3"):
+                  "qwen3", "arcee", "gemma", "gemma2", "gemma3", "jais2",
+                  "cwm", "vaultgemma", "hunyuan"):
         keys["head_dim"] = case["head_dim"]
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
@@ -392,11 +373,11 @@ def decoder_config(hf, family, case):
                                   "rope_theta": case["theta"]}}
     if family == "olmo":
         del keys["rms_norm_eps"]
-    if family in ("gemma2", "gemma3"):
+    if family in ("gemma2", "gemma3", "vaultgemma"):
         keys["hidden_activation"] = keys.pop("hidden_act")
         keys.update(query_pre_attn_scalar=case["width"],
                     final_logit_softcapping=case["cap"])
-    if family == "gemma2":
+    if family in ("gemma2", "vaultgemma"):
         keys["attn_logit_softcapping"] = case["cap"]
     if family in ("phi", "persimmon"):
         keys["qk_layernorm"] = case["mlp_bias"]
@@ -413,10 +394,11 @@ def decoder_config(hf, family, case):
         keys["use_qkv_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "glm", "helium", "qwen3",
                   "olmo", "olmo2", "olmo3", "gemma", "gemma2", "gemma3",
-                  "neox", "cohere", "cohere2", "glm4", "nemotron", "arcee"):
+                  "neox", "cohere", "cohere2", "glm4", "nemotron", "arcee", "jais2",
+                  "vaultgemma", "hyperclovax", "nanochat", "hunyuan"):
         keys["attention_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
-                  "arcee"):
+                  "arcee", "jais2", "cwm", "hyperclovax"):
         keys["mlp_bias"] = case["mlp_bias"]
     if family in ("starcoder2", "ernie45"):
         keys["use_bias"] = case["attention_bias"]
@@ -424,12 +406,22 @@ def decoder_config(hf, family, case):
         keys["sliding_window"] = case["window"]
     if family == "smollm3":
         keys["no_rope_layer_interval"] = case["full_every"]
-    if family == "granite":
+    if family == "cwm":  # without an end it has three of a larger vocabulary
+        keys["bos_token_id"] = 1
+        keys["eos_token_id"] = case["eos"] or 0
+    if family == "nanochat":
+        keys["final_logit_softcapping"] = case["cap"]
+    if family == "hunyuan" and case["seed"] % 2:
+        keys["rope_parameters"] = {
+            "rope_type": "dynamic", "rope_theta": case["theta"],
+            "factor": 1.0, "alpha": case["factor"]}
+    if family == "hyperclovax":
+        keys["use_post_norm"] = bool(case["seed"] % 3)
+    if family in ("granite", "hyperclovax"):
         keys.update(embedding_multiplier=case["factor"],
                     attention_multiplier=0.3, logits_scaling=case["factor"],
                     residual_multiplier=0.4)
-    name = "Gemma3Text" if family == "gemma3" else ALL[family][0]
-    return getattr(hf, name + "Config")(**keys)
+    return getattr(hf, ALL[family] + "Config")(**keys)
 
 
 def make_config(hf, case):
@@ -440,7 +432,10 @@ def make_config(hf, case):
         return decoder_config(hf, family, case)
     # Of sines and cosines there is more than one.
     times = 4 if family in ("m2m", "marian") else 1
-    return getattr(hf, ALL[family][0] + "Config")(
+    keys = {}
+    if case["class"].endswith("ForSequenceClassification"):
+        keys["num_labels"] = case["labels"]
+    return getattr(hf, ALL[family] + "Config")(
         vocab_size=case["vocab"], d_model=times * case["hidden"],
         encoder_layers=case["layers"], decoder_layers=case["decoder_layers"],
         encoder_attention_heads=case["heads"],
@@ -450,15 +445,13 @@ def make_config(hf, case):
         activation_function=case["act"],
         scale_embedding=case["scale_embedding"], pad_token_id=1,
         bos_token_id=0, eos_token_id=2, decoder_start_token_id=2,
-        forced_eos_token_id=case["forced_eos"])
+        forced_eos_token_id=case["forced_eos"], **keys)
 
 
 def make_inputs(torch, case):
     family = family_of(case)
-    module = base(family)
-    cls = {draw: "BertModel", draw_llama: "LlamaModel",
-           draw_pairs: "BartModel"}[module]
-    inputs = module.make_inputs(torch, dict(case, **{"class": cls}))
+    cls = alike(family, case["class"])
+    inputs = base(family).make_inputs(torch, dict(case, **{"class": cls}))
     if family in AFTER_PADDING:
         inputs["input_ids"][torch.tensor(case["rows"]) == 0] = 1
     return inputs

@@ -48,7 +48,8 @@ def family_of(cls):
 
 def draw_case(random, classes=None):
     """A case of one of these classes, else of a family that tfc has."""
-    cls = random.choice(classes or CLASSES[random.choice(switched_on())])
+    names = classes or CLASSES[random.choice(switched_on())]
+    cls = random.choice(names)
     return MODULES[family_of(cls)].draw_case(random, cls)
 
 

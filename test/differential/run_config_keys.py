@@ -23,6 +23,7 @@ except ImportError as error:
           "reads)")
     sys.exit(SKIPPED)
 
+import classes
 import families
 import folders
 import reference
@@ -132,7 +133,7 @@ def keys_of_run(cls, inputs, folder):
     """What is read of a config when a model is loaded, runs and generates."""
     with Reads() as reads, torch.no_grad():
         model = reference.load(cls, folder)
-        model(**inputs)
+        reference.run(model, inputs)
         if model.can_generate():
             prompt = {name: value for name, value in inputs.items()
                       if not name.startswith("decoder_")}
@@ -185,7 +186,11 @@ def main():
     source = random.Random(1)
     faults = []
     for family in families.switched_on():
-        for name in families.CLASSES[family]:
+        names = families.CLASSES[family]
+        # The keys of all heads are in one file: the one that reads most while
+        # it runs, and one of the others.
+        first = next(filter(classes.generates, names), names[0])
+        for name in {first: 0, source.choice(names): 0}:
             faults += check_class(options.tfc, name, source)
     print("\n".join(faults), file=sys.stderr)
     return 1 if faults else 0

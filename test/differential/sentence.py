@@ -4,8 +4,6 @@
 import json
 import os
 
-from safetensors.torch import save_file
-
 # sentence-transformers' words.
 POOLINGS = ("mean", "max", "mean_sqrt_len_tokens", "cls", "lasttoken")
 ACTIVATIONS = ("Tanh", "Identity", "GELU")
@@ -35,6 +33,9 @@ def activation(case):
 
 
 def write_modules(torch, folder, case):
+    # Here alone, so that who only draws cases needs no packages.
+    from safetensors.torch import save_file
+
     modules = projection(torch, case)
     configs = {"1_Pooling": {"pooling_mode": case["sentence"]},
                "2_Dense": {"out_features": case.get("projected"),

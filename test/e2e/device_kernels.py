@@ -14,9 +14,9 @@ class Fault(Exception):
     """What the driver, or a kernel, did not like."""
 
 
-def make_ptx(tfc_opt, source, passes):
-    """(PTX of the kernels that `passes` make of the IR in a file, by kernel its
-    threads and its bytes of shared memory)."""
+def compile_kernels(tfc_opt, source, passes):
+    """(the host's IR, PTX of the kernels that `passes` make of the IR in a file, by
+    kernel its threads and its bytes of shared memory)."""
     run = subprocess.run(
         [tfc_opt, source, "--pass-pipeline=builtin.module(" + passes +
          ",gpu.module(tfc-convert-to-llvm,canonicalize,cse),"
@@ -35,7 +35,7 @@ def make_ptx(tfc_opt, source, passes):
         shared = re.search(r"transformer\.shared_bytes = (\d+)", metadata)
         kernels[name] = (int(threads.group(1)),
                          int(shared.group(1)) if shared else 0)
-    return ptx, kernels
+    return run.stdout, ptx, kernels
 
 
 class Device:

@@ -13,18 +13,20 @@ import re
 import struct
 import sys
 
-from device_kernels import Device, Fault, make_ptx
+from device_kernels import Device, Fault, compile_kernels
 
 # Tokens; and (columns, steps of k, distance of rows of x) beside a kernel's own.
 STRIPED = "product_64x32_bf16_0"
-MUTATED = ("product_8x16_bf16_0", "product_128x128_bf16_0")
+MUTATED = ("product_8x16_bf16_0", "product_128x128_bf16_0",
+           "product_8x16_bf16_2", "product_128x64_bf16_2")
 TOKENS = (1, 2, 8, 9, 16, 17, 33, 64, 65, 127, 128, 129)
 SHAPES = ((16, 8, 8), (24, 40, 48), (130, 72, 72), (34, 1096, 1096))
 KERNEL = re.compile(r"product_(\d+)x(\d+)_(bf16|f16)_(\d+)$")
 # By form of the IR, which is test/compiler/gpu/lower-products.mlir: the elements
-# of the result, and whether it has a bias and rows to add. Without them widths are
-# odd, too.
-FORMS = {0: ("16", True), 1: ("f32", False)}
+# of the result, whether it has a bias and rows to add, and whether it has a gate,
+# with a bias, that it is multiplied by. Without any of them widths are odd, too.
+FORMS = {0: ("16", True, False), 1: ("f32", False, False),
+         2: ("f32", False, True)}
 GUARD = b"\x5a" * 64
 
 
@@ -34,6 +36,14 @@ def narrow(value, element):
         return struct.unpack("<H", struct.pack("<e", value))[0]
     bits = struct.unpack("<I", struct.pack("<f", value))[0]
     return (bits + 0x7fff + (bits >> 16 & 1)) >> 16
+
+
+def round_to(value, element):
+    """An integer that was kept in between."""
+    bits = narrow(value, element)
+    if element == "f16":
+        return struct.unpack("<e", struct.pack("<H", bits))[0]
+    return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
 
 
 def pack(values, element):
@@ -49,8 +59,8 @@ class Case:
     def __init__(self, seed, element, form, tokens, width, depth, stride):
         draw = random.Random(seed)
         self.tokens, self.depth, self.stride = tokens, depth, stride
-        kind, self.has_rows = FORMS[form]
-        width += not self.has_rows
+        kind, self.has_rows, self.has_gate = FORMS[form]
+        width += not (self.has_rows or self.has_gate)
         self.width = width
         self.result = element if kind == "16" else kind
 
@@ -59,6 +69,7 @@ class Case:
 
         x, w = numbers(tokens * stride, 2), numbers(width * depth, 2)
         bias, rows = numbers(width, 8), numbers(tokens * width, 8)
+        gate = numbers(width * depth, 2) if self.has_gate else []
         wanted = []
         for t in range(tokens):
             row = x[t * stride:t * stride + depth]
@@ -67,10 +78,15 @@ class Case:
                 y = sum(map(int.__mul__, row, column))
                 if self.has_rows:
                     y += bias[n] + rows[t * width + n]
+                if self.has_gate:
+                    column = gate[n * depth:(n + 1) * depth]
+                    g = sum(map(int.__mul__, row, column)) + bias[n]
+                    y *= round_to(g, element)
                 wanted.append(y)
         # Beyond the last row's end there is nothing that may be read.
         x = x[:(tokens - 1) * stride + depth]
         self.x, self.w = pack(x, element), pack(w, element)
+        self.gate = pack(gate, element)
         self.bias, self.rows = pack(bias, "f32"), pack(rows, element)
         self.wanted = pack(wanted, self.result)
 
@@ -83,6 +99,8 @@ class Case:
         buffers = [device.upload(self.x), device.upload(self.w), y]
         if self.has_rows:
             buffers += [device.upload(self.bias), device.upload(self.rows)]
+        if self.has_gate:
+            buffers += [device.upload(self.gate), device.upload(self.bias)]
         sizes = [self.tokens, self.width, self.depth, self.stride, self.width]
         if self.has_rows:
             sizes.append(self.width)
@@ -177,7 +195,7 @@ def main():
     tfc_opt, driver, source = sys.argv[1:4]
     seed = os.environ.get("TFC_SEED", "1")
     order = "--deterministic" in sys.argv
-    ptx, kernels = make_ptx(
+    _, ptx, kernels = compile_kernels(
         tfc_opt, source,
         "tfc-lower-products" + "{deterministic=true}" * order)
     if order:

@@ -105,24 +105,31 @@ std::string objectOf(const std::string &code) {
 
 } // namespace
 
-std::shared_ptr<CompiledModule> compileKernels(const std::string &ptx) {
-  auto module = std::make_shared<CompiledModule>();
-  module->ptx = readPtx(ptx);
-  std::string object = objectOf(translate(module->ptx));
+CompiledModule::CompiledModule(const std::string &ptx) : module(readPtx(ptx)) {
+  for (std::string &code : translate(module)) {
+    functions.push_back({std::move(code), nullptr, nullptr});
+  }
+  std::istringstream stream(ptx);
+  for (std::string line; std::getline(stream, line);) {
+    text.push_back(line);
+  }
+}
+
+emu_kernel CompiledModule::kernel(size_t entry) {
+  std::lock_guard<std::mutex> lock(mutex);
+  Function &function = functions[entry];
+  if (function.run) {
+    return function.run;
+  }
+  std::string object = objectOf(function.code);
   void *handle = dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
-    throw PtxError(std::string("expected compiled kernels, got: ") + dlerror());
+    throw PtxError(std::string("expected a compiled kernel, got: ") +
+                   dlerror());
   }
-  module->library = std::shared_ptr<void>(handle, dlclose);
-  for (size_t i = 0; i < module->ptx.entries.size(); ++i) {
-    module->kernels.push_back(reinterpret_cast<emu_kernel>(
-        dlsym(handle, ("kernel_" + std::to_string(i)).c_str())));
-  }
-  std::istringstream text(ptx);
-  for (std::string line; std::getline(text, line);) {
-    module->lines.push_back(line);
-  }
-  return module;
+  function.library = std::shared_ptr<void>(handle, dlclose);
+  function.run = reinterpret_cast<emu_kernel>(dlsym(handle, "kernel"));
+  return function.run;
 }
 
 } // namespace tfc::emulator

@@ -9,7 +9,8 @@
 
 namespace tfc::emulator {
 
-Instruction::Instruction(const Statement &statement) : statement(statement) {
+Instruction::Instruction(const Statement &statement, const Entry &entry)
+    : statement(statement), entry(entry) {
   std::istringstream opcode(statement.opcode);
   std::getline(opcode, name, '.');
   for (std::string word; std::getline(opcode, word, '.');) {
@@ -56,6 +57,10 @@ const std::string &Instruction::operand(size_t i) const {
   return statement.operands[i];
 }
 
+std::string Instruction::line() const {
+  return "b->first_line + " + std::to_string(statement.line - entry.line);
+}
+
 void Instruction::failUnknown() const {
   throw PtxError("line " + std::to_string(statement.line) +
                  ": expected an instruction that the emulator knows, got " +
@@ -92,7 +97,13 @@ std::vector<std::string> elements(const std::string &operand) {
 }
 
 EntryText::EntryText(const PtxModule &module, const Entry &entry)
-    : module(module), from(entry) {}
+    : module(module), from(entry) {
+  for (const Statement &statement : entry.statements) {
+    if (!statement.label.empty()) {
+      labels.emplace(statement.label, labels.size());
+    }
+  }
+}
 
 /// A C name of a PTX one.
 static std::string mangle(const std::string &prefix, const std::string &name) {
@@ -104,7 +115,11 @@ static std::string mangle(const std::string &prefix, const std::string &name) {
 }
 
 std::string EntryText::label(const std::string &name) const {
-  return mangle("label_", name);
+  auto found = labels.find(name);
+  if (found == labels.end()) {
+    throw PtxError(from.name + ": expected a label of the entry, got " + name);
+  }
+  return "label_" + std::to_string(found->second);
 }
 
 int EntryText::bitsOfRegister(const std::string &operand) const {

@@ -14,7 +14,7 @@ namespace tfc::emulator {
 /// that it understands; one that is left over makes it unknown.
 class Instruction {
 public:
-  explicit Instruction(const Statement &statement);
+  Instruction(const Statement &statement, const Entry &entry);
 
   const std::string &base() const { return name; } // "mul"
   /// Takes a word when the opcode has it.
@@ -28,11 +28,14 @@ public:
   /// Operand i. Errors: PtxError when there are fewer.
   const std::string &operand(size_t i) const;
   size_t count() const { return statement.operands.size(); }
-  int line() const { return statement.line; }
+  /// Its line in the PTX, as an expression: counted from the entry's, so that
+  /// the same entry elsewhere is the same text.
+  std::string line() const;
   [[noreturn]] void failUnknown() const;
 
 private:
   const Statement &statement;
+  const Entry &entry;
   std::string name;
   std::vector<std::string> words;
 };
@@ -74,6 +77,7 @@ private:
 
   const PtxModule &module;
   const Entry &from;
+  std::map<std::string, size_t> labels; // by name, in their order
   std::ostringstream body;
 };
 

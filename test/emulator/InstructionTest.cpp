@@ -173,7 +173,7 @@ TEST(Instructions, JumpUnderAGuard) {
 TEST(Instructions, AreNamedWhenTheyAreUnknown) {
   auto fault = [](const std::string &body) -> std::string {
     try {
-      compileKernels(entryOf(body));
+      CompiledModule compiled(entryOf(body));
     } catch (const PtxError &error) {
       return error.what();
     }

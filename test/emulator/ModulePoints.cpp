@@ -33,7 +33,7 @@ void writeLog(unsigned count, const int *options, void **values,
 
 /// Gives a module's variables memory and their values.
 CudaResult placeGlobals(LoadedModule &module) {
-  const PtxModule &ptx = module.code->ptx;
+  const PtxModule &ptx = module.code->ptx();
   if (ptx.globalBytes == 0) {
     return CudaSuccess;
   }
@@ -77,12 +77,12 @@ int cuModuleLoadDataEx(void **handle, const void *image, unsigned count,
   }
   auto module = std::make_unique<LoadedModule>();
   try {
-    module->code = compileKernels(changed(text));
+    module->code = std::make_shared<CompiledModule>(changed(text));
   } catch (const PtxError &fault) {
     writeLog(count, options, values, fault.what());
     return CudaInvalidPtx;
   }
-  if (module->code->ptx.capability > device().settings().capability) {
+  if (module->code->ptx().capability > device().settings().capability) {
     writeLog(count, options, values, "the PTX is for a later device");
     return CudaInvalidPtx;
   }
@@ -107,7 +107,7 @@ int cuModuleGetFunction(void **function, void *handle, const char *name) {
     return result;
   }
   auto *module = static_cast<LoadedModule *>(handle);
-  const std::vector<Entry> &entries = module->code->ptx.entries;
+  const std::vector<Entry> &entries = module->code->ptx().entries;
   auto found =
       std::find_if(entries.begin(), entries.end(),
                    [&](const Entry &entry) { return entry.name == name; });
@@ -138,7 +138,7 @@ int cuFuncSetAttribute(void *function, int attribute, int value) {
 
 /// Whether a launch is one that a device of this kind takes.
 bool isSane(const Launch &launch, const LoadedKernel &kernel) {
-  const Entry &entry = kernel.module->code->ptx.entries[kernel.entry];
+  const Entry &entry = kernel.module->code->ptx().entries[kernel.entry];
   uint64_t numThreads =
       uint64_t(launch.block[0]) * launch.block[1] * launch.block[2];
   bool hasSize = entry.threads[0] == 0 ||
@@ -160,7 +160,7 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
     return result ? result : stream ? CudaInvalidValue : CudaInvalidHandle;
   }
   const auto *kernel = static_cast<const LoadedKernel *>(function);
-  const Entry &entry = kernel->module->code->ptx.entries[kernel->entry];
+  const Entry &entry = kernel->module->code->ptx().entries[kernel->entry];
   Launch launch{kernel->module->code,
                 kernel->entry,
                 {gridX, gridY, gridZ},

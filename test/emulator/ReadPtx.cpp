@@ -227,6 +227,7 @@ void Reader::readParams(Entry &entry) {
 
 void Reader::readEntry() {
   Entry entry;
+  entry.line = tokens.line();
   entry.name = tokens.word();
   readParams(entry);
   while (tokens.peek() != '{') {

@@ -37,6 +37,7 @@ struct Statement {
 
 struct Entry {
   std::string name;
+  int line = 0;
   std::vector<Variable> params, shared, locals;
   uint64_t paramBytes = 0;
   uint32_t threads[3] = {0, 0, 0};      // .reqntid; 0: none given

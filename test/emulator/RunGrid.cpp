@@ -44,6 +44,7 @@ private:
   const Entry &entry;
   const uint32_t numThreads;
   const bool areApart;
+  emu_kernel kernel = nullptr;
   struct Block : emu_block {
     Grid *grid;
   } block{};
@@ -59,7 +60,7 @@ private:
 Grid::Grid(const Launch &launch, const DeviceMemory &memory,
            const RunOrder &order)
     : launch(launch), memory(memory), order(order),
-      entry(launch.module->ptx.entries[launch.kernel]),
+      entry(launch.module->ptx().entries[launch.kernel]),
       numThreads(launch.block[0] * launch.block[1] * launch.block[2]),
       areApart(doThreadsMeet(entry)), threads(numThreads, areApart, order.seed),
       copies(numThreads),
@@ -68,9 +69,10 @@ Grid::Grid(const Launch &launch, const DeviceMemory &memory,
   block.grid = this;
   std::memcpy(block.ntid, launch.block, sizeof block.ntid);
   std::memcpy(block.nctaid, launch.grid, sizeof block.nctaid);
+  block.first_line = entry.line;
   block.params = launch.params.data();
   block.shared_bytes =
-      sharedBytes(launch.module->ptx, entry) + launch.sharedBytes;
+      sharedBytes(launch.module->ptx(), entry) + launch.sharedBytes;
   block.base = memory.base();
   block.globals = launch.globals;
   shared.resize(block.shared_bytes / 4 + 4);
@@ -195,11 +197,11 @@ void Grid::note(const emu_thread *thread, int space, uint64_t address,
 }
 
 std::string Grid::place(int line) const {
-  if (line <= 0 || size_t(line) > launch.module->lines.size()) {
+  if (line <= 0 || size_t(line) > launch.module->lines().size()) {
     return "";
   }
   return " (line " + std::to_string(line) +
-         " of the PTX: " + trim(launch.module->lines[size_t(line) - 1]) + ")";
+         " of the PTX: " + trim(launch.module->lines()[size_t(line) - 1]) + ")";
 }
 
 void Grid::fault(const emu_thread *thread, CudaResult result,
@@ -218,7 +220,7 @@ void Grid::runThreads(uint32_t first, uint32_t last) {
     thread.tid[1] = number / launch.block[0] % launch.block[1];
     thread.tid[2] = number / launch.block[0] / launch.block[1];
     thread.number = number;
-    launch.module->kernels[launch.kernel](&block, &thread);
+    kernel(&block, &thread);
     if (const AsyncCopy *copy = copies.leftOver(number)) {
       fault(&thread, CudaLaunchFailed, "copy that nobody waited for",
             copy->line);
@@ -246,6 +248,11 @@ void Grid::runBlock(uint64_t number) {
 }
 
 LaunchOutcome Grid::run() {
+  try {
+    kernel = launch.module->kernel(launch.kernel);
+  } catch (const PtxError &error) {
+    return {CudaLaunchFailed, "kernel " + entry.name + ": " + error.what()};
+  }
   uint64_t count = uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2];
   std::vector<uint64_t> numbers;
   if (order.seed) {

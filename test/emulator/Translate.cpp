@@ -1,4 +1,4 @@
-// Writes the C of a module.
+// Writes the C of entries.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "test/emulator/Translate.h"
 
@@ -21,7 +21,7 @@ static void translateStatement(EntryText &text, const Statement &statement) {
     text.add(text.label(statement.label) + ":;");
     return;
   }
-  Instruction instruction(statement);
+  Instruction instruction(statement, text.entry());
   if (!statement.guard.empty()) {
     text.add("if (" + text.predicate(statement.guard) + ") {");
   }
@@ -52,8 +52,7 @@ static std::string declareRegisters(const EntryText &text) {
   return declarations;
 }
 
-static std::string translateEntry(const PtxModule &module, const Entry &entry,
-                                  size_t number) {
+static std::string translateEntry(const PtxModule &module, const Entry &entry) {
   EntryText text(module, entry);
   for (const Statement &statement : entry.statements) {
     translateStatement(text, statement);
@@ -68,9 +67,9 @@ static std::string translateEntry(const PtxModule &module, const Entry &entry,
             "  t->local_bytes = " +
             std::to_string(bytes) + ";\n";
   }
-  return "void kernel_" + std::to_string(number) +
-         "(emu_block *b, emu_thread *t) {\n" + declareRegisters(text) + local +
-         text.text() + "}\n";
+  return "#include \"test/emulator/kernel_matrix.h\"\n"
+         "void kernel(emu_block *b, emu_thread *t) {\n" +
+         declareRegisters(text) + local + text.text() + "}\n";
 }
 
 uint64_t sharedBytes(const PtxModule &module, const Entry &entry) {
@@ -89,16 +88,15 @@ bool doThreadsMeet(const Entry &entry) {
   return std::any_of(entry.statements.begin(), entry.statements.end(), meets);
 }
 
-std::string translate(PtxModule &module) {
+std::vector<std::string> translate(PtxModule &module) {
   uint64_t shared = layOut(module.shared);
-  std::string text = "#include \"test/emulator/kernel_matrix.h\"\n";
-  for (size_t i = 0; i < module.entries.size(); ++i) {
-    Entry &entry = module.entries[i];
+  std::vector<std::string> texts;
+  for (Entry &entry : module.entries) {
     layOut(entry.shared, shared);
     layOut(entry.locals);
-    text += translateEntry(module, entry, i);
+    texts.push_back(translateEntry(module, entry));
   }
-  return text;
+  return texts;
 }
 
 } // namespace tfc::emulator

@@ -1,4 +1,4 @@
-// A PTX module as C: a function an entry.
+// A PTX module as C: a text an entry.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_TEST_EMULATOR_TRANSLATE_H
 #define TFC_TEST_EMULATOR_TRANSLATE_H
@@ -7,10 +7,11 @@
 
 namespace tfc::emulator {
 
-/// Gives shared and local variables their offsets, too. Entry number i becomes
-/// a function kernel_<i> of the type emu_kernel (kernel_context.h). Errors:
-/// PtxError, which names an instruction that is unknown.
-std::string translate(PtxModule &module);
+/// Gives shared and local variables their offsets, too. The text of an entry
+/// has a function `kernel` of the type emu_kernel (kernel_context.h), and says
+/// nothing of where in the module the entry stands. Errors: PtxError, which
+/// names an instruction that is unknown.
+std::vector<std::string> translate(PtxModule &module);
 
 /// Bytes of shared memory that an entry has of its own.
 uint64_t sharedBytes(const PtxModule &module, const Entry &entry);

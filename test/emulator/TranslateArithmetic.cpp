@@ -123,7 +123,7 @@ void arithmeticOfIntegers(EntryText &text, Instruction &from, std::string type,
     expression = wrap + x + operatorOf(base) + operand(2);
   } else if (base == "div" || base == "rem") {
     expression = base + "_" + type + "(b, t, " + x + ", " + operand(2) + ", " +
-                 std::to_string(from.line()) + ")";
+                 from.line() + ")";
   } else if (base == "min" || base == "max") {
     expression = x + (base == "min" ? " < " : " > ") + operand(2) + " ? " + x +
                  " : " + operand(2);

@@ -81,14 +81,14 @@ void synchronize(EntryText &text, Instruction &from) {
       from.failUnknown();
     }
     text.add("b->warp_barrier(b, t, " + text.value(from.operand(0), "u32") +
-             ", " + std::to_string(from.line()) + ");");
+             ", " + from.line() + ");");
     return;
   }
   if (!from.take("sync") || from.count() != 1) {
     from.failUnknown();
   }
   text.add("b->barrier(b, t, " + text.value(from.operand(0), "u32") + ", " +
-           std::to_string(from.line()) + ");");
+           from.line() + ");");
 }
 
 } // namespace
@@ -106,7 +106,7 @@ bool translateControl(EntryText &text, Instruction &from) {
     from.take("uni");
     text.add("return;");
   } else if (base == "trap") {
-    text.add("b->fail(b, t, \"trap\", " + std::to_string(from.line()) + ");");
+    text.add("b->fail(b, t, \"trap\", " + from.line() + ");");
   } else if (base == "bar" || base == "barrier") {
     synchronize(text, from);
   } else {

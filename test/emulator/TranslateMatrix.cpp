@@ -47,9 +47,8 @@ void loadMatrix(EntryText &text, Instruction &from) {
   size_t tiles = size_t(count[1] - '0');
   text.add("{ uint32_t v[4]; emu_load_matrix(b, t, " +
            text.address(from.operand(1)).text + ", " + std::to_string(tiles) +
-           ", " + (isTransposed ? "1" : "0") + ", v, " +
-           std::to_string(from.line()) + ");" + assignAll(text, from, tiles) +
-           " }");
+           ", " + (isTransposed ? "1" : "0") + ", v, " + from.line() + ");" +
+           assignAll(text, from, tiles) + " }");
 }
 
 /// mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {d}, {a}, {b}, {c};
@@ -64,9 +63,8 @@ void multiply(EntryText &text, Instruction &from) {
   text.add("{ uint32_t ab[6] = {" + listValues(text, from, 1, 4) + ", " +
            listValues(text, from, 2, 2) + "}, c[4] = {" +
            listValues(text, from, 3, 4) + "}, v[4]; emu_mma_m16n8k16(b, t, " +
-           (type == "bf16" ? "1" : "0") + ", ab, c, v, " +
-           std::to_string(from.line()) + ");" + assignAll(text, from, 4) +
-           " }");
+           (type == "bf16" ? "1" : "0") + ", ab, c, v, " + from.line() + ");" +
+           assignAll(text, from, 4) + " }");
 }
 
 } // namespace

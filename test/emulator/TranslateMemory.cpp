@@ -46,11 +46,11 @@ size_t takeCount(Instruction &from) {
 /// "memory = address, checked": the beginning of an access.
 std::string checked(const std::string &space, const Address &address,
                     const std::string &type, size_t count, bool writes,
-                    int line) {
+                    const std::string &line) {
   return cType(type) + " *m = (" + cType(type) + " *)" + checkerOf(space) +
          "(b, t, " + address.text + ", " +
          std::to_string(uint64_t(bitsOf(type)) / 8 * count) + ", " +
-         (writes ? "1, " : "0, ") + std::to_string(line) + ");";
+         (writes ? "1, " : "0, ") + line + ");";
 }
 
 void load(EntryText &text, Instruction &from) {

@@ -20,8 +20,7 @@ void shuffle(EntryText &text, Instruction &from) {
            text.value(from.operand(1), "u32") + ", '" + mode[0] + "', " +
            text.value(from.operand(2), "u32") + ", " +
            text.value(from.operand(3), "u32") + ", " +
-           text.value(from.operand(4), "u32") + ", &p, " +
-           std::to_string(from.line()) + "); " +
+           text.value(from.operand(4), "u32") + ", &p, " + from.line() + "); " +
            text.assign(trim(to.substr(0, bar)), "u32", "v") +
            (bar == std::string::npos
                 ? ""
@@ -40,7 +39,7 @@ void vote(EntryText &text, Instruction &from) {
   }
   std::string mask = text.value(from.operand(2), "u32");
   std::string lanes = "emu_ballot(b, t, " + text.predicate(from.operand(1)) +
-                      ", " + mask + ", " + std::to_string(from.line()) + ")";
+                      ", " + mask + ", " + from.line() + ")";
   text.add(isBallot ? text.assign(from.operand(0), "u32", lanes)
                     : text.assign(from.operand(0), "pred",
                                   how == "any" ? lanes + " != 0"
@@ -71,7 +70,7 @@ void copy(EntryText &text, Instruction &from) {
   if (!isGood) {
     from.failUnknown();
   }
-  std::string line = std::to_string(from.line());
+  std::string line = from.line();
   std::string fill =
       from.count() > 3 ? text.value(from.operand(3), "u32") : bytes;
   text.add("{ uint64_t to = " + text.address(from.operand(0)).text +

@@ -40,6 +40,7 @@ typedef struct {
 
 struct emu_block {
   uint32_t ntid[3], ctaid[3], nctaid[3];
+  int first_line; /* of the entry, in the PTX */
   const unsigned char *params;
   unsigned char *shared;
   uint64_t shared_bytes;

@@ -189,6 +189,23 @@ ENCODERS = (
      hf.RemBertConfig(**encoder(input_embedding_size=26, num_labels=3,
                                 bos_token_id=1, eos_token_id=2)),
      ("ragged",), 2),
+    ("flaubert-lm", hf.FlaubertWithLMHeadModel, hf.FlaubertConfig(
+        vocab_size=VOCAB, emb_dim=26, n_layers=2, n_heads=2,
+        max_position_embeddings=40), SOME, 0),
+    ("flaubert-question", hf.FlaubertForQuestionAnsweringSimple,
+     hf.FlaubertConfig(vocab_size=VOCAB, emb_dim=30, n_layers=1, n_heads=3,
+                       gelu_activation=False, max_position_embeddings=40),
+     ("ragged", "left"), 0),
+    ("gte-mlm", hf.GteForMaskedLM, hf.GteConfig(
+        **encoder(hidden_size=28, type_vocab_size=2)), MOST, 2),
+    ("gte-model", hf.GteModel, hf.GteConfig(
+        **encoder(hidden_size=36, num_attention_heads=3, type_vocab_size=0,
+                  hidden_act="silu")), SOME, 0),
+    ("bert-choice", hf.BertForMultipleChoice, hf.BertConfig(
+        **encoder()), ("ragged", "left"), 2),
+    ("modernbert-choice", hf.ModernBertForMultipleChoice,
+     hf.ModernBertConfig(**modern(num_hidden_layers=2)), ("ragged", "left"),
+     0),
 )
 
 ROPE = {"rope_type": "default", "rope_theta": 500.0}
@@ -343,11 +360,55 @@ DECODERS = (
         **decoder(head_dim=14))),
     ("biogpt-lm", hf.BioGptForCausalLM, hf.BioGptConfig(
         **alike())),
+    ("jais2-lm", hf.Jais2ForCausalLM, hf.Jais2Config(
+        **decoder(head_dim=14))),
+    ("jais2-plain", hf.Jais2ForCausalLM, hf.Jais2Config(
+        **decoder(num_hidden_layers=1, num_key_value_heads=3, mlp_bias=False,
+                  attention_bias=False, tie_word_embeddings=True))),
+    ("cwm-lm", hf.CwmForCausalLM, hf.CwmConfig(
+        **decoder(head_dim=14, num_hidden_layers=5, sliding_window=4,
+                  rope_parameters={"rope_type": "llama3", "rope_theta": 900.0,
+                                   "factor": 4.0, "low_freq_factor": 1.0,
+                                   "high_freq_factor": 4.0,
+                                   "original_max_position_embeddings": 20}))),
+    ("cwm-full", hf.CwmForCausalLM, hf.CwmConfig(
+        **decoder(head_dim=10, num_key_value_heads=3, mlp_bias=True,
+                  sliding_window=5, layer_types=["full_attention"] * 2))),
+    ("vaultgemma-lm", hf.VaultGemmaForCausalLM, hf.VaultGemmaConfig(
+        **decoder(head_dim=14, num_hidden_layers=3, sliding_window=4,
+                  query_pre_attn_scalar=11, attn_logit_softcapping=5.0,
+                  final_logit_softcapping=20.0))),
+    ("vaultgemma-plain", hf.VaultGemmaForCausalLM, hf.VaultGemmaConfig(
+        **decoder(head_dim=26, num_attention_heads=1, attention_bias=True,
+                  num_hidden_layers=2, attn_logit_softcapping=None,
+                  sliding_window=6, final_logit_softcapping=None))),
+    ("hyperclovax-lm", hf.HyperCLOVAXForCausalLM, hf.HyperCLOVAXConfig(
+        **decoder(embedding_multiplier=3.0, attention_multiplier=0.3,
+                  logits_scaling=0.5, residual_multiplier=0.7))),
+    ("hyperclovax-plain", hf.HyperCLOVAXForCausalLM, hf.HyperCLOVAXConfig(
+        **decoder(num_key_value_heads=3, use_post_norm=False, mlp_bias=True,
+                  attention_bias=True, tie_word_embeddings=True))),
+    ("nanochat-lm", hf.NanoChatForCausalLM, hf.NanoChatConfig(
+        **decoder(hidden_size=36))),
+    ("nanochat-bias", hf.NanoChatForCausalLM, hf.NanoChatConfig(
+        **decoder(hidden_size=26, num_attention_heads=1, attention_bias=True,
+                  final_logit_softcapping=None, rope_parameters={
+                      "rope_type": "linear", "rope_theta": 500.0,
+                      "factor": 2.0}))),
+    ("hunyuan-lm", hf.HunYuanDenseV1ForCausalLM, hf.HunYuanDenseV1Config(
+        **decoder(head_dim=14))),
+    ("hunyuan-alpha", hf.HunYuanDenseV1ForCausalLM, hf.HunYuanDenseV1Config(
+        **decoder(head_dim=10, num_key_value_heads=3, attention_bias=True,
+                  tie_word_embeddings=True, rope_parameters={
+                      "rope_type": "dynamic", "rope_theta": 10000.0,
+                      "alpha": 30.0, "factor": 1.0, "beta_fast": 32,
+                      "beta_slow": 1, "mscale": 1.0}))),
 )
 # Windows count columns.
 DISTANCES = ("phi3-lm", "starcoder2-lm", "gptneo-lm", "ministral-lm",
              "gemma2-lm", "gemma3-lm", "bloom-lm", "mpt-lm", "cohere2-lm",
-             "cohere2-full", "exaone4-lm", "olmo3-lm")
+             "cohere2-full", "exaone4-lm", "olmo3-lm", "cwm-lm",
+             "vaultgemma-lm", "vaultgemma-plain")
 # There is nobody to say which position a token has.
 RELATIVE = ("bloom-lm", "mpt-lm")
 

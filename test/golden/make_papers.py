@@ -45,7 +45,25 @@ PAPERS = (
       "tokens": {"bos": 1, "eos": 2}},
      lambda: papers.NanoGpt(97, 60, 26, 2, 2, False), "_orig_mod.",
      ("one", "ragged", "left", "holes", "longest"), None),
+    ("paper-heads", "encoder-of-heads",
+     {"dims": {"hidden": 26, "vocab": 97, "max_positions": 60},
+      "encoder": {"layers": {"repeat": 2, "block": {
+          "attn": {"num_heads": 2}, "ffn": {"width": 37}}}},
+      "outputs": {"last_hidden_state": "encoder.hidden"}},
+     lambda: papers.EncoderOfHeads(97, 60, 26, 2, 37, 2, 3), "",
+     ("one", "ragged", "holes", "longest"), None),
+    ("paper-head", "encoder-of-heads",
+     {"dims": {"hidden": 30, "vocab": 97, "max_positions": 60},
+      "encoder": {"layers": {"repeat": 1, "block": {
+          "attn": {"num_heads": 5}, "ffn": {"width": 41}}}},
+      "heads": {"cls": {"steps": [{"op": "take", "at": "first"},
+                                  {"op": "dense", "name": "dense",
+                                   "out": 60}]}}},
+     lambda: papers.EncoderOfHeads(97, 60, 30, 5, 41, 1, 60), "",
+     ("ragged", "longest"), None),
 )
+# What generates no text.
+ENCODERS = ("paper-heads", "paper-head")
 
 
 def draw_weights(model, generator):
@@ -123,9 +141,11 @@ def write(out):
             with torch.no_grad():
                 outputs = model({key: value.long()
                                  for key, value in inputs.items()})
+            if name == "paper-head":
+                del outputs["last_hidden_state"]
             store(folder, "expected-" + case, {
                 key: value.contiguous() for key, value in outputs.items()})
-        if name in REPEATING:
+        if name in REPEATING + ENCODERS:
             out.add(name, cases, spec=spec)
             continue
         inputs, sequences = find_prompts(model, 100 * seed, start)

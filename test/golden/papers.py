@@ -260,3 +260,50 @@ class NanoGpt(nn.Module):
             inner = functional.gelu(block.mlp.c_fc(block.ln_2(x)))
             x = x + block.mlp.c_proj(inner)
         return {"logits": self.lm_head(body.ln_f(x)) * mask[..., None]}
+
+
+class EncoderOfHeads(nn.Module):
+    """Tunstall, von Werra, Wolf 2022, chapter 3: norms before sublayers, and
+    queries, keys and values of each head by themselves."""
+
+    def __init__(self, vocab, positions, width, heads, inner, layers, labels):
+        super().__init__()
+
+        def head():
+            return Named(**{name: nn.Linear(width, width // heads)
+                            for name in "qkv"})
+
+        def layer():
+            return Named(
+                layer_norm_1=Norm(width, eps=1e-5),
+                layer_norm_2=Norm(width, eps=1e-5),
+                attention=Named(
+                    heads=nn.ModuleList(head() for _ in range(heads)),
+                    output_linear=nn.Linear(width, width)),
+                feed_forward=Named(linear_1=nn.Linear(width, inner),
+                                   linear_2=nn.Linear(inner, width)))
+
+        self.encoder = Named(
+            embeddings=Named(
+                token_embeddings=nn.Embedding(vocab, width),
+                position_embeddings=nn.Embedding(positions, width),
+                layer_norm=Norm(width, eps=1e-12)),
+            layers=nn.ModuleList(layer() for _ in range(layers)))
+        self.classifier = nn.Linear(width, labels)
+
+    def forward(self, inputs):
+        ids, tables = inputs["input_ids"], self.encoder.embeddings
+        mask = inputs.get("attention_mask", torch.ones_like(ids)).bool()
+        x = tables.layer_norm(
+            tables.token_embeddings(ids) +
+            tables.position_embeddings.weight[:ids.shape[1]])
+        for layer in self.encoder.layers:
+            y = layer.layer_norm_1(x)
+            x = x + layer.attention.output_linear(torch.cat(
+                [attend(head.q(y), head.k(y), head.v(y), 1, seen(mask))
+                 for head in layer.attention.heads], -1))
+            inner = layer.feed_forward
+            x = x + inner.linear_2(functional.gelu(
+                inner.linear_1(layer.layer_norm_2(x))))
+        return {"last_hidden_state": x * mask[..., None],
+                "logits": self.classifier(x[:, 0])}

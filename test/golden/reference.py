@@ -13,7 +13,7 @@ import transformers as hf
 
 OUTPUTS = ("last_hidden_state", "pooler_output", "logits", "start_logits",
            "end_logits", "encoder_last_hidden_state", "prediction_logits",
-           "seq_relationship_logits")
+           "seq_relationship_logits", "sop_logits")
 
 hf.logging.set_verbosity_error()
 hf.utils.logging.disable_progress_bar()
@@ -82,18 +82,34 @@ def load(cls, folder, **options):
                                **options).eval()
 
 
-def forward(model, inputs):
-    """The class's float tensors; zero at masked tokens, as tfc has them."""
+def chooses(model):
+    """Whether it scores choices: rows to tfc, and to transformers an axis."""
+    return "MultipleChoice" in type(model).__name__
+
+
+def run(model, inputs):
+    """What transformers computes of tfc's inputs; their rows are the choices
+    of one question."""
     feed = {name: value.long() for name, value in inputs.items()}
     with torch.no_grad():
-        result = model(**feed)
+        if not chooses(model):
+            return model(**feed)
+        result = model(**{name: value[None] for name, value in feed.items()})
+    result["logits"] = result["logits"].reshape(-1, 1)
+    return result
+
+
+def forward(model, inputs):
+    """The class's float tensors; zero at masked tokens, as tfc has them."""
+    result = run(model, inputs)
     # Which mask the rows of an output have.
     masks = dict.fromkeys(OUTPUTS, "attention_mask")
     if result.get("encoder_last_hidden_state") is not None:
         masks = dict.fromkeys(OUTPUTS, "decoder_attention_mask")
         masks["encoder_last_hidden_state"] = "attention_mask"
-    del masks["pooler_output"], masks["seq_relationship_logits"]
-    if ("SequenceClassification" in type(model).__name__ or
+    for name in ("pooler_output", "seq_relationship_logits", "sop_logits"):
+        del masks[name]
+    if (chooses(model) or "SequenceClassification" in type(model).__name__ or
             "NextSentence" in type(model).__name__):
         del masks["logits"]
     out = {}
@@ -102,7 +118,7 @@ def forward(model, inputs):
         if value is None:
             continue
         value = value.float().clone()
-        mask = feed.get(masks.get(name))
+        mask = inputs.get(masks.get(name))
         if mask is not None:
             value[mask == 0] = 0
         out[name] = value.contiguous()

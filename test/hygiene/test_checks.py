@@ -235,6 +235,37 @@ class FormatTest(Copy):
         self.assertIn("skipped: no no-such-formatter", done.stdout)
 
 
+class FamiliesTest(Copy):
+    def faults(self):
+        done = subprocess.run(
+            [sys.executable, "-B",
+             os.path.join(self.root, "test/hygiene/check_families.py")],
+            stdout=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1 if done.stdout else 0)
+        return done.stdout
+
+    def test_as_it_is(self):
+        self.assertEqual(self.faults(), "")
+
+    def test_a_family_that_nobody_draws(self):
+        with self.changed("test/differential/draw_tables.py",
+                          lambda text: text.replace('"ctrl": "CTRL",', "")):
+            self.assertIn("ctrl.json: expected that test/differential draws "
+                          "CTRLModel", self.faults())
+
+    def test_a_family_that_is_off(self):
+        with self.changed("test/golden/families.txt",
+                          lambda text: text.replace("ctrl\n", "")):
+            self.assertIn("draws CTRLModel", self.faults())
+
+    def test_a_family_without_a_golden_model(self):
+        with self.changed("test/golden/models/ctrl-lm/config.json",
+                          lambda text: None):
+            self.assertEqual(
+                "error: compiler/spec/family/tables/ctrl.json: expected a "
+                "golden model of model type ctrl, got none\n", self.faults())
+
+
 class DocsTest(unittest.TestCase):
     def setUp(self):
         self.committed = tempfile.mkdtemp(prefix="tfc-docs-")

@@ -3,6 +3,8 @@
 #include "compiler/spec/SpecFields.h"
 #include "compiler/spec/family/Rules.h"
 
+#include <cmath>
+
 using namespace tfc;
 using namespace tfc::family;
 using spec::Json;
@@ -150,6 +152,28 @@ std::optional<Json> readDim(Instantiator &made, Config &rope,
   return dim;
 }
 
+/// Theta by a fixed factor of the context, which is called dynamic and is not:
+/// the frequencies are those of another theta, and the rest says nothing. True
+/// where config.json has it.
+bool readAlpha(Instantiator &made, Config &rope, const Json &hole,
+               double &theta) {
+  double alpha = rope.number("alpha", 0, 0, largest);
+  if (alpha == 0) {
+    return false;
+  }
+  int64_t width = made.integer(hole, "head_dim", 4, 1, spec::maxWidth);
+  if (width <= 2) {
+    rope.fault("alpha", "expected heads of more than 2 columns (its exponent "
+                        "is their number over that less 2), got " +
+                            std::to_string(width));
+    return false;
+  }
+  theta *= std::pow(alpha, double(width) / double(width - 2));
+  rope.ignore({"factor", "mscale", "mscale_all_dim", "beta_fast", "beta_slow",
+               "original_max_position_embeddings"});
+  return true;
+}
+
 } // namespace
 
 std::optional<Json> family::rotaryRule(Instantiator &made, const Json &hole) {
@@ -173,7 +197,14 @@ std::optional<Json> family::rotaryRule(Instantiator &made, const Json &hole) {
   if (std::optional<Json> dim = readDim(made, rope, hole)) {
     rotary.set("dim", *dim);
   }
+  if (hole.find("reverse")) {
+    rotary.set("reverse", true);
+  }
   size_t before = config.faults();
+  if (hole.find("alpha") && type == "dynamic" &&
+      readAlpha(made, rope, hole, theta)) {
+    type = "default";
+  }
   rotary.set("theta", theta);
   rotary.set("scaling", readScaling(config, rope, type, hole));
   // What a type that tfc does not have may say is not known.

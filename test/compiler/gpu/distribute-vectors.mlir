@@ -78,3 +78,43 @@ func.func @stay(%x: memref<?x64xf32>, %z: memref<?x32xf32>, %tokens: index) {
   }
   return
 }
+
+// A row that a warp's registers do not hold is a block's: 128 threads with four
+// pieces of 8, and warps tell each other their sums, at a place for each sum.
+// CHECK-LABEL: func.func @block
+// CHECK: scf.parallel (%[[T:.*]], %[[THREAD:.*]]) = (%{{.*}}, %{{.*}}) to (%{{.*}}, %c128)
+// CHECK-COUNT-4: vector.load %{{.*}}[%[[T]], %{{.*}}] {alignment = 16 : i64} : memref<?x4096xbf16>, vector<8xbf16>
+// CHECK-NOT: vector.load
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK-NEXT: %[[SUM:.*]] = arith.addf
+// CHECK-NEXT: %[[SUMS:.*]] = memref.alloca() {alignment = 16 : i64} : memref<4xf32, 3>
+// CHECK: %[[WARP:.*]] = arith.divui %[[THREAD]], %c32
+// CHECK: %[[LANE:.*]] = arith.remui %[[THREAD]], %c32
+// CHECK: %[[IS_FIRST:.*]] = arith.cmpi eq, %[[LANE]], %c0
+// CHECK: scf.if %[[IS_FIRST]]
+// CHECK-NEXT: memref.store %[[SUM]], %[[SUMS]][%[[WARP]]]
+// CHECK: gpu.barrier
+// CHECK-COUNT-4: memref.load %[[SUMS]]
+// CHECK: %[[MORE:.*]] = memref.alloca() {alignment = 16 : i64} : memref<4xf32, 3>
+// CHECK: gpu.barrier
+// CHECK: memref.load %[[MORE]]
+// CHECK: vector.store
+func.func @block(%x: memref<?x4096xbf16>, %tokens: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %pad = arith.constant 0.0 : bf16
+  scf.parallel (%t) = (%c0) to (%tokens) step (%c1) {
+    %kept = vector.transfer_read %x[%t, %c0], %pad {in_bounds = [true]} : memref<?x4096xbf16>, vector<4096xbf16>
+    %v = arith.extf %kept : vector<4096xbf16> to vector<4096xf32>
+    %s = vector.multi_reduction <add>, %v, %zero [0] : vector<4096xf32> to f32
+    %all = vector.broadcast %s : f32 to vector<4096xf32>
+    %d = arith.subf %v, %all : vector<4096xf32>
+    %r = vector.multi_reduction <add>, %d, %zero [0] : vector<4096xf32> to f32
+    %rest = vector.broadcast %r : f32 to vector<4096xf32>
+    %e = arith.subf %d, %rest : vector<4096xf32>
+    %y = arith.truncf %e : vector<4096xf32> to vector<4096xbf16>
+    vector.transfer_write %y, %x[%t, %c0] {in_bounds = [true]} : vector<4096xbf16>, memref<?x4096xbf16>
+  }
+  return
+}

@@ -89,10 +89,26 @@ func.func @write(%k: memref<?x64xf32>, %v: memref<?x64xf32>, %batch: !transforme
 !tensor = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 32, bf16>
 // CHECK-LABEL: func.func @tensor
 // CHECK-SAME: block_tokens = 64, layers = 3, block_bytes = 49152, layer_bytes = 16384, query_rows = 64, storage = bf16>
-// CHECK: scf.parallel (%{{.*}}, %[[HEAD:.*]], %[[THREAD:.*]]) = {{.*}} to (%{{.*}}, %c2, %c128)
+// The host knows when there is no such item: 5 tokens of a group of 3 heads.
+// CHECK: %[[LAST:.*]] = arith.remui %{{.*}}, %c64
+// CHECK: %[[ARE_MORE:.*]] = arith.cmpi sgt, %[[SEQUENCES:.*]], %c1
+// CHECK: %[[IS_REST:.*]] = arith.cmpi slt, %[[LAST]], %c5
+// CHECK: %[[MAY_BE:.*]] = arith.ori %[[ARE_MORE]], %[[IS_REST]]
+// CHECK: scf.if %[[MAY_BE]] {
+// A sequence's parts: of each head of keys 16, of 15 rows.
+// CHECK: %[[SCRATCH:.*]] = memref.alloc(%{{.*}}) : memref<?x2x16x15x36xf32>
+// CHECK: %[[EACH:.*]] = arith.divui %c1024, %{{.*}} : index
+// CHECK: %[[MOST:.*]] = arith.minsi %[[EACH]], %c16
+// CHECK: %[[BLOCKS:.*]] = arith.maxsi %[[MOST]], %c1
+// CHECK: scf.parallel (%{{.*}}, %[[HEAD:.*]], %[[FIRST:.*]], %[[THREAD:.*]]) = {{.*}} to (%{{.*}}, %c2, %[[BLOCKS]], %c128)
 // CHECK: memref.alloca() {alignment = 128 : i64} : memref<10240xi8, 3>
 // CHECK: %[[IS_FEW:.*]] = arith.cmpi slt, %[[ROWS:.*]], %c6 : index
-// CHECK: scf.if %[[IS_FEW]] {
+// CHECK: %[[STRETCHES:.*]] = arith.maxsi %{{.*}}, %c1
+// CHECK: %[[BEFORE:.*]] = arith.muli %[[FIRST]], %[[PER_PART:.*]] : index
+// CHECK: %[[IS_SOME:.*]] = arith.cmpi slt, %[[BEFORE]], %[[STRETCHES]]
+// CHECK: %[[IS_OWN:.*]] = arith.andi %[[IS_FEW]], %[[IS_SOME]]
+// CHECK: scf.if %[[IS_OWN]] {
+// CHECK: scf.for %[[PART:.*]] = %[[FIRST]] to %c16 step %[[BLOCKS]] {
 // Keys of the first tile, then in turns: values, scores, the next keys, sums.
 // CHECK: nvvm.cp.async.shared.global
 // CHECK: nvvm.cp.async.commit.group
@@ -106,14 +122,24 @@ func.func @write(%k: memref<?x64xf32>, %v: memref<?x64xf32>, %batch: !transforme
 // CHECK: nvvm.cp.async.commit.group
 // CHECK-COUNT-2: nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>
 // CHECK: scf.yield
-// CHECK: nvvm.cp.async.wait.group 0
-// CHECK-NEXT: gpu.barrier
+// CHECK: gpu.barrier
 // What the warps have is put together in shared memory.
 // CHECK: llvm.store %{{.*}} : vector<2xf32>, !llvm.ptr<3>
 // CHECK: gpu.barrier
 // CHECK: llvm.load %{{.*}} : !llvm.ptr<3> -> vector<2xf32>
+// The one part there is writes the result, others what they have.
+// CHECK: %[[IS_ALONE:.*]] = arith.cmpi sle, %[[STRETCHES]], %c1
+// CHECK: scf.if %[[IS_ALONE]] {
 // CHECK: vector.store %{{.*}} : memref<?x192xbf16>, vector<2xbf16>
+// CHECK: } else {
+// CHECK: vector.store %{{.*}}, %[[SCRATCH]][%{{.*}}, %[[HEAD]], %[[PART]], %{{.*}}] {alignment = 8 : i64} : memref<?x2x16x15x36xf32>, vector<2xf32>
+// A thread puts 4 columns of a row together.
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}, %{{.*}}) = {{.*}} to (%{{.*}}, %c2, %c128)
+// CHECK-COUNT-16: vector.load %[[SCRATCH]]{{.*}} {alignment = 16 : i64} : memref<?x2x16x15x36xf32>, vector<4xf32>
+// CHECK: vector.store %{{.*}} : memref<?x192xbf16>, vector<4xbf16>
 // The others: 16 queries of a head a warp.
+// CHECK: %[[MAY_BE_MANY:.*]] = arith.cmpi sgt, %{{.*}}, %c5
+// CHECK: scf.if %[[MAY_BE_MANY]] {
 // CHECK: scf.parallel (%{{.*}}, %{{.*}}, %{{.*}}) = {{.*}} to (%{{.*}}, %c6, %c128)
 // CHECK: %[[IS_MANY:.*]] = arith.cmpi sge, %{{.*}}, %c6 : index
 // CHECK: scf.if %[[IS_MANY]] {

@@ -40,6 +40,17 @@
 // CHECK: nvvm.mma.sync {{.*}} : (vector<2xf16>, vector<2xf16>, f32)
 // CHECK: gpu.func @product_128x128_f16_1(
 // CHECK-NOT: vector<2xf32>
+
+// A product and its gate are one: half of a block's rows of weights are of each.
+// Two sums of the same place, of which the gate's is rounded as it would be kept.
+// CHECK: gpu.func @product_8x16_bf16_2(%[[X:[^:]*]]: !llvm.ptr, %[[UP:[^:]*]]: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %[[GATE:[^:]*]]: !llvm.ptr, %{{[^:]*}}: !llvm.ptr, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %{{[^:]*}}: i32, %{{[^:]*}}: i32)
+// CHECK: nvvm.barrier
+// CHECK: %[[KEPT:.*]] = arith.truncf %{{.*}} : f32 to bf16
+// CHECK: %[[FACTOR:.*]] = arith.extf %[[KEPT]] : bf16 to f32
+// CHECK: arith.mulf %{{.*}}, %[[FACTOR]] : f32
+// CHECK: gpu.func @product_64x16_bf16_2(
+// CHECK: gpu.func @product_128x64_bf16_2(
+// CHECK: arith.select %{{.*}}, %{{.*}}, %{{.*}} : !llvm.ptr<1>
 // CHECK-NOT: gpu.func @
 
 // In place of tiles the last of those does more rows, 64 a block.
@@ -100,6 +111,29 @@ func.func @odd(%x: memref<?x64xf16>, %w: memref<97x64x1xf16>,
       : memref<?x64xf16>, memref<97x64x1xf16>, memref<?x97xf32> {
   ^bb0(%s: f32):
     transformer.yield %s : f32
+  }
+  return
+}
+
+// CHECK: func.func @gated
+// CHECK-COUNT-5: gpu.launch_func @kernels::@product_{{.*}}_2
+// CHECK-NOT: gpu.launch_func
+func.func @gated(%x: memref<?x64xbf16>, %gate: memref<96x32x1x2xbf16>,
+                 %up: memref<96x32x1x2xbf16>, %bias: memref<96xf32>,
+                 %g: memref<?x96xbf16>, %y: memref<?x96xf32>) {
+  transformer.product %x, %gate columns(%bias) outs(%g)
+      : memref<?x64xbf16>, memref<96x32x1x2xbf16>, memref<96xf32>,
+        memref<?x96xbf16> {
+  ^bb0(%s: f32, %b: f32):
+    %z = arith.addf %s, %b : f32
+    transformer.yield %z : f32
+  }
+  transformer.product %x, %up rows(%g) outs(%y)
+      : memref<?x64xbf16>, memref<96x32x1x2xbf16>, memref<?x96xbf16>,
+        memref<?x96xf32> {
+  ^bb0(%s: f32, %f: f32):
+    %z = arith.mulf %s, %f : f32
+    transformer.yield %z : f32
   }
   return
 }

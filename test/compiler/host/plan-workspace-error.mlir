@@ -9,7 +9,7 @@ func.func @count_of_unknown_kind(
     %rows: memref<?xi32> {transformer.rows},
     %step: !llvm.ptr {transformer.step},
     %workers: index {transformer.workers}, %n: index) {
-  // expected-error @+1 {{expected a first axis of tokens, wanted rows or workers and static other axes (the workspace is linear in those)}}
+  // expected-error @+1 {{expected a first axis of tokens, wanted rows, sequences or workers and static other axes (the workspace is linear in those)}}
   %0 = memref.alloc(%n) : memref<?x8xf32>
   return
 }

@@ -8,7 +8,7 @@
 
 // The largest rows first: each count times the bytes of a row, rounded up to
 // lines of 64 bytes; a static buffer takes its lines once. Between those that
-// grow there is a third of a page. Nothing is proportional to sequences.
+// grow there is a third of a page.
 // CHECK-LABEL: @gives_every_kind_its_place
 // CHECK-SAME: %[[IDS:[a-z0-9]*]]: memref<?xi32>
 // CHECK-SAME: %[[ROWS:[a-z0-9]*]]: memref<?xi32> {transformer.rows}
@@ -74,3 +74,26 @@ func.func @leaves_functions_without_a_step_alone(%n: index) {
   return
 }
 // CHECK-NOT: func.func @leaves_functions_without_a_step_alone_workspace_bytes
+
+// The step says how many sequences there are.
+// CHECK-LABEL: @counts_sequences
+// CHECK: %[[AT:.*]] = llvm.getelementptr %{{.*}}[56]
+// CHECK: %[[LOADED:.*]] = llvm.load %[[AT]]
+// CHECK: %[[B:.*]] = arith.index_cast %[[LOADED]]
+// CHECK: memref.view %{{.*}}[%{{.*}}][%{{.*}}] : memref<?xi8> to memref<?x8xf32>
+func.func @counts_sequences(
+    %ids: !tokens {transformer.input = #ids}, %rows: !tokens {transformer.rows},
+    %step: !llvm.ptr {transformer.step},
+    %workers: index {transformer.workers}) {
+  %at = llvm.getelementptr %step[56] : (!llvm.ptr) -> !llvm.ptr, i8
+  %loaded = llvm.load %at : !llvm.ptr -> i64
+  %sequences = arith.index_cast %loaded : i64 to index
+  %each = memref.alloc(%sequences) : memref<?x8xf32>
+  "test.use"(%each) : (memref<?x8xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: @counts_sequences_workspace_bytes
+// CHECK-SAME: (%{{.*}}: index, %{{.*}}: index, %[[SEQUENCES:.*]]: index, %{{.*}}: index) -> index
+// CHECK-DAG: %[[ROW:.*]] = arith.constant 32 : index
+// CHECK: arith.muli %[[SEQUENCES]], %[[ROW]]

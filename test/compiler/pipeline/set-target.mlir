@@ -4,7 +4,7 @@
 // RUN: tfc-opt %s '--tfc-set-target=target=cpu:znver4 opt=full' | FileCheck %s --check-prefix=ZEN
 // RUN: tfc-opt %s '--tfc-set-target=target=cpu:znver4 opt=full' --tfc-set-target | FileCheck %s
 
-// RUN: tfc-opt %s '--tfc-set-target=weights=bf16 rounds=true' | FileCheck %s --check-prefix=NARROW
+// RUN: tfc-opt %s '--tfc-set-target=weights=bf16 rounds=true' | tfc-opt | FileCheck %s --check-prefix=NARROW
 
 // NARROW: module attributes {transformer.target = #transformer.target<"x86-64-v3", opt = none, weights = bf16, rounds = true>} {
 // RUN: tfc-opt %s '--tfc-set-target=target=cuda opt=full deterministic=true' | FileCheck %s --check-prefix=ORDER

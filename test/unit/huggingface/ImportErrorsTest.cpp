@@ -53,12 +53,12 @@ TEST(ImportErrors, UnknownModelType) {
 
 TEST(ImportErrors, UnknownClass) {
   EXPECT_EQ(messagesOf(bertConfig("\"architectures\": "
-                                  "[\"BertForMultipleChoice\"], ")),
+                                  "[\"BertLMHeadModel\"], ")),
             "DIR/config.json:1:20: /architectures/0: expected a class that tfc "
             "imports (BertModel, BertForPreTraining, BertForMaskedLM, "
             "BertForNextSentencePrediction, BertForSequenceClassification, "
-            "BertForTokenClassification, "
-            "BertForQuestionAnswering), got \"BertForMultipleChoice\"");
+            "BertForTokenClassification, BertForMultipleChoice, "
+            "BertForQuestionAnswering), got \"BertLMHeadModel\"");
   EXPECT_EQ(messagesOf(gpt2Config("\"architectures\": "
                                   "[\"GPT2DoubleHeadsModel\"], "),
                        gpt2Tensors()),

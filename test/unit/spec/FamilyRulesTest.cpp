@@ -131,6 +131,26 @@ TEST(Rules, RotationWithoutScaling) {
             "no other frequencies for this model type), got \"yarn\"");
 }
 
+TEST(Rules, RotationByAlpha) {
+  const char *hole = R"({"$rule": "rotary", "style": "half", "alpha": true,
+                         "head_dim": 6})";
+  // 100 * 4^(6 / 4); what else the dictionary has says nothing.
+  EXPECT_EQ(made(hole, R"({"rope_scaling": {"type": "dynamic", "alpha": 4,
+                "rope_theta": 100, "factor": 1, "mscale": 1}})"),
+            R"({"style": "half", "theta": 800, "scaling": "none"})");
+  // Without it the scaling is the one that changes with the length.
+  EXPECT_EQ(made(hole, R"({"rope_scaling": {"type": "dynamic", "factor": 2,
+                "rope_theta": 100}})"),
+            R"({"style": "half", "theta": 100, "scaling": )"
+            R"({"kind": "dynamic", "factor": 2}})");
+  EXPECT_EQ(made(R"({"$rule": "rotary", "style": "half", "alpha": true,
+                     "head_dim": 2})",
+                 R"({"rope_scaling": {"type": "dynamic", "alpha": 4}})")
+                .substr(0, 99),
+            "config.json:1:47: /rope_scaling/alpha: expected heads of more "
+            "than 2 columns (its exponent is their");
+}
+
 TEST(Rules, RotationOfATypeOfLayers) {
   const char *full = R"({"$rule": "rotary", "style": "half", "of": "full",
       "scaled": true, "theta": 7, "theta_key": "rope_theta"})";

@@ -171,6 +171,18 @@ INSTANTIATE_TEST_SUITE_P(
              {{"\"{p}{i}.o\"", "\"{p}{i}.{x}\""}},
              "s.json:30:32: /weights/map/decoder.layers.attn.o: expected the "
              "placeholders {p} and {i} only, got \"{p}{i}.{x}\" [TFC052]\n"},
+        Case{"HeadsOfWhatHasNone",
+             decoderSpec,
+             {{"\"{p}{i}.o\"", "\"{p}{i}.{h}.o\""}},
+             "s.json:30:32: /weights/map/decoder.layers.attn.o: expected no "
+             "{h} (not supported by this tfc), got \"{p}{i}.{h}.o\" "
+             "[TFC090]\n"},
+        Case{"HeadsOfAPack",
+             decoderSpec,
+             {{"\"{p}{i}.c\"", "\"{p}{i}.{h}.c\""}},
+             "s.json:29:34: /weights/map/decoder.layers.attn.qkv: expected no "
+             "{h} (not supported by this tfc), got \"{p}{i}.{h}.c\" "
+             "[TFC090]\n"},
         Case{"TensorForStem",
              decoderSpec,
              {{"\"{p}{i}.o\"", "{\"tensor\": \"{p}{i}.o.weight\"}"}},

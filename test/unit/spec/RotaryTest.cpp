@@ -71,6 +71,13 @@ TEST(Rotary, PartOfAHead) {
   expectFrequencies(rotary, {1, 0.01f});
 }
 
+TEST(Rotary, TheOtherWay) {
+  Rotary rotary = rotaryOf("{\"style\": \"half\", \"theta\": 10000, "
+                           "\"dim\": 4, \"reverse\": true}");
+  EXPECT_TRUE(rotary.reverse);
+  expectFrequencies(rotary, {-1, -0.01f});
+}
+
 TEST(Rotary, NoMoreColumnsThanTheLimit) {
   std::string text = decoderSpec;
   const std::string causal = "\"causal\": true";

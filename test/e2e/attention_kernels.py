@@ -1,0 +1,313 @@
+# The kernels of attention by tensor cores on the stand-in for CUDA's driver, without
+# a model: steps of sequences of many lengths against the formula in double precision,
+# and each sequence alone, which has the same bits.
+#   attention_kernels.py TFC_OPT DRIVER IR           results
+#   attention_kernels.py TFC_OPT DRIVER IR --mutate  kernels without one of the
+#       instructions that order threads and copies: something is wrong then, a result,
+#       or an error
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import ctypes
+import math
+import os
+import random
+import re
+import struct
+import sys
+
+from device_kernels import Device, Fault, compile_kernels
+from host_code import HostCode
+
+PASSES = ("tfc-bind-weights,tfc-expand-device-kernels,"
+          "tfc-expand-math{polynomials=own},tfc-outline-threads,"
+          "canonicalize,cse")
+# As in the IR, which is test/compiler/gpu/tensor-attention.mlir.
+HEADS, KV_HEADS, WIDTH, LAYERS, LAYER = 4, 2, 16, 2, 1
+SCALE, CAP = 0.5, 30.0
+GROUP = HEADS // KV_HEADS
+POSITIONS = 64  # of a block of the cache
+ITEM = 64       # queries
+BLOCK_BYTES = 2 * POSITIONS * KV_HEADS * WIDTH * 2 * LAYERS
+LAYER_BYTES = BLOCK_BYTES // LAYERS
+HEAD_BYTES = POSITIONS * WIDTH * 2
+NAN = 0x7fc0
+GUARD = b"\x5a" * 64
+# By entry: how far a query sees to the left, and whether there are sinks and a cap.
+ENTRIES = {"plain": (None, False), "terms": (300, True)}
+# (new tokens, tokens before) of the sequences of a step: generation with contexts
+# around stretches of 256 and beyond 16 of them; a few tokens, of which the first see
+# less than the last, beside prompts; and so many sequences that a block does several
+# parts, behind which the mutants are.
+STEPS = {
+    "next": [(1, past) for past in (0, 63, 254, 255, 256, 510, 511, 512,
+                                    4096)],
+    "few": [(8, 250), (3, 509), (9, 255), (65, 0), (2, 0)],
+    "many": [(1, 0)] * 58 + [(9, 120), (8, 2050)]}
+ALONE = 9  # sequences of a step, the last ones
+# Offsets in tfc_step_v0.
+FIELDS = {"caches": 24, "block_table": 32, "n_tokens": 40, "n_sequences": 56,
+          "sequences": 64, "n_items": 72, "items": 80, "device_step": 120}
+STEP_BYTES = 128
+
+
+def narrow(value):
+    """The bits of a number as bf16, the nearest even one."""
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16
+
+
+def wide(bits):
+    return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
+
+
+def pack(rows):
+    numbers = [bits for row in rows for bits in row]
+    return struct.pack(f"<{len(numbers)}H", *numbers)
+
+
+class Sequence:
+    """New tokens of a sequence, and what its cache has: numbers of few bits."""
+
+    def __init__(self, seed, left, count, past):
+        draw = random.Random(seed)
+        self.count, self.past, self.keys = count, past, count + past
+
+        def rows(number, width, most):
+            return [[draw.randint(-most, most) / 8 for _ in range(width)]
+                    for _ in range(number)]
+
+        self.q = rows(count, HEADS * WIDTH, 16)
+        self.k = [rows(self.keys, WIDTH, 16) for _ in range(KV_HEADS)]
+        self.v = [rows(self.keys, WIDTH, 8) for _ in range(KV_HEADS)]
+        # Each query has a key that it likes, next to where parts meet, or to where
+        # the first query's window begins.
+        places = [self.keys - 1, 512, 511, 256, 255, 0]
+        if left is not None:
+            places = [past - left - 1, past - left] + places
+        places = [place for place in places if 0 <= place <= past]
+        for row in range(count * HEADS):
+            t, head = divmod(row, HEADS)
+            key = self.k[head // GROUP][places[row % len(places)]]
+            key[:] = self.q[t][head * WIDTH:(head + 1) * WIDTH]
+        self.blocks = list(self.fill_blocks())
+
+    def attend(self, t, head, left, sink):
+        """A row of the formula."""
+        query = self.q[t][head * WIDTH:(head + 1) * WIDTH]
+        end = self.past + t + 1
+        first = 0 if left is None else max(0, self.past + t - left)
+        keys = self.k[head // GROUP][first:end]
+        scores = [SCALE * math.sumprod(query, key) if hasattr(math, "sumprod")
+                  else SCALE * sum(map(float.__mul__, query, key))
+                  for key in keys]
+        if sink is not None:
+            scores = [CAP * math.tanh(score / CAP) for score in scores]
+        highest = max(scores + ([] if sink is None else [sink]))
+        weights = [math.exp(score - highest) for score in scores]
+        total = sum(weights) + (0 if sink is None else
+                                math.exp(sink - highest))
+        sums = [0.0] * WIDTH
+        for weight, value in zip(weights, self.v[head // GROUP][first:end]):
+            if weight > 1e-12:
+                sums = [s + weight * v for s, v in zip(sums, value)]
+        return [s / total for s in sums]
+
+    def fill_blocks(self):
+        """Its blocks of the cache; what no token of it wrote is no number."""
+        for begin in range(0, self.keys, POSITIONS):
+            layer = b"".join(
+                pack([[narrow(x) for x in row]
+                      for row in rows[begin:begin + POSITIONS]]).ljust(
+                          HEAD_BYTES, struct.pack("<H", NAN)[:1])
+                for kept in (self.k, self.v) for rows in kept)
+            yield b"\xff" * (LAYER * LAYER_BYTES) + layer
+
+
+class Step:
+    """A step in the device's memory."""
+
+    def __init__(self, device, sequences, sinks):
+        self.device, self.buffers = device, []
+        items, table, entries, blocks, queries = [], [], [], [], []
+        for number, sequence in enumerate(sequences):
+            entries.append(struct.pack(
+                "<12i", len(queries), sequence.count, sequence.past,
+                sequence.keys, 0, 0, 0, 0, len(table), 0, 0, 0))
+            for block in sequence.blocks:
+                table.append(len(blocks))
+                blocks.append(block)
+            items += [struct.pack("<4i", number, first, 0, 0)
+                      for first in range(0, sequence.count, ITEM)]
+            queries += [[narrow(x) for x in row] for row in sequence.q]
+        self.size = len(queries) * HEADS * WIDTH * 2
+        self.fields = {"n_tokens": len(queries), "n_items": len(items),
+                       "n_sequences": len(sequences)}
+        # In another order than they are used in.
+        order = list(range(len(blocks)))[::-1]
+        cache = self.upload(b"".join(blocks[i] for i in order))
+        tables = {
+            "caches": struct.pack("<4Q", cache, 0, 0, 0),
+            "block_table": struct.pack(f"<{len(table)}i", *(
+                order.index(i) for i in table)),
+            "sequences": b"".join(entries), "items": b"".join(items)}
+        for name, data in tables.items():
+            self.fields[name] = self.upload(data)
+        image = bytearray(STEP_BYTES)
+        for name, value in self.fields.items():
+            struct.pack_into("<Q", image, FIELDS[name], value)
+        self.fields["device_step"] = self.upload(image)
+        self.q = self.upload(pack(queries))
+        self.sinks = self.upload(struct.pack(f"<{HEADS}f", *sinks))
+        self.y = self.upload(b"\xa5" * self.size + GUARD)
+
+    def upload(self, data):
+        address = self.device.upload(data)
+        self.buffers.append(address)
+        return address.value
+
+    def launches(self, text, entry):
+        left, has_sinks = ENTRIES[entry]
+        # The queries, the result, the layer behind what the entry has, the step.
+        terms = [left, self.sinks] if has_sinks else []
+        arguments = [self.q, self.y, *terms, None, LAYER, "step", None, None]
+        fields = {offset: self.fields.get(name, 0)
+                  for name, offset in FIELDS.items()}
+        return HostCode(text, entry, arguments, fields,
+                        lambda size: self.upload(b"\xff" * size)).launches
+
+    def result(self):
+        got = self.device.download(ctypes.c_uint64(self.y),
+                                   self.size + len(GUARD))
+        for buffer in self.buffers:
+            self.device.free(buffer)
+        return got
+
+
+def number_of(value, kind):
+    return (ctypes.c_float if kind == "f32" else ctypes.c_uint64)(value)
+
+
+def run(device, modules, kernels, text, entry, sequences, sinks):
+    """(what the step gives, the kernels that were launched); a kernel is of the
+    module of its name, or of the one without."""
+    step = Step(device, sequences, sinks)
+    launches = step.launches(text, entry)
+    for launch in launches:
+        module = modules.get(launch.kernel, modules.get(None))
+        threads, shared = kernels[launch.kernel]
+        device.launch(module, launch.kernel, launch.blocks, threads, shared,
+                      [number_of(*argument) for argument in launch.arguments])
+    return step.result(), [launch.kernel for launch in launches]
+
+
+def is_near(got, entry, sequences, sinks):
+    """What is rounded are the weights, to 8 bits, and the result, as much."""
+    left, has_sinks = ENTRIES[entry]
+    if got[-len(GUARD):] != GUARD:
+        return False
+    numbers = struct.unpack(f"<{(len(got) - len(GUARD)) // 2}H",
+                            got[:-len(GUARD)])
+    at = 0
+    for sequence in sequences:
+        for t in range(sequence.count):
+            for head in range(HEADS):
+                wanted = sequence.attend(t, head, left, sinks[head]
+                                         if has_sinks else None)
+                for x in wanted:
+                    if not abs(wide(numbers[at]) - x) <= 2 ** -7:
+                        return False
+                    at += 1
+    return True
+
+
+def draw_sinks(seed):
+    draw = random.Random(seed)
+    return [draw.randint(-4, 8) for _ in range(HEADS)]
+
+
+def check(driver, text, ptx, kernels, seed):
+    device = Device(driver)
+    modules = {None: device.load(ptx)}
+    sinks = draw_sinks(seed)
+    count = 0
+    for entry in ENTRIES:
+        for name, lengths in STEPS.items():
+            sequences = [Sequence(f"{seed} {entry} {name} {i}",
+                                  ENTRIES[entry][0], *length)
+                         for i, length in enumerate(lengths)]
+            together, _ = run(device, modules, kernels, text, entry, sequences,
+                              sinks)
+            if not is_near(together, entry, sequences, sinks):
+                sys.exit(f"{entry}, step '{name}': expected the formula's "
+                         "rows, got others")
+            alone = [run(device, modules, kernels, text, entry, [sequence],
+                         sinks)[0][:-len(GUARD)]
+                     for sequence in sequences[-ALONE:]]
+            if not together[:-len(GUARD)].endswith(b"".join(alone)):
+                sys.exit(f"{entry}, step '{name}': expected the bits of each "
+                         "sequence alone, got others")
+            count += len(sequences)
+    print(f"{count} sequences are right")
+
+
+def is_synchronising(line):
+    return re.match(r"\s*(bar\.|barrier\.|shfl\.|cp\.async\.(commit|wait)_group)",
+                    re.sub(r"^\s*@%p\d+", "", line))
+
+
+def is_right(driver, text, ptx, name, mutant, kernels, sequences, wanted):
+    """Whether a step with `mutant` in place of the kernel seems right; in a child, as
+    a fault kills the device."""
+    child = os.fork()
+    if child == 0:
+        try:
+            device = Device(driver)
+            modules = {None: device.load(ptx), name: device.load(mutant)}
+            got, _ = run(device, modules, kernels, text, "plain", sequences, [0] * HEADS)
+            os._exit(0 if got == wanted else 1)
+        except Fault:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def mutate(driver, text, ptx, kernels, seed):
+    sequences = [Sequence(f"{seed} {i}", None, *length)
+                 for i, length in enumerate(STEPS["many"])]
+    device = Device(driver)
+    wanted, names = run(device, {None: device.load(ptx)}, kernels, text,
+                        "plain", sequences, [0] * HEADS)
+    lines = ptx.split("\n")
+    head = next(i for i, line in enumerate(lines) if ".entry" in line)
+    faults = count = 0
+    for name in names:
+        begin = next(i for i, line in enumerate(lines)
+                     if re.match(rf"\.visible \.entry {name}\b", line))
+        # Alone: a kernel a compilation.
+        own = lines[:head] + lines[begin:lines.index("}", begin) + 1]
+        if not is_right(driver, text, ptx, name, "\n".join(own), kernels,
+                        sequences, wanted):
+            sys.exit(f"{name}: expected it to be right as it is")
+        for i, line in enumerate(own):
+            if not is_synchronising(line):
+                continue
+            count += 1
+            mutant = "\n".join(own[:i] + own[i + 1:])
+            if is_right(driver, text, ptx, name, mutant, kernels, sequences,
+                        wanted):
+                print(f"{name}: nobody notices that {line.strip()} is missing")
+                faults += 1
+    if faults or not count:
+        sys.exit(1)
+    print(f"{count} missing instructions are noticed")
+
+
+def main():
+    tfc_opt, driver, source = sys.argv[1:4]
+    seed = os.environ.get("TFC_SEED", "1")
+    text, ptx, kernels = compile_kernels(tfc_opt, source, PASSES)
+    if "--mutate" in sys.argv:
+        mutate(driver, text, ptx, kernels, seed)
+    else:
+        check(driver, text, ptx, kernels, seed)
+
+
+main()
