@@ -3,8 +3,10 @@
 import torch
 
 VOCAB = 97
-# Rows on both sides of where tiles of a device end.
-BORDERS = {"borders": (63, 64, 65), "far": (127, 129, 256)}
+# Rows on both sides of where tiles of a device end, and steps of as many tokens
+# as one of its kernels is for.
+BORDERS = {"few": (3, 17), "middle": (20, 25), "borders": (63, 64, 65),
+           "far": (127, 129, 256)}
 
 
 def draw_ids(generator, rows, columns):

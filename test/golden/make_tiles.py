@@ -14,11 +14,11 @@ WIDE = dict(hidden_size=64, intermediate_size=72, max_position_embeddings=260)
 # 8 share keys; with a window; of an encoder; outputs small where rows are long.
 TILES = (
     ("llama-tiles", hf.LlamaForCausalLM, config(
-        hf.LlamaConfig, **WIDE, head_dim=16), ("one", "ragged", "borders")),
+        hf.LlamaConfig, **WIDE, head_dim=16), ("one", "few", "borders")),
     ("mistral-tiles", hf.MistralForQuestionAnswering, config(
         hf.MistralConfig, **{**WIDE, "num_hidden_layers": 1},
         num_attention_heads=2, head_dim=32, sliding_window=70),
-     ("far",)),
+     ("middle", "far")),
     ("bert-tiles", hf.BertForQuestionAnswering, hf.BertConfig(
         vocab_size=VOCAB, **WIDE, num_hidden_layers=1, num_attention_heads=1),
      ("borders", "far")),
