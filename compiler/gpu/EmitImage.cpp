@@ -74,7 +74,7 @@ struct EmitImagePass : tfc::impl::EmitImagePassBase<EmitImagePass> {
           target, format, b.getStringAttr(data), DictionaryAttr(), kernels));
     };
     if (std::string path = choosePtxas(); !path.empty()) {
-      llvm::Expected<std::string> binary = runPtxas(path, *ptx, chip);
+      llvm::Expected<std::string> binary = runPtxas(path, *ptx, chip, ptxasLevel);
       if (!binary) {
         return module.emitOpError() << llvm::toString(binary.takeError());
       }

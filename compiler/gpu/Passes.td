@@ -360,7 +360,9 @@ def EmitImagePass : Pass<"tfc-emit-image", "::mlir::ModuleOp"> {
            "LLVM's name of the architecture">,
     Option<"ptxas", "ptxas", "std::string", "",
            "path of ptxas; none: PTX alone; without it, where CUDA_HOME, the "
-           "usual folders or PATH have it">];
+           "usual folders or PATH have it">,
+    Option<"ptxasLevel", "ptxas-level", "int64_t", "3",
+           "how far ptxas optimises, from 0 to 3">];
   let dependentDialects = ["::mlir::gpu::GPUDialect",
                            "::mlir::NVVM::NVVMDialect"];
 }

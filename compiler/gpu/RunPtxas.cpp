@@ -54,7 +54,7 @@ static Expected<std::string> readFile(StringRef path) {
 }
 
 Expected<std::string> tfc::runPtxas(StringRef ptxas, StringRef ptx,
-                                    StringRef chip) {
+                                    StringRef chip, int64_t level) {
   FileRemover removeSource, removeBinary, removeLog;
   Expected<std::string> source = makeFile("ptx", removeSource);
   if (!source) {
@@ -80,7 +80,9 @@ Expected<std::string> tfc::runPtxas(StringRef ptxas, StringRef ptx,
     return fail("cannot write " + *source + ": " + code.message());
   }
   std::string arch = ("-arch=" + chip).str();
-  SmallVector<StringRef> arguments = {ptxas, arch, *source, "-o", *binary};
+  std::string optimise = "-O" + std::to_string(level);
+  SmallVector<StringRef> arguments = {ptxas,   arch, optimise,
+                                      *source, "-o", *binary};
   std::string message;
   int status = sys::ExecuteAndWait(
       ptxas, arguments, std::nullopt,

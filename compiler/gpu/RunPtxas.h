@@ -16,9 +16,10 @@ namespace tfc {
 std::string findPtxas();
 
 /// The binary of `ptx` for the architecture `chip` ("sm_80"), by the program at
-/// the path `ptxas`. The error has the command and what it said.
+/// the path `ptxas`, optimised as far as `level`, from 0 to 3, says. The error
+/// has the command and what it said.
 llvm::Expected<std::string> runPtxas(llvm::StringRef ptxas, llvm::StringRef ptx,
-                                     llvm::StringRef chip);
+                                     llvm::StringRef chip, int64_t level);
 
 } // namespace tfc
 

@@ -243,6 +243,11 @@ void tfc::buildKernelToImage(OpPassManager &pm,
   clean(device);
   EmitImagePassOptions image;
   image.chip = options.target.name;
+  if (options.opt == OptLevel::None) {
+    // Further on it spills registers around divisions of 64 bits; and a second
+    // opinion is the better for few liberties.
+    image.ptxasLevel = 1;
+  }
   pm.addPass(createEmitImagePass(image));
   verifyStage(pm, "image");
 }

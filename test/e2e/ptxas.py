@@ -1,8 +1,9 @@
 # Runs ptxas on the PTX in a library, for every architecture that its text is
 # for: it has nothing to say against it, and kernels need no more registers,
 # shared memory and spilled bytes than the table beside this file allows.
-#   ptxas.py PTXAS MODEL LIBRARY            checks
-#   ptxas.py PTXAS MODEL LIBRARY --write    writes what is needed into the table
+#   ptxas.py PTXAS MODEL LIBRARY [-O1]            checks; as far optimised
+#   ptxas.py PTXAS MODEL LIBRARY [-O1] --write    writes what is needed into the
+#                                                 table
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import os
@@ -28,11 +29,11 @@ def find_ptx(library):
     return library[begin:library.index(b"\0", begin)]
 
 
-def assemble(ptxas, ptx, arch):
+def assemble(command, ptx, arch):
     """(needs by kernel, faults)."""
     with open("kernels.ptx", "wb") as stream:
         stream.write(ptx)
-    run = subprocess.run([ptxas, "-v", f"-arch={arch}", "kernels.ptx", "-o",
+    run = subprocess.run([*command, "-v", f"-arch={arch}", "kernels.ptx", "-o",
                           "kernels.cubin"], capture_output=True, text=True)
     said = run.stdout + run.stderr
     faults = []
@@ -70,6 +71,7 @@ def write(table):
 
 def main():
     ptxas, model, path = sys.argv[1:4]
+    command = [ptxas, *(option for option in sys.argv[4:] if option[:2] == "-O")]
     with open(path, "rb") as stream:
         library = stream.read()
     with open(TABLE, encoding="utf-8") as stream:
@@ -78,7 +80,7 @@ def main():
     if CUBIN not in library[1:]:
         faults.append("expected a binary in the library, got none")
     for arch in ARCHS:
-        kernels, said = assemble(ptxas, find_ptx(library), arch)
+        kernels, said = assemble(command, find_ptx(library), arch)
         faults += said
         key = f"{model} {arch}"
         if "--write" in sys.argv:
