@@ -74,7 +74,8 @@ struct EmitImagePass : tfc::impl::EmitImagePassBase<EmitImagePass> {
           target, format, b.getStringAttr(data), DictionaryAttr(), kernels));
     };
     if (std::string path = choosePtxas(); !path.empty()) {
-      llvm::Expected<std::string> binary = runPtxas(path, *ptx, chip, ptxasLevel);
+      llvm::Expected<std::string> binary =
+          runPtxas(path, *ptx, chip, ptxasLevel);
       if (!binary) {
         return module.emitOpError() << llvm::toString(binary.takeError());
       }
