@@ -19,6 +19,9 @@ config.environment["PATH"] = os.pathsep.join(
 config.environment["FILECHECK_OPTS"] = (
     "-enable-var-scope --allow-unused-prefixes=false"
 )
+# Kernels that the stand-in has compiled: many tests have the same.
+config.environment["TFC_FAKECUDA_CACHE"] = os.path.join(
+    config.tfc_build, "test", "emulator", "kernels")
 config.substitutions += [
     ("%specs", os.path.join(config.tfc_source, "examples", "specs")),
     ("%golden", os.path.join(config.tfc_source, "test", "golden", "models")),
