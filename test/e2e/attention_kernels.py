@@ -10,11 +10,11 @@ import ctypes
 import math
 import os
 import random
-import re
 import struct
 import sys
 
-from device_kernels import Device, Fault, compile_kernels
+from device_kernels import Device, compile_kernels
+from mutants import count_noticed
 from host_code import HostCode
 
 PASSES = ("tfc-bind-weights,tfc-expand-device-kernels,"
@@ -249,54 +249,21 @@ def check(driver, text, ptx, kernels, seed):
     print(f"{count} sequences are right")
 
 
-def is_synchronising(line):
-    return re.match(r"\s*(bar\.|barrier\.|shfl\.|cp\.async\.(commit|wait)_group)",
-                    re.sub(r"^\s*@%p\d+", "", line))
-
-
-def is_right(driver, text, ptx, name, mutant, kernels, sequences, wanted):
-    """Whether a step with `mutant` in place of the kernel seems right; in a child, as
-    a fault kills the device."""
-    child = os.fork()
-    if child == 0:
-        try:
-            device = Device(driver)
-            modules = {None: device.load(ptx), name: device.load(mutant)}
-            got, _ = run(device, modules, kernels, text, "plain", sequences, [0] * HEADS)
-            os._exit(0 if got == wanted else 1)
-        except Fault:
-            os._exit(1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
 def mutate(driver, text, ptx, kernels, seed):
     sequences = [Sequence(f"{seed} {i}", None, *length)
                  for i, length in enumerate(STEPS["many"])]
     device = Device(driver)
     wanted, names = run(device, {None: device.load(ptx)}, kernels, text,
                         "plain", sequences, [0] * HEADS)
-    lines = ptx.split("\n")
-    head = next(i for i, line in enumerate(lines) if ".entry" in line)
-    faults = count = 0
-    for name in names:
-        begin = next(i for i, line in enumerate(lines)
-                     if re.match(rf"\.visible \.entry {name}\b", line))
-        # Alone: a kernel a compilation.
-        own = lines[:head] + lines[begin:lines.index("}", begin) + 1]
-        if not is_right(driver, text, ptx, name, "\n".join(own), kernels,
-                        sequences, wanted):
-            sys.exit(f"{name}: expected it to be right as it is")
-        for i, line in enumerate(own):
-            if not is_synchronising(line):
-                continue
-            count += 1
-            mutant = "\n".join(own[:i] + own[i + 1:])
-            if is_right(driver, text, ptx, name, mutant, kernels, sequences,
-                        wanted):
-                print(f"{name}: nobody notices that {line.strip()} is missing")
-                faults += 1
-    if faults or not count:
-        sys.exit(1)
+
+    def is_right(name, mutant):
+        own = Device(driver)
+        modules = {None: own.load(ptx), name: own.load(mutant)}
+        got, _ = run(own, modules, kernels, text, "plain", sequences,
+                     [0] * HEADS)
+        return got == wanted
+
+    count = count_noticed(ptx, names, is_right)
     print(f"{count} missing instructions are noticed")
 
 

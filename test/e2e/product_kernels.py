@@ -13,7 +13,8 @@ import re
 import struct
 import sys
 
-from device_kernels import Device, Fault, compile_kernels
+from device_kernels import Device, compile_kernels
+from mutants import count_noticed, isolate
 
 # Tokens; and (columns, steps of k, distance of rows of x) beside a kernel's own.
 STRIPED = "product_64x32_bf16_0"
@@ -116,16 +117,6 @@ class Case:
                 f"steps {self.stride} apart")
 
 
-def isolate(ptx, name):
-    """The PTX of one kernel: a kernel a compilation."""
-    lines = ptx.split("\n")
-    begin = next(i for i, line in enumerate(lines)
-                 if re.match(rf"\.visible \.entry {name}\b", line))
-    end = lines.index("}", begin)
-    head = next(i for i, line in enumerate(lines) if ".entry" in line)
-    return lines[:head] + lines[begin:end + 1]
-
-
 def check(device, ptx, kernels, seed, most_tokens=None):
     module = device.load(ptx)
     count = 0
@@ -148,46 +139,18 @@ def check(device, ptx, kernels, seed, most_tokens=None):
     print(f"{count} products are right")
 
 
-def is_synchronising(line):
-    return re.match(r"\s*(bar\.|barrier\.|cp\.async\.(commit|wait)_group)",
-                    line)
-
-
-def run_mutant(driver, ptx, name, case, threads, shared):
-    """Whether the kernel still seems right; in a child, as a fault kills the
-    device."""
-    child = os.fork()
-    if child == 0:
-        try:
-            device = Device(driver)
-            got = case.run(device, device.load(ptx), name, threads, shared)
-            os._exit(0 if got == case.wanted + GUARD else 1)
-        except Fault:
-            os._exit(1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-
-
 def mutate(driver, ptx, kernels, seed):
-    faults = count = 0
-    for name in MUTATED:
+    def is_right(name, text):
         threads, shared = kernels[name]
         rows, _, element, form = KERNEL.match(name).groups()
         # Six stages, more than there are places for; every warp has a share.
         case = Case(f"{seed} {name}", element, int(form), min(int(rows), 40),
                     24, 8 * 48, 8 * 48)
-        own = isolate(ptx, name)
-        if not run_mutant(driver, "\n".join(own), name, case, threads, shared):
-            sys.exit(f"{name}: expected it to be right as it is")
-        for i, line in enumerate(own):
-            if not is_synchronising(line):
-                continue
-            count += 1
-            mutant = "\n".join(own[:i] + own[i + 1:])
-            if run_mutant(driver, mutant, name, case, threads, shared):
-                print(f"{name}: nobody notices that {line.strip()} is missing")
-                faults += 1
-    if faults or not count:
-        sys.exit(1)
+        device = Device(driver)
+        got = case.run(device, device.load(text), name, threads, shared)
+        return got == case.wanted + GUARD
+
+    count = count_noticed(ptx, MUTATED, is_right)
     print(f"{count} missing instructions are noticed")
 
 
