@@ -96,6 +96,13 @@ class Contract:
         return [f"{name}: expected it within {limit:.3g}, got "
                 f"{own.value():.3g}"]
 
+    def noise(self, scores):
+        """By how much the greatest of some logits may seem to be another."""
+        theirs = self.theirs.get("logits", LEAST[self.dtype])
+        one = Distance()
+        one.add(scores, scores)
+        return MARGIN * allowed(theirs, one.count, self.dtype) * one.size()
+
     def check(self):
         """The messages about all cases together."""
         faults = []

@@ -244,8 +244,9 @@ def choose(scores, column, last, ends, decoding):
 
 
 def check_decoding(run, inputs, sequences, new_tokens, ends, decoding, pair,
-                   places=GIVEN):
-    """The tokens that decoding chose are those of one whole forward pass.
+                   places=GIVEN, noise=None):
+    """The tokens that decoding chose are those of one whole forward pass, or no
+    further behind them than noise(scores of all tokens), where there is some.
     `decoding` has the keys of a generation_config.json."""
     full, prompt = full_inputs(inputs, sequences, ends, pair, places)
     logits = run(full)["logits"]
@@ -258,9 +259,10 @@ def check_decoding(run, inputs, sequences, new_tokens, ends, decoding, pair,
         for column in range(prompt, sequences.shape[1]):
             if not mask[column]:
                 break
-            best = choose(scores[(column - 1) * vocab:column * vocab], column,
-                          prompt + new_tokens - 1, ends, decoding)
-            if best != tokens[column]:
+            at = scores[(column - 1) * vocab:column * vocab]
+            best = choose(at, column, prompt + new_tokens - 1, ends, decoding)
+            is_near = noise and at[best] - at[tokens[column]] <= noise(at)
+            if best != tokens[column] and not is_near:
                 faults.append(
                     f"row {row}, column {column}: a forward pass over the "
                     f"whole chooses {best}, decoding chose {tokens[column]}")

@@ -203,7 +203,8 @@ class Model:
                 step.get("needs") != "beams"):
             faults += laws.check_decoding(self.run, inputs, sequences,
                                           new_tokens, self.ends(eos), decoding,
-                                          self.pair, self.positions)
+                                          self.pair, self.positions,
+                                          self.contract and self.contract.noise)
         # Rules count what is masked before a decoder's prompt.
         if self.pair or not RULES & set(given):
             faults += laws.check_generated_alone(
