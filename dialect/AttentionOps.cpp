@@ -22,7 +22,7 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location>,
                                             Adaptor adaptor,
                                             SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getQuery().getType());
+  types.push_back(rowsAs(adaptor.getQuery().getType()));
   return success();
 }
 
@@ -108,7 +108,7 @@ LogicalResult CrossAttentionOp::inferReturnTypes(MLIRContext *,
                                                  std::optional<Location>,
                                                  Adaptor adaptor,
                                                  SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getQuery().getType());
+  types.push_back(rowsAs(adaptor.getQuery().getType()));
   return success();
 }
 

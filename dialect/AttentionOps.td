@@ -7,7 +7,7 @@ include "dialect/TransformerAttrs.td"
 include "dialect/TransformerTypes.td"
 
 def Transformer_AttentionOp
-    : Transformer_Op<"attention", [InferTypeOpAdaptor, AttrSizedOperandSegments,
+    : Transformer_RowsOp<"attention", [AttrSizedOperandSegments,
         Transformer_AcceptsStridedRows,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "masked scaled dot-product attention over a ragged batch";
@@ -96,12 +96,12 @@ def Transformer_AttentionOp
     (`sinks` $sinks^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($cache)
     (`,` type($bias)^)? (`sinks` type($sinks)^)?
+    `` custom<RowsAs>(type($result), ref(type($query)))
   }];
-  let hasVerifier = 1;
 }
 
 def Transformer_CrossAttentionOp
-    : Transformer_Op<"cross_attention", [InferTypeOpAdaptor,
+    : Transformer_RowsOp<"cross_attention", [
         Transformer_AcceptsStridedRows,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "attention over what the encoder left in the cross cache";
@@ -135,8 +135,8 @@ def Transformer_CrossAttentionOp
   let assemblyFormat = [{
     $query `,` $cache `[` $layer `]` `,` $batch `heads` $num_heads attr-dict `:`
     type($query) `,` type($cache)
+    `` custom<RowsAs>(type($result), ref(type($query)))
   }];
-  let hasVerifier = 1;
 }
 
 #endif // TFC_DIALECT_ATTENTIONOPS

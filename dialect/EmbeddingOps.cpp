@@ -15,11 +15,8 @@ LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location>,
                                             Adaptor adaptor,
                                             SmallVectorImpl<Type> &types) {
-  auto ids = cast<RankedTensorType>(adaptor.getIds().getType());
-  auto table = cast<RankedTensorType>(adaptor.getTable().getType());
   types.push_back(
-      RankedTensorType::get({ids.getDimSize(0), table.getDimSize(1)},
-                            Float32Type::get(table.getContext())));
+      rowsOfTable(adaptor.getIds().getType(), adaptor.getTable().getType()));
   return success();
 }
 
@@ -34,14 +31,6 @@ LogicalResult EmbeddingOp::verify() {
 }
 
 //===-- sinusoid ----------------------------------------------------------===//
-
-/// Of `count` angles, two columns each, a row for each position.
-static RankedTensorType typeOfAngles(Value positions, size_t count) {
-  auto type = cast<RankedTensorType>(positions.getType());
-  return RankedTensorType::get(
-      {type.getDimSize(0), 2 * static_cast<int64_t>(count)},
-      Float32Type::get(type.getContext()));
-}
 
 static LogicalResult expectFrequencies(Operation *op,
                                        ArrayRef<double> frequencies) {
@@ -61,8 +50,8 @@ LogicalResult SinusoidOp::inferReturnTypes(MLIRContext *,
                                            std::optional<Location>,
                                            Adaptor adaptor,
                                            SmallVectorImpl<Type> &types) {
-  types.push_back(
-      typeOfAngles(adaptor.getPositions(), adaptor.getFrequencies().size()));
+  types.push_back(rowsOfWidth(adaptor.getPositions().getType(),
+                              2 * adaptor.getFrequencies().size()));
   return success();
 }
 
@@ -85,8 +74,8 @@ LogicalResult RotaryAnglesOp::inferReturnTypes(MLIRContext *,
                                                std::optional<Location>,
                                                Adaptor adaptor,
                                                SmallVectorImpl<Type> &types) {
-  types.push_back(
-      typeOfAngles(adaptor.getPositions(), adaptor.getFrequencies().size()));
+  types.push_back(rowsOfWidth(adaptor.getPositions().getType(),
+                              2 * adaptor.getFrequencies().size()));
   return success();
 }
 
@@ -115,7 +104,7 @@ LogicalResult RotaryAnglesOp::verify() {
 LogicalResult RotaryOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                          Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getInput().getType());
+  types.push_back(rowsAs(adaptor.getInput().getType()));
   return success();
 }
 

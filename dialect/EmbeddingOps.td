@@ -27,7 +27,8 @@ def Transformer_EmbeddingOp : Transformer_ValueOp<"embedding", [Transformer_Wide
                        UnitAttr:$optional);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $ids `,` $table (`optional` $optional^)? attr-dict `:` type(operands)
+    $ids `,` $table (`optional` $optional^)? attr-dict `:` type($ids) `,` type($table)
+    `` custom<RowsOfTable>(type($result), ref(type($ids)), ref(type($table)))
   }];
 }
 
@@ -59,7 +60,9 @@ def Transformer_SinusoidOp : Transformer_ValueOp<"sinusoid"> {
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $layout $positions `times` custom<Numbers>($frequencies) attr-dict
-    `:` type(operands)
+    `:` type($positions)
+    `` custom<RowsOfAngles>(type($result), ref(type($positions)),
+                            ref($frequencies))
   }];
 }
 
@@ -92,7 +95,9 @@ def Transformer_RotaryAnglesOp : Transformer_ValueOp<"rotary_angles"> {
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $positions `times` custom<Numbers>($frequencies)
-    `factors` custom<Numbers>($factors) attr-dict `:` type(operands)
+    `factors` custom<Numbers>($factors) attr-dict `:` type($positions)
+    `` custom<RowsOfAngles>(type($result), ref(type($positions)),
+                            ref($frequencies))
   }];
 }
 
@@ -131,6 +136,7 @@ def Transformer_RotaryOp
   let assemblyFormat = [{
     $style $input `,` $angles (`kind` $kind^ `of` $kinds)? `heads` $num_heads
     attr-dict `:` type($input) `,` type($angles)
+    `` custom<RowsAs>(type($result), ref(type($input)))
   }];
 }
 

@@ -64,7 +64,7 @@ LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location>,
                                             Adaptor adaptor,
                                             SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getInput().getType());
+  types.push_back(rowsAs(adaptor.getInput().getType()));
   return success();
 }
 
@@ -108,7 +108,7 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *,
                                           std::optional<Location>,
                                           Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getInput().getType());
+  types.push_back(rowsAs(adaptor.getInput().getType()));
   return success();
 }
 
@@ -136,7 +136,7 @@ LogicalResult L2NormalizeOp::inferReturnTypes(MLIRContext *,
                                               std::optional<Location>,
                                               Adaptor adaptor,
                                               SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getInput().getType());
+  types.push_back(rowsAs(adaptor.getInput().getType()));
   return success();
 }
 

@@ -58,7 +58,8 @@ def Transformer_LayerNormOp
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $input (`,` $weight^)? (`bias` $bias^)? (`parts` $parts^)? attr-dict
-    `:` type(operands)
+    `:` custom<LayerNormTypes>(type($input), ref($weight), type($weight),
+                              ref($bias), type($bias), type($result))
   }];
 }
 
@@ -91,7 +92,8 @@ def Transformer_RmsNormOp : Transformer_ValueOp<"rms_norm", [Transformer_RowWise
                          "::llvm::APFloat(0.0)">:$offset);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $input (`,` $weight^)? (`parts` $parts^)? attr-dict `:` type(operands)
+    $input (`,` $weight^)? (`parts` $parts^)? attr-dict `:` type($input)
+    (`,` type($weight)^)? `` custom<RowsAs>(type($result), ref(type($input)))
   }];
 }
 
@@ -113,7 +115,10 @@ def Transformer_L2NormalizeOp
   }];
   let arguments = (ins Transformer_Rows:$input, F64Attr:$eps);
   let results = (outs Transformer_Rows:$result);
-  let assemblyFormat = "$input attr-dict `:` type(operands)";
+  let assemblyFormat = [{
+    $input attr-dict `:` type($input)
+    `` custom<RowsAs>(type($result), ref(type($input)))
+  }];
 }
 
 #endif // TFC_DIALECT_NORMOPS

@@ -11,7 +11,8 @@ using namespace tfc::transformer;
 LogicalResult LinearOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                          Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {
-  types.push_back(rowsType(adaptor.getInput(), rowsOf(adaptor.getWeight())));
+  types.push_back(rowsOfProduct(adaptor.getInput().getType(),
+                                adaptor.getWeight().getType()));
   return success();
 }
 
@@ -46,7 +47,7 @@ LogicalResult LinearOp::verify() {
 LogicalResult FfnOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                       Adaptor adaptor,
                                       SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getInput().getType());
+  types.push_back(rowsAs(adaptor.getInput().getType()));
   return success();
 }
 
@@ -92,13 +93,15 @@ LogicalResult ActivationOp::inferReturnTypes(MLIRContext *,
                                              std::optional<Location>,
                                              Adaptor adaptor,
                                              SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getInput().getType());
+  types.push_back(rowsAs(adaptor.getInput().getType()));
   return success();
 }
 
-/// activation identity x -> x
+/// activation identity x -> x, unless it rounds or widens
 OpFoldResult ActivationOp::fold(FoldAdaptor) {
-  return getAct() == Activation::Identity ? getInput() : Value();
+  bool isSame =
+      getAct() == Activation::Identity && getType() == getInput().getType();
+  return isSame ? getInput() : Value();
 }
 
 //===-- add ---------------------------------------------------------------===//
@@ -106,7 +109,7 @@ OpFoldResult ActivationOp::fold(FoldAdaptor) {
 LogicalResult AddOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                       Adaptor adaptor,
                                       SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getLhs().getType());
+  types.push_back(rowsAs(adaptor.getLhs().getType()));
   return success();
 }
 
@@ -121,7 +124,7 @@ LogicalResult AddOp::verify() {
 LogicalResult ScaleOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
                                         Adaptor adaptor,
                                         SmallVectorImpl<Type> &types) {
-  types.push_back(adaptor.getInput().getType());
+  types.push_back(rowsAs(adaptor.getInput().getType()));
   return success();
 }
 
@@ -134,25 +137,21 @@ LogicalResult ScaleOp::verify() {
   return success();
 }
 
-/// scale x by 1 -> x
+/// scale x by 1 -> x, unless it rounds or widens
 OpFoldResult ScaleOp::fold(FoldAdaptor) {
-  return getFactor().isExactlyValue(1) ? getInput() : Value();
+  bool isSame =
+      getFactor().isExactlyValue(1) && getType() == getInput().getType();
+  return isSame ? getInput() : Value();
 }
 
 //===-- gather_rows -------------------------------------------------------===//
-
-/// Of `rows`, one a row, as wide as the input.
-static RankedTensorType typeOfRows(Value rows, Value input) {
-  return RankedTensorType::get(
-      {cast<RankedTensorType>(rows.getType()).getDimSize(0), widthOf(input)},
-      cast<RankedTensorType>(input.getType()).getElementType());
-}
 
 LogicalResult GatherRowsOp::inferReturnTypes(MLIRContext *,
                                              std::optional<Location>,
                                              Adaptor adaptor,
                                              SmallVectorImpl<Type> &types) {
-  types.push_back(typeOfRows(adaptor.getRows(), adaptor.getInput()));
+  types.push_back(
+      rowsOfTable(adaptor.getRows().getType(), adaptor.getInput().getType()));
   return success();
 }
 
@@ -162,7 +161,8 @@ LogicalResult PoolRowsOp::inferReturnTypes(MLIRContext *,
                                            std::optional<Location>,
                                            Adaptor adaptor,
                                            SmallVectorImpl<Type> &types) {
-  types.push_back(typeOfRows(adaptor.getRows(), adaptor.getInput()));
+  types.push_back(
+      rowsOfTable(adaptor.getRows().getType(), adaptor.getInput().getType()));
   return success();
 }
 
@@ -177,7 +177,8 @@ LogicalResult SliceColumnsOp::inferReturnTypes(MLIRContext *,
     return emitOptionalError(location, "expected a width of at least 0, got ",
                              static_cast<int64_t>(adaptor.getWidth()));
   }
-  types.push_back(rowsType(adaptor.getInput(), adaptor.getWidth()));
+  types.push_back(
+      rowsOfWidth(adaptor.getInput().getType(), adaptor.getWidth()));
   return success();
 }
 

@@ -41,7 +41,9 @@ def Transformer_LinearOp
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $input `,` $weight (`bias` $bias^)? (`factor` $factor^)?
-    (`residual` $residual^)? (`act` $act^)? attr-dict `:` type(operands)
+    (`residual` $residual^)? (`act` $act^)? attr-dict `:` custom<LinearTypes>(type($input), type($weight), ref($bias), type($bias),
+                           ref($factor), type($factor), ref($residual),
+                           type($residual), type($result))
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$input,
                                  "::mlir::Value":$weight,
@@ -85,7 +87,10 @@ def Transformer_FfnOp : Transformer_ValueOp<"ffn", [AttrSizedOperandSegments]> {
   let assemblyFormat = [{
     $input `up` $up `down` $down (`gate` $gate^)? (`up_bias` $up_bias^)?
     (`gate_bias` $gate_bias^)? (`down_bias` $down_bias^)? `act` $act
-    attr-dict `:` type(operands)
+    attr-dict `:` custom<FfnTypes>(type($input), type($up), type($down), ref($gate),
+                        type($gate), ref($up_bias), type($up_bias),
+                        ref($gate_bias), type($gate_bias), ref($down_bias),
+                        type($down_bias), type($result))
   }];
 }
 
@@ -100,7 +105,8 @@ def Transformer_ActivationOp : Transformer_ValueOp<"activation", [Transformer_Ro
     * `tanh`: tanh x
     * `relu2`: max(x, 0)^2
 
-    (Hendrycks and Gimpel 2016, arXiv:1606.08415, for gelu.)
+    (Hendrycks and Gimpel 2016, arXiv:1606.08415, for gelu.) With a result of
+    other elements `identity` rounds or widens rows, and nothing else.
 
     ```mlir
     %y = transformer.activation gelu %x : tensor<?x150xf32>
@@ -110,7 +116,10 @@ def Transformer_ActivationOp : Transformer_ValueOp<"activation", [Transformer_Ro
   }];
   let arguments = (ins Transformer_Activation:$act, Transformer_Rows:$input);
   let results = (outs Transformer_Rows:$result);
-  let assemblyFormat = "$act $input attr-dict `:` type(operands)";
+  let assemblyFormat = [{
+    $act $input attr-dict `:` type($input)
+    `` custom<RowsAs>(type($result), ref(type($input)))
+  }];
   let hasVerifier = 0;
   let hasFolder = 1;
 }
@@ -131,7 +140,10 @@ def Transformer_AddOp : Transformer_ValueOp<"add", [Commutative, Transformer_Row
   }];
   let arguments = (ins Transformer_Rows:$lhs, Transformer_Rows:$rhs);
   let results = (outs Transformer_Rows:$result);
-  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type(operands)";
+  let assemblyFormat = [{
+    $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)
+    `` custom<RowsAs>(type($result), ref(type($lhs)))
+  }];
 }
 
 def Transformer_ScaleOp : Transformer_ValueOp<"scale", [Transformer_RowWise]> {
@@ -151,7 +163,10 @@ def Transformer_ScaleOp : Transformer_ValueOp<"scale", [Transformer_RowWise]> {
   }];
   let arguments = (ins Transformer_Rows:$input, F64Attr:$factor);
   let results = (outs Transformer_Rows:$result);
-  let assemblyFormat = "$input `by` $factor attr-dict `:` type(operands)";
+  let assemblyFormat = [{
+    $input `by` $factor attr-dict `:` type($input)
+    `` custom<RowsAs>(type($result), ref(type($input)))
+  }];
   let hasFolder = 1;
 }
 
@@ -169,7 +184,10 @@ def Transformer_GatherRowsOp : Transformer_ValueOp<"gather_rows"> {
   }];
   let arguments = (ins Transformer_Rows:$input, Transformer_Ids:$rows);
   let results = (outs Transformer_Rows:$result);
-  let assemblyFormat = "$input `,` $rows attr-dict `:` type(operands)";
+  let assemblyFormat = [{
+    $input `,` $rows attr-dict `:` type($input) `,` type($rows)
+    `` custom<RowsOfTable>(type($result), ref(type($rows)), ref(type($input)))
+  }];
   let hasVerifier = 0;
 }
 
@@ -199,6 +217,7 @@ def Transformer_PoolRowsOp : Transformer_ValueOp<"pool_rows"> {
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $how $input `,` $rows `,` $batch attr-dict `:` type($input) `,` type($rows)
+    `` custom<RowsOfTable>(type($result), ref(type($rows)), ref(type($input)))
   }];
   let hasVerifier = 0;
 }
@@ -221,7 +240,8 @@ def Transformer_SliceColumnsOp : Transformer_ValueOp<"slice_columns"> {
   let arguments = (ins Transformer_Rows:$input, I64Attr:$first, I64Attr:$width);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $input `[` $first `,` $width `]` attr-dict `:` type(operands)
+    $input `[` $first `,` $width `]` attr-dict `:` type($input)
+    `` custom<RowsSliced>(type($result), ref(type($input)), ref($width))
   }];
   let hasFolder = 1;
 }

@@ -25,6 +25,46 @@ tfc::transformer::Storage tfc::transformer::storageOf(Type element) {
                            : Storage::BF16;
 }
 
+/// A tensor of `rank` axes, or null.
+static RankedTensorType tensorOf(Type type, int64_t rank) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getRank() == rank ? tensor : RankedTensorType();
+}
+
+static Type wideRows(int64_t rows, int64_t width, MLIRContext *context) {
+  return RankedTensorType::get({rows, width}, Float32Type::get(context));
+}
+
+Type tfc::transformer::rowsAs(Type like) {
+  auto rows = tensorOf(like, 2);
+  return rows ? rowsOfWidth(like, rows.getDimSize(1)) : like;
+}
+
+Type tfc::transformer::rowsOfWidth(Type like, int64_t width) {
+  auto type = dyn_cast<RankedTensorType>(like);
+  return type && type.getRank() > 0
+             ? wideRows(type.getDimSize(0), width, like.getContext())
+             : like;
+}
+
+Type tfc::transformer::rowsOfProduct(Type input, Type weight) {
+  auto matrix = tensorOf(weight, 2);
+  return matrix ? rowsOfWidth(input, matrix.getDimSize(0)) : input;
+}
+
+Type tfc::transformer::rowsOfTable(Type ids, Type table) {
+  auto matrix = tensorOf(table, 2);
+  return matrix ? rowsOfWidth(ids, matrix.getDimSize(1)) : ids;
+}
+
+bool tfc::transformer::haveEqualShapes(TypeRange a, TypeRange b) {
+  return llvm::equal(a, b, [](Type x, Type y) {
+    auto one = dyn_cast<RankedTensorType>(x);
+    auto other = dyn_cast<RankedTensorType>(y);
+    return one && other && one.clone(other.getElementType()) == other;
+  });
+}
+
 LogicalResult tfc::transformer::expectSize(Operation *op, StringRef what,
                                            int64_t got, int64_t expected,
                                            StringRef why) {

@@ -21,12 +21,15 @@ inline int64_t rowsOf(mlir::Value value) {
   return llvm::cast<mlir::ShapedType>(value.getType()).getShape().front();
 }
 
-/// The type of rows `width` wide, as many as `like` has.
-inline mlir::RankedTensorType rowsType(mlir::Value like, int64_t width) {
-  auto type = llvm::cast<mlir::RankedTensorType>(like.getType());
-  return mlir::RankedTensorType::get({type.getShape().front(), width},
-                                     type.getElementType());
-}
+/// Rows of f32, which is what ops compute, by the types of their operands: as
+/// many as `like` has, and as wide or `width` wide; with a column for each row
+/// of `weight`; with a row of `table` for each of `ids`. What an op is not
+/// given as it should be is its verifier's to say: of other types it is `like`,
+/// `input` or `ids`.
+mlir::Type rowsAs(mlir::Type like);
+mlir::Type rowsOfWidth(mlir::Type like, int64_t width);
+mlir::Type rowsOfProduct(mlir::Type input, mlir::Type weight);
+mlir::Type rowsOfTable(mlir::Type ids, mlir::Type table);
 
 /// "expected <what> <expected> (<why>), got <got>"; success when they agree.
 mlir::LogicalResult expectSize(mlir::Operation *op, llvm::StringRef what,

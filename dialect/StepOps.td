@@ -49,7 +49,7 @@ def Transformer_YieldOp
     : Transformer_Op<"yield", [Pure, ReturnLike, Terminator,
         ParentOneOf<["OutputOp", "ProductOp"]>]> {
   let summary = "the value of an output, or of an element of a product";
-  let arguments = (ins AnyTypeOf<[Transformer_Rows, F32]>:$value);
+  let arguments = (ins AnyTypeOf<[Transformer_WideRows, F32]>:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
@@ -64,7 +64,7 @@ def Transformer_TapOp : Transformer_StepOp<"tap"> {
       : tensor<?x78xf32>
     ```
   }];
-  let arguments = (ins StrAttr:$id, Transformer_KeptRowsOrBuffer:$value,
+  let arguments = (ins StrAttr:$id, Transformer_RowsOrBuffer:$value,
                        Optional<Index>:$layer);
   let assemblyFormat = [{
     $id (`layer` $layer^)? $value attr-dict `:` type($value)

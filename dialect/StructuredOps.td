@@ -28,8 +28,8 @@ def Transformer_CacheWriteOp
     * C1. key and value are kv_heads * head_dim wide.
     * C2. a constant layer is one of the cache's.
   }];
-  let arguments = (ins Transformer_KeptRowsOrBuffer:$key,
-                       Transformer_KeptRowsOrBuffer:$value,
+  let arguments = (ins Transformer_RowsOrBuffer:$key,
+                       Transformer_RowsOrBuffer:$value,
                        Transformer_CacheType:$cache, Index:$layer,
                        Transformer_BatchType:$batch);
   let assemblyFormat = [{
@@ -65,18 +65,18 @@ def Transformer_PagedAttentionOp
     * C8. slopes and sinks are num_heads long.
     * C9. log_base is more than 1 and finite.
   }];
-  let arguments = (ins Transformer_KeptRowsOrBuffer:$query, F32:$scale,
+  let arguments = (ins Transformer_RowsOrBuffer:$query, F32:$scale,
                        Transformer_CacheType:$cache, Index:$layer,
                        Transformer_BatchType:$batch,
                        Optional<Transformer_MatrixOrBuffer>:$bias,
                        Optional<Index>:$left, Optional<Index>:$right,
                        Optional<Transformer_VectorOrBuffer>:$slopes,
                        Optional<Transformer_VectorOrBuffer>:$sinks,
-                       Transformer_KeptRowsOrBuffer:$init,
+                       Transformer_RowsOrBuffer:$init,
                        Transformer_Mask:$mask, I64Attr:$num_heads,
                        OptionalAttr<F64Attr>:$cap,
                        OptionalAttr<F64Attr>:$log_base);
-  let results = (outs Optional<Transformer_KeptRows>:$result);
+  let results = (outs Optional<Transformer_Rows>:$result);
   let assemblyFormat = [{
     $query `,` $scale `,` $cache `[` $layer `]` `,` $batch (`bias` $bias^)?
     $mask (`left` $left^)? (`right` $right^)? `heads` $num_heads
@@ -104,11 +104,11 @@ def Transformer_RaggedPoolOp
     * C1. input and init have the same width.
   }];
   let arguments = (ins Transformer_Pooling:$how,
-                       Transformer_KeptRowsOrBuffer:$input,
+                       Transformer_RowsOrBuffer:$input,
                        Transformer_IdsOrBuffer:$rows,
                        Transformer_BatchType:$batch,
-                       Transformer_KeptRowsOrBuffer:$init);
-  let results = (outs Optional<Transformer_KeptRows>:$result);
+                       Transformer_RowsOrBuffer:$init);
+  let results = (outs Optional<Transformer_Rows>:$result);
   let assemblyFormat = [{
     $how $input `,` $rows `,` $batch `outs` `(` $init `:` type($init) `)`
     attr-dict `:` type($input) `,` type($rows) (`->` type($result)^)?
@@ -159,13 +159,13 @@ def Transformer_ProductOp
     * C5. the body takes the sum and an element of each of columns and rows,
       all f32, yields an f32, and has ops that work element by element only.
   }];
-  let arguments = (ins Transformer_KeptRowsOrBuffer:$input,
+  let arguments = (ins Transformer_RowsOrBuffer:$input,
                        Transformer_PanelsOrBuffer:$panels,
                        Variadic<Transformer_VectorOrBuffer>:$columns,
-                       Variadic<Transformer_KeptRowsOrBuffer>:$rows,
-                       Transformer_KeptRowsOrBuffer:$init,
+                       Variadic<Transformer_RowsOrBuffer>:$rows,
+                       Transformer_RowsOrBuffer:$init,
                        OptionalAttr<Transformer_ProductTileAttr>:$tile);
-  let results = (outs Optional<Transformer_KeptRows>:$result);
+  let results = (outs Optional<Transformer_Rows>:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $input `,` $panels (`columns` `(` $columns^ `)`)? (`rows` `(` $rows^ `)`)?

@@ -19,7 +19,11 @@ def Transformer_Dialect : Dialect {
     never stored in the IR. Widths are static, row counts dynamic.
 
     Ops come in two groups. *Value ops* are the mathematics: pure, on tensors,
-    with no layout and no target. *Structured ops* (`paged_attention`,
+    with no layout and no target. They read and give rows of f32, f16 or bf16:
+    what is read is widened to f32, which is exact, arithmetic is that of f32,
+    and the result is rounded once, to the nearest (even) element of its type.
+    That is f32 unless the op says so, as in `-> tensor<?x104xbf16>`. Which rows
+    are of 16 bits is decided by `tfc-choose-precision`. *Structured ops* (`paged_attention`,
     `cache_write`, `ragged_pool`, `product`) are what linalg cannot say; they exist on tensors
     and on memrefs and are expanded by the code generators. `tap`, `output` and
     `worker` are what a step has besides.
@@ -64,19 +68,25 @@ class Transformer_Static<int axis>
     : CPred<"!::llvm::cast<::mlir::RankedTensorType>($_self)"
             ".isDynamicDim(" # axis # ")">;
 
-def Transformer_Rows
-    : Transformer_RankedTensor<2,
-        And<[Transformer_Element<"isF32()">, Transformer_Static<1>]>,
-        "f32 rows of static width, tensor<?xWxf32>">;
 def Transformer_Matrix
     : Transformer_RankedTensor<2,
         And<[Transformer_Element<"isF32()">, Transformer_Static<0>,
              Transformer_Static<1>]>,
         "f32 matrix of static shape">;
-// A weight's, as it is kept in memory.
+// What rows and matrices are kept in.
 def Transformer_StoredElement
     : Or<[Transformer_Element<"isF32()">, Transformer_Element<"isF16()">,
           Transformer_Element<"isBF16()">]>;
+// Who reads them widens elements of 16 bits to f32, which is exact, and who
+// makes them rounds to the nearest (even) one; all arithmetic is in f32.
+def Transformer_Rows
+    : Transformer_RankedTensor<2,
+        And<[Transformer_StoredElement, Transformer_Static<1>]>,
+        "f32, f16 or bf16 rows of static width">;
+def Transformer_WideRows
+    : Transformer_RankedTensor<2,
+        And<[Transformer_Element<"isF32()">, Transformer_Static<1>]>,
+        "f32 rows of static width, tensor<?xWxf32>">;
 def Transformer_StoredMatrix
     : Transformer_RankedTensor<2,
         And<[Transformer_StoredElement, Transformer_Static<0>,
@@ -94,17 +104,7 @@ def Transformer_Weight
 
 // Rows before and after bufferization, for the structured ops.
 def Transformer_RowsOrBuffer
-    : AnyTypeOf<[Transformer_Rows, MemRefRankOf<[F32], [2]>]>;
-
-// The same as they are kept in memory. Who reads them widens elements of 16
-// bits to f32, which is exact, and rounds what it writes to the nearest (even)
-// one; all arithmetic is in f32.
-def Transformer_KeptRows
-    : Transformer_RankedTensor<2,
-        And<[Transformer_StoredElement, Transformer_Static<1>]>,
-        "f32, f16 or bf16 rows of static width">;
-def Transformer_KeptRowsOrBuffer
-    : AnyTypeOf<[Transformer_KeptRows, MemRefRankOf<[F32, F16, BF16], [2]>]>;
+    : AnyTypeOf<[Transformer_Rows, MemRefRankOf<[F32, F16, BF16], [2]>]>;
 
 def Transformer_MatrixOrBuffer
     : AnyTypeOf<[Transformer_Matrix, MemRefRankOf<[F32], [2]>]>;
@@ -134,11 +134,21 @@ def Transformer_PanelsOrBuffer
 class Transformer_Op<string mnemonic, list<Trait> traits = []>
     : Op<Transformer_Dialect, mnemonic, traits>;
 
-// Pure, on tensors, result type a function of the operands.
-class Transformer_ValueOp<string mnemonic, list<Trait> traits = []>
-    : Transformer_Op<mnemonic, !listconcat([Pure, InferTypeOpAdaptor],
-                                           traits)> {
+// An op of rows: the shape of its result is a function of the operands, its
+// elements are what the result is rounded to, f32 where nobody says otherwise.
+class Transformer_RowsOp<string mnemonic, list<Trait> traits = []>
+    : Transformer_Op<mnemonic, !listconcat([InferTypeOpAdaptor], traits)> {
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred,
+                                        ::mlir::TypeRange types) {
+      return haveEqualShapes(inferred, types);
+    }
+  }];
 }
+
+// A pure one, on tensors.
+class Transformer_ValueOp<string mnemonic, list<Trait> traits = []>
+    : Transformer_RowsOp<mnemonic, !listconcat([Pure], traits)>;
 
 #endif // TFC_DIALECT_TRANSFORMERBASE

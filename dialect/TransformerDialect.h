@@ -30,6 +30,9 @@ template <typename ConcreteType>
 class AcceptsStridedRows
     : public mlir::OpTrait::TraitBase<ConcreteType, AcceptsStridedRows> {};
 
+/// Whether tensors have the same shapes, whatever their elements are.
+bool haveEqualShapes(mlir::TypeRange a, mlir::TypeRange b);
+
 /// Its matrices may be stored in 16 bits: it widens their elements to f32.
 template <typename ConcreteType>
 class WidensMatrices

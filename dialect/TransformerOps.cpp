@@ -1,8 +1,11 @@
 // The generated op methods, compiled once.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
+using namespace tfc::transformer;
 
 /// `[1.0, 0.1]`. Arrays of numbers print seven digits; far from the beginning
 /// an angle needs all of its frequency's.
@@ -69,6 +72,140 @@ static void printLayerValues(OpAsmPrinter &printer, Operation *op,
   printer << "index [";
   llvm::interleaveComma(cast<DenseI64ArrayAttr>(values).asArrayRef(), printer);
   printer << ']';
+}
+
+//===-- types of rows -----------------------------------------------------===//
+
+/// `-> tensor<?x104xbf16>`, or nothing where the result is `rows`, of f32.
+static ParseResult parseResult(OpAsmParser &parser, Type &result, Type rows) {
+  result = rows;
+  return succeeded(parser.parseOptionalArrow()) ? parser.parseType(result)
+                                                : success();
+}
+
+static void printResult(OpAsmPrinter &printer, Type result) {
+  if (!getElementTypeOrSelf(result).isF32()) {
+    printer << " -> " << result;
+  }
+}
+
+static ParseResult parseRowsAs(OpAsmParser &parser, Type &result, Type like) {
+  return parseResult(parser, result, rowsAs(like));
+}
+
+static void printRowsAs(OpAsmPrinter &printer, Operation *, Type result, Type) {
+  printResult(printer, result);
+}
+
+static ParseResult parseRowsOfTable(OpAsmParser &parser, Type &result, Type ids,
+                                    Type table) {
+  return parseResult(parser, result, rowsOfTable(ids, table));
+}
+
+static void printRowsOfTable(OpAsmPrinter &printer, Operation *, Type result,
+                             Type, Type) {
+  printResult(printer, result);
+}
+
+static ParseResult parseRowsOfAngles(OpAsmParser &parser, Type &result,
+                                     Type positions,
+                                     DenseF64ArrayAttr frequencies) {
+  return parseResult(parser, result,
+                     rowsOfWidth(positions, 2 * frequencies.size()));
+}
+
+static void printRowsOfAngles(OpAsmPrinter &printer, Operation *, Type result,
+                              Type, DenseF64ArrayAttr) {
+  printResult(printer, result);
+}
+
+static ParseResult parseRowsSliced(OpAsmParser &parser, Type &result,
+                                   Type input, IntegerAttr width) {
+  if (width.getInt() < 0) {
+    return parser.emitError(parser.getNameLoc())
+           << "expected a width of at least 0, got " << width.getInt();
+  }
+  return parseResult(parser, result, rowsOfWidth(input, width.getInt()));
+}
+
+static void printRowsSliced(OpAsmPrinter &printer, Operation *, Type result,
+                            Type, IntegerAttr) {
+  printResult(printer, result);
+}
+
+/// The types of operands, of those that there are.
+using Operand = std::optional<OpAsmParser::UnresolvedOperand>;
+static ParseResult parseTypes(OpAsmParser &parser, ArrayRef<Type *> types,
+                              ArrayRef<std::pair<Operand, Type *>> optional) {
+  SmallVector<Type *> all(types);
+  for (const auto &[operand, type] : optional) {
+    if (operand) {
+      all.push_back(type);
+    }
+  }
+  for (Type *type : all) {
+    if ((type != all.front() && parser.parseComma()) ||
+        parser.parseType(*type)) {
+      return failure();
+    }
+  }
+  return success();
+}
+
+static void printTypes(OpAsmPrinter &printer, Operation *op) {
+  llvm::interleaveComma(op->getOperandTypes(), printer);
+  printResult(printer, op->getResult(0).getType());
+}
+
+static ParseResult parseLinearTypes(OpAsmParser &parser, Type &input,
+                                    Type &weight, Operand bias, Type &biasType,
+                                    Operand factor, Type &factorType,
+                                    Operand residual, Type &residualType,
+                                    Type &result) {
+  return failure(parseTypes(parser, {&input, &weight},
+                            {{bias, &biasType},
+                             {factor, &factorType},
+                             {residual, &residualType}}) ||
+                 parseResult(parser, result, rowsOfProduct(input, weight)));
+}
+
+static void printLinearTypes(OpAsmPrinter &printer, Operation *op, Type, Type,
+                             Value, Type, Value, Type, Value, Type, Type) {
+  printTypes(printer, op);
+}
+
+static ParseResult parseFfnTypes(OpAsmParser &parser, Type &input, Type &up,
+                                 Type &down, Operand gate, Type &gateType,
+                                 Operand upBias, Type &upBiasType,
+                                 Operand gateBias, Type &gateBiasType,
+                                 Operand downBias, Type &downBiasType,
+                                 Type &result) {
+  return failure(parseTypes(parser, {&input, &up, &down},
+                            {{gate, &gateType},
+                             {upBias, &upBiasType},
+                             {gateBias, &gateBiasType},
+                             {downBias, &downBiasType}}) ||
+                 parseResult(parser, result, rowsAs(input)));
+}
+
+static void printFfnTypes(OpAsmPrinter &printer, Operation *op, Type, Type,
+                          Type, Value, Type, Value, Type, Value, Type, Value,
+                          Type, Type) {
+  printTypes(printer, op);
+}
+
+static ParseResult parseLayerNormTypes(OpAsmParser &parser, Type &input,
+                                       Operand weight, Type &weightType,
+                                       Operand bias, Type &biasType,
+                                       Type &result) {
+  return failure(parseTypes(parser, {&input},
+                            {{weight, &weightType}, {bias, &biasType}}) ||
+                 parseResult(parser, result, rowsAs(input)));
+}
+
+static void printLayerNormTypes(OpAsmPrinter &printer, Operation *op, Type,
+                                Value, Type, Value, Type, Type) {
+  printTypes(printer, op);
 }
 
 #define GET_OP_CLASSES

@@ -3,10 +3,10 @@
 #include "compiler/fusion/Passes.h"
 
 #include "dialect/ShapeUtils.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tfc {
 #define GEN_PASS_DEF_CHOOSEPRECISIONPASS
@@ -24,7 +24,7 @@ static bool isWidened(WeightOp weight) {
 }
 
 /// Rows of f32, as many as there are.
-static bool isRows(Type type) {
+static bool isWideRows(Type type) {
   auto rows = dyn_cast<RankedTensorType>(type);
   return rows && rows.getRank() == 2 && rows.isDynamicDim(0) &&
          rows.getElementType().isF32();
@@ -34,7 +34,7 @@ static bool isRows(Type type) {
 /// positions alone, angles, stays as exact as it is.
 static bool computesRows(Operation *op) {
   return isa<transformer::TransformerDialect>(op->getDialect()) &&
-         op->getNumResults() == 1 && isRows(op->getResult(0).getType()) &&
+         op->getNumResults() == 1 && isWideRows(op->getResult(0).getType()) &&
          llvm::any_of(op->getOperandTypes(), [](Type type) {
            auto tensor = dyn_cast<RankedTensorType>(type);
            return tensor && isa<FloatType>(tensor.getElementType());
@@ -49,57 +49,77 @@ static bool isOutput(Value value) {
   });
 }
 
-/// Rounds `value` where it is computed, and widens it for all that read it. A
-/// tap reports what is kept, and whoever changes that changes what they read.
-static void keep(Value value, Type element) {
-  OpBuilder b(value.getContext());
-  b.setInsertionPointAfterValue(value);
-  auto type = cast<RankedTensorType>(value.getType());
-  Value kept =
-      arith::TruncFOp::create(b, value.getLoc(), type.clone(element), value);
-  Value wide = arith::ExtFOp::create(b, value.getLoc(), type, kept);
-  value.replaceAllUsesExcept(wide, kept.getDefiningOp());
-  wide.replaceUsesWithIf(
-      kept, [](OpOperand &use) { return isa<TapOp>(use.getOwner()); });
+/// Rows in other elements: each is what it is.
+static Value convertRows(Operation *user, Value rows, Type element) {
+  OpBuilder b(user);
+  auto type = cast<RankedTensorType>(rows.getType());
+  return ActivationOp::create(b, rows.getLoc(), type.clone(element),
+                              Activation::Identity, rows);
 }
 
-/// `value` as it is kept: what it was widened from, or rounded.
-static Value narrowed(OpBuilder &b, Value value, Type element) {
-  if (auto widening = value.getDefiningOp<arith::ExtFOp>()) {
-    return widening.getIn();
+namespace {
+
+/// Changes what rows are kept in. Who computes them rounds them, and who reads
+/// them takes them as they are; only others than the ops of the model, and
+/// outputs, get them as they were.
+class RowKeeper {
+public:
+  explicit RowKeeper(Type element) : element(element) {}
+
+  void keep(Value rows) {
+    auto type = cast<RankedTensorType>(rows.getType());
+    rows.setType(type.clone(element));
+    kept.push_back(rows);
   }
-  auto type = cast<RankedTensorType>(value.getType());
-  return arith::TruncFOp::create(b, value.getLoc(), type.clone(element), value);
-}
+  /// What a loop carries from trip to trip.
+  void keepCarried(LoopLikeOpInterface loop);
+  /// Rows that come into a loop in other elements, and those that somebody
+  /// reads who knows f32 alone. Last.
+  void convertRest();
 
-/// What a loop carries from trip to trip is kept so, too.
-static void keepCarried(LoopLikeOpInterface loop, Type element) {
-  OpBuilder b(loop);
+private:
+  Type element;
+  SmallVector<Value> kept;
+  llvm::SmallSetVector<OpOperand *, 8> carried; // inits and yielded values
+};
+
+} // namespace
+
+void RowKeeper::keepCarried(LoopLikeOpInterface loop) {
   std::optional<ResultRange> results = loop.getLoopResults();
   std::optional<MutableArrayRef<OpOperand>> yielded =
       loop.getYieldedValuesMutable();
   if (!results || !yielded) {
     return;
   }
-  auto change = [&](Value value, Type type, Type wide) {
-    value.setType(type);
-    b.setInsertionPointAfterValue(value);
-    Value widening = arith::ExtFOp::create(b, value.getLoc(), wide, value);
-    value.replaceAllUsesExcept(widening, widening.getDefiningOp());
-  };
-  for (auto [init, carried, last, result] :
+  for (auto [init, argument, last, result] :
        llvm::zip_equal(loop.getInitsMutable(), loop.getRegionIterArgs(),
                        *yielded, *results)) {
-    if (!isRows(init.get().getType())) {
-      continue;
+    if (isWideRows(argument.getType())) {
+      keep(argument);
+      keep(result);
+      carried.insert(&init);
+      carried.insert(&last);
     }
-    Type wide = init.get().getType();
-    b.setInsertionPoint(loop);
-    init.set(narrowed(b, init.get(), element));
-    b.setInsertionPoint(last.getOwner());
-    last.set(narrowed(b, last.get(), element));
-    change(carried, init.get().getType(), wide);
-    change(result, init.get().getType(), wide);
+  }
+}
+
+void RowKeeper::convertRest() {
+  for (OpOperand *operand : carried) {
+    if (isWideRows(operand->get().getType())) {
+      operand->set(convertRows(operand->getOwner(), operand->get(), element));
+    }
+  }
+  Type wide = Float32Type::get(element.getContext());
+  for (Value rows : kept) {
+    for (OpOperand &use : llvm::make_early_inc_range(rows.getUses())) {
+      Operation *user = use.getOwner();
+      bool isModel =
+          isa<TransformerDialect>(user->getDialect()) && !isa<YieldOp>(user);
+      if (!isModel && !carried.contains(&use)) {
+        use.set(convertRows(user, rows, wide));
+      }
+    }
   }
 }
 
@@ -146,12 +166,14 @@ struct ChoosePrecisionPass
         computing.push_back(op);
       }
     });
+    RowKeeper keeper(element);
     for (Operation *op : computing) {
-      keep(op->getResult(0), element);
+      keeper.keep(op->getResult(0));
       ++numValues;
     }
     getOperation().walk(
-        [&](LoopLikeOpInterface loop) { keepCarried(loop, element); });
+        [&](LoopLikeOpInterface loop) { keeper.keepCarried(loop); });
+    keeper.convertRest();
     keepCaches(getOperation(), element);
   }
 

@@ -24,7 +24,7 @@ static Location locate(FfnOp op, const Twine &product) {
 }
 
 /// ffn -> linear with the activation (or two: the activated gate is a factor of
-/// the other), linear
+/// the other), linear; the last one alone rounds
 static void decompose(FfnOp op, IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
   Value x = op.getInput(), factor;
@@ -38,8 +38,9 @@ static void decompose(FfnOp op, IRRewriter &rewriter) {
   Value inner = LinearOp::create(rewriter, locate(op, "up"), x, op.getUp(),
                                  op.getUpBias(), factor,
                                  /*residual=*/Value(), act);
-  Value y = LinearOp::create(rewriter, locate(op, "down"), inner, op.getDown(),
-                             op.getDownBias());
+  Value y = LinearOp::create(rewriter, locate(op, "down"), op.getType(), inner,
+                             op.getDown(), op.getDownBias(), /*factor=*/Value(),
+                             /*residual=*/Value(), Activation::Identity);
   rewriter.replaceOp(op, y);
 }
 

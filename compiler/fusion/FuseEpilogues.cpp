@@ -14,6 +14,12 @@ using namespace mlir;
 using namespace tfc;
 using namespace tfc::transformer;
 
+/// Whether what is done to the product's result may be done before it is
+/// rounded: it is not.
+static bool isWide(LinearOp product) {
+  return product.getType().getElementType().isF32();
+}
+
 namespace {
 
 /// activation(linear(x, w)) -> linear(x, w) act
@@ -27,12 +33,13 @@ struct FuseActivation : OpRewritePattern<ActivationOp> {
     if (!product || !product->hasOneUse()) {
       return rewriter.notifyMatchFailure(op, "not the one use of a product");
     }
-    if (product.getFactor() || product.getResidual() ||
+    if (product.getFactor() || product.getResidual() || !isWide(product) ||
         product.getAct() != Activation::Identity) {
       return rewriter.notifyMatchFailure(op, "the product has its epilogue");
     }
     rewriter.modifyOpInPlace(product, [&] {
       product.setAct(op.getAct());
+      product.getResult().setType(op.getType());
       product->setLoc(rewriter.getFusedLoc({product.getLoc(), op.getLoc()}));
     });
     rewriter.replaceOp(op, product.getResult());
@@ -54,7 +61,7 @@ struct FuseResidual : OpRewritePattern<AddOp> {
                               std::pair{op.getLhs(), op.getRhs()}}) {
       auto product = sum.getDefiningOp<LinearOp>();
       if (!product || !product->hasOneUse() || product.getResidual() ||
-          product->getBlock() != op->getBlock()) {
+          !isWide(product) || product->getBlock() != op->getBlock()) {
         continue;
       }
       // The residual may be computed after the product.
@@ -62,6 +69,7 @@ struct FuseResidual : OpRewritePattern<AddOp> {
       Value residual = other;
       rewriter.modifyOpInPlace(product, [&] {
         product.getResidualMutable().assign(residual);
+        product.getResult().setType(op.getType());
         product->setLoc(rewriter.getFusedLoc({product.getLoc(), op.getLoc()}));
       });
       rewriter.replaceOp(op, product.getResult());

@@ -123,6 +123,7 @@ bool ProjectionFuser::belongTogether(LinearOp a, LinearOp b) {
     return parameterOf(x).getLayers() == parameterOf(y).getLayers();
   };
   return a.getInput() == b.getInput() && layerOf(a) == layerOf(b) &&
+         a.getType().getElementType() == b.getType().getElementType() &&
          haveLayers(a.getWeight(), b.getWeight()) &&
          !a.getBias() == !b.getBias() &&
          (!a.getBias() || haveLayers(a.getBias(), b.getBias()));
@@ -203,13 +204,18 @@ void ProjectionFuser::fuse(ArrayRef<LinearOp> group) {
   ImplicitLocOpBuilder b(loc, first);
   Value weight = buildWeight(b, weights);
   Value bias = first.getBias() ? buildWeight(b, biases) : Value();
-  Value y = LinearOp::create(b, first.getInput(), weight, bias);
+  auto type =
+      RankedTensorType::get({first.getType().getDimSize(0), rowsOf(weight)},
+                            first.getType().getElementType());
+  Value y = LinearOp::create(b, type, first.getInput(), weight, bias,
+                             /*factor=*/Value(), /*residual=*/Value(),
+                             Activation::Identity);
   int64_t column = 0;
   for (LinearOp op : group) {
     int64_t width = widthOf(op.getResult());
     b.setInsertionPoint(op);
     b.setLoc(op.getLoc());
-    Value part = SliceColumnsOp::create(b, y, column, width);
+    Value part = SliceColumnsOp::create(b, op.getType(), y, column, width);
     op.getResult().replaceAllUsesWith(part);
     column += width;
     op.erase();

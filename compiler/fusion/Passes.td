@@ -19,7 +19,8 @@ def DecomposeFfnPass : Pass<"tfc-decompose-ffn"> {
     ```
 
     The products are located at the block's path and their part of it
-    (`decoder.layers.ffn.up`). Rounding does not change.
+    (`decoder.layers.ffn.up`). Rounding does not change: what the block is
+    rounded to, its last product is.
   }];
   let dependentDialects = ["::tfc::transformer::TransformerDialect"];
   let statistics = [
@@ -40,7 +41,8 @@ def FuseEpiloguesPass : Pass<"tfc-fuse-epilogues"> {
     ```
 
     `transformer.linear` takes one activation and then one residual. Afterwards the product has the location of
-    the op that it absorbed. Rounding does not change.
+    the op that it absorbed. Rounding does not change: a product of 16 bits is
+    rounded before others read it, and absorbs nothing.
   }];
   let dependentDialects = ["::tfc::transformer::TransformerDialect"];
   let statistics = [
@@ -68,25 +70,24 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
     With `rounds` a stored element that the type does not hold is rounded to the
     nearest (even) one when weights are loaded; without it is an error then.
 
-    With `values` of 16 bits, rows are rounded to them where an op has computed
-    them, and widened again for those that read them; a loop carries them so, and
-    caches keep keys and values so. Ops themselves stay ops on f32: inside of
-    one, sums, statistics and epilogues are not rounded. Outputs are f32, and so
-    is what is made of positions alone.
+    With `values` of 16 bits, what ops compute and what loops carry from trip to
+    trip is of that type, and caches keep keys and values so. It is the ops that
+    round: inside of one, sums, statistics and epilogues are f32. Outputs are
+    f32, and so is what is made of positions alone.
 
     ```mlir
-    %y = transformer.rms_norm %x, %w {eps = 1.0e-6 : f64} : ...
+    %y = transformer.rms_norm %x, %w {eps = 1.0e-6 : f64}
+      : tensor<?x104xf32>, tensor<104xf32>
     // becomes, with values=bf16
-    %y = transformer.rms_norm %x, %w {eps = 1.0e-6 : f64} : ...
-    %kept = arith.truncf %y : tensor<?x104xf32> to tensor<?x104xbf16>
-    %wide = arith.extf %kept : tensor<?x104xbf16> to tensor<?x104xf32>
+    %y = transformer.rms_norm %x, %w {eps = 1.0e-6 : f64}
+      : tensor<?x104xbf16>, tensor<104xf32> -> tensor<?x104xbf16>
     ```
 
-    `tfc-lower-to-linalg` makes no loops of these casts: what an op becomes reads
-    and writes its rows as they are kept.
+    Rows that come into a loop as f32 are rounded there, and those that an output
+    or another dialect's op reads are widened for it, by a
+    `transformer.activation identity`.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::tfc::transformer::TransformerDialect"];
+  let dependentDialects = ["::tfc::transformer::TransformerDialect"];
   let options = [
     Option<"weights", "weights", "::tfc::transformer::Storage",
            "::tfc::transformer::Storage::F32", "f32, f16 or bf16",
@@ -134,7 +135,7 @@ def FuseProjectionsPass
 
     It takes linears of one block, in its order, that all have a bias or all
     have none, that have neither activation nor residual, and whose weights are
-    of the same layer and read nowhere else. What reads the results must take
+    of the same layer and read nowhere else, and that are rounded alike. What reads the results must take
     rows with gaps between them, as attention, the cache and rotary do: for
     others each part would have to be copied. A tap does not.
 

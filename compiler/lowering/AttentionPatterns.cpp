@@ -33,12 +33,12 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
   LogicalResult matchAndRewrite(transformer::AttentionOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    transformer::CacheWriteOp::create(b, keptRows(op.getKey()),
-                                      keptRows(op.getValue()), op.getCache(),
-                                      op.getLayer(), op.getBatch());
-    Value query = keptRows(op.getQuery());
+    transformer::CacheWriteOp::create(b, op.getKey(), op.getValue(),
+                                      op.getCache(), op.getLayer(),
+                                      op.getBatch());
+    Value query = op.getQuery();
     Value init =
-        emptyRows(b, query, transformer::widthOf(query), keptElement(op));
+        emptyRows(b, query, transformer::widthOf(query), elementOf(op));
     Value slopes;
     if (std::optional<ArrayRef<double>> numbers = op.getSlopes()) {
       slopes = f32Table(b, *numbers);
@@ -59,9 +59,9 @@ struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
   LogicalResult matchAndRewrite(transformer::CrossAttentionOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value query = keptRows(op.getQuery());
+    Value query = op.getQuery();
     Value init =
-        emptyRows(b, query, transformer::widthOf(query), keptElement(op));
+        emptyRows(b, query, transformer::widthOf(query), elementOf(op));
     Value scale = f32Constant(b, op.getScale().convertToDouble());
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
         op, init.getType(), query, scale, op.getCache(), op.getLayer(),

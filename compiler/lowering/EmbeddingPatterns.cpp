@@ -104,8 +104,8 @@ struct LowerEmbedding : OpRewritePattern<transformer::EmbeddingOp> {
     if (transformer::WeightOp panels = findPanels(b, table)) {
       table = panels;
     }
-    rewriter.replaceOp(op, lookUp(b, op.getIds(), table, width, keptElement(op),
-                                  index, value));
+    rewriter.replaceOp(
+        op, lookUp(b, op.getIds(), table, width, elementOf(op), index, value));
     return success();
   }
 };
@@ -117,9 +117,9 @@ struct LowerGatherRows : OpRewritePattern<transformer::GatherRowsOp> {
   LogicalResult matchAndRewrite(transformer::GatherRowsOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value input = keptRows(op.getInput());
+    Value input = op.getInput();
     rewriter.replaceOp(op, lookUp(b, op.getRows(), input,
-                                  transformer::widthOf(input), keptElement(op),
+                                  transformer::widthOf(input), elementOf(op),
                                   toIndex,
                                   [](ImplicitLocOpBuilder &, Value,
                                      Value element) { return element; }));
@@ -134,11 +134,11 @@ struct LowerPoolRows : OpRewritePattern<transformer::PoolRowsOp> {
   LogicalResult matchAndRewrite(transformer::PoolRowsOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value input = keptRows(op.getInput());
+    Value input = op.getInput();
     Value count = tensor::DimOp::create(b, op.getRows(), 0);
     Value init = tensor::EmptyOp::create(
         b, ArrayRef<int64_t>{ShapedType::kDynamic, transformer::widthOf(input)},
-        keptElement(op), count);
+        elementOf(op), count);
     rewriter.replaceOpWithNewOp<transformer::RaggedPoolOp>(
         op, init.getType(), op.getHow(), input, op.getRows(), op.getBatch(),
         init);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/lowering/LastUses.h"
 
-#include "compiler/lowering/KeptRows.h"
 #include "dialect/TransformerDialect.h"
 
 using namespace mlir;
@@ -11,11 +10,12 @@ using namespace tfc;
 /// The first op of the chain of in-place ops that ends in `value`: each takes
 /// over its first operand, at its last use.
 static Operation *findStart(Value value, const LastUses &lastUses) {
-  Operation *op = findSource(value);
+  Operation *op = value.getDefiningOp();
   while (op && op->hasTrait<transformer::RowWise>() &&
          lastUses.contains(op->getOpOperand(0)) &&
-         findSource(op->getOperand(0))) {
-    op = findSource(op->getOperand(0));
+         op->getOperand(0).getType() == value.getType() &&
+         op->getOperand(0).getDefiningOp()) {
+    op = op->getOperand(0).getDefiningOp();
   }
   return op;
 }
@@ -25,11 +25,11 @@ void LastUses::findPlaces(LoopLikeOpInterface loop) {
        llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues())) {
     Operation *op = findStart(yielded, *this);
     Block *block = carried.getOwner();
-    bool dead =
-        op && op->getBlock() == block && allUses(carried, [&](OpOperand &use) {
-          Operation *ancestor = block->findAncestorOpInBlock(*use.getOwner());
-          return ancestor && ancestor->isBeforeInBlock(op);
-        });
+    bool dead = op && op->getBlock() == block &&
+                llvm::all_of(carried.getUsers(), [&](Operation *user) {
+                  Operation *ancestor = block->findAncestorOpInBlock(*user);
+                  return ancestor && ancestor->isBeforeInBlock(op);
+                });
     if (dead) {
       places[op] = carried;
     }
@@ -39,12 +39,12 @@ void LastUses::findPlaces(LoopLikeOpInterface loop) {
 LastUses::LastUses(Operation *root) {
   root->walk([&](Operation *op) {
     for (OpOperand &operand : op->getOpOperands()) {
-      Value value = keptRows(operand.get());
+      Value value = operand.get();
       if (!isa<RankedTensorType>(value.getType()) ||
           value.getParentBlock() != op->getBlock()) {
         continue;
       }
-      bool last = allUses(value, [&](OpOperand &use) {
+      bool last = llvm::all_of(value.getUses(), [&](OpOperand &use) {
         Operation *user =
             op->getBlock()->findAncestorOpInBlock(*use.getOwner());
         return &use == &operand || (user && user->isBeforeInBlock(op));

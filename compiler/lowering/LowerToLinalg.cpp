@@ -106,10 +106,9 @@ static LogicalResult lowerOutput(transformer::OutputOp op) {
 /// Whether a product reads rows and a matrix of the same 16 bits, whole times
 /// `multiple` elements long.
 static bool isNarrow(transformer::LinearOp op, int64_t multiple) {
-  auto rows = cast<RankedTensorType>(keptRows(op.getInput()).getType());
-  Type matrix = getElementTypeOrSelf(op.getWeight().getType());
-  return !matrix.isF32() && rows.getElementType() == matrix &&
-         rows.getDimSize(1) % multiple == 0;
+  Type element = elementOf(op.getInput());
+  return !element.isF32() && elementOf(op.getWeight()) == element &&
+         transformer::widthOf(op.getInput()) % multiple == 0;
 }
 
 /// Says that there are products without panels, by the first one.
@@ -119,7 +118,7 @@ static void reportPlain(ArrayRef<transformer::LinearOp> plain,
     transformer::LinearOp first = plain.front();
     emitRemark(first.getLoc())
         << "expected rows of 16 bits, a multiple of " << multiple
-        << " elements long, got " << keptRows(first.getInput()).getType()
+        << " elements long, got " << first.getInput().getType()
         << ": a plain loop does this product, and " << plain.size() - 1
         << " more";
   }
@@ -149,39 +148,6 @@ static void choosePanels(ModuleOp module, int64_t panel, int64_t multiple) {
     }
   }
   reportPlain(plain, multiple);
-}
-
-/// Roundings and widenings of rows that no op took over become maps.
-static void lowerCasts(ModuleOp module) {
-  SmallVector<arith::TruncFOp> roundings;
-  SmallVector<arith::ExtFOp> widenings;
-  module.walk([&](Operation *op) {
-    if (op->getNumResults() != 1 ||
-        !isa<RankedTensorType>(op->getResult(0).getType())) {
-      return;
-    }
-    if (auto rounding = dyn_cast<arith::TruncFOp>(op)) {
-      roundings.push_back(rounding);
-    } else if (auto widening = dyn_cast<arith::ExtFOp>(op)) {
-      widenings.push_back(widening);
-    }
-  });
-  auto lower = [](Operation *op) {
-    Value x = op->getOperand(0), y = op->getResult(0);
-    if (!y.use_empty() && x.getType() != y.getType()) {
-      ImplicitLocOpBuilder b(op->getLoc(), op);
-      Type element = cast<RankedTensorType>(y.getType()).getElementType();
-      x = mapRows(b, x, {}, {cast<FloatType>(element)},
-                  [](ImplicitLocOpBuilder &, ValueRange v) { return v[0]; });
-    }
-    if (!y.use_empty()) {
-      y.replaceAllUsesWith(x);
-    }
-    op->erase();
-  };
-  // An op that rounds what it computes has taken the place of what it rounded.
-  llvm::for_each(roundings, lower);
-  llvm::for_each(widenings, lower);
 }
 
 /// A loop carries its value in one place; where the last op could not write
@@ -222,8 +188,6 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
     populateProjectionPatterns(patterns, lastUses);
     populateAttentionPatterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));
-    lowerCasts(getOperation());
-
     getOperation().walk([](scf::ForOp loop) { carryInPlace(loop); });
     // What read the matrices as rows is gone.
     getOperation().walk([](transformer::WeightOp op) {

@@ -69,9 +69,9 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
   LogicalResult matchAndRewrite(transformer::LayerNormOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value input = keptRows(op.getInput());
+    Value input = op.getInput();
     Value x = cutRows(b, input, op.getParts());
-    FloatType element = keptElement(op);
+    FloatType element = elementOf(op);
     double width = transformer::widthOf(x);
     Value sum = sumRows(
         b, x, {}, [](ImplicitLocOpBuilder &, ValueRange v) { return v[0]; });
@@ -124,9 +124,9 @@ struct LowerRmsNorm : OpRewritePattern<transformer::RmsNormOp> {
   LogicalResult matchAndRewrite(transformer::RmsNormOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value input = keptRows(op.getInput());
+    Value input = op.getInput();
     Value x = cutRows(b, input, op.getParts());
-    FloatType element = keptElement(op);
+    FloatType element = elementOf(op);
     double width = transformer::widthOf(x), eps = op.getEps().convertToDouble();
     double offset = op.getOffset().convertToDouble();
     Value squares =
@@ -165,21 +165,20 @@ struct LowerL2Normalize : OpRewritePattern<transformer::L2NormalizeOp> {
   LogicalResult matchAndRewrite(transformer::L2NormalizeOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value x = keptRows(op.getInput());
+    Value x = op.getInput();
     double eps = op.getEps().convertToDouble();
     Value squares =
         sumRows(b, x, {}, [](ImplicitLocOpBuilder &inner, ValueRange v) {
           return arith::MulFOp::create(inner, v[0], v[0]);
         });
-    Value y =
-        mapRows(b, x, {{squares, Broadcast::AlongRow}},
-                {keptElement(op), lastUses.contains(op.getInputMutable())},
-                [&](ImplicitLocOpBuilder &inner, ValueRange v) {
-                  Value length = math::SqrtOp::create(inner, v[1]);
-                  length = arith::MaximumFOp::create(inner, length,
-                                                     f32Constant(inner, eps));
-                  return arith::DivFOp::create(inner, v[0], length);
-                });
+    Value y = mapRows(b, x, {{squares, Broadcast::AlongRow}},
+                      {elementOf(op), lastUses.contains(op.getInputMutable())},
+                      [&](ImplicitLocOpBuilder &inner, ValueRange v) {
+                        Value length = math::SqrtOp::create(inner, v[1]);
+                        length = arith::MaximumFOp::create(
+                            inner, length, f32Constant(inner, eps));
+                        return arith::DivFOp::create(inner, v[0], length);
+                      });
     rewriter.replaceOp(op, y);
     return success();
   }

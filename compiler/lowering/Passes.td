@@ -25,7 +25,9 @@ def LowerToLinalgPass : Pass<"tfc-lower-to-linalg", "::mlir::ModuleOp"> {
     `tap` are left of the dialect. An op that is the last user of its input
     takes it as its destination, so that bufferization works in place. A slice
     of columns whose users read rows wherever they lie becomes a view, any other
-    one a copy. Rounding is that of f32 arithmetic in the order of the formulas.
+    one a copy. Rounding is that of f32 arithmetic in the order of the formulas;
+    rows of 16 bits are widened where they are read, element by element, and
+    rounded where they are written, so that neither is a loop of its own.
 
     With `panel` the matrices of products are packed in panels of that many
     rows, and a product is three-dimensional, (panel, row, column in the panel),

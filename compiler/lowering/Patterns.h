@@ -3,7 +3,6 @@
 #ifndef TFC_COMPILER_LOWERING_PATTERNS_H
 #define TFC_COMPILER_LOWERING_PATTERNS_H
 
-#include "compiler/lowering/KeptRows.h"
 #include "compiler/lowering/LastUses.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -30,6 +29,17 @@ struct Destination {
   bool inPlace = false;
   mlir::Value place = {};
 };
+
+/// What rows are kept in.
+inline mlir::FloatType elementOf(mlir::Value rows) {
+  auto type = llvm::cast<mlir::RankedTensorType>(rows.getType());
+  return llvm::cast<mlir::FloatType>(type.getElementType());
+}
+
+/// A float as one of type `element`: widened, rounded to the nearest, or as it
+/// is.
+mlir::Value convertFloat(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+                         mlir::Type element);
 
 /// y[t,w] = body(x[t,w], inputs...), where the body sees f32.
 mlir::Value mapRows(mlir::ImplicitLocOpBuilder &b, mlir::Value x,

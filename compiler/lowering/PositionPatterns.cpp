@@ -117,7 +117,7 @@ struct LowerSinusoid : OpRewritePattern<transformer::SinusoidOp> {
     bindDims(b.getContext(), t, i);
     AffineMap byToken = AffineMap::get(2, 0, t);
     AffineMap byColumn = AffineMap::get(2, 0, i);
-    Parts y(b, op.getPositions(), {2 * n}, keptElement(op));
+    Parts y(b, op.getPositions(), {2 * n}, elementOf(op));
     if (op.getLayout() == transformer::RotaryStyle::Half) {
       Value table = f32Table(b, frequencies);
       for (bool isCosine : {false, true}) {
@@ -201,7 +201,7 @@ struct LowerRotaryAngles : OpRewritePattern<transformer::RotaryAnglesOp> {
       inputs.emplace_back(f32Table(b, op.getFactors()), byColumn);
     }
     double factor = op.getFactors().front();
-    Parts angles(b, op.getPositions(), {2 * n}, keptElement(op));
+    Parts angles(b, op.getPositions(), {2 * n}, elementOf(op));
     for (bool isSine : {false, true}) {
       angles.write(
           isSine ? n : 0, n, 1, inputs,
@@ -239,14 +239,14 @@ struct LowerRotary : OpRewritePattern<transformer::RotaryOp> {
     bool isHalf = op.getStyle() == transformer::RotaryStyle::Half;
     int64_t stride = isHalf ? 1 : 2, firsts[] = {0, isHalf ? n : 1};
     SmallVector<ReassociationIndices> split = {{0}, {1, 2}};
-    Value input = keptRows(op.getInput()), table = keptRows(op.getAngles());
+    Value input = op.getInput(), table = op.getAngles();
     Value x = tensor::ExpandShapeOp::create(
         b,
         RankedTensorType::get(
             {ShapedType::kDynamic, heads, headDim},
             cast<RankedTensorType>(input.getType()).getElementType()),
         input, split);
-    Parts y(b, input, {heads, headDim}, keptElement(op));
+    Parts y(b, input, {heads, headDim}, elementOf(op));
     AffineExpr t, h, i;
     bindDims(b.getContext(), t, h, i);
     AffineMap same = b.getMultiDimIdentityMap(3),

@@ -162,13 +162,12 @@ struct LowerLinear : OpRewritePattern<transformer::LinearOp> {
     Epilogue epilogue;
     epilogue.bias = op.getBias();
     epilogue.act = op.getAct();
-    auto rows = [](Value given) { return given ? keptRows(given) : Value(); };
-    epilogue.factor = rows(op.getFactor());
-    epilogue.residual = rows(op.getResidual());
-    epilogue.element = keptElement(op);
+    epilogue.factor = op.getFactor();
+    epilogue.residual = op.getResidual();
+    epilogue.element = elementOf(op);
     epilogue.destination = lastUses.findDeadPlace(op);
     rewriter.replaceOp(
-        op, buildProduct(b, keptRows(op.getInput()), op.getWeight(), epilogue));
+        op, buildProduct(b, op.getInput(), op.getWeight(), epilogue));
     return success();
   }
 
@@ -185,8 +184,8 @@ struct LowerActivation : OpRewritePattern<transformer::ActivationOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     rewriter.replaceOp(
         op, mapActivation(
-                b, op.getAct(), keptRows(op.getInput()),
-                {keptElement(op), lastUses.contains(op.getInputMutable())}));
+                b, op.getAct(), op.getInput(),
+                {elementOf(op), lastUses.contains(op.getInputMutable())}));
     return success();
   }
 
@@ -208,11 +207,11 @@ struct LowerAdd : OpRewritePattern<transformer::AddOp> {
       inPlace = true;
     }
     rewriter.replaceOp(
-        op, mapRows(b, keptRows(onto), {{keptRows(other), Broadcast::None}},
-                    {keptElement(op), inPlace},
-                    [](ImplicitLocOpBuilder &inner, ValueRange v) {
-                      return arith::AddFOp::create(inner, v[0], v[1]);
-                    }));
+        op,
+        mapRows(b, onto, {{other, Broadcast::None}}, {elementOf(op), inPlace},
+                [](ImplicitLocOpBuilder &inner, ValueRange v) {
+                  return arith::AddFOp::create(inner, v[0], v[1]);
+                }));
     return success();
   }
 
@@ -229,8 +228,8 @@ struct LowerScale : OpRewritePattern<transformer::ScaleOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     double factor = op.getFactor().convertToDouble();
     rewriter.replaceOp(
-        op, mapRows(b, keptRows(op.getInput()), {},
-                    {keptElement(op), lastUses.contains(op.getInputMutable())},
+        op, mapRows(b, op.getInput(), {},
+                    {elementOf(op), lastUses.contains(op.getInputMutable())},
                     [&](ImplicitLocOpBuilder &inner, ValueRange v) {
                       return arith::MulFOp::create(inner, v[0],
                                                    f32Constant(inner, factor));
@@ -248,16 +247,12 @@ struct ViewSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
 
   LogicalResult matchAndRewrite(transformer::SliceColumnsOp op,
                                 PatternRewriter &rewriter) const override {
-    Value input = keptRows(op.getInput());
-    FloatType element = keptElement(op);
-    auto isRead = [](OpOperand &use) {
-      return use.getOwner()->hasTrait<transformer::AcceptsStridedRows>();
+    Value input = op.getInput();
+    auto isStrided = [](Operation *user) {
+      return user->hasTrait<transformer::AcceptsStridedRows>();
     };
-    // What is rounded already is rounded to itself.
-    Value read =
-        element.isF32() ? op->getResult(0) : op->user_begin()->getResult(0);
-    if (cast<RankedTensorType>(input.getType()).getElementType() != element ||
-        !allUses(read, isRead)) {
+    if (elementOf(input) != elementOf(op) ||
+        !llvm::all_of(op->getUsers(), isStrided)) {
       return rewriter.notifyMatchFailure(op, "a user takes dense rows only");
     }
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
@@ -278,8 +273,8 @@ struct LowerSliceColumns : OpRewritePattern<transformer::SliceColumnsOp> {
   LogicalResult matchAndRewrite(transformer::SliceColumnsOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value input = keptRows(op.getInput());
-    FloatType kept = keptElement(op);
+    Value input = op.getInput();
+    FloatType kept = elementOf(op);
     Value init = emptyRows(b, input, op.getWidth(), kept);
     auto identity = b.getMultiDimIdentityMap(2);
     SmallVector<utils::IteratorType> iterators(2,

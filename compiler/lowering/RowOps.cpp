@@ -38,8 +38,13 @@ Value tfc::f32Constant(ImplicitLocOpBuilder &b, double value) {
   return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
 }
 
-static Type elementOf(Value rows) {
-  return cast<RankedTensorType>(rows.getType()).getElementType();
+Value tfc::convertFloat(ImplicitLocOpBuilder &b, Value value, Type element) {
+  Type type = value.getType();
+  if (type == element) {
+    return value;
+  }
+  return element.isF32() ? Value(arith::ExtFOp::create(b, element, value))
+                         : arith::TruncFOp::create(b, element, value);
 }
 
 /// The parts that a row was cut into by cutRows; 1 if `value` is not of it.
@@ -51,14 +56,12 @@ static int64_t countParts(Value value) {
 }
 
 Value tfc::countRows(ImplicitLocOpBuilder &b, Value value) {
-  // What a rounding is of has as many, and what is written in place: a norm of
-  // rows that rotation joined.
+  // What is written in place has as many: a norm of rows that rotation joined.
   auto take = [&](Value from) {
     while (auto op = from.getDefiningOp<DestinationStyleOpInterface>()) {
       from = op.getTiedOpOperand(cast<OpResult>(from))->get();
     }
-    auto rounding = from.getDefiningOp<arith::TruncFOp>();
-    value = rounding ? rounding.getIn() : from;
+    value = from;
     return value.getDefiningOp<tensor::CollapseShapeOp>();
   };
   auto reshape = take(value);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/reference/InterpreterState.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 using namespace tfc::reference;
 using namespace tfc::transformer;
@@ -79,6 +81,25 @@ LogicalResult Interpreter::checkSequences() {
                                << " in one sequence, got it in none";
     }
   }
+  return success();
+}
+
+//===-- values ------------------------------------------------------------===//
+
+LogicalResult Interpreter::setRows(Value value, Matrix matrix) {
+  auto element = cast<FloatType>(getElementTypeOrSelf(value.getType()));
+  if (element.getWidth() < 32) {
+    for (double &number : matrix.data) {
+      APFloat rounded(number);
+      bool losesInfo;
+      rounded.convert(element.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                      &losesInfo);
+      rounded.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                      &losesInfo);
+      number = rounded.convertToDouble();
+    }
+  }
+  set(value, std::make_shared<const Matrix>(std::move(matrix)));
   return success();
 }
 

@@ -65,10 +65,9 @@ private:
   layerOf(mlir::Operation *op, transformer::CacheType type, mlir::Value layer);
 
   void set(mlir::Value value, Datum datum) { values[value] = std::move(datum); }
-  mlir::LogicalResult setRows(mlir::Value value, Matrix matrix) {
-    set(value, std::make_shared<const Matrix>(std::move(matrix)));
-    return mlir::success();
-  }
+  /// Rounded to the elements of `value` where these have 16 bits; those of f32
+  /// stay as exact as they are.
+  mlir::LogicalResult setRows(mlir::Value value, Matrix matrix);
   const Matrix &rows(mlir::Value value) {
     return *std::get<std::shared_ptr<const Matrix>>(values[value]);
   }

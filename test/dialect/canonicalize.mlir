@@ -12,6 +12,13 @@ func.func @folds_identity_activation(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   return %0 : tensor<?x8xf32>
 }
 
+// CHECK-LABEL: @keeps_activation_that_rounds
+func.func @keeps_activation_that_rounds(%x: tensor<?x8xf32>) -> tensor<?x8xbf16> {
+  // CHECK-NEXT: transformer.activation identity {{.*}} -> tensor<?x8xbf16>
+  %0 = transformer.activation identity %x : tensor<?x8xf32> -> tensor<?x8xbf16>
+  return %0 : tensor<?x8xbf16>
+}
+
 // CHECK-LABEL: @keeps_other_activations
 func.func @keeps_other_activations(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   // CHECK-NEXT: transformer.activation relu
@@ -27,6 +34,13 @@ func.func @folds_scale_by_one(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   return %0 : tensor<?x8xf32>
 }
 
+// CHECK-LABEL: @keeps_scale_that_widens
+func.func @keeps_scale_that_widens(%x: tensor<?x8xf16>) -> tensor<?x8xf32> {
+  // CHECK-NEXT: transformer.scale
+  %0 = transformer.scale %x by 1.0 : tensor<?x8xf16>
+  return %0 : tensor<?x8xf32>
+}
+
 // CHECK-LABEL: @keeps_other_scales
 func.func @keeps_other_scales(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   // CHECK-NEXT: transformer.scale
@@ -39,6 +53,13 @@ func.func @keeps_other_scales(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
 func.func @folds_slice_of_all_columns(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   // CHECK-NEXT: return %[[X]]
   %0 = transformer.slice_columns %x[0, 8] : tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: @keeps_slice_that_widens
+func.func @keeps_slice_that_widens(%x: tensor<?x8xbf16>) -> tensor<?x8xf32> {
+  // CHECK-NEXT: transformer.slice_columns
+  %0 = transformer.slice_columns %x[0, 8] : tensor<?x8xbf16>
   return %0 : tensor<?x8xf32>
 }
 

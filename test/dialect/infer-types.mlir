@@ -1,4 +1,5 @@
 // Types that ops infer from their operands: the custom form does not write them.
+// Rows are of f32 then, whatever they are made of.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --mlir-print-op-generic | FileCheck %s
 
@@ -47,6 +48,19 @@ func.func @value_ops(%ids: tensor<?xi32>, %few: tensor<3xi32>,
   %14 = transformer.per_layer index [3, 5][%c0]
   // CHECK: "transformer.per_layer"{{.*}} -> f32
   %15 = transformer.per_layer f32 [3.0, 5.0][%c0]
+  return
+}
+
+// CHECK-LABEL: sym_name = "of_16_bits"
+func.func @of_16_bits(%x: tensor<?x8xbf16>, %w: tensor<12x8xbf16>, %ids: tensor<?xi32>) {
+  // CHECK: "transformer.linear"{{.*}} -> tensor<?x12xf32>
+  %0 = transformer.linear %x, %w : tensor<?x8xbf16>, tensor<12x8xbf16>
+  // CHECK: "transformer.add"{{.*}} -> tensor<?x8xf32>
+  %1 = transformer.add %x, %x : tensor<?x8xbf16>, tensor<?x8xbf16>
+  // CHECK: "transformer.gather_rows"{{.*}} -> tensor<?x8xf32>
+  %2 = transformer.gather_rows %x, %ids : tensor<?x8xbf16>, tensor<?xi32>
+  // CHECK: "transformer.slice_columns"{{.*}} -> tensor<?x5xf32>
+  %3 = transformer.slice_columns %x[3, 5] : tensor<?x8xbf16>
   return
 }
 

@@ -35,3 +35,14 @@ func.func @gated(%x: tensor<?x8xf32>, %u: tensor<12x8xf32>,
            tensor<12x8xf32>, tensor<12xf32> loc("layers.ffn")
   return %y : tensor<?x8xf32>
 }
+
+// A block that is rounded is rounded once, behind the last of its products.
+// CHECK-LABEL: @rounded
+func.func @rounded(%x: tensor<?x8xbf16>, %u: tensor<12x8xf32>,
+                   %d: tensor<8x12xf32>) -> tensor<?x8xbf16> {
+  // CHECK: %[[H:.*]] = transformer.linear {{.*}} act gelu : tensor<?x8xbf16>, tensor<12x8xf32>{{$}}
+  // CHECK: transformer.linear %[[H]], {{.*}} : tensor<?x12xf32>, tensor<8x12xf32> -> tensor<?x8xbf16>
+  %y = transformer.ffn %x up %u down %d act gelu
+         : tensor<?x8xbf16>, tensor<12x8xf32>, tensor<8x12xf32> -> tensor<?x8xbf16>
+  return %y : tensor<?x8xbf16>
+}

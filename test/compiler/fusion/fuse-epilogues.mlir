@@ -79,3 +79,31 @@ func.func @keeps_the_locations(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>)
   %y = transformer.add %a, %x : tensor<?x8xf32>, tensor<?x8xf32> loc("attn")
   return %y : tensor<?x8xf32>
 }
+
+// What is added to rows of 16 bits is added after they were rounded; what joins
+// says what the product is rounded to.
+// CHECK-LABEL: @leaves_a_rounded_product
+func.func @leaves_a_rounded_product(%x: tensor<?x8xbf16>, %w: tensor<8x8xf32>)
+    -> (tensor<?x8xbf16>, tensor<?x8xbf16>) {
+  // CHECK: transformer.linear {{.*}} -> tensor<?x8xbf16>
+  // CHECK: transformer.activation tanh {{.*}} -> tensor<?x8xbf16>
+  // CHECK: transformer.linear {{.*}} -> tensor<?x8xbf16>
+  // CHECK: transformer.add {{.*}} -> tensor<?x8xbf16>
+  %p = transformer.linear %x, %w : tensor<?x8xbf16>, tensor<8x8xf32> -> tensor<?x8xbf16>
+  %y = transformer.activation tanh %p : tensor<?x8xbf16> -> tensor<?x8xbf16>
+  %q = transformer.linear %y, %w : tensor<?x8xbf16>, tensor<8x8xf32> -> tensor<?x8xbf16>
+  %z = transformer.add %x, %q : tensor<?x8xbf16>, tensor<?x8xbf16> -> tensor<?x8xbf16>
+  return %y, %z : tensor<?x8xbf16>, tensor<?x8xbf16>
+}
+
+// CHECK-LABEL: @rounds_what_joins
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xbf16>
+func.func @rounds_what_joins(%x: tensor<?x8xbf16>, %w: tensor<8x8xf32>)
+    -> tensor<?x8xbf16> {
+  // CHECK: %[[Y:.*]] = transformer.linear %[[X]], %{{.*}} residual %[[X]] act tanh : tensor<?x8xbf16>, tensor<8x8xf32>, tensor<?x8xbf16> -> tensor<?x8xbf16>
+  // CHECK-NEXT: return %[[Y]]
+  %p = transformer.linear %x, %w : tensor<?x8xbf16>, tensor<8x8xf32>
+  %a = transformer.activation tanh %p : tensor<?x8xf32>
+  %y = transformer.add %a, %x : tensor<?x8xf32>, tensor<?x8xbf16> -> tensor<?x8xbf16>
+  return %y : tensor<?x8xbf16>
+}

@@ -342,3 +342,28 @@ func.func @joins_wholes(%x: tensor<?x8xf32>, %angles: tensor<?x4xf32>)
          : tensor<?x8xf32>, tensor<?x4xf32>
   return %0, %1 : tensor<?x8xf32>, tensor<?x8xf32>
 }
+
+// -----
+
+// Products that are rounded alike are one that is rounded so.
+transformer.parameter @q.weight : tensor<8x8xf32> from <["q"], stored_rows = 8>
+transformer.parameter @k.weight : tensor<8x8xf32> from <["k"], stored_rows = 8>
+transformer.parameter @v.weight : tensor<8x8xf32> from <["v"], stored_rows = 8>
+
+// CHECK-LABEL: @joins_by_elements
+func.func @joins_by_elements(%x: tensor<?x8xbf16>, %angles: tensor<?x4xf32>) {
+  // CHECK: %[[Y:.*]] = transformer.linear {{.*}} : tensor<?x8xbf16>, tensor<16x8xf32> -> tensor<?x16xbf16>
+  // CHECK: transformer.slice_columns %[[Y]][0, 8] : tensor<?x16xbf16> -> tensor<?x8xbf16>
+  // CHECK: transformer.linear {{.*}} : tensor<?x8xbf16>, tensor<8x8xf32>{{$}}
+  // CHECK: transformer.slice_columns %[[Y]][8, 8] : tensor<?x16xbf16> -> tensor<?x8xbf16>
+  %wq = transformer.weight @q.weight : tensor<8x8xf32>
+  %wk = transformer.weight @k.weight : tensor<8x8xf32>
+  %wv = transformer.weight @v.weight : tensor<8x8xf32>
+  %q = transformer.linear %x, %wq : tensor<?x8xbf16>, tensor<8x8xf32> -> tensor<?x8xbf16>
+  %k = transformer.linear %x, %wk : tensor<?x8xbf16>, tensor<8x8xf32>
+  %v = transformer.linear %x, %wv : tensor<?x8xbf16>, tensor<8x8xf32> -> tensor<?x8xbf16>
+  %0 = transformer.rotary half %q, %angles heads 2 : tensor<?x8xbf16>, tensor<?x4xf32>
+  %1 = transformer.rotary half %k, %angles heads 2 : tensor<?x8xf32>, tensor<?x4xf32>
+  %2 = transformer.rotary half %v, %angles heads 2 : tensor<?x8xbf16>, tensor<?x4xf32>
+  return
+}

@@ -16,35 +16,31 @@ transformer.parameter @both : tensor<6x16xbf16> from <["b"], stored_rows = 6>
 
 // CHECK-LABEL: @narrow
 // CHECK-SAME: %[[X:.*]]: tensor<?x16xbf16>
-func.func @narrow(%kept: tensor<?x16xbf16>) -> tensor<?x6xbf16> {
+func.func @narrow(%x: tensor<?x16xbf16>) -> tensor<?x6xbf16> {
   // CHECK: %[[W:.*]] = transformer.weight @w : tensor<6x8x1x2xbf16>
   // CHECK: %[[Y:.*]] = bufferization.alloc_tensor
   // CHECK: transformer.product %[[X]], %[[W]] outs(%[[Y]]) : tensor<?x16xbf16>, tensor<6x8x1x2xbf16>, tensor<?x6xbf16> -> tensor<?x6xbf16>
-  %x = arith.extf %kept : tensor<?x16xbf16> to tensor<?x16xf32>
   %w = transformer.weight @w : tensor<6x16xbf16>
-  %y = transformer.linear %x, %w : tensor<?x16xf32>, tensor<6x16xbf16>
-  %rounded = arith.truncf %y : tensor<?x6xf32> to tensor<?x6xbf16>
-  return %rounded : tensor<?x6xbf16>
+  %y = transformer.linear %x, %w : tensor<?x16xbf16>, tensor<6x16xbf16> -> tensor<?x6xbf16>
+  return %y : tensor<?x6xbf16>
 }
 
 // CHECK-LABEL: @odd_width
-func.func @odd_width(%kept: tensor<?x12xbf16>) -> tensor<?x6xf32> {
+func.func @odd_width(%x: tensor<?x12xbf16>) -> tensor<?x6xf32> {
   // CHECK-NOT: transformer.product
   // CHECK: linalg.generic
-  %x = arith.extf %kept : tensor<?x12xbf16> to tensor<?x12xf32>
   %w = transformer.weight @odd : tensor<6x12xbf16>
-  %y = transformer.linear %x, %w : tensor<?x12xf32>, tensor<6x12xbf16>
+  %y = transformer.linear %x, %w : tensor<?x12xbf16>, tensor<6x12xbf16>
   return %y : tensor<?x6xf32>
 }
 
 // A matrix of two products is packed once: rows of f32 are none of 16 bits.
 // CHECK-LABEL: @one_of_two
-func.func @one_of_two(%kept: tensor<?x16xbf16>, %wide: tensor<?x16xf32>)
+func.func @one_of_two(%x: tensor<?x16xbf16>, %wide: tensor<?x16xf32>)
     -> (tensor<?x6xf32>, tensor<?x6xf32>) {
   // CHECK-NOT: transformer.product
-  %x = arith.extf %kept : tensor<?x16xbf16> to tensor<?x16xf32>
   %w = transformer.weight @both : tensor<6x16xbf16>
-  %y = transformer.linear %x, %w : tensor<?x16xf32>, tensor<6x16xbf16>
+  %y = transformer.linear %x, %w : tensor<?x16xbf16>, tensor<6x16xbf16>
   %z = transformer.linear %wide, %w : tensor<?x16xf32>, tensor<6x16xbf16>
   return %y, %z : tensor<?x6xf32>, tensor<?x6xf32>
 }

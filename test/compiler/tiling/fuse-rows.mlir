@@ -64,11 +64,9 @@ func.func @carried(%x: tensor<?x8xbf16>, %w: tensor<8xf32>, %n: index) -> tensor
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %z = scf.for %i = %c0 to %n step %c1 iter_args(%h = %x) -> (tensor<?x8xbf16>) {
-    %wide = arith.extf %h : tensor<?x8xbf16> to tensor<?x8xf32>
-    %s = transformer.add %wide, %wide : tensor<?x8xf32>, tensor<?x8xf32>
-    %y = transformer.rms_norm %s, %w {eps = 1.0 : f64} : tensor<?x8xf32>, tensor<8xf32>
-    %kept = arith.truncf %y : tensor<?x8xf32> to tensor<?x8xbf16>
-    scf.yield %kept : tensor<?x8xbf16>
+    %s = transformer.add %h, %h : tensor<?x8xbf16>, tensor<?x8xbf16>
+    %y = transformer.rms_norm %s, %w {eps = 1.0 : f64} : tensor<?x8xf32>, tensor<8xf32> -> tensor<?x8xbf16>
+    scf.yield %y : tensor<?x8xbf16>
   }
   return %z : tensor<?x8xbf16>
 }

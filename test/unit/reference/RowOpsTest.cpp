@@ -251,6 +251,19 @@ TEST(RowOps, L2NormalizeDividesByTheLength) {
   expectMatrix(y, 3, 2, {0.6, 0.8, 0, 0.5, 0, 0});
 }
 
+TEST(RowOps, ResultsOfSixteenBitsAreRoundedOnce) {
+  // 257 lies between two numbers of bf16, 256 and 258; their sum is one.
+  Matrix y = valueOf(R"(
+    %x = arith.constant dense<[[257.0, 1.0]]> : tensor<1x2xf32>
+    %a = transformer.add %x, %x : tensor<1x2xf32>, tensor<1x2xf32>
+      -> tensor<1x2xbf16>
+    %b = transformer.activation identity %x : tensor<1x2xf32>
+      -> tensor<1x2xbf16>
+    %y = transformer.add %a, %b : tensor<1x2xbf16>, tensor<1x2xbf16>)",
+                     "tensor<1x2xf32>");
+  expectMatrix(y, 1, 2, {514 - 2 + 256, 3});
+}
+
 TEST(RowOps, NormsOfPartsMayHaveAWeightEach) {
   Matrix y = valueOf(R"(
     %x = arith.constant dense<[[1.0, 3.0, 10.0, 30.0]]> : tensor<1x4xf32>
