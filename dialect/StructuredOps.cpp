@@ -1,6 +1,7 @@
 // Structured ops: verifiers and effects, on tensors and on memrefs.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/EffectUtils.h"
+#include "dialect/PanelShape.h"
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
 
@@ -125,19 +126,19 @@ void RaggedPoolOp::getEffects(Effects &effects) {
 //===-- product -----------------------------------------------------------===//
 
 LogicalResult ProductOp::verify() {
-  ArrayRef<int64_t> panels = cast<ShapedType>(getPanels().getType()).getShape();
+  PanelShape panels(cast<ShapedType>(getPanels().getType()));
   // product_c1
-  int64_t together = panels.size() == 4 ? panels[3] : 1;
-  int64_t inputWords = llvm::divideCeil(widthOf(getInput()), together);
-  if (failed(expectSize(*this, "an input of width", inputWords, panels[1],
-                        together == 1 ? "the panels' columns"
-                                      : "the panels' words of columns"))) {
+  int64_t inputWords = llvm::divideCeil(widthOf(getInput()), panels.columns);
+  if (failed(expectSize(*this, "an input of width", inputWords, panels.words,
+                        panels.columns == 1
+                            ? "the panels' columns"
+                            : "the panels' words of columns"))) {
     return failure();
   }
   // product_c2
   int64_t width = widthOf(getInit());
-  if (failed(expectSize(*this, "a number of panels", panels[0],
-                        llvm::divideCeil(width, panels[2]),
+  if (failed(expectSize(*this, "a number of panels", panels.panels,
+                        llvm::divideCeil(width, panels.width),
                         "the width of init"))) {
     return failure();
   }

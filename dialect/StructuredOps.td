@@ -130,9 +130,9 @@ def Transformer_ProductOp
   let description = [{
     `y[t,n] = body(sum_k x[t,k] w[n,k], columns[n]..., rows[t,n]...)` written to
     `init`, where `w[p * W + j, k]` is `panels[p,k,j]`: W rows of the weight
-    after the other, a step of k for all of them together. Panels of bf16 have
-    words of two steps: `w[p * W + j, 2 k + i]` is `panels[p,k,j,i]`. Weights of
-    f16 and bf16 are widened to f32, and so are rows of them; the body's result is
+    after the other, a step of k for all of them together. Where words have C
+    columns, `w[p * W + j, C k + i]` is `panels[p,k,j,i]` (`#transformer.packed`).
+    Weights of f16 and bf16 are widened to f32, and so are rows of them; the body's result is
     rounded to the elements of `init`. The sum begins at zero and goes through k in
     order, a multiply-add a step. Panels are whole: what the last one has beyond
     N is computed and not written.
@@ -148,7 +148,7 @@ def Transformer_ProductOp
     }
     ```
 
-    Shapes: input `[T, K]`, panels `[P, K, W]` or `[P, ceil(K / 2), W, 2]`, columns `[N]`, rows, init and
+    Shapes: input `[T, K]`, panels `[P, K, W]` or `[P, ceil(K / C), W, C]`, columns `[N]`, rows, init and
     result `[T, N]`. No row may lie where init is written.
 
     Constraints:

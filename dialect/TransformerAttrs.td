@@ -142,6 +142,38 @@ def Transformer_SourceAttr : AttrDef<Transformer_Dialect, "Source"> {
   let genVerifyDecl = 1;
 }
 
+def Transformer_PackedAttr : AttrDef<Transformer_Dialect, "Packed"> {
+  let mnemonic = "packed";
+  let summary = "how a matrix lies in the packed weights";
+  let description = [{
+    In panels of `panel` rows, for the kernels of products: a step of theirs
+    reads `word` columns of all rows of a panel, which lie together, `[panel,
+    word of columns, row in the panel, column in the word]`; without the last
+    axis where a word has one column, which is not written. What a panel has
+    beyond the matrix's rows, and the last word beyond its columns, is zero.
+
+    Which panels and words those are follows from no element type: whoever
+    knows the kernels says so. One row a panel and one column a word are the
+    matrix as it is.
+
+    ```mlir
+    #transformer.packed<panel = 48>
+    #transformer.packed<panel = 48, word = 2>
+    ```
+
+    Constraints:
+    * C1. panel and word are at least 1.
+  }];
+  let parameters = (ins "int64_t":$panel,
+                        DefaultValuedParameter<"int64_t", "1">:$word);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The tensor that `matrix` is packed as.
+    ::mlir::RankedTensorType pack(::mlir::RankedTensorType matrix) const;
+  }];
+}
+
 def Transformer_StrategyAttr : AttrDef<Transformer_Dialect, "Strategy"> {
   let mnemonic = "strategy";
   let summary = "tile sizes of a root op, by iteration dimension";

@@ -113,23 +113,18 @@ def Transformer_IdsOrBuffer
 def Transformer_VectorOrBuffer
     : AnyTypeOf<[Transformer_Vector, MemRefRankOf<[F32], [1]>]>;
 
-// A matrix packed in panels: [panel, column, row in the panel], or in words of
-// two columns: [panel, word, row in the panel, column in the word].
-def Transformer_Panels
-    : Transformer_RankedTensor<3,
-        And<[Or<[Transformer_Element<"isF32()">, Transformer_Element<"isF16()">]>,
-             Transformer_Static<0>, Transformer_Static<1>,
-             Transformer_Static<2>]>,
-        "f32 or f16 panels of static shape">;
-def Transformer_WordPanels
-    : Transformer_RankedTensor<4,
-        And<[Transformer_Element<"isBF16()">, Transformer_Static<0>,
-             Transformer_Static<1>, Transformer_Static<2>,
-             Transformer_Static<3>]>,
-        "bf16 panels of words, of static shape">;
+// A matrix as #transformer.packed says: [panel, word, row in the panel], and
+// the column in the word where that has several.
+class Transformer_PanelsOf<int rank, list<Pred> axes>
+    : Transformer_RankedTensor<rank,
+        And<!listconcat([Transformer_StoredElement, Transformer_Static<0>,
+                         Transformer_Static<1>, Transformer_Static<2>], axes)>,
+        "f32, f16 or bf16 panels of static shape">;
+def Transformer_Panels : Transformer_PanelsOf<3, []>;
+def Transformer_WordPanels : Transformer_PanelsOf<4, [Transformer_Static<3>]>;
 def Transformer_PanelsOrBuffer
     : AnyTypeOf<[Transformer_Panels, Transformer_WordPanels,
-                 MemRefRankOf<[F32, F16], [3]>, MemRefRankOf<[BF16], [4]>]>;
+                 MemRefRankOf<[F32, F16, BF16], [3, 4]>]>;
 
 class Transformer_Op<string mnemonic, list<Trait> traits = []>
     : Op<Transformer_Dialect, mnemonic, traits>;

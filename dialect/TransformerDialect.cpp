@@ -59,6 +59,19 @@ LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LogicalResult PackedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 int64_t panel, int64_t word) {
+  // packed_c1
+  for (auto [name, value] :
+       {std::pair("panel", panel), std::pair("word", word)}) {
+    if (value < 1) {
+      return emitError() << "expected " << name << " of at least 1, got "
+                         << value;
+    }
+  }
+  return success();
+}
+
 LogicalResult StrategyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<int64_t> parallel,
                                    ArrayRef<int64_t> rows,

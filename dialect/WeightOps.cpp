@@ -93,7 +93,8 @@ static LogicalResult verifyPlace(ParameterOp op) {
     return op.emitOpError()
            << "expected less than 2^63 bytes when packed, got "
            << op.getLayers().value_or(1) << " of " << op.getType()
-           << " in panels of " << op.getPanel().value_or(1) << " rows";
+           << " in panels of "
+           << (op.getPacked() ? op.getPacked()->getPanel() : 1) << " rows";
   }
   // parameter_c12
   auto signedOf = [](std::optional<uint64_t> value) {
@@ -136,10 +137,9 @@ LogicalResult ParameterOp::verify() {
     return emitOpError() << "expected at least 1 layer, got " << *getLayers();
   }
   // parameter_c4
-  if (getPanel() && (*getPanel() < 1 || type.getRank() != 2)) {
-    return emitOpError() << "expected a panel of at least 1 row of a matrix, "
-                            "got "
-                         << *getPanel() << " of " << type;
+  if (getPacked() && type.getRank() != 2) {
+    return emitOpError() << "expected a matrix (it is packed in panels), got "
+                         << type;
   }
   // parameter_c5
   if (getSource().has_value() == getParts().has_value()) {
@@ -156,14 +156,16 @@ LogicalResult ParameterOp::verify() {
 std::optional<int64_t> ParameterOp::getPackedBytes() {
   constexpr int64_t line = 64;
   RankedTensorType type = getTensorType();
-  int64_t panel = getPanel().value_or(1);
+  PackedAttr packed = getPackedAttr();
+  int64_t panel = packed ? packed.getPanel() : 1;
   // Of the last panel, all rows.
   int64_t panels = llvm::divideCeil(type.getDimSize(0), panel);
-  int64_t columns = llvm::alignTo(type.getRank() == 2 ? type.getDimSize(1) : 1,
-                                  getWordColumns());
+  int64_t word = packed ? packed.getWord() : 1;
+  int64_t words =
+      llvm::divideCeil(type.getRank() == 2 ? type.getDimSize(1) : 1, word);
   std::optional<int64_t> bytes = llvm::checkedMul(panels, panel);
   for (int64_t factor :
-       {columns, static_cast<int64_t>(type.getElementTypeBitWidth() / 8)}) {
+       {words, word, static_cast<int64_t>(type.getElementTypeBitWidth() / 8)}) {
     bytes = bytes ? llvm::checkedMul(*bytes, factor) : std::nullopt;
   }
   if (!bytes || !llvm::checkedAdd(*bytes, line)) {
@@ -185,22 +187,21 @@ SmallVector<ParameterOp> tfc::transformer::listParts(ParameterOp whole) {
   return parts;
 }
 
-RankedTensorType ParameterOp::getPackedType() {
-  RankedTensorType type = getTensorType();
-  if (!getPanel()) {
-    return type;
-  }
-  auto panel = static_cast<int64_t>(*getPanel());
-  int64_t together = getWordColumns();
+RankedTensorType PackedAttr::pack(RankedTensorType matrix) const {
   auto ceil = [](int64_t x, int64_t y) {
     return static_cast<int64_t>(llvm::divideCeil(x, y));
   };
-  SmallVector<int64_t> shape = {ceil(type.getDimSize(0), panel),
-                                ceil(type.getDimSize(1), together), panel};
-  if (together > 1) {
-    shape.push_back(together);
+  SmallVector<int64_t> shape = {ceil(matrix.getDimSize(0), getPanel()),
+                                ceil(matrix.getDimSize(1), getWord()),
+                                getPanel()};
+  if (getWord() > 1) {
+    shape.push_back(getWord());
   }
-  return RankedTensorType::get(shape, type.getElementType());
+  return RankedTensorType::get(shape, matrix.getElementType());
+}
+
+RankedTensorType ParameterOp::getPackedType() {
+  return getPacked() ? getPacked()->pack(getTensorType()) : getTensorType();
 }
 
 SmallVector<ParameterOp> tfc::transformer::listStored(Operation *module) {

@@ -12,11 +12,8 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
   let description = [{
     A row of the weight table. `layers`, when given, says that there is one
     tensor of this type per layer; they lie at constant distance in the packed
-    weights. `panel`, when given, says that a matrix `[N, K]` is packed in
-    panels of that many rows, as `[ceil(N / panel)][K][panel]` with zeros in the
-    last one; a product reads such a panel in one go. Columns of bf16 lie in
-    words of two, `[ceil(N / panel)][ceil(K / 2)][panel][2]`, the second of the
-    last word being zero when K is odd: one shift or one mask makes f32 of a word.
+    weights. `packed`, when given, says how the rows and columns of a matrix lie
+    there for products; without, as they are declared.
     `offset` and `stride` (bytes) are written by `tfc-pack-weights`.
 
     The element type is the one that it is kept in. `rounds` says that what is
@@ -42,7 +39,7 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     * C2. rows `[first_row, first_row + rows)` lie inside `stored_rows`.
     * C3. `tied_to` names a parameter of the same type and layers that is not
       tied itself.
-    * C4. `panel` is at least 1, and of a matrix.
+    * C4. what is `packed` is a matrix.
     * C5. there is a source, or there are parts, not both.
     * C6. a part names a parameter that has a source and is not tied to another.
     * C7. a part has the parameter's columns, element type and layers.
@@ -57,22 +54,18 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
                        OptionalAttr<I64Attr>:$layers,
                        OptionalAttr<Transformer_SourceAttr>:$source,
                        OptionalAttr<FlatSymbolRefArrayAttr>:$parts,
-                       OptionalAttr<I64Attr>:$panel,
+                       OptionalAttr<Transformer_PackedAttr>:$packed,
                        UnitAttr:$rounds,
                        OptionalAttr<I64Attr>:$offset,
                        OptionalAttr<I64Attr>:$stride);
   let assemblyFormat = [{
     $sym_name `:` $type (`layers` $layers^)? (`from` `` $source^)?
-    (`parts` $parts^)? (`panel` $panel^)? (`rounds` $rounds^)? (`at` $offset^)? (`stride` $stride^)?
-    attr-dict
+    (`parts` $parts^)? (`packed` `` $packed^)? (`rounds` $rounds^)?
+    (`at` $offset^)? (`stride` $stride^)? attr-dict
   }];
   let extraClassDeclaration = [{
     ::mlir::RankedTensorType getTensorType() {
       return ::llvm::cast<::mlir::RankedTensorType>(getType());
-    }
-    /// Columns that lie together for each row of a panel.
-    int64_t getWordColumns() {
-      return getPanel() && getTensorType().getElementType().isBF16() ? 2 : 1;
     }
     /// The tensor in the packed weights: in panels, or as declared.
     ::mlir::RankedTensorType getPackedType();

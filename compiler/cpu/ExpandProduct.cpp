@@ -240,11 +240,15 @@ Value ProductKernel::emitBody(ValueRange elements, int64_t count) {
   return find(body.getTerminator()->getOperand(0));
 }
 
-LogicalResult tfc::expandProduct(transformer::ProductOp op, Value workers,
-                                 RewriterBase &rewriter) {
-  if (!op.getTile()) {
-    return op.emitOpError() << "expected a tile (chosen by "
-                               "tfc-select-strategy), got none";
+/// As multiply-adds of f32.
+static LogicalResult expandFma(transformer::ProductOp op, Value workers,
+                               RewriterBase &rewriter) {
+  auto panels = cast<MemRefType>(op.getPanels().getType());
+  if (!PanelLayout(panels).isRead()) {
+    return op.emitOpError()
+           << "expected panels of f32 or f16, a column a word, "
+              "or of bf16 with two, got "
+           << panels;
   }
   auto input = cast<MemRefType>(op.getInput().getType());
   SmallVector<int64_t> strides;
@@ -259,4 +263,17 @@ LogicalResult tfc::expandProduct(transformer::ProductOp op, Value workers,
   ProductKernel(op, workers, rewriter).emit();
   rewriter.eraseOp(op);
   return success();
+}
+
+LogicalResult tfc::expandProduct(transformer::ProductOp op, Value workers,
+                                 RewriterBase &rewriter) {
+  if (!op.getTile()) {
+    return op.emitOpError() << "expected a tile (chosen by "
+                               "tfc-select-strategy), got none";
+  }
+  switch (op.getTile()->getKind()) {
+  case transformer::ProductKind::Fma:
+    return expandFma(op, workers, rewriter);
+  }
+  llvm_unreachable("all kinds are listed");
 }

@@ -240,21 +240,18 @@ void TileBody::emit(int64_t turn) {
   func::ReturnOp::create(b);
 }
 
-PanelLayout::PanelLayout(ShapedType type)
-    : element(type.getElementType()), panels(type.getDimSize(0)),
-      words(type.getDimSize(1)), width(type.getDimSize(2)),
-      columns(type.getRank() == 4 ? type.getDimSize(3) : 1) {}
-
 int64_t PanelLayout::rowBytes() const {
   return width * columns * (element.getIntOrFloatBitWidth() / 8);
 }
 
+bool PanelLayout::isRead() const {
+  return element.isBF16() ? columns == 2 : columns == 1;
+}
+
 PanelLayout PanelLayout::widened() const {
-  PanelLayout wide;
+  PanelLayout wide = *this;
   wide.element = Float32Type::get(element.getContext());
-  wide.panels = panels;
   wide.words = words * columns;
-  wide.width = width;
   wide.columns = 1;
   return wide;
 }

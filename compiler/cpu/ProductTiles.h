@@ -4,6 +4,7 @@
 #ifndef TFC_COMPILER_CPU_PRODUCTTILES_H
 #define TFC_COMPILER_CPU_PRODUCTTILES_H
 
+#include "dialect/PanelShape.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -12,18 +13,17 @@ namespace tfc {
 
 /// The weights of one product, as its tiles read them: a panel is a row of
 /// `width` words for each turn of k, a word being `columns` elements.
-struct PanelLayout {
-  /// Of tensor<PxKxW> or, where a word has several columns, tensor<PxKxWxC>.
-  explicit PanelLayout(mlir::ShapedType type);
+struct PanelLayout : transformer::PanelShape {
+  explicit PanelLayout(mlir::ShapedType type)
+      : PanelShape(type), element(type.getElementType()) {}
 
   mlir::Type element;
-  int64_t panels, words, width, columns;
   int64_t rowBytes() const;
+  /// Whether there are tiles that read it: words of one element are widened,
+  /// and so are those of two bf16.
+  bool isRead() const;
   /// The same panel of f32, a word being an element.
   PanelLayout widened() const;
-
-private:
-  PanelLayout() = default;
 };
 
 /// What a tile asks for while it multiplies: nothing; the rows of its panel

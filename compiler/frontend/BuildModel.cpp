@@ -85,7 +85,7 @@ void ModelBuilder::add(const spec::Parameter &parameter,
       builder, path.loc(name), name,
       RankedTensorType::get(shape, builder.getF32Type()),
       perLayer ? builder.getI64IntegerAttr(parameter.layers) : IntegerAttr(),
-      source, parts, /*panel=*/IntegerAttr(), /*rounds=*/false,
+      source, parts, /*packed=*/transformer::PackedAttr(), /*rounds=*/false,
       /*offset=*/IntegerAttr(), /*stride=*/IntegerAttr());
 }
 

@@ -173,7 +173,7 @@ ParameterOp ProjectionFuser::buildWhole(ArrayRef<ParameterOp> parts) {
       b, b.getFusedLoc(locations), joinNames(names),
       RankedTensorType::get(shape, b.getF32Type()), first.getLayersAttr(),
       /*source=*/SourceAttr(), b.getArrayAttr(references),
-      /*panel=*/IntegerAttr(), /*rounds=*/false, /*offset=*/IntegerAttr(),
+      /*packed=*/PackedAttr(), /*rounds=*/false, /*offset=*/IntegerAttr(),
       /*stride=*/IntegerAttr());
   // It gets another name where there is one of this name.
   symbols.insert(whole);

@@ -2,15 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/ProductForm.h"
 
+#include "dialect/PanelShape.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace tfc;
-
-/// Elements of 16 bits in what is read at once.
-static constexpr int64_t kTogether = 8;
 
 /// Whether the buffer's rows have their elements side by side, and begin, as
 /// its first does, at multiples of `multiple` elements.
@@ -40,14 +38,16 @@ FailureOr<ProductForm> ProductForm::get(transformer::ProductOp op) {
   auto panels = cast<MemRefType>(op.getPanels().getType());
   bool areNarrow = (form.element.isBF16() || form.element.isF16()) &&
                    panels.getElementType() == form.element;
-  bool arePlain = panels.getDimSize(2) == 1 && panels.getLayout().isIdentity();
+  transformer::PanelShape shape(panels);
+  bool arePlain =
+      shape.width == 1 && shape.columns == 1 && panels.getLayout().isIdentity();
   if (!areNarrow || !arePlain ||
-      transformer::widthOf(op.getInput()) % kTogether != 0 ||
-      !areRowsAt(op.getInput(), kTogether)) {
+      transformer::widthOf(op.getInput()) % kMultiple != 0 ||
+      !areRowsAt(op.getInput(), kMultiple)) {
     return op.emitOpError()
            << "expected rows of 16 bits, of the input and in panels of one "
               "row, that are a multiple of "
-           << kTogether << " elements long and apart, got "
+           << kMultiple << " elements long and apart, got "
            << op.getInput().getType() << " and " << panels;
   }
   form.isPaired =

@@ -15,6 +15,10 @@ namespace tfc {
 /// same x and size whose result is the only row operand, both are done at once:
 /// y[t,n] = body(sum_k x[t,k] w[n,k], columns[n]..., gate[t,n]).
 struct ProductForm {
+  /// Rows of x and w are whole times so many elements long: what is read at
+  /// once of 16 bits.
+  static constexpr int64_t kMultiple = 8;
+
   /// Of a product that tensor cores can do: rows of 16 bits, of x and of w,
   /// begin at multiples of 16 bytes and are whole numbers of them long. An
   /// error of the op where that is not so.

@@ -82,8 +82,9 @@ static Geometry geometryOf(transformer::ParameterOp op, Target target) {
   g[Rows] = rows;
   g[Columns] = columns;
   g[FirstTarget] = target.first;
-  g[Panel] = target.whole.getPanel().value_or(1);
-  g[Word] = target.whole.getWordColumns();
+  transformer::PackedAttr packed = target.whole.getPackedAttr();
+  g[Panel] = packed ? packed.getPanel() : 1;
+  g[Word] = packed ? packed.getWord() : 1;
   g[Storage] =
       static_cast<int64_t>(transformer::storageOf(type.getElementType()));
   g[Rounds] = target.whole.getRounds();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/lowering/Patterns.h"
 
+#include "dialect/PanelShape.h"
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,13 +19,14 @@ static SmallVector<Value> place(ImplicitLocOpBuilder &b, Value table, Value row,
   if (type.getRank() == 2) {
     return {row, column};
   }
-  Value panel = arith::ConstantIndexOp::create(b, type.getDimSize(2));
+  transformer::PanelShape shape(type);
+  Value panel = arith::ConstantIndexOp::create(b, shape.width);
   Value number = arith::DivUIOp::create(b, row, panel);
   Value inPanel = arith::RemUIOp::create(b, row, panel);
-  if (type.getRank() == 3) {
+  if (shape.columns == 1) {
     return {number, column, inPanel};
   }
-  Value together = arith::ConstantIndexOp::create(b, type.getDimSize(3));
+  Value together = arith::ConstantIndexOp::create(b, shape.columns);
   return {number, arith::DivUIOp::create(b, column, together), inPanel,
           arith::RemUIOp::create(b, column, together)};
 }

@@ -111,7 +111,7 @@ static bool isNarrow(transformer::LinearOp op, int64_t multiple) {
          transformer::widthOf(op.getInput()) % multiple == 0;
 }
 
-/// Says that there are products without panels, by the first one.
+/// Says that there are products that no kernel reads, by the first one.
 static void reportPlain(ArrayRef<transformer::LinearOp> plain,
                         int64_t multiple) {
   if (!plain.empty()) {
@@ -124,25 +124,41 @@ static void reportPlain(ArrayRef<transformer::LinearOp> plain,
   }
 }
 
-/// Matrices of products are packed in panels; so are tables tied to them. Where
-/// `multiple` is not 0, those of narrow products alone.
-static void choosePanels(ModuleOp module, int64_t panel, int64_t multiple) {
+using ProductsOf =
+    llvm::MapVector<Operation *, SmallVector<transformer::LinearOp>>;
+
+/// The products of each parameter that has some.
+static ProductsOf findProducts(ModuleOp module) {
   SymbolTable symbols(module);
-  llvm::MapVector<Operation *, SmallVector<transformer::LinearOp>> uses;
+  ProductsOf products;
   module.walk([&](transformer::LinearOp op) {
     if (auto weight = op.getWeight().getDefiningOp<transformer::WeightOp>()) {
-      uses[symbols.lookup(weight.getName())].push_back(op);
+      products[symbols.lookup(weight.getName())].push_back(op);
     }
   });
-  Builder builder(module.getContext());
+  return products;
+}
+
+static void pack(Operation *parameter, int64_t panel, int64_t word) {
+  cast<transformer::ParameterOp>(parameter).setPackedAttr(
+      transformer::PackedAttr::get(parameter->getContext(), panel, word));
+}
+
+/// Matrices of products are packed in panels; so are tables tied to them.
+static void packPanels(ModuleOp module, int64_t panel, int64_t bf16Word) {
+  for (auto &[parameter, products] : findProducts(module)) {
+    bool isBF16 = elementOf(products.front().getWeight()).isBF16();
+    pack(parameter, panel, isBF16 ? bf16Word : 1);
+  }
+}
+
+/// Those of narrow products alone are for kernels, which read them as they are.
+static void packRows(ModuleOp module, int64_t multiple) {
   SmallVector<transformer::LinearOp> plain;
-  for (auto &[parameter, products] : uses) {
-    bool fits = multiple == 0 || llvm::all_of(products, [&](auto op) {
-                  return isNarrow(op, multiple);
-                });
-    if (fits) {
-      cast<transformer::ParameterOp>(parameter).setPanelAttr(
-          builder.getI64IntegerAttr(panel));
+  for (auto &[parameter, products] : findProducts(module)) {
+    if (llvm::all_of(products,
+                     [&](auto op) { return isNarrow(op, multiple); })) {
+      pack(parameter, /*panel=*/1, /*word=*/1);
     } else {
       llvm::append_range(plain, products);
     }
@@ -170,14 +186,21 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
   using Base::Base;
 
   LogicalResult initialize(MLIRContext *context) override {
+    if (panel > 0 && kernelRows > 0) {
+      return emitOptionError(*this, context, "kernel-rows")
+             << "0 with panel, got " << kernelRows.getValue();
+    }
     return failure(
         failed(expectAtLeast(*this, context, "panel", 0, panel)) ||
-        failed(expectAtLeast(*this, context, "multiple", 0, multiple)));
+        failed(expectAtLeast(*this, context, "bf16-word", 1, bf16Word)) ||
+        failed(expectAtLeast(*this, context, "kernel-rows", 0, kernelRows)));
   }
 
   void runOnOperation() override {
     if (panel > 0) {
-      choosePanels(getOperation(), panel, multiple);
+      packPanels(getOperation(), panel, bf16Word);
+    } else if (kernelRows > 0) {
+      packRows(getOperation(), kernelRows);
     }
     LastUses lastUses(getOperation());
     RewritePatternSet patterns(&getContext());

@@ -17,7 +17,7 @@ transformer::WeightOp tfc::findPanels(ImplicitLocOpBuilder &b, Value matrix) {
   auto parameter =
       SymbolTable::lookupNearestSymbolFrom<transformer::ParameterOp>(
           weight, weight.getNameAttr());
-  if (!parameter || !parameter.getPanel()) {
+  if (!parameter || !parameter.getPacked()) {
     return {};
   }
   return transformer::WeightOp::create(b, parameter.getPackedType(),

@@ -29,22 +29,31 @@ def LowerToLinalgPass : Pass<"tfc-lower-to-linalg", "::mlir::ModuleOp"> {
     rows of 16 bits are widened where they are read, element by element, and
     rounded where they are written, so that neither is a loop of its own.
 
-    With `panel` the matrices of products are packed in panels of that many
-    rows, and a product is three-dimensional, (panel, row, column in the panel),
-    with its epilogue writing straight into rows:
+    Where there are kernels for products, a product with a weight is
+    `transformer.product`, its epilogue the body, and the parameter says how its
+    rows and columns lie for them: in panels of `panel` rows, for kernels of
+    CPUs, or, with `kernel-rows`, as they are, one row a panel, for those of
+    devices. Look-ups in a matrix that a product reads find its rows there.
 
     ```mlir
-    %p = linalg.generic ... -> tensor<?x2x48xf32>    // from zero, over k
-    %y = linalg.generic {... (n0, t, n1) -> (t, n0 * 48 + n1)} ins(%p, %bias)
-         outs(%init : tensor<?x96xf32>) ...
+    transformer.parameter @w : tensor<96x8xf32> from <...> packed<panel = 48>
+    %w = transformer.weight @w : tensor<2x8x48xf32>
+    %y = transformer.product %x, %w columns(%bias) outs(%init) ... {
+    ^bb0(%sum: f32, %b: f32):
+      %biased = arith.addf %sum, %b : f32
+      transformer.yield %biased : f32
+    }
     ```
   }];
   let options = [
     Option<"panel", "panel", "int64_t", "0",
-           "rows of a panel of packed weights; 0 keeps them as rows">,
-    Option<"multiple", "multiple", "int64_t", "0",
-           "0: all products have panels; otherwise those alone of rows and a "
-           "matrix of 16 bits, a multiple of so many elements long">];
+           "rows of a panel of packed weights; 0: no kernel reads panels">,
+    Option<"bf16Word", "bf16-word", "int64_t", "1",
+           "columns of bf16 in a word of a panel; others have one">,
+    Option<"kernelRows", "kernel-rows", "int64_t", "0",
+           "kernels do products of rows and matrices of the same 16 bits, whole "
+           "times so many elements long, and take matrices as they are; 0: no "
+           "kernel does">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",

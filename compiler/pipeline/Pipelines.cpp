@@ -6,6 +6,7 @@
 #include "compiler/emit/Passes.h"
 #include "compiler/fusion/Passes.h"
 #include "compiler/gpu/Passes.h"
+#include "compiler/gpu/ProductForm.h"
 #include "compiler/host/Passes.h"
 #include "compiler/lowering/Passes.h"
 #include "compiler/pipeline/Passes.h"
@@ -82,11 +83,11 @@ void tfc::buildFusedToLinalg(OpPassManager &pm,
                              const PipelineOptions &options) {
   LowerToLinalgPassOptions lower;
   if (isTiled(options)) {
-    lower.panel = strategyOf(options).panel;
+    Strategy strategy = strategyOf(options);
+    lower.panel = strategy.panel;
+    lower.bf16Word = strategy.bf16Word;
   } else if (hasProductKernels(options)) {
-    // Plain rows, read 16 bytes at a time.
-    lower.panel = 1;
-    lower.multiple = 8;
+    lower.kernelRows = ProductForm::kMultiple;
   }
   pm.addPass(createLowerToLinalgPass(lower));
   if (isTiled(options)) {

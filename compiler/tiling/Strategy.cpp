@@ -19,6 +19,7 @@ static Strategy level4(int64_t weightBits) {
   Strategy s;
   s.lanes = 16;
   s.panel = 48;
+  s.bf16Word = 2;
   s.rows = 8;
   s.rowBlock = weightBits < 32 ? 128 : 64;
   s.unroll = 4;
@@ -55,6 +56,7 @@ static Strategy level3(int64_t weightBits) {
   Strategy s;
   s.lanes = 8;
   s.panel = 16;
+  s.bf16Word = 2;
   s.rows = 6;
   s.rowBlock = 60;
   s.unroll = 4;

@@ -13,6 +13,7 @@ namespace tfc {
 struct Strategy {
   int64_t lanes;        // floats in a vector register
   int64_t panel;        // columns of a product's tile: rows of a weight panel
+  int64_t bf16Word;     // columns of bf16 weights that a tile reads as a word
   int64_t rows;         // rows of a product's tile
   int64_t rowBlock;     // rows of a parallel item of a product
   int64_t unroll;       // steps of a reduction in a turn of its loop, at most

@@ -39,9 +39,9 @@ transformer.parameter @parameter_c3_tied_to_itself : tensor<8x4xf32>
 
 // -----
 
-// expected-error @below {{expected a panel of at least 1 row of a matrix, got 16 of 'tensor<8xf32>'}}
-transformer.parameter @parameter_c4_panel_of_a_vector : tensor<8xf32>
-  from <["w"], stored_rows = 8> panel 16
+// expected-error @below {{expected a matrix (it is packed in panels), got 'tensor<8xf32>'}}
+transformer.parameter @parameter_c4_vector : tensor<8xf32>
+  from <["w"], stored_rows = 8> packed<panel = 16>
 
 // -----
 
@@ -202,7 +202,7 @@ transformer.parameter @parameter_c11_layers : tensor<1048576x1048576xf32>
 
 // expected-error @below {{expected less than 2^63 bytes when packed, got 1 of 'tensor<8x4xf32>' in panels of 4611686018427387904 rows}}
 transformer.parameter @parameter_c11_panel : tensor<8x4xf32>
-  from <["w"], stored_rows = 8> panel 4611686018427387904
+  from <["w"], stored_rows = 8> packed<panel = 4611686018427387904>
 
 // -----
 
@@ -279,7 +279,7 @@ transformer.parameter @narrow : tensor<4x4xbf16> from <["n"], stored_rows = 4>
 // -----
 
 // Three columns are two words of two.
-transformer.parameter @words : tensor<5x3xbf16> from <["w"], stored_rows = 5> panel 4
+transformer.parameter @words : tensor<5x3xbf16> from <["w"], stored_rows = 5> packed<panel = 4, word = 2>
 func.func @weight_c3_words() {
   // expected-error @below {{expected the shape of 'tensor<2x2x4x2xbf16>' (parameter @words), got 'tensor<2x3x4xbf16>'}}
   %0 = transformer.weight @words : tensor<2x3x4xbf16>

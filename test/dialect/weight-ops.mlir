@@ -28,9 +28,13 @@ transformer.parameter @k : tensor<3x4xf32> layers 2
 // CHECK: transformer.parameter @v : tensor<5x4xf32> layers 2 from
 transformer.parameter @v : tensor<5x4xf32> layers 2
   from <["v.{i}"], stored_rows = 5>
-// CHECK: transformer.parameter @k_v : tensor<8x4xf32> layers 2 parts [@k, @v] panel 16 at 64 stride 256
+// CHECK: transformer.parameter @k_v : tensor<8x4xf32> layers 2 parts [@k, @v] packed<panel = 16> at 64 stride 256
 transformer.parameter @k_v : tensor<8x4xf32> layers 2 parts [@k, @v]
-  panel 16 at 64 stride 256
+  packed<panel = 16> at 64 stride 256
+
+// CHECK: transformer.parameter @words : tensor<8x4xbf16> from<["w"], stored_rows = 8> packed<panel = 16, word = 2> rounds
+transformer.parameter @words : tensor<8x4xbf16>
+  from <["w"], stored_rows = 8> packed<panel = 16, word = 2> rounds
 
 // CHECK-LABEL: @weight
 // CHECK-SAME: %[[LAYER:.*]]: index

@@ -53,6 +53,25 @@ func.func @product_without_a_tile(
 #tile = #transformer.product_tile<fma, rows = 4, lanes = 8, item = 16,
     unroll = 2, turn_rows = 8, ahead = 32, ahead_rows = 2, block_bytes = 65536,
     next_bytes = 65536>
+
+// No tile reads single columns of bf16.
+func.func @product_of_panels_of_other_words(
+    %x: memref<?x64xf32>, %w: memref<2x64x16xbf16>, %y: memref<?x32xf32>,
+    %batch: !transformer.batch) {
+  // expected-error @below {{expected panels of f32 or f16, a column a word, or of bf16 with two, got 'memref<2x64x16xbf16>'}}
+  transformer.product %x, %w outs(%y) {tile = #tile}
+      : memref<?x64xf32>, memref<2x64x16xbf16>, memref<?x32xf32> {
+  ^bb0(%sum: f32):
+    transformer.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+#tile = #transformer.product_tile<fma, rows = 4, lanes = 8, item = 16,
+    unroll = 2, turn_rows = 8, ahead = 32, ahead_rows = 2, block_bytes = 65536,
+    next_bytes = 65536>
 func.func @product_of_rows_at_an_unknown_distance(
     %x: memref<?x64xf32, strided<[?, 1]>>, %w: memref<2x64x16xf32>,
     %y: memref<?x32xf32>, %batch: !transformer.batch) {

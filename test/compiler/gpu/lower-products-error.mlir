@@ -15,6 +15,19 @@ func.func @wide(%x: memref<?x64xf32>, %w: memref<32x64x1xf32>,
 
 // -----
 
+func.func @words(%x: memref<?x64xbf16>, %w: memref<32x32x1x2xbf16>,
+                 %y: memref<?x32xbf16>) {
+  // expected-error @below {{expected rows of 16 bits}}
+  transformer.product %x, %w outs(%y)
+      : memref<?x64xbf16>, memref<32x32x1x2xbf16>, memref<?x32xbf16> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}
+
+// -----
+
 func.func @long_panels(%x: memref<?x64xf16>, %w: memref<2x64x16xf16>,
                        %y: memref<?x32xf16>) {
   // expected-error @below {{expected rows of 16 bits}}

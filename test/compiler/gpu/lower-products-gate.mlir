@@ -6,16 +6,16 @@
 // CHECK-LABEL: func.func @read
 // CHECK-COUNT-10: gpu.launch_func
 // CHECK: return
-func.func @read(%x: memref<?x64xbf16>, %gate: memref<96x32x1x2xbf16>,
-                %up: memref<96x32x1x2xbf16>, %g: memref<?x96xbf16>,
+func.func @read(%x: memref<?x64xbf16>, %gate: memref<96x64x1xbf16>,
+                %up: memref<96x64x1xbf16>, %g: memref<?x96xbf16>,
                 %y: memref<?x96xbf16>) -> memref<?x96xbf16> {
   transformer.product %x, %gate outs(%g)
-      : memref<?x64xbf16>, memref<96x32x1x2xbf16>, memref<?x96xbf16> {
+      : memref<?x64xbf16>, memref<96x64x1xbf16>, memref<?x96xbf16> {
   ^bb0(%s: f32):
     transformer.yield %s : f32
   }
   transformer.product %x, %up rows(%g) outs(%y)
-      : memref<?x64xbf16>, memref<96x32x1x2xbf16>, memref<?x96xbf16>,
+      : memref<?x64xbf16>, memref<96x64x1xbf16>, memref<?x96xbf16>,
         memref<?x96xbf16> {
   ^bb0(%s: f32, %f: f32):
     %z = arith.mulf %s, %f : f32
@@ -29,15 +29,15 @@ func.func @read(%x: memref<?x64xbf16>, %gate: memref<96x32x1x2xbf16>,
 // CHECK-COUNT-10: gpu.launch_func
 // CHECK: return
 func.func @other(%x: memref<?x64xbf16>, %z: memref<?x64xbf16>,
-                 %gate: memref<96x32x1x2xbf16>, %up: memref<96x32x1x2xbf16>,
+                 %gate: memref<96x64x1xbf16>, %up: memref<96x64x1xbf16>,
                  %g: memref<?x96xbf16>, %y: memref<?x96xbf16>) {
   transformer.product %z, %gate outs(%g)
-      : memref<?x64xbf16>, memref<96x32x1x2xbf16>, memref<?x96xbf16> {
+      : memref<?x64xbf16>, memref<96x64x1xbf16>, memref<?x96xbf16> {
   ^bb0(%s: f32):
     transformer.yield %s : f32
   }
   transformer.product %x, %up rows(%g) outs(%y)
-      : memref<?x64xbf16>, memref<96x32x1x2xbf16>, memref<?x96xbf16>,
+      : memref<?x64xbf16>, memref<96x64x1xbf16>, memref<?x96xbf16>,
         memref<?x96xbf16> {
   ^bb0(%s: f32, %f: f32):
     %p = arith.mulf %s, %f : f32

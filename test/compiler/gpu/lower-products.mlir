@@ -61,7 +61,7 @@
 
 // CHECK: func.func @shared
 // ORDER: func.func @shared
-func.func @shared(%x: memref<?x64xbf16>, %w: memref<96x32x1x2xbf16>,
+func.func @shared(%x: memref<?x64xbf16>, %w: memref<96x64x1xbf16>,
                   %bias: memref<96xf32>, %residual: memref<?x96xbf16>,
                   %y: memref<?x96xbf16>) {
   // CHECK: %[[ROWS:.*]] = memref.dim
@@ -77,7 +77,7 @@ func.func @shared(%x: memref<?x64xbf16>, %w: memref<96x32x1x2xbf16>,
   // ORDER: %[[STRIPES:.*]] = arith.ceildivui %{{.*}}, %c64
   // ORDER: gpu.launch_func @kernels::@product_64x32_bf16_0 blocks in (%c3, %[[STRIPES]], %c1) threads in (%c256, %c1, %c1)
   transformer.product %x, %w columns(%bias) rows(%residual) outs(%y)
-      : memref<?x64xbf16>, memref<96x32x1x2xbf16>, memref<96xf32>,
+      : memref<?x64xbf16>, memref<96x64x1xbf16>, memref<96xf32>,
         memref<?x96xbf16>, memref<?x96xbf16> {
   ^bb0(%s: f32, %b: f32, %r: f32):
     %biased = arith.addf %s, %b : f32
@@ -89,11 +89,11 @@ func.func @shared(%x: memref<?x64xbf16>, %w: memref<96x32x1x2xbf16>,
 
 // CHECK: func.func @shares
 func.func @shares(%x: memref<?x8xbf16, strided<[16, 1], offset: 8>>,
-                  %w: memref<256x4x1x2xbf16>, %bias: memref<256xf32>,
+                  %w: memref<256x8x1xbf16>, %bias: memref<256xf32>,
                   %residual: memref<?x256xbf16>, %y: memref<?x256xbf16>) {
   // CHECK: gpu.launch_func @kernels::@product_128x128_bf16_0
   transformer.product %x, %w columns(%bias) rows(%residual) outs(%y)
-      : memref<?x8xbf16, strided<[16, 1], offset: 8>>, memref<256x4x1x2xbf16>,
+      : memref<?x8xbf16, strided<[16, 1], offset: 8>>, memref<256x8x1xbf16>,
         memref<256xf32>, memref<?x256xbf16>, memref<?x256xbf16> {
   ^bb0(%s: f32, %b: f32, %r: f32):
     %biased = arith.addf %s, %b : f32
@@ -118,18 +118,18 @@ func.func @odd(%x: memref<?x64xf16>, %w: memref<97x64x1xf16>,
 // CHECK: func.func @gated
 // CHECK-COUNT-5: gpu.launch_func @kernels::@product_{{.*}}_2
 // CHECK-NOT: gpu.launch_func
-func.func @gated(%x: memref<?x64xbf16>, %gate: memref<96x32x1x2xbf16>,
-                 %up: memref<96x32x1x2xbf16>, %bias: memref<96xf32>,
+func.func @gated(%x: memref<?x64xbf16>, %gate: memref<96x64x1xbf16>,
+                 %up: memref<96x64x1xbf16>, %bias: memref<96xf32>,
                  %g: memref<?x96xbf16>, %y: memref<?x96xf32>) {
   transformer.product %x, %gate columns(%bias) outs(%g)
-      : memref<?x64xbf16>, memref<96x32x1x2xbf16>, memref<96xf32>,
+      : memref<?x64xbf16>, memref<96x64x1xbf16>, memref<96xf32>,
         memref<?x96xbf16> {
   ^bb0(%s: f32, %b: f32):
     %z = arith.addf %s, %b : f32
     transformer.yield %z : f32
   }
   transformer.product %x, %up rows(%g) outs(%y)
-      : memref<?x64xbf16>, memref<96x32x1x2xbf16>, memref<?x96xbf16>,
+      : memref<?x64xbf16>, memref<96x64x1xbf16>, memref<?x96xbf16>,
         memref<?x96xf32> {
   ^bb0(%s: f32, %f: f32):
     %z = arith.mulf %s, %f : f32

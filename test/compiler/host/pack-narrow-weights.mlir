@@ -5,8 +5,8 @@
 
 // One panel of 4 rows has two words of 2 columns: 32 bytes.
 // CHECK: packed_bytes = 64 : i64, transformer.packed_layout = "bf16-{{[0-9a-f]+}}"
-// CHECK: @words : tensor<3x3xbf16> {{.*}} panel 4 at 0
-transformer.parameter @words : tensor<3x3xbf16> from <["w"], stored_rows = 3> panel 4
+// CHECK: @words : tensor<3x3xbf16> {{.*}} packed<panel = 4, word = 2> at 0
+transformer.parameter @words : tensor<3x3xbf16> from <["w"], stored_rows = 3> packed<panel = 4, word = 2>
 // CHECK: func.func @pack
 // CHECK: scf.index_switch %{{.*}} -> i1
 // CHECK: case 0

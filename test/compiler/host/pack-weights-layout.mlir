@@ -3,7 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: rm -rf %t && mkdir %t && cd %t && cp %s plain && cp %s again
 // RUN: sed 's/"kernel"/"other name"/; s/functions_are_no_weights/other/' %s > alike
-// RUN: sed 's/panel 8/panel 4/' %s > panel
+// RUN: sed 's/panel = 8/panel = 4/' %s > panel
+// RUN: sed 's/panel = 8/panel = 8, word = 2/' %s > word
 // RUN: sed '/^transformer.parameter @whole/d' %s > apart
 // RUN: sed 's/parts .@q, @k./parts [@k, @q]/' %s > order
 // RUN: sed 's/first_row = 8, //' %s > first-row
@@ -11,13 +12,13 @@
 // RUN: sed 's/layers 2/layers 3/' %s > layers
 // RUN: sed 's/32x2xf32/16x4xf32/; s/stored_rows = 32/stored_rows = 16/' %s > shape
 // RUN: sed 's/@gain/@bias/' %s > renamed
-// RUN: for variant in plain again alike panel apart order first-row transposed layers shape renamed; do \
+// RUN: for variant in plain again alike panel word apart order first-row transposed layers shape renamed; do \
 // RUN:   tfc-opt $variant --tfc-pack-weights > $variant.mlir || exit 1; \
 // RUN:   sed -n 's/.*packed_layout = "\(f32-[0-9a-f]*\)".*/\1/p' $variant.mlir > $variant.tag; \
 // RUN:   test $(wc -c < $variant.tag) = 21 || exit 1; \
 // RUN: done
 // RUN: cmp plain.tag again.tag && cmp plain.tag alike.tag
-// RUN: test $(cat *.tag | sort -u | wc -l) = 9
+// RUN: test $(cat *.tag | sort -u | wc -l) = 10
 
 transformer.parameter @gain : tensor<32x2xf32>
   from <["kernel"], stored_rows = 32>
@@ -25,7 +26,7 @@ transformer.parameter @q : tensor<8x4xf32> layers 2
   from <["q.{i}"], stored_rows = 8>
 transformer.parameter @k : tensor<8x4xf32> layers 2
   from <["k.{i}"], first_row = 8, stored_rows = 16, in_out = true>
-transformer.parameter @whole : tensor<16x4xf32> layers 2 parts [@q, @k] panel 8
+transformer.parameter @whole : tensor<16x4xf32> layers 2 parts [@q, @k] packed<panel = 8>
 func.func @functions_are_no_weights() {
   return
 }

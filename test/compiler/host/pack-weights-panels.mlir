@@ -3,9 +3,9 @@
 // RUN: tfc-opt %s --tfc-pack-weights --canonicalize | FileCheck %s
 
 // CHECK: transformer.packed_bytes = 320 : i64
-// CHECK: @w : tensor<20x3xf32> from{{.*}} panel 8 at 0{{$}}
+// CHECK: @w : tensor<20x3xf32> from{{.*}} packed<panel = 8> at 0{{$}}
 transformer.parameter @w : tensor<20x3xf32> from <["w"], stored_rows = 20>
-  panel 8
+  packed<panel = 8>
 
 // CHECK: func.func @pack(%{{[^,]*}}, %{{[^,]*}}, %[[BEGIN:.*]]: index, %[[END:.*]]: index, %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}})
 // 3 panels * 8 rows * 3 columns

@@ -14,9 +14,9 @@ transformer.parameter @q : tensor<5x3xf32> layers 2
 // CHECK: @k : tensor<9x3xf32> layers 2 {{.*}}>{{$}}
 transformer.parameter @k : tensor<9x3xf32> layers 2
   from <["k.{i}"], first_row = 9, stored_rows = 27, in_out = true>
-// CHECK: @whole : tensor<20x3xf32> layers 2 parts [@q, @k, @v] panel 8 at 64 stride 320{{$}}
+// CHECK: @whole : tensor<20x3xf32> layers 2 parts [@q, @k, @v] packed<panel = 8> at 64 stride 320{{$}}
 transformer.parameter @whole : tensor<20x3xf32> layers 2 parts [@q, @k, @v]
-  panel 8
+  packed<panel = 8>
 // CHECK: @v : tensor<6x3xf32> layers 2 {{.*}}>{{$}}
 transformer.parameter @v : tensor<6x3xf32> layers 2
   from <["v.{i}"], stored_rows = 6>

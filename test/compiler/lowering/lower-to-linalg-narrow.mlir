@@ -1,15 +1,15 @@
-// With `multiple` only products of rows and a matrix of 16 bits that divide by it
-// have panels; others say so.
+// Kernels that take matrices as they are do products of rows and a matrix of the
+// same 16 bits that their multiple divides; others say so.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-lower-to-linalg="panel=1 multiple=8" --canonicalize 2> %t | FileCheck %s
+// RUN: tfc-opt %s --tfc-lower-to-linalg=kernel-rows=8 --canonicalize 2> %t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=NOTE < %t
 // NOTE: remark: expected rows of 16 bits, a multiple of 8 elements long, got 'tensor<?x12xbf16>': a plain loop does this product, and 2 more
 // NOTE-NOT: remark
 
-// CHECK: transformer.parameter @w : tensor<6x16xbf16> {{.*}}panel 1
+// CHECK: transformer.parameter @w : tensor<6x16xbf16> {{.*}}packed<panel = 1>
 transformer.parameter @w : tensor<6x16xbf16> from <["w"], stored_rows = 6>
 // CHECK: transformer.parameter @odd : tensor<6x12xbf16> from
-// CHECK-NOT: panel
+// CHECK-NOT: packed
 transformer.parameter @odd : tensor<6x12xbf16> from <["o"], stored_rows = 6>
 // CHECK: transformer.parameter @both : tensor<6x16xbf16> from
 transformer.parameter @both : tensor<6x16xbf16> from <["b"], stored_rows = 6>
@@ -17,9 +17,9 @@ transformer.parameter @both : tensor<6x16xbf16> from <["b"], stored_rows = 6>
 // CHECK-LABEL: @narrow
 // CHECK-SAME: %[[X:.*]]: tensor<?x16xbf16>
 func.func @narrow(%x: tensor<?x16xbf16>) -> tensor<?x6xbf16> {
-  // CHECK: %[[W:.*]] = transformer.weight @w : tensor<6x8x1x2xbf16>
+  // CHECK: %[[W:.*]] = transformer.weight @w : tensor<6x16x1xbf16>
   // CHECK: %[[Y:.*]] = bufferization.alloc_tensor
-  // CHECK: transformer.product %[[X]], %[[W]] outs(%[[Y]]) : tensor<?x16xbf16>, tensor<6x8x1x2xbf16>, tensor<?x6xbf16> -> tensor<?x6xbf16>
+  // CHECK: transformer.product %[[X]], %[[W]] outs(%[[Y]]) : tensor<?x16xbf16>, tensor<6x16x1xbf16>, tensor<?x6xbf16> -> tensor<?x6xbf16>
   %w = transformer.weight @w : tensor<6x16xbf16>
   %y = transformer.linear %x, %w : tensor<?x16xbf16>, tensor<6x16xbf16> -> tensor<?x6xbf16>
   return %y : tensor<?x6xbf16>

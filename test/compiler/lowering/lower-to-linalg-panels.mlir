@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-lower-to-linalg=panel=48 --canonicalize | FileCheck %s
 
-// CHECK: transformer.parameter @w : tensor<96x8xf32> from{{.*}} panel 48
+// CHECK: transformer.parameter @w : tensor<96x8xf32> from{{.*}} packed<panel = 48>
 transformer.parameter @w : tensor<96x8xf32> from <["w"], stored_rows = 96>
-// CHECK: transformer.parameter @tail : tensor<73x8xf32> from{{.*}} panel 48
+// CHECK: transformer.parameter @tail : tensor<73x8xf32> from{{.*}} packed<panel = 48>
 transformer.parameter @tail : tensor<73x8xf32> from <["t"], stored_rows = 73>
 
 // CHECK-LABEL: @epilogue_is_the_body
