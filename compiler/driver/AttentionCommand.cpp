@@ -5,7 +5,7 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/OutputFile.h"
 #include "compiler/frontend/BuildModel.h"
-#include "compiler/pipeline/Pipelines.h"
+#include "compiler/pipeline/Road.h"
 
 using namespace mlir;
 using namespace tfc;

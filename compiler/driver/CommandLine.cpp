@@ -11,7 +11,7 @@
 #include "compiler/driver/RunCommand.h"
 #include "compiler/driver/VerifyCommand.h"
 #include "compiler/pipeline/Registration.h"
-#include "compiler/pipeline/Stages.h"
+#include "compiler/pipeline/Road.h"
 #include "llvm/Support/CommandLine.h"
 
 using namespace llvm;

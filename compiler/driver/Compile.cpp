@@ -135,20 +135,19 @@ int Compiler::checkOptions(StringRef output) {
 /// Stages are those of the most demanding program: another's would never be
 /// reached.
 int Compiler::checkStage(StringRef option, StringRef stage) {
-  const PipelineOptions &road = programs.back()->pipeline;
-  ArrayRef<Arrow> arrows = getArrows(road);
-  std::string names = arrows.front().from.str();
-  bool known = stage == names;
-  for (const Arrow &arrow : arrows) {
-    names += ", " + arrow.stage.str();
-    known |= stage == arrow.stage;
+  const PipelineOptions &pipeline = programs.back()->pipeline;
+  const Road &road = findRoad(pipeline);
+  std::string names = road.arrows.front().from->name.str();
+  for (const Arrow &arrow : road.arrows) {
+    names += (", " + arrow.to->name).str();
   }
-  std::string which = road.target.isDevice() ? "for " + road.target.name
-                                             : "with --opt=" + options.opt;
-  return known ? kOk
-               : fail("expected " + option + " one of " + names + " (" + which +
-                          "), got " + stage,
-                      kBadCommandLine);
+  std::string which = pipeline.target.isDevice() ? "for " + pipeline.target.name
+                                                 : "with --opt=" + options.opt;
+  return road.findStage(stage)
+             ? kOk
+             : fail("expected " + option + " one of " + names + " (" + which +
+                        "), got " + stage,
+                    kBadCommandLine);
 }
 
 int Compiler::checkRunAfter() {
@@ -292,7 +291,8 @@ int Compiler::writeLibrary(const std::string &output) {
   // The first program's tables say of the others what is known before the last
   // arrow.
   if (int code = forEachProgram("compiling", [](ProgramCompiler &program) {
-        return program.lower(getArrows(program.pipeline).back().from);
+        return program.lower(
+            findRoad(program.pipeline).arrows.back().from->name);
       })) {
     return code;
   }

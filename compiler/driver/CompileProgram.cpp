@@ -89,7 +89,8 @@ LogicalResult ProgramCompiler::runArrow(const Arrow &arrow) {
   // ends every arrow.
   pm.enableVerifier(false);
   arrow.build(pm, *target);
-  return failure(failed(runPasses(pm)) || failed(runExtraPasses(arrow.stage)));
+  return failure(failed(runPasses(pm)) ||
+                 failed(runExtraPasses(arrow.to->name)));
 }
 
 LogicalResult ProgramCompiler::insertTaps() {
@@ -114,11 +115,11 @@ LogicalResult ProgramCompiler::lower(StringRef last) {
   if (options.taps && failed(insertTaps())) {
     return failure();
   }
-  for (const Arrow &arrow : getArrows(pipeline)) {
+  for (const Arrow &arrow : findRoad(pipeline).arrows) {
     if (failed(runArrow(arrow))) {
       return failure();
     }
-    if (arrow.stage == last) {
+    if (arrow.to->name == last) {
       break;
     }
   }
@@ -138,7 +139,8 @@ ProgramRecord ProgramCompiler::record() {
   auto layout =
       (*module)->getAttrOfType<StringAttr>(transformer::kPackedLayoutAttrName);
   ProgramRecord record{pipeline.target.programName(),
-                       layout ? layout.str() : "", pipeline.target.features,
+                       layout ? layout.str() : "",
+                       pipeline.target.programFeatures(),
                        bytes ? static_cast<uint64_t>(bytes.getInt()) : 0};
   for (auto binary : module->getOps<gpu::BinaryOp>()) {
     auto image = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
@@ -159,7 +161,7 @@ LogicalResult ProgramCompiler::finish(ArrayRef<ProgramRecord> programs) {
         static_cast<int64_t>(each.kernels), static_cast<int64_t>(each.images)));
   }
   (*module)->setAttr(transformer::kProgramsAttrName, b.getArrayAttr(records));
-  if (failed(runArrow(getArrows(pipeline).back()))) {
+  if (failed(runArrow(findRoad(pipeline).arrows.back()))) {
     return failure();
   }
   if (failed(emitObject(*module, pipeline.target, code))) {

@@ -4,7 +4,7 @@
 #define TFC_COMPILER_DRIVER_COMPILEPROGRAM_H
 
 #include "compiler/driver/Options.h"
-#include "compiler/pipeline/Pipelines.h"
+#include "compiler/pipeline/Road.h"
 #include "compiler/spec/ModelSpec.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"

@@ -7,8 +7,8 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/CountLaunches.h"
 #include "compiler/frontend/BuildModel.h"
-#include "compiler/pipeline/Pipelines.h"
 #include "compiler/pipeline/Registration.h"
+#include "compiler/pipeline/Road.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -60,8 +60,12 @@ static OwningOpRef<ModuleOp> lowerToLinalg(const spec::ModelSpec &model,
   options.rounds = model.roundsWeights;
   setTarget(*module, options);
   PassManager pm(&context);
-  buildModelToFused(pm, options);
-  buildFusedToLinalg(pm, options);
+  for (const Arrow &arrow : findRoad(options).arrows) {
+    arrow.build(pm, options);
+    if (arrow.to->name == "linalg") {
+      break;
+    }
+  }
   pm.addPass(createCSEPass());
   return succeeded(pm.run(*module)) ? std::move(module) : nullptr;
 }

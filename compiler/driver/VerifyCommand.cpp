@@ -5,7 +5,7 @@
 
 #include "compiler/driver/Compile.h"
 #include "compiler/frontend/BuildModel.h"
-#include "compiler/pipeline/Pipelines.h"
+#include "compiler/pipeline/Road.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"

@@ -33,7 +33,7 @@ static bool isGather(linalg::LinalgOp op) {
   return !op.getBlock()->getOps<tensor::ExtractOp>().empty();
 }
 
-static LogicalResult checkTiled(Operation *op) {
+static LogicalResult checkTiledOp(Operation *op) {
   if (Attribute sizes = op->getAttr(transformer::kStrategyAttrName)) {
     return op->emitOpError()
            << "expected no tile sizes after stage 'tiled' (tfc-tile-and-fuse "
@@ -52,7 +52,7 @@ static LogicalResult checkTiled(Operation *op) {
   return success();
 }
 
-static LogicalResult checkVector(Operation *op) {
+static LogicalResult checkVectorOp(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (linalgOp && !linalgOp.hasDynamicShape() && !isGather(linalgOp)) {
     return op->emitOpError() << "is a tile that did not become vectors";
@@ -60,7 +60,7 @@ static LogicalResult checkVector(Operation *op) {
   return success();
 }
 
-static LogicalResult checkBuffer(Operation *op) {
+static LogicalResult checkBufferOp(Operation *op) {
   for (Type type : op->getResultTypes()) {
     auto vector = dyn_cast<VectorType>(type);
     if (vector && (vector.getRank() > 1 ||
@@ -156,38 +156,41 @@ static void warnOfLoops(ModuleOp module) {
   }
 }
 
-LogicalResult tfc::checkStage(const Stage &stage, ModuleOp module) {
-  auto walk = [&](function_ref<LogicalResult(Operation *)> check) {
-    return failure(module
-                       .walk([&](Operation *op) {
-                         return failed(check(op)) ? WalkResult::interrupt()
-                                                  : WalkResult::advance();
-                       })
-                       .wasInterrupted());
-  };
-  if (stage.name == "tiled") {
-    return walk(checkTiled);
-  }
-  if (stage.name == "vector") {
-    warnOfLoops(module);
-    return failure(failed(walk(checkTiled)) || failed(walk(checkVector)));
-  }
-  if (stage.name == "buffer") {
-    return walk(checkBuffer);
-  }
-  if (stage.name == "kernel") {
-    for (auto function : module.getOps<func::FuncOp>()) {
-      if (failed(checkHostCode(function))) {
-        return failure();
-      }
-    }
-  }
-  if (stage.name == "llvm") {
-    for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
-      if (failed(checkStack(function))) {
-        return failure();
-      }
-    }
-  }
-  return success();
+/// Whether `check` succeeds for all ops; it reports those that it does not.
+static LogicalResult checkOps(ModuleOp module,
+                              LogicalResult (*check)(Operation *)) {
+  WalkResult walk = module.walk([&](Operation *op) {
+    return failed(check(op)) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+template <typename Function>
+static LogicalResult checkFunctions(ModuleOp module,
+                                    LogicalResult (*check)(Function)) {
+  return success(llvm::all_of(module.getOps<Function>(), [&](Function each) {
+    return succeeded(check(each));
+  }));
+}
+
+LogicalResult tfc::checkTiled(ModuleOp module) {
+  return checkOps(module, checkTiledOp);
+}
+
+LogicalResult tfc::checkVector(ModuleOp module) {
+  warnOfLoops(module);
+  return failure(failed(checkOps(module, checkTiledOp)) ||
+                 failed(checkOps(module, checkVectorOp)));
+}
+
+LogicalResult tfc::checkBuffer(ModuleOp module) {
+  return checkOps(module, checkBufferOp);
+}
+
+LogicalResult tfc::checkKernel(ModuleOp module) {
+  return checkFunctions(module, checkHostCode);
+}
+
+LogicalResult tfc::checkLlvm(ModuleOp module) {
+  return checkFunctions(module, checkStack);
 }

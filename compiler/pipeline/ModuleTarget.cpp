@@ -1,6 +1,6 @@
 // The target as the module says it.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/pipeline/Pipelines.h"
+#include "compiler/pipeline/ModuleTarget.h"
 
 using namespace mlir;
 using namespace tfc;

@@ -8,8 +8,9 @@ include "mlir/Pass/PassBase.td"
 def VerifyStagePass : Pass<"tfc-verify-stage", "::mlir::ModuleOp"> {
   let summary = "check that the IR has only what its stage allows";
   let description = [{
-    Walks the module and reports the first op that the stage's row in the stage
-    table does not allow, and which pass should have got rid of it.
+    Walks the module and reports the first op that the stage does not allow on
+    the road of the module's `transformer.target` (without one, on the first
+    road that has the stage), and which pass should have got rid of it.
 
     ```
     error: 'linalg.exp' op is not allowed after stage 'fused'

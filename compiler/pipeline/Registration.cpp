@@ -9,7 +9,7 @@
 #include "compiler/host/Passes.h"
 #include "compiler/lowering/Passes.h"
 #include "compiler/pipeline/Passes.h"
-#include "compiler/pipeline/Pipelines.h"
+#include "compiler/pipeline/Road.h"
 #include "compiler/tiling/Passes.h"
 #include "dialect/Bufferization.h"
 #include "dialect/TransformerDialect.h"
@@ -107,20 +107,21 @@ void tfc::registerTfcPasses() {
   registerTfcEmitPasses();
   registerTfcPipelinePasses();
   llvm::StringSet<> known;
-  for (const PipelineOptions &road : listRoads()) {
-    for (const Arrow &arrow : getArrows(road)) {
-      std::string name = ("tfc-" + arrow.from + "-to-" + arrow.stage).str();
+  for (const Road *road : listRoads()) {
+    for (const Arrow &arrow : road->arrows) {
+      std::string name =
+          ("tfc-" + arrow.from->name + "-to-" + arrow.to->name).str();
       if (!known.insert(name).second) {
         continue;
       }
       std::string text =
-          ("passes from stage " + arrow.from + " to stage " + arrow.stage +
-           " for the module's target, with its check")
+          ("passes from stage " + arrow.from->name + " to stage " +
+           arrow.to->name + " for the module's target, with its check")
               .str();
       PassPipelineRegistration<>(name, text, [arrow](OpPassManager &pm) {
         RunArrowPassOptions options;
-        options.from = arrow.from.str();
-        options.to = arrow.stage.str();
+        options.from = arrow.from->name.str();
+        options.to = arrow.to->name.str();
         pm.addPass(createRunArrowPass(options));
       });
     }

@@ -1,7 +1,7 @@
 // Runs an arrow's passes, as the module's target says.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/pipeline/Passes.h"
-#include "compiler/pipeline/Pipelines.h"
+#include "compiler/pipeline/Road.h"
 
 namespace tfc {
 #define GEN_PASS_DEF_RUNARROWPASS
@@ -19,10 +19,10 @@ struct RunArrowPass : tfc::impl::RunArrowPassBase<RunArrowPass> {
 
   /// Those of all passes that it may run.
   void getDependentDialects(DialectRegistry &registry) const override {
-    for (const PipelineOptions &road : listRoads()) {
-      for (const Arrow &arrow : getArrows(road)) {
+    for (const Road *road : listRoads()) {
+      for (const Arrow &arrow : road->arrows) {
         OpPassManager pm(ModuleOp::getOperationName());
-        arrow.build(pm, road);
+        arrow.build(pm, road->getExample());
         pm.getDependentDialects(registry);
       }
     }
@@ -33,7 +33,7 @@ struct RunArrowPass : tfc::impl::RunArrowPassBase<RunArrowPass> {
     if (failed(options)) {
       return signalPassFailure();
     }
-    const Arrow *arrow = findArrow(*options, from, to);
+    const Arrow *arrow = findRoad(*options).findArrow(from, to);
     if (!arrow) {
       emitError(getOperation().getLoc())
           << "expected an arrow of " << options->target.name

@@ -1,7 +1,7 @@
 // Writes what the module is compiled for.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/pipeline/ModuleTarget.h"
 #include "compiler/pipeline/Passes.h"
-#include "compiler/pipeline/Pipelines.h"
 
 namespace tfc {
 #define GEN_PASS_DEF_SETTARGETPASS

@@ -63,10 +63,29 @@ void SpecReader::readStack(Stack &target, const Json &json) {
   stack = nullptr;
 }
 
+/// What says that a stack has no layers; null where it has some, or a fault.
+static const Json *findNoLayers(const Json &stack) {
+  const Json *layers = stack.find("layers");
+  if (layers && layers->isArray() && layers->items.empty()) {
+    return layers;
+  }
+  const Json *repeat = stack.at({"layers", "repeat"});
+  return repeat && repeat->isInteger() && repeat->integer == 0 ? repeat
+                                                               : nullptr;
+}
+
 /// What the layers of a stack must have in common.
 void SpecReader::checkStack(const Json &json) {
   const Attention *biased = nullptr;
   bool rotary = false;
+  bool isSeeing =
+      model.kind == Kind::EncoderDecoder && stack->name == "decoder";
+  if (const Json *none = isSeeing ? findNoLayers(json) : nullptr) {
+    error(none->place, Unsupported,
+          "expected a layer, whose cross-attention sees the encoder (a decoder "
+          "without any is not supported by this tfc), got " +
+              describe(*none));
+  }
   for (const LayerRun &run : stack->runs) {
     bool cross = false;
     for (const Sublayer &sublayer : run.sublayers) {
@@ -86,8 +105,7 @@ void SpecReader::checkStack(const Json &json) {
         return;
       }
     }
-    if (model.kind == Kind::EncoderDecoder && stack->name == "decoder" &&
-        !cross) {
+    if (isSeeing && !cross) {
       error(json.find("layers")->place, Unsupported,
             "expected a cross-attention in every layer of the decoder (others "
             "are not supported by this tfc), got none in layer " +
@@ -103,10 +121,12 @@ void SpecReader::checkStack(const Json &json) {
           "expected an attention that it is added to, got none");
   }
   if (rotary && stack->embeddings.position) {
-    report(diagnostics, json.at({"embeddings", "position"})->place,
-           TwoPositions,
+    const Json *position = json.at({"embeddings", "position"});
+    const Json *kind = position->find("kind");
+    report(diagnostics, position->place, TwoPositions,
            "expected kind \"none\" (positions are in the rotary attention "
-           "already), got \"learned\"",
+           "already), got " +
+               describe(kind ? *kind : *position),
            Severity::Warning);
   }
 }

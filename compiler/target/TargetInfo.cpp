@@ -11,8 +11,11 @@
 using namespace tfc;
 
 static TargetInfo level3() {
-  return {"x86-64-v3", TFC_FEATURE_X86_64_V2 | TFC_FEATURE_X86_64_V3,
-          /*microarchitecture=*/"", "znver3", "x86-64-v3"};
+  TargetInfo info;
+  info.name = info.cpu = "x86-64-v3";
+  info.features = TFC_FEATURE_X86_64_V2 | TFC_FEATURE_X86_64_V3;
+  info.tuning = "znver3";
+  return info;
 }
 
 static TargetInfo level4() {
@@ -36,7 +39,7 @@ static std::optional<TargetInfo> findCuda(llvm::StringRef architecture) {
   }
   TargetInfo info = level3();
   info.name = ("sm_" + llvm::Twine(capability)).str();
-  info.features = capability;
+  info.capability = capability;
   info.kind = TargetKind::Cuda;
   return info;
 }
@@ -122,8 +125,7 @@ TargetInfo TargetInfo::emulated() const {
 }
 
 bool TargetInfo::runsHere() const {
-  uint64_t needed = isDevice() ? level3().features : features;
-  return findMissing(needed, llvm::sys::getHostCPUFeatures()).empty();
+  return findMissing(features, llvm::sys::getHostCPUFeatures()).empty();
 }
 
 llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
@@ -182,8 +184,8 @@ TargetInfo::parseList(llvm::StringRef text) {
     }
   }
   llvm::sort(targets, [](const TargetInfo &one, const TargetInfo &other) {
-    return std::tie(one.kind, one.features, one.name) <
-           std::tie(other.kind, other.features, other.name);
+    return std::tie(one.kind, one.capability, one.features, one.name) <
+           std::tie(other.kind, other.capability, other.features, other.name);
   });
   return targets;
 }

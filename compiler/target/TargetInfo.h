@@ -20,7 +20,9 @@ enum class TargetKind { Cpu, Cuda };
 /// an architecture of NVIDIA's GPUs, and every later one.
 struct TargetInfo {
   std::string name;      // of the program: "x86-64-v3", "sm_80"
-  uint64_t features = 0; // TFC_FEATURE_*: what the machine must have
+  uint64_t features = 0; // TFC_FEATURE_*: what the host's CPU must have
+  /// Of a device, 10 x major + minor, at least; 0 for a CPU's program.
+  unsigned capability = 0;
   /// LLVM's name of the CPU that tile sizes are chosen for, as "znver4"; ""
   /// where only the level is known. It changes no instruction that may be used.
   std::string microarchitecture;
@@ -39,6 +41,12 @@ struct TargetInfo {
   /// What the library and the module call the program: "x86-64-v3",
   /// "x86-64-v4-emulated".
   std::string programName() const;
+
+  /// What the program's table in the library says that a machine must have: of
+  /// a device its capability, or else `features`.
+  uint64_t programFeatures() const {
+    return isDevice() ? capability : features;
+  }
 
   /// Whether instructions of a lower level stand in for those of `name`. Tiles,
   /// layouts and bits are those of `name`.

@@ -53,8 +53,7 @@ struct SelectStrategyPass
   using Base::Base;
 
   LogicalResult initialize(MLIRContext *context) override {
-    return expectOneOf(*this, context, "target", {"x86-64-v3", "x86-64-v4"},
-                       target);
+    return expectOneOf(*this, context, "target", listStrategies(), target);
   }
 
   void runOnOperation() override {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/tiling/Strategy.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace tfc;
 
 /// 8 x 48: 24 accumulators, 3 vectors of weights and a broadcast in 32
@@ -69,12 +71,27 @@ static Strategy level3(int64_t weightBits) {
   return s;
 }
 
+/// The rows by program. A microarchitecture's row is within that of its level.
+static constexpr struct {
+  llvm::StringLiteral program;
+  Strategy (*choose)(llvm::StringRef microarchitecture, int64_t weightBits);
+} rows[] = {
+    {"x86-64-v3",
+     [](llvm::StringRef, int64_t weightBits) { return level3(weightBits); }},
+    {"x86-64-v4", [](llvm::StringRef cpu, int64_t weightBits) {
+       return cpu.starts_with("znver") ? zen4(weightBits) : level4(weightBits);
+     }}};
+
+llvm::ArrayRef<llvm::StringRef> tfc::listStrategies() {
+  static const llvm::StringRef programs[] = {rows[0].program, rows[1].program};
+  return programs;
+}
+
 Strategy tfc::chooseStrategy(llvm::StringRef program,
                              llvm::StringRef microarchitecture,
                              int64_t weightBits) {
-  if (program != "x86-64-v4") {
-    return level3(weightBits);
-  }
-  return microarchitecture.starts_with("znver") ? zen4(weightBits)
-                                                : level4(weightBits);
+  const auto *row = llvm::find_if(
+      rows, [&](const auto &each) { return each.program == program; });
+  assert(row != std::end(rows) && "expected one of listStrategies");
+  return row->choose(microarchitecture, weightBits);
 }

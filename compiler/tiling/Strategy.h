@@ -3,6 +3,7 @@
 #ifndef TFC_COMPILER_TILING_STRATEGY_H
 #define TFC_COMPILER_TILING_STRATEGY_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
@@ -25,8 +26,11 @@ struct Strategy {
   int64_t nextBytes;    // the largest block that is asked for a block ahead
 };
 
-/// The row of the table for a program, "x86-64-v3" or "x86-64-v4", and a
-/// microarchitecture, LLVM's name of a CPU. One that is not in the table, or
+/// The programs that the table has rows for.
+llvm::ArrayRef<llvm::StringRef> listStrategies();
+
+/// The row of the table for a program, one of `listStrategies`, and a
+/// microarchitecture, LLVM's name of a CPU: one that is not in the table, or
 /// none (""), gets what serves the machines of that level. Of products whose
 /// weights are kept in `weightBits`; the panel is the same for all.
 Strategy chooseStrategy(llvm::StringRef program,

@@ -70,7 +70,8 @@ TEST(TargetInfo, runsHereAsThisMachineDoes) {
 TEST(TargetInfo, cudaIsAnArchitectureAndRunsOnAHostOfTheLowestLevel) {
   TargetInfo target = parse("cuda:sm_86");
   EXPECT_EQ(target.name, "sm_86");
-  EXPECT_EQ(target.features & TFC_FEATURE_CUDA_CAPABILITY, 86u);
+  EXPECT_EQ(target.programFeatures(), 86u);
+  EXPECT_EQ(target.features, parse("cpu:x86-64-v3").features);
   EXPECT_TRUE(target.isDevice());
   EXPECT_EQ(target.cpu, "x86-64-v3");
   EXPECT_EQ(parse("cuda").name, "sm_80");

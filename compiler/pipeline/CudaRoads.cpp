@@ -1,0 +1,172 @@
+// The roads of a CUDA device's programs: loops as they come, which become
+// threads; or rows, products and attention that warps and blocks share out.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/cpu/Passes.h"
+#include "compiler/emit/Passes.h"
+#include "compiler/gpu/Passes.h"
+#include "compiler/gpu/ProductForm.h"
+#include "compiler/host/Passes.h"
+#include "compiler/lowering/Passes.h"
+#include "compiler/pipeline/CheckStage.h"
+#include "compiler/pipeline/SharedArrows.h"
+#include "compiler/tiling/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+using namespace mlir;
+using namespace tfc;
+
+static const StringRef bufferDialects[] = {
+    "builtin", "func",   "arith", "math", "memref", "scf",
+    "affine",  "vector", "ub",    "llvm", "gpu",    "nvvm"};
+static const StringRef bufferOps[] = {
+    "transformer.parameter", "transformer.worker", "transformer.product",
+    "transformer.yield"};
+
+static const StringRef kernelDialects[] = {"builtin", "func", "arith",  "math",
+                                           "memref",  "scf",  "vector", "llvm",
+                                           "gpu",     "nvvm"};
+static const StringRef kernelOps[] = {"transformer.parameter"};
+
+static const Stage bufferStage = {
+    "buffer",
+    "loops over buffers in memory that the host lends; products as they were",
+    bufferDialects,
+    bufferOps,
+    "tfc-expand-cpu-kernels",
+    checkBuffer};
+
+static const Stage kernelStage = {
+    "kernel",
+    "what the device does as kernels of a `gpu.module`, what the host does as "
+    "launches of them",
+    kernelDialects,
+    kernelOps,
+    "tfc-outline-threads",
+    checkKernel};
+
+static const Stage imageStage = {
+    "image", "kernels as a `gpu.binary`: PTX, and a cubin of it",
+    kernelDialects, kernelOps, "tfc-emit-image"};
+
+static void buildImageToLlvm(OpPassManager &pm,
+                             const PipelineOptions &options) {
+  pm.addPass(createBindStepPass());
+  pm.addPass(createLowerLaunchesPass());
+  pm.addPass(createConvertToLlvmPass());
+  finishLlvm(pm, options);
+}
+
+/// Kernels as PTX, and as a binary of ptxas at `ptxasLevel`.
+static void emitImage(OpPassManager &pm, EmitImagePassOptions image,
+                      const PipelineOptions &options) {
+  OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
+  device.addPass(createConvertToLlvmPass());
+  clean(device);
+  image.chip = options.target.name;
+  pm.addPass(createEmitImagePass(image));
+  verifyStage(pm, imageStage);
+}
+
+//===----------------------------------------------------------------------===//
+// --opt=none
+//===----------------------------------------------------------------------===//
+
+static void buildPlainBuffer(OpPassManager &pm, const PipelineOptions &) {
+  lowerToPlainBuffer(pm, bufferStage);
+}
+
+static void buildPlainKernel(OpPassManager &pm, const PipelineOptions &) {
+  pm.addPass(createOutlineThreadsPass());
+  clean(pm);
+  verifyStage(pm, kernelStage);
+}
+
+static void buildPlainImage(OpPassManager &pm, const PipelineOptions &options) {
+  EmitImagePassOptions image;
+  // Further on it spills registers around divisions of 64 bits; and a second
+  // opinion is the better for few liberties.
+  image.ptxasLevel = 1;
+  emitImage(pm, image, options);
+}
+
+static const Arrow plainArrows[] = {
+    {&modelStage, &fusedStage, buildPlainFused},
+    {&fusedStage, &linalgStage, buildPlainLinalg},
+    {&linalgStage, &bufferStage, buildPlainBuffer},
+    {&bufferStage, &kernelStage, buildPlainKernel},
+    {&kernelStage, &imageStage, buildPlainImage},
+    {&imageStage, &llvmStage, buildImageToLlvm}};
+
+const Road tfc::cudaPlainRoad = {"cuda none", TargetKind::Cuda, OptLevel::None,
+                                 "sm_80", plainArrows};
+
+//===----------------------------------------------------------------------===//
+// --opt=full
+//===----------------------------------------------------------------------===//
+
+static void buildFused(OpPassManager &pm, const PipelineOptions &options) {
+  fuse(pm);
+  finishFused(pm, options, options.weights);
+}
+
+static void buildLinalg(OpPassManager &pm, const PipelineOptions &options) {
+  LowerToLinalgPassOptions lower;
+  // Products on tensor cores take elements of 16 bits.
+  if (options.weights != transformer::Storage::F32) {
+    lower.kernelRows = ProductForm::kMultiple;
+  }
+  pm.addPass(createLowerToLinalgPass(lower));
+  finishLinalg(pm);
+}
+
+/// Rows as vectors, which warps share out.
+static void vectorizeRows(OpPassManager &pm) {
+  pm.addNestedPass<func::FuncOp>(createFuseRowsPass());
+  VectorizePassOptions vectorize;
+  vectorize.unroll = 1;
+  pm.addNestedPass<func::FuncOp>(createVectorizePass(vectorize));
+}
+
+static void buildBuffer(OpPassManager &pm, const PipelineOptions &) {
+  vectorizeRows(pm);
+  bufferize(pm);
+  makeParallelLoops(pm);
+  bindHost(pm);
+  // Loops whose bounds are numbers can be seen to fill a buffer.
+  clean(pm);
+  pm.addPass(createExpandDeviceKernelsPass());
+  pm.addPass(createExpandCpuKernelsPass());
+  pm.addPass(createExpandMathPass());
+  clean(pm);
+  pm.addPass(createDistributeVectorsPass());
+  pm.addPass(createWidenLoopsPass());
+  pm.addPass(createJoinLoopsPass());
+  clean(pm);
+  pm.addPass(createPlanWorkspacePass());
+  verifyStage(pm, bufferStage);
+}
+
+static void buildKernel(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createDistributeRowsPass());
+  LowerProductsPassOptions products;
+  products.deterministic = options.deterministic;
+  pm.addPass(createLowerProductsPass(products));
+  pm.addPass(createOutlineThreadsPass());
+  clean(pm);
+  verifyStage(pm, kernelStage);
+}
+
+static void buildImage(OpPassManager &pm, const PipelineOptions &options) {
+  emitImage(pm, EmitImagePassOptions(), options);
+}
+
+static const Arrow fastArrows[] = {{&modelStage, &fusedStage, buildFused},
+                                   {&fusedStage, &linalgStage, buildLinalg},
+                                   {&linalgStage, &bufferStage, buildBuffer},
+                                   {&bufferStage, &kernelStage, buildKernel},
+                                   {&kernelStage, &imageStage, buildImage},
+                                   {&imageStage, &llvmStage, buildImageToLlvm}};
+
+const Road tfc::cudaRoad = {"cuda full", TargetKind::Cuda, OptLevel::Full,
+                            "sm_80", fastArrows};
