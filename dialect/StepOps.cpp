@@ -33,6 +33,36 @@ void OutputOp::getEffects(Effects &effects) {
   effects.emplace_back(MemoryEffects::Write::get(), HostResource::get());
 }
 
+/// Whether two outputs are parts of one port.
+static bool arePartsOfOne(OutputOp a, OutputOp b) {
+  auto typeOf = [](OutputOp op) {
+    auto yield = dyn_cast<YieldOp>(op.getBody().front().back());
+    return yield ? yield.getValue().getType() : Type();
+  };
+  return a.getParts() && a.getParts() == b.getParts() &&
+         a.getRows() == b.getRows() && a.getTake() == b.getTake() &&
+         typeOf(a) == typeOf(b);
+}
+
+static LogicalResult verifyPlace(OutputOp op) {
+  // output_c3
+  auto entry = op.getParts() ? op->getParentOfType<FunctionOpInterface>()
+                             : dyn_cast<FunctionOpInterface>(op->getParentOp());
+  if (!entry) {
+    return op.emitOpError() << "expected to be directly in an entry function";
+  }
+  WalkResult result = entry->walk([&](OutputOp other) {
+    bool isOther = other != op && other.getName() == op.getName();
+    return isOther && !arePartsOfOne(op, other) ? WalkResult::interrupt()
+                                                : WalkResult::advance();
+  });
+  if (result.wasInterrupted()) {
+    return op.emitOpError() << "expected one output named \"" << op.getName()
+                            << "\", got another";
+  }
+  return success();
+}
+
 LogicalResult OutputOp::verify() {
   // output_c1
   auto yield = dyn_cast<YieldOp>(getBody().front().back());
@@ -49,16 +79,10 @@ LogicalResult OutputOp::verify() {
                         "the output is squeezed"))) {
     return failure();
   }
-  // output_c3
-  auto entry = dyn_cast<FunctionOpInterface>((*this)->getParentOp());
-  if (!entry) {
-    return emitOpError() << "expected to be directly in an entry function";
+  // output_c4
+  if (bool(getPart()) != getParts().has_value()) {
+    return emitOpError() << "expected a part and the number of parts, or "
+                            "neither";
   }
-  for (auto other : entry.getFunctionBody().getOps<OutputOp>()) {
-    if (other != *this && other.getName() == getName()) {
-      return emitOpError() << "expected one output named \"" << getName()
-                           << "\", got another";
-    }
-  }
-  return success();
+  return verifyPlace(*this);
 }

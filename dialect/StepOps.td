@@ -22,25 +22,37 @@ def Transformer_OutputOp
     says which rows that are in a forward pass. A `squeezed` output is one wide
     and given without that axis.
 
+    With `part`, the value is one of several equal parts of the port's rows, by
+    number, and each part has an op: that is how every layer of a loop gives its
+    own. A part that nobody computes holds arbitrary numbers.
+
     ```mlir
     transformer.output "logits" wanted take all {
       %r = transformer.gather_rows %x, %rows : tensor<?x104xf32>, tensor<?xi32>
       %y = transformer.linear %r, %w : tensor<?x104xf32>, tensor<97x104xf32>
       transformer.yield %y : tensor<?x97xf32>
     }
+    transformer.output "hidden_states" tokens take all part %layer of 3 {
+      transformer.yield %x : tensor<?x104xf32>
+    }
     ```
 
     Constraints:
     * C1. the region ends with `transformer.yield`.
     * C2. a squeezed output is one wide.
-    * C3. the parent is an entry function, and no other output has this name.
+    * C3. the parent is an entry function, and no other output has this name; a
+      part may also stand in loops of an entry function, and all outputs of its
+      name are as many parts, of as many columns and the same rows.
+    * C4. there are a part and a number of them, or neither.
   }];
   let arguments = (ins StrAttr:$name, Transformer_RowKind:$rows,
-                       Transformer_Take:$take, UnitAttr:$squeezed);
+                       Transformer_Take:$take, UnitAttr:$squeezed,
+                       Optional<Index>:$part,
+                       OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$parts);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $name $rows `take` $take (`squeezed` $squeezed^)? attr-dict-with-keyword
-    $body
+    $name $rows `take` $take (`squeezed` $squeezed^)?
+    (`part` $part^ `of` $parts)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
 }

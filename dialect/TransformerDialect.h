@@ -103,6 +103,11 @@ constexpr llvm::StringLiteral kModelAttrName = "transformer.model";
 /// array of ProgramAttrs.
 constexpr llvm::StringLiteral kProgramsAttrName = "transformer.programs";
 
+/// Module attribute: the name of the library's query where that is not the one
+/// that files export, a string. What programs show each other begins with it,
+/// so that several libraries can be linked into one binary.
+constexpr llvm::StringLiteral kQueryAttrName = "transformer.query";
+
 /// Module attribute: what the module is compiled for, a TargetAttr.
 constexpr llvm::StringLiteral kTargetAttrName = "transformer.target";
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import os
 import shutil
+import subprocess
 
 import lit.formats
 
@@ -27,6 +28,8 @@ config.substitutions += [
     ("%golden", os.path.join(config.tfc_source, "test", "golden", "models")),
     ("%python", config.python),
     ("%source", config.tfc_source),
+    ("%cc", config.cc),
+    ("%libraries", os.path.join(config.tfc_build, "runtime", "src")),
     # What stands in for CUDA's driver (test/emulator).
     ("%fakecuda", os.path.join(config.tfc_build, "test", "emulator",
                                "libtfc_fakecuda.so")),
@@ -38,6 +41,16 @@ ptxas = shutil.which("ptxas", path=os.pathsep.join(
 if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
+
+# The parts of a static program, on machines that have them.
+def has_archive(name):
+    found = subprocess.run([config.cc, "-print-file-name=" + name],
+                           capture_output=True, text=True).stdout.strip()
+    return os.path.isabs(found)
+
+
+if not config.sanitize and all(map(has_archive, ("libc.a", "libstdc++.a"))):
+    config.available_features.add("static")
 
 # A machine may have no terminals to lend (a bare chroot has not).
 try:

@@ -144,6 +144,27 @@ struct CommandLine {
   cl::opt<bool> taps{"taps",
                      cl::desc("report the value of every op to the host"),
                      cl::sub(compileCommand), cl::cat(category)};
+  cl::opt<bool> hiddenStates{
+      "hidden-states",
+      cl::desc("give what every layer reads and the last hidden state as an "
+               "output, too (hidden_states, or encoder_ and "
+               "decoder_hidden_states), as \"encoder.all_hidden\" does in a "
+               "spec; it is computed where it is asked for"),
+      cl::sub(compileCommand), cl::cat(category)};
+  Text emit{"emit",
+            cl::desc("what to write: library (default), a shared one, or "
+                     "archive, a static one to be linked into a program, which "
+                     "loads the model by its symbol"),
+            cl::value_desc("library|archive"),
+            cl::init("library"),
+            cl::sub(compileCommand),
+            cl::cat(category)};
+  Text symbol{"symbol",
+              cl::desc("with --emit=archive, the name of the function that "
+                       "stands for the model in a program; without it, "
+                       "tfc_model_ and the model's name"),
+              cl::value_desc("name"), cl::sub(compileCommand),
+              cl::cat(category)};
   cl::opt<bool> deterministic{
       "deterministic",
       cl::desc("on devices, too, a row has the same bits alone and beside "
@@ -318,6 +339,9 @@ tfc::CompileOptions CommandLine::compileOptions() const {
   options.stopAfter = stopAfter;
   options.runAfter = runAfter;
   options.taps = taps;
+  options.hiddenStates = hiddenStates;
+  options.emit = emit;
+  options.symbol = symbol;
   options.deterministic = deterministic;
   options.emulate = emulate;
   options.force = force;

@@ -7,11 +7,13 @@
 #include "compiler/driver/OutputFile.h"
 #include "compiler/driver/WriteText.h"
 #include "compiler/emit/LinkLibrary.h"
+#include "compiler/emit/WriteArchive.h"
 #include "compiler/pipeline/Registration.h"
 #include "compiler/spec/ReadSpec.h"
 #include "compiler/spec/SpecFiles.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <algorithm>
@@ -75,6 +77,7 @@ private:
     return options.opt == "full" ? OptLevel::Full : OptLevel::None;
   }
   int checkOptions(StringRef output);
+  int checkEmit();
   int checkStage(StringRef option, StringRef stage);
   int checkRunAfter();
   int checkTargets(StringRef output);
@@ -85,6 +88,7 @@ private:
   int forEachProgram(const char *phase, Step step);
   int writeStage(const std::string &output);
   int writeLibrary(const std::string &output);
+  llvm::Error writeObjects(const std::string &output) const;
   void orderByPriority();
   std::string describe() const;
   int fail(const Twine &message, int code) {
@@ -114,6 +118,9 @@ int Compiler::checkOptions(StringRef output) {
     return fail("expected --opt none or full, got " + options.opt,
                 kBadCommandLine);
   }
+  if (int code = checkEmit()) {
+    return code;
+  }
   if (int code = checkTargets(output)) {
     return code;
   }
@@ -130,6 +137,31 @@ int Compiler::checkOptions(StringRef output) {
              ? checkOutput(output.str(), options.inputs, options.force, errors)
              : checkTextOutput(output.str(), options.inputs, options.force,
                                errors);
+}
+
+/// A symbol is a name in C.
+static bool isCName(StringRef name) {
+  return !name.empty() && !llvm::isDigit(name.front()) &&
+         llvm::all_of(name,
+                      [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+int Compiler::checkEmit() {
+  if (options.emit != "library" && options.emit != "archive") {
+    return fail("expected --emit library or archive, got " + options.emit,
+                kBadCommandLine);
+  }
+  if (options.emit == "library" && !options.symbol.empty()) {
+    return fail("expected --symbol with --emit=archive (a library's is always "
+                "the same), got " +
+                    options.symbol,
+                kBadCommandLine);
+  }
+  if (!options.symbol.empty() && !isCName(options.symbol)) {
+    return fail("expected --symbol to be a name in C, got " + options.symbol,
+                kBadCommandLine);
+  }
+  return kOk;
 }
 
 /// Stages are those of the most demanding program: another's would never be
@@ -306,17 +338,24 @@ int Compiler::writeLibrary(const std::string &output) {
           })) {
     return code;
   }
-  std::vector<StringRef> objects;
-  for (const std::unique_ptr<ProgramCompiler> &program : programs) {
-    objects.push_back(program->object());
-  }
-  if (llvm::Error error = linkLibrary(objects, output)) {
+  if (llvm::Error error = writeObjects(output)) {
     return fail(llvm::toString(std::move(error)), kBadInput);
   }
   if (options.summary) {
     *options.summary << describe() << '\n';
   }
   return kOk;
+}
+
+llvm::Error Compiler::writeObjects(const std::string &output) const {
+  std::vector<ArchiveMember> members;
+  std::vector<StringRef> objects;
+  for (const std::unique_ptr<ProgramCompiler> &program : programs) {
+    objects.push_back(program->object());
+    members.push_back({program->pipeline.target.programName(), objects.back()});
+  }
+  return options.emit == "archive" ? writeArchive(members, output)
+                                   : linkLibrary(objects, output);
 }
 
 std::string Compiler::describe() const {
@@ -328,7 +367,8 @@ std::string Compiler::describe() const {
     roundsValues |= target.isDevice() && level() == OptLevel::Full;
     names.push_back(target.programName());
   }
-  return describeChoice(model, names, hasCpu, roundsValues);
+  std::string line = describeChoice(model, names, hasCpu, roundsValues);
+  return options.emit == "archive" ? line + "; symbol " + options.symbol : line;
 }
 
 int Compiler::run(const std::string &output) {
@@ -344,12 +384,26 @@ int tfc::compileModel(const spec::ModelSpec &model,
   return Compiler(model, options, errors).run(output);
 }
 
+/// "tfc_model_tiny_bert" of "tiny-bert".
+static std::string symbolOf(const spec::ModelSpec &model) {
+  std::string symbol = "tfc_model_" + model.name;
+  for (char &c : symbol) {
+    c = llvm::isAlnum(c) ? c : '_';
+  }
+  return symbol;
+}
+
 int tfc::runCompile(const std::string &path, CompileOptions options,
                     const std::string &output) {
   options.inputs = spec::listFiles(path);
   options.summary = &llvm::outs();
-  std::optional<spec::ModelSpec> model =
-      readSpecOrReport(path, {options.dtype, options.cache}, llvm::errs());
-  return model ? compileModel(*model, options, output, llvm::errs())
-               : kBadInput;
+  std::optional<spec::ModelSpec> model = readSpecOrReport(
+      path, {options.dtype, options.cache, options.hiddenStates}, llvm::errs());
+  if (!model) {
+    return kBadInput;
+  }
+  if (options.emit == "archive" && options.symbol.empty()) {
+    options.symbol = symbolOf(*model);
+  }
+  return compileModel(*model, options, output, llvm::errs());
 }

@@ -12,6 +12,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "tfc/abi.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -161,10 +162,15 @@ LogicalResult ProgramCompiler::finish(ArrayRef<ProgramRecord> programs) {
         static_cast<int64_t>(each.kernels), static_cast<int64_t>(each.images)));
   }
   (*module)->setAttr(transformer::kProgramsAttrName, b.getArrayAttr(records));
+  StringRef query = TFC_MODULE_QUERY_SYMBOL;
+  if (!options.symbol.empty()) {
+    query = options.symbol;
+    (*module)->setAttr(transformer::kQueryAttrName, b.getStringAttr(query));
+  }
   if (failed(runArrow(findRoad(pipeline).arrows.back()))) {
     return failure();
   }
-  if (failed(emitObject(*module, pipeline.target, code))) {
+  if (failed(emitObject(*module, pipeline.target, query, code))) {
     reproducer = print();
     return failure();
   }

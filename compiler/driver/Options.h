@@ -36,6 +36,13 @@ struct CompileOptions {
   /// For those who work on passes.
   std::string runAfter;
   bool taps = false;
+  /// All hidden states are outputs, too.
+  bool hiddenStates = false;
+  /// "library", or "archive": objects to be linked into a program.
+  std::string emit = "library";
+  /// Of an archive, the function that a program names to load it; "" is one
+  /// made of the model's name.
+  std::string symbol;
   /// A row's bits do not depend on the other rows of its step, on devices too.
   bool deterministic = false;
   /// Gets a line of what was chosen; may be null.

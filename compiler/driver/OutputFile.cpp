@@ -3,9 +3,11 @@
 #include "compiler/driver/OutputFile.h"
 
 #include "compiler/driver/Options.h"
+#include "compiler/emit/WriteArchive.h"
 #include "compiler/spec/SpecFiles.h"
 #include "tfc/abi.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Object/Archive.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -33,6 +35,26 @@ static bool isLibrary(llvm::MemoryBufferRef file) {
                       });
 }
 
+/// Whether `file` is an archive of members with names that tfc gives.
+static bool isArchive(llvm::MemoryBufferRef file) {
+  auto archive = llvm::object::Archive::create(file);
+  if (!archive) {
+    llvm::consumeError(archive.takeError());
+    return false;
+  }
+  llvm::Error error = llvm::Error::success();
+  bool isOwn = !(*archive)->isEmpty();
+  for (const llvm::object::Archive::Child &child :
+       (*archive)->children(error)) {
+    llvm::Expected<StringRef> name = child.getName();
+    isOwn &= name && name->starts_with(kMemberPrefix);
+    llvm::consumeError(name ? llvm::Error::success() : name.takeError());
+  }
+  bool isWhole = !error;
+  llvm::consumeError(std::move(error));
+  return isOwn && isWhole;
+}
+
 bool tfc::isMadeByTfc(const std::string &path) {
   auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                           /*RequiresNullTerminator=*/false);
@@ -42,7 +64,8 @@ bool tfc::isMadeByTfc(const std::string &path) {
   StringRef text = (*file)->getBuffer();
   return text.empty() || text.starts_with(kIrMark) ||
          spec::isOwnText({text.data(), text.size()}) ||
-         isLibrary((*file)->getMemBufferRef());
+         isLibrary((*file)->getMemBufferRef()) ||
+         isArchive((*file)->getMemBufferRef());
 }
 
 static int fail(const std::string &path, const llvm::Twine &message,

@@ -71,13 +71,13 @@ Field AbiWriter::ids(ArrayAttr values) {
 /// The oldest host that what is generated here works with.
 static constexpr uint32_t oldestHost = 3;
 
-/// tfc_module_query(max) = max < oldestHost ? null : &description
+/// query(max) = max < oldestHost ? null : &description
 void AbiWriter::buildQuery(StringRef description) {
   ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   auto function = LLVM::LLVMFuncOp::create(
-      b, TFC_MODULE_QUERY_SYMBOL,
+      b, program.query.empty() ? TFC_MODULE_QUERY_SYMBOL : program.query,
       LLVM::LLVMFunctionType::get(pointer, b.getI32Type()));
   Block *body = function.addEntryBlock(b);
   b.setInsertionPointToStart(body);
@@ -175,7 +175,7 @@ void AbiWriter::clean() {
   for (StringRef name :
        {transformer::kModelAttrName, transformer::kPackedBytesAttrName,
         transformer::kPackedLayoutAttrName, transformer::kProgramsAttrName,
-        transformer::kTargetAttrName}) {
+        transformer::kQueryAttrName, transformer::kTargetAttrName}) {
     module->removeAttr(name);
   }
 }
@@ -233,8 +233,15 @@ struct EmitAbiPass : tfc::impl::EmitAbiPassBase<EmitAbiPass> {
                            << "' (from tfc-pack-weights)";
       return signalPassFailure();
     }
-    Program self{program, layout.str(), features,
-                 static_cast<uint64_t>(bytes.getInt())};
+    Program self;
+    self.name = program;
+    self.layout = layout.str();
+    self.features = features;
+    self.packedBytes = static_cast<uint64_t>(bytes.getInt());
+    if (auto query =
+            module->getAttrOfType<StringAttr>(transformer::kQueryAttrName)) {
+      self.query = query.str();
+    }
     if (failed(AbiWriter(module, self).run())) {
       signalPassFailure();
     }

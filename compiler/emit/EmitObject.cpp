@@ -5,7 +5,6 @@
 #include "compiler/target/RunLlvmPasses.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Target/LLVMIR/ModuleTranslation.h"
-#include "tfc/abi.h"
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -103,10 +102,10 @@ static std::unique_ptr<llvm::TargetMachine> makeMachine(StringRef cpu,
 
 /// Only the query is exported, and what is hidden serves the library's other
 /// objects; the rest may be inlined and dropped.
-static void hide(llvm::Module &module) {
+static void hide(llvm::Module &module, StringRef query) {
   for (llvm::Function &function : module) {
     if (!function.isDeclaration() && !function.hasHiddenVisibility() &&
-        function.getName() != TFC_MODULE_QUERY_SYMBOL) {
+        function.getName() != query) {
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
     }
     function.setDoesNotThrow();
@@ -162,7 +161,7 @@ static LogicalResult checkIsGeneric(ModuleOp module, const llvm::Module &ir) {
 }
 
 LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
-                              SmallVectorImpl<char> &object) {
+                              StringRef query, SmallVectorImpl<char> &object) {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(module, context);
   if (!ir) {
@@ -179,7 +178,7 @@ LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
   }
   ir->setDataLayout(machine->createDataLayout());
   ir->setTargetTriple(machine->getTargetTriple());
-  hide(*ir);
+  hide(*ir, query);
   if (!addMemoryFunctions(*ir)) {
     return module.emitError() << "cannot link the memory functions";
   }

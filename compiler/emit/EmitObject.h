@@ -10,11 +10,12 @@
 namespace tfc {
 
 /// Compiles the `llvm` stage for x86-64 Linux and `target` and puts the object
-/// file into `object`. Everything but tfc_module_query and what the
+/// file into `object`. Everything but the function `query` and what the
 /// IR says to be hidden is internal; the memory functions that LLVM may call
 /// are part of it. Diagnostics go to the module's context. Threads may call it
 /// at the same time for modules of different contexts.
 mlir::LogicalResult emitObject(mlir::ModuleOp module, const TargetInfo &target,
+                               llvm::StringRef query,
                                llvm::SmallVectorImpl<char> &object);
 
 } // namespace tfc

@@ -11,7 +11,8 @@ using namespace mlir;
 using namespace tfc;
 
 std::string Program::symbol(StringRef what) const {
-  std::string symbol = name + "_" + what.str();
+  std::string symbol =
+      (query.empty() ? "" : query + "_") + name + "_" + what.str();
   for (char &c : symbol) {
     c = llvm::isAlnum(c) ? c : '_';
   }
@@ -30,7 +31,7 @@ SmallVector<Program> tfc::listPrograms(ModuleOp module, const Program &self) {
                    static_cast<uint64_t>(record.getFeatures()),
                    static_cast<uint64_t>(record.getPackedBytes()),
                    record.getIsa(), static_cast<size_t>(record.getKernels()),
-                   static_cast<size_t>(record.getImages())});
+                   static_cast<size_t>(record.getImages()), self.query});
   }
   return all;
 }
@@ -91,6 +92,8 @@ Field tfc::writePrograms(ArrayRef<Program> all, const Program &self,
                         .set(&Table::kernels, device.kernels)
                         .set(&Table::images, device.images)
                         .set(&Table::places, device.places)
+                        .set(&Table::adapter_bytes, 0)
+                        .set(&Table::pack_adapter, Field::symbol(""))
                         .finish());
   }
   return tables.array(items);

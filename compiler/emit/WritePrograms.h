@@ -14,6 +14,7 @@ struct Program {
   uint64_t features = 0, packedBytes = 0;
   transformer::Isa isa = transformer::Isa::X86_64;
   size_t numKernels = 0, numImages = 0;
+  std::string query; // the library's; "" is tfc_module_query
 
   bool isDevice() const { return isa != transformer::Isa::X86_64; }
   /// The name of something of it that other programs' objects see.

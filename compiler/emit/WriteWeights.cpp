@@ -54,6 +54,8 @@ static Field writeWeight(transformer::ParameterOp op, uint32_t tiedTo,
       .set(&tfc_weight_v0::tied_to, tiedTo)
       .set(&tfc_weight_v0::rows, op.getTensorType().getDimSize(0))
       .set(&tfc_weight_v0::cols, colsOf(op))
+      .set(&tfc_weight_v0::adapter_rank, 0)
+      .set(&tfc_weight_v0::reserved, 0)
       .finish();
 }
 

@@ -20,7 +20,8 @@ bool tfc::comesFrom(const spec::ModelSpec &spec, const std::string &value,
   if (const spec::Head *head = findHead(spec, value)) {
     return comesFrom(spec, head->from, stack);
   }
-  return value == stack || value == stack + ".hidden";
+  return value == stack || value == stack + ".hidden" ||
+         value == stack + ".all_hidden";
 }
 
 static transformer::Take toTake(spec::TakeStep::At at) {

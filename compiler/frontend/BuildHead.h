@@ -7,7 +7,8 @@
 
 namespace tfc {
 
-/// The head called `name`, or null: then `name` is a stack's hidden state.
+/// The head called `name`, or null: then `name` is a stack's hidden state, or
+/// all of them.
 const spec::Head *findHead(const spec::ModelSpec &spec,
                            const std::string &name);
 

@@ -6,6 +6,7 @@
 #include "compiler/frontend/BuildStack.h"
 #include "compiler/frontend/DescribeModel.h"
 #include "compiler/spec/HeadNames.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -46,6 +47,9 @@ private:
   void buildOutput(const spec::Output &output, const Entry &entry,
                    const Hidden &hidden);
   Value norm(const spec::Stack &stack, Value x);
+  /// The embeddings and layers of a stack, with the outputs of each layer.
+  Value buildLayers(const spec::Stack &stack, StringRef prefix,
+                    const Entry &entry);
 
   const spec::ModelSpec &spec;
   OpBuilder builder;
@@ -171,16 +175,36 @@ Value ModelBuilder::norm(const spec::Stack &stack, Value x) {
              : x;
 }
 
+Value ModelBuilder::buildLayers(const spec::Stack &stack, StringRef prefix,
+                                const Entry &entry) {
+  SmallVector<std::string> hiddenOutputs;
+  for (const spec::Output &output : spec.outputs) {
+    if (output.value == stack.name + ".all_hidden") {
+      hiddenOutputs.push_back(output.name);
+    }
+  }
+  return buildStack(path, stack, prefix, entry, hiddenOutputs);
+}
+
 void ModelBuilder::buildOutput(const spec::Output &output, const Entry &entry,
                                const Hidden &hidden) {
   transformer::Take take = takeOf(spec, output.value);
+  // The layers have given theirs of all hidden states; this is the last one.
+  bool isLast = output.value == hidden.stack->name + ".all_hidden";
+  Location where = path.loc("outputs." + output.name);
+  Value part;
+  IntegerAttr parts;
+  if (isLast) {
+    part = arith::ConstantIndexOp::create(builder, where, hidden.stack->layers);
+    parts = builder.getI64IntegerAttr(hidden.stack->layers + 1);
+  }
   // Encoders give every token; whoever wants less says so in a head.
-  bool isWanted =
-      hidden.stack->name == "decoder" || take != transformer::Take::All;
+  bool isWanted = !isLast && (hidden.stack->name == "decoder" ||
+                              take != transformer::Take::All);
   auto op = transformer::OutputOp::create(
-      builder, path.loc("outputs." + output.name), output.name,
+      builder, where, output.name,
       isWanted ? transformer::RowKind::Wanted : transformer::RowKind::Tokens,
-      take, /*squeezed=*/output.part >= 0);
+      take, /*squeezed=*/output.part >= 0, part, parts);
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&op.getBody());
   Value x = hidden.rows;
@@ -221,7 +245,7 @@ LogicalResult ModelBuilder::addEncode(const spec::Stack &stack) {
   if (failed(entry)) {
     return failure();
   }
-  Value x = buildStack(path, stack, "", *entry);
+  Value x = buildLayers(stack, "", *entry);
   // A decoder's keys and values are of every normalised row.
   if (spec.decoder) {
     x = norm(stack, x);
@@ -239,7 +263,7 @@ LogicalResult ModelBuilder::addStep(const spec::Stack &stack) {
     return failure();
   }
   close(*entry,
-        {&stack, buildStack(path, stack, prefix, *entry), /*isNormed=*/false});
+        {&stack, buildLayers(stack, prefix, *entry), /*isNormed=*/false});
   return success();
 }
 

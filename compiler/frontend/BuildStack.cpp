@@ -307,14 +307,30 @@ static Value buildLoop(
   return loop.getResult(0);
 }
 
+void tfc::buildHiddenOutputs(PathBuilder &path, const spec::Stack &stack,
+                             ArrayRef<std::string> names, Value x, Value part) {
+  OpBuilder &builder = path.getBuilder();
+  for (const std::string &name : names) {
+    auto op = transformer::OutputOp::create(
+        builder, path.loc("outputs." + name), name,
+        transformer::RowKind::Tokens, transformer::Take::All,
+        /*squeezed=*/false, part, builder.getI64IntegerAttr(stack.layers + 1));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&op.getBody());
+    transformer::YieldOp::create(builder, op.getLoc(), x);
+  }
+}
+
 Value tfc::buildStack(PathBuilder &path, const spec::Stack &stack,
-                      StringRef prefix, const Entry &entry) {
+                      StringRef prefix, const Entry &entry,
+                      ArrayRef<std::string> hiddenOutputs) {
   Value x = buildEmbeddings(path, stack, prefix, entry);
   LayerContext context = buildContext(path, stack, prefix, entry);
   for (ArrayRef<spec::LayerRun> runs : listLoops(stack)) {
     x = buildLoop(
         path, runs, x,
         [&](const spec::LayerRun &run, const LayerPosition &position, Value x) {
+          buildHiddenOutputs(path, stack, hiddenOutputs, x, position.layer);
           return buildLayer(path, run, context, position, x);
         });
   }

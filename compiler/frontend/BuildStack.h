@@ -26,9 +26,17 @@ findCacheType(PathBuilder &path, const spec::Stack &stack,
               transformer::CacheKind kind, spec::Storage storage);
 
 /// The embeddings and all layers; the final norm is not in it. `prefix` is
-/// that of listPorts.
+/// that of listPorts. What each layer reads is a part of the outputs called
+/// `hiddenOutputs`, by the layer's number.
 mlir::Value buildStack(PathBuilder &path, const spec::Stack &stack,
-                       llvm::StringRef prefix, const Entry &entry);
+                       llvm::StringRef prefix, const Entry &entry,
+                       llvm::ArrayRef<std::string> hiddenOutputs);
+
+/// Part `part` of the outputs called `names`, which all hidden states of the
+/// stack are.
+void buildHiddenOutputs(PathBuilder &path, const spec::Stack &stack,
+                        llvm::ArrayRef<std::string> names, mlir::Value x,
+                        mlir::Value part);
 
 /// Writes the keys and values of `hidden`, an encoder's result, for every
 /// cross-attention of the decoder `stack` to the entry's cross cache.

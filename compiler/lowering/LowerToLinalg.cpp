@@ -24,7 +24,8 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
-/// What emit-abi needs to describe the port, on its argument.
+/// What emit-abi needs to describe the port, on its argument. `width` is all
+/// the port's.
 static transformer::OutputPortAttr describe(transformer::OutputOp op,
                                             int64_t width) {
   return transformer::OutputPortAttr::get(op.getContext(), op.getName(),
@@ -73,21 +74,62 @@ static void storeOutput(ImplicitLocOpBuilder &b, Value value, Value out) {
   store.setWritable(true);
 }
 
-/// output "name" { ... yield %y } -> if %out is given { ...; %y into %out }
-static LogicalResult lowerOutput(transformer::OutputOp op) {
-  auto entry = cast<func::FuncOp>(op->getParentOp());
+/// The columns of `out` that are part number `part`, `width` wide.
+static Value columnsOf(ImplicitLocOpBuilder &b, Value out, Value part,
+                       int64_t width) {
+  Value first =
+      arith::MulIOp::create(b, part, arith::ConstantIndexOp::create(b, width));
+  OpFoldResult rows = memref::DimOp::create(b, out, 0).getResult();
+  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  return memref::SubViewOp::create(b, out, {zero, first},
+                                   {rows, b.getIndexAttr(width)}, {one, one});
+}
+
+/// As storeOutput, to columns. A value from outside is copied by loops: nothing
+/// else copies rows that are not side by side.
+static void storePart(ImplicitLocOpBuilder &b, Value value, Value columns) {
+  if (!findDestination(value, b.getBlock())) {
+    Value destination = bufferization::ToTensorOp::create(
+        b, value.getType(), columns, /*restrict=*/true, /*writable=*/true);
+    value = linalg::CopyOp::create(b, value, destination).getResult(0);
+  }
+  storeOutput(b, value, columns);
+}
+
+/// The entry's argument for the port of `op`, which the first part adds.
+static FailureOr<Value> findOrAddPort(transformer::OutputOp op) {
+  auto entry = op->getParentOfType<func::FuncOp>();
+  for (BlockArgument argument : entry.getArguments()) {
+    auto port = entry.getArgAttrOfType<transformer::OutputPortAttr>(
+        argument.getArgNumber(), transformer::kOutputAttrName);
+    if (port && port.getName() == op.getName()) {
+      return Value(argument);
+    }
+  }
   auto yield = cast<transformer::YieldOp>(op.getBody().front().getTerminator());
   auto type = cast<RankedTensorType>(yield.getValue().getType());
-  auto buffer = MemRefType::get(type.getShape(), type.getElementType());
+  int64_t width = type.getDimSize(1) * op.getParts().value_or(1);
+  auto buffer =
+      MemRefType::get({type.getDimSize(0), width}, type.getElementType());
   unsigned index = entry.getNumArguments();
-  OpBuilder builder(op);
-  DictionaryAttr attributes = builder.getDictionaryAttr(builder.getNamedAttr(
-      transformer::kOutputAttrName, describe(op, type.getDimSize(1))));
+  Builder builder(op.getContext());
+  DictionaryAttr attributes = builder.getDictionaryAttr(
+      builder.getNamedAttr(transformer::kOutputAttrName, describe(op, width)));
   if (failed(entry.insertArgument(index, buffer, attributes, op.getLoc()))) {
     return failure();
   }
+  return Value(entry.getArgument(index));
+}
+
+/// output "name" { ... yield %y } -> if %out is given { ...; %y into %out }
+static LogicalResult lowerOutput(transformer::OutputOp op) {
+  auto yield = cast<transformer::YieldOp>(op.getBody().front().getTerminator());
+  FailureOr<Value> port = findOrAddPort(op);
+  if (failed(port)) {
+    return failure();
+  }
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  Value out = entry.getArgument(index);
+  Value out = *port;
   Value address = memref::ExtractAlignedPointerAsIndexOp::create(b, out);
   Value null = arith::ConstantIndexOp::create(b, 0);
   Value given =
@@ -97,8 +139,14 @@ static LogicalResult lowerOutput(transformer::OutputOp op) {
   then.getOperations().splice(
       then.begin(), op.getBody().front().getOperations(),
       op.getBody().front().begin(), Block::iterator(yield));
+  Value y = yield.getValue();
+  if (op.getPart()) {
+    b.setInsertionPointToStart(&then);
+    int64_t width = cast<RankedTensorType>(y.getType()).getDimSize(1);
+    out = columnsOf(b, out, op.getPart(), width);
+  }
   b.setInsertionPoint(then.getTerminator());
-  storeOutput(b, yield.getValue(), out);
+  op.getPart() ? storePart(b, y, out) : storeOutput(b, y, out);
   op.erase();
   return success();
 }
@@ -218,9 +266,13 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
         op.erase();
       }
     });
-    SmallVector<transformer::OutputOp> outputs;
-    getOperation().walk(
-        [&](transformer::OutputOp op) { outputs.push_back(op); });
+    // Ports are in the order of the entry's own outputs, not of those in loops.
+    SmallVector<transformer::OutputOp> outputs, inLoops;
+    getOperation().walk([&](transformer::OutputOp op) {
+      bool isOwn = isa<func::FuncOp>(op->getParentOp());
+      (isOwn ? outputs : inLoops).push_back(op);
+    });
+    llvm::append_range(outputs, inLoops);
     for (transformer::OutputOp op : outputs) {
       if (failed(lowerOutput(op))) {
         return signalPassFailure();

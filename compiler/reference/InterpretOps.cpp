@@ -19,8 +19,25 @@ LogicalResult Interpreter::runOp(OutputOp output) {
   if (failed(runBlock(body))) {
     return failure();
   }
-  auto yield = cast<YieldOp>(body.getTerminator());
-  outputs[output.getName().str()] = rows(yield.getValue());
+  const Matrix &value = rows(cast<YieldOp>(body.getTerminator()).getValue());
+  Matrix &port = outputs[output.getName().str()];
+  if (!output.getPart()) {
+    port = value;
+    return success();
+  }
+  auto parts = static_cast<int64_t>(*output.getParts());
+  int64_t part = index(output.getPart());
+  if (part < 0 || part >= parts) {
+    return output.emitError() << "expected a part in [0, " << parts
+                              << ") of the output, got " << part;
+  }
+  port.rows = value.rows;
+  port.cols = value.cols * parts;
+  port.data.resize(port.rows * port.cols);
+  for (int64_t row = 0; row < value.rows; ++row) {
+    std::copy_n(value.data.begin() + row * value.cols, value.cols,
+                port.data.begin() + row * port.cols + part * value.cols);
+  }
   return success();
 }
 

@@ -149,9 +149,9 @@ struct Head {
   std::vector<HeadStep> steps;
 };
 
-/// An output of the library. `value` is "encoder.hidden", "decoder.hidden", or
-/// a head's name (its root says which stack); `part` is the index among a
-/// split's results, else -1.
+/// An output of the library. `value` is "encoder.hidden", "decoder.hidden", the
+/// same with "all_hidden", or a head's name (its root says which stack); `part`
+/// is the index among a split's results, else -1.
 struct Output {
   std::string name;
   std::string value;

@@ -47,17 +47,37 @@ void SpecReader::readOutputs() {
   }
 }
 
+bool SpecReader::addHiddenStates() {
+  std::vector<const Stack *> stacks = model.stacks();
+  for (const Stack *stack : stacks) {
+    std::string prefix = stacks.size() > 1 ? stack->name + "_" : "";
+    Output added{prefix + "hidden_states", stack->name + ".all_hidden"};
+    auto place = std::lower_bound(
+        model.outputs.begin(), model.outputs.end(), added,
+        [](const Output &a, const Output &b) { return a.name < b.name; });
+    if (place == model.outputs.end() || place->name != added.name) {
+      model.outputs.insert(place, added);
+    } else if (place->value != added.value) {
+      error(root.find("outputs")->find(added.name)->place, BadOutput,
+            "expected " + added.value +
+                " (--hidden-states gives it this name), got " + place->value);
+      return false;
+    }
+  }
+  return true;
+}
+
 void SpecReader::readOutput(const std::string &name, const Json &value) {
   const std::string &text = value.text;
   for (const Stack *each : model.stacks()) {
-    if (text == each->name + ".hidden") {
+    if (text == each->name + ".hidden" || text == each->name + ".all_hidden") {
       model.outputs.push_back({name, text, -1});
       return;
     }
-    if (text == each->name + ".all_hidden" ||
-        text == each->name + ".attentions") {
+    if (text == each->name + ".attentions") {
       error(value.place, Unsupported,
-            "expected " + each->name + ".hidden or a head (" + text +
+            "expected " + each->name + ".hidden, " + each->name +
+                ".all_hidden or a head (" + text +
                 " is not supported by this tfc), got " + describe(value));
       return;
     }

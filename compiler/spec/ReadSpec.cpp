@@ -257,7 +257,7 @@ static std::optional<ModelSpec> readTree(Json spec, const std::string &baseDir,
     return std::nullopt;
   }
   SpecReader reader(*whole, diagnostics);
-  if (!reader.read()) {
+  if (!reader.read() || (options.hiddenStates && !reader.addHiddenStates())) {
     return std::nullopt;
   }
   resolveWeights(*whole, reader.model, diagnostics);

@@ -18,6 +18,9 @@ struct ReadOptions {
   std::string dtype;
   /// Replaces precision.cache, as --cache does.
   std::string cache;
+  /// Adds an output of all hidden states of each stack, as --hidden-states
+  /// does.
+  bool hiddenStates = false;
 };
 
 /// Reads a spec from a file: extends, $def and overrides resolved, every value

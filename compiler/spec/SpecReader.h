@@ -58,6 +58,10 @@ public:
 
   /// All parts but the weights. True without errors.
   bool read();
+  /// Adds an output of all hidden states of each stack, hidden_states or, of
+  /// two, encoder_ and decoder_hidden_states, to a spec that has been read.
+  /// False, with an error, where another output has its name.
+  bool addHiddenStates();
 
 private:
   /// What a head gives: the stack it begins at, its width, the parts of a

@@ -48,7 +48,7 @@ class ModelOptions(Sized):
         ("n_weights_paths", c.c_uint32), ("reserved3", c.c_uint32),
         ("progress", PROGRESS), ("progress_user", c.c_void_p),
         ("parallel_for", PARALLEL_FOR), ("parallel_user", c.c_void_p),
-        ("next", c.c_void_p),
+        ("next", c.c_void_p), ("library", c.c_void_p),
     ]
 
 

@@ -52,6 +52,9 @@ CudaContext::~CudaContext() {
 
 std::string CudaContext::describe() const {
   CudaScope scope(*this);
+  if (!scope.status()) {
+    return "unknown CUDA device";
+  }
   std::array<char, 256> name{};
   size_t free = 0, total = 0;
   int version = 0, processors = 0;
@@ -68,6 +71,11 @@ std::string CudaContext::describe() const {
                            ", ", processors, " multiprocessors, ", total >> 20,
                            " MiB), driver ", version / 1000, ".",
                            version % 1000 / 10);
+}
+
+Status CudaContext::push() const {
+  return check(functions().cuCtxPushCurrent(context), "cuCtxPushCurrent",
+               "to make the device's context the thread's");
 }
 
 void CudaContext::pop() const {

@@ -27,8 +27,8 @@ public:
   /// The device's name, compute capability and memory, and the driver's
   /// version.
   std::string describe() const;
-  /// Makes the context the thread's; CudaScope does.
-  cuda::Result push() const { return functions().cuCtxPushCurrent(context); }
+  /// Makes the context the thread's; CudaScope does. Errors: those of a device.
+  Status push() const;
   void pop() const;
 
   /// As CudaDriver::check; remembers a result after which nothing works.
@@ -50,22 +50,26 @@ private:
   mutable std::string death;
 };
 
-/// The context is the thread's as long as this lives.
+/// The context is the thread's as long as this lives, if it came to be:
+/// otherwise calls would be about whatever context the caller has.
 class CudaScope {
 public:
   explicit CudaScope(const CudaContext &context)
-      : context(context), isPushed(context.push() == cuda::Success) {}
+      : context(context), pushed(context.push()) {}
   ~CudaScope() {
-    if (isPushed) {
+    if (pushed) {
       context.pop();
     }
   }
   CudaScope(const CudaScope &) = delete;
   CudaScope &operator=(const CudaScope &) = delete;
 
+  /// Errors: those of a device.
+  const Status &status() const { return pushed; }
+
 private:
   const CudaContext &context;
-  bool isPushed;
+  Status pushed;
 };
 
 } // namespace tfc::rt

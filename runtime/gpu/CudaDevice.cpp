@@ -32,7 +32,9 @@ CudaDevice::CudaDevice(const CudaProgram &program, const TapListener &listener)
 CudaDevice::~CudaDevice() {
   if (handle) {
     CudaScope scope(context());
-    context().functions().cuStreamDestroy(handle);
+    if (scope.status()) {
+      context().functions().cuStreamDestroy(handle);
+    }
   }
 }
 
@@ -42,6 +44,9 @@ Status CudaDevice::open() {
     return status;
   }
   CudaScope scope(context());
+  if (!scope.status()) {
+    return scope.status();
+  }
   status = context().check(
       context().functions().cuStreamCreate(&handle, cuda::StreamNonBlocking),
       "cuStreamCreate", "for an engine");
@@ -55,12 +60,19 @@ Result<std::unique_ptr<DeviceRange>> CudaDevice::reserve(uint64_t bytes) {
 
 /// Most of what weights have left: workspaces and outputs are small beside it.
 /// Only addresses are taken; memory follows as it is used.
-uint64_t CudaDevice::defaultCacheBytes() const {
+Result<uint64_t> CudaDevice::defaultCacheBytes() const {
   CudaScope scope(context());
   size_t free = 0, total = 0;
-  Status status = context().check(
-      context().functions().cuMemGetInfo(&free, &total), "cuMemGetInfo", "");
-  return status ? uint64_t(free) / 10 * 9 : 0;
+  Status status = scope.status();
+  if (status) {
+    status =
+        context().check(context().functions().cuMemGetInfo(&free, &total),
+                        "cuMemGetInfo", "to say what memory a cache may have");
+  }
+  if (!status) {
+    return std::move(status.error());
+  }
+  return uint64_t(free) / 10 * 9;
 }
 
 std::unique_ptr<DeviceStep> CudaDevice::makeStep(uint32_t numOutputs) {
@@ -77,6 +89,9 @@ uint32_t CudaDevice::numWorkers(int64_t items) const {
 /// launches are run later.
 Status CudaDevice::finish() const {
   CudaScope scope(context());
+  if (!scope.status()) {
+    return scope.status();
+  }
   return context().check(
       context().functions().cuStreamSynchronize(handle), "cuStreamSynchronize",
       lastKernel ? concat("to run a step up to kernel ", lastKernel)
@@ -107,6 +122,7 @@ Result<double> CudaDevice::measureCopies(uint64_t bytes) {
   status = status ? from.require(bytes) : std::move(status);
   status = status ? to.require(bytes) : std::move(status);
   CudaScope scope(context());
+  status = status ? scope.status() : std::move(status);
   double least = 0;
   for (int i = 0; status && i < repeats; ++i) {
     status = i == 0 ? context().check(context().functions().cuMemsetD32Async(

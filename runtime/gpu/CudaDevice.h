@@ -17,7 +17,7 @@ public:
 
   Status open() override;
   Result<std::unique_ptr<DeviceRange>> reserve(uint64_t bytes) override;
-  uint64_t defaultCacheBytes() const override;
+  Result<uint64_t> defaultCacheBytes() const override;
   std::unique_ptr<DeviceStep> makeStep(uint32_t numOutputs) override;
   const tfc_host_v0 &host() const override { return table; }
   uint32_t numWorkers(int64_t items) const override;

@@ -7,9 +7,9 @@
 namespace tfc::rt {
 
 template <CudaPlace place> void CudaBuffer<place>::free() {
-  if (memory) {
-    CudaScope scope(*context);
-    // What can fail here has failed before, and has been said then.
+  CudaScope scope(*context);
+  // What can fail here has failed before, and has been said then.
+  if (memory && scope.status()) {
     if (place == CudaPlace::Device) {
       context->functions().cuMemFree(address());
     } else {
@@ -24,12 +24,24 @@ template <CudaPlace place> Status CudaBuffer<place>::require(uint64_t needed) {
   if (memory && needed <= bytes) {
     return {};
   }
-  free();
   uint64_t room = needed + needed / 4;
-  room = std::max<uint64_t>(room < needed ? needed : room, 256);
+  return allocate(std::max<uint64_t>(room < needed ? needed : room, 256));
+}
+
+template <CudaPlace place>
+Status CudaBuffer<place>::requireExactly(uint64_t needed) {
+  return memory && needed <= bytes ? Status()
+                                   : allocate(std::max<uint64_t>(needed, 1));
+}
+
+template <CudaPlace place> Status CudaBuffer<place>::allocate(uint64_t room) {
+  free();
   std::string what = concat("to give ", room, " bytes");
   CudaScope scope(*context);
-  Status status;
+  Status status = scope.status();
+  if (!status) {
+    return status;
+  }
   if (place == CudaPlace::Device) {
     cuda::Address at = 0;
     status = context->check(context->functions().cuMemAlloc(&at, room),

@@ -25,6 +25,9 @@ public:
   /// that is one token longer than the last must not pay for new memory.
   /// Errors: Exhausted, those of a device; the buffer is empty then.
   Status require(uint64_t needed);
+  /// The same without more than needed: for what does not grow, and may be most
+  /// of what a device has.
+  Status requireExactly(uint64_t needed);
   void *data() const { return memory; }
   cuda::Address address() const {
     return reinterpret_cast<cuda::Address>(memory);
@@ -32,6 +35,7 @@ public:
 
 private:
   void free();
+  Status allocate(uint64_t room);
 
   const CudaContext *context;
   void *memory = nullptr;

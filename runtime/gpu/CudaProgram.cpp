@@ -18,7 +18,10 @@ CudaProgram::load(const tfc_program_v0 &program, uint32_t avoided) {
   std::unique_ptr<CudaProgram> loaded(
       new CudaProgram(program, std::move(*context)));
   CudaScope scope(loaded->context());
-  Status status = loaded->checkCapability();
+  Status status = scope.status();
+  if (status) {
+    status = loaded->checkCapability();
+  }
   if (status) {
     status = loaded->loadImages(avoided);
   }
@@ -35,7 +38,9 @@ CudaProgram::load(const tfc_program_v0 &program, uint32_t avoided) {
 CudaProgram::~CudaProgram() {
   if (module) {
     CudaScope scope(*cudaContext);
-    cudaContext->functions().cuModuleUnload(module);
+    if (scope.status()) {
+      cudaContext->functions().cuModuleUnload(module);
+    }
   }
 }
 
@@ -137,7 +142,10 @@ Status CudaProgram::allowShared(cuda::Function kernel,
 
 Status CudaProgram::upload(const Mapping &packed) {
   CudaScope scope(*cudaContext);
-  Status status = packedWeights.require(packed.size());
+  Status status = scope.status();
+  if (status) {
+    status = packedWeights.requireExactly(packed.size());
+  }
   if (!status || packed.size() == 0) {
     return status;
   }

@@ -13,10 +13,13 @@ CudaRange::reserve(const CudaContext &context, cuda::StreamHandle stream,
   range->properties.location = {cuda::locationDevice, context.device()};
   CudaScope scope(context);
   size_t granularity = 0;
-  Status status = context.check(
-      context.functions().cuMemGetAllocationGranularity(
-          &granularity, &range->properties, cuda::granularityMinimum),
-      "cuMemGetAllocationGranularity", "to say what memory comes in");
+  Status status = scope.status();
+  if (status) {
+    status = context.check(
+        context.functions().cuMemGetAllocationGranularity(
+            &granularity, &range->properties, cuda::granularityMinimum),
+        "cuMemGetAllocationGranularity", "to say what memory comes in");
+  }
   if (!status) {
     return std::move(status.error());
   }
@@ -39,6 +42,9 @@ CudaRange::~CudaRange() {
     return;
   }
   CudaScope scope(context);
+  if (!scope.status()) {
+    return;
+  }
   // A copy may be under way. What fails here has failed before.
   context.functions().cuStreamSynchronize(stream);
   if (mapped) {
@@ -78,11 +84,15 @@ Status CudaRange::addMemory(uint64_t bytes) {
 Status CudaRange::commit(uint64_t, uint64_t end) {
   uint64_t whole = (end + granularity - 1) / granularity * granularity;
   CudaScope scope(context);
-  return whole > mapped ? addMemory(whole - mapped) : Status();
+  return scope.status() && whole > mapped ? addMemory(whole - mapped)
+                                          : scope.status();
 }
 
 Status CudaRange::copy(uint64_t to, uint64_t from, uint64_t bytes) {
   CudaScope scope(context);
+  if (!scope.status()) {
+    return scope.status();
+  }
   return context.check(context.functions().cuMemcpyDtoDAsync(
                            base + to, base + from, bytes, stream),
                        "cuMemcpyDtoDAsync", "to copy a block of a cache");

@@ -20,6 +20,9 @@ Status CudaStep::lendWorkspace(uint64_t bytes) {
     return status;
   }
   CudaScope scope(device.context());
+  if (!scope.status()) {
+    return scope.status();
+  }
   return device.context().check(
       device.context().functions().cuMemsetD32Async(
           workspace.address(), untouchedBits, bytes / 4, device.stream()),
@@ -47,6 +50,10 @@ Result<int32_t> CudaStep::run(const tfc_entry_v0 &entry, tfc_step_v0 &step,
   step.workspace = workspace.data();
   step.outputs = outputPointers.data();
   CudaScope scope(device.context());
+  status = scope.status();
+  if (!status) {
+    return std::move(status.error());
+  }
   Result<int32_t> code = TFC_STATUS_DONE;
   status = upload(entry, step, numBlocks);
   if (status) {

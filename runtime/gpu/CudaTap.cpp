@@ -78,7 +78,10 @@ Status CudaTap::report(TappedValue value, cuda::Address address,
   }
   uint64_t bytes = count * elementBytes;
   CudaScope scope(context);
-  Status status = staging.require(bytes);
+  Status status = scope.status();
+  if (status) {
+    status = staging.require(bytes);
+  }
   if (status) {
     status = context.check(context.functions().cuMemcpyDtoHAsync(
                                staging.data(), address, bytes, stream),

@@ -6,6 +6,9 @@ namespace tfc::rt {
 
 CudaTimer::~CudaTimer() {
   CudaScope scope(context);
+  if (!scope.status()) {
+    return;
+  }
   for (cuda::Event event : events) {
     context.functions().cuEventDestroy(event);
   }

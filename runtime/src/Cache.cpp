@@ -23,14 +23,17 @@ Result<BlockCache> BlockCache::create(const tfc_cache_v0 &desc,
     return cache;
   }
   bool isChosen = maxBytes != 0;
-  uint64_t bytes = isChosen ? maxBytes
-                   : device ? device->defaultCacheBytes()
-                            : CpuDevice::halfOfMemory();
-  uint64_t blocks = std::min<uint64_t>(bytes / desc.block_bytes, INT32_MAX);
+  Result<uint64_t> bytes = isChosen ? maxBytes
+                           : device ? device->defaultCacheBytes()
+                                    : CpuDevice::halfOfMemory();
+  if (!bytes) {
+    return std::move(bytes.error());
+  }
+  uint64_t blocks = std::min<uint64_t>(*bytes / desc.block_bytes, INT32_MAX);
   if (blocks == 0) {
     return makeError(isChosen ? Code::InvalidArgument : Code::Exhausted,
                      "expected at least ", desc.block_bytes,
-                     " bytes of cache (one block), got ", bytes);
+                     " bytes of cache (one block), got ", *bytes);
   }
   // Addresses may be fewer than the limits say.
   auto reserve = [&](uint64_t size) {

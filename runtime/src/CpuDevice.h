@@ -17,7 +17,7 @@ public:
   Result<std::unique_ptr<DeviceRange>> reserve(uint64_t bytes) override {
     return reserveOnHost(bytes);
   }
-  uint64_t defaultCacheBytes() const override { return halfOfMemory(); }
+  Result<uint64_t> defaultCacheBytes() const override { return halfOfMemory(); }
   std::unique_ptr<DeviceStep> makeStep(uint32_t numOutputs) override;
   const tfc_host_v0 &host() const override { return lentHost; }
   uint32_t numWorkers(int64_t) const override { return lentHost.n_workers; }

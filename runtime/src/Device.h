@@ -90,7 +90,7 @@ public:
   /// Addresses for a cache. Errors: Exhausted, those of a device.
   virtual Result<std::unique_ptr<DeviceRange>> reserve(uint64_t bytes) = 0;
   /// What a cache may have of memory when nobody says.
-  virtual uint64_t defaultCacheBytes() const = 0;
+  virtual Result<uint64_t> defaultCacheBytes() const = 0;
   virtual std::unique_ptr<DeviceStep> makeStep(uint32_t numOutputs) = 0;
   /// What entries get of the host; lives as long as the device.
   virtual const tfc_host_v0 &host() const = 0;

@@ -18,7 +18,11 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
   if (!status) {
     return std::move(status.error());
   }
-  Result<std::unique_ptr<Module>> module = Module::open(options.libraryPath);
+  // The C API does not know abi.h's tables.
+  Result<std::unique_ptr<Module>> module =
+      options.library
+          ? Module::open(reinterpret_cast<tfc_module_query_fn>(options.library))
+          : Module::open(options.libraryPath);
   if (!module) {
     return std::move(module.error());
   }

@@ -19,6 +19,7 @@ constexpr int64_t maxStepTokens = int64_t(1) << 30;
 
 struct LoadOptions {
   std::string libraryPath, weightsPath;
+  tfc_library_fn library = nullptr;     // instead of libraryPath
   std::vector<std::string> moreWeights; // tensors of the same checkpoint
   std::string program;                  // as chooseProgram
   uint32_t threads = 0;

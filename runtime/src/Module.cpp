@@ -32,21 +32,49 @@ Result<std::unique_ptr<Module>> Module::open(const std::string &path) {
         Code::Incompatible, path,
         ": expected a compiled model for this machine, got: ", fault);
   }
-  status = module->query();
+  auto query = reinterpret_cast<tfc_module_query_fn>(
+      dlsym(module->handle, TFC_MODULE_QUERY_SYMBOL));
+  if (!query) {
+    return makeError(Code::Incompatible, path,
+                     ": expected a compiled model (symbol ",
+                     TFC_MODULE_QUERY_SYMBOL, "), got another library");
+  }
+  status = module->read(query);
   if (!status) {
     return std::move(status.error());
   }
   return module;
 }
 
-Status Module::query() {
-  auto query = reinterpret_cast<tfc_module_query_fn>(
-      dlsym(handle, TFC_MODULE_QUERY_SYMBOL));
-  if (!query) {
-    return makeError(Code::Incompatible, libraryPath,
-                     ": expected a compiled model (symbol ",
-                     TFC_MODULE_QUERY_SYMBOL, "), got another library");
+/// FNV-1a.
+static uint64_t hashOf(const char *text) {
+  uint64_t sum = TFC_FNV_BASIS;
+  for (; *text; ++text) {
+    sum = (sum ^ static_cast<unsigned char>(*text)) * TFC_FNV_PRIME;
   }
+  return sum;
+}
+
+Result<std::unique_ptr<Module>> Module::open(tfc_module_query_fn query) {
+  std::unique_ptr<Module> module(new Module);
+  module->libraryPath = "linked model";
+  Status status = module->read(query);
+  if (!status) {
+    return std::move(status.error());
+  }
+  const tfc_module_v0 &table = module->table();
+  module->libraryPath = concat("linked model ", table.header.name);
+  // The linker moved its bytes, so there is no sum of them all.
+  if (hashOf(table.spec_json) != table.spec_hash) {
+    return makeError(Code::Incompatible, module->libraryPath,
+                     ": expected a spec of the hash ", std::hex,
+                     table.spec_hash, ", got ", hashOf(table.spec_json),
+                     "; the program is damaged (compile and link it again)");
+  }
+  return module;
+}
+
+Status Module::read(tfc_module_query_fn query) {
   const tfc_module_header *header = query(TFC_ABI_VERSION);
   if (!header) {
     return makeError(Code::Incompatible, libraryPath, ": expected a library ",
@@ -60,7 +88,8 @@ Status Module::query() {
   }
   Result<ModuleTables> copied = ModuleTables::copy(*header);
   Status status =
-      copied ? checkModule(copied->module()) : Status(copied.error());
+      copied ? checkNeeds(copied->module()) : Status(copied.error());
+  status = status ? checkModule(copied->module()) : std::move(status);
   if (!status) {
     return makeError(status.error().code, libraryPath, ": ",
                      status.error().message);

@@ -18,11 +18,15 @@ public:
   /// file), Incompatible (not such a library, a damaged one, or of another ABI
   /// version).
   static Result<std::unique_ptr<Module>> open(const std::string &path);
+  /// A library that is linked into the process, by its query. Errors:
+  /// Incompatible, as above.
+  static Result<std::unique_ptr<Module>> open(tfc_module_query_fn query);
   ~Module();
   Module(const Module &) = delete;
   Module &operator=(const Module &) = delete;
 
   const tfc_module_v0 &table() const { return tables.module(); }
+  /// What messages call it.
   const std::string &path() const { return libraryPath; }
 
   /// The program for CPUs called `name`, or, when it is empty or "cpu", that of
@@ -33,10 +37,10 @@ public:
 
 private:
   Module() = default;
-  Status query();
+  Status read(tfc_module_query_fn query);
 
   std::string libraryPath;
-  void *handle = nullptr;
+  void *handle = nullptr; // null: it is linked into the process
   ModuleTables tables;
 };
 
@@ -47,6 +51,11 @@ std::string describeUse(const tfc_program_v0 &program,
 
 /// "encoder", "decoder" or "encoder-decoder", of TFC_KIND_*.
 const char *kindName(uint32_t kind);
+
+/// Whether the library asks for something that this runtime does not do yet: a
+/// cache of states, keys and values of unequal widths, rows of embeddings as
+/// inputs. Incompatible then.
+Status checkNeeds(const tfc_module_v0 &module);
 
 /// Whether the library's tables can be used at all: no null where there must be
 /// something, sizes that make sense. Incompatible otherwise.

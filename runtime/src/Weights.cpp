@@ -113,8 +113,8 @@ struct PackJob {
 
   void pack(PackCall &call, const void *data, uint32_t dtype) const {
     tfc_stored_v0 stored{data, dtype, 0};
-    tfc_pack_v0 pack{sizeof(pack), call.weight, call.layer,    1,
-                     &stored,      packed,      call.rowBegin, call.rowEnd};
+    tfc_pack_v0 pack{sizeof(pack),  call.weight, call.layer, 1, &stored, packed,
+                     call.rowBegin, call.rowEnd, /*scale=*/1};
     call.result = program.pack(&pack);
   }
 };

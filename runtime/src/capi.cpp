@@ -39,18 +39,23 @@ Result<LoadOptions> readLoad(const tfc_model_options &given) {
   bool hasWeights =
       given.weights_path || given.n_weights_paths != 0 || given.packed_path;
   bool hasNull = (given.n_weights_paths != 0 && !given.weights_paths) ||
-                 !hasWeights || !given.library_path;
+                 !hasWeights || !(given.library_path || given.library);
   for (uint32_t i = 0; !hasNull && i < given.n_weights_paths; ++i) {
     hasNull = !given.weights_paths[i];
   }
   if (hasNull) {
     faults.add(nullArgument());
   }
+  if (given.library && given.library_path) {
+    faults.add(makeError(Code::InvalidArgument, "expected library_path or ",
+                         "library (of a linked model), got both"));
+  }
   if (faults.any()) {
     return faults.take().error();
   }
   LoadOptions options;
-  options.libraryPath = given.library_path;
+  options.libraryPath = orEmpty(given.library_path);
+  options.library = given.library;
   options.weightsPath = orEmpty(given.weights_path);
   options.moreWeights.assign(given.weights_paths,
                              given.weights_paths + given.n_weights_paths);

@@ -174,6 +174,29 @@ func.func @output_c3_same_name(%x: tensor<?x2xf32>) {
 
 // -----
 
+func.func @output_c3_other_parts(%x: tensor<?x2xf32>, %i: index) {
+  // expected-error @below {{expected one output named "y", got another}}
+  transformer.output "y" tokens take all part %i of 2 {
+    transformer.yield %x : tensor<?x2xf32>
+  }
+  transformer.output "y" tokens take all part %i of 3 {
+    transformer.yield %x : tensor<?x2xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @output_c4_part_alone(%x: tensor<?x2xf32>, %i: index) {
+  // expected-error @below {{expected a part and the number of parts, or neither}}
+  "transformer.output"() <{name = "y", rows = #transformer<row_kind tokens>, take = #transformer<take all>, parts = 2 : i64}> ({
+    transformer.yield %x : tensor<?x2xf32>
+  }) : () -> ()
+  return
+}
+
+// -----
+
 func.func @product_c1_width(%x: tensor<?x9xf32>, %w: tensor<2x8x48xf32>, %y: tensor<?x73xf32>) {
   // expected-error @below {{expected an input of width 8 (the panels' columns), got 9}}
   %0 = transformer.product %x, %w outs(%y)

@@ -89,6 +89,23 @@ func.func @outputs(%x: tensor<?x2xf32>, %rows: tensor<?xi32>) {
   return
 }
 
+// CHECK-LABEL: @parts_of_an_output
+// CHECK-SAME: %[[X:.*]]: tensor<?x2xf32>, %[[N:.*]]: index
+func.func @parts_of_an_output(%x: tensor<?x2xf32>, %n: index) {
+  // CHECK: scf.for %[[I:.*]] =
+  scf.for %i = %n to %n step %n {
+    // CHECK: transformer.output "hidden_states" tokens take all part %[[I]] of 3 {
+    transformer.output "hidden_states" tokens take all part %i of 3 {
+      transformer.yield %x : tensor<?x2xf32>
+    }
+  }
+  // CHECK: transformer.output "hidden_states" tokens take all part %[[N]] of 3 {
+  transformer.output "hidden_states" tokens take all part %n of 3 {
+    transformer.yield %x : tensor<?x2xf32>
+  }
+  return
+}
+
 // CHECK-LABEL: @worker
 func.func @worker() -> index {
   // CHECK: transformer.worker{{$}}

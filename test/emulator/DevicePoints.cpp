@@ -114,7 +114,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int) {
 }
 
 int cuDevicePrimaryCtxRetain(void **context, int) {
-  *context = &device();
+  *context = device().context();
   CudaResult result = device().begin("cuDevicePrimaryCtxRetain");
   return result ? result : device().retainContext();
 }
@@ -123,16 +123,19 @@ int cuDevicePrimaryCtxRelease(int) { return device().releaseContext(); }
 
 int cuCtxPushCurrent(void *context) {
   CudaResult result = device().begin("cuCtxPushCurrent");
-  return result                 ? result
-         : context == &device() ? CudaSuccess
-                                : CudaInvalidContext;
+  return result ? result : device().pushContext(context);
 }
 
-int cuCtxPopCurrent(void **context) {
-  if (context) {
-    *context = &device();
-  }
-  return CudaSuccess;
+int cuCtxPopCurrent(void **context) { return device().popContext(context); }
+
+int cuCtxSetCurrent(void *context) {
+  CudaResult result = device().begin("cuCtxSetCurrent");
+  return result ? result : device().setContext(context);
+}
+
+int cuCtxGetCurrent(void **context) {
+  *context = device().currentContext();
+  return device().begin("cuCtxGetCurrent");
 }
 
 int cuGetErrorName(int result, const char **name) {
@@ -168,6 +171,8 @@ void *findDevicePoint(const std::string &name) {
       {"cuDevicePrimaryCtxRelease", pointer(cuDevicePrimaryCtxRelease)},
       {"cuCtxPushCurrent", pointer(cuCtxPushCurrent)},
       {"cuCtxPopCurrent", pointer(cuCtxPopCurrent)},
+      {"cuCtxSetCurrent", pointer(cuCtxSetCurrent)},
+      {"cuCtxGetCurrent", pointer(cuCtxGetCurrent)},
       {"cuGetErrorName", pointer(cuGetErrorName)},
       {"cuGetErrorString", pointer(cuGetErrorString)},
   };

@@ -1,47 +1,12 @@
 // The driver's functions, as a program calls them: late streams, pinned memory,
 // variables of modules, failures on request.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "test/emulator/EntryPoints.h"
+#include "test/emulator/DriverCalls.h"
 #include "test/emulator/FakeDevice.h"
 #include "test/emulator/Kernels.h"
 
-extern "C" int cuGetProcAddress_v2(const char *symbol, void **function,
-                                   int version, uint64_t flags, int *status);
-
 namespace tfc::emulator {
 namespace {
-
-/// Calls a function of the driver by name.
-template <typename... Ts> int call(const char *name, Ts... arguments) {
-  void *function = nullptr;
-  int status = -1;
-  EXPECT_EQ(cuGetProcAddress_v2(name, &function, 12000, 0, &status), 0) << name;
-  return reinterpret_cast<int (*)(Ts...)>(function)(arguments...);
-}
-
-/// A driver that has begun, with a context and a stream.
-class Driver : public testing::Test {
-protected:
-  void begin(const char *settings) {
-    setenv("TFC_FAKECUDA", settings, 1);
-    ASSERT_EQ(call("cuInit", 0U), CudaSuccess);
-    ASSERT_EQ(call("cuDevicePrimaryCtxRetain", &context, 0), CudaSuccess);
-    ASSERT_EQ(call("cuStreamCreate", &stream, 1U), CudaSuccess);
-  }
-  void TearDown() override {
-    call("cuStreamDestroy", stream);
-    call("cuDevicePrimaryCtxRelease", 0);
-    unsetenv("TFC_FAKECUDA");
-  }
-  uint64_t allocate(size_t bytes) {
-    uint64_t address = 0;
-    EXPECT_EQ(call("cuMemAlloc", &address, bytes), CudaSuccess);
-    return address;
-  }
-  int synchronize() { return call("cuStreamSynchronize", stream); }
-
-  void *context = nullptr, *stream = nullptr;
-};
 
 TEST_F(Driver, EventsAreReachedWithTheWorkBeforeThem) {
   begin("");

@@ -24,7 +24,7 @@ int64_t now() {
 }
 
 int cuEventCreate(void **event, unsigned flags) {
-  CudaResult result = device().begin("cuEventCreate", CudaOutOfMemory);
+  CudaResult result = device().beginInContext("cuEventCreate", CudaOutOfMemory);
   result = result || flags == 0 ? result : CudaInvalidValue;
   *event = result ? nullptr : new std::shared_ptr<Event>(new Event);
   return result;
@@ -32,12 +32,15 @@ int cuEventCreate(void **event, unsigned flags) {
 
 /// What a stream has yet to come to stays until then.
 int cuEventDestroy(void *event) {
+  if (CudaResult result = device().checkContext()) {
+    return result;
+  }
   delete static_cast<std::shared_ptr<Event> *>(event);
   return CudaSuccess;
 }
 
 int cuEventRecord(void *handle, void *streamHandle) {
-  CudaResult result = device().begin("cuEventRecord");
+  CudaResult result = device().beginInContext("cuEventRecord");
   Stream *stream = device().findStream(streamHandle);
   if (result || !stream) {
     return result ? result : CudaInvalidHandle;
@@ -52,7 +55,7 @@ int cuEventRecord(void *handle, void *streamHandle) {
 }
 
 int cuEventElapsedTime(float *milliseconds, void *from, void *to) {
-  CudaResult result = device().begin("cuEventElapsedTime");
+  CudaResult result = device().beginInContext("cuEventElapsedTime");
   if (result) {
     return result;
   }

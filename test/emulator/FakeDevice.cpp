@@ -72,6 +72,51 @@ CudaResult FakeDevice::releaseContext() {
   return isWritten ? CudaSuccess : CudaUnknown;
 }
 
+CudaResult FakeDevice::beginInContext(const char *function, CudaResult usual) {
+  CudaResult result = begin(function, usual);
+  return result ? result : checkContext();
+}
+
+/// How often the one context is on the thread's stack. A number, not a list:
+/// what has a destructor would keep the library in memory.
+static thread_local int stackDepth = 0;
+
+CudaResult FakeDevice::pushContext(void *pushed) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (pushed != context() || numContexts == 0) {
+    return CudaInvalidContext;
+  }
+  ++stackDepth;
+  return CudaSuccess;
+}
+
+CudaResult FakeDevice::popContext(void **popped) {
+  if (stackDepth == 0) {
+    return CudaInvalidContext;
+  }
+  --stackDepth;
+  if (popped) {
+    *popped = context();
+  }
+  return CudaSuccess;
+}
+
+CudaResult FakeDevice::setContext(void *current) {
+  if (stackDepth > 0) {
+    --stackDepth;
+  }
+  return current ? pushContext(current) : CudaSuccess;
+}
+
+void *FakeDevice::currentContext() {
+  return stackDepth > 0 ? context() : nullptr;
+}
+
+CudaResult FakeDevice::checkContext() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return stackDepth > 0 && numContexts > 0 ? CudaSuccess : CudaInvalidContext;
+}
+
 Stream *FakeDevice::createStream() {
   auto *stream = new Stream;
   std::lock_guard<std::mutex> lock(mutex);

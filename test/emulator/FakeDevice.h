@@ -52,6 +52,10 @@ public:
   /// Counts a call of a function and says what it fails with: as it was asked
   /// to, or because the device is dead.
   CudaResult begin(const char *function, CudaResult usual = CudaUnknown);
+  /// The same of a function that is about the calling thread's context, which
+  /// that thread has to have.
+  CudaResult beginInContext(const char *function,
+                            CudaResult usual = CudaUnknown);
   /// Remembers a fault after which nothing works any more.
   CudaResult die(const LaunchOutcome &outcome);
   /// Why the device is dead; empty: it is not.
@@ -59,7 +63,17 @@ public:
 
   CudaResult retainContext();
   CudaResult releaseContext();
-  bool hasContext() const { return numContexts > 0; }
+  /// The one context there is, as a handle.
+  void *context() { return this; }
+  /// Of the calling thread: puts a context on its stack, whose top is current;
+  /// takes the top off; puts another in its place, or with null takes it off.
+  CudaResult pushContext(void *pushed);
+  CudaResult popContext(void **popped);
+  CudaResult setContext(void *current);
+  /// Null where there is none.
+  void *currentContext();
+  /// Success where the calling thread has a context that is still retained.
+  CudaResult checkContext();
 
   Stream *createStream();
   bool destroyStream(Stream *stream);

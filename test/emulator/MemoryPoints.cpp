@@ -12,7 +12,7 @@ namespace {
 FakeDevice &device() { return FakeDevice::instance(); }
 
 int cuMemAlloc(uint64_t *address, size_t bytes) {
-  CudaResult result = device().begin("cuMemAlloc", CudaOutOfMemory);
+  CudaResult result = device().beginInContext("cuMemAlloc", CudaOutOfMemory);
   result = result ? result : device().memory.allocate(bytes, address);
   if (result == CudaSuccess) {
     device().forgetAccesses(*address, bytes);
@@ -21,6 +21,9 @@ int cuMemAlloc(uint64_t *address, size_t bytes) {
 }
 
 int cuMemFree(uint64_t address) {
+  if (CudaResult result = device().checkContext()) {
+    return result;
+  }
   CudaResult freed = device().memory.free(address);
   CudaResult result = device().begin("cuMemFree");
   return result ? result : freed;
@@ -29,33 +32,39 @@ int cuMemFree(uint64_t address) {
 int cuMemGetInfo(size_t *free, size_t *total) {
   *total = device().memory.limit();
   *free = *total - device().memory.used();
-  return device().begin("cuMemGetInfo");
+  return device().beginInContext("cuMemGetInfo");
 }
 
 int cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
-  CudaResult result = device().begin("cuMemHostAlloc", CudaOutOfMemory);
+  CudaResult result =
+      device().beginInContext("cuMemHostAlloc", CudaOutOfMemory);
   *memory = result ? nullptr : device().allocatePinned(bytes);
   return result ? result : *memory ? CudaSuccess : CudaOutOfMemory;
 }
 
 int cuMemFreeHost(void *memory) {
-  return device().freePinned(memory) ? CudaSuccess : CudaInvalidValue;
+  CudaResult result = device().checkContext();
+  return result                        ? result
+         : device().freePinned(memory) ? CudaSuccess
+                                       : CudaInvalidValue;
 }
 
 int cuStreamCreate(void **stream, unsigned) {
-  CudaResult result = device().begin("cuStreamCreate");
+  CudaResult result = device().beginInContext("cuStreamCreate");
   *stream = result ? nullptr : device().createStream();
   return result;
 }
 
 int cuStreamDestroy(void *stream) {
-  return device().destroyStream(static_cast<Stream *>(stream))
+  CudaResult result = device().checkContext();
+  return result ? result
+         : device().destroyStream(static_cast<Stream *>(stream))
              ? CudaSuccess
              : CudaInvalidHandle;
 }
 
 int cuStreamSynchronize(void *handle) {
-  CudaResult result = device().begin("cuStreamSynchronize");
+  CudaResult result = device().beginInContext("cuStreamSynchronize");
   Stream *stream = device().findStream(handle);
   return result   ? result
          : stream ? device().finish(*stream)
@@ -79,7 +88,7 @@ LaunchOutcome outside(const char *what, uint64_t address, uint64_t bytes) {
 
 int cuMemcpyHtoDAsync(uint64_t to, const void *from, size_t bytes,
                       void *handle) {
-  CudaResult result = device().begin("cuMemcpyHtoDAsync");
+  CudaResult result = device().beginInContext("cuMemcpyHtoDAsync");
   Stream *stream = device().findStream(handle);
   if (result || !stream) {
     return result ? result : CudaInvalidHandle;
@@ -104,7 +113,7 @@ int cuMemcpyHtoDAsync(uint64_t to, const void *from, size_t bytes,
 }
 
 int cuMemcpyDtoHAsync(void *to, uint64_t from, size_t bytes, void *handle) {
-  CudaResult result = device().begin("cuMemcpyDtoHAsync");
+  CudaResult result = device().beginInContext("cuMemcpyDtoHAsync");
   Stream *stream = device().findStream(handle);
   if (result || !stream) {
     return result ? result : CudaInvalidHandle;
@@ -122,7 +131,7 @@ int cuMemcpyDtoHAsync(void *to, uint64_t from, size_t bytes, void *handle) {
 }
 
 int cuMemcpyDtoDAsync(uint64_t to, uint64_t from, size_t bytes, void *handle) {
-  CudaResult result = device().begin("cuMemcpyDtoDAsync");
+  CudaResult result = device().beginInContext("cuMemcpyDtoDAsync");
   Stream *stream = device().findStream(handle);
   if (result || !stream) {
     return result ? result : CudaInvalidHandle;
@@ -144,7 +153,7 @@ int cuMemcpyDtoDAsync(uint64_t to, uint64_t from, size_t bytes, void *handle) {
 template <typename Fill>
 int enqueueFill(const char *function, uint64_t to, uint64_t bytes, void *handle,
                 Fill fill) {
-  CudaResult result = device().begin(function);
+  CudaResult result = device().beginInContext(function);
   Stream *stream = device().findStream(handle);
   if (result || !stream) {
     return result ? result : CudaInvalidHandle;

@@ -67,7 +67,7 @@ std::string changed(std::string text) {
 
 int cuModuleLoadDataEx(void **handle, const void *image, unsigned count,
                        int *options, void **values) {
-  CudaResult result = device().begin("cuModuleLoadDataEx");
+  CudaResult result = device().beginInContext("cuModuleLoadDataEx");
   if (result) {
     return result;
   }
@@ -92,6 +92,9 @@ int cuModuleLoadDataEx(void **handle, const void *image, unsigned count,
 }
 
 int cuModuleUnload(void *handle) {
+  if (CudaResult result = device().checkContext()) {
+    return result;
+  }
   auto *module = static_cast<LoadedModule *>(handle);
   if (module->globals) {
     device().memory.free(module->globals);
@@ -102,7 +105,7 @@ int cuModuleUnload(void *handle) {
 
 /// A function's handle is the module's entry; they live as long as the process.
 int cuModuleGetFunction(void **function, void *handle, const char *name) {
-  CudaResult result = device().begin("cuModuleGetFunction");
+  CudaResult result = device().beginInContext("cuModuleGetFunction");
   if (result) {
     return result;
   }
@@ -125,7 +128,7 @@ int cuModuleGetFunction(void **function, void *handle, const char *name) {
 /// The one attribute is how much shared memory launches may ask for. Devices
 /// have different amounts; this one has what sm_86 has, the least from 8.0 on.
 int cuFuncSetAttribute(void *function, int attribute, int value) {
-  CudaResult result = device().begin("cuFuncSetAttribute");
+  CudaResult result = device().beginInContext("cuFuncSetAttribute");
   if (result) {
     return result;
   }
@@ -154,7 +157,8 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
                    unsigned gridZ, unsigned blockX, unsigned blockY,
                    unsigned blockZ, unsigned sharedBytes, void *handle,
                    void **params, void **extra) {
-  CudaResult result = device().begin("cuLaunchKernel", CudaLaunchFailed);
+  CudaResult result =
+      device().beginInContext("cuLaunchKernel", CudaLaunchFailed);
   Stream *stream = device().findStream(handle);
   if (result || !stream || extra) {
     return result ? result : stream ? CudaInvalidValue : CudaInvalidHandle;

@@ -1,4 +1,5 @@
-// Entry points: addresses and memory apart (virtual memory management).
+// Entry points: addresses and memory apart (virtual memory management). They
+// name their device, and so need no context.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "test/emulator/EntryPoints.h"
 #include "test/emulator/FakeDevice.h"

@@ -102,6 +102,8 @@ inline tfc_cache_v0 makeCache(uint32_t blockTokens, uint32_t layers,
           layers,
           blockBytes,
           blockBytes / layers,
+          0,
+          0,
           0};
 }
 

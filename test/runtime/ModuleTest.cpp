@@ -26,7 +26,7 @@ TEST(Module, RefusesLibrariesOfOtherVersions) {
                 "again");
   EXPECT_EQ(loadMessage("newer"),
             fakeLibrary("newer") +
-                ": expected a library that works with ABI version 3 (this "
+                ": expected a library that works with ABI version 4 (this "
                 "runtime's), got one that needs a newer runtime");
 }
 
@@ -52,8 +52,8 @@ TEST(Module, RunsANewerLibraryThatWorksWithThisHost) {
 constexpr tfc_sizes_v0 firstSizes = {192, 96, 56, 48, 112, 72,
                                      40,  40, 24, 24, 24,  0};
 
-/// A library of the oldest version that this host runs, without a byte more in
-/// any table. When abi.h's structs grow, the fake needs those of version 3.
+/// A library of the oldest version that this host runs, compiled with the abi.h
+/// of that version: without a byte more in any table.
 TEST(Module, RunsTheOldestLibrary) {
   auto oldest = loadFake("oldest_version", FakeWeights(5));
   const tfc_module_v0 &table = oldest->table();

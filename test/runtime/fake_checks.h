@@ -20,8 +20,8 @@ static int check_cross(const tfc_sequence_v0 *q, const tfc_entry_v0 *entry,
 static int32_t check_sequences(const tfc_step_v0 *step,
                                const tfc_entry_v0 *entry, int is_causal) {
   int64_t next = 0;
-  if (step->struct_size != sizeof(tfc_step_v0) || !step->block_table ||
-      step->host->struct_size != sizeof(tfc_host_v0)) {
+  if (step->struct_size < sizeof(tfc_step_v0) || !step->block_table ||
+      step->host->struct_size < sizeof(tfc_host_v0)) {
     return 2;
   }
   for (int64_t s = 0; s < step->n_sequences; ++s) {

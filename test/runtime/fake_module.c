@@ -81,8 +81,8 @@
 #include "test/runtime/fake_step.h"
 
 /* An element of a table as a newer library has it: behind what this host
- * knows is something more. Or as the oldest library has it, for as long as
- * abi.h's structs are still those of the first version. */
+ * knows is something more. Or as the oldest library has it, which is compiled
+ * with the abi.h of that time. */
 #if FAKE_OLDEST
 #define NEWER(T)                                                               \
   struct {                                                                     \
@@ -179,7 +179,7 @@ static float load(const tfc_pack_v0 *pack, int64_t index) {
 static int32_t pack_weight(const tfc_pack_v0 *pack) {
   const tfc_weight_v0 *weight = &weights[pack->weight].known;
   const tfc_source_v0 *source = weight->sources;
-  if (pack->struct_size != sizeof(tfc_pack_v0) || pack->weight > 4 ||
+  if (pack->struct_size < sizeof(tfc_pack_v0) || pack->weight > 4 ||
       pack->layer >= weight->layers || pack->n_sources != 1 ||
       pack->row_begin < 0 || pack->row_end > weight->rows) {
     return 1;

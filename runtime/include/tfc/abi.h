@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define TFC_ABI_VERSION 3u
+#define TFC_ABI_VERSION 4u
 /* The oldest version of a library that a host of this version runs. */
 #define TFC_ABI_OLDEST 3u
 #define TFC_MODULE_QUERY_SYMBOL "tfc_module_query"
@@ -92,7 +92,9 @@ enum { TFC_MAX_CACHES = 4 };
  * [past, past + count), block_tokens positions to a block. Its i-th block in
  * the entry's cache c is number step->block_table[blocks_at[c] + i] of that
  * cache. Blocks that lie behind a cache's window, as a whole, for every new
- * token are not looked at, whatever their number.
+ * token are not looked at, whatever their number. Of a cache of states two
+ * numbers stand there: the block that is read, -1 being a state of zeros, and
+ * the one that is written.
  *
  * Query t of the sequence (0 <= t < count) sees the first
  *   min(keys, past + t + 1)  positions when attention is causal,
@@ -104,7 +106,7 @@ typedef struct {
   int32_t first, count, past, keys;
   int32_t cross_count; /* positions in a cross cache; 0 without one */
   uint32_t flags;      /* 0 */
-  int32_t adapter;     /* 0: none */
+  int32_t adapter;     /* 0: none; i: step->adapters[i - 1] */
   int32_t reserved;
   int32_t blocks_at[TFC_MAX_CACHES];
 } tfc_sequence_v0;
@@ -142,6 +144,13 @@ typedef struct {
   /* This step where the program's memory is: itself on a CPU. host is null in a
    * device's copy. */
   const void *device_step;
+  /* Since version 4, all 0 unless the library has a use for them. Outputs that
+   * are TFC_PORT_HEAD_ROWS have these columns alone, in this order, once or
+   * several times; 0: all of them. */
+  int64_t n_head_rows;
+  const int32_t *head_rows;
+  int64_t n_adapters;
+  const void *const *adapters; /* packed, aligned to 64 bytes */
 } tfc_step_v0;
 
 /* ---- What a library says of itself -------------------------------------- */
@@ -199,7 +208,15 @@ enum {
  */
 enum { TFC_ENTRY_DISTANCES = 1 };
 
-enum { TFC_PORT_SQUEEZED = 1 }; /* width 1, and the result drops that axis */
+enum {
+  TFC_PORT_SQUEEZED = 1, /* width 1, and the result drops that axis */
+  /* Since version 4. An output whose columns are a vocabulary's rows, which
+   * heeds step->head_rows. */
+  TFC_PORT_HEAD_ROWS = 2,
+  /* An input of TFC_DTYPE_F32, `width` columns: the rows that a token has in
+   * place of one of its table. A token whose id is -1 - r has row r. */
+  TFC_PORT_EMBEDS = 4
+};
 
 typedef struct {
   const char *name; /* Hugging Face's */
@@ -209,9 +226,10 @@ typedef struct {
   int64_t limit; /* inputs: every value is in [0, limit) */
 } tfc_port_v0;
 
-/* What a cache holds: the sequence's own keys and values, or those of an
- * encoder-decoder's source. */
-enum { TFC_CACHE_SELF = 0, TFC_CACHE_CROSS = 1 };
+/* What a cache holds: the sequence's own keys and values, those of an
+ * encoder-decoder's source, or, since version 4, what stands for all tokens
+ * before: a block is a sequence's whole state, and block_tokens is 0. */
+enum { TFC_CACHE_SELF = 0, TFC_CACHE_CROSS = 1, TFC_CACHE_STATE = 2 };
 
 /* A cache is blocks, each of which holds block_tokens positions of all the
  * cache's layers, keys and values; what lies where inside is the program's own
@@ -225,6 +243,9 @@ typedef struct {
   /* A token sees no further back than so many positions, itself included, in
    * any layer of the cache; 0: no limit. */
   int64_t window;
+  /* Since version 4: the numbers of a position and layer that are keys, and
+   * values; 0 values: they are the first of the keys. 0, 0: as many of each. */
+  uint32_t key_width, value_width;
 } tfc_cache_v0;
 
 /* "encode" runs an encoder, "step" a decoder. An encoder-decoder has both:
@@ -269,6 +290,8 @@ typedef struct {
   const tfc_stored_v0 *sources;
   void *packed;
   int64_t row_begin, row_end; /* of the weight's rows */
+  /* Since version 4, of pack_adapter: what the product of both is times. */
+  double scale;
 } tfc_pack_v0;
 
 /* What a program's instructions are. Hosts pass over those that they do not
@@ -335,6 +358,11 @@ typedef struct {
   const tfc_kernel_v0 *kernels;
   const tfc_image_v0 *images; /* the host takes the first that loads */
   const tfc_place_v0 *places;
+  /* Since version 4, of a library that takes adapters: bytes of one, packed,
+   * and the function that packs it. Its sources are A [rank, cols] and
+   * B [rows, rank] of the weight; the weight is used as W + scale x B A. */
+  uint64_t adapter_bytes;
+  int32_t (*pack_adapter)(const tfc_pack_v0 *pack);
 } tfc_program_v0;
 
 enum {
@@ -368,6 +396,9 @@ typedef struct {
   uint32_t n_sources, flags; /* flags: TFC_WEIGHT_* */
   uint32_t first_layer, layer_step, layers, tied_to;
   int64_t rows, cols;
+  /* Since version 4: the greatest rank that an adapter of it may have; 0: it
+   * takes none. */
+  uint32_t adapter_rank, reserved;
 } tfc_weight_v0;
 
 enum {
@@ -458,15 +489,15 @@ TFC_ABI_ASSERT(sizeof(tfc_image_v0) == 24, "tfc_image_v0");
 TFC_ABI_ASSERT(sizeof(tfc_place_v0) == 24, "tfc_place_v0");
 TFC_ABI_ASSERT(sizeof(tfc_sequence_v0) == 48, "tfc_sequence_v0");
 TFC_ABI_ASSERT(sizeof(tfc_item_v0) == 16, "tfc_item_v0");
-TFC_ABI_ASSERT(sizeof(tfc_step_v0) == 128, "tfc_step_v0");
+TFC_ABI_ASSERT(sizeof(tfc_step_v0) == 160, "tfc_step_v0");
 TFC_ABI_ASSERT(sizeof(tfc_port_v0) == 40, "tfc_port_v0");
-TFC_ABI_ASSERT(sizeof(tfc_cache_v0) == 40, "tfc_cache_v0");
+TFC_ABI_ASSERT(sizeof(tfc_cache_v0) == 48, "tfc_cache_v0");
 TFC_ABI_ASSERT(sizeof(tfc_entry_v0) == 72, "tfc_entry_v0");
 TFC_ABI_ASSERT(sizeof(tfc_stored_v0) == 16, "tfc_stored_v0");
-TFC_ABI_ASSERT(sizeof(tfc_pack_v0) == 48, "tfc_pack_v0");
-TFC_ABI_ASSERT(sizeof(tfc_program_v0) == 112, "tfc_program_v0");
+TFC_ABI_ASSERT(sizeof(tfc_pack_v0) == 56, "tfc_pack_v0");
+TFC_ABI_ASSERT(sizeof(tfc_program_v0) == 128, "tfc_program_v0");
 TFC_ABI_ASSERT(sizeof(tfc_source_v0) == 48, "tfc_source_v0");
-TFC_ABI_ASSERT(sizeof(tfc_weight_v0) == 56, "tfc_weight_v0");
+TFC_ABI_ASSERT(sizeof(tfc_weight_v0) == 64, "tfc_weight_v0");
 TFC_ABI_ASSERT(sizeof(tfc_generation_v0) == 96, "tfc_generation_v0");
 TFC_ABI_ASSERT(sizeof(tfc_sizes_v0) == 48, "tfc_sizes_v0");
 TFC_ABI_ASSERT(sizeof(tfc_module_v0) == 192, "tfc_module_v0");

@@ -136,6 +136,12 @@ typedef void (*tfc_loop_fn)(void *arg, int64_t begin, int64_t end,
 typedef void (*tfc_parallel_for_fn)(void *user, int64_t n, tfc_loop_fn body,
                                     void *arg);
 
+/* A compiled model that is linked into the program: the function that
+ * `tfc compile --emit=archive` names, to be declared by the program, as
+ *   const void *tfc_model_tiny_bert(uint32_t max_version);
+ * Only the runtime calls it. */
+typedef const void *(*tfc_library_fn)(uint32_t max_version);
+
 typedef struct {
   uint64_t struct_size;
   const char *library_path; /* of the compiled model */
@@ -176,6 +182,8 @@ typedef struct {
   tfc_parallel_for_fn parallel_for;
   void *parallel_user;
   const void *next; /* null */
+  /* Instead of library_path, a model that is linked into the program. */
+  tfc_library_fn library;
 } tfc_model_options;
 
 /* Loads a library, finds its weights and packs them. The weight files are not

@@ -42,6 +42,33 @@ func.func @stores_a_value_from_outside(%x: tensor<?x8xf32>) {
   return
 }
 
+// Parts are copied to their columns of one port, which stands where the entry's
+// own output of that name does.
+// CHECK-LABEL: @gives_parts_of_an_output_one_argument
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>
+// CHECK-SAME: %[[OUT:[a-z0-9]*]]: memref<?x24xf32> {transformer.output = #transformer.output_port<"parts", rows = tokens, take = all, width = 24>}
+func.func @gives_parts_of_an_output_one_argument(%x: tensor<?x8xf32>,
+                                                 %n: index) {
+  // CHECK: scf.for %[[I:.*]] =
+  // CHECK-NEXT: memref.extract_aligned_pointer_as_index %[[OUT]]
+  // CHECK: scf.if
+  // CHECK: %[[FIRST:.*]] = arith.muli %[[I]], %{{.*}} : index
+  // CHECK: %[[COLUMNS:.*]] = memref.subview %[[OUT]][0, %[[FIRST]]] [%{{.*}}, 8] [1, 1]
+  // CHECK: %[[TO:.*]] = bufferization.to_tensor %[[COLUMNS]]
+  // CHECK: %[[COPIED:.*]] = linalg.copy ins(%[[X]] : {{.*}}) outs(%[[TO]] :
+  // CHECK: bufferization.materialize_in_destination %[[COPIED]] in restrict writable %[[COLUMNS]]
+  scf.for %i = %n to %n step %n {
+    transformer.output "parts" tokens take all part %i of 3 {
+      transformer.yield %x : tensor<?x8xf32>
+    }
+  }
+  // CHECK: scf.if
+  transformer.output "parts" tokens take all part %n of 3 {
+    transformer.yield %x : tensor<?x8xf32>
+  }
+  return
+}
+
 // CHECK-LABEL: @gives_each_output_an_argument_in_their_order
 // CHECK-SAME: %[[FIRST:[a-z0-9]*]]: memref<?x8xf32> {transformer.output = #transformer.output_port<"first", rows = wanted, take = last_nonpad
 // CHECK-SAME: %[[SECOND:[a-z0-9]*]]: memref<?x1xf32> {transformer.output = #transformer.output_port<"second", rows = wanted, take = first, squeezed = true, width = 1

@@ -83,7 +83,7 @@ TEST(CudaErrors, SaysWhatHadNoMemory) {
     const char *failure, *message;
   };
   const Case cases[] = {
-      {"fail=cuMemAlloc:1", "expected cuMemAlloc to give 1320 bytes, got error "
+      {"fail=cuMemAlloc:1", "expected cuMemAlloc to give 1056 bytes, got error "
                             "2 (CUDA_ERROR_OUT_OF_MEMORY: out of memory)"},
       {"fail=cuMemAlloc:2", "expected cuMemAlloc to give "},
       {"fail=cuMemAlloc:3", "expected cuMemAlloc to give "},
@@ -106,6 +106,26 @@ TEST(CudaErrors, SaysWhatHadNoMemory) {
       EXPECT_EQ(fault, "") << one.failure;
     }
   }
+}
+
+/// Whichever push of the context fails, the driver's word for it is the error,
+/// or it was in vain: on the way out, where nobody is told.
+TEST(CudaErrors, SaysThatItGotNoContext) {
+  int numNamed = 0;
+  for (int call = 1; call <= 40; ++call) {
+    FakeCuda driver(concat("fail=cuCtxPushCurrent:", call));
+    std::string fault = faultOf("cuda_decoder", "cuda");
+    if (!fault.empty()) {
+      expectContains(fault,
+                     "expected cuCtxPushCurrent to make the device's context "
+                     "the thread's, got error 999 (CUDA_ERROR_UNKNOWN: ");
+      ++numNamed;
+    }
+  }
+  EXPECT_GE(numNamed, 10);
+  FakeCuda driver("fail=cuCtxPushCurrent:1:201");
+  expectContains(faultOf("cuda_decoder", "cuda"), "got error 201 (CUDA_ERROR_"
+                                                  "INVALID_CONTEXT: ");
 }
 
 /// After what the driver calls sticky nothing works, and every step says so.

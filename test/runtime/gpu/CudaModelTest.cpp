@@ -1,6 +1,7 @@
 // The toy model on a CUDA device gives the CPU's bits: forward passes, caches
 // that grow and are shared, sessions, beams, sources of encoder-decoders.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/gpu/CudaContext.h"
 #include "runtime/src/Decoding.h"
 #include "runtime/src/Session.h"
 #include "test/runtime/gpu/FakeCuda.h"
@@ -238,6 +239,39 @@ TEST(CudaTables, AreCheckedBeforeTheyAreUsed) {
             start + "places within the packed weights");
   EXPECT_EQ(broken([](P &, K &, I &, L &l) { l.layer_stride = ~0ULL / 2; }),
             start + "places within the packed weights");
+}
+
+/// What the stand-in's device has given by now, in this process.
+uint64_t usedBytes() {
+  FakeCuda driver;
+  auto context = CudaContext::open();
+  EXPECT_TRUE(context) << messageOf(context);
+  CudaScope scope(**context);
+  size_t free = 0, total = 0;
+  EXPECT_EQ((*context)->functions().cuMemGetInfo(&free, &total), 0);
+  return total - free;
+}
+
+/// Weights may be most of what a device has: it needs no byte more.
+TEST(CudaWeights, TakeTheirBytesAlone) {
+  FakeWeights weights(1);
+  uint64_t bytes = 0, used = usedBytes();
+  {
+    FakeCuda driver;
+    auto model = loadCuda("cuda_decoder", weights, "cuda");
+    ASSERT_TRUE(model) << messageOf(model);
+    bytes = (*model)->program().packed_bytes;
+  }
+  {
+    FakeCuda driver(concat("memory=", used + bytes));
+    auto model = loadCuda("cuda_decoder", weights, "cuda");
+    EXPECT_TRUE(model) << messageOf(model);
+  }
+  FakeCuda driver(concat("memory=", used + bytes - 1));
+  std::string fault = messageOf(loadCuda("cuda_decoder", weights, "cuda"));
+  EXPECT_NE(fault.find(concat("expected cuMemAlloc to give ", bytes, " bytes")),
+            std::string::npos)
+      << fault;
 }
 
 /// A step that is stopped leaves a device that runs the next one.

@@ -94,8 +94,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"OutputUnsupported",
              encoderSpec,
              {{"\"pooler_output\": \"pooler\"",
-               "\"hidden_states\": \"encoder.all_hidden\""}},
-             "s.json:34:32: /outputs/hidden_states: expected encoder.hidden or "
-             "a head (encoder.all_hidden is not supported by this tfc), got "
-             "\"encoder.all_hidden\" [TFC090]\n"}),
+               "\"hidden_states\": \"encoder.attentions\""}},
+             "s.json:34:32: /outputs/hidden_states: expected "
+             "encoder.hidden, encoder.all_hidden or a head "
+             "(encoder.attentions is not supported by this tfc), got "
+             "\"encoder.attentions\" [TFC090]\n"}),
     nameOf);
