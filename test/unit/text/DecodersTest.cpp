@@ -50,10 +50,13 @@ TEST(Decoders, BytesThatAreNoTextAreReplacedEach) {
                    "a",
                    ""}));
   // A stream has shown the first already.
-  EXPECT_EQ(show(makeByteFallbackDecoder(), wrong), (Texts{"A", "",
-                                                           "\xef\xbf\xbd"
-                                                           "a",
-                                                           ""}));
+  EXPECT_EQ(show(makeByteFallbackDecoder(), wrong),
+            (Texts{"A", "\xef\xbf\xbd", "a", ""}));
+  // All that stand beside a wrong one, before it and behind.
+  Texts more = {"<0xE2>", "<0x96>", "<0x41>", "<0x42>", "a", "<0x41>"};
+  EXPECT_EQ(show(makeByteFallbackDecoder(), more),
+            (Texts{"", "", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+                   "\xef\xbf\xbd", "a", "A", ""}));
   EXPECT_EQ(show(makeByteFallbackDecoder(), {"<0x4G>", "<0xC3>"}),
             (Texts{"<0x4G>", "", "\xef\xbf\xbd"}));
 }
@@ -89,7 +92,7 @@ TEST(Decoders, WaitWhereTheNextTokenDecides) {
 
 TEST(Decoders, ReplaceAllGoesFromLeftToRight) {
   auto replaced = [](std::string text, const char *from, const char *to) {
-    replaceAll(text, from, to);
+    replaceAll(text, LiteralFinder<char>(from), to);
     return text;
   };
   EXPECT_EQ(replaced("aaa", "aa", "b"), "ba");

@@ -16,7 +16,8 @@ std::string cut(const std::string &pattern, const std::string &text) {
     return "error: " + parsed.error().message;
   }
   std::u32string characters = *decodeUtf8(text);
-  auto found = parsed->find(characters);
+  Budget budget(text.size());
+  auto found = parsed->find(characters, budget);
   if (!found) {
     return "error: " + found.error().message;
   }

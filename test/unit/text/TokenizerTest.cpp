@@ -108,8 +108,8 @@ TEST_F(SmallTokenizer, KnowsItsTokens) {
   EXPECT_EQ(tokenizer->find("none"), Vocabulary::none);
   EXPECT_TRUE(tokenizer->isSpecial(1));
   EXPECT_FALSE(tokenizer->isSpecial(12));
-  EXPECT_EQ(tokenizer->decode({1, 3, 4, 5, 9, 99, 2}, true), "time flies.");
-  EXPECT_EQ(tokenizer->decode({1, 3}, false), "[CLS] time");
+  EXPECT_EQ(*tokenizer->decode({1, 3, 4, 5, 9, 99, 2}, true), "time flies.");
+  EXPECT_EQ(*tokenizer->decode({1, 3}, false), "[CLS] time");
 }
 
 } // namespace
