@@ -20,7 +20,8 @@ public:
   static constexpr uint64_t stepsAByte = 500, stepsAtLeast = 1000000;
 
   explicit Budget(uint64_t numBytes, StopCheck shouldStop = {})
-      : numBytes(numBytes), stepsLeft(stepsAtLeast + stepsAByte * numBytes),
+      : numBytes(numBytes),
+        stepsLeft(stepsAtLeast + stepsAByte * numBytes - stepsAsk),
         shouldStop(std::move(shouldStop)) {}
 
   /// Takes steps of what a file makes long: patterns, words. False: the call
@@ -57,9 +58,9 @@ private:
   bool ask();
 
   uint64_t numBytes;
-  uint64_t stepsLeft;       // without stepsNow
-  uint64_t stepsNow = 0;    // before the caller is asked again
-  uint64_t stepsPassed = 0; // since it was
+  uint64_t stepsLeft;           // without stepsNow
+  uint64_t stepsNow = stepsAsk; // before the caller is asked again
+  uint64_t stepsPassed = 0;     // since it was
   StopCheck shouldStop;
   bool isExhausted = false, isStopped = false;
 };

@@ -30,7 +30,7 @@ static rt::Result<TracedText> traceText(std::string_view text) {
 }
 
 Tokenizer::Tokenizer(TokenizerParts given) : parts(std::move(given)) {
-  if (parts.postProcessor.trimsOffsets) {
+  if (!parts.postProcessor.trims.empty()) {
     spaces.resize(parts.model->vocabulary().limit());
     for (const Vocabulary::Entry &entry : parts.model->vocabulary().all()) {
       spaces[entry.id] = countSpaces(decodeChecked(entry.text));
@@ -109,7 +109,7 @@ rt::Result<Tokens> Tokenizer::encodeOne(std::string_view text,
       token.id = from.id;
       token.origin = {origins[piece.begin + from.begin].begin,
                       origins[piece.begin + from.end - 1].end};
-      if (parts.postProcessor.trimsOffsets) {
+      if (!parts.postProcessor.trims.empty()) {
         Spaces around = spacesOf(from, word, piece.token >= 0);
         token.leftSpaces = around.left;
         token.rightSpaces = around.right;

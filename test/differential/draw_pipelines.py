@@ -19,6 +19,17 @@ PATTERNS = [
     r"\p{Letter}+|\p{Decimal_Number}", r"\p{Han}+|\p{Hiragana}|\p{Katakana}+",
     r"[\p{L}&&[^a-m]]+", r"(?:ab)*?c|a{2,3}", r"x*\s+?\z", r"\p{Lu}\p{Ll}*+",
     r"[一-鿿぀-ヿ]+", r"(?i:the|of) ?", r"[\x{300}-\x{36f}]", r"\h+"]
+# Of one character each.
+CLASSES = [f"[[:{name}:]]" for name in (
+    "alnum alpha ascii blank cntrl digit graph lower print punct space upper "
+    "word xdigit ^alpha ^punct ^word").split()] + [
+        rf"\p{{{name}}}" for name in (
+            "Letter Uppercase_Letter lu Mark Number decimalnumber Punct Alnum "
+            "Punctuation PosixPunct Symbol Separator Other Control Format Word "
+            "Alphabetic uppercase LOWERCASE White_Space Graph Print Blank "
+            "^Letter").split()] + [
+                r"\w", r"\W", r"[\w]", r"[\W]", r"[^\w]", r"[^\W]", r"[\w\s]",
+                r"[\p{L}&&\w]", r"\s", r"[\d]", r"\H", r"(?i:[[:alpha:]])"]
 TEXTS = [" ", "▁", "a", "''", "``", "é", "\n", "ab", "  ", ".", "\u0301", "😀"]
 BEHAVIORS = ["Removed", "Isolated", "MergedWithPrevious", "MergedWithNext",
              "Contiguous"]
@@ -266,6 +277,17 @@ class Drawer:
                 self.one("", " ", "  ")
             text = text[:at] + token + text[at:]
         return text
+
+
+def class_cut(pattern):
+    """A tokenizer.json that drops all characters of a class."""
+    return {"version": "1.0", "truncation": None, "padding": None,
+            "added_tokens": [], "normalizer": None, "post_processor": None,
+            "decoder": None, "pre_tokenizer": {
+                "type": "Split", "pattern": {"Regex": pattern},
+                "behavior": "Removed", "invert": False},
+            "model": {"type": "WordLevel", "unk_token": "u",
+                      "vocab": {"u": 0}}}
 
 
 def ids_of(model):

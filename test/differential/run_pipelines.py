@@ -22,8 +22,6 @@ import text_corpus
 from text_binding import Fault, Library, Tokenizer
 
 CUTS = {"longest_first": 0, "only_first": 1, "only_second": 2}
-# How many differences are shrunk and shown.
-MOST_FAULTS = 5
 
 
 class Raises:
@@ -152,6 +150,19 @@ def cut_below_special(both, case, what, theirs, ours):
                 case.pair is not None))
 
 
+def cut_to_nothing(both, case, what, theirs, ours):
+    """Cutting all of the text that is to be cut is an error there; where the
+    limit leaves only special tokens, the other text goes, too, which is an
+    error here."""
+    if what != "error" or case.what == "longest_first":
+        return False
+    if isinstance(ours, Raises):
+        return case.cut == case.special * both.theirs.num_special_tokens_to_add(
+            case.pair is not None)
+    cut = 0 if case.what == "only_first" else 1
+    return "too short" in theirs.text and cut not in ours["sequences"]
+
+
 def drops_characters(both, case, what, theirs, ours):
     """BPE without an unknown token leaves out characters without a token; there
     the places of all tokens behind them are shifted."""
@@ -186,16 +197,31 @@ def shows_bytes_early(both, case, what, theirs, ours):
         for part in parts_of(both.spec, "decoder", "decoders"))
 
 
-EXCEPTIONS = [panics, cut_below_special, drops_characters, shows_bytes_early]
+EXCEPTIONS = [panics, cut_below_special, cut_to_nothing, drops_characters,
+              shows_bytes_early]
 
 
 def normalizes_to_nothing(both):
     """An added token that the normalizer makes empty is found everywhere there,
     and nowhere here. Such pipelines are not compared."""
+    return "" in normalized_tokens(both)
+
+
+def normalizes_alike(both):
+    """Of two added tokens that the normalizer makes the same, chance decides
+    there which is found. Such pipelines are not compared."""
+    texts = normalized_tokens(both)
+    return len(set(texts)) < len(texts)
+
+
+def normalized_tokens(both):
     normalizer = both.theirs.normalizer
-    return normalizer and any(
-        token["normalized"] and not normalizer.normalize_str(token["content"])
-        for token in both.spec["added_tokens"])
+    return [normalizer.normalize_str(token["content"])
+            for token in both.spec["added_tokens"]
+            if normalizer and token["normalized"]]
+
+
+NOT_COMPARED = [normalizes_to_nothing, normalizes_alike]
 
 
 def faults_of(both, case, counts=None):
@@ -263,19 +289,19 @@ def shrink(library, both, case, what):
             return None
 
     deadline = time.time() + 20
-    hasShrunk = True
-    while hasShrunk and time.time() < deadline:
-        hasShrunk = False
+    has_shrunk = True
+    while has_shrunk and time.time() < deadline:
+        has_shrunk = False
         for smaller in simpler_cases(case):
             if still(both, smaller):
-                case, hasShrunk = smaller, True
+                case, has_shrunk = smaller, True
                 break
-        if hasShrunk:
+        if has_shrunk:
             continue
         for spec in simpler_specs(both.spec):
             smaller = try_spec(spec)
             if smaller and still(smaller, case):
-                both, hasShrunk = smaller, True
+                both, has_shrunk = smaller, True
                 break
     return both, case
 
@@ -320,9 +346,10 @@ def compare(library, drawer, number, written, options, counts):
             raise
         counts["refused there"] += 1
         return []
-    if normalizes_to_nothing(both):
-        counts["normalizes_to_nothing"] += 1
-        return []
+    for reason in NOT_COMPARED:
+        if reason(both):
+            counts[reason.__name__] += 1
+            return []
     counts["pipelines"] += 1
     seen, faults = set(), []
     for case in draw_cases(drawer, both, written, options.texts):
@@ -332,6 +359,21 @@ def compare(library, drawer, number, written, options, counts):
                 seen.add(what)
                 faults.append(describe(library, number, both, case, what))
     return faults
+
+
+def compare_classes(library, rng):
+    """Faults of classes of characters, by all that are common and some pages of
+    256 others."""
+    pages = [*range(0x30), *rng.sample(range(0x30, 0xd8), 20),
+             *rng.sample(range(0xe0, 0x1100), 60)]
+    text = "".join(chr(c) for page in pages
+                   for c in range(page << 8, (page + 1) << 8))
+    from draw_pipelines import CLASSES, class_cut
+    for pattern in CLASSES:
+        both = Both(library, class_cut(pattern))
+        for what, _, _ in faults_of(both, Case(text)):
+            yield describe(library, pattern, both, Case(text), what)
+            break
 
 
 def main():
@@ -344,6 +386,8 @@ def main():
                         help="for each pipeline")
     parser.add_argument("--first", type=int, default=0,
                         help="the number of the first pipeline")
+    parser.add_argument("--faults", type=int, default=5,
+                        help="how many to show before it ends")
     options = parser.parse_args()
     try:
         import google.protobuf  # noqa: F401
@@ -364,18 +408,21 @@ def main():
     written = text_corpus.of_programs()[0] + text_corpus.of_code()
     trained = draw_pipelines.train(
         random.Random(1).sample(written, min(1500, len(written))))
-    library, counts, numFaults = Library(options.library), \
+    library, counts, num_faults = Library(options.library), \
         collections.Counter(), 0
+    for fault in compare_classes(library, random.Random(seed)):
+        num_faults += 1
+        print(fault, flush=True)
     for number in range(options.first, options.first + options.pipelines):
         drawer = draw_pipelines.Drawer(random.Random(f"{seed} {number}"),
                                        *trained)
         for fault in compare(library, drawer, number, written, options, counts):
-            numFaults += 1
+            num_faults += 1
             print(fault, flush=True)
-        if numFaults >= MOST_FAULTS:
+        if num_faults >= options.faults:
             break
     print(dict(counts))
-    return 1 if numFaults else 0
+    return 1 if num_faults else 0
 
 
 if __name__ == "__main__":

@@ -111,6 +111,13 @@ TEST(Offsets, AreTrimmedByTheTextOfTheToken) {
                           {"add_prefix_space", false},
                           {"trim_offsets", true},
                           {"use_regex", true}};
+  // By every processor that does.
+  nlohmann::json both = {{"type", "Sequence"}, {"processors", {trims, trims}}};
+  nlohmann::json last = {{"added_tokens", {added(1, "a  ", false, false)}}};
+  last["post_processor"] = both;
+  EXPECT_EQ(show(last, "ba  "), "0:0-1 1:1-1");
+  last["post_processor"] = trims;
+  EXPECT_EQ(show(last, "ba  "), "0:0-1 1:1-2");
   // Unknown: a token without spaces. Of Unigram it is what stands there.
   EXPECT_EQ(show({{"post_processor", trims}}, " a "), "0:0-3");
   nlohmann::json scores = {
