@@ -5,6 +5,7 @@
 #include "runtime/text/Utf8.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace tfc::text {
 
@@ -42,7 +43,14 @@ rt::Result<AddedTokens> AddedTokens::make(std::vector<AddedToken> tokens,
   }
   made.early = AhoCorasick(std::move(early));
   made.late = AhoCorasick(std::move(late));
+  std::unordered_set<std::string> special;
+  for (const AddedToken &token : made.tokens) {
+    if (token.special) {
+      special.insert(token.text);
+    }
+  }
   for (size_t i = 0; i < made.tokens.size(); ++i) {
+    made.tokens[i].isSkipped = special.count(made.tokens[i].shown) != 0;
     made.byId[made.tokens[i].id] = i;
   }
   return made;

@@ -183,7 +183,7 @@ uint32_t Tokenizer::find(std::string_view text) const {
 
 bool Tokenizer::isSpecial(uint32_t id) const {
   const AddedToken *added = parts.added.find(id);
-  return added && added->special && added->shown == added->text;
+  return added && added->isSkipped;
 }
 
 uint32_t Tokenizer::limit() const {

@@ -49,8 +49,8 @@ public:
   const std::string *token(uint32_t id) const;
   /// The id of a token's text, or none.
   uint32_t find(std::string_view text) const;
-  /// Whether text without special tokens is without this one: not when its text
-  /// is looked for in another form, as in `tokenizers`.
+  /// Whether text without special tokens is without this one: when what it
+  /// shows is the text of one, as in `tokenizers`.
   bool isSpecial(uint32_t id) const;
   /// One more than the greatest id.
   uint32_t limit() const;

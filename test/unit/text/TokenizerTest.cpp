@@ -106,6 +106,24 @@ TEST(AddedTokens, TakeNoSpacesThatAnotherOneTook) {
             "1:0-6 2:3-5 0:5-8");
 }
 
+TEST(AddedTokens, AreSkippedByWhatTheyShow) {
+  nlohmann::json spaces = {{"id", 1}, {"content", "  "}, {"special", true}};
+  nlohmann::json lines = {{"id", 2}, {"content", "\n\n"}, {"special", false}};
+  nlohmann::json replace = {
+      {"type", "Replace"}, {"pattern", {{"String", "\n"}}}, {"content", " "}};
+  nlohmann::json file = {
+      {"added_tokens", {spaces, lines}},
+      {"normalizer", replace},
+      {"model",
+       {{"type", "WordLevel"}, {"unk_token", "u"}, {"vocab", {{"u", 0}}}}}};
+  auto tokenizer = parseTokenizer(file.dump());
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  EXPECT_TRUE((*tokenizer)->isSpecial(1));
+  // Not special itself, but normalized it is the other one's text.
+  EXPECT_TRUE((*tokenizer)->isSpecial(2));
+  EXPECT_EQ(*(*tokenizer)->decode({2}, true), "");
+}
+
 TEST(Offsets, AreTrimmedByTheTextOfTheToken) {
   nlohmann::json trims = {{"type", "ByteLevel"},
                           {"add_prefix_space", false},
