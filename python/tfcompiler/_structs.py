@@ -165,6 +165,7 @@ class TokenizeOptions(Sized):
         ("truncate", c.c_uint32), ("truncate_left", c.c_uint32),
         ("no_special", c.c_uint32), ("special_as_text", c.c_uint32),
         ("offsets", c.c_uint32), ("reserved", c.c_uint32),
+        ("should_stop", STOP), ("stop_user", c.c_void_p),
     ]
 
 

@@ -32,13 +32,15 @@ struct tfc_text_stream {
 namespace tfc::rt {
 template <> struct OptionStruct<tfc_tokenize_options> {
   static constexpr const char *name = "tfc_tokenize_options";
-  static constexpr uint64_t firstSize = 72;
+  static constexpr uint64_t firstSize =
+      offsetof(tfc_tokenize_options, should_stop);
 };
 } // namespace tfc::rt
 
 namespace {
 
-static_assert(sizeof(tfc_tokenize_options) == 72, "the first version's size");
+static_assert(offsetof(tfc_tokenize_options, should_stop) == 72,
+              "the first version's size");
 
 Result<EncodeOptions> readTokenizeOptions(const tfc_tokenize_options &given) {
   auto check = [&](const char *name, uint32_t value, uint32_t most) {
@@ -63,6 +65,11 @@ Result<EncodeOptions> readTokenizeOptions(const tfc_tokenize_options &given) {
   options.truncation = {given.max_tokens,
                         static_cast<TruncateWhat>(given.truncate),
                         given.truncate_left != 0};
+  if (given.should_stop) {
+    options.shouldStop = [stop = given.should_stop, user = given.stop_user] {
+      return stop(user) != 0;
+    };
+  }
   return options;
 }
 
@@ -108,13 +115,18 @@ uint32_t idOf(int64_t id) {
                                             : Vocabulary::none;
 }
 
-void show(tfc_text_stream &stream, std::string text, const char **out,
-          uint64_t *n_bytes) {
-  stream.last = std::move(text);
+Status show(tfc_text_stream &stream, Result<std::string> text, const char **out,
+            uint64_t *n_bytes) {
+  if (!text) {
+    stream.stream.restart();
+    return std::move(text.error());
+  }
+  stream.last = std::move(*text);
   *out = stream.last.c_str();
   if (n_bytes) {
     *n_bytes = stream.last.size();
   }
+  return {};
 }
 
 } // namespace
@@ -209,7 +221,11 @@ tfc_error *tfc_tokenizer_decode(const tfc_tokenizer *tokenizer,
     for (uint64_t i = 0; i < n_ids; ++i) {
       known.push_back(idOf(ids[i]));
     }
-    *out = new tfc_text{tokenizer->tokenizer->decode(known, skip_special != 0)};
+    auto text = tokenizer->tokenizer->decode(known, skip_special != 0);
+    if (!text) {
+      return std::move(text.error());
+    }
+    *out = new tfc_text{std::move(*text)};
     return {};
   });
 }
@@ -242,8 +258,7 @@ tfc_error *tfc_text_stream_push(tfc_text_stream *stream, int64_t id,
     if (!stream || !out) {
       return nullArgument();
     }
-    show(*stream, stream->stream.push(idOf(id)), out, n_bytes);
-    return {};
+    return show(*stream, stream->stream.push(idOf(id)), out, n_bytes);
   });
 }
 
@@ -253,9 +268,9 @@ tfc_error *tfc_text_stream_finish(tfc_text_stream *stream, const char **out,
     if (!stream || !out) {
       return nullArgument();
     }
-    show(*stream, stream->stream.finish(), out, n_bytes);
+    auto text = stream->stream.finish();
     stream->stream.restart();
-    return {};
+    return show(*stream, std::move(text), out, n_bytes);
   });
 }
 

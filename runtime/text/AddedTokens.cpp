@@ -5,47 +5,20 @@
 #include "runtime/text/Utf8.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace tfc::text {
-
-void AddedTokens::Finder::add(std::u32string_view text, size_t token) {
-  uint32_t node = 0;
-  for (char32_t c : text) {
-    auto next = static_cast<uint32_t>(nodes.size());
-    auto [child, isNew] = nodes[node].children.emplace(c, next);
-    node = child->second;
-    if (isNew) {
-      nodes.emplace_back();
-    }
-  }
-  // Of equal texts the first one counts.
-  if (node != 0 && nodes[node].token < 0) {
-    nodes[node].token = static_cast<int64_t>(token);
-  }
-}
-
-const AddedTokens::Finder::Node *
-AddedTokens::Finder::find(std::u32string_view text, size_t at,
-                          size_t &end) const {
-  const Node *node = &nodes[0], *found = nullptr;
-  for (size_t i = at; i < text.size(); ++i) {
-    auto child = node->children.find(text[i]);
-    if (child == node->children.end()) {
-      break;
-    }
-    node = &nodes[child->second];
-    if (node->token >= 0) {
-      found = node;
-      end = i + 1;
-    }
-  }
-  return found;
-}
 
 rt::Result<AddedTokens> AddedTokens::make(std::vector<AddedToken> tokens,
                                           const Normalizer *normalizer) {
   AddedTokens made;
   made.tokens = std::move(tokens);
+  size_t length = 0;
+  for (const AddedToken &token : made.tokens) {
+    length += token.text.size();
+  }
+  Budget budget(length);
+  std::vector<AhoCorasick::Entry> early, late;
   // Special ones first, where two are the same text.
   for (bool isSpecial : {true, false}) {
     for (size_t i = 0; i < made.tokens.size(); ++i) {
@@ -57,55 +30,77 @@ rt::Result<AddedTokens> AddedTokens::make(std::vector<AddedToken> tokens,
       text.chars = decodeChecked(token.text);
       text.origins.resize(text.size());
       if (token.normalized && normalizer) {
-        rt::Status status = normalizer->apply(text);
+        rt::Status status = normalizer->apply(text, budget);
         if (!status) {
           return std::move(status.error());
         }
       }
       token.shown = encodeUtf8(text.chars);
-      (token.normalized ? made.late : made.early).add(text.chars, i);
+      token.length = static_cast<uint32_t>(text.size());
+      (token.normalized ? late : early)
+          .push_back({std::move(text.chars), static_cast<uint32_t>(i)});
+    }
+  }
+  made.early = AhoCorasick(std::move(early));
+  made.late = AhoCorasick(std::move(late));
+  std::unordered_set<std::string> special;
+  for (const AddedToken &token : made.tokens) {
+    if (token.special) {
+      special.insert(token.text);
     }
   }
   for (size_t i = 0; i < made.tokens.size(); ++i) {
+    made.tokens[i].isSkipped = special.count(made.tokens[i].shown) != 0;
     made.byId[made.tokens[i].id] = i;
   }
   return made;
 }
 
-void AddedTokens::findIn(const Finder &finder, std::u32string_view text,
+/// Whether a token that is at `begin` is one there.
+bool AddedTokens::isFound(const AddedToken &token, std::u32string_view text,
+                          size_t begin, bool specialAsText) const {
+  static const CharacterSet &word = namedSet("word");
+  size_t end = begin + token.length;
+  bool isInWord =
+      token.singleWord && ((begin > 0 && word.has(text[begin - 1])) ||
+                           (end < text.size() && word.has(text[end])));
+  return !isInWord && !(specialAsText && token.special);
+}
+
+void AddedTokens::findIn(const AhoCorasick &finder, std::u32string_view text,
                          uint32_t offset, bool specialAsText,
                          std::vector<Piece> &out) const {
-  static const CharacterSet &word = namedSet("word");
   static const CharacterSet &space = namedSet("white_space");
-  size_t done = 0; // what is before has its piece
+  std::vector<std::pair<size_t, uint32_t>> found; // from the last one on
+  finder.findAll(text,
+                 [&](size_t at, uint32_t i) { found.emplace_back(at, i); });
   auto add = [&](size_t begin, size_t end, int64_t token) {
     if (begin < end) {
       out.push_back({offset + static_cast<uint32_t>(begin),
                      offset + static_cast<uint32_t>(end), token});
     }
   };
-  for (size_t at = 0; at < text.size();) {
-    size_t begin = at, end = at;
-    const Finder::Node *node =
-        finder.nodes.size() > 1 ? finder.find(text, at, end) : nullptr;
-    if (!node) {
-      ++at;
+  size_t looked = 0, done = 0; // what is before has been; has its piece
+  for (auto match = found.rbegin(); match != found.rend(); ++match) {
+    auto [begin, i] = *match;
+    const AddedToken &token = tokens[i];
+    if (begin < looked) {
       continue;
     }
-    at = end;
-    const AddedToken &token = tokens[node->token];
-    bool isInWord =
-        token.singleWord && ((begin > 0 && word.has(text[begin - 1])) ||
-                             (end < text.size() && word.has(text[end])));
-    if (isInWord || (specialAsText && token.special)) {
+    size_t end = looked = begin + token.length;
+    if (!isFound(token, text, begin, specialAsText)) {
       continue;
     }
-    // Spaces that another token has taken are not there any more.
+    // What another token has taken is not there any more.
     while (token.leftStrip && begin > done && space.has(text[begin - 1])) {
       --begin;
     }
+    begin = token.leftStrip ? std::max(begin, done) : begin;
     while (token.rightStrip && end < text.size() && space.has(text[end])) {
       ++end;
+    }
+    if (begin >= end) {
+      continue;
     }
     add(done, begin, -1);
     add(begin, end, token.id);
@@ -116,7 +111,8 @@ void AddedTokens::findIn(const Finder &finder, std::u32string_view text,
 
 rt::Result<Pieces> AddedTokens::split(TracedText text,
                                       const Normalizer *normalizer,
-                                      bool specialAsText) const {
+                                      bool specialAsText,
+                                      Budget &budget) const {
   std::vector<Piece> rough;
   findIn(early, text.chars, 0, specialAsText, rough);
   Pieces pieces;
@@ -134,8 +130,12 @@ rt::Result<Pieces> AddedTokens::split(TracedText text,
       pieces.pieces.push_back(
           {offset, offset + static_cast<uint32_t>(part.size()), piece.token});
     } else {
-      rt::Status status = normalizer ? normalizer->apply(part) : rt::Status();
+      rt::Status status =
+          normalizer ? normalizer->apply(part, budget) : rt::Status();
       status = status ? checkSize(offset + part.size()) : std::move(status);
+      if (status && !budget.pass(part.size())) {
+        status = budget.status();
+      }
       if (!status) {
         return std::move(status.error());
       }

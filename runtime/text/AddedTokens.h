@@ -4,6 +4,7 @@
 #ifndef TFC_RUNTIME_TEXT_ADDEDTOKENS_H
 #define TFC_RUNTIME_TEXT_ADDEDTOKENS_H
 
+#include "runtime/text/AhoCorasick.h"
 #include "runtime/text/Normalizers.h"
 #include "runtime/text/PreTokenizers.h"
 
@@ -15,10 +16,12 @@ struct AddedToken {
   std::string text;
   std::string shown; // as normalized, where it is looked for so
   uint32_t id = 0;
-  bool singleWord = false;                    // not inside a word
+  uint32_t length = 0;     // of what is looked for, in characters
+  bool singleWord = false; // not inside a word
   bool leftStrip = false, rightStrip = false; // takes the spaces beside it
   bool normalized = true; // is looked for in the normalized text
   bool special = false;
+  bool isSkipped = false; // without special tokens: `shown` is one's text
 };
 
 class AddedTokens {
@@ -31,7 +34,7 @@ public:
   /// Cuts a text at its added tokens, and normalizes what is between them.
   /// `normalizer` may be null. With `specialAsText` special tokens are text.
   rt::Result<Pieces> split(TracedText text, const Normalizer *normalizer,
-                           bool specialAsText) const;
+                           bool specialAsText, Budget &budget) const;
 
   const std::vector<AddedToken> &all() const { return tokens; }
   const AddedToken *find(uint32_t id) const {
@@ -40,25 +43,16 @@ public:
   }
 
 private:
-  /// A tree of the texts that are looked for, and what each is.
-  struct Finder {
-    struct Node {
-      std::unordered_map<char32_t, uint32_t> children;
-      int64_t token = -1; // place in tokens
-    };
-    std::vector<Node> nodes{1};
-
-    void add(std::u32string_view text, size_t token);
-    /// The token that `text` has at `at`, the longest, and its end.
-    const Node *find(std::u32string_view text, size_t at, size_t &end) const;
-  };
-
-  void findIn(const Finder &finder, std::u32string_view text, uint32_t offset,
-              bool specialAsText, std::vector<Piece> &out) const;
+  void findIn(const AhoCorasick &finder, std::u32string_view text,
+              uint32_t offset, bool specialAsText,
+              std::vector<Piece> &out) const;
+  bool isFound(const AddedToken &token, std::u32string_view text, size_t begin,
+               bool specialAsText) const;
 
   std::vector<AddedToken> tokens;
   std::unordered_map<uint32_t, size_t> byId;
-  Finder early, late; // in the text as it is; in the normalized one
+  // What finds places in `tokens`: in the text as it is; in the normalized one.
+  AhoCorasick early, late;
 };
 
 } // namespace tfc::text

@@ -41,8 +41,8 @@ public:
     }
   }
 
-  rt::Status encode(std::u32string_view word,
-                    std::vector<WordToken> &out) const override {
+  rt::Status encode(std::u32string_view word, std::vector<WordToken> &out,
+                    Budget &budget) const override {
     if (options.ignoresMerges) {
       uint32_t id = words.find(encodeUtf8(word));
       if (id != Vocabulary::none) {
@@ -60,8 +60,8 @@ public:
     constexpr size_t few = 24;
     if (symbols.size() <= few) {
       mergeFew(symbols);
-    } else {
-      mergeMany(symbols);
+    } else if (!mergeMany(symbols, budget)) {
+      return budget.status();
     }
     for (int32_t at = symbols.empty() ? -1 : 0; at >= 0;
          at = symbols[at].next) {
@@ -76,7 +76,7 @@ private:
   uint32_t findCharacter(std::u32string_view word, size_t at,
                          std::string &text) const;
   void mergeFew(std::vector<Symbol> &symbols) const;
-  void mergeMany(std::vector<Symbol> &symbols) const;
+  bool mergeMany(std::vector<Symbol> &symbols, Budget &budget) const;
 
   /// What a symbol and the one behind it become, or null.
   const PairTable::Row *findMerge(const std::vector<Symbol> &symbols,
@@ -204,8 +204,9 @@ void Bpe::mergeFew(std::vector<Symbol> &symbols) const {
   }
 }
 
-/// Keeps what could be merged in a queue, where some of it grows old.
-void Bpe::mergeMany(std::vector<Symbol> &symbols) const {
+/// Keeps what could be merged in a queue, where some of it grows old. False:
+/// the budget ends.
+bool Bpe::mergeMany(std::vector<Symbol> &symbols, Budget &budget) const {
   std::priority_queue<Candidate> queue;
   auto look = [&](int32_t at) {
     if (const PairTable::Row *row = findMerge(symbols, at)) {
@@ -218,6 +219,10 @@ void Bpe::mergeMany(std::vector<Symbol> &symbols) const {
   while (!queue.empty()) {
     Candidate top = queue.top();
     queue.pop();
+    // A queue of what a word is long: few times that, each some hundred cycles.
+    if (!budget.pass(8)) {
+      return false;
+    }
     bool isGone = symbols[top.at].id == Vocabulary::none;
     const PairTable::Row *row = isGone ? nullptr : findMerge(symbols, top.at);
     if (!row || row->whole != top.whole) {
@@ -227,6 +232,7 @@ void Bpe::mergeMany(std::vector<Symbol> &symbols) const {
     look(symbols[top.at].previous);
     look(top.at);
   }
+  return true;
 }
 
 } // namespace

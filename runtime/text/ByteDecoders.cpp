@@ -74,28 +74,45 @@ private:
       return;
     }
     bytes += static_cast<char>(byte);
-    // What is text by itself need not wait for the next token.
-    if (!isWhole && decodeUtf8(bytes)) {
-      give(out);
+    if (!isWhole) {
+      giveWhole(out);
+    }
+  }
+
+  /// What is text by itself need not wait for the next token, nor what no byte
+  /// can make text any more.
+  void giveWhole(const TextSink &out) {
+    std::string text;
+    bool isPart = appendLossy(bytes, /*isWhole=*/false, text) == 0;
+    isBroken |= !isPart && text != bytes;
+    if (isBroken) {
+      replaceEach(out);
+    } else if (!isPart) {
+      out({std::move(bytes)});
+      bytes.clear();
     }
   }
 
   void give(const TextSink &out) {
-    if (bytes.empty()) {
-      return;
+    if (isBroken || !decodeUtf8(bytes)) {
+      replaceEach(out);
+    } else if (!bytes.empty()) {
+      out({std::move(bytes)});
     }
-    if (decodeUtf8(bytes)) {
-      out({bytes});
-    } else {
-      for (size_t i = 0; i < bytes.size(); ++i) {
-        out({"\xef\xbf\xbd"});
-      }
+    bytes.clear();
+    isBroken = false;
+  }
+
+  void replaceEach(const TextSink &out) {
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      out({"\xef\xbf\xbd"});
     }
     bytes.clear();
   }
 
   bool isWhole;
-  std::string bytes;
+  bool isBroken = false; // a byte of those side by side is wrong
+  std::string bytes;     // not given yet
 };
 
 } // namespace

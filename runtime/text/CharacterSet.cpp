@@ -83,13 +83,16 @@ static const std::map<std::string_view, CharacterSet> &makeSets() {
   return sets;
 }
 
-const CharacterSet *findSet(std::string_view name) {
-  auto found = makeSets().find(name);
-  return found == makeSets().end() ? nullptr : &found->second;
-}
-
 const CharacterSet &namedSet(std::string_view name) {
   return makeSets().at(name);
+}
+
+std::vector<std::string_view> namesOfSets() {
+  std::vector<std::string_view> names;
+  for (const auto &[name, set] : makeSets()) {
+    names.push_back(name);
+  }
+  return names;
 }
 
 } // namespace tfc::text

@@ -39,12 +39,11 @@ private:
   std::vector<Block> blocks;
 };
 
-/// A set of UnicodeTables.inc, or null: a property of a pattern ("L", "Han"),
-/// or what a part of a pipeline asks of a character ("bert.punctuation").
-const CharacterSet *findSet(std::string_view name);
-
-/// The same of a name that is there.
+/// A set of UnicodeTables.inc, whose name is there: a property of a pattern
+/// ("L", "Han"), or what a part of a pipeline asks of a character
+/// ("bert.punctuation").
 const CharacterSet &namedSet(std::string_view name);
+std::vector<std::string_view> namesOfSets();
 
 } // namespace tfc::text
 

@@ -12,8 +12,11 @@ DecodeStream::DecodeStream(const Tokenizer &tokenizer, bool skipSpecial,
 
 void DecodeStream::restart() {
   stages.clear();
-  for (const DecoderPtr &decoder : tokenizer.decoders()) {
-    stages.push_back(decoder->start(isWhole));
+  const std::vector<DecoderPtr> &decoders = tokenizer.decoders();
+  for (size_t i = 0; i < decoders.size(); ++i) {
+    // Where the next one looks at tokens they must be those of `tokenizers`.
+    bool isSeen = i + 1 < decoders.size() && !decoders[i + 1]->joinsTokens();
+    stages.push_back(decoders[i]->start(isWhole || isSeen));
   }
   if (!tokenizer.hasDecoder()) {
     stages.push_back(makeJoinDecoder()->start(isWhole));
@@ -30,20 +33,29 @@ void DecodeStream::feed(size_t stage, TextPart part, std::string &text) {
   });
 }
 
-std::string DecodeStream::push(uint32_t id) {
+rt::Result<std::string> DecodeStream::push(uint32_t id) {
   std::string text;
   const std::string *token = tokenizer.token(id);
-  if (token && !(skipSpecial && tokenizer.isSpecial(id))) {
+  if (!token || (skipSpecial && tokenizer.isSpecial(id))) {
+    return text;
+  }
+  try {
     feed(0, {*token}, text);
+  } catch (DecoderFault &fault) {
+    return std::move(fault.error);
   }
   return text;
 }
 
-std::string DecodeStream::finish() {
+rt::Result<std::string> DecodeStream::finish() {
   std::string text;
-  for (size_t stage = 0; stage < stages.size(); ++stage) {
-    stages[stage]->finish(
-        [&](TextPart part) { feed(stage + 1, std::move(part), text); });
+  try {
+    for (size_t stage = 0; stage < stages.size(); ++stage) {
+      stages[stage]->finish(
+          [&](TextPart part) { feed(stage + 1, std::move(part), text); });
+    }
+  } catch (DecoderFault &fault) {
+    return std::move(fault.error);
   }
   return text;
 }

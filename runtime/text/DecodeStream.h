@@ -13,15 +13,15 @@ namespace tfc::text {
 class DecodeStream {
 public:
   /// The tokenizer must outlive the stream. `isWhole`: nobody looks before the
-  /// end.
+  /// end. A stream that gave an error is done until restart().
   DecodeStream(const Tokenizer &tokenizer, bool skipSpecial,
                bool isWhole = false);
 
   /// What the text has more by this token; an id without a token is passed
-  /// over.
-  std::string push(uint32_t id);
-  /// What was held back; the stream is done until restart().
-  std::string finish();
+  /// over. Errors: Exhausted, when the text grows beyond what is sensible.
+  rt::Result<std::string> push(uint32_t id);
+  /// What was held back; the stream is done until restart(). Errors: as push().
+  rt::Result<std::string> finish();
   void restart();
 
 private:

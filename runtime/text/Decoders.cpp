@@ -4,34 +4,64 @@
 #include "runtime/text/Decoders.h"
 
 #include "runtime/text/MadeDecoder.h"
+#include "runtime/text/TracedText.h"
 #include "runtime/text/Utf8.h"
 
 #include <algorithm>
+#include <array>
 
 namespace tfc::text {
 
-void replaceAll(std::string &text, std::string_view from, std::string_view to) {
-  size_t at = from.empty() ? std::string::npos : text.find(from);
+static void checkGrown(size_t size) {
+  if (size > maxCharacters) {
+    throw DecoderFault{rt::makeError(
+        rt::Code::Exhausted, "expected tokens that the decoder makes at most ",
+        maxCharacters, " bytes longer, got others")};
+  }
+}
+
+size_t replaceAll(std::string &text, const LiteralFinder<char> &from,
+                  std::string_view to) {
+  size_t at = from.size() == 0 ? std::string::npos : from.find(text, 0);
   if (at == std::string::npos) {
-    return;
+    return 0;
   }
   std::string out;
-  size_t done = 0;
-  for (; at != std::string::npos; at = text.find(from, done)) {
+  size_t done = 0, before = text.size();
+  for (; at != std::string::npos; at = from.find(text, done)) {
     out.append(text, done, at - done).append(to);
     done = at + from.size();
+    if (to.size() > from.size()) {
+      checkGrown(out.size());
+    }
   }
   text = out.append(text, done, std::string::npos);
+  return std::max(text.size(), before) - before;
 }
 
 namespace {
 
 /// English, as BERT's tokenizer writes it.
 void cleanUp(std::string &text) {
-  static constexpr const char *pairs[][2] = {
-      {" .", "."},   {" ?", "?"},     {" !", "!"},    {" ,", ","},
-      {" ' ", "'"},  {" n't", "n't"}, {" 'm", "'m"},  {" do not", " don't"},
-      {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  using Pair = std::pair<LiteralFinder<char>, const char *>;
+  static const std::vector<Pair> pairs = [] {
+    std::vector<Pair> made;
+    for (auto [from, to] : std::initializer_list<std::array<const char *, 2>>{
+             {" .", "."},
+             {" ?", "?"},
+             {" !", "!"},
+             {" ,", ","},
+             {" ' ", "'"},
+             {" n't", "n't"},
+             {" 'm", "'m"},
+             {" do not", " don't"},
+             {" 's", "'s"},
+             {" 've", "'ve"},
+             {" 're", "'re"}}) {
+      made.emplace_back(LiteralFinder<char>(from), to);
+    }
+    return made;
+  }();
   for (const auto &[from, to] : pairs) {
     replaceAll(text, from, to);
   }
@@ -61,9 +91,8 @@ private:
 
 class MetaspaceStage : public DecoderStage {
 public:
-  MetaspaceStage(char32_t replacement, bool prepends) : prepends(prepends) {
-    appendUtf8(mark, replacement);
-  }
+  MetaspaceStage(char32_t replacement, bool prepends)
+      : mark(encodeUtf8({&replacement, 1})), prepends(prepends) {}
 
   void push(TextPart part, const TextSink &out) override {
     numTokens += part.begins;
@@ -73,7 +102,7 @@ public:
   }
 
 private:
-  std::string mark;
+  LiteralFinder<char> mark;
   bool prepends;
   uint64_t numTokens = 0;
 };
@@ -139,27 +168,27 @@ private:
 
 class ReplaceStage : public TokenStage {
 public:
-  ReplaceStage(std::string pattern, std::string content)
-      : pattern(std::move(pattern)), content(std::move(content)) {}
+  ReplaceStage(const LiteralFinder<char> &pattern, const std::string &content)
+      : pattern(pattern), content(content) {}
 
 private:
   void take(std::string token, const TextSink &out) override {
-    // Stage after stage could double it.
-    constexpr size_t most = 1 << 20;
-    if (content.size() <= pattern.size() || token.size() <= most) {
-      replaceAll(token, pattern, content);
-    }
+    // Stage after stage could double it, and token after token.
+    grown += replaceAll(token, pattern, content);
+    checkGrown(grown);
     out({std::move(token)});
   }
 
-  std::string pattern, content;
+  const LiteralFinder<char> &pattern;
+  const std::string &content;
+  size_t grown = 0;
 };
 
 /// Behind a word is a space, but not behind the last one: a token waits for
 /// the next.
 class BpeStage : public TokenStage {
 public:
-  explicit BpeStage(std::string suffix) : suffix(std::move(suffix)) {}
+  explicit BpeStage(const LiteralFinder<char> &suffix) : suffix(suffix) {}
 
   void finish(const TextSink &out) override { give("", out); }
 
@@ -177,7 +206,8 @@ private:
     isWaiting = false;
   }
 
-  std::string suffix, waiting;
+  const LiteralFinder<char> &suffix;
+  std::string waiting;
   bool isWaiting = false;
 };
 
@@ -204,7 +234,8 @@ DecoderPtr makeMetaspaceDecoder(char32_t replacement, bool prepends) {
 }
 
 DecoderPtr makeFuseDecoder() {
-  return makeDecoder([](bool) { return std::make_unique<FuseStage>(); });
+  return makeDecoder([](bool) { return std::make_unique<FuseStage>(); },
+                     /*joins=*/true);
 }
 
 DecoderPtr makeStripDecoder(char32_t character, uint32_t start, uint32_t stop) {
@@ -217,12 +248,18 @@ DecoderPtr makeStripDecoder(char32_t character, uint32_t start, uint32_t stop) {
 }
 
 DecoderPtr makeReplaceDecoder(std::string pattern, std::string content) {
-  return makeDecoder(
-      [=](bool) { return std::make_unique<ReplaceStage>(pattern, content); });
+  // Stages look at what the decoder has.
+  return makeDecoder([finder = LiteralFinder<char>(pattern),
+                      content = std::move(content)](bool) -> DecoderStagePtr {
+    return std::make_unique<ReplaceStage>(finder, content);
+  });
 }
 
 DecoderPtr makeBpeDecoder(std::string suffix) {
-  return makeDecoder([=](bool) { return std::make_unique<BpeStage>(suffix); });
+  return makeDecoder(
+      [finder = LiteralFinder<char>(suffix)](bool) -> DecoderStagePtr {
+        return std::make_unique<BpeStage>(finder);
+      });
 }
 
 DecoderPtr makeJoinDecoder() {

@@ -4,6 +4,9 @@
 #ifndef TFC_RUNTIME_TEXT_DECODERS_H
 #define TFC_RUNTIME_TEXT_DECODERS_H
 
+#include "runtime/src/Error.h"
+#include "runtime/text/LiteralFinder.h"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -32,12 +35,20 @@ public:
 
 using DecoderStagePtr = std::unique_ptr<DecoderStage>;
 
-/// What a file says of a stage; immutable. `isWhole`: nothing is shown before
-/// the end, so that what later tokens make of earlier ones may wait for them.
+/// Thrown by stages, caught by DecodeStream.
+struct DecoderFault {
+  rt::Error error;
+};
+
+/// What a file says of a stage; immutable. `isWhole`: tokens are given on only
+/// as `tokenizers` has them; otherwise parts of them may be, the sooner to be
+/// shown.
 class Decoder {
 public:
   virtual ~Decoder() = default;
   virtual DecoderStagePtr start(bool isWhole) const = 0;
+  /// Whether it matters not how a text is cut into tokens.
+  virtual bool joinsTokens() const { return false; }
 };
 
 using DecoderPtr = std::unique_ptr<Decoder>;
@@ -55,8 +66,11 @@ DecoderPtr makeBpeDecoder(std::string suffix);
 /// Spaces between tokens.
 DecoderPtr makeJoinDecoder();
 
-/// Every `from`, from left to right, becomes `to`.
-void replaceAll(std::string &text, std::string_view from, std::string_view to);
+/// Every text that is found, from left to right, becomes `to`. Gives how much
+/// the text has grown. Throws DecoderFault when it grows beyond what is
+/// sensible.
+size_t replaceAll(std::string &text, const LiteralFinder<char> &from,
+                  std::string_view to);
 
 } // namespace tfc::text
 

@@ -62,7 +62,7 @@ size_t PostProcessor::countSpecial(bool isPair) const {
 
 Tokens PostProcessor::apply(Tokens first, std::optional<Tokens> second,
                             bool addSpecial) const {
-  if (trimsOffsets) {
+  for (bool addsPrefixSpace : trims) {
     trimOffsets(first, addsPrefixSpace);
     if (second) {
       trimOffsets(*second, addsPrefixSpace);

@@ -35,9 +35,10 @@ struct PostProcessor {
   std::vector<TemplatePart> single, pair;
   /// Types without special tokens: the template's, or as without one.
   bool keepsTypes = false;
-  /// Offsets do not count spaces that a token begins or ends with; the one
-  /// that was put before a text stays.
-  bool trimsOffsets = false, addsPrefixSpace = false;
+  /// How often offsets leave out the spaces that a token begins and ends with,
+  /// once for every processor that does; whether the one that was put before a
+  /// text stays.
+  std::vector<bool> trims;
 
   /// How many special tokens it adds.
   size_t countSpecial(bool isPair) const;

@@ -16,7 +16,11 @@ public:
       take(std::move(part.text), out);
       return;
     }
-    text = part.begins ? std::move(part.text) : text + part.text;
+    if (part.begins) {
+      text = std::move(part.text);
+    } else {
+      text += part.text;
+    }
     if (part.ends) {
       take(std::move(text), out);
     }
@@ -30,18 +34,21 @@ private:
 
 template <typename F> class MadeDecoder : public Decoder {
 public:
-  explicit MadeDecoder(F function) : function(std::move(function)) {}
+  MadeDecoder(F function, bool joins)
+      : function(std::move(function)), joins(joins) {}
   DecoderStagePtr start(bool isWhole) const override {
     return function(isWhole);
   }
+  bool joinsTokens() const override { return joins; }
 
 private:
   F function;
+  bool joins;
 };
 
 /// `function(isWhole)` makes a stage.
-template <typename F> DecoderPtr makeDecoder(F function) {
-  return std::make_unique<MadeDecoder<F>>(std::move(function));
+template <typename F> DecoderPtr makeDecoder(F function, bool joins = false) {
+  return std::make_unique<MadeDecoder<F>>(std::move(function), joins);
 }
 
 } // namespace tfc::text

@@ -9,8 +9,6 @@ namespace tfc::text {
 
 namespace {
 
-// For every character, and for a text at all. Real patterns need less than ten.
-constexpr uint64_t stepsACharacter = 500, stepsAtLeast = 1000000;
 constexpr size_t maxChoices = 1 << 22;
 constexpr size_t nowhere = ~size_t(0);
 
@@ -18,17 +16,19 @@ constexpr size_t nowhere = ~size_t(0);
 
 class PatternMatcher {
 public:
-  PatternMatcher(const Pattern &pattern, std::u32string_view text)
+  PatternMatcher(const Pattern &pattern, std::u32string_view text,
+                 Budget &budget)
       : pattern(pattern), text(text), slots(pattern.numSlots, nowhere),
-        stepsLeft(stepsAtLeast + stepsACharacter * text.size()),
-        word(namedSet("pattern.word")) {}
+        failed(pattern.numRuns), budget(budget) {}
 
   bool isExhausted() const { return exhausted; }
 
   /// The end of the match that begins at `begin`, or nowhere.
   size_t matchAt(size_t begin) {
     choices.clear();
-    return run(0, begin);
+    size_t end = run(0, begin);
+    numMatches += end != nowhere;
+    return end;
   }
 
 private:
@@ -39,6 +39,13 @@ private:
     size_t last = 0; // of a repeat: where it ends at the least, or the most
   };
 
+  /// Where an endless Repeat began and how far its characters went; the rest of
+  /// the pattern was behind none of them.
+  struct Failure {
+    size_t begin = 1, end = 0;
+    size_t numMatches = 0; // before it; any later one makes it void
+  };
+
   size_t run(uint32_t step, size_t at, size_t wanted = nowhere);
   bool advance(uint32_t &step, size_t &at);
   bool goBack(size_t base, uint32_t &step, size_t &at);
@@ -46,12 +53,14 @@ private:
   bool look(const PatternStep &here, uint32_t body, size_t at);
   bool isAtEdge(const PatternStep &here, size_t at) const;
   bool isWord(size_t at) const {
+    static const CharacterSet &word = namedSet("pattern.word");
     return at < text.size() && word.has(text[at]);
   }
 
   void choose(Choice choice) {
     if (choices.size() >= maxChoices) {
       exhausted = true;
+      budget.exhaust();
       return;
     }
     choices.push_back(choice);
@@ -61,8 +70,9 @@ private:
   std::u32string_view text;
   std::vector<size_t> slots;
   std::vector<Choice> choices;
-  uint64_t stepsLeft;
-  const CharacterSet &word;
+  std::vector<Failure> failed; // by the number of a Repeat
+  Budget &budget;
+  size_t numMatches = 0;
   bool exhausted = false;
 };
 
@@ -70,11 +80,10 @@ private:
 size_t PatternMatcher::run(uint32_t step, size_t at, size_t wanted) {
   size_t base = choices.size();
   for (;;) {
-    if (exhausted || stepsLeft == 0) {
+    if (exhausted || !budget.spend(1)) {
       exhausted = true;
       return nowhere;
     }
-    --stepsLeft;
     bool isDone = pattern.steps[step].kind == PatternStep::Done;
     if (isDone && (wanted == nowhere || at == wanted)) {
       // What is left of the choices is nobody's any more.
@@ -162,12 +171,21 @@ bool PatternMatcher::goBack(size_t base, uint32_t &step, size_t &at) {
 bool PatternMatcher::repeat(const PatternStep &here, uint32_t &step,
                             size_t &at) {
   const CharacterSet &set = pattern.sets[here.set];
+  // From further on its characters go as far, and the rest fails as it did.
+  Failure *failure = here.a == Pattern::unlimited ? nullptr : &failed[here.a];
+  if (failure && failure->numMatches == numMatches && failure->begin <= at &&
+      at <= failure->end) {
+    return false;
+  }
   size_t most = std::min<uint64_t>(text.size(), uint64_t(at) + here.most);
   size_t least = at + here.least, end = at;
   while (end < most && set.has(text[end])) {
     ++end;
   }
-  stepsLeft -= std::min<uint64_t>(stepsLeft, (end - at) / 8);
+  exhausted |= !budget.spend((end - at) / 8);
+  if (failure) {
+    *failure = {at, end, numMatches};
+  }
   if (end < least) {
     return false;
   }
@@ -213,7 +231,8 @@ bool PatternMatcher::isAtEdge(const PatternStep &here, size_t at) const {
   }
 }
 
-rt::Result<std::vector<Match>> Pattern::find(std::u32string_view text) const {
+rt::Result<std::vector<Match>> Pattern::find(std::u32string_view text,
+                                             Budget &budget) const {
   std::vector<Match> found;
   size_t end = 0; // of the last match
   auto add = [&](size_t begin, size_t to) {
@@ -223,13 +242,16 @@ rt::Result<std::vector<Match>> Pattern::find(std::u32string_view text) const {
     found.push_back({begin, to, true});
     end = to;
   };
-  if (!plain.empty()) {
-    for (size_t at = text.find(plain); at != text.npos;
-         at = text.find(plain, end)) {
+  if (!budget.pass(text.size() + 1)) {
+    return std::move(budget.status().error());
+  }
+  if (plain.size() != 0) {
+    for (size_t at = plain.find(text, 0); at != text.npos;
+         at = plain.find(text, end)) {
       add(at, at + plain.size());
     }
   } else {
-    PatternMatcher matcher(*this, text);
+    PatternMatcher matcher(*this, text, budget);
     bool hasEnded = false;
     for (size_t at = 0; at <= text.size() && !text.empty(); ++at) {
       if (hasFirst && (at == text.size() || !first.has(text[at]))) {
@@ -237,11 +259,7 @@ rt::Result<std::vector<Match>> Pattern::find(std::u32string_view text) const {
       }
       size_t to = matcher.matchAt(at);
       if (matcher.isExhausted()) {
-        return rt::makeError(rt::Code::Exhausted,
-                             "expected a pattern that is found in a text of ",
-                             text.size(), " characters in at most ",
-                             stepsAtLeast + stepsACharacter * text.size(),
-                             " steps, got one that is not");
+        return std::move(budget.status().error());
       }
       // An empty match right behind another one is none.
       if (to == nowhere || (to == at && hasEnded && at == end)) {

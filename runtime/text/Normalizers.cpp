@@ -15,7 +15,9 @@ namespace {
 template <typename F> class Made : public Normalizer {
 public:
   explicit Made(F function) : function(std::move(function)) {}
-  rt::Status apply(TracedText &text) const override { return function(text); }
+  rt::Status apply(TracedText &text, Budget &budget) const override {
+    return function(text, budget);
+  }
 
 private:
   F function;
@@ -112,8 +114,8 @@ void strip(TracedText &text, bool left, bool right) {
 }
 
 rt::Status replaceMatches(TracedText &text, const Pattern &pattern,
-                          const std::u32string &content) {
-  auto matches = pattern.find(text.chars);
+                          const std::u32string &content, Budget &budget) {
+  auto matches = pattern.find(text.chars, budget);
   if (!matches) {
     return std::move(matches.error());
   }
@@ -154,21 +156,21 @@ void prepend(TracedText &text, std::u32string_view prefix) {
 }
 
 NormalizerPtr makeNormalForm(NormalForm form) {
-  return make([form](TracedText &text) -> rt::Status {
+  return make([form](TracedText &text, Budget &) -> rt::Status {
     normalize(text, form);
     return {};
   });
 }
 
 NormalizerPtr makeLowercase() {
-  return make([](TracedText &text) -> rt::Status {
+  return make([](TracedText &text, Budget &) -> rt::Status {
     toLowerCase(text);
     return {};
   });
 }
 
 NormalizerPtr makeStripAccents() {
-  return make([](TracedText &text) -> rt::Status {
+  return make([](TracedText &text, Budget &) -> rt::Status {
     static const CharacterSet &accent = namedSet("accent");
     dropIf(text, [](char32_t c) { return accent.has(c); });
     return {};
@@ -176,33 +178,35 @@ NormalizerPtr makeStripAccents() {
 }
 
 NormalizerPtr makeStrip(bool left, bool right) {
-  return make([=](TracedText &text) -> rt::Status {
+  return make([=](TracedText &text, Budget &) -> rt::Status {
     strip(text, left, right);
     return {};
   });
 }
 
 NormalizerPtr makePrepend(std::u32string prefix) {
-  return make([prefix = std::move(prefix)](TracedText &text) -> rt::Status {
-    prepend(text, prefix);
-    return {};
-  });
+  return make(
+      [prefix = std::move(prefix)](TracedText &text, Budget &) -> rt::Status {
+        prepend(text, prefix);
+        return {};
+      });
 }
 
 NormalizerPtr makeReplace(Pattern pattern, std::u32string content) {
   return make([pattern = std::move(pattern),
-               content = std::move(content)](TracedText &text) {
-    return replaceMatches(text, pattern, content);
+               content = std::move(content)](TracedText &text, Budget &budget) {
+    return replaceMatches(text, pattern, content, budget);
   });
 }
 
 NormalizerPtr makeCharsMap(CharsMap map) {
-  return make(
-      [map = std::move(map)](TracedText &text) { return map.apply(text); });
+  return make([map = std::move(map)](TracedText &text, Budget &) {
+    return map.apply(text);
+  });
 }
 
 NormalizerPtr makeBert(BertOptions options) {
-  return make([options](TracedText &text) -> rt::Status {
+  return make([options](TracedText &text, Budget &) -> rt::Status {
     static const CharacterSet &mark = namedSet("bert.mark");
     if (options.cleanText) {
       cleanText(text);
@@ -222,17 +226,21 @@ NormalizerPtr makeBert(BertOptions options) {
 }
 
 NormalizerPtr makeByteLevelNormalizer() {
-  return make([](TracedText &text) -> rt::Status {
+  return make([](TracedText &text, Budget &) -> rt::Status {
     text = toByteLevel(text, 0, text.size());
     return {};
   });
 }
 
 NormalizerPtr makeSequence(std::vector<NormalizerPtr> parts) {
-  return make([parts = std::move(parts)](TracedText &text) -> rt::Status {
+  return make([parts = std::move(parts)](TracedText &text,
+                                         Budget &budget) -> rt::Status {
     for (const NormalizerPtr &part : parts) {
-      rt::Status status = part->apply(text);
+      rt::Status status = part->apply(text, budget);
       status = status ? checkSize(text.size()) : std::move(status);
+      if (status && !budget.pass(text.size())) {
+        status = budget.status();
+      }
       if (!status) {
         return status;
       }

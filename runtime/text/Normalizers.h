@@ -14,8 +14,8 @@ namespace tfc::text {
 class Normalizer {
 public:
   virtual ~Normalizer() = default;
-  /// Changes a text. Errors: Exhausted, by a pattern.
-  virtual rt::Status apply(TracedText &text) const = 0;
+  /// Changes a text. Errors: Exhausted, Cancelled.
+  virtual rt::Status apply(TracedText &text, Budget &budget) const = 0;
 };
 
 using NormalizerPtr = std::unique_ptr<Normalizer>;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/text/ParseClass.h"
 
+#include "runtime/text/PropertyNames.h"
 #include "runtime/text/Utf8.h"
 
 #include <cstring>
@@ -73,17 +74,14 @@ void ClassParser::addProperty(CharacterSet &set, bool isNegative) {
   } else {
     appendUtf8(name, next());
   }
-  // Sets with a point in their name are not for patterns.
-  const CharacterSet *found =
-      name.find_first_of("._") == std::string::npos ? findSet(name) : nullptr;
-  bool isLower = !name.empty() && name[0] >= 'a' && name[0] <= 'z';
-  if (!found || isLower) {
+  NamedSet found = findProperty(name);
+  if (!found.set) {
     unsupported("the property " + rt::quoteName(name));
   }
-  if (ignoresCase && (name == "Lu" || name == "Ll" || name == "Lt")) {
+  if (ignoresCase && found.dependsOnCase) {
     unsupported("a property of case where case is ignored");
   }
-  addSet(set, *found, isNegative);
+  addSet(set, *found.set, isNegative);
 }
 
 char32_t ClassParser::readHex(size_t most) {
@@ -105,7 +103,8 @@ char32_t ClassParser::readHex(size_t most) {
   return value;
 }
 
-std::optional<char32_t> ClassParser::readEscape(CharacterSet &set) {
+std::optional<char32_t> ClassParser::readEscape(CharacterSet &set,
+                                                bool isInClass) {
   char32_t c = next();
   switch (c) {
   case U's':
@@ -118,7 +117,8 @@ std::optional<char32_t> ClassParser::readEscape(CharacterSet &set) {
     return std::nullopt;
   case U'w':
   case U'W':
-    addNamed(set, "pattern.word", c == U'W');
+    addSet(set, isInClass ? *findClass("word").set : namedSet("pattern.word"),
+           c == U'W');
     return std::nullopt;
   case U'h':
   case U'H':
@@ -166,13 +166,21 @@ std::optional<char32_t> ClassParser::readEscape(CharacterSet &set) {
 
 void ClassParser::addPosix(CharacterSet &set) {
   std::string name;
+  bool isNegative = take(U'^');
   while (!take(U':')) {
     appendUtf8(name, next());
   }
   if (!take(U']')) {
     fail("expected :] behind the name of a class");
   }
-  unsupported("the class [:" + name + ":]");
+  NamedSet found = findClass(name);
+  if (!found.set) {
+    fail("expected the name of a class, got " + rt::quoteName(name));
+  }
+  if (ignoresCase && found.dependsOnCase) {
+    unsupported("a class of case where case is ignored");
+  }
+  addSet(set, *found.set, isNegative);
 }
 
 /// Characters, ranges and classes, as far as && or the closing bracket.
@@ -190,12 +198,14 @@ CharacterSet ClassParser::parseUnion(int depth) {
     if (take(U'[')) {
       if (take(U':')) {
         addPosix(set);
+      } else {
+        set.add(parseClass(depth + 1));
       }
-      set.add(parseClass(depth + 1));
       continue;
     }
-    std::optional<char32_t> from =
-        take(U'\\') ? readEscape(set) : std::optional<char32_t>(next());
+    std::optional<char32_t> from = take(U'\\')
+                                       ? readEscape(set, /*isInClass=*/true)
+                                       : std::optional<char32_t>(next());
     if (!from) {
       continue;
     }
@@ -209,7 +219,7 @@ CharacterSet ClassParser::parseUnion(int depth) {
     CharacterSet other;
     std::optional<char32_t> to = take(U'[') ? std::nullopt
                                  : take(U'\\')
-                                     ? readEscape(other)
+                                     ? readEscape(other, /*isInClass=*/true)
                                      : std::optional<char32_t>(next());
     if (!to || *to < *from) {
       fail("expected a range from the lesser character to the greater");

@@ -48,7 +48,7 @@ protected:
   /// A class, whose opening bracket has been read.
   CharacterSet parseClass(int depth);
   /// What follows a backslash: one character, or characters added to `set`.
-  std::optional<char32_t> readEscape(CharacterSet &set);
+  std::optional<char32_t> readEscape(CharacterSet &set, bool isInClass);
   /// A character, and its others where case is ignored.
   void addCharacter(CharacterSet &set, char32_t c) const;
   /// The set's number.

@@ -199,7 +199,7 @@ private:
       return node;
     }
     CharacterSet set;
-    if (std::optional<char32_t> single = readEscape(set)) {
+    if (std::optional<char32_t> single = readEscape(set, /*isInClass=*/false)) {
       addCharacter(set, *single);
     }
     return oneOf(std::move(set));

@@ -19,7 +19,7 @@ struct TooLong {};
 class Writer {
 public:
   explicit Writer(std::vector<PatternStep> &steps) : steps(steps) {}
-  uint32_t numSlots = 0;
+  uint32_t numSlots = 0, numRuns = 0;
 
   void write(const PatternNode &node) {
     switch (node.kind) {
@@ -70,7 +70,9 @@ private:
     steps[at].isBehind = node.isBehind;
     steps[at].least = node.least;
     steps[at].most = node.most;
+    ++nested;
     body();
+    --nested;
     add(PatternStep::Done);
     steps[at].a = here();
   }
@@ -101,6 +103,8 @@ private:
       step.least = node.least;
       step.most = node.most;
       step.greed = node.greed;
+      bool isRun = nested == 0 && node.most == Pattern::unlimited;
+      step.a = isRun ? numRuns++ : Pattern::unlimited;
       return;
     }
     if (node.greed == PatternStep::Possessive) {
@@ -125,7 +129,9 @@ private:
     if (node.most == Pattern::unlimited) {
       uint32_t loop = static_cast<uint32_t>(split()), slot = numSlots++;
       steps[add(PatternStep::Mark)].set = slot;
+      ++nested;
       write(body);
+      --nested;
       again = add(PatternStep::Again);
       steps[again].set = slot;
       steps[again].a = loop;
@@ -145,6 +151,7 @@ private:
   }
 
   std::vector<PatternStep> &steps;
+  int nested = 0; // endless loops, and what is matched apart
 };
 
 } // namespace
@@ -169,13 +176,14 @@ rt::Result<Pattern> Pattern::parse(std::string_view text) {
                          " steps, its loops written out, got more");
   }
   pattern.numSlots = writer.numSlots;
+  pattern.numRuns = writer.numRuns;
   pattern.hasFirst = addFirst(**tree, pattern.sets, pattern.first);
   return pattern;
 }
 
 Pattern Pattern::literal(std::u32string_view text) {
   Pattern pattern;
-  pattern.plain = text;
+  pattern.plain = LiteralFinder<char32_t>(text);
   return pattern;
 }
 

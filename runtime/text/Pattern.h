@@ -5,8 +5,9 @@
 #ifndef TFC_RUNTIME_TEXT_PATTERN_H
 #define TFC_RUNTIME_TEXT_PATTERN_H
 
-#include "runtime/src/Error.h"
+#include "runtime/text/Budget.h"
 #include "runtime/text/CharacterSet.h"
+#include "runtime/text/LiteralFinder.h"
 
 namespace tfc::text {
 
@@ -41,6 +42,8 @@ struct PatternStep {
   bool isNegative = false; // of Look and WordEdge
   bool isBehind = false;   // of Look: `least` to `most` characters before
   uint32_t set = 0;        // of One and Repeat; a slot of Mark and Again
+  /// Of Repeat `a` is its number among those without an end that are in no
+  /// other such loop and matched with the rest, or Pattern::unlimited.
   uint32_t a = 0, b = 0;
   uint32_t least = 0, most = 0;
 };
@@ -56,9 +59,9 @@ public:
   static Pattern literal(std::u32string_view text);
 
   /// The matches, from left to right, and all that is between them; an empty
-  /// text is one part that does not match. Errors: Exhausted, when a text asks
-  /// for more steps than any sensible pattern needs.
-  rt::Result<std::vector<Match>> find(std::u32string_view text) const;
+  /// text is one part that does not match. Errors: those of the budget.
+  rt::Result<std::vector<Match>> find(std::u32string_view text,
+                                      Budget &budget) const;
 
 private:
   friend class PatternMatcher;
@@ -66,7 +69,8 @@ private:
   std::vector<PatternStep> steps;
   std::vector<CharacterSet> sets;
   uint32_t numSlots = 0;
-  std::u32string plain; // when the pattern is a text
+  uint32_t numRuns = 0;          // of Repeats that have a number
+  LiteralFinder<char32_t> plain; // when the pattern is a text
   /// Characters that a match may begin with; without: any, or an empty match.
   bool hasFirst = false;
   CharacterSet first;

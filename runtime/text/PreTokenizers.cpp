@@ -13,7 +13,9 @@ namespace {
 template <typename F> class Made : public PreTokenizer {
 public:
   explicit Made(F function) : function(std::move(function)) {}
-  rt::Status apply(Pieces &pieces) const override { return function(pieces); }
+  rt::Status apply(Pieces &pieces, Budget &budget) const override {
+    return function(pieces, budget);
+  }
 
 private:
   F function;
@@ -113,19 +115,21 @@ const Pattern &wordsOfGpt2() {
 } // namespace
 
 PreTokenizerPtr makeSplit(Pattern pattern, Behavior behavior, bool inverted) {
-  return make([=, pattern = std::move(pattern)](Pieces &pieces) {
-    return cutPieces(pieces, behavior, [&](std::u32string_view text) {
-      auto matches = pattern.find(text);
-      for (size_t i = 0; matches && inverted && i < matches->size(); ++i) {
-        (*matches)[i].isMatch ^= true;
-      }
-      return matches;
-    });
-  });
+  return make(
+      [=, pattern = std::move(pattern)](Pieces &pieces, Budget &budget) {
+        return cutPieces(pieces, behavior, [&](std::u32string_view text) {
+          auto matches = pattern.find(text, budget);
+          for (size_t i = 0; matches && inverted && i < matches->size(); ++i) {
+            (*matches)[i].isMatch ^= true;
+          }
+          return matches;
+        });
+      });
 }
 
 PreTokenizerPtr makeSplitAt(IsSeparator isSeparator, Behavior behavior) {
-  return make([=, isSeparator = std::move(isSeparator)](Pieces &pieces) {
+  return make([=, isSeparator = std::move(isSeparator)](Pieces &pieces,
+                                                        Budget &) {
     return cutPieces(pieces, behavior, [&](std::u32string_view text) {
       return rt::Result<std::vector<Match>>(findCharacters(text, isSeparator));
     });
@@ -133,7 +137,7 @@ PreTokenizerPtr makeSplitAt(IsSeparator isSeparator, Behavior behavior) {
 }
 
 PreTokenizerPtr makeWords() {
-  return make([](Pieces &pieces) -> rt::Status {
+  return make([](Pieces &pieces, Budget &) -> rt::Status {
     std::vector<Piece> out;
     for (const Piece &piece : pieces.pieces) {
       if (piece.token >= 0) {
@@ -148,7 +152,7 @@ PreTokenizerPtr makeWords() {
 }
 
 PreTokenizerPtr makeByteLevel(bool addPrefixSpace, bool cuts) {
-  return make([=](Pieces &pieces) -> rt::Status {
+  return make([=](Pieces &pieces, Budget &budget) -> rt::Status {
     if (addPrefixSpace) {
       rewritePieces(pieces, [&](const Piece &piece, TracedText &out) {
         const TracedText &text = pieces.text;
@@ -160,8 +164,9 @@ PreTokenizerPtr makeByteLevel(bool addPrefixSpace, bool cuts) {
     }
     rt::Status status;
     if (cuts) {
-      status = cutPieces(pieces, Behavior::Isolated,
-                         [&](auto text) { return wordsOfGpt2().find(text); });
+      status = cutPieces(pieces, Behavior::Isolated, [&](auto text) {
+        return wordsOfGpt2().find(text, budget);
+      });
     }
     rewritePieces(pieces, [&](const Piece &piece, TracedText &out) {
       TracedText bytes = toByteLevel(pieces.text, piece.begin, piece.end);
@@ -173,7 +178,7 @@ PreTokenizerPtr makeByteLevel(bool addPrefixSpace, bool cuts) {
 
 PreTokenizerPtr makeMetaspace(char32_t replacement, Prepend prepend,
                               bool cuts) {
-  return make([=](Pieces &pieces) -> rt::Status {
+  return make([=](Pieces &pieces, Budget &) -> rt::Status {
     rewritePieces(pieces, [&](const Piece &piece, TracedText &out) {
       const TracedText &text = pieces.text;
       char32_t first = text.chars[piece.begin];
@@ -200,16 +205,20 @@ PreTokenizerPtr makeMetaspace(char32_t replacement, Prepend prepend,
 }
 
 PreTokenizerPtr makeSequence(std::vector<PreTokenizerPtr> parts) {
-  return make([parts = std::move(parts)](Pieces &pieces) -> rt::Status {
-    for (const PreTokenizerPtr &part : parts) {
-      rt::Status status = part->apply(pieces);
-      status = status ? checkSize(pieces.text.size()) : std::move(status);
-      if (!status) {
-        return status;
-      }
-    }
-    return {};
-  });
+  return make(
+      [parts = std::move(parts)](Pieces &pieces, Budget &budget) -> rt::Status {
+        for (const PreTokenizerPtr &part : parts) {
+          rt::Status status = part->apply(pieces, budget);
+          status = status ? checkSize(pieces.text.size()) : std::move(status);
+          if (status && !budget.pass(pieces.text.size())) {
+            status = budget.status();
+          }
+          if (!status) {
+            return status;
+          }
+        }
+        return {};
+      });
 }
 
 } // namespace tfc::text

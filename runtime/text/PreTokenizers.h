@@ -26,9 +26,8 @@ struct Pieces {
 class PreTokenizer {
 public:
   virtual ~PreTokenizer() = default;
-  /// Cuts the pieces, and may change their text. Errors: Exhausted, by a
-  /// pattern.
-  virtual rt::Status apply(Pieces &pieces) const = 0;
+  /// Cuts the pieces, and may change their text. Errors: Exhausted, Cancelled.
+  virtual rt::Status apply(Pieces &pieces, Budget &budget) const = 0;
 };
 
 using PreTokenizerPtr = std::unique_ptr<PreTokenizer>;

@@ -21,19 +21,24 @@ public:
   explicit PrefixTree(std::vector<Entry> entries);
 
   /// Calls `found(length, value)` for every text that `text` begins with, from
-  /// the shortest to the longest.
-  template <typename F> void walk(std::string_view text, F found) const {
+  /// the shortest to the longest. Gives how many bytes it looked at.
+  template <typename F> size_t walk(std::string_view text, F found) const {
     uint32_t node = 0;
-    for (size_t i = 0; i < text.size(); ++i) {
+    size_t i = 0;
+    for (; i < text.size(); ++i) {
       node = child(node, static_cast<unsigned char>(text[i]));
       if (node == 0) {
-        return;
+        break;
       }
       if (nodes[node].isEnd) {
         found(i + 1, nodes[node].value);
       }
     }
+    return i;
   }
+
+  /// How many of a budget's steps a walk is.
+  static uint64_t stepsOf(size_t bytes) { return bytes / 4 + 1; }
 
 private:
   /// The children of a node lie together, sorted by their byte.

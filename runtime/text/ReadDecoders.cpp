@@ -68,8 +68,10 @@ void readRoberta(const FileNode &node, PostProcessor &to) {
   to.single = {idPart(cls, 0), {0, 0, {}}, idPart(sep, 0)};
   to.pair = {idPart(cls, 0), {0, 0, {}}, idPart(sep, 0),
              idPart(sep, 0), {1, 0, {}}, idPart(sep, 0)};
-  to.trimsOffsets |= node.boolean("trim_offsets", true);
-  to.addsPrefixSpace = node.boolean("add_prefix_space", true);
+  bool addsPrefixSpace = node.boolean("add_prefix_space", true);
+  if (node.boolean("trim_offsets", true)) {
+    to.trims.push_back(addsPrefixSpace);
+  }
 }
 
 } // namespace
@@ -88,9 +90,9 @@ void readPostProcessor(const FileNode &node, PostProcessor &to) {
   }
   if (type == "ByteLevel") {
     node.allow({"add_prefix_space", "trim_offsets", "use_regex"});
+    bool addsPrefixSpace = node.boolean("add_prefix_space");
     if (node.boolean("trim_offsets")) {
-      to.trimsOffsets = true;
-      to.addsPrefixSpace = node.boolean("add_prefix_space");
+      to.trims.push_back(addsPrefixSpace);
     }
     return;
   }

@@ -3,6 +3,7 @@
 #ifndef TFC_RUNTIME_TEXT_TOKENMODEL_H
 #define TFC_RUNTIME_TEXT_TOKENMODEL_H
 
+#include "runtime/text/Budget.h"
 #include "runtime/text/Vocabulary.h"
 
 #include <memory>
@@ -23,9 +24,13 @@ public:
   const Vocabulary &vocabulary() const { return words; }
 
   /// Appends the tokens of a word that is not empty. Errors: InvalidArgument,
-  /// when no token fits and the file names no unknown one.
+  /// when no token fits and the file names no unknown one; those of the budget.
   virtual rt::Status encode(std::u32string_view word,
-                            std::vector<WordToken> &out) const = 0;
+                            std::vector<WordToken> &out,
+                            Budget &budget) const = 0;
+
+  /// Whether a token's text is that of its word, not the vocabulary's.
+  virtual bool isShownAsWord(uint32_t id) const { return false; }
 
 protected:
   Vocabulary words;

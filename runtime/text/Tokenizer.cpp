@@ -29,36 +29,61 @@ static rt::Result<TracedText> traceText(std::string_view text) {
   return traced;
 }
 
-/// Counts what byte level tokenizers do not count as a token's place.
-void Tokenizer::countSpaces(std::u32string_view text, Token &token) const {
+Tokenizer::Tokenizer(TokenizerParts given) : parts(std::move(given)) {
+  if (!parts.postProcessor.trims.empty()) {
+    spaces.resize(parts.model->vocabulary().limit());
+    for (const Vocabulary::Entry &entry : parts.model->vocabulary().all()) {
+      spaces[entry.id] = countSpaces(decodeChecked(entry.text));
+    }
+  }
+}
+
+Tokenizer::Spaces Tokenizer::countSpaces(std::u32string_view text) {
   static const CharacterSet &space = namedSet("white_space");
   auto isSpace = [&](char32_t c) {
     return c == characterOfByte(' ') || space.has(c);
   };
   auto left = std::find_if_not(text.begin(), text.end(), isSpace);
   auto right = std::find_if_not(text.rbegin(), text.rend(), isSpace);
-  token.leftSpaces = static_cast<uint32_t>(left - text.begin());
-  token.rightSpaces = static_cast<uint32_t>(right - text.rbegin());
+  return {static_cast<uint32_t>(left - text.begin()),
+          static_cast<uint32_t>(right - text.rbegin())};
 }
 
-rt::Result<Tokens> Tokenizer::encodeOne(std::string_view text,
-                                        const EncodeOptions &options) const {
+/// Those of the token's own text, which an unknown word mostly has not.
+Tokenizer::Spaces Tokenizer::spacesOf(const WordToken &token,
+                                      std::u32string_view word,
+                                      bool isAdded) const {
+  bool isWord = isAdded || parts.model->isShownAsWord(token.id);
+  return isWord ? countSpaces(word.substr(token.begin, token.end - token.begin))
+                : spaces[token.id];
+}
+
+/// The words of a text.
+rt::Result<Pieces> Tokenizer::cut(std::string_view text,
+                                  const EncodeOptions &options,
+                                  Budget &budget) const {
   auto traced = traceText(text);
   if (!traced) {
     return std::move(traced.error());
   }
   auto pieces = parts.added.split(std::move(*traced), parts.normalizer.get(),
-                                  options.specialAsText);
-  if (!pieces) {
-    return std::move(pieces.error());
-  }
-  if (parts.preTokenizer) {
-    rt::Status status = parts.preTokenizer->apply(*pieces);
+                                  options.specialAsText, budget);
+  if (pieces && parts.preTokenizer) {
+    rt::Status status = parts.preTokenizer->apply(*pieces, budget);
     if (!status) {
       return std::move(status.error());
     }
   }
-  bool trims = parts.postProcessor.trimsOffsets;
+  return pieces;
+}
+
+rt::Result<Tokens> Tokenizer::encodeOne(std::string_view text,
+                                        const EncodeOptions &options,
+                                        Budget &budget) const {
+  auto pieces = cut(text, options, budget);
+  if (!pieces) {
+    return std::move(pieces.error());
+  }
   std::u32string_view chars = pieces->text.chars;
   const std::vector<Span> &origins = pieces->text.origins;
   Tokens tokens;
@@ -67,11 +92,14 @@ rt::Result<Tokens> Tokenizer::encodeOne(std::string_view text,
     std::u32string_view word =
         chars.substr(piece.begin, piece.end - piece.begin);
     words.clear();
+    if (!budget.pass(word.size())) {
+      return std::move(budget.status().error());
+    }
     if (piece.token >= 0) {
       words.push_back({static_cast<uint32_t>(piece.token), 0,
                        static_cast<uint32_t>(word.size())});
     } else {
-      rt::Status status = parts.model->encode(word, words);
+      rt::Status status = parts.model->encode(word, words, budget);
       if (!status) {
         return std::move(status.error());
       }
@@ -81,8 +109,10 @@ rt::Result<Tokens> Tokenizer::encodeOne(std::string_view text,
       token.id = from.id;
       token.origin = {origins[piece.begin + from.begin].begin,
                       origins[piece.begin + from.end - 1].end};
-      if (trims) {
-        countSpaces(word.substr(from.begin, from.end - from.begin), token);
+      if (!parts.postProcessor.trims.empty()) {
+        Spaces around = spacesOf(from, word, piece.token >= 0);
+        token.leftSpaces = around.left;
+        token.rightSpaces = around.right;
       }
       tokens.push_back(token);
     }
@@ -93,13 +123,14 @@ rt::Result<Tokens> Tokenizer::encodeOne(std::string_view text,
 rt::Result<Tokens> Tokenizer::encode(std::string_view text,
                                      std::optional<std::string_view> pair,
                                      const EncodeOptions &options) const {
-  auto first = encodeOne(text, options);
+  Budget budget(text.size() + (pair ? pair->size() : 0), options.shouldStop);
+  auto first = encodeOne(text, options, budget);
   if (!first) {
     return std::move(first.error());
   }
   std::optional<Tokens> second;
   if (pair) {
-    auto tokens = encodeOne(*pair, options);
+    auto tokens = encodeOne(*pair, options, budget);
     if (!tokens) {
       return std::move(tokens.error());
     }
@@ -114,14 +145,26 @@ rt::Result<Tokens> Tokenizer::encode(std::string_view text,
                                    options.addSpecial);
 }
 
-std::string Tokenizer::decode(const std::vector<uint32_t> &ids,
-                              bool skipSpecial) const {
+rt::Result<std::string> Tokenizer::decode(const std::vector<uint32_t> &ids,
+                                          bool skipSpecial) const {
   DecodeStream stream(*this, skipSpecial, /*isWhole=*/true);
   std::string text;
+  auto add = [&](rt::Result<std::string> more) -> rt::Status {
+    if (!more) {
+      return std::move(more.error());
+    }
+    text += *more;
+    return checkSize(text.size());
+  };
   for (uint32_t id : ids) {
-    text += stream.push(id);
+    if (rt::Status status = add(stream.push(id)); !status) {
+      return std::move(status.error());
+    }
   }
-  return text + stream.finish();
+  if (rt::Status status = add(stream.finish()); !status) {
+    return std::move(status.error());
+  }
+  return text;
 }
 
 const std::string *Tokenizer::token(uint32_t id) const {
@@ -140,7 +183,7 @@ uint32_t Tokenizer::find(std::string_view text) const {
 
 bool Tokenizer::isSpecial(uint32_t id) const {
   const AddedToken *added = parts.added.find(id);
-  return added && added->special && added->shown == added->text;
+  return added && added->isSkipped;
 }
 
 uint32_t Tokenizer::limit() const {

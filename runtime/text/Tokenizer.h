@@ -14,6 +14,7 @@ struct EncodeOptions {
   bool addSpecial = true;
   bool specialAsText = false; // what looks like a special token is text
   Truncation truncation;
+  StopCheck shouldStop; // may be empty
 };
 
 /// The parts of a tokenizer, as its file has them.
@@ -30,23 +31,26 @@ struct TokenizerParts {
 /// Immutable: any number of threads may use it.
 class Tokenizer {
 public:
-  explicit Tokenizer(TokenizerParts parts) : parts(std::move(parts)) {}
+  explicit Tokenizer(TokenizerParts parts);
 
   /// The tokens of a text, or of a text and its pair. Errors: InvalidArgument
-  /// (no UTF-8, a limit too low, a character without tokens), Exhausted.
+  /// (no UTF-8, a limit too low, a character without tokens), Exhausted,
+  /// Cancelled.
   rt::Result<Tokens> encode(std::string_view text,
                             std::optional<std::string_view> pair,
                             const EncodeOptions &options) const;
 
-  /// The text of tokens; ids without a token are passed over.
-  std::string decode(const std::vector<uint32_t> &ids, bool skipSpecial) const;
+  /// The text of tokens; ids without a token are passed over. Errors:
+  /// Exhausted.
+  rt::Result<std::string> decode(const std::vector<uint32_t> &ids,
+                                 bool skipSpecial) const;
 
   /// The text of a token, or null.
   const std::string *token(uint32_t id) const;
   /// The id of a token's text, or none.
   uint32_t find(std::string_view text) const;
-  /// Whether text without special tokens is without this one: not when its text
-  /// is looked for in another form, as in `tokenizers`.
+  /// Whether text without special tokens is without this one: when what it
+  /// shows is the text of one, as in `tokenizers`.
   bool isSpecial(uint32_t id) const;
   /// One more than the greatest id.
   uint32_t limit() const;
@@ -57,11 +61,23 @@ public:
   bool hasDecoder() const { return parts.hasDecoder; }
 
 private:
+  /// Spaces that a token's text begins and ends with, which are not in its
+  /// place where offsets are trimmed.
+  struct Spaces {
+    uint32_t left = 0, right = 0;
+  };
+
+  rt::Result<Pieces> cut(std::string_view text, const EncodeOptions &options,
+                         Budget &budget) const;
   rt::Result<Tokens> encodeOne(std::string_view text,
-                               const EncodeOptions &options) const;
-  void countSpaces(std::u32string_view text, Token &token) const;
+                               const EncodeOptions &options,
+                               Budget &budget) const;
+  static Spaces countSpaces(std::u32string_view text);
+  Spaces spacesOf(const WordToken &token, std::u32string_view word,
+                  bool isAdded) const;
 
   TokenizerParts parts;
+  std::vector<Spaces> spaces; // by id; empty where nobody asks
 };
 
 } // namespace tfc::text

@@ -4,6 +4,7 @@
 #include "runtime/text/TokenizerFile.h"
 
 #include "runtime/src/QuoteText.h"
+#include "runtime/text/ParseScore.h"
 
 #include <cmath>
 
@@ -53,7 +54,8 @@ public:
                      : value(number, std::to_string(number));
   }
   bool number_float(number_float_t number, const string_t &text) override {
-    return isScore() ? score(number) : value(number, text.substr(0, 40));
+    return isScore() ? score(parseScore(text))
+                     : value(number, text.substr(0, 40));
   }
   bool string(string_t &text) override {
     switch (list) {

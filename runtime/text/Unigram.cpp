@@ -38,11 +38,14 @@ public:
     unknownScore = worst - unknownPenalty;
   }
 
-  rt::Status encode(std::u32string_view word,
-                    std::vector<WordToken> &out) const override;
+  rt::Status encode(std::u32string_view word, std::vector<WordToken> &out,
+                    Budget &budget) const override;
+
+  bool isShownAsWord(uint32_t id) const override { return id == unknown; }
 
 private:
-  rt::Status findWays(std::string_view bytes, std::vector<Way> &ways) const;
+  rt::Status findWays(std::string_view bytes, std::vector<Way> &ways,
+                      Budget &budget) const;
   rt::Status addToken(std::string_view text, uint32_t begin, uint32_t end,
                       std::vector<WordToken> &out) const;
 
@@ -63,8 +66,8 @@ size_t lengthOfCharacter(unsigned char lead) {
   return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
 }
 
-rt::Status Unigram::findWays(std::string_view bytes,
-                             std::vector<Way> &ways) const {
+rt::Status Unigram::findWays(std::string_view bytes, std::vector<Way> &ways,
+                             Budget &budget) const {
   ways.assign(bytes.size() + 1, Way());
   auto offer = [&](size_t from, size_t to, double score, uint32_t id) {
     if (ways[to].from == nowhere || score > ways[to].score) {
@@ -74,10 +77,14 @@ rt::Status Unigram::findWays(std::string_view bytes,
   for (size_t at = 0; at < bytes.size();) {
     size_t next = at + lengthOfCharacter(static_cast<unsigned char>(bytes[at]));
     bool isKnown = false;
-    tree.walk(bytes.substr(at), [&](size_t length, uint32_t id) {
-      offer(at, at + length, ways[at].score + words.all()[id].score, id);
-      isKnown |= at + length == next;
-    });
+    size_t walked =
+        tree.walk(bytes.substr(at), [&](size_t length, uint32_t id) {
+          offer(at, at + length, ways[at].score + words.all()[id].score, id);
+          isKnown |= at + length == next;
+        });
+    if (!budget.spend(PrefixTree::stepsOf(walked))) {
+      return budget.status();
+    }
     if (!isKnown) {
       if (unknown == Vocabulary::none) {
         return missingUnknown();
@@ -106,7 +113,7 @@ rt::Status Unigram::addToken(std::string_view text, uint32_t begin,
 }
 
 rt::Status Unigram::encode(std::u32string_view word,
-                           std::vector<WordToken> &out) const {
+                           std::vector<WordToken> &out, Budget &budget) const {
   static thread_local std::vector<Way> ways;
   static thread_local std::vector<uint32_t> characters; // of places in bytes
   std::string bytes;
@@ -116,7 +123,7 @@ rt::Status Unigram::encode(std::u32string_view word,
     characters.resize(bytes.size(), i);
   }
   characters.push_back(static_cast<uint32_t>(word.size()));
-  rt::Status status = findWays(bytes, ways);
+  rt::Status status = findWays(bytes, ways, budget);
   if (!status) {
     return status;
   }

@@ -1,6 +1,7 @@
 // WordPiece: the longest token that fits, then the longest that continues it.
 // And WordLevel, where a word is a token.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/text/PrefixTree.h"
 #include "runtime/text/TokenModel.h"
 #include "runtime/text/Utf8.h"
 
@@ -23,8 +24,8 @@ public:
       : TokenModel(std::move(vocabulary)), unknown(std::move(unknown)),
         unknownId(words.find(this->unknown)) {}
 
-  rt::Status encode(std::u32string_view word,
-                    std::vector<WordToken> &out) const override {
+  rt::Status encode(std::u32string_view word, std::vector<WordToken> &out,
+                    Budget &) const override {
     uint32_t id = words.find(encodeUtf8(word));
     id = id == Vocabulary::none ? unknownId : id;
     if (id == Vocabulary::none) {
@@ -44,24 +45,29 @@ public:
   WordPiece(Vocabulary vocabulary, WordPieceOptions given)
       : TokenModel(std::move(vocabulary)), options(std::move(given)),
         unknownId(words.find(options.unknown)) {
+    std::vector<PrefixTree::Entry> whole, rest;
     for (const Vocabulary::Entry &entry : words.all()) {
       std::string_view text = entry.text;
       bool continues = text.size() > options.prefix.size() &&
                        text.substr(0, options.prefix.size()) == options.prefix;
-      longestFirst = std::max(longestFirst, text.size());
+      whole.push_back({text, entry.id});
       if (continues) {
-        text.remove_prefix(options.prefix.size());
-        others[text] = entry.id;
-        longestOther = std::max(longestOther, text.size());
+        rest.push_back({text.substr(options.prefix.size()), entry.id});
       }
     }
+    firsts = PrefixTree(std::move(whole));
+    others = PrefixTree(std::move(rest));
   }
 
-  rt::Status encode(std::u32string_view word,
-                    std::vector<WordToken> &out) const override {
+  rt::Status encode(std::u32string_view word, std::vector<WordToken> &out,
+                    Budget &budget) const override {
     size_t before = out.size();
-    if (word.size() <= options.maxCharacters && encodePieces(word, out)) {
+    if (word.size() <= options.maxCharacters &&
+        encodePieces(word, out, budget)) {
       return {};
+    }
+    if (rt::Status status = budget.status(); !status) {
+      return status;
     }
     out.resize(before);
     if (unknownId == Vocabulary::none) {
@@ -72,52 +78,41 @@ public:
   }
 
 private:
-  bool encodePieces(std::u32string_view word,
-                    std::vector<WordToken> &out) const {
-    std::string bytes;
-    std::vector<size_t> places; // of characters in bytes
-    for (char32_t c : word) {
-      places.push_back(bytes.size());
-      appendUtf8(bytes, c);
-    }
-    places.push_back(bytes.size());
-    std::string_view all = bytes;
-    for (size_t begin = 0; begin < word.size();) {
-      size_t end = word.size();
+  /// False: a part has no token, or the budget ends.
+  bool encodePieces(std::u32string_view word, std::vector<WordToken> &out,
+                    Budget &budget) const {
+    std::string bytes = encodeUtf8(word);
+    std::string_view rest = bytes;
+    for (uint32_t begin = 0; !rest.empty();) {
+      const PrefixTree &tree = begin == 0 ? firsts : others;
+      size_t longest = 0;
       uint32_t id = Vocabulary::none;
-      for (; end > begin; --end) {
-        id = findPiece(all.substr(places[begin], places[end] - places[begin]),
-                       begin == 0);
-        if (id != Vocabulary::none) {
-          break;
-        }
-      }
-      if (id == Vocabulary::none) {
+      size_t walked = tree.walk(rest, [&](size_t length, uint32_t found) {
+        longest = length;
+        id = found;
+      });
+      if (!budget.spend(PrefixTree::stepsOf(walked)) || longest == 0) {
         return false;
       }
-      out.push_back(
-          {id, static_cast<uint32_t>(begin), static_cast<uint32_t>(end)});
+      uint32_t end = begin + countCharacters(rest.substr(0, longest));
+      out.push_back({id, begin, end});
+      rest.remove_prefix(longest);
       begin = end;
     }
     return true;
   }
 
-  uint32_t findPiece(std::string_view text, bool isFirst) const {
-    if (text.size() > (isFirst ? longestFirst : longestOther)) {
-      return Vocabulary::none;
-    }
-    if (isFirst) {
-      return words.find(text);
-    }
-    auto found = others.find(text);
-    return found == others.end() ? Vocabulary::none : found->second;
+  static uint32_t countCharacters(std::string_view text) {
+    return static_cast<uint32_t>(
+        std::count_if(text.begin(), text.end(), [](char c) {
+          return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+        }));
   }
 
   WordPieceOptions options;
   uint32_t unknownId;
-  /// Tokens that continue a word, without their prefix.
-  std::unordered_map<std::string_view, uint32_t> others;
-  size_t longestFirst = 0, longestOther = 0;
+  /// What a word begins with; what continues it, without the prefix.
+  PrefixTree firsts, others;
 };
 
 } // namespace

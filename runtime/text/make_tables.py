@@ -18,7 +18,7 @@ MARK = "\x01"
 PROPERTIES = (
     "L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk "
     "So Z Zs Zl Zp C Cc Cf Co Han Hiragana Katakana Hangul Latin Greek "
-    "Cyrillic Arabic Hebrew Thai").split()
+    "Cyrillic Arabic Hebrew Thai Alphabetic Uppercase Lowercase").split()
 
 
 def to_ranges(points):
@@ -218,8 +218,8 @@ def make_tables():
     import tokenizers
     out = ["// What Hugging Face's tokenizers " + tokenizers.__version__ +
            " does to single characters.",
-           "// Made by make_tables.py; read by CharacterSet.cpp and "
-           "CharacterMaps.cpp.",
+           "// Made by make_tables.py; read by "
+           "UnicodeTables.cpp.",
            "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"]
     asked = ask_tables()
     write_sets(out, asked["sets"])

@@ -98,6 +98,53 @@ def text():
         yield b"t" + json.dumps(spec).encode() + b"\0" + texts[2].encode()
         for one in texts[:12]:
             yield b"f" + bytes([number]) + one.encode()
+    yield from budgets()
+
+
+def budgets():
+    """Files that ask for much of a text: tokens that take what is beside them,
+    long tokens, patterns that go back, decoders that make texts longer."""
+    flags = ("single_word", "lstrip", "rstrip", "normalized", "special")
+    many = "a" * 300
+
+    def split(pattern):
+        return {"pre_tokenizer": {"type": "Split", "behavior": "Isolated",
+                                  "pattern": {"Regex": pattern},
+                                  "invert": False}}
+
+    def added(*texts):
+        return {"added_tokens": [
+            {"id": 2 + i, "content": text,
+             **{flag: (i + place) % 2 == 0 for place, flag in enumerate(flags)}}
+            for i, text in enumerate(texts)]}
+
+    grow = {"type": "Replace", "pattern": {"String": "a"}, "content": many}
+    level = {"type": "ByteLevel", "add_prefix_space": True,
+             "trim_offsets": True, "use_regex": True}
+    words = {"type": "WordLevel", "unk_token": "u", "vocab": {"u": 0, "a": 1}}
+    pieces = {"type": "WordPiece", "unk_token": "u",
+              "continuing_subword_prefix": "##",
+              "max_input_chars_per_word": 1 << 20,
+              "vocab": {"u": 0, "a": 1, "##a": 2, "##" + many + "b": 3}}
+    scores = {"type": "Unigram", "unk_id": 0, "byte_fallback": True, "vocab": [
+        ["u", -2.5], ["a", -1.7231812103833013], [many + "b", -1e-3],
+        ["<0xE2>", -3], ["<0x96>", -3], ["<0x81>", -3]]}
+    bytes_then = {"decoder": {"type": "Sequence", "decoders": [
+        {"type": "ByteFallback"},
+        {"type": "WordPiece", "prefix": "##", "cleanup": True}]}}
+    for text, file in (
+            ("<x>\n\n\nab<x> <x", added("<x>", "\n\n", " ", "<x")),
+            (many + "b" + many, added("a" * 30 + "b", "aa", many)),
+            (many * 4, {"model": pieces}), (many * 4, {"model": scores}),
+            ("\u2581\u7b97 a", {"model": scores, **bytes_then}),
+            ("a " + " " * 300 + "b", split(r"\s+$|x*\s+?\z")),
+            (many, split("(a+)+b")), ("m\u00b2 a-1", split(r"[\w']+|[^\W\d]")),
+            ("a\u00b2 B", split(r"[[:alpha:]]+|\p{Letter}|[[:^punct:]]")),
+            (" a ", {"post_processor": level}),
+            ("a a", {"decoder": {"type": "Sequence",
+                                 "decoders": [grow, grow, grow]}})):
+        spec = {"version": "1.0", "added_tokens": [], "model": words, **file}
+        yield b"t" + json.dumps(spec).encode() + b"\0" + text.encode()
 
 
 def varint(value):

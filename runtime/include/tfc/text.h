@@ -76,12 +76,16 @@ typedef struct {
                                texts of people who are not to write those */
   uint32_t offsets;         /* tfc_offsets: the unit of begins and ends */
   uint32_t reserved;
+  tfc_stop_fn should_stop; /* asked now and then; may be null */
+  void *stop_user;
 } tfc_tokenize_options;
 
 /* The tokens of a text, or of a text and its pair. Free them with
  * tfc_tokens_free. Errors: INVALID_ARGUMENT (no UTF-8, a limit that the special
  * tokens alone exceed, a character that the vocabulary has no token for),
- * EXHAUSTED (a pattern of the file that takes too long). Any. */
+ * EXHAUSTED (patterns or tokens of the file that take more than 500 steps for
+ * each byte of the texts and a million besides, a text that the file makes
+ * longer than 64 million characters), CANCELLED (by should_stop). Any. */
 TFC_API tfc_error *tfc_tokenizer_encode(const tfc_tokenizer *tokenizer,
                                         const tfc_tokenize_options *options,
                                         tfc_tokens **out);
@@ -109,7 +113,7 @@ TFC_API void tfc_tokens_free(tfc_tokens *tokens);
 
 /* The text of tokens; with skip_special nonzero without special ones. Ids that
  * no token has are passed over. Free the text with tfc_text_free. Errors:
- * INVALID_ARGUMENT. Any. */
+ * INVALID_ARGUMENT, EXHAUSTED (a text of more than 64 million bytes). Any. */
 TFC_API tfc_error *tfc_tokenizer_decode(const tfc_tokenizer *tokenizer,
                                         const int64_t *ids, uint64_t n_ids,
                                         int32_t skip_special, tfc_text **out);
@@ -131,11 +135,12 @@ TFC_API tfc_error *tfc_text_stream_create(const tfc_tokenizer *tokenizer,
  * lives until the next call on the stream. All that a stream gives is, put
  * together, what tfc_tokenizer_decode gives of the same ids, but for bytes that
  * are no text (tokens of single bytes, which a model may write in any order).
- * Errors: INVALID_ARGUMENT. One. */
+ * Errors: INVALID_ARGUMENT, EXHAUSTED (a decoder that makes tokens more than 64
+ * million bytes longer; the stream begins anew). One. */
 TFC_API tfc_error *tfc_text_stream_push(tfc_text_stream *stream, int64_t id,
                                         const char **out, uint64_t *n_bytes);
 
-/* What was held back; the stream begins anew. Errors: INVALID_ARGUMENT. One. */
+/* What was held back; the stream begins anew. Errors: as for push. One. */
 TFC_API tfc_error *tfc_text_stream_finish(tfc_text_stream *stream,
                                           const char **out, uint64_t *n_bytes);
 

@@ -1,7 +1,8 @@
 // Tokens become text as they come: when what is shown, and that nothing is lost
 // or shown twice.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/text/Decoders.h"
+#include "runtime/text/DecodeStream.h"
+#include "runtime/text/ReadTokenizer.h"
 
 #include <gtest/gtest.h>
 
@@ -50,12 +51,40 @@ TEST(Decoders, BytesThatAreNoTextAreReplacedEach) {
                    "a",
                    ""}));
   // A stream has shown the first already.
-  EXPECT_EQ(show(makeByteFallbackDecoder(), wrong), (Texts{"A", "",
-                                                           "\xef\xbf\xbd"
-                                                           "a",
-                                                           ""}));
+  EXPECT_EQ(show(makeByteFallbackDecoder(), wrong),
+            (Texts{"A", "\xef\xbf\xbd", "a", ""}));
+  // All that stand beside a wrong one, before it and behind.
+  Texts more = {"<0xE2>", "<0x96>", "<0x41>", "<0x42>", "a", "<0x41>"};
+  EXPECT_EQ(show(makeByteFallbackDecoder(), more),
+            (Texts{"", "", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd",
+                   "\xef\xbf\xbd", "a", "A", ""}));
   EXPECT_EQ(show(makeByteFallbackDecoder(), {"<0x4G>", "<0xC3>"}),
             (Texts{"<0x4G>", "", "\xef\xbf\xbd"}));
+}
+
+TEST(Decoders, BytesAreHeldBeforeWhatLooksAtTokens) {
+  auto streamed = [](const char *next) {
+    // The bytes of two characters.
+    std::string vocabulary = R"("<0xE7>": 0, "<0xAE>": 1, "<0x97>": 2, )"
+                             R"("<0xE8>": 3, "<0xA1>": 4, "<0x93>": 5)";
+    auto tokenizer = parseTokenizer(rt::concat(
+        R"({"model": {"type": "WordLevel", "unk_token": "u", )",
+        R"("vocab": {)", vocabulary, R"(}}, "decoder": {"type": )",
+        R"("Sequence", "decoders": [{"type": "ByteFallback"}, )", next, "]}}"));
+    EXPECT_TRUE(tokenizer) << tokenizer.error().message;
+    DecodeStream stream(**tokenizer, false);
+    Texts shown;
+    for (uint32_t id = 0; id < 6; ++id) {
+      shown.push_back(*stream.push(id));
+    }
+    shown.push_back(*stream.finish());
+    return shown;
+  };
+  EXPECT_EQ(streamed(R"({"type": "Fuse"})"),
+            (Texts{"", "", "\u7b97", "", "", "\u8853", ""}));
+  EXPECT_EQ(
+      streamed(R"({"type": "WordPiece", "prefix": "##", "cleanup": false})"),
+      (Texts{"", "", "", "", "", "", "\u7b97\u8853"}));
 }
 
 TEST(Decoders, WordPieceJoinsAndCleansUp) {
@@ -89,7 +118,7 @@ TEST(Decoders, WaitWhereTheNextTokenDecides) {
 
 TEST(Decoders, ReplaceAllGoesFromLeftToRight) {
   auto replaced = [](std::string text, const char *from, const char *to) {
-    replaceAll(text, from, to);
+    replaceAll(text, LiteralFinder<char>(from), to);
     return text;
   };
   EXPECT_EQ(replaced("aaa", "aa", "b"), "ba");

@@ -20,7 +20,8 @@ TracedText trace(const std::u32string &text) {
 std::string changed(const NormalizerPtr &normalizer,
                     const std::u32string &text) {
   TracedText traced = trace(text);
-  EXPECT_TRUE(normalizer->apply(traced));
+  Budget budget(text.size());
+  EXPECT_TRUE(normalizer->apply(traced, budget));
   std::string out = encodeUtf8(traced.chars);
   for (Span origin : traced.origins) {
     out +=
@@ -77,7 +78,8 @@ TEST(Normalizers, BertSpacesChineseAndDropsControls) {
 TEST(Normalizers, PatternsThatTakeTooLongAreAnError) {
   TracedText text = trace(std::u32string(3000, U'a'));
   auto normalizer = makeReplace(*Pattern::parse("(?:a|a)*b"), U"");
-  rt::Status status = normalizer->apply(text);
+  Budget budget(text.size());
+  rt::Status status = normalizer->apply(text, budget);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, rt::Code::Exhausted);
 }

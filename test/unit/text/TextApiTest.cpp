@@ -89,6 +89,20 @@ TEST_F(TextApi, RefusesOptionsThatMeanNothing) {
             "expected arguments, got null");
 }
 
+TEST_F(TextApi, AsksWhetherToStop) {
+  options.should_stop = [](void *user) { return ++*static_cast<int *>(user); };
+  int asked = 0;
+  options.stop_user = &asked;
+  EXPECT_EQ(encode(std::string(1 << 20, ' ') + "time"),
+            "stopped by the caller (should_stop)");
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(encode("time"), "");
+  // A caller that does not know of it.
+  options.struct_size = offsetof(tfc_tokenize_options, should_stop);
+  EXPECT_EQ(encode(std::string(1 << 20, ' ') + "time"), "");
+  EXPECT_EQ(asked, 1);
+}
+
 TEST_F(TextApi, KnowsItsTokens) {
   EXPECT_EQ(tfc_tokenizer_limit(tokenizer), 13);
   EXPECT_STREQ(tfc_tokenizer_token(tokenizer, 5), "##ies");
