@@ -51,12 +51,11 @@ def ids_array(ids: Iterable[int], name: str = "ids"):
     except TypeError:
         raise refuse(name, "a list of token ids", ids) from None
     try:
-        fitting = array.array("q", map(operator.index, values))
-    except (TypeError, OverflowError):
-        for index, value in enumerate(values):
-            integer(f"{name}[{index}]", value, *INT64)
-        raise
-    return (c.c_int64 * len(values))(*fitting)
+        values = array.array("q", map(operator.index, values))
+    except (TypeError, OverflowError):  # one of them says so by its place
+        values = [integer(f"{name}[{index}]", value, *INT64)
+                  for index, value in enumerate(values)]
+    return (c.c_int64 * len(values))(*values)
 
 
 def utf8(text: str, name: str = "text") -> bytes:
