@@ -128,15 +128,20 @@ class Interrupt:
         self.ask = s.STOP(answers.send)
 
     def _answers(self, should_stop):
+        answer = 0
         while True:
             try:
                 while True:
-                    yield int(self.raised is not None
-                              or bool(should_stop and should_stop()))
+                    yield answer
+                    answer = int(self.raised is not None
+                                 or bool(should_stop and should_stop()))
             except GeneratorExit:
                 raise
             except BaseException as error:  # a callback of C cannot raise
-                self.raised = error
+                # Who clears the frames of a traceback would end this one.
+                self.raised = error.with_traceback(
+                    error.__traceback__.tb_next)
+                answer = 1
 
     def __enter__(self):
         return self

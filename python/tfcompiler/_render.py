@@ -79,6 +79,13 @@ class _Renderer:
         with self._lock:
             self._end()
 
+    def forget(self) -> None:
+        """In a child of fork, which shares no answers with its parent: the
+        parent's process is neither asked nor ended."""
+        parents = self._process
+        self.__init__()
+        self._parents = parents
+
 
 def _death(status: Optional[int]) -> dict:
     if status == -signal.SIGPROF:
@@ -90,8 +97,7 @@ def _death(status: Optional[int]) -> dict:
 
 _renderer = _Renderer()
 atexit.register(_renderer.close)
-# A child of fork shares no answers with its parent.
-os.register_at_fork(after_in_child=_renderer.__init__)
+os.register_at_fork(after_in_child=_renderer.forget)
 
 
 def render(where: str, template: str, variables: Optional[dict]) -> str:
