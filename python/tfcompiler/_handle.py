@@ -21,7 +21,8 @@ class Handle:
         self.pointer = c.c_void_p()
         self._what = what
         self._free = free
-        self._lock = threading.Lock()
+        # A destructor may run, in the same thread, between any two lines.
+        self._lock = threading.RLock()
         self._users = 0
         self._has_one = self._is_closed = self._is_freed = False
         self._owner = None

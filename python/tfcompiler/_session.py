@@ -88,7 +88,7 @@ class Session(Closes, Unique):
                  on_logits: Optional[OnLogits] = None,
                  should_stop: Optional[Callable[[], bool]] = None):
         self._model = model
-        self._lock = threading.Lock()  # of the two below
+        self._lock = threading.RLock()  # of the next one
         self._written: Dict[int, Written] = {}
         self._pending: List[NewToken] = []
         self._is_idle = True
@@ -135,9 +135,8 @@ class Session(Closes, Unique):
                 else len(tokens))
         texts = [each for each in _stops(stop) if isinstance(each, str)]
         wants_text = isinstance(prompt, str) if text is None else text
-        written = Written(
-            functools.partial(self._model.tokenizer.stream, skip_special)
-            if wants_text or texts else None, texts)
+        written = Written(self._make_stream(skip_special)
+                          if wants_text or texts else None, texts)
         decoding = self._decoding({"num_beams": 1, **words})
         stops, kept = token_lists([each for each in _stops(stop)
                                    if not isinstance(each, str)])
@@ -234,6 +233,14 @@ class Session(Closes, Unique):
         with self._handle as pointer:
             getattr(runtime(), name)(pointer, number)
 
+    def _make_stream(self, skip_special: bool) -> Callable:
+        tokenizer = self._model.tokenizer
+        if not hasattr(tokenizer, "stream"):
+            raise Error(Code.UNSUPPORTED, "expected a tokenizer with stream(), "
+                        "for text as it comes, got "
+                        f"{type(tokenizer).__name__}")
+        return functools.partial(tokenizer.stream, skip_special)
+
     def _decoding(self, words: dict) -> s.DecodingOptions:
         with self._model._handle as pointer:
             return decoding_options(pointer, words)
@@ -249,7 +256,7 @@ class Session(Closes, Unique):
                     new.token, state == State.ENDED, state != State.RUNNING)
                 if is_stopped:
                     if state == State.RUNNING:
-                        runtime().tfc_session_remove(pointer, number)
+                        _remove(pointer, number)
                     state = State.STOPPED
             if state != State.RUNNING:
                 self._written.pop(number, None)
@@ -260,6 +267,15 @@ class Session(Closes, Unique):
 def _stops(stop: Sequence[Prompt]) -> Sequence[Prompt]:
     """A text alone is one stop."""
     return [stop] if isinstance(stop, str) else stop
+
+
+def _remove(pointer, number: int) -> None:
+    """Another thread may have been faster."""
+    try:
+        runtime().tfc_session_remove(pointer, number)
+    except Error as error:
+        if error.code != Code.NOT_FOUND:
+            raise
 
 
 def _pointer(ids):

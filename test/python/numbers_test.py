@@ -89,6 +89,14 @@ class Numbers(unittest.TestCase):
                      input_ids=[[2**64]])
         self.refused("rows of one length", model, input_ids=[[1], [2, 3]])
 
+    def test_of_pipelines_fit(self):
+        for task, name in (("text-classification", "bert-sequence"),
+                           ("fill-mask", "bert-mlm")):
+            run = tfc.pipeline(task, shared.golden(name))
+            self.refused("top_k: expected an integer from 1", run, "amb",
+                         top_k=-1)
+            self.assertEqual(run([]), [])
+
     def test_of_vectors_fit(self):
         encoder = tfc.SentenceEncoder(shared.golden("bert-model"))
         self.refused("batch_size: expected an integer from 1", encoder.encode,

@@ -152,6 +152,10 @@ class Sequences(unittest.TestCase):
                 session.remove(2**64 + 1)
             with self.assertRaises(tfc.Error):
                 session.fork(7)
+            session.add([2], stop=[[5]])
+        with self.assertRaisesRegex(tfc.Error, "with stream.., for text as"):
+            with tfc.Session(shared.golden("gpt2-lm")) as session:
+                session.add([3], text=True)
         with self.assertRaisesRegex(tfc.Error, "max_step_tokens: expected"):
             tfc.Session(self.model, max_step_tokens=-1)
 
