@@ -144,13 +144,15 @@ class Generates:
                 if new.text:
                     yield new.text
 
-    async def stream_async(self, prompt: Prompt, **words
+    async def stream_async(self, prompt: Prompt, *,
+                           should_stop: Optional[ShouldStop] = None, **words
                            ) -> AsyncIterator[str]:
         """The same for `async for`: steps run in threads beside the event
         loop. Leaving the loop, or cancelling its task, ends the generation
         within a part of a layer."""
         is_left = False
-        pieces = self.stream(prompt, should_stop=lambda: is_left, **words)
+        pieces = self.stream(prompt, should_stop=lambda: is_left or bool(
+            should_stop and should_stop()), **words)
         loop = asyncio.get_running_loop()
         step = None
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes as c
 import threading
-from typing import Callable, Optional
+from typing import Callable, Optional, TypeVar
 
 from tfcompiler._error import Code, Error
 
@@ -79,6 +79,9 @@ class Handle:
             self._owner.__exit__()
 
 
+_T = TypeVar("_T", bound="Closes")
+
+
 class Closes:
     """`with` and close() of what has a _handle."""
 
@@ -89,7 +92,7 @@ class Closes:
         of it from now on is an Error. `with` closes, too."""
         self._handle.close()
 
-    def __enter__(self):
+    def __enter__(self: _T) -> _T:
         with self._handle:
             return self
 

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import (TYPE_CHECKING, Callable, Dict, Iterator, List, Mapping,
                     Optional, Sequence, Tuple, Union)
 
-import numpy as np
-
 from tfcompiler import _structs as s
 from tfcompiler._decoding import (EndTokens, biases, decoding_options,
                                   new_tokens, token_lists)
 from tfcompiler._error import Code, Error
 from tfcompiler._handle import Closes, Handle, Unique
 from tfcompiler._library import Interrupt, runtime
+from tfcompiler._logits import LogitsHook, OnLogits
 from tfcompiler._numbers import UINT32, UINT64, ids_array, integer
 from tfcompiler._written import Written
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from tfcompiler._model import Model
 
 Prompt = Union[str, Sequence[int]]
-OnLogits = Callable[[int, np.ndarray], None]
 
 
 class State(enum.IntEnum):
@@ -94,7 +92,7 @@ class Session(Closes, Unique):
         self._is_idle = True
         self._interrupt = Interrupt(should_stop)
         self._logits = s.LOGITS() if on_logits is None else s.LOGITS(
-            _Logits(on_logits, self._interrupt).call)
+            LogitsHook(on_logits, self._interrupt).call)
         options = s.SessionOptions(
             max_cache_bytes=integer("max_cache_bytes", max_cache_bytes,
                                     *UINT64),
@@ -288,28 +286,3 @@ def _logprobs(result: s.StepResult, index: int):
         return None, ()
     made = result.logprobs[index]
     return made.chosen, tuple(zip(made.tokens[:made.n], made.values[:made.n]))
-
-
-class _Logits:
-    """on_logits as C calls it. Its array is Python's own: one that is kept
-    looks into nothing that the runtime has freed."""
-
-    def __init__(self, change: OnLogits, interrupt: Interrupt):
-        self._change = change
-        self._interrupt = interrupt
-        self._array = np.zeros(0, np.float32)
-
-    def call(self, user, sequence, logits, n) -> None:
-        if self._interrupt.raised is not None:
-            return
-        try:
-            if len(self._array) != n:
-                self._array = np.zeros(n, np.float32)
-            array = self._array
-            c.memmove(array.ctypes.data, logits, array.nbytes)
-            if self._change(sequence, array) is not None:
-                raise Error(Code.INVALID_ARGUMENT, "on_logits: expected "
-                            "logits that are changed in place, got a result")
-            c.memmove(logits, array.ctypes.data, array.nbytes)
-        except BaseException as error:  # a callback of C cannot raise
-            self._interrupt.raised = error

@@ -181,7 +181,8 @@ class Limits(WithJinja):
         child = os.fork()
         if child == 0:
             with contextlib.suppress(BaseException):
-                os._exit(template.render(USER) != "hi")
+                os._exit(_render._renderer._process is not None
+                         or template.render(USER) != "hi")
             os._exit(2)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         self.assertEqual(template.render(USER), "hi")
@@ -252,6 +253,11 @@ class Tokens(WithJinja):
                 [{"role": "user", "content": "a<s>"}],
                 chat_template="<s>{{ messages[0].content }}b")
             self.assertEqual(made, [0, *begins, 4, 6, 8, 7, 5], scheme)
+
+    def test_of_what_is_none_are_none(self):
+        self.assertEqual(shared.stories().apply_chat_template(
+            [{"role": "user", "content": None}], tokenize=False,
+            chat_template="{{ messages[0].content is defined }}"), "False")
 
     def test_messages_are_some(self):
         for messages in ([], "hi", USER[0], ["hi"], None):

@@ -337,23 +337,41 @@ class Asynchronous(unittest.TestCase):
     def test_a_cancelled_task_ends_its_thread(self):
         model, pieces = shared.stories(), []
 
+        asked, left = [], threading.Event()
+
+        def ask():  # the first question of a step waits for the cancelling
+            if len(pieces) >= 3:
+                asked.append(1)
+                loop.call_soon_threadsafe(loop.create_task, cancel())
+                left.wait(60)
+            return False
+
         async def write():
-            async for piece in model.stream_async("Once", eos_token_id=None,
-                                                  max_new_tokens=400):
+            async for piece in model.stream_async(
+                    "Once", eos_token_id=None, max_new_tokens=400,
+                    should_stop=ask):
                 pieces.append(piece)
 
         async def cancel():
-            task = asyncio.create_task(write())
-            while len(pieces) < 3:
-                await asyncio.sleep(0)
             task.cancel()
+            for _ in range(20):
+                await asyncio.sleep(0)
+            left.set()
+
+        async def run_both():
+            nonlocal loop, task
+            loop = asyncio.get_running_loop()
+            task = loop.create_task(write())
             with self.assertRaises(asyncio.CancelledError):
                 await task
 
+        loop = task = None
+
         before = threading.active_count()
-        asyncio.run(cancel())  # which waits for the threads of its loop
+        asyncio.run(run_both())  # which waits for the threads of its loop
         self.assertEqual(threading.active_count(), before)
-        self.assertLess(len(pieces), 400)
+        self.assertEqual(len(asked), 1)  # the step did not go on
+        self.assertLess(len(pieces), 5)
 
     def test_errors_come_through(self):
         async def write():
