@@ -75,7 +75,8 @@ class Sequences(unittest.TestCase):
             self.assertEqual(session.step()[0].text, "")
             wanted = iter([letter[1]] * 2)
             other = session.fork(number)
-            self.assertEqual([new.text for new in session.step()], ["\u00e9"] * 2)
+            self.assertEqual([new.text for new in session.step()],
+                             ["\u00e9"] * 2)
         with tfc.Session(self.model) as session:
             number = session.add(PROMPTS[0], max_new_tokens=30)
             begin = "".join(session.step()[0].text for _ in range(9))
