@@ -7,6 +7,8 @@
     model = tfc.load("model.so", "MiniLM") # or what `tfc compile` made
     model.encode(["a text", "another"])    # arrays under Hugging Face's names
     model.generate("Once upon a time")     # text, of models that write
+    with tfc.Session(model) as session:    # sequences that come and go
+        session.add("Once upon a time")
     tfc.SentenceEncoder(model).encode(["a text", "another"])
 
 Needs NumPy, and nothing else at run time. Arrays are NumPy's; ids are int64 or
@@ -15,15 +17,18 @@ of the runtime or of the compiler.
 """
 from tfcompiler._compile import compile
 from tfcompiler._error import Code, Error
+from tfcompiler._generate import Generated
+from tfcompiler._info import ModelInfo, Port
 from tfcompiler._library import abi_version, version
-from tfcompiler._model import Generated, Model, ModelInfo, Port, load
+from tfcompiler._model import Model, load
 from tfcompiler._pipeline import pipeline
 from tfcompiler._sentence import SentenceEncoder
+from tfcompiler._session import NewToken, Session, SessionInfo, State
 from tfcompiler._tokenizer import Encoding, TextStream, Tokenizer
 
 __version__ = version()
 __all__ = [
-    "Code", "Encoding", "Error", "Generated", "Model", "ModelInfo", "Port",
-    "SentenceEncoder", "TextStream", "Tokenizer", "abi_version", "compile",
-    "load", "pipeline", "version",
+    "Code", "Encoding", "Error", "Generated", "Model", "ModelInfo", "NewToken",
+    "Port", "SentenceEncoder", "Session", "SessionInfo", "State", "TextStream",
+    "Tokenizer", "abi_version", "compile", "load", "pipeline", "version",
 ]

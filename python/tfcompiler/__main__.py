@@ -6,12 +6,10 @@ import argparse
 import sys
 
 from tfcompiler import Error, compile
-from tfcompiler._chat import ChatTemplate
 
 
 def chat(options) -> int:
     """A turn for each line of standard input."""
-    template = ChatTemplate(options.folder)
     model = compile(options.folder, target=options.target)
     messages = []
     if options.system:
@@ -24,19 +22,13 @@ def chat(options) -> int:
         if not line:
             return 0
         messages.append({"role": "user", "content": line.rstrip("\n")})
-        # The template writes the special tokens itself.
-        ids = model.tokenizer.encode(template.render(messages),
-                                     add_special_tokens=False).ids
         answer = ""
-        shown = model.tokenizer.stream()
-        for token in model.stream_ids(ids, max_new_tokens=options.max_tokens,
-                                      **words):
-            piece = "" if token in model.info.eos else shown.push(token)
+        for piece in model.stream_chat(
+                messages, max_new_tokens=options.max_tokens, **words):
             answer += piece
             print(piece, end="", flush=True)
-        rest = shown.finish()
-        print(rest, flush=True)
-        messages.append({"role": "assistant", "content": answer + rest})
+        print(flush=True)
+        messages.append({"role": "assistant", "content": answer})
 
 
 def main() -> int:

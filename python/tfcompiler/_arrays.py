@@ -10,6 +10,7 @@ import numpy as np
 from tfcompiler import _structs as s
 from tfcompiler._error import Code, Error
 from tfcompiler._library import runtime
+from tfcompiler._numbers import INT64, c_string
 
 _DTYPES = {np.dtype("float32"): 0, np.dtype("int32"): 1,
            np.dtype("int64"): 2}
@@ -23,9 +24,14 @@ def as_ids(name: str, value) -> np.ndarray:
         array = np.asarray(value)
     except ValueError:
         array = None  # rows of several lengths
-    if array is None or array.dtype == object:
+    if array is None or array.dtype == object and any(
+            np.ndim(each) for each in array.flat):
         raise Error(Code.INVALID_ARGUMENT, f"{name}: expected rows of one "
                     "length (pad the shorter ones), got several lengths")
+    if array.dtype == object or array.dtype == np.uint64 and array.size \
+            and array.max() > INT64[1]:
+        raise Error(Code.INVALID_ARGUMENT,
+                    f"{name}: expected integers of 64 bits, got others")
     if array.dtype == bool or array.size == 0 and not isinstance(
             value, np.ndarray):
         array = array.astype(np.int64)
@@ -44,7 +50,7 @@ def to_tensors(arrays: Dict[str, np.ndarray]):
     """The runtime's list of tensors over arrays, which must outlive it."""
     tensors = (s.Tensor * len(arrays))()
     for tensor, (name, array) in zip(tensors, arrays.items()):
-        tensor.name = name.encode()
+        tensor.name = c_string("name of an input", name)
         tensor.dtype = _DTYPES[array.dtype]
         tensor.rank = array.ndim
         tensor.shape = tuple(array.shape) + (0,) * (3 - array.ndim)
@@ -101,4 +107,5 @@ def pad_rows(rows: Sequence[Sequence[int]], pad: int, left: bool = False
 
 def names_array(names: List[str]):
     """A list of names as C takes it."""
-    return (c.c_char_p * len(names))(*[name.encode() for name in names])
+    return (c.c_char_p * len(names))(
+        *[c_string("name of an output", name) for name in names])

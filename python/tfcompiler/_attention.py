@@ -13,6 +13,7 @@ import numpy as np
 from tfcompiler import _safetensors
 from tfcompiler._error import Code, Error
 from tfcompiler._tokenizer import Encoding
+from tfcompiler._tool import find_compiler, run_tool
 
 _NAMES = {"attentions": "self-attention",
           "encoder_attentions": "the encoder's self-attention",
@@ -23,7 +24,6 @@ _NAMES = {"attentions": "self-attention",
 def attentions(model, inputs: Dict[str, np.ndarray]) -> Dict[str, np.ndarray]:
     """Of one sequence; the compiler's interpreter computes them, since a
     library never has probabilities in one piece."""
-    from tfcompiler._compile import find_compiler, run_tool
     if len(model.weights) != 1:
         raise Error(Code.UNSUPPORTED, "attentions: expected a model that was "
                     "loaded with one folder or file of weights (packed ones "

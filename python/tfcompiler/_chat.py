@@ -1,94 +1,130 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Chat templates, as transformers renders them: Jinja2 in its sandbox."""
+"""Chat templates, as transformers renders them, and the tokens of chats."""
 from __future__ import annotations
 
-import datetime
 import json
 from pathlib import Path
-from typing import Dict, List, Optional
+from typing import Callable, Dict, List, Optional, Sequence, Union
 
+from tfcompiler._chat_tokens import Marks, encode_marked
 from tfcompiler._error import Code, Error
+from tfcompiler._render import render
 
 
 class ChatTemplate:
-    """The chat template of a Hugging Face folder: chat_template.jinja, or
-    chat_template of tokenizer_config.json. Needs the package jinja2. Raises
-    Error where the folder has none."""
+    """The chat template of a Hugging Face folder (chat_template.jinja, or
+    chat_template of tokenizer_config.json, where several may have names), or
+    `text`. Needs the package jinja2. Raises Error where there is none."""
 
-    def __init__(self, folder):
-        try:
-            import jinja2.sandbox
-        except ImportError:
-            raise Error(Code.NOT_FOUND, "expected the package jinja2 for chat "
-                        "templates (pip install jinja2), got none") from None
+    def __init__(self, folder, text: Optional[str] = None):
         folder = Path(folder)
-        self.config = _read(folder / "tokenizer_config.json")
-        self.path, text = _find(folder, self.config)
-        environment = jinja2.sandbox.ImmutableSandboxedEnvironment(
-            trim_blocks=True, lstrip_blocks=True,
-            extensions=["jinja2.ext.loopcontrols"])
-        environment.filters["tojson"] = _to_json
-        environment.globals["raise_exception"] = _refuse
-        environment.globals["strftime_now"] = (
-            lambda form: datetime.datetime.now().strftime(form))
-        self._error = jinja2.TemplateError
-        try:
-            self._template = environment.from_string(text)
-        except jinja2.TemplateError as error:
-            raise Error(Code.INVALID_ARGUMENT, f"{self.path}: expected a Jinja"
-                        f" template, got: {error}") from None
+        path = folder / "tokenizer_config.json"
+        self._special = {key: _token(value)
+                         for key, value in _read_json(path).items()
+                         if key.endswith("_token") and value}
+        self.path = path
+        self._named = {"default": text} if text is not None else \
+            self._find(folder)
+        if not isinstance(self._named.get("default"), str):
+            raise Error(Code.NOT_FOUND, f"{folder}: expected a chat template "
+                        "(chat_template.jinja, or chat_template in "
+                        "tokenizer_config.json), got none")
+        self.text = self._named["default"]
+        render(str(self.path), self.text, None)
 
-    def render(self, messages: List[Dict[str, str]],
-               add_generation_prompt: bool = True, **more) -> str:
+    def _find(self, folder: Path) -> Dict[str, str]:
+        file = folder / "chat_template.jinja"
+        if file.exists():
+            self.path = file
+            return {"default": _read(file)}
+        text = _read_json(folder / "tokenizer_config.json").get(
+            "chat_template")
+        if isinstance(text, list):  # several, by name
+            return {each.get("name"): each.get("template") for each in text
+                    if isinstance(each, dict)}
+        return {"default": text}
+
+    def render(self, messages: Sequence[Dict],
+               add_generation_prompt: bool = True,
+               tools: Optional[Sequence] = None,
+               documents: Optional[Sequence] = None, **more) -> str:
         """The prompt of messages, each {"role": ..., "content": ...}; more is
-        what the template asks for besides (tools, documents)."""
-        special = {key: _token(value) for key, value in self.config.items()
-                   if key.endswith("_token") and value}
-        try:
-            return self._template.render(
-                messages=messages, **{
-                    **special, "add_generation_prompt": add_generation_prompt,
-                    **more})
-        except self._error as error:
-            raise Error(Code.INVALID_ARGUMENT,
-                        f"{self.path}: {error}") from None
+        what the template asks for besides."""
+        text = self._named.get("tool_use", self.text) if tools else self.text
+        variables = {**self._special, **more}
+        variables.update(
+            messages=messages, tools=tools, documents=documents,
+            add_generation_prompt=bool(add_generation_prompt))
+        return render(str(self.path), text, variables)
 
 
-def _read(path: Path) -> dict:
+def apply_chat_template(
+        tokenizer, template: Callable[[], ChatTemplate],
+        messages: Sequence[Dict], *, add_generation_prompt: bool = False,
+        tokenize: bool = True, special_as_text: bool = True,
+        chat_template: Optional[str] = None, tools: Optional[Sequence] = None,
+        documents: Optional[Sequence] = None, **more
+        ) -> Union[str, List[int]]:
+    """The prompt of messages: see Model.apply_chat_template. `template` gives
+    the folder's."""
+    made = template() if chat_template is None else \
+        ChatTemplate(".", chat_template)
+    # A message without content has no key of that name, or None.
+    given = {"messages": [_without_none(each) for each in _listed(messages)],
+             "tools": tools, "documents": documents, "more": more}
+
+    def write(values: dict) -> str:
+        return made.render(values["messages"], add_generation_prompt,
+                           values["tools"], values["documents"],
+                           **values["more"])
+
+    if not tokenize:
+        return write(given)
+    marks = Marks(tokenizer)
+    hidden = marks.hide(given, made.text) if special_as_text else given
+    return encode_marked(tokenizer, write(hidden), marks)
+
+
+def _listed(messages) -> list:
+    if isinstance(messages, (str, bytes, dict)) or not messages:
+        raise Error(Code.INVALID_ARGUMENT, "messages: expected a list of one "
+                    "or more, each {\"role\": ..., \"content\": ...}, got "
+                    f"{type(messages).__name__}")
+    return list(messages)
+
+
+def _without_none(message):
+    if not isinstance(message, dict):
+        raise Error(Code.INVALID_ARGUMENT, "messages: expected dictionaries, "
+                    f"each of a role and a content, got {message!r:.40}")
+    return {key: value for key, value in message.items() if value is not None}
+
+
+def _read(path: Path) -> str:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise Error(Code.INVALID_ARGUMENT,
+                    f"{path}: expected UTF-8, got: {error}") from None
+    except OSError as error:
+        raise Error(Code.IO, f"{path}: expected a file that can be read, got: "
+                    f"{error.strerror}") from None
+
+
+def _read_json(path: Path) -> dict:
+    if not path.exists():
         return {}
-    except ValueError as error:
+    text = _read(path)
+    try:
+        made = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise Error(Code.INVALID_ARGUMENT,
                     f"{path}: expected JSON, got: {error}") from None
-
-
-def _find(folder: Path, config: dict):
-    file = folder / "chat_template.jinja"
-    if file.exists():
-        return file, file.read_text(encoding="utf-8")
-    text = config.get("chat_template")
-    if isinstance(text, list):  # several, by name
-        named = {each.get("name"): each.get("template") for each in text}
-        text = named.get("default")
-    if not isinstance(text, str):
-        raise Error(Code.NOT_FOUND, f"{folder}: expected a chat template "
-                    "(chat_template.jinja, or chat_template in "
-                    "tokenizer_config.json), got none")
-    return folder / "tokenizer_config.json", text
+    if not isinstance(made, dict):
+        raise Error(Code.INVALID_ARGUMENT, f"{path}: expected a JSON object, "
+                    f"got {type(made).__name__}")
+    return made
 
 
 def _token(value) -> Optional[str]:
     return value.get("content") if isinstance(value, dict) else value
-
-
-def _to_json(value, ensure_ascii=False, indent=None, separators=None,
-             sort_keys=False) -> str:
-    return json.dumps(value, ensure_ascii=ensure_ascii, indent=indent,
-                      separators=separators, sort_keys=sort_keys)
-
-
-def _refuse(message: str):
-    import jinja2
-    raise jinja2.TemplateError(message)

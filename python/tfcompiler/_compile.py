@@ -5,27 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import List, Optional
 
 from tfcompiler._error import Code, Error
 from tfcompiler._model import Model, load
-
-# tfc's exit statuses: of input, of the command line; the rest are its faults.
-_CODES = {1: Code.INVALID_ARGUMENT, 2: Code.INVALID_ARGUMENT}
-
-
-def find_compiler() -> str:
-    """$TFC, the tfc that came with this package, or the one in the PATH."""
-    beside = Path(__file__).parent / "bin" / "tfc"
-    named = os.environ.get("TFC")
-    found = named or (str(beside) if beside.exists() else shutil.which("tfc"))
-    if not found:
-        raise Error(Code.NOT_FOUND, "expected the compiler tfc in the PATH "
-                    "($TFC names another file), got none")
-    return found
+from tfcompiler._numbers import path_bytes
+from tfcompiler._tool import find_compiler, run_tool
 
 
 def compile(folder, output=None, *, target: Optional[str] = None,
@@ -41,32 +28,20 @@ def compile(folder, output=None, *, target: Optional[str] = None,
     and --cache; options: more of its command line. Other words are load()'s.
     Raises Error with the words of tfc."""
     tool = find_compiler()
+    path_bytes(folder, "folder")
     more = [f"--{name}={value}" for name, value in (
         ("target", target), ("dtype", dtype), ("cache", cache_dtype)) if value]
     more += options or []
     with tempfile.TemporaryDirectory(prefix="tfc-") as scratch:
         spec = Path(scratch) / "model.json"
         run_tool([tool, "import", os.fspath(folder), "-o", str(spec)])
-        path = Path(output) if output else _cached(tool, spec, more)
+        path = Path(os.fsdecode(path_bytes(output, "output"))) if output \
+            else _cached(tool, spec, more)
         if output or not cache or not path.exists():
             made = Path(scratch) / "model.so"
             run_tool([tool, "compile", str(spec), "-o", str(made)] + more)
             _install(made, path)
     return load(path, folder, **load_words)
-
-
-def run_tool(command: List[str]) -> None:
-    """Runs one of the compiler's commands; its words are the Error's."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True,
-                              errors="replace")
-    except OSError as error:
-        raise Error(Code.NOT_FOUND, f"{command[0]}: expected the compiler tfc,"
-                    f" got: {error.strerror}") from None
-    if done.returncode:
-        raise Error(_CODES.get(done.returncode, Code.INTERNAL),
-                    done.stderr.strip() or f"{command[0]}: no end but status "
-                    f"{done.returncode}")
 
 
 def _cached(tool: str, spec: Path, options: List[str]) -> Path:

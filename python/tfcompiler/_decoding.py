@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ctypes as c
-from typing import List, Optional, Sequence
+import operator
+from typing import Iterable, Mapping, Optional, Sequence
+
+import numpy as np
 
 from tfcompiler import _structs as s
 from tfcompiler._error import Code, Error
 from tfcompiler._library import runtime
-from tfcompiler._tokenizer import ids_array
+from tfcompiler._numbers import (INT64, UINT32, UINT64, ids_array, integer,
+                                 refuse)
 
 # Keyword -> member of tfc_decoding_options, where the names differ.
 _MEMBERS = {
@@ -17,6 +21,8 @@ _MEMBERS = {
     "forced_eos_token_id": "forced_eos",
 }
 _EARLY = {False: 0, True: 1, "never": 2}
+_RANGES = {c.c_int64: INT64, c.c_uint32: UINT32, c.c_uint64: UINT64}
+_TYPES = {field[0]: field[1] for field in s.DecodingOptions._fields_}
 WORDS = (
     "do_sample", "early_stopping", "forced_bos_token_id",
     "forced_eos_token_id", "length_penalty", "min_length", "min_new_tokens",
@@ -24,26 +30,43 @@ WORDS = (
     "repetition_penalty", "seed", "temperature", "top_k", "top_p")
 
 
-def decoding_options(model_handle, words: dict) -> s.DecodingOptions:
+def decoding_options(model, words: dict) -> s.DecodingOptions:
     """The model's own options, changed by keywords."""
     options = s.DecodingOptions()
-    runtime().tfc_decoding_init(model_handle, c.byref(options))
+    runtime().tfc_decoding_init(model, c.byref(options))
     for word, value in words.items():
         if word not in WORDS:
             raise Error(Code.INVALID_ARGUMENT, f"{word}: expected one of "
                         f"max_new_tokens, eos_token_id, {', '.join(WORDS)}")
-        try:
-            if word == "early_stopping":
-                value = _EARLY[value]
-            elif word == "do_sample":
-                value = int(bool(value))
-            setattr(options, _MEMBERS.get(word, word),
-                    -1 if value is None else value)
-        except (KeyError, TypeError):
-            raise Error(Code.INVALID_ARGUMENT,
-                        f"{word}: expected a value of generate's, got "
-                        f"{value!r}") from None
+        setattr(options, _MEMBERS.get(word, word), _member(word, value))
     return options
+
+
+def _member(word: str, value):
+    """A keyword's value as its member has it."""
+    if word == "early_stopping":
+        try:
+            return _EARLY[value]
+        except (KeyError, TypeError):
+            raise refuse(word, 'False, True or "never"', value) from None
+    if word == "do_sample":
+        # NumPy's truths are no integers.
+        return integer(word, int(value) if isinstance(value, np.bool_)
+                       else value, 0, 1)
+    if word in ("forced_bos_token_id", "forced_eos_token_id"):
+        return -1 if value is None else integer(word, value)
+    kind = _TYPES[_MEMBERS.get(word, word)]
+    if kind in _RANGES:
+        return integer(word, value, *_RANGES[kind])
+    try:
+        return c.c_double(value).value
+    except (TypeError, OverflowError):
+        raise refuse(word, "a number", value) from None
+
+
+def new_tokens(value) -> int:
+    """max_new_tokens. As for Hugging Face, none at all is no generation."""
+    return integer("max_new_tokens", value, 1)
 
 
 class EndTokens:
@@ -52,10 +75,13 @@ class EndTokens:
 
     def __init__(self, value):
         self.is_own = not (isinstance(value, str) and value == "model")
-        ids: Sequence[int] = ()
+        ids: Iterable[int] = ()
         if self.is_own and value is not None:
-            ids = [value] if isinstance(value, int) else value
-        self.array = ids_array(ids)
+            try:
+                ids = [operator.index(value)]
+            except TypeError:
+                ids = value
+        self.array = ids_array(ids, "eos_token_id")
 
     def set_on(self, options) -> None:
         """Writes it into a tfc_generate_options or a tfc_request."""
@@ -66,10 +92,22 @@ class EndTokens:
         options.eos = c.cast(self.array, c.POINTER(c.c_int64))
 
 
-def token_lists(lists: Optional[List[List[int]]]):
+def token_lists(lists: Optional[Sequence[Sequence[int]]]):
     """Stop sequences as C takes them, and what must outlive them."""
-    arrays = [ids_array(ids) for ids in lists or []]
+    arrays = [ids_array(ids, "stop") for ids in lists or []]
     made = (s.TokenList * len(arrays))(*[
         s.TokenList(tokens=c.cast(array, c.POINTER(c.c_int64)),
                     n_tokens=len(array)) for array in arrays])
     return made, arrays
+
+
+def biases(given: Optional[Mapping[int, float]]):
+    """What is added to tokens' logits, as C takes it."""
+    made = (s.LogitBias * len(given or {}))()
+    for bias, (token, value) in zip(made, (given or {}).items()):
+        bias.token = integer("logit_bias", token, *INT64)
+        try:
+            bias.bias = value
+        except TypeError:
+            raise refuse(f"logit_bias[{token}]", "a number", value) from None
+    return made

@@ -25,3 +25,7 @@ class Error(Exception):
     def __init__(self, code: Code, message: str):
         super().__init__(message)
         self.code = code
+
+    def __reduce__(self):
+        # Exceptions are made anew of their args, of which this one needs two.
+        return type(self), (self.code, str(self))

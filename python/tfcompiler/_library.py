@@ -39,6 +39,8 @@ _FUNCTIONS = {
     "tfc_session_add": ("E", [_POINTER, c.POINTER(s.Request),
                               c.POINTER(c.c_uint64)]),
     "tfc_session_step": ("E", [_POINTER, c.POINTER(s.StepResult)]),
+    "tfc_session_fork": ("E", [_POINTER, c.c_uint64, c.POINTER(s.ForkOptions),
+                               c.POINTER(c.c_uint64)]),
     "tfc_session_get_info": ("E", [_POINTER, c.POINTER(s.SessionInfo)]),
     "tfc_session_remove": ("E", [_POINTER, c.c_uint64]),
     "tfc_session_pause": ("E", [_POINTER, c.c_uint64]),
@@ -112,14 +114,10 @@ def abi_version() -> int:
     return runtime().tfc_abi_version()
 
 
-def path_bytes(path) -> bytes:
-    """A path as C takes it."""
-    return os.fsencode(os.fspath(path))
-
-
 class Interrupt:
     """Lets Ctrl-C, and whatever else a signal's handler raises, end a call: the
-    runtime asks `ask` during the call, and leaving the `with` raises it."""
+    runtime asks `ask` during the call, and leaving the `with` raises it. Serves
+    one call after the other."""
 
     def __init__(self, should_stop=None):
         self.raised = None
@@ -130,22 +128,28 @@ class Interrupt:
         self.ask = s.STOP(answers.send)
 
     def _answers(self, should_stop):
-        try:
-            while True:
-                yield int(bool(should_stop and should_stop()))
-        except GeneratorExit:
-            raise
-        except BaseException as error:  # a callback of C cannot raise
-            self.raised = error
+        answer = 0
         while True:
-            yield 1
+            try:
+                while True:
+                    yield answer
+                    answer = int(self.raised is not None
+                                 or bool(should_stop and should_stop()))
+            except GeneratorExit:
+                raise
+            except BaseException as error:  # a callback of C cannot raise
+                # Who clears the frames of a traceback would end this one.
+                self.raised = error.with_traceback(
+                    error.__traceback__.tb_next)
+                answer = 1
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, error, trace):
-        if self.raised and (kind is None or issubclass(kind, Error)):
-            raise self.raised from None
+        raised, self.raised = self.raised, None
+        if raised is not None and (kind is None or issubclass(kind, Error)):
+            raise raised from None
 
 
 if sys.byteorder != "little":

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compiled models: forward passes, generation, streams."""
+"""Compiled models: forward passes, and what a model is."""
 from __future__ import annotations
 
 import ctypes as c
-from dataclasses import dataclass
+import os
 from functools import cached_property
 from pathlib import Path
-from typing import (Callable, Dict, Iterator, List, Optional, Sequence, Tuple,
-                    Union)
+from typing import Callable, Dict, List, Optional, Sequence
 
 import numpy as np
 
@@ -15,56 +14,15 @@ from tfcompiler import _attention
 from tfcompiler import _structs as s
 from tfcompiler._arrays import (as_ids, from_outputs, names_array, pad_rows,
                                 to_tensors)
-from tfcompiler._decoding import EndTokens, decoding_options, token_lists
 from tfcompiler._error import Code, Error
-from tfcompiler._library import Interrupt, path_bytes, runtime
+from tfcompiler._generate import Generates, Texts, listed, until
+from tfcompiler._handle import Closes, Handle
+from tfcompiler._info import ModelInfo, read_info
+from tfcompiler._library import Interrupt, runtime
 from tfcompiler._load import Load
-from tfcompiler._tokenizer import Encoding, Tokenizer, ids_array
-
-Texts = Union[str, Sequence[str]]
-_NEW_TOKENS = 256  # at most, of texts, unless the caller says otherwise
-
-
-@dataclass(frozen=True)
-class Port:
-    """An input or an output. rank 2: [batch, length] or [batch, width]; 3:
-    [batch, length, width]. Values of inputs are in [0, limit)."""
-
-    name: str
-    rank: int
-    width: int
-    limit: int
-    required: bool
-
-
-@dataclass(frozen=True)
-class ModelInfo:
-    """What a model says of itself."""
-
-    name: str
-    kind: str  # "encoder", "decoder" or "encoder-decoder"
-    producer: str  # compiler and version
-    program: str  # in use, as "x86-64-v3"
-    spec: str  # the canonical spec, JSON
-    max_positions: int  # longest sequence in tokens; 0: no limit
-    pad: Optional[int]
-    bos: Optional[int]
-    eos: Tuple[int, ...]
-    can_generate: bool
-    inputs: Tuple[Port, ...]
-    outputs: Tuple[Port, ...]
-    threads: int
-    weight_bytes: int
-    cache_bytes_per_token: int
-
-
-@dataclass(frozen=True)
-class Generated:
-    """sequences: int64 [rows, prompt + new]; scores: float32 [rows] of beams,
-    else None."""
-
-    sequences: np.ndarray
-    scores: Optional[np.ndarray]
+from tfcompiler._numbers import (UINT32, c_string, integer, optional,
+                                 path_bytes)
+from tfcompiler._tokenizer import Encoding, Tokenizer
 
 
 def load(library, weights=None, *, tokenizer=None, threads: int = 0,
@@ -88,49 +46,60 @@ def load(library, weights=None, *, tokenizer=None, threads: int = 0,
                  share_packed, progress)
 
 
-class Model:
+class Model(Generates, Closes):
     """A compiled model with its weights; made by load() or compile().
-    Immutable: any number of threads may use it."""
+    Immutable: any number of threads may use it, a copy of it is itself, and a
+    pickle the words it was loaded by. close(), or the end of a `with`, gives
+    its memory back; its tokenizer and its sessions live on, but a closed
+    model's session takes no new sequences."""
 
     def __init__(self, library, weights, tokenizer, threads, program, packed,
                  share_packed, progress=None):
         places = _places(weights)
-        paths = (c.c_char_p * len(places))(*map(path_bytes, places))
+        paths = (c.c_char_p * len(places))(
+            *[path_bytes(place, "weights") for place in places])
         options = s.ModelOptions(
-            library_path=path_bytes(library),
+            library_path=path_bytes(library, "library"),
             weights_paths=paths, n_weights_paths=len(places),
-            program=None if program is None else program.encode(),
-            threads=threads,
-            packed_path=None if packed is None else path_bytes(packed),
-            share_packed=int(share_packed))
+            program=None if program is None else c_string("program", program),
+            threads=integer("threads", threads, *UINT32),
+            packed_path=None if packed is None
+            else path_bytes(packed, "packed"),
+            share_packed=int(bool(share_packed)))
         self.weights = places
         self.folder = _folder_of(places)
         self._tokenizer = tokenizer
-        self._handle = Load(options, progress).run()
+        self._loaded_by = (
+            _absolute(library), [_absolute(place) for place in places],
+            tokenizer if tokenizer is None or hasattr(tokenizer, "encode")
+            else _absolute(tokenizer), threads, program,
+            packed and _absolute(packed), share_packed)
+        made = Load(options, progress).run()
+        self._handle = Handle("model", runtime().tfc_model_free)
+        self._handle.pointer = made
 
-    def __del__(self):
-        if getattr(self, "_handle", None):
-            runtime().tfc_model_free(self._handle)
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, known):
+        return self
+
+    def __reduce__(self):
+        with self._handle:
+            return Model, self._loaded_by
 
     @cached_property
     def info(self) -> ModelInfo:
         """What the model says of itself."""
-        info = s.ModelInfo()
-        runtime().tfc_model_get_info(self._handle, c.byref(info))
-        return ModelInfo(
-            info.name.decode(), info.kind.decode(), info.producer.decode(),
-            info.program.decode(), info.spec.decode(), info.max_positions,
-            _id(info.pad), _id(info.bos), tuple(info.eos[:info.n_eos]),
-            bool(info.can_generate), _ports(info.inputs, info.n_inputs),
-            _ports(info.outputs, info.n_outputs), info.threads,
-            info.weight_bytes, info.cache_bytes_per_token)
+        with self._handle as pointer:
+            return read_info(pointer)
 
     @cached_property
     def tokenizer(self) -> Tokenizer:
         """The model's tokenizer. Raises Error where it has none, or one of
         another vocabulary."""
         given = self._tokenizer
-        if given is not None and not isinstance(given, (str, Path)):
+        if hasattr(given, "encode") and not isinstance(given, str):
             return given
         path = given if given is not None else self.folder
         if path is None:
@@ -167,8 +136,8 @@ class Model:
                 inputs=tensors, n_inputs=len(arrays), outputs=names,
                 n_outputs=0 if names is None else len(names),
                 should_stop=interrupt.ask)
-            runtime().tfc_encode(self._handle, c.byref(options),
-                                 c.byref(made))
+            with self._handle as pointer:
+                runtime().tfc_encode(pointer, c.byref(options), c.byref(made))
         return from_outputs(made)
 
     def encode(self, texts: Texts, pairs: Optional[Texts] = None, *,
@@ -176,7 +145,9 @@ class Model:
                ) -> Dict[str, np.ndarray]:
         """A forward pass over texts, or over texts and their pairs, padded at
         the end. A text longer than the model's positions is an Error, unless
-        truncate cuts it."""
+        truncate cuts it. No texts give no rows."""
+        if not listed(texts):
+            return self._no_rows(outputs)
         encodings = self.tokenize(texts, pairs, truncate=truncate)
         return self(outputs=outputs, **self.batch(encodings))
 
@@ -185,11 +156,13 @@ class Model:
                  max_tokens: Optional[int] = None) -> List[Encoding]:
         """The tokens of texts, at most the model's positions (or max_tokens)
         each."""
-        texts, pairs = _listed(texts), pairs and _listed(pairs)
+        texts = listed(texts)
+        pairs = None if pairs is None else listed(pairs)
         if pairs and len(pairs) != len(texts):
             raise Error(Code.INVALID_ARGUMENT, f"pairs: expected {len(texts)},"
                         f" one a text, got {len(pairs)}")
-        most = max_tokens or self.info.max_positions or None
+        most = optional("max_tokens", max_tokens, 1) or \
+            self.info.max_positions or None
         how = {"max_tokens": most} if truncate and most else {}
         if pairs and how:
             how["truncate"] = "only_second"
@@ -216,6 +189,12 @@ class Model:
                 and self.info.kind == "encoder":
             inputs["token_type_ids"] = pad_rows(types, 0, left)[0]
         return inputs
+
+    def _no_rows(self, names) -> Dict[str, np.ndarray]:
+        return {port.name: np.zeros((0,) * (port.rank - 1) + (port.width,),
+                                    np.float32)
+                for port in self.info.outputs
+                if names is None or port.name in names}
 
     def attentions(self, text: str, pair: Optional[str] = None, *,
                    target_ids: Optional[Sequence[int]] = None
@@ -254,169 +233,10 @@ class Model:
             row = self.generate_ids(
                 max_new_tokens=self._most_new(0), num_beams=1, do_sample=False,
                 **inputs).sequences[0]
-            target_ids = [row[0], *_until(row[1:], self.info.eos)]
+            target_ids = [row[0], *until(row[1:], self.info.eos)]
         inputs["decoder_input_ids"] = np.array([target_ids], np.int64)
         return inputs, source, [_attention.name_of(self.tokenizer, id)
                                 for id in target_ids]
-
-    # ---- Generation ----
-
-    def generate_ids(self, input_ids, attention_mask=None, *,
-                     max_new_tokens: int, eos_token_id="model",
-                     on_token: Optional[Callable[[int, int, bool], bool]] = None,
-                     should_stop: Optional[Callable[[], bool]] = None,
-                     decoder_input_ids=None, decoder_attention_mask=None,
-                     **words) -> Generated:
-        """Generation, as Hugging Face's generate, for ids [batch, length].
-        Words are generate's (num_beams, do_sample, top_p, ...), and `seed`;
-        the others are the model's own. eos_token_id: an id, several, or None
-        for no end but the length. on_token(row, token, is_last) sees each new
-        token, and ends the generation by returning True."""
-        arrays = {name: as_ids(name, value) for name, value in (
-            ("input_ids", input_ids), ("attention_mask", attention_mask),
-            ("decoder_input_ids", decoder_input_ids),
-            ("decoder_attention_mask", decoder_attention_mask))
-                  if value is not None}
-        tensors = to_tensors(arrays)
-        decoding = decoding_options(self._handle, words)
-        ends = EndTokens(eos_token_id)
-        made = c.c_void_p()
-        with Interrupt(should_stop) as interrupt:
-            options = s.GenerateOptions(
-                inputs=tensors, n_inputs=len(arrays),
-                max_new_tokens=max_new_tokens, decoding=c.pointer(decoding),
-                should_stop=interrupt.ask)
-            ends.set_on(options)
-            runtime().tfc_generate(
-                self._handle, c.byref(options),
-                _token_callback(on_token, interrupt), None, c.byref(made))
-        found = from_outputs(made)
-        return Generated(found["sequences"], found.get("sequences_scores"))
-
-    def generate(self, texts: Texts, *, max_new_tokens: Optional[int] = None,
-                 eos_token_id="model", skip_special: bool = True, **words):
-        """What the model writes behind a text (a decoder) or for it (an
-        encoder-decoder): a str for a str, a list for a list; with
-        num_return_sequences a list for each text. max_new_tokens: None for
-        256, or what the model's positions leave. Words as in generate_ids."""
-        encodings = self.tokenize(texts)
-        is_pair = self.info.kind == "encoder-decoder"
-        inputs = self.batch(encodings, left=not is_pair)
-        start = 0 if is_pair else inputs["input_ids"].shape[1]
-        result = self.generate_ids(
-            max_new_tokens=max_new_tokens or self._most_new(start),
-            eos_token_id=eos_token_id, **inputs, **words)
-        ends = self._end_ids(eos_token_id)
-        written = [self.tokenizer.decode(_until(row[start:], ends),
-                                         skip_special)
-                   for row in result.sequences]
-        each = len(written) // len(encodings)
-        if words.get("num_return_sequences", 1) > 1:
-            written = [written[i:i + each]
-                       for i in range(0, len(written), each)]
-        return written[0] if isinstance(texts, str) else written
-
-    def stream(self, text: str, *, max_new_tokens: Optional[int] = None,
-               eos_token_id="model", stop: Sequence[str] = (), **words
-               ) -> Iterator[str]:
-        """What generate writes for one text, in pieces as it comes; the pieces
-        together are its result. stop: texts behind which it ends. Leaving the
-        loop ends the generation."""
-        encoding, = self.tokenize(text)
-        stops = [self.tokenizer.encode(each, add_special_tokens=False).ids
-                 for each in stop]
-        shown = self.tokenizer.stream()
-        ends = self._end_ids(eos_token_id)
-        is_pair = self.info.kind == "encoder-decoder"
-        most = max_new_tokens or self._most_new(0 if is_pair else
-                                                len(encoding.ids))
-        for token in self.stream_ids(encoding.ids, max_new_tokens=most,
-                                     eos_token_id=eos_token_id, stop=stops,
-                                     **words):
-            piece = "" if token in ends else shown.push(token)
-            if piece:
-                yield piece
-        rest = shown.finish()
-        if rest:
-            yield rest
-
-    def stream_ids(self, ids: Sequence[int], *, max_new_tokens: int,
-                   eos_token_id="model", stop: Sequence[Sequence[int]] = (),
-                   **words) -> Iterator[int]:
-        """The new tokens of one sequence, as they come."""
-        with Interrupt() as interrupt:
-            session = c.c_void_p()
-            library = runtime()
-            library.tfc_session_create(
-                self._handle,
-                c.byref(s.SessionOptions(should_stop=interrupt.ask)),
-                c.byref(session))
-            try:
-                self._add(session, ids, max_new_tokens, eos_token_id, stop,
-                          words)
-                result = s.StepResult()
-                state = 0
-                while state == 0:
-                    library.tfc_session_step(session, c.byref(result))
-                    if not result.n_tokens:
-                        break
-                    token, state = result.tokens[0].token, \
-                        result.tokens[0].state
-                    yield token
-            finally:
-                library.tfc_session_free(session)
-
-    def _add(self, session, ids, max_new_tokens, eos_token_id, stop, words):
-        array = ids_array(ids)
-        decoding = decoding_options(self._handle,
-                                    {"num_beams": 1, **words})
-        stops, kept = token_lists([list(each) for each in stop])
-        ends = EndTokens(eos_token_id)
-        request = s.Request(
-            tokens=c.cast(array, c.POINTER(c.c_int64)), n_tokens=len(array),
-            max_new_tokens=max_new_tokens, decoding=c.pointer(decoding),
-            stops=stops, n_stops=len(kept))
-        ends.set_on(request)
-        sequence = c.c_uint64()
-        runtime().tfc_session_add(session, c.byref(request),
-                                  c.byref(sequence))
-
-    def _most_new(self, prompt: int) -> int:
-        """What is left behind a prompt; a decoder with an encoder has a first
-        token of its own."""
-        limit = self.info.max_positions
-        left = limit - max(prompt, 1) if limit else _NEW_TOKENS
-        return max(1, min(_NEW_TOKENS, left))
-
-    def _end_ids(self, eos_token_id) -> Tuple[int, ...]:
-        ends = EndTokens(eos_token_id)
-        return tuple(ends.array) if ends.is_own else self.info.eos
-
-
-def _token_callback(on_token, interrupt: Interrupt):
-    if on_token is None:
-        return s.TOKEN()
-
-    def call(user, row, token, finished):
-        try:
-            return int(bool(on_token(row, token, bool(finished))))
-        except BaseException as error:  # a callback of C cannot raise
-            interrupt.raised = error
-            return 1
-
-    return s.TOKEN(call)
-
-
-def _until(row, ends):
-    """A row up to its end token, which is left out."""
-    for index, token in enumerate(row):
-        if int(token) in ends:
-            return row[:index]
-    return row
-
-
-def _listed(texts: Texts) -> List[str]:
-    return [texts] if isinstance(texts, str) else list(texts)
 
 
 def _places(weights) -> list:
@@ -433,10 +253,6 @@ def _folder_of(places) -> Optional[Path]:
     return path if path.is_dir() else path.parent
 
 
-def _id(value: int) -> Optional[int]:
-    return None if value < 0 else value
-
-
-def _ports(ports, count) -> Tuple[Port, ...]:
-    return tuple(Port(port.name.decode(), port.rank, port.width, port.limit,
-                      bool(port.required)) for port in ports[:count])
+def _absolute(path) -> str:
+    """A path that serves a process in another folder, too."""
+    return os.path.abspath(os.fsdecode(os.fspath(path)))

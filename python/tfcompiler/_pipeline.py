@@ -10,6 +10,7 @@ import numpy as np
 
 from tfcompiler._error import Code, Error
 from tfcompiler._model import Model
+from tfcompiler._numbers import integer, optional
 
 Texts = Union[str, Sequence[str]]
 _MASKS = ("[MASK]", "<mask>")
@@ -50,7 +51,8 @@ class _Task:
     def __call__(self, texts: Texts, **words):
         if isinstance(texts, str):
             return self.answer([texts], **words)[0]
-        return self.answer(list(texts), **words)
+        texts = list(texts)
+        return self.answer(texts, **words) if texts else []
 
     def label(self, index: int) -> str:
         names = self.config.get("id2label") or {}
@@ -61,6 +63,7 @@ class _TextClassification(_Task):
     def answer(self, texts: List[str], top_k: Optional[int] = 1):
         """For each text the classes by score: a dictionary for top_k=1, a list
         of top_k dictionaries, all of them for None."""
+        top_k = optional("top_k", top_k, 1)
         logits = self.model.encode(texts, outputs=["logits"])["logits"]
         return [self._ranked(row, top_k) for row in logits]
 
@@ -127,6 +130,7 @@ class _FillMask(_Task):
     def answer(self, texts: List[str], top_k: int = 5):
         """For each text the likeliest tokens of its mask: score, token,
         token_str, sequence; with several masks a list for each."""
+        top_k = integer("top_k", top_k, 1)
         encodings = self.model.tokenize(texts)
         logits = self.model(outputs=["logits"],
                             **self.model.batch(encodings))["logits"]

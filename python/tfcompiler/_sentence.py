@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
-from typing import Optional, Sequence, Union
+from typing import Dict, Optional, Sequence, Union
 
 import numpy as np
 
+from tfcompiler._compile import compile
 from tfcompiler._error import Code, Error
 from tfcompiler._model import Model
+from tfcompiler._numbers import integer, optional, refuse
 
 _POOLINGS = {"pooling_mode_mean_tokens": "mean",
              "pooling_mode_cls_token": "first",
@@ -25,19 +28,27 @@ class SentenceEncoder:
     """model: a Model, or a Hugging Face folder, which is compiled. Pooling,
     normalizing and the longest text are those of the folder's modules.json;
     without one, the mean of the tokens. A model with the output
-    sentence_embedding pools and normalizes itself. Raises Error for steps of
-    modules.json that are not known."""
+    sentence_embedding pools and normalizes itself. Prompts, the one that is
+    the default and how vectors are compared are those of the folder's
+    config_sentence_transformers.json; `prompts` are used besides. Raises Error
+    for steps of modules.json that are not known."""
 
-    def __init__(self, model: Union[Model, str, Path]):
+    def __init__(self, model: Union[Model, str, Path], *,
+                 prompts: Optional[Dict[str, str]] = None):
         if not isinstance(model, Model):
-            from tfcompiler._compile import compile
             model = compile(model)
         self.model = model
         self.pooling = "mean"
         self.normalizes = False
         self.max_tokens: Optional[int] = None
+        self.prompts: Dict[str, str] = {}
+        self.default_prompt_name: Optional[str] = None
+        self.similarity_fn_name = "cosine"
+        self._pools_prompts = True
         if model.folder:
             self._read(model.folder)
+            self._read_prompts(model.folder)
+        self.prompts.update(prompts or {})
         self._imported = self.pooling
 
     def _read(self, folder: Path) -> None:
@@ -49,6 +60,8 @@ class SentenceEncoder:
                 self.max_tokens = limits.get("max_seq_length")
             elif kind == "Pooling":
                 self.pooling = _read_pooling(at / "config.json")
+                self._pools_prompts = (_read_json(at / "config.json") or {}
+                                       ).get("include_prompt", True)
             elif kind == "Normalize":
                 self.normalizes = True
             else:
@@ -56,14 +69,28 @@ class SentenceEncoder:
                             "expected Transformer, Pooling and Normalize, got "
                             f"{module.get('type')!r}")
 
+    def _read_prompts(self, folder: Path) -> None:
+        config = _read_json(folder / "config_sentence_transformers.json") or {}
+        self.prompts.update(config.get("prompts") or {})
+        self.default_prompt_name = config.get("default_prompt_name")
+        self.similarity_fn_name = config.get("similarity_fn_name") or "cosine"
+
     def encode(self, texts: Union[str, Sequence[str]], *,
-               batch_size: int = 32, normalize: Optional[bool] = None,
-               truncate_dim: Optional[int] = None) -> np.ndarray:
+               prompt_name: Optional[str] = None,
+               prompt: Optional[str] = None, batch_size: int = 32,
+               normalize: Optional[bool] = None,
+               truncate_dim: Optional[int] = None,
+               show_progress_bar: bool = False) -> np.ndarray:
         """float32 [texts, width], or [width] for a str. Longer texts are cut.
-        normalize: None as the folder says; truncate_dim keeps the first
-        columns, and what is normalized is what is kept."""
+        prompt: what stands before each text, or prompt_name, its name among
+        the prompts. normalize: None as the folder says; truncate_dim keeps the
+        first columns, and what is normalized is what is kept.
+        show_progress_bar counts texts on standard error."""
         single = isinstance(texts, str)
-        listed = [texts] if single else list(texts)
+        begins = self._prompt(prompt_name, prompt)
+        listed = [begins + text for text in ([texts] if single else texts)]
+        batch_size = integer("batch_size", batch_size, 1)
+        truncate_dim = optional("truncate_dim", truncate_dim, 1)
         # Texts of one length together: less padding to carry around.
         encodings = self.model.tokenize(listed, truncate=True,
                                         max_tokens=self._most())
@@ -75,6 +102,10 @@ class SentenceEncoder:
             vectors = self._vectors([encodings[i] for i in part], normalize)
             for index, vector in zip(part, vectors):
                 rows[index] = vector
+            if show_progress_bar:
+                print(f"\r{begin + len(part)} of {len(order)} texts",
+                      end="\n" if begin + len(part) == len(order) else "",
+                      file=sys.stderr, flush=True)
         made = np.stack(rows) if rows else np.zeros((0, self._width()),
                                                     np.float32)
         made = made[:, :truncate_dim]
@@ -82,10 +113,35 @@ class SentenceEncoder:
         is_done = (self.normalizes and truncate_dim is None
                    and self._is_pooled(normalize))
         if wanted and not is_done:
-            lengths = np.sqrt((made.astype(np.float64) ** 2).sum(-1,
-                                                               keepdims=True))
-            made = (made / np.maximum(lengths, 1e-12)).astype(np.float32)
+            made = _unit(made.astype(np.float64)).astype(np.float32)
         return made[0] if single else made
+
+    def _prompt(self, name: Optional[str], prompt: Optional[str]) -> str:
+        if prompt is None:
+            name = self.default_prompt_name if name is None else name
+            if name is None:
+                return ""
+            if name not in self.prompts:
+                raise refuse("prompt_name", "one of "
+                             f"{', '.join(self.prompts) or 'no prompts'}", name)
+            prompt = self.prompts[name]
+        if prompt and not self._pools_prompts:
+            raise Error(Code.UNSUPPORTED, f"{self.model.info.name}: expected "
+                        "a pooling over prompts and texts, got one that leaves"
+                        " prompts out")
+        return prompt
+
+    def similarity(self, vectors, others) -> np.ndarray:
+        """float32 [vectors, others], the greater the more alike: as the
+        folder's similarity_fn_name says, or the attribute of that name
+        (cosine, dot, euclidean, manhattan)."""
+        a, b = (np.atleast_2d(np.asarray(each, np.float64))
+                for each in (vectors, others))
+        if self.similarity_fn_name not in _SIMILARITIES:
+            raise refuse("similarity_fn_name",
+                         f"one of {', '.join(_SIMILARITIES)}",
+                         self.similarity_fn_name)
+        return _SIMILARITIES[self.similarity_fn_name](a, b).astype(np.float32)
 
     def _most(self) -> Optional[int]:
         limits = [limit for limit in (self.max_tokens,
@@ -135,6 +191,24 @@ class SentenceEncoder:
         sums = hidden.sum(1)
         divisor = counts if self.pooling == "mean" else np.sqrt(counts)
         return sums / divisor[:, None].astype(np.float32)
+
+
+def _unit(rows: np.ndarray) -> np.ndarray:
+    lengths = np.sqrt((rows ** 2).sum(-1, keepdims=True))
+    return rows / np.maximum(lengths, 1e-12)
+
+
+def _distances(a: np.ndarray, b: np.ndarray, power: int) -> np.ndarray:
+    rows = [(np.abs(b - row) ** power).sum(-1) for row in a]
+    return np.reshape(rows, (len(a), len(b))) ** (1 / power)
+
+
+_SIMILARITIES = {
+    "cosine": lambda a, b: _unit(a) @ _unit(b).T,
+    "dot": lambda a, b: a @ b.T,
+    "euclidean": lambda a, b: -_distances(a, b, 2),
+    "manhattan": lambda a, b: -_distances(a, b, 1),
+}
 
 
 def _read_json(path: Path):

@@ -141,12 +141,23 @@ class NewToken(c.Structure):
                 ("state", c.c_uint32), ("reserved", c.c_uint32)]
 
 
+class LogProbs(c.Structure):
+    _fields_ = [("chosen", c.c_float), ("n", c.c_uint32),
+                ("tokens", c.POINTER(c.c_int64)),
+                ("values", c.POINTER(c.c_float))]
+
+
 class StepResult(Sized):
     _fields_ = [
         ("struct_size", c.c_uint64), ("tokens", c.POINTER(NewToken)),
-        ("n_tokens", c.c_uint64), ("logprobs", c.c_void_p),
+        ("n_tokens", c.c_uint64), ("logprobs", c.POINTER(LogProbs)),
         ("n_sequences", c.c_uint64), ("n_paused", c.c_uint64),
     ]
+
+
+class ForkOptions(Sized):
+    _fields_ = [("struct_size", c.c_uint64),
+                ("decoding", c.POINTER(DecodingOptions))]
 
 
 class SessionInfo(Sized):
@@ -186,7 +197,8 @@ C_NAMES = {
     GenerateOptions: "tfc_generate_options",
     SessionOptions: "tfc_session_options", TokenList: "tfc_token_list",
     LogitBias: "tfc_logit_bias", Request: "tfc_request",
-    NewToken: "tfc_new_token", StepResult: "tfc_step_result",
+    NewToken: "tfc_new_token", LogProbs: "tfc_logprobs",
+    StepResult: "tfc_step_result", ForkOptions: "tfc_fork_options",
     SessionInfo: "tfc_session_info",
     TokenizeOptions: "tfc_tokenize_options", TokensInfo: "tfc_tokens_info",
 }

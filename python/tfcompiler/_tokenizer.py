@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import ctypes as c
 from dataclasses import dataclass
-from typing import Iterable, List, Optional, Sequence, Union
+from functools import cached_property
+from pathlib import Path
+from typing import Dict, Iterable, List, Optional, Sequence, Union
 
 from tfcompiler import _structs as s
+from tfcompiler._chat import ChatTemplate, apply_chat_template
 from tfcompiler._error import Code, Error
-from tfcompiler._library import path_bytes, runtime
+from tfcompiler._handle import Closes, Handle, Unique
+from tfcompiler._library import runtime
+from tfcompiler._numbers import (INT64, c_string, ids_array, integer, optional,
+                                 path_bytes, utf8)
 
 _TRUNCATE = {"longest_first": 0, "only_first": 1, "only_second": 2}
 
@@ -29,32 +35,45 @@ class Encoding:
         return len(self.ids)
 
 
-class Tokenizer:
+class Tokenizer(Closes):
     """Runs a tokenizer.json as it is written. Immutable; any thread may use
-    it. Raises Error (NOT_FOUND, IO, INVALID_ARGUMENT: no tokenizer,
-    UNSUPPORTED: a part of it) naming the file and the place."""
+    it, and a pickle of it is its path. Raises Error (NOT_FOUND, IO,
+    INVALID_ARGUMENT: no tokenizer, UNSUPPORTED: a part of it) naming the file
+    and the place."""
 
     def __init__(self, path):
-        self._handle = c.c_void_p()
+        name = path_bytes(path, "tokenizer")
+        library = runtime()
+        self._handle = Handle("tokenizer", library.tfc_tokenizer_free)
         self.path = str(path)
-        runtime().tfc_tokenizer_load(path_bytes(path), c.byref(self._handle))
+        library.tfc_tokenizer_load(name, c.byref(self._handle.pointer))
 
-    def __del__(self):
-        if self._handle:
-            runtime().tfc_tokenizer_free(self._handle)
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, known):
+        return self
+
+    def __reduce__(self):
+        return Tokenizer, (str(Path(self.path).absolute()),)
 
     def __len__(self) -> int:
         """One more than the greatest id."""
-        return runtime().tfc_tokenizer_limit(self._handle)
+        with self._handle as pointer:
+            return runtime().tfc_tokenizer_limit(pointer)
 
     def token_to_id(self, token: str) -> Optional[int]:
         """The id of a token of the vocabulary, or None."""
-        found = runtime().tfc_tokenizer_find(self._handle, token.encode())
+        name = c_string("token", token)
+        with self._handle as pointer:
+            found = runtime().tfc_tokenizer_find(pointer, name)
         return None if found < 0 else found
 
     def id_to_token(self, id: int) -> Optional[str]:
         """The token of the vocabulary with this id, or None."""
-        token = runtime().tfc_tokenizer_token(self._handle, id)
+        id = integer("id", id, *INT64)
+        with self._handle as pointer:
+            token = runtime().tfc_tokenizer_token(pointer, id)
         return None if token is None else token.decode("utf-8", "replace")
 
     def encode(self, text: str, pair: Optional[str] = None, *,
@@ -69,18 +88,20 @@ class Tokenizer:
         if truncate not in _TRUNCATE:
             raise Error(Code.INVALID_ARGUMENT, "truncate: expected one of "
                         f"{', '.join(_TRUNCATE)}, got {truncate!r}")
-        first = _utf8(text)
-        second = None if pair is None else _utf8(pair)
+        first = utf8(text)
+        second = None if pair is None else utf8(pair, "pair")
         options = s.TokenizeOptions(
             text=first, text_bytes=len(first), pair=second,
-            pair_bytes=len(second or b""), max_tokens=max_tokens or 0,
+            pair_bytes=len(second or b""),
+            max_tokens=optional("max_tokens", max_tokens, 1) or 0,
             truncate=_TRUNCATE[truncate],
             no_special=int(not add_special_tokens),
-            special_as_text=int(special_as_text))
+            special_as_text=int(bool(special_as_text)))
         tokens = c.c_void_p()
         library = runtime()
-        library.tfc_tokenizer_encode(self._handle, c.byref(options),
-                                     c.byref(tokens))
+        with self._handle as pointer:
+            library.tfc_tokenizer_encode(pointer, c.byref(options),
+                                         c.byref(tokens))
         try:
             info = s.TokensInfo()
             library.tfc_tokens_get_info(tokens, c.byref(info))
@@ -92,65 +113,90 @@ class Tokenizer:
         finally:
             library.tfc_tokens_free(tokens)
 
+    def encode_batch(self, texts: Iterable[str],
+                     pairs: Optional[Iterable[str]] = None, **how
+                     ) -> List[Encoding]:
+        """The tokens of each text, or of each text and its pair; how is
+        encode's."""
+        texts = _listed("texts", texts)
+        if pairs is None:
+            return [self.encode(text, **how) for text in texts]
+        pairs = _listed("pairs", pairs)
+        if len(pairs) != len(texts):
+            raise Error(Code.INVALID_ARGUMENT, f"pairs: expected {len(texts)},"
+                        f" one a text, got {len(pairs)}")
+        return [self.encode(*both, **how) for both in zip(texts, pairs)]
+
     def decode(self, ids: Iterable[int], skip_special: bool = True) -> str:
         """The text of tokens."""
         array = ids_array(ids)
         text, size = c.c_void_p(), c.c_uint64()
         library = runtime()
-        library.tfc_tokenizer_decode(self._handle, array, len(array),
-                                     int(skip_special), c.byref(text))
+        with self._handle as pointer:
+            library.tfc_tokenizer_decode(pointer, array, len(array),
+                                         int(bool(skip_special)),
+                                         c.byref(text))
         try:
             data = library.tfc_text_get(text, c.byref(size))
             return c.string_at(data, size.value).decode("utf-8", "replace")
         finally:
             library.tfc_text_free(text)
 
+    def decode_batch(self, rows: Iterable[Iterable[int]],
+                     skip_special: bool = True) -> List[str]:
+        """The text of each row of tokens."""
+        return [self.decode(row, skip_special) for row in rows]
+
+    @cached_property
+    def _template(self) -> ChatTemplate:
+        path = Path(self.path)
+        return ChatTemplate(path if path.is_dir() else path.parent)
+
+    def apply_chat_template(self, messages: Sequence[Dict], **how
+                            ) -> Union[str, List[int]]:
+        """As Model.apply_chat_template, by the template beside the tokenizer's
+        file."""
+        return apply_chat_template(self, lambda: self._template, messages,
+                                   **how)
+
     def stream(self, skip_special: bool = True) -> "TextStream":
         """For text that is shown while it is generated."""
         return TextStream(self, skip_special)
 
 
-class TextStream:
-    """Text by tokens as they come, whole characters at a time. One thread."""
+class TextStream(Closes, Unique):
+    """Text by tokens as they come, whole characters at a time. One thread at a
+    time; its tokenizer lives as long."""
 
     def __init__(self, tokenizer: Tokenizer, skip_special: bool = True):
-        self._tokenizer = tokenizer  # must outlive the stream
-        self._handle = c.c_void_p()
-        runtime().tfc_text_stream_create(tokenizer._handle, int(skip_special),
-                                         c.byref(self._handle))
-
-    def __del__(self):
-        if self._handle:
-            runtime().tfc_text_stream_free(self._handle)
+        library = runtime()
+        self._handle = Handle("text stream", library.tfc_text_stream_free,
+                              tokenizer._handle)
+        library.tfc_text_stream_create(tokenizer._handle.pointer,
+                                       int(bool(skip_special)),
+                                       c.byref(self._handle.pointer))
 
     def push(self, id: int) -> str:
         """What the text has more by this token; maybe nothing."""
+        id = integer("id", id, *INT64)
         data, size = c.c_void_p(), c.c_uint64()
-        runtime().tfc_text_stream_push(self._handle, id, c.byref(data),
-                                       c.byref(size))
-        return c.string_at(data, size.value).decode("utf-8", "replace")
+        with self._handle.alone() as pointer:
+            runtime().tfc_text_stream_push(pointer, id, c.byref(data),
+                                           c.byref(size))
+            return c.string_at(data, size.value).decode("utf-8", "replace")
 
     def finish(self) -> str:
         """What was held back; the stream begins anew."""
         data, size = c.c_void_p(), c.c_uint64()
-        runtime().tfc_text_stream_finish(self._handle, c.byref(data),
-                                         c.byref(size))
-        return c.string_at(data, size.value).decode("utf-8", "replace")
+        with self._handle.alone() as pointer:
+            runtime().tfc_text_stream_finish(pointer, c.byref(data),
+                                             c.byref(size))
+            return c.string_at(data, size.value).decode("utf-8", "replace")
 
 
-def _utf8(text: str) -> bytes:
-    if not isinstance(text, str):
-        raise Error(Code.INVALID_ARGUMENT,
-                    f"expected a text (str), got {type(text).__name__}")
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise Error(Code.INVALID_ARGUMENT,
-                    f"expected a text without lone surrogates, got one at "
-                    f"character {error.start}") from None
-
-
-def ids_array(ids: Union[Sequence[int], Iterable[int]]):
-    """Ids as C takes them."""
-    values = [int(id) for id in ids]
-    return (c.c_int64 * len(values))(*values)
+def _listed(name: str, texts) -> List[str]:
+    """Texts as a list; a text alone is none, though it has characters."""
+    if isinstance(texts, (str, bytes)):
+        raise Error(Code.INVALID_ARGUMENT, f"{name}: expected a list of texts,"
+                    " got one text")
+    return list(texts)

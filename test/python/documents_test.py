@@ -7,6 +7,7 @@ import re
 import tempfile
 import unittest
 
+from chats_test import has_jinja
 from shared import SOURCE
 
 
@@ -15,6 +16,9 @@ def run(page):
     the examples."""
     with open(os.path.join(SOURCE, *page.split("/"))) as stream:
         blocks = re.findall(r"```python\n(.*?)```", stream.read(), re.S)
+    if not has_jinja():
+        blocks = [block for block in blocks
+                  if "apply_chat_template" not in block]
     said, before, names = io.StringIO(), os.getcwd(), {}
     with tempfile.TemporaryDirectory(prefix="tfc-page-") as scratch:
         os.symlink(os.path.join(SOURCE, "examples"),
@@ -40,3 +44,5 @@ class Documents(unittest.TestCase):
         self.assertIn("encoder-decoder 96", said)
         self.assertIn("'cross_attentions': (2, ", said)
         self.assertIn("INVALID_ARGUMENT", said)
+        self.assertIn("['One day', 'The rain']\n[]\n", said)
+        self.assertIn("LENGTH_REACHED", said)

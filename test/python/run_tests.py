@@ -22,4 +22,5 @@ def main():
     return 0 if result.wasSuccessful() and result.testsRun else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":  # and not in the processes that tests start
+    sys.exit(main())

@@ -12,7 +12,7 @@ import tfcompiler as tfc
 from tfcompiler import _structs as s
 from tfcompiler._decoding import EndTokens, decoding_options
 from tfcompiler._library import runtime
-from tfcompiler._tokenizer import ids_array
+from tfcompiler._numbers import ids_array
 
 LAYERS, WINDOW, TOKENS, BLOCK = 2, 64, 4000, 64
 
@@ -79,8 +79,9 @@ class Sessions(unittest.TestCase):
     def test_hold_the_window_and_a_block(self):
         with tempfile.TemporaryDirectory() as scratch:
             model = with_window(os.path.join(scratch, "mistral"))
-            session = make_session(model._handle)
-            add(session, model._handle, range(1, 90), TOKENS)
+            handle = model._handle.pointer
+            session = make_session(handle)
+            add(session, handle, range(1, 90), TOKENS)
             result, info = s.StepResult(), s.SessionInfo()
             most, steps = 0, 0
             while True:
@@ -147,7 +148,7 @@ class Sessions(unittest.TestCase):
             runtime().tfc_model_free(model)
 
     def test_pause_changes_no_token(self):
-        model = shared.stories()._handle
+        model = shared.stories()._handle.pointer
         result = s.StepResult()
 
         def run(pauses):

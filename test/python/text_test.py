@@ -1,5 +1,7 @@
-# Texts: tokenizers, generation, streams, sentence vectors, pipelines, chats.
+# Texts: tokenizers, generation, streams, sentence vectors, pipelines.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import contextlib
+import io
 import json
 import os
 import tempfile
@@ -9,7 +11,6 @@ import numpy as np
 
 import shared
 import tfcompiler as tfc
-from tfcompiler._chat import ChatTemplate
 
 
 class Tokens(unittest.TestCase):
@@ -118,6 +119,75 @@ class Sentences(unittest.TestCase):
             plain / np.sqrt((plain ** 2).sum()), atol=1e-5)
         self.assertEqual(encoder.encode([]).shape, (0, 26))
 
+    def test_have_prompts(self):
+        model = shared.golden("bert-model")
+        encoder = tfc.SentenceEncoder(model, prompts={"query": "ask: "})
+        with_prompt = encoder.encode("ask: ab")
+        for words in ({"prompt_name": "query"}, {"prompt": "ask: "}):
+            np.testing.assert_array_equal(encoder.encode("ab", **words),
+                                          with_prompt)
+        encoder.default_prompt_name = "query"
+        np.testing.assert_array_equal(encoder.encode(["ab"])[0], with_prompt)
+        np.testing.assert_array_equal(encoder.encode("ask: ab", prompt=""),
+                                      with_prompt)
+        with self.assertRaisesRegex(tfc.Error, "expected one of query, got"):
+            encoder.encode("ab", prompt_name="answer")
+
+    def test_read_their_folder(self):
+        source = os.path.join(shared.GOLDEN, "bert-model")
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("config.json", "model.safetensors"):
+                os.symlink(os.path.join(source, name),
+                           os.path.join(folder, name))
+            os.mkdir(os.path.join(folder, "1_Pooling"))
+            for name, value in (
+                    ("config_sentence_transformers.json", {
+                        "prompts": {"query": "q: ", "plain": ""},
+                        "default_prompt_name": "plain",
+                        "similarity_fn_name": "dot"}),
+                    ("modules.json", [{"type": "a.Pooling",
+                                       "path": "1_Pooling"}]),
+                    ("1_Pooling/config.json", {
+                        "pooling_mode_mean_tokens": True,
+                        "include_prompt": False})):
+                with open(os.path.join(folder, name), "w") as stream:
+                    json.dump(value, stream)
+            encoder = tfc.SentenceEncoder(tfc.compile(
+                folder, target="cpu", tokenizer=shared.Letters()))
+        self.assertEqual(encoder.similarity_fn_name, "dot")
+        np.testing.assert_array_equal(
+            encoder.encode("ab"), tfc.SentenceEncoder(
+                shared.golden("bert-model")).encode("ab"))
+        with self.assertRaisesRegex(tfc.Error, "leaves prompts out"):
+            encoder.encode("ab", prompt_name="query")
+
+    def test_are_compared(self):
+        encoder = tfc.SentenceEncoder(shared.golden("bert-model"))
+        a, b = [[3, 4], [0, 2]], [[4, 3], [0, 1], [0, 0]]
+        for name, wanted in (
+                ("cosine", [[0.96, 0.8, 0], [0.6, 1, 0]]),
+                ("dot", [[24, 4, 0], [6, 2, 0]]),
+                ("euclidean", [[-2**0.5, -18**0.5, -5], [-17**0.5, -1, -2]]),
+                ("manhattan", [[-2, -6, -7], [-5, -1, -2]])):
+            encoder.similarity_fn_name = name
+            made = encoder.similarity(a, b)
+            np.testing.assert_allclose(made, wanted, rtol=1e-6)
+            self.assertEqual(made.dtype, np.float32)
+        self.assertEqual(encoder.similarity(a[0], b).shape, (1, 3))
+        encoder.similarity_fn_name = "smell"
+        with self.assertRaisesRegex(tfc.Error, "expected one of cosine, dot"):
+            encoder.similarity(a, b)
+
+    def test_show_how_far_they_are(self):
+        encoder, said = tfc.SentenceEncoder(shared.golden("bert-model")), \
+            io.StringIO()
+        with contextlib.redirect_stderr(said):
+            encoder.encode(["a", "b", "c"], batch_size=2)
+            self.assertEqual(said.getvalue(), "")
+            encoder.encode(["a", "b", "c"], batch_size=2,
+                           show_progress_bar=True)
+        self.assertEqual(said.getvalue(), "\r2 of 3 texts\r3 of 3 texts\n")
+
     def test_need_hidden_states(self):
         with self.assertRaisesRegex(tfc.Error, "last_hidden_state"):
             tfc.SentenceEncoder(shared.golden("bert-token")).encode("a")
@@ -166,39 +236,3 @@ class Pipelines(unittest.TestCase):
             tfc.pipeline("fill-mask", shared.golden("bert-model"))
         with self.assertRaisesRegex(tfc.Error, "task: expected one of"):
             tfc.pipeline("juggling", shared.golden("bert-model"))
-
-
-class Chats(unittest.TestCase):
-    def make(self, folder, template):
-        with open(os.path.join(folder, "tokenizer_config.json"), "w") as file:
-            json.dump({"bos_token": "<s>", "eos_token": {"content": "</s>"},
-                       "chat_template": template}, file)
-        return ChatTemplate(folder)
-
-    def setUp(self):
-        try:
-            import jinja2  # noqa: F401
-        except ImportError:
-            self.skipTest("the package jinja2 is missing")
-
-    def test_are_rendered(self):
-        with tempfile.TemporaryDirectory() as folder:
-            template = self.make(folder, "{{ bos_token }}{% for m in messages "
-                                 "%}[{{ m.role }}] {{ m.content }}"
-                                 "{{ eos_token }}{% endfor %}"
-                                 "{% if add_generation_prompt %}>{% endif %}")
-            self.assertEqual(template.render([{"role": "user",
-                                               "content": "hi"}]),
-                             "<s>[user] hi</s>>")
-
-    def test_cannot_reach_out(self):
-        with tempfile.TemporaryDirectory() as folder:
-            template = self.make(folder, "{{ ''.__class__.__mro__[1]"
-                                 ".__subclasses__() }}")
-            with self.assertRaises(tfc.Error):
-                template.render([])
-
-    def test_need_a_template(self):
-        with tempfile.TemporaryDirectory() as folder:
-            with self.assertRaisesRegex(tfc.Error, "expected a chat template"):
-                ChatTemplate(folder)

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Sequences that advance together: continuous batching."""
+from __future__ import annotations
+
+import ctypes as c
+import enum
+import functools
+import threading
+from dataclasses import dataclass
+from typing import (TYPE_CHECKING, Callable, Dict, Iterator, List, Mapping,
+                    Optional, Sequence, Tuple, Union)
+
+from tfcompiler import _structs as s
+from tfcompiler._decoding import (EndTokens, biases, decoding_options,
+                                  new_tokens, token_lists)
+from tfcompiler._error import Code, Error
+from tfcompiler._handle import Closes, Handle, Unique
+from tfcompiler._library import Interrupt, runtime
+from tfcompiler._logits import LogitsHook, OnLogits
+from tfcompiler._numbers import UINT32, UINT64, ids_array, integer
+from tfcompiler._written import Written
+
+if TYPE_CHECKING:
+    from tfcompiler._model import Model
+
+Prompt = Union[str, Sequence[int]]
+
+
+class State(enum.IntEnum):
+    """How a sequence is after a token."""
+
+    RUNNING = 0
+    ENDED = 1  # with an end token
+    LENGTH_REACHED = 2  # max_new_tokens
+    STOPPED = 3  # with one of its stops
+
+
+@dataclass(frozen=True)
+class NewToken:
+    """A sequence's next token. text: what its text has more by it, "" where
+    none is wanted; logprob: the natural logarithm of the token's probability,
+    and likeliest: (token, logprob) of the likeliest ones, where asked for."""
+
+    sequence: int
+    token: int
+    state: State
+    text: str = ""
+    logprob: Optional[float] = None
+    likeliest: Tuple[Tuple[int, float], ...] = ()
+
+    @property
+    def is_last(self) -> bool:
+        return self.state != State.RUNNING
+
+
+@dataclass(frozen=True)
+class SessionInfo:
+    """n_sequences: that have not ended, n_paused of them paused; bytes of the
+    cache that they have, and the most there can be."""
+
+    n_sequences: int
+    n_paused: int
+    cache_bytes: int
+    max_cache_bytes: int
+
+
+class Session(Closes, Unique):
+    """Sequences of a model that advance together, a token each a step; new
+    ones may come and old ones go between two steps.
+
+    max_cache_bytes: of keys and values; 0 for half of the memory there is.
+    max_step_tokens: longer prompts go in over several steps; 0 for whole ones.
+    on_logits(sequence, logits) may change the logits float32 [vocabulary] in
+    place before the next token is chosen; the array is the session's own and
+    has these values only during the call. should_stop, asked several times a
+    layer, ends a step with CANCELLED by returning True; nothing has happened
+    then, and the next step does all of it.
+
+    add, remove, pause and resume may be called from any thread, also during a
+    step; step, fork and info from one thread at a time, and not from on_logits.
+    The session may outlive its model. Raises Error (UNSUPPORTED: the model
+    cannot generate; EXHAUSTED)."""
+
+    def __init__(self, model: "Model", *, max_cache_bytes: int = 0,
+                 max_step_tokens: int = 0,
+                 on_logits: Optional[OnLogits] = None,
+                 should_stop: Optional[Callable[[], bool]] = None):
+        self._model = model
+        self._lock = threading.RLock()  # of the next one
+        self._written: Dict[int, Written] = {}
+        self._pending: List[NewToken] = []
+        self._is_idle = True
+        self._interrupt = Interrupt(should_stop)
+        self._logits = s.LOGITS() if on_logits is None else s.LOGITS(
+            LogitsHook(on_logits, self._interrupt).call)
+        options = s.SessionOptions(
+            max_cache_bytes=integer("max_cache_bytes", max_cache_bytes,
+                                    *UINT64),
+            max_step_tokens=integer("max_step_tokens", max_step_tokens,
+                                    *UINT64),
+            should_stop=self._interrupt.ask, on_logits=self._logits)
+        library = runtime()
+        self._handle = Handle("session", library.tfc_session_free)
+        with model._handle as pointer:
+            library.tfc_session_create(pointer, c.byref(options),
+                                       c.byref(self._handle.pointer))
+
+    # ---- From any thread ----
+
+    def add(self, prompt: Prompt, *, max_new_tokens: Optional[int] = None,
+            eos_token_id="model", stop: Sequence[Prompt] = (),
+            logprobs: int = 0,
+            logit_bias: Optional[Mapping[int, float]] = None,
+            decoder_input_ids: Optional[Sequence[int]] = None,
+            text: Optional[bool] = None, skip_special: bool = True,
+            **words) -> int:
+        """Adds a sequence, which the next step takes in, and gives its number.
+
+        prompt: a text, or token ids. stop: texts behind which it ends, and
+        lists of tokens. logprobs: how many of the likeliest tokens are
+        reported with each new one. logit_bias: what is added to the logits of
+        tokens; minus infinity forbids one. text: whether new tokens have
+        texts; None: where the prompt is one. decoder_input_ids: of an
+        encoder-decoder, what its decoder begins with. Other words as in
+        Model.generate; there are no beams. Raises Error."""
+        tokens = ids_array(self._model.tokenize([prompt])[0].ids
+                           if isinstance(prompt, str) else prompt, "prompt")
+        begins = ids_array(() if decoder_input_ids is None
+                           else decoder_input_ids, "decoder_input_ids")
+        if max_new_tokens is None:
+            max_new_tokens = self._model._most_new(
+                0 if self._model.info.kind == "encoder-decoder"
+                else len(tokens))
+        texts = [each for each in _stops(stop) if isinstance(each, str)]
+        wants_text = isinstance(prompt, str) if text is None else text
+        written = Written(self._make_stream(skip_special)
+                          if wants_text or texts else None, texts)
+        decoding = self._decoding({"num_beams": 1, **words})
+        stops, kept = token_lists([each for each in _stops(stop)
+                                   if not isinstance(each, str)])
+        bias = biases(logit_bias)
+        request = s.Request(
+            tokens=_pointer(tokens), n_tokens=len(tokens),
+            max_new_tokens=new_tokens(max_new_tokens),
+            decoding=c.pointer(decoding), stops=stops, n_stops=len(kept),
+            n_logprobs=integer("logprobs", logprobs, *UINT32),
+            logit_bias=bias, n_logit_bias=len(bias),
+            decoder_tokens=_pointer(begins) if len(begins) else None,
+            n_decoder_tokens=len(begins))
+        EndTokens(eos_token_id).set_on(request)
+        sequence = c.c_uint64()
+        with self._handle as pointer, self._lock:
+            runtime().tfc_session_add(pointer, c.byref(request),
+                                      c.byref(sequence))
+            self._written[sequence.value] = written
+        return sequence.value
+
+    def remove(self, sequence: int) -> None:
+        """Takes a sequence out before its end; during a step, at the end of
+        the step, which may still report a token of it. Raises Error
+        (NOT_FOUND: no such sequence, or it has ended)."""
+        self._call("tfc_session_remove", sequence)
+        with self._lock:
+            self._written.pop(sequence, None)
+
+    def pause(self, sequence: int) -> None:
+        """Gives a sequence's cache back and leaves it out of the steps, until
+        it is resumed. Raises Error (NOT_FOUND)."""
+        self._call("tfc_session_pause", sequence)
+
+    def resume(self, sequence: int) -> None:
+        """A paused sequence goes on with the tokens that it would have had
+        without the pause. Raises Error (NOT_FOUND)."""
+        self._call("tfc_session_resume", sequence)
+
+    # ---- From one thread at a time ----
+
+    def step(self) -> List[NewToken]:
+        """One call of the model over all sequences: whole prompts of new ones,
+        one token of the others. Gives the new tokens; those that ended have
+        left the session. Raises Error: EXHAUSTED (pause or remove a sequence
+        and try again), CANCELLED, INCOMPATIBLE; what on_logits raises comes
+        after the step, whose tokens the next one gives."""
+        with self._handle.alone() as pointer:
+            if not self._pending:
+                with self._interrupt:
+                    result = s.StepResult()
+                    runtime().tfc_session_step(pointer, c.byref(result))
+                    self._is_idle = result.n_sequences == result.n_paused
+                    self._pending = [self._take(pointer, result, index)
+                                     for index in range(result.n_tokens)]
+            made, self._pending = self._pending, []
+            return made
+
+    def __iter__(self) -> Iterator[NewToken]:
+        """The tokens of step after step, until nobody runs."""
+        while True:
+            made = self.step()
+            yield from made
+            if not made and self._is_idle:
+                return
+
+    def fork(self, sequence: int, **words) -> int:
+        """Adds a sequence that goes on where another one is, and shares its
+        cache until they differ; words as in add say how its tokens are chosen
+        (seed=...), those that are not given as the model's. Without words both
+        draw the same. Raises Error (NOT_FOUND)."""
+        options = s.ForkOptions()
+        if words:
+            decoding = self._decoding({"num_beams": 1, **words})
+            options.decoding = c.pointer(decoding)
+        made = c.c_uint64()
+        number = integer("sequence", sequence, *UINT64)
+        with self._handle.alone() as pointer, self._lock:
+            runtime().tfc_session_fork(pointer, number, c.byref(options),
+                                       c.byref(made))
+            self._written[made.value] = self._written[number].fork()
+        return made.value
+
+    @property
+    def info(self) -> SessionInfo:
+        """What it holds."""
+        info = s.SessionInfo()
+        with self._handle.alone() as pointer:
+            runtime().tfc_session_get_info(pointer, c.byref(info))
+        return SessionInfo(info.n_sequences, info.n_paused, info.cache_bytes,
+                           info.max_cache_bytes)
+
+    def _call(self, name: str, sequence: int) -> None:
+        number = integer("sequence", sequence, *UINT64)
+        with self._handle as pointer:
+            getattr(runtime(), name)(pointer, number)
+
+    def _make_stream(self, skip_special: bool) -> Callable:
+        tokenizer = self._model.tokenizer
+        if not hasattr(tokenizer, "stream"):
+            raise Error(Code.UNSUPPORTED, "expected a tokenizer with stream(), "
+                        "for text as it comes, got "
+                        f"{type(tokenizer).__name__}")
+        return functools.partial(tokenizer.stream, skip_special)
+
+    def _decoding(self, words: dict) -> s.DecodingOptions:
+        with self._model._handle as pointer:
+            return decoding_options(pointer, words)
+
+    def _take(self, pointer, result: s.StepResult, index: int) -> NewToken:
+        """A new token of a step; a stop in its text ends its sequence."""
+        new = result.tokens[index]
+        number, state, text = new.sequence, State(new.state), ""
+        with self._lock:
+            written = self._written.get(number)
+            if written is not None:
+                text, is_stopped = written.push(
+                    new.token, state == State.ENDED, state != State.RUNNING)
+                if is_stopped:
+                    if state == State.RUNNING:
+                        _remove(pointer, number)
+                    state = State.STOPPED
+            if state != State.RUNNING:
+                self._written.pop(number, None)
+        return NewToken(number, new.token, state, text,
+                        *_logprobs(result, index))
+
+
+def _stops(stop: Sequence[Prompt]) -> Sequence[Prompt]:
+    """A text alone is one stop."""
+    return [stop] if isinstance(stop, str) else stop
+
+
+def _remove(pointer, number: int) -> None:
+    """Another thread may have been faster."""
+    try:
+        runtime().tfc_session_remove(pointer, number)
+    except Error as error:
+        if error.code != Code.NOT_FOUND:
+            raise
+
+
+def _pointer(ids):
+    return c.cast(ids, c.POINTER(c.c_int64))
+
+
+def _logprobs(result: s.StepResult, index: int):
+    """A new token's logprob and the likeliest ones', as far as asked for."""
+    if not result.logprobs or not result.logprobs[index].n:
+        return None, ()
+    made = result.logprobs[index]
+    return made.chosen, tuple(zip(made.tokens[:made.n], made.values[:made.n]))
