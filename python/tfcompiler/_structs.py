@@ -141,11 +141,17 @@ class NewToken(c.Structure):
                 ("state", c.c_uint32), ("reserved", c.c_uint32)]
 
 
+class SequenceFault(c.Structure):
+    _fields_ = [("sequence", c.c_uint64), ("token", c.c_int64),
+                ("reason", c.c_uint32), ("code", c.c_uint32)]
+
+
 class StepResult(Sized):
     _fields_ = [
         ("struct_size", c.c_uint64), ("tokens", c.POINTER(NewToken)),
         ("n_tokens", c.c_uint64), ("logprobs", c.c_void_p),
         ("n_sequences", c.c_uint64), ("n_paused", c.c_uint64),
+        ("faults", c.POINTER(SequenceFault)), ("n_faults", c.c_uint64),
     ]
 
 
@@ -185,7 +191,8 @@ C_NAMES = {
     GenerateOptions: "tfc_generate_options",
     SessionOptions: "tfc_session_options", TokenList: "tfc_token_list",
     LogitBias: "tfc_logit_bias", Request: "tfc_request",
-    NewToken: "tfc_new_token", StepResult: "tfc_step_result",
+    NewToken: "tfc_new_token", SequenceFault: "tfc_sequence_fault",
+    StepResult: "tfc_step_result",
     SessionInfo: "tfc_session_info",
     TokenizeOptions: "tfc_tokenize_options", TokensInfo: "tfc_tokens_info",
 }

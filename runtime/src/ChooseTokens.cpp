@@ -5,6 +5,8 @@
 #include "runtime/src/ForEach.h"
 #include "runtime/src/Sampling.h"
 
+#include <limits>
+
 namespace tfc::rt {
 
 ScoreRows::ScoreRows(const Workers &threads)
@@ -23,6 +25,13 @@ void ScoreRows::growScores(int64_t width,
   for (size_t w = 0; w < numWorkers; ++w) {
     workers[w].scores.resize(static_cast<size_t>(width));
   }
+}
+
+/// The token, if its score, which no other one exceeds or which was drawn, is
+/// one that a token can come with.
+static int64_t checkScore(float score, int64_t token) {
+  bool isForbidden = score == -std::numeric_limits<float>::infinity();
+  return std::isnan(score) ? NotANumber : isForbidden ? NoneAllowed : token;
 }
 
 void ScoreRows::choose(const float *logits, int64_t width,
@@ -46,11 +55,12 @@ void ScoreRows::choose(const float *logits, int64_t width,
             }
             uint32_t position =
                 static_cast<uint32_t>(length - choice.promptLength);
-            tokens[row] =
+            int64_t token =
                 choice.rules.isSampled
                     ? drawToken(scores, width,
                                 {choice.seed, choice.returnIndex, position})
                     : greatestScore(scores, width);
+            tokens[row] = checkScore(scores[token], token);
           });
 }
 

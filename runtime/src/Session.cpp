@@ -59,14 +59,19 @@ void Session::release(Sequence &sequence) noexcept {
 }
 
 Status Session::step() {
-  results.clear();
-  reports.begin(0);
   {
     std::lock_guard<std::mutex> lock(mutex);
+    if (isStepping) {
+      return duringAStep();
+    }
+    results.clear();
+    failures.clear();
+    reports.begin(0);
     takeArrivals();
     if (sequences.empty()) {
       return {};
     }
+    cacheBefore = measureCache();
     isStepping = true;
   }
   struct End {
@@ -78,6 +83,7 @@ Status Session::step() {
     finishStep();
   } else {
     results.clear();
+    failures.clear();
     reports.begin(0);
   }
   return status;
@@ -150,6 +156,11 @@ void Session::finishStep() noexcept {
       continue;
     }
     tfc_new_token &result = results[next++];
+    if (result.state == TFC_FAILED) {
+      release(sequence);
+      sequence.id = 0;
+      continue;
+    }
     const std::vector<int64_t> &eos = sequence.next.eos;
     ++sequence.produced;
     sequence.next.choice.tokens.push_back(static_cast<int32_t>(result.token));
@@ -254,46 +265,58 @@ Status Session::pickTokens() {
   for (size_t s = 0; s < finishing.size(); ++s) {
     choices.push_back(&finishing[s]->next.choice);
     if (hook.change) {
-      hook.change(hook.user, finishing[s]->id, runner.floats(port) + s * width,
-                  width);
+      callOut("on_logits", [&] {
+        hook.change(hook.user, finishing[s]->id,
+                    runner.floats(port) + s * width, width);
+      });
     }
   }
   scores.choose(runner.output(port), width, choices, chosen);
-  Faults faults;
   reports.begin(finishing.size());
   for (size_t s = 0; s < finishing.size(); ++s) {
     const Sequence &sequence = *finishing[s];
-    if (chosen[s] >= entry.inputs[ids].limit) {
-      faults.add(makeError(Code::Incompatible, model.path(), ": sequence ",
-                           sequence.id, ": expected token ids below ",
-                           entry.inputs[ids].limit,
-                           " (the embedding's rows), got ", chosen[s]));
-    }
-    results.push_back({sequence.id, chosen[s], TFC_RUNNING, 0});
-    if (uint32_t count = sequence.next.numLogProbabilities) {
+    bool isToken = chosen[s] >= 0 && chosen[s] < entry.inputs[ids].limit;
+    results.push_back({sequence.id, isToken ? chosen[s] : -1,
+                       isToken ? TFC_RUNNING : TFC_FAILED, 0});
+    uint32_t count = sequence.next.numLogProbabilities;
+    if (!isToken) {
+      addFault(sequence, chosen[s]);
+    } else if (count != 0) {
       reports.report(s, runner.output(port) + s * width, width, count,
                      chosen[s]);
     }
   }
   reports.finish();
-  // After the text, for which there may be no memory: then nothing changes.
-  Status status = faults.take();
-  if (!status) {
-    removeUnembedded();
-  }
-  return status;
+  return {};
 }
 
-/// Sequences that cannot go on leave, so that the others can.
-void Session::removeUnembedded() noexcept {
-  std::lock_guard<std::mutex> lock(mutex);
-  for (size_t s = 0; s < finishing.size(); ++s) {
-    if (chosen[s] >= entry.inputs[ids].limit) {
-      release(*finishing[s]);
-      finishing[s]->id = 0;
-    }
+/// Where nothing can go on; the others do.
+void Session::addFault(const Sequence &sequence, int64_t chosen) {
+  tfc_sequence_fault fault{};
+  fault.sequence = sequence.id;
+  fault.token = std::max<int64_t>(chosen, -1);
+  fault.reason = chosen >= 0             ? TFC_FAULT_NO_EMBEDDING
+                 : chosen == NoneAllowed ? TFC_FAULT_NONE_ALLOWED
+                                         : TFC_FAULT_NOT_A_NUMBER;
+  fault.code = chosen >= 0 ? TFC_INCOMPATIBLE : TFC_INVALID_ARGUMENT;
+  failures.push_back(fault);
+}
+
+Error describeFault(const Model &model, const tfc_sequence_fault &fault,
+                    const std::string &row) {
+  const tfc_entry_v0 &entry = *model.generateEntry();
+  auto code = static_cast<Code>(fault.code);
+  if (fault.reason == TFC_FAULT_NO_EMBEDDING) {
+    return makeError(code, model.path(), ": ", row,
+                     ": expected token ids below ",
+                     entry.inputs[tokenPort(entry)].limit,
+                     " (the embedding's rows), got ", fault.token);
   }
-  eraseReleased();
+  return makeError(code, model.path(), ": ", row,
+                   ": expected a token that may come next, got ",
+                   fault.reason == TFC_FAULT_NONE_ALLOWED
+                       ? "none (all are forbidden)"
+                       : "scores that are not numbers (NaN)");
 }
 
 void Session::eraseReleased() noexcept {

@@ -54,6 +54,11 @@ Result<Prompt> promptOfRow(const Model &model, const tfc_entry_v0 &entry,
                            const InputBatch &batch, int64_t row,
                            int64_t maxNewTokens);
 
+/// Tokens that can come are below `vocabulary`; `name` is what they are for.
+/// Errors: InvalidArgument, a line each.
+Status checkTokenIds(const char *name, const std::vector<int64_t> &tokens,
+                     int64_t vocabulary);
+
 /// The error of a model that cannot generate.
 Error cannotGenerate(const Model &model);
 
@@ -92,6 +97,19 @@ struct CacheBytes {
   uint64_t used = 0, most = 0;
 };
 
+/// Who is in a session, and what they have; during a step what they had before.
+struct SessionState {
+  /// Sequences that have not ended, those that the next step takes in and those
+  /// that are paused included.
+  int64_t numSequences = 0;
+  int64_t numPaused = 0;
+  CacheBytes cache;
+};
+
+/// What is wrong with a sequence that failed: `row` is what messages call it.
+Error describeFault(const Model &model, const tfc_sequence_fault &fault,
+                    const std::string &row);
+
 class Session {
 public:
   /// Errors: Unsupported (the model cannot generate), those of openCache.
@@ -116,7 +134,16 @@ public:
   /// it is not paused. Errors: NotFound.
   Status resume(uint64_t id);
 
+  SessionState state() const;
+  int64_t numSequences() const { return state().numSequences; }
+  int64_t numPaused() const { return state().numPaused; }
+  CacheBytes cacheBytes() const { return state().cache; }
+  /// Whether a step runs.
+  bool isBusy() const;
+
   // From one thread at a time.
+
+  // The next two refuse to run while a step does: InvalidArgument.
 
   /// Adds a sequence that goes on as `id` would, and shares its blocks until
   /// they differ; of a paused one it has none. With `decoding` its tokens are
@@ -130,12 +157,8 @@ public:
   const std::vector<tfc_logprobs> &logProbabilities() const {
     return reports.list();
   }
-  /// Sequences that have not ended, those that the next step takes in and those
-  /// that are paused included.
-  int64_t numSequences() const;
-  int64_t numPaused() const;
-  /// Bytes of all cache blocks that sequences have, and the most there can be.
-  CacheBytes cacheBytes() const;
+  /// Those of the new tokens that are none: their sequences have failed.
+  const std::vector<tfc_sequence_fault> &faults() const { return failures; }
 
   /// What the new tokens were chosen from, a row each, [new tokens,
   /// vocabulary]; valid until the next step.
@@ -172,7 +195,7 @@ private:
                             const TokenList &decoderTokens,
                             int64_t maxNewTokens) const;
   Status setRules(Prompt &prompt, const tfc_decoding_options *decoding) const;
-  Status checkBias(const RequestOptions &options) const;
+  Status checkTokens(const RequestOptions &options) const;
 
   /// What is asked of a sequence during a step, and happens behind it.
   struct Departure {
@@ -180,6 +203,7 @@ private:
     bool isPause; // or for good
   };
   using Sequences = std::vector<Sequence>;
+  static Error duringAStep();
   static Sequence *find(Sequences &list, uint64_t id);
   Sequence *findActive(uint64_t id);
   bool hasLeft(uint64_t id) const;
@@ -197,7 +221,8 @@ private:
   Status growCache();
   void fillBatch();
   Status pickTokens();
-  void removeUnembedded() noexcept;
+  void addFault(const Sequence &sequence, int64_t chosen);
+  CacheBytes measureCache() const;
   void eraseReleased() noexcept;
   void finishStep() noexcept;
   bool endsWithStop(const Sequence &sequence) const noexcept;
@@ -216,6 +241,7 @@ private:
   // runs they change only the list of those that wait.
   mutable std::mutex mutex;
   bool isStepping = false;
+  CacheBytes cacheBefore; // the step that runs
   uint64_t lastId = 0;
   Sequences arrivals;                // since the step began
   std::vector<Departure> departures; // the same, of all but `paused`
@@ -229,6 +255,7 @@ private:
   std::vector<const Choice *> choices; // of those
   std::vector<int64_t> chosen;
   std::vector<tfc_new_token> results;
+  std::vector<tfc_sequence_fault> failures;
   LogProbabilityReports reports;
 };
 

@@ -91,7 +91,12 @@ tfc_error *tfc_session_create(const tfc_model *model,
   });
 }
 
-void tfc_session_free(tfc_session *session) { delete session; }
+void tfc_session_free(tfc_session *session) {
+  // A step would go on in what is gone.
+  if (session && !session->session->isBusy()) {
+    delete session;
+  }
+}
 
 tfc_error *tfc_session_add(tfc_session *session, const tfc_request *request,
                            tfc_sequence_id *out) {
@@ -140,8 +145,11 @@ tfc_error *tfc_session_step(tfc_session *session, tfc_step_result *out) {
     result.tokens = tokens.data();
     result.n_tokens = tokens.size();
     result.logprobs = logprobs.empty() ? nullptr : logprobs.data();
-    result.n_sequences = static_cast<uint64_t>(state.numSequences());
-    result.n_paused = static_cast<uint64_t>(state.numPaused());
+    SessionState now = state.state();
+    result.n_sequences = static_cast<uint64_t>(now.numSequences);
+    result.n_paused = static_cast<uint64_t>(now.numPaused);
+    result.faults = state.faults().data();
+    result.n_faults = state.faults().size();
     return writeResult(result, out);
   });
 }
@@ -199,13 +207,12 @@ tfc_error *tfc_session_get_info(const tfc_session *session,
     if (!session || !info) {
       return nullArgument();
     }
-    const Session &state = *session->session;
+    SessionState state = session->session->state();
     tfc_session_info result{};
-    CacheBytes bytes = state.cacheBytes();
-    result.n_sequences = static_cast<uint64_t>(state.numSequences());
-    result.cache_bytes = bytes.used;
-    result.max_cache_bytes = bytes.most;
-    result.n_paused = static_cast<uint64_t>(state.numPaused());
+    result.n_sequences = static_cast<uint64_t>(state.numSequences);
+    result.cache_bytes = state.cache.used;
+    result.max_cache_bytes = state.cache.most;
+    result.n_paused = static_cast<uint64_t>(state.numPaused);
     return writeResult(result, info);
   });
 }

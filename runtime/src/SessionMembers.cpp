@@ -29,6 +29,12 @@ Session::Sequence *Session::findActive(uint64_t id) {
   return found ? found : find(arrivals, id);
 }
 
+Error Session::duringAStep() {
+  return makeError(Code::InvalidArgument, "expected no step of the session to ",
+                   "run, got one (called from a callback of the step, or ",
+                   "beside it)");
+}
+
 static Error unknownSequence(uint64_t id) {
   return makeError(Code::NotFound, "expected a sequence of the session, got ",
                    id);
@@ -135,19 +141,24 @@ void Session::leave() noexcept {
   isStepping = false;
 }
 
-int64_t Session::numSequences() const {
+bool Session::isBusy() const {
   std::lock_guard<std::mutex> lock(mutex);
-  return static_cast<int64_t>(sequences.size() + arrivals.size() +
-                              paused.size());
+  return isStepping;
 }
 
-int64_t Session::numPaused() const {
+SessionState Session::state() const {
   std::lock_guard<std::mutex> lock(mutex);
-  return static_cast<int64_t>(paused.size());
+  SessionState state;
+  state.numSequences =
+      static_cast<int64_t>(sequences.size() + arrivals.size() + paused.size());
+  state.numPaused = static_cast<int64_t>(paused.size());
+  // A step takes blocks without the lock.
+  state.cache = isStepping ? cacheBefore : measureCache();
+  return state;
 }
 
-CacheBytes Session::cacheBytes() const {
-  std::lock_guard<std::mutex> lock(mutex); // remove and pause give blocks back
+/// Under the lock, between steps.
+CacheBytes Session::measureCache() const {
   CacheBytes bytes;
   for (const BlockCache *cache : {&cache(), &crossCache()}) {
     bytes.used += cache->usedBytes();
@@ -161,6 +172,9 @@ CacheBytes Session::cacheBytes() const {
 Result<uint64_t> Session::fork(uint64_t id,
                                const tfc_decoding_options *decoding) {
   std::lock_guard<std::mutex> lock(mutex);
+  if (isStepping) {
+    return duringAStep();
+  }
   takeArrivals();
   bool isPaused = find(paused, id) != nullptr;
   Sequences &list = isPaused ? paused : sequences;

@@ -16,6 +16,44 @@
  *    the call.
  *  - Thread classes. "Any": may be called from any thread at any time. "One":
  *    one thread at a time for the same handle.
+ *  - Callbacks (should_stop, progress, tap, parallel_for, on_logits, on_token)
+ *    must return: not throw, not jump out (longjmp), not end their thread, for
+ *    compiled code, which nothing passes through, may lie beneath them. What
+ *    C++ throws in one is INVALID_ARGUMENT with its text; the rest is
+ *    undefined. Who cancels a thread (pthread_cancel) that is inside a call
+ *    ends it behind the call.
+ *  - What may be called while another call runs: beside a step of the same
+ *    session (of functions without a session, beside any call with the same
+ *    model), from another thread; within it, from a callback of that step;
+ *    and from a callback of any other call. "refused" is INVALID_ARGUMENT, and
+ *    nothing has happened; "nothing": it does nothing, the session is still
+ *    there. Calls that run keep the model that they have.
+ *
+ *      function               beside    within    in other callbacks
+ *      tfc_session_step       refused   refused   yes
+ *      tfc_session_fork       refused   refused   yes
+ *      tfc_session_free       nothing   nothing   yes
+ *      tfc_session_add        yes       yes       yes
+ *      tfc_session_remove     yes       yes       yes
+ *      tfc_session_pause      yes       yes       yes
+ *      tfc_session_resume     yes       yes       yes
+ *      tfc_session_get_info   yes       yes       yes
+ *      tfc_session_create     yes       yes       yes
+ *      tfc_encode             yes       yes       yes
+ *      tfc_generate           yes       yes       yes
+ *      tfc_model_load         yes       yes       yes
+ *      tfc_model_free         yes       yes       yes
+ *      tfc_model_trim         yes       yes       yes
+ *      tfc_model_get_info     yes       yes       yes
+ *      tfc_decoding_init      yes       yes       yes
+ *      tfc_outputs_*          yes       yes       yes
+ *      tfc_error_*            yes       yes       yes
+ *      tfc_version            yes       yes       yes
+ *      tfc_abi_version        yes       yes       yes
+ *      tfc_tokenizer_*        yes       yes       yes
+ *      tfc_tokens_*           yes       yes       yes
+ *      tfc_text_*             yes       yes       yes
+ *
  *  - A child of fork may use what its parent made, unless another thread was
  *    inside a call then.
  *  - Nothing prints, aborts or throws. */
@@ -189,7 +227,7 @@ TFC_API tfc_error *tfc_model_load(const tfc_model_options *options,
                                   tfc_model **out);
 
 /* Gives a model up; null is allowed. Its memory is free when its last session
- * is, too. One. */
+ * and the last call with it are, too. One. */
 TFC_API void tfc_model_free(tfc_model *model);
 
 /* Gives back the memory that a model keeps between calls of tfc_encode, as much
@@ -295,8 +333,7 @@ typedef struct {
  * without a token, more tokens than positions, rows without the end token that
  * an output is taken at; a masked token between others where the model counts
  * distances: it has position bias or a window), UNSUPPORTED, EXHAUSTED,
- * CANCELLED. Any:
- * calls run side by side, sharing the process's threads. */
+ * CANCELLED. Any: calls run side by side, sharing the process's threads. */
 TFC_API tfc_error *tfc_encode(const tfc_model *model,
                               const tfc_encode_options *options,
                               tfc_outputs **out);
@@ -340,9 +377,13 @@ typedef struct {
  * probabilities over the length_penalty-th power of the number of new tokens.
  * out may be null, and so may on_token, which with beams gets all tokens when
  * the search has ended, row by row. Errors: as tfc_encode; INVALID_ARGUMENT
- * when decoding has values that mean nothing, and when the prompt's length and
- * max_new_tokens exceed the model's positions, before the first step;
- * UNSUPPORTED for a model that cannot generate. Any. */
+ * when decoding has values that mean nothing, when end tokens are none of the
+ * model's, and when the prompt's length and max_new_tokens exceed the model's
+ * positions, before the first step; and when a row has no next token, every one
+ * being forbidden, or scores that are no numbers (the rows are named, and what
+ * was generated is lost, but for what on_token got); INCOMPATIBLE for a token
+ * that the model has no embedding for; UNSUPPORTED for a model that cannot
+ * generate. Any. */
 TFC_API tfc_error *tfc_generate(const tfc_model *model,
                                 const tfc_generate_options *options,
                                 tfc_token_fn on_token, void *user,
@@ -384,7 +425,8 @@ TFC_API tfc_error *tfc_session_create(const tfc_model *model,
                                       const tfc_session_options *options,
                                       tfc_session **out);
 
-/* Frees a session and its sequences; null is allowed. One. */
+/* Frees a session and its sequences; null is allowed. While a step runs it does
+ * nothing. One. */
 TFC_API void tfc_session_free(tfc_session *session);
 
 /* A list of token ids. */
@@ -426,9 +468,9 @@ typedef struct {
 } tfc_request;
 
 /* Adds a sequence; the next step that begins takes it in.
- * Errors: INVALID_ARGUMENT (ids out of range, more tokens than positions,
- * decoding that means nothing, empty stops); UNSUPPORTED (several beams or
- * returned sequences). Any, also during a step. */
+ * Errors: INVALID_ARGUMENT (ids out of range, those of eos and stops too, more
+ * tokens than positions, decoding that means nothing, empty stops); UNSUPPORTED
+ * (several beams or returned sequences). Any, also during a step. */
 TFC_API tfc_error *tfc_session_add(tfc_session *session,
                                    const tfc_request *request,
                                    tfc_sequence_id *out);
@@ -437,15 +479,31 @@ typedef enum {
   TFC_RUNNING = 0,
   TFC_ENDED = 1,          /* with an end token */
   TFC_LENGTH_REACHED = 2, /* max_new_tokens */
-  TFC_STOPPED = 3         /* with one of its stops */
+  TFC_STOPPED = 3,        /* with one of its stops */
+  TFC_FAILED = 4          /* without a token: tfc_step_result.faults says why */
 } tfc_sequence_state;
 
 typedef struct {
   tfc_sequence_id sequence;
-  int64_t token;
+  int64_t token;  /* -1: none, the sequence has failed */
   uint32_t state; /* tfc_sequence_state */
   uint32_t reserved;
 } tfc_new_token;
+
+/* Why a sequence has failed. */
+typedef enum {
+  /* Every token is forbidden: by on_logits, biases or decoding options. */
+  TFC_FAULT_NONE_ALLOWED = 1,
+  TFC_FAULT_NOT_A_NUMBER = 2, /* a score is a NaN: of on_logits, or the model */
+  TFC_FAULT_NO_EMBEDDING = 3  /* the model gave a token that it cannot take */
+} tfc_fault_reason;
+
+typedef struct {
+  tfc_sequence_id sequence;
+  int64_t token;   /* of NO_EMBEDDING, otherwise -1 */
+  uint32_t reason; /* tfc_fault_reason */
+  uint32_t code;   /* tfc_code: what an error of the request alone would have */
+} tfc_sequence_fault;
 
 /* What a token was chosen from: natural logarithms of the probabilities that
  * the model gives (its logits as on_logits leaves them, before biases,
@@ -467,16 +525,20 @@ typedef struct {
   const tfc_logprobs *logprobs;
   uint64_t n_sequences; /* that have not ended, paused ones included */
   uint64_t n_paused;    /* of those; steps pass them over */
+  /* Of the new tokens those that are none, valid as long. */
+  const tfc_sequence_fault *faults;
+  uint64_t n_faults;
 } tfc_step_result;
 
 /* One call of the compiled model over all sequences: whole prompts of new ones
  * and one token of the others, together. Every sequence gets its next token
  * (drawn, or the likeliest, the lowest id among equals). Finished sequences
- * leave the session with this step, and their cache is free. Errors: EXHAUSTED
- * (no cache block or memory is left; nothing has happened, pause or remove a
- * sequence and try again), INCOMPATIBLE (sequences got tokens that the model
- * has no embedding for; they are named and have left the session, to the others
- * nothing has happened), CANCELLED (nothing has happened), INTERNAL. One. */
+ * leave the session with this step, and their cache is free; so do those that
+ * have no next token, which harms no other. Errors: EXHAUSTED (no cache block
+ * or memory is left; nothing has happened, pause or remove a sequence and try
+ * again), INVALID_ARGUMENT (called from a callback of the step; a callback that
+ * throws, lent threads that do not run loops as said: nothing has happened),
+ * CANCELLED (nothing has happened), INTERNAL. One. */
 TFC_API tfc_error *tfc_session_step(tfc_session *session, tfc_step_result *out);
 
 /* Takes a sequence out before its end and frees its cache; during a step, at
@@ -509,10 +571,11 @@ typedef struct {
 } tfc_fork_options;
 
 /* Adds a sequence that goes on where another one is, and ends as it would:
- * several answers to one prompt. Both share what is in the cache; a block is
- * copied when they come to differ in it. What a paused one would have there the
- * new one, which is not paused, computes anew. options may be null. Errors:
- * NOT_FOUND, INVALID_ARGUMENT, UNSUPPORTED, as for tfc_session_add. One. */
+ * several answers to one prompt. Not while a step runs. Both share what is in
+ * the cache; a block is copied when they come to differ in it. What a paused
+ * one would have there the new one, which is not paused, computes anew. options
+ * may be null. Errors: NOT_FOUND, INVALID_ARGUMENT, UNSUPPORTED, as for
+ * tfc_session_add. One. */
 TFC_API tfc_error *tfc_session_fork(tfc_session *session,
                                     tfc_sequence_id sequence,
                                     const tfc_fork_options *options,
@@ -527,7 +590,8 @@ typedef struct {
   uint64_t n_paused;
 } tfc_session_info;
 
-/* Describes a session. Errors: INVALID_ARGUMENT. One. */
+/* Describes a session; while a step runs, with the cache as it was before.
+ * Errors: INVALID_ARGUMENT. Any. */
 TFC_API tfc_error *tfc_session_get_info(const tfc_session *session,
                                         tfc_session_info *info);
 
