@@ -34,7 +34,7 @@ static int64_t checkScore(float score, int64_t token) {
   return std::isnan(score) ? NotANumber : isForbidden ? NoneAllowed : token;
 }
 
-void ScoreRows::choose(const float *logits, int64_t width,
+void ScoreRows::choose(const std::vector<float *> &rows, int64_t width,
                        const std::vector<const Choice *> &choices,
                        std::vector<int64_t> &tokens) {
   tokens.resize(choices.size());
@@ -42,7 +42,7 @@ void ScoreRows::choose(const float *logits, int64_t width,
   forEach(threads, static_cast<int64_t>(choices.size()),
           [&](int64_t row, uint32_t worker) {
             const Choice &choice = *choices[row];
-            const float *scores = logits + row * width;
+            const float *scores = rows[row];
             int64_t length = static_cast<int64_t>(choice.tokens.size());
             if (!choice.rules.changesNothing()) {
               Worker &own = workers[worker];

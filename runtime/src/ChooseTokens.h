@@ -32,10 +32,9 @@ public:
   /// Memory for these workers.
   explicit ScoreRows(const Workers &threads);
 
-  /// The next token of every sequence: of `logits`, a row of `width` a
-  /// sequence, and its choice. tokens[i] is the one of choices[i], or a
-  /// NoToken.
-  void choose(const float *logits, int64_t width,
+  /// The next token of every sequence: of its row of `width` logits and its
+  /// choice. tokens[i] is the one of rows[i] and choices[i], or a NoToken.
+  void choose(const std::vector<float *> &rows, int64_t width,
               const std::vector<const Choice *> &choices,
               std::vector<int64_t> &tokens);
 

@@ -121,10 +121,16 @@ Result<uint64_t> Session::add(const TokenList &tokens,
   Faults faults;
   faults.add(checkTokens(options));
   faults.add(setRules(*prompt, options.decoding));
+  BlockCounts needed = neededAlone(*prompt);
+  if (!engine.canHold(needed)) {
+    faults.add(makeError(Code::Exhausted, "expected a prompt that the cache ",
+                         "can hold, got one of ", prompt->values[ids].size(),
+                         " tokens (", needed.self + needed.cross, " blocks)"));
+  }
   if (faults.any()) {
     return faults.take().error();
   }
-  return add(std::move(*prompt));
+  return add(std::move(*prompt), options);
 }
 
 } // namespace tfc::rt

@@ -204,6 +204,10 @@ TEST_F(Allocation, AStepThatFailsHasNotHappened) {
       request.max_new_tokens = 2 + row;
       request.own_eos = 1;
       request.decoding = &decoding;
+      // Each of them goes in on a way of its own.
+      request.n = row == 1 ? 3 : 0;
+      request.echo = row == 2;
+      request.keep = row % 2;
       tfc_sequence_id id = 0;
       ASSERT_EQ(tfc_session_add(session, &request, &id), nullptr);
     }

@@ -266,6 +266,9 @@ void Calls::makeSessionCalls() {
   calls["tfc_session_pause"] = [&] {
     return said(tfc_session_pause(session, second));
   };
+  calls["tfc_session_hold"] = [&] {
+    return said(tfc_session_hold(session, second));
+  };
   calls["tfc_session_resume"] = [&] {
     return said(tfc_session_resume(session, second));
   };

@@ -281,6 +281,8 @@ public:
     request.stops = &stops;
     request.n_stops = 1;
     request.n_logprobs = number % 2 == 0 ? 2 : 0;
+    request.prefix = static_cast<tfc_sequence_id>(number); // maybe
+    request.keep = number % 5 == 0;
     tfc_sequence_id id = 0;
     must(tfc_session_add(session, &request, &id));
     return id;
@@ -292,6 +294,9 @@ public:
   }
   void pause(tfc_sequence_id id) {
     tfc_error_free(tfc_session_pause(session, id));
+  }
+  void hold(tfc_sequence_id id) {
+    tfc_error_free(tfc_session_hold(session, id));
   }
   void resume(tfc_sequence_id id) {
     tfc_error_free(tfc_session_resume(session, id));
@@ -397,6 +402,10 @@ TEST_F(Threads, FillASessionThatAnotherOneSteps) {
       if (round % 6 == 2) {
         shared.pause(id);
         sleeper = id;
+      }
+      if (round % 6 == 3) {
+        shared.hold(id);
+        shared.resume(id);
       }
       if (round % 6 == 5) {
         shared.remove(id);

@@ -36,6 +36,7 @@
  *      tfc_session_add        yes       yes       yes
  *      tfc_session_remove     yes       yes       yes
  *      tfc_session_pause      yes       yes       yes
+ *      tfc_session_hold       yes       yes       yes
  *      tfc_session_resume     yes       yes       yes
  *      tfc_session_get_info   yes       yes       yes
  *      tfc_session_create     yes       yes       yes
@@ -137,6 +138,10 @@ typedef struct {
   /* Equal seeds draw equal texts, whatever else is in the batch and however
    * many threads there are. */
   uint64_t seed;
+  /* Taken from the logits of tokens that are among the sequence's new ones,
+   * behind repetition_penalty: presence_penalty once, frequency_penalty as
+   * often as the token is there. 0: off; below 0 the token is wanted more. */
+  double presence_penalty, frequency_penalty;
 } tfc_decoding_options;
 
 /* Asked during a call, from the thread that makes it, several times in every
@@ -410,7 +415,9 @@ typedef struct {
   void *stop_user;
   /* Tokens of a step at most: a longer prompt goes in over several steps, a
    * piece beside one token of each sequence that generates, whatever their
-   * number. The tokens are the same. 0: every prompt in one step. */
+   * number. Prompts, the oldest first, get at least a quarter of this, and the
+   * step is longer where they must. The tokens are the same. 0: every prompt in
+   * one step. */
   uint64_t max_step_tokens;
   tfc_logits_fn on_logits; /* may be null */
   void *logits_user;
@@ -465,12 +472,31 @@ typedef struct {
   /* Added before any other change of the logits. */
   const tfc_logit_bias *logit_bias;
   uint64_t n_logit_bias;
+  /* So many answers, at most 1024; 0: one. Each is a sequence of its own, of
+   * ids that count on from the one given; the prompt is computed and kept once.
+   * Number i draws what a request of one answer draws whose index is `index`
+   * + i: what row i of tfc_generate's num_return_sequences draws. */
+  uint32_t n, index;
+  /* 1: when the sequence has ended (not when it failed), its cache is kept for
+   * others that begin as it does, until tfc_session_remove. */
+  uint32_t keep;
+  /* 1: report the prompt's own tokens, too: tfc_step_result.prompts, with
+   * n_logprobs of the likeliest, of several answers with the first. Such a
+   * prompt goes in by pieces. Of an encoder-decoder the decoder's tokens. */
+  uint32_t echo;
+  /* A sequence of the session that may begin as this one does; 0: none. The
+   * first tokens that are the same are not computed again, nor kept twice. It
+   * may be kept, held or generating; where nothing is the same, or it has gone,
+   * all is computed. With echo nothing is shared. */
+  tfc_sequence_id prefix;
 } tfc_request;
 
-/* Adds a sequence; the next step that begins takes it in.
+/* Adds a sequence; the next step that begins and has room for it takes it in.
  * Errors: INVALID_ARGUMENT (ids out of range, those of eos and stops too, more
- * tokens than positions, decoding that means nothing, empty stops); UNSUPPORTED
- * (several beams or returned sequences). Any, also during a step. */
+ * tokens than positions, decoding that means nothing, empty stops, answers
+ * beyond 1024); EXHAUSTED (a prompt that the whole cache cannot hold);
+ * UNSUPPORTED (several beams or returned sequences). Any, also during a step.
+ */
 TFC_API tfc_error *tfc_session_add(tfc_session *session,
                                    const tfc_request *request,
                                    tfc_sequence_id *out);
@@ -495,7 +521,8 @@ typedef enum {
   /* Every token is forbidden: by on_logits, biases or decoding options. */
   TFC_FAULT_NONE_ALLOWED = 1,
   TFC_FAULT_NOT_A_NUMBER = 2, /* a score is a NaN: of on_logits, or the model */
-  TFC_FAULT_NO_EMBEDDING = 3  /* the model gave a token that it cannot take */
+  TFC_FAULT_NO_EMBEDDING = 3, /* the model gave a token that it cannot take */
+  TFC_FAULT_NO_ROOM = 4       /* it needs more than the whole cache can hold */
 } tfc_fault_reason;
 
 typedef struct {
@@ -515,11 +542,21 @@ typedef struct {
   const float *values;
 } tfc_logprobs;
 
+/* How likely a prompt's tokens [first, first + n) were, each behind those
+ * before it, by the model alone, whatever on_logits does. The first of all,
+ * number 0, is never there. */
+typedef struct {
+  tfc_sequence_id sequence;
+  int64_t first;
+  uint64_t n;
+  const tfc_logprobs *logprobs; /* n of them */
+} tfc_prompt_logprobs;
+
 typedef struct {
   uint64_t struct_size;
   const tfc_new_token *tokens; /* valid until the next step or fork */
-  /* 0: the session has no sequence, or, with max_step_tokens, no prompt has
-   * gone in as a whole. */
+  /* 0: the session has no sequence, or no prompt has gone in as a whole: with
+   * max_step_tokens, or one that is echoed. */
   uint64_t n_tokens;
   /* One a token, valid as long; null when no sequence of them asked. */
   const tfc_logprobs *logprobs;
@@ -528,22 +565,33 @@ typedef struct {
   /* Of the new tokens those that are none, valid as long. */
   const tfc_sequence_fault *faults;
   uint64_t n_faults;
+  /* New sequences that wait, the oldest first: there is no room in the cache
+   * for their prompts beside what those need that have begun. None overtakes
+   * another. Valid as long. */
+  const tfc_sequence_id *waiting;
+  uint64_t n_waiting;
+  /* What is told of prompts that are echoed, a piece each; valid as long. */
+  const tfc_prompt_logprobs *prompts;
+  uint64_t n_prompts;
+  uint64_t n_held; /* of those that are paused: with their cache */
 } tfc_step_result;
 
 /* One call of the compiled model over all sequences: whole prompts of new ones
  * and one token of the others, together. Every sequence gets its next token
  * (drawn, or the likeliest, the lowest id among equals). Finished sequences
  * leave the session with this step, and their cache is free; so do those that
- * have no next token, which harms no other. Errors: EXHAUSTED (no cache block
- * or memory is left; nothing has happened, pause or remove a sequence and try
- * again), INVALID_ARGUMENT (called from a callback of the step; a callback that
- * throws, lent threads that do not run loops as said: nothing has happened),
- * CANCELLED (nothing has happened), INTERNAL. One. */
+ * have no next token, or can never have room, which harms no other. Errors:
+ * EXHAUSTED (no cache block or memory is left for those that have begun, or
+ * for anybody; nothing has happened, pause or remove a sequence and try again),
+ * INVALID_ARGUMENT (called from a callback of the step; a callback that throws,
+ * lent threads that do not run loops as said: nothing has happened), CANCELLED
+ * (nothing has happened), INTERNAL. One. */
 TFC_API tfc_error *tfc_session_step(tfc_session *session, tfc_step_result *out);
 
 /* Takes a sequence out before its end and frees its cache; during a step, at
- * the end of the step, which may still report a token of it.
- * Errors: NOT_FOUND (no such sequence, or it has finished). Any. */
+ * the end of the step, which may still report a token of it. Of one that has
+ * ended and is kept, frees the cache. Errors: NOT_FOUND (no such sequence, or
+ * it has finished). Any. */
 TFC_API tfc_error *tfc_session_remove(tfc_session *session,
                                       tfc_sequence_id sequence);
 
@@ -555,11 +603,18 @@ TFC_API tfc_error *tfc_session_remove(tfc_session *session,
 TFC_API tfc_error *tfc_session_pause(tfc_session *session,
                                      tfc_sequence_id sequence);
 
-/* A paused sequence goes on with the next step that begins, with the tokens
- * that it would have had without the pause: its keys and values are computed
- * again, from its prompt and its new tokens, as those of a prompt of that
- * length. Resuming one that is not paused changes nothing. Errors: NOT_FOUND,
- * EXHAUSTED. Any. */
+/* Steps pass a sequence over until it is resumed, and its cache stays: for one
+ * that has to wait for something. During a step, at the end of the step, as
+ * tfc_session_pause, which may follow and takes the cache, too. Holding one
+ * that is held or paused changes nothing. Errors: as tfc_session_pause. Any. */
+TFC_API tfc_error *tfc_session_hold(tfc_session *session,
+                                    tfc_sequence_id sequence);
+
+/* A paused or held sequence goes on with the next step that begins and has room
+ * for it, with the tokens that it would have had otherwise: keys and values
+ * that are gone are computed again, from its prompt and its new tokens, as
+ * those of a prompt of that length. Resuming one that is neither changes
+ * nothing. Errors: NOT_FOUND, EXHAUSTED. Any. */
 TFC_API tfc_error *tfc_session_resume(tfc_session *session,
                                       tfc_sequence_id sequence);
 
@@ -573,8 +628,9 @@ typedef struct {
 /* Adds a sequence that goes on where another one is, and ends as it would:
  * several answers to one prompt. Not while a step runs. Both share what is in
  * the cache; a block is copied when they come to differ in it. What a paused
- * one would have there the new one, which is not paused, computes anew. options
- * may be null. Errors: NOT_FOUND, INVALID_ARGUMENT, UNSUPPORTED, as for
+ * one would have there the new one, which is not paused, computes anew, and so
+ * does one of several answers that has no token yet. options may be null.
+ * Errors: NOT_FOUND, INVALID_ARGUMENT, UNSUPPORTED, as for
  * tfc_session_add. One. */
 TFC_API tfc_error *tfc_session_fork(tfc_session *session,
                                     tfc_sequence_id sequence,
@@ -588,6 +644,8 @@ typedef struct {
    * sequences have, a shared one counted once; and the most there can be. */
   uint64_t cache_bytes, max_cache_bytes;
   uint64_t n_paused;
+  uint64_t n_held; /* of those: with their cache */
+  uint64_t n_kept; /* that have ended, and whose cache is kept */
 } tfc_session_info;
 
 /* Describes a session; while a step runs, with the cache as it was before.
