@@ -33,13 +33,24 @@ class State(enum.IntEnum):
     ENDED = 1  # with an end token
     LENGTH_REACHED = 2  # max_new_tokens
     STOPPED = 3  # with one of its stops
+    FAILED = 4  # without a token; NewToken.fault says why
+
+
+class Fault(enum.IntEnum):
+    """Why a sequence has no next token. Others are not harmed."""
+
+    NONE_ALLOWED = 1  # on_logits, biases or options forbid every token
+    NOT_A_NUMBER = 2  # a score is a NaN
+    NO_EMBEDDING = 3  # the model gave a token that it cannot take
+    NO_ROOM = 4  # it needs more than the whole cache can hold
 
 
 @dataclass(frozen=True)
 class NewToken:
     """A sequence's next token. text: what its text has more by it, "" where
     none is wanted; logprob: the natural logarithm of the token's probability,
-    and likeliest: (token, logprob) of the likeliest ones, where asked for."""
+    and likeliest: (token, logprob) of the likeliest ones, where asked for. A
+    sequence that has FAILED has the token -1, and a fault."""
 
     sequence: int
     token: int
@@ -47,6 +58,7 @@ class NewToken:
     text: str = ""
     logprob: Optional[float] = None
     likeliest: Tuple[Tuple[int, float], ...] = ()
+    fault: Optional[Fault] = None
 
     @property
     def is_last(self) -> bool:
@@ -249,7 +261,7 @@ class Session(Closes, Unique):
         number, state, text = new.sequence, State(new.state), ""
         with self._lock:
             written = self._written.get(number)
-            if written is not None:
+            if written is not None and state != State.FAILED:
                 text, is_stopped = written.push(
                     new.token, state == State.ENDED, state != State.RUNNING)
                 if is_stopped:
@@ -259,7 +271,7 @@ class Session(Closes, Unique):
             if state != State.RUNNING:
                 self._written.pop(number, None)
         return NewToken(number, new.token, state, text,
-                        *_logprobs(result, index))
+                        *_logprobs(result, index), _fault(result, number))
 
 
 def _stops(stop: Sequence[Prompt]) -> Sequence[Prompt]:
@@ -286,3 +298,10 @@ def _logprobs(result: s.StepResult, index: int):
         return None, ()
     made = result.logprobs[index]
     return made.chosen, tuple(zip(made.tokens[:made.n], made.values[:made.n]))
+
+
+def _fault(result: s.StepResult, number: int) -> Optional[Fault]:
+    for fault in result.faults[:result.n_faults]:
+        if fault.sequence == number:
+            return Fault(fault.reason)
+    return None

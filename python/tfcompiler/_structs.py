@@ -34,6 +34,7 @@ class DecodingOptions(Sized):
         ("top_k", c.c_uint32), ("reserved", c.c_uint32),
         ("length_penalty", c.c_double), ("temperature", c.c_double),
         ("top_p", c.c_double), ("min_p", c.c_double), ("seed", c.c_uint64),
+        ("presence_penalty", c.c_double), ("frequency_penalty", c.c_double),
     ]
 
 
@@ -133,6 +134,8 @@ class Request(Sized):
         ("n_decoder_tokens", c.c_int64), ("stops", c.POINTER(TokenList)),
         ("n_stops", c.c_uint32), ("n_logprobs", c.c_uint32),
         ("logit_bias", c.POINTER(LogitBias)), ("n_logit_bias", c.c_uint64),
+        ("n", c.c_uint32), ("index", c.c_uint32), ("keep", c.c_uint32),
+        ("echo", c.c_uint32), ("prefix", c.c_uint64),
     ]
 
 
@@ -147,11 +150,20 @@ class LogProbs(c.Structure):
                 ("values", c.POINTER(c.c_float))]
 
 
+class SequenceFault(c.Structure):
+    _fields_ = [("sequence", c.c_uint64), ("token", c.c_int64),
+                ("reason", c.c_uint32), ("code", c.c_uint32)]
+
+
 class StepResult(Sized):
     _fields_ = [
         ("struct_size", c.c_uint64), ("tokens", c.POINTER(NewToken)),
         ("n_tokens", c.c_uint64), ("logprobs", c.POINTER(LogProbs)),
         ("n_sequences", c.c_uint64), ("n_paused", c.c_uint64),
+        ("faults", c.POINTER(SequenceFault)), ("n_faults", c.c_uint64),
+        ("waiting", c.POINTER(c.c_uint64)), ("n_waiting", c.c_uint64),
+        ("prompts", c.c_void_p), ("n_prompts", c.c_uint64),
+        ("n_held", c.c_uint64),
     ]
 
 
@@ -164,7 +176,8 @@ class SessionInfo(Sized):
     _fields_ = [
         ("struct_size", c.c_uint64), ("n_sequences", c.c_uint64),
         ("cache_bytes", c.c_uint64), ("max_cache_bytes", c.c_uint64),
-        ("n_paused", c.c_uint64),
+        ("n_paused", c.c_uint64), ("n_held", c.c_uint64),
+        ("n_kept", c.c_uint64),
     ]
 
 
@@ -198,6 +211,7 @@ C_NAMES = {
     SessionOptions: "tfc_session_options", TokenList: "tfc_token_list",
     LogitBias: "tfc_logit_bias", Request: "tfc_request",
     NewToken: "tfc_new_token", LogProbs: "tfc_logprobs",
+    SequenceFault: "tfc_sequence_fault",
     StepResult: "tfc_step_result", ForkOptions: "tfc_fork_options",
     SessionInfo: "tfc_session_info",
     TokenizeOptions: "tfc_tokenize_options", TokensInfo: "tfc_tokens_info",

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/BeamSearch.h"
 
+#include <limits>
+
 namespace tfc::rt {
 
 namespace {
@@ -41,6 +43,14 @@ BeamSearch::BeamSearch(BeamOptions given, const std::vector<int32_t> &prompt,
 void BeamSearch::step(const float *scores, int64_t stride,
                       std::optional<DrawKey> noise) {
   chooseCandidates(scores, stride, noise);
+  // A NaN is before all others.
+  float best = candidates.front().score;
+  isBroken = std::isnan(best);
+  isStuck = best == -std::numeric_limits<float>::infinity();
+  if (isBroken || isStuck) {
+    done = true;
+    return;
+  }
   finish();
   goOn();
   ++numTokens;

@@ -52,6 +52,10 @@ public:
 
   /// Whether no step can change the result any more.
   bool isDone() const { return done; }
+  /// Why it is done though its sequences could be longer: no token can come, or
+  /// scores are no numbers. `best` has what had finished by then.
+  bool hasNoneAllowed() const { return isStuck; }
+  bool hasNaN() const { return isBroken; }
 
   /// After a step, of each running beam: which one before it continues, and
   /// with which token.
@@ -85,7 +89,7 @@ private:
 
   BeamOptions options;
   int64_t width, promptLength, numTokens, numKept;
-  bool done = false;
+  bool done = false, isStuck = false, isBroken = false;
   std::vector<std::vector<int32_t>> running, nextRunning;
   std::vector<float> runningScores;
   std::vector<Hypothesis> finished, nextFinished;

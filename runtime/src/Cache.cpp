@@ -117,6 +117,17 @@ Status BlockCache::grow(BlockTable &table, int64_t tokens) {
   return {};
 }
 
+int64_t BlockCache::blocksNeeded(const BlockTable &table, int64_t begin,
+                                 int64_t end) const {
+  auto size = static_cast<int64_t>(table.size());
+  int64_t needed = std::max<int64_t>(0, blocksFor(end) - size);
+  for (int64_t i = desc.layers == 0 ? size : begin / desc.block_tokens;
+       i < std::min(size, blocksFor(end)); ++i) {
+    needed += table[i] >= 0 && counts[table[i]] > 1;
+  }
+  return needed;
+}
+
 void BlockCache::share(const BlockTable &table, BlockTable &copy) {
   for (int32_t block : table) {
     if (block >= 0) {

@@ -33,6 +33,10 @@ public:
   /// Grows `table` until it holds `tokens` positions. On error (Exhausted) the
   /// table keeps what it got.
   Status grow(BlockTable &table, int64_t tokens);
+  /// How many blocks grow(table, end) and makeWritable(table, begin, end) take,
+  /// or fewer where other tables take theirs first.
+  int64_t blocksNeeded(const BlockTable &table, int64_t begin,
+                       int64_t end) const;
   /// Makes `copy`, another table, one of the blocks of `table`; it gives up its
   /// own. Copies no keys and values, takes no block.
   void share(const BlockTable &table, BlockTable &copy);
@@ -58,12 +62,12 @@ public:
   /// Blocks in use, a shared one counted once, and the most there can be.
   int64_t used() const { return numFresh - static_cast<int64_t>(free.size()); }
   int64_t capacity() const { return maxBlocks; }
-  uint64_t usedBytes() const {
-    return static_cast<uint64_t>(used()) * desc.block_bytes;
+  int64_t blockTokens() const { return desc.block_tokens; }
+  uint64_t bytesOf(int64_t blocks) const {
+    return static_cast<uint64_t>(blocks) * desc.block_bytes;
   }
-  uint64_t capacityBytes() const {
-    return static_cast<uint64_t>(maxBlocks) * desc.block_bytes;
-  }
+  uint64_t usedBytes() const { return bytesOf(used()); }
+  uint64_t capacityBytes() const { return bytesOf(maxBlocks); }
   /// Blocks that a table of so many positions has.
   int64_t blocksFor(int64_t tokens) const {
     return desc.layers == 0

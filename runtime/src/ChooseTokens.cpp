@@ -5,6 +5,8 @@
 #include "runtime/src/ForEach.h"
 #include "runtime/src/Sampling.h"
 
+#include <limits>
+
 namespace tfc::rt {
 
 ScoreRows::ScoreRows(const Workers &threads)
@@ -25,7 +27,14 @@ void ScoreRows::growScores(int64_t width,
   }
 }
 
-void ScoreRows::choose(const float *logits, int64_t width,
+/// The token, if its score, which no other one exceeds or which was drawn, is
+/// one that a token can come with.
+static int64_t checkScore(float score, int64_t token) {
+  bool isForbidden = score == -std::numeric_limits<float>::infinity();
+  return std::isnan(score) ? NotANumber : isForbidden ? NoneAllowed : token;
+}
+
+void ScoreRows::choose(const std::vector<float *> &rows, int64_t width,
                        const std::vector<const Choice *> &choices,
                        std::vector<int64_t> &tokens) {
   tokens.resize(choices.size());
@@ -33,7 +42,7 @@ void ScoreRows::choose(const float *logits, int64_t width,
   forEach(threads, static_cast<int64_t>(choices.size()),
           [&](int64_t row, uint32_t worker) {
             const Choice &choice = *choices[row];
-            const float *scores = logits + row * width;
+            const float *scores = rows[row];
             int64_t length = static_cast<int64_t>(choice.tokens.size());
             if (!choice.rules.changesNothing()) {
               Worker &own = workers[worker];
@@ -46,11 +55,12 @@ void ScoreRows::choose(const float *logits, int64_t width,
             }
             uint32_t position =
                 static_cast<uint32_t>(length - choice.promptLength);
-            tokens[row] =
+            int64_t token =
                 choice.rules.isSampled
                     ? drawToken(scores, width,
                                 {choice.seed, choice.returnIndex, position})
                     : greatestScore(scores, width);
+            tokens[row] = checkScore(scores[token], token);
           });
 }
 

@@ -20,15 +20,21 @@ struct Choice {
   int64_t promptLength = 0, numPadding = 0;
 };
 
+/// What is chosen where no token can come.
+enum NoToken : int64_t {
+  NoneAllowed = -1, // all scores are minus infinity
+  NotANumber = -2   // a score is a NaN
+};
+
 /// Scores of rows, processed side by side; keeps its memory.
 class ScoreRows {
 public:
   /// Memory for these workers.
   explicit ScoreRows(const Workers &threads);
 
-  /// The next token of every sequence: of `logits`, a row of `width` a
-  /// sequence, and its choice. tokens[i] is the one of choices[i].
-  void choose(const float *logits, int64_t width,
+  /// The next token of every sequence: of its row of `width` logits and its
+  /// choice. tokens[i] is the one of rows[i] and choices[i], or a NoToken.
+  void choose(const std::vector<float *> &rows, int64_t width,
               const std::vector<const Choice *> &choices,
               std::vector<int64_t> &tokens);
 

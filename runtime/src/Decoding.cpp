@@ -53,6 +53,11 @@ public:
     expect(value >= 0 && value <= 1, name, "a number from 0 to 1", value);
   }
 
+  void expectFloat(const char *name, double value) {
+    expect(std::isfinite(static_cast<float>(value)), name,
+           "a number that a float can be", value);
+  }
+
   /// Above 0 as a float too, which is what it is computed with.
   void expectPositive(const char *name, double value) {
     float used = static_cast<float>(value);
@@ -75,6 +80,8 @@ Status checkDecoding(const tfc_decoding_options &options, int64_t vocabulary) {
     checker.expect(value >= 0, name, "a number from 0 on", value);
   }
   checker.expectPositive("repetition_penalty", options.repetition_penalty);
+  checker.expectFloat("presence_penalty", options.presence_penalty);
+  checker.expectFloat("frequency_penalty", options.frequency_penalty);
   checker.expect(options.num_beams >= 1 && options.num_beams <= 1024,
                  "num_beams", "a number from 1 to 1024", options.num_beams);
   uint32_t numReturned = options.num_return_sequences;
@@ -114,6 +121,8 @@ ScoreRules makeScoreRules(const tfc_decoding_options &options,
   ScoreRules rules;
   rules.eos = eos;
   rules.repetitionPenalty = options.repetition_penalty;
+  rules.presencePenalty = options.presence_penalty;
+  rules.frequencyPenalty = options.frequency_penalty;
   rules.noRepeatNgram = options.no_repeat_ngram;
   rules.minNewTokens = options.min_new_tokens;
   rules.minLength = options.min_new_tokens > 0 ? 0 : options.min_length;

@@ -45,6 +45,16 @@ Status Engine::open(const EngineOptions &options) {
   return {};
 }
 
+BlockCounts Engine::used() const { return {step->cache.used(), cross.used()}; }
+
+bool Engine::canHold(const BlockCounts &blocks) const {
+  return blocks.self <= step->cache.capacity() &&
+         blocks.cross <= cross.capacity() &&
+         (budget.limit == 0 ||
+          step->cache.bytesOf(blocks.self) + cross.bytesOf(blocks.cross) <=
+              budget.limit);
+}
+
 void Engine::setStop(const StopRequest &request) {
   for (Runner *runner : {encode.get(), step.get()}) {
     if (runner) {

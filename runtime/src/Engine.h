@@ -25,6 +25,15 @@ struct EngineOptions {
   StopRequest stop{};
 };
 
+/// Of the decoder's cache and of the cross cache.
+struct BlockCounts {
+  int64_t self = 0, cross = 0;
+
+  BlockCounts operator+(const BlockCounts &other) const {
+    return {self + other.self, cross + other.cross};
+  }
+};
+
 class Engine {
 public:
   /// Belongs to one thread at a time; the model must outlive it.
@@ -40,6 +49,11 @@ public:
 
   /// Of what stays from step to step, all caches together; 0: none was given.
   uint64_t cacheLimit() const { return budget.limit; }
+
+  /// Blocks that are in use.
+  BlockCounts used() const;
+  /// Whether so many can be at all.
+  bool canHold(const BlockCounts &blocks) const;
 
   /// What steps of all entries ask whether to go on.
   void setStop(const StopRequest &request);

@@ -42,6 +42,10 @@ public:
     batch = std::move(read->decoder);
     source = std::move(read->encoder);
     Faults faults;
+    if (options.eos) {
+      faults.add(
+          checkTokenIds("eos", eos, entry.outputs[model.logitsPort()].width));
+    }
     faults.add(std::move(status));
     if (model.encoder()) {
       faults.add(checkRows(*model.encoder(), source));
@@ -111,13 +115,22 @@ public:
       if (!status) {
         return status;
       }
+      Faults faults;
+      for (const tfc_sequence_fault &fault : session.faults()) {
+        faults.add(describeFault(model, fault, rowName(fault.sequence - 1)));
+      }
+      if (faults.any()) {
+        return faults.take();
+      }
       goesOn = !session.newTokens().empty();
       for (const tfc_new_token &result : session.newTokens()) {
         int64_t row = static_cast<int64_t>(result.sequence) - 1;
         generated[row].push_back(result.token);
         if (options.onToken) {
-          goesOn &=
-              options.onToken(row, result.token, result.state != TFC_RUNNING);
+          goesOn &= callOut("on_token", [&] {
+            return options.onToken(row, result.token,
+                                   result.state != TFC_RUNNING);
+          });
         }
       }
     }
@@ -131,7 +144,7 @@ public:
         return status;
       }
     }
-    return {};
+    return checkBeams(beams.searches());
   }
 
   std::vector<OutputTensor> collect() const {
@@ -200,6 +213,27 @@ private:
     return prompt;
   }
 
+  static std::string rowName(uint64_t row) { return concat("row ", row); }
+
+  /// That no search came to where nothing can follow, before it had all that is
+  /// returned.
+  Status checkBeams(const std::vector<BeamSearch> &searches) const {
+    Faults faults;
+    for (size_t row = 0; row < searches.size(); ++row) {
+      const BeamSearch &search = searches[row];
+      bool isWhole =
+          search.best()[decoding.num_return_sequences - 1].isFinished;
+      tfc_sequence_fault fault{};
+      fault.code = TFC_INVALID_ARGUMENT;
+      fault.reason =
+          search.hasNaN() ? TFC_FAULT_NOT_A_NUMBER : TFC_FAULT_NONE_ALLOWED;
+      if (search.hasNaN() || (search.hasNoneAllowed() && !isWhole)) {
+        faults.add(describeFault(model, fault, rowName(row)));
+      }
+    }
+    return faults.take();
+  }
+
   static std::vector<OutputTensor> listOf(OutputTensor tensor) {
     std::vector<OutputTensor> list;
     list.push_back(std::move(tensor));
@@ -223,7 +257,9 @@ private:
         const std::vector<int32_t> &tokens = search.best()[i].tokens;
         for (size_t t = static_cast<size_t>(batch.length);
              goesOn && t < tokens.size(); ++t) {
-          goesOn = options.onToken(row, tokens[t], t + 1 == tokens.size());
+          goesOn = callOut("on_token", [&] {
+            return options.onToken(row, tokens[t], t + 1 == tokens.size());
+          });
         }
       }
     }

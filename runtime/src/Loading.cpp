@@ -22,7 +22,7 @@ void Loading::tell() {
   }
   told = done.load(std::memory_order_relaxed);
   hasTold = true;
-  if (report(user, told, total) != 0) {
+  if (callOut("progress", [&] { return report(user, told, total) != 0; })) {
     hasCancelled.store(true, std::memory_order_relaxed);
   }
 }

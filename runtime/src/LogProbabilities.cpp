@@ -17,7 +17,10 @@ void LogProbabilityReports::report(size_t index, const float *logits,
                                    int64_t chosen) {
   isAsked = true;
   int64_t k = std::min<int64_t>(numWanted, width);
-  findGreatest(width, k, [&](int64_t i) { return logits[i]; }, ranked);
+  // The first is needed for the sum.
+  findGreatest(
+      width, std::max<int64_t>(k, 1), [&](int64_t i) { return logits[i]; },
+      ranked);
   double greatest = ranked.front().first, sum = 0;
   for (int64_t i = 0; i < width; ++i) {
     sum += std::exp(logits[i] - greatest);

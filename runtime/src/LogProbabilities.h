@@ -15,8 +15,9 @@ public:
   /// Forgets all; from here on reports are for `count` tokens, none of them
   /// asked for.
   void begin(size_t count);
-  /// Reports the `numWanted` likeliest of `width` tokens and the chosen one,
-  /// for token number `index`. Computed in double precision from the logits.
+  /// Reports the `numWanted` likeliest of `width` tokens, if any, and the
+  /// chosen one, for token number `index`. Computed in double precision from
+  /// the logits.
   void report(size_t index, const float *logits, int64_t width,
               uint32_t numWanted, int64_t chosen);
   /// Once all are reported: pointers that are valid until the next begin. Empty

@@ -62,6 +62,24 @@ public:
     }
   }
 
+  /// score - frequencyPenalty * count - presencePenalty of each token that is
+  /// `count` times among the new ones.
+  void penalizeNewTokens() {
+    std::vector<int32_t> &tokens = scratch.order;
+    tokens.assign(row.tokens + row.promptLength, row.tokens + row.length);
+    std::sort(tokens.begin(), tokens.end());
+    float frequency = static_cast<float>(rules.frequencyPenalty);
+    float presence = static_cast<float>(rules.presencePenalty);
+    for (auto begin = tokens.begin(), end = begin; begin != tokens.end();
+         begin = end) {
+      end = std::upper_bound(begin, tokens.end(), *begin);
+      if (isToken(*begin)) {
+        scores[*begin] -= frequency * static_cast<float>(end - begin);
+        scores[*begin] -= presence;
+      }
+    }
+  }
+
   /// A token may not end an n-gram that is already there.
   void forbidRepeatedNgrams() {
     int64_t n = rules.noRepeatNgram;
@@ -200,8 +218,10 @@ bool ScoreRules::changesNothing() const {
   bool hasEnd = !eos.empty() && (minLength > 0 || minNewTokens > 0);
   bool isWarped =
       isSampled && (temperature != 1 || topK > 0 || topP < 1 || minP > 0);
-  return repetitionPenalty == 1 && noRepeatNgram == 0 && !hasEnd &&
-         forcedBos < 0 && forcedEos < 0 && !isWarped && bias.empty();
+  bool isPenalized =
+      repetitionPenalty != 1 || presencePenalty != 0 || frequencyPenalty != 0;
+  return !isPenalized && noRepeatNgram == 0 && !hasEnd && forcedBos < 0 &&
+         forcedEos < 0 && !isWarped && bias.empty();
 }
 
 void logSoftmax(float *scores, int64_t width) {
@@ -218,6 +238,9 @@ void processScores(const ScoreRules &rules, const TokenRow &row, float *scores,
   processor.addBias();
   if (rules.repetitionPenalty != 1) {
     processor.penalizeRepetitions();
+  }
+  if (rules.presencePenalty != 0 || rules.frequencyPenalty != 0) {
+    processor.penalizeNewTokens();
   }
   if (rules.noRepeatNgram > 0 && row.length >= rules.noRepeatNgram) {
     processor.forbidRepeatedNgrams();

@@ -14,9 +14,10 @@ struct ScoreRules {
   std::vector<int64_t> eos; // end tokens, for the two least lengths
   /// Added to the scores of these tokens, before anything else.
   std::vector<std::pair<int64_t, float>> bias;
-  double repetitionPenalty = 1; // more than 0
-  int64_t noRepeatNgram = 0;    // 0: off
-  int64_t minLength = 0;        // of the sequence, prompt included
+  double repetitionPenalty = 1;                     // more than 0
+  double presencePenalty = 0, frequencyPenalty = 0; // OpenAI's; 0: off
+  int64_t noRepeatNgram = 0;                        // 0: off
+  int64_t minLength = 0; // of the sequence, prompt included
   int64_t minNewTokens = 0;
   int64_t forcedBos = -1; // the token after a first one; -1: none
   int64_t forcedEos = -1; // the last token of maxLength; -1: none

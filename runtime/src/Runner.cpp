@@ -96,8 +96,8 @@ Status Runner::run(const std::vector<uint8_t> &wanted) {
   if (host.isStopped()) {
     return stoppedByCaller();
   }
-  if (!host.loopFault().empty()) {
-    return makeError(Code::InvalidArgument, host.loopFault());
+  if (!host.callerFault().empty()) {
+    return makeError(Code::InvalidArgument, host.callerFault());
   }
   if (!code) {
     return makeError(code.error().code, model.path(), ": entry ",

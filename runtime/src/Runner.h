@@ -37,9 +37,9 @@ public:
 
   /// Runs the batch. wanted[p]: whether output p is computed. Errors:
   /// Exhausted, Cancelled (the batch may be run again), InvalidArgument
-  /// (threads of the caller that do not run loops), Internal (the compiled
-  /// code's status, a write beyond its workspace or an output, a fault of the
-  /// device).
+  /// (functions of the caller that throw, threads that do not run loops),
+  /// Internal (the compiled code's status, a write beyond its workspace or an
+  /// output, a fault of the device).
   Status run(const std::vector<uint8_t> &wanted);
 
   /// The rows of output p, [tokens or rows, width]; valid until the next run.

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Session.h"
 
-#include "runtime/src/MakeRoom.h"
 #include "runtime/src/ModuleTables.h"
 
 #include <algorithm>
@@ -36,7 +35,8 @@ Session::create(const Model &model, const SessionOptions &options) {
   return session;
 }
 
-/// Cross blocks go with the last sequence that reads them; paused ones do not.
+/// Cross blocks go with the last sequence that reads them; paused ones that are
+/// not held do not.
 void Session::giveUpBlocks(Sequence &sequence) noexcept {
   runner.cache.release(sequence.blocks);
   const std::shared_ptr<Source> &source = sequence.next.source;
@@ -45,7 +45,7 @@ void Session::giveUpBlocks(Sequence &sequence) noexcept {
   }
   auto others =
       std::count_if(paused.begin(), paused.end(), [&](const Sequence &other) {
-        return other.next.source == source;
+        return !other.isHeld && other.next.source == source;
       });
   if (source.use_count() == 1 + others) {
     engine.cross.release(source->blocks);
@@ -59,14 +59,17 @@ void Session::release(Sequence &sequence) noexcept {
 }
 
 Status Session::step() {
-  results.clear();
-  reports.begin(0);
   {
     std::lock_guard<std::mutex> lock(mutex);
+    if (isStepping) {
+      return duringAStep();
+    }
+    forgetResults();
     takeArrivals();
     if (sequences.empty()) {
       return {};
     }
+    cacheBefore = measureCache();
     isStepping = true;
   }
   struct End {
@@ -77,80 +80,86 @@ Status Session::step() {
   if (status) {
     finishStep();
   } else {
-    results.clear();
-    reports.begin(0);
+    forgetResults();
   }
   return status;
 }
 
-Status Session::runStep() {
-  Status status = planStep();
-  if (status) {
-    status = encodeSources();
-  }
-  if (status) {
-    status = growCache();
-  }
-  if (status) {
-    fillBatch();
-    wanted[model.logitsPort()] = !finishing.empty();
-    status = runner.run(wanted);
-  }
-  return status && !finishing.empty() ? pickTokens() : status;
+void Session::forgetResults() {
+  results.clear();
+  failures.clear();
+  waiting.clear();
+  echoed.clear();
+  told.clear();
+  reports.begin(0);
 }
 
-/// How many tokens of each sequence. One of those that generate comes first, so
-/// that a long prompt delays nobody by more than a piece of it.
-Status Session::planStep() {
-  int64_t total = 0;
-  auto take = [&](Sequence &sequence, int64_t count) {
-    sequence.count = count;
-    total += sequence.rows(ids);
-  };
-  for (Sequence &sequence : sequences) {
-    int64_t remaining = sequence.remaining(ids);
-    take(sequence, maxStepTokens == 0 || remaining == 1 ? remaining : 0);
+Status Session::runStep() {
+  Status status = planStep();
+  if (status && !sources.empty()) {
+    status = engine.encodeSources(sources);
   }
-  if (total > model.stepLimit()) {
-    return makeError(Code::Exhausted, "expected at most ", model.stepLimit(),
-                     " tokens in a step, got more");
+  if (!status) {
+    return status;
   }
-  int64_t limit = std::min(maxStepTokens, model.stepLimit());
-  for (Sequence &sequence : sequences) {
-    int64_t left = limit - total, remaining = sequence.remaining(ids);
-    if (sequence.count != 0 || left <= 0) {
-      continue;
-    }
-    bool isWhole = remaining + !sequence.next.spectator.empty() <= left;
-    take(sequence, isWhole ? remaining : std::min(left, remaining - 1));
+  makeRoomForResults();
+  if (planned != 0) {
+    fillBatch();
+    wanted[model.logitsPort()] = !runner.batch.rows.empty();
+    status = runner.run(wanted);
   }
-  finishing.clear();
-  for (Sequence &sequence : sequences) {
-    if (sequence.isFinishing(ids)) {
-      finishing.push_back(&sequence);
-    }
+  if (status) {
+    pickTokens();
   }
-  return {};
+  return status;
 }
 
 /// The step counts from here on, for all sequences or for none, so nothing here
-/// may fail: growCache has made the room.
+/// may fail: the plan has made the room.
 void Session::finishStep() noexcept {
   std::lock_guard<std::mutex> lock(mutex);
-  size_t next = 0;
+  shareWithFollowers();
   for (Sequence &sequence : sequences) {
-    bool isFinishing = sequence.isFinishing(ids);
+    sequence.hasBegun = sequence.hasBegun || sequence.count != 0;
     sequence.past += sequence.count;
     sequence.count = 0;
     if (window > 0) {
       // The next token sees itself and so many before it.
       runner.cache.releaseBefore(sequence.blocks, sequence.past + 1 - window);
     }
-    if (!isFinishing) {
-      continue;
+  }
+  for (const Echo &piece : told) {
+    piece.sequence->nextEcho = piece.first + piece.count;
+  }
+  for (Sequence &sequence : sequences) {
+    if (sequence.result >= 0) {
+      finishSequence(sequence);
     }
-    tfc_new_token &result = results[next++];
-    const std::vector<int64_t> &eos = sequence.next.eos;
+  }
+  eraseReleased();
+}
+
+/// Several answers part behind their prompt, whose blocks all of them have.
+void Session::shareWithFollowers() noexcept {
+  const Sequence *leader = nullptr;
+  for (Sequence &sequence : sequences) {
+    leader = sequence.leader == 0 ? &sequence : leader;
+    if (sequence.leader != 0 && sequence.row >= 0) {
+      runner.cache.share(leader->blocks, sequence.blocks);
+      sequence.next.source = leader->next.source;
+      sequence.past = leader->past + leader->count;
+      sequence.hasBegun = true;
+      sequence.leader = 0;
+    }
+  }
+}
+
+/// One that has a new token, or none.
+void Session::finishSequence(Sequence &sequence) noexcept {
+  tfc_new_token &result = results[static_cast<size_t>(sequence.result)];
+  const std::vector<int64_t> &eos = sequence.next.eos;
+  bool isToken = result.state != TFC_FAILED;
+  if (isToken) {
     ++sequence.produced;
     sequence.next.choice.tokens.push_back(static_cast<int32_t>(result.token));
     if (std::find(eos.begin(), eos.end(), result.token) != eos.end()) {
@@ -161,12 +170,15 @@ void Session::finishStep() noexcept {
       result.state = TFC_LENGTH_REACHED;
     } else {
       advance(sequence, result.token);
-      continue;
+      return;
     }
-    release(sequence);
-    sequence.id = 0;
   }
-  eraseReleased();
+  if (isToken && sequence.keeps) {
+    kept.push_back(std::move(sequence));
+  } else {
+    release(sequence);
+  }
+  sequence.id = 0;
 }
 
 /// Whether the tokens that were generated end with one of the sequences asked
@@ -183,121 +195,72 @@ bool Session::endsWithStop(const Sequence &sequence) const noexcept {
   return false;
 }
 
-Status Session::encodeSources() {
-  sources.clear();
-  for (const Sequence &sequence : sequences) {
-    Source *source = sequence.next.source.get();
-    bool isNew = std::find(sources.begin(), sources.end(), source) ==
-                 sources.end(); // several sequences may share one
-    if (source && source->count == 0 && sequence.count != 0 && isNew) {
-      sources.push_back(source);
-    }
-  }
-  return sources.empty() ? Status() : engine.encodeSources(sources);
-}
-
-Status Session::growCache() {
-  for (Sequence &sequence : sequences) {
-    int64_t past = sequence.past, end = past + sequence.rows(ids);
-    Status status = runner.cache.grow(sequence.blocks, end);
-    if (status) {
-      status = runner.cache.makeWritable(sequence.blocks, past, end);
-    }
-    if (!status) {
-      return status;
-    }
-    makeRoom(sequence.next.choice.tokens);
-    for (std::vector<int32_t> &values : sequence.next.values) {
-      makeRoom(values);
-    }
-  }
-  return {};
-}
-
 void Session::fillBatch() {
-  Batch &batch = runner.batch;
-  batch.clear();
+  runner.batch.clear();
+  told.clear();
+  const Sequence *leader = nullptr;
   for (Sequence &sequence : sequences) {
-    if (sequence.count == 0) {
-      continue;
+    leader = sequence.leader == 0 ? &sequence : leader;
+    if (sequence.count != 0) {
+      addTokens(sequence);
     }
-    int64_t count = sequence.count, keys = sequence.past + count;
-    const Source *source = sequence.next.source.get();
-    auto addSequence = [&](int64_t tokens, int64_t past) {
-      return batch.add(tokens, past, keys, sequence.blocks,
-                       source ? source->count : 0,
-                       source ? &source->blocks : nullptr);
-    };
-    int32_t first = addSequence(count, sequence.past);
-    int32_t last = first + static_cast<int32_t>(count) - 1;
+    sequence.row = leader->row;
+  }
+  // Behind the rows that tokens are chosen from.
+  for (Sequence &sequence : sequences) {
+    if (sequence.echoes && sequence.count != 0) {
+      addEcho(sequence);
+    }
+  }
+}
+
+void Session::addTokens(Sequence &sequence) {
+  Batch &batch = runner.batch;
+  int64_t count = sequence.count, keys = sequence.past + count;
+  const Source *source = sequence.next.source.get();
+  auto addSequence = [&](int64_t tokens, int64_t past) {
+    return batch.add(tokens, past, keys, sequence.blocks,
+                     source ? source->count : 0,
+                     source ? &source->blocks : nullptr);
+  };
+  int32_t first = addSequence(count, sequence.past);
+  int32_t last = first + static_cast<int32_t>(count) - 1;
+  sequence.first = first;
+  for (uint32_t p = 0; p < entry.n_inputs; ++p) {
+    auto values = sequence.next.values[p].begin() + sequence.past;
+    batch.inputs[p].insert(batch.inputs[p].end(), values, values + count);
+  }
+  if (!sequence.isFinishing(ids)) {
+    return;
+  }
+  if (!sequence.next.spectator.empty()) {
+    last = addSequence(1, keys);
     for (uint32_t p = 0; p < entry.n_inputs; ++p) {
-      auto values = sequence.next.values[p].begin() + sequence.past;
-      batch.inputs[p].insert(batch.inputs[p].end(), values, values + count);
+      batch.inputs[p].push_back(sequence.next.spectator[p]);
     }
-    if (!sequence.isFinishing(ids)) {
-      continue;
-    }
-    if (!sequence.next.spectator.empty()) {
-      last = addSequence(1, keys);
-      for (uint32_t p = 0; p < entry.n_inputs; ++p) {
-        batch.inputs[p].push_back(sequence.next.spectator[p]);
-      }
-    }
-    batch.rows.push_back(last);
   }
+  sequence.row = static_cast<int64_t>(batch.rows.size());
+  batch.rows.push_back(last);
 }
 
-Status Session::pickTokens() {
-  uint32_t port = model.logitsPort();
-  int64_t width = entry.outputs[port].width;
-  choices.clear();
-  for (size_t s = 0; s < finishing.size(); ++s) {
-    choices.push_back(&finishing[s]->next.choice);
-    if (hook.change) {
-      hook.change(hook.user, finishing[s]->id, runner.floats(port) + s * width,
-                  width);
-    }
+/// The tokens of the prompt behind those of the step are told from their rows.
+void Session::addEcho(Sequence &sequence) {
+  std::vector<int32_t> &rows = runner.batch.rows;
+  int64_t first = std::max(sequence.nextEcho, sequence.past + 1);
+  int64_t end = std::min(sequence.past + sequence.count + 1,
+                         sequence.next.choice.promptLength);
+  if (first < end) {
+    told.push_back(
+        {&sequence, first, end - first, static_cast<int64_t>(rows.size())});
   }
-  scores.choose(runner.output(port), width, choices, chosen);
-  Faults faults;
-  reports.begin(finishing.size());
-  for (size_t s = 0; s < finishing.size(); ++s) {
-    const Sequence &sequence = *finishing[s];
-    if (chosen[s] >= entry.inputs[ids].limit) {
-      faults.add(makeError(Code::Incompatible, model.path(), ": sequence ",
-                           sequence.id, ": expected token ids below ",
-                           entry.inputs[ids].limit,
-                           " (the embedding's rows), got ", chosen[s]));
-    }
-    results.push_back({sequence.id, chosen[s], TFC_RUNNING, 0});
-    if (uint32_t count = sequence.next.numLogProbabilities) {
-      reports.report(s, runner.output(port) + s * width, width, count,
-                     chosen[s]);
-    }
+  for (int64_t token = first; token < end; ++token) {
+    rows.push_back(
+        static_cast<int32_t>(sequence.first + token - 1 - sequence.past));
   }
-  reports.finish();
-  // After the text, for which there may be no memory: then nothing changes.
-  Status status = faults.take();
-  if (!status) {
-    removeUnembedded();
-  }
-  return status;
-}
-
-/// Sequences that cannot go on leave, so that the others can.
-void Session::removeUnembedded() noexcept {
-  std::lock_guard<std::mutex> lock(mutex);
-  for (size_t s = 0; s < finishing.size(); ++s) {
-    if (chosen[s] >= entry.inputs[ids].limit) {
-      release(*finishing[s]);
-      finishing[s]->id = 0;
-    }
-  }
-  eraseReleased();
 }
 
 void Session::eraseReleased() noexcept {
-  for (Sequences *list : {&sequences, &arrivals}) {
+  for (Sequences *list : {&sequences, &arrivals, &paused, &kept}) {
     list->erase(std::remove_if(list->begin(), list->end(),
                                [](const Sequence &s) { return s.id == 0; }),
                 list->end());

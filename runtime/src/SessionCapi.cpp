@@ -14,7 +14,7 @@ struct tfc_session {
 
 namespace {
 
-constexpr uint32_t mostLogProbabilities = 1024;
+constexpr uint32_t mostLogProbabilities = 1024, mostAnswers = 1024;
 
 /// What a request asks for beside the tokens, without its decoding.
 Result<RequestOptions> readExtras(const tfc_request &given) {
@@ -44,7 +44,16 @@ Result<RequestOptions> readExtras(const tfc_request &given) {
     faults.add(makeError(Code::InvalidArgument, "n_logprobs: expected at most ",
                          mostLogProbabilities, ", got ", given.n_logprobs));
   }
+  if (given.n > mostAnswers) {
+    faults.add(makeError(Code::InvalidArgument, "n: expected at most ",
+                         mostAnswers, ", got ", given.n));
+  }
   options.numLogProbabilities = given.n_logprobs;
+  options.numAnswers = std::max<uint32_t>(given.n, 1);
+  options.index = given.index;
+  options.keeps = given.keep != 0;
+  options.echoes = given.echo != 0;
+  options.prefix = given.prefix;
   auto eos = readEos(given);
   faults.add(statusOf(eos));
   if (faults.any()) {
@@ -91,7 +100,12 @@ tfc_error *tfc_session_create(const tfc_model *model,
   });
 }
 
-void tfc_session_free(tfc_session *session) { delete session; }
+void tfc_session_free(tfc_session *session) {
+  // A step would go on in what is gone.
+  if (session && !session->session->isBusy()) {
+    delete session;
+  }
+}
 
 tfc_error *tfc_session_add(tfc_session *session, const tfc_request *request,
                            tfc_sequence_id *out) {
@@ -140,8 +154,16 @@ tfc_error *tfc_session_step(tfc_session *session, tfc_step_result *out) {
     result.tokens = tokens.data();
     result.n_tokens = tokens.size();
     result.logprobs = logprobs.empty() ? nullptr : logprobs.data();
-    result.n_sequences = static_cast<uint64_t>(state.numSequences());
-    result.n_paused = static_cast<uint64_t>(state.numPaused());
+    SessionState now = state.state();
+    result.n_sequences = static_cast<uint64_t>(now.numSequences);
+    result.n_paused = static_cast<uint64_t>(now.numPaused);
+    result.faults = state.faults().data();
+    result.n_faults = state.faults().size();
+    result.waiting = state.leftOut().data();
+    result.n_waiting = state.leftOut().size();
+    result.prompts = state.echoes().data();
+    result.n_prompts = state.echoes().size();
+    result.n_held = static_cast<uint64_t>(now.numHeld);
     return writeResult(result, out);
   });
 }
@@ -155,6 +177,12 @@ tfc_error *tfc_session_remove(tfc_session *session, tfc_sequence_id sequence) {
 tfc_error *tfc_session_pause(tfc_session *session, tfc_sequence_id sequence) {
   return guard([&]() -> Status {
     return session ? session->session->pause(sequence) : nullArgument();
+  });
+}
+
+tfc_error *tfc_session_hold(tfc_session *session, tfc_sequence_id sequence) {
+  return guard([&]() -> Status {
+    return session ? session->session->hold(sequence) : nullArgument();
   });
 }
 
@@ -199,13 +227,14 @@ tfc_error *tfc_session_get_info(const tfc_session *session,
     if (!session || !info) {
       return nullArgument();
     }
-    const Session &state = *session->session;
+    SessionState state = session->session->state();
     tfc_session_info result{};
-    CacheBytes bytes = state.cacheBytes();
-    result.n_sequences = static_cast<uint64_t>(state.numSequences());
-    result.cache_bytes = bytes.used;
-    result.max_cache_bytes = bytes.most;
-    result.n_paused = static_cast<uint64_t>(state.numPaused());
+    result.n_sequences = static_cast<uint64_t>(state.numSequences);
+    result.cache_bytes = state.cache.used;
+    result.max_cache_bytes = state.cache.most;
+    result.n_paused = static_cast<uint64_t>(state.numPaused);
+    result.n_held = static_cast<uint64_t>(state.numHeld);
+    result.n_kept = static_cast<uint64_t>(state.numKept);
     return writeResult(result, info);
   });
 }

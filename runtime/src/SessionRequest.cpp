@@ -71,9 +71,28 @@ Status Session::setRules(Prompt &prompt,
   return status;
 }
 
-Status Session::checkBias(const RequestOptions &options) const {
+Status checkTokenIds(const char *name, const std::vector<int64_t> &tokens,
+                     int64_t vocabulary) {
+  Faults faults;
+  for (int64_t token : tokens) {
+    if (token < 0 || token >= vocabulary) {
+      faults.add(makeError(Code::InvalidArgument, name, ": expected token ids ",
+                           "from 0 to ", vocabulary - 1, ", got ", token));
+    }
+  }
+  return faults.take();
+}
+
+/// Those that the caller gives: a model's own are what it has.
+Status Session::checkTokens(const RequestOptions &options) const {
   Faults faults;
   int64_t width = entry.outputs[model.logitsPort()].width;
+  if (options.eos) {
+    faults.add(checkTokenIds("eos", *options.eos, width));
+  }
+  for (const std::vector<int64_t> &stop : options.stops) {
+    faults.add(checkTokenIds("stops", stop, width));
+  }
   for (auto [token, bias] : options.bias) {
     if (token < 0 || token >= width || std::isnan(bias)) {
       faults.add(makeError(Code::InvalidArgument, "logit_bias: expected a ",
@@ -100,12 +119,18 @@ Result<uint64_t> Session::add(const TokenList &tokens,
   prompt->choice.rules.bias = options.bias;
   prompt->numLogProbabilities = options.numLogProbabilities;
   Faults faults;
-  faults.add(checkBias(options));
+  faults.add(checkTokens(options));
   faults.add(setRules(*prompt, options.decoding));
+  BlockCounts needed = neededAlone(*prompt);
+  if (!engine.canHold(needed)) {
+    faults.add(makeError(Code::Exhausted, "expected a prompt that the cache ",
+                         "can hold, got one of ", prompt->values[ids].size(),
+                         " tokens (", needed.self + needed.cross, " blocks)"));
+  }
   if (faults.any()) {
     return faults.take().error();
   }
-  return add(std::move(*prompt));
+  return add(std::move(*prompt), options);
 }
 
 } // namespace tfc::rt

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/StepHost.h"
 
-#include "runtime/src/Workers.h"
-
 namespace tfc::rt {
 
 Error stoppedByCaller() {
@@ -20,25 +18,29 @@ StepHost::StepHost(const tfc_host_v0 &host) {
   if (host.launch) {
     table.launch = [](void *ctx, const tfc_launch_v0 *launch) {
       auto &self = *static_cast<StepHost *>(ctx);
-      self.hasStopped = self.stop.isMade();
-      return self.hasStopped ? int32_t(TFC_STATUS_STOPPED)
-                             : self.lent->launch(self.lent->ctx, launch);
+      return self.goOn(
+          [&] { return self.lent->launch(self.lent->ctx, launch); });
     };
   }
 }
 
-/// Called by compiled code, through which nothing is thrown.
-int32_t StepHost::runLoop(int64_t n, tfc_body_fn body, void *arg) {
-  hasStopped = stop.isMade();
-  if (hasStopped) {
-    return TFC_STATUS_STOPPED;
+/// Does what compiled code asks for, unless the step is to end. Nothing is
+/// thrown through that code: the step ends with what a caller's function threw.
+template <typename F> int32_t StepHost::goOn(F function) {
+  if (!fault.empty()) {
+    return TFC_STATUS_DEVICE;
   }
   try {
-    return lent->parallel_for(lent->ctx, n, body, arg);
-  } catch (const LoopFault &error) {
+    hasStopped = stop.isMade();
+    return hasStopped ? int32_t(TFC_STATUS_STOPPED) : function();
+  } catch (const CallerFault &error) {
     fault = error.what();
     return TFC_STATUS_DEVICE;
   }
+}
+
+int32_t StepHost::runLoop(int64_t n, tfc_body_fn body, void *arg) {
+  return goOn([&] { return lent->parallel_for(lent->ctx, n, body, arg); });
 }
 
 void StepHost::setLent(const tfc_host_v0 &host) {
@@ -47,8 +49,14 @@ void StepHost::setLent(const tfc_host_v0 &host) {
   if (host.tap) {
     table.tap = [](void *ctx, const char *id, int64_t layer, uint32_t dtype,
                    const void *data, int64_t rows, int64_t width) {
-      const tfc_host_v0 &to = *static_cast<StepHost *>(ctx)->lent;
-      to.tap(to.ctx, id, layer, dtype, data, rows, width);
+      auto &self = *static_cast<StepHost *>(ctx);
+      try {
+        callOut("tap", [&] {
+          self.lent->tap(self.lent->ctx, id, layer, dtype, data, rows, width);
+        });
+      } catch (const CallerFault &error) {
+        self.fault = error.what(); // the next loop or the end of the step says
+      }
     };
   }
 }

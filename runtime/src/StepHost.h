@@ -4,7 +4,7 @@
 #ifndef TFC_RUNTIME_SRC_STEPHOST_H
 #define TFC_RUNTIME_SRC_STEPHOST_H
 
-#include "runtime/src/Error.h"
+#include "runtime/src/CallOut.h"
 #include "tfc/abi.h"
 #include "tfc/runtime.h"
 
@@ -15,7 +15,10 @@ struct StopRequest {
   tfc_stop_fn shouldStop = nullptr;
   void *user = nullptr;
 
-  bool isMade() const { return shouldStop && shouldStop(user) != 0; }
+  bool isMade() const {
+    return shouldStop &&
+           callOut("should_stop", [&] { return shouldStop(user) != 0; });
+  }
 };
 
 /// The error of a step that was stopped.
@@ -38,8 +41,8 @@ public:
   /// it is not to begin.
   bool begin(uint32_t workers);
   bool isStopped() const { return hasStopped; }
-  /// What was wrong with a loop of the caller's threads; empty: nothing.
-  const std::string &loopFault() const { return fault; }
+  /// What was wrong with a function of the caller's; empty: nothing.
+  const std::string &callerFault() const { return fault; }
   const tfc_host_v0 &host() const { return table; }
 
 private:
@@ -50,6 +53,7 @@ private:
   std::string fault;
 
   int32_t runLoop(int64_t n, tfc_body_fn body, void *arg);
+  template <typename F> int32_t goOn(F function);
 };
 
 } // namespace tfc::rt

@@ -3,17 +3,16 @@
 #ifndef TFC_RUNTIME_SRC_WORKERS_H
 #define TFC_RUNTIME_SRC_WORKERS_H
 
+#include "runtime/src/CallOut.h"
 #include "tfc/abi.h"
 #include "tfc/runtime.h"
-
-#include <stdexcept>
 
 namespace tfc::rt {
 
 /// Threads that a caller lends did not run a loop as they must.
-class LoopFault : public std::runtime_error {
+class LoopFault : public CallerFault {
 public:
-  using std::runtime_error::runtime_error;
+  using CallerFault::CallerFault;
 };
 
 class Workers {
@@ -28,7 +27,7 @@ public:
 
   /// Runs body over [0, n) and returns when all is done; loops that one worker
   /// can do as well run on the calling thread. Throws what a body threw, and
-  /// LoopFault.
+  /// CallerFault.
   void parallelFor(int64_t n, tfc_body_fn body, void *arg) const;
 
 private:

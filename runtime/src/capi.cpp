@@ -179,8 +179,10 @@ tfc_error *tfc_encode(const tfc_model *model, const tfc_encode_options *options,
     for (uint32_t i = 0; given->outputs && i < given->n_outputs; ++i) {
       names.push_back(orEmpty(given->outputs[i]));
     }
-    auto results = runForward(*model->model, given->inputs, given->n_inputs,
-                              names, {given->should_stop, given->stop_user});
+    // A callback may give the handle up.
+    std::shared_ptr<Model> kept = model->model;
+    auto results = runForward(*kept, given->inputs, given->n_inputs, names,
+                              {given->should_stop, given->stop_user});
     if (!results) {
       return std::move(results.error());
     }
@@ -220,8 +222,8 @@ tfc_error *tfc_generate(const tfc_model *model,
         return on_token(user, row, token, finished) == 0;
       };
     }
-    auto results =
-        runGenerate(*model->model, given->inputs, given->n_inputs, how);
+    std::shared_ptr<Model> kept = model->model;
+    auto results = runGenerate(*kept, given->inputs, given->n_inputs, how);
     if (!results) {
       return std::move(results.error());
     }

@@ -79,6 +79,8 @@ With --generate, or --text and a model that generates:
   --min-p X             among those X times as likely as the likeliest
   --repetition-penalty X
                         logits of tokens that are there are divided by X
+  --presence-penalty X  logits of new tokens that are there are X less
+  --frequency-penalty X the same, as often as they are there
   --no-repeat-ngram N   n-grams of N tokens come once; 0: off
   --min-length N        no end before N tokens, prompt included
   --min-new-tokens N    no end before N new tokens
@@ -191,6 +193,10 @@ private:
     add("--top-p", share, &Decoding::top_p, 0, 1);
     add("--min-p", share, &Decoding::min_p, 0, 1);
     add("--repetition-penalty", positive, &Decoding::repetition_penalty, least,
+        huge);
+    add("--presence-penalty", "a number", &Decoding::presence_penalty, -huge,
+        huge);
+    add("--frequency-penalty", "a number", &Decoding::frequency_penalty, -huge,
         huge);
     add("--no-repeat-ngram", fromZero, &Decoding::no_repeat_ngram, 0, most);
     add("--min-length", fromZero, &Decoding::min_length, 0, most);

@@ -204,6 +204,10 @@ TEST_F(Allocation, AStepThatFailsHasNotHappened) {
       request.max_new_tokens = 2 + row;
       request.own_eos = 1;
       request.decoding = &decoding;
+      // Each of them goes in on a way of its own.
+      request.n = row == 1 ? 3 : 0;
+      request.echo = row == 2;
+      request.keep = row % 2;
       tfc_sequence_id id = 0;
       ASSERT_EQ(tfc_session_add(session, &request, &id), nullptr);
     }
@@ -232,6 +236,68 @@ TEST_F(Allocation, AStepThatFailsHasNotHappened) {
     ASSERT_EQ(tokens, expected);
     if (n >= 0 && numFailures == 0) {
       EXPECT_GT(n, 5);
+      break;
+    }
+  }
+}
+
+/// A sequence that is to leave or pause at the end of a step has its place by
+/// then: behind the step nothing may fail.
+TEST_F(Allocation, WhoPausesDuringAStepFindsAPlaceBehindIt) {
+  load("decoder");
+  struct Sleeper {
+    tfc_session *session = nullptr;
+    tfc_error *error = nullptr;
+    int64_t until = -1;
+    bool isAsked = false;
+  } sleeper;
+  tfc_session_options how{};
+  how.struct_size = sizeof(how);
+  how.logits_user = &sleeper;
+  how.on_logits = [](void *user, tfc_sequence_id id, float *, int64_t) {
+    auto &self = *static_cast<Sleeper *>(user);
+    failsFromThenOn = true;
+    untilFailure = self.isAsked ? -1 : self.until;
+    self.error = self.isAsked ? nullptr : tfc_session_pause(self.session, id);
+    self.isAsked = true;
+    // From here on there is no memory, if there was for the pause.
+    untilFailure = self.error ? -1 : 0;
+  };
+  for (int64_t n = 0;; ++n) {
+    SCOPED_TRACE(n);
+    sleeper = {};
+    sleeper.until = n;
+    ASSERT_EQ(tfc_session_create(model, &how, &sleeper.session), nullptr);
+    tfc_request request{};
+    request.struct_size = sizeof(request);
+    request.tokens = ids.data();
+    request.n_tokens = 3;
+    request.max_new_tokens = 4;
+    request.own_eos = 1;
+    tfc_sequence_id id = 0;
+    ASSERT_EQ(tfc_session_add(sleeper.session, &request, &id), nullptr);
+    tfc_step_result result{};
+    result.struct_size = sizeof(result);
+    // The step that needs no memory any more, with what it has grown.
+    sleeper.isAsked = true;
+    how.on_logits(&sleeper, id, nullptr, 0);
+    untilFailure = -1;
+    sleeper.isAsked = false;
+    tfc_error *error = tfc_session_step(sleeper.session, &result);
+    untilFailure = -1;
+    bool hasPaused = !sleeper.error;
+    EXPECT_EQ(tfc_error_code(sleeper.error),
+              hasPaused ? 0 : int(TFC_EXHAUSTED));
+    tfc_session_info info{};
+    info.struct_size = sizeof(info);
+    ASSERT_EQ(tfc_session_get_info(sleeper.session, &info), nullptr);
+    EXPECT_EQ(info.n_paused, hasPaused ? 1U : 0U);
+    EXPECT_EQ(info.n_sequences, 1U);
+    tfc_error_free(error);
+    tfc_error_free(sleeper.error);
+    tfc_session_free(sleeper.session);
+    if (hasPaused) {
+      EXPECT_GT(n, 0);
       break;
     }
   }

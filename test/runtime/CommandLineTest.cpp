@@ -45,7 +45,8 @@ TEST(CommandLine, ReadsHowTokensAreChosen) {
   tfc_decoding_options got = decodingOf(
       {"--beams", "4", "--sample=true", "--seed=9000000000000000000",
        "--temperature=0.5", "--top-k=7", "--top-p=0.25", "--min-p=0.75",
-       "--repetition-penalty=1.5", "--no-repeat-ngram=3", "--length-penalty=-2",
+       "--repetition-penalty=1.5", "--presence-penalty=-0.5",
+       "--frequency-penalty=2", "--no-repeat-ngram=3", "--length-penalty=-2",
        "--early-stopping=never", "--return-sequences=3", "--min-length=6",
        "--min-new-tokens=2"});
   EXPECT_EQ(got.num_beams, 4U);
@@ -56,6 +57,8 @@ TEST(CommandLine, ReadsHowTokensAreChosen) {
   EXPECT_EQ(got.top_p, 0.25);
   EXPECT_EQ(got.min_p, 0.75);
   EXPECT_EQ(got.repetition_penalty, 1.5);
+  EXPECT_EQ(got.presence_penalty, -0.5);
+  EXPECT_EQ(got.frequency_penalty, 2);
   EXPECT_EQ(got.no_repeat_ngram, 3);
   EXPECT_EQ(got.length_penalty, -2);
   EXPECT_EQ(got.early_stopping, 2U);

@@ -55,6 +55,11 @@ TEST(Decoding, RefusesWhatMeansNothing) {
             "no_repeat_ngram: expected a number from 0 on, got -1");
   EXPECT_EQ(faults([](O &o) { o.repetition_penalty = 0; }),
             "repetition_penalty: expected a number above 0, got 0");
+  EXPECT_EQ(faults([](O &o) { o.presence_penalty = NAN; }),
+            "presence_penalty: expected a number that a float can be, got nan");
+  EXPECT_EQ(faults([](O &o) { o.frequency_penalty = -1e39; }),
+            "frequency_penalty: expected a number that a float can be, got "
+            "-1e+39");
   EXPECT_EQ(faults([](O &o) { o.num_beams = 0; }),
             "num_beams: expected a number from 1 to 1024, got 0");
   EXPECT_EQ(faults([](O &o) { o.num_beams = 1025; }),
@@ -170,6 +175,9 @@ TEST(Decoding, GeneratesByTheRules) {
   using O = tfc_decoding_options;
   const std::vector<std::pair<const char *, std::function<void(O &)>>> cases = {
       {"repetition", [](O &o) { o.repetition_penalty = 3; }},
+      {"presence", [](O &o) { o.presence_penalty = 2; }},
+      {"frequency", [](O &o) { o.frequency_penalty = 0.5; }},
+      {"frequency that is wanted", [](O &o) { o.frequency_penalty = -2; }},
       {"ngram", [](O &o) { o.no_repeat_ngram = 1; }},
       {"min length", [](O &o) { o.min_length = 10; }},
       {"min new", [](O &o) { o.min_new_tokens = 5; }},

@@ -7,6 +7,8 @@
 #include "test/runtime/FakeModel.h"
 
 #include <cmath>
+#include <functional>
+#include <set>
 
 namespace tfc::rt::test {
 namespace {
@@ -69,7 +71,7 @@ TEST_F(Request, StopsEndASequenceOnceItEndsWithOne) {
   EXPECT_EQ(lastState, TFC_LENGTH_REACHED);
   // The toy repeats itself; its first tokens that differ are a stop.
   RequestOptions options;
-  options.stops = {{whole[2], whole[1], 99}, {whole[2], whole[3]}};
+  options.stops = {{whole[2], whole[1], 31}, {whole[2], whole[3]}};
   Tokens stopped = runOne(options);
   size_t size = 2;
   while (!(whole[size - 2] == whole[2] && whole[size - 1] == whole[3])) {
@@ -128,6 +130,35 @@ TEST_F(Request, LogProbabilitiesAreTheModels) {
   ASSERT_TRUE(add({}, 2));
   ASSERT_TRUE(session->step());
   EXPECT_TRUE(session->logProbabilities().empty());
+}
+
+TEST_F(Request, LogProbabilitiesAreAsManyAsThereAreTokens) {
+  RequestOptions options;
+  for (uint32_t wanted : {31, 32, 33, 1024}) {
+    options.numLogProbabilities = wanted;
+    ASSERT_TRUE(add(options, 1));
+    ASSERT_TRUE(session->step());
+    const tfc_logprobs &report = session->logProbabilities()[0];
+    ASSERT_EQ(report.n, std::min<uint32_t>(wanted, vocab));
+    std::set<int64_t> tokens(report.tokens, report.tokens + report.n);
+    EXPECT_EQ(tokens.size(), report.n);
+    EXPECT_LT(*tokens.rbegin(), vocab);
+    EXPECT_TRUE(std::is_sorted(report.values, report.values + report.n,
+                               std::greater<>()));
+  }
+}
+
+TEST_F(Request, EndTokensAndStopsAreTokensOfTheModel) {
+  RequestOptions options;
+  options.eos = {{5, INT64_MIN, vocab}};
+  options.stops = {{5}, {vocab - 1, INT64_MAX}};
+  EXPECT_EQ(messageOf(add(options)),
+            "eos: expected token ids from 0 to 31, got -9223372036854775808\n"
+            "eos: expected token ids from 0 to 31, got 32\n"
+            "stops: expected token ids from 0 to 31, got 9223372036854775807");
+  Padded padded{1, 2, {7, 8}, {}, {}, {}};
+  EXPECT_EQ(messageOf(generate(*model, padded, 3, Tokens{5, vocab})),
+            "eos: expected token ids from 0 to 31, got 32");
 }
 
 TEST_F(Request, AHookChangesLogitsByTheirSequence) {

@@ -84,6 +84,32 @@ TEST(ProcessScores, SaysWhenItChangesNothing) {
 
 /// What is no distribution stays as it is: nothing is read out of bounds, and
 /// nothing that might be meant is removed.
+/// OpenAI's formula: of each token that is among the new ones, its count times
+/// one penalty and the other one once; behind the penalty of repetitions.
+TEST(ProcessScores, PenalizesNewTokens) {
+  ScoreRules rules;
+  rules.repetitionPenalty = 2;
+  rules.presencePenalty = 0.5;
+  rules.frequencyPenalty = 0.25;
+  std::vector<int32_t> tokens = {1, 1, 2, 3, 2, 3, 3, 99};
+  std::vector<float> scores = {8, 8, 8, -8, 8};
+  ScoreScratch scratch;
+  processScores(rules, {tokens.data(), 8, 3, 0}, scores.data(), 5, scratch);
+  // 1 is the prompt's alone; 2 came once behind it, 3 three times.
+  EXPECT_EQ(scores, (std::vector<float>{8, 4, 4 - 0.75f, -16 - 1.25f, 8}));
+  rules.repetitionPenalty = 1;
+  rules.presencePenalty = 0;
+  rules.frequencyPenalty = -1;
+  EXPECT_FALSE(rules.changesNothing());
+  scores.assign(5, 0);
+  processScores(rules, {tokens.data(), 8, 3, 0}, scores.data(), 5, scratch);
+  EXPECT_EQ(scores, (std::vector<float>{0, 0, 1, 3, 0}));
+  rules.frequencyPenalty = 0;
+  EXPECT_TRUE(rules.changesNothing());
+  rules.presencePenalty = 1;
+  EXPECT_FALSE(rules.changesNothing());
+}
+
 TEST(ProcessScores, BearsWhatIsNoNumber) {
   ScoreRules rules;
   rules.isSampled = true;

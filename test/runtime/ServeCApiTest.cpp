@@ -4,6 +4,7 @@
 #include "test/runtime/FakeModel.h"
 
 #include <atomic>
+#include <cmath>
 
 namespace tfc::rt::test {
 namespace {
@@ -187,6 +188,89 @@ TEST_F(ServeCApi, PausedSequencesGiveBackWhatTheyHave) {
             "expected arguments, got null");
   EXPECT_EQ(text(tfc_session_resume(nullptr, id)),
             "expected arguments, got null");
+}
+
+TEST_F(ServeCApi, RequestsShareWhatTheyHaveInCommon) {
+  ASSERT_EQ(text(tfc_model_load(&options, &model)), "");
+  ASSERT_EQ(text(tfc_session_create(model, nullptr, &session)), "");
+  tfc_sequence_id id = 0, next = 0;
+  request.n = 1025;
+  EXPECT_EQ(text(tfc_session_add(session, &request, &id)),
+            "n: expected at most 1024, got 1025");
+  request.n = 2;
+  request.keep = request.echo = 1;
+  request.n_logprobs = 2;
+  ASSERT_EQ(text(tfc_session_add(session, &request, &id)), "");
+  EXPECT_EQ(step(1).size(), 2U);
+  EXPECT_EQ(result.tokens[1].sequence, id + 1);
+  EXPECT_EQ(result.n_sequences, 2U);
+  ASSERT_EQ(result.n_prompts, 1U);
+  EXPECT_EQ(result.prompts[0].sequence, id);
+  EXPECT_EQ(result.prompts[0].first, 1);
+  ASSERT_EQ(result.prompts[0].n, 4U);
+  EXPECT_EQ(result.prompts[0].logprobs[3].n, 2U);
+  EXPECT_LT(result.prompts[0].logprobs[3].chosen, 0);
+  EXPECT_EQ(text(tfc_session_hold(session, id)), "");
+  EXPECT_EQ(text(tfc_session_hold(nullptr, id)),
+            "expected arguments, got null");
+  EXPECT_EQ(step(1).size(), 1U);
+  EXPECT_EQ(result.n_prompts, 0U);
+  EXPECT_EQ(result.n_held, 1U);
+  EXPECT_EQ(result.n_paused, 1U);
+  tfc_session_info info{};
+  info.struct_size = sizeof(info);
+  EXPECT_EQ(text(tfc_session_get_info(session, &info)), "");
+  EXPECT_EQ(info.n_held, 1U);
+  EXPECT_EQ(text(tfc_session_resume(session, id)), "");
+  step(6);
+  EXPECT_EQ(text(tfc_session_get_info(session, &info)), "");
+  EXPECT_EQ(info.n_sequences, 0U);
+  EXPECT_EQ(info.n_kept, 2U);
+  request.n = request.keep = request.echo = 0;
+  request.prefix = id;
+  ASSERT_EQ(text(tfc_session_add(session, &request, &next)), "");
+  EXPECT_EQ(next, id + 2);
+  EXPECT_EQ(step(6).size(), 6U);
+  EXPECT_EQ(text(tfc_session_remove(session, id)), "");
+  EXPECT_EQ(text(tfc_session_remove(session, id + 1)), "");
+  EXPECT_EQ(text(tfc_session_get_info(session, &info)), "");
+  EXPECT_EQ(info.cache_bytes, 0U);
+}
+
+TEST_F(ServeCApi, StepsSayWhoWaitsAndWhoFails) {
+  ASSERT_EQ(text(tfc_model_load(&options, &model)), "");
+  tfc_model_info of{};
+  of.struct_size = sizeof(of);
+  ASSERT_EQ(text(tfc_model_get_info(model, &of)), "");
+  tfc_session_options how{};
+  how.struct_size = sizeof(how);
+  how.max_cache_bytes = 4 * 3 * of.cache_bytes_per_token;
+  ASSERT_EQ(text(tfc_session_create(model, &how, &session)), "");
+  tfc_sequence_id first = 0, second = 0;
+  ASSERT_EQ(text(tfc_session_add(session, &request, &first)), "");
+  ASSERT_EQ(text(tfc_session_add(session, &request, &second)), "");
+  EXPECT_EQ(step(1).size(), 1U);
+  ASSERT_EQ(result.n_waiting, 1U);
+  EXPECT_EQ(result.waiting[0], second);
+  EXPECT_EQ(result.n_sequences, 2U);
+  std::vector<tfc_logit_bias> never;
+  for (int64_t token = 0; token < vocab; ++token) {
+    never.push_back({token, -INFINITY, 0});
+  }
+  request.logit_bias = never.data();
+  request.n_logit_bias = never.size();
+  ASSERT_EQ(text(tfc_session_remove(session, second)), "");
+  ASSERT_EQ(text(tfc_session_remove(session, first)), "");
+  ASSERT_EQ(text(tfc_session_add(session, &request, &first)), "");
+  EXPECT_EQ(text(tfc_session_step(session, &result)), "");
+  ASSERT_EQ(result.n_tokens, 1U);
+  EXPECT_EQ(result.tokens[0].token, -1);
+  EXPECT_EQ(result.tokens[0].state, TFC_FAILED);
+  ASSERT_EQ(result.n_faults, 1U);
+  EXPECT_EQ(result.faults[0].sequence, first);
+  EXPECT_EQ(result.faults[0].reason, TFC_FAULT_NONE_ALLOWED);
+  EXPECT_EQ(result.faults[0].code, TFC_INVALID_ARGUMENT);
+  EXPECT_EQ(result.n_sequences, 0U);
 }
 
 TEST_F(ServeCApi, HandlesAreFreedInAnyOrder) {

@@ -74,6 +74,18 @@ TEST_F(TextTool, WritesWhatIsGenerated) {
   EXPECT_EQ(json::parse(beams.text)["generated"].size(), 2U) << beams.text;
 }
 
+TEST_F(TextTool, SaysWhereNoTokenIsLeft) {
+  std::string options = "--text 'w4 w5' --eos none --no-repeat-ngram 1 ";
+  Ran ran = run("endless", options + "--max-new-tokens 30");
+  EXPECT_EQ(ran.status, 0) << ran.text;
+  ran = run("endless", options + "--max-new-tokens 31");
+  EXPECT_EQ(ran.status, 1) << ran.text;
+  EXPECT_NE(ran.text.find("row 0: expected a token that may come next, got "
+                          "none (all are forbidden)"),
+            std::string::npos)
+      << ran.text;
+}
+
 TEST_F(TextTool, AnswersLineByLine) {
   Ran ran = run("classifier", "--text - --json", "printf 'w4 w5\\nw6\\n' | ");
   EXPECT_EQ(ran.status, 0) << ran.text;

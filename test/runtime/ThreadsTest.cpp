@@ -281,6 +281,8 @@ public:
     request.stops = &stops;
     request.n_stops = 1;
     request.n_logprobs = number % 2 == 0 ? 2 : 0;
+    request.prefix = static_cast<tfc_sequence_id>(number); // maybe
+    request.keep = number % 5 == 0;
     tfc_sequence_id id = 0;
     must(tfc_session_add(session, &request, &id));
     return id;
@@ -293,24 +295,38 @@ public:
   void pause(tfc_sequence_id id) {
     tfc_error_free(tfc_session_pause(session, id));
   }
+  void hold(tfc_sequence_id id) {
+    tfc_error_free(tfc_session_hold(session, id));
+  }
   void resume(tfc_sequence_id id) {
     tfc_error_free(tfc_session_resume(session, id));
   }
 
-  /// One step; the sequences that it names as failed are gone.
+  /// What a thread that serves metrics asks, whenever it wants.
+  void ask() {
+    tfc_session_info info{};
+    info.struct_size = sizeof(info);
+    must(tfc_session_get_info(session, &info));
+    if (info.cache_bytes > info.max_cache_bytes ||
+        info.n_paused > info.n_sequences) {
+      throw std::runtime_error("the numbers do not fit together");
+    }
+  }
+
+  /// One step; the sequences that fail are gone.
   void step() {
     tfc_step_result result{};
     result.struct_size = sizeof(result);
     tfc_error *error = tfc_session_step(session, &result);
     tfc_code code = tfc_error_code(error);
     numCancelled += code == TFC_CANCELLED;
-    numFailed += code == TFC_INCOMPATIBLE;
-    if (code == TFC_CANCELLED || code == TFC_INCOMPATIBLE) {
+    if (code == TFC_CANCELLED) {
       tfc_error_free(error);
       return;
     }
     must(error);
     numLeft = result.n_sequences;
+    numFailed += static_cast<int>(result.n_faults);
     for (uint64_t i = 0; i < result.n_tokens; ++i) {
       const tfc_new_token &token = result.tokens[i];
       tokens[token.sequence].push_back(token.token);
@@ -382,9 +398,14 @@ TEST_F(Threads, FillASessionThatAnotherOneSteps) {
       int number = numThreads * round + thread;
       tfc_sequence_id id = shared.add(number);
       shared.resume(sleeper);
+      shared.ask();
       if (round % 6 == 2) {
         shared.pause(id);
         sleeper = id;
+      }
+      if (round % 6 == 3) {
+        shared.hold(id);
+        shared.resume(id);
       }
       if (round % 6 == 5) {
         shared.remove(id);

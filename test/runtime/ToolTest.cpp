@@ -374,6 +374,11 @@ TEST_F(Tool, TheExampleOfASessionRuns) {
   EXPECT_EQ(runTool(HELLO_SESSION, {fakeLibrary("encoder"), folder / "weights"})
                 .status,
             1);
+  ran = runTool(HELLO_TURNS, {fakeLibrary("decoder"), folder / "weights"});
+  EXPECT_EQ(ran.status, 0) << ran.text;
+  EXPECT_NE(ran.text.find("\nanswer 3: "), std::string::npos) << ran.text;
+  EXPECT_NE(ran.text.find("\nnext turn: "), std::string::npos) << ran.text;
+  EXPECT_NE(ran.text.find("\n0 bytes of cache"), std::string::npos) << ran.text;
 }
 
 } // namespace

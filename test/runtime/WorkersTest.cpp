@@ -126,6 +126,16 @@ TEST(Workers, RefuseLoopsThatWereNotRun) {
               }),
               concat(10, expected, "10 items", others));
   }
+  // One item twice and one not at all: as many as there are.
+  for (int64_t twice : {0, 3, 8}) {
+    static int64_t at;
+    at = twice;
+    EXPECT_EQ(fault([](int64_t n, tfc_loop_fn body, void *arg) {
+                body(arg, at, at + 1, 0);
+                body(arg, 0, n - 1, 1);
+              }),
+              concat(10, expected, "10 items, some of them twice"));
+  }
   // Empty ranges harm nobody.
   EXPECT_EQ(fault([](int64_t n, tfc_loop_fn body, void *arg) {
               body(arg, 3, 3, 2);

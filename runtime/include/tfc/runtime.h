@@ -16,6 +16,45 @@
  *    the call.
  *  - Thread classes. "Any": may be called from any thread at any time. "One":
  *    one thread at a time for the same handle.
+ *  - Callbacks (should_stop, progress, tap, parallel_for, on_logits, on_token)
+ *    must return: not throw, not jump out (longjmp), not end their thread, for
+ *    compiled code, which nothing passes through, may lie beneath them. What
+ *    C++ throws in one is INVALID_ARGUMENT with its text; the rest is
+ *    undefined. Who cancels a thread (pthread_cancel) that is inside a call
+ *    ends it behind the call.
+ *  - What may be called while another call runs: beside a step of the same
+ *    session (of functions without a session, beside any call with the same
+ *    model), from another thread; within it, from a callback of that step;
+ *    and from a callback of any other call. "refused" is INVALID_ARGUMENT, and
+ *    nothing has happened; "nothing": it does nothing, the session is still
+ *    there. Calls that run keep the model that they have.
+ *
+ *      function               beside    within    in other callbacks
+ *      tfc_session_step       refused   refused   yes
+ *      tfc_session_fork       refused   refused   yes
+ *      tfc_session_free       nothing   nothing   yes
+ *      tfc_session_add        yes       yes       yes
+ *      tfc_session_remove     yes       yes       yes
+ *      tfc_session_pause      yes       yes       yes
+ *      tfc_session_hold       yes       yes       yes
+ *      tfc_session_resume     yes       yes       yes
+ *      tfc_session_get_info   yes       yes       yes
+ *      tfc_session_create     yes       yes       yes
+ *      tfc_encode             yes       yes       yes
+ *      tfc_generate           yes       yes       yes
+ *      tfc_model_load         yes       yes       yes
+ *      tfc_model_free         yes       yes       yes
+ *      tfc_model_trim         yes       yes       yes
+ *      tfc_model_get_info     yes       yes       yes
+ *      tfc_decoding_init      yes       yes       yes
+ *      tfc_outputs_*          yes       yes       yes
+ *      tfc_error_*            yes       yes       yes
+ *      tfc_version            yes       yes       yes
+ *      tfc_abi_version        yes       yes       yes
+ *      tfc_tokenizer_*        yes       yes       yes
+ *      tfc_tokens_*           yes       yes       yes
+ *      tfc_text_*             yes       yes       yes
+ *
  *  - A child of fork may use what its parent made, unless another thread was
  *    inside a call then.
  *  - Nothing prints, aborts or throws. */
@@ -99,6 +138,10 @@ typedef struct {
   /* Equal seeds draw equal texts, whatever else is in the batch and however
    * many threads there are. */
   uint64_t seed;
+  /* Taken from the logits of tokens that are among the sequence's new ones,
+   * behind repetition_penalty: presence_penalty once, frequency_penalty as
+   * often as the token is there. 0: off; below 0 the token is wanted more. */
+  double presence_penalty, frequency_penalty;
 } tfc_decoding_options;
 
 /* Asked during a call, from the thread that makes it, several times in every
@@ -197,7 +240,7 @@ TFC_API tfc_error *tfc_model_load(const tfc_model_options *options,
                                   tfc_model **out);
 
 /* Gives a model up; null is allowed. Its memory is free when its last session
- * is, too. One. */
+ * and the last call with it are, too. One. */
 TFC_API void tfc_model_free(tfc_model *model);
 
 /* Gives back the memory that a model keeps between calls of tfc_encode, as much
@@ -303,8 +346,7 @@ typedef struct {
  * without a token, more tokens than positions, rows without the end token that
  * an output is taken at; a masked token between others where the model counts
  * distances: it has position bias or a window), UNSUPPORTED, EXHAUSTED,
- * CANCELLED. Any:
- * calls run side by side, sharing the process's threads. */
+ * CANCELLED. Any: calls run side by side, sharing the process's threads. */
 TFC_API tfc_error *tfc_encode(const tfc_model *model,
                               const tfc_encode_options *options,
                               tfc_outputs **out);
@@ -348,9 +390,13 @@ typedef struct {
  * probabilities over the length_penalty-th power of the number of new tokens.
  * out may be null, and so may on_token, which with beams gets all tokens when
  * the search has ended, row by row. Errors: as tfc_encode; INVALID_ARGUMENT
- * when decoding has values that mean nothing, and when the prompt's length and
- * max_new_tokens exceed the model's positions, before the first step;
- * UNSUPPORTED for a model that cannot generate. Any. */
+ * when decoding has values that mean nothing, when end tokens are none of the
+ * model's, and when the prompt's length and max_new_tokens exceed the model's
+ * positions, before the first step; and when a row has no next token, every one
+ * being forbidden, or scores that are no numbers (the rows are named, and what
+ * was generated is lost, but for what on_token got); INCOMPATIBLE for a token
+ * that the model has no embedding for; UNSUPPORTED for a model that cannot
+ * generate. Any. */
 TFC_API tfc_error *tfc_generate(const tfc_model *model,
                                 const tfc_generate_options *options,
                                 tfc_token_fn on_token, void *user,
@@ -377,7 +423,9 @@ typedef struct {
   void *stop_user;
   /* Tokens of a step at most: a longer prompt goes in over several steps, a
    * piece beside one token of each sequence that generates, whatever their
-   * number. The tokens are the same. 0: every prompt in one step. */
+   * number. Prompts, the oldest first, get at least a quarter of this, and the
+   * step is longer where they must. The tokens are the same. 0: every prompt in
+   * one step. */
   uint64_t max_step_tokens;
   tfc_logits_fn on_logits; /* may be null */
   void *logits_user;
@@ -392,7 +440,8 @@ TFC_API tfc_error *tfc_session_create(const tfc_model *model,
                                       const tfc_session_options *options,
                                       tfc_session **out);
 
-/* Frees a session and its sequences; null is allowed. One. */
+/* Frees a session and its sequences; null is allowed. While a step runs it does
+ * nothing. One. */
 TFC_API void tfc_session_free(tfc_session *session);
 
 /* A list of token ids. */
@@ -431,12 +480,31 @@ typedef struct {
   /* Added before any other change of the logits. */
   const tfc_logit_bias *logit_bias;
   uint64_t n_logit_bias;
+  /* So many answers, at most 1024; 0: one. Each is a sequence of its own, of
+   * ids that count on from the one given; the prompt is computed and kept once.
+   * Number i draws what a request of one answer draws whose index is `index`
+   * + i: what row i of tfc_generate's num_return_sequences draws. */
+  uint32_t n, index;
+  /* 1: when the sequence has ended (not when it failed), its cache is kept for
+   * others that begin as it does, until tfc_session_remove. */
+  uint32_t keep;
+  /* 1: report the prompt's own tokens, too: tfc_step_result.prompts, with
+   * n_logprobs of the likeliest, of several answers with the first. Such a
+   * prompt goes in by pieces. Of an encoder-decoder the decoder's tokens. */
+  uint32_t echo;
+  /* A sequence of the session that may begin as this one does; 0: none. The
+   * first tokens that are the same are not computed again, nor kept twice. It
+   * may be kept, held or generating; where nothing is the same, or it has gone,
+   * all is computed. With echo nothing is shared. */
+  tfc_sequence_id prefix;
 } tfc_request;
 
-/* Adds a sequence; the next step that begins takes it in.
- * Errors: INVALID_ARGUMENT (ids out of range, more tokens than positions,
- * decoding that means nothing, empty stops); UNSUPPORTED (several beams or
- * returned sequences). Any, also during a step. */
+/* Adds a sequence; the next step that begins and has room for it takes it in.
+ * Errors: INVALID_ARGUMENT (ids out of range, those of eos and stops too, more
+ * tokens than positions, decoding that means nothing, empty stops, answers
+ * beyond 1024); EXHAUSTED (a prompt that the whole cache cannot hold);
+ * UNSUPPORTED (several beams or returned sequences). Any, also during a step.
+ */
 TFC_API tfc_error *tfc_session_add(tfc_session *session,
                                    const tfc_request *request,
                                    tfc_sequence_id *out);
@@ -445,15 +513,32 @@ typedef enum {
   TFC_RUNNING = 0,
   TFC_ENDED = 1,          /* with an end token */
   TFC_LENGTH_REACHED = 2, /* max_new_tokens */
-  TFC_STOPPED = 3         /* with one of its stops */
+  TFC_STOPPED = 3,        /* with one of its stops */
+  TFC_FAILED = 4          /* without a token: tfc_step_result.faults says why */
 } tfc_sequence_state;
 
 typedef struct {
   tfc_sequence_id sequence;
-  int64_t token;
+  int64_t token;  /* -1: none, the sequence has failed */
   uint32_t state; /* tfc_sequence_state */
   uint32_t reserved;
 } tfc_new_token;
+
+/* Why a sequence has failed. */
+typedef enum {
+  /* Every token is forbidden: by on_logits, biases or decoding options. */
+  TFC_FAULT_NONE_ALLOWED = 1,
+  TFC_FAULT_NOT_A_NUMBER = 2, /* a score is a NaN: of on_logits, or the model */
+  TFC_FAULT_NO_EMBEDDING = 3, /* the model gave a token that it cannot take */
+  TFC_FAULT_NO_ROOM = 4       /* it needs more than the whole cache can hold */
+} tfc_fault_reason;
+
+typedef struct {
+  tfc_sequence_id sequence;
+  int64_t token;   /* of NO_EMBEDDING, otherwise -1 */
+  uint32_t reason; /* tfc_fault_reason */
+  uint32_t code;   /* tfc_code: what an error of the request alone would have */
+} tfc_sequence_fault;
 
 /* What a token was chosen from: natural logarithms of the probabilities that
  * the model gives (its logits as on_logits leaves them, before biases,
@@ -465,31 +550,56 @@ typedef struct {
   const float *values;
 } tfc_logprobs;
 
+/* How likely a prompt's tokens [first, first + n) were, each behind those
+ * before it, by the model alone, whatever on_logits does. The first of all,
+ * number 0, is never there. */
+typedef struct {
+  tfc_sequence_id sequence;
+  int64_t first;
+  uint64_t n;
+  const tfc_logprobs *logprobs; /* n of them */
+} tfc_prompt_logprobs;
+
 typedef struct {
   uint64_t struct_size;
   const tfc_new_token *tokens; /* valid until the next step or fork */
-  /* 0: the session has no sequence, or, with max_step_tokens, no prompt has
-   * gone in as a whole. */
+  /* 0: the session has no sequence, or no prompt has gone in as a whole: with
+   * max_step_tokens, or one that is echoed. */
   uint64_t n_tokens;
   /* One a token, valid as long; null when no sequence of them asked. */
   const tfc_logprobs *logprobs;
   uint64_t n_sequences; /* that have not ended, paused ones included */
   uint64_t n_paused;    /* of those; steps pass them over */
+  /* Of the new tokens those that are none, valid as long. */
+  const tfc_sequence_fault *faults;
+  uint64_t n_faults;
+  /* New sequences that wait, the oldest first: there is no room in the cache
+   * for their prompts beside what those need that have begun. None overtakes
+   * another. Valid as long. */
+  const tfc_sequence_id *waiting;
+  uint64_t n_waiting;
+  /* What is told of prompts that are echoed, a piece each; valid as long. */
+  const tfc_prompt_logprobs *prompts;
+  uint64_t n_prompts;
+  uint64_t n_held; /* of those that are paused: with their cache */
 } tfc_step_result;
 
 /* One call of the compiled model over all sequences: whole prompts of new ones
  * and one token of the others, together. Every sequence gets its next token
  * (drawn, or the likeliest, the lowest id among equals). Finished sequences
- * leave the session with this step, and their cache is free. Errors: EXHAUSTED
- * (no cache block or memory is left; nothing has happened, pause or remove a
- * sequence and try again), INCOMPATIBLE (sequences got tokens that the model
- * has no embedding for; they are named and have left the session, to the others
- * nothing has happened), CANCELLED (nothing has happened), INTERNAL. One. */
+ * leave the session with this step, and their cache is free; so do those that
+ * have no next token, or can never have room, which harms no other. Errors:
+ * EXHAUSTED (no cache block or memory is left for those that have begun, or
+ * for anybody; nothing has happened, pause or remove a sequence and try again),
+ * INVALID_ARGUMENT (called from a callback of the step; a callback that throws,
+ * lent threads that do not run loops as said: nothing has happened), CANCELLED
+ * (nothing has happened), INTERNAL. One. */
 TFC_API tfc_error *tfc_session_step(tfc_session *session, tfc_step_result *out);
 
 /* Takes a sequence out before its end and frees its cache; during a step, at
- * the end of the step, which may still report a token of it.
- * Errors: NOT_FOUND (no such sequence, or it has finished). Any. */
+ * the end of the step, which may still report a token of it. Of one that has
+ * ended and is kept, frees the cache. Errors: NOT_FOUND (no such sequence, or
+ * it has finished). Any. */
 TFC_API tfc_error *tfc_session_remove(tfc_session *session,
                                       tfc_sequence_id sequence);
 
@@ -501,11 +611,18 @@ TFC_API tfc_error *tfc_session_remove(tfc_session *session,
 TFC_API tfc_error *tfc_session_pause(tfc_session *session,
                                      tfc_sequence_id sequence);
 
-/* A paused sequence goes on with the next step that begins, with the tokens
- * that it would have had without the pause: its keys and values are computed
- * again, from its prompt and its new tokens, as those of a prompt of that
- * length. Resuming one that is not paused changes nothing. Errors: NOT_FOUND,
- * EXHAUSTED. Any. */
+/* Steps pass a sequence over until it is resumed, and its cache stays: for one
+ * that has to wait for something. During a step, at the end of the step, as
+ * tfc_session_pause, which may follow and takes the cache, too. Holding one
+ * that is held or paused changes nothing. Errors: as tfc_session_pause. Any. */
+TFC_API tfc_error *tfc_session_hold(tfc_session *session,
+                                    tfc_sequence_id sequence);
+
+/* A paused or held sequence goes on with the next step that begins and has room
+ * for it, with the tokens that it would have had otherwise: keys and values
+ * that are gone are computed again, from its prompt and its new tokens, as
+ * those of a prompt of that length. Resuming one that is neither changes
+ * nothing. Errors: NOT_FOUND, EXHAUSTED. Any. */
 TFC_API tfc_error *tfc_session_resume(tfc_session *session,
                                       tfc_sequence_id sequence);
 
@@ -517,10 +634,12 @@ typedef struct {
 } tfc_fork_options;
 
 /* Adds a sequence that goes on where another one is, and ends as it would:
- * several answers to one prompt. Both share what is in the cache; a block is
- * copied when they come to differ in it. What a paused one would have there the
- * new one, which is not paused, computes anew. options may be null. Errors:
- * NOT_FOUND, INVALID_ARGUMENT, UNSUPPORTED, as for tfc_session_add. One. */
+ * several answers to one prompt. Not while a step runs. Both share what is in
+ * the cache; a block is copied when they come to differ in it. What a paused
+ * one would have there the new one, which is not paused, computes anew, and so
+ * does one of several answers that has no token yet. options may be null.
+ * Errors: NOT_FOUND, INVALID_ARGUMENT, UNSUPPORTED, as for
+ * tfc_session_add. One. */
 TFC_API tfc_error *tfc_session_fork(tfc_session *session,
                                     tfc_sequence_id sequence,
                                     const tfc_fork_options *options,
@@ -533,9 +652,12 @@ typedef struct {
    * sequences have, a shared one counted once; and the most there can be. */
   uint64_t cache_bytes, max_cache_bytes;
   uint64_t n_paused;
+  uint64_t n_held; /* of those: with their cache */
+  uint64_t n_kept; /* that have ended, and whose cache is kept */
 } tfc_session_info;
 
-/* Describes a session. Errors: INVALID_ARGUMENT. One. */
+/* Describes a session; while a step runs, with the cache as it was before.
+ * Errors: INVALID_ARGUMENT. Any. */
 TFC_API tfc_error *tfc_session_get_info(const tfc_session *session,
                                         tfc_session_info *info);
 
