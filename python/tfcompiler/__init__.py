@@ -23,12 +23,12 @@ from tfcompiler._library import abi_version, version
 from tfcompiler._model import Model, load
 from tfcompiler._pipeline import pipeline
 from tfcompiler._sentence import SentenceEncoder
-from tfcompiler._session import NewToken, Session, SessionInfo, State
+from tfcompiler._session import Fault, NewToken, Session, SessionInfo, State
 from tfcompiler._tokenizer import Encoding, TextStream, Tokenizer
 
 __version__ = version()
 __all__ = [
-    "Code", "Encoding", "Error", "Generated", "Model", "ModelInfo", "NewToken",
+    "Code", "Encoding", "Error", "Fault", "Generated", "Model", "ModelInfo", "NewToken",
     "Port", "SentenceEncoder", "Session", "SessionInfo", "State", "TextStream",
     "Tokenizer", "abi_version", "compile", "load", "pipeline", "version",
 ]
