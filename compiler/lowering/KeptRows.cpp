@@ -3,6 +3,7 @@
 #include "compiler/lowering/KeptRows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace tfc;
