@@ -347,7 +347,7 @@ int tfc::compileModel(const spec::ModelSpec &model,
 int tfc::runCompile(const std::string &path, CompileOptions options,
                     const std::string &output) {
   options.inputs = spec::listFiles(path);
-  options.summary = &llvm::outs();
+  options.summary = &llvm::errs();
   std::optional<spec::ModelSpec> model =
       readSpecOrReport(path, {options.dtype, options.cache}, llvm::errs());
   return model ? compileModel(*model, options, output, llvm::errs())
