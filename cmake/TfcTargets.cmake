@@ -1,22 +1,6 @@
-# The only CMake functions of the project: a library, a tool, a unit test, and
-# what makes those with MLIR quick to build.
+# The CMake functions of the project: a library, a tool, a unit test.
 
-# tfc_precompile(NAME headers...)
-# Lets a target start from the headers, parsed once; without any, a target with
-# MLIR from those that TfcDialect has parsed.
-function(tfc_precompile name)
-  if(TFC_PRECOMPILE_HEADERS)
-    # Clang takes them only where code is made alike, and would note the time,
-    # which makes it another file each time for the compiler cache.
-    target_compile_options(${name} PRIVATE
-                           -fPIC "SHELL:-Xclang -fno-pch-timestamp")
-    if(ARGN)
-      target_precompile_headers(${name} PRIVATE ${ARGN})
-    elseif(NOT name STREQUAL TfcDialect)
-      target_precompile_headers(${name} REUSE_FROM TfcDialect)
-    endif()
-  endif()
-endfunction()
+include(TfcPrecompile)
 
 # tfc_add_library(NAME sources... [MLIR] [LINK_LIBS libs...] [DEPENDS targets...])
 # A static library. MLIR: it uses MLIR and LLVM, so it is built with their
@@ -91,7 +75,7 @@ function(tfc_add_unittest name)
     tfc_precompile(${name})
     tfc_link_mlir(${name})
   else()
-    tfc_precompile(${name} <gtest/gtest.h> <map> <memory> <string> <vector>)
+    tfc_precompile(${name} <gtest/gtest.h>)
   endif()
   add_test(NAME ${name} COMMAND ${name})
   # What takes so long hangs: a quiet machine needs seconds.

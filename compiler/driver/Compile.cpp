@@ -396,7 +396,7 @@ static std::string symbolOf(const spec::ModelSpec &model) {
 int tfc::runCompile(const std::string &path, CompileOptions options,
                     const std::string &output) {
   options.inputs = spec::listFiles(path);
-  options.summary = &llvm::outs();
+  options.summary = &llvm::errs();
   std::optional<spec::ModelSpec> model = readSpecOrReport(
       path, {options.dtype, options.cache, options.hiddenStates}, llvm::errs());
   if (!model) {

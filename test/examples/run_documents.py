@@ -1,60 +1,38 @@
 #!/usr/bin/env python3
-# Runs the commands of the documents as they are written (of some, those that
-# have to do with text), and compares what they print with what is written below
-# them.
+# Runs the commands of the documents as they are written, and compares what they
+# print, on either output, with what is written below them. Which are run where:
+# plan.py.
+#   run_documents.py --bin build/dev/bin [--skip DOCUMENT]     those of seconds
+#   run_documents.py --slow [DOCUMENT...]     those that install or build, here
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A block (lines indented by four) counts when a command in it is `tfc run` or
-hello_text, or has --text; in the pages of users every one does that has a
-command. A block of C between fences is a file, whose name is its first comment.
-A line in a block is a command behind "$ ", or, in a block
-without such lines, when it begins with a program. The blocks of a document
-share a shell's variables and a folder."""
+"""The commands of a document share a shell and a folder. A line that ends in
+"..." stands for what begins so; who is to say "error:" is to fail."""
 import argparse
 import json
 import os
-import re
 import struct
 import subprocess
 import sys
 import tempfile
 
+import blocks
+import plan
+
 ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                     "..", ".."))
-DOCUMENTS = ["README.md", "docs/text.md", "examples/README.md"]
-PAGES = ["docs/command-line.md", "docs/c.md"]
-C_FILE = re.compile(r"^```c\n(/\* (\w+\.c) \*/\n.*?)^```", re.M | re.S)
-TEXT = re.compile(r"\btfc run\b|--text\b|\bhello_text\b")
-PROGRAM = re.compile(r"(build/dev/bin/)?(tfc|tfc-run|tfc-bench|hello_\w+) ")
-
-
-def blocks_of(document):
-    """(line number, lines) of every block of code."""
-    found, block = [], []
-    with open(os.path.join(ROOT, document), encoding="utf-8") as stream:
-        lines = stream.read().splitlines() + [""]
-    for number, line in enumerate(lines, 1):
-        if line.startswith("    ") and line.strip():
-            block.append(line[4:])
-        elif block:
-            found.append((number - len(block), block))
-            block = []
-    return found
-
-
-def commands_of(block):
-    """[[command, lines that it prints or None]] of a block."""
-    commands = []
-    has_prompts = any(line.startswith("$ ") for line in block)
-    for line in block:
-        if has_prompts and line.startswith("$ "):
-            commands.append([line[2:], []])
-        elif commands and commands[-1][0].endswith("\\"):
-            commands[-1][0] = commands[-1][0][:-1] + line.strip()
-        elif has_prompts:
-            commands[-1][1].append(line)
-        elif PROGRAM.match(line):
-            commands.append([line, None])
-    return commands
+MARK = "-- end of command --"
+# What examples/README.md says in words: a BERT with three faults.
+BAD_SPEC = """{
+  "tfc": 1,
+  "extends": "preset:bert",
+  "dims": {"hidden": 100, "vocab": 97, "max_positions": 64},
+  "encoder": {
+    "layers": {"repeat": 2,
+      "block":                         {"attn": { "num_head": 3 }, \
+"ffn": { "width": "wide" } } }
+  }
+}
+"""
 
 
 def write_inputs(path):
@@ -71,92 +49,140 @@ def write_inputs(path):
         stream.write(struct.pack("<Q", len(text)) + text + data)
 
 
-def prepare(scratch, tools):
+def prepare(document, scratch, tools):
     """The folder that the commands are run in: the repository's, a built one,
-    models called DIR and HF_DIR, some lines and inputs. The headers and the library are
-    found as if they were installed."""
-    os.makedirs(os.path.join(scratch, "build", "dev"))
-    os.symlink(tools, os.path.join(scratch, "build", "dev", "bin"))
-    for name in ("examples", "test"):
+    models called DIR and HF_DIR, some lines and inputs. The headers and the
+    library are found as if they were installed."""
+    build = os.path.dirname(tools)
+    os.makedirs(os.path.join(scratch, "build"))
+    os.symlink(build, os.path.join(scratch, "build", "dev"))
+    for name in ("examples", "test", "python", "benchmarks"):
         os.symlink(os.path.join(ROOT, name), os.path.join(scratch, name))
-    os.symlink(os.path.join(ROOT, "examples", "models", "dates-iso"),
-               os.path.join(scratch, "DIR"))
-    os.symlink(os.path.join(ROOT, "examples", "models", "stories-tiny"),
-               os.path.join(scratch, "HF_DIR"))
+    folder = plan.MODELS.get(document)
+    model = os.path.join(ROOT, folder or "examples/models/dates-iso")
+    os.symlink(model, os.path.join(scratch, "DIR"))
+    if folder:
+        os.symlink(os.path.join(model, "inputs-one.safetensors"),
+                   os.path.join(scratch, "in.safetensors"))
     with open(os.path.join(scratch, "lines.txt"), "w") as stream:
         stream.write("24.12.1901\n3-Mar-94\n")
+    with open(os.path.join(scratch, "bad.json"), "w") as stream:
+        stream.write(BAD_SPEC)
     write_inputs(os.path.join(scratch, "inputs.safetensors"))
-    library = os.path.join(os.path.dirname(tools), "lib")
+    library = os.path.join(build, "lib")
     return {**os.environ, "LIBRARY_PATH": library, "LD_LIBRARY_PATH": library,
-            "CPATH": os.path.join(ROOT, "runtime", "include"), "XDG_CACHE_HOME": os.path.join(scratch, "cache"),
+            "CPATH": os.path.join(ROOT, "runtime", "include"),
+            "XDG_CACHE_HOME": os.path.join(scratch, "cache"),
+            "TFC_CUDA_DRIVER": os.path.join(build, "test", "emulator",
+                                            "libtfc_fakecuda.so"),
+            "TFC_FAKECUDA_CACHE": os.path.join(build, "test", "emulator",
+                                               "kernels"),
             "PATH": tools + os.pathsep + os.environ["PATH"]}
 
 
-def variables_of(command):
-    """The assignment that a command is, for the blocks behind it."""
-    return command + "\n" if re.fullmatch(r"\w+=\S+", command) else ""
+def agrees(wanted, got):
+    return len(wanted) == len(got) and all(
+        line.startswith(want[:-3]) if want.endswith("...") else line == want
+        for want, line in zip(wanted, got))
 
 
-def run(where, before, commands, scratch, environment):
-    """The faults of a block; `before`: what its shell begins with."""
-    mark, faults = "-- end of command --", []
-    script = "set -e\n" + before + "".join(
-        f"{command}\necho '{mark}'\n" for command, _ in commands)
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", script],
-                          cwd=scratch, env=environment, capture_output=True,
-                          text=True, stdin=subprocess.DEVNULL, timeout=300)
-    printed = done.stdout.split(mark + "\n")
-    for (command, wanted), got in zip(commands, printed):
-        if wanted is not None and got.splitlines() != wanted:
-            faults.append(f"{where}: {command}: expected {wanted}, got "
-                          f"{got.splitlines()}")
+def is_to_fail(wanted):
+    return any("error:" in line for line in wanted or [])
+
+
+def run(document, commands, where, environment, limit):
+    """The faults of commands [(line, command, lines or None)] in one shell."""
+    script = "set -e\n" + "".join(
+        (f"! {command}\n" if is_to_fail(wanted) else f"{command}\n") +
+        f"echo '{MARK}'\n" for _, command, wanted in commands)
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", script], cwd=where, env=environment,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        stdin=subprocess.DEVNULL, timeout=limit)
+    printed = done.stdout.split(MARK + "\n")
+    faults = [f"{document}:{line}: {command}: expected {wanted}, got "
+              f"{got.splitlines()}"
+              for (line, command, wanted), got in zip(commands, printed)
+              if wanted is not None and not agrees(wanted, got.splitlines())]
     if done.returncode != 0:
-        command = commands[min(len(printed), len(commands)) - 1][0]
-        faults.append(f"{where}: {command}: expected exit status 0, got "
-                      f"{done.returncode}\n{done.stderr}")
+        line, command, _ = commands[min(len(printed), len(commands)) - 1]
+        faults.append(f"{document}:{line}: {command}: expected exit status 0, "
+                      f"got {done.returncode}\n{printed[-1][-4000:]}")
     return faults
 
 
-def write_programs(document, scratch):
+def list_commands(document, kind, scratch=None):
+    """[(line, command, lines or None)] that are run so; C files are written."""
     with open(os.path.join(ROOT, document), encoding="utf-8") as stream:
-        for text, name in C_FILE.findall(stream.read()):
-            with open(os.path.join(scratch, name), "w") as to:
-                to.write(text)
+        found = blocks.read_blocks(stream.read())
+    commands = []
+    for block in found:
+        if block.kind == "c" and scratch:
+            name = blocks.C_FILE.match(block.lines[0])[1]
+            with open(os.path.join(scratch, name), "w") as stream:
+                stream.write("\n".join(block.lines) + "\n")
+        elif block.kind == "shell" and not blocks.is_text(document, block):
+            commands += [(block.line, command, wanted)
+                         for command, wanted in blocks.commands_of(block)
+                         if blocks.how(document, command) == kind]
+    return commands
 
 
 def check(document, tools):
     """How many commands were run, and the faults."""
-    count, variables, faults = 0, "", []
-    wanted = PROGRAM if document in PAGES else TEXT
     with tempfile.TemporaryDirectory(prefix="tfc-documents-") as scratch:
-        environment = prepare(scratch, tools)
-        write_programs(document, scratch)
-        for number, block in blocks_of(document):
-            commands = commands_of(block)
-            if any(wanted.search(command) for command, _ in commands):
-                count += len(commands)
-                faults += run(f"{document}:{number}", variables, commands,
-                              scratch, environment)
-                variables += "".join(variables_of(command)
-                                     for command, _ in commands)
-    if not count:
-        faults.append(f"{document}: expected commands, got none")
+        environment = prepare(document, scratch, tools)
+        commands = list_commands(document, "run", scratch)
+        if document in plan.MODELS:
+            subprocess.run([os.path.join(tools, "tfc"), "import", "DIR", "-o",
+                            "model.json"], cwd=scratch, check=True,
+                           stderr=subprocess.DEVNULL)
+        if document == "test/README.md":
+            subprocess.run([os.path.join(tools, "tfc"), "compile", "model.json",
+                            "--target=cuda", "-o", "model.so"], cwd=scratch,
+                           check=True, stderr=subprocess.DEVNULL)
+        return len(commands), run(document, commands, scratch, environment,
+                                  300) if commands else []
+
+
+def check_slow(documents):
+    """The slow commands in the tree, with a Python that packages may be
+    installed for, and then what the packages are tested with."""
+    count, faults = 0, []
+    with tempfile.TemporaryDirectory(prefix="tfc-slow-") as scratch:
+        subprocess.run([sys.executable, "-m", "venv", scratch], check=True)
+        environment = {**os.environ, "PATH": os.path.join(scratch, "bin") +
+                       os.pathsep + os.environ["PATH"]}
+        for document in documents or plan.SLOW:
+            commands = list_commands(document, "slow")
+            print(f"{document}: {len(commands)} commands", flush=True)
+            count += len(commands)
+            faults += run(document, commands, ROOT, environment, None)
+            print("\n".join(faults), flush=True)
+        commands = [(0, f"python3 test/packages/run_{name}.py", None)
+                    for name in ("wheels", "debian")]
+        faults += run("packages", commands, ROOT, environment, None)
     return count, faults
 
 
 def main():
     parser = argparse.ArgumentParser(description="runs commands of documents")
-    parser.add_argument("--bin", required=True, help="the folder of the tools")
+    parser.add_argument("--bin", help="the folder of the tools")
+    parser.add_argument("--slow", action="store_true")
     parser.add_argument("--skip", action="append", default=[],
                         help="a document")
+    parser.add_argument("documents", nargs="*")
     options = parser.parse_args()
-    tools = os.path.abspath(options.bin)
-    count, faults = 0, []
-    for document in DOCUMENTS + PAGES:
-        if document in options.skip:
-            continue
-        number, found = check(document, tools)
-        count, faults = count + number, faults + found
+    faults = blocks.find_faults(ROOT)
+    if options.slow:
+        count, found = check_slow(options.documents)
+        faults += found
+    else:
+        count = 0
+        for document in options.documents or blocks.list_documents(ROOT):
+            if document not in options.skip:
+                number, found = check(document, os.path.abspath(options.bin))
+                count, faults = count + number, faults + found
     print("\n".join(faults) or f"{count} commands as written")
     return 1 if faults else 0
 

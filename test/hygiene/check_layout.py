@@ -273,6 +273,21 @@ def check_links(root, files):
                 yield f"{path}: expected a link to a file, got {target}"
 
 
+def check_rationale(root, files):
+    """Decisions are numbered from 1 on, each number once, in name and title."""
+    numbers = []
+    for path in files:
+        match = re.fullmatch(r"docs/rationale/(\d{4})-[a-z0-9-]+\.md", path)
+        if match:
+            numbers.append(int(match[1]))
+            if not read(root, path).startswith(f"# {match[1]}: "):
+                yield f"{path}: expected the title to begin with {match[1]}"
+    for number in range(1, max(numbers, default=0) + 1):
+        if numbers.count(number) != 1:
+            yield (f"docs/rationale: expected one decision {number:04}, got "
+                   f"{numbers.count(number)}")
+
+
 def list_types(text):
     """(namespace, name, line) of every type that `text` defines with external
     linkage; the namespace closes with clang-format's comment."""
@@ -309,7 +324,8 @@ def check_types(root, files):
 
 
 CHECKS = (check_includes, check_passes, check_ops, check_names_no_op,
-          check_heads, check_text, check_built, check_links, check_types)
+          check_heads, check_text, check_built, check_links, check_rationale,
+          check_types)
 
 
 def find_faults(root):

@@ -12,6 +12,7 @@ import unittest
 
 import check_docs
 import check_format
+import check_headers
 import check_layout
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -202,6 +203,24 @@ class LayoutTest(Copy):
         self.expect("README.md", adding("[x](docs/nowhere.md)\n"),
                     "expected a link to a file, got docs/nowhere.md")
 
+    def test_decision_numbered_twice(self):
+        self.expect("docs/rationale/0001-another.md",
+                    adding("# 0001: another\n"),
+                    "expected one decision 0001, got 2")
+
+    def test_decision_missing(self):
+        # Links to it are dead as well.
+        with self.changed("docs/rationale/0003-spectator-tokens.md",
+                          lambda _: None):
+            faults = set(check_layout.find_faults(self.root)) - self.before
+        self.assertIn("docs/rationale: expected one decision 0003, got 0",
+                      faults)
+
+    def test_decision_of_another_title(self):
+        self.expect("docs/rationale/0002-no-cse-before-bufferization.md",
+                    lambda old: old.replace("# 0002", "# 0003"),
+                    "expected the title to begin with 0002")
+
     def test_status(self):
         check = [sys.executable, "-B", os.path.join(HERE, "check_layout.py"),
                  "--root", self.root]
@@ -264,6 +283,94 @@ class FamiliesTest(Copy):
             self.assertEqual(
                 "error: compiler/spec/family/tables/ctrl.json: expected a "
                 "golden model of model type ctrl, got none\n", self.faults())
+
+
+class DocumentsTest(Copy):
+    def faults(self):
+        done = subprocess.run(
+            [sys.executable, "-B",
+             os.path.join(self.root, "test/hygiene/check_documents.py")],
+            stdout=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1 if done.stdout else 0)
+        return done.stdout
+
+    def test_as_it_is(self):
+        self.assertEqual(self.faults(), "")
+
+    def test_a_drawing_or_a_command(self):
+        with self.changed("README.md", adding("```\ntfc run DIR x\n```\n")):
+            self.assertIn("plan.py knows to be text, got 'tfc run DIR x'",
+                          self.faults())
+
+    def test_a_command_that_changed(self):
+        with self.changed("README.md", lambda old: old.replace(
+                "pip wheel --no-deps", "pip wheel")):
+            self.assertIn("expected a command or a block of README.md, got "
+                          "'pip wheel --no-deps", self.faults())
+
+    def test_c_without_a_name(self):
+        with self.changed("docs/c.md",
+                          lambda old: old.replace("/* date.c */\n", "")):
+            self.assertIn("expected C that begins with the name of its file",
+                          self.faults())
+
+    def test_a_fence_of_another_language(self):
+        with self.changed("docs/c.md", adding("```fish\ntfc\n```\n")):
+            self.assertIn("got fish", self.faults())
+
+
+class HeadersTest(unittest.TestCase):
+    """What a source includes, and what it may start from."""
+
+    def setUp(self):
+        self.root = tempfile.mkdtemp(prefix="tfc-headers-")
+        self.addCleanup(shutil.rmtree, self.root)
+        guarded = "#ifndef A\n#define A\n#include \"{}\"\n#endif\n"
+        self.write("far.h", "int far();\n")
+        self.write("near.h", guarded.format("far.h"))
+        self.write("all", '#include <far.h>\n')
+
+    def write(self, name, text):
+        with open(os.path.join(self.root, name), "w") as stream:
+            stream.write(text)
+
+    def faults(self, source):
+        self.write("a.cpp", source)
+        check_headers.choose_headers.list_includes.cache_clear()
+        check_headers.includes_of.cache_clear()
+        place = os.path.join(self.root, "a.cpp")
+        return list(check_headers.find_faults([{
+            "file": place, "command": f"clang -I{self.root} -Xclang "
+            f"-include-pch -Xclang {self.root}/all.pch -c {place}"}]))
+
+    def test_included_through_another(self):
+        self.assertEqual(self.faults('#include "near.h"\n'), [])
+
+    def test_forgotten(self):
+        self.assertIn("expected it to include far.h, which it starts from",
+                      *self.faults("int near();\n"))
+
+    def test_included_on_a_condition(self):
+        for text in ('#ifdef B\n#include "far.h"\n#endif\n',
+                     '#ifndef A\n#define A\n#endif\n#if B\n'
+                     '#include "near.h"\n#endif\n'):
+            self.assertEqual(len(self.faults(text)), 1, text)
+
+    def test_files_that_forgot_one(self):
+        # Two that did, and built with everything precompiled.
+        for path in ("compiler/lowering/KeptRows.cpp",
+                     "compiler/host/NarrowFloat.cpp"):
+            with open(os.path.join(ROOT, path)) as stream:
+                text = stream.read()
+            header = "mlir/IR/TypeUtilities.h"
+            self.write("all", f"#include <{header}>\n")
+            os.makedirs(os.path.join(self.root, "mlir", "IR"), exist_ok=True)
+            self.write(header, "")
+            check_headers.headers_of.cache_clear()
+            self.assertEqual(self.faults(text), [])
+            self.assertEqual(len(self.faults(text.replace(
+                f'#include "{header}"\n', ""))), 1)
+            check_headers.headers_of.cache_clear()
 
 
 class DocsTest(unittest.TestCase):

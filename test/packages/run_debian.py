@@ -52,7 +52,8 @@ def build_user(prefix, scratch):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--build", required=True)
+    parser.add_argument("--build", default=os.path.join(
+        shared.SOURCE, "build", "release"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tfc-debian-") as scratch:
         prefix = unpack(options.build, scratch)

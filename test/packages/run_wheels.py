@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# The wheels, built of this build, installed into a fresh environment of the
+# The wheels, of a build or (without --build) from source, installed into a fresh environment of the
 # oldest and the newest Python at hand, and used where no compiler is found.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
@@ -55,9 +55,10 @@ def make_wheels(build, scratch):
     try_pip(pip, "install", "--quiet", "scikit-build-core", "ninja")
     wheels = os.path.join(scratch, "wheels")
     for part in ("", "compiler"):
+        built = [f"--config-settings=cmake.define.TFC_BUILD={build}"]
         run(pip, "wheel", "--quiet", "--no-deps", "--no-build-isolation",
             "-w", wheels, os.path.join(shared.SOURCE, "python", part),
-            f"--config-settings=cmake.define.TFC_BUILD={build}",
+            *(built if build else []),
             f"--config-settings=build-dir={scratch}/wheel-{part}")
     run(sys.executable, os.path.join(shared.SOURCE, "python",
                                      "tag_wheels.py"),
@@ -102,7 +103,7 @@ def use(python, wheels, scratch):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--build", required=True)
+    parser.add_argument("--build")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="tfc-wheels-") as scratch:
         wheels = make_wheels(options.build, scratch)

@@ -4,11 +4,15 @@ import contextlib
 import io
 import os
 import re
+import sys
 import tempfile
 import unittest
 
 from chats_test import has_jinja
 from shared import SOURCE
+
+sys.path.insert(0, os.path.join(SOURCE, "test", "examples"))
+import blocks as documents
 
 
 def run(page):
@@ -46,3 +50,11 @@ class Documents(unittest.TestCase):
         self.assertIn("INVALID_ARGUMENT", said)
         self.assertIn("['One day', 'The rain']\n[]\n", said)
         self.assertIn("LENGTH_REACHED", said)
+
+    def test_every_other_page_with_python_runs(self):
+        for page in documents.list_documents(SOURCE):
+            with open(os.path.join(SOURCE, page)) as stream:
+                has_python = "```python\n" in stream.read()
+            if has_python and page not in ("python/README.md",
+                                           "docs/python.md"):
+                self.assertTrue(run(page), page)

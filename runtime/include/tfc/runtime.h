@@ -421,8 +421,8 @@ typedef struct {
    * it. May be null. */
   tfc_stop_fn should_stop;
   void *stop_user;
-  /* Tokens of a step at most: a longer prompt goes in over several steps, a
-   * piece beside one token of each sequence that generates, whatever their
+  /* Chunked prefill: tokens of a step at most. A longer prompt goes in over
+   * several steps, a piece beside one token of each sequence that generates, whatever their
    * number. Prompts, the oldest first, get at least a quarter of this, and the
    * step is longer where they must. The tokens are the same. 0: every prompt in
    * one step. */
@@ -603,8 +603,9 @@ TFC_API tfc_error *tfc_session_step(tfc_session *session, tfc_step_result *out);
 TFC_API tfc_error *tfc_session_remove(tfc_session *session,
                                       tfc_sequence_id sequence);
 
-/* Gives a sequence's cache back, but for what others share with it; it stays in
- * the session, and steps pass it over until it is resumed. During a step, at
+/* Preemption: gives a sequence's part of the KV cache back, but for what others
+ * share with it; it stays in the session, and steps pass it over until it is
+ * resumed. During a step, at
  * the end of the step, which may still report a token of it, its last one too.
  * Pausing one that is paused changes nothing. Errors: NOT_FOUND (no such
  * sequence, or it has finished), EXHAUSTED. Any. */

