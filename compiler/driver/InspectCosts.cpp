@@ -61,6 +61,8 @@ static OwningOpRef<ModuleOp> lowerToLinalg(const spec::ModelSpec &model,
   setTarget(*module, options);
   PassManager pm(&context);
   buildModelToFused(pm, options);
+  // What an entry costs, its layers included.
+  pm.addPass(createInlinerPass());
   buildFusedToLinalg(pm, options);
   pm.addPass(createCSEPass());
   return succeeded(pm.run(*module)) ? std::move(module) : nullptr;

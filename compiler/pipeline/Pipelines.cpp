@@ -62,6 +62,9 @@ static void verifyStage(OpPassManager &pm, StringRef stage) {
 void tfc::buildTaps(OpPassManager &pm) { pm.addPass(createInsertTapsPass()); }
 
 void tfc::buildModelToFused(OpPassManager &pm, const PipelineOptions &options) {
+  if (!options.target.isDevice()) {
+    pm.addPass(createOutlineLayersPass());
+  }
   pm.addPass(createDecomposeFfnPass());
   if (options.opt == OptLevel::Full) {
     pm.addPass(createFuseEpiloguesPass());
@@ -110,6 +113,8 @@ static void bufferize(OpPassManager &pm) {
   pm.addPass(bufferization::createOneShotBufferizePass(options));
   pm.addPass(createOrderGlobalsPass());
   clean(pm);
+  // What layers return is where an argument of theirs was.
+  pm.addPass(bufferization::createDropEquivalentBufferResultsPass());
 }
 
 /// What any target needs of the host once there are buffers.
