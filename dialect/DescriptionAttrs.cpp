@@ -1,5 +1,6 @@
 // What a library says of itself: verifiers.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/LayerFunctions.h"
 #include "dialect/TransformerDialect.h"
 
 using namespace mlir;
@@ -182,7 +183,8 @@ TransformerDialect::verifyOperationAttribute(Operation *op,
       {kInputsAttrName, isArrayOf<InputAttr>, "an array of #transformer.input"},
       {kOutputsAttrName, isArrayOf<OutputPortAttr>,
        "an array of #transformer.output_port"},
-      {kPackedBytesAttrName, is<IntegerAttr>, "an integer"}};
+      {kPackedBytesAttrName, is<IntegerAttr>, "an integer"},
+      {kLayersOfAttrName, is<FlatSymbolRefAttr>, "the symbol of an entry"}};
   return verifyPlace(op, attribute, places);
 }
 

@@ -7,6 +7,7 @@
 #include "compiler/cpu/ExpandPool.h"
 #include "compiler/cpu/ExpandProduct.h"
 #include "compiler/cpu/ExpandScalar.h"
+#include "dialect/LayerFunctions.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -24,14 +25,14 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
-/// Batch and cache are in the step; their arguments have no users left.
-static LogicalResult eraseHandles(func::FuncOp entry) {
-  llvm::BitVector erased(entry.getNumArguments());
-  for (BlockArgument argument : entry.getArguments()) {
-    erased[argument.getArgNumber()] =
+/// Batch and cache are in the step.
+static llvm::BitVector findHandles(func::FuncOp function) {
+  llvm::BitVector handles(function.getNumArguments());
+  for (BlockArgument argument : function.getArguments()) {
+    handles[argument.getArgNumber()] =
         isa<transformer::BatchType, transformer::CacheType>(argument.getType());
   }
-  return entry.eraseArguments(erased);
+  return handles;
 }
 
 namespace {
@@ -53,21 +54,19 @@ struct ExpandCpuKernelsPass
     return success();
   }
 
-  LogicalResult expandEntry(func::FuncOp entry) {
-    Value step = transformer::findArgument(entry, transformer::kStepAttrName);
+  LogicalResult expandKernels(func::FuncOp function) {
+    Value step =
+        transformer::findArgument(function, transformer::kStepAttrName);
     Value workers =
-        transformer::findArgument(entry, transformer::kWorkersAttrName);
+        transformer::findArgument(function, transformer::kWorkersAttrName);
     if (!step || !workers) {
-      return entry.emitOpError()
+      return function.emitOpError()
              << "expected arguments marked as '" << transformer::kStepAttrName
              << "' and '" << transformer::kWorkersAttrName
              << "' (by tfc-bind-weights)";
     }
-    if (failed(describeCaches(entry))) {
-      return failure();
-    }
-    IRRewriter rewriter(entry.getContext());
-    WalkResult result = entry.walk([&](Operation *op) -> WalkResult {
+    IRRewriter rewriter(function.getContext());
+    WalkResult result = function.walk([&](Operation *op) -> WalkResult {
       if (auto write = dyn_cast<transformer::CacheWriteOp>(op)) {
         isVector() ? expandCacheWrite(write, step, lanes, rewriter)
                    : expandScalar(write, step, rewriter);
@@ -82,7 +81,25 @@ struct ExpandCpuKernelsPass
       }
       return WalkResult::advance();
     });
-    return failure(result.wasInterrupted() || failed(eraseHandles(entry)));
+    return failure(result.wasInterrupted());
+  }
+
+  /// An entry and its layers; their handles have no users left.
+  LogicalResult expandEntry(func::FuncOp entry) {
+    FailureOr<SmallVector<transformer::LayerCall>> calls =
+        transformer::listLayerCalls(entry);
+    if (failed(calls) || failed(describeCaches(entry)) ||
+        failed(expandKernels(entry))) {
+      return failure();
+    }
+    for (const transformer::LayerCall &layers : *calls) {
+      if (failed(expandKernels(layers.function)) ||
+          failed(transformer::eraseArguments(layers,
+                                             findHandles(layers.function)))) {
+        return failure();
+      }
+    }
+    return entry.eraseArguments(findHandles(entry));
   }
 
   void runOnOperation() override {
@@ -100,7 +117,8 @@ struct ExpandCpuKernelsPass
     for (auto entry : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       bool isEntry = llvm::any_of(entry.getArgumentTypes(),
                                   llvm::IsaPred<transformer::BatchType>);
-      if (isEntry && failed(expandEntry(entry))) {
+      if (isEntry && !transformer::isOfLayers(entry) &&
+          failed(expandEntry(entry))) {
         return signalPassFailure();
       }
     }

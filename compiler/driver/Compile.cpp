@@ -49,6 +49,9 @@ void tfc::prepareContext(MLIRContext &context) {
   registerTfc(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
+  // The location says which part of the spec it is; the op may be thousands of
+  // lines.
+  context.printOpOnDiagnostic(false);
 }
 
 llvm::Expected<std::vector<TargetInfo>> tfc::findTargets(StringRef names,

@@ -62,6 +62,10 @@ static OwningOpRef<ModuleOp> lowerToLinalg(const spec::ModelSpec &model,
   PassManager pm(&context);
   for (const Arrow &arrow : findRoad(options).arrows) {
     arrow.build(pm, options);
+    if (arrow.to->name == "fused") {
+      // What an entry costs, its layers included.
+      pm.addPass(createInlinerPass());
+    }
     if (arrow.to->name == "linalg") {
       break;
     }

@@ -8,6 +8,7 @@
 #include "compiler/emit/WritePrograms.h"
 #include "compiler/emit/WriteWeights.h"
 #include "compiler/support/HashText.h"
+#include "dialect/LayerFunctions.h"
 #include "dialect/PackedLayout.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -167,7 +168,7 @@ void AbiWriter::clean() {
     for (StringRef name :
          {transformer::kInputsAttrName, transformer::kOutputsAttrName,
           transformer::kCacheAttrName, transformer::kCrossCacheAttrName,
-          transformer::kDistancesAttrName}) {
+          transformer::kDistancesAttrName, transformer::kLayersOfAttrName}) {
       function->removeAttr(name);
     }
   }

@@ -250,9 +250,11 @@ listLoops(const spec::Stack &stack) {
   return loops;
 }
 
-/// Where the layer of `run` is that a trip of its loop computes.
+/// Where the layer of `run` is that a trip of its loop computes; `first` is the
+/// first of them, null where it is 0 and all layers are one loop.
 static LayerPosition buildPosition(OpBuilder &builder, Location where,
-                                   const spec::LayerRun &run, Value index) {
+                                   const spec::LayerRun &run, Value first,
+                                   Value index) {
   ImplicitLocOpBuilder b(where, builder);
   LayerPosition position = {index, index, index};
   if (run.numShared > 0) {
@@ -266,8 +268,7 @@ static LayerPosition buildPosition(OpBuilder &builder, Location where,
     Value step = arith::ConstantIndexOp::create(b, run.step);
     position.layer = arith::MulIOp::create(b, position.layer, step);
   }
-  if (run.first != 0) {
-    Value first = arith::ConstantIndexOp::create(b, run.first);
+  if (first) {
     position.layer = arith::AddIOp::create(b, position.layer, first);
   }
   return position;
@@ -277,7 +278,8 @@ static LayerPosition buildPosition(OpBuilder &builder, Location where,
 /// layer is an index, never a copy. `body` gets the run, the layer and what the
 /// loop carries, if anything, and returns its next value.
 static Value buildLoop(
-    PathBuilder &path, ArrayRef<spec::LayerRun> runs, Value carried,
+    PathBuilder &path, const spec::Stack &stack, ArrayRef<spec::LayerRun> runs,
+    Value carried,
     function_ref<Value(const spec::LayerRun &, const LayerPosition &, Value)>
         body) {
   OpBuilder &builder = path.getBuilder();
@@ -289,15 +291,23 @@ static Value buildLoop(
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, where, value);
   };
+  // In front of the loop, for a function made of it to be told: layers that
+  // differ in nothing but their number do the same to it.
+  bool isOnly =
+      static_cast<int64_t>(runs.size()) * runs.front().count == stack.layers;
+  SmallVector<Value> firsts;
+  for (const spec::LayerRun &run : runs) {
+    firsts.push_back(isOnly && run.first == 0 ? Value() : constant(run.first));
+  }
   auto loop = scf::ForOp::create(builder, where, constant(0),
                                  constant(runs.front().count), constant(1),
                                  carried ? ValueRange(carried) : ValueRange());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value y = carried ? loop.getRegionIterArg(0) : Value();
-  for (auto [run, place] : llvm::zip_equal(runs, places)) {
+  for (auto [run, place, first] : llvm::zip_equal(runs, places, firsts)) {
     LayerPosition position =
-        buildPosition(builder, place, run, loop.getInductionVar());
+        buildPosition(builder, place, run, first, loop.getInductionVar());
     y = body(run, position, y);
   }
   if (!carried) {
@@ -328,7 +338,7 @@ Value tfc::buildStack(PathBuilder &path, const spec::Stack &stack,
   LayerContext context = buildContext(path, stack, prefix, entry);
   for (ArrayRef<spec::LayerRun> runs : listLoops(stack)) {
     x = buildLoop(
-        path, runs, x,
+        path, stack, runs, x,
         [&](const spec::LayerRun &run, const LayerPosition &position, Value x) {
           buildHiddenOutputs(path, stack, hiddenOutputs, x, position.layer);
           return buildLayer(path, run, context, position, x);
@@ -341,7 +351,7 @@ void tfc::buildCrossWrites(PathBuilder &path, const spec::Stack &stack,
                            const Entry &entry, Value hidden) {
   for (ArrayRef<spec::LayerRun> runs : listLoops(stack)) {
     buildLoop(
-        path, runs, {},
+        path, stack, runs, {},
         [&](const spec::LayerRun &run, const LayerPosition &position, Value) {
           for (const spec::Sublayer &sublayer : run.sublayers) {
             auto *attn = std::get_if<spec::Attention>(&sublayer.f);

@@ -5,6 +5,37 @@
 
 include "mlir/Pass/PassBase.td"
 
+def OutlineLayersPass : Pass<"tfc-outline-layers", "::mlir::ModuleOp"> {
+  let summary = "loops over layers, where there are many, become functions";
+  let description = [{
+    A loop over the layers of an entry becomes a private function, which the
+    entry calls, where the entry has several loops: its layers are of several
+    structures. So no pass sees a function that grows with their number, and
+    each has a name in profiles.
+
+    ```mlir
+    %y = scf.for %i = %c0 to %c1 step %c1 iter_args(%h = %x) -> (tensor<?x8xf32>) { ... }
+    // becomes
+    %y = call @step.decoder.layers.3(%x, %batch, %cache) : ...
+
+    func.func private @step.decoder.layers.3(
+        %x: tensor<?x8xf32> {transformer.tokens}, %batch: !transformer.batch,
+        %cache: !transformer.cache<...>) -> tensor<?x8xf32>
+        attributes {transformer.layers_of = @step} {
+      %y = scf.for ...
+      return %y
+    }
+    ```
+
+    The arguments for what the loop carries come first: `tfc-lower-to-linalg`
+    computes results in their place. Entries with one loop stay as they are, and
+    so does rounding.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let statistics = [
+    Statistic<"numFunctions", "num-functions", "functions made of loops">];
+}
+
 def DecomposeFfnPass : Pass<"tfc-decompose-ffn"> {
   let summary = "feed-forward blocks become the products they are made of";
   let description = [{

@@ -77,29 +77,6 @@ static void sinkTables(scf::ParallelOp loop) {
   }
 }
 
-/// Asks for the length of a buffer outside of the loop: in the kernel it is a
-/// pointer.
-static void hoistLengths(scf::ParallelOp loop) {
-  llvm::SetVector<Value> outside = outsideValues(loop);
-  IRRewriter rewriter(loop.getContext());
-  loop.walk([&](memref::DimOp op) {
-    std::optional<int64_t> axis = op.getConstantIndex();
-    if (axis && outside.contains(op.getSource())) {
-      rewriter.setInsertionPoint(loop);
-      rewriter.replaceOpWithNewOp<memref::DimOp>(op, op.getSource(), *axis);
-    }
-  });
-}
-
-/// Whether a kernel gets the buffer as a pointer alone: what lies where in it
-/// follows from its type.
-static bool isPlain(Type type) {
-  auto memref = dyn_cast<MemRefType>(type);
-  return memref && memref.getLayout().isIdentity() &&
-         llvm::none_of(memref.getShape().drop_front(memref.getRank() > 0),
-                       ShapedType::isDynamic);
-}
-
 /// The parameter that a kernel gets for `value`.
 static Type parameterOf(Value value) {
   return isPlain(value.getType())
@@ -303,6 +280,7 @@ struct OutlineThreadsPass
       }
       if (!loop->getParentOfType<scf::ParallelOp>()) {
         sinkTables(loop);
+        // In the kernel a buffer is a pointer.
         hoistLengths(loop);
       }
       return WalkResult::advance();

@@ -3,6 +3,7 @@
 #include "compiler/host/Passes.h"
 
 #include "compiler/host/StepFields.h"
+#include "dialect/LayerFunctions.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,10 +22,11 @@ static Value unbounded(ImplicitLocOpBuilder &b) {
   return arith::ConstantIndexOp::create(b, std::numeric_limits<int64_t>::max());
 }
 
-/// Makes `function` one of a pointer that returns an i32: its own status, or 0
-/// where it has none. Its former arguments stay behind the pointer until they
-/// are replaced.
-static Value takePointer(func::FuncOp function) {
+/// Makes `function` one of a pointer, and of arguments of the types `others`,
+/// that returns an i32: its own status, or 0 where it has none. Its former
+/// arguments stay behind the pointer, and before the others, until they are
+/// replaced.
+static Value takePointer(func::FuncOp function, ArrayRef<Type> others = {}) {
   MLIRContext *context = function.getContext();
   auto pointer = LLVM::LLVMPointerType::get(context);
   auto i32 = IntegerType::get(context, 32);
@@ -37,38 +39,50 @@ static Value takePointer(func::FuncOp function) {
     op.getOperandsMutable().assign(zero);
   });
   function.removeArgAttrsAttr();
-  function.setType(FunctionType::get(context, pointer, i32));
-  return function.getBody().front().insertArgument(0u, pointer,
-                                                   function.getLoc());
+  SmallVector<Type> types = {pointer};
+  llvm::append_range(types, others);
+  function.setType(FunctionType::get(context, types, i32));
+  Block &body = function.getBody().front();
+  for (Type type : others) {
+    body.addArgument(type, function.getLoc());
+  }
+  return body.insertArgument(0u, pointer, function.getLoc());
 }
 
 static void replaceArguments(func::FuncOp function, ArrayRef<Value> values) {
   Block &body = function.getBody().front();
-  for (auto [argument, value] :
-       llvm::zip_equal(body.getArguments().drop_front(), values)) {
+  auto former = body.getArguments().slice(1, values.size());
+  for (auto [argument, value] : llvm::zip_equal(former, values)) {
     argument.replaceAllUsesWith(value);
   }
   body.eraseArguments(1, values.size());
 }
 
+/// The types and attributes of the arguments that takePointer takes.
+static SmallVector<std::pair<Type, DictionaryAttr>>
+listArguments(func::FuncOp function) {
+  SmallVector<std::pair<Type, DictionaryAttr>> arguments;
+  for (auto [number, type] : llvm::enumerate(function.getArgumentTypes())) {
+    arguments.push_back({type, function.getArgAttrDict(number)});
+  }
+  return arguments;
+}
+
 namespace {
 
-/// Reads the arguments of one entry from the step.
+/// Reads what an entry, or its layers, are lent from the step.
 class StepReader {
 public:
   StepReader(func::FuncOp entry)
       : entry(entry), b(entry.getLoc(), entry.getContext()) {}
 
+  /// Of all arguments of an entry.
   LogicalResult run() {
-    SmallVector<DictionaryAttr> attributes;
-    for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
-      attributes.push_back(entry.getArgAttrDict(i));
-    }
-    SmallVector<Type> types(entry.getArgumentTypes());
+    auto arguments = listArguments(entry);
     step = takePointer(entry);
     b.setInsertionPointToStart(&entry.getBody().front());
     SmallVector<Value> values;
-    for (auto [type, attribute] : llvm::zip(types, attributes)) {
+    for (auto [type, attribute] : arguments) {
       Value value = read(type, attribute);
       if (!value) {
         return entry.emitOpError()
@@ -83,6 +97,10 @@ public:
     entry->setAttr(transformer::kOutputsAttrName, b.getArrayAttr(outputs));
     return success();
   }
+
+  /// Of what a function of layers is lent. The rest stays: buffers as pointers,
+  /// whose rows are the step's tokens.
+  void runOnLayers(func::CallOp call);
 
 private:
   Value field(int64_t offset) { return loadPointer(b, step, offset); }
@@ -143,6 +161,48 @@ private:
 
 } // namespace
 
+static bool isLent(DictionaryAttr attribute) {
+  return attribute && (attribute.contains(transformer::kStepAttrName) ||
+                       attribute.contains(transformer::kWeightsAttrName) ||
+                       attribute.contains(transformer::kWorkspaceAttrName) ||
+                       attribute.contains(transformer::kWorkersAttrName));
+}
+
+/// call @layers(%rows, %step, %weights, ...) -> call @layers(%step, %pointer)
+void StepReader::runOnLayers(func::CallOp call) {
+  auto arguments = listArguments(entry);
+  SmallVector<Type> kept;
+  SmallVector<Value> given = {
+      call->getParentOfType<func::FuncOp>().getArgument(0)};
+  ImplicitLocOpBuilder outside(call.getLoc(), call);
+  for (auto [argument, value] : llvm::zip(arguments, call.getOperands())) {
+    auto [type, attribute] = argument;
+    if (!isLent(attribute)) {
+      given.push_back(isPlain(type) ? buildPointer(outside, value) : value);
+      kept.push_back(given.back().getType());
+    }
+  }
+  step = takePointer(entry, kept);
+  b.setInsertionPointToStart(&entry.getBody().front());
+  Value tokens = count(offsetof(tfc_step_v0, n_tokens));
+  auto next = entry.getBody().front().getArguments().take_back(kept.size());
+  SmallVector<Value> values;
+  for (auto [type, attribute] : arguments) {
+    if (isLent(attribute)) {
+      values.push_back(read(type, attribute));
+      continue;
+    }
+    values.push_back(isPlain(type) ? buildMemRef(b, cast<MemRefType>(type),
+                                                 next.front(), tokens)
+                                   : Value(next.front()));
+    next = next.drop_front();
+  }
+  replaceArguments(entry, values);
+  auto bound = func::CallOp::create(outside, entry, given);
+  bound->setAttr(transformer::kStatusAttrName, b.getUnitAttr());
+  call.erase();
+}
+
 /// @pack(weight, layer, begin, end, dtype, source, packed) ->
 /// @pack(tfc_pack_v0 *). A parameter has one source.
 static void bindPack(func::FuncOp pack) {
@@ -166,14 +226,27 @@ static void bindPack(func::FuncOp pack) {
 
 namespace {
 struct BindStepPass : tfc::impl::BindStepPassBase<BindStepPass> {
+  LogicalResult bindEntry(func::FuncOp entry) {
+    FailureOr<SmallVector<transformer::LayerCall>> calls =
+        transformer::listLayerCalls(entry);
+    if (failed(calls) || failed(StepReader(entry).run())) {
+      return failure();
+    }
+    for (const transformer::LayerCall &layers : *calls) {
+      StepReader(layers.function).runOnLayers(layers.call);
+    }
+    return success();
+  }
+
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.getName() == "pack") {
         bindPack(function);
         continue;
       }
-      if (transformer::findArgument(function, transformer::kStepAttrName) &&
-          failed(StepReader(function).run())) {
+      if (!transformer::isOfLayers(function) &&
+          transformer::findArgument(function, transformer::kStepAttrName) &&
+          failed(bindEntry(function))) {
         return signalPassFailure();
       }
     }

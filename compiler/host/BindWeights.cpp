@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/Passes.h"
 
+#include "dialect/LayerFunctions.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,29 +19,53 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
-/// Adds the step, the packed weights, which are returned, and the number of
-/// workers.
-static FailureOr<Value> addArguments(func::FuncOp entry) {
+namespace {
+/// What the host lends: a value each of an entry or of its layers.
+struct Lent {
+  Value step, weights, workers;
+};
+} // namespace
+
+/// Adds an argument for each of what is lent.
+static FailureOr<Lent> addArguments(func::FuncOp entry) {
   Builder builder(entry.getContext());
-  auto add = [&](Type type, StringRef name) -> FailureOr<Value> {
+  bool isGood = true;
+  auto add = [&](Type type, StringRef name) -> Value {
     unsigned index = entry.getNumArguments();
     DictionaryAttr marked = builder.getDictionaryAttr(
         builder.getNamedAttr(name, builder.getUnitAttr()));
-    if (failed(entry.insertArgument(index, type, marked, entry.getLoc()))) {
-      return failure();
-    }
-    return Value(entry.getArgument(index));
+    isGood &=
+        succeeded(entry.insertArgument(index, type, marked, entry.getLoc()));
+    return isGood ? Value(entry.getArgument(index)) : Value();
   };
   auto bytes = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
-  FailureOr<Value> step = add(LLVM::LLVMPointerType::get(entry.getContext()),
-                              transformer::kStepAttrName);
-  FailureOr<Value> weights = add(bytes, transformer::kWeightsAttrName);
-  FailureOr<Value> workers =
-      add(builder.getIndexType(), transformer::kWorkersAttrName);
+  Lent lent;
+  lent.step = add(LLVM::LLVMPointerType::get(entry.getContext()),
+                  transformer::kStepAttrName);
+  lent.weights = add(bytes, transformer::kWeightsAttrName);
+  lent.workers = add(builder.getIndexType(), transformer::kWorkersAttrName);
+  if (!isGood) {
+    return failure();
+  }
+  return lent;
+}
+
+/// The same of a function of layers, which its entry lends what it is lent.
+/// Returns the weights.
+static FailureOr<Value> addArguments(const transformer::LayerCall &layers,
+                                     const Lent &lent) {
+  auto add = [&](Value value, StringRef name) {
+    return transformer::addArgument(layers, value, name);
+  };
+  FailureOr<BlockArgument> step = add(lent.step, transformer::kStepAttrName);
+  FailureOr<BlockArgument> weights =
+      add(lent.weights, transformer::kWeightsAttrName);
+  FailureOr<BlockArgument> workers =
+      add(lent.workers, transformer::kWorkersAttrName);
   if (failed(step) || failed(weights) || failed(workers)) {
     return failure();
   }
-  return *weights;
+  return Value(*weights);
 }
 
 /// weight @name[%layer] -> view of the packed weights at offset + layer *
@@ -68,22 +93,39 @@ static LogicalResult bindWeight(transformer::WeightOp op, Value weights,
 
 namespace {
 struct BindWeightsPass : tfc::impl::BindWeightsPassBase<BindWeightsPass> {
+  LogicalResult bindWeights(func::FuncOp function, Value weights,
+                            SymbolTable &symbols) {
+    IRRewriter rewriter(function.getContext());
+    WalkResult result =
+        function.walk([&](transformer::WeightOp weight) -> WalkResult {
+          return bindWeight(weight, weights, symbols, rewriter);
+        });
+    return failure(result.wasInterrupted());
+  }
+
   LogicalResult bindEntry(func::FuncOp entry, SymbolTable &symbols) {
     if (transformer::findArgument(entry, transformer::kStepAttrName)) {
       return entry.emitOpError()
              << "expected no argument marked as '" << transformer::kStepAttrName
              << "' (the pass adds it), got one";
     }
-    FailureOr<Value> weights = addArguments(entry);
-    if (failed(weights)) {
+    FailureOr<Lent> lent = addArguments(entry);
+    if (failed(lent) || failed(bindWeights(entry, lent->weights, symbols))) {
       return failure();
     }
-    IRRewriter rewriter(entry.getContext());
-    WalkResult result =
-        entry.walk([&](transformer::WeightOp weight) -> WalkResult {
-          return bindWeight(weight, *weights, symbols, rewriter);
-        });
-    return failure(result.wasInterrupted());
+    FailureOr<SmallVector<transformer::LayerCall>> calls =
+        transformer::listLayerCalls(entry);
+    if (failed(calls)) {
+      return failure();
+    }
+    for (const transformer::LayerCall &layers : *calls) {
+      FailureOr<Value> weights = addArguments(layers, *lent);
+      if (failed(weights) ||
+          failed(bindWeights(layers.function, *weights, symbols))) {
+        return failure();
+      }
+    }
+    return success();
   }
 
   void runOnOperation() override {
@@ -91,7 +133,8 @@ struct BindWeightsPass : tfc::impl::BindWeightsPassBase<BindWeightsPass> {
     for (auto entry : getOperation().getOps<func::FuncOp>()) {
       bool isEntry = llvm::any_of(entry.getArgumentTypes(),
                                   llvm::IsaPred<transformer::BatchType>);
-      if (isEntry && failed(bindEntry(entry, symbols))) {
+      if (isEntry && !transformer::isOfLayers(entry) &&
+          failed(bindEntry(entry, symbols))) {
         return signalPassFailure();
       }
     }

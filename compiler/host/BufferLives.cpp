@@ -8,12 +8,24 @@
 using namespace mlir;
 using namespace tfc;
 
+BufferLives::BufferLives(Operation *root,
+                         ArrayRef<transformer::LayerCall> calls)
+    : root(root) {
+  for (const transformer::LayerCall &layers : calls) {
+    functions[layers.call] = layers.function;
+  }
+  number(root);
+}
+
 void BufferLives::number(Operation *op) {
   unsigned first = next++;
   for (Region &region : op->getRegions()) {
     for (Operation &child : region.getOps()) {
       number(&child);
     }
+  }
+  if (Operation *function = functions.lookup(op)) {
+    number(function);
   }
   ranges[op] = {first, next - 1};
 }

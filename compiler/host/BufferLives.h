@@ -3,6 +3,7 @@
 #ifndef TFC_COMPILER_HOST_BUFFERLIVES_H
 #define TFC_COMPILER_HOST_BUFFERLIVES_H
 
+#include "dialect/LayerFunctions.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Support/LLVM.h"
 
@@ -14,10 +15,12 @@ struct BufferLife {
   unsigned begin, end;
 };
 
-/// Numbers operations in pre-order; an operation's subtree is a range.
+/// Numbers operations in pre-order; an operation's subtree is a range. What a
+/// function of layers does is below its call.
 class BufferLives {
 public:
-  explicit BufferLives(mlir::Operation *root) : root(root) { number(root); }
+  BufferLives(mlir::Operation *root,
+              llvm::ArrayRef<transformer::LayerCall> calls);
 
   /// The life of what `op` allocates, aliases included. Fails, with a
   /// diagnostic, where one place for all of it would be wrong: the allocation
@@ -35,6 +38,8 @@ private:
                              llvm::SmallVectorImpl<mlir::Value> &aliases);
 
   mlir::Operation *root;
+  /// The functions that are called, by their calls.
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> functions;
   llvm::DenseMap<mlir::Operation *, std::pair<unsigned, unsigned>> ranges;
   unsigned next = 0;
 };

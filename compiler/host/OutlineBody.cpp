@@ -15,25 +15,49 @@ Value Outliner::constant(int64_t value) {
   return arith::ConstantIndexOp::create(b, value);
 }
 
+Type Outliner::stored(Value value) {
+  return isPlain(value.getType()) ? LLVM::LLVMPointerType::get(b.getContext())
+                                  : converter.convertType(value.getType());
+}
+
+Value Outliner::store(Value value) {
+  return isPlain(value.getType()) ? buildPointer(b, value)
+                                  : UnrealizedConversionCastOp::create(
+                                        b, TypeRange(stored(value)), value)
+                                        .getResult(0);
+}
+
+Value Outliner::restore(Type type, Value field) {
+  if (!isPlain(type)) {
+    return UnrealizedConversionCastOp::create(b, TypeRange(type), field)
+        .getResult(0);
+  }
+  // Nobody in the body asks for the length (hoistLengths).
+  return buildMemRef(b, cast<MemRefType>(type), field,
+                     constant(std::numeric_limits<int64_t>::max()));
+}
+
+LLVM::LLVMStructType Outliner::getContextType() {
+  SmallVector<Type> fields;
+  for (Value value : captures.values) {
+    fields.push_back(stored(value));
+  }
+  return LLVM::LLVMStructType::getLiteral(b.getContext(), fields);
+}
+
 IRMapping Outliner::loadCaptures(Value argument) {
   IRMapping mapping;
   for (Operation *op : captures.constants) {
     b.clone(*op, mapping);
   }
-  SmallVector<Type> fields;
-  for (Value value : captures.values) {
-    fields.push_back(stored(value));
-  }
-  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), fields);
+  auto type = getContextType();
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
   for (auto [index, value] : llvm::enumerate(captures.values)) {
     Value place = LLVM::GEPOp::create(
         b, pointer, type, argument,
         ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(index)});
-    Value loaded = LLVM::LoadOp::create(b, fields[index], place);
-    mapping.map(value, UnrealizedConversionCastOp::create(
-                           b, TypeRange(value.getType()), loaded)
-                           .getResult(0));
+    Value loaded = LLVM::LoadOp::create(b, stored(value), place);
+    mapping.map(value, restore(value.getType(), loaded));
   }
   return mapping;
 }
@@ -86,30 +110,15 @@ LLVM::LLVMFuncOp Outliner::buildBody(StringRef name) {
   return body;
 }
 
-void Outliner::buildCall(LLVM::LLVMFuncOp body) {
+void Outliner::buildCall(LLVM::LLVMFuncOp body, Value frame) {
   auto pointer = LLVM::LLVMPointerType::get(b.getContext());
-  SmallVector<Type> fields;
-  for (Value value : captures.values) {
-    fields.push_back(stored(value));
-  }
-  auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), fields);
-  Value argument;
-  {
-    // In the entry block: inside a loop it would grow the stack.
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(&entry.getBody().front());
-    Value single = LLVM::ConstantOp::create(b, b.getI64Type(), 1);
-    argument = LLVM::AllocaOp::create(b, pointer, type, single);
-  }
+  auto type = getContextType();
   b.setInsertionPoint(loop);
   for (auto [index, value] : llvm::enumerate(captures.values)) {
     Value place = LLVM::GEPOp::create(
-        b, pointer, type, argument,
+        b, pointer, type, frame,
         ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(index)});
-    Value converted =
-        UnrealizedConversionCastOp::create(b, TypeRange(fields[index]), value)
-            .getResult(0);
-    LLVM::StoreOp::create(b, converted, place);
+    LLVM::StoreOp::create(b, store(value), place);
   }
   Value items =
       arith::IndexCastOp::create(b, b.getI64Type(), buildItemCount(b, loop));
@@ -121,7 +130,7 @@ void Outliner::buildCall(LLVM::LLVMFuncOp body) {
   auto callee = LLVM::LLVMFunctionType::get(
       b.getI32Type(), {pointer, b.getI64Type(), pointer, pointer});
   auto call = LLVM::CallOp::create(
-      b, callee, ValueRange{parallelFor, context, items, function, argument});
+      b, callee, ValueRange{parallelFor, context, items, function, frame});
   call->setAttr(transformer::kStatusAttrName, b.getUnitAttr());
   loop.erase();
 }

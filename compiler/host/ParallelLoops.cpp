@@ -3,8 +3,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/ParallelLoops.h"
 
+#include "dialect/LayerFunctions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/StringExtras.h"
@@ -27,6 +29,19 @@ bool tfc::isConstant(Value value) {
   return op && op->hasTrait<OpTrait::ConstantLike>();
 }
 
+void tfc::hoistLengths(scf::ParallelOp loop) {
+  llvm::SetVector<Value> outside = outsideValues(loop);
+  IRRewriter rewriter(loop.getContext());
+  loop.walk([&](memref::DimOp op) {
+    std::optional<int64_t> axis = op.getConstantIndex();
+    if (axis && outside.contains(op.getSource())) {
+      rewriter.setInsertionPoint(loop);
+      rewriter.replaceOp(op, rewriter.createOrFold<memref::DimOp>(
+                                 op.getLoc(), op.getSource(), *axis));
+    }
+  });
+}
+
 Captures::Captures(scf::ParallelOp loop) {
   for (Value value : outsideValues(loop)) {
     if (isConstant(value)) {
@@ -37,9 +52,36 @@ Captures::Captures(scf::ParallelOp loop) {
   }
 }
 
+static StringRef entryOf(scf::ParallelOp loop) {
+  return transformer::entryNameOf(loop->getParentOfType<func::FuncOp>());
+}
+
+/// Equal for loops that can have the same body: of their entry, their
+/// operations in order and the constants that they take from outside.
+static llvm::hash_code hashOf(scf::ParallelOp loop) {
+  llvm::hash_code hash = llvm::hash_value(entryOf(loop));
+  auto add = [&](Operation *op) {
+    hash =
+        llvm::hash_combine(hash, OperationEquivalence::computeHash(
+                                     op, OperationEquivalence::ignoreHashValue,
+                                     OperationEquivalence::ignoreHashValue,
+                                     OperationEquivalence::IgnoreLocations));
+  };
+  for (Value value : outsideValues(loop)) {
+    if (isConstant(value)) {
+      add(value.getDefiningOp());
+    }
+  }
+  loop.getRegion().walk(add);
+  return hash;
+}
+
 /// Whether one function can be the body of both loops: they do the same to what
 /// they take from outside, constants apart, which must be equal.
 static bool haveSameBody(scf::ParallelOp a, scf::ParallelOp b) {
+  if (entryOf(a) != entryOf(b)) {
+    return false;
+  }
   llvm::SetVector<Value> fromA = outsideValues(a), fromB = outsideValues(b);
   if (fromA.size() != fromB.size() || a.getNumLoops() != b.getNumLoops()) {
     return false;
@@ -114,18 +156,20 @@ SmallVector<LoopGroup> tfc::groupParallelLoops(ModuleOp module) {
   for (scf::ParallelOp loop : inner) {
     makeSequential(loop);
   }
-  // Loops that one body serves, for one: the norms of a layer.
+  // Loops that one body serves, for one: the norms of a layer. Of those that
+  // look alike, the first of each group is compared.
   SmallVector<LoopGroup> groups;
+  llvm::DenseMap<llvm::hash_code, SmallVector<unsigned>> alike;
   for (scf::ParallelOp loop : outer) {
-    auto entry = loop->getParentOfType<func::FuncOp>();
-    auto *same = llvm::find_if(groups, [&](ArrayRef<scf::ParallelOp> group) {
-      return entry == group[0]->getParentOfType<func::FuncOp>() &&
-             haveSameBody(group[0], loop);
+    SmallVector<unsigned> &numbers = alike[hashOf(loop)];
+    auto *same = llvm::find_if(numbers, [&](unsigned number) {
+      return haveSameBody(groups[number][0], loop);
     });
-    if (same == groups.end()) {
+    if (same == numbers.end()) {
+      numbers.push_back(groups.size());
       groups.push_back({loop});
     } else {
-      same->push_back(loop);
+      groups[*same].push_back(loop);
     }
   }
   return groups;

@@ -14,7 +14,8 @@
 
 namespace tfc {
 
-/// Loops of one function that do the same to what they take from outside.
+/// Loops of one entry, its layers included, that do the same to what they take
+/// from outside.
 using LoopGroup = llvm::SmallVector<mlir::scf::ParallelOp>;
 
 /// The outermost parallel loops of `module` in groups, in order. Those inside
@@ -31,6 +32,10 @@ std::string nameOf(llvm::ArrayRef<mlir::scf::ParallelOp> loops);
 llvm::SetVector<mlir::Value> outsideValues(mlir::scf::ParallelOp loop);
 
 bool isConstant(mlir::Value value);
+
+/// Asks for the lengths of buffers outside of the loop, for a function made of
+/// it that gets them as pointers.
+void hoistLengths(mlir::scf::ParallelOp loop);
 
 /// What a loop takes from outside, for a function made of it: constants are
 /// made again there, the rest are its arguments.

@@ -72,6 +72,9 @@ def BindWeightsPass : Pass<"tfc-bind-weights", "::mlir::ModuleOp"> {
     %w = memref.view %weights[%place][] : memref<?xi8> to memref<8x4xf32>
     ```
 
+    A function of an entry's layers (`tfc-outline-layers`) gets the same of the
+    entry, which calls it with them.
+
     Runs after bufferization. Afterwards there is no `weight`.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
@@ -123,7 +126,8 @@ def PlanWorkspacePass : Pass<"tfc-plan-workspace", "::mlir::ModuleOp"> {
     of the same kind whose lives do not overlap share a place, the largest choosing first, and places
     begin at different offsets of a page, whatever the number of rows.
     `@<entry>_workspace_bytes(tokens, rows, sequences, workers)` computes the
-    size; it is linear in each.
+    size; it is linear in each. Functions of layers are planned with their
+    entry, as if they stood in the place of their calls, and get its workspace.
 
     Afterwards nothing allocates. An error is what one place cannot serve: an
     allocation of another size, one inside a parallel loop, where every worker
@@ -145,6 +149,13 @@ def BindStepPass : Pass<"tfc-bind-step", "::mlir::ModuleOp"> {
     pointer to `tfc_step_v0`; each former argument is read from it. `@pack`
     becomes a function of a pointer to `tfc_pack_v0`. Both return 0. Ports are
     kept as the attributes `transformer.inputs` and `transformer.outputs`.
+
+    A function of layers gets the step, and what it had beside: a number as it
+    is, rows as the pointer to their first. It returns a status, too:
+
+    ```mlir
+    %status = call @step.decoder.layers.3(%step, %rows, %number) {transformer.status}
+    ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect"];
@@ -156,15 +167,18 @@ def LowerParallelPass : Pass<"tfc-lower-parallel", "::mlir::ModuleOp"> {
     The body of an outermost `scf.parallel` becomes a function of (argument,
     begin, end, worker) over the flattened iteration space, and the loop a call
     of the host's `parallel_for`; values from outside travel in a struct on the
-    stack. `transformer.worker` becomes the worker. Inner parallel loops become
+    stack, buffers as pointers: what else the body must know of them is their
+    type. All loops of a function use the same piece of stack, one after the
+    other. `transformer.worker` becomes the worker. Inner parallel loops become
     sequential ones. A body is named after its entry and its number, and after
     the ops in the loop's location: `step_body_3.decoder.layers.attn.o`.
 
-    Loops of an entry that do the same to what they take from outside, as the
-    norms of a layer do, share a body, which has the names of all:
+    Loops of an entry and of its layers that do the same to what they take from
+    outside, as the norms of a layer do, share a body, which has the names of all:
     `step_body_4.decoder.layers.attn.pre_norm+decoder.layers.ffn.pre_norm`.
 
-    Runs after `tfc-bind-step`, on entries that are functions of the step.
+    Runs after `tfc-bind-step`, on functions whose first argument is the step;
+    those of layers may have others.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",

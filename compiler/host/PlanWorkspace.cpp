@@ -5,6 +5,7 @@
 
 #include "compiler/host/BufferLives.h"
 #include "compiler/host/StepFields.h"
+#include "dialect/LayerFunctions.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -36,9 +37,11 @@ constexpr int64_t kAlignment = 64;
 /// about a third of a page.
 constexpr int64_t kStaggerBytes = 21 * kAlignment;
 
-/// A buffer: its bytes for a count of one, and when it is alive.
+/// A buffer: the function that it is in, its bytes for a count of one, and when
+/// it is alive.
 struct Buffer {
   memref::AllocOp op;
+  func::FuncOp function;
   Count count;
   int64_t rowBytes;
   BufferLife life;
@@ -61,10 +64,11 @@ struct Place {
   }
 };
 
-/// Plans one entry.
+/// Plans one entry, and its layers with it.
 class Planner {
 public:
-  explicit Planner(func::FuncOp entry) : entry(entry), lives(entry) {}
+  Planner(func::FuncOp entry, ArrayRef<transformer::LayerCall> calls)
+      : entry(entry), calls(calls), lives(entry, calls) {}
 
   LogicalResult collect();
   void assignPlaces();
@@ -75,6 +79,7 @@ public:
   unsigned numPlaces() const { return places.size(); }
 
 private:
+  LogicalResult collect(func::FuncOp function);
   FailureOr<Count> countOf(memref::AllocOp op);
   /// The bytes of the buffer for a count of one.
   FailureOr<int64_t> rowBytesOf(memref::AllocOp op);
@@ -82,11 +87,18 @@ private:
   SmallVector<Value> buildOffsets(ImplicitLocOpBuilder &b,
                                   ArrayRef<Value> counts);
   FailureOr<SmallVector<Value>> buildCounts(ImplicitLocOpBuilder &b);
+  /// Those of a function of layers, which has no ports.
+  SmallVector<Value> readCounts(ImplicitLocOpBuilder &b, func::FuncOp function);
+  void placeBuffers(func::FuncOp function, ImplicitLocOpBuilder &b,
+                    Value workspace, ArrayRef<Value> counts);
   Value argument(StringRef attribute) {
     return transformer::findArgument(entry, attribute);
   }
+  /// Whether the step says how many sequences have a buffer, in `places`.
+  bool countsSequences() const;
 
   func::FuncOp entry;
+  ArrayRef<transformer::LayerCall> calls;
   BufferLives lives;
   SmallVector<Buffer> buffers;
   SmallVector<Place> places;
@@ -99,6 +111,10 @@ FailureOr<Count> Planner::countOf(memref::AllocOp op) {
     return Count::One;
   }
   Value size = op.getDynamicSizes().front();
+  auto function = op->getParentOfType<func::FuncOp>();
+  auto argument = [&](StringRef attribute) -> Value {
+    return transformer::findArgument(function, attribute);
+  };
   if (op.getDynamicSizes().size() == 1 && op.getType().isDynamicDim(0)) {
     if (size == argument(transformer::kWorkersAttrName)) {
       return Count::Workers;
@@ -109,15 +125,16 @@ FailureOr<Count> Planner::countOf(memref::AllocOp op) {
     auto dim = size.getDefiningOp<memref::DimOp>();
     auto source =
         dim ? dyn_cast<BlockArgument>(dim.getSource()) : BlockArgument();
-    if (source && source.getOwner() == &entry.getBody().front()) {
+    if (source && source.getOwner() == &function.getBody().front()) {
       unsigned index = source.getArgNumber();
-      if (entry.getArgAttr(index, transformer::kInputAttrName)) {
+      if (function.getArgAttr(index, transformer::kInputAttrName) ||
+          function.getArgAttr(index, transformer::kTokensAttrName)) {
         return Count::Tokens;
       }
-      if (entry.getArgAttr(index, transformer::kRowsAttrName)) {
+      if (function.getArgAttr(index, transformer::kRowsAttrName)) {
         return Count::Rows;
       }
-      if (auto output = entry.getArgAttrOfType<transformer::OutputPortAttr>(
+      if (auto output = function.getArgAttrOfType<transformer::OutputPortAttr>(
               index, transformer::kOutputAttrName)) {
         return output.getRows() == transformer::RowKind::Tokens ? Count::Tokens
                                                                 : Count::Rows;
@@ -151,7 +168,22 @@ FailureOr<int64_t> Planner::rowBytesOf(memref::AllocOp op) {
 }
 
 LogicalResult Planner::collect() {
-  WalkResult result = entry.walk([&](memref::AllocOp op) -> WalkResult {
+  for (const transformer::LayerCall &layers : calls) {
+    func::CallOp call = layers.call;
+    if (call.getNumResults() != 0) {
+      return call.emitOpError()
+             << "expected layers that return nothing (what they compute is in "
+                "the place of an argument)";
+    }
+  }
+  return failure(failed(collect(entry)) ||
+                 llvm::any_of(calls, [&](const transformer::LayerCall &each) {
+                   return failed(collect(each.function));
+                 }));
+}
+
+LogicalResult Planner::collect(func::FuncOp function) {
+  WalkResult result = function.walk([&](memref::AllocOp op) -> WalkResult {
     FailureOr<Count> count = countOf(op);
     if (failed(count)) {
       return WalkResult::interrupt();
@@ -164,7 +196,7 @@ LogicalResult Planner::collect() {
     if (failed(life)) {
       return WalkResult::interrupt();
     }
-    buffers.push_back({op, *count, *rowBytes, *life});
+    buffers.push_back({op, function, *count, *rowBytes, *life});
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
@@ -213,17 +245,24 @@ SmallVector<Value> Planner::buildOffsets(ImplicitLocOpBuilder &b,
   return offsets;
 }
 
+bool Planner::countsSequences() const {
+  return llvm::any_of(places, [](const Place &place) {
+    return place.count == Count::Sequences;
+  });
+}
+
+static Value buildSequenceCount(ImplicitLocOpBuilder &b, Value step) {
+  return loadIndex(b, step, offsetof(tfc_step_v0, n_sequences), 64);
+}
+
 FailureOr<SmallVector<Value>> Planner::buildCounts(ImplicitLocOpBuilder &b) {
   auto rowsOf = [&](Value memref) -> Value {
     return memref ? memref::DimOp::create(b, memref, 0).getResult() : Value();
   };
-  bool countsSequences = llvm::any_of(places, [](const Place &place) {
-    return place.count == Count::Sequences;
-  });
-  Value sequences = countsSequences
-                        ? loadIndex(b, argument(transformer::kStepAttrName),
-                                    offsetof(tfc_step_v0, n_sequences), 64)
-                        : arith::ConstantIndexOp::create(b, 0).getResult();
+  Value sequences =
+      countsSequences()
+          ? buildSequenceCount(b, argument(transformer::kStepAttrName))
+          : arith::ConstantIndexOp::create(b, 0).getResult();
   SmallVector<Value> counts = {rowsOf(argument(transformer::kInputAttrName)),
                                rowsOf(argument(transformer::kRowsAttrName)),
                                sequences,
@@ -233,6 +272,34 @@ FailureOr<SmallVector<Value>> Planner::buildCounts(ImplicitLocOpBuilder &b) {
                                   "and workers (by tfc-bind-weights)";
   }
   return counts;
+}
+
+SmallVector<Value> Planner::readCounts(ImplicitLocOpBuilder &b,
+                                       func::FuncOp function) {
+  Value step = transformer::findArgument(function, transformer::kStepAttrName);
+  Value sequences = countsSequences()
+                        ? buildSequenceCount(b, step)
+                        : arith::ConstantIndexOp::create(b, 0).getResult();
+  return {loadIndex(b, step, offsetof(tfc_step_v0, n_tokens), 64),
+          loadIndex(b, step, offsetof(tfc_step_v0, n_rows), 64), sequences,
+          transformer::findArgument(function, transformer::kWorkersAttrName)};
+}
+
+/// The buffers of `function` become views of its workspace.
+void Planner::placeBuffers(func::FuncOp function, ImplicitLocOpBuilder &b,
+                           Value workspace, ArrayRef<Value> counts) {
+  SmallVector<Value> offsets = buildOffsets(b, counts);
+  for (Buffer &buffer : buffers) {
+    if (buffer.function != function) {
+      continue;
+    }
+    ImplicitLocOpBuilder here(buffer.op.getLoc(), buffer.op);
+    Value view = memref::ViewOp::create(here, buffer.op.getType(), workspace,
+                                        offsets[buffer.place],
+                                        buffer.op.getDynamicSizes());
+    buffer.op.replaceAllUsesWith(view);
+    buffer.op.erase();
+  }
 }
 
 LogicalResult Planner::rewrite() {
@@ -251,14 +318,17 @@ LogicalResult Planner::rewrite() {
   if (failed(counts)) {
     return failure();
   }
-  SmallVector<Value> offsets = buildOffsets(b, *counts);
-  for (Buffer &buffer : buffers) {
-    ImplicitLocOpBuilder here(buffer.op.getLoc(), buffer.op);
-    Value view = memref::ViewOp::create(here, buffer.op.getType(), workspace,
-                                        offsets[buffer.place],
-                                        buffer.op.getDynamicSizes());
-    buffer.op.replaceAllUsesWith(view);
-    buffer.op.erase();
+  placeBuffers(entry, b, workspace, *counts);
+  for (const transformer::LayerCall &layers : calls) {
+    FailureOr<BlockArgument> ofLayers = transformer::addArgument(
+        layers, workspace, transformer::kWorkspaceAttrName);
+    if (failed(ofLayers)) {
+      return failure();
+    }
+    func::FuncOp function = layers.function;
+    ImplicitLocOpBuilder inside(function.getLoc(), function.getContext());
+    inside.setInsertionPointToStart(&function.getBody().front());
+    placeBuffers(function, inside, *ofLayers, readCounts(inside, function));
   }
   return success();
 }
@@ -280,10 +350,16 @@ namespace {
 struct PlanWorkspacePass : tfc::impl::PlanWorkspacePassBase<PlanWorkspacePass> {
   void runOnOperation() override {
     for (auto entry : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
-      if (!transformer::findArgument(entry, transformer::kStepAttrName)) {
+      if (transformer::isOfLayers(entry) ||
+          !transformer::findArgument(entry, transformer::kStepAttrName)) {
         continue;
       }
-      Planner planner(entry);
+      FailureOr<SmallVector<transformer::LayerCall>> calls =
+          transformer::listLayerCalls(entry);
+      if (failed(calls)) {
+        return signalPassFailure();
+      }
+      Planner planner(entry, *calls);
       if (failed(planner.collect())) {
         return signalPassFailure();
       }

@@ -75,6 +75,22 @@ Value tfc::loadIndex(ImplicitLocOpBuilder &b, Value base, int64_t offset,
   return arith::IndexCastOp::create(b, b.getIndexType(), value);
 }
 
+bool tfc::isPlain(Type type) {
+  auto memref = dyn_cast<MemRefType>(type);
+  return memref && memref.getLayout().isIdentity() &&
+         llvm::none_of(memref.getShape().drop_front(memref.getRank() > 0),
+                       ShapedType::isDynamic);
+}
+
+Value tfc::buildPointer(ImplicitLocOpBuilder &b, Value memref) {
+  LLVMTypeConverter converter(b.getContext());
+  Type type = converter.convertType(memref.getType());
+  Value converted =
+      UnrealizedConversionCastOp::create(b, TypeRange(type), memref)
+          .getResult(0);
+  return MemRefDescriptor(converted).alignedPtr(b, b.getLoc());
+}
+
 Value tfc::buildMemRef(ImplicitLocOpBuilder &b, MemRefType type, Value pointer,
                        Value rows) {
   LLVMTypeConverter converter(b.getContext());

@@ -25,6 +25,12 @@ mlir::Value loadPointer(mlir::ImplicitLocOpBuilder &b, mlir::Value base,
 mlir::Value loadIndex(mlir::ImplicitLocOpBuilder &b, mlir::Value base,
                       int64_t offset, unsigned bits);
 
+/// Whether `type` is a buffer of which buildMemRef knows everything but where
+/// it begins and its rows: of identity layout, and at most its first axis is
+/// dynamic.
+bool isPlain(mlir::Type type);
+/// Where the buffer `memref` begins.
+mlir::Value buildPointer(mlir::ImplicitLocOpBuilder &b, mlir::Value memref);
 /// A memref of identity layout over memory at `pointer`: at most one axis, the
 /// first, is dynamic and has `rows`.
 mlir::Value buildMemRef(mlir::ImplicitLocOpBuilder &b, mlir::MemRefType type,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/lowering/LastUses.h"
 
+#include "dialect/LayerFunctions.h"
 #include "dialect/TransformerDialect.h"
 
 using namespace mlir;
@@ -20,11 +21,11 @@ static Operation *findStart(Value value, const LastUses &lastUses) {
   return op;
 }
 
-void LastUses::findPlaces(LoopLikeOpInterface loop) {
-  for (auto [carried, yielded] :
-       llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues())) {
+/// Of arguments of a block, and what takes their place at its end.
+void LastUses::findPlaces(ValueRange allCarried, ValueRange allYielded) {
+  for (auto [carried, yielded] : llvm::zip(allCarried, allYielded)) {
     Operation *op = findStart(yielded, *this);
-    Block *block = carried.getOwner();
+    Block *block = carried.getParentBlock();
     bool dead = op && op->getBlock() == block &&
                 llvm::all_of(carried.getUsers(), [&](Operation *user) {
                   Operation *ancestor = block->findAncestorOpInBlock(*user);
@@ -54,5 +55,13 @@ LastUses::LastUses(Operation *root) {
       }
     }
   });
-  root->walk([&](LoopLikeOpInterface loop) { findPlaces(loop); });
+  root->walk([&](LoopLikeOpInterface loop) {
+    findPlaces(loop.getRegionIterArgs(), loop.getYieldedValues());
+  });
+  root->walk([&](func::FuncOp function) {
+    if (transformer::isOfLayers(function)) {
+      Block &body = function.getBody().front();
+      findPlaces(body.getArguments(), body.getTerminator()->getOperands());
+    }
+  });
 }

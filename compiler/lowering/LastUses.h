@@ -21,13 +21,14 @@ public:
 
   /// A value of the result's type that is dead when `op` runs and whose place
   /// the result may take: the loop's carried value, for the op whose result is
-  /// carried on. Null if there is none.
+  /// carried on, and what a function of layers gets, for the one whose result
+  /// it returns. Null if there is none.
   mlir::Value findDeadPlace(mlir::Operation *op) const {
     return places.lookup(op);
   }
 
 private:
-  void findPlaces(mlir::LoopLikeOpInterface loop);
+  void findPlaces(mlir::ValueRange carried, mlir::ValueRange yielded);
 
   llvm::DenseSet<std::pair<mlir::Operation *, unsigned>> operands;
   llvm::DenseMap<mlir::Operation *, mlir::Value> places;

@@ -4,6 +4,7 @@
 #include "compiler/lowering/Patterns.h"
 #include "compiler/support/PassOptions.h"
 
+#include "dialect/LayerFunctions.h"
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -214,17 +215,31 @@ static void packRows(ModuleOp module, int64_t multiple) {
   reportPlain(plain, multiple);
 }
 
-/// A loop carries its value in one place; where the last op could not write
-/// there, a copy does.
-static void carryInPlace(scf::ForOp loop) {
-  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-  ImplicitLocOpBuilder b(loop.getLoc(), yield);
-  for (OpOperand &operand : yield->getOpOperands()) {
-    BlockArgument carried = loop.getRegionIterArg(operand.getOperandNumber());
-    if (isa<RankedTensorType>(carried.getType()) &&
-        findRoot(operand.get()) != carried) {
-      operand.set(
-          linalg::CopyOp::create(b, operand.get(), carried).getResult(0));
+/// What `end` hands on, it hands on in the place of `carried`; where the last
+/// op could not write there, a copy does.
+static void carryInPlace(Operation *end, ValueRange carried) {
+  ImplicitLocOpBuilder b(end->getLoc(), end);
+  for (auto [operand, place] : llvm::zip(end->getOpOperands(), carried)) {
+    Value root = findRoot(operand.get());
+    // A loop computes in the place of what it is given.
+    if (auto loop = root.getDefiningOp<scf::ForOp>()) {
+      root = loop.getTiedLoopInit(cast<OpResult>(root))->get();
+    }
+    if (isa<RankedTensorType>(place.getType()) && root != place) {
+      operand.set(linalg::CopyOp::create(b, operand.get(), place).getResult(0));
+    }
+  }
+}
+
+/// Loops and functions of layers carry their values in one place.
+static void carryInPlace(ModuleOp module) {
+  module.walk([](scf::ForOp loop) {
+    carryInPlace(loop.getBody()->getTerminator(), loop.getRegionIterArgs());
+  });
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (transformer::isOfLayers(function)) {
+      Block &body = function.getBody().front();
+      carryInPlace(body.getTerminator(), body.getArguments());
     }
   }
 }
@@ -259,7 +274,7 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
     populateProjectionPatterns(patterns, lastUses);
     populateAttentionPatterns(patterns);
     walkAndApplyPatterns(getOperation(), std::move(patterns));
-    getOperation().walk([](scf::ForOp loop) { carryInPlace(loop); });
+    carryInPlace(getOperation());
     // What read the matrices as rows is gone.
     getOperation().walk([](transformer::WeightOp op) {
       if (op.use_empty()) {

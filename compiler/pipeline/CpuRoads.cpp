@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/Passes.h"
 #include "compiler/emit/Passes.h"
+#include "compiler/fusion/Passes.h"
 #include "compiler/host/Passes.h"
 #include "compiler/lowering/Passes.h"
 #include "compiler/pipeline/CheckStage.h"
@@ -70,12 +71,18 @@ static void buildBufferToLlvm(OpPassManager &pm,
 // --opt=none
 //===----------------------------------------------------------------------===//
 
+static void buildPlainFusedFunctions(OpPassManager &pm,
+                                     const PipelineOptions &options) {
+  pm.addPass(createOutlineLayersPass());
+  buildPlainFused(pm, options);
+}
+
 static void buildPlainBuffer(OpPassManager &pm, const PipelineOptions &) {
   lowerToPlainBuffer(pm, bufferStage);
 }
 
 static const Arrow plainArrows[] = {
-    {&modelStage, &fusedStage, buildPlainFused},
+    {&modelStage, &fusedStage, buildPlainFusedFunctions},
     {&fusedStage, &linalgStage, buildPlainLinalg},
     {&linalgStage, &bufferStage, buildPlainBuffer},
     {&bufferStage, &llvmStage, buildBufferToLlvm}};
@@ -88,6 +95,7 @@ const Road tfc::cpuPlainRoad = {"none", TargetKind::Cpu, OptLevel::None,
 //===----------------------------------------------------------------------===//
 
 static void buildFused(OpPassManager &pm, const PipelineOptions &options) {
+  pm.addPass(createOutlineLayersPass());
   fuse(pm);
   finishFused(pm, options, transformer::Storage::F32);
 }

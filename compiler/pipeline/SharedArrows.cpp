@@ -101,6 +101,8 @@ void tfc::bufferize(OpPassManager &pm) {
   pm.addPass(bufferization::createOneShotBufferizePass(options));
   pm.addPass(createOrderGlobalsPass());
   clean(pm);
+  // What layers return is where an argument of theirs was.
+  pm.addPass(bufferization::createDropEquivalentBufferResultsPass());
 }
 
 void tfc::bindHost(OpPassManager &pm) {

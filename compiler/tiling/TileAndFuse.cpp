@@ -7,6 +7,7 @@
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/TilingInterface.h"
 
 namespace tfc {
@@ -115,9 +116,10 @@ struct TileAndFusePass : tfc::impl::TileAndFusePassBase<TileAndFusePass> {
            bool) -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
           // Another root has items of its own; fusing it would compute it again
           // in each of ours.
-          // Its loop, if it is tiled already, would be copied in the same way.
+          // Its loop, if it is tiled already, would be copied in the same way,
+          // and so would a call of whole layers.
           StrategyAttr strategy = strategyOf(producer.getOwner());
-          if (isa<LoopLikeOpInterface>(producer.getOwner()) ||
+          if (isa<LoopLikeOpInterface, CallOpInterface>(producer.getOwner()) ||
               (strategy && !strategy.getParallel().empty())) {
             return std::nullopt;
           }

@@ -134,6 +134,11 @@ func.func private @packed_bytes_is_typed() attributes {transformer.packed_bytes 
 
 // -----
 
+// expected-error @below {{expected 'transformer.layers_of' to be the symbol of an entry, got {a = 1 : i64}}}
+func.func private @layers_of_is_typed() attributes {transformer.layers_of = {a = 1}}
+
+// -----
+
 // expected-error @below {{expected 'transformer.input' to be a #transformer.input, got {a = 1 : i64}}}
 func.func private @input_is_typed(memref<?x8xf32> {transformer.input = {a = 1}})
 

@@ -14,6 +14,8 @@ import tensors
 
 HIDDEN, WIDTH, VOCAB, POSITIONS, HEADS, KV_HEADS = 24, 40, 31, 640, 3, 1
 ROWS = (600, 1, 37)
+# Of those that are many to compute: what they add has nothing to do with it.
+SHORT = {"distinct": (17, 1, 5)}
 
 ROTARY = {"style": "half", "theta": 10000, "dim": 6}
 
@@ -45,6 +47,8 @@ VARIANTS = {
     "turns": ("decoder", {}, [("1::2", {"bias": False})]),
     "fourth": ("decoder", {"rotary": ROTARY}, [
         ("3::4", {"bias": False, "rotary": "none"})]),
+    # No two have the same widths.
+    "distinct": ("decoder", {"rotary": ROTARY}, []),
     # A prologue of one layer, and a period whose places differ in numbers.
     "prologue": ("decoder", {"rotary": ROTARY}, [
         ("2::2", {"bias": False}), ("::3", window(70)),
@@ -85,6 +89,10 @@ def make_spec(variant, layers):
             "overrides": [{"layers": selector, "set": {"attn": patch}}
                           for selector, patch in some]},
         "final_norm": norm}
+    if variant == "distinct":
+        stack["layers"]["overrides"] = [
+            {"layers": str(layer), "set": {"ffn": {"width": WIDTH + layer}}}
+            for layer in range(layers)]
     if variant in SINUSOIDS:
         stack["embeddings"]["position"] = {"kind": "sinusoid",
                                            **SINUSOIDS[variant]}
@@ -95,17 +103,17 @@ def make_spec(variant, layers):
                      "max_positions": POSITIONS}}
 
 
-def has_bias(stack, layer):
-    """Whether the attention of the layer has biases."""
+def read(stack, layer, part, key):
+    """What the layer has at block/part/key."""
     layers = stack["layers"]
-    result = layers["block"]["attn"]["bias"]
+    result = layers["block"][part][key]
     for override in layers["overrides"]:
         bounds = [int(word) if word else None
                   for word in override["layers"].split(":")]
         if len(bounds) == 1:
             bounds.append(bounds[0] + 1)
         if layer in range(layers["repeat"])[slice(*bounds)]:
-            result = override["set"]["attn"].get("bias", result)
+            result = override["set"].get(part, {}).get(key, result)
     return result
 
 
@@ -121,12 +129,13 @@ def list_shapes(spec):
     for layer in range(stack["layers"]["repeat"]):
         stem = f"layers.{layer}."
         norms += [stem + "attn.pre_norm", stem + "ffn.pre_norm"]
+        width = read(stack, layer, "ffn", "width")
         for name, rows, columns in (
                 ("attn.q", HIDDEN, HIDDEN), ("attn.k", KV_HEADS * head, HIDDEN),
                 ("attn.v", KV_HEADS * head, HIDDEN), ("attn.o", HIDDEN, HIDDEN),
-                ("ffn.up", WIDTH, HIDDEN), ("ffn.down", HIDDEN, WIDTH)):
+                ("ffn.up", width, HIDDEN), ("ffn.down", HIDDEN, width)):
             shapes[stem + name + ".weight"] = [rows, columns]
-            if name.startswith("ffn.") or has_bias(stack, layer):
+            if name.startswith("ffn.") or read(stack, layer, "attn", "bias"):
                 shapes[stem + name + ".bias"] = [rows]
         attention = stack["layers"]["block"]["attn"]
         if "sinks" in attention:
@@ -151,10 +160,10 @@ def make_weights(spec):
     return weights
 
 
-def make_inputs():
-    shape, mask, ids = [len(ROWS), max(ROWS)], [], []
-    for row, length in enumerate(ROWS):
-        for i in range(max(ROWS)):
+def make_inputs(rows):
+    shape, mask, ids = [len(rows), max(rows)], [], []
+    for row, length in enumerate(rows):
+        for i in range(max(rows)):
             mask.append(int(i < length))
             ids.append((7919 * i + 31 * row) % VOCAB if i < length else 0)
     return {"input_ids": tensors.Tensor("I64", shape, ids),
@@ -169,7 +178,8 @@ def main():
         json.dump(spec, stream)
     tensors.write(os.path.join(folder, "model.safetensors"),
                   make_weights(spec))
-    tensors.write(os.path.join(folder, "inputs.safetensors"), make_inputs())
+    tensors.write(os.path.join(folder, "inputs.safetensors"),
+                  make_inputs(SHORT.get(variant, ROWS)))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,15 @@
 // A parallel loop becomes a body function and a call of the host.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-lower-parallel --canonicalize | FileCheck %s
+// RUN: tfc-opt %s --allow-unregistered-dialect --tfc-lower-parallel --canonicalize | FileCheck %s
 
 // CHECK: llvm.func internal @one_axis_body_0(%[[CAPTURES:.*]]: !llvm.ptr, %[[BEGIN:.*]]: i64, %[[END:.*]]: i64, %[[NUMBER:.*]]: i32)
 // CHECK-DAG: %[[FIRST:.*]] = arith.index_castui %[[BEGIN]]
 // CHECK-DAG: %[[LAST:.*]] = arith.index_castui %[[END]]
 // CHECK-DAG: %[[WORKER:.*]] = arith.index_castui %[[NUMBER]]
+// Of a buffer the body is told where it begins.
+// CHECK: llvm.getelementptr %[[CAPTURES]][0, 0] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, i64)>
+// CHECK: %[[POINTER:.*]] = llvm.load %{{.*}} : !llvm.ptr -> !llvm.ptr
+// CHECK: llvm.insertvalue %[[POINTER]], %{{.*}}[1]
 // CHECK: llvm.getelementptr %[[CAPTURES]][0, 1]
 // CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[LAST]]
 // The worker picks its scratch, and is the host's.
@@ -18,13 +22,12 @@ func.func @one_axis(%step: !llvm.ptr) -> i32 {
   %c1 = arith.constant 1 : index
   %ok = arith.constant 0 : i32
   %x = arith.constant 2.0 : f32
-  // One struct a loop, in the entry block: a loop around it must not grow the
-  // stack.
+  // In the entry block: a loop around it must not grow the stack.
   // CHECK-DAG: %[[FUNCTION:.*]] = llvm.mlir.addressof @one_axis_body_0
-  // CHECK: %[[STRUCT:.*]] = llvm.alloca %{{.*}} x !llvm.struct<
+  // CHECK: %[[STRUCT:.*]] = llvm.alloca %{{.*}} x !llvm.array<16 x i8> {alignment = 8 : i64}
   // CHECK: scf.for
   // CHECK-NOT: llvm.alloca
-  // CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[STRUCT]][0, 1]
+  // CHECK: %[[FIELD:.*]] = llvm.getelementptr %[[STRUCT]][0, 1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, i64)>
   // CHECK: llvm.store %{{.*}}, %[[FIELD]]
   // host->parallel_for(host->ctx, n, body, captures)
   // CHECK: llvm.getelementptr %[[STEP]][112]
@@ -184,5 +187,82 @@ func.func @shared(%step: !llvm.ptr) -> i32 {
     llvm.store %n, %step : i64, !llvm.ptr
     scf.reduce
   } loc("a.v")
+  return %ok : i32
+}
+
+// One place holds what each loop of a function captures, which is the largest's;
+// a buffer's length is asked for outside, and is an index like any other.
+// CHECK-LABEL: func.func @takes_turns(
+func.func @takes_turns(%step: !llvm.ptr) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  %n = llvm.load %step : !llvm.ptr -> i64
+  %count = arith.index_cast %n : i64 to index
+  %pointer = llvm.load %step : !llvm.ptr -> !llvm.ptr
+  // CHECK: %[[FRAME:.*]] = llvm.alloca %{{.*}} x !llvm.array<24 x i8>
+  // CHECK-NOT: llvm.alloca
+  %bytes = "test.bytes"() : () -> memref<?xi8>
+  %buffer = memref.view %bytes[%c0][%count] : memref<?xi8> to memref<?x3xi64>
+  // CHECK: llvm.getelementptr %[[FRAME]][0, 2] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(i64, i64, ptr)>
+  scf.parallel (%i) = (%c0) to (%count) step (%c1) {
+    %length = memref.dim %buffer, %c0 : memref<?x3xi64>
+    %last = arith.subi %length, %i : index
+    memref.store %n, %buffer[%last, %c0] : memref<?x3xi64>
+    scf.reduce
+  }
+  // CHECK: llvm.getelementptr %[[FRAME]][0, 1] : (!llvm.ptr) -> !llvm.ptr, !llvm.struct<(ptr, i64)>
+  scf.parallel (%i) = (%c0) to (%count) step (%c1) {
+    llvm.store %pointer, %pointer : !llvm.ptr, !llvm.ptr
+    scf.reduce
+  }
+  return %ok : i32
+}
+
+// Loops of an entry's layers share bodies, and are named after the entry; those
+// of another entry do not.
+// CHECK: llvm.func internal @"many_body_9.layers.0+layers.1"(
+// CHECK: func.func private @many.layers.0(
+// CHECK: llvm.mlir.addressof @"many_body_9.layers.0+layers.1"
+func.func private @many.layers.0(%step: !llvm.ptr, %x: !llvm.ptr) -> i32
+    attributes {transformer.layers_of = @many} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  %n = llvm.load %step : !llvm.ptr -> i64
+  %count = arith.index_cast %n : i64 to index
+  scf.parallel (%i) = (%c0) to (%count) step (%c1) {
+    llvm.store %n, %x : i64, !llvm.ptr
+    scf.reduce
+  } loc("layers.0")
+  return %ok : i32
+}
+// CHECK: func.func private @many.layers.1(
+// CHECK: llvm.mlir.addressof @"many_body_9.layers.0+layers.1"
+func.func private @many.layers.1(%step: !llvm.ptr, %x: !llvm.ptr) -> i32
+    attributes {transformer.layers_of = @many} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  %n = llvm.load %step : !llvm.ptr -> i64
+  %count = arith.index_cast %n : i64 to index
+  scf.parallel (%i) = (%c0) to (%count) step (%c1) {
+    llvm.store %n, %x : i64, !llvm.ptr
+    scf.reduce
+  } loc("layers.1")
+  return %ok : i32
+}
+// CHECK: llvm.func internal @other_body_10.layers.2(
+func.func private @other.layers.2(%step: !llvm.ptr, %x: !llvm.ptr) -> i32
+    attributes {transformer.layers_of = @other} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %ok = arith.constant 0 : i32
+  %n = llvm.load %step : !llvm.ptr -> i64
+  %count = arith.index_cast %n : i64 to index
+  scf.parallel (%i) = (%c0) to (%count) step (%c1) {
+    llvm.store %n, %x : i64, !llvm.ptr
+    scf.reduce
+  } loc("layers.2")
   return %ok : i32
 }

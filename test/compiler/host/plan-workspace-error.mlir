@@ -178,3 +178,54 @@ func.func @a_row_of_too_many_bits(
   %buffer = memref.alloc(%workers) : memref<?x4611686018427387904xf32>
   return
 }
+
+// -----
+
+#ids = #transformer.input<"input_ids", fill = required, limit = 9>
+func.func private @step.layers(%step: !llvm.ptr {transformer.step})
+    attributes {transformer.layers_of = @step} {
+  return
+}
+func.func @step(%ids: memref<?xi32> {transformer.input = #ids},
+                %rows: memref<?xi32> {transformer.rows},
+                %step: !llvm.ptr {transformer.step},
+                %workers: index {transformer.workers}) {
+  call @step.layers(%step) : (!llvm.ptr) -> ()
+  // expected-error @+1 {{expected one call of a function of layers, at the top of the entry that its attribute 'transformer.layers_of' names, got another}}
+  call @step.layers(%step) : (!llvm.ptr) -> ()
+  return
+}
+
+// -----
+
+#ids = #transformer.input<"input_ids", fill = required, limit = 9>
+func.func private @other.layers(%step: !llvm.ptr {transformer.step})
+    attributes {transformer.layers_of = @other} {
+  return
+}
+func.func @step(%ids: memref<?xi32> {transformer.input = #ids},
+                %rows: memref<?xi32> {transformer.rows},
+                %step: !llvm.ptr {transformer.step},
+                %workers: index {transformer.workers}) {
+  // expected-error @+1 {{expected one call of a function of layers, at the top of the entry}}
+  call @other.layers(%step) : (!llvm.ptr) -> ()
+  return
+}
+
+// -----
+
+#ids = #transformer.input<"input_ids", fill = required, limit = 9>
+func.func private @step.layers(%x: memref<?x8xf32> {transformer.tokens},
+                               %step: !llvm.ptr {transformer.step})
+    -> memref<?x8xf32> attributes {transformer.layers_of = @step} {
+  return %x : memref<?x8xf32>
+}
+func.func @step(%ids: memref<?xi32> {transformer.input = #ids},
+                %rows: memref<?xi32> {transformer.rows},
+                %step: !llvm.ptr {transformer.step},
+                %workers: index {transformer.workers}, %x: memref<?x8xf32>) {
+  // expected-error @+1 {{expected layers that return nothing (what they compute is in the place of an argument)}}
+  %0 = call @step.layers(%x, %step)
+    : (memref<?x8xf32>, !llvm.ptr) -> memref<?x8xf32>
+  return
+}

@@ -139,3 +139,26 @@ func.func @maps_a_row_some_columns_at_a_time(
   } -> tensor<1x768xf32>
   return %y : tensor<1x768xf32>
 }
+
+func.func private @layers(%x: tensor<?x48xf32>) -> tensor<?x48xf32>
+
+// What a function computes is computed once.
+// PARALLEL-LABEL: @leaves_calls_outside
+func.func @leaves_calls_outside(%x: tensor<?x48xf32>, %init: tensor<?x48xf32>)
+    -> tensor<?x48xf32> {
+  // PARALLEL: call @layers
+  // PARALLEL: scf.forall
+  // PARALLEL-NOT: call @layers
+  // PARALLEL: return
+  %h = call @layers(%x) : (tensor<?x48xf32>) -> tensor<?x48xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%h : tensor<?x48xf32>) outs(%init : tensor<?x48xf32>)
+      attrs = {transformer.strategy =
+        #transformer.strategy<parallel = [64, 0], rows = [8, 0], reduction = []>} {
+    ^bb0(%a: f32, %o: f32):
+      %n = arith.negf %a : f32
+      linalg.yield %n : f32
+  } -> tensor<?x48xf32>
+  return %y : tensor<?x48xf32>
+}
