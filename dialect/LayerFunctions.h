@@ -1,5 +1,5 @@
 // Functions of layers: an entry whose layers are several loops calls one for
-// each (docs/rationale/0024).
+// each (docs/rationale/0025).
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_DIALECT_LAYERFUNCTIONS_H
 #define TFC_DIALECT_LAYERFUNCTIONS_H
