@@ -60,6 +60,18 @@ LogicalResult CacheLayoutAttr::verify(EmitError emitError, int64_t blockTokens,
   return success();
 }
 
+LogicalResult RoleAttr::verify(EmitError emitError, RoleKind kind,
+                               FlatSymbolRefAttr entry) {
+  // role_c1
+  bool isOfAnEntry = kind == RoleKind::WorkspaceBytes;
+  if (isOfAnEntry == static_cast<bool>(entry)) {
+    return success();
+  }
+  return emitError() << "expected " << (isOfAnEntry ? "an" : "no")
+                     << " entry of the role " << stringifyRoleKind(kind)
+                     << ", got " << (entry ? entry.getValue() : "none");
+}
+
 LogicalResult ProgramAttr::verify(EmitError emitError, StringRef name,
                                   int64_t features, StringRef,
                                   int64_t packedBytes, Isa isa, int64_t kernels,
@@ -181,7 +193,12 @@ TransformerDialect::verifyOperationAttribute(Operation *op,
       {kInputsAttrName, isArrayOf<InputAttr>, "an array of #transformer.input"},
       {kOutputsAttrName, isArrayOf<OutputPortAttr>,
        "an array of #transformer.output_port"},
+      {kRoleAttrName, is<RoleAttr>, "a #transformer.role"},
       {kPackedBytesAttrName, is<IntegerAttr>, "an integer"}};
+  if (attribute.getName() == kRoleAttrName && !isa<FunctionOpInterface>(op)) {
+    return op->emitOpError()
+           << "expected '" << kRoleAttrName << "' on functions alone";
+  }
   return verifyPlace(op, attribute, places);
 }
 

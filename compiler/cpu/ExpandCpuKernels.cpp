@@ -34,6 +34,26 @@ static LogicalResult eraseHandles(func::FuncOp entry) {
   return entry.eraseArguments(erased);
 }
 
+/// Buffers; of kernels of vectors those of f32, the panels of products
+/// excepted.
+static LogicalResult expectBuffers(Operation *op, bool areVectors) {
+  auto product = dyn_cast<transformer::ProductOp>(op);
+  for (Value operand : op->getOperands()) {
+    if (isa<TensorType>(operand.getType())) {
+      return op->emitOpError() << "expected buffers, got tensors";
+    }
+    auto type = dyn_cast<MemRefType>(operand.getType());
+    bool isStored = product && operand == product.getPanels();
+    if (areVectors && type && !isStored &&
+        isa<FloatType>(type.getElementType()) &&
+        !type.getElementType().isF32()) {
+      return op->emitOpError()
+             << "expected rows of f32 (kernels=vector), got " << type;
+    }
+  }
+  return success();
+}
+
 namespace {
 struct ExpandCpuKernelsPass
     : tfc::impl::ExpandCpuKernelsPassBase<ExpandCpuKernelsPass> {
@@ -68,6 +88,13 @@ struct ExpandCpuKernelsPass
     }
     IRRewriter rewriter(entry.getContext());
     WalkResult result = entry.walk([&](Operation *op) -> WalkResult {
+      bool isExpanded =
+          isa<transformer::CacheWriteOp, transformer::PagedAttentionOp,
+              transformer::RaggedPoolOp>(op) ||
+          (isVector() && isa<transformer::ProductOp>(op));
+      if (isExpanded && failed(expectBuffers(op, isVector()))) {
+        return WalkResult::interrupt();
+      }
       if (auto write = dyn_cast<transformer::CacheWriteOp>(op)) {
         isVector() ? expandCacheWrite(write, step, lanes, rewriter)
                    : expandScalar(write, step, rewriter);

@@ -56,11 +56,25 @@ void SpecReader::readStack(Stack &target, const Json &json) {
   readPositionBias(json.find("position_bias"));
   if (const Json *layers = json.find("layers")) {
     readLayers(*layers);
+    checkDecoderLayers(*layers);
   }
   stack->finalNorm = readNorm(json.find("final_norm"));
   checkStack(json);
   warnWithoutFinalNorm(json);
   stack = nullptr;
+}
+
+/// Without a layer nothing of a decoder would see its encoder.
+void SpecReader::checkDecoderLayers(const Json &layers) {
+  const Json *repeat = layers.find("repeat");
+  bool isNone = repeat ? repeat->isInteger() && repeat->integer == 0
+                       : layers.isArray() && layers.items.empty();
+  if (isNone && model.kind == Kind::EncoderDecoder &&
+      stack->name == "decoder") {
+    error(repeat ? repeat->place : layers.place, Unsupported,
+          "expected at least one layer (a decoder that does not see its "
+          "encoder is not supported by this tfc), got none");
+  }
 }
 
 /// What the layers of a stack must have in common.
@@ -105,8 +119,10 @@ void SpecReader::checkStack(const Json &json) {
   if (rotary && stack->embeddings.position) {
     report(diagnostics, json.at({"embeddings", "position"})->place,
            TwoPositions,
-           "expected kind \"none\" (positions are in the rotary attention "
-           "already), got \"learned\"",
+           std::string("expected kind \"none\" (positions are in the rotary "
+                       "attention already), got ") +
+               (stack->embeddings.position->sinusoid ? "\"sinusoid\""
+                                                     : "\"learned\""),
            Severity::Warning);
   }
 }

@@ -164,6 +164,13 @@ INSTANTIATE_TEST_SUITE_P(
             "s.json:28:15: /decoder/layers: expected a cross-attention in "
             "every layer of the decoder (others are not supported by this "
             "tfc), got none in layer 0 [TFC090]\n"},
+        Case{
+            "DecoderWithoutLayers",
+            encoderDecoderSpec,
+            {{"\"repeat\": 3", "\"repeat\": 0"}},
+            "s.json:29:17: /decoder/layers/repeat: expected at least one layer "
+            "(a decoder that does not see its encoder is not supported by "
+            "this tfc), got none [TFC090]\n"},
         Case{"DecoderNotCausal",
              encoderDecoderSpec,
              {{"\"$def\": \"attn\", \"causal\": true", "\"$def\": \"attn\""}},
