@@ -356,8 +356,8 @@ transformer.parameter @n.v.weight : tensor<8x8xf16>
 func.func @joins_what_is_kept_alike(%x: tensor<?x8xf32>,
                                     %angles: tensor<?x4xf32>)
     -> (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) {
-  // CHECK: transformer.weight @n.q_k.weight : tensor<16x8xbf16>
-  // CHECK: transformer.weight @n.v.weight : tensor<8x8xf16>
+  // CHECK-DAG: transformer.weight @n.q_k.weight : tensor<16x8xbf16>
+  // CHECK-DAG: transformer.weight @n.v.weight : tensor<8x8xf16>
   %wq = transformer.weight @n.q.weight : tensor<8x8xbf16>
   %wk = transformer.weight @n.k.weight : tensor<8x8xbf16>
   %wv = transformer.weight @n.v.weight : tensor<8x8xf16>
