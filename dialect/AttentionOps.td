@@ -109,7 +109,8 @@ def Transformer_CrossAttentionOp
     `y[t,h] = sum_j softmax_j(scale * q[t,h] . K[j,g]) V[j,g]`, with g as in
     `transformer.attention` and j over all positions that `cache[layer]` holds
     of the token's sequence: a `transformer.cache_write` of the entry `encode`
-    put them there. There is no mask.
+    put them there. There is no mask. With `scale_by_inverse_layer` the scale is
+    divided by `layer + 1`.
 
     ```mlir
     %y = transformer.cross_attention %q, %cross[%layer], %batch heads 4
@@ -130,10 +131,12 @@ def Transformer_CrossAttentionOp
   }];
   let arguments = (ins Transformer_Rows:$query, Transformer_CacheType:$cache,
                        Index:$layer, Transformer_BatchType:$batch,
-                       I64Attr:$num_heads, F64Attr:$scale);
+                       I64Attr:$num_heads, F64Attr:$scale,
+                       UnitAttr:$scale_by_inverse_layer);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $query `,` $cache `[` $layer `]` `,` $batch `heads` $num_heads attr-dict `:`
+    $query `,` $cache `[` $layer `]` `,` $batch `heads` $num_heads
+    (`scale_by_inverse_layer` $scale_by_inverse_layer^)? attr-dict `:`
     type($query) `,` type($cache)
     `` custom<RowsAs>(type($result), ref(type($query)))
   }];

@@ -61,6 +61,18 @@ LogicalResult CacheLayoutAttr::verify(EmitError emitError, int64_t blockTokens,
   return success();
 }
 
+LogicalResult RoleAttr::verify(EmitError emitError, RoleKind kind,
+                               FlatSymbolRefAttr entry) {
+  // role_c1
+  bool isOfAnEntry = kind == RoleKind::WorkspaceBytes;
+  if (isOfAnEntry == static_cast<bool>(entry)) {
+    return success();
+  }
+  return emitError() << "expected " << (isOfAnEntry ? "an" : "no")
+                     << " entry of the role " << stringifyRoleKind(kind)
+                     << ", got " << (entry ? entry.getValue() : "none");
+}
+
 LogicalResult ProgramAttr::verify(EmitError emitError, StringRef name,
                                   int64_t features, StringRef,
                                   int64_t packedBytes, Isa isa, int64_t kernels,
@@ -184,7 +196,13 @@ TransformerDialect::verifyOperationAttribute(Operation *op,
       {kOutputsAttrName, isArrayOf<OutputPortAttr>,
        "an array of #transformer.output_port"},
       {kPackedBytesAttrName, is<IntegerAttr>, "an integer"},
-      {kLayersOfAttrName, is<FlatSymbolRefAttr>, "the symbol of an entry"}};
+      {kLayersOfAttrName, is<FlatSymbolRefAttr>, "the symbol of an entry"},
+      {kRoleAttrName, is<RoleAttr>, "a #transformer.role"},
+  };
+  if (attribute.getName() == kRoleAttrName && !isa<FunctionOpInterface>(op)) {
+    return op->emitOpError()
+           << "expected '" << kRoleAttrName << "' on functions alone";
+  }
   return verifyPlace(op, attribute, places);
 }
 

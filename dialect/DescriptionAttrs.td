@@ -25,6 +25,11 @@ def Transformer_EarlyStoppingEnum
         I32EnumAttrCase<"Yes", 1, "yes">,
         I32EnumAttrCase<"Never", 2, "never">]>;
 
+def Transformer_RoleKindEnum
+    : Transformer_Enum<"RoleKind", "what the host calls a function for", [
+        I32EnumAttrCase<"Pack", 0, "pack">,
+        I32EnumAttrCase<"WorkspaceBytes", 1, "workspace_bytes">]>;
+
 class Transformer_DescriptionAttr<string name, string attrMnemonic>
     : AttrDef<Transformer_Dialect, name> {
   let mnemonic = attrMnemonic;
@@ -84,6 +89,25 @@ def Transformer_CacheLayoutAttr
                         DefaultValuedParameter<"int64_t", "0">:$window,
                         Transformer_StorageParameter:$storage);
   let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Transformer_RoleAttr : Transformer_DescriptionAttr<"Role", "role"> {
+  let summary = "what the host calls a function for that is no entry";
+  let description = [{
+    `pack` packs the weights of a program; `workspace_bytes` says how large the
+    workspace of the entry `of` is for a step.
+
+    ```mlir
+    #transformer.role<pack>
+    #transformer.role<workspace_bytes of @step>
+    ```
+
+    Constraints:
+    * C1. an entry is named with `workspace_bytes`, and with nothing else.
+  }];
+  let parameters = (ins EnumParameter<Transformer_RoleKindEnum>:$kind,
+                        OptionalParameter<"::mlir::FlatSymbolRefAttr">:$entry);
+  let assemblyFormat = "`<` $kind (`of` $entry^)? `>`";
 }
 
 def Transformer_ProgramAttr

@@ -19,6 +19,18 @@ BlockArgument tfc::transformer::findArgument(FunctionOpInterface function,
   return {};
 }
 
+FunctionOpInterface tfc::transformer::findRole(Operation *module, RoleKind kind,
+                                               StringRef entry) {
+  for (Operation &op : module->getRegion(0).front()) {
+    auto role = op.getAttrOfType<RoleAttr>(kRoleAttrName);
+    if (role && role.getKind() == kind &&
+        (!role.getEntry() || role.getEntry().getValue() == entry)) {
+      return cast<FunctionOpInterface>(op);
+    }
+  }
+  return {};
+}
+
 //===-- tap ---------------------------------------------------------------===//
 
 void TapOp::getEffects(Effects &effects) {

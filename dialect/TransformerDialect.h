@@ -95,6 +95,10 @@ constexpr llvm::StringLiteral kDistancesAttrName = "transformer.distances";
 constexpr llvm::StringLiteral kInputsAttrName = "transformer.inputs";
 constexpr llvm::StringLiteral kOutputsAttrName = "transformer.outputs";
 
+/// Function attribute: what the host calls a function for that is no entry, a
+/// RoleAttr.
+constexpr llvm::StringLiteral kRoleAttrName = "transformer.role";
+
 /// Module attribute: what the library says of the model beside its weights and
 /// entries, a ModelAttr.
 constexpr llvm::StringLiteral kModelAttrName = "transformer.model";
@@ -128,6 +132,11 @@ struct HostResource : mlir::SideEffects::Resource::Base<HostResource> {
 /// The argument of `function` that carries `attribute`; null if none does.
 mlir::BlockArgument findArgument(mlir::FunctionOpInterface function,
                                  llvm::StringRef attribute);
+
+/// The function of `module` that has this role (that of the entry named
+/// `entry`, where it is one of an entry); null if none has.
+mlir::FunctionOpInterface findRole(mlir::Operation *module, RoleKind kind,
+                                   llvm::StringRef entry = {});
 
 /// The parameters of `module` that are stored: the rows of the weight table, in
 /// its order.

@@ -35,6 +35,26 @@ static llvm::BitVector findHandles(func::FuncOp function) {
   return handles;
 }
 
+/// Buffers; of kernels of vectors those of f32, the panels of products
+/// excepted.
+static LogicalResult expectBuffers(Operation *op, bool areVectors) {
+  auto product = dyn_cast<transformer::ProductOp>(op);
+  for (Value operand : op->getOperands()) {
+    if (isa<TensorType>(operand.getType())) {
+      return op->emitOpError() << "expected buffers, got tensors";
+    }
+    auto type = dyn_cast<MemRefType>(operand.getType());
+    bool isStored = product && operand == product.getPanels();
+    if (areVectors && type && !isStored &&
+        isa<FloatType>(type.getElementType()) &&
+        !type.getElementType().isF32()) {
+      return op->emitOpError()
+             << "expected rows of f32 (kernels=vector), got " << type;
+    }
+  }
+  return success();
+}
+
 namespace {
 struct ExpandCpuKernelsPass
     : tfc::impl::ExpandCpuKernelsPassBase<ExpandCpuKernelsPass> {
@@ -65,8 +85,18 @@ struct ExpandCpuKernelsPass
              << "' and '" << transformer::kWorkersAttrName
              << "' (by tfc-bind-weights)";
     }
+    if (failed(describeCaches(function))) {
+      return failure();
+    }
     IRRewriter rewriter(function.getContext());
     WalkResult result = function.walk([&](Operation *op) -> WalkResult {
+      bool isExpanded =
+          isa<transformer::CacheWriteOp, transformer::PagedAttentionOp,
+              transformer::RaggedPoolOp>(op) ||
+          (isVector() && isa<transformer::ProductOp>(op));
+      if (isExpanded && failed(expectBuffers(op, isVector()))) {
+        return WalkResult::interrupt();
+      }
       if (auto write = dyn_cast<transformer::CacheWriteOp>(op)) {
         isVector() ? expandCacheWrite(write, step, lanes, rewriter)
                    : expandScalar(write, step, rewriter);

@@ -86,14 +86,15 @@ ProductKernel::ProductKernel(transformer::ProductOp op, Value workers,
 
 /// Of the first element.
 Value ProductKernel::addressOf(Value buffer) {
-  auto [strides, offset] =
-      cast<MemRefType>(buffer.getType()).getStridesAndOffset();
+  auto type = cast<MemRefType>(buffer.getType());
+  int64_t bytes = type.getElementTypeBitWidth() / CHAR_BIT;
+  auto [strides, offset] = type.getStridesAndOffset();
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
   if (!ShapedType::isDynamic(offset)) {
-    return k.add(base, offset * kFloatBytes);
+    return k.add(base, offset * bytes);
   }
   auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
-  return k.add(base, k.scale(metadata.getOffset(), kFloatBytes));
+  return k.add(base, k.scale(metadata.getOffset(), bytes));
 }
 
 void ProductKernel::emit() {

@@ -40,8 +40,7 @@ public:
         canonical(canonicalPatterns()), unroll(unroll) {}
 
   LogicalResult run() {
-    dropUnitDimensions();
-    if (failed(vectorizeTiles())) {
+    if (failed(dropUnitDimensions()) || failed(vectorizeTiles())) {
       return failure();
     }
     hoistAccumulators();
@@ -65,15 +64,17 @@ private:
     return FrozenRewritePatternSet(std::move(patterns));
   }
 
-  // These only simplify: where they do not converge, what is left is correct.
-  void apply(RewritePatternSet patterns) {
-    (void)applyPatternsGreedily(function, std::move(patterns));
+  /// These only simplify: where they do not converge, what is left is correct.
+  void apply(const FrozenRewritePatternSet &patterns) {
+    if (failed(applyPatternsGreedily(function, patterns))) {
+      function.emitWarning() << "expected tiles that can be simplified to the "
+                                "end: slow";
+    }
   }
-  void canonicalize() { (void)applyPatternsGreedily(function, canonical); }
+  void canonicalize() { apply(canonical); }
 
-  /// The panel and the step of k are one long: one step of a product is then
-  /// element-wise on [rows][panel].
-  void dropUnitDimensions() {
+  /// A tile of one row, or of one column, becomes a vector of the other axis.
+  LogicalResult dropUnitDimensions() {
     // A named op, such as fill, has no form with fewer dimensions.
     SmallVector<linalg::LinalgOp> named;
     function.walk([&](linalg::LinalgOp op) {
@@ -83,7 +84,9 @@ private:
     });
     for (linalg::LinalgOp op : named) {
       rewriter.setInsertionPoint(op);
-      (void)linalg::generalizeNamedOp(rewriter, op);
+      if (failed(linalg::generalizeNamedOp(rewriter, op))) {
+        return op.emitOpError() << "expected an op with a general form";
+      }
     }
     RewritePatternSet patterns(context);
     linalg::ControlDropUnitDims control;
@@ -101,6 +104,7 @@ private:
     tensor::populateMergeConsecutiveInsertExtractSlicePatterns(patterns);
     apply(std::move(patterns));
     canonicalize();
+    return success();
   }
 
   LogicalResult vectorizeTiles() {
@@ -151,8 +155,8 @@ private:
   void unrollReductions() {
     for (scf::ForOp loop : reductionLoops()) {
       loop->removeAttr(transformer::kReductionLoopAttrName);
-      if (unroll > 1) {
-        (void)loopUnrollByFactor(loop, unroll);
+      if (unroll > 1 && failed(loopUnrollByFactor(loop, unroll))) {
+        loop.emitWarning() << "expected a loop that can be unrolled: slow";
       }
     }
   }

@@ -168,7 +168,8 @@ void AbiWriter::clean() {
     for (StringRef name :
          {transformer::kInputsAttrName, transformer::kOutputsAttrName,
           transformer::kCacheAttrName, transformer::kCrossCacheAttrName,
-          transformer::kDistancesAttrName, transformer::kLayersOfAttrName}) {
+          transformer::kDistancesAttrName, transformer::kLayersOfAttrName,
+          transformer::kRoleAttrName}) {
       function->removeAttr(name);
     }
   }
@@ -184,10 +185,12 @@ void AbiWriter::clean() {
 LogicalResult AbiWriter::run() {
   auto model = module->getAttrOfType<transformer::ModelAttr>(
       transformer::kModelAttrName);
-  if (!model || !module.lookupSymbol<LLVM::LLVMFuncOp>("pack")) {
+  if (!model || !isa_and_nonnull<LLVM::LLVMFuncOp>(
+                    transformer::findRole(module, transformer::RoleKind::Pack)
+                        .getOperation())) {
     return module.emitOpError()
            << "expected the attribute '" << transformer::kModelAttrName
-           << "' (from the frontend) and a function @pack (from "
+           << "' (from the frontend) and a function with the role pack (from "
               "tfc-pack-weights)";
   }
   FailureOr<Field> entryTable = writeEntries(module, tables, own.numEntries);

@@ -136,11 +136,14 @@ FailureOr<Field> EntryWriter::entry(LLVM::LLVMFuncOp function) {
   auto cross = function->getAttrOfType<transformer::CacheLayoutAttr>(
       transformer::kCrossCacheAttrName);
   bool hasDistances = function->hasAttr(transformer::kDistancesAttrName);
-  std::string size = (function.getName() + "_workspace_bytes").str();
-  if (!outputPorts || !module.lookupSymbol<LLVM::LLVMFuncOp>(size)) {
+  FunctionOpInterface size = transformer::findRole(
+      module, transformer::RoleKind::WorkspaceBytes, function.getName());
+  if (!outputPorts || !size) {
     return function.emitOpError()
            << "expected its output ports as the attribute '"
-           << transformer::kOutputsAttrName << "' and a function @" << size;
+           << transformer::kOutputsAttrName
+           << "' and a function with the role workspace_bytes of it (from "
+              "tfc-plan-workspace)";
   }
   std::vector<Field> caches = listCaches(self, cross);
   return Record<tfc_entry_v0>("tfc_entry_v0")
@@ -154,7 +157,7 @@ FailureOr<Field> EntryWriter::entry(LLVM::LLVMFuncOp function) {
       .set(&tfc_entry_v0::query_rows, queryRowsOf(self, cross))
       .set(&tfc_entry_v0::flags, hasDistances ? TFC_ENTRY_DISTANCES : 0)
       .set(&tfc_entry_v0::reserved, 0)
-      .set(&tfc_entry_v0::workspace_bytes, Field::symbol(size))
+      .set(&tfc_entry_v0::workspace_bytes, Field::symbol(size.getName()))
       .set(&tfc_entry_v0::run, Field::symbol(function.getName()))
       .finish();
 }

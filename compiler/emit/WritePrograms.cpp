@@ -56,6 +56,13 @@ static ProgramTables findOthers(const Program &other, unsigned numEntries,
   return found;
 }
 
+/// The caller has seen to it that there is one.
+static LLVM::LLVMFuncOp findPack(ModuleOp module) {
+  return cast<LLVM::LLVMFuncOp>(
+      transformer::findRole(module, transformer::RoleKind::Pack)
+          .getOperation());
+}
+
 static_assert(static_cast<int>(transformer::Isa::X86_64) == TFC_ISA_X86_64 &&
               static_cast<int>(transformer::Isa::Cuda) == TFC_ISA_CUDA);
 
@@ -66,7 +73,7 @@ Field tfc::writePrograms(ArrayRef<Program> all, const Program &self,
   std::vector<Field> items;
   for (auto [number, each] : llvm::enumerate(all)) {
     bool isSelf = each.name == self.name;
-    Field pack = isSelf ? Field::symbol("pack")
+    Field pack = isSelf ? Field::symbol(findPack(module).getSymName())
                         : tables.otherFunction(each.symbol("pack"));
     ProgramTables program =
         isSelf ? own : findOthers(each, own.numEntries, module, tables);
@@ -101,7 +108,7 @@ Field tfc::writePrograms(ArrayRef<Program> all, const Program &self,
 
 void tfc::exportProgram(const Program &self, const ProgramTables &own,
                         ModuleOp module, Tables &tables) {
-  auto pack = module.lookupSymbol<LLVM::LLVMFuncOp>("pack");
+  LLVM::LLVMFuncOp pack = findPack(module);
   pack.setSymName(self.symbol("pack"));
   pack.setVisibility_(LLVM::Visibility::Hidden);
   for (auto [table, name] : {std::pair(&own.entries, "entries"),

@@ -167,7 +167,8 @@ static Value buildCrossAttention(PathBuilder &path, const spec::Attention &attn,
   Value q = path.linear(x, name + ".q", attn.qBias, position.weights);
   Value y = transformer::CrossAttentionOp::create(
       path.getBuilder(), path.loc(name), q, context.cross, position.layer,
-      context.batch, attn.numHeads, APFloat(attn.scale));
+      context.batch, attn.numHeads, APFloat(attn.scale),
+      attn.scaleByInverseLayer);
   return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 

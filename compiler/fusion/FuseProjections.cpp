@@ -119,14 +119,17 @@ bool ProjectionFuser::belongTogether(LinearOp a, LinearOp b) {
   auto layerOf = [](LinearOp op) {
     return op.getWeight().getDefiningOp<WeightOp>().getLayer();
   };
-  auto haveLayers = [&](Value x, Value y) {
-    return parameterOf(x).getLayers() == parameterOf(y).getLayers();
+  auto areAlike = [&](Value x, Value y) {
+    ParameterOp a = parameterOf(x), b = parameterOf(y);
+    return a.getLayers() == b.getLayers() &&
+           a.getTensorType().getElementType() ==
+               b.getTensorType().getElementType();
   };
   return a.getInput() == b.getInput() && layerOf(a) == layerOf(b) &&
          a.getType().getElementType() == b.getType().getElementType() &&
-         haveLayers(a.getWeight(), b.getWeight()) &&
+         areAlike(a.getWeight(), b.getWeight()) &&
          !a.getBias() == !b.getBias() &&
-         (!a.getBias() || haveLayers(a.getBias(), b.getBias()));
+         (!a.getBias() || areAlike(a.getBias(), b.getBias()));
 }
 
 SmallVector<Group> ProjectionFuser::findGroups(Block &block) {
@@ -171,7 +174,7 @@ ParameterOp ProjectionFuser::buildWhole(ArrayRef<ParameterOp> parts) {
   b.setInsertionPointAfter(parts.back());
   auto whole = ParameterOp::create(
       b, b.getFusedLoc(locations), joinNames(names),
-      RankedTensorType::get(shape, b.getF32Type()), first.getLayersAttr(),
+      first.getTensorType().clone(shape), first.getLayersAttr(),
       /*source=*/SourceAttr(), b.getArrayAttr(references),
       /*packed=*/PackedAttr(), /*rounds=*/false, /*offset=*/IntegerAttr(),
       /*stride=*/IntegerAttr());

@@ -5,6 +5,8 @@
 #include "compiler/gpu/GeneratePtx.h"
 #include "compiler/gpu/RunPtxas.h"
 #include "compiler/support/DeviceKernels.h"
+#include "compiler/support/PassOptions.h"
+#include "compiler/target/TargetInfo.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -20,14 +22,18 @@ using namespace tfc;
 
 /// The kernels of a module with the sizes of their blocks and their shared
 /// memory, in the order of their names, which is that of the table.
-static gpu::KernelTableAttr listKernels(gpu::GPUModuleOp module) {
+static FailureOr<gpu::KernelTableAttr> listKernels(gpu::GPUModuleOp module) {
   StringRef sizeName = NVVM::NVVMDialect::getMaxntidAttrName();
   SmallVector<gpu::KernelMetadataAttr> kernels;
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     if (function->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName())) {
       Builder b(module.getContext());
       Attribute size = function->getAttr(sizeName);
-      assert(size && "tfc-outline-threads says it");
+      if (!size) {
+        return function.emitOpError()
+               << "expected the size of its blocks as the attribute '"
+               << sizeName << "' (from tfc-outline-threads)";
+      }
       NamedAttrList said(b.getNamedAttr(sizeName, size));
       if (Attribute bytes = function->getAttr(kSharedBytesAttrName)) {
         said.append(kSharedBytesAttrName, bytes);
@@ -44,6 +50,21 @@ namespace {
 struct EmitImagePass : tfc::impl::EmitImagePassBase<EmitImagePass> {
   using Base::Base;
 
+  LogicalResult initialize(MLIRContext *context) override {
+    std::optional<TargetInfo> target = TargetInfo::findProgram(chip);
+    if (!target || !target->isDevice()) {
+      return emitOptionError(*this, context, "chip")
+             << "the name of an architecture that programs are made for, as "
+                "sm_80, got \""
+             << chip << '"';
+    }
+    if (ptxasLevel < 0 || ptxasLevel > 3) {
+      return emitOptionError(*this, context, "ptxas-level")
+             << "0 to 3, got " << ptxasLevel.getValue();
+    }
+    return success();
+  }
+
   /// The path of ptxas; "" where PTX has to do, which is said.
   std::string choosePtxas() {
     if (!ptxas.empty()) {
@@ -59,7 +80,10 @@ struct EmitImagePass : tfc::impl::EmitImagePassBase<EmitImagePass> {
   }
 
   LogicalResult replace(gpu::GPUModuleOp module) {
-    gpu::KernelTableAttr kernels = listKernels(module);
+    FailureOr<gpu::KernelTableAttr> kernels = listKernels(module);
+    if (failed(kernels)) {
+      return failure();
+    }
     FailureOr<std::string> ptx = generatePtx(module, chip);
     if (failed(ptx)) {
       return failure();
@@ -71,7 +95,7 @@ struct EmitImagePass : tfc::impl::EmitImagePassBase<EmitImagePass> {
     SmallVector<Attribute> objects;
     auto add = [&](gpu::CompilationTarget format, StringRef data) {
       objects.push_back(gpu::ObjectAttr::get(
-          target, format, b.getStringAttr(data), DictionaryAttr(), kernels));
+          target, format, b.getStringAttr(data), DictionaryAttr(), *kernels));
     };
     if (std::string path = choosePtxas(); !path.empty()) {
       llvm::Expected<std::string> binary =

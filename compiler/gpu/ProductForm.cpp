@@ -31,6 +31,9 @@ static Type elementTypeOf(Value buffer) {
 }
 
 FailureOr<ProductForm> ProductForm::get(transformer::ProductOp op) {
+  if (!op.hasPureBufferSemantics()) {
+    return op.emitOpError() << "expected buffers, got tensors";
+  }
   ProductForm form;
   form.op = op;
   form.element = elementTypeOf(op.getInput());

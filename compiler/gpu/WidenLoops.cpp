@@ -29,8 +29,11 @@ static int64_t chooseCount(scf::ParallelOp loop) {
   }
   int64_t bytes = 0;
   for (auto store : loop.getBody()->getOps<memref::StoreOp>()) {
-    bytes = std::max<int64_t>(
-        bytes, store.getMemRefType().getElementTypeBitWidth() / 8);
+    Type element = store.getMemRefType().getElementType();
+    if (!element.isIntOrFloat()) {
+      return 1;
+    }
+    bytes = std::max<int64_t>(bytes, element.getIntOrFloatBitWidth() / 8);
   }
   int64_t count = bytes == 0 ? 1 : kAccessBytes / bytes;
   while (count > 1 && !WideItem::suits(loop, count)) {

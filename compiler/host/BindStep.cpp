@@ -203,11 +203,20 @@ void StepReader::runOnLayers(func::CallOp call) {
   call.erase();
 }
 
-/// @pack(weight, layer, begin, end, dtype, source, packed) ->
+/// @pack(weight, layer, begin, end, dtype, source, packed) -> status becomes
 /// @pack(tfc_pack_v0 *). A parameter has one source.
-static void bindPack(func::FuncOp pack) {
+static LogicalResult bindPack(func::FuncOp pack) {
   ImplicitLocOpBuilder b(pack.getLoc(), pack.getContext());
-  auto bytes = cast<MemRefType>(pack.getArgumentTypes().back());
+  Type index = b.getIndexType();
+  auto bytes = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
+  auto wanted = b.getFunctionType(
+      {index, index, index, index, index, bytes, bytes}, b.getI32Type());
+  if (pack.isExternal() || pack.getFunctionType() != wanted) {
+    return pack.emitOpError()
+           << "expected a body and the type " << wanted
+           << " of a function that packs (by tfc-pack-weights), got "
+           << pack.getFunctionType();
+  }
   Value pointer = takePointer(pack);
   b.setInsertionPointToStart(&pack.getBody().front());
   Value sources = loadPointer(b, pointer, offsetof(tfc_pack_v0, sources));
@@ -222,6 +231,7 @@ static void bindPack(func::FuncOp pack) {
                     loadIndex(b, sources, offsetof(tfc_stored_v0, dtype), 32),
                     memory(sources, offsetof(tfc_stored_v0, data)),
                     memory(pointer, offsetof(tfc_pack_v0, packed))});
+  return success();
 }
 
 namespace {
@@ -239,11 +249,13 @@ struct BindStepPass : tfc::impl::BindStepPassBase<BindStepPass> {
   }
 
   void runOnOperation() override {
+    auto pack = dyn_cast_or_null<func::FuncOp>(
+        transformer::findRole(getOperation(), transformer::RoleKind::Pack)
+            .getOperation());
+    if (pack && failed(bindPack(pack))) {
+      return signalPassFailure();
+    }
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (function.getName() == "pack") {
-        bindPack(function);
-        continue;
-      }
       if (!transformer::isOfLayers(function) &&
           transformer::findArgument(function, transformer::kStepAttrName) &&
           failed(bindEntry(function))) {

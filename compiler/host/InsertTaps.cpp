@@ -16,7 +16,7 @@ using namespace tfc;
 
 /// The value of `op` if it is rows computed by our dialect, else null.
 static Value tappedValue(Operation *op) {
-  if (!isa<transformer::TransformerDialect>(op->getDialect()) ||
+  if (!isa_and_nonnull<transformer::TransformerDialect>(op->getDialect()) ||
       op->getNumResults() != 1) {
     return {};
   }

@@ -243,6 +243,10 @@ void PackBuilder::build() {
       b, "pack",
       b.getFunctionType({index, index, index, index, index, bytes, bytes},
                         b.getI32Type()));
+  function->setAttr(transformer::kRoleAttrName,
+                    transformer::RoleAttr::get(b.getContext(),
+                                               transformer::RoleKind::Pack,
+                                               FlatSymbolRefAttr()));
   Block *body = function.addEntryBlock();
   b.setInsertionPointToStart(body);
   fields = buildSwitch(b, body->getArgument(0), geometries);

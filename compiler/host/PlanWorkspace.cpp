@@ -340,6 +340,10 @@ void Planner::buildSizeFunction() {
   auto function =
       func::FuncOp::create(b, (entry.getName() + "_workspace_bytes").str(),
                            b.getFunctionType(parameters, b.getIndexType()));
+  function->setAttr(transformer::kRoleAttrName,
+                    transformer::RoleAttr::get(
+                        b.getContext(), transformer::RoleKind::WorkspaceBytes,
+                        FlatSymbolRefAttr::get(entry.getNameAttr())));
   Block *body = function.addEntryBlock();
   b.setInsertionPointToStart(body);
   SmallVector<Value> counts(body->getArguments());

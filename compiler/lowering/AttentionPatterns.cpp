@@ -9,11 +9,12 @@
 using namespace mlir;
 using namespace tfc;
 
-/// scale [* factor] [/ (layer + 1)]
-static Value buildScale(ImplicitLocOpBuilder &b, transformer::AttentionOp op) {
+/// scale [* factor] [/ (layer + 1)] of an attention or a cross_attention.
+template <typename OpTy>
+static Value buildScale(ImplicitLocOpBuilder &b, OpTy op, Value factor) {
   Value scale = f32Constant(b, op.getScale().convertToDouble());
-  if (op.getFactor()) {
-    scale = arith::MulFOp::create(b, scale, op.getFactor());
+  if (factor) {
+    scale = arith::MulFOp::create(b, scale, factor);
   }
   if (!op.getScaleByInverseLayer()) {
     return scale;
@@ -44,10 +45,10 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
       slopes = f32Table(b, *numbers);
     }
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
-        op, init.getType(), query, buildScale(b, op), op.getCache(),
-        op.getLayer(), op.getBatch(), op.getBias(), op.getLeft(), op.getRight(),
-        slopes, op.getSinks(), init, op.getMask(), op.getNumHeads(),
-        op.getCapAttr(), op.getLogBaseAttr());
+        op, init.getType(), query, buildScale(b, op, op.getFactor()),
+        op.getCache(), op.getLayer(), op.getBatch(), op.getBias(), op.getLeft(),
+        op.getRight(), slopes, op.getSinks(), init, op.getMask(),
+        op.getNumHeads(), op.getCapAttr(), op.getLogBaseAttr());
     return success();
   }
 };
@@ -62,7 +63,7 @@ struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
     Value query = op.getQuery();
     Value init =
         emptyRows(b, query, transformer::widthOf(query), elementOf(op));
-    Value scale = f32Constant(b, op.getScale().convertToDouble());
+    Value scale = buildScale(b, op, /*factor=*/Value());
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
         op, init.getType(), query, scale, op.getCache(), op.getLayer(),
         op.getBatch(), /*bias=*/Value(), /*left=*/Value(), /*right=*/Value(),

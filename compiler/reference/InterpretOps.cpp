@@ -190,13 +190,16 @@ LogicalResult Interpreter::runOp(CacheWriteOp op) {
 }
 
 /// The numbers of an attention that do not depend on its mask.
-template <typename Op> static AttentionShape shapeOf(Op op) {
+template <typename Op> static AttentionShape shapeOf(Op op, int64_t layer) {
   CacheType type = op.getCache().getType();
   AttentionShape shape;
   shape.numHeads = op.getNumHeads();
   shape.kvHeads = type.getKvHeads();
   shape.headDim = type.getHeadDim();
   shape.scale = op.getScale().convertToDouble();
+  if (op.getScaleByInverseLayer()) {
+    shape.scale /= static_cast<double>(layer + 1);
+  }
   return shape;
 }
 
@@ -229,7 +232,7 @@ LogicalResult Interpreter::runOp(CrossAttentionOp op) {
              << sequence.crossCount;
     }
     sequence.keys = sequence.crossCount;
-    attention(query, sequence, shapeOf(op), cached, result, watch);
+    attention(query, sequence, shapeOf(op, *layer), cached, result, watch);
   }
   return setRows(op, std::move(result));
 }
@@ -241,13 +244,10 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
     return failure();
   }
   int64_t layer = *checked;
-  AttentionShape shape = shapeOf(op);
+  AttentionShape shape = shapeOf(op, layer);
   shape.causal = op.getMask() == Mask::Causal;
   if (op.getFactor()) {
     shape.scale *= number(op.getFactor());
-  }
-  if (op.getScaleByInverseLayer()) {
-    shape.scale /= static_cast<double>(layer + 1);
   }
   shape.bias = rowsOrNull(op.getBias());
   if (op.getCap()) {

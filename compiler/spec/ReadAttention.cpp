@@ -22,12 +22,12 @@ Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
   } else if (result.headDim > 0) {
     result.scale = 1 / std::sqrt(double(result.headDim));
   }
+  result.scaleByInverseLayer = flagOf(attn, "scale_by_inverse_layer", false);
+  result.causal = flagOf(attn, "causal", false);
   if (result.cross) {
     checkCross(attn);
     return result;
   }
-  result.scaleByInverseLayer = flagOf(attn, "scale_by_inverse_layer", false);
-  result.causal = flagOf(attn, "causal", false);
   checkCausal(attn, result.causal);
   result.positionBias =
       stack->positionBias && flagOf(attn, "use_position_bias", true);
@@ -159,7 +159,7 @@ void SpecReader::checkCross(const Json &attn) {
       {"rotary", "none", places}, {"use_position_bias", false, places},
       {"qk_norm", "none", other}, {"softcap", "none", other},
       {"slopes", "none", places}, {"log_scale_base", "none", other},
-      {"sinks", false, other},    {"scale_by_inverse_layer", false, other}};
+      {"sinks", false, other}};
   for (const auto &[key, value, why] : neutral) {
     const Json *given = attn.find(key);
     if (given && !(*given == value)) {

@@ -45,6 +45,37 @@ void SpecReader::readOutputs() {
                 describe(member->value));
     }
   }
+  if (model.kind == Kind::EncoderDecoder && !model.outputs.empty()) {
+    checkPairOutputs(*outputs);
+  }
+}
+
+/// Encoder and decoder are an entry each, which gives something; of rows that
+/// are taken only the decoder has a list.
+void SpecReader::checkPairOutputs(const Json &outputs) {
+  for (const Stack *each : model.stacks()) {
+    bool isGiven = false;
+    for (const Output &output : model.outputs) {
+      auto head = results.find(output.value);
+      bool isHead = head != results.end();
+      isGiven |= (isHead ? head->second.root : output.value) ==
+                 (isHead ? each->name : each->name + ".hidden");
+      if (isHead && head->second.root == "encoder" && head->second.take) {
+        error(outputs.find(output.name)->place, Unsupported,
+              "expected rows of all tokens (of an encoder with a decoder, "
+              "taken ones are not supported by this tfc), got " +
+                  inQuotes(output.value));
+        return;
+      }
+    }
+    if (!isGiven) {
+      error(outputs.place, Unsupported,
+            "expected an output of each stack (" + each->name +
+                ".hidden, or a head from there; others are not supported by "
+                "this tfc), got none of the " +
+                each->name);
+    }
+  }
 }
 
 bool SpecReader::addHiddenStates() {

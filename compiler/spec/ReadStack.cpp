@@ -56,6 +56,7 @@ void SpecReader::readStack(Stack &target, const Json &json) {
   readPositionBias(json.find("position_bias"));
   if (const Json *layers = json.find("layers")) {
     readLayers(*layers);
+    checkDecoderLayers(*layers);
   }
   stack->finalNorm = readNorm(json.find("final_norm"));
   checkStack(json);
@@ -63,29 +64,23 @@ void SpecReader::readStack(Stack &target, const Json &json) {
   stack = nullptr;
 }
 
-/// What says that a stack has no layers; null where it has some, or a fault.
-static const Json *findNoLayers(const Json &stack) {
-  const Json *layers = stack.find("layers");
-  if (layers && layers->isArray() && layers->items.empty()) {
-    return layers;
+/// Without a layer nothing of a decoder would see its encoder.
+void SpecReader::checkDecoderLayers(const Json &layers) {
+  const Json *repeat = layers.find("repeat");
+  bool isNone = repeat ? repeat->isInteger() && repeat->integer == 0
+                       : layers.isArray() && layers.items.empty();
+  if (isNone && model.kind == Kind::EncoderDecoder &&
+      stack->name == "decoder") {
+    error(repeat ? repeat->place : layers.place, Unsupported,
+          "expected at least one layer (a decoder that does not see its "
+          "encoder is not supported by this tfc), got none");
   }
-  const Json *repeat = stack.at({"layers", "repeat"});
-  return repeat && repeat->isInteger() && repeat->integer == 0 ? repeat
-                                                               : nullptr;
 }
 
 /// What the layers of a stack must have in common.
 void SpecReader::checkStack(const Json &json) {
   const Attention *biased = nullptr;
   bool rotary = false;
-  bool isSeeing =
-      model.kind == Kind::EncoderDecoder && stack->name == "decoder";
-  if (const Json *none = isSeeing ? findNoLayers(json) : nullptr) {
-    error(none->place, Unsupported,
-          "expected a layer, whose cross-attention sees the encoder (a decoder "
-          "without any is not supported by this tfc), got " +
-              describe(*none));
-  }
   for (const LayerRun &run : stack->runs) {
     bool cross = false;
     for (const Sublayer &sublayer : run.sublayers) {
@@ -105,7 +100,8 @@ void SpecReader::checkStack(const Json &json) {
         return;
       }
     }
-    if (isSeeing && !cross) {
+    if (model.kind == Kind::EncoderDecoder && stack->name == "decoder" &&
+        !cross) {
       error(json.find("layers")->place, Unsupported,
             "expected a cross-attention in every layer of the decoder (others "
             "are not supported by this tfc), got none in layer " +
@@ -121,12 +117,12 @@ void SpecReader::checkStack(const Json &json) {
           "expected an attention that it is added to, got none");
   }
   if (rotary && stack->embeddings.position) {
-    const Json *position = json.at({"embeddings", "position"});
-    const Json *kind = position->find("kind");
-    report(diagnostics, position->place, TwoPositions,
-           "expected kind \"none\" (positions are in the rotary attention "
-           "already), got " +
-               describe(kind ? *kind : *position),
+    report(diagnostics, json.at({"embeddings", "position"})->place,
+           TwoPositions,
+           std::string("expected kind \"none\" (positions are in the rotary "
+                       "attention already), got ") +
+               (stack->embeddings.position->sinusoid ? "\"sinusoid\""
+                                                     : "\"learned\""),
            Severity::Warning);
   }
 }

@@ -124,6 +124,7 @@ private:
                                        const std::string &placement,
                                        const Json *blockNorm);
   void checkParallel(const Json &block, const std::vector<Sublayer> &sublayers);
+  void checkDecoderLayers(const Json &layers);
   void checkStack(const Json &json);
   void warnWithoutFinalNorm(const Json &json);
 
@@ -170,6 +171,7 @@ private:
   // ReadOutputs.cpp
   void readOutputs();
   void readOutput(const std::string &name, const Json &value);
+  void checkPairOutputs(const Json &outputs);
 
   // ReadGeneration.cpp
   void readTokens();

@@ -20,6 +20,10 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
+/// Columns of the narrowest row that becomes a vector: one of one element is a
+/// number to tfc-vectorize, and nobody's to share out.
+static constexpr int64_t kFewestColumns = 2;
+
 /// Whether `op` is arithmetic on rows, of at most `width` columns: a map, a sum
 /// along them, or the value that a sum begins with.
 static bool isOverRows(Operation *op, int64_t width) {
@@ -35,9 +39,9 @@ static bool isOverRows(Operation *op, int64_t width) {
           utils::IteratorType::parallel) {
     return false;
   }
-  bool isInside =
-      ranges.size() == 1 || (ranges.back() != ShapedType::kDynamic &&
-                             ranges.back() >= 1 && ranges.back() <= width);
+  bool isInside = ranges.size() == 1 ||
+                  (ranges.back() != ShapedType::kDynamic &&
+                   ranges.back() >= kFewestColumns && ranges.back() <= width);
   return isInside &&
          llvm::all_of(linalgOp.getBlock()->without_terminator(),
                       [](Operation &inner) {

@@ -40,4 +40,10 @@ module attributes {
       attributes {transformer.cache = #transformer.cache_layout<
         block_tokens = 16, layers = 3, block_bytes = 3072, layer_bytes = 1024,
         query_rows = 4>}
+  // CHECK: @pack() attributes {transformer.role = #transformer.role<pack>}
+  func.func private @pack() attributes {
+    transformer.role = #transformer.role<pack>}
+  // CHECK: @bytes() attributes {transformer.role = #transformer.role<workspace_bytes of @step>}
+  func.func private @bytes() attributes {
+    transformer.role = #transformer.role<workspace_bytes of @step>}
 }

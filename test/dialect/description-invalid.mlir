@@ -146,3 +146,24 @@ func.func private @input_is_typed(memref<?x8xf32> {transformer.input = {a = 1}})
 
 // expected-error @below {{expected 'transformer.output' to be a #transformer.output_port, got {a = 1 : i64}}}
 func.func private @output_is_typed(memref<?x8xf32> {transformer.output = {a = 1}})
+
+// -----
+
+// expected-error @below {{expected an entry of the role workspace_bytes, got none}}
+func.func private @role_c1_workspace_bytes() attributes {test = #transformer.role<workspace_bytes>}
+
+// -----
+
+// expected-error @below {{expected no entry of the role pack, got step}}
+func.func private @role_c1_pack() attributes {test = #transformer.role<pack of @step>}
+
+// -----
+
+// expected-error @below {{expected 'transformer.role' to be a #transformer.role, got "pack"}}
+func.func private @role_is_typed() attributes {transformer.role = "pack"}
+
+// -----
+
+// expected-error @below {{expected 'transformer.role' on functions alone}}
+module attributes {transformer.role = #transformer.role<pack>} {
+}

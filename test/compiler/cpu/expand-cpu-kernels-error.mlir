@@ -84,3 +84,29 @@ func.func @product_of_rows_at_an_unknown_distance(
   }
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 1, kv_heads = 1, head_dim = 4>
+func.func @attention_of_rows_in_16_bits(
+    %q: memref<?x4xf16>, %y: memref<?x4xf16>, %batch: !transformer.batch,
+    %cache: !cache) {
+  %layer = arith.constant 0 : index
+  %scale = arith.constant 1.0 : f32
+  // expected-error @below {{expected rows of f32 (kernels=vector), got 'memref<?x4xf16>'}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 1
+      outs(%y : memref<?x4xf16>) : memref<?x4xf16>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 1, kv_heads = 1, head_dim = 4>
+func.func @writing_tensors(%k: tensor<?x4xf32>, %batch: !transformer.batch,
+                           %cache: !cache) {
+  %layer = arith.constant 0 : index
+  // expected-error @below {{expected buffers, got tensors}}
+  transformer.cache_write %k, %k into %cache[%layer], %batch
+      : tensor<?x4xf32>, tensor<?x4xf32>, !cache
+  return
+}

@@ -215,3 +215,26 @@ func.func @kept(
   }
   return
 }
+
+// -----
+
+// Where panels begin is counted in their own elements.
+#tile = #transformer.product_tile<fma, rows = 4, lanes = 8, item = 16,
+    unroll = 2, turn_rows = 8, ahead = 32, ahead_rows = 2, block_bytes = 65536,
+    next_bytes = 65536>
+// CHECK-LABEL: func.func @panels_of_16_bits_behind_others
+// CHECK: %[[BASE:.*]] = memref.extract_aligned_pointer_as_index %{{.*}} : memref<2x64x16xf16
+// CHECK: arith.addi %[[BASE]], %c4096
+func.func @panels_of_16_bits_behind_others(
+    %x: memref<?x64xf32>,
+    %w: memref<2x64x16xf16, strided<[1024, 16, 1], offset: 2048>>,
+    %y: memref<?x32xf32>, %batch: !transformer.batch) {
+  transformer.product %x, %w outs(%y) {tile = #tile}
+      : memref<?x64xf32>,
+        memref<2x64x16xf16, strided<[1024, 16, 1], offset: 2048>>,
+        memref<?x32xf32> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}

@@ -78,7 +78,7 @@ func.func @sums(%x: memref<40xf32>, %zero: f32) -> (f32, f32) {
   return %long, %short : f32, f32
 }
 
-// The last panel may be one column wide.
+// Rows of one column: a tile of them is a column of the buffer.
 // CHECK-LABEL: @column
 // CHECK-COUNT-2: memref.load
 // CHECK: vector.from_elements

@@ -61,7 +61,8 @@ gpu.binary @kernels [
     bin = "\7FELF">,
   #gpu.object<#nvvm.target<chip = "sm_80">, assembly = "PTX">]
 
-llvm.func @pack(%pack: !llvm.ptr) -> i32 {
+llvm.func @pack(%pack: !llvm.ptr) -> i32
+    attributes {transformer.role = #transformer.role<pack>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
@@ -70,7 +71,8 @@ llvm.func @encode(%step: !llvm.ptr) -> i32 attributes {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
-llvm.func @encode_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64 {
+llvm.func @encode_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
+    attributes {transformer.role = #transformer.role<workspace_bytes of @encode>} {
   llvm.return %t : i64
 }
 }
@@ -80,7 +82,8 @@ module attributes {
   gpu.container_module,
   transformer.model = #transformer.model<"tiny", kind = encoder, spec = "{}">,
   transformer.packed_bytes = 640 : i64, transformer.packed_layout = "rows"} {
-llvm.func @pack(%pack: !llvm.ptr) -> i32 {
+llvm.func @pack(%pack: !llvm.ptr) -> i32
+    attributes {transformer.role = #transformer.role<pack>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
@@ -95,7 +98,8 @@ module attributes {
   gpu.container_module,
   transformer.model = #transformer.model<"tiny", kind = encoder, spec = "{}">,
   transformer.packed_bytes = 640 : i64, transformer.packed_layout = "rows"} {
-llvm.func @pack(%pack: !llvm.ptr) -> i32 {
+llvm.func @pack(%pack: !llvm.ptr) -> i32
+    attributes {transformer.role = #transformer.role<pack>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }

@@ -6,20 +6,20 @@
 module attributes {
     transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">,
     transformer.packed_bytes = 0 : i64} {
-  llvm.func @pack(!llvm.ptr) -> i32
+  llvm.func @pack(!llvm.ptr) -> i32 attributes {transformer.role = #transformer.role<pack>}
 }
 
 // -----
 
-// expected-error @+1 {{expected the attribute 'transformer.model' (from the frontend) and a function @pack (from tfc-pack-weights)}}
+// expected-error @+1 {{expected the attribute 'transformer.model' (from the frontend) and a function with the role pack (from tfc-pack-weights)}}
 module attributes {
     transformer.packed_bytes = 0 : i64, transformer.packed_layout = "none"} {
-  llvm.func @pack(!llvm.ptr) -> i32
+  llvm.func @pack(!llvm.ptr) -> i32 attributes {transformer.role = #transformer.role<pack>}
 }
 
 // -----
 
-// expected-error @+1 {{and a function @pack}}
+// expected-error @+1 {{and a function with the role pack}}
 module attributes {transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">,
     transformer.packed_bytes = 0 : i64, transformer.packed_layout = "none"} {
 }
@@ -28,8 +28,8 @@ module attributes {transformer.model = #transformer.model<"m", kind = encoder, s
 
 module attributes {transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">,
     transformer.packed_bytes = 0 : i64, transformer.packed_layout = "none"} {
-  llvm.func @pack(!llvm.ptr) -> i32
-  // expected-error @+1 {{expected its output ports as the attribute 'transformer.outputs' and a function @encode_workspace_bytes}}
+  llvm.func @pack(!llvm.ptr) -> i32 attributes {transformer.role = #transformer.role<pack>}
+  // expected-error @+1 {{expected its output ports as the attribute 'transformer.outputs' and a function with the role workspace_bytes of it (from tfc-plan-workspace)}}
   llvm.func @encode(!llvm.ptr) -> i32 attributes {
     transformer.inputs = [], transformer.outputs = []}
 }
@@ -38,8 +38,9 @@ module attributes {transformer.model = #transformer.model<"m", kind = encoder, s
 
 module attributes {transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">,
     transformer.packed_bytes = 0 : i64, transformer.packed_layout = "none"} {
-  llvm.func @pack(!llvm.ptr) -> i32
+  llvm.func @pack(!llvm.ptr) -> i32 attributes {transformer.role = #transformer.role<pack>}
   llvm.func @encode_workspace_bytes(i64, i64, i64, i64) -> i64
+    attributes {transformer.role = #transformer.role<workspace_bytes of @encode>}
   // expected-error @+1 {{expected its output ports as the attribute 'transformer.outputs'}}
   llvm.func @encode(!llvm.ptr) -> i32 attributes {transformer.inputs = []}
 }
@@ -51,5 +52,5 @@ module attributes {
     transformer.model = #transformer.model<"m", kind = encoder, spec = "{}">,
     transformer.programs = [#transformer.program<"x86-64-v4", features = 7, layout = "rows", packed_bytes = 0>],
     transformer.packed_bytes = 0 : i64, transformer.packed_layout = "none"} {
-  llvm.func @pack(!llvm.ptr) -> i32
+  llvm.func @pack(!llvm.ptr) -> i32 attributes {transformer.role = #transformer.role<pack>}
 }

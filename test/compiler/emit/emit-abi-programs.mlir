@@ -23,7 +23,8 @@ module attributes {
 
 transformer.parameter @b : tensor<8xf32> from <["b"], stored_rows = 8> at 0
 
-llvm.func @pack(%pack: !llvm.ptr) -> i32 {
+llvm.func @pack(%pack: !llvm.ptr) -> i32
+    attributes {transformer.role = #transformer.role<pack>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
@@ -32,7 +33,8 @@ llvm.func @encode(%step: !llvm.ptr) -> i32 attributes {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
-llvm.func @encode_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64 {
+llvm.func @encode_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
+    attributes {transformer.role = #transformer.role<workspace_bytes of @encode>} {
   llvm.return %t : i64
 }
 }

@@ -27,7 +27,8 @@ transformer.parameter @b : tensor<8xf32>
 transformer.parameter @t : tensor<8xf32>
   from <["t"], stored_rows = 8, tied_to = "b">
 
-llvm.func @pack(%pack: !llvm.ptr) -> i32 {
+llvm.func @pack(%pack: !llvm.ptr) -> i32
+    attributes {transformer.role = #transformer.role<pack>} {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
@@ -40,7 +41,8 @@ llvm.func @step(%step: !llvm.ptr) -> i32 attributes {
   %ok = llvm.mlir.constant(0 : i32) : i32
   llvm.return %ok : i32
 }
-llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64 {
+llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
+    attributes {transformer.role = #transformer.role<workspace_bytes of @step>} {
   llvm.return %t : i64
 }
 }

@@ -367,3 +367,35 @@ func.func @joins_by_elements(%x: tensor<?x8xbf16>, %angles: tensor<?x4xf32>) {
   %2 = transformer.rotary half %v, %angles heads 2 : tensor<?x8xbf16>, tensor<?x4xf32>
   return
 }
+
+// -----
+
+// What is kept in 16 bits stays so; with another type it is another matrix.
+// CHECK: transformer.parameter @n.q_k.weight : tensor<16x8xbf16> parts [@n.q.weight, @n.k.weight]
+transformer.parameter @n.q.weight : tensor<8x8xbf16>
+  from <["n.q"], stored_rows = 8>
+transformer.parameter @n.k.weight : tensor<8x8xbf16>
+  from <["n.k"], stored_rows = 8>
+transformer.parameter @n.v.weight : tensor<8x8xf16>
+  from <["n.v"], stored_rows = 8>
+
+// CHECK-LABEL: @joins_what_is_kept_alike
+func.func @joins_what_is_kept_alike(%x: tensor<?x8xf32>,
+                                    %angles: tensor<?x4xf32>)
+    -> (tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>) {
+  // CHECK-DAG: transformer.weight @n.q_k.weight : tensor<16x8xbf16>
+  // CHECK-DAG: transformer.weight @n.v.weight : tensor<8x8xf16>
+  %wq = transformer.weight @n.q.weight : tensor<8x8xbf16>
+  %wk = transformer.weight @n.k.weight : tensor<8x8xbf16>
+  %wv = transformer.weight @n.v.weight : tensor<8x8xf16>
+  %q = transformer.linear %x, %wq : tensor<?x8xf32>, tensor<8x8xbf16>
+  %k = transformer.linear %x, %wk : tensor<?x8xf32>, tensor<8x8xbf16>
+  %v = transformer.linear %x, %wv : tensor<?x8xf32>, tensor<8x8xf16>
+  %0 = transformer.rotary half %q, %angles heads 2
+         : tensor<?x8xf32>, tensor<?x4xf32>
+  %1 = transformer.rotary half %k, %angles heads 2
+         : tensor<?x8xf32>, tensor<?x4xf32>
+  %2 = transformer.rotary half %v, %angles heads 2
+         : tensor<?x8xf32>, tensor<?x4xf32>
+  return %0, %1, %2 : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>
+}

@@ -7,6 +7,16 @@
 // RUN: not tfc-opt %t.mlir --pass-pipeline='builtin.module(tfc-emit-image{ptxas=/bin/false})' 2>&1 | FileCheck %s --check-prefix=PTXAS
 // PTXAS: error: 'gpu.module' op expected ptxas to succeed, got exit code 1: /bin/false -arch=sm_80 {{.*}}.ptx -o {{.*}}.cubin
 
+// Options are checked before there is a kernel.
+// RUN: echo "" | not tfc-opt - --pass-pipeline='builtin.module(tfc-emit-image{chip=sm_10})' 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: echo "" | not tfc-opt - --pass-pipeline='builtin.module(tfc-emit-image{chip=x86-64-v3})' 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: echo "" | not tfc-opt - --pass-pipeline='builtin.module(tfc-emit-image{ptxas-level=4})' 2>&1 | FileCheck %s --check-prefix=LEVEL
+// CHIP: option chip of tfc-emit-image: expected the name of an architecture that programs are made for, as sm_80, got "{{sm_10|x86-64-v3}}"
+// LEVEL: option ptxas-level of tfc-emit-image: expected 0 to 3, got 4
+
+// RUN: sed 's/, nvvm.maxntid = array<i32: 128, 1, 1>//' %t.mlir | not tfc-opt - --pass-pipeline='builtin.module(tfc-emit-image{ptxas=none})' 2>&1 | FileCheck %s --check-prefix=SIZE
+// SIZE: error: 'llvm.func' op expected the size of its blocks as the attribute 'nvvm.maxntid' (from tfc-outline-threads)
+
 gpu.module @kernels {
   llvm.func @__nv_expf(f32) -> f32
   llvm.func internal @inner(%x: f32) -> f32 {

@@ -79,3 +79,17 @@ func.func @unknown_place(%x: memref<?x8xf16>, %w: memref<32x8x1xf16>,
   }
   return
 }
+
+// -----
+
+func.func @tensors(%x: tensor<?x64xf16>, %w: tensor<32x64x1xf16>,
+                   %y: tensor<?x32xf16>) -> tensor<?x32xf16> {
+  // expected-error @below {{expected buffers, got tensors}}
+  %0 = transformer.product %x, %w outs(%y)
+      : tensor<?x64xf16>, tensor<32x64x1xf16>, tensor<?x32xf16>
+      -> tensor<?x32xf16> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return %0 : tensor<?x32xf16>
+}

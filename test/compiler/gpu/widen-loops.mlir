@@ -88,3 +88,17 @@ func.func @stay(%x: memref<?x8xf32, strided<[16, 2]>>, %y: memref<?x8xf32>, %z: 
   }
   return
 }
+
+// Addresses are no elements of vectors.
+// CHECK-LABEL: func.func @of_indices
+// CHECK: scf.parallel (%[[I:.*]]) = {{.*}} to (%c16)
+// CHECK: memref.store
+func.func @of_indices(%y: memref<16xindex>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  scf.parallel (%i) = (%c0) to (%c16) step (%c1) {
+    memref.store %n, %y[%i] : memref<16xindex>
+  }
+  return
+}

@@ -1,7 +1,7 @@
 // A tap behind every op whose result is rows, named by location and op.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-insert-taps | FileCheck %s
-// RUN: tfc-opt %s --tfc-insert-taps --canonicalize --cse | FileCheck %s --check-prefix=CLEAN
+// RUN: tfc-opt %s --allow-unregistered-dialect --tfc-insert-taps | FileCheck %s
+// RUN: tfc-opt %s --allow-unregistered-dialect --tfc-insert-taps --canonicalize --cse | FileCheck %s --check-prefix=CLEAN
 
 transformer.parameter @w : tensor<8xf32> layers 2
   from <["w.{i}"], stored_rows = 8>
@@ -82,5 +82,13 @@ func.func @keeps_tapped_values(%x: tensor<?x8xf32>) {
   // CLEAN: transformer.tap ":add"
   %0 = transformer.add %x, %x : tensor<?x8xf32>, tensor<?x8xf32>
   %1 = transformer.add %x, %x : tensor<?x8xf32>, tensor<?x8xf32>
+  return
+}
+
+// CHECK-LABEL: @leaves_what_nobody_registered
+func.func @leaves_what_nobody_registered() {
+  // CHECK: "somebody.elses"
+  // CHECK-NOT: transformer.tap
+  %0 = "somebody.elses"() : () -> tensor<?x4xf32>
   return
 }

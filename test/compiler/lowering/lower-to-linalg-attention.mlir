@@ -55,6 +55,21 @@ func.func @divides_the_scale_by_the_layer_from_one(
   return %0 : tensor<?x8xf32>
 }
 
+// CHECK-LABEL: @divides_the_scale_of_cross_attention
+// CHECK-SAME: %[[LAYER:[a-z0-9]*]]: index
+func.func @divides_the_scale_of_cross_attention(
+    %layer: index, %q: tensor<?x16xf32>, %batch: !transformer.batch,
+    %cross: !transformer.cache<cross, layers = 2, kv_heads = 1, head_dim = 8>)
+    -> tensor<?x16xf32> {
+  // CHECK: %[[INTEGER:.*]] = arith.index_cast %[[LAYER]] : index to i32
+  // CHECK: %[[QUOTIENT:.*]] = arith.divf
+  // CHECK: transformer.paged_attention %{{.*}}, %[[QUOTIENT]],
+  %0 = transformer.cross_attention %q, %cross[%layer], %batch heads 2
+         scale_by_inverse_layer {scale = 0.5 : f64} : tensor<?x16xf32>,
+         !transformer.cache<cross, layers = 2, kv_heads = 1, head_dim = 8>
+  return %0 : tensor<?x16xf32>
+}
+
 // CHECK-LABEL: @keeps_bias_and_window
 // CHECK-SAME: %[[BIAS:[a-z0-9]*]]: tensor<2x5xf32>, {{.*}} %[[LEFT:[a-z0-9]*]]: index
 func.func @keeps_bias_and_window(%bias: tensor<2x5xf32>, %q: tensor<?x16xf32>,

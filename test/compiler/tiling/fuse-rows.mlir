@@ -70,3 +70,11 @@ func.func @carried(%x: tensor<?x8xbf16>, %w: tensor<8xf32>, %n: index) -> tensor
   }
   return %z : tensor<?x8xbf16>
 }
+
+// A row of one column is no vector.
+// CHECK-LABEL: @one_column
+// CHECK-NOT: scf.forall
+func.func @one_column(%x: tensor<?x1xf32>, %w: tensor<1xf32>) -> tensor<?x1xf32> {
+  %y = transformer.rms_norm %x, %w {eps = 1.0 : f64} : tensor<?x1xf32>, tensor<1xf32>
+  return %y : tensor<?x1xf32>
+}

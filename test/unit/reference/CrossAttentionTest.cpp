@@ -77,6 +77,37 @@ TEST(CrossAttention, EachTokenSeesAllOfItsSequence) {
   expectMatrix(second.run(step)["y"], 3, 1, {0, 0, 0});
 }
 
+TEST(CrossAttention, DividesTheScaleByTheLayerFromOne) {
+  Program write(crossEntry(R"(
+    %table = arith.constant dense<[[0.0, 0.0], [1.0, 4.0], [2.0, 8.0]]>
+      : tensor<3x2xf32>
+    %x = transformer.embedding %ids, %table : tensor<?xi32>, tensor<3x2xf32>
+    %k = transformer.slice_columns %x[0, 1] : tensor<?x2xf32>
+    %v = transformer.slice_columns %x[1, 1] : tensor<?x2xf32>
+    transformer.cache_write %k, %v into %cache[%c1], %batch
+      : tensor<?x1xf32>, tensor<?x1xf32>, )" +
+                           kCross));
+  Step step;
+  step.inputs["ids"] = {0, 1, 2};
+  step.sequences = {{5, 0, 3, 0, 3}};
+  write.run(step);
+  // The scale of layer 1 is ln 2: weights of 1, 2 and 4 sevenths.
+  Program read(crossEntry(R"(
+    %table = arith.constant dense<1.0> : tensor<1x1xf32>
+    %q = transformer.embedding %ids, %table : tensor<?xi32>, tensor<1x1xf32>
+    %y = transformer.cross_attention %q, %cache[%c1], %batch heads 1
+      scale_by_inverse_layer {scale = 1.3862943611198906 : f64}
+      : tensor<?x1xf32>, )" +
+                          kCross + R"(
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<?x1xf32>
+    })"));
+  read.cache = write.cache;
+  step.inputs["ids"] = {0};
+  step.sequences = {{5, 0, 1, 0, 1, 3}};
+  expectMatrix(read.run(step)["y"], 1, 1, {40.0 / 7});
+}
+
 TEST(CrossAttention, SeesAsManyPositionsAsTheStepSays) {
   Program program(attend("%c0"));
   program.cache = encoded();

@@ -1,0 +1,118 @@
+# Batches for a drawn spec: tokens of several rows, with padding on both sides
+# and holes, and the inputs that may be left out.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import random
+
+import formulas
+
+MAX_LENGTH = 40
+
+
+def counts_distances(stack):
+    """Whether neighbours of a sequence must be neighbours in the batch."""
+    for block, _ in formulas.list_layers(stack["layers"]):
+        for name, attention, _ in formulas.list_sublayers(block):
+            if name == "attn" and (
+                    isinstance(attention.get("window"), dict) or
+                    attention.get("slopes", "none") != "none" or
+                    isinstance(stack.get("position_bias"), dict) and
+                    attention.get("use_position_bias", True)):
+                return True
+    return False
+
+
+def takes_first(spec):
+    """Whether the first column must be a token's."""
+    return any(step.get("at") == "first"
+               for head in spec.get("heads", {}).values()
+               for step in head["steps"])
+
+
+def has_positions(stack):
+    if stack["embeddings"].get("position", {}).get("kind", "none") != "none":
+        return True
+    return any(isinstance(sublayer.get("rotary"), dict)
+               for block, _ in formulas.list_layers(stack["layers"])
+               for name, sublayer, _ in formulas.list_sublayers(block))
+
+
+class Batch:
+    """The inputs of one stack, [rows, length] each."""
+
+    def __init__(self, spec, name, rows, source):
+        self.spec, self.name, self.random = spec, name, source
+        self.stack = spec[name]
+        longest = source.choice([1, 3, 17, MAX_LENGTH])
+        self.lengths = [source.randint(1, longest) for _ in range(rows)]
+        self.width = max(self.lengths)
+        self.masks = [self.mask(length) for length in self.lengths]
+        self.has_mask = any(0 in mask for mask in self.masks) or \
+            source.random() < 0.3
+        self.ids = [self.tokens(mask) for mask in self.masks]
+        self.others = self.optional_inputs()
+
+    def mask(self, length):
+        before = self.random.choice([0, self.width - length])
+        before = self.random.randint(0, before)
+        if takes_first(self.spec):
+            before = 0
+        mask = [0] * before + [1] * length
+        mask += [0] * (self.width - len(mask))
+        if not counts_distances(self.stack) and self.random.random() < 0.3:
+            mask = [value * int(self.random.random() < 0.7) for value in mask]
+            if 1 not in mask or takes_first(self.spec):
+                mask[0] = 1
+        return mask
+
+    def tokens(self, mask):
+        tokens = self.spec.get("tokens", {})
+        rows = self.spec["dims"]["vocab"]
+        ids = [self.random.randrange(rows) for _ in mask]
+        visible = [i for i, value in enumerate(mask) if value]
+        pad, eos = tokens.get("pad"), tokens.get("eos")
+        if pad is not None:
+            ids = [i if value else pad for i, value in zip(ids, mask)]
+            # One at least is no padding.
+            ids[visible[-1]] = (pad + 1) % rows
+        if isinstance(eos, int):
+            ids = [(i + 1) % rows if i == eos else i for i in ids]
+            ids[self.random.choice(visible)] = eos
+            if pad is not None and pad == eos:
+                ids[visible[0]] = eos
+        return ids
+
+    def grid(self, below):
+        return [[self.random.randrange(below) for _ in row]
+                for row in self.ids]
+
+    def optional_inputs(self):
+        others = {}
+        for segment in self.stack["embeddings"].get("segments", []):
+            if self.random.random() < 0.6:
+                below = segment.get("rows", self.spec["dims"]["vocab"])
+                others[segment["input"]] = self.grid(below)
+        if has_positions(self.stack) and self.random.random() < 0.2:
+            others["position_ids"] = self.grid(MAX_LENGTH)
+        return others
+
+    def sequence(self, row):
+        return formulas.Sequence(
+            self.ids[row], self.masks[row],
+            {name: rows[row] for name, rows in self.others.items()})
+
+    def named(self):
+        """As tfc-run takes them."""
+        prefix = "decoder_" if (self.name == "decoder" and
+                                "encoder" in self.spec) else ""
+        named = {"input_ids": self.ids, **self.others}
+        if self.has_mask:
+            named["attention_mask"] = self.masks
+        return {prefix + name: rows for name, rows in named.items()}
+
+
+def draw(spec, seed):
+    """The batches of the stacks."""
+    source = random.Random(seed)
+    rows = source.randint(1, 3)
+    return {name: Batch(spec, name, rows, source)
+            for name in ("encoder", "decoder") if name in spec}

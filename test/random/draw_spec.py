@@ -1,0 +1,578 @@
+# Draws specs over all that docs/spec-format.md allows together, whether a family
+# has it or not. What is drawn is valid.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import copy
+import random
+
+MAX_POSITIONS = 48
+
+
+class Drawing:
+    """One spec. `chance` and `pick` are all that it knows of randomness."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.hidden = self.pick(1, 2, 6, 8, 13, 24, 48, 50, 64, 130, 131, 256)
+        self.vocab = self.pick(3, 5, 11, 97)
+        self.kind = self.pick("encoder", "decoder", "decoder",
+                              "encoder_decoder")
+        self.tokens = {}
+        self.shared = None
+
+    def pick(self, *values):
+        return self.random.choice(values)
+
+    def chance(self, probability):
+        return self.random.random() < probability
+
+    def maybe(self, target, key, probability, draw):
+        if self.chance(probability):
+            target[key] = draw()
+
+    # -- norms --
+
+    def norm(self, width, none=0.0):
+        if self.chance(none):
+            return self.pick("none", {"kind": "none"})
+        norm = {"kind": self.pick("layernorm", "rmsnorm"),
+                "eps": self.pick(1e-5, 1e-6, 1e-3)}
+        is_layernorm = norm["kind"] == "layernorm"
+        if is_layernorm:
+            self.maybe(norm, "bias", 0.3, lambda: self.chance(0.3))
+            if width > 1:
+                self.maybe(norm, "form", 0.25, lambda: self.pick(
+                    "var_eps", "std_eps_unbiased"))
+        if self.chance(0.2):
+            norm["affine"] = False
+            norm.pop("bias", None)
+        else:
+            self.maybe(norm, "offset", 0.2, lambda: self.pick(1, 0.5, 0))
+        return norm
+
+    def activation(self):
+        return self.pick("gelu", "gelu_new", "relu", "relu2", "silu", "tanh",
+                         "identity")
+
+    # -- attention --
+
+    def scaling(self, dim):
+        kind = self.pick("linear", "dynamic", "llama3", "yarn", "yarn")
+        scaling = {"kind": kind, "factor": self.pick(1.0, 2.0, 4.5)}
+        if kind == "dynamic" and dim == 2:
+            return "none"
+        if kind == "llama3":
+            scaling["low_freq_factor"] = self.pick(1.0, 1.5)
+            scaling["high_freq_factor"] = self.pick(4.0, 3.0)
+        if kind in ("llama3", "yarn"):
+            self.maybe(scaling, "original_max", 0.5,
+                       lambda: self.pick(16, 64))
+        if kind == "yarn":
+            self.maybe(scaling, "attention_factor", 0.3,
+                       lambda: self.pick(1.0, 1.25))
+            self.maybe(scaling, "mscale", 0.4, lambda: self.pick(0.7, 1.0))
+            self.maybe(scaling, "mscale_all_dim", 0.4,
+                       lambda: self.pick(0.9, 0.5))
+            self.maybe(scaling, "beta_fast", 0.3, lambda: self.pick(8, 16))
+            self.maybe(scaling, "beta_slow", 0.3, lambda: self.pick(0.5, 2))
+            self.maybe(scaling, "truncate", 0.3, lambda: self.chance(0.5))
+        return scaling
+
+    def rotary(self, head_dim):
+        rotary = {"style": self.pick("half", "interleaved"),
+                  "theta": self.pick(10000, 100.0, 500000)}
+        dim = head_dim
+        if head_dim % 2 or self.chance(0.5):
+            dim = rotary["dim"] = 2 * self.random.randint(1, head_dim // 2)
+        self.maybe(rotary, "reverse", 0.2, lambda: self.chance(0.7))
+        self.maybe(rotary, "scaling", 0.5, lambda: self.scaling(dim))
+        return rotary
+
+    def bias(self):
+        parts = {part: self.chance(0.5) for part in "qkvo"
+                 if self.chance(0.7)}
+        return self.pick(True, False, parts)
+
+    def heads(self, sizes):
+        kv_heads, head_dim, heads = sizes
+        attention = {"num_heads": heads}
+        if kv_heads != heads or self.chance(0.3):
+            attention["num_kv_heads"] = kv_heads
+        if head_dim * heads != self.hidden or self.chance(0.5):
+            attention["head_dim"] = head_dim
+        self.maybe(attention, "bias", 0.8, self.bias)
+        self.maybe(attention, "scale", 0.3, lambda: self.pick(
+            "rsqrt_head_dim", round(self.random.uniform(0.05, 0.8), 3)))
+        self.maybe(attention, "scale_by_inverse_layer", 0.25,
+                   lambda: self.chance(0.8))
+        return attention
+
+    def window(self, causal):
+        return {"left": self.random.randint(0, 9),
+                "right": 0 if causal else self.random.randint(0, 5)}
+
+    def neutral_of_cross(self):
+        """What self-attention has and cross-attention may only do without."""
+        return {key: value for key, value in {
+            "causal": False, "window": "none", "rotary": "none",
+            "use_position_bias": False, "qk_norm": "none", "softcap": "none",
+            "slopes": "none", "log_scale_base": "none",
+            "sinks": False}.items() if self.chance(0.1)}
+
+    def qk_norm(self, has_rotary):
+        over = self.pick("head", "each_head", "row")
+        norm = {"kind": self.pick("layernorm", "rmsnorm"),
+                "eps": self.pick(1e-5, 1e-3)}
+        if over != "head" or self.chance(0.5):
+            norm["over"] = over
+        if over == "each_head" and norm["kind"] == "layernorm":
+            norm["bias"] = False
+        elif norm["kind"] == "layernorm":
+            self.maybe(norm, "bias", 0.5, lambda: self.chance(0.5))
+        if over != "each_head" and self.chance(0.2):
+            norm["affine"] = False
+            norm.pop("bias", None)
+        else:
+            self.maybe(norm, "offset", 0.2, lambda: self.pick(1, 0.5))
+        if has_rotary:
+            self.maybe(norm, "after_rotary", 0.5, lambda: self.chance(0.7))
+        return norm
+
+    def attention(self, sizes, causal, has_bias_table):
+        attention = self.heads(sizes)
+        heads, head_dim = sizes[2], sizes[1]
+        if causal or self.chance(0.2):
+            attention["causal"] = causal
+        if head_dim >= 2:
+            self.maybe(attention, "rotary", 0.45,
+                       lambda: self.rotary(head_dim))
+        self.maybe(attention, "qk_norm", 0.35, lambda: self.pick(
+            "none", *[self.qk_norm(is_set(attention.get("rotary")))] * 6))
+        self.maybe(attention, "softcap", 0.25,
+                   lambda: self.pick(1.5, 5, 30, "none"))
+        self.maybe(attention, "window", 0.4, lambda: self.window(causal))
+        self.maybe(attention, "slopes", 0.25, lambda: self.pick(
+            "alibi", "none", [round(self.random.uniform(-0.3, 0.6), 3)
+                              for _ in range(heads)]))
+        self.maybe(attention, "log_scale_base", 0.25,
+                   lambda: self.pick(4, 10.5, 512, "none"))
+        self.maybe(attention, "sinks", 0.3, lambda: self.chance(0.8))
+        if not has_bias_table:
+            self.maybe(attention, "use_position_bias", 0.1,
+                       lambda: self.chance(0.5))
+        return attention
+
+    # -- layers --
+
+    def feed_forward(self):
+        ffn = {"width": self.pick(1, 7, 33, 48, 100),
+               "act": self.activation()}
+        self.maybe(ffn, "gated", 0.6, lambda: self.chance(0.7))
+        self.maybe(ffn, "bias", 0.6, lambda: self.chance(0.7))
+        return ffn
+
+    def around(self, sublayer):
+        self.maybe(sublayer, "out_norm", 0.15,
+                   lambda: self.norm(self.hidden, 0.1))
+        self.maybe(sublayer, "out_scale", 0.2, lambda: self.pick(0.5, 1.25))
+        return sublayer
+
+    def block(self, stack):
+        parts = {"attn": self.attention(stack["sizes"], stack["causal"],
+                                        stack["bias"])}
+        if stack["cross"]:
+            parts["cross"] = {**self.heads(stack["cross"]),
+                              **self.neutral_of_cross()}
+        if self.chance(0.9):
+            parts["ffn"] = self.feed_forward()
+        for sublayer in parts.values():
+            self.around(sublayer)
+        if self.chance(0.5):
+            return self.sugar(parts)
+        items = list(parts.items())
+        self.random.shuffle(items)
+        for i, (_, sublayer) in enumerate(items):
+            self.maybe(sublayer, "pre_norm", 0.5,
+                       lambda: self.norm(self.hidden, 0.1))
+            if i > 0 and "post_norm" not in items[i - 1][1]:
+                self.maybe(sublayer, "parallel", 0.3,
+                           lambda: self.chance(0.8))
+            if i + 1 == len(items) or self.chance(0.5):
+                # "none" is no norm in front of what is parallel.
+                is_last = i + 1 == len(items)
+                self.maybe(sublayer, "post_norm", 0.3, lambda: self.norm(
+                    self.hidden, 0.15 if is_last else 0))
+        return {"sublayers": [{name: item} for name, item in items]}
+
+    def sugar(self, parts):
+        placement = self.pick("pre", "post", "parallel", "none")
+        block = {"placement": placement}
+        if placement != "none":
+            block["norm"] = self.norm(self.hidden, 0.05)
+        elif self.chance(0.5):
+            del block["placement"]
+        if placement in ("pre", "none") and len(parts) > 1:
+            # What reads what the one before reads.
+            own = list(parts.values())[-1]
+            self.maybe(own, "parallel", 0.2, lambda: self.chance(0.8))
+        if placement == "parallel" and len(parts) > 1:
+            # A norm of the second's own, of where the first begins.
+            own = list(parts.values())[1]
+            self.maybe(own, "pre_norm", 0.4, lambda: self.norm(self.hidden))
+        elif placement in ("pre", "post"):
+            own = self.pick(*parts.values())
+            self.maybe(own, placement + "_norm", 0.2,
+                       lambda: self.norm(self.hidden, 0.3))
+        return {**block, **parts}
+
+    def vary(self, block, stack):
+        """The same structure, other numbers: one loop."""
+        block = copy.deepcopy(block)
+        attention = find_attention(block)
+        if attention is None:
+            return block
+        attention["window"] = self.pick("none", self.window(stack["causal"]))
+        self.maybe(attention, "scale", 0.3,
+                   lambda: round(self.random.uniform(0.05, 0.8), 3))
+        rotary = attention.get("rotary")
+        if is_set(rotary) and not is_set(attention.get("qk_norm")):
+            if self.chance(0.3):
+                attention["rotary"] = "none"
+            else:
+                rotary["theta"] = self.pick(50.0, 10000)
+        return block
+
+    def overridden(self, block, stack):
+        repeat = self.random.randint(2, 5)
+        patches = [{"attn": {"window": self.window(stack["causal"])}},
+                   {"attn": {"scale": 0.25}},
+                   {"ffn": self.feed_forward()}]
+        if stack["cross"]:
+            patches.append({"cross": {"scale": 0.3}})
+        usable = [patch for patch in patches if list(patch)[0] in block]
+        overrides = []
+        for _ in range(self.random.randint(0, 2)):
+            layers = self.pick(str(self.random.randint(-repeat, repeat - 1)),
+                               "1:", ":2", "::2",
+                               [self.random.randint(-repeat, repeat - 1)])
+            if usable:
+                overrides.append({"layers": layers, "set":
+                                  copy.deepcopy(self.pick(*usable))})
+        return {"repeat": repeat, "block": block, "overrides": overrides}
+
+    def layers(self, stack):
+        block = self.block(stack)
+        way = self.pick("same", "overrides", "turns", "runs", "shared",
+                        "structures", "none")
+        if way == "none" and not stack["cross"] and not stack["bias"]:
+            return self.pick([], {"repeat": 0, "block": block})
+        if way == "overrides":
+            return self.overridden(block, stack)
+        if way == "turns":
+            return [{"repeat": self.random.randint(1, 3), "block":
+                     [self.vary(block, stack)
+                      for _ in range(self.random.randint(1, 3))]}]
+        if way == "runs":
+            return [{"repeat": self.random.randint(1, 2),
+                     "block": self.vary(block, stack)}
+                    for _ in range(self.random.randint(1, 4))]
+        if way == "shared":
+            repeat = self.random.randint(2, 5)
+            run = {"repeat": repeat, "block": block,
+                   "share": {"groups": self.random.randint(1, repeat)}}
+            return self.pick(run, [run])
+        if way == "structures":
+            other = self.block(stack)
+            turns = [block, other]
+            if self.chance(0.5):
+                turns.append(self.vary(block, stack))
+            runs = [{"repeat": self.random.randint(1, 2), "block": turns}]
+            if self.chance(0.5):
+                runs.append({"repeat": 1, "block": other})
+            return runs
+        return {"repeat": self.random.randint(1, 3), "block": block}
+
+    # -- stacks --
+
+    def position(self, name, width):
+        kinds = ["learned", "none", "learned"]
+        if width % 2 == 0:
+            kinds.append("sinusoid")
+        position = {"kind": self.pick(*kinds)}
+        if position["kind"] == "none":
+            return position
+        ids = ["arange", "from_mask"]
+        if self.kind != "decoder":
+            ids.append("from_pad")
+        self.maybe(position, "ids", 0.5, lambda: self.pick(*ids))
+        more = 0
+        if position.get("ids") == "from_pad":
+            self.tokens.setdefault("pad", self.random.randint(0, 2))
+            more = self.tokens["pad"] + 1
+        elif position.get("ids") == "from_mask":
+            position["offset"] = more = self.pick(1, 2)
+        elif self.chance(0.3):
+            position["offset"] = more = self.pick(0, 2)
+        self.maybe(position, "rows", 0.3,
+                   lambda: MAX_POSITIONS + more + self.pick(0, 3))
+        if position["kind"] == "sinusoid":
+            position["layout"] = self.pick("interleaved", "concat")
+            position["denominator"] = self.pick("dim", "half_minus_1")
+            self.maybe(position, "base", 0.3, lambda: self.pick(100, 5000.0))
+            self.maybe(position, "zero_row", 0.3,
+                       lambda: self.random.randint(0, 4))
+        return position
+
+    def segments(self, name, can_use_token):
+        segments = []
+        for i in range(self.pick(0, 1, 2)):
+            segment = {"name": f"s{i}", "input": f"ids_{name[0]}{i}"}
+            rows = self.pick(1, 2, 5)
+            if can_use_token and self.chance(0.3):
+                segment["use"], rows = "token", self.vocab
+            else:
+                segment["rows"] = rows
+            self.maybe(segment, "default", 0.5,
+                       lambda: self.random.randrange(rows))
+            segments.append(segment)
+        return segments
+
+    def embeddings(self, name):
+        token, embeddings = {}, {}
+        width = self.hidden
+        if self.shared and self.chance(0.7):
+            token["use"] = "shared.token"
+        else:
+            self.maybe(token, "rows", 0.7,
+                       lambda: self.vocab + self.pick(0, 0, 3))
+            if self.chance(0.25):
+                token["dim"] = self.pick(6, 10, 20)
+                at = self.pick("after_norm", "token")
+                embeddings["projection"] = {"at": at,
+                                            "bias": self.chance(0.5)}
+                width = token["dim"] if at == "after_norm" else width
+            elif self.chance(0.2):
+                token["dim"] = self.hidden
+        self.maybe(token, "scale", 0.25,
+                   lambda: self.pick("sqrt_hidden", 3.0))
+        embeddings["token"] = token
+        self.maybe(embeddings, "position", 0.8,
+                   lambda: self.position(name, width))
+        is_projected_alone = token.get("dim", width) != width
+        self.maybe(embeddings, "segments", 0.3,
+                   lambda: self.segments(name, not is_projected_alone))
+        self.maybe(embeddings, "norm", 0.3, lambda: self.norm(width, 0.1))
+        return embeddings
+
+    def stack(self, name, cross):
+        causal = name == "decoder"
+        has_bias = self.chance(0.25)
+        kv_heads = self.pick(1, 1, 2, 3)
+        head_dim = self.pick(1, 2, 5, 8, 16, 26, 33)
+        shape = {"sizes": (kv_heads, head_dim, kv_heads * self.pick(1, 2, 3)),
+                 "cross": cross, "causal": causal, "bias": has_bias}
+        stack = {"embeddings": self.embeddings(name),
+                 "layers": self.layers(shape)}
+        if has_bias:
+            stack["position_bias"] = {
+                "kind": "bucket", "buckets": self.pick(4, 8, 32),
+                "max_distance": self.pick(17, 40, 128),
+                "bidirectional": not causal}
+        elif self.chance(0.1):
+            stack["position_bias"] = "none"
+        self.maybe(stack, "final_norm", 0.8,
+                   lambda: self.norm(self.hidden, 0.2))
+        return stack
+
+    # -- heads --
+
+    def take(self):
+        ways = ["first", "first_visible", "last_visible"]
+        if "pad" in self.tokens:
+            ways.append("last_nonpad")
+        # Of a pair it is a column of the encoder's tokens.
+        is_pair = self.kind == "encoder_decoder"
+        if isinstance(self.tokens.get("eos"), int) and not is_pair:
+            ways.append("last_eos")
+        return {"op": "take", "at": self.pick(*ways)}
+
+    def step(self, number, width):
+        """A step, and the width after it."""
+        op = self.pick("dense", "norm", "scale", "act", "truncate",
+                       "l2_normalize")
+        if op == "dense":
+            step = {"op": op, "name": f"d{number}",
+                    "out": self.pick(1, 4, 9, 20)}
+            self.maybe(step, "act", 0.5, self.activation)
+            self.maybe(step, "bias", 0.5, lambda: self.chance(0.5))
+            return step, step["out"]
+        if op == "norm":
+            norm = self.norm(width)
+            norm.pop("form", None)
+            if norm.get("affine", True) or self.chance(0.5):
+                norm["name"] = f"n{number}"
+            return {"op": op, **norm}, width
+        if op == "scale":
+            return {"op": op, "by": self.pick(0.5, "rsqrt_hidden")}, width
+        if op == "act":
+            return {"op": op, "kind": self.activation()}, width
+        if op == "truncate":
+            width = self.random.randint(1, width)
+            return {"op": op, "dims": width}, width
+        step = {"op": op}
+        self.maybe(step, "eps", 0.5, lambda: self.pick(1e-6, 0.1))
+        return step, width
+
+    def head(self, origin, width, is_one, taken):
+        """A head, its width, and whether it gives one row a sequence."""
+        steps = []
+        if not is_one and taken:
+            how = taken
+            steps.append({"op": "pool", "how": self.pick(
+                "mean", "max", "mean_sqrt_len")} if how == "pool" else how)
+            is_one = True
+        for number in range(self.random.randint(0 if steps else 1, 3)):
+            step, width = self.step(number, width)
+            steps.append(step)
+        return {"from": origin, "steps": steps}, width, is_one
+
+    def all_heads(self, spec):
+        """Of one stack; of a pair, its decoder."""
+        stack = "decoder" if "decoder" in spec else "encoder"
+        heads, outputs = {}, {}
+        # Heads of a stack take the same rows, or all of them.
+        taken = self.pick(None, self.take(), self.take(), "pool")
+        known = {stack: (self.hidden, False)}
+        for number in range(self.random.randint(1, 3)):
+            origin = self.pick(*known)
+            name = f"h{number}"
+            width, is_one = known[origin]
+            heads[name], width, is_one = self.head(origin, width, is_one,
+                                                   taken)
+            known[name] = width, is_one
+        for name in list(heads):
+            width = known[name][0]
+            if width <= 4 and self.chance(0.5):
+                parts = [f"p{i}" for i in range(width)]
+                heads[name + "s"] = {"from": name, "steps": [
+                    {"op": "split", "names": parts}]}
+                outputs["out_" + name] = f"{name}s.{self.pick(*parts)}"
+            else:
+                outputs["out_" + name] = name
+            if heads.get(name + "s") is None and self.chance(0.3):
+                heads[name + "l"] = {"from": name, "steps": [
+                    self.logits(spec, f"l{name}", stack, width)]}
+                outputs["logits_" + name] = name + "l"
+        spec["heads"], spec["outputs"] = heads, outputs
+        if self.chance(0.3) and not taken:
+            outputs["rows"] = stack + ".hidden"
+        if self.kind == "encoder_decoder":
+            outputs["source"] = "encoder.hidden"
+
+    def logits(self, spec, name, stack, width):
+        step = {"op": "logits", "name": name}
+        token = spec[stack]["embeddings"]["token"]
+        if token.get("dim", self.hidden) == width and self.chance(0.6):
+            step["tied"] = ("shared.token" if "use" in token
+                            else stack + ".embeddings.token")
+        else:
+            step["out"] = self.pick(1, 7, 30)
+        self.maybe(step, "bias", 0.5, lambda: self.chance(0.6))
+        return step
+
+    def add_generation(self, spec):
+        """A head over the decoder's table; its numbers change no row."""
+        token = spec["decoder"]["embeddings"]["token"]
+        if token.get("dim", self.hidden) != self.hidden:
+            return
+        tied = "shared.token" if "use" in token else "decoder.embeddings.token"
+        spec.setdefault("heads", {})["lm"] = {"from": "decoder", "steps": [
+            {"op": "logits", "name": "lm", "tied": tied}]}
+        takes = any(step["op"] in ("take", "pool")
+                    for head in spec["heads"].values()
+                    for step in head["steps"])
+        if "outputs" in spec and not takes:
+            spec["outputs"]["logits"] = "lm"
+        generation = {"head": "lm", "max_length": 20}
+        for key, values in {
+                "max_new_tokens": (3,), "min_length": (0, 2),
+                "temperature": (0.7,), "top_k": (0, 5), "top_p": (0.9,),
+                "min_p": (0.05,), "length_penalty": (0.5,),
+                "early_stopping": (True, False, "never"),
+                "no_repeat_ngram_size": (0, 2), "repetition_penalty": (1.2,),
+                "forced_bos": (0, 1), "forced_eos": (0, [1])}.items():
+            self.maybe(generation, key, 0.3, lambda: self.pick(*values))
+        self.maybe(generation, self.pick("num_beams", "do_sample"), 0.5,
+                   lambda: True)
+        if "num_beams" in generation:
+            generation["num_beams"] = self.pick(1, 3)
+        self.tokens.setdefault("decoder_start", 0)
+        spec["generation"] = generation
+
+    # -- the whole --
+
+    def draw_tokens(self):
+        for key in ("pad", "bos", "unk", "cls", "sep", "mask",
+                    "decoder_start"):
+            self.maybe(self.tokens, key, 0.15,
+                       lambda: self.random.randrange(self.vocab))
+        self.maybe(self.tokens, "eos", 0.3,
+                   lambda: self.pick(self.random.randrange(self.vocab), [1, 2]))
+        self.maybe(self.tokens, "lang", 0.1, lambda: {"en": 1, "de": 2})
+
+    def precision(self):
+        precision = {}
+        self.maybe(precision, "weights", 0.5,
+                   lambda: self.pick("f32", "f16", "bf16"))
+        self.maybe(precision, "cache", 0.5,
+                   lambda: self.pick("f32", "f16", "bf16"))
+        for key in ("compute", "norm", "softmax"):
+            self.maybe(precision, key, 0.3, lambda: "f32")
+        return precision
+
+    def spec(self):
+        spec = {"tfc": 1, "kind": self.kind,
+                "dims": {"hidden": self.hidden, "vocab": self.vocab,
+                         "max_positions": MAX_POSITIONS}}
+        self.maybe(spec, "name", 0.5, lambda: "drawn")
+        self.maybe(spec, "meta", 0.1, lambda: {"any": [1, "thing"]})
+        self.draw_tokens()
+        if self.chance(0.4 if self.kind == "encoder_decoder" else 0.1):
+            self.shared = {"token": {}}
+            self.maybe(self.shared["token"], "rows", 0.6, lambda: self.vocab)
+            self.maybe(self.shared["token"], "dim", 0.3, lambda: self.hidden)
+            spec["shared"] = self.shared
+        is_pair = self.kind == "encoder_decoder"
+        if self.kind != "decoder":
+            spec["encoder"] = self.stack("encoder", None)
+        if self.kind != "encoder":
+            kv_heads = self.pick(1, 2)
+            cross = (kv_heads, self.pick(1, 4, 9, 16),
+                     kv_heads * self.pick(1, 2)) if is_pair else None
+            spec["decoder"] = self.stack("decoder", cross)
+        if self.shared and not any(
+                "use" in spec[name]["embeddings"]["token"]
+                for name in ("encoder", "decoder") if name in spec):
+            del spec["shared"]
+        if self.chance(0.5):
+            self.all_heads(spec)
+        if "decoder" in spec and self.chance(0.25):
+            self.add_generation(spec)
+        if self.tokens:
+            spec["tokens"] = self.tokens
+        self.maybe(spec, "precision", 0.3, self.precision)
+        return spec
+
+
+def is_set(value):
+    return isinstance(value, dict)
+
+
+def find_attention(block):
+    if "attn" in block:
+        return block["attn"]
+    return next((item["attn"] for item in block.get("sublayers", [])
+                 if "attn" in item), None)
+
+
+def draw(seed):
+    return Drawing(seed).spec()

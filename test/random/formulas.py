@@ -1,0 +1,677 @@
+# What a spec means, from docs/spec-format.md alone: its formulas in NumPy, in
+# double precision. It shares nothing with the compiler, and is no faster than it
+# has to be.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import copy
+import math
+
+import numpy as np
+
+
+class Weights:
+    """Tensors by name, drawn when they are first asked for."""
+
+    def __init__(self, seed, tensors=None):
+        self.random = np.random.default_rng(seed)
+        self.tensors = {} if tensors is None else tensors
+        self.noise = None
+
+    def get(self, name, *shape, around=0.0, spread=None):
+        if name not in self.tensors:
+            if spread is None:
+                spread = 1.5 / math.sqrt(shape[-1]) if len(shape) > 1 else 0.3
+            drawn = around + spread * self.random.uniform(-1, 1, shape)
+            self.tensors[name] = drawn.astype(np.float32)
+        tensor = self.tensors[name].astype(np.float64)
+        assert tensor.shape == shape, (name, tensor.shape, shape)
+        if self.noise is not None:
+            tensor = tensor * (1 + 1e-7 * self.noise.standard_normal(shape))
+        return tensor
+
+
+def is_object(value):
+    return isinstance(value, dict)
+
+
+def number_or(value, default):
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return value if is_number else default
+
+
+# ---- Which block each layer is ---------------------------------------------
+
+
+def merge(target, patch):
+    """A merge patch (RFC 7386)."""
+    if not is_object(patch):
+        return copy.deepcopy(patch)
+    result = dict(target) if is_object(target) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = merge(result.get(key), value)
+    return result
+
+
+def selected(layers, count):
+    if isinstance(layers, list):
+        return [layer % count for layer in layers]
+    if ":" not in layers:
+        return [int(layers) % count]
+    ends = [int(word) if word else None for word in layers.split(":")]
+    return list(range(count))[slice(*ends)]
+
+
+def list_layers(layers):
+    """(block, number of its weights) of each layer."""
+    result = []
+    for run in [layers] if is_object(layers) else layers:
+        count, block = run["repeat"], run["block"]
+        groups = run.get("share", {}).get("groups")
+        blocks = (block if isinstance(block, list) else [block]) * count
+        for override in run.get("overrides", []):
+            for layer in selected(override["layers"], count):
+                blocks[layer] = merge(blocks[layer], override["set"])
+        first = len(result)
+        for i, each in enumerate(blocks):
+            own = i if groups is None else int(i / (count / groups))
+            result.append((each, first + own))
+    return result
+
+
+def list_sublayers(block):
+    """(name, sublayer with the norms of its placement, parallel)."""
+    if "sublayers" in block:
+        return [(name, item, item.get("parallel", False))
+                for one in block["sublayers"] for name, item in one.items()]
+    placement = block.get("placement", "none")
+    result = []
+    for name in ("attn", "cross", "ffn"):
+        if name not in block:
+            continue
+        placed = {}
+        is_first = not result
+        if placement == "pre" or placement == "parallel" and is_first:
+            placed["pre_norm"] = block["norm"]
+        if placement == "post":
+            placed["post_norm"] = block["norm"]
+        parallel = placement == "parallel" and not is_first
+        result.append((name, {**placed, **block[name]},
+                       parallel or block[name].get("parallel", False)))
+    return result
+
+
+# ---- Rows ------------------------------------------------------------------
+
+
+def activate(kind, x):
+    if kind == "gelu":
+        erf = np.vectorize(math.erf, otypes=[float])
+        return x * (1 + erf(x / math.sqrt(2))) / 2 if x.size else x
+    if kind == "gelu_new":
+        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)
+        return x * (1 + np.tanh(inner)) / 2
+    if kind == "relu":
+        return np.maximum(x, 0)
+    if kind == "relu2":
+        return np.maximum(x, 0) ** 2
+    if kind == "silu":
+        return x / (1 + np.exp(-x))
+    return np.tanh(x) if kind == "tanh" else x
+
+
+def normalize(weights, norm, x, path, shape=None):
+    """The norm of the last axis; its weight has that axis's shape, or `shape`."""
+    if not is_object(norm) or norm["kind"] == "none":
+        return x
+    shape = shape or x.shape[-1:]
+    eps = norm["eps"]
+    if norm["kind"] == "rmsnorm":
+        y = x / np.sqrt(np.mean(x * x, -1, keepdims=True) + eps)
+    else:
+        y = x - np.mean(x, -1, keepdims=True)
+        if norm.get("form", "var_eps") == "var_eps":
+            y = y / np.sqrt(np.mean(y * y, -1, keepdims=True) + eps)
+        else:
+            of_sample = np.sum(y * y, -1, keepdims=True) / (x.shape[-1] - 1)
+            y = y / (np.sqrt(of_sample) + eps)
+    if not norm.get("affine", True):
+        return y
+    offset = norm.get("offset", 0)
+    y = y * (offset + weights.get(path + ".weight", *shape,
+                                  around=1.0 - offset))
+    if norm["kind"] == "layernorm" and norm.get("bias", True):
+        y = y + weights.get(path + ".bias", *shape)
+    return y
+
+
+def linear(weights, x, path, out, bias):
+    y = x @ weights.get(path + ".weight", out, x.shape[-1]).T
+    return y + weights.get(path + ".bias", out) if bias else y
+
+
+# ---- Positions -------------------------------------------------------------
+
+
+def rotary_frequencies(rotary, head_dim, max_positions):
+    """Radians a position of each pair of columns, and a factor of cosine and
+    sine."""
+    dim = rotary.get("dim", head_dim)
+    single = np.float32
+    exponents = np.arange(0, dim, 2).astype(single) / single(dim)
+    waves = single(rotary["theta"]) ** exponents
+    frequencies = (single(1) / waves).astype(np.float64)
+    factor = 1.0
+    scaling = rotary.get("scaling")
+    if is_object(scaling):
+        stretch = scaling["factor"]
+        original = scaling.get("original_max", max_positions)
+        kind = scaling["kind"]
+        if kind == "linear":
+            frequencies = frequencies / stretch
+        elif kind == "llama3":
+            # How often a pair turns in the original context; few turns: all of
+            # the stretch, many: none.
+            turns = original * frequencies / (2 * math.pi)
+            low, high = (scaling["low_freq_factor"],
+                         scaling["high_freq_factor"])
+            kept = np.clip((turns - low) / (high - low), 0, 1)
+            frequencies = frequencies * (kept + (1 - kept) / stretch)
+        elif kind == "yarn":
+            frequencies, factor = stretch_yarn(scaling, rotary, dim, original,
+                                               frequencies)
+    sign = -1 if rotary.get("reverse") else 1
+    return sign * frequencies, factor
+
+
+def stretch_yarn(scaling, rotary, dim, original, frequencies):
+    """Peng et al. 2023 (arXiv:2309.00071)."""
+    stretch = scaling["factor"]
+
+    def pair_of(turns):
+        return (dim * math.log(original / (turns * 2 * math.pi)) /
+                (2 * math.log(rotary["theta"])))
+
+    first = pair_of(scaling.get("beta_fast", 32))
+    last = pair_of(scaling.get("beta_slow", 1))
+    if scaling.get("truncate", True):
+        first, last = math.floor(first), math.ceil(last)
+    first, last = max(first, 0), min(last, dim - 1)
+    if first == last:
+        last += 0.001
+    ramp = np.clip((np.arange(dim // 2) - first) / (last - first), 0, 1)
+
+    def scale_of(mscale):
+        return 0.1 * mscale * math.log(stretch) + 1 if stretch > 1 else 1.0
+
+    some, every = scaling.get("mscale", 0), scaling.get("mscale_all_dim", 0)
+    factor = scale_of(1)
+    if some > 0 and every > 0:
+        factor = scale_of(some) / scale_of(every)
+    return (frequencies * (1 - ramp) + frequencies / stretch * ramp,
+            scaling.get("attention_factor", factor))
+
+
+def turn(rotary, heads, positions, max_positions):
+    """`heads` are [tokens, heads, head_dim]."""
+    frequencies, factor = rotary_frequencies(rotary, heads.shape[-1],
+                                             max_positions)
+    angles = (positions[:, None] * frequencies)[:, None, :]
+    cosine, sine = factor * np.cos(angles), factor * np.sin(angles)
+    count = len(frequencies)
+    if rotary["style"] == "half":
+        left, right = slice(0, count), slice(count, 2 * count)
+    else:
+        left, right = slice(0, 2 * count, 2), slice(1, 2 * count, 2)
+    x, y = heads[..., left], heads[..., right]
+    result = heads.copy()
+    result[..., left] = x * cosine - y * sine
+    result[..., right] = y * cosine + x * sine
+    return result
+
+
+def sinusoid(position, positions, width):
+    count = width // 2
+    last = count if position["denominator"] == "dim" else count - 1
+    base = position.get("base", 10000)
+    frequencies = [base ** (-k / last) if k else 1.0 for k in range(count)]
+    angles = positions[:, None] * np.array(frequencies)
+    table = np.zeros((len(positions), width))
+    if position["layout"] == "interleaved":
+        table[:, 0::2], table[:, 1::2] = np.sin(angles), np.cos(angles)
+    else:
+        table[:, :count], table[:, count:] = np.sin(angles), np.cos(angles)
+    table[positions == position.get("zero_row")] = 0
+    return table
+
+
+def alibi(heads):
+    """Press et al. 2021: 2^(-8 i / n); between powers of two every second one
+    of twice as many."""
+    power = 1 << (heads.bit_length() - 1)
+    slopes = [2.0 ** (-8 * (i + 1) / power) for i in range(power)]
+    between = [2.0 ** (-4 * (i + 1) / power) for i in range(2 * power)]
+    return slopes + between[0::2][:heads - power]
+
+
+def bucket(distance, bias):
+    """Raffel et al. 2019: half of the buckets for a distance each, the others
+    in a logarithmic scale up to max_distance."""
+    buckets, first = bias["buckets"], 0
+    if bias["bidirectional"]:
+        buckets //= 2
+        first = buckets if distance > 0 else 0
+        length = abs(distance)
+    else:
+        length = max(-distance, 0)
+    exact = buckets // 2
+    if length < exact:
+        return first + length
+    single = np.float32
+    place = (np.log(single(length) / single(exact)) /
+             single(math.log(bias["max_distance"] / exact)) *
+             single(buckets - exact))
+    return first + min(exact + int(single(place)), buckets - 1)
+
+
+# ---- Attention -------------------------------------------------------------
+
+
+class Sequence:
+    """Tokens of one row: ids, which the mask leaves, other inputs by name."""
+
+    def __init__(self, ids, visible, inputs=None):
+        self.ids = np.array(ids)
+        self.visible = np.array(visible, dtype=bool)
+        self.inputs = inputs or {}
+        self.columns = np.arange(len(self.ids))
+
+
+class Attention:
+    """An attention of the layer `number` whose parameters are at `path`."""
+
+    def __init__(self, model, stack, spec, path, number):
+        self.model, self.stack, self.spec = model, stack, spec
+        self.path, self.number = path, number
+        self.heads = spec["num_heads"]
+        self.kv_heads = spec.get("num_kv_heads", self.heads)
+        self.head_dim = spec.get("head_dim", model.hidden // self.heads)
+
+    def project(self, x, part, heads):
+        bias = self.spec.get("bias", False)
+        has_bias = bias.get(part, False) if is_object(bias) else bias
+        y = linear(self.model.weights, x, f"{self.path}.{part}",
+                   heads * self.head_dim, has_bias)
+        return y.reshape(len(x), heads, self.head_dim)
+
+    def norm(self, x, part):
+        norm = self.spec["qk_norm"]
+        heads, over = x.shape[1], norm.get("over", "head")
+        path = f"{self.path}.{part}_norm"
+        if over == "row":
+            rows = x.reshape(len(x), -1)
+            return normalize(self.model.weights, norm, rows,
+                             path).reshape(x.shape)
+        shape = (heads, self.head_dim) if over == "each_head" else None
+        return normalize(self.model.weights, norm, x, path, shape)
+
+    def place(self, x, part, positions):
+        """Norm and rotation of queries or keys."""
+        norm, rotary = self.spec.get("qk_norm"), self.spec.get("rotary")
+        is_after = is_object(norm) and norm.get("after_rotary", False)
+        if is_object(norm) and not is_after:
+            x = self.norm(x, part)
+        if is_object(rotary):
+            x = turn(rotary, x, positions, self.model.max_positions)
+        return self.norm(x, part) if is_after else x
+
+    def scale(self):
+        scale = number_or(self.spec.get("scale"),
+                          1 / math.sqrt(self.head_dim))
+        if self.spec.get("scale_by_inverse_layer", False):
+            scale /= self.number + 1
+        return scale
+
+    def seen(self, queries, keys, visible):
+        """[queries, keys], and the same without the window."""
+        distance = keys[None, :] - queries[:, None]
+        seen = np.broadcast_to(visible, distance.shape)
+        if self.spec.get("causal", False):
+            seen = seen & (distance <= 0)
+        window = self.spec.get("window")
+        inside = seen
+        if is_object(window):
+            inside = seen & (distance >= -window["left"]) & (
+                distance <= window["right"])
+        return inside, seen
+
+    def add_distances(self, scores, queries, keys):
+        distance = keys[None, :] - queries[:, None]
+        bias = self.stack.get("position_bias")
+        if (is_object(bias) and "cross" not in self.path and
+                self.spec.get("use_position_bias", True)):
+            table = self.model.weights.get(
+                f"{self.model.stack_name}.position_bias.weight",
+                bias["buckets"], self.heads, spread=1.0)
+            rows = [[bucket(int(d), bias) for d in row] for row in distance]
+            scores = scores + table[rows].transpose(2, 0, 1)
+        slopes = self.spec.get("slopes")
+        if slopes == "alibi":
+            slopes = alibi(self.heads)
+        if isinstance(slopes, list):
+            scores = scores + np.array(slopes)[:, None, None] * distance
+        return scores
+
+    def keep(self, rows):
+        """As a decoder's caches keep keys and values."""
+        cache = self.model.spec.get("precision", {}).get("cache", "f32")
+        if self.model.stack_name != "decoder" or cache == "f32":
+            return rows
+        single = rows.astype(np.float32)
+        if cache == "f16":
+            return single.astype(np.float16).astype(np.float64)
+        bits = single.view(np.uint32)
+        bits = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16
+        return bits.astype(np.uint32).view(np.float32).astype(np.float64)
+
+    def attend(self, q, k, v, queries, keys, visible):
+        inside, seen = self.seen(queries, keys, visible)
+        group = self.heads // self.kv_heads
+        k, v = (np.repeat(self.keep(rows), group, 1) for rows in (k, v))
+        scale = np.full(len(q), self.scale())
+        base = self.spec.get("log_scale_base")
+        if number_or(base, None) is not None:
+            scale = scale * np.log(np.maximum(seen.sum(1), 1)) / math.log(base)
+        scores = np.einsum("qhd,khd->hqk", q, k) * scale[None, :, None]
+        scores = self.add_distances(scores, queries, keys)
+        cap = number_or(self.spec.get("softcap"), None)
+        if cap is not None:
+            scores = cap * np.tanh(scores / cap)
+        scores = np.where(inside[None], scores, -np.inf)
+        if self.spec.get("sinks", False):
+            sinks = self.model.weights.get(f"{self.path}.sinks.weight",
+                                           self.heads)
+            sinks = np.broadcast_to(sinks[:, None, None],
+                                    scores.shape[:2] + (1,))
+            scores = np.concatenate([scores, sinks], 2)
+        # A token that sees nothing has no result.
+        with np.errstate(invalid="ignore"):
+            parts = np.exp(scores - scores.max(2, keepdims=True))
+            parts = parts / parts.sum(2, keepdims=True)
+        parts[:, ~inside.any(1)] = np.nan
+        v = np.where(visible[:, None, None], v, 0)
+        y = np.einsum("hqk,khd->qhd", parts[:, :, :len(k)], v)
+        y = y.reshape(len(q), -1)
+        bias = self.spec.get("bias", False)
+        return linear(self.model.weights, y, self.path + ".o",
+                      self.model.hidden,
+                      bias.get("o", False) if is_object(bias) else bias)
+
+    def of_itself(self, x, sequence, positions):
+        q = self.place(self.project(x, "q", self.heads), "q", positions)
+        k = self.place(self.project(x, "k", self.kv_heads), "k", positions)
+        v = self.project(x, "v", self.kv_heads)
+        k = np.where(sequence.visible[:, None, None], k, 0)
+        return self.attend(q, k, v, sequence.columns, sequence.columns,
+                           sequence.visible)
+
+    def of_source(self, x, source, visible):
+        q = self.project(x, "q", self.heads)
+        k = self.project(source, "k", self.kv_heads)
+        v = self.project(source, "v", self.kv_heads)
+        k = np.where(visible[:, None, None], k, 0)
+        return self.attend(q, k, v, np.arange(len(x)), np.arange(len(source)),
+                           visible)
+
+
+# ---- The model -------------------------------------------------------------
+
+
+class Model:
+    def __init__(self, spec, weights):
+        self.spec, self.weights = spec, weights
+        dims = spec["dims"]
+        self.hidden = dims["hidden"]
+        self.vocab = dims.get("vocab")
+        self.max_positions = dims.get("max_positions", 0)
+        self.stack_name = ""
+
+    # -- embeddings --
+
+    def token_table(self, stack_name):
+        token = self.spec[stack_name]["embeddings"]["token"]
+        if "use" in token:
+            rows = self.spec["shared"]["token"].get("rows", self.vocab)
+            return self.weights.get("shared.token.weight", rows, self.hidden,
+                                    spread=1.0)
+        return self.weights.get(f"{stack_name}.embeddings.token.weight",
+                                token.get("rows", self.vocab),
+                                token.get("dim", self.hidden), spread=1.0)
+
+    def positions(self, position, sequence):
+        """Of each token, with the offset."""
+        ids = position.get("ids", "arange")
+        if "position_ids" in sequence.inputs:
+            places = np.array(sequence.inputs["position_ids"])
+        elif ids == "from_mask":
+            count = np.cumsum(sequence.visible) - 1
+            places = np.where(sequence.visible, count, -1)
+        elif ids == "from_pad":
+            pad = self.spec["tokens"]["pad"]
+            is_token = sequence.ids != pad
+            places = np.where(is_token, pad + np.cumsum(is_token), pad)
+        else:
+            places = sequence.columns
+        return places + position.get("offset", 0)
+
+    def position_rows(self, position, width, sequence):
+        kind = position.get("kind", "none")
+        if kind == "none":
+            return 0
+        places = self.positions(position, sequence)
+        if kind == "sinusoid":
+            return sinusoid(position, places, width)
+        more = position.get("offset", 0)
+        if position.get("ids") == "from_pad":
+            more = self.spec["tokens"]["pad"] + 1
+        rows = position.get("rows", self.max_positions + more)
+        table = self.weights.get(
+            f"{self.stack_name}.embeddings.position.weight", rows, width,
+            spread=0.6)
+        return table[places]
+
+    def segment_rows(self, segment, width, sequence, table):
+        if "rows" in segment:
+            table = self.weights.get(
+                f"{self.stack_name}.embeddings.segment.{segment['name']}"
+                ".weight", segment["rows"], width, spread=0.6)
+        ids = sequence.inputs.get(segment["input"])
+        if ids is None and "default" not in segment:
+            return 0
+        ids = np.full(len(sequence.ids),
+                      segment["default"]) if ids is None else np.array(ids)
+        return table[ids]
+
+    def embed(self, embeddings, sequence):
+        path = f"{self.stack_name}.embeddings"
+        table = self.token_table(self.stack_name)
+        scale = embeddings["token"].get("scale", 1)
+        x = table[sequence.ids] * (math.sqrt(self.hidden)
+                                   if scale == "sqrt_hidden" else scale)
+        projection = embeddings.get("projection")
+
+        def project(x):
+            return linear(self.weights, x, path + ".projection", self.hidden,
+                          projection["bias"])
+
+        if projection and projection["at"] == "token":
+            x = project(x)
+        width = x.shape[-1]
+        x = x + self.position_rows(embeddings.get("position", {}), width,
+                                   sequence)
+        for segment in embeddings.get("segments", []):
+            x = x + self.segment_rows(segment, width, sequence, table)
+        x = normalize(self.weights, embeddings.get("norm"), x, path + ".norm")
+        if projection and projection["at"] == "after_norm":
+            x = project(x)
+        return x
+
+    # -- layers --
+
+    def feed_forward(self, ffn, x, path):
+        width, bias = ffn["width"], ffn.get("bias", False)
+        up = linear(self.weights, x, path + ".up", width, bias)
+        if ffn.get("gated", False):
+            gate = linear(self.weights, x, path + ".gate", width, bias)
+            inner = activate(ffn["act"], gate) * up
+        else:
+            inner = activate(ffn["act"], up)
+        return linear(self.weights, inner, path + ".down", self.hidden, bias)
+
+    def layer(self, stack, block, number, of_weights, x, sequence, source):
+        begin = read = x
+        for name, sublayer, is_parallel in list_sublayers(block):
+            path = f"{self.stack_name}.layers.{of_weights}.{name}"
+            if not is_parallel:
+                begin = read = x
+            if is_object(sublayer.get("pre_norm")):
+                read = normalize(self.weights, sublayer["pre_norm"], begin,
+                                 path + ".pre_norm")
+            if name == "ffn":
+                y = self.feed_forward(sublayer, read, path)
+            else:
+                attention = Attention(self, stack, sublayer, path, number)
+                if name == "cross":
+                    y = attention.of_source(read, *source)
+                else:
+                    positions = self.positions(
+                        stack["embeddings"].get("position", {}), sequence)
+                    offset = stack["embeddings"].get("position", {}).get(
+                        "offset", 0)
+                    y = attention.of_itself(read, sequence,
+                                            positions - offset)
+            y = normalize(self.weights, sublayer.get("out_norm"), y,
+                          path + ".out_norm")
+            x = x + sublayer.get("out_scale", 1) * y
+            x = normalize(self.weights, sublayer.get("post_norm"), x,
+                          path + ".post_norm")
+        return x
+
+    def run_stack(self, name, sequence, source=None):
+        self.stack_name = name
+        stack = self.spec[name]
+        x = self.embed(stack["embeddings"], sequence)
+        for number, (block, own) in enumerate(list_layers(stack["layers"])):
+            x = self.layer(stack, block, number, own, x, sequence, source)
+        return normalize(self.weights, stack.get("final_norm"), x,
+                         name + ".final_norm")
+
+    # -- heads --
+
+    def take(self, at, sequence):
+        """The column of the row that is taken."""
+        columns, tokens = sequence.columns, self.spec.get("tokens", {})
+        if at == "first":
+            return 0
+        if at == "last_nonpad":
+            return columns[sequence.ids != tokens["pad"]][-1]
+        if at == "last_eos":
+            eos = tokens["eos"]
+            eos = eos[0] if isinstance(eos, list) else eos
+            return columns[sequence.ids == eos][-1]
+        left = columns[sequence.visible]
+        return left[0] if at == "first_visible" else left[-1]
+
+    def step(self, head, step, x, sequence):
+        op, path = step["op"], f"heads.{head}.{step.get('name')}"
+        if op == "take":
+            return x[self.take(step["at"], sequence)]
+        if op == "pool":
+            rows = x[sequence.visible]
+            if step["how"] == "max":
+                return rows.max(0)
+            root = math.sqrt(len(rows)) if step["how"] != "mean" else len(rows)
+            return rows.sum(0) / root
+        if op == "dense":
+            y = linear(self.weights, x, path, step["out"],
+                       step.get("bias", True))
+            return activate(step.get("act", "identity"), y)
+        if op == "norm":
+            return normalize(self.weights, step, x, path)
+        if op == "logits":
+            return self.logits(step, x, path)
+        if op == "scale":
+            by = step["by"]
+            return x * (1 / math.sqrt(self.hidden)
+                        if by == "rsqrt_hidden" else by)
+        if op == "act":
+            return activate(step["kind"], x)
+        if op == "truncate":
+            return x[..., :step["dims"]]
+        if op == "l2_normalize":
+            length = np.sqrt((x * x).sum(-1, keepdims=True))
+            return x / np.maximum(length, step.get("eps", 1e-12))
+        assert op == "split", op
+        return dict(zip(step["names"], np.moveaxis(x, -1, 0)))
+
+    def logits(self, step, x, path):
+        if "tied" not in step:
+            return linear(self.weights, x, path, step["out"],
+                          step.get("bias", False))
+        stack = step["tied"].split(".")[0]
+        if stack == "shared":
+            stack = next(name for name in ("encoder", "decoder")
+                         if "use" in self.spec.get(name, {}).get(
+                             "embeddings", {}).get("token", {}))
+        table = self.token_table(stack)
+        y = x @ table.T
+        if step.get("bias", False):
+            y = y + self.weights.get(path + ".bias", len(table))
+        return y
+
+    def run_head(self, name, results, sequences):
+        """The rows of a head; whether there is one a sequence."""
+        head = self.spec["heads"][name]
+        origin = head["from"]
+        if origin not in results:
+            x, is_one, stack = results[origin + ".hidden"]
+        else:
+            x, is_one, stack = results[origin]
+        for step in head["steps"]:
+            is_one = is_one or step["op"] in ("take", "pool")
+            x = self.step(name, step, x, sequences[stack])
+        return x, is_one, stack
+
+    def outputs(self, sequences):
+        """By name (rows, whether it is one row, their stack); `sequences` are
+        those of the stacks."""
+        results = {}
+        source = None
+        for name in ("encoder", "decoder"):
+            if name in self.spec:
+                x = self.run_stack(name, sequences[name], source)
+                source = (x, sequences[name].visible)
+                results[name + ".hidden"] = (x, False, name)
+        heads = self.spec.get("heads", {})
+        waiting = list(heads)
+        while waiting:
+            name = next(name for name in waiting
+                        if heads[name]["from"] not in waiting)
+            waiting.remove(name)
+            results[name] = self.run_head(name, results, sequences)
+        named = self.spec.get("outputs")
+        if named is None:
+            named = {"last_hidden_state": "decoder.hidden" if "decoder" in
+                     self.spec else "encoder.hidden"}
+            if self.spec["kind"] == "encoder_decoder":
+                named["encoder_last_hidden_state"] = "encoder.hidden"
+        return {key: find_result(results, text) for key, text in named.items()}
+
+
+def find_result(results, text):
+    if text in results:
+        return results[text]
+    head, part = text.split(".")
+    parts, is_one, stack = results[head]
+    return parts[part], is_one, stack
