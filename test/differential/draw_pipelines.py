@@ -199,7 +199,8 @@ class Drawer:
             return {"type": kind, **ends}
         if kind is None and can_nest:
             return None
-        return {"type": "TemplateProcessing", "single": self.template(ids, False),
+        return {"type": "TemplateProcessing",
+                "single": self.template(ids, False),
                 "pair": self.template(ids, True), "special_tokens": {
                     token: {"id": token, "ids": [number], "tokens": [token]}
                     for token, number in ids.items()}}
