@@ -28,7 +28,7 @@ from tfcompiler._tokenizer import Encoding, TextStream, Tokenizer
 
 __version__ = version()
 __all__ = [
-    "Code", "Encoding", "Error", "Fault", "Generated", "Model", "ModelInfo", "NewToken",
-    "Port", "SentenceEncoder", "Session", "SessionInfo", "State", "TextStream",
-    "Tokenizer", "abi_version", "compile", "load", "pipeline", "version",
+    "Code", "Encoding", "Error", "Fault", "Generated", "Model", "ModelInfo",
+    "NewToken", "Port", "SentenceEncoder", "Session", "SessionInfo", "State",
+    "TextStream", "Tokenizer", "abi_version", "compile", "load", "pipeline", "version",
 ]

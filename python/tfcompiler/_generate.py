@@ -141,6 +141,7 @@ class Generates:
             session.add(prompt, max_new_tokens=max_new_tokens, stop=stop,
                         eos_token_id=eos_token_id, text=True, **words)
             for new in session:
+                new.expect_token()
                 if new.text:
                     yield new.text
 
@@ -178,6 +179,7 @@ class Generates:
             session.add(ids, max_new_tokens=new_tokens(max_new_tokens),
                         **words)
             for new in session:
+                new.expect_token()
                 yield new.token
 
     # ---- Chats ----

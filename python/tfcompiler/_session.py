@@ -64,6 +64,14 @@ class NewToken:
     def is_last(self) -> bool:
         return self.state != State.RUNNING
 
+    def expect_token(self) -> None:
+        """Raises Error (INVALID_ARGUMENT, with the fault) where the sequence
+        has FAILED."""
+        if self.state == State.FAILED:
+            why = self.fault.name if self.fault else "no reason"
+            raise Error(Code.INVALID_ARGUMENT, "expected a next token of "
+                        f"sequence {self.sequence}, got {why}")
+
 
 @dataclass(frozen=True)
 class SessionInfo:

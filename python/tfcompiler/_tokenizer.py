@@ -12,7 +12,7 @@ from tfcompiler import _structs as s
 from tfcompiler._chat import ChatTemplate, apply_chat_template
 from tfcompiler._error import Code, Error
 from tfcompiler._handle import Closes, Handle, Unique
-from tfcompiler._library import runtime
+from tfcompiler._library import Interrupt, runtime
 from tfcompiler._numbers import (INT64, c_string, ids_array, integer, optional,
                                  path_bytes, utf8)
 
@@ -90,7 +90,9 @@ class Tokenizer(Closes):
                         f"{', '.join(_TRUNCATE)}, got {truncate!r}")
         first = utf8(text)
         second = None if pair is None else utf8(pair, "pair")
+        interrupt = Interrupt()  # Ctrl-C in a long text
         options = s.TokenizeOptions(
+            should_stop=interrupt.ask,
             text=first, text_bytes=len(first), pair=second,
             pair_bytes=len(second or b""),
             max_tokens=optional("max_tokens", max_tokens, 1) or 0,
@@ -99,7 +101,7 @@ class Tokenizer(Closes):
             special_as_text=int(bool(special_as_text)))
         tokens = c.c_void_p()
         library = runtime()
-        with self._handle as pointer:
+        with self._handle as pointer, interrupt:
             library.tfc_tokenizer_encode(pointer, c.byref(options),
                                          c.byref(tokens))
         try:

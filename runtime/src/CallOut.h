@@ -4,19 +4,14 @@
 #ifndef TFC_RUNTIME_SRC_CALLOUT_H
 #define TFC_RUNTIME_SRC_CALLOUT_H
 
+#include "runtime/src/CallerFault.h"
 #include "runtime/src/Error.h"
 
 #include <cxxabi.h>
+#include <exception>
 #include <new>
-#include <stdexcept>
 
 namespace tfc::rt {
-
-/// What a caller lends does not do what it must.
-class CallerFault : public std::runtime_error {
-public:
-  using std::runtime_error::runtime_error;
-};
 
 /// Calls a function of the caller's. What it throws is a CallerFault that says
 /// which function it was, but for a lack of memory; the end of the thread goes

@@ -3,6 +3,7 @@
 #include "runtime/src/Generate.h"
 
 #include "runtime/src/BeamGenerate.h"
+#include "runtime/src/CallOut.h"
 #include "runtime/src/Decoding.h"
 
 #include <algorithm>

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Loading.h"
 
+#include "runtime/src/CallOut.h"
+
 namespace tfc::rt {
 
 void Loading::expect(uint64_t bytes) {

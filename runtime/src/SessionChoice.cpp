@@ -1,5 +1,6 @@
 // The new tokens of a step, what they were chosen from, and who has none.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/CallOut.h"
 #include "runtime/src/ModuleTables.h"
 #include "runtime/src/Session.h"
 

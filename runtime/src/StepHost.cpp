@@ -2,7 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/StepHost.h"
 
+#include "runtime/src/CallOut.h"
+
 namespace tfc::rt {
+
+bool StopRequest::isMade() const {
+  return shouldStop &&
+         callOut("should_stop", [&] { return shouldStop(user) != 0; });
+}
 
 Error stoppedByCaller() {
   return makeError(Code::Cancelled, "stopped by the caller (should_stop)");

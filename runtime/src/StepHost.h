@@ -4,7 +4,7 @@
 #ifndef TFC_RUNTIME_SRC_STEPHOST_H
 #define TFC_RUNTIME_SRC_STEPHOST_H
 
-#include "runtime/src/CallOut.h"
+#include "runtime/src/Error.h"
 #include "tfc/abi.h"
 #include "tfc/runtime.h"
 
@@ -15,10 +15,8 @@ struct StopRequest {
   tfc_stop_fn shouldStop = nullptr;
   void *user = nullptr;
 
-  bool isMade() const {
-    return shouldStop &&
-           callOut("should_stop", [&] { return shouldStop(user) != 0; });
-  }
+  /// Asks. What the function throws is a CallerFault.
+  bool isMade() const;
 };
 
 /// The error of a step that was stopped.

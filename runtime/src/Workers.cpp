@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Workers.h"
 
+#include "runtime/src/CallOut.h"
 #include "runtime/src/Error.h"
 #include "runtime/src/ThreadPool.h"
 

@@ -3,7 +3,7 @@
 #ifndef TFC_RUNTIME_SRC_WORKERS_H
 #define TFC_RUNTIME_SRC_WORKERS_H
 
-#include "runtime/src/CallOut.h"
+#include "runtime/src/CallerFault.h"
 #include "tfc/abi.h"
 #include "tfc/runtime.h"
 
