@@ -85,9 +85,6 @@ struct ExpandCpuKernelsPass
              << "' and '" << transformer::kWorkersAttrName
              << "' (by tfc-bind-weights)";
     }
-    if (failed(describeCaches(function))) {
-      return failure();
-    }
     IRRewriter rewriter(function.getContext());
     WalkResult result = function.walk([&](Operation *op) -> WalkResult {
       bool isExpanded =

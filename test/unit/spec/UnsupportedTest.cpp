@@ -65,6 +65,20 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:12:63: /decoder/layers/block/attn/normalize: expected no "
              "\"normalize\" but \"softmax\" (not supported by this tfc), got "
              "\"none\" [TFC090]\n"},
+        Case{"PairWithoutAnOutputOfTheEncoder",
+             encoderDecoderSpec,
+             {{"    \"encoder_last_hidden_state\": \"encoder.hidden\",\n", ""}},
+             "s.json:48:14: /outputs: expected an output of each stack "
+             "(encoder.hidden, or a head from there; others are not supported "
+             "by this tfc), got none of the encoder [TFC090]\n"},
+        Case{
+            "PairThatTakesRowsOfTheEncoder",
+            encoderDecoderSpec,
+            {{"{\"from\": \"decoder\", \"steps\": [\n      {\"op\": \"take\"",
+              "{\"from\": \"encoder\", \"steps\": [\n      {\"op\": \"take\""}},
+            "s.json:51:14: /outputs/label: expected rows of all tokens (of an "
+            "encoder with a decoder, taken ones are not supported by this "
+            "tfc), got \"cls\" [TFC090]\n"},
         Case{"AxialUnsupported",
              encoderSpec,
              {{"\"kind\": \"learned\"", "\"kind\": \"axial\""}},
