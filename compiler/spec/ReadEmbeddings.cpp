@@ -293,6 +293,11 @@ void SpecReader::readSegment(const Json &segment) {
       error(id->place, BadToken,
             "expected a row of the table (0 to " +
                 std::to_string(result.rows - 1) + "), got " + describe(*id));
+    } else if (id->integer > 0) {
+      error(id->place, Unsupported,
+            "expected 0 (another id where the input is not given is not "
+            "supported by this tfc), got " +
+                describe(*id));
     }
   }
   segments.push_back(std::move(result));

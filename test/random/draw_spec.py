@@ -331,8 +331,7 @@ class Drawing:
                 segment["use"], rows = "token", self.vocab
             else:
                 segment["rows"] = rows
-            self.maybe(segment, "default", 0.5,
-                       lambda: self.random.randrange(rows))
+            self.maybe(segment, "default", 0.5, lambda: 0)
             segments.append(segment)
         return segments
 

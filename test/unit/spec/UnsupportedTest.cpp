@@ -65,6 +65,12 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:12:63: /decoder/layers/block/attn/normalize: expected no "
              "\"normalize\" but \"softmax\" (not supported by this tfc), got "
              "\"none\" [TFC090]\n"},
+        Case{"SegmentOfAnotherDefault",
+             encoderSpec,
+             {{"\"default\": 0", "\"default\": 1"}},
+             "s.json:11:75: /encoder/embeddings/segments/0/default: expected 0 "
+             "(another id where the input is not given is not supported by "
+             "this tfc), got 1 [TFC090]\n"},
         Case{"PairWithoutAnOutputOfTheEncoder",
              encoderDecoderSpec,
              {{"    \"encoder_last_hidden_state\": \"encoder.hidden\",\n", ""}},
