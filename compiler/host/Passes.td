@@ -53,7 +53,8 @@ def PackWeightsPass : Pass<"tfc-pack-weights", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::tfc::transformer::TransformerDialect"];
 }
 
 def BindWeightsPass : Pass<"tfc-bind-weights", "::mlir::ModuleOp"> {

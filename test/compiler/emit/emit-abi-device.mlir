@@ -26,7 +26,7 @@
 // tfc_place_v0: offset, layer_stride, bytes of a layer; the tied weight has none.
 // ALONE: @[[PLACES:.*]] = internal constant {{.*}} { i64 0, i64 128, i64 128 }, { i64, i64, i64 } { i64 256, i64 0, i64 32 }, { i64, i64, i64 } zeroinitializer]
 // tfc_program_v0: isa, memory, features, ... the counts and the tables.
-// ALONE: { ptr @{{.*}}, i32 1, i32 1, i64 80, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @{{.*}}, ptr @pack, ptr @{{.*}}, i32 2, i32 2, i32 3, i32 0, ptr @[[KERNELS]], ptr @[[IMAGES]], ptr @[[PLACES]] }
+// ALONE: { ptr @{{.*}}, i32 1, i32 1, i64 80, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @{{.*}}, ptr @pack, ptr @{{.*}}, i32 2, i32 2, i32 3, i32 0, ptr @[[KERNELS]], ptr @[[IMAGES]], ptr @[[PLACES]], i64 0, ptr null }
 
 // SECOND-DAG: @sm_80_kernels = hidden constant
 // SECOND-DAG: @sm_80_images = hidden constant
@@ -34,7 +34,7 @@
 // SECOND-NOT: @tfc_module_query
 
 // The device's program comes after the CPU's and is preferred to it.
-// FIRST: { ptr @{{.*}}, i32 0, i32 0, i64 3, i32 0, {{.*}} ptr @pack, {{.*}}, i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null }
+// FIRST: { ptr @{{.*}}, i32 0, i32 0, i64 3, i32 0, {{.*}} ptr @pack, {{.*}}, i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null, i64 0, ptr null }
 // FIRST-SAME: { ptr @{{.*}}, i32 1, i32 1, i64 80, i32 1, {{.*}} ptr @sm_80_pack, ptr @sm_80_entries, i32 2, i32 2, i32 3, i32 0, ptr @sm_80_kernels, ptr @sm_80_images, ptr @sm_80_places }
 
 //--- device.mlir

@@ -62,7 +62,7 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 
 // tfc_cache_v0: role, dtype, block_tokens, layers, block_bytes, layer_bytes,
 // window.
-// CHECK: @[[CACHES:.*]] = internal constant {{.*}} { i32 0, i32 0, i32 16, i32 3, i64 3072, i64 1024, i64 0 }]
+// CHECK: @[[CACHES:.*]] = internal constant {{.*}} { i32 0, i32 0, i32 16, i32 3, i64 3072, i64 1024, i64 0, i32 0, i32 0 }]
 
 // tfc_entry_v0: name, how many inputs, outputs and caches, query_rows, flags,
 // they, and what to call.
@@ -87,15 +87,15 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 // CHECK: @[[SOURCE:.*]] = internal constant {{.*}} { ptr @[[PATTERNS]], i32 2, i32 1, i32 2, i32 7, i64 4, i64 8, i64 24 }]
 // CHECK: @[[ZEROS:.*]] = internal constant {{.*}}, i32 1, i32 2, i32 1, i32 7, i64 1, i64 0, i64 8 }]
 // CHECK: @[[TIED:.*]] = internal constant {{.*}}, i32 1, i32 0, i32 1, i32 7, i64 1, i64 0, i64 8 }]
-// CHECK: @[[WEIGHTS:.*]] = internal constant {{.*}} { ptr @[[W]], ptr @[[SOURCE]], i32 1, i32 0, i32 1, i32 5, i32 2, i32 0, i64 8, i64 4 },
-// CHECK-SAME: ptr @[[ZEROS]], i32 1, i32 0, i32 0, i32 1, i32 1, i32 0, i64 8, i64 1 },
-// CHECK-SAME: ptr @[[TIED]], i32 1, i32 1, i32 0, i32 1, i32 1, i32 1, i64 8, i64 1 }]
+// CHECK: @[[WEIGHTS:.*]] = internal constant {{.*}} { ptr @[[W]], ptr @[[SOURCE]], i32 1, i32 0, i32 1, i32 5, i32 2, i32 0, i64 8, i64 4, i32 0, i32 0 },
+// CHECK-SAME: ptr @[[ZEROS]], i32 1, i32 0, i32 0, i32 1, i32 1, i32 0, i64 8, i64 1, i32 0, i32 0 },
+// CHECK-SAME: ptr @[[TIED]], i32 1, i32 1, i32 0, i32 1, i32 1, i32 1, i64 8, i64 1, i32 0, i32 0 }]
 
 // tfc_program_v0: name, isa, memory, features, priority, dtype, n_entries,
 // reserved, packed_bytes, layout_tag, pack, entries.
 // CHECK: @[[PROGRAM:.*]] = internal constant {{.*}} c"x86-64-v3\00"
 // CHECK: @[[TAG:.*]] = internal constant {{.*}} c"f32-tiles\00"
-// CHECK: @[[PROGRAMS:.*]] = internal constant {{.*}} { ptr @[[PROGRAM]], i32 0, i32 0, i64 3, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[TAG]], ptr @pack, ptr @[[ENTRIES]], i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null }]
+// CHECK: @[[PROGRAMS:.*]] = internal constant {{.*}} { ptr @[[PROGRAM]], i32 0, i32 0, i64 3, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[TAG]], ptr @pack, ptr @[[ENTRIES]], i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null, i64 0, ptr null }]
 // OPTIONS: @[[OTHER:.*]] = internal constant {{.*}} c"cpu9\00"
 // OPTIONS: @[[LAYOUT:.*]] = internal constant {{.*}} c"f32-tiles\00"
 // OPTIONS: { ptr @[[OTHER]], i32 0, i32 0, i64 7, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[LAYOUT]],
@@ -106,7 +106,7 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 // tfc_module_v0: header, sizes of elements, spec, its hash (that of "{}" by FNV-1a); kind, counts
 // of weights, programs, prefixes, eos, aliases; max_positions, pad, bos,
 // decoder_start.
-// CHECK: @[[MODULE:.*]] = internal constant {{.*}} { i32 3, i32 3, ptr @[[NAME]], ptr @[[PRODUCER]] }, {{.*}} { i32 192, i32 96, i32 56, i32 48, i32 112, i32 72, i32 40, i32 40, i32 24, i32 24, i32 24, i32 0 }, ptr @[[SPEC]], i64 645223143103797797,
+// CHECK: @[[MODULE:.*]] = internal constant {{.*}} { i32 4, i32 3, ptr @[[NAME]], ptr @[[PRODUCER]] }, {{.*}} { i32 192, i32 96, i32 64, i32 48, i32 128, i32 72, i32 40, i32 48, i32 24, i32 24, i32 24, i32 0 }, ptr @[[SPEC]], i64 645223143103797797,
 // CHECK-SAME: i32 1, i32 3, i32 1, i32 2, i32 1, i32 1, i64 64, i64 -1, i64 7, i64 0, ptr @[[EOS]], ptr @[[PREFIXES]], ptr @[[ALIASES]], ptr @[[WEIGHTS]], ptr @[[PROGRAMS]], ptr @[[GENERATION]] }]
 
 // Too old a host gets null.
