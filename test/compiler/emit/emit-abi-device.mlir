@@ -35,7 +35,7 @@
 
 // The device's program comes after the CPU's and is preferred to it.
 // FIRST: { ptr @{{.*}}, i32 0, i32 0, i64 3, i32 0, {{.*}} ptr @pack, {{.*}}, i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null, i64 0, ptr null }
-// FIRST-SAME: { ptr @{{.*}}, i32 1, i32 1, i64 80, i32 1, {{.*}} ptr @sm_80_pack, ptr @sm_80_entries, i32 2, i32 2, i32 3, i32 0, ptr @sm_80_kernels, ptr @sm_80_images, ptr @sm_80_places }
+// FIRST-SAME: { ptr @{{.*}}, i32 1, i32 1, i64 80, i32 1, {{.*}} ptr @sm_80_pack, ptr @sm_80_entries, i32 2, i32 2, i32 3, i32 0, ptr @sm_80_kernels, ptr @sm_80_images, ptr @sm_80_places, i64 0, ptr null }
 
 //--- device.mlir
 #ids = #transformer.input<"input_ids", fill = required, limit = 9>
