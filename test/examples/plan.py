@@ -39,6 +39,8 @@ SLOW = {
     "docs/text.md": [
         ".venv/bin/python test/differential/run_text.py --library "
         "build/dev/lib/libtfc_runtime.so --texts 20000",
+        ".venv/bin/python test/differential/run_pipelines.py --library "
+        "build/dev/lib/libtfc_runtime.so --pipelines 4000",
     ],
     "examples/README.md": [
         "bash examples/quickstart.sh",
@@ -67,6 +69,16 @@ SLOW = {
 
 # Never run, and why.
 NOT_RUN = {
+    "docs/c.md": {
+        command: "test/e2e/archive.test does that with two models"
+        for command in (
+            "tfc compile encoder.json --emit=archive --symbol hello_encoder "
+            "-o encoder.a",
+            "tfc compile decoder.json --emit=archive --symbol hello_decoder "
+            "-o decoder.a",
+            "cc -static hello_static.c encoder.a decoder.a -ltfc_runtime "
+            "-lstdc++ -lm -o hello_static")
+    },
     "README.md": {
         "bash test/run.sh": "it is what runs these tests",
     },
@@ -110,6 +122,9 @@ TEXT = {
     "docs/architecture.md": [
         "Hugging Face folder ─ huggingface ─▶ spec (JSON) ─ spec ─▶ "
         "ModelSpec ─ frontend ─▶ model"],
+    "docs/c.md": [
+        "const void *hello_encoder(uint32_t max_version);   /* only the "
+        "runtime calls it */"],
     "docs/text.md": [
         "tfc-run: error: DIR/tokenizer.json: /normalizer/type: expected a "
         'known normalizer, got "Nmt"'],

@@ -422,10 +422,10 @@ typedef struct {
   tfc_stop_fn should_stop;
   void *stop_user;
   /* Chunked prefill: tokens of a step at most. A longer prompt goes in over
-   * several steps, a piece beside one token of each sequence that generates, whatever their
-   * number. Prompts, the oldest first, get at least a quarter of this, and the
-   * step is longer where they must. The tokens are the same. 0: every prompt in
-   * one step. */
+   * several steps, a piece beside one token of each sequence that generates,
+   * whatever their number. Prompts, the oldest first, get at least a quarter of
+   * this, and the step is longer where they must. The tokens are the same. 0:
+   * every prompt in one step. */
   uint64_t max_step_tokens;
   tfc_logits_fn on_logits; /* may be null */
   void *logits_user;

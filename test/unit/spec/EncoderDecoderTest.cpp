@@ -115,15 +115,6 @@ TEST(EncoderDecoder, Heads) {
   EXPECT_EQ(model.tokens.decoderStart, 2);
 }
 
-TEST(EncoderDecoder, TakesOfTwoStacksMayDiffer) {
-  ModelSpec model = read(
-      encoderDecoderSpec,
-      {{"\"cls\": {", "\"first\": {\"from\": \"encoder\", \"steps\": [{\"op\": "
-                      "\"take\", \"at\": \"first\"}]},\n    \"cls\": {"},
-       {"\"label\": \"cls\"", "\"label\": \"cls\", \"one\": \"first\""}});
-  EXPECT_EQ(model.outputs.size(), 4u);
-}
-
 TEST(EncoderDecoder, DefaultOutputs) {
   ModelSpec model =
       read(encoderDecoderSpec,
