@@ -4,7 +4,7 @@
 #define TFC_COMPILER_DRIVER_COMPILE_H
 
 #include "compiler/driver/Options.h"
-#include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/read/ReadSpec.h"
 #include "compiler/target/TargetInfo.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"

@@ -5,7 +5,7 @@
 
 #include "compiler/cost/Step.h"
 #include "compiler/spec/ModelSpec.h"
-#include "runtime/src/Module.h"
+#include "runtime/src/load/Module.h"
 
 #include "llvm/Support/Error.h"
 

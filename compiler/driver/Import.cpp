@@ -6,8 +6,8 @@
 #include "compiler/driver/OutputFile.h"
 #include "compiler/driver/WriteText.h"
 #include "compiler/huggingface/Import.h"
-#include "compiler/spec/ReadSpec.h"
 #include "compiler/spec/SpecFiles.h"
+#include "compiler/spec/read/ReadSpec.h"
 #include "runtime/text/WriteTokenizer.h"
 
 using namespace tfc;

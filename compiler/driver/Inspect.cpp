@@ -6,7 +6,7 @@
 #include "compiler/driver/InspectPage.h"
 #include "compiler/driver/OutputFile.h"
 #include "compiler/driver/WriteText.h"
-#include "runtime/src/Module.h"
+#include "runtime/src/load/Module.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 

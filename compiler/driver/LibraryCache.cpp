@@ -4,7 +4,7 @@
 
 #include "compiler/driver/Compile.h"
 #include "compiler/support/HashText.h"
-#include "runtime/src/Module.h"
+#include "runtime/src/load/Module.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"

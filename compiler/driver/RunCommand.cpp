@@ -6,7 +6,7 @@
 #include "compiler/driver/LibraryCache.h"
 #include "compiler/driver/WriteText.h"
 #include "compiler/huggingface/Import.h"
-#include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/read/ReadSpec.h"
 #include "runtime/tools/CommandLine.h"
 #include "runtime/tools/TextRun.h"
 #include "llvm/ADT/STLExtras.h"

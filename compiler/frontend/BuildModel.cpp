@@ -5,7 +5,7 @@
 #include "compiler/frontend/BuildHead.h"
 #include "compiler/frontend/BuildStack.h"
 #include "compiler/frontend/DescribeModel.h"
-#include "compiler/spec/HeadNames.h"
+#include "compiler/spec/weights/HeadNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;

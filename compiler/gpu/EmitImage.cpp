@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/Passes.h"
 
-#include "compiler/gpu/GeneratePtx.h"
-#include "compiler/gpu/RunPtxas.h"
+#include "compiler/gpu/image/GeneratePtx.h"
+#include "compiler/gpu/image/RunPtxas.h"
 #include "compiler/support/DeviceKernels.h"
 #include "compiler/support/PassOptions.h"
 #include "compiler/target/TargetInfo.h"

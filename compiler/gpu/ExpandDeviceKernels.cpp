@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/Passes.h"
 
-#include "compiler/gpu/ExpandCacheRows.h"
-#include "compiler/gpu/TensorAttention.h"
-#include "compiler/gpu/WarpAttention.h"
+#include "compiler/gpu/attention/ExpandCacheRows.h"
+#include "compiler/gpu/attention/TensorAttention.h"
+#include "compiler/gpu/attention/WarpAttention.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

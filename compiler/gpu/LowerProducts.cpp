@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/Passes.h"
 
-#include "compiler/gpu/KernelModule.h"
-#include "compiler/gpu/ProductKernels.h"
+#include "compiler/gpu/product/ProductKernels.h"
+#include "compiler/gpu/thread/KernelModule.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

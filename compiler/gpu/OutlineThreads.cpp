@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/Passes.h"
 
-#include "compiler/gpu/KernelModule.h"
+#include "compiler/gpu/thread/KernelModule.h"
 #include "compiler/host/ParallelLoops.h"
 #include "compiler/host/StepFields.h"
 #include "dialect/TransformerDialect.h"

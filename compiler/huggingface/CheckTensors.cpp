@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/huggingface/CheckTensors.h"
 
-#include "compiler/spec/HeadNames.h"
+#include "compiler/spec/weights/HeadNames.h"
 
 #include <algorithm>
 #include <set>

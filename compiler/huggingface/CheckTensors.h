@@ -6,7 +6,7 @@
 
 #include "compiler/spec/Diagnostics.h"
 #include "compiler/spec/ModelSpec.h"
-#include "runtime/src/Safetensors.h"
+#include "runtime/src/files/Safetensors.h"
 
 #include <set>
 

@@ -5,7 +5,7 @@
 #define TFC_COMPILER_HUGGINGFACE_FAMILY_H
 
 #include "compiler/spec/family/Config.h"
-#include "runtime/src/Safetensors.h"
+#include "runtime/src/files/Safetensors.h"
 
 #include <optional>
 

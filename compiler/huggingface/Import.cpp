@@ -5,8 +5,8 @@
 #include "compiler/huggingface/CheckTensors.h"
 #include "compiler/huggingface/MakeSpec.h"
 #include "compiler/huggingface/SentenceModules.h"
-#include "compiler/spec/ReadSpec.h"
 #include "compiler/spec/SpecFiles.h"
+#include "compiler/spec/read/ReadSpec.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -3,7 +3,7 @@
 #include "compiler/huggingface/SentenceModules.h"
 
 #include "compiler/huggingface/Family.h"
-#include "runtime/src/Safetensors.h"
+#include "runtime/src/files/Safetensors.h"
 
 #include <filesystem>
 

@@ -4,7 +4,7 @@
 #include "compiler/cpu/Passes.h"
 #include "compiler/emit/Passes.h"
 #include "compiler/gpu/Passes.h"
-#include "compiler/gpu/ProductForm.h"
+#include "compiler/gpu/product/ProductForm.h"
 #include "compiler/host/Passes.h"
 #include "compiler/lowering/Passes.h"
 #include "compiler/pipeline/CheckStage.h"

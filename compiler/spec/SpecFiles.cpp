@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/SpecFiles.h"
 
-#include "compiler/spec/ExpandSpec.h"
-#include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/read/ExpandSpec.h"
+#include "compiler/spec/read/ReadSpec.h"
 #include "compiler/support/HashText.h"
 
 #include <cstdio>

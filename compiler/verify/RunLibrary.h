@@ -5,8 +5,8 @@
 
 #include "compiler/verify/VerifyBatch.h"
 #include "compiler/verify/VerifyTaps.h"
-#include "runtime/src/Forward.h"
-#include "runtime/src/Session.h"
+#include "runtime/src/session/Session.h"
+#include "runtime/src/step/Forward.h"
 
 namespace tfc {
 

@@ -3,7 +3,7 @@
 #include "compiler/verify/VerifyBatch.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/src/Safetensors.h"
+#include "runtime/src/files/Safetensors.h"
 
 #include <algorithm>
 #include <cstring>

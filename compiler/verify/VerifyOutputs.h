@@ -5,7 +5,7 @@
 
 #include "compiler/verify/VerifyBatch.h"
 #include "compiler/verify/VerifyTaps.h"
-#include "runtime/src/Forward.h"
+#include "runtime/src/step/Forward.h"
 
 namespace tfc {
 

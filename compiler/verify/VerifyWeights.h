@@ -6,7 +6,7 @@
 
 #include "dialect/TransformerDialect.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "runtime/src/Safetensors.h"
+#include "runtime/src/files/Safetensors.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace tfc {

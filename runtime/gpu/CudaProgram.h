@@ -4,9 +4,9 @@
 #define TFC_RUNTIME_GPU_CUDAPROGRAM_H
 
 #include "runtime/gpu/CudaMemory.h"
-#include "runtime/src/Device.h"
-#include "runtime/src/Memory.h"
-#include "runtime/src/Tap.h"
+#include "runtime/src/memory/Memory.h"
+#include "runtime/src/step/Device.h"
+#include "runtime/src/step/Tap.h"
 
 namespace tfc::rt {
 

@@ -4,7 +4,7 @@
 #define TFC_RUNTIME_GPU_CUDARANGE_H
 
 #include "runtime/gpu/CudaContext.h"
-#include "runtime/src/Device.h"
+#include "runtime/src/step/Device.h"
 
 namespace tfc::rt {
 

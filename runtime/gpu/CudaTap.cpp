@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/gpu/CudaTap.h"
 
-#include "runtime/src/Safetensors.h"
+#include "runtime/src/files/Safetensors.h"
 #include "tfc/abi.h"
 
 #include <algorithm>

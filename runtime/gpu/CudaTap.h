@@ -4,7 +4,7 @@
 #define TFC_RUNTIME_GPU_CUDATAP_H
 
 #include "runtime/gpu/CudaMemory.h"
-#include "runtime/src/Tap.h"
+#include "runtime/src/step/Tap.h"
 
 #include <vector>
 

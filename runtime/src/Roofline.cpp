@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Roofline.h"
 
-#include "runtime/src/Module.h"
+#include "runtime/src/load/Module.h"
 
 #include <algorithm>
 #include <atomic>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/text/ReadTokenizer.h"
 
-#include "runtime/src/OpenFile.h"
+#include "runtime/src/files/OpenFile.h"
 #include "runtime/text/ReadParts.h"
 #include "runtime/text/TokenizerClasses.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/Agreement.h"
 
-#include "runtime/src/Generate.h"
+#include "runtime/src/session/Generate.h"
 #include "runtime/tools/InputTensors.h"
 #include "runtime/tools/Quality.h"
 

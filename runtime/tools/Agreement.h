@@ -3,7 +3,7 @@
 #ifndef TFC_RUNTIME_TOOLS_AGREEMENT_H
 #define TFC_RUNTIME_TOOLS_AGREEMENT_H
 
-#include "runtime/src/Model.h"
+#include "runtime/src/load/Model.h"
 
 namespace tfc::bench {
 

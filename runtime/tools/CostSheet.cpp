@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/CostSheet.h"
 
-#include "runtime/src/ModuleTables.h"
+#include "runtime/src/load/ModuleTables.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

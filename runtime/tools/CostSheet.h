@@ -4,8 +4,8 @@
 #ifndef TFC_RUNTIME_TOOLS_COSTSHEET_H
 #define TFC_RUNTIME_TOOLS_COSTSHEET_H
 
-#include "runtime/src/Batch.h"
 #include "runtime/src/Error.h"
+#include "runtime/src/step/Batch.h"
 
 #include <map>
 #include <string>

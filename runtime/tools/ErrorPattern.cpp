@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/ErrorPattern.h"
 
-#include "runtime/src/Tap.h"
+#include "runtime/src/step/Tap.h"
 #include "runtime/tools/FormatText.h"
 
 #include <algorithm>

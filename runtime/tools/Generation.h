@@ -3,7 +3,7 @@
 #ifndef TFC_RUNTIME_TOOLS_GENERATION_H
 #define TFC_RUNTIME_TOOLS_GENERATION_H
 
-#include "runtime/src/Session.h"
+#include "runtime/src/session/Session.h"
 #include "runtime/tools/CostSheet.h"
 #include "runtime/tools/Workload.h"
 

@@ -3,7 +3,7 @@
 #ifndef TFC_RUNTIME_TOOLS_INPUTTENSORS_H
 #define TFC_RUNTIME_TOOLS_INPUTTENSORS_H
 
-#include "runtime/src/Safetensors.h"
+#include "runtime/src/files/Safetensors.h"
 #include "tfc/runtime.h"
 
 namespace tfc::tools {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/OpTable.h"
 
-#include "runtime/src/FileBeside.h"
+#include "runtime/src/files/FileBeside.h"
 
 #include <algorithm>
 #include <limits>

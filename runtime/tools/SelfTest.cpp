@@ -3,7 +3,7 @@
 #include "runtime/tools/SelfTest.h"
 
 #include "runtime/gpu/CudaAvoid.h"
-#include "runtime/src/CapiOptions.h"
+#include "runtime/src/capi/CapiOptions.h"
 #include "runtime/tools/SilenceLimit.h"
 #include "runtime/tools/TapTest.h"
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/Step.h"
 
-#include "runtime/src/Inputs.h"
-#include "runtime/src/ModuleTables.h"
+#include "runtime/src/load/ModuleTables.h"
+#include "runtime/src/step/Inputs.h"
 
 #include <algorithm>
 #include <cstring>

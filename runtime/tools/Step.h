@@ -3,7 +3,7 @@
 #ifndef TFC_RUNTIME_TOOLS_STEP_H
 #define TFC_RUNTIME_TOOLS_STEP_H
 
-#include "runtime/src/Engine.h"
+#include "runtime/src/step/Engine.h"
 #include "runtime/tools/CostSheet.h"
 #include "runtime/tools/Workload.h"
 

@@ -3,7 +3,7 @@
 #ifndef TFC_RUNTIME_TOOLS_TAPTEST_H
 #define TFC_RUNTIME_TOOLS_TAPTEST_H
 
-#include "runtime/src/Tap.h"
+#include "runtime/src/step/Tap.h"
 
 #include <set>
 #include <string>

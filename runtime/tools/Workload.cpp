@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/Workload.h"
 
-#include "runtime/src/Inputs.h"
+#include "runtime/src/step/Inputs.h"
 
 #include <algorithm>
 #include <charconv>

@@ -3,7 +3,7 @@
 #ifndef TFC_RUNTIME_TOOLS_WORKLOAD_H
 #define TFC_RUNTIME_TOOLS_WORKLOAD_H
 
-#include "runtime/src/Model.h"
+#include "runtime/src/load/Model.h"
 
 namespace tfc::bench {
 

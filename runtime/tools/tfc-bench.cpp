@@ -1,9 +1,9 @@
 // tfc-bench: measures a compiled model, and in the same run what the machine
 // could do at most.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Device.h"
-#include "runtime/src/FileBeside.h"
-#include "runtime/src/ModuleTables.h"
+#include "runtime/src/files/FileBeside.h"
+#include "runtime/src/load/ModuleTables.h"
+#include "runtime/src/step/Device.h"
 #include "runtime/tools/Clock.h"
 #include "runtime/tools/LostFiles.h"
 #include "runtime/tools/Measure.h"

@@ -1,8 +1,8 @@
 // tfc-run: answers texts with a compiled model, or runs it over tensors in
 // files. Through the C API, as any program would, but for --version.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/ChooseProgram.h"
-#include "runtime/src/Safetensors.h"
+#include "runtime/src/files/Safetensors.h"
+#include "runtime/src/load/ChooseProgram.h"
 #include "runtime/tools/CheckOutputs.h"
 #include "runtime/tools/CommandLine.h"
 #include "runtime/tools/InputTensors.h"

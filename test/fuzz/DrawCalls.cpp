@@ -1,6 +1,6 @@
 // Models, inputs and options of calls.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Safetensors.h"
+#include "runtime/src/files/Safetensors.h"
 #include "test/fuzz/Fuzz.h"
 #include "test/fuzz/FuzzApi.h"
 

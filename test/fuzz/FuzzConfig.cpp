@@ -3,7 +3,7 @@
 // generation_config.json, or nothing. What is imported is a spec that is taken.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/huggingface/Import.h"
-#include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/read/ReadSpec.h"
 #include "test/fuzz/Fuzz.h"
 
 #include <filesystem>

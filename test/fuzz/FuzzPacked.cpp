@@ -2,7 +2,7 @@
 // says which checksums are right again afterwards, the next two how many bytes
 // are cut off; then come changes of three bytes: place and value.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/PackedFile.h"
+#include "runtime/src/load/PackedFile.h"
 #include "test/fuzz/Fuzz.h"
 
 #include <cstring>

@@ -1,7 +1,7 @@
 // Fuzzes the reader of specs. An input is a spec's text. The canonical text of
 // a spec that is taken is taken too, and is its own canonical text.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/read/ReadSpec.h"
 #include "test/fuzz/Fuzz.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -3,8 +3,8 @@
 // 'h', a header, before which its length stands, and behind it as many zeros as
 // the next two bytes say; anything else, a file.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Safetensors.h"
-#include "runtime/src/SafetensorsHeader.h"
+#include "runtime/src/files/Safetensors.h"
+#include "runtime/src/files/SafetensorsHeader.h"
 #include "test/fuzz/Fuzz.h"
 
 #include <cstring>

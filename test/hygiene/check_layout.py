@@ -21,7 +21,7 @@ LAYERS = {
     "dialect": ["mlir"],
     "compiler/spec": ["nlohmann/", "compiler/support/HashText.h",
                       "runtime/src/QuoteText.h"],
-    "compiler/huggingface": ["compiler/spec/", "runtime/src/Safetensors.h"],
+    "compiler/huggingface": ["compiler/spec/", "runtime/src/files/Safetensors.h"],
     "compiler/frontend": ["compiler/spec/", "dialect/", "mlir"],
     "compiler/reference": ["dialect/", "mlir"],
     "compiler/cost": ["dialect/", "mlir"],
@@ -46,7 +46,7 @@ LAYERS = {
                      "compiler/host/StepFields.h",
                      "compiler/target/", "tfc/abi.h", "mlir"],
     # What a level's code may use is what the runtime asks a machine for.
-    "compiler/target": ["runtime/src/X86Levels.h", "tfc/abi.h", "mlir"],
+    "compiler/target": ["runtime/src/load/X86Levels.h", "tfc/abi.h", "mlir"],
     "compiler/emit": ["dialect/", "compiler/support/", "compiler/target/",
                       "tfc/abi.h", "mlir"],
     "compiler/pipeline": ["dialect/", "compiler/fusion/", "compiler/lowering/",
@@ -60,7 +60,7 @@ LAYERS = {
                         "compiler/spec/", "compiler/huggingface/",
                         "compiler/target/", "compiler/emit/",
                         "compiler/verify/", "dialect/", "tfc/abi.h",
-                        "runtime/src/Module.h",
+                        "runtime/src/load/Module.h",
                         "runtime/text/WriteTokenizer.h",
                         # tfc run asks first what tfc-run would ask.
                         "runtime/tools/CommandLine.h",

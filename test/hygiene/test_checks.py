@@ -95,12 +95,12 @@ class LayoutTest(Copy):
                     'got "compiler/cpu/Passes.h"')
 
     def test_reader_includes_mlir(self):
-        self.expect("compiler/spec/ReadSpec.cpp",
+        self.expect("compiler/spec/read/ReadSpec.cpp",
                     behind_head('#include "mlir/IR/Builders.h"'),
                     'got "mlir/IR/Builders.h"')
 
     def test_runtime_includes_compiler(self):
-        self.expect("runtime/src/Batch.cpp",
+        self.expect("runtime/src/step/Batch.cpp",
                     behind_head('#include "compiler/spec/ModelSpec.h"'),
                     "expected runtime to include")
 
@@ -179,20 +179,20 @@ class LayoutTest(Copy):
                     "expected no structured op")
 
     def test_no_licence_line(self):
-        self.expect("runtime/src/Batch.cpp", without(check_layout.SPDX),
-                    "runtime/src/Batch.cpp: expected the SPDX line")
+        self.expect("runtime/src/step/Batch.cpp", without(check_layout.SPDX),
+                    "runtime/src/step/Batch.cpp: expected the SPDX line")
         # Joined to the sentence before it, as clang-format does.
-        self.expect("runtime/src/Batch.cpp",
+        self.expect("runtime/src/step/Batch.cpp",
                     lambda old: old.replace(f"\n// {check_layout.SPDX}",
                                             f" {check_layout.SPDX}"),
-                    "runtime/src/Batch.cpp: expected the SPDX line")
+                    "runtime/src/step/Batch.cpp: expected the SPDX line")
 
     def test_path_of_a_machine(self):
         self.expect("test/lit.cfg.py", adding('x = "/' + 'home/me/x"\n'),
                     "expected a path that exists on every machine")
 
     def test_unfinished(self):
-        self.expect("runtime/src/Batch.cpp", adding("// TO" + "DO: more\n"),
+        self.expect("runtime/src/step/Batch.cpp", adding("// TO" + "DO: more\n"),
                     "expected finished work")
 
     def test_source_that_is_not_built(self):
@@ -239,10 +239,10 @@ class FormatTest(Copy):
              "--root", self.root], stdout=subprocess.PIPE, text=True)
 
     def test_unformatted(self):
-        with self.changed("runtime/src/Batch.cpp", adding("int  x ;\n")):
+        with self.changed("runtime/src/step/Batch.cpp", adding("int  x ;\n")):
             done = self.run_check()
         self.assertEqual(done.returncode, 1)
-        self.assertIn("error: runtime/src/Batch.cpp: expected the formatting",
+        self.assertIn("error: runtime/src/step/Batch.cpp: expected the formatting",
                       done.stdout)
 
     def test_no_formatter(self):

@@ -1,7 +1,7 @@
 // Every allocation of a call fails once, and so do all from it on: the call is
 // an error of memory or does what it does otherwise, and the next one is well.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Cache.h"
+#include "runtime/src/memory/Cache.h"
 #include "test/runtime/FakeModel.h"
 
 #include <atomic>

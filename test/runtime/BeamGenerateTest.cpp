@@ -1,9 +1,9 @@
 // Beams on a model: texts against a search over the whole sequences run again,
 // and the cache blocks that the beams share.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/BeamGenerate.h"
+#include "runtime/src/session/BeamGenerate.h"
 
-#include "runtime/src/Decoding.h"
+#include "runtime/src/choose/Decoding.h"
 #include "test/runtime/RerunModel.h"
 
 #include <set>

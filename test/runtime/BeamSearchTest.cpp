@@ -1,8 +1,8 @@
 // The beam search against transformers', token by token and score by score,
 // over a model whose scores are a hash of the sequence.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/BeamSearch.h"
-#include "runtime/src/ProcessScores.h"
+#include "runtime/src/choose/BeamSearch.h"
+#include "runtime/src/choose/ProcessScores.h"
 #include "test/runtime/GoldenText.h"
 
 #include <algorithm>

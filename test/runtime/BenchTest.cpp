@@ -1,7 +1,7 @@
 // tfc-bench: workloads, what they must cost, statistics, and the tool itself.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/Roofline.h"
-#include "runtime/src/ThreadPool.h"
+#include "runtime/src/threads/ThreadPool.h"
 #include "runtime/tools/Report.h"
 #include "test/runtime/FakeModel.h"
 

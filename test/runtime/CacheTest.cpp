@@ -1,7 +1,7 @@
 // Blocks that several tables share: copied when written, free when the last
 // table is gone.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Cache.h"
+#include "runtime/src/memory/Cache.h"
 #include "test/runtime/FakeModel.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // and nobody waits longer than for a piece. And what is behind a window is
 // given back.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Session.h"
+#include "runtime/src/session/Session.h"
 
 #include "test/runtime/FakeModel.h"
 

@@ -1,7 +1,7 @@
 // How tokens are chosen on a model: options, draws and rules in generation,
 // against the whole sequence run again for every token.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Decoding.h"
+#include "runtime/src/choose/Decoding.h"
 
 #include "test/runtime/RerunModel.h"
 

@@ -1,9 +1,9 @@
 // What a model's engines have left when a pass is over, and who keeps the
 // blocks of a source.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Engine.h"
+#include "runtime/src/step/Engine.h"
 
-#include "runtime/src/Session.h"
+#include "runtime/src/session/Session.h"
 #include "test/runtime/PairModel.h"
 
 namespace tfc::rt::test {

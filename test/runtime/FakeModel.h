@@ -4,9 +4,9 @@
 #ifndef TFC_TEST_RUNTIME_FAKEMODEL_H
 #define TFC_TEST_RUNTIME_FAKEMODEL_H
 
-#include "runtime/src/Forward.h"
-#include "runtime/src/Generate.h"
-#include "runtime/src/Safetensors.h"
+#include "runtime/src/files/Safetensors.h"
+#include "runtime/src/session/Generate.h"
+#include "runtime/src/step/Forward.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>

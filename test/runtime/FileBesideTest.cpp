@@ -1,6 +1,6 @@
 // Files that appear whole or not at all, whatever happens meanwhile.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/FileBeside.h"
+#include "runtime/src/files/FileBeside.h"
 
 #include "test/runtime/FakeModel.h"
 #include "test/runtime/LimitFiles.h"

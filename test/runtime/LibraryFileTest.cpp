@@ -1,9 +1,9 @@
 // Which file a library is loaded from, and that a damaged one is refused before
 // any of its code runs.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/LibraryFile.h"
+#include "runtime/src/load/LibraryFile.h"
 
-#include "runtime/src/Module.h"
+#include "runtime/src/load/Module.h"
 #include "test/runtime/FakeModel.h"
 #include "test/runtime/MappedLines.h"
 

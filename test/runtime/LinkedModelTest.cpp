@@ -1,6 +1,6 @@
 // Models that are linked into a program: by their query, without a file.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Module.h"
+#include "runtime/src/load/Module.h"
 #include "test/runtime/FakeModel.h"
 
 namespace tfc::rt::test {

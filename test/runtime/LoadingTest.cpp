@@ -1,9 +1,9 @@
 // Loads that say how far they are, that the caller ends, and whose tensors lie
 // in several places.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Loading.h"
+#include "runtime/src/load/Loading.h"
 
-#include "runtime/src/Model.h"
+#include "runtime/src/load/Model.h"
 #include "test/runtime/FakeModel.h"
 
 #include <cstring>

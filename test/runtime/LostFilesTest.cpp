@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/LostFiles.h"
 
-#include "runtime/src/Memory.h"
-#include "runtime/src/OpenFile.h"
+#include "runtime/src/files/OpenFile.h"
+#include "runtime/src/memory/Memory.h"
 #include "test/runtime/FakeModel.h"
 
 #include <fstream>

@@ -1,8 +1,8 @@
 // What limits memory is seen, and a cache takes no more than its part of it.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/MemoryLimits.h"
+#include "runtime/src/memory/MemoryLimits.h"
 
-#include "runtime/src/Cache.h"
+#include "runtime/src/memory/Cache.h"
 #include "test/runtime/FakeModel.h"
 
 #include <fstream>

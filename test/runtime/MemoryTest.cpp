@@ -1,9 +1,9 @@
 // Mappings and files give back what they took: no sanitizer sees that.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Memory.h"
+#include "runtime/src/memory/Memory.h"
 
-#include "runtime/src/OpenFile.h"
-#include "runtime/src/Weights.h"
+#include "runtime/src/files/OpenFile.h"
+#include "runtime/src/load/Weights.h"
 #include "test/runtime/FakeModel.h"
 #include "test/runtime/MappedLines.h"
 

@@ -1,7 +1,7 @@
 // Libraries that are none, or not for this host or machine.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Module.h"
-#include "runtime/src/X86Levels.h"
+#include "runtime/src/load/Module.h"
+#include "runtime/src/load/X86Levels.h"
 
 #include "test/runtime/FakeModel.h"
 

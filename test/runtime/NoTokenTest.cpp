@@ -1,8 +1,8 @@
 // Where no token can come: every one is forbidden, or scores are no numbers.
 // Such a sequence fails and the others go on; a generation is an error.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Decoding.h"
-#include "runtime/src/Session.h"
+#include "runtime/src/choose/Decoding.h"
+#include "runtime/src/session/Session.h"
 
 #include "test/runtime/FakeModel.h"
 

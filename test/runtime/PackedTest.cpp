@@ -1,6 +1,6 @@
 // Packed weights in a file: the same as packing again, or a clear error.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/PackedFile.h"
+#include "runtime/src/load/PackedFile.h"
 
 #include "test/runtime/FakeModel.h"
 #include "test/runtime/LimitFiles.h"

@@ -1,8 +1,8 @@
 // Generation of encoder-decoders: what their decoders begin with, and the
 // blocks of sources.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Decoding.h"
-#include "runtime/src/Session.h"
+#include "runtime/src/choose/Decoding.h"
+#include "runtime/src/session/Session.h"
 #include "test/runtime/PairModel.h"
 
 namespace tfc::rt::test {

@@ -1,9 +1,9 @@
 // The parts of the runtime alone: threads, CPU limits, cache blocks and
 // batches.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Batch.h"
-#include "runtime/src/Cache.h"
-#include "runtime/src/ThreadPool.h"
+#include "runtime/src/memory/Cache.h"
+#include "runtime/src/step/Batch.h"
+#include "runtime/src/threads/ThreadPool.h"
 #include "test/runtime/FakeModel.h"
 
 #include <fstream>

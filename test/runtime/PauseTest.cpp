@@ -1,7 +1,7 @@
 // Sequences that are paused give their blocks back and go on as if nothing had
 // been.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Session.h"
+#include "runtime/src/session/Session.h"
 
 #include "test/runtime/FakeModel.h"
 

@@ -1,8 +1,8 @@
 // What a request can ask of a session beside tokens: other ends, other scores,
 // a look at them, and a second sequence that goes on from it.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Decoding.h"
-#include "runtime/src/Session.h"
+#include "runtime/src/choose/Decoding.h"
+#include "runtime/src/session/Session.h"
 
 #include "test/runtime/FakeModel.h"
 

@@ -3,8 +3,8 @@
 #ifndef TFC_TEST_RUNTIME_REQUESTS_H
 #define TFC_TEST_RUNTIME_REQUESTS_H
 
-#include "runtime/src/Decoding.h"
-#include "runtime/src/Session.h"
+#include "runtime/src/choose/Decoding.h"
+#include "runtime/src/session/Session.h"
 #include "test/runtime/FakeModel.h"
 
 namespace tfc::rt::test {

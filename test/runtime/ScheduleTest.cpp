@@ -1,7 +1,7 @@
 // Who goes into a step: as many as there is room for, the oldest first; who can
 // never go in harms nobody, and no prompt is kept waiting by those that write.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/ModuleTables.h"
+#include "runtime/src/load/ModuleTables.h"
 #include "test/runtime/Requests.h"
 
 namespace tfc::rt::test {

@@ -1,8 +1,8 @@
 // Processed scores against transformers' logits processors, and draws against
 // their distribution.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/ProcessScores.h"
-#include "runtime/src/Sampling.h"
+#include "runtime/src/choose/ProcessScores.h"
+#include "runtime/src/choose/Sampling.h"
 #include "test/runtime/GoldenText.h"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // Continuous batching: sequences that come and go give what they give alone,
 // and their cache blocks are used again.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Session.h"
+#include "runtime/src/session/Session.h"
 
 #include "test/runtime/FakeModel.h"
 

@@ -1,7 +1,7 @@
 // A step has a most number of tokens; here it is small.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Decoding.h"
-#include "runtime/src/Session.h"
+#include "runtime/src/choose/Decoding.h"
+#include "runtime/src/session/Session.h"
 #include "test/runtime/PairModel.h"
 
 namespace tfc::rt::test {

@@ -1,7 +1,7 @@
 // Calls that the caller stops: at every place where it is asked, and what goes
 // on afterwards.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/Session.h"
+#include "runtime/src/session/Session.h"
 
 #include "test/runtime/FakeModel.h"
 #include "test/runtime/PairModel.h"

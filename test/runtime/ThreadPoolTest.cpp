@@ -1,9 +1,9 @@
 // The process's threads beside what a host may do: bodies that throw, fork,
 // signals, dlclose.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/ThreadPool.h"
+#include "runtime/src/threads/ThreadPool.h"
 
-#include "runtime/src/ForEach.h"
+#include "runtime/src/threads/ForEach.h"
 #include "test/runtime/FakeModel.h"
 
 #include <chrono>

@@ -1,7 +1,7 @@
 // Random traffic over everything that a session can do, in small caches and in
 // pieces: every sequence is, bit for bit, what it is alone.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/ModuleTables.h"
+#include "runtime/src/load/ModuleTables.h"
 #include "test/runtime/Requests.h"
 
 #include <array>

@@ -1,7 +1,7 @@
 // Loops on threads that a caller lends: the same results, and errors for a
 // caller that does not run them as said.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "runtime/src/ForEach.h"
+#include "runtime/src/threads/ForEach.h"
 
 #include "test/runtime/FakeModel.h"
 

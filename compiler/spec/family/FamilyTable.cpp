@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/family/FamilyTable.h"
 
-#include "compiler/spec/ExpandSpec.h"
 #include "compiler/spec/family/Config.h"
 #include "compiler/spec/family/Instantiate.h"
 #include "compiler/spec/family/Rules.h"
+#include "compiler/spec/read/ExpandSpec.h"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 // that grow and are shared, sessions, beams, sources of encoder-decoders.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/gpu/CudaContext.h"
-#include "runtime/src/Decoding.h"
-#include "runtime/src/Session.h"
+#include "runtime/src/choose/Decoding.h"
+#include "runtime/src/session/Session.h"
 #include "test/runtime/gpu/FakeCuda.h"
 
 #include <random>

@@ -3,7 +3,7 @@
 #ifndef TFC_TEST_RUNTIME_GPU_FAKECUDA_H
 #define TFC_TEST_RUNTIME_GPU_FAKECUDA_H
 
-#include "runtime/src/Model.h"
+#include "runtime/src/load/Model.h"
 #include "test/runtime/FakeModel.h"
 
 namespace tfc::rt::test {

@@ -2,7 +2,7 @@
 // gives a spec, and its preset is one.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/huggingface/MakeSpec.h"
-#include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/read/ReadSpec.h"
 
 #include <gtest/gtest.h>
 

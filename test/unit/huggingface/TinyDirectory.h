@@ -5,7 +5,7 @@
 
 #include "compiler/huggingface/Import.h"
 #include "compiler/spec/ModelSpec.h"
-#include "runtime/src/Safetensors.h"
+#include "runtime/src/files/Safetensors.h"
 
 #include <map>
 

@@ -1,8 +1,8 @@
 // The canonical text: the same for all ways of saying a model, and a spec that
 // reads back to itself. Presets, extends, $def; the committed schema.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/spec/ReadSpec.h"
 #include "compiler/spec/family/FamilyTable.h"
+#include "compiler/spec/read/ReadSpec.h"
 #include "test/unit/spec/GoodSpecs.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Models of two stacks: the shared table, position bias, cross-attention,
 // heads of either stack.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/read/ReadSpec.h"
 #include "test/unit/spec/GoodSpecs.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Which of the layers of a stack come again in turn.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/spec/LayerPeriods.h"
+#include "compiler/spec/read/LayerPeriods.h"
 
 #include <gtest/gtest.h>
 

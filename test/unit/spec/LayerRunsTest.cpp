@@ -1,6 +1,6 @@
 // Which layers are one loop: those that differ in numbers alone.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/read/ReadSpec.h"
 #include "test/unit/spec/GoodSpecs.h"
 
 #include <gtest/gtest.h>

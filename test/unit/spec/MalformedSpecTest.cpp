@@ -1,7 +1,7 @@
 // The test that the cases of the other files go through.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "test/unit/spec/MalformedSpec.h"
-#include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/read/ReadSpec.h"
 
 TEST_P(MalformedSpec, HasExactlyThisDiagnostic) {
   std::string text = GetParam().spec;

@@ -1,8 +1,8 @@
 // Every preset is a spec of its own, and models of well-known sizes have as
 // many parameters as their authors say.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/spec/ReadSpec.h"
 #include "compiler/spec/family/FamilyTable.h"
+#include "compiler/spec/read/ReadSpec.h"
 
 #include <gtest/gtest.h>
 

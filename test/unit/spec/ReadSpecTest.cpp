@@ -1,7 +1,7 @@
 // What a spec means: every supported feature, defaults, runs of layers, and
 // the parameters with their places in the weights.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/read/ReadSpec.h"
 #include "test/unit/spec/GoodSpecs.h"
 
 #include <gtest/gtest.h>

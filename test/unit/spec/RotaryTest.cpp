@@ -2,7 +2,7 @@
 // the two ways of saying them.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/Rotary.h"
-#include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/read/ReadSpec.h"
 #include "test/unit/spec/GoodSpecs.h"
 
 #include <gtest/gtest.h>

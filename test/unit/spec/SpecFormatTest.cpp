@@ -1,7 +1,7 @@
 // docs/spec-format.md: its examples are specs, and it has every key and word.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/JsonTree.h"
-#include "compiler/spec/ReadSpec.h"
+#include "compiler/spec/read/ReadSpec.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/target/TargetInfo.h"
 
-#include "runtime/src/X86Levels.h"
+#include "runtime/src/load/X86Levels.h"
 #include "llvm/TargetParser/X86TargetParser.h"
 #include <gtest/gtest.h>
 #include <set>

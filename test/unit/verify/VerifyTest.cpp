@@ -7,8 +7,8 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/VerifyCommand.h"
 #include "compiler/huggingface/Import.h"
-#include "compiler/spec/ReadSpec.h"
-#include "runtime/src/Safetensors.h"
+#include "compiler/spec/read/ReadSpec.h"
+#include "runtime/src/files/Safetensors.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,92 @@
+// What the threads of a block know of an item of attention by tensor cores: who
+// they are, and which queries are rows of whose fragments.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/gpu/attention/AttentionBlock.h"
+
+#include "compiler/host/NarrowFloat.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace tfc;
+
+void AttentionBlock::beginThread(Value number) {
+  thread = number;
+  warp = k.divide(thread, WarpBuilder::kLanes);
+  lanes.lane = k.remainder(thread, WarpBuilder::kLanes);
+}
+
+void AttentionBlock::beginRows(const WorkItem &item, Value head) {
+  eighth = k.divide(lanes.lane, 4);
+  pair = k.scale(k.remainder(lanes.lane, 4), 2);
+  kvHead = isShared ? head : k.divide(head, group);
+  for (int64_t half = 0; half < 2; ++half) {
+    Value number = k.add(eighth, half * 8);
+    if (!isShared) {
+      number = k.add(number, k.scale(warp, kRows));
+    }
+    rows[half] = makeRow(item, head, number);
+  }
+}
+
+FragmentRow AttentionBlock::makeRow(const WorkItem &item, Value head,
+                                    Value number) {
+  FragmentRow row;
+  Value query = number;
+  row.head = head;
+  if (isShared) {
+    query = k.divide(number, group);
+    row.head = k.add(k.scale(head, group), k.remainder(number, group));
+  }
+  row.isOwn = k.isLess(query, item.rows);
+  query = k.min(query, k.subtract(item.rows, k.constant(1)));
+  row.token = k.add(item.firstToken, k.add(item.firstRow, query));
+  row.position = k.position(item, query);
+  row.scale = k.scale(item, query, op);
+  row.end = k.visible(item, query, op);
+  if (op.getLeft()) {
+    row.first = k.firstVisible(item, query, op);
+  }
+  return row;
+}
+
+std::pair<Value, Value> AttentionBlock::seenBy(const WorkItem &item) {
+  Value begin = k.constant(0);
+  Value end = k.visible(item, k.subtract(item.rows, k.constant(1)), op);
+  if (op.getLeft()) {
+    begin = k.min(k.firstVisible(item, begin, op), end);
+  }
+  return {begin, end};
+}
+
+void AttentionBlock::storeColumns(Value columns, const FragmentRow &row,
+                                  Value column) {
+  auto type = cast<MemRefType>(op.getInit().getType());
+  Type element = type.getElementType();
+  int64_t count = cast<VectorType>(columns.getType()).getNumElements();
+  int64_t alignment = element.getIntOrFloatBitWidth() / 8;
+  if (!element.isF32()) {
+    columns = narrowFloat(b, columns, element);
+  }
+  vector::StoreOp::create(
+      b, columns, op.getInit(),
+      ValueRange{row.token, k.add(k.scale(row.head, cache.headDim), column)},
+      /*nontemporal=*/false,
+      llvm::MaybeAlign(type.getLayout().isIdentity() ? count * alignment
+                                                     : alignment));
+}
+
+Value AttentionBlock::larger(Value x, Value y) {
+  Value isLarger = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, y);
+  return arith::SelectOp::create(b, isLarger, x, y);
+}
+
+Value AttentionBlock::isEqual(Value x, int64_t y) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, x, k.constant(y));
+}
+
+Value AttentionBlock::lowest() {
+  return k.number(std::numeric_limits<float>::lowest());
+}

@@ -1,0 +1,85 @@
+// A cache block of a device's kernels.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/gpu/attention/DeviceCache.h"
+
+#include "compiler/gpu/rows/RowAlignment.h"
+#include "compiler/host/NarrowFloat.h"
+#include "compiler/host/StepFields.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tfc;
+
+/// Bytes of the widest access of a thread.
+static constexpr int64_t kAccessBytes = 16;
+
+DeviceCache::DeviceCache(transformer::CacheType type, int64_t queryRows)
+    : CacheGeometry(type, kBlockTokens, queryRows), headDim(type.getHeadDim()),
+      positionBytes(headDim * elementBytes),
+      headBytes(kBlockTokens * positionBytes) {}
+
+Value DeviceCache::keys(KernelBuilder &k, Value address, Value kvHead) const {
+  return buildAddress(k.builder(), address, kvHead, headBytes);
+}
+
+Value DeviceCache::values(KernelBuilder &k, Value address, Value kvHead) const {
+  return buildAddress(k.builder(), address, kvHead, headBytes,
+                      kBlockTokens * rowBytes);
+}
+
+Value DeviceCache::loadAligned(KernelBuilder &k, Value address,
+                               int64_t count) const {
+  ImplicitLocOpBuilder &b = k.builder();
+  Value kept = LLVM::LoadOp::create(b, VectorType::get(count, element), address,
+                                    count * elementBytes);
+  return element.isF32() ? kept : widenFloat(b, kept);
+}
+
+void DeviceCache::storeAligned(KernelBuilder &k, Value vector,
+                               Value address) const {
+  ImplicitLocOpBuilder &b = k.builder();
+  int64_t count = cast<VectorType>(vector.getType()).getNumElements();
+  if (!element.isF32()) {
+    vector = narrowFloat(b, vector, element);
+  }
+  LLVM::StoreOp::create(b, vector, address, count * elementBytes);
+}
+
+int64_t DeviceCache::vectorWidth() const {
+  int64_t width = kAccessBytes / elementBytes;
+  while (headDim % width != 0) {
+    width /= 2;
+  }
+  return width;
+}
+
+void DeviceCache::storeKept(KernelBuilder &k, Value vector,
+                            Value address) const {
+  auto type = cast<VectorType>(vector.getType());
+  if (type.getElementType() == element) {
+    LLVM::StoreOp::create(k.builder(), vector, address,
+                          type.getNumElements() * elementBytes);
+    return;
+  }
+  bool isWide = type.getElementType().isF32();
+  storeAligned(k, isWide ? vector : widenFloat(k.builder(), vector), address);
+}
+
+Value tfc::loadKeptVector(KernelBuilder &k, Value rows, Value token,
+                          Value column, int64_t count) {
+  auto type = cast<MemRefType>(rows.getType());
+  return vector::LoadOp::create(
+      k.builder(), VectorType::get(count, type.getElementType()), rows,
+      ValueRange{token, column}, /*nontemporal=*/false,
+      llvm::MaybeAlign(alignmentOfRow(rows, count)));
+}
+
+Value tfc::loadRowVector(KernelBuilder &k, Value rows, Value token,
+                         Value column, int64_t count) {
+  Value kept = loadKeptVector(k, rows, token, column, count);
+  return getElementTypeOrSelf(kept.getType()).isF32()
+             ? kept
+             : widenFloat(k.builder(), kept);
+}

@@ -1,0 +1,38 @@
+// Scores of queries in fragments against a tile of keys.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_GPU_ATTENTION_FRAGMENTSCORES_H
+#define TFC_COMPILER_GPU_ATTENTION_FRAGMENTSCORES_H
+
+#include "compiler/gpu/attention/AttentionBlock.h"
+
+namespace tfc {
+
+/// Softmax goes by powers of two: scores are multiplied by this.
+constexpr double kLog2E = 1.4426950408889634;
+
+/// The warp's queries, in registers.
+class FragmentScores {
+public:
+  explicit FragmentScores(AttentionBlock &block)
+      : block(block), k(block.k), b(block.b) {}
+
+  /// Loads the block's rows of the queries.
+  void loadQueries();
+  /// Scores of the warp's positions of the tile whose first position is
+  /// `first`, in powers of two, for each eight of them; the lowest number where
+  /// a row does not see.
+  llvm::SmallVector<SumFragment> build(KeyTiles &tiles, mlir::Value first);
+
+private:
+  mlir::Value finish(mlir::Value sum, const FragmentRow &row,
+                     mlir::Value position);
+
+  AttentionBlock &block;
+  KernelBuilder &k;
+  mlir::ImplicitLocOpBuilder &b;
+  llvm::SmallVector<LeftFragment> queries;
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_GPU_ATTENTION_FRAGMENTSCORES_H

@@ -1,0 +1,59 @@
+// A tile of keys and one of values in shared memory, for tensor cores.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_GPU_ATTENTION_KEYTILES_H
+#define TFC_COMPILER_GPU_ATTENTION_KEYTILES_H
+
+#include "compiler/gpu/attention/DeviceCache.h"
+#include "compiler/gpu/product/MatrixFragments.h"
+
+namespace tfc {
+
+/// The keys, and the values, of a head in a block of the cache. A row is a
+/// position; behind each there are 16 bytes that nobody uses, so that eight
+/// rows of a tile of 8 x 8 lie in different banks: head_dim is a multiple
+/// of 16.
+class KeyTiles {
+public:
+  /// Threads of a block.
+  static constexpr int64_t kThreads = 128;
+  static constexpr int64_t kPositions = DeviceCache::kBlockTokens;
+
+  /// `memory` is a pointer to shared memory; `thread` and `lane` are indices.
+  KeyTiles(KernelBuilder &k, const DeviceCache &cache, mlir::Value memory,
+           mlir::Value thread, mlir::Value lane)
+      : k(k), cache(cache), memory(memory), thread(thread), lane(lane) {}
+
+  /// Of both tiles.
+  static int64_t bytesOf(int64_t headDim) {
+    return 2 * kPositions * rowBytesOf(headDim);
+  }
+
+  /// Asks for the positions [from, to) of a head's block, whose keys or values
+  /// begin at `source`; others are zero. All threads of the block take part.
+  void copyKeys(mlir::Value source, mlir::Value from, mlir::Value to) {
+    copy(memory, source, from, to);
+  }
+  void copyValues(mlir::Value source, mlir::Value from, mlir::Value to) {
+    copy(values(), source, from, to);
+  }
+
+  /// Right sides of q . K for 16 positions from `position` on and 16 columns
+  /// from `column` on: two fragments of 8 positions.
+  LeftFragment loadKeys(mlir::Value position, int64_t column);
+  /// Right sides of p . V for as many: two fragments of 8 columns.
+  LeftFragment loadValues(mlir::Value position, int64_t column);
+
+private:
+  static int64_t rowBytesOf(int64_t headDim) { return 2 * headDim + 16; }
+  mlir::Value values();
+  void copy(mlir::Value to, mlir::Value source, mlir::Value from,
+            mlir::Value end);
+
+  KernelBuilder &k;
+  const DeviceCache &cache;
+  mlir::Value memory, thread, lane;
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_GPU_ATTENTION_KEYTILES_H

@@ -1,0 +1,283 @@
+// Paged attention over keys and values of 16 bits, by tensor cores: 64 queries
+// of a head, or the few of a step, and 64 positions at a time.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/gpu/attention/TensorAttention.h"
+
+#include "compiler/gpu/attention/AttentionParts.h"
+#include "compiler/gpu/attention/CombineParts.h"
+#include "compiler/gpu/attention/FragmentScores.h"
+#include "compiler/gpu/attention/FragmentSoftmax.h"
+#include "compiler/gpu/attention/WarpMerge.h"
+#include "compiler/gpu/thread/AsyncCopies.h"
+#include "compiler/host/StepFields.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tfc;
+
+/// Shared memory that a kernel has without asking the driver for more.
+static constexpr int64_t kSharedBytes = 48 << 10;
+/// The state space of shared memory in pointers and buffers.
+static constexpr unsigned kSharedSpace = 3;
+/// Blocks of a part that a multiprocessor is to have registers for at once, so
+/// that memory is asked for enough; and up to which width they suffice.
+static constexpr int32_t kBlocksAtOnce = 3;
+static constexpr int64_t kColumnsOfThree = 128;
+
+namespace {
+
+/// The loop over items, heads and threads, or items, heads, parts and threads,
+/// and the one over tiles of positions.
+class TensorAttention {
+public:
+  /// Items are cut where there are `parts`, which `numBlocks` share out.
+  explicit TensorAttention(AttentionBlock &block,
+                           AttentionParts *parts = nullptr,
+                           Value numBlocks = Value())
+      : block(block), parts(parts), numBlocks(numBlocks), k(block.k),
+        b(block.b), scores(block), softmax(block) {}
+
+  void emit();
+
+private:
+  Value allocateShared();
+  void emitItem(const WorkItem &item, Value head);
+  void emitParts(const WorkItem &item, Value head, Value first);
+  void beginItem(const WorkItem &item, Value head);
+  RowState addTiles(const WorkItem &item);
+  RowState addTile(const WorkItem &item, Value begin, ValueRange state);
+  void askFor(const WorkItem &item, Value begin, bool areKeys);
+  void storeRows(const RowState &state);
+
+  AttentionBlock &block;
+  AttentionParts *parts;
+  Value numBlocks;
+  KernelBuilder &k;
+  ImplicitLocOpBuilder &b;
+  FragmentScores scores;
+  FragmentSoftmax softmax;
+
+  Value memory;     // shared
+  Value begin, end; // of what the block's rows see, or see in its part
+  std::optional<KeyTiles> tiles;
+};
+
+} // namespace
+
+Value TensorAttention::allocateShared() {
+  auto type =
+      MemRefType::get({KeyTiles::bytesOf(block.cache.headDim)}, b.getI8Type(),
+                      AffineMap(), b.getI64IntegerAttr(kSharedSpace));
+  Value buffer = memref::AllocaOp::create(b, type, b.getI64IntegerAttr(128));
+  Value address = arith::IndexCastOp::create(
+      b, b.getI64Type(),
+      memref::ExtractAlignedPointerAsIndexOp::create(b, buffer));
+  return LLVM::IntToPtrOp::create(
+      b, LLVM::LLVMPointerType::get(b.getContext(), kSharedSpace), address);
+}
+
+void TensorAttention::emit() {
+  int64_t heads = block.op.getNumHeads();
+  KernelBuilder::Values axes = {
+      k.constant(block.isShared ? heads / block.group : heads),
+      k.constant(KeyTiles::kThreads)};
+  if (parts) {
+    axes.insert(axes.begin() + 1, numBlocks);
+  }
+  k.forEachPlace(
+      block.cache, axes, [&](const WorkItem &item, ValueRange places) {
+        if (parts && block.cache.headDim <= kColumnsOfThree) {
+          b.getInsertionBlock()->getParentOp()->setAttr(
+              NVVM::NVVMDialect::getMinctasmAttrName(),
+              b.getI32IntegerAttr(kBlocksAtOnce));
+        }
+        memory = allocateShared();
+        block.beginThread(places.back());
+        // Items of the other loop are not for this one, as a block.
+        Value isOwn = block.isFew(item);
+        if (!block.isShared) {
+          isOwn = arith::XOrIOp::create(
+              b, isOwn, arith::ConstantOp::create(b, b.getBoolAttr(true)));
+        }
+        std::tie(begin, end) = block.seenBy(item);
+        if (!parts) {
+          k.when(isOwn, [&] { emitItem(item, places.front()); });
+          return;
+        }
+        parts->cut(item, places.front(), begin, end);
+        isOwn = arith::AndIOp::create(b, isOwn, parts->isSome(places[1]));
+        k.when(isOwn, [&] { emitParts(item, places.front(), places[1]); });
+      });
+}
+
+void TensorAttention::emitItem(const WorkItem &item, Value head) {
+  beginItem(item, head);
+  RowState state = addTiles(item);
+  if (block.isShared) {
+    gpu::BarrierOp::create(b);
+    WarpMerge(block, memory).emit(state, item, head, nullptr);
+  } else {
+    storeRows(state);
+  }
+}
+
+/// The parts from `first` on that are the block's.
+void TensorAttention::emitParts(const WorkItem &item, Value head, Value first) {
+  auto loop = scf::ForOp::create(b, first, k.constant(AttentionParts::kMost),
+                                 numBlocks);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  block.part = loop.getInductionVar();
+  Value begins = begin, ends = end;
+  k.when(parts->isSome(block.part), [&] {
+    beginItem(item, head);
+    begin = k.max(begin, parts->beginOf(block.part));
+    end = k.min(end, parts->beginOf(k.add(block.part, 1)));
+    RowState state = addTiles(item);
+    // Whoever reads the last tile is done, and then whoever reads the sums: the
+    // memory is free.
+    gpu::BarrierOp::create(b);
+    WarpMerge(block, memory).emit(state, item, head, parts);
+    gpu::BarrierOp::create(b);
+  });
+  begin = begins;
+  end = ends;
+}
+
+void TensorAttention::beginItem(const WorkItem &item, Value head) {
+  block.beginRows(item, head);
+  scores.loadQueries();
+  tiles.emplace(k, block.cache, memory, block.thread, block.lanes.lane);
+}
+
+/// Over what the block sees, from the first tile to the last.
+RowState TensorAttention::addTiles(const WorkItem &item) {
+  Value first =
+      k.scale(k.divide(begin, KeyTiles::kPositions), KeyTiles::kPositions);
+  askFor(item, first, /*areKeys=*/true);
+  RowState state = RowState::unpack(
+      k.loop(first, end, KeyTiles::kPositions, softmax.begin().pack(),
+             [&](Value begin, ValueRange state) {
+               return addTile(item, begin, state).pack();
+             }));
+  softmax.finish(state);
+  return state;
+}
+
+/// The tile at `first`, if there is one: what no row sees is zero.
+void TensorAttention::askFor(const WorkItem &item, Value first, bool areKeys) {
+  auto branch = scf::IfOp::create(b, k.isLess(first, end));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  const DeviceCache &cache = block.cache;
+  Value address = k.blockAddress(
+      cache, item, k.divide(first, KeyTiles::kPositions), block.op.getLayer());
+  Value from = k.subtract(begin, first), to = k.subtract(end, first);
+  if (areKeys) {
+    tiles->copyKeys(cache.keys(k, address, block.kvHead), from, to);
+  } else {
+    tiles->copyValues(cache.values(k, address, block.kvHead), from, to);
+  }
+  commitCopies(b);
+}
+
+/// Values come while scores are computed, the next keys while they are used.
+RowState TensorAttention::addTile(const WorkItem &item, Value first,
+                                  ValueRange values) {
+  RowState state = RowState::unpack(values);
+  waitForCopies(b, 0);
+  gpu::BarrierOp::create(b);
+  askFor(item, first, /*areKeys=*/false);
+  SmallVector<SumFragment> weights = scores.build(*tiles, first);
+  waitForCopies(b, 0);
+  gpu::BarrierOp::create(b);
+  askFor(item, k.add(first, KeyTiles::kPositions), /*areKeys=*/true);
+  softmax.addTile(state, weights, *tiles);
+  return state;
+}
+
+void TensorAttention::storeRows(const RowState &state) {
+  auto type = VectorType::get(2, b.getF32Type());
+  for (auto [half, row] : llvm::enumerate(block.rows)) {
+    auto branch = scf::IfOp::create(b, row.isOwn);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value share = arith::DivFOp::create(b, k.number(1), state.total[half]);
+    for (auto [n, sum] : llvm::enumerate(state.sums)) {
+      KernelBuilder::Values means;
+      for (int64_t i = 0; i < 2; ++i) {
+        means.push_back(arith::MulFOp::create(b, sum[2 * half + i], share));
+      }
+      block.storeColumns(vector::FromElementsOp::create(b, type, means), row,
+                         k.add(block.pair, n * 8));
+    }
+  }
+}
+
+bool tfc::suitsTensorCores(transformer::CacheType type) {
+  return !type.getElementType().isF32() && type.getHeadDim() % 16 == 0 &&
+         KeyTiles::bytesOf(type.getHeadDim()) <= kSharedBytes;
+}
+
+bool tfc::suitsTensorCores(transformer::PagedAttentionOp op) {
+  transformer::CacheType type = op.getCache().getType();
+  Type query = cast<MemRefType>(op.getQuery().getType()).getElementType();
+  return suitsTensorCores(type) && query == type.getElementType();
+}
+
+/// The items of few queries, if there may be one: the host knows how many
+/// tokens and sequences there are, and that a sequence's last item has the
+/// rest.
+static void expandFew(AttentionBlock &block, Value step) {
+  KernelBuilder &k = block.k;
+  ImplicitLocOpBuilder &b = block.b;
+  Value tokens = loadIndex(b, step, offsetof(tfc_step_v0, n_tokens), 64);
+  Value sequences = loadIndex(b, step, offsetof(tfc_step_v0, n_sequences), 64);
+  Value last = k.remainder(k.subtract(tokens, k.constant(1)), kTensorQueryRows);
+  Value isSome =
+      arith::OrIOp::create(b, k.isLess(k.constant(1), sequences),
+                           k.isLess(last, k.constant(block.fewQueries())));
+  k.when(isSome, [&] {
+    // An encoder's sequences have few queries where they are short.
+    if (block.op.getCache().getType().isScratch()) {
+      TensorAttention(block).emit();
+      return;
+    }
+    AttentionParts parts(block, AttentionParts::allocate(block, step));
+    Value numBlocks = AttentionParts::countBlocks(block, step);
+    TensorAttention(block, &parts, numBlocks).emit();
+    CombineParts(block, parts).emit();
+  });
+}
+
+/// The others: no item has more tokens than there are beside one for each of
+/// the other items.
+static void expandMany(AttentionBlock &block, Value step) {
+  KernelBuilder &k = block.k;
+  ImplicitLocOpBuilder &b = block.b;
+  Value tokens = loadIndex(b, step, offsetof(tfc_step_v0, n_tokens), 64);
+  Value items = loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64);
+  Value most = k.subtract(tokens, k.subtract(items, k.constant(1)));
+  k.when(k.isLess(k.constant(block.fewQueries()), most),
+         [&] { TensorAttention(block).emit(); });
+}
+
+void tfc::expandTensorAttention(transformer::PagedAttentionOp op,
+                                const DeviceCache &cache, Value step,
+                                RewriterBase &rewriter) {
+  rewriter.setInsertionPoint(op);
+  AttentionBlock few(op, cache, step, /*isShared=*/true, rewriter);
+  if (few.fewQueries() != 0) {
+    expandFew(few, step);
+  }
+  rewriter.setInsertionPoint(op);
+  AttentionBlock many(op, cache, step, /*isShared=*/false, rewriter);
+  expandMany(many, step);
+  rewriter.eraseOp(op);
+}

@@ -1,0 +1,194 @@
+// Types, strides and bodies of products.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/gpu/product/ProductForm.h"
+
+#include "dialect/PanelShape.h"
+#include "dialect/ShapeUtils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace tfc;
+
+/// Whether the buffer's rows have their elements side by side, and begin, as
+/// its first does, at multiples of `multiple` elements.
+static bool areRowsAt(Value buffer, int64_t multiple) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto type = cast<MemRefType>(buffer.getType());
+  if (failed(type.getStridesAndOffset(strides, offset)) ||
+      ShapedType::isDynamic(offset) || offset % multiple != 0 ||
+      strides.back() != 1) {
+    return false;
+  }
+  return llvm::all_of(ArrayRef(strides).drop_back(), [&](int64_t stride) {
+    return !ShapedType::isDynamic(stride) && stride % multiple == 0;
+  });
+}
+
+static Type elementTypeOf(Value buffer) {
+  return cast<MemRefType>(buffer.getType()).getElementType();
+}
+
+FailureOr<ProductForm> ProductForm::get(transformer::ProductOp op) {
+  if (!op.hasPureBufferSemantics()) {
+    return op.emitOpError() << "expected buffers, got tensors";
+  }
+  ProductForm form;
+  form.op = op;
+  form.element = elementTypeOf(op.getInput());
+  form.result = elementTypeOf(op.getInit());
+  auto panels = cast<MemRefType>(op.getPanels().getType());
+  bool areNarrow = (form.element.isBF16() || form.element.isF16()) &&
+                   panels.getElementType() == form.element;
+  transformer::PanelShape shape(panels);
+  bool arePlain =
+      shape.width == 1 && shape.columns == 1 && panels.getLayout().isIdentity();
+  if (!areNarrow || !arePlain ||
+      transformer::widthOf(op.getInput()) % kMultiple != 0 ||
+      !areRowsAt(op.getInput(), kMultiple)) {
+    return op.emitOpError()
+           << "expected rows of 16 bits, of the input and in panels of one "
+              "row, that are a multiple of "
+           << kMultiple << " elements long and apart, got "
+           << op.getInput().getType() << " and " << panels;
+  }
+  form.isPaired =
+      transformer::widthOf(op.getInit()) % 2 == 0 && areRowsAt(op.getInit(), 2);
+  for (Value column : op.getColumns()) {
+    form.columns.push_back(elementTypeOf(column));
+    form.isPaired &= areRowsAt(column, 2);
+  }
+  for (Value row : op.getRows()) {
+    form.rows.push_back(elementTypeOf(row));
+    form.isPaired &= areRowsAt(row, 2);
+  }
+  auto hasRows = [](Value buffer) { return areRowsAt(buffer, 1); };
+  if (!hasRows(op.getInit()) || !llvm::all_of(op.getColumns(), hasRows) ||
+      !llvm::all_of(op.getRows(), hasRows)) {
+    return op.emitOpError() << "expected rows at constant distances, their "
+                               "elements side by side";
+  }
+  return form;
+}
+
+transformer::ProductOp ProductForm::findGate(transformer::ProductOp op) {
+  Operation *before = op->getPrevNode();
+  while (before && isMemoryEffectFree(before)) {
+    before = before->getPrevNode();
+  }
+  auto gate = dyn_cast_or_null<transformer::ProductOp>(before);
+  bool isGate = gate && gate.getRows().empty() && op.getRows().size() == 1 &&
+                op.getRows().front() == gate.getInit() &&
+                op.getInput() == gate.getInput() &&
+                op.getInit() != gate.getInit() &&
+                op.getPanels().getType() == gate.getPanels().getType();
+  // Whoever else has this place in memory may read it.
+  auto isOwn = [&](Operation *user) { return user == op || user == gate; };
+  return isGate && llvm::all_of(gate.getInit().getUsers(),
+                                [&](Operation *user) {
+                                  return isOwn(user) ||
+                                         isa<memref::DimOp>(user);
+                                })
+             ? gate
+             : transformer::ProductOp();
+}
+
+LogicalResult ProductForm::addGate(transformer::ProductOp found) {
+  FailureOr<ProductForm> own = get(found);
+  if (failed(own)) {
+    return failure();
+  }
+  gate = found;
+  gateResult = own->result;
+  gateColumns = own->columns;
+  isPaired &= own->isPaired;
+  rows.clear();
+  return success();
+}
+
+/// The values that ops compute are numbered as they come, constants are their
+/// values.
+static void writeBody(llvm::raw_ostream &stream, transformer::ProductOp op) {
+  Block &body = op.getBody().front();
+  llvm::DenseMap<Value, size_t> numbers;
+  for (Value argument : body.getArguments()) {
+    numbers[argument] = numbers.size();
+  }
+  for (Operation &each : body) {
+    stream << each.getName() << ' ' << each.getAttrDictionary();
+    for (Value operand : each.getOperands()) {
+      auto known = numbers.find(operand);
+      if (known != numbers.end()) {
+        stream << " %" << known->second;
+      } else {
+        stream << " (" << *operand.getDefiningOp() << ')';
+      }
+    }
+    for (Value result : each.getResults()) {
+      stream << " : " << result.getType();
+      numbers[result] = numbers.size();
+    }
+    stream << '\n';
+  }
+}
+
+std::string ProductForm::key() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << element << ' ' << result << ' ' << isPaired;
+  for (Type type : llvm::concat<const Type>(columns, rows)) {
+    stream << ' ' << type;
+  }
+  stream << ' ' << columns.size() << '\n';
+  writeBody(stream, op);
+  if (gate) {
+    stream << "gate " << gateResult;
+    for (Type type : gateColumns) {
+      stream << ' ' << type;
+    }
+    stream << '\n';
+    writeBody(stream, gate);
+  }
+  return text;
+}
+
+SmallVector<Value> ProductOperands::list() const {
+  SmallVector<Value> values = {input, weights, result};
+  llvm::append_range(values, columns);
+  llvm::append_range(values, rows);
+  if (gateWeights) {
+    values.push_back(gateWeights);
+    llvm::append_range(values, gateColumns);
+  }
+  llvm::append_range(values,
+                     ArrayRef{tokens, width, depth, inputStride, resultStride});
+  llvm::append_range(values, rowStrides);
+  return values;
+}
+
+ProductOperands ProductOperands::take(const ProductForm &form,
+                                      ValueRange values) {
+  ProductOperands operands;
+  auto next = values.begin();
+  auto take = [&](size_t count) {
+    SmallVector<Value> taken(next, next + count);
+    next += count;
+    return taken;
+  };
+  for (Value *one : {&operands.input, &operands.weights, &operands.result}) {
+    *one = *next++;
+  }
+  operands.columns = take(form.columns.size());
+  operands.rows = take(form.rows.size());
+  if (form.gate) {
+    operands.gateWeights = *next++;
+    operands.gateColumns = take(form.gateColumns.size());
+  }
+  for (Value *one : {&operands.tokens, &operands.width, &operands.depth,
+                     &operands.inputStride, &operands.resultStride}) {
+    *one = *next++;
+  }
+  operands.rowStrides = take(form.rows.size());
+  return operands;
+}

@@ -1,0 +1,108 @@
+// Skinny ones for the steps of generation, a tiled one for everything else.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/gpu/product/ProductKernels.h"
+
+#include "compiler/gpu/product/SkinnyProduct.h"
+#include "compiler/gpu/product/TiledProduct.h"
+#include "compiler/gpu/thread/KernelModule.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace tfc;
+
+/// More tokens are more registers: fewer operands are asked for at once.
+static constexpr SkinnyProduct kSkinny[] = {
+    {1, 1, 4}, {1, 2, 4}, {2, 4, 2}, {2, 8, 1}};
+
+/// With a gate a block has rows of both.
+static constexpr SkinnyProduct kGated[] = {
+    {2, 1, 4}, {2, 2, 2}, {2, 4, 2}, {2, 8, 1}};
+
+static SmallVector<Type> listParameters(const ProductForm &form) {
+  MLIRContext *context = form.element.getContext();
+  size_t pointers = 3 + form.columns.size() + form.rows.size() +
+                    form.gateColumns.size() + (form.gate ? 1 : 0);
+  size_t numbers = 5 + form.rows.size();
+  SmallVector<Type> types(pointers, LLVM::LLVMPointerType::get(context));
+  types.append(numbers, IntegerType::get(context, 32));
+  return types;
+}
+
+/// A function of a form's parameters, its code by `emit`.
+static gpu::GPUFuncOp buildFunction(
+    gpu::GPUModuleOp kernels, const ProductForm &form, const Twine &name,
+    int32_t threads, int32_t sharedBytes,
+    function_ref<void(ThreadBuilder &, const ProductOperands &, Value)> emit) {
+  transformer::ProductOp op = form.op;
+  ImplicitLocOpBuilder b(op.getLoc(), op.getContext());
+  gpu::GPUFuncOp function = createKernel(
+      b, kernels, name.str(), listParameters(form), threads, sharedBytes);
+  b.setInsertionPointToStart(&function.getBody().front());
+  ThreadBuilder t(b);
+  SmallVector<Value> values;
+  for (Value argument : function.getArguments()) {
+    bool isAddress = isa<LLVM::LLVMPointerType>(argument.getType());
+    values.push_back(isAddress ? t.global(argument) : argument);
+  }
+  emit(t, ProductOperands::take(form, values), findSharedMemory(b, kernels));
+  gpu::ReturnOp::create(b);
+  return function;
+}
+
+std::string ProductKernels::nameOf(const ProductForm &form, int64_t rows,
+                                   int64_t columns) const {
+  std::string name;
+  llvm::raw_string_ostream(name) << "product_" << rows << 'x' << columns << '_'
+                                 << form.element << '_' << known.size();
+  return name;
+}
+
+ProductKernel ProductKernels::buildSkinny(const ProductForm &form,
+                                          const SkinnyProduct &tile) {
+  gpu::GPUFuncOp function = buildFunction(
+      kernels, form, nameOf(form, tile.tokens(), tile.resultColumns(form)),
+      tile.threads(), tile.sharedBytes(),
+      [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
+        tile.build(t, form, operands, shared);
+      });
+  return {function, tile.isStriped ? 0 : tile.tokens(), tile.tokens(),
+          tile.resultColumns(form), tile.threads()};
+}
+
+ProductKernel ProductKernels::buildTiled(const ProductForm &form) {
+  using Tile = TiledProduct;
+  gpu::GPUFuncOp function = buildFunction(
+      kernels, form, nameOf(form, Tile::kRows, Tile::resultColumns(form)),
+      Tile::kThreads, Tile::kSharedBytes,
+      [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
+        Tile::build(t, form, operands, shared);
+      });
+  return {function, 0, Tile::kRows, Tile::resultColumns(form), Tile::kThreads};
+}
+
+SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
+  SmallVector<ProductKernel> built;
+  ArrayRef<SkinnyProduct> few =
+      form.gate ? ArrayRef(kGated) : ArrayRef(kSkinny);
+  for (const SkinnyProduct &tile : hasOneOrder ? few.drop_back() : few) {
+    built.push_back(buildSkinny(form, tile));
+  }
+  if (hasOneOrder) {
+    SkinnyProduct last = few.back();
+    last.isStriped = true;
+    built.push_back(buildSkinny(form, last));
+  } else {
+    built.push_back(buildTiled(form));
+  }
+  return built;
+}
+
+ArrayRef<ProductKernel> ProductKernels::find(const ProductForm &form) {
+  std::string key = form.key();
+  auto found = known.find(key);
+  if (found == known.end()) {
+    SmallVector<ProductKernel> built = build(form);
+    found = known.emplace(std::move(key), std::move(built)).first;
+  }
+  return found->second;
+}

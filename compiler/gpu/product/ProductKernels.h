@@ -1,0 +1,48 @@
+// The kernels that do products on tensor cores: which there are, and which one
+// does how many rows.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_GPU_PRODUCT_PRODUCTKERNELS_H
+#define TFC_COMPILER_GPU_PRODUCT_PRODUCTKERNELS_H
+
+#include "compiler/gpu/product/ProductForm.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+#include <map>
+
+namespace tfc {
+
+struct SkinnyProduct;
+
+/// A kernel for products of one form, of up to `tokens` rows (0: of any number
+/// of them), in blocks of so many threads for a tile of the result each.
+struct ProductKernel {
+  mlir::gpu::GPUFuncOp function;
+  int64_t tokens, tileRows, tileColumns, threads;
+};
+
+/// Makes kernels for the forms of a module, each once.
+class ProductKernels {
+public:
+  /// `hasOneOrder`: a result has the same bits whatever the number of rows.
+  ProductKernels(mlir::gpu::GPUModuleOp kernels, bool hasOneOrder)
+      : kernels(kernels), hasOneOrder(hasOneOrder) {}
+
+  /// From that for the fewest rows to that for any number of them.
+  llvm::ArrayRef<ProductKernel> find(const ProductForm &form);
+
+private:
+  llvm::SmallVector<ProductKernel> build(const ProductForm &form);
+  ProductKernel buildSkinny(const ProductForm &form, const SkinnyProduct &tile);
+  ProductKernel buildTiled(const ProductForm &form);
+  /// product_<rows>x<columns>_<element>_<number of the form>
+  std::string nameOf(const ProductForm &form, int64_t rows,
+                     int64_t columns) const;
+
+  mlir::gpu::GPUModuleOp kernels;
+  bool hasOneOrder;
+  std::map<std::string, llvm::SmallVector<ProductKernel>> known; // by key
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_GPU_PRODUCT_PRODUCTKERNELS_H

@@ -1,0 +1,39 @@
+// The kernel of a product of many rows: what it costs is multiplying.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_GPU_PRODUCT_TILEDPRODUCT_H
+#define TFC_COMPILER_GPU_PRODUCT_TILEDPRODUCT_H
+
+#include "compiler/gpu/product/ProductEpilogue.h"
+
+namespace tfc {
+
+/// A block does a tile of kRows tokens and kColumns columns. Stages of kSteps
+/// steps of k of both operands are in shared memory, the next ones on their way
+/// while one is multiplied; a warp has a quarter of the tile's sums in
+/// registers. With a gate, the tile's columns are 8 of the gate and 8 of the
+/// product in turns, so that a thread has the sums of both.
+struct TiledProduct {
+  static constexpr int32_t kRows = 128, kColumns = 128, kSteps = 64;
+  static constexpr int32_t kStages = 3;
+  static constexpr int32_t kWarpRows = 64, kWarpColumns = 64;
+  static constexpr int32_t kThreads =
+      kRows / kWarpRows * (kColumns / kWarpColumns) * kWarpLanes;
+  /// Of a row of a stage, of a stage of x and w, of shared memory.
+  static constexpr int32_t kRowBytes = kSteps * 2;
+  static constexpr int32_t kStageBytes = (kRows + kColumns) * kRowBytes;
+  static constexpr int32_t kSharedBytes = kStages * kStageBytes;
+
+  /// How many columns of the result a block does.
+  static constexpr int32_t resultColumns(const ProductForm &form) {
+    return form.gate ? kColumns / 2 : kColumns;
+  }
+
+  /// The kernel's code: block (x, y) does columns from x * resultColumns on, of
+  /// the tokens from y * kRows on. `shared` is the block's shared memory.
+  static void build(ThreadBuilder &t, const ProductForm &form,
+                    const ProductOperands &operands, mlir::Value shared);
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_GPU_PRODUCT_TILEDPRODUCT_H

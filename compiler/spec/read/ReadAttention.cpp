@@ -1,0 +1,327 @@
+// An attention of a layer: the arithmetic of its heads, what it sees, and how
+// it knows positions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/Rotary.h"
+#include "compiler/spec/SpecFields.h"
+#include "compiler/spec/read/SpecReader.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tfc::spec {
+
+Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
+  Attention result;
+  result.cross = name == "cross";
+  readHeadSizes(attn, result);
+  compareCaches(attn, result);
+  readBiases(attn, result);
+  const Json *scale = attn.find("scale");
+  if (scale && scale->isNumber()) {
+    result.scale = readPositive(*scale);
+  } else if (result.headDim > 0) {
+    result.scale = 1 / std::sqrt(double(result.headDim));
+  }
+  result.scaleByInverseLayer = flagOf(attn, "scale_by_inverse_layer", false);
+  result.causal = flagOf(attn, "causal", false);
+  if (result.cross) {
+    checkCross(attn);
+    return result;
+  }
+  checkCausal(attn, result.causal);
+  result.positionBias =
+      stack->positionBias && flagOf(attn, "use_position_bias", true);
+  readWindow(attn, result);
+  readRotary(attn, result);
+  readQkNorm(attn, result);
+  if (const Json *cap = attn.find("softcap"); cap && cap->isNumber()) {
+    result.cap = readPositive(*cap);
+  }
+  readScores(attn, result);
+  return result;
+}
+
+void SpecReader::readHeadSizes(const Json &attn, Attention &attention) {
+  attention.numHeads = sizeOf(attn, "num_heads").value_or(0);
+  attention.numKvHeads =
+      sizeOf(attn, "num_kv_heads").value_or(attention.numHeads);
+  attention.headDim = sizeOf(attn, "head_dim").value_or(0);
+  int64_t heads = attention.numHeads;
+  if (heads > 0 && model.hidden > 0 && !attn.find("head_dim")) {
+    attention.headDim = model.hidden / heads;
+    if (model.hidden % heads != 0) {
+      error(attn.find("num_heads")->place, BadHeadDim,
+            "expected a divisor of hidden (" + std::to_string(model.hidden) +
+                ") where no \"head_dim\" is given, got " +
+                std::to_string(heads));
+      attention.headDim = 0; // what follows from it is no other fault
+    }
+  }
+  if (heads > 0 && heads % attention.numKvHeads != 0) {
+    error(attn.find("num_kv_heads")->place, BadKvHeads,
+          "expected a divisor of num_heads (" + std::to_string(heads) +
+              "), got " + std::to_string(attention.numKvHeads));
+  }
+  if (attention.headDim > maxHeadDim) {
+    const Json *given = attn.find("head_dim");
+    error(given ? given->place : attn.place.child("head_dim"), Unsupported,
+          "expected at most " + std::to_string(maxHeadDim) +
+              " (wider heads are not supported by this tfc), got " +
+              std::to_string(attention.headDim));
+  } else if (heads > 0 && attention.headDim > maxWidth / heads) {
+    error(attn.place, BadHeadDim,
+          "expected at most " + std::to_string(maxWidth) +
+              " (num_heads times head_dim), got " + std::to_string(heads) +
+              " times " + std::to_string(attention.headDim));
+  }
+}
+
+/// Keys and values of all layers lie in one cache, whose rows have one width.
+void SpecReader::compareCaches(const Json &attn, const Attention &attention) {
+  std::optional<Attention> &first = firstAttention[attention.cross];
+  if (attention.numKvHeads < 1 || attention.headDim < 1 || cacheFault) {
+    return;
+  }
+  if (!first) {
+    first = attention;
+    return;
+  }
+  auto compare = [&](const char *key, int64_t wanted, int64_t got) {
+    if (wanted != got && !cacheFault) {
+      const Json *given = attn.find(key);
+      cacheFault = {given ? given->place : attn.place.child(key),
+                    "expected " + std::to_string(wanted) +
+                        ", as in the layers before (layers whose keys differ "
+                        "in heads or their widths are not supported by this "
+                        "tfc), got " +
+                        std::to_string(got)};
+    }
+  };
+  compare("num_kv_heads", first->numKvHeads, attention.numKvHeads);
+  compare("head_dim", first->headDim, attention.headDim);
+}
+
+/// A factor of f32 arithmetic.
+double SpecReader::readPositive(const Json &number) {
+  float single = float(number.real);
+  if (!(single > 0) || !std::isfinite(single)) {
+    error(number.place, BadType,
+          "expected a number above 0 that f32 can hold, got " +
+              describe(number));
+  }
+  return number.real;
+}
+
+void SpecReader::readBiases(const Json &attn, Attention &attention) {
+  const Json *bias = attn.find("bias");
+  if (!bias) {
+    return;
+  }
+  bool all = bias->isBoolean() && bias->boolean;
+  attention.qBias = flagOf(*bias, "q", all);
+  attention.kBias = flagOf(*bias, "k", all);
+  attention.vBias = flagOf(*bias, "v", all);
+  attention.oBias = flagOf(*bias, "o", all);
+}
+
+void SpecReader::checkCausal(const Json &attn, bool causal) {
+  const Json *given = attn.find("causal");
+  bool wanted = stack->name == "decoder";
+  if (causal == wanted || (given && !given->isBoolean())) {
+    return;
+  }
+  const Place place = given ? given->place : attn.place.child("causal");
+  std::string got = given ? describe(*given) : "nothing";
+  if (!wanted) {
+    error(place, Unsupported,
+          "expected false (causal attention in an encoder is not supported by "
+          "this tfc), got " +
+              got);
+  } else if (root.find("generation")) {
+    error(place, NotCausal,
+          "expected true (generation needs causal attention), got " + got);
+  } else {
+    error(place, Unsupported,
+          "expected true (bidirectional attention in a decoder is not "
+          "supported by this tfc), got " +
+              got);
+  }
+}
+
+/// All of the encoder's positions are seen, and none has a place relative to
+/// the query's.
+void SpecReader::checkCross(const Json &attn) {
+  const char *places = "positions of the decoder mean nothing in the encoder";
+  const char *other = "of attention to an encoder it is not supported by this "
+                      "tfc";
+  const std::tuple<const char *, Json, const char *> neutral[] = {
+      {"causal", false, places},  {"window", "none", places},
+      {"rotary", "none", places}, {"use_position_bias", false, places},
+      {"qk_norm", "none", other}, {"softcap", "none", other},
+      {"slopes", "none", places}, {"log_scale_base", "none", other},
+      {"sinks", false, other}};
+  for (const auto &[key, value, why] : neutral) {
+    const Json *given = attn.find(key);
+    if (given && !(*given == value)) {
+      error(given->place, BadCross,
+            std::string("expected no \"") + key + "\" but " + describe(value) +
+                " (" + why + "), got " + describe(*given));
+    }
+  }
+}
+
+void SpecReader::readWindow(const Json &attn, Attention &attention) {
+  const Json *window = attn.find("window");
+  if (!window || !window->isObject()) {
+    return;
+  }
+  const Json *left = window->find("left"), *right = window->find("right");
+  if (!left || !left->isInteger() || !right || !right->isInteger()) {
+    return;
+  }
+  if (attention.causal && right->integer > 0) {
+    error(right->place, BadWindow,
+          "expected 0 (causal attention does not look to the right), got " +
+              describe(*right));
+  }
+  attention.window = {left->integer, right->integer};
+}
+
+void SpecReader::readQkNorm(const Json &attn, Attention &attention) {
+  const Json *json = attn.find("qk_norm");
+  std::optional<Norm> norm = readNorm(json);
+  if (!norm) {
+    return;
+  }
+  std::string over = wordOf(*json, "over", "head");
+  QkNorm result{*norm, over == "row", flagOf(*json, "after_rotary", false),
+                over == "each_head"};
+  if (result.perHead && (norm->bias || !norm->weight)) {
+    error(json->find("over")->place, BadBlock,
+          "expected a norm with a weight and without a bias (each head has a "
+          "weight of its own), got another");
+  }
+  if (result.afterRotary && !attention.rotary) {
+    error(json->find("after_rotary")->place, BadRotary,
+          "expected false (the attention has no rotary), got true");
+  }
+  attention.qkNorm = result;
+}
+
+void SpecReader::readRotary(const Json &attn, Attention &attention) {
+  const Json *json = attn.find("rotary");
+  if (!json || !json->isObject()) {
+    return;
+  }
+  Rotary rotary;
+  rotary.interleaved = wordOf(*json, "style", "half") == "interleaved";
+  rotary.reverse = flagOf(*json, "reverse", false);
+  rotary.dim = sizeOf(*json, "dim").value_or(attention.headDim);
+  const Json *dim = json->find("dim"), *theta = json->find("theta");
+  bool good = attention.headDim > 0 && rotary.dim > 0 && theta &&
+              theta->isNumber() && !(dim && !dim->isInteger());
+  int64_t most = std::min(attention.headDim, maxRotary);
+  if (good && (rotary.dim % 2 != 0 || rotary.dim > most)) {
+    error(dim ? dim->place : json->place.child("dim"), BadRotary,
+          "expected an even number, at most " +
+              (most < maxRotary ? "head_dim (" + std::to_string(most) + ")"
+                                : std::to_string(most)) +
+              ", got " + std::to_string(rotary.dim));
+    good = false;
+  }
+  if (theta && theta->isNumber()) {
+    rotary.theta = theta->real;
+    if (!(float(theta->real) > 1 && std::isfinite(float(theta->real)))) {
+      error(theta->place, BadRotary,
+            "expected a number above 1 that f32 can hold, got " +
+                describe(*theta));
+      good = false;
+    }
+  }
+  const Json *scaling = json->find("scaling");
+  if (scaling && scaling->isObject()) {
+    good &= readScaling(*scaling, rotary);
+  }
+  if (good) {
+    resolveFrequencies(rotary);
+    attention.rotary = std::move(rotary);
+  }
+}
+
+/// 0: none, as in transformers.
+double SpecReader::readMscale(const Json &scaling, const char *key) {
+  const Json *given = scaling.find(key);
+  if (!given || !given->isNumber()) {
+    return 0;
+  }
+  if (!(given->real >= 0 && given->real <= 1e9)) {
+    error(given->place, BadRotary,
+          "expected a number from 0 to 1000000000, got " + describe(*given));
+  }
+  return given->real;
+}
+
+/// True when frequencies follow from it.
+bool SpecReader::readScaling(const Json &json, Rotary &rotary) {
+  size_t before = diagnostics.size();
+  RotaryScaling &scaling = rotary.scaling;
+  std::string kind = wordOf(json, "kind", "");
+  scaling.kind = kind == "linear"    ? RotaryScaling::Kind::Linear
+                 : kind == "dynamic" ? RotaryScaling::Kind::Dynamic
+                 : kind == "llama3"  ? RotaryScaling::Kind::Llama3
+                 : kind == "yarn"    ? RotaryScaling::Kind::Yarn
+                                     : RotaryScaling::Kind::None;
+  if (const Json *factor = json.find("factor"); factor && factor->isNumber()) {
+    scaling.factor = factor->real;
+    if (!(factor->real >= 1 && factor->real <= 1e9)) {
+      error(factor->place, BadRotary,
+            "expected a number from 1 to 1000000000, got " + describe(*factor));
+    }
+  }
+  for (auto [key, value] :
+       {std::pair("low_freq_factor", &scaling.lowFreqFactor),
+        {"high_freq_factor", &scaling.highFreqFactor},
+        {"beta_fast", &scaling.betaFast},
+        {"beta_slow", &scaling.betaSlow}}) {
+    if (const Json *given = json.find(key); given && given->isNumber()) {
+      *value = readPositive(*given);
+    }
+  }
+  scaling.truncate = flagOf(json, "truncate", true);
+  if (scaling.kind == RotaryScaling::Kind::Llama3) {
+    const Json *high = json.find("high_freq_factor");
+    if (high && scaling.highFreqFactor <= scaling.lowFreqFactor) {
+      error(high->place, BadRotary,
+            "expected more than low_freq_factor, got " + describe(*high));
+    }
+  }
+  if (scaling.kind == RotaryScaling::Kind::Dynamic && rotary.dim == 2) {
+    error(json.place, BadRotary,
+          "expected no dynamic scaling (the rotary dim is 2), got an object");
+  }
+  if (scaling.kind == RotaryScaling::Kind::Llama3 ||
+      scaling.kind == RotaryScaling::Kind::Yarn) {
+    const Json *given = json.find("original_max");
+    scaling.originalMax =
+        given ? sizeOf(json, "original_max").value_or(0) : model.maxPositions;
+    if (scaling.originalMax == 0 && !given) {
+      error(json.place.child("original_max"), BadRotary,
+            "expected the longest context of the training (here or in "
+            "dims.max_positions), got nothing");
+    }
+  }
+  if (scaling.kind == RotaryScaling::Kind::Yarn) {
+    double scale = readMscale(json, "mscale");
+    double all = readMscale(json, "mscale_all_dim");
+    rotary.factor = scale > 0 && all > 0 ? yarnFactor(scaling.factor, scale) /
+                                               yarnFactor(scaling.factor, all)
+                                         : yarnFactor(scaling.factor, 1);
+    if (const Json *own = json.find("attention_factor");
+        own && own->isNumber()) {
+      rotary.factor = readPositive(*own);
+    }
+  }
+  return diagnostics.size() == before;
+}
+
+} // namespace tfc::spec

@@ -1,0 +1,150 @@
+// One layer: from the sugar of a block (placement, one norm, named sublayers)
+// to the ordered list of sublayers.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/SpecFields.h"
+#include "compiler/spec/read/SpecReader.h"
+
+namespace tfc::spec {
+
+std::vector<Sublayer> SpecReader::readBlock(const Json &block) {
+  if (!block.isObject()) {
+    return {};
+  }
+  const Json *list = block.find("sublayers");
+  if (!list) {
+    return readSugar(block);
+  }
+  for (const Member &member : block.members) {
+    if (member.key != "sublayers") {
+      error(member.keyPlace, BadBlock,
+            "expected no \"" + member.key +
+                "\" (\"sublayers\" says it all), got " +
+                describe(member.value));
+    }
+  }
+  std::vector<Sublayer> sublayers;
+  for (const Json &item : list->items) {
+    if (!item.isObject()) {
+      continue;
+    }
+    if (item.members.size() != 1) {
+      error(item.place, BadBlock,
+            "expected one of attn, cross and ffn, got " +
+                std::to_string(item.members.size()) + " keys");
+      continue;
+    }
+    const Member &member = item.members.front();
+    for (const Sublayer &other : sublayers) {
+      if (other.name == member.key) {
+        error(member.keyPlace, Unsupported,
+              "expected every sublayer once (repeated sublayers are not "
+              "supported by this tfc), got " +
+                  inQuotes(member.key) + " again");
+      }
+    }
+    if (auto sublayer =
+            readSublayer(member.key, member.value, "none", nullptr)) {
+      sublayers.push_back(std::move(*sublayer));
+    }
+  }
+  checkParallel(block, sublayers);
+  return sublayers;
+}
+
+/// What is parallel is so to the sublayer before, whose sum it adds to.
+void SpecReader::checkParallel(const Json &block,
+                               const std::vector<Sublayer> &sublayers) {
+  const Sublayer *before = nullptr;
+  for (const Sublayer &sublayer : sublayers) {
+    if (sublayer.parallel && (!before || before->postNorm)) {
+      error(block.place, BadBlock,
+            "expected a sublayer without post_norm before \"" + sublayer.name +
+                "\" (it is parallel to it), got " +
+                (before ? "one with it" : "none"));
+    }
+    before = &sublayer;
+  }
+}
+
+std::vector<Sublayer> SpecReader::readSugar(const Json &block) {
+  std::string placement = wordOf(block, "placement", "none");
+  const Json *norm = block.find("norm");
+  if (placement != "none" && !norm) {
+    error(block.place.child("norm"), BadBlock,
+          "expected \"norm\" (placement is \"" + placement +
+              "\"), got nothing");
+  }
+  if (placement == "none" && norm) {
+    error(norm->place, BadBlock,
+          "expected no \"norm\" (placement is \"none\"), got " +
+              describe(*norm));
+  }
+  std::vector<Sublayer> sublayers;
+  for (const char *name : {"attn", "cross", "ffn"}) {
+    if (const Json *sublayer = block.find(name)) {
+      // The first one's norm is that of all: what is parallel to it has one
+      // where it says so.
+      bool isAfter = placement == "parallel" && !sublayers.empty();
+      std::string own = placement != "parallel" ? placement
+                        : isAfter               ? "none"
+                                                : "pre";
+      if (auto read = readSublayer(name, *sublayer, own, norm)) {
+        read->parallel |= isAfter;
+        sublayers.push_back(std::move(*read));
+      }
+    }
+  }
+  checkParallel(block, sublayers);
+  if (!block.find("attn") && !block.find("ffn") && !block.find("cross") &&
+      !block.find("conv")) {
+    error(block.place, BadBlock,
+          "expected attn, cross or ffn, got an empty block");
+  }
+  return sublayers;
+}
+
+std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
+                                                 const Json &sublayer,
+                                                 const std::string &placement,
+                                                 const Json *blockNorm) {
+  bool isAttention = name == "attn" || name == "cross";
+  if (!sublayer.isObject() || (!isAttention && name != "ffn")) {
+    return std::nullopt;
+  }
+  if (name == "cross" &&
+      (model.kind != Kind::EncoderDecoder || stack->name == "encoder")) {
+    error(sublayer.place, BadCross,
+          stack->name == "encoder"
+              ? "expected no cross-attention in the encoder, got an object"
+              : "expected no cross-attention (there is no encoder), got an "
+                "object");
+    return std::nullopt;
+  }
+  auto normOf = [&](const char *key, bool placed) {
+    const Json *own = sublayer.find(key);
+    return readNorm(own ? own : placed ? blockNorm : nullptr);
+  };
+  Sublayer result;
+  result.name = name;
+  result.preNorm = normOf("pre_norm", placement == "pre");
+  result.outNorm = normOf("out_norm", false);
+  if (const Json *scale = sublayer.find("out_scale");
+      scale && scale->isNumber()) {
+    result.outScale = readPositive(*scale);
+  }
+  result.parallel = flagOf(sublayer, "parallel", false);
+  result.postNorm = normOf("post_norm", placement == "post");
+  if (isAttention) {
+    result.f = readAttention(name, sublayer);
+    return result;
+  }
+  Ffn ffn;
+  ffn.width = sizeOf(sublayer, "width").value_or(0);
+  ffn.act = activationOf(sublayer, "act");
+  ffn.gated = flagOf(sublayer, "gated", false);
+  ffn.bias = flagOf(sublayer, "bias", false);
+  result.f = ffn;
+  return result;
+}
+
+} // namespace tfc::spec

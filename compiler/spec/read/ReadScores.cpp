@@ -1,0 +1,67 @@
+// What attention does to its scores beside scaling: slopes of distances, a
+// scale that grows with the length, sinks.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/read/SpecReader.h"
+
+#include <cmath>
+
+namespace tfc::spec {
+
+std::vector<double> alibiSlopes(int64_t heads) {
+  int64_t power = 1;
+  while (2 * power <= heads) {
+    power *= 2;
+  }
+  // Of 2^k heads a geometric sequence that ends at 2^-8; the others have every
+  // second one of twice as many.
+  std::vector<double> slopes;
+  for (int64_t head = 0; head < heads; ++head) {
+    double exponent =
+        head < power ? 8.0 * double(head + 1) / double(power)
+                     : 4.0 * double(2 * (head - power) + 1) / double(power);
+    slopes.push_back(std::exp2(-exponent));
+  }
+  return slopes;
+}
+
+void SpecReader::readScores(const Json &attn, Attention &attention) {
+  attention.sinks = flagOf(attn, "sinks", false);
+  const Json *slopes = attn.find("slopes");
+  if (slopes && slopes->isString("alibi")) {
+    attention.slopes = alibiSlopes(attention.numHeads);
+  } else if (slopes && slopes->isArray()) {
+    readSlopes(*slopes, attention);
+  }
+  const Json *base = attn.find("log_scale_base");
+  if (base && base->isNumber()) {
+    if (base->real > 1 && std::isfinite(float(base->real))) {
+      attention.logBase = base->real;
+    } else {
+      error(base->place, BadType,
+            "expected a number above 1 that f32 can hold, got " +
+                describe(*base));
+    }
+  }
+}
+
+void SpecReader::readSlopes(const Json &slopes, Attention &attention) {
+  if (int64_t(slopes.items.size()) != attention.numHeads) {
+    error(slopes.place, BadBias,
+          "expected " + std::to_string(attention.numHeads) +
+              " slopes (num_heads), got " +
+              std::to_string(slopes.items.size()));
+    return;
+  }
+  for (const Json &slope : slopes.items) {
+    if (!slope.isNumber()) {
+      continue;
+    }
+    if (!std::isfinite(float(slope.real))) {
+      error(slope.place, BadType,
+            "expected a number that f32 can hold, got " + describe(slope));
+    }
+    attention.slopes.push_back(slope.real);
+  }
+}
+
+} // namespace tfc::spec

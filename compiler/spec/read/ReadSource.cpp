@@ -1,0 +1,246 @@
+// One entry of weights.map: its form, and what it says of a parameter.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/read/SpecReader.h"
+#include "compiler/spec/weights/ResolveWeights.h"
+
+#include <algorithm>
+
+namespace tfc::spec {
+
+static bool endsWith(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() &&
+         text.substr(text.size() - end.size()) == end;
+}
+
+std::vector<std::string> textsOf(const Json &value) {
+  std::vector<std::string> texts;
+  if (value.isString()) {
+    texts.push_back(value.text);
+  }
+  for (const Json &item : value.items) {
+    texts.push_back(item.text);
+  }
+  return texts;
+}
+
+std::pair<std::string, std::string> cutLast(const std::string &name) {
+  size_t dot = name.rfind('.');
+  return {name.substr(0, dot), name.substr(dot + 1)};
+}
+
+std::string packKey(const std::string &stem) {
+  auto [parent, last] = cutLast(stem);
+  if ((endsWith(parent, ".attn") || endsWith(parent, ".cross")) &&
+      (last == "q" || last == "k" || last == "v")) {
+    return parent + ".qkv";
+  }
+  if (endsWith(parent, ".ffn") && (last == "gate" || last == "up")) {
+    return parent + ".gate_up";
+  }
+  return "";
+}
+
+bool checkSourceForm(const Member &member, Diagnostics &diagnostics) {
+  const Json &value = member.value;
+  bool exact = endsWith(member.key, ".weight") || endsWith(member.key, ".bias");
+  bool packed =
+      endsWith(member.key, ".qkv") || endsWith(member.key, ".gate_up");
+  const Json *tensor = value.find("tensor"), *pack = value.find("pack");
+  const Json *first = value.find("first_row");
+  const Json *stored = value.find("stored_rows");
+  auto fail = [&](const std::string &expected, const std::string &got) {
+    report(diagnostics, value.place, BadSource,
+           "expected " + expected + ", got " + got);
+    return false;
+  };
+  if (exact && !tensor) {
+    return fail("{\"tensor\": ...} (the key names one tensor)",
+                value.isObject() ? "a stem" : describe(value));
+  }
+  if (!exact && tensor) {
+    return fail("a stem (the key stands for .weight and .bias; a key that ends "
+                "in one of them takes a tensor)",
+                "a tensor");
+  }
+  if (value.isObject() && !tensor == !value.find("stem")) {
+    return fail("\"stem\" or \"tensor\"", tensor ? "both" : "neither");
+  }
+  if (packed && !pack) {
+    return fail("{\"stem\": ..., \"pack\": [...]} (the key stands for several "
+                "parameters)",
+                value.isObject() ? "no pack" : describe(value));
+  }
+  if (pack && !packed) {
+    return fail("no \"pack\" (only keys that end in .qkv or .gate_up have it)",
+                describe(*pack));
+  }
+  if (const Json *groups = value.find("groups"); groups && !pack && !first) {
+    return fail("no \"groups\" (only rows of a larger tensor have them)",
+                describe(*groups));
+  }
+  if (!first != !stored || (first && !tensor)) {
+    return fail("\"first_row\" and \"stored_rows\" together, with \"tensor\"",
+                !tensor ? "a stem" : "one of them");
+  }
+  return true;
+}
+
+namespace {
+
+class SourceReader {
+public:
+  SourceReader(const Member &member, Slot &slot, Diagnostics &diagnostics)
+      : key(member.key), value(member.value), slot(slot),
+        diagnostics(diagnostics) {}
+
+  bool read(const RowsOf &rowsOf) {
+    Parameter &parameter = slot.parameter;
+    const Json *tensor = value.find("tensor"), *stem = value.find("stem");
+    for (const std::string &name : textsOf(tensor ? *tensor
+                                           : stem ? *stem
+                                                  : value)) {
+      if (!checkName(name)) {
+        return false;
+      }
+      parameter.patterns.push_back(tensor ? name : name + "." + slot.part);
+    }
+    parameter.inOut =
+        parameter.rank == 2 && wordOf(value, "layout", "out_in") == "in_out";
+    parameter.fillZeros =
+        slot.tiedTo.empty() && wordOf(value, "optional", "") == "zeros";
+    if (const Json *pack = value.find("pack")) {
+      return readPack(*pack, sizeOf(value, "groups").value_or(1), rowsOf);
+    }
+    const Json *first = value.find("first_row");
+    return !first || readRows(*first);
+  }
+
+private:
+  const std::string &key;
+  const Json &value;
+  Slot &slot;
+  Diagnostics &diagnostics;
+
+  bool fail(const Place &place, Code code, std::string message) {
+    report(diagnostics, place, code, std::move(message));
+    return false;
+  }
+
+  bool readRows(const Json &first) {
+    Parameter &parameter = slot.parameter;
+    parameter.firstRow = first.integer;
+    parameter.storedRows = value.find("stored_rows")->integer;
+    parameter.groups = sizeOf(value, "groups").value_or(1);
+    for (int64_t rows : {parameter.rows, parameter.storedRows}) {
+      if (!checkGroups(rows, parameter.groups)) {
+        return false;
+      }
+    }
+    int64_t most = (parameter.storedRows - parameter.rows) / parameter.groups;
+    if (parameter.storedRows < parameter.rows) {
+      return fail(value.find("stored_rows")->place, BadSource,
+                  "expected at least " + std::to_string(parameter.rows) +
+                      " (the rows of " + parameter.name + "), got " +
+                      std::to_string(parameter.storedRows));
+    }
+    return parameter.firstRow <= most ||
+           fail(first.place, BadSource,
+                "expected at most " + std::to_string(most) +
+                    " (stored_rows, less the " +
+                    std::to_string(parameter.rows) + " rows of " +
+                    parameter.name + "), got " + describe(first));
+  }
+
+  bool checkGroups(int64_t rows, int64_t groups) {
+    return rows % groups == 0 ||
+           fail(value.find("groups")->place, BadSource,
+                "expected a divisor of " + std::to_string(rows) + " (rows of " +
+                    slot.parameter.name + "), got " + std::to_string(groups));
+  }
+
+  /// The rows of the slot within a tensor that has several parameters, one
+  /// after the other, or of each its share in every group.
+  bool readPack(const Json &pack, int64_t groups, const RowsOf &rowsOf) {
+    auto [parent, last] = cutLast(slot.stem);
+    std::vector<std::string> names = textsOf(pack);
+    int64_t rows = 0;
+    for (size_t i = 0; i < names.size(); ++i) {
+      auto known = rowsOf.find(parent + "." + names[i]);
+      bool again = std::count(names.begin(), names.end(), names[i]) > 1;
+      if (known == rowsOf.end() || again) {
+        return fail(
+            pack.items[i].place, BadSource,
+            std::string("expected every parameter of the layer ") +
+                (again ? "once" : "by its name (there is none of this one)") +
+                ", got \"" + names[i] + "\"");
+      }
+      if (!checkGroups(known->second, groups)) {
+        return false;
+      }
+      if (names[i] == last) {
+        slot.parameter.firstRow = rows;
+      }
+      rows += known->second / groups;
+    }
+    slot.parameter.storedRows = rows * groups;
+    slot.parameter.groups = groups;
+    return true;
+  }
+
+  /// Whether each head may have a tensor of its own: all of them are listed.
+  bool isOfHeads() const {
+    constexpr int64_t most = 1024;
+    return slot.parameter.heads > 0 && slot.parameter.heads <= most &&
+           !value.find("pack") && !value.find("first_row");
+  }
+
+  /// Placeholders: {p}, {i}, exactly where layers differ, and {h}.
+  bool checkName(const std::string &name) {
+    bool layered = slot.parameter.firstLayer >= 0;
+    bool ofRun = slot.stem != slot.common &&
+                 key.compare(0, slot.stem.size(), slot.stem) == 0;
+    int64_t layers = ofRun ? slot.parameter.layers : slot.stackLayers;
+    std::string got = ", got " + inQuotes(name);
+    for (size_t at = 0; (at = name.find_first_of("{}", at)) != name.npos;) {
+      std::string word = name.substr(at, 3);
+      if (word == "{h}" && isOfHeads()) {
+        at += word.size();
+        continue;
+      }
+      if (word == "{h}" || word == "{g}" || word == "{k}") {
+        return fail(value.place, Unsupported,
+                    "expected no " + word + " (not supported by this tfc)" +
+                        got);
+      }
+      if (word != "{p}" && word != "{i}") {
+        return fail(value.place, BadPattern,
+                    "expected the placeholders {p} and {i} only" + got);
+      }
+      at += word.size();
+    }
+    bool hasIndex = name.find("{i}") != name.npos;
+    if (layered && layers > 1 && !hasIndex) {
+      return fail(value.place, BadPattern,
+                  "expected {i} in the name (" + std::to_string(layers) +
+                      " layers would read the same tensor)" + got);
+    }
+    if (!layered && hasIndex) {
+      return fail(value.place, BadPattern,
+                  "expected no {i} (" + slot.stem + " is in no layer)" + got);
+    }
+    if (name.empty() || name.size() > 1000) {
+      return fail(value.place, BadPattern,
+                  "expected a name of 1 to 1000 bytes" + got);
+    }
+    return true;
+  }
+};
+
+} // namespace
+
+bool readSource(const Member &member, const RowsOf &rowsOf, Slot &slot,
+                Diagnostics &diagnostics) {
+  return SourceReader(member, slot, diagnostics).read(rowsOf);
+}
+
+} // namespace tfc::spec

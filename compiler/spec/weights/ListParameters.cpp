@@ -1,0 +1,211 @@
+// The parameters of a model in the order in which it uses them.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/weights/ResolveWeights.h"
+
+namespace tfc::spec {
+namespace {
+
+class Lister {
+public:
+  explicit Lister(const ModelSpec &model) : model(model) {}
+
+  std::vector<Slot> slots;
+
+  void list() {
+    if (model.sharedRows > 0) {
+      addLinear("shared.token", model.sharedRows, model.hidden, false);
+    }
+    std::vector<std::pair<std::string, int64_t>> widths;
+    for (const Stack *each : model.stacks()) {
+      stack = each;
+      listStack();
+      widths.emplace_back(each->name, model.hidden);
+    }
+    stack = nullptr;
+    for (const Head &head : model.heads) {
+      int64_t width = model.hidden;
+      for (const auto &[name, known] : widths) {
+        width = name == head.from ? known : width;
+      }
+      for (const HeadStep &step : head.steps) {
+        std::visit([&](const auto &s) { listStep(s, width); }, step);
+      }
+      widths.emplace_back(head.name, width);
+    }
+  }
+
+private:
+  const ModelSpec &model;
+  const Stack *stack = nullptr;
+  const LayerRun *run = nullptr;
+
+  /// `stem` is the full name, or the name within a layer of the current run.
+  void add(const std::string &stem, const char *part, int64_t rank,
+           int64_t rows, int64_t cols) {
+    Slot slot;
+    slot.stem = run ? run->prefix + "." + stem : stem;
+    slot.common = run ? stack->name + ".layers." + stem : stem;
+    slot.stackLayers = !run                 ? 0
+                       : run->numShared > 0 ? run->numShared
+                                            : stack->layers;
+    slot.part = part;
+    slot.parameter.name = slot.stem + "." + part;
+    slot.parameter.rank = rank;
+    slot.parameter.rows = slot.parameter.storedRows = rows;
+    slot.parameter.cols = cols;
+    if (run) {
+      bool isShared = run->numShared > 0;
+      slot.parameter.firstLayer = isShared ? 0 : run->first;
+      slot.parameter.layerStep = run->step;
+      slot.parameter.layers = isShared ? run->numShared : run->count;
+    }
+    slots.push_back(std::move(slot));
+  }
+
+  void addLinear(const std::string &stem, int64_t rows, int64_t cols,
+                 bool bias) {
+    add(stem, "weight", 2, rows, cols);
+    if (bias) {
+      add(stem, "bias", 1, rows, 1);
+    }
+  }
+
+  /// What has rows for each of `heads` heads.
+  void addHeads(const std::string &stem, int64_t heads, int64_t rows,
+                int64_t cols, bool bias) {
+    size_t before = slots.size();
+    addLinear(stem, rows, cols, bias);
+    for (size_t i = before; i < slots.size(); ++i) {
+      slots[i].parameter.heads = heads;
+    }
+  }
+
+  void addNorm(const std::string &stem, const std::optional<Norm> &norm,
+               int64_t width) {
+    if (norm && norm->weight) {
+      add(stem, "weight", 1, width, 1);
+    }
+    if (norm && norm->bias) {
+      add(stem, "bias", 1, width, 1);
+    }
+  }
+
+  void listStack() {
+    listEmbeddings();
+    listPositionBias();
+    for (const LayerRun &each : stack->runs) {
+      run = &each;
+      for (const Sublayer &sublayer : each.sublayers) {
+        listSublayer(sublayer);
+      }
+    }
+    run = nullptr;
+    addNorm(stack->name + ".final_norm", stack->finalNorm, model.hidden);
+  }
+
+  void listPositionBias() {
+    for (const LayerRun &each : stack->runs) {
+      for (const Sublayer &sublayer : each.sublayers) {
+        const auto *attn = std::get_if<Attention>(&sublayer.f);
+        if (attn && attn->positionBias) {
+          addLinear(stack->name + ".position_bias",
+                    stack->positionBias->buckets, attn->numHeads, false);
+          return;
+        }
+      }
+    }
+  }
+
+  void listEmbeddings() {
+    const Embeddings &embeddings = stack->embeddings;
+    std::string stem = stack->name + ".embeddings.";
+    if (embeddings.tokenTable == stem + "token.weight") {
+      addLinear(stem + "token", embeddings.tokenRows, embeddings.width, false);
+    }
+    if (embeddings.position && !embeddings.position->sinusoid) {
+      addLinear(stem + "position", embeddings.position->rows,
+                embeddings.sumWidth, false);
+    }
+    for (const Segment &segment : embeddings.segments) {
+      if (!segment.useToken) {
+        addLinear(stem + "segment." + segment.name, segment.rows,
+                  embeddings.sumWidth, false);
+      }
+    }
+    addNorm(stem + "norm", embeddings.norm, embeddings.sumWidth);
+    if (embeddings.projection) {
+      addLinear(stem + "projection", model.hidden, embeddings.width,
+                embeddings.projection->bias);
+    }
+  }
+
+  void listSublayer(const Sublayer &sublayer) {
+    std::string stem = sublayer.name + ".";
+    addNorm(stem + "pre_norm", sublayer.preNorm, model.hidden);
+    if (const auto *attn = std::get_if<Attention>(&sublayer.f)) {
+      int64_t queries = attn->numHeads * attn->headDim;
+      int64_t keys = attn->numKvHeads * attn->headDim;
+      int64_t heads = attn->numHeads, kvHeads = attn->numKvHeads;
+      addHeads(stem + "q", heads, queries, model.hidden, attn->qBias);
+      addHeads(stem + "k", kvHeads, keys, model.hidden, attn->kBias);
+      addHeads(stem + "v", kvHeads, keys, model.hidden, attn->vBias);
+      if (attn->qkNorm && attn->qkNorm->perHead) {
+        addHeads(stem + "q_norm", heads, heads, attn->headDim, false);
+        addHeads(stem + "k_norm", kvHeads, kvHeads, attn->headDim, false);
+      } else if (attn->qkNorm) {
+        bool overRow = attn->qkNorm->overRow;
+        addNorm(stem + "q_norm", attn->qkNorm->norm,
+                overRow ? queries : attn->headDim);
+        addNorm(stem + "k_norm", attn->qkNorm->norm,
+                overRow ? keys : attn->headDim);
+      }
+      if (attn->sinks) {
+        add(stem + "sinks", "weight", 1, attn->numHeads, 1);
+      }
+      addLinear(stem + "o", model.hidden, queries, attn->oBias);
+    } else {
+      const Ffn &ffn = std::get<Ffn>(sublayer.f);
+      if (ffn.gated) {
+        addLinear(stem + "gate", ffn.width, model.hidden, ffn.bias);
+      }
+      addLinear(stem + "up", ffn.width, model.hidden, ffn.bias);
+      addLinear(stem + "down", model.hidden, ffn.width, ffn.bias);
+    }
+    addNorm(stem + "out_norm", sublayer.outNorm, model.hidden);
+    addNorm(stem + "post_norm", sublayer.postNorm, model.hidden);
+  }
+
+  void listStep(const DenseStep &step, int64_t &width) {
+    addLinear(step.path, step.width, width, step.bias);
+    width = step.width;
+  }
+  void listStep(const NormStep &step, int64_t &width) {
+    addNorm(step.path, step.norm, width);
+  }
+  void listStep(const LogitsStep &step, int64_t &width) {
+    addLinear(step.path, step.width, width, step.bias);
+    if (step.weight != step.path + ".weight") {
+      slots[slots.size() - (step.bias ? 2 : 1)].tiedTo = step.weight;
+    }
+    width = step.width;
+  }
+  void listStep(const SplitStep &, int64_t &width) { width = 1; }
+  void listStep(const TakeStep &, int64_t &) {}
+  void listStep(const TruncateStep &step, int64_t &width) {
+    width = step.width;
+  }
+  void listStep(const PoolStep &, int64_t &) {}
+  void listStep(const L2NormalizeStep &, int64_t &) {}
+  void listStep(const ActStep &, int64_t &) {}
+  void listStep(const ScaleStep &, int64_t &) {}
+};
+
+} // namespace
+
+std::vector<Slot> listParameters(const ModelSpec &model) {
+  Lister lister(model);
+  lister.list();
+  return std::move(lister.slots);
+}
+
+} // namespace tfc::spec

@@ -1,0 +1,313 @@
+// A stack of a ModelSpec as canonical JSON.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/SpecFields.h"
+#include "compiler/spec/read/SpecReader.h"
+#include "compiler/spec/write/WriteSpec.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tfc::spec {
+
+Json objectOf(std::vector<std::pair<const char *, Json>> members) {
+  Json object = Json::object();
+  for (auto &[key, value] : members) {
+    object.set(key, std::move(value));
+  }
+  return object;
+}
+
+Json writeTable(int64_t rows, int64_t hidden) {
+  return objectOf({{"rows", rows}, {"dim", hidden}});
+}
+
+const char *nameOf(Norm::Kind kind) {
+  return kind == Norm::Kind::RmsNorm ? "rmsnorm" : "layernorm";
+}
+
+Json writeNorm(const std::optional<Norm> &norm) {
+  if (!norm) {
+    return "none";
+  }
+  Json json = objectOf(
+      {{"kind", nameOf(norm->kind)}, {"eps", norm->eps}, {"bias", norm->bias}});
+  // What few models have stands where it says something, here and below.
+  if (!norm->weight) {
+    json.set("affine", false);
+  }
+  if (norm->offset != 0) {
+    json.set("offset", norm->offset);
+  }
+  if (norm->unbiasedStd) {
+    json.set("form", "std_eps_unbiased");
+  }
+  return json;
+}
+
+namespace {
+
+Json writeQkNorm(const QkNorm &qkNorm) {
+  Json json = writeNorm(qkNorm.norm);
+  json.set("over", qkNorm.overRow   ? "row"
+                   : qkNorm.perHead ? "each_head"
+                                    : "head");
+  json.set("after_rotary", qkNorm.afterRotary);
+  return json;
+}
+
+const char *nameOf(Position::Ids ids) {
+  return ids == Position::Ids::FromPad    ? "from_pad"
+         : ids == Position::Ids::FromMask ? "from_mask"
+                                          : "arange";
+}
+
+void writeSinusoid(const Sinusoid &sinusoid, Json &position) {
+  position.set("kind", "sinusoid");
+  position.set("layout", sinusoid.interleaved ? "interleaved" : "concat");
+  position.set("denominator", sinusoid.halfMinusOne ? "half_minus_1" : "dim");
+  if (sinusoid.zeroRow) {
+    position.set("zero_row", *sinusoid.zeroRow);
+  }
+  position.set("base", sinusoid.base);
+}
+
+Json writeEmbeddings(const Embeddings &embeddings) {
+  Json position = objectOf({{"kind", "none"}});
+  if (embeddings.position) {
+    position = objectOf({{"kind", "learned"},
+                         {"rows", embeddings.position->rows},
+                         {"offset", embeddings.position->offset},
+                         {"ids", nameOf(embeddings.position->ids)}});
+    if (embeddings.position->sinusoid) {
+      writeSinusoid(*embeddings.position->sinusoid, position);
+    }
+  }
+  Json segments = Json::array();
+  for (const Segment &segment : embeddings.segments) {
+    Json item = objectOf({{"name", segment.name}, {"input", segment.input}});
+    if (segment.useToken) {
+      item.set("use", "token");
+    } else {
+      item.set("rows", segment.rows);
+    }
+    if (segment.defaultId) {
+      item.set("default", *segment.defaultId);
+    }
+    segments.items.push_back(std::move(item));
+  }
+  bool shared = embeddings.tokenTable == "shared.token.weight";
+  Json token = shared ? objectOf({{"use", "shared.token"}})
+                      : writeTable(embeddings.tokenRows, embeddings.width);
+  token.set("scale", embeddings.tokenScale);
+  Json json = objectOf({{"token", std::move(token)},
+                        {"position", std::move(position)},
+                        {"segments", std::move(segments)},
+                        {"norm", writeNorm(embeddings.norm)}});
+  if (embeddings.projection) {
+    using At = Embeddings::Projection::At;
+    bool atToken = embeddings.projection->at == At::Token;
+    json.set("projection", objectOf({{"at", atToken ? "token" : "after_norm"},
+                                     {"bias", embeddings.projection->bias}}));
+  }
+  return json;
+}
+
+Json writeScaling(const Rotary &rotary) {
+  const RotaryScaling &scaling = rotary.scaling;
+  switch (scaling.kind) {
+  case RotaryScaling::Kind::None:
+    return "none";
+  case RotaryScaling::Kind::Linear:
+    return objectOf({{"kind", "linear"}, {"factor", scaling.factor}});
+  case RotaryScaling::Kind::Dynamic:
+    return objectOf({{"kind", "dynamic"}, {"factor", scaling.factor}});
+  case RotaryScaling::Kind::Llama3:
+    return objectOf({{"kind", "llama3"},
+                     {"factor", scaling.factor},
+                     {"low_freq_factor", scaling.lowFreqFactor},
+                     {"high_freq_factor", scaling.highFreqFactor},
+                     {"original_max", scaling.originalMax}});
+  case RotaryScaling::Kind::Yarn:
+    return objectOf({{"kind", "yarn"},
+                     {"factor", scaling.factor},
+                     {"original_max", scaling.originalMax},
+                     {"attention_factor", rotary.factor},
+                     {"beta_fast", scaling.betaFast},
+                     {"beta_slow", scaling.betaSlow},
+                     {"truncate", scaling.truncate}});
+  }
+  return "none";
+}
+
+Json writeRotary(const std::optional<Rotary> &rotary) {
+  if (!rotary) {
+    return "none";
+  }
+  Json json = objectOf({{"style", rotary->interleaved ? "interleaved" : "half"},
+                        {"dim", rotary->dim},
+                        {"theta", rotary->theta},
+                        {"scaling", writeScaling(*rotary)}});
+  if (rotary->reverse) {
+    json.set("reverse", true);
+  }
+  return json;
+}
+
+Json writeAttention(const Attention &attn) {
+  bool usual = attn.scale == 1 / std::sqrt(double(attn.headDim));
+  Json window = "none";
+  if (attn.window) {
+    window =
+        objectOf({{"left", attn.window->left}, {"right", attn.window->right}});
+  }
+  Json json =
+      objectOf({{"num_heads", attn.numHeads},
+                {"num_kv_heads", attn.numKvHeads},
+                {"head_dim", attn.headDim},
+                {"bias", objectOf({{"q", attn.qBias},
+                                   {"k", attn.kBias},
+                                   {"v", attn.vBias},
+                                   {"o", attn.oBias}})},
+                {"scale", usual ? Json("rsqrt_head_dim") : Json(attn.scale)},
+                {"scale_by_inverse_layer", attn.scaleByInverseLayer},
+                {"causal", attn.causal},
+                {"window", std::move(window)},
+                {"rotary", writeRotary(attn.rotary)},
+                {"use_position_bias", attn.positionBias}});
+  if (attn.qkNorm) {
+    json.set("qk_norm", writeQkNorm(*attn.qkNorm));
+  }
+  if (attn.cap) {
+    json.set("softcap", *attn.cap);
+  }
+  if (!attn.slopes.empty()) {
+    Json slopes = Json::array();
+    for (double slope : attn.slopes) {
+      slopes.items.push_back(slope);
+    }
+    json.set("slopes", std::move(slopes));
+  }
+  if (attn.logBase) {
+    json.set("log_scale_base", *attn.logBase);
+  }
+  if (attn.sinks) {
+    json.set("sinks", true);
+  }
+  return json;
+}
+
+Json writeFfn(const Ffn &ffn) {
+  return objectOf({{"width", ffn.width},
+                   {"act", nameOf(ffn.act)},
+                   {"gated", ffn.gated},
+                   {"bias", ffn.bias}});
+}
+
+Json writeBlock(const std::vector<Sublayer> &layer) {
+  Json sublayers = Json::array();
+  for (const Sublayer &sublayer : layer) {
+    const Attention *attn = std::get_if<Attention>(&sublayer.f);
+    Json body =
+        attn ? writeAttention(*attn) : writeFfn(std::get<Ffn>(sublayer.f));
+    body.set("pre_norm", writeNorm(sublayer.preNorm));
+    if (sublayer.outNorm) {
+      body.set("out_norm", writeNorm(sublayer.outNorm));
+    }
+    if (sublayer.outScale != 1) {
+      body.set("out_scale", sublayer.outScale);
+    }
+    if (sublayer.parallel) {
+      body.set("parallel", true);
+    }
+    body.set("post_norm", writeNorm(sublayer.postNorm));
+    sublayers.items.push_back(
+        objectOf({{sublayer.name.c_str(), std::move(body)}}));
+  }
+  return objectOf({{"sublayers", std::move(sublayers)}});
+}
+
+using Layers = std::vector<const std::vector<Sublayer> *>;
+
+/// The least number of layers, more than one, that make up all but the last
+/// ones by being repeated; 0 when there is none that a spec can say.
+size_t periodOf(const Layers &layers) {
+  size_t most = std::min(layers.size() / 2, size_t(maxPeriod));
+  for (size_t period = 2; period <= most; ++period) {
+    size_t same = period;
+    while (same < layers.size() && *layers[same] == *layers[same - period]) {
+      ++same;
+    }
+    if (same == layers.size()) {
+      return period;
+    }
+  }
+  return 0;
+}
+
+/// The layers of the `step` runs of one loop, from `first` on, in their order.
+Layers listLayers(const LayerRun *first) {
+  Layers layers(size_t(first->step * first->count));
+  for (int64_t place = 0; place < first->step; ++place) {
+    size_t next = size_t(place);
+    for (const LayerGroup &group : first[place].groups) {
+      for (int64_t i = 0; i < group.count; ++i) {
+        layers[next] = &group.sublayers;
+        next += size_t(first->step);
+      }
+    }
+  }
+  return layers;
+}
+
+/// Appends the layers of a loop: where they have a period, its blocks and how
+/// often they are there; what it leaves, or all, as stretches of equal layers.
+void writeLoop(const LayerRun &run, Json &out) {
+  auto append = [&](size_t count, Json block) {
+    out.items.push_back(
+        objectOf({{"repeat", int64_t(count)}, {"block", std::move(block)}}));
+    if (run.numShared > 0) {
+      out.items.back().set("share", objectOf({{"groups", run.numShared}}));
+    }
+  };
+  Layers layers = listLayers(&run);
+  bool isOne = run.step == 1 && run.groups.size() == 1;
+  size_t next = 0, period = isOne ? 0 : periodOf(layers);
+  if (period != 0) {
+    Json blocks = Json::array();
+    for (size_t layer = 0; layer < period; ++layer) {
+      blocks.items.push_back(writeBlock(*layers[layer]));
+    }
+    next = layers.size() / period * period;
+    append(layers.size() / period, std::move(blocks));
+  }
+  while (next < layers.size()) {
+    size_t first = next;
+    while (next < layers.size() && *layers[next] == *layers[first]) {
+      ++next;
+    }
+    append(next - first, writeBlock(*layers[first]));
+  }
+}
+
+} // namespace
+
+Json writeStack(const Stack &stack) {
+  Json layers = Json::array();
+  for (size_t run = 0; run < stack.runs.size();
+       run += size_t(stack.runs[run].step)) {
+    writeLoop(stack.runs[run], layers);
+  }
+  Json bias = "none";
+  if (stack.positionBias) {
+    bias = objectOf({{"kind", "bucket"},
+                     {"buckets", stack.positionBias->buckets},
+                     {"max_distance", stack.positionBias->maxDistance},
+                     {"bidirectional", stack.positionBias->bidirectional}});
+  }
+  return objectOf({{"embeddings", writeEmbeddings(stack.embeddings)},
+                   {"position_bias", std::move(bias)},
+                   {"layers", std::move(layers)},
+                   {"final_norm", writeNorm(stack.finalNorm)}});
+}
+
+} // namespace tfc::spec

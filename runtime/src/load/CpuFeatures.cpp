@@ -1,0 +1,76 @@
+// Asks this machine for the instruction sets of X86Levels.h, one by one, so
+// that an error can name the one that is missing.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/load/CpuFeatures.h"
+
+#include "runtime/src/load/X86Levels.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace tfc::rt {
+
+CpuWords readCpu() {
+  CpuWords cpu;
+#if defined(__x86_64__)
+  auto wordOf = [&](CpuidWord word) -> uint32_t & {
+    return cpu.words[static_cast<int>(word)];
+  };
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(1, &a, &b, &c, &d)) {
+    wordOf(CpuidWord::Leaf1Ecx) = c;
+  }
+  // Bit 27: the system uses xsave, and the program may read what it saves.
+  if (c >> 27 & 1) {
+    uint32_t low, high;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    cpu.savedState = uint64_t(high) << 32 | low;
+  }
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
+    wordOf(CpuidWord::Leaf7Ebx) = b;
+  }
+  if (__get_cpuid(0x80000001, &a, &b, &c, &d)) {
+    wordOf(CpuidWord::ExtendedEcx) = c;
+  }
+#endif
+  return cpu;
+}
+
+static bool has(const CpuWords &cpu, const X86Feature &feature) {
+  uint32_t word = cpu.words[static_cast<int>(feature.word)];
+  return (word >> feature.bit & 1) != 0 &&
+         (cpu.savedState & feature.savedState) == feature.savedState;
+}
+
+uint64_t machineFeatures(const CpuWords &cpu) {
+  uint64_t missing = 0;
+  for (const X86Feature &feature : x86Features) {
+    missing |= has(cpu, feature) ? 0 : feature.level;
+  }
+  uint64_t present = 0;
+  for (uint64_t level :
+       {TFC_FEATURE_X86_64_V2, TFC_FEATURE_X86_64_V3, TFC_FEATURE_X86_64_V4}) {
+    if (missing & level) {
+      break;
+    }
+    present |= level;
+  }
+  return present;
+}
+
+std::string missingFeatures(uint64_t features, const CpuWords &cpu) {
+  uint64_t known =
+      TFC_FEATURE_X86_64_V2 | TFC_FEATURE_X86_64_V3 | TFC_FEATURE_X86_64_V4;
+  std::string names;
+  for (const X86Feature &feature : x86Features) {
+    // A level contains those below it.
+    if (!has(cpu, feature) && feature.level <= (features & known)) {
+      names += names.empty() ? "" : ", ";
+      names += feature.name;
+    }
+  }
+  return names.empty() ? "an unknown instruction set" : names;
+}
+
+} // namespace tfc::rt

@@ -1,0 +1,179 @@
+// Packed weights from where they are: read from a file, or made of a
+// checkpoint and saved.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/load/Weights.h"
+
+#include "runtime/src/load/PackedFile.h"
+
+#include <sys/stat.h>
+
+namespace tfc::rt {
+
+namespace {
+
+/// Of which files they are, their names, sizes and times of change. Names,
+/// sizes and times alone are equal for two files written in one tick of the
+/// clock.
+uint64_t stampOf(const TensorFiles &files) {
+  std::string text;
+  std::string_view last;
+  for (const Tensor *tensor : files.tensors()) {
+    struct stat state{};
+    if (tensor->file == last ||
+        stat(std::string(tensor->file).c_str(), &state) != 0) {
+      continue;
+    }
+    last = tensor->file;
+    text += concat(last.substr(last.rfind('/') + 1), ' ', state.st_size, ' ',
+                   state.st_mtim.tv_sec, ' ', state.st_mtim.tv_nsec, ' ',
+                   state.st_dev, ' ', state.st_ino, '\n');
+  }
+  return checksum(text.data(), text.size(), Workers(1));
+}
+
+/// Calls function(weight, tensor) for each tensor of the model, null where it
+/// is not packed.
+template <typename F>
+void forEachPacked(const tfc_module_v0 &module, const BoundWeights &bound,
+                   const F &function) {
+  for (uint32_t w = 0; w < module.n_weights; ++w) {
+    bool isTied = module.weights[w].flags & TFC_WEIGHT_TIED;
+    for (const Tensor *tensor : bound[w]) {
+      function(module.weights[w], isTied ? nullptr : tensor);
+    }
+  }
+}
+
+/// Of a load: bytes that sumOf reads, and those that packWeights does.
+struct ReadBytes {
+  uint64_t sum = 0, pack = 0;
+};
+
+ReadBytes bytesToRead(const tfc_module_v0 &module, const BoundWeights &bound) {
+  ReadBytes bytes;
+  forEachPacked(module, bound, [&](const auto &weight, const Tensor *tensor) {
+    if (tensor) {
+      bytes.sum += tensor->bytes;
+      bytes.pack += bytesToPack(weight, *tensor);
+    }
+  });
+  return bytes;
+}
+
+/// Of the bytes that are packed: tensors that the model does not use may
+/// change. Of no meaning once the load is cancelled.
+uint64_t sumOf(const tfc_module_v0 &module, const BoundWeights &bound,
+               Loading &loading) {
+  std::vector<uint64_t> parts;
+  forEachPacked(module, bound, [&](const auto &, const Tensor *tensor) {
+    parts.push_back(tensor ? static_cast<uint64_t>(tensor->dtype) + 1 : 0);
+    parts.push_back(tensor ? checksum(tensor->data, tensor->bytes, loading)
+                           : 0);
+    if (tensor) {
+      releasePages(*tensor, 0, tensor->bytes);
+    }
+  });
+  return checksum(parts.data(), parts.size() * sizeof(parts[0]), Workers(1));
+}
+
+Result<BoundWeights> bind(const tfc_module_v0 &module,
+                          const Result<TensorFiles> &files) {
+  return files ? bindWeights(*files, weightTable(module))
+               : Result<BoundWeights>(files.error());
+}
+
+/// Whether the packed weights are those of the checkpoint.
+Status checkSource(const tfc_module_v0 &module, const WeightPaths &paths,
+                   const SourceIdentity &source, Loading &loading) {
+  Result<TensorFiles> files = TensorFiles::open(paths.checkpoint);
+  if (files && stampOf(*files) == source.stamp) {
+    return {};
+  }
+  Result<BoundWeights> bound = bind(module, files);
+  if (!bound) {
+    return std::move(bound.error());
+  }
+  loading.expect(bytesToRead(module, *bound).sum);
+  uint64_t sum = sumOf(module, *bound, loading);
+  if (Status status = loading.status(); !status) {
+    return status;
+  }
+  if (sum != source.sum) {
+    return makeError(Code::Incompatible, paths.packed, ": expected weights ",
+                     "packed from ", files->path(),
+                     ", got those of another checkpoint; delete the file to ",
+                     "pack them again");
+  }
+  return {};
+}
+
+Result<LoadedWeights> packAndSave(const tfc_module_v0 &module,
+                                  const tfc_program_v0 &program,
+                                  const PackedIdentity &identity,
+                                  const WeightPaths &paths, Loading &loading) {
+  Result<TensorFiles> files = TensorFiles::open(paths.checkpoint);
+  // Before the tensors are read: a file that changes meanwhile differs from
+  // this stamp.
+  SourceIdentity source;
+  source.stamp = files ? stampOf(*files) : 0;
+  Result<BoundWeights> bound = bind(module, files);
+  if (!bound) {
+    return std::move(bound.error());
+  }
+  ReadBytes bytes = bytesToRead(module, *bound);
+  if (paths.packed.empty()) {
+    loading.expect(bytes.pack);
+  } else {
+    loading.expect(bytes.sum + bytes.pack +
+                   bytesOfWriting(program.packed_bytes));
+    source.sum = sumOf(module, *bound, loading);
+  }
+  Result<Mapping> packed = packWeights(module, program, *bound, loading);
+  if (!packed) {
+    return std::move(packed.error());
+  }
+  LoadedWeights loaded{std::move(*packed), ""};
+  if (!paths.packed.empty()) {
+    Status status =
+        writePacked(paths.packed, identity, source, loaded.packed, loading);
+    if (!status && status.error().code != Code::Io) {
+      return std::move(status.error());
+    }
+    loaded.fault = status ? "" : status.error().message;
+  }
+  return loaded;
+}
+
+} // namespace
+
+Result<LoadedWeights> loadWeights(const tfc_module_v0 &module,
+                                  const tfc_program_v0 &program,
+                                  const WeightPaths &paths, Loading &loading) {
+  PackedIdentity identity{module.spec_hash, program.packed_bytes,
+                          program.layout_tag};
+  if (!paths.packed.empty()) {
+    Result<std::optional<PackedFile>> packed = openPacked(
+        paths.packed, identity, loading,
+        paths.sharesPacked ? PackedMemory::Shared : PackedMemory::Own);
+    if (!packed) {
+      return std::move(packed.error());
+    }
+    if (*packed) {
+      Status status =
+          paths.checkpoint.empty()
+              ? Status()
+              : checkSource(module, paths, (*packed)->source, loading);
+      if (!status) {
+        return std::move(status.error());
+      }
+      return LoadedWeights{std::move((*packed)->weights), ""};
+    }
+    if (paths.checkpoint.empty()) {
+      return makeError(Code::NotFound, paths.packed, ": expected packed ",
+                       "weights, or a checkpoint to pack, got neither");
+    }
+  }
+  return packAndSave(module, program, identity, paths, loading);
+}
+
+} // namespace tfc::rt

@@ -1,0 +1,244 @@
+// Binds and packs weights.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/load/Weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sys/mman.h>
+
+namespace tfc::rt {
+
+WeightTable weightTable(const tfc_module_v0 &module) {
+  WeightTable table;
+  for (uint32_t i = 0; i < module.n_weights; ++i) {
+    const tfc_weight_v0 &from = module.weights[i];
+    WeightSource to;
+    to.name = from.name;
+    const tfc_source_v0 &source = *from.sources;
+    to.patterns.assign(source.patterns, source.patterns + source.n_patterns);
+    to.firstLayer = from.first_layer;
+    to.layerStep = from.layer_step;
+    to.layers = from.layers;
+    to.rank = source.rank;
+    to.rows = from.rows;
+    to.cols = from.cols;
+    to.firstRow = source.first_row;
+    to.storedRows = source.stored_rows;
+    to.inOut = source.flags & TFC_SOURCE_IN_OUT;
+    to.fillZeros = source.flags & TFC_SOURCE_FILL_ZEROS;
+    to.tiedTo = from.flags & TFC_WEIGHT_TIED ? int64_t(from.tied_to) : -1;
+    table.weights.push_back(std::move(to));
+  }
+  table.prefixes.assign(module.prefixes, module.prefixes + module.n_prefixes);
+  for (uint32_t i = 0; i < module.n_aliases; ++i) {
+    table.aliases.emplace_back(module.aliases[2 * i],
+                               module.aliases[2 * i + 1]);
+  }
+  return table;
+}
+
+void releasePages(const Tensor &tensor, uint64_t first, uint64_t bytes) {
+  if (!tensor.isMapped) {
+    return;
+  }
+  uintptr_t page = 4096, at = reinterpret_cast<uintptr_t>(tensor.data) + first;
+  uintptr_t begin = (at + page - 1) / page * page;
+  uintptr_t end = (at + bytes) / page * page;
+  if (begin < end) {
+    madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
+  }
+}
+
+/// Of what is stored in rows, those that the weight has.
+uint64_t bytesToPack(const tfc_weight_v0 &weight, const Tensor &tensor) {
+  const tfc_source_v0 &source = *weight.sources;
+  return source.flags & TFC_SOURCE_IN_OUT
+             ? tensor.bytes
+             : tensor.bytes / static_cast<uint64_t>(source.stored_rows) *
+                   static_cast<uint64_t>(weight.rows);
+}
+
+namespace {
+
+uint32_t abiDType(DType dtype) {
+  return dtype == DType::F32   ? TFC_DTYPE_F32
+         : dtype == DType::F16 ? TFC_DTYPE_F16
+                               : TFC_DTYPE_BF16;
+}
+
+/// Stored bytes of one call of `pack`: so much of a checkpoint is in memory
+/// beside the packed weights, for each thread.
+constexpr int64_t rangeBytes = int64_t(4) << 20;
+/// What ranges of rows begin on a multiple of: two threads seldom write to the
+/// same panel.
+constexpr int64_t rangeRows = 64;
+
+/// Rows of a (weight, layer) to pack, the bytes of the tensor that nobody needs
+/// afterwards, and how that went.
+struct PackCall {
+  uint32_t weight, layer;
+  int64_t rowBegin, rowEnd;
+  const Tensor *tensor; // null: random numbers
+  uint64_t firstByte = 0, bytes = 0;
+  int32_t result = 0;
+};
+
+/// Adds the calls that pack a bound tensor. What is stored across its rows is
+/// packed at once.
+void addCalls(std::vector<PackCall> &calls, const tfc_module_v0 &module,
+              uint32_t w, uint32_t layer, const Tensor &tensor) {
+  const tfc_weight_v0 &weight = module.weights[w];
+  const tfc_source_v0 &source = *weight.sources;
+  if (source.flags & TFC_SOURCE_IN_OUT) {
+    calls.push_back({w, layer, 0, weight.rows, &tensor, 0, tensor.bytes});
+    return;
+  }
+  uint64_t rowBytes = tensor.bytes / static_cast<uint64_t>(source.stored_rows);
+  int64_t rows = rangeBytes / static_cast<int64_t>(rowBytes);
+  rows = std::max(rows / rangeRows, int64_t(1)) * rangeRows;
+  for (int64_t begin = 0; begin < weight.rows; begin += rows) {
+    int64_t end = std::min(begin + rows, weight.rows);
+    calls.push_back({w, layer, begin, end, &tensor,
+                     static_cast<uint64_t>(source.first_row + begin) * rowBytes,
+                     static_cast<uint64_t>(end - begin) * rowBytes});
+  }
+}
+
+struct PackJob {
+  const tfc_module_v0 &module;
+  const tfc_program_v0 &program;
+  void *packed;
+  Loading &loading;
+  std::vector<PackCall> calls;
+
+  void pack(PackCall &call, const void *data, uint32_t dtype) const {
+    tfc_stored_v0 stored{data, dtype, 0};
+    tfc_pack_v0 pack{sizeof(pack),  call.weight, call.layer, 1, &stored, packed,
+                     call.rowBegin, call.rowEnd, /*scale=*/1};
+    call.result = program.pack(&pack);
+  }
+};
+
+void packRange(void *arg, int64_t begin, int64_t end, uint32_t) {
+  PackJob &job = *static_cast<PackJob *>(arg);
+  for (int64_t i = begin; i < end && !job.loading.isCancelled(); ++i) {
+    PackCall &call = job.calls[i];
+    job.pack(call, call.tensor->data, abiDType(call.tensor->dtype));
+    // So that memory never holds two copies of the model.
+    releasePages(*call.tensor, call.firstByte, call.bytes);
+    job.loading.add(call.bytes);
+  }
+}
+
+/// A stored tensor of a weight. Vectors are near 1 or 0, as norms and biases
+/// are; the range of matrices keeps activations near 1 at any width.
+std::vector<float> randomTensor(const tfc_weight_v0 &weight, uint64_t seed) {
+  const tfc_source_v0 &source = *weight.sources;
+  std::vector<float> values(static_cast<size_t>(source.stored_rows) *
+                            static_cast<size_t>(source.cols));
+  std::string_view name = weight.name;
+  bool isNorm =
+      source.rank == 1 && name.find("norm.weight") != std::string_view::npos;
+  float range =
+      source.rank == 1 ? 0.1f : 1 / std::sqrt(static_cast<float>(weight.cols));
+  uint64_t state = seed * 0x9e3779b97f4a7c15u + 1;
+  for (float &value : values) {
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    float unit = static_cast<float>(state >> 40) / 8388608.0f - 1;
+    value = range * unit + (isNorm ? 1.0f : 0.0f);
+  }
+  return values;
+}
+
+void packRandomRange(void *arg, int64_t begin, int64_t end, uint32_t) {
+  PackJob &job = *static_cast<PackJob *>(arg);
+  for (int64_t i = begin; i < end && !job.loading.isCancelled(); ++i) {
+    PackCall &call = job.calls[i];
+    std::vector<float> values =
+        randomTensor(job.module.weights[call.weight],
+                     uint64_t(call.weight) << 32 | (call.layer + 1));
+    job.pack(call, values.data(), TFC_DTYPE_F32);
+  }
+}
+
+/// What went wrong with a call, and in which tensor where there is one.
+Error packError(const PackJob &job, const PackCall &call) {
+  const char *name = job.module.weights[call.weight].name;
+  if (call.result == TFC_PACK_ROUNDED) {
+    return makeError(Code::Incompatible, "expected values of ", name,
+                     " that the library can keep (layout ",
+                     job.program.layout_tag, "), got tensor ",
+                     call.tensor->name, " of ", call.tensor->file,
+                     ", which it would round; compile with --dtype f32 to keep "
+                     "them, or with another --dtype to round them");
+  }
+  return makeError(Code::Internal, "expected weight ", name,
+                   " to be packed, got status ", call.result);
+}
+
+/// Runs all calls; an error when one fails. Random weights may be rounded.
+Status runPack(PackJob &job, tfc_body_fn range) {
+  job.loading.workers().parallelFor(static_cast<int64_t>(job.calls.size()),
+                                    range, &job);
+  Status status = job.loading.status();
+  if (!status) {
+    return status;
+  }
+  for (const PackCall &call : job.calls) {
+    if (call.result != 0 && (call.tensor || call.result != TFC_PACK_ROUNDED)) {
+      return packError(job, call);
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+Result<Mapping> packWeights(const tfc_module_v0 &module,
+                            const tfc_program_v0 &program,
+                            const BoundWeights &bound, Loading &loading) {
+  Result<Mapping> packed = Mapping::allocate(program.packed_bytes);
+  if (!packed) {
+    return packed;
+  }
+  PackJob job{module, program, packed->data(), loading, {}};
+  for (uint32_t w = 0; w < module.n_weights; ++w) {
+    for (uint32_t layer = 0; layer < module.weights[w].layers; ++layer) {
+      const Tensor *tensor = bound[w][layer];
+      if (tensor && !(module.weights[w].flags & TFC_WEIGHT_TIED)) {
+        addCalls(job.calls, module, w, layer, *tensor);
+      }
+    }
+  }
+  Status status = runPack(job, packRange);
+  if (!status) {
+    return std::move(status.error());
+  }
+  return packed;
+}
+
+Result<Mapping> packRandomWeights(const tfc_module_v0 &module,
+                                  const tfc_program_v0 &program,
+                                  Loading &loading) {
+  Result<Mapping> packed = Mapping::allocate(program.packed_bytes);
+  if (!packed) {
+    return packed;
+  }
+  PackJob job{module, program, packed->data(), loading, {}};
+  for (uint32_t w = 0; w < module.n_weights; ++w) {
+    for (uint32_t layer = 0; layer < module.weights[w].layers; ++layer) {
+      if (!(module.weights[w].flags & TFC_WEIGHT_TIED)) {
+        job.calls.push_back({w, layer, 0, module.weights[w].rows, nullptr});
+      }
+    }
+  }
+  Status status = runPack(job, packRandomRange);
+  if (!status) {
+    return std::move(status.error());
+  }
+  return packed;
+}
+
+} // namespace tfc::rt

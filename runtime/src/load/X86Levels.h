@@ -1,0 +1,56 @@
+// The instruction sets of the x86-64 levels beyond x86-64 itself: the one list
+// for the compiler, which asks LLVM's tables by name, and for the runtime,
+// which asks the machine. Header only.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_SRC_LOAD_X86LEVELS_H
+#define TFC_RUNTIME_SRC_LOAD_X86LEVELS_H
+
+#include "tfc/abi.h"
+
+namespace tfc {
+
+/// A word of what cpuid answers: leaf 1 ecx, leaf 7 ebx, leaf 0x80000001 ecx.
+enum class CpuidWord { Leaf1Ecx, Leaf7Ebx, ExtendedEcx };
+
+/// What the system must save of a thread besides general registers: bits of
+/// the register XCR0.
+enum : uint32_t { savesNothing = 0, savesAvx = 0x6, savesAvx512 = 0xe6 };
+
+struct X86Feature {
+  uint64_t level;   // TFC_FEATURE_X86_64_*, the lowest one that has it
+  const char *name; // LLVM's
+  CpuidWord word;
+  uint32_t bit; // of the word
+  uint32_t savedState;
+};
+
+/// Everything that LLVM may use in code for a level and those below it.
+inline constexpr X86Feature x86Features[] = {
+    {TFC_FEATURE_X86_64_V2, "cx16", CpuidWord::Leaf1Ecx, 13, savesNothing},
+    {TFC_FEATURE_X86_64_V2, "sahf", CpuidWord::ExtendedEcx, 0, savesNothing},
+    {TFC_FEATURE_X86_64_V2, "popcnt", CpuidWord::Leaf1Ecx, 23, savesNothing},
+    {TFC_FEATURE_X86_64_V2, "sse3", CpuidWord::Leaf1Ecx, 0, savesNothing},
+    {TFC_FEATURE_X86_64_V2, "ssse3", CpuidWord::Leaf1Ecx, 9, savesNothing},
+    {TFC_FEATURE_X86_64_V2, "sse4.1", CpuidWord::Leaf1Ecx, 19, savesNothing},
+    {TFC_FEATURE_X86_64_V2, "sse4.2", CpuidWord::Leaf1Ecx, 20, savesNothing},
+    // A part of SSE4.2 with a name of its own.
+    {TFC_FEATURE_X86_64_V2, "crc32", CpuidWord::Leaf1Ecx, 20, savesNothing},
+    {TFC_FEATURE_X86_64_V3, "xsave", CpuidWord::Leaf1Ecx, 26, savesNothing},
+    {TFC_FEATURE_X86_64_V3, "avx", CpuidWord::Leaf1Ecx, 28, savesAvx},
+    {TFC_FEATURE_X86_64_V3, "avx2", CpuidWord::Leaf7Ebx, 5, savesAvx},
+    {TFC_FEATURE_X86_64_V3, "fma", CpuidWord::Leaf1Ecx, 12, savesAvx},
+    {TFC_FEATURE_X86_64_V3, "f16c", CpuidWord::Leaf1Ecx, 29, savesAvx},
+    {TFC_FEATURE_X86_64_V3, "bmi", CpuidWord::Leaf7Ebx, 3, savesNothing},
+    {TFC_FEATURE_X86_64_V3, "bmi2", CpuidWord::Leaf7Ebx, 8, savesNothing},
+    {TFC_FEATURE_X86_64_V3, "lzcnt", CpuidWord::ExtendedEcx, 5, savesNothing},
+    {TFC_FEATURE_X86_64_V3, "movbe", CpuidWord::Leaf1Ecx, 22, savesNothing},
+    {TFC_FEATURE_X86_64_V4, "avx512f", CpuidWord::Leaf7Ebx, 16, savesAvx512},
+    {TFC_FEATURE_X86_64_V4, "avx512bw", CpuidWord::Leaf7Ebx, 30, savesAvx512},
+    {TFC_FEATURE_X86_64_V4, "avx512cd", CpuidWord::Leaf7Ebx, 28, savesAvx512},
+    {TFC_FEATURE_X86_64_V4, "avx512dq", CpuidWord::Leaf7Ebx, 17, savesAvx512},
+    {TFC_FEATURE_X86_64_V4, "avx512vl", CpuidWord::Leaf7Ebx, 31, savesAvx512},
+};
+
+} // namespace tfc
+
+#endif // TFC_RUNTIME_SRC_LOAD_X86LEVELS_H

@@ -1,0 +1,95 @@
+// How a row of a padded batch becomes a prompt, as Hugging Face's generate
+// would continue it.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/session/Session.h"
+
+namespace tfc::rt {
+
+/// Whether the positions of the prompt and its continuation exist.
+static Status checkRoom(const Model &model, const tfc_entry_v0 &entry,
+                        int64_t length, const Prompt &prompt) {
+  int64_t limit = model.table().max_positions;
+  if (limit != 0 && prompt.maxNewTokens > limit - length) {
+    return makeError(Code::InvalidArgument, "expected prompt and new tokens ",
+                     "within ", limit, " (the model's positions), got ", length,
+                     " and ", prompt.maxNewTokens);
+  }
+  for (uint32_t p = 0; p < entry.n_inputs; ++p) {
+    const tfc_port_v0 &port = entry.inputs[p];
+    // The last new token is never fed back.
+    if (fillsByPosition(port) &&
+        prompt.maxNewTokens - 1 > port.limit - prompt.nextPosition) {
+      return makeError(Code::InvalidArgument, "input ", quoteName(port.name),
+                       ": expected positions below ", port.limit,
+                       ", got a prompt that ends at ", prompt.nextPosition - 1,
+                       " and ", prompt.maxNewTokens, " new tokens");
+    }
+  }
+  return {};
+}
+
+std::shared_ptr<Source> sourceOfRow(const Model &model, const InputBatch &batch,
+                                    int64_t row) {
+  const tfc_entry_v0 &entry = *model.encoder();
+  auto source = std::make_shared<Source>();
+  source->values.resize(entry.n_inputs);
+  for (int64_t column = 0; column < batch.length; ++column) {
+    for (uint32_t p = 0; batch.exists(row, column) && p < entry.n_inputs; ++p) {
+      source->values[p].push_back(
+          batch.value(entry.inputs[p], p, row, column,
+                      batch.positionOf(entry.inputs[p], row, column)));
+    }
+  }
+  return source;
+}
+
+Result<Prompt> promptOfRow(const Model &model, const tfc_entry_v0 &entry,
+                           const InputBatch &batch, int64_t row,
+                           int64_t maxNewTokens) {
+  bool countsColumns = model.encoder() != nullptr;
+  Prompt prompt;
+  prompt.maxNewTokens = maxNewTokens;
+  prompt.values.resize(entry.n_inputs);
+  int64_t last = batch.length - 1, position = 0;
+  auto valuesAt = [&](int64_t column, int64_t at, auto put) {
+    for (uint32_t p = 0; p < entry.n_inputs; ++p) {
+      put(p, batch.value(entry.inputs[p], p, row, column, at));
+    }
+  };
+  for (int64_t column = 0; column < batch.length; ++column) {
+    if (batch.exists(row, column)) {
+      int64_t at = countsColumns ? column : position++;
+      valuesAt(column, at, [&](uint32_t p, int32_t value) {
+        prompt.values[p].push_back(value);
+      });
+    }
+  }
+  // Where generate counts, it gives masked tokens position 0, and goes on from
+  // the position of the last column, whatever that is.
+  bool lastExists = batch.exists(row, last);
+  int64_t lastPosition = countsColumns ? last : lastExists ? position - 1 : 0;
+  valuesAt(last, lastPosition, [&](uint32_t p, int32_t value) {
+    prompt.carry.push_back(value);
+    if (fillsByPosition(entry.inputs[p])) {
+      lastPosition = value;
+    }
+  });
+  prompt.afterPad = model.table().pad + 1;
+  if (!lastExists && entry.flags & TFC_ENTRY_DISTANCES) {
+    return makeError(Code::InvalidArgument, "input ", quoteName(batch.maskName),
+                     ": expected padding on the left (the model counts ",
+                     "distances), got a masked token at [", row, ", ", last,
+                     "]");
+  }
+  if (!lastExists) {
+    prompt.spectator = prompt.carry;
+  }
+  prompt.nextPosition = lastPosition + 1;
+  Status status = checkRoom(model, entry, batch.length, prompt);
+  if (!status) {
+    return std::move(status.error());
+  }
+  return prompt;
+}
+
+} // namespace tfc::rt

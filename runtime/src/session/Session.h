@@ -1,0 +1,336 @@
+// Sequences that advance together: each step runs prompts of new ones, whole or
+// a piece at a time, and one token of the others.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_SRC_SESSION_SESSION_H
+#define TFC_RUNTIME_SRC_SESSION_SESSION_H
+
+#include "runtime/src/choose/ChooseTokens.h"
+#include "runtime/src/choose/LogProbabilities.h"
+#include "runtime/src/step/Engine.h"
+#include "runtime/src/step/Inputs.h"
+
+#include <mutex>
+
+namespace tfc::rt {
+
+/// A prompt whose masked tokens are gone, and how to go on after it.
+struct Prompt {
+  /// By input port, a value a token; in a session those of new tokens, too.
+  std::vector<std::vector<int32_t>> values;
+  /// By input port: a masked last token, whose logits give the first new one.
+  /// Empty when the last token exists.
+  std::vector<int32_t> spectator;
+  std::vector<int32_t> carry; // by port: values of the tokens that follow
+  int64_t nextPosition = 0;
+  int64_t afterPad = 0; // the first position where they begin after the pad
+  int64_t maxNewTokens = 0;
+  std::vector<int64_t> eos;
+  std::vector<std::vector<int64_t>> stops; // sequences of tokens that end it
+  Choice choice;                           // of the next token
+  uint32_t numLogProbabilities = 0;        // reported with each new token
+  /// Of an encoder-decoder, otherwise null; several prompts may share one.
+  std::shared_ptr<Source> source;
+
+  /// What port `p` gets beside the next token, unless it is that of the ids.
+  int32_t carried(const tfc_port_v0 &port, uint32_t p) const {
+    if (port.fill == TFC_FILL_FROM_PAD) {
+      return static_cast<int32_t>(nextPosition + afterPad);
+    }
+    return fillsByPosition(port) ? static_cast<int32_t>(nextPosition)
+                                 : carry[p];
+  }
+};
+
+/// Row `row` of an encoder's padded batch, without its masked tokens.
+std::shared_ptr<Source> sourceOfRow(const Model &model, const InputBatch &batch,
+                                    int64_t row);
+
+/// Row `row` of a decoder's padded batch as a prompt, without its end tokens,
+/// choice and source: masked tokens are dropped; positions count the tokens
+/// before, those of an encoder-decoder the columns. Errors: InvalidArgument
+/// when prompt and new tokens exceed the model's positions, or end with a
+/// masked token where the model counts distances.
+Result<Prompt> promptOfRow(const Model &model, const tfc_entry_v0 &entry,
+                           const InputBatch &batch, int64_t row,
+                           int64_t maxNewTokens);
+
+/// Tokens that can come are below `vocabulary`; `name` is what they are for.
+/// Errors: InvalidArgument, a line each.
+Status checkTokenIds(const char *name, const std::vector<int64_t> &tokens,
+                     int64_t vocabulary);
+
+/// The error of a model that cannot generate.
+Error cannotGenerate(const Model &model);
+
+/// Token ids of a request.
+struct TokenList {
+  const int64_t *tokens = nullptr;
+  int64_t count = 0;
+};
+
+/// What is asked for beside the tokens.
+struct RequestOptions {
+  std::optional<std::vector<int64_t>> eos; // instead of the model's
+  /// Instead of the model's defaults, of which the beams are not taken.
+  const tfc_decoding_options *decoding = nullptr;
+  std::vector<std::vector<int64_t>> stops{}; // none of them empty
+  std::vector<std::pair<int64_t, float>> bias{};
+  uint32_t numLogProbabilities = 0;
+  uint32_t numAnswers = 1; // sequences of one prompt
+  uint32_t index = 0;      // of the first of them, for draws
+  bool keeps = false;      // the cache of one that has ended
+  bool echoes = false;     // how likely the prompt's tokens are
+  uint64_t prefix = 0;     // who may have begun the same; 0: nobody
+};
+
+/// Who may change a sequence's logits before a token is chosen.
+struct LogitsHook {
+  tfc_logits_fn change = nullptr;
+  void *user = nullptr;
+};
+
+struct SessionOptions {
+  EngineOptions engine;
+  /// Tokens of a step, at most, as long as there are no more sequences than
+  /// that; 0: prompts are taken whole.
+  int64_t maxStepTokens = 0;
+  LogitsHook logits{};
+};
+
+/// Of the decoder's and the cross blocks together.
+struct CacheBytes {
+  uint64_t used = 0, most = 0;
+};
+
+/// Who is in a session, and what they have; during a step what they had before.
+struct SessionState {
+  /// Sequences that have not ended, those that the next step takes in and those
+  /// that are paused included.
+  int64_t numSequences = 0;
+  int64_t numPaused = 0, numHeld = 0; // held ones are paused with their cache
+  int64_t numKept = 0;                // that have ended
+  CacheBytes cache;
+};
+
+/// What is wrong with a sequence that failed: `row` is what messages call it.
+Error describeFault(const Model &model, const tfc_sequence_fault &fault,
+                    const std::string &row);
+
+class Session {
+public:
+  /// Errors: Unsupported (the model cannot generate), those of openCache.
+  static Result<std::unique_ptr<Session>> create(const Model &model,
+                                                 const SessionOptions &options);
+
+  // From any thread, also during a step, which they do not change.
+
+  /// Adds a checked prompt; of `options` those count that are not the prompt's
+  /// own. Of several answers the first one's number.
+  uint64_t add(Prompt prompt, const RequestOptions &options = {});
+  /// Adds plain tokens at positions 0, 1, ..., of an encoder-decoder its source
+  /// and, unless they are null, those that its decoder begins with. Errors:
+  /// InvalidArgument, Exhausted (more than the cache can hold), Unsupported
+  /// (beams).
+  Result<uint64_t> add(const TokenList &tokens, const TokenList &decoderTokens,
+                       int64_t maxNewTokens, const RequestOptions &options);
+  /// Of one that has ended and is kept, too. Errors: NotFound.
+  Status remove(uint64_t id);
+  /// Takes a sequence out of the steps, its blocks given back; nothing when it
+  /// is. Errors: NotFound.
+  Status pause(uint64_t id);
+  /// The same without giving blocks back. Nothing when it is held or paused.
+  /// Errors: NotFound.
+  Status hold(uint64_t id);
+  /// Puts it back: the next step computes again what has no blocks. Nothing
+  /// when it is neither paused nor held. Errors: NotFound.
+  Status resume(uint64_t id);
+
+  SessionState state() const;
+  int64_t numSequences() const { return state().numSequences; }
+  int64_t numPaused() const { return state().numPaused; }
+  CacheBytes cacheBytes() const { return state().cache; }
+  /// Whether a step runs.
+  bool isBusy() const;
+
+  // From one thread at a time.
+
+  // The next two refuse to run while a step does: InvalidArgument.
+
+  /// Adds a sequence that goes on as `id` would, and shares its blocks until
+  /// they differ; of a paused one it has none. With `decoding` its tokens are
+  /// chosen by that. Errors: NotFound, InvalidArgument, Unsupported (beams).
+  Result<uint64_t> fork(uint64_t id, const tfc_decoding_options *decoding);
+  /// One step over all sequences; see tfc_session_step.
+  Status step();
+  /// The new tokens of the last step, in order of addition, and behind them
+  /// those that are none for lack of room; and what they were chosen from, as
+  /// far as that was asked for: as many or none.
+  const std::vector<tfc_new_token> &newTokens() const { return results; }
+  const std::vector<tfc_logprobs> &logProbabilities() const {
+    return reports.list();
+  }
+  /// Those of the new tokens that are none: their sequences have failed.
+  const std::vector<tfc_sequence_fault> &faults() const { return failures; }
+  /// New sequences that the last step had no room for, the oldest first.
+  const std::vector<uint64_t> &leftOut() const { return waiting; }
+  /// What the last step told of prompts.
+  const std::vector<tfc_prompt_logprobs> &echoes() const { return echoed; }
+
+  /// What the new tokens were chosen from, a row each, but one of several
+  /// answers' first tokens, [rows, vocabulary]; valid until the next step.
+  const float *logits() const { return runner.output(model.logitsPort()); }
+
+  const BlockCache &cache() const { return runner.cache; }
+  /// Of an encoder-decoder: the blocks of the sources.
+  const BlockCache &crossCache() const { return engine.cross; }
+
+private:
+  struct Sequence {
+    uint64_t id = 0;
+    Prompt next; // values: all of its tokens
+    BlockTable blocks;
+    int64_t past = 0, produced = 0; // tokens in the cache; new ones
+    /// Whose first row of logits is its own, too: the prompt is the same. Its
+    /// own prompt is not computed then. 0: nobody's.
+    uint64_t leader = 0;
+    uint64_t prefix = 0;   // until it is taken in: who may have begun the same
+    int64_t nextEcho = 1;  // of the prompt's tokens, the first not told yet
+    bool hasBegun = false; // has been in a step since it came or was resumed
+    bool isHeld = false;   // paused with its blocks
+    bool keeps = false, echoes = false;
+    // Of the step.
+    int64_t count = 0;             // tokens behind `past`
+    int64_t first = 0;             // row of the first of them
+    int64_t row = -1, result = -1; // of logits; of `results`; -1: none
+    bool isFailing = false;        // for lack of room
+
+    /// Whether tokens of the prompt are still to be told.
+    bool isEchoed() const {
+      return echoes && nextEcho < next.choice.promptLength;
+    }
+    int64_t remaining(int64_t port) const {
+      return static_cast<int64_t>(next.values[port].size()) - past;
+    }
+    /// Whether the step reaches the sequence's last token.
+    bool isFinishing(int64_t port) const {
+      return count != 0 && count == remaining(port);
+    }
+    /// Rows of the step, a spectator's included.
+    int64_t rows(int64_t port) const {
+      return count + (isFinishing(port) && !next.spectator.empty());
+    }
+  };
+
+  Session(const Model &model, const tfc_entry_v0 &entry,
+          const SessionOptions &options);
+  Result<Prompt> readPrompt(const TokenList &tokens,
+                            const TokenList &decoderTokens,
+                            int64_t maxNewTokens) const;
+  Status setRules(Prompt &prompt, const tfc_decoding_options *decoding) const;
+  Status checkTokens(const RequestOptions &options) const;
+
+  /// What is asked of a sequence during a step, and happens behind it.
+  struct Departure {
+    uint64_t id;
+    enum { ForGood, Pause, Hold } how;
+  };
+  /// A piece of a prompt whose tokens are told: [first, first + count), the
+  /// rows of their logits from `row` on.
+  struct Echo {
+    Sequence *sequence;
+    int64_t first, count, row;
+  };
+  using Sequences = std::vector<Sequence>;
+  static Error duringAStep();
+  static Sequence *find(Sequences &list, uint64_t id);
+  Sequence *findActive(uint64_t id);
+  Sequence *findAny(uint64_t id);
+  bool hasLeft(uint64_t id) const;
+  void forget(uint64_t id) noexcept;
+  Status depart(const Departure &departure);
+  void takeOut(const Departure &departure) noexcept;
+  void takeArrivals();
+  void sharePrefix(Sequence &arrival);
+  void handOver(Sequence &leader) noexcept;
+  void leave() noexcept;
+
+  void release(Sequence &sequence) noexcept;
+  void giveUpBlocks(Sequence &sequence) noexcept;
+  void chooseLeaders() noexcept;
+  Status planStep();
+  Result<int64_t> planBegun();
+  Status planNew(int64_t left);
+  int64_t pieceOf(const Sequence &sequence, int64_t left) const;
+  bool admit(Sequence &sequence);
+  Status take(Sequence &sequence, int64_t count);
+  int64_t capOfPieces(int64_t blocks) const;
+  BlockCounts neededAlone(const Prompt &prompt) const;
+  int64_t reservedFor(const Sequence &sequence) const;
+  void listResults();
+  void makeRoomForResults();
+
+  Status runStep();
+  void forgetResults();
+  void fillBatch();
+  void addTokens(Sequence &sequence);
+  void addEcho(Sequence &sequence);
+  void pickTokens();
+  void lendRows(int64_t width);
+  void addResults(int64_t width);
+  void addFault(const Sequence &sequence, uint32_t reason, int64_t token = -1);
+  void reportEchoes(int64_t width);
+  CacheBytes measureCache() const;
+  void eraseReleased() noexcept;
+  void finishStep() noexcept;
+  void shareWithFollowers() noexcept;
+  void finishSequence(Sequence &sequence) noexcept;
+  bool endsWithStop(const Sequence &sequence) const noexcept;
+  void advance(Sequence &sequence, int64_t token) noexcept;
+
+  const Model &model;
+  const tfc_entry_v0 &entry;
+  Engine engine;
+  Runner &runner; // of the decoder
+  int64_t ids;    // the port of token ids
+  int64_t window; // of the cache; 0: none
+  int64_t maxStepTokens;
+  LogitsHook hook;
+
+  // What other threads reach is behind the mutex: who is there. While a step
+  // runs they change only the list of those that wait.
+  mutable std::mutex mutex;
+  bool isStepping = false;
+  CacheBytes cacheBefore; // the step that runs
+  uint64_t lastId = 0;
+  Sequences arrivals;                // since the step began
+  std::vector<Departure> departures; // the same, of all but `paused`
+  Sequences paused;                  // without blocks, or held
+  Sequences kept;                    // that have ended
+
+  Sequences sequences; // by id
+
+  // The plan of a step.
+  std::vector<Source *> sources;          // to be encoded
+  std::vector<Sequence *> finishing;      // whose next token is chosen
+  std::vector<Sequence *> failing;        // for lack of room
+  std::vector<uint64_t> waiting;          // for room
+  int64_t planned = 0, plannedSource = 0; // tokens, of sources too
+  int64_t echoRows = 0;                   // that prompts may still ask for
+  BlockCounts reserved; // that those who are in will need, and have not
+
+  std::vector<uint8_t> wanted;
+  ScoreRows scores;
+  std::vector<float *> rows;           // of those whose token is chosen
+  std::vector<float> ownRows;          // where a hook writes into shared ones
+  std::vector<const Choice *> choices; // of those
+  std::vector<int64_t> chosen;
+  std::vector<Echo> told;
+  std::vector<tfc_new_token> results;
+  std::vector<tfc_sequence_fault> failures;
+  LogProbabilityReports reports, echoReports;
+  std::vector<tfc_prompt_logprobs> echoed;
+};
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_SRC_SESSION_SESSION_H

@@ -1,0 +1,137 @@
+// The new tokens of a step, what they were chosen from, and who has none.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/CallOut.h"
+#include "runtime/src/load/ModuleTables.h"
+#include "runtime/src/session/Session.h"
+
+#include <algorithm>
+
+namespace tfc::rt {
+
+void Session::pickTokens() {
+  uint32_t port = model.logitsPort();
+  int64_t width = entry.outputs[port].width;
+  reports.begin(finishing.size() + failing.size());
+  chosen.clear();
+  if (!finishing.empty()) {
+    lendRows(width);
+    scores.choose(rows, width, choices, chosen);
+  }
+  addResults(width);
+  reports.finish();
+  for (Sequence *sequence : failing) {
+    sequence->result = static_cast<int64_t>(results.size());
+    results.push_back({sequence->id, -1, TFC_FAILED, 0});
+    addFault(*sequence, TFC_FAULT_NO_ROOM);
+  }
+  reportEchoes(width);
+}
+
+/// The rows of logits that tokens are chosen from, as the hook leaves them.
+void Session::lendRows(int64_t width) {
+  float *logits = runner.floats(model.logitsPort());
+  rows.clear();
+  choices.clear();
+  size_t numShared = 0;
+  for (Sequence *sequence : finishing) {
+    rows.push_back(logits + sequence->row * width);
+    choices.push_back(&sequence->next.choice);
+    numShared += sequence->leader != 0;
+  }
+  if (!hook.change) {
+    return;
+  }
+  ownRows.resize(numShared * static_cast<size_t>(width));
+  float *own = ownRows.data();
+  for (size_t s = 0; s < finishing.size(); ++s) {
+    if (finishing[s]->leader != 0) {
+      std::copy_n(rows[s], width, own);
+      rows[s] = own;
+      own += width;
+    }
+  }
+  for (size_t s = 0; s < finishing.size(); ++s) {
+    callOut("on_logits",
+            [&] { hook.change(hook.user, finishing[s]->id, rows[s], width); });
+  }
+}
+
+void Session::addResults(int64_t width) {
+  for (size_t s = 0; s < finishing.size(); ++s) {
+    Sequence &sequence = *finishing[s];
+    bool isTaken = chosen[s] < entry.inputs[ids].limit;
+    bool isToken = chosen[s] >= 0 && isTaken;
+    sequence.result = static_cast<int64_t>(results.size());
+    results.push_back({sequence.id, isToken ? chosen[s] : -1,
+                       isToken ? TFC_RUNNING : TFC_FAILED, 0});
+    uint32_t count = sequence.next.numLogProbabilities;
+    if (!isTaken) {
+      addFault(sequence, TFC_FAULT_NO_EMBEDDING, chosen[s]);
+    } else if (!isToken) {
+      addFault(sequence, chosen[s] == NoneAllowed ? TFC_FAULT_NONE_ALLOWED
+                                                  : TFC_FAULT_NOT_A_NUMBER);
+    } else if (count != 0) {
+      reports.report(s, rows[s], width, count, chosen[s]);
+    }
+  }
+}
+
+/// The rows of logits are the model's own: the hook has not seen them.
+void Session::reportEchoes(int64_t width) {
+  size_t numRows = 0;
+  for (const Echo &piece : told) {
+    numRows += static_cast<size_t>(piece.count);
+  }
+  const float *logits = runner.output(model.logitsPort());
+  echoReports.begin(numRows);
+  size_t index = 0;
+  for (const Echo &piece : told) {
+    const Prompt &prompt = piece.sequence->next;
+    for (int64_t i = 0; i < piece.count; ++i) {
+      echoReports.report(index++, logits + (piece.row + i) * width, width,
+                         prompt.numLogProbabilities,
+                         prompt.values[ids][piece.first + i]);
+    }
+  }
+  echoReports.finish();
+  index = 0;
+  for (const Echo &piece : told) {
+    echoed.push_back({piece.sequence->id, piece.first,
+                      static_cast<uint64_t>(piece.count),
+                      echoReports.list().data() + index});
+    index += static_cast<size_t>(piece.count);
+  }
+}
+
+/// Where nothing can go on; the others do.
+void Session::addFault(const Sequence &sequence, uint32_t reason,
+                       int64_t token) {
+  tfc_code code = reason == TFC_FAULT_NO_EMBEDDING ? TFC_INCOMPATIBLE
+                  : reason == TFC_FAULT_NO_ROOM    ? TFC_EXHAUSTED
+                                                   : TFC_INVALID_ARGUMENT;
+  failures.push_back({sequence.id, token, reason, code});
+}
+
+Error describeFault(const Model &model, const tfc_sequence_fault &fault,
+                    const std::string &row) {
+  const tfc_entry_v0 &entry = *model.generateEntry();
+  auto code = static_cast<Code>(fault.code);
+  std::string place = concat(model.path(), ": ", row);
+  switch (fault.reason) {
+  case TFC_FAULT_NO_EMBEDDING:
+    return makeError(code, place, ": expected token ids below ",
+                     entry.inputs[tokenPort(entry)].limit,
+                     " (the embedding's rows), got ", fault.token);
+  case TFC_FAULT_NO_ROOM:
+    return makeError(code, place, ": expected room for all of its tokens in ",
+                     "the cache, got less");
+  case TFC_FAULT_NONE_ALLOWED:
+    return makeError(code, place, ": expected a token that may come next, got ",
+                     "none (all are forbidden)");
+  default:
+    return makeError(code, place, ": expected a token that may come next, got ",
+                     "scores that are not numbers (NaN)");
+  }
+}
+
+} // namespace tfc::rt

@@ -1,0 +1,283 @@
+// What a step does: how many tokens of which sequences, as far as there is room
+// for them.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/load/ModuleTables.h"
+#include "runtime/src/memory/MakeRoom.h"
+#include "runtime/src/session/Session.h"
+
+#include <algorithm>
+
+namespace tfc::rt {
+
+// Rows of logits that prompts may ask for in a step: few enough that a
+// vocabulary of 128k needs no more than this for them.
+static constexpr int64_t mostEchoBytes = int64_t(64) << 20;
+
+/// Which of several answers to a prompt computes it for the others: the first
+/// of those without a token. They follow each other.
+void Session::chooseLeaders() noexcept {
+  const Sequence *leader = nullptr;
+  uint64_t before = 0, heir = 0; // who led them, and who does now
+  for (Sequence &sequence : sequences) {
+    bool isLed = leader && leader->produced == 0 &&
+                 (sequence.leader == leader->id ||
+                  (sequence.leader == before && leader->id == heir));
+    if (sequence.leader != 0 && isLed) {
+      sequence.leader = leader->id;
+      continue;
+    }
+    if (sequence.leader != 0) {
+      before = sequence.leader;
+      heir = sequence.id;
+      sequence.leader = 0;
+    }
+    leader = &sequence;
+  }
+}
+
+/// Blocks of a prompt whose pieces a window gives back, at most.
+int64_t Session::capOfPieces(int64_t blocks) const {
+  return window > 0 && maxStepTokens > 0
+             ? std::min(blocks,
+                        runner.cache.blocksFor(window + maxStepTokens) + 1)
+             : blocks;
+}
+
+/// What a prompt has in the cache by its first new token, if nobody shares it.
+BlockCounts Session::neededAlone(const Prompt &prompt) const {
+  int64_t length = static_cast<int64_t>(prompt.values[ids].size()) +
+                   !prompt.spectator.empty();
+  const Source *source = prompt.source.get();
+  return {capOfPieces(runner.cache.blocksFor(length)),
+          source ? engine.cross.blocksFor(source->numTokens()) : 0};
+}
+
+/// What a sequence that is in wants next, and should find: the rest of its
+/// prompt, and a block for its new tokens.
+int64_t Session::reservedFor(const Sequence &sequence) const {
+  const Prompt &next = sequence.next;
+  const BlockCache &cache = runner.cache;
+  int64_t size = static_cast<int64_t>(sequence.blocks.size());
+  int64_t length = static_cast<int64_t>(next.values[ids].size());
+  int64_t more = next.maxNewTokens - sequence.produced - 1;
+  int64_t rest = std::max<int64_t>(0, cache.blocksFor(length) - size);
+  bool grows = cache.blocksFor(length + std::min<int64_t>(more, INT32_MAX)) >
+               std::max(size, cache.blocksFor(length));
+  return capOfPieces(rest) + grows;
+}
+
+/// Blocks for the sequence's next tokens. One that could not have them if it
+/// were alone fails, and no other.
+Status Session::take(Sequence &sequence, int64_t count) {
+  sequence.count = count;
+  int64_t past = sequence.past, end = past + sequence.rows(ids);
+  Status status = runner.cache.grow(sequence.blocks, end);
+  if (status) {
+    status = runner.cache.makeWritable(sequence.blocks, past, end);
+  }
+  // If nobody shared it: a copy takes the place of what it copies.
+  const Source *source = sequence.next.source.get();
+  auto gone = std::count(sequence.blocks.begin(), sequence.blocks.end(), -1);
+  BlockCounts alone{runner.cache.blocksFor(end) - gone,
+                    source ? static_cast<int64_t>(source->blocks.size()) : 0};
+  if (!status && !engine.canHold(alone)) {
+    sequence.count = 0;
+    sequence.isFailing = true;
+    return {};
+  }
+  planned += status ? sequence.rows(ids) : 0;
+  return status;
+}
+
+/// How many tokens of a prompt go into a step that has room for `left`.
+int64_t Session::pieceOf(const Sequence &sequence, int64_t left) const {
+  int64_t remaining = sequence.remaining(ids);
+  int64_t rows = remaining + !sequence.next.spectator.empty();
+  if (maxStepTokens == 0 && !sequence.isEchoed()) {
+    return rows <= left ? remaining : 0;
+  }
+  if (remaining == 1) {
+    return 1; // which the step has counted
+  }
+  int64_t most = sequence.isEchoed() ? std::min(left, echoRows) : left;
+  return rows <= most ? remaining
+                      : std::max<int64_t>(0, std::min(most, remaining - 1));
+}
+
+/// Whether there is room for a new sequence's prompt beside what is reserved;
+/// one for which there never is fails.
+bool Session::admit(Sequence &sequence) {
+  Source *source = sequence.next.source.get();
+  bool isNew = source && source->count == 0 &&
+               std::find(sources.begin(), sources.end(), source) ==
+                   sources.end(); // several may share one
+  int64_t sourceTokens = isNew ? source->numTokens() : 0;
+  BlockCounts alone = neededAlone(sequence.next);
+  if (!engine.canHold(alone) || sourceTokens > model.stepLimit()) {
+    sequence.isFailing = true;
+    return false;
+  }
+  int64_t length = sequence.past + sequence.remaining(ids) +
+                   !sequence.next.spectator.empty();
+  BlockCounts needed;
+  needed.self = capOfPieces(
+      runner.cache.blocksNeeded(sequence.blocks, sequence.past, length));
+  // A step that failed may have left some.
+  needed.cross =
+      isNew ? alone.cross - static_cast<int64_t>(source->blocks.size()) : 0;
+  if (!engine.canHold(engine.used() + reserved + needed) ||
+      sourceTokens > model.stepLimit() - plannedSource) {
+    return false;
+  }
+  if (isNew) {
+    sources.push_back(source);
+    plannedSource += sourceTokens;
+    reserved.cross += needed.cross;
+  }
+  return true;
+}
+
+/// New sequences by age, until one has to wait.
+Status Session::planNew(int64_t left) {
+  bool isIn = false, waits = false; // whom the sequences behind follow
+  for (Sequence &sequence : sequences) {
+    if (sequence.leader != 0) {
+      reserved.self += isIn;
+      if (waits) {
+        waiting.push_back(sequence.id);
+      }
+      continue;
+    }
+    isIn = sequence.hasBegun;
+    waits = false;
+    if (isIn) {
+      continue;
+    }
+    int64_t rows = sequence.remaining(ids) + !sequence.next.spectator.empty();
+    int64_t count = pieceOf(sequence, left);
+    bool neverFits = maxStepTokens == 0 && rows > model.stepLimit();
+    bool isOut = !waiting.empty() ||
+                 (count == 0 && maxStepTokens == 0 && !sequence.isEchoed());
+    sequence.isFailing = neverFits;
+    isIn = !neverFits && !isOut && count > 0 && admit(sequence);
+    if (isIn) {
+      Status status = take(sequence, count);
+      if (!status) {
+        return status;
+      }
+      bool isCounted = maxStepTokens != 0 && sequence.remaining(ids) == 1;
+      left -= isCounted ? 0 : sequence.rows(ids);
+      echoRows -= sequence.isEchoed() ? count : 0;
+      reserved.self += reservedFor(sequence);
+      continue;
+    }
+    waits = !sequence.isFailing && (isOut || count > 0);
+    if (waits) {
+      waiting.push_back(sequence.id);
+    }
+  }
+  return {};
+}
+
+/// Those that have begun: a token of each that generates, then pieces of
+/// prompts. Returns how many tokens are left for those that have not.
+Result<int64_t> Session::planBegun() {
+  int64_t numSingle = 0;
+  for (const Sequence &sequence : sequences) {
+    bool isSingle = sequence.leader == 0 && sequence.remaining(ids) == 1;
+    numSingle += isSingle && (maxStepTokens != 0 || sequence.hasBegun);
+  }
+  if (numSingle > model.stepLimit()) {
+    return makeError(Code::Exhausted, "expected at most ", model.stepLimit(),
+                     " tokens in a step, got more");
+  }
+  // However many generate, prompts are not kept waiting by them.
+  int64_t share = maxStepTokens / 4 + (maxStepTokens % 4 != 0);
+  int64_t most = maxStepTokens - std::min(numSingle, maxStepTokens);
+  int64_t left = model.stepLimit() - numSingle;
+  left = maxStepTokens == 0 ? left : std::min(left, std::max(most, share));
+  for (bool isPrompt : {false, true}) {
+    for (Sequence &sequence : sequences) {
+      bool isMeant = sequence.hasBegun && sequence.leader == 0 &&
+                     (sequence.remaining(ids) != 1) == isPrompt;
+      int64_t count = isMeant && isPrompt ? pieceOf(sequence, left) : isMeant;
+      Status status = count > 0 ? take(sequence, count) : Status();
+      if (!status) {
+        return std::move(status.error());
+      }
+      left -= isPrompt ? sequence.rows(ids) * isMeant : 0;
+      echoRows -= sequence.isEchoed() ? sequence.count * isMeant : 0;
+    }
+  }
+  for (const Sequence &sequence : sequences) {
+    reserved.self += sequence.hasBegun ? reservedFor(sequence) : 0;
+  }
+  return left;
+}
+
+Status Session::planStep() {
+  chooseLeaders();
+  waiting.clear();
+  sources.clear();
+  planned = plannedSource = 0;
+  reserved = {};
+  int64_t rowBytes = entry.outputs[model.logitsPort()].width * 4;
+  echoRows = std::max<int64_t>(1, mostEchoBytes / rowBytes);
+  for (Sequence &sequence : sequences) {
+    sequence.count = 0;
+    sequence.row = sequence.result = -1;
+    sequence.isFailing = false;
+  }
+  Result<int64_t> left = planBegun();
+  Status status = left ? planNew(*left) : Status(std::move(left.error()));
+  if (!status) {
+    return status;
+  }
+  listResults();
+  if (planned == 0 && failing.empty() && !waiting.empty()) {
+    return makeError(Code::Exhausted,
+                     "expected room in the cache for sequence ",
+                     waiting.front(), ", which nothing runs beside, got ",
+                     "blocks of sequences that are held or kept");
+  }
+  return {};
+}
+
+/// Whose next token the step chooses, and who fails.
+void Session::listResults() {
+  finishing.clear();
+  failing.clear();
+  const Sequence *leader = nullptr;
+  for (Sequence &sequence : sequences) {
+    leader = sequence.leader == 0 ? &sequence : leader;
+    sequence.isFailing = leader->isFailing;
+    if (sequence.isFailing) {
+      failing.push_back(&sequence);
+    } else if (leader->isFinishing(ids)) {
+      finishing.push_back(&sequence);
+    }
+  }
+}
+
+/// Memory for what is kept of the step, so that its end cannot fail.
+void Session::makeRoomForResults() {
+  size_t numKeeping = 0;
+  const Sequence *leader = nullptr;
+  for (Sequence &sequence : sequences) {
+    leader = sequence.leader == 0 ? &sequence : leader;
+    if (sequence.leader != 0) {
+      sequence.blocks.reserve(leader->blocks.size());
+    }
+    makeRoom(sequence.next.choice.tokens);
+    for (std::vector<int32_t> &values : sequence.next.values) {
+      makeRoom(values);
+    }
+    numKeeping += sequence.keeps;
+  }
+  if (numKeeping != 0) {
+    std::lock_guard<std::mutex> lock(mutex); // others look for who is kept
+    kept.reserve(kept.size() + numKeeping);
+  }
+}
+
+} // namespace tfc::rt

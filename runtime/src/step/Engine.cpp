@@ -1,0 +1,115 @@
+// Runs the encoder of an encoder-decoder.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/step/Engine.h"
+
+#include "runtime/src/load/ModuleTables.h"
+
+namespace tfc::rt {
+
+Engine::Engine(const Model &model)
+    : device(model.makeDevice()), stepLimit(model.stepLimit()) {
+  if (model.encoder()) {
+    encode = std::make_unique<Runner>(model, *model.encoder(), *device);
+    noOutputs.assign(model.encoder()->n_outputs, 0);
+  }
+  if (model.decoder()) {
+    step = std::make_unique<Runner>(model, *model.decoder(), *device);
+  }
+  if (model.isEncoderDecoder()) {
+    encode->setCross(cross);
+    step->setCross(cross);
+  }
+}
+
+Status Engine::open(const EngineOptions &options) {
+  uint64_t maxBytes = options.maxCacheBytes;
+  setStop(options.stop);
+  budget = {maxBytes, 0};
+  // An encoder-decoder's limit is for what stays: not for the scratch blocks.
+  Status status = device->open();
+  if (status && encode) {
+    status = encode->openCache(step ? 0 : maxBytes);
+  }
+  if (status && step) {
+    status = step->openCache(maxBytes, encode ? &budget : nullptr);
+  }
+  if (!status || !encode || !step) {
+    return status;
+  }
+  Result<BlockCache> created = BlockCache::create(
+      cacheOf(step->entry(), TFC_CACHE_CROSS), maxBytes, &budget, device.get());
+  if (!created) {
+    return std::move(created.error());
+  }
+  cross = std::move(*created);
+  return {};
+}
+
+BlockCounts Engine::used() const { return {step->cache.used(), cross.used()}; }
+
+bool Engine::canHold(const BlockCounts &blocks) const {
+  return blocks.self <= step->cache.capacity() &&
+         blocks.cross <= cross.capacity() &&
+         (budget.limit == 0 ||
+          step->cache.bytesOf(blocks.self) + cross.bytesOf(blocks.cross) <=
+              budget.limit);
+}
+
+void Engine::setStop(const StopRequest &request) {
+  for (Runner *runner : {encode.get(), step.get()}) {
+    if (runner) {
+      runner->setStop(request);
+    }
+  }
+}
+
+void Engine::clear() {
+  for (Runner *runner : {encode.get(), step.get()}) {
+    if (runner) {
+      runner->cache.clear();
+    }
+  }
+  cross.clear();
+}
+
+Status Engine::encodeSources(const std::vector<Source *> &sources) {
+  Batch &batch = encode->batch;
+  batch.clear();
+  encode->cache.clear();
+  std::vector<BlockTable> scratch(sources.size());
+  for (size_t s = 0; s < sources.size(); ++s) {
+    Source &source = *sources[s];
+    if (source.count != 0) {
+      continue;
+    }
+    int64_t count = source.numTokens();
+    if (count > stepLimit - batch.numTokens()) {
+      return makeError(Code::Exhausted, "expected at most ", stepLimit,
+                       " tokens in a step, got more");
+    }
+    Status status = encode->cache.grow(scratch[s], count);
+    if (status) {
+      status = cross.grow(source.blocks, count);
+    }
+    if (!status) {
+      return status;
+    }
+    batch.add(count, 0, count, scratch[s], count, &source.blocks);
+    for (size_t p = 0; p < source.values.size(); ++p) {
+      batch.inputs[p].insert(batch.inputs[p].end(), source.values[p].begin(),
+                             source.values[p].end());
+    }
+  }
+  if (batch.numTokens() == 0) {
+    return {};
+  }
+  Status status = encode->run(noOutputs);
+  for (Source *source : sources) {
+    if (status && source->count == 0) {
+      source->count = source->numTokens();
+    }
+  }
+  return status;
+}
+
+} // namespace tfc::rt

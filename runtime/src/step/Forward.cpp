@@ -1,0 +1,120 @@
+// One forward pass: of an encoder-decoder both entries, one after the other.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/step/Forward.h"
+
+#include "runtime/src/step/Engine.h"
+#include "runtime/src/step/EntryPass.h"
+
+#include <algorithm>
+
+namespace tfc::rt {
+
+namespace {
+
+/// Which outputs of the two entries are wanted; empty for an entry that the
+/// model has not.
+struct Wanted {
+  std::vector<uint8_t> encode, step;
+
+  bool hasStep() const {
+    return std::find(step.begin(), step.end(), 1) != step.end();
+  }
+};
+
+/// Whether the entry has an output of this name, which is marked then.
+bool mark(const tfc_entry_v0 *entry, const std::string &name,
+          std::vector<uint8_t> &wanted) {
+  for (uint32_t p = 0; entry && p < entry->n_outputs; ++p) {
+    if (name == entry->outputs[p].name) {
+      wanted[p] = 1;
+      return true;
+    }
+  }
+  return false;
+}
+
+Result<Wanted> chooseOutputs(const Model &model,
+                             const std::vector<std::string> &names) {
+  const tfc_entry_v0 *encode = model.encoder(), *step = model.decoder();
+  Wanted wanted;
+  wanted.encode.assign(encode ? encode->n_outputs : 0, names.empty());
+  wanted.step.assign(step ? step->n_outputs : 0, names.empty());
+  for (const std::string &name : names) {
+    if (!mark(step, name, wanted.step) && !mark(encode, name, wanted.encode)) {
+      return makeError(Code::InvalidArgument, "output ", quoteName(name),
+                       ": expected an output of the model, got another ",
+                       "name");
+    }
+  }
+  return wanted;
+}
+
+/// Makes the decoder's inputs where they are wanted and not given, and checks
+/// the rows of both entries.
+Status complete(const Model &model, bool needsStep, ModelInputs &inputs) {
+  if (needsStep && inputs.decoder.batch == 0) {
+    Result<InputBatch> made = shiftInputs(model, inputs.encoder);
+    if (!made) {
+      return std::move(made.error());
+    }
+    inputs.decoder = std::move(*made);
+  }
+  Faults faults;
+  if (model.encoder()) {
+    faults.add(checkRows(*model.encoder(), inputs.encoder));
+  }
+  if (model.decoder()) {
+    faults.add(checkRows(*model.decoder(), inputs.decoder));
+  }
+  return faults.take();
+}
+
+} // namespace
+
+Result<std::vector<OutputTensor>>
+runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
+           const std::vector<std::string> &names, const StopRequest &stop) {
+  Result<ModelInputs> given = readInputs(model, inputs, numInputs);
+  if (!given) {
+    return std::move(given.error());
+  }
+  Result<Wanted> wanted = chooseOutputs(model, names);
+  if (!wanted) {
+    return std::move(wanted.error());
+  }
+  Status status = complete(model, wanted->hasStep(), *given);
+  if (!status) {
+    return std::move(status.error());
+  }
+  auto engine = model.borrowEngine();
+  if (!engine) {
+    return std::move(engine.error());
+  }
+  (*engine)->setStop(stop);
+  size_t numRows = static_cast<size_t>(given->encoder.batch);
+  CrossRows rows{(*engine)->cross, std::vector<BlockTable>(numRows),
+                 std::vector<int64_t>(numRows)};
+  CrossRows *cross = model.isEncoderDecoder() ? &rows : nullptr;
+  std::optional<EntryPass> encode, step;
+  if (model.encoder()) {
+    encode.emplace(model, *(*engine)->encode, given->encoder, wanted->encode);
+    status = encode->run(*given, cross);
+  }
+  if (status && wanted->hasStep()) {
+    step.emplace(model, *(*engine)->step, given->decoder, wanted->step);
+    status = step->run(*given, cross);
+  }
+  if (!status) {
+    return std::move(status.error());
+  }
+  std::vector<OutputTensor> results;
+  for (const std::optional<EntryPass> *pass : {&step, &encode}) {
+    if (*pass) {
+      (*pass)->collect(results);
+    }
+  }
+  model.giveBack(std::move(*engine));
+  return results;
+}
+
+} // namespace tfc::rt

@@ -1,0 +1,28 @@
+// One forward pass over a padded batch.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_SRC_STEP_FORWARD_H
+#define TFC_RUNTIME_SRC_STEP_FORWARD_H
+
+#include "runtime/src/load/Model.h"
+#include "runtime/src/step/StepHost.h"
+
+namespace tfc::rt {
+
+/// A result that owns its values: floats or ints, as dtype says.
+struct OutputTensor {
+  std::string name;
+  tfc_dtype dtype = TFC_F32;
+  std::vector<int64_t> shape;
+  std::vector<float> floats;
+  std::vector<int64_t> ints;
+};
+
+/// tfc_encode. Empty `wanted`: all outputs.
+Result<std::vector<OutputTensor>>
+runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
+           const std::vector<std::string> &wanted,
+           const StopRequest &stop = {});
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_SRC_STEP_FORWARD_H

@@ -1,0 +1,331 @@
+// Checks the inputs of a forward pass or a generation.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/step/Inputs.h"
+
+#include "runtime/src/step/Batch.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tfc::rt {
+
+int64_t tokenPort(const tfc_entry_v0 &entry) {
+  for (uint32_t i = 0; i < entry.n_inputs; ++i) {
+    std::string_view name = entry.inputs[i].name;
+    if (name == "input_ids" || name == "decoder_input_ids") {
+      return i;
+    }
+  }
+  return -1;
+}
+
+int32_t InputBatch::value(const tfc_port_v0 &port, uint32_t index, int64_t row,
+                          int64_t column, int64_t position) const {
+  if (!values[index].empty()) {
+    return values[index][row * length + column];
+  }
+  switch (port.fill) {
+  case TFC_FILL_POSITION:
+  case TFC_FILL_FROM_MASK:
+    return static_cast<int32_t>(position);
+  case TFC_FILL_FROM_PAD:
+    return pad + 1 + static_cast<int32_t>(position);
+  case TFC_FILL_ABSENT:
+    return -1;
+  default:
+    return 0;
+  }
+}
+
+int64_t lengthLimit(const tfc_entry_v0 &entry, int64_t maxPositions,
+                    const InputBatch &batch) {
+  int64_t limit = maxPositions;
+  for (uint32_t p = 0; p < entry.n_inputs; ++p) {
+    const tfc_port_v0 &port = entry.inputs[p];
+    if (fillsByPosition(port) && batch.values[p].empty() &&
+        (limit == 0 || port.limit < limit)) {
+      limit = port.limit;
+    }
+  }
+  return limit;
+}
+
+namespace {
+
+class InputReader {
+public:
+  InputReader(const Model &model, const tfc_entry_v0 &entry,
+              const char *maskName, Faults &faults)
+      : entry(entry), maxPositions(model.table().max_positions),
+        pad(model.table().pad), stepLimit(model.stepLimit()),
+        seen(entry.n_inputs + 1, false), faults(faults) {
+    batch.values.resize(entry.n_inputs);
+    batch.maskName = maskName;
+    batch.pad = static_cast<int32_t>(pad);
+  }
+
+  /// Whether the tensor is an input of the entry.
+  bool read(const tfc_tensor &tensor) {
+    int64_t port = find(tensor.name);
+    if (port < 0) {
+      return false;
+    }
+    std::string where = concat("input ", quoteName(tensor.name), ": ");
+    if (seen[port]) {
+      faults.add(invalid(where, "expected once, got twice"));
+      return true;
+    }
+    seen[port] = true;
+    if (checkShape(tensor, where)) {
+      checkValues(tensor, static_cast<uint32_t>(port), where);
+    }
+    return true;
+  }
+
+  /// Once all tensors have been read. `rows`: of another entry's inputs, 0 when
+  /// there are none.
+  InputBatch finish(int64_t rows) {
+    for (uint32_t i = 0; i < entry.n_inputs; ++i) {
+      uint32_t fill = entry.inputs[i].fill;
+      if ((fill == TFC_FILL_REQUIRED || fill == TFC_FILL_SHIFTED) && !seen[i]) {
+        faults.add(invalid("input ", quoteName(entry.inputs[i].name),
+                           ": expected a tensor", ", got none"));
+      }
+    }
+    if (rows != 0 && batch.batch != 0 && batch.batch != rows) {
+      faults.add(invalid("input ", quoteName(shapeOwner), ": expected ", rows,
+                         " rows (those of input_ids), got ", batch.batch));
+    }
+    checkLength();
+    if (!faults.any()) {
+      fillPositions();
+    }
+    return std::move(batch);
+  }
+
+  bool hasAny() const {
+    return std::find(seen.begin(), seen.end(), true) != seen.end();
+  }
+  int64_t numRows() const { return batch.batch; }
+
+  std::string knownNames() const {
+    std::string names;
+    for (uint32_t i = 0; i < entry.n_inputs; ++i) {
+      names += concat(entry.inputs[i].name, ", ");
+    }
+    return names + batch.maskName;
+  }
+
+private:
+  template <typename... Ts> static Error invalid(const Ts &...parts) {
+    return makeError(Code::InvalidArgument, parts...);
+  }
+
+  /// Index of the port of this name, n_inputs for the mask, -1 for neither.
+  int64_t find(std::string_view name) const {
+    for (uint32_t i = 0; i < entry.n_inputs; ++i) {
+      if (name == entry.inputs[i].name) {
+        return i;
+      }
+    }
+    return name == batch.maskName ? int64_t(entry.n_inputs) : -1;
+  }
+
+  bool checkShape(const tfc_tensor &tensor, const std::string &where) {
+    if (tensor.dtype != TFC_I32 && tensor.dtype != TFC_I64) {
+      faults.add(invalid(where, "expected dtype I32 or I64, got another"));
+      return false;
+    }
+    if (tensor.rank != 2 || tensor.shape[0] < 1 || tensor.shape[1] < 1) {
+      uint32_t rank = tensor.rank < 3 ? tensor.rank : 3;
+      std::vector<int64_t> shape(tensor.shape, tensor.shape + rank);
+      faults.add(invalid(where, "expected shape [batch, length], each at ",
+                         "least 1, got ", shapeText(shape)));
+      return false;
+    }
+    int64_t rows = tensor.shape[0], columns = tensor.shape[1];
+    if (rows > stepLimit / columns) {
+      faults.add(invalid(where, "expected at most ", stepLimit,
+                         " tokens, got shape ", shapeText({rows, columns})));
+      return false;
+    }
+    if (batch.batch == 0) {
+      batch.batch = rows;
+      batch.length = columns;
+      shapeOwner = tensor.name;
+    } else if (batch.batch != rows || batch.length != columns) {
+      faults.add(invalid(where, "expected shape ",
+                         shapeText({batch.batch, batch.length}), " (that of ",
+                         shapeOwner, "), got ", shapeText({rows, columns})));
+      return false;
+    }
+    return true;
+  }
+
+  void checkValues(const tfc_tensor &tensor, uint32_t port,
+                   const std::string &where) {
+    bool isMask = port == entry.n_inputs;
+    int64_t limit = isMask ? 2 : entry.inputs[port].limit;
+    int64_t total = batch.batch * batch.length;
+    isMask ? batch.mask.resize(total) : batch.values[port].resize(total);
+    for (int64_t i = 0; i < total; ++i) {
+      int64_t value = load(tensor, i);
+      if (value < 0 || value >= limit || value > INT32_MAX) {
+        faults.add(invalid(where, "expected values from 0 to ", limit - 1,
+                           ", got ", value, " at [", i / batch.length, ", ",
+                           i % batch.length, "]"));
+        return;
+      }
+      if (isMask) {
+        batch.mask[i] = value != 0;
+      } else {
+        batch.values[port][i] = static_cast<int32_t>(value);
+      }
+    }
+  }
+
+  static int64_t load(const tfc_tensor &tensor, int64_t i) {
+    const char *data = static_cast<const char *>(tensor.data);
+    if (tensor.dtype == TFC_I64) {
+      int64_t value;
+      std::memcpy(&value, data + 8 * i, 8);
+      return value;
+    }
+    int32_t value;
+    std::memcpy(&value, data + 4 * i, 4);
+    return value;
+  }
+
+  void checkLength() {
+    int64_t limit = lengthLimit(entry, maxPositions, batch);
+    for (uint32_t p = 0; p < entry.n_inputs; ++p) {
+      // The last token of a row without padding has position pad + length.
+      int64_t own = entry.inputs[p].limit - 1 - pad;
+      if (entry.inputs[p].fill == TFC_FILL_FROM_PAD && !seen[p] &&
+          (limit == 0 || own < limit)) {
+        limit = std::max<int64_t>(own, 1);
+      }
+    }
+    // Other faults may be why the length is wrong.
+    if (!faults.any() && limit != 0 && batch.length > limit) {
+      faults.add(invalid("input ", quoteName(shapeOwner),
+                         ": expected a length of at most ", limit,
+                         " (the model's positions), got ", batch.length));
+    }
+  }
+
+  /// Ports whose positions depend on the tokens before.
+  void fillPositions() {
+    int64_t ids = tokenPort(entry);
+    for (uint32_t p = 0; p < entry.n_inputs; ++p) {
+      uint32_t fill = entry.inputs[p].fill;
+      bool isOpen = batch.values[p].empty() && batch.batch != 0;
+      if (fill == TFC_FILL_FROM_PAD && isOpen && ids >= 0) {
+        fillFromPad(batch.values[ids], batch.values[p]);
+      } else if (fill == TFC_FILL_FROM_MASK && isOpen) {
+        countUnmasked();
+      }
+    }
+  }
+
+  void fillFromPad(const std::vector<int32_t> &ids,
+                   std::vector<int32_t> &positions) {
+    int64_t count = 0;
+    for (size_t i = 0; i < ids.size(); ++i) {
+      count = i % size_t(batch.length) == 0 ? 0 : count;
+      count += ids[i] != pad;
+      positions.push_back(
+          static_cast<int32_t>(ids[i] != pad ? pad + count : pad));
+    }
+  }
+
+  void countUnmasked() {
+    int32_t count = 0;
+    batch.unmaskedBefore.clear();
+    for (int64_t i = 0; i < batch.batch * batch.length; ++i) {
+      count = i % batch.length == 0 ? 0 : count;
+      bool exists = batch.exists(i / batch.length, i % batch.length);
+      batch.unmaskedBefore.push_back(exists ? count++ : -1);
+    }
+  }
+
+  const tfc_entry_v0 &entry;
+  int64_t maxPositions, pad, stepLimit;
+  std::vector<bool> seen;
+  std::string shapeOwner;
+  InputBatch batch;
+  Faults &faults;
+};
+
+} // namespace
+
+Result<ModelInputs> readInputs(const Model &model, const tfc_tensor *inputs,
+                               uint32_t numInputs) {
+  if (numInputs && !inputs) {
+    return makeError(Code::InvalidArgument, "expected inputs, got null");
+  }
+  Faults faults;
+  bool isPair = model.isEncoderDecoder();
+  InputReader first(model, model.forwardEntry(), "attention_mask", faults);
+  std::optional<InputReader> second;
+  if (isPair) {
+    second.emplace(model, *model.decoder(), decoderMaskName, faults);
+  }
+  for (uint32_t i = 0; i < numInputs; ++i) {
+    if (!inputs[i].name || !inputs[i].data) {
+      faults.add(makeError(Code::InvalidArgument, "expected inputs with a ",
+                           "name and data, got null"));
+    } else if (!first.read(inputs[i]) && !(second && second->read(inputs[i]))) {
+      faults.add(makeError(
+          Code::InvalidArgument, "input ", quoteName(inputs[i].name),
+          ": expected one of ", first.knownNames(),
+          second ? ", " + second->knownNames() : "", ", got another name"));
+    }
+  }
+  ModelInputs read;
+  int64_t rows = first.numRows();
+  bool hasSecond = second && second->hasAny();
+  (model.encoder() ? read.encoder : read.decoder) = first.finish(0);
+  if (hasSecond) {
+    read.decoder = second->finish(rows);
+  }
+  Status status = faults.take();
+  if (!status) {
+    return std::move(status.error());
+  }
+  return read;
+}
+
+static Status checkRow(const tfc_entry_v0 &entry, const InputBatch &batch,
+                       int64_t row) {
+  int64_t first = 0, last = batch.length - 1;
+  while (first <= last && !batch.exists(row, first)) {
+    ++first;
+  }
+  while (last >= first && !batch.exists(row, last)) {
+    --last;
+  }
+  std::string where = concat("input ", quoteName(batch.maskName), ": ");
+  if (last < first) {
+    return makeError(Code::InvalidArgument, where, "expected a token in every ",
+                     "row, got none in row ", row);
+  }
+  for (int64_t column = first; column <= last; ++column) {
+    if (entry.flags & TFC_ENTRY_DISTANCES && !batch.exists(row, column)) {
+      return makeError(Code::InvalidArgument, where, "expected no masked ",
+                       "token between others (the model counts distances), ",
+                       "got one at [", row, ", ", column, "]");
+    }
+  }
+  return {};
+}
+
+Status checkRows(const tfc_entry_v0 &entry, const InputBatch &batch) {
+  Faults faults;
+  for (int64_t row = 0; !batch.mask.empty() && row < batch.batch; ++row) {
+    faults.add(checkRow(entry, batch, row));
+  }
+  return faults.take();
+}
+
+} // namespace tfc::rt

@@ -1,0 +1,72 @@
+// Runs an entry: lends it workspace, cache and output buffers, which stay warm
+// from step to step.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_SRC_STEP_RUNNER_H
+#define TFC_RUNTIME_SRC_STEP_RUNNER_H
+
+#include "runtime/src/load/Model.h"
+#include "runtime/src/memory/Cache.h"
+#include "runtime/src/step/Batch.h"
+#include "runtime/src/step/StepHost.h"
+
+namespace tfc::rt {
+
+class Runner {
+public:
+  /// Belongs to one thread at a time; the model and the device outlive it.
+  Runner(const Model &model, const tfc_entry_v0 &entry, Device &device);
+
+  /// Gives the runner its cache; before the first step. Errors: those of
+  /// BlockCache::create.
+  Status openCache(uint64_t maxBytes, CacheBudget *budget = nullptr);
+
+  /// Lends the entry another host than the model's, for measuring; it must have
+  /// no more workers and outlive the runner.
+  void setHost(const tfc_host_v0 &lent) { host.setLent(lent); }
+
+  /// What steps from now on ask whether to go on.
+  void setStop(const StopRequest &request) { host.setStop(request); }
+
+  /// Lends the entry the blocks of cross-attention, which several runners may
+  /// share; they must outlive the runner.
+  void setCross(const BlockCache &lent) { cross = &lent; }
+
+  /// The step to run; fill it, then call run.
+  Batch batch;
+  BlockCache cache;
+
+  /// Runs the batch. wanted[p]: whether output p is computed. Errors:
+  /// Exhausted, Cancelled (the batch may be run again), InvalidArgument
+  /// (functions of the caller that throw, threads that do not run loops),
+  /// Internal (the compiled code's status, a write beyond its workspace or an
+  /// output, a fault of the device).
+  Status run(const std::vector<uint8_t> &wanted);
+
+  /// The rows of output p, [tokens or rows, width]; valid until the next run.
+  const float *output(uint32_t port) const;
+  /// The same, for whoever changes them in place.
+  float *floats(uint32_t port);
+  const tfc_entry_v0 &entry() const { return entryTable; }
+  /// What the device's clock said of the last step, if it was asked.
+  std::optional<StepTimes> times() const { return memory->times(); }
+  /// Of the last step.
+  uint32_t workers() const { return host.host().n_workers; }
+
+private:
+  Status lendBuffers(const std::vector<uint8_t> &wanted);
+  tfc_step_v0 fillStep();
+  Status checkBuffers() const;
+
+  const Model &model;
+  const tfc_entry_v0 &entryTable;
+  Device &device;
+  StepHost host;
+  const BlockCache *cross = nullptr;
+  std::unique_ptr<DeviceStep> memory;
+  std::vector<const void *> inputPointers;
+  std::vector<void *> caches;
+};
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_SRC_STEP_RUNNER_H
