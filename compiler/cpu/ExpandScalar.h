@@ -4,7 +4,7 @@
 #ifndef TFC_COMPILER_CPU_EXPANDSCALAR_H
 #define TFC_COMPILER_CPU_EXPANDSCALAR_H
 
-#include "compiler/host/KernelBuilder.h"
+#include "compiler/kernel/KernelBuilder.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace tfc {

@@ -5,7 +5,7 @@
 #define TFC_COMPILER_CPU_ITEMTILES_H
 
 #include "compiler/cpu/ProductTiles.h"
-#include "compiler/host/KernelBuilder.h"
+#include "compiler/kernel/KernelBuilder.h"
 
 namespace tfc {
 

@@ -4,7 +4,7 @@
 #include "compiler/cpu/ProductTiles.h"
 
 #include "compiler/cpu/VectorCache.h"
-#include "compiler/host/StepFields.h"
+#include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"

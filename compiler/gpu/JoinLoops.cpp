@@ -3,7 +3,7 @@
 #include "compiler/gpu/Passes.h"
 
 #include "compiler/gpu/rows/LoopAccesses.h"
-#include "compiler/host/ParallelLoops.h"
+#include "compiler/kernel/ParallelLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

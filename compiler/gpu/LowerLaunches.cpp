@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/Passes.h"
 
-#include "compiler/host/StepFields.h"
+#include "compiler/kernel/StepFields.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

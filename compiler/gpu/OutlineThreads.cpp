@@ -3,8 +3,8 @@
 #include "compiler/gpu/Passes.h"
 
 #include "compiler/gpu/thread/KernelModule.h"
-#include "compiler/host/ParallelLoops.h"
-#include "compiler/host/StepFields.h"
+#include "compiler/kernel/ParallelLoops.h"
+#include "compiler/kernel/StepFields.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

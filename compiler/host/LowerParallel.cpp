@@ -3,7 +3,7 @@
 #include "compiler/host/Passes.h"
 
 #include "compiler/host/OutlineBody.h"
-#include "compiler/host/ParallelLoops.h"
+#include "compiler/kernel/ParallelLoops.h"
 #include "dialect/LayerFunctions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

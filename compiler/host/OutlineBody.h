@@ -4,7 +4,7 @@
 #ifndef TFC_COMPILER_HOST_OUTLINEBODY_H
 #define TFC_COMPILER_HOST_OUTLINEBODY_H
 
-#include "compiler/host/ParallelLoops.h"
+#include "compiler/kernel/ParallelLoops.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

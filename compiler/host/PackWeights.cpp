@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/Passes.h"
 
-#include "compiler/host/NarrowFloat.h"
+#include "compiler/kernel/NarrowFloat.h"
 
 #include "dialect/PackedLayout.h"
 #include "dialect/ShapeUtils.h"

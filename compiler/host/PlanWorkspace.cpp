@@ -4,7 +4,7 @@
 #include "compiler/host/Passes.h"
 
 #include "compiler/host/BufferLives.h"
-#include "compiler/host/StepFields.h"
+#include "compiler/kernel/StepFields.h"
 #include "dialect/LayerFunctions.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -121,7 +121,7 @@ class LayoutTest(Copy):
             self.expect(path, adding("namespace tfc {\nstruct WorkItem {\n"
                                      "  int other;\n};\n} // namespace tfc\n"),
                         "expected one definition of tfc::WorkItem",
-                        "compiler/host/KernelBuilder.h")
+                        "compiler/kernel/KernelBuilder.h")
 
     def test_type_of_the_file_itself(self):
         for begin, end in (("namespace {\n", "} // namespace\n"),
@@ -358,7 +358,7 @@ class HeadersTest(unittest.TestCase):
 
     def test_files_that_forgot_one(self):
         # Without it they would build where everything is precompiled.
-        for path in ("compiler/host/NarrowFloat.cpp",
+        for path in ("compiler/kernel/NarrowFloat.cpp",
                      "compiler/reference/Interpreter.cpp"):
             with open(os.path.join(ROOT, path)) as stream:
                 text = stream.read()

@@ -3,8 +3,8 @@
 #include "compiler/gpu/attention/DeviceCache.h"
 
 #include "compiler/gpu/rows/RowAlignment.h"
-#include "compiler/host/NarrowFloat.h"
-#include "compiler/host/StepFields.h"
+#include "compiler/kernel/NarrowFloat.h"
+#include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

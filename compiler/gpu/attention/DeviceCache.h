@@ -3,7 +3,7 @@
 #ifndef TFC_COMPILER_GPU_ATTENTION_DEVICECACHE_H
 #define TFC_COMPILER_GPU_ATTENTION_DEVICECACHE_H
 
-#include "compiler/host/KernelBuilder.h"
+#include "compiler/kernel/KernelBuilder.h"
 
 namespace tfc {
 

@@ -3,7 +3,7 @@
 #include "compiler/gpu/attention/KeyTiles.h"
 
 #include "compiler/gpu/thread/AsyncCopies.h"
-#include "compiler/host/StepFields.h"
+#include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

@@ -3,7 +3,7 @@
 #include "compiler/gpu/attention/WarpAttention.h"
 
 #include "compiler/gpu/thread/WarpBuilder.h"
-#include "compiler/host/StepFields.h"
+#include "compiler/kernel/StepFields.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -3,7 +3,7 @@
 #include "compiler/gpu/attention/WarpMerge.h"
 
 #include "compiler/gpu/thread/PowerOfTwo.h"
-#include "compiler/host/StepFields.h"
+#include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -3,7 +3,7 @@
 #ifndef TFC_COMPILER_GPU_THREAD_WARPBUILDER_H
 #define TFC_COMPILER_GPU_THREAD_WARPBUILDER_H
 
-#include "compiler/host/KernelBuilder.h"
+#include "compiler/kernel/KernelBuilder.h"
 
 namespace tfc {
 

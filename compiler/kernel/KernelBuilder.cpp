@@ -1,10 +1,10 @@
 // What the emitters of kernels share: index arithmetic, loops, and the step's
 // work items and cache blocks.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/host/KernelBuilder.h"
+#include "compiler/kernel/KernelBuilder.h"
 
-#include "compiler/host/NarrowFloat.h"
-#include "compiler/host/StepFields.h"
+#include "compiler/kernel/NarrowFloat.h"
+#include "compiler/kernel/StepFields.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -1,8 +1,8 @@
 // Outermost parallel loops as work for somebody else: which of them can share a
 // function, what that takes from outside, and which item is which.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_HOST_PARALLELLOOPS_H
-#define TFC_COMPILER_HOST_PARALLELLOOPS_H
+#ifndef TFC_COMPILER_KERNEL_PARALLELLOOPS_H
+#define TFC_COMPILER_KERNEL_PARALLELLOOPS_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -65,4 +65,4 @@ void buildItem(mlir::ImplicitLocOpBuilder &b, mlir::scf::ParallelOp loop,
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_HOST_PARALLELLOOPS_H
+#endif // TFC_COMPILER_KERNEL_PARALLELLOOPS_H

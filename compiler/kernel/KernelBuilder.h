@@ -1,8 +1,8 @@
 // What the emitters of kernels share: index arithmetic, loops, and the step's
 // work items and cache blocks.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_HOST_KERNELBUILDER_H
-#define TFC_COMPILER_HOST_KERNELBUILDER_H
+#ifndef TFC_COMPILER_KERNEL_KERNELBUILDER_H
+#define TFC_COMPILER_KERNEL_KERNELBUILDER_H
 
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -168,4 +168,4 @@ private:
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_HOST_KERNELBUILDER_H
+#endif // TFC_COMPILER_KERNEL_KERNELBUILDER_H

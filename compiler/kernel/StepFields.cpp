@@ -1,6 +1,6 @@
 // Reading the ABI's structs in generated code: a pointer and typed loads.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/host/StepFields.h"
+#include "compiler/kernel/StepFields.h"
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"

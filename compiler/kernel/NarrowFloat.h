@@ -1,7 +1,7 @@
 // Rounding f32 to what is kept: the same wherever something is stored.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_HOST_NARROWFLOAT_H
-#define TFC_COMPILER_HOST_NARROWFLOAT_H
+#ifndef TFC_COMPILER_KERNEL_NARROWFLOAT_H
+#define TFC_COMPILER_KERNEL_NARROWFLOAT_H
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -17,4 +17,4 @@ mlir::Value widenFloat(mlir::ImplicitLocOpBuilder &b, mlir::Value value);
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_HOST_NARROWFLOAT_H
+#endif // TFC_COMPILER_KERNEL_NARROWFLOAT_H

@@ -1,7 +1,7 @@
 // Outermost parallel loops as work for somebody else: which of them can share a
 // function, what that takes from outside, and which item is which.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/host/ParallelLoops.h"
+#include "compiler/kernel/ParallelLoops.h"
 
 #include "dialect/LayerFunctions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

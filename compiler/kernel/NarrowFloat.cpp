@@ -1,6 +1,6 @@
 // Rounding f32 to f16 and bf16.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/host/NarrowFloat.h"
+#include "compiler/kernel/NarrowFloat.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -1,7 +1,7 @@
 // Reading the ABI's structs in generated code: a pointer and typed loads.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_HOST_STEPFIELDS_H
-#define TFC_COMPILER_HOST_STEPFIELDS_H
+#ifndef TFC_COMPILER_KERNEL_STEPFIELDS_H
+#define TFC_COMPILER_KERNEL_STEPFIELDS_H
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -46,4 +46,4 @@ bool isOfStep(mlir::Value address, mlir::Value step);
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_HOST_STEPFIELDS_H
+#endif // TFC_COMPILER_KERNEL_STEPFIELDS_H
