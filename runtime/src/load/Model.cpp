@@ -20,9 +20,8 @@ Result<std::unique_ptr<Model>> Model::load(const LoadOptions &options) {
   }
   // The C API does not know abi.h's tables.
   Result<std::unique_ptr<Module>> module =
-      options.library
-          ? Module::open(reinterpret_cast<tfc_module_query_fn>(options.library))
-          : Module::open(options.libraryPath);
+      options.library ? Module::open(options.library)
+                      : Module::open(options.libraryPath);
   if (!module) {
     return std::move(module.error());
   }

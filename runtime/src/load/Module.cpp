@@ -39,7 +39,7 @@ Result<std::unique_ptr<Module>> Module::open(const std::string &path) {
                      ": expected a compiled model (symbol ",
                      TFC_MODULE_QUERY_SYMBOL, "), got another library");
   }
-  status = module->read(query);
+  status = module->read(query(TFC_ABI_VERSION));
   if (!status) {
     return std::move(status.error());
   }
@@ -55,10 +55,11 @@ static uint64_t hashOf(const char *text) {
   return sum;
 }
 
-Result<std::unique_ptr<Module>> Module::open(tfc_module_query_fn query) {
+Result<std::unique_ptr<Module>> Module::open(tfc_library_fn library) {
   std::unique_ptr<Module> module(new Module);
   module->libraryPath = "linked model";
-  Status status = module->read(query);
+  Status status = module->read(
+      static_cast<const tfc_module_header *>(library(TFC_ABI_VERSION)));
   if (!status) {
     return std::move(status.error());
   }
@@ -74,8 +75,7 @@ Result<std::unique_ptr<Module>> Module::open(tfc_module_query_fn query) {
   return module;
 }
 
-Status Module::read(tfc_module_query_fn query) {
-  const tfc_module_header *header = query(TFC_ABI_VERSION);
+Status Module::read(const tfc_module_header *header) {
   if (!header) {
     return makeError(Code::Incompatible, libraryPath, ": expected a library ",
                      "that works with ABI version ", TFC_ABI_VERSION,

@@ -6,6 +6,7 @@
 
 #include "runtime/src/load/CpuFeatures.h"
 #include "runtime/src/load/ModuleTables.h"
+#include "tfc/runtime.h"
 
 #include <memory>
 
@@ -20,7 +21,7 @@ public:
   static Result<std::unique_ptr<Module>> open(const std::string &path);
   /// A library that is linked into the process, by its query. Errors:
   /// Incompatible, as above.
-  static Result<std::unique_ptr<Module>> open(tfc_module_query_fn query);
+  static Result<std::unique_ptr<Module>> open(tfc_library_fn library);
   ~Module();
   Module(const Module &) = delete;
   Module &operator=(const Module &) = delete;
@@ -37,7 +38,7 @@ public:
 
 private:
   Module() = default;
-  Status read(tfc_module_query_fn query);
+  Status read(const tfc_module_header *header);
 
   std::string libraryPath;
   void *handle = nullptr; // null: it is linked into the process
