@@ -189,6 +189,13 @@ int64_t ProductOp::getWeightBits() {
   return cast<ShapedType>(getPanels().getType()).getElementTypeBitWidth();
 }
 
+bool ProductOp::hasNarrowFactors() {
+  auto isBf16 = [](Value value) {
+    return cast<ShapedType>(value.getType()).getElementType().isBF16();
+  };
+  return isBf16(getInput()) && isBf16(getPanels());
+}
+
 bool ProductOp::hasKernelTile() { return getTile().has_value(); }
 
 void ProductOp::setKernelTile(ProductTileAttr tile) { setTileAttr(tile); }

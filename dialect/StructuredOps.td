@@ -134,7 +134,7 @@ def Transformer_ProductOp
     columns, `w[p * W + j, C k + i]` is `panels[p,k,j,i]` (`#transformer.packed`).
     Weights of f16 and bf16 are widened to f32, and so are rows of them; the body's result is
     rounded to the elements of `init`. The sum begins at zero and goes through k in
-    order, a multiply-add a step. Panels are whole: what the last one has beyond
+    order, a multiply-add a step, or as the `tile` says. Panels are whole: what the last one has beyond
     N is computed and not written.
 
     ```mlir

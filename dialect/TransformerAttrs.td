@@ -197,7 +197,8 @@ def Transformer_StrategyAttr : AttrDef<Transformer_Dialect, "Strategy"> {
 
 def Transformer_ProductKindEnum
     : Transformer_Enum<"ProductKind", "how a product multiplies and adds", [
-        I32EnumAttrCase<"Fma", 0, "fma">]>;
+        I32EnumAttrCase<"Fma", 0, "fma">,
+        I32EnumAttrCase<"Dot", 1, "dot">]>;
 
 def Transformer_ProductTileAttr : AttrDef<Transformer_Dialect, "ProductTile"> {
   let mnemonic = "product_tile";
@@ -206,7 +207,9 @@ def Transformer_ProductTileAttr : AttrDef<Transformer_Dialect, "ProductTile"> {
     What `tfc-select-strategy` chose for a `product` and its expansion follows;
     nothing in between looks at it.
 
-    * `kind`: `fma`, a multiply-add of f32.
+    * `kind`: `fma`, a multiply-add of f32; `dot`, two at once of two neighbours
+      of bf16, rows and weights, into f32: the second one's first. Numbers below
+      2^-126 count as zeros, as elements, sums and results.
     * `rows`: of a tile; its columns are those of a panel. `lanes`: floats in a
       vector register.
     * `item`: rows of a parallel item, a multiple of `rows`.

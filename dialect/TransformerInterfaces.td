@@ -14,6 +14,8 @@ def Transformer_KernelOpInterface : OpInterface<"KernelOpInterface"> {
   let methods = [
     InterfaceMethod<"The bits of an element of its weights, as they are kept.",
                     "int64_t", "getWeightBits", (ins)>,
+    InterfaceMethod<"Whether all that it multiplies is kept in bf16.", "bool",
+                    "hasNarrowFactors", (ins)>,
     InterfaceMethod<"Whether it has been given a tile.", "bool",
                     "hasKernelTile", (ins)>,
     InterfaceMethod<"Gives the op its tile.", "void", "setKernelTile",

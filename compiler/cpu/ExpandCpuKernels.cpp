@@ -35,8 +35,8 @@ static llvm::BitVector findHandles(func::FuncOp function) {
   return handles;
 }
 
-/// Buffers; of kernels of vectors those of f32, the panels of products
-/// excepted.
+/// Buffers; of kernels of vectors those of f32, but for what products multiply,
+/// which depends on their tile, and what they store.
 static LogicalResult expectBuffers(Operation *op, bool areVectors) {
   auto product = dyn_cast<transformer::ProductOp>(op);
   for (Value operand : op->getOperands()) {
@@ -44,7 +44,9 @@ static LogicalResult expectBuffers(Operation *op, bool areVectors) {
       return op->emitOpError() << "expected buffers, got tensors";
     }
     auto type = dyn_cast<MemRefType>(operand.getType());
-    bool isStored = product && operand == product.getPanels();
+    bool isStored = product && (operand == product.getPanels() ||
+                                operand == product.getInput() ||
+                                operand == product.getInit());
     if (areVectors && type && !isStored &&
         isa<FloatType>(type.getElementType()) &&
         !type.getElementType().isF32()) {

@@ -1,13 +1,15 @@
-// exp, log, tanh, erf, sin and cos become arithmetic: the library imports
-// nothing.
+// exp, log, tanh, erf, sin and cos become arithmetic, and so does rounding to
+// bf16: the library imports nothing.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/MathPolynomials.h"
 #include "compiler/cpu/Passes.h"
 
+#include "compiler/kernel/NarrowFloat.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
@@ -41,6 +43,23 @@ template <typename Op, Builder build> struct Expand : OpRewritePattern<Op> {
   }
 };
 
+/// truncf(f32) -> the upper half, rounded
+struct ExpandRounding : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    Type element = getElementTypeOrSelf(op.getType());
+    if (!getElementTypeOrSelf(op.getIn().getType()).isF32() ||
+        !element.isBF16() || isa<TensorType>(op.getType())) {
+      return rewriter.notifyMatchFailure(op, "expected f32 to bf16");
+    }
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(op, narrowFloat(b, op.getIn(), element));
+    return success();
+  }
+};
+
 struct ExpandMathPass : tfc::impl::ExpandMathPassBase<ExpandMathPass> {
   using ExpandMathPassBase::ExpandMathPassBase;
 
@@ -52,8 +71,8 @@ struct ExpandMathPass : tfc::impl::ExpandMathPassBase<ExpandMathPass> {
     if (polynomials == Polynomials::Own) {
       patterns
           .add<Expand<math::ExpOp, buildExp>, Expand<math::TanhOp, buildTanh>,
-               Expand<math::ErfOp, buildErf>,
-               Expand<math::RsqrtOp, buildRsqrt>>(&getContext());
+               Expand<math::ErfOp, buildErf>, Expand<math::RsqrtOp, buildRsqrt>,
+               ExpandRounding>(&getContext());
       // No pattern makes an op that another one matches.
       return walkAndApplyPatterns(getOperation(), std::move(patterns));
     }

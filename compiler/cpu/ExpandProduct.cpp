@@ -4,6 +4,7 @@
 
 #include "compiler/cpu/ItemTiles.h"
 #include "compiler/cpu/VectorCache.h"
+#include "compiler/kernel/NarrowFloat.h"
 #include "compiler/kernel/StepFields.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -52,6 +53,7 @@ private:
   ImplicitLocOpBuilder &b;
   PanelLayout layout;
   int64_t width, columns; // W, N
+  int64_t inputBytes;     // of an element
   ItemTiles tiles;
   int64_t scratchRows; // whose sums a worker keeps
   Value tokens, input, inputRowBytes, weights, scratch, kept;
@@ -64,6 +66,9 @@ ProductKernel::ProductKernel(transformer::ProductOp op, Value workers,
     : op(op), tile(*op.getTile()), k(op.getLoc(), builder, Value()),
       b(k.builder()), layout(cast<MemRefType>(op.getPanels().getType())),
       width(layout.width), columns(transformer::widthOf(op.getInit())),
+      inputBytes(
+          cast<MemRefType>(op.getInput().getType()).getElementTypeBitWidth() /
+          CHAR_BIT),
       tiles(k, op->getParentOfType<ModuleOp>(), tile, layout,
             transformer::widthOf(op.getInput())) {
   scratchRows = tiles.blocks() == 1 ? tile.getRows() : tile.getItem();
@@ -80,7 +85,7 @@ ProductKernel::ProductKernel(transformer::ProductOp op, Value workers,
   input = addressOf(op.getInput());
   auto [strides, offset] =
       cast<MemRefType>(op.getInput().getType()).getStridesAndOffset();
-  inputRowBytes = k.constant(strides[0] * kFloatBytes);
+  inputRowBytes = k.constant(strides[0] * inputBytes);
   weights = addressOf(op.getPanels());
 }
 
@@ -143,7 +148,7 @@ void ProductKernel::emitBlock(const Item &item, Value firstWord) {
     at.sums = tiles.blocks() == 1
                   ? item.sums
                   : k.add(item.sums, k.scale(row, width * kFloatBytes));
-    Value x = k.add(item.x, k.scale(firstWord, layout.columns * kFloatBytes));
+    Value x = k.add(item.x, k.scale(firstWord, layout.columns * inputBytes));
     at.x = k.add(x, arith::MulIOp::create(b, row, inputRowBytes));
     tiles.call(at);
     k.when(isLast, [&] { emitEpilogue(item, row, at.rows, at.sums); });
@@ -207,8 +212,10 @@ void ProductKernel::emitRow(const Item &item, Value token, Value sums,
                                             llvm::to_vector(op.getRows()))) {
       elements.push_back(load(buffer, token, column, piece.width));
     }
-    vector::StoreOp::create(b, emitBody(elements, piece.width), op.getInit(),
-                            ValueRange{token, column});
+    Value y = emitBody(elements, piece.width);
+    Type kept = cast<MemRefType>(op.getInit().getType()).getElementType();
+    vector::StoreOp::create(b, kept.isF32() ? y : narrowFloat(b, y, kept),
+                            op.getInit(), ValueRange{token, column});
   }
 }
 
@@ -241,17 +248,25 @@ Value ProductKernel::emitBody(ValueRange elements, int64_t count) {
   return find(body.getTerminator()->getOperand(0));
 }
 
-/// As multiply-adds of f32.
-static LogicalResult expandFma(transformer::ProductOp op, Value workers,
-                               RewriterBase &rewriter) {
+static LogicalResult expand(transformer::ProductOp op, Value workers,
+                            RewriterBase &rewriter) {
   auto panels = cast<MemRefType>(op.getPanels().getType());
-  if (!PanelLayout(panels).isRead()) {
+  transformer::ProductKind kind = op.getTile()->getKind();
+  bool isDot = kind == transformer::ProductKind::Dot;
+  if (!PanelLayout(panels).isRead(kind)) {
     return op.emitOpError()
-           << "expected panels of f32 or f16, a column a word, "
-              "or of bf16 with two, got "
+           << (isDot ? "expected panels of bf16, two columns a word and a "
+                       "multiple of 16 words, got "
+                     : "expected panels of f32 or f16, a column a word, "
+                       "or of bf16 with two, got ")
            << panels;
   }
   auto input = cast<MemRefType>(op.getInput().getType());
+  if (isDot ? !input.getElementType().isBF16()
+            : !input.getElementType().isF32()) {
+    return op.emitOpError() << "expected an input of "
+                            << (isDot ? "bf16" : "f32") << ", got " << input;
+  }
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(input.getStridesAndOffset(strides, offset)) ||
@@ -272,9 +287,5 @@ LogicalResult tfc::expandProduct(transformer::ProductOp op, Value workers,
     return op.emitOpError() << "expected a tile (chosen by "
                                "tfc-select-strategy), got none";
   }
-  switch (op.getTile()->getKind()) {
-  case transformer::ProductKind::Fma:
-    return expandFma(op, workers, rewriter);
-  }
-  llvm_unreachable("all kinds are listed");
+  return expand(op, workers, rewriter);
 }

@@ -20,13 +20,14 @@ ItemTiles::ItemTiles(KernelBuilder &builder, ModuleOp module,
   chooseRequests();
 }
 
-/// As few equal blocks of whole turns as have at most `block_bytes` of f32
-/// each, or up to twice as many; all words where there is no such number, or
-/// half a word behind them.
+/// As few equal blocks of whole turns as have at most `block_bytes` each, as
+/// they are read again, or up to twice as many; all words where there is no
+/// such number, or half a word behind them.
 int64_t ItemTiles::findBlock() const {
   int64_t turn = tiles.turn(tile.getRows());
-  int64_t wideBytes = layout.columns * layout.width * kFloatBytes;
-  int64_t most = std::max<int64_t>(tile.getBlockBytes() / wideBytes, 1);
+  int64_t wordBytes =
+      keeps() ? layout.columns * layout.width * kFloatBytes : layout.rowBytes();
+  int64_t most = std::max<int64_t>(tile.getBlockBytes() / wordBytes, 1);
   int64_t fewest = llvm::divideCeil(allWords, most);
   for (int64_t blocks = fewest; blocks <= 2 * fewest && !half; ++blocks) {
     if (allWords % (turn * blocks) == 0) {

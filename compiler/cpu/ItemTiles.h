@@ -23,9 +23,9 @@ struct ItemTile {
 };
 
 /// Of one product. All tiles of an item read the same block. Where the panel
-/// has 16 bits, the first one leaves it as f32 for the others, since widening
-/// takes the place of multiply-adds (docs/rationale/0019): if there are enough
-/// of them.
+/// has 16 bits to be widened, the first one leaves it as f32 for the others,
+/// since widening takes the place of multiply-adds (docs/rationale/0019): if
+/// there are enough of them.
 class ItemTiles {
 public:
   /// Tiles over `steps` steps of k.
@@ -34,7 +34,7 @@ public:
             int64_t steps);
 
   /// Whether `kept` is needed, with room for `steps` rows of a panel's width.
-  bool keeps() const { return !layout.element.isF32(); }
+  bool keeps() const { return !isDot() && !layout.element.isF32(); }
   /// Words of a block, but for half a one behind them, and steps of k.
   int64_t words() const { return block; }
   int64_t steps() const;
@@ -45,6 +45,7 @@ public:
   void call(const ItemTile &at);
 
 private:
+  bool isDot() const { return tile.getKind() == transformer::ProductKind::Dot; }
   /// What tiles with all rows ask for: of panels as they lie, and of f32.
   struct Requests {
     TileRequests narrow, wide;

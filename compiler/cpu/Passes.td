@@ -64,7 +64,9 @@ def ExpandMathPass : Pass<"tfc-expand-math"> {
 
     Option `polynomials=upstream` takes MLIR's approximations, which
     `--opt=none` keeps; but for sin and cos, where they lose digits with the
-    size of the angle. `polynomials=own` takes ours, and expands rsqrt too:
+    size of the angle. `polynomials=own` takes ours, and expands rsqrt and
+    rounding to bf16, too, which machines do in more ways than one (those with
+    AVX512_BF16 take small numbers for zeros):
 
     ```mlir
     %y = math.rsqrt %x : vector<16xf32>

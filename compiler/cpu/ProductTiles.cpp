@@ -17,7 +17,12 @@ using namespace mlir;
 using namespace tfc;
 
 static constexpr int64_t kFloatBytes = sizeof(float);
+static constexpr int64_t kHalfBytes = kFloatBytes / 2;
 static constexpr int64_t kLineBytes = 64;
+
+/// acc[i] = a[2 i] b[2 i] + (a[2 i + 1] b[2 i + 1] + acc[i]), of 16 i.
+static const char kDotIntrinsic[] = "llvm.x86.avx512bf16.dpbf16ps.512";
+static constexpr int64_t kDotLanes = 16;
 
 namespace {
 
@@ -48,6 +53,9 @@ private:
   Values emitWords(Value word, int64_t words, int64_t columns, Values sums);
   Values emitWord(Value panel, Value kept, ArrayRef<Value> places, int64_t word,
                   int64_t columns, Values sums);
+  Values emitDots(Value panel, ArrayRef<Value> places, int64_t word,
+                  int64_t columns, Values sums);
+  Value loadPair(Value place, int64_t columns);
   Value loadWeights(Value place, int64_t column, int64_t width);
   void emitRequests(Value word, int64_t words);
   void storeSums(ValueRange sums);
@@ -58,6 +66,11 @@ private:
   /// Of a piece of a row of sums, or of a step of a panel of f32.
   int64_t placeOf(int64_t row, const ColumnPiece &piece) const {
     return (row * layout.width + piece.offset) * kFloatBytes;
+  }
+  bool isDot() const { return tile.getKind() == transformer::ProductKind::Dot; }
+  /// Of a row of x.
+  int64_t wordBytes() const {
+    return layout.columns * (isDot() ? kHalfBytes : kFloatBytes);
   }
 
   KernelBuilder k;
@@ -184,20 +197,71 @@ KernelBuilder::Values TileBody::emitWord(Value panel, Value kept,
   return sums;
 }
 
+/// The first `columns` elements of the word of a row, as 32 bits: behind a
+/// row's end are zeros.
+Value TileBody::loadPair(Value place, int64_t columns) {
+  Value half = LLVM::LoadOp::create(b, b.getIntegerType(16 * columns), place,
+                                    /*alignment=*/kHalfBytes);
+  return columns == 2 ? half : arith::ExtUIOp::create(b, b.getI32Type(), half);
+}
+
+/// One dot for each sum: of a row's word with those of the weights. What the
+/// weights have behind a row's end must not meet it: zero times NaN is one.
+KernelBuilder::Values TileBody::emitDots(Value panel, ArrayRef<Value> places,
+                                         int64_t word, int64_t columns,
+                                         Values sums) {
+  SmallVector<Value> weights;
+  auto wordsOf = [&](int64_t width) {
+    return VectorType::get(width, b.getI32Type());
+  };
+  auto pairsOf = [&](Value words, int64_t width) {
+    return LLVM::BitcastOp::create(
+        b, VectorType::get(2 * width, b.getBF16Type()), words);
+  };
+  for (const ColumnPiece &piece : pieces) {
+    int64_t offset = word * layout.rowBytes() + piece.offset * kFloatBytes;
+    Value words = LLVM::LoadOp::create(b, wordsOf(piece.width),
+                                       buildAddress(b, panel, offset),
+                                       /*alignment=*/kFloatBytes);
+    if (columns == 1) {
+      Value first = arith::ConstantOp::create(
+          b, DenseElementsAttr::get(wordsOf(piece.width),
+                                    llvm::APInt(32, 0xffff)));
+      words = arith::AndIOp::create(b, words, first);
+    }
+    weights.push_back(pairsOf(words, piece.width));
+  }
+  for (int64_t row = 0; row < rows; ++row) {
+    Value pair =
+        loadPair(buildAddress(b, places[row], word * wordBytes()), columns);
+    for (size_t j = 0; j < pieces.size(); ++j) {
+      int64_t width = pieces[j].width;
+      Value all = vector::BroadcastOp::create(b, wordsOf(width), pair);
+      Value &sum = sums[row * pieces.size() + j];
+      sum = LLVM::CallIntrinsicOp::create(
+                b, sum.getType(), b.getStringAttr(kDotIntrinsic),
+                ValueRange{sum, weights[j], pairsOf(all, width)})
+                .getResult(0);
+    }
+  }
+  return sums;
+}
+
 /// The same of `words` words from `word` on.
 KernelBuilder::Values TileBody::emitWords(Value word, int64_t words,
                                           int64_t columns, Values sums) {
   Value panel = buildAddress(b, call.panel, word, layout.rowBytes());
   SmallVector<Value> places;
   for (Value row : x) {
-    places.push_back(buildAddress(b, row, word, layout.columns * kFloatBytes));
+    places.push_back(buildAddress(b, row, word, wordBytes()));
   }
   Value kept = call.kept
                    ? buildAddress(b, call.kept, word,
                                   layout.columns * layout.width * kFloatBytes)
                    : Value();
   for (int64_t i = 0; i < words; ++i) {
-    sums = emitWord(panel, kept, places, i, columns, std::move(sums));
+    sums = isDot() ? emitDots(panel, places, i, columns, std::move(sums))
+                   : emitWord(panel, kept, places, i, columns, std::move(sums));
   }
   return sums;
 }
@@ -244,7 +308,10 @@ int64_t PanelLayout::rowBytes() const {
   return width * columns * (element.getIntOrFloatBitWidth() / 8);
 }
 
-bool PanelLayout::isRead() const {
+bool PanelLayout::isRead(transformer::ProductKind kind) const {
+  if (kind == transformer::ProductKind::Dot) {
+    return element.isBF16() && columns == 2 && width % kDotLanes == 0;
+  }
   return element.isBF16() ? columns == 2 : columns == 1;
 }
 
@@ -257,14 +324,17 @@ PanelLayout PanelLayout::widened() const {
 }
 
 int64_t ProductTiles::turn(int64_t rows) const {
-  int64_t columns = std::min(tile.getUnroll(), tile.getTurnRows() / rows);
-  return std::max<int64_t>(columns / layout.columns, 1);
+  int64_t steps = std::min(tile.getUnroll(), tile.getTurnRows() / rows);
+  bool isDot = tile.getKind() == transformer::ProductKind::Dot;
+  return std::max<int64_t>(isDot ? steps : steps / layout.columns, 1);
 }
 
 func::FuncOp ProductTiles::find(int64_t rows, TileRequests requests) {
   std::string name =
       "product." + std::to_string(rows) + "x" + std::to_string(layout.width) +
-      (layout.element.isF32() ? "" : "_" + mlir::debugString(layout.element)) +
+      (tile.getKind() == transformer::ProductKind::Dot ? "_dot"
+       : layout.element.isF32() ? ""
+                                : "_" + mlir::debugString(layout.element)) +
       (requests.half ? "_half" : "") + (requests.keep ? "_keep" : "") +
       (requests.ahead ? "_ahead" : "") +
       (requests.next ? "_next" + std::to_string(requests.next) : "");

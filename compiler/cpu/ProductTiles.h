@@ -19,9 +19,9 @@ struct PanelLayout : transformer::PanelShape {
 
   mlir::Type element;
   int64_t rowBytes() const;
-  /// Whether there are tiles that read it: words of one element are widened,
-  /// and so are those of two bf16.
-  bool isRead() const;
+  /// Whether there are tiles that read it so: words of one element are widened,
+  /// and so are those of two bf16, which are factors of `dot` as they are.
+  bool isRead(transformer::ProductKind kind) const;
   /// The same panel of f32, a word being an element.
   PanelLayout widened() const;
 };
@@ -60,7 +60,8 @@ public:
       : module(module), tile(tile), layout(layout) {}
 
   /// sums[r, n] (+)= sum_k x[min(r, last), k] panel[k, n], for r in [0, rows):
-  /// from zero or from what is there, a multiply-add a column of k, in order.
+  /// from zero or from what is there, a multiply-add a column of k, in order,
+  /// or a dot a word.
   void call(mlir::OpBuilder &builder, mlir::Location loc, int64_t rows,
             TileRequests requests, const TileCall &call);
 

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
@@ -95,6 +96,10 @@ struct SplitTilesPass : tfc::impl::SplitTilesPassBase<SplitTilesPass> {
     scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns,
                                                          target);
     target.markUnknownOpDynamicallyLegal([&](Operation *op) {
+      // What is LLVM's is in registers, which hold twice the lanes of 16 bits.
+      if (isa<LLVM::LLVMDialect>(op->getDialect())) {
+        return true;
+      }
       return !isa<vector::TransferReadOp, vector::TransferWriteOp,
                   vector::MultiDimReductionOp>(op) &&
              llvm::none_of(op->getOperandTypes(),

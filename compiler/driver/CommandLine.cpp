@@ -77,7 +77,7 @@ struct CommandLine {
   Text target{
       "target",
       cl::desc("what to compile for: cpu (this machine), cpu:x86-64-v3, "
-               "cpu:x86-64-v4, or "
+               "cpu:x86-64-v4, cpu:x86-64-v4+bf16 (with --dtype bf16), or "
                "LLVM's name of a CPU, as cpu:znver4, which is its level "
                "with the tile sizes that are fast there; cuda, which is "
                "cuda:sm_80, or a later architecture of NVIDIA's GPUs; "
@@ -104,7 +104,8 @@ struct CommandLine {
              cl::desc("what matrices are kept in: f32, f16 or bf16, rounded "
                       "where the checkpoint has more bits; without it as "
                       "the spec says, which is as stored after tfc import. "
-                      "Arithmetic is f32 always"),
+                      "With bf16 products multiply it where the machine is "
+                      "fast at it; other arithmetic is f32 always"),
              cl::value_desc("f32|f16|bf16"),
              cl::sub(compileCommand),
              cl::sub(runCommand),

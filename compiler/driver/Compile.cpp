@@ -54,12 +54,46 @@ void tfc::prepareContext(MLIRContext &context) {
   context.printOpOnDiagnostic(false);
 }
 
-llvm::Expected<std::vector<TargetInfo>> tfc::findTargets(StringRef names,
-                                                         StringRef opt) {
-  if (names.empty() && opt == "full") {
-    return TargetInfo::bothLevels();
+/// A program that multiplies bf16 is one of a model that may be computed so,
+/// and none of plain loops.
+static llvm::Error checkBf16(ArrayRef<TargetInfo> targets,
+                             const spec::ModelSpec &model,
+                             const CompileOptions &options) {
+  const auto *dots = llvm::find_if(
+      targets, [](const TargetInfo &target) { return target.multipliesBf16; });
+  if (dots == targets.end() ||
+      (model.multipliesBf16 && options.opt == "full")) {
+    return llvm::Error::success();
   }
-  return TargetInfo::parseList(names.empty() ? "cpu" : names);
+  return llvm::createStringError(
+      llvm::inconvertibleErrorCode(),
+      model.multipliesBf16
+          ? "expected --opt=full with --target cpu:" + dots->programName() +
+                " (plain loops compute in f32), got --opt=" + options.opt
+          : "expected --dtype bf16, or a spec whose precision.compute is bf16, "
+            "with --target cpu:" +
+                dots->programName() + ", got a model to be computed in f32");
+}
+
+llvm::Expected<std::vector<TargetInfo>>
+tfc::findTargets(const spec::ModelSpec &model, const CompileOptions &options) {
+  bool isFast = options.opt == "full";
+  bool withBf16 = isFast && model.multipliesBf16;
+  if (options.target.empty() && isFast) {
+    std::vector<TargetInfo> targets = TargetInfo::bothLevels();
+    if (withBf16) {
+      targets.push_back(TargetInfo::forBf16());
+    }
+    return targets;
+  }
+  auto targets = TargetInfo::parseList(
+      options.target.empty() ? "cpu" : options.target, withBf16);
+  if (targets) {
+    if (llvm::Error error = checkBf16(*targets, model, options)) {
+      return std::move(error);
+    }
+  }
+  return targets;
 }
 
 namespace {
@@ -226,8 +260,7 @@ int Compiler::checkTargets(StringRef output) {
   pipeline.weights = static_cast<transformer::Storage>(model.storage);
   pipeline.rounds = model.roundsWeights;
   pipeline.deterministic = options.deterministic;
-  llvm::Expected<std::vector<TargetInfo>> targets =
-      findTargets(options.target, options.opt);
+  llvm::Expected<std::vector<TargetInfo>> targets = findTargets(model, options);
   if (!targets) {
     return fail(llvm::toString(targets.takeError()), kBadCommandLine);
   }
@@ -363,14 +396,16 @@ llvm::Error Compiler::writeObjects(const std::string &output) const {
 
 std::string Compiler::describe() const {
   std::vector<std::string> names;
+  std::string dots;
   bool hasCpu = false, roundsValues = false;
   for (const std::unique_ptr<ProgramCompiler> &program : programs) {
     const TargetInfo &target = program->pipeline.target;
     hasCpu |= !target.isDevice();
     roundsValues |= target.isDevice() && level() == OptLevel::Full;
     names.push_back(target.programName());
+    dots = target.multipliesBf16 ? names.back() : dots;
   }
-  std::string line = describeChoice(model, names, hasCpu, roundsValues);
+  std::string line = describeChoice(model, names, dots, hasCpu, roundsValues);
   return options.emit == "archive" ? line + "; symbol " + options.symbol : line;
 }
 

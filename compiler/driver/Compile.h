@@ -28,11 +28,10 @@ void report(const spec::Diagnostics &diagnostics, llvm::raw_ostream &errors,
 /// Loads the dialects that the frontend and the pipeline need.
 void prepareContext(mlir::MLIRContext &context);
 
-/// What is compiled for `names` (TargetInfo::parseList's) and a level of
-/// CompileOptions::opt, also when `names` is empty. The error says what is
-/// expected.
-llvm::Expected<std::vector<TargetInfo>> findTargets(llvm::StringRef names,
-                                                    llvm::StringRef opt);
+/// What `model` is compiled for by `options`, which may name no target. The
+/// error says what is expected.
+llvm::Expected<std::vector<TargetInfo>>
+findTargets(const spec::ModelSpec &model, const CompileOptions &options);
 
 /// Compiles `model` and writes the library, or with stopAfter the IR ("-" is
 /// standard output), to `output`; nothing is written on failure. Returns an

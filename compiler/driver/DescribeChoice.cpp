@@ -13,7 +13,8 @@ static const char *nameOf(spec::Storage storage) {
 
 std::string tfc::describeChoice(const spec::ModelSpec &model,
                                 llvm::ArrayRef<std::string> programs,
-                                bool hasCpu, bool roundsValues) {
+                                llvm::StringRef dots, bool hasCpu,
+                                bool roundsValues) {
   bool isDecoder = model.kind != spec::Kind::Encoder;
   bool isWhole = model.storage == spec::Storage::F32;
   std::string text = llvm::join(programs, ", ") + ": matrices in " +
@@ -26,6 +27,9 @@ std::string tfc::describeChoice(const spec::ModelSpec &model,
             nameOf(isKeptRounded ? model.storage : model.cache);
   }
   text += ", arithmetic in f32";
+  if (!dots.empty()) {
+    text += "; in " + dots.str() + " products multiply bf16";
+  }
   if (isRounded) {
     text += std::string("; on devices ") +
             (isDecoder && hasCpu ? "keys, values and all else" : "all values") +

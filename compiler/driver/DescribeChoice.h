@@ -5,16 +5,19 @@
 
 #include "compiler/spec/ModelSpec.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <string>
 
 namespace tfc {
 
-/// Which programs, what matrices, keys and values are kept in, and values
+/// Which programs, what matrices, keys and values are kept in, which of the
+/// programs multiplies bf16 ("" for none: the others compute in f32), values
 /// between ops where a program `rounds` them, and which option would do with
 /// less on a CPU; without a line's end.
 std::string describeChoice(const spec::ModelSpec &model,
-                           llvm::ArrayRef<std::string> programs, bool hasCpu,
+                           llvm::ArrayRef<std::string> programs,
+                           llvm::StringRef dots, bool hasCpu,
                            bool roundsValues);
 
 } // namespace tfc

@@ -70,8 +70,7 @@ static std::string plainName(StringRef name) {
 
 llvm::Expected<CachedLibrary> tfc::findCached(const spec::ModelSpec &model,
                                               const CompileOptions &options) {
-  llvm::Expected<std::vector<TargetInfo>> targets =
-      findTargets(options.target, options.opt);
+  llvm::Expected<std::vector<TargetInfo>> targets = findTargets(model, options);
   if (!targets) {
     return targets.takeError();
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/emit/EmitObject.h"
 
+#include "compiler/emit/InstructionModels.h"
 #include "compiler/target/RunLlvmPasses.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Target/LLVMIR/ModuleTranslation.h"
@@ -148,14 +149,12 @@ static const char kPasses[] =
     "instcombine<no-verify-fixpoint>,simplifycfg),globaldce";
 
 /// Vectors of any width can be done by narrower ones, LLVM sees to that; what
-/// names an instruction cannot.
-static LogicalResult checkIsGeneric(ModuleOp module, const llvm::Module &ir) {
-  for (const llvm::Function &function : ir) {
-    if (function.getName().starts_with("llvm.x86.")) {
-      return module.emitError() << "expected a program without instructions "
-                                   "of its own to be emulated, got one with "
-                                << function.getName();
-    }
+/// names an instruction needs its model.
+static LogicalResult emulate(ModuleOp module, llvm::Module &ir) {
+  if (std::string unknown = tfc::replaceByModels(ir); !unknown.empty()) {
+    return module.emitError() << "expected an instruction with a model, to "
+                                 "emulate it, got "
+                              << unknown;
   }
   return success();
 }
@@ -173,11 +172,11 @@ LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
     return module.emitError()
            << "expected an LLVM that targets x86-64: " << error;
   }
-  if (target.isEmulated() && failed(checkIsGeneric(module, *ir))) {
-    return failure();
-  }
   ir->setDataLayout(machine->createDataLayout());
   ir->setTargetTriple(machine->getTargetTriple());
+  if (target.isEmulated() && failed(emulate(module, *ir))) {
+    return failure();
+  }
   hide(*ir, query);
   if (!addMemoryFunctions(*ir)) {
     return module.emitError() << "cannot link the memory functions";
@@ -185,6 +184,12 @@ LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
   for (llvm::Function &function : *ir) {
     function.addFnAttr("target-cpu", target.cpu);
     function.addFnAttr("tune-cpu", target.tuning);
+    if (!target.attributes.empty()) {
+      function.addFnAttr("target-features", target.attributes);
+    }
+  }
+  if (target.isEmulated()) {
+    tfc::runLlvmPasses(*ir, *machine, "always-inline");
   }
   tfc::runLlvmPasses(*ir, *machine, kPasses);
   llvm::raw_svector_ostream stream(object);

@@ -4,6 +4,7 @@
 
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -144,6 +145,21 @@ static void keepCaches(Operation *root, Type element) {
   });
 }
 
+/// Whether `op` rounds what it computes at no cost.
+static bool canRound(Operation *op) {
+  return isa_and_nonnull<LayerNormOp, RmsNormOp, LinearOp, ActivationOp>(op);
+}
+
+/// Whether products whose weights are kept in `element` are all that read
+/// `rows`, and all that they do with them is to multiply.
+static bool isFactorAlone(Value rows, Type element) {
+  return llvm::all_of(rows.getUses(), [&](OpOperand &use) {
+    auto linear = dyn_cast<LinearOp>(use.getOwner());
+    return linear && &use == &linear.getInputMutable() &&
+           getElementTypeOrSelf(linear.getWeight().getType()) == element;
+  });
+}
+
 namespace {
 struct ChoosePrecisionPass
     : tfc::impl::ChoosePrecisionPassBase<ChoosePrecisionPass> {
@@ -155,6 +171,40 @@ struct ChoosePrecisionPass
     }
     if (values != Storage::F32) {
       keepValues();
+    }
+    if (factors != Storage::F32) {
+      keepFactors();
+    }
+  }
+
+  void keepFactors() {
+    Type element = elementOf(&getContext(), factors);
+    // In the order of the program: what one block has made, others do not see.
+    llvm::MapVector<Value, SmallVector<LinearOp>> readers;
+    getOperation().walk([&](LinearOp linear) {
+      if (isWideRows(linear.getInput().getType()) &&
+          getElementTypeOrSelf(linear.getWeight().getType()) == element) {
+        readers[linear.getInput()].push_back(linear);
+      }
+    });
+    for (auto &[rows, linears] : readers) {
+      if (canRound(rows.getDefiningOp()) && isFactorAlone(rows, element)) {
+        auto type = cast<RankedTensorType>(rows.getType());
+        Value(rows).setType(type.clone(element));
+      } else {
+        roundBeside(rows, linears, element);
+      }
+      ++numFactors;
+    }
+  }
+
+  static void roundBeside(Value rows, ArrayRef<LinearOp> linears,
+                          Type element) {
+    llvm::DenseMap<Block *, Value> rounded;
+    for (LinearOp linear : linears) {
+      Value &own = rounded[linear->getBlock()];
+      own = own ? own : convertRows(linear, rows, element);
+      linear.getInputMutable().assign(own);
     }
   }
 

@@ -114,6 +114,20 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
       : tensor<?x104xbf16>, tensor<104xf32> -> tensor<?x104xbf16>
     ```
 
+    With `factors` of bf16, so is what a product multiplies, and nothing else: its
+    weight where `weights` are, its rows where that weight is. A norm, product or
+    activation that computes them for products alone rounds them; others are
+    rounded beside, in each block once, by a `transformer.activation identity`.
+
+    ```mlir
+    %x = transformer.rms_norm %r, %n {eps = 1.0e-6 : f64} : ...
+    %y = transformer.linear %x, %w : tensor<?x104xf32>, tensor<150x104xbf16>
+    // becomes, with factors=bf16
+    %x = transformer.rms_norm %r, %n {eps = 1.0e-6 : f64} : ... -> tensor<?x104xbf16>
+    %y = transformer.linear %x, %w
+      : tensor<?x104xbf16>, tensor<150x104xbf16> -> tensor<?x150xf32>
+    ```
+
     Rows that come into a loop as f32 are rounded there, and those that an output
     or another dialect's op reads are widened for it, by a
     `transformer.activation identity`.
@@ -136,10 +150,18 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
              clEnumValN(::tfc::transformer::Storage::F32, "f32", "4 bytes"),
              clEnumValN(::tfc::transformer::Storage::F16, "f16", "2 bytes"),
              clEnumValN(::tfc::transformer::Storage::BF16, "bf16",
+                        "2 bytes"))}]>,
+    Option<"factors", "factors", "::tfc::transformer::Storage",
+           "::tfc::transformer::Storage::F32",
+           "what products multiply: f32 or bf16",
+           [{::llvm::cl::values(
+             clEnumValN(::tfc::transformer::Storage::F32, "f32", "4 bytes"),
+             clEnumValN(::tfc::transformer::Storage::BF16, "bf16",
                         "2 bytes"))}]>];
   let statistics = [
     Statistic<"numNarrow", "num-narrow", "matrices kept in 16 bits">,
-    Statistic<"numValues", "num-values", "values kept in 16 bits">];
+    Statistic<"numValues", "num-values", "values kept in 16 bits">,
+    Statistic<"numFactors", "num-factors", "rows rounded for products">];
 }
 
 def FuseProjectionsPass

@@ -97,7 +97,9 @@ const Road tfc::cpuPlainRoad = {"none", TargetKind::Cpu, OptLevel::None,
 static void buildFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createOutlineLayersPass());
   fuse(pm);
-  finishFused(pm, options, transformer::Storage::F32);
+  finishFused(pm, options, transformer::Storage::F32,
+              options.target.multipliesBf16 ? options.weights
+                                            : transformer::Storage::F32);
 }
 
 static void buildLinalg(OpPassManager &pm, const PipelineOptions &options) {

@@ -75,12 +75,14 @@ void tfc::fuse(OpPassManager &pm) {
 }
 
 void tfc::finishFused(OpPassManager &pm, const PipelineOptions &options,
-                      transformer::Storage values) {
+                      transformer::Storage values,
+                      transformer::Storage factors) {
   clean(pm);
   ChoosePrecisionPassOptions precision;
   precision.weights = options.weights;
   precision.rounds = options.rounds;
   precision.values = values;
+  precision.factors = factors;
   pm.addPass(createChoosePrecisionPass(precision));
   verifyStage(pm, fusedStage);
 }

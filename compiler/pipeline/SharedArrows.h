@@ -23,9 +23,11 @@ void clean(mlir::OpPassManager &pm);
 void fuse(mlir::OpPassManager &pm);
 
 /// The end of every arrow to `fused`: canonical IR, with matrices kept as
-/// `options` says and values between ops in `values`.
+/// `options` says, values between ops in `values`, and what products multiply
+/// in `factors`.
 void finishFused(mlir::OpPassManager &pm, const PipelineOptions &options,
-                 transformer::Storage values);
+                 transformer::Storage values,
+                 transformer::Storage factors = transformer::Storage::F32);
 
 /// The end of every arrow to `linalg`: weights are packed as products read
 /// them.

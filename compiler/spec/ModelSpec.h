@@ -223,8 +223,11 @@ struct ModelSpec {
     }
     return all;
   }
-  /// Vectors are f32 always, and so is arithmetic.
+  /// Vectors are f32 always.
   Storage storage = Storage::F32;
+  /// Whether products may multiply bf16, to which their rows are rounded then,
+  /// where the machine is fast at it. Otherwise arithmetic is f32.
+  bool multipliesBf16 = false;
   /// What keys and values are kept in, from step to step.
   Storage cache = Storage::F32;
   /// Whether stored matrices of more bits are rounded to it (--dtype); else

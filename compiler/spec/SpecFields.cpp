@@ -304,7 +304,7 @@ TypeRef generation() {
 
 TypeRef precision() {
   return object({key("weights", words({"f32", "f16", "bf16"})),
-                 key("compute", words({"f32"}, {"f16", "bf16"})),
+                 key("compute", words({"f32", "bf16"}, {"f16"})),
                  key("cache", words({"f32", "f16", "bf16"})),
                  key("norm", words({"f32"})), key("softmax", words({"f32"}))});
 }

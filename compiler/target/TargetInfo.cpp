@@ -26,6 +26,15 @@ static TargetInfo level4() {
   return info;
 }
 
+static TargetInfo level4Bf16() {
+  TargetInfo info = level4();
+  info.name += "+bf16";
+  info.features |= TFC_FEATURE_FAST_AVX512_BF16;
+  info.attributes = "+avx512bf16";
+  info.multipliesBf16 = true;
+  return info;
+}
+
 /// Compute capabilities, 10 x major + minor, whose instructions PTX ISA 8.0
 /// has, from the first with all that kernels use.
 static constexpr unsigned capabilities[] = {80, 86, 87, 89, 90};
@@ -45,7 +54,9 @@ static std::optional<TargetInfo> findCuda(llvm::StringRef architecture) {
 }
 
 static std::optional<TargetInfo> findLevelCalled(llvm::StringRef name) {
-  for (const TargetInfo &level : {level3(), level4(), level4().emulated()}) {
+  for (const TargetInfo &level :
+       {level3(), level4(), level4Bf16(), level4().emulated(),
+        level4Bf16().emulated()}) {
     if (name == level.programName()) {
       return level;
     }
@@ -119,13 +130,22 @@ TargetInfo TargetInfo::emulated() const {
   TargetInfo machine = level3(), info = *this;
   if (!isDevice() && name != machine.name) {
     info.cpu = machine.cpu;
+    info.attributes = machine.attributes;
     info.features = machine.features;
+    info.isStandIn = true;
   }
   return info;
 }
 
+/// By LLVM's name: of machines with the instructions, AMD's are fast at them.
+static bool isFastAtBf16(llvm::StringRef microarchitecture) {
+  return microarchitecture.starts_with("znver");
+}
+
 bool TargetInfo::runsHere() const {
-  return findMissing(features, llvm::sys::getHostCPUFeatures()).empty();
+  return findMissing(features, llvm::sys::getHostCPUFeatures()).empty() &&
+         (!(features & TFC_FEATURE_FAST_AVX512_BF16) ||
+          isFastAtBf16(llvm::sys::getHostCPUName()));
 }
 
 llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
@@ -154,14 +174,15 @@ llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
       return *cuda;
     }
   }
-  return fail("expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4 or LLVM's "
-              "name of a CPU with AVX2, FMA and F16C, as cpu:znver4, or cuda "
+  return fail("expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4, "
+              "cpu:x86-64-v4+bf16 or LLVM's name of a CPU with AVX2, FMA and "
+              "F16C, as cpu:znver4, or cuda "
               "or cuda:sm_80 (also sm_86, sm_87, sm_89, sm_90), got " +
               text);
 }
 
 llvm::Expected<std::vector<TargetInfo>>
-TargetInfo::parseList(llvm::StringRef text) {
+TargetInfo::parseList(llvm::StringRef text, bool wantsBf16) {
   llvm::SmallVector<llvm::StringRef> names;
   text.split(names, ',');
   std::vector<TargetInfo> targets;
@@ -170,6 +191,7 @@ TargetInfo::parseList(llvm::StringRef text) {
     if (!target) {
       return target.takeError();
     }
+    *target = wantsBf16 ? target->withBf16() : *target;
     auto same = llvm::find_if(targets, [&](const TargetInfo &known) {
       return known.programName() == target->programName();
     });
@@ -188,6 +210,24 @@ TargetInfo::parseList(llvm::StringRef text) {
            std::tie(other.kind, other.capability, other.features, other.name);
   });
   return targets;
+}
+
+TargetInfo TargetInfo::forBf16() {
+  TargetInfo target = level4Bf16();
+  std::optional<TargetInfo> machine = findMachine();
+  return machine && machine->withBf16().name == target.name
+             ? machine->withBf16()
+             : target;
+}
+
+TargetInfo TargetInfo::withBf16() const {
+  TargetInfo target = level4Bf16();
+  if (isEmulated() || name != level4().name ||
+      !isFastAtBf16(microarchitecture)) {
+    return *this;
+  }
+  target.microarchitecture = microarchitecture;
+  return target;
 }
 
 std::vector<TargetInfo> TargetInfo::bothLevels() {

@@ -16,10 +16,11 @@ namespace tfc {
 /// Whether a program computes on the host or on a device.
 enum class TargetKind { Cpu, Cuda };
 
-/// A CPU: one of the x86-64 levels, and which of its machines is to be fast. Or
-/// an architecture of NVIDIA's GPUs, and every later one.
+/// A CPU: one of the x86-64 levels, or one and what some of its machines are
+/// fast at, and which of its machines is to be fast. Or an architecture of
+/// NVIDIA's GPUs, and every later one.
 struct TargetInfo {
-  std::string name;      // of the program: "x86-64-v3", "sm_80"
+  std::string name; // of the program: "x86-64-v4", "x86-64-v4+bf16", "sm_80"
   uint64_t features = 0; // TFC_FEATURE_*: what the host's CPU must have
   /// Of a device, 10 x major + minor, at least; 0 for a CPU's program.
   unsigned capability = 0;
@@ -33,6 +34,13 @@ struct TargetInfo {
   /// LLVM's -mcpu of what runs on the host: a CPU's own level; for a device the
   /// lowest that any program has.
   std::string cpu;
+  /// LLVM's -mattr: what its host has beyond `cpu`.
+  std::string attributes;
+  /// Whether products multiply rows and weights of bf16, pair by pair.
+  bool multipliesBf16 = false;
+  /// Whether instructions of a lower level stand in for those of `name`. Tiles,
+  /// layouts and bits are those of `name`.
+  bool isStandIn = false;
   TargetKind kind = TargetKind::Cpu;
 
   /// Whether its program computes on a device.
@@ -48,9 +56,7 @@ struct TargetInfo {
     return isDevice() ? capability : features;
   }
 
-  /// Whether instructions of a lower level stand in for those of `name`. Tiles,
-  /// layouts and bits are those of `name`.
-  bool isEmulated() const { return !isDevice() && cpu != name; }
+  bool isEmulated() const { return isStandIn; }
 
   /// This target for a machine of the level x86-64-v3, which runs it slowly and
   /// to the same bits: for tests of a program where there is no machine for it.
@@ -74,13 +80,21 @@ struct TargetInfo {
 
   /// One or several of them with commas between: each once, CPUs before devices
   /// and the least demanding first. The error is that of the first that is
-  /// none, or names two of one level.
+  /// none, or names two of one level. Machines, as opposed to levels, get the
+  /// programs of `withBf16` if that is so.
   static llvm::Expected<std::vector<TargetInfo>>
-  parseList(llvm::StringRef text);
+  parseList(llvm::StringRef text, bool wantsBf16 = false);
 
   /// Both levels, that of this machine with its microarchitecture: runs
   /// anywhere, and fast here.
   static std::vector<TargetInfo> bothLevels();
+
+  /// The program for bf16 on machines of the second level that are fast at it.
+  static TargetInfo forBf16();
+
+  /// Of a machine that is known: what runs it fastest where products may be of
+  /// bf16; otherwise this.
+  TargetInfo withBf16() const;
 };
 
 } // namespace tfc

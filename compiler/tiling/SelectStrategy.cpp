@@ -70,9 +70,11 @@ struct SelectStrategyPass
       Strategy own = chooseStrategy(
           target.getValue(), microarchitecture.getValue(), op.getWeightBits());
       op.setKernelTile(transformer::ProductTileAttr::get(
-          context, transformer::ProductKind::Fma, own.rows, own.lanes,
-          own.rowBlock, own.unroll, own.turnRows, own.prefetch,
-          own.prefetchRows, own.blockBytes, own.nextBytes));
+          context,
+          own.dots && op.hasNarrowFactors() ? transformer::ProductKind::Dot
+                                            : transformer::ProductKind::Fma,
+          own.rows, own.lanes, own.rowBlock, own.unroll, own.turnRows,
+          own.prefetch, own.prefetchRows, own.blockBytes, own.nextBytes));
     });
     getOperation().walk([&](linalg::LinalgOp op) {
       if (isOverRows(op)) {

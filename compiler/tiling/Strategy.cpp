@@ -31,6 +31,7 @@ static Strategy level4(int64_t weightBits) {
   s.prefetchRows = 2;
   s.blockBytes = 768 << 10;
   s.nextBytes = 768 << 10;
+  s.dots = false;
   return s;
 }
 
@@ -45,6 +46,14 @@ static Strategy zen4(int64_t weightBits) {
   s.turnRows = 8;
   s.prefetchRows = 7;
   s.blockBytes = 256 << 10;
+  return s;
+}
+
+/// AMD with AVX512_BF16: a word of two columns is a step, so that tiles, panels
+/// and what is asked for are in bytes those of f32 (docs/rationale/0026).
+static Strategy zen4Bf16() {
+  Strategy s = zen4(/*weightBits=*/32);
+  s.dots = true;
   return s;
 }
 
@@ -68,6 +77,7 @@ static Strategy level3(int64_t weightBits) {
   s.prefetchRows = weightBits < 32 ? 1 : 2;
   s.blockBytes = 256 << 10;
   s.nextBytes = 256 << 10;
+  s.dots = false;
   return s;
 }
 
@@ -78,12 +88,15 @@ static constexpr struct {
 } rows[] = {
     {"x86-64-v3",
      [](llvm::StringRef, int64_t weightBits) { return level3(weightBits); }},
-    {"x86-64-v4", [](llvm::StringRef cpu, int64_t weightBits) {
+    {"x86-64-v4",
+     [](llvm::StringRef cpu, int64_t weightBits) {
        return cpu.starts_with("znver") ? zen4(weightBits) : level4(weightBits);
-     }}};
+     }},
+    {"x86-64-v4+bf16", [](llvm::StringRef, int64_t) { return zen4Bf16(); }}};
 
 llvm::ArrayRef<llvm::StringRef> tfc::listStrategies() {
-  static const llvm::StringRef programs[] = {rows[0].program, rows[1].program};
+  static const llvm::StringRef programs[] = {rows[0].program, rows[1].program,
+                                             rows[2].program};
   return programs;
 }
 

@@ -24,6 +24,7 @@ struct Strategy {
   int64_t prefetchRows; // the fewest rows of a tile that asks
   int64_t blockBytes;   // of a panel, that an item's tiles read in turns
   int64_t nextBytes;    // the largest block that is asked for a block ahead
+  bool dots;            // whether two bf16 are multiplied by two at once
 };
 
 /// The programs that the table has rows for.

@@ -173,6 +173,14 @@ void SpecReader::readPrecision() {
   };
   model.storage = storageOf("weights");
   model.cache = storageOf("cache");
+  model.multipliesBf16 = storageOf("compute") == Storage::BF16;
+  if (model.multipliesBf16 && model.storage != Storage::BF16) {
+    const Json *compute = root.find("precision")->find("compute");
+    report(
+        diagnostics, compute->place, BadType,
+        "expected \"f32\" (products multiply bf16 where precision.weights is "
+        "bf16), got \"bf16\"");
+  }
 }
 
 bool SpecReader::read() {
@@ -232,6 +240,10 @@ static bool patchPrecision(Json &spec, const char *key,
   }
   Json patch = Json::object();
   patch.set(key, dtype);
+  if (std::string_view(key) == "weights") {
+    // What is to be bf16 need not be multiplied as f32.
+    patch.set("compute", dtype == "bf16" ? "bf16" : "f32");
+  }
   Json whole = Json::object();
   whole.place = spec.place;
   patch.place = spec.place;

@@ -13,8 +13,8 @@
 namespace tfc::spec {
 
 struct ReadOptions {
-  /// Replaces precision.weights of the spec, as --dtype does, and lets stored
-  /// weights be rounded to it; "" leaves the spec's own.
+  /// Replaces precision.weights and precision.compute of the spec, as --dtype
+  /// does, and lets stored weights be rounded to it; "" leaves the spec's own.
   std::string dtype;
   /// Replaces precision.cache, as --cache does.
   std::string cache;

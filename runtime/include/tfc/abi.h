@@ -301,11 +301,15 @@ enum { TFC_ISA_X86_64 = 0, TFC_ISA_CUDA = 1 };
 /* Where a program's pointers point. */
 enum { TFC_MEMORY_HOST = 0, TFC_MEMORY_DEVICE = 1 };
 
-/* What a program of x86-64 needs: bits of its microarchitecture levels. */
+/* What a program of x86-64 needs: bits of its microarchitecture levels, each of
+ * which has those before it, and of what a machine is fast at. A host does not
+ * take a program with a bit that it does not know. */
 enum {
   TFC_FEATURE_X86_64_V2 = 1,
   TFC_FEATURE_X86_64_V3 = 2,
-  TFC_FEATURE_X86_64_V4 = 4
+  TFC_FEATURE_X86_64_V4 = 4,
+  /* Products of pairs of bf16 (AVX512_BF16), at twice the rate of f32. */
+  TFC_FEATURE_FAST_AVX512_BF16 = 8
 };
 
 /* What a CUDA program needs: the compute capability, 10 x major + minor, at

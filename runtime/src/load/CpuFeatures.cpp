@@ -18,6 +18,10 @@ CpuWords readCpu() {
     return cpu.words[static_cast<int>(word)];
   };
   unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(0, &a, &b, &c, &d)) {
+    cpu.isAmd = b == signature_AMD_ebx && d == signature_AMD_edx &&
+                c == signature_AMD_ecx;
+  }
   if (__get_cpuid(1, &a, &b, &c, &d)) {
     wordOf(CpuidWord::Leaf1Ecx) = c;
   }
@@ -29,6 +33,9 @@ CpuWords readCpu() {
   }
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
     wordOf(CpuidWord::Leaf7Ebx) = b;
+  }
+  if (__get_cpuid_count(7, 1, &a, &b, &c, &d)) {
+    wordOf(CpuidWord::Leaf7Part1Eax) = a;
   }
   if (__get_cpuid(0x80000001, &a, &b, &c, &d)) {
     wordOf(CpuidWord::ExtendedEcx) = c;
@@ -44,13 +51,13 @@ static bool has(const CpuWords &cpu, const X86Feature &feature) {
 }
 
 uint64_t machineFeatures(const CpuWords &cpu) {
-  uint64_t missing = 0;
+  uint64_t missing = cpu.isAmd ? 0 : TFC_FEATURE_FAST_AVX512_BF16;
   for (const X86Feature &feature : x86Features) {
     missing |= has(cpu, feature) ? 0 : feature.level;
   }
   uint64_t present = 0;
-  for (uint64_t level :
-       {TFC_FEATURE_X86_64_V2, TFC_FEATURE_X86_64_V3, TFC_FEATURE_X86_64_V4}) {
+  for (uint64_t level : {TFC_FEATURE_X86_64_V2, TFC_FEATURE_X86_64_V3,
+                         TFC_FEATURE_X86_64_V4, TFC_FEATURE_FAST_AVX512_BF16}) {
     if (missing & level) {
       break;
     }
@@ -60,8 +67,8 @@ uint64_t machineFeatures(const CpuWords &cpu) {
 }
 
 std::string missingFeatures(uint64_t features, const CpuWords &cpu) {
-  uint64_t known =
-      TFC_FEATURE_X86_64_V2 | TFC_FEATURE_X86_64_V3 | TFC_FEATURE_X86_64_V4;
+  uint64_t known = TFC_FEATURE_X86_64_V2 | TFC_FEATURE_X86_64_V3 |
+                   TFC_FEATURE_X86_64_V4 | TFC_FEATURE_FAST_AVX512_BF16;
   std::string names;
   for (const X86Feature &feature : x86Features) {
     // A level contains those below it.
@@ -69,6 +76,10 @@ std::string missingFeatures(uint64_t features, const CpuWords &cpu) {
       names += names.empty() ? "" : ", ";
       names += feature.name;
     }
+  }
+  if (names.empty() && (features & TFC_FEATURE_FAST_AVX512_BF16) &&
+      !cpu.isAmd) {
+    return "a fast avx512bf16 (this one is slower than products of f32)";
   }
   return names.empty() ? "an unknown instruction set" : names;
 }

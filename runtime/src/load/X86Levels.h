@@ -1,6 +1,6 @@
-// The instruction sets of the x86-64 levels beyond x86-64 itself: the one list
-// for the compiler, which asks LLVM's tables by name, and for the runtime,
-// which asks the machine. Header only.
+// The instruction sets of the x86-64 levels beyond x86-64 itself, and of
+// programs beyond the levels: the one list for the compiler, which asks LLVM's
+// tables by name, and for the runtime, which asks the machine. Header only.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_RUNTIME_SRC_LOAD_X86LEVELS_H
 #define TFC_RUNTIME_SRC_LOAD_X86LEVELS_H
@@ -9,22 +9,25 @@
 
 namespace tfc {
 
-/// A word of what cpuid answers: leaf 1 ecx, leaf 7 ebx, leaf 0x80000001 ecx.
-enum class CpuidWord { Leaf1Ecx, Leaf7Ebx, ExtendedEcx };
+/// A word of what cpuid answers: leaf 1 ecx, leaf 7 ebx, leaf 0x80000001 ecx,
+/// the second part of leaf 7 eax.
+enum class CpuidWord { Leaf1Ecx, Leaf7Ebx, ExtendedEcx, Leaf7Part1Eax };
 
 /// What the system must save of a thread besides general registers: bits of
 /// the register XCR0.
 enum : uint32_t { savesNothing = 0, savesAvx = 0x6, savesAvx512 = 0xe6 };
 
 struct X86Feature {
-  uint64_t level;   // TFC_FEATURE_X86_64_*, the lowest one that has it
+  uint64_t level;   // TFC_FEATURE_*, the lowest one that has it
   const char *name; // LLVM's
   CpuidWord word;
   uint32_t bit; // of the word
   uint32_t savedState;
 };
 
-/// Everything that LLVM may use in code for a level and those below it.
+/// Everything that LLVM may use in code for a level and those below it. The
+/// last level is one of AMD's machines alone: others have its instructions, at
+/// half the rate of f32's.
 inline constexpr X86Feature x86Features[] = {
     {TFC_FEATURE_X86_64_V2, "cx16", CpuidWord::Leaf1Ecx, 13, savesNothing},
     {TFC_FEATURE_X86_64_V2, "sahf", CpuidWord::ExtendedEcx, 0, savesNothing},
@@ -49,6 +52,8 @@ inline constexpr X86Feature x86Features[] = {
     {TFC_FEATURE_X86_64_V4, "avx512cd", CpuidWord::Leaf7Ebx, 28, savesAvx512},
     {TFC_FEATURE_X86_64_V4, "avx512dq", CpuidWord::Leaf7Ebx, 17, savesAvx512},
     {TFC_FEATURE_X86_64_V4, "avx512vl", CpuidWord::Leaf7Ebx, 31, savesAvx512},
+    {TFC_FEATURE_FAST_AVX512_BF16, "avx512bf16", CpuidWord::Leaf7Part1Eax, 5,
+     savesAvx512},
 };
 
 } // namespace tfc

@@ -112,3 +112,19 @@ func.func @expands_cos(%x: f32) -> f32 {
   %0 = math.cos %x : f32
   return %0 : f32
 }
+
+// Rounding to bf16 is arithmetic of integers: instructions for it take small
+// numbers for zeros. To f16 it is an instruction everywhere.
+// CHECK-LABEL: @expands_rounding
+// CHECK-SAME: %[[X:.*]]: vector<16xf32>
+func.func @expands_rounding(%x: vector<16xf32>, %y: f32) -> (vector<16xbf16>, bf16, f16) {
+  // CHECK: %[[BITS:.*]] = arith.bitcast %[[X]] : vector<16xf32> to vector<16xi32>
+  // CHECK: arith.cmpf uno, %[[X]], %[[X]]
+  // CHECK: arith.bitcast %{{.*}} : vector<16xi16> to vector<16xbf16>
+  // CHECK: arith.bitcast %{{.*}} : i16 to bf16
+  // CHECK: arith.truncf %{{.*}} : f32 to f16
+  %0 = arith.truncf %x : vector<16xf32> to vector<16xbf16>
+  %1 = arith.truncf %y : f32 to bf16
+  %2 = arith.truncf %y : f32 to f16
+  return %0, %1, %2 : vector<16xbf16>, bf16, f16
+}

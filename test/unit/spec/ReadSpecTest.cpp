@@ -356,6 +356,7 @@ TEST(ReadSpec, DtypeOption) {
     ASSERT_TRUE(model);
     EXPECT_EQ(model->storage, storage);
     EXPECT_TRUE(model->roundsWeights);
+    EXPECT_EQ(model->multipliesBf16, storage == Storage::BF16);
   }
   options.dtype = "int8";
   EXPECT_FALSE(readSpecText("s", decoderSpec, "", diagnostics, options));
@@ -375,4 +376,33 @@ TEST(ReadSpec, MatricesAreKeptAsTheSpecSays) {
   EXPECT_EQ(model->storage, Storage::BF16);
   EXPECT_FALSE(model->roundsWeights);
   EXPECT_NE(model->canonical.find("\"weights\": \"bf16\""), std::string::npos);
+  // What is kept so is not multiplied so unless it is said.
+  EXPECT_FALSE(model->multipliesBf16);
+  EXPECT_EQ(model->canonical.find("compute"), std::string::npos);
+}
+
+TEST(ReadSpec, ProductsMultiplyBf16WhereMatricesAreIt) {
+  Diagnostics diagnostics;
+  auto read = [&](const std::string &weights, const std::string &dtype) {
+    std::string text = decoderSpec;
+    text.replace(text.find("  \"tokens\""), 0,
+                 "  \"precision\": {" + weights + "\"compute\": \"bf16\"},\n");
+    ReadOptions options;
+    options.dtype = dtype;
+    return readSpecText("s", text, "", diagnostics, options);
+  };
+  std::optional<ModelSpec> model = read("\"weights\": \"bf16\", ", "");
+  ASSERT_TRUE(model);
+  EXPECT_TRUE(model->multipliesBf16);
+  EXPECT_NE(model->canonical.find("\"compute\": \"bf16\""), std::string::npos);
+  // --dtype says both.
+  model = read("\"weights\": \"bf16\", ", "f16");
+  ASSERT_TRUE(model);
+  EXPECT_FALSE(model->multipliesBf16);
+  EXPECT_TRUE(read("", "bf16"));
+  EXPECT_FALSE(read("", ""));
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(formatDiagnostic(diagnostics[0]),
+            "s:21:28: /precision/compute: expected \"f32\" (products multiply "
+            "bf16 where precision.weights is bf16), got \"bf16\" [TFC004]");
 }

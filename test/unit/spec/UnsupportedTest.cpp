@@ -108,9 +108,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"PrecisionUnsupported",
              decoderSpec,
              {{"  \"tokens\"",
-               "  \"precision\": {\"compute\": \"bf16\"},\n  \"tokens\""}},
-             "s.json:21:28: /precision/compute: expected f32 (bf16 is not "
-             "supported by this tfc), got \"bf16\" [TFC090]\n"},
+               "  \"precision\": {\"compute\": \"f16\"},\n  \"tokens\""}},
+             "s.json:21:28: /precision/compute: expected f32 or bf16 (f16 is "
+             "not supported by this tfc), got \"f16\" [TFC090]\n"},
         Case{"OutputUnsupported",
              encoderSpec,
              {{"\"pooler_output\": \"pooler\"",

@@ -64,7 +64,7 @@ TEST(TargetInfo, runsHereAsThisMachineDoes) {
   EXPECT_TRUE(parse("cuda:sm_90").runsHere());
   TargetInfo odd = parse("cpu");
   odd.features = ~uint64_t(0);
-  EXPECT_EQ(odd.runsHere(), parse("cpu").name == "x86-64-v4");
+  EXPECT_EQ(odd.runsHere(), parse("cpu").withBf16().name == "x86-64-v4+bf16");
 }
 
 TEST(TargetInfo, cudaIsAnArchitectureAndRunsOnAHostOfTheLowestLevel) {
@@ -81,7 +81,8 @@ TEST(TargetInfo, cudaIsAnArchitectureAndRunsOnAHostOfTheLowestLevel) {
 
 TEST(TargetInfo, findsProgramsByTheirNames) {
   for (llvm::StringRef name :
-       {"x86-64-v3", "x86-64-v4", "x86-64-v4-emulated", "sm_80", "sm_90"}) {
+       {"x86-64-v3", "x86-64-v4", "x86-64-v4+bf16", "x86-64-v4-emulated",
+        "x86-64-v4+bf16-emulated", "sm_80", "sm_90"}) {
     std::optional<TargetInfo> found = TargetInfo::findProgram(name);
     ASSERT_TRUE(found.has_value()) << name.str();
     EXPECT_EQ(found->programName(), name);
@@ -89,6 +90,36 @@ TEST(TargetInfo, findsProgramsByTheirNames) {
   }
   EXPECT_FALSE(TargetInfo::findProgram("znver4").has_value());
   EXPECT_FALSE(TargetInfo::findProgram("cuda").has_value());
+}
+
+TEST(TargetInfo, bf16IsForMachinesThatAreFastAtIt) {
+  TargetInfo target = parse("cpu:x86-64-v4+bf16");
+  EXPECT_EQ(target.cpu, "x86-64-v4");
+  EXPECT_EQ(target.attributes, "+avx512bf16");
+  EXPECT_TRUE(target.multipliesBf16);
+  EXPECT_FALSE(target.isEmulated());
+  EXPECT_EQ(target.features,
+            parse("cpu:x86-64-v4").features | TFC_FEATURE_FAST_AVX512_BF16);
+  TargetInfo emulated = target.emulated();
+  EXPECT_EQ(emulated.programName(), "x86-64-v4+bf16-emulated");
+  EXPECT_TRUE(emulated.multipliesBf16);
+  EXPECT_EQ(emulated.attributes, "");
+  EXPECT_EQ(emulated.features, parse("cpu:x86-64-v3").features);
+  EXPECT_TRUE(emulated.runsHere());
+  // A machine that is known, where it is asked for.
+  EXPECT_EQ(parse("cpu:znver4").withBf16().programName(), "x86-64-v4+bf16");
+  EXPECT_EQ(parse("cpu:znver4").withBf16().microarchitecture, "znver4");
+  for (llvm::StringRef other :
+       {"cpu:x86-64-v4", "cpu:sapphirerapids", "cpu:znver3", "cuda"}) {
+    EXPECT_EQ(parse(other).withBf16().programName(),
+              parse(other).programName());
+  }
+  llvm::Expected<std::vector<TargetInfo>> listed = TargetInfo::parseList(
+      "cpu:x86-64-v4+bf16,cpu:x86-64-v4,cpu:x86-64-v3", /*wantsBf16=*/true);
+  ASSERT_TRUE(static_cast<bool>(listed));
+  ASSERT_EQ(listed->size(), 3u);
+  EXPECT_EQ(listed->back().name, "x86-64-v4+bf16");
+  EXPECT_EQ(TargetInfo::forBf16().programName(), "x86-64-v4+bf16");
 }
 
 /// What LLVM may use in code for a CPU, without what it may use for x86-64.
@@ -131,9 +162,10 @@ TEST(TargetInfo, levelsHaveTheFeaturesThatLlvmUses) {
 
 TEST(TargetInfo, refusesWhatCannotRunIt) {
   std::string expected =
-      "expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4 or LLVM's name of a "
-      "CPU with AVX2, FMA and F16C, as cpu:znver4, or cuda or cuda:sm_80 (also "
-      "sm_86, sm_87, sm_89, sm_90), got ";
+      "expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4, "
+      "cpu:x86-64-v4+bf16 or LLVM's name of a CPU with AVX2, FMA and F16C, as "
+      "cpu:znver4, or cuda or cuda:sm_80 (also sm_86, sm_87, sm_89, sm_90), "
+      "got ";
   // No AVX2; 32 bits; nobody's name.
   EXPECT_EQ(parseError("cpu:sandybridge"), expected + "cpu:sandybridge");
   EXPECT_EQ(parseError("cpu:i686"), expected + "cpu:i686");

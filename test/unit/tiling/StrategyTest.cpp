@@ -25,7 +25,8 @@ TEST(Strategy, aMicroarchitectureOfItsOwnOrThatOfTheLevel) {
 TEST(Strategy, tilesFitTheRegistersAndItemsAreWholeTiles) {
   for (auto [program, microarchitecture] :
        {std::pair{"x86-64-v3", ""}, std::pair{"x86-64-v4", ""},
-        std::pair{"x86-64-v4", "znver5"}}) {
+        std::pair{"x86-64-v4", "znver5"},
+        std::pair{"x86-64-v4+bf16", "znver4"}}) {
     Strategy s = chooseStrategy(program, microarchitecture);
     int64_t vectors = s.panel / s.lanes, registers = s.lanes == 16 ? 32 : 16;
     EXPECT_EQ(s.panel % s.lanes, 0) << program;
@@ -37,6 +38,17 @@ TEST(Strategy, tilesFitTheRegistersAndItemsAreWholeTiles) {
     // The packed weights of a model serve all machines of a level.
     EXPECT_EQ(s.panel, chooseStrategy(program, "").panel) << microarchitecture;
   }
+}
+
+TEST(Strategy, dotsReadTheWeightsOfTheLevelBelow) {
+  Strategy dots = chooseStrategy("x86-64-v4+bf16", "", 16);
+  Strategy widening = chooseStrategy("x86-64-v4", "znver4", 16);
+  EXPECT_TRUE(dots.dots);
+  EXPECT_FALSE(widening.dots);
+  EXPECT_EQ(dots.panel, widening.panel);
+  EXPECT_EQ(dots.bf16Word, widening.bf16Word);
+  // Nothing is widened for the tiles behind the first one.
+  EXPECT_EQ(dots.rowBlock, chooseStrategy("x86-64-v4", "znver4").rowBlock);
 }
 
 } // namespace

@@ -1,0 +1,181 @@
+// The models of instructions against what the manual says of chosen numbers,
+// and against the instructions of a machine that has them.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/emit/InstructionModels.h"
+
+#include "llvm/ADT/bit.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <array>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace tfc;
+
+namespace {
+
+constexpr char dotText[] = R"(
+define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
+  %s = load <16 x float>, ptr %sum, align 4
+  %x = load <32 x bfloat>, ptr %a, align 4
+  %y = load <32 x bfloat>, ptr %b, align 4
+  %z = call <16 x float> @llvm.x86.avx512bf16.dpbf16ps.512(<16 x float> %s, <32 x bfloat> %x, <32 x bfloat> %y)
+  store <16 x float> %z, ptr %to, align 4
+  ret void
+}
+declare <16 x float> @llvm.x86.avx512bf16.dpbf16ps.512(<16 x float>, <32 x bfloat>, <32 x bfloat>)
+)";
+
+using Words = std::array<uint32_t, 16>;
+
+/// `dot`, as its model on any machine or as the instruction.
+class Dot {
+public:
+  explicit Dot(bool isModel) {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+    auto context = std::make_unique<llvm::LLVMContext>();
+    llvm::SMDiagnostic diagnostic;
+    std::unique_ptr<llvm::Module> module =
+        llvm::parseAssemblyString(dotText, diagnostic, *context);
+    llvm::orc::JITTargetMachineBuilder machine(
+        (llvm::Triple(llvm::sys::getProcessTriple())));
+    machine.setCPU(isModel ? "x86-64-v3" : "x86-64-v4");
+    if (isModel) {
+      EXPECT_EQ(replaceByModels(*module), "");
+    } else {
+      machine.addFeatures({"+avx512bf16"});
+    }
+    jit = llvm::cantFail(llvm::orc::LLJITBuilder()
+                             .setJITTargetMachineBuilder(std::move(machine))
+                             .create());
+    llvm::cantFail(jit->addIRModule(
+        llvm::orc::ThreadSafeModule(std::move(module), std::move(context))));
+    apply = llvm::cantFail(jit->lookup("dot"))
+                .toPtr<void (*)(const void *, const void *, const void *,
+                                void *)>();
+  }
+
+  Words operator()(const Words &sum, const Words &a, const Words &b) const {
+    Words to;
+    apply(sum.data(), a.data(), b.data(), to.data());
+    return to;
+  }
+
+  uint32_t operator()(uint32_t sum, uint32_t a, uint32_t b) const {
+    Words sums, as, bs;
+    sums.fill(sum);
+    as.fill(a);
+    bs.fill(b);
+    return (*this)(sums, as, bs)[7];
+  }
+
+private:
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  void (*apply)(const void *, const void *, const void *, void *) = nullptr;
+};
+
+bool hasFeature(llvm::StringRef name) {
+  return llvm::sys::getHostCPUFeatures().lookup(name);
+}
+
+uint32_t bits(float x) { return llvm::bit_cast<uint32_t>(x); }
+
+/// Numbers of every kind, and pairs of them: any bits, near one, special ones,
+/// near the smallest.
+class Draw {
+public:
+  uint32_t half(int kind) {
+    static constexpr uint16_t special[] = {
+        0,      0x8000, 0x7f80, 0xff80, 0x7fc0, 0x7f81, 0xffff, 1,
+        0x8001, 0x7f,   0x80,   0x8080, 0x3f80, 0x7f7f, 0xff7f, 0x0100};
+    auto drawn = static_cast<uint32_t>(random());
+    uint32_t fraction = drawn & 0x807f, up = drawn >> 16;
+    switch (kind) {
+    case 0:
+      return drawn & 0xffff;
+    case 1:
+      return fraction | (120 + up % 16) << 7;
+    case 2:
+      return special[drawn % 16];
+    default:
+      return fraction | (50 + up % 30) << 7;
+    }
+  }
+  uint32_t pair(int kind) { return half(kind) | half(kind) << 16; }
+  uint32_t sum(int kind) {
+    auto drawn = static_cast<uint32_t>(random());
+    uint32_t exponent = kind == 1 ? 118 + drawn % 20 : drawn % 6;
+    return kind == 0   ? drawn
+           : kind == 2 ? half(2) << 16
+                       : (drawn & 0x807fffff) | exponent << 23;
+  }
+
+private:
+  std::mt19937_64 random{1};
+};
+
+TEST(InstructionModels, dotAddsTheSecondProductFirst) {
+  if (!hasFeature("fma")) {
+    GTEST_SKIP() << "expected a machine of x86-64-v3";
+  }
+  Dot dot(/*isModel=*/true);
+  // 1 * 2 + 3 * 4 + 0.5, the second of a pair being its upper half.
+  EXPECT_EQ(dot(bits(0.5f), 0x40403f80, 0x40804000), bits(14.5f));
+  // 2^60 + (-2^60 + 1): the one is lost before the first product comes.
+  EXPECT_EQ(dot(bits(1.0f), 0xdd805d80, 0x3f803f80), bits(0.0f));
+  // Denormals are zeros: an element, a sum, a result.
+  EXPECT_EQ(dot(0, 0x00000001, 0x00007f00), 0u);
+  EXPECT_EQ(dot(0x80000001, 0, 0), 0u);
+  EXPECT_EQ(dot(0, 0x00000080, 0x00003f00), 0u);
+  EXPECT_EQ(dot(0, 0x00008080, 0x00003f00), 0x80000000u);
+  // Zero times infinity; infinity less infinity; NaN.
+  EXPECT_EQ(dot(0, 0x00000000, 0x00007f80) & 0x7fc00000, 0x7fc00000u);
+  EXPECT_EQ(dot(0xff800000, 0x00003f80, 0x00007f80) & 0x7fc00000, 0x7fc00000u);
+  EXPECT_EQ(dot(bits(1), 0x7fc00000, 0) & 0x7fc00000, 0x7fc00000u);
+}
+
+TEST(InstructionModels, dotIsTheInstructionWhereThereIsOne) {
+  if (!hasFeature("avx512bf16")) {
+    GTEST_SKIP() << "expected a machine with AVX512_BF16";
+  }
+  Dot model(/*isModel=*/true), instruction(/*isModel=*/false);
+  Draw draw;
+  auto isNaN = [](uint32_t x) { return (x & 0x7fffffff) > 0x7f800000; };
+  for (int trial = 0; trial < (1 << 20) / 16; ++trial) {
+    Words sum, a, b;
+    for (size_t lane = 0; lane < sum.size(); ++lane) {
+      int kind = static_cast<int>(lane % 4);
+      sum[lane] = draw.sum(kind);
+      a[lane] = draw.pair(kind);
+      // Small numbers times others than small ones.
+      b[lane] = draw.pair(kind == 3 && lane > 7 ? 1 : kind);
+    }
+    Words expected = instruction(sum, a, b), got = model(sum, a, b);
+    for (size_t lane = 0; lane < sum.size(); ++lane) {
+      // Which of several NaNs it is depends on the order of operands.
+      ASSERT_TRUE(expected[lane] == got[lane] ||
+                  (isNaN(expected[lane]) && isNaN(got[lane])))
+          << std::hex << sum[lane] << ' ' << a[lane] << ' ' << b[lane]
+          << ": expected " << expected[lane] << ", got " << got[lane];
+    }
+  }
+}
+
+TEST(InstructionModels, namesWhatHasNoModel) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic diagnostic;
+  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(
+      "declare <16 x i32> @llvm.x86.avx512.vpdpbusd.512(<16 x i32>, <64 x i8>, "
+      "<64 x i8>)",
+      diagnostic, context);
+  ASSERT_TRUE(module);
+  EXPECT_EQ(replaceByModels(*module), "llvm.x86.avx512.vpdpbusd.512");
+}
+
+} // namespace
