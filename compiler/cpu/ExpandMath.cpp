@@ -60,10 +60,27 @@ struct ExpandRounding : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// Counts the functions that patterns replace.
+struct ReplacedFunctions : RewriterBase::Listener {
+  void notifyOperationErased(Operation *op) override {
+    count += isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp,
+                 math::SinOp, math::CosOp, math::RsqrtOp>(op);
+  }
+  unsigned count = 0;
+};
+
 struct ExpandMathPass : tfc::impl::ExpandMathPassBase<ExpandMathPass> {
   using ExpandMathPassBase::ExpandMathPassBase;
 
   void runOnOperation() override {
+    ReplacedFunctions replaced;
+    if (failed(expand(replaced))) {
+      return signalPassFailure();
+    }
+    numFunctions += replaced.count;
+  }
+
+  LogicalResult expand(RewriterBase::Listener &listener) {
     RewritePatternSet patterns(&getContext());
     // Upstream's lose digits with the size of the angle, and angles are large.
     patterns.add<Expand<math::SinOp, buildSin>, Expand<math::CosOp, buildCos>,
@@ -74,15 +91,31 @@ struct ExpandMathPass : tfc::impl::ExpandMathPassBase<ExpandMathPass> {
                Expand<math::ErfOp, buildErf>, Expand<math::RsqrtOp, buildRsqrt>,
                ExpandRounding>(&getContext());
       // No pattern makes an op that another one matches.
-      return walkAndApplyPatterns(getOperation(), std::move(patterns));
+      walkAndApplyPatterns(getOperation(), std::move(patterns), &listener);
+      return success();
+    }
+    if (failed(expectNoTensors())) {
+      return failure();
     }
     auto wanted = [](StringRef name) {
       return llvm::is_contained({"math.exp", "math.tanh", "math.erf"}, name);
     };
     populateMathPolynomialApproximationPatterns(patterns, wanted);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
-      signalPassFailure();
-    }
+    return applyPatternsGreedily(getOperation(), std::move(patterns),
+                                 GreedyRewriteConfig().setListener(&listener));
+  }
+
+  /// MLIR's approximations of a tensor's elements do not verify.
+  LogicalResult expectNoTensors() {
+    WalkResult result = getOperation()->walk([](Operation *op) -> WalkResult {
+      if (!isa<math::ExpOp, math::TanhOp, math::ErfOp>(op) ||
+          !isa<TensorType>(op->getResult(0).getType())) {
+        return WalkResult::advance();
+      }
+      return op->emitOpError() << "expected a number or a vector of them, got "
+                               << op->getResult(0).getType();
+    });
+    return failure(result.wasInterrupted());
   }
 };
 } // namespace

@@ -52,6 +52,8 @@ def ExpandCpuKernelsPass : Pass<"tfc-expand-cpu-kernels", "::mlir::ModuleOp"> {
     "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numExpanded", "num-expanded", "structured ops expanded">];
 }
 
 def ExpandMathPass : Pass<"tfc-expand-math"> {
@@ -91,6 +93,8 @@ def ExpandMathPass : Pass<"tfc-expand-math"> {
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::vector::VectorDialect"];
+  let statistics = [
+    Statistic<"numFunctions", "num-functions", "functions that became arithmetic">];
 }
 
 def VectorizePass : Pass<"tfc-vectorize", "::mlir::func::FuncOp"> {

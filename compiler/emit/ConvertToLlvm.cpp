@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/emit/Passes.h"
 
+#include "dialect/TransformerDialect.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -106,6 +107,8 @@ struct ConvertToLlvmPass : tfc::impl::ConvertToLlvmPassBase<ConvertToLlvmPass> {
         affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect,
         func::FuncDialect, math::MathDialect, memref::MemRefDialect,
         scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+    // Its body would no longer be one.
+    target.addIllegalOp<transformer::ProductOp>();
     // Of a pointer that the step gives and the buffer behind it.
     target.addLegalOp<UnrealizedConversionCastOp>();
     if (failed(applyPartialConversion(getOperation(), target,

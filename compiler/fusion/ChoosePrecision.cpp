@@ -5,6 +5,7 @@
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -31,11 +32,18 @@ static bool isWideRows(Type type) {
          rows.getElementType().isF32();
 }
 
+/// Whether `op` is one of the model's. Structured ops, which have the type of
+/// what they write to, come later.
+static bool isOfModel(Operation *op) {
+  return isa_and_nonnull<TransformerDialect>(op->getDialect()) &&
+         !isa<DestinationStyleOpInterface, YieldOp>(op);
+}
+
 /// Whether `op` computes rows of floats, its own or a table's. What is made of
 /// positions alone, angles, stays as exact as it is.
 static bool computesRows(Operation *op) {
-  return isa<transformer::TransformerDialect>(op->getDialect()) &&
-         op->getNumResults() == 1 && isWideRows(op->getResult(0).getType()) &&
+  return isOfModel(op) && op->getNumResults() == 1 &&
+         isWideRows(op->getResult(0).getType()) &&
          llvm::any_of(op->getOperandTypes(), [](Type type) {
            auto tensor = dyn_cast<RankedTensorType>(type);
            return tensor && isa<FloatType>(tensor.getElementType());
@@ -115,9 +123,7 @@ void RowKeeper::convertRest() {
   for (Value rows : kept) {
     for (OpOperand &use : llvm::make_early_inc_range(rows.getUses())) {
       Operation *user = use.getOwner();
-      bool isModel =
-          isa<TransformerDialect>(user->getDialect()) && !isa<YieldOp>(user);
-      if (!isModel && !carried.contains(&use)) {
+      if (!isOfModel(user) && !carried.contains(&use)) {
         use.set(convertRows(user, rows, wide));
       }
     }
@@ -127,6 +133,9 @@ void RowKeeper::convertRest() {
 /// Caches whose elements are f32 keep `element`.
 static void keepCaches(Operation *root, Type element) {
   root->walk([&](func::FuncOp entry) {
+    if (entry.isExternal()) {
+      return;
+    }
     bool isChanged = false;
     for (BlockArgument argument : entry.getArguments()) {
       auto type = dyn_cast<CacheType>(argument.getType());

@@ -161,7 +161,11 @@ struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
     if (products.empty()) {
       return;
     }
-    ProductKernels kernels(findKernelModule(getOperation()), deterministic);
+    FailureOr<gpu::GPUModuleOp> kernelModule = findKernelModule(getOperation());
+    if (failed(kernelModule)) {
+      return signalPassFailure();
+    }
+    ProductKernels kernels(*kernelModule, deterministic);
     llvm::DenseSet<Operation *> gates;
     for (transformer::ProductOp op : products) {
       if (transformer::ProductOp gate = ProductForm::findGate(op)) {

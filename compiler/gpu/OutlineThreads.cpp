@@ -115,8 +115,8 @@ namespace {
 /// Makes the kernels of one module.
 class ThreadOutliner {
 public:
-  explicit ThreadOutliner(ModuleOp module)
-      : module(module), symbols(module), kernels(findKernelModule(module)) {}
+  ThreadOutliner(ModuleOp module, gpu::GPUModuleOp kernels)
+      : module(module), symbols(module), kernels(kernels) {}
 
   /// A kernel that does what each loop of `group` does, and its launches.
   void outline(ArrayRef<scf::ParallelOp> group);
@@ -265,6 +265,16 @@ static bool isOfEntry(scf::ParallelOp loop) {
          transformer::findArgument(entry, transformer::kStepAttrName);
 }
 
+/// A function would have to be the device's, too.
+static LogicalResult expectNoCalls(scf::ParallelOp loop) {
+  WalkResult result = loop.walk([](func::CallOp call) -> WalkResult {
+    return call.emitOpError() << "expected no call in a loop that becomes a "
+                                 "kernel, got one of "
+                              << call.getCalleeAttr();
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
 struct OutlineThreadsPass
     : tfc::impl::OutlineThreadsPassBase<OutlineThreadsPass> {
@@ -279,6 +289,9 @@ struct OutlineThreadsPass
                << transformer::kStepAttrName << "' (by tfc-bind-weights)";
       }
       if (!loop->getParentOfType<scf::ParallelOp>()) {
+        if (failed(expectNoCalls(loop))) {
+          return WalkResult::interrupt();
+        }
         sinkTables(loop);
         // In the kernel a buffer is a pointer.
         hoistLengths(loop);
@@ -288,7 +301,11 @@ struct OutlineThreadsPass
     if (result.wasInterrupted()) {
       return signalPassFailure();
     }
-    ThreadOutliner outliner(module);
+    FailureOr<gpu::GPUModuleOp> kernels = findKernelModule(module);
+    if (failed(kernels)) {
+      return signalPassFailure();
+    }
+    ThreadOutliner outliner(module, *kernels);
     for (ArrayRef<scf::ParallelOp> group : groupParallelLoops(module)) {
       outliner.outline(group);
       ++numKernels;

@@ -78,6 +78,11 @@ static LogicalResult bindWeight(transformer::WeightOp op, Value weights,
     return op.emitOpError() << "expected a parameter with an offset (placed by "
                                "tfc-pack-weights)";
   }
+  if (!isa<MemRefType>(op.getType())) {
+    return op.emitOpError() << "expected a weight in memory (the pass runs "
+                               "behind bufferization), got "
+                            << op.getType();
+  }
   rewriter.setInsertionPoint(op);
   ImplicitLocOpBuilder b(op.getLoc(), rewriter);
   Value offset = arith::ConstantIndexOp::create(b, *parameter.getOffset());
@@ -98,6 +103,7 @@ struct BindWeightsPass : tfc::impl::BindWeightsPassBase<BindWeightsPass> {
     IRRewriter rewriter(function.getContext());
     WalkResult result =
         function.walk([&](transformer::WeightOp weight) -> WalkResult {
+          ++numWeights;
           return bindWeight(weight, weights, symbols, rewriter);
         });
     return failure(result.wasInterrupted());

@@ -323,6 +323,11 @@ namespace {
 struct PackWeightsPass : tfc::impl::PackWeightsPassBase<PackWeightsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (Operation *taken = module.lookupSymbol("pack")) {
+      taken->emitOpError() << "expected a module without @pack (the pass "
+                              "generates it), got one";
+      return signalPassFailure();
+    }
     Builder builder(module.getContext());
     llvm::DenseMap<Operation *, Target> parts = findParts(module);
     int64_t next = 0;
@@ -372,6 +377,7 @@ struct PackWeightsPass : tfc::impl::PackWeightsPassBase<PackWeightsPass> {
         transformer::kPackedLayoutAttrName,
         builder.getStringAttr(nameLayout(storage, stored, geometries)));
     PackBuilder(module, geometries).build();
+    numStored += stored.size();
   }
 };
 } // namespace

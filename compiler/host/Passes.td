@@ -55,6 +55,8 @@ def PackWeightsPass : Pass<"tfc-pack-weights", "::mlir::ModuleOp"> {
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
     "::tfc::transformer::TransformerDialect"];
+  let statistics = [
+    Statistic<"numStored", "num-stored", "stored parameters that are packed">];
 }
 
 def BindWeightsPass : Pass<"tfc-bind-weights", "::mlir::ModuleOp"> {
@@ -81,6 +83,8 @@ def BindWeightsPass : Pass<"tfc-bind-weights", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect"];
+  let statistics = [
+    Statistic<"numWeights", "num-weights", "weights that became views">];
 }
 
 def CallTapsPass : Pass<"tfc-call-taps", "::mlir::ModuleOp"> {
@@ -102,6 +106,8 @@ def CallTapsPass : Pass<"tfc-call-taps", "::mlir::ModuleOp"> {
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [
+    Statistic<"numTaps", "num-taps", "taps that became calls">];
 }
 
 def OrderGlobalsPass : Pass<"tfc-order-globals", "::mlir::ModuleOp"> {
@@ -116,6 +122,8 @@ def OrderGlobalsPass : Pass<"tfc-order-globals", "::mlir::ModuleOp"> {
     memref.global "private" constant @constant_0 : memref<49xi32> = dense<...>
     ```
   }];
+  let statistics = [
+    Statistic<"numGlobals", "num-globals", "constants put in order">];
 }
 
 def PlanWorkspacePass : Pass<"tfc-plan-workspace", "::mlir::ModuleOp"> {
@@ -160,6 +168,8 @@ def BindStepPass : Pass<"tfc-bind-step", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"numBound", "num-bound", "functions that read the structs">];
 }
 
 def LowerParallelPass : Pass<"tfc-lower-parallel", "::mlir::ModuleOp"> {
@@ -206,6 +216,8 @@ def ReturnStatusPass : Pass<"tfc-return-status", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let statistics = [
+    Statistic<"numCalls", "num-calls", "calls whose status is passed on">];
 }
 
 #endif // TFC_COMPILER_HOST_PASSES

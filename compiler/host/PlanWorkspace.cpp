@@ -358,6 +358,12 @@ struct PlanWorkspacePass : tfc::impl::PlanWorkspacePassBase<PlanWorkspacePass> {
           !transformer::findArgument(entry, transformer::kStepAttrName)) {
         continue;
       }
+      if (transformer::findArgument(entry, transformer::kWorkspaceAttrName)) {
+        entry.emitOpError() << "expected no argument marked as '"
+                            << transformer::kWorkspaceAttrName
+                            << "' (the pass adds it), got one";
+        return signalPassFailure();
+      }
       FailureOr<SmallVector<transformer::LayerCall>> calls =
           transformer::listLayerCalls(entry);
       if (failed(calls)) {

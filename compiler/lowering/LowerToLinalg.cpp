@@ -244,7 +244,35 @@ static void carryInPlace(ModuleOp module) {
   }
 }
 
+/// What read the matrices as rows is gone; where somebody else did, packing
+/// them is of no use.
+static LogicalResult eraseUnread(ModuleOp module) {
+  SymbolTable symbols(module);
+  WalkResult result = module.walk([&](transformer::WeightOp op) -> WalkResult {
+    if (op.use_empty()) {
+      op.erase();
+      return WalkResult::advance();
+    }
+    auto parameter = symbols.lookup<transformer::ParameterOp>(op.getName());
+    if (op.getType() == parameter.getPackedType()) {
+      return WalkResult::advance();
+    }
+    return op.emitOpError() << "expected products and look-ups alone to read "
+                            << op.getNameAttr() << " (it is packed), got '"
+                            << (*op->user_begin())->getName() << "'";
+  });
+  return failure(result.wasInterrupted());
+}
+
 namespace {
+/// Counts the ops of the model that patterns replace.
+struct ReplacedOps : RewriterBase::Listener {
+  void notifyOperationErased(Operation *op) override {
+    count += isa_and_nonnull<transformer::TransformerDialect>(op->getDialect());
+  }
+  unsigned count = 0;
+};
+
 struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
   using Base::Base;
 
@@ -273,14 +301,13 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
     populatePositionPatterns(patterns);
     populateProjectionPatterns(patterns, lastUses);
     populateAttentionPatterns(patterns);
-    walkAndApplyPatterns(getOperation(), std::move(patterns));
+    ReplacedOps replaced;
+    walkAndApplyPatterns(getOperation(), std::move(patterns), &replaced);
+    numLowered += replaced.count;
     carryInPlace(getOperation());
-    // What read the matrices as rows is gone.
-    getOperation().walk([](transformer::WeightOp op) {
-      if (op.use_empty()) {
-        op.erase();
-      }
-    });
+    if (failed(eraseUnread(getOperation()))) {
+      return signalPassFailure();
+    }
     // Ports are in the order of the entry's own outputs, not of those in loops.
     SmallVector<transformer::OutputOp> outputs, inLoops;
     getOperation().walk([&](transformer::OutputOp op) {
@@ -292,6 +319,7 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
       if (failed(lowerOutput(op))) {
         return signalPassFailure();
       }
+      ++numOutputs;
     }
   }
 };

@@ -59,6 +59,9 @@ def LowerToLinalgPass : Pass<"tfc-lower-to-linalg", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
     "::mlir::tensor::TensorDialect", "::tfc::transformer::TransformerDialect"];
+  let statistics = [
+    Statistic<"numLowered", "num-lowered", "ops of the model replaced">,
+    Statistic<"numOutputs", "num-outputs", "outputs that became arguments">];
 }
 
 #endif // TFC_COMPILER_LOWERING_PASSES

@@ -105,6 +105,11 @@ def list_sublayers(block):
 # ---- Rows ------------------------------------------------------------------
 
 
+def held(x):
+    """x; NaN, with which nothing is compared, where f32 does not hold it."""
+    return np.where(np.abs(x) > np.finfo(np.float32).max, np.nan, x)
+
+
 def activate(kind, x):
     if kind == "gelu":
         erf = np.vectorize(math.erf, otypes=[float])
@@ -128,13 +133,14 @@ def normalize(weights, norm, x, path, shape=None):
     shape = shape or x.shape[-1:]
     eps = norm["eps"]
     if norm["kind"] == "rmsnorm":
-        y = x / np.sqrt(np.mean(x * x, -1, keepdims=True) + eps)
+        y = x / np.sqrt(np.mean(held(x * x), -1, keepdims=True) + eps)
     else:
         y = x - np.mean(x, -1, keepdims=True)
         if norm.get("form", "var_eps") == "var_eps":
-            y = y / np.sqrt(np.mean(y * y, -1, keepdims=True) + eps)
+            y = y / np.sqrt(np.mean(held(y * y), -1, keepdims=True) + eps)
         else:
-            of_sample = np.sum(y * y, -1, keepdims=True) / (x.shape[-1] - 1)
+            of_sample = (np.sum(held(y * y), -1, keepdims=True) /
+                         (x.shape[-1] - 1))
             y = y / (np.sqrt(of_sample) + eps)
     if not norm.get("affine", True):
         return y
@@ -147,7 +153,7 @@ def normalize(weights, norm, x, path, shape=None):
 
 
 def linear(weights, x, path, out, bias):
-    y = x @ weights.get(path + ".weight", out, x.shape[-1]).T
+    y = held(x @ weights.get(path + ".weight", out, x.shape[-1]).T)
     return y + weights.get(path + ".bias", out) if bias else y
 
 
@@ -610,7 +616,7 @@ class Model:
         if op == "truncate":
             return x[..., :step["dims"]]
         if op == "l2_normalize":
-            length = np.sqrt((x * x).sum(-1, keepdims=True))
+            length = np.sqrt(held(x * x).sum(-1, keepdims=True))
             return x / np.maximum(length, step.get("eps", 1e-12))
         assert op == "split", op
         return dict(zip(step["names"], np.moveaxis(x, -1, 0)))
@@ -625,7 +631,7 @@ class Model:
                          if "use" in self.spec.get(name, {}).get(
                              "embeddings", {}).get("token", {}))
         table = self.token_table(stack)
-        y = x @ table.T
+        y = held(x @ table.T)
         if step.get("bias", False):
             y = y + self.weights.get(path + ".bias", len(table))
         return y

@@ -250,6 +250,38 @@ TEST(Decoding, DrawsDependOnTheSeedAlone) {
   EXPECT_EQ(texts.size(), 5U);
 }
 
+/// Several sequences of a prompt, which may end in a masked token, part behind
+/// it.
+TEST(Decoding, ComputesAPromptOnceForItsSequences) {
+  FakeWeights weights(7);
+  Folder folder;
+  writeTensors(folder / "model.safetensors", weights.stored());
+  int64_t numComputed = 0;
+  LoadOptions load;
+  load.libraryPath = fakeLibrary("tapped_decoder");
+  load.weightsPath = folder.path.string();
+  load.tap = [&](const TappedValue &value) {
+    numComputed += value.layer == 0 ? value.rows : 0;
+    return false;
+  };
+  auto tapped = Model::load(load);
+  ASSERT_TRUE(tapped) << messageOf(tapped);
+  tfc_decoding_options how = plainDecoding();
+  how.do_sample = 1;
+  how.num_return_sequences = 3;
+  how.temperature = 8;
+  Padded padded{2, 5, {7, 8, 9, 10, 11, 12, 4, 7, 8, 9}, {}, {}, {}};
+  for (int64_t last : {1, 0}) {
+    padded.mask = {0, 1, 1, 1, 1, 1, 1, 1, 1, last};
+    numComputed = 0;
+    auto got = generateBy(**tapped, padded, 6, how, noEos);
+    ASSERT_TRUE(got) << messageOf(got);
+    EXPECT_EQ(got->front().ints, rerun(weights, padded, how, {}, 6));
+    // A masked last token is computed, too.
+    EXPECT_EQ(numComputed, 4 + 5 + 2 * 3 * 5);
+  }
+}
+
 /// Without positions there is no limit: the largest number is none either.
 TEST(Decoding, TheLargestLengthIsNoLimit) {
   auto model = loadFake("endless", FakeWeights(7));
@@ -294,11 +326,11 @@ TEST(Decoding, RefusesMoreSequencesThanTheCacheHolds) {
   auto run = [&] { return runGenerate(*model, inputs.data(), 2, options); };
   auto refused = run();
   EXPECT_EQ(messageOf(refused),
-            "expected room for 3 prompts, 5 sequences each, in the cache (20 "
+            "expected room for 3 prompts, 5 sequences each, in the cache (16 "
             "blocks), got 15");
   EXPECT_EQ(refused.error().code, Code::Exhausted);
   options.engine.maxCacheBytes =
-      20 * cacheOf(*model->generateEntry(), TFC_CACHE_SELF).block_bytes;
+      16 * cacheOf(*model->generateEntry(), TFC_CACHE_SELF).block_bytes;
   EXPECT_EQ(messageOf(run()), "");
 }
 

@@ -13,16 +13,21 @@ using namespace tfc;
 static constexpr unsigned kSharedSpace = 3;
 static constexpr unsigned kSharedAlignment = 128;
 
-gpu::GPUModuleOp tfc::findKernelModule(ModuleOp module) {
+FailureOr<gpu::GPUModuleOp> tfc::findKernelModule(ModuleOp module) {
   auto found = module.getOps<gpu::GPUModuleOp>();
   if (!found.empty()) {
     return *found.begin();
+  }
+  StringRef name = "kernels";
+  if (Operation *taken = module.lookupSymbol(name)) {
+    return taken->emitOpError() << "expected a gpu.module for the kernels, got "
+                                   "another op of its name";
   }
   ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
   b.setInsertionPointToStart(module.getBody());
   module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                   b.getUnitAttr());
-  return gpu::GPUModuleOp::create(b, "kernels");
+  return gpu::GPUModuleOp::create(b, name);
 }
 
 gpu::GPUFuncOp tfc::createKernel(ImplicitLocOpBuilder &b,

@@ -9,8 +9,9 @@
 
 namespace tfc {
 
-/// @kernels of `module`, which gets one where it has none.
-mlir::gpu::GPUModuleOp findKernelModule(mlir::ModuleOp module);
+/// @kernels of `module`, which gets one where it has none. Fails, with an
+/// error, where the name is taken: kernels that are an image take no more.
+mlir::FailureOr<mlir::gpu::GPUModuleOp> findKernelModule(mlir::ModuleOp module);
 
 /// An empty kernel at the end of `kernels`, in blocks of `threads` threads,
 /// which a launch gives `sharedBytes` of shared memory.

@@ -57,8 +57,9 @@ public:
 
   bool hasBeams() const { return decoding.num_beams > 1; }
 
-  /// Whether the first step has a chance: before the prompts are copied as
-  /// often as sequences are returned for them. Beams share theirs.
+  /// Whether the first step has a chance: before the prompts' numbers are
+  /// copied as often as sequences are returned for them, which part behind a
+  /// prompt.
   Status checkRoom(const BlockCache &cache) const {
     int64_t copies = hasBeams() ? 1 : decoding.num_return_sequences;
     int64_t needed = 0;
@@ -67,7 +68,7 @@ public:
       for (int64_t column = 0; column < batch.length; ++column) {
         count += batch.exists(row, column);
       }
-      needed += cache.blocksFor(count) * copies;
+      needed += cache.blocksFor(count) + copies - 1;
     }
     if (needed <= cache.capacity()) {
       return {};
@@ -77,21 +78,18 @@ public:
                      needed, " blocks), got ", cache.capacity());
   }
 
-  /// A sequence a row: each prompt as often as sequences are returned for it.
+  /// A sequence a row: each prompt, computed once, as often as sequences are
+  /// returned for it.
   Status addPrompts(Session &session) {
+    RequestOptions request;
+    request.numAnswers = decoding.num_return_sequences;
     for (int64_t row = 0; row < batch.batch; ++row) {
-      std::shared_ptr<Source> shared;
-      for (uint32_t i = 0; i < decoding.num_return_sequences; ++i) {
-        Result<Prompt> prompt = readPrompt(row);
-        if (!prompt) {
-          return std::move(prompt.error());
-        }
-        prompt->choice.returnIndex = i;
-        shared = shared ? shared : prompt->source;
-        prompt->source = shared;
-        // Ids count from 1 in a new session.
-        session.add(std::move(*prompt));
+      Result<Prompt> prompt = readPrompt(row);
+      if (!prompt) {
+        return std::move(prompt.error());
       }
+      // Ids count from 1 in a new session.
+      session.add(std::move(*prompt), request);
     }
     generated.resize(
         static_cast<size_t>(batch.batch * decoding.num_return_sequences));

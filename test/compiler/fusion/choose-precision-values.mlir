@@ -89,3 +89,20 @@ func.func @carried(%positions: tensor<?xi32>, %some: tensor<?x4xf32>) -> tensor<
   // CHECK-NEXT: return %[[WIDE]] : tensor<?x4xf32>
   return %outer : tensor<?x4xf32>
 }
+
+// Structured ops have the type of what they write to.
+// CHECK-LABEL: func.func @written(
+// CHECK: transformer.product {{.*}} -> tensor<?x16xf32>
+func.func @written(%x: tensor<?x8xf32>, %panels: tensor<1x8x16xf32>,
+                   %y: tensor<?x16xf32>) -> tensor<?x16xf32> {
+  %0 = transformer.product %x, %panels outs(%y)
+      : tensor<?x8xf32>, tensor<1x8x16xf32>, tensor<?x16xf32> -> tensor<?x16xf32> {
+  ^bb0(%sum: f32):
+    transformer.yield %sum : f32
+  }
+  return %0 : tensor<?x16xf32>
+}
+
+// Another library's function has no arguments here.
+// CHECK: func.func private @declared(!transformer.cache<layers = 2, kv_heads = 2, head_dim = 4>)
+func.func private @declared(!transformer.cache<layers = 2, kv_heads = 2, head_dim = 4>)

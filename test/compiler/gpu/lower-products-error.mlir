@@ -93,3 +93,18 @@ func.func @tensors(%x: tensor<?x64xf16>, %w: tensor<32x64x1xf16>,
   }
   return %0 : tensor<?x32xf16>
 }
+
+// -----
+
+// expected-error @below {{expected a gpu.module for the kernels, got another op of its name}}
+gpu.binary @kernels [#gpu.object<#nvvm.target, assembly = "ptx">]
+
+func.func @behind_the_image(%x: memref<?x64xf16>, %w: memref<32x64x1xf16>,
+                            %y: memref<?x32xf16>) {
+  transformer.product %x, %w outs(%y)
+      : memref<?x64xf16>, memref<32x64x1xf16>, memref<?x32xf16> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}

@@ -1,4 +1,5 @@
-// Loops that have no step to be launched from, or a result.
+// Loops that have no step to be launched from, have a result or call functions,
+// and kernels that are an image already.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --split-input-file --verify-diagnostics --tfc-outline-threads
 
@@ -31,3 +32,23 @@ func.func @a_sum(%step: !llvm.ptr {transformer.step}, %x: memref<?xf32>,
   }
   return %sum : f32
 }
+
+// -----
+
+func.func private @elsewhere(index)
+
+func.func @calls(%step: !llvm.ptr {transformer.step}, %rows: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.parallel (%i) = (%c0) to (%rows) step (%c1) {
+    // expected-error @+1 {{expected no call in a loop that becomes a kernel, got one of @elsewhere}}
+    func.call @elsewhere(%i) : (index) -> ()
+    scf.reduce
+  }
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected a gpu.module for the kernels, got another op of its name}}
+gpu.binary @kernels [#gpu.object<#nvvm.target, assembly = "ptx">]

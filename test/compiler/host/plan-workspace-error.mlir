@@ -229,3 +229,11 @@ func.func @step(%ids: memref<?xi32> {transformer.input = #ids},
     : (memref<?x8xf32>, !llvm.ptr) -> memref<?x8xf32>
   return
 }
+
+// -----
+
+// expected-error @+1 {{expected no argument marked as 'transformer.workspace' (the pass adds it), got one}}
+func.func @planned_already(%step: !llvm.ptr {transformer.step},
+                           %memory: memref<?xi8> {transformer.workspace}) {
+  return
+}
