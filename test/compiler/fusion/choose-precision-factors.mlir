@@ -2,7 +2,7 @@
 // others are rounded beside, once in a block. All else stays f32.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-choose-precision="weights=bf16 factors=bf16" --split-input-file | FileCheck %s
-// RUN: not tfc-opt %s --tfc-choose-precision=factors=f16 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not tfc-opt %s --split-input-file --tfc-choose-precision=factors=f16 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: Cannot find option named 'f16'
 
 transformer.parameter @n : tensor<8xf32> from <["n"], stored_rows = 8>
@@ -18,11 +18,11 @@ func.func @computed_for_products_alone(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   // CHECK: %[[N:.*]] = transformer.rms_norm %[[X]], {{.*}} -> tensor<?x8xbf16>
   %n = transformer.rms_norm %x, %nw {eps = 1.0e-6 : f64} : tensor<?x8xf32>, tensor<8xf32>
   // A factor of elements is none of a product.
-  // CHECK: %[[G:.*]] = transformer.linear %[[N]], {{.*}} : tensor<?x8xbf16>, tensor<12x8xbf16> -> tensor<?x12xf32>
+  // CHECK: %[[G:.*]] = transformer.linear %[[N]], {{.*}} : tensor<?x8xbf16>, tensor<12x8xbf16>{{$}}
   %g = transformer.linear %n, %uw act silu : tensor<?x8xf32>, tensor<12x8xf32>
   // CHECK: %[[U:.*]] = transformer.linear %[[N]], {{.*}} factor %[[G]] : {{.*}} -> tensor<?x12xbf16>
   %u = transformer.linear %n, %uw factor %g : tensor<?x8xf32>, tensor<12x8xf32>, tensor<?x12xf32>
-  // CHECK: %[[D:.*]] = transformer.linear %[[U]], {{.*}} residual %[[X]] : tensor<?x12xbf16>, tensor<8x12xbf16>, tensor<?x8xf32> -> tensor<?x8xf32>
+  // CHECK: %[[D:.*]] = transformer.linear %[[U]], {{.*}} residual %[[X]] : tensor<?x12xbf16>, tensor<8x12xbf16>, tensor<?x8xf32>{{$}}
   %d = transformer.linear %u, %dw residual %x : tensor<?x12xf32>, tensor<8x12xf32>, tensor<?x8xf32>
   // CHECK-NOT: transformer.activation
   // CHECK: return %[[D]] : tensor<?x8xf32>
