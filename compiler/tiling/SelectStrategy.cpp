@@ -73,6 +73,7 @@ struct SelectStrategyPass
           context, transformer::ProductKind::Fma, own.rows, own.lanes,
           own.rowBlock, own.unroll, own.turnRows, own.prefetch,
           own.prefetchRows, own.blockBytes, own.nextBytes));
+      ++numKernels;
     });
     getOperation().walk([&](linalg::LinalgOp op) {
       if (isOverRows(op)) {
@@ -89,6 +90,7 @@ struct SelectStrategyPass
           columns = {0, tile};
         }
         set(op, parallel, rows, columns);
+        ++numRoots;
       }
     });
   }
