@@ -96,6 +96,7 @@ struct ExpandCpuKernelsPass
       if (isExpanded && failed(expectBuffers(op, isVector()))) {
         return WalkResult::interrupt();
       }
+      numExpanded += isExpanded;
       if (auto write = dyn_cast<transformer::CacheWriteOp>(op)) {
         isVector() ? expandCacheWrite(write, step, lanes, rewriter)
                    : expandScalar(write, step, rewriter);

@@ -32,6 +32,7 @@ public:
       : module(module), tables(module), program(std::move(program)) {}
 
   LogicalResult run();
+  unsigned numEntries() const { return own.numEntries; }
 
 private:
   Field strings(ArrayAttr values);
@@ -246,9 +247,11 @@ struct EmitAbiPass : tfc::impl::EmitAbiPassBase<EmitAbiPass> {
             module->getAttrOfType<StringAttr>(transformer::kQueryAttrName)) {
       self.query = query.str();
     }
-    if (failed(AbiWriter(module, self).run())) {
-      signalPassFailure();
+    AbiWriter writer(module, self);
+    if (failed(writer.run())) {
+      return signalPassFailure();
     }
+    numEntries += writer.numEntries();
   }
 };
 } // namespace

@@ -67,6 +67,8 @@ def EmitAbiPass : Pass<"tfc-emit-abi", "::mlir::ModuleOp"> {
     Option<"features", "features", "uint64_t", "3",
            "instruction sets that the program needs, TFC_FEATURE_*">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let statistics = [
+    Statistic<"numEntries", "num-entries", "entries in the table">];
 }
 
 #endif // TFC_COMPILER_EMIT_PASSES

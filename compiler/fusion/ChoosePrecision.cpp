@@ -4,6 +4,7 @@
 
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -60,7 +61,9 @@ static bool isOutput(Value value) {
 
 /// Rows in other elements: each is what it is.
 static Value convertRows(Operation *user, Value rows, Type element) {
-  OpBuilder b(user);
+  // Where threads write what they share, nothing else stands.
+  bool isShared = isa<scf::InParallelOp>(user->getParentOp());
+  OpBuilder b(isShared ? user->getParentOp() : user);
   auto type = cast<RankedTensorType>(rows.getType());
   return ActivationOp::create(b, rows.getLoc(), type.clone(element),
                               Activation::Identity, rows);

@@ -107,6 +107,7 @@ struct EmitImagePass : tfc::impl::EmitImagePassBase<EmitImagePass> {
     }
     add(gpu::CompilationTarget::Assembly, *ptx);
     gpu::BinaryOp::create(b, module.getName(), Attribute(), objects);
+    numImages += objects.size();
     module.erase();
     return success();
   }

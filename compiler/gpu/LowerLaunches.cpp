@@ -65,7 +65,8 @@ public:
   explicit EntryLauncher(func::FuncOp entry)
       : entry(entry), converter(entry.getContext()) {}
 
-  LogicalResult run();
+  /// How many launches there were.
+  FailureOr<size_t> run();
 
 private:
   /// What the kernel's parameters get, before the launch.
@@ -158,11 +159,11 @@ LogicalResult EntryLauncher::lower(gpu::LaunchFuncOp launch,
   return success();
 }
 
-LogicalResult EntryLauncher::run() {
+FailureOr<size_t> EntryLauncher::run() {
   SmallVector<gpu::LaunchFuncOp> launches;
   entry.walk([&](gpu::LaunchFuncOp op) { launches.push_back(op); });
   if (launches.empty()) {
-    return success();
+    return 0;
   }
   if (entry.getNumArguments() != 1 ||
       !isa<LLVM::LLVMPointerType>(entry.getArgumentTypes()[0])) {
@@ -181,16 +182,18 @@ LogicalResult EntryLauncher::run() {
       return failure();
     }
   }
-  return success();
+  return launches.size();
 }
 
 namespace {
 struct LowerLaunchesPass : tfc::impl::LowerLaunchesPassBase<LowerLaunchesPass> {
   void runOnOperation() override {
     for (auto entry : getOperation().getOps<func::FuncOp>()) {
-      if (failed(EntryLauncher(entry).run())) {
+      FailureOr<size_t> launches = EntryLauncher(entry).run();
+      if (failed(launches)) {
         return signalPassFailure();
       }
+      numLaunches += *launches;
     }
   }
 };

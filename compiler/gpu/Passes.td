@@ -365,6 +365,8 @@ def EmitImagePass : Pass<"tfc-emit-image", "::mlir::ModuleOp"> {
            "how far ptxas optimises, from 0 to 3">];
   let dependentDialects = ["::mlir::gpu::GPUDialect",
                            "::mlir::NVVM::NVVMDialect"];
+  let statistics = [
+    Statistic<"numImages", "num-images", "images made">];
 }
 
 def LowerLaunchesPass : Pass<"tfc-lower-launches", "::mlir::ModuleOp"> {
@@ -389,6 +391,8 @@ def LowerLaunchesPass : Pass<"tfc-lower-launches", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect"];
+  let statistics = [
+    Statistic<"numLaunches", "num-launches", "launches that became calls">];
 }
 
 #endif // TFC_COMPILER_GPU_PASSES

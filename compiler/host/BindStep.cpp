@@ -245,6 +245,7 @@ struct BindStepPass : tfc::impl::BindStepPassBase<BindStepPass> {
     for (const transformer::LayerCall &layers : *calls) {
       StepReader(layers.function).runOnLayers(layers.call);
     }
+    numBound += 1 + calls->size();
     return success();
   }
 
@@ -255,6 +256,7 @@ struct BindStepPass : tfc::impl::BindStepPassBase<BindStepPass> {
     if (pack && failed(bindPack(pack))) {
       return signalPassFailure();
     }
+    numBound += bool(pack);
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!transformer::isOfLayers(function) &&
           transformer::findArgument(function, transformer::kStepAttrName) &&

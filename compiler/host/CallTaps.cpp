@@ -90,7 +90,7 @@ static LogicalResult expectDense(transformer::TapOp op) {
 namespace {
 struct CallTapsPass : tfc::impl::CallTapsPassBase<CallTapsPass> {
   void runOnOperation() override {
-    unsigned numTaps = 0;
+    unsigned number = 0;
     for (auto entry : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       Value step = transformer::findArgument(entry, transformer::kStepAttrName);
       WalkResult result = entry.walk([&](transformer::TapOp op) -> WalkResult {
@@ -103,7 +103,8 @@ struct CallTapsPass : tfc::impl::CallTapsPassBase<CallTapsPass> {
           return WalkResult::interrupt();
         }
         callTap(op, step,
-                addString(getOperation(), op.getLoc(), op.getId(), numTaps++));
+                addString(getOperation(), op.getLoc(), op.getId(), number++));
+        ++numTaps;
         return WalkResult::advance();
       });
       if (result.wasInterrupted()) {

@@ -34,6 +34,7 @@ struct OrderGlobalsPass : tfc::impl::OrderGlobalsPassBase<OrderGlobalsPass> {
         global->moveBefore(&body, place);
       }
       global.setSymName(name);
+      ++numGlobals;
       for (memref::GetGlobalOp op : entry.second) {
         op.setName(name);
       }

@@ -63,6 +63,7 @@ struct ReturnStatusPass : tfc::impl::ReturnStatusPassBase<ReturnStatusPass> {
       Block *stop = addReturn(function);
       for (LLVM::CallOp call : calls) {
         checkStatus(call, stop);
+        ++numCalls;
       }
     }
   }

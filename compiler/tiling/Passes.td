@@ -23,6 +23,9 @@ def SelectStrategyPass : Pass<"tfc-select-strategy", "::mlir::ModuleOp"> {
                         "std::string", "",
                         "LLVM's name of the CPU that is to be fast">];
   let dependentDialects = ["::tfc::transformer::TransformerDialect"];
+  let statistics = [
+    Statistic<"numRoots", "num-roots", "ops over rows with sizes of tiles">,
+    Statistic<"numKernels", "num-kernels", "ops expanded as a whole with theirs">];
 }
 
 def TileAndFusePass : Pass<"tfc-tile-and-fuse", "::mlir::func::FuncOp"> {

@@ -75,6 +75,7 @@ struct SelectStrategyPass
                                             : transformer::ProductKind::Fma,
           own.rows, own.lanes, own.rowBlock, own.unroll, own.turnRows,
           own.prefetch, own.prefetchRows, own.blockBytes, own.nextBytes));
+      ++numKernels;
     });
     getOperation().walk([&](linalg::LinalgOp op) {
       if (isOverRows(op)) {
@@ -91,6 +92,7 @@ struct SelectStrategyPass
           columns = {0, tile};
         }
         set(op, parallel, rows, columns);
+        ++numRoots;
       }
     });
   }

@@ -103,6 +103,22 @@ func.func @written(%x: tensor<?x8xf32>, %panels: tensor<1x8x16xf32>,
   return %0 : tensor<?x16xf32>
 }
 
+// What threads write to what they share is widened before.
+// CHECK-LABEL: func.func @shared(
+func.func @shared(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>, %rows: index) -> tensor<?x8xf32> {
+  %0 = scf.forall (%i) in (2) shared_outs(%o = %y) -> (tensor<?x8xf32>) {
+    // CHECK: %[[TWICE:.*]] = transformer.add {{.*}} -> tensor<?x8xbf16>
+    // CHECK-NEXT: %[[WIDE:.*]] = transformer.activation identity %[[TWICE]] : tensor<?x8xbf16>{{$}}
+    // CHECK-NEXT: scf.forall.in_parallel
+    // CHECK-NEXT: tensor.parallel_insert_slice %[[WIDE]]
+    %twice = transformer.add %x, %x : tensor<?x8xf32>, tensor<?x8xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %twice into %o[%i, 0] [%rows, 8] [1, 1] : tensor<?x8xf32> into tensor<?x8xf32>
+    }
+  }
+  return %0 : tensor<?x8xf32>
+}
+
 // Another library's function has no arguments here.
 // CHECK: func.func private @declared(!transformer.cache<layers = 2, kv_heads = 2, head_dim = 4>)
 func.func private @declared(!transformer.cache<layers = 2, kv_heads = 2, head_dim = 4>)
