@@ -81,15 +81,21 @@ private:
   /// Rows [row, row + rows) against `groups` groups of keys, at position
   /// `column` of the stretch; `next` is what to prefetch, or null.
   struct ScoreTile {
-    int64_t row, rows, groups;
-    mlir::Value keys, next, column;
+    int64_t rows, groups;
+    mlir::Value row, keys, next, column;
   };
   void emitScoreTile(const ScoreTile &tile);
+  /// sums + queries[.][query + column] * the column of keys, `column` behind
+  /// the one at `line`; `query` is the place of the first row's.
+  KernelBuilder::Values emitScoreColumn(const ScoreTile &tile, mlir::Value line,
+                                        mlir::Value next, mlir::Value query,
+                                        int64_t column,
+                                        KernelBuilder::Values sums);
 
   /// Rows [row, row + rows), the pieces of the columns from `column` on.
   struct SumTile {
-    int64_t row, rows;
-    mlir::Value column;
+    int64_t rows;
+    mlir::Value row, column;
     llvm::ArrayRef<ColumnPiece> pieces;
   };
   void emitSumTile(const AttentionHead &head, const Stretch &stretch,
@@ -102,16 +108,22 @@ private:
                                 const Stretch &stretch, const SumTile &tile,
                                 mlir::Value from, mlir::Value to,
                                 mlir::ValueRange sums);
-  /// sums + scores[.][position] * the row of values at `values`.
+  /// sums + scores[.][position] * the row of values at `values`; `place` is
+  /// that of the tile's first row.
   KernelBuilder::Values addWeighted(const SumTile &tile, mlir::Value values,
-                                    mlir::Value position,
-                                    mlir::ValueRange sums);
+                                    mlir::Value place, mlir::ValueRange sums);
 
+  /// body(row) for the first row of each tile: one code for all of them.
+  void forEachTile(int64_t rows, int64_t tileRows,
+                   llvm::function_ref<void(mlir::Value)> body);
+  /// Of the tile's position 0, from that of the first row.
+  mlir::Value scoresOf(const SumTile &tile);
   /// Vectors of keys or values that a tile of `rows` rows takes at a time.
   int64_t maxVectors(int64_t rows) const;
   mlir::Value blockOf(const AttentionHead &head, const Stretch &stretch,
                       mlir::Value block);
   mlir::Value broadcast(mlir::Value number, int64_t width);
+  void prefetchValues(const SumTile &tile, mlir::Value row);
   void prefetch(mlir::Value address);
 
   KernelBuilder &k;

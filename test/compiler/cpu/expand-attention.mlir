@@ -64,34 +64,39 @@ func.func @tiles_have_one_two_four_or_eight_rows(
   // CHECK-DAG: %[[STRETCH:.*]] = arith.constant 512 : index
   // Stretches begin at fixed positions, wherever the step began.
   // CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %[[STRETCH]] {
-  // Scores: the sums, 4 vectors of keys for few rows, are carried.
+  // Scores: the sums, 4 vectors of keys for few rows, are carried, and pointers
+  // to keys and to what is asked for.
   // CHECK: scf.index_switch %[[ROWS:.*]]
   // CHECK: case 1 {
-  // CHECK: %{{.*}}:4 = scf.for
+  // CHECK: %{{.*}}:6 = scf.for {{.*}} -> (!llvm.ptr, !llvm.ptr, vector<16xf32>,
   // CHECK-COUNT-8: vector.fma
   // CHECK-NOT: vector.fma
   // CHECK: case 2 {
-  // CHECK: %{{.*}}:8 = scf.for
+  // CHECK: %{{.*}}:10 = scf.for
   // CHECK: case 4 {
-  // CHECK: %{{.*}}:16 = scf.for
+  // CHECK: %{{.*}}:18 = scf.for
   // CHECK: default {
-  // CHECK: %{{.*}}:16 = scf.for
+  // CHECK: %{{.*}}:17 = scf.for
   // CHECK-COUNT-32: vector.fma
   // CHECK-NOT: vector.fma
   // Softmax, the same for all.
   // CHECK: math.exp
-  // Sums of values: 64 columns at a time, 32 for eight rows.
+  // Sums of values: 64 columns at a time, 32 for eight rows. One row alone sees
+  // all that its item does: no sum is chosen by position.
   // CHECK: scf.index_switch %[[ROWS]]
   // CHECK: case 1 {
   // CHECK: %{{.*}}:4 = scf.for
-  // CHECK: %{{.*}}:4 = scf.for
+  // CHECK: %{{.*}}:6 = scf.for
+  // CHECK-NOT: arith.select {{.*}} : vector
   // CHECK: case 2 {
   // CHECK: %{{.*}}:8 = scf.for
+  // CHECK: %{{.*}}:10 = scf.for
+  // CHECK: arith.select {{.*}} : vector
   // CHECK: case 4 {
-  // CHECK: %{{.*}}:16 = scf.for
+  // CHECK: %{{.*}}:18 = scf.for
   // CHECK: default {
   // CHECK: scf.for %{{.*}} = %c0 to %c64 step %c32
-  // CHECK: %{{.*}}:16 = scf.for
+  // CHECK: %{{.*}}:17 = scf.for
   transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2
     outs(%y : memref<?x128xf32>) : memref<?x128xf32>, !cache
   return
