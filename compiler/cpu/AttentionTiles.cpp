@@ -195,9 +195,8 @@ Values AttentionTiles::emitScoreColumn(const ScoreTile &tile, Value line,
   return sums;
 }
 
-void AttentionTiles::emitSums(const AttentionHead &head, const Stretch &stretch,
-                              int64_t rows) {
-  int64_t tileRows = std::min(rows, maxRows);
+void AttentionTiles::forEachPass(
+    int64_t tileRows, function_ref<void(Value, ArrayRef<ColumnPiece>)> body) {
   // As few passes over the values as the registers allow, of equal size.
   int64_t all = cutColumns(cache.headDim, lanes).size();
   int64_t passes = llvm::divideCeil(all, maxVectors(tileRows));
@@ -206,52 +205,89 @@ void AttentionTiles::emitSums(const AttentionHead &head, const Stretch &stretch,
   int64_t whole = cache.headDim / width * width;
   SmallVector<ColumnPiece> full = cutColumns(width, lanes);
   SmallVector<ColumnPiece> rest = cutColumns(cache.headDim - whole, lanes);
+  if (whole > 0) {
+    k.loop(k.constant(0), k.constant(whole), width,
+           [&](Value column) { body(column, full); });
+  }
+  for (ArrayRef<ColumnPiece> left = rest; !left.empty();
+       left = left.drop_front(std::min<size_t>(vectors, left.size()))) {
+    body(k.constant(whole), left.take_front(vectors));
+  }
+}
+
+void AttentionTiles::emitSums(const AttentionHead &head, const Stretch &stretch,
+                              int64_t rows) {
+  int64_t tileRows = std::min(rows, maxRows);
   forEachTile(rows, tileRows, [&](Value row) {
-    if (whole > 0) {
-      k.loop(k.constant(0), k.constant(whole), width, [&](Value column) {
-        emitSumTile(head, stretch, {tileRows, row, column, full});
-      });
-    }
-    for (ArrayRef<ColumnPiece> left = rest; !left.empty();
-         left = left.drop_front(std::min<size_t>(vectors, left.size()))) {
-      emitSumTile(head, stretch,
-                  {tileRows, row, k.constant(whole), left.take_front(vectors)});
-    }
+    forEachPass(tileRows, [&](Value column, ArrayRef<ColumnPiece> pieces) {
+      SumTile tile = {tileRows, row, column, pieces};
+      Values sums = loadSums(tile, /*decay=*/!op.getLeft());
+      storeSums(tile, sumCommon(head, stretch, tile, sums));
+    });
   });
 }
 
-void AttentionTiles::emitSumTile(const AttentionHead &head,
-                                 const Stretch &stretch, const SumTile &tile) {
-  Values sums;
-  Value first = k.add(tile.column, k.scale(tile.row, scratch.rowStride));
-  auto forEachSum = [&](function_ref<void(Value, Value, int64_t)> body) {
-    for (int64_t i = 0; i < tile.rows; ++i) {
-      Value decay = loadScratch(k.add(tile.row, scratch.decays + i));
-      for (const ColumnPiece &piece : tile.pieces) {
-        body(k.add(first, scratch.sums + i * scratch.rowStride + piece.offset),
-             decay, piece.width);
-      }
-    }
-  };
-  forEachSum([&](Value place, Value decay, int64_t width) {
-    sums.push_back(arith::MulFOp::create(b, loadScratch(place, width),
-                                         broadcast(decay, width)));
+void AttentionTiles::emitFirstSums(const AttentionHead &head,
+                                   const Stretch &stretch, Value row) {
+  Value begin = k.subtract(k.firstVisible(head.item, row, op), stretch.begin);
+  Value end = k.subtract(k.visible(head.item, row, op), stretch.begin);
+  Value from = k.max(begin, stretch.first);
+  Value to = k.min(end, stretch.commonBegin);
+  forEachPass(1, [&](Value column, ArrayRef<ColumnPiece> pieces) {
+    SumTile tile = {1, row, column, pieces};
+    Values sums = loadSums(tile, /*decay=*/true);
+    storeSums(tile, sumRow(head, stretch, tile, from, to, sums));
   });
-  // One row alone sees all that its item does.
-  bool hasOthers = tile.rows > 1;
-  if (hasOthers && op.getLeft()) {
-    sums =
-        sumRest(head, stretch, tile, stretch.first, stretch.commonBegin, sums);
+}
+
+void AttentionTiles::emitLastSums(const AttentionHead &head,
+                                  const Stretch &stretch, Value row) {
+  Value end = k.subtract(k.visible(head.item, row, op), stretch.begin);
+  Value from = stretch.common;
+  if (op.getLeft()) {
+    Value begin = k.firstVisible(head.item, row, op);
+    from = k.max(from, k.subtract(begin, stretch.begin));
   }
-  sums = sumCommon(head, stretch, tile, sums);
-  // To the right, all of a bidirectional item's queries see the same.
-  if (hasOthers &&
-      (op.getMask() == transformer::Mask::Causal || op.getRight())) {
-    sums = sumRest(head, stretch, tile, stretch.common, stretch.count, sums);
+  Value to = k.min(end, stretch.count);
+  forEachPass(1, [&](Value column, ArrayRef<ColumnPiece> pieces) {
+    SumTile tile = {1, row, column, pieces};
+    Values sums = loadSums(tile, /*decay=*/false);
+    storeSums(tile, sumRow(head, stretch, tile, from, to, sums));
+  });
+}
+
+Value AttentionTiles::sumsOf(const SumTile &tile) {
+  return k.add(tile.column, k.scale(tile.row, scratch.rowStride));
+}
+
+Values AttentionTiles::loadSums(const SumTile &tile, bool decay) {
+  Values sums;
+  Value first = sumsOf(tile);
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    Value factor;
+    if (decay) {
+      factor = loadScratch(k.add(tile.row, scratch.decays + i));
+    }
+    for (const ColumnPiece &piece : tile.pieces) {
+      int64_t place = scratch.sums + i * scratch.rowStride + piece.offset;
+      Value sum = loadScratch(k.add(first, place), piece.width);
+      sums.push_back(decay ? Value(arith::MulFOp::create(
+                                 b, sum, broadcast(factor, piece.width)))
+                           : sum);
+    }
   }
-  auto next = sums.begin();
-  forEachSum(
-      [&](Value place, Value, int64_t) { storeScratch(*next++, place); });
+  return sums;
+}
+
+void AttentionTiles::storeSums(const SumTile &tile, ValueRange sums) {
+  size_t next = 0;
+  Value first = sumsOf(tile);
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    for (const ColumnPiece &piece : tile.pieces) {
+      int64_t place = scratch.sums + i * scratch.rowStride + piece.offset;
+      storeScratch(sums[next++], k.add(first, place));
+    }
+  }
 }
 
 Value AttentionTiles::scoresOf(const SumTile &tile) {
@@ -325,28 +361,9 @@ void AttentionTiles::prefetchValues(const SumTile &tile, Value row) {
   }
 }
 
-/// Positions that only some of the rows see. What a row does not see may be
-/// anything, so its sum is kept, not added to by zero.
-Values AttentionTiles::sumRest(const AttentionHead &head,
-                               const Stretch &stretch, const SumTile &tile,
-                               Value from, Value to, ValueRange sums) {
-  // Vectors, because a choice between vectors by a scalar is a branch.
-  auto number = [&](Value index, int64_t width) -> Value {
-    Type i32 = b.getI32Type();
-    return vector::BroadcastOp::create(
-        b, VectorType::get(width, i32),
-        arith::IndexCastOp::create(b, i32, index));
-  };
-  Values begins, ends;
-  for (int64_t i = 0; i < tile.rows; ++i) {
-    Value row = k.add(tile.row, i);
-    Value visible = k.visible(head.item, row, op);
-    ends.push_back(k.subtract(visible, stretch.begin));
-    if (op.getLeft()) {
-      Value first = k.firstVisible(head.item, row, op);
-      begins.push_back(k.subtract(first, stretch.begin));
-    }
-  }
+Values AttentionTiles::sumRow(const AttentionHead &head, const Stretch &stretch,
+                              const SumTile &tile, Value from, Value to,
+                              ValueRange sums) {
   return k.loop(from, to, 1, sums, [&](Value position, ValueRange sums) {
     Value block = k.divide(position, cache.blockTokens);
     Value slot = k.remainder(position, cache.blockTokens);
@@ -354,18 +371,6 @@ Values AttentionTiles::sumRest(const AttentionHead &head,
     values = buildAddress(b, values, tile.column, cache.elementBytes);
     values = buildAddress(b, values, slot, cache.valueBytes);
     Value place = k.add(scoresOf(tile), position);
-    Values next = addWeighted(tile, values, place, sums);
-    for (auto [index, sum] : llvm::enumerate(next)) {
-      int64_t width = tile.pieces[index % tile.pieces.size()].width;
-      size_t row = index / tile.pieces.size();
-      Value own = number(position, width);
-      Value isSeen = k.isLess(own, number(ends[row], width));
-      if (op.getLeft()) {
-        Value isHidden = k.isLess(own, number(begins[row], width));
-        sum = arith::SelectOp::create(b, isHidden, sums[index], sum);
-      }
-      sum = arith::SelectOp::create(b, isSeen, sum, sums[index]);
-    }
-    return next;
+    return addWeighted(tile, values, place, sums);
   });
 }

@@ -68,9 +68,17 @@ public:
                   int64_t rows);
 
   /// sums[row] = sums[row] * decays[row] + sum of scores[row][j] * V[begin + j]
-  /// over the j in [first, count) that the row sees.
+  /// over the j that all rows see.
   void emitSums(const AttentionHead &head, const Stretch &stretch,
                 int64_t rows);
+
+  /// The j that only some rows see, those before the others and those behind
+  /// them, a row at a time: no sum is added to and kept as it was. Where
+  /// windows have a left end, it is `emitFirstSums` that decays.
+  void emitFirstSums(const AttentionHead &head, const Stretch &stretch,
+                     mlir::Value row);
+  void emitLastSums(const AttentionHead &head, const Stretch &stretch,
+                    mlir::Value row);
 
   /// A place in the scratch memory of the running worker.
   mlir::Value loadScratch(mlir::Value offset);
@@ -98,16 +106,22 @@ private:
     mlir::Value row, column;
     llvm::ArrayRef<ColumnPiece> pieces;
   };
-  void emitSumTile(const AttentionHead &head, const Stretch &stretch,
-                   const SumTile &tile);
+  /// body(column, pieces) for parts of a head that a tile takes at a time.
+  void forEachPass(
+      int64_t tileRows,
+      llvm::function_ref<void(mlir::Value, llvm::ArrayRef<ColumnPiece>)> body);
+  KernelBuilder::Values loadSums(const SumTile &tile, bool decay);
+  void storeSums(const SumTile &tile, mlir::ValueRange sums);
+  /// Where the tile's sums are, from those of the first row and column.
+  mlir::Value sumsOf(const SumTile &tile);
   KernelBuilder::Values sumCommon(const AttentionHead &head,
                                   const Stretch &stretch, const SumTile &tile,
                                   mlir::ValueRange sums);
-  /// Positions [from, to) of the stretch.
-  KernelBuilder::Values sumRest(const AttentionHead &head,
-                                const Stretch &stretch, const SumTile &tile,
-                                mlir::Value from, mlir::Value to,
-                                mlir::ValueRange sums);
+  /// Positions [from, to) of the stretch, for a tile of one row.
+  KernelBuilder::Values sumRow(const AttentionHead &head,
+                               const Stretch &stretch, const SumTile &tile,
+                               mlir::Value from, mlir::Value to,
+                               mlir::ValueRange sums);
   /// sums + scores[.][position] * the row of values at `values`; `place` is
   /// that of the tile's first row.
   KernelBuilder::Values addWeighted(const SumTile &tile, mlir::Value values,
