@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/AttentionTiles.h"
 
+#include "compiler/cpu/MovingPointer.h"
 #include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -85,6 +86,15 @@ Value AttentionTiles::blockOf(const AttentionHead &head, const Stretch &stretch,
                         op.getLayer());
 }
 
+void AttentionTiles::forEachTile(int64_t rows, int64_t tileRows,
+                                 function_ref<void(Value)> body) {
+  if (rows == tileRows) {
+    body(k.constant(0));
+  } else {
+    k.loop(k.constant(0), k.constant(rows), tileRows, body);
+  }
+}
+
 void AttentionTiles::emitScores(const AttentionHead &head,
                                 const Stretch &stretch, int64_t rows) {
   int64_t tileRows = std::min(rows, maxRows);
@@ -119,9 +129,10 @@ void AttentionTiles::emitScores(const AttentionHead &head,
       tile.keys = buildAddress(b, keys, chunk, bytes);
       tile.next = next ? buildAddress(b, next, chunk, bytes) : Value();
       tile.column = k.add(first, k.scale(chunk, width));
-      for (tile.row = 0; tile.row < rows; tile.row += tileRows) {
+      forEachTile(rows, tileRows, [&](Value row) {
+        tile.row = row;
         emitScoreTile(tile);
-      }
+      });
     });
   });
 }
@@ -132,49 +143,60 @@ void AttentionTiles::emitScoreTile(const ScoreTile &tile) {
   Value zero = broadcast(k.number(0), lanes);
   Values inits(tile.rows * vectors, zero);
   int64_t unroll = cache.headDim % 2 == 0 ? 2 : 1;
-  Values sums =
-      k.loop(k.constant(0), k.constant(cache.headDim), unroll, inits,
-             [&](Value start, ValueRange carried) {
-               Values sums(carried);
-               for (int64_t u = 0; u < unroll; ++u) {
-                 Value d = k.add(start, u);
-                 Value line = buildAddress(b, tile.keys, d, cache.lineBytes);
-                 Values keys;
-                 for (int64_t v = 0; v < vectors; ++v) {
-                   int64_t offset = v / perGroup * cache.groupBytes +
-                                    v % perGroup * lanes * cache.elementBytes;
-                   keys.push_back(cache.load(k, buildAddress(b, line, offset),
-                                             f32Vector(k, lanes)));
-                 }
-                 // A line of the memory has several columns of narrow elements.
-                 bool asks = tile.next && u * cache.lineBytes % kLine == 0;
-                 for (int64_t group = 0; asks && group < tile.groups; ++group) {
-                   prefetch(buildAddress(b, tile.next, d, cache.lineBytes,
-                                         group * cache.groupBytes));
-                 }
-                 for (int64_t i = 0; i < tile.rows; ++i) {
-                   int64_t place =
-                       scratch.queries + (tile.row + i) * scratch.rowStride;
-                   Value q = broadcast(loadScratch(k.add(d, place)), lanes);
-                   for (int64_t v = 0; v < vectors; ++v) {
-                     Value &sum = sums[i * vectors + v];
-                     sum = vector::FMAOp::create(b, q, keys[v], sum);
-                   }
-                 }
-               }
-               return sums;
-             });
+  MovingPointer pointers[] = {{tile.keys, unroll * cache.lineBytes},
+                              {tile.next, unroll * cache.lineBytes}};
+  Value first = k.scale(tile.row, scratch.rowStride);
+  Values sums = loopMoving(
+      k, first, k.add(first, cache.headDim), unroll, pointers, inits,
+      [&](Value query, ValueRange carried) {
+        Values sums(carried);
+        for (int64_t u = 0; u < unroll; ++u) {
+          sums = emitScoreColumn(tile, pointers[0].pointer, pointers[1].pointer,
+                                 query, u, std::move(sums));
+        }
+        return sums;
+      });
+  Value row = k.add(tile.column, k.scale(tile.row, scratch.kScoreStride));
   for (int64_t i = 0; i < tile.rows; ++i) {
-    int64_t row = scratch.scores + (tile.row + i) * scratch.kScoreStride;
     for (int64_t v = 0; v < vectors; ++v) {
-      storeScratch(sums[i * vectors + v], k.add(tile.column, row + v * lanes));
+      storeScratch(
+          sums[i * vectors + v],
+          k.add(row, scratch.scores + i * scratch.kScoreStride + v * lanes));
     }
   }
 }
 
-void AttentionTiles::emitSums(const AttentionHead &head, const Stretch &stretch,
-                              int64_t rows) {
-  int64_t tileRows = std::min(rows, maxRows);
+Values AttentionTiles::emitScoreColumn(const ScoreTile &tile, Value line,
+                                       Value next, Value query, int64_t column,
+                                       Values sums) {
+  int64_t perGroup = VectorCache::kGroup / lanes;
+  int64_t vectors = tile.groups * perGroup;
+  int64_t place = column * cache.lineBytes;
+  Values keys;
+  for (int64_t v = 0; v < vectors; ++v) {
+    int64_t offset = v / perGroup * cache.groupBytes +
+                     v % perGroup * lanes * cache.elementBytes;
+    keys.push_back(cache.load(k, buildAddress(b, line, place + offset),
+                              f32Vector(k, lanes)));
+  }
+  // A line of the memory has several columns of narrow elements.
+  bool asks = next && place % kLine == 0;
+  for (int64_t group = 0; asks && group < tile.groups; ++group) {
+    prefetch(buildAddress(b, next, place + group * cache.groupBytes));
+  }
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    int64_t own = scratch.queries + i * scratch.rowStride + column;
+    Value q = broadcast(loadScratch(k.add(query, own)), lanes);
+    for (int64_t v = 0; v < vectors; ++v) {
+      Value &sum = sums[i * vectors + v];
+      sum = vector::FMAOp::create(b, q, keys[v], sum);
+    }
+  }
+  return sums;
+}
+
+void AttentionTiles::forEachPass(
+    int64_t tileRows, function_ref<void(Value, ArrayRef<ColumnPiece>)> body) {
   // As few passes over the values as the registers allow, of equal size.
   int64_t all = cutColumns(cache.headDim, lanes).size();
   int64_t passes = llvm::divideCeil(all, maxVectors(tileRows));
@@ -183,52 +205,97 @@ void AttentionTiles::emitSums(const AttentionHead &head, const Stretch &stretch,
   int64_t whole = cache.headDim / width * width;
   SmallVector<ColumnPiece> full = cutColumns(width, lanes);
   SmallVector<ColumnPiece> rest = cutColumns(cache.headDim - whole, lanes);
-  for (int64_t row = 0; row < rows; row += tileRows) {
-    k.loop(k.constant(0), k.constant(whole), width, [&](Value column) {
-      emitSumTile(head, stretch, {row, tileRows, column, full});
+  if (whole > 0) {
+    k.loop(k.constant(0), k.constant(whole), width,
+           [&](Value column) { body(column, full); });
+  }
+  for (ArrayRef<ColumnPiece> left = rest; !left.empty();
+       left = left.drop_front(std::min<size_t>(vectors, left.size()))) {
+    body(k.constant(whole), left.take_front(vectors));
+  }
+}
+
+void AttentionTiles::emitSums(const AttentionHead &head, const Stretch &stretch,
+                              int64_t rows) {
+  int64_t tileRows = std::min(rows, maxRows);
+  forEachTile(rows, tileRows, [&](Value row) {
+    forEachPass(tileRows, [&](Value column, ArrayRef<ColumnPiece> pieces) {
+      SumTile tile = {tileRows, row, column, pieces};
+      Values sums = loadSums(tile, /*decay=*/!op.getLeft());
+      storeSums(tile, sumCommon(head, stretch, tile, sums));
     });
-    for (ArrayRef<ColumnPiece> left = rest; !left.empty();
-         left = left.drop_front(std::min<size_t>(vectors, left.size()))) {
-      emitSumTile(head, stretch,
-                  {row, tileRows, k.constant(whole), left.take_front(vectors)});
+  });
+}
+
+void AttentionTiles::emitFirstSums(const AttentionHead &head,
+                                   const Stretch &stretch, Value row) {
+  Value begin = k.subtract(k.firstVisible(head.item, row, op), stretch.begin);
+  Value end = k.subtract(k.visible(head.item, row, op), stretch.begin);
+  Value from = k.max(begin, stretch.first);
+  Value to = k.min(end, stretch.commonBegin);
+  forEachPass(1, [&](Value column, ArrayRef<ColumnPiece> pieces) {
+    SumTile tile = {1, row, column, pieces};
+    Values sums = loadSums(tile, /*decay=*/true);
+    storeSums(tile, sumRow(head, stretch, tile, from, to, sums));
+  });
+}
+
+void AttentionTiles::emitLastSums(const AttentionHead &head,
+                                  const Stretch &stretch, Value row) {
+  Value end = k.subtract(k.visible(head.item, row, op), stretch.begin);
+  Value from = stretch.common;
+  if (op.getLeft()) {
+    Value begin = k.firstVisible(head.item, row, op);
+    from = k.max(from, k.subtract(begin, stretch.begin));
+  }
+  Value to = k.min(end, stretch.count);
+  forEachPass(1, [&](Value column, ArrayRef<ColumnPiece> pieces) {
+    SumTile tile = {1, row, column, pieces};
+    Values sums = loadSums(tile, /*decay=*/false);
+    storeSums(tile, sumRow(head, stretch, tile, from, to, sums));
+  });
+}
+
+Value AttentionTiles::sumsOf(const SumTile &tile) {
+  return k.add(tile.column, k.scale(tile.row, scratch.rowStride));
+}
+
+Values AttentionTiles::loadSums(const SumTile &tile, bool decay) {
+  Values sums;
+  Value first = sumsOf(tile);
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    Value factor;
+    if (decay) {
+      factor = loadScratch(k.add(tile.row, scratch.decays + i));
+    }
+    for (const ColumnPiece &piece : tile.pieces) {
+      int64_t place = scratch.sums + i * scratch.rowStride + piece.offset;
+      Value sum = loadScratch(k.add(first, place), piece.width);
+      sums.push_back(decay ? Value(arith::MulFOp::create(
+                                 b, sum, broadcast(factor, piece.width)))
+                           : sum);
+    }
+  }
+  return sums;
+}
+
+void AttentionTiles::storeSums(const SumTile &tile, ValueRange sums) {
+  size_t next = 0;
+  Value first = sumsOf(tile);
+  for (int64_t i = 0; i < tile.rows; ++i) {
+    for (const ColumnPiece &piece : tile.pieces) {
+      int64_t place = scratch.sums + i * scratch.rowStride + piece.offset;
+      storeScratch(sums[next++], k.add(first, place));
     }
   }
 }
 
-void AttentionTiles::emitSumTile(const AttentionHead &head,
-                                 const Stretch &stretch, const SumTile &tile) {
-  Values sums;
-  auto forEachSum = [&](function_ref<void(Value, Value, int64_t)> body) {
-    for (int64_t i = 0; i < tile.rows; ++i) {
-      int64_t row = tile.row + i;
-      Value decay = loadScratch(k.constant(scratch.decays + row));
-      for (const ColumnPiece &piece : tile.pieces) {
-        body(k.add(tile.column,
-                   scratch.sums + row * scratch.rowStride + piece.offset),
-             decay, piece.width);
-      }
-    }
-  };
-  forEachSum([&](Value place, Value decay, int64_t width) {
-    sums.push_back(arith::MulFOp::create(b, loadScratch(place, width),
-                                         broadcast(decay, width)));
-  });
-  if (op.getLeft()) {
-    sums =
-        sumRest(head, stretch, tile, stretch.first, stretch.commonBegin, sums);
-  }
-  sums = sumCommon(head, stretch, tile, sums);
-  // To the right, all of a bidirectional item's queries see the same.
-  if (op.getMask() == transformer::Mask::Causal || op.getRight()) {
-    sums = sumRest(head, stretch, tile, stretch.common, stretch.count, sums);
-  }
-  auto next = sums.begin();
-  forEachSum(
-      [&](Value place, Value, int64_t) { storeScratch(*next++, place); });
+Value AttentionTiles::scoresOf(const SumTile &tile) {
+  return k.scale(tile.row, scratch.kScoreStride);
 }
 
 Values AttentionTiles::addWeighted(const SumTile &tile, Value values,
-                                   Value position, ValueRange sums) {
+                                   Value place, ValueRange sums) {
   Values vectors, next;
   for (const ColumnPiece &piece : tile.pieces) {
     int64_t offset = piece.offset * cache.elementBytes;
@@ -236,8 +303,8 @@ Values AttentionTiles::addWeighted(const SumTile &tile, Value values,
                                  f32Vector(k, piece.width)));
   }
   for (int64_t i = 0; i < tile.rows; ++i) {
-    int64_t row = scratch.scores + (tile.row + i) * scratch.kScoreStride;
-    Value weight = loadScratch(k.add(position, row));
+    int64_t row = scratch.scores + i * scratch.kScoreStride;
+    Value weight = loadScratch(k.add(place, row));
     for (auto [piece, vector] : llvm::zip(tile.pieces, vectors)) {
       next.push_back(vector::FMAOp::create(b, broadcast(weight, piece.width),
                                            vector, sums[next.size()]));
@@ -269,61 +336,41 @@ Values AttentionTiles::sumCommon(const AttentionHead &head,
     if (op.getLeft()) {
       slot = k.max(k.subtract(stretch.commonBegin, first), slot);
     }
-    return k.loop(slot, left, 1, sums, [&](Value slot, ValueRange sums) {
-      if (next) {
-        Value row = buildAddress(b, next, slot, cache.valueBytes);
-        const ColumnPiece &end = tile.pieces.back();
-        int64_t bytes = (end.offset + end.width) * cache.elementBytes;
-        for (int64_t offset = 0; offset < bytes; offset += kLine) {
-          prefetch(buildAddress(b, row, offset));
-        }
-      }
-      return addWeighted(tile, buildAddress(b, values, slot, cache.valueBytes),
-                         k.add(first, slot), sums);
-    });
+    auto rowOf = [&](Value values) {
+      return values ? buildAddress(b, values, slot, cache.valueBytes) : Value();
+    };
+    MovingPointer pointers[] = {{rowOf(values), cache.valueBytes},
+                                {rowOf(next), cache.valueBytes}};
+    Value place = k.add(scoresOf(tile), first);
+    return loopMoving(k, k.add(place, slot), k.add(place, left), 1, pointers,
+                      sums, [&](Value place, ValueRange sums) {
+                        if (pointers[1].pointer) {
+                          prefetchValues(tile, pointers[1].pointer);
+                        }
+                        return addWeighted(tile, pointers[0].pointer, place,
+                                           sums);
+                      });
   });
 }
 
-/// Positions that only some of the rows see. What a row does not see may be
-/// anything, so its sum is kept, not added to by zero.
-Values AttentionTiles::sumRest(const AttentionHead &head,
-                               const Stretch &stretch, const SumTile &tile,
-                               Value from, Value to, ValueRange sums) {
-  // Vectors, because a choice between vectors by a scalar is a branch.
-  auto number = [&](Value index, int64_t width) -> Value {
-    Type i32 = b.getI32Type();
-    return vector::BroadcastOp::create(
-        b, VectorType::get(width, i32),
-        arith::IndexCastOp::create(b, i32, index));
-  };
-  Values begins, ends;
-  for (int64_t i = 0; i < tile.rows; ++i) {
-    Value row = k.constant(tile.row + i);
-    Value visible = k.visible(head.item, row, op);
-    ends.push_back(k.subtract(visible, stretch.begin));
-    if (op.getLeft()) {
-      Value first = k.firstVisible(head.item, row, op);
-      begins.push_back(k.subtract(first, stretch.begin));
-    }
+void AttentionTiles::prefetchValues(const SumTile &tile, Value row) {
+  const ColumnPiece &end = tile.pieces.back();
+  int64_t bytes = (end.offset + end.width) * cache.elementBytes;
+  for (int64_t offset = 0; offset < bytes; offset += kLine) {
+    prefetch(buildAddress(b, row, offset));
   }
+}
+
+Values AttentionTiles::sumRow(const AttentionHead &head, const Stretch &stretch,
+                              const SumTile &tile, Value from, Value to,
+                              ValueRange sums) {
   return k.loop(from, to, 1, sums, [&](Value position, ValueRange sums) {
     Value block = k.divide(position, cache.blockTokens);
     Value slot = k.remainder(position, cache.blockTokens);
     Value values = cache.values(k, blockOf(head, stretch, block), head.kvHead);
     values = buildAddress(b, values, tile.column, cache.elementBytes);
     values = buildAddress(b, values, slot, cache.valueBytes);
-    Values next = addWeighted(tile, values, position, sums);
-    for (auto [index, sum] : llvm::enumerate(next)) {
-      int64_t width = tile.pieces[index % tile.pieces.size()].width;
-      size_t row = index / tile.pieces.size();
-      Value place = number(position, width);
-      Value isSeen = k.isLess(place, number(ends[row], width));
-      if (op.getLeft()) {
-        Value isHidden = k.isLess(place, number(begins[row], width));
-        sum = arith::SelectOp::create(b, isHidden, sums[index], sum);
-      }
-      sum = arith::SelectOp::create(b, isSeen, sum, sums[index]);
-    }
-    return next;
+    Value place = k.add(scoresOf(tile), position);
+    return addWeighted(tile, values, place, sums);
   });
 }

@@ -68,9 +68,17 @@ public:
                   int64_t rows);
 
   /// sums[row] = sums[row] * decays[row] + sum of scores[row][j] * V[begin + j]
-  /// over the j in [first, count) that the row sees.
+  /// over the j that all rows see.
   void emitSums(const AttentionHead &head, const Stretch &stretch,
                 int64_t rows);
+
+  /// The j that only some rows see, those before the others and those behind
+  /// them, a row at a time: no sum is added to and kept as it was. Where
+  /// windows have a left end, it is `emitFirstSums` that decays.
+  void emitFirstSums(const AttentionHead &head, const Stretch &stretch,
+                     mlir::Value row);
+  void emitLastSums(const AttentionHead &head, const Stretch &stretch,
+                    mlir::Value row);
 
   /// A place in the scratch memory of the running worker.
   mlir::Value loadScratch(mlir::Value offset);
@@ -81,37 +89,55 @@ private:
   /// Rows [row, row + rows) against `groups` groups of keys, at position
   /// `column` of the stretch; `next` is what to prefetch, or null.
   struct ScoreTile {
-    int64_t row, rows, groups;
-    mlir::Value keys, next, column;
+    int64_t rows, groups;
+    mlir::Value row, keys, next, column;
   };
   void emitScoreTile(const ScoreTile &tile);
+  /// sums + queries[.][query + column] * the column of keys, `column` behind
+  /// the one at `line`; `query` is the place of the first row's.
+  KernelBuilder::Values emitScoreColumn(const ScoreTile &tile, mlir::Value line,
+                                        mlir::Value next, mlir::Value query,
+                                        int64_t column,
+                                        KernelBuilder::Values sums);
 
   /// Rows [row, row + rows), the pieces of the columns from `column` on.
   struct SumTile {
-    int64_t row, rows;
-    mlir::Value column;
+    int64_t rows;
+    mlir::Value row, column;
     llvm::ArrayRef<ColumnPiece> pieces;
   };
-  void emitSumTile(const AttentionHead &head, const Stretch &stretch,
-                   const SumTile &tile);
+  /// body(column, pieces) for parts of a head that a tile takes at a time.
+  void forEachPass(
+      int64_t tileRows,
+      llvm::function_ref<void(mlir::Value, llvm::ArrayRef<ColumnPiece>)> body);
+  KernelBuilder::Values loadSums(const SumTile &tile, bool decay);
+  void storeSums(const SumTile &tile, mlir::ValueRange sums);
+  /// Where the tile's sums are, from those of the first row and column.
+  mlir::Value sumsOf(const SumTile &tile);
   KernelBuilder::Values sumCommon(const AttentionHead &head,
                                   const Stretch &stretch, const SumTile &tile,
                                   mlir::ValueRange sums);
-  /// Positions [from, to) of the stretch.
-  KernelBuilder::Values sumRest(const AttentionHead &head,
-                                const Stretch &stretch, const SumTile &tile,
-                                mlir::Value from, mlir::Value to,
-                                mlir::ValueRange sums);
-  /// sums + scores[.][position] * the row of values at `values`.
+  /// Positions [from, to) of the stretch, for a tile of one row.
+  KernelBuilder::Values sumRow(const AttentionHead &head,
+                               const Stretch &stretch, const SumTile &tile,
+                               mlir::Value from, mlir::Value to,
+                               mlir::ValueRange sums);
+  /// sums + scores[.][position] * the row of values at `values`; `place` is
+  /// that of the tile's first row.
   KernelBuilder::Values addWeighted(const SumTile &tile, mlir::Value values,
-                                    mlir::Value position,
-                                    mlir::ValueRange sums);
+                                    mlir::Value place, mlir::ValueRange sums);
 
+  /// body(row) for the first row of each tile: one code for all of them.
+  void forEachTile(int64_t rows, int64_t tileRows,
+                   llvm::function_ref<void(mlir::Value)> body);
+  /// Of the tile's position 0, from that of the first row.
+  mlir::Value scoresOf(const SumTile &tile);
   /// Vectors of keys or values that a tile of `rows` rows takes at a time.
   int64_t maxVectors(int64_t rows) const;
   mlir::Value blockOf(const AttentionHead &head, const Stretch &stretch,
                       mlir::Value block);
   mlir::Value broadcast(mlir::Value number, int64_t width);
+  void prefetchValues(const SumTile &tile, mlir::Value row);
   void prefetch(mlir::Value address);
 
   KernelBuilder &k;

@@ -131,8 +131,18 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
     k.prefetchRow(op.getInit(), head.item, row, column, cache.headDim);
     softmax.emitWeights(head, stretch, row);
   });
+  if (op.getLeft()) {
+    k.loop(head.item.rows,
+           [&](Value row) { tiles.emitFirstSums(head, stretch, row); });
+  }
   switchRows(tileRows,
              [&](int64_t rows) { tiles.emitSums(head, stretch, rows); });
+  // To the right, all of a bidirectional item's queries see the same, and the
+  // first one sees nothing behind what all see.
+  if (op.getMask() == transformer::Mask::Causal || op.getRight()) {
+    k.loop(k.constant(1), head.item.rows, 1,
+           [&](Value row) { tiles.emitLastSums(head, stretch, row); });
+  }
 }
 
 void VectorAttention::loadQuery(const AttentionHead &head, Value row) {

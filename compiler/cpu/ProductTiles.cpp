@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/ProductTiles.h"
 
+#include "compiler/cpu/MovingPointer.h"
 #include "compiler/cpu/VectorCache.h"
 #include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,6 +42,9 @@ public:
     call = {arguments[0], arguments[1], arguments[2],
             arguments[3], arguments[4], arguments[5],
             arguments[6], arguments[7], requests.keep ? arguments[8] : Value()};
+    places[kPanel].pointer = call.panel;
+    places[kKept].pointer = call.kept;
+    places[kNext].pointer = requests.next != 0 ? call.next : Value();
   }
 
   /// Turns of `turn` words, then single words, then half of one if there is.
@@ -49,15 +53,15 @@ public:
 private:
   void findRows();
   Values loadSums();
-  Values emitTurn(Value word, int64_t words, ValueRange sums);
+  Values emitTurns(Value from, Value to, int64_t words, ValueRange sums);
   Values emitWords(Value word, int64_t words, int64_t columns, Values sums);
-  Values emitWord(Value panel, Value kept, ArrayRef<Value> places, int64_t word,
-                  int64_t columns, Values sums);
-  Values emitDots(Value panel, ArrayRef<Value> places, int64_t word,
+  Values emitWord(Value panel, Value kept, ArrayRef<Value> rowPlaces,
+                  int64_t word, int64_t columns, Values sums);
+  Values emitDots(Value panel, ArrayRef<Value> rowPlaces, int64_t word,
                   int64_t columns, Values sums);
   Value loadPair(Value place, int64_t columns);
   Value loadWeights(Value place, int64_t column, int64_t width);
-  void emitRequests(Value word, int64_t words);
+  void emitRequests(int64_t words);
   void storeSums(ValueRange sums);
   void ask(Value base, int64_t offset) {
     LLVM::Prefetch::create(b, buildAddress(b, base, offset), /*rw=*/0,
@@ -82,6 +86,9 @@ private:
   SmallVector<ColumnPiece> pieces;
   TileCall call;
   SmallVector<Value> x; // pointers to the rows
+  /// Where the running turn reads, keeps and asks.
+  enum { kPanel, kKept, kNext, kNumPlaces };
+  MovingPointer places[kNumPlaces];
 };
 
 } // namespace
@@ -121,22 +128,19 @@ KernelBuilder::Values TileBody::loadSums() {
   return Values(init.getResults());
 }
 
-/// For `words` words from `word` on. A turn's part of the next block is asked
-/// for at once.
-void TileBody::emitRequests(Value word, int64_t words) {
+/// For the `words` words of a turn. Its part of the next block is asked for at
+/// once.
+void TileBody::emitRequests(int64_t words) {
   int64_t rowBytes = layout.rowBytes();
   if (requests.ahead) {
-    Value row = buildAddress(b, call.panel, word, rowBytes);
     for (int64_t offset = 0; offset < words * rowBytes; offset += kLineBytes) {
-      ask(row, tile.getAhead() * layout.width * kFloatBytes + offset);
+      ask(places[kPanel].pointer,
+          tile.getAhead() * layout.width * kFloatBytes + offset);
     }
   }
-  if (requests.next != 0) {
-    Value part = buildAddress(b, call.next, word, requests.next);
-    for (int64_t offset = 0; offset < words * requests.next;
-         offset += kLineBytes) {
-      ask(part, offset);
-    }
+  for (int64_t offset = 0; offset < words * requests.next;
+       offset += kLineBytes) {
+    ask(places[kNext].pointer, offset);
   }
 }
 
@@ -167,8 +171,9 @@ Value TileBody::loadWeights(Value place, int64_t column, int64_t width) {
 
 /// The multiply-adds of the first `columns` columns of a word.
 KernelBuilder::Values TileBody::emitWord(Value panel, Value kept,
-                                         ArrayRef<Value> places, int64_t word,
-                                         int64_t columns, Values sums) {
+                                         ArrayRef<Value> rowPlaces,
+                                         int64_t word, int64_t columns,
+                                         Values sums) {
   for (int64_t column = 0; column < columns; ++column) {
     SmallVector<Value> weights;
     for (const ColumnPiece &piece : pieces) {
@@ -185,7 +190,8 @@ KernelBuilder::Values TileBody::emitWord(Value panel, Value kept,
     for (int64_t row = 0; row < rows; ++row) {
       int64_t step = word * layout.columns + column;
       Value element = LLVM::LoadOp::create(
-          b, b.getF32Type(), buildAddress(b, places[row], step * kFloatBytes));
+          b, b.getF32Type(),
+          buildAddress(b, rowPlaces[row], step * kFloatBytes));
       for (size_t j = 0; j < pieces.size(); ++j) {
         Value factor = vector::BroadcastOp::create(
             b, f32Vector(k, pieces[j].width), element);
@@ -207,7 +213,7 @@ Value TileBody::loadPair(Value place, int64_t columns) {
 
 /// One dot for each sum: of a row's word with those of the weights. What the
 /// weights have behind a row's end must not meet it: zero times NaN is one.
-KernelBuilder::Values TileBody::emitDots(Value panel, ArrayRef<Value> places,
+KernelBuilder::Values TileBody::emitDots(Value panel, ArrayRef<Value> rowPlaces,
                                          int64_t word, int64_t columns,
                                          Values sums) {
   SmallVector<Value> weights;
@@ -233,7 +239,7 @@ KernelBuilder::Values TileBody::emitDots(Value panel, ArrayRef<Value> places,
   }
   for (int64_t row = 0; row < rows; ++row) {
     Value pair =
-        loadPair(buildAddress(b, places[row], word * wordBytes()), columns);
+        loadPair(buildAddress(b, rowPlaces[row], word * wordBytes()), columns);
     for (size_t j = 0; j < pieces.size(); ++j) {
       int64_t width = pieces[j].width;
       Value all = vector::BroadcastOp::create(b, wordsOf(width), pair);
@@ -250,26 +256,30 @@ KernelBuilder::Values TileBody::emitDots(Value panel, ArrayRef<Value> places,
 /// The same of `words` words from `word` on.
 KernelBuilder::Values TileBody::emitWords(Value word, int64_t words,
                                           int64_t columns, Values sums) {
-  Value panel = buildAddress(b, call.panel, word, layout.rowBytes());
-  SmallVector<Value> places;
+  SmallVector<Value> rowPlaces;
   for (Value row : x) {
-    places.push_back(buildAddress(b, row, word, wordBytes()));
+    rowPlaces.push_back(buildAddress(b, row, word, wordBytes()));
   }
-  Value kept = call.kept
-                   ? buildAddress(b, call.kept, word,
-                                  layout.columns * layout.width * kFloatBytes)
-                   : Value();
   for (int64_t i = 0; i < words; ++i) {
-    sums = isDot() ? emitDots(panel, places, i, columns, std::move(sums))
-                   : emitWord(panel, kept, places, i, columns, std::move(sums));
+    Value panel = places[kPanel].pointer;
+    sums = isDot() ? emitDots(panel, rowPlaces, i, columns, std::move(sums))
+                   : emitWord(panel, places[kKept].pointer, rowPlaces, i,
+                              columns, std::move(sums));
   }
   return sums;
 }
 
-KernelBuilder::Values TileBody::emitTurn(Value word, int64_t words,
-                                         ValueRange sums) {
-  emitRequests(word, words);
-  return emitWords(word, words, layout.columns, Values(sums));
+/// Turns of `words` words over those in [from, to).
+KernelBuilder::Values TileBody::emitTurns(Value from, Value to, int64_t words,
+                                          ValueRange sums) {
+  places[kPanel].bytes = words * layout.rowBytes();
+  places[kKept].bytes = words * layout.columns * layout.width * kFloatBytes;
+  places[kNext].bytes = words * requests.next;
+  return loopMoving(
+      k, from, to, words, places, sums, [&](Value word, ValueRange carried) {
+        emitRequests(words);
+        return emitWords(word, words, layout.columns, Values(carried));
+      });
 }
 
 void TileBody::storeSums(ValueRange sums) {
@@ -286,15 +296,9 @@ void TileBody::emit(int64_t turn) {
   findRows();
   Values sums = loadSums();
   Value whole = k.scale(k.divide(call.words, turn), turn);
-  sums = k.loop(k.constant(0), whole, turn, sums,
-                [&](Value word, ValueRange carried) {
-                  return emitTurn(word, turn, carried);
-                });
+  sums = emitTurns(k.constant(0), whole, turn, sums);
   if (turn > 1) {
-    sums =
-        k.loop(whole, call.words, 1, sums, [&](Value word, ValueRange carried) {
-          return emitTurn(word, 1, carried);
-        });
+    sums = emitTurns(whole, call.words, 1, sums);
   }
   if (requests.half) {
     // A row of x ends with its first column.

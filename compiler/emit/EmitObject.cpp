@@ -11,10 +11,12 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Pass.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Scalar.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 #include <mutex>
@@ -148,6 +150,28 @@ static const char kPasses[] =
     "loop-mssa(loop-rotate,licm),early-cse<memssa>,loop-vectorize,"
     "instcombine<no-verify-fixpoint>,simplifycfg),globaldce";
 
+/// The code generator's passes but for loop strength reduction. Kernels move
+/// their pointers themselves (compiler/cpu/MovingPointer.h), and it takes a
+/// third of the code generator's time to find nothing better. Whether it runs
+/// is a global option of LLVM and no property of a machine, so it is taken out
+/// on its way into the manager. See docs/rationale/0016.
+class CodegenPasses : public llvm::legacy::PassManagerBase {
+public:
+  void add(llvm::Pass *pass) override {
+    if (pass->getPassID() == leftOut->getPassID()) {
+      delete pass;
+    } else {
+      manager.add(pass);
+    }
+  }
+
+  void run(llvm::Module &module) { manager.run(module); }
+
+private:
+  std::unique_ptr<llvm::Pass> leftOut{llvm::createLoopStrengthReducePass()};
+  llvm::legacy::PassManager manager;
+};
+
 /// Vectors of any width can be done by narrower ones, LLVM sees to that; what
 /// names an instruction needs its model.
 static LogicalResult emulate(ModuleOp module, llvm::Module &ir) {
@@ -193,7 +217,7 @@ LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
   }
   tfc::runLlvmPasses(*ir, *machine, kPasses);
   llvm::raw_svector_ostream stream(object);
-  llvm::legacy::PassManager codegen;
+  CodegenPasses codegen;
   if (machine->addPassesToEmitFile(codegen, stream, nullptr,
                                    llvm::CodeGenFileType::ObjectFile)) {
     return module.emitError() << "this LLVM cannot write object files";

@@ -1,7 +1,8 @@
 # The hot loops of compiled functions: the innermost loops with the most fused
 # multiply-adds, counted. One line a function whose op matches, in the order of
-# the library, or more where its loops differ:
-#   hot_loop.py LIBRARY PATTERN
+# the library, or more where its loops differ; with --all, one for each innermost
+# loop that multiplies:
+#   hot_loop.py [--all] LIBRARY PATTERN
 #   decoder.layers.attn.q: zmm: 24 sums, 96 multiply-adds, 12 loads, ...
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import re
@@ -12,6 +13,9 @@ FUNCTION = re.compile(r"^[0-9a-f]+ <(.*)>:$")
 INSTRUCTION = re.compile(r"^\s*([0-9a-f]+):\s+(\S+)\s*([^#]*)")
 # At the end of a jump's operand: its target.
 TARGET = re.compile(r"^(?:0x)?([0-9a-f]+)\b")
+
+# Of a loop: requests, its end, and what fills gaps.
+NO_WORK = re.compile("prefetch|cmp|test|j|nop")
 
 
 def read_functions(library):
@@ -54,10 +58,11 @@ def stack_pointers(instructions):
 def count(loop, on_stack):
     """The loop's numbers, as a line of text. Sums are the registers that
     multiply-adds add to; broadcasts are instructions and operands; other is what
-    else touches a vector; stack, what reads or writes memory on the stack."""
+    else touches a vector; stack, what reads or writes memory on the stack;
+    integers, what is left but for requests and the loop's end."""
     sums, vectors = set(), set()
     numbers = dict.fromkeys(["multiply-adds", "loads", "broadcasts", "other",
-                             "stack"], 0)
+                             "stack", "integers"], 0)
     for instruction in loop:
         _, mnemonic, operands = instruction
         registers = re.findall(r"%([xyz]mm\d+)", operands)
@@ -72,12 +77,15 @@ def count(loop, on_stack):
         elif registers and "broadcast" not in mnemonic:
             is_move = mnemonic.startswith("vmov") and is_load
             numbers["loads" if is_move else "other"] += 1
+        elif not registers:
+            numbers["integers"] += not NO_WORK.match(mnemonic)
     return (f"{'+'.join(sorted(vectors))}: {len(sums)} sums, " +
             ", ".join(f"{number} {what}" for what, number in numbers.items()))
 
 
 def main():
-    library, pattern = sys.argv[1:]
+    every = "--all" in sys.argv
+    library, pattern = [a for a in sys.argv[1:] if a != "--all"]
     for function, instructions in read_functions(library).items():
         op = function.partition(".")[2]
         if not re.search(pattern, op):
@@ -86,7 +94,7 @@ def main():
         works = [sum(map(is_multiply_add, loop)) for loop in loops]
         for line in sorted({count(loop, stack_pointers(instructions))
                             for loop, work in zip(loops, works)
-                            if work == max(works)}):
+                            if (work if every else work == max(works))}):
             print(f"{op}: {line}")
 
 

@@ -10,14 +10,14 @@ func.func @groups_are_read_in_halves(
     %q: memref<?x128xf32>, %y: memref<?x128xf32>, %scale: f32, %layer: index,
     %cache: !cache, %batch: !transformer.batch) {
   // CHECK-NOT: vector<16xf32>
-  // Eight rows are two tiles of four, whose sums fit in 16 registers.
+  // Eight rows are two tiles of four, whose sums fit in 16 registers: a loop.
   // CHECK: default {
-  // CHECK: %{{.*}}:8 = scf.for
-  // CHECK: %[[LINE:.*]] = llvm.getelementptr
+  // CHECK: scf.for %{{.*}} = %c0 to %c8 step %c4 {
+  // CHECK: %{{.*}}:9 = scf.for {{.*}} iter_args(%[[LINE:[a-z0-9]+]] = %{{[^,]*}}, %{{.*}} = %cst
   // CHECK: llvm.load %[[LINE]] {alignment = 4 : i64} : !llvm.ptr -> vector<8xf32>
   // CHECK: %[[HALF:.*]] = llvm.getelementptr %[[LINE]][32]
   // CHECK: llvm.load %[[HALF]] {alignment = 4 : i64} : !llvm.ptr -> vector<8xf32>
-  // CHECK: %{{.*}}:8 = scf.for
+  // CHECK-NOT: %{{.*}}:9 = scf.for
   // The maximum and the total are folded 32 to 1 by halves: as with 16 lanes.
   // CHECK: %{{.*}}:4 = scf.for
   // CHECK-NOT: vector<16xf32>

@@ -64,18 +64,19 @@ func.func @tiles_have_one_two_four_or_eight_rows(
   // CHECK-DAG: %[[STRETCH:.*]] = arith.constant 512 : index
   // Stretches begin at fixed positions, wherever the step began.
   // CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %[[STRETCH]] {
-  // Scores: the sums, 4 vectors of keys for few rows, are carried.
+  // Scores: the sums, 4 vectors of keys for few rows, are carried, and pointers
+  // to keys and to what is asked for.
   // CHECK: scf.index_switch %[[ROWS:.*]]
   // CHECK: case 1 {
-  // CHECK: %{{.*}}:4 = scf.for
+  // CHECK: %{{.*}}:6 = scf.for {{.*}} -> (!llvm.ptr, !llvm.ptr, vector<16xf32>,
   // CHECK-COUNT-8: vector.fma
   // CHECK-NOT: vector.fma
   // CHECK: case 2 {
-  // CHECK: %{{.*}}:8 = scf.for
+  // CHECK: %{{.*}}:10 = scf.for
   // CHECK: case 4 {
-  // CHECK: %{{.*}}:16 = scf.for
+  // CHECK: %{{.*}}:18 = scf.for
   // CHECK: default {
-  // CHECK: %{{.*}}:16 = scf.for
+  // CHECK: %{{.*}}:17 = scf.for
   // CHECK-COUNT-32: vector.fma
   // CHECK-NOT: vector.fma
   // Softmax, the same for all.
@@ -84,14 +85,15 @@ func.func @tiles_have_one_two_four_or_eight_rows(
   // CHECK: scf.index_switch %[[ROWS]]
   // CHECK: case 1 {
   // CHECK: %{{.*}}:4 = scf.for
-  // CHECK: %{{.*}}:4 = scf.for
+  // CHECK: %{{.*}}:6 = scf.for
   // CHECK: case 2 {
   // CHECK: %{{.*}}:8 = scf.for
+  // CHECK: %{{.*}}:10 = scf.for
   // CHECK: case 4 {
-  // CHECK: %{{.*}}:16 = scf.for
+  // CHECK: %{{.*}}:18 = scf.for
   // CHECK: default {
   // CHECK: scf.for %{{.*}} = %c0 to %c64 step %c32
-  // CHECK: %{{.*}}:16 = scf.for
+  // CHECK: %{{.*}}:17 = scf.for
   transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2
     outs(%y : memref<?x128xf32>) : memref<?x128xf32>, !cache
   return
@@ -121,11 +123,19 @@ func.func @what_is_not_seen_meets_no_arithmetic(
   // CHECK: %[[EXP:.*]] = math.exp %[[DIFFERENCE]]
   // CHECK: %[[WEIGHT:.*]] = arith.select %[[SEEN]], %[[EXP]], %[[NONE]]
   // CHECK: vector.store %[[WEIGHT]]
-  // Values that later rows see, but not this one.
+  // Values that later rows see, but not this one: a row at a time, from the
+  // second on, to its own end. No sum is chosen by position.
+  // CHECK: scf.index_switch
+  // CHECK-NOT: arith.select {{.*}} : vector
   // CHECK: default {
   // CHECK: vector.fma
-  // CHECK: %[[SEES:.*]] = arith.cmpi slt, %{{.*}} : vector<16xi32>
-  // CHECK: arith.select %[[SEES]], %{{.*}}, %{{.*}} : vector<16xi1>, vector<16xf32>
+  // CHECK: scf.for %{{.*}} = %c1 to
+  // CHECK: %[[SEEN:.*]] = arith.subi
+  // CHECK-NEXT: %[[OWN_END:.*]] = arith.minsi %[[SEEN]]
+  // CHECK: scf.for %{{.*}} = %{{.*}} to %[[OWN_END]] step %c1 iter_args
+  // CHECK-COUNT-4: vector.fma
+  // CHECK-NOT: arith.select {{.*}} : vector
+  // CHECK: return
   transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2
     outs(%y : memref<?x128xf32>) : memref<?x128xf32>, !cache
   return
@@ -230,9 +240,17 @@ func.func @a_window_has_two_sides(
   // CHECK: %[[LAST:.*]] = arith.minsi %[[END]], %{{.*}}
   // CHECK: arith.subi %{{.*}}, %[[LEFT]]
   // CHECK: scf.for %{{.*}} = %{{.*}} to %[[LAST]] step
-  // Values that not all queries see, before the others and behind them.
-  // CHECK: arith.select {{.*}} : vector<16xi1>, vector<16xf32>
-  // CHECK: arith.select {{.*}} : vector<16xi1>, vector<16xf32>
+  // Values that not all queries see, before the others and behind them. What
+  // was there decays first.
+  // CHECK: math.exp
+  // CHECK: arith.mulf {{.*}} : vector<16xf32>
+  // CHECK: scf.for {{.*}} iter_args
+  // CHECK: vector.fma
+  // CHECK: scf.index_switch
+  // CHECK-NOT: arith.mulf {{.*}} : vector
+  // CHECK: scf.for %{{.*}} = %c1 to
+  // CHECK: scf.for {{.*}} iter_args
+  // CHECK: vector.fma
   transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
     left %left right %right heads 2 outs(%y : memref<?x128xf32>)
     : memref<?x128xf32>, !cache

@@ -13,8 +13,8 @@
 // CHECK: %[[ROW:.*]] = arith.minsi %[[LAST]], %c1
 // CHECK: arith.muli %[[ROW]], %[[BYTES]]
 // CHECK: scf.if %[[IS_FIRST]] -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
-// Two steps a turn, then single ones.
-// CHECK: scf.for {{.*}} step %c2
+// Two steps a turn, then single ones; the pointer to the panel moves.
+// CHECK: scf.for {{.*}} step %c2 iter_args(%{{.*}} = %[[PANEL]],
 // CHECK-COUNT-2: llvm.intr.prefetch
 // CHECK-COUNT-8: math.fma
 // CHECK-NOT: math.fma
@@ -177,8 +177,7 @@ func.func @sixteen_bits(
 // CHECK-NOT: bf16
 // CHECK: return
 // CHECK: func.func private @product.2x8_bf16_half_keep_ahead_next16({{.*}}, %{{.*}}: !llvm.ptr, %[[KEPT:.*]]: !llvm.ptr)
-// CHECK: scf.for
-// CHECK: llvm.getelementptr %[[KEPT]]
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %[[KEPT]],
 // CHECK: %[[LOWER:.*]] = arith.shli
 // CHECK: %[[FIRST:.*]] = arith.bitcast %[[LOWER]] : vector<8xi32> to vector<8xf32>
 // CHECK: llvm.store %[[FIRST]]
