@@ -5,6 +5,7 @@
 #include "runtime/text/AhoCorasick.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace tfc::text {
 
@@ -12,9 +13,9 @@ AhoCorasick::AhoCorasick(std::vector<Entry> entries) {
   for (Entry &entry : entries) {
     std::reverse(entry.text.begin(), entry.text.end());
   }
-  std::stable_sort(
-      entries.begin(), entries.end(),
-      [](const Entry &a, const Entry &b) { return a.text < b.text; });
+  std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+    return std::tie(a.text, a.value) < std::tie(b.text, b.value);
+  });
   addNodes(entries);
   link();
 }

@@ -21,7 +21,8 @@ public:
 
   /// Finds nothing.
   AhoCorasick() = default;
-  /// Of equal texts the first one counts; an empty text is passed over.
+  /// Of equal texts the one of the least value counts; an empty text is passed
+  /// over.
   explicit AhoCorasick(std::vector<Entry> entries);
 
   bool isEmpty() const { return nodes.size() < 2; }

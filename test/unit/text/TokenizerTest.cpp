@@ -171,7 +171,7 @@ TEST(Unigram, ReadsNumbersInOneProduct) {
   EXPECT_EQ(parseScore("1.5e3"), 1500);
   EXPECT_EQ(parseScore("25E-1"), 2.5);
   EXPECT_EQ(parseScore("123456789012345678901234567890.5"),
-            12345678901234567890U * 1e10);
+            static_cast<double>(12345678901234567890U) * 1e10);
   EXPECT_EQ(parseScore("0.1000000000000000000000001"),
             1000000000000000000U / 1e19);
   EXPECT_EQ(parseScore("5e-320"), 5 / 1e308 / 1e12);
