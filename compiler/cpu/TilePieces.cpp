@@ -133,8 +133,8 @@ template <typename OpTy> struct PiecePattern : OpConversionPattern<OpTy> {
 };
 
 /// Reads of equal addresses, that is of a broadcast tile, are one read. A row
-/// of one float repeated is a scalar load. A row of the tile that is a column of
-/// the buffer (rows of one column) is gathered.
+/// of one float repeated is a scalar load. A row of the tile that is a column
+/// of the buffer (rows of one column) is gathered.
 struct ReadPieces : PiecePattern<vector::TransferReadOp> {
   using PiecePattern::PiecePattern;
 
