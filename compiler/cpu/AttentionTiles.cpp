@@ -23,7 +23,7 @@ static constexpr int64_t kGroups =
 /// With more rows a tile computes for longer than the next block takes to come.
 static constexpr int64_t kMaxPrefetchRows = 4;
 
-AttentionScratch::AttentionScratch(int64_t headDim, int64_t distances)
+AttentionScratch::AttentionScratch(int64_t headDim, int64_t tableSize)
     : rowStride(llvm::alignTo(headDim, 16)) {
   constexpr int64_t rows = VectorCache::kQueryRows;
   sums = queries + rows * rowStride;
@@ -31,18 +31,15 @@ AttentionScratch::AttentionScratch(int64_t headDim, int64_t distances)
   maxima = scores + rows * kScoreStride;
   totals = maxima + rows;
   decays = totals + rows;
-  biases = llvm::alignTo(decays + rows, 16);
-  size = biases;
-  if (distances != 0) {
-    size = llvm::alignTo(biases + distances + 2 * kMargin, 16);
-  }
+  table = llvm::alignTo(decays + rows, 16);
+  size = llvm::alignTo(table + tableSize, 16);
 }
 
 AttentionTiles::AttentionTiles(KernelBuilder &k, const VectorCache &cache,
-                               AttentionScratch &scratch,
+                               AttentionScratch &scratch, AttentionScore &score,
                                transformer::PagedAttentionOp op, int64_t lanes)
-    : k(k), b(k.builder()), cache(cache), scratch(scratch), op(op),
-      lanes(lanes), maxRows(lanes == 16 ? 8 : 4) {}
+    : k(k), b(k.builder()), cache(cache), scratch(scratch), score(score),
+      op(op), lanes(lanes), maxRows(lanes == 16 ? 8 : 4) {}
 
 /// A sum for each row and vector, the vectors themselves and a broadcast fill
 /// the registers: 32 with AVX-512, 16 without.
@@ -213,13 +210,13 @@ void AttentionTiles::emitSumTile(const AttentionHead &head,
     sums.push_back(arith::MulFOp::create(b, loadScratch(place, width),
                                          broadcast(decay, width)));
   });
-  if (op.getLeft()) {
+  if (score.hasFirst()) {
     sums =
         sumRest(head, stretch, tile, stretch.first, stretch.commonBegin, sums);
   }
   sums = sumCommon(head, stretch, tile, sums);
   // To the right, all of a bidirectional item's queries see the same.
-  if (op.getMask() == transformer::Mask::Causal || op.getRight()) {
+  if (score.hasOwnEnds()) {
     sums = sumRest(head, stretch, tile, stretch.common, stretch.count, sums);
   }
   auto next = sums.begin();
@@ -266,7 +263,7 @@ Values AttentionTiles::sumCommon(const AttentionHead &head,
     Value left =
         k.min(k.subtract(stretch.common, first), k.constant(cache.blockTokens));
     Value slot = k.constant(0);
-    if (op.getLeft()) {
+    if (score.hasFirst()) {
       slot = k.max(k.subtract(stretch.commonBegin, first), slot);
     }
     return k.loop(slot, left, 1, sums, [&](Value slot, ValueRange sums) {
@@ -299,10 +296,10 @@ Values AttentionTiles::sumRest(const AttentionHead &head,
   Values begins, ends;
   for (int64_t i = 0; i < tile.rows; ++i) {
     Value row = k.constant(tile.row + i);
-    Value visible = k.visible(head.item, row, op);
-    ends.push_back(k.subtract(visible, stretch.begin));
-    if (op.getLeft()) {
-      Value first = k.firstVisible(head.item, row, op);
+    Value end = score.end(head.item, row);
+    ends.push_back(k.subtract(end, stretch.begin));
+    if (score.hasFirst()) {
+      Value first = score.first(head.item, row);
       begins.push_back(k.subtract(first, stretch.begin));
     }
   }
@@ -318,7 +315,7 @@ Values AttentionTiles::sumRest(const AttentionHead &head,
       size_t row = index / tile.pieces.size();
       Value place = number(position, width);
       Value isSeen = k.isLess(place, number(ends[row], width));
-      if (op.getLeft()) {
+      if (score.hasFirst()) {
         Value isHidden = k.isLess(place, number(begins[row], width));
         sum = arith::SelectOp::create(b, isHidden, sums[index], sum);
       }
