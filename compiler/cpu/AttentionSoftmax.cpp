@@ -1,12 +1,9 @@
-// The softmax of vector attention: scores of a stretch, biased and capped where
-// that is asked for, become weights.
+// The softmax of vector attention: scores of a stretch become weights.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/AttentionSoftmax.h"
 
-#include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <limits>
@@ -22,10 +19,9 @@ using Values = KernelBuilder::Values;
 static constexpr int64_t kChunk = 32;
 
 AttentionSoftmax::AttentionSoftmax(KernelBuilder &k, AttentionScratch &scratch,
-                                   AttentionTiles &tiles,
-                                   transformer::PagedAttentionOp op,
+                                   AttentionTiles &tiles, AttentionScore &score,
                                    int64_t lanes)
-    : k(k), b(k.builder()), scratch(scratch), tiles(tiles), op(op),
+    : k(k), b(k.builder()), scratch(scratch), tiles(tiles), score(score),
       lanes(lanes), numVectors(kChunk / lanes) {}
 
 AttentionSoftmax::Visible AttentionSoftmax::visibleOf(const AttentionHead &head,
@@ -34,10 +30,10 @@ AttentionSoftmax::Visible AttentionSoftmax::visibleOf(const AttentionHead &head,
   Value zero = k.constant(0);
   Visible visible;
   visible.place = k.add(k.scale(row, scratch.kScoreStride), scratch.scores);
-  Value end = k.subtract(k.visible(head.item, row, op), stretch.begin);
+  Value end = k.subtract(score.end(head.item, row), stretch.begin);
   visible.end = k.max(k.min(end, stretch.count), zero);
-  if (op.getLeft()) {
-    Value begin = k.subtract(k.firstVisible(head.item, row, op), stretch.begin);
+  if (score.hasFirst()) {
+    Value begin = k.subtract(score.first(head.item, row), stretch.begin);
     visible.begin = k.max(k.min(begin, visible.end), zero);
   }
   return visible;
@@ -74,23 +70,18 @@ void AttentionSoftmax::emitMaximum(const AttentionHead &head,
   Value lowest = broadcast(k.number(std::numeric_limits<float>::lowest()));
   auto maximum = [&](Value column, ValueRange carried, const Values &masks) {
     Values scores = loadScores(k.add(visible.place, column));
-    for (auto [u, score] : llvm::enumerate(scores)) {
-      if (op.getBias() || op.getSlopes() || op.getCap()) {
-        Value own = k.add(column, u * lanes);
-        if (op.getBias()) {
-          score =
-              arith::AddFOp::create(b, score, biasAt(head, stretch, row, own));
-        }
-        if (op.getSlopes()) {
-          score = addSlope(score, head, stretch, row, own);
-        }
-        score = k.capScore(score, op);
-        tiles.storeScratch(score, k.add(visible.place, own));
+    for (auto [u, own] : llvm::enumerate(scores)) {
+      if (score.isAdjusted()) {
+        Value from = k.add(column, u * lanes);
+        Value distance =
+            k.subtract(k.add(stretch.begin, from), k.position(head.item, row));
+        own = score.adjust(own, distance);
+        tiles.storeScratch(own, k.add(visible.place, from));
       }
       if (!masks.empty()) {
-        score = arith::SelectOp::create(b, masks[u], score, lowest);
+        own = arith::SelectOp::create(b, masks[u], own, lowest);
       }
-      score = larger(score, carried[u]);
+      own = larger(own, carried[u]);
     }
     return scores;
   };
@@ -201,67 +192,4 @@ Value AttentionSoftmax::broadcast(Value number) {
 Value AttentionSoftmax::larger(Value x, Value y) {
   Value isLarger = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, x, y);
   return arith::SelectOp::create(b, isLarger, x, y);
-}
-
-void AttentionSoftmax::loadBias(Value number) {
-  int64_t distances = transformer::widthOf(op.getBias()), last = distances - 1;
-  int64_t whole = distances / lanes * lanes;
-  Value begin = k.constant(scratch.biases + scratch.kMargin);
-  auto copy = [&](Value distance, int64_t width) {
-    Value own = vector::LoadOp::create(b, f32Vector(k, width), op.getBias(),
-                                       ValueRange{number, distance});
-    tiles.storeScratch(own, k.add(begin, distance));
-  };
-  k.loop(k.constant(0), k.constant(whole), lanes,
-         [&](Value distance) { copy(distance, lanes); });
-  for (const ColumnPiece &piece : cutColumns(distances - whole, lanes)) {
-    copy(k.constant(whole + piece.offset), piece.width);
-  }
-  auto fill = [&](int64_t distance, int64_t place) {
-    Value own = memref::LoadOp::create(
-        b, op.getBias(), ValueRange{number, k.constant(distance)});
-    for (int64_t u = 0; u < scratch.kMargin; u += lanes) {
-      tiles.storeScratch(broadcast(own), k.constant(place + u));
-    }
-  };
-  fill(0, scratch.biases);
-  fill(last, scratch.biases + scratch.kMargin + distances);
-}
-
-void AttentionSoftmax::loadSlope(Value head) {
-  if (op.getSlopes()) {
-    slope = memref::LoadOp::create(b, op.getSlopes(), head);
-  }
-}
-
-/// The score of the position at `column`, and of those behind it, plus the
-/// slope times their distances.
-Value AttentionSoftmax::addSlope(Value score, const AttentionHead &head,
-                                 const Stretch &stretch, Value row,
-                                 Value column) {
-  SmallVector<float> numbers(lanes);
-  std::iota(numbers.begin(), numbers.end(), 0.0F);
-  auto type = VectorType::get(lanes, b.getF32Type());
-  Value own = arith::ConstantOp::create(
-      b, DenseElementsAttr::get(type, ArrayRef<float>(numbers)));
-  Value first =
-      k.subtract(k.add(stretch.begin, column), k.position(head.item, row));
-  first = arith::SIToFPOp::create(
-      b, b.getF32Type(), arith::IndexCastOp::create(b, b.getI32Type(), first));
-  Value distances = arith::AddFOp::create(b, broadcast(first), own);
-  return vector::FMAOp::create(b, broadcast(slope), distances, score);
-}
-
-/// Consecutive positions have consecutive distances: one load. Beyond the ends,
-/// where all distances count alike, it is from the margins.
-Value AttentionSoftmax::biasAt(const AttentionHead &head,
-                               const Stretch &stretch, Value row,
-                               Value column) {
-  int64_t distances = transformer::widthOf(op.getBias());
-  Value distance =
-      k.subtract(k.add(stretch.begin, column), k.position(head.item, row));
-  Value place = k.add(distance, scratch.kMargin + distances / 2);
-  place = k.min(k.max(place, k.constant(0)),
-                k.constant(scratch.kMargin + distances - 1));
-  return tiles.loadScratch(k.add(place, scratch.biases), lanes);
 }

@@ -15,18 +15,10 @@ namespace tfc {
 class AttentionSoftmax {
 public:
   AttentionSoftmax(KernelBuilder &k, AttentionScratch &scratch,
-                   AttentionTiles &tiles, transformer::PagedAttentionOp op,
-                   int64_t lanes);
+                   AttentionTiles &tiles, AttentionScore &score, int64_t lanes);
 
-  /// Puts the biases of head `number` into the scratch memory, with margins.
-  void loadBias(mlir::Value number);
-
-  /// Loads the slope of head `number`, where heads have one.
-  void loadSlope(mlir::Value number);
-
-  /// Adds bias and slope to the scores of the stretch that the row sees and
-  /// caps them, updates the row's maximum, and says how much what was before
-  /// decays.
+  /// Adjusts the scores of the stretch that the row sees, updates the row's
+  /// maximum, and says how much what was before decays.
   void emitMaximum(const AttentionHead &head, const Stretch &stretch,
                    mlir::Value row);
   /// Makes these scores weights, exp(score - maximum), and updates the row's
@@ -53,14 +45,6 @@ private:
       llvm::function_ref<Values(mlir::Value, mlir::ValueRange, const Values &)>
           body);
 
-  /// The biases of `lanes` positions from `column` of the stretch on.
-  mlir::Value biasAt(const AttentionHead &head, const Stretch &stretch,
-                     mlir::Value row, mlir::Value column);
-  /// `score`, `lanes` positions from `column` of the stretch on, and what the
-  /// slope adds to it.
-  mlir::Value addSlope(mlir::Value score, const AttentionHead &head,
-                       const Stretch &stretch, mlir::Value row,
-                       mlir::Value column);
   /// The vectors of the scores at `place`, a chunk.
   Values loadScores(mlir::Value place);
   /// Which of the positions from `column` on the row sees: a vector each.
@@ -76,10 +60,9 @@ private:
   mlir::ImplicitLocOpBuilder &b;
   AttentionScratch &scratch;
   AttentionTiles &tiles;
-  transformer::PagedAttentionOp op;
+  AttentionScore &score;
   int64_t lanes;
   int64_t numVectors; // of a chunk of scores
-  mlir::Value slope;  // of the head
 };
 
 } // namespace tfc

@@ -24,7 +24,7 @@ static constexpr int64_t kGroups =
 /// With more rows a tile computes for longer than the next block takes to come.
 static constexpr int64_t kMaxPrefetchRows = 4;
 
-AttentionScratch::AttentionScratch(int64_t headDim, int64_t distances)
+AttentionScratch::AttentionScratch(int64_t headDim, int64_t tableSize)
     : rowStride(llvm::alignTo(headDim, 16)) {
   constexpr int64_t rows = VectorCache::kQueryRows;
   sums = queries + rows * rowStride;
@@ -32,18 +32,15 @@ AttentionScratch::AttentionScratch(int64_t headDim, int64_t distances)
   maxima = scores + rows * kScoreStride;
   totals = maxima + rows;
   decays = totals + rows;
-  biases = llvm::alignTo(decays + rows, 16);
-  size = biases;
-  if (distances != 0) {
-    size = llvm::alignTo(biases + distances + 2 * kMargin, 16);
-  }
+  table = llvm::alignTo(decays + rows, 16);
+  size = llvm::alignTo(table + tableSize, 16);
 }
 
 AttentionTiles::AttentionTiles(KernelBuilder &k, const VectorCache &cache,
-                               AttentionScratch &scratch,
+                               AttentionScratch &scratch, AttentionScore &score,
                                transformer::PagedAttentionOp op, int64_t lanes)
-    : k(k), b(k.builder()), cache(cache), scratch(scratch), op(op),
-      lanes(lanes), maxRows(lanes == 16 ? 8 : 4) {}
+    : k(k), b(k.builder()), cache(cache), scratch(scratch), score(score),
+      op(op), lanes(lanes), maxRows(lanes == 16 ? 8 : 4) {}
 
 /// A sum for each row and vector, the vectors themselves and a broadcast fill
 /// the registers: 32 with AVX-512, 16 without.
@@ -221,7 +218,7 @@ void AttentionTiles::emitSums(const AttentionHead &head, const Stretch &stretch,
   forEachTile(rows, tileRows, [&](Value row) {
     forEachPass(tileRows, [&](Value column, ArrayRef<ColumnPiece> pieces) {
       SumTile tile = {tileRows, row, column, pieces};
-      Values sums = loadSums(tile, /*decay=*/!op.getLeft());
+      Values sums = loadSums(tile, /*decay=*/!score.hasFirst());
       storeSums(tile, sumCommon(head, stretch, tile, sums));
     });
   });
@@ -229,8 +226,8 @@ void AttentionTiles::emitSums(const AttentionHead &head, const Stretch &stretch,
 
 void AttentionTiles::emitFirstSums(const AttentionHead &head,
                                    const Stretch &stretch, Value row) {
-  Value begin = k.subtract(k.firstVisible(head.item, row, op), stretch.begin);
-  Value end = k.subtract(k.visible(head.item, row, op), stretch.begin);
+  Value begin = k.subtract(score.first(head.item, row), stretch.begin);
+  Value end = k.subtract(score.end(head.item, row), stretch.begin);
   Value from = k.max(begin, stretch.first);
   Value to = k.min(end, stretch.commonBegin);
   forEachPass(1, [&](Value column, ArrayRef<ColumnPiece> pieces) {
@@ -242,10 +239,10 @@ void AttentionTiles::emitFirstSums(const AttentionHead &head,
 
 void AttentionTiles::emitLastSums(const AttentionHead &head,
                                   const Stretch &stretch, Value row) {
-  Value end = k.subtract(k.visible(head.item, row, op), stretch.begin);
+  Value end = k.subtract(score.end(head.item, row), stretch.begin);
   Value from = stretch.common;
-  if (op.getLeft()) {
-    Value begin = k.firstVisible(head.item, row, op);
+  if (score.hasFirst()) {
+    Value begin = score.first(head.item, row);
     from = k.max(from, k.subtract(begin, stretch.begin));
   }
   Value to = k.min(end, stretch.count);
@@ -333,7 +330,7 @@ Values AttentionTiles::sumCommon(const AttentionHead &head,
     Value left =
         k.min(k.subtract(stretch.common, first), k.constant(cache.blockTokens));
     Value slot = k.constant(0);
-    if (op.getLeft()) {
+    if (score.hasFirst()) {
       slot = k.max(k.subtract(stretch.commonBegin, first), slot);
     }
     auto rowOf = [&](Value values) {

@@ -5,6 +5,7 @@
 #define TFC_COMPILER_CPU_ATTENTIONTILES_H
 
 #include "compiler/cpu/VectorCache.h"
+#include "compiler/kernel/AttentionScore.h"
 
 namespace tfc {
 
@@ -16,23 +17,19 @@ public:
   /// bits do not depend on where a step began.
   static constexpr int64_t kStretch = 512;
 
-  /// `distances` are those of a bias, [-M, M]; 0 without one.
-  AttentionScratch(int64_t headDim, int64_t distances);
+  /// `tableSize` floats are for the terms of scores.
+  AttentionScratch(int64_t headDim, int64_t tableSize);
 
   int64_t queries = 0; // where [8][rowStride], times the scale, begin
   int64_t sums;        // weighted sums of values, [8][rowStride]
   int64_t scores;      // q . k, later exp(q . k - maximum), [8][scoreStride]
   int64_t maxima, totals, decays; // [8]: see ExpandAttention.cpp
-  int64_t biases; // of the head: kMargin times the first one, all, kMargin
-                  // times the last one
+  int64_t table;                  // of the head: see AttentionScore.h
   int64_t size;
   int64_t rowStride;
   /// A line more than the stretch: rows at a multiple of 4 KB from each other
   /// would share cache sets.
   static constexpr int64_t kScoreStride = kStretch + 16;
-  /// Vectors of biases at any distance can be read where they overlap with the
-  /// end, at least.
-  static constexpr int64_t kMargin = 16;
 
   mlir::Value memory; // [workers, size]
   mlir::Value worker;
@@ -59,8 +56,8 @@ struct Stretch {
 class AttentionTiles {
 public:
   AttentionTiles(KernelBuilder &k, const VectorCache &cache,
-                 AttentionScratch &scratch, transformer::PagedAttentionOp op,
-                 int64_t lanes);
+                 AttentionScratch &scratch, AttentionScore &score,
+                 transformer::PagedAttentionOp op, int64_t lanes);
 
   /// scores[row][j] = queries[row] . K[begin + j] for j in [first, count), and
   /// for some j around, where they mean nothing.
@@ -144,6 +141,7 @@ private:
   mlir::ImplicitLocOpBuilder &b;
   const VectorCache &cache;
   AttentionScratch &scratch;
+  AttentionScore &score;
   transformer::PagedAttentionOp op;
   int64_t lanes;
   int64_t maxRows; // of a tile

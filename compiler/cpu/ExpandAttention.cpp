@@ -5,7 +5,6 @@
 
 #include "compiler/cpu/AttentionSoftmax.h"
 #include "compiler/cpu/AttentionTiles.h"
-#include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,11 +26,10 @@ public:
   VectorAttention(transformer::PagedAttentionOp op, Value step, Value workers,
                   int64_t lanes, OpBuilder &builder)
       : op(op), k(op.getLoc(), builder, step), b(k.builder()),
-        cache(op.getCache().getType()),
-        scratch(cache.headDim,
-                op.getBias() ? transformer::widthOf(op.getBias()) : 0),
-        tiles(k, cache, scratch, op, lanes),
-        softmax(k, scratch, tiles, op, lanes), lanes(lanes) {
+        cache(op.getCache().getType()), score(k, op),
+        scratch(cache.headDim, score.tableSize()),
+        tiles(k, cache, scratch, score, op, lanes),
+        softmax(k, scratch, tiles, score, lanes), lanes(lanes) {
     auto type =
         MemRefType::get({ShapedType::kDynamic, scratch.size}, b.getF32Type());
     scratch.memory = memref::AllocOp::create(b, type, workers);
@@ -54,6 +52,7 @@ private:
   KernelBuilder k;
   ImplicitLocOpBuilder &b;
   VectorCache cache;
+  AttentionScore score;
   AttentionScratch scratch;
   AttentionTiles tiles;
   AttentionSoftmax softmax;
@@ -84,14 +83,12 @@ void VectorAttention::emit() {
       tileRows = arith::SelectOp::create(b, isMore, tileRows, k.constant(rows));
     }
     k.loop(tileRows, [&](Value row) { loadQuery(head, row); });
-    if (op.getBias()) {
-      softmax.loadBias(number);
-    }
-    softmax.loadSlope(number);
+    score.beginHead(number, {scratch.memory, scratch.worker, scratch.table},
+                    lanes);
     Value last = k.subtract(item.rows, k.constant(1));
-    Value begin = k.constant(0), end = k.visible(item, last, op);
-    if (op.getLeft()) {
-      Value first = k.firstVisible(item, k.constant(0), op);
+    Value begin = k.constant(0), end = score.end(item, last);
+    if (score.hasFirst()) {
+      Value first = score.first(item, k.constant(0));
       begin = k.scale(k.divide(first, scratch.kStretch), scratch.kStretch);
     }
     k.loop(begin, end, scratch.kStretch,
@@ -106,16 +103,16 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
   stretch.begin = begin;
   stretch.count = k.min(k.subtract(end, begin), k.constant(scratch.kStretch));
   stretch.firstBlock = k.divide(begin, cache.blockTokens);
-  Value first = k.visible(head.item, k.constant(0), op);
+  Value first = score.end(head.item, k.constant(0));
   auto inside = [&](Value position) {
     return k.max(k.min(k.subtract(position, begin), stretch.count),
                  k.constant(0));
   };
   stretch.common = inside(first);
   stretch.first = stretch.commonBegin = k.constant(0);
-  if (op.getLeft()) {
+  if (score.hasFirst()) {
     auto firstOf = [&](Value row) {
-      return inside(k.firstVisible(head.item, row, op));
+      return inside(score.first(head.item, row));
     };
     stretch.first = firstOf(k.constant(0));
     stretch.commonBegin = firstOf(k.subtract(head.item.rows, k.constant(1)));
@@ -131,7 +128,7 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
     k.prefetchRow(op.getInit(), head.item, row, column, cache.headDim);
     softmax.emitWeights(head, stretch, row);
   });
-  if (op.getLeft()) {
+  if (score.hasFirst()) {
     k.loop(head.item.rows,
            [&](Value row) { tiles.emitFirstSums(head, stretch, row); });
   }
@@ -139,7 +136,7 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
              [&](int64_t rows) { tiles.emitSums(head, stretch, rows); });
   // To the right, all of a bidirectional item's queries see the same, and the
   // first one sees nothing behind what all see.
-  if (op.getMask() == transformer::Mask::Causal || op.getRight()) {
+  if (score.hasOwnEnds()) {
     k.loop(k.constant(1), head.item.rows, 1,
            [&](Value row) { tiles.emitLastSums(head, stretch, row); });
   }
@@ -149,7 +146,7 @@ void VectorAttention::loadQuery(const AttentionHead &head, Value row) {
   Value last = k.subtract(head.item.rows, k.constant(1));
   Value token = tokenOf(head, k.min(row, last));
   Value place = k.scale(row, scratch.rowStride);
-  Value factor = k.scale(head.item, k.min(row, last), op);
+  Value factor = score.scale(head.item, k.min(row, last));
   for (const ColumnPiece &piece : cutColumns(cache.headDim, lanes)) {
     VectorType type = f32Vector(k, piece.width);
     Value query = vector::LoadOp::create(
@@ -162,12 +159,10 @@ void VectorAttention::loadQuery(const AttentionHead &head, Value row) {
   }
   // Finite, so that the first difference is no NaN. A sink has been seen before
   // any position, with the weight 1.
-  Value highest = op.getSinks()
-                      ? Value(memref::LoadOp::create(b, op.getSinks(), number))
-                      : k.number(std::numeric_limits<float>::lowest());
+  Value sink = score.sink(number);
+  Value highest = sink ? sink : k.number(std::numeric_limits<float>::lowest());
   tiles.storeScratch(highest, k.add(row, scratch.maxima));
-  tiles.storeScratch(k.number(op.getSinks() ? 1 : 0),
-                     k.add(row, scratch.totals));
+  tiles.storeScratch(k.number(sink ? 1 : 0), k.add(row, scratch.totals));
 }
 
 void VectorAttention::storeResult(const AttentionHead &head, Value row) {

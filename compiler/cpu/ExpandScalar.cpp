@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/ExpandScalar.h"
 
+#include "compiler/kernel/AttentionScore.h"
 #include "compiler/kernel/StepFields.h"
-#include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -57,10 +57,10 @@ private:
   Value layer;
 };
 
-/// One query of one head: its place in the rows and in its sequence, and which
-/// positions it sees: `visible` from `first` on.
-struct Query {
-  Value token, head, column, kvColumn, position, first, visible, scale;
+/// One query of one head, its place in the rows, and how many positions it sees
+/// from `first` on.
+struct Query : ScoreRow {
+  Value token, column, kvColumn, visible;
 };
 
 /// Emits paged attention: softmax in two passes over the keys, the first for
@@ -71,7 +71,7 @@ public:
                   OpBuilder &builder)
       : op(op),
         e(op.getLoc(), builder, op.getCache().getType(), step, op.getLayer()),
-        b(e.builder()), scratch(scratch),
+        b(e.builder()), scores(e, op), scratch(scratch),
         headDim(op.getCache().getType().getHeadDim()) {}
 
   void emit() {
@@ -83,13 +83,13 @@ public:
         Value t = e.add(item.firstRow, row);
         Query query;
         query.token = e.add(item.firstToken, t);
-        query.position = e.position(item, row);
-        query.scale = e.scale(item, row, op);
-        query.first = e.constant(0);
-        query.visible = e.visible(item, row, op);
-        if (op.getLeft()) {
-          query.first = e.min(e.firstVisible(item, row, op), query.visible);
-          query.visible = e.subtract(query.visible, query.first);
+        static_cast<ScoreRow &>(query) = scores.rowOf(item, row, Value());
+        query.visible = query.end;
+        if (query.first) {
+          query.first = e.min(query.first, query.end);
+          query.visible = e.subtract(query.end, query.first);
+        } else {
+          query.first = e.constant(0);
         }
         e.loop(e.constant(heads), [&](Value head) {
           query.head = head;
@@ -103,29 +103,6 @@ public:
   }
 
 private:
-  /// What the bias adds to the score of a key at `position`.
-  Value biasAt(const Query &query, Value position) {
-    int64_t farthest = transformer::widthOf(op.getBias()) / 2;
-    Value distance = e.subtract(position, query.position);
-    distance =
-        e.min(e.max(distance, e.constant(-farthest)), e.constant(farthest));
-    return memref::LoadOp::create(
-        b, op.getBias(), ValueRange{query.head, e.add(distance, farthest)});
-  }
-
-  /// The head's slope times the distance of the key at `position`.
-  Value slopeAt(const Query &query, Value position) {
-    Value distance = arith::SIToFPOp::create(
-        b, b.getF32Type(),
-        arith::IndexCastOp::create(b, b.getI32Type(),
-                                   e.subtract(position, query.position)));
-    return arith::MulFOp::create(b, forHead(op.getSlopes(), query), distance);
-  }
-  Value forHead(Value numbers, const Query &query) {
-    return memref::LoadOp::create(b, numbers, ValueRange{query.head});
-  }
-
-  /// scale * q . K[position] + bias + slope, capped
   Value score(const Query &query, Value position, Value keyRow) {
     Value dot = e.reduce(
         e.constant(headDim), e.number(0), [&](Value d, Value sum) -> Value {
@@ -134,20 +111,13 @@ private:
           Value k = e.load(keyRow, e.add(query.kvColumn, d));
           return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, q, k));
         });
-    Value scaled = arith::MulFOp::create(b, dot, query.scale);
-    if (op.getBias()) {
-      scaled = arith::AddFOp::create(b, scaled, biasAt(query, position));
-    }
-    if (op.getSlopes()) {
-      scaled = arith::AddFOp::create(b, scaled, slopeAt(query, position));
-    }
-    return e.capScore(scaled, op);
+    return scores.score(dot, query, position);
   }
 
   void emitHead(const WorkItem &item, const Query &query, Value worker) {
-    Value lowest = op.getSinks()
-                       ? forHead(op.getSinks(), query)
-                       : e.number(-std::numeric_limits<float>::infinity());
+    Value sink = scores.sink(query.head);
+    Value lowest =
+        sink ? sink : e.number(-std::numeric_limits<float>::infinity());
     Value highest =
         e.reduce(query.visible, lowest, [&](Value n, Value best) -> Value {
           Value j = e.add(query.first, n);
@@ -158,9 +128,8 @@ private:
       memref::StoreOp::create(b, e.number(0), scratch, ValueRange{worker, d});
     });
     Value none = e.number(0);
-    if (op.getSinks()) {
-      Value sink = arith::SubFOp::create(b, lowest, highest);
-      none = math::ExpOp::create(b, sink);
+    if (sink) {
+      none = math::ExpOp::create(b, arith::SubFOp::create(b, sink, highest));
     }
     Value sum = e.reduce(query.visible, none, [&](Value n, Value sum) -> Value {
       Value j = e.add(query.first, n);
@@ -194,6 +163,7 @@ private:
   transformer::PagedAttentionOp op;
   ScalarEmitter e;
   ImplicitLocOpBuilder &b;
+  AttentionScore scores;
   Value scratch;
   int64_t headDim;
 };

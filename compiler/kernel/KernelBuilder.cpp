@@ -8,12 +8,8 @@
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-
-#include <cmath>
 
 using namespace mlir;
 using namespace tfc;
@@ -289,50 +285,4 @@ Value KernelBuilder::blockAddress(const CacheGeometry &cache,
 
 Value KernelBuilder::position(const WorkItem &item, Value row) {
   return add(item.past, add(item.firstRow, row));
-}
-
-Value KernelBuilder::visible(const WorkItem &item, Value row,
-                             transformer::PagedAttentionOp op) {
-  bool isCausal = op.getMask() == transformer::Mask::Causal;
-  if (!isCausal && !op.getRight()) {
-    return item.keys;
-  }
-  Value end = add(position(item, row), 1);
-  return min(isCausal ? end : add(end, op.getRight()), item.keys);
-}
-
-Value KernelBuilder::firstVisible(const WorkItem &item, Value row,
-                                  transformer::PagedAttentionOp op) {
-  return max(subtract(position(item, row), op.getLeft()), constant(0));
-}
-
-Value KernelBuilder::scale(const WorkItem &item, Value row,
-                           transformer::PagedAttentionOp op) {
-  if (!op.getLogBase()) {
-    return op.getScale();
-  }
-  bool isCausal = op.getMask() == transformer::Mask::Causal;
-  Value seen =
-      isCausal ? min(add(position(item, row), 1), item.keys) : item.keys;
-  seen = arith::SIToFPOp::create(
-      b, b.getF32Type(), arith::IndexCastOp::create(b, b.getI32Type(), seen));
-  Value growth = arith::MulFOp::create(
-      b, math::LogOp::create(b, seen),
-      number(1 / std::log(op.getLogBase()->convertToDouble())));
-  return arith::MulFOp::create(b, op.getScale(), growth);
-}
-
-Value KernelBuilder::capScore(Value score, transformer::PagedAttentionOp op) {
-  if (!op.getCap()) {
-    return score;
-  }
-  double cap = op.getCap()->convertToDouble();
-  auto times = [&](Value x, double factor) -> Value {
-    Value same = number(factor);
-    if (isa<VectorType>(x.getType())) {
-      same = vector::BroadcastOp::create(b, x.getType(), same);
-    }
-    return arith::MulFOp::create(b, x, same);
-  };
-  return times(math::TanhOp::create(b, times(score, 1 / cap)), cap);
 }

@@ -145,19 +145,6 @@ public:
 
   /// Where query `row` of the item is in its sequence.
   mlir::Value position(const WorkItem &item, mlir::Value row);
-  /// The end of the positions that query `row` of the item sees.
-  mlir::Value visible(const WorkItem &item, mlir::Value row,
-                      transformer::PagedAttentionOp op);
-  /// Their beginning, where `op` says how far a query sees to the left. It may
-  /// lie behind their end: such a query sees none.
-  mlir::Value firstVisible(const WorkItem &item, mlir::Value row,
-                           transformer::PagedAttentionOp op);
-  /// What the scores of query `row` of the item are multiplied by.
-  mlir::Value scale(const WorkItem &item, mlir::Value row,
-                    transformer::PagedAttentionOp op);
-  /// cap * tanh(score / cap), for a number or a vector; the score itself where
-  /// `op` has no cap.
-  mlir::Value capScore(mlir::Value score, transformer::PagedAttentionOp op);
 
 private:
   WorkItem loadItem(mlir::Value number, const CacheGeometry &cache);

@@ -217,6 +217,27 @@ def check_names_no_op(root, files):
                        f"instead), got {name}")
 
 
+def check_attention_terms(root, files):
+    """What attention may be given, its kernels ask AttentionScore for."""
+    body = next((body for _, mnemonic, _, body in list_ops(root, files)
+                 if mnemonic == "paged_attention"), "")
+    terms = re.findall(r"\bOptional(?:Attr)?<[^$]*:\$(\w+)",
+                       body.partition("let results =")[0])
+    getters = ["get" + "".join(w.capitalize() for w in term.split("_"))
+               for term in terms]
+    if not getters:
+        yield "dialect: expected optional terms of paged_attention, got none"
+        return
+    for path in files:
+        if re.match(r"compiler/(cpu|gpu/attention|kernel)/.*(?<!AttentionScore)"
+                    r"\.(h|cpp)$", path):
+            for name in re.findall(rf"\bop\.({'|'.join(getters)})\(",
+                                   read(root, path)):
+                yield (f"{path}: expected no term of attention "
+                       f"(compiler/kernel/AttentionScore.h has them), got "
+                       f"{name}")
+
+
 def check_heads(root, files):
     """Head comment and licence line."""
     for path in files:
@@ -321,7 +342,7 @@ def check_types(root, files):
 
 
 CHECKS = (check_includes, check_passes, check_ops, check_names_no_op,
-          check_heads, check_text, check_built, check_links, check_rationale,
+          check_attention_terms, check_heads, check_text, check_built, check_links, check_rationale,
           check_types)
 
 

@@ -178,6 +178,11 @@ class LayoutTest(Copy):
                     adding("// PagedAttentionOp\n"),
                     "expected no structured op")
 
+    def test_kernel_reads_term_of_attention(self):
+        self.expect("compiler/gpu/attention/WarpAttention.cpp",
+                    adding("// op.getLogBase()\n"),
+                    "expected no term of attention")
+
     def test_no_licence_line(self):
         self.expect("runtime/src/step/Batch.cpp", without(check_layout.SPDX),
                     "runtime/src/step/Batch.cpp: expected the SPDX line")

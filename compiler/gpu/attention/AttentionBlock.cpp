@@ -35,28 +35,22 @@ FragmentRow AttentionBlock::makeRow(const WorkItem &item, Value head,
                                     Value number) {
   FragmentRow row;
   Value query = number;
-  row.head = head;
   if (isShared) {
     query = k.divide(number, group);
-    row.head = k.add(k.scale(head, group), k.remainder(number, group));
+    head = k.add(k.scale(head, group), k.remainder(number, group));
   }
   row.isOwn = k.isLess(query, item.rows);
   query = k.min(query, k.subtract(item.rows, k.constant(1)));
   row.token = k.add(item.firstToken, k.add(item.firstRow, query));
-  row.position = k.position(item, query);
-  row.scale = k.scale(item, query, op);
-  row.end = k.visible(item, query, op);
-  if (op.getLeft()) {
-    row.first = k.firstVisible(item, query, op);
-  }
+  static_cast<ScoreRow &>(row) = score.rowOf(item, query, head);
   return row;
 }
 
 std::pair<Value, Value> AttentionBlock::seenBy(const WorkItem &item) {
   Value begin = k.constant(0);
-  Value end = k.visible(item, k.subtract(item.rows, k.constant(1)), op);
-  if (op.getLeft()) {
-    begin = k.min(k.firstVisible(item, begin, op), end);
+  Value end = score.end(item, k.subtract(item.rows, k.constant(1)));
+  if (score.hasFirst()) {
+    begin = k.min(score.first(item, begin), end);
   }
   return {begin, end};
 }

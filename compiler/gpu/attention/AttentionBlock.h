@@ -7,13 +7,17 @@
 #include "compiler/gpu/attention/DeviceCache.h"
 #include "compiler/gpu/attention/KeyTiles.h"
 #include "compiler/gpu/thread/WarpBuilder.h"
+#include "compiler/kernel/AttentionScore.h"
 
 namespace tfc {
 
-/// A row of a fragment: a query of a head, which sees [first, end). Rows beyond
-/// the item's repeat one of it and are not written.
-struct FragmentRow {
-  mlir::Value isOwn, token, head, position, first, end, scale;
+/// Softmax goes by powers of two: scores are multiplied by this.
+constexpr double kLog2E = 1.4426950408889634;
+
+/// A row of a fragment: a query of a head. Rows beyond the item's repeat one of
+/// it and are not written.
+struct FragmentRow : ScoreRow {
+  mlir::Value isOwn, token;
 };
 
 /// Four warps do the queries of a head, 16 a warp; or, with `isShared`, all of
@@ -28,8 +32,8 @@ public:
   /// `step` is the pointer to the step.
   AttentionBlock(transformer::PagedAttentionOp op, const DeviceCache &cache,
                  mlir::Value step, bool isShared, mlir::OpBuilder &builder)
-      : op(op), k(op.getLoc(), builder, step), b(k.builder()), cache(cache),
-        lanes(k), isShared(isShared),
+      : op(op), k(op.getLoc(), builder, step), b(k.builder()),
+        score(k, op, kLog2E), cache(cache), lanes(k), isShared(isShared),
         group(op.getNumHeads() / op.getCache().getType().getKvHeads()) {}
 
   /// Queries of an item, at most, whose rows are one fragment: the items of
@@ -76,6 +80,7 @@ public:
   transformer::PagedAttentionOp op;
   KernelBuilder k;
   mlir::ImplicitLocOpBuilder &b;
+  AttentionScore score;
   const DeviceCache &cache;
   WarpBuilder lanes;
   bool isShared;

@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/attention/FragmentScores.h"
 
-#include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -45,7 +43,7 @@ SmallVector<SumFragment> FragmentScores::build(KeyTiles &tiles, Value first) {
     return arith::IndexCastOp::create(b, b.getI32Type(),
                                       k.subtract(position, own));
   };
-  bool isLeftBounded = bool(block.op.getLeft());
+  bool isLeftBounded = block.score.hasFirst();
   std::array<Value, 2> ends, begins;
   for (auto [half, row] : llvm::enumerate(block.rows)) {
     ends[half] = fromOwn(row.end);
@@ -63,41 +61,10 @@ SmallVector<SumFragment> FragmentScores::build(KeyTiles &tiles, Value first) {
                                   begins[e / 2]));
       }
       score = arith::SelectOp::create(
-          b, isSeen, finish(score, block.rows[e / 2], k.add(own, distance)),
+          b, isSeen,
+          block.score.score(score, block.rows[e / 2], k.add(own, distance)),
           block.lowest());
     }
   }
   return scores;
-}
-
-/// scale * sum + bias + slope, capped, as a power of two.
-Value FragmentScores::finish(Value sum, const FragmentRow &row,
-                             Value position) {
-  transformer::PagedAttentionOp op = block.op;
-  Value toPower = k.number(kLog2E);
-  if (!op.getBias() && !op.getSlopes() && !op.getCap()) {
-    return arith::MulFOp::create(b, sum,
-                                 arith::MulFOp::create(b, row.scale, toPower));
-  }
-  Value score = arith::MulFOp::create(b, sum, row.scale);
-  Value distance = k.subtract(position, row.position);
-  if (op.getBias()) {
-    int64_t farthest = transformer::widthOf(op.getBias()) / 2;
-    Value place = k.add(
-        k.min(k.max(distance, k.constant(-farthest)), k.constant(farthest)),
-        farthest);
-    score = arith::AddFOp::create(
-        b, score,
-        memref::LoadOp::create(b, op.getBias(), ValueRange{row.head, place}));
-  }
-  if (op.getSlopes()) {
-    Value steps = arith::SIToFPOp::create(
-        b, b.getF32Type(),
-        arith::IndexCastOp::create(b, b.getI32Type(), distance));
-    Value slope =
-        memref::LoadOp::create(b, op.getSlopes(), ValueRange{row.head});
-    score =
-        arith::AddFOp::create(b, score, arith::MulFOp::create(b, slope, steps));
-  }
-  return arith::MulFOp::create(b, k.capScore(score, op), toPower);
 }

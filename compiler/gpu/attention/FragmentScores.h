@@ -7,9 +7,6 @@
 
 namespace tfc {
 
-/// Softmax goes by powers of two: scores are multiplied by this.
-constexpr double kLog2E = 1.4426950408889634;
-
 /// The warp's queries, in registers.
 class FragmentScores {
 public:
@@ -24,9 +21,6 @@ public:
   llvm::SmallVector<SumFragment> build(KeyTiles &tiles, mlir::Value first);
 
 private:
-  mlir::Value finish(mlir::Value sum, const FragmentRow &row,
-                     mlir::Value position);
-
   AttentionBlock &block;
   KernelBuilder &k;
   mlir::ImplicitLocOpBuilder &b;

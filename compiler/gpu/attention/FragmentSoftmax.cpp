@@ -3,11 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/attention/FragmentSoftmax.h"
 
-#include "compiler/gpu/attention/FragmentScores.h"
 #include "compiler/gpu/thread/PowerOfTwo.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -38,7 +36,7 @@ RowState FragmentSoftmax::begin() {
   for (int64_t half = 0; half < 2; ++half) {
     state.highest[half] = block.lowest();
     state.total[half] = k.number(0);
-    if (Value sinks = block.op.getSinks()) {
+    if (Value sink = block.score.sink(block.rows[half].head)) {
       Value counts = block.isEqual(block.pair, 0);
       if (block.isShared) {
         counts = arith::AndIOp::create(b, counts, block.isEqual(block.warp, 0));
@@ -46,9 +44,7 @@ RowState FragmentSoftmax::begin() {
       if (block.part) {
         counts = arith::AndIOp::create(b, counts, block.isEqual(block.part, 0));
       }
-      Value sink =
-          memref::LoadOp::create(b, sinks, ValueRange{block.rows[half].head});
-      state.highest[half] = arith::MulFOp::create(b, sink, k.number(kLog2E));
+      state.highest[half] = sink;
       state.total[half] =
           arith::SelectOp::create(b, counts, k.number(1), k.number(0));
     }

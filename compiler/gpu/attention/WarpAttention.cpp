@@ -3,8 +3,8 @@
 #include "compiler/gpu/attention/WarpAttention.h"
 
 #include "compiler/gpu/thread/WarpBuilder.h"
+#include "compiler/kernel/AttentionScore.h"
 #include "compiler/kernel/StepFields.h"
-#include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -28,18 +28,17 @@ static constexpr int64_t kValuePositions = 4;
 
 namespace {
 
-/// A query of a head, the same in all lanes: it sees the positions in [first,
-/// end).
-struct WarpQuery {
-  Value token, head, kvHead, position, first, end, scale;
+/// A query of a head, the same in all lanes.
+struct WarpQuery : ScoreRow {
+  Value token, kvHead;
 };
 
 class WarpAttention {
 public:
   WarpAttention(transformer::PagedAttentionOp op, const DeviceCache &cache,
                 Value step, OpBuilder &builder)
-      : op(op), k(op.getLoc(), builder, step), b(k.builder()), cache(cache),
-        warp(k),
+      : op(op), k(op.getLoc(), builder, step), b(k.builder()), scores(k, op),
+        cache(cache), warp(k),
         numColumns(llvm::divideCeil(cache.headDim, WarpBuilder::kLanes)) {}
 
   void emit();
@@ -52,17 +51,12 @@ private:
   /// The lane's score: that of `position`.
   Value score(const WarpQuery &query, Value block, Value position);
   Value dot(const WarpQuery &query, Value key);
-  Value biasAt(const WarpQuery &query, Value position);
-  Value slopeAt(const WarpQuery &query, Value position);
   /// sums + the weights of the chunk's lanes times the values.
   Values addValues(const WarpQuery &query, Value block, Value begin,
                    Value weight, Values sums);
   /// Of `query` in its rows: a head's column number `d`.
   Value columnOf(const WarpQuery &query, Value d) {
     return k.add(k.scale(query.head, cache.headDim), d);
-  }
-  Value forHead(Value numbers, const WarpQuery &query) {
-    return memref::LoadOp::create(b, numbers, ValueRange{query.head});
   }
   Value exp(Value x, Value highest) {
     return math::ExpOp::create(b, arith::SubFOp::create(b, x, highest));
@@ -71,6 +65,7 @@ private:
   transformer::PagedAttentionOp op;
   KernelBuilder k;
   ImplicitLocOpBuilder &b;
+  AttentionScore scores;
   const DeviceCache &cache;
   WarpBuilder warp;
   int64_t numColumns; // of a lane
@@ -90,14 +85,10 @@ void WarpAttention::emit() {
     b.setInsertionPointToStart(branch.thenBlock());
     WarpQuery query;
     query.token = k.add(item.firstToken, k.add(item.firstRow, row));
-    query.head = places[1];
-    query.kvHead = k.divide(query.head, group);
-    query.position = k.position(item, row);
-    query.scale = k.scale(item, row, op);
-    query.first = k.constant(0);
-    query.end = k.visible(item, row, op);
-    if (op.getLeft()) {
-      query.first = k.min(k.firstVisible(item, row, op), query.end);
+    query.kvHead = k.divide(places[1], group);
+    static_cast<ScoreRow &>(query) = scores.rowOf(item, row, places[1]);
+    if (query.first) {
+      query.first = k.min(query.first, query.end);
     }
     emitQuery(item, query);
   });
@@ -107,14 +98,14 @@ void WarpAttention::emitQuery(const WorkItem &item, const WarpQuery &query) {
   // The maximum, the lane's part of the total, and its columns' sums.
   Values state(2 + numColumns, k.number(0));
   state[0] = k.number(std::numeric_limits<float>::lowest());
-  if (op.getSinks()) {
+  if (Value sink = scores.sink(query.head)) {
     Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
                                           warp.lane, k.constant(0));
-    state[0] = forHead(op.getSinks(), query);
+    state[0] = sink;
     state[1] = arith::SelectOp::create(b, isFirst, k.number(1), k.number(0));
   }
   Value begin = k.constant(0);
-  if (op.getLeft()) {
+  if (query.first) {
     begin = k.scale(k.divide(query.first, WarpBuilder::kLanes),
                     WarpBuilder::kLanes);
   }
@@ -150,7 +141,7 @@ Values WarpAttention::addChunk(const WorkItem &item, const WarpQuery &query,
   // What the query does not see may be anything: it is not read.
   Value last = k.subtract(query.end, k.constant(1));
   Value position = k.min(own, last);
-  if (op.getLeft()) {
+  if (query.first) {
     Value isHidden = k.isLess(own, query.first);
     isSeen = arith::SelectOp::create(
         b, isHidden, arith::ConstantOp::create(b, b.getBoolAttr(false)),
@@ -173,20 +164,12 @@ Values WarpAttention::addChunk(const WorkItem &item, const WarpQuery &query,
   return next;
 }
 
-/// scale * q . K[position] + bias + slope, capped
 Value WarpAttention::score(const WarpQuery &query, Value block,
                            Value position) {
   Value slot = k.remainder(position, cache.blockTokens);
   Value key = buildAddress(b, cache.keys(k, block, query.kvHead), slot,
                            cache.positionBytes);
-  Value scaled = arith::MulFOp::create(b, dot(query, key), query.scale);
-  if (op.getBias()) {
-    scaled = arith::AddFOp::create(b, scaled, biasAt(query, position));
-  }
-  if (op.getSlopes()) {
-    scaled = arith::AddFOp::create(b, scaled, slopeAt(query, position));
-  }
-  return k.capScore(scaled, op);
+  return scores.score(dot(query, key), query, position);
 }
 
 Value WarpAttention::dot(const WarpQuery &query, Value key) {
@@ -222,23 +205,6 @@ Value WarpAttention::dot(const WarpQuery &query, Value key) {
   return sum;
 }
 
-Value WarpAttention::biasAt(const WarpQuery &query, Value position) {
-  int64_t farthest = transformer::widthOf(op.getBias()) / 2;
-  Value distance = k.subtract(position, query.position);
-  distance =
-      k.min(k.max(distance, k.constant(-farthest)), k.constant(farthest));
-  return memref::LoadOp::create(
-      b, op.getBias(), ValueRange{query.head, k.add(distance, farthest)});
-}
-
-Value WarpAttention::slopeAt(const WarpQuery &query, Value position) {
-  Value distance = arith::SIToFPOp::create(
-      b, b.getF32Type(),
-      arith::IndexCastOp::create(b, b.getI32Type(),
-                                 k.subtract(position, query.position)));
-  return arith::MulFOp::create(b, forHead(op.getSlopes(), query), distance);
-}
-
 /// Positions beside those that the query sees have the weight zero, and the
 /// value of the nearest that it sees.
 Values WarpAttention::addValues(const WarpQuery &query, Value block,
@@ -246,7 +212,7 @@ Values WarpAttention::addValues(const WarpQuery &query, Value block,
   Value lanes = k.constant(WarpBuilder::kLanes), from = k.constant(0);
   Value last = k.subtract(query.end, k.add(begin, 1));
   Value to = k.min(k.add(last, 1), lanes);
-  if (op.getLeft()) {
+  if (query.first) {
     from = k.max(k.subtract(query.first, begin), from);
   }
   Value values = cache.values(k, block, query.kvHead);

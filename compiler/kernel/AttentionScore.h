@@ -1,0 +1,88 @@
+// The scores of paged attention, one description for the kernels of all
+// targets: which keys a query sees, what its products with them become, and
+// what softmax starts from. A further term of a score is written here.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_KERNEL_ATTENTIONSCORE_H
+#define TFC_COMPILER_KERNEL_ATTENTIONSCORE_H
+
+#include "compiler/kernel/KernelBuilder.h"
+
+namespace tfc {
+
+/// A query of a head: it is at `position` of its sequence, sees [first, end),
+/// and its products are multiplied by `scale`. `first` is null where queries
+/// see from 0 on; it may lie behind `end`: such a query sees none.
+struct ScoreRow {
+  mlir::Value head, position, first, end, scale;
+};
+
+/// Floats of the running worker from `begin` on in `memory`, [workers, size].
+struct ScoreTable {
+  mlir::Value memory, worker;
+  int64_t begin;
+};
+
+/// Emits unit * cap(scale * q . k + bias + slope), of which a kernel asks for
+/// one score at a time, or for what vectors of them need beside the scale.
+class AttentionScore {
+public:
+  /// Kernels whose softmax goes by powers of another base than e have a `unit`.
+  AttentionScore(KernelBuilder &k, transformer::PagedAttentionOp op,
+                 double unit = 1)
+      : k(k), b(k.builder()), op(op), unit(unit) {}
+
+  /// Whether queries do not see all from 0 on.
+  bool hasFirst() { return bool(op.getLeft()); }
+  /// Whether queries of an item see to different ends.
+  bool hasOwnEnds();
+  /// The beginning, which is there with `hasFirst`, and the end of what query
+  /// `row` of the item sees.
+  mlir::Value first(const WorkItem &item, mlir::Value row);
+  mlir::Value end(const WorkItem &item, mlir::Value row);
+  /// What the products of query `row` of the item are multiplied by.
+  mlir::Value scale(const WorkItem &item, mlir::Value row);
+  ScoreRow rowOf(const WorkItem &item, mlir::Value row, mlir::Value head);
+
+  /// The score of the key at `position`, whose product with the query is `dot`.
+  mlir::Value score(mlir::Value dot, const ScoreRow &row, mlir::Value position);
+  /// A score without a value that each query of the head has seen before any
+  /// position, with the weight 1; null where there is none.
+  mlir::Value sink(mlir::Value head);
+
+  /// Whether there is more to a score than the scaled product.
+  bool isAdjusted() { return op.getBias() || op.getSlopes() || op.getCap(); }
+  /// Floats that vectors of scores have at hand for a head.
+  int64_t tableSize();
+  /// Fills the table for vectors of `lanes` scores of `head`.
+  void beginHead(mlir::Value head, ScoreTable table, int64_t lanes);
+  /// What scaled products of consecutive positions become, `distance` being how
+  /// far the first of them is from the query.
+  mlir::Value adjust(mlir::Value scores, mlir::Value distance);
+
+private:
+  int64_t numDistances(); // of a bias, [-M, M]
+  void fillBiases(mlir::Value head, int64_t lanes);
+  /// Of the distance, and of consecutive ones from it on.
+  mlir::Value loadBias(mlir::Value head, mlir::Value distance);
+  mlir::Value loadBiases(mlir::Value distance);
+  mlir::Value addSlope(mlir::Value score, mlir::Value head,
+                       mlir::Value distance);
+  mlir::Value addSlopes(mlir::Value scores, mlir::Value distance);
+  mlir::Value cap(mlir::Value score);
+  mlir::Value toFloat(mlir::Value index);
+  mlir::Value inUnits(mlir::Value score);
+
+  KernelBuilder &k;
+  mlir::ImplicitLocOpBuilder &b;
+  transformer::PagedAttentionOp op;
+  double unit;
+
+  // Of vectors.
+  ScoreTable table;
+  mlir::VectorType vectors;
+  mlir::Value slope; // of the head
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_KERNEL_ATTENTIONSCORE_H
