@@ -7,6 +7,7 @@
 #include "compiler/cpu/ExpandPool.h"
 #include "compiler/cpu/ExpandProduct.h"
 #include "compiler/cpu/ExpandScalar.h"
+#include "compiler/support/ClearStatistics.h"
 #include "dialect/LayerFunctions.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -133,6 +134,7 @@ struct ExpandCpuKernelsPass
   }
 
   void runOnOperation() override {
+    clearStatistics(*this);
     if (kernels != "scalar" && !isVector()) {
       getOperation().emitError()
           << "expected kernels=scalar or kernels=vector, got \"" << kernels

@@ -5,6 +5,7 @@
 #include "compiler/cpu/Passes.h"
 
 #include "compiler/kernel/NarrowFloat.h"
+#include "compiler/support/ClearStatistics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -73,6 +74,7 @@ struct ExpandMathPass : tfc::impl::ExpandMathPassBase<ExpandMathPass> {
   using ExpandMathPassBase::ExpandMathPassBase;
 
   void runOnOperation() override {
+    clearStatistics(*this);
     ReplacedFunctions replaced;
     if (failed(expand(replaced))) {
       return signalPassFailure();

@@ -7,6 +7,7 @@
 #include "compiler/emit/WriteGeneration.h"
 #include "compiler/emit/WritePrograms.h"
 #include "compiler/emit/WriteWeights.h"
+#include "compiler/support/ClearStatistics.h"
 #include "compiler/support/HashText.h"
 #include "dialect/LayerFunctions.h"
 #include "dialect/PackedLayout.h"
@@ -226,6 +227,7 @@ struct EmitAbiPass : tfc::impl::EmitAbiPassBase<EmitAbiPass> {
   using Base::Base;
 
   void runOnOperation() override {
+    clearStatistics(*this);
     ModuleOp module = getOperation();
     auto bytes =
         module->getAttrOfType<IntegerAttr>(transformer::kPackedBytesAttrName);

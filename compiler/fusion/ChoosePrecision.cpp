@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/fusion/Passes.h"
 
+#include "compiler/support/ClearStatistics.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -178,6 +179,7 @@ struct ChoosePrecisionPass
   using Base::Base;
 
   void runOnOperation() override {
+    clearStatistics(*this);
     if (weights != Storage::F32) {
       keepMatrices();
     }

@@ -4,6 +4,7 @@
 
 #include "compiler/gpu/image/GeneratePtx.h"
 #include "compiler/gpu/image/RunPtxas.h"
+#include "compiler/support/ClearStatistics.h"
 #include "compiler/support/DeviceKernels.h"
 #include "compiler/support/PassOptions.h"
 #include "compiler/target/TargetInfo.h"
@@ -113,6 +114,7 @@ struct EmitImagePass : tfc::impl::EmitImagePassBase<EmitImagePass> {
   }
 
   void runOnOperation() override {
+    clearStatistics(*this);
     for (auto module :
          llvm::to_vector(getOperation().getOps<gpu::GPUModuleOp>())) {
       if (failed(replace(module))) {

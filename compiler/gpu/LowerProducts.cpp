@@ -4,6 +4,7 @@
 
 #include "compiler/gpu/product/ProductKernels.h"
 #include "compiler/gpu/thread/KernelModule.h"
+#include "compiler/support/ClearStatistics.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -155,6 +156,7 @@ struct LowerProductsPass : tfc::impl::LowerProductsPassBase<LowerProductsPass> {
   }
 
   void runOnOperation() override {
+    clearStatistics(*this);
     SmallVector<transformer::ProductOp> products;
     getOperation().walk(
         [&](transformer::ProductOp op) { products.push_back(op); });

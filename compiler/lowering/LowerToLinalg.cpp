@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/lowering/Passes.h"
 #include "compiler/lowering/Patterns.h"
+#include "compiler/support/ClearStatistics.h"
 #include "compiler/support/PassOptions.h"
 
 #include "dialect/LayerFunctions.h"
@@ -288,6 +289,7 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
   }
 
   void runOnOperation() override {
+    clearStatistics(*this);
     if (panel > 0) {
       packPanels(getOperation(), panel, bf16Word);
     } else if (kernelRows > 0) {

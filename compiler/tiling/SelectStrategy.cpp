@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/tiling/Passes.h"
 
+#include "compiler/support/ClearStatistics.h"
 #include "compiler/support/PassOptions.h"
 #include "compiler/tiling/Strategy.h"
 #include "dialect/TransformerDialect.h"
@@ -57,6 +58,7 @@ struct SelectStrategyPass
   }
 
   void runOnOperation() override {
+    clearStatistics(*this);
     Strategy table =
         chooseStrategy(target.getValue(), microarchitecture.getValue());
     MLIRContext *context = &getContext();
