@@ -11,7 +11,8 @@ def Transformer_NormWeight
 
 def Transformer_LayerNormOp
     : Transformer_ValueOp<"layer_norm", [
-        AttrSizedOperandSegments, Transformer_RowWise]> {
+        AttrSizedOperandSegments, Transformer_RoundsRows,
+        Transformer_RowWise]> {
   let summary = "layer normalisation of each row";
   let description = [{
     `y[t,:] = (x[t,:] - mean) / sqrt(var + eps) * (offset + weight) + bias`, with
@@ -63,7 +64,9 @@ def Transformer_LayerNormOp
   }];
 }
 
-def Transformer_RmsNormOp : Transformer_ValueOp<"rms_norm", [Transformer_RowWise]> {
+def Transformer_RmsNormOp
+    : Transformer_ValueOp<"rms_norm", [
+        Transformer_RoundsRows, Transformer_RowWise]> {
   let summary = "each row divided by its root mean square";
   let description = [{
     `y[t,:] = x[t,:] / sqrt(mean(x[t,:]^2) + eps) * (offset + weight)` (Zhang and

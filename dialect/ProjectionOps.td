@@ -8,7 +8,8 @@ include "dialect/TransformerTypes.td"
 
 def Transformer_LinearOp
     : Transformer_ValueOp<"linear", [
-        AttrSizedOperandSegments, Transformer_WidensMatrices]> {
+        AttrSizedOperandSegments, Transformer_RoundsRows,
+        Transformer_WidensMatrices]> {
   let summary = "a product with a weight, and what is done to its result";
   let description = [{
     `y[t,n] = act(sum_k x[t,k] weight[n,k] + bias[n]) * factor[t,n] +
@@ -94,7 +95,9 @@ def Transformer_FfnOp : Transformer_ValueOp<"ffn", [AttrSizedOperandSegments]> {
   }];
 }
 
-def Transformer_ActivationOp : Transformer_ValueOp<"activation", [Transformer_RowWise]> {
+def Transformer_ActivationOp
+    : Transformer_ValueOp<"activation", [
+        Transformer_RoundsRows, Transformer_RowWise]> {
   let summary = "an activation function, element by element";
   let description = [{
     * `identity`: x

@@ -54,6 +54,12 @@ def Transformer_WidensMatrices : NativeOpTrait<"WidensMatrices"> {
   let cppNamespace = "::tfc::transformer";
 }
 
+// Its rows may have narrow elements at no cost: it rounds what it has in
+// registers.
+def Transformer_RoundsRows : NativeOpTrait<"RoundsRows"> {
+  let cppNamespace = "::tfc::transformer";
+}
+
 class Transformer_RankedTensor<int rank, Pred extra, string summary>
     : Type<And<[CPred<"::llvm::isa<::mlir::RankedTensorType>($_self)">,
                 CPred<"::llvm::cast<::mlir::RankedTensorType>($_self)"

@@ -38,6 +38,11 @@ template <typename ConcreteType>
 class WidensMatrices
     : public mlir::OpTrait::TraitBase<ConcreteType, WidensMatrices> {};
 
+/// Its rows may have narrow elements at no cost: it rounds what it has in
+/// registers.
+template <typename ConcreteType>
+class RoundsRows : public mlir::OpTrait::TraitBase<ConcreteType, RoundsRows> {};
+
 } // namespace tfc::transformer
 
 #include "dialect/TransformerDialect.h.inc"

@@ -158,11 +158,6 @@ static void keepCaches(Operation *root, Type element) {
   });
 }
 
-/// Whether `op` rounds what it computes at no cost.
-static bool canRound(Operation *op) {
-  return isa_and_nonnull<LayerNormOp, RmsNormOp, LinearOp, ActivationOp>(op);
-}
-
 /// Whether products whose weights are kept in `element` are all that read
 /// `rows`, and all that they do with them is to multiply.
 static bool isFactorAlone(Value rows, Type element) {
@@ -202,7 +197,8 @@ struct ChoosePrecisionPass
       }
     });
     for (auto &[rows, linears] : readers) {
-      if (canRound(rows.getDefiningOp()) && isFactorAlone(rows, element)) {
+      Operation *op = rows.getDefiningOp();
+      if (op && op->hasTrait<RoundsRows>() && isFactorAlone(rows, element)) {
         auto type = cast<RankedTensorType>(rows.getType());
         Value(rows).setType(type.clone(element));
       } else {

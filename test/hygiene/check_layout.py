@@ -159,7 +159,13 @@ def check_passes(root, files):
                 if f"let {part} =" not in body:
                     yield f"{path}: expected a {part} of {flag}, got none"
             stage = os.path.basename(folder)
-            for wanted in (f"{folder}/{words_to_class(words)}.cpp",
+            source = f"{folder}/{words_to_class(words)}.cpp"
+            if "let options" in body and "let statistics" in body and \
+                    source in files and \
+                    "clearStatistics(*this);" not in read(root, source):
+                yield (f"{source}: expected clearStatistics(*this) (a pass with "
+                       "options begins with what memory held), got none")
+            for wanted in (source,
                            f"test/compiler/{stage}/{words}.mlir"):
                 if wanted not in files:
                     yield f"{path}: expected {wanted} for {flag}, got no file"

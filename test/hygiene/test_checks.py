@@ -152,6 +152,11 @@ class LayoutTest(Copy):
                 self.expect(path, adding(added.replace("description", "x")),
                             "expected a description of tfc-grow-trees")
 
+    def test_pass_with_options_whose_statistics_begin_anywhere(self):
+        self.expect("compiler/cpu/ExpandMath.cpp",
+                    without("clearStatistics(*this);"),
+                    "compiler/cpu/ExpandMath.cpp: expected clearStatistics")
+
     def test_pass_of_other_words(self):
         self.expect("compiler/emit/Passes.td",
                     lambda old: old.replace("def EmitAbiPass", "def AbiPass"),

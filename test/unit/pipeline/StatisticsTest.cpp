@@ -5,6 +5,7 @@
 #include "compiler/frontend/BuildModel.h"
 #include "compiler/huggingface/Import.h"
 #include "compiler/pipeline/Road.h"
+#include "compiler/support/ClearStatistics.h"
 #include "mlir/Pass/Pass.h"
 
 #include <gtest/gtest.h>
@@ -43,9 +44,7 @@ void Counter::run(ModuleOp module,
   PassManager pm(module.getContext());
   build(pm);
   for (Pass &pass : llvm::make_filter_range(pm.getPasses(), isCounted)) {
-    for (llvm::Statistic *statistic : pass.getStatistics()) {
-      *statistic = 0; // which the packages leave to chance
-    }
+    clearStatistics(pass);
   }
   ASSERT_TRUE(succeeded(pm.run(module)));
   for (Pass &pass : llvm::make_filter_range(pm.getPasses(), isCounted)) {
