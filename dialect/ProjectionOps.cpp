@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace tfc::transformer;
@@ -36,9 +37,43 @@ LogicalResult LinearOp::verify() {
   }
   // linear_c4
   if (getFactor()) {
-    return expectSize(*this, "factor of width", widthOf(getFactor()),
-                      rowsOf(getWeight()), "the rows of the weight");
+    if (failed(expectSize(*this, "factor of width", widthOf(getFactor()),
+                          rowsOf(getWeight()), "the rows of the weight"))) {
+      return failure();
+    }
   }
+  // linear_c5
+  bool hasScales = static_cast<bool>(getWeightScales());
+  for (Value value : {getInput(), getWeight()}) {
+    if (getElementTypeOrSelf(value).isInteger(8) != hasScales) {
+      return emitOpError() << "expected rows and a weight of "
+                           << (hasScales ? "i8 (there are scales)"
+                                         : "floats (there are no scales)")
+                           << ", got " << value.getType();
+    }
+  }
+  // linear_c6
+  if (hasScales) {
+    return expectSize(*this, "weight_scales of length",
+                      widthOf(getWeightScales()), rowsOf(getWeight()),
+                      "the rows of the weight");
+  }
+  return success();
+}
+
+//===-- quantize_rows -----------------------------------------------------===//
+
+LogicalResult QuantizeRowsOp::inferReturnTypes(MLIRContext *context,
+                                               std::optional<Location>,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  auto rows = dyn_cast<RankedTensorType>(adaptor.getInput().getType());
+  int64_t count =
+      rows && rows.getRank() == 2 ? rows.getDimSize(0) : ShapedType::kDynamic;
+  int64_t width = rows && rows.getRank() == 2 ? rows.getDimSize(1) : 1;
+  types.push_back(
+      RankedTensorType::get({count, width}, IntegerType::get(context, 8)));
+  types.push_back(RankedTensorType::get({count}, Float32Type::get(context)));
   return success();
 }
 

@@ -27,13 +27,28 @@ def Transformer_LinearOp
     Shapes: input `[T, K]`, weight `[N, K]`, bias `[N]`, factor, residual and
     result `[T, N]`. A weight of f16 or bf16 is widened to f32, exactly.
 
+    Of rows and a weight of i8, whose scales are `input_scales` `[T]` and
+    `weight_scales` `[N]`, the sums are integers (modulo 2^32), and what is done
+    to them begins with `float(sum) * input_scales[t] * weight_scales[n]`.
+
+    ```mlir
+    %y = transformer.linear %q, %weight scales %s, %weight_scales bias %bias
+           : tensor<?x104xi8>, tensor<150x104xi8>, tensor<?xf32>,
+             tensor<150xf32>, tensor<150xf32>
+    ```
+
     Constraints:
     * C1. input and weight agree in K.
     * C2. bias has the length N.
     * C3. residual has the width N.
     * C4. factor has the width N.
+    * C5. input and weight are of i8 exactly if there are scales.
+    * C6. weight_scales have the length N.
   }];
-  let arguments = (ins Transformer_Rows:$input, Transformer_StoredMatrix:$weight,
+  let arguments = (ins Transformer_Factors:$input,
+                       Transformer_FactorMatrix:$weight,
+                       Optional<Transformer_RowScales>:$input_scales,
+                       Optional<Transformer_Vector>:$weight_scales,
                        Optional<Transformer_Vector>:$bias,
                        Optional<Transformer_Rows>:$factor,
                        Optional<Transformer_Rows>:$residual,
@@ -41,8 +56,11 @@ def Transformer_LinearOp
                          "Activation::Identity">:$act);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $input `,` $weight (`bias` $bias^)? (`factor` $factor^)?
-    (`residual` $residual^)? (`act` $act^)? attr-dict `:` custom<LinearTypes>(type($input), type($weight), ref($bias), type($bias),
+    $input `,` $weight (`scales` $input_scales^ `,` $weight_scales)?
+    (`bias` $bias^)? (`factor` $factor^)?
+    (`residual` $residual^)? (`act` $act^)? attr-dict `:` custom<LinearTypes>(type($input), type($weight), ref($input_scales),
+                           type($input_scales), ref($weight_scales),
+                           type($weight_scales), ref($bias), type($bias),
                            ref($factor), type($factor), ref($residual),
                            type($residual), type($result))
   }];
@@ -51,7 +69,34 @@ def Transformer_LinearOp
                                  "::mlir::Value":$bias), [{
     build($_builder, $_state, input, weight, bias, ::mlir::Value(),
           ::mlir::Value(), Activation::Identity);
+  }]>, OpBuilder<(ins "::mlir::Value":$input, "::mlir::Value":$weight,
+                      "::mlir::Value":$bias, "::mlir::Value":$factor,
+                      "::mlir::Value":$residual, "Activation":$act), [{
+    build($_builder, $_state, input, weight, ::mlir::Value(), ::mlir::Value(),
+          bias, factor, residual, act);
   }]>];
+}
+
+def Transformer_QuantizeRowsOp : Transformer_ValueOp<"quantize_rows"> {
+  let summary = "rows as multiples of a number each";
+  let description = [{
+    `scales[t] = max_w |x[t,w]| / 127`, and `q[t,w]` is the integer that is
+    nearest (even) to `x[t,w] * (127 / max_w |x[t,w]|)`, which is in
+    [-127, 127]. Of a row of zeros all is zero. A row that has a NaN or an
+    infinity has a NaN as its scale, so that whatever is made of it is one; its
+    integers are any.
+
+    ```mlir
+    %q, %scales = transformer.quantize_rows %x : tensor<?x104xf32>
+    ```
+
+    Shapes: input and q `[T, W]`, scales `[T]`.
+  }];
+  let arguments = (ins Transformer_Rows:$input);
+  let results = (outs Transformer_ByteRows:$quantized,
+                      Transformer_RowScales:$scales);
+  let assemblyFormat = "$input attr-dict `:` type($input)";
+  let hasVerifier = 0;
 }
 
 def Transformer_FfnOp : Transformer_ValueOp<"ffn", [AttrSizedOperandSegments]> {

@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-FloatType tfc::transformer::elementOf(MLIRContext *context, Storage storage) {
+Type tfc::transformer::elementOf(MLIRContext *context, Storage storage) {
   switch (storage) {
   case Storage::F32:
     return Float32Type::get(context);
@@ -15,14 +15,17 @@ FloatType tfc::transformer::elementOf(MLIRContext *context, Storage storage) {
     return Float16Type::get(context);
   case Storage::BF16:
     return BFloat16Type::get(context);
+  case Storage::Int8:
+    return IntegerType::get(context, 8);
   }
   llvm_unreachable("all storages are listed");
 }
 
 tfc::transformer::Storage tfc::transformer::storageOf(Type element) {
-  return element.isF32()   ? Storage::F32
-         : element.isF16() ? Storage::F16
-                           : Storage::BF16;
+  return element.isF32()    ? Storage::F32
+         : element.isF16()  ? Storage::F16
+         : element.isBF16() ? Storage::BF16
+                            : Storage::Int8;
 }
 
 /// A tensor of `rank` axes, or null.

@@ -13,7 +13,7 @@ inline int64_t widthOf(mlir::Value value) {
 }
 
 /// The type of an element that is kept so, and the reverse of it.
-mlir::FloatType elementOf(mlir::MLIRContext *context, Storage storage);
+mlir::Type elementOf(mlir::MLIRContext *context, Storage storage);
 Storage storageOf(mlir::Type element);
 
 /// The rows of a matrix.

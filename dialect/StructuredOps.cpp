@@ -5,6 +5,7 @@
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -156,19 +157,38 @@ LogicalResult ProductOp::verify() {
       return failure();
     }
   }
+  // product_c6
+  bool areInteger = getElementTypeOrSelf(getInput().getType()).isInteger();
+  if (getElementTypeOrSelf(getPanels().getType()).isInteger() != areInteger) {
+    return emitOpError() << "expected panels of "
+                         << (areInteger ? "i8" : "floats")
+                         << " (what the input is of), got "
+                         << getPanels().getType();
+  }
   return success();
+}
+
+Type ProductOp::getSumType() {
+  return getElementTypeOrSelf(getPanels().getType()).isInteger()
+             ? Type(IntegerType::get(getContext(), 32))
+             : Float32Type::get(getContext());
 }
 
 LogicalResult ProductOp::verifyRegions() {
   // product_c5
   Block &block = getBody().front();
   auto isF32 = [](Type type) { return type.isF32(); };
-  size_t elements = 1 + getColumns().size() + getRows().size();
-  if (block.getNumArguments() != elements ||
-      !llvm::all_of(block.getArgumentTypes(), isF32)) {
-    return emitOpError() << "expected a body of " << elements
-                         << " f32 arguments (the sum, then an element of each "
-                            "of columns and rows)";
+  SmallVector<Type> elements = {getSumType()};
+  for (Value columns : getColumns()) {
+    elements.push_back(getElementTypeOrSelf(columns));
+  }
+  elements.append(getRows().size() + (getScales() ? 1 : 0),
+                  Float32Type::get(getContext()));
+  if (TypeRange(block.getArgumentTypes()) != TypeRange(elements)) {
+    return emitOpError() << "expected a body of " << elements.size()
+                         << " arguments (the sum, then an element of each of "
+                            "columns, rows and scales), of the types "
+                         << elements << ", got " << block.getArgumentTypes();
   }
   auto yield = dyn_cast<YieldOp>(block.back());
   if (!yield || !isF32(yield.getValue().getType())) {
@@ -195,6 +215,8 @@ bool ProductOp::hasNarrowFactors() {
   };
   return isBf16(getInput()) && isBf16(getPanels());
 }
+
+bool ProductOp::hasIntegerFactors() { return getSumType().isInteger(); }
 
 bool ProductOp::hasKernelTile() { return getTile().has_value(); }
 

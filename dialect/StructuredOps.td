@@ -128,14 +128,17 @@ def Transformer_ProductOp
         Transformer_AcceptsStridedRows]> {
   let summary = "a product with packed weights, and what is done to its sums";
   let description = [{
-    `y[t,n] = body(sum_k x[t,k] w[n,k], columns[n]..., rows[t,n]...)` written to
+    `y[t,n] = body(sum_k x[t,k] w[n,k], columns[n]..., rows[t,n]..., scales[t])`,
+    the last one where there are scales, written to
     `init`, where `w[p * W + j, k]` is `panels[p,k,j]`: W rows of the weight
     after the other, a step of k for all of them together. Where words have C
     columns, `w[p * W + j, C k + i]` is `panels[p,k,j,i]` (`#transformer.packed`).
     Weights of f16 and bf16 are widened to f32, and so are rows of them; the body's result is
     rounded to the elements of `init`. The sum begins at zero and goes through k in
     order, a multiply-add a step, or as the `tile` says. Panels are whole: what the last one has beyond
-    N is computed and not written.
+    N is computed and not written. Of panels of i8 and rows of i8 or i16 the sum
+    is an i32; rows of i8 have the excess of 128, each element being that of
+    `transformer.quantize_rows` and 128, without a sign.
 
     ```mlir
     %y = transformer.product %x, %panels columns(%bias) rows(%residual)
@@ -148,7 +151,7 @@ def Transformer_ProductOp
     }
     ```
 
-    Shapes: input `[T, K]`, panels `[P, K, W]` or `[P, ceil(K / C), W, C]`, columns `[N]`, rows, init and
+    Shapes: input `[T, K]`, panels `[P, K, W]` or `[P, ceil(K / C), W, C]`, columns `[N]`, scales `[T]`, rows, init and
     result `[T, N]`. No row may lie where init is written.
 
     Constraints:
@@ -156,26 +159,31 @@ def Transformer_ProductOp
     * C2. N, the width of init, ends in the last panel: P = ceil(N / W).
     * C3. columns are N long.
     * C4. rows are N wide.
-    * C5. the body takes the sum and an element of each of columns and rows,
-      all f32, yields an f32, and has ops that work element by element only.
+    * C5. the body takes the sum, an element of each of columns and rows, and
+      that of scales, if there are any; rows are f32 to it. It yields an f32, and
+      has ops that work element by element only.
+    * C6. panels are of i8 exactly if the input is of i8 or i16.
   }];
-  let arguments = (ins Transformer_RowsOrBuffer:$input,
+  let arguments = (ins Transformer_FactorsOrBuffer:$input,
                        Transformer_PanelsOrBuffer:$panels,
-                       Variadic<Transformer_VectorOrBuffer>:$columns,
+                       Variadic<Transformer_ColumnsOrBuffer>:$columns,
                        Variadic<Transformer_RowsOrBuffer>:$rows,
+                       Optional<Transformer_RowScalesOrBuffer>:$scales,
                        Transformer_RowsOrBuffer:$init,
                        OptionalAttr<Transformer_ProductTileAttr>:$tile);
   let results = (outs Optional<Transformer_Rows>:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $input `,` $panels (`columns` `(` $columns^ `)`)? (`rows` `(` $rows^ `)`)?
-    `outs` `(` $init `)` attr-dict `:` type(operands) (`->` type($result)^)?
+    (`scales` `(` $scales^ `)`)? `outs` `(` $init `)` attr-dict `:` type(operands) (`->` type($result)^)?
     $body
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {
       return getInitMutable();
     }
+    /// What it adds up: f32, or i32 of integers.
+    ::mlir::Type getSumType();
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;

@@ -58,12 +58,13 @@ def Transformer_CacheKindEnum
         I32EnumAttrCase<"Scratch", 1, "scratch">,
         I32EnumAttrCase<"Cross", 2, "cross">]>;
 
-// The numbers are those of abi.h.
+// The numbers are those of abi.h, where nothing has bytes.
 def Transformer_StorageEnum
     : Transformer_Enum<"Storage", "what numbers are kept in", [
         I32EnumAttrCase<"F32", 0, "f32">,
         I32EnumAttrCase<"F16", 1, "f16">,
-        I32EnumAttrCase<"BF16", 2, "bf16">]>;
+        I32EnumAttrCase<"BF16", 2, "bf16">,
+        I32EnumAttrCase<"Int8", 4, "int8">]>;
 
 def Transformer_StorageParameter : EnumParameter<Transformer_StorageEnum> {
   let defaultValue = "::tfc::transformer::Storage::F32";
@@ -174,6 +175,29 @@ def Transformer_PackedAttr : AttrDef<Transformer_Dialect, "Packed"> {
   }];
 }
 
+def Transformer_CompanionKindEnum
+    : Transformer_Enum<"CompanionKind", "what is kept beside a matrix of bytes", [
+        I32EnumAttrCase<"Scales", 0, "scales">,
+        I32EnumAttrCase<"Excess", 1, "excess">]>;
+
+def Transformer_CompanionAttr : AttrDef<Transformer_Dialect, "Companion"> {
+  let mnemonic = "companion";
+  let summary = "what a vector says of the rows of a matrix of bytes";
+  let description = [{
+    A number for each row of the matrix, made with it when it is packed:
+    `scales`, what its bytes are multiples of; `excess`, 128 times their sum,
+    which is by how much too large its products are with rows whose elements are
+    128 too large.
+
+    ```mlir
+    #transformer.companion<scales of @encoder.layers.attn.q.weight>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Transformer_CompanionKindEnum>:$kind,
+                        "::mlir::FlatSymbolRefAttr":$matrix);
+  let assemblyFormat = "`<` $kind `of` $matrix `>`";
+}
+
 def Transformer_StrategyAttr : AttrDef<Transformer_Dialect, "Strategy"> {
   let mnemonic = "strategy";
   let summary = "tile sizes of a root op, by iteration dimension";
@@ -207,9 +231,11 @@ def Transformer_ProductTileAttr : AttrDef<Transformer_Dialect, "ProductTile"> {
     What `tfc-select-strategy` chose for a `product` and its expansion follows;
     nothing in between looks at it.
 
-    * `kind`: `fma`, a multiply-add of f32; `dot`, two at once of two neighbours
-      of bf16, rows and weights, into f32: the second one's first. Numbers below
-      2^-126 count as zeros, as elements, sums and results.
+    * `kind`: `fma`, a multiply-add of f32; `dot`, all of a word of 32 bits at
+      once. Of two neighbours of bf16, rows and weights, into f32: the second
+      one's first, and numbers below 2^-126 count as zeros, as elements, sums and
+      results. Of four bytes, or of two integers of 16 bits and two bytes, into
+      i32.
     * `rows`: of a tile; its columns are those of a panel. `lanes`: floats in a
       vector register.
     * `item`: rows of a parallel item, a multiple of `rows`.

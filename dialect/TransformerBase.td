@@ -98,6 +98,24 @@ def Transformer_StoredMatrix
         And<[Transformer_StoredElement, Transformer_Static<0>,
              Transformer_Static<1>]>,
         "f32, f16 or bf16 matrix of static shape">;
+// What a product multiplies: rows of floats, or of bytes with a scale a row.
+def Transformer_Factors
+    : Transformer_RankedTensor<2,
+        And<[Or<[Transformer_StoredElement, Transformer_Element<"isInteger(8)">]>,
+             Transformer_Static<1>]>,
+        "f32, f16, bf16 or i8 rows of static width">;
+def Transformer_ByteRows
+    : Transformer_RankedTensor<2,
+        And<[Transformer_Element<"isInteger(8)">, Transformer_Static<1>]>,
+        "i8 rows of static width, tensor<?xWxi8>">;
+def Transformer_FactorMatrix
+    : Transformer_RankedTensor<2,
+        And<[Or<[Transformer_StoredElement, Transformer_Element<"isInteger(8)">]>,
+             Transformer_Static<0>, Transformer_Static<1>]>,
+        "f32, f16, bf16 or i8 matrix of static shape">;
+def Transformer_RowScales
+    : Transformer_RankedTensor<1, Transformer_Element<"isF32()">,
+        "f32 vector with an element a row, tensor<?xf32>">;
 def Transformer_Vector
     : Transformer_RankedTensor<1,
         And<[Transformer_Element<"isF32()">, Transformer_Static<0>]>,
@@ -105,12 +123,27 @@ def Transformer_Vector
 def Transformer_Ids
     : Transformer_RankedTensor<1, Transformer_Element<"isInteger(32)">,
         "i32 vector, tensor<?xi32>">;
+def Transformer_IntegerVector
+    : Transformer_RankedTensor<1,
+        And<[Transformer_Element<"isInteger(32)">, Transformer_Static<0>]>,
+        "i32 vector of static length">;
 def Transformer_Weight
-    : AnyTypeOf<[Transformer_StoredMatrix, Transformer_Vector]>;
+    : AnyTypeOf<[Transformer_FactorMatrix, Transformer_Vector,
+                 Transformer_IntegerVector]>;
 
 // Rows before and after bufferization, for the structured ops.
 def Transformer_RowsOrBuffer
     : AnyTypeOf<[Transformer_Rows, MemRefRankOf<[F32, F16, BF16], [2]>]>;
+
+// What the kernels of products multiply; elements of bytes may be wider.
+def Transformer_FactorsOrBuffer
+    : AnyTypeOf<[Transformer_Factors,
+        Transformer_RankedTensor<2,
+          And<[Transformer_Element<"isInteger(16)">, Transformer_Static<1>]>,
+          "i16 rows of static width">,
+        MemRefRankOf<[F32, F16, BF16, I8, I16], [2]>]>;
+def Transformer_RowScalesOrBuffer
+    : AnyTypeOf<[Transformer_RowScales, MemRefRankOf<[F32], [1]>]>;
 
 def Transformer_MatrixOrBuffer
     : AnyTypeOf<[Transformer_Matrix, MemRefRankOf<[F32], [2]>]>;
@@ -118,19 +151,24 @@ def Transformer_IdsOrBuffer
     : AnyTypeOf<[Transformer_Ids, MemRefRankOf<[I32], [1]>]>;
 def Transformer_VectorOrBuffer
     : AnyTypeOf<[Transformer_Vector, MemRefRankOf<[F32], [1]>]>;
+def Transformer_ColumnsOrBuffer
+    : AnyTypeOf<[Transformer_Vector, Transformer_IntegerVector,
+                 MemRefRankOf<[F32, I32], [1]>]>;
 
 // A matrix as #transformer.packed says: [panel, word, row in the panel], and
 // the column in the word where that has several.
 class Transformer_PanelsOf<int rank, list<Pred> axes>
     : Transformer_RankedTensor<rank,
-        And<!listconcat([Transformer_StoredElement, Transformer_Static<0>,
+        And<!listconcat([Or<[Transformer_StoredElement,
+                             Transformer_Element<"isInteger(8)">]>,
+                         Transformer_Static<0>,
                          Transformer_Static<1>, Transformer_Static<2>], axes)>,
-        "f32, f16 or bf16 panels of static shape">;
+        "f32, f16, bf16 or i8 panels of static shape">;
 def Transformer_Panels : Transformer_PanelsOf<3, []>;
 def Transformer_WordPanels : Transformer_PanelsOf<4, [Transformer_Static<3>]>;
 def Transformer_PanelsOrBuffer
     : AnyTypeOf<[Transformer_Panels, Transformer_WordPanels,
-                 MemRefRankOf<[F32, F16, BF16], [3, 4]>]>;
+                 MemRefRankOf<[F32, F16, BF16, I8], [3, 4]>]>;
 
 class Transformer_Op<string mnemonic, list<Trait> traits = []>
     : Op<Transformer_Dialect, mnemonic, traits>;

@@ -16,6 +16,8 @@ def Transformer_KernelOpInterface : OpInterface<"KernelOpInterface"> {
                     "int64_t", "getWeightBits", (ins)>,
     InterfaceMethod<"Whether all that it multiplies is kept in bf16.", "bool",
                     "hasNarrowFactors", (ins)>,
+    InterfaceMethod<"Whether all that it multiplies is integers.", "bool",
+                    "hasIntegerFactors", (ins)>,
     InterfaceMethod<"Whether it has been given a tile.", "bool",
                     "hasKernelTile", (ins)>,
     InterfaceMethod<"Gives the op its tile.", "void", "setKernelTile",

@@ -158,19 +158,24 @@ static void printTypes(OpAsmPrinter &printer, Operation *op) {
 }
 
 static ParseResult parseLinearTypes(OpAsmParser &parser, Type &input,
-                                    Type &weight, Operand bias, Type &biasType,
-                                    Operand factor, Type &factorType,
-                                    Operand residual, Type &residualType,
-                                    Type &result) {
+                                    Type &weight, Operand inputScales,
+                                    Type &inputScalesType, Operand weightScales,
+                                    Type &weightScalesType, Operand bias,
+                                    Type &biasType, Operand factor,
+                                    Type &factorType, Operand residual,
+                                    Type &residualType, Type &result) {
   return failure(parseTypes(parser, {&input, &weight},
-                            {{bias, &biasType},
+                            {{inputScales, &inputScalesType},
+                             {weightScales, &weightScalesType},
+                             {bias, &biasType},
                              {factor, &factorType},
                              {residual, &residualType}}) ||
                  parseResult(parser, result, rowsOfProduct(input, weight)));
 }
 
 static void printLinearTypes(OpAsmPrinter &printer, Operation *op, Type, Type,
-                             Value, Type, Value, Type, Value, Type, Type) {
+                             Value, Type, Value, Type, Value, Type, Value, Type,
+                             Value, Type, Type) {
   printTypes(printer, op);
 }
 

@@ -85,6 +85,31 @@ static LogicalResult verifyParts(ParameterOp op) {
                     "the rows of the parameter");
 }
 
+/// A number for each row of a matrix of bytes.
+static LogicalResult verifyCompanion(ParameterOp op, CompanionAttr companion) {
+  // parameter_c13
+  auto matrix = SymbolTable::lookupNearestSymbolFrom<ParameterOp>(
+      op, companion.getMatrix());
+  auto type = matrix ? dyn_cast<RankedTensorType>(matrix.getType())
+                     : RankedTensorType();
+  if (!type || type.getRank() != 2 || !type.getElementType().isInteger(8) ||
+      matrix.getLayers() != op.getLayers()) {
+    return op.emitOpError() << "expected a companion of a matrix of i8 with "
+                            << op.getLayers().value_or(0) << " layers, got "
+                            << companion.getMatrix();
+  }
+  Type element = companion.getKind() == CompanionKind::Scales
+                     ? Type(Float32Type::get(op.getContext()))
+                     : IntegerType::get(op.getContext(), 32);
+  Type expected = RankedTensorType::get({type.getDimSize(0)}, element);
+  if (op.getType() != expected) {
+    return op.emitOpError() << "expected type " << expected << " (the "
+                            << stringifyCompanionKind(companion.getKind())
+                            << " of " << type << "), got " << op.getType();
+  }
+  return success();
+}
+
 /// Where it lies in the packed weights, once that is known.
 static LogicalResult verifyPlace(ParameterOp op) {
   // parameter_c11
@@ -119,13 +144,15 @@ static LogicalResult verifyPlace(ParameterOp op) {
 
 LogicalResult ParameterOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getType());
-  bool isStored = type && type.hasStaticShape() &&
-                  (type.getElementType().isF32() ||
-                   (type.getRank() == 2 && (type.getElementType().isF16() ||
-                                            type.getElementType().isBF16())));
+  Type element = type ? type.getElementType() : Type();
+  bool isStored =
+      type && type.hasStaticShape() &&
+      (element.isF32() || (element.isInteger(32) && getCompanion()) ||
+       (type.getRank() == 2 &&
+        (element.isF16() || element.isBF16() || element.isInteger(8))));
   if (!isStored || type.getRank() < 1 || type.getRank() > 2) {
     return emitOpError() << "expected a static f32 vector, or matrix of f32, "
-                            "f16 or bf16, got "
+                            "f16, bf16 or i8, got "
                          << getType();
   }
   // parameter_c10
@@ -142,12 +169,15 @@ LogicalResult ParameterOp::verify() {
                          << type;
   }
   // parameter_c5
-  if (getSource().has_value() == getParts().has_value()) {
-    return emitOpError() << "expected a source or parts, got "
-                         << (getSource() ? "both" : "neither");
+  int origins = getSource().has_value() + getParts().has_value() +
+                getCompanion().has_value();
+  if (origins != 1) {
+    return emitOpError() << "expected a source, parts or a companion, got "
+                         << origins << " of them";
   }
-  if (failed(getParts() ? verifyParts(*this)
-                        : verifySource(*this, *getSource()))) {
+  if (failed(getParts()    ? verifyParts(*this)
+             : getSource() ? verifySource(*this, *getSource())
+                           : verifyCompanion(*this, *getCompanion()))) {
     return failure();
   }
   return verifyPlace(*this);
@@ -174,6 +204,18 @@ std::optional<int64_t> ParameterOp::getPackedBytes() {
   int64_t layers = getLayers().value_or(1);
   int64_t stride = llvm::alignTo(*bytes, line);
   return llvm::checkedMul(stride, layers) ? bytes : std::nullopt;
+}
+
+ParameterOp ParameterOp::findCompanion(CompanionKind kind) {
+  auto own = FlatSymbolRefAttr::get(getSymNameAttr());
+  for (auto other : (*this)->getBlock()->getOps<ParameterOp>()) {
+    std::optional<CompanionAttr> companion = other.getCompanion();
+    if (companion && companion->getMatrix() == own &&
+        companion->getKind() == kind) {
+      return other;
+    }
+  }
+  return {};
 }
 
 SmallVector<ParameterOp> tfc::transformer::listParts(ParameterOp whole) {

@@ -20,6 +20,15 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     stored with more bits is rounded to it; without, that is an error when the
     weights are loaded.
 
+    A matrix of i8 is kept as multiples of a number a row, its greatest element
+    by size over 127; that is in a vector of its own, a parameter with a
+    `companion` instead of a source, which says whose it is.
+
+    ```mlir
+    transformer.parameter @w : tensor<150x104xi8> from <["w"], stored_rows = 150> rounds
+    transformer.parameter @w.scales : tensor<150xf32> companion<scales of @w>
+    ```
+
     A parameter with `parts` instead of a source is not stored as such: its rows
     are those of its parts, one after the other. It is no row of the weight
     table, and its parts have no place of their own in the packed weights.
@@ -40,13 +49,16 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     * C3. `tied_to` names a parameter of the same type and layers that is not
       tied itself.
     * C4. what is `packed` is a matrix.
-    * C5. there is a source, or there are parts, not both.
+    * C5. there is a source, or there are parts, or a companion: one of them.
     * C6. a part names a parameter that has a source and is not tied to another.
     * C7. a part has the parameter's columns, element type and layers.
     * C8. the rows of the parts are as many as the parameter's.
     * C9. no parameter is a part twice.
     * C10. no axis is empty.
     * C11. all layers together, packed, are less than 2^63 bytes.
+    * C13. a companion is a vector, of f32 for scales and of i32 for an excess,
+      as long as there are rows of the matrix of i8 that it names, with its
+      layers.
     * C12. an offset is at least 0, and has with it, exactly if there are
       layers, a stride of at least the bytes of one.
   }];
@@ -54,13 +66,14 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
                        OptionalAttr<I64Attr>:$layers,
                        OptionalAttr<Transformer_SourceAttr>:$source,
                        OptionalAttr<FlatSymbolRefArrayAttr>:$parts,
+                       OptionalAttr<Transformer_CompanionAttr>:$companion,
                        OptionalAttr<Transformer_PackedAttr>:$packed,
                        UnitAttr:$rounds,
                        OptionalAttr<I64Attr>:$offset,
                        OptionalAttr<I64Attr>:$stride);
   let assemblyFormat = [{
     $sym_name `:` $type (`layers` $layers^)? (`from` `` $source^)?
-    (`parts` $parts^)? (`packed` `` $packed^)? (`rounds` $rounds^)?
+    (`parts` $parts^)? (`companion` `` $companion^)? (`packed` `` $packed^)? (`rounds` $rounds^)?
     (`at` $offset^)? (`stride` $stride^)? attr-dict
   }];
   let extraClassDeclaration = [{
@@ -72,6 +85,8 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     /// The bytes of one layer in the packed weights; none if no integer holds
     /// those of all layers, each from a multiple of 64 bytes on.
     std::optional<int64_t> getPackedBytes();
+    /// That of its companions which is of this kind, if there is one.
+    ParameterOp findCompanion(CompanionKind kind);
     /// Whether it is only another name of a parameter.
     bool isTied() {
       return getSource() && getSource()->getTiedTo();
@@ -101,8 +116,8 @@ def Transformer_WeightOp
   }];
   let arguments = (ins FlatSymbolRefAttr:$name, Optional<Index>:$layer);
   let results = (outs AnyTypeOf<[
-      Transformer_Weight, StaticShapeTensorOf<[F32, F16, BF16]>,
-      MemRefRankOf<[F32, F16, BF16], [1, 2, 3, 4]>]>:$result);
+      Transformer_Weight, StaticShapeTensorOf<[F32, F16, BF16, I8, I32]>,
+      MemRefRankOf<[F32, F16, BF16, I8, I32], [1, 2, 3, 4]>]>:$result);
   let assemblyFormat = "$name (`[` $layer^ `]`)? attr-dict `:` type($result)";
 }
 

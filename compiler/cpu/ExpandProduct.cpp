@@ -13,6 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -70,6 +71,7 @@ ProductKernel::ProductKernel(transformer::ProductOp op, Value workers,
           cast<MemRefType>(op.getInput().getType()).getElementTypeBitWidth() /
           CHAR_BIT),
       tiles(k, op->getParentOfType<ModuleOp>(), tile, layout,
+            getElementTypeOrSelf(op.getInput().getType()),
             transformer::widthOf(op.getInput())) {
   scratchRows = tiles.blocks() == 1 ? tile.getRows() : tile.getItem();
   auto scratchOf = [&](int64_t rows) {
@@ -197,20 +199,31 @@ Value ProductKernel::load(Value buffer, Value row, Value column,
   if (cast<MemRefType>(buffer.getType()).getRank() == 1) {
     place.erase(place.begin());
   }
-  return vector::LoadOp::create(b, f32Vector(k, width), buffer, place);
+  Type element = getElementTypeOrSelf(buffer.getType());
+  return vector::LoadOp::create(b, VectorType::get(width, element), buffer,
+                                place);
 }
 
 /// The first `count` columns of the panel, of one row.
 void ProductKernel::emitRow(const Item &item, Value token, Value sums,
                             int64_t count) {
-  Value first = k.scale(item.panel, width);
+  Value first = k.scale(item.panel, width), scale;
+  if (op.getScales()) {
+    scale = memref::LoadOp::create(b, op.getScales(), token);
+  }
   for (const ColumnPiece &piece : cutColumns(count, tile.getLanes())) {
     Value column = k.add(first, piece.offset);
-    SmallVector<Value> elements = {loadVector(
-        k, buildAddress(b, sums, piece.offset * kFloatBytes), piece.width)};
+    SmallVector<Value> elements = {
+        LLVM::LoadOp::create(b, VectorType::get(piece.width, op.getSumType()),
+                             buildAddress(b, sums, piece.offset * kFloatBytes),
+                             /*alignment=*/kFloatBytes)};
     for (Value buffer : llvm::concat<Value>(llvm::to_vector(op.getColumns()),
                                             llvm::to_vector(op.getRows()))) {
       elements.push_back(load(buffer, token, column, piece.width));
+    }
+    if (scale) {
+      elements.push_back(
+          vector::BroadcastOp::create(b, f32Vector(k, piece.width), scale));
     }
     Value y = emitBody(elements, piece.width);
     Type kept = cast<MemRefType>(op.getInit().getType()).getElementType();
@@ -251,21 +264,18 @@ Value ProductKernel::emitBody(ValueRange elements, int64_t count) {
 static LogicalResult expand(transformer::ProductOp op, Value workers,
                             RewriterBase &rewriter) {
   auto panels = cast<MemRefType>(op.getPanels().getType());
-  transformer::ProductKind kind = op.getTile()->getKind();
-  bool isDot = kind == transformer::ProductKind::Dot;
-  if (!PanelLayout(panels).isRead(kind)) {
-    return op.emitOpError()
-           << (isDot ? "expected panels of bf16, two columns a word and a "
-                       "multiple of 16 words, got "
-                     : "expected panels of f32 or f16, a column a word, "
-                       "or of bf16 with two, got ")
-           << panels;
-  }
+  bool isDot = op.getTile()->getKind() == transformer::ProductKind::Dot;
   auto input = cast<MemRefType>(op.getInput().getType());
-  if (isDot ? !input.getElementType().isBF16()
-            : !input.getElementType().isF32()) {
-    return op.emitOpError() << "expected an input of "
-                            << (isDot ? "bf16" : "f32") << ", got " << input;
+  if (!PanelLayout(panels).isRead(*op.getTile(), input.getElementType())) {
+    return op.emitOpError()
+           << (isDot
+                   ? "expected panels, a multiple of the lanes wide, and rows "
+                     "whose words there is an instruction for: two bf16 "
+                     "each with 16 lanes, four i8 each, or two i8 and two "
+                     "i16; got "
+                   : "expected panels of f32 or f16, a column a word, "
+                     "or of bf16 with two, and rows of f32, got ")
+           << panels << " and " << input;
   }
   SmallVector<int64_t> strides;
   int64_t offset;

@@ -13,23 +13,24 @@ static constexpr int64_t kFloatBytes = sizeof(float);
 
 ItemTiles::ItemTiles(KernelBuilder &builder, ModuleOp module,
                      transformer::ProductTileAttr tile,
-                     const PanelLayout &layout, int64_t steps)
+                     const PanelLayout &layout, Type rowElement, int64_t steps)
     : k(builder), tile(tile), layout(layout), allWords(steps / layout.columns),
-      half(steps % layout.columns != 0), tiles(module, tile, layout),
-      wideTiles(module, tile, layout.widened()), block(findBlock()) {
+      rest(steps % layout.columns), tiles(module, tile, layout, rowElement),
+      wideTiles(module, tile, layout.widened(), rowElement),
+      block(findBlock()) {
   chooseRequests();
 }
 
 /// As few equal blocks of whole turns as have at most `block_bytes` each, as
 /// they are read again, or up to twice as many; all words where there is no
-/// such number, or half a word behind them.
+/// such number, or a part of a word behind them.
 int64_t ItemTiles::findBlock() const {
   int64_t turn = tiles.turn(tile.getRows());
   int64_t wordBytes =
       keeps() ? layout.columns * layout.width * kFloatBytes : layout.rowBytes();
   int64_t most = std::max<int64_t>(tile.getBlockBytes() / wordBytes, 1);
   int64_t fewest = llvm::divideCeil(allWords, most);
-  for (int64_t blocks = fewest; blocks <= 2 * fewest && !half; ++blocks) {
+  for (int64_t blocks = fewest; blocks <= 2 * fewest && rest == 0; ++blocks) {
     if (allWords % (turn * blocks) == 0) {
       return allWords / blocks;
     }
@@ -37,9 +38,7 @@ int64_t ItemTiles::findBlock() const {
   return allWords;
 }
 
-int64_t ItemTiles::steps() const {
-  return block * layout.columns + (half ? 1 : 0);
-}
+int64_t ItemTiles::steps() const { return block * layout.columns + rest; }
 
 /// An item that has all its rows goes through its panel often enough to bring
 /// the next one meanwhile, each tile a part of it. One of fewer rows may not
@@ -49,7 +48,7 @@ void ItemTiles::chooseRequests() {
   bool asksAhead = tile.getRows() >= tile.getAheadRows();
   int64_t parts = tile.getItem() / tile.getRows();
   few.narrow.ahead = asksAhead;
-  whole.narrow.half = few.narrow.half = half;
+  whole.narrow.rest = few.narrow.rest = rest;
   if (block * layout.rowBytes() > tile.getNextBytes()) {
     whole.narrow.ahead = asksAhead;
     return;
@@ -105,7 +104,7 @@ void ItemTiles::callNarrowest(ArrayRef<int64_t> widths, const ItemTile &at,
   }
   TileRequests requests;
   requests.ahead = widths.front() >= tile.getAheadRows();
-  requests.half = half;
+  requests.rest = rest;
   k.when(
       k.isAtMost(at.rows, k.constant(widths.front())),
       [&] {

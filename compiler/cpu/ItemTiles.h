@@ -28,14 +28,14 @@ struct ItemTile {
 /// there are enough of them.
 class ItemTiles {
 public:
-  /// Tiles over `steps` steps of k.
+  /// Tiles over `steps` steps of k, of rows of `rowElement`.
   ItemTiles(KernelBuilder &builder, mlir::ModuleOp module,
             transformer::ProductTileAttr tile, const PanelLayout &layout,
-            int64_t steps);
+            mlir::Type rowElement, int64_t steps);
 
   /// Whether `kept` is needed, with room for `steps` rows of a panel's width.
   bool keeps() const { return !isDot() && !layout.element.isF32(); }
-  /// Words of a block, but for half a one behind them, and steps of k.
+  /// Words of a block, but for a part of one behind them, and steps of k.
   int64_t words() const { return block; }
   int64_t steps() const;
   /// Blocks that k is cut into.
@@ -64,7 +64,7 @@ private:
   transformer::ProductTileAttr tile;
   PanelLayout layout;
   int64_t allWords; // of k, whole ones
-  bool half;        // whether k ends within a word
+  int64_t rest;     // columns of a word that k ends in, where not all of it
   ProductTiles tiles, wideTiles;
   int64_t block;
   Requests whole, few; // of the tiles of items with all rows, and others

@@ -5,6 +5,7 @@
 
 #include "compiler/cpu/MovingPointer.h"
 #include "compiler/cpu/VectorCache.h"
+#include "compiler/cpu/WordProduct.h"
 #include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -18,12 +19,7 @@ using namespace mlir;
 using namespace tfc;
 
 static constexpr int64_t kFloatBytes = sizeof(float);
-static constexpr int64_t kHalfBytes = kFloatBytes / 2;
 static constexpr int64_t kLineBytes = 64;
-
-/// acc[i] = a[2 i] b[2 i] + (a[2 i + 1] b[2 i + 1] + acc[i]), of 16 i.
-static const char kDotIntrinsic[] = "llvm.x86.avx512bf16.dpbf16ps.512";
-static constexpr int64_t kDotLanes = 16;
 
 namespace {
 
@@ -34,9 +30,10 @@ public:
 
   TileBody(func::FuncOp function, OpBuilder &builder, int64_t rows,
            const PanelLayout &layout, TileRequests requests,
-           transformer::ProductTileAttr tile)
+           transformer::ProductTileAttr tile, Type rowElement)
       : k(function.getLoc(), builder, Value()), b(k.builder()), rows(rows),
         layout(layout), requests(requests), tile(tile),
+        dots(rowElement, layout.element),
         pieces(cutColumns(layout.width, tile.getLanes())) {
     ValueRange arguments = function.getArguments();
     call = {arguments[0], arguments[1], arguments[2],
@@ -47,7 +44,7 @@ public:
     places[kNext].pointer = requests.next != 0 ? call.next : Value();
   }
 
-  /// Turns of `turn` words, then single words, then half of one if there is.
+  /// Turns of `turn` words, then single words, then a part of one if there is.
   void emit(int64_t turn);
 
 private:
@@ -59,7 +56,6 @@ private:
                   int64_t word, int64_t columns, Values sums);
   Values emitDots(Value panel, ArrayRef<Value> rowPlaces, int64_t word,
                   int64_t columns, Values sums);
-  Value loadPair(Value place, int64_t columns);
   Value loadWeights(Value place, int64_t column, int64_t width);
   void emitRequests(int64_t words);
   void storeSums(ValueRange sums);
@@ -74,8 +70,9 @@ private:
   bool isDot() const { return tile.getKind() == transformer::ProductKind::Dot; }
   /// Of a row of x.
   int64_t wordBytes() const {
-    return layout.columns * (isDot() ? kHalfBytes : kFloatBytes);
+    return isDot() ? kFloatBytes : layout.columns * kFloatBytes;
   }
+  Type sumElement() { return isDot() ? dots.sumElement() : b.getF32Type(); }
 
   KernelBuilder k;
   ImplicitLocOpBuilder &b;
@@ -83,6 +80,7 @@ private:
   const PanelLayout &layout;
   TileRequests requests;
   transformer::ProductTileAttr tile;
+  WordProduct dots;
   SmallVector<ColumnPiece> pieces;
   TileCall call;
   SmallVector<Value> x; // pointers to the rows
@@ -106,7 +104,7 @@ KernelBuilder::Values TileBody::loadSums() {
   SmallVector<Type> types;
   for (int64_t row = 0; row < rows; ++row) {
     for (const ColumnPiece &piece : pieces) {
-      types.push_back(f32Vector(k, piece.width));
+      types.push_back(VectorType::get(piece.width, sumElement()));
     }
   }
   auto init = scf::IfOp::create(b, types, call.isFirst, /*withElse=*/true);
@@ -121,7 +119,8 @@ KernelBuilder::Values TileBody::loadSums() {
   for (int64_t row = 0; row < rows; ++row) {
     for (const ColumnPiece &piece : pieces) {
       Value place = buildAddress(b, call.sums, placeOf(row, piece));
-      loaded.push_back(loadVector(k, place, piece.width));
+      loaded.push_back(LLVM::LoadOp::create(b, types[loaded.size()], place,
+                                            /*alignment=*/kFloatBytes));
     }
   }
   scf::YieldOp::create(b, loaded);
@@ -203,51 +202,23 @@ KernelBuilder::Values TileBody::emitWord(Value panel, Value kept,
   return sums;
 }
 
-/// The first `columns` elements of the word of a row, as 32 bits: behind a
-/// row's end are zeros.
-Value TileBody::loadPair(Value place, int64_t columns) {
-  Value half = LLVM::LoadOp::create(b, b.getIntegerType(16 * columns), place,
-                                    /*alignment=*/kHalfBytes);
-  return columns == 2 ? half : arith::ExtUIOp::create(b, b.getI32Type(), half);
-}
-
-/// One dot for each sum: of a row's word with those of the weights. What the
-/// weights have behind a row's end must not meet it: zero times NaN is one.
+/// One dot for each sum: of a row's word with those of the weights.
 KernelBuilder::Values TileBody::emitDots(Value panel, ArrayRef<Value> rowPlaces,
                                          int64_t word, int64_t columns,
                                          Values sums) {
   SmallVector<Value> weights;
-  auto wordsOf = [&](int64_t width) {
-    return VectorType::get(width, b.getI32Type());
-  };
-  auto pairsOf = [&](Value words, int64_t width) {
-    return LLVM::BitcastOp::create(
-        b, VectorType::get(2 * width, b.getBF16Type()), words);
-  };
   for (const ColumnPiece &piece : pieces) {
-    int64_t offset = word * layout.rowBytes() + piece.offset * kFloatBytes;
-    Value words = LLVM::LoadOp::create(b, wordsOf(piece.width),
-                                       buildAddress(b, panel, offset),
-                                       /*alignment=*/kFloatBytes);
-    if (columns == 1) {
-      Value first = arith::ConstantOp::create(
-          b, DenseElementsAttr::get(wordsOf(piece.width),
-                                    llvm::APInt(32, 0xffff)));
-      words = arith::AndIOp::create(b, words, first);
-    }
-    weights.push_back(pairsOf(words, piece.width));
+    int64_t offset = word * layout.rowBytes() +
+                     piece.offset * (layout.rowBytes() / layout.width);
+    weights.push_back(dots.loadWeights(b, buildAddress(b, panel, offset),
+                                       piece.width, columns));
   }
   for (int64_t row = 0; row < rows; ++row) {
-    Value pair =
-        loadPair(buildAddress(b, rowPlaces[row], word * wordBytes()), columns);
+    Value elements = dots.loadRow(
+        b, buildAddress(b, rowPlaces[row], word * wordBytes()), columns);
     for (size_t j = 0; j < pieces.size(); ++j) {
-      int64_t width = pieces[j].width;
-      Value all = vector::BroadcastOp::create(b, wordsOf(width), pair);
       Value &sum = sums[row * pieces.size() + j];
-      sum = LLVM::CallIntrinsicOp::create(
-                b, sum.getType(), b.getStringAttr(kDotIntrinsic),
-                ValueRange{sum, weights[j], pairsOf(all, width)})
-                .getResult(0);
+      sum = dots.multiply(b, sum, elements, weights[j]);
     }
   }
   return sums;
@@ -300,9 +271,9 @@ void TileBody::emit(int64_t turn) {
   if (turn > 1) {
     sums = emitTurns(whole, call.words, 1, sums);
   }
-  if (requests.half) {
-    // A row of x ends with its first column.
-    sums = emitWords(call.words, 1, 1, std::move(sums));
+  if (requests.rest != 0) {
+    // A row of x ends with its first columns.
+    sums = emitWords(call.words, 1, requests.rest, std::move(sums));
   }
   storeSums(sums);
   func::ReturnOp::create(b);
@@ -312,11 +283,15 @@ int64_t PanelLayout::rowBytes() const {
   return width * columns * (element.getIntOrFloatBitWidth() / 8);
 }
 
-bool PanelLayout::isRead(transformer::ProductKind kind) const {
-  if (kind == transformer::ProductKind::Dot) {
-    return element.isBF16() && columns == 2 && width % kDotLanes == 0;
+bool PanelLayout::isRead(transformer::ProductTileAttr tile,
+                         Type rowElement) const {
+  if (tile.getKind() == transformer::ProductKind::Dot) {
+    WordProduct dots(rowElement, element);
+    return dots.isKnown(tile.getLanes()) && columns == dots.columns() &&
+           width % tile.getLanes() == 0;
   }
-  return element.isBF16() ? columns == 2 : columns == 1;
+  return rowElement.isF32() && !element.isInteger() &&
+         (element.isBF16() ? columns == 2 : columns == 1);
 }
 
 PanelLayout PanelLayout::widened() const {
@@ -329,18 +304,24 @@ PanelLayout PanelLayout::widened() const {
 
 int64_t ProductTiles::turn(int64_t rows) const {
   int64_t steps = std::min(tile.getUnroll(), tile.getTurnRows() / rows);
-  bool isDot = tile.getKind() == transformer::ProductKind::Dot;
-  return std::max<int64_t>(isDot ? steps : steps / layout.columns, 1);
+  if (tile.getKind() != transformer::ProductKind::Dot) {
+    return std::max<int64_t>(steps / layout.columns, 1);
+  }
+  // Two rows leave registers for products.
+  bool isShort = rows > 2 && !WordProduct(rowElement, layout.element).addsUp();
+  return isShort ? 1 : std::max<int64_t>(steps, 1);
 }
 
 func::FuncOp ProductTiles::find(int64_t rows, TileRequests requests) {
   std::string name =
       "product." + std::to_string(rows) + "x" + std::to_string(layout.width) +
-      (tile.getKind() == transformer::ProductKind::Dot ? "_dot"
+      (tile.getKind() == transformer::ProductKind::Dot
+           ? "_dot" + (rowElement.isBF16() ? std::string()
+                                           : "_" + debugString(rowElement))
        : layout.element.isF32() ? ""
                                 : "_" + mlir::debugString(layout.element)) +
-      (requests.half ? "_half" : "") + (requests.keep ? "_keep" : "") +
-      (requests.ahead ? "_ahead" : "") +
+      (requests.rest ? "_rest" + std::to_string(requests.rest) : "") +
+      (requests.keep ? "_keep" : "") + (requests.ahead ? "_ahead" : "") +
       (requests.next ? "_next" + std::to_string(requests.next) : "");
   if (auto found = module.lookupSymbol<func::FuncOp>(name)) {
     return found;
@@ -364,7 +345,8 @@ func::FuncOp ProductTiles::find(int64_t rows, TileRequests requests) {
   // One copy is what it is for.
   function->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
   builder.setInsertionPointToStart(function.addEntryBlock());
-  TileBody(function, builder, rows, layout, requests, tile).emit(turn(rows));
+  TileBody(function, builder, rows, layout, requests, tile, rowElement)
+      .emit(turn(rows));
   return function;
 }
 

@@ -19,9 +19,10 @@ struct PanelLayout : transformer::PanelShape {
 
   mlir::Type element;
   int64_t rowBytes() const;
-  /// Whether there are tiles that read it so: words of one element are widened,
-  /// and so are those of two bf16, which are factors of `dot` as they are.
-  bool isRead(transformer::ProductKind kind) const;
+  /// Whether there are tiles that read it so for rows of `rowElement`: words of
+  /// one element are widened, and so are those of two bf16; those of `dot` are
+  /// factors as they are.
+  bool isRead(transformer::ProductTileAttr tile, mlir::Type rowElement) const;
   /// The same panel of f32, a word being an element.
   PanelLayout widened() const;
 };
@@ -32,8 +33,8 @@ struct TileRequests {
   bool ahead = false;
   /// Bytes of the next block for each word; 0 for none.
   int64_t next = 0;
-  /// Whether the last word is the first column of one alone.
-  bool half = false;
+  /// Columns of the last word, where these are not all.
+  int64_t rest = 0;
   /// Whether it leaves its panel as f32 for those that come after it.
   bool keep = false;
 };
@@ -54,10 +55,10 @@ struct TileCall {
 /// Finds or makes the functions of one module, by what they differ in.
 class ProductTiles {
 public:
-  /// Tiles of such panels.
+  /// Tiles of such panels, for rows of `rowElement`.
   ProductTiles(mlir::ModuleOp module, transformer::ProductTileAttr tile,
-               const PanelLayout &layout)
-      : module(module), tile(tile), layout(layout) {}
+               const PanelLayout &layout, mlir::Type rowElement)
+      : module(module), tile(tile), layout(layout), rowElement(rowElement) {}
 
   /// sums[r, n] (+)= sum_k x[min(r, last), k] panel[k, n], for r in [0, rows):
   /// from zero or from what is there, a multiply-add a column of k, in order,
@@ -74,6 +75,7 @@ private:
   mlir::ModuleOp module;
   transformer::ProductTileAttr tile;
   PanelLayout layout;
+  mlir::Type rowElement;
 };
 
 } // namespace tfc

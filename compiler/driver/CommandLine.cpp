@@ -77,7 +77,9 @@ struct CommandLine {
   Text target{
       "target",
       cl::desc("what to compile for: cpu (this machine), cpu:x86-64-v3, "
-               "cpu:x86-64-v4, cpu:x86-64-v4+bf16 (with --dtype bf16), or "
+               "cpu:x86-64-v4, cpu:x86-64-v4+bf16 (with --dtype bf16), "
+               "cpu:x86-64-v3+avxvnni and cpu:x86-64-v4+vnni (with --dtype "
+               "int8), or "
                "LLVM's name of a CPU, as cpu:znver4, which is its level "
                "with the tile sizes that are fast there; cuda, which is "
                "cuda:sm_80, or a later architecture of NVIDIA's GPUs; "
@@ -105,8 +107,10 @@ struct CommandLine {
                       "where the checkpoint has more bits; without it as "
                       "the spec says, which is as stored after tfc import. "
                       "With bf16 products multiply it where the machine is "
-                      "fast at it; other arithmetic is f32 always"),
-             cl::value_desc("f32|f16|bf16"),
+                      "fast at it; with int8 they multiply integers, a scale "
+                      "for each row of a matrix and for each token's, and "
+                      "tables are bf16; other arithmetic is f32 always"),
+             cl::value_desc("f32|f16|bf16|int8"),
              cl::sub(compileCommand),
              cl::sub(runCommand),
              cl::sub(inspectCommand),

@@ -54,42 +54,65 @@ void tfc::prepareContext(MLIRContext &context) {
   context.printOpOnDiagnostic(false);
 }
 
-/// A program that multiplies bf16 is one of a model that may be computed so,
-/// and none of plain loops.
-static llvm::Error checkBf16(ArrayRef<TargetInfo> targets,
-                             const spec::ModelSpec &model,
-                             const CompileOptions &options) {
-  const auto *dots = llvm::find_if(
-      targets, [](const TargetInfo &target) { return target.multipliesBf16; });
-  if (dots == targets.end() ||
-      (model.multipliesBf16 && options.opt == "full")) {
-    return llvm::Error::success();
+/// What products of the model multiply, where there is a program for it.
+static Factors factorsOf(const spec::ModelSpec &model,
+                         const CompileOptions &options) {
+  if (model.storage == spec::Storage::Int8) {
+    return Factors::Int8;
   }
-  return llvm::createStringError(
-      llvm::inconvertibleErrorCode(),
-      model.multipliesBf16
-          ? "expected --opt=full with --target cpu:" + dots->programName() +
-                " (plain loops compute in f32), got --opt=" + options.opt
-          : "expected --dtype bf16, or a spec whose precision.compute is bf16, "
-            "with --target cpu:" +
-                dots->programName() + ", got a model to be computed in f32");
+  return model.multipliesBf16 && options.opt == "full" ? Factors::BF16
+                                                       : Factors::F32;
+}
+
+static llvm::Error expectedProgram(const Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+/// A program that is fast at products of bf16 or int8 is one of a model that
+/// may be computed so, and none of plain loops. A device has none of int8.
+static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
+                                const spec::ModelSpec &model,
+                                const CompileOptions &options) {
+  Factors wanted = factorsOf(model, options);
+  for (const TargetInfo &target : targets) {
+    if (target.isDevice() && wanted == Factors::Int8) {
+      return expectedProgram("expected --target of CPUs with matrices in int8 "
+                             "(devices have no such program yet), got " +
+                             target.name);
+    }
+    if (target.isDevice() || target.multiplies == Factors::F32 ||
+        (target.multiplies == wanted && options.opt == "full")) {
+      continue;
+    }
+    bool isBf16 = target.multiplies == Factors::BF16;
+    std::string name = isBf16 ? "bf16" : "int8";
+    std::string program = " with --target cpu:" + target.programName();
+    bool isOther = isBf16 ? !model.multipliesBf16 : wanted != Factors::Int8;
+    return expectedProgram(
+        isOther ? "expected --dtype " + name +
+                      ", or a spec whose precision.compute is " + name + "," +
+                      program + ", got a model to be computed in " +
+                      (wanted == Factors::Int8 ? "int8"
+                       : model.multipliesBf16  ? "bf16"
+                                               : "f32")
+                : "expected --opt=full" + program +
+                      " (plain loops have no units of their own), got --opt=" +
+                      options.opt);
+  }
+  return llvm::Error::success();
 }
 
 llvm::Expected<std::vector<TargetInfo>>
 tfc::findTargets(const spec::ModelSpec &model, const CompileOptions &options) {
   bool isFast = options.opt == "full";
-  bool withBf16 = isFast && model.multipliesBf16;
+  Factors factors = isFast ? factorsOf(model, options) : Factors::F32;
   if (options.target.empty() && isFast) {
-    std::vector<TargetInfo> targets = TargetInfo::bothLevels();
-    if (withBf16) {
-      targets.push_back(TargetInfo::forBf16());
-    }
-    return targets;
+    return TargetInfo::allFor(factors);
   }
   auto targets = TargetInfo::parseList(
-      options.target.empty() ? "cpu" : options.target, withBf16);
+      options.target.empty() ? "cpu" : options.target, factors);
   if (targets) {
-    if (llvm::Error error = checkBf16(*targets, model, options)) {
+    if (llvm::Error error = checkFactors(*targets, model, options)) {
       return std::move(error);
     }
   }
@@ -403,7 +426,7 @@ std::string Compiler::describe() const {
     hasCpu |= !target.isDevice();
     roundsValues |= target.isDevice() && level() == OptLevel::Full;
     names.push_back(target.programName());
-    dots = target.multipliesBf16 ? names.back() : dots;
+    dots = target.multiplies == Factors::BF16 ? names.back() : dots;
   }
   std::string line = describeChoice(model, names, dots, hasCpu, roundsValues);
   return options.emit == "archive" ? line + "; symbol " + options.symbol : line;

@@ -7,8 +7,17 @@
 using namespace tfc;
 
 static const char *nameOf(spec::Storage storage) {
-  static const char *const names[] = {"f32", "f16", "bf16"};
-  return names[static_cast<int>(storage)];
+  switch (storage) {
+  case spec::Storage::F32:
+    return "f32";
+  case spec::Storage::F16:
+    return "f16";
+  case spec::Storage::BF16:
+    return "bf16";
+  case spec::Storage::Int8:
+    return "int8";
+  }
+  return "";
 }
 
 std::string tfc::describeChoice(const spec::ModelSpec &model,
@@ -27,6 +36,9 @@ std::string tfc::describeChoice(const spec::ModelSpec &model,
             nameOf(isKeptRounded ? model.storage : model.cache);
   }
   text += ", arithmetic in f32";
+  if (model.storage == spec::Storage::Int8) {
+    text += " but for products, which multiply int8";
+  }
   if (!dots.empty()) {
     text += "; in " + dots.str() + " products multiply bf16";
   }

@@ -141,9 +141,11 @@ static void printSpec(const spec::ModelSpec &model, raw_ostream &os) {
   double bytes = numbers * sizeof(float);
   const char *kept = "f32";
   if (model.storage != spec::Storage::F32) {
-    bytes -= matrices * sizeof(float) / 2;
-    kept = model.storage == spec::Storage::F16 ? "f32, matrices f16"
-                                               : "f32, matrices bf16";
+    bool isByte = model.storage == spec::Storage::Int8;
+    bytes -= matrices * (isByte ? 3 : 2);
+    kept = model.storage == spec::Storage::F16    ? "f32, matrices f16"
+           : model.storage == spec::Storage::BF16 ? "f32, matrices bf16"
+                                                  : "f32, matrices int8";
   }
   os << "parameters: " << llvm::format("%.0f", numbers) << ", "
      << megabytes(bytes) << " as " << kept << '\n';

@@ -152,7 +152,9 @@ static void printLaunches(const LaunchCounter *counter, StringRef entry,
 static int printEntries(ModuleOp module, const spec::ModelSpec &model,
                         const WantedStep &wanted,
                         const cost::Machine &machine) {
-  bool isNarrow = model.storage != spec::Storage::F32;
+  // Of int8 the machine's peak is not known: it is shown as if f32.
+  bool isNarrow = model.storage == spec::Storage::F16 ||
+                  model.storage == spec::Storage::BF16;
   auto launches = countOnDevice(model, machine);
   printMachine(machine, isNarrow);
   for (auto entry : module.getOps<func::FuncOp>()) {

@@ -85,6 +85,12 @@ int tfc::runVerify(const std::string &path, const CompileOptions &compile,
                     "steps), got f16 or bf16\n";
     return kBadInput;
   }
+  if (model->storage == spec::Storage::Int8) {
+    llvm::errs() << "tfc: error: " << path
+                 << ": expected matrices in f32, f16 or bf16 (what is verified "
+                    "is the arithmetic, which int8 rounds), got int8\n";
+    return kBadInput;
+  }
   if (model->multipliesBf16) {
     llvm::errs() << "tfc: note: products of bf16 are not verified (what rounds "
                     "their rows would hide faults); it is the model with "

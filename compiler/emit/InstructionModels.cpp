@@ -18,11 +18,17 @@ struct Model {
 } // namespace
 
 static constexpr Model models[] = {
-    {"llvm.x86.avx512bf16.dpbf16ps.512", "model.dpbf16ps.512"}};
+    {"llvm.x86.avx512bf16.dpbf16ps.512", "model.dpbf16ps.512"},
+    {"llvm.x86.avx512.vpdpbusd.512", "model.vpdpbusd.512"},
+    {"llvm.x86.avx512.vpdpbusd.256", "model.vpdpbusd.256"},
+    {"llvm.x86.avx512.pmaddw.d.512", "model.pmaddw.d.512"}};
 
 /// vdpbf16ps: the odd elements' product is added first, then the even ones',
 /// each rounded once to the nearest. Denormals are zeros of their sign before
 /// and after each of both, whatever the thread's mode.
+///
+/// vpdpbusd: four products of a byte without a sign and one with, their sum and
+/// the old one modulo 2^32. vpmaddwd: the sum of two products.
 static const char kModels[] = R"(
 define <16 x float> @model.flush(<16 x float> %x) #0 {
   %bits = bitcast <16 x float> %x to <16 x i32>
@@ -53,6 +59,78 @@ define <16 x float> @model.dpbf16ps.512(<16 x float> %sum, <32 x bfloat> %a, <32
   %t = call <16 x float> @model.add_product(<16 x float> %s, <16 x i32> %p1, <16 x i32> %q1)
   %u = call <16 x float> @model.add_product(<16 x float> %t, <16 x i32> %p0, <16 x i32> %q0)
   ret <16 x float> %u
+}
+define <16 x i32> @model.vpdpbusd.512(<16 x i32> %sum, <64 x i8> %a, <64 x i8> %b) #0 {
+  %p = bitcast <64 x i8> %a to <16 x i32>
+  %q = bitcast <64 x i8> %b to <16 x i32>
+  %u0 = lshr <16 x i32> %p, splat (i32 0)
+  %p0 = and <16 x i32> %u0, splat (i32 255)
+  %v0 = shl <16 x i32> %q, splat (i32 24)
+  %q0 = ashr <16 x i32> %v0, splat (i32 24)
+  %m0 = mul <16 x i32> %p0, %q0
+  %s0 = add <16 x i32> %sum, %m0
+  %u1 = lshr <16 x i32> %p, splat (i32 8)
+  %p1 = and <16 x i32> %u1, splat (i32 255)
+  %v1 = shl <16 x i32> %q, splat (i32 16)
+  %q1 = ashr <16 x i32> %v1, splat (i32 24)
+  %m1 = mul <16 x i32> %p1, %q1
+  %s1 = add <16 x i32> %s0, %m1
+  %u2 = lshr <16 x i32> %p, splat (i32 16)
+  %p2 = and <16 x i32> %u2, splat (i32 255)
+  %v2 = shl <16 x i32> %q, splat (i32 8)
+  %q2 = ashr <16 x i32> %v2, splat (i32 24)
+  %m2 = mul <16 x i32> %p2, %q2
+  %s2 = add <16 x i32> %s1, %m2
+  %u3 = lshr <16 x i32> %p, splat (i32 24)
+  %p3 = and <16 x i32> %u3, splat (i32 255)
+  %v3 = shl <16 x i32> %q, splat (i32 0)
+  %q3 = ashr <16 x i32> %v3, splat (i32 24)
+  %m3 = mul <16 x i32> %p3, %q3
+  %s3 = add <16 x i32> %s2, %m3
+  ret <16 x i32> %s3
+}
+define <8 x i32> @model.vpdpbusd.256(<8 x i32> %sum, <32 x i8> %a, <32 x i8> %b) #0 {
+  %p = bitcast <32 x i8> %a to <8 x i32>
+  %q = bitcast <32 x i8> %b to <8 x i32>
+  %u0 = lshr <8 x i32> %p, splat (i32 0)
+  %p0 = and <8 x i32> %u0, splat (i32 255)
+  %v0 = shl <8 x i32> %q, splat (i32 24)
+  %q0 = ashr <8 x i32> %v0, splat (i32 24)
+  %m0 = mul <8 x i32> %p0, %q0
+  %s0 = add <8 x i32> %sum, %m0
+  %u1 = lshr <8 x i32> %p, splat (i32 8)
+  %p1 = and <8 x i32> %u1, splat (i32 255)
+  %v1 = shl <8 x i32> %q, splat (i32 16)
+  %q1 = ashr <8 x i32> %v1, splat (i32 24)
+  %m1 = mul <8 x i32> %p1, %q1
+  %s1 = add <8 x i32> %s0, %m1
+  %u2 = lshr <8 x i32> %p, splat (i32 16)
+  %p2 = and <8 x i32> %u2, splat (i32 255)
+  %v2 = shl <8 x i32> %q, splat (i32 8)
+  %q2 = ashr <8 x i32> %v2, splat (i32 24)
+  %m2 = mul <8 x i32> %p2, %q2
+  %s2 = add <8 x i32> %s1, %m2
+  %u3 = lshr <8 x i32> %p, splat (i32 24)
+  %p3 = and <8 x i32> %u3, splat (i32 255)
+  %v3 = shl <8 x i32> %q, splat (i32 0)
+  %q3 = ashr <8 x i32> %v3, splat (i32 24)
+  %m3 = mul <8 x i32> %p3, %q3
+  %s3 = add <8 x i32> %s2, %m3
+  ret <8 x i32> %s3
+}
+define <16 x i32> @model.pmaddw.d.512(<32 x i16> %a, <32 x i16> %b) #0 {
+  %p = bitcast <32 x i16> %a to <16 x i32>
+  %q = bitcast <32 x i16> %b to <16 x i32>
+  %u0 = shl <16 x i32> %p, splat (i32 16)
+  %v0 = shl <16 x i32> %q, splat (i32 16)
+  %p0 = ashr <16 x i32> %u0, splat (i32 16)
+  %q0 = ashr <16 x i32> %v0, splat (i32 16)
+  %p1 = ashr <16 x i32> %p, splat (i32 16)
+  %q1 = ashr <16 x i32> %q, splat (i32 16)
+  %m0 = mul <16 x i32> %p0, %q0
+  %m1 = mul <16 x i32> %p1, %q1
+  %s = add <16 x i32> %m0, %m1
+  ret <16 x i32> %s
 }
 declare <16 x float> @llvm.fma.v16f32(<16 x float>, <16 x float>, <16 x float>)
 attributes #0 = { alwaysinline nounwind }

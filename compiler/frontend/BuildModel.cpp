@@ -89,7 +89,8 @@ void ModelBuilder::add(const spec::Parameter &parameter,
       builder, path.loc(name), name,
       RankedTensorType::get(shape, builder.getF32Type()),
       perLayer ? builder.getI64IntegerAttr(parameter.layers) : IntegerAttr(),
-      source, parts, /*packed=*/transformer::PackedAttr(), /*rounds=*/false,
+      source, parts, /*companion=*/transformer::CompanionAttr(),
+      /*packed=*/transformer::PackedAttr(), /*rounds=*/false,
       /*offset=*/IntegerAttr(), /*stride=*/IntegerAttr());
 }
 

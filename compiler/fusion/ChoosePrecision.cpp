@@ -168,6 +168,22 @@ static bool isFactorAlone(Value rows, Type element) {
   });
 }
 
+/// The longest row whose products of bytes are sums that 32 bits hold.
+static constexpr int64_t kMaxByteColumns = 1 << 17;
+
+/// Whether products read the matrix as their weight, and nobody else does, and
+/// it can be of bytes for them.
+static bool isFactorAlone(ParameterOp parameter, ArrayRef<WeightOp> weights) {
+  return parameter.getTensorType().getDimSize(1) <= kMaxByteColumns &&
+         llvm::all_of(weights, [](WeightOp weight) {
+           return llvm::all_of(weight->getUses(), [](OpOperand &use) {
+             auto linear = dyn_cast<LinearOp>(use.getOwner());
+             return linear && &use == &linear.getWeightMutable() &&
+                    isWideRows(linear.getInput().getType());
+           });
+         });
+}
+
 namespace {
 struct ChoosePrecisionPass
     : tfc::impl::ChoosePrecisionPassBase<ChoosePrecisionPass> {
@@ -175,6 +191,14 @@ struct ChoosePrecisionPass
 
   void runOnOperation() override {
     clearStatistics(*this);
+    integers.clear();
+    if (weights == Storage::Int8 &&
+        (values != Storage::F32 || factors != Storage::F32)) {
+      getOperation().emitError()
+          << "expected values and factors of f32 with weights=int8 (its "
+             "products multiply integers), got others";
+      return signalPassFailure();
+    }
     if (weights != Storage::F32) {
       keepMatrices();
     }
@@ -245,12 +269,21 @@ struct ChoosePrecisionPass
     });
     for (auto &[declared, weightOps] : uses) {
       auto parameter = cast<ParameterOp>(declared);
-      if (parameter.getTensorType().getRank() == 2 &&
-          llvm::all_of(weightOps, isWidened)) {
-        narrow(parameter);
-        for (WeightOp weight : weightOps) {
-          weight.getResult().setType(parameter.getTensorType());
-        }
+      RankedTensorType type = parameter.getTensorType();
+      if (type.getRank() != 2 || type.getElementType().isInteger() ||
+          !llvm::all_of(weightOps, isWidened)) {
+        continue;
+      }
+      bool isByte =
+          weights == Storage::Int8 && isFactorAlone(parameter, weightOps);
+      // What is looked up in is no product's alone, and worth its two bytes.
+      narrow(parameter,
+             weights == Storage::Int8 && !isByte ? Storage::BF16 : weights);
+      for (WeightOp weight : weightOps) {
+        weight.getResult().setType(parameter.getTensorType());
+      }
+      if (isByte) {
+        quantize(parameter, weightOps, symbols);
       }
     }
     // Other names of a parameter have its type.
@@ -265,8 +298,8 @@ struct ChoosePrecisionPass
   }
 
   /// With its parts, which have no use of their own.
-  void narrow(ParameterOp parameter) {
-    Type element = elementOf(&getContext(), weights);
+  void narrow(ParameterOp parameter, transformer::Storage storage) {
+    Type element = elementOf(&getContext(), storage);
     SmallVector<ParameterOp> all = listParts(parameter);
     all.push_back(parameter);
     for (ParameterOp each : all) {
@@ -275,5 +308,48 @@ struct ChoosePrecisionPass
     }
     ++numNarrow;
   }
+
+  /// Gives a matrix of bytes its scales, and integers to the products that read
+  /// it.
+  void quantize(ParameterOp parameter, ArrayRef<WeightOp> weightOps,
+                SymbolTable &symbols) {
+    OpBuilder b(parameter->getContext());
+    b.setInsertionPointAfter(parameter);
+    auto type = RankedTensorType::get({parameter.getTensorType().getDimSize(0)},
+                                      b.getF32Type());
+    auto scales = ParameterOp::create(
+        b, parameter.getLoc(), (parameter.getSymName() + ".scales").str(), type,
+        parameter.getLayersAttr(), /*source=*/SourceAttr(),
+        /*parts=*/ArrayAttr(),
+        CompanionAttr::get(b.getContext(), CompanionKind::Scales,
+                           FlatSymbolRefAttr::get(parameter.getSymNameAttr())),
+        /*packed=*/PackedAttr(), /*rounds=*/false, /*offset=*/IntegerAttr(),
+        /*stride=*/IntegerAttr());
+    // It gets another name where there is one of this name.
+    symbols.insert(scales);
+    for (WeightOp weight : weightOps) {
+      b.setInsertionPointAfter(weight);
+      Value own = WeightOp::create(b, weight.getLoc(), type,
+                                   scales.getSymName(), weight.getLayer());
+      for (Operation *user : llvm::to_vector(weight->getUsers())) {
+        multiplyIntegers(cast<LinearOp>(user), own);
+      }
+    }
+  }
+
+  /// Rows are made integers once for all products of a block.
+  void multiplyIntegers(LinearOp linear, Value weightScales) {
+    QuantizeRowsOp &rows = integers[{linear.getInput(), linear->getBlock()}];
+    if (!rows || !rows->isBeforeInBlock(linear)) {
+      OpBuilder b(linear);
+      rows = QuantizeRowsOp::create(b, linear.getLoc(), linear.getInput());
+      ++numFactors;
+    }
+    linear.getInputMutable().assign(rows.getQuantized());
+    linear.getInputScalesMutable().assign(rows.getScales());
+    linear.getWeightScalesMutable().assign(weightScales);
+  }
+
+  llvm::DenseMap<std::pair<Value, Block *>, QuantizeRowsOp> integers;
 };
 } // namespace

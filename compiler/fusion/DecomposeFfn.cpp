@@ -39,7 +39,9 @@ static void decompose(FfnOp op, IRRewriter &rewriter) {
                                  op.getUpBias(), factor,
                                  /*residual=*/Value(), act);
   Value y = LinearOp::create(rewriter, locate(op, "down"), op.getType(), inner,
-                             op.getDown(), op.getDownBias(), /*factor=*/Value(),
+                             op.getDown(), /*input_scales=*/Value(),
+                             /*weight_scales=*/Value(), op.getDownBias(),
+                             /*factor=*/Value(),
                              /*residual=*/Value(), Activation::Identity);
   rewriter.replaceOp(op, y);
 }

@@ -176,7 +176,8 @@ ParameterOp ProjectionFuser::buildWhole(ArrayRef<ParameterOp> parts) {
       b, b.getFusedLoc(locations), joinNames(names),
       first.getTensorType().clone(shape), first.getLayersAttr(),
       /*source=*/SourceAttr(), b.getArrayAttr(references),
-      /*packed=*/PackedAttr(), /*rounds=*/false, /*offset=*/IntegerAttr(),
+      /*companion=*/CompanionAttr(), /*packed=*/PackedAttr(), /*rounds=*/false,
+      /*offset=*/IntegerAttr(),
       /*stride=*/IntegerAttr());
   // It gets another name where there is one of this name.
   symbols.insert(whole);
@@ -210,9 +211,11 @@ void ProjectionFuser::fuse(ArrayRef<LinearOp> group) {
   auto type =
       RankedTensorType::get({first.getType().getDimSize(0), rowsOf(weight)},
                             first.getType().getElementType());
-  Value y = LinearOp::create(b, type, first.getInput(), weight, bias,
-                             /*factor=*/Value(), /*residual=*/Value(),
-                             Activation::Identity);
+  Value y =
+      LinearOp::create(b, type, first.getInput(), weight,
+                       /*input_scales=*/Value(),
+                       /*weight_scales=*/Value(), bias, /*factor=*/Value(),
+                       /*residual=*/Value(), Activation::Identity);
   int64_t column = 0;
   for (LinearOp op : group) {
     int64_t width = widthOf(op.getResult());

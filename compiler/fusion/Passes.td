@@ -128,6 +128,19 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
       : tensor<?x104xbf16>, tensor<150x104xbf16> -> tensor<?x150xf32>
     ```
 
+    With weights of int8 a matrix that products alone read is of bytes and has
+    scales, and the products multiply integers: their rows are quantised, in each
+    block once. Matrices that are looked up in too, and those of more than 2^17
+    columns, whose sums could be too large, are of bf16.
+
+    ```mlir
+    %y = transformer.linear %x, %w : tensor<?x104xf32>, tensor<150x104xf32>
+    // becomes, with weights=int8
+    %q, %s = transformer.quantize_rows %x : tensor<?x104xf32>
+    %y = transformer.linear %q, %w scales %s, %ws : tensor<?x104xi8>,
+           tensor<150x104xi8>, tensor<?xf32>, tensor<150xf32>
+    ```
+
     Rows that come into a loop as f32 are rounded there, and those that an output
     or another dialect's op reads are widened for it, by a
     `transformer.activation identity`.
@@ -135,12 +148,14 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tfc::transformer::TransformerDialect"];
   let options = [
     Option<"weights", "weights", "::tfc::transformer::Storage",
-           "::tfc::transformer::Storage::F32", "f32, f16 or bf16",
+           "::tfc::transformer::Storage::F32", "f32, f16, bf16 or int8",
            [{::llvm::cl::values(
              clEnumValN(::tfc::transformer::Storage::F32, "f32", "4 bytes"),
              clEnumValN(::tfc::transformer::Storage::F16, "f16", "2 bytes"),
              clEnumValN(::tfc::transformer::Storage::BF16, "bf16",
-                        "2 bytes"))}]>,
+                        "2 bytes"),
+             clEnumValN(::tfc::transformer::Storage::Int8, "int8",
+                        "a byte"))}]>,
     Option<"rounds", "rounds", "bool", "false",
            "whether what is stored with more bits is rounded">,
     Option<"values", "values", "::tfc::transformer::Storage",
@@ -159,9 +174,9 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
              clEnumValN(::tfc::transformer::Storage::BF16, "bf16",
                         "2 bytes"))}]>];
   let statistics = [
-    Statistic<"numNarrow", "num-narrow", "matrices kept in 16 bits">,
+    Statistic<"numNarrow", "num-narrow", "matrices kept in 16 or 8 bits">,
     Statistic<"numValues", "num-values", "values kept in 16 bits">,
-    Statistic<"numFactors", "num-factors", "rows rounded for products">];
+    Statistic<"numFactors", "num-factors", "rows rounded or quantised for products">];
 }
 
 def FuseProjectionsPass

@@ -3,6 +3,8 @@
 #include "compiler/host/Passes.h"
 
 #include "compiler/kernel/NarrowFloat.h"
+#include "compiler/kernel/Quantize.h"
+#include "tfc/abi.h"
 
 #include "dialect/PackedLayout.h"
 #include "dialect/ShapeUtils.h"
@@ -25,6 +27,9 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
+/// What pack returns where nothing is wrong.
+constexpr int64_t kPacked = 0;
+
 /// A cache line: what every weight and layer begins on.
 constexpr int64_t kAlignment = 64;
 
@@ -33,7 +38,8 @@ constexpr int64_t kAlignment = 64;
 ///   (R / Panel) * PanelStride + (c / Word * Panel + R % Panel) * Word + c %
 ///   Word
 /// of what is packed at Offset: the parameter, or the one that it is a part of.
-/// Rows one after the other are panels of one row.
+/// Rows one after the other are panels of one row. Of a matrix of bytes row R
+/// has element R of the vectors at Scales and, with HasExcess, at Excess.
 enum Field {
   FirstElement,
   RowStride,
@@ -47,6 +53,11 @@ enum Field {
   LayerStride,
   Storage,
   Rounds,
+  Scales,
+  ScalesStride,
+  Excess,
+  ExcessStride,
+  HasExcess,
   NumFields
 };
 using Geometry = std::array<int64_t, NumFields>;
@@ -90,6 +101,16 @@ static Geometry geometryOf(transformer::ParameterOp op, Target target) {
   g[Rounds] = target.whole.getRounds();
   g[Offset] = *target.whole.getOffset();
   g[LayerStride] = target.whole.getStride().value_or(0);
+  auto addCompanion = [&](transformer::CompanionKind kind, Field place,
+                          Field stride) {
+    transformer::ParameterOp companion = target.whole.findCompanion(kind);
+    g[place] = companion ? *companion.getOffset() : 0;
+    g[stride] = companion ? companion.getStride().value_or(0) : 0;
+    return static_cast<bool>(companion);
+  };
+  addCompanion(transformer::CompanionKind::Scales, Scales, ScalesStride);
+  g[HasExcess] =
+      addCompanion(transformer::CompanionKind::Excess, Excess, ExcessStride);
   return g;
 }
 
@@ -134,12 +155,22 @@ public:
 
 private:
   /// One of the regions of a switch over dtypes, for each of `storages`;
-  /// whatever it yields, and 0 for others.
+  /// the status that it yields, and 0 for others.
   Value buildSwitchOverTypes(Value number,
                              ArrayRef<transformer::Storage> storages,
                              function_ref<Value(Type)> body);
   Value buildCopy(Type from, Type to);
+  Value buildQuantize(Type from);
   Value store(Value value, Value target, Value place);
+  Value viewAs(Type type, Value memory, Value first, Value elements);
+  Value viewCompanion(Type type, Field place, Field stride);
+  struct RowPlaces {
+    Value target, from, to, wordStride;
+  };
+  RowPlaces findRow(Value row);
+  Value load(Value stored, const RowPlaces &row, Value column);
+  Value findPlace(const RowPlaces &row, Value column);
+  Value findStatus(Value isSo, int64_t status);
 
   Value multiply(Value x, Value y) { return arith::MulIOp::create(b, x, y); }
   Value add(Value x, Value y) { return arith::AddIOp::create(b, x, y); }
@@ -150,7 +181,7 @@ private:
   ArrayRef<Geometry> geometries;
   ImplicitLocOpBuilder b;
   SmallVector<Value> fields;
-  Value begin, end, source, packed, start, count;
+  Value layer, begin, end, source, packed, start, count;
 };
 
 } // namespace
@@ -162,7 +193,7 @@ Value PackBuilder::buildSwitchOverTypes(Value number,
   for (transformer::Storage storage : storages) {
     cases.push_back(static_cast<int64_t>(storage));
   }
-  auto op = scf::IndexSwitchOp::create(b, TypeRange(b.getI1Type()), number,
+  auto op = scf::IndexSwitchOp::create(b, TypeRange(b.getI32Type()), number,
                                        cases, cases.size());
   OpBuilder::InsertionGuard guard(b);
   for (auto [region, storage] : llvm::zip(op.getCaseRegions(), storages)) {
@@ -171,7 +202,7 @@ Value PackBuilder::buildSwitchOverTypes(Value number,
                          body(transformer::elementOf(b.getContext(), storage)));
   }
   b.createBlock(&op.getDefaultRegion());
-  Value none = arith::ConstantOp::create(b, b.getBoolAttr(false));
+  Value none = arith::ConstantIntOp::create(b, kPacked, 32);
   scf::YieldOp::create(b, none);
   return op.getResult(0);
 }
@@ -189,49 +220,138 @@ Value PackBuilder::store(Value value, Value target, Value place) {
   return arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, wide, value);
 }
 
+Value PackBuilder::viewAs(Type type, Value memory, Value first,
+                          Value elements) {
+  return memref::ViewOp::create(b,
+                                MemRefType::get({ShapedType::kDynamic}, type),
+                                memory, first, elements);
+}
+
+/// The layer's vector.
+Value PackBuilder::viewCompanion(Type type, Field place, Field stride) {
+  Value first = add(fields[place], multiply(layer, fields[stride]));
+  return viewAs(type, packed, first, add(fields[FirstTarget], fields[Rows]));
+}
+
+/// Of a row of what is stored, there and in what is packed.
+PackBuilder::RowPlaces PackBuilder::findRow(Value row) {
+  Value targetRow = add(fields[FirstTarget], row);
+  Value words = arith::CeilDivUIOp::create(b, fields[Columns], fields[Word]);
+  Value panelStride = multiply(multiply(fields[Panel], words), fields[Word]);
+  Value to = add(multiply(divide(targetRow, fields[Panel]), panelStride),
+                 multiply(remainder(targetRow, fields[Panel]), fields[Word]));
+  Value wordStride = multiply(fields[Panel], fields[Word]);
+  Value from = add(fields[FirstElement], multiply(row, fields[RowStride]));
+  return {targetRow, from, to, wordStride};
+}
+
+/// As f32.
+Value PackBuilder::load(Value stored, const RowPlaces &row, Value column) {
+  Value place = add(row.from, multiply(column, fields[ColumnStride]));
+  // A tensor in a file may begin at any byte.
+  Value value = memref::LoadOp::create(b, stored, place, /*nontemporal=*/false,
+                                       llvm::MaybeAlign(1));
+  return value.getType().isF32()
+             ? value
+             : arith::ExtFOp::create(b, b.getF32Type(), value);
+}
+
+/// In what is packed.
+Value PackBuilder::findPlace(const RowPlaces &row, Value column) {
+  Value word = multiply(divide(column, fields[Word]), row.wordStride);
+  return add(row.to, add(word, remainder(column, fields[Word])));
+}
+
+Value PackBuilder::findStatus(Value isSo, int64_t status) {
+  Value yes = arith::ConstantIntOp::create(b, status, 32);
+  Value no = arith::ConstantIntOp::create(b, kPacked, 32);
+  return arith::SelectOp::create(b, isSo, yes, no);
+}
+
 /// One loop nest: packed[r][c] = source[...]; whether a value was rounded.
 Value PackBuilder::buildCopy(Type from, Type to) {
   Value zero = constant(b, 0), one = constant(b, 1);
   Value size = constant(b, from.getIntOrFloatBitWidth() / 8);
   Value bytes = memref::DimOp::create(b, source, 0);
-  auto viewAs = [&](Type type, Value memory, Value first, Value elements) {
-    return memref::ViewOp::create(b,
-                                  MemRefType::get({ShapedType::kDynamic}, type),
-                                  memory, first, elements);
-  };
   Value stored = viewAs(from, source, zero, divide(bytes, size));
   Value target = viewAs(to, packed, start, count);
   Value never = arith::ConstantOp::create(b, b.getBoolAttr(false));
   OpBuilder::InsertionGuard guard(b);
   auto rows = scf::ForOp::create(b, begin, end, one, never);
   b.setInsertionPointToStart(rows.getBody());
-  Value row = rows.getInductionVar();
-  Value targetRow = add(fields[FirstTarget], row);
-  Value words = arith::CeilDivUIOp::create(b, fields[Columns], fields[Word]);
-  Value panelStride = multiply(multiply(fields[Panel], words), fields[Word]);
-  Value toRow =
-      add(multiply(divide(targetRow, fields[Panel]), panelStride),
-          multiply(remainder(targetRow, fields[Panel]), fields[Word]));
-  Value wordStride = multiply(fields[Panel], fields[Word]);
-  Value fromRow = add(fields[FirstElement], multiply(row, fields[RowStride]));
+  RowPlaces row = findRow(rows.getInductionVar());
   auto columns = scf::ForOp::create(b, zero, fields[Columns], one,
                                     rows.getRegionIterArg(0));
   b.setInsertionPointToStart(columns.getBody());
   Value column = columns.getInductionVar();
-  Value place = add(fromRow, multiply(column, fields[ColumnStride]));
-  // A tensor in a file may begin at any byte.
-  Value value = memref::LoadOp::create(b, stored, place, /*nontemporal=*/false,
-                                       llvm::MaybeAlign(1));
-  if (!from.isF32()) {
-    value = arith::ExtFOp::create(b, b.getF32Type(), value);
-  }
-  Value word = multiply(divide(column, fields[Word]), wordStride);
-  Value inWord = remainder(column, fields[Word]);
-  Value rounded = store(value, target, add(toRow, add(word, inWord)));
+  Value value = load(stored, row, column);
+  Value rounded = store(value, target, findPlace(row, column));
   Value any = arith::OrIOp::create(b, columns.getRegionIterArg(0), rounded);
   scf::YieldOp::create(b, any);
   b.setInsertionPointToEnd(rows.getBody());
   scf::YieldOp::create(b, columns.getResult(0));
+  b.setInsertionPointAfter(rows);
+  return findStatus(rows.getResult(0), TFC_PACK_ROUNDED);
+}
+
+/// As buildCopy, to integers: rows twice, for the greatest element by size and
+/// for the multiples of its 127th part.
+Value PackBuilder::buildQuantize(Type from) {
+  Value zero = constant(b, 0), one = constant(b, 1);
+  Value size = constant(b, from.getIntOrFloatBitWidth() / 8);
+  Value bytes = memref::DimOp::create(b, source, 0);
+  Value stored = viewAs(from, source, zero, divide(bytes, size));
+  Value target = viewAs(b.getI8Type(), packed, start, count);
+  Value scales = viewCompanion(b.getF32Type(), Scales, ScalesStride);
+  Value excess = viewCompanion(b.getI32Type(), Excess, ExcessStride);
+  Value hasExcess = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                          fields[HasExcess], zero);
+  Value ok = arith::ConstantIntOp::create(b, kPacked, 32);
+  OpBuilder::InsertionGuard guard(b);
+  auto rows = scf::ForOp::create(b, begin, end, one, ok);
+  b.setInsertionPointToStart(rows.getBody());
+  RowPlaces row = findRow(rows.getInductionVar());
+  auto sizes =
+      scf::ForOp::create(b, zero, fields[Columns], one, buildLeastGreatest(b));
+  b.setInsertionPointToStart(sizes.getBody());
+  Value element = load(stored, row, sizes.getInductionVar());
+  scf::YieldOp::create(b, buildGreater(b, sizes.getRegionIterArg(0), element));
+  b.setInsertionPointToEnd(rows.getBody());
+  Value greatest = sizes.getResult(0);
+  Value scale = buildScale(b, greatest);
+  Value never = arith::ConstantOp::create(b, b.getBoolAttr(false));
+  auto columns =
+      scf::ForOp::create(b, zero, fields[Columns], one,
+                         {arith::ConstantIntOp::create(b, 0, 32), never});
+  b.setInsertionPointToStart(columns.getBody());
+  Value column = columns.getInductionVar();
+  Value exact = load(stored, row, column);
+  Value integer = buildInteger(b, exact, greatest, /*excess=*/0);
+  memref::StoreOp::create(b, arith::TruncIOp::create(b, b.getI8Type(), integer),
+                          target, findPlace(row, column));
+  Value wide = arith::SIToFPOp::create(b, b.getF32Type(), integer);
+  Value isOther =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::ONE,
+                            arith::MulFOp::create(b, wide, scale), exact);
+  Value sum = arith::AddIOp::create(b, columns.getRegionIterArg(0), integer);
+  Value any = arith::OrIOp::create(b, columns.getRegionIterArg(1), isOther);
+  scf::YieldOp::create(b, ValueRange{sum, any});
+  b.setInsertionPointToEnd(rows.getBody());
+  memref::StoreOp::create(b, scale, scales, row.target);
+  auto isGiven = scf::IfOp::create(b, hasExcess, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(isGiven.thenBlock());
+  Value times = arith::ConstantIntOp::create(b, kExcess, 32);
+  memref::StoreOp::create(b,
+                          arith::MulIOp::create(b, columns.getResult(0), times),
+                          excess, row.target);
+  b.setInsertionPointToEnd(rows.getBody());
+  // Of two faults, that which nobody can ask for.
+  Value status = arith::MaxSIOp::create(
+      b, findStatus(columns.getResult(1), TFC_PACK_ROUNDED),
+      findStatus(buildIsInfinite(b, greatest), TFC_PACK_NOT_FINITE));
+  scf::YieldOp::create(
+      b,
+      arith::MaxSIOp::create(b, rows.getRegionIterArg(0), status).getResult());
   return rows.getResult(0);
 }
 
@@ -252,37 +372,45 @@ void PackBuilder::build() {
   fields = buildSwitch(b, body->getArgument(0), geometries);
   begin = body->getArgument(2);
   end = body->getArgument(3);
+  layer = body->getArgument(1);
   source = body->getArgument(5);
   packed = body->getArgument(6);
-  start =
-      add(fields[Offset], multiply(body->getArgument(1), fields[LayerStride]));
+  start = add(fields[Offset], multiply(layer, fields[LayerStride]));
   // The last panel's rows beyond the last row included.
   Value panels = arith::CeilDivUIOp::create(
       b, add(fields[FirstTarget], fields[Rows]), fields[Panel]);
   Value words = arith::CeilDivUIOp::create(b, fields[Columns], fields[Word]);
   count =
       multiply(multiply(panels, fields[Panel]), multiply(words, fields[Word]));
-  const transformer::Storage all[] = {transformer::Storage::F32,
-                                      transformer::Storage::F16,
-                                      transformer::Storage::BF16};
+  const SmallVector<transformer::Storage> stored = {transformer::Storage::F32,
+                                                    transformer::Storage::F16,
+                                                    transformer::Storage::BF16};
   // A copy for each type that something is kept in.
   SmallVector<transformer::Storage> kept;
-  for (transformer::Storage storage : all) {
+  auto known = llvm::to_vector(stored);
+  known.push_back(transformer::Storage::Int8);
+  for (transformer::Storage storage : known) {
     if (llvm::any_of(geometries, [&](const Geometry &geometry) {
           return geometry[Storage] == static_cast<int64_t>(storage);
         })) {
       kept.push_back(storage);
     }
   }
-  Value rounded = buildSwitchOverTypes(fields[Storage], kept, [&](Type to) {
-    return buildSwitchOverTypes(body->getArgument(4), all,
-                                [&](Type from) { return buildCopy(from, to); });
+  Value status = buildSwitchOverTypes(fields[Storage], kept, [&](Type to) {
+    return buildSwitchOverTypes(body->getArgument(4), stored, [&](Type from) {
+      return to.isInteger() ? buildQuantize(from) : buildCopy(from, to);
+    });
   });
-  Value isError = arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                                        fields[Rounds], constant(b, 0));
-  Value failed = arith::AndIOp::create(b, rounded, isError);
-  Value status = arith::ExtUIOp::create(b, b.getI32Type(), failed);
-  func::ReturnOp::create(b, status);
+  Value mayRound = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                         fields[Rounds], constant(b, 0));
+  Value isRounded = arith::CmpIOp::create(
+      b, arith::CmpIPredicate::eq, status,
+      arith::ConstantIntOp::create(b, TFC_PACK_ROUNDED, 32));
+  Value isWanted = arith::AndIOp::create(b, mayRound, isRounded);
+  func::ReturnOp::create(
+      b, arith::SelectOp::create(
+             b, isWanted, arith::ConstantIntOp::create(b, kPacked, 32), status)
+             .getResult());
 }
 
 /// The parts of all parameters, each with its place.
@@ -364,12 +492,11 @@ struct PackWeightsPass : tfc::impl::PackWeightsPassBase<PackWeightsPass> {
       geometries.push_back(
           geometryOf(op, part == parts.end() ? Target{op, 0} : part->second));
     }
-    // What most of it is kept in.
+    // What most of it is kept in: the narrowest, or what is nearest to it.
     auto storage = transformer::Storage::F32;
     for (const Geometry &geometry : geometries) {
-      if (geometry[Storage] != 0) {
-        storage = static_cast<transformer::Storage>(geometry[Storage]);
-      }
+      storage = std::max(storage,
+                         static_cast<transformer::Storage>(geometry[Storage]));
     }
     module->setAttr(transformer::kPackedBytesAttrName,
                     builder.getI64IntegerAttr(next));

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -156,8 +157,9 @@ static LogicalResult lowerOutput(transformer::OutputOp op) {
 /// Whether a product reads rows and a matrix of the same 16 bits, whole times
 /// `multiple` elements long.
 static bool isNarrow(transformer::LinearOp op, int64_t multiple) {
-  Type element = elementOf(op.getInput());
-  return !element.isF32() && elementOf(op.getWeight()) == element &&
+  Type element = getElementTypeOrSelf(op.getInput());
+  return element.isFloat(16) &&
+         getElementTypeOrSelf(op.getWeight()) == element &&
          transformer::widthOf(op.getInput()) % multiple == 0;
 }
 
@@ -194,11 +196,43 @@ static void pack(Operation *parameter, int64_t panel, int64_t word) {
       transformer::PackedAttr::get(parameter->getContext(), panel, word));
 }
 
+/// Declares by how much too large a matrix's products are with rows of bytes
+/// without a sign.
+static void addExcess(transformer::ParameterOp matrix) {
+  OpBuilder b(matrix->getContext());
+  b.setInsertionPointAfter(matrix);
+  auto type = RankedTensorType::get({matrix.getTensorType().getDimSize(0)},
+                                    b.getI32Type());
+  auto companion = transformer::CompanionAttr::get(
+      b.getContext(), transformer::CompanionKind::Excess,
+      FlatSymbolRefAttr::get(matrix.getSymNameAttr()));
+  auto excess = transformer::ParameterOp::create(
+      b, matrix.getLoc(), (matrix.getSymName() + ".excess").str(), type,
+      matrix.getLayersAttr(), /*source=*/transformer::SourceAttr(),
+      /*parts=*/ArrayAttr(), companion, /*packed=*/transformer::PackedAttr(),
+      /*rounds=*/false, /*offset=*/IntegerAttr(), /*stride=*/IntegerAttr());
+  // It gets another name where there is one of this name.
+  SymbolTable(matrix->getParentOp()).insert(excess);
+}
+
+/// Columns of bytes in what a word of 32 bits of a row is multiplied by.
+static int64_t byteWord(IntegerRows rows) {
+  return rows == IntegerRows::Wide ? 2 : 4;
+}
+
 /// Matrices of products are packed in panels; so are tables tied to them.
-static void packPanels(ModuleOp module, int64_t panel, int64_t bf16Word) {
+static void packPanels(ModuleOp module, int64_t panel, int64_t bf16Word,
+                       IntegerRows integers) {
   for (auto &[parameter, products] : findProducts(module)) {
-    bool isBF16 = elementOf(products.front().getWeight()).isBF16();
-    pack(parameter, panel, isBF16 ? bf16Word : 1);
+    Type element = getElementTypeOrSelf(products.front().getWeight());
+    bool isByte = element.isInteger();
+    pack(parameter, panel,
+         isByte             ? byteWord(integers)
+         : element.isBF16() ? bf16Word
+                            : 1);
+    if (isByte && integers == IntegerRows::Excess) {
+      addExcess(cast<transformer::ParameterOp>(parameter));
+    }
   }
 }
 
@@ -291,7 +325,7 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
   void runOnOperation() override {
     clearStatistics(*this);
     if (panel > 0) {
-      packPanels(getOperation(), panel, bf16Word);
+      packPanels(getOperation(), panel, bf16Word, int8Rows);
     } else if (kernelRows > 0) {
       packRows(getOperation(), kernelRows);
     }
@@ -302,6 +336,9 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
     populateLayerPatterns(patterns);
     populatePositionPatterns(patterns);
     populateProjectionPatterns(patterns, lastUses);
+    populateQuantizePatterns(patterns,
+                             panel > 0 ? std::optional<IntegerRows>(int8Rows)
+                                       : std::nullopt);
     populateAttentionPatterns(patterns);
     ReplacedOps replaced;
     walkAndApplyPatterns(getOperation(), std::move(patterns), &replaced);

@@ -5,6 +5,7 @@
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -34,6 +35,18 @@ static Value allocateRows(ImplicitLocOpBuilder &b, Value like, int64_t width,
       ValueRange{rows});
 }
 
+/// What products of bytes without a sign have too much; null for others.
+static Value findExcess(ImplicitLocOpBuilder &b, transformer::WeightOp weight,
+                        transformer::ParameterOp parameter) {
+  transformer::ParameterOp excess =
+      parameter.findCompanion(transformer::CompanionKind::Excess);
+  return excess ? transformer::WeightOp::create(b, excess.getTensorType(),
+                                                excess.getSymName(),
+                                                weight.getLayer())
+                      .getResult()
+                : Value();
+}
+
 Value tfc::buildPanelProduct(ImplicitLocOpBuilder &b, Value x,
                              transformer::WeightOp weight,
                              const Epilogue &epilogue) {
@@ -47,8 +60,12 @@ Value tfc::buildPanelProduct(ImplicitLocOpBuilder &b, Value x,
                         epilogue.element ? epilogue.element : b.getF32Type());
   }
   SmallVector<Value> columns, rows;
-  if (epilogue.bias) {
-    columns.push_back(epilogue.bias);
+  Value excess =
+      epilogue.rowScales ? findExcess(b, weight, parameter) : Value();
+  for (Value value : {epilogue.columnScales, excess, epilogue.bias}) {
+    if (value) {
+      columns.push_back(value);
+    }
   }
   for (Value value : {epilogue.factor, epilogue.residual}) {
     if (value) {
@@ -56,20 +73,28 @@ Value tfc::buildPanelProduct(ImplicitLocOpBuilder &b, Value x,
     }
   }
   auto product = transformer::ProductOp::create(
-      b, cast<RankedTensorType>(init.getType()), x, weight, columns, rows, init,
-      /*tile=*/transformer::ProductTileAttr());
+      b, cast<RankedTensorType>(init.getType()), x, weight, columns, rows,
+      epilogue.rowScales, init, /*tile=*/transformer::ProductTileAttr());
   OpBuilder::InsertionGuard guard(b);
-  SmallVector<Type> types(1 + columns.size() + rows.size(), b.getF32Type());
+  SmallVector<Type> types = {product.getSumType()};
+  for (Value value : columns) {
+    types.push_back(getElementTypeOrSelf(value));
+  }
+  types.append(rows.size() + (epilogue.rowScales ? 1 : 0), b.getF32Type());
   Block *body = b.createBlock(&product.getBody(), {}, types,
                               SmallVector<Location>(types.size(), b.getLoc()));
   size_t next = 1;
   auto take = [&](Value given) {
     return given ? Value(body->getArgument(next++)) : Value();
   };
+  Value columnScale = take(epilogue.columnScales), over = take(excess);
   Value bias = take(epilogue.bias), factor = take(epilogue.factor);
   Value residual = take(epilogue.residual);
+  Value rowScale = take(epilogue.rowScales), sum = body->getArgument(0);
+  if (rowScale) {
+    sum = buildScaled(b, sum, over, rowScale, columnScale);
+  }
   transformer::YieldOp::create(
-      b,
-      buildEpilogue(b, epilogue, body->getArgument(0), bias, factor, residual));
+      b, buildEpilogue(b, epilogue, sum, bias, factor, residual));
   return product.getResult();
 }

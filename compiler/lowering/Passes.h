@@ -7,6 +7,11 @@
 #include "mlir/Pass/Pass.h"
 
 namespace tfc {
+
+/// What rows of integers are for kernels of products: of 16 bits, or bytes
+/// without a sign, each 128 more than it stands for.
+enum class IntegerRows { Wide, Excess };
+
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "compiler/lowering/Passes.h.inc"

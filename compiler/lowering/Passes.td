@@ -44,12 +44,27 @@ def LowerToLinalgPass : Pass<"tfc-lower-to-linalg", "::mlir::ModuleOp"> {
       transformer.yield %biased : f32
     }
     ```
+
+    Rows become integers by three maps: the greatest element of a row by size, as
+    bits, in any order the same; the scale; the rounded quotients. What they are
+    for kernels of panels, `int8-rows` says: `excess` for those that multiply
+    bytes without a sign, where a product's body takes `excess` from the sum,
+    a companion of the weight; `wide` for those that multiply 16 bits. The body
+    begins with the scales.
   }];
   let options = [
+    Option<"int8Rows", "int8-rows", "::tfc::IntegerRows",
+           "::tfc::IntegerRows::Wide",
+           "what rows of integers are for kernels of panels: wide or excess",
+           [{::llvm::cl::values(
+             clEnumValN(::tfc::IntegerRows::Wide, "wide", "of 16 bits"),
+             clEnumValN(::tfc::IntegerRows::Excess, "excess",
+                        "of 8 bits, 128 more"))}]>,
     Option<"panel", "panel", "int64_t", "0",
            "rows of a panel of packed weights; 0: no kernel reads panels">,
     Option<"bf16Word", "bf16-word", "int64_t", "1",
-           "columns of bf16 in a word of a panel; others have one">,
+           "columns of bf16 in a word of a panel; one of bytes has four, or two "
+           "for rows of 16 bits, others one">,
     Option<"kernelRows", "kernel-rows", "int64_t", "0",
            "kernels do products of rows and matrices of the same 16 bits, whole "
            "times so many elements long, and take matrices as they are; 0: no "

@@ -4,6 +4,7 @@
 #define TFC_COMPILER_LOWERING_PATTERNS_H
 
 #include "compiler/lowering/LastUses.h"
+#include "compiler/lowering/Passes.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -14,6 +15,7 @@ namespace tfc {
 /// What an element-wise op over rows reads besides the rows themselves: full
 /// rows, one value a row, or one value a column.
 enum class Broadcast { None, AlongRow, AlongColumn };
+mlir::AffineMap mapOf(mlir::MLIRContext *context, Broadcast broadcast);
 struct RowInput {
   mlir::Value value;
   Broadcast broadcast;
@@ -62,9 +64,12 @@ mlir::Value cutRows(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
 mlir::Value joinRows(mlir::ImplicitLocOpBuilder &b, mlir::Value y,
                      mlir::Value like);
 
-/// A tensor to be written, with the rows of `like`, `width` wide.
+/// A tensor to be written, with the rows of `like`, `width` wide; or with a
+/// number for each of them.
 mlir::Value emptyRows(mlir::ImplicitLocOpBuilder &b, mlir::Value like,
-                      int64_t width, mlir::FloatType element);
+                      int64_t width, mlir::Type element);
+mlir::Value emptyNumbers(mlir::ImplicitLocOpBuilder &b, mlir::Value like,
+                         mlir::Type element);
 
 mlir::Value f32Constant(mlir::ImplicitLocOpBuilder &b, double value);
 
@@ -75,6 +80,9 @@ mlir::Value f32Table(mlir::ImplicitLocOpBuilder &b,
 /// What is done to a product's result p, element by element, while it is in
 /// registers: y = act(p + bias) * factor + residual. Null values are left out.
 struct Epilogue {
+  /// Of a product of integers, a number for each row and for each column, by
+  /// which it is multiplied first; null for one of floats.
+  mlir::Value rowScales = {}, columnScales = {};
   mlir::Value bias = {};
   transformer::Activation act = transformer::Activation::Identity;
   mlir::Value factor = {};
@@ -87,7 +95,7 @@ struct Epilogue {
   mlir::FloatType element = {};
 
   bool isEmpty() const {
-    return !bias && !factor && !residual &&
+    return !rowScales && !bias && !factor && !residual &&
            act == transformer::Activation::Identity;
   }
 };
@@ -109,6 +117,12 @@ mlir::Value buildPanelProduct(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
 transformer::WeightOp findPanels(mlir::ImplicitLocOpBuilder &b,
                                  mlir::Value matrix);
 
+/// The sum of a product of integers in f32: it times the row's scale, that
+/// times the column's. `excess`, where there is one, comes off first.
+mlir::Value buildScaled(mlir::ImplicitLocOpBuilder &b, mlir::Value sum,
+                        mlir::Value excess, mlir::Value rowScale,
+                        mlir::Value columnScale);
+
 void populateNormPatterns(mlir::RewritePatternSet &patterns,
                           const LastUses &lastUses);
 void populateEmbeddingPatterns(mlir::RewritePatternSet &patterns);
@@ -116,6 +130,9 @@ void populateLayerPatterns(mlir::RewritePatternSet &patterns);
 void populatePositionPatterns(mlir::RewritePatternSet &patterns);
 void populateProjectionPatterns(mlir::RewritePatternSet &patterns,
                                 const LastUses &lastUses);
+/// `kernels`: what those of products read; none where there are none.
+void populateQuantizePatterns(mlir::RewritePatternSet &patterns,
+                              std::optional<IntegerRows> kernels);
 void populateAttentionPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace tfc

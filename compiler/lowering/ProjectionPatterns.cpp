@@ -82,6 +82,30 @@ Value tfc::buildEpilogue(ImplicitLocOpBuilder &b, const Epilogue &epilogue,
   return y;
 }
 
+Value tfc::buildScaled(ImplicitLocOpBuilder &b, Value sum, Value excess,
+                       Value rowScale, Value columnScale) {
+  if (excess) {
+    sum = arith::SubIOp::create(b, sum, excess);
+  }
+  Value y = arith::SIToFPOp::create(b, b.getF32Type(), sum);
+  y = arith::MulFOp::create(b, y, rowScale);
+  return arith::MulFOp::create(b, y, columnScale);
+}
+
+/// sum + x w: of floats in f32, of bytes in i32.
+static Value buildTerm(ImplicitLocOpBuilder &b, Value x, Value w, Value sum) {
+  if (sum.getType().isInteger()) {
+    Value wide = arith::ExtSIOp::create(b, sum.getType(), x);
+    Value other = arith::ExtSIOp::create(b, sum.getType(), w);
+    return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, wide, other));
+  }
+  auto widen = [&](Value value) {
+    return convertFloat(b, value, b.getF32Type());
+  };
+  Value term = arith::MulFOp::create(b, widen(x), widen(w));
+  return arith::AddFOp::create(b, sum, term);
+}
+
 /// y[t,n] = sum_k x[t,k] w[n,k], then the epilogue in place.
 static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
                              const Epilogue &epilogue) {
@@ -91,8 +115,10 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
   SmallVector<AffineMap> maps = {AffineMap::get(3, 0, {t, k}, context),
                                  AffineMap::get(3, 0, {n, k}, context),
                                  AffineMap::get(3, 0, {t, n}, context)};
-  Value empty = emptyRows(b, x, transformer::rowsOf(weight), b.getF32Type());
-  Value zero = linalg::FillOp::create(b, f32Constant(b, 0), empty).getResult(0);
+  Type sums = epilogue.rowScales ? Type(b.getI32Type()) : b.getF32Type();
+  Value empty = emptyRows(b, x, transformer::rowsOf(weight), sums);
+  Value none = arith::ConstantOp::create(b, b.getZeroAttr(sums));
+  Value zero = linalg::FillOp::create(b, none, empty).getResult(0);
   SmallVector<utils::IteratorType> iterators = {utils::IteratorType::parallel,
                                                 utils::IteratorType::parallel,
                                                 utils::IteratorType::reduction};
@@ -101,12 +127,7 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
           b, zero.getType(), ValueRange{x, weight}, zero, maps, iterators,
           [](OpBuilder &builder, Location loc, ValueRange v) {
             ImplicitLocOpBuilder inner(loc, builder);
-            auto widen = [&](Value value) {
-              return convertFloat(inner, value, inner.getF32Type());
-            };
-            Value term = arith::MulFOp::create(inner, widen(v[0]), widen(v[1]));
-            Value sum = arith::AddFOp::create(builder, loc, v[2], term);
-            linalg::YieldOp::create(builder, loc, sum);
+            linalg::YieldOp::create(inner, buildTerm(inner, v[0], v[1], v[2]));
           })
           .getResult(0);
   SmallVector<RowInput> inputs;
@@ -116,6 +137,8 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
     }
     return static_cast<bool>(value);
   };
+  bool isScaled = add(epilogue.rowScales, Broadcast::AlongRow) &&
+                  add(epilogue.columnScales, Broadcast::AlongColumn);
   bool bias = add(epilogue.bias, Broadcast::AlongColumn);
   bool factor = add(epilogue.factor, Broadcast::None);
   bool residual = add(epilogue.residual, Broadcast::None);
@@ -128,8 +151,12 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
       [&](ImplicitLocOpBuilder &inner, ValueRange v) {
         size_t next = 1;
         auto take = [&](bool given) { return given ? v[next++] : Value(); };
+        Value rowScale = take(isScaled), columnScale = take(isScaled);
         Value biasValue = take(bias), factorValue = take(factor);
-        return buildEpilogue(inner, epilogue, v[0], biasValue, factorValue,
+        Value sum = isScaled ? buildScaled(inner, v[0], /*excess=*/Value(),
+                                           rowScale, columnScale)
+                             : v[0];
+        return buildEpilogue(inner, epilogue, sum, biasValue, factorValue,
                              take(residual));
       });
 }
@@ -160,6 +187,8 @@ struct LowerLinear : OpRewritePattern<transformer::LinearOp> {
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Epilogue epilogue;
+    epilogue.rowScales = op.getInputScales();
+    epilogue.columnScales = op.getWeightScales();
     epilogue.bias = op.getBias();
     epilogue.act = op.getAct();
     epilogue.factor = op.getFactor();

@@ -8,11 +8,12 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace tfc;
 
-static AffineMap mapOf(MLIRContext *context, Broadcast broadcast) {
+AffineMap tfc::mapOf(MLIRContext *context, Broadcast broadcast) {
   AffineExpr row = getAffineDimExpr(0, context);
   AffineExpr column = getAffineDimExpr(1, context);
   switch (broadcast) {
@@ -111,7 +112,7 @@ Value tfc::joinRows(ImplicitLocOpBuilder &b, Value y, Value like) {
 /// written. Of parts it is a view of whole rows: the workspace is a function of
 /// the number of these.
 static Value emptyLike(ImplicitLocOpBuilder &b, Value like,
-                       ArrayRef<int64_t> shape, FloatType element) {
+                       ArrayRef<int64_t> shape, Type element) {
   SmallVector<int64_t> sizes = {ShapedType::kDynamic};
   int64_t parts = countParts(like);
   if (parts == 1) {
@@ -134,8 +135,12 @@ static Value emptyLike(ImplicitLocOpBuilder &b, Value like,
 }
 
 Value tfc::emptyRows(ImplicitLocOpBuilder &b, Value like, int64_t width,
-                     FloatType element) {
+                     Type element) {
   return emptyLike(b, like, {width}, element);
+}
+
+Value tfc::emptyNumbers(ImplicitLocOpBuilder &b, Value like, Type element) {
+  return emptyLike(b, like, {}, element);
 }
 
 /// The arguments of a body, floats as f32.
@@ -151,7 +156,7 @@ static SmallVector<Value> widenAll(ImplicitLocOpBuilder &b,
 Value tfc::mapRows(ImplicitLocOpBuilder &b, Value x, ArrayRef<RowInput> inputs,
                    Destination to, RowBody body) {
   MLIRContext *context = b.getContext();
-  bool inPlace = to.inPlace && elementOf(x) == to.element;
+  bool inPlace = to.inPlace && getElementTypeOrSelf(x) == Type(to.element);
   SmallVector<Value> operands;
   SmallVector<AffineMap> maps;
   if (!inPlace) {

@@ -98,8 +98,9 @@ static void buildFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createOutlineLayersPass());
   fuse(pm);
   finishFused(pm, options, transformer::Storage::F32,
-              options.target.multipliesBf16 ? options.weights
-                                            : transformer::Storage::F32);
+              options.target.multiplies == Factors::BF16
+                  ? options.weights
+                  : transformer::Storage::F32);
 }
 
 static void buildLinalg(OpPassManager &pm, const PipelineOptions &options) {
@@ -107,6 +108,7 @@ static void buildLinalg(OpPassManager &pm, const PipelineOptions &options) {
   LowerToLinalgPassOptions lower;
   lower.panel = strategy.panel;
   lower.bf16Word = strategy.bf16Word;
+  lower.int8Rows = strategy.excess ? IntegerRows::Excess : IntegerRows::Wide;
   pm.addPass(createLowerToLinalgPass(lower));
   SelectStrategyPassOptions select;
   select.target = options.target.name;

@@ -35,6 +35,15 @@ Matrix rmsNorm(const Matrix &x, const NormShape &shape);
 /// below.
 Matrix linear(const Matrix &x, const Matrix &weight, const Matrix *bias);
 
+/// The greatest element of a row by size over 127, or at least 2^-100 over it,
+/// in `scales`, and each element over it to the nearest (even) integer. Of a
+/// row with a NaN or an infinity the scale is a NaN.
+Matrix quantizeRows(const Matrix &x, Matrix &scales);
+
+/// y[t,n] = x[t,n] rowScales[t] columnScales[n] + bias[n]
+Matrix scaleBoth(const Matrix &x, const Matrix &rowScales,
+                 const Matrix &columnScales, const Matrix *bias);
+
 /// y[t,:] = x[t,:] / max(|x[t,:]|, eps)
 Matrix l2Normalize(const Matrix &x, double eps);
 

@@ -49,9 +49,29 @@ LogicalResult Interpreter::runOp(TapOp tapOp) {
   return success();
 }
 
-/// The rows of the parts one after the other, where there are parts.
+/// Integers and their scales are made of what is stored.
 FailureOr<std::vector<double>> Interpreter::elementsOf(ParameterOp parameter,
                                                        int64_t layer) {
+  ParameterOp matrix = parameter;
+  if (std::optional<CompanionAttr> companion = parameter.getCompanion()) {
+    matrix = SymbolTable::lookupNearestSymbolFrom<ParameterOp>(
+        parameter, companion->getMatrix());
+  }
+  FailureOr<std::vector<double>> exact = storedElementsOf(matrix, layer);
+  RankedTensorType type = matrix.getTensorType();
+  if (failed(exact) || !type.getElementType().isInteger(8) ||
+      static_cast<int64_t>(exact->size()) != type.getNumElements()) {
+    return exact;
+  }
+  Matrix wide(type.getDimSize(0), type.getDimSize(1)), scales;
+  wide.data = std::move(*exact);
+  Matrix integers = quantizeRows(wide, scales);
+  return std::move(parameter == matrix ? integers.data : scales.data);
+}
+
+/// The rows of the parts one after the other, where there are parts.
+FailureOr<std::vector<double>>
+Interpreter::storedElementsOf(ParameterOp parameter, int64_t layer) {
   if (parameter.getSource()) {
     return weights(parameter, layer);
   }
@@ -314,14 +334,27 @@ LogicalResult Interpreter::runOp(Operation &op) {
         return success();
       })
       .Case([&](LinearOp linearOp) {
+        Value scales = linearOp.getInputScales();
+        const Matrix *bias = rowsOrNull(linearOp.getBias());
         Matrix y = linear(rows(linearOp.getInput()), rows(linearOp.getWeight()),
-                          rowsOrNull(linearOp.getBias()));
+                          scales ? nullptr : bias);
+        if (scales) {
+          y = scaleBoth(y, rows(scales), rows(linearOp.getWeightScales()),
+                        bias);
+        }
         y = activation(linearOp.getAct(), y);
         if (Value factor = linearOp.getFactor()) {
           y = multiply(y, rows(factor));
         }
         Value residual = linearOp.getResidual();
         return setRows(linearOp, residual ? add(y, rows(residual)) : y);
+      })
+      .Case([&](QuantizeRowsOp quantize) {
+        Matrix scales;
+        Matrix integers = quantizeRows(rows(quantize.getInput()), scales);
+        return failure(
+            failed(setRows(quantize.getQuantized(), std::move(integers))) ||
+            failed(setRows(quantize.getScales(), std::move(scales))));
       })
       .Case([&](LayerNormOp norm) {
         NormShape shape = normOf(norm, norm.getBias());

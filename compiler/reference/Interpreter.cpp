@@ -87,8 +87,8 @@ LogicalResult Interpreter::checkSequences() {
 //===-- values ------------------------------------------------------------===//
 
 LogicalResult Interpreter::setRows(Value value, Matrix matrix) {
-  auto element = cast<FloatType>(getElementTypeOrSelf(value.getType()));
-  if (element.getWidth() < 32) {
+  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(value.getType()));
+  if (element && element.getWidth() < 32) {
     for (double &number : matrix.data) {
       APFloat rounded(number);
       bool losesInfo;

@@ -60,6 +60,8 @@ private:
   WatchFn watchAttention(bool isCross);
   mlir::FailureOr<std::vector<double>>
   elementsOf(transformer::ParameterOp parameter, int64_t layer);
+  mlir::FailureOr<std::vector<double>>
+  storedElementsOf(transformer::ParameterOp parameter, int64_t layer);
   /// The number of a layer that the cache has.
   mlir::FailureOr<int64_t>
   layerOf(mlir::Operation *op, transformer::CacheType type, mlir::Value layer);

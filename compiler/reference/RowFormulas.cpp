@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tfc::reference {
 
@@ -86,6 +87,37 @@ Matrix linear(const Matrix &x, const Matrix &weight, const Matrix *bias) {
         sum += x.at(t, k) * weight.at(n, k);
       }
       y.at(t, n) = sum;
+    }
+  }
+  return y;
+}
+
+Matrix quantizeRows(const Matrix &x, Matrix &scales) {
+  Matrix y(x.rows, x.cols);
+  scales = Matrix(1, x.rows);
+  for (int64_t t = 0; t < x.rows; ++t) {
+    double greatest = std::ldexp(1.0, -100);
+    bool isFinite = true;
+    for (int64_t w = 0; w < x.cols; ++w) {
+      isFinite &= std::isfinite(x.at(t, w));
+      greatest = std::max(greatest, std::fabs(x.at(t, w)));
+    }
+    scales.at(0, t) =
+        isFinite ? greatest / 127 : std::numeric_limits<double>::quiet_NaN();
+    for (int64_t w = 0; w < x.cols; ++w) {
+      y.at(t, w) = isFinite ? std::nearbyint(x.at(t, w) * (127 / greatest)) : 0;
+    }
+  }
+  return y;
+}
+
+Matrix scaleBoth(const Matrix &x, const Matrix &rowScales,
+                 const Matrix &columnScales, const Matrix *bias) {
+  Matrix y(x.rows, x.cols);
+  for (int64_t t = 0; t < x.rows; ++t) {
+    for (int64_t n = 0; n < x.cols; ++n) {
+      y.at(t, n) = x.at(t, n) * rowScales.at(0, t) * columnScales.at(0, n) +
+                   (bias ? bias->at(0, n) : 0);
     }
   }
   return y;

@@ -203,7 +203,7 @@ struct Parameter {
 };
 
 /// What matrices are kept in; the numbers are those of abi.h.
-enum class Storage { F32 = 0, F16 = 1, BF16 = 2 };
+enum class Storage { F32 = 0, F16 = 1, BF16 = 2, Int8 = 4 };
 
 struct ModelSpec {
   std::string name;

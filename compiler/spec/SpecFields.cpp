@@ -303,8 +303,8 @@ TypeRef generation() {
 }
 
 TypeRef precision() {
-  return object({key("weights", words({"f32", "f16", "bf16"})),
-                 key("compute", words({"f32", "bf16"}, {"f16"})),
+  return object({key("weights", words({"f32", "f16", "bf16", "int8"})),
+                 key("compute", words({"f32", "bf16", "int8"}, {"f16"})),
                  key("cache", words({"f32", "f16", "bf16"})),
                  key("norm", words({"f32"})), key("softmax", words({"f32"}))});
 }

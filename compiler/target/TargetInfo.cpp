@@ -31,7 +31,25 @@ static TargetInfo level4Bf16() {
   info.name += "+bf16";
   info.features |= TFC_FEATURE_FAST_AVX512_BF16;
   info.attributes = "+avx512bf16";
-  info.multipliesBf16 = true;
+  info.multiplies = Factors::BF16;
+  return info;
+}
+
+static TargetInfo level4Vnni() {
+  TargetInfo info = level4();
+  info.name += "+vnni";
+  info.features |= TFC_FEATURE_AVX512_VNNI;
+  info.attributes = "+avx512vnni";
+  info.multiplies = Factors::Int8;
+  return info;
+}
+
+static TargetInfo level3Vnni() {
+  TargetInfo info = level3();
+  info.name += "+avxvnni";
+  info.features |= TFC_FEATURE_AVX_VNNI;
+  info.attributes = "+avxvnni";
+  info.multiplies = Factors::Int8;
   return info;
 }
 
@@ -55,8 +73,9 @@ static std::optional<TargetInfo> findCuda(llvm::StringRef architecture) {
 
 static std::optional<TargetInfo> findLevelCalled(llvm::StringRef name) {
   for (const TargetInfo &level :
-       {level3(), level4(), level4Bf16(), level4().emulated(),
-        level4Bf16().emulated()}) {
+       {level3(), level4(), level4Bf16(), level3Vnni(), level4Vnni(),
+        level4().emulated(), level4Bf16().emulated(), level3Vnni().emulated(),
+        level4Vnni().emulated()}) {
     if (name == level.programName()) {
       return level;
     }
@@ -73,12 +92,12 @@ static llvm::Error fail(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
-/// The first instruction set of levels up to `level` that is not in `features`;
-/// "" when all are.
-static llvm::StringRef findMissing(uint64_t level,
+/// The first instruction set of `levels`, TFC_FEATURE_*, that is not in
+/// `features`; "" when all are.
+static llvm::StringRef findMissing(uint64_t levels,
                                    const llvm::StringMap<bool> &features) {
   for (const X86Feature &feature : x86Features) {
-    if (feature.level <= level && !features.lookup(feature.name)) {
+    if ((feature.level & levels) && !features.lookup(feature.name)) {
       return feature.name;
     }
   }
@@ -88,11 +107,10 @@ static llvm::StringRef findMissing(uint64_t level,
 /// The highest level whose instructions are all in `features`.
 static std::optional<TargetInfo>
 findLevel(const llvm::StringMap<bool> &features) {
-  if (!findMissing(TFC_FEATURE_X86_64_V3, features).empty()) {
+  if (!findMissing(level3().features, features).empty()) {
     return std::nullopt;
   }
-  return findMissing(TFC_FEATURE_X86_64_V4, features).empty() ? level4()
-                                                              : level3();
+  return findMissing(level4().features, features).empty() ? level4() : level3();
 }
 
 static std::optional<TargetInfo> findMachine() {
@@ -103,19 +121,24 @@ static std::optional<TargetInfo> findMachine() {
   return target;
 }
 
-static std::optional<TargetInfo> findCpu(llvm::StringRef name) {
-  if (llvm::X86::parseArchX86(name, /*Only64Bit=*/true) == llvm::X86::CK_None) {
-    return std::nullopt;
-  }
+/// What a machine with LLVM's name for it has.
+static llvm::StringMap<bool> featuresOf(llvm::StringRef microarchitecture) {
   llvm::SmallVector<llvm::StringRef> listed;
-  llvm::X86::getFeaturesForCPU(name, listed);
+  llvm::X86::getFeaturesForCPU(microarchitecture, listed);
   // LLVM lists avx2, say, but not avx, which it implies.
   llvm::StringMap<bool> features;
   for (llvm::StringRef feature : listed) {
     features[feature] = true;
     llvm::X86::updateImpliedFeatures(feature, true, features);
   }
-  std::optional<TargetInfo> target = findLevel(features);
+  return features;
+}
+
+static std::optional<TargetInfo> findCpu(llvm::StringRef name) {
+  if (llvm::X86::parseArchX86(name, /*Only64Bit=*/true) == llvm::X86::CK_None) {
+    return std::nullopt;
+  }
+  std::optional<TargetInfo> target = findLevel(featuresOf(name));
   if (target) {
     target->microarchitecture = name;
   }
@@ -156,7 +179,7 @@ llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
     return fail(
         "expected a machine of the level x86-64-v3 for --target cpu, "
         "got one without " +
-        findMissing(TFC_FEATURE_X86_64_V3, llvm::sys::getHostCPUFeatures()) +
+        findMissing(level3().features, llvm::sys::getHostCPUFeatures()) +
         "; name another machine's level, as in --target "
         "cpu:x86-64-v3");
   }
@@ -175,14 +198,15 @@ llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
     }
   }
   return fail("expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4, "
-              "cpu:x86-64-v4+bf16 or LLVM's name of a CPU with AVX2, FMA and "
+              "cpu:x86-64-v4+bf16, cpu:x86-64-v3+avxvnni, cpu:x86-64-v4+vnni "
+              "or LLVM's name of a CPU with AVX2, FMA and "
               "F16C, as cpu:znver4, or cuda "
               "or cuda:sm_80 (also sm_86, sm_87, sm_89, sm_90), got " +
               text);
 }
 
 llvm::Expected<std::vector<TargetInfo>>
-TargetInfo::parseList(llvm::StringRef text, bool wantsBf16) {
+TargetInfo::parseList(llvm::StringRef text, Factors factors) {
   llvm::SmallVector<llvm::StringRef> names;
   text.split(names, ',');
   std::vector<TargetInfo> targets;
@@ -191,7 +215,7 @@ TargetInfo::parseList(llvm::StringRef text, bool wantsBf16) {
     if (!target) {
       return target.takeError();
     }
-    *target = wantsBf16 ? target->withBf16() : *target;
+    *target = target->fastAt(factors);
     auto same = llvm::find_if(targets, [&](const TargetInfo &known) {
       return known.programName() == target->programName();
     });
@@ -212,30 +236,40 @@ TargetInfo::parseList(llvm::StringRef text, bool wantsBf16) {
   return targets;
 }
 
-TargetInfo TargetInfo::forBf16() {
-  TargetInfo target = level4Bf16();
-  std::optional<TargetInfo> machine = findMachine();
-  return machine && machine->withBf16().name == target.name
-             ? machine->withBf16()
-             : target;
-}
-
-TargetInfo TargetInfo::withBf16() const {
-  TargetInfo target = level4Bf16();
-  if (isEmulated() || name != level4().name ||
-      !isFastAtBf16(microarchitecture)) {
+TargetInfo TargetInfo::fastAt(Factors factors) const {
+  if (isDevice() || isEmulated() || microarchitecture.empty() ||
+      multiplies != Factors::F32) {
     return *this;
   }
-  target.microarchitecture = microarchitecture;
-  return target;
+  TargetInfo best = *this;
+  llvm::StringMap<bool> known = featuresOf(microarchitecture);
+  for (TargetInfo each : {level4Bf16(), level3Vnni(), level4Vnni()}) {
+    bool isFast = each.multiplies == factors &&
+                  findMissing(each.features, known).empty() &&
+                  (factors != Factors::BF16 || isFastAtBf16(microarchitecture));
+    if (isFast) {
+      each.microarchitecture = microarchitecture;
+      best = each;
+    }
+  }
+  return best;
 }
 
-std::vector<TargetInfo> TargetInfo::bothLevels() {
+std::vector<TargetInfo> TargetInfo::allFor(Factors factors) {
   std::vector<TargetInfo> targets = {level3(), level4()};
+  if (factors == Factors::BF16) {
+    targets.push_back(level4Bf16());
+  } else if (factors == Factors::Int8) {
+    // Integers are the same everywhere: what has no unit for them and AVX-512
+    // takes the first.
+    targets = {level3(), level3Vnni(), level4Vnni()};
+  }
   if (std::optional<TargetInfo> machine = findMachine()) {
     for (TargetInfo &target : targets) {
-      if (target.name == machine->name) {
-        target = *machine;
+      for (const TargetInfo &own : {*machine, machine->fastAt(factors)}) {
+        if (target.name == own.name) {
+          target = own;
+        }
       }
     }
   }

@@ -16,6 +16,9 @@ namespace tfc {
 /// Whether a program computes on the host or on a device.
 enum class TargetKind { Cpu, Cuda };
 
+/// What the products of a program multiply, beside f32.
+enum class Factors { F32, BF16, Int8 };
+
 /// A CPU: one of the x86-64 levels, or one and what some of its machines are
 /// fast at, and which of its machines is to be fast. Or an architecture of
 /// NVIDIA's GPUs, and every later one.
@@ -36,8 +39,10 @@ struct TargetInfo {
   std::string cpu;
   /// LLVM's -mattr: what its host has beyond `cpu`.
   std::string attributes;
-  /// Whether products multiply rows and weights of bf16, pair by pair.
-  bool multipliesBf16 = false;
+  /// What its machines are fast at, for models that are computed so: of bf16
+  /// pair by pair, of int8 four at once. A program for all machines of a level
+  /// has F32, and multiplies integers where a model has them, too.
+  Factors multiplies = Factors::F32;
   /// Whether instructions of a lower level stand in for those of `name`. Tiles,
   /// layouts and bits are those of `name`.
   bool isStandIn = false;
@@ -81,20 +86,17 @@ struct TargetInfo {
   /// One or several of them with commas between: each once, CPUs before devices
   /// and the least demanding first. The error is that of the first that is
   /// none, or names two of one level. Machines, as opposed to levels, get the
-  /// programs of `withBf16` if that is so.
+  /// programs of `fastAt` them.
   static llvm::Expected<std::vector<TargetInfo>>
-  parseList(llvm::StringRef text, bool wantsBf16 = false);
+  parseList(llvm::StringRef text, Factors factors = Factors::F32);
 
-  /// Both levels, that of this machine with its microarchitecture: runs
-  /// anywhere, and fast here.
-  static std::vector<TargetInfo> bothLevels();
+  /// The default programs of a model whose products multiply `factors`, with
+  /// that of this machine for its microarchitecture.
+  static std::vector<TargetInfo> allFor(Factors factors);
 
-  /// The program for bf16 on machines of the second level that are fast at it.
-  static TargetInfo forBf16();
-
-  /// Of a machine that is known: what runs it fastest where products may be of
-  /// bf16; otherwise this.
-  TargetInfo withBf16() const;
+  /// Of a machine that is known: what runs it fastest where products multiply
+  /// `factors`; otherwise this.
+  TargetInfo fastAt(Factors factors) const;
 };
 
 } // namespace tfc

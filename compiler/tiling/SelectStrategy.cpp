@@ -73,8 +73,9 @@ struct SelectStrategyPass
           target.getValue(), microarchitecture.getValue(), op.getWeightBits());
       op.setKernelTile(transformer::ProductTileAttr::get(
           context,
-          own.dots && op.hasNarrowFactors() ? transformer::ProductKind::Dot
-                                            : transformer::ProductKind::Fma,
+          op.hasIntegerFactors() || (own.dots && op.hasNarrowFactors())
+              ? transformer::ProductKind::Dot
+              : transformer::ProductKind::Fma,
           own.rows, own.lanes, own.rowBlock, own.unroll, own.turnRows,
           own.prefetch, own.prefetchRows, own.blockBytes, own.nextBytes));
       ++numKernels;

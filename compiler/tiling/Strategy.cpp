@@ -32,6 +32,7 @@ static Strategy level4(int64_t weightBits) {
   s.blockBytes = 768 << 10;
   s.nextBytes = 768 << 10;
   s.dots = false;
+  s.excess = false;
   return s;
 }
 
@@ -57,6 +58,14 @@ static Strategy zen4Bf16() {
   return s;
 }
 
+/// AVX512_VNNI: so is a word of four bytes.
+static Strategy vnni512(llvm::StringRef cpu) {
+  Strategy s = cpu.starts_with("znver") ? zen4(/*weightBits=*/32)
+                                        : level4(/*weightBits=*/32);
+  s.excess = true;
+  return s;
+}
+
 /// 6 x 16 in 16 registers of 8 floats: 12 accumulators, 2 vectors, 1 broadcast.
 ///
 /// Of f32 one row is at the read bandwidth by the machine's own prefetching.
@@ -78,6 +87,14 @@ static Strategy level3(int64_t weightBits) {
   s.blockBytes = 256 << 10;
   s.nextBytes = 256 << 10;
   s.dots = false;
+  s.excess = false;
+  return s;
+}
+
+/// AVX-VNNI: the same of half the vectors.
+static Strategy vnni256() {
+  Strategy s = level3(/*weightBits=*/8);
+  s.excess = true;
   return s;
 }
 
@@ -92,11 +109,15 @@ static constexpr struct {
      [](llvm::StringRef cpu, int64_t weightBits) {
        return cpu.starts_with("znver") ? zen4(weightBits) : level4(weightBits);
      }},
-    {"x86-64-v4+bf16", [](llvm::StringRef, int64_t) { return zen4Bf16(); }}};
+    {"x86-64-v4+bf16", [](llvm::StringRef, int64_t) { return zen4Bf16(); }},
+    {"x86-64-v3+avxvnni", [](llvm::StringRef, int64_t) { return vnni256(); }},
+    {"x86-64-v4+vnni",
+     [](llvm::StringRef cpu, int64_t) { return vnni512(cpu); }}};
 
 llvm::ArrayRef<llvm::StringRef> tfc::listStrategies() {
   static const llvm::StringRef programs[] = {rows[0].program, rows[1].program,
-                                             rows[2].program};
+                                             rows[2].program, rows[3].program,
+                                             rows[4].program};
   return programs;
 }
 

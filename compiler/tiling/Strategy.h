@@ -25,6 +25,7 @@ struct Strategy {
   int64_t blockBytes;   // of a panel, that an item's tiles read in turns
   int64_t nextBytes;    // the largest block that is asked for a block ahead
   bool dots;            // whether two bf16 are multiplied by two at once
+  bool excess;          // whether four bytes are, those of rows without a sign
 };
 
 /// The programs that the table has rows for.

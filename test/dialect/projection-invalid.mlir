@@ -169,3 +169,27 @@ func.func @slice_columns_c2_negative(%x: tensor<?x8xf32>) {
   %0 = transformer.slice_columns %x[0, -5] : tensor<?x8xf32>
   return
 }
+
+// -----
+
+func.func @linear_c5_no_scales(%x: tensor<?x104xi8>, %w: tensor<150x104xi8>) {
+  // expected-error @below {{expected rows and a weight of floats (there are no scales), got 'tensor<?x104xi8>'}}
+  %0 = transformer.linear %x, %w : tensor<?x104xi8>, tensor<150x104xi8>
+  return
+}
+
+// -----
+
+func.func @linear_c5_floats(%x: tensor<?x104xi8>, %w: tensor<150x104xf32>, %s: tensor<?xf32>, %ws: tensor<150xf32>) {
+  // expected-error @below {{expected rows and a weight of i8 (there are scales), got 'tensor<150x104xf32>'}}
+  %0 = transformer.linear %x, %w scales %s, %ws : tensor<?x104xi8>, tensor<150x104xf32>, tensor<?xf32>, tensor<150xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c6_weight_scales(%x: tensor<?x104xi8>, %w: tensor<150x104xi8>, %s: tensor<?xf32>, %ws: tensor<104xf32>) {
+  // expected-error @below {{expected weight_scales of length 150 (the rows of the weight), got 104}}
+  %0 = transformer.linear %x, %w scales %s, %ws : tensor<?x104xi8>, tensor<150x104xi8>, tensor<?xf32>, tensor<104xf32>
+  return
+}

@@ -99,3 +99,15 @@ func.func @pool_rows(%x: tensor<?x8xf32>, %rows: tensor<?xi32>,
          : tensor<?x8xf32>, tensor<?xi32>
   return
 }
+
+// CHECK-LABEL: @integers
+// CHECK-SAME: %[[X:.*]]: tensor<?x104xf32>
+func.func @integers(%x: tensor<?x104xf32>, %w: tensor<150x104xi8>,
+                    %ws: tensor<150xf32>, %b: tensor<150xf32>) {
+  // CHECK: %[[Q:.*]], %[[S:.*]] = transformer.quantize_rows %[[X]] : tensor<?x104xf32>{{$}}
+  %q, %s = transformer.quantize_rows %x : tensor<?x104xf32>
+  // CHECK: transformer.linear %[[Q]], %{{.*}} scales %[[S]], %{{.*}} bias %{{.*}} : tensor<?x104xi8>, tensor<150x104xi8>, tensor<?xf32>, tensor<150xf32>, tensor<150xf32>{{$}}
+  %0 = transformer.linear %q, %w scales %s, %ws bias %b
+    : tensor<?x104xi8>, tensor<150x104xi8>, tensor<?xf32>, tensor<150xf32>, tensor<150xf32>
+  return
+}

@@ -46,7 +46,7 @@ func.func @vectors(%x: tensor<8xf32>) {
 // -----
 
 func.func @numbers(%x: f32) {
-  // expected-error @below {{must be f32, f16 or bf16 rows of static width, but got 'f32'}}
+  // expected-error @below {{must be f32, f16, bf16 or i8 rows of static width, but got 'f32'}}
   %0 = transformer.linear %x, %x : f32, f32
   return
 }

@@ -249,7 +249,7 @@ func.func @product_c4_rows(%x: tensor<?x8xf32>, %w: tensor<2x8x48xf32>, %r: tens
 
 func.func @product_c5_arguments(%x: tensor<?x8xf32>, %w: tensor<2x8x48xf32>, %b: tensor<73xf32>,
     %y: tensor<?x73xf32>) {
-  // expected-error @below {{expected a body of 2 f32 arguments (the sum, then an element of each of columns and rows)}}
+  // expected-error @below {{expected a body of 2 arguments (the sum, then an element of each of columns, rows and scales), of the types 'f32', 'f32', got 'f32'}}
   %0 = transformer.product %x, %w columns(%b) outs(%y)
       : tensor<?x8xf32>, tensor<2x8x48xf32>, tensor<73xf32>, tensor<?x73xf32> -> tensor<?x73xf32> {
   ^bb0(%s: f32):
@@ -269,6 +269,32 @@ func.func @product_c5_body(%x: tensor<?x8xf32>, %w: tensor<2x8x48xf32>,
     // expected-error @below {{is not allowed in the body of a product: expected ops that work element by element}}
     %l = memref.load %m[] : memref<f32>
     transformer.yield %l : f32
+  }
+  return
+}
+
+// -----
+
+func.func @product_c5_scales(%x: tensor<?x8xi8>, %w: tensor<2x2x48x4xi8>, %c: tensor<73xi32>,
+                             %s: tensor<?xf32>, %y: tensor<?x73xf32>) {
+  // expected-error @below {{expected a body of 3 arguments (the sum, then an element of each of columns, rows and scales), of the types 'i32', 'i32', 'f32', got 'i32', 'i32'}}
+  %0 = transformer.product %x, %w columns(%c) scales(%s) outs(%y)
+      : tensor<?x8xi8>, tensor<2x2x48x4xi8>, tensor<73xi32>, tensor<?xf32>, tensor<?x73xf32> -> tensor<?x73xf32> {
+  ^bb0(%sum: i32, %excess: i32):
+    %f = arith.sitofp %sum : i32 to f32
+    transformer.yield %f : f32
+  }
+  return
+}
+
+// -----
+
+func.func @product_c6_floats(%x: tensor<?x8xi16>, %w: tensor<2x8x48xf32>, %y: tensor<?x73xf32>) {
+  // expected-error @below {{expected panels of i8 (what the input is of), got 'tensor<2x8x48xf32>'}}
+  %0 = transformer.product %x, %w outs(%y)
+      : tensor<?x8xi16>, tensor<2x8x48xf32>, tensor<?x73xf32> -> tensor<?x73xf32> {
+  ^bb0(%sum: f32):
+    transformer.yield %sum : f32
   }
   return
 }

@@ -183,3 +183,18 @@ func.func @ragged_pool(%x: tensor<?x8xf32>, %rows: tensor<?xi32>,
     : memref<?x8xf32>, memref<?xi32>
   return
 }
+
+// CHECK-LABEL: @product_of_integers
+func.func @product_of_integers(%x: tensor<?x7xi8>, %w: tensor<2x2x48x4xi8>, %c: tensor<73xi32>,
+                               %s: tensor<?xf32>, %y: tensor<?x73xf32>) {
+  // CHECK: transformer.product %{{.*}}, %{{.*}} columns(%{{.*}}) scales(%{{.*}}) outs(%{{.*}}) : tensor<?x7xi8>, tensor<2x2x48x4xi8>, tensor<73xi32>, tensor<?xf32>, tensor<?x73xf32> -> tensor<?x73xf32>
+  %0 = transformer.product %x, %w columns(%c) scales(%s) outs(%y)
+      : tensor<?x7xi8>, tensor<2x2x48x4xi8>, tensor<73xi32>, tensor<?xf32>, tensor<?x73xf32> -> tensor<?x73xf32> {
+  ^bb0(%sum: i32, %excess: i32, %scale: f32):
+    %z = arith.subi %sum, %excess : i32
+    %f = arith.sitofp %z : i32 to f32
+    %r = arith.mulf %f, %scale : f32
+    transformer.yield %r : f32
+  }
+  return
+}

@@ -45,13 +45,13 @@ transformer.parameter @parameter_c4_vector : tensor<8xf32>
 
 // -----
 
-// expected-error @below {{expected a source or parts, got neither}}
+// expected-error @below {{expected a source, parts or a companion, got 0 of them}}
 transformer.parameter @parameter_c5_neither : tensor<8x4xf32>
 
 // -----
 
 transformer.parameter @k : tensor<8x4xf32> from <["k"], stored_rows = 8>
-// expected-error @below {{expected a source or parts, got both}}
+// expected-error @below {{expected a source, parts or a companion, got 2 of them}}
 transformer.parameter @parameter_c5_both : tensor<8x4xf32>
   from <["w"], stored_rows = 8> parts [@k]
 
@@ -121,7 +121,7 @@ transformer.parameter @other : tensor<4x4xf32> parts [@k]
 // -----
 
 // The type is an attribute, so ODS does not check it.
-// expected-error @below {{expected a static f32 vector, or matrix of f32, f16 or bf16, got 'tensor<?x4xf32>'}}
+// expected-error @below {{expected a static f32 vector, or matrix of f32, f16, bf16 or i8, got 'tensor<?x4xf32>'}}
 transformer.parameter @parameter_type : tensor<?x4xf32>
   from <["w"], stored_rows = 8>
 
@@ -267,7 +267,7 @@ transformer.parameter @source_c2_stored_rows : tensor<8xf32> from <["w"], stored
 // -----
 
 // Vectors go into arithmetic as they are.
-// expected-error @below {{expected a static f32 vector, or matrix of f32, f16 or bf16, got 'tensor<4xbf16>'}}
+// expected-error @below {{expected a static f32 vector, or matrix of f32, f16, bf16 or i8, got 'tensor<4xbf16>'}}
 transformer.parameter @narrow_vector : tensor<4xbf16> from <["t"], stored_rows = 4>
 
 // -----
@@ -285,3 +285,26 @@ func.func @weight_c3_words() {
   %0 = transformer.weight @words : tensor<2x3x4xbf16>
   return
 }
+
+// -----
+
+transformer.parameter @w : tensor<8x4xi8> layers 2 from <["w"], stored_rows = 8>
+// expected-error @below {{expected a companion of a matrix of i8 with 0 layers, got @w}}
+transformer.parameter @parameter_c13_layers : tensor<8xf32> companion<scales of @w>
+
+// -----
+
+transformer.parameter @w : tensor<8x4xf32> from <["w"], stored_rows = 8>
+// expected-error @below {{expected a companion of a matrix of i8 with 0 layers, got @w}}
+transformer.parameter @parameter_c13_floats : tensor<8xf32> companion<scales of @w>
+
+// -----
+
+transformer.parameter @w : tensor<8x4xi8> from <["w"], stored_rows = 8>
+// expected-error @below {{expected type 'tensor<8xi32>' (the excess of 'tensor<8x4xi8>'), got 'tensor<8xf32>'}}
+transformer.parameter @parameter_c13_type : tensor<8xf32> companion<excess of @w>
+
+// -----
+
+// expected-error @below {{expected a static f32 vector, or matrix of f32, f16, bf16 or i8, got 'tensor<4xi32>'}}
+transformer.parameter @parameter_integers : tensor<4xi32> from <["t"], stored_rows = 4>

@@ -47,3 +47,18 @@ func.func @weight(%layer: index) {
   %2 = transformer.weight @decoder.bias : memref<97xf32>
   return
 }
+
+// CHECK: transformer.parameter @bytes : tensor<8x4xi8> layers 2 from<["b{i}"], stored_rows = 8> packed<panel = 48, word = 4> rounds
+transformer.parameter @bytes : tensor<8x4xi8> layers 2 from <["b{i}"], stored_rows = 8> packed<panel = 48, word = 4> rounds
+// CHECK: transformer.parameter @bytes.scales : tensor<8xf32> layers 2 companion<scales of @bytes>
+transformer.parameter @bytes.scales : tensor<8xf32> layers 2 companion<scales of @bytes>
+// CHECK: transformer.parameter @bytes.excess : tensor<8xi32> layers 2 companion<excess of @bytes>
+transformer.parameter @bytes.excess : tensor<8xi32> layers 2 companion<excess of @bytes>
+// CHECK-LABEL: @read_bytes
+func.func @read_bytes(%layer: index) {
+  // CHECK: transformer.weight @bytes[%{{.*}}] : tensor<1x1x48x4xi8>
+  %w = transformer.weight @bytes[%layer] : tensor<1x1x48x4xi8>
+  // CHECK: transformer.weight @bytes.excess[%{{.*}}] : tensor<8xi32>
+  %e = transformer.weight @bytes.excess[%layer] : tensor<8xi32>
+  return
+}

@@ -46,7 +46,7 @@ def innermost_loops(instructions):
 
 
 def is_multiply_add(instruction):
-    return bool(re.match(r"vfn?m(add|sub)\d+ps$|vdpbf16ps$", instruction[1]))
+    return bool(re.match(r"vfn?m(add|sub)\d+ps$|vdpbf16ps$|vpdpbusd$|vpmaddwd$", instruction[1]))
 
 
 def stack_pointers(instructions):

@@ -1,5 +1,5 @@
-# The contract of programs whose values are rounded to 16 bits: how far they may
-# be from f32 is what Hugging Face's own 16 bits are, by distances.json.
+# The contract of programs whose values are rounded to 16 or 8 bits: how far they
+# may be from f32 is what Hugging Face's own model is with them, by distances.json.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import math
@@ -12,7 +12,7 @@ TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)),
 # Of Hugging Face's distance.
 FACTOR = 1.25
 # Where both are nearly exact: about what rounding every value once makes.
-LEAST = {"bf16": 2.0 ** -9, "f16": 2.0 ** -12}
+LEAST = {"bf16": 2.0 ** -9, "f16": 2.0 ** -12, "int8": 2.0 ** -8}
 # Of what is nothing but chance: standard deviations of the quotient of two
 # distances, and, of scores, six, which are four of the difference of two.
 CHANCE = 4

@@ -29,6 +29,7 @@ LAYERS = {
     "compiler/fusion": ["dialect/", "compiler/support/",
                         "compiler/target/TargetInfo.h", "mlir"],
     "compiler/lowering": ["dialect/", "compiler/support/",
+                          "compiler/kernel/Quantize.h",
                           "compiler/target/TargetInfo.h", "mlir"],
     "compiler/tiling": ["dialect/", "compiler/support/",
                         "compiler/target/TargetInfo.h", "mlir"],

@@ -426,7 +426,7 @@ TEST(Module, RefusesMalformedDefaults) {
 
 /// A machine that has everything but the instruction sets of these names.
 CpuWords machineWithout(const std::vector<std::string> &names) {
-  CpuWords cpu{{~0U, ~0U, ~0U, ~0U}, ~uint64_t(0), /*isAmd=*/true};
+  CpuWords cpu{{~0U, ~0U, ~0U, ~0U, ~0U}, ~uint64_t(0), /*isAmd=*/true};
   for (const X86Feature &feature : x86Features) {
     if (std::count(names.begin(), names.end(), feature.name)) {
       cpu.words[static_cast<int>(feature.word)] &= ~(1U << feature.bit);
@@ -438,25 +438,32 @@ CpuWords machineWithout(const std::vector<std::string> &names) {
 TEST(Module, NamesEveryInstructionSetThatIsMissing) {
   uint64_t v2 = TFC_FEATURE_X86_64_V2, v3 = TFC_FEATURE_X86_64_V3,
            v4 = TFC_FEATURE_X86_64_V4, dots = TFC_FEATURE_FAST_AVX512_BF16;
-  EXPECT_EQ(machineFeatures(machineWithout({})), v2 | v3 | v4 | dots);
+  uint64_t bytes = TFC_FEATURE_AVX_VNNI, wide = TFC_FEATURE_AVX512_VNNI;
+  uint64_t all = v2 | v3 | v4 | dots | bytes | wide;
+  EXPECT_EQ(machineFeatures(machineWithout({})), all);
   for (const X86Feature &feature : x86Features) {
     std::string name = feature.name;
     // These two are one bit.
     std::string expected =
         name == "crc32" || name == "sse4.2" ? "sse4.2, crc32" : name;
     CpuWords cpu = machineWithout({name});
-    EXPECT_EQ(machineFeatures(cpu), feature.level - 1) << name;
-    EXPECT_EQ(missingFeatures(dots, cpu), expected);
+    // A level is none without those below it, nor is what stands on one.
+    bool isLevel = feature.level <= v4;
+    EXPECT_EQ(machineFeatures(cpu), !isLevel              ? all - feature.level
+                                    : feature.level == v4 ? v2 | v3 | bytes
+                                                          : feature.level - 1)
+        << name;
+    EXPECT_EQ(missingFeatures(isLevel ? v4 : feature.level, cpu), expected);
   }
   EXPECT_EQ(missingFeatures(v3, machineWithout({"f16c", "lzcnt", "movbe"})),
             "f16c, lzcnt, movbe");
   // The machine has the instructions, and others are faster.
   CpuWords slow = machineWithout({});
   slow.isAmd = false;
-  EXPECT_EQ(machineFeatures(slow), v2 | v3 | v4);
+  EXPECT_EQ(machineFeatures(slow), all - dots);
   EXPECT_EQ(missingFeatures(dots, slow),
             "a fast avx512bf16 (this one is slower than products of f32)");
-  EXPECT_EQ(missingFeatures(2 * dots, machineWithout({})),
+  EXPECT_EQ(missingFeatures(2 * wide, machineWithout({})),
             "an unknown instruction set");
   // The machine has AVX, but the system does not save its registers.
   CpuWords unsaved = machineWithout({});
@@ -478,7 +485,7 @@ TEST(Module, AgreesWithTheCompilerAboutThisMachine) {
 
 TEST(Module, KnowsThisMachine) {
   uint64_t features = machineFeatures();
-  EXPECT_EQ(features & (features + 1), 0U) << "levels are cumulative";
+  EXPECT_EQ(withLowerLevels(features), features) << "levels are cumulative";
   EXPECT_EQ(missingFeatures(features), "an unknown instruction set");
 }
 

@@ -169,11 +169,22 @@ void SpecReader::readPrecision() {
     std::string word = kept.precision.find(key)->text;
     return word == "f16"    ? Storage::F16
            : word == "bf16" ? Storage::BF16
+           : word == "int8" ? Storage::Int8
                             : Storage::F32;
   };
   model.storage = storageOf("weights");
   model.cache = storageOf("cache");
-  model.multipliesBf16 = storageOf("compute") == Storage::BF16;
+  Storage compute = storageOf("compute");
+  if ((compute == Storage::Int8) != (model.storage == Storage::Int8)) {
+    const Json *precision = root.find("precision");
+    const Json *wrong = precision->find("compute");
+    report(diagnostics, wrong ? wrong->place : precision->place, BadType,
+           "expected precision.weights and precision.compute to be \"int8\" "
+           "both or neither (products multiply integers by integers), got " +
+               inQuotes(kept.precision.find("weights")->text) + " and " +
+               inQuotes(kept.precision.find("compute")->text));
+  }
+  model.multipliesBf16 = compute == Storage::BF16;
   if (model.multipliesBf16 && model.storage != Storage::BF16) {
     const Json *compute = root.find("precision")->find("compute");
     report(
@@ -227,22 +238,23 @@ static bool patchPrecision(Json &spec, const char *key,
   if (dtype.empty()) {
     return true;
   }
-  if (dtype != "f32" && dtype != "f16" && dtype != "bf16") {
+  bool isCache = std::string_view(key) == "cache";
+  if (dtype != "f32" && dtype != "f16" && dtype != "bf16" &&
+      (isCache || dtype != "int8")) {
     Diagnostic unsupported;
-    const char *option = std::string_view(key) == "cache" ? "cache" : "dtype";
-    unsupported.message = std::string("expected ") + option +
-                          " f32, f16 or bf16 (others are not supported by "
-                          "this tfc), got " +
-                          inQuotes(dtype);
+    unsupported.message =
+        std::string("expected ") +
+        (isCache ? "cache f32, f16 or bf16" : "dtype f32, f16, bf16 or int8") +
+        " (others are not supported by this tfc), got " + inQuotes(dtype);
     unsupported.code = Unsupported;
     diagnostics.push_back(std::move(unsupported));
     return false;
   }
   Json patch = Json::object();
   patch.set(key, dtype);
-  if (std::string_view(key) == "weights") {
-    // What is to be bf16 need not be multiplied as f32.
-    patch.set("compute", dtype == "bf16" ? "bf16" : "f32");
+  if (!isCache) {
+    // What is to be rounded need not be multiplied as f32.
+    patch.set("compute", dtype == "bf16" || dtype == "int8" ? dtype : "f32");
   }
   Json whole = Json::object();
   whole.place = spec.place;

@@ -270,8 +270,9 @@ typedef struct {
 } tfc_entry_v0;
 
 /* What pack returns beside 0: it is packed, but stored values were rounded to
- * what the library keeps, which it was not compiled to do. */
-enum { TFC_PACK_ROUNDED = 1 };
+ * what the library keeps, which it was not compiled to do; or there is a NaN or
+ * an infinity among them, and the library keeps integers. */
+enum { TFC_PACK_ROUNDED = 1, TFC_PACK_NOT_FINITE = 2 };
 
 /* A stored tensor, as in its file: not aligned. */
 typedef struct {
@@ -309,7 +310,10 @@ enum {
   TFC_FEATURE_X86_64_V3 = 2,
   TFC_FEATURE_X86_64_V4 = 4,
   /* Products of pairs of bf16 (AVX512_BF16), at twice the rate of f32. */
-  TFC_FEATURE_FAST_AVX512_BF16 = 8
+  TFC_FEATURE_FAST_AVX512_BF16 = 8,
+  /* Products of four bytes at once, in vectors of 256 or 512 bits. */
+  TFC_FEATURE_AVX_VNNI = 16,
+  TFC_FEATURE_AVX512_VNNI = 32
 };
 
 /* What a CUDA program needs: the compute capability, 10 x major + minor, at

@@ -33,6 +33,7 @@ CpuWords readCpu() {
   }
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
     wordOf(CpuidWord::Leaf7Ebx) = b;
+    wordOf(CpuidWord::Leaf7Ecx) = c;
   }
   if (__get_cpuid_count(7, 1, &a, &b, &c, &d)) {
     wordOf(CpuidWord::Leaf7Part1Eax) = a;
@@ -56,23 +57,23 @@ uint64_t machineFeatures(const CpuWords &cpu) {
     missing |= has(cpu, feature) ? 0 : feature.level;
   }
   uint64_t present = 0;
-  for (uint64_t level : {TFC_FEATURE_X86_64_V2, TFC_FEATURE_X86_64_V3,
-                         TFC_FEATURE_X86_64_V4, TFC_FEATURE_FAST_AVX512_BF16}) {
+  for (uint64_t level : x86Levels) {
     if (missing & level) {
       break;
     }
     present |= level;
   }
+  for (const auto &extra : x86Extras) {
+    bool has = !(missing & extra.feature) && (present & extra.level);
+    present |= has ? extra.feature : 0;
+  }
   return present;
 }
 
 std::string missingFeatures(uint64_t features, const CpuWords &cpu) {
-  uint64_t known = TFC_FEATURE_X86_64_V2 | TFC_FEATURE_X86_64_V3 |
-                   TFC_FEATURE_X86_64_V4 | TFC_FEATURE_FAST_AVX512_BF16;
   std::string names;
   for (const X86Feature &feature : x86Features) {
-    // A level contains those below it.
-    if (!has(cpu, feature) && feature.level <= (features & known)) {
+    if (!has(cpu, feature) && (feature.level & withLowerLevels(features))) {
       names += names.empty() ? "" : ", ";
       names += feature.name;
     }

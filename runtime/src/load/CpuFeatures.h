@@ -10,7 +10,7 @@ namespace tfc::rt {
 
 /// What a machine says about itself; all zero where it is no x86-64.
 struct CpuWords {
-  uint32_t words[4] = {};  // by CpuidWord
+  uint32_t words[5] = {};  // by CpuidWord
   uint64_t savedState = 0; // XCR0; 0 when the system does not say
   bool isAmd = false;      // by its vendor
 };

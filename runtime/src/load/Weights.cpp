@@ -174,6 +174,13 @@ Error packError(const PackJob &job, const PackCall &call) {
                      ", which it would round; compile with --dtype f32 to keep "
                      "them, or with another --dtype to round them");
   }
+  if (call.result == TFC_PACK_NOT_FINITE) {
+    return makeError(Code::Incompatible, "expected finite values of ", name,
+                     " (the library keeps multiples of the greatest one of a "
+                     "row), got tensor ",
+                     call.tensor->name, " of ", call.tensor->file,
+                     " with a NaN or an infinity");
+  }
   return makeError(Code::Internal, "expected weight ", name,
                    " to be packed, got status ", call.result);
 }

@@ -10,24 +10,30 @@
 namespace tfc {
 
 /// A word of what cpuid answers: leaf 1 ecx, leaf 7 ebx, leaf 0x80000001 ecx,
-/// the second part of leaf 7 eax.
-enum class CpuidWord { Leaf1Ecx, Leaf7Ebx, ExtendedEcx, Leaf7Part1Eax };
+/// the second part of leaf 7 eax, leaf 7 ecx.
+enum class CpuidWord {
+  Leaf1Ecx,
+  Leaf7Ebx,
+  ExtendedEcx,
+  Leaf7Part1Eax,
+  Leaf7Ecx
+};
 
 /// What the system must save of a thread besides general registers: bits of
 /// the register XCR0.
 enum : uint32_t { savesNothing = 0, savesAvx = 0x6, savesAvx512 = 0xe6 };
 
 struct X86Feature {
-  uint64_t level;   // TFC_FEATURE_*, the lowest one that has it
+  uint64_t level;   // TFC_FEATURE_*, the lowest one that has it, or its own
   const char *name; // LLVM's
   CpuidWord word;
   uint32_t bit; // of the word
   uint32_t savedState;
 };
 
-/// Everything that LLVM may use in code for a level and those below it. The
-/// last level is one of AMD's machines alone: others have its instructions, at
-/// half the rate of f32's.
+/// Everything that LLVM may use in code for a level and those below it, and
+/// what programs beyond levels have besides. AVX512_BF16 is for AMD's machines
+/// alone: others do it at half the rate of f32's products.
 inline constexpr X86Feature x86Features[] = {
     {TFC_FEATURE_X86_64_V2, "cx16", CpuidWord::Leaf1Ecx, 13, savesNothing},
     {TFC_FEATURE_X86_64_V2, "sahf", CpuidWord::ExtendedEcx, 0, savesNothing},
@@ -54,7 +60,32 @@ inline constexpr X86Feature x86Features[] = {
     {TFC_FEATURE_X86_64_V4, "avx512vl", CpuidWord::Leaf7Ebx, 31, savesAvx512},
     {TFC_FEATURE_FAST_AVX512_BF16, "avx512bf16", CpuidWord::Leaf7Part1Eax, 5,
      savesAvx512},
+    {TFC_FEATURE_AVX_VNNI, "avxvnni", CpuidWord::Leaf7Part1Eax, 4, savesAvx},
+    {TFC_FEATURE_AVX512_VNNI, "avx512vnni", CpuidWord::Leaf7Ecx, 11,
+     savesAvx512},
 };
+
+/// The levels, each of which has those before it, and what stands beside them,
+/// each on one of them.
+inline constexpr uint64_t x86Levels[] = {
+    TFC_FEATURE_X86_64_V2, TFC_FEATURE_X86_64_V3, TFC_FEATURE_X86_64_V4};
+inline constexpr struct {
+  uint64_t feature, level;
+} x86Extras[] = {{TFC_FEATURE_FAST_AVX512_BF16, TFC_FEATURE_X86_64_V4},
+                 {TFC_FEATURE_AVX_VNNI, TFC_FEATURE_X86_64_V3},
+                 {TFC_FEATURE_AVX512_VNNI, TFC_FEATURE_X86_64_V4}};
+
+/// `features` and what they stand on.
+constexpr uint64_t withLowerLevels(uint64_t features) {
+  for (const auto &extra : x86Extras) {
+    features |= features & extra.feature ? extra.level : 0;
+  }
+  for (uint64_t level : x86Levels) {
+    features |=
+        features & ~(level - 1) & (2 * TFC_FEATURE_X86_64_V4 - 1) ? level : 0;
+  }
+  return features;
+}
 
 } // namespace tfc
 

@@ -58,7 +58,7 @@ func.func @product_without_a_tile(
 func.func @product_of_panels_of_other_words(
     %x: memref<?x64xf32>, %w: memref<2x64x16xbf16>, %y: memref<?x32xf32>,
     %batch: !transformer.batch) {
-  // expected-error @below {{expected panels of f32 or f16, a column a word, or of bf16 with two, got 'memref<2x64x16xbf16>'}}
+  // expected-error @below {{expected panels of f32 or f16, a column a word, or of bf16 with two, and rows of f32, got 'memref<2x64x16xbf16>' and 'memref<?x64xf32>'}}
   transformer.product %x, %w outs(%y) {tile = #tile}
       : memref<?x64xf32>, memref<2x64x16xbf16>, memref<?x32xf32> {
   ^bb0(%sum: f32):

@@ -51,7 +51,7 @@ func.func @rounds(%x: memref<?x64xbf16>, %w: memref<1x32x16x2xbf16>,
 
 // Of the last word the row has one element. What lies behind it is not read, and
 // what the panel has there meets nothing.
-// CHECK: func.func private @product.2x16_dot_half
+// CHECK: func.func private @product.2x16_dot_rest1
 // CHECK: arith.andi %{{.*}}, %{{.*}} : vector<16xi32>
 // CHECK: %[[ONE:.*]] = llvm.load {{.*}} {alignment = 2 : i64} : !llvm.ptr -> i16
 // CHECK: arith.extui %[[ONE]] : i16 to i32
@@ -74,7 +74,7 @@ func.func @odd(%x: memref<?x3xbf16>, %w: memref<1x2x16x2xbf16>,
 
 func.func @rows_of_f32(%x: memref<?x4xf32>, %w: memref<1x2x16x2xbf16>,
                        %y: memref<?x16xf32>, %batch: !transformer.batch) {
-  // expected-error @+1 {{expected an input of bf16, got 'memref<?x4xf32>'}}
+  // expected-error @+1 {{whose words there is an instruction for: two bf16 each with 16 lanes, four i8 each, or two i8 and two i16; got 'memref<1x2x16x2xbf16>' and 'memref<?x4xf32>'}}
   transformer.product %x, %w outs(%y) {tile = #tile}
       : memref<?x4xf32>, memref<1x2x16x2xbf16>, memref<?x16xf32> {
   ^bb0(%s: f32):
@@ -91,7 +91,7 @@ func.func @rows_of_f32(%x: memref<?x4xf32>, %w: memref<1x2x16x2xbf16>,
 
 func.func @narrow_panels(%x: memref<?x4xbf16>, %w: memref<1x2x8x2xbf16>,
                          %y: memref<?x8xf32>, %batch: !transformer.batch) {
-  // expected-error @+1 {{expected panels of bf16, two columns a word and a multiple of 16 words, got 'memref<1x2x8x2xbf16>'}}
+  // expected-error @+1 {{whose words there is an instruction for: two bf16 each with 16 lanes, four i8 each, or two i8 and two i16; got 'memref<1x2x8x2xbf16>' and 'memref<?x4xbf16>'}}
   transformer.product %x, %w outs(%y) {tile = #tile}
       : memref<?x4xbf16>, memref<1x2x8x2xbf16>, memref<?x8xf32> {
   ^bb0(%s: f32):

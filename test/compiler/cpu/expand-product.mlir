@@ -125,7 +125,7 @@ func.func @in_blocks(
 
 // A word is two bf16, the first in its lower half. Two words a turn; seven
 // columns are three words and half of one, which reads one element of x.
-// CHECK: func.func private @product.1x8_bf16_half_ahead(
+// CHECK: func.func private @product.1x8_bf16_rest1_ahead(
 // CHECK: scf.for {{.*}} step %c2
 // CHECK: llvm.intr.prefetch
 // CHECK: %[[BOTH:.*]] = llvm.load volatile {{.*}} -> vector<8xi32>
@@ -176,7 +176,7 @@ func.func @sixteen_bits(
 // CHECK: func.func private @product.2x8_next8(
 // CHECK-NOT: bf16
 // CHECK: return
-// CHECK: func.func private @product.2x8_bf16_half_keep_ahead_next16({{.*}}, %{{.*}}: !llvm.ptr, %[[KEPT:.*]]: !llvm.ptr)
+// CHECK: func.func private @product.2x8_bf16_rest1_keep_ahead_next16({{.*}}, %{{.*}}: !llvm.ptr, %[[KEPT:.*]]: !llvm.ptr)
 // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %[[KEPT]],
 // CHECK: %[[LOWER:.*]] = arith.shli
 // CHECK: %[[FIRST:.*]] = arith.bitcast %[[LOWER]] : vector<8xi32> to vector<8xf32>
@@ -188,21 +188,21 @@ func.func @sixteen_bits(
 // The last column.
 // CHECK: %[[NINTH:.*]] = arith.bitcast
 // CHECK: llvm.store %[[NINTH]]
-// CHECK: func.func private @product.2x8_bf16_half_ahead_next16(
-// CHECK: func.func private @product.1x8_bf16_half(
+// CHECK: func.func private @product.2x8_bf16_rest1_ahead_next16(
+// CHECK: func.func private @product.1x8_bf16_rest1(
 // CHECK: func.func private @product.2x8_next4(
-// CHECK: func.func private @product.2x8_bf16_half_keep_next8(
+// CHECK: func.func private @product.2x8_bf16_rest1_keep_next8(
 // CHECK-LABEL: func.func @kept
 // CHECK: memref.alloc(%{{.*}}) : memref<?x2x8xf32>
 // CHECK: memref.alloc(%{{.*}}) : memref<?x9x8xf32>
 // An item with all its rows has enough of them.
-// CHECK: func.call @product.2x8_bf16_half_keep_next8
+// CHECK: func.call @product.2x8_bf16_rest1_keep_next8
 // CHECK: func.call @product.2x8_next4({{.*}}, %c9, {{.*}})
-// CHECK: func.call @product.1x8_bf16_half(
+// CHECK: func.call @product.1x8_bf16_rest1(
 // One of fewer may not.
 // CHECK: arith.cmpi sle, %{{.*}}, %c4
-// CHECK: func.call @product.2x8_bf16_half_ahead_next16(
-// CHECK: func.call @product.2x8_bf16_half_keep_ahead_next16(
+// CHECK: func.call @product.2x8_bf16_rest1_ahead_next16(
+// CHECK: func.call @product.2x8_bf16_rest1_keep_ahead_next16(
 // CHECK: func.call @product.2x8_next8({{.*}}, %c9, {{.*}})
 func.func @kept(
     %x: memref<?x9xf32>, %b: memref<2x5x8x2xbf16>, %y: memref<?x16xf32>,

@@ -8,7 +8,7 @@
 // CHECK: @words : tensor<3x3xbf16> {{.*}} packed<panel = 4, word = 2> at 0
 transformer.parameter @words : tensor<3x3xbf16> from <["w"], stored_rows = 3> packed<panel = 4, word = 2>
 // CHECK: func.func @pack
-// CHECK: scf.index_switch %{{.*}} -> i1
+// CHECK: scf.index_switch %{{.*}} -> i32
 // CHECK: case 0
 // CHECK: %[[STORED:.*]] = memref.view %{{.*}} to memref<?xf32>
 // CHECK: %[[KEPT:.*]] = memref.view %{{.*}} to memref<?xbf16>
@@ -40,7 +40,9 @@ transformer.parameter @words : tensor<3x3xbf16> from <["w"], stored_rows = 3> pa
 transformer.parameter @rows : tensor<3x3xf16> from <["r"], stored_rows = 3> rounds
 // CHECK: func.func @pack
 // CHECK: arith.truncf %{{.*}} : f32 to f16
-// CHECK: %[[IS_ERROR:.*]] = arith.cmpi eq, %{{.*}}, %c0 : index
-// CHECK: %[[FAILED:.*]] = arith.andi %{{.*}}, %[[IS_ERROR]] : i1
-// CHECK: %[[STATUS:.*]] = arith.extui %[[FAILED]] : i1 to i32
-// CHECK: return %[[STATUS]]
+// CHECK: arith.extui %{{.*}} : i1 to i32
+// CHECK: %[[MAY_ROUND:.*]] = arith.cmpi ne, %{{.*}}, %c0 : index
+// CHECK: %[[IS_ROUNDED:.*]] = arith.cmpi eq, %[[STATUS:.*]], %c1_i32 : i32
+// CHECK: %[[IS_WANTED:.*]] = arith.andi %[[MAY_ROUND]], %[[IS_ROUNDED]] : i1
+// CHECK: %[[RESULT:.*]] = arith.select %[[IS_WANTED]], %c0_i32, %[[STATUS]] : i32
+// CHECK: return %[[RESULT]]

@@ -33,23 +33,63 @@ declare <16 x float> @llvm.x86.avx512bf16.dpbf16ps.512(<16 x float>, <32 x bfloa
 
 using Words = std::array<uint32_t, 16>;
 
+constexpr char bytesText[] = R"(
+define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
+  %s = load <16 x i32>, ptr %sum, align 4
+  %x = load <64 x i8>, ptr %a, align 4
+  %y = load <64 x i8>, ptr %b, align 4
+  %z = call <16 x i32> @llvm.x86.avx512.vpdpbusd.512(<16 x i32> %s, <64 x i8> %x, <64 x i8> %y)
+  store <16 x i32> %z, ptr %to, align 4
+  ret void
+}
+declare <16 x i32> @llvm.x86.avx512.vpdpbusd.512(<16 x i32>, <64 x i8>, <64 x i8>)
+)";
+
+constexpr char halfBytesText[] = R"(
+define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
+  %s = load <8 x i32>, ptr %sum, align 4
+  %x = load <32 x i8>, ptr %a, align 4
+  %y = load <32 x i8>, ptr %b, align 4
+  %z = call <8 x i32> @llvm.x86.avx512.vpdpbusd.256(<8 x i32> %s, <32 x i8> %x, <32 x i8> %y)
+  store <8 x i32> %z, ptr %to, align 4
+  %upper = getelementptr i8, ptr %to, i64 32
+  store <8 x i32> %z, ptr %upper, align 4
+  ret void
+}
+declare <8 x i32> @llvm.x86.avx512.vpdpbusd.256(<8 x i32>, <32 x i8>, <32 x i8>)
+)";
+
+constexpr char wideText[] = R"(
+define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
+  %s = load <16 x i32>, ptr %sum, align 4
+  %x = load <32 x i16>, ptr %a, align 4
+  %y = load <32 x i16>, ptr %b, align 4
+  %p = call <16 x i32> @llvm.x86.avx512.pmaddw.d.512(<32 x i16> %x, <32 x i16> %y)
+  %z = add <16 x i32> %s, %p
+  store <16 x i32> %z, ptr %to, align 4
+  ret void
+}
+declare <16 x i32> @llvm.x86.avx512.pmaddw.d.512(<32 x i16>, <32 x i16>)
+)";
+
 /// `dot`, as its model on any machine or as the instruction.
 class Dot {
 public:
-  explicit Dot(bool isModel) {
+  explicit Dot(bool isModel, const char *text = dotText,
+               const std::string &feature = "+avx512bf16") {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
     auto context = std::make_unique<llvm::LLVMContext>();
     llvm::SMDiagnostic diagnostic;
     std::unique_ptr<llvm::Module> module =
-        llvm::parseAssemblyString(dotText, diagnostic, *context);
+        llvm::parseAssemblyString(text, diagnostic, *context);
     llvm::orc::JITTargetMachineBuilder machine(
         (llvm::Triple(llvm::sys::getProcessTriple())));
     machine.setCPU(isModel ? "x86-64-v3" : "x86-64-v4");
     if (isModel) {
       EXPECT_EQ(replaceByModels(*module), "");
     } else {
-      machine.addFeatures({"+avx512bf16"});
+      machine.addFeatures({feature});
     }
     jit = llvm::cantFail(llvm::orc::LLJITBuilder()
                              .setJITTargetMachineBuilder(std::move(machine))
@@ -167,15 +207,54 @@ TEST(InstructionModels, dotIsTheInstructionWhereThereIsOne) {
   }
 }
 
+TEST(InstructionModels, bytesOfTheFirstHaveNoSign) {
+  if (!hasFeature("fma")) {
+    GTEST_SKIP() << "expected a machine of x86-64-v3";
+  }
+  for (const char *text : {bytesText, halfBytesText}) {
+    Dot dot(/*isModel=*/true, text);
+    // 255 * -1 + 1 * 2 + 2 * 3 + 128 * -128 + 7
+    EXPECT_EQ(dot(7, 0x800201ff, 0x800302ff),
+              static_cast<uint32_t>(-255 + 2 + 6 - 16384 + 7));
+    // Modulo 2^32, not saturated.
+    EXPECT_EQ(dot(0x7fffffff, 1, 1), 0x80000000u);
+  }
+  Dot wide(/*isModel=*/true, wideText);
+  EXPECT_EQ(wide(1, 0xffff0002, 0x00050003), 2u);
+}
+
+TEST(InstructionModels, integersAreThoseOfTheInstructions) {
+  for (auto [text, feature] : {std::pair{bytesText, "avx512vnni"},
+                               std::pair{halfBytesText, "avx512vnni"},
+                               std::pair{wideText, "avx512bw"}}) {
+    if (!hasFeature(feature)) {
+      GTEST_SKIP() << "expected a machine with " << feature;
+    }
+    Dot model(/*isModel=*/true, text),
+        instruction(/*isModel=*/false, text, std::string("+") + feature);
+    std::mt19937 random(1);
+    for (int trial = 0; trial < (1 << 20) / 16; ++trial) {
+      Words sum, a, b;
+      for (size_t lane = 0; lane < sum.size(); ++lane) {
+        sum[lane] = static_cast<uint32_t>(random());
+        a[lane] = static_cast<uint32_t>(random());
+        // The extremes, too.
+        b[lane] = lane % 4 == 0 ? 0x80807f80 : static_cast<uint32_t>(random());
+      }
+      ASSERT_EQ(instruction(sum, a, b), model(sum, a, b));
+    }
+  }
+}
+
 TEST(InstructionModels, namesWhatHasNoModel) {
   llvm::LLVMContext context;
   llvm::SMDiagnostic diagnostic;
   std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(
-      "declare <16 x i32> @llvm.x86.avx512.vpdpbusd.512(<16 x i32>, <64 x i8>, "
-      "<64 x i8>)",
+      "declare <16 x i32> @llvm.x86.avx512.vpdpbusds.512(<16 x i32>, "
+      "<64 x i8>, <64 x i8>)",
       diagnostic, context);
   ASSERT_TRUE(module);
-  EXPECT_EQ(replaceByModels(*module), "llvm.x86.avx512.vpdpbusd.512");
+  EXPECT_EQ(replaceByModels(*module), "llvm.x86.avx512.vpdpbusds.512");
 }
 
 } // namespace

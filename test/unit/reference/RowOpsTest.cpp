@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "test/unit/reference/InterpretText.h"
 
+#include "compiler/reference/Formulas.h"
+
+#include <cmath>
 #include <gtest/gtest.h>
+#include <limits>
 
 using namespace tfc::reference;
 
@@ -70,6 +74,44 @@ TEST(RowOps, Linear) {
         : tensor<2x2xf32>, tensor<3x2xf32>, tensor<2x3xf32>, tensor<2x3xf32>)",
                        "tensor<2x3xf32>"),
                2, 3, {3, 6, 0, 0, 4, 2});
+}
+
+TEST(RowOps, QuantizeRows) {
+  Program program(R"(
+    transformer.parameter @w : tensor<2x3xi8> from <["w"], stored_rows = 2>
+    transformer.parameter @w.scales : tensor<2xf32> companion<scales of @w>
+  )" + Program::step(R"(
+    %x = arith.constant dense<[[254.0, -11.0, 15.0], [0.1, -63.5, 0.0]]>
+      : tensor<2x3xf32>
+    %b = arith.constant dense<[0.0, 0.5]> : tensor<2xf32>
+    %w = transformer.weight @w : tensor<2x3xi8>
+    %ws = transformer.weight @w.scales : tensor<2xf32>
+    %q, %s = transformer.quantize_rows %x : tensor<2x3xf32>
+    %y = transformer.linear %q, %w scales %s, %ws bias %b
+      : tensor<2x3xi8>, tensor<2x3xi8>, tensor<2xf32>, tensor<2xf32>,
+        tensor<2xf32>
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<2x2xf32>
+    })"));
+  // In steps of 1/127 and of 1.
+  program.weights["w"] = {{1, 0, 0, 0, 127, -2}};
+  // In steps of 2 and of 0.5: 127, -6 and 8, half a step being even; 0, -127,
+  // 0.
+  expectMatrix(program.run(tokens(1))["y"], 2, 2,
+               {254, (-6 * 127 - 16) * 2 + 0.5, 0, -127 * 127 * 0.5 + 0.5});
+}
+
+TEST(RowOps, RowsThatAreNotFiniteGiveNoNumbers) {
+  Matrix scales;
+  Matrix zeros = quantizeRows(Matrix(2, 3), scales);
+  EXPECT_EQ(zeros.data, std::vector<double>(6, 0.0));
+  EXPECT_GT(scales.at(0, 0), 0.0);
+  Matrix x(2, 2);
+  x.at(0, 1) = std::numeric_limits<double>::infinity();
+  x.at(1, 0) = std::numeric_limits<double>::quiet_NaN();
+  quantizeRows(x, scales);
+  EXPECT_TRUE(std::isnan(scales.at(0, 0)));
+  EXPECT_TRUE(std::isnan(scales.at(0, 1)));
 }
 
 TEST(RowOps, LayerNorm) {

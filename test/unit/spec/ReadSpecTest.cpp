@@ -349,7 +349,7 @@ TEST(ReadSpec, DtypeOption) {
   ReadOptions options;
   for (auto [dtype, storage] :
        {std::pair{"f32", Storage::F32}, std::pair{"f16", Storage::F16},
-        std::pair{"bf16", Storage::BF16}}) {
+        std::pair{"bf16", Storage::BF16}, std::pair{"int8", Storage::Int8}}) {
     options.dtype = dtype;
     std::optional<ModelSpec> model =
         readSpecText("s", decoderSpec, "", diagnostics, options);
@@ -358,12 +358,12 @@ TEST(ReadSpec, DtypeOption) {
     EXPECT_TRUE(model->roundsWeights);
     EXPECT_EQ(model->multipliesBf16, storage == Storage::BF16);
   }
-  options.dtype = "int8";
+  options.dtype = "int4";
   EXPECT_FALSE(readSpecText("s", decoderSpec, "", diagnostics, options));
   ASSERT_EQ(diagnostics.size(), 1u);
   EXPECT_EQ(formatDiagnostic(diagnostics[0]),
-            "expected dtype f32, f16 or bf16 (others are not supported by this "
-            "tfc), got \"int8\" [TFC090]");
+            "expected dtype f32, f16, bf16 or int8 (others are not supported "
+            "by this tfc), got \"int4\" [TFC090]");
 }
 
 TEST(ReadSpec, MatricesAreKeptAsTheSpecSays) {
@@ -379,6 +379,32 @@ TEST(ReadSpec, MatricesAreKeptAsTheSpecSays) {
   // What is kept so is not multiplied so unless it is said.
   EXPECT_FALSE(model->multipliesBf16);
   EXPECT_NE(model->canonical.find("\"compute\": \"f32\""), std::string::npos);
+}
+
+TEST(ReadSpec, ProductsMultiplyIntegersWhereMatricesAreThem) {
+  Diagnostics diagnostics;
+  auto read = [&](const std::string &precision) {
+    std::string text = decoderSpec;
+    text.replace(text.find("  \"tokens\""), 0,
+                 "  \"precision\": {" + precision + "},\n");
+    return readSpecText("s", text, "", diagnostics);
+  };
+  std::optional<ModelSpec> model =
+      read("\"weights\": \"int8\", \"compute\": \"int8\"");
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->storage, Storage::Int8);
+  EXPECT_EQ(model->cache, Storage::F32);
+  EXPECT_FALSE(read("\"weights\": \"int8\""));
+  EXPECT_FALSE(read("\"weights\": \"bf16\", \"compute\": \"int8\""));
+  ASSERT_EQ(diagnostics.size(), 2u);
+  for (size_t i : {0, 1}) {
+    EXPECT_NE(formatDiagnostic(diagnostics[i])
+                  .find("expected precision.weights and precision.compute to "
+                        "be \"int8\" both or neither (products multiply "
+                        "integers by integers), got "),
+              std::string::npos)
+        << formatDiagnostic(diagnostics[i]);
+  }
 }
 
 TEST(ReadSpec, ProductsMultiplyBf16WhereMatricesAreIt) {

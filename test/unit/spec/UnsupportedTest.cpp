@@ -109,7 +109,8 @@ INSTANTIATE_TEST_SUITE_P(
              decoderSpec,
              {{"  \"tokens\"",
                "  \"precision\": {\"compute\": \"f16\"},\n  \"tokens\""}},
-             "s.json:21:28: /precision/compute: expected f32 or bf16 (f16 is "
+             "s.json:21:28: /precision/compute: expected f32, bf16 or int8 "
+             "(f16 is "
              "not supported by this tfc), got \"f16\" [TFC090]\n"},
         Case{"OutputUnsupported",
              encoderSpec,

@@ -63,8 +63,11 @@ TEST(TargetInfo, runsHereAsThisMachineDoes) {
   EXPECT_TRUE(parse("cpu:x86-64-v4-emulated").runsHere());
   EXPECT_TRUE(parse("cuda:sm_90").runsHere());
   TargetInfo odd = parse("cpu");
-  odd.features = ~uint64_t(0);
-  EXPECT_EQ(odd.runsHere(), parse("cpu").withBf16().name == "x86-64-v4+bf16");
+  odd.features |= TFC_FEATURE_FAST_AVX512_BF16;
+  EXPECT_EQ(odd.runsHere(),
+            parse("cpu").fastAt(Factors::BF16).name == "x86-64-v4+bf16");
+  EXPECT_EQ(parse("cpu:x86-64-v4+vnni").runsHere(),
+            parse("cpu").fastAt(Factors::Int8).name == "x86-64-v4+vnni");
 }
 
 TEST(TargetInfo, cudaIsAnArchitectureAndRunsOnAHostOfTheLowestLevel) {
@@ -96,30 +99,66 @@ TEST(TargetInfo, bf16IsForMachinesThatAreFastAtIt) {
   TargetInfo target = parse("cpu:x86-64-v4+bf16");
   EXPECT_EQ(target.cpu, "x86-64-v4");
   EXPECT_EQ(target.attributes, "+avx512bf16");
-  EXPECT_TRUE(target.multipliesBf16);
+  EXPECT_EQ(target.multiplies, Factors::BF16);
   EXPECT_FALSE(target.isEmulated());
   EXPECT_EQ(target.features,
             parse("cpu:x86-64-v4").features | TFC_FEATURE_FAST_AVX512_BF16);
   TargetInfo emulated = target.emulated();
   EXPECT_EQ(emulated.programName(), "x86-64-v4+bf16-emulated");
-  EXPECT_TRUE(emulated.multipliesBf16);
+  EXPECT_EQ(emulated.multiplies, Factors::BF16);
   EXPECT_EQ(emulated.attributes, "");
   EXPECT_EQ(emulated.features, parse("cpu:x86-64-v3").features);
   EXPECT_TRUE(emulated.runsHere());
   // A machine that is known, where it is asked for.
-  EXPECT_EQ(parse("cpu:znver4").withBf16().programName(), "x86-64-v4+bf16");
-  EXPECT_EQ(parse("cpu:znver4").withBf16().microarchitecture, "znver4");
+  EXPECT_EQ(parse("cpu:znver4").fastAt(Factors::BF16).programName(),
+            "x86-64-v4+bf16");
+  EXPECT_EQ(parse("cpu:znver4").fastAt(Factors::BF16).microarchitecture,
+            "znver4");
   for (llvm::StringRef other :
        {"cpu:x86-64-v4", "cpu:sapphirerapids", "cpu:znver3", "cuda"}) {
-    EXPECT_EQ(parse(other).withBf16().programName(),
+    EXPECT_EQ(parse(other).fastAt(Factors::BF16).programName(),
               parse(other).programName());
   }
   llvm::Expected<std::vector<TargetInfo>> listed = TargetInfo::parseList(
-      "cpu:x86-64-v4+bf16,cpu:x86-64-v4,cpu:x86-64-v3", /*wantsBf16=*/true);
+      "cpu:x86-64-v4+bf16,cpu:x86-64-v4,cpu:x86-64-v3", Factors::BF16);
   ASSERT_TRUE(static_cast<bool>(listed));
   ASSERT_EQ(listed->size(), 3u);
   EXPECT_EQ(listed->back().name, "x86-64-v4+bf16");
-  EXPECT_EQ(TargetInfo::forBf16().programName(), "x86-64-v4+bf16");
+  EXPECT_EQ(TargetInfo::allFor(Factors::BF16).back().name, "x86-64-v4+bf16");
+}
+
+TEST(TargetInfo, int8IsForEveryMachineAndFasterWithUnits) {
+  for (auto [name, attribute, feature] :
+       {std::tuple{"x86-64-v3+avxvnni", "+avxvnni", TFC_FEATURE_AVX_VNNI},
+        std::tuple{"x86-64-v4+vnni", "+avx512vnni", TFC_FEATURE_AVX512_VNNI}}) {
+    TargetInfo target = parse("cpu:" + std::string(name));
+    EXPECT_EQ(target.attributes, attribute);
+    EXPECT_EQ(target.multiplies, Factors::Int8);
+    EXPECT_EQ(target.features, parse("cpu:" + target.cpu).features |
+                                   static_cast<uint64_t>(feature));
+    EXPECT_TRUE(target.emulated().runsHere());
+    EXPECT_EQ(TargetInfo::findProgram(target.emulated().programName())->name,
+              name);
+  }
+  // The greatest number wins where a machine has both.
+  EXPECT_GT(parse("cpu:x86-64-v4+vnni").features,
+            parse("cpu:x86-64-v3+avxvnni").features);
+  for (auto [machine, program] :
+       {std::pair{"cpu:znver4", "x86-64-v4+vnni"},
+        std::pair{"cpu:cascadelake", "x86-64-v4+vnni"},
+        std::pair{"cpu:sapphirerapids", "x86-64-v4+vnni"},
+        std::pair{"cpu:alderlake", "x86-64-v3+avxvnni"},
+        std::pair{"cpu:skylake-avx512", "x86-64-v4"},
+        std::pair{"cpu:znver3", "x86-64-v3"},
+        std::pair{"cpu:x86-64-v4", "x86-64-v4"}, std::pair{"cuda", "sm_80"}}) {
+    EXPECT_EQ(parse(machine).fastAt(Factors::Int8).programName(), program)
+        << machine;
+  }
+  std::vector<TargetInfo> all = TargetInfo::allFor(Factors::Int8);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].name, "x86-64-v3");
+  EXPECT_EQ(all[1].name, "x86-64-v3+avxvnni");
+  EXPECT_EQ(all[2].name, "x86-64-v4+vnni");
 }
 
 /// What LLVM may use in code for a CPU, without what it may use for x86-64.
@@ -163,7 +202,8 @@ TEST(TargetInfo, levelsHaveTheFeaturesThatLlvmUses) {
 TEST(TargetInfo, refusesWhatCannotRunIt) {
   std::string expected =
       "expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4, "
-      "cpu:x86-64-v4+bf16 or LLVM's name of a CPU with AVX2, FMA and F16C, as "
+      "cpu:x86-64-v4+bf16, cpu:x86-64-v3+avxvnni, cpu:x86-64-v4+vnni or LLVM's "
+      "name of a CPU with AVX2, FMA and F16C, as "
       "cpu:znver4, or cuda or cuda:sm_80 (also sm_86, sm_87, sm_89, sm_90), "
       "got ";
   // No AVX2; 32 bits; nobody's name.
@@ -202,7 +242,7 @@ TEST(TargetInfo, aListHasDevicesLastSinceTheyAreWanted) {
 }
 
 TEST(TargetInfo, bothLevelsAreFastHereAndRunAnywhere) {
-  std::vector<TargetInfo> targets = TargetInfo::bothLevels();
+  std::vector<TargetInfo> targets = TargetInfo::allFor(Factors::F32);
   ASSERT_EQ(targets.size(), 2u);
   TargetInfo here = parse("cpu");
   for (size_t i : {0, 1}) {

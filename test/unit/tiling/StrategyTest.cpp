@@ -25,8 +25,9 @@ TEST(Strategy, aMicroarchitectureOfItsOwnOrThatOfTheLevel) {
 TEST(Strategy, tilesFitTheRegistersAndItemsAreWholeTiles) {
   for (auto [program, microarchitecture] :
        {std::pair{"x86-64-v3", ""}, std::pair{"x86-64-v4", ""},
-        std::pair{"x86-64-v4", "znver5"},
-        std::pair{"x86-64-v4+bf16", "znver4"}}) {
+        std::pair{"x86-64-v4", "znver5"}, std::pair{"x86-64-v4+bf16", "znver4"},
+        std::pair{"x86-64-v3+avxvnni", ""}, std::pair{"x86-64-v4+vnni", ""},
+        std::pair{"x86-64-v4+vnni", "znver4"}}) {
     Strategy s = chooseStrategy(program, microarchitecture);
     int64_t vectors = s.panel / s.lanes, registers = s.lanes == 16 ? 32 : 16;
     EXPECT_EQ(s.panel % s.lanes, 0) << program;
@@ -49,6 +50,15 @@ TEST(Strategy, dotsReadTheWeightsOfTheLevelBelow) {
   EXPECT_EQ(dots.bf16Word, widening.bf16Word);
   // Nothing is widened for the tiles behind the first one.
   EXPECT_EQ(dots.rowBlock, chooseStrategy("x86-64-v4", "znver4").rowBlock);
+}
+
+TEST(Strategy, bytesHaveASignWhereNoUnitWantsThemWithout) {
+  for (auto [program, excess] :
+       {std::pair{"x86-64-v3", false}, std::pair{"x86-64-v4", false},
+        std::pair{"x86-64-v3+avxvnni", true},
+        std::pair{"x86-64-v4+vnni", true}}) {
+    EXPECT_EQ(chooseStrategy(program, "").excess, excess) << program;
+  }
 }
 
 } // namespace

@@ -1,0 +1,51 @@
+// How a word of a row is multiplied by words of a panel: by instructions that
+// take all of it at once.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_CPU_WORDPRODUCT_H
+#define TFC_COMPILER_CPU_WORDPRODUCT_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace tfc {
+
+/// Words of 32 bits of a row, and vectors of as many elements of a panel for
+/// each of its columns: two bf16 and two bf16; four bytes without a sign and
+/// four with one; two integers of 16 bits and two bytes.
+class WordProduct {
+public:
+  WordProduct(mlir::Type rowElement, mlir::Type weightElement)
+      : rowElement(rowElement), weightElement(weightElement) {}
+
+  /// Whether there are instructions for such words, and vectors of `lanes`.
+  bool isKnown(int64_t lanes) const;
+  /// What the sums are.
+  mlir::Type sumElement() const;
+  /// Elements of a word.
+  int64_t columns() const { return 32 / rowElement.getIntOrFloatBitWidth(); }
+  /// Whether an instruction adds to the sums, too. Where another one does, the
+  /// code generator adds up the products of several words first, which takes
+  /// registers.
+  bool addsUp() const { return !isWide(); }
+
+  /// The row's word at `place`, of which there are `count` elements; behind a
+  /// row's end are zeros.
+  mlir::Value loadRow(mlir::ImplicitLocOpBuilder &b, mlir::Value place,
+                      int64_t count) const;
+  /// `width` words of weights at `place`, as `multiply` takes them.
+  mlir::Value loadWeights(mlir::ImplicitLocOpBuilder &b, mlir::Value place,
+                          int64_t width, int64_t count) const;
+  /// sum + row * weights, element by element of the sum.
+  mlir::Value multiply(mlir::ImplicitLocOpBuilder &b, mlir::Value sum,
+                       mlir::Value row, mlir::Value weights) const;
+
+private:
+  bool isBf16() const { return rowElement.isBF16(); }
+  bool isWide() const { return rowElement.isInteger(16); }
+
+  mlir::Type rowElement, weightElement;
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_CPU_WORDPRODUCT_H

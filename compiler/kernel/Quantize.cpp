@@ -1,0 +1,72 @@
+// How the elements of a row become integers, for whoever makes them: rows of a
+// step, and those of a matrix when it is packed.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/kernel/Quantize.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <limits>
+
+using namespace mlir;
+
+/// The bits of f32.
+static constexpr int32_t kInfinity = 0x7f800000;
+static constexpr int32_t kWithoutSign = 0x7fffffff;
+static constexpr int32_t kLeast = (127 - 100) << 23;
+
+/// Added to a number of a few bits, it leaves the nearest (even) integer in the
+/// lowest ones: 1.5 times 2^23, and its bits.
+static constexpr float kToInteger = 3 << 22;
+static constexpr int32_t kToIntegerBits = 0x4b400000;
+
+static constexpr float kGreatestInteger = 127;
+
+static Value i32Constant(ImplicitLocOpBuilder &b, int32_t value) {
+  return arith::ConstantIntOp::create(b, value, 32);
+}
+
+static Value f32Constant(ImplicitLocOpBuilder &b, float value) {
+  return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
+}
+
+static Value asFloat(ImplicitLocOpBuilder &b, Value bits) {
+  return arith::BitcastOp::create(b, b.getF32Type(), bits);
+}
+
+static Value asBits(ImplicitLocOpBuilder &b, Value number) {
+  return arith::BitcastOp::create(b, b.getI32Type(), number);
+}
+
+Value tfc::buildLeastGreatest(ImplicitLocOpBuilder &b) {
+  return i32Constant(b, kLeast);
+}
+
+Value tfc::buildGreater(ImplicitLocOpBuilder &b, Value greatest,
+                        Value element) {
+  Value size = arith::AndIOp::create(b, asBits(b, element),
+                                     i32Constant(b, kWithoutSign));
+  return arith::MaxSIOp::create(b, greatest, size);
+}
+
+Value tfc::buildIsInfinite(ImplicitLocOpBuilder &b, Value greatest) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, greatest,
+                               i32Constant(b, kInfinity));
+}
+
+Value tfc::buildScale(ImplicitLocOpBuilder &b, Value greatest) {
+  Value step = arith::DivFOp::create(b, asFloat(b, greatest),
+                                     f32Constant(b, kGreatestInteger));
+  Value none = f32Constant(b, std::numeric_limits<float>::quiet_NaN());
+  return arith::SelectOp::create(b, buildIsInfinite(b, greatest), none, step);
+}
+
+Value tfc::buildInteger(ImplicitLocOpBuilder &b, Value element, Value greatest,
+                        int32_t excess) {
+  Value steps = arith::DivFOp::create(b, f32Constant(b, kGreatestInteger),
+                                      asFloat(b, greatest));
+  Value quotient = arith::MulFOp::create(b, element, steps);
+  Value rounded = arith::AddFOp::create(
+      b, quotient, f32Constant(b, kToInteger + static_cast<float>(excess)));
+  return arith::SubIOp::create(b, asBits(b, rounded),
+                               i32Constant(b, kToIntegerBits));
+}

@@ -1,0 +1,36 @@
+// How the elements of a row become integers, for whoever makes them: rows of a
+// step, and those of a matrix when it is packed.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_KERNEL_QUANTIZE_H
+#define TFC_COMPILER_KERNEL_QUANTIZE_H
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace tfc {
+
+/// What rows of bytes without a sign are more than they stand for.
+constexpr int32_t kExcess = 128;
+
+/// Arithmetic on single numbers: elements are f32, a row's greatest one by size
+/// is its bits without a sign, an i32. Integers have one order, in which a NaN
+/// is greater than infinity, so that the greatest does not depend on how a row
+/// is cut, nor whether it is finite. It is at least that of 2^-100: no quotient
+/// is infinite, and no scale is a denormal.
+mlir::Value buildLeastGreatest(mlir::ImplicitLocOpBuilder &b);
+/// The greater one of what was found and `element`.
+mlir::Value buildGreater(mlir::ImplicitLocOpBuilder &b, mlir::Value greatest,
+                         mlir::Value element);
+/// i1: whether the row has an infinity or a NaN.
+mlir::Value buildIsInfinite(mlir::ImplicitLocOpBuilder &b,
+                            mlir::Value greatest);
+/// The greatest over 127; NaN of such a row.
+mlir::Value buildScale(mlir::ImplicitLocOpBuilder &b, mlir::Value greatest);
+/// An i32: `element` times (127 over the greatest) to the nearest integer, of
+/// two equally near ones the even one, and `excess`. Any of a row that is not
+/// finite.
+mlir::Value buildInteger(mlir::ImplicitLocOpBuilder &b, mlir::Value element,
+                         mlir::Value greatest, int32_t excess);
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_KERNEL_QUANTIZE_H
