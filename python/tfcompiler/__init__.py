@@ -22,13 +22,17 @@ from tfcompiler._info import ModelInfo, Port
 from tfcompiler._library import abi_version, version
 from tfcompiler._model import Model, load
 from tfcompiler._pipeline import pipeline
+from tfcompiler._scheduler import (Answer, Finish, Job, Piece, Scheduler,
+                                   SchedulerStats, Usage)
 from tfcompiler._sentence import SentenceEncoder
 from tfcompiler._session import Fault, NewToken, Session, SessionInfo, State
 from tfcompiler._tokenizer import Encoding, TextStream, Tokenizer
 
 __version__ = version()
 __all__ = [
-    "Code", "Encoding", "Error", "Fault", "Generated", "Model", "ModelInfo",
-    "NewToken", "Port", "SentenceEncoder", "Session", "SessionInfo", "State",
-    "TextStream", "Tokenizer", "abi_version", "compile", "load", "pipeline", "version",
+    "Answer", "Code", "Encoding", "Error", "Fault", "Finish", "Generated",
+    "Job", "Model", "ModelInfo", "NewToken", "Piece", "Port", "Scheduler",
+    "SchedulerStats", "SentenceEncoder", "Session", "SessionInfo", "State",
+    "TextStream", "Tokenizer", "Usage", "abi_version", "compile", "load",
+    "pipeline", "version",
 ]

@@ -65,6 +65,20 @@ _FUNCTIONS = {
     "tfc_text_stream_finish": ("E", [_POINTER, c.POINTER(_POINTER),
                                      c.POINTER(c.c_uint64)]),
     "tfc_text_stream_free": (None, [_POINTER]),
+    "tfc_scheduler_create": ("E", [_POINTER, c.POINTER(s.SchedulerOptions),
+                                   c.POINTER(_POINTER)]),
+    "tfc_scheduler_free": (None, [_POINTER]),
+    "tfc_scheduler_submit": ("E", [_POINTER, c.POINTER(s.JobOptions),
+                                   c.POINTER(c.c_uint64)]),
+    "tfc_scheduler_submit_encode": ("E", [_POINTER, c.POINTER(s.EncodeJob),
+                                          c.POINTER(c.c_uint64)]),
+    "tfc_scheduler_cancel": ("E", [_POINTER, c.c_uint64]),
+    "tfc_scheduler_drain": ("E", [_POINTER, c.c_uint64]),
+    "tfc_scheduler_wait": ("E", [_POINTER, c.c_uint64,
+                                 c.POINTER(s.JobEvents)]),
+    "tfc_scheduler_take_outputs": ("E", [_POINTER, c.c_uint64,
+                                         c.POINTER(_POINTER)]),
+    "tfc_scheduler_get_stats": ("E", [_POINTER, c.POINTER(s.SchedulerStats)]),
 }
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The structs of tfc/runtime.h and tfc/text.h, member by member. A test holds
-their sizes and offsets to those of the C compiler."""
+"""The structs of tfc/runtime.h, text.h and scheduler.h, member by member. A test
+holds their sizes and offsets to those of the C compiler."""
 from __future__ import annotations
 
 import ctypes as c
@@ -202,6 +202,64 @@ class TokensInfo(Sized):
     ]
 
 
+class SchedulerOptions(Sized):
+    _fields_ = [
+        ("struct_size", c.c_uint64), ("max_cache_bytes", c.c_uint64),
+        ("max_step_tokens", c.c_uint64), ("max_batch_tokens", c.c_uint64),
+        ("max_queue_tokens", c.c_uint64), ("no_prefix_cache", c.c_uint32),
+        ("no_thread", c.c_uint32), ("next", c.c_void_p),
+    ]
+
+
+class JobOptions(Sized):
+    _fields_ = [
+        ("struct_size", c.c_uint64), ("request", c.POINTER(Request)),
+        ("priority", c.c_int32), ("reserved", c.c_uint32),
+        ("salt", c.c_uint64), ("queue_deadline_us", c.c_uint64),
+        ("deadline_us", c.c_uint64), ("next", c.c_void_p),
+    ]
+
+
+class EncodeJob(Sized):
+    _fields_ = [
+        ("struct_size", c.c_uint64), ("texts", c.POINTER(TokenList)),
+        ("n_texts", c.c_uint64), ("type_ids", c.POINTER(TokenList)),
+        ("outputs", c.POINTER(c.c_char_p)), ("n_outputs", c.c_uint32),
+        ("priority", c.c_int32), ("queue_deadline_us", c.c_uint64),
+        ("deadline_us", c.c_uint64), ("next", c.c_void_p),
+    ]
+
+
+class JobEvent(c.Structure):
+    _fields_ = [
+        ("job", c.c_uint64), ("index", c.c_uint32), ("kind", c.c_uint32),
+        ("first", c.c_uint64), ("count", c.c_uint64), ("at", c.c_uint64),
+        ("finish", c.c_uint32), ("code", c.c_uint32),
+        ("prompt_tokens", c.c_uint64), ("cached_tokens", c.c_uint64),
+        ("new_tokens", c.c_uint64), ("preemptions", c.c_uint64),
+        ("queue_us", c.c_uint64), ("run_us", c.c_uint64),
+        ("message", c.c_char_p),
+    ]
+
+
+class JobEvents(Sized):
+    _fields_ = [
+        ("struct_size", c.c_uint64), ("events", c.POINTER(JobEvent)),
+        ("n_events", c.c_uint64), ("tokens", c.POINTER(c.c_int64)),
+        ("n_tokens", c.c_uint64), ("logprobs", c.POINTER(LogProbs)),
+        ("n_logprobs", c.c_uint64),
+    ]
+
+
+class SchedulerStats(Sized):
+    _fields_ = [(name, c.c_uint64) for name in (
+        "struct_size", "n_jobs", "n_waiting", "n_running", "queue_tokens",
+        "cache_bytes", "remembered_bytes", "max_cache_bytes", "n_steps",
+        "n_encodes", "prompt_tokens", "cached_tokens", "new_tokens",
+        "encoded_tokens", "n_preemptions", "n_evictions")] + [
+            ("n_finished", c.c_uint64 * 8)]
+
+
 # The name of each struct in C.
 C_NAMES = {
     DecodingOptions: "tfc_decoding_options", ModelOptions: "tfc_model_options",
@@ -215,4 +273,7 @@ C_NAMES = {
     StepResult: "tfc_step_result", ForkOptions: "tfc_fork_options",
     SessionInfo: "tfc_session_info",
     TokenizeOptions: "tfc_tokenize_options", TokensInfo: "tfc_tokens_info",
+    SchedulerOptions: "tfc_scheduler_options", JobOptions: "tfc_job_options",
+    EncodeJob: "tfc_encode_job", JobEvent: "tfc_job_event",
+    JobEvents: "tfc_job_events", SchedulerStats: "tfc_scheduler_stats",
 }

@@ -27,7 +27,7 @@ def describe_in_c():
                    f"offsetof({name}, {member[0]}));"
                    for member in struct._fields_]
     program = ("#include <stddef.h>\n#include <stdio.h>\n"
-               '#include "tfc/text.h"\nint main(void) {\n'
+               '#include "tfc/scheduler.h"\n#include "tfc/text.h"\nint main(void) {\n'
                + "\n".join(prints) + "\nreturn 0;\n}\n")
     with tempfile.TemporaryDirectory() as scratch:
         source, made = (os.path.join(scratch, name) for name in ("s.c", "s"))

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 #include "tfc/abi.h"
 #include "tfc/runtime.h"
+#include "tfc/scheduler.h"
 #include "tfc/text.h"
 
 int tfc_test_headers_in_c(void);

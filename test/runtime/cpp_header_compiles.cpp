@@ -3,6 +3,7 @@
 #include "tfc/runtime.h"
 
 #include "tfc/abi.h"
+#include "tfc/scheduler.h"
 #include "tfc/text.h"
 
 int headersInCpp();

@@ -2,31 +2,13 @@
 // crosses.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/capi/CapiOptions.h"
+#include "runtime/src/capi/Outputs.h"
 #include "runtime/src/session/Generate.h"
 
 #include <algorithm>
 #include <cstring>
 
 using namespace tfc::rt;
-
-struct tfc_outputs {
-  explicit tfc_outputs(std::vector<OutputTensor> results)
-      : owned(std::move(results)) {
-    for (const OutputTensor &from : owned) {
-      tfc_tensor view{};
-      view.name = from.name.c_str();
-      view.dtype = from.dtype;
-      view.rank = static_cast<uint32_t>(from.shape.size());
-      std::copy(from.shape.begin(), from.shape.end(), view.shape);
-      view.data = from.dtype == TFC_F32
-                      ? static_cast<const void *>(from.floats.data())
-                      : from.ints.data();
-      views.push_back(view);
-    }
-  }
-  std::vector<OutputTensor> owned;
-  std::vector<tfc_tensor> views;
-};
 
 namespace {
 

@@ -133,6 +133,10 @@ public:
   /// (beams).
   Result<uint64_t> add(const TokenList &tokens, const TokenList &decoderTokens,
                        int64_t maxNewTokens, const RequestOptions &options);
+  /// The same without adding it: a checked prompt. Its errors.
+  Result<Prompt> prepare(const TokenList &tokens,
+                         const TokenList &decoderTokens, int64_t maxNewTokens,
+                         const RequestOptions &options) const;
   /// Of one that has ended and is kept, too. Errors: NotFound.
   Status remove(uint64_t id);
   /// Takes a sequence out of the steps, its blocks given back; nothing when it
@@ -142,8 +146,9 @@ public:
   /// Errors: NotFound.
   Status hold(uint64_t id);
   /// Puts it back: the next step computes again what has no blocks. Nothing
-  /// when it is neither paused nor held. Errors: NotFound.
-  Status resume(uint64_t id);
+  /// when it is neither paused nor held. `prefix` as in RequestOptions, of one
+  /// that was paused. Errors: NotFound.
+  Status resume(uint64_t id, uint64_t prefix = 0);
 
   SessionState state() const;
   int64_t numSequences() const { return state().numSequences; }
@@ -151,9 +156,15 @@ public:
   CacheBytes cacheBytes() const { return state().cache; }
   /// Whether a step runs.
   bool isBusy() const;
+  /// How many of a sequence's first tokens (of an encoder-decoder: of its
+  /// source) it got from another one when it was last taken in; 0 for one that
+  /// is not there.
+  int64_t sharedTokens(uint64_t id) const;
 
   // From one thread at a time.
 
+  /// Bytes of the cache that only those have that have ended; between steps.
+  uint64_t keptBytes() const;
   // The next two refuse to run while a step does: InvalidArgument.
 
   /// Adds a sequence that goes on as `id` would, and shares its blocks until
@@ -190,6 +201,7 @@ private:
     Prompt next; // values: all of its tokens
     BlockTable blocks;
     int64_t past = 0, produced = 0; // tokens in the cache; new ones
+    int64_t shared = 0; // of `past`, or of the source: those of another one
     /// Whose first row of logits is its own, too: the prompt is the same. Its
     /// own prompt is not computed then. 0: nobody's.
     uint64_t leader = 0;

@@ -81,11 +81,13 @@ Status Session::hold(uint64_t id) {
                                           : depart({id, Departure::Hold});
 }
 
-Status Session::resume(uint64_t id) {
+Status Session::resume(uint64_t id, uint64_t prefix) {
   std::lock_guard<std::mutex> lock(mutex);
   Sequence *found = find(paused, id);
   if (found && !hasLeft(id)) {
     forget(id);
+    // What is held has its beginning.
+    found->prefix = found->isHeld ? 0 : prefix;
     found->isHeld = false;
     arrivals.push_back(std::move(*found));
     paused.erase(paused.begin() + (found - paused.data()));
@@ -198,6 +200,7 @@ void Session::sharePrefix(Sequence &arrival) {
   const Sequence *from = findAny(arrival.prefix);
   bool isMeant = from && !arrival.echoes && arrival.leader == 0;
   arrival.prefix = 0;
+  arrival.shared = 0;
   if (!isMeant) {
     return;
   }
@@ -207,6 +210,7 @@ void Session::sharePrefix(Sequence &arrival) {
       return;
     }
     next.source = from->next.source;
+    arrival.shared = next.source->numTokens();
   }
   // The last token is computed, for its row.
   int64_t common = 0;
@@ -229,6 +233,7 @@ void Session::sharePrefix(Sequence &arrival) {
   }
   runner.cache.share(blocks, arrival.blocks);
   arrival.past = common;
+  arrival.shared = next.source ? arrival.shared : common;
 }
 
 /// A step has ended: who was to leave meanwhile does.
@@ -244,6 +249,50 @@ void Session::leave() noexcept {
 bool Session::isBusy() const {
   std::lock_guard<std::mutex> lock(mutex);
   return isStepping;
+}
+
+int64_t Session::sharedTokens(uint64_t id) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const Sequences *list : {&sequences, &kept}) {
+    for (const Sequence &sequence : *list) {
+      if (sequence.id == id) {
+        return sequence.shared;
+      }
+    }
+  }
+  return 0;
+}
+
+/// How many are in the first and not in the second.
+template <typename T>
+static int64_t countOnly(std::vector<T> own, std::vector<T> others) {
+  std::sort(own.begin(), own.end());
+  own.erase(std::unique(own.begin(), own.end()), own.end());
+  std::sort(others.begin(), others.end());
+  std::vector<T> only;
+  std::set_difference(own.begin(), own.end(), others.begin(), others.end(),
+                      std::back_inserter(only));
+  return static_cast<int64_t>(only.size());
+}
+
+uint64_t Session::keptBytes() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::vector<int32_t> blocks[2], crossBlocks[2]; // of kept ones, of others
+  for (const Sequences *list : {&sequences, &paused, &arrivals, &kept}) {
+    bool isOther = list != &kept;
+    for (const Sequence &sequence : *list) {
+      auto put = [&](std::vector<int32_t> &to, const BlockTable &from) {
+        to.insert(to.end(), from.begin(), from.end());
+      };
+      put(blocks[isOther], sequence.blocks);
+      if (sequence.next.source) {
+        put(crossBlocks[isOther], sequence.next.source->blocks);
+      }
+    }
+  }
+  blocks[1].push_back(-1); // what was given back
+  return cache().bytesOf(countOnly(blocks[0], blocks[1])) +
+         crossCache().bytesOf(countOnly(crossBlocks[0], crossBlocks[1]));
 }
 
 SessionState Session::state() const {

@@ -107,6 +107,17 @@ Result<uint64_t> Session::add(const TokenList &tokens,
                               const TokenList &decoderTokens,
                               int64_t maxNewTokens,
                               const RequestOptions &options) {
+  Result<Prompt> prompt = prepare(tokens, decoderTokens, maxNewTokens, options);
+  if (!prompt) {
+    return std::move(prompt.error());
+  }
+  return add(std::move(*prompt), options);
+}
+
+Result<Prompt> Session::prepare(const TokenList &tokens,
+                                const TokenList &decoderTokens,
+                                int64_t maxNewTokens,
+                                const RequestOptions &options) const {
   Result<Prompt> prompt = readPrompt(tokens, decoderTokens, maxNewTokens);
   if (!prompt) {
     return std::move(prompt.error());
@@ -130,7 +141,7 @@ Result<uint64_t> Session::add(const TokenList &tokens,
   if (faults.any()) {
     return faults.take().error();
   }
-  return add(std::move(*prompt), options);
+  return prompt;
 }
 
 } // namespace tfc::rt

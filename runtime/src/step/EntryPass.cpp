@@ -134,6 +134,7 @@ OutputTensor EntryPass::collectPort(uint32_t p) const {
   OutputTensor out;
   out.name = port.name;
   out.shape = {inputs.batch};
+  out.isPerToken = isPerToken;
   if (isPerToken) {
     out.shape.push_back(inputs.length);
   }

@@ -15,6 +15,7 @@ struct OutputTensor {
   std::vector<int64_t> shape;
   std::vector<float> floats;
   std::vector<int64_t> ints;
+  bool isPerToken = false; // whether shape[1] is the batch's length
 };
 
 /// tfc_encode. Empty `wanted`: all outputs.

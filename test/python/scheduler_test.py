@@ -1,0 +1,177 @@
+# Jobs of many that ask at once: each answer is what it is alone.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import asyncio
+import random
+import threading
+import unittest
+
+import numpy as np
+
+import shared
+import tfcompiler as tfc
+
+PROMPTS = ["Once upon a time", "One night the wind", "The rain"]
+
+
+def written(model, answer):
+    return model.tokenizer.decode(answer.tokens)
+
+
+class Jobs(unittest.TestCase):
+    def setUp(self):
+        self.model = shared.stories()
+        self.ids = [self.model.tokenizer.encode(prompt).ids
+                    for prompt in PROMPTS]
+
+    def test_are_answered_as_alone(self):
+        alone = [self.model.generate(prompt, max_new_tokens=30)
+                 for prompt in PROMPTS]
+        with tfc.Scheduler(self.model, max_step_tokens=7) as scheduler:
+            jobs = [scheduler.submit(ids, max_new_tokens=30)
+                    for ids in self.ids * 4]
+            for number, job in enumerate(jobs):
+                answer, = job.result()
+                self.assertEqual(written(self.model, answer),
+                                 alone[number % 3])
+                self.assertEqual(answer.finish, tfc.Finish.LENGTH)
+                self.assertEqual(answer.usage.new_tokens, 30)
+            stats = scheduler.stats
+            self.assertEqual(stats.n_finished[tfc.Finish.LENGTH], 12)
+            self.assertEqual((stats.n_jobs, stats.cache_bytes), (0, 0))
+
+    def test_in_a_cache_too_small_for_all(self):
+        # Each needs a block of 64 tokens for every 64; four do not fit.
+        words = dict(max_new_tokens=100, do_sample=True, logprobs=2)
+        with tfc.Scheduler(self.model) as scheduler:
+            alone = [scheduler.submit(self.ids[0], seed=seed, **words
+                                      ).result()[0] for seed in range(6)]
+        block = self.model.info.cache_bytes_per_token * 64
+        with tfc.Scheduler(self.model, max_cache_bytes=5 * block) as scheduler:
+            jobs = [scheduler.submit(self.ids[0], seed=seed, **words)
+                    for seed in range(6)]
+            for job, expected in zip(jobs, alone):
+                answer, = job.result()
+                self.assertEqual((answer.tokens, answer.logprobs),
+                                 (expected.tokens, expected.logprobs))
+            self.assertGreater(scheduler.stats.n_preemptions, 0)
+
+    def test_that_outgrow_the_cache_fail(self):
+        block = self.model.info.cache_bytes_per_token * 64
+        with tfc.Scheduler(self.model, max_cache_bytes=block) as scheduler:
+            job = scheduler.submit(self.ids[0], max_new_tokens=90,
+                                   eos_token_id=None)
+            answer, = job.result()
+            self.assertEqual(answer.finish, tfc.Finish.FAILED)
+            self.assertEqual(answer.error.code, tfc.Code.EXHAUSTED)
+            with self.assertRaises(tfc.Error) as raised:
+                scheduler.submit(self.ids[0] * 5)
+            self.assertEqual(raised.exception.code, tfc.Code.EXHAUSTED)
+
+    def test_remember_beginnings(self):
+        text = " ".join(["The wind was cold and the night was long."] * 4)
+        ids = self.model.tokenizer.encode(text).ids
+        self.assertGreater(len(ids), 129)
+        with tfc.Scheduler(self.model, prefix_cache=False) as scheduler:
+            expected = scheduler.submit(ids, max_new_tokens=5).result()[0]
+            again = scheduler.submit(ids, max_new_tokens=5).result()[0]
+            self.assertEqual(again.usage.cached_tokens, 0)
+        with tfc.Scheduler(self.model) as scheduler:
+            for cached, salt in ((0, 0), (128, 0), (0, 1), (128, 1)):
+                answer, = scheduler.submit(ids, max_new_tokens=5, salt=salt,
+                                           ).result()
+                self.assertEqual(answer.tokens, expected.tokens)
+                self.assertGreaterEqual(answer.usage.cached_tokens, cached)
+                self.assertEqual(answer.usage.cached_tokens > 0, cached > 0)
+
+    def test_end_early(self):
+        with tfc.Scheduler(self.model) as scheduler:
+            job = scheduler.submit(self.ids[0], max_new_tokens=400, n=2)
+            for piece in job:
+                job.cancel()
+                if piece.is_last:
+                    self.assertEqual(piece.finish, tfc.Finish.CANCELLED)
+            job.cancel()  # changes nothing any more
+            late = scheduler.submit(self.ids[0], max_new_tokens=400,
+                                    deadline=1e-6)
+            self.assertEqual(late.result()[0].finish, tfc.Finish.EXPIRED)
+            left = scheduler.submit(self.ids[0], max_new_tokens=400)
+            scheduler.drain(1e-6)
+            self.assertIn(left.result()[0].finish,
+                          (tfc.Finish.CANCELLED, tfc.Finish.LENGTH))
+            with self.assertRaises(tfc.Error) as raised:
+                scheduler.submit(self.ids[0])
+            self.assertEqual(raised.exception.code, tfc.Code.CANCELLED)
+
+    def test_come_from_threads_and_loops(self):
+        alone = self.model.generate(PROMPTS[1], max_new_tokens=20)
+        found = []
+        with tfc.Scheduler(self.model) as scheduler:
+            async def ask():
+                job = scheduler.submit(self.ids[1], max_new_tokens=20)
+                tokens = [token async for piece in job
+                          for token in piece.tokens]
+                found.append(self.model.tokenizer.decode(tokens))
+
+            async def ask_often():
+                await asyncio.gather(*(ask() for _ in range(8)))
+
+            threads = [threading.Thread(
+                target=asyncio.run, args=(ask_often(),)) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(found, [alone] * 24)
+
+    def test_of_an_encoder_decoder(self):
+        model = shared.dates()
+        texts = ["3 May 1999", "the first of March 2024"]
+        alone = [model.generate(text, max_new_tokens=20) for text in texts]
+        with tfc.Scheduler(model) as scheduler:
+            jobs = [scheduler.submit(model.tokenizer.encode(text).ids,
+                                     max_new_tokens=20) for text in texts * 3]
+            answers = [job.result()[0] for job in jobs]
+        ends = set(model.info.eos)
+        self.assertEqual([model.tokenizer.decode(
+            [token for token in answer.tokens if token not in ends])
+            for answer in answers], alone * 3)
+
+    def test_are_refused_by_name(self):
+        with tfc.Scheduler(self.model) as scheduler:
+            for words, part in (
+                    ({"max_new_tokens": 0}, "max_new_tokens"),
+                    ({"priority": 1001}, "priority"), ({"n": 0}, "n"),
+                    ({"deadline": 0}, "deadline"), ({"salt": -1}, "salt"),
+                    ({"temperatur": 1}, "temperatur")):
+                with self.assertRaisesRegex(tfc.Error, part):
+                    scheduler.submit(self.ids[0], **words)
+            with self.assertRaisesRegex(tfc.Error, "texts"):
+                scheduler.submit(self.ids[0], max_new_tokens=1).arrays()
+        with self.assertRaisesRegex(tfc.Error, "closed"):
+            scheduler.submit(self.ids[0])
+
+
+class Texts(unittest.TestCase):
+    def test_are_encoded_as_alone(self):
+        model = shared.golden("bert-model")
+        draw = random.Random(3)
+        limit = model.info.inputs[0].limit
+        batches = [[[draw.randrange(limit) for _ in range(draw.randint(1, 9))]
+                    for _ in range(draw.randint(1, 4))] for _ in range(12)]
+        with tfc.Scheduler(model, max_batch_tokens=24) as scheduler:
+            jobs = [scheduler.submit_encode(texts) for texts in batches]
+            made = [job.arrays() for job in jobs]
+            with self.assertRaises(tfc.Error):
+                scheduler.submit([1, 2])
+            with self.assertRaisesRegex(tfc.Error, "no_such"):
+                scheduler.submit_encode([[1]], outputs=["no_such"])
+            self.assertLess(scheduler.stats.n_encodes, 13)
+        for texts, arrays in zip(batches, made):
+            longest = max(map(len, texts))
+            ids = [text + [0] * (longest - len(text)) for text in texts]
+            mask = [[1] * len(text) + [0] * (longest - len(text))
+                    for text in texts]
+            alone = model(input_ids=ids, attention_mask=mask)
+            self.assertEqual(set(arrays), set(alone))
+            for name, values in alone.items():
+                np.testing.assert_array_equal(arrays[name], values)
