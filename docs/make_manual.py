@@ -20,6 +20,10 @@ $XDG_CACHE_HOME, or of ~/.cache where that is not set. The folder may be deleted
 at any time."""
 STATUS = "0 ok, 1 bad input, 2 bad command line, 70 a fault of tfc."
 
+# Commands that the Python package reads, which need not be there.
+OF_PYTHON = {"chat": "tfc chat [options] HF_DIR",
+             "serve": "tfc serve [options] HF_DIR [HF_DIR...]"}
+
 
 def quote(text):
     """Text as roff prints it."""
@@ -95,12 +99,17 @@ def command_page(version, ask):
     commands = re.findall(r"^  (\w+) +- (.*)$",
                           text.partition("SUBCOMMANDS:")[2], re.M)
     page = head("tfc", version, summary) + [".SH SYNOPSIS", ".nf"]
-    helps = {name: ask("tfc", name, "--help") for name, _ in commands}
+    helps = {name: ask("tfc", name, "--help") for name, _ in commands
+             if name not in OF_PYTHON}
     for name, _ in commands:
-        page.append(quote(re.search(r"^USAGE: (.*)$", helps[name], re.M)[1]))
+        usage = OF_PYTHON[name] if name in OF_PYTHON else \
+            re.search(r"^USAGE: (.*)$", helps[name], re.M)[1]
+        page.append(quote(usage))
     page += [".fi", ".SH COMMANDS"]
     for name, description in commands:
-        page += [".SS tfc " + name, quote(description)] + options_of(helps[name])
+        page += [".SS tfc " + name, quote(description)]
+        page += [quote(f"tfc {name} --help shows its options.")] \
+            if name in OF_PYTHON else options_of(helps[name])
     return page + [".SH OPTIONS"] + options_of(text) + [
         ".TP", ".B " + quote("--help"), "show the options of a command",
         ".TP", ".B " + quote("--version"), "show the version",

@@ -8,6 +8,7 @@
 #include "compiler/driver/Import.h"
 #include "compiler/driver/Inspect.h"
 #include "compiler/driver/InspectCosts.h"
+#include "compiler/driver/PythonCommand.h"
 #include "compiler/driver/RunCommand.h"
 #include "compiler/driver/VerifyCommand.h"
 #include "compiler/pipeline/Registration.h"
@@ -37,6 +38,11 @@ struct CommandLine {
   cl::SubCommand attentionCommand{
       "attention", "write where a model looks: the probabilities of its "
                    "attentions"};
+  // Those of the Python package, which reads their options.
+  cl::SubCommand serveCommand{
+      "serve", "answer requests over HTTP (needs the Python package)"};
+  cl::SubCommand chatCommand{
+      "chat", "talk with a model on the terminal (needs the Python package)"};
 
   cl::opt<bool> force{"force",
                       cl::desc("replace a file that tfc did not write; an "
@@ -274,7 +280,9 @@ struct CommandLine {
             &specCommand,
             &inspectCommand,
             &verifyCommand,
-            &attentionCommand};
+            &attentionCommand,
+            &serveCommand,
+            &chatCommand};
   }
 
   /// `forwarded`: what stands behind -- in `tfc run`.
@@ -431,6 +439,10 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
 }
 
 int tfc::runTfc(int argc, char **argv) {
+  StringRef command = argc > 1 ? argv[1] : "";
+  if (command == "serve" || command == "chat") {
+    return runPython({argv + 1, argv + argc});
+  }
   registerTfcPasses();
   CommandLine line;
   for (cl::SubCommand *command : line.commands()) {
@@ -441,7 +453,7 @@ int tfc::runTfc(int argc, char **argv) {
   raw_string_ostream stream(message);
   // What stands behind -- is the other program's.
   std::vector<std::string> forwarded;
-  if (argc > 1 && StringRef(argv[1]) == "run") {
+  if (command == "run") {
     char **end = argv + argc;
     char **split = std::find(argv, end, StringRef("--"));
     forwarded.assign(std::min(split + 1, end), end);

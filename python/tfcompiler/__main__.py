@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""python -m tfcompiler chat HF_DIR: talks with a model on the terminal."""
+"""python -m tfcompiler chat HF_DIR: talks with a model on the terminal;
+python -m tfcompiler serve HF_DIR: answers at an address."""
 from __future__ import annotations
 
 import argparse
 import sys
 
 from tfcompiler import Error, compile
+from tfcompiler.serve import _main as server
 
 
 def chat(options) -> int:
@@ -32,7 +34,7 @@ def chat(options) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tfcompiler",
+    parser = argparse.ArgumentParser(prog="tfc",
                                      description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     talk = commands.add_parser("chat", help="talk with a model; a line a turn")
@@ -43,9 +45,14 @@ def main() -> int:
     talk.add_argument("--max-tokens", type=int, default=512,
                       help="of an answer")
     talk.add_argument("--target", help="tfc compile's --target")
+    talk.set_defaults(run=chat)
+    serve = commands.add_parser(
+        "serve", help="answer requests of OpenAI's, Cohere's and other clients")
+    server.add_arguments(serve)
+    serve.set_defaults(run=server.serve)
     options = parser.parse_args()
     try:
-        return chat(options)
+        return options.run(options)
     except Error as error:
         print(f"tfcompiler: error: {error}", file=sys.stderr)
         return 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Dict, Optional, Sequence, Union
+from typing import Dict, List, Optional, Sequence, Union
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from tfcompiler._compile import compile
 from tfcompiler._error import Code, Error
 from tfcompiler._model import Model
 from tfcompiler._numbers import integer, optional, refuse
+from tfcompiler._tokenizer import Encoding
 
 _POOLINGS = {"pooling_mode_mean_tokens": "mean",
              "pooling_mode_cls_token": "first",
@@ -87,16 +88,14 @@ class SentenceEncoder:
         first columns, and what is normalized is what is kept.
         show_progress_bar counts texts on standard error."""
         single = isinstance(texts, str)
-        begins = self._prompt(prompt_name, prompt)
-        listed = [begins + text for text in ([texts] if single else texts)]
         batch_size = integer("batch_size", batch_size, 1)
         truncate_dim = optional("truncate_dim", truncate_dim, 1)
+        encodings = self.tokenize([texts] if single else texts,
+                                  prompt_name=prompt_name, prompt=prompt)
         # Texts of one length together: less padding to carry around.
-        encodings = self.model.tokenize(listed, truncate=True,
-                                        max_tokens=self._most())
-        order = sorted(range(len(listed)),
+        order = sorted(range(len(encodings)),
                        key=lambda i: len(encodings[i]))
-        rows = [None] * len(listed)
+        rows = [None] * len(encodings)
         for begin in range(0, len(order), batch_size):
             part = order[begin:begin + batch_size]
             vectors = self._vectors([encodings[i] for i in part], normalize)
@@ -106,15 +105,56 @@ class SentenceEncoder:
                 print(f"\r{begin + len(part)} of {len(order)} texts",
                       end="\n" if begin + len(part) == len(order) else "",
                       file=sys.stderr, flush=True)
-        made = np.stack(rows) if rows else np.zeros((0, self._width()),
+        made = np.stack(rows) if rows else np.zeros((0, self.width),
                                                     np.float32)
+        made = self.finish(made, normalize, truncate_dim)
+        return made[0] if single else made
+
+    # ---- The steps of encode, for who runs the model otherwise ----
+
+    def tokenize(self, texts: Sequence[str], *,
+                 prompt_name: Optional[str] = None,
+                 prompt: Optional[str] = None, truncate: bool = True
+                 ) -> List[Encoding]:
+        """The tokens of texts behind their prompt. Without truncate a text
+        that is too long is an Error."""
+        begins = self._prompt(prompt_name, prompt)
+        return self.model.tokenize([begins + text for text in texts],
+                                   truncate=truncate, max_tokens=self._most())
+
+    def output(self, normalize: Optional[bool] = None) -> str:
+        """The model's output that `pool` makes vectors of."""
+        return "sentence_embedding" if self._is_pooled(normalize) else \
+            self._output().name
+
+    def pool(self, name: str, values: np.ndarray, counts: Sequence[int]
+             ) -> np.ndarray:
+        """A vector of each text, of that output; counts: of its tokens."""
+        if name == "sentence_embedding":
+            return values
+        counts = np.asarray(counts)
+        if self.pooling == "first":
+            return values[:, 0]
+        if self.pooling == "last":
+            return values[np.arange(len(counts)), counts - 1]
+        if self.pooling == "max":
+            return np.stack([row[:count].max(0)
+                             for row, count in zip(values, counts)])
+        # Rows of padding are zeros.
+        sums = values.sum(1)
+        divisor = counts if self.pooling == "mean" else np.sqrt(counts)
+        return sums / divisor[:, None].astype(np.float32)
+
+    def finish(self, made: np.ndarray, normalize: Optional[bool] = None,
+               truncate_dim: Optional[int] = None) -> np.ndarray:
+        """Vectors cut and normalized, as far as `pool` gave them otherwise."""
         made = made[:, :truncate_dim]
         wanted = self.normalizes if normalize is None else normalize
         is_done = (self.normalizes and truncate_dim is None
                    and self._is_pooled(normalize))
         if wanted and not is_done:
             made = _unit(made.astype(np.float64)).astype(np.float32)
-        return made[0] if single else made
+        return made
 
     def _prompt(self, name: Optional[str], prompt: Optional[str]) -> str:
         if prompt is None:
@@ -130,6 +170,12 @@ class SentenceEncoder:
                         "a pooling over prompts and texts, got one that leaves"
                         " prompts out")
         return prompt
+
+    @property
+    def width(self) -> int:
+        """Of a vector that is not cut."""
+        made = self._find("sentence_embedding")
+        return (made or self._output()).width
 
     def similarity(self, vectors, others) -> np.ndarray:
         """float32 [vectors, others], the greater the more alike: as the
@@ -147,10 +193,6 @@ class SentenceEncoder:
         limits = [limit for limit in (self.max_tokens,
                                       self.model.info.max_positions) if limit]
         return min(limits) if limits else None
-
-    def _width(self) -> int:
-        made = self._find("sentence_embedding")
-        return (made or self._output()).width
 
     def _is_pooled(self, normalize: Optional[bool]) -> bool:
         """Whether what is wanted is the library's own sentence_embedding."""
@@ -173,24 +215,9 @@ class SentenceEncoder:
                     + ", ".join(port.name for port in self.model.info.outputs))
 
     def _vectors(self, encodings, normalize: Optional[bool]) -> np.ndarray:
-        inputs = self.model.batch(encodings)
-        if self._is_pooled(normalize):
-            name = "sentence_embedding"
-            return self.model(outputs=[name], **inputs)[name]
-        name = self._output().name
-        hidden = self.model(outputs=[name], **inputs)[name]
-        counts = np.array([len(each) for each in encodings])
-        if self.pooling == "first":
-            return hidden[:, 0]
-        if self.pooling == "last":
-            return hidden[np.arange(len(counts)), counts - 1]
-        if self.pooling == "max":
-            return np.stack([row[:count].max(0)
-                             for row, count in zip(hidden, counts)])
-        # Rows of padding are zeros.
-        sums = hidden.sum(1)
-        divisor = counts if self.pooling == "mean" else np.sqrt(counts)
-        return sums / divisor[:, None].astype(np.float32)
+        name = self.output(normalize)
+        made = self.model(outputs=[name], **self.model.batch(encodings))
+        return self.pool(name, made[name], list(map(len, encodings)))
 
 
 def _unit(rows: np.ndarray) -> np.ndarray:

@@ -79,6 +79,15 @@ NOT_RUN = {
             "cc -static hello_static.c encoder.a decoder.a -ltfc_runtime "
             "-lstdc++ -lm -o hello_static")
     },
+    "docs/serving.md": {
+        command: "test/python/serve_test.py does that, on a port of its own"
+        for command in (
+            "pip install 'tfcompiler-runtime[serve]' tfcompiler",
+            "tfc serve examples/models/stories-tiny examples/models/dates-iso",
+            "curl localhost:8000/v1/completions -H 'content-type: "
+            "application/json' -d '{\"prompt\": \"Once upon a time\", "
+            "\"max_tokens\": 20}'")
+    },
     "README.md": {
         "bash test/run.sh": "it is what runs these tests",
     },

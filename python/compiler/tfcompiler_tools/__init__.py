@@ -11,6 +11,7 @@ def _run(name):
     for folder in (spec and spec.submodule_search_locations) or ():
         path = os.path.join(folder, "bin", name)
         if os.path.exists(path):
+            os.environ.setdefault("TFC_PYTHON", sys.executable)
             os.execv(path, [name] + sys.argv[1:])
     sys.exit(f"{name}: error: expected it in the package tfcompiler, got none")
 

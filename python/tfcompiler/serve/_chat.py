@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""POST /v1/chat/completions: chats, as OpenAI's clients have them."""
+from __future__ import annotations
+
+from typing import Any, AsyncIterator, Dict, List, Mapping, Optional, Sequence
+
+from starlette.responses import JSONResponse
+
+from tfcompiler._error import Code, Error
+from tfcompiler.serve._answers import Reply, submit
+from tfcompiler.serve._completions import refuse_format, writer
+from tfcompiler.serve._engine import Engine
+from tfcompiler.serve._errors import ApiError, invalid
+from tfcompiler.serve._fields import (Ignored, Reader, Refused, Table,
+                                      anything, boolean, listed, mapping, need,
+                                      one_of, read_fields, text, whole)
+from tfcompiler.serve._generation import (FIELDS, MOST_LOGPROBS, draw_seed,
+                                          includes_usage, question)
+from tfcompiler.serve._server import Server
+from tfcompiler.serve._stream import EventStream
+
+_MOST_MESSAGES = 1000
+_TOOLS = Refused("expected no tools: their calls are not read yet")
+
+
+def _content(pointer: str, value: Any) -> str:
+    """A text, or a list of parts, which are texts."""
+    if isinstance(value, str):
+        return text(pointer, value)
+    if not isinstance(value, list):
+        raise invalid(pointer, "a text, or a list of parts", value)
+    made = []
+    for number, part in enumerate(value):
+        at = f"{pointer}/{number}"
+        fields = read_fields(part, {"type": one_of("text"), "text": text}, at)
+        made.append(fields.get("text", ""))
+    return "".join(made)
+
+
+_MESSAGE: Table = {
+    "role": text, "content": _content, "name": text,
+    "refusal": Ignored(), "annotations": Ignored(), "audio": Ignored(),
+    "reasoning_content": text, "tool_calls": _TOOLS, "tool_call_id": _TOOLS,
+    "function_call": _TOOLS,
+}
+
+
+def _message(pointer: str, value: Any) -> Dict[str, Any]:
+    made = read_fields(value, _MESSAGE, pointer)
+    if "role" not in made:
+        raise invalid(f"{pointer}/role", "a text", None)
+    made.setdefault("content", "")
+    return made
+
+
+def _no(what: str) -> Reader:
+    """A field that may only say that it is not used."""
+    def read(pointer: str, value: Any):
+        if value in ([], "none", {}):
+            return None
+        raise ApiError(400, "unsupported_value",
+                       f"{pointer}: expected no {what}", pointer)
+    return read
+
+
+CHAT: Table = {
+    **FIELDS,
+    "messages": listed(_message, _MOST_MESSAGES, 1),
+    "max_completion_tokens": whole(1, 1 << 30),
+    "logprobs": boolean,
+    "top_logprobs": whole(0, MOST_LOGPROBS),
+    "response_format": anything,
+    "add_generation_prompt": boolean,
+    "continue_final_message": _no("continued message"),
+    "chat_template_kwargs": mapping,
+    "tools": _no("tools: their calls are not read yet"),
+    "tool_choice": _no("tools: their calls are not read yet"),
+    "parallel_tool_calls": Ignored(),
+    "verbosity": Ignored(),
+    "functions": Refused("expected tools, which took its place"),
+    "function_call": Refused("expected tools, which took its place"),
+    "audio": Refused("expected texts only"),
+    "modalities": listed(one_of("text"), 1),
+    "reasoning_effort": Refused("expected chat_template_kwargs with what the "
+                                "model's template asks for"),
+    "web_search_options": Refused("expected no search of the web"),
+}
+
+
+async def chat(server: Server, body: Mapping[str, Any], tenant: str):
+    """The response. Raises ApiError, Error."""
+    fields = dict(read_fields(body, CHAT))
+    engine = writer(server, fields)
+    refuse_format(fields)
+    _join_max_tokens(fields)
+    wanted = fields.get("logprobs", False)
+    if fields.get("top_logprobs") and not wanted:
+        raise ApiError(400, "invalid_value", "/top_logprobs: expected it with "
+                       "logprobs true", "/top_logprobs")
+    seed = draw_seed(fields)
+    asked = submit(engine, [question(
+        engine, await _prompt(engine, fields), fields, server.limits, tenant,
+        seed, logprobs=max(1, fields.get("top_logprobs", 0)) if wanted else 0
+    )])
+    reply = _Chat(engine, asked, fields, server.metrics)
+    headers = {"x-tfc-seed": str(seed)}
+    if fields.get("stream"):
+        return EventStream(reply.chunks(includes_usage(fields)), headers,
+                           reply.cancel)
+    return JSONResponse(await reply.whole(), headers=headers)
+
+
+def _join_max_tokens(fields: Dict[str, Any]) -> None:
+    """max_tokens has two names."""
+    newer = fields.pop("max_completion_tokens", None)
+    if newer is None:
+        return
+    if fields.setdefault("max_tokens", newer) != newer:
+        raise ApiError(400, "invalid_value", "/max_completion_tokens: expected"
+                       " no other number than max_tokens has",
+                       "/max_completion_tokens")
+
+
+async def _prompt(engine: Engine, fields: Mapping[str, Any]
+                  ) -> Sequence[int]:
+    messages = need(fields, "messages")
+    if engine.model.info.kind == "encoder-decoder":
+        return await _source(engine, messages)
+    try:
+        return await engine.prompt(
+            messages,
+            add_generation_prompt=fields.get("add_generation_prompt", True),
+            **fields.get("chat_template_kwargs", {}))
+    except Error as error:
+        if error.code == Code.NOT_FOUND:
+            raise ApiError(
+                400, "unsupported_value", f"/messages: {engine.name} has no "
+                "chat template (chat_template.jinja in its folder, or "
+                "--chat-template); /v1/completions needs none", "/messages"
+            ) from None
+        raise
+    except TypeError as error:  # a word that is taken
+        raise ApiError(400, "invalid_value", "/chat_template_kwargs: expected "
+                       f"words of the template, got: {error}",
+                       "/chat_template_kwargs") from None
+
+
+async def _source(engine: Engine, messages: List[Dict]) -> Sequence[int]:
+    """Of a model that has no chats: what the user said last."""
+    said = [each["content"] for each in messages if each["role"] == "user"]
+    if not said:
+        raise invalid("/messages", "a message of the user's", "none")
+    encoding, = await engine.tokenize([said[-1]])
+    return encoding.ids
+
+
+class _Chat(Reply):
+    """One response, whole or in chunks."""
+
+    def __init__(self, *given):
+        super().__init__(*given, "chatcmpl-")
+
+    async def chunks(self, with_usage: bool) -> AsyncIterator[dict]:
+        for index in range(self.n):
+            yield self._chunk(index, {"role": "assistant", "content": ""})
+        async for piece in self.pieces():
+            if piece.text or piece.logprobs:
+                yield self._chunk(piece.index, {"content": piece.text},
+                                  logprobs=self._logprobs(piece.tokens,
+                                                          piece.logprobs))
+            if piece.finish:
+                yield self._chunk(piece.index, {}, piece.finish)
+        if with_usage:
+            yield {**self.head, "object": "chat.completion.chunk",
+                   "choices": [], "usage": self.usage()}
+
+    def _chunk(self, index: int, delta: dict, finish: Optional[str] = None,
+               logprobs: Optional[dict] = None) -> dict:
+        return {**self.head, "object": "chat.completion.chunk", "choices": [
+            {"index": index, "delta": delta, "logprobs": logprobs,
+             "finish_reason": finish}]}
+
+    async def whole(self) -> dict:
+        texts, ends = [""] * self.n, [""] * self.n
+        tokens: List[list] = [[] for _ in range(self.n)]
+        logprobs: List[list] = [[] for _ in range(self.n)]
+        async for piece in self.pieces():
+            texts[piece.index] += piece.text
+            ends[piece.index] = piece.finish or ends[piece.index]
+            tokens[piece.index] += piece.tokens
+            logprobs[piece.index] += piece.logprobs
+        choices = [{
+            "index": index,
+            "message": {"role": "assistant", "content": texts[index],
+                        "refusal": None},
+            "logprobs": self._logprobs(tokens[index], logprobs[index]),
+            "finish_reason": ends[index]} for index in range(self.n)]
+        return {**self.head, "object": "chat.completion", "choices": choices,
+                "usage": self.usage()}
+
+    def _logprobs(self, tokens, logprobs) -> Optional[dict]:
+        """As OpenAI's chats have them."""
+        if not self.fields.get("logprobs"):
+            return None
+        top = self.fields.get("top_logprobs", 0)
+        return {"content": [
+            {**self._named(token, each[0]), "top_logprobs": [
+                self._named(*other) for other in each[1][:top]]}
+            for token, each in zip(tokens, logprobs)], "refusal": None}
+
+    def _named(self, token: int, logprob: float) -> dict:
+        made, data = self.texts.pair(token)
+        return {"token": made, "logprob": logprob, "bytes": data}

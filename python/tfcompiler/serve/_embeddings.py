@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Texts as vectors: OpenAI's /v1/embeddings, Cohere's /v2/embed, and /embed of
+text-embeddings-inference."""
+from __future__ import annotations
+
+import base64
+import uuid
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+from starlette.responses import JSONResponse
+
+from tfcompiler._error import Code, Error
+from tfcompiler._tokenizer import Encoding
+from tfcompiler.serve._engine import Engine, in_thread
+from tfcompiler.serve._errors import ApiError, from_error, invalid
+from tfcompiler.serve._fields import (Ignored, Table, boolean, inputs, listed,
+                                      mapping, need, one_of, one_or_more,
+                                      read_fields, text, whole)
+from tfcompiler.serve._server import Server
+
+_MOST = 1 << 20  # of texts, before the server's own bound
+_SHARED: Table = {
+    "model": text, "prompt_name": text, "priority": whole(-1000, 1000),
+    "deadline_ms": whole(1, 1 << 40),
+    "user": Ignored(),
+}
+OPENAI: Table = {
+    **_SHARED,
+    "input": inputs(_MOST),
+    "encoding_format": one_of("float", "base64"),
+    "dimensions": whole(1, 1 << 20),
+    "input_type": text,
+    "truncate": boolean,
+}
+TEI: Table = {
+    **_SHARED,
+    "inputs": inputs(_MOST),
+    "normalize": boolean,
+    "truncate": boolean,
+    "truncation_direction": one_of("right", "Right"),
+    "dimensions": whole(1, 1 << 20),
+    "encoding_format": one_of("float"),
+    "parameters": mapping,
+}
+COHERE: Table = {
+    **_SHARED,
+    "texts": one_or_more(text, _MOST),
+    "input_type": text,
+    "embedding_types": listed(one_of("float", "base64"), 2, 1),
+    "output_dimension": whole(1, 1 << 20),
+    "truncate": one_of("NONE", "END"),
+}
+# What others call the folder's prompts.
+_PROMPTS = {"search_query": ("query",),
+            "search_document": ("document", "passage"),
+            "query": ("query",), "document": ("document", "passage"),
+            "passage": ("passage", "document")}
+
+
+async def embeddings(server: Server, body: Mapping[str, Any], tenant: str):
+    """OpenAI's. Raises ApiError, Error."""
+    fields = read_fields(body, OPENAI)
+    engine = embedder(server, fields)
+    rows, count = await vectors(
+        server, engine, fields, need(fields, "input")[1],
+        fields.get("truncate", server.truncates), fields.get("dimensions"))
+    is_packed = fields.get("encoding_format") == "base64"
+    data = [{"object": "embedding", "index": index,
+             "embedding": _packed(row) if is_packed else row.tolist()}
+            for index, row in enumerate(rows)]
+    return JSONResponse({
+        "object": "list", "data": data, "model": engine.name,
+        "usage": {"prompt_tokens": count, "total_tokens": count}})
+
+
+async def embed(server: Server, body: Mapping[str, Any], tenant: str):
+    """That of text-embeddings-inference. Raises ApiError, Error."""
+    fields = read_fields(body, TEI)
+    engine = embedder(server, fields, 424)
+    rows, _ = await vectors(
+        server, engine, fields, need(fields, "inputs")[1],
+        fields.get("truncate", server.truncates), fields.get("dimensions"),
+        fields.get("normalize"))
+    return JSONResponse([row.tolist() for row in rows])
+
+
+async def cohere_embed(server: Server, body: Mapping[str, Any], tenant: str):
+    """Cohere's. Raises ApiError, Error."""
+    fields = read_fields(body, COHERE)
+    engine = embedder(server, fields)
+    texts = need(fields, "texts")
+    rows, count = await vectors(
+        server, engine, fields, texts, fields.get("truncate") != "NONE",
+        fields.get("output_dimension"))
+    kinds = fields.get("embedding_types", ["float"])
+    made: Dict[str, list] = {}
+    for kind in kinds:
+        made[kind] = [_packed(row) if kind == "base64" else row.tolist()
+                      for row in rows]
+    return JSONResponse({
+        "id": str(uuid.uuid4()), "embeddings": made, "texts": texts,
+        "response_type": "embeddings_by_type",
+        "meta": {"api_version": {"version": "2"},
+                 "billed_units": {"input_tokens": count}}})
+
+
+def embedder(server: Server, fields: Mapping[str, Any], status: int = 400
+             ) -> Engine:
+    """The model that is to make vectors. Raises ApiError."""
+    engine = server.engine(fields.get("model"))
+    if not engine.embeds:
+        raise ApiError(status, "unsupported_value", "/model: expected a model "
+                       f"that gives vectors, got {engine.name}", "/model")
+    return engine
+
+
+async def vectors(server: Server, engine: Engine, fields: Mapping[str, Any],
+                  texts: Sequence, truncate: bool, dimensions: Optional[int],
+                  normalize: Optional[bool] = None
+                  ) -> Tuple[np.ndarray, int]:
+    """float32 [texts, width], and how many tokens they had. The same bytes
+    whoever else asks. Raises ApiError."""
+    expect_count(server, len(texts))
+    _expect_dimensions(server, engine, dimensions)
+    encodings = await _encodings(server, engine, fields, texts, truncate)
+    encoder = engine.encoder
+    name = encoder.output(normalize)
+    made = await engine.encode(encodings, [name], **times(fields))
+    rows = encoder.finish(
+        encoder.pool(name, made[name], list(map(len, encodings))), normalize,
+        dimensions)
+    return rows, sum(map(len, encodings))
+
+
+def times(fields: Mapping[str, Any]) -> Dict[str, Any]:
+    """How soon it is to be done, for Scheduler.submit_encode."""
+    made: Dict[str, Any] = {"priority": -fields.get("priority", 0)}
+    if "deadline_ms" in fields:
+        made["deadline"] = fields["deadline_ms"] / 1000
+    return made
+
+
+def expect_count(server: Server, count: int) -> None:
+    """Raises ApiError where a request has too many texts."""
+    if count > server.bounds.inputs:
+        raise ApiError(413, "too_many_inputs", "expected at most "
+                       f"{server.bounds.inputs} texts, got {count}")
+
+
+async def _encodings(server: Server, engine: Engine,
+                     fields: Mapping[str, Any], texts: Sequence,
+                     truncate: bool) -> List[Encoding]:
+    if isinstance(texts[0], list):
+        return _of_ids(server, engine, texts)
+    for number, each in enumerate(texts):
+        if not isinstance(each, str):
+            raise invalid(f"/input/{number}", "a text as the others", each)
+    try:
+        return await in_thread(
+            sum(map(len, texts)), engine.encoder.tokenize, texts,
+            prompt_name=_prompt_name(engine, fields), truncate=truncate)
+    except Error as error:
+        if "expected at most" in str(error):
+            raise ApiError(413, "context_length_exceeded", str(error)
+                           + " (truncate cuts it)") from None
+        raise from_error(error) from None
+
+
+def _of_ids(server: Server, engine: Engine, rows: Sequence) -> List[Encoding]:
+    if not server.takes_ids:
+        raise ApiError(400, "unsupported_value", "/input: expected texts, got "
+                       "token ids (which mean others to each tokenizer; "
+                       "--token-inputs takes this model's)", "/input")
+    made = []
+    most = engine.model.info.max_positions
+    for number, ids in enumerate(rows):
+        if not isinstance(ids, list) or most and len(ids) > most:
+            raise invalid(f"/input/{number}", f"a list of at most {most} ids",
+                          ids)
+        count = len(ids)
+        made.append(Encoding(ids, [0] * count, [(0, 0)] * count, [0] * count))
+    return made
+
+
+def _prompt_name(engine: Engine, fields: Mapping[str, Any]) -> Optional[str]:
+    """What stands before the texts, by its name in the folder."""
+    if "prompt_name" in fields:
+        return fields["prompt_name"]
+    kind = fields.get("input_type")
+    if kind is None:
+        return None
+    for name in _PROMPTS.get(kind, ()):
+        if name in engine.encoder.prompts:
+            return name
+    if kind in _PROMPTS or kind in ("classification", "clustering"):
+        return None  # a folder without prompts makes no difference
+    raise invalid("/input_type", "one of " + ", ".join(_PROMPTS), kind)
+
+
+def _expect_dimensions(server: Server, engine: Engine,
+                       dimensions: Optional[int]) -> None:
+    """A vector may be cut where the model was trained for it."""
+    if dimensions is None or dimensions == engine.encoder.width:
+        return
+    known = engine.config.get("matryoshka_dimensions") or []
+    if dimensions > engine.encoder.width or not (
+            server.any_dimensions or dimensions in known):
+        widths = sorted({*known, engine.encoder.width})
+        raise invalid("/dimensions", "one of "
+                      + ", ".join(map(str, widths)), dimensions)
+
+
+def _packed(row: np.ndarray) -> str:
+    """float32 in little-endian order, as text."""
+    return base64.b64encode(row.astype("<f4").tobytes()).decode()

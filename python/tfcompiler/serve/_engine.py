@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A model that is served: its scheduler, its tokenizer, and what it can do."""
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import time
+from dataclasses import dataclass, field
+from typing import (Any, AsyncIterator, Dict, List, Mapping, Optional,
+                    Sequence, Tuple)
+
+import numpy as np
+
+from tfcompiler._chat import ChatTemplate
+from tfcompiler._error import Code, Error
+from tfcompiler._model import Model
+from tfcompiler._scheduler import Finish, Job, Logprob, Piece, Scheduler
+from tfcompiler._sentence import SentenceEncoder
+from tfcompiler._tokenizer import Encoding
+from tfcompiler.serve._errors import ApiError, from_error
+from tfcompiler.serve._text import AnswerText
+
+_INLINE = 2000  # characters that are tokenized without a thread
+
+
+@dataclass
+class Question:
+    """What is to be answered. words: of Scheduler.submit."""
+
+    ids: Sequence[int]
+    n: int = 1
+    stops: Sequence[str] = ()
+    keeps_stop: bool = False
+    words: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TextPiece:
+    """What comes of an answer: text, and the tokens that it is of, without
+    those that end it."""
+
+    index: int
+    text: str
+    tokens: Tuple[int, ...] = ()
+    logprobs: Tuple[Logprob, ...] = ()
+    prompt_logprobs: Tuple[Logprob, ...] = ()
+    finish: Optional[str] = None  # "stop", "length"
+
+
+@dataclass
+class Tally:
+    """What a question's answers cost, once they are all there."""
+
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+    new_tokens: int = 0
+
+    def add(self, other: "Tally") -> None:
+        self.prompt_tokens += other.prompt_tokens
+        self.cached_tokens += other.cached_tokens
+        self.new_tokens += other.new_tokens
+
+
+class Engine:
+    """model: any kind. words: of Scheduler. Leaving its `with` closes both."""
+
+    def __init__(self, name: str, model: Model, *,
+                 chat_template: Optional[str] = None, **words):
+        self.name = name
+        self.model = model
+        self.created = int(time.time())
+        self.config = _read_json(model, "config.json")
+        self.encoder = self._sentence_encoder()
+        self._template_text = chat_template
+        self._template: Optional[ChatTemplate] = None
+        self.scheduler = Scheduler(model, **words)
+
+    def __enter__(self) -> "Engine":
+        return self
+
+    def __exit__(self, *raised) -> None:
+        self.scheduler.close()
+        self.model.close()
+
+    # ---- What it can do ----
+
+    @property
+    def generates(self) -> bool:
+        return self.model.info.can_generate
+
+    @property
+    def embeds(self) -> bool:
+        return self.encoder is not None
+
+    @property
+    def classifies(self) -> bool:
+        """Whether it gives a text, or two, one row of logits."""
+        return self.model.info.kind == "encoder" and any(
+            port.name == "logits" and port.rank == 2
+            for port in self.model.info.outputs)
+
+    @property
+    def labels(self) -> int:
+        """Of a classifier: how many it tells apart."""
+        return next(port.width for port in self.model.info.outputs
+                    if port.name == "logits")
+
+    @property
+    def activation(self) -> str:
+        """What the folder says a cross-encoder's logit goes through; ""
+        where it says nothing."""
+        named = self.config.get("sentence_transformers") or {}
+        return str(named.get("activation_fn") or self.config.get(
+            "sbert_ce_default_activation_function") or "")
+
+    @property
+    def fingerprint(self) -> str:
+        """Another one where answers may be others."""
+        info = self.model.info
+        made = hashlib.sha256("\0".join(
+            (info.spec, info.program, info.producer)).encode())
+        return "tfc_" + made.hexdigest()[:12]
+
+    def _sentence_encoder(self) -> Optional[SentenceEncoder]:
+        found = {port.name for port in self.model.info.outputs}
+        if self.model.info.kind != "encoder" or not found & {
+                "last_hidden_state", "sentence_embedding"}:
+            return None
+        return SentenceEncoder(self.model)
+
+    # ---- Texts ----
+
+    async def tokenize(self, texts: Sequence[str],
+                       pairs: Optional[Sequence[str]] = None, **how
+                       ) -> List[Encoding]:
+        """As Model.tokenize; long texts in a thread."""
+        return await in_thread(
+            sum(map(len, texts)) + sum(map(len, pairs or ())),
+            self.model.tokenize, list(texts), pairs and list(pairs), **how)
+
+    async def prompt(self, messages: Sequence[Dict], **how) -> List[int]:
+        """The tokens of a chat. Raises Error."""
+        return await asyncio.to_thread(self._render, messages, how)
+
+    def _render(self, messages, how) -> List[int]:
+        if self._template_text is not None:
+            how["chat_template"] = self._template_text
+        return self.model.apply_chat_template(messages, **how)
+
+    # ---- Answers ----
+
+    def submit(self, question: Question) -> Job:
+        """Raises ApiError."""
+        self._expect_room(question)
+        try:
+            return self.scheduler.submit(
+                question.ids, n=question.n, **question.words)
+        except Error as error:
+            raise from_error(error) from None
+
+    def _expect_room(self, question: Question) -> None:
+        most = self.model.info.max_positions
+        count = len(question.ids)
+        new = question.words.get("max_new_tokens") or 0
+        needed = max(count, new) \
+            if self.model.info.kind == "encoder-decoder" else count + new
+        if most and needed > most:
+            raise ApiError(
+                400, "context_length_exceeded", f"expected at most {most} "
+                f"tokens with max_tokens {new}, got {needed}", "/max_tokens")
+
+    async def answers(self, question: Question, job: Job, tally: Tally
+                      ) -> AsyncIterator[TextPiece]:
+        """The texts of a job's answers as they come, and at the end what they
+        cost. Leaving it cancels the job. Raises ApiError where an answer has
+        failed."""
+        tokenizer = self.model.tokenizer
+        texts = [AnswerText(tokenizer, question.stops, question.keeps_stop)
+                 for _ in range(question.n)]
+        left = question.n
+        try:
+            async for piece in job:
+                if piece.is_last and piece.usage and not piece.index:
+                    tally.prompt_tokens = piece.usage.prompt_tokens
+                    tally.cached_tokens = piece.usage.cached_tokens
+                text = texts[piece.index]
+                if text.is_stopped:
+                    continue
+                if piece.error is not None:
+                    raise from_error(piece.error)
+                made = self._text_piece(piece, text, tally)
+                yield made
+                left -= made.finish is not None
+                if not left:
+                    job.cancel()  # a stop is a text, of which it knows nothing
+        finally:
+            job.cancel()
+
+    def _text_piece(self, piece: Piece, text: AnswerText, tally: Tally
+                    ) -> TextPiece:
+        ends = self.model.info.eos
+        count = len(piece.tokens)
+        if count and piece.tokens[-1] in ends:
+            count -= 1
+        new, count = text.push(piece.tokens[:count], piece.is_last)
+        is_stopped = text.is_stopped
+        tally.new_tokens += count if is_stopped else len(piece.tokens)
+        return TextPiece(piece.index, new, piece.tokens[:count],
+                         piece.logprobs[:count], piece.prompt_logprobs,
+                         "stop" if is_stopped else _finish(piece.finish))
+
+    # ---- Encoders ----
+
+    async def encode(self, encodings: Sequence[Encoding],
+                     outputs: Sequence[str], **words
+                     ) -> Dict[str, np.ndarray]:
+        """The outputs of texts. Raises ApiError."""
+        types = None
+        if any(port.name == "token_type_ids"
+               for port in self.model.info.inputs):
+            types = [each.type_ids for each in encodings]
+        try:
+            job = self.scheduler.submit_encode(
+                [each.ids for each in encodings], type_ids=types,
+                outputs=outputs, **words)
+        except Error as error:
+            raise from_error(error) from None
+        is_done = False
+        try:
+            made = await job.aarrays()
+            is_done = True
+            return made
+        except Error as error:
+            if error.code == Code.CANCELLED and "EXPIRED" in str(error):
+                raise expired() from None
+            raise from_error(error) from None
+        finally:
+            if not is_done:
+                job.cancel()
+
+
+async def in_thread(characters: int, function, *given, **words):
+    """A call that takes as long as its texts are; of short ones at once."""
+    if characters <= _INLINE:
+        return function(*given, **words)
+    return await asyncio.to_thread(function, *given, **words)
+
+
+def expired() -> ApiError:
+    return ApiError(504, "deadline", "expected an answer before its deadline, "
+                    "got none")
+
+
+def _finish(finish: Optional[Finish]) -> Optional[str]:
+    if finish is None:
+        return None
+    if finish == Finish.EXPIRED:
+        raise expired()
+    if finish == Finish.CANCELLED:
+        raise ApiError(503, "draining", "expected an answer, got the end of "
+                       "the server", retry_after=1)
+    return "length" if finish == Finish.LENGTH else "stop"
+
+
+def _read_json(model: Model, name: str) -> Dict[str, Any]:
+    path = model.folder and model.folder / name
+    if not path or not path.exists():
+        return {}
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return {}
