@@ -83,6 +83,20 @@ class Jobs(unittest.TestCase):
                 self.assertGreaterEqual(answer.usage.cached_tokens, cached)
                 self.assertEqual(answer.usage.cached_tokens > 0, cached > 0)
 
+    def test_find_room_however_long_the_queue_is(self):
+        # Each step ends some and leaves others out, a hundred times in a row.
+        draw = random.Random(2)
+        block = self.model.info.cache_bytes_per_token * 64
+        with tfc.Scheduler(self.model, max_cache_bytes=6 * block,
+                           max_step_tokens=1024) as scheduler:
+            jobs = [scheduler.submit([draw.randrange(3, 250)
+                                      for _ in range(130)],
+                                     max_new_tokens=1, eos_token_id=None)
+                    for _ in range(100)]
+            ends = {job.result()[0].finish for job in jobs}
+            self.assertGreater(scheduler.stats.n_evictions, 0)
+        self.assertEqual(ends, {tfc.Finish.LENGTH})
+
     def test_end_early(self):
         with tfc.Scheduler(self.model) as scheduler:
             job = scheduler.submit(self.ids[0], max_new_tokens=400, n=2)

@@ -126,10 +126,12 @@ bool Core::makeRoom(const Error &why, EventList &out) {
   return true;
 }
 
-/// Twice as many as the last time there was no room.
+/// Twice as many as the last time there was no room. Never more than there
+/// are: under load each step may leave somebody out, and a number that only
+/// doubled would be 0 after 64 of them.
 bool Core::evict() {
-  size_t most = numEvicting;
-  numEvicting *= 2;
+  size_t most = std::min(numEvicting, beginnings.numRetired());
+  numEvicting = std::max<size_t>(1, 2 * most);
   bool hasAny = false;
   for (size_t i = 0; i < most; ++i) {
     uint64_t owner = beginnings.evict();
