@@ -20,11 +20,6 @@ namespace {
 // Keeps results alive: a probe without a result is no work.
 std::atomic<uint32_t> sink;
 
-struct FlopProbe {
-  uint32_t (*run)(int64_t iterations);
-  int64_t flopsPerIteration;
-};
-
 using ReadProbe = uint32_t (*)(const uint8_t *data, uint64_t bytes);
 
 #if defined(__x86_64__)
@@ -136,13 +131,13 @@ uint32_t readLines128(const uint8_t *data, uint64_t bytes) {
   return static_cast<uint32_t>(_mm_cvtsi128_si32(sums[0]));
 }
 
-FlopProbe flopProbe() {
+OperationProbe flopProbe() {
   uint64_t features = machineFeatures();
   return features & TFC_FEATURE_X86_64_V4
-             ? FlopProbe{multiplyAdd512, 20 * 16 * 2}
+             ? OperationProbe{multiplyAdd512, 20 * 16 * 2}
          : features & TFC_FEATURE_X86_64_V3
-             ? FlopProbe{multiplyAdd256, 12 * 8 * 2}
-             : FlopProbe{multiplyThenAdd128, 12 * 4 * 2};
+             ? OperationProbe{multiplyAdd256, 12 * 8 * 2}
+             : OperationProbe{multiplyThenAdd128, 12 * 4 * 2};
 }
 
 ReadProbe readProbe() {
@@ -181,7 +176,7 @@ uint32_t readWords(const uint8_t *data, uint64_t bytes) {
   return static_cast<uint32_t>(sums[0]);
 }
 
-FlopProbe flopProbe() { return {multiplyAddScalar, 16}; }
+OperationProbe flopProbe() { return {multiplyAddScalar, 16}; }
 ReadProbe readProbe() { return readWords; }
 
 #endif
@@ -203,19 +198,26 @@ double secondsOf(const tfc_host_v0 &host, int64_t items, tfc_body_fn body,
 
 } // namespace
 
-double measureFlops(const tfc_host_v0 &host) {
-  FlopProbe probe = flopProbe();
-  constexpr int64_t flopsPerItem = 16'000'000;
+double measureOperations(const tfc_host_v0 &host, const OperationProbe &probe) {
+  constexpr int64_t operationsPerItem = 16'000'000;
   int64_t items = itemsPerWorker * host.n_workers;
+  struct Job {
+    const OperationProbe &probe;
+    int64_t iterations;
+  } job{probe, operationsPerItem / probe.operationsPerIteration};
   auto body = [](void *arg, int64_t begin, int64_t end, uint32_t) {
-    const FlopProbe &probe = *static_cast<const FlopProbe *>(arg);
+    const Job &job = *static_cast<const Job *>(arg);
     for (int64_t i = begin; i < end; ++i) {
-      sink += probe.run(flopsPerItem / probe.flopsPerIteration);
+      sink += job.probe.run(job.iterations);
     }
   };
-  double done = static_cast<double>(flopsPerItem / probe.flopsPerIteration *
-                                    probe.flopsPerIteration * items);
-  return done / secondsOf(host, items, body, &probe);
+  double done = static_cast<double>(job.iterations *
+                                    probe.operationsPerIteration * items);
+  return done / secondsOf(host, items, body, &job);
+}
+
+double measureFlops(const tfc_host_v0 &host) {
+  return measureOperations(host, flopProbe());
 }
 
 double measureReads(const tfc_host_v0 &host, const void *data, uint64_t bytes) {

@@ -8,6 +8,17 @@
 
 namespace tfc::rt {
 
+/// A loop in registers: runs so often, and does so many operations each time.
+/// What it returns depends on all of them.
+struct OperationProbe {
+  uint32_t (*run)(int64_t iterations);
+  int64_t operationsPerIteration;
+};
+
+/// Operations a second of the probe, all workers of the host together. Takes
+/// about a millisecond.
+double measureOperations(const tfc_host_v0 &host, const OperationProbe &probe);
+
 /// Float operations a second (a fused multiply-add is two) of the widest
 /// vectors that the machine has, all workers of the host together. Takes about
 /// a millisecond.

@@ -51,8 +51,9 @@ void CostSheet::readWeight(const tfc_weight_v0 &weight) {
   if (!contains(name, ".layers.")) {
     return;
   }
-  products.push_back(
-      {stem, valuesOf(weight) * weight.layers, isEncoders(stem)});
+  products.push_back({stem, valuesOf(weight) * weight.layers,
+                      static_cast<double>(weight.rows) * weight.layers,
+                      isEncoders(stem)});
   for (const char *part : {".q", ".k", ".v"}) {
     if (endsWith(stem, part)) {
       Attention &attn = attention[stem.substr(0, stem.size() - 2)];
@@ -65,28 +66,40 @@ void CostSheet::readWeight(const tfc_weight_v0 &weight) {
   }
 }
 
-rt::Result<CostSheet> CostSheet::read(const tfc_module_v0 &module) {
+/// Matrices of bytes have a scale a row and the sum of a row, of 32 bits each;
+/// tables beside them are of 16.
+void CostSheet::readPrecision(const std::string &weights, uint64_t features) {
+  storage = weights;
+  bool ofBytes = storage == "int8";
+  bytesPerEntry = storage == "f32" ? 4 : 2;
+  bytesPerWeight = ofBytes ? 1 : bytesPerEntry;
+  bytesPerRow = ofBytes ? 8 : 0;
+  unit = rt::dotOf(features, ofBytes);
+}
+
+rt::Result<CostSheet> CostSheet::read(const tfc_module_v0 &module,
+                                      const tfc_program_v0 &program) {
   CostSheet sheet;
   for (uint32_t w = 0; w < module.n_weights; ++w) {
     sheet.readWeight(module.weights[w]);
   }
-  rt::Status status = sheet.readHeads(module);
+  rt::Status status = sheet.readSpec(
+      module, program.isa == TFC_ISA_X86_64 ? program.features : 0);
   if (!status) {
     return std::move(status.error());
   }
   return sheet;
 }
 
-rt::Status CostSheet::readHeads(const tfc_module_v0 &module) {
-  std::map<std::string, double> values; // by the name of the weight
+rt::Status CostSheet::readSpec(const tfc_module_v0 &module, uint64_t features) {
+  std::map<std::string, const tfc_weight_v0 *> weights;
   for (uint32_t w = 0; w < module.n_weights; ++w) {
-    values[module.weights[w].name] = valuesOf(module.weights[w]);
+    weights[module.weights[w].name] = &module.weights[w];
   }
   try {
     json spec = json::parse(module.spec_json);
     json precision = spec.value("precision", json::object());
-    storage = precision.value("weights", "f32");
-    bytesPerWeight = storage == "f32" ? 4 : 2;
+    readPrecision(precision.value("weights", "f32"), features);
     json all = spec.value("heads", json::object());
     json outputs = spec.value("outputs", json::object());
     for (auto &[name, head] : all.items()) {
@@ -99,8 +112,12 @@ rt::Status CostSheet::readHeads(const tfc_module_v0 &module) {
         }
         std::string own =
             rt::concat("heads.", name, ".", step.at("name").get<std::string>());
-        to.products.push_back(
-            {own, values[step.value("tied", own) + ".weight"], false});
+        auto found = weights.find(step.value("tied", own) + ".weight");
+        if (found != weights.end()) {
+          to.products.push_back({own, valuesOf(*found->second),
+                                 static_cast<double>(found->second->rows),
+                                 false, step.contains("tied")});
+        }
       }
     }
     for (auto &[name, value] : outputs.items()) {
@@ -131,17 +148,25 @@ static std::pair<double, double> countKeys(const rt::Batch &batch,
   return {pairs, keys};
 }
 
+/// Where words are of bytes, tables are not, and are multiplied as f32.
+Cost CostSheet::costOf(const Product &product, double rows) const {
+  bool isWide = product.isTable && storage == "int8";
+  double flops = 2 * rows * product.weights;
+  double bytes =
+      isWide ? bytesPerEntry * product.weights
+             : bytesPerWeight * product.weights + bytesPerRow * product.rows;
+  return {flops, bytes, isWide || unit == rt::Dot::None ? 0 : flops};
+}
+
 std::vector<NamedCost>
 CostSheet::list(const tfc_entry_v0 &entry, const rt::Batch &batch,
                 bool isCausal, const std::vector<uint8_t> &wanted) const {
   double tokens = static_cast<double>(batch.numTokens());
   bool isEncode = entry.name && std::string_view(entry.name) == "encode";
   std::vector<NamedCost> costs = {
-      {"embeddings", {0, bytesPerWeight * tokens * tableWidths[isEncode]}}};
+      {"embeddings", {0, bytesPerEntry * tokens * tableWidths[isEncode]}}};
   auto addProduct = [&](const Product &product, double rows) {
-    costs.push_back(
-        {product.name,
-         {2 * rows * product.weights, bytesPerWeight * product.weights}});
+    costs.push_back({product.name, costOf(product, rows)});
   };
   for (const Product &product : products) {
     if (product.isEncoders == isEncode) {

@@ -4,6 +4,7 @@
 #ifndef TFC_RUNTIME_TOOLS_COSTSHEET_H
 #define TFC_RUNTIME_TOOLS_COSTSHEET_H
 
+#include "runtime/src/DotProbes.h"
 #include "runtime/src/Error.h"
 #include "runtime/src/step/Batch.h"
 
@@ -20,9 +21,11 @@ namespace tfc::bench {
 /// fit into caches.
 struct Cost {
   double flops = 0, bytes = 0;
+  /// Those of `flops` that the program does with its dot (rt::Dot).
+  double dots = 0;
 
   friend Cost operator+(const Cost &a, const Cost &b) {
-    return {a.flops + b.flops, a.bytes + b.bytes};
+    return {a.flops + b.flops, a.bytes + b.bytes, a.dots + b.dots};
   }
 };
 
@@ -36,16 +39,19 @@ struct NamedCost {
 
 class CostSheet {
 public:
-  /// Reads the tables of a checked module. Errors: Incompatible when its spec
-  /// is not what a compiler of this version writes.
-  static rt::Result<CostSheet> read(const tfc_module_v0 &module);
+  /// Reads the tables of a checked module, and of a program of it. Errors:
+  /// Incompatible when its spec is not what a compiler of this version writes.
+  static rt::Result<CostSheet> read(const tfc_module_v0 &module,
+                                    const tfc_program_v0 &program);
 
   /// The costs of a step that computes the outputs p with wanted[p].
   std::vector<NamedCost> list(const tfc_entry_v0 &entry, const rt::Batch &batch,
                               bool isCausal,
                               const std::vector<uint8_t> &wanted) const;
-  /// What matrices are kept in: "f32", "f16" or "bf16".
+  /// What matrices are kept in: "f32", "f16", "bf16" or "int8".
   const std::string &weightType() const { return storage; }
+  /// What the program's products multiply with.
+  rt::Dot dot() const { return unit; }
   /// Their sum.
   Cost of(const tfc_entry_v0 &entry, const rt::Batch &batch, bool isCausal,
           const std::vector<uint8_t> &wanted) const;
@@ -54,8 +60,9 @@ private:
   /// A product: its weights, a row in and a row out; of all layers.
   struct Product {
     std::string name;
-    double weights = 0;
+    double weights = 0, rows = 0;
     bool isEncoders = false; // of the entry "encode", else of "step"
+    bool isTable = false;    // its matrix is looked up, too
   };
   struct Head {
     std::string from;
@@ -67,10 +74,15 @@ private:
   };
 
   void readWeight(const tfc_weight_v0 &weight);
-  rt::Status readHeads(const tfc_module_v0 &module);
+  void readPrecision(const std::string &weights, uint64_t features);
+  Cost costOf(const Product &product, double rows) const;
+  rt::Status readSpec(const tfc_module_v0 &module, uint64_t features);
 
   std::string storage = "f32";
-  double bytesPerWeight = 4;
+  rt::Dot unit = rt::Dot::None;
+  // Of tables, and of matrices that products alone read; and of each row of
+  // these.
+  double bytesPerEntry = 4, bytesPerWeight = 4, bytesPerRow = 0;
   // Values that a token looks up, in "step" and in "encode".
   double tableWidths[2] = {0, 0};
   std::vector<Product> products;

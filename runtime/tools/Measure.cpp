@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/Measure.h"
 
+#include "runtime/src/DotProbes.h"
 #include "runtime/src/Roofline.h"
 #include "runtime/tools/Clock.h"
 
@@ -22,13 +23,16 @@ namespace {
 /// Measures the machine between the runs of a step.
 class Probes {
 public:
-  explicit Probes(const rt::Model &model) : model(model) {}
+  Probes(const rt::Model &model, rt::Dot dot) : model(model), dot(dot) {}
 
   void run() {
     if (!model.isOnHost()) {
       return;
     }
     flops.push_back(rt::measureFlops(model.host()));
+    if (double rate = rt::measureDots(model.host(), dot); rate > 0) {
+      dots.push_back(rate);
+    }
     uint64_t bytes = std::min(readWindow, model.weightBytes());
     if (next + bytes > model.weightBytes()) {
       next = 0;
@@ -41,10 +45,11 @@ public:
     }
   }
 
-  std::vector<double> flops, reads;
+  std::vector<double> flops, dots, reads;
 
 private:
   const rt::Model &model;
+  rt::Dot dot;
   uint64_t next = 0;
 };
 
@@ -151,7 +156,7 @@ rt::Status Bench::runTimed(const std::function<rt::Status()> &run,
   for (int64_t i = 1; status && i < line.warmup; ++i) {
     status = run();
   }
-  Probes probes(model);
+  Probes probes(model, sheet.dot());
   std::vector<double> seconds;
   if (status && line.warmup == 0) {
     seconds.push_back(result.firstSeconds);
@@ -176,6 +181,7 @@ rt::Status Bench::runTimed(const std::function<rt::Status()> &run,
     result.seconds = Samples(std::move(seconds));
     if (model.isOnHost()) {
       result.flopsLimit = Samples(std::move(probes.flops));
+      result.dotLimit = Samples(std::move(probes.dots));
       result.readLimit = Samples(std::move(probes.reads));
     }
   }

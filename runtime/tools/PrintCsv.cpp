@@ -52,7 +52,8 @@ std::string printCsv(const Setting &setting,
     }
   }
   text += ",reference_max_error,reference_equal_share,weights,cache,execution,"
-          "reference_snr_db,reference_mean_kl,reference_p99_kl\n";
+          "reference_snr_db,reference_mean_kl,reference_p99_kl,dot,dot_flops,"
+          "dot_limit\n";
   for (const Measurement &m : measurements) {
     Cost cost = m.cost();
     text +=
@@ -83,7 +84,9 @@ std::string printCsv(const Setting &setting,
             (setting.isEmulated ? ",emulated" : ",native") +
             numberCsv(setting.signalToNoise()) +
             numberCsv(setting.meanDivergence()) +
-            numberCsv(setting.highDivergence()) + "\n";
+            numberCsv(setting.highDivergence()) + "," + quoteCsv(setting.dot) +
+            formatText(",%.0f,%.0f\n", cost.dots,
+                       m.dotLimit.count() ? m.dotLimit.median() : 0.0);
   }
   return text;
 }

@@ -84,7 +84,8 @@ void addRoofline(Page &page, const Measurement &m) {
   if (points.empty() || m.flopsLimit.count() == 0) {
     return;
   }
-  double flops = m.flopsLimit.median();
+  double flops = std::max(m.flopsLimit.median(),
+                          m.dotLimit.count() == 0 ? 0 : m.dotLimit.median());
   double reads = m.readLimit.count() == 0 ? 0 : m.readLimit.median();
   Axis x(left, width - 20), y(bottom, 20);
   for (const Point &point : points) {

@@ -30,6 +30,7 @@ ordered_json describeOps(const Measurement &m) {
                           {"overhead_seconds", op.overhead}};
     if (op.cost) {
       entry["flops"] = op.cost->flops;
+      entry["dot_flops"] = op.cost->dots;
       entry["bytes"] = op.cost->bytes;
       entry["roofline_share"] = m.rooflineShare(op);
     }
@@ -70,6 +71,7 @@ std::string printJson(const Setting &setting,
       {"producer", setting.producer},
       {"weights", setting.weights},
       {"cache", setting.cache},
+      {"dot", setting.dot},
       {"execution", setting.isEmulated ? "emulated" : "native"},
       {"cpu", setting.cpu},
       {"threads", setting.threads},
@@ -90,12 +92,14 @@ std::string printJson(const Setting &setting,
                                  {"tokens", m.tokens},
                                  {"sequences", m.sequences},
                                  {"flops", cost.flops},
+                                 {"dot_flops", cost.dots},
                                  {"bytes", cost.bytes},
                                  {"cache_bytes", m.cacheBytes},
                                  {"workspace_bytes", m.workspaceBytes},
                                  {"first_seconds", m.firstSeconds},
                                  {"seconds", describe(m.seconds)},
                                  {"flops_limit", describe(m.flopsLimit)},
+                                 {"dot_limit", describe(m.dotLimit)},
                                  {"read_limit", describe(m.readLimit)},
                                  {"tokens_per_second", m.tokensPerSecond()},
                                  {"requests_per_second", m.requestsPerSecond()},

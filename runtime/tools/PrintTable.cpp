@@ -52,11 +52,10 @@ int nameColumn(const std::vector<Measurement> &measurements) {
   return static_cast<int>(width);
 }
 
-/// Of a limit, if it was measured.
-std::string printShare(double share, const Samples &limit) {
-  return limit.count() == 0 ? formatText("%13s ", "-")
-                            : formatText("%4.0f%% of %5.1f ", 100 * share,
-                                         limit.median() / 1e9);
+/// Of a limit a second; 0: it was not measured.
+std::string printShare(double share, double limit) {
+  return limit == 0 ? formatText("%13s ", "-")
+                    : formatText("%4.0f%% of %5.1f ", 100 * share, limit / 1e9);
 }
 
 /// What of these times was the device's; nothing on a CPU.
@@ -94,9 +93,10 @@ std::string printRuns(const std::vector<Measurement> &measurements) {
                        m.workload.c_str(), seconds * 1e3,
                        m.seconds.least() * 1e3, m.seconds.most() * 1e3,
                        m.tokensPerSecond(), cost.flops / seconds / 1e9);
-    text += printShare(m.flopsShare(), m.flopsLimit);
+    text += printShare(m.flopsShare(), m.flopsAllowed());
     text += formatText("%7.1f ", cost.bytes / seconds / 1e9);
-    text += printShare(m.readShare(), m.readLimit);
+    text += printShare(m.readShare(),
+                       m.readLimit.count() ? m.readLimit.median() : 0);
     text += formatText("%4.0f%%\n", 100 * m.rooflineShare());
   }
   return text;
@@ -184,6 +184,7 @@ std::string printTable(const Setting &setting,
           setting.weights.c_str(), setting.loadSeconds,
           megabytes(setting.peakBytes)),
       setting.cache.empty() ? "" : ", cache " + setting.cache,
+      setting.dot.empty() ? "" : ", products by " + setting.dot,
       setting.isEmulated ? ", instructions emulated" : "");
   for (const Agreement &output : setting.agreement) {
     text += printAgreement(output);

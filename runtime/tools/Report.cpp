@@ -38,10 +38,22 @@ double Measurement::tokensPerSecond() const {
   return static_cast<double>(tokens) / seconds.median();
 }
 
+double Measurement::leastArithmetic(const Cost &cost) const {
+  if (flopsLimit.count() == 0) {
+    return 0;
+  }
+  double dots = dotLimit.count() == 0 ? 0 : cost.dots;
+  return (cost.flops - dots) / flopsLimit.median() +
+         (dots > 0 ? dots / dotLimit.median() : 0);
+}
+
 double Measurement::flopsShare() const {
-  return flopsLimit.count() == 0
-             ? 0
-             : cost().flops / seconds.median() / flopsLimit.median();
+  return leastArithmetic(cost()) / seconds.median();
+}
+
+double Measurement::flopsAllowed() const {
+  double least = leastArithmetic(cost());
+  return least > 0 ? cost().flops / least : 0;
 }
 
 double Measurement::readShare() const {
@@ -51,7 +63,7 @@ double Measurement::readShare() const {
 }
 
 double Measurement::leastSeconds(const Cost &cost) const {
-  double least = flopsLimit.count() == 0 ? 0 : cost.flops / flopsLimit.median();
+  double least = leastArithmetic(cost);
   return readLimit.count() == 0
              ? least
              : std::max(least, cost.bytes / readLimit.median());

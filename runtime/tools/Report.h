@@ -57,6 +57,8 @@ struct Measurement {
   /// Operations a second of this machine, between runs; empty: a device's,
   /// which only a model's own products could tell.
   Samples flopsLimit;
+  /// Likewise with the program's dot; empty: it has none, or the machine none.
+  Samples dotLimit;
   /// Bytes a second, of a device in copies; empty: too few weights to measure.
   Samples readLimit;
   std::optional<Latencies> latencies; // of generate
@@ -72,13 +74,17 @@ struct Measurement {
   /// Of the medians: of the operations, of the bytes, and of what this machine
   /// allows, which is for each step the larger of both. 1 is the limit.
   double flopsShare() const;
+  /// Operations a second that this machine allows for these; 0: not known.
+  double flopsAllowed() const;
   double readShare() const;
   double rooflineShare() const;
   /// The share of an op in what this machine allows for it.
   double rooflineShare(const OpTime &op) const;
 
 private:
-  /// The least time that this machine needs.
+  /// The least time that this machine needs: for the operations, which take
+  /// turns at its units; and for all.
+  double leastArithmetic(const Cost &cost) const;
   double leastSeconds(const Cost &cost) const;
 };
 
@@ -88,6 +94,7 @@ struct Setting {
   /// What matrices, and keys and values, are kept in: "bf16"; none without a
   /// cache.
   std::string weights, cache;
+  std::string dot;         // the instruction of products; empty: f32's
   std::string device;      // on which it runs; empty: the CPU
   bool isEmulated = false; // the program's instructions (tfc compile --emulate)
   uint32_t threads = 0;

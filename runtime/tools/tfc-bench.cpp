@@ -59,6 +59,7 @@ bench::Setting describe(const rt::Model &model, const bench::CostSheet &sheet,
   setting.producer = model.table().header.producer;
   setting.weights = sheet.weightType();
   setting.cache = cacheType(model);
+  setting.dot = rt::nameOf(sheet.dot());
   setting.device = model.makeDevice()->describe();
   setting.isEmulated = isEmulated(setting.program);
   setting.cpu = bench::cpuName();
@@ -95,7 +96,7 @@ Exit runAll(const bench::CommandLine &line) {
     std::fprintf(stderr, "tfc-bench: warning: %s\n",
                  (*model)->packedFault().c_str());
   }
-  auto sheet = bench::CostSheet::read((*model)->table());
+  auto sheet = bench::CostSheet::read((*model)->table(), (*model)->program());
   if (!sheet) {
     return reportAll(sheet.error());
   }

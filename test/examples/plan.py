@@ -144,7 +144,7 @@ TEXT = {
         "cosine similarity                                        1     2     "
         "3     4     5     6     7     8     9    10"],
     "benchmarks/README.md": [
-        "max(operations / multiply-add rate, bytes / read rate) / time"],
+        "max(dots / dot rate + other operations / multiply-add rate, bytes / read rate) / time"],
 }
 
 # What stands for DIR in a document, and for model.json in those that do not

@@ -96,16 +96,17 @@ protected:
   tfc_source_v0 sources[2]{}; // of vectors, of matrices
   std::vector<tfc_weight_v0> weights;
   tfc_module_v0 module{};
+  tfc_program_v0 program{};
   tfc_port_v0 ports[2]{};
   tfc_entry_v0 entry{};
 };
 
 TEST_F(CostOf, CountsMatricesAsTheyAreKept) {
   std::string spec = module.spec_json;
-  auto whole = CostSheet::read(module);
+  auto whole = CostSheet::read(module, program);
   spec.insert(1, R"("precision": {"weights": "bf16"}, )");
   module.spec_json = spec.c_str();
-  auto narrow = CostSheet::read(module);
+  auto narrow = CostSheet::read(module, program);
   ASSERT_TRUE(whole && narrow);
   EXPECT_EQ(whole->weightType(), "f32");
   EXPECT_EQ(narrow->weightType(), "bf16");
@@ -115,6 +116,35 @@ TEST_F(CostOf, CountsMatricesAsTheyAreKept) {
   double cache = 4.0 * 2 * 5 * (3 + 3);
   EXPECT_EQ(narrow->of(entry, batch, true, {0, 1}).bytes - cache,
             (whole->of(entry, batch, true, {0, 1}).bytes - cache) / 2);
+}
+
+/// Of bytes: a byte a weight, 8 bytes a row, and what is looked up in 16 bits,
+/// whose products are f32's. Of bf16 all matrices are alike.
+TEST_F(CostOf, CountsDotsAsTheProgramHasThem) {
+  std::string spec = module.spec_json, narrow = spec;
+  spec.insert(1, R"("precision": {"weights": "int8"}, )");
+  module.spec_json = spec.c_str();
+  program.features = TFC_FEATURE_X86_64_V3;
+  auto bytes = CostSheet::read(module, program);
+  narrow.insert(1, R"("precision": {"weights": "bf16"}, )");
+  module.spec_json = narrow.c_str();
+  auto wide = CostSheet::read(module, program);
+  program.features = TFC_FEATURE_X86_64_V4 | TFC_FEATURE_FAST_AVX512_BF16;
+  auto dots = CostSheet::read(module, program);
+  ASSERT_TRUE(bytes && wide && dots);
+  EXPECT_EQ(bytes->dot(), rt::Dot::Words256);
+  EXPECT_EQ(wide->dot(), rt::Dot::None);
+  EXPECT_EQ(dots->dot(), rt::Dot::Bf16x512);
+  rt::Batch batch(entry, true);
+  batch.add(1, 4, 5, {});
+  batch.rows = {0};
+  double products = 2 * 2 * layer, head = 2 * 20 * 6;
+  double rows = 6 + 3 + 3 + 6 + 10 + 6, cache = 4.0 * 2 * 5 * (3 + 3);
+  Cost cost = bytes->of(entry, batch, true, {0, 1});
+  EXPECT_EQ(cost.dots, products);
+  EXPECT_EQ(cost.bytes - cache, 2 * (layer + 8 * rows) + 2 * (20 * 6 + 12));
+  EXPECT_EQ(dots->of(entry, batch, true, {0, 1}).dots, products + head);
+  EXPECT_EQ(wide->of(entry, batch, true, {0, 1}).dots, 0);
 }
 
 /// The decoder above with cross-attention of the same widths, and an encoder of
@@ -137,7 +167,7 @@ TEST_F(CostOf, DividesAnEncoderDecodersOpsAmongItsEntries) {
   weights.back().layers = 1;
   module.weights = weights.data();
   module.n_weights = static_cast<uint32_t>(weights.size());
-  auto sheet = CostSheet::read(module);
+  auto sheet = CostSheet::read(module, program);
   ASSERT_TRUE(sheet) << messageOf(sheet);
   entry.name = "step";
   rt::Batch batch(entry, true);
@@ -157,7 +187,7 @@ TEST_F(CostOf, DividesAnEncoderDecodersOpsAmongItsEntries) {
 }
 
 TEST_F(CostOf, CountsProductsAttentionAndHead) {
-  auto sheet = CostSheet::read(module);
+  auto sheet = CostSheet::read(module, program);
   ASSERT_TRUE(sheet) << messageOf(sheet);
   rt::Batch batch(entry, true);
   batch.add(3, 0, 3, {});
@@ -178,7 +208,7 @@ TEST_F(CostOf, CountsProductsAttentionAndHead) {
 }
 
 TEST_F(CostOf, GoesToTheLoopThatNamesIt) {
-  auto sheet = CostSheet::read(module);
+  auto sheet = CostSheet::read(module, program);
   ASSERT_TRUE(sheet) << messageOf(sheet);
   rt::Batch batch(entry, true);
   batch.add(3, 0, 3, {});
@@ -197,7 +227,7 @@ TEST_F(CostOf, GoesToTheLoopThatNamesIt) {
 
 TEST_F(CostOf, RefusesAnotherSpec) {
   module.spec_json = "{";
-  EXPECT_EQ(messageOf(CostSheet::read(module))
+  EXPECT_EQ(messageOf(CostSheet::read(module, program))
                 .find("expected a library with a canonical spec, got"),
             0U);
 }
@@ -210,6 +240,17 @@ TEST(Roofline, IsMeasured) {
   auto model = rt::Model::load(options);
   ASSERT_TRUE(model) << messageOf(model);
   EXPECT_GT(rt::measureFlops((*model)->host()), 1e6);
+  EXPECT_EQ(rt::measureDots((*model)->host(), rt::Dot::None), 0);
+  for (auto [dot, needs] :
+       {std::pair{rt::Dot::Bf16x512, TFC_FEATURE_FAST_AVX512_BF16},
+        {rt::Dot::Bytes512, TFC_FEATURE_AVX512_VNNI},
+        {rt::Dot::Bytes256, TFC_FEATURE_AVX_VNNI},
+        {rt::Dot::Words512, TFC_FEATURE_X86_64_V4},
+        {rt::Dot::Words256, TFC_FEATURE_X86_64_V3}}) {
+    bool hasIt = (rt::machineFeatures() & needs) != 0;
+    EXPECT_EQ(rt::measureDots((*model)->host(), dot) > 1e6, hasIt)
+        << rt::nameOf(dot);
+  }
   auto memory = rt::Mapping::allocate(1 << 20);
   ASSERT_TRUE(memory);
   EXPECT_GT(rt::measureReads((*model)->host(), memory->data(), 1 << 20), 1e6);

@@ -52,6 +52,17 @@ TEST(Measurement, SharesAreOfEachStep) {
   EXPECT_EQ(runs[1].rooflineShare(), (600.0 / 300 + 300.0 / 400) / 3);
 }
 
+/// 400 of 600 operations by dots, which the machine does four times as fast.
+TEST(Measurement, DotsHaveALimitOfTheirOwn) {
+  Measurement run = someMeasurements()[0];
+  run.steps = {{600, 100, 400}};
+  EXPECT_EQ(run.flopsShare(), 600.0 / 3 / 300);
+  run.dotLimit = Samples({1200});
+  EXPECT_DOUBLE_EQ(run.flopsShare(), (200.0 / 300 + 400.0 / 1200) / 3);
+  EXPECT_DOUBLE_EQ(run.flopsAllowed(), 600);
+  EXPECT_EQ(run.rooflineShare(), run.flopsShare());
+}
+
 TEST(Setting, SaysTheWorstOfItsOutputs) {
   Setting setting;
   EXPECT_FALSE(setting.maxError() || setting.equalShare());
@@ -103,21 +114,24 @@ TEST(Report, HasEveryField) {
   setting.model = "a \"model\"";
   setting.cache = "f16";
   setting.isEmulated = true;
+  setting.dot = "vpdpbusd";
   setting.agreement = {{"logits", 0.5, 9.0, 4, 3, 30.0, 0.25, 0.5}};
   std::string json = print(Format::Json, setting, someMeasurements());
   for (const char *part :
        {"\"time_to_first_token\"", "\"time_per_output_token\"",
         "\"inter_token_latency\"", "\"read_limit\": null", "\"equal_rows\": 3",
         "\"a \\\"model\\\"\"", "\"snr_db\": 30.0", "\"mean_kl\": 0.25",
-        "\"p99_kl\": 0.5", "\"cache\": \"f16\"",
-        "\"execution\": \"emulated\""}) {
+        "\"p99_kl\": 0.5", "\"cache\": \"f16\"", "\"dot\": \"vpdpbusd\"",
+        "\"dot_limit\": null", "\"execution\": \"emulated\""}) {
     EXPECT_NE(json.find(part), std::string::npos) << part << json;
   }
   std::string table = print(Format::Table, setting, someMeasurements());
   EXPECT_NE(table.find("same choice in 3 of 4, 30.0 dB, KL 0.25 (p99 0.5)"),
             std::string::npos)
       << table;
-  EXPECT_NE(table.find(", cache f16, instructions emulated"), std::string::npos)
+  EXPECT_NE(
+      table.find(", cache f16, products by vpdpbusd, instructions emulated"),
+      std::string::npos)
       << table;
   EXPECT_NE(table.find("between two tokens"), std::string::npos) << table;
   // As many fields in each row as in the first; names may hold commas.

@@ -1,0 +1,116 @@
+// The probes: chains of one instruction that leave no port idle.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/DotProbes.h"
+
+#include "runtime/src/Roofline.h"
+#include "runtime/src/load/Module.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace tfc::rt {
+
+Dot dotOf(uint64_t features, bool ofBytes) {
+  if (!ofBytes) {
+    return features & TFC_FEATURE_FAST_AVX512_BF16 ? Dot::Bf16x512 : Dot::None;
+  }
+  return features & TFC_FEATURE_AVX512_VNNI ? Dot::Bytes512
+         : features & TFC_FEATURE_AVX_VNNI  ? Dot::Bytes256
+         : features & TFC_FEATURE_X86_64_V4 ? Dot::Words512
+                                            : Dot::Words256;
+}
+
+const char *nameOf(Dot dot) {
+  switch (dot) {
+  case Dot::None:
+    return "";
+  case Dot::Bf16x512:
+    return "vdpbf16ps";
+  case Dot::Bytes512:
+  case Dot::Bytes256:
+    return "vpdpbusd";
+  case Dot::Words512:
+  case Dot::Words256:
+    return "vpmaddwd";
+  }
+  return "";
+}
+
+#if defined(__x86_64__)
+
+namespace {
+
+// As many sums as hide the latency (6 cycles at most) of two ports and leave
+// registers for the factors. The instructions are assembly, so that no compiler
+// folds a loop whose factors never change; they add to sum 0, or, where they
+// only multiply, to a number beside it first.
+#define TFC_DOT_PROBE(name, features, Vector, constraint, numSums,             \
+                      instructions)                                            \
+  __attribute__((target(features), noinline)) uint32_t name(                   \
+      int64_t iterations) {                                                    \
+    Vector sums[numSums] = {}, x = {}, y = {}, product = {};                   \
+    for (int64_t k = 0; k < iterations; ++k) {                                 \
+      _Pragma("clang loop unroll(full)") for (Vector &sum : sums) {            \
+        asm volatile(instructions                                              \
+                     : "+" constraint(sum), "=&" constraint(product)           \
+                     : constraint(x), constraint(y));                          \
+      }                                                                        \
+    }                                                                          \
+    for (Vector &sum : sums) {                                                 \
+      x = x ^ sum;                                                             \
+    }                                                                          \
+    return static_cast<uint32_t>(x[0]);                                        \
+  }
+
+TFC_DOT_PROBE(dotBf16x512, "avx512f", __m512i, "v", 20, "vdpbf16ps %3, %2, %0")
+TFC_DOT_PROBE(dotBytes512, "avx512f", __m512i, "v", 20, "vpdpbusd %3, %2, %0")
+TFC_DOT_PROBE(dotBytes256, "avx2", __m256i, "x", 12,
+              "%{vex%} vpdpbusd %3, %2, %0")
+TFC_DOT_PROBE(dotWords512, "avx512f", __m512i, "v", 20,
+              "vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0")
+TFC_DOT_PROBE(dotWords256, "avx2", __m256i, "x", 12,
+              "vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0")
+
+#undef TFC_DOT_PROBE
+
+/// What the machine must have for a probe, and the probe.
+struct DotProbe {
+  uint64_t needs;
+  OperationProbe probe;
+};
+
+DotProbe probeOf(Dot dot) {
+  switch (dot) {
+  case Dot::None:
+    break;
+  case Dot::Bf16x512:
+    return {TFC_FEATURE_FAST_AVX512_BF16, {dotBf16x512, 20 * 32 * 2}};
+  case Dot::Bytes512:
+    return {TFC_FEATURE_AVX512_VNNI, {dotBytes512, 20 * 64 * 2}};
+  case Dot::Bytes256:
+    return {TFC_FEATURE_AVX_VNNI, {dotBytes256, 12 * 32 * 2}};
+  case Dot::Words512:
+    return {TFC_FEATURE_X86_64_V4, {dotWords512, 20 * 32 * 2}};
+  case Dot::Words256:
+    return {TFC_FEATURE_X86_64_V3, {dotWords256, 12 * 16 * 2}};
+  }
+  return {};
+}
+
+} // namespace
+
+double measureDots(const tfc_host_v0 &host, Dot dot) {
+  DotProbe found = probeOf(dot);
+  return found.needs && (machineFeatures() & found.needs) == found.needs
+             ? measureOperations(host, found.probe)
+             : 0;
+}
+
+#else
+
+double measureDots(const tfc_host_v0 &, Dot) { return 0; }
+
+#endif
+
+} // namespace tfc::rt
