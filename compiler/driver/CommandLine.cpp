@@ -125,7 +125,7 @@ struct CommandLine {
              cl::desc("what keys and values are kept in from step to step: "
                       "f32, f16 or bf16, to which they are rounded; without "
                       "it as the spec says, which is f32 unless it says "
-                      "otherwise"),
+                      "otherwise, or bf16 with --dtype bf16 and int8"),
              cl::value_desc("f32|f16|bf16"),
              cl::sub(compileCommand),
              cl::sub(runCommand),

@@ -264,6 +264,17 @@ static bool patchPrecision(Json &spec, const char *key,
   return true;
 }
 
+/// What --dtype says of keys and values where neither the spec nor --cache
+/// does: who lets products round what they multiply keeps those as narrow as
+/// that can be read, which is 16 bits.
+static std::string cacheFor(const Json &spec, const ReadOptions &options) {
+  const Json *precision = spec.find("precision");
+  bool isSaid = !options.cache.empty() || (precision && precision->isObject() &&
+                                           precision->find("cache"));
+  bool rounds = options.dtype == "bf16" || options.dtype == "int8";
+  return !isSaid && rounds && spec.find("decoder") ? "bf16" : options.cache;
+}
+
 static std::optional<ModelSpec> readTree(Json spec, const std::string &baseDir,
                                          Diagnostics &diagnostics,
                                          const ReadOptions &options) {
@@ -277,7 +288,8 @@ static std::optional<ModelSpec> readTree(Json spec, const std::string &baseDir,
       expandSpec(std::move(spec), baseDir, diagnostics, unused);
   if (!whole ||
       !patchPrecision(*whole, "weights", options.dtype, diagnostics) ||
-      !patchPrecision(*whole, "cache", options.cache, diagnostics)) {
+      !patchPrecision(*whole, "cache", cacheFor(*whole, options),
+                      diagnostics)) {
     return std::nullopt;
   }
   SpecReader reader(*whole, diagnostics);
