@@ -10,7 +10,9 @@ import transformers
 
 import pieces
 
-DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+# Of int8 the checkpoint is f32: everybody makes its own integers of it.
+DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16,
+          "int8": torch.float32}
 # GPT-2's own 1024 positions leave none after a past of 1024.
 CONFIGS = {
     "bert-base": (transformers.BertModel, transformers.BertConfig()),

@@ -20,7 +20,8 @@ COMMON = ("cpu", "commit")
 
 
 def name_of(model, dtype):
-    """Of a model that is kept in f32, bf16 or f16; of its folder, too."""
+    """Of a model that is measured in f32, bf16, f16 or int8; of its folder,
+    too."""
     return model if dtype == "f32" else f"{model}-{dtype}"
 
 

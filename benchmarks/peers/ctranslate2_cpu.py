@@ -8,7 +8,8 @@ import numpy as np
 
 import worker
 
-TYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16"}
+TYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16",
+         "int8": "int8_float32"}
 # Steps of which one is taken, when a step cannot be timed alone.
 STEPS = 8
 

@@ -1,5 +1,5 @@
-# A Hugging Face folder as a GGUF file without a vocabulary, matrices in f32, bf16
-# or f16.
+# A Hugging Face folder as a GGUF file without a vocabulary, matrices in f32, bf16,
+# f16 or Q8_0.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import os
@@ -15,7 +15,9 @@ WIDE = ("position_embd.weight", "token_types.weight")
 KINDS = {"f32": (gguf.LlamaFileType.ALL_F32, gguf.GGMLQuantizationType.F32),
          "bf16": (gguf.LlamaFileType.MOSTLY_BF16,
                   gguf.GGMLQuantizationType.BF16),
-         "f16": (gguf.LlamaFileType.MOSTLY_F16, gguf.GGMLQuantizationType.F16)}
+         "f16": (gguf.LlamaFileType.MOSTLY_F16, gguf.GGMLQuantizationType.F16),
+         "int8": (gguf.LlamaFileType.MOSTLY_Q8_0,
+                  gguf.GGMLQuantizationType.Q8_0)}
 # GPT-2 keeps the matrices of its Conv1D as [in, out].
 TRANSPOSED = (".c_attn.weight", ".c_proj.weight", ".c_fc.weight")
 

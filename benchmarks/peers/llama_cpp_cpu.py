@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# llama.cpp through llama-cpp-python. Beside matrices of 16 bits its cache is f16.
+# llama.cpp through llama-cpp-python. Beside matrices of 16 or 8 bits its cache is f16.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import ctypes
 import os

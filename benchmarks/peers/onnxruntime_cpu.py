@@ -4,7 +4,9 @@
 import os
 
 import numpy as np
+import onnx
 import onnxruntime
+from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.transformers import optimizer
 
 import worker
@@ -26,11 +28,24 @@ def optimize(folder, cache, config, is_decoder):
     return better
 
 
+def quantize(plain, path):
+    """The path of the file with products of integers, made of the optimized
+    one: rows are quantised as they come, matrices with a scale a column."""
+    if not os.path.exists(path):
+        quantize_dynamic(plain, path, per_channel=True,
+                         weight_type=QuantType.QInt8,
+                         reduce_range=not worker.has_vnni(),
+                         # Shapes do not go through its own fused ops.
+                         extra_options={"DefaultTensorType":
+                                        onnx.TensorProto.FLOAT})
+    return path
+
+
 class OnnxRuntime:
     version = f"onnxruntime {onnxruntime.__version__}"
 
     def __init__(self, model, cache, threads, dtype):
-        if dtype != "f32":
+        if dtype not in ("f32", "int8"):
             raise NotImplementedError("16 bits on a CPU")
         config = worker.read_config(model)
         self.is_decoder = "n_positions" in config
@@ -39,9 +54,11 @@ class OnnxRuntime:
             onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
+        path = optimize(model, cache, config, self.is_decoder)
+        if dtype == "int8":
+            path = quantize(path, path[:-len(".onnx")] + "-int8.onnx")
         self.session = onnxruntime.InferenceSession(
-            optimize(model, cache, config, self.is_decoder), options,
-            providers=["CPUExecutionProvider"])
+            path, options, providers=["CPUExecutionProvider"])
         self.vocab = config["vocab_size"]
         if self.is_decoder:
             self.heads = config["n_head"]

@@ -15,16 +15,20 @@ class OpenVino:
         config = worker.read_config(model)
         self.is_decoder = "n_positions" in config
         self.vocab = config["vocab_size"]
+        kind = "f32" if dtype == "int8" else dtype
         # Without these it would compute in bf16 where the machine has it. Where
         # the machine has not what is asked for, it computes in f32.
-        properties = {"INFERENCE_PRECISION_HINT": dtype,
-                      "KV_CACHE_PRECISION": dtype,
+        properties = {"INFERENCE_PRECISION_HINT": kind,
+                      "KV_CACHE_PRECISION": kind,
                       "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": "1",
                       "INFERENCE_NUM_THREADS": str(threads)}
         path = worker.convert(model, cache, "-openvino.xml",
                               "openvino_convert")
+        if dtype == "int8":
+            path = worker.convert(model, cache, "-openvino-int8.xml",
+                                  "openvino_quantize")
         compiled = openvino.Core().compile_model(path, "CPU", properties)
-        if dtype != "f32":
+        if kind != "f32":
             chosen = compiled.get_property("INFERENCE_PRECISION_HINT")
             self.version += f", {chosen.get_type_name()}"
         self.request = compiled.create_infer_request()

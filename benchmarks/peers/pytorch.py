@@ -6,7 +6,28 @@ import transformers
 
 import worker
 
-DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16,
+          "int8": torch.float32}
+
+
+def as_linear(model):
+    """GPT-2's own kind of products as those that can be quantised."""
+    for module in model.modules():
+        for name, child in module.named_children():
+            if isinstance(child, transformers.pytorch_utils.Conv1D):
+                inner, outer = child.weight.shape
+                linear = torch.nn.Linear(inner, outer)
+                linear.weight = torch.nn.Parameter(child.weight.T.contiguous())
+                linear.bias = child.bias
+                setattr(module, name, linear)
+
+
+def quantize(model):
+    """Products of integers: rows are quantised as they come, matrices with a
+    scale a row."""
+    as_linear(model)
+    kind = torch.ao.quantization.per_channel_dynamic_qconfig
+    return torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear: kind})
 
 
 class PyTorch:
@@ -19,6 +40,8 @@ class PyTorch:
         model_class = getattr(transformers, config.architectures[0])
         self.model = model_class.from_pretrained(
             model, dtype=DTYPES[dtype], attn_implementation="sdpa").eval()
+        if dtype == "int8":
+            self.model = quantize(self.model)
         self.is_decoder = hasattr(config, "n_positions")
         self.forward = self.model
         self.version = f"torch {torch.__version__}"

@@ -12,6 +12,8 @@ from pytorch import PyTorch
 
 class PyTorchCompile(PyTorch):
     def __init__(self, model, cache, threads, dtype):
+        if dtype == "int8":
+            raise NotImplementedError("its quantised modules are not compiled")
         super().__init__(model, cache, threads, dtype)
         # Weights are packed for its products; a third faster on BERT.
         torch._inductor.config.freezing = True

@@ -78,6 +78,8 @@ class DifferenceTest(unittest.TestCase):
         self.assertEqual(pieces.best_peer(made)[0], "Loose")
         self.assertEqual(pieces.name_of("gpt2", "f32"), "gpt2")
         self.assertEqual(pieces.name_of("gpt2", "bf16"), "gpt2-bf16")
+        made.update(dtype="int8")
+        self.assertEqual(pieces.best_peer(made)[0], "Loose")
         self.assertIn("| 12.0 ±3.0 \\* (57 dB) |", report.describe([made]))
 
     def test_no_values_do_not_agree(self):
