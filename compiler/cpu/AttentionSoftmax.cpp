@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/AttentionSoftmax.h"
 
+#include "compiler/cpu/FoldLanes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -173,15 +174,7 @@ Value AttentionSoftmax::fold(Values vectors,
     }
     vectors.truncate(half);
   }
-  Value vector = vectors.front();
-  for (int64_t width = lanes / 2; width > 0; width /= 2) {
-    SmallVector<int64_t> low(width), high(width);
-    std::iota(low.begin(), low.end(), 0);
-    std::iota(high.begin(), high.end(), width);
-    vector = combine(vector::ShuffleOp::create(b, vector, vector, low),
-                     vector::ShuffleOp::create(b, vector, vector, high));
-  }
-  return vector::ExtractOp::create(b, vector, 0);
+  return foldLanes(b, b.getLoc(), vectors.front(), combine);
 }
 
 Value AttentionSoftmax::broadcast(Value number) {

@@ -141,6 +141,8 @@ def SplitTilesPass
     Transfers become loads and stores at plain addresses, through views of
     views; what a tile repeats is loaded once, and a float that a row repeats is
     a scalar load. Chains that end in a store are put before it, depth first.
+    The reduction of a tile adds parts, then halves of what is left, each an op
+    of its own: the order is the IR's, whatever the back end would like.
 
     An op on a tile that does none of this is an error.
   }];

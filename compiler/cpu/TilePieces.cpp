@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/TilePieces.h"
 
+#include "compiler/cpu/FoldLanes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -264,7 +265,8 @@ struct BroadcastPieces : PiecePattern<vector::BroadcastOp> {
 };
 
 /// The reduction of a whole tile: pieces are combined as a tree, then the lanes
-/// of what is left. The order depends on the tile's shape alone.
+/// of what is left. The order is said op by op, for all back ends: LLVM's own
+/// reductions leave it to them (docs/rationale/0036).
 struct ReducePieces : PiecePattern<vector::MultiDimReductionOp> {
   using PiecePattern::PiecePattern;
 
@@ -280,18 +282,20 @@ struct ReducePieces : PiecePattern<vector::MultiDimReductionOp> {
       bool isFull = piece.getType() == adaptor.getSource().front().getType();
       (isFull ? full : rest).push_back(piece);
     }
+    auto combine = [&](Value x, Value y) {
+      return vector::makeArithReduction(rewriter, op.getLoc(), op.getKind(), x,
+                                        y);
+    };
     for (size_t half = 1; half < full.size(); half *= 2) {
       for (size_t i = 0; i + half < full.size(); i += 2 * half) {
-        full[i] = vector::makeArithReduction(
-            rewriter, op.getLoc(), op.getKind(), full[i], full[i + half]);
+        full[i] = combine(full[i], full[i + half]);
       }
     }
     rest.insert(rest.begin(), full.front());
     Value result = adaptor.getAcc().front();
     for (Value piece : rest) {
-      result = vector::ReductionOp::create(rewriter, op.getLoc(), op.getKind(),
-                                           piece, result,
-                                           arith::FastMathFlags::reassoc);
+      result =
+          combine(result, foldLanes(rewriter, op.getLoc(), piece, combine));
     }
     rewriter.replaceOp(op, result);
     return success();

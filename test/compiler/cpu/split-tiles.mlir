@@ -60,13 +60,34 @@ func.func @product(%x: memref<2x8xf32>, %w: memref<8x20xf32>,
   return
 }
 
-// Sums of pieces first, then of lanes; also of what is no more than a register.
+// Sums of pieces first, then of lanes, by halves; also of what is no more than a
+// register. What is added to what is said: no op may be reordered.
 // CHECK-LABEL: @sums
-// CHECK: arith.addf %{{.*}} : vector<16xf32>
-// CHECK: vector.reduction <add>, %{{.*}}, %{{.*}} fastmath<reassoc> : vector<16xf32> into f32
-// CHECK: vector.reduction <add>, %{{.*}}, %{{.*}} fastmath<reassoc> : vector<8xf32> into f32
-// CHECK: vector.reduction <add>, %{{.*}}, %{{.*}} fastmath<reassoc> : vector<5xf32> into f32
-// CHECK-NOT: vector.multi_reduction
+// CHECK-SAME: %{{.*}}: memref<40xf32>, %[[ZERO:.*]]: f32
+// CHECK-DAG: %[[A:.*]] = vector.load %{{.*}} : memref<40xf32>, vector<16xf32>
+// CHECK-DAG: %[[B:.*]] = vector.load %{{.*}} : memref<40xf32>, vector<16xf32>
+// CHECK-DAG: %[[C:.*]] = vector.load %{{.*}} : memref<40xf32>, vector<8xf32>
+// CHECK: %[[SUM:.*]] = arith.addf %[[A]], %[[B]] : vector<16xf32>
+// CHECK: %[[LOW:.*]] = vector.shuffle %[[SUM]], %[[SUM]] [0, 1, 2, 3, 4, 5, 6, 7]
+// CHECK: %[[HIGH:.*]] = vector.shuffle %[[SUM]], %[[SUM]] [8, 9, 10, 11, 12, 13, 14, 15]
+// CHECK: %[[EIGHT:.*]] = arith.addf %[[LOW]], %[[HIGH]] : vector<8xf32>
+// CHECK: vector.shuffle %[[EIGHT]], %[[EIGHT]] [0, 1, 2, 3]
+// CHECK: vector.shuffle %[[EIGHT]], %[[EIGHT]] [4, 5, 6, 7]
+// CHECK: %[[FOUR:.*]] = arith.addf %{{.*}} : vector<4xf32>
+// CHECK: %[[TWO:.*]] = arith.addf %{{.*}} : vector<2xf32>
+// CHECK: %[[ONE:.*]] = arith.addf %{{.*}} : vector<1xf32>
+// CHECK: %[[FULL:.*]] = vector.extract %[[ONE]][0]
+// CHECK: %[[LONG:.*]] = arith.addf %[[ZERO]], %[[FULL]] : f32
+// CHECK: vector.shuffle %[[C]], %[[C]] [0, 1, 2, 3]
+// CHECK: arith.addf %[[LONG]], %{{.*}} : f32
+// Five elements: four, and then one.
+// CHECK: %[[D:.*]] = vector.load %{{.*}} : memref<40xf32>, vector<5xf32>
+// CHECK: vector.shuffle %[[D]], %[[D]] [4]
+// CHECK: vector.shuffle %[[D]], %[[D]] [0, 1, 2, 3]
+// CHECK: arith.addf %{{.*}} : f32
+// CHECK: arith.addf %[[ZERO]], %{{.*}} : f32
+// CHECK-NOT: reduction
+// CHECK-NOT: reassoc
 func.func @sums(%x: memref<40xf32>, %zero: f32) -> (f32, f32) {
   %c0 = arith.constant 0 : index
   %v = vector.transfer_read %x[%c0], %zero {in_bounds = [true]}
