@@ -32,7 +32,7 @@ def of(stem):
 def generates(name):
     """Whether its name says that it makes text."""
     return name.endswith(("ForCausalLM", "LMHeadModel", "MTModel",
-                          "ForConditionalGeneration"))
+                          "ForConditionalGeneration", "GenerationDecoder"))
 
 
 def asks(name):
