@@ -46,7 +46,9 @@ CLASSES = {family: draw_relatives.CLASSES.get(family) or classes.of(stem)
            for family, stem in ALL.items()}
 # Their first token says something of all.
 FIRST = ("MPNetModel", "MPNetForSequenceClassification",
-         "MPNetForMultipleChoice", "ModernBertForSequenceClassification")
+         "MPNetForMultipleChoice", "ModernBertForSequenceClassification",
+         "XLMForSequenceClassification", "XLMForMultipleChoice",
+         "FlaubertForSequenceClassification", "FlaubertForMultipleChoice")
 # Whose folders may be those of sentence encoders.
 SENTENCES = ("DistilBertModel", "RobertaModel", "NomicBertModel")
 # Positions begin after the pad token, which is 1.
@@ -73,7 +75,8 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "neox", "phi", "gptj", "codegen", "cohere", "cohere2", "falcon",
            "exaone4", "persimmon", "gemma2", "gemma3", "ctrl", "xglm", "bloom",
            "mpt", "biogpt", "vaultgemma", "hyperclovax", "nanochat",
-           "bertgenerationlm", "neoxjapanese", "modernbertdecoder")
+           "bertgenerationlm", "neoxjapanese", "modernbertdecoder",
+           "internlm3", "iquestcoder")
 # As many heads of keys as of queries.
 ALIKE = ("bigcode", "neox", "gptj", "codegen", "persimmon", "biogpt",
          "bertgenerationlm", "neoxjapanese", "modernbertdecoder")
@@ -140,6 +143,7 @@ def draw_case(random, cls):
             case["projected"] = random.choice((None, 7, 16, 40))
         if family in WITHOUT_TYPES:
             case["given_types"] = False
+        case = draw_relatives.fit_encoder(family, cls, case)
         if cls == "DistilBertForMultipleChoice":  # it leaves them as they come
             case["given_positions"] = False
         if family in ("xlm", "flaubert"):  # without one they mask as many
@@ -254,7 +258,8 @@ def encoder_config(hf, family, case):
         keys["type_vocab_size"] = case["types"] - int(not case["given_types"])
     if family == "ernie":
         keys["use_task_id"] = case["scale"]
-    return getattr(hf, stem + "Config")(**keys)
+    return getattr(hf, stem + "Config")(
+        **draw_relatives.encoder_keys(family, case, keys))
 
 
 def with_sizes(family, case):

@@ -7,6 +7,16 @@ from inputs import VOCAB
 from make_families import (MOST, SOME, alike, decoder, encoder, modern, pair,
                            write_decoders, write_encoders, write_pairs_of)
 
+def xlm(**changes):
+    return dict(dict(vocab_size=VOCAB, emb_dim=26, n_layers=1, n_heads=2,
+                     n_langs=1, max_position_embeddings=40), **changes)
+
+
+def of_llama(config, name="LlamaForCausalLM"):
+    """The class of transformers for a model type that has none of its own."""
+    return type(name, (hf.LlamaForCausalLM,), {"config_class": config})
+
+
 # name, class, config, cases, what those of "types" draw from (0: no types).
 ENCODERS = (
     ("modernbert-mean", hf.ModernBertForSequenceClassification,
@@ -15,6 +25,22 @@ ENCODERS = (
      ("one", "ragged", "left"), 0),
     ("bertgeneration-encoder", hf.BertGenerationEncoder,
      hf.BertGenerationConfig(**encoder(hidden_act="relu")), MOST, 0),
+    ("electra-choice", hf.ElectraForMultipleChoice, hf.ElectraConfig(
+        **encoder(embedding_size=26, num_hidden_layers=1)),
+     ("ragged", "left"), 2),
+    ("xlm-sequence", hf.XLMForSequenceClassification, hf.XLMConfig(
+        **xlm(num_labels=3, summary_activation="tanh")), ("ragged",), 0),
+    ("xlm-choice", hf.XLMForMultipleChoice, hf.XLMConfig(
+        **xlm(num_labels=3)), ("ragged",), 0),
+    ("flaubert-sequence", hf.FlaubertForSequenceClassification,
+     hf.FlaubertConfig(**xlm(num_labels=3, summary_use_proj=True)),
+     ("ragged",), 0),
+    ("dpr-context", hf.DPRContextEncoder, hf.DPRConfig(
+        **encoder(projection_dim=11)), ("ragged", "left"), 2),
+    ("dpr-question", hf.DPRQuestionEncoder, hf.DPRConfig(
+        **encoder(num_hidden_layers=1)), ("ragged",), 2),
+    ("dpr-reader", hf.DPRReader, hf.DPRConfig(
+        **encoder(num_hidden_layers=1)), ("ragged", "left"), 0),
 )
 DECODERS = (
     ("bertgeneration-lm", hf.BertGenerationDecoder, hf.BertGenerationConfig(
@@ -31,6 +57,11 @@ DECODERS = (
      hf.ModernBertDecoderConfig(**modern(
          num_hidden_layers=5, local_attention=8, max_position_embeddings=60,
          intermediate_size=37))),
+    ("internlm3-lm", of_llama(hf.InternLM3Config), hf.InternLM3Config(
+        **decoder(head_dim=14, attention_bias=True, mlp_bias=True))),
+    ("iquestcoder-lm", of_llama(hf.IQuestCoderConfig, "IQuestCoderForCausalLM"),
+     hf.IQuestCoderConfig(
+        **decoder(head_dim=10))),
 )
 # Windows count columns.
 DISTANCES = ("modernbertdecoder-lm",)
