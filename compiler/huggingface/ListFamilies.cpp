@@ -11,7 +11,7 @@ static void addWord(std::string &list, const std::string &word) {
   list += (list.empty() ? "`" : ", `") + word + "`";
 }
 
-/// "`key`: value" of the keys with one value that tfc runs.
+/// "`key`: value" of the keys with a few values that tfc runs.
 static std::string expectations(const Json &table) {
   std::string text;
   auto add = [&](const std::string &key, const std::string &value) {
@@ -22,8 +22,12 @@ static std::string expectations(const Json &table) {
        expected ? expected->members : std::vector<spec::Member>()) {
     const Json *each = entry.value.find("each");
     const Json &wanted = each ? *each : entry.value.items.at(0);
-    add(entry.key,
-        spec::describe(wanted.isArray() ? wanted.items.at(0) : wanted));
+    std::string values;
+    for (const Json &value :
+         wanted.isArray() ? wanted.items : std::vector<Json>{wanted}) {
+      values += (values.empty() ? "" : " or ") + spec::describe(value);
+    }
+    add(entry.key, values);
   }
   const Json *refused = table.find("refuse");
   for (const spec::Member &entry :

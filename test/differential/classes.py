@@ -20,10 +20,12 @@ def read_tables():
 
 def of(stem):
     """Those of the family whose model without a head is called STEMModel, that
-    one first; a model type with classes of two kinds has two tables."""
+    one first; a model type with classes of two kinds has two tables, and one
+    without classes of its own has some of another's."""
     tables = [table for table in read_tables().values() if "classes" in table]
-    types = next(table["model_type"] for table in tables
-                 if stem + "Model" in table["classes"])
+    types = max((table for table in tables
+                 if stem + "Model" in table["classes"]),
+                key=lambda table: len(table["classes"]))["model_type"]
     names = [name for table in tables if table["model_type"] == types
              for name in table["classes"]]
     return tuple(sorted(names, key=lambda name: name != stem + "Model"))
@@ -32,7 +34,7 @@ def of(stem):
 def generates(name):
     """Whether its name says that it makes text."""
     return name.endswith(("ForCausalLM", "LMHeadModel", "MTModel",
-                          "ForConditionalGeneration"))
+                          "ForConditionalGeneration", "GenerationDecoder"))
 
 
 def asks(name):

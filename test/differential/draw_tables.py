@@ -6,6 +6,7 @@ import classes
 import draw
 import draw_llama
 import draw_pairs
+import draw_relatives
 import sentence
 
 # By family, the word that the names of its classes begin with, and that of its
@@ -18,7 +19,8 @@ ENCODERS = {
     "albert": "Albert", "modernbert": "ModernBert", "roformer": "RoFormer",
     "eurobert": "EuroBert", "bigbird": "BigBird",
     "prelayernorm": "RobertaPreLayerNorm", "xlmrobertaxl": "XLMRobertaXL",
-    "rembert": "RemBert", "flaubert": "Flaubert", "gte": "Gte"}
+    "rembert": "RemBert", "flaubert": "Flaubert", "gte": "Gte",
+    **draw_relatives.ENCODERS}
 DECODERS = {
     "phi3": "Phi3", "smollm3": "SmolLM3", "starcoder2": "Starcoder2",
     "stablelm": "StableLm", "granite": "Granite", "helium": "Helium",
@@ -33,32 +35,38 @@ DECODERS = {
     "xglm": "XGLM", "bloom": "Bloom", "mpt": "Mpt", "arcee": "Arcee",
     "biogpt": "BioGpt", "jais2": "Jais2", "cwm": "Cwm",
     "vaultgemma": "VaultGemma", "hyperclovax": "HyperCLOVAX",
-    "nanochat": "NanoChat", "hunyuan": "HunYuanDenseV1"}
+    "nanochat": "NanoChat", "hunyuan": "HunYuanDenseV1",
+    **draw_relatives.DECODERS}
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
-    "pegasus": "Pegasus", "m2m": "M2M100", "marian": "Marian", "mvp": "Mvp"}
+    "pegasus": "Pegasus", "m2m": "M2M100", "marian": "Marian", "mvp": "Mvp",
+    **draw_relatives.PAIRS}
 ALL = {**ENCODERS, **DECODERS, **PAIRS}
-CLASSES = {family: classes.of(stem) for family, stem in ALL.items()}
+CLASSES = {family: draw_relatives.CLASSES.get(family) or classes.of(stem)
+           for family, stem in ALL.items()}
 # Their first token says something of all.
 FIRST = ("MPNetModel", "MPNetForSequenceClassification",
-         "MPNetForMultipleChoice", "ModernBertForSequenceClassification")
+         "MPNetForMultipleChoice", "ModernBertForSequenceClassification",
+         "XLMForSequenceClassification", "XLMForMultipleChoice",
+         "FlaubertForSequenceClassification", "FlaubertForMultipleChoice")
 # Whose folders may be those of sentence encoders.
 SENTENCES = ("DistilBertModel", "RobertaModel", "NomicBertModel")
 # Positions begin after the pad token, which is 1.
 AFTER_PADDING = ("roberta", "xlmroberta", "camembert", "data2vec", "mpnet",
                  "prelayernorm", "xlmrobertaxl")
 WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "flaubert", "modernbert",
-                 "eurobert")
+                 "eurobert", "bertgeneration")
 # Columns of encoders that turn in pairs.
 TURNING = ("nomic", "modernbert", "roformer", "eurobert", "gte")
 # Tokens have a width of their own.
 NARROW = ("electra", "albert", "roformer", "rembert")
 # Their windows, or biases, count columns.
 WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
-           "olmo3", "cohere2", "exaone4", "cwm", "vaultgemma")
+           "olmo3", "cohere2", "exaone4", "cwm", "vaultgemma",
+           "modernbertdecoder")
 # Of these the types of layers differ in more than the window, which is there.
 PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4", "cwm",
-            "vaultgemma")
+            "vaultgemma", "modernbertdecoder")
 # Those without which transformers makes no mask.
 NEED_WINDOW = PATTERNS + ("ministral",)
 # Their heads divide the width.
@@ -66,11 +74,15 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "openai", "bigcode", "gptneo", "opt", "olmo", "olmo2", "olmo3",
            "neox", "phi", "gptj", "codegen", "cohere", "cohere2", "falcon",
            "exaone4", "persimmon", "gemma2", "gemma3", "ctrl", "xglm", "bloom",
-           "mpt", "biogpt", "vaultgemma", "hyperclovax", "nanochat")
+           "mpt", "biogpt", "vaultgemma", "hyperclovax", "nanochat",
+           "bertgenerationlm", "neoxjapanese", "modernbertdecoder",
+           "internlm3", "iquestcoder")
 # As many heads of keys as of queries.
-ALIKE = ("bigcode", "neox", "gptj", "codegen", "persimmon", "biogpt")
+ALIKE = ("bigcode", "neox", "gptj", "codegen", "persimmon", "biogpt",
+         "bertgenerationlm", "neoxjapanese", "modernbertdecoder")
 # Part of each head is turned.
-PARTIAL = ("glm", "glm4", "neox", "phi", "nemotron", "persimmon")
+PARTIAL = ("glm", "glm4", "neox", "phi", "nemotron", "persimmon",
+           "neoxjapanese")
 # Scores fall with the distance, and no input says where a token is.
 SLOPES = ("bloom", "mpt")
 # Positions are sines and cosines, one of each at least.
@@ -131,6 +143,7 @@ def draw_case(random, cls):
             case["projected"] = random.choice((None, 7, 16, 40))
         if family in WITHOUT_TYPES:
             case["given_types"] = False
+        case = draw_relatives.fit_encoder(family, cls, case)
         if cls == "DistilBertForMultipleChoice":  # it leaves them as they come
             case["given_positions"] = False
         if family in ("xlm", "flaubert"):  # without one they mask as many
@@ -209,7 +222,8 @@ def encoder_config(hf, family, case):
             intermediate_size=case["width"], hidden_activation=case["act"],
             norm_eps=case["eps"], local_attention=case["window"],
             norm_bias=case["scale"], pad_token_id=0, bos_token_id=None,
-            eos_token_id=None, cls_token_id=None, sep_token_id=None, **keys)
+            eos_token_id=None, cls_token_id=None, sep_token_id=None,
+            classifier_pooling=("cls", "mean")[case["seed"] % 2], **keys)
     keys.update(hidden_size=case["hidden"], num_hidden_layers=case["layers"],
                 num_attention_heads=case["heads"],
                 intermediate_size=case["width"], hidden_act=case["act"],
@@ -244,7 +258,8 @@ def encoder_config(hf, family, case):
         keys["type_vocab_size"] = case["types"] - int(not case["given_types"])
     if family == "ernie":
         keys["use_task_id"] = case["scale"]
-    return getattr(hf, stem + "Config")(**keys)
+    return getattr(hf, stem + "Config")(
+        **draw_relatives.encoder_keys(family, case, keys))
 
 
 def with_sizes(family, case):
@@ -267,6 +282,9 @@ def decoder_config(hf, family, case):
                 eos_token_id=case["eos"], pad_token_id=0,
                 tie_word_embeddings=case["tie"], num_labels=2 if
                 classes.asks(case["class"]) else case["labels"])
+    if family in draw_relatives.DECODERS:
+        return getattr(hf, ALL[family] + "Config")(
+            **draw_relatives.decoder_keys(family, case, keys))
     if family in ("gptj", "codegen"):
         return getattr(hf, ALL[family] + "Config")(
             n_embd=case["hidden"], n_layer=case["layers"],

@@ -7,6 +7,7 @@ import draw
 import draw_llama
 import draw_pairs
 import draw_tables
+from draw_relatives import class_of
 
 ROOT = os.path.dirname(os.path.abspath(__file__))
 CLASSES = {"bert": draw.BERT, "gpt2": draw.GPT2, "llama": draw_llama.LLAMA,

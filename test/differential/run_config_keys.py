@@ -152,7 +152,7 @@ def check_class(tfc, name, source):
     # Room for the tokens that keys_of_run generates.
     config = module.make_config(hf, dict(case, positions=case.get(
         "positions", 0) + 3))
-    cls = getattr(hf, name)
+    cls = families.class_of(hf, name)
     inputs = {key: value.long()
               for key, value in module.make_inputs(torch, case).items()}
     with tempfile.TemporaryDirectory(prefix="tfc-") as folder:

@@ -36,6 +36,7 @@ WITHOUT_DEFAULTS = {
     "ministral": "transformers' head_dim is then nothing, and its model fails",
     "hunyuan": "transformers' head_dim is then nothing, likewise",
     "nemotron": "transformers' num_key_value_heads is then nothing, likewise",
+    "bertgenerationlm": "it is then no decoder",
 }
 # Keys that transformers fills with a power of a half, whose last digit is not
 # that of the root.
@@ -111,7 +112,7 @@ def check_class(tfc, name, source, one_by_one):
     """The keys of a class, all at once and, if asked for, one by one."""
     module = families.MODULES[families.family_of(name)]
     case = module.draw_case(source, name)
-    cls, config = getattr(hf, name), module.make_config(hf, case)
+    cls, config = families.class_of(hf, name), module.make_config(hf, case)
     keys = full_keys(config, cls)
     with tempfile.TemporaryDirectory(prefix="tfc-") as scratch:
         faults = check_all(tfc, scratch, cls, keys)

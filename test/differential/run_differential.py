@@ -83,7 +83,8 @@ def check_tokens(case, inputs, model, got):
 
 def make_model(case, weights):
     """Writes the folder; returns what transformers computes by it."""
-    family, cls = families.family_of(case["class"]), getattr(hf, case["class"])
+    family = families.family_of(case["class"])
+    cls = families.class_of(hf, case["class"])
     module = families.MODULES[family]
     model = reference.build(cls, module.make_config(hf, case), case["seed"],
                             **families.SCALES[family])

@@ -459,30 +459,31 @@ def some_tokens(sequences, steps):
     return all(len(set(row[-steps:].tolist())) > 3 for row in sequences)
 
 
-def write_encoders(out):
-    for index, (name, cls, config, cases, types) in enumerate(ENCODERS):
+def write_encoders(out, models=ENCODERS, first=401):
+    for index, (name, cls, config, cases, types) in enumerate(models):
         if not out.wants(name):
             continue
-        out.save(name, build(cls, config, 401 + index))
+        out.save(name, build(cls, config, first + index))
         model = out.load(cls, name)
         if types:
             cases += ("types",)
-        write_forward(out.folder(name), model, cases, 401 + index,
+        write_forward(out.folder(name), model, cases, first + index,
                       pad=config.pad_token_id, types=types,
                       longest=positions_of(config))
         out.add(name, cases)
 
 
-def write_decoders(out):
-    for index, (name, cls, config) in enumerate(DECODERS):
+def write_decoders(out, models=DECODERS, first=501, distances=DISTANCES,
+                   scales=SCALES):
+    for index, (name, cls, config) in enumerate(models):
         if not out.wants(name):
             continue
-        seed = 501 + index
+        seed = first + index
         out.save(name, build(cls, config, seed, **{
             **dict(token=0.3, position=1.5, layer=2.0),
-            **SCALES.get(name, {})}))
+            **scales.get(name, {})}))
         model = out.load(cls, name)
-        cases = SOME + (() if name in DISTANCES else ("holes",))
+        cases = SOME + (() if name in distances else ("holes",))
         if name in RELATIVE:
             cases = tuple(case for case in cases if case != "positions")
         write_forward(out.folder(name), model, cases, seed,
@@ -496,14 +497,15 @@ def write_decoders(out):
             out.write_step(name, model, "generate-left", inputs, "none")])
 
 
-def write_pairs_of(out):
-    for index, (name, cls, config) in enumerate(PAIRS):
+def write_pairs_of(out, models=PAIRS, first=601, counting=COUNTING,
+                   scales=SCALES):
+    for index, (name, cls, config) in enumerate(models):
         if not out.wants(name):
             continue
-        seed = 601 + index
+        seed = first + index
         out.save(name, build(cls, config, seed, **{
             **dict(token=0.3, position=1.5, bias=0.06, cross=0.3),
-            **SCALES.get(name, {})}))
+            **scales.get(name, {})}))
         model = out.load(cls, name)
         write_pairs(out.folder(name), model, PAIR, seed)
         if name in REPEATING:
@@ -521,7 +523,7 @@ def write_pairs_of(out):
         def accept(sequences, steps):
             # A pad token has no position in some of them.
             return (some_tokens(sequences, steps) and
-                    (name in COUNTING or not bool(
+                    (name in counting or not bool(
                         (sequences[:, 1:] == config.pad_token_id).any())))
 
         inputs, _ = find_greedy(model, draw, 100 * seed, accept=accept)

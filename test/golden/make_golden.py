@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Usage: make_golden.py [--families [NAME...]], with torch 2.13.0 and
 transformers 5.23.0. --families: only the models of make_families.py,
-make_sentence.py, make_papers.py and make_tiles.py, or those of them with these
-names.
+make_relatives.py, make_sentence.py, make_papers.py and make_tiles.py, or those
+of them with these names.
 
 Each model is a folder under models/ with inputs-CASE.safetensors and
 expected-CASE.safetensors. A model with a "base" has only the files in which it
@@ -23,6 +23,7 @@ import make_both_sides
 import make_families
 import make_llama
 import make_papers
+import make_relatives
 import make_sentence
 import make_t5
 import make_tiles
@@ -272,6 +273,7 @@ def main():
         make_bart.write(out)
         make_both_sides.write(out)
     make_families.write(out)
+    make_relatives.write(out)
     make_sentence.write(out)
     make_papers.write(out)
     make_tiles.write(out)

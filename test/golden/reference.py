@@ -13,7 +13,7 @@ import transformers as hf
 
 OUTPUTS = ("last_hidden_state", "pooler_output", "logits", "start_logits",
            "end_logits", "encoder_last_hidden_state", "prediction_logits",
-           "seq_relationship_logits", "sop_logits")
+           "seq_relationship_logits", "sop_logits", "relevance_logits")
 
 hf.logging.set_verbosity_error()
 hf.utils.logging.disable_progress_bar()
@@ -107,7 +107,8 @@ def forward(model, inputs):
     if result.get("encoder_last_hidden_state") is not None:
         masks = dict.fromkeys(OUTPUTS, "decoder_attention_mask")
         masks["encoder_last_hidden_state"] = "attention_mask"
-    for name in ("pooler_output", "seq_relationship_logits", "sop_logits"):
+    for name in ("pooler_output", "seq_relationship_logits", "sop_logits",
+                 "relevance_logits"):
         del masks[name]
     if (chooses(model) or "SequenceClassification" in type(model).__name__ or
             "NextSentence" in type(model).__name__):

@@ -150,6 +150,14 @@ TEST(ImportErrors, EncodersThatAreCausal) {
 }
 
 /// What the masks of the model do not read, and its cache does.
+TEST(ImportErrors, DecodersThatAreNone) {
+  EXPECT_NE(messagesOf("{\"model_type\": \"bert-generation\", "
+                       "\"architectures\": [\"BertGenerationDecoder\"]}")
+                .find("/is_decoder: expected true (generation needs causal "
+                      "attention), got false"),
+            std::string::npos);
+}
+
 TEST(ImportErrors, WindowsOfTheCache) {
   EXPECT_EQ(
       messagesOf(gpt2Config("\n\"sliding_window\": 4,\n"

@@ -1,0 +1,92 @@
+# Configurations of families that are another one with a difference, of cases
+# that draw_tables.py draws.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import draw_llama
+
+# By family, the word that the name of its configuration begins with.
+ENCODERS = {"bertgeneration": "BertGeneration", "dpr": "DPR"}
+DECODERS = {"bertgenerationlm": "BertGeneration",
+            "neoxjapanese": "GPTNeoXJapanese",
+            "modernbertdecoder": "ModernBertDecoder",
+            "internlm3": "InternLM3", "iquestcoder": "IQuestCoder"}
+PAIRS = {}
+# Where the words do not give the classes.
+CLASSES = {"bertgeneration": ("BertGenerationEncoder",),
+           "bertgenerationlm": ("BertGenerationDecoder",),
+           "dpr": ("DPRContextEncoder", "DPRQuestionEncoder", "DPRReader"),
+           "internlm3": ("InternLM3ForCausalLM",),
+           "iquestcoder": ("IQuestCoderForCausalLM",)}
+# Published under these names, which transformers does not have: it runs them as
+# LLaMA, by their model type.
+OF_LLAMA = {"InternLM3ForCausalLM": "InternLM3Config",
+            "IQuestCoderForCausalLM": "IQuestCoderConfig"}
+
+
+def class_of(hf, name):
+    """What transformers runs as a class of this name."""
+    if name not in OF_LLAMA:
+        return getattr(hf, name)
+    return type(name, (hf.LlamaForCausalLM,),
+                {"config_class": getattr(hf, OF_LLAMA[name]),
+                 "__module__": hf.LlamaForCausalLM.__module__})
+
+
+def fit_encoder(family, cls, case):
+    """The case without what the class has no name for."""
+    if family == "dpr":  # without a mask its encoders hide pad tokens
+        case.update(given_positions=False, given_mask=True)
+        case["given_types"] &= cls != "DPRReader"
+    return case
+
+
+def encoder_keys(family, case, keys):
+    """Those of a family's configuration, beside what BERT's has."""
+    if family == "dpr" and case["class"] != "DPRReader":
+        keys["projection_dim"] = (0, case["width"])[case["seed"] % 2]
+    return keys
+
+
+def by_type(full, sliding):
+    """rope_parameters of two types of layers."""
+    return {"full_attention": full, "sliding_attention": sliding}
+
+
+def decoder_keys(family, case, keys):
+    """Those of a family's configuration, of what all decoders have."""
+    keys.update(hidden_size=case["hidden"],
+                max_position_embeddings=case["positions"],
+                num_hidden_layers=case["layers"],
+                num_attention_heads=case["heads"])
+    if family == "bertgenerationlm":
+        keys.update(intermediate_size=case["width"], hidden_act=case["act"],
+                    layer_norm_eps=case["eps"], is_decoder=True)
+    elif family == "neoxjapanese":
+        keys.update(intermediate_multiple_size=1 + case["seed"] % 3,
+                    hidden_act=case["act"], layer_norm_eps=case["eps"],
+                    rope_parameters={**draw_llama.rope(case),
+                                     "rope_theta": case["theta"],
+                                     "partial_rotary_factor": 0.5})
+    elif family in ("internlm3", "iquestcoder"):
+        keys.update(intermediate_size=case["width"], hidden_act=case["act"],
+                    num_key_value_heads=case["heads"] // case["groups"],
+                    head_dim=case["head_dim"], rms_norm_eps=case["eps"],
+                    attention_bias=case["mlp_bias"],
+                    mlp_bias=case["mlp_bias"],
+                    rope_parameters={**draw_llama.rope(case),
+                                     "rope_theta": case["theta"]})
+    elif family == "modernbertdecoder":
+        keys.update(intermediate_size=case["width"],
+                    hidden_activation=case["act"], norm_eps=case["eps"],
+                    norm_bias=case["mlp_bias"], mlp_bias=case["mlp_bias"],
+                    attention_bias=case["attention_bias"],
+                    classifier_bias=case["attention_bias"],
+                    classifier_activation=case["act"],
+                    local_attention=2 * case["window"], bos_token_id=1,
+                    cls_token_id=1, sep_token_id=1,
+                    layer_types=draw_llama.layer_types(case),
+                    rope_parameters=by_type(
+                        {"rope_type": "linear", "rope_theta": 90000.0,
+                         "factor": case["factor"]},
+                        {"rope_type": "default", "rope_theta":
+                         case["theta"]}))
+    return keys

@@ -1,0 +1,77 @@
+# The golden models of families that are another one with a difference, and of
+# heads that came to a family later.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import transformers as hf
+
+from inputs import VOCAB
+from make_families import (MOST, SOME, alike, decoder, encoder, modern, pair,
+                           write_decoders, write_encoders, write_pairs_of)
+
+def xlm(**changes):
+    return dict(dict(vocab_size=VOCAB, emb_dim=26, n_layers=1, n_heads=2,
+                     n_langs=1, max_position_embeddings=40), **changes)
+
+
+def of_llama(config, name="LlamaForCausalLM"):
+    """The class of transformers for a model type that has none of its own."""
+    return type(name, (hf.LlamaForCausalLM,), {"config_class": config})
+
+
+# name, class, config, cases, what those of "types" draw from (0: no types).
+ENCODERS = (
+    ("modernbert-mean", hf.ModernBertForSequenceClassification,
+     hf.ModernBertConfig(**modern(num_hidden_layers=2, num_labels=3,
+                                  classifier_pooling="mean")),
+     ("one", "ragged", "left"), 0),
+    ("bertgeneration-encoder", hf.BertGenerationEncoder,
+     hf.BertGenerationConfig(**encoder(hidden_act="relu")), MOST, 0),
+    ("electra-choice", hf.ElectraForMultipleChoice, hf.ElectraConfig(
+        **encoder(embedding_size=26, num_hidden_layers=1)),
+     ("ragged", "left"), 2),
+    ("xlm-sequence", hf.XLMForSequenceClassification, hf.XLMConfig(
+        **xlm(num_labels=3, summary_activation="tanh")), ("ragged",), 0),
+    ("xlm-choice", hf.XLMForMultipleChoice, hf.XLMConfig(
+        **xlm(num_labels=3)), ("ragged",), 0),
+    ("flaubert-sequence", hf.FlaubertForSequenceClassification,
+     hf.FlaubertConfig(**xlm(num_labels=3, summary_use_proj=True)),
+     ("ragged",), 0),
+    ("dpr-context", hf.DPRContextEncoder, hf.DPRConfig(
+        **encoder(projection_dim=11)), ("ragged", "left"), 2),
+    ("dpr-question", hf.DPRQuestionEncoder, hf.DPRConfig(
+        **encoder(num_hidden_layers=1)), ("ragged",), 2),
+    ("dpr-reader", hf.DPRReader, hf.DPRConfig(
+        **encoder(num_hidden_layers=1)), ("ragged", "left"), 0),
+)
+DECODERS = (
+    ("bertgeneration-lm", hf.BertGenerationDecoder, hf.BertGenerationConfig(
+        **alike(is_decoder=True))),
+    ("neoxjapanese-lm", hf.GPTNeoXJapaneseForCausalLM,
+     hf.GPTNeoXJapaneseConfig(
+         vocab_size=VOCAB, hidden_size=48, num_hidden_layers=3,
+         num_attention_heads=3, intermediate_multiple_size=2,
+         max_position_embeddings=60, bos_token_id=1, eos_token_id=2,
+         pad_token_id=0, rope_parameters={
+             "rope_type": "default", "rope_theta": 500.0,
+             "partial_rotary_factor": 0.5})),
+    ("modernbertdecoder-lm", hf.ModernBertDecoderForCausalLM,
+     hf.ModernBertDecoderConfig(**modern(
+         num_hidden_layers=5, local_attention=8, max_position_embeddings=60,
+         intermediate_size=37))),
+    ("internlm3-lm", of_llama(hf.InternLM3Config), hf.InternLM3Config(
+        **decoder(head_dim=14, attention_bias=True, mlp_bias=True))),
+    ("iquestcoder-lm", of_llama(hf.IQuestCoderConfig, "IQuestCoderForCausalLM"),
+     hf.IQuestCoderConfig(
+        **decoder(head_dim=10))),
+)
+# Windows count columns.
+DISTANCES = ("modernbertdecoder-lm",)
+PAIRS = ()
+# Those whose positions count columns, pad tokens or not.
+COUNTING = ()
+SCALES = {}
+
+
+def write(out):
+    write_encoders(out, ENCODERS, 701)
+    write_decoders(out, DECODERS, 801, DISTANCES, SCALES)
+    write_pairs_of(out, PAIRS, 901, COUNTING, SCALES)
