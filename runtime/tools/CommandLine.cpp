@@ -327,6 +327,8 @@ private:
 
 } // namespace
 
+tools::CompletedProgram describeCommandLine() { return Reader().describe(); }
+
 CommandLine readCommandLine(const std::vector<std::string> &arguments) {
   Reader reader;
   reader.read(arguments);

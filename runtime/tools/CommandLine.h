@@ -3,6 +3,7 @@
 #ifndef TFC_RUNTIME_TOOLS_COMMANDLINE_H
 #define TFC_RUNTIME_TOOLS_COMMANDLINE_H
 
+#include "runtime/tools/Completion.h"
 #include "runtime/tools/Progress.h"
 #include "tfc/runtime.h"
 
@@ -40,6 +41,9 @@ struct CommandLine {
 /// Reads the arguments (without the program's name). Options may come in any
 /// order, as "--name value" or "--name=value".
 CommandLine readCommandLine(const std::vector<std::string> &arguments);
+
+/// Every option, and what comes behind it.
+tools::CompletedProgram describeCommandLine();
 
 /// The text of --help.
 extern const char *const helpText;
