@@ -28,7 +28,8 @@ struct CommandLine {
   std::string tokenizer, outputTokenizer;
   bool json = false, truncate = false;
   tools::ShowProgress progress = tools::ShowProgress::Auto;
-  int64_t maxNewTokens = 0;                // 0: not given
+  int64_t maxNewTokens = 0; // 0: not given
+  uint64_t maxDrafts = 0;
   std::optional<std::vector<int64_t>> eos; // empty list: "none"
   /// What to change of the model's own way to choose tokens.
   std::vector<std::function<void(tfc_decoding_options &)>> decoding;
