@@ -23,6 +23,9 @@ STATUS = "0 ok, 1 bad input, 2 bad command line, 70 a fault of tfc."
 # Commands that the Python package reads, which need not be there.
 OF_PYTHON = {"chat": "tfc chat [options] HF_DIR",
              "serve": "tfc serve [options] HF_DIR [HF_DIR...]"}
+# What a command's options do not say of themselves.
+BEHIND = {"run": [".PP", "It takes the options of", ".BR tfc\\-run (1),",
+                  "too."]}
 
 
 def quote(text):
@@ -110,6 +113,7 @@ def command_page(version, ask):
         page += [".SS tfc " + name, quote(description)]
         page += [quote(f"tfc {name} --help shows its options.")] \
             if name in OF_PYTHON else options_of(helps[name])
+        page += BEHIND.get(name, [])
     return page + [".SH OPTIONS"] + options_of(text) + [
         ".TP", ".B " + quote("--help"), "show the options of a command",
         ".TP", ".B " + quote("--version"), "show the version",

@@ -4,6 +4,7 @@
 
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/OutputFile.h"
+#include "compiler/driver/ReadModel.h"
 #include "compiler/frontend/BuildModel.h"
 #include "compiler/pipeline/Road.h"
 
@@ -13,7 +14,7 @@ using namespace tfc;
 int tfc::runAttention(const std::string &path, const AttentionFiles &files,
                       bool force) {
   std::optional<spec::ModelSpec> model =
-      readSpecOrReport(path, {}, llvm::errs());
+      readModelOrReport(path, {}, llvm::errs());
   if (!model) {
     return kBadInput;
   }

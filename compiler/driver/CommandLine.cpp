@@ -10,10 +10,12 @@
 #include "compiler/driver/InspectCosts.h"
 #include "compiler/driver/PythonCommand.h"
 #include "compiler/driver/RunCommand.h"
+#include "compiler/driver/RunWords.h"
 #include "compiler/driver/VerifyCommand.h"
 #include "compiler/pipeline/Registration.h"
 #include "compiler/pipeline/Road.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
@@ -27,7 +29,8 @@ struct CommandLine {
 
   cl::SubCommand importCommand{"import",
                                "make a spec of a Hugging Face directory"};
-  cl::SubCommand compileCommand{"compile", "make a library of a spec"};
+  cl::SubCommand compileCommand{
+      "compile", "make a library of a spec or a Hugging Face directory"};
   cl::SubCommand runCommand{
       "run", "answer a text with the model of a Hugging Face directory"};
   cl::SubCommand specCommand{"spec", "check a spec; print its forms"};
@@ -75,7 +78,7 @@ struct CommandLine {
       cl::desc("unknown config keys and unclaimed tensors are errors"),
       cl::sub(importCommand), cl::cat(category)};
 
-  Text compileSpec{cl::Positional, cl::Required, cl::desc("SPEC"),
+  Text compileSpec{cl::Positional, cl::Required, cl::desc("SPEC|DIR"),
                    cl::sub(compileCommand), cl::cat(category)};
   Text compileOutput{
       "o",          cl::desc("the library to write"), cl::value_desc("file"),
@@ -191,7 +194,7 @@ struct CommandLine {
 
   Text runDirectory{cl::Positional, cl::Required, cl::desc("DIR"),
                     cl::sub(runCommand), cl::cat(category)};
-  Text runText{cl::Positional, cl::desc("[TEXT] [-- options of tfc-run]"),
+  Text runText{cl::Positional, cl::desc("[TEXT] [options of tfc-run]"),
                cl::sub(runCommand), cl::cat(category)};
   cl::opt<bool> verbose{
       "v", cl::desc("print every step as the command that does the same"),
@@ -228,7 +231,7 @@ struct CommandLine {
                    cl::value_desc("file"), cl::sub(inspectCommand),
                    cl::cat(category)};
 
-  Text attentionSpec{cl::Positional, cl::Required, cl::desc("SPEC"),
+  Text attentionSpec{cl::Positional, cl::Required, cl::desc("SPEC|DIR"),
                      cl::sub(attentionCommand), cl::cat(category)};
   Text attentionInputs{"inputs",
                        cl::desc("token ids of one sequence"),
@@ -243,12 +246,11 @@ struct CommandLine {
                        cl::sub(attentionCommand),
                        cl::cat(category)};
 
-  Text verifySpec{cl::Positional, cl::Required, cl::desc("SPEC"),
+  Text verifySpec{cl::Positional, cl::Required, cl::desc("SPEC|DIR"),
                   cl::sub(verifyCommand), cl::cat(category)};
   Text verifyWeights{"weights",
-                     cl::desc("the model's safetensors"),
+                     cl::desc("the model's safetensors; without it DIR's"),
                      cl::value_desc("dir"),
-                     cl::Required,
                      cl::sub(verifyCommand),
                      cl::sub(attentionCommand),
                      cl::cat(category)};
@@ -285,21 +287,22 @@ struct CommandLine {
             &chatCommand};
   }
 
-  /// `forwarded`: what stands behind -- in `tfc run`.
+  int fail(const Twine &message) {
+    errs() << "tfc: error: " << message << '\n';
+    return tfc::kBadCommandLine;
+  }
+  /// `forwarded`: options of tfc-run in `tfc run`.
   int run(const std::vector<std::string> &forwarded);
 
 private:
   tfc::CompileOptions compileOptions() const;
   int readProgress(tfc::tools::ShowProgress &to);
+  int readWeights(const std::string &model, std::string &to);
   int runRunCommand(const std::vector<std::string> &forwarded);
   int runTopLevel();
   int runImportCommand();
   int runSpecCommand();
   int runInspectCommand();
-  int fail(const Twine &message) {
-    errs() << "tfc: error: " << message << '\n';
-    return tfc::kBadCommandLine;
-  }
 };
 
 } // namespace
@@ -368,6 +371,17 @@ int CommandLine::readProgress(tfc::tools::ShowProgress &to) {
                     progress);
 }
 
+/// A folder has weights of its own, a spec has none.
+int CommandLine::readWeights(const std::string &model, std::string &to) {
+  to = verifyWeights;
+  if (verifyWeights.getNumOccurrences() == 0 && sys::fs::is_directory(model)) {
+    to = model;
+  }
+  return to.empty() ? fail("expected --weights with the model's safetensors (" +
+                           model + " is no folder that has them), got none")
+                    : tfc::kOk;
+}
+
 int CommandLine::runRunCommand(const std::vector<std::string> &forwarded) {
   tfc::RunOptions options;
   options.compile = compileOptions();
@@ -377,10 +391,11 @@ int CommandLine::runRunCommand(const std::vector<std::string> &forwarded) {
   if (runText.getNumOccurrences() != 0) {
     options.text = runText;
   }
-  options.forwarded = forwarded;
   if (progress.getNumOccurrences() != 0) {
     options.forwarded.push_back("--progress=" + progress);
   }
+  options.forwarded.insert(options.forwarded.end(), forwarded.begin(),
+                           forwarded.end());
   options.isVerbose = verbose;
   return tfc::runRun(runDirectory, std::move(options));
 }
@@ -424,13 +439,18 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
     return runInspectCommand();
   }
   if (attentionCommand) {
-    return tfc::runAttention(attentionSpec,
-                             {verifyWeights, attentionInputs, attentionOutput},
-                             force);
+    std::string weights;
+    int code = readWeights(attentionSpec, weights);
+    return code ? code
+                : tfc::runAttention(attentionSpec,
+                                    {weights, attentionInputs, attentionOutput},
+                                    force);
   }
   if (verifyCommand) {
     tfc::VerifyOptions options;
-    options.weights = verifyWeights;
+    if (int code = readWeights(verifySpec, options.weights)) {
+      return code;
+    }
     options.inputs = verifyInputs;
     options.seed = seed;
     return tfc::runVerify(verifySpec, compileOptions(), options);
@@ -451,19 +471,23 @@ int tfc::runTfc(int argc, char **argv) {
   cl::SetVersionPrinter([](raw_ostream &os) { os << "tfc " TFC_VERSION "\n"; });
   std::string message;
   raw_string_ostream stream(message);
-  // What stands behind -- is the other program's.
-  std::vector<std::string> forwarded;
+  tfc::RunWords words;
+  std::vector<const char *> own(argv, argv + argc);
   if (command == "run") {
-    char **end = argv + argc;
-    char **split = std::find(argv, end, StringRef("--"));
-    forwarded.assign(std::min(split + 1, end), end);
-    argc = static_cast<int>(split - argv);
+    words = splitRunWords({argv + 2, argv + argc}, line.runCommand);
+    if (words.fault) {
+      return line.fail(*words.fault);
+    }
+    own.resize(2);
+    for (const std::string &word : words.own) {
+      own.push_back(word.c_str());
+    }
   }
   if (!cl::ParseCommandLineOptions(
-          argc, argv, "tfc: compiles transformer models to shared libraries\n",
-          &stream)) {
+          static_cast<int>(own.size()), own.data(),
+          "tfc: compiles transformer models to shared libraries\n", &stream)) {
     errs() << message;
     return kBadCommandLine;
   }
-  return line.run(forwarded);
+  return line.run(words.forwarded);
 }

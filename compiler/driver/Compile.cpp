@@ -1,15 +1,15 @@
-// `tfc compile`: a spec becomes a library.
+// `tfc compile`: a spec or a folder becomes a library.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/Compile.h"
 
 #include "compiler/driver/CompileProgram.h"
 #include "compiler/driver/DescribeChoice.h"
 #include "compiler/driver/OutputFile.h"
+#include "compiler/driver/ReadModel.h"
 #include "compiler/driver/WriteText.h"
 #include "compiler/emit/LinkLibrary.h"
 #include "compiler/emit/WriteArchive.h"
 #include "compiler/pipeline/Registration.h"
-#include "compiler/spec/SpecFiles.h"
 #include "compiler/spec/read/ReadSpec.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/STLExtras.h"
@@ -456,9 +456,9 @@ static std::string symbolOf(const spec::ModelSpec &model) {
 
 int tfc::runCompile(const std::string &path, CompileOptions options,
                     const std::string &output) {
-  options.inputs = spec::listFiles(path);
+  options.inputs = listModelFiles(path);
   options.summary = &llvm::errs();
-  std::optional<spec::ModelSpec> model = readSpecOrReport(
+  std::optional<spec::ModelSpec> model = readModelOrReport(
       path, {options.dtype, options.cache, options.hiddenStates}, llvm::errs());
   if (!model) {
     return kBadInput;

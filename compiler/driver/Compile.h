@@ -1,4 +1,4 @@
-// `tfc compile`: a spec becomes a library.
+// `tfc compile`: a spec or a folder becomes a library.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_DRIVER_COMPILE_H
 #define TFC_COMPILER_DRIVER_COMPILE_H
@@ -39,7 +39,7 @@ findTargets(const spec::ModelSpec &model, const CompileOptions &options);
 int compileModel(const spec::ModelSpec &model, const CompileOptions &options,
                  const std::string &output, llvm::raw_ostream &errors);
 
-/// `tfc compile SPEC -o OUTPUT`.
+/// `tfc compile SPEC|DIR -o OUTPUT`.
 int runCompile(const std::string &path, CompileOptions options,
                const std::string &output);
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/Completion.h"
 
+#include "runtime/tools/CommandLine.h"
 #include "runtime/tools/Completion.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -27,7 +28,7 @@ static CompletedOption describe(StringRef name, const cl::Option &option) {
 
 std::optional<std::string>
 tfc::printCompletion(ArrayRef<cl::SubCommand *> commands, StringRef shell) {
-  tools::CompletedProgram program;
+  tools::CompletedProgram program, behind = run::describeCommandLine();
   program.name = "tfc";
   for (cl::SubCommand *command : commands) {
     CompletedCommand made{
@@ -35,6 +36,16 @@ tfc::printCompletion(ArrayRef<cl::SubCommand *> commands, StringRef shell) {
     for (const auto &[name, option] : cl::getRegisteredOptions(*command)) {
       if (option->getOptionHiddenFlag() == cl::NotHidden) {
         made.options.push_back(describe(name, *option));
+      }
+    }
+    // `tfc run` takes those of tfc-run, too; what both have is its own.
+    if (made.name == "run") {
+      for (const CompletedOption &option : behind.commands[0].options) {
+        if (llvm::none_of(made.options, [&](const CompletedOption &other) {
+              return other.name == option.name;
+            })) {
+          made.options.push_back(option);
+        }
       }
     }
     // The table's order is that of hashes.

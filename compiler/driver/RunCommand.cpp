@@ -4,9 +4,8 @@
 
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/LibraryCache.h"
+#include "compiler/driver/ReadModel.h"
 #include "compiler/driver/WriteText.h"
-#include "compiler/huggingface/Import.h"
-#include "compiler/spec/read/ReadSpec.h"
 #include "runtime/tools/CommandLine.h"
 #include "runtime/tools/TextRun.h"
 #include "llvm/ADT/STLExtras.h"
@@ -89,15 +88,8 @@ int Runner::findTool() {
 }
 
 int Runner::readModel() {
-  // The importer would list all that is missing.
-  if (fs::is_directory(directory) && !fs::exists(directory + "/config.json")) {
-    return fail(directory + ": expected a model's folder (config.json, "
-                            "safetensors files and a tokenizer), got one "
-                            "without config.json");
-  }
-  imported = huggingface::importDirectory(directory, {}, diagnostics);
+  imported = importFolder(directory, diagnostics, llvm::errs());
   if (!imported) {
-    report(diagnostics, llvm::errs());
     return kBadInput;
   }
   // What stands behind the model tfc-run does, or refuses before it runs.

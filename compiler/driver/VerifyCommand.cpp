@@ -4,6 +4,7 @@
 #include "compiler/driver/VerifyCommand.h"
 
 #include "compiler/driver/Compile.h"
+#include "compiler/driver/ReadModel.h"
 #include "compiler/frontend/BuildModel.h"
 #include "compiler/pipeline/Road.h"
 #include "mlir/Pass/PassManager.h"
@@ -74,7 +75,7 @@ int tfc::verifyModel(const spec::ModelSpec &model, CompileOptions compile,
 int tfc::runVerify(const std::string &path, const CompileOptions &compile,
                    const VerifyOptions &options) {
   std::optional<spec::ModelSpec> model =
-      readSpecOrReport(path, {compile.dtype, compile.cache}, llvm::errs());
+      readModelOrReport(path, {compile.dtype, compile.cache}, llvm::errs());
   if (!model) {
     return kBadInput;
   }

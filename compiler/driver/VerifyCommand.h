@@ -19,7 +19,7 @@ int verifyModel(const spec::ModelSpec &model, CompileOptions compile,
                 const VerifyOptions &options, llvm::raw_ostream &out,
                 llvm::raw_ostream &errors);
 
-/// `tfc verify SPEC --weights DIR`.
+/// `tfc verify SPEC|DIR --weights DIR`.
 int runVerify(const std::string &path, const CompileOptions &compile,
               const VerifyOptions &options);
 

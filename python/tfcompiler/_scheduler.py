@@ -108,6 +108,8 @@ class SchedulerStats:
     n_preemptions: int
     n_evictions: int
     n_finished: Dict[Finish, int]
+    drafted_tokens: int
+    accepted_tokens: int
 
 
 class Job(Unique):
@@ -213,19 +215,21 @@ class Scheduler(Closes, Unique):
     holds up others by; max_batch_tokens: of texts that are encoded together;
     max_queue_tokens: of jobs that wait, beyond which others are refused; 0 for
     the runtime's own of each. prefix_cache: whether beginnings are remembered
-    for jobs with the same salt. Raises Error (UNSUPPORTED, EXHAUSTED).
+    for jobs with the same salt. max_drafts: as in Session. Raises Error (UNSUPPORTED, EXHAUSTED).
 
     Everything may be called from any thread. Close it, or leave its `with`:
     jobs that have not ended raise Error (CANCELLED) in whoever iterates."""
 
     def __init__(self, model: "Model", *, max_cache_bytes: int = 0,
                  max_step_tokens: int = 0, max_batch_tokens: int = 0,
-                 max_queue_tokens: int = 0, prefix_cache: bool = True):
+                 max_queue_tokens: int = 0, prefix_cache: bool = True,
+                 max_drafts: int = 0):
         self._model = model
         numbers = {"max_cache_bytes": max_cache_bytes,
                    "max_step_tokens": max_step_tokens,
                    "max_batch_tokens": max_batch_tokens,
-                   "max_queue_tokens": max_queue_tokens}
+                   "max_queue_tokens": max_queue_tokens,
+                   "max_drafts": max_drafts}
         options = s.SchedulerOptions(
             no_prefix_cache=not prefix_cache,
             **{name: integer(name, value, *UINT64)
@@ -320,9 +324,10 @@ class Scheduler(Closes, Unique):
         stats = s.SchedulerStats()
         with self._handle as pointer:
             runtime().tfc_scheduler_get_stats(pointer, c.byref(stats))
-        return SchedulerStats(
-            *(getattr(stats, field[0]) for field in stats._fields_[1:-1]),
-            n_finished={how: stats.n_finished[how] for how in Finish})
+        values = {name: getattr(stats, name)
+                  for name, _ in stats._fields_[1:]}
+        values["n_finished"] = {how: stats.n_finished[how] for how in Finish}
+        return SchedulerStats(**values)
 
     def close(self) -> None:
         """Ends the step that runs and frees everything."""

@@ -76,20 +76,27 @@ class NewToken:
 @dataclass(frozen=True)
 class SessionInfo:
     """n_sequences: that have not ended, n_paused of them paused; bytes of the
-    cache that they have, and the most there can be."""
+    cache that they have, and the most there can be; tokens that were guessed
+    (max_drafts), and those of them that came."""
 
     n_sequences: int
     n_paused: int
     cache_bytes: int
     max_cache_bytes: int
+    drafted_tokens: int = 0
+    accepted_tokens: int = 0
 
 
 class Session(Closes, Unique):
-    """Sequences of a model that advance together, a token each a step; new
+    """Sequences of a model that advance together, a token each a step (with
+    max_drafts several); new
     ones may come and old ones go between two steps.
 
     max_cache_bytes: of keys and values; 0 for half of the memory there is.
     max_step_tokens: longer prompts go in over several steps; 0 for whole ones.
+    max_drafts: guesses of a sequence's next tokens in a step, at most, looked
+    up in its own text; a guess counts only if it is the token that comes, so
+    nothing changes but the number of steps. 0, or with on_logits: none.
     on_logits(sequence, logits) may change the logits float32 [vocabulary] in
     place before the next token is chosen; the array is the session's own and
     has these values only during the call. should_stop, asked several times a
@@ -102,7 +109,7 @@ class Session(Closes, Unique):
     cannot generate; EXHAUSTED)."""
 
     def __init__(self, model: "Model", *, max_cache_bytes: int = 0,
-                 max_step_tokens: int = 0,
+                 max_step_tokens: int = 0, max_drafts: int = 0,
                  on_logits: Optional[OnLogits] = None,
                  should_stop: Optional[Callable[[], bool]] = None):
         self._model = model
@@ -118,7 +125,8 @@ class Session(Closes, Unique):
                                     *UINT64),
             max_step_tokens=integer("max_step_tokens", max_step_tokens,
                                     *UINT64),
-            should_stop=self._interrupt.ask, on_logits=self._logits)
+            should_stop=self._interrupt.ask, on_logits=self._logits,
+            max_drafts=integer("max_drafts", max_drafts, *UINT64))
         library = runtime()
         self._handle = Handle("session", library.tfc_session_free)
         with model._handle as pointer:
@@ -207,8 +215,7 @@ class Session(Closes, Unique):
                     result = s.StepResult()
                     runtime().tfc_session_step(pointer, c.byref(result))
                     self._is_idle = result.n_sequences == result.n_paused
-                    self._pending = [self._take(pointer, result, index)
-                                     for index in range(result.n_tokens)]
+                    self._pending = self._take_all(pointer, result)
             made, self._pending = self._pending, []
             return made
 
@@ -244,7 +251,8 @@ class Session(Closes, Unique):
         with self._handle.alone() as pointer:
             runtime().tfc_session_get_info(pointer, c.byref(info))
         return SessionInfo(info.n_sequences, info.n_paused, info.cache_bytes,
-                           info.max_cache_bytes)
+                           info.max_cache_bytes, info.drafted_tokens,
+                           info.accepted_tokens)
 
     def _call(self, name: str, sequence: int) -> None:
         number = integer("sequence", sequence, *UINT64)
@@ -262,6 +270,18 @@ class Session(Closes, Unique):
     def _decoding(self, words: dict) -> s.DecodingOptions:
         with self._model._handle as pointer:
             return decoding_options(pointer, words)
+
+    def _take_all(self, pointer, result: s.StepResult) -> List[NewToken]:
+        """A step's new tokens, without those behind a stop in a text, which
+        are not the sequence's any more."""
+        made: List[NewToken] = []
+        ended = set()
+        for index in range(result.n_tokens):
+            if result.tokens[index].sequence not in ended:
+                made.append(self._take(pointer, result, index))
+                if made[-1].is_last:
+                    ended.add(made[-1].sequence)
+        return made
 
     def _take(self, pointer, result: s.StepResult, index: int) -> NewToken:
         """A new token of a step; a stop in its text ends its sequence."""

@@ -102,7 +102,7 @@ class GenerateOptions(Sized):
         ("reserved", c.c_uint32), ("max_new_tokens", c.c_int64),
         ("max_cache_bytes", c.c_uint64),
         ("decoding", c.POINTER(DecodingOptions)), ("should_stop", STOP),
-        ("stop_user", c.c_void_p),
+        ("stop_user", c.c_void_p), ("max_drafts", c.c_uint64),
     ]
 
 
@@ -112,6 +112,7 @@ class SessionOptions(Sized):
         ("should_stop", STOP), ("stop_user", c.c_void_p),
         ("max_step_tokens", c.c_uint64), ("on_logits", LOGITS),
         ("logits_user", c.c_void_p), ("next", c.c_void_p),
+        ("max_drafts", c.c_uint64),
     ]
 
 
@@ -177,7 +178,8 @@ class SessionInfo(Sized):
         ("struct_size", c.c_uint64), ("n_sequences", c.c_uint64),
         ("cache_bytes", c.c_uint64), ("max_cache_bytes", c.c_uint64),
         ("n_paused", c.c_uint64), ("n_held", c.c_uint64),
-        ("n_kept", c.c_uint64),
+        ("n_kept", c.c_uint64), ("drafted_tokens", c.c_uint64),
+        ("accepted_tokens", c.c_uint64),
     ]
 
 
@@ -208,6 +210,7 @@ class SchedulerOptions(Sized):
         ("max_step_tokens", c.c_uint64), ("max_batch_tokens", c.c_uint64),
         ("max_queue_tokens", c.c_uint64), ("no_prefix_cache", c.c_uint32),
         ("no_thread", c.c_uint32), ("next", c.c_void_p),
+        ("max_drafts", c.c_uint64),
     ]
 
 
@@ -257,7 +260,8 @@ class SchedulerStats(Sized):
         "cache_bytes", "remembered_bytes", "max_cache_bytes", "n_steps",
         "n_encodes", "prompt_tokens", "cached_tokens", "new_tokens",
         "encoded_tokens", "n_preemptions", "n_evictions")] + [
-            ("n_finished", c.c_uint64 * 8)]
+            ("n_finished", c.c_uint64 * 8), ("drafted_tokens", c.c_uint64),
+            ("accepted_tokens", c.c_uint64)]
 
 
 # The name of each struct in C.

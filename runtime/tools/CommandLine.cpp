@@ -65,6 +65,9 @@ With --generate, or --text and a model that generates:
   --max-new-tokens N    at most N tokens a row; must be given with --generate,
                         256 with --text
   --eos ID[,ID...]|none tokens that end a row
+  --max-drafts N        guess up to N next tokens of a row by what its text has
+                        said before, and take those that come: the same text in
+                        fewer steps where it repeats itself; 0 (default): off
   --beams N             beam search; 1: the likeliest token
   --early-stopping true|false|never
                         end it with N finished sequences; when the best one at
@@ -180,6 +183,8 @@ private:
     const char *fromZero = "an integer from 0 on";
     const char *share = "a number from 0 to 1";
     const char *positive = "a number above 0";
+    options["--max-drafts"] = {"an integer from 0 to 64",
+                               readNumber(line.maxDrafts, 0, 64)};
     add("--beams", "an integer from 1 to 1024", &Decoding::num_beams, 1, 1024);
     add("--return-sequences", "an integer from 1 on",
         &Decoding::num_return_sequences, 1, most);
@@ -326,6 +331,8 @@ private:
 };
 
 } // namespace
+
+tools::CompletedProgram describeCommandLine() { return Reader().describe(); }
 
 CommandLine readCommandLine(const std::vector<std::string> &arguments) {
   Reader reader;

@@ -3,6 +3,7 @@
 #ifndef TFC_RUNTIME_TOOLS_COMMANDLINE_H
 #define TFC_RUNTIME_TOOLS_COMMANDLINE_H
 
+#include "runtime/tools/Completion.h"
 #include "runtime/tools/Progress.h"
 #include "tfc/runtime.h"
 
@@ -27,7 +28,8 @@ struct CommandLine {
   std::string tokenizer, outputTokenizer;
   bool json = false, truncate = false;
   tools::ShowProgress progress = tools::ShowProgress::Auto;
-  int64_t maxNewTokens = 0;                // 0: not given
+  int64_t maxNewTokens = 0; // 0: not given
+  uint64_t maxDrafts = 0;
   std::optional<std::vector<int64_t>> eos; // empty list: "none"
   /// What to change of the model's own way to choose tokens.
   std::vector<std::function<void(tfc_decoding_options &)>> decoding;
@@ -40,6 +42,9 @@ struct CommandLine {
 /// Reads the arguments (without the program's name). Options may come in any
 /// order, as "--name value" or "--name=value".
 CommandLine readCommandLine(const std::vector<std::string> &arguments);
+
+/// Every option, and what comes behind it.
+tools::CompletedProgram describeCommandLine();
 
 /// The text of --help.
 extern const char *const helpText;

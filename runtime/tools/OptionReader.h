@@ -33,6 +33,8 @@ template <typename T> std::optional<T> parseNumber(const std::string &text) {
 class OptionReader {
 public:
   void read(const std::vector<std::string> &arguments);
+  /// Every option but --print-completion.
+  CompletedProgram describe() const;
 
 protected:
   /// False when the value is not what the option expects.
@@ -73,7 +75,6 @@ protected:
   std::set<std::string> seen; // options with a value
 
 private:
-  CompletedProgram describe() const;
   void readLibrary(const std::string &argument);
   void readValue(const std::string &name, const Option &option,
                  const std::optional<std::string> &value);

@@ -251,6 +251,7 @@ rt::Status TextRun::generate(const TextInput &text) {
   options.n_inputs = 1;
   options.decoding = &decoding;
   options.max_new_tokens = line.maxNewTokens;
+  options.max_drafts = line.maxDrafts;
   if (options.max_new_tokens == 0) {
     int64_t most = info.max_positions - (isDecoder ? count : 1);
     options.max_new_tokens = info.max_positions == 0 || most < 1

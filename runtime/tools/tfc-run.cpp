@@ -81,6 +81,7 @@ tfc_error *call(const tfc_model *model, const run::CommandLine &line,
   options.inputs = inputs.data();
   options.n_inputs = count;
   options.max_new_tokens = line.maxNewTokens;
+  options.max_drafts = line.maxDrafts;
   if (line.eos) {
     options.own_eos = 1;
     options.eos = line.eos->data();

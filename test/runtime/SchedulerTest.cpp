@@ -204,7 +204,8 @@ private:
     Asked asked = served.asks->ask(prompt, 1 + random() % 6);
     asked.decoding.do_sample = random() % 4 != 0;
     asked.decoding.seed = random() % 3;
-    asked.decoding.frequency_penalty = random() % 2 * 0.75;
+    asked.decoding.frequency_penalty =
+        std::array<double, 3>{0, 0.75, -4}[random() % 3]; // the last repeats
     asked.options.numLogProbabilities = random() % 3;
     asked.options.echoes = random() % 6 == 0;
     asked.options.index = random() % 3;
@@ -240,6 +241,7 @@ TEST_P(Scheduling, AnswersAreThoseOfEachJobAlone) {
     options.session.engine.maxCacheBytes =
         std::array<uint64_t, 3>{9, 20, 400}[seed % 3] * blockBytes(*model);
     options.remembers = seed % 6 != 5;
+    options.session.maxDrafts = std::array<int64_t, 3>{8, 2, 0}[seed % 3];
     Mix mix(*model, seed, options);
     mix.run(40);
     numChecked += mix.check();
@@ -247,6 +249,8 @@ TEST_P(Scheduling, AnswersAreThoseOfEachJobAlone) {
     sum.n_preemptions += stats.n_preemptions;
     sum.n_evictions += stats.n_evictions;
     sum.cached_tokens += stats.cached_tokens;
+    sum.drafted_tokens += stats.drafted_tokens;
+    sum.accepted_tokens += stats.accepted_tokens;
     EXPECT_EQ(mix.numFailed, 0) << "each fits alone";
     EXPECT_EQ(stats.n_waiting + stats.n_running, 0U);
     if (HasFailure()) {
@@ -257,6 +261,8 @@ TEST_P(Scheduling, AnswersAreThoseOfEachJobAlone) {
   EXPECT_GT(sum.n_preemptions, 0U);
   EXPECT_GT(sum.n_evictions, 0U);
   EXPECT_GT(sum.cached_tokens, 0U);
+  EXPECT_GT(sum.accepted_tokens, 0U);
+  EXPECT_GT(sum.drafted_tokens, sum.accepted_tokens);
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Scheduling,

@@ -72,7 +72,8 @@ private:
     Asked asked = requests.ask(prompt, 1 + random() % 6);
     asked.decoding.do_sample = random() % 4 != 0;
     asked.decoding.seed = random() % 3;
-    asked.decoding.frequency_penalty = random() % 2 * 0.75;
+    asked.decoding.frequency_penalty =
+        std::array<double, 3>{0, 0.75, -4}[random() % 3]; // the last repeats
     asked.decoding.presence_penalty = random() % 3 == 0 ? -0.5 : 0;
     asked.options.numLogProbabilities = random() % 3;
     asked.options.echoes = random() % 4 == 0;
@@ -179,6 +180,7 @@ TEST_P(Traffics, AreWhatEachSequenceIsAlone) {
     options.maxStepTokens = std::array<int64_t, 4>{0, 1, 3, 9}[seed % 4];
     options.engine.maxCacheBytes =
         std::array<uint64_t, 3>{9, 20, 400}[seed % 3] * block;
+    options.maxDrafts = std::array<int64_t, 3>{8, 2, 0}[seed % 3];
     Traffic traffic(*model, seed, options);
     traffic.run(25);
     numChecked += traffic.check();

@@ -47,6 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="that wait, beyond which requests are refused")
     parser.add_argument("--no-prefix-cache", action="store_true",
                         help="beginnings of texts are not remembered")
+    parser.add_argument("--max-drafts", type=int, default=0, metavar="N",
+                        help="guesses of an answer's next tokens in a step, "
+                        "looked up in its own text; the answers are the same. "
+                        "0 (default): none")
     parser.add_argument("--default-max-tokens", type=int, default=4096,
                         help="of an answer of which the client says nothing")
     parser.add_argument("--chat-template", type=Path, metavar="FILE",
@@ -98,7 +102,8 @@ def _engines(options) -> List:
             max_step_tokens=options.max_step_tokens,
             max_batch_tokens=options.max_batch_tokens,
             max_queue_tokens=options.max_queue_tokens,
-            prefix_cache=not options.no_prefix_cache))
+            prefix_cache=not options.no_prefix_cache,
+            max_drafts=options.max_drafts))
     return made
 
 

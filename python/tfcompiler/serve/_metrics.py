@@ -109,6 +109,9 @@ def _totals(engines) -> Dict[str, Dict[Labels, float]]:
             "vllm:prefix_cache_queries_total": stats.prompt_tokens,
             "vllm:prefix_cache_hits_total": stats.cached_tokens,
             "vllm:num_preemptions_total": stats.n_preemptions,
+            "vllm:spec_decode_num_draft_tokens_total": stats.drafted_tokens,
+            "vllm:spec_decode_num_accepted_tokens_total":
+                stats.accepted_tokens,
             "tfc_encode_tokens_total": stats.encoded_tokens,
             "tfc_steps_total": stats.n_steps,
             "tfc_encodes_total": stats.n_encodes})

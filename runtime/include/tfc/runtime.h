@@ -374,6 +374,7 @@ typedef struct {
    * on_token got; on_token ends a generation with its result. */
   tfc_stop_fn should_stop;
   void *stop_user;
+  uint64_t max_drafts; /* as in tfc_session_options; beams have none */
 } tfc_generate_options;
 
 /* Generation, as Hugging Face's generate does it: positions count unmasked
@@ -430,6 +431,15 @@ typedef struct {
   tfc_logits_fn on_logits; /* may be null */
   void *logits_user;
   const void *next; /* null */
+  /* Speculation by prompt lookup: at most so many guesses of a sequence's next
+   * tokens, those that came behind the place which its last tokens are like,
+   * run in a step beside the token that is known; where the first of them are
+   * the tokens that come, the step gives these and one more. A guess is taken
+   * only if it is the very token that would have been chosen, drawn ones too,
+   * so tokens, log-probabilities and ends are the same. Guesses take no place
+   * of others: only in steps of few tokens, where the cache has room, and where
+   * enough of a sequence's were right lately. None with on_logits. 0: none. */
+  uint64_t max_drafts;
 } tfc_session_options;
 
 /* Makes a session: sequences that advance together over one cache, whose memory
@@ -564,7 +574,8 @@ typedef struct {
   uint64_t struct_size;
   const tfc_new_token *tokens; /* valid until the next step or fork */
   /* 0: the session has no sequence, or no prompt has gone in as a whole: with
-   * max_step_tokens, or one that is echoed. */
+   * max_step_tokens, or one that is echoed. With max_drafts a sequence may have
+   * several, in order, one behind the other; the last one's state is its. */
   uint64_t n_tokens;
   /* One a token, valid as long; null when no sequence of them asked. */
   const tfc_logprobs *logprobs;
@@ -655,6 +666,9 @@ typedef struct {
   uint64_t n_paused;
   uint64_t n_held; /* of those: with their cache */
   uint64_t n_kept; /* that have ended, and whose cache is kept */
+  /* With max_drafts, since the beginning: tokens that were guessed, and those
+   * of them that came. */
+  uint64_t drafted_tokens, accepted_tokens;
 } tfc_session_info;
 
 /* Describes a session; while a step runs, with the cache as it was before.

@@ -48,7 +48,8 @@ typedef struct {
   uint32_t no_prefix_cache;
   /* 1: no thread; the caller steps it with tfc_scheduler_run. */
   uint32_t no_thread;
-  const void *next; /* null */
+  const void *next;    /* null */
+  uint64_t max_drafts; /* as in tfc_session_options */
 } tfc_scheduler_options;
 
 /* Makes a scheduler for a model of any kind: one that generates takes
@@ -225,6 +226,7 @@ typedef struct {
   uint64_t encoded_tokens;             /* of encode jobs */
   uint64_t n_preemptions, n_evictions; /* answers; remembered beginnings */
   uint64_t n_finished[8]; /* by tfc_finish, answers and encode jobs */
+  uint64_t drafted_tokens, accepted_tokens; /* as in tfc_session_info */
 } tfc_scheduler_stats;
 
 /* Errors: INVALID_ARGUMENT. Any. */

@@ -30,6 +30,11 @@ inline Status checkReserved(uint32_t reserved) {
                                    "reserved: expected 0, got ", reserved);
 }
 
+/// A count in today's type; more than that is as good as no limit.
+inline int64_t cappedCount(uint64_t count) {
+  return static_cast<int64_t>(std::min<uint64_t>(count, INT64_MAX));
+}
+
 /// A pointer that callers leave null until a version gives it a meaning.
 inline Status checkNext(const void *next) {
   return next ? makeError(Code::InvalidArgument, "next: expected null, got ",

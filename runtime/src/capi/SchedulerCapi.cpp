@@ -17,7 +17,8 @@ namespace tfc::rt {
 
 template <> struct OptionStruct<tfc_scheduler_options> {
   static constexpr const char *name = "tfc_scheduler_options";
-  static constexpr uint64_t firstSize = sizeof(tfc_scheduler_options);
+  static constexpr uint64_t firstSize =
+      offsetof(tfc_scheduler_options, max_drafts);
 };
 template <> struct OptionStruct<tfc_job_options> {
   static constexpr const char *name = "tfc_job_options";
@@ -66,9 +67,8 @@ Result<SchedulerOptions> readScheduler(const tfc_scheduler_options *options) {
   SchedulerOptions read;
   read.core.session.engine.maxCacheBytes = how.max_cache_bytes;
   read.core.session.maxStepTokens =
-      how.max_step_tokens == 0 ? 256
-                               : static_cast<int64_t>(std::min<uint64_t>(
-                                     how.max_step_tokens, INT64_MAX));
+      how.max_step_tokens == 0 ? 256 : cappedCount(how.max_step_tokens);
+  read.core.session.maxDrafts = cappedCount(how.max_drafts);
   read.core.remembers = how.no_prefix_cache == 0;
   if (how.max_batch_tokens != 0) {
     read.core.maxBatchTokens = how.max_batch_tokens;

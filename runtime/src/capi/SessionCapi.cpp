@@ -35,8 +35,8 @@ tfc_error *tfc_session_create(const tfc_model *model,
     }
     SessionOptions created;
     created.engine = {how.max_cache_bytes, {how.should_stop, how.stop_user}};
-    created.maxStepTokens = static_cast<int64_t>(
-        std::min<uint64_t>(how.max_step_tokens, INT64_MAX));
+    created.maxStepTokens = cappedCount(how.max_step_tokens);
+    created.maxDrafts = cappedCount(how.max_drafts);
     created.logits = {how.on_logits, how.logits_user};
     auto session = Session::create(*model->model, created);
     if (!session) {
@@ -182,6 +182,8 @@ tfc_error *tfc_session_get_info(const tfc_session *session,
     result.n_paused = static_cast<uint64_t>(state.numPaused);
     result.n_held = static_cast<uint64_t>(state.numHeld);
     result.n_kept = static_cast<uint64_t>(state.numKept);
+    result.drafted_tokens = state.drafts.drafted;
+    result.accepted_tokens = state.drafts.accepted;
     return writeResult(result, info);
   });
 }

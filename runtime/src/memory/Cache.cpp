@@ -204,6 +204,10 @@ void BlockCache::releaseBefore(BlockTable &table, int64_t end) {
   }
 }
 
+void BlockCache::releaseBehind(BlockTable &table, int64_t tokens) {
+  giveUpBehind(table, static_cast<size_t>(blocksFor(tokens)));
+}
+
 void BlockCache::release(BlockTable &table) {
   for (; !table.empty(); table.pop_back()) {
     if (table.back() >= 0) {

@@ -48,6 +48,9 @@ public:
   /// Gives back the blocks of `table` that end at position `end` or before:
   /// nobody will look at them again. Cannot fail.
   void releaseBefore(BlockTable &table, int64_t end);
+  /// Gives back the blocks of `table` behind those that hold `tokens`
+  /// positions. Cannot fail.
+  void releaseBehind(BlockTable &table, int64_t tokens);
   /// Empties `table`; blocks that no other table has are free again. Cannot
   /// fail.
   void release(BlockTable &table);

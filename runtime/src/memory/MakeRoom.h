@@ -8,11 +8,12 @@
 
 namespace tfc::rt {
 
-/// Makes sure that the next push_back allocates nothing. Grows by doubling,
-/// which reserve alone does not do.
-template <typename T> void makeRoom(std::vector<T> &values) {
-  if (values.size() == values.capacity()) {
-    values.reserve(std::max<size_t>(8, 2 * values.capacity()));
+/// Makes sure that the next push_back, or so many, allocates nothing. Grows by
+/// doubling, which reserve alone does not do.
+template <typename T> void makeRoom(std::vector<T> &values, size_t count = 1) {
+  if (values.capacity() - values.size() < count) {
+    values.reserve(
+        std::max({size_t(8), 2 * values.capacity(), values.size() + count}));
   }
 }
 

@@ -179,7 +179,10 @@ tfc_scheduler_stats Core::stats() const {
     result.queue_tokens += each.hasBegun ? 0 : each.job.batch.numTokens();
   }
   if (sequences) {
-    CacheBytes cache = sequences->cacheBytes();
+    SessionState state = sequences->state();
+    CacheBytes cache = state.cache;
+    result.drafted_tokens = state.drafts.drafted;
+    result.accepted_tokens = state.drafts.accepted;
     result.remembered_bytes = sequences->keptBytes();
     result.cache_bytes = cache.used - result.remembered_bytes;
     result.max_cache_bytes = cache.most;

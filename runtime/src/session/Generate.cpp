@@ -288,11 +288,10 @@ private:
   std::vector<std::vector<int64_t>> generated; // by row
 };
 
-template <typename Generator>
-Result<std::unique_ptr<Generator>> runWith(Generation &generation,
-                                           const Model &model,
-                                           const EngineOptions &options) {
-  auto engine = Generator::create(model, {options});
+template <typename Generator, typename Options>
+Result<std::unique_ptr<Generator>>
+runWith(Generation &generation, const Model &model, const Options &options) {
+  auto engine = Generator::create(model, options);
   if (!engine) {
     return engine;
   }
@@ -334,7 +333,10 @@ Result<std::vector<OutputTensor>> runGenerate(const Model &model,
     return beams ? generation.collect(**beams)
                  : Result<std::vector<OutputTensor>>(std::move(beams.error()));
   }
-  auto session = runWith<Session>(generation, model, options.engine);
+  SessionOptions how;
+  how.engine = options.engine;
+  how.maxDrafts = options.maxDrafts;
+  auto session = runWith<Session>(generation, model, how);
   return session
              ? generation.collect()
              : Result<std::vector<OutputTensor>>(std::move(session.error()));

@@ -14,6 +14,7 @@ struct GenerateOptions {
   std::optional<std::vector<int64_t>> eos; // nothing: the model's
   int64_t maxNewTokens = 0;
   EngineOptions engine;
+  int64_t maxDrafts = 0;                        // of sequences; beams have none
   std::optional<tfc_decoding_options> decoding; // nothing: the model's
   /// Row, token, whether the row ends with it; false stops the generation.
   std::function<bool(int64_t, int64_t, bool)> onToken;

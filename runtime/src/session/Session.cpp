@@ -12,8 +12,10 @@ Session::Session(const Model &model, const tfc_entry_v0 &entry,
                  const SessionOptions &options)
     : model(model), entry(entry), engine(model), runner(*engine.step),
       ids(tokenPort(entry)), window(cacheOf(entry, TFC_CACHE_SELF).window),
-      maxStepTokens(options.maxStepTokens), hook(options.logits),
-      wanted(entry.n_outputs, 0), scores(model.workers()) {}
+      maxStepTokens(options.maxStepTokens),
+      maxDrafts(options.logits.change ? 0 : options.maxDrafts),
+      hook(options.logits), wanted(entry.n_outputs, 0),
+      scores(model.workers()) {}
 
 Error cannotGenerate(const Model &model) {
   return makeError(Code::Unsupported, model.path(), ": expected a model ",
@@ -123,6 +125,9 @@ void Session::finishStep() noexcept {
     sequence.hasBegun = sequence.hasBegun || sequence.count != 0;
     sequence.past += sequence.count;
     sequence.count = 0;
+    if (!sequence.draft.empty()) {
+      takeDraft(sequence);
+    }
     if (window > 0) {
       // The next token sees itself and so many before it.
       runner.cache.releaseBefore(sequence.blocks, sequence.past + 1 - window);
@@ -137,6 +142,18 @@ void Session::finishStep() noexcept {
     }
   }
   eraseReleased();
+}
+
+/// Of the guesses that ran those stay in the cache that came.
+void Session::takeDraft(Sequence &sequence) noexcept {
+  auto drafted = static_cast<int64_t>(sequence.draft.size());
+  auto accepted = static_cast<int64_t>(sequence.picked.size()) - 1;
+  sequence.past += accepted;
+  runner.cache.releaseBehind(sequence.blocks, sequence.past);
+  sequence.draftLength.learn(drafted, accepted);
+  draftCounts.drafted += static_cast<uint64_t>(drafted);
+  draftCounts.accepted += static_cast<uint64_t>(accepted);
+  sequence.draft.clear();
 }
 
 /// Several answers part behind their prompt, whose blocks all of them have.
@@ -154,26 +171,26 @@ void Session::shareWithFollowers() noexcept {
   }
 }
 
-/// One that has a new token, or none.
+/// One that has new tokens, or none.
 void Session::finishSequence(Sequence &sequence) noexcept {
-  tfc_new_token &result = results[static_cast<size_t>(sequence.result)];
-  const std::vector<int64_t> &eos = sequence.next.eos;
-  bool isToken = result.state != TFC_FAILED;
-  if (isToken) {
-    ++sequence.produced;
-    sequence.next.choice.tokens.push_back(static_cast<int32_t>(result.token));
-    if (std::find(eos.begin(), eos.end(), result.token) != eos.end()) {
-      result.state = TFC_ENDED;
-    } else if (endsWithStop(sequence)) {
-      result.state = TFC_STOPPED;
-    } else if (sequence.produced == sequence.next.maxNewTokens) {
-      result.state = TFC_LENGTH_REACHED;
-    } else {
+  forgetPicked(sequence);
+  uint32_t state = TFC_RUNNING;
+  for (size_t i = 0; i < std::max<size_t>(1, sequence.picked.size()); ++i) {
+    const tfc_new_token &result =
+        results[static_cast<size_t>(sequence.result) + i];
+    state = result.state;
+    if (state != TFC_FAILED) {
+      ++sequence.produced;
+      sequence.next.choice.tokens.push_back(static_cast<int32_t>(result.token));
+    }
+    if (state == TFC_RUNNING) {
       advance(sequence, result.token);
-      return;
     }
   }
-  if (isToken && sequence.keeps) {
+  if (state == TFC_RUNNING) {
+    return;
+  }
+  if (state != TFC_FAILED && sequence.keeps) {
     kept.push_back(std::move(sequence));
   } else {
     release(sequence);
@@ -181,18 +198,30 @@ void Session::finishSequence(Sequence &sequence) noexcept {
   sequence.id = 0;
 }
 
-/// Whether the tokens that were generated end with one of the sequences asked
-/// for.
-bool Session::endsWithStop(const Sequence &sequence) const noexcept {
-  const std::vector<int32_t> &tokens = sequence.next.choice.tokens;
-  for (const std::vector<int64_t> &stop : sequence.next.stops) {
+/// Tokens that a choice has looked at count once their step does.
+void Session::forgetPicked(Sequence &sequence) noexcept {
+  Choice &choice = sequence.next.choice;
+  choice.tokens.resize(
+      static_cast<size_t>(choice.promptLength + sequence.produced));
+}
+
+/// How a sequence is whose next token this is, the `produced`-th new one,
+/// behind choice.tokens.
+uint32_t Session::stateWith(const Sequence &sequence, int64_t token,
+                            int64_t produced) const noexcept {
+  const Prompt &next = sequence.next;
+  const std::vector<int32_t> &before = next.choice.tokens;
+  if (std::find(next.eos.begin(), next.eos.end(), token) != next.eos.end()) {
+    return TFC_ENDED;
+  }
+  for (const std::vector<int64_t> &stop : next.stops) {
     auto size = static_cast<int64_t>(stop.size());
-    if (size <= sequence.produced &&
-        std::equal(stop.begin(), stop.end(), tokens.end() - size)) {
-      return true;
+    if (size <= produced && stop.back() == token &&
+        std::equal(stop.begin(), stop.end() - 1, before.end() - (size - 1))) {
+      return TFC_STOPPED;
     }
   }
-  return false;
+  return produced == next.maxNewTokens ? TFC_LENGTH_REACHED : TFC_RUNNING;
 }
 
 void Session::fillBatch() {
@@ -216,19 +245,25 @@ void Session::fillBatch() {
 
 void Session::addTokens(Sequence &sequence) {
   Batch &batch = runner.batch;
+  int64_t numDrafts = static_cast<int64_t>(sequence.draft.size());
   int64_t count = sequence.count, keys = sequence.past + count;
   const Source *source = sequence.next.source.get();
   auto addSequence = [&](int64_t tokens, int64_t past) {
-    return batch.add(tokens, past, keys, sequence.blocks,
+    return batch.add(tokens, past, keys + numDrafts, sequence.blocks,
                      source ? source->count : 0,
                      source ? &source->blocks : nullptr);
   };
-  int32_t first = addSequence(count, sequence.past);
+  int32_t first = addSequence(count + numDrafts, sequence.past);
   int32_t last = first + static_cast<int32_t>(count) - 1;
   sequence.first = first;
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {
     auto values = sequence.next.values[p].begin() + sequence.past;
     batch.inputs[p].insert(batch.inputs[p].end(), values, values + count);
+    for (int64_t i = 0; i < numDrafts; ++i) {
+      batch.inputs[p].push_back(
+          p == ids ? sequence.draft[static_cast<size_t>(i)]
+                   : sequence.next.carried(entry.inputs[p], p, i));
+    }
   }
   if (!sequence.isFinishing(ids)) {
     return;
@@ -240,7 +275,9 @@ void Session::addTokens(Sequence &sequence) {
     }
   }
   sequence.row = static_cast<int64_t>(batch.rows.size());
-  batch.rows.push_back(last);
+  for (int64_t i = 0; i <= numDrafts; ++i) {
+    batch.rows.push_back(last + static_cast<int32_t>(i));
+  }
 }
 
 /// The tokens of the prompt behind those of the step are told from their rows.

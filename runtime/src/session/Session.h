@@ -6,6 +6,7 @@
 
 #include "runtime/src/choose/ChooseTokens.h"
 #include "runtime/src/choose/LogProbabilities.h"
+#include "runtime/src/session/Drafts.h"
 #include "runtime/src/step/Engine.h"
 #include "runtime/src/step/Inputs.h"
 
@@ -31,13 +32,15 @@ struct Prompt {
   /// Of an encoder-decoder, otherwise null; several prompts may share one.
   std::shared_ptr<Source> source;
 
-  /// What port `p` gets beside the next token, unless it is that of the ids.
-  int32_t carried(const tfc_port_v0 &port, uint32_t p) const {
+  /// What port `p` gets beside the next token, or the one so many behind it,
+  /// unless it is that of the ids.
+  int32_t carried(const tfc_port_v0 &port, uint32_t p,
+                  int64_t behind = 0) const {
+    int64_t position = nextPosition + behind;
     if (port.fill == TFC_FILL_FROM_PAD) {
-      return static_cast<int32_t>(nextPosition + afterPad);
+      return static_cast<int32_t>(position + afterPad);
     }
-    return fillsByPosition(port) ? static_cast<int32_t>(nextPosition)
-                                 : carry[p];
+    return fillsByPosition(port) ? static_cast<int32_t>(position) : carry[p];
   }
 };
 
@@ -94,7 +97,14 @@ struct SessionOptions {
   /// Tokens of a step, at most, as long as there are no more sequences than
   /// that; 0: prompts are taken whole.
   int64_t maxStepTokens = 0;
-  LogitsHook logits{};
+  LogitsHook logits{}; // with one there are no drafts
+  /// Guesses of a sequence's next tokens in a step, at most; 0: none.
+  int64_t maxDrafts = 0;
+};
+
+/// Tokens that were guessed, and those of them that came, since the beginning.
+struct DraftCounts {
+  uint64_t drafted = 0, accepted = 0;
 };
 
 /// Of the decoder's and the cross blocks together.
@@ -110,6 +120,7 @@ struct SessionState {
   int64_t numPaused = 0, numHeld = 0; // held ones are paused with their cache
   int64_t numKept = 0;                // that have ended
   CacheBytes cache;
+  DraftCounts drafts;
 };
 
 /// What is wrong with a sequence that failed: `row` is what messages call it.
@@ -209,11 +220,14 @@ private:
     int64_t nextEcho = 1;  // of the prompt's tokens, the first not told yet
     bool hasBegun = false; // has been in a step since it came or was resumed
     bool isHeld = false;   // paused with its blocks
+    DraftLength draftLength;
     bool keeps = false, echoes = false;
     // Of the step.
     int64_t count = 0;             // tokens behind `past`
     int64_t first = 0;             // row of the first of them
-    int64_t row = -1, result = -1; // of logits; of `results`; -1: none
+    int64_t row = -1, result = -1; // the first; of logits; of `results`
+    std::vector<int32_t> draft;    // that runs behind its one token
+    std::vector<int64_t> picked;   // tokens, or a NoToken
     bool isFailing = false;        // for lack of room
 
     /// Whether tokens of the prompt are still to be told.
@@ -229,7 +243,8 @@ private:
     }
     /// Rows of the step, a spectator's included.
     int64_t rows(int64_t port) const {
-      return count + (isFinishing(port) && !next.spectator.empty());
+      return count + (isFinishing(port) && !next.spectator.empty()) +
+             static_cast<int64_t>(draft.size());
     }
   };
 
@@ -271,7 +286,9 @@ private:
   void chooseLeaders() noexcept;
   Status planStep();
   Result<int64_t> planBegun();
-  Status planNew(int64_t left);
+  Status planNew(int64_t &left);
+  Status planDrafts(int64_t left);
+  std::vector<int32_t> draftOf(Sequence &sequence, int64_t most);
   int64_t pieceOf(const Sequence &sequence, int64_t left) const;
   bool admit(Sequence &sequence);
   Status take(Sequence &sequence, int64_t count);
@@ -288,7 +305,11 @@ private:
   void addEcho(Sequence &sequence);
   void pickTokens();
   void lendRows(int64_t width);
+  void pickBehindDrafts(int64_t width);
+  bool isRight(const Sequence &sequence) const;
   void addResults(int64_t width);
+  void addResult(Sequence &sequence, size_t number, const float *from,
+                 int64_t width);
   void addFault(const Sequence &sequence, uint32_t reason, int64_t token = -1);
   void reportEchoes(int64_t width);
   CacheBytes measureCache() const;
@@ -296,7 +317,10 @@ private:
   void finishStep() noexcept;
   void shareWithFollowers() noexcept;
   void finishSequence(Sequence &sequence) noexcept;
-  bool endsWithStop(const Sequence &sequence) const noexcept;
+  void takeDraft(Sequence &sequence) noexcept;
+  static void forgetPicked(Sequence &sequence) noexcept;
+  uint32_t stateWith(const Sequence &sequence, int64_t token,
+                     int64_t produced) const noexcept;
   void advance(Sequence &sequence, int64_t token) noexcept;
 
   const Model &model;
@@ -305,8 +329,9 @@ private:
   Runner &runner; // of the decoder
   int64_t ids;    // the port of token ids
   int64_t window; // of the cache; 0: none
-  int64_t maxStepTokens;
+  int64_t maxStepTokens, maxDrafts;
   LogitsHook hook;
+  DraftCounts draftCounts;
 
   // What other threads reach is behind the mutex: who is there. While a step
   // runs they change only the list of those that wait.
@@ -325,6 +350,7 @@ private:
   std::vector<Source *> sources;          // to be encoded
   std::vector<Sequence *> finishing;      // whose next token is chosen
   std::vector<Sequence *> failing;        // for lack of room
+  std::vector<Sequence *> right;          // whose guesses were, so far
   std::vector<uint64_t> waiting;          // for room
   int64_t planned = 0, plannedSource = 0; // tokens, of sources too
   int64_t echoRows = 0;                   // that prompts may still ask for
@@ -333,6 +359,7 @@ private:
   std::vector<uint8_t> wanted;
   ScoreRows scores;
   std::vector<float *> rows;           // of those whose token is chosen
+  std::vector<float *> draftRows;      // behind a guess that is right
   std::vector<float> ownRows;          // where a hook writes into shared ones
   std::vector<const Choice *> choices; // of those
   std::vector<int64_t> chosen;

@@ -11,12 +11,20 @@ namespace tfc::rt {
 void Session::pickTokens() {
   uint32_t port = model.logitsPort();
   int64_t width = entry.outputs[port].width;
-  reports.begin(finishing.size() + failing.size());
   chosen.clear();
   if (!finishing.empty()) {
     lendRows(width);
     scores.choose(rows, width, choices, chosen);
   }
+  size_t numPicked = 0;
+  for (size_t s = 0; s < finishing.size(); ++s) {
+    finishing[s]->picked.assign(1, chosen[s]);
+  }
+  pickBehindDrafts(width);
+  for (const Sequence *sequence : finishing) {
+    numPicked += sequence->picked.size();
+  }
+  reports.begin(numPicked + failing.size());
   addResults(width);
   reports.finish();
   for (Sequence *sequence : failing) {
@@ -56,24 +64,84 @@ void Session::lendRows(int64_t width) {
   }
 }
 
-void Session::addResults(int64_t width) {
-  for (size_t s = 0; s < finishing.size(); ++s) {
-    Sequence &sequence = *finishing[s];
-    bool isTaken = chosen[s] < entry.inputs[ids].limit;
-    bool isToken = chosen[s] >= 0 && isTaken;
-    sequence.result = static_cast<int64_t>(results.size());
-    results.push_back({sequence.id, isToken ? chosen[s] : -1,
-                       isToken ? TFC_RUNNING : TFC_FAILED, 0});
-    uint32_t count = sequence.next.numLogProbabilities;
-    if (!isTaken) {
-      addFault(sequence, TFC_FAULT_NO_EMBEDDING, chosen[s]);
-    } else if (!isToken) {
-      addFault(sequence, chosen[s] == NoneAllowed ? TFC_FAULT_NONE_ALLOWED
-                                                  : TFC_FAULT_NOT_A_NUMBER);
-    } else if (count != 0) {
-      reports.report(s, rows[s], width, count, chosen[s]);
+/// Whether the last token that was picked is the one that was guessed, and the
+/// sequence goes on behind it: then the next row is one of this sequence.
+bool Session::isRight(const Sequence &sequence) const {
+  size_t number = sequence.picked.size() - 1;
+  int64_t token = sequence.picked.back();
+  return number < sequence.draft.size() && sequence.draft[number] == token &&
+         stateWith(sequence, token,
+                   sequence.produced + static_cast<int64_t>(number) + 1) ==
+             TFC_RUNNING;
+}
+
+/// A guess that is the token which came has a row of logits behind it, from
+/// which the next token is chosen as it would be in the next step: looking at
+/// what came before it, and at no other guess.
+void Session::pickBehindDrafts(int64_t width) {
+  float *logits = runner.floats(model.logitsPort());
+  right.clear();
+  for (Sequence *sequence : finishing) {
+    if (!sequence->draft.empty()) {
+      right.push_back(sequence);
     }
   }
+  auto isOut = [&](const Sequence *sequence) { return !isRight(*sequence); };
+  for (size_t number = 1;; ++number) {
+    right.erase(std::remove_if(right.begin(), right.end(), isOut), right.end());
+    if (right.empty()) {
+      return;
+    }
+    draftRows.clear();
+    choices.clear();
+    for (Sequence *sequence : right) {
+      Choice &choice = sequence->next.choice;
+      choice.tokens.push_back(static_cast<int32_t>(sequence->picked.back()));
+      draftRows.push_back(
+          logits + (sequence->row + static_cast<int64_t>(number)) * width);
+      choices.push_back(&choice);
+    }
+    scores.choose(draftRows, width, choices, chosen);
+    for (size_t s = 0; s < right.size(); ++s) {
+      right[s]->picked.push_back(chosen[s]);
+    }
+  }
+}
+
+void Session::addResults(int64_t width) {
+  const float *logits = runner.floats(model.logitsPort());
+  for (size_t s = 0; s < finishing.size(); ++s) {
+    Sequence &sequence = *finishing[s];
+    forgetPicked(sequence);
+    sequence.result = static_cast<int64_t>(results.size());
+    for (size_t number = 0; number < sequence.picked.size(); ++number) {
+      int64_t row = sequence.row + static_cast<int64_t>(number);
+      addResult(sequence, number, number ? logits + row * width : rows[s],
+                width);
+    }
+  }
+}
+
+/// A token that was picked, and what it was chosen from.
+void Session::addResult(Sequence &sequence, size_t number, const float *from,
+                        int64_t width) {
+  Choice &choice = sequence.next.choice;
+  int64_t token = sequence.picked[number];
+  bool isTaken = token < entry.inputs[ids].limit;
+  bool isToken = token >= 0 && isTaken;
+  int64_t produced = sequence.produced + static_cast<int64_t>(number) + 1;
+  uint32_t state = isToken ? stateWith(sequence, token, produced) : TFC_FAILED;
+  uint32_t count = sequence.next.numLogProbabilities;
+  if (!isTaken) {
+    addFault(sequence, TFC_FAULT_NO_EMBEDDING, token);
+  } else if (!isToken) {
+    addFault(sequence, token == NoneAllowed ? TFC_FAULT_NONE_ALLOWED
+                                            : TFC_FAULT_NOT_A_NUMBER);
+  } else if (count != 0) {
+    reports.report(results.size(), from, width, count, token);
+  }
+  results.push_back({sequence.id, isToken ? token : -1, state, 0});
+  choice.tokens.push_back(static_cast<int32_t>(token));
 }
 
 /// The rows of logits are the model's own: the hook has not seen them.

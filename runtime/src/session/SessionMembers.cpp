@@ -243,6 +243,10 @@ void Session::leave() noexcept {
     takeOut(departure);
   }
   departures.clear();
+  // Of a step that failed.
+  for (Sequence &sequence : sequences) {
+    forgetPicked(sequence);
+  }
   isStepping = false;
 }
 
@@ -307,6 +311,7 @@ SessionState Session::state() const {
   state.numKept = static_cast<int64_t>(kept.size());
   // A step takes blocks without the lock.
   state.cache = isStepping ? cacheBefore : measureCache();
+  state.drafts = draftCounts; // which a step changes under the lock
   return state;
 }
 

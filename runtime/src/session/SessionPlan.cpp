@@ -13,6 +13,11 @@ namespace tfc::rt {
 // vocabulary of 128k needs no more than this for them.
 static constexpr int64_t mostEchoBytes = int64_t(64) << 20;
 
+// Rows of a step to which drafts are added, together with them: more than these
+// cost a CPU about as much each as one alone, and then a guess that may be
+// wrong is dearer than the token that comes next.
+static constexpr int64_t rowsForDrafts = 16;
+
 /// Which of several answers to a prompt computes it for the others: the first
 /// of those without a token. They follow each other.
 void Session::chooseLeaders() noexcept {
@@ -138,7 +143,7 @@ bool Session::admit(Sequence &sequence) {
 }
 
 /// New sequences by age, until one has to wait.
-Status Session::planNew(int64_t left) {
+Status Session::planNew(int64_t &left) {
   bool isIn = false, waits = false; // whom the sequences behind follow
   for (Sequence &sequence : sequences) {
     if (sequence.leader != 0) {
@@ -215,6 +220,55 @@ Result<int64_t> Session::planBegun() {
   return left;
 }
 
+/// What is guessed of a sequence whose next token is chosen behind one token;
+/// nothing where it may not be, or is not worth it.
+std::vector<int32_t> Session::draftOf(Sequence &sequence, int64_t most) {
+  const Prompt &next = sequence.next;
+  bool isMeant = sequence.count == 1 && sequence.produced > 0 &&
+                 sequence.isFinishing(ids) && next.spectator.empty();
+  // The last new token is never run.
+  most = std::min(most, next.maxNewTokens - sequence.produced - 1);
+  int64_t length = isMeant && most > 0 ? sequence.draftLength.next() : 0;
+  if (length == 0) {
+    return {};
+  }
+  const std::vector<int32_t> *source =
+      next.source ? &next.source->values[tokenPort(*model.encoder())] : nullptr;
+  return lookUpDraft(next.choice.tokens, source, std::min(most, length),
+                     entry.inputs[ids].limit);
+}
+
+/// Guesses take what is left of a step and of the cache, and nobody's place.
+Status Session::planDrafts(int64_t left) {
+  BlockCache &cache = runner.cache;
+  left = std::min(left, rowsForDrafts - planned);
+  for (Sequence &sequence : sequences) {
+    if (maxDrafts == 0 || left < 1) {
+      break;
+    }
+    std::vector<int32_t> draft = draftOf(sequence, std::min(left, maxDrafts));
+    int64_t begin = sequence.past + 1;
+    int64_t end = begin + static_cast<int64_t>(draft.size());
+    BlockCounts more{cache.blocksNeeded(sequence.blocks, begin, end), 0};
+    if (draft.empty() || !engine.canHold(engine.used() + reserved + more)) {
+      continue;
+    }
+    Status status = cache.grow(sequence.blocks, end);
+    if (status) {
+      status = cache.makeWritable(sequence.blocks, begin, end);
+    }
+    if (!status && status.error().code != Code::Exhausted) {
+      return status;
+    }
+    if (status) {
+      left -= end - begin;
+      planned += end - begin;
+      sequence.draft = std::move(draft);
+    }
+  }
+  return {};
+}
+
 Status Session::planStep() {
   chooseLeaders();
   waiting.clear();
@@ -227,9 +281,14 @@ Status Session::planStep() {
     sequence.count = 0;
     sequence.row = sequence.result = -1;
     sequence.isFailing = false;
+    sequence.draft.clear();
+    sequence.picked.clear();
   }
   Result<int64_t> left = planBegun();
   Status status = left ? planNew(*left) : Status(std::move(left.error()));
+  if (status) {
+    status = planDrafts(*left);
+  }
   if (!status) {
     return status;
   }
@@ -268,9 +327,10 @@ void Session::makeRoomForResults() {
     if (sequence.leader != 0) {
       sequence.blocks.reserve(leader->blocks.size());
     }
-    makeRoom(sequence.next.choice.tokens);
+    size_t numTokens = 1 + sequence.draft.size();
+    makeRoom(sequence.next.choice.tokens, numTokens);
     for (std::vector<int32_t> &values : sequence.next.values) {
-      makeRoom(values);
+      makeRoom(values, numTokens);
     }
     numKeeping += sequence.keeps;
   }
