@@ -18,9 +18,10 @@ from tfcompiler.serve._generation import (FIELDS, MOST_LOGPROBS, draw_seed,
                                           includes_usage, question)
 from tfcompiler.serve._server import Server
 from tfcompiler.serve._stream import EventStream
+from tfcompiler.serve._tools import (MOST_TOOLS, ToolAnswer, ToolUse, call,
+                                     choice, tool, tool_use)
 
 _MOST_MESSAGES = 1000
-_TOOLS = Refused("expected no tools: their calls are not read yet")
 
 
 def _content(pointer: str, value: Any) -> str:
@@ -40,8 +41,9 @@ def _content(pointer: str, value: Any) -> str:
 _MESSAGE: Table = {
     "role": text, "content": _content, "name": text,
     "refusal": Ignored(), "annotations": Ignored(), "audio": Ignored(),
-    "reasoning_content": text, "tool_calls": _TOOLS, "tool_call_id": _TOOLS,
-    "function_call": _TOOLS,
+    "reasoning_content": text,
+    "tool_calls": listed(call, MOST_TOOLS, 1), "tool_call_id": text,
+    "function_call": Refused("expected tool_calls, which took its place"),
 }
 
 
@@ -73,9 +75,9 @@ CHAT: Table = {
     "add_generation_prompt": boolean,
     "continue_final_message": _no("continued message"),
     "chat_template_kwargs": mapping,
-    "tools": _no("tools: their calls are not read yet"),
-    "tool_choice": _no("tools: their calls are not read yet"),
-    "parallel_tool_calls": Ignored(),
+    "tools": listed(tool, MOST_TOOLS),
+    "tool_choice": choice,
+    "parallel_tool_calls": boolean,
     "verbosity": Ignored(),
     "functions": Refused("expected tools, which took its place"),
     "function_call": Refused("expected tools, which took its place"),
@@ -97,12 +99,16 @@ async def chat(server: Server, body: Mapping[str, Any], tenant: str):
     if fields.get("top_logprobs") and not wanted:
         raise ApiError(400, "invalid_value", "/top_logprobs: expected it with "
                        "logprobs true", "/top_logprobs")
+    use = tool_use(engine, fields, server.tool_format)
     seed = draw_seed(fields)
-    asked = submit(engine, [question(
-        engine, await _prompt(engine, fields), fields, server.limits, tenant,
-        seed, logprobs=max(1, fields.get("top_logprobs", 0)) if wanted else 0
-    )])
-    reply = _Chat(engine, asked, fields, server.metrics)
+    asking = question(
+        engine, await _prompt(engine, fields, use), fields, server.limits,
+        tenant, seed,
+        logprobs=max(1, fields.get("top_logprobs", 0)) if wanted else 0)
+    # The marks of calls are special tokens in some vocabularies.
+    asking.keeps_special = use is not None
+    reply = _Chat(use, engine, submit(engine, [asking]), fields,
+                  server.metrics)
     headers = {"x-tfc-seed": str(seed)}
     if fields.get("stream"):
         return EventStream(reply.chunks(includes_usage(fields)), headers,
@@ -121,8 +127,8 @@ def _join_max_tokens(fields: Dict[str, Any]) -> None:
                        "/max_completion_tokens")
 
 
-async def _prompt(engine: Engine, fields: Mapping[str, Any]
-                  ) -> Sequence[int]:
+async def _prompt(engine: Engine, fields: Mapping[str, Any],
+                  use: Optional[ToolUse]) -> Sequence[int]:
     messages = need(fields, "messages")
     if engine.model.info.kind == "encoder-decoder":
         return await _source(engine, messages)
@@ -130,6 +136,7 @@ async def _prompt(engine: Engine, fields: Mapping[str, Any]
         return await engine.prompt(
             messages,
             add_generation_prompt=fields.get("add_generation_prompt", True),
+            tools=use and list(use.tools),
             **fields.get("chat_template_kwargs", {}))
     except Error as error:
         if error.code == Code.NOT_FOUND:
@@ -154,22 +161,38 @@ async def _source(engine: Engine, messages: List[Dict]) -> Sequence[int]:
     return encoding.ids
 
 
+def _answer_message(content: str, calls: List[dict]) -> dict:
+    made = {"role": "assistant", "content": content, "refusal": None}
+    if calls:
+        made.update(content=content or None, tool_calls=calls)
+    return made
+
+
 class _Chat(Reply):
     """One response, whole or in chunks."""
 
-    def __init__(self, *given):
+    def __init__(self, use: Optional[ToolUse], *given):
         super().__init__(*given, "chatcmpl-")
+        self._answers = [ToolAnswer(use) for _ in range(self.n)]
 
     async def chunks(self, with_usage: bool) -> AsyncIterator[dict]:
         for index in range(self.n):
             yield self._chunk(index, {"role": "assistant", "content": ""})
+        counts = [0] * self.n  # of calls
         async for piece in self.pieces():
-            if piece.text or piece.logprobs:
-                yield self._chunk(piece.index, {"content": piece.text},
+            at = piece.index
+            made, calls, finish = self._answers[at].push(piece.text,
+                                                         piece.finish)
+            if made or piece.logprobs:
+                yield self._chunk(at, {"content": made},
                                   logprobs=self._logprobs(piece.tokens,
                                                           piece.logprobs))
-            if piece.finish:
-                yield self._chunk(piece.index, {}, piece.finish)
+            for each in calls:
+                yield self._chunk(at, {"tool_calls": [
+                    {"index": counts[at], **each}]})
+                counts[at] += 1
+            if finish:
+                yield self._chunk(at, {}, finish)
         if with_usage:
             yield {**self.head, "object": "chat.completion.chunk",
                    "choices": [], "usage": self.usage()}
@@ -182,17 +205,20 @@ class _Chat(Reply):
 
     async def whole(self) -> dict:
         texts, ends = [""] * self.n, [""] * self.n
+        calls: List[list] = [[] for _ in range(self.n)]
         tokens: List[list] = [[] for _ in range(self.n)]
         logprobs: List[list] = [[] for _ in range(self.n)]
         async for piece in self.pieces():
-            texts[piece.index] += piece.text
-            ends[piece.index] = piece.finish or ends[piece.index]
+            made, called, finish = self._answers[piece.index].push(
+                piece.text, piece.finish)
+            texts[piece.index] += made
+            calls[piece.index] += called
+            ends[piece.index] = finish or ends[piece.index]
             tokens[piece.index] += piece.tokens
             logprobs[piece.index] += piece.logprobs
         choices = [{
             "index": index,
-            "message": {"role": "assistant", "content": texts[index],
-                        "refusal": None},
+            "message": _answer_message(texts[index], calls[index]),
             "logprobs": self._logprobs(tokens[index], logprobs[index]),
             "finish_reason": ends[index]} for index in range(self.n)]
         return {**self.head, "object": "chat.completion", "choices": choices,

@@ -12,7 +12,6 @@ from typing import (Any, AsyncIterator, Dict, List, Mapping, Optional,
 
 import numpy as np
 
-from tfcompiler._chat import ChatTemplate
 from tfcompiler._error import Code, Error
 from tfcompiler._model import Model
 from tfcompiler._scheduler import Finish, Job, Logprob, Piece, Scheduler
@@ -33,6 +32,7 @@ class Question:
     stops: Sequence[str] = ()
     keeps_stop: bool = False
     words: Mapping[str, Any] = field(default_factory=dict)
+    keeps_special: bool = False  # special tokens are text, the end excepted
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,6 @@ class Engine:
         self.config = _read_json(model, "config.json")
         self.encoder = self._sentence_encoder()
         self._template_text = chat_template
-        self._template: Optional[ChatTemplate] = None
         self.scheduler = Scheduler(model, **words)
 
     def __enter__(self) -> "Engine":
@@ -143,6 +142,18 @@ class Engine:
         """The tokens of a chat. Raises Error."""
         return await asyncio.to_thread(self._render, messages, how)
 
+    def template_text(self, has_tools: bool) -> str:
+        """The template of chats with tools, or without; "" where there is
+        none. Raises Error."""
+        if self._template_text is not None:
+            return self._template_text
+        try:
+            return self.model._template.text_for(has_tools)
+        except Error as error:
+            if error.code != Code.NOT_FOUND:
+                raise
+            return ""
+
     def _render(self, messages, how) -> List[int]:
         if self._template_text is not None:
             how["chat_template"] = self._template_text
@@ -176,7 +187,8 @@ class Engine:
         cost. Leaving it cancels the job. Raises ApiError where an answer has
         failed."""
         tokenizer = self.model.tokenizer
-        texts = [AnswerText(tokenizer, question.stops, question.keeps_stop)
+        texts = [AnswerText(tokenizer, question.stops, question.keeps_stop,
+                            not question.keeps_special)
                  for _ in range(question.n)]
         left = question.n
         try:
