@@ -8,18 +8,19 @@ from starlette.responses import JSONResponse
 
 from tfcompiler._error import Code, Error
 from tfcompiler.serve._answers import Reply, submit
-from tfcompiler.serve._completions import refuse_format, writer
+from tfcompiler.serve._completions import writer
 from tfcompiler.serve._engine import Engine
 from tfcompiler.serve._errors import ApiError, invalid
 from tfcompiler.serve._fields import (Ignored, Reader, Refused, Table,
-                                      anything, boolean, listed, mapping, need,
-                                      one_of, read_fields, text, whole)
+                                      boolean, listed, mapping, need, one_of,
+                                      read_fields, text, whole)
 from tfcompiler.serve._generation import (FIELDS, MOST_LOGPROBS, draw_seed,
                                           includes_usage, question)
+from tfcompiler.serve._grammar import Form, expect_alone, form_of
 from tfcompiler.serve._server import Server
 from tfcompiler.serve._stream import EventStream
 from tfcompiler.serve._tools import (MOST_TOOLS, ToolAnswer, ToolUse, call,
-                                     choice, tool, tool_use)
+                                     call_form, choice, tool, tool_use)
 
 _MOST_MESSAGES = 1000
 
@@ -71,7 +72,6 @@ CHAT: Table = {
     "max_completion_tokens": whole(1, 1 << 30),
     "logprobs": boolean,
     "top_logprobs": whole(0, MOST_LOGPROBS),
-    "response_format": anything,
     "add_generation_prompt": boolean,
     "continue_final_message": _no("continued message"),
     "chat_template_kwargs": mapping,
@@ -93,7 +93,6 @@ async def chat(server: Server, body: Mapping[str, Any], tenant: str):
     """The response. Raises ApiError, Error."""
     fields = dict(read_fields(body, CHAT))
     engine = writer(server, fields)
-    refuse_format(fields)
     _join_max_tokens(fields)
     wanted = fields.get("logprobs", False)
     if fields.get("top_logprobs") and not wanted:
@@ -105,6 +104,7 @@ async def chat(server: Server, body: Mapping[str, Any], tenant: str):
         engine, await _prompt(engine, fields, use), fields, server.limits,
         tenant, seed,
         logprobs=max(1, fields.get("top_logprobs", 0)) if wanted else 0)
+    asking.masks = await engine.masks(_form(engine, fields, use), asking.n)
     # The marks of calls are special tokens in some vocabularies.
     asking.keeps_special = use is not None
     reply = _Chat(use, engine, submit(engine, [asking]), fields,
@@ -114,6 +114,22 @@ async def chat(server: Server, body: Mapping[str, Any], tenant: str):
         return EventStream(reply.chunks(includes_usage(fields)), headers,
                            reply.cancel)
     return JSONResponse(await reply.whole(), headers=headers)
+
+
+def _form(engine: Engine, fields: Mapping[str, Any],
+          use: Optional[ToolUse]) -> Optional[Form]:
+    """What a grammar is to enforce. Raises ApiError."""
+    form = form_of(fields)
+    if use is None:
+        return form
+    if form is not None:
+        raise ApiError(400, "unsupported_value", f"{form.pointer}: expected "
+                       "none beside tools, whose calls are no such text",
+                       form.pointer)
+    form = call_form(engine, use)
+    if form is not None:
+        expect_alone(form, fields)
+    return form
 
 
 def _join_max_tokens(fields: Dict[str, Any]) -> None:

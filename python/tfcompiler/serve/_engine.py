@@ -18,6 +18,7 @@ from tfcompiler._scheduler import Finish, Job, Logprob, Piece, Scheduler
 from tfcompiler._sentence import SentenceEncoder
 from tfcompiler._tokenizer import Encoding
 from tfcompiler.serve._errors import ApiError, from_error
+from tfcompiler.serve._grammar import Form, Grammars, Masks
 from tfcompiler.serve._text import AnswerText
 
 _INLINE = 2000  # characters that are tokenized without a thread
@@ -32,6 +33,7 @@ class Question:
     stops: Sequence[str] = ()
     keeps_stop: bool = False
     words: Mapping[str, Any] = field(default_factory=dict)
+    masks: Optional[Masks] = None  # that a grammar gives
     keeps_special: bool = False  # special tokens are text, the end excepted
 
 
@@ -72,6 +74,7 @@ class Engine:
         self.created = int(time.time())
         self.config = _read_json(model, "config.json")
         self.encoder = self._sentence_encoder()
+        self.grammars = Grammars(model)
         self._template_text = chat_template
         self.scheduler = Scheduler(model, **words)
 
@@ -161,14 +164,30 @@ class Engine:
 
     # ---- Answers ----
 
+    async def masks(self, form: Optional[Form], count: int
+                    ) -> Optional[Masks]:
+        """What enforces a form in so many answers. Raises ApiError."""
+        if form is None:
+            return None
+        return await asyncio.to_thread(self.grammars.masks, form, count)
+
     def submit(self, question: Question) -> Job:
         """Raises ApiError."""
         self._expect_room(question)
+        masks = question.masks
         try:
-            return self.scheduler.submit(
-                question.ids, n=question.n, **question.words)
+            job = self.scheduler.submit(
+                question.ids, n=question.n, needs_mask=masks is not None,
+                **question.words)
         except Error as error:
             raise from_error(error) from None
+        try:
+            for index in range(question.n if masks else 0):
+                job.set_mask(index, 0, masks.next(index, ()))
+        except BaseException:
+            job.cancel()
+            raise
+        return job
 
     def _expect_room(self, question: Question) -> None:
         most = self.model.info.max_positions
@@ -191,8 +210,13 @@ class Engine:
                             not question.keeps_special)
                  for _ in range(question.n)]
         left = question.n
+        masks = question.masks
+        counts = [0] * question.n  # of tokens
         try:
             async for piece in job:
+                if masks and piece.tokens:
+                    counts[piece.index] += len(piece.tokens)
+                    self._give_mask(job, masks, piece, counts[piece.index])
                 if piece.is_last and piece.usage and not piece.index:
                     tally.prompt_tokens = piece.usage.prompt_tokens
                     tally.cached_tokens = piece.usage.cached_tokens
@@ -202,12 +226,21 @@ class Engine:
                 if piece.error is not None:
                     raise from_error(piece.error)
                 made = self._text_piece(piece, text, tally)
+                if masks:
+                    masks.add(made.index, made.text, made.finish)
                 yield made
                 left -= made.finish is not None
                 if not left:
                     job.cancel()  # a stop is a text, of which it knows nothing
         finally:
             job.cancel()
+
+    def _give_mask(self, job: Job, masks: Masks, piece: Piece, count: int
+                   ) -> None:
+        """That of the token behind these."""
+        if piece.tokens[-1] not in self.model.info.eos:
+            job.set_mask(piece.index, count,
+                         masks.next(piece.index, piece.tokens))
 
     def _text_piece(self, piece: Piece, text: AnswerText, tally: Tally
                     ) -> TextPiece:

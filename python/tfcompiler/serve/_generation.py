@@ -11,7 +11,7 @@ from typing import Any, Dict, Mapping, Sequence
 from tfcompiler.serve._engine import Engine, Question
 from tfcompiler.serve._errors import ApiError
 from tfcompiler.serve._fields import (Ignored, Refused, Table, anything,
-                                      biases, boolean, mapping, number, one_of,
+                                      biases, boolean, mapping, number,
                                       one_or_more, read_fields, text, whole)
 
 MOST_ANSWERS = 128
@@ -51,13 +51,14 @@ FIELDS: Table = {
     "prompt_cache_key": Ignored(),
     "prediction": Refused("expected no prediction: drafts are not served"),
     "num_beams": Refused("expected no num_beams: beams are not served"),
-    "guided_json": Refused("expected no grammar: none is enforced"),
-    "guided_regex": Refused("expected no grammar: none is enforced"),
+    "response_format": anything,
+    "guided_json": anything,
+    "guided_regex": text,
+    "guided_choice": Refused("expected guided_regex"),
+    "guided_grammar": Refused("expected guided_json or guided_regex"),
 }
 _STREAM_OPTIONS: Table = {"include_usage": boolean,
                           "include_obfuscation": Ignored()}
-RESPONSE_FORMAT: Table = {"type": one_of("text"), "json_schema": anything,
-                          "value": anything}
 
 # Fields that mean the same under another name.
 _WORDS = {

@@ -14,6 +14,8 @@ from tfcompiler.serve._engine import Engine
 from tfcompiler.serve._errors import ApiError, invalid
 from tfcompiler.serve._fields import (Table, boolean, mapping, need_at, one_of,
                                       read_fields, text)
+from tfcompiler.serve._grammar import Form, json_rule
+from tfcompiler.serve._schema import check_schema
 
 MOST_TOOLS = 128
 _NAME = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
@@ -114,17 +116,78 @@ def tool_use(engine: Engine, fields: Mapping[str, Any],
             400, "unsupported_value", f"/tools: expected a model whose chat "
             f"template has tools and one of the formats {', '.join(FORMATS)}, "
             f"got {engine.name} (--tool-format names one)", "/tools")
-    if chosen != "auto":
+    if chosen == "auto" and format.name != "hermes" and _strict(tools):
         raise ApiError(
-            400, "unsupported_value", "/tool_choice: expected none or auto: no "
-            "call is enforced", "/tool_choice")
-    if any(each["function"].get("strict")
-                                for each in tools):
-        raise ApiError(
-            400, "unsupported_value", "/tools: expected no strict functions: "
-            "the form of calls is not enforced", "/tools")
+            400, "unsupported_value", "/tools: expected strict functions with "
+            "tool_choice required or a function's name, for a model that "
+            f"writes calls as {format.name}", "/tools")
     return ToolUse(tools, format, chosen,
-                   128 if fields.get("parallel_tool_calls", True) else 1)
+                   1 if isinstance(chosen, tuple) or
+                   not fields.get("parallel_tool_calls", True) else 16)
+
+
+def _strict(tools: Sequence[Mapping]) -> bool:
+    return any(each["function"].get("strict") for each in tools)
+
+
+def call_form(engine: Engine, use: ToolUse) -> Optional[Form]:
+    """The grammar of an answer that must be calls, or whose calls are strict;
+    None: there is nothing to enforce. Raises ApiError."""
+    if use.choice == "auto" and not _strict(use.tools):
+        return None
+    names = use.choice if isinstance(use.choice, tuple) else use.names
+    rules, wanted = [], []
+    for number, each in enumerate(use.tools):
+        function = each["function"]
+        if function["name"] in names:
+            at = f"/tools/{number}/function/parameters"
+            rules.append(f"call_{number}: " + json_rule(_call_schema(
+                use.format, function, at)))
+            wanted.append(f"call_{number}")
+    rules.append("call: " + " | ".join(wanted))
+    rules += _layout(use, _mark(engine, use.format.begin))
+    return Form("/tools", "\n".join(rules), lambda made: None)
+
+
+def _call_schema(format: CallFormat, function: Mapping, at: str) -> dict:
+    given = check_schema(at, function.get("parameters") or {})
+    arguments = {"type": "object", **given}
+    shared = {key: arguments.pop(key) for key in ("$defs", "definitions")
+              if key in arguments}  # which a $ref finds from the root
+    return {"type": "object", "properties": {
+        "name": {"const": function["name"]}, format.arguments: arguments},
+        "required": ["name", format.arguments],
+        "additionalProperties": False, **shared}
+
+
+def _layout(use: ToolUse, begin: str) -> List[str]:
+    """Rules of an answer of calls, and of text where it may have some."""
+    end = json.dumps(use.format.end)
+
+    def repeated(space: str, rule: str) -> str:
+        more = f' ({space} {rule}){{0,{use.most - 1}}}'
+        return rule + (more if use.most > 1 else "")
+    if use.format.is_list:
+        return ["start: " + begin + ' "[" ' + repeated('", "', "call") + ' "]"']
+    if not use.format.begin:
+        return ["start: " + repeated('"; "', "call")]
+    if use.choice != "auto":
+        return ["start: " + repeated('"\\n"', "marked"),
+                f'marked: {begin} "\\n" call "\\n" {end}']
+    text = "TEXT: /(.|\\n)*/"
+    if begin.startswith("<["):  # a token of its own, which is in no text
+        return ["start: marked* TEXT", text,
+                f'marked: TEXT {begin} "\\n" call "\\n" {end}']
+    return ["start: marked* TEXT", text, f"begun[lazy]: TEXT {begin}",
+            f'marked: begun "\\n" call "\\n" {end}']
+
+
+def _mark(engine: Engine, begin: str) -> str:
+    """What a call begins with: a special token in some vocabularies."""
+    tokenizer = engine.model.tokenizer
+    token = tokenizer.token_to_id(begin) if begin else None
+    is_special = token is not None and not tokenizer.decode([token], True)
+    return f"<[{token}]>" if is_special else json.dumps(begin)
 
 
 def _expect_names(tools: Sequence[Mapping], chosen: Any) -> None:
