@@ -19,7 +19,7 @@ import numpy as np
 
 import shared
 import tfcompiler as tfc
-from serving import Served
+from serving import Served, word_folder
 
 TEMPLATE = """{% for m in messages %}{{ m.role }}: {{ m.content }}
 {% endfor %}{% if add_generation_prompt %}teller:{% endif %}"""
@@ -265,8 +265,9 @@ class Encoders(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
-        cls.vectors = cls.folder("sentence-mean")
-        cls.scores = cls.folder("bert-regression")
+        cls.vectors = word_folder(cls.scratch.name, "sentence-mean")
+        cls.scores = word_folder(cls.scratch.name,
+                                 "bert-regression")
         cls.server = Served(cls.vectors, cls.scores, "--token-inputs"
                             ).__enter__()
 
@@ -275,37 +276,6 @@ class Encoders(unittest.TestCase):
         cls.server.__exit__()
         cls.scratch.cleanup()
         assert cls.server.status == 0, cls.server.status
-
-    @classmethod
-    def folder(cls, golden):
-        """A golden model's folder with a tokenizer of a word a token."""
-        made = os.path.join(cls.scratch.name, golden)
-        shutil.copytree(os.path.join(shared.GOLDEN, golden), made)
-        with open(os.path.join(made, "config.json")) as stream:
-            size = json.load(stream)["vocab_size"]
-        names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-        names += [f"w{number}" for number in range(4, size)]
-        special = {"[CLS]": 2, "[SEP]": 3}
-
-        def piece(name, type_id):
-            kind = "SpecialToken" if name in special else "Sequence"
-            return {kind: {"id": name, "type_id": type_id}}
-        first = [piece("[CLS]", 0), piece("A", 0), piece("[SEP]", 0)]
-        with open(os.path.join(made, "tokenizer.json"), "w") as stream:
-            json.dump({
-                "version": "1.0", "truncation": None, "padding": None,
-                "added_tokens": [], "normalizer": None,
-                "pre_tokenizer": {"type": "WhitespaceSplit"},
-                "post_processor": {
-                    "type": "TemplateProcessing", "single": first,
-                    "pair": first + [piece("B", 1), piece("[SEP]", 1)],
-                    "special_tokens": {
-                        name: {"id": name, "ids": [id], "tokens": [name]}
-                        for name, id in special.items()}},
-                "decoder": None,
-                "model": {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {
-                    name: id for id, name in enumerate(names)}}}, stream)
-        return made
 
     TEXTS = ["w4 w5 w6", "w7", "w8 w9 w10 w11 w12", "w5 w5"]
 

@@ -1,12 +1,16 @@
 # A process that serves, as the tests of the server use it.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
 import unittest
 import urllib.error
 import urllib.request
+
+import shared
 
 try:
     import starlette  # noqa: F401
@@ -65,3 +69,34 @@ class Served:
     def get(self, path):
         with urllib.request.urlopen(self.url + path, timeout=60) as found:
             return found.read().decode()
+
+
+def word_folder(scratch, golden):
+    """A golden model's folder with a tokenizer of a word a token."""
+    made = os.path.join(scratch, golden)
+    shutil.copytree(os.path.join(shared.GOLDEN, golden), made)
+    with open(os.path.join(made, "config.json")) as stream:
+        size = json.load(stream)["vocab_size"]
+    names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    names += [f"w{number}" for number in range(4, size)]
+    special = {"[CLS]": 2, "[SEP]": 3}
+
+    def piece(name, type_id):
+        kind = "SpecialToken" if name in special else "Sequence"
+        return {kind: {"id": name, "type_id": type_id}}
+    first = [piece("[CLS]", 0), piece("A", 0), piece("[SEP]", 0)]
+    with open(os.path.join(made, "tokenizer.json"), "w") as stream:
+        json.dump({
+            "version": "1.0", "truncation": None, "padding": None,
+            "added_tokens": [], "normalizer": None,
+            "pre_tokenizer": {"type": "WhitespaceSplit"},
+            "post_processor": {
+                "type": "TemplateProcessing", "single": first,
+                "pair": first + [piece("B", 1), piece("[SEP]", 1)],
+                "special_tokens": {
+                    name: {"id": name, "ids": [id], "tokens": [name]}
+                    for name, id in special.items()}},
+            "decoder": None,
+            "model": {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {
+                name: id for id, name in enumerate(names)}}}, stream)
+    return made

@@ -19,6 +19,7 @@ from tfcompiler._sentence import SentenceEncoder
 from tfcompiler._tokenizer import Encoding
 from tfcompiler.serve._errors import ApiError, from_error
 from tfcompiler.serve._grammar import Form, Grammars, Masks
+from tfcompiler.serve._modules import SparseEncoder, YesOrNo, read_modules
 from tfcompiler.serve._text import AnswerText
 
 _INLINE = 2000  # characters that are tokenized without a thread
@@ -73,7 +74,13 @@ class Engine:
         self.model = model
         self.created = int(time.time())
         self.config = _read_json(model, "config.json")
-        self.encoder = self._sentence_encoder()
+        modules = read_modules(model.folder)
+        kinds = {kind for kind, _ in modules}
+        self.sparse = SparseEncoder(model) if "SpladePooling" in kinds \
+            and self._has_rows("logits") else None
+        self.judge = YesOrNo(model, modules) if "LogitScore" in kinds \
+            and self.generates else None
+        self.encoder = None if self.sparse else self._sentence_encoder()
         self.grammars = Grammars(model)
         self._template_text = chat_template
         self.scheduler = Scheduler(model, **words)
@@ -102,11 +109,23 @@ class Engine:
             port.name == "logits" and port.rank == 2
             for port in self.model.info.outputs)
 
+    def _has_rows(self, name: str) -> bool:
+        """Whether it gives a text a row of that output for each token."""
+        return self.model.info.kind == "encoder" and any(
+            port.name == name and port.rank == 3
+            for port in self.model.info.outputs)
+
     @property
     def labels(self) -> int:
         """Of a classifier: how many it tells apart."""
         return next(port.width for port in self.model.info.outputs
                     if port.name == "logits")
+
+    @property
+    def reranks(self) -> bool:
+        """Whether it scores pairs of texts by one number."""
+        return self.judge is not None or \
+            self.classifies and self.labels == 1
 
     @property
     def activation(self) -> str:
@@ -253,7 +272,7 @@ class Engine:
         tally.new_tokens += count if is_stopped else len(piece.tokens)
         return TextPiece(piece.index, new, piece.tokens[:count],
                          piece.logprobs[:count], piece.prompt_logprobs,
-                         "stop" if is_stopped else _finish(piece.finish))
+                         "stop" if is_stopped else finish_word(piece.finish))
 
     # ---- Encoders ----
 
@@ -297,7 +316,9 @@ def expired() -> ApiError:
                     "got none")
 
 
-def _finish(finish: Optional[Finish]) -> Optional[str]:
+def finish_word(finish: Optional[Finish]) -> Optional[str]:
+    """As clients have it; None: it goes on. Raises ApiError where it ended
+    before its end."""
     if finish is None:
         return None
     if finish == Finish.EXPIRED:

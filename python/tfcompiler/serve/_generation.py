@@ -99,7 +99,7 @@ def question(engine: Engine, ids: Sequence[int], fields: Mapping[str, Any],
         seed=seed, logprobs=logprobs, echo=echo,
         # Of vLLM's the least is the first, of the scheduler's the greatest.
         priority=-fields.get("priority", 0),
-        salt=_salt(tenant, fields.get("cache_salt", "")),
+        salt=salt(tenant, fields.get("cache_salt", "")),
         max_new_tokens=_most_new(engine, len(ids), fields, limits))
     return Question(ids, fields.get("n", 1), _stops(fields),
                     fields.get("include_stop_str_in_output", False), words)
@@ -139,9 +139,10 @@ def _stops(fields: Mapping[str, Any]) -> Sequence[str]:
     return stops
 
 
-def _salt(tenant: str, salt: str) -> int:
-    """Beginnings of texts are shared by those of one tenant with one salt."""
-    if not tenant and not salt:
+def salt(tenant: str, own: str) -> int:
+    """Beginnings of texts are shared by those of one tenant with one salt of
+    their own."""
+    if not tenant and not own:
         return 0
-    digest = hashlib.sha256(f"{len(tenant)} {tenant}{salt}".encode()).digest()
+    digest = hashlib.sha256(f"{len(tenant)} {tenant}{own}".encode()).digest()
     return int.from_bytes(digest[:8], "little") or 1
