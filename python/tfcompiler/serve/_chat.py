@@ -209,9 +209,12 @@ class _Chat(Reply):
                 counts[at] += 1
             if finish:
                 yield self._chunk(at, {}, finish)
+        more = await self.more()
         if with_usage:
+            more["usage"] = self.usage()
+        if more:
             yield {**self.head, "object": "chat.completion.chunk",
-                   "choices": [], "usage": self.usage()}
+                   "choices": [], **more}
 
     def _chunk(self, index: int, delta: dict, finish: Optional[str] = None,
                logprobs: Optional[dict] = None) -> dict:
@@ -238,7 +241,7 @@ class _Chat(Reply):
             "logprobs": self._logprobs(tokens[index], logprobs[index]),
             "finish_reason": ends[index]} for index in range(self.n)]
         return {**self.head, "object": "chat.completion", "choices": choices,
-                "usage": self.usage()}
+                "usage": self.usage(), **await self.more()}
 
     def _logprobs(self, tokens, logprobs) -> Optional[dict]:
         """As OpenAI's chats have them."""

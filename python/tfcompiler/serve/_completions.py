@@ -95,9 +95,11 @@ class _Completion(Reply):
                 yield self._chunk(
                     piece.index, piece.text, piece.finish,
                     self._logprobs(piece.index, piece.tokens, piece.logprobs))
+        more = await self.more()
         if with_usage:
-            yield {**self.head, "choices": [],
-                   "usage": self.usage()}
+            more["usage"] = self.usage()
+        if more:
+            yield {**self.head, "choices": [], **more}
 
     def _chunk(self, index, text, finish, logprobs) -> dict:
         return {**self.head, "choices": [
@@ -130,7 +132,7 @@ class _Completion(Reply):
                 "finish_reason": ends[index],
                 "logprobs": self._logprobs(index, tokens, logprobs)})
         return {**self.head, "choices": choices,
-                "usage": self.usage()}
+                "usage": self.usage(), **await self.more()}
 
     @property
     def _echoes(self) -> bool:

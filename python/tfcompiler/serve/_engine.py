@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import hashlib
 import json
 import time
@@ -58,11 +59,15 @@ class Tally:
     prompt_tokens: int = 0
     cached_tokens: int = 0
     new_tokens: int = 0
+    preemptions: int = 0
+    queue_seconds: float = 0.0  # of the one that waited longest
 
     def add(self, other: "Tally") -> None:
         self.prompt_tokens += other.prompt_tokens
         self.cached_tokens += other.cached_tokens
         self.new_tokens += other.new_tokens
+        self.preemptions += other.preemptions
+        self.queue_seconds = max(self.queue_seconds, other.queue_seconds)
 
 
 class Engine:
@@ -149,6 +154,13 @@ class Engine:
                 "last_hidden_state", "sentence_embedding"}:
             return None
         return SentenceEncoder(self.model)
+
+    @functools.cached_property
+    def environment(self) -> Dict[str, Any]:
+        """What its answers depend on, for receipts; the first time it reads all
+        of the weights. Raises Error."""
+        from tfcompiler.serve._receipt import environment
+        return environment(self.model)
 
     # ---- Texts ----
 
@@ -239,6 +251,10 @@ class Engine:
                 if piece.is_last and piece.usage and not piece.index:
                     tally.prompt_tokens = piece.usage.prompt_tokens
                     tally.cached_tokens = piece.usage.cached_tokens
+                if piece.usage:
+                    tally.preemptions += piece.usage.preemptions
+                    tally.queue_seconds = max(tally.queue_seconds,
+                                              piece.usage.queue_seconds)
                 text = texts[piece.index]
                 if text.is_stopped:
                     continue

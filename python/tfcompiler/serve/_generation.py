@@ -43,6 +43,8 @@ FIELDS: Table = {
     "priority": whole(-1000, 1000),
     "cache_salt": text,
     "deadline_ms": whole(1, 1 << 40),
+    "receipt": boolean,
+    "timings": boolean,
     "user": Ignored(),
     "store": Ignored(),
     "metadata": Ignored(),
