@@ -22,6 +22,7 @@ STATUS = "0 ok, 1 bad input, 2 bad command line, 70 a fault of tfc."
 
 # Commands that the Python package reads, which need not be there.
 OF_PYTHON = {"chat": "tfc chat [options] HF_DIR",
+             "replay": "tfc replay [options] RECEIPT --model HF_DIR",
              "serve": "tfc serve [options] HF_DIR [HF_DIR...]"}
 # What a command's options do not say of themselves.
 BEHIND = {"run": [".PP", "It takes the options of", ".BR tfc\\-run (1),",

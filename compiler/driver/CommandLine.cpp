@@ -44,6 +44,9 @@ struct CommandLine {
   // Those of the Python package, which reads their options.
   cl::SubCommand serveCommand{
       "serve", "answer requests over HTTP (needs the Python package)"};
+  cl::SubCommand replayCommand{
+      "replay", "compute a served answer again, by its receipt (needs the "
+                "Python package)"};
   cl::SubCommand chatCommand{
       "chat", "talk with a model on the terminal (needs the Python package)"};
 
@@ -284,6 +287,7 @@ struct CommandLine {
             &verifyCommand,
             &attentionCommand,
             &serveCommand,
+            &replayCommand,
             &chatCommand};
   }
 
@@ -460,7 +464,7 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
 
 int tfc::runTfc(int argc, char **argv) {
   StringRef command = argc > 1 ? argv[1] : "";
-  if (command == "serve" || command == "chat") {
+  if (command == "serve" || command == "replay" || command == "chat") {
     return runPython({argv + 1, argv + argc});
   }
   registerTfcPasses();

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """python -m tfcompiler chat HF_DIR: talks with a model on the terminal;
-python -m tfcompiler serve HF_DIR: answers at an address."""
+python -m tfcompiler serve HF_DIR: answers at an address; python -m tfcompiler
+replay RECEIPT --model HF_DIR: computes such an answer again."""
 from __future__ import annotations
 
 import argparse
@@ -8,6 +9,7 @@ import sys
 
 from tfcompiler import Error, compile
 from tfcompiler.serve import _main as server
+from tfcompiler.serve import _replay as replayed
 
 
 def chat(options) -> int:
@@ -50,6 +52,10 @@ def main() -> int:
         "serve", help="answer requests of OpenAI's, Cohere's and other clients")
     server.add_arguments(serve)
     serve.set_defaults(run=server.serve)
+    again = commands.add_parser(
+        "replay", help="compute a served answer again, by its receipt")
+    replayed.add_arguments(again)
+    again.set_defaults(run=replayed.replay)
     options = parser.parse_args()
     try:
         return options.run(options)

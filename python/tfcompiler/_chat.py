@@ -44,13 +44,18 @@ class ChatTemplate:
                     if isinstance(each, dict)}
         return {"default": text}
 
+    def text_for(self, has_tools: bool) -> str:
+        """The template of chats with tools, or without."""
+        found = self._named.get("tool_use") if has_tools else None
+        return found if isinstance(found, str) else self.text
+
     def render(self, messages: Sequence[Dict],
                add_generation_prompt: bool = True,
                tools: Optional[Sequence] = None,
                documents: Optional[Sequence] = None, **more) -> str:
         """The prompt of messages, each {"role": ..., "content": ...}; more is
         what the template asks for besides."""
-        text = self._named.get("tool_use", self.text) if tools else self.text
+        text = self.text_for(bool(tools))
         variables = {**self._special, **more}
         variables.update(
             messages=messages, tools=tools, documents=documents,

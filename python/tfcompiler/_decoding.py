@@ -43,6 +43,24 @@ def decoding_options(model, words: dict) -> s.DecodingOptions:
     return options
 
 
+# That change no answer of one sequence of a prompt.
+_OF_BEAMS = ("early_stopping", "length_penalty", "num_beams",
+             "num_return_sequences")
+
+
+def written_words(options: s.DecodingOptions) -> dict:
+    """The keywords that give these options to a model with any others of its
+    own; without those of beams."""
+    made = {}
+    for word in WORDS:
+        value = getattr(options, _MEMBERS.get(word, word))
+        if word.startswith("forced_") and value < 0:
+            value = None
+        if word not in _OF_BEAMS:
+            made[word] = bool(value) if word == "do_sample" else value
+    return made
+
+
 def _member(word: str, value):
     """A keyword's value as its member has it."""
     if word == "early_stopping":

@@ -138,6 +138,22 @@ class Job(Unique):
             if error.code != Code.NOT_FOUND:
                 raise
 
+    def set_mask(self, index: int, position: int, mask: Any) -> None:
+        """Of a job with needs_mask: which tokens may come as number `position`
+        (from 0) of the new ones of answer `index`. mask: uint32 words, a bit a
+        token, the lowest first. One for another position than the next is
+        passed over, and so is one of a job that has ended. Raises Error."""
+        words = np.ascontiguousarray(mask, np.uint32)
+        try:
+            with self._scheduler.handle as pointer:
+                runtime().tfc_scheduler_set_mask(
+                    pointer, self.number, integer("index", index, *UINT32),
+                    integer("position", position, *UINT64),
+                    words.ctypes.data_as(c.POINTER(c.c_uint32)), words.size)
+        except Error as error:
+            if error.code != Code.NOT_FOUND:
+                raise
+
     def __iter__(self) -> Iterator[Piece]:
         while self._left:
             with self._ready:
@@ -250,12 +266,13 @@ class Scheduler(Closes, Unique):
                echo: bool = False,
                logit_bias: Optional[Mapping[int, float]] = None,
                decoder_input_ids: Optional[Sequence[int]] = None,
-               **words) -> Job:
+               needs_mask: bool = False, **words) -> Job:
         """Token ids to go on from (of an encoder-decoder its source); n
         answers, which draw what Model.generate's num_return_sequences draw.
         The greater priority (-1000 to 1000) goes first. Seconds from now:
         queue_deadline to begin, deadline to end. stop: lists of tokens. echo:
-        the prompt's own logprobs. Other words as in Session.add, and
+        the prompt's own logprobs. needs_mask: each token waits until
+        Job.set_mask says which may come. Other words as in Session.add, and
         presence_penalty and frequency_penalty. Raises Error: EXHAUSTED (too
         much waits; it can never fit), CANCELLED (draining)."""
         tokens = ids_array(prompt, "prompt")
@@ -282,6 +299,7 @@ class Scheduler(Closes, Unique):
         options = s.JobOptions(
             request=c.pointer(request),
             priority=integer("priority", priority, -1000, 1000),
+            needs_mask=bool(needs_mask),
             salt=integer("salt", salt, *UINT64),
             queue_deadline_us=_microseconds("queue_deadline", queue_deadline),
             deadline_us=_microseconds("deadline", deadline))

@@ -217,7 +217,7 @@ class SchedulerOptions(Sized):
 class JobOptions(Sized):
     _fields_ = [
         ("struct_size", c.c_uint64), ("request", c.POINTER(Request)),
-        ("priority", c.c_int32), ("reserved", c.c_uint32),
+        ("priority", c.c_int32), ("needs_mask", c.c_uint32),
         ("salt", c.c_uint64), ("queue_deadline_us", c.c_uint64),
         ("deadline_us", c.c_uint64), ("next", c.c_void_p),
     ]

@@ -55,6 +55,35 @@ class Jobs(unittest.TestCase):
                                  (expected.tokens, expected.logprobs))
             self.assertGreater(scheduler.stats.n_preemptions, 0)
 
+    def test_whose_tokens_wait_for_masks(self):
+        # Of every token only those of a text, and then nothing but the end.
+        wanted = [self.model.tokenizer.encode(
+            text, add_special_tokens=False).ids + [self.model.info.eos[0]]
+            for text in ("a mask", "another one")]
+        alone = self.model.generate(PROMPTS[1], max_new_tokens=30)
+        with tfc.Scheduler(self.model) as scheduler:
+            other = scheduler.submit(self.ids[1], max_new_tokens=30)
+            job = scheduler.submit(self.ids[0], max_new_tokens=30, n=2,
+                                   needs_mask=True)
+            made = [[], []]
+
+            def give(index):
+                token = wanted[index][len(made[index])]
+                bits = np.zeros(token // 32 + 1, np.uint32)
+                bits[token // 32] = 1 << token % 32
+                job.set_mask(index, len(made[index]), bits)
+            give(0), give(1)
+            for piece in job:
+                made[piece.index] += piece.tokens
+                if piece.tokens and made[piece.index] != wanted[piece.index]:
+                    give(piece.index)
+            self.assertEqual(made, wanted)
+            self.assertEqual(written(self.model, other.result()[0]), alone)
+            job.set_mask(0, 0, [1])  # of one that has ended
+            with self.assertRaisesRegex(tfc.Error, "n_words"):
+                scheduler.submit(self.ids[0], needs_mask=True).set_mask(
+                    0, 0, [])
+
     def test_that_outgrow_the_cache_fail(self):
         block = self.model.info.cache_bytes_per_token * 64
         with tfc.Scheduler(self.model, max_cache_bytes=block) as scheduler:

@@ -19,68 +19,11 @@ import numpy as np
 
 import shared
 import tfcompiler as tfc
-
-try:
-    import starlette  # noqa: F401
-    import uvicorn  # noqa: F401
-except ImportError as error:
-    raise unittest.SkipTest(f"{error} (tfcompiler serve needs it)")
+from serving import Served, word_folder
 
 TEMPLATE = """{% for m in messages %}{{ m.role }}: {{ m.content }}
 {% endfor %}{% if add_generation_prompt %}teller:{% endif %}"""
 PROMPT = "Once upon a time"
-
-
-class Served:
-    """A process that serves folders; `with` ends it by SIGTERM."""
-
-    def __init__(self, *words):
-        self.process = subprocess.Popen(
-            [sys.executable, "-B", "-m", "tfcompiler", "serve", "--port", "0",
-             "--target", "cpu", *words], stdout=subprocess.PIPE, text=True)
-        self.line = self.process.stdout.readline()
-        self.url = self.line.split(" ")[0]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *raised):
-        self.process.send_signal(signal.SIGTERM)
-        self.status = self.process.wait(60)
-        self.process.stdout.close()
-
-    def post(self, path, body, **headers):
-        """Status, what is answered, headers."""
-        data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        request = urllib.request.Request(
-            self.url + path, data,
-            {"content-type": "application/json", **headers})
-        try:
-            with urllib.request.urlopen(request, timeout=60) as found:
-                return found.status, json.load(found), found.headers
-        except urllib.error.HTTPError as error:
-            with error:
-                return error.code, json.load(error), error.headers
-
-    def ask(self, path, **body):
-        """What is answered to what is right."""
-        status, made, _ = self.post(path, body)
-        assert status == 200, made
-        return made
-
-    def stream(self, path, **body):
-        """The objects of a stream, and its last line."""
-        request = urllib.request.Request(
-            self.url + path, json.dumps({**body, "stream": True}).encode(),
-            {"content-type": "application/json"})
-        with urllib.request.urlopen(request, timeout=60) as found:
-            lines = [line[6:] for line in found.read().decode().split("\n\n")
-                     if line.startswith("data: ")]
-        return [json.loads(line) for line in lines[:-1]], lines[-1]
-
-    def get(self, path):
-        with urllib.request.urlopen(self.url + path, timeout=60) as found:
-            return found.read().decode()
 
 
 class Writers(unittest.TestCase):
@@ -209,8 +152,8 @@ class Writers(unittest.TestCase):
                 ({"prompt": [1, 999999]}, "invalid_value", "999999"),
                 ({"prompt": "a", "suffix": "b"}, "unsupported_value",
                  "/suffix"),
-                ({"prompt": "a", "response_format": {"type": "json_object"}},
-                 "unsupported_value", "/response_format"),
+                ({"prompt": "a", "response_format": {"type": "xml"}},
+                 "invalid_value", "/response_format/type"),
                 ({"prompt": "a", "max_tokens": 5000},
                  "context_length_exceeded", "5000"),
                 ({"prompt": "\ud800"}, "invalid_value", "/prompt"),
@@ -230,8 +173,6 @@ class Writers(unittest.TestCase):
         self.refused(chat, {"messages": [{"role": "user", "content": [
             {"type": "image_url"}]}]}, 400, "invalid_value",
             "/messages/0/content/0/type")
-        self.refused(chat, {"messages": [{"role": "u", "content": "a"}],
-                            "tools": [{}]}, 400, "unsupported_value", "tools")
         self.refused("/v1/responses", {}, 404, "unknown_endpoint",
                      "/v1/chat/completions")
         self.refused("/v1/embeddings", {"input": "a"}, 400,
@@ -324,8 +265,9 @@ class Encoders(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
-        cls.vectors = cls.folder("sentence-mean")
-        cls.scores = cls.folder("bert-regression")
+        cls.vectors = word_folder(cls.scratch.name, "sentence-mean")
+        cls.scores = word_folder(cls.scratch.name,
+                                 "bert-regression")
         cls.server = Served(cls.vectors, cls.scores, "--token-inputs"
                             ).__enter__()
 
@@ -334,37 +276,6 @@ class Encoders(unittest.TestCase):
         cls.server.__exit__()
         cls.scratch.cleanup()
         assert cls.server.status == 0, cls.server.status
-
-    @classmethod
-    def folder(cls, golden):
-        """A golden model's folder with a tokenizer of a word a token."""
-        made = os.path.join(cls.scratch.name, golden)
-        shutil.copytree(os.path.join(shared.GOLDEN, golden), made)
-        with open(os.path.join(made, "config.json")) as stream:
-            size = json.load(stream)["vocab_size"]
-        names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-        names += [f"w{number}" for number in range(4, size)]
-        special = {"[CLS]": 2, "[SEP]": 3}
-
-        def piece(name, type_id):
-            kind = "SpecialToken" if name in special else "Sequence"
-            return {kind: {"id": name, "type_id": type_id}}
-        first = [piece("[CLS]", 0), piece("A", 0), piece("[SEP]", 0)]
-        with open(os.path.join(made, "tokenizer.json"), "w") as stream:
-            json.dump({
-                "version": "1.0", "truncation": None, "padding": None,
-                "added_tokens": [], "normalizer": None,
-                "pre_tokenizer": {"type": "WhitespaceSplit"},
-                "post_processor": {
-                    "type": "TemplateProcessing", "single": first,
-                    "pair": first + [piece("B", 1), piece("[SEP]", 1)],
-                    "special_tokens": {
-                        name: {"id": name, "ids": [id], "tokens": [name]}
-                        for name, id in special.items()}},
-                "decoder": None,
-                "model": {"type": "WordLevel", "unk_token": "[UNK]", "vocab": {
-                    name: id for id, name in enumerate(names)}}}, stream)
-        return made
 
     TEXTS = ["w4 w5 w6", "w7", "w8 w9 w10 w11 w12", "w5 w5"]
 

@@ -116,9 +116,10 @@ TEST_F(SchedulerCApi, RefusesJobsByName) {
   job.priority = 1001;
   expectPart(fault(tfc_scheduler_submit(scheduler, &job, &number)), "priority");
   job.priority = 0;
-  job.reserved = 1;
-  expectPart(fault(tfc_scheduler_submit(scheduler, &job, &number)), "reserved");
-  job.reserved = 0;
+  job.needs_mask = 2;
+  expectPart(fault(tfc_scheduler_submit(scheduler, &job, &number)),
+             "needs_mask");
+  job.needs_mask = 0;
   request.keep = 1;
   expectPart(fault(tfc_scheduler_submit(scheduler, &job, &number)), "keep");
   request.keep = 0;
@@ -126,6 +127,33 @@ TEST_F(SchedulerCApi, RefusesJobsByName) {
   fault(tfc_scheduler_submit(scheduler, &job, &number));
   job.request = nullptr;
   fault(tfc_scheduler_submit(scheduler, &job, &number));
+}
+
+TEST_F(SchedulerCApi, TakesMasksOfItsJobs) {
+  create();
+  job.needs_mask = 1;
+  ASSERT_EQ(tfc_scheduler_submit(scheduler, &job, &number), nullptr);
+  uint32_t bits[9999] = {1 << 5}; // more than there are tokens
+  std::vector<int64_t> tokens;
+  for (uint64_t now = 0; now < 40; ++now) {
+    ASSERT_EQ(tfc_scheduler_run(scheduler, now, &events), nullptr);
+    for (uint64_t i = 0; i < events.n_tokens; ++i) {
+      tokens.push_back(events.tokens[i]);
+    }
+    if (tokens.size() == request.max_new_tokens) {
+      break;
+    }
+    ASSERT_EQ(
+        tfc_scheduler_set_mask(scheduler, number, 0, tokens.size(), bits, 9999),
+        nullptr);
+  }
+  EXPECT_EQ(tokens, (std::vector<int64_t>{5, 5, 5, 5}));
+  fault(tfc_scheduler_set_mask(scheduler, number, 0, 4, bits, 1),
+        TFC_NOT_FOUND);
+  expectPart(fault(tfc_scheduler_set_mask(scheduler, number, 0, 0, bits, 0)),
+             "n_words");
+  fault(tfc_scheduler_set_mask(scheduler, number, 0, 0, nullptr, 1));
+  fault(tfc_scheduler_set_mask(nullptr, number, 0, 0, bits, 1));
 }
 
 TEST_F(SchedulerCApi, RefusesTextsByName) {

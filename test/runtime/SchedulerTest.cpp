@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <limits>
 #include <random>
 
 namespace tfc::rt::test {
@@ -351,6 +352,92 @@ TEST_F(SchedulerCore, CancelsEndAllAnswers) {
     EXPECT_EQ((served.endings[{job, i}].finish), TFC_FINISH_CANCELLED);
   }
   EXPECT_EQ((served.endings[{other, 0}].finish), TFC_FINISH_LENGTH);
+}
+
+/// Tokens that leave `rest` when divided by 3, as a mask, and as biases that
+/// forbid the others.
+std::vector<uint32_t> everyThird(uint64_t rest) {
+  std::vector<uint32_t> bits(vocab / 32 + 1);
+  for (uint64_t token = rest % 3; token < uint64_t(vocab); token += 3) {
+    bits[token / 32] |= uint32_t(1) << token % 32;
+  }
+  return bits;
+}
+void forbidOthers(Asked &asked, uint64_t rest) {
+  for (int64_t token = 0; token < vocab; ++token) {
+    if (uint64_t(token) % 3 != rest % 3) {
+      asked.options.bias.emplace_back(token,
+                                      -std::numeric_limits<float>::infinity());
+    }
+  }
+}
+
+TEST_F(SchedulerCore, MasksSayWhichTokensMayCome) {
+  options.session.engine.maxCacheBytes = 9 * blockBytes(*model);
+  options.session.maxStepTokens = 3;
+  Served served(*model, options);
+  std::mt19937 random(3);
+  std::map<uint64_t, Asked> wanted;
+  for (int64_t i = 0; i < 9; ++i) {
+    Asked asked = served.asks->ask({i % 2, 2, 3, 4, i}, 7);
+    asked.options.numAnswers = 1 + static_cast<uint32_t>(i) % 3;
+    asked.options.numLogProbabilities = 2;
+    asked.decoding.repetition_penalty = 1.5;
+    JobTerms terms;
+    terms.isMasked = i % 2 == 0;
+    terms.priority = static_cast<int32_t>(i) / 3;
+    wanted[served.add(asked, terms)] = asked;
+  }
+  for (int i = 0; !served.core->isIdle(); ++i) {
+    ASSERT_LT(i, 20000) << "nothing goes on";
+    for (const auto &[job, asked] : wanted) {
+      for (uint32_t n = 0; n < asked.options.numAnswers; ++n) {
+        uint64_t position = served.stories[{job, n}].tokens.size();
+        served.core->setMask({job, n, position + 1, {0}}); // passed over
+        if (random() % 3 == 0) {
+          served.core->setMask({job, n, position, everyThird(job + n)});
+          served.core->setMask({job, n, position, {0}}); // it has one
+        }
+      }
+    }
+    served.step();
+  }
+  EXPECT_GT(served.core->stats().n_preemptions, 0U);
+  for (const auto &[job, asked] : wanted) {
+    for (uint32_t n = 0; n < asked.options.numAnswers; ++n) {
+      Asked one = answerOf(asked, n);
+      if (job % 2 == 1) {
+        forbidOthers(one, job + n);
+      }
+      Story story = served.stories[{job, n}];
+      story.state = stateOf((served.endings[{job, n}].finish));
+      Story alone = storyAlone(*model, one);
+      EXPECT_EQ(story, alone) << "job " << job << ", answer " << n;
+    }
+  }
+}
+
+TEST_F(SchedulerCore, AMaskThatAllowsNothingIsItsOwnJobsFault) {
+  Served served(*model, options);
+  JobTerms masked;
+  masked.isMasked = true;
+  uint64_t none = served.add(served.asks->ask({1, 2, 3}, 4), masked);
+  uint64_t late = served.add(served.asks->ask({1, 2, 3}, 4), masked);
+  uint64_t other = served.add(served.asks->ask({1, 2, 3}, 4));
+  served.core->setMask({none, 0, 0, {0}});
+  served.core->setMask({late, 0, 0, everyThird(0)});
+  for (int i = 0; i < 20; ++i) {
+    served.step();
+  }
+  EXPECT_EQ((served.endings[{none, 0}].finish), TFC_FINISH_FAILED);
+  EXPECT_EQ((served.endings[{other, 0}].finish), TFC_FINISH_LENGTH);
+  EXPECT_EQ((served.stories[{late, 0}].tokens.size()), 1U);
+  EXPECT_TRUE(served.core->waitsForMasks());
+  uint64_t numSteps = served.core->stats().n_steps;
+  served.step();
+  EXPECT_EQ(served.core->stats().n_steps, numSteps);
+  served.cancel(late);
+  EXPECT_TRUE(served.core->isIdle());
 }
 
 TEST_F(SchedulerCore, RemembersForTheSameSaltOnly) {

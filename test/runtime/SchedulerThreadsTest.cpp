@@ -132,6 +132,25 @@ TEST_F(SchedulerThreads, RefusesWhatIsTooMuch) {
   EXPECT_NE(why.message.find("queue"), std::string::npos) << why.message;
 }
 
+TEST_F(SchedulerThreads, AMaskThatDoesNotComeIsWaitedForUntilTheDeadline) {
+  auto scheduler = make();
+  auto prompt =
+      scheduler->session()->prepare({Tokens{1, 2, 3}.data(), 3}, {}, 4, {});
+  ASSERT_TRUE(prompt) << messageOf(prompt);
+  JobWishes wishes;
+  wishes.isMasked = true;
+  wishes.deadline = second / 20;
+  auto job = scheduler->submit(wishes, std::move(*prompt), {});
+  ASSERT_TRUE(job) << messageOf(job);
+  ASSERT_TRUE(scheduler->setMask({*job, 0, 0, {1 << 7}}));
+  Taken taken;
+  taken.take(*scheduler, 1);
+  EXPECT_EQ(taken.finish[*job], TFC_FINISH_EXPIRED);
+  EXPECT_EQ(taken.tokens[*job], Tokens{7});
+  EXPECT_LT(scheduler->stats().n_steps, 20U) << "it spins";
+  EXPECT_FALSE(scheduler->setMask({*job, 0, 1, {1}}));
+}
+
 TEST_F(SchedulerThreads, DrainingLetsJobsEnd) {
   auto scheduler = make();
   for (uint32_t number = 0; number < 8; ++number) {

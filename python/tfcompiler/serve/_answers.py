@@ -7,13 +7,14 @@ import contextlib
 import time
 import uuid
 from dataclasses import replace
-from typing import Any, AsyncIterator, List, Mapping, Sequence, Tuple
+from typing import Any, AsyncIterator, List, Mapping, Optional, Sequence, Tuple
 
 from tfcompiler._error import Error
 from tfcompiler._scheduler import Job
 from tfcompiler.serve._engine import Engine, Question, Tally, TextPiece
 from tfcompiler.serve._errors import from_error
 from tfcompiler.serve._metrics import Metrics
+from tfcompiler.serve._receipt import Outputs, receipt
 from tfcompiler.serve._text import TokenTexts
 
 Asked = Tuple[Question, Job]
@@ -33,10 +34,48 @@ class Reply:
                      "created": int(time.time()), "model": engine.name,
                      "system_fingerprint": engine.fingerprint}
         self._metrics = metrics
+        self._began = self._ended = time.monotonic()
+        self._first: Optional[float] = None
+        self._outputs = Outputs(self.n * len(asked)) \
+            if fields.get("receipt") else None
 
-    def pieces(self) -> AsyncIterator[TextPiece]:
+    async def pieces(self) -> AsyncIterator[TextPiece]:
         """Of all answers."""
-        return pieces(self.engine, self.asked, self.tally, self._metrics)
+        source = pieces(self.engine, self.asked, self.tally, self._metrics)
+        async with contextlib.aclosing(source) as found:
+            async for piece in found:
+                if self._first is None and piece.tokens:
+                    self._first = time.monotonic()
+                if self._outputs:
+                    self._outputs.add(piece)
+                yield piece
+        self._ended = time.monotonic()
+
+    async def more(self) -> dict:
+        """What a request asked for beside the answer, once it is there:
+        receipt, timings. Raises Error."""
+        made: dict = {}
+        if self.fields.get("timings"):
+            made["timings"] = self._timings()
+        if self._outputs:
+            # Which reads all of the weights when it is first asked for.
+            await asyncio.to_thread(getattr, self.engine, "environment")
+            made["receipt"] = receipt(
+                self.engine, [question for question, _ in self.asked],
+                self._outputs, self.tally)
+        return made
+
+    def _timings(self) -> dict:
+        """In milliseconds: until the answer that waited longest began, until
+        the first token, and all; and tokens a second behind the first one."""
+        first = self._ended if self._first is None else self._first
+        behind = self._ended - first
+        count = self.tally.new_tokens - 1
+        return {"queue_ms": 1000 * self.tally.queue_seconds,
+                "first_token_ms": 1000 * (first - self._began),
+                "total_ms": 1000 * (self._ended - self._began),
+                "tokens_per_second": count / behind
+                if behind > 0 and count > 0 else None}
 
     def cancel(self) -> None:
         """Ends all that have not ended."""

@@ -21,6 +21,7 @@ from tfcompiler.serve._embeddings import cohere_embed, embed, embeddings
 from tfcompiler.serve._errors import ApiError, from_error
 from tfcompiler.serve._rerank import predict, rerank
 from tfcompiler.serve._server import Server, read_json
+from tfcompiler.serve._sparse import embed_sparse
 from tfcompiler.serve._stream import ClientGone, unless_gone
 from tfcompiler.serve._tokens import detokenize, tokenize
 
@@ -52,6 +53,7 @@ _POSTS = {
 _EMBED_POSTS = {
     "/": _by_kind,
     "/embed": embed,
+    "/embed_sparse": embed_sparse,
     "/rerank": rerank,
     "/predict": predict,
 }
@@ -61,7 +63,6 @@ _INSTEAD = {
     "/generate": "/v1/completions",
     "/generate_stream": "/v1/completions with stream",
     "/embed_all": "/embed",
-    "/embed_sparse": "/embed",
 }
 
 
@@ -163,7 +164,8 @@ def _info(server: Server) -> Response:
         "max_input_length": info.max_positions or None,
         "max_client_batch_size": server.bounds.inputs,
         "model_type": {"embedding": {}} if engine.embeds else
-        {"reranker": {}} if engine.classifies and engine.labels == 1 else
+        {"embedding": {"pooling": "splade"}} if engine.sparse else
+        {"reranker": {}} if engine.reranks else
         {"classifier": {}} if engine.classifies else {"generator": {}},
         "program": info.program, "threads": info.threads})
 

@@ -8,19 +8,21 @@ from starlette.responses import JSONResponse
 
 from tfcompiler._error import Code, Error
 from tfcompiler.serve._answers import Reply, submit
-from tfcompiler.serve._completions import refuse_format, writer
+from tfcompiler.serve._completions import writer
 from tfcompiler.serve._engine import Engine
 from tfcompiler.serve._errors import ApiError, invalid
 from tfcompiler.serve._fields import (Ignored, Reader, Refused, Table,
-                                      anything, boolean, listed, mapping, need,
-                                      one_of, read_fields, text, whole)
+                                      boolean, listed, mapping, need, one_of,
+                                      read_fields, text, whole)
 from tfcompiler.serve._generation import (FIELDS, MOST_LOGPROBS, draw_seed,
                                           includes_usage, question)
+from tfcompiler.serve._grammar import Form, expect_alone, form_of
 from tfcompiler.serve._server import Server
 from tfcompiler.serve._stream import EventStream
+from tfcompiler.serve._tools import (MOST_TOOLS, ToolAnswer, ToolUse, call,
+                                     call_form, choice, tool, tool_use)
 
 _MOST_MESSAGES = 1000
-_TOOLS = Refused("expected no tools: their calls are not read yet")
 
 
 def _content(pointer: str, value: Any) -> str:
@@ -40,8 +42,9 @@ def _content(pointer: str, value: Any) -> str:
 _MESSAGE: Table = {
     "role": text, "content": _content, "name": text,
     "refusal": Ignored(), "annotations": Ignored(), "audio": Ignored(),
-    "reasoning_content": text, "tool_calls": _TOOLS, "tool_call_id": _TOOLS,
-    "function_call": _TOOLS,
+    "reasoning_content": text,
+    "tool_calls": listed(call, MOST_TOOLS, 1), "tool_call_id": text,
+    "function_call": Refused("expected tool_calls, which took its place"),
 }
 
 
@@ -69,13 +72,12 @@ CHAT: Table = {
     "max_completion_tokens": whole(1, 1 << 30),
     "logprobs": boolean,
     "top_logprobs": whole(0, MOST_LOGPROBS),
-    "response_format": anything,
     "add_generation_prompt": boolean,
     "continue_final_message": _no("continued message"),
     "chat_template_kwargs": mapping,
-    "tools": _no("tools: their calls are not read yet"),
-    "tool_choice": _no("tools: their calls are not read yet"),
-    "parallel_tool_calls": Ignored(),
+    "tools": listed(tool, MOST_TOOLS),
+    "tool_choice": choice,
+    "parallel_tool_calls": boolean,
     "verbosity": Ignored(),
     "functions": Refused("expected tools, which took its place"),
     "function_call": Refused("expected tools, which took its place"),
@@ -91,23 +93,43 @@ async def chat(server: Server, body: Mapping[str, Any], tenant: str):
     """The response. Raises ApiError, Error."""
     fields = dict(read_fields(body, CHAT))
     engine = writer(server, fields)
-    refuse_format(fields)
     _join_max_tokens(fields)
     wanted = fields.get("logprobs", False)
     if fields.get("top_logprobs") and not wanted:
         raise ApiError(400, "invalid_value", "/top_logprobs: expected it with "
                        "logprobs true", "/top_logprobs")
+    use = tool_use(engine, fields, server.tool_format)
     seed = draw_seed(fields)
-    asked = submit(engine, [question(
-        engine, await _prompt(engine, fields), fields, server.limits, tenant,
-        seed, logprobs=max(1, fields.get("top_logprobs", 0)) if wanted else 0
-    )])
-    reply = _Chat(engine, asked, fields, server.metrics)
+    asking = question(
+        engine, await _prompt(engine, fields, use), fields, server.limits,
+        tenant, seed,
+        logprobs=max(1, fields.get("top_logprobs", 0)) if wanted else 0)
+    asking.masks = await engine.masks(_form(engine, fields, use), asking.n)
+    # The marks of calls are special tokens in some vocabularies.
+    asking.keeps_special = use is not None
+    reply = _Chat(use, engine, submit(engine, [asking]), fields,
+                  server.metrics)
     headers = {"x-tfc-seed": str(seed)}
     if fields.get("stream"):
         return EventStream(reply.chunks(includes_usage(fields)), headers,
                            reply.cancel)
     return JSONResponse(await reply.whole(), headers=headers)
+
+
+def _form(engine: Engine, fields: Mapping[str, Any],
+          use: Optional[ToolUse]) -> Optional[Form]:
+    """What a grammar is to enforce. Raises ApiError."""
+    form = form_of(fields)
+    if use is None:
+        return form
+    if form is not None:
+        raise ApiError(400, "unsupported_value", f"{form.pointer}: expected "
+                       "none beside tools, whose calls are no such text",
+                       form.pointer)
+    form = call_form(engine, use)
+    if form is not None:
+        expect_alone(form, fields)
+    return form
 
 
 def _join_max_tokens(fields: Dict[str, Any]) -> None:
@@ -121,8 +143,8 @@ def _join_max_tokens(fields: Dict[str, Any]) -> None:
                        "/max_completion_tokens")
 
 
-async def _prompt(engine: Engine, fields: Mapping[str, Any]
-                  ) -> Sequence[int]:
+async def _prompt(engine: Engine, fields: Mapping[str, Any],
+                  use: Optional[ToolUse]) -> Sequence[int]:
     messages = need(fields, "messages")
     if engine.model.info.kind == "encoder-decoder":
         return await _source(engine, messages)
@@ -130,6 +152,7 @@ async def _prompt(engine: Engine, fields: Mapping[str, Any]
         return await engine.prompt(
             messages,
             add_generation_prompt=fields.get("add_generation_prompt", True),
+            tools=use and list(use.tools),
             **fields.get("chat_template_kwargs", {}))
     except Error as error:
         if error.code == Code.NOT_FOUND:
@@ -154,25 +177,44 @@ async def _source(engine: Engine, messages: List[Dict]) -> Sequence[int]:
     return encoding.ids
 
 
+def _answer_message(content: str, calls: List[dict]) -> dict:
+    made = {"role": "assistant", "content": content, "refusal": None}
+    if calls:
+        made.update(content=content or None, tool_calls=calls)
+    return made
+
+
 class _Chat(Reply):
     """One response, whole or in chunks."""
 
-    def __init__(self, *given):
+    def __init__(self, use: Optional[ToolUse], *given):
         super().__init__(*given, "chatcmpl-")
+        self._answers = [ToolAnswer(use) for _ in range(self.n)]
 
     async def chunks(self, with_usage: bool) -> AsyncIterator[dict]:
         for index in range(self.n):
             yield self._chunk(index, {"role": "assistant", "content": ""})
+        counts = [0] * self.n  # of calls
         async for piece in self.pieces():
-            if piece.text or piece.logprobs:
-                yield self._chunk(piece.index, {"content": piece.text},
+            at = piece.index
+            made, calls, finish = self._answers[at].push(piece.text,
+                                                         piece.finish)
+            if made or piece.logprobs:
+                yield self._chunk(at, {"content": made},
                                   logprobs=self._logprobs(piece.tokens,
                                                           piece.logprobs))
-            if piece.finish:
-                yield self._chunk(piece.index, {}, piece.finish)
+            for each in calls:
+                yield self._chunk(at, {"tool_calls": [
+                    {"index": counts[at], **each}]})
+                counts[at] += 1
+            if finish:
+                yield self._chunk(at, {}, finish)
+        more = await self.more()
         if with_usage:
+            more["usage"] = self.usage()
+        if more:
             yield {**self.head, "object": "chat.completion.chunk",
-                   "choices": [], "usage": self.usage()}
+                   "choices": [], **more}
 
     def _chunk(self, index: int, delta: dict, finish: Optional[str] = None,
                logprobs: Optional[dict] = None) -> dict:
@@ -182,21 +224,24 @@ class _Chat(Reply):
 
     async def whole(self) -> dict:
         texts, ends = [""] * self.n, [""] * self.n
+        calls: List[list] = [[] for _ in range(self.n)]
         tokens: List[list] = [[] for _ in range(self.n)]
         logprobs: List[list] = [[] for _ in range(self.n)]
         async for piece in self.pieces():
-            texts[piece.index] += piece.text
-            ends[piece.index] = piece.finish or ends[piece.index]
+            made, called, finish = self._answers[piece.index].push(
+                piece.text, piece.finish)
+            texts[piece.index] += made
+            calls[piece.index] += called
+            ends[piece.index] = finish or ends[piece.index]
             tokens[piece.index] += piece.tokens
             logprobs[piece.index] += piece.logprobs
         choices = [{
             "index": index,
-            "message": {"role": "assistant", "content": texts[index],
-                        "refusal": None},
+            "message": _answer_message(texts[index], calls[index]),
             "logprobs": self._logprobs(tokens[index], logprobs[index]),
             "finish_reason": ends[index]} for index in range(self.n)]
         return {**self.head, "object": "chat.completion", "choices": choices,
-                "usage": self.usage()}
+                "usage": self.usage(), **await self.more()}
 
     def _logprobs(self, tokens, logprobs) -> Optional[dict]:
         """As OpenAI's chats have them."""

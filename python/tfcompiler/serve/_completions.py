@@ -9,10 +9,11 @@ from starlette.responses import JSONResponse
 from tfcompiler.serve._answers import Reply, submit
 from tfcompiler.serve._engine import Engine
 from tfcompiler.serve._errors import ApiError
-from tfcompiler.serve._fields import (Refused, Table, anything, boolean,
+from tfcompiler.serve._fields import (Refused, Table, boolean,
                                       inputs, need, read_fields, whole)
 from tfcompiler.serve._generation import (FIELDS, MOST_ANSWERS, MOST_LOGPROBS,
                                           draw_seed, includes_usage, question)
+from tfcompiler.serve._grammar import form_of
 from tfcompiler.serve._server import Server
 from tfcompiler.serve._stream import EventStream
 
@@ -23,7 +24,6 @@ COMPLETION: Table = {
     "logprobs": whole(0, MOST_LOGPROBS),
     "echo": boolean,
     "best_of": whole(1, MOST_ANSWERS),
-    "response_format": anything,
     "suffix": Refused("expected no suffix: texts are not filled in"),
 }
 
@@ -35,16 +35,18 @@ async def completions(server: Server, body: Mapping[str, Any], tenant: str):
     if fields.get("best_of", fields.get("n", 1)) != fields.get("n", 1):
         raise ApiError(400, "unsupported_value", "/best_of: expected n, got "
                        f"{fields['best_of']}", "/best_of")
-    refuse_format(fields)
+    form = form_of(fields)
     prompts = await _prompts(server, engine, need(fields, "prompt")[1])
     seed = draw_seed(fields)
     wanted = fields.get("logprobs")
     echoes = fields.get("echo", False)
-    asked = submit(engine, [question(
+    asking = [question(
         engine, ids, fields, server.limits, tenant, seed,
         logprobs=0 if wanted is None else max(1, wanted),
-        echo=echoes and wanted is not None) for ids in prompts])
-    reply = _Completion(engine, asked, fields, server.metrics)
+        echo=echoes and wanted is not None) for ids in prompts]
+    for each in asking:
+        each.masks = await engine.masks(form, each.n)
+    reply = _Completion(engine, submit(engine, asking), fields, server.metrics)
     headers = {"x-tfc-seed": str(seed)}
     if fields.get("stream"):
         return EventStream(reply.chunks(includes_usage(fields)), headers,
@@ -59,15 +61,6 @@ def writer(server: Server, fields: Mapping[str, Any]) -> Engine:
         raise ApiError(400, "unsupported_value", "/model: expected a model "
                        f"that generates, got {engine.name}", "/model")
     return engine
-
-
-def refuse_format(fields: Mapping[str, Any]) -> None:
-    """Grammars that nobody enforces are not promised."""
-    given = fields.get("response_format")
-    if given is not None and given != {"type": "text"}:
-        raise ApiError(400, "unsupported_value", "/response_format: expected "
-                       "{\"type\": \"text\"}: no other form is enforced",
-                       "/response_format")
 
 
 async def _prompts(server: Server, engine: Engine, given: Sequence
@@ -102,9 +95,11 @@ class _Completion(Reply):
                 yield self._chunk(
                     piece.index, piece.text, piece.finish,
                     self._logprobs(piece.index, piece.tokens, piece.logprobs))
+        more = await self.more()
         if with_usage:
-            yield {**self.head, "choices": [],
-                   "usage": self.usage()}
+            more["usage"] = self.usage()
+        if more:
+            yield {**self.head, "choices": [], **more}
 
     def _chunk(self, index, text, finish, logprobs) -> dict:
         return {**self.head, "choices": [
@@ -137,7 +132,7 @@ class _Completion(Reply):
                 "finish_reason": ends[index],
                 "logprobs": self._logprobs(index, tokens, logprobs)})
         return {**self.head, "choices": choices,
-                "usage": self.usage()}
+                "usage": self.usage(), **await self.more()}
 
     @property
     def _echoes(self) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 from starlette.responses import JSONResponse
 
 from tfcompiler._error import Code, Error
+from tfcompiler._sentence import SentenceEncoder
 from tfcompiler._tokenizer import Encoding
 from tfcompiler.serve._engine import Engine, in_thread
 from tfcompiler.serve._errors import ApiError, from_error, invalid
@@ -20,13 +21,13 @@ from tfcompiler.serve._fields import (Ignored, Table, boolean, inputs, listed,
 from tfcompiler.serve._server import Server
 
 _MOST = 1 << 20  # of texts, before the server's own bound
-_SHARED: Table = {
+SHARED: Table = {
     "model": text, "prompt_name": text, "priority": whole(-1000, 1000),
     "deadline_ms": whole(1, 1 << 40),
     "user": Ignored(),
 }
 OPENAI: Table = {
-    **_SHARED,
+    **SHARED,
     "input": inputs(_MOST),
     "encoding_format": one_of("float", "base64"),
     "dimensions": whole(1, 1 << 20),
@@ -34,7 +35,7 @@ OPENAI: Table = {
     "truncate": boolean,
 }
 TEI: Table = {
-    **_SHARED,
+    **SHARED,
     "inputs": inputs(_MOST),
     "normalize": boolean,
     "truncate": boolean,
@@ -44,7 +45,7 @@ TEI: Table = {
     "parameters": mapping,
 }
 COHERE: Table = {
-    **_SHARED,
+    **SHARED,
     "texts": one_or_more(text, _MOST),
     "input_type": text,
     "embedding_types": listed(one_of("float", "base64"), 2, 1),
@@ -123,14 +124,14 @@ async def vectors(server: Server, engine: Engine, fields: Mapping[str, Any],
     whoever else asks. Raises ApiError."""
     expect_count(server, len(texts))
     _expect_dimensions(server, engine, dimensions)
-    encodings = await _encodings(server, engine, fields, texts, truncate)
     encoder = engine.encoder
+    found = await encodings(server, engine, encoder, fields, texts, truncate)
+    counts = list(map(len, found))
     name = encoder.output(normalize)
-    made = await engine.encode(encodings, [name], **times(fields))
-    rows = encoder.finish(
-        encoder.pool(name, made[name], list(map(len, encodings))), normalize,
-        dimensions)
-    return rows, sum(map(len, encodings))
+    made = await engine.encode(found, [name], **times(fields))
+    rows = encoder.finish(encoder.pool(name, made[name], counts), normalize,
+                          dimensions)
+    return rows, sum(counts)
 
 
 def times(fields: Mapping[str, Any]) -> Dict[str, Any]:
@@ -148,9 +149,11 @@ def expect_count(server: Server, count: int) -> None:
                        f"{server.bounds.inputs} texts, got {count}")
 
 
-async def _encodings(server: Server, engine: Engine,
-                     fields: Mapping[str, Any], texts: Sequence,
-                     truncate: bool) -> List[Encoding]:
+async def encodings(server: Server, engine: Engine, encoder: SentenceEncoder,
+                    fields: Mapping[str, Any], texts: Sequence,
+                    truncate: bool) -> List[Encoding]:
+    """The tokens of texts, behind the prompt that they ask for. Raises
+    ApiError."""
     if isinstance(texts[0], list):
         return _of_ids(server, engine, texts)
     for number, each in enumerate(texts):
@@ -158,8 +161,8 @@ async def _encodings(server: Server, engine: Engine,
             raise invalid(f"/input/{number}", "a text as the others", each)
     try:
         return await in_thread(
-            sum(map(len, texts)), engine.encoder.tokenize, texts,
-            prompt_name=_prompt_name(engine, fields), truncate=truncate)
+            sum(map(len, texts)), encoder.tokenize, texts,
+            prompt_name=_prompt_name(encoder, fields), truncate=truncate)
     except Error as error:
         if "expected at most" in str(error):
             raise ApiError(413, "context_length_exceeded", str(error)
@@ -183,7 +186,8 @@ def _of_ids(server: Server, engine: Engine, rows: Sequence) -> List[Encoding]:
     return made
 
 
-def _prompt_name(engine: Engine, fields: Mapping[str, Any]) -> Optional[str]:
+def _prompt_name(encoder: SentenceEncoder, fields: Mapping[str, Any]
+                 ) -> Optional[str]:
     """What stands before the texts, by its name in the folder."""
     if "prompt_name" in fields:
         return fields["prompt_name"]
@@ -191,7 +195,7 @@ def _prompt_name(engine: Engine, fields: Mapping[str, Any]) -> Optional[str]:
     if kind is None:
         return None
     for name in _PROMPTS.get(kind, ()):
-        if name in engine.encoder.prompts:
+        if name in encoder.prompts:
             return name
     if kind in _PROMPTS or kind in ("classification", "clustering"):
         return None  # a folder without prompts makes no difference

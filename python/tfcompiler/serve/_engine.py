@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import hashlib
 import json
 import time
@@ -12,13 +13,14 @@ from typing import (Any, AsyncIterator, Dict, List, Mapping, Optional,
 
 import numpy as np
 
-from tfcompiler._chat import ChatTemplate
 from tfcompiler._error import Code, Error
 from tfcompiler._model import Model
 from tfcompiler._scheduler import Finish, Job, Logprob, Piece, Scheduler
 from tfcompiler._sentence import SentenceEncoder
 from tfcompiler._tokenizer import Encoding
 from tfcompiler.serve._errors import ApiError, from_error
+from tfcompiler.serve._grammar import Form, Grammars, Masks
+from tfcompiler.serve._modules import SparseEncoder, YesOrNo, read_modules
 from tfcompiler.serve._text import AnswerText
 
 _INLINE = 2000  # characters that are tokenized without a thread
@@ -33,6 +35,8 @@ class Question:
     stops: Sequence[str] = ()
     keeps_stop: bool = False
     words: Mapping[str, Any] = field(default_factory=dict)
+    masks: Optional[Masks] = None  # that a grammar gives
+    keeps_special: bool = False  # special tokens are text, the end excepted
 
 
 @dataclass(frozen=True)
@@ -55,11 +59,15 @@ class Tally:
     prompt_tokens: int = 0
     cached_tokens: int = 0
     new_tokens: int = 0
+    preemptions: int = 0
+    queue_seconds: float = 0.0  # of the one that waited longest
 
     def add(self, other: "Tally") -> None:
         self.prompt_tokens += other.prompt_tokens
         self.cached_tokens += other.cached_tokens
         self.new_tokens += other.new_tokens
+        self.preemptions += other.preemptions
+        self.queue_seconds = max(self.queue_seconds, other.queue_seconds)
 
 
 class Engine:
@@ -71,9 +79,15 @@ class Engine:
         self.model = model
         self.created = int(time.time())
         self.config = _read_json(model, "config.json")
-        self.encoder = self._sentence_encoder()
+        modules = read_modules(model.folder)
+        kinds = {kind for kind, _ in modules}
+        self.sparse = SparseEncoder(model) if "SpladePooling" in kinds \
+            and self._has_rows("logits") else None
+        self.judge = YesOrNo(model, modules) if "LogitScore" in kinds \
+            and self.generates else None
+        self.encoder = None if self.sparse else self._sentence_encoder()
+        self.grammars = Grammars(model)
         self._template_text = chat_template
-        self._template: Optional[ChatTemplate] = None
         self.scheduler = Scheduler(model, **words)
 
     def __enter__(self) -> "Engine":
@@ -100,11 +114,23 @@ class Engine:
             port.name == "logits" and port.rank == 2
             for port in self.model.info.outputs)
 
+    def _has_rows(self, name: str) -> bool:
+        """Whether it gives a text a row of that output for each token."""
+        return self.model.info.kind == "encoder" and any(
+            port.name == name and port.rank == 3
+            for port in self.model.info.outputs)
+
     @property
     def labels(self) -> int:
         """Of a classifier: how many it tells apart."""
         return next(port.width for port in self.model.info.outputs
                     if port.name == "logits")
+
+    @property
+    def reranks(self) -> bool:
+        """Whether it scores pairs of texts by one number."""
+        return self.judge is not None or \
+            self.classifies and self.labels == 1
 
     @property
     def activation(self) -> str:
@@ -129,6 +155,13 @@ class Engine:
             return None
         return SentenceEncoder(self.model)
 
+    @functools.cached_property
+    def environment(self) -> Dict[str, Any]:
+        """What its answers depend on, for receipts; the first time it reads all
+        of the weights. Raises Error."""
+        from tfcompiler.serve._receipt import environment
+        return environment(self.model)
+
     # ---- Texts ----
 
     async def tokenize(self, texts: Sequence[str],
@@ -143,6 +176,18 @@ class Engine:
         """The tokens of a chat. Raises Error."""
         return await asyncio.to_thread(self._render, messages, how)
 
+    def template_text(self, has_tools: bool) -> str:
+        """The template of chats with tools, or without; "" where there is
+        none. Raises Error."""
+        if self._template_text is not None:
+            return self._template_text
+        try:
+            return self.model._template.text_for(has_tools)
+        except Error as error:
+            if error.code != Code.NOT_FOUND:
+                raise
+            return ""
+
     def _render(self, messages, how) -> List[int]:
         if self._template_text is not None:
             how["chat_template"] = self._template_text
@@ -150,14 +195,30 @@ class Engine:
 
     # ---- Answers ----
 
+    async def masks(self, form: Optional[Form], count: int
+                    ) -> Optional[Masks]:
+        """What enforces a form in so many answers. Raises ApiError."""
+        if form is None:
+            return None
+        return await asyncio.to_thread(self.grammars.masks, form, count)
+
     def submit(self, question: Question) -> Job:
         """Raises ApiError."""
         self._expect_room(question)
+        masks = question.masks
         try:
-            return self.scheduler.submit(
-                question.ids, n=question.n, **question.words)
+            job = self.scheduler.submit(
+                question.ids, n=question.n, needs_mask=masks is not None,
+                **question.words)
         except Error as error:
             raise from_error(error) from None
+        try:
+            for index in range(question.n if masks else 0):
+                job.set_mask(index, 0, masks.next(index, ()))
+        except BaseException:
+            job.cancel()
+            raise
+        return job
 
     def _expect_room(self, question: Question) -> None:
         most = self.model.info.max_positions
@@ -176,26 +237,45 @@ class Engine:
         cost. Leaving it cancels the job. Raises ApiError where an answer has
         failed."""
         tokenizer = self.model.tokenizer
-        texts = [AnswerText(tokenizer, question.stops, question.keeps_stop)
+        texts = [AnswerText(tokenizer, question.stops, question.keeps_stop,
+                            not question.keeps_special)
                  for _ in range(question.n)]
         left = question.n
+        masks = question.masks
+        counts = [0] * question.n  # of tokens
         try:
             async for piece in job:
+                if masks and piece.tokens:
+                    counts[piece.index] += len(piece.tokens)
+                    self._give_mask(job, masks, piece, counts[piece.index])
                 if piece.is_last and piece.usage and not piece.index:
                     tally.prompt_tokens = piece.usage.prompt_tokens
                     tally.cached_tokens = piece.usage.cached_tokens
+                if piece.usage:
+                    tally.preemptions += piece.usage.preemptions
+                    tally.queue_seconds = max(tally.queue_seconds,
+                                              piece.usage.queue_seconds)
                 text = texts[piece.index]
                 if text.is_stopped:
                     continue
                 if piece.error is not None:
                     raise from_error(piece.error)
                 made = self._text_piece(piece, text, tally)
+                if masks:
+                    masks.add(made.index, made.text, made.finish)
                 yield made
                 left -= made.finish is not None
                 if not left:
                     job.cancel()  # a stop is a text, of which it knows nothing
         finally:
             job.cancel()
+
+    def _give_mask(self, job: Job, masks: Masks, piece: Piece, count: int
+                   ) -> None:
+        """That of the token behind these."""
+        if piece.tokens[-1] not in self.model.info.eos:
+            job.set_mask(piece.index, count,
+                         masks.next(piece.index, piece.tokens))
 
     def _text_piece(self, piece: Piece, text: AnswerText, tally: Tally
                     ) -> TextPiece:
@@ -208,7 +288,7 @@ class Engine:
         tally.new_tokens += count if is_stopped else len(piece.tokens)
         return TextPiece(piece.index, new, piece.tokens[:count],
                          piece.logprobs[:count], piece.prompt_logprobs,
-                         "stop" if is_stopped else _finish(piece.finish))
+                         "stop" if is_stopped else finish_word(piece.finish))
 
     # ---- Encoders ----
 
@@ -252,7 +332,9 @@ def expired() -> ApiError:
                     "got none")
 
 
-def _finish(finish: Optional[Finish]) -> Optional[str]:
+def finish_word(finish: Optional[Finish]) -> Optional[str]:
+    """As clients have it; None: it goes on. Raises ApiError where it ended
+    before its end."""
     if finish is None:
         return None
     if finish == Finish.EXPIRED:

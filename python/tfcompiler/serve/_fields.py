@@ -48,9 +48,14 @@ def read_fields(body: Any, table: Table, at: str = "") -> Dict[str, Any]:
 
 def need(fields: Mapping[str, Any], name: str) -> Any:
     """A field without which there is no answer."""
+    return need_at(fields, name, "")
+
+
+def need_at(fields: Mapping[str, Any], name: str, at: str) -> Any:
+    """The same inside of a body."""
     if name not in fields:
-        raise ApiError(400, "missing_field", f"/{name}: expected a value, got "
-                       "none", f"/{name}")
+        raise ApiError(400, "missing_field", f"{at}/{name}: expected a value, "
+                       "got none", f"{at}/{name}")
     return fields[name]
 
 

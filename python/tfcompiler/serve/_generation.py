@@ -11,7 +11,7 @@ from typing import Any, Dict, Mapping, Sequence
 from tfcompiler.serve._engine import Engine, Question
 from tfcompiler.serve._errors import ApiError
 from tfcompiler.serve._fields import (Ignored, Refused, Table, anything,
-                                      biases, boolean, mapping, number, one_of,
+                                      biases, boolean, mapping, number,
                                       one_or_more, read_fields, text, whole)
 
 MOST_ANSWERS = 128
@@ -43,6 +43,8 @@ FIELDS: Table = {
     "priority": whole(-1000, 1000),
     "cache_salt": text,
     "deadline_ms": whole(1, 1 << 40),
+    "receipt": boolean,
+    "timings": boolean,
     "user": Ignored(),
     "store": Ignored(),
     "metadata": Ignored(),
@@ -51,13 +53,14 @@ FIELDS: Table = {
     "prompt_cache_key": Ignored(),
     "prediction": Refused("expected no prediction: drafts are not served"),
     "num_beams": Refused("expected no num_beams: beams are not served"),
-    "guided_json": Refused("expected no grammar: none is enforced"),
-    "guided_regex": Refused("expected no grammar: none is enforced"),
+    "response_format": anything,
+    "guided_json": anything,
+    "guided_regex": text,
+    "guided_choice": Refused("expected guided_regex"),
+    "guided_grammar": Refused("expected guided_json or guided_regex"),
 }
 _STREAM_OPTIONS: Table = {"include_usage": boolean,
                           "include_obfuscation": Ignored()}
-RESPONSE_FORMAT: Table = {"type": one_of("text"), "json_schema": anything,
-                          "value": anything}
 
 # Fields that mean the same under another name.
 _WORDS = {
@@ -98,7 +101,7 @@ def question(engine: Engine, ids: Sequence[int], fields: Mapping[str, Any],
         seed=seed, logprobs=logprobs, echo=echo,
         # Of vLLM's the least is the first, of the scheduler's the greatest.
         priority=-fields.get("priority", 0),
-        salt=_salt(tenant, fields.get("cache_salt", "")),
+        salt=salt(tenant, fields.get("cache_salt", "")),
         max_new_tokens=_most_new(engine, len(ids), fields, limits))
     return Question(ids, fields.get("n", 1), _stops(fields),
                     fields.get("include_stop_str_in_output", False), words)
@@ -138,9 +141,10 @@ def _stops(fields: Mapping[str, Any]) -> Sequence[str]:
     return stops
 
 
-def _salt(tenant: str, salt: str) -> int:
-    """Beginnings of texts are shared by those of one tenant with one salt."""
-    if not tenant and not salt:
+def salt(tenant: str, own: str) -> int:
+    """Beginnings of texts are shared by those of one tenant with one salt of
+    their own."""
+    if not tenant and not own:
         return 0
-    digest = hashlib.sha256(f"{len(tenant)} {tenant}{salt}".encode()).digest()
+    digest = hashlib.sha256(f"{len(tenant)} {tenant}{own}".encode()).digest()
     return int.from_bytes(digest[:8], "little") or 1

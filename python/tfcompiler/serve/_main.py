@@ -55,6 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="of an answer of which the client says nothing")
     parser.add_argument("--chat-template", type=Path, metavar="FILE",
                         help="instead of the folder's")
+    parser.add_argument("--tool-format", choices=("hermes", "mistral", "llama"),
+                        help="how the model writes calls of tools, where its "
+                        "template does not say")
     parser.add_argument("--token-inputs", action="store_true",
                         help="/v1/embeddings takes token ids")
     parser.add_argument("--any-dimensions", action="store_true",
@@ -137,7 +140,8 @@ async def _run(options, engines, keys) -> int:
     server = Server(engines, keys, limits=Limits(options.default_max_tokens),
                     takes_ids=options.token_inputs,
                     any_dimensions=options.any_dimensions,
-                    truncates=options.truncate)
+                    truncates=options.truncate,
+                    tool_format=options.tool_format)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     web = uvicorn.Server(uvicorn.Config(
         make_app(server), host=options.host, port=options.port,

@@ -15,6 +15,8 @@ from tfcompiler.serve._engine import Engine
 from tfcompiler.serve._errors import ApiError, from_error, invalid
 from tfcompiler.serve._fields import (Ignored, Table, boolean, listed, mapping,
                                       need, one_of, read_fields, text, whole)
+from tfcompiler.serve._generation import salt
+from tfcompiler.serve._judge import judged
 from tfcompiler.serve._server import Server
 
 _MOST = 1 << 20  # of texts, before the server's own bound
@@ -32,6 +34,7 @@ def _document(pointer: str, value: Any) -> str:
 COHERE: Table = {
     **_SHARED,
     "query": text,
+    "instruction": text,
     "documents": listed(_document, _MOST, 1),
     "top_n": whole(1, 1 << 30),
     "return_documents": boolean,
@@ -42,6 +45,7 @@ COHERE: Table = {
 TEI: Table = {
     **_SHARED,
     "query": text,
+    "instruction": text,
     "texts": listed(text, _MOST, 1),
     "raw_scores": boolean,
     "return_text": boolean,
@@ -61,16 +65,15 @@ PREDICT: Table = {
 async def rerank(server: Server, body: Mapping[str, Any], tenant: str):
     """By its fields one or the other. Raises ApiError, Error."""
     if "texts" in body:
-        return await _tei(server, read_fields(body, TEI))
-    return await _cohere(server, read_fields(body, COHERE))
+        return await _tei(server, read_fields(body, TEI), tenant)
+    return await _cohere(server, read_fields(body, COHERE), tenant)
 
 
-async def _tei(server: Server, fields: Mapping[str, Any]):
+async def _tei(server: Server, fields: Mapping[str, Any], tenant: str):
     engine = _reranker(server, fields, 424)
     texts = need(fields, "texts")
-    logits = await _logits(
-        server, engine, [need(fields, "query")] * len(texts), texts,
-        fields.get("truncate", server.truncates), fields)
+    logits = await _of_query(server, engine, fields, texts,
+                             fields.get("truncate", server.truncates), tenant)
     scores = logits[:, 0].astype(np.float64) if fields.get("raw_scores") \
         else _scores(engine, logits)
     made = []
@@ -81,12 +84,11 @@ async def _tei(server: Server, fields: Mapping[str, Any]):
     return JSONResponse(made)
 
 
-async def _cohere(server: Server, fields: Mapping[str, Any]):
+async def _cohere(server: Server, fields: Mapping[str, Any], tenant: str):
     engine = _reranker(server, fields, 400)
     texts = need(fields, "documents")
-    scores = _scores(engine, await _logits(
-        server, engine, [need(fields, "query")] * len(texts), texts,
-        fields.get("truncate", True), fields))
+    scores = _scores(engine, await _of_query(
+        server, engine, fields, texts, fields.get("truncate", True), tenant))
     made = []
     for index in _order(scores)[:fields.get("top_n")]:
         made.append({"index": index, "relevance_score": float(scores[index])})
@@ -96,6 +98,19 @@ async def _cohere(server: Server, fields: Mapping[str, Any]):
                          "results": made,
                          "meta": {"api_version": {"version": "2"},
                                   "billed_units": {"search_units": 1}}})
+
+
+async def _of_query(server: Server, engine: Engine, fields: Mapping[str, Any],
+                    texts: Sequence[str], truncate: bool, tenant: str
+                    ) -> np.ndarray:
+    """Each text's logit for the query, float32 [texts, 1]."""
+    query = need(fields, "query")
+    if engine.judge is None:
+        return await _logits(server, engine, [query] * len(texts), texts,
+                             truncate, fields)
+    expect_count(server, len(texts))
+    return await judged(engine, query, texts, fields.get("instruction"),
+                        {**times(fields), "salt": salt(tenant, "")})
 
 
 async def predict(server: Server, body: Mapping[str, Any], tenant: str):
@@ -128,9 +143,14 @@ def _pair(pointer: str, value: Any) -> List[str]:
 def _reranker(server: Server, fields: Mapping[str, Any], status: int
               ) -> Engine:
     engine = server.engine(fields.get("model"))
-    if not engine.classifies or engine.labels != 1:
+    if not engine.reranks:
         raise _wrong_kind(engine, "that scores pairs of texts by one number "
-                          "(a cross-encoder)", status)
+                          "(a cross-encoder, or one with LogitScore in its "
+                          "modules.json)", status)
+    if "instruction" in fields and engine.judge is None:
+        raise ApiError(400, "unsupported_value", "/instruction: expected none "
+                       f"for {engine.name}, whose scores are of two texts",
+                       "/instruction")
     return engine
 
 

@@ -50,6 +50,7 @@ class Server:
     takes_ids: bool = False
     any_dimensions: bool = False
     truncates: bool = False
+    tool_format: Optional[str] = None  # instead of what a template says
     is_draining: bool = False
     metrics: Metrics = field(default_factory=Metrics)
 

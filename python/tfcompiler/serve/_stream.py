@@ -7,7 +7,8 @@ import contextlib
 import json
 from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, TypeVar
 
-from tfcompiler.serve._errors import ApiError
+from tfcompiler._error import Error
+from tfcompiler.serve._errors import ApiError, from_error
 
 _PING_SECONDS = 15
 _WRITE_SECONDS = 30  # a client that reads nothing for so long has gone
@@ -71,6 +72,9 @@ class EventStream:
                         break
                     except ApiError as error:
                         await write(_framed(error.openai_body()))
+                        break
+                    except Error as error:
+                        await write(_framed(from_error(error).openai_body()))
                         break
             finally:
                 await _end(coming)

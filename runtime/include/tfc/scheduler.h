@@ -73,7 +73,8 @@ typedef struct {
    * scheduler's. Answer i of its `n` has events with index i. */
   const tfc_request *request;
   int32_t priority; /* -1000 to 1000, the greater goes first */
-  uint32_t reserved;
+  /* 1: each token waits until tfc_scheduler_set_mask says which may come. */
+  uint32_t needs_mask;
   /* Whose beginnings may be shared: only those of jobs with an equal salt. A
    * tenant's own number keeps others from seeing by the time it takes whether
    * somebody asked the same. */
@@ -123,6 +124,24 @@ TFC_API tfc_error *tfc_scheduler_submit_encode(tfc_scheduler *scheduler,
  * answer that has not ended gets DONE with CANCELLED, and nothing else. Errors:
  * NOT_FOUND (no such job, or its last event was made). Any. */
 TFC_API tfc_error *tfc_scheduler_cancel(tfc_scheduler *scheduler, tfc_job job);
+
+/* Of a job with needs_mask: which tokens may come as number `position` (from 0)
+ * of the new ones of answer `index`; a grammar, for instance. Bit i % 32 of
+ * bits[i / 32] is token i's; tokens without a bit may not come. It goes behind
+ * logit_bias and before all other rules, and log-probabilities are those
+ * without it. No token that may come is the job's fault: FAILED.
+ *
+ * An answer begins when those of its job have each the mask of token 0, and
+ * after each token it waits for the next one's, with its cache, while others go
+ * on; deadlines end it all the same, and so a job whose masks never come should
+ * have one. It has n answers that wait for masks of their own. A mask for
+ * another position than the next, or a second one for it, is passed over.
+ * Errors: NOT_FOUND (no such job, or its last event was made),
+ * INVALID_ARGUMENT (no words). Any. */
+TFC_API tfc_error *tfc_scheduler_set_mask(tfc_scheduler *scheduler, tfc_job job,
+                                          uint32_t index, uint64_t position,
+                                          const uint32_t *bits,
+                                          uint64_t n_words);
 
 /* Refuses new jobs from now on. Those that are there go on, for deadline_us
  * microseconds at most (0: as long as they need), then they are CANCELLED. When

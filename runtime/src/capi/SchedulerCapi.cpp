@@ -200,7 +200,7 @@ tfc_error *tfc_scheduler_submit(tfc_scheduler *scheduler,
       return cannotGenerate(to.model());
     }
     Faults faults;
-    faults.add(checkReserved(given->reserved));
+    faults.add(checkFlag("needs_mask", given->needs_mask));
     faults.add(checkNext(given->next));
     faults.add(checkPriority(given->priority));
     auto read = readJob(*to.session(), given->request);
@@ -208,9 +208,10 @@ tfc_error *tfc_scheduler_submit(tfc_scheduler *scheduler,
     if (faults.any()) {
       return faults.take();
     }
-    auto job = to.submit({given->priority, given->salt,
-                          given->queue_deadline_us, given->deadline_us},
-                         std::move(read->prompt), read->options);
+    auto job =
+        to.submit({given->priority, given->salt, given->queue_deadline_us,
+                   given->deadline_us, given->needs_mask != 0},
+                  std::move(read->prompt), read->options);
     if (!job) {
       return std::move(job.error());
     }
@@ -239,9 +240,9 @@ tfc_error *tfc_scheduler_submit_encode(tfc_scheduler *scheduler,
     if (faults.any()) {
       return faults.take();
     }
-    auto job = to.submit(
-        {given->priority, 0, given->queue_deadline_us, given->deadline_us},
-        std::move(*texts));
+    auto job = to.submit({given->priority, 0, given->queue_deadline_us,
+                          given->deadline_us, false},
+                         std::move(*texts));
     if (!job) {
       return std::move(job.error());
     }
@@ -253,6 +254,23 @@ tfc_error *tfc_scheduler_submit_encode(tfc_scheduler *scheduler,
 tfc_error *tfc_scheduler_cancel(tfc_scheduler *scheduler, tfc_job job) {
   return guard([&]() -> Status {
     return scheduler ? scheduler->scheduler->cancel(job) : nullArgument();
+  });
+}
+
+tfc_error *tfc_scheduler_set_mask(tfc_scheduler *scheduler, tfc_job job,
+                                  uint32_t index, uint64_t position,
+                                  const uint32_t *bits, uint64_t n_words) {
+  return guard([&]() -> Status {
+    if (!scheduler || !bits) {
+      return nullArgument();
+    }
+    uint64_t most = scheduler->scheduler->numMaskWords();
+    if (n_words == 0) {
+      return makeError(Code::InvalidArgument,
+                       "n_words: expected at least 1, got 0");
+    }
+    return scheduler->scheduler->setMask(
+        {job, index, position, {bits, bits + std::min(n_words, most)}});
   });
 }
 

@@ -48,6 +48,16 @@ public:
     }
   }
 
+  void forbidUnlisted() {
+    const std::vector<uint32_t> &allowed = rules.allowed;
+    for (int64_t i = 0; i < width; ++i) {
+      size_t word = static_cast<size_t>(i) / 32;
+      bool isListed =
+          word < allowed.size() && ((allowed[word] >> (i % 32)) & 1) != 0;
+      scores[i] = isListed ? scores[i] : never;
+    }
+  }
+
   void penalizeRepetitions() {
     float penalty = static_cast<float>(rules.repetitionPenalty);
     std::vector<float> &penalized = scratch.values;
@@ -221,7 +231,7 @@ bool ScoreRules::changesNothing() const {
   bool isPenalized =
       repetitionPenalty != 1 || presencePenalty != 0 || frequencyPenalty != 0;
   return !isPenalized && noRepeatNgram == 0 && !hasEnd && forcedBos < 0 &&
-         forcedEos < 0 && !isWarped && bias.empty();
+         forcedEos < 0 && !isWarped && bias.empty() && allowed.empty();
 }
 
 void logSoftmax(float *scores, int64_t width) {
@@ -236,6 +246,9 @@ void processScores(const ScoreRules &rules, const TokenRow &row, float *scores,
                    int64_t width, ScoreScratch &scratch) {
   Processor processor(rules, row, scores, width, scratch);
   processor.addBias();
+  if (!rules.allowed.empty()) {
+    processor.forbidUnlisted();
+  }
   if (rules.repetitionPenalty != 1) {
     processor.penalizeRepetitions();
   }

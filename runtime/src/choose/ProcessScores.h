@@ -14,6 +14,9 @@ struct ScoreRules {
   std::vector<int64_t> eos; // end tokens, for the two least lengths
   /// Added to the scores of these tokens, before anything else.
   std::vector<std::pair<int64_t, float>> bias;
+  /// Tokens that may come, a bit each, the lowest first; what it has no bit of
+  /// may not. Empty: all may. Looked at behind the bias.
+  std::vector<uint32_t> allowed;
   double repetitionPenalty = 1;                     // more than 0
   double presencePenalty = 0, frequencyPenalty = 0; // OpenAI's; 0: off
   int64_t noRepeatNgram = 0;                        // 0: off

@@ -71,6 +71,30 @@ void Core::cancel(uint64_t job, EventList &out) {
   }
 }
 
+void Core::setMask(TokenMask mask) {
+  auto found = std::find_if(answers.begin(), answers.end(), [&](auto &each) {
+    return each.second.job->terms.id == mask.job &&
+           each.second.index == mask.index;
+  });
+  if (found == answers.end() || !found->second.lacksMask() ||
+      found->second.made.size() != mask.position) {
+    return;
+  }
+  Answer &answer = found->second;
+  answer.mask = std::move(mask.bits);
+  if (answer.isHeld) {
+    answer.isHeld = false;
+    sequences->setAllowed(answer.sequence(), answer.mask);
+    (void)sequences->resume(answer.sequence());
+  }
+}
+
+bool Core::waitsForMasks() const {
+  return texts.empty() && !answers.empty() &&
+         std::all_of(answers.begin(), answers.end(),
+                     [](const auto &each) { return each.second.lacksMask(); });
+}
+
 void Core::endAll(const Error *why, EventList &out) {
   uint32_t how = why ? TFC_FINISH_FAILED : TFC_FINISH_CANCELLED;
   while (!answers.empty()) {

@@ -21,6 +21,15 @@ struct JobTerms {
   int32_t priority = 0;
   uint64_t salt = 0;
   uint64_t arrival = 0, queueDeadline = 0, deadline = 0; // of one clock
+  bool isMasked = false; // each token waits for its mask
+};
+
+/// Which tokens may come as number `position` of an answer's new ones.
+struct TokenMask {
+  uint64_t job = 0;
+  uint32_t index = 0;
+  uint64_t position = 0;
+  std::vector<uint32_t> bits; // as ScoreRules::allowed
 };
 
 struct CoreOptions {
@@ -49,6 +58,8 @@ public:
   void add(const JobTerms &terms, TextBatch texts);
   /// Ends a job with CANCELLED; nothing when it is not there.
   void cancel(uint64_t job, EventList &out);
+  /// Passed over when it is not for the next token of one that waits for it.
+  void setMask(TokenMask mask);
   /// Ends all of them, with FAILED where there is an error.
   void endAll(const Error *why, EventList &out);
 
@@ -62,6 +73,8 @@ public:
   std::map<uint64_t, std::vector<OutputTensor>> encoded;
 
   bool isIdle() const { return answers.empty() && texts.empty(); }
+  /// Whether nothing can go on before a mask comes.
+  bool waitsForMasks() const;
   /// All numbers but those of whoever calls: n_jobs, queue_tokens.
   tfc_scheduler_stats stats() const;
   /// For tests: beginnings that are remembered.
@@ -84,10 +97,13 @@ private:
     uint32_t index = 0;
     Place place = Place::Waiting;
     bool hasBegun = false, hasToken = false; // since it is in, for the second
+    bool isHeld = false;                     // in, until its mask comes
+    std::vector<uint32_t> mask;              // of the next token; empty: none
     std::vector<int32_t> made;               // tokens
     uint64_t begunAt = 0, preemptions = 0;
 
     uint64_t sequence() const { return job->sequence + index; }
+    bool lacksMask() const { return job->terms.isMasked && mask.empty(); }
   };
   struct Texts {
     JobTerms terms;
@@ -107,6 +123,7 @@ private:
 
   void expire(EventList &out);
   void admit();
+  bool canEnter(const Answer &answer) const;
   void enter(Answer &answer);
   Status stepSession(const Clock &clock, EventList &out);
   bool makeRoom(const Error &why, EventList &out);
@@ -117,6 +134,7 @@ private:
   void takeWaiting();
   void begin(Answer &answer);
   void takeTokens(EventList &out);
+  void hold(Answer &answer);
   static uint32_t finishOf(uint32_t state);
   Error faultOf(uint64_t sequence, uint32_t index) const;
   void remember(Answer &answer, bool isOver);

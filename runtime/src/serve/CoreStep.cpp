@@ -13,7 +13,7 @@ static constexpr uint64_t stepsUntilRetry = 16;
 Status Core::step(const Clock &clock, EventList &out) {
   now = clock();
   expire(out);
-  if (!answers.empty()) {
+  if (!answers.empty() && !waitsForMasks()) {
     Status status = stepSession(clock, out);
     if (!status) {
       return status;
@@ -63,7 +63,7 @@ void Core::admit() {
   }
   const JobTerms *first = nullptr; // of those that wait
   for (auto &[order, answer] : answers) {
-    if (answer.place != Place::Waiting) {
+    if (answer.place != Place::Waiting || !canEnter(answer)) {
       continue;
     }
     const JobTerms &terms = answer.job->terms;
@@ -78,6 +78,20 @@ void Core::admit() {
   }
 }
 
+/// Whether it has a mask, where it wants one; a prompt's answers go in
+/// together.
+bool Core::canEnter(const Answer &answer) const {
+  if (!answer.job->terms.isMasked || !answer.job->prompt) {
+    return !answer.lacksMask();
+  }
+  for (uint32_t i = 0; i < answer.job->options.numAnswers; ++i) {
+    if (answers.at(orderOf(answer.job->terms, i)).lacksMask()) {
+      return false;
+    }
+  }
+  return true;
+}
+
 /// Into the session: all answers of a prompt together, or one that was there.
 void Core::enter(Answer &answer) {
   Job &job = *answer.job;
@@ -89,6 +103,7 @@ void Core::enter(Answer &answer) {
   if (!job.prompt) {
     // It is there: nobody but this object takes it out.
     (void)sequences->resume(answer.sequence(), prefix);
+    sequences->setAllowed(answer.sequence(), answer.mask);
     answer.place = Place::In;
     return;
   }
@@ -102,6 +117,7 @@ void Core::enter(Answer &answer) {
     auto found = answers.find(order);
     found->second.place = Place::In;
     bySequence[job.sequence + i] = order;
+    sequences->setAllowed(job.sequence + i, found->second.mask);
   }
 }
 
@@ -160,6 +176,7 @@ void Core::leave(Answer &answer) {
   (void)sequences->pause(answer.sequence());
   beginnings.erase(answer.sequence());
   answer.place = Place::Waiting;
+  answer.isHeld = false;
   isFull = true;
 }
 
@@ -248,8 +265,18 @@ void Core::takeTokens(EventList &out) {
     answer->hasToken = true;
     if (isOver) {
       finish(at, finishOf(made[i].state), out);
+    } else if (answer->job->terms.isMasked) {
+      hold(*answer);
     }
   }
+}
+
+/// Its mask was this token's: it stays in, with its cache, until the next
+/// comes.
+void Core::hold(Answer &answer) {
+  answer.mask.clear();
+  answer.isHeld = true;
+  (void)sequences->hold(answer.sequence());
 }
 
 uint32_t Core::finishOf(uint32_t state) {

@@ -68,8 +68,13 @@ uint64_t Scheduler::steadyNow() {
 Result<uint64_t> Scheduler::submit(const JobWishes &wishes, Prompt prompt,
                                    const RequestOptions &how) {
   Arrival arrival;
-  arrival.terms = {0, wishes.priority,      wishes.salt,
-                   0, wishes.queueDeadline, wishes.deadline};
+  arrival.terms = {0,
+                   wishes.priority,
+                   wishes.salt,
+                   0,
+                   wishes.queueDeadline,
+                   wishes.deadline,
+                   wishes.isMasked};
   arrival.numTokens = prompt.source
                           ? static_cast<uint64_t>(prompt.source->numTokens())
                           : prompt.choice.tokens.size();
@@ -130,6 +135,24 @@ Status Scheduler::cancel(uint64_t job) {
   return {};
 }
 
+uint64_t Scheduler::numMaskWords() const {
+  const tfc_entry_v0 *entry = served->generateEntry();
+  return entry ? entry->outputs[served->logitsPort()].width / 32 + 1 : 1;
+}
+
+Status Scheduler::setMask(TokenMask mask) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!live.count(mask.job)) {
+      return makeError(Code::NotFound, "expected a job that has not ended, ",
+                       "got ", mask.job);
+    }
+    masks.push_back(std::move(mask));
+  }
+  hasArrived.notify_all();
+  return {};
+}
+
 void Scheduler::drain(uint64_t deadline) {
   {
     std::lock_guard<std::mutex> lock(mutex);
@@ -167,7 +190,20 @@ Result<std::vector<OutputTensor>> Scheduler::takeOutputs(uint64_t job) {
 
 /// Under the lock: whether there is something to do, or may be by now.
 bool Scheduler::hasWork() const {
-  return !arrivals.empty() || !cancelled.empty() || !core->isIdle();
+  return !arrivals.empty() || !cancelled.empty() || !masks.empty() ||
+         (!core->isIdle() && !core->waitsForMasks());
+}
+
+/// Until there is. While nothing but masks is waited for deadlines may come.
+void Scheduler::awaitWork() {
+  constexpr std::chrono::milliseconds tick(10);
+  std::unique_lock<std::mutex> lock(mutex);
+  auto isDue = [&] { return isEnding || hasWork(); };
+  if (core->isIdle()) {
+    hasArrived.wait(lock, isDue);
+  } else {
+    hasArrived.wait_for(lock, tick, isDue);
+  }
 }
 
 /// Under the lock: what came since the last step goes into the core.
@@ -214,15 +250,20 @@ void Scheduler::publish(const EventList &made) {
 bool Scheduler::stepOnce(const Core::Clock &clock) {
   EventList made;
   std::vector<uint64_t> leaving;
+  std::vector<TokenMask> coming;
   bool isAll = false;
   {
     std::lock_guard<std::mutex> lock(mutex);
     takeArrivals(clock());
     leaving.swap(cancelled);
+    coming.swap(masks);
     isAll = endsAll;
   }
   for (uint64_t job : leaving) {
     core->cancel(job, made);
+  }
+  for (TokenMask &mask : coming) {
+    core->setMask(std::move(mask));
   }
   if (isAll) {
     core->endAll(nullptr, made);
@@ -257,10 +298,7 @@ void Scheduler::end(Error why) noexcept {
 void Scheduler::loop() noexcept {
   try {
     for (bool goesOn = true; goesOn;) {
-      {
-        std::unique_lock<std::mutex> lock(mutex);
-        hasArrived.wait(lock, [&] { return isEnding || hasWork(); });
-      }
+      awaitWork();
       goesOn = !isEnding && stepOnce(steadyNow);
     }
   } catch (const CallerFault &fault) {

@@ -24,6 +24,7 @@ struct JobWishes {
   int32_t priority = 0;
   uint64_t salt = 0;
   uint64_t queueDeadline = 0, deadline = 0;
+  bool isMasked = false;
 };
 
 class Scheduler {
@@ -38,6 +39,8 @@ public:
 
   const Session *session() const { return core->session(); }
   const Model &model() const { return *served; }
+  /// Words of a mask that has a bit for each of the model's scores.
+  uint64_t numMaskWords() const;
   /// Both: the job's number. Errors: Exhausted (the queue), Cancelled
   /// (draining), and why the thread has ended.
   Result<uint64_t> submit(const JobWishes &wishes, Prompt prompt,
@@ -45,6 +48,8 @@ public:
   Result<uint64_t> submit(const JobWishes &wishes, TextBatch texts);
   /// Errors: NotFound.
   Status cancel(uint64_t job);
+  /// Errors: NotFound.
+  Status setMask(TokenMask mask);
   void drain(uint64_t deadline);
   tfc_scheduler_stats stats() const;
   /// Errors: NotFound.
@@ -73,6 +78,7 @@ private:
   void loop() noexcept;
   bool hasWork() const;
   bool stepOnce(const Core::Clock &clock);
+  void awaitWork();
   void takeArrivals(uint64_t now);
   void publish(const EventList &made);
   void end(Error why) noexcept;
@@ -88,6 +94,7 @@ private:
   uint64_t lastJob = 0, queueTokens = 0;
   std::vector<Arrival> arrivals;
   std::vector<uint64_t> cancelled;
+  std::vector<TokenMask> masks;
   std::map<uint64_t, uint32_t> live; // answers of a job that have not ended
   bool isDraining = false, endsAll = false;
   uint64_t drainAfter = 0; // microseconds; becomes a time

@@ -174,6 +174,10 @@ public:
 
   // From one thread at a time.
 
+  /// Between steps: tokens that may come next in a sequence, as
+  /// ScoreRules::allowed, until others are given. Nothing when it is not there.
+  void setAllowed(uint64_t id, std::vector<uint32_t> bits);
+
   /// Bytes of the cache that only those have that have ended; between steps.
   uint64_t keptBytes() const;
   // The next two refuse to run while a step does: InvalidArgument.

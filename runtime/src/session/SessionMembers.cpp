@@ -101,6 +101,15 @@ Status Session::resume(uint64_t id, uint64_t prefix) {
   return {};
 }
 
+void Session::setAllowed(uint64_t id, std::vector<uint32_t> bits) {
+  std::lock_guard<std::mutex> lock(mutex);
+  Sequence *found = findActive(id);
+  found = found ? found : find(paused, id);
+  if (found) {
+    found->next.choice.rules.allowed = std::move(bits);
+  }
+}
+
 /// Under the lock: now, or at the end of the step that runs.
 Status Session::depart(const Departure &departure) {
   uint64_t id = departure.id;
