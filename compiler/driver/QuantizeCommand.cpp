@@ -64,6 +64,9 @@ private:
   int quantize();
   /// The distance of int8 programs in which `kept` are none.
   int judge(const std::set<std::string> &kept, Distance &distance);
+  int rankGroups(std::vector<std::string> &ranked);
+  int giveBack(std::set<std::string> kept,
+               llvm::ArrayRef<std::string> candidates);
   int reach();
   int write();
   /// Modules of products that have no tensor, as a tied head.
@@ -296,6 +299,11 @@ int Quantizer::quantize() {
 
 int Quantizer::judge(const std::set<std::string> &kept, Distance &to) {
   quantized->kept = kept;
+  for (spec::Parameter &parameter : int8Model->parameters) {
+    auto own = quantized->products.matricesOf.find(parameter.name);
+    parameter.isKeptWide = own != quantized->products.matricesOf.end() &&
+                           quantized->isKept(own->second.front());
+  }
   std::string library = scratch + "/int8.so",
               decoded = scratch + "/decoded.safetensors";
   if (int code = compile(*int8Model, library)) {
@@ -319,7 +327,70 @@ int Quantizer::judge(const std::set<std::string> &kept, Distance &to) {
   return kOk;
 }
 
-int Quantizer::reach() { return judge({}, distance); }
+/// Groups of matrices, the one that costs most first: judged with this one
+/// alone as integers.
+int Quantizer::rankGroups(std::vector<std::string> &ranked) {
+  std::vector<std::string> groups = quantized->groups();
+  std::vector<std::pair<double, std::string>> costs;
+  for (const std::string &group : groups) {
+    std::set<std::string> others(groups.begin(), groups.end());
+    others.erase(group);
+    Distance alone;
+    if (int code = judge(others, alone)) {
+      return code;
+    }
+    costs.emplace_back(alone.snr(), group);
+  }
+  llvm::sort(costs);
+  for (auto &[snr, group] : costs) {
+    ranked.push_back(std::move(group));
+  }
+  return kOk;
+}
+
+/// What was kept before something worse was may be integers after all. Leaves
+/// `distance` that of what is kept at last.
+int Quantizer::giveBack(std::set<std::string> kept,
+                        llvm::ArrayRef<std::string> candidates) {
+  for (const std::string &group : llvm::reverse(candidates)) {
+    std::set<std::string> fewer = kept;
+    fewer.erase(group);
+    Distance without;
+    if (int code = judge(fewer, without)) {
+      return code;
+    }
+    if (without.snr() >= *options.minSnr) {
+      kept = std::move(fewer);
+      distance = without;
+    }
+  }
+  quantized->kept = std::move(kept);
+  return kOk;
+}
+
+int Quantizer::reach() {
+  int code = judge({}, distance);
+  if (code || !options.minSnr || distance.snr() >= *options.minSnr) {
+    return code;
+  }
+  std::vector<std::string> ranked;
+  if (int code = rankGroups(ranked)) {
+    return code;
+  }
+  std::set<std::string> kept;
+  for (size_t i = 0; i < ranked.size(); ++i) {
+    kept.insert(ranked[i]);
+    if (int code = judge(kept, distance)) {
+      return code;
+    }
+    if (distance.snr() >= *options.minSnr) {
+      return giveBack(kept, llvm::ArrayRef(ranked).take_front(i));
+    }
+  }
+  return fail(llvm::formatv("expected --min-snr that can be reached (all "
+                            "matrices in 16 bits give {0:F1} dB), got {1}",
+                            distance.snr(), *options.minSnr));
+}
 
 std::vector<std::string> Quantizer::tiedModules() {
   std::vector<std::string> names;

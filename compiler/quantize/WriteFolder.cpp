@@ -233,7 +233,8 @@ static rt::Status copyFiles(const std::string &from, const std::string &to,
     std::string target = to + "/" + name.str();
     if (fs::is_directory(entry->path())) {
       if (!all && rt::isModuleFolder({name.data(), name.size()})) {
-        if (std::error_code made = fs::create_directory(target, false, fs::all_all)) {
+        if (std::error_code made =
+                fs::create_directory(target, false, fs::all_all)) {
           return ioError(target, made);
         }
         if (rt::Status status = copyFiles(entry->path(), target, true);
