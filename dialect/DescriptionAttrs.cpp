@@ -1,6 +1,7 @@
 // What a library says of itself: verifiers.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "dialect/LayerFunctions.h"
+#include "dialect/PrecisionRules.h"
 #include "dialect/TransformerDialect.h"
 
 using namespace mlir;
@@ -198,6 +199,7 @@ TransformerDialect::verifyOperationAttribute(Operation *op,
       {kPackedBytesAttrName, is<IntegerAttr>, "an integer"},
       {kLayersOfAttrName, is<FlatSymbolRefAttr>, "the symbol of an entry"},
       {kRoleAttrName, is<RoleAttr>, "a #transformer.role"},
+      {kKeptWideAttrName, is<UnitAttr>, "a unit"},
   };
   if (attribute.getName() == kRoleAttrName && !isa<FunctionOpInterface>(op)) {
     return op->emitOpError()

@@ -9,6 +9,7 @@
 #include "compiler/driver/Inspect.h"
 #include "compiler/driver/InspectCosts.h"
 #include "compiler/driver/PythonCommand.h"
+#include "compiler/driver/QuantizeCommand.h"
 #include "compiler/driver/RunCommand.h"
 #include "compiler/driver/RunWords.h"
 #include "compiler/driver/VerifyCommand.h"
@@ -38,6 +39,8 @@ struct CommandLine {
   cl::SubCommand verifyCommand{
       "verify", "compare a compiled model with the reference interpreter"};
 
+  cl::SubCommand quantizeCommand{
+      "quantize", "write a Hugging Face directory with matrices of integers"};
   cl::SubCommand attentionCommand{
       "attention", "write where a model looks: the probabilities of its "
                    "attentions"};
@@ -125,6 +128,7 @@ struct CommandLine {
              cl::value_desc("f32|f16|bf16|int8"),
              cl::sub(compileCommand),
              cl::sub(runCommand),
+             cl::sub(quantizeCommand),
              cl::sub(inspectCommand),
              cl::cat(category)};
   Text cache{"cache",
@@ -267,6 +271,28 @@ struct CommandLine {
                          cl::sub(verifyCommand),
                          cl::cat(category)};
 
+  Text quantizeDirectory{cl::Positional, cl::Required, cl::desc("DIR"),
+                         cl::sub(quantizeCommand), cl::cat(category)};
+  Text quantizeOutput{"o",
+                      cl::desc("the folder to write, which is made"),
+                      cl::value_desc("dir"),
+                      cl::Required,
+                      cl::sub(quantizeCommand),
+                      cl::cat(category)};
+  Text calibrate{"calibrate",
+                 cl::desc("texts, one a line, such as the model will read: "
+                          "what it multiplies then decides how it is "
+                          "quantised. Without them, tokens that it generates, "
+                          "or random ones"),
+                 cl::value_desc("file"), cl::sub(quantizeCommand),
+                 cl::cat(category)};
+  cl::opt<double> minSnr{
+      "min-snr",
+      cl::desc("how far outputs may be from the exact ones on those texts, as "
+               "signal to noise: kinds of matrices stay in 16 bits, the worst "
+               "first, until it holds"),
+      cl::value_desc("dB"), cl::sub(quantizeCommand), cl::cat(category)};
+
   Text completion{"print-completion",
                   cl::desc("print what completes tfc's command line in that "
                            "shell"),
@@ -285,6 +311,7 @@ struct CommandLine {
             &specCommand,
             &inspectCommand,
             &verifyCommand,
+            &quantizeCommand,
             &attentionCommand,
             &serveCommand,
             &replayCommand,
@@ -421,7 +448,7 @@ int CommandLine::runTopLevel() {
     return fail("expected --print-stages=md, got " + printStages);
   }
   return fail("expected a command: import, compile, run, spec, inspect, "
-              "verify or attention (see tfc --help)");
+              "verify, quantize or attention (see tfc --help)");
 }
 
 int CommandLine::run(const std::vector<std::string> &forwarded) {
@@ -449,6 +476,13 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
                 : tfc::runAttention(attentionSpec,
                                     {weights, attentionInputs, attentionOutput},
                                     force);
+  }
+  if (quantizeCommand) {
+    tfc::QuantizeOptions options{dtype, calibrate, quantizeOutput, {}};
+    if (minSnr.getNumOccurrences() != 0) {
+      options.minSnr = minSnr;
+    }
+    return tfc::runQuantize(quantizeDirectory, options);
   }
   if (verifyCommand) {
     tfc::VerifyOptions options;

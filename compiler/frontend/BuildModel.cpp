@@ -6,6 +6,7 @@
 #include "compiler/frontend/BuildStack.h"
 #include "compiler/frontend/DescribeModel.h"
 #include "compiler/spec/weights/HeadNames.h"
+#include "dialect/PrecisionRules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -85,13 +86,16 @@ void ModelBuilder::add(const spec::Parameter &parameter,
     shape.push_back(parameter.cols);
   }
   bool perLayer = parameter.firstLayer >= 0;
-  transformer::ParameterOp::create(
+  auto op = transformer::ParameterOp::create(
       builder, path.loc(name), name,
       RankedTensorType::get(shape, builder.getF32Type()),
       perLayer ? builder.getI64IntegerAttr(parameter.layers) : IntegerAttr(),
       source, parts, /*companion=*/transformer::CompanionAttr(),
       /*packed=*/transformer::PackedAttr(), /*rounds=*/false,
       /*offset=*/IntegerAttr(), /*stride=*/IntegerAttr());
+  if (parameter.isKeptWide) {
+    op->setAttr(transformer::kKeptWideAttrName, builder.getUnitAttr());
+  }
 }
 
 /// A parameter of a part for each head: "attn.q_norm.3.weight".

@@ -3,6 +3,7 @@
 #include "compiler/fusion/Passes.h"
 
 #include "compiler/support/ClearStatistics.h"
+#include "dialect/PrecisionRules.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -184,6 +185,15 @@ static bool isFactorAlone(ParameterOp parameter, ArrayRef<WeightOp> weights) {
          });
 }
 
+/// Whether a rule keeps the matrix, or a part of it, from being of bytes. Parts
+/// multiply the same rows, and are kept alike.
+static bool isKeptWide(ParameterOp parameter) {
+  return parameter->hasAttr(kKeptWideAttrName) ||
+         llvm::any_of(listParts(parameter), [](ParameterOp part) {
+           return part->hasAttr(kKeptWideAttrName);
+         });
+}
+
 namespace {
 struct ChoosePrecisionPass
     : tfc::impl::ChoosePrecisionPassBase<ChoosePrecisionPass> {
@@ -274,8 +284,8 @@ struct ChoosePrecisionPass
           !llvm::all_of(weightOps, isWidened)) {
         continue;
       }
-      bool isByte =
-          weights == Storage::Int8 && isFactorAlone(parameter, weightOps);
+      bool isByte = weights == Storage::Int8 && !isKeptWide(parameter) &&
+                    isFactorAlone(parameter, weightOps);
       // What is looked up in is no product's alone, and worth its two bytes.
       narrow(parameter,
              weights == Storage::Int8 && !isByte ? Storage::BF16 : weights);

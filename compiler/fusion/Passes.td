@@ -131,7 +131,8 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
     With weights of int8 a matrix that products alone read is of bytes and has
     scales, and the products multiply integers: their rows are quantised, in each
     block once. Matrices that are looked up in too, and those of more than 2^17
-    columns, whose sums could be too large, are of bf16.
+    columns, whose sums could be too large, are of bf16, and so is a parameter with
+    the attribute `transformer.kept_wide`.
 
     ```mlir
     %y = transformer.linear %x, %w : tensor<?x104xf32>, tensor<150x104xf32>

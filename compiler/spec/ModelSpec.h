@@ -192,6 +192,8 @@ struct Parameter {
   int64_t heads = 0;
   bool inOut = false;
   bool fillZeros = false;
+  /// A matrix that is bf16 where others are int8.
+  bool isKeptWide = false;
   /// -1: one tensor; otherwise one a layer, from this layer on, `layerStep`
   /// apart.
   int64_t firstLayer = -1;

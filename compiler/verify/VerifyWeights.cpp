@@ -73,12 +73,16 @@ rt::Result<VerifyWeights> VerifyWeights::open(ModuleOp module,
   return weights;
 }
 
+const rt::Tensor *VerifyWeights::find(transformer::ParameterOp parameter,
+                                      int64_t layer) const {
+  return tensors[indices.lookup(parameter.getSymName())][layer];
+}
+
 std::vector<double> VerifyWeights::read(transformer::ParameterOp parameter,
                                         int64_t layer) const {
   rt::WeightSource weight = sourceOf(parameter);
   std::vector<double> elements(weight.rows * weight.cols);
-  const rt::Tensor *tensor =
-      tensors[indices.lookup(parameter.getSymName())][layer];
+  const rt::Tensor *tensor = find(parameter, layer);
   if (!tensor) {
     return elements;
   }

@@ -22,6 +22,12 @@ public:
   std::vector<double> read(transformer::ParameterOp parameter,
                            int64_t layer) const;
 
+  /// The tensor that stores a parameter's layer; null where there is none and
+  /// it is zeros.
+  const rt::Tensor *find(transformer::ParameterOp parameter,
+                         int64_t layer) const;
+  const rt::TensorFiles &tensorFiles() const { return files; }
+
 private:
   VerifyWeights(rt::TensorFiles files) : files(std::move(files)) {}
 

@@ -53,11 +53,16 @@ LAYERS = {
     # A library is run by the runtime, whose steps it looks into.
     "compiler/verify": ["compiler/reference/", "dialect/", "runtime/src/",
                         "mlir"],
+    # What a model reads is computed by the interpreter, and files are written
+    # as the runtime has them.
+    "compiler/quantize": ["compiler/reference/", "compiler/verify/", "dialect/",
+                          "nlohmann/", "runtime/src/", "mlir"],
     "compiler/driver": ["compiler/pipeline/", "compiler/frontend/",
                         "compiler/cost/",
                         "compiler/spec/", "compiler/huggingface/",
                         "compiler/target/", "compiler/emit/",
-                        "compiler/verify/", "dialect/", "tfc/abi.h",
+                        "compiler/verify/", "compiler/quantize/", "dialect/",
+                        "tfc/abi.h",
                         "runtime/src/load/Module.h",
                         "runtime/text/WriteTokenizer.h",
                         # tfc run asks first what tfc-run would ask.
@@ -66,6 +71,8 @@ LAYERS = {
                         "runtime/tools/FormatText.h",
                         "runtime/tools/Page.h",
                         "runtime/tools/Progress.h",
+                        # Texts that a model is quantised by.
+                        "runtime/tools/TextTokens.h",
                         "runtime/tools/TextRun.h",
                         "compiler/support/HashText.h", "mlir"],
     "compiler/tools": ["compiler/driver/", "compiler/pipeline/",

@@ -8,8 +8,7 @@
 
 namespace tfc::spec {
 
-/// Whether a name matches a pattern in which * stands for anything.
-static bool matchesGlob(std::string_view name, std::string_view glob) {
+bool matchesGlob(std::string_view name, std::string_view glob) {
   size_t n = 0, g = 0, star = glob.npos, resume = 0;
   while (n < name.size()) {
     if (g < glob.size() && glob[g] == '*') {

@@ -184,6 +184,12 @@ void SpecReader::readPrecision() {
                inQuotes(kept.precision.find("weights")->text) + " and " +
                inQuotes(kept.precision.find("compute")->text));
   }
+  const Json *precision = root.find("precision");
+  const Json *rules = precision ? precision->find("rules") : nullptr;
+  // Without integers they change nothing.
+  if (rules && !rules->items.empty() && model.storage == Storage::Int8) {
+    kept.precision.set("rules", *rules);
+  }
   model.multipliesBf16 = compute == Storage::BF16;
   if (model.multipliesBf16 && model.storage != Storage::BF16) {
     const Json *compute = root.find("precision")->find("compute");
@@ -297,6 +303,7 @@ static std::optional<ModelSpec> readTree(Json spec, const std::string &baseDir,
     return std::nullopt;
   }
   resolveWeights(*whole, reader.model, diagnostics);
+  applyRules(*whole, reader.model, diagnostics);
   if (hasError(diagnostics)) {
     return std::nullopt;
   }

@@ -55,6 +55,13 @@ std::pair<std::string, std::string> cutLast(const std::string &name);
 /// A text, or the texts of a list.
 std::vector<std::string> textsOf(const Json &value);
 
+/// Whether a name matches a pattern in which * stands for anything.
+bool matchesGlob(std::string_view name, std::string_view glob);
+
+/// Marks the parameters that "precision.rules" keep wide. A rule that matches
+/// none is error 4.
+void applyRules(const Json &root, ModelSpec &model, Diagnostics &diagnostics);
+
 /// Reports globs of "ignore" that match a tensor that a parameter is read
 /// from. Later alternatives of a name may be ignored: they are copies.
 void checkIgnore(const Json &ignore, const ModelSpec &model,

@@ -228,8 +228,11 @@ struct TensorToWrite {
 /// Writes the file whole or not at all (beside, then renamed). An existing file
 /// is replaced, anything else at `path` is refused. Errors: InvalidArgument
 /// (the latter), NotFound (no such folder), Io.
-Status writeSafetensors(const std::string &path,
-                        const std::vector<TensorToWrite> &tensors);
+/// `metadata` is what the header says besides.
+Status
+writeSafetensors(const std::string &path,
+                 const std::vector<TensorToWrite> &tensors,
+                 const std::map<std::string, std::string> &metadata = {});
 
 } // namespace tfc::rt
 

@@ -18,8 +18,12 @@ uint64_t byteCount(const TensorToWrite &tensor) {
   return bytes;
 }
 
-std::string headerOf(const std::vector<TensorToWrite> &tensors) {
+std::string headerOf(const std::vector<TensorToWrite> &tensors,
+                     const std::map<std::string, std::string> &metadata) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
+  if (!metadata.empty()) {
+    header["__metadata__"] = metadata;
+  }
   uint64_t offset = 0;
   for (const TensorToWrite &tensor : tensors) {
     uint64_t end = offset + byteCount(tensor);
@@ -38,12 +42,13 @@ std::string headerOf(const std::vector<TensorToWrite> &tensors) {
 } // namespace
 
 Status writeSafetensors(const std::string &path,
-                        const std::vector<TensorToWrite> &tensors) {
+                        const std::vector<TensorToWrite> &tensors,
+                        const std::map<std::string, std::string> &metadata) {
   Result<std::string> target = replaceableFile(path);
   if (!target) {
     return std::move(target.error());
   }
-  std::string header = headerOf(tensors);
+  std::string header = headerOf(tensors, metadata);
   char length[8];
   for (int i = 0; i < 8; ++i) {
     length[i] = static_cast<char>(header.size() >> (8 * i) & 255);

@@ -1,0 +1,37 @@
+// A checkpoint's matrices, smoothed and rounded.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_QUANTIZE_QUANTIZEMODEL_H
+#define TFC_COMPILER_QUANTIZE_QUANTIZEMODEL_H
+
+#include "compiler/quantize/RoundMatrix.h"
+#include "compiler/quantize/Smooth.h"
+
+#include <set>
+
+namespace tfc::quantize {
+
+struct QuantizedModel {
+  Products products;
+  Checkpoint checkpoint; // smoothed
+  std::vector<Smoothed> smoothed;
+  std::vector<RoundedMatrix> rounded; // by matrix, as the next two
+  std::vector<double> weightSnr;      // dB, of the elements
+  std::vector<double> productSnr;     // dB, of what they give with their rows
+  /// Groups of matrices that are not integers.
+  std::set<std::string> kept;
+
+  bool isKept(size_t matrix) const {
+    return kept.count(products.matrices[matrix].group) != 0;
+  }
+  /// All groups, in the order of the model.
+  std::vector<std::string> groups() const;
+};
+
+/// Smooths and rounds the matrices of `products` by what they multiply. Scales
+/// are f16 where a matrix is stored so, else bf16.
+QuantizedModel quantizeModel(Products products, const rt::TensorFiles &files,
+                             std::vector<RowStatistics> statistics);
+
+} // namespace tfc::quantize
+
+#endif // TFC_COMPILER_QUANTIZE_QUANTIZEMODEL_H
