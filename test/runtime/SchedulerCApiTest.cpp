@@ -140,7 +140,7 @@ TEST_F(SchedulerCApi, TakesMasksOfItsJobs) {
     for (uint64_t i = 0; i < events.n_tokens; ++i) {
       tokens.push_back(events.tokens[i]);
     }
-    if (tokens.size() == request.max_new_tokens) {
+    if (tokens.size() == static_cast<uint64_t>(request.max_new_tokens)) {
       break;
     }
     ASSERT_EQ(
