@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <sys/mman.h>
@@ -76,6 +78,32 @@ private:
   int descriptor;
   std::string place;
 };
+
+/// A folder of its own, gone with the process.
+class Scratch {
+public:
+  Scratch() {
+    std::string name =
+        (std::filesystem::temp_directory_path() / "tfc-fuzz-XXXXXX").string();
+    expect(mkdtemp(name.data()) != nullptr, "a folder for scratch", name);
+    path = name;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::filesystem::path path;
+};
+
+inline void put(const std::filesystem::path &path, std::string_view text) {
+  if (text.empty()) {
+    std::filesystem::remove(path);
+    return;
+  }
+  std::ofstream stream(path, std::ios::binary);
+  stream << text;
+  expect(stream.good(), "to write", path.string());
+}
 
 } // namespace tfc::fuzz
 

@@ -6,38 +6,10 @@
 #include "compiler/spec/read/ReadSpec.h"
 #include "test/fuzz/Fuzz.h"
 
-#include <filesystem>
-#include <fstream>
-
 namespace tfc::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder of its own, gone with the process.
-class Scratch {
-public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "tfc-fuzz-XXXXXX").string();
-    expect(mkdtemp(name.data()) != nullptr, "a folder for scratch", name);
-    path = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  fs::path path;
-};
-
-void put(const fs::path &path, std::string_view text) {
-  if (text.empty()) {
-    fs::remove(path);
-    return;
-  }
-  std::ofstream stream(path, std::ios::binary);
-  stream << text;
-  expect(stream.good(), "to write", path.string());
-}
 
 /// Links the tensors of a golden model into `folder`, for all its configs.
 /// False: there is no such model.

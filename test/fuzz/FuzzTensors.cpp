@@ -56,7 +56,7 @@ template <typename T> bool isFine(const Result<T> &result) {
 /// Touches every byte of a tensor, and its values where they are numbers.
 void read(const Tensor &tensor) {
   volatile uint8_t sum = 0;
-  for (uint64_t i = 0; i < tensor.bytes; ++i) {
+  for (uint64_t i = 0; tensor.data && i < tensor.bytes; ++i) {
     sum = sum ^ tensor.data[i];
   }
   if (isWeightDType(tensor.dtype)) {
@@ -65,8 +65,20 @@ void read(const Tensor &tensor) {
   }
 }
 
-void openFile(const std::string &content) {
+/// All of a folder or file: also matrices that are made of several tensors.
+void openAll(const std::string &path) {
   static const WeightTable table = smallTable();
+  auto all = TensorFiles::open(path);
+  if (isFine(all)) {
+    for (const Tensor *tensor : all->tensors()) {
+      read(*tensor);
+    }
+    isFine(bindWeights(*all, table));
+    all->closestName("layers.0.norm.weight");
+  }
+}
+
+void openFile(const std::string &content) {
   MemoryFile file(content);
   auto one = TensorFile::open(file.path());
   if (isFine(one)) {
@@ -76,11 +88,7 @@ void openFile(const std::string &content) {
              tensor.name);
     }
   }
-  auto all = TensorFiles::open(file.path());
-  if (isFine(all)) {
-    isFine(bindWeights(*all, table));
-    all->closestName("layers.0.norm.weight");
-  }
+  openAll(file.path());
 }
 
 std::string withLength(std::string_view input) {
@@ -91,6 +99,19 @@ std::string withLength(std::string_view input) {
   std::string content(sizeof(length), '\0');
   std::memcpy(content.data(), &length, sizeof(length));
   return content.append(input).append(numZeros, '\0');
+}
+
+void openFolder(std::string_view input, bool isWhole) {
+  static const Scratch folder;
+  size_t end = input.find('\xff');
+  if (end == input.npos || input.size() - end < 3) {
+    return;
+  }
+  put(folder.path / "config.json", input.substr(0, end));
+  put(folder.path / "model.safetensors",
+      isWhole ? std::string(input.substr(end + 1))
+              : withLength(input.substr(end + 1)));
+  openAll(folder.path.string());
 }
 
 } // namespace
@@ -104,6 +125,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   std::string_view input(reinterpret_cast<const char *>(data) + 1, size - 1);
   if (data[0] == 'i') {
     isFine(tfc::rt::readIndex(input.data(), input.size()));
+  } else if (data[0] == 'q' || data[0] == 'r') {
+    openFolder(input, data[0] == 'r');
   } else if (data[0] == 'h' && input.size() >= 2) {
     openFile(withLength(input));
   } else {

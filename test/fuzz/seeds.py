@@ -17,17 +17,29 @@ def read(path):
         return stream.read()
 
 
+SIZES = {"F32": 4, "I32": 4, "F16": 2, "BF16": 2, "I64": 8, "I8": 1, "U8": 1,
+         "F8_E4M3": 1, "F8_E8M0": 1}
+
+
 def header_of(tensors):
-    """The header of F32 tensors [(name, shape)], and how long the data is."""
+    """The header of tensors [(name, shape, dtype)], F32 where none is said, and
+    how long the data is."""
     header, end = {"__metadata__": {"format": "pt"}}, 0
-    for name, shape in tensors:
-        size = 4
+    for name, shape, *dtype in tensors:
+        dtype = dtype[0] if dtype else "F32"
+        size = SIZES[dtype]
         for axis in shape:
             size *= axis
-        header[name] = {"dtype": "F32", "shape": shape,
+        header[name] = {"dtype": dtype, "shape": shape,
                         "data_offsets": [end, end + size]}
         end += size
     return json.dumps(header).encode(), end
+
+
+def sizes_of(tensors):
+    """(name, bytes) of each, as header_of counts them."""
+    for name, shape, *dtype in tensors:
+        yield name, header_of([(name, shape, *dtype)])[1]
 
 
 def tensors():
@@ -44,6 +56,55 @@ def tensors():
     yield b"i" + json.dumps({"metadata": {"total_size": 96}, "weight_map": {
         name: "model-00001-of-00002.safetensors"
         for name, _ in parts}}).encode()
+
+
+    for config, parts in QUANTIZED:
+        header, size = header_of(parts)
+        yield b"q" + json.dumps({"quantization_config": config}).encode() + \
+            b"\xff" + struct.pack("<H", size) + header
+        # Shapes and groups that are not all zero.
+        yield b"r" + json.dumps({"quantization_config": config}).encode() + \
+            b"\xff" + struct.pack("<Q", len(header)) + header + \
+            b"".join(struct.pack("<qq", 3, 16) if name.endswith("weight_shape")
+                     else bytes([1, 0, 0, 0] * (count // 4)) + bytes(count % 4)
+                     for name, count in sizes_of(parts))
+
+
+# A config, and the tensors of a matrix.
+QUANTIZED = [
+    ({"quant_method": "gptq", "bits": 4, "group_size": 8, "sym": False}, [
+        ("m.qweight", [2, 8], "I32"), ("m.qzeros", [2, 1], "I32"),
+        ("m.scales", [2, 8], "F16"), ("m.g_idx", [16], "I32")]),
+    ({"bits": 8, "checkpoint_format": "gptq_v2", "group_size": 3}, [
+        ("m.qweight", [2, 8], "I32"), ("m.qzeros", [3, 2], "I32"),
+        ("m.scales", [3, 8], "F16"), ("n.qweight", [1, 8], "I32"),
+        ("n.qzeros", [1, 2], "I32"), ("n.scales", [1, 8], "F32")]),
+    ({"quant_method": "awq", "version": "GEMM", "zero_point": True}, [
+        ("m.qweight", [4, 2], "I32"), ("m.qzeros", [2, 2], "I32"),
+        ("m.scales", [2, 16], "F16")]),
+    ({"quant_method": "compressed-tensors", "format": "pack-quantized"}, [
+        ("m.weight_packed", [3, 2], "I32"), ("m.weight_scale", [3, 2], "BF16"),
+        ("m.weight_shape", [2], "I64"),
+        ("m.weight_zero_point", [1, 2], "I32"),
+        ("m.weight_g_idx", [16], "I32")]),
+    ({"config_groups": {"g": {"weights": {"num_bits": 8}}}}, [
+        ("model.embed.weight", [4, 2], "I8"),
+        ("model.embed.weight_scale", [4, 1], "F32"),
+        ("model.embed.weight_zero_point", [4, 1], "I8"),
+        ("model.embed.input_scale", [1], "F32")]),
+    ({"quant_method": "fp8", "weight_block_size": [2, 3]}, [
+        ("m.weight", [3, 4], "F8_E4M3"),
+        ("m.weight_scale_inv", [2, 2], "F8_E8M0")]),
+    ({"quant_method": "fbgemm_fp8"}, [
+        ("m.weight", [3, 4], "F8_E4M3"), ("m.weight_scale", [3, 1], "F32")]),
+    ({"format": "nvfp4-pack-quantized", "config_groups": {}}, [
+        ("m.weight_packed", [2, 16], "U8"), ("m.weight_scale", [2, 2],
+                                             "F8_E4M3"),
+        ("m.weight_global_scale", [1], "F32")]),
+    ({"format": "mxfp4-pack-quantized", "config_groups": {}}, [
+        ("m.weight_packed", [2, 16], "U8"), ("m.weight_scale", [2, 1], "U8")]),
+    ({"quant_method": "bitsandbytes"}, [
+        ("m.weight", [2, 2], "I8"), ("m.SCB", [2], "F32")])]
 
 
 def packed():
@@ -194,7 +255,8 @@ def api():
 
 
 # Fuzzer -> its first inputs, and the sources whose strings are its words.
-TARGETS = {"tensors": (tensors, ["runtime/src/Safetensors*.cpp"]),
+TARGETS = {"tensors": (tensors, ["runtime/src/files/Safetensors*.cpp",
+                        "runtime/src/files/quantized/*.cpp"]),
            "packed": (packed, []),
            "spec": (spec, ["compiler/spec/*.cpp"]),
            "config": (config, ["compiler/huggingface/*.cpp"]),
