@@ -16,7 +16,7 @@ from serving import Served
 from tfcompiler.serve._calls import FORMATS
 from tfcompiler.serve._errors import ApiError
 from tfcompiler.serve._grammar import Grammars, form_of
-from tfcompiler.serve._schema import check_schema, fault
+from tfcompiler.serve._schema import TooMuch, check_schema, fault
 from tfcompiler.serve._tools import ToolUse, call_form
 from tools_test import CITY, TEMPLATE, TOOL, USER
 
@@ -43,15 +43,15 @@ PROMPT = "Once upon a time"
 class Schemas(unittest.TestCase):
     def test_take_what_fits_and_name_what_does_not(self):
         good = {"size": "small", "count": 3, "tags": ["a"]}
-        self.assertIsNone(fault(SCHEMA, SCHEMA, good))
+        self.assertIsNone(fault(SCHEMA, good))
         for change, part in (
                 ({"size": "big"}, "/size"), ({"count": 100}, "/count"),
                 ({"count": 1.5}, "/count"), ({"count": True}, "/count"),
                 ({"tags": []}, "/tags"), ({"tags": ["abcd"]}, "/tags/0"),
                 ({"more": 1}, "/more")):
-            self.assertIn(part, fault(SCHEMA, SCHEMA, {**good, **change}))
+            self.assertIn(part, fault(SCHEMA, {**good, **change}))
         del good["size"]
-        self.assertIn("required", fault(SCHEMA, SCHEMA, good))
+        self.assertIn("required", fault(SCHEMA, good))
         for schema, value, fits in (
                 ({"type": ["null", "number"]}, None, True),
                 ({"type": "integer"}, 2.0, True),
@@ -69,9 +69,21 @@ class Schemas(unittest.TestCase):
                 ({"format": "date-time"}, "2024-02-29T25:30:00Z", False),
                 ({"format": "ipv4"}, "1.2.3.256", False),
                 ({"format": "uuid"}, "a", False),
-                ({"$ref": "#"}, 1, False), (False, 1, False)):
-            self.assertEqual(fault(schema, schema, value) is None, fits,
+                (False, 1, False)):
+            self.assertEqual(fault(schema, value) is None, fits,
                              (schema, value))
+
+    def test_that_take_for_ever_are_given_up(self):
+        wide = {f"a{n}": {"anyOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 2}
+                for n in range(40)}
+        wide["a40"] = {"const": 1}
+        for schema in ({"$ref": "#/$defs/a0", "$defs": wide},
+                       {"anyOf": [{"$ref": "#"}, {"$ref": "#"}]}):
+            with self.assertRaises((TooMuch, RecursionError)):
+                fault(schema, 2)
+            with self.assertRaises(ApiError) as raised:
+                form_of({"guided_json": schema}).check("2")
+            self.assertEqual(raised.exception.code, "invalid_schema")
 
     def test_whose_keywords_are_not_enforced_are_refused(self):
         at = "/response_format/json_schema/schema"
@@ -163,7 +175,7 @@ class Forms(ServedStories):
             for choice in made["choices"]:
                 self.assertEqual(choice["finish_reason"], "stop")
                 text = choice["message"]["content"]
-                self.assertIsNone(fault(SCHEMA, SCHEMA, json.loads(text)))
+                self.assertIsNone(fault(SCHEMA, json.loads(text)))
         chunks, _ = self.server.stream("/v1/chat/completions", messages=USER,
                                        **bodies[0])
         self.assertEqual("".join(
@@ -184,7 +196,7 @@ class Forms(ServedStories):
                       {"response_format": {"type": "json_object",
                                            "value": SCHEMA}}):
             made = self.chat(max_tokens=200, **words)
-            self.assertIsNone(fault(SCHEMA, SCHEMA, json.loads(
+            self.assertIsNone(fault(SCHEMA, json.loads(
                 made["choices"][0]["message"]["content"])))
         made = self.chat(max_tokens=3, response_format={"type": "json_object"})
         self.assertEqual(made["choices"][0]["finish_reason"], "length")
@@ -254,7 +266,7 @@ class Tools(ServedStories):
                     self.assertIn(name, names)
                     arguments = json.loads(call["function"]["arguments"])
                     if name == "weather":
-                        self.assertIsNone(fault(CITY, CITY, arguments))
+                        self.assertIsNone(fault(CITY, arguments))
             chunks, _ = self.server.stream("/v1/chat/completions",
                                            messages=USER, **body)
             streamed = [[], []]

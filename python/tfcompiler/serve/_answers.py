@@ -125,6 +125,8 @@ async def pieces(engine: Engine, asked: Sequence[Asked], tally: Tally,
                 metrics.count("vllm:request_success_total", **model,
                               finished_reason=piece.finish)
             yield piece
+    metrics.observe("vllm:request_queue_time_seconds", tally.queue_seconds,
+                    **model)
     metrics.observe("vllm:e2e_request_latency_seconds",
                     time.monotonic() - began, **model)
 

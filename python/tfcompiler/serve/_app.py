@@ -17,7 +17,8 @@ from tfcompiler._error import Error
 from tfcompiler._library import version
 from tfcompiler.serve._chat import chat
 from tfcompiler.serve._completions import completions
-from tfcompiler.serve._embeddings import cohere_embed, embed, embeddings
+from tfcompiler.serve._embeddings import (cohere_embed, embed, embeddings,
+                                          similarity)
 from tfcompiler.serve._errors import ApiError, from_error
 from tfcompiler.serve._rerank import predict, rerank
 from tfcompiler.serve._server import Server, read_json
@@ -35,6 +36,8 @@ async def _by_kind(server: Server, body: Mapping[str, Any], tenant: str):
     engine = server.engine(body.get("model"))
     if engine.classifies and not engine.embeds:
         return await predict(server, body, tenant)
+    if isinstance(body.get("inputs"), dict):
+        return await similarity(server, body, tenant)
     return await embed(server, body, tenant)
 
 
@@ -54,6 +57,7 @@ _EMBED_POSTS = {
     "/": _by_kind,
     "/embed": embed,
     "/embed_sparse": embed_sparse,
+    "/similarity": similarity,
     "/rerank": rerank,
     "/predict": predict,
 }

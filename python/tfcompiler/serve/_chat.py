@@ -161,6 +161,10 @@ async def _prompt(engine: Engine, fields: Mapping[str, Any],
                 "chat template (chat_template.jinja in its folder, or "
                 "--chat-template); /v1/completions needs none", "/messages"
             ) from None
+        if error.code in (Code.EXHAUSTED, Code.INVALID_ARGUMENT):
+            raise ApiError(400, "template_failed", "/messages: expected what "
+                           f"the chat template takes, got: {error}",
+                           "/messages") from None
         raise
     except TypeError as error:  # a word that is taken
         raise ApiError(400, "invalid_value", "/chat_template_kwargs: expected "

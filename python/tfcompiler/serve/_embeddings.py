@@ -15,9 +15,9 @@ from tfcompiler._sentence import SentenceEncoder
 from tfcompiler._tokenizer import Encoding
 from tfcompiler.serve._engine import Engine, in_thread
 from tfcompiler.serve._errors import ApiError, from_error, invalid
-from tfcompiler.serve._fields import (Ignored, Table, boolean, inputs, listed,
-                                      mapping, need, one_of, one_or_more,
-                                      read_fields, text, whole)
+from tfcompiler.serve._fields import (Ignored, Refused, Table, boolean, inputs,
+                                      listed, mapping, need, need_at, one_of,
+                                      one_or_more, read_fields, text, whole)
 from tfcompiler.serve._server import Server
 
 _MOST = 1 << 20  # of texts, before the server's own bound
@@ -43,6 +43,15 @@ TEI: Table = {
     "dimensions": whole(1, 1 << 20),
     "encoding_format": one_of("float"),
     "parameters": mapping,
+}
+SIMILARITY: Table = {
+    **SHARED,
+    "inputs": lambda pointer, value: read_fields(value, {
+        "source_sentence": text, "sentences": listed(text, _MOST, 1)},
+        pointer),
+    "parameters": lambda pointer, value: read_fields(value, {
+        "truncate": boolean, "prompt_name": Refused(
+            "expected prompt_name beside inputs")}, pointer),
 }
 COHERE: Table = {
     **SHARED,
@@ -84,6 +93,21 @@ async def embed(server: Server, body: Mapping[str, Any], tenant: str):
         fields.get("truncate", server.truncates), fields.get("dimensions"),
         fields.get("normalize"))
     return JSONResponse([row.tolist() for row in rows])
+
+
+async def similarity(server: Server, body: Mapping[str, Any], tenant: str):
+    """How alike a text is to others, as the folder compares vectors. Raises
+    ApiError, Error."""
+    fields = read_fields(body, SIMILARITY)
+    engine = embedder(server, fields, 424)
+    given = need(fields, "inputs")
+    texts = [need_at(given, "source_sentence", "/inputs"),
+             *need_at(given, "sentences", "/inputs")]
+    rows, _ = await vectors(
+        server, engine, fields, texts,
+        fields.get("parameters", {}).get("truncate", server.truncates), None)
+    alike = engine.encoder.similarity(rows[:1], rows[1:])
+    return JSONResponse(alike[0].tolist())
 
 
 async def cohere_embed(server: Server, body: Mapping[str, Any], tenant: str):

@@ -18,7 +18,7 @@ from tfcompiler._model import Model
 from tfcompiler._scheduler import Finish, Job, Logprob, Piece, Scheduler
 from tfcompiler._sentence import SentenceEncoder
 from tfcompiler._tokenizer import Encoding
-from tfcompiler.serve._errors import ApiError, from_error
+from tfcompiler.serve._errors import ApiError, from_error, hide
 from tfcompiler.serve._grammar import Form, Grammars, Masks
 from tfcompiler.serve._modules import SparseEncoder, YesOrNo, read_modules
 from tfcompiler.serve._text import AnswerText
@@ -78,6 +78,9 @@ class Engine:
         self.name = name
         self.model = model
         self.created = int(time.time())
+        for path in (model._loaded_by[0], *model.weights, model.folder):
+            if path is not None:
+                hide(path, name)
         self.config = _read_json(model, "config.json")
         modules = read_modules(model.folder)
         kinds = {kind for kind, _ in modules}

@@ -8,6 +8,7 @@ from typing import Any, Dict, Optional
 from tfcompiler._error import Code, Error
 
 _SHOWN = 80  # characters of a value that was not expected
+_MOST = 500  # characters of a message
 
 # A status's "type" for OpenAI's clients, and for those of
 # text-embeddings-inference.
@@ -24,6 +25,23 @@ _TYPES = {
     503: ("server_error", "unhealthy"),
     504: ("server_error", "backend"),
 }
+
+
+# Places on this machine, which are nobody else's business, and what stands for
+# them in messages.
+_hidden: Dict[str, str] = {}
+
+
+def hide(path: Any, name: str) -> None:
+    """Messages say `name` instead of this path."""
+    _hidden[str(path)] = name
+
+
+def _told(error: Exception) -> str:
+    text = str(error)
+    for path in sorted(_hidden, key=len, reverse=True):
+        text = text.replace(path, _hidden[path])
+    return text if len(text) <= _MOST else text[:_MOST] + "..."
 
 
 class ApiError(Exception):
@@ -55,13 +73,13 @@ class ApiError(Exception):
 
     def openai_body(self) -> Dict[str, Any]:
         """As OpenAI's clients read it."""
-        return {"error": {"message": str(self),
+        return {"error": {"message": _told(self),
                           "type": _TYPES[self.status][0],
                           "param": self.param, "code": self.code}}
 
     def embed_body(self) -> Dict[str, Any]:
         """As clients of text-embeddings-inference read it."""
-        return {"error": str(self), "error_type": _TYPES[self.status][1]}
+        return {"error": _told(self), "error_type": _TYPES[self.status][1]}
 
 
 def invalid(param: str, expected: str, got: Any) -> ApiError:

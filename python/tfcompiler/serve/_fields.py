@@ -60,7 +60,7 @@ def need_at(fields: Mapping[str, Any], name: str, at: str) -> Any:
 
 
 def _unknown(pointer: str, name: str, table: Table) -> ApiError:
-    near = difflib.get_close_matches(name, list(table), 1)
+    near = difflib.get_close_matches(name[:200], list(table), 1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return ApiError(400, "unknown_field", f"{pointer[:200]}: expected a field "
                     f"that this address knows, got {shown(name)}{hint}",

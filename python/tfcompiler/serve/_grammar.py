@@ -13,12 +13,14 @@ import numpy as np
 from tfcompiler.serve._errors import ApiError, invalid, shown
 from tfcompiler.serve._fields import (Ignored, Table, anything, need_at,
                                       one_of, read_fields, text)
-from tfcompiler.serve._schema import check_schema, fault
+from tfcompiler.serve._schema import TooMuch, check_schema, fault
 
 # Spaces are as JSON's own writer has them: a model that may write any number
 # of them may never come to an end.
 _SPACES = {"x-guidance": {"whitespace_flexible": False,
                           "item_separator": ", ", "key_separator": ": "}}
+# Why a grammar has come to its end, or that it has not.
+_ENDS = ("NotStopped", "NoExtension", "NoExtensionBias", "EndOfSentence")
 _MOST_PATTERN = 10000
 _FORMAT: Table = {"type": one_of("text", "json_object", "json_schema"),
                   "json_schema": anything, "value": anything}
@@ -87,9 +89,13 @@ def _json_form(pointer: str, schema: Any) -> Form:
 
     def check(made: str) -> Optional[str]:
         try:
-            return fault(schema, schema, json.loads(made))
+            return fault(schema, json.loads(made))
         except ValueError as error:
             return f"expected JSON, got: {error}"
+        except (TooMuch, RecursionError):
+            raise ApiError(400, "invalid_schema", f"{pointer}: expected fewer "
+                           "alternatives, got more than can be checked",
+                           pointer) from None
     return Form(pointer, "start: " + json_rule(schema), check)
 
 
@@ -162,11 +168,15 @@ class Masks:
         ApiError."""
         matcher = self._matchers[index]
         matcher.consume_tokens(list(tokens))
-        if matcher.is_error():
+        bits = np.frombuffer(matcher.compute_bitmask(), np.uint32)
+        # One that gives up allows the end of the text, and says so here alone.
+        reason = matcher.stop_reason()
+        if matcher.is_error() or reason not in _ENDS:
             raise ApiError(400, "invalid_schema", f"{self.form.pointer}: "
                            "expected a grammar that can be followed, got: "
-                           f"{shown(matcher.get_error())}", self.form.pointer)
-        return np.frombuffer(matcher.compute_bitmask(), np.uint32)
+                           + shown(matcher.get_error() or reason),
+                           self.form.pointer)
+        return bits
 
     def add(self, index: int, text: str, finish: Optional[str]) -> None:
         """More of an answer's text. Raises ApiError where a finished one is

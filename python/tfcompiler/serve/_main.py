@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import concurrent.futures
 import contextlib
 import logging
 import signal
@@ -85,21 +86,12 @@ def serve(options: argparse.Namespace) -> int:
                     "beside an address that others reach (or --no-auth), got "
                     f"{options.host}")
     keys = read_keys(options.api_key_file) if options.api_key_file else []
-    with contextlib.ExitStack() as stack:
-        engines = [stack.enter_context(each)
-                   for each in _engines(options)]
-        return asyncio.run(_run(options, engines, keys))
-
-
-def _engines(options) -> List:
-    from tfcompiler.serve._engine import Engine
     template = _read(options.chat_template)
     names = _names(options.folders, options.served_model_name)
-    made = []
-    for name, folder in zip(names, options.folders):
-        model = compile(folder, target=options.target, dtype=options.dtype,
-                        threads=options.threads)
-        made.append(Engine(
+    with contextlib.ExitStack() as stack:
+        models = _models(options)
+        from tfcompiler.serve._engine import Engine
+        engines = [stack.enter_context(Engine(
             name, model, chat_template=template,
             max_cache_bytes=options.cache_bytes,
             max_step_tokens=options.max_step_tokens,
@@ -107,7 +99,21 @@ def _engines(options) -> List:
             max_queue_tokens=options.max_queue_tokens,
             prefix_cache=not options.no_prefix_cache,
             max_drafts=options.max_drafts))
-    return made
+            for name, model in zip(names, models)]
+        return asyncio.run(_run(options, engines, keys))
+
+
+def _models(options) -> List:
+    """The folders' models. While the compiler looks at them, which is another
+    process, the packages of the server are read."""
+    def make() -> List:
+        return [compile(folder, target=options.target, dtype=options.dtype,
+                        threads=options.threads)
+                for folder in options.folders]
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        made = pool.submit(make)
+        import tfcompiler.serve._app  # noqa: F401
+        return made.result()
 
 
 def _names(folders: Sequence[str], given: Sequence[str]) -> List[str]:

@@ -4,7 +4,10 @@ vLLM's where the meaning is the same, so that dashboards serve both."""
 from __future__ import annotations
 
 import bisect
+import time
 from typing import Dict, Iterable, List, Mapping, Tuple
+
+from tfcompiler._library import version
 
 Labels = Tuple[Tuple[str, str], ...]
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
@@ -14,6 +17,11 @@ _HELP = {
     "vllm:num_requests_waiting": "Answers and texts that have not begun.",
     "vllm:kv_cache_usage_perc": "Keys and values of running answers, of what "
                                 "there can be (0 to 1).",
+    "vllm:gpu_cache_usage_perc": "The same under its older name.",
+    "vllm:lora_requests_info": "Adapters, of which there are none; its value "
+                               "is the time.",
+    "vllm:request_queue_time_seconds": "From a request to when it began.",
+    "tfc_build_info": "What serves: always 1.",
     "vllm:prompt_tokens_total": "Tokens of prompts that began.",
     "vllm:generation_tokens_total": "Tokens that were generated.",
     "vllm:prefix_cache_queries_total": "Tokens of prompts that were looked up.",
@@ -89,13 +97,23 @@ def _gauges(engines) -> Dict[str, Dict[Labels, float]]:
     for engine in engines:
         stats = engine.scheduler.stats
         most = stats.max_cache_bytes
+        usage = stats.cache_bytes / most if most else 0
         _put(made, engine, {
             "vllm:num_requests_running": stats.n_running,
             "vllm:num_requests_waiting": stats.n_waiting,
-            "vllm:kv_cache_usage_perc":
-                stats.cache_bytes / most if most else 0,
+            "vllm:kv_cache_usage_perc": usage,
+            "vllm:gpu_cache_usage_perc": usage,
             "tfc_cached_bytes": stats.remembered_bytes,
             "tfc_queue_tokens": stats.queue_tokens})
+        info = engine.model.info
+        made.setdefault("tfc_build_info", {})[(
+            ("model_name", engine.name), ("version", version()),
+            ("program", info.program), ("producer", info.producer))] = 1
+    # Which the Inference Gateway asks for, by Kubernetes' model server
+    # protocol.
+    made["vllm:lora_requests_info"] = {(
+        ("max_lora", "0"), ("running_lora_adapters", ""),
+        ("waiting_lora_adapters", "")): round(time.time(), 3)}
     return made
 
 
@@ -129,7 +147,7 @@ def _head(name: str, kind: str) -> List[str]:
 
 def _line(name: str, labels: Labels, value: float) -> str:
     inside = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels)
-    return f"{name}{{{inside}}} {value:g}" if isinstance(value, float) else \
+    return f"{name}{{{inside}}} {value:.15g}" if isinstance(value, float) else \
         f"{name}{{{inside}}} {value}"
 
 

@@ -132,7 +132,9 @@ async def predict(server: Server, body: Mapping[str, Any], tenant: str):
     top = fields.get("parameters", {}).get("top_k")
     made = [_classes(engine, row, fields.get("raw_scores", False))[:top]
             for row in logits]
-    return JSONResponse(made[0] if is_one and top is None else made)
+    # Whoever sends parameters, huggingface_hub's client, wants a list of lists.
+    return JSONResponse(made[0] if is_one and "parameters" not in fields
+                        else made)
 
 
 def _pair(pointer: str, value: Any) -> List[str]:

@@ -15,6 +15,7 @@ from tfcompiler.serve._errors import ApiError, invalid, shown
 
 _MOST_BYTES = 64 << 10
 _MOST_NODES = 5000
+_MOST_STEPS = 100_000  # of checking a value
 _TYPES = {"object": dict, "array": list, "string": str, "null": type(None),
           "boolean": bool}
 _COUNTS = ("minLength", "maxLength", "minItems", "maxItems")
@@ -143,48 +144,70 @@ def resolve(root: Any, reference: Any) -> Optional[Any]:
     return found if isinstance(found, (dict, bool)) else None
 
 
-def fault(root: Dict[str, Any], schema: Any, value: Any, at: str = "",
-          depth: int = 0) -> Optional[str]:
+class TooMuch(Exception):
+    """A value that takes too long to check: alternatives inside of
+    alternatives."""
+
+
+def fault(schema: Any, value: Any) -> Optional[str]:
     """What of a value does not fit, with its pointer; None: all of it does.
-    root: where a $ref looks."""
-    if isinstance(schema, bool):
-        return None if schema else f"{at}: expected nothing"
-    if depth > 100:
-        return f"{at}: expected less deep a value"
-    for name, wanted in schema.items():
-        found = _fault_of(root, schema, name, wanted, value, at, depth + 1)
-        if found:
-            return found
-    return None
+    Raises TooMuch."""
+    return _Fit(schema).fault(schema, value, "")
 
 
-def _fault_of(root, schema, name, wanted, value, at, depth) -> Optional[str]:
-    def inner(schema, value, key=""):
-        return fault(root, schema, value, at + key, depth)
-    if name == "$ref":
-        return inner(resolve(root, wanted), value)
-    if name == "allOf":
-        return next(filter(None, (inner(each, value) for each in wanted)),
-                    None)
-    if name == "anyOf":
-        return None if any(inner(each, value) is None for each in wanted) \
-            else f"{at}: expected what one of anyOf takes"
-    if name == "properties" and isinstance(value, dict):
-        return next(filter(None, (inner(each, value[key], f"/{key}")
-                                  for key, each in wanted.items()
-                                  if key in value)), None)
-    if name == "additionalProperties" and isinstance(value, dict):
-        return next(filter(None, (
-            inner(wanted, each, f"/{key}") for key, each in value.items()
-            if key not in schema.get("properties", {}))), None)
-    if name in ("items", "prefixItems") and isinstance(value, list):
-        first = len(schema.get("prefixItems", ())) if name == "items" else 0
-        pairs = ((wanted, each) for each in value[first:]) \
-            if name == "items" else zip(wanted, value)
-        return next(filter(None, (inner(*pair, f"/{number}") for number, pair
-                                  in enumerate(pairs, first))), None)
-    return None if _fits(name, wanted, value) else \
-        f"{at}: expected {name} {shown(wanted)}, got {shown(value)}"
+class _Fit:
+    def __init__(self, root: Any):
+        self._root = root  # where a $ref looks
+        self._left = _MOST_STEPS
+
+    def fault(self, schema: Any, value: Any, at: str) -> Optional[str]:
+        if isinstance(schema, bool):
+            return None if schema else f"{at}: expected nothing"
+        for name, wanted in schema.items():
+            self._left -= 1
+            if self._left < 0:
+                raise TooMuch
+            found = self._fault_of(schema, name, wanted, value, at)
+            if found:
+                return found
+        return None
+
+    def _fault_of(self, schema, name, wanted, value, at) -> Optional[str]:
+        if name == "$ref":
+            return self.fault(resolve(self._root, wanted), value, at)
+        if name == "allOf":
+            return self._first((each, value, "") for each in wanted)(at)
+        if name == "anyOf":
+            return None if any(self.fault(each, value, at) is None
+                               for each in wanted) \
+                else f"{at}: expected what one of anyOf takes"
+        if name in ("properties", "additionalProperties") and \
+                isinstance(value, dict):
+            own = schema.get("properties", {})
+            return self._first(
+                (own[key] if name == "properties" else wanted, each, f"/{key}")
+                for key, each in value.items()
+                if (key in own) == (name == "properties"))(at)
+        if name in ("items", "prefixItems") and isinstance(value, list):
+            first = len(schema.get("prefixItems", ()))
+            pairs = [(wanted, each) for each in value[first:]] \
+                if name == "items" else list(zip(wanted, value))
+            begin = first if name == "items" else 0
+            return self._first((*pair, f"/{number}") for number, pair
+                               in enumerate(pairs, begin))(at)
+        return None if _fits(name, wanted, value) else \
+            f"{at}: expected {name} {shown(wanted)}, got {shown(value)}"
+
+    def _first(self, each):
+        """The first fault of schemas with values and their places, below a
+        place."""
+        def find(at: str) -> Optional[str]:
+            for schema, value, key in each:
+                found = self.fault(schema, value, at + key)
+                if found:
+                    return found
+            return None
+        return find
 
 
 def _fits(name: str, wanted: Any, value: Any) -> bool:

@@ -1,0 +1,184 @@
+# What runs beside a server: the load generator, Prometheus, Kubernetes, Ray.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import argparse
+import importlib.util
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import unittest
+
+import shared
+from serving import Served
+from tfcompiler.serve import _main
+
+LOAD = os.path.join(shared.SOURCE, "benchmarks", "serve_load.py")
+SERVING = os.path.join(shared.SOURCE, "examples", "serving")
+STORIES = os.path.join(shared.MODELS, "stories-tiny")
+
+
+def load(url, *words):
+    """Status, what it says of its run, and of faults."""
+    made = subprocess.run([sys.executable, "-B", LOAD, url, *words],
+                          capture_output=True, text=True, timeout=120)
+    return made.returncode, made.stdout, made.stderr
+
+
+class Loads(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        spec = importlib.util.spec_from_file_location("serve_load", LOAD)
+        cls.module = importlib.util.module_from_spec(spec)
+        sys.modules["serve_load"] = cls.module
+        spec.loader.exec_module(cls.module)
+
+    def test_are_reported_as_they_were(self):
+        quantile = self.module.quantile
+        self.assertEqual([quantile([4, 1, 2, 3], at) for at in (0, .5, 1)],
+                         [1, 2.5, 4])
+        self.assertIsNone(quantile([], 0.5))
+
+        def asked(due, times, **words):
+            return self.module.Asked({}, due=due, times=times, tokens=len(
+                times), **words)
+        options = argparse.Namespace(first_ms=150, between_ms=60)
+        made = self.module.report(options, [
+            asked(1.0, [1.1, 1.15]), asked(2.0, [2.2, 2.25]),  # late
+            asked(3.0, [3.1, 3.2]),  # slow
+            asked(4.0, [4.1], fault="x"), asked(5.0, [5.1], is_cancelled=True),
+            asked(6.0, [6.1])], 10)
+        self.assertEqual([made[name] for name in (
+            "requests", "whole", "failed", "cancelled")], [6, 4, 1, 1])
+        self.assertAlmostEqual(made["goodput_per_second"], 0.2)
+        self.assertAlmostEqual(made["tokens_per_second"], 0.7)
+        self.assertAlmostEqual(made["first_token_ms"]["p50"], 100)
+        self.assertAlmostEqual(made["between_tokens_ms"]["p99"], 99)
+        self.assertAlmostEqual(made["end_to_end_ms"]["p50"], 175)
+
+    def test_of_a_server(self):
+        with Served(STORIES) as server:
+            for words in (["--rate", "200", "--cancel", "0.3"],
+                          ["--clients", "4", "--temperature", "1"]):
+                status, out, errors = load(
+                    server.url, "--requests", "16", "--max-tokens", "16",
+                    "--check", *words)
+                self.assertEqual((status, errors), (0, ""), out)
+                made = json.loads(out)
+                self.assertEqual(made["whole"] + made["cancelled"], 16)
+                self.assertEqual(made["differ_from_alone"], 0)
+                self.assertGreater(made["tokens_per_second"], 0)
+            self.assertEqual(made["cancelled"], 0)
+            self.check_metrics(server)
+            status, out, errors = load(server.url, "--requests", "2",
+                                       "--model", "none")
+            self.assertEqual((status, json.loads(out)["failed"]), (1, 2))
+            self.assertIn("404", errors)
+        status, out, errors = load(server.url, "--requests", "2")  # that ended
+        self.assertEqual((status, json.loads(out)["failed"]), (1, 2))
+        self.assertEqual(load(server.url, "--rate", "0")[0], 2)
+
+    def check_metrics(self, server):
+        """The text is Prometheus', and has what others look for."""
+        line = re.compile(r'([a-z0-9_:]+)(?:\{((?:[a-z_]+="[^"\\\n]*",?)*)\})? '
+                          r'(-?[0-9.e+-]+|NaN)')
+        text = server.get("/metrics")
+        kinds, values = {}, {}
+        for each in text.splitlines():
+            if each.startswith("# TYPE "):
+                _, _, name, kind = each.split(" ")
+                self.assertNotIn(name, kinds, "once")
+                kinds[name] = kind
+            elif not each.startswith("# HELP "):
+                found = line.fullmatch(each)
+                self.assertTrue(found, each)
+                self.assertIn(re.sub("_(bucket|sum|count)$", "", found[1])
+                              if found[1] not in kinds else found[1], kinds)
+                values[found[1]] = float(found[3])
+        for name, kind in (
+                ("vllm:num_requests_waiting", "gauge"),
+                ("vllm:num_requests_running", "gauge"),
+                ("vllm:kv_cache_usage_perc", "gauge"),
+                ("vllm:gpu_cache_usage_perc", "gauge"),
+                ("vllm:lora_requests_info", "gauge"),
+                ("tfc_build_info", "gauge"),
+                ("vllm:request_queue_time_seconds", "histogram"),
+                ("vllm:time_to_first_token_seconds", "histogram"),
+                ("vllm:generation_tokens_total", "counter")):
+            self.assertEqual(kinds.get(name), kind, name)
+        self.assertEqual(values["tfc_build_info"], 1)
+        self.assertGreater(values["vllm:lora_requests_info"], 1.7e9)
+        self.assertGreater(values["vllm:request_queue_time_seconds_count"], 16)
+
+
+class Kubernetes(unittest.TestCase):
+    def setUp(self):
+        try:
+            import yaml
+        except ImportError as error:
+            self.skipTest(str(error))
+        with open(os.path.join(SERVING, "kubernetes.yaml")) as stream:
+            self.kinds = {each["kind"]: each
+                          for each in yaml.safe_load_all(stream)}
+
+    def test_its_file_asks_for_what_there_is(self):
+        pod = self.kinds["Deployment"]["spec"]["template"]
+        container, = pod["spec"]["containers"]
+        command, *words = container["args"]
+        self.assertEqual((container["command"], command), (["tfc"], "serve"))
+        parser = argparse.ArgumentParser()
+        _main.add_arguments(parser)
+        options = parser.parse_args(words)
+        self.assertTrue(options.api_key_file)
+        self.assertLess(options.drain_timeout + 5,
+                        pod["spec"]["terminationGracePeriodSeconds"])
+        port, = container["ports"]
+        self.assertEqual(port["containerPort"], options.port)
+        mounts = {each["name"] for each in container["volumeMounts"]}
+        self.assertEqual(mounts, {each["name"]
+                                  for each in pod["spec"]["volumes"]})
+        paths = {container[name]["httpGet"]["path"] for name in (
+            "startupProbe", "readinessProbe", "livenessProbe")}
+        paths.add(pod["metadata"]["annotations"]["prometheus.io/path"])
+        with Served(STORIES) as server:
+            for path in paths:
+                server.get(path)
+            scaler = self.kinds["HorizontalPodAutoscaler"]["spec"]
+            name = scaler["metrics"][0]["pods"]["metric"]["name"]
+            self.assertIn(name.replace("vllm_", "vllm:") + "{",
+                          server.get("/metrics"))
+        labels = pod["metadata"]["labels"]
+        for kind in ("Service", "PodDisruptionBudget", "Deployment"):
+            selector = self.kinds[kind]["spec"]["selector"]
+            self.assertEqual(selector.get("matchLabels", selector), labels)
+
+    def test_its_file_is_kubernetes(self):
+        try:
+            import kubernetes_validate
+        except ImportError as error:
+            self.skipTest(str(error))
+        for each in self.kinds.values():
+            kubernetes_validate.validate(
+                each, kubernetes_validate.latest_version(), strict=True)
+
+
+class Ray(unittest.TestCase):
+    def test_its_replicas_answer_as_one(self):
+        if not importlib.util.find_spec("ray"):
+            self.skipTest("no package ray")
+        shared.stories()
+        process = subprocess.Popen(
+            [sys.executable, "-B", os.path.join(SERVING, "ray_app.py"),
+             STORIES, "--target", "cpu", "--port", "8917"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            url = next(line.strip() for line in process.stdout
+                       if line.startswith("http://"))
+            status, out, errors = load(url, "--requests", "16", "--max-tokens",
+                                       "16", "--check", "--cancel", "0.2")
+            self.assertEqual((status, errors), (0, ""), out)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(60)
+            process.stdout.close()
