@@ -5,6 +5,7 @@
 #include "compiler/driver/AttentionCommand.h"
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Completion.h"
+#include "compiler/driver/DoctorCommand.h"
 #include "compiler/driver/Import.h"
 #include "compiler/driver/Inspect.h"
 #include "compiler/driver/InspectCosts.h"
@@ -37,6 +38,9 @@ struct CommandLine {
   cl::SubCommand inspectCommand{"inspect", "what a spec or a library holds"};
   cl::SubCommand verifyCommand{
       "verify", "compare a compiled model with the reference interpreter"};
+
+  cl::SubCommand doctorCommand{
+      "doctor", "what of a model this machine runs, and whether it can"};
 
   cl::SubCommand attentionCommand{
       "attention", "write where a model looks: the probabilities of its "
@@ -100,6 +104,7 @@ struct CommandLine {
       cl::value_desc("names"),
       cl::sub(compileCommand),
       cl::sub(runCommand),
+      cl::sub(doctorCommand),
       cl::sub(verifyCommand),
       cl::cat(category)};
   Text opt{"opt",
@@ -109,6 +114,7 @@ struct CommandLine {
            cl::init("full"),
            cl::sub(compileCommand),
            cl::sub(runCommand),
+           cl::sub(doctorCommand),
            cl::sub(verifyCommand),
            cl::cat(category)};
   Text dtype{"dtype",
@@ -122,6 +128,7 @@ struct CommandLine {
              cl::value_desc("f32|f16|bf16|int8"),
              cl::sub(compileCommand),
              cl::sub(runCommand),
+             cl::sub(doctorCommand),
              cl::sub(inspectCommand),
              cl::cat(category)};
   Text cache{"cache",
@@ -132,6 +139,7 @@ struct CommandLine {
              cl::value_desc("f32|f16|bf16"),
              cl::sub(compileCommand),
              cl::sub(runCommand),
+             cl::sub(doctorCommand),
              cl::sub(inspectCommand),
              cl::cat(category)};
   Text stopAfter{"stop-after",
@@ -253,6 +261,7 @@ struct CommandLine {
                      cl::value_desc("dir"),
                      cl::sub(verifyCommand),
                      cl::sub(attentionCommand),
+                     cl::sub(doctorCommand),
                      cl::cat(category)};
   Text verifyInputs{"inputs", cl::desc("token ids to run; without it, random"),
                     cl::value_desc("file"), cl::sub(verifyCommand),
@@ -263,6 +272,13 @@ struct CommandLine {
                          cl::init(1),
                          cl::sub(verifyCommand),
                          cl::cat(category)};
+
+  Text doctorPath{cl::Positional, cl::Required, cl::desc("DIR|LIBRARY"),
+                  cl::sub(doctorCommand), cl::cat(category)};
+  cl::opt<bool> noSelfTest{
+      "no-self-test",
+      cl::desc("do not run the library's programs beside each other"),
+      cl::sub(doctorCommand), cl::cat(category)};
 
   Text completion{"print-completion",
                   cl::desc("print what completes tfc's command line in that "
@@ -282,6 +298,7 @@ struct CommandLine {
             &specCommand,
             &inspectCommand,
             &verifyCommand,
+            &doctorCommand,
             &attentionCommand,
             &serveCommand,
             &chatCommand};
@@ -417,7 +434,7 @@ int CommandLine::runTopLevel() {
     return fail("expected --print-stages=md, got " + printStages);
   }
   return fail("expected a command: import, compile, run, spec, inspect, "
-              "verify or attention (see tfc --help)");
+              "verify, doctor or attention (see tfc --help)");
 }
 
 int CommandLine::run(const std::vector<std::string> &forwarded) {
@@ -437,6 +454,10 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
   }
   if (inspectCommand) {
     return runInspectCommand();
+  }
+  if (doctorCommand) {
+    return tfc::runDoctor(doctorPath,
+                          {compileOptions(), verifyWeights, noSelfTest});
   }
   if (attentionCommand) {
     std::string weights;
