@@ -50,6 +50,9 @@ struct CommandLine {
       "serve", "answer requests over HTTP (needs the Python package)"};
   cl::SubCommand chatCommand{
       "chat", "talk with a model on the terminal (needs the Python package)"};
+  cl::SubCommand compareCommand{
+      "compare-batches", "whether answers depend on who else asks, of a model "
+                         "or of any server (needs the Python package)"};
 
   cl::opt<bool> force{"force",
                       cl::desc("replace a file that tfc did not write; an "
@@ -301,7 +304,8 @@ struct CommandLine {
             &doctorCommand,
             &attentionCommand,
             &serveCommand,
-            &chatCommand};
+            &chatCommand,
+            &compareCommand};
   }
 
   int fail(const Twine &message) {
@@ -481,7 +485,7 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
 
 int tfc::runTfc(int argc, char **argv) {
   StringRef command = argc > 1 ? argv[1] : "";
-  if (command == "serve" || command == "chat") {
+  if (command == "serve" || command == "chat" || command == "compare-batches") {
     return runPython({argv + 1, argv + argc});
   }
   registerTfcPasses();

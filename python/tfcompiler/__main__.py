@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """python -m tfcompiler chat HF_DIR: talks with a model on the terminal;
-python -m tfcompiler serve HF_DIR: answers at an address."""
+python -m tfcompiler serve HF_DIR: answers at an address;
+python -m tfcompiler compare-batches HF_DIR --texts FILE: whether an answer
+depends on who else asks."""
 from __future__ import annotations
 
 import argparse
 import sys
 
-from tfcompiler import Error, compile
+from tfcompiler import Error, _compare, compile
 from tfcompiler.serve import _main as server
 
 
@@ -50,6 +52,11 @@ def main() -> int:
         "serve", help="answer requests of OpenAI's, Cohere's and other clients")
     server.add_arguments(serve)
     serve.set_defaults(run=server.serve)
+    compares = commands.add_parser(
+        "compare-batches", help="answer texts alone and in random mixtures, "
+        "of a folder or of any server with OpenAI's addresses")
+    _compare.add_arguments(compares)
+    compares.set_defaults(run=_compare.run)
     options = parser.parse_args()
     try:
         return options.run(options)
