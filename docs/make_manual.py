@@ -22,6 +22,8 @@ STATUS = "0 ok, 1 bad input, 2 bad command line, 70 a fault of tfc."
 
 # Commands that the Python package reads, which need not be there.
 OF_PYTHON = {"chat": "tfc chat [options] HF_DIR",
+             "compare-batches": "tfc compare-batches --texts FILE [options] "
+                                "[HF_DIR]",
              "replay": "tfc replay [options] RECEIPT --model HF_DIR",
              "serve": "tfc serve [options] HF_DIR [HF_DIR...]"}
 # What a command's options do not say of themselves.
@@ -100,7 +102,7 @@ def command_page(version, ask):
     """Of tfc, whose commands have a help each."""
     text = ask("tfc", "--help")
     summary = re.search(r"^OVERVIEW: tfc: (.*)$", text, re.M)[1]
-    commands = re.findall(r"^  (\w+) +- (.*)$",
+    commands = re.findall(r"^  (\w[\w-]*) +- (.*)$",
                           text.partition("SUBCOMMANDS:")[2], re.M)
     page = head("tfc", version, summary) + [".SH SYNOPSIS", ".nf"]
     helps = {name: ask("tfc", name, "--help") for name, _ in commands

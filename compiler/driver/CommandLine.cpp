@@ -5,6 +5,7 @@
 #include "compiler/driver/AttentionCommand.h"
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Completion.h"
+#include "compiler/driver/DoctorCommand.h"
 #include "compiler/driver/Import.h"
 #include "compiler/driver/Inspect.h"
 #include "compiler/driver/InspectCosts.h"
@@ -41,6 +42,9 @@ struct CommandLine {
 
   cl::SubCommand quantizeCommand{
       "quantize", "write a Hugging Face directory with matrices of integers"};
+  cl::SubCommand doctorCommand{
+      "doctor", "what of a model this machine runs, and whether it can"};
+
   cl::SubCommand attentionCommand{
       "attention", "write where a model looks: the probabilities of its "
                    "attentions"};
@@ -52,6 +56,9 @@ struct CommandLine {
                 "Python package)"};
   cl::SubCommand chatCommand{
       "chat", "talk with a model on the terminal (needs the Python package)"};
+  cl::SubCommand compareCommand{
+      "compare-batches", "whether answers depend on who else asks, of a model "
+                         "or of any server (needs the Python package)"};
 
   cl::opt<bool> force{"force",
                       cl::desc("replace a file that tfc did not write; an "
@@ -106,6 +113,7 @@ struct CommandLine {
       cl::value_desc("names"),
       cl::sub(compileCommand),
       cl::sub(runCommand),
+      cl::sub(doctorCommand),
       cl::sub(verifyCommand),
       cl::cat(category)};
   Text opt{"opt",
@@ -115,6 +123,7 @@ struct CommandLine {
            cl::init("full"),
            cl::sub(compileCommand),
            cl::sub(runCommand),
+           cl::sub(doctorCommand),
            cl::sub(verifyCommand),
            cl::cat(category)};
   Text dtype{"dtype",
@@ -129,6 +138,7 @@ struct CommandLine {
              cl::sub(compileCommand),
              cl::sub(runCommand),
              cl::sub(quantizeCommand),
+             cl::sub(doctorCommand),
              cl::sub(inspectCommand),
              cl::cat(category)};
   Text cache{"cache",
@@ -139,6 +149,7 @@ struct CommandLine {
              cl::value_desc("f32|f16|bf16"),
              cl::sub(compileCommand),
              cl::sub(runCommand),
+             cl::sub(doctorCommand),
              cl::sub(inspectCommand),
              cl::cat(category)};
   Text stopAfter{"stop-after",
@@ -260,6 +271,7 @@ struct CommandLine {
                      cl::value_desc("dir"),
                      cl::sub(verifyCommand),
                      cl::sub(attentionCommand),
+                     cl::sub(doctorCommand),
                      cl::cat(category)};
   Text verifyInputs{"inputs", cl::desc("token ids to run; without it, random"),
                     cl::value_desc("file"), cl::sub(verifyCommand),
@@ -292,6 +304,12 @@ struct CommandLine {
                "signal to noise: kinds of matrices stay in 16 bits, the worst "
                "first, until it holds"),
       cl::value_desc("dB"), cl::sub(quantizeCommand), cl::cat(category)};
+  Text doctorPath{cl::Positional, cl::Required, cl::desc("DIR|LIBRARY"),
+                  cl::sub(doctorCommand), cl::cat(category)};
+  cl::opt<bool> noSelfTest{
+      "no-self-test",
+      cl::desc("do not run the library's programs beside each other"),
+      cl::sub(doctorCommand), cl::cat(category)};
 
   Text completion{"print-completion",
                   cl::desc("print what completes tfc's command line in that "
@@ -312,10 +330,12 @@ struct CommandLine {
             &inspectCommand,
             &verifyCommand,
             &quantizeCommand,
+            &doctorCommand,
             &attentionCommand,
             &serveCommand,
             &replayCommand,
-            &chatCommand};
+            &chatCommand,
+            &compareCommand};
   }
 
   int fail(const Twine &message) {
@@ -448,7 +468,7 @@ int CommandLine::runTopLevel() {
     return fail("expected --print-stages=md, got " + printStages);
   }
   return fail("expected a command: import, compile, run, spec, inspect, "
-              "verify, quantize or attention (see tfc --help)");
+              "verify, quantize, doctor or attention (see tfc --help)");
 }
 
 int CommandLine::run(const std::vector<std::string> &forwarded) {
@@ -468,6 +488,10 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
   }
   if (inspectCommand) {
     return runInspectCommand();
+  }
+  if (doctorCommand) {
+    return tfc::runDoctor(doctorPath,
+                          {compileOptions(), verifyWeights, noSelfTest});
   }
   if (attentionCommand) {
     std::string weights;
@@ -498,7 +522,8 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
 
 int tfc::runTfc(int argc, char **argv) {
   StringRef command = argc > 1 ? argv[1] : "";
-  if (command == "serve" || command == "replay" || command == "chat") {
+  if (command == "serve" || command == "replay" || command == "chat" ||
+      command == "compare-batches") {
     return runPython({argv + 1, argv + argc});
   }
   registerTfcPasses();

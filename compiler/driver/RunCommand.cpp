@@ -77,14 +77,25 @@ void Runner::show(const Words &command) const {
   }
 }
 
-int Runner::findTool() {
+llvm::Expected<std::string> tfc::findTfcRun() {
   llvm::SmallString<128> path(fs::getMainExecutable(nullptr, nullptr));
   llvm::sys::path::remove_filename(path);
   llvm::sys::path::append(path, "tfc-run");
-  tool = path.str().str();
-  return fs::can_execute(path) ? kOk
-                               : fail(tool + ": expected the program tfc-run "
-                                             "beside tfc, got none");
+  if (!fs::can_execute(path)) {
+    return llvm::createStringError(
+        llvm::inconvertibleErrorCode(),
+        path + ": expected the program tfc-run beside tfc, got none");
+  }
+  return path.str().str();
+}
+
+int Runner::findTool() {
+  llvm::Expected<std::string> found = findTfcRun();
+  if (!found) {
+    return fail(llvm::toString(found.takeError()));
+  }
+  tool = *found;
+  return kOk;
 }
 
 int Runner::readModel() {

@@ -4,6 +4,7 @@
 #define TFC_COMPILER_DRIVER_RUNCOMMAND_H
 
 #include "compiler/driver/Options.h"
+#include "llvm/Support/Error.h"
 
 #include <optional>
 #include <string>
@@ -20,6 +21,9 @@ struct RunOptions {
   /// Print every step as the command that does the same.
   bool isVerbose = false;
 };
+
+/// The path of the tfc-run that lies beside this program.
+llvm::Expected<std::string> findTfcRun();
 
 /// `tfc run DIR [TEXT]`: imports the folder, compiles it where the cache has no
 /// library of it, and becomes the tfc-run that lies beside this program. What

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """python -m tfcompiler chat HF_DIR: talks with a model on the terminal;
 python -m tfcompiler serve HF_DIR: answers at an address; python -m tfcompiler
-replay RECEIPT --model HF_DIR: computes such an answer again."""
+replay RECEIPT --model HF_DIR: computes such an answer again;
+python -m tfcompiler compare-batches HF_DIR --texts FILE: whether an answer
+depends on who else asks."""
 from __future__ import annotations
 
 import argparse
 import sys
 
-from tfcompiler import Error, compile
+from tfcompiler import Error, _compare, compile
 from tfcompiler.serve import _main as server
 from tfcompiler.serve import _replay as replayed
 
@@ -56,6 +58,11 @@ def main() -> int:
         "replay", help="compute a served answer again, by its receipt")
     replayed.add_arguments(again)
     again.set_defaults(run=replayed.replay)
+    compares = commands.add_parser(
+        "compare-batches", help="answer texts alone and in random mixtures, "
+        "of a folder or of any server with OpenAI's addresses")
+    _compare.add_arguments(compares)
+    compares.set_defaults(run=_compare.run)
     options = parser.parse_args()
     try:
         return options.run(options)

@@ -5,6 +5,9 @@
 #include "test/runtime/FakeModel.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <random>
 
 namespace tfc::rt::test {
 namespace {
@@ -105,6 +108,62 @@ TEST(CacheSharing, ExhaustionChangesNothing) {
   EXPECT_EQ(cache.used(), 3);
   EXPECT_TRUE(cache.makeWritable(second, 0, 12)) << "all are its own now";
   EXPECT_EQ(cache.used(), 3);
+}
+
+TEST(CacheSharing, CountsBlocksThatOnlyKeptTablesHave) {
+  BlockCache cache = smallCache(24);
+  std::mt19937 random(1);
+  std::array<BlockTable, 5> tables;
+  std::array<bool, 5> isKept{};
+  for (int i = 0; i < 3000; ++i) {
+    size_t at = random() % tables.size(), other = random() % tables.size();
+    BlockTable &table = tables[at];
+    auto tokens = static_cast<int64_t>(4 * table.size());
+    switch (random() % 6) {
+    case 0: // a table that is kept does not change any more
+      if (!isKept[at] && !table.empty()) {
+        cache.markKept(table, true);
+        isKept[at] = true;
+      }
+      break;
+    case 1:
+      if (isKept[at]) {
+        cache.markKept(table, false);
+        isKept[at] = false;
+      }
+      cache.release(table);
+      break;
+    case 2:
+      if (!isKept[at] && at != other) {
+        cache.share(tables[other], table);
+      }
+      break;
+    case 3:
+      (void)(isKept[at] || cache.grow(table, tokens + 1));
+      break;
+    case 4:
+      (void)(isKept[at] || tokens == 0 || table.front() < 0 ||
+             cache.makeWritable(table, 0, tokens));
+      break;
+    default:
+      if (!isKept[at]) {
+        cache.releaseBehind(table, tokens - 3);
+      }
+    }
+    std::map<int32_t, std::pair<int, int>> counts; // tables, kept ones
+    for (size_t t = 0; t < tables.size(); ++t) {
+      for (int32_t block : tables[t]) {
+        ++counts[block].first;
+        counts[block].second += isKept[t];
+      }
+    }
+    auto expected =
+        std::count_if(counts.begin(), counts.end(), [](const auto &each) {
+          return each.second.first == each.second.second;
+        });
+    ASSERT_EQ(cache.onlyKept(), expected) << i;
+    ASSERT_EQ(cache.used(), static_cast<int64_t>(counts.size())) << i;
+  }
 }
 
 TEST(CacheSharing, NeedsNoBlocksWithoutACache) {

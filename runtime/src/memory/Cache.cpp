@@ -73,7 +73,7 @@ Status BlockCache::findBlock(BlockTable &table) {
   makeRoom(counts);
   if (!free.empty()) {
     table.push_back(free.back());
-    counts[free.back()] = 1;
+    counts[free.back()] = {1, 0};
     free.pop_back();
     return {};
   }
@@ -101,7 +101,7 @@ Status BlockCache::findBlock(BlockTable &table) {
   if (free.capacity() <= static_cast<size_t>(numFresh)) {
     free.reserve(std::max<size_t>(64, 2 * free.capacity()));
   }
-  counts.push_back(1);
+  counts.push_back({1, 0});
   table.push_back(static_cast<int32_t>(numFresh++));
   return {};
 }
@@ -123,7 +123,7 @@ int64_t BlockCache::blocksNeeded(const BlockTable &table, int64_t begin,
   int64_t needed = std::max<int64_t>(0, blocksFor(end) - size);
   for (int64_t i = desc.layers == 0 ? size : begin / desc.block_tokens;
        i < std::min(size, blocksFor(end)); ++i) {
-    needed += table[i] >= 0 && counts[table[i]] > 1;
+    needed += table[i] >= 0 && counts[table[i]].tables > 1;
   }
   return needed;
 }
@@ -131,7 +131,7 @@ int64_t BlockCache::blocksNeeded(const BlockTable &table, int64_t begin,
 void BlockCache::share(const BlockTable &table, BlockTable &copy) {
   for (int32_t block : table) {
     if (block >= 0) {
-      ++counts[block];
+      count(block, 1, 0);
     }
   }
   release(copy);
@@ -148,14 +148,14 @@ Status BlockCache::makeWritable(BlockTable &table, int64_t begin, int64_t end) {
       std::min(size, static_cast<size_t>((end - 1) / desc.block_tokens + 1));
   // The copies wait behind the table until all of them are there.
   for (size_t i = first; i < last; ++i) {
-    Status status = counts[table[i]] > 1 ? take(table) : Status();
+    Status status = counts[table[i]].tables > 1 ? take(table) : Status();
     if (!status) {
       giveUpBehind(table, size);
       return status;
     }
   }
   for (size_t i = last; i-- > first;) {
-    if (counts[table[i]] > 1) {
+    if (counts[table[i]].tables > 1) {
       int32_t own = table.back();
       Status status = copyBlock(own, table[i]);
       if (!status) {
@@ -182,8 +182,25 @@ void BlockCache::giveUpBehind(BlockTable &table, size_t size) {
   }
 }
 
+void BlockCache::count(int32_t block, int32_t more, int32_t moreKept) {
+  Count &own = counts[static_cast<size_t>(block)];
+  numOnlyKept -= own.isOnlyKept();
+  own.tables += static_cast<uint32_t>(more);
+  own.kept += static_cast<uint32_t>(moreKept);
+  numOnlyKept += own.isOnlyKept();
+}
+
+void BlockCache::markKept(const BlockTable &table, bool isKept) {
+  for (int32_t block : table) {
+    if (block >= 0) {
+      count(block, 0, isKept ? 1 : -1);
+    }
+  }
+}
+
 void BlockCache::giveUp(int32_t block) {
-  if (--counts[block] == 0) {
+  count(block, -1, 0);
+  if (counts[block].tables == 0) {
     free.push_back(block);
     if (budget) {
       budget->used -= desc.block_bytes;
@@ -220,7 +237,8 @@ void BlockCache::clear() {
   if (budget) {
     budget->used -= static_cast<uint64_t>(used()) * desc.block_bytes;
   }
-  std::fill(counts.begin(), counts.end(), 0);
+  std::fill(counts.begin(), counts.end(), Count());
+  numOnlyKept = 0;
   free.clear();
   for (int64_t i = numFresh; i-- > 0;) {
     free.push_back(static_cast<int32_t>(i));

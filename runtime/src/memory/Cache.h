@@ -54,6 +54,12 @@ public:
   /// Empties `table`; blocks that no other table has are free again. Cannot
   /// fail.
   void release(BlockTable &table);
+  /// Counts the table as one that is only kept, or as that no more. Cannot
+  /// fail.
+  void markKept(const BlockTable &table, bool isKept);
+  /// Blocks that only such tables have; what they are is counted as it changes,
+  /// since it is asked after every step.
+  int64_t onlyKept() const { return numOnlyKept; }
   /// Forgets all tables: every block is free again.
   void clear();
 
@@ -88,6 +94,8 @@ private:
   void giveUpBehind(BlockTable &table, size_t size);
   /// One table less has the block.
   void giveUp(int32_t block);
+  /// So many more tables have the block, so many of them kept ones.
+  void count(int32_t block, int32_t more, int32_t moreKept);
 
   tfc_cache_v0 desc{};
   CacheBudget *budget = nullptr;
@@ -96,7 +104,12 @@ private:
   // Blocks [0, numFresh) have been used; those in `free` are free again.
   int64_t numFresh = 0, maxBlocks = 0;
   std::vector<int32_t> free;
-  std::vector<uint32_t> counts; // by block: how many tables have it
+  struct Count {
+    uint32_t tables = 0, kept = 0;
+    bool isOnlyKept() const { return kept != 0 && kept == tables; }
+  };
+  std::vector<Count> counts; // by block: how many tables have it
+  int64_t numOnlyKept = 0;
 };
 
 } // namespace tfc::rt

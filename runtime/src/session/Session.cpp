@@ -191,6 +191,7 @@ void Session::finishSequence(Sequence &sequence) noexcept {
     return;
   }
   if (state != TFC_FAILED && sequence.keeps) {
+    runner.cache.markKept(sequence.blocks, true);
     kept.push_back(std::move(sequence));
   } else {
     release(sequence);

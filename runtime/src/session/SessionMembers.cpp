@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 
 namespace tfc::rt {
 
@@ -139,6 +140,9 @@ void Session::takeOut(const Departure &departure) noexcept {
     handOver(*found);
   }
   if (departure.how == Departure::ForGood) {
+    if (isOver) {
+      runner.cache.markKept(found->blocks, false);
+    }
     release(*found);
     found->id = 0;
     eraseReleased();
@@ -276,36 +280,28 @@ int64_t Session::sharedTokens(uint64_t id) const {
   return 0;
 }
 
-/// How many are in the first and not in the second.
-template <typename T>
-static int64_t countOnly(std::vector<T> own, std::vector<T> others) {
-  std::sort(own.begin(), own.end());
-  own.erase(std::unique(own.begin(), own.end()), own.end());
-  std::sort(others.begin(), others.end());
-  std::vector<T> only;
-  std::set_difference(own.begin(), own.end(), others.begin(), others.end(),
-                      std::back_inserter(only));
-  return static_cast<int64_t>(only.size());
-}
-
 uint64_t Session::keptBytes() const {
   std::lock_guard<std::mutex> lock(mutex);
-  std::vector<int32_t> blocks[2], crossBlocks[2]; // of kept ones, of others
-  for (const Sequences *list : {&sequences, &paused, &arrivals, &kept}) {
-    bool isOther = list != &kept;
+  uint64_t bytes = cache().bytesOf(cache().onlyKept());
+  if (!model.isEncoderDecoder()) {
+    return bytes;
+  }
+  // The table of a source is one, however many read it.
+  std::unordered_map<const Source *, bool> isOnlyKept;
+  for (const Sequence &sequence : kept) {
+    isOnlyKept[sequence.next.source.get()] = true;
+  }
+  for (const Sequences *list : {&sequences, &paused, &arrivals}) {
     for (const Sequence &sequence : *list) {
-      auto put = [&](std::vector<int32_t> &to, const BlockTable &from) {
-        to.insert(to.end(), from.begin(), from.end());
-      };
-      put(blocks[isOther], sequence.blocks);
-      if (sequence.next.source) {
-        put(crossBlocks[isOther], sequence.next.source->blocks);
-      }
+      isOnlyKept[sequence.next.source.get()] = false;
     }
   }
-  blocks[1].push_back(-1); // what was given back
-  return cache().bytesOf(countOnly(blocks[0], blocks[1])) +
-         crossCache().bytesOf(countOnly(crossBlocks[0], crossBlocks[1]));
+  int64_t crossBlocks = 0;
+  for (auto [source, isOnly] : isOnlyKept) {
+    crossBlocks +=
+        source && isOnly ? static_cast<int64_t>(source->blocks.size()) : 0;
+  }
+  return bytes + crossCache().bytesOf(crossBlocks);
 }
 
 SessionState Session::state() const {
