@@ -128,6 +128,15 @@ buildQueriesAndKeys(PathBuilder &path, const spec::Attention &attn,
   return {q, k};
 }
 
+Value tfc::buildPositionBias(PathBuilder &path, const spec::PositionBias &bias,
+                             const std::string &name, Value layer) {
+  return transformer::DistanceBiasOp::create(
+      path.getBuilder(), path.loc(name), path.weight(name + ".weight", layer),
+      bias.bidirectional ? transformer::Mask::Bidirectional
+                         : transformer::Mask::Causal,
+      bias.maxDistance);
+}
+
 /// `attn` is what `layers` have in common.
 static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
                             const AttentionOfLayers &layers,
@@ -147,11 +156,15 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
                     ? path.weight(name + ".sinks.weight", position.weights)
                     : Value();
   LayerScale scale = buildLayerScale(b, position.index, layers);
+  Value bias = attn.positionBias ? context.bias : Value();
+  if (attn.positionBias && context.biasOfLayers) {
+    bias = buildPositionBias(path, *context.biasOfLayers,
+                             name + ".position_bias", position.weights);
+  }
   Value y = transformer::AttentionOp::create(
-      b, q, k, v, context.cache, position.layer, context.batch,
-      attn.positionBias ? context.bias : Value(), window.left, window.right,
-      scale.factor, sinks, mask, attn.numHeads, APFloat(scale.scale),
-      attn.scaleByInverseLayer,
+      b, q, k, v, context.cache, position.layer, context.batch, bias,
+      window.left, window.right, scale.factor, sinks, mask, attn.numHeads,
+      APFloat(scale.scale), attn.scaleByInverseLayer,
       attn.cap ? b.getF64FloatAttr(*attn.cap) : FloatAttr(),
       attn.slopes.empty() ? DenseF64ArrayAttr()
                           : b.getDenseF64ArrayAttr(attn.slopes),

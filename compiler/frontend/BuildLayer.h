@@ -50,6 +50,8 @@ struct LayerContext {
     mlir::Value angles;
   };
   mlir::Value batch, cache, cross, bias;
+  /// What each layer has a table of its own for; null without one.
+  const spec::PositionBias *biasOfLayers = nullptr;
   llvm::SmallVector<Rotation> rotations;
 
   /// The angles of these kinds of rotation, null if there are none yet.
@@ -68,6 +70,11 @@ struct LayerPosition {
 mlir::Value buildLayer(PathBuilder &path, const spec::LayerRun &run,
                        const LayerContext &context,
                        const LayerPosition &position, mlir::Value x);
+
+/// The numbers of distances that are added to scores, of the table
+/// <path>.weight.
+mlir::Value buildPositionBias(PathBuilder &path, const spec::PositionBias &bias,
+                              const std::string &name, mlir::Value layer = {});
 
 /// Writes the keys and values that the cross-attention at `name` has of the
 /// encoder's result `hidden` to the entry's cross cache.

@@ -139,7 +139,7 @@ static Value buildSinusoid(OpBuilder &builder, Location where,
 }
 
 /// norm(token * scale + position + segments), each table where the spec has
-/// one.
+/// one; or norm(token * scale) + position + segments.
 static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
                              StringRef prefix, const Entry &entry) {
   const spec::Embeddings &embeddings = stack.embeddings;
@@ -165,6 +165,12 @@ static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
     }
   };
   projectAt(At::Token);
+  auto normAt = [&](bool token) {
+    if (embeddings.norm && embeddings.normsToken == token) {
+      x = path.norm(x, *embeddings.norm, name + ".norm");
+    }
+  };
+  normAt(true);
   // Hugging Face's order of sums: token, segments, position (BERT).
   for (const spec::Segment &segment : embeddings.segments) {
     x = add(x, lookUp(segment.input,
@@ -181,9 +187,7 @@ static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
     x = add(x, lookUp("position_ids", name + ".position.weight",
                       embeddings.position->offset, false));
   }
-  if (embeddings.norm) {
-    x = path.norm(x, *embeddings.norm, name + ".norm");
-  }
+  normAt(false);
   projectAt(At::AfterNorm);
   return x;
 }
@@ -213,13 +217,11 @@ static LayerContext buildContext(PathBuilder &path, const spec::Stack &stack,
   context.cross = entry.cross;
   OpBuilder &builder = path.getBuilder();
   // Without layers nothing reads it, and it is no parameter.
-  if (stack.positionBias && !stack.runs.empty()) {
-    std::string name = stack.name + ".position_bias";
-    context.bias = transformer::DistanceBiasOp::create(
-        builder, path.loc(name), path.weight(name + ".weight"),
-        stack.positionBias->bidirectional ? transformer::Mask::Bidirectional
-                                          : transformer::Mask::Causal,
-        stack.positionBias->maxDistance);
+  if (stack.positionBias && stack.positionBias->perLayer) {
+    context.biasOfLayers = &*stack.positionBias;
+  } else if (stack.positionBias && !stack.runs.empty()) {
+    context.bias = buildPositionBias(path, *stack.positionBias,
+                                     stack.name + ".position_bias");
   }
   for (const spec::LayerRun &run : stack.runs) {
     for (auto [number, sublayer] : llvm::enumerate(run.sublayers)) {

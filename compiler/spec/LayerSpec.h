@@ -36,16 +36,25 @@ struct Norm {
 /// How frequencies are stretched for contexts longer than those of the
 /// training.
 struct RotaryScaling {
-  enum class Kind { None, Linear, Dynamic, Llama3, Yarn } kind = Kind::None;
+  enum class Kind {
+    None,
+    Linear,
+    Dynamic,
+    Llama3,
+    Yarn,
+    Longrope
+  } kind = Kind::None;
   double factor = 1;
-  /// Of llama3 and yarn: the longest context of the training.
+  /// Of llama3, yarn and longrope: the longest context of the training.
   int64_t originalMax = 0;
   double lowFreqFactor = 1, highFreqFactor = 4; // llama3
   double betaFast = 32, betaSlow = 1;           // yarn
   bool truncate = true;                         // yarn
+  /// Of longrope: what divides each frequency, in contexts of the training.
+  std::vector<double> shortFactors;
   auto fields() const {
     return std::tie(kind, factor, originalMax, lowFreqFactor, highFreqFactor,
-                    betaFast, betaSlow, truncate);
+                    betaFast, betaSlow, truncate, shortFactors);
   }
   friend bool operator==(const RotaryScaling &a, const RotaryScaling &b) {
     return a.fields() == b.fields();
@@ -64,7 +73,7 @@ struct Rotary {
   RotaryScaling scaling;
   /// Radians per position, each an f32 number.
   std::vector<double> frequencies;
-  /// Of cosine and sine (yarn's attention_factor).
+  /// Of cosine and sine (the attention_factor of yarn and longrope).
   double factor = 1;
   auto fields() const {
     return std::tie(interleaved, reverse, dim, theta, scaling, frequencies,

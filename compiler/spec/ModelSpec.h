@@ -60,6 +60,8 @@ struct Embeddings {
   std::optional<Position> position;
   std::vector<Segment> segments;
   std::optional<Norm> norm;
+  /// It is of the token alone, before anything is added.
+  bool normsToken = false;
   /// A product [hidden, width].
   struct Projection {
     enum class At { AfterNorm, Token } at = At::AfterNorm;
@@ -70,11 +72,13 @@ struct Embeddings {
 
 /// A learned number per head and bucket of distances, added to the scores of
 /// a stack's self-attentions (Raffel et al. 2019, arXiv:1910.10683). The table
-/// is "<stack>.position_bias.weight" [buckets, heads].
+/// is "<stack>.position_bias.weight" [buckets, heads], or that of each layer,
+/// "<stack>.layers.attn.position_bias.weight".
 struct PositionBias {
   int64_t buckets = 0;
   int64_t maxDistance = 0;
   bool bidirectional = false;
+  bool perLayer = false;
 };
 
 struct Stack {

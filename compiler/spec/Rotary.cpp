@@ -71,7 +71,11 @@ static void resolveOthers(Rotary &rotary) {
   using Scaling = RotaryScaling::Kind;
   // Dynamic scaling begins beyond max_positions, where no sequence goes.
   for (int64_t i = 0; i < rotary.dim / 2; ++i) {
-    float frequency = 1 / power(rotary.theta, i, rotary.dim);
+    float wave = power(rotary.theta, i, rotary.dim);
+    if (rotary.scaling.kind == Scaling::Longrope) {
+      wave *= float(rotary.scaling.shortFactors[size_t(i)]);
+    }
+    float frequency = 1 / wave;
     if (rotary.scaling.kind == Scaling::Linear) {
       frequency /= float(rotary.scaling.factor);
     } else if (rotary.scaling.kind == Scaling::Llama3) {

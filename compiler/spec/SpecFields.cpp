@@ -62,6 +62,7 @@ TypeRef embeddings() {
   return object({needed("token", token), key("position", position),
                  key("segments", list(segment, 0, 16)),
                  key("projection", projection), key("norm", norm()),
+                 key("norm_of", words({"sum", "token"})),
                  unsupported("mask_rows", flag(), Json(false))});
 }
 
@@ -120,6 +121,9 @@ TypeRef rotary() {
                 key("mscale", number()), key("mscale_all_dim", number()),
                 key("beta_fast", number()), key("beta_slow", number()),
                 key("truncate", flag())});
+  kind("longrope",
+       {needed("short_factor", list(number(), 1, maxRotary / 2)),
+        key("original_max", rows()), key("attention_factor", number())});
   return orNone(object({needed("style", words({"half", "interleaved"})),
                         key("dim", width()), needed("theta", number()),
                         key("reverse", flag()),
@@ -214,9 +218,10 @@ TypeRef layers() {
 }
 
 TypeRef stack() {
-  TypeRef bias = orNone(object(
-      {needed("kind", words({"bucket"})), needed("buckets", width()),
-       needed("max_distance", width()), needed("bidirectional", flag())}));
+  TypeRef bias = orNone(
+      object({needed("kind", words({"bucket"})), needed("buckets", width()),
+              needed("max_distance", width()), needed("bidirectional", flag()),
+              key("per_layer", flag())}));
   TypeRef memory =
       object({needed("len", rows()), key("init", words({"zeros", "none"})),
               key("same_length", flag()), key("keep", words({"hidden"}))});

@@ -6,6 +6,7 @@ import draw
 
 T5 = classes.of("T5")
 MT5 = classes.of("MT5")
+UMT5 = classes.of("UMT5")
 BART = classes.of("Bart")
 # Ids that the models use, whatever the vocabulary.
 PAD = {"t5": 0, "bart": 1}
@@ -100,7 +101,8 @@ def make_config(hf, case):
             activation_function=case["act"],
             scale_embedding=case["scale_embedding"],
             num_labels=case["labels"], forced_eos_token_id=case["forced_eos"])
-    cls = hf.MT5Config if case["class"] in MT5 else hf.T5Config
+    cls = (hf.MT5Config if case["class"] in MT5 else
+           hf.UMT5Config if case["class"] in UMT5 else hf.T5Config)
     config = cls(
         vocab_size=case["vocab"], d_model=case["hidden"],
         d_kv=case["head_dim"], num_heads=case["heads"], d_ff=case["width"],

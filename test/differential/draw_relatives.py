@@ -8,8 +8,9 @@ ENCODERS = {"bertgeneration": "BertGeneration", "dpr": "DPR"}
 DECODERS = {"bertgenerationlm": "BertGeneration",
             "neoxjapanese": "GPTNeoXJapanese",
             "modernbertdecoder": "ModernBertDecoder",
-            "internlm3": "InternLM3", "iquestcoder": "IQuestCoder"}
-PAIRS = {}
+            "internlm3": "InternLM3", "iquestcoder": "IQuestCoder",
+            "ministral3": "Ministral3"}
+PAIRS = {"blenderbotsmall": "BlenderbotSmall"}
 # Where the words do not give the classes.
 CLASSES = {"bertgeneration": ("BertGenerationEncoder",),
            "bertgenerationlm": ("BertGenerationDecoder",),
@@ -37,6 +38,18 @@ def fit_encoder(family, cls, case):
         case.update(given_positions=False, given_mask=True)
         case["given_types"] &= cls != "DPRReader"
     return case
+
+
+def longrope(case, keys):
+    """rope_parameters of Phi-3 for longer contexts, whose sequences here are
+    those of the training."""
+    pairs = case["head_dim"] // 2
+    keys.update(original_max_position_embeddings=case["positions"],
+                max_position_embeddings=4 * case["positions"])
+    return {"rope_type": ("longrope", "su")[case["seed"] % 2],
+            "original_max_position_embeddings": case["positions"],
+            "short_factor": [1 + 0.1 * pair for pair in range(pairs)],
+            "long_factor": [1.0 + pair for pair in range(pairs)]}
 
 
 def encoder_keys(family, case, keys):
@@ -74,6 +87,17 @@ def decoder_keys(family, case, keys):
                     mlp_bias=case["mlp_bias"],
                     rope_parameters={**draw_llama.rope(case),
                                      "rope_theta": case["theta"]})
+    elif family == "ministral3":
+        # Beyond the longest sequence of the training tfc takes none.
+        keys.update(intermediate_size=case["width"], hidden_act=case["act"],
+                    num_key_value_heads=case["heads"] // case["groups"],
+                    head_dim=case["head_dim"], rms_norm_eps=case["eps"],
+                    sliding_window=case["window"],
+                    max_position_embeddings=3 * case["positions"],
+                    rope_parameters={
+                        **draw_llama.rope(case), "rope_theta": case["theta"],
+                        "original_max_position_embeddings": case["positions"],
+                        "llama_4_scaling_beta": 0.1})
     elif family == "modernbertdecoder":
         keys.update(intermediate_size=case["width"],
                     hidden_activation=case["act"], norm_eps=case["eps"],

@@ -63,7 +63,7 @@ NARROW = ("electra", "albert", "roformer", "rembert")
 # Their windows, or biases, count columns.
 WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
            "olmo3", "cohere2", "exaone4", "cwm", "vaultgemma",
-           "modernbertdecoder")
+           "modernbertdecoder", "ministral3")
 # Of these the types of layers differ in more than the window, which is there.
 PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4", "cwm",
             "vaultgemma", "modernbertdecoder")
@@ -424,6 +424,8 @@ def decoder_config(hf, family, case):
         keys["sliding_window"] = case["window"]
     if family == "smollm3":
         keys["no_rope_layer_interval"] = case["full_every"]
+    if family == "phi3" and case["seed"] % 3:
+        keys["rope_parameters"].update(draw_relatives.longrope(case, keys))
     if family == "cwm":  # without an end it has three of a larger vocabulary
         keys["bos_token_id"] = 1
         keys["eos_token_id"] = case["eos"] or 0

@@ -474,7 +474,8 @@ def write_encoders(out, models=ENCODERS, first=401):
 
 
 def write_decoders(out, models=DECODERS, first=501, distances=DISTANCES,
-                   scales=SCALES):
+                   scales=SCALES, longest={}):
+    """`longest`: the longest rows of those that tfc runs up to there."""
     for index, (name, cls, config) in enumerate(models):
         if not out.wants(name):
             continue
@@ -487,7 +488,8 @@ def write_decoders(out, models=DECODERS, first=501, distances=DISTANCES,
         if name in RELATIVE:
             cases = tuple(case for case in cases if case != "positions")
         write_forward(out.folder(name), model, cases, seed,
-                      longest=None if name not in RELATIVE else 60)
+                      longest=longest.get(name) or (
+                          60 if name in RELATIVE else None))
         if name in REPEATING:
             out.add(name, cases)
             continue

@@ -23,9 +23,9 @@ NEW_TOKENS = 40
 # Where the positions of a token come from; in other models the caller may say.
 POSITIONS = {"t5": laws.RELATIVE, "mt5": laws.RELATIVE, "opt": laws.RELATIVE,
              "bloom": laws.UNSAID, "mpt": laws.UNSAID,
-             "m2m_100": laws.RELATIVE,
+             "m2m_100": laws.RELATIVE, "umt5": laws.RELATIVE,
              **dict.fromkeys(("bart", "mbart", "plbart", "blenderbot",
-                              "pegasus", "marian", "mvp", "transformer",
+                              "blenderbot-small", "pegasus", "marian", "mvp", "transformer",
                               "annotated-transformer"), laws.COLUMNS)}
 AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "data2vec-text",
                  "mpnet", "roberta-prelayernorm", "xlm-roberta-xl")

@@ -56,8 +56,16 @@ class Drawing:
     # -- attention --
 
     def scaling(self, dim):
-        kind = self.pick("linear", "dynamic", "llama3", "yarn", "yarn")
+        kind = self.pick("linear", "dynamic", "llama3", "yarn", "yarn",
+                         "longrope")
         scaling = {"kind": kind, "factor": self.pick(1.0, 2.0, 4.5)}
+        if kind == "longrope":
+            scaling["short_factor"] = [
+                round(self.random.uniform(0.8, 3), 2) for _ in range(dim // 2)]
+            self.maybe(scaling, "original_max", 0.5,
+                       lambda: self.pick(1000, 4096))
+            self.maybe(scaling, "attention_factor", 0.3,
+                       lambda: self.pick(1.0, 1.25))
         if kind == "dynamic" and dim == 2:
             return "none"
         if kind == "llama3":
@@ -360,6 +368,9 @@ class Drawing:
         self.maybe(embeddings, "segments", 0.3,
                    lambda: self.segments(name, not is_projected_alone))
         self.maybe(embeddings, "norm", 0.3, lambda: self.norm(width, 0.1))
+        if "norm" in embeddings:
+            self.maybe(embeddings, "norm_of", 0.4,
+                       lambda: self.pick("sum", "token"))
         return embeddings
 
     def stack(self, name, cross):
@@ -376,6 +387,8 @@ class Drawing:
                 "kind": "bucket", "buckets": self.pick(4, 8, 32),
                 "max_distance": self.pick(17, 40, 128),
                 "bidirectional": not causal}
+            self.maybe(stack["position_bias"], "per_layer", 0.5,
+                       lambda: self.chance(0.8))
         elif self.chance(0.1):
             stack["position_bias"] = "none"
         self.maybe(stack, "final_norm", 0.8,

@@ -184,6 +184,10 @@ def rotary_frequencies(rotary, head_dim, max_positions):
                          scaling["high_freq_factor"])
             kept = np.clip((turns - low) / (high - low), 0, 1)
             frequencies = frequencies * (kept + (1 - kept) / stretch)
+        elif kind == "longrope":
+            frequencies = frequencies / np.array(scaling["short_factor"])
+            factor = scaling.get("attention_factor", math.sqrt(
+                1 + math.log(stretch) / math.log(original)))
         elif kind == "yarn":
             frequencies, factor = stretch_yarn(scaling, rotary, dim, original,
                                                frequencies)
@@ -357,8 +361,10 @@ class Attention:
         bias = self.stack.get("position_bias")
         if (is_object(bias) and "cross" not in self.path and
                 self.spec.get("use_position_bias", True)):
+            owner = (self.path if bias.get("per_layer", False) else
+                     self.model.stack_name)
             table = self.model.weights.get(
-                f"{self.model.stack_name}.position_bias.weight",
+                f"{owner}.position_bias.weight",
                 bias["buckets"], self.heads, spread=1.0)
             rows = [[bucket(int(d), bias) for d in row] for row in distance]
             scores = scores + table[rows].transpose(2, 0, 1)
@@ -514,11 +520,15 @@ class Model:
         if projection and projection["at"] == "token":
             x = project(x)
         width = x.shape[-1]
+        norm, of = embeddings.get("norm"), embeddings.get("norm_of", "sum")
+        if of == "token":
+            x = normalize(self.weights, norm, x, path + ".norm")
         x = x + self.position_rows(embeddings.get("position", {}), width,
                                    sequence)
         for segment in embeddings.get("segments", []):
             x = x + self.segment_rows(segment, width, sequence, table)
-        x = normalize(self.weights, embeddings.get("norm"), x, path + ".norm")
+        if of == "sum":
+            x = normalize(self.weights, norm, x, path + ".norm")
         if projection and projection["at"] == "after_norm":
             x = project(x)
         return x

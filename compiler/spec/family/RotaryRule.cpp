@@ -3,6 +3,7 @@
 #include "compiler/spec/SpecFields.h"
 #include "compiler/spec/family/Rules.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace tfc;
@@ -21,11 +22,48 @@ void copyNumber(Config &from, std::string_view key, Json &to,
   }
 }
 
+/// Phi-3's names of longrope.
+bool isLongrope(std::string_view type) {
+  return type == "longrope" || type == "su" || type == "yarn";
+}
+
+/// Its frequencies for sequences that are no longer than those of the training;
+/// others get none, see positionsRule.
+Json readLongrope(Instantiator &made, Config &rope, const Json &hole) {
+  const char *key = "original_max_position_embeddings";
+  int64_t original = made.config.integer(key, hole.find("longrope")->integer, 2,
+                                         spec::maxRows);
+  // The model's own is stronger, also where it is the class's.
+  rope.ignore({key});
+  Json scaling = Json::object();
+  scaling.set("kind", "longrope");
+  int64_t most = made.integer(hole, "positions", original, 1, spec::maxRows);
+  double factor =
+      rope.number("factor", double(most) / double(original), 0, largest);
+  scaling.set("factor", std::max(factor, 1.0));
+  for (const char *list : {"short_factor", "long_factor"}) {
+    if (!rope.value(list) || !rope.value(list)->isArray()) {
+      rope.fault(list, "expected a list of numbers (of the frequencies), got " +
+                           (rope.value(list) ? spec::describe(*rope.value(list))
+                                             : "nothing"));
+      return "none";
+    }
+  }
+  scaling.set("short_factor", *rope.value("short_factor"));
+  scaling.set("original_max", original);
+  copyNumber(rope, "attention_factor", scaling, "attention_factor");
+  return scaling;
+}
+
 /// The scaling of a type that tfc has; "none" after a fault.
-Json readScaling(Config &config, Config &rope, const std::string &type,
+Json readScaling(Instantiator &made, Config &rope, const std::string &type,
                  const Json &hole) {
+  Config &config = made.config;
   if (type == "default") {
     return "none";
+  }
+  if (hole.find("longrope") && isLongrope(type)) {
+    return readLongrope(made, rope, hole);
   }
   const char *typeKey = rope.value("rope_type") ? "rope_type" : "type";
   if (hole.find("only_default")) {
@@ -206,10 +244,62 @@ std::optional<Json> family::rotaryRule(Instantiator &made, const Json &hole) {
     type = "default";
   }
   rotary.set("theta", theta);
-  rotary.set("scaling", readScaling(config, rope, type, hole));
+  rotary.set("scaling", readScaling(made, rope, type, hole));
+  if (hole.find("query_growth")) {
+    // Where it begins to count, no sequence goes: see positionsRule.
+    rope.ignore({"llama_4_scaling_beta", "max_position_embeddings",
+                 "original_max_position_embeddings"});
+  }
   // What a type that tfc does not have may say is not known.
   if (config.faults() == before) {
     rope.reportUnread(made.strict);
   }
   return rotary;
+}
+
+/// Whether sequences longer than those of the training are computed otherwise.
+static bool changesWithLength(const Json &rope, const Json &hole) {
+  const Json *type = rope.find("rope_type");
+  type = type ? type : rope.find("type");
+  const Json *growth = rope.find("llama_4_scaling_beta");
+  return (hole.find("longrope") && type && type->isString() &&
+          isLongrope(type->text)) ||
+         (hole.find("query_growth") && growth && growth->isNumber() &&
+          growth->real != 0);
+}
+
+std::optional<Json> family::positionsRule(Instantiator &made,
+                                          const Json &hole) {
+  Config &config = made.config;
+  const std::string &key = hole.find("key")->text;
+  int64_t most =
+      config.integer(key, hole.find("default")->integer, 1, spec::maxRows);
+  const Json *old = config.value("rope_scaling");
+  const Json *rope =
+      old && !old->members.empty() ? old : config.value("rope_parameters");
+  const Json *original = config.value("original_max_position_embeddings");
+  int64_t limit = most;
+  if (!rope) {
+    // What the class has without a key.
+    const Json *own = hole.find("query_growth");
+    limit = own ? own->integer : most;
+  } else if (changesWithLength(*rope, hole)) {
+    const Json *own = hole.find("longrope");
+    const Json *inside = rope->find("original_max_position_embeddings");
+    original = original ? original : own ? own : inside;
+    limit = original && original->isInteger() ? original->integer : most;
+  }
+  if (limit < most && config.value(key)) {
+    spec::report(
+        made.diagnostics, config.placeOf(key), 0,
+        "expected no sequence of more than " + std::to_string(limit) +
+            " positions (longer ones are computed otherwise, which is "
+            "not supported by this tfc: the library refuses them), got "
+            "room for " +
+            std::to_string(most),
+        spec::Severity::Warning);
+  }
+  Json result = std::max<int64_t>(1, std::min(limit, most));
+  result.place = config.placeOf(key);
+  return result;
 }

@@ -34,8 +34,15 @@ std::optional<spec::Json> feedForwardRule(Instantiator &, const spec::Json &);
 /// spec's "rotary", from rope_parameters (transformers 5), or rope_scaling,
 /// rope_theta and original_max_position_embeddings (4). `partial` is the part
 /// of `head_dim` that is rotated where no key says it; without one, whole heads
-/// are. "only_default": no scaling is known.
+/// are. "only_default": no scaling is known. "longrope": it is, and this is the
+/// longest sequence of the training where no key says it; "positions" is the
+/// longest one at all.
 std::optional<spec::Json> rotaryRule(Instantiator &, const spec::Json &);
+
+/// {"key", "default", "longrope", "query_growth"}: the longest sequence: that
+/// of the training, where the hole says what else would have to be done beyond
+/// it and rope_parameters asks for it.
+std::optional<spec::Json> positionsRule(Instantiator &, const spec::Json &);
 
 /// {"key", "default"}: {"left", "right"} of a window of so many positions, the
 /// token's own included; "none" for null, and for 0 if "zero" is "none".

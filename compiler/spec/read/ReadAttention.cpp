@@ -266,11 +266,12 @@ bool SpecReader::readScaling(const Json &json, Rotary &rotary) {
   size_t before = diagnostics.size();
   RotaryScaling &scaling = rotary.scaling;
   std::string kind = wordOf(json, "kind", "");
-  scaling.kind = kind == "linear"    ? RotaryScaling::Kind::Linear
-                 : kind == "dynamic" ? RotaryScaling::Kind::Dynamic
-                 : kind == "llama3"  ? RotaryScaling::Kind::Llama3
-                 : kind == "yarn"    ? RotaryScaling::Kind::Yarn
-                                     : RotaryScaling::Kind::None;
+  scaling.kind = kind == "linear"     ? RotaryScaling::Kind::Linear
+                 : kind == "dynamic"  ? RotaryScaling::Kind::Dynamic
+                 : kind == "llama3"   ? RotaryScaling::Kind::Llama3
+                 : kind == "yarn"     ? RotaryScaling::Kind::Yarn
+                 : kind == "longrope" ? RotaryScaling::Kind::Longrope
+                                      : RotaryScaling::Kind::None;
   if (const Json *factor = json.find("factor"); factor && factor->isNumber()) {
     scaling.factor = factor->real;
     if (!(factor->real >= 1 && factor->real <= 1e9)) {
@@ -300,7 +301,8 @@ bool SpecReader::readScaling(const Json &json, Rotary &rotary) {
           "expected no dynamic scaling (the rotary dim is 2), got an object");
   }
   if (scaling.kind == RotaryScaling::Kind::Llama3 ||
-      scaling.kind == RotaryScaling::Kind::Yarn) {
+      scaling.kind == RotaryScaling::Kind::Yarn ||
+      scaling.kind == RotaryScaling::Kind::Longrope) {
     const Json *given = json.find("original_max");
     scaling.originalMax =
         given ? sizeOf(json, "original_max").value_or(0) : model.maxPositions;
@@ -321,7 +323,45 @@ bool SpecReader::readScaling(const Json &json, Rotary &rotary) {
       rotary.factor = readPositive(*own);
     }
   }
+  if (scaling.kind == RotaryScaling::Kind::Longrope) {
+    readLongrope(json, rotary);
+  }
   return diagnostics.size() == before;
+}
+
+/// Sequences that are longer than those of the training have other frequencies,
+/// all of their positions, and there are none of those.
+void SpecReader::readLongrope(const Json &json, Rotary &rotary) {
+  RotaryScaling &scaling = rotary.scaling;
+  const Json *factors = json.find("short_factor");
+  for (const Json &factor : factors ? factors->items : std::vector<Json>()) {
+    scaling.shortFactors.push_back(readPositive(factor));
+  }
+  if (factors && int64_t(scaling.shortFactors.size()) != rotary.dim / 2) {
+    error(factors->place, BadRotary,
+          "expected " + std::to_string(rotary.dim / 2) +
+              " numbers (one for each pair of columns), got " +
+              std::to_string(scaling.shortFactors.size()));
+  }
+  const Json *original = json.find("original_max");
+  if (original && scaling.originalMax == 1) {
+    error(original->place, BadRotary,
+          "expected more than 1 (its logarithm divides), got 1");
+  }
+  if (model.maxPositions == 0 || model.maxPositions > scaling.originalMax) {
+    const Json *most = root.at({"dims", "max_positions"});
+    error(most ? most->place : json.place, Unsupported,
+          "expected dims.max_positions of at most original_max (" +
+              std::to_string(scaling.originalMax) +
+              "; the frequencies of longer sequences are not supported by this "
+              "tfc), got " +
+              (most ? describe(*most) : "nothing"));
+  }
+  rotary.factor = std::sqrt(1 + std::log(scaling.factor) /
+                                    std::log(double(scaling.originalMax)));
+  if (const Json *own = json.find("attention_factor"); own && own->isNumber()) {
+    rotary.factor = readPositive(*own);
+  }
 }
 
 } // namespace tfc::spec

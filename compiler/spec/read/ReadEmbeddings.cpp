@@ -26,6 +26,7 @@ void SpecReader::readEmbeddings(const Json &embeddings) {
   }
   readProjection(embeddings);
   result.norm = readNorm(embeddings.find("norm"), result.sumWidth);
+  result.normsToken = wordOf(embeddings, "norm_of", "sum") == "token";
   checkSinusoid(embeddings);
 }
 
@@ -311,6 +312,7 @@ void SpecReader::readPositionBias(const Json *json) {
   bias.buckets = sizeOf(*json, "buckets").value_or(0);
   bias.maxDistance = sizeOf(*json, "max_distance").value_or(0);
   bias.bidirectional = flagOf(*json, "bidirectional", false);
+  bias.perLayer = flagOf(*json, "per_layer", false);
   if (bias.buckets == 0 || bias.maxDistance == 0) {
     return;
   }

@@ -91,7 +91,8 @@ void SpecReader::checkStack(const Json &json) {
         continue;
       }
       biased = biased ? biased : attn;
-      if (attn->numHeads != biased->numHeads) {
+      if (attn->numHeads != biased->numHeads &&
+          !stack->positionBias->perLayer) {
         error(json.find("position_bias")->place, BadBias,
               "expected as many heads in every attention that it is added to "
               "(the table has a column a head), got " +

@@ -145,6 +145,7 @@ private:
   void readWindow(const Json &attn, Attention &attention);
   void readQkNorm(const Json &attn, Attention &attention);
   void readRotary(const Json &attn, Attention &attention);
+  void readLongrope(const Json &json, Rotary &rotary);
   bool readScaling(const Json &json, Rotary &rotary);
   double readMscale(const Json &scaling, const char *key);
 

@@ -107,7 +107,7 @@ private:
     for (const LayerRun &each : stack->runs) {
       for (const Sublayer &sublayer : each.sublayers) {
         const auto *attn = std::get_if<Attention>(&sublayer.f);
-        if (attn && attn->positionBias) {
+        if (attn && attn->positionBias && !stack->positionBias->perLayer) {
           addLinear(stack->name + ".position_bias",
                     stack->positionBias->buckets, attn->numHeads, false);
           return;
@@ -158,6 +158,10 @@ private:
                 overRow ? queries : attn->headDim);
         addNorm(stem + "k_norm", attn->qkNorm->norm,
                 overRow ? keys : attn->headDim);
+      }
+      if (attn->positionBias && stack->positionBias->perLayer) {
+        addLinear(stem + "position_bias", stack->positionBias->buckets, heads,
+                  false);
       }
       if (attn->sinks) {
         add(stem + "sinks", "weight", 1, attn->numHeads, 1);

@@ -103,6 +103,9 @@ Json writeEmbeddings(const Embeddings &embeddings) {
                         {"position", std::move(position)},
                         {"segments", std::move(segments)},
                         {"norm", writeNorm(embeddings.norm)}});
+  if (embeddings.normsToken) {
+    json.set("norm_of", "token");
+  }
   if (embeddings.projection) {
     using At = Embeddings::Projection::At;
     bool atToken = embeddings.projection->at == At::Token;
@@ -135,6 +138,16 @@ Json writeScaling(const Rotary &rotary) {
                      {"beta_fast", scaling.betaFast},
                      {"beta_slow", scaling.betaSlow},
                      {"truncate", scaling.truncate}});
+  case RotaryScaling::Kind::Longrope:
+    Json factors = Json::array();
+    for (double factor : scaling.shortFactors) {
+      factors.items.push_back(factor);
+    }
+    return objectOf({{"kind", "longrope"},
+                     {"factor", scaling.factor},
+                     {"short_factor", std::move(factors)},
+                     {"original_max", scaling.originalMax},
+                     {"attention_factor", rotary.factor}});
   }
   return "none";
 }
@@ -303,6 +316,9 @@ Json writeStack(const Stack &stack) {
                      {"buckets", stack.positionBias->buckets},
                      {"max_distance", stack.positionBias->maxDistance},
                      {"bidirectional", stack.positionBias->bidirectional}});
+    if (stack.positionBias->perLayer) {
+      bias.set("per_layer", true);
+    }
   }
   return objectOf({{"embeddings", writeEmbeddings(stack.embeddings)},
                    {"position_bias", std::move(bias)},

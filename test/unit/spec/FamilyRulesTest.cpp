@@ -131,6 +131,50 @@ TEST(Rules, RotationWithoutScaling) {
             "no other frequencies for this model type), got \"yarn\"");
 }
 
+/// Longer sequences have other frequencies.
+TEST(Rules, RotationOfThoseNoLongerThanTheTraining) {
+  const char *rotary = R"({"$rule": "rotary", "style": "half",
+      "only_default": true, "longrope": 4096,
+      "positions": {"$key": "max_position_embeddings", "default": 4096}})";
+  const char *positions = R"({"$rule": "positions",
+      "key": "max_position_embeddings", "default": 4096, "longrope": 4096})";
+  const char *config = R"({"max_position_embeddings": 8192,
+      "rope_scaling": {"type": "su", "short_factor": [1, 2],
+                       "long_factor": [3, 4]}})";
+  EXPECT_EQ(made(rotary, config), R"({
+  "style": "half",
+  "theta": 10000,
+  "scaling": {
+    "kind": "longrope",
+    "factor": 2,
+    "short_factor": [1, 2],
+    "original_max": 4096
+  }
+})");
+  EXPECT_EQ(made(positions, config),
+            "config.json:1:29: /max_position_embeddings: warning: expected no "
+            "sequence "
+            "of more than 4096 positions (longer ones are computed otherwise, "
+            "which is not supported by this tfc: the library refuses them), "
+            "got room for 8192");
+  EXPECT_EQ(made(positions, R"({"max_position_embeddings": 8192})"), "8192");
+  EXPECT_EQ(made(rotary, R"({"rope_scaling": {"type": "longrope",
+      "short_factor": [1]}})"),
+            "config.json:1:18: /rope_scaling/long_factor: expected a list of "
+            "numbers (of "
+            "the frequencies), got nothing");
+}
+
+TEST(Rules, QueriesThatGrow) {
+  const char *hole = R"({"$rule": "positions", "query_growth": 16,
+      "key": "max_position_embeddings", "default": 64})";
+  EXPECT_EQ(made(hole, "{}"), "16");
+  EXPECT_EQ(made(hole, R"({"rope_parameters": {"rope_theta": 9}})"), "64");
+  EXPECT_EQ(made(hole, R"({"rope_parameters": {"llama_4_scaling_beta": 0.1,
+      "original_max_position_embeddings": 32}})"),
+            "32");
+}
+
 TEST(Rules, RotationByAlpha) {
   const char *hole = R"({"$rule": "rotary", "style": "half", "alpha": true,
                          "head_dim": 6})";

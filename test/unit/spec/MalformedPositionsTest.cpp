@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
                "\"causal\": true, \"rotary\": {\"style\": \"half\", \"theta\": "
                "10000, \"scaling\": {\"kind\": \"ntk\", \"factor\": 2}}"}},
              "s.json:12:114: /decoder/layers/block/attn/rotary/scaling/kind: "
-             "expected linear, dynamic, llama3 or yarn (did you mean "
+             "expected linear, dynamic, llama3, yarn or longrope (did you mean "
              "\"dynamic\"?), got \"ntk\" [TFC004]\n"},
         Case{"ScalingWithoutFactor",
              decoderSpec,
@@ -211,6 +211,26 @@ INSTANTIATE_TEST_SUITE_P(
              "/decoder/layers/block/attn/rotary/scaling/original_max: expected "
              "the longest context of the training (here or in "
              "dims.max_positions), got nothing [TFC013]\n"},
+        Case{"LongropeFactors",
+             decoderSpec,
+             {{"\"vocab\": 30", "\"vocab\": 30, \"max_positions\": 8"},
+              {"\"causal\": true",
+               "\"causal\": true, \"rotary\": {\"style\": \"half\", \"theta\": "
+               "10000, \"scaling\": {\"kind\": \"longrope\", \"factor\": 2, "
+               "\"short_factor\": [1]}}"}},
+             "s.json:12:155: "
+             "/decoder/layers/block/attn/rotary/scaling/short_factor: expected "
+             "2 numbers (one for each pair of columns), got 1 [TFC013]\n"},
+        Case{"LongropeBeyondItsLength",
+             decoderSpec,
+             {{"\"vocab\": 30", "\"vocab\": 30, \"max_positions\": 9"},
+              {"\"causal\": true",
+               "\"causal\": true, \"rotary\": {\"style\": \"half\", \"theta\": "
+               "10000, \"scaling\": {\"kind\": \"longrope\", \"factor\": 2, "
+               "\"short_factor\": [1, 1], \"original_max\": 8}}"}},
+             "s.json:4:56: /dims/max_positions: expected dims.max_positions of "
+             "at most original_max (8; the frequencies of longer sequences are "
+             "not supported by this tfc), got 9 [TFC090]\n"},
         Case{"YarnMscale",
              decoderSpec,
              {{"\"causal\": true",

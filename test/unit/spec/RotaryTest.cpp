@@ -136,6 +136,28 @@ TEST(Rotary, Yarn) {
                              0.000538608583f, 0.000116039737f});
 }
 
+TEST(Rotary, Longrope) {
+  std::string factors = "\"short_factor\": [1, 2, 1, 4, 1, 0.5]";
+  Rotary rotary = rotaryOf(
+      scaled("{\"kind\": \"longrope\", \"factor\": 4, " + factors + "}"),
+      ", \"max_positions\": 64");
+  EXPECT_EQ(rotary.scaling.originalMax, 64);
+  // sqrt(1 + ln 4 / ln 64), a third.
+  EXPECT_DOUBLE_EQ(rotary.factor, 1.1547005383792515);
+  std::vector<float> expected = plain;
+  expected[1] /= 2;
+  expected[3] /= 4;
+  expected[5] *= 2;
+  expectFrequencies(rotary, expected);
+  rotary =
+      rotaryOf(scaled("{\"kind\": \"longrope\", \"factor\": 4, " + factors +
+                      ", \"original_max\": 80, "
+                      "\"attention_factor\": 1.25}"),
+               ", \"max_positions\": 64");
+  EXPECT_EQ(rotary.factor, 1.25);
+  expectFrequencies(rotary, expected);
+}
+
 TEST(Rotary, CanonicalTextHasTheFactorThatMscaleMeans) {
   std::string said = readWith(scaled("{\"kind\": \"yarn\", \"factor\": 4, "
                                      "\"original_max\": 64}"))
