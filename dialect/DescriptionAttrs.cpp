@@ -89,7 +89,7 @@ LogicalResult ProgramAttr::verify(EmitError emitError, StringRef name,
                        << features << " and " << packedBytes;
   }
   // program_c3
-  int64_t most = isa == Isa::X86_64 ? 0 : std::numeric_limits<int32_t>::max();
+  int64_t most = isa == Isa::Cuda ? std::numeric_limits<int32_t>::max() : 0;
   for (int64_t count : {kernels, images}) {
     if (count < 0 || count > most) {
       return emitError() << "expected kernels and images in [0, " << most

@@ -10,7 +10,8 @@ include "dialect/TransformerAttrs.td"
 def Transformer_IsaEnum
     : Transformer_Enum<"Isa", "what a program's instructions are", [
         I32EnumAttrCase<"X86_64", 0, "x86_64">,
-        I32EnumAttrCase<"Cuda", 1, "cuda">]>;
+        I32EnumAttrCase<"Cuda", 1, "cuda">,
+        I32EnumAttrCase<"Aarch64", 2, "aarch64">]>;
 def Transformer_IsaParameter : EnumParameter<Transformer_IsaEnum> {
   let defaultValue = "::tfc::transformer::Isa::X86_64";
 }
@@ -115,12 +116,14 @@ def Transformer_ProgramAttr
   let summary = "a program of the library that the module is one of";
   let description = [{
     Its name, what it needs of the machine (TFC_FEATURE_*), and layout and size
-    of its packed weights. A program of a device says its `isa` (`x86_64` is not
-    written), and how many `kernels` it has, in how many `images`.
+    of its packed weights. A program that is not of x86-64 says its `isa`, and one
+    of a device how many `kernels` it has, in how many `images`.
 
     ```mlir
     #transformer.program<"x86-64-v3", features = 3, layout = "f32-rows",
                          packed_bytes = 640>
+    #transformer.program<"armv8-a", features = 0, layout = "f32-rows",
+                         packed_bytes = 640, isa = aarch64>
     #transformer.program<"sm_80", features = 80, layout = "f32-rows",
                          packed_bytes = 640, isa = cuda, kernels = 12,
                          images = 2>
@@ -129,7 +132,7 @@ def Transformer_ProgramAttr
     Constraints:
     * C1. there is a name.
     * C2. features and packed_bytes are at least 0.
-    * C3. kernels and images are in [0, 2^31), and 0 where isa is x86_64.
+    * C3. kernels and images are in [0, 2^31), and 0 where isa is not cuda.
   }];
   let parameters = (ins StringRefParameter<>:$name, "int64_t":$features,
                         StringRefParameter<>:$layout, "int64_t":$packed_bytes,

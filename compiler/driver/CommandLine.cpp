@@ -101,8 +101,10 @@ struct CommandLine {
       cl::desc("what to compile for: cpu (this machine), cpu:x86-64-v3, "
                "cpu:x86-64-v4, cpu:x86-64-v4+bf16 (with --dtype bf16), "
                "cpu:x86-64-v3+avxvnni and cpu:x86-64-v4+vnni (with --dtype "
-               "int8), or "
-               "LLVM's name of a CPU, as cpu:znver4, which is its level "
+               "int8), cpu:armv8-a (any 64-bit Arm; a library is of x86-64 or "
+               "of aarch64), or "
+               "LLVM's name of a CPU, as cpu:znver4 or cpu:neoverse-n1, which "
+               "is its level "
                "with the tile sizes that are fast there; cuda, which is "
                "cuda:sm_80, or a later architecture of NVIDIA's GPUs; "
                "several, with "
@@ -161,9 +163,11 @@ struct CommandLine {
                  cl::cat(category)};
   cl::opt<bool> emulate{
       "emulate",
-      cl::desc("programs that this machine cannot run get the instructions of "
-               "x86-64-v3 instead of their own, slowly and to the same bits: "
-               "to test them. Their names end in -emulated"),
+      cl::desc(
+          "programs that this machine cannot run get the instructions of "
+          "x86-64-v3 (on Arm, armv8-a) instead of their own, slowly and to "
+          "the same bits: "
+          "to test them. Their names end in -emulated"),
       cl::sub(compileCommand), cl::sub(verifyCommand), cl::cat(category)};
   Text progress{"progress",
                 cl::desc("phases that take a second, on standard error: auto "

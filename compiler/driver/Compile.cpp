@@ -69,15 +69,17 @@ static llvm::Error expectedProgram(const Twine &message) {
 }
 
 /// A program that is fast at products of bf16 or int8 is one of a model that
-/// may be computed so, and none of plain loops. A device has none of int8.
+/// may be computed so, and none of plain loops. A device has none of int8, nor
+/// has aarch64.
 static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
                                 const spec::ModelSpec &model,
                                 const CompileOptions &options) {
   Factors wanted = factorsOf(model, options);
   for (const TargetInfo &target : targets) {
-    if (target.isDevice() && wanted == Factors::Int8) {
-      return expectedProgram("expected --target of CPUs with matrices in int8 "
-                             "(devices have no such program yet), got " +
+    if (!target.hasIntegerProducts() && wanted == Factors::Int8) {
+      return expectedProgram("expected --target of x86-64's CPUs with matrices "
+                             "in int8 (devices and aarch64 have no such "
+                             "program yet), got " +
                              target.name);
     }
     if (target.isDevice() || target.multiplies == Factors::F32 ||

@@ -142,7 +142,8 @@ ProgramRecord ProgramCompiler::record() {
   ProgramRecord record{pipeline.target.programName(),
                        layout ? layout.str() : "",
                        pipeline.target.programFeatures(),
-                       bytes ? static_cast<uint64_t>(bytes.getInt()) : 0};
+                       bytes ? static_cast<uint64_t>(bytes.getInt()) : 0,
+                       isaOf(pipeline.target.machine)};
   for (auto binary : module->getOps<gpu::BinaryOp>()) {
     auto image = cast<gpu::ObjectAttr>(binary.getObjects()[0]);
     record.isa = transformer::Isa::Cuda;

@@ -9,6 +9,7 @@
 #include "compiler/emit/WriteWeights.h"
 #include "compiler/support/ClearStatistics.h"
 #include "compiler/support/HashText.h"
+#include "compiler/support/PassOptions.h"
 #include "dialect/LayerFunctions.h"
 #include "dialect/PackedLayout.h"
 #include "dialect/TransformerDialect.h"
@@ -226,6 +227,10 @@ namespace {
 struct EmitAbiPass : tfc::impl::EmitAbiPassBase<EmitAbiPass> {
   using Base::Base;
 
+  LogicalResult initialize(MLIRContext *context) override {
+    return expectOneOf(*this, context, "isa", {"x86_64", "aarch64"}, isa);
+  }
+
   void runOnOperation() override {
     clearStatistics(*this);
     ModuleOp module = getOperation();
@@ -241,6 +246,7 @@ struct EmitAbiPass : tfc::impl::EmitAbiPassBase<EmitAbiPass> {
       return signalPassFailure();
     }
     Program self;
+    self.isa = *transformer::symbolizeIsa(isa);
     self.name = program;
     self.layout = layout.str();
     self.features = features;

@@ -83,24 +83,28 @@ done:
 attributes #0 = { nounwind "no-builtins" }
 )";
 
-static std::unique_ptr<llvm::TargetMachine> makeMachine(StringRef cpu,
-                                                        std::string &error) {
+static std::unique_ptr<llvm::TargetMachine>
+makeMachine(const tfc::TargetInfo &info, std::string &error) {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
   });
-  llvm::Triple triple("x86_64-unknown-linux-gnu");
+  llvm::Triple triple(info.triple());
   const llvm::Target *target =
       llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target) {
     return nullptr;
   }
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, cpu, /*Features=*/"", llvm::TargetOptions(), llvm::Reloc::PIC_,
-      std::nullopt, llvm::CodeGenOptLevel::Default));
+      triple, info.cpu, /*Features=*/"", llvm::TargetOptions(),
+      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 /// Only the query is exported, and what is hidden serves the library's other
@@ -172,6 +176,19 @@ private:
   llvm::legacy::PassManager manager;
 };
 
+/// The first instruction of another machine that `ir` names; "" for none.
+static StringRef findForeign(const llvm::Module &ir, tfc::Machine machine) {
+  for (const llvm::Function &function : ir) {
+    bool isForeign = machine == tfc::Machine::X86_64
+                         ? function.getName().starts_with("llvm.aarch64.")
+                         : function.getName().starts_with("llvm.x86.");
+    if (isForeign) {
+      return function.getName();
+    }
+  }
+  return "";
+}
+
 /// Vectors of any width can be done by narrower ones, LLVM sees to that; what
 /// names an instruction needs its model.
 static LogicalResult emulate(ModuleOp module, llvm::Module &ir) {
@@ -191,15 +208,19 @@ LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
     return failure();
   }
   std::string error;
-  std::unique_ptr<llvm::TargetMachine> machine = makeMachine(target.cpu, error);
+  std::unique_ptr<llvm::TargetMachine> machine = makeMachine(target, error);
   if (!machine) {
-    return module.emitError()
-           << "expected an LLVM that targets x86-64: " << error;
+    return module.emitError() << "expected an LLVM that targets "
+                              << target.triple() << ": " << error;
   }
   ir->setDataLayout(machine->createDataLayout());
   ir->setTargetTriple(machine->getTargetTriple());
   if (target.isEmulated() && failed(emulate(module, *ir))) {
     return failure();
+  }
+  if (StringRef foreign = findForeign(*ir, target.machine); !foreign.empty()) {
+    return module.emitError() << "expected instructions of " << target.triple()
+                              << ", got " << foreign;
   }
   hide(*ir, query);
   if (!addMemoryFunctions(*ir)) {

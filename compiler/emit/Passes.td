@@ -65,7 +65,9 @@ def EmitAbiPass : Pass<"tfc-emit-abi", "::mlir::ModuleOp"> {
     Option<"program", "program", "std::string", "\"x86-64-v3\"",
            "name of the program">,
     Option<"features", "features", "uint64_t", "3",
-           "instruction sets that the program needs, TFC_FEATURE_*">];
+           "instruction sets that the program needs, TFC_FEATURE_*">,
+    Option<"isa", "isa", "std::string", "\"x86_64\"",
+           "what its host's instructions are: x86_64 or aarch64">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
   let statistics = [
     Statistic<"numEntries", "num-entries", "entries in the table">];

@@ -16,7 +16,7 @@ struct Program {
   size_t numKernels = 0, numImages = 0;
   std::string query; // the library's; "" is tfc_module_query
 
-  bool isDevice() const { return isa != transformer::Isa::X86_64; }
+  bool isDevice() const { return isa == transformer::Isa::Cuda; }
   /// The name of something of it that other programs' objects see.
   std::string symbol(llvm::StringRef what) const;
 };

@@ -6,6 +6,11 @@ using namespace mlir;
 using namespace tfc;
 using transformer::TargetAttr;
 
+transformer::Isa tfc::isaOf(Machine machine) {
+  return machine == Machine::X86_64 ? transformer::Isa::X86_64
+                                    : transformer::Isa::Aarch64;
+}
+
 void tfc::setTarget(ModuleOp module, const PipelineOptions &options) {
   module->setAttr(
       transformer::kTargetAttrName,

@@ -23,6 +23,9 @@ struct PipelineOptions {
   bool deterministic = false;
 };
 
+/// What the library's tables say of a program that runs on such a host.
+transformer::Isa isaOf(Machine machine);
+
 /// Writes the attribute that readTarget reads.
 void setTarget(mlir::ModuleOp module, const PipelineOptions &options);
 /// What `module` is compiled for. Reports a module without the attribute, or

@@ -143,6 +143,7 @@ void tfc::finishLlvm(OpPassManager &pm, const PipelineOptions &options) {
   EmitAbiPassOptions abi;
   abi.program = options.target.programName();
   abi.features = options.target.programFeatures();
+  abi.isa = transformer::stringifyIsa(isaOf(options.target.machine)).str();
   pm.addPass(createEmitAbiPass(abi));
   verifyStage(pm, llvmStage);
 }

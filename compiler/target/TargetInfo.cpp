@@ -5,6 +5,7 @@
 #include "runtime/src/load/X86Levels.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/TargetParser/AArch64TargetParser.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/X86TargetParser.h"
 
@@ -53,6 +54,24 @@ static TargetInfo level3Vnni() {
   return info;
 }
 
+/// Every 64-bit Arm that runs Linux: NEON and fused multiply-adds are its own.
+static TargetInfo armv8() {
+  TargetInfo info;
+  info.name = "armv8-a";
+  info.machine = Machine::Aarch64;
+  info.cpu = "generic";
+  info.tuning = "neoverse-n1";
+  return info;
+}
+
+/// What the machine that this runs on is, and the level that all of its kind
+/// have.
+#if defined(__aarch64__)
+static TargetInfo lowestHere() { return armv8(); }
+#else
+static TargetInfo lowestHere() { return level3(); }
+#endif
+
 /// Compute capabilities, 10 x major + minor, whose instructions PTX ISA 8.0
 /// has, from the first with all that kernels use.
 static constexpr unsigned capabilities[] = {80, 86, 87, 89, 90};
@@ -73,9 +92,9 @@ static std::optional<TargetInfo> findCuda(llvm::StringRef architecture) {
 
 static std::optional<TargetInfo> findLevelCalled(llvm::StringRef name) {
   for (const TargetInfo &level :
-       {level3(), level4(), level4Bf16(), level3Vnni(), level4Vnni(),
+       {level3(), level4(), level4Bf16(), level3Vnni(), level4Vnni(), armv8(),
         level4().emulated(), level4Bf16().emulated(), level3Vnni().emulated(),
-        level4Vnni().emulated()}) {
+        level4Vnni().emulated(), armv8().emulated(), level3().emulated()}) {
     if (name == level.programName()) {
       return level;
     }
@@ -114,7 +133,10 @@ findLevel(const llvm::StringMap<bool> &features) {
 }
 
 static std::optional<TargetInfo> findMachine() {
-  std::optional<TargetInfo> target = findLevel(llvm::sys::getHostCPUFeatures());
+  std::optional<TargetInfo> target =
+      lowestHere().machine == Machine::X86_64
+          ? findLevel(llvm::sys::getHostCPUFeatures())
+          : armv8();
   if (target) {
     target->microarchitecture = llvm::sys::getHostCPUName();
   }
@@ -134,11 +156,21 @@ static llvm::StringMap<bool> featuresOf(llvm::StringRef microarchitecture) {
   return features;
 }
 
+/// By LLVM's name. Of Arm's the application processors, which run Linux.
+static bool isArm(llvm::StringRef name) {
+  std::optional<llvm::AArch64::CpuInfo> cpu = llvm::AArch64::parseCpu(name);
+  return cpu && name != "generic" &&
+         cpu->Arch.Profile == llvm::AArch64::AProfile;
+}
+
 static std::optional<TargetInfo> findCpu(llvm::StringRef name) {
-  if (llvm::X86::parseArchX86(name, /*Only64Bit=*/true) == llvm::X86::CK_None) {
+  bool isX86 =
+      llvm::X86::parseArchX86(name, /*Only64Bit=*/true) != llvm::X86::CK_None;
+  if (!isX86 && !isArm(name)) {
     return std::nullopt;
   }
-  std::optional<TargetInfo> target = findLevel(featuresOf(name));
+  std::optional<TargetInfo> target =
+      isX86 ? findLevel(featuresOf(name)) : armv8();
   if (target) {
     target->microarchitecture = name;
   }
@@ -149,12 +181,24 @@ std::string TargetInfo::programName() const {
   return isEmulated() ? name + "-emulated" : name;
 }
 
+bool TargetInfo::hasIntegerProducts() const {
+  return !isDevice() && name != armv8().name;
+}
+
+llvm::StringRef TargetInfo::triple() const {
+  return machine == Machine::X86_64 ? "x86_64-unknown-linux-gnu"
+                                    : "aarch64-unknown-linux-gnu";
+}
+
 TargetInfo TargetInfo::emulated() const {
-  TargetInfo machine = level3(), info = *this;
-  if (!isDevice() && name != machine.name) {
-    info.cpu = machine.cpu;
-    info.attributes = machine.attributes;
-    info.features = machine.features;
+  TargetInfo here = lowestHere(), info = *this;
+  if (!isDevice() && name != here.name) {
+    // A program's own tuning where it fits.
+    info.tuning = machine == here.machine ? tuning : here.tuning;
+    info.machine = here.machine;
+    info.cpu = here.cpu;
+    info.attributes = here.attributes;
+    info.features = here.features;
     info.isStandIn = true;
   }
   return info;
@@ -166,6 +210,9 @@ static bool isFastAtBf16(llvm::StringRef microarchitecture) {
 }
 
 bool TargetInfo::runsHere() const {
+  if (machine != lowestHere().machine || machine == Machine::Aarch64) {
+    return machine == lowestHere().machine;
+  }
   return findMissing(features, llvm::sys::getHostCPUFeatures()).empty() &&
          (!(features & TFC_FEATURE_FAST_AVX512_BF16) ||
           isFastAtBf16(llvm::sys::getHostCPUName()));
@@ -198,11 +245,30 @@ llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
     }
   }
   return fail("expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4, "
-              "cpu:x86-64-v4+bf16, cpu:x86-64-v3+avxvnni, cpu:x86-64-v4+vnni "
-              "or LLVM's name of a CPU with AVX2, FMA and "
-              "F16C, as cpu:znver4, or cuda "
+              "cpu:x86-64-v4+bf16, cpu:x86-64-v3+avxvnni, cpu:x86-64-v4+vnni, "
+              "cpu:armv8-a or LLVM's name of a CPU with AVX2, FMA and "
+              "F16C or of a 64-bit Arm, as cpu:znver4, or cuda "
               "or cuda:sm_80 (also sm_86, sm_87, sm_89, sm_90), got " +
               text);
+}
+
+/// "armv8-a", "the host code of sm_80 (x86-64)".
+static std::string describeHost(const TargetInfo &target) {
+  return target.isDevice() ? "the host code of " + target.name + " (x86-64)"
+                           : target.programName();
+}
+
+static llvm::Error checkMachines(llvm::ArrayRef<TargetInfo> targets,
+                                 llvm::StringRef text) {
+  for (const TargetInfo &target : targets) {
+    if (target.machine != targets.front().machine) {
+      return fail("expected --target to name one kind of machine (a library is "
+                  "of x86-64 or of aarch64), got " +
+                  describeHost(targets.front()) + " and " +
+                  describeHost(target) + " in " + text);
+    }
+  }
+  return llvm::Error::success();
 }
 
 llvm::Expected<std::vector<TargetInfo>>
@@ -229,6 +295,9 @@ TargetInfo::parseList(llvm::StringRef text, Factors factors) {
                   text);
     }
   }
+  if (llvm::Error error = checkMachines(targets, text)) {
+    return std::move(error);
+  }
   llvm::sort(targets, [](const TargetInfo &one, const TargetInfo &other) {
     return std::tie(one.kind, one.capability, one.features, one.name) <
            std::tie(other.kind, other.capability, other.features, other.name);
@@ -238,7 +307,7 @@ TargetInfo::parseList(llvm::StringRef text, Factors factors) {
 
 TargetInfo TargetInfo::fastAt(Factors factors) const {
   if (isDevice() || isEmulated() || microarchitecture.empty() ||
-      multiplies != Factors::F32) {
+      multiplies != Factors::F32 || machine != Machine::X86_64) {
     return *this;
   }
   TargetInfo best = *this;
@@ -257,7 +326,9 @@ TargetInfo TargetInfo::fastAt(Factors factors) const {
 
 std::vector<TargetInfo> TargetInfo::allFor(Factors factors) {
   std::vector<TargetInfo> targets = {level3(), level4()};
-  if (factors == Factors::BF16) {
+  if (lowestHere().machine == Machine::Aarch64) {
+    targets = {armv8()};
+  } else if (factors == Factors::BF16) {
     targets.push_back(level4Bf16());
   } else if (factors == Factors::Int8) {
     // Integers are the same everywhere: what has no unit for them and AVX-512

@@ -16,15 +16,22 @@ namespace tfc {
 /// Whether a program computes on the host or on a device.
 enum class TargetKind { Cpu, Cuda };
 
+/// What the instructions of a library are: it is one ELF file, so all programs
+/// of it, the host code of devices among them, are of one.
+enum class Machine { X86_64, Aarch64 };
+
 /// What the products of a program multiply, beside f32.
 enum class Factors { F32, BF16, Int8 };
 
 /// A CPU: one of the x86-64 levels, or one and what some of its machines are
-/// fast at, and which of its machines is to be fast. Or an architecture of
-/// NVIDIA's GPUs, and every later one.
+/// fast at, or ARMv8-A, and which of its machines is to be fast. Or an
+/// architecture of NVIDIA's GPUs, and every later one.
 struct TargetInfo {
-  std::string name; // of the program: "x86-64-v4", "x86-64-v4+bf16", "sm_80"
+  /// Of the program: "x86-64-v4", "x86-64-v4+bf16", "armv8-a", "sm_80".
+  std::string name;
   uint64_t features = 0; // TFC_FEATURE_*: what the host's CPU must have
+  /// Of the instructions that run on the host.
+  Machine machine = Machine::X86_64;
   /// Of a device, 10 x major + minor, at least; 0 for a CPU's program.
   unsigned capability = 0;
   /// LLVM's name of the CPU that tile sizes are chosen for, as "znver4"; ""
@@ -63,9 +70,16 @@ struct TargetInfo {
 
   bool isEmulated() const { return isStandIn; }
 
-  /// This target for a machine of the level x86-64-v3, which runs it slowly and
-  /// to the same bits: for tests of a program where there is no machine for it.
-  /// What is of that level already, or a device's, is returned as it is.
+  /// LLVM's name of the host: "x86_64-unknown-linux-gnu".
+  llvm::StringRef triple() const;
+
+  /// Whether there are instructions for products of int8.
+  bool hasIntegerProducts() const;
+
+  /// This target for the lowest level of machines like the one that this runs
+  /// on (x86-64-v3, or ARMv8-A), which runs it slowly and to the same bits: for
+  /// tests of a program where there is no machine for it. What is of that level
+  /// already, or a device's, is returned as it is.
   TargetInfo emulated() const;
 
   /// Whether the machine that this runs on has all features of its CPU.
@@ -73,8 +87,9 @@ struct TargetInfo {
 
   /// "cpu" is this machine; "cpu:x86-64-v3" and "cpu:x86-64-v4" are that level
   /// whatever this machine has, "cpu:x86-64-v4-emulated" the latter for a
-  /// machine of the former, "cpu:znver4" the level of the CPU that LLVM
-  /// calls so, and its microarchitecture; "cuda:sm_80" is that architecture,
+  /// machine of the former, "cpu:armv8-a" every 64-bit Arm, "cpu:znver4" and
+  /// "cpu:neoverse-v1" the level of the CPU that LLVM calls so, and its
+  /// microarchitecture; "cuda:sm_80" is that architecture,
   /// and "cuda" the oldest that there are programs for. The error says what is
   /// expected.
   static llvm::Expected<TargetInfo> parse(llvm::StringRef text);
@@ -85,8 +100,8 @@ struct TargetInfo {
 
   /// One or several of them with commas between: each once, CPUs before devices
   /// and the least demanding first. The error is that of the first that is
-  /// none, or names two of one level. Machines, as opposed to levels, get the
-  /// programs of `fastAt` them.
+  /// none, or names two of one level, or machines of two kinds. Machines, as
+  /// opposed to levels, get the programs of `fastAt` them.
   static llvm::Expected<std::vector<TargetInfo>>
   parseList(llvm::StringRef text, Factors factors = Factors::F32);
 

@@ -15,6 +15,7 @@ LLD_HAS_DRIVER(elf)
 #define TFC_SECOND(a, b, ...) b
 #define TFC_CHOOSE(...) TFC_SECOND(__VA_ARGS__)
 #define TFC_KEEP_X86 ~, KEEP
+#define TFC_KEEP_AArch64 ~, KEEP
 #define TFC_KEEP_NVPTX ~, KEEP
 #define TFC_EMPTY_KEEP(name)
 #define TFC_EMPTY_DROP(name)                                                   \

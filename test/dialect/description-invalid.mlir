@@ -48,6 +48,11 @@ func.func private @program_c3_of_a_cpu() attributes {test = #transformer.program
 
 // -----
 
+// expected-error @below {{expected kernels and images in [0, 0] of a program of aarch64, got 0 and 2}}
+func.func private @program_c3_of_an_arm() attributes {test = #transformer.program<"p", features = 0, layout = "rows", packed_bytes = 64, isa = aarch64, images = 2>}
+
+// -----
+
 // expected-error @below {{expected kernels and images in [0, 2147483647] of a program of cuda, got 1 and -1}}
 func.func private @program_c3_of_a_device() attributes {test = #transformer.program<"p", features = 80, layout = "rows", packed_bytes = 64, isa = cuda, kernels = 1, images = -1>}
 

@@ -7,6 +7,8 @@
 #include "test/runtime/FakeModel.h"
 #include "test/runtime/MappedLines.h"
 
+#include <cstddef>
+#include <elf.h>
 #include <fstream>
 
 namespace tfc::rt::test {
@@ -125,6 +127,26 @@ TEST_F(SummedLibrary, IsRefusedWhenItsEndIsMissing) {
   EXPECT_EQ(kindOfCut(sumAt - 1), expected);
   // As strip writes it.
   EXPECT_EQ(kindOfCut(sumAt), "encoder");
+}
+
+// Which dlopen reports as a file that is missing.
+TEST_F(LibraryFiles, OfAnotherMachineAreRefusedByName) {
+  install("encoder");
+  bool isArm = hostIsa == TFC_ISA_AARCH64;
+  auto refused = [&](uint16_t machine, const std::string &name) {
+    std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(offsetof(Elf64_Ehdr, e_machine));
+    file.write(reinterpret_cast<const char *>(&machine), sizeof(machine));
+    file.close();
+    EXPECT_EQ(kindOf(Module::open(path)),
+              path + ": expected a compiled model for " +
+                  (isArm ? "aarch64" : "x86-64") +
+                  " (this machine), got one for " + name +
+                  "; compile it with --target=" +
+                  (isArm ? "cpu:armv8-a" : "cpu:x86-64-v3"));
+  };
+  refused(isArm ? EM_X86_64 : EM_AARCH64, isArm ? "x86-64" : "aarch64");
+  refused(EM_RISCV, "ELF machine 243");
 }
 
 TEST_F(LibraryFiles, MayHaveOtherBytesBehindThem) {

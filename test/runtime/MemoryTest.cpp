@@ -17,8 +17,22 @@ namespace {
 
 bool isMapped(const uint8_t *address) {
   unsigned char resident = 0;
-  auto page = reinterpret_cast<uintptr_t>(address) / 4096 * 4096;
+  auto page = roundDownToPage(reinterpret_cast<uintptr_t>(address));
   return mincore(reinterpret_cast<void *>(page), 1, &resident) == 0;
+}
+
+TEST(Pages, AreWhole) {
+  EXPECT_EQ(roundUpToPage(1), roundDownToPage(2 * pageBytes() - 1));
+  EXPECT_EQ(hugePageBytes % pageBytes(), 0U);
+  for (uint64_t page :
+       {uint64_t(4) << 10, uint64_t(16) << 10, uint64_t(64) << 10}) {
+    for (uint64_t past : {uint64_t(1), page / 2, page}) {
+      EXPECT_EQ(roundUpToPage(3 * page + past, page), 4 * page);
+      EXPECT_EQ(roundDownToPage(4 * page - past, page), 3 * page);
+    }
+    EXPECT_EQ(roundUpToPage(0, page), 0U);
+    EXPECT_EQ(roundDownToPage(3 * page, page), 3 * page);
+  }
 }
 
 TEST(Mapping, IsGivenBack) {

@@ -297,7 +297,7 @@ typedef struct {
 
 /* What a program's instructions are. Hosts pass over those that they do not
  * know. */
-enum { TFC_ISA_X86_64 = 0, TFC_ISA_CUDA = 1 };
+enum { TFC_ISA_X86_64 = 0, TFC_ISA_CUDA = 1, TFC_ISA_AARCH64 = 2 };
 
 /* Where a program's pointers point. */
 enum { TFC_MEMORY_HOST = 0, TFC_MEMORY_DEVICE = 1 };
@@ -314,6 +314,15 @@ enum {
   /* Products of four bytes at once, in vectors of 256 or 512 bits. */
   TFC_FEATURE_AVX_VNNI = 16,
   TFC_FEATURE_AVX512_VNNI = 32
+};
+
+/* What a program of aarch64 needs beyond ARMv8.0-A: bits of their own, which
+ * mean this where `isa` says so. 0: any 64-bit Arm. */
+enum {
+  TFC_FEATURE_ARM_DOTPROD = 1, /* products of four bytes at once */
+  TFC_FEATURE_ARM_I8MM = 2,    /* products of matrices of bytes */
+  TFC_FEATURE_ARM_BF16 = 4,    /* products of bf16, of pairs and of matrices */
+  TFC_FEATURE_ARM_SVE2 = 8
 };
 
 /* What a CUDA program needs: the compute capability, 10 x major + minor, at

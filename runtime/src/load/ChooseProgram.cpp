@@ -32,7 +32,7 @@ cudaPrograms(const tfc_module_v0 &table, const std::string &name) {
 static std::string otherPrograms(const tfc_module_v0 &table) {
   std::string names;
   for (uint32_t i = 0; i < table.n_programs; ++i) {
-    if (table.programs[i].isa == TFC_ISA_X86_64) {
+    if (table.programs[i].isa == hostIsa) {
       names += (names.empty() ? "; this library also has " : ", ") +
                std::string(table.programs[i].name);
     }

@@ -1,12 +1,15 @@
-// Asks this machine for the instruction sets of X86Levels.h, one by one, so
-// that an error can name the one that is missing.
+// Asks this machine for the instruction sets of X86Levels.h or
+// Aarch64Features.h, one by one, so that an error can name what is missing.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/load/CpuFeatures.h"
 
+#include "runtime/src/load/Aarch64Features.h"
 #include "runtime/src/load/X86Levels.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 #endif
 
 namespace tfc::rt {
@@ -41,6 +44,9 @@ CpuWords readCpu() {
   if (__get_cpuid(0x80000001, &a, &b, &c, &d)) {
     wordOf(CpuidWord::ExtendedEcx) = c;
   }
+#elif defined(__aarch64__)
+  cpu.hwcaps[static_cast<int>(HwcapWord::Hwcap)] = getauxval(AT_HWCAP);
+  cpu.hwcaps[static_cast<int>(HwcapWord::Hwcap2)] = getauxval(AT_HWCAP2);
 #endif
   return cpu;
 }
@@ -51,7 +57,11 @@ static bool has(const CpuWords &cpu, const X86Feature &feature) {
          (cpu.savedState & feature.savedState) == feature.savedState;
 }
 
-uint64_t machineFeatures(const CpuWords &cpu) {
+static bool has(const CpuWords &cpu, const Aarch64Feature &feature) {
+  return (cpu.hwcaps[static_cast<int>(feature.word)] >> feature.bit & 1) != 0;
+}
+
+static uint64_t featuresOfX86(const CpuWords &cpu) {
   uint64_t missing = cpu.isAmd ? 0 : TFC_FEATURE_FAST_AVX512_BF16;
   for (const X86Feature &feature : x86Features) {
     missing |= has(cpu, feature) ? 0 : feature.level;
@@ -70,18 +80,53 @@ uint64_t machineFeatures(const CpuWords &cpu) {
   return present;
 }
 
-std::string missingFeatures(uint64_t features, const CpuWords &cpu) {
+static uint64_t featuresOfAarch64(const CpuWords &cpu) {
+  uint64_t missing = 0, all = 0;
+  for (const Aarch64Feature &feature : aarch64Features) {
+    all |= feature.feature;
+    missing |= has(cpu, feature) ? 0 : feature.feature;
+  }
+  return all & ~missing;
+}
+
+uint64_t machineFeatures(const CpuWords &cpu) {
+  return cpu.isa == TFC_ISA_X86_64    ? featuresOfX86(cpu)
+         : cpu.isa == TFC_ISA_AARCH64 ? featuresOfAarch64(cpu)
+                                      : 0;
+}
+
+static void addName(std::string &names, const char *name) {
+  names += names.empty() ? "" : ", ";
+  names += name;
+}
+
+static std::string missingOfX86(uint64_t features, const CpuWords &cpu) {
   std::string names;
   for (const X86Feature &feature : x86Features) {
     if (!has(cpu, feature) && (feature.level & withLowerLevels(features))) {
-      names += names.empty() ? "" : ", ";
-      names += feature.name;
+      addName(names, feature.name);
     }
   }
-  if (names.empty() && (features & TFC_FEATURE_FAST_AVX512_BF16) &&
-      !cpu.isAmd) {
-    return "a fast avx512bf16 (this one is slower than products of f32)";
+  bool isSlow = (features & TFC_FEATURE_FAST_AVX512_BF16) && !cpu.isAmd;
+  return names.empty() && isSlow
+             ? "a fast avx512bf16 (this one is slower than products of f32)"
+             : names;
+}
+
+static std::string missingOfAarch64(uint64_t features, const CpuWords &cpu) {
+  std::string names;
+  for (const Aarch64Feature &feature : aarch64Features) {
+    if (!has(cpu, feature) && (feature.feature & features)) {
+      addName(names, feature.name);
+    }
   }
+  return names;
+}
+
+std::string missingFeatures(uint64_t features, const CpuWords &cpu) {
+  std::string names = cpu.isa == TFC_ISA_AARCH64
+                          ? missingOfAarch64(features, cpu)
+                          : missingOfX86(features, cpu);
   return names.empty() ? "an unknown instruction set" : names;
 }
 

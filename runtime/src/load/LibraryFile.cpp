@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/load/LibraryFile.h"
 
+#include "runtime/src/load/CpuFeatures.h"
 #include "tfc/abi.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
+#include <optional>
 #include <unistd.h>
 
 namespace tfc::rt {
@@ -35,22 +37,56 @@ static Result<std::vector<T>> readTable(const OpenFile &file, uint64_t begin,
   return table;
 }
 
-/// Where the last of the parts ends that the file's header promises. dlopen
-/// maps segments without looking, and what is missing becomes a signal. What is
-/// no 64-bit ELF file is left to dlopen's own message and ends at 0.
-static Result<uint64_t> findEnd(const OpenFile &file) {
+/// The header of a library; none of what is no 64-bit ELF file, little endian.
+static Result<std::optional<Elf64_Ehdr>> readHeader(const OpenFile &file) {
   Elf64_Ehdr header;
   if (file.size() < sizeof(header)) {
-    return 0;
+    return std::optional<Elf64_Ehdr>();
   }
   if (Status status = file.read(&header, sizeof(header), 0); !status) {
     return std::move(status.error());
   }
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
-      header.e_ident[EI_CLASS] != ELFCLASS64 ||
-      header.e_phentsize != sizeof(Elf64_Phdr)) {
+  bool isElf = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+               header.e_ident[EI_CLASS] == ELFCLASS64 &&
+               header.e_ident[EI_DATA] == ELFDATA2LSB;
+  return isElf ? std::optional(header) : std::nullopt;
+}
+
+static std::string nameOfMachine(unsigned machine) {
+  return machine == EM_X86_64    ? "x86-64"
+         : machine == EM_AARCH64 ? "aarch64"
+                                 : concat("ELF machine ", machine);
+}
+
+/// dlopen says of a library for another machine that there is no such file.
+static Status checkMachine(const OpenFile &file) {
+  auto header = readHeader(file);
+  if (!header) {
+    return std::move(header.error());
+  }
+  unsigned expected = hostIsa == TFC_ISA_AARCH64 ? EM_AARCH64 : EM_X86_64;
+  if (!*header || (*header)->e_machine == expected || !*hostTarget) {
+    return {};
+  }
+  return makeError(Code::Incompatible, file.path(),
+                   ": expected a compiled model for ", nameOfMachine(expected),
+                   " (this machine), got one for ",
+                   nameOfMachine((*header)->e_machine),
+                   "; compile it with --target=", hostTarget);
+}
+
+/// Where the last of the parts ends that the file's header promises. dlopen
+/// maps segments without looking, and what is missing becomes a signal. What is
+/// no 64-bit ELF file is left to dlopen's own message and ends at 0.
+static Result<uint64_t> findEnd(const OpenFile &file) {
+  auto read = readHeader(file);
+  if (!read) {
+    return std::move(read.error());
+  }
+  if (!*read || (*read)->e_phentsize != sizeof(Elf64_Phdr)) {
     return 0;
   }
+  const Elf64_Ehdr &header = **read;
   uint64_t numSections =
       header.e_shentsize == sizeof(Elf64_Shdr) ? header.e_shnum : 0;
   auto segments = readTable<Elf64_Phdr>(file, header.e_phoff, header.e_phnum);
@@ -131,7 +167,8 @@ static Status checkEnd(const OpenFile &file) {
   return {};
 }
 
-Status checkLibraryFile(const OpenFile &file) {
+/// That the file is whole, by its checksum or by what its header promises.
+static Status checkBytes(const OpenFile &file) {
   tfc_library_end_v0 end;
   if (file.size() >= sizeof(end)) {
     Status status = file.read(&end, sizeof(end), file.size() - sizeof(end));
@@ -140,6 +177,11 @@ Status checkLibraryFile(const OpenFile &file) {
     }
   }
   return checkEnd(file);
+}
+
+Status checkLibraryFile(const OpenFile &file) {
+  Status status = checkBytes(file);
+  return status ? checkMachine(file) : std::move(status);
 }
 
 /// A path of the open file that no other one had before: numbers of descriptors

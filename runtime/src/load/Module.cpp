@@ -114,7 +114,7 @@ Result<const tfc_program_v0 *> Module::choose(const std::string &name,
     const tfc_program_v0 &program = table().programs[i];
     names += (i ? ", " : "") + std::string(program.name);
     bool wanted = name.empty() || name == "cpu" || name == program.name;
-    if (!wanted || program.isa != TFC_ISA_X86_64) {
+    if (!wanted || program.isa != hostIsa) {
       continue;
     }
     if (uint64_t missing = program.features & ~features) {
@@ -151,8 +151,8 @@ std::string describeUse(const tfc_program_v0 &program,
                   needed % 10,
                   program.features & TFC_FEATURE_CUDA_EXACT ? "" : " or more");
   }
-  if (program.isa != TFC_ISA_X86_64) {
-    return "not for CPUs";
+  if (program.isa != hostIsa) {
+    return "for another kind of machine";
   }
   uint64_t missing = program.features & ~machineFeatures();
   return missing ? "this machine lacks " + missingFeatures(missing)

@@ -3,6 +3,7 @@
 #include "runtime/src/load/Weights.h"
 
 #include "runtime/src/files/quantized/Quantized.h"
+#include "runtime/src/memory/Memory.h"
 
 #include <algorithm>
 #include <cmath>
@@ -43,9 +44,8 @@ void releasePages(const Tensor &tensor, uint64_t first, uint64_t bytes) {
   if (!tensor.isMapped) {
     return;
   }
-  uintptr_t page = 4096, at = reinterpret_cast<uintptr_t>(tensor.data) + first;
-  uintptr_t begin = (at + page - 1) / page * page;
-  uintptr_t end = (at + bytes) / page * page;
+  uintptr_t at = reinterpret_cast<uintptr_t>(tensor.data) + first;
+  uintptr_t begin = roundUpToPage(at), end = roundDownToPage(at + bytes);
   if (begin < end) {
     madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
   }

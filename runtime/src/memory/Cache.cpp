@@ -95,7 +95,7 @@ Status BlockCache::findBlock(BlockTable &table) {
       return status;
     }
     // Only whole pages: the next step begins where this one really ended.
-    committed = target == range->size() ? target : target / 4096 * 4096;
+    committed = target == range->size() ? target : roundDownToPage(target);
   }
   // Room for the block's return, so that release cannot fail.
   if (free.capacity() <= static_cast<size_t>(numFresh)) {

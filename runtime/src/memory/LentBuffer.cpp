@@ -26,7 +26,7 @@ Status LentBuffer::lend(uint64_t bytes) {
     memory = Mapping();
     lent = 0;
     Result<Mapping> fresh =
-        Mapping::allocate(room < needed ? needed : (room + 4095) / 4096 * 4096);
+        Mapping::allocate(room < needed ? needed : roundUpToPage(room));
     if (!fresh) {
       return std::move(fresh.error());
     }

@@ -5,8 +5,14 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace tfc::rt {
+
+uint64_t pageBytes() {
+  static const auto bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
 
 Mapping::~Mapping() {
   if (base) {
@@ -27,7 +33,7 @@ static uint8_t *trimToHugePage(uint8_t *address, uint64_t bytes) {
   if (before > 0) {
     munmap(address, before);
   }
-  uint64_t pages = (bytes + 4095) / 4096 * 4096;
+  uint64_t pages = roundUpToPage(bytes);
   if (before < hugePageBytes) {
     munmap(address + before + pages, hugePageBytes - before);
   }

@@ -8,8 +8,22 @@
 
 namespace tfc::rt {
 
-/// Large mappings begin and grow by this: a huge page of x86-64.
+/// Large mappings begin and grow by this: a huge page where pages have 4 KiB,
+/// and whole pages where they have 16 or 64.
 constexpr uint64_t hugePageBytes = uint64_t(2) << 20;
+
+/// Of the system: 4 KiB on x86-64; 4, 16 or 64 on aarch64, as its kernel was
+/// built.
+uint64_t pageBytes();
+
+/// The bytes of the whole pages that `bytes` bytes lie in, or of those that
+/// they fill.
+inline uint64_t roundUpToPage(uint64_t bytes, uint64_t page = pageBytes()) {
+  return (bytes + page - 1) / page * page;
+}
+inline uint64_t roundDownToPage(uint64_t bytes, uint64_t page = pageBytes()) {
+  return bytes / page * page;
+}
 
 /// A private mapping; owns it.
 class Mapping {

@@ -25,6 +25,10 @@ static constexpr int spinsBeforeYield = 2000;
 static void pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  // The hint that is meant for it, yield, is nothing on most machines; this
+  // one waits about as long as x86's.
+  __asm__ volatile("isb" ::: "memory");
 #endif
 }
 

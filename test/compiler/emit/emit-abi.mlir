@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-emit-abi | FileCheck %s --check-prefix=CLEAN
 // RUN: tfc-opt %s --tfc-emit-abi | mlir-translate --mlir-to-llvmir | FileCheck %s
-// RUN: tfc-opt %s --tfc-emit-abi="program=cpu9 features=7" \
+// RUN: tfc-opt %s --tfc-emit-abi="program=cpu9 features=7 isa=aarch64" \
 // RUN:   | mlir-translate --mlir-to-llvmir | FileCheck %s --check-prefix=OPTIONS
 
 #ids = #transformer.input<"input_ids", fill = required, limit = 9>
@@ -98,7 +98,7 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 // CHECK: @[[PROGRAMS:.*]] = internal constant {{.*}} { ptr @[[PROGRAM]], i32 0, i32 0, i64 3, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[TAG]], ptr @pack, ptr @[[ENTRIES]], i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null, i64 0, ptr null }]
 // OPTIONS: @[[OTHER:.*]] = internal constant {{.*}} c"cpu9\00"
 // OPTIONS: @[[LAYOUT:.*]] = internal constant {{.*}} c"f32-tiles\00"
-// OPTIONS: { ptr @[[OTHER]], i32 0, i32 0, i64 7, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[LAYOUT]],
+// OPTIONS: { ptr @[[OTHER]], i32 2, i32 0, i64 7, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[LAYOUT]],
 
 // tfc_generation_v0: what the module does not say is off.
 // CHECK: @[[GENERATION:.*]] = internal constant {{.*}} { i64 -1, i64 -1, i64 0, i64 0, i64 0, i32 1, i32 0, i32 0, i32 50, i64 4607182418800017408, i64 4607182418800017408, i64 0, i64 4607182418800017408, i64 4607182418800017408 }]

@@ -11,5 +11,7 @@
 // ORDER: module attributes {transformer.target = #transformer.target<"sm_80", opt = full, deterministic = true>} {
 // CHECK: module attributes {transformer.target = #transformer.target<"x86-64-v3", opt = none>} {
 // ZEN: module attributes {transformer.target = #transformer.target<"x86-64-v4", opt = full, cpu = "znver4">} {
+// RUN: tfc-opt %s '--tfc-set-target=target=cpu:neoverse-v1 opt=full' | FileCheck %s --check-prefix=ARM
+// ARM: module attributes {transformer.target = #transformer.target<"armv8-a", opt = full, cpu = "neoverse-v1">} {
 module {
 }

@@ -161,6 +161,63 @@ TEST(TargetInfo, int8IsForEveryMachineAndFasterWithUnits) {
   EXPECT_EQ(all[2].name, "x86-64-v4+vnni");
 }
 
+TEST(TargetInfo, everyArmIsOneLevel) {
+  TargetInfo target = parse("cpu:armv8-a");
+  EXPECT_EQ(target.name, "armv8-a");
+  EXPECT_EQ(target.machine, Machine::Aarch64);
+  EXPECT_EQ(target.triple(), "aarch64-unknown-linux-gnu");
+  EXPECT_EQ(parse("cpu:x86-64-v3").triple(), "x86_64-unknown-linux-gnu");
+  EXPECT_EQ(target.features, 0u);
+  EXPECT_EQ(target.attributes, "");
+  EXPECT_EQ(target.microarchitecture, "");
+  EXPECT_FALSE(target.hasIntegerProducts());
+  for (llvm::StringRef name :
+       {"neoverse-n1", "neoverse-v1", "neoverse-v2", "cortex-a53"}) {
+    TargetInfo cpu = parse("cpu:" + name.str());
+    EXPECT_EQ(cpu.programName(), "armv8-a");
+    EXPECT_EQ(cpu.microarchitecture, name);
+    EXPECT_EQ(cpu.cpu, target.cpu);
+    EXPECT_EQ(cpu.attributes, "");
+    for (Factors factors : {Factors::BF16, Factors::Int8}) {
+      EXPECT_EQ(cpu.fastAt(factors).programName(), "armv8-a");
+    }
+  }
+  EXPECT_EQ(TargetInfo::findProgram("armv8-a")->machine, Machine::Aarch64);
+}
+
+TEST(TargetInfo, anEmulatedArmIsOfThisMachine) {
+  TargetInfo here = parse("cpu").emulated();
+  TargetInfo target = parse("cpu:armv8-a").emulated();
+  EXPECT_TRUE(target.runsHere());
+  if (here.machine == Machine::X86_64) {
+    EXPECT_FALSE(parse("cpu:armv8-a").runsHere());
+    EXPECT_EQ(target.programName(), "armv8-a-emulated");
+    EXPECT_EQ(target.triple(), "x86_64-unknown-linux-gnu");
+    EXPECT_EQ(target.cpu, "x86-64-v3");
+    EXPECT_EQ(target.tuning, parse("cpu:x86-64-v3").tuning);
+    EXPECT_EQ(target.features, parse("cpu:x86-64-v3").features);
+    EXPECT_FALSE(target.hasIntegerProducts());
+    EXPECT_EQ(parse("cpu:armv8-a-emulated").cpu, target.cpu);
+  }
+}
+
+TEST(TargetInfo, aLibraryIsOfOneKindOfMachine) {
+  std::string expected = "expected --target to name one kind of machine (a "
+                         "library is of x86-64 or of aarch64), got ";
+  EXPECT_EQ(parseError("cpu:armv8-a,cpu:x86-64-v4"),
+            expected + "armv8-a and x86-64-v4 in cpu:armv8-a,cpu:x86-64-v4");
+  EXPECT_EQ(parseError("cpu:x86-64-v3,cpu:x86-64-v4,cpu:neoverse-n1"),
+            expected + "x86-64-v3 and armv8-a in "
+                       "cpu:x86-64-v3,cpu:x86-64-v4,cpu:neoverse-n1");
+  EXPECT_EQ(parseError("cpu:armv8-a,cuda"),
+            expected + "armv8-a and the host code of sm_80 (x86-64) in "
+                       "cpu:armv8-a,cuda");
+  EXPECT_EQ(parseError("cpu:armv8-a,cpu:neoverse-n1"),
+            "expected --target to name one machine of the level armv8-a (of "
+            "two programs for the same instructions the runtime would not know "
+            "which to take), got cpu:armv8-a,cpu:neoverse-n1");
+}
+
 /// What LLVM may use in code for a CPU, without what it may use for x86-64.
 std::set<std::string> featuresBeyondX86(llvm::StringRef cpu) {
   auto featuresOf = [](llvm::StringRef cpu) {
@@ -202,15 +259,21 @@ TEST(TargetInfo, levelsHaveTheFeaturesThatLlvmUses) {
 TEST(TargetInfo, refusesWhatCannotRunIt) {
   std::string expected =
       "expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4, "
-      "cpu:x86-64-v4+bf16, cpu:x86-64-v3+avxvnni, cpu:x86-64-v4+vnni or LLVM's "
-      "name of a CPU with AVX2, FMA and F16C, as "
-      "cpu:znver4, or cuda or cuda:sm_80 (also sm_86, sm_87, sm_89, sm_90), "
+      "cpu:x86-64-v4+bf16, cpu:x86-64-v3+avxvnni, cpu:x86-64-v4+vnni, "
+      "cpu:armv8-a or LLVM's name of a CPU with AVX2, FMA and F16C or of a "
+      "64-bit Arm, as cpu:znver4, or cuda or cuda:sm_80 (also sm_86, sm_87, "
+      "sm_89, sm_90), "
       "got ";
   // No AVX2; 32 bits; nobody's name.
   EXPECT_EQ(parseError("cpu:sandybridge"), expected + "cpu:sandybridge");
   EXPECT_EQ(parseError("cpu:i686"), expected + "cpu:i686");
   EXPECT_EQ(parseError("cpu:zen4"), expected + "cpu:zen4");
   EXPECT_EQ(parseError("cpu:"), expected + "cpu:");
+  // 32 bits; no Linux on it; a level that is none; none in particular.
+  EXPECT_EQ(parseError("cpu:cortex-a15"), expected + "cpu:cortex-a15");
+  EXPECT_EQ(parseError("cpu:cortex-r82"), expected + "cpu:cortex-r82");
+  EXPECT_EQ(parseError("cpu:armv8.6-a"), expected + "cpu:armv8.6-a");
+  EXPECT_EQ(parseError("cpu:generic"), expected + "cpu:generic");
   // Too old; needs a newer PTX; not a number; a program's name is no target.
   EXPECT_EQ(parseError("cuda:sm_75"), expected + "cuda:sm_75");
   EXPECT_EQ(parseError("cuda:sm_100"), expected + "cuda:sm_100");

@@ -27,7 +27,8 @@ TEST(Strategy, tilesFitTheRegistersAndItemsAreWholeTiles) {
        {std::pair{"x86-64-v3", ""}, std::pair{"x86-64-v4", ""},
         std::pair{"x86-64-v4", "znver5"}, std::pair{"x86-64-v4+bf16", "znver4"},
         std::pair{"x86-64-v3+avxvnni", ""}, std::pair{"x86-64-v4+vnni", ""},
-        std::pair{"x86-64-v4+vnni", "znver4"}}) {
+        std::pair{"x86-64-v4+vnni", "znver4"}, std::pair{"armv8-a", ""},
+        std::pair{"armv8-a", "neoverse-n1"}}) {
     Strategy s = chooseStrategy(program, microarchitecture);
     int64_t vectors = s.panel / s.lanes, registers = s.lanes == 16 ? 32 : 16;
     EXPECT_EQ(s.panel % s.lanes, 0) << program;
