@@ -64,6 +64,7 @@ LAYERS = {
                         "runtime/tools/CommandLine.h",
                         "runtime/tools/Completion.h",
                         "runtime/tools/FormatText.h",
+                        "runtime/tools/MachineReport.h",
                         "runtime/tools/Page.h",
                         "runtime/tools/Progress.h",
                         "runtime/tools/TextRun.h",
