@@ -6,30 +6,16 @@
 #include "compiler/driver/LibraryCache.h"
 #include "compiler/driver/ReadModel.h"
 #include "compiler/driver/RunCommand.h"
-#include "runtime/src/load/ChooseProgram.h"
-#include "runtime/src/load/ModuleTables.h"
-#include "runtime/src/memory/MemoryLimits.h"
-#include "runtime/src/step/CpuDevice.h"
-#include "runtime/src/threads/ThreadPool.h"
+#include "runtime/tools/MachineReport.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
-
-#include <fstream>
 
 using namespace tfc;
 using llvm::StringRef;
 
 namespace {
-
-/// What a model needs of memory, in bytes.
-struct MemoryPlan {
-  uint64_t weights = 0, workspace = 0, sequence = 0;
-  int64_t stepTokens = 0, sequenceTokens = 0;
-  uint64_t total() const { return weights + workspace + sequence; }
-};
 
 class Doctor {
 public:
@@ -47,8 +33,6 @@ private:
     isWell = false;
   }
   int findLibrary(const std::string &path);
-  void showPrograms(const rt::Module &module, const tfc_program_v0 *chosen);
-  void showMemory(const rt::Module &module, const tfc_program_v0 &program);
   void testItself(const std::string &tool);
 
   DoctorOptions options;
@@ -57,58 +41,6 @@ private:
 };
 
 } // namespace
-
-static std::string sizeOf(uint64_t bytes) {
-  const char *units[] = {"bytes", "KB", "MB", "GB", "TB"};
-  double value = static_cast<double>(bytes);
-  size_t unit = 0;
-  for (; value >= 1000 && unit < 4; ++unit) {
-    value /= 1000;
-  }
-  std::string text;
-  llvm::raw_string_ostream(text)
-      << llvm::format(unit == 0 ? "%.0f " : "%.1f ", value) << units[unit];
-  return text;
-}
-
-/// Bytes that programs can get without others having to give some; 0 where the
-/// system does not say.
-static uint64_t availableMemory() {
-  std::ifstream file("/proc/meminfo");
-  for (std::string name; file >> name;) {
-    uint64_t kilobytes = 0;
-    if (name == "MemAvailable:" && file >> kilobytes) {
-      return kilobytes * 1024;
-    }
-    file.ignore(4096, '\n');
-  }
-  return 0;
-}
-
-/// Of a step of one sequence, and of the longest one.
-static MemoryPlan planMemory(const tfc_module_v0 &module,
-                             const tfc_program_v0 &program) {
-  constexpr int64_t longestPlanned = 2048, stepPlanned = 512;
-  MemoryPlan plan;
-  plan.weights = program.packed_bytes;
-  plan.sequenceTokens =
-      module.max_positions ? module.max_positions : longestPlanned;
-  plan.stepTokens = std::min(stepPlanned, plan.sequenceTokens);
-  for (uint32_t e = 0; e < program.n_entries; ++e) {
-    const tfc_entry_v0 &entry = program.entries[e];
-    plan.workspace += entry.workspace_bytes(plan.stepTokens, plan.stepTokens, 1,
-                                            rt::allowedThreads());
-    for (uint32_t c = 0; c < entry.n_caches; ++c) {
-      const tfc_cache_v0 &cache = entry.caches[c];
-      if (cache.layers != 0) {
-        uint64_t blocks =
-            (plan.sequenceTokens + cache.block_tokens - 1) / cache.block_tokens;
-        plan.sequence += blocks * cache.block_bytes;
-      }
-    }
-  }
-  return plan;
-}
 
 /// The library itself, or that of a folder, compiled where there is none.
 int Doctor::findLibrary(const std::string &path) {
@@ -136,50 +68,6 @@ int Doctor::findLibrary(const std::string &path) {
   options.weights = options.weights.empty() ? path : options.weights;
   return cached->isReady ? kOk
                          : compileModel(*model, how, library, llvm::errs());
-}
-
-void Doctor::showPrograms(const rt::Module &module,
-                          const tfc_program_v0 *chosen) {
-  const tfc_module_v0 &table = module.table();
-  llvm::outs() << "model " << table.header.name << ", "
-               << rt::kindName(table.kind) << ", made by "
-               << table.header.producer << '\n';
-  for (uint32_t i = 0; i < table.n_programs; ++i) {
-    const tfc_program_v0 &program = table.programs[i];
-    llvm::outs() << "program " << program.name << ": "
-                 << rt::describeUse(program, chosen) << '\n';
-  }
-}
-
-void Doctor::showMemory(const rt::Module &module,
-                        const tfc_program_v0 &program) {
-  MemoryPlan plan = planMemory(module.table(), program);
-  uint64_t allowed = rt::allowedMemory(), available = availableMemory();
-  uint64_t limit = rt::cgroupMemory();
-  bool isHost = program.isa == TFC_ISA_X86_64;
-  llvm::outs() << "threads " << rt::allowedThreads()
-               << ", one a CPU that this process may use\n"
-               << "memory: weights " << sizeOf(plan.weights) << ", a step of "
-               << plan.stepTokens << " tokens " << sizeOf(plan.workspace)
-               << ", a sequence of " << plan.sequenceTokens << " tokens "
-               << sizeOf(plan.sequence) << (isHost ? "" : ", on the device")
-               << '\n'
-               << "memory there is: " << sizeOf(allowed) << " ("
-               << (limit && limit == allowed ? "the control group's limit"
-                                             : "the machine's")
-               << "), " << sizeOf(available) << " of the machine's available\n";
-  uint64_t most = rt::CpuDevice::halfOfMemory();
-  if (isHost && plan.sequence != 0) {
-    llvm::outs()
-        << "keys and values: " << most / plan.sequence
-        << " such sequences in the half of memory that they may have\n";
-  }
-  uint64_t least = available ? std::min(allowed, available) : allowed;
-  if (isHost && plan.total() > least) {
-    complain("expected at least " + sizeOf(plan.total()) +
-             " of memory for weights, a step and a sequence, got " +
-             sizeOf(least));
-  }
 }
 
 /// The programs that run here beside each other, in a process: what a machine
@@ -222,16 +110,14 @@ int Doctor::run(const std::string &path) {
   if (int code = findLibrary(path)) {
     return code;
   }
-  auto module = rt::Module::open(library);
-  if (!module) {
-    return fail(module.error().message);
+  auto report = tools::reportMachine(library);
+  if (!report) {
+    return fail(report.error().message);
   }
-  auto chosen = rt::chooseProgram(**module, "");
-  showPrograms(**module, chosen ? chosen->program : nullptr);
-  if (!chosen) {
-    return fail(chosen.error().message);
+  llvm::outs() << report->text;
+  for (const std::string &fault : report->faults) {
+    complain(fault);
   }
-  showMemory(**module, *chosen->program);
   if (!options.noSelfTest && isWell) {
     testItself(*tool);
   }

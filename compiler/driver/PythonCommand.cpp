@@ -1,5 +1,5 @@
-// `tfc serve`, `tfc chat` and `tfc compare-batches`: commands of the Python
-// package. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// `tfc serve`, `tfc chat`, `tfc compare-batches`: commands of the package.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/PythonCommand.h"
 
 #include "compiler/driver/Options.h"

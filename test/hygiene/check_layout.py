@@ -69,6 +69,7 @@ LAYERS = {
                         "runtime/tools/CommandLine.h",
                         "runtime/tools/Completion.h",
                         "runtime/tools/FormatText.h",
+                        "runtime/tools/MachineReport.h",
                         "runtime/tools/Page.h",
                         "runtime/tools/Progress.h",
                         # Texts that a model is quantised by.

@@ -1,0 +1,22 @@
+# A little of traffic.py's traffic; more of it by hand.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import os
+import unittest
+
+import traffic
+
+
+class MixedTraffic(unittest.TestCase):
+    def test_answers_are_those_of_each_alone(self):
+        seed = int(os.environ.get("TFC_SEED") or 1)
+        made = traffic.Traffic(seed, 60)
+        self.assertEqual(made.run(150), 0, f"seed {seed}")
+        self.assertGreater(made.numbers["whole"], 100)
+        self.assertGreater(made.numbers["cancelled"], 0)
+        for name in ("cached_tokens", "accepted_tokens", "n_preemptions",
+                     "n_evictions", "encoded_tokens"):
+            self.assertGreater(getattr(made.stats, name), 0, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
