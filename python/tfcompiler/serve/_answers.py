@@ -11,9 +11,10 @@ from typing import Any, AsyncIterator, List, Mapping, Optional, Sequence, Tuple
 
 from tfcompiler._error import Error
 from tfcompiler._scheduler import Job
-from tfcompiler.serve._engine import Engine, Question, Tally, TextPiece
+from tfcompiler.serve._engine import Engine
 from tfcompiler.serve._errors import from_error
 from tfcompiler.serve._metrics import Metrics
+from tfcompiler.serve._question import Question, Tally, TextPiece
 from tfcompiler.serve._receipt import Outputs, receipt
 from tfcompiler.serve._text import TokenTexts
 
