@@ -2,7 +2,6 @@
 # Those whose packages are not there are passed over by name.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
-import os
 import shutil
 import subprocess
 import tempfile
@@ -13,7 +12,7 @@ import numpy as np
 import shared
 import tfcompiler as tfc
 from grammar_test import HAS_GRAMMARS
-from serving import Served, word_folder
+from serving import Served, Stories, word_folder
 from tools_test import TEMPLATE, TOOL, USER
 
 PROMPT = "Once upon a time"
@@ -30,24 +29,14 @@ def imported(test, name):
         test.skipTest(str(error))
 
 
-class OfStories(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        shared.stories()
-        cls.scratch = tempfile.TemporaryDirectory()
-        template = os.path.join(cls.scratch.name, "chat.jinja")
-        with open(template, "w") as stream:
-            stream.write(TEMPLATE)
-        cls.server = Served(os.path.join(shared.MODELS, "stories-tiny"),
-                            "--chat-template", template).__enter__()
-        cls.alone = shared.stories().chat(
-            USER, template={"chat_template": TEMPLATE}, max_new_tokens=12)
+class OfStories(Stories):
+    template = TEMPLATE
 
     @classmethod
-    def tearDownClass(cls):
-        cls.server.__exit__()
-        cls.scratch.cleanup()
-        assert cls.server.status == 0, cls.server.status
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.alone = shared.stories().chat(
+            USER, template={"chat_template": TEMPLATE}, max_new_tokens=12)
 
     def test_langchain(self):
         langchain = imported(self, "langchain_openai")

@@ -5,14 +5,13 @@ import concurrent.futures
 import json
 import os
 import re
-import tempfile
 import unittest
 from unittest import mock
 
 import numpy as np
 
 import shared
-from serving import Served
+from serving import Served, Stories
 from tfcompiler.serve._calls import FORMATS
 from tfcompiler.serve._errors import ApiError
 from tfcompiler.serve._grammar import Grammars, form_of
@@ -125,30 +124,11 @@ class Schemas(unittest.TestCase):
             self.assertIn(part, str(raised.exception))
 
 
-class ServedStories(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        shared.stories()
-        cls.scratch = tempfile.TemporaryDirectory()
-        template = os.path.join(cls.scratch.name, "chat.jinja")
-        with open(template, "w") as stream:
-            stream.write(TEMPLATE)
-        cls.server = Served(os.path.join(shared.MODELS, "stories-tiny"),
-                            "--chat-template", template).__enter__()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.__exit__()
-        cls.scratch.cleanup()
-        assert cls.server.status == 0, cls.server.status
+class ServedStories(Stories):
+    template = TEMPLATE
 
     def chat(self, **body):
         return self.server.ask("/v1/chat/completions", messages=USER, **body)
-
-    def refused(self, path, body, code, part):
-        status, made, _ = self.server.post(path, body)
-        self.assertEqual((status, made["error"]["code"]), (400, code), made)
-        self.assertIn(part, made["error"]["message"])
 
 
 class WithoutThePackage(unittest.TestCase):
@@ -214,16 +194,17 @@ class Forms(ServedStories):
 
     def test_that_cannot_be_are_refused(self):
         at = "/v1/completions"
-        self.refused(at, {"prompt": "a", "guided_regex": "(a"},
+        self.refused(at, {"prompt": "a", "guided_regex": "(a"}, 400,
                      "invalid_schema", "/guided_regex")
-        self.refused(at, {"prompt": "a", "guided_json": {
-            "type": "object", "properties": {"a": {"oneOf": []}}}},
-            "invalid_schema", "/guided_json/properties/a/oneOf")
-        self.refused(at, {"prompt": "a", "guided_json": {"type": "strange"}},
-                     "invalid_schema", "/guided_json")
+        for schema, part in (
+                ({"type": "object", "properties": {"a": {"oneOf": []}}},
+                 "/guided_json/properties/a/oneOf"),
+                ({"type": "strange"}, "/guided_json")):
+            self.refused(at, {"prompt": "a", "guided_json": schema}, 400,
+                         "invalid_schema", part)
         self.refused("/v1/chat/completions", {
             "messages": USER, "tools": [TOOL], "tool_choice": "required",
-            "response_format": STRICT}, "unsupported_value",
+            "response_format": STRICT}, 400, "unsupported_value",
             "/response_format")
 
     def test_of_openais_client(self):
@@ -312,5 +293,5 @@ class Tools(ServedStories):
         tool = {"type": "function", "function": {
             "name": "f", "parameters": {"not": {}}}}
         self.refused("/v1/chat/completions", {
-            "messages": USER, "tools": [tool], "tool_choice": "required"},
-            "invalid_schema", "/tools/0/function/parameters/not")
+            "messages": USER, "tools": [tool], "tool_choice": "required"}, 400,
+                     "invalid_schema", "/tools/0/function/parameters/not")

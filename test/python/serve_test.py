@@ -6,7 +6,6 @@ import hashlib
 import http.client
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,38 +18,16 @@ import numpy as np
 
 import shared
 import tfcompiler as tfc
-from serving import Served, word_folder
+from serving import Served, Stories, word_folder
 
 TEMPLATE = """{% for m in messages %}{{ m.role }}: {{ m.content }}
 {% endfor %}{% if add_generation_prompt %}teller:{% endif %}"""
 PROMPT = "Once upon a time"
 
 
-class Writers(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        shared.stories(), shared.dates()  # compiled, as the server finds them
-        cls.scratch = tempfile.TemporaryDirectory()
-        template = os.path.join(cls.scratch.name, "chat.jinja")
-        with open(template, "w") as stream:
-            stream.write(TEMPLATE)
-        cls.server = Served(
-            os.path.join(shared.MODELS, "stories-tiny"),
-            os.path.join(shared.MODELS, "dates-iso"),
-            "--chat-template", template).__enter__()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.__exit__()
-        cls.scratch.cleanup()
-        assert cls.server.status == 0, cls.server.status
-
-    def refused(self, path, body, status, code, part):
-        got, made, headers = self.server.post(path, body)
-        self.assertEqual(got, status, made)
-        self.assertEqual(made["error"]["code"], code)
-        self.assertIn(part, made["error"]["message"])
-        return made["error"], headers
+class Writers(Stories):
+    template = TEMPLATE
+    models = ("stories-tiny", "dates-iso")
 
     def test_a_text_goes_on_as_alone(self):
         alone = shared.stories().generate(PROMPT, max_new_tokens=30)

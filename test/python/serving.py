@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 import urllib.error
 import urllib.request
@@ -69,6 +70,38 @@ class Served:
     def get(self, path):
         with urllib.request.urlopen(self.url + path, timeout=60) as found:
             return found.read().decode()
+
+
+class Stories(unittest.TestCase):
+    """Tests of examples/models that are served with a chat template."""
+
+    template = ""
+    models = ("stories-tiny",)
+
+    @classmethod
+    def setUpClass(cls):
+        shared.stories(), shared.dates()  # compiled, as the server finds them
+        cls.scratch = tempfile.TemporaryDirectory()
+        template = os.path.join(cls.scratch.name, "chat.jinja")
+        with open(template, "w") as stream:
+            stream.write(cls.template)
+        cls.server = Served(
+            *(os.path.join(shared.MODELS, name) for name in cls.models),
+            "--chat-template", template).__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+        cls.scratch.cleanup()
+        assert cls.server.status == 0, cls.server.status
+
+    def refused(self, path, body, status, code, part):
+        """The error, and the headers, of what is wrong."""
+        got, made, headers = self.server.post(path, body)
+        self.assertEqual(got, status, made)
+        self.assertEqual(made["error"]["code"], code)
+        self.assertIn(part, made["error"]["message"])
+        return made["error"], headers
 
 
 def word_folder(scratch, golden):

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 import shared
-from serving import Served
+from serving import Served, Stories
 from tfcompiler.serve._calls import FORMATS, CallReader, find_format
 
 # As small as one with tools can be; of the first format.
@@ -97,22 +97,8 @@ class Calls(unittest.TestCase):
             self.assertEqual(found and found.name, name)
 
 
-class Chats(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        shared.stories()
-        cls.scratch = tempfile.TemporaryDirectory()
-        template = os.path.join(cls.scratch.name, "chat.jinja")
-        with open(template, "w") as stream:
-            stream.write(TEMPLATE)
-        cls.server = Served(os.path.join(shared.MODELS, "stories-tiny"),
-                            "--chat-template", template).__enter__()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.__exit__()
-        cls.scratch.cleanup()
-        assert cls.server.status == 0, cls.server.status
+class Chats(Stories):
+    template = TEMPLATE
 
     def ask(self, **body):
         return self.server.ask("/v1/chat/completions", max_tokens=12, **body)

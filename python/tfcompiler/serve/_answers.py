@@ -11,11 +11,14 @@ from typing import Any, AsyncIterator, List, Mapping, Optional, Sequence, Tuple
 
 from tfcompiler._error import Error
 from tfcompiler._scheduler import Job
-from tfcompiler.serve._engine import Engine, Question, Tally, TextPiece
-from tfcompiler.serve._errors import from_error
+from tfcompiler.serve._engine import Engine
+from tfcompiler.serve._errors import ApiError, from_error
 from tfcompiler.serve._metrics import Metrics
+from tfcompiler.serve._question import Question, Tally, TextPiece
 from tfcompiler.serve._receipt import Outputs, receipt
+from tfcompiler.serve._server import Server
 from tfcompiler.serve._text import TokenTexts
+from tfcompiler.serve._traces import Times, origin, spans, wall
 
 Asked = Tuple[Question, Job]
 
@@ -25,7 +28,7 @@ class Reply:
     stands before them in every object of it. prefix: of its id."""
 
     def __init__(self, engine: Engine, asked: Sequence[Asked],
-                 fields: Mapping[str, Any], metrics: Metrics, prefix: str):
+                 fields: Mapping[str, Any], server: Server, prefix: str):
         self.engine, self.asked, self.fields = engine, asked, fields
         self.tally = Tally()
         self.texts = TokenTexts(engine.model.tokenizer)
@@ -33,7 +36,9 @@ class Reply:
         self.head = {"id": prefix + uuid.uuid4().hex,
                      "created": int(time.time()), "model": engine.name,
                      "system_fingerprint": engine.fingerprint}
-        self._metrics = metrics
+        self._metrics = server.metrics
+        self._traces, self._origin = server.traces, origin.get()
+        self._finishes: List[str] = []
         self._began = self._ended = time.monotonic()
         self._first: Optional[float] = None
         self._outputs = Outputs(self.n * len(asked)) \
@@ -42,14 +47,38 @@ class Reply:
     async def pieces(self) -> AsyncIterator[TextPiece]:
         """Of all answers."""
         source = pieces(self.engine, self.asked, self.tally, self._metrics)
-        async with contextlib.aclosing(source) as found:
-            async for piece in found:
-                if self._first is None and piece.tokens:
-                    self._first = time.monotonic()
-                if self._outputs:
-                    self._outputs.add(piece)
-                yield piece
-        self._ended = time.monotonic()
+        fault = "it did not come to its end"
+        try:
+            async with contextlib.aclosing(source) as found:
+                async for piece in found:
+                    if self._first is None and piece.tokens:
+                        self._first = time.monotonic()
+                    if piece.finish:
+                        self._finishes.append(piece.finish)
+                    if self._outputs:
+                        self._outputs.add(piece)
+                    yield piece
+            fault = ""
+        except ApiError as error:
+            fault = error.code
+            raise
+        finally:
+            self._ended = time.monotonic()
+            if self._traces and self._origin:
+                self._traces.add(self._spans(fault))
+
+    def _spans(self, fault: str) -> List[dict]:
+        ran = self._began + self.tally.queue_seconds
+        times = Times(wall(self._began), None if fault else wall(ran),
+                      self._first and wall(self._first), wall(self._ended))
+        return spans(self._origin, times, {
+            "gen_ai.operation.name": "chat" if self.head["id"].startswith(
+                "chat") else "text_completion",
+            "gen_ai.request.model": self.engine.name,
+            "gen_ai.response.id": self.head["id"],
+            "gen_ai.response.finish_reasons": self._finishes,
+            "gen_ai.usage.input_tokens": self.tally.prompt_tokens,
+            "gen_ai.usage.output_tokens": self.tally.new_tokens}, fault)
 
     async def more(self) -> dict:
         """What a request asked for beside the answer, once it is there:

@@ -25,6 +25,7 @@ from tfcompiler.serve._server import Server, read_json
 from tfcompiler.serve._sparse import embed_sparse
 from tfcompiler.serve._stream import ClientGone, unless_gone
 from tfcompiler.serve._tokens import detokenize, tokenize
+from tfcompiler.serve._traces import origin, read_origin
 
 Handler = Callable[[Server, Mapping[str, Any], str], Awaitable[Any]]
 _LOG = logging.getLogger("tfcompiler.serve")
@@ -105,6 +106,9 @@ async def _answer(server: Server, request: Request, handler: Handler, form):
                            "requests, got one that is about to end",
                            retry_after=1)
         body = await read_json(request, server.bounds)
+        if server.traces:
+            origin.set(read_origin(request.headers.get("traceparent"),
+                                   request.url.path))
         return await unless_gone(request.receive,
                                  handler(server, body, tenant))
     except ClientGone:

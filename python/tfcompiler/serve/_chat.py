@@ -107,8 +107,7 @@ async def chat(server: Server, body: Mapping[str, Any], tenant: str):
     asking.masks = await engine.masks(_form(engine, fields, use), asking.n)
     # The marks of calls are special tokens in some vocabularies.
     asking.keeps_special = use is not None
-    reply = _Chat(use, engine, submit(engine, [asking]), fields,
-                  server.metrics)
+    reply = _Chat(use, engine, submit(engine, [asking]), fields, server)
     headers = {"x-tfc-seed": str(seed)}
     if fields.get("stream"):
         return EventStream(reply.chunks(includes_usage(fields)), headers,

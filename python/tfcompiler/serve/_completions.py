@@ -46,7 +46,7 @@ async def completions(server: Server, body: Mapping[str, Any], tenant: str):
         echo=echoes and wanted is not None) for ids in prompts]
     for each in asking:
         each.masks = await engine.masks(form, each.n)
-    reply = _Completion(engine, submit(engine, asking), fields, server.metrics)
+    reply = _Completion(engine, submit(engine, asking), fields, server)
     headers = {"x-tfc-seed": str(seed)}
     if fields.get("stream"):
         return EventStream(reply.chunks(includes_usage(fields)), headers,

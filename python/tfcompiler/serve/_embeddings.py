@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 from starlette.responses import JSONResponse
 
-from tfcompiler._error import Code, Error
+from tfcompiler._error import Error
 from tfcompiler._sentence import SentenceEncoder
 from tfcompiler._tokenizer import Encoding
 from tfcompiler.serve._engine import Engine, in_thread

@@ -7,67 +7,22 @@ import functools
 import hashlib
 import json
 import time
-from dataclasses import dataclass, field
-from typing import (Any, AsyncIterator, Dict, List, Mapping, Optional,
-                    Sequence, Tuple)
+from typing import Any, AsyncIterator, Dict, List, Optional, Sequence
 
 import numpy as np
 
 from tfcompiler._error import Code, Error
 from tfcompiler._model import Model
-from tfcompiler._scheduler import Finish, Job, Logprob, Piece, Scheduler
+from tfcompiler._scheduler import Finish, Job, Piece, Scheduler
 from tfcompiler._sentence import SentenceEncoder
 from tfcompiler._tokenizer import Encoding
 from tfcompiler.serve._errors import ApiError, from_error, hide
 from tfcompiler.serve._grammar import Form, Grammars, Masks
 from tfcompiler.serve._modules import SparseEncoder, YesOrNo, read_modules
+from tfcompiler.serve._question import Question, Tally, TextPiece
 from tfcompiler.serve._text import AnswerText
 
 _INLINE = 2000  # characters that are tokenized without a thread
-
-
-@dataclass
-class Question:
-    """What is to be answered. words: of Scheduler.submit."""
-
-    ids: Sequence[int]
-    n: int = 1
-    stops: Sequence[str] = ()
-    keeps_stop: bool = False
-    words: Mapping[str, Any] = field(default_factory=dict)
-    masks: Optional[Masks] = None  # that a grammar gives
-    keeps_special: bool = False  # special tokens are text, the end excepted
-
-
-@dataclass(frozen=True)
-class TextPiece:
-    """What comes of an answer: text, and the tokens that it is of, without
-    those that end it."""
-
-    index: int
-    text: str
-    tokens: Tuple[int, ...] = ()
-    logprobs: Tuple[Logprob, ...] = ()
-    prompt_logprobs: Tuple[Logprob, ...] = ()
-    finish: Optional[str] = None  # "stop", "length"
-
-
-@dataclass
-class Tally:
-    """What a question's answers cost, once they are all there."""
-
-    prompt_tokens: int = 0
-    cached_tokens: int = 0
-    new_tokens: int = 0
-    preemptions: int = 0
-    queue_seconds: float = 0.0  # of the one that waited longest
-
-    def add(self, other: "Tally") -> None:
-        self.prompt_tokens += other.prompt_tokens
-        self.cached_tokens += other.cached_tokens
-        self.new_tokens += other.new_tokens
-        self.preemptions += other.preemptions
-        self.queue_seconds = max(self.queue_seconds, other.queue_seconds)
 
 
 class Engine:

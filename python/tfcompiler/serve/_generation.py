@@ -8,11 +8,12 @@ import secrets
 from dataclasses import dataclass
 from typing import Any, Dict, Mapping, Sequence
 
-from tfcompiler.serve._engine import Engine, Question
+from tfcompiler.serve._engine import Engine
 from tfcompiler.serve._errors import ApiError
 from tfcompiler.serve._fields import (Ignored, Refused, Table, anything,
                                       biases, boolean, mapping, number,
                                       one_or_more, read_fields, text, whole)
+from tfcompiler.serve._question import Question
 
 MOST_ANSWERS = 128
 MOST_LOGPROBS = 20

@@ -19,8 +19,6 @@ from tfcompiler.serve._schema import TooMuch, check_schema, fault
 # of them may never come to an end.
 _SPACES = {"x-guidance": {"whitespace_flexible": False,
                           "item_separator": ", ", "key_separator": ": "}}
-# Why a grammar has come to its end, or that it has not.
-_ENDS = ("NotStopped", "NoExtension", "NoExtensionBias", "EndOfSentence")
 _MOST_PATTERN = 10000
 _FORMAT: Table = {"type": one_of("text", "json_object", "json_schema"),
                   "json_schema": anything, "value": anything}
@@ -169,13 +167,11 @@ class Masks:
         matcher = self._matchers[index]
         matcher.consume_tokens(list(tokens))
         bits = np.frombuffer(matcher.compute_bitmask(), np.uint32)
-        # One that gives up allows the end of the text, and says so here alone.
-        reason = matcher.stop_reason()
-        if matcher.is_error() or reason not in _ENDS:
+        # One that gives up allows the end of the text, and says so behind it.
+        if matcher.is_error():
             raise ApiError(400, "invalid_schema", f"{self.form.pointer}: "
                            "expected a grammar that can be followed, got: "
-                           + shown(matcher.get_error() or reason),
-                           self.form.pointer)
+                           + shown(matcher.get_error()), self.form.pointer)
         return bits
 
     def add(self, index: int, text: str, finish: Optional[str]) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 
 from tfcompiler._error import Error
 from tfcompiler._scheduler import Answer
-from tfcompiler.serve._engine import Engine, Question, finish_word
+from tfcompiler.serve._engine import Engine, finish_word
 from tfcompiler.serve._errors import ApiError, from_error
+from tfcompiler.serve._question import Question
 
 # Whatever the folder's generation_config says of texts.
 _PLAIN = {"do_sample": False, "eos_token_id": None, "min_length": 0,

@@ -65,6 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="vectors may be cut anywhere")
     parser.add_argument("--truncate", action="store_true",
                         help="texts that are too long are cut")
+    parser.add_argument("--otlp-endpoint", metavar="URL", help="where spans of "
+                        "answers go, as http://127.0.0.1:4318/v1/traces")
     parser.add_argument("--drain-timeout", type=float, default=30,
                         metavar="SECONDS", help="that running answers have "
                         "after SIGTERM")
@@ -80,6 +82,10 @@ def serve(options: argparse.Namespace) -> int:
                     "uvicorn (pip install 'tfcompiler-runtime[serve]'), got: "
                     f"{error}") from None
     from tfcompiler.serve._server import read_keys
+    if options.otlp_endpoint and not options.otlp_endpoint.startswith(
+            ("http://", "https://")):
+        raise Error(Code.INVALID_ARGUMENT, "--otlp-endpoint: expected an "
+                    f"address of http, got {options.otlp_endpoint}")
     if options.host not in _LOCAL and not options.api_key_file \
             and not options.no_auth:
         raise Error(Code.INVALID_ARGUMENT, "--host: expected --api-key-file "
@@ -100,7 +106,10 @@ def serve(options: argparse.Namespace) -> int:
             prefix_cache=not options.no_prefix_cache,
             max_drafts=options.max_drafts))
             for name, model in zip(names, models)]
-        return asyncio.run(_run(options, engines, keys))
+        from tfcompiler.serve._traces import Exporter
+        traces = stack.enter_context(Exporter(options.otlp_endpoint)) \
+            if options.otlp_endpoint else None
+        return asyncio.run(_run(options, engines, keys, traces))
 
 
 def _models(options) -> List:
@@ -136,7 +145,7 @@ def _read(path: Optional[Path]) -> Optional[str]:
                     ) from None
 
 
-async def _run(options, engines, keys) -> int:
+async def _run(options, engines, keys, traces) -> int:
     import uvicorn
 
     from tfcompiler.serve._app import make_app
@@ -146,7 +155,7 @@ async def _run(options, engines, keys) -> int:
     server = Server(engines, keys, limits=Limits(options.default_max_tokens),
                     takes_ids=options.token_inputs,
                     any_dimensions=options.any_dimensions,
-                    truncates=options.truncate,
+                    truncates=options.truncate, traces=traces,
                     tool_format=options.tool_format)
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     web = uvicorn.Server(uvicorn.Config(

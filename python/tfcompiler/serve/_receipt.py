@@ -12,8 +12,9 @@ from tfcompiler._decoding import decoding_options, written_words
 from tfcompiler._error import Code, Error
 from tfcompiler._library import version
 from tfcompiler._model import Model
-from tfcompiler.serve._engine import Engine, Question, Tally, TextPiece
+from tfcompiler.serve._engine import Engine
 from tfcompiler.serve._grammar import Form
+from tfcompiler.serve._question import Question, Tally, TextPiece
 
 VERSION = 1
 # Of Question.words, what is no decoding and belongs to the answer all the same.

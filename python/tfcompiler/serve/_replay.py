@@ -77,7 +77,7 @@ def _read(path: Path) -> Dict[str, Any]:
 
 async def _answers(engine, questions: List[Mapping[str, Any]]
                    ) -> List[Dict[str, Any]]:
-    from tfcompiler.serve._engine import Tally
+    from tfcompiler.serve._question import Tally
     from tfcompiler.serve._receipt import Outputs, read_form, read_question
     made: List[Dict[str, Any]] = []
     for number, given in enumerate(questions):

@@ -19,6 +19,7 @@ from tfcompiler.serve._errors import ApiError, shown
 from tfcompiler.serve._generation import Limits
 from tfcompiler.serve._metrics import Metrics
 from tfcompiler.serve._stream import ClientGone
+from tfcompiler.serve._traces import Exporter
 
 # huggingface_hub's name for the model of an address that has one.
 _ANY_MODEL = "dummy"
@@ -50,6 +51,7 @@ class Server:
     takes_ids: bool = False
     any_dimensions: bool = False
     truncates: bool = False
+    traces: Optional[Exporter] = None
     tool_format: Optional[str] = None  # instead of what a template says
     is_draining: bool = False
     metrics: Metrics = field(default_factory=Metrics)
