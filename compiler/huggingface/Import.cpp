@@ -7,6 +7,7 @@
 #include "compiler/huggingface/SentenceModules.h"
 #include "compiler/spec/SpecFiles.h"
 #include "compiler/spec/read/ReadSpec.h"
+#include "runtime/src/files/gguf/GgufFile.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -194,12 +195,16 @@ public:
 
   std::optional<Imported> run() {
     std::error_code failed;
+    if (rt::isGguf(directory)) {
+      openTensors();
+      return finish(readGguf());
+    }
     if (!std::filesystem::is_directory(directory, failed)) {
       spec::Diagnostic diagnostic;
       diagnostic.file = directory;
       diagnostic.message =
           "expected a directory (with config.json and "
-          "safetensors files), got " +
+          "safetensors files) or a GGUF file, got " +
           std::string(std::filesystem::exists(directory, failed)
                           ? "a file"
                           : "nothing of this name");
@@ -210,6 +215,11 @@ public:
     readGeneration();
     sentence = readSentenceHead(directory, options.strict, diagnostics);
     openTensors();
+    return finish(json);
+  }
+
+private:
+  std::optional<Imported> finish(const std::optional<Json> &json) {
     if (!json) {
       return std::nullopt;
     }
@@ -228,7 +238,21 @@ public:
                     summarize(checked->model, checked->use, files)};
   }
 
-private:
+  /// The configuration that a GGUF file stands for; none after a diagnostic.
+  std::optional<Json> readGguf() {
+    auto file = rt::GgufFile::open(directory);
+    rt::Result<std::string> text = file ? rt::makeGgufConfig(**file)
+                                        : rt::Result<std::string>(file.error());
+    if (text) {
+      return spec::parseJson(directory, *text, diagnostics);
+    }
+    // Of the tensors' reader, too.
+    if (diagnostics.empty()) {
+      reportError(text.error(), diagnostics);
+    }
+    return std::nullopt;
+  }
+
   std::string path(const char *file) const {
     return (std::filesystem::path(directory) / file).string();
   }
@@ -344,6 +368,9 @@ std::vector<std::string> huggingface::listInputs(const std::string &directory) {
   namespace fs = std::filesystem;
   std::vector<std::string> files;
   std::error_code failed;
+  if (fs::is_regular_file(directory, failed)) {
+    return {directory};
+  }
   for (fs::directory_iterator it(directory, failed), end; !failed && it != end;
        it.increment(failed)) {
     std::string name = it->path().filename().string();

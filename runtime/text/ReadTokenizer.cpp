@@ -3,6 +3,8 @@
 #include "runtime/text/ReadTokenizer.h"
 
 #include "runtime/src/files/OpenFile.h"
+#include "runtime/src/files/gguf/GgufFile.h"
+#include "runtime/text/GgufTokenizer.h"
 #include "runtime/text/ReadParts.h"
 #include "runtime/text/TokenizerClasses.h"
 
@@ -116,6 +118,13 @@ readFolder(const std::string &folder) {
 
 rt::Result<std::unique_ptr<Tokenizer>> readTokenizer(const std::string &path) {
   std::string name = path;
+  if (rt::isGguf(path)) {
+    auto tokenizer = readParts(makeGgufTokenizer(path));
+    if (!tokenizer) {
+      tokenizer.error().message = path + ": " + tokenizer.error().message;
+    }
+    return tokenizer;
+  }
   if (std::filesystem::is_directory(path)) {
     name += "/tokenizer.json";
     if (!std::filesystem::exists(name)) {

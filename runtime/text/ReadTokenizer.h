@@ -17,7 +17,8 @@ rt::Result<std::unique_ptr<Tokenizer>> parseTokenizer(std::string_view text);
 /// tokenizer_config.json says of it. Errors: those of makeTokenizerFile.
 rt::Result<std::unique_ptr<Tokenizer>> makeTokenizer(const FolderFiles &files);
 
-/// Of a tokenizer.json, or of a folder that has one or else the other files.
+/// Of a tokenizer.json, of a folder that has one or else the other files, or of
+/// a GGUF file.
 /// Errors begin with the path; also NotFound, Io.
 rt::Result<std::unique_ptr<Tokenizer>> readTokenizer(const std::string &path);
 

@@ -251,9 +251,15 @@ TokenizerFile makeLlama(const FolderFiles &files,
                         const TokenizerSettings &settings,
                         const TokenizerClass &of) {
   SentencePieceFile file = readPieces(files, of, SentencePieceFile::Model::Bpe);
+  return makeLlamaOf(file, makeMerges(entriesOf(file)), settings, of);
+}
+
+TokenizerFile makeLlamaOf(const SentencePieceFile &file,
+                          std::vector<Merge> merges,
+                          const TokenizerSettings &settings,
+                          const TokenizerClass &of) {
   NamedTokens named(settings, of);
   Entries entries = entriesOf(file);
-  std::vector<Merge> merges = makeMerges(entries);
   TokenizerFile start = asFile(std::move(entries), false);
   start.hasMerges = true;
   start.merges = std::move(merges);

@@ -4,6 +4,7 @@
 #ifndef TFC_RUNTIME_TEXT_TOKENIZERCLASS_H
 #define TFC_RUNTIME_TEXT_TOKENIZERCLASS_H
 
+#include "runtime/text/SentencePieceFile.h"
 #include "runtime/text/TokenizerMaker.h"
 
 namespace tfc::text {
@@ -55,6 +56,11 @@ nlohmann::json bertTemplate(const TokenizerMaker &maker,
 MakeTokenizer makeBert;
 MakeTokenizer makeGpt2, makeRoberta;
 MakeTokenizer makeT5, makeAlbert, makeXlmRoberta, makeMBart, makeLlama;
+/// The last one of pieces and merges that stand elsewhere.
+TokenizerFile makeLlamaOf(const SentencePieceFile &file,
+                          std::vector<Merge> merges,
+                          const TokenizerSettings &settings,
+                          const TokenizerClass &of);
 
 } // namespace tfc::text
 

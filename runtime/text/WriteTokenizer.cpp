@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/text/WriteTokenizer.h"
 
+#include "runtime/src/files/gguf/GgufFile.h"
+#include "runtime/text/GgufTokenizer.h"
 #include "runtime/text/ReadTokenizer.h"
 #include "runtime/text/TokenizerClasses.h"
 
@@ -82,6 +84,11 @@ rt::Result<std::string> makeTokenizerText(const std::string &folder) {
   if (!tokenizer) {
     return std::move(tokenizer.error());
   }
+  if (rt::isGguf(folder)) {
+    auto made = makeGgufTokenizer(folder);
+    return made ? rt::Result<std::string>(printTokenizerFile(*made))
+                : rt::Result<std::string>(std::move(made.error()));
+  }
   std::string own = folder + "/tokenizer.json";
   if (std::filesystem::exists(own)) {
     return readTokenizerBytes(own);
@@ -98,6 +105,9 @@ rt::Result<std::string> makeTokenizerText(const std::string &folder) {
 }
 
 std::vector<std::string> listTokenizerInputs(const std::string &folder) {
+  if (rt::isGguf(folder)) {
+    return {folder};
+  }
   std::vector<std::string> paths = {folder + "/tokenizer.json"};
   for (const char *name : tokenizerFileNames) {
     paths.push_back(folder + "/" + name);

@@ -11,9 +11,9 @@ namespace tfc::text {
 /// `tokenizers` reads, too.
 std::string printTokenizerFile(const TokenizerFile &file);
 
-/// The tokenizer.json of a folder: its own as it is, or what its vocabulary
-/// stands for. It was read as it would be to be run. Errors: those of
-/// readTokenizer.
+/// The tokenizer.json of a folder: its own as it is, or what its vocabulary,
+/// or a GGUF file, stands for. It was read as it would be to be run. Errors:
+/// those of readTokenizer.
 rt::Result<std::string> makeTokenizerText(const std::string &folder);
 
 /// The files of a folder that makeTokenizerText may read.

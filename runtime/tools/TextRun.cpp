@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/tools/TextRun.h"
 
+#include "runtime/src/files/gguf/GgufFile.h"
 #include "runtime/tools/Answers.h"
 
 #include <cstdio>
@@ -49,7 +50,7 @@ std::string pathOfTokenizer(const CommandLine &line) {
   if (!line.tokenizer.empty()) {
     return line.tokenizer;
   }
-  return std::filesystem::is_directory(line.weights)
+  return std::filesystem::is_directory(line.weights) || rt::isGguf(line.weights)
              ? line.weights
              : line.weights + "/tokenizer.json";
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-# Writes a small LLaMA as quantised folders, each with a twin of the f32 that it
-# stands for and with a copy that is wrong in one thing; runs and compares them.
+# Writes a small LLaMA as quantised folders and as a GGUF file, each with a twin
+# of the f32 that it stands for, and folders with a copy that is wrong in one
+# thing; runs and compares them.
 # Formats are written from their definition, by nothing but Python's library.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
@@ -14,6 +15,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "golden"))
+import gguf  # noqa: E402
 from tensors import Tensor, read, write  # noqa: E402
 
 PARTS = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
@@ -279,6 +281,37 @@ FORMATS = {
               swap_nibbles)}
 
 
+def q8_block(block):
+    scale = half(max(map(abs, block)) / 127) or 1.0
+    q = [clamp(x / scale, -127, 127) for x in block]
+    return struct.pack("<e32b", scale, *q), [v * scale for v in q]
+
+
+def q4_block(block):
+    """With a scale that may be negative; the low nibbles are the first 16."""
+    scale = half(max(block, key=abs) / -8) or 1.0
+    q = [clamp(x / scale + 8, 0, 15) for x in block]
+    return struct.pack("<e16B", scale, *(a | b << 4 for a, b in zip(
+        q[:16], q[16:]))), [(v - 8) * scale for v in q]
+
+
+def write_file(model, path, whole):
+    """As GGUF: layer 0 in Q4_0, other matrices in Q8_0. Gives the twin."""
+    twin = {}
+
+    def encode(name, row):
+        values = twin.setdefault(name, Tensor("F32", whole[name].shape, ()))
+        if len(values.shape) == 1:
+            values.data.extend(row)
+            return gguf.in_f32(name, row)
+        code, kind = (2, q4_block) if ".layers.0." in name else (8, q8_block)
+        made = [kind(list(row[at:at + 32])) for at in range(0, len(row), 32)]
+        values.data.extend(flat(value for _, value in made))
+        return code, b"".join(block for block, _ in made)
+    gguf.write_gguf(gguf.read_config(model), whole, path, encode)
+    return twin
+
+
 def write_folder(model, out, tensors, quantization):
     os.makedirs(out)
     for name in ("tokenizer.json", "generation_config.json"):
@@ -304,6 +337,8 @@ def write_all(model, out):
     ids = [2] + [c % 250 + 4 for c in range(40)]
     write(os.path.join(out, "inputs.safetensors"),
           {"input_ids": Tensor("I64", [1, len(ids)], ids)})
+    write_folder(model, os.path.join(out, "gguf.f32"), write_file(
+        model, os.path.join(out, "model.gguf"), whole), None)
     for name, (make, config, layers, part, spoil) in FORMATS.items():
         stored, twin = dict(whole), dict(whole)
         for layer in range(layers):
@@ -341,6 +376,12 @@ def compare(folder, tfc_run, library):
             [tfc_run, library, "--weights", os.path.join(folder, name), *more],
             check=True, capture_output=True, text=True).stdout
 
+    def check_same(one, other):
+        with open(one, "rb") as a, open(other, "rb") as b:
+            if a.read() != b.read():
+                sys.exit(f"{one}: expected the bits of its twin, got "
+                         f"{decibels(one, other):.0f} dB")
+
     def logits(name):
         path = os.path.join(folder, name + ".safetensors")
         run(name, "--inputs", os.path.join(folder, "inputs.safetensors"),
@@ -348,14 +389,12 @@ def compare(folder, tfc_run, library):
         return path
     for name in FORMATS:
         own, twin = logits(name), logits(name + ".f32")
-        with open(own, "rb") as a, open(twin, "rb") as b:
-            if a.read() != b.read():
-                sys.exit(f"{name}: expected the bits of its twin, got "
-                         f"{decibels(own, twin):.0f} dB")
+        check_same(own, twin)
         wrong = decibels(twin, logits(name + ".wrong"))
         if wrong > 60:
             sys.exit(f"{name}: expected a wrong copy to be at most 60 dB from "
                      f"the twin, got {wrong:.0f}")
+    check_same(logits("model.gguf"), logits("gguf.f32"))
     for name in ("gptq4", "ct8"):
         texts = [run(each, "--text", "Lily had", "--max-new-tokens", "24")
                  for each in (name, name + ".f32")]

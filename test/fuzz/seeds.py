@@ -58,6 +58,7 @@ def tensors():
         for name, _ in parts}}).encode()
 
 
+    yield from gguf()
     for config, parts in QUANTIZED:
         header, size = header_of(parts)
         yield b"q" + json.dumps({"quantization_config": config}).encode() + \
@@ -68,6 +69,26 @@ def tensors():
             b"".join(struct.pack("<qq", 3, 16) if name.endswith("weight_shape")
                      else bytes([1, 0, 0, 0] * (count // 4)) + bytes(count % 4)
                      for name, count in sizes_of(parts))
+
+
+def gguf():
+    """A file with blocks of every kind that is read, one a row of heads."""
+    def text(value):
+        return struct.pack("<Q", len(value)) + value.encode()
+    values = [text("general.architecture") + struct.pack("<I", 8) +
+              text("llama"),
+              text("llama.attention.head_count") + struct.pack("<II", 4, 2),
+              text("llama.list") + struct.pack("<IIQ2H", 9, 2, 2, 1, 2)]
+    for kind, size in ((0, 4), (1, 2), (2, 18), (3, 20), (6, 22), (7, 24),
+                       (8, 34), (12, 144), (13, 176), (14, 210), (30, 2),
+                       (39, 17)):
+        columns = 256 if kind in (12, 13, 14) else 32
+        bytes_of_row = size * (32 if kind in (0, 1, 30) else 1)
+        info = text("blk.0.attn_q.weight") + struct.pack(
+            "<IQQIQ", 2, columns, 4, kind, 0)
+        head = b"GGUF" + struct.pack("<IQQ", 3, 1, len(values)) + \
+            b"".join(values) + info
+        yield b"f" + head + bytes(-len(head) % 32) + bytes(4 * bytes_of_row)
 
 
 # A config, and the tensors of a matrix.
@@ -256,6 +277,7 @@ def api():
 
 # Fuzzer -> its first inputs, and the sources whose strings are its words.
 TARGETS = {"tensors": (tensors, ["runtime/src/files/Safetensors*.cpp",
+                        "runtime/src/files/gguf/*.cpp",
                         "runtime/src/files/quantized/*.cpp"]),
            "packed": (packed, []),
            "spec": (spec, ["compiler/spec/*.cpp"]),

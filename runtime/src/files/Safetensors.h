@@ -12,6 +12,7 @@
 
 namespace tfc::rt {
 
+class GgufFile;
 class OpenFile;
 class QuantizedMatrix;
 struct HeaderEntry;
@@ -128,9 +129,9 @@ bool isModuleFolder(std::string_view name);
 
 /// A set of tensors: a single file, or a Hugging Face folder
 /// (model.safetensors; or model.safetensors.index.json and its shards; or every
-/// *.safetensors), or several of those. The tensors of a folder's modules (a
-/// model.safetensors in a folder that isModuleFolder) are called by it, too:
-/// "2_Dense/linear.weight".
+/// *.safetensors), or a GGUF file, or several of those. The tensors of a
+/// folder's modules (a model.safetensors in a folder that isModuleFolder) are
+/// called by it, too: "2_Dense/linear.weight".
 class TensorFiles {
 public:
   static Result<TensorFiles> open(const std::string &path) {
@@ -171,11 +172,13 @@ private:
   Status openShard(const std::string &indexPath, const std::string &name);
   Status add(const std::string &path, const std::string &prefix = "");
   Status gather(const std::string &path, size_t firstFile);
+  Status addGguf(const std::string &path);
   Status finish();
 
   std::string rootPath;
   std::vector<std::shared_ptr<TensorFile>> files;
-  std::vector<std::shared_ptr<const Tensor>> decoded; // quantized ones
+  std::vector<std::shared_ptr<GgufFile>> ggufFiles;
+  std::vector<std::shared_ptr<const Tensor>> decoded; // of no TensorFile
   std::vector<const Tensor *> list;
   std::vector<std::string> formatLines;
 };

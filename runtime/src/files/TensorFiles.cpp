@@ -4,6 +4,7 @@
 #include "runtime/src/files/Safetensors.h"
 
 #include "runtime/src/files/SafetensorsHeader.h"
+#include "runtime/src/files/gguf/GgufFile.h"
 #include "runtime/src/files/quantized/Quantized.h"
 
 #include <algorithm>
@@ -108,6 +109,10 @@ Result<TensorFiles> TensorFiles::open(const std::vector<std::string> &paths) {
     std::error_code error;
     set.rootPath += (set.rootPath.empty() ? "" : ", ") + path;
     size_t firstFile = set.files.size();
+    if (isGguf(path)) {
+      faults.add(set.addGguf(path));
+      continue;
+    }
     if (fs::is_directory(path, error)) {
       faults.add(set.openFolder(path));
       faults.add(set.openModules(path));
@@ -253,6 +258,25 @@ Status TensorFiles::gather(const std::string &path, size_t firstFile) {
   list.insert(list.end(), found->others.begin(), found->others.end());
   formatLines.insert(formatLines.end(), found->formats.begin(),
                      found->formats.end());
+  return {};
+}
+
+Status TensorFiles::addGguf(const std::string &path) {
+  Result<std::shared_ptr<GgufFile>> file = GgufFile::open(path);
+  if (!file) {
+    return std::move(file.error());
+  }
+  Result<GgufTensors> named = nameTensors(*file);
+  if (!named) {
+    return std::move(named.error());
+  }
+  ggufFiles.push_back(*file);
+  for (std::shared_ptr<const Tensor> &tensor : named->tensors) {
+    list.push_back(tensor.get());
+    decoded.push_back(std::move(tensor));
+  }
+  formatLines.insert(formatLines.end(), named->formats.begin(),
+                     named->formats.end());
   return {};
 }
 

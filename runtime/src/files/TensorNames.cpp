@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/files/Safetensors.h"
 
+#include "runtime/src/files/quantized/NarrowFloats.h"
 #include "runtime/src/files/quantized/Quantized.h"
 
 #include <algorithm>
@@ -47,17 +48,6 @@ size_t editDistance(std::string_view a, std::string_view b, size_t limit) {
   return row[b.size()];
 }
 
-float halfToFloat(uint16_t bits) {
-  int exponent = bits >> 10 & 31;
-  float fraction = static_cast<float>(bits & 1023);
-  float value =
-      exponent == 31
-          ? (bits & 1023 ? std::nanf("") : HUGE_VALF)
-          : (exponent == 0 ? std::ldexp(fraction, -24)
-                           : std::ldexp(fraction + 1024.0F, exponent - 25));
-  return bits & 0x8000 ? -value : value;
-}
-
 } // namespace
 
 void convertToF32(const Tensor &tensor, int64_t first, int64_t count,
@@ -74,7 +64,7 @@ void convertToF32(const Tensor &tensor, int64_t first, int64_t count,
     uint16_t bits;
     std::memcpy(&bits, tensor.data + (first + i) * 2, 2);
     if (tensor.dtype == DType::F16) {
-      out[i] = halfToFloat(bits);
+      out[i] = f16Value(bits);
     } else {
       uint32_t wide = static_cast<uint32_t>(bits) << 16;
       std::memcpy(&out[i], &wide, 4);

@@ -30,7 +30,7 @@ TEST(ImportErrors, NoDirectory) {
   ASSERT_EQ(diagnostics.size(), 1u);
   EXPECT_EQ(spec::formatDiagnostic(diagnostics[0]),
             "/no/such: expected a directory (with config.json and safetensors "
-            "files), got nothing of this name");
+            "files) or a GGUF file, got nothing of this name");
 }
 
 TEST(ImportErrors, ConfigIsNoObject) {

@@ -10,6 +10,17 @@
 
 namespace tfc::rt {
 
+float f16Value(uint16_t bits) {
+  int exponent = bits >> 10 & 31;
+  float fraction = static_cast<float>(bits & 1023);
+  float value =
+      exponent == 31
+          ? (bits & 1023 ? std::nanf("") : HUGE_VALF)
+          : (exponent == 0 ? std::ldexp(fraction, -24)
+                           : std::ldexp(fraction + 1024.0F, exponent - 25));
+  return bits & 0x8000 ? -value : value;
+}
+
 float e4m3Value(uint8_t code) {
   int exponent = code >> 3 & 15, fraction = code & 7;
   float value = (code & 127) == 127 ? std::nanf("")

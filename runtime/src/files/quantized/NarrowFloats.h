@@ -1,4 +1,4 @@
-// Values of the floats of 8 and 4 bits that checkpoints have.
+// Values of the floats of 16 bits and fewer that checkpoints have.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_RUNTIME_SRC_FILES_QUANTIZED_NARROWFLOATS_H
 #define TFC_RUNTIME_SRC_FILES_QUANTIZED_NARROWFLOATS_H
@@ -7,6 +7,8 @@
 
 namespace tfc::rt {
 
+/// f16, of its bits.
+float f16Value(uint16_t bits);
 /// e4m3fn: bias 7, no infinity; 0x7f and 0xff are NaN.
 float e4m3Value(uint8_t code);
 /// e8m0: 2^(code - 127); 255 is NaN.

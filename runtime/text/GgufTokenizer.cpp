@@ -1,0 +1,253 @@
+// Makes a tokenizer of GGUF's keys: tokens, their kinds, scores or merges.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/text/GgufTokenizer.h"
+
+#include "runtime/src/files/gguf/GgufFile.h"
+#include "runtime/text/TokenizerClass.h"
+#include "runtime/text/Utf8.h"
+#include "runtime/text/VocabularyFiles.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace tfc::text {
+
+using nlohmann::json;
+using Kind = SentencePieceFile::PieceKind;
+
+namespace {
+
+constexpr const char *keys = "tokenizer.ggml.";
+
+template <typename... Ts>
+[[noreturn]] void fail(rt::Code code, const Ts &...parts) {
+  throw FileFault{rt::makeError(code, keys, parts...)};
+}
+
+/// How llama.cpp's `pre` cuts a text before merges.
+struct Cut {
+  const char *pre;
+  const char *pattern; // null: ByteLevel's own, GPT-2's
+  bool composes;       // NFC before
+  bool ignoresMerges;  // a word that is a token is one
+  bool addsBos;        // where no key says it
+};
+
+// The patterns are those of the models' own tokenizer.json.
+constexpr const char *llama3Pattern =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| )"
+    R"(?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr const char *qwen2Pattern =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| )"
+    R"(?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+constexpr Cut cuts[] = {{"gpt-2", nullptr, false, false, false},
+                        {"llama-bpe", llama3Pattern, false, true, true},
+                        {"qwen2", qwen2Pattern, true, false, false}};
+
+const Cut &findCut(const std::string &pre) {
+  std::string known;
+  for (const Cut &cut : cuts) {
+    if (pre == cut.pre) {
+      return cut;
+    }
+    known += (known.empty() ? "" : ", ") + std::string(cut.pre);
+  }
+  fail(rt::Code::Unsupported, "pre: expected one of ", known, ", got ",
+       rt::quoteName(pre), "; give a tokenizer.json with --tokenizer");
+}
+
+class Maker {
+public:
+  explicit Maker(const rt::GgufFile &file)
+      : file(file), tokens(file.texts(std::string(keys) + "tokens")) {}
+
+  TokenizerFile run() {
+    std::string model = text("model");
+    if (model != "llama" && model != "gpt2") {
+      fail(model.empty() ? rt::Code::NotFound : rt::Code::Unsupported,
+           "model: expected llama or gpt2, got ",
+           model.empty() ? "none" : rt::quoteName(model),
+           "; give a tokenizer.json with --tokenizer");
+    }
+    if (tokens.empty()) {
+      fail(rt::Code::InvalidArgument, "tokens: expected texts, got none");
+    }
+    for (const std::string &token : tokens) {
+      if (token.empty() || !decodeUtf8(token)) {
+        fail(rt::Code::InvalidArgument, "tokens: expected texts of UTF-8, got ",
+             rt::quoteName(token));
+      }
+    }
+    kinds = ofTokens("token_type");
+    return model == "llama" ? makePieces() : makeBytes();
+  }
+
+private:
+  const rt::GgufFile &file;
+  std::vector<std::string> tokens;
+  std::vector<double> kinds; // empty: all are normal
+
+  std::string text(const char *key) const {
+    return file.text(std::string(keys) + key).value_or("");
+  }
+
+  /// Numbers, one a token; none where there is no such key.
+  std::vector<double> ofTokens(const char *key) const {
+    std::vector<double> list = file.numbers(std::string(keys) + key);
+    if (!list.empty() && list.size() != tokens.size()) {
+      fail(rt::Code::InvalidArgument, key, ": expected ", tokens.size(),
+           " numbers (one a token), got ", list.size());
+    }
+    return list;
+  }
+
+  Kind kindOf(size_t id) const {
+    double kind = kinds.empty() ? 1 : kinds[id];
+    if (!(kind >= 1 && kind <= 6) || std::floor(kind) != kind) {
+      fail(rt::Code::InvalidArgument,
+           "token_type: expected numbers from 1 to "
+           "6, got ",
+           kind, " at ", id);
+    }
+    return static_cast<Kind>(static_cast<int>(kind));
+  }
+
+  /// The named tokens and flags, as tokenizer_config.json says them.
+  TokenizerSettings settings(bool addsBos) const {
+    json config = json::object();
+    for (auto [name, key] : {std::pair{"bos_token", "bos_token_id"},
+                             {"eos_token", "eos_token_id"},
+                             {"unk_token", "unknown_token_id"},
+                             {"pad_token", "padding_token_id"}}) {
+      auto id = file.integer(std::string(keys) + key);
+      config[name] = nullptr;
+      if (id) {
+        if (*id < 0 || *id >= static_cast<int64_t>(tokens.size())) {
+          fail(rt::Code::InvalidArgument, key, ": expected an id below ",
+               tokens.size(), ", got ", *id);
+        }
+        config[name] = tokens[static_cast<size_t>(*id)];
+      }
+    }
+    auto flag = [&](const char *name, const char *key, bool otherwise) {
+      config[name] = file.boolean(std::string(keys) + key).value_or(otherwise);
+    };
+    flag("add_bos_token", "add_bos_token", addsBos);
+    flag("add_eos_token", "add_eos_token", false);
+    flag("add_prefix_space", "add_space_prefix", true);
+    return TokenizerSettings({{"tokenizer_config.json", config.dump()}});
+  }
+
+  /// No name stands for itself where the keys name none.
+  static const TokenizerClass &classOf() {
+    static const TokenizerClass of = {
+        "GGUF", {}, nullptr, {"", "", "", "", "", "", ""}};
+    return of;
+  }
+
+  TokenizerFile makePieces() {
+    std::vector<double> scores = ofTokens("scores");
+    if (scores.empty()) {
+      fail(rt::Code::InvalidArgument, "scores: expected numbers, got none");
+    }
+    SentencePieceFile pieces;
+    std::vector<Vocabulary::Entry> entries;
+    for (size_t id = 0; id < tokens.size(); ++id) {
+      if (!std::isfinite(scores[id])) {
+        fail(rt::Code::InvalidArgument, "scores: expected numbers, got ",
+             scores[id], " at ", id);
+      }
+      pieces.pieces.push_back(
+          {tokens[id], static_cast<float>(scores[id]), kindOf(id)});
+      entries.push_back({tokens[id], static_cast<uint32_t>(id), scores[id]});
+    }
+    // What is merged first has the greatest score.
+    std::sort(entries.begin(), entries.end(), [](const auto &a, const auto &b) {
+      return a.score != b.score ? a.score > b.score : a.id < b.id;
+    });
+    return makeLlamaOf(pieces, makeMerges(entries), settings(true), classOf());
+  }
+
+  TokenizerFile makeBytes() {
+    const Cut &cut = findCut(text("pre"));
+    TokenizerFile start;
+    start.hasVocabulary = start.hasMerges = true;
+    for (size_t id = 0; id < tokens.size(); ++id) {
+      start.vocabulary.push_back({tokens[id], static_cast<uint32_t>(id), 0});
+    }
+    for (const std::string &merge : file.texts(std::string(keys) + "merges")) {
+      size_t space = merge.find(' ', 1);
+      if (space == merge.npos || space + 1 == merge.size()) {
+        fail(rt::Code::InvalidArgument,
+             "merges: expected two tokens with a "
+             "space between, got ",
+             rt::quoteName(merge));
+      }
+      start.merges.emplace_back(merge.substr(0, space),
+                                merge.substr(space + 1));
+    }
+    TokenizerSettings given = settings(cut.addsBos);
+    NamedTokens named(given, classOf());
+    TokenizerMaker maker(std::move(start));
+    addSpecial(maker);
+    named.addTo(maker);
+    fillTree(maker.tree(), cut);
+    maker.tree()["post_processor"] =
+        plainTemplate(maker, named, given.flag("add_bos_token", false),
+                      given.flag("add_eos_token", false));
+    return std::move(maker).finish();
+  }
+
+  void addSpecial(TokenizerMaker &maker) const {
+    for (size_t id = 0; id < tokens.size(); ++id) {
+      Kind kind = kindOf(id);
+      if (kind == Kind::Control || kind == Kind::UserDefined) {
+        TokenSetting token;
+        token.text = tokens[id];
+        token.special = kind == Kind::Control;
+        maker.add(token);
+      }
+    }
+  }
+
+  static void fillTree(json &tree, const Cut &cut) {
+    json level = {{"type", "ByteLevel"},
+                  {"add_prefix_space", false},
+                  {"trim_offsets", true},
+                  {"use_regex", !cut.pattern}};
+    if (cut.composes) {
+      tree["normalizer"] = {{"type", "NFC"}};
+    }
+    tree["pre_tokenizer"] = level;
+    if (cut.pattern) {
+      tree["pre_tokenizer"] = {
+          {"type", "Sequence"},
+          {"pretokenizers", json::array({{{"type", "Split"},
+                                          {"pattern", {{"Regex", cut.pattern}}},
+                                          {"behavior", "Isolated"},
+                                          {"invert", false}},
+                                         level})}};
+    }
+    tree["decoder"] = {{"type", "ByteLevel"},
+                       {"add_prefix_space", true},
+                       {"trim_offsets", true},
+                       {"use_regex", true}};
+    tree["model"] = {{"type", "BPE"}, {"ignore_merges", cut.ignoresMerges}};
+  }
+};
+
+} // namespace
+
+rt::Result<TokenizerFile> makeGgufTokenizer(const std::string &path) {
+  auto file = rt::GgufFile::open(path);
+  if (!file) {
+    return std::move(file.error());
+  }
+  try {
+    return Maker(**file).run();
+  } catch (const FileFault &fault) {
+    return fault.error;
+  }
+}
+
+} // namespace tfc::text

@@ -1,0 +1,372 @@
+// GGUF files: blocks by hand-computed values, names and rows as Hugging Face
+// has them, tokenizers, and files that lie.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/runtime/GgufWriter.h"
+
+#include "runtime/src/files/gguf/GgufFile.h"
+#include "runtime/text/ReadTokenizer.h"
+#include "test/runtime/FakeModel.h"
+
+#include <cmath>
+#include <fstream>
+
+namespace tfc::rt::test {
+namespace {
+
+using Row = std::vector<float>;
+
+constexpr const char *one = "\x00\x3c"; // of f16
+std::string half(const char *bits) { return std::string(bits, 2); }
+
+class GgufTest : public ::testing::Test {
+protected:
+  Folder folder;
+  std::string path = folder / "model.gguf";
+
+  void write(const std::string &bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
+  std::string errorOf(const std::string &bytes) {
+    write(bytes);
+    std::string message = messageOf(TensorFiles::open(path));
+    size_t at = message.find(path);
+    return at == 0 ? message.substr(path.size() + 2) : message;
+  }
+  /// A row of one block.
+  Row decode(uint32_t type, uint64_t elements, const std::string &block) {
+    GgufWriter file;
+    file.add("general.architecture", std::string("qwen2"));
+    file.tensor("blk.0.ffn_up.weight", {1, elements}, type, block);
+    write(file.finish());
+    auto files = TensorFiles::open(path);
+    EXPECT_TRUE(files) << messageOf(files);
+    const Tensor *tensor =
+        files ? files->find("model.layers.0.mlp.up_proj.weight") : nullptr;
+    EXPECT_TRUE(tensor);
+    Row values(elements);
+    if (tensor) {
+      convertToF32(*tensor, 0, static_cast<int64_t>(elements), values.data());
+    }
+    return values;
+  }
+};
+
+/// 0x21 0x43 ... : element i is 1 + 2i of the low nibbles, those from 16 on are
+/// the high ones.
+std::string nibbles() {
+  std::string bytes;
+  for (int i = 0; i < 16; ++i) {
+    bytes += static_cast<char>(i | (15 - i) << 4);
+  }
+  return bytes;
+}
+
+TEST_F(GgufTest, BlocksOf32) {
+  for (int i = 0; i < 32; ++i) {
+    float q = static_cast<float>(i < 16 ? i : 31 - i);
+    auto at = static_cast<size_t>(i);
+    // -2, since scales may be negative.
+    EXPECT_EQ(decode(2, 32, half("\x00\xc0") + nibbles())[at], -2 * (q - 8));
+    EXPECT_EQ(decode(3, 32, half(one) + half("\x00\xb8") + nibbles())[at],
+              q - 0.5F);
+    // The fifth bit of elements 0, 17 and 31.
+    float high = i == 0 || i == 17 || i == 31 ? 16.0F : 0.0F;
+    std::string word("\x01\x00\x02\x80", 4);
+    EXPECT_EQ(decode(6, 32, half(one) + word + nibbles())[at], q + high - 16);
+    EXPECT_EQ(decode(7, 32, half(one) + half(one) + word + nibbles())[at],
+              q + high + 1);
+  }
+  std::string bytes(32, '\0');
+  bytes[3] = '\x80', bytes[31] = 5;
+  Row values = decode(8, 32, half("\x00\x38") + bytes);
+  EXPECT_EQ(values[3], -64);
+  EXPECT_EQ(values[31], 2.5F);
+  values = decode(39, 32, "\x80" + nibbles());
+  EXPECT_EQ(values[1], 1);
+  EXPECT_EQ(values[15], -12);
+  EXPECT_EQ(values[16], -12);
+}
+
+/// All scales and minima differ, so that each is where it belongs: scale of
+/// group j is j + 1 (and 17 + j for the upper four), minimum 2j (33 + j).
+std::string pairsOfScales() {
+  std::string bytes(12, '\0');
+  auto scale = [](int j) { return j < 4 ? j + 1 : 17 + j; };
+  auto least = [](int j) { return j < 4 ? 2 * j : 33 + j; };
+  for (size_t j = 0; j < 4; ++j) {
+    int k = static_cast<int>(j);
+    bytes[j] = static_cast<char>(scale(k) | scale(k + 4) >> 4 << 6);
+    bytes[j + 4] = static_cast<char>(least(k) | least(k + 4) >> 4 << 6);
+    bytes[j + 8] =
+        static_cast<char>((scale(k + 4) & 15) | (least(k + 4) & 15) << 4);
+  }
+  return bytes;
+}
+
+TEST_F(GgufTest, BlocksOf256) {
+  std::string low(128, '\x53'); // 3 in even groups, 5 in odd ones
+  std::string head = half(one) + half("\x00\x40") + pairsOfScales();
+  Row four = decode(12, 256, head + low);
+  // Bit 1 and 6 of byte 2: elements 34 and 194.
+  std::string high(32, '\0');
+  high[2] = 0x42;
+  Row five = decode(13, 256, head + high + low);
+  for (size_t e = 0; e < 256; ++e) {
+    auto group = static_cast<float>(e / 32);
+    float scale = e < 128 ? group + 1 : 17 + group;
+    float least = e < 128 ? 2 * group : 33 + group;
+    float q = e / 32 % 2 ? 5 : 3;
+    EXPECT_EQ(four[e], scale * q - 2 * least) << e;
+    float more = e == 34 || e == 194 ? 16 : 0;
+    EXPECT_EQ(five[e], scale * (q + more) - 2 * least) << e;
+  }
+}
+
+TEST_F(GgufTest, BlocksOf256WithSignedScales) {
+  std::string block(210, '\0');
+  for (size_t i = 0; i < 16; ++i) {
+    block[192 + i] = static_cast<char>(static_cast<int>(i) - 8);
+  }
+  block[209] = 0x3c; // 1
+  block[0] = 0x21, block[32] = 0x43, block[64 + 5] = '\xf0';
+  block[128] = '\x1b', block[128 + 32 + 5] = 0x30;
+  Row values = decode(14, 256, block);
+  // Element 128h + 32k + l: nibble k / 2 of byte 64h + 32(k % 2) + l, bits 2k
+  // of byte 32h + l.
+  EXPECT_EQ(values[0], -8 * (1 + 3 * 16 - 32));
+  EXPECT_EQ(values[32], -6 * (3 + 2 * 16 - 32));
+  EXPECT_EQ(values[64], -4 * (2 + 1 * 16 - 32));
+  EXPECT_EQ(values[96], -2 * (4 - 32));
+  EXPECT_EQ(values[128 + 64 + 5], 4 * (15 + 3 * 16 - 32));
+  EXPECT_EQ(values[1], -8 * -32);
+}
+
+GgufWriter llama() {
+  GgufWriter file;
+  file.add("general.architecture", std::string("llama"));
+  file.add("llama.attention.head_count", 2U);
+  file.add("llama.attention.head_count_kv", 1U);
+  return file;
+}
+
+/// Two heads of four rows of queries, one of keys: row 4h + 2j + i of Hugging
+/// Face is 4h + 2i + j of the file... of one column each.
+TEST_F(GgufTest, RowsOfRotatedHeads) {
+  GgufWriter file = llama();
+  file.floats("blk.3.attn_q.weight", {8, 1}, {0, 1, 2, 3, 4, 5, 6, 7});
+  file.floats("blk.3.attn_q.bias", {8}, {0, 1, 2, 3, 4, 5, 6, 7});
+  file.floats("blk.3.attn_k.weight", {4, 1}, {0, 1, 2, 3});
+  file.floats("blk.3.attn_v.weight", {4, 1}, {0, 1, 2, 3});
+  file.floats("rope_freqs.weight", {2}, {1, 1});
+  write(file.finish());
+  auto files = TensorFiles::open(path);
+  ASSERT_TRUE(files) << messageOf(files);
+  EXPECT_EQ(files->tensors().size(), 4U);
+  for (const auto &[name, expected] :
+       {std::pair{"q_proj.weight", Row{0, 2, 1, 3, 4, 6, 5, 7}},
+        {"q_proj.bias", Row{0, 2, 1, 3, 4, 6, 5, 7}},
+        {"k_proj.weight", Row{0, 2, 1, 3}},
+        {"v_proj.weight", Row{0, 1, 2, 3}}}) {
+    const Tensor *tensor =
+        files->find(std::string("model.layers.3.self_attn.") + name);
+    ASSERT_TRUE(tensor) << name;
+    Row values(expected.size());
+    convertToF32(*tensor, 0, tensor->elements(), values.data());
+    EXPECT_EQ(values, expected) << name;
+  }
+}
+
+TEST_F(GgufTest, FilesThatLie) {
+  GgufWriter good = llama();
+  good.floats("output_norm.weight", {4}, {1, 2, 3, 4});
+  std::string bytes = good.finish();
+  EXPECT_EQ(errorOf(bytes), "");
+  // Wherever it ends before the last number does, it is one error.
+  constexpr size_t padding = 16;
+  for (size_t size = 4; size < bytes.size() - padding; ++size) {
+    std::string error = errorOf(bytes.substr(0, size));
+    EXPECT_NE(error, "") << size;
+    EXPECT_EQ(error.find('\n'), std::string::npos) << error;
+  }
+  GgufWriter many = llama();
+  many.numTensors = uint64_t(1) << 60;
+  EXPECT_NE(errorOf(many.finish())
+                .find("expected as many tensors and values "
+                      "as fit into"),
+            std::string::npos);
+  GgufWriter older = llama();
+  older.version = 1;
+  EXPECT_EQ(errorOf(older.finish()), "expected version 2 or 3 of GGUF, got 1");
+  older.version = 3U << 24;
+  EXPECT_EQ(errorOf(older.finish()),
+            "expected version 2 or 3 of GGUF, got a file of a machine with the "
+            "other order of bytes");
+  GgufWriter unknown = llama();
+  unknown.tensor("output.weight", {1, 256}, 10, std::string(84, '\0'));
+  EXPECT_EQ(errorOf(unknown.finish()),
+            "tensor \"output.weight\": expected blocks that tfc reads (F32, "
+            "F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q4_K, Q5_K, Q6_K, MXFP4)"
+            ", got those of type 10; take another file of the model");
+  GgufWriter ragged = llama();
+  ragged.tensor("output.weight", {2, 40}, 8, std::string(68, '\0'));
+  EXPECT_EQ(errorOf(ragged.finish()),
+            "tensor \"output.weight\": expected rows of whole Q8_0 blocks of "
+            "32, got 40 columns");
+  GgufWriter wide = llama();
+  wide.tensor("output.weight", {1U << 30, 1U << 30}, 0, "");
+  EXPECT_NE(errorOf(wide.finish()).find("at most 2^56 elements"),
+            std::string::npos);
+  GgufWriter part = llama();
+  part.add("split.count", 3U);
+  EXPECT_EQ(errorOf(part.finish()),
+            "expected a whole model, got one of 3 parts; join them with "
+            "llama-gguf-split --merge");
+  GgufWriter other;
+  other.add("general.architecture", std::string("mamba"));
+  EXPECT_EQ(errorOf(other.finish()),
+            "expected general.architecture llama, qwen2 or qwen3 (others of "
+            "GGUF are not read), got \"mamba\"; import the model's Hugging "
+            "Face folder");
+}
+
+/// A whole head of metadata, and frequencies divided as LLaMA 3 has them.
+GgufWriter llama3(size_t spoiled) {
+  GgufWriter file = llama();
+  for (const char *key :
+       {"block_count", "feed_forward_length", "context_length"}) {
+    file.add(std::string("llama.") + key, 64U);
+  }
+  file.add("llama.embedding_length", 256U);
+  file.add("llama.rope.freq_base", 500000.0F);
+  file.add("llama.attention.layer_norm_rms_epsilon", 1e-5F);
+  file.floats("token_embd.weight", {1, 1}, {1});
+  Row factors;
+  for (int i = 0; i < 64; ++i) {
+    double length = 2 * 3.141592653589793 * std::pow(500000.0, i / 64.0);
+    double smooth = (8192 / length - 1) / 3;
+    double factor = length < 8192 / 4.0 ? 1
+                    : length > 8192     ? 32
+                                        : 1 / ((1 - smooth) / 32 + smooth);
+    factors.push_back(static_cast<float>(factor));
+  }
+  if (spoiled < factors.size()) {
+    factors[spoiled] *= 1.1F;
+  }
+  file.floats("rope_freqs.weight", {64}, factors);
+  return file;
+}
+
+TEST_F(GgufTest, FactorsOfFrequencies) {
+  auto configOf = [&](const GgufWriter &writer) {
+    write(writer.finish());
+    auto file = GgufFile::open(path);
+    EXPECT_TRUE(file) << messageOf(file);
+    return file ? makeGgufConfig(**file) : Result<std::string>(file.error());
+  };
+  auto config = configOf(llama3(64));
+  ASSERT_TRUE(config) << messageOf(config);
+  for (const char *part :
+       {"\"rope_type\": \"llama3\"", "\"factor\": 32.0",
+        "\"rms_norm_eps\": 1e-05", "\"tie_word_embeddings\": true",
+        "\"head_dim\": 128", "\"num_key_value_heads\": 1"}) {
+    EXPECT_NE(config->find(part), std::string::npos) << part << *config;
+  }
+  auto other = configOf(llama3(30));
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().message.find(
+                "tensor \"rope_freqs.weight\": expected the factors of LLaMA "
+                "3's rule (of 32 from 8192 positions on), got "),
+            std::string::npos)
+      << other.error().message;
+  GgufWriter experts = llama3(64);
+  experts.add("llama.expert_count", 8U);
+  EXPECT_NE(messageOf(configOf(experts)).find("expected no llama.expert_count"),
+            std::string::npos);
+  GgufWriter scaled = llama3(64);
+  scaled.add("llama.rope.scaling.type", std::string("yarn"));
+  EXPECT_NE(messageOf(configOf(scaled))
+                .find("rope.scaling.type none or linear, got \"yarn\""),
+            std::string::npos);
+}
+
+/// The ids of a text with the file's tokenizer.
+std::vector<int64_t> idsOf(const std::string &path, const std::string &text) {
+  auto tokenizer = text::readTokenizer(path);
+  EXPECT_TRUE(tokenizer) << messageOf(tokenizer);
+  if (!tokenizer) {
+    return {};
+  }
+  auto encoded = (*tokenizer)->encode(text, {}, {});
+  EXPECT_TRUE(encoded) << messageOf(encoded);
+  std::vector<int64_t> ids;
+  for (size_t i = 0; encoded && i < encoded->size(); ++i) {
+    ids.push_back((*encoded)[i].id);
+  }
+  return ids;
+}
+
+TEST_F(GgufTest, PiecesByTheirScores) {
+  GgufWriter file = llama();
+  file.add("tokenizer.ggml.model", std::string("llama"));
+  file.add("tokenizer.ggml.tokens",
+           std::vector<std::string>{"<unk>", "<s>", "</s>", "\u2581", "a", "b",
+                                    "c", "ab", "bc", "\u2581a", "<|u|>"});
+  file.add("tokenizer.ggml.scores", 6,
+           std::vector<float>{0, 0, 0, -1, -2, -3, -4, -9, -5, -7, -1000});
+  file.add("tokenizer.ggml.token_type", 5,
+           std::vector<int32_t>{2, 3, 3, 1, 1, 1, 1, 1, 1, 1, 4});
+  file.add("tokenizer.ggml.bos_token_id", 1U);
+  file.add("tokenizer.ggml.unknown_token_id", 0U);
+  write(file.finish());
+  // "bc" before "ab", though its number is greater.
+  EXPECT_EQ(idsOf(path, "abc"), (std::vector<int64_t>{1, 9, 8}));
+  EXPECT_EQ(idsOf(path, "ab<|u|>b"), (std::vector<int64_t>{1, 9, 5, 10, 5}));
+}
+
+TEST_F(GgufTest, BytesByMerges) {
+  GgufWriter file = llama();
+  file.add("tokenizer.ggml.model", std::string("gpt2"));
+  file.add("tokenizer.ggml.pre", std::string("qwen2"));
+  file.add("tokenizer.ggml.tokens",
+           std::vector<std::string>{"a", "b", "1", "2", "ab", "\u0120", "<e>",
+                                    "12"});
+  file.add("tokenizer.ggml.merges", std::vector<std::string>{"a b", "1 2"});
+  file.add("tokenizer.ggml.token_type", 5,
+           std::vector<int32_t>{1, 1, 1, 1, 1, 1, 3, 1});
+  write(file.finish());
+  // Digits are cut one by one.
+  EXPECT_EQ(idsOf(path, "ab 12<e>"), (std::vector<int64_t>{4, 5, 2, 3, 6}));
+}
+
+TEST_F(GgufTest, TokenizersThatAreNotRead) {
+  auto errorOfText = [&](const GgufWriter &file) {
+    write(file.finish());
+    std::string message = messageOf(text::readTokenizer(path));
+    return message.substr(std::min(message.size(), path.size() + 2));
+  };
+  EXPECT_EQ(errorOfText(llama()),
+            "tokenizer.ggml.model: expected llama or gpt2, got none; give a "
+            "tokenizer.json with --tokenizer");
+  GgufWriter file = llama();
+  file.add("tokenizer.ggml.model", std::string("gpt2"));
+  file.add("tokenizer.ggml.tokens", std::vector<std::string>{"a", "b"});
+  EXPECT_EQ(errorOfText(file),
+            "tokenizer.ggml.pre: expected one of gpt-2, llama-bpe, qwen2, got "
+            "\"\"; give a tokenizer.json with --tokenizer");
+  file = llama();
+  file.add("tokenizer.ggml.model", std::string("llama"));
+  file.add("tokenizer.ggml.tokens", std::vector<std::string>{"a", "b"});
+  file.add("tokenizer.ggml.scores", 6, std::vector<float>{0});
+  EXPECT_EQ(errorOfText(file), "tokenizer.ggml.scores: expected 2 numbers (one "
+                               "a token), got 1");
+  file = llama();
+  file.add("tokenizer.ggml.model", std::string("llama"));
+  file.add("tokenizer.ggml.tokens", std::vector<std::string>{"a"});
+  file.add("tokenizer.ggml.scores", 6, std::vector<float>{0});
+  file.add("tokenizer.ggml.bos_token_id", 7U);
+  EXPECT_EQ(errorOfText(file),
+            "tokenizer.ggml.bos_token_id: expected an id below 1, got 7");
+}
+
+} // namespace
+} // namespace tfc::rt::test
