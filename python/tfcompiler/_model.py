@@ -31,9 +31,9 @@ def load(library, weights=None, *, tokenizer=None, threads: int = 0,
          progress: Optional[Callable[[int, int], bool]] = None) -> "Model":
     """Loads a compiled model.
 
-    library: what `tfc compile` wrote. weights: the Hugging Face folder or
-    safetensors file, or a list of those, whose tensors are one set; None where
-    `packed`, a file of packed weights, is there.
+    library: what `tfc compile` wrote. weights: the Hugging Face folder,
+    safetensors or GGUF file, or a list of those, whose tensors are one set;
+    None where `packed`, a file of packed weights, is there.
     tokenizer: a file, a Tokenizer, or any object with encode and decode; by
     default the one in the folder of weights. threads: 0 for as many as the
     process may use. program: one of the library's by name instead of the best.

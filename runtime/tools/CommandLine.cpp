@@ -15,8 +15,8 @@ const char *const helpText =
 Answers texts with a compiled model, or runs it over a batch of token ids.
 
   MODEL.so              a library that tfc compile wrote
-  --weights PATH        a Hugging Face folder, or a .safetensors file; may be
-                        repeated for more tensors of the same checkpoint
+  --weights PATH        a Hugging Face folder, or a .safetensors or .gguf file;
+                        may be repeated for more tensors of the same checkpoint
   --packed FILE         packed weights: read if the file exists, and then
                         --weights may be left out; otherwise written; that it
                         cannot be is a warning

@@ -188,7 +188,7 @@ typedef const void *(*tfc_library_fn)(uint32_t max_version);
 typedef struct {
   uint64_t struct_size;
   const char *library_path; /* of the compiled model */
-  const char *weights_path; /* a Hugging Face folder or a .safetensors file */
+  const char *weights_path; /* a Hugging Face folder, .safetensors or .gguf */
   /* A program's name, "cpu" or "cuda" for the best one of that kind; null: the
    * best one for this machine, a GPU's before the CPU's. */
   const char *program;

@@ -21,13 +21,13 @@ typedef struct tfc_text_stream tfc_text_stream; /* one thread at a time */
 
 /* ---- Tokenizers ---------------------------------------------------------- */
 
-/* Reads a tokenizer.json; or a folder that has one, or else a vocabulary
- * (vocab.txt, vocab.json with merges.txt, a model of sentencepiece) and, where
- * that says something of it, a tokenizer_config.json. Free the tokenizer with
- * tfc_tokenizer_free, after its streams. Errors: NOT_FOUND, IO,
- * INVALID_ARGUMENT (a file that is no tokenizer), UNSUPPORTED (a part that this
- * runtime has not, a tokenizer_class that it does not know); they name the file
- * and, by a JSON pointer, the place. Any. */
+/* Reads a tokenizer.json or a GGUF file; or a folder that has the former, or
+ * else a vocabulary (vocab.txt, vocab.json with merges.txt, a model of
+ * sentencepiece) and, where that says something of it, a tokenizer_config.json.
+ * Free the tokenizer with tfc_tokenizer_free, after its streams. Errors:
+ * NOT_FOUND, IO, INVALID_ARGUMENT (a file that is no tokenizer), UNSUPPORTED (a
+ * part that this runtime has not, a tokenizer_class that it does not know);
+ * they name the file and, by a JSON pointer, the place. Any. */
 TFC_API tfc_error *tfc_tokenizer_load(const char *path, tfc_tokenizer **out);
 
 /* Frees a tokenizer; null is allowed. No stream of it may exist. One. */

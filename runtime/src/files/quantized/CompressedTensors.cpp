@@ -180,12 +180,9 @@ std::string formatOf(const RowScales &matrix, int64_t bits, bool isSymmetric,
 
 Result<MadeMatrix> makeCompressedInt8(QuantizedModule &module) {
   auto matrix = std::make_shared<ByteMatrix>();
-  auto bytes = module.take("weight", {DType::I8});
+  auto bytes = module.takeMatrix("weight", {DType::I8});
   if (!bytes) {
     return std::move(bytes.error());
-  }
-  if (Status status = module.expectMatrix(**bytes); !status) {
-    return std::move(status.error());
   }
   matrix->bytes = *bytes;
   matrix->rows = (*bytes)->shape[0];
@@ -210,13 +207,12 @@ Result<MadeMatrix> makeCompressedInt8(QuantizedModule &module) {
 
 Result<MadeMatrix> makeCompressedPacked(QuantizedModule &module) {
   auto matrix = std::make_shared<PackedMatrix>();
-  auto words = module.take("weight_packed", {DType::I32});
+  auto words = module.takeMatrix("weight_packed", {DType::I32});
   if (!words) {
     return std::move(words.error());
   }
   matrix->words = *words;
-  Status status = module.expectMatrix(**words);
-  status = status ? takeShape(module, *matrix) : std::move(status);
+  Status status = takeShape(module, *matrix);
   int64_t size = 0;
   status = status ? takeScales(module, *matrix, size) : std::move(status);
   status = status ? takeGroups(module, *matrix, size) : std::move(status);

@@ -23,6 +23,12 @@ bool hasPart(std::string_view name, std::string_view part) {
          name[name.size() - part.size() - 1] == '.';
 }
 
+template <size_t N>
+bool hasAnyPart(std::string_view name, const char *const (&parts)[N]) {
+  return std::any_of(std::begin(parts), std::end(parts),
+                     [&](const char *part) { return hasPart(name, part); });
+}
+
 /// Parts that say how activations or the cache are quantised, which tfc does by
 /// rules of its own.
 bool isOfActivations(std::string_view name) {
@@ -40,8 +46,7 @@ bool isOfActivations(std::string_view name) {
                                           "k_zero_point",
                                           "v_zero_point",
                                           "kv_scale"};
-  return std::any_of(std::begin(parts), std::end(parts),
-                     [&](const char *part) { return hasPart(name, part); });
+  return hasAnyPart(name, parts);
 }
 
 /// Parts of quantised matrices, by whom a module that lacks others is found.
@@ -54,8 +59,7 @@ bool isLeftOver(std::string_view name) {
                                           "weight_global_scale",
                                           "qzeros",
                                           "g_idx"};
-  return std::any_of(std::begin(parts), std::end(parts),
-                     [&](const char *part) { return hasPart(name, part); });
+  return hasAnyPart(name, parts);
 }
 
 class Finder {

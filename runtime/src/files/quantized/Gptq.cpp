@@ -82,11 +82,11 @@ struct Parts {
 };
 
 Result<Parts> takeParts(QuantizedModule &module) {
-  auto words = module.take("qweight", {DType::I32});
+  auto words = module.takeMatrix("qweight", {DType::I32});
   if (!words) {
     return std::move(words.error());
   }
-  auto scales = module.take("scales", floatScales);
+  auto scales = module.takeMatrix("scales", floatScales);
   if (!scales) {
     return std::move(scales.error());
   }
@@ -97,11 +97,6 @@ Result<Parts> takeParts(QuantizedModule &module) {
       return std::move(taken.error());
     }
     zeros = *taken;
-  }
-  for (const Tensor *part : {*words, *scales}) {
-    if (Status status = module.expectMatrix(*part); !status) {
-      return std::move(status.error());
-    }
   }
   return Parts{*words, *scales, zeros};
 }

@@ -132,12 +132,9 @@ Result<MadeMatrix> placeScales(const QuantizedModule &module,
 
 Result<MadeMatrix> makeFp8(QuantizedModule &module) {
   auto matrix = std::make_shared<Fp8Matrix>();
-  auto codes = module.take("weight", {DType::F8E4M3});
+  auto codes = module.takeMatrix("weight", {DType::F8E4M3});
   if (!codes) {
     return std::move(codes.error());
-  }
-  if (Status status = module.expectMatrix(**codes); !status) {
-    return std::move(status.error());
   }
   std::string name = module.find("weight_scale_inv") ? "weight_scale_inv"
                      : module.find("qscale_weight")  ? "qscale_weight"
@@ -156,12 +153,9 @@ Result<MadeMatrix> makeFp8(QuantizedModule &module) {
 
 Result<MadeMatrix> makeFp4(QuantizedModule &module) {
   auto matrix = std::make_shared<Fp4Matrix>();
-  auto codes = module.take("weight_packed", {DType::U8});
+  auto codes = module.takeMatrix("weight_packed", {DType::U8});
   if (!codes) {
     return std::move(codes.error());
-  }
-  if (Status status = module.expectMatrix(**codes); !status) {
-    return std::move(status.error());
   }
   const Tensor *global = module.find("weight_global_scale");
   auto scales = global

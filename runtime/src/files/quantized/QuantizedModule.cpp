@@ -47,6 +47,24 @@ Result<const Tensor *> QuantizedModule::take(const std::string &name,
                dtypeName(tensor->dtype));
 }
 
+Result<const Tensor *>
+QuantizedModule::takeMatrix(const std::string &name,
+                            const std::vector<DType> &dtypes) {
+  Result<const Tensor *> taken = take(name, dtypes);
+  if (!taken) {
+    return taken;
+  }
+  const std::vector<int64_t> &shape = (*taken)->shape;
+  bool isGood = shape.size() == 2 &&
+                std::all_of(shape.begin(), shape.end(),
+                            [](int64_t n) { return n > 0 && n <= maxAxis; });
+  if (isGood) {
+    return taken;
+  }
+  return fault(**taken, "expected two axes, from 1 to ", maxAxis,
+               " each (a quantised matrix), got ", shapeText(shape));
+}
+
 Status QuantizedModule::expectShape(const Tensor &tensor,
                                     const std::vector<int64_t> &shape,
                                     const std::string &why) const {
@@ -55,17 +73,6 @@ Status QuantizedModule::expectShape(const Tensor &tensor,
   }
   return fault(tensor, "expected shape ", shapeText(shape), " (", why,
                "), got ", shapeText(tensor.shape));
-}
-
-Status QuantizedModule::expectMatrix(const Tensor &tensor) const {
-  bool isGood = tensor.shape.size() == 2 &&
-                std::all_of(tensor.shape.begin(), tensor.shape.end(),
-                            [](int64_t n) { return n > 0 && n <= maxAxis; });
-  if (isGood) {
-    return {};
-  }
-  return fault(tensor, "expected two axes, from 1 to ", maxAxis,
-               " each (a quantised matrix), got ", shapeText(tensor.shape));
 }
 
 std::vector<int32_t> groupsOf(int64_t columns, int64_t size) {

@@ -23,6 +23,9 @@ public:
   /// The same; an error where there is none, or none of these dtypes.
   Result<const Tensor *> take(const std::string &name,
                               const std::vector<DType> &dtypes);
+  /// The same of a matrix: two axes from 1 to a size that can be multiplied.
+  Result<const Tensor *> takeMatrix(const std::string &name,
+                                    const std::vector<DType> &dtypes);
   /// An error where the tensor has another shape; axes of 1 count.
   Status expectShape(const Tensor &tensor, const std::vector<int64_t> &shape,
                      const std::string &why) const;
@@ -32,8 +35,6 @@ public:
     return makeError(Code::InvalidArgument, tensor.file, ": tensor ",
                      quoteName(tensor.name), ": ", parts...);
   }
-  /// A matrix of two axes of 1 or more, each small enough to be multiplied.
-  Status expectMatrix(const Tensor &tensor) const;
 
   std::string stem;
   const QuantizedSettings &settings;
