@@ -109,6 +109,23 @@ static void reportUnclaimed(const std::vector<std::string> &names,
   diagnostics.push_back(std::move(diagnostic));
 }
 
+/// Whether a tensor is the bias of a quantised matrix and all zeros: old files
+/// of GPTQ have them where the model has none.
+static bool isEmptyBias(const rt::Tensor &tensor,
+                        const rt::TensorFiles &files) {
+  constexpr std::string_view end = ".bias";
+  std::string_view name = tensor.name;
+  if (name.size() <= end.size() || !rt::isWeightDType(tensor.dtype) ||
+      name.substr(name.size() - end.size()) != end) {
+    return false;
+  }
+  name.remove_suffix(end.size());
+  const rt::Tensor *matrix = files.find(std::string(name) + ".weight");
+  return matrix && matrix->quantized && !tensor.quantized &&
+         std::all_of(tensor.data, tensor.data + tensor.bytes,
+                     [](uint8_t byte) { return byte == 0; });
+}
+
 TensorUse huggingface::checkTensors(const spec::ModelSpec &model,
                                     const rt::TensorFiles &files, bool strict,
                                     spec::Diagnostics &diagnostics) {
@@ -139,7 +156,9 @@ TensorUse huggingface::checkTensors(const spec::ModelSpec &model,
                                [&](const std::string &glob) {
                                  return matchesGlob(tensor->name, glob);
                                });
-    (ignored ? use.ignored : unclaimed).push_back(tensor->name);
+    if (ignored || !isEmptyBias(*tensor, files)) {
+      (ignored ? use.ignored : unclaimed).push_back(tensor->name);
+    }
   }
   use.claimed = claimed.size();
   reportUnclaimed(unclaimed, files.path(), strict, diagnostics);

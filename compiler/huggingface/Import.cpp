@@ -170,6 +170,9 @@ std::string summarize(const spec::ModelSpec &model, const TensorUse &use,
       << "outputs: " << outputs << '\n'
       << "parameters: " << use.elements << " in " << use.claimed << " tensors ("
       << storedTypes(files) << ")\n";
+  for (const std::string &format : files.formats()) {
+    out << format << '\n';
+  }
   if (!use.ignored.empty()) {
     out << "tensors without effect: " << use.ignored.size() << '\n';
   }
@@ -330,7 +333,8 @@ std::vector<std::string> huggingface::listInputs(const std::string &directory) {
        it.increment(failed)) {
     std::string name = it->path().filename().string();
     if (name == "config.json" || name == "generation_config.json" ||
-        name == "modules.json" ||
+        name == "modules.json" || name == "quantize_config.json" ||
+        name == "hf_quant_config.json" ||
         name.find(".safetensors") != std::string::npos) {
       files.push_back(it->path().string());
     }

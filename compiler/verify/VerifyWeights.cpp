@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/verify/VerifyWeights.h"
 
+#include "runtime/src/files/quantized/Quantized.h"
+
 using namespace mlir;
 using namespace tfc;
 
@@ -86,12 +88,13 @@ std::vector<double> VerifyWeights::read(transformer::ParameterOp parameter,
   }
   std::vector<float> stored(tensor->elements());
   rt::convertToF32(*tensor, 0, tensor->elements(), stored.data());
+  bool isInOut = rt::isStoredInOut(*tensor, weight.inOut);
   for (int64_t row = 0; row < weight.rows; ++row) {
     int64_t storedRow = weight.firstRow + row;
     for (int64_t col = 0; col < weight.cols; ++col) {
       elements[row * weight.cols + col] =
-          weight.inOut ? stored[col * weight.storedRows + storedRow]
-                       : stored[storedRow * weight.cols + col];
+          isInOut ? stored[col * weight.storedRows + storedRow]
+                  : stored[storedRow * weight.cols + col];
     }
   }
   return elements;

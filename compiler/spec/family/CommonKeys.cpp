@@ -62,8 +62,8 @@ static void readSight(Config &config, std::string_view kind,
 void family::readCommonKeys(Config &config, std::string_view kind,
                             const std::set<std::string> &decided) {
   readSight(config, kind, decided);
-  config.refuseContent("quantization_config",
-                       "tfc reads f32, f16 and bf16 weights");
+  // The reader of tensors decides what it can read.
+  config.ignore({"quantization_config", "compression_config"});
   if (kind == "encoder_decoder") {
     config.ignore({"add_cross_attention", "is_encoder_decoder"});
   } else if (!decided.count("is_encoder_decoder")) {

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/files/Safetensors.h"
 
+#include "runtime/src/files/quantized/Quantized.h"
+
 #include <algorithm>
 
 namespace tfc::rt {
@@ -26,7 +28,7 @@ Status checkTensor(const Tensor &tensor, const WeightSource &weight) {
   if (weight.rank != 1) {
     expected.push_back(weight.cols);
   }
-  if (weight.inOut) {
+  if (isStoredInOut(tensor, weight.inOut)) {
     std::reverse(expected.begin(), expected.end());
   }
   std::vector<int64_t> found = significant(tensor.shape);

@@ -13,6 +13,7 @@
 namespace tfc::rt {
 
 class OpenFile;
+class QuantizedMatrix;
 struct HeaderEntry;
 
 /// No tensor of a model has more; a header of millions would cost memory.
@@ -54,7 +55,9 @@ bool isWeightDType(DType dtype);
 
 /// A tensor in a file. `data` is not aligned; it and `file` live as long as the
 /// TensorFile does. The shape has at most maxAxes axes, and products of them do
-/// not overflow, whatever others are 0.
+/// not overflow, whatever others are 0. A tensor that is `quantized` is one
+/// that the file has in parts, under other names: it has no data, `dtype` is
+/// the narrowest that keeps its values, and `bytes` counts them as f32.
 struct Tensor {
   std::string name;
   DType dtype = DType::F32;
@@ -63,11 +66,13 @@ struct Tensor {
   uint64_t bytes = 0;
   std::string_view file;
   bool isMapped = false; // `data` is the file itself
+  std::shared_ptr<const QuantizedMatrix> quantized;
 
   int64_t elements() const;
 };
 
 /// Elements [first, first + count) of a weight tensor (isWeightDType) as f32.
+/// Of a quantized one whole rows are made, so ask for whole rows.
 void convertToF32(const Tensor &tensor, int64_t first, int64_t count,
                   float *out);
 
@@ -137,8 +142,14 @@ public:
 
   /// What was opened, for messages: "a, b".
   const std::string &path() const { return rootPath; }
-  /// In order of name; names are unique.
+  /// In order of name; names are unique. A matrix that is stored as integers or
+  /// narrow floats with scales is one tensor, M.weight, in place of those that
+  /// it is made of (quantized/Quantized.h).
   const std::vector<const Tensor *> &tensors() const { return list; }
+  /// How matrices are quantised, a line a format ("quantised: GPTQ 4 bits,
+  /// groups of 128: 224 matrices"), and what of that has no effect. Empty for
+  /// most folders.
+  const std::vector<std::string> &formats() const { return formatLines; }
   const Tensor *find(std::string_view name) const;
 
   /// The tensor that `pattern` names with this prefix and layer, or, failing
@@ -159,11 +170,14 @@ private:
   Status openIndex(const std::string &indexPath);
   Status openShard(const std::string &indexPath, const std::string &name);
   Status add(const std::string &path, const std::string &prefix = "");
+  Status gather(const std::string &path, size_t firstFile);
   Status finish();
 
   std::string rootPath;
   std::vector<std::shared_ptr<TensorFile>> files;
+  std::vector<std::shared_ptr<const Tensor>> decoded; // quantized ones
   std::vector<const Tensor *> list;
+  std::vector<std::string> formatLines;
 };
 
 /// `pattern` with {p} and {i} replaced.

@@ -112,7 +112,7 @@ Status TensorFile::load(const OpenFile &file, std::vector<HeaderEntry> entries,
                     isCopied ? next
                              : static_cast<const uint8_t *>(mapped) +
                                    dataBegin + entry.begin,
-                    bytes, filePath, !isCopied});
+                    bytes, filePath, !isCopied, nullptr});
     next += isCopied ? bytes : 0;
   }
   std::sort(list.begin(), list.end(),

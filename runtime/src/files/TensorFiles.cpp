@@ -4,6 +4,7 @@
 #include "runtime/src/files/Safetensors.h"
 
 #include "runtime/src/files/SafetensorsHeader.h"
+#include "runtime/src/files/quantized/Quantized.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -106,12 +107,14 @@ Result<TensorFiles> TensorFiles::open(const std::vector<std::string> &paths) {
   for (const std::string &path : paths) {
     std::error_code error;
     set.rootPath += (set.rootPath.empty() ? "" : ", ") + path;
-    if (!fs::is_directory(path, error)) {
+    size_t firstFile = set.files.size();
+    if (fs::is_directory(path, error)) {
+      faults.add(set.openFolder(path));
+      faults.add(set.openModules(path));
+    } else {
       faults.add(set.add(path));
-      continue;
     }
-    faults.add(set.openFolder(path));
-    faults.add(set.openModules(path));
+    faults.add(set.gather(path, firstFile));
   }
   Status status = faults.take();
   if (status) {
@@ -230,12 +233,30 @@ Status TensorFiles::add(const std::string &path, const std::string &prefix) {
   return {};
 }
 
-Status TensorFiles::finish() {
-  for (const std::shared_ptr<TensorFile> &file : files) {
-    for (const Tensor &tensor : file->tensors()) {
-      list.push_back(&tensor);
+/// Lists the tensors of the files from `firstFile` on, which are those of
+/// `path`; matrices that are stored in parts as one each.
+Status TensorFiles::gather(const std::string &path, size_t firstFile) {
+  std::vector<const Tensor *> stored;
+  for (size_t i = firstFile; i < files.size(); ++i) {
+    for (const Tensor &tensor : files[i]->tensors()) {
+      stored.push_back(&tensor);
     }
   }
+  Result<QuantizedTensors> found = findQuantized(path, stored);
+  if (!found) {
+    return std::move(found.error());
+  }
+  for (Tensor &tensor : found->matrices) {
+    decoded.push_back(std::make_shared<const Tensor>(std::move(tensor)));
+    list.push_back(decoded.back().get());
+  }
+  list.insert(list.end(), found->others.begin(), found->others.end());
+  formatLines.insert(formatLines.end(), found->formats.begin(),
+                     found->formats.end());
+  return {};
+}
+
+Status TensorFiles::finish() {
   std::sort(list.begin(), list.end(),
             [](const Tensor *a, const Tensor *b) { return a->name < b->name; });
   Faults faults;

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/files/Safetensors.h"
 
+#include "runtime/src/files/quantized/Quantized.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -60,6 +62,10 @@ float halfToFloat(uint16_t bits) {
 
 void convertToF32(const Tensor &tensor, int64_t first, int64_t count,
                   float *out) {
+  if (tensor.quantized) {
+    decodeElements(*tensor.quantized, first, count, out);
+    return;
+  }
   if (tensor.dtype == DType::F32) {
     std::memcpy(out, tensor.data + first * 4, static_cast<size_t>(count) * 4);
     return;
@@ -77,21 +83,23 @@ void convertToF32(const Tensor &tensor, int64_t first, int64_t count,
 }
 
 bool sameValues(const Tensor &a, const Tensor &b) {
-  constexpr int64_t chunk = 1024;
   int64_t total = a.elements();
   if (!isWeightDType(a.dtype) || !isWeightDType(b.dtype) ||
       total != b.elements()) {
     return false;
   }
-  if (a.data == b.data && a.dtype == b.dtype) {
+  if (a.data == b.data && a.quantized == b.quantized && a.dtype == b.dtype) {
     return true;
   }
-  float left[chunk], right[chunk];
+  // Whole rows, where rows are made of something.
+  const QuantizedMatrix *made = (a.quantized ? a : b).quantized.get();
+  int64_t chunk = made ? made->columns : 1024;
+  std::vector<float> left(static_cast<size_t>(chunk)), right(left.size());
   for (int64_t first = 0; first < total; first += chunk) {
     int64_t count = std::min(chunk, total - first);
-    convertToF32(a, first, count, left);
-    convertToF32(b, first, count, right);
-    for (int64_t i = 0; i < count; ++i) {
+    convertToF32(a, first, count, left.data());
+    convertToF32(b, first, count, right.data());
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
       if (left[i] != right[i] &&
           !(std::isnan(left[i]) && std::isnan(right[i]))) {
         return false;

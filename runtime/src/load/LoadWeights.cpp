@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/load/Weights.h"
 
+#include "runtime/src/files/quantized/Quantized.h"
 #include "runtime/src/load/PackedFile.h"
 
 #include <sys/stat.h>
@@ -11,13 +12,24 @@ namespace tfc::rt {
 
 namespace {
 
+/// The tensors that are stored for one: itself, or what it is made of.
+std::vector<const Tensor *> partsOf(const Tensor *tensor) {
+  return tensor->quantized ? tensor->quantized->parts : std::vector{tensor};
+}
+
 /// Of which files they are, their names, sizes and times of change. Names,
 /// sizes and times alone are equal for two files written in one tick of the
 /// clock.
 uint64_t stampOf(const TensorFiles &files) {
   std::string text;
   std::string_view last;
+  std::vector<const Tensor *> stored;
   for (const Tensor *tensor : files.tensors()) {
+    for (const Tensor *part : partsOf(tensor)) {
+      stored.push_back(part);
+    }
+  }
+  for (const Tensor *tensor : stored) {
     struct stat state{};
     if (tensor->file == last ||
         stat(std::string(tensor->file).c_str(), &state) != 0) {
@@ -53,7 +65,9 @@ ReadBytes bytesToRead(const tfc_module_v0 &module, const BoundWeights &bound) {
   ReadBytes bytes;
   forEachPacked(module, bound, [&](const auto &weight, const Tensor *tensor) {
     if (tensor) {
-      bytes.sum += tensor->bytes;
+      for (const Tensor *part : partsOf(tensor)) {
+        bytes.sum += part->bytes;
+      }
       bytes.pack += bytesToPack(weight, *tensor);
     }
   });
@@ -67,11 +81,14 @@ uint64_t sumOf(const tfc_module_v0 &module, const BoundWeights &bound,
   std::vector<uint64_t> parts;
   forEachPacked(module, bound, [&](const auto &, const Tensor *tensor) {
     parts.push_back(tensor ? static_cast<uint64_t>(tensor->dtype) + 1 : 0);
-    parts.push_back(tensor ? checksum(tensor->data, tensor->bytes, loading)
-                           : 0);
-    if (tensor) {
-      releasePages(*tensor, 0, tensor->bytes);
+    if (!tensor) {
+      parts.push_back(0);
+      return;
     }
+    for (const Tensor *part : partsOf(tensor)) {
+      parts.push_back(checksum(part->data, part->bytes, loading));
+    }
+    releasePages(*tensor);
   });
   return checksum(parts.data(), parts.size() * sizeof(parts[0]), Workers(1));
 }

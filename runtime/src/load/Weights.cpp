@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/load/Weights.h"
 
+#include "runtime/src/files/quantized/Quantized.h"
+
 #include <algorithm>
 #include <cmath>
 #include <sys/mman.h>
@@ -49,6 +51,16 @@ void releasePages(const Tensor &tensor, uint64_t first, uint64_t bytes) {
   }
 }
 
+void releasePages(const Tensor &tensor) {
+  if (!tensor.quantized) {
+    releasePages(tensor, 0, tensor.bytes);
+    return;
+  }
+  for (const Tensor *part : tensor.quantized->parts) {
+    releasePages(*part, 0, part->bytes);
+  }
+}
+
 /// Of what is stored in rows, those that the weight has.
 uint64_t bytesToPack(const tfc_weight_v0 &weight, const Tensor &tensor) {
   const tfc_source_v0 &source = *weight.sources;
@@ -81,6 +93,7 @@ struct PackCall {
   const Tensor *tensor; // null: random numbers
   uint64_t firstByte = 0, bytes = 0;
   int32_t result = 0;
+  bool isNotFinite = false; // of a quantized tensor
 };
 
 /// Adds the calls that pack a bound tensor. What is stored across its rows is
@@ -119,13 +132,60 @@ struct PackJob {
   }
 };
 
+/// The whole matrix as models store it, [in, out], of one that is stored in
+/// rows of outputs or not.
+std::vector<float> decodeInOut(const QuantizedMatrix &matrix) {
+  auto rows = static_cast<size_t>(matrix.rows),
+       columns = static_cast<size_t>(matrix.columns);
+  std::vector<float> values(rows * columns);
+  if (!matrix.isOutIn) {
+    matrix.decode(0, matrix.rows, values.data());
+    return values;
+  }
+  std::vector<float> line(columns);
+  for (size_t row = 0; row < rows; ++row) {
+    matrix.decode(static_cast<int64_t>(row), 1, line.data());
+    for (size_t column = 0; column < columns; ++column) {
+      values[column * rows + row] = line[column];
+    }
+  }
+  return values;
+}
+
+/// Packs rows of a matrix that has to be decoded first.
+void packDecoded(const PackJob &job, PackCall &call) {
+  const QuantizedMatrix &matrix = *call.tensor->quantized;
+  const tfc_source_v0 &source = *job.module.weights[call.weight].sources;
+  std::vector<float> values;
+  if (source.flags & TFC_SOURCE_IN_OUT) {
+    values = decodeInOut(matrix);
+  } else {
+    int64_t rows = call.rowEnd - call.rowBegin;
+    values.resize(static_cast<size_t>(rows * matrix.columns));
+    matrix.decode(source.first_row + call.rowBegin, rows, values.data());
+  }
+  call.isNotFinite = !std::all_of(values.begin(), values.end(),
+                                  [](float x) { return std::isfinite(x); });
+  if (call.isNotFinite) {
+    return;
+  }
+  // Where the whole tensor would begin: `pack` reads the call's rows alone.
+  uintptr_t begin = reinterpret_cast<uintptr_t>(values.data()) - call.firstByte;
+  job.pack(call, reinterpret_cast<const void *>(begin), TFC_DTYPE_F32);
+}
+
 void packRange(void *arg, int64_t begin, int64_t end, uint32_t) {
   PackJob &job = *static_cast<PackJob *>(arg);
   for (int64_t i = begin; i < end && !job.loading.isCancelled(); ++i) {
     PackCall &call = job.calls[i];
-    job.pack(call, call.tensor->data, abiDType(call.tensor->dtype));
     // So that memory never holds two copies of the model.
-    releasePages(*call.tensor, call.firstByte, call.bytes);
+    if (call.tensor->quantized) {
+      packDecoded(job, call);
+      releasePages(*call.tensor);
+    } else {
+      job.pack(call, call.tensor->data, abiDType(call.tensor->dtype));
+      releasePages(*call.tensor, call.firstByte, call.bytes);
+    }
     job.loading.add(call.bytes);
   }
 }
@@ -166,6 +226,12 @@ void packRandomRange(void *arg, int64_t begin, int64_t end, uint32_t) {
 /// What went wrong with a call, and in which tensor where there is one.
 Error packError(const PackJob &job, const PackCall &call) {
   const char *name = job.module.weights[call.weight].name;
+  if (call.isNotFinite) {
+    return makeError(Code::Incompatible, "expected finite values of ", name,
+                     ", got the quantised tensor ", call.tensor->name, " of ",
+                     call.tensor->file,
+                     " with a NaN or an infinity among its values or scales");
+  }
   if (call.result == TFC_PACK_ROUNDED) {
     return makeError(Code::Incompatible, "expected values of ", name,
                      " that the library can keep (layout ",
@@ -194,7 +260,9 @@ Status runPack(PackJob &job, tfc_body_fn range) {
     return status;
   }
   for (const PackCall &call : job.calls) {
-    if (call.result != 0 && (call.tensor || call.result != TFC_PACK_ROUNDED)) {
+    if (call.isNotFinite ||
+        (call.result != 0 &&
+         (call.tensor || call.result != TFC_PACK_ROUNDED))) {
       return packError(job, call);
     }
   }

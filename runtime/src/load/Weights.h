@@ -17,6 +17,8 @@ WeightTable weightTable(const tfc_module_v0 &module);
 /// Gives the whole pages of these bytes of a tensor that is mapped back to the
 /// system, which reads them again when they are needed again.
 void releasePages(const Tensor &tensor, uint64_t first, uint64_t bytes);
+/// All of a tensor's, and of those that it is made of.
+void releasePages(const Tensor &tensor);
 
 /// Stored bytes that packing a bound weight reads.
 uint64_t bytesToPack(const tfc_weight_v0 &weight, const Tensor &tensor);

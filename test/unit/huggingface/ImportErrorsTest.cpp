@@ -78,7 +78,6 @@ TEST(ImportErrors, AllFaultsOfTheConfigAtOnce) {
                  "\"is_decoder\": true,\n"
                  "\"add_cross_attention\": true,\n"
                  "\"position_embedding_type\": \"relative_key\",\n"
-                 "\"quantization_config\": {\"bits\": 4},\n"
                  "\"vocab_size\": 0}"),
       "DIR/config.json:2:16: /hidden_size: expected an integer from 1 to "
       "1048576, got \"4\" [TFC004]\n"
@@ -96,9 +95,7 @@ TEST(ImportErrors, AllFaultsOfTheConfigAtOnce) {
       "DIR/config.json:8:28: /position_embedding_type: expected \"absolute\" "
       "(tfc has no relative positions for this model type), got "
       "\"relative_key\"\n"
-      "DIR/config.json:9:24: /quantization_config: expected none (tfc reads "
-      "f32, f16 and bf16 weights), got an object\n"
-      "DIR/config.json:10:15: /vocab_size: expected an integer from 1 to "
+      "DIR/config.json:9:15: /vocab_size: expected an integer from 1 to "
       "268435456, got 0 [TFC004]");
 }
 

@@ -1,0 +1,196 @@
+// fp8 with a scale a tensor, row or block; fp4 with scales a group (NVFP4,
+// MXFP4).
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/files/quantized/NarrowFloats.h"
+
+#include "runtime/src/files/quantized/QuantizedModule.h"
+
+#include <array>
+#include <cmath>
+
+namespace tfc::rt {
+
+float e4m3Value(uint8_t code) {
+  int exponent = code >> 3 & 15, fraction = code & 7;
+  float value = (code & 127) == 127 ? std::nanf("")
+                : exponent == 0 ? std::ldexp(static_cast<float>(fraction), -9)
+                                : std::ldexp(static_cast<float>(8 + fraction),
+                                             exponent - 10);
+  return code & 128 ? -value : value;
+}
+
+float e8m0Value(uint8_t code) {
+  return code == 255 ? std::nanf("") : std::ldexp(1.0F, code - 127);
+}
+
+float e2m1Value(uint8_t code) {
+  static constexpr float values[] = {0, 0.5F, 1, 1.5F, 2, 3, 4, 6};
+  return code & 8 ? -values[code & 7] : values[code & 7];
+}
+
+namespace {
+
+std::array<float, 256> makeE4m3Table() {
+  std::array<float, 256> table;
+  for (size_t code = 0; code < table.size(); ++code) {
+    table[code] = e4m3Value(static_cast<uint8_t>(code));
+  }
+  return table;
+}
+
+int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// w = q * scale of the block.
+class Fp8Matrix : public QuantizedMatrix {
+public:
+  const Tensor *codes = nullptr, *scales = nullptr;
+  int64_t blockRows = 1, blockColumns = 1, scaleColumns = 1;
+
+  void decode(int64_t first, int64_t count, float *out) const override {
+    static const std::array<float, 256> table = makeE4m3Table();
+    std::vector<float> scale(static_cast<size_t>(scaleColumns));
+    for (int64_t row = first; row < first + count; ++row) {
+      readScales(*scales, row / blockRows * scaleColumns, scaleColumns,
+                 scale.data());
+      const uint8_t *code = codes->data + row * columns;
+      for (int64_t column = 0; column < columns; ++column) {
+        *out++ = table[code[column]] *
+                 scale[static_cast<size_t>(column / blockColumns)];
+      }
+    }
+  }
+};
+
+/// w = q * (scale of the group / global), two roundings in this order; or
+/// q * scale without a global one.
+class Fp4Matrix : public QuantizedMatrix {
+public:
+  const Tensor *codes = nullptr, *scales = nullptr;
+  int64_t group = 32;
+  std::optional<float> divisor;
+
+  void decode(int64_t first, int64_t count, float *out) const override {
+    int64_t groups = columns / group;
+    std::vector<float> scale(static_cast<size_t>(groups));
+    for (int64_t row = first; row < first + count; ++row) {
+      readScales(*scales, row * groups, groups, scale.data());
+      for (float &one : scale) {
+        one = divisor ? one / *divisor : one;
+      }
+      const uint8_t *pairs = codes->data + row * (columns / 2);
+      for (int64_t column = 0; column < columns; ++column) {
+        // The even column is the low half.
+        uint8_t code = column % 2 ? pairs[column / 2] >> 4 : pairs[column / 2];
+        *out++ =
+            e2m1Value(code & 15) * scale[static_cast<size_t>(column / group)];
+      }
+    }
+  }
+};
+
+/// The scales of an fp8 matrix: a number, one a row, or one a block.
+Result<MadeMatrix> placeScales(const QuantizedModule &module,
+                               std::shared_ptr<Fp8Matrix> matrix) {
+  const std::vector<int64_t> &shape = matrix->scales->shape;
+  int64_t rows = matrix->rows, columns = matrix->columns;
+  if (matrix->scales->elements() == 1) {
+    matrix->blockRows = rows;
+    matrix->blockColumns = columns;
+    return MadeMatrix{matrix, "fp8, a scale a matrix"};
+  }
+  if (shape == std::vector{rows} || shape == std::vector{rows, int64_t(1)}) {
+    matrix->blockColumns = columns;
+    return MadeMatrix{matrix, "fp8, a scale a row"};
+  }
+  // Never from the grid: the last blocks may be short.
+  matrix->blockRows = module.settings.blockRows;
+  matrix->blockColumns = module.settings.blockColumns;
+  matrix->scaleColumns = ceilDivide(columns, matrix->blockColumns);
+  std::string blocks =
+      concat("blocks of ", matrix->blockRows, " x ", matrix->blockColumns);
+  Status status = module.expectShape(
+      *matrix->scales,
+      {ceilDivide(rows, matrix->blockRows), matrix->scaleColumns}, blocks);
+  if (!status) {
+    return std::move(status.error());
+  }
+  return MadeMatrix{matrix, "fp8, " + blocks};
+}
+
+} // namespace
+
+Result<MadeMatrix> makeFp8(QuantizedModule &module) {
+  auto matrix = std::make_shared<Fp8Matrix>();
+  auto codes = module.take("weight", {DType::F8E4M3});
+  if (!codes) {
+    return std::move(codes.error());
+  }
+  if (Status status = module.expectMatrix(**codes); !status) {
+    return std::move(status.error());
+  }
+  std::string name = module.find("weight_scale_inv") ? "weight_scale_inv"
+                     : module.find("qscale_weight")  ? "qscale_weight"
+                                                     : "weight_scale";
+  auto scales = module.take(
+      name, {DType::F32, DType::F16, DType::BF16, DType::F8E8M0, DType::U8});
+  if (!scales) {
+    return std::move(scales.error());
+  }
+  matrix->codes = *codes;
+  matrix->scales = *scales;
+  matrix->rows = (*codes)->shape[0];
+  matrix->columns = (*codes)->shape[1];
+  return placeScales(module, matrix);
+}
+
+Result<MadeMatrix> makeFp4(QuantizedModule &module) {
+  auto matrix = std::make_shared<Fp4Matrix>();
+  auto codes = module.take("weight_packed", {DType::U8});
+  if (!codes) {
+    return std::move(codes.error());
+  }
+  if (Status status = module.expectMatrix(**codes); !status) {
+    return std::move(status.error());
+  }
+  const Tensor *global = module.find("weight_global_scale");
+  auto scales = global
+                    ? module.take("weight_scale", {DType::F8E4M3})
+                    : module.take("weight_scale", {DType::U8, DType::F8E8M0});
+  if (!scales) {
+    return std::move(scales.error());
+  }
+  matrix->codes = *codes;
+  matrix->scales = *scales;
+  matrix->rows = (*codes)->shape[0];
+  matrix->columns = (*codes)->shape[1] * 2;
+  matrix->group = global ? 16 : 32;
+  // Of MXFP4 a value is a code times a power of two.
+  matrix->dtype = global ? DType::F32 : DType::BF16;
+  if (matrix->columns % matrix->group != 0) {
+    return module.fault(**codes, "expected whole groups of ", matrix->group,
+                        " columns, got ", matrix->columns, " columns");
+  }
+  if (global) {
+    auto whole = module.take("weight_global_scale", floatScales);
+    if (!whole) {
+      return std::move(whole.error());
+    }
+    if (global->elements() != 1) {
+      return module.fault(*global, "expected one number, got shape ",
+                          shapeText(global->shape));
+    }
+    float divisor;
+    convertToF32(*global, 0, 1, &divisor);
+    matrix->divisor = divisor;
+  }
+  Status status = module.expectShape(
+      **scales, {matrix->rows, matrix->columns / matrix->group},
+      concat("groups of ", matrix->group));
+  if (!status) {
+    return std::move(status.error());
+  }
+  return MadeMatrix{matrix,
+                    global ? "NVFP4, groups of 16" : "MXFP4, groups of 32"};
+}
+
+} // namespace tfc::rt

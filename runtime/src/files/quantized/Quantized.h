@@ -1,0 +1,71 @@
+// Matrices that a checkpoint has as integers or narrow floats with scales:
+// finding them by the tensors that they are made of, and their values, row by
+// row, to the bit of the format's own definition.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_RUNTIME_SRC_FILES_QUANTIZED_QUANTIZED_H
+#define TFC_RUNTIME_SRC_FILES_QUANTIZED_QUANTIZED_H
+
+#include "runtime/src/files/Safetensors.h"
+
+namespace tfc::rt {
+
+/// A matrix [rows, columns], both at least 1, and what it is made of.
+class QuantizedMatrix {
+public:
+  virtual ~QuantizedMatrix();
+
+  /// Rows [first, first + count) as f32, dense. Any thread. A NaN or an
+  /// infinity in the file gives values that are not finite.
+  virtual void decode(int64_t first, int64_t count, float *out) const = 0;
+
+  int64_t rows = 0, columns = 0;
+  /// The narrowest type that has all values: F32, or BF16.
+  DType dtype = DType::F32;
+  /// Rows are outputs even where the model has the matrix transposed.
+  bool isOutIn = false;
+  /// What is stored; lives as long as the files.
+  std::vector<const Tensor *> parts;
+};
+
+/// A matrix w = (q - zero) * scale, whose columns belong to groups with a scale
+/// and a zero each.
+class IntegerMatrix : public QuantizedMatrix {
+public:
+  void decode(int64_t first, int64_t count, float *out) const override;
+
+  /// The integers of a row, [columns].
+  virtual void readIntegers(int64_t row, int32_t *integers) const = 0;
+  /// Scales and zeros of a row, [groups] each.
+  virtual void readGroups(int64_t row, float *scales, int32_t *zeros) const = 0;
+
+  int64_t groups = 1;
+  /// Of each column, [columns]; below `groups`.
+  std::vector<int32_t> groupOf;
+};
+
+/// Elements [first, first + count) of the matrix in rows.
+void decodeElements(const QuantizedMatrix &matrix, int64_t first, int64_t count,
+                    float *out);
+
+/// Whether the tensor of a weight that models store as [in, out] is stored so.
+bool isStoredInOut(const Tensor &tensor, bool inOut);
+
+/// Tensors of a folder: matrices made of several, and all others.
+struct QuantizedTensors {
+  std::vector<Tensor> matrices;
+  std::vector<const Tensor *> others;
+  std::vector<std::string> formats; // as TensorFiles::formats
+};
+
+/// Finds the quantised matrices among `stored`, the tensors of a file or folder
+/// at `path`. Tensors decide what is quantised; config.json there (or beside
+/// the file) says what tensors leave open. Errors: Unsupported for formats that
+/// are not read, by name; NotFound, InvalidArgument for parts that are missing
+/// or do not fit each other.
+Result<QuantizedTensors>
+findQuantized(const std::string &path,
+              const std::vector<const Tensor *> &stored);
+
+} // namespace tfc::rt
+
+#endif // TFC_RUNTIME_SRC_FILES_QUANTIZED_QUANTIZED_H
