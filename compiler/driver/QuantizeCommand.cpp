@@ -16,6 +16,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -24,6 +25,9 @@ namespace fs = llvm::sys::fs;
 
 /// Texts are cut off there, or where the model ends.
 static constexpr int64_t kMaxTokens = 512;
+
+/// What smoothing must gain as a whole, in dB: texts are few.
+static constexpr double kWorthwhile = 1;
 
 namespace {
 
@@ -61,12 +65,14 @@ private:
   /// Compiles `model` for this machine; `name` is that of a scratch file.
   int compile(const spec::ModelSpec &model, const std::string &name);
   int runReference();
+  /// Smoothed, or where that is nearer not. Leaves its distance.
   int quantize();
   /// The distance of int8 programs in which `kept` are none.
   int judge(const std::set<std::string> &kept, Distance &distance);
   int rankGroups(std::vector<std::string> &ranked);
   int giveBack(std::set<std::string> kept,
                llvm::ArrayRef<std::string> candidates);
+  /// Keeps groups until --min-snr holds.
   int reach();
   int write();
   /// Modules of products that have no tensor, as a tied head.
@@ -109,6 +115,13 @@ int Quantizer::checkPlaces() {
   if (fs::exists(options.output)) {
     return fail(options.output + ": expected the name of a new folder, got one "
                                  "that exists");
+  }
+  StringRef parent = llvm::sys::path::parent_path(options.output);
+  if (std::error_code code =
+          fs::access(parent.empty() ? "." : parent, fs::AccessMode::Write)) {
+    return fail(
+        options.output +
+        ": expected a folder in which it can be made, got: " + code.message());
   }
   SmallString<128> made;
   if (std::error_code code = fs::createUniqueDirectory("tfc-quantize", made)) {
@@ -161,6 +174,14 @@ int Quantizer::buildModule() {
     return fail(opened.error().message);
   }
   weights = std::move(*opened);
+  for (const rt::Tensor *tensor : weights->tensorFiles().tensors()) {
+    if (tensor->quantized) {
+      return fail(directory +
+                  ": expected a checkpoint that is not quantised, "
+                  "got one in which " +
+                  rt::quoteName(tensor->name) + " is");
+    }
+  }
   rt::Status numbers = Checkpoint(weights->tensorFiles()).checkNumbers();
   return numbers ? kOk : fail(numbers.error().message);
 }
@@ -292,8 +313,24 @@ int Quantizer::quantize() {
   if (!statistics) {
     return kInternalError;
   }
-  quantized.emplace(quantizeModel(std::move(*products), weights->tensorFiles(),
-                                  std::move(*statistics)));
+  const rt::TensorFiles &files = weights->tensorFiles();
+  quantized.emplace(quantizeModel(*products, files, *statistics, true));
+  if (int code = judge({}, distance); code || !quantized->isSmoothed()) {
+    return code;
+  }
+  // What is nearer product by product need not be nearer as a whole.
+  QuantizedModel smoothed = std::move(*quantized);
+  quantized.emplace(quantizeModel(std::move(*products), files,
+                                  std::move(*statistics), false));
+  Distance plain;
+  if (int code = judge({}, plain)) {
+    return code;
+  }
+  if (plain.snr() + kWorthwhile > distance.snr()) {
+    distance = plain;
+  } else {
+    quantized.emplace(std::move(smoothed));
+  }
   return kOk;
 }
 
@@ -369,9 +406,8 @@ int Quantizer::giveBack(std::set<std::string> kept,
 }
 
 int Quantizer::reach() {
-  int code = judge({}, distance);
-  if (code || !options.minSnr || distance.snr() >= *options.minSnr) {
-    return code;
+  if (!options.minSnr || distance.snr() >= *options.minSnr) {
+    return kOk;
   }
   std::vector<std::string> ranked;
   if (int code = rankGroups(ranked)) {

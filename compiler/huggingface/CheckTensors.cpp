@@ -126,6 +126,32 @@ static bool isEmptyBias(const rt::Tensor &tensor,
                      [](uint8_t byte) { return byte == 0; });
 }
 
+/// Fills use.keptWide.
+static void findKeptWide(const spec::ModelSpec &model,
+                         const rt::BoundWeights &bound, TensorUse &use) {
+  bool isQuantised = false;
+  for (size_t i = 0; i < model.parameters.size(); ++i) {
+    const spec::Parameter &parameter = model.parameters[i];
+    if (parameter.rank != 2 ||
+        parameter.name.find(".layers.") == std::string::npos) {
+      continue;
+    }
+    bool isWide = false;
+    for (const rt::Tensor *tensor : bound[i]) {
+      bool isNarrow = tensor && tensor->quantized;
+      isQuantised |= isNarrow;
+      isWide |= !isNarrow;
+    }
+    if (isWide) {
+      use.keptWide.push_back(
+          parameter.name.substr(0, parameter.name.rfind('.')));
+    }
+  }
+  if (!isQuantised) {
+    use.keptWide.clear();
+  }
+}
+
 TensorUse huggingface::checkTensors(const spec::ModelSpec &model,
                                     const rt::TensorFiles &files, bool strict,
                                     spec::Diagnostics &diagnostics) {
@@ -161,6 +187,7 @@ TensorUse huggingface::checkTensors(const spec::ModelSpec &model,
     }
   }
   use.claimed = claimed.size();
+  findKeptWide(model, *bound, use);
   reportUnclaimed(unclaimed, files.path(), strict, diagnostics);
   return use;
 }

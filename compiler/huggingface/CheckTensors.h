@@ -18,6 +18,9 @@ struct TensorUse {
   int64_t elements = 0; // of the claimed tensors
   std::vector<std::string> ignored;
   std::set<rt::DType> matrices; // what the claimed matrices are stored as
+  /// Of a checkpoint with quantised matrices, those of the layers that are none
+  /// in some layer, by the names that "precision.rules" has.
+  std::vector<std::string> keptWide;
 };
 
 /// A fault of the runtime's readers, one diagnostic a line.

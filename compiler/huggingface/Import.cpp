@@ -222,6 +222,7 @@ public:
       return std::nullopt;
     }
     setStorage(*made, checked->use.matrices);
+    setRules(*made, checked->use.keptWide);
     spec::seal(*made);
     return Imported{spec::writeJson(*made),
                     summarize(checked->model, checked->use, files)};
@@ -302,6 +303,20 @@ private:
     if (isNarrow) {
       const char *name = *matrices.begin() == rt::DType::F16 ? "f16" : "bf16";
       made.set("precision", makeObject({{"weights", name}}));
+    }
+  }
+
+  /// Matrices that a quantised checkpoint leaves alone are left alone.
+  static void setRules(Json &made, const std::vector<std::string> &names) {
+    Json rules = Json::array();
+    for (const std::string &name : names) {
+      rules.items.push_back(makeObject({{"match", name}, {"weights", "bf16"}}));
+    }
+    if (!rules.items.empty()) {
+      const Json *precision = made.find("precision");
+      Json whole = precision ? *precision : Json::object();
+      whole.set("rules", std::move(rules));
+      made.set("precision", std::move(whole));
     }
   }
 

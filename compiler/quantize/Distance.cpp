@@ -28,7 +28,7 @@ void Distance::addRow(const float *exact, const float *other, int64_t width) {
   }
   signal += xx;
   ++numRows;
-  double cosine = xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 1;
+  double cosine = xx == 0 || yy == 0 ? 1 : xy / std::sqrt(xx * yy);
   // What is no number is the worst.
   worst = cosine >= worst ? worst : std::isnan(cosine) ? -1 : cosine;
   if (!isLogits) {

@@ -30,10 +30,17 @@ static double snrOf(const std::vector<float> &exact,
 
 QuantizedModel
 tfc::quantize::quantizeModel(Products products, const rt::TensorFiles &files,
-                             std::vector<RowStatistics> statistics) {
+                             std::vector<RowStatistics> statistics,
+                             bool smooths) {
   QuantizedModel model{
       std::move(products), Checkpoint(files), {}, {}, {}, {}, {}};
-  model.smoothed = smooth(model.products, model.checkpoint, statistics);
+  if (smooths) {
+    model.smoothed = smooth(model.products, model.checkpoint, statistics);
+  } else {
+    for (const Fold &fold : model.products.folds) {
+      model.smoothed.push_back({fold.site, fold.layer, 0});
+    }
+  }
   for (auto [matrix, own] : llvm::zip(model.products.matrices, statistics)) {
     std::vector<float> elements = model.checkpoint.read(matrix.tensor);
     bool isHalf =

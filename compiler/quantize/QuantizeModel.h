@@ -14,6 +14,10 @@ struct QuantizedModel {
   Products products;
   Checkpoint checkpoint; // smoothed
   std::vector<Smoothed> smoothed;
+  bool isSmoothed() const {
+    return llvm::any_of(smoothed,
+                        [](const Smoothed &each) { return each.alpha != 0; });
+  }
   std::vector<RoundedMatrix> rounded; // by matrix, as the next two
   std::vector<double> weightSnr;      // dB, of the elements
   std::vector<double> productSnr;     // dB, of what they give with their rows
@@ -27,10 +31,11 @@ struct QuantizedModel {
   std::vector<std::string> groups() const;
 };
 
-/// Smooths and rounds the matrices of `products` by what they multiply. Scales
-/// are f16 where a matrix is stored so, else bf16.
+/// Rounds the matrices of `products` by what they multiply, smoothed before if
+/// `smooths`. Scales are f16 where a matrix is stored so, else bf16.
 QuantizedModel quantizeModel(Products products, const rt::TensorFiles &files,
-                             std::vector<RowStatistics> statistics);
+                             std::vector<RowStatistics> statistics,
+                             bool smooths);
 
 } // namespace tfc::quantize
 

@@ -26,6 +26,10 @@ std::vector<float> RoundedMatrix::decode() const {
   return elements;
 }
 
+/// What cutting off must leave of the squared errors to be done: importance is
+/// known of few texts.
+static constexpr double kWorthwhile = 0.8;
+
 static int8_t roundElement(float element, float scale) {
   return static_cast<int8_t>(
       std::clamp(std::nearbyintf(element / scale), -127.0F, 127.0F));
@@ -77,7 +81,8 @@ RoundedMatrix tfc::quantize::roundMatrix(const std::vector<float> &elements,
       double error =
           errorOf(own, made.columns, widen16(bits, scaleType), importance);
       if (error < least) {
-        least = error;
+        // The next has to be much better than the whole row, and then better.
+        least = cut == 0 ? kWorthwhile * error : error;
         best = bits;
       }
     }

@@ -22,9 +22,10 @@ struct RoundedMatrix {
 
 /// Rounds `elements` to nearest. A row's scale is its greatest element over
 /// 127, or less, so that the greatest are cut off, where that makes the sum of
-/// squared errors less; errors in a column count `importance` times (all alike
-/// when it is empty). The greatest integer of a row is 127 by size, unless all
-/// are 0: so who makes integers of integers * scale by that rule gets the same.
+/// squared errors much less; errors in a column count `importance` times (all
+/// alike when it is empty). The greatest integer of a row is 127 by size,
+/// unless all are 0: so who makes integers of integers * scale by that rule
+/// gets the same.
 RoundedMatrix roundMatrix(const std::vector<float> &elements, int64_t rows,
                           const std::vector<double> &importance,
                           rt::DType scaleType);

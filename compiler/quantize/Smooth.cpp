@@ -12,6 +12,8 @@ using namespace tfc::quantize;
 static constexpr int64_t kTriedRows = 128;
 /// 2^kMaxExponent is the most that a column is changed by.
 static constexpr int kMaxExponent = 6;
+/// What smoothing must leave of the squared errors to be done.
+static constexpr double kWorthwhile = 0.8;
 
 /// `count` numbers as an int8 program has them.
 static void roundRow(const float *numbers, size_t count, int8_t *integers,
@@ -252,7 +254,9 @@ void Smoother::apply(const std::vector<int> &exponents) {
 }
 
 Smoothed Smoother::run() {
-  double least = costOf(std::vector<int>(fold.numRows, 0)), best = 0;
+  // Samples are few: what is not much nearer with them may be further without.
+  double least = kWorthwhile * costOf(std::vector<int>(fold.numRows, 0)),
+         best = 0;
   for (double alpha : {0.5, 0.55, 0.6, 0.65}) {
     double cost = costOf(exponentsFor(alpha));
     if (cost < least) {

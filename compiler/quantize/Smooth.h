@@ -27,8 +27,9 @@ double productSnr(const std::vector<float> &exact, const RoundedMatrix &rounded,
 /// of two near greatest(x)^alpha / greatest(w)^(1 - alpha) (Xiao et al. 2023,
 /// arXiv:2211.10438) and what they are made of is divided by them: the model is
 /// the same, to the bit. Alpha is the one of 0.5 to 0.65 with which products of
-/// the samples are nearest to the exact ones, if that is nearer than without.
-/// Changes `checkpoint`, and `statistics` to what the readers read then.
+/// the samples are nearest to the exact ones, if that is much nearer than
+/// without. Changes `checkpoint`, and `statistics` to what the readers read
+/// then.
 std::vector<Smoothed> smooth(const Products &products, Checkpoint &checkpoint,
                              std::vector<RowStatistics> &statistics);
 

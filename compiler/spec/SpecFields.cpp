@@ -303,13 +303,13 @@ TypeRef generation() {
 }
 
 TypeRef precision() {
-  return object({key("weights", words({"f32", "f16", "bf16", "int8"})),
-                 key("compute", words({"f32", "bf16", "int8"}, {"f16"})),
-                 key("cache", words({"f32", "f16", "bf16"})),
-                 key("rules", list(object({needed("match", text()),
-                                           needed("weights", words({"bf16"}))}),
-                                   0, 64)),
-                 key("norm", words({"f32"})), key("softmax", words({"f32"}))});
+  return object(
+      {key("weights", words({"f32", "f16", "bf16", "int8"})),
+       key("compute", words({"f32", "bf16", "int8"}, {"f16"})),
+       key("cache", words({"f32", "f16", "bf16"})),
+       key("rules", list(object({needed("match", text()),
+                                 needed("weights", words({"bf16"}))}))),
+       key("norm", words({"f32"})), key("softmax", words({"f32"}))});
 }
 
 TypeRef weights() {
