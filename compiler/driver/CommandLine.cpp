@@ -122,7 +122,6 @@ struct CommandLine {
              cl::value_desc("f32|f16|bf16|int8"),
              cl::sub(compileCommand),
              cl::sub(runCommand),
-             cl::sub(quantizeCommand),
              cl::sub(inspectCommand),
              cl::cat(category)};
   Text cache{"cache",
@@ -274,6 +273,9 @@ struct CommandLine {
                       cl::Required,
                       cl::sub(quantizeCommand),
                       cl::cat(category)};
+  Text quantizeDtype{
+      "dtype", cl::desc("what matrices become: int8, with a scale a row"),
+      cl::value_desc("int8"), cl::sub(quantizeCommand), cl::cat(category)};
   Text calibrate{"calibrate",
                  cl::desc("texts, one a line, such as the model will read: "
                           "what it multiplies then decides how it is "
@@ -456,7 +458,7 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
                              force);
   }
   if (quantizeCommand) {
-    tfc::QuantizeOptions options{dtype, calibrate, quantizeOutput, {}};
+    tfc::QuantizeOptions options{quantizeDtype, calibrate, quantizeOutput, {}};
     if (minSnr.getNumOccurrences() != 0) {
       options.minSnr = minSnr;
     }

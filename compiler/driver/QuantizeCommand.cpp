@@ -77,7 +77,7 @@ private:
   int write();
   /// Modules of products that have no tensor, as a tied head.
   std::vector<std::string> tiedModules();
-  /// The last output, with its rows of all batches.
+  /// Of all batches the logits, or else the last output.
   rt::Result<std::vector<rt::OutputTensor>> outputsOf(RunningLibrary &library);
 
   const std::string &directory;
@@ -274,7 +274,11 @@ Quantizer::outputsOf(RunningLibrary &library) {
     if (!given) {
       return std::move(given.error());
     }
-    outputs.push_back(std::move(given->back()));
+    auto logits = llvm::find_if(*given, [](const rt::OutputTensor &each) {
+      return each.name == "logits";
+    });
+    outputs.push_back(
+        std::move(logits == given->end() ? given->back() : *logits));
   }
   return outputs;
 }

@@ -90,6 +90,7 @@ SILENT = {
     "dims.vocab": "every table and head says its own rows",
     "tokens.unk": "kept for tokenizers, as the three below",
     "tokens.cls": "", "tokens.sep": "", "tokens.mask": "",
+    "precision.rules": "matrices that are no integers are what they are",
     "precision.cache": "an encoder's keys and values are scratch",
     "generation.max_new_tokens": "kept in the canonical form alone",
 }

@@ -1,6 +1,6 @@
 // Matrices that products alone read are of bytes, with scales, and rows are made
 // integers once in a block; what is looked up in is of bf16, and so is what has
-// too many columns for sums of 32 bits.
+// too many columns for sums of 32 bits, or what a rule keeps wide.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-choose-precision="weights=int8 rounds" --split-input-file | FileCheck %s
 // Bytes stay bytes.
@@ -22,6 +22,15 @@ transformer.parameter @k.scales : tensor<3xf32> from <["s"], stored_rows = 3>
 transformer.parameter @table : tensor<20x8xf32> from <["t"], stored_rows = 20>
 // CHECK: @wide : tensor<8x131073xbf16> {{.*}} rounds
 transformer.parameter @wide : tensor<8x131073xf32> from <["wide"], stored_rows = 8>
+// CHECK: @kept : tensor<8x8xbf16> {{.*}} rounds
+transformer.parameter @kept : tensor<8x8xf32> from <["kept"], stored_rows = 8> {transformer.kept_wide}
+// Parts are kept alike.
+// CHECK: @first : tensor<8x8xbf16>
+transformer.parameter @first : tensor<8x8xf32> from <["first"], stored_rows = 8>
+// CHECK: @second : tensor<8x8xbf16>
+transformer.parameter @second : tensor<8x8xf32> from <["second"], stored_rows = 8> {transformer.kept_wide}
+// CHECK: @both : tensor<16x8xbf16>
+transformer.parameter @both : tensor<16x8xf32> parts [@first, @second]
 
 // CHECK-LABEL: func.func @layer
 // CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<?x8xf32>
@@ -44,6 +53,18 @@ func.func @layer(%x: tensor<?x8xf32>, %layer: index, %wanted: i1) -> tensor<?x8x
     %z = transformer.linear %x, %kw : tensor<?x8xf32>, tensor<4x8xf32>
   }
   return %y : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: func.func @kept_wide
+func.func @kept_wide(%x: tensor<?x8xf32>) -> (tensor<?x8xf32>, tensor<?x16xf32>) {
+  %k = transformer.weight @kept : tensor<8x8xf32>
+  %b = transformer.weight @both : tensor<16x8xf32>
+  // CHECK-NOT: quantize_rows
+  // CHECK: transformer.linear %{{.*}}, %{{.*}} : tensor<?x8xf32>, tensor<8x8xbf16>
+  %y = transformer.linear %x, %k : tensor<?x8xf32>, tensor<8x8xf32>
+  // CHECK: transformer.linear %{{.*}}, %{{.*}} : tensor<?x8xf32>, tensor<16x8xbf16>
+  %z = transformer.linear %x, %b : tensor<?x8xf32>, tensor<16x8xf32>
+  return %y, %z : tensor<?x8xf32>, tensor<?x16xf32>
 }
 
 // CHECK-LABEL: func.func @head

@@ -26,7 +26,7 @@ std::vector<float> makeMatrix(int64_t rows) {
     float size = std::ldexp(1.0F, static_cast<int>(row % 20) - 12);
     for (int64_t column = 0; column < columns; ++column) {
       float value = normal(random) * size;
-      elements.push_back(row + 1 == rows                  ? 0
+      elements.push_back(row + 1 == rows                           ? 0
                          : row % 3 == 0 && column == row % columns ? 9 * value
                                                                    : value);
     }
@@ -89,8 +89,7 @@ TEST(RoundMatrixTest, WhatCountsMoreIsNearer) {
     importance[row] = 1e-6;
   }
   RoundedMatrix alike = roundMatrix(exact, rows, {}, rt::DType::BF16);
-  RoundedMatrix weighed =
-      roundMatrix(exact, rows, importance, rt::DType::BF16);
+  RoundedMatrix weighed = roundMatrix(exact, rows, importance, rt::DType::BF16);
   EXPECT_LT(errorOf(exact, weighed, importance),
             0.8 * errorOf(exact, alike, importance));
   EXPECT_LE(errorOf(exact, alike, {}), errorOf(exact, weighed, {}));

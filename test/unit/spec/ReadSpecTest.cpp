@@ -407,6 +407,42 @@ TEST(ReadSpec, ProductsMultiplyIntegersWhereMatricesAreThem) {
   }
 }
 
+TEST(ReadSpec, RulesKeepMatricesFromBeingIntegers) {
+  Diagnostics diagnostics;
+  auto read = [&](const std::string &match, const std::string &dtype) {
+    std::string text = decoderSpec;
+    text.replace(text.find("  \"tokens\""), 0,
+                 "  \"precision\": {\"rules\": [{\"match\": \"" + match +
+                     "\", \"weights\": \"bf16\"}]},\n");
+    ReadOptions options;
+    options.dtype = dtype;
+    return readSpecText("s", text, "", diagnostics, options);
+  };
+  std::optional<ModelSpec> model = read("*.ffn.down", "int8");
+  ASSERT_TRUE(model);
+  for (const Parameter &parameter : model->parameters) {
+    bool isDown = parameter.name.find(".ffn.down.weight") != std::string::npos;
+    EXPECT_EQ(parameter.isKeptWide, isDown) << parameter.name;
+  }
+  EXPECT_NE(model->canonical.find("\"match\": \"*.ffn.down\""),
+            std::string::npos);
+  // The canonical text reads back to itself, and without integers there is
+  // nothing to be kept from.
+  std::optional<ModelSpec> again =
+      readSpecText("s", model->canonical, "", diagnostics);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->canonical, model->canonical);
+  model = read("*.ffn.down", "");
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->canonical.find("rules"), std::string::npos);
+  EXPECT_FALSE(read("*.ffn.donw", "int8"));
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(formatDiagnostic(diagnostics[0]),
+            "s:21:37: /precision/rules/0/match: expected the name of a matrix "
+            "or a glob of some, as \"*.ffn.down\", got \"*.ffn.donw\" "
+            "[TFC004]");
+}
+
 TEST(ReadSpec, ProductsMultiplyBf16WhereMatricesAreIt) {
   Diagnostics diagnostics;
   auto read = [&](const std::string &weights, const std::string &dtype) {
