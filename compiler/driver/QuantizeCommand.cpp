@@ -345,15 +345,18 @@ int Quantizer::judge(const std::set<std::string> &kept, Distance &to) {
     parameter.isKeptWide = own != quantized->products.matricesOf.end() &&
                            quantized->isKept(own->second.front());
   }
-  std::string library = scratch + "/int8.so",
-              decoded = scratch + "/decoded.safetensors";
+  std::string library = scratch + "/int8.so", folder = scratch + "/judged";
   if (int code = compile(*int8Model, library)) {
     return code;
   }
-  if (rt::Status status = writeDecoded(decoded, *quantized); !status) {
+  // What is judged is what will be written.
+  fs::remove_directories(folder);
+  if (rt::Status status = writeFolder(folder, directory, *quantized,
+                                      tiedModules(), /*report=*/"");
+      !status) {
     return fail(status.error().message);
   }
-  auto running = RunningLibrary::load(library, decoded);
+  auto running = RunningLibrary::load(library, folder);
   if (!running) {
     return fail(running.error().message);
   }

@@ -58,6 +58,7 @@ private:
   llvm::StringMap<int> uses;                 // of parameters
   llvm::DenseMap<Value, std::string> groups; // by what is multiplied
   rt::Faults faults;
+  llvm::StringSet<> refused; // tensors
 };
 
 } // namespace
@@ -141,6 +142,10 @@ void Finder::addProduct(LinearOp op) {
     bool isMatrix = tensor && tensor->shape.size() == 2;
     if (!isMatrix || parameter.getSource()->getInOut() ||
         tensor->shape[1] > kMaxColumns) {
+      // Parts of one tensor have one fault.
+      if (tensor && !refused.insert(tensor->name).second) {
+        return;
+      }
       faults.add(rt::makeError(
           rt::Code::Unsupported,
           tensor ? rt::quoteName(tensor->name)

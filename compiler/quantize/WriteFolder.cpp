@@ -89,21 +89,6 @@ static llvm::StringMap<size_t> quantizedOf(const QuantizedModel &model) {
   return indices;
 }
 
-rt::Status tfc::quantize::writeDecoded(const std::string &file,
-                                       const QuantizedModel &model) {
-  TensorList tensors;
-  llvm::StringMap<size_t> indices = quantizedOf(model);
-  for (const rt::Tensor *tensor : model.checkpoint.tensors()) {
-    auto own = indices.find(tensor->name);
-    if (own != indices.end()) {
-      tensors.addF32(*tensor, model.rounded[own->second].decode());
-    } else {
-      addPlain(tensors, model.checkpoint, *tensor);
-    }
-  }
-  return rt::writeSafetensors(file, tensors.list);
-}
-
 /// "a.b" of "a.b.weight".
 static std::string moduleOf(StringRef tensor) {
   tensor.consume_back(".weight");

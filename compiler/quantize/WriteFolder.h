@@ -7,10 +7,6 @@
 
 namespace tfc::quantize {
 
-/// Writes a safetensors file of what the matrices stand for: integers times
-/// scales in f32, everything else as it is in the checkpoint.
-rt::Status writeDecoded(const std::string &path, const QuantizedModel &model);
-
 /// Writes `folder` whole or not at all: Hugging Face's, in the form
 /// int-quantized of compressed-tensors. config.json is the source's with a
 /// quantization_config; integers and scales are in model.safetensors, matrices

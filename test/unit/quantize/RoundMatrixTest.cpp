@@ -23,7 +23,7 @@ std::vector<float> makeMatrix(int64_t rows) {
   std::normal_distribution<float> normal;
   std::vector<float> elements;
   for (int64_t row = 0; row < rows; ++row) {
-    float size = std::ldexp(1.0F, static_cast<int>(row % 20) - 12);
+    float size = std::ldexp(1.0F, static_cast<int>(row % 20) - 16);
     for (int64_t column = 0; column < columns; ++column) {
       float value = normal(random) * size;
       elements.push_back(row + 1 == rows                           ? 0
