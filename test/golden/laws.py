@@ -63,6 +63,12 @@ def check_integers(run, inputs, result):
     return check_same("other integer width", result, run(swapped))
 
 
+def check_drafts(generate, inputs, result):
+    """Guesses of the next tokens change none of them."""
+    return check_same("without guesses against some", result,
+                      generate(inputs, "--max-drafts", "12"))
+
+
 def repeat(inputs, times):
     """The same rows again, in one batch."""
     return {name: Tensor(tensor.dtype,

@@ -196,6 +196,7 @@ class Model:
                                        result["sequences_scores"])
             faults += check_equal("sequences", expected["sequences"],
                                   sequences)
+            faults += laws.check_drafts(generate, inputs, result)
         faults += laws.check_threads(generate, inputs, result)
         faults += laws.check_integers(generate, inputs, result)
         # The law knows only the simplest rule.

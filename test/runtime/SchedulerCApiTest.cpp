@@ -67,6 +67,35 @@ protected:
   tfc_job number = 0;
 };
 
+TEST_F(SchedulerCApi, CountsGuessesOfCallersWhoKnowThem) {
+  tfc_decoding_options decoding{};
+  decoding.struct_size = sizeof(decoding);
+  ASSERT_EQ(tfc_decoding_init(model, &decoding), nullptr);
+  decoding.frequency_penalty = -8; // the same again and again
+  request.decoding = &decoding;
+  request.max_new_tokens = 12;
+  options.max_drafts = 5;
+  tfc_scheduler_options older = options;
+  older.struct_size = offsetof(tfc_scheduler_options, max_drafts);
+  for (const tfc_scheduler_options &given : {options, older}) {
+    tfc_scheduler *made = nullptr;
+    ASSERT_EQ(tfc_scheduler_create(model, &given, &made), nullptr);
+    ASSERT_EQ(tfc_scheduler_submit(made, &job, &number), nullptr);
+    tfc_scheduler_stats stats{};
+    stats.struct_size = sizeof(stats);
+    for (uint64_t now = 0; now < 20; ++now) {
+      ASSERT_EQ(tfc_scheduler_run(made, now, &events), nullptr);
+    }
+    EXPECT_EQ(tfc_scheduler_get_stats(made, &stats), nullptr);
+    EXPECT_EQ(stats.new_tokens, 12U);
+    bool isAsked = given.struct_size == sizeof(options);
+    EXPECT_EQ(stats.accepted_tokens != 0, isAsked);
+    EXPECT_EQ(stats.n_steps < 12, isAsked);
+    EXPECT_GE(stats.drafted_tokens, stats.accepted_tokens);
+    tfc_scheduler_free(made);
+  }
+}
+
 TEST_F(SchedulerCApi, RunsInALoopOfTheCallers) {
   create();
   ASSERT_EQ(tfc_scheduler_submit(scheduler, &job, &number), nullptr);
