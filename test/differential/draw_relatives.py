@@ -4,7 +4,7 @@
 import draw_llama
 
 # By family, the word that the name of its configuration begins with.
-ENCODERS = {"bertgeneration": "BertGeneration", "dpr": "DPR"}
+ENCODERS = {"bertgeneration": "BertGeneration", "dpr": "DPR", "esm": "Esm"}
 DECODERS = {"bertgenerationlm": "BertGeneration",
             "neoxjapanese": "GPTNeoXJapanese",
             "modernbertdecoder": "ModernBertDecoder",
@@ -37,6 +37,8 @@ def fit_encoder(family, cls, case):
     if family == "dpr":  # without a mask its encoders hide pad tokens
         case.update(given_positions=False, given_mask=True)
         case["given_types"] &= cls != "DPRReader"
+    if family == "esm":  # it stores its frequencies, rounded as the rest
+        case["dtype"] = "float32"
     return case
 
 
@@ -54,6 +56,13 @@ def longrope(case, keys):
 
 def encoder_keys(family, case, keys):
     """Those of a family's configuration, beside what BERT's has."""
+    if family == "esm":  # the mask token is the last, and none of tfc's
+        keys.update(vocab_size=case["vocab"] + 1, pad_token_id=1,
+                    mask_token_id=case["vocab"], token_dropout=case["scale"],
+                    emb_layer_norm_before=case["scale_by_layer"],
+                    position_embedding_type=("absolute", "rotary")[
+                        case["seed"] % 2])
+        del keys["hidden_act"]
     if family == "dpr" and case["class"] != "DPRReader":
         keys["projection_dim"] = (0, case["width"])[case["seed"] % 2]
     return keys

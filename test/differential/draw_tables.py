@@ -48,16 +48,17 @@ CLASSES = {family: draw_relatives.CLASSES.get(family) or classes.of(stem)
 FIRST = ("MPNetModel", "MPNetForSequenceClassification",
          "MPNetForMultipleChoice", "ModernBertForSequenceClassification",
          "XLMForSequenceClassification", "XLMForMultipleChoice",
-         "FlaubertForSequenceClassification", "FlaubertForMultipleChoice")
+         "FlaubertForSequenceClassification", "FlaubertForMultipleChoice",
+         "EsmModel", "EsmForSequenceClassification")
 # Whose folders may be those of sentence encoders.
 SENTENCES = ("DistilBertModel", "RobertaModel", "NomicBertModel")
 # Positions begin after the pad token, which is 1.
 AFTER_PADDING = ("roberta", "xlmroberta", "camembert", "data2vec", "mpnet",
-                 "prelayernorm", "xlmrobertaxl")
+                 "prelayernorm", "xlmrobertaxl", "esm")
 WITHOUT_TYPES = ("distilbert", "mpnet", "xlm", "flaubert", "modernbert",
-                 "eurobert", "bertgeneration")
+                 "eurobert", "bertgeneration", "esm")
 # Columns of encoders that turn in pairs.
-TURNING = ("nomic", "modernbert", "roformer", "eurobert", "gte")
+TURNING = ("nomic", "modernbert", "roformer", "eurobert", "gte", "esm")
 # Tokens have a width of their own.
 NARROW = ("electra", "albert", "roformer", "rembert")
 # Their windows, or biases, count columns.

@@ -37,6 +37,7 @@ WITHOUT_DEFAULTS = {
     "hunyuan": "transformers' head_dim is then nothing, likewise",
     "nemotron": "transformers' num_key_value_heads is then nothing, likewise",
     "bertgenerationlm": "it is then no decoder",
+    "esm": "transformers' vocab_size is then nothing",
 }
 # Keys that transformers fills with a power of a half, whose last digit is not
 # that of the root.

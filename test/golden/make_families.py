@@ -449,7 +449,7 @@ def positions_of(config):
     first = 0
     if config.model_type in ("roberta", "xlm-roberta", "camembert",
                              "data2vec-text", "mpnet", "roberta-prelayernorm",
-                             "xlm-roberta-xl"):
+                             "xlm-roberta-xl", "esm"):
         first = config.pad_token_id + 1
     return config.max_position_embeddings - first
 

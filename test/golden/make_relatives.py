@@ -16,6 +16,11 @@ def xlm(**changes):
                      n_langs=1, max_position_embeddings=40), **changes)
 
 
+def esm(**changes):
+    return dict(encoder(vocab_size=VOCAB + 1, mask_token_id=VOCAB,
+                        pad_token_id=1, max_position_embeddings=42), **changes)
+
+
 def of_llama(config, name="LlamaForCausalLM"):
     """The class of transformers for a model type that has none of its own."""
     return type(name, (hf.LlamaForCausalLM,), {"config_class": config})
@@ -39,6 +44,14 @@ ENCODERS = (
     ("flaubert-sequence", hf.FlaubertForSequenceClassification,
      hf.FlaubertConfig(**xlm(num_labels=3, summary_use_proj=True)),
      ("ragged",), 0),
+    # Its mask token, which would change what all others are scaled by, is the
+    # last, and no row of tfc's.
+    ("esm-rotary", hf.EsmModel, hf.EsmConfig(
+        **esm(position_embedding_type="rotary", token_dropout=True,
+              hidden_size=28)), ("one", "ragged", "longest"), 0),
+    ("esm-mlm", hf.EsmForMaskedLM, hf.EsmConfig(
+        **esm(token_dropout=True, emb_layer_norm_before=True)),
+     ("ragged", "left"), 0),
     ("dpr-context", hf.DPRContextEncoder, hf.DPRConfig(
         **encoder(projection_dim=11)), ("ragged", "left"), 2),
     ("dpr-question", hf.DPRQuestionEncoder, hf.DPRConfig(

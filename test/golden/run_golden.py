@@ -28,7 +28,7 @@ POSITIONS = {"t5": laws.RELATIVE, "mt5": laws.RELATIVE, "opt": laws.RELATIVE,
                               "blenderbot-small", "pegasus", "marian", "mvp", "transformer",
                               "annotated-transformer"), laws.COLUMNS)}
 AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "data2vec-text",
-                 "mpnet", "roberta-prelayernorm", "xlm-roberta-xl")
+                 "mpnet", "roberta-prelayernorm", "xlm-roberta-xl", "esm")
 # Encoders with biases or windows of distances.
 COUNTING = ("mpnet", "modernbert")
 # What makes a token depend on those before it, or on their number.
@@ -74,7 +74,8 @@ class Model:
         self.is_causal = kind == "decoder"
         family = config.get("model_type", entry.get("spec"))
         self.positions = POSITIONS.get(family, laws.GIVEN)
-        if family in AFTER_PADDING:
+        if (family in AFTER_PADDING and
+                config.get("position_embedding_type") != "rotary"):
             self.positions = laws.after_padding(config["pad_token_id"])
         # Of an encoder that knows of places what the caller says of them.
         self.has_places = (not self.pair and family not in COUNTING and (self.positions == laws.GIVEN or
