@@ -221,11 +221,13 @@ Result<int64_t> Session::planBegun() {
 }
 
 /// What is guessed of a sequence whose next token is chosen behind one token;
-/// nothing where it may not be, or is not worth it.
+/// nothing where it may not be, or is not worth it. What a mask allows is said
+/// of one token.
 std::vector<int32_t> Session::draftOf(Sequence &sequence, int64_t most) {
   const Prompt &next = sequence.next;
   bool isMeant = sequence.count == 1 && sequence.produced > 0 &&
-                 sequence.isFinishing(ids) && next.spectator.empty();
+                 sequence.isFinishing(ids) && next.spectator.empty() &&
+                 next.choice.rules.allowed.empty();
   // The last new token is never run.
   most = std::min(most, next.maxNewTokens - sequence.produced - 1);
   int64_t length = isMeant && most > 0 ? sequence.draftLength.next() : 0;
