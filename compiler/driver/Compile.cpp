@@ -69,12 +69,23 @@ static llvm::Error expectedProgram(const Twine &message) {
 }
 
 /// A program that is fast at products of bf16 or int8 is one of a model that
-/// may be computed so, and none of plain loops. A device has none of int8.
+/// may be computed so, and none of plain loops. A device has none of int8, and
+/// none of experts.
 static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
                                 const spec::ModelSpec &model,
                                 const CompileOptions &options) {
   Factors wanted = factorsOf(model, options);
+  bool hasExperts =
+      llvm::any_of(model.parameters, [](const spec::Parameter &parameter) {
+        return parameter.experts > 0;
+      });
   for (const TargetInfo &target : targets) {
+    if (target.isDevice() && hasExperts) {
+      return expectedProgram(
+          "expected --target of CPUs for a mixture of "
+          "experts (devices have no such program yet), got " +
+          target.name);
+    }
     if (target.isDevice() && wanted == Factors::Int8) {
       return expectedProgram("expected --target of CPUs with matrices in int8 "
                              "(devices have no such program yet), got " +

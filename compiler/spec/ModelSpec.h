@@ -192,6 +192,10 @@ struct Parameter {
   int64_t heads = 0;
   bool inOut = false;
   bool fillZeros = false;
+  /// Of a parameter of experts, how many a layer has; else 0. Each has these
+  /// rows, in a tensor of its own ({e}) or, stacked, in one of all.
+  int64_t experts = 0;
+  bool stacked = false;
   /// -1: one tensor; otherwise one a layer, from this layer on, `layerStep`
   /// apart.
   int64_t firstLayer = -1;

@@ -51,8 +51,8 @@ void CostSheet::readWeight(const tfc_weight_v0 &weight) {
   if (!contains(name, ".layers.")) {
     return;
   }
-  products.push_back(
-      {stem, valuesOf(weight) * weight.layers, isEncoders(stem)});
+  products.push_back({stem, valuesOf(weight) * weight.layers, isEncoders(stem),
+                      static_cast<double>(std::max(weight.experts, 1U)), 1});
   for (const char *part : {".q", ".k", ".v"}) {
     if (endsWith(stem, part)) {
       Attention &attn = attention[stem.substr(0, stem.size() - 2)];
@@ -77,6 +77,21 @@ rt::Result<CostSheet> CostSheet::read(const tfc_module_v0 &module) {
   return sheet;
 }
 
+/// How many experts a row takes: of the first mixture below `spec`; or null.
+static const json *findPerToken(const json &spec) {
+  if (spec.is_object() && spec.contains("per_token")) {
+    return &spec["per_token"];
+  }
+  if (spec.is_structured()) {
+    for (const json &each : spec) {
+      if (const json *found = findPerToken(each)) {
+        return found;
+      }
+    }
+  }
+  return nullptr;
+}
+
 rt::Status CostSheet::readHeads(const tfc_module_v0 &module) {
   std::map<std::string, double> values; // by the name of the weight
   for (uint32_t w = 0; w < module.n_weights; ++w) {
@@ -87,6 +102,10 @@ rt::Status CostSheet::readHeads(const tfc_module_v0 &module) {
     json precision = spec.value("precision", json::object());
     storage = precision.value("weights", "f32");
     bytesPerWeight = storage == "f32" ? 4 : 2;
+    for (Product &product : products) {
+      const json *taken = product.experts > 1 ? findPerToken(spec) : nullptr;
+      product.perToken = taken ? taken->get<double>() : 1;
+    }
     json all = spec.value("heads", json::object());
     json outputs = spec.value("outputs", json::object());
     for (auto &[name, head] : all.items()) {
@@ -141,7 +160,9 @@ CostSheet::list(const tfc_entry_v0 &entry, const rt::Batch &batch,
   auto addProduct = [&](const Product &product, double rows) {
     costs.push_back(
         {product.name,
-         {2 * rows * product.weights, bytesPerWeight * product.weights}});
+         {2 * rows * product.weights * product.perToken / product.experts,
+          bytesPerWeight * product.weights *
+              std::min(rows * product.perToken / product.experts, 1.0)}});
   };
   for (const Product &product : products) {
     if (product.isEncoders == isEncode) {

@@ -56,6 +56,8 @@ private:
     std::string name;
     double weights = 0;
     bool isEncoders = false; // of the entry "encode", else of "step"
+    /// Of experts, how many a layer has and how many of them a row takes.
+    double experts = 1, perToken = 1;
   };
   struct Head {
     std::string from;

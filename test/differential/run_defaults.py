@@ -36,6 +36,7 @@ WITHOUT_DEFAULTS = {
     "ministral": "transformers' head_dim is then nothing, and its model fails",
     "hunyuan": "transformers' head_dim is then nothing, likewise",
     "nemotron": "transformers' num_key_value_heads is then nothing, likewise",
+    "glm4moe": "96 heads do not divide its width, which tfc refuses",
 }
 # Keys that transformers fills with a power of a half, whose last digit is not
 # that of the root.
