@@ -108,7 +108,7 @@ struct ReadOnlyModel
   }
 };
 
-/// The init is overwritten, whatever else there is is read.
+/// The inits are overwritten, whatever else there is is read.
 template <typename Op>
 struct DestinationModel
     : DstBufferizableOpInterfaceExternalModel<DestinationModel<Op>, Op> {
@@ -119,12 +119,18 @@ struct DestinationModel
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
-    FailureOr<Value> init =
-        getBuffer(rewriter, cast<Op>(op).getInit(), options, state);
-    if (failed(init) || failed(cloneOnBuffers(op, rewriter, options, state))) {
+    SmallVector<Value> inits;
+    for (Value init : cast<DestinationStyleOpInterface>(op).getDpsInits()) {
+      FailureOr<Value> buffer = getBuffer(rewriter, init, options, state);
+      if (failed(buffer)) {
+        return failure();
+      }
+      inits.push_back(*buffer);
+    }
+    if (failed(cloneOnBuffers(op, rewriter, options, state))) {
       return failure();
     }
-    replaceOpWithBufferizedValues(rewriter, op, *init);
+    replaceOpWithBufferizedValues(rewriter, op, inits);
     return success();
   }
 };
@@ -141,5 +147,8 @@ void tfc::transformer::registerBufferizableOpInterfaces(
         *context);
     RaggedPoolOp::attachInterface<DestinationModel<RaggedPoolOp>>(*context);
     ProductOp::attachInterface<DestinationModel<ProductOp>>(*context);
+    ChooseExpertsOp::attachInterface<DestinationModel<ChooseExpertsOp>>(
+        *context);
+    SortByExpertOp::attachInterface<DestinationModel<SortByExpertOp>>(*context);
   });
 }

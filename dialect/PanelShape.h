@@ -8,13 +8,17 @@
 namespace tfc::transformer {
 
 /// The axes of what #transformer.packed makes of a matrix, on tensors and in
-/// memory.
+/// memory; with an axis of experts in front where it is that of experts.
 struct PanelShape {
-  explicit PanelShape(mlir::ShapedType panels)
-      : panels(panels.getDimSize(0)), words(panels.getDimSize(1)),
-        width(panels.getDimSize(2)),
-        columns(panels.getRank() == 4 ? panels.getDimSize(3) : 1) {}
+  explicit PanelShape(mlir::ShapedType type, bool ofExperts = false)
+      : experts(ofExperts ? type.getDimSize(0) : 1),
+        panels(type.getDimSize(ofExperts)),
+        words(type.getDimSize(ofExperts + 1)),
+        width(type.getDimSize(ofExperts + 2)),
+        columns(type.getRank() == ofExperts + 4 ? type.getDimSize(ofExperts + 3)
+                                                : 1) {}
 
+  int64_t experts;
   int64_t panels;
   int64_t words;   // of columns, in a row of the matrix
   int64_t width;   // rows of the matrix in a panel

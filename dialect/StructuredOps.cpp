@@ -127,7 +127,27 @@ void RaggedPoolOp::getEffects(Effects &effects) {
 //===-- product -----------------------------------------------------------===//
 
 LogicalResult ProductOp::verify() {
-  PanelShape panels(cast<ShapedType>(getPanels().getType()));
+  auto panelsType = cast<ShapedType>(getPanels().getType());
+  // product_c7
+  bool ofExperts = static_cast<bool>(getExperts());
+  int64_t axes = panelsType.getRank() - ofExperts;
+  if (axes < 3 || axes > 4 ||
+      (ofExperts && !isa<FloatType>(panelsType.getElementType()))) {
+    return emitOpError() << "expected "
+                         << (ofExperts ? "panels of floats of experts"
+                                       : "panels of no experts")
+                         << ", got " << panelsType;
+  }
+  PanelShape panels(panelsType, ofExperts);
+  for (Value columns : getColumns()) {
+    auto type = cast<ShapedType>(columns.getType());
+    if (type.getRank() != 1 + ofExperts ||
+        (ofExperts && type.getDimSize(0) != panels.experts)) {
+      return emitOpError() << "expected columns "
+                           << (ofExperts ? "of each expert" : "of one axis")
+                           << ", got " << type;
+    }
+  }
   // product_c1
   int64_t inputWords = llvm::divideCeil(widthOf(getInput()), panels.columns);
   if (failed(expectSize(*this, "an input of width", inputWords, panels.words,

@@ -151,7 +151,11 @@ def Transformer_ProductOp
     }
     ```
 
-    Shapes: input `[T, K]`, panels `[P, K, W]` or `[P, ceil(K / C), W, C]`, columns `[N]`, scales `[T]`, rows, init and
+    With `experts`, panels and columns have an axis of experts in front, and row
+    t is multiplied with the panels of expert `experts[t]` and has its columns.
+    Equal experts stand together, in ascending order.
+
+    Shapes: input `[T, K]`, panels `[P, K, W]` or `[P, ceil(K / C), W, C]`, columns `[N]`, scales and experts `[T]`, rows, init and
     result `[T, N]`. No row may lie where init is written.
 
     Constraints:
@@ -163,19 +167,24 @@ def Transformer_ProductOp
       that of scales, if there are any; rows are f32 to it. It yields an f32, and
       has ops that work element by element only.
     * C6. panels are of i8 exactly if the input is of i8 or i16.
+    * C7. with experts, panels are floats with an axis of experts in front, and
+      columns have two axes, the first of them as long; without, columns have
+      one.
   }];
   let arguments = (ins Transformer_FactorsOrBuffer:$input,
                        Transformer_PanelsOrBuffer:$panels,
                        Variadic<Transformer_ColumnsOrBuffer>:$columns,
                        Variadic<Transformer_RowsOrBuffer>:$rows,
                        Optional<Transformer_RowScalesOrBuffer>:$scales,
+                       Optional<Transformer_IdsOrBuffer>:$experts,
                        Transformer_RowsOrBuffer:$init,
                        OptionalAttr<Transformer_ProductTileAttr>:$tile);
   let results = (outs Optional<Transformer_Rows>:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $input `,` $panels (`columns` `(` $columns^ `)`)? (`rows` `(` $rows^ `)`)?
-    (`scales` `(` $scales^ `)`)? `outs` `(` $init `)` attr-dict `:` type(operands) (`->` type($result)^)?
+    (`scales` `(` $scales^ `)`)? (`experts` `(` $experts^ `)`)?
+    `outs` `(` $init `)` attr-dict `:` type(operands) (`->` type($result)^)?
     $body
   }];
   let extraClassDeclaration = [{

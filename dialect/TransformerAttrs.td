@@ -52,6 +52,29 @@ def Transformer_PoolingEnum
 def Transformer_Pooling
     : Transformer_EnumAttr<Transformer_PoolingEnum, "pooling">;
 
+def Transformer_RouterScoreEnum
+    : Transformer_Enum<"RouterScore", "what experts are chosen by", [
+        I32EnumAttrCase<"Softmax", 0, "softmax">,
+        I32EnumAttrCase<"Sigmoid", 1, "sigmoid">,
+        I32EnumAttrCase<"Logits", 2, "logits">]>;
+def Transformer_RouterScore
+    : Transformer_EnumAttr<Transformer_RouterScoreEnum, "router_score">;
+
+def Transformer_GroupRankEnum
+    : Transformer_Enum<"GroupRank", "how good a group of experts is", [
+        I32EnumAttrCase<"Max", 0, "max">,
+        I32EnumAttrCase<"Top2", 1, "top2">]>;
+def Transformer_GroupRank
+    : Transformer_EnumAttr<Transformer_GroupRankEnum, "group_rank">;
+
+def Transformer_RenormalizeEnum
+    : Transformer_Enum<"Renormalize", "what becomes of chosen scores", [
+        I32EnumAttrCase<"None", 0, "none">,
+        I32EnumAttrCase<"Sum", 1, "sum">,
+        I32EnumAttrCase<"Softmax", 2, "softmax">]>;
+def Transformer_Renormalize
+    : Transformer_EnumAttr<Transformer_RenormalizeEnum, "renormalize">;
+
 def Transformer_CacheKindEnum
     : Transformer_Enum<"CacheKind", "what a cache is for", [
         I32EnumAttrCase<"Self", 0, "self">,
@@ -116,9 +139,10 @@ def Transformer_SourceAttr : AttrDef<Transformer_Dialect, "Source"> {
   let mnemonic = "source";
   let summary = "where a parameter is stored";
   let description = [{
-    Tensor name patterns (`{p}` prefix, `{i}` layer), and the part of the stored
-    tensor that is meant: rows `[first_row, first_row + rows)` of
-    `[stored_rows, cols]`; `in_out` for a tensor stored transposed. `zeros`
+    Tensor name patterns (`{p}` prefix, `{i}` layer, `{e}` expert), and the part
+    of the stored tensor that is meant: rows `[first_row, first_row + rows)` of
+    `[stored_rows, cols]`; `in_out` for a tensor stored transposed; `stacked`
+    for one that has those of all experts, one after the other. `zeros`
     stands in for a missing tensor when `fill_zeros`. Layer j of a parameter of
     layers is the model's layer `first_layer + j * layer_step`: layers between
     them are those of other parameters. A parameter `tied_to` another is none of
@@ -136,10 +160,11 @@ def Transformer_SourceAttr : AttrDef<Transformer_Dialect, "Source"> {
                         "int64_t":$stored_rows,
                         DefaultValuedParameter<"bool", "false">:$in_out,
                         DefaultValuedParameter<"bool", "false">:$fill_zeros,
+                        DefaultValuedParameter<"bool", "false">:$stacked,
                         OptionalParameter<"::mlir::StringAttr">:$tied_to);
   let assemblyFormat = "`<` `[` $patterns `]` `,` struct($first_layer, "
                        "$layer_step, $first_row, $stored_rows, $in_out, "
-                       "$fill_zeros, $tied_to) `>`";
+                       "$fill_zeros, $stacked, $tied_to) `>`";
   let genVerifyDecl = 1;
 }
 

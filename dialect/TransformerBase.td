@@ -24,7 +24,7 @@ def Transformer_Dialect : Dialect {
     and the result is rounded once, to the nearest (even) element of its type.
     That is f32 unless the op says so, as in `-> tensor<?x104xbf16>`. Which rows
     are of 16 bits is decided by `tfc-choose-precision`. *Structured ops* (`paged_attention`,
-    `cache_write`, `ragged_pool`, `product`) are what linalg cannot say; they exist on tensors
+    `cache_write`, `ragged_pool`, `product`, `choose_experts`, `sort_by_expert`) are what linalg cannot say; they exist on tensors
     and on memrefs and are expanded by the code generators. `tap`, `output` and
     `worker` are what a step has besides.
   }];
@@ -127,8 +127,19 @@ def Transformer_IntegerVector
     : Transformer_RankedTensor<1,
         And<[Transformer_Element<"isInteger(32)">, Transformer_Static<0>]>,
         "i32 vector of static length">;
+// A matrix for each expert.
+def Transformer_ExpertMatrices
+    : Transformer_RankedTensor<3,
+        And<[Transformer_StoredElement, Transformer_Static<0>,
+             Transformer_Static<1>, Transformer_Static<2>]>,
+        "f32, f16 or bf16 matrices of static shape, one an expert">;
+// Numbers of experts, as many for each row.
+def Transformer_ExpertIds
+    : Transformer_RankedTensor<2,
+        And<[Transformer_Element<"isInteger(32)">, Transformer_Static<1>]>,
+        "i32 rows of static width, tensor<?xKxi32>">;
 def Transformer_Weight
-    : AnyTypeOf<[Transformer_FactorMatrix, Transformer_Vector,
+    : AnyTypeOf<[Transformer_FactorMatrix, Transformer_ExpertMatrices, Transformer_Vector,
                  Transformer_IntegerVector]>;
 
 // Rows before and after bufferization, for the structured ops.
@@ -151,9 +162,12 @@ def Transformer_IdsOrBuffer
     : AnyTypeOf<[Transformer_Ids, MemRefRankOf<[I32], [1]>]>;
 def Transformer_VectorOrBuffer
     : AnyTypeOf<[Transformer_Vector, MemRefRankOf<[F32], [1]>]>;
+def Transformer_ExpertIdsOrBuffer
+    : AnyTypeOf<[Transformer_ExpertIds, MemRefRankOf<[I32], [2]>]>;
+// What a product has for each column; of experts, for each of theirs.
 def Transformer_ColumnsOrBuffer
     : AnyTypeOf<[Transformer_Vector, Transformer_IntegerVector,
-                 MemRefRankOf<[F32, I32], [1]>]>;
+                 Transformer_Matrix, MemRefRankOf<[F32, I32], [1, 2]>]>;
 
 // A matrix as #transformer.packed says: [panel, word, row in the panel], and
 // the column in the word where that has several.
@@ -166,9 +180,13 @@ class Transformer_PanelsOf<int rank, list<Pred> axes>
         "f32, f16, bf16 or i8 panels of static shape">;
 def Transformer_Panels : Transformer_PanelsOf<3, []>;
 def Transformer_WordPanels : Transformer_PanelsOf<4, [Transformer_Static<3>]>;
+// Those of experts have an axis of experts in front.
+def Transformer_ExpertPanels
+    : Transformer_PanelsOf<5, [Transformer_Static<3>, Transformer_Static<4>]>;
 def Transformer_PanelsOrBuffer
     : AnyTypeOf<[Transformer_Panels, Transformer_WordPanels,
-                 MemRefRankOf<[F32, F16, BF16, I8], [3, 4]>]>;
+                 Transformer_ExpertPanels,
+                 MemRefRankOf<[F32, F16, BF16, I8], [3, 4, 5]>]>;
 
 class Transformer_Op<string mnemonic, list<Trait> traits = []>
     : Op<Transformer_Dialect, mnemonic, traits>;

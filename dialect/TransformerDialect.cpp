@@ -36,7 +36,8 @@ void TransformerDialect::initialize() {
 LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<StringAttr> patterns,
                                  int64_t firstLayer, int64_t layerStep, int64_t,
-                                 int64_t storedRows, bool, bool, StringAttr) {
+                                 int64_t storedRows, bool, bool, bool,
+                                 StringAttr) {
   // source_c1
   if (patterns.empty() || llvm::any_of(patterns, [](StringAttr pattern) {
         return pattern.getValue().empty();

@@ -3,6 +3,7 @@
 include "dialect/AttentionOps.td"
 include "dialect/DescriptionAttrs.td"
 include "dialect/EmbeddingOps.td"
+include "dialect/ExpertOps.td"
 include "dialect/LayerOps.td"
 include "dialect/NormOps.td"
 include "dialect/ProjectionOps.td"

@@ -163,6 +163,17 @@ LogicalResult ParameterOp::verify() {
   if (getLayers() && *getLayers() < 1) {
     return emitOpError() << "expected at least 1 layer, got " << *getLayers();
   }
+  // parameter_c14
+  if (getExperts() && (static_cast<int64_t>(*getExperts()) < 1 ||
+                       !getSource() || isTied() || !isa<FloatType>(element))) {
+    return emitOpError() << "expected at least one expert, of floats with a "
+                            "source and a value of its own, got "
+                         << static_cast<int64_t>(*getExperts()) << " of "
+                         << type;
+  }
+  if (getSource() && getSource()->getStacked() && !getExperts()) {
+    return emitOpError() << "expected experts (the source is stacked)";
+  }
   // parameter_c4
   if (getPacked() && type.getRank() != 2) {
     return emitOpError() << "expected a matrix (it is packed in panels), got "
@@ -194,8 +205,10 @@ std::optional<int64_t> ParameterOp::getPackedBytes() {
   int64_t words =
       llvm::divideCeil(type.getRank() == 2 ? type.getDimSize(1) : 1, word);
   std::optional<int64_t> bytes = llvm::checkedMul(panels, panel);
+  auto experts = static_cast<int64_t>(getExperts().value_or(1));
   for (int64_t factor :
-       {words, word, static_cast<int64_t>(type.getElementTypeBitWidth() / 8)}) {
+       {words, word, static_cast<int64_t>(type.getElementTypeBitWidth() / 8),
+        experts}) {
     bytes = bytes ? llvm::checkedMul(*bytes, factor) : std::nullopt;
   }
   if (!bytes || !llvm::checkedAdd(*bytes, line)) {
@@ -242,8 +255,23 @@ RankedTensorType PackedAttr::pack(RankedTensorType matrix) const {
   return RankedTensorType::get(shape, matrix.getElementType());
 }
 
+/// With an axis of experts in front, where there are any.
+static RankedTensorType addExperts(ParameterOp op, RankedTensorType type) {
+  if (!op.getExperts()) {
+    return type;
+  }
+  SmallVector<int64_t> shape = {static_cast<int64_t>(*op.getExperts())};
+  llvm::append_range(shape, type.getShape());
+  return type.clone(shape);
+}
+
+RankedTensorType ParameterOp::getLayerType() {
+  return addExperts(*this, getTensorType());
+}
+
 RankedTensorType ParameterOp::getPackedType() {
-  return getPacked() ? getPacked()->pack(getTensorType()) : getTensorType();
+  return addExperts(*this, getPacked() ? getPacked()->pack(getTensorType())
+                                       : getTensorType());
 }
 
 SmallVector<ParameterOp> tfc::transformer::listStored(Operation *module) {

@@ -29,6 +29,15 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     transformer.parameter @w.scales : tensor<150xf32> companion<scales of @w>
     ```
 
+    With `experts` there is one of this type for each expert of a layer, one
+    after the other; a weight of it has an axis of experts in front.
+
+    ```mlir
+    transformer.parameter @decoder.layers.moe.up.weight : tensor<14x30xf32>
+      layers 2 experts 8
+      from <["{p}layers.{i}.mlp.experts.{e}.up_proj.weight"], stored_rows = 14>
+    ```
+
     A parameter with `parts` instead of a source is not stored as such: its rows
     are those of its parts, one after the other. It is no row of the weight
     table, and its parts have no place of their own in the packed weights.
@@ -59,11 +68,14 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     * C13. a companion is a vector, of f32 for scales and of i32 for an excess,
       as long as there are rows of the matrix of i8 that it names, with its
       layers.
+    * C14. there is at least one expert; a parameter of experts has a source, is
+      not tied, and is of floats. A source is `stacked` only of one of experts.
     * C12. an offset is at least 0, and has with it, exactly if there are
       layers, a stride of at least the bytes of one.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type,
                        OptionalAttr<I64Attr>:$layers,
+                       OptionalAttr<I64Attr>:$experts,
                        OptionalAttr<Transformer_SourceAttr>:$source,
                        OptionalAttr<FlatSymbolRefArrayAttr>:$parts,
                        OptionalAttr<Transformer_CompanionAttr>:$companion,
@@ -72,7 +84,7 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
                        OptionalAttr<I64Attr>:$offset,
                        OptionalAttr<I64Attr>:$stride);
   let assemblyFormat = [{
-    $sym_name `:` $type (`layers` $layers^)? (`from` `` $source^)?
+    $sym_name `:` $type (`layers` $layers^)? (`experts` $experts^)? (`from` `` $source^)?
     (`parts` $parts^)? (`companion` `` $companion^)? (`packed` `` $packed^)? (`rounds` $rounds^)?
     (`at` $offset^)? (`stride` $stride^)? attr-dict
   }];
@@ -80,11 +92,17 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     ::mlir::RankedTensorType getTensorType() {
       return ::llvm::cast<::mlir::RankedTensorType>(getType());
     }
-    /// The tensor in the packed weights: in panels, or as declared.
+    /// The tensor of a layer: as declared, of all experts.
+    ::mlir::RankedTensorType getLayerType();
+    /// The tensor of a layer in the packed weights: in panels, or as declared.
     ::mlir::RankedTensorType getPackedType();
     /// The bytes of one layer in the packed weights; none if no integer holds
     /// those of all layers, each from a multiple of 64 bytes on.
     std::optional<int64_t> getPackedBytes();
+    /// The bytes of one expert of a layer, or of the layer.
+    int64_t getExpertBytes() {
+      return *getPackedBytes() / static_cast<int64_t>(getExperts().value_or(1));
+    }
     /// That of its companions which is of this kind, if there is one.
     ParameterOp findCompanion(CompanionKind kind);
     /// Whether it is only another name of a parameter.
@@ -100,7 +118,7 @@ def Transformer_WeightOp
         DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a weight, of one layer where there is one a layer";
   let description = [{
-    `W[layer]`, read-only. On tensors until bufferization, then a memref into
+    `W[layer]`, read-only; those of all experts where the parameter has some. On tensors until bufferization, then a memref into
     the packed weights.
 
     ```mlir
@@ -117,7 +135,7 @@ def Transformer_WeightOp
   let arguments = (ins FlatSymbolRefAttr:$name, Optional<Index>:$layer);
   let results = (outs AnyTypeOf<[
       Transformer_Weight, StaticShapeTensorOf<[F32, F16, BF16, I8, I32]>,
-      MemRefRankOf<[F32, F16, BF16, I8, I32], [1, 2, 3, 4]>]>:$result);
+      MemRefRankOf<[F32, F16, BF16, I8, I32], [1, 2, 3, 4, 5]>]>:$result);
   let assemblyFormat = "$name (`[` $layer^ `]`)? attr-dict `:` type($result)";
 }
 

@@ -12,6 +12,7 @@
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -55,6 +56,11 @@ std::optional<int64_t> StepSizes::evaluate(Value index) const {
   }
   if (auto cast = dyn_cast_or_null<arith::IndexCastOp>(op)) {
     return evaluate(cast.getIn());
+  }
+  if (auto product = dyn_cast_or_null<arith::MulIOp>(op)) {
+    std::optional<int64_t> left = evaluate(product.getLhs());
+    std::optional<int64_t> right = evaluate(product.getRhs());
+    return left && right ? llvm::checkedMul(*left, *right) : std::nullopt;
   }
   if (auto extract = dyn_cast_or_null<tensor::ExtractOp>(op)) {
     return readTable(extract, *this);

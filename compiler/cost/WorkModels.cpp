@@ -45,7 +45,8 @@ struct ProductModel : WorkOpInterface::ExternalModel<ProductModel, ProductOp> {
     return work;
   }
 
-  /// Panels are whole; a weight's rows are not always.
+  /// Panels are whole; a weight's rows are not always. Of experts, as many as
+  /// there are rows at most.
   std::optional<double> getOperandBytes(Operation *op, OpOperand &operand,
                                         const StepSizes &sizes) const {
     auto product = cast<ProductOp>(op);
@@ -56,7 +57,16 @@ struct ProductModel : WorkOpInterface::ExternalModel<ProductModel, ProductOp> {
     auto width = cast<ShapedType>(product.getInit().getType()).getDimSize(1);
     Type element =
         cast<ShapedType>(product.getPanels().getType()).getElementType();
-    return static_cast<double>(inner) * static_cast<double>(width) *
+    double experts = 1;
+    if (product.getExperts()) {
+      std::optional<double> rows = sizes.elements(product.getExperts());
+      if (!rows) {
+        return std::nullopt;
+      }
+      auto panels = cast<ShapedType>(product.getPanels().getType());
+      experts = std::min(*rows, static_cast<double>(panels.getDimSize(0)));
+    }
+    return experts * static_cast<double>(inner) * static_cast<double>(width) *
            sizes.elementBytes(element);
   }
 };

@@ -4,6 +4,7 @@
 
 #include "compiler/cpu/ExpandAttention.h"
 #include "compiler/cpu/ExpandCacheWrite.h"
+#include "compiler/cpu/ExpandExperts.h"
 #include "compiler/cpu/ExpandPool.h"
 #include "compiler/cpu/ExpandProduct.h"
 #include "compiler/cpu/ExpandScalar.h"
@@ -92,7 +93,8 @@ struct ExpandCpuKernelsPass
     WalkResult result = function.walk([&](Operation *op) -> WalkResult {
       bool isExpanded =
           isa<transformer::CacheWriteOp, transformer::PagedAttentionOp,
-              transformer::RaggedPoolOp>(op) ||
+              transformer::RaggedPoolOp, transformer::ChooseExpertsOp,
+              transformer::SortByExpertOp>(op) ||
           (isVector() && isa<transformer::ProductOp>(op));
       if (isExpanded && failed(expectBuffers(op, isVector()))) {
         return WalkResult::interrupt();
@@ -106,6 +108,10 @@ struct ExpandCpuKernelsPass
                    : expandScalar(attention, step, workers, rewriter);
       } else if (auto pool = dyn_cast<transformer::RaggedPoolOp>(op)) {
         expandPool(pool, step, isVector() ? lanes : 1, rewriter);
+      } else if (auto choose = dyn_cast<transformer::ChooseExpertsOp>(op)) {
+        expandChooseExperts(choose, rewriter);
+      } else if (auto sort = dyn_cast<transformer::SortByExpertOp>(op)) {
+        expandSortByExpert(sort, rewriter);
       } else if (auto product = dyn_cast<transformer::ProductOp>(op);
                  product && isVector()) {
         return expandProduct(product, workers, rewriter);

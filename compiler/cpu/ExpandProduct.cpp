@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/ExpandProduct.h"
 
+#include "compiler/cpu/ExpertItems.h"
 #include "compiler/cpu/ItemTiles.h"
 #include "compiler/cpu/VectorCache.h"
 #include "compiler/kernel/NarrowFloat.h"
@@ -23,7 +24,8 @@ static constexpr int64_t kFloatBytes = sizeof(float);
 
 namespace {
 
-/// Emits one product. An item is up to `item` rows of one panel. Its tiles read
+/// Emits one product. An item is up to `item` rows of one panel, of experts of
+/// one expert. Its tiles read
 /// the same panel one after the other, in blocks of steps if it is large, and
 /// leave their sums in the worker's scratch memory, where the epilogue finds
 /// them.
@@ -36,12 +38,14 @@ private:
   /// Where an item is.
   struct Item {
     Value panel, firstRow, rows;
+    Value expert;     // null where there are none
     Value x, weights; // addresses: first row, panel
     Value sums, kept; // addresses in the worker's memory
   };
 
   Value addressOf(Value buffer);
-  Value load(Value buffer, Value row, Value column, int64_t width);
+  void emitItem(Item item);
+  Value load(Value buffer, ValueRange place, int64_t width);
   void emitBlock(const Item &item, Value firstWord);
   void emitEpilogue(const Item &item, Value row, Value rows, Value sums);
   void emitRow(const Item &item, Value token, Value sums, int64_t width);
@@ -65,7 +69,8 @@ private:
 ProductKernel::ProductKernel(transformer::ProductOp op, Value workers,
                              OpBuilder &builder)
     : op(op), tile(*op.getTile()), k(op.getLoc(), builder, Value()),
-      b(k.builder()), layout(cast<MemRefType>(op.getPanels().getType())),
+      b(k.builder()), layout(cast<MemRefType>(op.getPanels().getType()),
+                             static_cast<bool>(op.getExperts())),
       width(layout.width), columns(transformer::widthOf(op.getInit())),
       inputBytes(
           cast<MemRefType>(op.getInput().getType()).getElementTypeBitWidth() /
@@ -106,6 +111,18 @@ Value ProductKernel::addressOf(Value buffer) {
 
 void ProductKernel::emit() {
   Value zero = k.constant(0);
+  if (op.getExperts()) {
+    ExpertItems experts(k, op.getExperts(), layout.experts, tile.getItem());
+    experts.forEach(layout.panels, [&](const ExpertItem &own) {
+      Item item;
+      item.panel = own.panel;
+      item.firstRow = own.firstRow;
+      item.rows = own.rows;
+      item.expert = own.expert;
+      emitItem(item);
+    });
+    return;
+  }
   auto items = scf::ParallelOp::create(
       b, ValueRange{zero, zero}, ValueRange{k.constant(layout.panels), tokens},
       ValueRange{k.constant(1), k.constant(tile.getItem())});
@@ -116,9 +133,18 @@ void ProductKernel::emit() {
   item.firstRow = items.getInductionVars()[1];
   item.rows =
       k.min(k.subtract(tokens, item.firstRow), k.constant(tile.getItem()));
+  emitItem(item);
+}
+
+void ProductKernel::emitItem(Item item) {
+  Value zero = k.constant(0);
   item.x = k.add(input, arith::MulIOp::create(b, item.firstRow, inputRowBytes));
-  item.weights =
-      k.add(weights, k.scale(item.panel, layout.words * layout.rowBytes()));
+  int64_t panelBytes = layout.words * layout.rowBytes();
+  item.weights = k.add(weights, k.scale(item.panel, panelBytes));
+  if (item.expert) {
+    item.weights =
+        k.add(item.weights, k.scale(item.expert, layout.panels * panelBytes));
+  }
   Value worker = transformer::WorkerOp::create(b, b.getIndexType());
   item.sums =
       k.add(scratch, k.scale(worker, scratchRows * width * kFloatBytes));
@@ -193,12 +219,7 @@ void ProductKernel::askForRows(const Item &item, Value token) {
   }
 }
 
-Value ProductKernel::load(Value buffer, Value row, Value column,
-                          int64_t width) {
-  SmallVector<Value> place = {row, column};
-  if (cast<MemRefType>(buffer.getType()).getRank() == 1) {
-    place.erase(place.begin());
-  }
+Value ProductKernel::load(Value buffer, ValueRange place, int64_t width) {
   Type element = getElementTypeOrSelf(buffer.getType());
   return vector::LoadOp::create(b, VectorType::get(width, element), buffer,
                                 place);
@@ -217,9 +238,15 @@ void ProductKernel::emitRow(const Item &item, Value token, Value sums,
         LLVM::LoadOp::create(b, VectorType::get(piece.width, op.getSumType()),
                              buildAddress(b, sums, piece.offset * kFloatBytes),
                              /*alignment=*/kFloatBytes)};
-    for (Value buffer : llvm::concat<Value>(llvm::to_vector(op.getColumns()),
-                                            llvm::to_vector(op.getRows()))) {
-      elements.push_back(load(buffer, token, column, piece.width));
+    SmallVector<Value> ofColumns = {column};
+    if (item.expert) {
+      ofColumns.insert(ofColumns.begin(), item.expert);
+    }
+    for (Value buffer : op.getColumns()) {
+      elements.push_back(load(buffer, ofColumns, piece.width));
+    }
+    for (Value buffer : op.getRows()) {
+      elements.push_back(load(buffer, {token, column}, piece.width));
     }
     if (scale) {
       elements.push_back(
@@ -266,7 +293,8 @@ static LogicalResult expand(transformer::ProductOp op, Value workers,
   auto panels = cast<MemRefType>(op.getPanels().getType());
   bool isDot = op.getTile()->getKind() == transformer::ProductKind::Dot;
   auto input = cast<MemRefType>(op.getInput().getType());
-  if (!PanelLayout(panels).isRead(*op.getTile(), input.getElementType())) {
+  if (!PanelLayout(panels, static_cast<bool>(op.getExperts()))
+           .isRead(*op.getTile(), input.getElementType())) {
     return op.emitOpError()
            << (isDot
                    ? "expected panels, a multiple of the lanes wide, and rows "

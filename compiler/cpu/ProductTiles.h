@@ -14,8 +14,8 @@ namespace tfc {
 /// The weights of one product, as its tiles read them: a panel is a row of
 /// `width` words for each turn of k, a word being `columns` elements.
 struct PanelLayout : transformer::PanelShape {
-  explicit PanelLayout(mlir::ShapedType type)
-      : PanelShape(type), element(type.getElementType()) {}
+  explicit PanelLayout(mlir::ShapedType type, bool ofExperts = false)
+      : PanelShape(type, ofExperts), element(type.getElementType()) {}
 
   mlir::Type element;
   int64_t rowBytes() const;

@@ -70,12 +70,22 @@ static llvm::Error expectedProgram(const Twine &message) {
 
 /// A program that is fast at products of bf16 or int8 is one of a model that
 /// may be computed so, and none of plain loops. A device has none of int8, nor
-/// has aarch64.
+/// has aarch64; a device has none of experts.
 static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
                                 const spec::ModelSpec &model,
                                 const CompileOptions &options) {
   Factors wanted = factorsOf(model, options);
+  bool hasExperts =
+      llvm::any_of(model.parameters, [](const spec::Parameter &parameter) {
+        return parameter.experts > 0;
+      });
   for (const TargetInfo &target : targets) {
+    if (target.isDevice() && hasExperts) {
+      return expectedProgram(
+          "expected --target of CPUs for a mixture of "
+          "experts (devices have no such program yet), got " +
+          target.name);
+    }
     if (!target.hasIntegerProducts() && wanted == Factors::Int8) {
       return expectedProgram("expected --target of x86-64's CPUs with matrices "
                              "in int8 (devices and aarch64 have no such "

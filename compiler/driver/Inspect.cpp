@@ -69,6 +69,15 @@ static void printSublayer(const spec::LayerRun &run, size_t number,
     os << ffn->width << " wide" << (ffn->gated ? ", gated" : "") << ')';
     return;
   }
+  if (auto *moe = std::get_if<spec::Moe>(&sublayer.f)) {
+    os << moe->perToken << " of " << moe->experts << " experts, " << moe->width
+       << " wide" << (moe->gated ? ", gated" : "");
+    if (moe->shared) {
+      os << "; one for all, " << moe->shared->width << " wide";
+    }
+    os << ')';
+    return;
+  }
   const auto &attn = std::get<spec::Attention>(sublayer.f);
   os << attn.numHeads << " heads, " << attn.numKvHeads
      << " for keys and values, " << attn.headDim << " wide";
@@ -82,6 +91,32 @@ static void printSublayer(const spec::LayerRun &run, size_t number,
   os << ')';
 }
 
+/// A parameter's numbers, of all layers and experts.
+static double countNumbers(const spec::Parameter &parameter) {
+  return static_cast<double>(parameter.rows) *
+         static_cast<double>(parameter.cols) *
+         static_cast<double>(parameter.layers) *
+         static_cast<double>(std::max<int64_t>(parameter.experts, 1));
+}
+
+/// The part of a parameter's numbers that a token meets: of its layer's experts
+/// it takes some.
+static double findShare(const spec::Stack &stack,
+                        const spec::Parameter &parameter) {
+  for (const spec::LayerRun &run : stack.runs) {
+    for (const spec::Sublayer &sublayer : run.sublayers) {
+      const auto *moe = std::get_if<spec::Moe>(&sublayer.f);
+      if (moe && parameter.experts > 0 &&
+          parameter.name.rfind(run.prefix + "." + sublayer.name + ".", 0) ==
+              0) {
+        return static_cast<double>(moe->perToken) /
+               static_cast<double>(moe->experts);
+      }
+    }
+  }
+  return 1;
+}
+
 /// The layers of a stack and what a token costs in them. The keys and values
 /// of cross-attention are made of the encoder's tokens, once each.
 static void printStack(const spec::ModelSpec &model, const spec::Stack &stack,
@@ -93,9 +128,7 @@ static void printStack(const spec::ModelSpec &model, const spec::Stack &stack,
     if (!name.starts_with(stack.name + ".layers") || parameter.rank != 2) {
       continue;
     }
-    double cost = 2.0 * static_cast<double>(parameter.rows) *
-                  static_cast<double>(parameter.cols) *
-                  static_cast<double>(parameter.layers);
+    double cost = 2.0 * countNumbers(parameter) * findShare(stack, parameter);
     bool ofEncoder =
         name.ends_with(".cross.k.weight") || name.ends_with(".cross.v.weight");
     (ofEncoder ? cross : own) += cost;
@@ -131,9 +164,7 @@ static void printSpec(const spec::ModelSpec &model, raw_ostream &os) {
   double numbers = 0, matrices = 0;
   for (const spec::Parameter &parameter : model.parameters) {
     if (parameter.tiedTo.empty()) {
-      double own = static_cast<double>(parameter.rows) *
-                   static_cast<double>(parameter.cols) *
-                   static_cast<double>(parameter.layers);
+      double own = countNumbers(parameter);
       numbers += own;
       matrices += parameter.rank == 2 ? own : 0;
     }

@@ -40,7 +40,8 @@ private:
 static double sizeOf(const spec::Parameter &parameter) {
   return static_cast<double>(parameter.rows) *
          static_cast<double>(parameter.cols) *
-         static_cast<double>(parameter.layers);
+         static_cast<double>(parameter.layers) *
+         static_cast<double>(std::max<int64_t>(parameter.experts, 1));
 }
 
 /// "encoder.layers.attn" of "encoder.layers.attn.q.weight": what a parameter is
@@ -56,6 +57,12 @@ static std::string describe(const spec::Sublayer &sublayer) {
   if (const auto *ffn = std::get_if<spec::Ffn>(&sublayer.f)) {
     return formatText("%lld wide%s", static_cast<long long>(ffn->width),
                       ffn->gated ? ", gated" : "");
+  }
+  if (const auto *moe = std::get_if<spec::Moe>(&sublayer.f)) {
+    return formatText("%lld of %lld experts, %lld wide",
+                      static_cast<long long>(moe->perToken),
+                      static_cast<long long>(moe->experts),
+                      static_cast<long long>(moe->width));
   }
   const auto &attn = std::get<spec::Attention>(sublayer.f);
   std::string text =

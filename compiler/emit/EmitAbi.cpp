@@ -72,10 +72,17 @@ Field AbiWriter::ids(ArrayAttr values) {
   return tables.array(items);
 }
 
-/// The oldest host that what is generated here works with.
-static constexpr uint32_t oldestHost = 3;
+/// The oldest host that what is generated here works with: what experts are
+/// called and where they are stored is news to those before.
+static uint32_t oldestHostOf(ModuleOp module) {
+  auto stored = transformer::listStored(module);
+  bool hasExperts = llvm::any_of(stored, [](transformer::ParameterOp op) {
+    return op.getExperts().has_value();
+  });
+  return hasExperts ? 5 : 3;
+}
 
-/// query(max) = max < oldestHost ? null : &description
+/// query(max) = max < oldest host ? null : &description
 void AbiWriter::buildQuery(StringRef description) {
   ImplicitLocOpBuilder b(module.getLoc(), module.getContext());
   b.setInsertionPointToEnd(module.getBody());
@@ -85,7 +92,8 @@ void AbiWriter::buildQuery(StringRef description) {
       LLVM::LLVMFunctionType::get(pointer, b.getI32Type()));
   Block *body = function.addEntryBlock(b);
   b.setInsertionPointToStart(body);
-  Value oldest = LLVM::ConstantOp::create(b, b.getI32Type(), oldestHost);
+  Value oldest =
+      LLVM::ConstantOp::create(b, b.getI32Type(), oldestHostOf(module));
   Value old = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ult,
                                    body->getArgument(0), oldest);
   Value null = LLVM::ZeroOp::create(b, pointer);
@@ -105,7 +113,7 @@ Field AbiWriter::header(transformer::ModelAttr model) {
   using Header = tfc_module_header;
   return Record<Header>("tfc_module_header")
       .set(&Header::version, TFC_ABI_VERSION)
-      .set(&Header::oldest, oldestHost)
+      .set(&Header::oldest, oldestHostOf(module))
       .set(&Header::name, tables.string(model.getName()))
       .set(&Header::producer, tables.string("tfc " TFC_VERSION))
       .finish();

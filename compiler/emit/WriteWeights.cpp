@@ -28,6 +28,7 @@ static Field writeSource(transformer::ParameterOp op, Tables &tables) {
   uint32_t flags = 0;
   flags |= source.getInOut() ? TFC_SOURCE_IN_OUT : 0;
   flags |= source.getFillZeros() ? TFC_SOURCE_FILL_ZEROS : 0;
+  flags |= source.getStacked() ? TFC_SOURCE_STACKED : 0;
   return Record<tfc_source_v0>("tfc_source_v0")
       .set(&tfc_source_v0::patterns, tables.array(patterns))
       .set(&tfc_source_v0::n_patterns, patterns.size())
@@ -50,12 +51,13 @@ static Field writeWeight(transformer::ParameterOp op, uint32_t tiedTo,
       .set(&tfc_weight_v0::flags, op.isTied() ? TFC_WEIGHT_TIED : 0)
       .set(&tfc_weight_v0::first_layer, op.getSource()->getFirstLayer())
       .set(&tfc_weight_v0::layer_step, op.getSource()->getLayerStep())
-      .set(&tfc_weight_v0::layers, op.getLayers().value_or(1))
+      .set(&tfc_weight_v0::layers,
+           op.getLayers().value_or(1) * op.getExperts().value_or(1))
       .set(&tfc_weight_v0::tied_to, tiedTo)
       .set(&tfc_weight_v0::rows, op.getTensorType().getDimSize(0))
       .set(&tfc_weight_v0::cols, colsOf(op))
       .set(&tfc_weight_v0::adapter_rank, 0)
-      .set(&tfc_weight_v0::reserved, 0)
+      .set(&tfc_weight_v0::experts, op.getExperts().value_or(0))
       .finish();
 }
 

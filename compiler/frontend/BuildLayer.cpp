@@ -33,7 +33,7 @@ Value PathBuilder::weight(const std::string &name, Value layer) {
   auto parameter = module.lookupSymbol<transformer::ParameterOp>(name);
   assert(parameter && "the spec reader resolved every parameter");
   return transformer::WeightOp::create(builder, loc(name),
-                                       parameter.getTensorType(), name, layer);
+                                       parameter.getLayerType(), name, layer);
 }
 
 Value PathBuilder::norm(Value x, const spec::Norm &norm,
@@ -209,6 +209,63 @@ static Value buildFfn(PathBuilder &path, const spec::Ffn &ffn,
                                     bias(".down.bias"), toDialect(ffn.act));
 }
 
+static transformer::RouteOp buildRoute(PathBuilder &path, const spec::Moe &moe,
+                                       const std::string &name, Value index,
+                                       Value x) {
+  const spec::Router &router = moe.router;
+  Value logits = path.linear(x, name + ".router", router.bias, index);
+  Value choice = router.choiceBias
+                     ? path.weight(name + ".choice_bias.weight", index)
+                     : Value();
+  // The words of both are in the same order.
+  auto score = static_cast<transformer::RouterScore>(router.score);
+  auto renormalize = static_cast<transformer::Renormalize>(router.renormalize);
+  return transformer::RouteOp::create(
+      path.getBuilder(), path.loc(name + ".route"), score, logits, choice,
+      moe.perToken, router.groups, router.groupsUsed,
+      router.groupByTwo ? transformer::GroupRank::Top2
+                        : transformer::GroupRank::Max,
+      renormalize, APFloat(router.plus), APFloat(router.floor),
+      APFloat(router.factor));
+}
+
+static Value buildShared(PathBuilder &path, const spec::Moe &moe,
+                         const std::string &name, Value index, Value x) {
+  spec::Ffn shared{moe.shared->width, moe.act, moe.gated, /*bias=*/false};
+  Value y = buildFfn(path, shared, name + ".shared", index, x);
+  if (moe.shared->gate) {
+    Value gate = path.linear(x, name + ".shared_gate", false, index);
+    y = transformer::GateRowsOp::create(
+        path.getBuilder(), path.loc(name + ".shared_gated"), y, gate);
+  }
+  return y;
+}
+
+/// The sum of the experts that a row takes, and then what all rows take.
+static Value buildMoe(PathBuilder &path, const spec::Moe &moe,
+                      const std::string &name, Value index, Value x) {
+  transformer::RouteOp route = buildRoute(path, moe, name, index, x);
+  auto weight = [&](const char *part) {
+    return path.weight(name + part, index);
+  };
+  auto bias = [&](const char *part) {
+    return moe.bias ? weight(part) : Value();
+  };
+  Value up = weight(".up.weight"), down = weight(".down.weight");
+  Value gate = moe.gated ? weight(".gate.weight") : Value();
+  Value gateBias = moe.gated ? bias(".gate.bias") : Value();
+  Value y = transformer::ExpertsOp::create(
+      path.getBuilder(), path.loc(name), x, route.getIds(), route.getWeights(),
+      up, down, gate, bias(".up.bias"), gateBias, bias(".down.bias"),
+      toDialect(moe.act));
+  if (moe.shared) {
+    Value shared = buildShared(path, moe, name, index, x);
+    y = transformer::AddOp::create(path.getBuilder(), path.loc(name + ".sum"),
+                                   y, shared);
+  }
+  return y;
+}
+
 Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
                       const LayerContext &context,
                       const LayerPosition &position, Value x) {
@@ -230,6 +287,8 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
     } else if (attn) {
       f = buildAttention(path, *attn, listAttentions(run, number), name,
                          context, position, input);
+    } else if (auto *moe = std::get_if<spec::Moe>(&sublayer.f)) {
+      f = buildMoe(path, *moe, name, position.weights, input);
     } else {
       f = buildFfn(path, std::get<spec::Ffn>(sublayer.f), name,
                    position.weights, input);

@@ -73,6 +73,7 @@ void ModelBuilder::addStored(const spec::Parameter &parameter,
       builder.getContext(), patterns,
       std::max<int64_t>(parameter.firstLayer, 0), parameter.layerStep, firstRow,
       parameter.storedRows, parameter.inOut, parameter.fillZeros,
+      parameter.stacked,
       parameter.tiedTo.empty() ? StringAttr()
                                : builder.getStringAttr(parameter.tiedTo));
   add(parameter, name, rows, source, ArrayAttr());
@@ -90,6 +91,8 @@ void ModelBuilder::add(const spec::Parameter &parameter,
       builder, path.loc(name), name,
       RankedTensorType::get(shape, builder.getF32Type()),
       perLayer ? builder.getI64IntegerAttr(parameter.layers) : IntegerAttr(),
+      parameter.experts > 0 ? builder.getI64IntegerAttr(parameter.experts)
+                            : IntegerAttr(),
       source, parts, /*companion=*/transformer::CompanionAttr(),
       /*packed=*/transformer::PackedAttr(), /*rounds=*/false,
       /*offset=*/IntegerAttr(), /*stride=*/IntegerAttr());

@@ -61,6 +61,11 @@ static bool isOutput(Value value) {
   });
 }
 
+/// Whether experts are chosen by `value`: near ones would change places.
+static bool isRouted(Value value) {
+  return llvm::any_of(value.getUsers(), llvm::IsaPred<RouteOp>);
+}
+
 /// Rows in other elements: each is what it is.
 static Value convertRows(Operation *user, Value rows, Type element) {
   // Where threads write what they share, nothing else stands.
@@ -164,7 +169,7 @@ static void keepCaches(Operation *root, Type element) {
 static bool isFactorAlone(Value rows, Type element) {
   return llvm::all_of(rows.getUses(), [&](OpOperand &use) {
     auto linear = dyn_cast<LinearOp>(use.getOwner());
-    return linear && &use == &linear.getInputMutable() &&
+    return linear && &use == &linear.getInputMutable() && !isRouted(linear) &&
            getElementTypeOrSelf(linear.getWeight().getType()) == element;
   });
 }
@@ -180,6 +185,7 @@ static bool isFactorAlone(ParameterOp parameter, ArrayRef<WeightOp> weights) {
            return llvm::all_of(weight->getUses(), [](OpOperand &use) {
              auto linear = dyn_cast<LinearOp>(use.getOwner());
              return linear && &use == &linear.getWeightMutable() &&
+                    !isRouted(linear) &&
                     isWideRows(linear.getInput().getType());
            });
          });
@@ -225,7 +231,7 @@ struct ChoosePrecisionPass
     // In the order of the program: what one block has made, others do not see.
     llvm::MapVector<Value, SmallVector<LinearOp>> readers;
     getOperation().walk([&](LinearOp linear) {
-      if (isWideRows(linear.getInput().getType()) &&
+      if (!isRouted(linear) && isWideRows(linear.getInput().getType()) &&
           getElementTypeOrSelf(linear.getWeight().getType()) == element) {
         readers[linear.getInput()].push_back(linear);
       }
@@ -256,7 +262,8 @@ struct ChoosePrecisionPass
     Type element = elementOf(&getContext(), values);
     SmallVector<Operation *> computing;
     getOperation().walk([&](Operation *op) {
-      if (computesRows(op) && !isOutput(op->getResult(0))) {
+      if (computesRows(op) && !isOutput(op->getResult(0)) &&
+          !isRouted(op->getResult(0))) {
         computing.push_back(op);
       }
     });
@@ -290,7 +297,7 @@ struct ChoosePrecisionPass
       narrow(parameter,
              weights == Storage::Int8 && !isByte ? Storage::BF16 : weights);
       for (WeightOp weight : weightOps) {
-        weight.getResult().setType(parameter.getTensorType());
+        weight.getResult().setType(parameter.getLayerType());
       }
       if (isByte) {
         quantize(parameter, weightOps, symbols);
@@ -329,7 +336,8 @@ struct ChoosePrecisionPass
                                       b.getF32Type());
     auto scales = ParameterOp::create(
         b, parameter.getLoc(), (parameter.getSymName() + ".scales").str(), type,
-        parameter.getLayersAttr(), /*source=*/SourceAttr(),
+        parameter.getLayersAttr(), /*experts=*/IntegerAttr(),
+        /*source=*/SourceAttr(),
         /*parts=*/ArrayAttr(),
         CompanionAttr::get(b.getContext(), CompanionKind::Scales,
                            FlatSymbolRefAttr::get(parameter.getSymNameAttr())),

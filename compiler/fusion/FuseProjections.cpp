@@ -175,7 +175,8 @@ ParameterOp ProjectionFuser::buildWhole(ArrayRef<ParameterOp> parts) {
   auto whole = ParameterOp::create(
       b, b.getFusedLoc(locations), joinNames(names),
       first.getTensorType().clone(shape), first.getLayersAttr(),
-      /*source=*/SourceAttr(), b.getArrayAttr(references),
+      /*experts=*/IntegerAttr(), /*source=*/SourceAttr(),
+      b.getArrayAttr(references),
       /*companion=*/CompanionAttr(), /*packed=*/PackedAttr(), /*rounds=*/false,
       /*offset=*/IntegerAttr(),
       /*stride=*/IntegerAttr());

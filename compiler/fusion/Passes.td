@@ -58,6 +58,32 @@ def DecomposeFfnPass : Pass<"tfc-decompose-ffn"> {
     Statistic<"numDecomposed", "num-decomposed", "blocks replaced">];
 }
 
+def DecomposeExpertsPass : Pass<"tfc-decompose-experts"> {
+  let summary = "mixtures of experts become products of rows sorted by expert";
+  let description = [{
+    The rows of an expert are put next to each other, so that a product meets
+    its matrix once, and each row the matrices of its experts alone.
+
+    ```mlir
+    %y = transformer.experts %x, %ids, %w up %u down %d gate %g act silu : ...
+    // becomes
+    %rows, %own, %places = transformer.group_by %ids of 8 : ...
+    %s = transformer.gather_rows %x, %rows : ...
+    %a = transformer.expert_linear %s of %own, %g act silu : ...
+    %h = transformer.expert_linear %s of %own, %u factor %a : ...
+    %f = transformer.expert_linear %h of %own, %d : ...
+    %y = transformer.combine %f, %places, %w : ...
+    ```
+
+    The products are located at the mixture's path and their part of it
+    (`decoder.layers.moe.up`). Rounding does not change: what the mixture is
+    rounded to, its sum is.
+  }];
+  let dependentDialects = ["::tfc::transformer::TransformerDialect"];
+  let statistics = [
+    Statistic<"numDecomposed", "num-decomposed", "mixtures replaced">];
+}
+
 def FuseEpiloguesPass : Pass<"tfc-fuse-epilogues"> {
   let summary = "activations and residuals join the product before them";
   let description = [{

@@ -38,8 +38,10 @@ constexpr int64_t kAlignment = 64;
 ///   (R / Panel) * PanelStride + (c / Word * Panel + R % Panel) * Word + c %
 ///   Word
 /// of what is packed at Offset: the parameter, or the one that it is a part of.
-/// Rows one after the other are panels of one row. Of a matrix of bytes row R
-/// has element R of the vectors at Scales and, with HasExcess, at Excess.
+/// Of a parameter of experts, layer i is of expert i % Experts of layer i /
+/// Experts, ExpertBytes behind the one before, and ExpertElements in what is
+/// stored. Rows one after the other are panels of one row. Of a matrix of bytes
+/// row R has element R of the vectors at Scales and, with HasExcess, at Excess.
 enum Field {
   FirstElement,
   RowStride,
@@ -58,6 +60,10 @@ enum Field {
   Excess,
   ExcessStride,
   HasExcess,
+  // From here on only where some parameter has experts.
+  Experts,
+  ExpertBytes,
+  ExpertElements,
   NumFields
 };
 using Geometry = std::array<int64_t, NumFields>;
@@ -74,10 +80,11 @@ struct Target {
 } // namespace
 
 /// What is packed for no parameter. The host asks for weights of the table
-/// only; panels of 1 keep even the code that never runs from dividing by zero.
+/// only; panels and experts of 1 keep even the code that never runs from
+/// dividing by zero.
 static Geometry noGeometry() {
   Geometry none{};
-  none[Panel] = none[Word] = 1;
+  none[Panel] = none[Word] = none[Experts] = 1;
   return none;
 }
 
@@ -101,6 +108,10 @@ static Geometry geometryOf(transformer::ParameterOp op, Target target) {
   g[Rounds] = target.whole.getRounds();
   g[Offset] = *target.whole.getOffset();
   g[LayerStride] = target.whole.getStride().value_or(0);
+  g[Experts] = target.whole.getExperts().value_or(1);
+  g[ExpertBytes] = target.whole.getExpertBytes();
+  g[ExpertElements] =
+      source.getStacked() ? source.getStoredRows() * columns : 0;
   auto addCompanion = [&](transformer::CompanionKind kind, Field place,
                           Field stride) {
     transformer::ParameterOp companion = target.whole.findCompanion(kind);
@@ -118,18 +129,29 @@ static Value constant(ImplicitLocOpBuilder &b, int64_t value) {
   return arith::ConstantIndexOp::create(b, value);
 }
 
+static bool haveExperts(ArrayRef<Geometry> geometries) {
+  return llvm::any_of(geometries, [](const Geometry &geometry) {
+    return geometry[Experts] > 1;
+  });
+}
+
+static size_t countFields(ArrayRef<Geometry> geometries) {
+  return haveExperts(geometries) ? NumFields : Experts;
+}
+
 /// The fields of parameter number `weight`, chosen by a switch.
 static SmallVector<Value> buildSwitch(ImplicitLocOpBuilder &b, Value weight,
                                       ArrayRef<Geometry> geometries) {
   auto cases = llvm::to_vector(llvm::seq<int64_t>(0, geometries.size()));
-  SmallVector<Type> types(NumFields, b.getIndexType());
+  size_t numFields = countFields(geometries);
+  SmallVector<Type> types(numFields, b.getIndexType());
   auto op =
       scf::IndexSwitchOp::create(b, types, weight, cases, geometries.size());
   auto fill = [&](Region &region, const Geometry &geometry) {
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&region);
     SmallVector<Value> values;
-    for (int64_t field : geometry) {
+    for (int64_t field : ArrayRef(geometry).take_front(numFields)) {
       values.push_back(constant(b, field));
     }
     scf::YieldOp::create(b, values);
@@ -181,7 +203,7 @@ private:
   ArrayRef<Geometry> geometries;
   ImplicitLocOpBuilder b;
   SmallVector<Value> fields;
-  Value layer, begin, end, source, packed, start, count;
+  Value layer, expert, begin, end, source, packed, start, count;
 };
 
 } // namespace
@@ -242,6 +264,9 @@ PackBuilder::RowPlaces PackBuilder::findRow(Value row) {
                  multiply(remainder(targetRow, fields[Panel]), fields[Word]));
   Value wordStride = multiply(fields[Panel], fields[Word]);
   Value from = add(fields[FirstElement], multiply(row, fields[RowStride]));
+  if (expert) {
+    from = add(from, multiply(expert, fields[ExpertElements]));
+  }
   return {targetRow, from, to, wordStride};
 }
 
@@ -373,9 +398,16 @@ void PackBuilder::build() {
   begin = body->getArgument(2);
   end = body->getArgument(3);
   layer = body->getArgument(1);
+  if (haveExperts(geometries)) {
+    expert = remainder(layer, fields[Experts]);
+    layer = divide(layer, fields[Experts]);
+  }
   source = body->getArgument(5);
   packed = body->getArgument(6);
   start = add(fields[Offset], multiply(layer, fields[LayerStride]));
+  if (expert) {
+    start = add(start, multiply(expert, fields[ExpertBytes]));
+  }
   // The last panel's rows beyond the last row included.
   Value panels = arith::CeilDivUIOp::create(
       b, add(fields[FirstTarget], fields[Rows]), fields[Panel]);
@@ -437,7 +469,8 @@ static std::string nameLayout(transformer::Storage storage,
   for (auto [parameter, geometry] : llvm::zip_equal(stored, geometries)) {
     transformer::ParameterOp op = parameter;
     stream << op.getSymName() << ' ' << op.getLayers().value_or(1);
-    for (int64_t field : geometry) {
+    for (int64_t field :
+         ArrayRef(geometry).take_front(countFields(geometries))) {
       stream << ' ' << field;
     }
     stream << '\n';

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -80,7 +81,7 @@ public:
 
 private:
   LogicalResult collect(func::FuncOp function);
-  FailureOr<Count> countOf(memref::AllocOp op);
+  FailureOr<Count> countOf(memref::AllocOp op, Value size);
   /// The bytes of the buffer for a count of one.
   FailureOr<int64_t> rowBytesOf(memref::AllocOp op);
   /// Where each place begins, and behind them the size of all.
@@ -106,11 +107,21 @@ private:
 
 } // namespace
 
-FailureOr<Count> Planner::countOf(memref::AllocOp op) {
-  if (op.getDynamicSizes().empty()) {
+/// `size` as so many times another: the experts that each token takes.
+static std::pair<Value, int64_t> cutFactor(Value size) {
+  auto product = size.getDefiningOp<arith::MulIOp>();
+  APInt factor;
+  if (product && matchPattern(product.getRhs(), m_ConstantInt(&factor)) &&
+      factor.isStrictlyPositive()) {
+    return {product.getLhs(), factor.getSExtValue()};
+  }
+  return {size, 1};
+}
+
+FailureOr<Count> Planner::countOf(memref::AllocOp op, Value size) {
+  if (!size) {
     return Count::One;
   }
-  Value size = op.getDynamicSizes().front();
   auto function = op->getParentOfType<func::FuncOp>();
   auto argument = [&](StringRef attribute) -> Value {
     return transformer::findArgument(function, attribute);
@@ -154,6 +165,10 @@ FailureOr<int64_t> Planner::rowBytesOf(memref::AllocOp op) {
                             << type.getElementType();
   }
   std::optional<int64_t> bits = type.getElementTypeBitWidth();
+  if (!op.getDynamicSizes().empty()) {
+    bits =
+        llvm::checkedMul(*bits, cutFactor(op.getDynamicSizes().front()).second);
+  }
   for (int64_t size : type.getShape()) {
     if (bits && !ShapedType::isDynamic(size)) {
       bits = llvm::checkedMul(*bits, size);
@@ -184,7 +199,10 @@ LogicalResult Planner::collect() {
 
 LogicalResult Planner::collect(func::FuncOp function) {
   WalkResult result = function.walk([&](memref::AllocOp op) -> WalkResult {
-    FailureOr<Count> count = countOf(op);
+    Value size = op.getDynamicSizes().empty()
+                     ? Value()
+                     : cutFactor(op.getDynamicSizes().front()).first;
+    FailureOr<Count> count = countOf(op, size);
     if (failed(count)) {
       return WalkResult::interrupt();
     }

@@ -50,7 +50,8 @@ static rt::WeightTable makeTable(const spec::ModelSpec &model) {
     weight.name = parameter.name;
     weight.patterns = parameter.patterns;
     weight.firstLayer = std::max<int64_t>(parameter.firstLayer, 0);
-    weight.layers = parameter.layers;
+    weight.experts = parameter.experts;
+    weight.layers = parameter.layers * std::max<int64_t>(parameter.experts, 1);
     weight.rank = parameter.rank;
     weight.rows = parameter.rows;
     weight.cols = parameter.cols;
@@ -58,6 +59,7 @@ static rt::WeightTable makeTable(const spec::ModelSpec &model) {
     weight.storedRows = parameter.storedRows;
     weight.inOut = parameter.inOut;
     weight.fillZeros = parameter.fillZeros;
+    weight.stacked = parameter.stacked;
     return weight;
   };
   for (const spec::Parameter &parameter : model.parameters) {

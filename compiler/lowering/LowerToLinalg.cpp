@@ -208,7 +208,8 @@ static void addExcess(transformer::ParameterOp matrix) {
       FlatSymbolRefAttr::get(matrix.getSymNameAttr()));
   auto excess = transformer::ParameterOp::create(
       b, matrix.getLoc(), (matrix.getSymName() + ".excess").str(), type,
-      matrix.getLayersAttr(), /*source=*/transformer::SourceAttr(),
+      matrix.getLayersAttr(), /*experts=*/IntegerAttr(),
+      /*source=*/transformer::SourceAttr(),
       /*parts=*/ArrayAttr(), companion, /*packed=*/transformer::PackedAttr(),
       /*rounds=*/false, /*offset=*/IntegerAttr(), /*stride=*/IntegerAttr());
   // It gets another name where there is one of this name.
@@ -234,6 +235,17 @@ static void packPanels(ModuleOp module, int64_t panel, int64_t bf16Word,
       addExcess(cast<transformer::ParameterOp>(parameter));
     }
   }
+}
+
+/// So are those of experts.
+static void packExperts(ModuleOp module, int64_t panel, int64_t bf16Word) {
+  SymbolTable symbols(module);
+  module.walk([&](transformer::ExpertLinearOp op) {
+    if (auto weight = op.getWeight().getDefiningOp<transformer::WeightOp>()) {
+      bool isBf16 = getElementTypeOrSelf(op.getWeight()).isBF16();
+      pack(symbols.lookup(weight.getName()), panel, isBf16 ? bf16Word : 1);
+    }
+  });
 }
 
 /// Those of narrow products alone are for kernels, which read them as they are.
@@ -326,6 +338,7 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
     clearStatistics(*this);
     if (panel > 0) {
       packPanels(getOperation(), panel, bf16Word, int8Rows);
+      packExperts(getOperation(), panel, bf16Word);
     } else if (kernelRows > 0) {
       packRows(getOperation(), kernelRows);
     }
@@ -333,6 +346,7 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
     RewritePatternSet patterns(&getContext());
     populateNormPatterns(patterns, lastUses);
     populateEmbeddingPatterns(patterns);
+    populateExpertPatterns(patterns, lastUses);
     populateLayerPatterns(patterns);
     populatePositionPatterns(patterns);
     populateProjectionPatterns(patterns, lastUses);

@@ -49,7 +49,7 @@ static Value findExcess(ImplicitLocOpBuilder &b, transformer::WeightOp weight,
 
 Value tfc::buildPanelProduct(ImplicitLocOpBuilder &b, Value x,
                              transformer::WeightOp weight,
-                             const Epilogue &epilogue) {
+                             const Epilogue &epilogue, Value experts) {
   auto parameter =
       SymbolTable::lookupNearestSymbolFrom<transformer::ParameterOp>(
           weight, weight.getNameAttr());
@@ -74,7 +74,8 @@ Value tfc::buildPanelProduct(ImplicitLocOpBuilder &b, Value x,
   }
   auto product = transformer::ProductOp::create(
       b, cast<RankedTensorType>(init.getType()), x, weight, columns, rows,
-      epilogue.rowScales, init, /*tile=*/transformer::ProductTileAttr());
+      epilogue.rowScales, experts, init,
+      /*tile=*/transformer::ProductTileAttr());
   OpBuilder::InsertionGuard guard(b);
   SmallVector<Type> types = {product.getSumType()};
   for (Value value : columns) {

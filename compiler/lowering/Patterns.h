@@ -107,10 +107,11 @@ mlir::Value buildEpilogue(mlir::ImplicitLocOpBuilder &b,
                           mlir::Value residual);
 
 /// The product with a weight packed in panels: y[t,n] of shape [T, N], written
-/// once.
+/// once. Of experts, `experts` says whose panels a row is multiplied with.
 mlir::Value buildPanelProduct(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
                               transformer::WeightOp weight,
-                              const Epilogue &epilogue);
+                              const Epilogue &epilogue,
+                              mlir::Value experts = {});
 
 /// The weight behind `matrix` as it is packed in panels, or null when its
 /// parameter is not.
@@ -126,6 +127,8 @@ mlir::Value buildScaled(mlir::ImplicitLocOpBuilder &b, mlir::Value sum,
 void populateNormPatterns(mlir::RewritePatternSet &patterns,
                           const LastUses &lastUses);
 void populateEmbeddingPatterns(mlir::RewritePatternSet &patterns);
+void populateExpertPatterns(mlir::RewritePatternSet &patterns,
+                            const LastUses &lastUses);
 void populateLayerPatterns(mlir::RewritePatternSet &patterns);
 void populatePositionPatterns(mlir::RewritePatternSet &patterns);
 void populateProjectionPatterns(mlir::RewritePatternSet &patterns,

@@ -27,10 +27,11 @@ static const StringRef linalgDialects[] = {
     "tensor",  "linalg", "memref", "bufferization",
 };
 const StringRef tfc::structuredOps[] = {
-    "transformer.parameter",   "transformer.weight",
-    "transformer.cache_write", "transformer.paged_attention",
-    "transformer.ragged_pool", "transformer.product",
-    "transformer.yield",       "transformer.tap"};
+    "transformer.parameter",      "transformer.weight",
+    "transformer.cache_write",    "transformer.paged_attention",
+    "transformer.ragged_pool",    "transformer.product",
+    "transformer.choose_experts", "transformer.sort_by_expert",
+    "transformer.yield",          "transformer.tap"};
 
 static const StringRef llvmDialects[] = {"builtin", "llvm"};
 
@@ -70,6 +71,7 @@ void tfc::clean(OpPassManager &pm) {
 
 void tfc::fuse(OpPassManager &pm) {
   pm.addPass(createDecomposeFfnPass());
+  pm.addPass(createDecomposeExpertsPass());
   pm.addPass(createFuseEpiloguesPass());
   pm.addPass(createFuseProjectionsPass());
 }
@@ -119,6 +121,7 @@ void tfc::makeParallelLoops(OpPassManager &pm) {
 
 void tfc::buildPlainFused(OpPassManager &pm, const PipelineOptions &options) {
   pm.addPass(createDecomposeFfnPass());
+  pm.addPass(createDecomposeExpertsPass());
   finishFused(pm, options, transformer::Storage::F32);
 }
 

@@ -57,6 +57,41 @@ struct FfnWeights {
 Matrix ffn(const Matrix &x, const FfnWeights &weights,
            transformer::Activation act);
 
+/// The options of transformer.route.
+struct Router {
+  transformer::RouterScore score = transformer::RouterScore::Softmax;
+  const Matrix *choiceBias = nullptr; // [1, E]
+  int64_t perToken = 1, groups = 1, groupsUsed = 1;
+  transformer::GroupRank groupRank = transformer::GroupRank::Max;
+  transformer::Renormalize renormalize = transformer::Renormalize::None;
+  double plus = 0, floor = 0, factor = 1;
+};
+/// The weights of the experts of each row, whose numbers, ascending, are
+/// appended to `ids`. Of equal scores the lower number goes first.
+Matrix route(const Matrix &logits, const Router &router,
+             std::vector<int32_t> &ids);
+/// y[t,:] = sum_j weights[t,j] f_e(x[t,:]), e = ids[t k + j]; matrices of all
+/// experts are one below the other, biases have a row for each.
+Matrix experts(const Matrix &x, const std::vector<int32_t> &ids,
+               const Matrix &weights, const FfnWeights &matrices,
+               transformer::Activation act);
+/// The pairs of a row and an expert, sorted by expert, then by row; `places`
+/// says where each of them stands.
+struct GroupedRows {
+  std::vector<int32_t> rows, experts, places;
+};
+GroupedRows groupBy(const std::vector<int32_t> &ids, int64_t perToken,
+                    int64_t experts);
+/// y[i,n] = sum_k x[i,k] weight[e,n,k] + bias[e,n], e = experts[i], a matrix
+/// having `width` rows.
+Matrix expertLinear(const Matrix &x, const std::vector<int32_t> &experts,
+                    const Matrix &weight, int64_t width, const Matrix *bias);
+/// y[t,:] = sum_j weights[t,j] x[places[t k + j],:]
+Matrix combine(const Matrix &x, const std::vector<int32_t> &places,
+               const Matrix &weights);
+/// y[t,:] = x[t,:] / (1 + exp(-gate[t,0]))
+Matrix gateRows(const Matrix &x, const Matrix &gate);
+
 Matrix add(const Matrix &a, const Matrix &b);
 /// Element by element.
 Matrix multiply(const Matrix &a, const Matrix &b);

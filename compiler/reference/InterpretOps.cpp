@@ -72,8 +72,20 @@ FailureOr<std::vector<double>> Interpreter::elementsOf(ParameterOp parameter,
 /// The rows of the parts one after the other, where there are parts.
 FailureOr<std::vector<double>>
 Interpreter::storedElementsOf(ParameterOp parameter, int64_t layer) {
-  if (parameter.getSource()) {
+  if (parameter.getSource() && !parameter.getExperts()) {
     return weights(parameter, layer);
+  }
+  if (auto experts = static_cast<int64_t>(parameter.getExperts().value_or(0))) {
+    std::vector<double> all;
+    for (int64_t expert = 0; expert < experts; ++expert) {
+      FailureOr<std::vector<double>> own =
+          weights(parameter, layer * experts + expert);
+      if (failed(own)) {
+        return failure();
+      }
+      all.insert(all.end(), own->begin(), own->end());
+    }
+    return all;
   }
   std::vector<double> elements;
   for (ParameterOp part : listParts(parameter)) {
@@ -103,16 +115,14 @@ LogicalResult Interpreter::runOp(WeightOp weight) {
   if (failed(elements)) {
     return failure();
   }
-  ArrayRef<int64_t> shape = parameter.getTensorType().getShape();
+  RankedTensorType type = parameter.getLayerType();
   Matrix matrix;
-  matrix.rows = shape.size() == 1 ? 1 : shape.front();
-  matrix.cols = shape.back();
-  if (static_cast<int64_t>(elements->size()) !=
-      parameter.getTensorType().getNumElements()) {
+  matrix.cols = type.getShape().back();
+  matrix.rows = type.getRank() == 1 ? 1 : type.getNumElements() / matrix.cols;
+  if (static_cast<int64_t>(elements->size()) != type.getNumElements()) {
     return weight.emitError()
-           << "expected " << parameter.getTensorType().getNumElements()
-           << " elements of " << weight.getNameAttr() << ", got "
-           << elements->size();
+           << "expected " << type.getNumElements() << " elements of "
+           << weight.getNameAttr() << ", got " << elements->size();
   }
   matrix.data = std::move(*elements);
   return setRows(weight.getResult(), std::move(matrix));
@@ -321,7 +331,8 @@ LogicalResult Interpreter::runOp(Operation &op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case<scf::ForOp, arith::ConstantOp, OutputOp, TapOp, WeightOp,
             EmbeddingOp, GatherRowsOp, PoolRowsOp, PerLayerOp, RotaryOp,
-            AttentionOp, CrossAttentionOp, CacheWriteOp>(
+            AttentionOp, CrossAttentionOp, CacheWriteOp, RouteOp, ExpertsOp,
+            GroupByOp, ExpertLinearOp, CombineOp>(
           [&](auto known) { return runOp(known); })
       .Case<func::ReturnOp, scf::YieldOp, YieldOp>(
           [](auto) { return success(); })
@@ -396,6 +407,9 @@ LogicalResult Interpreter::runOp(Operation &op) {
       })
       .Case([&](ActivationOp act) {
         return setRows(act, activation(act.getAct(), rows(act.getInput())));
+      })
+      .Case([&](GateRowsOp op) {
+        return setRows(op, gateRows(rows(op.getInput()), rows(op.getGate())));
       })
       .Case([&](AddOp sum) {
         return setRows(sum, add(rows(sum.getLhs()), rows(sum.getRhs())));

@@ -64,8 +64,9 @@ private:
 };
 
 /// Elements of a parameter, in the shape of its type, row-major; of its layer
-/// `layer` (0 when the parameter has no layers). On failure the provider has
-/// reported why.
+/// `layer` (0 when the parameter has no layers). Of a parameter of experts
+/// `layer` counts those of all layers. On failure the provider has reported
+/// why.
 using WeightProvider = std::function<mlir::FailureOr<std::vector<double>>(
     transformer::ParameterOp parameter, int64_t layer)>;
 

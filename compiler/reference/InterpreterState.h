@@ -53,6 +53,11 @@ private:
   mlir::LogicalResult runOp(transformer::EmbeddingOp op);
   mlir::LogicalResult runOp(transformer::GatherRowsOp op);
   mlir::LogicalResult runOp(transformer::PoolRowsOp op);
+  mlir::LogicalResult runOp(transformer::RouteOp op);
+  mlir::LogicalResult runOp(transformer::ExpertsOp op);
+  mlir::LogicalResult runOp(transformer::GroupByOp op);
+  mlir::LogicalResult runOp(transformer::ExpertLinearOp op);
+  mlir::LogicalResult runOp(transformer::CombineOp op);
   mlir::LogicalResult runOp(transformer::AttentionOp op);
   mlir::LogicalResult runOp(transformer::CrossAttentionOp op);
   mlir::LogicalResult runOp(transformer::CacheWriteOp op);

@@ -161,11 +161,50 @@ struct Ffn {
   }
 };
 
+/// Which experts a row takes, and how much of each: transformer.route.
+struct Router {
+  enum class Score { Softmax, Sigmoid, Logits } score = Score::Softmax;
+  enum class Renormalize { None, Sum, Softmax } renormalize = Renormalize::None;
+  /// Of the logits; of the choice alone.
+  bool bias = false, choiceBias = false;
+  int64_t groups = 1, groupsUsed = 1;
+  bool groupByTwo = false;
+  double plus = 0, floor = 0, factor = 1;
+  auto all() const {
+    return std::tie(score, renormalize, bias, choiceBias, groups, groupsUsed,
+                    groupByTwo, plus, floor, factor);
+  }
+};
+
+/// Feed-forward parts of which a row takes some, their sum by weights, and one
+/// that all rows take, perhaps times the sigmoid of a column.
+struct Moe {
+  struct Shared {
+    int64_t width = 0;
+    bool gate = false;
+  };
+  int64_t experts = 1, perToken = 1, width = 0;
+  Activation act = Activation::Silu;
+  bool gated = true, bias = false;
+  std::optional<Shared> shared;
+  Router router;
+  friend bool operator==(const Moe &a, const Moe &b) {
+    auto sharedOf = [](const Moe &moe) {
+      return moe.shared ? std::pair(moe.shared->width, moe.shared->gate)
+                        : std::pair(int64_t(0), false);
+    };
+    return std::tie(a.experts, a.perToken, a.width, a.act, a.gated, a.bias) ==
+               std::tie(b.experts, b.perToken, b.width, b.act, b.gated,
+                        b.bias) &&
+           sharedOf(a) == sharedOf(b) && a.router.all() == b.router.all();
+  }
+};
+
 /// y = post_norm(x + out_scale * out_norm(f(pre_norm(x)))). `name` ("attn",
-/// "cross", "ffn") is the word in parameter names and in locations.
+/// "cross", "ffn", "moe") is the word in parameter names and in locations.
 struct Sublayer {
   std::string name;
-  std::variant<Attention, Ffn> f;
+  std::variant<Attention, Ffn, Moe> f;
   std::optional<Norm> preNorm, outNorm, postNorm;
   double outScale = 1;
   /// f reads what f of the sublayer before reads, or, with a pre_norm, this of

@@ -198,6 +198,10 @@ struct Parameter {
   bool fillZeros = false;
   /// A matrix that is bf16 where others are int8.
   bool isKeptWide = false;
+  /// Of a parameter of experts, how many a layer has; else 0. Each has these
+  /// rows, in a tensor of its own ({e}) or, stacked, in one of all.
+  int64_t experts = 0;
+  bool stacked = false;
   /// -1: one tensor; otherwise one a layer, from this layer on, `layerStep`
   /// apart.
   int64_t firstLayer = -1;

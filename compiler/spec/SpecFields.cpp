@@ -178,6 +178,31 @@ TypeRef ffn() {
   return object(std::move(fields), "ffn");
 }
 
+TypeRef moe() {
+  TypeRef router = object(
+      {needed("score", words({"softmax", "sigmoid", "logits"})),
+       key("bias", flag()), key("choice_bias", flag()),
+       key("groups", integer(1, maxExperts)),
+       key("groups_used", integer(1, maxExperts)),
+       key("group_by", words({"max", "top2"})),
+       key("renormalize", words({"none", "sum", "softmax"})),
+       key("plus", number()), key("floor", number()), key("factor", number())});
+  TypeRef shared =
+      orNone(object({needed("width", width()), key("gate", flag())}));
+  Fields fields = {needed("experts", integer(1, maxExperts)),
+                   needed("per_token", integer(1, maxPerToken)),
+                   needed("width", width()),
+                   needed("act", activation()),
+                   key("gated", flag()),
+                   key("bias", flag()),
+                   key("shared", shared),
+                   needed("router", router)};
+  for (Field &field : sublayerFields()) {
+    fields.push_back(std::move(field));
+  }
+  return object(std::move(fields), "moe");
+}
+
 TypeRef conv() {
   return object({needed("kernel", rows()), key("groups", rows()),
                  needed("act", activation()),
@@ -189,7 +214,8 @@ const TypeRef &block() {
   static const TypeRef type = [] {
     TypeRef attn = attention(), feedForward = ffn();
     Fields sublayers = {key("attn", attn), key("cross", attn),
-                        unsupported("conv", conv()), key("ffn", feedForward)};
+                        unsupported("conv", conv()), key("ffn", feedForward),
+                        key("moe", moe())};
     Fields fields = {
         key("placement", words({"post", "pre", "parallel", "none"})),
         key("norm", norm()), key("sublayers", list(object(sublayers), 1, 8))};
@@ -323,8 +349,8 @@ TypeRef weights() {
       {key("stem", names), key("tensor", names),
        key("layout", words({"out_in", "in_out"})),
        key("pack", list(words({"q", "k", "v", "gate", "up"}), 1, 3)),
-       key("groups", integer(1, maxGroups)), key("first_row", index()),
-       key("stored_rows", rows()),
+       key("groups", integer(1, maxGroups)), key("stacked", flag()),
+       key("first_row", index()), key("stored_rows", rows()),
        key("optional", words({"zeros"}, {"ones", "absent"})),
        unsupported("stack", text()), unsupported("axis", index()),
        unsupported("shape", list(rows())), unsupported("reshape", list(rows())),

@@ -69,6 +69,9 @@ struct Type {
 /// The largest number of layers, and the largest width of anything.
 constexpr int64_t maxLayers = 4096;
 constexpr int64_t maxWidth = int64_t(1) << 20;
+/// The largest number of experts of a layer, and of those that a row takes.
+constexpr int64_t maxExperts = 4096;
+constexpr int64_t maxPerToken = 64;
 /// The widest head: attention keeps its sums of a row in straight code.
 constexpr int64_t maxHeadDim = 2048;
 /// The most blocks of a period.

@@ -28,7 +28,9 @@ static rt::WeightSource sourceOf(transformer::ParameterOp parameter) {
   }
   weight.firstLayer = source.getFirstLayer();
   weight.layerStep = source.getLayerStep();
-  weight.layers = parameter.getLayers().value_or(1);
+  weight.experts = parameter.getExperts().value_or(0);
+  weight.layers =
+      parameter.getLayers().value_or(1) * parameter.getExperts().value_or(1);
   weight.rank = static_cast<int64_t>(shape.size());
   weight.rows = shape.front();
   weight.cols = shape.size() == 2 ? shape.back() : 1;
@@ -36,6 +38,7 @@ static rt::WeightSource sourceOf(transformer::ParameterOp parameter) {
   weight.storedRows = source.getStoredRows();
   weight.inOut = source.getInOut();
   weight.fillZeros = source.getFillZeros();
+  weight.stacked = source.getStacked();
   return weight;
 }
 
@@ -86,8 +89,13 @@ std::vector<double> VerifyWeights::read(transformer::ParameterOp parameter,
   if (!tensor) {
     return elements;
   }
-  std::vector<float> stored(tensor->elements());
-  rt::convertToF32(*tensor, 0, tensor->elements(), stored.data());
+  int64_t first = 0, count = tensor->elements();
+  if (weight.stacked) {
+    count /= weight.experts;
+    first = weight.expertOf(layer) * count;
+  }
+  std::vector<float> stored(count);
+  rt::convertToF32(*tensor, first, count, stored.data());
   bool isInOut = rt::isStoredInOut(*tensor, weight.inOut);
   for (int64_t row = 0; row < weight.rows; ++row) {
     int64_t storedRow = weight.firstRow + row;

@@ -53,7 +53,8 @@ void CostSheet::readWeight(const tfc_weight_v0 &weight) {
   }
   products.push_back({stem, valuesOf(weight) * weight.layers,
                       static_cast<double>(weight.rows) * weight.layers,
-                      isEncoders(stem)});
+                      isEncoders(stem), false,
+                      static_cast<double>(std::max(weight.experts, 1U)), 1});
   for (const char *part : {".q", ".k", ".v"}) {
     if (endsWith(stem, part)) {
       Attention &attn = attention[stem.substr(0, stem.size() - 2)];
@@ -91,6 +92,21 @@ rt::Result<CostSheet> CostSheet::read(const tfc_module_v0 &module,
   return sheet;
 }
 
+/// How many experts a row takes: of the first mixture below `spec`; or null.
+static const json *findPerToken(const json &spec) {
+  if (spec.is_object() && spec.contains("per_token")) {
+    return &spec["per_token"];
+  }
+  if (spec.is_structured()) {
+    for (const json &each : spec) {
+      if (const json *found = findPerToken(each)) {
+        return found;
+      }
+    }
+  }
+  return nullptr;
+}
+
 rt::Status CostSheet::readSpec(const tfc_module_v0 &module, uint64_t features) {
   std::map<std::string, const tfc_weight_v0 *> weights;
   for (uint32_t w = 0; w < module.n_weights; ++w) {
@@ -100,6 +116,10 @@ rt::Status CostSheet::readSpec(const tfc_module_v0 &module, uint64_t features) {
     json spec = json::parse(module.spec_json);
     json precision = spec.value("precision", json::object());
     readPrecision(precision.value("weights", "f32"), features);
+    for (Product &product : products) {
+      const json *taken = product.experts > 1 ? findPerToken(spec) : nullptr;
+      product.perToken = taken ? taken->get<double>() : 1;
+    }
     json all = spec.value("heads", json::object());
     json outputs = spec.value("outputs", json::object());
     for (auto &[name, head] : all.items()) {
@@ -148,14 +168,19 @@ static std::pair<double, double> countKeys(const rt::Batch &batch,
   return {pairs, keys};
 }
 
-/// Where words are of bytes, tables are not, and are multiplied as f32.
+/// Where words are of bytes, tables and experts' matrices are not; products of
+/// these are f32's, and of experts' in every program.
 Cost CostSheet::costOf(const Product &product, double rows) const {
-  bool isWide = product.isTable && storage == "int8";
-  double flops = 2 * rows * product.weights;
-  double bytes =
-      isWide ? bytesPerEntry * product.weights
-             : bytesPerWeight * product.weights + bytesPerRow * product.rows;
-  return {flops, bytes, isWide || unit == rt::Dot::None ? 0 : flops};
+  bool isOfExperts = product.experts > 1;
+  bool isWide = (product.isTable || isOfExperts) && storage == "int8";
+  double taken = rows * product.perToken / product.experts;
+  double flops = 2 * taken * product.weights;
+  double bytes = isWide ? bytesPerEntry * product.weights
+                        : bytesPerWeight * product.weights +
+                              bytesPerRow * product.rows;
+  bool isF32 = isWide || isOfExperts || unit == rt::Dot::None;
+  return {flops, isOfExperts ? bytes * std::min(taken, 1.0) : bytes,
+          isF32 ? 0 : flops};
 }
 
 std::vector<NamedCost>

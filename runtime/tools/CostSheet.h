@@ -63,6 +63,8 @@ private:
     double weights = 0, rows = 0;
     bool isEncoders = false; // of the entry "encode", else of "step"
     bool isTable = false;    // its matrix is looked up, too
+    /// Of experts, how many a layer has and how many of them a row takes.
+    double experts = 1, perToken = 1;
   };
   struct Head {
     std::string from;

@@ -36,6 +36,9 @@ DECODERS = {
     "biogpt": "BioGpt", "jais2": "Jais2", "cwm": "Cwm",
     "vaultgemma": "VaultGemma", "hyperclovax": "HyperCLOVAX",
     "nanochat": "NanoChat", "hunyuan": "HunYuanDenseV1",
+    "mixtral": "Mixtral", "qwen3moe": "Qwen3Moe", "olmoe": "Olmoe",
+    "qwen2moe": "Qwen2Moe", "granitemoe": "GraniteMoe", "glm4moe": "Glm4Moe",
+    "ernie45moe": "Ernie4_5_Moe",
     **draw_relatives.DECODERS}
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
@@ -75,15 +78,18 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "openai", "bigcode", "gptneo", "opt", "olmo", "olmo2", "olmo3",
            "neox", "phi", "gptj", "codegen", "cohere", "cohere2", "falcon",
            "exaone4", "persimmon", "gemma2", "gemma3", "ctrl", "xglm", "bloom",
-           "mpt", "biogpt", "vaultgemma", "hyperclovax", "nanochat",
-           "bertgenerationlm", "neoxjapanese", "modernbertdecoder",
-           "internlm3", "iquestcoder")
+           "mpt", "biogpt", "vaultgemma", "hyperclovax", "nanochat", "olmoe",
+           "qwen2moe", "granitemoe", "bertgenerationlm", "neoxjapanese",
+           "modernbertdecoder", "internlm3", "iquestcoder")
+# Of each layer's experts a row takes some.
+MIXTURES = ("mixtral", "qwen3moe", "olmoe", "qwen2moe", "granitemoe",
+            "glm4moe", "ernie45moe")
 # As many heads of keys as of queries.
 ALIKE = ("bigcode", "neox", "gptj", "codegen", "persimmon", "biogpt",
          "bertgenerationlm", "neoxjapanese", "modernbertdecoder")
 # Part of each head is turned.
 PARTIAL = ("glm", "glm4", "neox", "phi", "nemotron", "persimmon",
-           "neoxjapanese")
+           "neoxjapanese", "glm4moe")
 # Scores fall with the distance, and no input says where a token is.
 SLOPES = ("bloom", "mpt")
 # Positions are sines and cosines, one of each at least.
@@ -374,7 +380,8 @@ def decoder_config(hf, family, case):
                                  "rope_theta": case["theta"]})
     if family in ("helium", "ernie45", "seedoss", "ministral", "glm", "glm4",
                   "qwen3", "arcee", "gemma", "gemma2", "gemma3", "jais2",
-                  "cwm", "vaultgemma", "hunyuan"):
+                  "cwm", "vaultgemma", "hunyuan", "mixtral", "qwen3moe",
+                  "glm4moe", "ernie45moe"):
         keys["head_dim"] = case["head_dim"]
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
@@ -414,7 +421,8 @@ def decoder_config(hf, family, case):
     if family in ("smollm3", "granite", "seedoss", "glm", "helium", "qwen3",
                   "olmo", "olmo2", "olmo3", "gemma", "gemma2", "gemma3",
                   "neox", "cohere", "cohere2", "glm4", "nemotron", "arcee", "jais2",
-                  "vaultgemma", "hyperclovax", "nanochat", "hunyuan"):
+                  "vaultgemma", "hyperclovax", "nanochat", "hunyuan",
+                  "qwen3moe", "olmoe", "granitemoe", "glm4moe"):
         keys["attention_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
                   "arcee", "jais2", "cwm", "hyperclovax"):
@@ -423,6 +431,8 @@ def decoder_config(hf, family, case):
         keys["use_bias"] = case["attention_bias"]
     if family in ("phi3", "starcoder2", "ministral"):
         keys["sliding_window"] = case["window"]
+    if family in MIXTURES:
+        keys.update(mixture(family, case))
     if family == "smollm3":
         keys["no_rope_layer_interval"] = case["full_every"]
     if family == "phi3" and case["seed"] % 3:
@@ -438,11 +448,46 @@ def decoder_config(hf, family, case):
             "factor": 1.0, "alpha": case["factor"]}
     if family == "hyperclovax":
         keys["use_post_norm"] = bool(case["seed"] % 3)
-    if family in ("granite", "hyperclovax"):
+    if family in ("granite", "hyperclovax", "granitemoe"):
         keys.update(embedding_multiplier=case["factor"],
                     attention_multiplier=0.3, logits_scaling=case["factor"],
                     residual_multiplier=0.4)
     return getattr(hf, ALL[family] + "Config")(**keys)
+
+
+def mixture(family, case):
+    """The keys of its experts, by the seed: of no other family's case."""
+    seed, width = case["seed"], case["width"] % 19 + 3
+    taken = 1 + seed % 4
+    keys = dict(num_experts_per_tok=taken, num_experts=taken + seed // 4 % 9,
+                norm_topk_prob=bool(seed // 3 % 2))
+    if family in ("mixtral", "granitemoe"):
+        keys["num_local_experts"] = keys.pop("num_experts")
+        del keys["norm_topk_prob"]
+    if family in ("mixtral", "granitemoe", "olmoe"):
+        return dict(keys, intermediate_size=width)
+    keys["moe_intermediate_size"] = width
+    dense = case["layers"] > 1
+    if family in ("qwen2moe", "qwen3moe"):
+        keys.update(decoder_sparse_step=1 + (dense and seed % 2),
+                    mlp_only_layers=[0] if dense and seed % 5 == 0 else [])
+    if family == "qwen2moe":
+        keys.update(shared_expert_intermediate_size=width + 2,
+                    qkv_bias=case["attention_bias"])
+    if family == "glm4moe":
+        del keys["num_experts"]
+        groups = 1 + seed % 3
+        keys.update(n_group=groups, topk_group=1 + seed // 2 % groups,
+                    n_routed_experts=groups * (taken + 1),
+                    first_k_dense_replace=int(dense and seed % 2),
+                    n_shared_experts=1 + seed % 2, use_qk_norm=bool(seed % 2),
+                    routed_scaling_factor=case["factor"])
+    if family == "ernie45moe":
+        keys.update(moe_num_experts=keys.pop("num_experts"), moe_k=taken,
+                    moe_num_shared_experts=1 + seed % 2,
+                    moe_layer_start_index=int(dense and seed % 2))
+        del keys["num_experts_per_tok"], keys["norm_topk_prob"]
+    return keys
 
 
 def make_config(hf, case):

@@ -20,8 +20,32 @@ def shapes_of(cls, config):
     with torch.device("meta"):
         model = cls(config)
     tied = model.all_tied_weights_keys or {}
-    return {name: tuple(value.shape)
-            for name, value in model.state_dict().items() if name not in tied}
+    return dict(pair for name, value in model.state_dict().items()
+                if name not in tied
+                for pair in apart(config.model_type, name, tuple(value.shape)))
+
+
+def apart(family, name, shape):
+    """(name, shape) of what save_pretrained makes of a tensor of a mixture of
+    experts, which modules keep in others than files do."""
+    block = ".block_sparse_moe." if family == "mixtral" else ".mlp."
+    name = name.replace(".gate.moe_statics.", ".moe_statics.").replace(
+        ".block_sparse_moe.router.", ".block_sparse_moe.router.layer.").replace(
+        ".block_sparse_moe.experts.gate_up_proj",
+        ".block_sparse_moe.input_linear.weight").replace(
+        ".block_sparse_moe.experts.down_proj",
+        ".block_sparse_moe.output_linear.weight")
+    if family == "mixtral":
+        name = name.replace(".mlp.", block)
+    stem, found, part = name.partition(block + "experts.")
+    if not found or len(shape) != 3:
+        return [(name, shape)]
+    gate, up, down = (("w1", "w3", "w2") if family == "mixtral" else
+                      ("gate_proj", "up_proj", "down_proj"))
+    names = (gate, up) if part == "gate_up_proj" else (down,)
+    own = (shape[1] // len(names), shape[2])
+    return [(f"{stem}{found}{expert}.{each}.weight", own)
+            for expert in range(shape[0]) for each in names]
 
 
 def write(folder, keys, shapes):

@@ -38,6 +38,7 @@ WITHOUT_DEFAULTS = {
     "nemotron": "transformers' num_key_value_heads is then nothing, likewise",
     "bertgenerationlm": "it is then no decoder",
     "esm": "transformers' vocab_size is then nothing",
+    "glm4moe": "96 heads do not divide its width, which tfc refuses",
 }
 # Keys that transformers fills with a power of a half, whose last digit is not
 # that of the root.

@@ -1,6 +1,7 @@
 # The golden models of families that are a table and nothing else: of each class
 # of model a tiny one, whose widths are no multiples of anything.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import torch
 import transformers as hf
 
 from inputs import VOCAB
@@ -35,6 +36,11 @@ def decoder(**changes):
                      intermediate_size=37, max_position_embeddings=60,
                      bos_token_id=1, eos_token_id=2, pad_token_id=0),
                 **changes)
+
+
+def moe(**changes):
+    """Of a mixture of experts, each row of which takes three of them."""
+    return decoder(**dict(dict(num_experts_per_tok=3), **changes))
 
 
 def alike(**changes):
@@ -403,6 +409,28 @@ DECODERS = (
                       "rope_type": "dynamic", "rope_theta": 10000.0,
                       "alpha": 30.0, "factor": 1.0, "beta_fast": 32,
                       "beta_slow": 1, "mscale": 1.0}))),
+    ("mixtral-lm", hf.MixtralForCausalLM, hf.MixtralConfig(
+        **moe(num_local_experts=5, num_experts_per_tok=2,
+              intermediate_size=14))),
+    ("qwen3moe-lm", hf.Qwen3MoeForCausalLM, hf.Qwen3MoeConfig(
+        **moe(num_experts=12, head_dim=14, moe_intermediate_size=14,
+              norm_topk_prob=True))),
+    ("olmoe-lm", hf.OlmoeForCausalLM, hf.OlmoeConfig(
+        **moe(num_experts=12, num_key_value_heads=3, intermediate_size=14))),
+    ("qwen2moe-lm", hf.Qwen2MoeForCausalLM, hf.Qwen2MoeConfig(
+        **moe(num_experts=12, num_hidden_layers=3, decoder_sparse_step=2,
+              moe_intermediate_size=14, shared_expert_intermediate_size=22))),
+    ("granitemoe-lm", hf.GraniteMoeForCausalLM, hf.GraniteMoeConfig(
+        **moe(num_local_experts=12, intermediate_size=14,
+              attention_multiplier=0.4, embedding_multiplier=1.5,
+              residual_multiplier=0.7, logits_scaling=1.3))),
+    ("glm4moe-lm", hf.Glm4MoeForCausalLM, hf.Glm4MoeConfig(
+        **moe(n_routed_experts=12, head_dim=12, moe_intermediate_size=14,
+              n_group=4, topk_group=2, n_shared_experts=2, use_qk_norm=True,
+              first_k_dense_replace=1, routed_scaling_factor=1.7))),
+    ("ernie45moe-lm", hf.Ernie4_5_MoeForCausalLM, hf.Ernie4_5_MoeConfig(
+        **moe(moe_num_experts=12, moe_k=3, moe_intermediate_size=14,
+              num_experts_per_tok=3, moe_num_shared_experts=1))),
 )
 # Windows count columns.
 DISTANCES = ("phi3-lm", "starcoder2-lm", "gptneo-lm", "ministral-lm",
@@ -473,6 +501,51 @@ def write_encoders(out, models=ENCODERS, first=401):
         out.add(name, cases)
 
 
+class Margins:
+    """The least distance, over all that a model has computed, of an expert
+    (or a group of them) that is chosen from one that is not: of near ones
+    nobody chooses as somebody else does."""
+
+    def __init__(self, model):
+        self.least = 1.0
+        self.config = model.config
+        for module in model.modules():
+            if "Router" in type(module).__name__:
+                module.register_forward_hook(self.look)
+
+    def look(self, router, inputs, result):
+        scores = inputs[0].reshape(-1, inputs[0].shape[-1]) @ router.weight.T
+        statics = getattr(router, "moe_statics", router)
+        bias = getattr(statics, "e_score_correction_bias", None)
+        groups = getattr(self.config, "n_group", 1)
+        if bias is not None:
+            scores = (scores.softmax(-1) if statics is not router
+                      else scores.sigmoid()) + bias.view(-1)
+        if groups > 1:
+            ranks = scores.view(len(scores), groups, -1).topk(2)[0].sum(-1)
+            self.compare(ranks, self.config.topk_group)
+            used = ranks.topk(self.config.topk_group)[1]
+            left = torch.zeros_like(ranks).scatter_(1, used, 1)
+            scores = scores.masked_fill(left.repeat_interleave(
+                scores.shape[1] // groups, 1) == 0, -1e9)
+        self.compare(scores, self.config.num_experts_per_tok)
+
+    def compare(self, scores, count):
+        ordered = scores.sort(-1, descending=True)[0]
+        gaps = ordered[:, count - 1] - ordered[:, count]
+        self.least = min(self.least, gaps.min().item())
+
+
+def mark_experts(model):
+    """By the bias of the choice, where there is one: all rows take expert 5,
+    and none takes expert 2."""
+    for name, value in model.state_dict().items():
+        if "e_score_correction_bias" in name:
+            value.copy_(0.05 * torch.arange(value.numel()).view_as(value).sin())
+            value.view(-1)[5] += 3
+            value.view(-1)[2] -= 3
+
+
 def write_decoders(out, models=DECODERS, first=501, distances=DISTANCES,
                    scales=SCALES, longest={}):
     """`longest`: the longest rows of those that tfc runs up to there."""
@@ -480,10 +553,13 @@ def write_decoders(out, models=DECODERS, first=501, distances=DISTANCES,
         if not out.wants(name):
             continue
         seed = first + index
-        out.save(name, build(cls, config, seed, **{
+        built = build(cls, config, seed, **{
             **dict(token=0.3, position=1.5, layer=2.0),
-            **scales.get(name, {})}))
+            **scales.get(name, {})})
+        mark_experts(built)
+        out.save(name, built)
         model = out.load(cls, name)
+        margins = Margins(model)
         cases = SOME + (() if name in distances else ("holes",))
         if name in RELATIVE:
             cases = tuple(case for case in cases if case != "positions")
@@ -497,6 +573,9 @@ def write_decoders(out, models=DECODERS, first=501, distances=DISTANCES,
         inputs, _ = find_greedy(model, left, 100 * seed)
         out.add(name, cases, [
             out.write_step(name, model, "generate-left", inputs, "none")])
+        if margins.least < 1e-4:
+            raise ValueError(f"{name}: expected experts' scores that differ, "
+                             f"got {margins.least}: draw another")
 
 
 def write_pairs_of(out, models=PAIRS, first=601, counting=COUNTING,

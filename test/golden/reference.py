@@ -73,13 +73,20 @@ def build(cls, config, seed, **scales):
     randomize(model, generator, **scales)
     model.tie_weights()
     model.config._attn_implementation = "eager"
+    in_order(model)
     return model.eval()
+
+
+def in_order(model):
+    """Adds what a row's experts make in the order of their numbers."""
+    model.config._experts_implementation = "eager"
+    return model
 
 
 def load(cls, folder, **options):
     """What transformers makes of a folder."""
-    return cls.from_pretrained(folder, attn_implementation="eager",
-                               **options).eval()
+    return in_order(cls.from_pretrained(folder, attn_implementation="eager",
+                                        **options)).eval()
 
 
 def chooses(model):

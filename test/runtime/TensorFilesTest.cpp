@@ -165,6 +165,9 @@ TEST(TensorFiles, FindsNamesByPattern) {
   EXPECT_FALSE(find("{p}h.{i}.norm.weight", 1));
   EXPECT_FALSE(find("{p}h.{i}.norm.bias", 2));
   EXPECT_TRUE(find("head.weight", 0));
+  EXPECT_TRUE(files->find("{p}h.{e}.norm.weight", "bert.", 7, aliases, 11));
+  EXPECT_FALSE(files->find("{p}h.{e}.norm.weight", "bert.", 11, aliases, 7));
+  EXPECT_EQ(expandPattern("{p}{i}.{e}.{e}", "a.", 3, 12), "a.3.12.12");
   std::vector<PatternUse> uses = {{"head.weight", 0},
                                   {"{p}h.{i}.norm.weight", 2}};
   EXPECT_EQ(files->choosePrefix(uses, {"", "bert."}, aliases), "bert.");
@@ -181,6 +184,29 @@ Tensor shaped(DType dtype, std::vector<int64_t> shape) {
   tensor.shape = std::move(shape);
   tensor.file = "f.safetensors";
   return tensor;
+}
+
+TEST(TensorFiles, ExpertsAreStackedOrApart) {
+  WeightSource weight;
+  weight.name = "moe.up";
+  weight.rows = 3;
+  weight.cols = 2;
+  weight.storedRows = 3;
+  weight.experts = 4;
+  weight.firstLayer = 5;
+  weight.layerStep = 2;
+  // The number counts experts, and layers above them.
+  EXPECT_EQ(weight.layerOf(7), 7);
+  EXPECT_EQ(weight.expertOf(7), 3);
+  EXPECT_TRUE(checkTensor(shaped(DType::F32, {3, 2}), weight));
+  EXPECT_FALSE(checkTensor(shaped(DType::F32, {4, 3, 2}), weight));
+  weight.stacked = true;
+  EXPECT_TRUE(checkTensor(shaped(DType::F32, {4, 3, 2}), weight));
+  EXPECT_EQ(messageOf(checkTensor(shaped(DType::F32, {4, 2, 3}), weight)),
+            "f.safetensors: tensor \"t\": expected shape [4, 3, 2] (weight "
+            "moe.up), got [4, 2, 3]; the transposed layout would fit");
+  weight.inOut = true;
+  EXPECT_TRUE(checkTensor(shaped(DType::F32, {4, 2, 3}), weight));
 }
 
 TEST(TensorFiles, ChecksShapesAndTypes) {

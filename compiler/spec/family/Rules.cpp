@@ -32,6 +32,7 @@ const std::vector<Rule> &allRules() {
       {"window", windowRule, {}},
       {"layer_types", layerTypesRule, {"layer_types"}},
       {"layer_pattern", layerPatternRule, {}},
+      {"dense_layers", denseLayersRule, {}},
       {"attn_config", attnConfigRule, {"attn_config"}},
       {"attention_types",
        attentionTypesRule,

@@ -58,6 +58,13 @@ std::optional<spec::Json> layerTypesRule(Instantiator &, const spec::Json &);
 /// entry in the list is 0; without the list, the last of each `every`.
 std::optional<spec::Json> layerPatternRule(Instantiator &, const spec::Json &);
 
+/// {"layers", "first", "last", "every", "list", "ffn"}: overrides with `ffn` in
+/// place of a mixture for the layers before `first`, behind `last` (-1: none),
+/// that are not the last of each `every`, or that the key `list` names; the key
+/// `key` is to blame where these are all. With `then` that value instead, if
+/// there is such a layer.
+std::optional<spec::Json> denseLayersRule(Instantiator &, const spec::Json &);
+
 /// {"layers", "window"}: GPT-Neo's attention_types, or attention_layers, which
 /// is made of them and stronger, as overrides with `window` for local layers.
 std::optional<spec::Json> attentionTypesRule(Instantiator &,

@@ -46,7 +46,7 @@ void checkIgnore(const Json &ignore, const ModelSpec &model,
       int64_t first = std::max<int64_t>(parameter.firstLayer, 0);
       std::string name =
           replaced(parameter.patterns.front(), "{i}", std::to_string(first));
-      name = replaced(name, "{h}", "0");
+      name = replaced(replaced(name, "{h}", "0"), "{e}", "0");
       bool matches = std::any_of(
           model.prefixes.begin(), model.prefixes.end(),
           [&](const std::string &prefix) {

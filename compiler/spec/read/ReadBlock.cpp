@@ -29,7 +29,7 @@ std::vector<Sublayer> SpecReader::readBlock(const Json &block) {
     }
     if (item.members.size() != 1) {
       error(item.place, BadBlock,
-            "expected one of attn, cross and ffn, got " +
+            "expected one of attn, cross, ffn and moe, got " +
                 std::to_string(item.members.size()) + " keys");
       continue;
     }
@@ -80,7 +80,7 @@ std::vector<Sublayer> SpecReader::readSugar(const Json &block) {
               describe(*norm));
   }
   std::vector<Sublayer> sublayers;
-  for (const char *name : {"attn", "cross", "ffn"}) {
+  for (const char *name : {"attn", "cross", "ffn", "moe"}) {
     if (const Json *sublayer = block.find(name)) {
       // The first one's norm is that of all: what is parallel to it has one
       // where it says so.
@@ -96,9 +96,9 @@ std::vector<Sublayer> SpecReader::readSugar(const Json &block) {
   }
   checkParallel(block, sublayers);
   if (!block.find("attn") && !block.find("ffn") && !block.find("cross") &&
-      !block.find("conv")) {
+      !block.find("moe") && !block.find("conv")) {
     error(block.place, BadBlock,
-          "expected attn, cross or ffn, got an empty block");
+          "expected attn, cross, ffn or moe, got an empty block");
   }
   return sublayers;
 }
@@ -108,7 +108,8 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
                                                  const std::string &placement,
                                                  const Json *blockNorm) {
   bool isAttention = name == "attn" || name == "cross";
-  if (!sublayer.isObject() || (!isAttention && name != "ffn")) {
+  if (!sublayer.isObject() ||
+      (!isAttention && name != "ffn" && name != "moe")) {
     return std::nullopt;
   }
   if (name == "cross" &&
@@ -136,6 +137,10 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
   result.postNorm = normOf("post_norm", placement == "post");
   if (isAttention) {
     result.f = readAttention(name, sublayer);
+    return result;
+  }
+  if (name == "moe") {
+    result.f = readMoe(sublayer);
     return result;
   }
   Ffn ffn;

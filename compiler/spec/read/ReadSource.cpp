@@ -34,7 +34,9 @@ std::string packKey(const std::string &stem) {
       (last == "q" || last == "k" || last == "v")) {
     return parent + ".qkv";
   }
-  if (endsWith(parent, ".ffn") && (last == "gate" || last == "up")) {
+  bool isFfn = endsWith(parent, ".ffn") || endsWith(parent, ".moe") ||
+               endsWith(parent, ".moe.shared");
+  if (isFfn && (last == "gate" || last == "up")) {
     return parent + ".gate_up";
   }
   return "";
@@ -106,6 +108,13 @@ public:
     }
     parameter.inOut =
         parameter.rank == 2 && wordOf(value, "layout", "out_in") == "in_out";
+    parameter.stacked = flagOf(value, "stacked", false);
+    if (parameter.stacked && parameter.experts == 0) {
+      return fail(value.find("stacked")->place, BadSource,
+                  "expected no \"stacked\" (" + parameter.name +
+                      " is of no experts), got " +
+                      describe(*value.find("stacked")));
+    }
     parameter.fillZeros =
         slot.tiedTo.empty() && wordOf(value, "optional", "") == "zeros";
     if (const Json *pack = value.find("pack")) {
@@ -152,6 +161,12 @@ private:
   }
 
   bool checkGroups(int64_t rows, int64_t groups) {
+    if (groups > 1 && slot.parameter.experts > 0) {
+      return fail(value.find("groups")->place, Unsupported,
+                  "expected no groups of rows of experts (not supported by "
+                  "this tfc), got " +
+                      std::to_string(groups));
+    }
     return rows % groups == 0 ||
            fail(value.find("groups")->place, BadSource,
                 "expected a divisor of " + std::to_string(rows) + " (rows of " +
@@ -194,7 +209,13 @@ private:
            !value.find("pack") && !value.find("first_row");
   }
 
-  /// Placeholders: {p}, {i}, exactly where layers differ, and {h}.
+  /// Whether each expert has a tensor of its own.
+  bool isOfExperts() const {
+    return slot.parameter.experts > 0 && !flagOf(value, "stacked", false);
+  }
+
+  /// Placeholders: {p}, {i}, exactly where layers differ, {e}, exactly where
+  /// experts do, and {h}.
   bool checkName(const std::string &name) {
     bool layered = slot.parameter.firstLayer >= 0;
     bool ofRun = slot.stem != slot.common &&
@@ -203,7 +224,7 @@ private:
     std::string got = ", got " + inQuotes(name);
     for (size_t at = 0; (at = name.find_first_of("{}", at)) != name.npos;) {
       std::string word = name.substr(at, 3);
-      if (word == "{h}" && isOfHeads()) {
+      if ((word == "{h}" && isOfHeads()) || (word == "{e}" && isOfExperts())) {
         at += word.size();
         continue;
       }
@@ -217,6 +238,13 @@ private:
                     "expected the placeholders {p} and {i} only" + got);
       }
       at += word.size();
+    }
+    if (isOfExperts() && name.find("{e}") == name.npos) {
+      return fail(value.place, BadPattern,
+                  "expected {e} in the name (" +
+                      std::to_string(slot.parameter.experts) +
+                      " experts would read the same tensor), or \"stacked\"" +
+                      got);
     }
     bool hasIndex = name.find("{i}") != name.npos;
     if (layered && layers > 1 && !hasIndex) {

@@ -30,6 +30,7 @@ enum Code {
   BadEmbedding = 24,
   BadBlock = 26,
   BadEps = 27,
+  BadExperts = 29,
   BadLogits = 30,
   BadSplit = 31,
   BadFrom = 32,
@@ -133,6 +134,11 @@ private:
   void readHeadSizes(const Json &attn, Attention &attention);
   void compareCaches(const Json &attn, const Attention &attention);
   double readPositive(const Json &number);
+
+  // ReadMoe.cpp
+  Moe readMoe(const Json &json);
+  double readOfSum(const Json &router, const char *key);
+  void checkGroups(const Json &router, const Moe &moe);
 
   // ReadScores.cpp
   void readScores(const Json &attn, Attention &attention);

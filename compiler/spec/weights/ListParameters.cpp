@@ -70,6 +70,16 @@ private:
     }
   }
 
+  /// What each of `experts` experts has.
+  void addExperts(const std::string &stem, int64_t experts, int64_t rows,
+                  int64_t cols, bool bias) {
+    size_t before = slots.size();
+    addLinear(stem, rows, cols, bias);
+    for (size_t i = before; i < slots.size(); ++i) {
+      slots[i].parameter.experts = experts;
+    }
+  }
+
   /// What has rows for each of `heads` heads.
   void addHeads(const std::string &stem, int64_t heads, int64_t rows,
                 int64_t cols, bool bias) {
@@ -167,16 +177,40 @@ private:
         add(stem + "sinks", "weight", 1, attn->numHeads, 1);
       }
       addLinear(stem + "o", model.hidden, queries, attn->oBias);
+    } else if (const auto *moe = std::get_if<Moe>(&sublayer.f)) {
+      listMoe(*moe, stem);
     } else {
-      const Ffn &ffn = std::get<Ffn>(sublayer.f);
-      if (ffn.gated) {
-        addLinear(stem + "gate", ffn.width, model.hidden, ffn.bias);
-      }
-      addLinear(stem + "up", ffn.width, model.hidden, ffn.bias);
-      addLinear(stem + "down", model.hidden, ffn.width, ffn.bias);
+      listFfn(std::get<Ffn>(sublayer.f), stem);
     }
     addNorm(stem + "out_norm", sublayer.outNorm, model.hidden);
     addNorm(stem + "post_norm", sublayer.postNorm, model.hidden);
+  }
+
+  void listFfn(const Ffn &ffn, const std::string &stem) {
+    if (ffn.gated) {
+      addLinear(stem + "gate", ffn.width, model.hidden, ffn.bias);
+    }
+    addLinear(stem + "up", ffn.width, model.hidden, ffn.bias);
+    addLinear(stem + "down", model.hidden, ffn.width, ffn.bias);
+  }
+
+  void listMoe(const Moe &moe, const std::string &stem) {
+    addLinear(stem + "router", moe.experts, model.hidden, moe.router.bias);
+    if (moe.router.choiceBias) {
+      add(stem + "choice_bias", "weight", 1, moe.experts, 1);
+    }
+    if (moe.gated) {
+      addExperts(stem + "gate", moe.experts, moe.width, model.hidden, moe.bias);
+    }
+    addExperts(stem + "up", moe.experts, moe.width, model.hidden, moe.bias);
+    addExperts(stem + "down", moe.experts, model.hidden, moe.width, moe.bias);
+    if (moe.shared) {
+      listFfn({moe.shared->width, moe.act, moe.gated, /*bias=*/false},
+              stem + "shared.");
+      if (moe.shared->gate) {
+        addLinear(stem + "shared_gate", 1, model.hidden, false);
+      }
+    }
   }
 
   void listStep(const DenseStep &step, int64_t &width) {

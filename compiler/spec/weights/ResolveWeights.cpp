@@ -174,6 +174,9 @@ void useOwnNames(ModelSpec &model) {
     if (slot.parameter.firstLayer >= 0) {
       name.insert(name.find(".layers.") + 7, ".{i}");
     }
+    if (slot.parameter.experts > 0) {
+      name.insert(name.find(".moe.") + 4, ".{e}");
+    }
     slot.parameter.patterns = {name};
     if (slot.tiedTo.empty()) {
       model.parameters.push_back(std::move(slot.parameter));

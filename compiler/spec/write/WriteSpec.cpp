@@ -131,6 +131,9 @@ Json writeWeights(const ModelSpec &model) {
     if (parameter.groups != 1) {
       source.set("groups", parameter.groups);
     }
+    if (parameter.stacked) {
+      source.set("stacked", true);
+    }
     if (parameter.fillZeros) {
       source.set("optional", "zeros");
     }

@@ -216,12 +216,59 @@ Json writeFfn(const Ffn &ffn) {
                    {"bias", ffn.bias}});
 }
 
+Json writeRouter(const Router &router) {
+  Json json =
+      objectOf({{"score", router.score == Router::Score::Softmax   ? "softmax"
+                          : router.score == Router::Score::Sigmoid ? "sigmoid"
+                                                                   : "logits"},
+                {"bias", router.bias},
+                {"choice_bias", router.choiceBias},
+                {"renormalize",
+                 router.renormalize == Router::Renormalize::None  ? "none"
+                 : router.renormalize == Router::Renormalize::Sum ? "sum"
+                                                                  : "softmax"},
+                {"factor", router.factor}});
+  if (router.groups > 1) {
+    json.set("groups", router.groups);
+    json.set("groups_used", router.groupsUsed);
+    json.set("group_by", router.groupByTwo ? "top2" : "max");
+  }
+  if (router.plus != 0) {
+    json.set("plus", router.plus);
+  }
+  if (router.floor != 0) {
+    json.set("floor", router.floor);
+  }
+  return json;
+}
+
+Json writeMoe(const Moe &moe) {
+  Json json = objectOf({{"experts", moe.experts},
+                        {"per_token", moe.perToken},
+                        {"width", moe.width},
+                        {"act", nameOf(moe.act)},
+                        {"gated", moe.gated},
+                        {"bias", moe.bias},
+                        {"router", writeRouter(moe.router)}});
+  if (moe.shared) {
+    json.set("shared", objectOf({{"width", moe.shared->width},
+                                 {"gate", moe.shared->gate}}));
+  }
+  return json;
+}
+
+Json writeF(const Sublayer &sublayer) {
+  if (const auto *attn = std::get_if<Attention>(&sublayer.f)) {
+    return writeAttention(*attn);
+  }
+  const auto *ffn = std::get_if<Ffn>(&sublayer.f);
+  return ffn ? writeFfn(*ffn) : writeMoe(std::get<Moe>(sublayer.f));
+}
+
 Json writeBlock(const std::vector<Sublayer> &layer) {
   Json sublayers = Json::array();
   for (const Sublayer &sublayer : layer) {
-    const Attention *attn = std::get_if<Attention>(&sublayer.f);
-    Json body =
-        attn ? writeAttention(*attn) : writeFfn(std::get<Ffn>(sublayer.f));
+    Json body = writeF(sublayer);
     body.set("pre_norm", writeNorm(sublayer.preNorm));
     if (sublayer.outNorm) {
       body.set("out_norm", writeNorm(sublayer.outNorm));

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define TFC_ABI_VERSION 4u
+#define TFC_ABI_VERSION 5u
 /* The oldest version of a library that a host of this version runs. */
 #define TFC_ABI_OLDEST 3u
 #define TFC_MODULE_QUERY_SYMBOL "tfc_module_query"
@@ -383,13 +383,16 @@ typedef struct {
 } tfc_program_v0;
 
 enum {
-  TFC_SOURCE_IN_OUT = 1,    /* stored [in, out] (Conv1D), used as [out, in] */
-  TFC_SOURCE_FILL_ZEROS = 2 /* zeros when no tensor has one of its names */
+  TFC_SOURCE_IN_OUT = 1,     /* stored [in, out] (Conv1D), used as [out, in] */
+  TFC_SOURCE_FILL_ZEROS = 2, /* zeros when no tensor has one of its names */
+  /* Since version 5, of a weight of experts: a layer's are in one tensor, one
+   * after the other, an axis in front of the others. */
+  TFC_SOURCE_STACKED = 4
 };
 
 /* Where a parameter, or a part of it, is stored: the tensor named by the first
- * pattern that exists, with {p} = the file set's prefix and {i} = the layer's
- * number. The stored tensor has the shape
+ * pattern that exists, with {p} = the file set's prefix, {i} = the layer's
+ * number and {e} = the expert's. The stored tensor has the shape
  *   [stored_rows, cols], or [cols, stored_rows] with IN_OUT,
  * or [stored_rows] when rank is 1 (then cols = 1), axes of length 1 in front
  * being ignored; what is read are its rows from first_row on. */
@@ -406,7 +409,9 @@ enum {
 };
 
 /* A parameter. The number of its layer i (0 <= i < layers) is
- * first_layer + i x layer_step. */
+ * first_layer + i x layer_step. Where it has experts, i counts those of all
+ * layers: it is of expert i % experts, and the layer's number is
+ * first_layer + i / experts x layer_step. */
 typedef struct {
   const char *name; /* canonical, as in the spec */
   const tfc_source_v0 *sources;
@@ -415,7 +420,9 @@ typedef struct {
   int64_t rows, cols;
   /* Since version 4: the greatest rank that an adapter of it may have; 0: it
    * takes none. */
-  uint32_t adapter_rank, reserved;
+  uint32_t adapter_rank;
+  /* Since version 5: of a layer; 0: it is none of experts. */
+  uint32_t experts;
 } tfc_weight_v0;
 
 enum {

@@ -31,11 +31,15 @@ Status checkTensor(const Tensor &tensor, const WeightSource &weight) {
   if (isStoredInOut(tensor, weight.inOut)) {
     std::reverse(expected.begin(), expected.end());
   }
+  if (weight.stacked) {
+    expected.insert(expected.begin(), weight.experts);
+  }
   std::vector<int64_t> found = significant(tensor.shape);
   if (found == significant(expected)) {
     return {};
   }
-  std::vector<int64_t> transposed(expected.rbegin(), expected.rend());
+  std::vector<int64_t> transposed = expected;
+  std::reverse(transposed.begin() + weight.stacked, transposed.end());
   bool fits = weight.rank != 1 && found == significant(transposed);
   return makeError(Code::Incompatible, where, "shape ", shapeText(expected),
                    why, shapeText(tensor.shape),
@@ -67,8 +71,7 @@ public:
     for (size_t w = 0; w < table.weights.size(); ++w) {
       const WeightSource &weight = table.weights[w];
       for (int64_t i = 0; i < weight.layers; ++i) {
-        bound[w].push_back(
-            bind(weight, weight.firstLayer + i * weight.layerStep));
+        bound[w].push_back(bind(weight, weight.layerOf(i), weight.expertOf(i)));
       }
     }
     for (size_t w = 0; w < table.weights.size() && !faults.any(); ++w) {
@@ -82,25 +85,28 @@ public:
   }
 
 private:
-  const Tensor *bind(const WeightSource &weight, int64_t layer) {
+  const Tensor *bind(const WeightSource &weight, int64_t layer,
+                     int64_t expert) {
     const Tensor *tensor = nullptr;
     for (const std::string &pattern : weight.patterns) {
-      tensor = files.find(pattern, prefix, layer, table.aliases);
+      tensor = files.find(pattern, prefix, layer, table.aliases, expert);
       if (tensor) {
         faults.add(checkTensor(*tensor, weight));
         return tensor;
       }
     }
     if (!weight.fillZeros && weight.tiedTo < 0) {
-      reportMissing(weight, layer);
+      reportMissing(weight, layer, expert);
     }
     return nullptr;
   }
 
-  void reportMissing(const WeightSource &weight, int64_t layer) {
-    std::string name = weight.patterns.empty()
-                           ? weight.name
-                           : expandPattern(weight.patterns[0], prefix, layer);
+  void reportMissing(const WeightSource &weight, int64_t layer,
+                     int64_t expert) {
+    std::string name =
+        weight.patterns.empty()
+            ? weight.name
+            : expandPattern(weight.patterns[0], prefix, layer, expert);
     std::string hint;
     if (numHints < maxHints) {
       ++numHints;

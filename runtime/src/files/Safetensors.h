@@ -7,6 +7,7 @@
 
 #include "runtime/src/Error.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 
@@ -117,7 +118,8 @@ private:
 /// Pairs of name suffixes that stand for each other: {".gamma", ".weight"}.
 using Aliases = std::vector<std::pair<std::string, std::string>>;
 
-/// A name pattern ({p}: prefix, {i}: layer) and the first layer it is used at.
+/// A name pattern ({p}: prefix, {i}: layer, {e}: expert) and the first layer it
+/// is used at.
 struct PatternUse {
   std::string pattern;
   int64_t layer = 0;
@@ -153,10 +155,11 @@ public:
   const std::vector<std::string> &formats() const { return formatLines; }
   const Tensor *find(std::string_view name) const;
 
-  /// The tensor that `pattern` names with this prefix and layer, or, failing
-  /// that, under an alias of its suffix. Null when there is none.
+  /// The tensor that `pattern` names with this prefix, layer and expert, or,
+  /// failing that, under an alias of its suffix. Null when there is none.
   const Tensor *find(std::string_view pattern, std::string_view prefix,
-                     int64_t layer, const Aliases &aliases) const;
+                     int64_t layer, const Aliases &aliases,
+                     int64_t expert = 0) const;
   /// The first prefix with which some pattern that has {p} names a tensor; the
   /// first prefix when none does, "" when there are no prefixes.
   std::string choosePrefix(const std::vector<PatternUse> &patterns,
@@ -183,9 +186,9 @@ private:
   std::vector<std::string> formatLines;
 };
 
-/// `pattern` with {p} and {i} replaced.
+/// `pattern` with {p}, {i} and {e} replaced.
 std::string expandPattern(std::string_view pattern, std::string_view prefix,
-                          int64_t layer);
+                          int64_t layer, int64_t expert = 0);
 
 /// A parameter and where it is stored; the fields mean what those of
 /// tfc_weight_v0 mean. tiedTo: index of the weight it must equal, or -1.
@@ -194,8 +197,15 @@ struct WeightSource {
   std::vector<std::string> patterns;
   int64_t firstLayer = 0, layerStep = 1, layers = 1;
   int64_t rank = 2, rows = 0, cols = 1, firstRow = 0, storedRows = 0;
-  bool inOut = false, fillZeros = false;
+  bool inOut = false, fillZeros = false, stacked = false;
+  int64_t experts = 0;
   int64_t tiedTo = -1;
+
+  /// Of number i of its `layers`, which count experts where there are any.
+  int64_t layerOf(int64_t i) const {
+    return firstLayer + i / std::max<int64_t>(experts, 1) * layerStep;
+  }
+  int64_t expertOf(int64_t i) const { return experts > 0 ? i % experts : 0; }
 };
 
 /// A model's parameters, and how its tensors may be called.

@@ -100,7 +100,7 @@ bool sameValues(const Tensor &a, const Tensor &b) {
 }
 
 std::string expandPattern(std::string_view pattern, std::string_view prefix,
-                          int64_t layer) {
+                          int64_t layer, int64_t expert) {
   std::string out;
   for (size_t i = 0; i < pattern.size();) {
     std::string_view rest = pattern.substr(i);
@@ -109,6 +109,9 @@ std::string expandPattern(std::string_view pattern, std::string_view prefix,
       i += 3;
     } else if (rest.substr(0, 3) == "{i}") {
       out += std::to_string(layer);
+      i += 3;
+    } else if (rest.substr(0, 3) == "{e}") {
+      out += std::to_string(expert);
       i += 3;
     } else {
       out += pattern[i++];
@@ -119,8 +122,8 @@ std::string expandPattern(std::string_view pattern, std::string_view prefix,
 
 const Tensor *TensorFiles::find(std::string_view pattern,
                                 std::string_view prefix, int64_t layer,
-                                const Aliases &aliases) const {
-  std::string name = expandPattern(pattern, prefix, layer);
+                                const Aliases &aliases, int64_t expert) const {
+  std::string name = expandPattern(pattern, prefix, layer, expert);
   if (const Tensor *tensor = find(name)) {
     return tensor;
   }

@@ -226,6 +226,10 @@ static std::string faultOfWeight(const tfc_weight_v0 &weight,
       weight.rows > source.stored_rows - source.first_row) {
     return concat("weight ", weight.name, " within its stored tensor");
   }
+  bool isStacked = source.flags & TFC_SOURCE_STACKED;
+  if (weight.experts > 0 ? weight.layers % weight.experts != 0 : isStacked) {
+    return concat("weight ", weight.name, " of all experts of its layers");
+  }
   if (weight.flags & TFC_WEIGHT_TIED && weight.tied_to >= numWeights) {
     return concat("weight ", weight.name, " to be tied to a weight");
   }

@@ -29,6 +29,8 @@ WeightTable weightTable(const tfc_module_v0 &module) {
     to.storedRows = source.stored_rows;
     to.inOut = source.flags & TFC_SOURCE_IN_OUT;
     to.fillZeros = source.flags & TFC_SOURCE_FILL_ZEROS;
+    to.stacked = source.flags & TFC_SOURCE_STACKED;
+    to.experts = from.experts;
     to.tiedTo = from.flags & TFC_WEIGHT_TIED ? int64_t(from.tied_to) : -1;
     table.weights.push_back(std::move(to));
   }
@@ -61,12 +63,20 @@ void releasePages(const Tensor &tensor) {
   }
 }
 
+/// Of the one tensor that it is read from, or of one of those of all experts.
+static uint64_t storedBytes(const tfc_weight_v0 &weight, const Tensor &tensor) {
+  return weight.sources->flags & TFC_SOURCE_STACKED
+             ? tensor.bytes / weight.experts
+             : tensor.bytes;
+}
+
 /// Of what is stored in rows, those that the weight has.
 uint64_t bytesToPack(const tfc_weight_v0 &weight, const Tensor &tensor) {
   const tfc_source_v0 &source = *weight.sources;
+  uint64_t bytes = storedBytes(weight, tensor);
   return source.flags & TFC_SOURCE_IN_OUT
-             ? tensor.bytes
-             : tensor.bytes / static_cast<uint64_t>(source.stored_rows) *
+             ? bytes
+             : bytes / static_cast<uint64_t>(source.stored_rows) *
                    static_cast<uint64_t>(weight.rows);
 }
 
@@ -102,18 +112,23 @@ void addCalls(std::vector<PackCall> &calls, const tfc_module_v0 &module,
               uint32_t w, uint32_t layer, const Tensor &tensor) {
   const tfc_weight_v0 &weight = module.weights[w];
   const tfc_source_v0 &source = *weight.sources;
+  uint64_t bytes = storedBytes(weight, tensor), first = 0;
+  if (source.flags & TFC_SOURCE_STACKED) {
+    first = bytes * (layer % weight.experts);
+  }
   if (source.flags & TFC_SOURCE_IN_OUT) {
-    calls.push_back({w, layer, 0, weight.rows, &tensor, 0, tensor.bytes});
+    calls.push_back({w, layer, 0, weight.rows, &tensor, first, bytes});
     return;
   }
-  uint64_t rowBytes = tensor.bytes / static_cast<uint64_t>(source.stored_rows);
+  uint64_t rowBytes = bytes / static_cast<uint64_t>(source.stored_rows);
   int64_t rows = rangeBytes / static_cast<int64_t>(rowBytes);
   rows = std::max(rows / rangeRows, int64_t(1)) * rangeRows;
   for (int64_t begin = 0; begin < weight.rows; begin += rows) {
     int64_t end = std::min(begin + rows, weight.rows);
-    calls.push_back({w, layer, begin, end, &tensor,
-                     static_cast<uint64_t>(source.first_row + begin) * rowBytes,
-                     static_cast<uint64_t>(end - begin) * rowBytes});
+    calls.push_back(
+        {w, layer, begin, end, &tensor,
+         first + static_cast<uint64_t>(source.first_row + begin) * rowBytes,
+         static_cast<uint64_t>(end - begin) * rowBytes});
   }
 }
 
@@ -212,14 +227,25 @@ std::vector<float> randomTensor(const tfc_weight_v0 &weight, uint64_t seed) {
   return values;
 }
 
+/// Where the experts before that of number `layer` would begin, if they were
+/// stored in front of `values`: nobody reads there.
+const void *beforeExpert(const tfc_weight_v0 &weight, uint32_t layer,
+                         const std::vector<float> &values) {
+  uint64_t experts =
+      weight.sources->flags & TFC_SOURCE_STACKED ? layer % weight.experts : 0;
+  return reinterpret_cast<const void *>(
+      reinterpret_cast<uintptr_t>(values.data()) -
+      experts * values.size() * sizeof(float));
+}
+
 void packRandomRange(void *arg, int64_t begin, int64_t end, uint32_t) {
   PackJob &job = *static_cast<PackJob *>(arg);
   for (int64_t i = begin; i < end && !job.loading.isCancelled(); ++i) {
     PackCall &call = job.calls[i];
+    const tfc_weight_v0 &weight = job.module.weights[call.weight];
     std::vector<float> values =
-        randomTensor(job.module.weights[call.weight],
-                     uint64_t(call.weight) << 32 | (call.layer + 1));
-    job.pack(call, values.data(), TFC_DTYPE_F32);
+        randomTensor(weight, uint64_t(call.weight) << 32 | (call.layer + 1));
+    job.pack(call, beforeExpert(weight, call.layer, values), TFC_DTYPE_F32);
   }
 }
 

@@ -97,3 +97,24 @@ func.func @counts_sequences(
 // CHECK-SAME: (%{{.*}}: index, %{{.*}}: index, %[[SEQUENCES:.*]]: index, %{{.*}}: index) -> index
 // CHECK-DAG: %[[ROW:.*]] = arith.constant 32 : index
 // CHECK: arith.muli %[[SEQUENCES]], %[[ROW]]
+
+// So many rows for each token: the experts that it takes.
+// CHECK-LABEL: @several_rows_a_token
+// CHECK: %[[N:.*]] = arith.muli %{{.*}}, %c3 : index
+// CHECK: memref.view %{{.*}}[%{{.*}}][%[[N]]] : memref<?xi8> to memref<?x5xf32>
+func.func @several_rows_a_token(
+    %ids: !tokens {transformer.input = #ids}, %rows: !tokens {transformer.rows},
+    %step: !llvm.ptr {transformer.step},
+    %workers: index {transformer.workers}) {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %t = memref.dim %ids, %c0 : !tokens
+  %n = arith.muli %t, %c3 : index
+  %pairs = memref.alloc(%n) : memref<?x5xf32>
+  "test.use"(%pairs) : (memref<?x5xf32>) -> ()
+  return
+}
+
+// CHECK-LABEL: @several_rows_a_token_workspace_bytes
+// CHECK: %[[ROW:.*]] = arith.constant 60 : index
+// CHECK: arith.muli %{{.*}}, %[[ROW]]

@@ -1,0 +1,75 @@
+// Which layers of a mixture of experts are dense.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/SpecFields.h"
+#include "compiler/spec/family/Rules.h"
+
+#include <algorithm>
+
+using namespace tfc;
+using namespace tfc::family;
+using spec::Json;
+
+/// The layers that config.json lists as dense; none after a fault.
+static std::vector<int64_t> readList(Config &config, const std::string &key,
+                                     int64_t layers) {
+  std::vector<int64_t> dense;
+  const Json *list = config.value(key);
+  if (!list) {
+    return dense;
+  }
+  bool isGood = list->isArray();
+  for (const Json &item : list->items) {
+    isGood = isGood && item.isInteger() && item.integer >= 0 &&
+             item.integer <= spec::maxRows;
+    dense.push_back(isGood ? item.integer : 0);
+  }
+  if (!isGood) {
+    config.fault(key, "expected a list of layers, got another value");
+  }
+  return dense;
+}
+
+/// Whether there are experts in layer `i`, by the holes that count them.
+static bool isSparse(Instantiator &made, const Json &hole, int64_t i,
+                     int64_t layers) {
+  int64_t first = made.integer(hole, "first", 0, 0, spec::maxRows);
+  int64_t last = made.integer(hole, "last", -1, -1, spec::maxRows);
+  int64_t every = made.integer(hole, "every", 1, 1, spec::maxRows);
+  return i >= first && (last < 0 || i <= last) && (i + 1) % every == 0;
+}
+
+std::optional<Json> family::denseLayersRule(Instantiator &made,
+                                            const Json &hole) {
+  int64_t layers = made.integer(hole, "layers", 0, 0, spec::maxLayers);
+  std::vector<int64_t> listed;
+  if (const Json *list = hole.find("list")) {
+    listed = readList(made.config, list->text, layers);
+  }
+  Json selected = Json::array();
+  for (int64_t i = 0; i < layers; ++i) {
+    if (!isSparse(made, hole, i, layers) ||
+        std::find(listed.begin(), listed.end(), i) != listed.end()) {
+      selected.items.push_back(i);
+    }
+  }
+  bool isAny = !selected.items.empty();
+  if (hole.find("then")) {
+    return isAny ? made.member(hole, "then") : std::nullopt;
+  }
+  if (isAny && int64_t(selected.items.size()) == layers) {
+    made.config.fault(hole.find("key")->text,
+                      "expected a layer with experts, got none (all " +
+                          std::to_string(layers) + " are dense)");
+    return std::nullopt;
+  }
+  if (!isAny) {
+    return std::nullopt;
+  }
+  Json patch = Json::object();
+  patch.set("moe", Json());
+  patch.set("ffn", made.member(hole, "ffn").value_or(Json::object()));
+  Json item = Json::object();
+  item.set("layers", std::move(selected));
+  item.set("set", std::move(patch));
+  return Json::array({std::move(item)});
+}

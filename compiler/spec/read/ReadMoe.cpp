@@ -1,0 +1,110 @@
+// A mixture of experts: its router and what they share.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/read/SpecReader.h"
+
+namespace tfc::spec {
+
+/// Where the value of a key is, or would be.
+static Place placeOf(const Json &json, const char *key) {
+  const Json *value = json.find(key);
+  return value ? value->place : json.place.child(key);
+}
+
+static Router::Score scoreOf(const std::string &word) {
+  return word == "sigmoid"  ? Router::Score::Sigmoid
+         : word == "logits" ? Router::Score::Logits
+                            : Router::Score::Softmax;
+}
+
+static Router::Renormalize renormalizeOf(const std::string &word) {
+  return word == "sum"       ? Router::Renormalize::Sum
+         : word == "softmax" ? Router::Renormalize::Softmax
+                             : Router::Renormalize::None;
+}
+
+/// A number that is added to a sum of scores, or is its least; 0 without one.
+double SpecReader::readOfSum(const Json &router, const char *key) {
+  const Json *number = router.find(key);
+  if (!number || !number->isNumber()) {
+    return 0;
+  }
+  if (wordOf(router, "renormalize", "none") != "sum") {
+    error(number->place, BadExperts,
+          std::string("expected no \"") + key +
+              "\" (it is of the sum that \"renormalize\": \"sum\" divides by), "
+              "got " +
+              describe(*number));
+  }
+  return number->real == 0 ? 0 : readPositive(*number);
+}
+
+/// The groups divide the experts, and those used have enough of them.
+void SpecReader::checkGroups(const Json &json, const Moe &moe) {
+  const Router &router = moe.router;
+  int64_t experts = moe.experts, size = experts / router.groups;
+  if (experts % router.groups != 0) {
+    error(placeOf(json, "groups"), BadExperts,
+          "expected a divisor of " + std::to_string(experts) +
+              " (the experts), got " + std::to_string(router.groups));
+    return;
+  }
+  if (router.groupsUsed > router.groups) {
+    error(placeOf(json, "groups_used"), BadExperts,
+          "expected at most " + std::to_string(router.groups) +
+              " (the groups), got " + std::to_string(router.groupsUsed));
+    return;
+  }
+  if (moe.perToken > size * router.groupsUsed) {
+    error(placeOf(json, "groups_used"), BadExperts,
+          "expected groups with at least " + std::to_string(moe.perToken) +
+              " experts (per_token), got " + std::to_string(router.groupsUsed) +
+              " of " + std::to_string(size));
+  }
+  if (router.groups > 1 && router.groupByTwo && size < 2) {
+    error(placeOf(json, "group_by"), BadExperts,
+          "expected groups of at least 2 experts (their two best are added), "
+          "got groups of 1");
+  }
+}
+
+Moe SpecReader::readMoe(const Json &json) {
+  Moe moe;
+  moe.experts = sizeOf(json, "experts").value_or(1);
+  moe.perToken = sizeOf(json, "per_token").value_or(1);
+  moe.width = sizeOf(json, "width").value_or(0);
+  moe.act = activationOf(json, "act");
+  moe.gated = flagOf(json, "gated", true);
+  moe.bias = flagOf(json, "bias", false);
+  if (const Json *shared = json.find("shared"); shared && shared->isObject()) {
+    moe.shared = Moe::Shared{sizeOf(*shared, "width").value_or(0),
+                             flagOf(*shared, "gate", false)};
+  }
+  if (moe.perToken > moe.experts) {
+    error(placeOf(json, "per_token"), BadExperts,
+          "expected at most " + std::to_string(moe.experts) +
+              " (the experts), got " + std::to_string(moe.perToken));
+    return moe;
+  }
+  const Json *router = json.find("router");
+  if (!router || !router->isObject()) {
+    return moe;
+  }
+  Router &result = moe.router;
+  result.score = scoreOf(wordOf(*router, "score", "softmax"));
+  result.bias = flagOf(*router, "bias", false);
+  result.choiceBias = flagOf(*router, "choice_bias", false);
+  result.groups = sizeOf(*router, "groups").value_or(1);
+  result.groupsUsed = sizeOf(*router, "groups_used").value_or(1);
+  result.groupByTwo = wordOf(*router, "group_by", "max") == "top2";
+  result.renormalize = renormalizeOf(wordOf(*router, "renormalize", "none"));
+  result.plus = readOfSum(*router, "plus");
+  result.floor = readOfSum(*router, "floor");
+  if (const Json *factor = router->find("factor");
+      factor && factor->isNumber()) {
+    result.factor = readPositive(*factor);
+  }
+  checkGroups(*router, moe);
+  return moe;
+}
+
+} // namespace tfc::spec

@@ -1,0 +1,278 @@
+// Mixtures of experts: inference, verifiers, effects.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "dialect/EffectUtils.h"
+#include "dialect/ShapeUtils.h"
+#include "dialect/TransformerDialect.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tfc::transformer;
+
+/// Rows of `width` with the elements `element`, as many as `like` has.
+static Type rowsLike(Type like, int64_t width, Type element) {
+  auto type = dyn_cast<RankedTensorType>(like);
+  int64_t rows =
+      type && type.getRank() > 0 ? type.getDimSize(0) : ShapedType::kDynamic;
+  return RankedTensorType::get({rows, width}, element);
+}
+
+//===-- route -------------------------------------------------------------===//
+
+LogicalResult RouteOp::inferReturnTypes(MLIRContext *context,
+                                        std::optional<Location> location,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
+  auto perToken = static_cast<int64_t>(adaptor.getPerToken());
+  // route_c1, here because no type has such a width.
+  if (perToken < 1) {
+    return emitOptionalError(
+        location, "expected at least one expert for each row, got ", perToken);
+  }
+  Type logits = adaptor.getLogits().getType();
+  types.push_back(rowsLike(logits, perToken, IntegerType::get(context, 32)));
+  types.push_back(rowsLike(logits, perToken, Float32Type::get(context)));
+  return success();
+}
+
+LogicalResult RouteOp::verify() {
+  int64_t experts = widthOf(getLogits());
+  auto perToken = static_cast<int64_t>(getPerToken());
+  // route_c1
+  if (perToken > experts) {
+    return emitOpError() << "expected at most " << experts
+                         << " experts for each row (the width of the logits), "
+                            "got "
+                         << perToken;
+  }
+  // route_c2
+  if (getChoiceBias() && failed(expectSize(*this, "choice_bias of length",
+                                           widthOf(getChoiceBias()), experts,
+                                           "the width of the logits"))) {
+    return failure();
+  }
+  // route_c3
+  auto groups = static_cast<int64_t>(getGroups());
+  auto used = static_cast<int64_t>(getGroupsUsed());
+  if (groups < 1 || experts % groups != 0 || used < 1 || used > groups) {
+    return emitOpError() << "expected groups that divide " << experts
+                         << " experts, of which 1 or more are used, got "
+                         << used << " of " << groups;
+  }
+  // route_c4
+  int64_t size = experts / groups;
+  if (perToken > size * used) {
+    return emitOpError() << "expected at most " << size * used
+                         << " experts for each row (those of the groups used), "
+                            "got "
+                         << perToken;
+  }
+  if (groups > 1 && getGroupBy() == GroupRank::Top2 && size < 2) {
+    return emitOpError() << "expected groups of at least 2 experts (their two "
+                            "best are added), got 1";
+  }
+  // route_c5
+  for (auto [what, number, isGood] :
+       {std::tuple{"plus of at least 0", getPlus(), !getPlus().isNegative()},
+        std::tuple{"floor of at least 0", getFloor(), !getFloor().isNegative()},
+        std::tuple{"factor above 0", getFactor(),
+                   !getFactor().isNegative() && !getFactor().isZero()}}) {
+    if (!isGood || !number.isFinite()) {
+      return emitOpError() << "expected a finite " << what << ", got "
+                           << number.convertToDouble();
+    }
+  }
+  return success();
+}
+
+//===-- experts -----------------------------------------------------------===//
+
+LogicalResult ExpertsOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location>,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  types.push_back(rowsAs(adaptor.getInput().getType()));
+  return success();
+}
+
+LogicalResult ExpertsOp::verify() {
+  ArrayRef<int64_t> up = getUp().getType().getShape();
+  int64_t experts = up[0], width = up[1], hidden = widthOf(getInput());
+  // experts_c1
+  if (failed(expectSize(*this, "weights of width", widthOf(getWeights()),
+                        widthOf(getIds()), "the width of ids"))) {
+    return failure();
+  }
+  // experts_c2
+  if (failed(expectSize(*this, "up with columns", up[2], hidden,
+                        "the width of the input"))) {
+    return failure();
+  }
+  // experts_c3
+  if (getDown().getType().getShape() !=
+      ArrayRef<int64_t>({experts, hidden, width})) {
+    return emitOpError() << "expected down of " << experts << " x " << hidden
+                         << " x " << width << " (up turned), got "
+                         << getDown().getType();
+  }
+  if (getGate() && getGate().getType() != getUp().getType()) {
+    return emitOpError() << "expected gate of type " << getUp().getType()
+                         << " (the type of up), got " << getGate().getType();
+  }
+  // experts_c5
+  if (getGateBias() && !getGate()) {
+    return emitOpError() << "expected no gate bias (there is no gate)";
+  }
+  // experts_c4
+  for (auto [what, bias, length] :
+       {std::tuple{"up_bias", getUpBias(), width},
+        std::tuple{"gate_bias", getGateBias(), width},
+        std::tuple{"down_bias", getDownBias(), hidden}}) {
+    if (bias && cast<ShapedType>(bias.getType()).getShape() !=
+                    ArrayRef<int64_t>({experts, length})) {
+      return emitOpError() << "expected " << what << " of " << experts << " x "
+                           << length << ", got " << bias.getType();
+    }
+  }
+  return success();
+}
+
+//===-- group_by ----------------------------------------------------------===//
+
+LogicalResult GroupByOp::inferReturnTypes(MLIRContext *context,
+                                          std::optional<Location>,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  auto ids = dyn_cast<RankedTensorType>(adaptor.getIds().getType());
+  bool isKnown = ids && ids.hasStaticShape();
+  Type pairs = RankedTensorType::get(
+      {isKnown ? ids.getNumElements() : ShapedType::kDynamic},
+      IntegerType::get(context, 32));
+  types.assign({pairs, pairs, adaptor.getIds().getType()});
+  return success();
+}
+
+LogicalResult GroupByOp::verify() {
+  // group_by_c1
+  auto experts = static_cast<int64_t>(getExperts());
+  if (experts < 1) {
+    return emitOpError() << "expected at least one expert, got " << experts;
+  }
+  return success();
+}
+
+//===-- expert_linear -----------------------------------------------------===//
+
+LogicalResult ExpertLinearOp::inferReturnTypes(MLIRContext *,
+                                               std::optional<Location>,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  auto weight = dyn_cast<RankedTensorType>(adaptor.getWeight().getType());
+  types.push_back(
+      weight && weight.getRank() == 3
+          ? rowsOfWidth(adaptor.getInput().getType(), weight.getDimSize(1))
+          : adaptor.getInput().getType());
+  return success();
+}
+
+LogicalResult ExpertLinearOp::verify() {
+  ArrayRef<int64_t> weight = getWeight().getType().getShape();
+  // expert_linear_c1
+  if (failed(expectSize(*this, "weight with columns", weight[2],
+                        widthOf(getInput()), "the width of the input"))) {
+    return failure();
+  }
+  // expert_linear_c2
+  if (getBias() &&
+      cast<ShapedType>(getBias().getType()).getShape() != weight.drop_back()) {
+    return emitOpError() << "expected bias of " << weight[0] << " x "
+                         << weight[1] << " (the rows of the weight), got "
+                         << getBias().getType();
+  }
+  // expert_linear_c3
+  return getFactor()
+             ? expectSize(*this, "factor of width", widthOf(getFactor()),
+                          weight[1], "the rows of the weight")
+             : success();
+}
+
+//===-- combine -----------------------------------------------------------===//
+
+LogicalResult CombineOp::inferReturnTypes(MLIRContext *,
+                                          std::optional<Location>,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  types.push_back(
+      rowsOfTable(adaptor.getPlaces().getType(), adaptor.getInput().getType()));
+  return success();
+}
+
+LogicalResult CombineOp::verify() {
+  // combine_c1
+  return expectSize(*this, "weights of width", widthOf(getWeights()),
+                    widthOf(getPlaces()), "the width of places");
+}
+
+//===-- gate_rows ---------------------------------------------------------===//
+
+LogicalResult GateRowsOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location>,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  types.push_back(rowsAs(adaptor.getInput().getType()));
+  return success();
+}
+
+LogicalResult GateRowsOp::verify() {
+  // gate_rows_c1
+  return expectSize(*this, "a gate of width", widthOf(getGate()), 1,
+                    "a number for each row");
+}
+
+//===-- choose_experts ----------------------------------------------------===//
+
+/// Operands are read, and what is written to is not.
+static void addEffects(DestinationStyleOpInterface op, Effects &effects) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!op.isDpsInit(&operand)) {
+      addRead(operand, effects);
+    } else if (isa<MemRefType>(operand.get().getType())) {
+      effects.emplace_back(MemoryEffects::Write::get(), &operand,
+                           SideEffects::DefaultResource::get());
+    }
+  }
+}
+
+LogicalResult ChooseExpertsOp::verify() {
+  // choose_experts_c1
+  auto perToken = static_cast<int64_t>(getPerToken());
+  for (auto [what, value] : {std::pair{"ids of width", getIds()},
+                             std::pair{"weights of width", getWeights()}}) {
+    if (failed(expectSize(*this, what, widthOf(value), perToken,
+                          "the experts for each row"))) {
+      return failure();
+    }
+  }
+  // choose_experts_c2
+  return getChoiceBias()
+             ? expectSize(*this, "choice_bias of length",
+                          widthOf(getChoiceBias()), widthOf(getLogits()),
+                          "the width of the logits")
+             : success();
+}
+
+void ChooseExpertsOp::getEffects(Effects &effects) {
+  addEffects(*this, effects);
+}
+
+//===-- sort_by_expert ----------------------------------------------------===//
+
+LogicalResult SortByExpertOp::verify() {
+  // sort_by_expert_c1
+  return expectSize(*this, "places of width", widthOf(getPlaces()),
+                    widthOf(getIds()), "the width of ids");
+}
+
+void SortByExpertOp::getEffects(Effects &effects) {
+  addEffects(*this, effects);
+}
