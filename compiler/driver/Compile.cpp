@@ -68,8 +68,15 @@ static llvm::Error expectedProgram(const Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
+static bool hasRelativeTerms(const spec::ModelSpec &model) {
+  return llvm::any_of(model.stacks(), [](const spec::Stack *stack) {
+    return stack->relative && !stack->runs.empty();
+  });
+}
+
 /// A program that is fast at products of bf16 or int8 is one of a model that
-/// may be computed so, and none of plain loops. A device has none of int8.
+/// may be computed so, and none of plain loops. A device has none of int8, and
+/// none of relative terms.
 static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
                                 const spec::ModelSpec &model,
                                 const CompileOptions &options) {
@@ -78,6 +85,12 @@ static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
     if (target.isDevice() && wanted == Factors::Int8) {
       return expectedProgram("expected --target of CPUs with matrices in int8 "
                              "(devices have no such program yet), got " +
+                             target.name);
+    }
+    if (target.isDevice() && hasRelativeTerms(model)) {
+      return expectedProgram("expected --target of CPUs for attention with "
+                             "relative terms (devices have no such program "
+                             "yet), got " +
                              target.name);
     }
     if (target.isDevice() || target.multiplies == Factors::F32 ||

@@ -50,6 +50,9 @@ struct LayerContext {
     mlir::Value angles;
   };
   mlir::Value batch, cache, cross, bias;
+  /// The table of distances, or null, and the name of its parameters.
+  const spec::RelativeTable *distances = nullptr;
+  std::string distancesName;
   llvm::SmallVector<Rotation> rotations;
 
   /// The angles of these kinds of rotation, null if there are none yet.

@@ -106,8 +106,20 @@ private:
 
 } // namespace
 
+/// The most rows of a buffer that has fewer where a step has few tokens: the
+/// constant of a minimum; null of others.
+static std::optional<int64_t> boundOf(memref::AllocOp op) {
+  if (op.getDynamicSizes().size() != 1 || !op.getType().isDynamicDim(0)) {
+    return std::nullopt;
+  }
+  auto least = op.getDynamicSizes().front().getDefiningOp<arith::MinSIOp>();
+  std::optional<int64_t> most =
+      least ? getConstantIntValue(least.getRhs()) : std::nullopt;
+  return most && *most > 0 ? most : std::nullopt;
+}
+
 FailureOr<Count> Planner::countOf(memref::AllocOp op) {
-  if (op.getDynamicSizes().empty()) {
+  if (op.getDynamicSizes().empty() || boundOf(op)) {
     return Count::One;
   }
   Value size = op.getDynamicSizes().front();
@@ -153,7 +165,8 @@ FailureOr<int64_t> Planner::rowBytesOf(memref::AllocOp op) {
                                "got "
                             << type.getElementType();
   }
-  std::optional<int64_t> bits = type.getElementTypeBitWidth();
+  std::optional<int64_t> bits = llvm::checkedMul<int64_t>(
+      type.getElementTypeBitWidth(), boundOf(op).value_or(1));
   for (int64_t size : type.getShape()) {
     if (bits && !ShapedType::isDynamic(size)) {
       bits = llvm::checkedMul(*bits, size);

@@ -29,6 +29,7 @@ const std::vector<Rule> &allRules() {
       {"window", windowRule, {}},
       {"layer_types", layerTypesRule, {"layer_types"}},
       {"layer_pattern", layerPatternRule, {}},
+      {"words", wordsRule, {}},
       {"attn_config", attnConfigRule, {"attn_config"}},
       {"attention_types",
        attentionTypesRule,

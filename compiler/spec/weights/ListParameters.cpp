@@ -93,6 +93,12 @@ private:
   void listStack() {
     listEmbeddings();
     listPositionBias();
+    if (stack->relative && !stack->runs.empty()) {
+      addLinear(stack->name + ".relative", 2 * stack->relative->span,
+                model.hidden, false);
+      addNorm(stack->name + ".relative.norm", stack->relative->norm,
+              model.hidden);
+    }
     for (const LayerRun &each : stack->runs) {
       run = &each;
       for (const Sublayer &sublayer : each.sublayers) {
@@ -132,7 +138,7 @@ private:
                   embeddings.sumWidth, false);
       }
     }
-    addNorm(stem + "norm", embeddings.norm, embeddings.sumWidth);
+    addNorm(stem + "norm", embeddings.norm, embeddings.normWidth(model.hidden));
     if (embeddings.projection) {
       addLinear(stem + "projection", model.hidden, embeddings.width,
                 embeddings.projection->bias);
@@ -158,6 +164,15 @@ private:
                 overRow ? queries : attn->headDim);
         addNorm(stem + "k_norm", attn->qkNorm->norm,
                 overRow ? keys : attn->headDim);
+      }
+      using Use = RelativeTerms::Use;
+      if (attn->relative && attn->relative->keys == Use::Own) {
+        addLinear(stem + "relative_k", queries, model.hidden,
+                  attn->relative->keysBias);
+      }
+      if (attn->relative && attn->relative->queries == Use::Own) {
+        addLinear(stem + "relative_q", queries, model.hidden,
+                  attn->relative->queriesBias);
       }
       if (attn->sinks) {
         add(stem + "sinks", "weight", 1, attn->numHeads, 1);
