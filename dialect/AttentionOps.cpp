@@ -26,6 +26,26 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+/// Of the tables of distances of `op`, which has some.
+static LogicalResult expectSpan(AttentionOp op) {
+  constexpr int64_t kMost = 1 << 30;
+  int64_t span = *op.getSpan();
+  if (span < 1 || span >= kMost) {
+    return op.emitOpError() << "expected a span in [1, 2^30), got " << span;
+  }
+  std::optional<uint64_t> given = op.getMaxDistance();
+  auto farthest = static_cast<int64_t>(given.value_or(0));
+  if (given && (span < 4 || span % 2 != 0 || farthest - 1 <= span / 2 ||
+                farthest >= kMost)) {
+    return op.emitOpError()
+           << "expected with max_distance an even span of at "
+              "least 4, and max_distance above span / 2 + 1 and below "
+              "2^30, got "
+           << span << " and " << farthest;
+  }
+  return success();
+}
+
 LogicalResult AttentionOp::verify() {
   CacheType cache = getCache().getType();
   int64_t heads = getNumHeads(), kvHeads = cache.getKvHeads();
@@ -90,7 +110,38 @@ LogicalResult AttentionOp::verify() {
     return failure();
   }
   // attention_c12
-  return expectLogBase(*this, getLogBase());
+  if (failed(expectLogBase(*this, getLogBase()))) {
+    return failure();
+  }
+  // attention_c13
+  bool hasRelative = getRelativeKeys() || getRelativeQueries();
+  if (hasRelative != getSpan().has_value()) {
+    return emitOpError() << "expected a span exactly if there are "
+                            "relative_keys or relative_queries, got "
+                         << (hasRelative ? "no span" : "a span alone");
+  }
+  if (!hasRelative) {
+    return success();
+  }
+  // attention_c15, in front of what is computed of it
+  if (failed(expectSpan(*this))) {
+    return failure();
+  }
+  // attention_c13
+  for (auto [what, value] :
+       {std::pair{"relative_keys", getRelativeKeys()},
+        std::pair{"relative_queries", getRelativeQueries()}}) {
+    if (value && (failed(expectSize(*this, std::string(what) + " with rows",
+                                    rowsOf(value), 2 * *getSpan(), "2 span")) ||
+                  failed(expectSize(*this, std::string(what) + " of width",
+                                    widthOf(value), heads * cache.getHeadDim(),
+                                    "num_heads times head_dim")))) {
+      return failure();
+    }
+  }
+  // attention_c14
+  return expectSize(*this, "a cache with a number of kv_heads", kvHeads, heads,
+                    "num_heads, with relative_keys or relative_queries");
 }
 
 void AttentionOp::getEffects(

@@ -53,12 +53,22 @@ def Transformer_AttentionOp
     window hides count) are also times `ln(n) / ln(B)`: attention over many
     positions stays as sharp as over B of them.
 
+    With `relative_keys` A and `relative_queries` B, of which one may be missing,
+    `scale * (q[t,h] . A[r,h] + K[j,g] . B[r,h])` is added to the scores: what
+    keys and queries have at the distance d = i - j of query and key
+    (He et al. 2020, arXiv:2006.03654). Its row r is `d + span`, or with
+    `max_distance` M `bucket(d) + span`, from 0 to `2 span - 1`. With
+    m = `span` / 2 `bucket(d)` is d where |d| is at most m, else
+    `sign(d) (ceil(ln(|d| / m) / ln((M - 1) / m) (m - 1)) + m)`, computed in
+    f32.
+
     With `sinks` s a softmax has one more score, `s[h]`, whose value is zero: it
     takes its part of the weights and gives nothing.
 
     Shapes: query and result `[T, num_heads * head_dim]`, key and value
     `[T, kv_heads * head_dim]`, bias `[num_heads, 2 M + 1]`, sinks
-    `[num_heads]`.
+    `[num_heads]`, relative_keys and relative_queries
+    `[2 span, num_heads * head_dim]`.
 
     Constraints:
     * C1. num_heads is a positive multiple of the cache's kv_heads; times
@@ -74,6 +84,12 @@ def Transformer_AttentionOp
     * C10. slopes are num_heads finite numbers.
     * C11. sinks are num_heads long.
     * C12. log_base is more than 1 and finite.
+    * C13. there is a span exactly if there are relative_keys or
+      relative_queries; they have 2 span rows, num_heads * head_dim wide.
+    * C14. with relative_keys or relative_queries the cache has num_heads
+      kv_heads.
+    * C15. span is in [1, 2^30); with max_distance it is even and at least 4,
+      and max_distance, below 2^30, is more than span / 2 + 1.
   }];
   let arguments = (ins Transformer_Rows:$query, Transformer_Rows:$key,
                        Transformer_Rows:$value, Transformer_CacheType:$cache,
@@ -82,20 +98,28 @@ def Transformer_AttentionOp
                        Optional<Index>:$left, Optional<Index>:$right,
                        Optional<F32>:$factor,
                        Optional<Transformer_Vector>:$sinks,
+                       Optional<Transformer_Rows>:$relative_keys,
+                       Optional<Transformer_Rows>:$relative_queries,
                        Transformer_Mask:$mask, I64Attr:$num_heads,
                        F64Attr:$scale, UnitAttr:$scale_by_inverse_layer,
                        OptionalAttr<F64Attr>:$cap,
                        OptionalAttr<DenseF64ArrayAttr>:$slopes,
-                       OptionalAttr<F64Attr>:$log_base);
+                       OptionalAttr<F64Attr>:$log_base,
+                       OptionalAttr<I64Attr>:$span,
+                       OptionalAttr<I64Attr>:$max_distance);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $cache `[` $layer `]` `,` $batch
     (`bias` $bias^)? $mask (`left` $left^)? (`right` $right^)?
     `heads` $num_heads (`factor` $factor^)?
     (`scale_by_inverse_layer` $scale_by_inverse_layer^)?
-    (`sinks` $sinks^)?
+    (`sinks` $sinks^)? (`relative_keys` $relative_keys^)?
+    (`relative_queries` $relative_queries^)? (`span` $span^)?
+    (`max_distance` $max_distance^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($cache)
     (`,` type($bias)^)? (`sinks` type($sinks)^)?
+    (`relative_keys` type($relative_keys)^)?
+    (`relative_queries` type($relative_queries)^)?
     `` custom<RowsAs>(type($result), ref(type($query)))
   }];
 }

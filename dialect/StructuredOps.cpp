@@ -88,13 +88,40 @@ LogicalResult PagedAttentionOp::verify() {
     }
   }
   // paged_attention_c9
-  return expectLogBase(*this, getLogBase());
+  if (failed(expectLogBase(*this, getLogBase()))) {
+    return failure();
+  }
+  // paged_attention_c10
+  bool hasRelative = getRelativeKeys() || getRelativeQueries();
+  int64_t distances = getDistanceRows() ? widthOf(getDistanceRows()) : 0;
+  if (hasRelative != bool(getDistanceRows()) ||
+      (hasRelative && (distances < 33 || distances % 2 != 1))) {
+    return emitOpError()
+           << "expected distance_rows, of odd number and at least "
+              "33, exactly if there are relative_keys or "
+              "relative_queries";
+  }
+  for (auto [what, value] :
+       {std::pair{"relative_keys of width", getRelativeKeys()},
+        std::pair{"relative_queries of width", getRelativeQueries()}}) {
+    if (value && failed(expectSize(*this, what, widthOf(value),
+                                   heads * cache.getHeadDim(),
+                                   "num_heads times head_dim"))) {
+      return failure();
+    }
+  }
+  return hasRelative ? expectSize(*this, "a cache with a number of kv_heads",
+                                  cache.getKvHeads(), heads,
+                                  "num_heads, with relative terms")
+                     : success();
 }
 
 void PagedAttentionOp::getEffects(Effects &effects) {
   addRead(getQueryMutable(), effects);
   for (MutableOperandRange range :
-       {getBiasMutable(), getSlopesMutable(), getSinksMutable()}) {
+       {getBiasMutable(), getSlopesMutable(), getSinksMutable(),
+        getRelativeKeysMutable(), getRelativeQueriesMutable(),
+        getDistanceRowsMutable()}) {
     for (OpOperand &operand : range) {
       addRead(operand, effects);
     }

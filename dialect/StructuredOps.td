@@ -50,7 +50,9 @@ def Transformer_PagedAttentionOp
     `scale` is a value because it may depend on the layer; `slopes` and `sinks`
     are values so that code can look them up by head. Queries of 16 bits are
     widened; scores, their softmax and the sums are f32, and rounded once, to the
-    elements of `init`.
+    elements of `init`. `distance_rows[M + d]` is the row of `relative_keys` and
+    `relative_queries` for a key that is d in [-M, M] before the query: the same
+    for the last 16 at each end, and for all farther ones.
 
     Constraints:
     * C1. num_heads is a positive multiple of the cache's kv_heads; times
@@ -64,6 +66,9 @@ def Transformer_PagedAttentionOp
     * C7. cap is positive and finite.
     * C8. slopes and sinks are num_heads long.
     * C9. log_base is more than 1 and finite.
+    * C10. there are distance_rows, an odd number and at least 33 of them,
+      exactly if there are relative_keys or relative_queries; those are
+      num_heads * head_dim wide, and the cache has num_heads kv_heads.
   }];
   let arguments = (ins Transformer_RowsOrBuffer:$query, F32:$scale,
                        Transformer_CacheType:$cache, Index:$layer,
@@ -72,6 +77,9 @@ def Transformer_PagedAttentionOp
                        Optional<Index>:$left, Optional<Index>:$right,
                        Optional<Transformer_VectorOrBuffer>:$slopes,
                        Optional<Transformer_VectorOrBuffer>:$sinks,
+                       Optional<Transformer_RowsOrBuffer>:$relative_keys,
+                       Optional<Transformer_RowsOrBuffer>:$relative_queries,
+                       Optional<Transformer_IdsOrBuffer>:$distance_rows,
                        Transformer_RowsOrBuffer:$init,
                        Transformer_Mask:$mask, I64Attr:$num_heads,
                        OptionalAttr<F64Attr>:$cap,
@@ -81,9 +89,13 @@ def Transformer_PagedAttentionOp
     $query `,` $scale `,` $cache `[` $layer `]` `,` $batch (`bias` $bias^)?
     $mask (`left` $left^)? (`right` $right^)? `heads` $num_heads
     (`slopes` $slopes^)? (`sinks` $sinks^)?
+    (`relative_keys` $relative_keys^)? (`relative_queries` $relative_queries^)?
+    (`distance_rows` $distance_rows^)?
     `outs` `(` $init `:` type($init) `)` attr-dict `:` type($query)
     `,` type($cache) (`,` type($bias)^)? (`slopes` type($slopes)^)?
-    (`sinks` type($sinks)^)? (`->` type($result)^)?
+    (`sinks` type($sinks)^)? (`relative_keys` type($relative_keys)^)?
+    (`relative_queries` type($relative_queries)^)?
+    (`distance_rows` type($distance_rows)^)? (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {

@@ -107,7 +107,10 @@ struct AttentionModel
                   static_cast<double>(attention.getNumHeads());
     auto width = static_cast<double>(cache.getHeadDim());
     Work work;
-    work.products = 4 * scores * width;
+    // A term of distances is a product as a score is.
+    int terms = (attention.getRelativeKeys() ? 1 : 0) +
+                (attention.getRelativeQueries() ? 1 : 0);
+    work.products = (4 + 2 * terms) * scores * width;
     work.others = 5 * scores;
     work.bytes = 2 * static_cast<double>(std::max<int64_t>(0, end - first)) *
                  static_cast<double>(step.sequences) *

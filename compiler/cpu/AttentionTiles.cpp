@@ -24,7 +24,8 @@ static constexpr int64_t kGroups =
 /// With more rows a tile computes for longer than the next block takes to come.
 static constexpr int64_t kMaxPrefetchRows = 4;
 
-AttentionScratch::AttentionScratch(int64_t headDim, int64_t tableSize)
+AttentionScratch::AttentionScratch(int64_t headDim, int64_t tableSize,
+                                   int64_t relativeSize)
     : rowStride(llvm::alignTo(headDim, 16)) {
   constexpr int64_t rows = VectorCache::kQueryRows;
   sums = queries + rows * rowStride;
@@ -33,7 +34,8 @@ AttentionScratch::AttentionScratch(int64_t headDim, int64_t tableSize)
   totals = maxima + rows;
   decays = totals + rows;
   table = llvm::alignTo(decays + rows, 16);
-  size = llvm::alignTo(table + tableSize, 16);
+  relative = llvm::alignTo(table + tableSize, 16);
+  size = llvm::alignTo(relative + relativeSize, 16);
 }
 
 AttentionTiles::AttentionTiles(KernelBuilder &k, const VectorCache &cache,

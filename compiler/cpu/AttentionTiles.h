@@ -17,14 +17,16 @@ public:
   /// bits do not depend on where a step began.
   static constexpr int64_t kStretch = 512;
 
-  /// `tableSize` floats are for the terms of scores.
-  AttentionScratch(int64_t headDim, int64_t tableSize);
+  /// `tableSize` floats are for the terms of scores, `relativeSize` for those
+  /// that are products with tables.
+  AttentionScratch(int64_t headDim, int64_t tableSize, int64_t relativeSize);
 
   int64_t queries = 0; // where [8][rowStride], times the scale, begin
   int64_t sums;        // weighted sums of values, [8][rowStride]
   int64_t scores;      // q . k, later exp(q . k - maximum), [8][scoreStride]
   int64_t maxima, totals, decays; // [8]: see ExpandAttention.cpp
   int64_t table;                  // of the head: see AttentionScore.h
+  int64_t relative;               // of the stretch: see RelativeTiles.h
   int64_t size;
   int64_t rowStride;
   /// A line more than the stretch: rows at a multiple of 4 KB from each other
@@ -76,6 +78,10 @@ public:
                      mlir::Value row);
   void emitLastSums(const AttentionHead &head, const Stretch &stretch,
                     mlir::Value row);
+
+  /// Pointer to block `block` of the stretch.
+  mlir::Value blockOf(const AttentionHead &head, const Stretch &stretch,
+                      mlir::Value block);
 
   /// A place in the scratch memory of the running worker.
   mlir::Value loadScratch(mlir::Value offset);
@@ -131,8 +137,6 @@ private:
   mlir::Value scoresOf(const SumTile &tile);
   /// Vectors of keys or values that a tile of `rows` rows takes at a time.
   int64_t maxVectors(int64_t rows) const;
-  mlir::Value blockOf(const AttentionHead &head, const Stretch &stretch,
-                      mlir::Value block);
   mlir::Value broadcast(mlir::Value number, int64_t width);
   void prefetchValues(const SumTile &tile, mlir::Value row);
   void prefetch(mlir::Value address);

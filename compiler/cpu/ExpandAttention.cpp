@@ -5,6 +5,7 @@
 
 #include "compiler/cpu/AttentionSoftmax.h"
 #include "compiler/cpu/AttentionTiles.h"
+#include "compiler/cpu/RelativeTiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,8 +28,10 @@ public:
                   int64_t lanes, OpBuilder &builder)
       : op(op), k(op.getLoc(), builder, step), b(k.builder()),
         cache(op.getCache().getType()), score(k, op),
-        scratch(cache.headDim, score.tableSize()),
+        scratch(cache.headDim, score.tableSize(),
+                RelativeTiles::sizeOf(op, cache.headDim, cache.queryRows)),
         tiles(k, cache, scratch, score, op, lanes),
+        relative(k, cache, scratch, score, tiles, lanes),
         softmax(k, scratch, tiles, score, lanes), lanes(lanes) {
     auto type =
         MemRefType::get({ShapedType::kDynamic, scratch.size}, b.getF32Type());
@@ -55,6 +58,7 @@ private:
   AttentionScore score;
   AttentionScratch scratch;
   AttentionTiles tiles;
+  RelativeTiles relative;
   AttentionSoftmax softmax;
   int64_t lanes;
   Value number; // of the head
@@ -85,6 +89,7 @@ void VectorAttention::emit() {
     k.loop(tileRows, [&](Value row) { loadQuery(head, row); });
     score.beginHead(number, {scratch.memory, scratch.worker, scratch.table},
                     lanes);
+    relative.beginHead(head);
     Value last = k.subtract(item.rows, k.constant(1));
     Value begin = k.constant(0), end = score.end(item, last);
     if (score.hasFirst()) {
@@ -120,6 +125,7 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
   }
   switchRows(tileRows,
              [&](int64_t rows) { tiles.emitScores(head, stretch, rows); });
+  relative.addTerms(head, stretch, column);
   k.loop(head.item.rows, [&](Value row) {
     k.prefetchRow(op.getQuery(), nextItem, row, nextColumn, cache.headDim);
     softmax.emitMaximum(head, stretch, row);

@@ -111,6 +111,13 @@ private:
           Value k = e.load(keyRow, e.add(query.kvColumn, d));
           return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, q, k));
         });
+    dot = scores.addRelative(
+        dot, query, position, headDim,
+        [&](Value d) {
+          return e.loadFloat(op.getQuery(),
+                             ValueRange{query.token, e.add(query.column, d)});
+        },
+        [&](Value d) { return e.load(keyRow, e.add(query.kvColumn, d)); });
     return scores.score(dot, query, position);
   }
 

@@ -68,9 +68,16 @@ static llvm::Error expectedProgram(const Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
+static bool hasRelativeTerms(const spec::ModelSpec &model) {
+  return llvm::any_of(model.stacks(), [](const spec::Stack *stack) {
+    return stack->relative && !stack->runs.empty();
+  });
+}
+
 /// A program that is fast at products of bf16 or int8 is one of a model that
 /// may be computed so, and none of plain loops. A device has none of int8, nor
-/// has aarch64; a device has none of experts.
+/// has aarch64; a device has none of experts, and none
+/// of relative terms.
 static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
                                 const spec::ModelSpec &model,
                                 const CompileOptions &options) {
@@ -90,6 +97,12 @@ static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
       return expectedProgram("expected --target of x86-64's CPUs with matrices "
                              "in int8 (devices and aarch64 have no such "
                              "program yet), got " +
+                             target.name);
+    }
+    if (target.isDevice() && hasRelativeTerms(model)) {
+      return expectedProgram("expected --target of CPUs for attention with "
+                             "relative terms (devices have no such program "
+                             "yet), got " +
                              target.name);
     }
     if (target.isDevice() || target.multiplies == Factors::F32 ||

@@ -87,6 +87,9 @@ static void printSublayer(const spec::LayerRun &run, size_t number,
   if (attn.positionBias) {
     os << ", position bias";
   }
+  if (attn.relative) {
+    os << ", relative terms";
+  }
   printWindows(run, number, os);
   os << ')';
 }

@@ -137,6 +137,25 @@ Value tfc::buildPositionBias(PathBuilder &path, const spec::PositionBias &bias,
       bias.maxDistance);
 }
 
+/// What keys (`part` is "k") or queries ("q") have at each distance; null
+/// without such a term.
+static Value buildRelative(PathBuilder &path, spec::RelativeTerms::Use use,
+                           const std::string &name, const char *part,
+                           bool ownBias, bool sharedBias, Value rows,
+                           Value layer) {
+  using Use = spec::RelativeTerms::Use;
+  if (use == Use::None) {
+    return {};
+  }
+  std::string own = name + ".relative_" + part;
+  std::string from = use == Use::Own ? own : name + "." + part;
+  bool hasBias = use == Use::Own ? ownBias : sharedBias;
+  Value matrix = path.weight(from + ".weight", layer);
+  Value bias = hasBias ? path.weight(from + ".bias", layer) : Value();
+  return transformer::LinearOp::create(path.getBuilder(), path.loc(own), rows,
+                                       matrix, bias);
+}
+
 /// `attn` is what `layers` have in common.
 static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
                             const AttentionOfLayers &layers,
@@ -161,14 +180,35 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
     bias = buildPositionBias(path, *context.biasOfLayers,
                              name + ".position_bias", position.weights);
   }
+  Value relativeKeys, relativeQueries;
+  IntegerAttr span, maxDistance;
+  if (const auto &terms = attn.relative) {
+    // In each layer anew: of few tokens they are few rows, and cheap.
+    const spec::RelativeTable &table = *context.distances;
+    const std::string &from = context.distancesName;
+    Value rows = path.weight(from + ".weight");
+    if (table.norm) {
+      rows = path.norm(rows, *table.norm, from + ".norm");
+    }
+    relativeKeys = buildRelative(path, terms->keys, name, "k", terms->keysBias,
+                                 attn.kBias, rows, position.weights);
+    relativeQueries =
+        buildRelative(path, terms->queries, name, "q", terms->queriesBias,
+                      attn.qBias, rows, position.weights);
+    span = b.getI64IntegerAttr(table.span);
+    if (table.maxDistance) {
+      maxDistance = b.getI64IntegerAttr(*table.maxDistance);
+    }
+  }
   Value y = transformer::AttentionOp::create(
-      b, q, k, v, context.cache, position.layer, context.batch, bias,
-      window.left, window.right, scale.factor, sinks, mask, attn.numHeads,
+      b, q, k, v, context.cache, position.layer, context.batch, bias, window.left, window.right,
+      scale.factor, sinks, relativeKeys, relativeQueries, mask, attn.numHeads,
       APFloat(scale.scale), attn.scaleByInverseLayer,
       attn.cap ? b.getF64FloatAttr(*attn.cap) : FloatAttr(),
       attn.slopes.empty() ? DenseF64ArrayAttr()
                           : b.getDenseF64ArrayAttr(attn.slopes),
-      attn.logBase ? b.getF64FloatAttr(*attn.logBase) : FloatAttr());
+      attn.logBase ? b.getF64FloatAttr(*attn.logBase) : FloatAttr(), span,
+      maxDistance);
   return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 

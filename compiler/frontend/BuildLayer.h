@@ -52,6 +52,9 @@ struct LayerContext {
   mlir::Value batch, cache, cross, bias;
   /// What each layer has a table of its own for; null without one.
   const spec::PositionBias *biasOfLayers = nullptr;
+  /// The table of distances, or null, and the name of its parameters.
+  const spec::RelativeTable *distances = nullptr;
+  std::string distancesName;
   llvm::SmallVector<Rotation> rotations;
 
   /// The angles of these kinds of rotation, null if there are none yet.

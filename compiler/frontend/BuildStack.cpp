@@ -35,7 +35,8 @@ static bool hasRotary(const spec::Stack &stack) {
 bool tfc::countsDistances(const spec::Stack &stack) {
   bool result = false;
   forEachAttention(stack, [&](const std::string &, const spec::Attention &a) {
-    result |= a.positionBias || a.window.has_value() || !a.slopes.empty();
+    result |= a.positionBias || a.window.has_value() || !a.slopes.empty() ||
+              a.relative.has_value();
   });
   return result;
 }
@@ -187,6 +188,7 @@ static Value buildEmbeddings(PathBuilder &path, const spec::Stack &stack,
     x = add(x, lookUp("position_ids", name + ".position.weight",
                       embeddings.position->offset, false));
   }
+  projectAt(At::Sum);
   normAt(false);
   projectAt(At::AfterNorm);
   return x;
@@ -222,6 +224,10 @@ static LayerContext buildContext(PathBuilder &path, const spec::Stack &stack,
   } else if (stack.positionBias && !stack.runs.empty()) {
     context.bias = buildPositionBias(path, *stack.positionBias,
                                      stack.name + ".position_bias");
+  }
+  if (stack.relative && !stack.runs.empty()) {
+    context.distances = &*stack.relative;
+    context.distancesName = stack.name + ".relative";
   }
   for (const spec::LayerRun &run : stack.runs) {
     for (auto [number, sublayer] : llvm::enumerate(run.sublayers)) {

@@ -22,9 +22,12 @@ using namespace mlir;
 using namespace tfc;
 using namespace tfc::transformer;
 
+/// Whether all that read it widen it: products their weight, not their rows.
 static bool isWidened(WeightOp weight) {
-  return llvm::all_of(weight->getUsers(), [](Operation *user) {
-    return user->hasTrait<WidensMatrices>();
+  return llvm::all_of(weight->getUses(), [](OpOperand &use) {
+    auto linear = dyn_cast<LinearOp>(use.getOwner());
+    bool isRows = linear && &use == &linear.getInputMutable();
+    return !isRows && use.getOwner()->hasTrait<WidensMatrices>();
   });
 }
 

@@ -118,8 +118,20 @@ static std::pair<Value, int64_t> cutFactor(Value size) {
   return {size, 1};
 }
 
+/// The most rows of a buffer that has fewer where a step has few tokens: the
+/// constant of a minimum; null of others.
+static std::optional<int64_t> boundOf(memref::AllocOp op) {
+  if (op.getDynamicSizes().size() != 1 || !op.getType().isDynamicDim(0)) {
+    return std::nullopt;
+  }
+  auto least = op.getDynamicSizes().front().getDefiningOp<arith::MinSIOp>();
+  std::optional<int64_t> most =
+      least ? getConstantIntValue(least.getRhs()) : std::nullopt;
+  return most && *most > 0 ? most : std::nullopt;
+}
+
 FailureOr<Count> Planner::countOf(memref::AllocOp op, Value size) {
-  if (!size) {
+  if (!size || boundOf(op)) {
     return Count::One;
   }
   auto function = op->getParentOfType<func::FuncOp>();
@@ -164,8 +176,9 @@ FailureOr<int64_t> Planner::rowBytesOf(memref::AllocOp op) {
                                "got "
                             << type.getElementType();
   }
-  std::optional<int64_t> bits = type.getElementTypeBitWidth();
-  if (!op.getDynamicSizes().empty()) {
+  std::optional<int64_t> bits = llvm::checkedMul<int64_t>(
+      type.getElementTypeBitWidth(), boundOf(op).value_or(1));
+  if (bits && !op.getDynamicSizes().empty()) {
     bits =
         llvm::checkedMul(*bits, cutFactor(op.getDynamicSizes().front()).second);
   }

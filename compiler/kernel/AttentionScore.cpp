@@ -60,6 +60,51 @@ ScoreRow AttentionScore::rowOf(const WorkItem &item, Value row, Value head) {
   return own;
 }
 
+Value AttentionScore::tableRow(Value distance) {
+  int64_t farthest = transformer::widthOf(op.getDistanceRows()) / 2;
+  distance =
+      k.min(k.max(distance, k.constant(-farthest)), k.constant(farthest));
+  auto load = [&](Value place) -> Value {
+    Value number = memref::LoadOp::create(b, op.getDistanceRows(), place);
+    return arith::IndexCastOp::create(b, b.getIndexType(), number);
+  };
+  // The tables have the middle of as many rows as the largest number says.
+  Value table = keyTable() ? keyTable() : queryTable();
+  Value count = memref::DimOp::create(b, table, 0);
+  Value all = k.add(load(k.constant(0)), 1);
+  Value first = k.divide(k.subtract(all, count), 2);
+  Value row = k.subtract(load(k.add(distance, farthest)), first);
+  // Positions that nobody sees have one, too.
+  return k.min(k.max(row, k.constant(0)), k.subtract(count, k.constant(1)));
+}
+
+Value AttentionScore::addRelative(Value dot, const ScoreRow &row,
+                                  Value position, int64_t width,
+                                  function_ref<Value(Value)> queryAt,
+                                  function_ref<Value(Value)> keyAt) {
+  if (!isRelative(op)) {
+    return dot;
+  }
+  Value place = tableRow(k.subtract(position, row.position));
+  auto addTerm = [&](Value table, function_ref<Value(Value)> factorAt) {
+    Value term = k.reduce(
+        k.constant(width), k.number(0), [&](Value d, Value sum) -> Value {
+          Value column = k.add(k.scale(row.head, width), d);
+          Value own = k.loadFloat(table, ValueRange{place, column});
+          Value product = arith::MulFOp::create(b, factorAt(d), own);
+          return arith::AddFOp::create(b, sum, product);
+        });
+    dot = arith::AddFOp::create(b, dot, term);
+  };
+  if (keyTable()) {
+    addTerm(keyTable(), queryAt);
+  }
+  if (queryTable()) {
+    addTerm(queryTable(), keyAt);
+  }
+  return dot;
+}
+
 Value AttentionScore::score(Value dot, const ScoreRow &row, Value position) {
   if (!isAdjusted()) {
     return arith::MulFOp::create(b, dot, inUnits(row.scale));

@@ -43,7 +43,25 @@ public:
   mlir::Value scale(const WorkItem &item, mlir::Value row);
   ScoreRow rowOf(const WorkItem &item, mlir::Value row, mlir::Value head);
 
-  /// The score of the key at `position`, whose product with the query is `dot`.
+  /// Whether there are terms of distances: products of queries with rows of the
+  /// key table, and of keys with rows of the query table, one of which may be
+  /// null.
+  static bool isRelative(transformer::PagedAttentionOp op) {
+    return bool(op.getDistanceRows());
+  }
+  mlir::Value keyTable() { return op.getRelativeKeys(); }
+  mlir::Value queryTable() { return op.getRelativeQueries(); }
+  /// Their row for a key `distance` before the query.
+  mlir::Value tableRow(mlir::Value distance);
+  /// A query's product with the key at `position` and, where there are tables,
+  /// its terms of the distance. The functions give a column of each, of
+  /// `width`.
+  mlir::Value addRelative(mlir::Value dot, const ScoreRow &row,
+                          mlir::Value position, int64_t width,
+                          llvm::function_ref<mlir::Value(mlir::Value)> queryAt,
+                          llvm::function_ref<mlir::Value(mlir::Value)> keyAt);
+  /// The score of the key at `position`, whose product with the query is `dot`,
+  /// terms of distances included.
   mlir::Value score(mlir::Value dot, const ScoreRow &row, mlir::Value position);
   /// A score without a value that each query of the head has seen before any
   /// position, with the weight 1; null where there is none.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/lowering/Patterns.h"
 
+#include "compiler/lowering/DistanceRows.h"
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -47,7 +48,8 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
         op, init.getType(), query, buildScale(b, op, op.getFactor()),
         op.getCache(), op.getLayer(), op.getBatch(), op.getBias(), op.getLeft(),
-        op.getRight(), slopes, op.getSinks(), init, op.getMask(),
+        op.getRight(), slopes, op.getSinks(), op.getRelativeKeys(),
+        op.getRelativeQueries(), buildDistanceRows(b, op), init, op.getMask(),
         op.getNumHeads(), op.getCapAttr(), op.getLogBaseAttr());
     return success();
   }
@@ -67,7 +69,8 @@ struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
         op, init.getType(), query, scale, op.getCache(), op.getLayer(),
         op.getBatch(), /*bias=*/Value(), /*left=*/Value(), /*right=*/Value(),
-        /*slopes=*/Value(), /*sinks=*/Value(), init,
+        /*slopes=*/Value(), /*sinks=*/Value(), /*relative_keys=*/Value(),
+        /*relative_queries=*/Value(), /*distance_rows=*/Value(), init,
         transformer::Mask::Bidirectional, op.getNumHeads(),
         /*cap=*/FloatAttr(), /*log_base=*/FloatAttr());
     return success();

@@ -1,5 +1,6 @@
 // The pass: value ops become linalg, outputs become arguments.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/lowering/DistanceRows.h"
 #include "compiler/lowering/Passes.h"
 #include "compiler/lowering/Patterns.h"
 #include "compiler/support/ClearStatistics.h"
@@ -343,6 +344,8 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
       packRows(getOperation(), kernelRows);
     }
     LastUses lastUses(getOperation());
+    // Behind the search for last uses: a weight's rows are nobody's to write.
+    cutTables(getOperation());
     RewritePatternSet patterns(&getContext());
     populateNormPatterns(patterns, lastUses);
     populateEmbeddingPatterns(patterns);

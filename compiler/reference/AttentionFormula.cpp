@@ -51,6 +51,35 @@ static double biasAt(const Matrix &bias, int64_t head, int64_t distance) {
   return bias.at(head, farthest + distance);
 }
 
+int64_t relativeRow(const AttentionShape &shape, int64_t distance) {
+  int64_t middle = shape.span / 2, length = std::abs(distance);
+  int64_t bucket = distance;
+  if (shape.maxDistance && length > middle) {
+    // In f32, as models were trained: at the border of two rows the quotient is
+    // close to a whole number.
+    float all =
+        std::log(float(double(*shape.maxDistance - 1) / double(middle)));
+    float part = std::log(float(length) / float(middle)) / all;
+    bucket = middle + int64_t(std::ceil(part * float(middle - 1)));
+    bucket = distance < 0 ? -bucket : bucket;
+  }
+  return std::clamp<int64_t>(bucket + shape.span, 0, 2 * shape.span - 1);
+}
+
+/// The terms of distances, without the scale.
+static double relativeTerms(const AttentionShape &shape, const double *query,
+                            const double *key, int64_t head, int64_t distance) {
+  double sum = 0;
+  int64_t row = relativeRow(shape, distance), column = head * shape.headDim;
+  for (auto [table, factor] : {std::pair(shape.relativeKeys, query),
+                               std::pair(shape.relativeQueries, key)}) {
+    for (int64_t d = 0; table && d < shape.headDim; ++d) {
+      sum += factor[d] * table->at(row, column + d);
+    }
+  }
+  return sum;
+}
+
 void attention(const Matrix &query, const Sequence &sequence,
                const AttentionShape &shape, const Cache::Layer &cache,
                Matrix &result, const WatchFn &watch) {
@@ -80,6 +109,12 @@ void attention(const Matrix &query, const Sequence &sequence,
         for (int64_t d = 0; d < width; ++d) {
           score += scale * query.at(row, column + d) *
                    cache.keys.at(j, kvColumn + d);
+        }
+        if (shape.relativeKeys || shape.relativeQueries) {
+          score += scale * relativeTerms(
+                               shape, &query.data[row * query.cols + column],
+                               &cache.keys.data[j * cache.keys.cols + kvColumn],
+                               head, position - j);
         }
         if (shape.bias) {
           score += biasAt(*shape.bias, head, j - position);

@@ -146,7 +146,15 @@ struct AttentionShape {
   const Matrix *sinks = nullptr; // [1, numHeads], one more score; or none
   /// The scale is times ln(n) / ln(base) where a query sees n positions.
   std::optional<double> logBase;
+  /// What keys and queries have at a distance, [2 span, numHeads * headDim], or
+  /// null, and the farthest of distances that share rows.
+  const Matrix *relativeKeys = nullptr, *relativeQueries = nullptr;
+  int64_t span = 0;
+  std::optional<int64_t> maxDistance;
 };
+/// The row of the tables of distances where the query is `distance` behind the
+/// key.
+int64_t relativeRow(const AttentionShape &shape, int64_t distance);
 /// Called with a row of the step, a head, the first key and the probabilities
 /// of the keys from there on.
 using WatchFn = std::function<void(int64_t row, int64_t head, int64_t begin,

@@ -285,6 +285,10 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
   }
   shape.slopes = op.getSlopes().value_or(ArrayRef<double>());
   shape.sinks = rowsOrNull(op.getSinks());
+  shape.relativeKeys = rowsOrNull(op.getRelativeKeys());
+  shape.relativeQueries = rowsOrNull(op.getRelativeQueries());
+  shape.span = static_cast<int64_t>(op.getSpan().value_or(0));
+  shape.maxDistance = op.getMaxDistance();
   if (op.getLogBase()) {
     shape.logBase = op.getLogBase()->convertToDouble();
   }

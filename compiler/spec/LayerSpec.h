@@ -111,6 +111,20 @@ struct QkNorm {
 /// a power of 2 for heads that are one.
 std::vector<double> alibiSlopes(int64_t heads);
 
+/// Terms of scores that come of the stack's table of distances: a product of
+/// the query with what keys have at the distance, and one of the key with what
+/// queries have there. Those are projections of the table's rows: by matrices
+/// of their own ("attn.relative_k", "attn.relative_q"), or those of the keys
+/// and queries.
+struct RelativeTerms {
+  enum class Use { None, Own, Shared } keys = Use::None, queries = Use::None;
+  bool keysBias = false, queriesBias = false; // of own ones
+  friend bool operator==(const RelativeTerms &a, const RelativeTerms &b) {
+    return std::tie(a.keys, a.queries, a.keysBias, a.queriesBias) ==
+           std::tie(b.keys, b.queries, b.keysBias, b.queriesBias);
+  }
+};
+
 /// Self-attention, or attention of a decoder to its encoder when `cross`.
 struct Attention {
   bool cross = false;
@@ -137,12 +151,13 @@ struct Attention {
   std::optional<double> logBase;
   /// A learned score a head that takes its part of the weights.
   bool sinks = false;
+  std::optional<RelativeTerms> relative;
   /// What self-attentions of one loop may differ in, and all the rest.
   auto numbers() const { return std::tie(scale, window, rotary); }
   auto structure() const {
     return std::tie(cross, numHeads, numKvHeads, headDim, qBias, kBias, vBias,
                     oBias, scaleByInverseLayer, causal, positionBias, qkNorm,
-                    cap, slopes, logBase, sinks);
+                    cap, slopes, logBase, sinks, relative);
   }
   friend bool operator==(const Attention &a, const Attention &b) {
     return a.structure() == b.structure() && a.numbers() == b.numbers();

@@ -45,7 +45,8 @@ struct Segment {
 };
 
 /// x = norm(token * scale + position + sum of segments), or the projection of
-/// it; or with the projection of the token's row in place of that.
+/// it; or with the projection of the token's row in place of that, or of the
+/// sum.
 struct Embeddings {
   /// The parameter that is looked up: "encoder.embeddings.token.weight", or
   /// "shared.token.weight" when stacks share it.
@@ -53,8 +54,8 @@ struct Embeddings {
   int64_t tokenRows = 0;
   /// Of the token table: hidden, unless there is a projection.
   int64_t width = 0;
-  /// Of the other tables and the norm: as of the token table, or hidden where
-  /// the projection comes before the sum.
+  /// Of the other tables: as of the token table, or hidden where the projection
+  /// comes before the sum.
   int64_t sumWidth = 0;
   double tokenScale = 1;
   std::optional<Position> position;
@@ -64,10 +65,16 @@ struct Embeddings {
   bool normsToken = false;
   /// A product [hidden, width].
   struct Projection {
-    enum class At { AfterNorm, Token } at = At::AfterNorm;
+    enum class At { AfterNorm, Token, Sum } at = At::AfterNorm;
     bool bias = false;
   };
   std::optional<Projection> projection;
+  /// Of the norm's rows: hidden where they are projected by then.
+  int64_t normWidth(int64_t hidden) const {
+    bool isProjected = projection && projection->at == Projection::At::Sum &&
+                       !normsToken;
+    return isProjected ? hidden : sumWidth;
+  }
 };
 
 /// A learned number per head and bucket of distances, added to the scores of
@@ -81,10 +88,22 @@ struct PositionBias {
   bool perLayer = false;
 };
 
+/// A table of distances, of which attentions project terms of their scores
+/// (He et al. 2020, arXiv:2006.03654): "<stack>.relative.weight"
+/// [2 span, hidden]. Where the query is d behind the key, that is its row
+/// d + span, between the first and the last one; with `maxDistance` M distances
+/// from span / 2 on share rows by their logarithm, which end at M.
+struct RelativeTable {
+  int64_t span = 0;
+  std::optional<int64_t> maxDistance;
+  std::optional<Norm> norm; // of its rows
+};
+
 struct Stack {
   std::string name; // "encoder" or "decoder"
   Embeddings embeddings;
   std::optional<PositionBias> positionBias;
+  std::optional<RelativeTable> relative;
   int64_t layers = 0;
   std::vector<LayerRun> runs; // empty when layers == 0
   std::optional<Norm> finalNorm;

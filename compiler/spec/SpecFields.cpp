@@ -57,7 +57,7 @@ TypeRef embeddings() {
                             key("rows", rows()), key("use", words({"token"})),
                             key("default", index())});
   TypeRef projection =
-      object({needed("at", words({"after_norm", "token"}, {"sum"})),
+      object({needed("at", words({"after_norm", "token", "sum"})),
               needed("bias", flag())});
   return object({needed("token", token), key("position", position),
                  key("segments", list(segment, 0, 16)),
@@ -79,16 +79,21 @@ Fields sublayerFields() {
       unsupported("residual", words({"add", "none", "gru_gate"}), Json("add"))};
 }
 
-TypeRef relative() {
-  return object(
-      {needed("kind", words({"xl", "shaw", "disentangled", "bert_relative_key",
-                             "bert_relative_key_query"})),
-       key("max_distance", rows()),
-       key("table", words({"sinusoid", "learned"})), key("value_side", flag()),
-       key("terms", list(words({"c2p", "p2c"}))), key("buckets", rows()),
-       key("share_projection", flag()), key("table_norm", norm()),
-       key("segment_term", flag()), key("clamp", rows()),
-       key("untied_bias", flag()), key("range", words({"causal", "bi"}))});
+TypeRef relativeTerms() {
+  TypeRef use = words({"none", "own", "shared"}, {"identity"});
+  TypeRef biases = object({key("keys", flag()), key("queries", flag())});
+  return orNone(object({key("keys", use), key("queries", use),
+                        key("bias", oneOf({flag(), biases})),
+                        unsupported("values", flag(), Json(false)),
+                        unsupported("query_bias", flag(), Json(false)),
+                        unsupported("segments", flag(), Json(false))}));
+}
+
+TypeRef relativeTable() {
+  return orNone(
+      object({needed("kind", words({"table"}, {"sinusoid"})),
+              needed("span", integer(1, maxSpan)),
+              key("max_distance", integer(2, maxSpan)), key("norm", norm())}));
 }
 
 TypeRef sparse() {
@@ -155,7 +160,7 @@ TypeRef attention() {
       key("slopes", oneOf({words({"alibi", "none"}), list(number(), 1, 4096)})),
       key("log_scale_base", oneOf({words({"none"}), number()})),
       key("sinks", flag()),
-      unsupported("relative", relative()),
+      key("relative", relativeTerms()),
       key("use_position_bias", flag()),
       unsupported("sparse", sparse()),
       unsupported("shared_qk", flag(), Json(false)),
@@ -254,8 +259,9 @@ TypeRef stack() {
   TypeRef streams =
       object({needed("kind", words({"reversible", "two_stream"}))});
   return object({needed("embeddings", embeddings()), key("position_bias", bias),
-                 needed("layers", layers()), key("final_norm", norm()),
-                 unsupported("memory", memory), unsupported("streams", streams),
+                 key("relative", relativeTable()), needed("layers", layers()),
+                 key("final_norm", norm()), unsupported("memory", memory),
+                 unsupported("streams", streams),
                  unsupported("mask_rows_each_layer", flag(), Json(false))},
                 "stack");
 }

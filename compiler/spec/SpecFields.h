@@ -79,6 +79,9 @@ constexpr int64_t maxPeriod = 64;
 /// The most columns of a head that are rotated: every run of layers has its
 /// own frequencies, and a hostile file many runs.
 constexpr int64_t maxRotary = 8192;
+/// Of a table of distances: half its rows, and the farthest that it tells
+/// apart.
+constexpr int64_t maxSpan = 1 << 16;
 /// The most groups of a packed tensor: each is read by itself.
 constexpr int64_t maxGroups = 1024;
 /// The largest number of rows of a table, and of positions.

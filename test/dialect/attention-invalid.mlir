@@ -327,3 +327,115 @@ func.func @attention_c12_log_base(%x: tensor<?x52xf32>, %cache: !cache,
          : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !cache
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c13_no_span(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
+    %cache: !cache, %layer: index, %batch: !transformer.batch,
+    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
+  // expected-error @below {{expected a span exactly if there are relative_keys or relative_queries, got no span}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 relative_keys %a {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache relative_keys tensor<16x52xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c13_no_table(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
+    %cache: !cache, %layer: index, %batch: !transformer.batch,
+    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
+  // expected-error @below {{expected a span exactly if there are relative_keys or relative_queries, got a span alone}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 span 8 {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache 
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c13_rows(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
+    %cache: !cache, %layer: index, %batch: !transformer.batch,
+    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
+  // expected-error @below {{expected relative_keys with rows 18 (2 span), got 16}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 relative_keys %a span 9 {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache relative_keys tensor<16x52xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c13_width(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
+    %cache: !cache, %layer: index, %batch: !transformer.batch,
+    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
+  // expected-error @below {{expected relative_queries of width 52 (num_heads times head_dim), got 26}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 relative_queries %w span 8 {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache relative_queries tensor<16x26xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c14_kv_heads(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
+    %cache: !cache, %layer: index, %batch: !transformer.batch,
+    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
+  // expected-error @below {{expected a cache with a number of kv_heads 4 (num_heads, with relative_keys or relative_queries), got 2}}
+  %0 = transformer.attention %q, %x, %x, %cache[%layer], %batch bidirectional
+         heads 4 relative_keys %d span 8 {scale = 1.0 : f64} : tensor<?x104xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache relative_keys tensor<16x104xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c15_span(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
+    %cache: !cache, %layer: index, %batch: !transformer.batch,
+    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
+  // expected-error @below {{expected a span in [1, 2^30), got 0}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 relative_keys %a span 0 {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache relative_keys tensor<16x52xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c15_max_distance(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
+    %cache: !cache, %layer: index, %batch: !transformer.batch,
+    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
+  // expected-error @below {{expected with max_distance an even span of at least 4, and max_distance above span / 2 + 1 and below 2^30, got 8 and 5}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 relative_keys %a span 8 max_distance 5 {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache relative_keys tensor<16x52xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c15_odd_span(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
+    %cache: !cache, %layer: index, %batch: !transformer.batch,
+    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
+  // expected-error @below {{expected with max_distance an even span of at least 4, and max_distance above span / 2 + 1 and below 2^30, got 7 and 30}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 relative_keys %a span 7 max_distance 30 {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache relative_keys tensor<16x52xf32>
+  return
+}

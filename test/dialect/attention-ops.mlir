@@ -86,3 +86,24 @@ func.func @scores(%q: tensor<?x104xf32>, %k: tensor<?x52xf32>,
          sinks tensor<4xf32>
   return
 }
+
+!alike = !transformer.cache<scratch, layers = 2, kv_heads = 4, head_dim = 13>
+
+// CHECK-LABEL: @relative
+// CHECK-SAME: %[[A:[a-z0-9]*]]: tensor<16x52xf32>, %[[B:[a-z0-9]*]]: tensor<16x52xf32>
+func.func @relative(%x: tensor<?x52xf32>, %batch: !transformer.batch,
+                    %cache: !alike, %layer: index, %a: tensor<16x52xf32>,
+                    %b: tensor<16x52xf32>) {
+  // CHECK: transformer.attention {{.*}} bidirectional heads 4 relative_keys %[[A]] relative_queries %[[B]] span 8 max_distance 20 {scale = {{.*}}} : {{.*}} head_dim = 13> relative_keys tensor<16x52xf32> relative_queries tensor<16x52xf32>
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 4 relative_keys %a relative_queries %b span 8 max_distance 20
+         {scale = 0.5 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !alike relative_keys tensor<16x52xf32>
+         relative_queries tensor<16x52xf32>
+  // CHECK: transformer.attention {{.*}} heads 4 relative_queries %[[B]] span 8 {
+  %1 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 4 relative_queries %b span 8
+         {scale = 0.5 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !alike relative_queries tensor<16x52xf32>
+  return
+}

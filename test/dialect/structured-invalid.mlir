@@ -404,6 +404,70 @@ func.func @paged_attention_c9_log_base(%q: memref<?x52xf32>,
 
 // -----
 
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @paged_attention_c10_no_rows(%q: memref<?x52xf32>,
+    %y: memref<?x52xf32>, %z: memref<?x104xf32>, %scale: f32,
+    %batch: !transformer.batch, %cache: !cache, %layer: index,
+    %a: memref<16x52xf32>, %w: memref<16x26xf32>, %wide: memref<16x104xf32>,
+    %few: memref<31xi32>, %rows: memref<33xi32>) {
+  // expected-error @below {{expected distance_rows, of odd number and at least 33, exactly if there are relative_keys or relative_queries}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
+    heads 2 relative_keys %a outs(%y : memref<?x52xf32>)
+    : memref<?x52xf32>, !cache relative_keys memref<16x52xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @paged_attention_c10_few_rows(%q: memref<?x52xf32>,
+    %y: memref<?x52xf32>, %z: memref<?x104xf32>, %scale: f32,
+    %batch: !transformer.batch, %cache: !cache, %layer: index,
+    %a: memref<16x52xf32>, %w: memref<16x26xf32>, %wide: memref<16x104xf32>,
+    %few: memref<31xi32>, %rows: memref<33xi32>) {
+  // expected-error @below {{expected distance_rows, of odd number and at least 33, exactly if there are relative_keys or relative_queries}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
+    heads 2 relative_keys %a distance_rows %few outs(%y : memref<?x52xf32>)
+    : memref<?x52xf32>, !cache relative_keys memref<16x52xf32> distance_rows memref<31xi32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @paged_attention_c10_width(%q: memref<?x52xf32>,
+    %y: memref<?x52xf32>, %z: memref<?x104xf32>, %scale: f32,
+    %batch: !transformer.batch, %cache: !cache, %layer: index,
+    %a: memref<16x52xf32>, %w: memref<16x26xf32>, %wide: memref<16x104xf32>,
+    %few: memref<31xi32>, %rows: memref<33xi32>) {
+  // expected-error @below {{expected relative_queries of width 52 (num_heads times head_dim), got 26}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
+    heads 2 relative_queries %w distance_rows %rows outs(%y : memref<?x52xf32>)
+    : memref<?x52xf32>, !cache relative_queries memref<16x26xf32> distance_rows memref<33xi32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @paged_attention_c10_kv_heads(%q: memref<?x52xf32>,
+    %y: memref<?x52xf32>, %z: memref<?x104xf32>, %scale: f32,
+    %batch: !transformer.batch, %cache: !cache, %layer: index,
+    %a: memref<16x52xf32>, %w: memref<16x26xf32>, %wide: memref<16x104xf32>,
+    %few: memref<31xi32>, %rows: memref<33xi32>) {
+  // expected-error @below {{expected a cache with a number of kv_heads 4 (num_heads, with relative terms), got 2}}
+  transformer.paged_attention %z, %scale, %cache[%layer], %batch bidirectional
+    heads 4 relative_keys %wide distance_rows %rows outs(%z : memref<?x104xf32>)
+    : memref<?x104xf32>, !cache relative_keys memref<16x104xf32> distance_rows memref<33xi32>
+  return
+}
+
+// -----
+
 func.func @ragged_pool_c1_width(%x: memref<?x8xf32>, %y: memref<?x7xf32>,
                                 %rows: memref<?xi32>,
                                 %batch: !transformer.batch) {

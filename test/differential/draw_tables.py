@@ -20,6 +20,7 @@ ENCODERS = {
     "eurobert": "EuroBert", "bigbird": "BigBird",
     "prelayernorm": "RobertaPreLayerNorm", "xlmrobertaxl": "XLMRobertaXL",
     "rembert": "RemBert", "flaubert": "Flaubert", "gte": "Gte",
+    "debertav2": "DebertaV2", "deberta": "Deberta",
     **draw_relatives.ENCODERS}
 DECODERS = {
     "phi3": "Phi3", "smollm3": "SmolLM3", "starcoder2": "Starcoder2",
@@ -53,6 +54,8 @@ FIRST = ("MPNetModel", "MPNetForSequenceClassification",
          "XLMForSequenceClassification", "XLMForMultipleChoice",
          "FlaubertForSequenceClassification", "FlaubertForMultipleChoice",
          "EsmModel", "EsmForSequenceClassification")
+# Scores have terms of distances.
+RELATIVE = ("debertav2", "deberta")
 # Whose folders may be those of sentence encoders.
 SENTENCES = ("DistilBertModel", "RobertaModel", "NomicBertModel")
 # Positions begin after the pad token, which is 1.
@@ -128,6 +131,40 @@ def without_holes(rows):
     return filled
 
 
+def draw_relative(random, family, case):
+    """Keys of DeBERTa: which terms, what of, how far."""
+    return {
+        "terms": random.choice((["c2p", "p2c"], "p2c|c2p", ["c2p"], ["p2c"],
+                                "P2C", [], None)),
+        "reach": random.choice((-1, 0, 1, 3, 7, 60)),
+        "buckets": random.choice((-1, 4, 6, 8, 32)),
+        "relative": random.random() < 0.9,
+        "alike": random.random() < 0.5,
+        "normed": random.choice(("none", "layer_norm", "Layer_Norm | other")),
+        "absolute": random.randint(0, 1),
+        "legacy": random.random() < 0.5,
+        "narrow": random.choice((case["hidden"], case["hidden"], 1, 6, 40))}
+
+
+def relative_keys(family, case):
+    """The keys of config.json that draw_relative's case makes."""
+    keys = dict(relative_attention=case["relative"],
+                pos_att_type=case["terms"],
+                max_relative_positions=case["reach"],
+                position_biased_input=bool(case["absolute"]),
+                type_vocab_size=case["types"] - int(not case["given_types"]),
+                legacy=case["legacy"] or case["narrow"] != case["hidden"],
+                embedding_size=case["narrow"],
+                pooler_hidden_act=case["act"])
+    if family == "debertav2":
+        reach = case["reach"] if case["reach"] > 0 else case["positions"]
+        # The logarithms are of what is farther than half of the buckets.
+        fits = reach - 1 > case["buckets"] // 2
+        keys.update(position_buckets=case["buckets"] if fits else -1,
+                    share_att_key=case["alike"], norm_rel_ebd=case["normed"])
+    return keys
+
+
 def draw_case(random, cls):
     family = family_of({"class": cls})
     if family in ENCODERS:
@@ -156,9 +193,14 @@ def draw_case(random, cls):
         if family in ("xlm", "flaubert"):  # without one they mask as many
             # tokens at the end as there are pad tokens anywhere
             case["given_mask"] = True
-        if family in ("mpnet", "modernbert"):
+        if family in RELATIVE:
+            case.update(draw_relative(random, family, case))
+            if case["absolute"] == 0:
+                case["given_positions"] = False
+        if family in RELATIVE + ("mpnet", "modernbert"):
             case["rows"] = without_holes(case["rows"])
-        if cls in FIRST:  # it is asked for the first token, which must be
+        if cls in FIRST or family in RELATIVE and "Choice" in cls or \
+                family in RELATIVE and "Sequence" in cls:  # it is asked for the first token, which must be
             # there, since distances count
             case["rows"] = [[1] * (row.index(1) + 1) + row[row.index(1) + 1:]
                             for row in case["rows"]]
@@ -263,6 +305,8 @@ def encoder_config(hf, family, case):
                                                case["layers"]))
     if family == "gte":
         keys["type_vocab_size"] = case["types"] - int(not case["given_types"])
+    if family in RELATIVE:
+        keys.update(relative_keys(family, case))
     if family == "ernie":
         keys["use_task_id"] = case["scale"]
     return getattr(hf, stem + "Config")(

@@ -30,6 +30,18 @@ def modern(**changes):
                 **changes)
 
 
+def relative(**changes):
+    """DeBERTa: distances are told apart up to 7, or in 8 buckets to a side."""
+    return encoder(**dict(dict(relative_attention=True,
+                               pos_att_type=["c2p", "p2c"]), **changes))
+
+
+def buckets(**changes):
+    return relative(**dict(dict(position_buckets=8, share_att_key=True,
+                                norm_rel_ebd="layer_norm",
+                                position_biased_input=False), **changes))
+
+
 def decoder(**changes):
     return dict(dict(vocab_size=VOCAB, hidden_size=30, num_hidden_layers=2,
                      num_attention_heads=3, num_key_value_heads=1,
@@ -212,6 +224,34 @@ ENCODERS = (
     ("modernbert-choice", hf.ModernBertForMultipleChoice,
      hf.ModernBertConfig(**modern(num_hidden_layers=2)), ("ragged", "left"),
      0),
+    ("debertav2-model", hf.DebertaV2Model, hf.DebertaV2Config(
+        **buckets(pos_att_type="p2c|c2p")),
+     ("one", "ragged", "left", "longest"), 0),
+    # What it asks of the first column padding on the left would hide.
+    ("debertav2-sequence", hf.DebertaV2ForSequenceClassification,
+     hf.DebertaV2Config(**relative(max_relative_positions=7, num_labels=3,
+                                   type_vocab_size=2)),
+     ("ragged", "longest"), 2),
+    ("debertav2-mlm", hf.DebertaV2ForMaskedLM, hf.DebertaV2Config(
+        **buckets(position_buckets=6, max_relative_positions=20,
+                  norm_rel_ebd="none", pos_att_type=["c2p"],
+                  embedding_size=14, position_biased_input=True)), SOME, 0),
+    ("debertav2-new", hf.DebertaV2ForMaskedLM, hf.DebertaV2Config(
+        **buckets(hidden_size=30, num_attention_heads=3, legacy=False,
+                  pos_att_type=["p2c"])), ("ragged", "left"), 0),
+    ("debertav2-question", hf.DebertaV2ForQuestionAnswering,
+     hf.DebertaV2Config(**buckets(num_hidden_layers=1)), ("ragged", "left"),
+     0),
+    ("deberta-model", hf.DebertaModel, hf.DebertaConfig(
+        **relative(position_biased_input=False)),
+     ("one", "ragged", "left", "longest"), 0),
+    ("deberta-token", hf.DebertaForTokenClassification, hf.DebertaConfig(
+        **relative(max_relative_positions=7, pos_att_type=["c2p"],
+                   hidden_size=30, num_attention_heads=3, num_labels=3,
+                   type_vocab_size=2)), SOME, 2),
+    ("deberta-mlm", hf.DebertaForMaskedLM, hf.DebertaConfig(
+        **relative(max_relative_positions=9, pos_att_type=["p2c"])),
+     ("ragged", "left"), 0),
 )
 
 ROPE = {"rope_type": "default", "rope_theta": 500.0}

@@ -30,7 +30,7 @@ POSITIONS = {"t5": laws.RELATIVE, "mt5": laws.RELATIVE, "opt": laws.RELATIVE,
 AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "data2vec-text",
                  "mpnet", "roberta-prelayernorm", "xlm-roberta-xl", "esm")
 # Encoders with biases or windows of distances.
-COUNTING = ("mpnet", "modernbert")
+COUNTING = ("mpnet", "modernbert", "deberta", "deberta-v2")
 # What makes a token depend on those before it, or on their number.
 RULES = {"no_repeat_ngram_size", "repetition_penalty", "min_length",
          "min_new_tokens"}
@@ -74,6 +74,8 @@ class Model:
         self.is_causal = kind == "decoder"
         family = config.get("model_type", entry.get("spec"))
         self.positions = POSITIONS.get(family, laws.GIVEN)
+        if not config.get("position_biased_input", True):
+            self.positions = laws.UNSAID
         if (family in AFTER_PADDING and
                 config.get("position_embedding_type") != "rotary"):
             self.positions = laws.after_padding(config["pad_token_id"])

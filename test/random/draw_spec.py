@@ -124,7 +124,7 @@ class Drawing:
             "causal": False, "window": "none", "rotary": "none",
             "use_position_bias": False, "qk_norm": "none", "softcap": "none",
             "slopes": "none", "log_scale_base": "none",
-            "sinks": False}.items() if self.chance(0.1)}
+            "sinks": False, "relative": "none"}.items() if self.chance(0.1)}
 
     def qk_norm(self, has_rotary):
         over = self.pick("head", "each_head", "row")
@@ -145,7 +145,31 @@ class Drawing:
             self.maybe(norm, "after_rotary", 0.5, lambda: self.chance(0.7))
         return norm
 
-    def attention(self, sizes, causal, has_bias_table):
+    def relative_table(self):
+        table = {"kind": "table", "span": self.pick(1, 2, 4, 6, 16)}
+        if table["span"] >= 4:
+            self.maybe(table, "max_distance", 0.6,
+                       lambda: table["span"] // 2 + self.pick(2, 3, 30))
+        self.maybe(table, "norm", 0.5, lambda: self.norm(self.hidden, 0.3))
+        return table
+
+    def relative_terms(self, is_needed):
+        """Of an attention whose stack has a table, which one needs."""
+        terms = {}
+        for part in ("keys", "queries"):
+            self.maybe(terms, part, 0.8,
+                       lambda: self.pick("own", "shared", "none"))
+        used = [part for part in terms if terms[part] != "none"]
+        if not used:
+            if not is_needed:
+                return "none"
+            terms["keys"] = "own"
+        own = {part: self.chance(0.5) for part in terms
+               if terms[part] == "own"}
+        self.maybe(terms, "bias", 0.6, lambda: self.pick(own, True, False))
+        return terms
+
+    def attention(self, sizes, causal, has_bias_table, table):
         attention = self.heads(sizes)
         heads, head_dim = sizes[2], sizes[1]
         if causal or self.chance(0.2):
@@ -164,6 +188,9 @@ class Drawing:
         self.maybe(attention, "log_scale_base", 0.25,
                    lambda: self.pick(4, 10.5, 512, "none"))
         self.maybe(attention, "sinks", 0.3, lambda: self.chance(0.8))
+        if table:
+            attention["relative"] = self.relative_terms(not table["is_read"])
+            table["is_read"] = True
         if not has_bias_table:
             self.maybe(attention, "use_position_bias", 0.1,
                        lambda: self.chance(0.5))
@@ -186,7 +213,7 @@ class Drawing:
 
     def block(self, stack):
         parts = {"attn": self.attention(stack["sizes"], stack["causal"],
-                                        stack["bias"])}
+                                        stack["bias"], stack["table"])}
         if stack["cross"]:
             parts["cross"] = {**self.heads(stack["cross"]),
                               **self.neutral_of_cross()}
@@ -271,7 +298,7 @@ class Drawing:
         block = self.block(stack)
         way = self.pick("same", "overrides", "turns", "runs", "shared",
                         "structures", "none")
-        if way == "none" and not stack["cross"] and not stack["bias"]:
+        if way == "none" and not (stack["cross"] or stack["bias"]):
             return self.pick([], {"repeat": 0, "block": block})
         if way == "overrides":
             return self.overridden(block, stack)
@@ -345,7 +372,7 @@ class Drawing:
 
     def embeddings(self, name):
         token, embeddings = {}, {}
-        width = self.hidden
+        width = normed = self.hidden
         if self.shared and self.chance(0.7):
             token["use"] = "shared.token"
         else:
@@ -353,10 +380,11 @@ class Drawing:
                        lambda: self.vocab + self.pick(0, 0, 3))
             if self.chance(0.25):
                 token["dim"] = self.pick(6, 10, 20)
-                at = self.pick("after_norm", "token")
+                at = self.pick("after_norm", "token", "sum")
                 embeddings["projection"] = {"at": at,
                                             "bias": self.chance(0.5)}
-                width = token["dim"] if at == "after_norm" else width
+                width = token["dim"] if at != "token" else width
+                normed = width if at == "after_norm" else self.hidden
             elif self.chance(0.2):
                 token["dim"] = self.hidden
         self.maybe(token, "scale", 0.25,
@@ -367,10 +395,11 @@ class Drawing:
         is_projected_alone = token.get("dim", width) != width
         self.maybe(embeddings, "segments", 0.3,
                    lambda: self.segments(name, not is_projected_alone))
-        self.maybe(embeddings, "norm", 0.3, lambda: self.norm(width, 0.1))
+        self.maybe(embeddings, "norm", 0.3, lambda: self.norm(normed, 0.1))
         if "norm" in embeddings:
             self.maybe(embeddings, "norm_of", 0.4,
-                       lambda: self.pick("sum", "token"))
+                       lambda: self.pick("sum", "token")
+                       if normed == width else "sum")
         return embeddings
 
     def stack(self, name, cross):
@@ -380,6 +409,10 @@ class Drawing:
         head_dim = self.pick(1, 2, 5, 8, 16, 26, 33)
         shape = {"sizes": (kv_heads, head_dim, kv_heads * self.pick(1, 2, 3)),
                  "cross": cross, "causal": causal, "bias": has_bias}
+        # Heads that share keys have no relative terms.
+        is_alike = shape["sizes"][0] == shape["sizes"][2]
+        has_table = is_alike and not causal and self.chance(0.4)
+        shape["table"] = {"is_read": False} if has_table else None
         stack = {"embeddings": self.embeddings(name),
                  "layers": self.layers(shape)}
         if has_bias:
@@ -391,6 +424,10 @@ class Drawing:
                        lambda: self.chance(0.8))
         elif self.chance(0.1):
             stack["position_bias"] = "none"
+        if has_table:
+            stack["relative"] = self.relative_table()
+        elif self.chance(0.1):
+            stack["relative"] = "none"
         self.maybe(stack, "final_norm", 0.8,
                    lambda: self.norm(self.hidden, 0.2))
         return stack

@@ -285,6 +285,21 @@ def bucket(distance, bias):
     return first + min(exact + int(single(place)), buckets - 1)
 
 
+def relative_row(distance, table):
+    """Of a query `distance` behind its key: a row each as far as half of the
+    span, then in a logarithmic scale up to max_distance; without that, a row
+    each."""
+    span, far = table["span"], table.get("max_distance")
+    half, length = span // 2, abs(distance)
+    if far is not None and length > half:
+        single = np.float32
+        place = (np.log(single(length) / single(half)) /
+                 np.log(single((far - 1) / half)) * single(half - 1))
+        length = half + math.ceil(place)
+    return min(max(span + (length if distance > 0 else -length), 0),
+               2 * span - 1)
+
+
 # ---- Attention -------------------------------------------------------------
 
 
@@ -375,6 +390,41 @@ class Attention:
             scores = scores + np.array(slopes)[:, None, None] * distance
         return scores
 
+    def relative_rows(self, part, weight):
+        """What keys or queries have at each row of the table: [rows, heads,
+        head_dim]."""
+        table = self.stack["relative"]
+        stem = f"{self.model.stack_name}.relative"
+        rows = self.model.weights.get(stem + ".weight", 2 * table["span"],
+                                      self.model.hidden)
+        rows = normalize(self.model.weights, table.get("norm"), rows,
+                         stem + ".norm")
+        terms = self.spec["relative"]
+        if terms[part] == "shared":
+            return self.project(rows, weight, self.heads)
+        bias = terms.get("bias", False)
+        has_bias = bias.get(part, False) if is_object(bias) else bias
+        y = linear(self.model.weights, rows, f"{self.path}.relative_{weight}",
+                   self.heads * self.head_dim, has_bias)
+        return y.reshape(len(rows), self.heads, self.head_dim)
+
+    def relative_terms(self, q, k, queries, keys):
+        """He et al. 2020: q and k with the row of their distance."""
+        terms = self.spec.get("relative")
+        if not is_object(terms) or "cross" in self.path:
+            return 0
+        distance = queries[:, None] - keys[None, :]
+        rows = np.array([[relative_row(int(d), self.stack["relative"])
+                          for d in row] for row in distance])
+        total = 0
+        if terms.get("keys", "none") != "none":
+            own = self.relative_rows("keys", "k")[rows]
+            total = total + np.einsum("qhd,qkhd->hqk", q, own)
+        if terms.get("queries", "none") != "none":
+            own = self.relative_rows("queries", "q")[rows]
+            total = total + np.einsum("khd,qkhd->hqk", k, own)
+        return total
+
     def keep(self, rows):
         """As a decoder's caches keep keys and values."""
         cache = self.model.spec.get("precision", {}).get("cache", "f32")
@@ -395,7 +445,9 @@ class Attention:
         base = self.spec.get("log_scale_base")
         if number_or(base, None) is not None:
             scale = scale * np.log(np.maximum(seen.sum(1), 1)) / math.log(base)
-        scores = np.einsum("qhd,khd->hqk", q, k) * scale[None, :, None]
+        scores = np.einsum("qhd,khd->hqk", q, k)
+        scores = scores + self.relative_terms(q, k, queries, keys)
+        scores = scores * scale[None, :, None]
         scores = self.add_distances(scores, queries, keys)
         cap = number_or(self.spec.get("softcap"), None)
         if cap is not None:
@@ -527,6 +579,8 @@ class Model:
                                    sequence)
         for segment in embeddings.get("segments", []):
             x = x + self.segment_rows(segment, width, sequence, table)
+        if projection and projection["at"] == "sum":
+            x = project(x)
         if of == "sum":
             x = normalize(self.weights, norm, x, path + ".norm")
         if projection and projection["at"] == "after_norm":

@@ -33,6 +33,7 @@ const std::vector<Rule> &allRules() {
       {"layer_types", layerTypesRule, {"layer_types"}},
       {"layer_pattern", layerPatternRule, {}},
       {"dense_layers", denseLayersRule, {}},
+      {"words", wordsRule, {}},
       {"attn_config", attnConfigRule, {"attn_config"}},
       {"attention_types",
        attentionTypesRule,

@@ -74,6 +74,11 @@ std::optional<spec::Json> attentionTypesRule(Instantiator &,
 /// scores or as their slopes.
 std::optional<spec::Json> attnConfigRule(Instantiator &, const spec::Json &);
 
+/// {"key", "has": word} whether a key's words are among them, which it lists or
+/// joins with |; {"key", "count": [words]} how many of these are, or, without
+/// "count", how many there are.
+std::optional<spec::Json> wordsRule(Instantiator &, const spec::Json &);
+
 } // namespace tfc::family
 
 #endif // TFC_COMPILER_SPEC_FAMILY_RULES_H

@@ -38,6 +38,7 @@ Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
     result.cap = readPositive(*cap);
   }
   readScores(attn, result);
+  readRelativeTerms(attn, result);
   return result;
 }
 
@@ -159,7 +160,7 @@ void SpecReader::checkCross(const Json &attn) {
       {"rotary", "none", places}, {"use_position_bias", false, places},
       {"qk_norm", "none", other}, {"softcap", "none", other},
       {"slopes", "none", places}, {"log_scale_base", "none", other},
-      {"sinks", false, other}};
+      {"sinks", false, other},    {"relative", "none", places}};
   for (const auto &[key, value, why] : neutral) {
     const Json *given = attn.find(key);
     if (given && !(*given == value)) {

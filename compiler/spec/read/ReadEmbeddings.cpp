@@ -25,8 +25,9 @@ void SpecReader::readEmbeddings(const Json &embeddings) {
     }
   }
   readProjection(embeddings);
-  result.norm = readNorm(embeddings.find("norm"), result.sumWidth);
   result.normsToken = wordOf(embeddings, "norm_of", "sum") == "token";
+  result.norm =
+      readNorm(embeddings.find("norm"), result.normWidth(model.hidden));
   checkSinusoid(embeddings);
 }
 
@@ -38,15 +39,17 @@ void SpecReader::readProjection(const Json &embeddings) {
   if (!projection || !projection->isObject()) {
     return;
   }
-  bool atToken = wordOf(*projection, "at", "") == "token";
   using At = Embeddings::Projection::At;
-  result.projection = {atToken ? At::Token : At::AfterNorm,
-                       flagOf(*projection, "bias", false)};
+  std::string place = wordOf(*projection, "at", "");
+  At at = place == "token" ? At::Token
+          : place == "sum" ? At::Sum
+                           : At::AfterNorm;
+  result.projection = {at, flagOf(*projection, "bias", false)};
   const Json *token = embeddings.find("token");
   if (token && token->isObject() && !token->find("use")) {
     result.width = sizeOf(*token, "dim").value_or(model.hidden);
   }
-  if (!atToken) {
+  if (at != At::Token) {
     result.sumWidth = result.width;
   }
   for (const Segment &segment : result.segments) {

@@ -54,12 +54,14 @@ void SpecReader::readStack(Stack &target, const Json &json) {
     readEmbeddings(*embeddings);
   }
   readPositionBias(json.find("position_bias"));
+  readRelativeTable(json.find("relative"));
   if (const Json *layers = json.find("layers")) {
     readLayers(*layers);
     checkDecoderLayers(*layers);
   }
   stack->finalNorm = readNorm(json.find("final_norm"));
   checkStack(json);
+  checkRelative(json);
   warnWithoutFinalNorm(json);
   stack = nullptr;
 }

@@ -109,6 +109,11 @@ private:
   void readSegment(const Json &segment);
   void readProjection(const Json &embeddings);
 
+  // ReadRelative.cpp
+  void readRelativeTable(const Json *json);
+  void readRelativeTerms(const Json &attn, Attention &attention);
+  void checkRelative(const Json &json);
+
   // ReadLayers.cpp
   void readLayers(const Json &layers);
   void readRepeated(const Json &layers);

@@ -103,6 +103,12 @@ private:
   void listStack() {
     listEmbeddings();
     listPositionBias();
+    if (stack->relative && !stack->runs.empty()) {
+      addLinear(stack->name + ".relative", 2 * stack->relative->span,
+                model.hidden, false);
+      addNorm(stack->name + ".relative.norm", stack->relative->norm,
+              model.hidden);
+    }
     for (const LayerRun &each : stack->runs) {
       run = &each;
       for (const Sublayer &sublayer : each.sublayers) {
@@ -142,7 +148,7 @@ private:
                   embeddings.sumWidth, false);
       }
     }
-    addNorm(stem + "norm", embeddings.norm, embeddings.sumWidth);
+    addNorm(stem + "norm", embeddings.norm, embeddings.normWidth(model.hidden));
     if (embeddings.projection) {
       addLinear(stem + "projection", model.hidden, embeddings.width,
                 embeddings.projection->bias);
@@ -172,6 +178,15 @@ private:
       if (attn->positionBias && stack->positionBias->perLayer) {
         addLinear(stem + "position_bias", stack->positionBias->buckets, heads,
                   false);
+      }
+      using Use = RelativeTerms::Use;
+      if (attn->relative && attn->relative->keys == Use::Own) {
+        addLinear(stem + "relative_k", queries, model.hidden,
+                  attn->relative->keysBias);
+      }
+      if (attn->relative && attn->relative->queries == Use::Own) {
+        addLinear(stem + "relative_q", queries, model.hidden,
+                  attn->relative->queriesBias);
       }
       if (attn->sinks) {
         add(stem + "sinks", "weight", 1, attn->numHeads, 1);

@@ -108,8 +108,10 @@ Json writeEmbeddings(const Embeddings &embeddings) {
   }
   if (embeddings.projection) {
     using At = Embeddings::Projection::At;
-    bool atToken = embeddings.projection->at == At::Token;
-    json.set("projection", objectOf({{"at", atToken ? "token" : "after_norm"},
+    At at = embeddings.projection->at;
+    json.set("projection", objectOf({{"at", at == At::Token ? "token"
+                                            : at == At::Sum ? "sum"
+                                                            : "after_norm"},
                                      {"bias", embeddings.projection->bias}}));
   }
   return json;
@@ -166,6 +168,28 @@ Json writeRotary(const std::optional<Rotary> &rotary) {
   return json;
 }
 
+const char *nameOf(RelativeTerms::Use use) {
+  return use == RelativeTerms::Use::Own      ? "own"
+         : use == RelativeTerms::Use::Shared ? "shared"
+                                             : "none";
+}
+
+Json writeRelativeTerms(const RelativeTerms &terms) {
+  return objectOf({{"keys", nameOf(terms.keys)},
+                   {"queries", nameOf(terms.queries)},
+                   {"bias", objectOf({{"keys", terms.keysBias},
+                                      {"queries", terms.queriesBias}})}});
+}
+
+Json writeRelativeTable(const RelativeTable &table) {
+  Json json = objectOf({{"kind", "table"}, {"span", table.span}});
+  if (table.maxDistance) {
+    json.set("max_distance", *table.maxDistance);
+  }
+  json.set("norm", writeNorm(table.norm));
+  return json;
+}
+
 Json writeAttention(const Attention &attn) {
   bool usual = attn.scale == 1 / std::sqrt(double(attn.headDim));
   Json window = "none";
@@ -205,6 +229,9 @@ Json writeAttention(const Attention &attn) {
   }
   if (attn.sinks) {
     json.set("sinks", true);
+  }
+  if (attn.relative) {
+    json.set("relative", writeRelativeTerms(*attn.relative));
   }
   return json;
 }
@@ -367,10 +394,14 @@ Json writeStack(const Stack &stack) {
       bias.set("per_layer", true);
     }
   }
-  return objectOf({{"embeddings", writeEmbeddings(stack.embeddings)},
-                   {"position_bias", std::move(bias)},
-                   {"layers", std::move(layers)},
-                   {"final_norm", writeNorm(stack.finalNorm)}});
+  Json json = objectOf({{"embeddings", writeEmbeddings(stack.embeddings)},
+                        {"position_bias", std::move(bias)},
+                        {"layers", std::move(layers)},
+                        {"final_norm", writeNorm(stack.finalNorm)}});
+  if (stack.relative) {
+    json.set("relative", writeRelativeTable(*stack.relative));
+  }
+  return json;
 }
 
 } // namespace tfc::spec

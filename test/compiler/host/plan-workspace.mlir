@@ -98,6 +98,30 @@ func.func @counts_sequences(
 // CHECK-DAG: %[[ROW:.*]] = arith.constant 32 : index
 // CHECK: arith.muli %[[SEQUENCES]], %[[ROW]]
 
+// A minimum with a constant is at most that: 12 rows of 16 bytes, whatever the
+// step.
+// CHECK-LABEL: @knows_the_most_of_a_minimum
+// CHECK-SAME: %[[IDS:[a-z0-9]*]]: memref<?xi32>
+// CHECK-SAME: %[[WORKSPACE:[a-z0-9]*]]: memref<?xi8> {transformer.workspace}
+func.func @knows_the_most_of_a_minimum(
+    %ids: !tokens {transformer.input = #ids}, %rows: !tokens {transformer.rows},
+    %step: !llvm.ptr {transformer.step},
+    %workers: index {transformer.workers}) {
+  %c0 = arith.constant 0 : index
+  %c12 = arith.constant 12 : index
+  // CHECK: %[[T:.*]] = memref.dim %[[IDS]]
+  // CHECK: %[[LEAST:.*]] = arith.minsi %[[T]], %c12
+  // CHECK: memref.view %[[WORKSPACE]][%{{.*}}][%[[LEAST]]] : memref<?xi8> to memref<?x4xf32>
+  %t = memref.dim %ids, %c0 : !tokens
+  %least = arith.minsi %t, %c12 : index
+  %few = memref.alloc(%least) : memref<?x4xf32>
+  "test.use"(%few) : (memref<?x4xf32>) -> ()
+  return
+}
+// CHECK: func.func @knows_the_most_of_a_minimum_workspace_bytes
+// CHECK: %[[BYTES:.*]] = arith.constant 192 : index
+// CHECK: return %[[BYTES]]
+
 // So many rows for each token: the experts that it takes.
 // CHECK-LABEL: @several_rows_a_token
 // CHECK: %[[N:.*]] = arith.muli %{{.*}}, %c3 : index

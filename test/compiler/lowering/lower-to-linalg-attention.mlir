@@ -110,6 +110,38 @@ func.func @multiplies_the_scale_by_the_factor(
   return %0 : tensor<?x8xf32>
 }
 
+// Rows by how far the key is before the query: the last one for the nearest
+// keys. 16 distances that say nothing new are at each end.
+// CHECK-LABEL: @lists_the_rows_of_distances
+// CHECK-SAME: %[[A:[a-z0-9]*]]: tensor<4x8xf32>, %[[B:[a-z0-9]*]]: tensor<4x8xf32>
+func.func @lists_the_rows_of_distances(
+    %a: tensor<4x8xf32>, %b: tensor<4x8xf32>, %x: tensor<?x8xf32>,
+    %batch: !transformer.batch, %cache: !cache, %layer: index)
+    -> tensor<?x8xf32> {
+  // CHECK: %[[ROWS:.*]] = arith.constant dense<[3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]> : tensor<37xi32>
+  // CHECK: transformer.paged_attention {{.*}} relative_keys %[[A]] relative_queries %[[B]] distance_rows %[[ROWS]] outs
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 1 relative_keys %a relative_queries %b span 2
+         {scale = 0.5 : f64} : tensor<?x8xf32>, tensor<?x8xf32>,
+         tensor<?x8xf32>, !cache relative_keys tensor<4x8xf32>
+         relative_queries tensor<4x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
+// To each side 4 distances have a row each; 5 and 6 share one, so do 7 to 11,
+// 12 to 19 and, of keys behind the query, those from 20 on.
+// CHECK-LABEL: @far_distances_share_rows
+// CHECK: arith.constant dense<[{{(15, )*}}15, {{(14, )*}}14, {{(13, )*}}13, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, {{(3, )*}}3, {{(2, )*}}2, {{(1, )*}}1, {{(0, )*}}0]>
+func.func @far_distances_share_rows(
+    %a: tensor<16x8xf32>, %x: tensor<?x8xf32>, %batch: !transformer.batch,
+    %cache: !cache, %layer: index) -> tensor<?x8xf32> {
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 1 relative_keys %a span 8 max_distance 20
+         {scale = 0.5 : f64} : tensor<?x8xf32>, tensor<?x8xf32>,
+         tensor<?x8xf32>, !cache relative_keys tensor<16x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+
 !cross = !transformer.cache<cross, layers = 2, kv_heads = 1, head_dim = 8>
 
 // CHECK-LABEL: @only_reads_the_cross_cache
@@ -123,4 +155,32 @@ func.func @only_reads_the_cross_cache(%q: tensor<?x16xf32>,
   %0 = transformer.cross_attention %q, %cross[%layer], %batch heads 2
          {scale = 0.5 : f64} : tensor<?x16xf32>, !cross
   return %0 : tensor<?x16xf32>
+}
+
+transformer.parameter @table : tensor<12x8xf32> from<["t"], stored_rows = 12>
+transformer.parameter @w : tensor<8x8xf32> from<["w"], stored_rows = 8>
+
+// Of the tokens of a step there are 2 T - 1 distances: the middle of the table.
+// CHECK-LABEL: @reads_the_rows_that_a_step_meets
+// CHECK-SAME: %[[X:[a-z0-9]*]]: tensor<?x8xf32>
+func.func @reads_the_rows_that_a_step_meets(
+    %x: tensor<?x8xf32>, %batch: !transformer.batch, %cache: !scratch,
+    %layer: index) -> tensor<?x8xf32> {
+  // CHECK: %[[TABLE:.*]] = transformer.weight @table
+  // CHECK: %[[TOKENS:.*]] = tensor.dim %[[X]]
+  // CHECK: %[[ALL:.*]] = arith.constant 12 : index
+  // CHECK: %[[MET:.*]] = arith.muli %[[TOKENS]], %{{.*}}
+  // CHECK: %[[COUNT:.*]] = arith.minsi %[[MET]], %[[ALL]]
+  // CHECK: %[[LEFT:.*]] = arith.subi %[[ALL]], %[[COUNT]]
+  // CHECK: %[[FIRST:.*]] = arith.divui %[[LEFT]]
+  // CHECK: tensor.extract_slice %[[TABLE]][%[[FIRST]], 0] [%[[COUNT]], 8] [1, 1] : tensor<12x8xf32> to tensor<?x8xf32>
+  // CHECK: transformer.paged_attention {{.*}} relative_keys %{{.*}} distance_rows {{.*}} relative_keys tensor<?x8xf32>
+  %table = transformer.weight @table : tensor<12x8xf32>
+  %w = transformer.weight @w : tensor<8x8xf32>
+  %a = transformer.linear %table, %w : tensor<12x8xf32>, tensor<8x8xf32>
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 relative_keys %a span 6 {scale = 0.5 : f64}
+         : tensor<?x8xf32>, tensor<?x8xf32>, tensor<?x8xf32>, !scratch
+         relative_keys tensor<12x8xf32>
+  return %0 : tensor<?x8xf32>
 }

@@ -1,6 +1,7 @@
 // Attention against numbers worked out by hand. With q = ln 3, a key of 1
 // weighs three times as much as a key of 0.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/reference/Formulas.h"
 #include "test/unit/reference/InterpretText.h"
 
 #include <gtest/gtest.h>
@@ -286,6 +287,60 @@ TEST(Attention, BiasDependsOnTheDistance) {
     // (4 + 3*8) / 4, (4 + 8 + 3*16) / 5
     expectNear(program.run(tokens(3))["y"], {4, 7, 12});
   }
+}
+
+TEST(Attention, RelativeTermsAreProductsWithTheRowOfTheDistance) {
+  // Rows for distances of at most -2, of -1, 0 and at least 1: weights of 2, 1,
+  // 3 and nothing, once as the query's product and once as the key's.
+  auto relative = [](const std::string &q, const std::string &k,
+                     const std::string &terms, const std::string &types) {
+    return Program::step(R"(
+      %one = arith.constant dense<1.0> : tensor<3x1xf32>
+      %zero = arith.constant dense<0.0> : tensor<3x1xf32>
+      %v = arith.constant dense<[[4.0], [8.0], [16.0]]> : tensor<3x1xf32>
+      %t = arith.constant dense<[[1.3862943611198906], [0.0],
+                                 [2.1972245773362196], [-1000.0]]>
+        : tensor<4x1xf32>
+      %y = transformer.attention )" +
+                         q + ", " + k +
+                         R"(, %v, %cache[%c0], %batch bidirectional heads 1 )" +
+                         terms + R"( span 2 {scale = 0.5 : f64}
+        : tensor<3x1xf32>, tensor<3x1xf32>, tensor<3x1xf32>,
+          !transformer.cache<layers = 1, kv_heads = 1, head_dim = 1> )" +
+                         types + R"(
+      transformer.output "y" tokens take all {
+        transformer.yield %y : tensor<3x1xf32>
+      })");
+  };
+  const std::string keys = "relative_keys ", queries = "relative_queries ";
+  const std::string type = "tensor<4x1xf32> ";
+  // (3*4 + 8 + 2*16) / 6, (3*8 + 16) / 4, 16.
+  const std::vector<double> expected = {52.0 / 6, 10, 16};
+  Program byQuery(relative("%one", "%zero", keys + "%t", keys + type));
+  expectNear(byQuery.run(tokens(3))["y"], expected);
+  Program byKey(relative("%zero", "%one", queries + "%t", queries + type));
+  expectNear(byKey.run(tokens(3))["y"], expected);
+  // Both, and the same for all keys on top: 9 to 1 to 4.
+  Program both(relative("%one", "%one", keys + "%t " + queries + "%t",
+                        keys + type + queries + type));
+  expectNear(both.run(tokens(3))["y"], {(36 + 8 + 64) / 14.0, 8.8, 16});
+}
+
+TEST(Attention, FarDistancesShareARow) {
+  AttentionShape shape;
+  shape.span = 256;
+  shape.maxDistance = 512;
+  // He et al. 2020, as DeBERTa v2 has it.
+  const std::pair<int64_t, int64_t> rows[] = {
+      {0, 256},   {127, 383},  {128, 384}, {129, 385}, {200, 425}, {511, 511},
+      {512, 511}, {9999, 511}, {-200, 87}, {-511, 1},  {-512, 0},  {-9999, 0}};
+  for (auto [distance, row] : rows) {
+    EXPECT_EQ(relativeRow(shape, distance), row) << distance;
+  }
+  shape.maxDistance.reset();
+  EXPECT_EQ(relativeRow(shape, 200), 456);
+  EXPECT_EQ(relativeRow(shape, 256), 511);
+  EXPECT_EQ(relativeRow(shape, -300), 0);
 }
 
 TEST(Attention, ScaleFallsWithTheLayer) {

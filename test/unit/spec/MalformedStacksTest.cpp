@@ -126,10 +126,9 @@ INSTANTIATE_TEST_SUITE_P(
             encoderSpec,
             {{"\"token\": {\"rows\": 30},",
               "\"token\": {\"rows\": 30, \"dim\": 6}, \"projection\": {\"at\": "
-              "\"sum\", \"bias\": false},"}},
+              "\"middle\", \"bias\": false},"}},
             "s.json:8:61: /encoder/embeddings/projection/at: expected "
-            "after_norm or token (sum is not supported by this tfc), got "
-            "\"sum\" [TFC090]\n"},
+            "after_norm, token or sum, got \"middle\" [TFC004]\n"},
         Case{"CrossInTheEncoder",
              encoderDecoderSpec,
              {{"\"attn\": {\"$def\": \"attn\"},",

@@ -1,0 +1,155 @@
+// Which rows of its tables of distances an attention reads.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/lowering/DistanceRows.h"
+
+#include "dialect/ShapeUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace tfc;
+
+/// Distances that a vector has at once: so many at each end have one row.
+static constexpr int64_t kMargin = 16;
+
+/// The row of the tables where the key is `distance` before the query. In f32,
+/// as models were trained.
+static int32_t rowOf(transformer::AttentionOp op, int64_t distance) {
+  auto span = static_cast<int64_t>(*op.getSpan());
+  int64_t back = -distance, far = std::abs(back), half = span / 2;
+  if (op.getMaxDistance() && far > half) {
+    auto farthest = static_cast<double>(*op.getMaxDistance() - 1);
+    float steps = std::log(float(far) / float(half)) /
+                  std::log(float(farthest / double(half))) * float(half - 1);
+    far = half + static_cast<int64_t>(std::ceil(steps));
+    back = back < 0 ? -far : far;
+  }
+  return static_cast<int32_t>(
+      std::clamp<int64_t>(back + span, 0, 2 * span - 1));
+}
+
+/// The first distance from which on nothing changes, on either side.
+static int64_t farthestOf(transformer::AttentionOp op) {
+  auto span = static_cast<int64_t>(*op.getSpan());
+  auto farthest = static_cast<int64_t>(op.getMaxDistance().value_or(span));
+  while (rowOf(op, farthest) != 0 || rowOf(op, -farthest) != 2 * span - 1) {
+    ++farthest;
+  }
+  return farthest;
+}
+
+Value tfc::buildDistanceRows(ImplicitLocOpBuilder &b,
+                             transformer::AttentionOp op) {
+  if (!op.getSpan()) {
+    return {};
+  }
+  SmallVector<int32_t> rows;
+  int64_t farthest = farthestOf(op) + kMargin;
+  for (int64_t distance = -farthest; distance <= farthest; ++distance) {
+    rows.push_back(rowOf(op, distance));
+  }
+  auto type = RankedTensorType::get({int64_t(rows.size())}, b.getI32Type());
+  return arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type, ArrayRef<int32_t>(rows)));
+}
+
+/// At most so many rows from the middle on lie between those of neighbours:
+/// where few distances share many rows, more than one.
+static int64_t rowsPerDistance(transformer::AttentionOp op) {
+  auto span = static_cast<int64_t>(*op.getSpan());
+  int64_t most = 1;
+  for (int64_t distance = 1; distance <= farthestOf(op); ++distance) {
+    int64_t rows = std::max<int64_t>(span - rowOf(op, distance),
+                                     rowOf(op, -distance) - span);
+    most = std::max<int64_t>(most, llvm::divideCeil(rows, distance));
+  }
+  return most;
+}
+
+namespace {
+
+/// Computes again what tables are made of, in front of their attention, of
+/// fewer rows.
+class TableCutter {
+public:
+  TableCutter(transformer::AttentionOp op,
+              llvm::SmallSetVector<Operation *, 8> &replaced)
+      : op(op), b(op.getLoc(), op), replaced(replaced) {}
+
+  void cut() {
+    int64_t rows = 2 * static_cast<int64_t>(*op.getSpan());
+    Value tokens = tensor::DimOp::create(b, op.getQuery(), 0);
+    Value most = arith::ConstantIndexOp::create(b, rows);
+    Value met = arith::MulIOp::create(
+        b, tokens, arith::ConstantIndexOp::create(b, 2 * rowsPerDistance(op)));
+    // The workspace has a place for `most`: it is the constant of a minimum.
+    count = arith::MinSIOp::create(b, met, most);
+    first = arith::DivUIOp::create(b, arith::SubIOp::create(b, most, count),
+                                   arith::ConstantIndexOp::create(b, 2));
+    for (MutableOperandRange table :
+         {op.getRelativeKeysMutable(), op.getRelativeQueriesMutable()}) {
+      if (!table.empty()) {
+        table.assign(cut(table[0].get()));
+      }
+    }
+  }
+
+private:
+  Value cut(Value rows) {
+    Value &known = made[rows];
+    if (known) {
+      return known;
+    }
+    Operation *source = rows.getDefiningOp();
+    auto type = cast<RankedTensorType>(rows.getType());
+    if (!source || isa<transformer::WeightOp>(source)) {
+      OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+      Value part = tensor::ExtractSliceOp::create(
+          b, rows, ArrayRef<OpFoldResult>{first, zero},
+          ArrayRef<OpFoldResult>{count, b.getIndexAttr(type.getDimSize(1))},
+          ArrayRef<OpFoldResult>{one, one});
+      return made[rows] = part;
+    }
+    // Products, norms and parts of products: their rows are the first operand.
+    Value input = cut(source->getOperand(0));
+    Operation *again = b.clone(*source);
+    again->setOperand(0, input);
+    again->getResult(0).setType(
+        type.clone({ShapedType::kDynamic, type.getDimSize(1)}));
+    replaced.insert(source);
+    return made[rows] = again->getResult(0);
+  }
+
+  transformer::AttentionOp op;
+  ImplicitLocOpBuilder b;
+  llvm::SmallSetVector<Operation *, 8> &replaced;
+  llvm::DenseMap<Value, Value> made;
+  Value count, first;
+};
+
+} // namespace
+
+void tfc::cutTables(ModuleOp module) {
+  llvm::SmallSetVector<Operation *, 8> replaced;
+  module.walk([&](transformer::AttentionOp op) {
+    if (op.getSpan() && op.getCache().getType().isScratch()) {
+      TableCutter(op, replaced).cut();
+    }
+  });
+  // Users are behind what they use, and in the list, too.
+  for (bool isChanged = true; isChanged;) {
+    isChanged = false;
+    for (Operation *op : llvm::to_vector(replaced)) {
+      if (op->use_empty()) {
+        replaced.remove(op);
+        op->erase();
+        isChanged = true;
+      }
+    }
+  }
+}

@@ -1,0 +1,105 @@
+// The table of distances of a stack, and the terms that attentions make of it.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/read/SpecReader.h"
+
+namespace tfc::spec {
+
+void SpecReader::readRelativeTable(const Json *json) {
+  if (!json || !json->isObject()) {
+    return;
+  }
+  if (stack->name != "encoder") {
+    error(json->place, Unsupported,
+          "expected \"none\" (relative terms in a decoder are not supported by "
+          "this tfc), got an object");
+    return;
+  }
+  RelativeTable table;
+  table.span = sizeOf(*json, "span").value_or(0);
+  table.maxDistance = sizeOf(*json, "max_distance");
+  table.norm = readNorm(json->find("norm"));
+  // The logarithms are of what is farther than half of the span.
+  bool isHalved = table.span >= 4 && table.span % 2 == 0;
+  if (table.maxDistance && table.span > 0 &&
+      (!isHalved || *table.maxDistance - 1 <= table.span / 2)) {
+    error(json->find("max_distance")->place, BadBias,
+          !isHalved
+              ? "expected no \"max_distance\" (the nearer half of the span has "
+                "a row a distance: it is even and at least 4), got " +
+                    std::to_string(*table.maxDistance)
+              : "expected more than " + std::to_string(table.span / 2 + 1) +
+                    " (nearer distances have a row each), got " +
+                    std::to_string(*table.maxDistance));
+  }
+  if (table.span > 0) {
+    stack->relative = table;
+  }
+}
+
+void SpecReader::readRelativeTerms(const Json &attn, Attention &attention) {
+  const Json *json = attn.find("relative");
+  if (!json || !json->isObject()) {
+    return;
+  }
+  using Use = RelativeTerms::Use;
+  auto useOf = [&](const char *key) {
+    std::string word = wordOf(*json, key, "none");
+    return word == "own"      ? Use::Own
+           : word == "shared" ? Use::Shared
+                              : Use::None;
+  };
+  RelativeTerms terms;
+  terms.keys = useOf("keys");
+  terms.queries = useOf("queries");
+  const Json *bias = json->find("bias");
+  bool all = bias && bias->isBoolean() && bias->boolean;
+  auto biasOf = [&](const char *key, Use use) {
+    bool own = bias && flagOf(*bias, key, all);
+    if (own && use != Use::Own && bias->isObject()) {
+      error(bias->find(key)->place, BadBias,
+            std::string("expected false (\"") + key +
+                "\" has no projection of its own), got true");
+    }
+    return own && use == Use::Own;
+  };
+  terms.keysBias = biasOf("keys", terms.keys);
+  terms.queriesBias = biasOf("queries", terms.queries);
+  if (terms.keys == Use::None && terms.queries == Use::None) {
+    error(json->place, BadBias,
+          "expected \"keys\" or \"queries\" (without a term there is nothing "
+          "to add; \"none\" says that), got neither");
+    attention.relative = terms; // it has its diagnostic
+    return;
+  }
+  if (attention.numKvHeads != attention.numHeads && attention.numKvHeads > 0) {
+    error(json->place, Unsupported,
+          "expected \"none\" (relative terms of heads that share keys are not "
+          "supported by this tfc), got an object");
+  }
+  if (!stack->relative) {
+    error(json->place, BadBias,
+          "expected a table of distances in the stack's \"relative\" (the "
+          "terms are projections of it), got none");
+    return;
+  }
+  attention.relative = terms;
+}
+
+/// A table that nothing reads would be a parameter without a use.
+void SpecReader::checkRelative(const Json &json) {
+  if (!stack->relative || stack->layers == 0) {
+    return;
+  }
+  for (const LayerRun &run : stack->runs) {
+    for (const Sublayer &sublayer : run.sublayers) {
+      const auto *attn = std::get_if<Attention>(&sublayer.f);
+      if (attn && attn->relative) {
+        return;
+      }
+    }
+  }
+  error(json.find("relative")->place, BadBias,
+        "expected an attention with \"relative\" terms of the table, got none");
+}
+
+} // namespace tfc::spec

@@ -1,0 +1,96 @@
+// Specs whose relative terms are at odds with their table or their attention.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/unit/spec/MalformedSpec.h"
+
+INSTANTIATE_TEST_SUITE_P(
+    Relative, MalformedSpec,
+    testing::Values(
+        Case{"TableInADecoder",
+             decoderSpec,
+             {{"\"embeddings\": {\"token\": {}},",
+               "\"embeddings\": {\"token\": {}}, \"relative\": {\"kind\": "
+               "\"table\", \"span\": 4},"}},
+             "s.json:6:46: /decoder/relative: expected \"none\" (relative "
+             "terms in a decoder are not supported by this tfc), got an object "
+             "[TFC090]\n"},
+        Case{"NoTerms",
+             encoderSpec,
+             {{"\"num_heads\": 4,",
+               "\"num_heads\": 4, \"relative\": {\"keys\": \"none\"},"},
+              {"\"layers\": {\n      \"repeat\": 4",
+               "\"relative\": {\"kind\": \"table\", \"span\": 4}, \"layers\": "
+               "{\n      \"repeat\": 4"}},
+             "s.json:20:46: /encoder/layers/block/attn/relative: expected "
+             "\"keys\" or \"queries\" (without a term there is nothing to add; "
+             "\"none\" says that), got neither [TFC015]\n"},
+        Case{"NoTable",
+             encoderSpec,
+             {{"\"num_heads\": 4,",
+               "\"num_heads\": 4, \"relative\": {\"keys\": \"own\"},"}},
+             "s.json:20:46: /encoder/layers/block/attn/relative: expected a "
+             "table of distances in the stack's \"relative\" (the terms are "
+             "projections of it), got none [TFC015]\n"},
+        Case{"NobodyReadsTheTable",
+             encoderSpec,
+             {{"\"layers\": {\n      \"repeat\": 4",
+               "\"relative\": {\"kind\": \"table\", \"span\": 4}, \"layers\": "
+               "{\n      \"repeat\": 4"}},
+             "s.json:15:17: /encoder/relative: expected an attention with "
+             "\"relative\" terms of the table, got none [TFC015]\n"},
+        Case{"HeadsThatShareKeys",
+             encoderSpec,
+             {{"\"num_heads\": 4,", "\"num_heads\": 4, \"num_kv_heads\": 2, "
+                                    "\"relative\": {\"keys\": \"own\"},"},
+              {"\"layers\": {\n      \"repeat\": 4",
+               "\"relative\": {\"kind\": \"table\", \"span\": 4}, \"layers\": "
+               "{\n      \"repeat\": 4"}},
+             "s.json:20:65: /encoder/layers/block/attn/relative: expected "
+             "\"none\" (relative terms of heads that share keys are not "
+             "supported by this tfc), got an object [TFC090]\n"},
+        Case{
+            "BiasOfASharedProjection",
+            encoderSpec,
+            {{"\"num_heads\": 4,", "\"num_heads\": 4, \"relative\": {\"keys\": "
+                                   "\"shared\", \"bias\": {\"keys\": true}},"},
+             {"\"layers\": {\n      \"repeat\": 4",
+              "\"relative\": {\"kind\": \"table\", \"span\": 4}, \"layers\": "
+              "{\n      \"repeat\": 4"}},
+            "s.json:20:82: /encoder/layers/block/attn/relative/bias/keys: "
+            "expected false (\"keys\" has no projection of its own), got true "
+            "[TFC015]\n"},
+        Case{"OddSpanOfSharedRows",
+             encoderSpec,
+             {{"\"num_heads\": 4,",
+               "\"num_heads\": 4, \"relative\": {\"keys\": \"own\"},"},
+              {"\"layers\": {\n      \"repeat\": 4",
+               "\"relative\": {\"kind\": \"table\", \"span\": 5, "
+               "\"max_distance\": 9}, \"layers\": {\n      \"repeat\": 4"}},
+             "s.json:15:62: /encoder/relative/max_distance: expected no "
+             "\"max_distance\" (the nearer half of the span has a row a "
+             "distance: it is even and at least 4), got 9 [TFC015]\n"},
+        Case{"NearMaxDistance",
+             encoderSpec,
+             {{"\"num_heads\": 4,",
+               "\"num_heads\": 4, \"relative\": {\"keys\": \"own\"},"},
+              {"\"layers\": {\n      \"repeat\": 4",
+               "\"relative\": {\"kind\": \"table\", \"span\": 8, "
+               "\"max_distance\": 5}, \"layers\": {\n      \"repeat\": 4"}},
+             "s.json:15:62: /encoder/relative/max_distance: expected more than "
+             "5 (nearer distances have a row each), got 5 [TFC015]\n"},
+        Case{"TermsOfValues",
+             encoderSpec,
+             {{"\"num_heads\": 4,", "\"num_heads\": 4, \"relative\": "
+                                    "{\"keys\": \"own\", \"values\": true},"},
+              {"\"layers\": {\n      \"repeat\": 4",
+               "\"relative\": {\"kind\": \"table\", \"span\": 8}, \"layers\": "
+               "{\n      \"repeat\": 4"}},
+             "s.json:20:72: /encoder/layers/block/attn/relative/values: "
+             "expected no \"values\" but false (not supported by this tfc), "
+             "got true [TFC090]\n"},
+        Case{"CrossWithTerms",
+             encoderDecoderSpec,
+             {{"\"num_kv_heads\": 1", "\"relative\": {\"keys\": \"own\"}"}},
+             "s.json:34:47: /decoder/layers/block/cross/relative: expected no "
+             "\"relative\" but \"none\" (positions of the decoder mean nothing "
+             "in the encoder), got an object [TFC016]\n"}),
+    nameOf);
