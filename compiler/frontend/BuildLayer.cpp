@@ -201,9 +201,10 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
     }
   }
   Value y = transformer::AttentionOp::create(
-      b, q, k, v, context.cache, position.layer, context.batch, bias, window.left, window.right,
-      scale.factor, sinks, relativeKeys, relativeQueries, mask, attn.numHeads,
-      APFloat(scale.scale), attn.scaleByInverseLayer,
+      b, q, k, v, context.cache, position.layer, context.batch, bias,
+      window.left, window.right, scale.factor, sinks, relativeKeys,
+      relativeQueries, mask, attn.numHeads, APFloat(scale.scale),
+      attn.scaleByInverseLayer,
       attn.cap ? b.getF64FloatAttr(*attn.cap) : FloatAttr(),
       attn.slopes.empty() ? DenseF64ArrayAttr()
                           : b.getDenseF64ArrayAttr(attn.slopes),

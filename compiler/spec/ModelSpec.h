@@ -71,8 +71,8 @@ struct Embeddings {
   std::optional<Projection> projection;
   /// Of the norm's rows: hidden where they are projected by then.
   int64_t normWidth(int64_t hidden) const {
-    bool isProjected = projection && projection->at == Projection::At::Sum &&
-                       !normsToken;
+    bool isProjected =
+        projection && projection->at == Projection::At::Sum && !normsToken;
     return isProjected ? hidden : sumWidth;
   }
 };

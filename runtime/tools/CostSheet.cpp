@@ -175,9 +175,9 @@ Cost CostSheet::costOf(const Product &product, double rows) const {
   bool isWide = (product.isTable || isOfExperts) && storage == "int8";
   double taken = rows * product.perToken / product.experts;
   double flops = 2 * taken * product.weights;
-  double bytes = isWide ? bytesPerEntry * product.weights
-                        : bytesPerWeight * product.weights +
-                              bytesPerRow * product.rows;
+  double bytes =
+      isWide ? bytesPerEntry * product.weights
+             : bytesPerWeight * product.weights + bytesPerRow * product.rows;
   bool isF32 = isWide || isOfExperts || unit == rt::Dot::None;
   return {flops, isOfExperts ? bytes * std::min(taken, 1.0) : bytes,
           isF32 ? 0 : flops};
