@@ -266,7 +266,7 @@ struct BroadcastPieces : PiecePattern<vector::BroadcastOp> {
 
 /// The reduction of a whole tile: pieces are combined as a tree, then the lanes
 /// of what is left. The order is said op by op, for all back ends: LLVM's own
-/// reductions leave it to them (docs/rationale/0036).
+/// reductions leave it to them (docs/rationale/0035).
 struct ReducePieces : PiecePattern<vector::MultiDimReductionOp> {
   using PiecePattern::PiecePattern;
 

@@ -232,7 +232,10 @@ private:
       return std::nullopt;
     }
     setStorage(*made, checked->use.matrices);
-    setRules(*made, checked->use.keptWide);
+    // Who quantised a GGUF file chose types by what its blocks fit.
+    if (!rt::isGguf(directory)) {
+      setRules(*made, checked->use.keptWide);
+    }
     spec::seal(*made);
     return Imported{spec::writeJson(*made),
                     summarize(checked->model, checked->use, files)};

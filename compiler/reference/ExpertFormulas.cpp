@@ -33,8 +33,9 @@ static std::vector<int64_t> findGreatest(const std::vector<double> &values,
                                          int64_t count) {
   std::vector<int64_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return values[a] > values[b]; });
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    return values[a] > values[b] || (values[a] == values[b] && a < b);
+  });
   order.resize(count);
   return order;
 }

@@ -90,6 +90,8 @@ TEST(Statistics, EveryPassOnModulesCounts) {
   counter.count("gpt2-lm", "x86-64-v3", OptLevel::None, Storage::F32, true);
   counter.count("modernbert-mlm", "x86-64-v3", OptLevel::Full, Storage::BF16,
                 false);
+  counter.count("qwen3moe-lm", "x86-64-v3", OptLevel::Full, Storage::F32,
+                false);
   counter.count("llama-tiles", "sm_80", OptLevel::Full, Storage::BF16, false);
   counter.count("gpt2-lm", "sm_80", OptLevel::Full, Storage::F32, false);
   const std::map<std::string, const char *> others = {
