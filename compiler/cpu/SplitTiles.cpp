@@ -97,7 +97,7 @@ struct SplitTilesPass : tfc::impl::SplitTilesPassBase<SplitTilesPass> {
                                                          target);
     target.markUnknownOpDynamicallyLegal([&](Operation *op) {
       // What is LLVM's is in registers, which hold twice the lanes of 16 bits.
-      if (isa<LLVM::LLVMDialect>(op->getDialect())) {
+      if (isa_and_nonnull<LLVM::LLVMDialect>(op->getDialect())) {
         return true;
       }
       return !isa<vector::TransferReadOp, vector::TransferWriteOp,

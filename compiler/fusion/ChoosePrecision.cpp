@@ -300,7 +300,7 @@ struct ChoosePrecisionPass
       narrow(parameter,
              weights == Storage::Int8 && !isByte ? Storage::BF16 : weights);
       for (WeightOp weight : weightOps) {
-        weight.getResult().setType(parameter.getLayerType());
+        weight.getResult().setType(parameter.getPackedType());
       }
       if (isByte) {
         quantize(parameter, weightOps, symbols);

@@ -83,10 +83,15 @@ NOT_RUN = {
         command: "test/python/serve_test.py does that, on a port of its own"
         for command in (
             "pip install 'tfcompiler-runtime[serve]' tfcompiler",
+            "pip install 'tfcompiler-runtime[serve,grammar]'",
             "tfc serve examples/models/stories-tiny examples/models/dates-iso",
             "curl localhost:8000/v1/completions -H 'content-type: "
             "application/json' -d '{\"prompt\": \"Once upon a time\", "
-            "\"max_tokens\": 20}'")
+            "\"max_tokens\": 20}'",
+            "curl localhost:8000/v1/completions -H 'content-type: "
+            "application/json' -d '{\"prompt\": \"Once\", "
+            "\"temperature\": 1, \"receipt\": true}' > answer.json",
+            "tfc replay answer.json --model examples/models/stories-tiny")
     },
     "README.md": {
         "bash test/run.sh": "it is what runs these tests",
@@ -105,6 +110,12 @@ NOT_RUN = {
     "benchmarks/README.md": {
         "benchmarks/run.sh": "an hour; --quick is run",
         "benchmarks/run.sh --dtype bf16": "an hour; --quick is run",
+        **{command: "test/python/operations_test.py does that, on a port of "
+                    "its own"
+           for command in (
+               "tfc serve examples/models/stories-tiny &",
+               "benchmarks/serve_load.py http://127.0.0.1:8000 --rate 20 "
+               "--check")},
     },
     "benchmarks/gpu/README.md": {
         "benchmarks/gpu/make.sh /tmp/bundle":
