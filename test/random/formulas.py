@@ -605,8 +605,10 @@ class Model:
             path = f"{self.stack_name}.layers.{of_weights}.{name}"
             if not is_parallel:
                 begin = read = x
-            if is_object(sublayer.get("pre_norm")):
-                read = normalize(self.weights, sublayer["pre_norm"], begin,
+            norm = sublayer.get("pre_norm")
+            # One of the kind "none" is none, as the word is.
+            if is_object(norm) and norm["kind"] != "none":
+                read = normalize(self.weights, norm, begin,
                                  path + ".pre_norm")
             if name == "ffn":
                 y = self.feed_forward(sublayer, read, path)
