@@ -15,8 +15,9 @@ namespace tfc::rt::test {
 template <typename T>
 NamedTensor elements(std::string name, DType dtype, std::vector<int64_t> shape,
                      const std::vector<T> &values) {
-  std::vector<uint8_t> data(values.size() * sizeof(T));
-  std::memcpy(data.data(), values.data(), data.size());
+  // Without elements there is no place to copy from.
+  auto *bytes = reinterpret_cast<const uint8_t *>(values.data());
+  std::vector<uint8_t> data(bytes, bytes + values.size() * sizeof(T));
   return {std::move(name), dtype, std::move(shape), std::move(data)};
 }
 
