@@ -294,7 +294,9 @@ struct ChoosePrecisionPass
           !llvm::all_of(weightOps, isWidened)) {
         continue;
       }
+      // Products of experts have no integers.
       bool isByte = weights == Storage::Int8 && !isKeptWide(parameter) &&
+                    !parameter.getExpertsAttr() &&
                     isFactorAlone(parameter, weightOps);
       // What is looked up in is no product's alone, and worth its two bytes.
       narrow(parameter,
