@@ -219,6 +219,17 @@ TEST_F(DraftsOfOne, AreOffWithAHook) {
   EXPECT_EQ(drafting.counts().drafted, 0U);
 }
 
+/// What is allowed is said of one token, and here it is all.
+TEST_F(DraftsOfOne, AreOffForWhoHasAMask) {
+  Drafting drafting(*model, {}, 8);
+  uint64_t id = drafting.requests.add(looping(drafting.requests, 30));
+  drafting.requests.session->setAllowed(
+      id, std::vector<uint32_t>(64, ~uint32_t(0)));
+  drafting.run();
+  EXPECT_EQ(drafting.counts().drafted, 0U);
+  EXPECT_EQ(drafting.requests.stories[id].tokens.size(), 30U);
+}
+
 TEST_F(DraftsOfOne, AStepThatIsStoppedHasNotHappened) {
   SessionOptions how;
   struct Stopper {

@@ -399,8 +399,6 @@ Story maskedAlone(const Model &model, const Asked &asked, uint64_t job,
 TEST_F(SchedulerCore, MasksSayWhichTokensMayCome) {
   options.session.engine.maxCacheBytes = 9 * blockBytes(*model);
   options.session.maxStepTokens = 3;
-  // None of which is for who has a mask: it is one token's.
-  options.session.maxDrafts = 4;
   Served served(*model, options);
   std::mt19937 random(3);
   std::map<uint64_t, Asked> wanted;
