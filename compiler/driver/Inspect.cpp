@@ -38,8 +38,7 @@ static void printWindows(const spec::LayerRun &run, size_t number,
                          raw_ostream &os) {
   std::vector<std::pair<spec::Window, int64_t>> windows;
   for (const spec::LayerGroup &group : run.groups) {
-    const auto &window =
-        std::get<spec::Attention>(group.sublayers[number].f).window;
+    const auto &window = group.sublayers[number].attention()->window;
     auto known =
         std::find_if(windows.begin(), windows.end(),
                      [&](const auto &other) { return other.first == window; });
@@ -60,25 +59,19 @@ static void printWindows(const spec::LayerRun &run, size_t number,
   }
 }
 
-/// Sublayer `number` of the run's layers.
-static void printSublayer(const spec::LayerRun &run, size_t number,
-                          raw_ostream &os) {
-  const spec::Sublayer &sublayer = run.sublayers[number];
-  os << ' ' << sublayer.name << " (";
-  if (auto *ffn = std::get_if<spec::Ffn>(&sublayer.f)) {
-    os << ffn->width << " wide" << (ffn->gated ? ", gated" : "") << ')';
-    return;
+static void print(const spec::Ffn &ffn, raw_ostream &os) {
+  os << ffn.width << " wide" << (ffn.gated ? ", gated" : "");
+}
+
+static void print(const spec::Moe &moe, raw_ostream &os) {
+  os << moe.perToken << " of " << moe.experts << " experts, " << moe.width
+     << " wide" << (moe.gated ? ", gated" : "");
+  if (moe.shared) {
+    os << "; one for all, " << moe.shared->width << " wide";
   }
-  if (auto *moe = std::get_if<spec::Moe>(&sublayer.f)) {
-    os << moe->perToken << " of " << moe->experts << " experts, " << moe->width
-       << " wide" << (moe->gated ? ", gated" : "");
-    if (moe->shared) {
-      os << "; one for all, " << moe->shared->width << " wide";
-    }
-    os << ')';
-    return;
-  }
-  const auto &attn = std::get<spec::Attention>(sublayer.f);
+}
+
+static void print(const spec::Attention &attn, raw_ostream &os) {
   os << attn.numHeads << " heads, " << attn.numKvHeads
      << " for keys and values, " << attn.headDim << " wide";
   if (attn.rotary) {
@@ -90,7 +83,17 @@ static void printSublayer(const spec::LayerRun &run, size_t number,
   if (attn.relative) {
     os << ", relative terms";
   }
-  printWindows(run, number, os);
+}
+
+/// Sublayer `number` of the run's layers.
+static void printSublayer(const spec::LayerRun &run, size_t number,
+                          raw_ostream &os) {
+  const spec::Sublayer &sublayer = run.sublayers[number];
+  os << ' ' << sublayer.name << " (";
+  std::visit([&](const auto &f) { print(f, os); }, sublayer.f);
+  if (sublayer.attention()) {
+    printWindows(run, number, os);
+  }
   os << ')';
 }
 
@@ -108,7 +111,7 @@ static double findShare(const spec::Stack &stack,
                         const spec::Parameter &parameter) {
   for (const spec::LayerRun &run : stack.runs) {
     for (const spec::Sublayer &sublayer : run.sublayers) {
-      const auto *moe = std::get_if<spec::Moe>(&sublayer.f);
+      const spec::Moe *moe = sublayer.moe();
       if (moe && parameter.experts > 0 &&
           parameter.name.rfind(run.prefix + "." + sublayer.name + ".", 0) ==
               0) {

@@ -53,18 +53,18 @@ static std::string groupOf(const std::string &name) {
   return name.substr(0, end);
 }
 
-static std::string describe(const spec::Sublayer &sublayer) {
-  if (const auto *ffn = std::get_if<spec::Ffn>(&sublayer.f)) {
-    return formatText("%lld wide%s", static_cast<long long>(ffn->width),
-                      ffn->gated ? ", gated" : "");
-  }
-  if (const auto *moe = std::get_if<spec::Moe>(&sublayer.f)) {
-    return formatText("%lld of %lld experts, %lld wide",
-                      static_cast<long long>(moe->perToken),
-                      static_cast<long long>(moe->experts),
-                      static_cast<long long>(moe->width));
-  }
-  const auto &attn = std::get<spec::Attention>(sublayer.f);
+static std::string describe(const spec::Ffn &ffn) {
+  return formatText("%lld wide%s", static_cast<long long>(ffn.width),
+                    ffn.gated ? ", gated" : "");
+}
+
+static std::string describe(const spec::Moe &moe) {
+  return formatText(
+      "%lld of %lld experts, %lld wide", static_cast<long long>(moe.perToken),
+      static_cast<long long>(moe.experts), static_cast<long long>(moe.width));
+}
+
+static std::string describe(const spec::Attention &attn) {
   std::string text =
       formatText("%lld heads, %lld for keys and values, %lld wide",
                  static_cast<long long>(attn.numHeads),
@@ -75,6 +75,10 @@ static std::string describe(const spec::Sublayer &sublayer) {
         formatText(", window %lld", static_cast<long long>(attn.window->left));
   }
   return text;
+}
+
+static std::string describe(const spec::Sublayer &sublayer) {
+  return std::visit([](const auto &f) { return describe(f); }, sublayer.f);
 }
 
 /// A row a layer, a box a sublayer; the embeddings are at the top.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/frontend/BuildHead.h"
 
+#include "compiler/spec/Visit.h"
+
 using namespace mlir;
 using namespace tfc;
 
@@ -47,11 +49,16 @@ transformer::Take tfc::takeOf(const spec::ModelSpec &spec,
     return transformer::Take::All;
   }
   for (const spec::HeadStep &step : head->steps) {
-    if (auto *take = std::get_if<spec::TakeStep>(&step)) {
-      return toTake(take->at);
-    }
-    if (std::holds_alternative<spec::PoolStep>(step)) {
-      return transformer::Take::LastVisible;
+    using Found = std::optional<transformer::Take>;
+    Found take = spec::visit(
+        step,
+        [](const spec::TakeStep &take) -> Found { return toTake(take.at); },
+        [](const spec::PoolStep &) -> Found {
+          return transformer::Take::LastVisible;
+        },
+        [](const auto &) { return Found(); });
+    if (take) {
+      return *take;
     }
   }
   return takeOf(spec, head->from);
@@ -83,39 +90,60 @@ transformer::Pooling tfc::toDialect(spec::PoolStep::How how) {
   llvm_unreachable("all ways to pool are listed");
 }
 
+namespace {
+
+/// Adds what each step makes of `x`.
+struct StepBuilder {
+  PathBuilder &path;
+  std::string name; // of the head
+  llvm::function_ref<Value(Value)> pool;
+  Value x;
+
+  Value operator()(const spec::PoolStep &) { return pool(x); }
+  Value operator()(const spec::DenseStep &dense) {
+    Value y = path.linear(x, dense.path, dense.bias);
+    return path.activation(y, dense.act, dense.path);
+  }
+  Value operator()(const spec::NormStep &norm) {
+    return path.norm(x, norm.norm, norm.path);
+  }
+  Value operator()(const spec::LogitsStep &logits) {
+    Value weight = path.weight(logits.weight);
+    Value bias = logits.bias ? path.weight(logits.path + ".bias") : Value();
+    return transformer::LinearOp::create(
+        path.getBuilder(), path.loc(logits.path), x, weight, bias);
+  }
+  Value operator()(const spec::ActStep &act) {
+    return path.activation(x, act.act, name);
+  }
+  Value operator()(const spec::ScaleStep &scale) {
+    return path.scale(x, scale.factor, name + ".scale");
+  }
+  Value operator()(const spec::TruncateStep &truncate) {
+    return transformer::SliceColumnsOp::create(
+        path.getBuilder(), path.loc(name), x, 0, truncate.width);
+  }
+  Value operator()(const spec::L2NormalizeStep &normalize) {
+    return transformer::L2NormalizeOp::create(path.getBuilder(),
+                                              path.loc(name + ".l2_normalize"),
+                                              x, APFloat(normalize.eps));
+  }
+  // Takes are the rows that the output asks for; splits are its columns.
+  Value operator()(const spec::TakeStep &) { return x; }
+  Value operator()(const spec::SplitStep &) { return x; }
+};
+
+} // namespace
+
 Value tfc::buildHead(PathBuilder &path, const spec::ModelSpec &spec,
                      const spec::Head &head, Value x,
                      llvm::function_ref<Value(Value)> pool) {
   if (const spec::Head *before = findHead(spec, head.from)) {
     x = buildHead(path, spec, *before, x, pool);
   }
-  std::string name = "heads." + head.name;
+  StepBuilder builder{path, "heads." + head.name, pool, x};
   for (const spec::HeadStep &step : head.steps) {
-    if (std::holds_alternative<spec::PoolStep>(step)) {
-      x = pool(x);
-    } else if (auto *dense = std::get_if<spec::DenseStep>(&step)) {
-      x = path.linear(x, dense->path, dense->bias);
-      x = path.activation(x, dense->act, dense->path);
-    } else if (auto *norm = std::get_if<spec::NormStep>(&step)) {
-      x = path.norm(x, norm->norm, norm->path);
-    } else if (auto *logits = std::get_if<spec::LogitsStep>(&step)) {
-      Value weight = path.weight(logits->weight);
-      Value bias = logits->bias ? path.weight(logits->path + ".bias") : Value();
-      x = transformer::LinearOp::create(
-          path.getBuilder(), path.loc(logits->path), x, weight, bias);
-    } else if (auto *act = std::get_if<spec::ActStep>(&step)) {
-      x = path.activation(x, act->act, name);
-    } else if (auto *scale = std::get_if<spec::ScaleStep>(&step)) {
-      x = path.scale(x, scale->factor, name + ".scale");
-    } else if (auto *truncate = std::get_if<spec::TruncateStep>(&step)) {
-      x = transformer::SliceColumnsOp::create(path.getBuilder(), path.loc(name),
-                                              x, 0, truncate->width);
-    } else if (auto *normalize = std::get_if<spec::L2NormalizeStep>(&step)) {
-      x = transformer::L2NormalizeOp::create(path.getBuilder(),
-                                             path.loc(name + ".l2_normalize"),
-                                             x, APFloat(normalize->eps));
-    }
-    // Takes are the rows that the output asks for; splits are its columns.
+    builder.x = std::visit(builder, step);
   }
-  return x;
+  return builder.x;
 }

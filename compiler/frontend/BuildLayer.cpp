@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/frontend/BuildLayer.h"
 
+#include "compiler/spec/Visit.h"
+
 using namespace mlir;
 using namespace tfc;
 
@@ -321,19 +323,21 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
     } else if (!sublayer.parallel) {
       input = start;
     }
-    Value f;
-    auto *attn = std::get_if<spec::Attention>(&sublayer.f);
-    if (attn && attn->cross) {
-      f = buildCrossAttention(path, *attn, name, context, position, input);
-    } else if (attn) {
-      f = buildAttention(path, *attn, listAttentions(run, number), name,
-                         context, position, input);
-    } else if (auto *moe = std::get_if<spec::Moe>(&sublayer.f)) {
-      f = buildMoe(path, *moe, name, position.weights, input);
-    } else {
-      f = buildFfn(path, std::get<spec::Ffn>(sublayer.f), name,
-                   position.weights, input);
-    }
+    Value f = spec::visit(
+        sublayer.f,
+        [&, number = number](const spec::Attention &attn) {
+          return attn.cross
+                     ? buildCrossAttention(path, attn, name, context, position,
+                                           input)
+                     : buildAttention(path, attn, listAttentions(run, number),
+                                      name, context, position, input);
+        },
+        [&](const spec::Ffn &ffn) {
+          return buildFfn(path, ffn, name, position.weights, input);
+        },
+        [&](const spec::Moe &moe) {
+          return buildMoe(path, moe, name, position.weights, input);
+        });
     if (sublayer.outNorm) {
       f = path.norm(f, *sublayer.outNorm, name + ".out_norm", position.weights);
     }

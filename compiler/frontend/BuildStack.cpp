@@ -17,7 +17,7 @@ static void forEachAttention(
     function_ref<void(const std::string &name, const spec::Attention &)> body) {
   for (const spec::LayerRun &run : stack.runs) {
     for (const spec::Sublayer &sublayer : run.sublayers) {
-      if (auto *attn = std::get_if<spec::Attention>(&sublayer.f)) {
+      if (const spec::Attention *attn = sublayer.attention()) {
         body(run.prefix + "." + sublayer.name, *attn);
       }
     }
@@ -77,7 +77,7 @@ static int64_t findWindow(const spec::Stack &stack) {
   for (const spec::LayerRun &run : stack.runs) {
     for (const spec::LayerGroup &group : run.groups) {
       for (const spec::Sublayer &sublayer : group.sublayers) {
-        auto *attn = std::get_if<spec::Attention>(&sublayer.f);
+        const spec::Attention *attn = sublayer.attention();
         if (!attn || attn->cross) {
           continue;
         }
@@ -231,7 +231,7 @@ static LayerContext buildContext(PathBuilder &path, const spec::Stack &stack,
   }
   for (const spec::LayerRun &run : stack.runs) {
     for (auto [number, sublayer] : llvm::enumerate(run.sublayers)) {
-      auto *attn = std::get_if<spec::Attention>(&sublayer.f);
+      const spec::Attention *attn = sublayer.attention();
       if (!attn || !attn->rotary) {
         continue;
       }
@@ -362,7 +362,7 @@ void tfc::buildCrossWrites(PathBuilder &path, const spec::Stack &stack,
         path, stack, runs, {},
         [&](const spec::LayerRun &run, const LayerPosition &position, Value) {
           for (const spec::Sublayer &sublayer : run.sublayers) {
-            auto *attn = std::get_if<spec::Attention>(&sublayer.f);
+            const spec::Attention *attn = sublayer.attention();
             if (attn && attn->cross) {
               buildCrossWrite(path, *attn, run.prefix + "." + sublayer.name,
                               entry, position, hidden);

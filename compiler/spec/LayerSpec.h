@@ -225,6 +225,10 @@ struct Sublayer {
   /// f reads what f of the sublayer before reads, or, with a pre_norm, this of
   /// what that one's pre_norm is of; the sum is with the result of that one.
   bool parallel = false;
+  /// What f is; null where it is something else.
+  const Attention *attention() const { return std::get_if<Attention>(&f); }
+  Attention *attention() { return std::get_if<Attention>(&f); }
+  const Moe *moe() const { return std::get_if<Moe>(&f); }
   /// All but f.
   auto around() const {
     return std::tie(name, preNorm, outNorm, postNorm, outScale, parallel);

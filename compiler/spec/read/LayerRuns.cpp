@@ -14,8 +14,8 @@ static bool turnAlike(const std::optional<Rotary> &a,
 
 /// Whether the two differ in numbers alone.
 static bool areAlike(const Sublayer &a, const Sublayer &b) {
-  const auto *attn = std::get_if<Attention>(&a.f);
-  const auto *other = std::get_if<Attention>(&b.f);
+  const Attention *attn = a.attention();
+  const Attention *other = b.attention();
   if (a.around() != b.around() || !attn || !other) {
     return a == b;
   }
@@ -37,9 +37,9 @@ static bool joinLayer(std::vector<Sublayer> &common,
     }
   }
   for (size_t i = 0; i < layer.size(); ++i) {
-    auto *mine = std::get_if<Attention>(&common[i].f);
+    Attention *mine = common[i].attention();
     if (mine) {
-      const auto &other = std::get<Attention>(layer[i].f);
+      const Attention &other = *layer[i].attention();
       mine->window = mine->window ? mine->window : other.window;
       mine->rotary = mine->rotary ? mine->rotary : other.rotary;
     }

@@ -92,7 +92,7 @@ void SpecReader::checkRelative(const Json &json) {
   }
   for (const LayerRun &run : stack->runs) {
     for (const Sublayer &sublayer : run.sublayers) {
-      const auto *attn = std::get_if<Attention>(&sublayer.f);
+      const Attention *attn = sublayer.attention();
       if (attn && attn->relative) {
         return;
       }

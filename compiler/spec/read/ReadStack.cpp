@@ -86,7 +86,7 @@ void SpecReader::checkStack(const Json &json) {
   for (const LayerRun &run : stack->runs) {
     bool cross = false;
     for (const Sublayer &sublayer : run.sublayers) {
-      const auto *attn = std::get_if<Attention>(&sublayer.f);
+      const Attention *attn = sublayer.attention();
       cross |= attn && attn->cross;
       rotary |= attn && attn->rotary;
       if (!attn || !attn->positionBias) {

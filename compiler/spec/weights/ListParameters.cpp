@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/weights/ResolveWeights.h"
 
+#include "compiler/spec/Visit.h"
+
 namespace tfc::spec {
 namespace {
 
@@ -122,7 +124,7 @@ private:
   void listPositionBias() {
     for (const LayerRun &each : stack->runs) {
       for (const Sublayer &sublayer : each.sublayers) {
-        const auto *attn = std::get_if<Attention>(&sublayer.f);
+        const Attention *attn = sublayer.attention();
         if (attn && attn->positionBias && !stack->positionBias->perLayer) {
           addLinear(stack->name + ".position_bias",
                     stack->positionBias->buckets, attn->numHeads, false);
@@ -158,47 +160,48 @@ private:
   void listSublayer(const Sublayer &sublayer) {
     std::string stem = sublayer.name + ".";
     addNorm(stem + "pre_norm", sublayer.preNorm, model.hidden);
-    if (const auto *attn = std::get_if<Attention>(&sublayer.f)) {
-      int64_t queries = attn->numHeads * attn->headDim;
-      int64_t keys = attn->numKvHeads * attn->headDim;
-      int64_t heads = attn->numHeads, kvHeads = attn->numKvHeads;
-      addHeads(stem + "q", heads, queries, model.hidden, attn->qBias);
-      addHeads(stem + "k", kvHeads, keys, model.hidden, attn->kBias);
-      addHeads(stem + "v", kvHeads, keys, model.hidden, attn->vBias);
-      if (attn->qkNorm && attn->qkNorm->perHead) {
-        addHeads(stem + "q_norm", heads, heads, attn->headDim, false);
-        addHeads(stem + "k_norm", kvHeads, kvHeads, attn->headDim, false);
-      } else if (attn->qkNorm) {
-        bool overRow = attn->qkNorm->overRow;
-        addNorm(stem + "q_norm", attn->qkNorm->norm,
-                overRow ? queries : attn->headDim);
-        addNorm(stem + "k_norm", attn->qkNorm->norm,
-                overRow ? keys : attn->headDim);
-      }
-      if (attn->positionBias && stack->positionBias->perLayer) {
-        addLinear(stem + "position_bias", stack->positionBias->buckets, heads,
-                  false);
-      }
-      using Use = RelativeTerms::Use;
-      if (attn->relative && attn->relative->keys == Use::Own) {
-        addLinear(stem + "relative_k", queries, model.hidden,
-                  attn->relative->keysBias);
-      }
-      if (attn->relative && attn->relative->queries == Use::Own) {
-        addLinear(stem + "relative_q", queries, model.hidden,
-                  attn->relative->queriesBias);
-      }
-      if (attn->sinks) {
-        add(stem + "sinks", "weight", 1, attn->numHeads, 1);
-      }
-      addLinear(stem + "o", model.hidden, queries, attn->oBias);
-    } else if (const auto *moe = std::get_if<Moe>(&sublayer.f)) {
-      listMoe(*moe, stem);
-    } else {
-      listFfn(std::get<Ffn>(sublayer.f), stem);
-    }
+    visit(
+        sublayer.f, [&](const Attention &attn) { listAttention(attn, stem); },
+        [&](const Ffn &ffn) { listFfn(ffn, stem); },
+        [&](const Moe &moe) { listMoe(moe, stem); });
     addNorm(stem + "out_norm", sublayer.outNorm, model.hidden);
     addNorm(stem + "post_norm", sublayer.postNorm, model.hidden);
+  }
+
+  void listAttention(const Attention &attn, const std::string &stem) {
+    int64_t queries = attn.numHeads * attn.headDim;
+    int64_t keys = attn.numKvHeads * attn.headDim;
+    int64_t heads = attn.numHeads, kvHeads = attn.numKvHeads;
+    addHeads(stem + "q", heads, queries, model.hidden, attn.qBias);
+    addHeads(stem + "k", kvHeads, keys, model.hidden, attn.kBias);
+    addHeads(stem + "v", kvHeads, keys, model.hidden, attn.vBias);
+    if (attn.qkNorm && attn.qkNorm->perHead) {
+      addHeads(stem + "q_norm", heads, heads, attn.headDim, false);
+      addHeads(stem + "k_norm", kvHeads, kvHeads, attn.headDim, false);
+    } else if (attn.qkNorm) {
+      bool overRow = attn.qkNorm->overRow;
+      addNorm(stem + "q_norm", attn.qkNorm->norm,
+              overRow ? queries : attn.headDim);
+      addNorm(stem + "k_norm", attn.qkNorm->norm,
+              overRow ? keys : attn.headDim);
+    }
+    if (attn.positionBias && stack->positionBias->perLayer) {
+      addLinear(stem + "position_bias", stack->positionBias->buckets, heads,
+                false);
+    }
+    using Use = RelativeTerms::Use;
+    if (attn.relative && attn.relative->keys == Use::Own) {
+      addLinear(stem + "relative_k", queries, model.hidden,
+                attn.relative->keysBias);
+    }
+    if (attn.relative && attn.relative->queries == Use::Own) {
+      addLinear(stem + "relative_q", queries, model.hidden,
+                attn.relative->queriesBias);
+    }
+    if (attn.sinks) {
+      add(stem + "sinks", "weight", 1, attn.numHeads, 1);
+    }
+    addLinear(stem + "o", model.hidden, queries, attn.oBias);
   }
 
   void listFfn(const Ffn &ffn, const std::string &stem) {

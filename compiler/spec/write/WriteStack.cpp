@@ -1,6 +1,7 @@
 // A stack of a ModelSpec as canonical JSON.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/spec/SpecFields.h"
+#include "compiler/spec/Visit.h"
 #include "compiler/spec/read/SpecReader.h"
 #include "compiler/spec/write/WriteSpec.h"
 
@@ -284,18 +285,13 @@ Json writeMoe(const Moe &moe) {
   return json;
 }
 
-Json writeF(const Sublayer &sublayer) {
-  if (const auto *attn = std::get_if<Attention>(&sublayer.f)) {
-    return writeAttention(*attn);
-  }
-  const auto *ffn = std::get_if<Ffn>(&sublayer.f);
-  return ffn ? writeFfn(*ffn) : writeMoe(std::get<Moe>(sublayer.f));
-}
-
 Json writeBlock(const std::vector<Sublayer> &layer) {
   Json sublayers = Json::array();
   for (const Sublayer &sublayer : layer) {
-    Json body = writeF(sublayer);
+    Json body = visit(
+        sublayer.f, [](const Attention &attn) { return writeAttention(attn); },
+        [](const Ffn &ffn) { return writeFfn(ffn); },
+        [](const Moe &moe) { return writeMoe(moe); });
     body.set("pre_norm", writeNorm(sublayer.preNorm));
     if (sublayer.outNorm) {
       body.set("out_norm", writeNorm(sublayer.outNorm));
