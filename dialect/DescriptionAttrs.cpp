@@ -28,7 +28,7 @@ static LogicalResult expectStrings(EmitError emitError, StringRef name,
 }
 
 LogicalResult OutputPortAttr::verify(EmitError emitError, StringRef, RowKind,
-                                     Take, bool squeezed, int64_t width) {
+                                     Take, bool squeezed, bool, int64_t width) {
   // output_port_c1
   if (failed(expectCount(emitError, "width", 1, width))) {
     return failure();

@@ -43,7 +43,8 @@ def Transformer_OutputPortAttr
   let description = [{
     What is left of `transformer.output` once its value goes to a memref: the
     name, which rows there are and which of them a forward pass wants, whether
-    the axis of width 1 is dropped, and the width.
+    the axis of width 1 is dropped, whether a step may ask for some of its
+    columns (`head_rows`), and the width.
 
     ```mlir
     #transformer.output_port<"logits", rows = wanted, take = all, width = 97>
@@ -57,9 +58,11 @@ def Transformer_OutputPortAttr
                         EnumParameter<Transformer_RowKindEnum>:$rows,
                         EnumParameter<Transformer_TakeEnum>:$take,
                         DefaultValuedParameter<"bool", "false">:$squeezed,
+                        DefaultValuedParameter<"bool", "false">:$head_rows,
                         "int64_t":$width);
-  let assemblyFormat =
-      "`<` $name `,` struct($rows, $take, $squeezed, $width) `>`";
+  let assemblyFormat = [{
+    `<` $name `,` struct($rows, $take, $squeezed, $head_rows, $width) `>`
+  }];
 }
 
 def Transformer_CacheLayoutAttr

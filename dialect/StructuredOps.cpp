@@ -212,6 +212,14 @@ LogicalResult ProductOp::verify() {
                          << " (what the input is of), got "
                          << getPanels().getType();
   }
+  // product_c8
+  if (getHeadRows() &&
+      (ofExperts || !getElementTypeOrSelf(getInit()).isF32())) {
+    return emitOpError() << "expected an init of f32 and no experts (with "
+                            "head_rows), got "
+                         << getInit().getType()
+                         << (ofExperts ? " and experts" : "");
+  }
   return success();
 }
 

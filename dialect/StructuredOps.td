@@ -167,6 +167,11 @@ def Transformer_ProductOp
     t is multiplied with the panels of expert `experts[t]` and has its columns.
     Equal experts stand together, in ascending order.
 
+    With `head_rows` the columns are those of an output, and the step may name
+    some of them (`tfc_step_v0.head_rows`): then `init` has, row after row,
+    these alone, in the step's order, and panels without any of them are not
+    read. The bits of a column are the same either way.
+
     Shapes: input `[T, K]`, panels `[P, K, W]` or `[P, ceil(K / C), W, C]`, columns `[N]`, scales and experts `[T]`, rows, init and
     result `[T, N]`. No row may lie where init is written.
 
@@ -182,6 +187,8 @@ def Transformer_ProductOp
     * C7. with experts, panels are floats with an axis of experts in front, and
       columns have two axes, the first of them as long; without, columns have
       one.
+    * C8. with head_rows, init is of f32, and there are no experts.
+    * C8. with head_rows, init is of f32, and there are no experts.
   }];
   let arguments = (ins Transformer_FactorsOrBuffer:$input,
                        Transformer_PanelsOrBuffer:$panels,
@@ -190,7 +197,8 @@ def Transformer_ProductOp
                        Optional<Transformer_RowScalesOrBuffer>:$scales,
                        Optional<Transformer_IdsOrBuffer>:$experts,
                        Transformer_RowsOrBuffer:$init,
-                       OptionalAttr<Transformer_ProductTileAttr>:$tile);
+                       OptionalAttr<Transformer_ProductTileAttr>:$tile,
+                       UnitAttr:$head_rows);
   let results = (outs Optional<Transformer_Rows>:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{

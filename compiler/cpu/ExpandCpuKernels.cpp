@@ -114,7 +114,7 @@ struct ExpandCpuKernelsPass
         expandSortByExpert(sort, rewriter);
       } else if (auto product = dyn_cast<transformer::ProductOp>(op);
                  product && isVector()) {
-        return expandProduct(product, workers, rewriter);
+        return expandProduct(product, step, workers, rewriter);
       }
       return WalkResult::advance();
     });

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/ExpandProduct.h"
 
+#include "compiler/cpu/AskedColumns.h"
 #include "compiler/cpu/ExpertItems.h"
 #include "compiler/cpu/ItemTiles.h"
 #include "compiler/cpu/VectorCache.h"
@@ -31,7 +32,8 @@ namespace {
 /// them.
 class ProductKernel {
 public:
-  ProductKernel(transformer::ProductOp op, Value workers, OpBuilder &builder);
+  ProductKernel(transformer::ProductOp op, Value step, Value workers,
+                OpBuilder &builder);
   void emit();
 
 private:
@@ -45,10 +47,15 @@ private:
 
   Value addressOf(Value buffer);
   void emitItem(Item item);
+  void emitTiles(Item item);
   Value load(Value buffer, ValueRange place, int64_t width);
   void emitBlock(const Item &item, Value firstWord);
   void emitEpilogue(const Item &item, Value row, Value rows, Value sums);
+  void emitRows(const Item &item, Value first, Value rows, Value sums);
+  void emitAsked(const Item &item, Value first, Value rows, Value sums);
   void emitRow(const Item &item, Value token, Value sums, int64_t width);
+  Value emitColumns(const Item &item, Value token, Value column, Value sums,
+                    Value scale, int64_t width);
   Value emitBody(ValueRange elements, int64_t width);
   void askForRows(const Item &item, Value token);
 
@@ -62,13 +69,14 @@ private:
   ItemTiles tiles;
   int64_t scratchRows; // whose sums a worker keeps
   Value tokens, input, inputRowBytes, weights, scratch, kept;
+  std::optional<AskedColumns> asked; // of a head
 };
 
 } // namespace
 
-ProductKernel::ProductKernel(transformer::ProductOp op, Value workers,
-                             OpBuilder &builder)
-    : op(op), tile(*op.getTile()), k(op.getLoc(), builder, Value()),
+ProductKernel::ProductKernel(transformer::ProductOp op, Value step,
+                             Value workers, OpBuilder &builder)
+    : op(op), tile(*op.getTile()), k(op.getLoc(), builder, step),
       b(k.builder()), layout(cast<MemRefType>(op.getPanels().getType()),
                              static_cast<bool>(op.getExperts())),
       width(layout.width), columns(transformer::widthOf(op.getInit())),
@@ -94,6 +102,9 @@ ProductKernel::ProductKernel(transformer::ProductOp op, Value workers,
       cast<MemRefType>(op.getInput().getType()).getStridesAndOffset();
   inputRowBytes = k.constant(strides[0] * inputBytes);
   weights = addressOf(op.getPanels());
+  if (op.getHeadRows()) {
+    asked.emplace(k, step, width);
+  }
 }
 
 /// Of the first element.
@@ -136,7 +147,16 @@ void ProductKernel::emit() {
   emitItem(item);
 }
 
+/// Panels without a column that is asked for are not read.
 void ProductKernel::emitItem(Item item) {
+  if (!asked) {
+    emitTiles(item);
+    return;
+  }
+  k.when(asked->isRead(item.panel), [&] { emitTiles(item); });
+}
+
+void ProductKernel::emitTiles(Item item) {
   Value zero = k.constant(0);
   item.x = k.add(input, arith::MulIOp::create(b, item.firstRow, inputRowBytes));
   int64_t panelBytes = layout.words * layout.rowBytes();
@@ -183,10 +203,44 @@ void ProductKernel::emitBlock(const Item &item, Value firstWord) {
   });
 }
 
-/// A row at a time: the next tile's rows are asked for between other work.
 void ProductKernel::emitEpilogue(const Item &item, Value row, Value rows,
                                  Value sums) {
   Value first = k.add(item.firstRow, row);
+  if (!asked) {
+    emitRows(item, first, rows, sums);
+    return;
+  }
+  k.when(
+      asked->isAll(), [&] { emitRows(item, first, rows, sums); },
+      [&] { emitAsked(item, first, rows, sums); });
+}
+
+/// The columns that are asked for lie side by side, in the step's order.
+void ProductKernel::emitAsked(const Item &item, Value first, Value rows,
+                              Value sums) {
+  Value output = addressOf(op.getInit());
+  asked->forEach(item.panel, [&](Value number, Value lane) {
+    Value column = k.add(lane, k.scale(item.panel, width));
+    k.loop(rows, [&](Value row) {
+      Value token = k.add(first, row), scale;
+      if (op.getScales()) {
+        scale = memref::LoadOp::create(b, op.getScales(), token);
+      }
+      Value place = k.add(k.scale(row, width), lane);
+      Value from = k.pointer(k.add(sums, k.scale(place, kFloatBytes)));
+      Value y = emitColumns(item, token, column, from, scale, 1);
+      Value at =
+          k.add(arith::MulIOp::create(b, token, asked->number()), number);
+      LLVM::StoreOp::create(b, y,
+                            k.pointer(k.add(output, k.scale(at, kFloatBytes))),
+                            /*alignment=*/kFloatBytes);
+    });
+  });
+}
+
+/// A row at a time: the next tile's rows are asked for between other work.
+void ProductKernel::emitRows(const Item &item, Value first, Value rows,
+                             Value sums) {
   k.loop(rows, [&](Value number) {
     Value token = k.add(first, number);
     Value place = k.pointer(k.add(sums, k.scale(number, width * kFloatBytes)));
@@ -234,29 +288,37 @@ void ProductKernel::emitRow(const Item &item, Value token, Value sums,
   }
   for (const ColumnPiece &piece : cutColumns(count, tile.getLanes())) {
     Value column = k.add(first, piece.offset);
-    SmallVector<Value> elements = {
-        LLVM::LoadOp::create(b, VectorType::get(piece.width, op.getSumType()),
-                             buildAddress(b, sums, piece.offset * kFloatBytes),
-                             /*alignment=*/kFloatBytes)};
-    SmallVector<Value> ofColumns = {column};
-    if (item.expert) {
-      ofColumns.insert(ofColumns.begin(), item.expert);
-    }
-    for (Value buffer : op.getColumns()) {
-      elements.push_back(load(buffer, ofColumns, piece.width));
-    }
-    for (Value buffer : op.getRows()) {
-      elements.push_back(load(buffer, {token, column}, piece.width));
-    }
-    if (scale) {
-      elements.push_back(
-          vector::BroadcastOp::create(b, f32Vector(k, piece.width), scale));
-    }
-    Value y = emitBody(elements, piece.width);
+    Value y = emitColumns(item, token, column,
+                          buildAddress(b, sums, piece.offset * kFloatBytes),
+                          scale, piece.width);
     Type kept = cast<MemRefType>(op.getInit().getType()).getElementType();
     vector::StoreOp::create(b, kept.isF32() ? y : narrowFloat(b, y, kept),
                             op.getInit(), ValueRange{token, column});
   }
+}
+
+/// What the body makes of the sums at `sums`, `count` columns of a row from
+/// `column` on.
+Value ProductKernel::emitColumns(const Item &item, Value token, Value column,
+                                 Value sums, Value scale, int64_t count) {
+  SmallVector<Value> elements = {
+      LLVM::LoadOp::create(b, VectorType::get(count, op.getSumType()), sums,
+                           /*alignment=*/kFloatBytes)};
+  SmallVector<Value> ofColumns = {column};
+  if (item.expert) {
+    ofColumns.insert(ofColumns.begin(), item.expert);
+  }
+  for (Value buffer : op.getColumns()) {
+    elements.push_back(load(buffer, ofColumns, count));
+  }
+  for (Value buffer : op.getRows()) {
+    elements.push_back(load(buffer, {token, column}, count));
+  }
+  if (scale) {
+    elements.push_back(
+        vector::BroadcastOp::create(b, f32Vector(k, count), scale));
+  }
+  return emitBody(elements, count);
 }
 
 /// The body on vectors: its ops work element by element.
@@ -288,8 +350,19 @@ Value ProductKernel::emitBody(ValueRange elements, int64_t count) {
   return find(body.getTerminator()->getOperand(0));
 }
 
-static LogicalResult expand(transformer::ProductOp op, Value workers,
-                            RewriterBase &rewriter) {
+/// Whether what the product writes is the memory of an output itself: nothing
+/// is between, and nothing copies rows of another width.
+static bool isOutput(Value buffer) {
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  auto entry = argument
+                   ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
+                   : func::FuncOp();
+  return entry && entry.getArgAttr(argument.getArgNumber(),
+                                   transformer::kOutputAttrName);
+}
+
+static LogicalResult expand(transformer::ProductOp op, Value step,
+                            Value workers, RewriterBase &rewriter) {
   auto panels = cast<MemRefType>(op.getPanels().getType());
   bool isDot = op.getTile()->getKind() == transformer::ProductKind::Dot;
   auto input = cast<MemRefType>(op.getInput().getType());
@@ -313,17 +386,22 @@ static LogicalResult expand(transformer::ProductOp op, Value workers,
                                "distance, their elements side by side, got "
                             << input;
   }
+  if (op.getHeadRows() && !isOutput(op.getInit())) {
+    return op.emitOpError() << "expected the memory of an output (with "
+                               "head_rows), got "
+                            << op.getInit();
+  }
   rewriter.setInsertionPoint(op);
-  ProductKernel(op, workers, rewriter).emit();
+  ProductKernel(op, step, workers, rewriter).emit();
   rewriter.eraseOp(op);
   return success();
 }
 
-LogicalResult tfc::expandProduct(transformer::ProductOp op, Value workers,
-                                 RewriterBase &rewriter) {
+LogicalResult tfc::expandProduct(transformer::ProductOp op, Value step,
+                                 Value workers, RewriterBase &rewriter) {
   if (!op.getTile()) {
     return op.emitOpError() << "expected a tile (chosen by "
                                "tfc-select-strategy), got none";
   }
-  return expand(op, workers, rewriter);
+  return expand(op, step, workers, rewriter);
 }

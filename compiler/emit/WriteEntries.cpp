@@ -80,7 +80,8 @@ Field EntryWriter::outputs(ArrayAttr ports) {
                         .set(&tfc_port_v0::rows, port.getRows())
                         .set(&tfc_port_v0::width, port.getWidth())
                         .set(&tfc_port_v0::flags,
-                             port.getSqueezed() ? TFC_PORT_SQUEEZED : 0)
+                             (port.getSqueezed() ? TFC_PORT_SQUEEZED : 0) |
+                                 (port.getHeadRows() ? TFC_PORT_HEAD_ROWS : 0))
                         .set(&tfc_port_v0::fill, 0)
                         .set(&tfc_port_v0::take, port.getTake())
                         .set(&tfc_port_v0::limit, 0)

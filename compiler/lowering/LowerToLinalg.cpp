@@ -31,10 +31,10 @@ using namespace tfc;
 /// What emit-abi needs to describe the port, on its argument. `width` is all
 /// the port's.
 static transformer::OutputPortAttr describe(transformer::OutputOp op,
-                                            int64_t width) {
+                                            bool headRows, int64_t width) {
   return transformer::OutputPortAttr::get(op.getContext(), op.getName(),
                                           op.getRows(), op.getTake(),
-                                          op.getSqueezed(), width);
+                                          op.getSqueezed(), headRows, width);
 }
 
 /// The value at the root of the chain of destinations that ends in `value`.
@@ -101,7 +101,7 @@ static void storePart(ImplicitLocOpBuilder &b, Value value, Value columns) {
 }
 
 /// The entry's argument for the port of `op`, which the first part adds.
-static FailureOr<Value> findOrAddPort(transformer::OutputOp op) {
+static FailureOr<Value> findOrAddPort(transformer::OutputOp op, bool headRows) {
   auto entry = op->getParentOfType<func::FuncOp>();
   for (BlockArgument argument : entry.getArguments()) {
     auto port = entry.getArgAttrOfType<transformer::OutputPortAttr>(
@@ -117,8 +117,8 @@ static FailureOr<Value> findOrAddPort(transformer::OutputOp op) {
       MemRefType::get({type.getDimSize(0), width}, type.getElementType());
   unsigned index = entry.getNumArguments();
   Builder builder(op.getContext());
-  DictionaryAttr attributes = builder.getDictionaryAttr(
-      builder.getNamedAttr(transformer::kOutputAttrName, describe(op, width)));
+  DictionaryAttr attributes = builder.getDictionaryAttr(builder.getNamedAttr(
+      transformer::kOutputAttrName, describe(op, headRows, width)));
   if (failed(entry.insertArgument(index, buffer, attributes, op.getLoc()))) {
     return failure();
   }
@@ -128,7 +128,8 @@ static FailureOr<Value> findOrAddPort(transformer::OutputOp op) {
 /// output "name" { ... yield %y } -> if %out is given { ...; %y into %out }
 static LogicalResult lowerOutput(transformer::OutputOp op) {
   auto yield = cast<transformer::YieldOp>(op.getBody().front().getTerminator());
-  FailureOr<Value> port = findOrAddPort(op);
+  bool headRows = offerHeadRows(op);
+  FailureOr<Value> port = findOrAddPort(op, headRows);
   if (failed(port)) {
     return failure();
   }

@@ -75,7 +75,7 @@ Value tfc::buildPanelProduct(ImplicitLocOpBuilder &b, Value x,
   auto product = transformer::ProductOp::create(
       b, cast<RankedTensorType>(init.getType()), x, weight, columns, rows,
       epilogue.rowScales, experts, init,
-      /*tile=*/transformer::ProductTileAttr());
+      /*tile=*/transformer::ProductTileAttr(), /*headRows=*/false);
   OpBuilder::InsertionGuard guard(b);
   SmallVector<Type> types = {product.getSumType()};
   for (Value value : columns) {

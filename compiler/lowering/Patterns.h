@@ -138,6 +138,12 @@ void populateQuantizePatterns(mlir::RewritePatternSet &patterns,
                               std::optional<IntegerRows> kernels);
 void populateAttentionPatterns(mlir::RewritePatternSet &patterns);
 
+/// Whether a step may ask for some columns of an output alone: it is a product
+/// with packed weights whose columns are the entry's vocabulary, and nothing
+/// else reads that. The product is marked then (`head_rows`), and has what is
+/// done to its elements, one by one, in its body. Once all else is lowered.
+bool offerHeadRows(transformer::OutputOp op);
+
 } // namespace tfc
 
 #endif // TFC_COMPILER_LOWERING_PATTERNS_H

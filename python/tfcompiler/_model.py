@@ -20,7 +20,7 @@ from tfcompiler._handle import Closes, Handle
 from tfcompiler._info import ModelInfo, read_info
 from tfcompiler._library import Interrupt, runtime
 from tfcompiler._load import Load
-from tfcompiler._numbers import (UINT32, c_string, integer, optional,
+from tfcompiler._numbers import (UINT32, c_string, ids_array, integer, optional,
                                  path_bytes)
 from tfcompiler._tokenizer import Encoding, Tokenizer
 
@@ -119,23 +119,31 @@ class Model(Generates, Closes):
 
     def __call__(self, *, outputs: Optional[Sequence[str]] = None,
                  should_stop: Optional[Callable[[], bool]] = None,
+                 head_rows: Optional[Sequence[int]] = None,
                  **inputs) -> Dict[str, np.ndarray]:
         """A forward pass, as Hugging Face's: model(input_ids=...,
         attention_mask=...). Inputs are integers [batch, length]; int32 and
         int64 in one piece are not copied. Gives the outputs by name, float32,
         read-only; `outputs` names those that are wanted, others are not
-        computed. Raises Error as tfc_encode, CANCELLED when should_stop, asked
+        computed. With head_rows, logits over the vocabulary have the columns
+        of these tokens alone, in this order, bit for bit those of the whole;
+        where the program can, others are not computed. Raises Error as
+        tfc_encode, CANCELLED when should_stop, asked
         several times a layer, says so."""
         arrays = {name: as_ids(name, value) for name, value in inputs.items()
                   if value is not None}
         tensors = to_tensors(arrays)
         names = None if outputs is None else names_array(list(outputs))
+        columns = ids_array(() if head_rows is None else head_rows,
+                            "head_rows")
         made = c.c_void_p()
         with Interrupt(should_stop) as interrupt:
             options = s.EncodeOptions(
                 inputs=tensors, n_inputs=len(arrays), outputs=names,
                 n_outputs=0 if names is None else len(names),
-                should_stop=interrupt.ask)
+                should_stop=interrupt.ask,
+                head_rows=c.cast(columns, c.POINTER(c.c_int64)),
+                n_head_rows=len(columns))
             with self._handle as pointer:
                 runtime().tfc_encode(pointer, c.byref(options), c.byref(made))
         return from_outputs(made)

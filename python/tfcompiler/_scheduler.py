@@ -266,6 +266,7 @@ class Scheduler(Closes, Unique):
                echo: bool = False,
                logit_bias: Optional[Mapping[int, float]] = None,
                decoder_input_ids: Optional[Sequence[int]] = None,
+               head_rows: Sequence[int] = (),
                needs_mask: bool = False, **words) -> Job:
         """Token ids to go on from (of an encoder-decoder its source); n
         answers, which draw what Model.generate's num_return_sequences draw.
@@ -286,6 +287,7 @@ class Scheduler(Closes, Unique):
             decoding = decoding_options(pointer, {"num_beams": 1, **words})
         stops, kept = token_lists(stop)
         bias = biases(logit_bias)
+        columns = ids_array(head_rows, "head_rows")
         request = s.Request(
             tokens=_pointer(tokens), n_tokens=len(tokens),
             max_new_tokens=new_tokens(max_new_tokens),
@@ -294,7 +296,8 @@ class Scheduler(Closes, Unique):
             logit_bias=bias, n_logit_bias=len(bias),
             decoder_tokens=_pointer(begins) if len(begins) else None,
             n_decoder_tokens=len(begins), n=integer("n", n, 1, UINT32[1]),
-            echo=bool(echo))
+            echo=bool(echo), head_rows=_pointer(columns),
+            n_head_rows=len(columns))
         EndTokens(eos_token_id).set_on(request)
         options = s.JobOptions(
             request=c.pointer(request),

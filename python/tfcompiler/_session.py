@@ -140,6 +140,7 @@ class Session(Closes, Unique):
             logprobs: int = 0,
             logit_bias: Optional[Mapping[int, float]] = None,
             decoder_input_ids: Optional[Sequence[int]] = None,
+            head_rows: Sequence[int] = (),
             text: Optional[bool] = None, skip_special: bool = True,
             **words) -> int:
         """Adds a sequence, which the next step takes in, and gives its number.
@@ -149,8 +150,10 @@ class Session(Closes, Unique):
         reported with each new one. logit_bias: what is added to the logits of
         tokens; minus infinity forbids one. text: whether new tokens have
         texts; None: where the prompt is one. decoder_input_ids: of an
-        encoder-decoder, what its decoder begins with. Other words as in
-        Model.generate; there are no beams. Raises Error."""
+        encoder-decoder, what its decoder begins with. head_rows: the tokens
+        that may come, where these are few (labels, choices): probabilities
+        are among them, and steps of such sequences alone compute no other
+        logits where the program can. Other words as in Model.generate; there are no beams. Raises Error."""
         tokens = ids_array(self._model.tokenize([prompt])[0].ids
                            if isinstance(prompt, str) else prompt, "prompt")
         begins = ids_array(() if decoder_input_ids is None
@@ -167,6 +170,7 @@ class Session(Closes, Unique):
         stops, kept = token_lists([each for each in _stops(stop)
                                    if not isinstance(each, str)])
         bias = biases(logit_bias)
+        columns = ids_array(head_rows, "head_rows")
         request = s.Request(
             tokens=_pointer(tokens), n_tokens=len(tokens),
             max_new_tokens=new_tokens(max_new_tokens),
@@ -174,7 +178,8 @@ class Session(Closes, Unique):
             n_logprobs=integer("logprobs", logprobs, *UINT32),
             logit_bias=bias, n_logit_bias=len(bias),
             decoder_tokens=_pointer(begins) if len(begins) else None,
-            n_decoder_tokens=len(begins))
+            n_decoder_tokens=len(begins),
+            head_rows=_pointer(columns), n_head_rows=len(columns))
         EndTokens(eos_token_id).set_on(request)
         sequence = c.c_uint64()
         with self._handle as pointer, self._lock:

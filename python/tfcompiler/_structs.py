@@ -90,7 +90,8 @@ class EncodeOptions(Sized):
         ("struct_size", c.c_uint64), ("inputs", c.POINTER(Tensor)),
         ("n_inputs", c.c_uint32), ("n_outputs", c.c_uint32),
         ("outputs", c.POINTER(c.c_char_p)), ("should_stop", STOP),
-        ("stop_user", c.c_void_p),
+        ("stop_user", c.c_void_p), ("head_rows", c.POINTER(c.c_int64)),
+        ("n_head_rows", c.c_uint64),
     ]
 
 
@@ -137,6 +138,7 @@ class Request(Sized):
         ("logit_bias", c.POINTER(LogitBias)), ("n_logit_bias", c.c_uint64),
         ("n", c.c_uint32), ("index", c.c_uint32), ("keep", c.c_uint32),
         ("echo", c.c_uint32), ("prefix", c.c_uint64),
+        ("head_rows", c.POINTER(c.c_int64)), ("n_head_rows", c.c_uint64),
     ]
 
 

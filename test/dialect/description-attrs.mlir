@@ -33,12 +33,15 @@ module attributes {
   // CHECK: @step
   // CHECK-SAME: transformer.output = #transformer.output_port<"logits", rows = wanted, take = last_eos, width = 97>
   // CHECK-SAME: transformer.output = #transformer.output_port<"score", rows = tokens, take = all, squeezed = true, width = 1>
+  // CHECK-SAME: transformer.output = #transformer.output_port<"words", rows = wanted, take = all, head_rows = true, width = 97>
   // CHECK-SAME: transformer.cache = #transformer.cache_layout<block_tokens = 16, layers = 3, block_bytes = 3072, layer_bytes = 1024, query_rows = 4>
   func.func private @step(
       memref<?x97xf32> {transformer.output = #transformer.output_port<
         "logits", rows = wanted, take = last_eos, width = 97>},
       memref<?x1xf32> {transformer.output = #transformer.output_port<
-        "score", rows = tokens, take = all, squeezed = true, width = 1>})
+        "score", rows = tokens, take = all, squeezed = true, width = 1>},
+      memref<?x97xf32> {transformer.output = #transformer.output_port<
+        "words", rows = wanted, take = all, head_rows = true, width = 97>})
       attributes {transformer.cache = #transformer.cache_layout<
         block_tokens = 16, layers = 3, block_bytes = 3072, layer_bytes = 1024,
         query_rows = 4>}

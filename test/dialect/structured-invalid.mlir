@@ -301,6 +301,18 @@ func.func @product_c6_floats(%x: tensor<?x8xi16>, %w: tensor<2x8x48xf32>, %y: te
 
 // -----
 
+func.func @product_c8_elements(%x: tensor<?x8xf32>, %w: tensor<2x8x48xf32>, %y: tensor<?x73xf16>) {
+  // expected-error @below {{expected an init of f32 and no experts (with head_rows), got 'tensor<?x73xf16>'}}
+  %0 = transformer.product %x, %w outs(%y) {head_rows}
+    : tensor<?x8xf32>, tensor<2x8x48xf32>, tensor<?x73xf16> -> tensor<?x73xf16> {
+  ^bb0(%sum: f32):
+    transformer.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
 // expected-error @below {{expected an item of whole tiles (a multiple of 8 rows), got 60}}
 #tile = #transformer.product_tile<fma, rows = 8, lanes = 16, item = 60,
     unroll = 4, turn_rows = 32, ahead = 64, ahead_rows = 2, block_bytes = 1,

@@ -137,6 +137,12 @@ private:
     request.decoding = draw.rarely(3) ? &decoding : nullptr;
     request.decoder_tokens = first.empty() ? nullptr : first.data();
     request.n_decoder_tokens = static_cast<int64_t>(first.size());
+    std::vector<int64_t> rows(draw.rarely(3) ? draw.below(4) : 0);
+    for (int64_t &row : rows) {
+      row = draw.token();
+    }
+    request.head_rows = rows.data();
+    request.n_head_rows = rows.size();
     isFine(tfc_session_add(session, &request, &last));
   }
 

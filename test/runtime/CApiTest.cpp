@@ -317,6 +317,14 @@ TEST_F(CApi, SessionsSayWhatARequestMayNotAsk) {
   std::string null = "expected arguments, got null";
   EXPECT_EQ(refused([](tfc_request &r) { r.n_stops = 1; }), null);
   EXPECT_EQ(refused([](tfc_request &r) { r.n_logit_bias = 1; }), null);
+  EXPECT_EQ(refused([](tfc_request &r) { r.n_head_rows = 1; }), null);
+  EXPECT_EQ(refused([&](tfc_request &r) {
+              r.head_rows = tokens;
+              r.n_head_rows = 2;
+              r.echo = 1;
+            }),
+            "head_rows: expected none with echo (which is of all tokens), got "
+            "2");
   tfc_token_list empty{tokens, 0};
   EXPECT_EQ(refused([&](tfc_request &r) {
               r.stops = &empty;

@@ -250,9 +250,14 @@ enum {
          : FAKE_KIND == 2                   ? TFC_TAKE_LAST_NONPAD
                                             : TFC_TAKE_LAST_EOS
 };
+#if FAKE_HEAD_ROWS
+#define HEAD_FLAGS TFC_PORT_HEAD_ROWS
+#else
+#define HEAD_FLAGS 0
+#endif
 static const Port outputs[] = {
     OUTPUT("last_hidden_state", TFC_ROWS_TOKENS, D, 0, 0),
-    OUTPUT("logits", TFC_ROWS_WANTED, VOCAB, 0, TAKE),
+    OUTPUT("logits", TFC_ROWS_WANTED, VOCAB, HEAD_FLAGS, TAKE),
     OUTPUT("start_logits", TFC_ROWS_TOKENS, 1, TFC_PORT_SQUEEZED, 0),
 };
 static const Port source_outputs[] = {

@@ -21,6 +21,11 @@
 #define FAKE_WINDOW 0
 #endif
 
+/* 1: its head gives the columns alone that a step asks for. */
+#ifndef FAKE_HEAD_ROWS
+#define FAKE_HEAD_ROWS 0
+#endif
+
 enum { D = 4, VOCAB = 32, POSITIONS = 16, LAYERS = 2, BLOCK = 4, TILE = 2 };
 enum {
   CROSS_BLOCK = 3,
@@ -176,13 +181,22 @@ static inline void embed(const tfc_step_v0 *step, float *state) {
 static inline void write_logits(const tfc_step_v0 *step, const float *state,
                                 float *out) {
   const float *packed = (const float *)step->weights;
+  int64_t columns = VOCAB;
+  const int32_t *asked = 0;
+#if FAKE_HEAD_ROWS
+  if (step->n_head_rows) {
+    columns = step->n_head_rows;
+    asked = step->head_rows;
+  }
+#endif
   for (int64_t r = 0; r < step->n_rows; ++r) {
-    for (int v = 0; v < VOCAB; ++v) {
+    for (int64_t c = 0; c < columns; ++c) {
+      int64_t v = asked ? asked[c] : c;
       float sum = packed[BIAS + v];
       for (int d = 0; d < D; ++d) {
         sum += packed[EMBED + v * D + d] * state[step->rows[r] * D + d];
       }
-      out[r * VOCAB + v] = sum;
+      out[r * columns + c] = sum;
     }
   }
 }

@@ -9,7 +9,6 @@ from typing import Any, Mapping, Optional, Sequence
 import numpy as np
 
 from tfcompiler._error import Error
-from tfcompiler._scheduler import Answer
 from tfcompiler.serve._engine import Engine, finish_word
 from tfcompiler.serve._errors import ApiError, from_error
 from tfcompiler.serve._question import Question
@@ -52,21 +51,19 @@ async def judged(engine: Engine, query: str, texts: Sequence[str],
 async def _difference(engine: Engine, ids: Sequence[int],
                       words: Mapping[str, Any]) -> float:
     """Of the two tokens' logits behind a prompt, which is that of their
-    log-probabilities."""
-    job = engine.submit(Question(ids, 2, words={
-        **words, **_PLAIN, "max_new_tokens": 1, "logprobs": 1},
-        masks=engine.judge))
+    log-probabilities; the head computes no others."""
+    true, false = engine.judge.tokens
+    job = engine.submit(Question(ids, words={
+        **words, **_PLAIN, "max_new_tokens": 1, "logprobs": 2,
+        "head_rows": engine.judge.tokens}))
     try:
-        true, false = map(_logprob, await job.aresult())
+        answer, = await job.aresult()
     except Error as error:
         raise from_error(error) from None
     finally:
         job.cancel()
-    return true - false
-
-
-def _logprob(answer: Answer) -> float:
     if answer.error is not None:
         raise from_error(answer.error)
     finish_word(answer.finish)
-    return answer.logprobs[0][0]
+    values = dict(answer.logprobs[0][1])
+    return values[true] - values[false]

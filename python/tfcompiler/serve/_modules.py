@@ -123,13 +123,10 @@ class YesOrNo:
             {"role": "query", "content": query},
             {"role": "document", "content": text}]
 
-    def next(self, index: int, tokens: Sequence[int]) -> np.ndarray:
-        """The mask of answer 0, which says the one, and of answer 1, which says
-        the other: so both are told how likely they are."""
-        token = self._false if index else self._true
-        bits = np.zeros(token // 32 + 1, np.uint32)
-        bits[token // 32] = 1 << token % 32
-        return bits
+    @property
+    def tokens(self) -> Tuple[int, int]:
+        """That it answers, and that it does not."""
+        return self._true, self._false
 
 
 def _read_json(path: Path):

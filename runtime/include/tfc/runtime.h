@@ -335,6 +335,11 @@ typedef struct {
   const char *const *outputs;
   tfc_stop_fn should_stop; /* may be null */
   void *stop_user;
+  /* Tokens whose columns outputs over the vocabulary are to have alone, in this
+   * order, also twice; the bits of a column stay. Where the program can, others
+   * are not computed. 0: all. */
+  const int64_t *head_rows;
+  uint64_t n_head_rows;
 } tfc_encode_options;
 
 /* Runs the model over a batch, as Hugging Face's forward does. Masked tokens
@@ -344,7 +349,8 @@ typedef struct {
  * the encoder are wanted. Outputs are F32, free them with tfc_outputs_free.
  * Errors: INVALID_ARGUMENT (names, shapes, dtypes, ids out of range, a row
  * without a token, more tokens than positions, rows without the end token that
- * an output is taken at; a masked token between others where the model counts
+ * an output is taken at; head_rows out of range, or where no wanted output has
+ * the vocabulary; a masked token between others where the model counts
  * distances: it has position bias or a window), UNSUPPORTED, EXHAUSTED,
  * CANCELLED. Any: calls run side by side, sharing the process's threads. */
 TFC_API tfc_error *tfc_encode(const tfc_model *model,
@@ -507,10 +513,17 @@ typedef struct {
    * may be kept, held or generating; where nothing is the same, or it has gone,
    * all is computed. With echo nothing is shared. */
   tfc_sequence_id prefix;
+  /* The tokens that may come: for scoring labels and choices. Others have no
+   * logits (on_logits sees minus infinity, probabilities are among these), and
+   * a step of such sequences alone computes no others where the program can.
+   * An answer does not depend on what others ask. Not with echo. 0: all. */
+  const int64_t *head_rows;
+  uint64_t n_head_rows;
 } tfc_request;
 
 /* Adds a sequence; the next step that begins and has room for it takes it in.
- * Errors: INVALID_ARGUMENT (ids out of range, those of eos and stops too, more
+ * Errors: INVALID_ARGUMENT (ids out of range, those of eos, stops and head_rows
+ * too, more
  * tokens than positions, decoding that means nothing, empty stops, answers
  * beyond 1024); EXHAUSTED (a prompt that the whole cache cannot hold);
  * UNSUPPORTED (several beams or returned sequences). Any, also during a step.

@@ -14,7 +14,8 @@ Result<RequestOptions> readExtras(const tfc_request &given) {
   RequestOptions options;
   bool hasNull = (given.n_decoder_tokens != 0 && !given.decoder_tokens) ||
                  (given.n_stops != 0 && !given.stops) ||
-                 (given.n_logit_bias != 0 && !given.logit_bias);
+                 (given.n_logit_bias != 0 && !given.logit_bias) ||
+                 (given.n_head_rows != 0 && !given.head_rows);
   if (hasNull) {
     return std::move(nullArgument().error());
   }
@@ -41,6 +42,12 @@ Result<RequestOptions> readExtras(const tfc_request &given) {
     faults.add(makeError(Code::InvalidArgument, "n: expected at most ",
                          mostAnswers, ", got ", given.n));
   }
+  if (given.echo != 0 && given.n_head_rows != 0) {
+    faults.add(makeError(Code::InvalidArgument, "head_rows: expected none ",
+                         "with echo (which is of all tokens), got ",
+                         given.n_head_rows));
+  }
+  options.headRows.assign(given.head_rows, given.head_rows + given.n_head_rows);
   options.numLogProbabilities = given.n_logprobs;
   options.numAnswers = std::max<uint32_t>(given.n, 1);
   options.index = given.index;

@@ -154,7 +154,8 @@ tfc_error *tfc_encode(const tfc_model *model, const tfc_encode_options *options,
     if (!given) {
       return std::move(given.error());
     }
-    if (!model || !out || (given->n_outputs != 0 && !given->outputs)) {
+    if (!model || !out || (given->n_outputs != 0 && !given->outputs) ||
+        (given->n_head_rows != 0 && !given->head_rows)) {
       return nullArgument();
     }
     std::vector<std::string> names;
@@ -163,8 +164,10 @@ tfc_error *tfc_encode(const tfc_model *model, const tfc_encode_options *options,
     }
     // A callback may give the handle up.
     std::shared_ptr<Model> kept = model->model;
+    std::vector<int64_t> headRows(given->head_rows,
+                                  given->head_rows + given->n_head_rows);
     auto results = runForward(*kept, given->inputs, given->n_inputs, names,
-                              {given->should_stop, given->stop_user});
+                              {given->should_stop, given->stop_user}, headRows);
     if (!results) {
       return std::move(results.error());
     }

@@ -108,9 +108,11 @@ Status Session::runStep() {
   if (planned != 0) {
     fillBatch();
     wanted[model.logitsPort()] = !runner.batch.rows.empty();
+    askForHeadRows();
     status = runner.run(wanted);
   }
   if (status) {
+    spreadHeadRows();
     pickTokens();
   }
   return status;

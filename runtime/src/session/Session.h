@@ -29,6 +29,8 @@ struct Prompt {
   std::vector<std::vector<int64_t>> stops; // sequences of tokens that end it
   Choice choice;                           // of the next token
   uint32_t numLogProbabilities = 0;        // reported with each new token
+  /// The tokens that may come, ascending; empty: all. Others have no logits.
+  std::vector<int32_t> headRows;
   /// Of an encoder-decoder, otherwise null; several prompts may share one.
   std::shared_ptr<Source> source;
 
@@ -57,11 +59,6 @@ Result<Prompt> promptOfRow(const Model &model, const tfc_entry_v0 &entry,
                            const InputBatch &batch, int64_t row,
                            int64_t maxNewTokens);
 
-/// Tokens that can come are below `vocabulary`; `name` is what they are for.
-/// Errors: InvalidArgument, a line each.
-Status checkTokenIds(const char *name, const std::vector<int64_t> &tokens,
-                     int64_t vocabulary);
-
 /// The error of a model that cannot generate.
 Error cannotGenerate(const Model &model);
 
@@ -78,6 +75,7 @@ struct RequestOptions {
   const tfc_decoding_options *decoding = nullptr;
   std::vector<std::vector<int64_t>> stops{}; // none of them empty
   std::vector<std::pair<int64_t, float>> bias{};
+  std::vector<int64_t> headRows{}; // that may come; none: all
   uint32_t numLogProbabilities = 0;
   uint32_t numAnswers = 1; // sequences of one prompt
   uint32_t index = 0;      // of the first of them, for draws
@@ -204,7 +202,9 @@ public:
 
   /// What the new tokens were chosen from, a row each, but one of several
   /// answers' first tokens, [rows, vocabulary]; valid until the next step.
-  const float *logits() const { return runner.output(model.logitsPort()); }
+  const float *logits() const { return logitRows; }
+  /// Columns of the head that the last step computed.
+  int64_t headColumns() const { return runner.widthOf(model.logitsPort()); }
 
   const BlockCache &cache() const { return runner.cache; }
   /// Of an encoder-decoder: the blocks of the sources.
@@ -305,6 +305,8 @@ private:
   Status runStep();
   void forgetResults();
   void fillBatch();
+  void askForHeadRows();
+  void spreadHeadRows();
   void addTokens(Sequence &sequence);
   void addEcho(Sequence &sequence);
   void pickTokens();
@@ -365,6 +367,8 @@ private:
   std::vector<float *> rows;           // of those whose token is chosen
   std::vector<float *> draftRows;      // behind a guess that is right
   std::vector<float> ownRows;          // where a hook writes into shared ones
+  std::vector<float> wideRows;         // of logits of which few are computed
+  float *logitRows = nullptr;          // of the step, [rows, vocabulary]
   std::vector<const Choice *> choices; // of those
   std::vector<int64_t> chosen;
   std::vector<Echo> told;

@@ -37,7 +37,7 @@ void Session::pickTokens() {
 
 /// The rows of logits that tokens are chosen from, as the hook leaves them.
 void Session::lendRows(int64_t width) {
-  float *logits = runner.floats(model.logitsPort());
+  float *logits = logitRows;
   rows.clear();
   choices.clear();
   size_t numShared = 0;
@@ -79,7 +79,7 @@ bool Session::isRight(const Sequence &sequence) const {
 /// which the next token is chosen as it would be in the next step: looking at
 /// what came before it, and at no other guess.
 void Session::pickBehindDrafts(int64_t width) {
-  float *logits = runner.floats(model.logitsPort());
+  float *logits = logitRows;
   right.clear();
   for (Sequence *sequence : finishing) {
     if (!sequence->draft.empty()) {
@@ -109,7 +109,7 @@ void Session::pickBehindDrafts(int64_t width) {
 }
 
 void Session::addResults(int64_t width) {
-  const float *logits = runner.floats(model.logitsPort());
+  const float *logits = logitRows;
   for (size_t s = 0; s < finishing.size(); ++s) {
     Sequence &sequence = *finishing[s];
     forgetPicked(sequence);
@@ -132,6 +132,9 @@ void Session::addResult(Sequence &sequence, size_t number, const float *from,
   int64_t produced = sequence.produced + static_cast<int64_t>(number) + 1;
   uint32_t state = isToken ? stateWith(sequence, token, produced) : TFC_FAILED;
   uint32_t count = sequence.next.numLogProbabilities;
+  if (auto most = static_cast<uint32_t>(sequence.next.headRows.size())) {
+    count = std::min(count, most);
+  }
   if (!isTaken) {
     addFault(sequence, TFC_FAULT_NO_EMBEDDING, token);
   } else if (!isToken) {
@@ -150,7 +153,7 @@ void Session::reportEchoes(int64_t width) {
   for (const Echo &piece : told) {
     numRows += static_cast<size_t>(piece.count);
   }
-  const float *logits = runner.output(model.logitsPort());
+  const float *logits = logitRows;
   echoReports.begin(numRows);
   size_t index = 0;
   for (const Echo &piece : told) {

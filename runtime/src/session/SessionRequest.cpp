@@ -71,18 +71,6 @@ Status Session::setRules(Prompt &prompt,
   return status;
 }
 
-Status checkTokenIds(const char *name, const std::vector<int64_t> &tokens,
-                     int64_t vocabulary) {
-  Faults faults;
-  for (int64_t token : tokens) {
-    if (token < 0 || token >= vocabulary) {
-      faults.add(makeError(Code::InvalidArgument, name, ": expected token ids ",
-                           "from 0 to ", vocabulary - 1, ", got ", token));
-    }
-  }
-  return faults.take();
-}
-
 /// Those that the caller gives: a model's own are what it has.
 Status Session::checkTokens(const RequestOptions &options) const {
   Faults faults;
@@ -93,6 +81,7 @@ Status Session::checkTokens(const RequestOptions &options) const {
   for (const std::vector<int64_t> &stop : options.stops) {
     faults.add(checkTokenIds("stops", stop, width));
   }
+  faults.add(checkTokenIds("head_rows", options.headRows, width));
   for (auto [token, bias] : options.bias) {
     if (token < 0 || token >= width || std::isnan(bias)) {
       faults.add(makeError(Code::InvalidArgument, "logit_bias: expected a ",
@@ -129,6 +118,10 @@ Result<Prompt> Session::prepare(const TokenList &tokens,
   prompt->stops = options.stops;
   prompt->choice.rules.bias = options.bias;
   prompt->numLogProbabilities = options.numLogProbabilities;
+  std::vector<int32_t> &wishes = prompt->headRows;
+  wishes.assign(options.headRows.begin(), options.headRows.end());
+  std::sort(wishes.begin(), wishes.end());
+  wishes.erase(std::unique(wishes.begin(), wishes.end()), wishes.end());
   Faults faults;
   faults.add(checkTokens(options));
   faults.add(setRules(*prompt, options.decoding));

@@ -9,14 +9,16 @@
 namespace tfc::rt {
 
 EntryPass::EntryPass(const Model &model, Runner &runner,
-                     const InputBatch &inputs, std::vector<uint8_t> wanted)
+                     const InputBatch &inputs, std::vector<uint8_t> wanted,
+                     std::vector<int64_t> headRows)
     : model(model), entry(runner.entry()), isCausal(model.isCausal(entry)),
       runner(runner), inputs(inputs), tables(inputs.batch),
-      wanted(std::move(wanted)) {}
+      wanted(std::move(wanted)), headRows(std::move(headRows)) {}
 
 Status EntryPass::run(const ModelInputs &all, CrossRows *cross) {
   Status status = chooseColumns(all);
   runner.batch.clear();
+  runner.headRows.assign(headRows.begin(), headRows.end());
   for (int64_t row = 0; status && row < inputs.batch; ++row) {
     status = addRow(row, cross);
   }
@@ -127,10 +129,28 @@ Status EntryPass::checkSpectator(int64_t row, int64_t column, int64_t count,
   return {};
 }
 
+/// A row of output `p`, of a head the columns that are asked for. Returns where
+/// the next one goes.
+float *EntryPass::copyRow(const float *from, uint32_t p, float *to) const {
+  int64_t width = runner.widthOf(p);
+  bool isPicked = !headRows.empty() && isHead(entry, entry.outputs[p]) &&
+                  !(entry.outputs[p].flags & TFC_PORT_HEAD_ROWS);
+  if (!isPicked) {
+    return std::copy(from, from + width, to);
+  }
+  for (int64_t column : headRows) {
+    *to++ = from[column];
+  }
+  return to;
+}
+
 OutputTensor EntryPass::collectPort(uint32_t p) const {
   const tfc_port_v0 &port = entry.outputs[p];
   bool isPerToken = port.rows == TFC_ROWS_TOKENS || taken.empty();
-  int64_t width = port.width;
+  int64_t width = runner.widthOf(p); // of what was computed
+  int64_t columns = !headRows.empty() && isHead(entry, port)
+                        ? static_cast<int64_t>(headRows.size())
+                        : width;
   OutputTensor out;
   out.name = port.name;
   out.shape = {inputs.batch};
@@ -139,21 +159,23 @@ OutputTensor EntryPass::collectPort(uint32_t p) const {
     out.shape.push_back(inputs.length);
   }
   if (!(port.flags & TFC_PORT_SQUEEZED)) {
-    out.shape.push_back(width);
+    out.shape.push_back(columns);
   }
   const float *from = runner.output(p);
+  int64_t numRows = inputs.batch * (isPerToken ? inputs.length : 1);
+  out.floats.assign(static_cast<size_t>(numRows * columns), 0);
+  float *to = out.floats.data();
   if (!isPerToken) {
-    out.floats.assign(from, from + inputs.batch * width);
+    for (int64_t row = 0; row < inputs.batch; ++row, from += width) {
+      to = copyRow(from, p, to);
+    }
     return out;
   }
-  out.floats.assign(static_cast<size_t>(inputs.batch * inputs.length * width),
-                    0);
   bool skipSpectators = port.rows == TFC_ROWS_TOKENS;
   for (int64_t row = 0; row < inputs.batch; ++row) {
-    for (int64_t c = 0; c < inputs.length; ++c) {
+    for (int64_t c = 0; c < inputs.length; ++c, to += columns) {
       if (inputs.exists(row, c)) {
-        std::copy(from, from + width,
-                  out.floats.begin() + (row * inputs.length + c) * width);
+        copyRow(from, p, to);
         from += width;
       }
     }

@@ -20,9 +20,10 @@ struct CrossRows {
 
 class EntryPass {
 public:
-  /// wanted[p]: whether output p is computed. The rest must outlive the pass.
+  /// wanted[p]: whether output p is computed; headRows: as in runForward. The
+  /// rest must outlive the pass.
   EntryPass(const Model &model, Runner &runner, const InputBatch &inputs,
-            std::vector<uint8_t> wanted);
+            std::vector<uint8_t> wanted, std::vector<int64_t> headRows = {});
 
   /// `all`: the inputs of both entries; `cross` is null in a model with one.
   /// Errors: InvalidArgument when a wanted output has no row to be taken at;
@@ -42,6 +43,7 @@ private:
   Status checkSpectator(int64_t row, int64_t column, int64_t count,
                         int64_t visible) const;
   OutputTensor collectPort(uint32_t p) const;
+  float *copyRow(const float *from, uint32_t p, float *to) const;
 
   const Model &model;
   const tfc_entry_v0 &entry;
@@ -50,6 +52,7 @@ private:
   const InputBatch &inputs;
   std::vector<BlockTable> tables; // by row
   std::vector<uint8_t> wanted;    // by output port
+  std::vector<int64_t> headRows;  // columns of heads; empty: all
   std::optional<uint32_t> take;   // of the wanted rows, if there are any
   std::vector<int64_t> taken;     // by row; empty: every column, or none
   bool endsAtTaken = false;       // tokens behind it change nothing

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/step/Forward.h"
 
+#include "runtime/src/load/ModuleTables.h"
 #include "runtime/src/step/Engine.h"
 #include "runtime/src/step/EntryPass.h"
 
@@ -49,6 +50,29 @@ Result<Wanted> chooseOutputs(const Model &model,
   return wanted;
 }
 
+/// Checks what is asked of heads: that there is one among the wanted outputs,
+/// and that each has such columns.
+Status checkHeadRows(const Model &model, const Wanted &wanted,
+                     const std::vector<int64_t> &headRows) {
+  Faults faults;
+  bool hasHead = false;
+  for (auto [entry, marks] : {std::pair{model.encoder(), &wanted.encode},
+                              std::pair{model.decoder(), &wanted.step}}) {
+    for (uint32_t p = 0; entry && p < entry->n_outputs; ++p) {
+      const tfc_port_v0 &port = entry->outputs[p];
+      if ((*marks)[p] && isHead(*entry, port)) {
+        hasHead = true;
+        faults.add(checkTokenIds("head_rows", headRows, port.width));
+      }
+    }
+  }
+  if (!headRows.empty() && !hasHead) {
+    faults.add(makeError(Code::InvalidArgument, "head_rows: expected a wanted ",
+                         "output over the vocabulary, got none"));
+  }
+  return faults.take();
+}
+
 /// Makes the decoder's inputs where they are wanted and not given, and checks
 /// the rows of both entries.
 Status complete(const Model &model, bool needsStep, ModelInputs &inputs) {
@@ -71,9 +95,16 @@ Status complete(const Model &model, bool needsStep, ModelInputs &inputs) {
 
 } // namespace
 
+bool isHead(const tfc_entry_v0 &entry, const tfc_port_v0 &port) {
+  int64_t ids = tokenPort(entry);
+  return port.flags & TFC_PORT_HEAD_ROWS ||
+         (ids >= 0 && entry.inputs[ids].limit == port.width);
+}
+
 Result<std::vector<OutputTensor>>
 runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
-           const std::vector<std::string> &names, const StopRequest &stop) {
+           const std::vector<std::string> &names, const StopRequest &stop,
+           const std::vector<int64_t> &headRows) {
   Result<ModelInputs> given = readInputs(model, inputs, numInputs);
   if (!given) {
     return std::move(given.error());
@@ -82,7 +113,10 @@ runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
   if (!wanted) {
     return std::move(wanted.error());
   }
-  Status status = complete(model, wanted->hasStep(), *given);
+  Status status = checkHeadRows(model, *wanted, headRows);
+  if (status) {
+    status = complete(model, wanted->hasStep(), *given);
+  }
   if (!status) {
     return std::move(status.error());
   }
@@ -97,11 +131,13 @@ runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
   CrossRows *cross = model.isEncoderDecoder() ? &rows : nullptr;
   std::optional<EntryPass> encode, step;
   if (model.encoder()) {
-    encode.emplace(model, *(*engine)->encode, given->encoder, wanted->encode);
+    encode.emplace(model, *(*engine)->encode, given->encoder, wanted->encode,
+                   headRows);
     status = encode->run(*given, cross);
   }
   if (status && wanted->hasStep()) {
-    step.emplace(model, *(*engine)->step, given->decoder, wanted->step);
+    step.emplace(model, *(*engine)->step, given->decoder, wanted->step,
+                 headRows);
     status = step->run(*given, cross);
   }
   if (!status) {

@@ -18,11 +18,15 @@ struct OutputTensor {
   bool isPerToken = false; // whether shape[1] is the batch's length
 };
 
-/// tfc_encode. Empty `wanted`: all outputs.
+/// tfc_encode. Empty `wanted`: all outputs; empty `headRows`: all columns.
 Result<std::vector<OutputTensor>>
 runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
-           const std::vector<std::string> &wanted,
-           const StopRequest &stop = {});
+           const std::vector<std::string> &wanted, const StopRequest &stop = {},
+           const std::vector<int64_t> &headRows = {});
+
+/// Whether an output's columns are the entry's vocabulary, so that some of them
+/// can be asked for; of programs that compute all anyhow they are picked.
+bool isHead(const tfc_entry_v0 &entry, const tfc_port_v0 &port);
 
 } // namespace tfc::rt
 

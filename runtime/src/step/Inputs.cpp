@@ -328,4 +328,16 @@ Status checkRows(const tfc_entry_v0 &entry, const InputBatch &batch) {
   return faults.take();
 }
 
+Status checkTokenIds(const char *name, const std::vector<int64_t> &tokens,
+                     int64_t vocabulary) {
+  Faults faults;
+  for (int64_t token : tokens) {
+    if (token < 0 || token >= vocabulary) {
+      faults.add(makeError(Code::InvalidArgument, name, ": expected token ids ",
+                           "from 0 to ", vocabulary - 1, ", got ", token));
+    }
+  }
+  return faults.take();
+}
+
 } // namespace tfc::rt

@@ -74,6 +74,11 @@ Result<InputBatch> shiftInputs(const Model &model, const InputBatch &encoder);
 /// model has no such token.
 Status startDecoder(const Model &model, ModelInputs &inputs);
 
+/// Tokens that can come are below `vocabulary`; `name` is what they are for.
+/// Errors: InvalidArgument, a line each.
+Status checkTokenIds(const char *name, const std::vector<int64_t> &tokens,
+                     int64_t vocabulary);
+
 } // namespace tfc::rt
 
 #endif // TFC_RUNTIME_SRC_STEP_INPUTS_H

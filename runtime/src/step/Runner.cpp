@@ -33,7 +33,8 @@ Status Runner::lendBuffers(const std::vector<uint8_t> &wanted) {
       uint64_t count = static_cast<uint64_t>(
           port.rows == TFC_ROWS_TOKENS ? batch.numTokens() : numRows);
       uint64_t bytes;
-      if (__builtin_mul_overflow(count, uint64_t(port.width) * 4, &bytes)) {
+      if (__builtin_mul_overflow(count, static_cast<uint64_t>(widthOf(p)) * 4,
+                                 &bytes)) {
         return makeError(Code::Exhausted, "expected memory for ", count,
                          " rows of output ", port.name, ", got none");
       }
@@ -77,6 +78,8 @@ tfc_step_v0 Runner::fillStep() {
   step.n_rows = static_cast<int64_t>(batch.rows.size());
   step.rows = batch.rows.data();
   step.host = &host.host();
+  step.n_head_rows = static_cast<int64_t>(headRows.size());
+  step.head_rows = headRows.data();
   return step;
 }
 
@@ -108,6 +111,12 @@ Status Runner::run(const std::vector<uint8_t> &wanted) {
                      ": expected status 0, got ", *code);
   }
   return checkBuffers();
+}
+
+int64_t Runner::widthOf(uint32_t port) const {
+  const tfc_port_v0 &table = entryTable.outputs[port];
+  bool isNarrow = table.flags & TFC_PORT_HEAD_ROWS && !headRows.empty();
+  return isNarrow ? static_cast<int64_t>(headRows.size()) : table.width;
 }
 
 const float *Runner::output(uint32_t port) const {

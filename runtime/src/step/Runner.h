@@ -34,6 +34,8 @@ public:
   /// The step to run; fill it, then call run.
   Batch batch;
   BlockCache cache;
+  /// Columns that heads are to give alone, each in [0, width); empty: all.
+  std::vector<int32_t> headRows;
 
   /// Runs the batch. wanted[p]: whether output p is computed. Errors:
   /// Exhausted, Cancelled (the batch may be run again), InvalidArgument
@@ -42,7 +44,10 @@ public:
   /// output, a fault of the device).
   Status run(const std::vector<uint8_t> &wanted);
 
-  /// The rows of output p, [tokens or rows, width]; valid until the next run.
+  /// Columns of output p in a run as things stand: those of `headRows` where it
+  /// is a head that heeds them (another has all, of which the caller picks).
+  int64_t widthOf(uint32_t port) const;
+  /// The rows of output p, [tokens or rows, widthOf]; valid until the next run.
   const float *output(uint32_t port) const;
   /// The same, for whoever changes them in place.
   float *floats(uint32_t port);
