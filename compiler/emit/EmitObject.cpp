@@ -6,7 +6,9 @@
 #include "compiler/target/RunLlvmPasses.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "mlir/Target/LLVMIR/ModuleTranslation.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/AsmParser/Parser.h"
+#include "llvm/CodeGen/Passes.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
@@ -17,6 +19,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Scalar.h"
+#include "llvm/Transforms/Utils.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 #include <mutex>
@@ -154,15 +157,31 @@ static const char kPasses[] =
     "loop-mssa(loop-rotate,licm),early-cse<memssa>,loop-vectorize,"
     "instcombine<no-verify-fixpoint>,simplifycfg),globaldce";
 
-/// The code generator's passes but for loop strength reduction. Kernels move
-/// their pointers themselves (compiler/cpu/MovingPointer.h), and it takes a
-/// third of the code generator's time to find nothing better. Whether it runs
-/// is a global option of LLVM and no property of a machine, so it is taken out
-/// on its way into the manager. See docs/rationale/0016.
+/// The code generator's passes but for those that find nothing here. Loop
+/// strength reduction: kernels move their pointers themselves
+/// (compiler/cpu/MovingPointer.h), and it takes a third of the code generator's
+/// time; what makes loops ready for it needs another twentieth. The others look
+/// for comparisons of memory, library calls and constants too large for an
+/// instruction. Whether a pass runs is a global option of LLVM and no property
+/// of a machine, so they are taken out on their way into the manager. See
+/// docs/rationale/0016.
 class CodegenPasses : public llvm::legacy::PassManagerBase {
 public:
+  CodegenPasses() {
+    for (llvm::Pass *pass : std::initializer_list<llvm::Pass *>{
+             llvm::createLoopStrengthReducePass(),
+             llvm::createCanonicalizeFreezeInLoopsPass(),
+             llvm::createMergeICmpsLegacyPass(),
+             llvm::createExpandMemCmpLegacyPass(),
+             llvm::createConstantHoistingPass(),
+             llvm::createPartiallyInlineLibCallsPass()}) {
+      leftOut.insert(pass->getPassID());
+      delete pass;
+    }
+  }
+
   void add(llvm::Pass *pass) override {
-    if (pass->getPassID() == leftOut->getPassID()) {
+    if (leftOut.contains(pass->getPassID())) {
       delete pass;
     } else {
       manager.add(pass);
@@ -172,7 +191,7 @@ public:
   void run(llvm::Module &module) { manager.run(module); }
 
 private:
-  std::unique_ptr<llvm::Pass> leftOut{llvm::createLoopStrengthReducePass()};
+  llvm::DenseSet<llvm::AnalysisID> leftOut;
   llvm::legacy::PassManager manager;
 };
 
@@ -203,7 +222,10 @@ static LogicalResult emulate(ModuleOp module, llvm::Module &ir) {
 LogicalResult tfc::emitObject(ModuleOp module, const TargetInfo &target,
                               StringRef query, SmallVectorImpl<char> &object) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> ir = translateModuleToLLVMIR(module, context);
+  // tfc-verify-stage has looked at the same functions.
+  std::unique_ptr<llvm::Module> ir =
+      translateModuleToLLVMIR(module, context, "LLVMDialectModule",
+                              /*disableVerification=*/true);
   if (!ir) {
     return failure();
   }
