@@ -17,6 +17,7 @@ from tfcompiler import _structs as s
 from tfcompiler._arrays import from_outputs, names_array
 from tfcompiler._decoding import (EndTokens, biases, decoding_options,
                                   new_tokens, token_lists)
+from tfcompiler._draft import draft_pointer
 from tfcompiler._error import Code, Error
 from tfcompiler._handle import Closes, Handle, Unique
 from tfcompiler._library import runtime
@@ -231,7 +232,8 @@ class Scheduler(Closes, Unique):
     holds up others by; max_batch_tokens: of texts that are encoded together;
     max_queue_tokens: of jobs that wait, beyond which others are refused; 0 for
     the runtime's own of each. prefix_cache: whether beginnings are remembered
-    for jobs with the same salt. max_drafts: as in Session. Raises Error (UNSUPPORTED, EXHAUSTED).
+    for jobs with the same salt. max_drafts, draft: as in Session. Raises Error
+    (UNSUPPORTED, EXHAUSTED, INCOMPATIBLE).
 
     Everything may be called from any thread. Close it, or leave its `with`:
     jobs that have not ended raise Error (CANCELLED) in whoever iterates."""
@@ -239,7 +241,7 @@ class Scheduler(Closes, Unique):
     def __init__(self, model: "Model", *, max_cache_bytes: int = 0,
                  max_step_tokens: int = 0, max_batch_tokens: int = 0,
                  max_queue_tokens: int = 0, prefix_cache: bool = True,
-                 max_drafts: int = 0):
+                 max_drafts: int = 0, draft: Optional["Model"] = None):
         self._model = model
         numbers = {"max_cache_bytes": max_cache_bytes,
                    "max_step_tokens": max_step_tokens,
@@ -252,7 +254,8 @@ class Scheduler(Closes, Unique):
                for name, value in numbers.items()})
         library = runtime()
         self._handle = Handle("scheduler", library.tfc_scheduler_free)
-        with model._handle as pointer:
+        with model._handle as pointer, \
+                draft_pointer(model, draft) as options.draft:
             library.tfc_scheduler_create(pointer, c.byref(options),
                                          c.byref(self._handle.pointer))
         self._delivery = _Delivery(self._handle)

@@ -103,6 +103,7 @@ class GenerateOptions(Sized):
         ("max_cache_bytes", c.c_uint64),
         ("decoding", c.POINTER(DecodingOptions)), ("should_stop", STOP),
         ("stop_user", c.c_void_p), ("max_drafts", c.c_uint64),
+        ("draft", c.c_void_p),
     ]
 
 
@@ -113,6 +114,7 @@ class SessionOptions(Sized):
         ("max_step_tokens", c.c_uint64), ("on_logits", LOGITS),
         ("logits_user", c.c_void_p), ("next", c.c_void_p),
         ("max_drafts", c.c_uint64),
+        ("draft", c.c_void_p),
     ]
 
 
@@ -211,6 +213,7 @@ class SchedulerOptions(Sized):
         ("max_queue_tokens", c.c_uint64), ("no_prefix_cache", c.c_uint32),
         ("no_thread", c.c_uint32), ("next", c.c_void_p),
         ("max_drafts", c.c_uint64),
+        ("draft", c.c_void_p),
     ]
 
 

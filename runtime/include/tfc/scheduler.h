@@ -48,8 +48,9 @@ typedef struct {
   uint32_t no_prefix_cache;
   /* 1: no thread; the caller steps it with tfc_scheduler_run. */
   uint32_t no_thread;
-  const void *next;    /* null */
-  uint64_t max_drafts; /* as in tfc_session_options */
+  const void *next;       /* null */
+  uint64_t max_drafts;    /* as in tfc_session_options */
+  const tfc_model *draft; /* the same */
 } tfc_scheduler_options;
 
 /* Makes a scheduler for a model of any kind: one that generates takes

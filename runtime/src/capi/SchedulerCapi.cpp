@@ -69,6 +69,7 @@ Result<SchedulerOptions> readScheduler(const tfc_scheduler_options *options) {
   read.core.session.maxStepTokens =
       how.max_step_tokens == 0 ? 256 : cappedCount(how.max_step_tokens);
   read.core.session.maxDrafts = cappedCount(how.max_drafts);
+  read.core.session.draft = sharedModel(how.draft);
   read.core.remembers = how.no_prefix_cache == 0;
   if (how.max_batch_tokens != 0) {
     read.core.maxBatchTokens = how.max_batch_tokens;

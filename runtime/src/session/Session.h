@@ -6,6 +6,7 @@
 
 #include "runtime/src/choose/ChooseTokens.h"
 #include "runtime/src/choose/LogProbabilities.h"
+#include "runtime/src/session/DraftModel.h"
 #include "runtime/src/session/Drafts.h"
 #include "runtime/src/step/Engine.h"
 #include "runtime/src/step/Inputs.h"
@@ -98,8 +99,14 @@ struct SessionOptions {
   /// that; 0: prompts are taken whole.
   int64_t maxStepTokens = 0;
   LogitsHook logits{}; // with one there are no drafts
-  /// Guesses of a sequence's next tokens in a step, at most; 0: none.
+  /// Guesses of a sequence's next tokens in a step, at most; 0: none, or, where
+  /// there is a model for it, 8.
   int64_t maxDrafts = 0;
+  /// Who guesses; null: what the sequence's own text says.
+  std::shared_ptr<const Model> draft{};
+  /// What one of its guesses costs, in steps; nothing: as its weights are to
+  /// the model's.
+  std::optional<double> draftCost{};
 };
 
 /// Tokens that were guessed, and those of them that came, since the beginning.
@@ -207,6 +214,8 @@ public:
   const float *logits() const { return runner.output(model.logitsPort()); }
 
   const BlockCache &cache() const { return runner.cache; }
+  /// Null where none guesses.
+  const DraftModel *draftModel() const { return guesser.get(); }
   /// Of an encoder-decoder: the blocks of the sources.
   const BlockCache &crossCache() const { return engine.cross; }
 
@@ -272,6 +281,7 @@ private:
     int64_t first, count, row;
   };
   using Sequences = std::vector<Sequence>;
+  Status openDraft(const SessionOptions &options);
   static Error duringAStep();
   static Sequence *find(Sequences &list, uint64_t id);
   Sequence *findActive(uint64_t id);
@@ -292,7 +302,11 @@ private:
   Result<int64_t> planBegun();
   Status planNew(int64_t &left);
   Status planDrafts(int64_t left);
-  std::vector<int32_t> draftOf(Sequence &sequence, int64_t most);
+  Status planLookups(int64_t left);
+  Status planGuesses(int64_t left);
+  int64_t draftLengthOf(Sequence &sequence, int64_t most);
+  std::vector<int32_t> lookUp(const Sequence &sequence, int64_t most) const;
+  Result<int64_t> placeDraft(Sequence &sequence, std::vector<int32_t> draft);
   int64_t pieceOf(const Sequence &sequence, int64_t left) const;
   bool admit(Sequence &sequence);
   Status take(Sequence &sequence, int64_t count);
@@ -336,6 +350,9 @@ private:
   int64_t maxStepTokens, maxDrafts;
   LogitsHook hook;
   DraftCounts draftCounts;
+  std::unique_ptr<DraftModel> guesser; // null: guesses are looked up
+  double draftCost = 0;                // of one of its guesses
+  std::vector<Guess> guesses;
 
   // What other threads reach is behind the mutex: who is there. While a step
   // runs they change only the list of those that wait.
