@@ -271,7 +271,8 @@ class Scheduler(Closes, Unique):
                decoder_input_ids: Optional[Sequence[int]] = None,
                needs_mask: bool = False, **words) -> Job:
         """Token ids to go on from (of an encoder-decoder its source); n
-        answers, which draw what Model.generate's num_return_sequences draw.
+        answers, which draw what Model.generate's num_return_sequences draw; with
+        num_beams the best n of a search, all of each at once.
         The greater priority (-1000 to 1000) goes first. Seconds from now:
         queue_deadline to begin, deadline to end. stop: lists of tokens. echo:
         the prompt's own logprobs. needs_mask: each token waits until

@@ -3,13 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 import unittest
 
 import shared
-import tensors
 import tfcompiler as tfc
 
 TELLS = ("The cat sat on the mat. The dog sat on the mat. The cat sat on the "
@@ -79,32 +77,13 @@ class Drafts(unittest.TestCase):
             tfc.Session(self.model, max_drafts=-1)
 
 
-def cut(folder, **changes):
-    """The stories' model without all layers but the first."""
-    whole = os.path.join(shared.MODELS, "stories-tiny")
-    shutil.copytree(whole, folder)
-    with open(os.path.join(whole, "config.json")) as file:
-        config = json.load(file)
-    config.update(num_hidden_layers=1, **changes)
-    with open(os.path.join(folder, "config.json"), "w") as file:
-        json.dump(config, file)
-    path = os.path.join(folder, "model.safetensors")
-    kept = {name: value for name, value in tensors.read(path).items()
-            if ".layers." not in name or ".layers.0." in name}
-    name = "model.embed_tokens.weight"
-    rows, width = config["vocab_size"], config["hidden_size"]
-    kept[name] = tensors.Tensor(kept[name].dtype, [rows, width],
-                                kept[name].data[:rows * width])
-    tensors.write(path, kept)
-
-
 class DraftModels(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.scratch.cleanup)
         cls.folder = os.path.join(cls.scratch.name, "small")
-        cut(cls.folder)
+        shared.cut_stories(cls.folder)
         cls.model = shared.stories()
         cls.draft = tfc.compile(cls.folder, target="cpu")
 
@@ -147,7 +126,7 @@ class DraftModels(unittest.TestCase):
 
     def test_are_refused_with_another_vocabulary(self):
         other = os.path.join(self.scratch.name, "other")
-        cut(other, vocab_size=258)
+        shared.cut_stories(other, vocab_size=258)
         with self.assertRaisesRegex(tfc.Error, "(?s)draft: .*expected the "
                                     "vocabulary of .*259 tokens.*258"):
             tfc.Session(self.model, draft=tfc.compile(other, target="cpu"))

@@ -9,10 +9,13 @@ import traffic
 class MixedTraffic(unittest.TestCase):
     def test_answers_are_those_of_each_alone(self):
         seed = int(os.environ.get("TFC_SEED") or 1)
-        made = traffic.Traffic(seed, 60)
+        made = traffic.Traffic(seed, 60,
+                               traffic.small() if seed % 2 == 0 else None)
         self.assertEqual(made.run(150), 0, f"seed {seed}")
         self.assertGreater(made.numbers["whole"], 100)
         self.assertGreater(made.numbers["cancelled"], 0)
+        self.assertTrue(any("num_beams" in words
+                            for _, _, words in made.pool))
         for name in ("cached_tokens", "accepted_tokens", "n_preemptions",
                      "n_evictions", "encoded_tokens"):
             self.assertGreater(getattr(made.stats, name), 0, name)

@@ -71,7 +71,13 @@ TFC_API void tfc_scheduler_free(tfc_scheduler *scheduler);
 typedef struct {
   uint64_t struct_size;
   /* What is asked; its `keep` and `prefix` must be 0, which are the
-   * scheduler's. Answer i of its `n` has events with index i. */
+   * scheduler's. Answer i of its `n` has events with index i. With a decoding
+   * of more than one beam it is the search of tfc_generate for this prompt
+   * without padding, and answer i its i-th best sequence; n is num_beams at
+   * most, and num_return_sequences 1. Searches run one at a time, a step of one
+   * beside each step of the others, in a cache of their own, beside
+   * max_cache_bytes and not larger; their tokens come when they are over. They
+   * have no n_logprobs, echo, stops, logit_bias and needs_mask: UNSUPPORTED. */
   const tfc_request *request;
   int32_t priority; /* -1000 to 1000, the greater goes first */
   /* 1: each token waits until tfc_scheduler_set_mask says which may come. */

@@ -85,6 +85,7 @@ struct RequestOptions {
   bool keeps = false;      // the cache of one that has ended
   bool echoes = false;     // how likely the prompt's tokens are
   uint64_t prefix = 0;     // who may have begun the same; 0: nobody
+  bool hasBeams = false;   // the prompt is for a search, not for a sequence
 };
 
 /// Who may change a sequence's logits before a token is chosen.
@@ -155,6 +156,9 @@ public:
   Result<Prompt> prepare(const TokenList &tokens,
                          const TokenList &decoderTokens, int64_t maxNewTokens,
                          const RequestOptions &options) const;
+  /// Bytes that a search over a prompt has in a cache of its own, at most.
+  /// Errors: Exhausted (more than this session's cache can hold).
+  Result<uint64_t> bytesOfBeams(const Prompt &prompt, int64_t numBeams) const;
   /// Of one that has ended and is kept, too. Errors: NotFound.
   Status remove(uint64_t id);
   /// Takes a sequence out of the steps, its blocks given back; nothing when it
@@ -266,7 +270,8 @@ private:
   Result<Prompt> readPrompt(const TokenList &tokens,
                             const TokenList &decoderTokens,
                             int64_t maxNewTokens) const;
-  Status setRules(Prompt &prompt, const tfc_decoding_options *decoding) const;
+  Status setRules(Prompt &prompt, const tfc_decoding_options *decoding,
+                  bool hasBeams = false) const;
   Status checkTokens(const RequestOptions &options) const;
 
   /// What is asked of a sequence during a step, and happens behind it.
