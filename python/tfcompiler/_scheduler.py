@@ -311,25 +311,32 @@ class Scheduler(Closes, Unique):
 
     def submit_encode(self, texts: Sequence[Sequence[int]], *,
                       type_ids: Optional[Sequence[Sequence[int]]] = None,
+                      unseen: Optional[Sequence[int]] = None,
                       outputs: Optional[Sequence[str]] = None,
                       priority: int = 0,
                       queue_deadline: Optional[float] = None,
                       deadline: Optional[float] = None) -> Job:
         """Texts' token ids, to be encoded: Job.arrays() gives the outputs.
-        Raises Error."""
+        unseen: of each text, how many of its last tokens see the others and are
+        seen by none. Raises Error."""
         lists, kept = token_lists(texts)
         types, kept_types = token_lists(type_ids or ())
         if type_ids is not None and len(kept_types) != len(kept):
             raise Error(Code.INVALID_ARGUMENT, f"type_ids: expected {len(kept)}"
                         f" lists, one a text, got {len(kept_types)}")
         names = names_array(list(outputs or ()))
+        if unseen is not None and len(unseen) != len(kept):
+            raise Error(Code.INVALID_ARGUMENT, f"unseen: expected {len(kept)}"
+                        f" numbers, one a text, got {len(unseen)}")
+        hidden = None if unseen is None else (c.c_uint64 * len(kept))(
+            *[integer("unseen", each, *UINT64) for each in unseen])
         options = s.EncodeJob(
             texts=lists, n_texts=len(kept),
             type_ids=None if type_ids is None else types,
             outputs=names if len(names) else None, n_outputs=len(names),
             priority=integer("priority", priority, -1000, 1000),
             queue_deadline_us=_microseconds("queue_deadline", queue_deadline),
-            deadline_us=_microseconds("deadline", deadline))
+            deadline_us=_microseconds("deadline", deadline), n_unseen=hidden)
         return self._delivery.submit("tfc_scheduler_submit_encode", options, 1,
                                      True)
 

@@ -233,6 +233,7 @@ class EncodeJob(Sized):
         ("outputs", c.POINTER(c.c_char_p)), ("n_outputs", c.c_uint32),
         ("priority", c.c_int32), ("queue_deadline_us", c.c_uint64),
         ("deadline_us", c.c_uint64), ("next", c.c_void_p),
+        ("n_unseen", c.POINTER(c.c_uint64)),
     ]
 
 

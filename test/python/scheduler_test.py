@@ -289,6 +289,45 @@ class Beams(unittest.TestCase):
             self.assertEqual(len(other.result()[0].tokens), 5)
 
 
+class Unseen(unittest.TestCase):
+    """Tokens that see a text, and that nobody sees."""
+
+    def test_change_no_other_row(self):
+        model = shared.golden("bert-model")
+        ids, mask = [5, 9, 7, 30], [11, 12, 11]
+
+        def rows(scheduler, more):
+            made = scheduler.submit_encode(
+                [ids + more, ids], outputs=["last_hidden_state"],
+                unseen=[len(more), 0]).arrays()["last_hidden_state"]
+            self.assertTrue((made[1, 4:] == 0).all())
+            return made[0]
+        with tfc.Scheduler(model) as scheduler:
+            plain = scheduler.submit_encode(
+                [ids], outputs=["last_hidden_state"]
+                ).arrays()["last_hidden_state"][0]
+            made = rows(scheduler, mask)
+            np.testing.assert_array_equal(made[:4], plain)
+            for at in range(3):
+                # Whatever stands behind it, or before it that nobody sees.
+                other = [3] * at + mask[at:at + 1] + [8] * (2 - at)
+                np.testing.assert_array_equal(rows(scheduler, other)[4 + at],
+                                              made[4 + at])
+            self.assertGreater(np.abs(made[4] - made[6]).max(), 1e-3,
+                               "they have places")
+            seen = scheduler.submit_encode(
+                [ids + mask], outputs=["last_hidden_state"]
+                ).arrays()["last_hidden_state"][0]
+            self.assertGreater(np.abs(seen - made).max(), 1e-3)
+            with self.assertRaisesRegex(tfc.Error, "less than its 4 tokens"):
+                scheduler.submit_encode([ids], unseen=[4])
+            with self.assertRaisesRegex(tfc.Error, "expected 1 numbers"):
+                scheduler.submit_encode([ids], unseen=[0, 0])
+        with tfc.Scheduler(shared.stories()) as scheduler, \
+                self.assertRaisesRegex(tfc.Error, "with an encoder only"):
+            scheduler.submit_encode([ids], unseen=[1])
+
+
 class Texts(unittest.TestCase):
     def test_are_encoded_as_alone(self):
         model = shared.golden("bert-model")

@@ -57,7 +57,7 @@ class Traffic:
                                {"frequency_penalty": 0.5},
                                {"frequency_penalty": -2.0})))
         if r.random() < 0.04:
-            words.update(num_beams=r.choice((2, 4)), logprobs=0, echo=False,
+            words.update(num_beams=r.choice((2, 3)), logprobs=0, echo=False,
                          n=r.choice((1, 2)),
                          max_new_tokens=r.choice((3, 8, 20)))
         return "submit", encode(text).ids, words

@@ -114,6 +114,11 @@ typedef struct {
   uint64_t queue_deadline_us; /* the same */
   uint64_t deadline_us;       /* the same */
   const void *next;           /* null */
+  /* Of each text, how many of its last tokens see the others, and are seen by
+   * none, not by themselves either: masked tokens with rows of the outputs that
+   * have one a token (late interaction's [MASK]s behind a query). Fewer than
+   * the text's tokens; of an encoder alone. Null: none. */
+  const uint64_t *n_unseen;
 } tfc_encode_job;
 
 /* Adds texts to be encoded. They run with those of other jobs that wait, in

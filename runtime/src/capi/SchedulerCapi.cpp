@@ -27,7 +27,7 @@ template <> struct OptionStruct<tfc_job_options> {
 };
 template <> struct OptionStruct<tfc_encode_job> {
   static constexpr const char *name = "tfc_encode_job";
-  static constexpr uint64_t firstSize = sizeof(tfc_encode_job);
+  static constexpr uint64_t firstSize = offsetof(tfc_encode_job, n_unseen);
 };
 
 } // namespace tfc::rt
@@ -205,6 +205,9 @@ Result<TextBatch> readTexts(const tfc_encode_job &given) {
       return std::move(types.error());
     }
     batch.types = std::move(*types);
+  }
+  if (given.n_unseen) {
+    batch.unseen.assign(given.n_unseen, given.n_unseen + given.n_texts);
   }
   batch.outputs.assign(given.outputs, given.outputs + given.n_outputs);
   return batch;

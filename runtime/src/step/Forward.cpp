@@ -73,7 +73,8 @@ Status complete(const Model &model, bool needsStep, ModelInputs &inputs) {
 
 Result<std::vector<OutputTensor>>
 runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
-           const std::vector<std::string> &names, const StopRequest &stop) {
+           const std::vector<std::string> &names, const StopRequest &stop,
+           std::vector<InputBatch::Unseen> unseen) {
   Result<ModelInputs> given = readInputs(model, inputs, numInputs);
   if (!given) {
     return std::move(given.error());
@@ -86,6 +87,7 @@ runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
   if (!status) {
     return std::move(status.error());
   }
+  given->encoder.unseen = std::move(unseen);
   auto engine = model.borrowEngine();
   if (!engine) {
     return std::move(engine.error());

@@ -3,7 +3,7 @@
 #ifndef TFC_RUNTIME_SRC_STEP_FORWARD_H
 #define TFC_RUNTIME_SRC_STEP_FORWARD_H
 
-#include "runtime/src/load/Model.h"
+#include "runtime/src/step/Inputs.h"
 #include "runtime/src/step/StepHost.h"
 
 namespace tfc::rt {
@@ -18,11 +18,12 @@ struct OutputTensor {
   bool isPerToken = false; // whether shape[1] is the batch's length
 };
 
-/// tfc_encode. Empty `wanted`: all outputs.
+/// tfc_encode. Empty `wanted`: all outputs. `unseen`: as InputBatch, of an
+/// encoder alone.
 Result<std::vector<OutputTensor>>
 runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
-           const std::vector<std::string> &wanted,
-           const StopRequest &stop = {});
+           const std::vector<std::string> &wanted, const StopRequest &stop = {},
+           std::vector<InputBatch::Unseen> unseen = {});
 
 } // namespace tfc::rt
 
