@@ -226,7 +226,8 @@ class Generates:
                         "with a chat template, got none (chat_template= names "
                         "one)")
         folder = Path(folder)
-        return ChatTemplate(folder if folder.is_dir() else folder.parent)
+        return ChatTemplate(folder if folder.is_dir() else folder.parent,
+                            gguf=self._gguf, tokenizer=self.tokenizer)
 
     def chat(self, messages: Sequence[Dict], *,
              template: Optional[Dict] = None, **words) -> str:

@@ -111,6 +111,8 @@ class SchedulerStats:
     n_finished: Dict[Finish, int]
     drafted_tokens: int
     accepted_tokens: int
+    block_tokens: int
+    max_blocks: int
 
 
 class Job(Unique):
@@ -252,6 +254,7 @@ class Scheduler(Closes, Unique):
             no_prefix_cache=not prefix_cache,
             **{name: integer(name, value, *UINT64)
                for name, value in numbers.items()})
+        self.has_prefix_cache = bool(prefix_cache)
         library = runtime()
         self._handle = Handle("scheduler", library.tfc_scheduler_free)
         with model._handle as pointer, \

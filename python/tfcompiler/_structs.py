@@ -265,7 +265,8 @@ class SchedulerStats(Sized):
         "n_encodes", "prompt_tokens", "cached_tokens", "new_tokens",
         "encoded_tokens", "n_preemptions", "n_evictions")] + [
             ("n_finished", c.c_uint64 * 8), ("drafted_tokens", c.c_uint64),
-            ("accepted_tokens", c.c_uint64)]
+            ("accepted_tokens", c.c_uint64), ("block_tokens", c.c_uint64),
+            ("max_blocks", c.c_uint64)]
 
 
 # The name of each struct in C.

@@ -1,6 +1,6 @@
-// Speculation by prompt lookup and by another model: what is guessed, how long
-// a guess is, and that no guess, right or wrong, changes anything but the
-// number of steps. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Speculation: what is looked up, how long a guess is, and that no guess, of a
+// text or of another model, changes anything but the number of steps.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/load/ModuleTables.h"
 #include "test/runtime/Requests.h"
 

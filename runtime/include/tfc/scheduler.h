@@ -258,6 +258,9 @@ typedef struct {
   uint64_t n_preemptions, n_evictions; /* answers; remembered beginnings */
   uint64_t n_finished[8]; /* by tfc_finish, answers and encode jobs */
   uint64_t drafted_tokens, accepted_tokens; /* as in tfc_session_info */
+  /* Of the decoder's keys and values: tokens of a block, and how many blocks
+   * there can be. 0 where the model does not generate. */
+  uint64_t block_tokens, max_blocks;
 } tfc_scheduler_stats;
 
 /* Errors: INVALID_ARGUMENT. Any. */

@@ -236,6 +236,9 @@ tfc_scheduler_stats Core::stats() const {
     result.remembered_bytes = sequences->keptBytes();
     result.cache_bytes = cache.used - result.remembered_bytes;
     result.max_cache_bytes = cache.most;
+    const BlockCache &own = sequences->cache();
+    result.block_tokens = static_cast<uint64_t>(own.blockTokens());
+    result.max_blocks = static_cast<uint64_t>(own.capacity());
   }
   return result;
 }
