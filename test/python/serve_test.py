@@ -1,7 +1,9 @@
 # The server as its clients see it: over HTTP, on a port of its own.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import asyncio
 import base64
 import concurrent.futures
+import gc
 import hashlib
 import http.client
 import json
@@ -23,6 +25,32 @@ from serving import Served, Stories, word_folder
 TEMPLATE = """{% for m in messages %}{{ m.role }}: {{ m.content }}
 {% endfor %}{% if add_generation_prompt %}teller:{% endif %}"""
 PROMPT = "Once upon a time"
+
+
+class Tasks(unittest.TestCase):
+    """Of clients that go: nobody complains that nobody listened."""
+
+    def test_are_heard_though_they_are_over(self):
+        from tfcompiler.serve._stream import _end
+        said = []
+
+        async def fail():
+            raise StopAsyncIteration
+
+        async def last():
+            asyncio.get_running_loop().set_exception_handler(
+                lambda loop, what: said.append(what))
+            for waits in (False, True):
+                task = asyncio.ensure_future(asyncio.sleep(9) if waits
+                                             else fail())
+                await asyncio.sleep(0)
+                await _end(task)
+                self.assertTrue(task.done())
+                del task
+            gc.collect()
+            await asyncio.sleep(0)
+        asyncio.run(last())
+        self.assertEqual(said, [])
 
 
 class Writers(Stories):
