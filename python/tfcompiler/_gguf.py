@@ -2,7 +2,6 @@
 """What a GGUF file says of itself before its tensors: its chat template."""
 from __future__ import annotations
 
-import mmap
 import struct
 from pathlib import Path
 from typing import Any, Dict
@@ -24,6 +23,7 @@ def is_gguf(path: Path) -> bool:
 def read_strings(path: Path) -> Dict[str, Any]:
     """The texts and the integers of 32 and 64 bits among its values, by key.
     Raises Error."""
+    import mmap
     try:
         with open(path, "rb") as stream, mmap.mmap(
                 stream.fileno(), 0, access=mmap.ACCESS_READ) as data:

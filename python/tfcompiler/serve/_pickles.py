@@ -7,7 +7,6 @@ import json
 import math
 import pickle
 import struct
-import zipfile
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any, Dict, Tuple
@@ -25,6 +24,7 @@ _STORAGES = {"FloatStorage": "F32", "HalfStorage": "F16",
 
 def read_matrices(path: Path) -> Dict[str, np.ndarray]:
     """float32, by name. Raises Error: what is wrong with the file."""
+    import zipfile
     try:
         if path.stat().st_size > _MOST_BYTES:
             raise ValueError(f"more than {_MOST_BYTES} bytes")
@@ -110,6 +110,7 @@ class _Tensors(pickle.Unpickler):
 
 
 def _saved(path: Path) -> Dict[str, np.ndarray]:
+    import zipfile
     with zipfile.ZipFile(path) as archive:
         sizes = {info.filename: info.file_size for info in archive.infolist()}
         if sum(sizes.values()) > _MOST_BYTES:
