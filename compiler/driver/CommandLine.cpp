@@ -217,6 +217,12 @@ struct CommandLine {
                     cl::sub(runCommand), cl::cat(category)};
   Text runText{cl::Positional, cl::desc("[TEXT] [options of tfc-run]"),
                cl::sub(runCommand), cl::cat(category)};
+  Text runDraft{"draft",
+                cl::desc("the folder of a smaller model with the same "
+                         "vocabulary: a token that it guesses right costs no "
+                         "step, and the text is the same (--max-drafts: 8)"),
+                cl::value_desc("directory"), cl::sub(runCommand),
+                cl::cat(category)};
   cl::opt<bool> verbose{
       "v", cl::desc("print every step as the command that does the same"),
       cl::sub(runCommand), cl::cat(category)};
@@ -453,6 +459,7 @@ int CommandLine::runRunCommand(const std::vector<std::string> &forwarded) {
   }
   options.forwarded.insert(options.forwarded.end(), forwarded.begin(),
                            forwarded.end());
+  options.draft = runDraft;
   options.isVerbose = verbose;
   return tfc::runRun(runDirectory, std::move(options));
 }

@@ -41,10 +41,12 @@ private:
   void show(const Words &command) const;
   int findTool();
   int readModel();
-  Words runArguments(const std::string &library) const;
+  Words runArguments(const std::string &library,
+                     const std::string &draft) const;
   int checkText();
   int compile(const CachedLibrary &cached);
-  int execute(const std::string &library);
+  int makeLibrary(std::string &library);
+  int execute(const std::string &library, const std::string &draft);
 
   const std::string &directory;
   RunOptions options;
@@ -114,8 +116,13 @@ int Runner::readModel() {
   return model ? kOk : kBadInput;
 }
 
-Words Runner::runArguments(const std::string &library) const {
+Words Runner::runArguments(const std::string &library,
+                           const std::string &draft) const {
   Words words = {library, "--weights", directory};
+  if (!options.draft.empty()) {
+    words.insert(words.end(),
+                 {"--draft-library", draft, "--draft-weights", options.draft});
+  }
   bool hasText = llvm::any_of(options.forwarded, [](const std::string &word) {
     return word == "--text" || StringRef(word).starts_with("--text=");
   });
@@ -128,7 +135,8 @@ Words Runner::runArguments(const std::string &library) const {
 
 /// Asks what tfc-run will ask, before anything is compiled.
 int Runner::checkText() {
-  run::CommandLine line = run::readCommandLine(runArguments("model.so"));
+  run::CommandLine line =
+      run::readCommandLine(runArguments("model.so", "draft.so"));
   for (const std::string &fault : line.faults) {
     fail(fault + " (see tfc-run --help)");
   }
@@ -165,8 +173,18 @@ int Runner::compile(const CachedLibrary &cached) {
   return compileModel(*model, how, cached.library, llvm::errs());
 }
 
-int Runner::execute(const std::string &library) {
-  Words words = runArguments(library);
+/// Where the model's library is, once it is there.
+int Runner::makeLibrary(std::string &library) {
+  llvm::Expected<CachedLibrary> cached = findCached(*model, options.compile);
+  if (!cached) {
+    return fail(llvm::toString(cached.takeError()));
+  }
+  library = cached->library;
+  return cached->isReady ? kOk : compile(*cached);
+}
+
+int Runner::execute(const std::string &library, const std::string &draft) {
+  Words words = runArguments(library, draft);
   words.insert(words.begin(), "tfc-run");
   show(words);
   std::vector<char *> arguments;
@@ -181,18 +199,19 @@ int Runner::execute(const std::string &library) {
 }
 
 int Runner::run() {
+  RunOptions ofDraft;
+  ofDraft.compile = options.compile;
+  ofDraft.isVerbose = options.isVerbose;
+  Runner guesser(options.draft, ofDraft);
+  bool hasDraft = !options.draft.empty();
   int code = findTool();
   code = code ? code : readModel();
+  code = code || !hasDraft ? code : guesser.readModel();
   code = code ? code : checkText();
-  if (code) {
-    return code;
-  }
-  llvm::Expected<CachedLibrary> cached = findCached(*model, options.compile);
-  if (!cached) {
-    return fail(llvm::toString(cached.takeError()));
-  }
-  code = cached->isReady ? kOk : compile(*cached);
-  return code ? code : execute(cached->library);
+  std::string library, draft;
+  code = code ? code : makeLibrary(library);
+  code = code || !hasDraft ? code : guesser.makeLibrary(draft);
+  return code ? code : execute(library, draft);
 }
 
 int tfc::runRun(const std::string &directory, RunOptions options) {

@@ -16,6 +16,8 @@ struct RunOptions {
   CompileOptions compile;
   /// Nothing: the lines of standard input, unless `forwarded` has texts.
   std::optional<std::string> text;
+  /// The folder of a model that guesses; empty: nobody.
+  std::string draft;
   /// Options of tfc-run.
   std::vector<std::string> forwarded;
   /// Print every step as the command that does the same.

@@ -11,12 +11,19 @@ from tfcompiler._error import Code, Error
 from tfcompiler._render import render
 
 
+# What Hugging Face calls GGUF's special tokens.
+_SPECIAL = {"unknown": "unk", "separator": "sep", "padding": "pad"}
+
+
 class ChatTemplate:
     """The chat template of a Hugging Face folder (chat_template.jinja, or
     chat_template of tokenizer_config.json, where several may have names), or
     `text`. Needs the package jinja2. Raises Error where there is none."""
 
-    def __init__(self, folder, text: Optional[str] = None):
+    def __init__(self, folder, text: Optional[str] = None, *, gguf=None,
+                 tokenizer=None):
+        """gguf: a file whose template counts where the folder has none, and
+        tokenizer, which knows its special tokens."""
         folder = Path(folder)
         path = folder / "tokenizer_config.json"
         self._special = {key: _token(value)
@@ -25,6 +32,8 @@ class ChatTemplate:
         self.path = path
         self._named = {"default": text} if text is not None else \
             self._find(folder)
+        if gguf is not None and self._named.get("default") is None:
+            self._read_gguf(gguf, tokenizer)
         if not isinstance(self._named.get("default"), str):
             raise Error(Code.NOT_FOUND, f"{folder}: expected a chat template "
                         "(chat_template.jinja, or chat_template in "
@@ -43,6 +52,21 @@ class ChatTemplate:
             return {each.get("name"): each.get("template") for each in text
                     if isinstance(each, dict)}
         return {"default": text}
+
+    def _read_gguf(self, path: Path, tokenizer) -> None:
+        from tfcompiler._gguf import read_strings
+        found = read_strings(path)
+        self.path = path
+        key = "tokenizer.chat_template"
+        self._named = {"default": found.get(key),
+                       "tool_use": found.get(key + ".tool_use")}
+        for name in ("bos", "eos", "unknown", "separator", "padding"):
+            id = found.get(f"tokenizer.ggml.{name}_token_id")
+            token = tokenizer.id_to_token(id) if type(id) is int and \
+                id < 1 << 31 else None
+            if token is not None:
+                self._special.setdefault(_SPECIAL.get(name, name) + "_token",
+                                         token)
 
     def text_for(self, has_tools: bool) -> str:
         """The template of chats with tools, or without."""

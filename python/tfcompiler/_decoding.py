@@ -43,20 +43,24 @@ def decoding_options(model, words: dict) -> s.DecodingOptions:
     return options
 
 
-# That change no answer of one sequence of a prompt.
+# That change no answer where there is one beam.
 _OF_BEAMS = ("early_stopping", "length_penalty", "num_beams",
              "num_return_sequences")
 
 
 def written_words(options: s.DecodingOptions) -> dict:
     """The keywords that give these options to a model with any others of its
-    own; without those of beams."""
+    own; without those of beams where there is one."""
     made = {}
+    unused = _OF_BEAMS if options.num_beams <= 1 else _OF_BEAMS[-1:]
     for word in WORDS:
         value = getattr(options, _MEMBERS.get(word, word))
         if word.startswith("forced_") and value < 0:
             value = None
-        if word not in _OF_BEAMS:
+        if word == "early_stopping":
+            value = next(said for said, number in _EARLY.items()
+                         if number == value)
+        if word not in unused:
             made[word] = bool(value) if word == "do_sample" else value
     return made
 

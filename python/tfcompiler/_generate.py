@@ -7,8 +7,8 @@ import ctypes as c
 import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import (AsyncIterator, Callable, Dict, Iterator, List, Optional,
-                    Sequence, Tuple, Union)
+from typing import (TYPE_CHECKING, AsyncIterator, Callable, Dict, Iterator,
+                    List, Optional, Sequence, Tuple, Union)
 
 import numpy as np
 
@@ -16,10 +16,14 @@ from tfcompiler import _structs as s
 from tfcompiler._arrays import as_ids, from_outputs, to_tensors
 from tfcompiler._chat import ChatTemplate, apply_chat_template
 from tfcompiler._decoding import EndTokens, decoding_options, new_tokens
+from tfcompiler._draft import draft_pointer
 from tfcompiler._error import Code, Error
 from tfcompiler._library import Interrupt, runtime
 from tfcompiler._numbers import UINT64, integer
 from tfcompiler._session import Prompt, Session
+
+if TYPE_CHECKING:
+    from tfcompiler._model import Model
 
 Texts = Union[str, Sequence[str]]
 Stops = Union[str, Sequence[Prompt]]
@@ -45,14 +49,15 @@ class Generates:
                          Callable[[int, int, bool], bool]] = None,
                      should_stop: Optional[ShouldStop] = None,
                      decoder_input_ids=None, decoder_attention_mask=None,
-                     max_drafts: int = 0, **words) -> Generated:
+                     max_drafts: int = 0, draft: Optional["Model"] = None,
+                     **words) -> Generated:
         """Generation, as Hugging Face's generate, for ids [batch, length].
         Words are generate's (num_beams, do_sample, top_p, ...), and `seed`;
         the others are the model's own. max_new_tokens: 1 or more.
         eos_token_id: an id, several, or None
         for no end but the length. on_token(row, token, is_last) sees each new
-        token, and ends the generation by returning True. max_drafts: as in
-        Session."""
+        token, and ends the generation by returning True. max_drafts, draft:
+        as in Session."""
         arrays = {name: as_ids(name, value) for name, value in (
             ("input_ids", input_ids), ("attention_mask", attention_mask),
             ("decoder_input_ids", decoder_input_ids),
@@ -68,7 +73,8 @@ class Generates:
                 max_new_tokens=most, should_stop=interrupt.ask,
                 max_drafts=integer("max_drafts", max_drafts, *UINT64))
             ends.set_on(options)
-            with self._handle as pointer:
+            with self._handle as pointer, \
+                    draft_pointer(self, draft) as options.draft:
                 decoding = decoding_options(pointer, words)
                 options.decoding = c.pointer(decoding)
                 runtime().tfc_generate(
@@ -112,11 +118,12 @@ class Generates:
         return written[0] if isinstance(texts, str) else written
 
     def _until_stops(self, encodings, stop, skip_special, should_stop,
-                     max_drafts: int = 0, **words) -> List[str]:
+                     max_drafts: int = 0, draft: Optional["Model"] = None,
+                     **words) -> List[str]:
         """A text for each encoding: one session has them all."""
         self._refuse_beams(words)
-        with Session(self, should_stop=should_stop,
-                     max_drafts=max_drafts) as session:
+        with Session(self, should_stop=should_stop, max_drafts=max_drafts,
+                     draft=draft) as session:
             written = {session.add(encoding.ids, stop=stop, text=True,
                                    skip_special=skip_special, **words): ""
                        for encoding in encodings}
@@ -136,13 +143,14 @@ class Generates:
     def stream(self, prompt: Prompt, *, max_new_tokens: Optional[int] = None,
                eos_token_id="model", stop: Stops = (),
                should_stop: Optional[ShouldStop] = None, max_drafts: int = 0,
-               **words) -> Iterator[str]:
+               draft: Optional["Model"] = None, **words) -> Iterator[str]:
         """What generate writes for one text (or for the ids of one), in pieces
         as it comes; the pieces together are its result. stop: texts behind
         which it ends, wherever tokens begin and end, and lists of tokens.
-        max_drafts: as in Session. Leaving the loop ends the generation."""
-        with Session(self, should_stop=should_stop,
-                     max_drafts=max_drafts) as session:
+        max_drafts, draft: as in Session. Leaving the loop ends the
+        generation."""
+        with Session(self, should_stop=should_stop, max_drafts=max_drafts,
+                     draft=draft) as session:
             session.add(prompt, max_new_tokens=max_new_tokens, stop=stop,
                         eos_token_id=eos_token_id, text=True, **words)
             for new in session:
@@ -178,10 +186,11 @@ class Generates:
 
     def stream_ids(self, ids: Sequence[int], *, max_new_tokens: int,
                    should_stop: Optional[ShouldStop] = None,
-                   max_drafts: int = 0, **words) -> Iterator[int]:
+                   max_drafts: int = 0, draft: Optional["Model"] = None,
+                   **words) -> Iterator[int]:
         """The new tokens of one sequence, as they come; words as in stream."""
-        with Session(self, should_stop=should_stop,
-                     max_drafts=max_drafts) as session:
+        with Session(self, should_stop=should_stop, max_drafts=max_drafts,
+                     draft=draft) as session:
             session.add(ids, max_new_tokens=new_tokens(max_new_tokens),
                         **words)
             for new in session:
@@ -217,7 +226,8 @@ class Generates:
                         "with a chat template, got none (chat_template= names "
                         "one)")
         folder = Path(folder)
-        return ChatTemplate(folder if folder.is_dir() else folder.parent)
+        return ChatTemplate(folder if folder.is_dir() else folder.parent,
+                            gguf=self._gguf, tokenizer=self.tokenizer)
 
     def chat(self, messages: Sequence[Dict], *,
              template: Optional[Dict] = None, **words) -> str:

@@ -16,6 +16,7 @@ from tfcompiler._arrays import (as_ids, from_outputs, names_array, pad_rows,
                                 to_tensors)
 from tfcompiler._error import Code, Error
 from tfcompiler._generate import Generates, Texts, listed, until
+from tfcompiler._gguf import is_gguf
 from tfcompiler._handle import Closes, Handle
 from tfcompiler._info import ModelInfo, read_info
 from tfcompiler._library import Interrupt, runtime
@@ -68,6 +69,8 @@ class Model(Generates, Closes):
             share_packed=int(bool(share_packed)))
         self.weights = places
         self.folder = _folder_of(places)
+        self._gguf = next((Path(place) for place in places[:1]
+                           if is_gguf(Path(place))), None)
         self._tokenizer = tokenizer
         self._loaded_by = (
             _absolute(library), [_absolute(place) for place in places],
@@ -102,6 +105,9 @@ class Model(Generates, Closes):
         if hasattr(given, "encode") and not isinstance(given, str):
             return given
         path = given if given is not None else self.folder
+        if given is None and self._gguf is not None and not (
+                self.folder / "tokenizer.json").exists():
+            path = self._gguf
         if path is None:
             raise Error(Code.NOT_FOUND, f"{self.info.name}: expected a folder "
                         "with a tokenizer for texts, got none (tokenizer= "

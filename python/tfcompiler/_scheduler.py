@@ -17,6 +17,7 @@ from tfcompiler import _structs as s
 from tfcompiler._arrays import from_outputs, names_array
 from tfcompiler._decoding import (EndTokens, biases, decoding_options,
                                   new_tokens, token_lists)
+from tfcompiler._draft import draft_pointer
 from tfcompiler._error import Code, Error
 from tfcompiler._handle import Closes, Handle, Unique
 from tfcompiler._library import runtime
@@ -110,6 +111,8 @@ class SchedulerStats:
     n_finished: Dict[Finish, int]
     drafted_tokens: int
     accepted_tokens: int
+    block_tokens: int
+    max_blocks: int
 
 
 class Job(Unique):
@@ -231,7 +234,8 @@ class Scheduler(Closes, Unique):
     holds up others by; max_batch_tokens: of texts that are encoded together;
     max_queue_tokens: of jobs that wait, beyond which others are refused; 0 for
     the runtime's own of each. prefix_cache: whether beginnings are remembered
-    for jobs with the same salt. max_drafts: as in Session. Raises Error (UNSUPPORTED, EXHAUSTED).
+    for jobs with the same salt. max_drafts, draft: as in Session. Raises Error
+    (UNSUPPORTED, EXHAUSTED, INCOMPATIBLE).
 
     Everything may be called from any thread. Close it, or leave its `with`:
     jobs that have not ended raise Error (CANCELLED) in whoever iterates."""
@@ -239,7 +243,7 @@ class Scheduler(Closes, Unique):
     def __init__(self, model: "Model", *, max_cache_bytes: int = 0,
                  max_step_tokens: int = 0, max_batch_tokens: int = 0,
                  max_queue_tokens: int = 0, prefix_cache: bool = True,
-                 max_drafts: int = 0):
+                 max_drafts: int = 0, draft: Optional["Model"] = None):
         self._model = model
         numbers = {"max_cache_bytes": max_cache_bytes,
                    "max_step_tokens": max_step_tokens,
@@ -250,9 +254,11 @@ class Scheduler(Closes, Unique):
             no_prefix_cache=not prefix_cache,
             **{name: integer(name, value, *UINT64)
                for name, value in numbers.items()})
+        self.has_prefix_cache = bool(prefix_cache)
         library = runtime()
         self._handle = Handle("scheduler", library.tfc_scheduler_free)
-        with model._handle as pointer:
+        with model._handle as pointer, \
+                draft_pointer(model, draft) as options.draft:
             library.tfc_scheduler_create(pointer, c.byref(options),
                                          c.byref(self._handle.pointer))
         self._delivery = _Delivery(self._handle)
@@ -269,7 +275,8 @@ class Scheduler(Closes, Unique):
                head_rows: Sequence[int] = (),
                needs_mask: bool = False, **words) -> Job:
         """Token ids to go on from (of an encoder-decoder its source); n
-        answers, which draw what Model.generate's num_return_sequences draw.
+        answers, which draw what Model.generate's num_return_sequences draw; with
+        num_beams the best n of a search, all of each at once.
         The greater priority (-1000 to 1000) goes first. Seconds from now:
         queue_deadline to begin, deadline to end. stop: lists of tokens. echo:
         the prompt's own logprobs. needs_mask: each token waits until
@@ -310,25 +317,32 @@ class Scheduler(Closes, Unique):
 
     def submit_encode(self, texts: Sequence[Sequence[int]], *,
                       type_ids: Optional[Sequence[Sequence[int]]] = None,
+                      unseen: Optional[Sequence[int]] = None,
                       outputs: Optional[Sequence[str]] = None,
                       priority: int = 0,
                       queue_deadline: Optional[float] = None,
                       deadline: Optional[float] = None) -> Job:
         """Texts' token ids, to be encoded: Job.arrays() gives the outputs.
-        Raises Error."""
+        unseen: of each text, how many of its last tokens see the others and are
+        seen by none. Raises Error."""
         lists, kept = token_lists(texts)
         types, kept_types = token_lists(type_ids or ())
         if type_ids is not None and len(kept_types) != len(kept):
             raise Error(Code.INVALID_ARGUMENT, f"type_ids: expected {len(kept)}"
                         f" lists, one a text, got {len(kept_types)}")
         names = names_array(list(outputs or ()))
+        if unseen is not None and len(unseen) != len(kept):
+            raise Error(Code.INVALID_ARGUMENT, f"unseen: expected {len(kept)}"
+                        f" numbers, one a text, got {len(unseen)}")
+        hidden = None if unseen is None else (c.c_uint64 * len(kept))(
+            *[integer("unseen", each, *UINT64) for each in unseen])
         options = s.EncodeJob(
             texts=lists, n_texts=len(kept),
             type_ids=None if type_ids is None else types,
             outputs=names if len(names) else None, n_outputs=len(names),
             priority=integer("priority", priority, -1000, 1000),
             queue_deadline_us=_microseconds("queue_deadline", queue_deadline),
-            deadline_us=_microseconds("deadline", deadline))
+            deadline_us=_microseconds("deadline", deadline), n_unseen=hidden)
         return self._delivery.submit("tfc_scheduler_submit_encode", options, 1,
                                      True)
 

@@ -13,6 +13,7 @@ from typing import (TYPE_CHECKING, Callable, Dict, Iterator, List, Mapping,
 from tfcompiler import _structs as s
 from tfcompiler._decoding import (EndTokens, biases, decoding_options,
                                   new_tokens, token_lists)
+from tfcompiler._draft import draft_pointer
 from tfcompiler._error import Code, Error
 from tfcompiler._handle import Closes, Handle, Unique
 from tfcompiler._library import Interrupt, runtime
@@ -97,6 +98,8 @@ class Session(Closes, Unique):
     max_drafts: guesses of a sequence's next tokens in a step, at most, looked
     up in its own text; a guess counts only if it is the token that comes, so
     nothing changes but the number of steps. 0, or with on_logits: none.
+    draft: a smaller model with the same vocabulary, whose likeliest tokens are
+    the guesses instead; max_drafts is 8 then, unless it is given.
     on_logits(sequence, logits) may change the logits float32 [vocabulary] in
     place before the next token is chosen; the array is the session's own and
     has these values only during the call. should_stop, asked several times a
@@ -110,6 +113,7 @@ class Session(Closes, Unique):
 
     def __init__(self, model: "Model", *, max_cache_bytes: int = 0,
                  max_step_tokens: int = 0, max_drafts: int = 0,
+                 draft: Optional["Model"] = None,
                  on_logits: Optional[OnLogits] = None,
                  should_stop: Optional[Callable[[], bool]] = None):
         self._model = model
@@ -129,7 +133,8 @@ class Session(Closes, Unique):
             max_drafts=integer("max_drafts", max_drafts, *UINT64))
         library = runtime()
         self._handle = Handle("session", library.tfc_session_free)
-        with model._handle as pointer:
+        with model._handle as pointer, \
+                draft_pointer(model, draft) as options.draft:
             library.tfc_session_create(pointer, c.byref(options),
                                        c.byref(self._handle.pointer))
 

@@ -104,6 +104,7 @@ class GenerateOptions(Sized):
         ("max_cache_bytes", c.c_uint64),
         ("decoding", c.POINTER(DecodingOptions)), ("should_stop", STOP),
         ("stop_user", c.c_void_p), ("max_drafts", c.c_uint64),
+        ("draft", c.c_void_p),
     ]
 
 
@@ -114,6 +115,7 @@ class SessionOptions(Sized):
         ("max_step_tokens", c.c_uint64), ("on_logits", LOGITS),
         ("logits_user", c.c_void_p), ("next", c.c_void_p),
         ("max_drafts", c.c_uint64),
+        ("draft", c.c_void_p),
     ]
 
 
@@ -213,6 +215,7 @@ class SchedulerOptions(Sized):
         ("max_queue_tokens", c.c_uint64), ("no_prefix_cache", c.c_uint32),
         ("no_thread", c.c_uint32), ("next", c.c_void_p),
         ("max_drafts", c.c_uint64),
+        ("draft", c.c_void_p),
     ]
 
 
@@ -232,6 +235,7 @@ class EncodeJob(Sized):
         ("outputs", c.POINTER(c.c_char_p)), ("n_outputs", c.c_uint32),
         ("priority", c.c_int32), ("queue_deadline_us", c.c_uint64),
         ("deadline_us", c.c_uint64), ("next", c.c_void_p),
+        ("n_unseen", c.POINTER(c.c_uint64)),
     ]
 
 
@@ -263,7 +267,8 @@ class SchedulerStats(Sized):
         "n_encodes", "prompt_tokens", "cached_tokens", "new_tokens",
         "encoded_tokens", "n_preemptions", "n_evictions")] + [
             ("n_finished", c.c_uint64 * 8), ("drafted_tokens", c.c_uint64),
-            ("accepted_tokens", c.c_uint64)]
+            ("accepted_tokens", c.c_uint64), ("block_tokens", c.c_uint64),
+            ("max_blocks", c.c_uint64)]
 
 
 # The name of each struct in C.

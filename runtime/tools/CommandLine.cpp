@@ -68,6 +68,10 @@ With --generate, or --text and a model that generates:
   --max-drafts N        guess up to N next tokens of a row by what its text has
                         said before, and take those that come: the same text in
                         fewer steps where it repeats itself; 0 (default): off
+  --draft-library MODEL.so
+                        a smaller model with the same vocabulary, whose likeliest
+                        tokens are guessed instead (--max-drafts: 8)
+  --draft-weights PATH  its weights, as --weights
   --beams N             beam search; 1: the likeliest token
   --early-stopping true|false|never
                         end it with N finished sequences; when the best one at
@@ -183,6 +187,8 @@ private:
     const char *fromZero = "an integer from 0 on";
     const char *share = "a number from 0 to 1";
     const char *positive = "a number above 0";
+    options["--draft-library"] = {"a path", readText(line.draftLibrary)};
+    options["--draft-weights"] = {"a path", readText(line.draftWeights)};
     options["--max-drafts"] = {"an integer from 0 to 64",
                                readNumber(line.maxDrafts, 0, 64)};
     add("--beams", "an integer from 1 to 1024", &Decoding::num_beams, 1, 1024);
@@ -275,6 +281,9 @@ private:
     checkText(isText);
     if (line.generate && !seen.count("--max-new-tokens")) {
       fault("--max-new-tokens: expected with --generate, got nothing");
+    }
+    if (line.draftLibrary.empty() != line.draftWeights.empty()) {
+      fault("--draft-library: expected with --draft-weights, got one of them");
     }
     if (line.sharePacked && line.packed.empty()) {
       fault("--share-packed: expected with --packed only");

@@ -30,6 +30,7 @@ struct CommandLine {
   tools::ShowProgress progress = tools::ShowProgress::Auto;
   int64_t maxNewTokens = 0; // 0: not given
   uint64_t maxDrafts = 0;
+  std::string draftLibrary, draftWeights;  // of a model that guesses
   std::optional<std::vector<int64_t>> eos; // empty list: "none"
   /// What to change of the model's own way to choose tokens.
   std::vector<std::function<void(tfc_decoding_options &)>> decoding;

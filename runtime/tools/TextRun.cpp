@@ -71,6 +71,14 @@ rt::Result<TextRun> TextRun::open(const CommandLine &line) {
   if (status && !line.outputTokenizer.empty()) {
     status = load(line.outputTokenizer, made.outputTokenizer);
   }
+  if (status && !line.draftWeights.empty()) {
+    TokenizerPtr draft(nullptr, tfc_tokenizer_free);
+    // One that has none cannot say that it is another one.
+    if (load(line.draftWeights, draft)) {
+      status =
+          checkSameTokens(made.tokenizer.get(), draft.get(), line.draftWeights);
+    }
+  }
   if (!status) {
     return std::move(status.error());
   }
@@ -136,8 +144,9 @@ rt::Status TextRun::checkTokens(int64_t numTokens) const {
   return checkTokenizer(tokenizer.get(), pathOfTokenizer(line), numTokens);
 }
 
-rt::Status TextRun::answer(const tfc_model *of) {
+rt::Status TextRun::answer(const tfc_model *of, const tfc_model *guesser) {
   model = of;
+  draft = guesser;
   info.struct_size = sizeof(info);
   rt::Status status = takeError(tfc_model_get_info(model, &info));
   if (!status) {
@@ -253,6 +262,7 @@ rt::Status TextRun::generate(const TextInput &text) {
   options.decoding = &decoding;
   options.max_new_tokens = line.maxNewTokens;
   options.max_drafts = line.maxDrafts;
+  options.draft = draft;
   if (options.max_new_tokens == 0) {
     int64_t most = info.max_positions - (isDecoder ? count : 1);
     options.max_new_tokens = info.max_positions == 0 || most < 1

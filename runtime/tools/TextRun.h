@@ -20,7 +20,8 @@ public:
   rt::Status checkTokens(int64_t numTokens) const;
 
   /// Answers the texts of the command line, or the lines of standard input.
-  rt::Status answer(const tfc_model *model);
+  /// `draft` guesses what is generated; null: nobody.
+  rt::Status answer(const tfc_model *model, const tfc_model *draft);
 
 private:
   explicit TextRun(const CommandLine &line) : line(line) {}
@@ -37,7 +38,7 @@ private:
   TokenizerPtr tokenizer{nullptr, tfc_tokenizer_free};
   TokenizerPtr outputTokenizer{nullptr, tfc_tokenizer_free}; // null: the same
   ModelNotes notes;
-  const tfc_model *model = nullptr;
+  const tfc_model *model = nullptr, *draft = nullptr;
   tfc_model_info info{};
   size_t nextText = 0;
 };

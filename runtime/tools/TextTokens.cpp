@@ -35,6 +35,26 @@ rt::Status checkTokenizer(const tfc_tokenizer *tokenizer,
   return {};
 }
 
+rt::Status checkSameTokens(const tfc_tokenizer *tokenizer,
+                           const tfc_tokenizer *draft,
+                           const std::string &path) {
+  int64_t limit =
+      std::max(tfc_tokenizer_limit(tokenizer), tfc_tokenizer_limit(draft));
+  auto tokenOf = [](const tfc_tokenizer *of, int64_t id) {
+    const char *token = tfc_tokenizer_token(of, id);
+    return token ? "\"" + std::string(token) + "\"" : std::string("none");
+  };
+  for (int64_t id = 0; id < limit; ++id) {
+    std::string own = tokenOf(tokenizer, id), other = tokenOf(draft, id);
+    if (own != other) {
+      return rt::makeError(rt::Code::Incompatible, "draft: ", path,
+                           ": expected the model's vocabulary (token ", id,
+                           ": ", own, "), got one where it is ", other);
+    }
+  }
+  return {};
+}
+
 rt::Result<TextTokens> encodeText(const tfc_tokenizer *tokenizer,
                                   const TextInput &input, int64_t most,
                                   bool truncate) {

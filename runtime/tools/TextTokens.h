@@ -35,6 +35,11 @@ rt::Result<TokenizerPtr> loadTokenizer(const std::string &path);
 rt::Status checkTokenizer(const tfc_tokenizer *tokenizer,
                           const std::string &path, int64_t numTokens);
 
+/// Errors: Incompatible, when a token of a model that guesses, whose tokenizer
+/// lies at `path`, is not the other one's.
+rt::Status checkSameTokens(const tfc_tokenizer *tokenizer,
+                           const tfc_tokenizer *draft, const std::string &path);
+
 /// `most`: the model's positions, 0: no limit. Errors: those of
 /// tfc_tokenizer_encode; InvalidArgument when there are no tokens, or more than
 /// `most` and `truncate` is not given.

@@ -66,7 +66,8 @@ tfc_error *reportWarnings(const tfc_model *model) {
   return error;
 }
 
-tfc_error *call(const tfc_model *model, const run::CommandLine &line,
+tfc_error *call(const tfc_model *model, const tfc_model *draft,
+                const run::CommandLine &line,
                 const std::vector<tfc_tensor> &inputs, tfc_outputs **out) {
   uint32_t count = static_cast<uint32_t>(inputs.size());
   if (!line.generate) {
@@ -82,6 +83,7 @@ tfc_error *call(const tfc_model *model, const run::CommandLine &line,
   options.n_inputs = count;
   options.max_new_tokens = line.maxNewTokens;
   options.max_drafts = line.maxDrafts;
+  options.draft = draft;
   if (line.eos) {
     options.own_eos = 1;
     options.eos = line.eos->data();
@@ -126,16 +128,31 @@ tfc_error *loadModel(const run::CommandLine &line, ModelPtr &model) {
   return reportWarnings(loaded);
 }
 
+/// The model that guesses, where there is one.
+tfc_error *loadDraft(const run::CommandLine &line, ModelPtr &draft) {
+  if (line.draftLibrary.empty()) {
+    return nullptr;
+  }
+  run::CommandLine own;
+  own.library = line.draftLibrary;
+  own.weights = line.draftWeights;
+  own.threads = line.threads;
+  own.progress = line.progress;
+  return loadModel(own, draft);
+}
+
 Exit runTexts(const run::CommandLine &line) {
   auto texts = run::TextRun::open(line);
   if (!texts) {
     return reportAll(texts.error().code, texts.error().message, "");
   }
-  ModelPtr model(nullptr, tfc_model_free);
-  if (tfc_error *error = loadModel(line, model)) {
+  ModelPtr model(nullptr, tfc_model_free), draft(nullptr, tfc_model_free);
+  tfc_error *error = loadModel(line, model);
+  error = error ? error : loadDraft(line, draft);
+  if (error) {
     return reportError(error, "");
   }
-  rt::Status status = texts->answer(model.get());
+  rt::Status status = texts->answer(model.get(), draft.get());
   return status ? Ok
                 : reportAll(status.error().code, status.error().message, "");
 }
@@ -153,12 +170,12 @@ Exit runModel(const run::CommandLine &line) {
   if (!inputs) {
     return reportAll(inputs.error().code, inputs.error().message, line.inputs);
   }
-  ModelPtr model(nullptr, tfc_model_free);
-  if (tfc_error *error = loadModel(line, model)) {
-    return reportError(error, line.inputs);
-  }
+  ModelPtr model(nullptr, tfc_model_free), draft(nullptr, tfc_model_free);
+  tfc_error *error = loadModel(line, model);
+  error = error ? error : loadDraft(line, draft);
   tfc_outputs *made = nullptr;
-  if (tfc_error *error = call(model.get(), line, *inputs, &made)) {
+  error = error ? error : call(model.get(), draft.get(), line, *inputs, &made);
+  if (error) {
     return reportError(error, line.inputs);
   }
   OutputsPtr outputs(made, tfc_outputs_free);

@@ -38,7 +38,7 @@ def in_pairs(rows, heads):
 
 
 def text(value):
-    return struct.pack("<Q", len(value)) + value.encode()
+    return struct.pack("<Q", len(value.encode())) + value.encode()
 
 
 def metadata(config):

@@ -1,6 +1,10 @@
-# Speculation by prompt lookup on a trained model: the same answers in fewer
-# steps.
+# Speculation on a trained model, by prompt lookup and by a smaller model: the
+# same answers in fewer steps.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import json
+import os
+import subprocess
+import tempfile
 import unittest
 
 import shared
@@ -65,10 +69,94 @@ class Drafts(unittest.TestCase):
         texts = ["24.12.1901", "the third of March, nineteen ninety-four"]
         self.assertEqual(model.generate(texts, max_drafts=8),
                          model.generate(texts))
+        with self.assertRaisesRegex(tfc.Error, "expected a decoder"):
+            tfc.Scheduler(model, draft=self.model)
 
     def test_are_counted(self):
         with self.assertRaisesRegex(tfc.Error, "max_drafts"):
             tfc.Session(self.model, max_drafts=-1)
+
+
+class DraftModels(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.scratch.cleanup)
+        cls.folder = os.path.join(cls.scratch.name, "small")
+        shared.cut_stories(cls.folder)
+        cls.model = shared.stories()
+        cls.draft = tfc.compile(cls.folder, target="cpu")
+
+    def answers(self, **words):
+        ids = self.model.tokenizer.encode(TELLS).ids
+        with tfc.Scheduler(self.model, **words) as scheduler:
+            jobs = [scheduler.submit(ids[:len(ids) - 7 * number], logprobs=2,
+                                     max_new_tokens=60, n=1 + number % 2, **how)
+                    for number, how in enumerate(HOWS)]
+            return [[(answer.tokens, answer.logprobs, answer.finish)
+                     for answer in job.result()] for job in jobs], \
+                scheduler.stats
+
+    def test_change_no_token_and_no_probability(self):
+        plain, _ = self.answers()
+        for words in (dict(), dict(max_drafts=3, max_step_tokens=16),
+                      dict(max_cache_bytes=16 * 64 * self.model.info
+                           .cache_bytes_per_token)):
+            made, stats = self.answers(draft=self.draft, **words)
+            self.assertEqual(made, plain)
+            self.assertGreater(stats.accepted_tokens, 5)
+            self.assertGreater(stats.drafted_tokens, stats.accepted_tokens)
+
+    def test_save_steps_and_may_go_before_the_session(self):
+        draft = tfc.compile(self.folder, target="cpu")
+        with tfc.Session(self.model, draft=draft) as session:
+            draft.close()
+            session.add(TELLS, max_new_tokens=60)
+            steps, made = 0, []
+            while not made or not made[-1].is_last:
+                made += session.step()
+                steps += 1
+        self.assertLess(steps, 60)
+        text = self.model.generate(TELLS, max_new_tokens=60)
+        self.assertEqual("".join(new.text for new in made), text)
+        self.assertEqual(self.model.generate(
+            TELLS, max_new_tokens=60, draft=self.draft), text)
+        self.assertEqual("".join(self.model.stream(
+            TELLS, max_new_tokens=60, draft=self.draft)), text)
+
+    def test_are_refused_with_another_vocabulary(self):
+        other = os.path.join(self.scratch.name, "other")
+        shared.cut_stories(other, vocab_size=258)
+        with self.assertRaisesRegex(tfc.Error, "(?s)draft: .*expected the "
+                                    "vocabulary of .*259 tokens.*258"):
+            tfc.Session(self.model, draft=tfc.compile(other, target="cpu"))
+        path = os.path.join(other, "tokenizer.json")
+        with open(path) as file:
+            tokenizer = json.load(file)
+        tokens = tokenizer["model"]["vocab"]
+        first, second = list(tokens)[40:42]
+        tokens[first], tokens[second] = tokens[second], tokens[first]
+        with open(path, "w") as file:
+            json.dump(tokenizer, file)
+        swapped = tfc.load(self.draft._loaded_by[0], self.folder,
+                           tokenizer=path)
+        with self.assertRaisesRegex(tfc.Error, "draft: .*token 4"):
+            self.model.generate(TELLS, draft=swapped)
+        made = subprocess.run(
+            [os.environ["TFC"], "run", self.model.folder, TELLS, "--draft",
+             other], capture_output=True, text=True)
+        self.assertIn("expected the model's vocabulary", made.stderr)
+        self.assertEqual(made.returncode, 1)
+
+    def test_of_tfc_run_write_the_same(self):
+        words = [os.environ["TFC"], "run", self.model.folder, TELLS,
+                 "--max-new-tokens", "40", "--target", "cpu"]
+        plain = subprocess.check_output(words, text=True)
+        self.assertEqual(subprocess.check_output(
+            words + ["--draft", self.folder], text=True), plain)
+        made = subprocess.run(words + ["--draft-library", "none.so"],
+                              capture_output=True, text=True)
+        self.assertIn("--draft-weights", made.stderr)
 
 
 if __name__ == "__main__":

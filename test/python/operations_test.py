@@ -108,6 +108,12 @@ class Loads(unittest.TestCase):
                 ("vllm:generation_tokens_total", "counter")):
             self.assertEqual(kinds.get(name), kind, name)
         self.assertEqual(values["tfc_build_info"], 1)
+        blocks = [each for each in text.splitlines()
+                  if each.startswith("vllm:cache_config_info{")]
+        self.assertEqual(len(blocks), 1, "of the model that generates")
+        self.assertIn('block_size="64"', blocks[0])
+        self.assertRegex(blocks[0], 'num_gpu_blocks="[1-9][0-9]*"')
+        self.assertIn('enable_prefix_caching="True"', blocks[0])
         self.assertGreater(values["vllm:lora_requests_info"], 1.7e9)
         self.assertGreater(values["vllm:request_queue_time_seconds_count"], 16)
 

@@ -63,7 +63,11 @@ class Receipts(unittest.TestCase):
              "repetition_penalty": 1.2, "presence_penalty": 0.5},
             {"stop": [alone[9:13]], "max_tokens": 60},
             {"stop": [alone[9:13]], "max_tokens": 60,
-             "include_stop_str_in_output": True}]
+             "include_stop_str_in_output": True},
+            {"num_beams": 3, "n": 2, "max_tokens": 9, "length_penalty": 0.3,
+             "early_stopping": "never"},
+            {"use_beam_search": True, "n": 2, "max_tokens": 9,
+             "temperature": 1}]
         if HAS_GRAMMARS:
             bodies.append({"guided_regex": "[a-f]{3}-[0-9]{2,4}", "n": 2,
                            "temperature": 1})

@@ -194,6 +194,140 @@ class Jobs(unittest.TestCase):
             scheduler.submit(self.ids[0])
 
 
+class Beams(unittest.TestCase):
+    """Searches, a step of one beside each step of the others."""
+
+    def alone(self, model, ids, count, **words):
+        """What generate gives, and how long the rows are."""
+        made = model.generate_ids(np.array([ids]), max_new_tokens=12,
+                                  num_return_sequences=count, **words)
+        start = 0 if model.info.kind == "encoder-decoder" else len(ids)
+        return [row[start:].tolist() for row in made.sequences]
+
+    def check(self, model, prompts):
+        hows = [(3, 3, {}), (4, 2, {"length_penalty": 2.0}),
+                (2, 1, {"early_stopping": True, "repetition_penalty": 1.3}),
+                (3, 2, {"do_sample": True, "seed": 5})]
+        with tfc.Scheduler(model, max_step_tokens=5) as scheduler:
+            others = [scheduler.submit(ids, max_new_tokens=20)
+                      for ids in prompts]
+            jobs = [(ids, how, scheduler.submit(
+                ids, max_new_tokens=12, n=how[1], num_beams=how[0],
+                priority=number % 2, **how[2]))
+                for number, how in enumerate(hows) for ids in prompts]
+            for ids, (beams, count, words), job in jobs:
+                expected = self.alone(model, ids, count, num_beams=beams,
+                                      **words)
+                begins = 1 if model.info.kind == "encoder-decoder" else 0
+                for answer, row in zip(job.result(), expected):
+                    row = row[begins:]
+                    self.assertEqual(list(answer.tokens),
+                                     row[:len(answer.tokens)])
+                    self.assertEqual(
+                        answer.finish, tfc.Finish.ENDED
+                        if answer.tokens[-1] in model.info.eos
+                        else tfc.Finish.LENGTH)
+                    if answer.finish == tfc.Finish.LENGTH:
+                        self.assertEqual(len(answer.tokens), 12)
+                    self.assertEqual(answer.usage.new_tokens,
+                                     len(answer.tokens))
+            for ids, job in zip(prompts, others):
+                alone = scheduler.submit(ids, max_new_tokens=20).result()
+                self.assertEqual(job.result()[0].tokens, alone[0].tokens)
+            self.assertEqual(scheduler.stats.n_jobs, 0)
+
+    def test_are_those_of_generate(self):
+        model = shared.stories()
+        self.check(model, [model.tokenizer.encode(each).ids
+                           for each in PROMPTS])
+
+    def test_of_an_encoder_decoder(self):
+        model = shared.dates()
+        self.check(model, [model.tokenizer.encode(each).ids
+                           for each in ("3/4/1994", "the first of May 2001")])
+
+    def test_end_early_and_are_refused_by_name(self):
+        model = shared.stories()
+        ids = model.tokenizer.encode(PROMPTS[0]).ids
+        block = model.info.cache_bytes_per_token * 64
+        with tfc.Scheduler(model, max_cache_bytes=14 * block) as scheduler:
+            jobs = [scheduler.submit(ids, num_beams=3, n=2, max_new_tokens=90)
+                    for _ in range(2)]
+            for job in jobs:
+                job.cancel()
+            jobs.append(scheduler.submit(ids, num_beams=3, n=2, deadline=1e-6,
+                                         max_new_tokens=90))
+            ends = [[answer.finish for answer in job.result()] for job in jobs]
+            self.assertEqual(ends, [[tfc.Finish.CANCELLED] * 2] * 2
+                             + [[tfc.Finish.EXPIRED] * 2])
+            for match, words in (
+                    ("n: expected at most 3", {"n": 4}),
+                    ("beside beams", {"logprobs": 1}),
+                    ("beside beams", {"stop": [[7]]}),
+                    ("beside beams", {"logit_bias": {7: 1.0}}),
+                    ("needs_mask", {"needs_mask": True}),
+                    ("beam search that the cache can hold",
+                     {"max_new_tokens": 400})):
+                with self.assertRaisesRegex(tfc.Error, match):
+                    scheduler.submit(ids, **{"num_beams": 3,
+                                             "max_new_tokens": 5, **words})
+            self.assertEqual(scheduler.stats.n_jobs, 0)
+
+    def test_fail_where_nothing_can_follow(self):
+        model = shared.stories()
+        ids = model.tokenizer.encode(PROMPTS[0]).ids
+        with tfc.Scheduler(model) as scheduler:
+            other = scheduler.submit(ids, max_new_tokens=5)
+            # Every token but those of the prompt has come.
+            found = scheduler.submit(
+                ids, n=2, num_beams=2, max_new_tokens=300, eos_token_id=None,
+                no_repeat_ngram_size=1).result()
+            for answer in found:
+                self.assertEqual(answer.finish, tfc.Finish.FAILED)
+                self.assertIn("beams: expected a token that may come",
+                              str(answer.error))
+            self.assertEqual(len(other.result()[0].tokens), 5)
+
+
+class Unseen(unittest.TestCase):
+    """Tokens that see a text, and that nobody sees."""
+
+    def test_change_no_other_row(self):
+        model = shared.golden("bert-model")
+        ids, mask = [5, 9, 7, 30], [11, 12, 11]
+
+        def rows(scheduler, more):
+            made = scheduler.submit_encode(
+                [ids + more, ids], outputs=["last_hidden_state"],
+                unseen=[len(more), 0]).arrays()["last_hidden_state"]
+            self.assertTrue((made[1, 4:] == 0).all())
+            return made[0]
+        with tfc.Scheduler(model) as scheduler:
+            plain = scheduler.submit_encode(
+                [ids], outputs=["last_hidden_state"]
+                ).arrays()["last_hidden_state"][0]
+            made = rows(scheduler, mask)
+            np.testing.assert_array_equal(made[:4], plain)
+            for at in range(3):
+                # Whatever stands behind it, or before it that nobody sees.
+                other = [3] * at + mask[at:at + 1] + [8] * (2 - at)
+                np.testing.assert_array_equal(rows(scheduler, other)[4 + at],
+                                              made[4 + at])
+            self.assertGreater(np.abs(made[4] - made[6]).max(), 1e-3,
+                               "they have places")
+            seen = scheduler.submit_encode(
+                [ids + mask], outputs=["last_hidden_state"]
+                ).arrays()["last_hidden_state"][0]
+            self.assertGreater(np.abs(seen - made).max(), 1e-3)
+            with self.assertRaisesRegex(tfc.Error, "less than its 4 tokens"):
+                scheduler.submit_encode([ids], unseen=[4])
+            with self.assertRaisesRegex(tfc.Error, "expected 1 numbers"):
+                scheduler.submit_encode([ids], unseen=[0, 0])
+        with tfc.Scheduler(shared.stories()) as scheduler, \
+                self.assertRaisesRegex(tfc.Error, "with an encoder only"):
+            scheduler.submit_encode([ids], unseen=[1])
+
+
 class Texts(unittest.TestCase):
     def test_are_encoded_as_alone(self):
         model = shared.golden("bert-model")

@@ -1,7 +1,9 @@
 # The server as its clients see it: over HTTP, on a port of its own.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import asyncio
 import base64
 import concurrent.futures
+import gc
 import hashlib
 import http.client
 import json
@@ -23,6 +25,32 @@ from serving import Served, Stories, word_folder
 TEMPLATE = """{% for m in messages %}{{ m.role }}: {{ m.content }}
 {% endfor %}{% if add_generation_prompt %}teller:{% endif %}"""
 PROMPT = "Once upon a time"
+
+
+class Tasks(unittest.TestCase):
+    """Of clients that go: nobody complains that nobody listened."""
+
+    def test_are_heard_though_they_are_over(self):
+        from tfcompiler.serve._stream import _end
+        said = []
+
+        async def fail():
+            raise StopAsyncIteration
+
+        async def last():
+            asyncio.get_running_loop().set_exception_handler(
+                lambda loop, what: said.append(what))
+            for waits in (False, True):
+                task = asyncio.ensure_future(asyncio.sleep(9) if waits
+                                             else fail())
+                await asyncio.sleep(0)
+                await _end(task)
+                self.assertTrue(task.done())
+                del task
+            gc.collect()
+            await asyncio.sleep(0)
+        asyncio.run(last())
+        self.assertEqual(said, [])
 
 
 class Writers(Stories):
@@ -51,6 +79,33 @@ class Writers(Stories):
                                prompt="3 May 1999", temperature=0)
         self.assertEqual(made["choices"][0]["text"],
                          shared.dates().generate("3 May 1999", num_beams=1))
+
+    def test_beams_are_those_of_generate(self):
+        model = shared.stories()
+        alone = model.generate(PROMPT, max_new_tokens=20, num_beams=3,
+                               num_return_sequences=2, length_penalty=0.5)
+        words = dict(prompt=PROMPT, max_tokens=20, n=2, length_penalty=0.5)
+        for how in (dict(num_beams=3), dict(use_beam_search=True, best_of=3)):
+            made = self.server.ask("/v1/completions", **words, **how)
+            self.assertEqual([choice["text"] for choice in made["choices"]],
+                             alone)
+            self.assertEqual(made["choices"][0]["finish_reason"], "length")
+        chunks, last = self.server.stream("/v1/completions", **words,
+                                          num_beams=3)
+        texts = ["", ""]
+        for chunk in chunks:
+            for choice in chunk["choices"]:
+                texts[choice["index"]] += choice["text"]
+        self.assertEqual((texts, last), (alone, "[DONE]"))
+        for how, field in ((dict(num_beams=3, stop="x"), "/stop"),
+                           (dict(num_beams=3, logprobs=0), "/logprobs"),
+                           (dict(num_beams=2, n=3), "/n"),
+                           (dict(length_penalty=1.5), "/length_penalty"),
+                           (dict(num_beams=65), "/num_beams"),
+                           (dict(best_of=3), "/best_of")):
+            status, made, _ = self.server.post(
+                "/v1/completions", {"prompt": PROMPT, **how})
+            self.assertEqual((status, made["error"]["param"]), (400, field))
 
     def test_a_stop_is_cut_off_wherever_tokens_are(self):
         alone = shared.stories().generate(PROMPT, max_new_tokens=60)

@@ -1,7 +1,9 @@
 # What the tests of the Python package have in common.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import functools
+import json
 import os
+import shutil
 import sys
 
 import tfcompiler as tfc
@@ -29,6 +31,26 @@ def golden(name):
     """A golden model; with random weights, and without a tokenizer."""
     return tfc.compile(os.path.join(GOLDEN, name), target="cpu",
                        tokenizer=Letters())
+
+
+def cut_stories(folder, **changes):
+    """A smaller model with the vocabulary of the stories': its first layer."""
+    import tensors
+    whole = os.path.join(MODELS, "stories-tiny")
+    shutil.copytree(whole, folder)
+    with open(os.path.join(whole, "config.json")) as file:
+        config = json.load(file)
+    config.update(num_hidden_layers=1, **changes)
+    with open(os.path.join(folder, "config.json"), "w") as file:
+        json.dump(config, file)
+    path = os.path.join(folder, "model.safetensors")
+    kept = {name: value for name, value in tensors.read(path).items()
+            if ".layers." not in name or ".layers.0." in name}
+    name = "model.embed_tokens.weight"
+    rows, width = config["vocab_size"], config["hidden_size"]
+    kept[name] = tensors.Tensor(kept[name].dtype, [rows, width],
+                                kept[name].data[:rows * width])
+    tensors.write(path, kept)
 
 
 class Letters:

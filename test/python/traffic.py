@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # Mixed traffic on a trained model: chats that begin alike, several answers,
-# vectors, drafts, cancels, a cache too small for all. Each answer is what it is
+# beams, vectors, drafts, cancels, a cache too small for all. Each answer is what it is
 # alone.
 #   traffic.py --count 100000 --seed 7
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import collections
+import os
 import random
 import resource
 import sys
+import tempfile
 import time
 
 import shared
@@ -26,8 +28,8 @@ class Traffic:
     """Requests drawn from a pool of them, so that each is computed alone
     once."""
 
-    def __init__(self, seed, pool):
-        self.model = shared.stories()
+    def __init__(self, seed, pool, draft=None):
+        self.model, self.draft = shared.stories(), draft
         self.random = random.Random(seed)
         self.alone = {}
         self.pool = [self.draw() for _ in range(pool)]
@@ -54,6 +56,10 @@ class Traffic:
         words.update(r.choice(({}, {}, {"repetition_penalty": 1.2},
                                {"frequency_penalty": 0.5},
                                {"frequency_penalty": -2.0})))
+        if r.random() < 0.04:
+            words.update(num_beams=r.choice((2, 3)), logprobs=0, echo=False,
+                         n=r.choice((1, 2)),
+                         max_new_tokens=r.choice((3, 8, 20)))
         return "submit", encode(text).ids, words
 
     @staticmethod
@@ -93,7 +99,8 @@ class Traffic:
         differ = 0
         with tfc.Scheduler(self.model, prefix_cache=False) as self.one, \
                 tfc.Scheduler(self.model, max_cache_bytes=14 * block,
-                              max_step_tokens=40, max_drafts=8) as many:
+                              max_step_tokens=40, max_drafts=8,
+                              draft=self.draft) as many:
             open_jobs = collections.deque()
             for done in range(count):
                 number = self.random.randrange(len(self.pool))
@@ -132,13 +139,23 @@ class Traffic:
               f"right, {stats.n_preemptions} preemptions", flush=True)
 
 
+def small():
+    """A model that guesses for the stories'."""
+    with tempfile.TemporaryDirectory() as folder:
+        shared.cut_stories(os.path.join(folder, "small"))
+        return tfc.compile(os.path.join(folder, "small"), target="cpu")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--pool", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--draft", action="store_true", help="guesses are a "
+                        "smaller model's, not the text's own")
     options = parser.parse_args()
-    traffic = Traffic(options.seed, min(options.pool, options.count))
+    traffic = Traffic(options.seed, min(options.pool, options.count),
+                      small() if options.draft else None)
     begin = time.monotonic()
     differ = traffic.run(options.count)
     print(f"seed {options.seed}: {options.count} requests, "

@@ -1,5 +1,5 @@
-// Speculation by prompt lookup: what is looked up, how long a guess is, and
-// that no guess, right or wrong, changes anything but the number of steps.
+// Speculation: what is looked up, how long a guess is, and that no guess, of a
+// text or of another model, changes anything but the number of steps.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/load/ModuleTables.h"
 #include "test/runtime/Requests.h"
@@ -69,6 +69,29 @@ TEST(DraftLength, GrowsWithWhatIsRightAndPausesWithWhatIsNot) {
   EXPECT_EQ(wrong.next(), 16) << "it has learnt better";
 }
 
+TEST(DraftLength, IsWhatPaysWhereAGuessCosts) {
+  EXPECT_EQ(DraftLength(1).next(), 0) << "as dear as a step";
+  auto lengthAt = [](double cost, int64_t right) {
+    DraftLength length(cost);
+    for (int i = 0; i < 60; ++i) {
+      int64_t next = length.next();
+      length.learn(next, std::min(next, right));
+    }
+    return length.next();
+  };
+  EXPECT_EQ(lengthAt(0.1, 16), 16) << "all are right";
+  EXPECT_GE(lengthAt(0.05, 3), lengthAt(0.4, 3)) << "dear ones are fewer";
+  EXPECT_GE(lengthAt(0.4, 3), 1);
+  DraftLength wrong(0.6);
+  int64_t numGuessed = 0;
+  for (int i = 0; i < 1000; ++i) {
+    int64_t next = wrong.next();
+    wrong.learn(next, i % 3 == 0);
+    numGuessed += next;
+  }
+  EXPECT_LT(numGuessed, 100) << "a third is not enough at that price";
+}
+
 /// A session with drafts, and how many steps it made.
 struct Drafting {
   Drafting(const Model &model, SessionOptions how, int64_t maxDrafts)
@@ -89,9 +112,24 @@ struct Drafting {
   int numSteps = 0;
 };
 
-class Drafts : public ::testing::TestWithParam<const char *> {
+/// A model; and the weights of the one that guesses, 0: nobody.
+struct Who {
+  const char *variant;
+  uint32_t draftSeed;
+};
+
+void PrintTo(const Who &who, std::ostream *out) {
+  *out << who.variant << ", draft " << who.draftSeed;
+}
+
+class Drafts : public ::testing::TestWithParam<Who> {
 protected:
-  std::unique_ptr<Model> model = loadFake(GetParam(), FakeWeights(5), 2);
+  std::unique_ptr<Model> model =
+      loadFake(GetParam().variant, FakeWeights(5), 2);
+  std::shared_ptr<const Model> draft =
+      GetParam().draftSeed
+          ? loadFake("endless", FakeWeights(GetParam().draftSeed), 1)
+          : nullptr;
   bool isEndless() const { return model->table().max_positions == 0; }
 
   /// One that repeats itself, the more the less `penalty` is.
@@ -127,7 +165,10 @@ TEST_P(Drafts, ChangeNothingButTheSteps) {
     std::mt19937 random(seed);
     SessionOptions how;
     how.maxStepTokens = seed % 2 ? 7 : 0;
-    Drafting drafting(*model, how, 1 + seed % 9), plain(*model, how, 0);
+    Drafting plain(*model, how, 0);
+    how.draft = draft;
+    how.draftCost = 0.02;
+    Drafting drafting(*model, how, 1 + seed % 9);
     std::map<uint64_t, Asked> wanted;
     for (uint32_t n = 1 + random() % 3; n > 0; --n) {
       Asked asked = ask(plain.requests, random);
@@ -161,8 +202,14 @@ TEST_P(Drafts, ChangeNothingButTheSteps) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Drafts,
-                         ::testing::Values("endless", "window", "decoder",
-                                           "translator"));
+                         ::testing::Values(Who{"endless", 0}, Who{"window", 0},
+                                           Who{"decoder", 0},
+                                           Who{"translator", 0}));
+// The same weights guess what is likeliest, others hardly anything.
+INSTANTIATE_TEST_SUITE_P(Models, Drafts,
+                         ::testing::Values(Who{"endless", 5}, Who{"endless", 6},
+                                           Who{"window", 5},
+                                           Who{"decoder", 5}));
 
 class DraftsOfOne : public ::testing::Test {
 protected:
@@ -183,6 +230,99 @@ TEST_F(DraftsOfOne, GiveSeveralTokensAStep) {
   EXPECT_EQ(drafting.requests.stories[id].tokens.size(), 64U);
   EXPECT_LT(drafting.numSteps, 30);
   EXPECT_GT(drafting.counts().accepted, 34U);
+}
+
+/// Sessions of it take its own weights as the other model's.
+class DraftModels : public DraftsOfOne {
+protected:
+  SessionOptions how;
+  Asked greedy(const Requests &requests, Tokens prompt, int64_t count) const {
+    Asked asked = requests.ask(std::move(prompt), count);
+    asked.decoding.do_sample = 0;
+    return asked;
+  }
+  void SetUp() override {
+    how.draft = loadFake("endless", FakeWeights(5), 1);
+    how.draftCost = 0.02;
+  }
+  std::string refusal(const char *of, const char *by) {
+    auto target = loadFake(of, FakeWeights(5), 1);
+    how.draft = loadFake(by, FakeWeights(5), 1);
+    auto made = Session::create(*target, how);
+    EXPECT_FALSE(made);
+    return made ? "" : made.error().message;
+  }
+};
+
+TEST_F(DraftModels, GiveSeveralTokensAStep) {
+  Drafting drafting(*model, how, 0);
+  Asked asked = greedy(drafting.requests, {1, 2, 3}, 65);
+  uint64_t id = drafting.requests.add(asked);
+  drafting.run();
+  EXPECT_EQ(drafting.requests.stories[id], storyAlone(*model, asked));
+  EXPECT_LT(drafting.numSteps, 20);
+  DraftCounts counts = drafting.counts();
+  EXPECT_EQ(counts.accepted, counts.drafted) << "all are right";
+  EXPECT_EQ(drafting.requests.session->draftModel()->cache().used(), 0);
+}
+
+/// A prompt that it cannot read at once, and of the longer one none.
+TEST_F(DraftModels, ReadByPiecesAndWithinTheirPositions) {
+  how.maxStepTokens = 4;
+  Tokens prompt;
+  for (int64_t i = 0; i < 40; ++i) {
+    prompt.push_back(i * 7 % vocab);
+  }
+  Drafting drafting(*model, how, 4);
+  Asked asked = greedy(drafting.requests, prompt, 40);
+  uint64_t id = drafting.requests.add(asked);
+  drafting.run();
+  EXPECT_EQ(drafting.requests.stories[id], storyAlone(*model, asked));
+  EXPECT_GT(drafting.counts().accepted, 8U);
+  how.draft = loadFake("decoder", FakeWeights(5), 1);
+  Drafting beyond(*model, how, 4);
+  beyond.requests.add(asked);
+  beyond.run();
+  EXPECT_EQ(beyond.counts().drafted, 0U) << "it has 16 positions";
+}
+
+TEST_F(DraftModels, AreNotAskedWhereTheyAreAsDear) {
+  how.draftCost.reset();
+  Drafting drafting(*model, how, 8);
+  drafting.requests.add(greedy(drafting.requests, {1, 2, 3}, 40));
+  drafting.run();
+  EXPECT_EQ(drafting.counts().drafted, 0U);
+}
+
+TEST_F(DraftModels, ForgetWhoIsPausedOrGone) {
+  Drafting drafting(*model, how, 4);
+  Session &session = *drafting.requests.session;
+  Asked asked = greedy(drafting.requests, {1, 2, 3}, 40);
+  uint64_t stays = drafting.requests.add(asked);
+  uint64_t goes = drafting.requests.add(asked);
+  auto used = [&] { return session.draftModel()->cache().used(); };
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(drafting.requests.step());
+  }
+  int64_t ofBoth = used();
+  ASSERT_TRUE(session.remove(goes));
+  ASSERT_TRUE(drafting.requests.step());
+  EXPECT_LT(used(), ofBoth);
+  ASSERT_TRUE(session.pause(stays));
+  drafting.requests.add(greedy(drafting.requests, {1}, 1));
+  ASSERT_TRUE(drafting.requests.step());
+  EXPECT_EQ(used(), 0);
+  ASSERT_TRUE(session.resume(stays));
+  drafting.run();
+  EXPECT_EQ(drafting.requests.stories[stays], storyAlone(*model, asked));
+}
+
+TEST_F(DraftModels, AreDecoders) {
+  EXPECT_NE(refusal("endless", "encoder").find("draft: "), std::string::npos);
+  EXPECT_NE(refusal("endless", "translator").find("draft: "),
+            std::string::npos);
+  EXPECT_NE(refusal("translator", "endless").find("expected a decoder"),
+            std::string::npos);
 }
 
 TEST_F(DraftsOfOne, TakeNobodysPlaceInTheCache) {

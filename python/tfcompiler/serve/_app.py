@@ -20,6 +20,7 @@ from tfcompiler.serve._completions import completions
 from tfcompiler.serve._embeddings import (cohere_embed, embed, embeddings,
                                           similarity)
 from tfcompiler.serve._errors import ApiError, from_error
+from tfcompiler.serve._multi import embed_all
 from tfcompiler.serve._rerank import predict, rerank
 from tfcompiler.serve._server import Server, read_json
 from tfcompiler.serve._sparse import embed_sparse
@@ -58,6 +59,7 @@ _EMBED_POSTS = {
     "/": _by_kind,
     "/embed": embed,
     "/embed_sparse": embed_sparse,
+    "/embed_all": embed_all,
     "/similarity": similarity,
     "/rerank": rerank,
     "/predict": predict,
@@ -67,7 +69,6 @@ _INSTEAD = {
     "/v1/responses": "/v1/chat/completions",
     "/generate": "/v1/completions",
     "/generate_stream": "/v1/completions with stream",
-    "/embed_all": "/embed",
 }
 
 

@@ -32,9 +32,10 @@ async def completions(server: Server, body: Mapping[str, Any], tenant: str):
     """The response. Raises ApiError, Error."""
     fields = read_fields(body, COMPLETION)
     engine = writer(server, fields)
-    if fields.get("best_of", fields.get("n", 1)) != fields.get("n", 1):
-        raise ApiError(400, "unsupported_value", "/best_of: expected n, got "
-                       f"{fields['best_of']}", "/best_of")
+    if fields.get("best_of", fields.get("n", 1)) != fields.get("n", 1) \
+            and not fields.get("use_beam_search"):
+        raise ApiError(400, "unsupported_value", "/best_of: expected n (or "
+                       f"use_beam_search), got {fields['best_of']}", "/best_of")
     form = form_of(fields)
     prompts = await _prompts(server, engine, need(fields, "prompt")[1])
     seed = draw_seed(fields)

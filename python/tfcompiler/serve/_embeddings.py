@@ -33,6 +33,8 @@ OPENAI: Table = {
     "dimensions": whole(1, 1 << 20),
     "input_type": text,
     "truncate": boolean,
+    "return_sparse": boolean,
+    "return_colbert_vecs": boolean,
 }
 TEI: Table = {
     **SHARED,
@@ -72,12 +74,15 @@ async def embeddings(server: Server, body: Mapping[str, Any], tenant: str):
     """OpenAI's. Raises ApiError, Error."""
     fields = read_fields(body, OPENAI)
     engine = embedder(server, fields)
+    is_packed = fields.get("encoding_format") == "base64"
+    beside = _beside(engine, fields, is_packed)
     rows, count = await vectors(
         server, engine, fields, need(fields, "input")[1],
-        fields.get("truncate", server.truncates), fields.get("dimensions"))
-    is_packed = fields.get("encoding_format") == "base64"
+        fields.get("truncate", server.truncates), fields.get("dimensions"),
+        beside=beside)
     data = [{"object": "embedding", "index": index,
-             "embedding": _packed(row) if is_packed else row.tolist()}
+             "embedding": packed(row) if is_packed else row.tolist(),
+             **(beside.made[index] if beside else {})}
             for index, row in enumerate(rows)]
     return JSONResponse({
         "object": "list", "data": data, "model": engine.name,
@@ -121,7 +126,7 @@ async def cohere_embed(server: Server, body: Mapping[str, Any], tenant: str):
     kinds = fields.get("embedding_types", ["float"])
     made: Dict[str, list] = {}
     for kind in kinds:
-        made[kind] = [_packed(row) if kind == "base64" else row.tolist()
+        made[kind] = [packed(row) if kind == "base64" else row.tolist()
                       for row in rows]
     return JSONResponse({
         "id": str(uuid.uuid4()), "embeddings": made, "texts": texts,
@@ -142,20 +147,65 @@ def embedder(server: Server, fields: Mapping[str, Any], status: int = 400
 
 async def vectors(server: Server, engine: Engine, fields: Mapping[str, Any],
                   texts: Sequence, truncate: bool, dimensions: Optional[int],
-                  normalize: Optional[bool] = None
+                  normalize: Optional[bool] = None,
+                  beside: Optional["_Beside"] = None
                   ) -> Tuple[np.ndarray, int]:
-    """float32 [texts, width], and how many tokens they had. The same bytes
-    whoever else asks. Raises ApiError."""
+    """float32 [texts, width], and how many tokens they had; `beside` gets what
+    the same pass gives besides. The same bytes whoever else asks. Raises
+    ApiError."""
     expect_count(server, len(texts))
     _expect_dimensions(server, engine, dimensions)
     encoder = engine.encoder
     found = await encodings(server, engine, encoder, fields, texts, truncate)
     counts = list(map(len, found))
     name = encoder.output(normalize)
-    made = await engine.encode(found, [name], **times(fields))
+    made = await engine.encode(
+        found, [name] + (["last_hidden_state"] if beside and
+                         name != "last_hidden_state" else []),
+        **times(fields))
+    if beside:
+        await in_thread(1 << 20, beside.take, made["last_hidden_state"], found)
     rows = encoder.finish(encoder.pool(name, made[name], counts), normalize,
                           dimensions)
     return rows, sum(counts)
+
+
+class _Beside:
+    """What BGE-M3 gives beside vectors, a dictionary a text."""
+
+    def __init__(self, engine: Engine, has_words: bool, has_vectors: bool,
+                 is_packed: bool):
+        self._model, self._is_packed = engine.m3, is_packed
+        self._has_words, self._has_vectors = has_words, has_vectors
+        self.made: List[Dict[str, Any]] = []
+
+    def take(self, states: np.ndarray, found: Sequence[Encoding]) -> None:
+        for rows, encoding in zip(states, found):
+            each: Dict[str, Any] = {}
+            if self._has_words:
+                weights = self._model.weights(rows, encoding.ids)
+                each["lexical_weights"] = {
+                    str(id): weight for id, weight in weights.items()}
+            if self._has_vectors:
+                vectors = self._model.vectors(rows,
+                                              self._model.text(encoding))
+                each["colbert_vecs"] = [packed(row) for row in vectors] \
+                    if self._is_packed else vectors.tolist()
+            self.made.append(each)
+
+
+def _beside(engine: Engine, fields: Mapping[str, Any], is_packed: bool
+            ) -> Optional[_Beside]:
+    """Raises ApiError."""
+    wanted = [fields.get(name, False) for name in (
+        "return_sparse", "return_colbert_vecs")]
+    if any(wanted) and engine.m3 is None:
+        name = "return_sparse" if wanted[0] else "return_colbert_vecs"
+        raise ApiError(400, "unsupported_value", f"/{name}: expected it of a "
+                       "model that gives it beside a vector (BGE-M3, with "
+                       "sparse_linear and colbert_linear in its folder), got "
+                       f"{engine.name}", f"/{name}")
+    return _Beside(engine, *wanted, is_packed) if any(wanted) else None
 
 
 def times(fields: Mapping[str, Any]) -> Dict[str, Any]:
@@ -180,18 +230,28 @@ async def encodings(server: Server, engine: Engine, encoder: SentenceEncoder,
     ApiError."""
     if isinstance(texts[0], list):
         return _of_ids(server, engine, texts)
-    for number, each in enumerate(texts):
-        if not isinstance(each, str):
-            raise invalid(f"/input/{number}", "a text as the others", each)
+    expect_texts("/input", texts)
     try:
         return await in_thread(
             sum(map(len, texts)), encoder.tokenize, texts,
             prompt_name=_prompt_name(encoder, fields), truncate=truncate)
     except Error as error:
-        if "expected at most" in str(error):
-            raise ApiError(413, "context_length_exceeded", str(error)
-                           + " (truncate cuts it)") from None
-        raise from_error(error) from None
+        raise too_long(error) from None
+
+
+def expect_texts(pointer: str, texts: Sequence) -> None:
+    """Raises ApiError where there are token ids among them."""
+    for number, each in enumerate(texts):
+        if not isinstance(each, str):
+            raise invalid(f"{pointer}/{number}", "a text as the others", each)
+
+
+def too_long(error: Error) -> ApiError:
+    """What is said of texts that cannot be tokenized."""
+    if "expected at most" in str(error):
+        return ApiError(413, "context_length_exceeded", str(error)
+                        + " (truncate cuts it)")
+    return from_error(error)
 
 
 def _of_ids(server: Server, engine: Engine, rows: Sequence) -> List[Encoding]:
@@ -239,6 +299,6 @@ def _expect_dimensions(server: Server, engine: Engine,
                       + ", ".join(map(str, widths)), dimensions)
 
 
-def _packed(row: np.ndarray) -> str:
+def packed(row: np.ndarray) -> str:
     """float32 in little-endian order, as text."""
     return base64.b64encode(row.astype("<f4").tobytes()).decode()

@@ -7,7 +7,8 @@ import functools
 import hashlib
 import json
 import time
-from typing import Any, AsyncIterator, Dict, List, Optional, Sequence
+from typing import (Any, AsyncIterator, Dict, List, Optional, Sequence,
+                    Union)
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from tfcompiler._sentence import SentenceEncoder
 from tfcompiler._tokenizer import Encoding
 from tfcompiler.serve._errors import ApiError, from_error, hide
 from tfcompiler.serve._grammar import Form, Grammars, Masks
+from tfcompiler.serve._late import BgeM3, ColBert
 from tfcompiler.serve._modules import SparseEncoder, YesOrNo, read_modules
 from tfcompiler.serve._question import Question, Tally, TextPiece
 from tfcompiler.serve._text import AnswerText
@@ -43,7 +45,9 @@ class Engine:
             and self._has_rows("logits") else None
         self.judge = YesOrNo(model, modules) if "LogitScore" in kinds \
             and self.generates else None
-        self.encoder = None if self.sparse else self._sentence_encoder()
+        self.late = self._late_interaction(modules)
+        self.encoder = None if self.sparse or isinstance(
+            self.late, ColBert) else self._sentence_encoder()
         self.grammars = Grammars(model)
         self._template_text = chat_template
         self.scheduler = Scheduler(model, **words)
@@ -87,7 +91,7 @@ class Engine:
     @property
     def reranks(self) -> bool:
         """Whether it scores pairs of texts by one number."""
-        return self.judge is not None or \
+        return self.judge is not None or self.late is not None or \
             self.classifies and self.labels == 1
 
     @property
@@ -105,6 +109,23 @@ class Engine:
         made = hashlib.sha256("\0".join(
             (info.spec, info.program, info.producer)).encode())
         return "tfc_" + made.hexdigest()[:12]
+
+    @property
+    def m3(self) -> Optional[BgeM3]:
+        """Of a model that gives a vector, weights of words and vectors of
+        tokens."""
+        return self.late if isinstance(self.late, BgeM3) else None
+
+    def _late_interaction(self, modules) -> Union[ColBert, BgeM3, None]:
+        """Who makes vectors of tokens, where the folder says that."""
+        if not self._has_rows("last_hidden_state"):
+            return None
+        told = _read_json(self.model, "config_sentence_transformers.json")
+        kind = told.get("model_type") if isinstance(told, dict) else None
+        if kind in ("ColBERT", "MultiVectorEncoder") or any(
+                name == "MultiVectorMask" for name, _ in modules):
+            return ColBert(self.model, modules)
+        return BgeM3(self.model) if BgeM3.is_in(self.model.folder) else None
 
     def _sentence_encoder(self) -> Optional[SentenceEncoder]:
         found = {port.name for port in self.model.info.outputs}

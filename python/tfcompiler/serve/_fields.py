@@ -3,7 +3,6 @@
 in no table is an error that names the nearest one."""
 from __future__ import annotations
 
-import difflib
 import math
 from typing import Any, Callable, Dict, List, Mapping, Tuple, Union
 
@@ -60,6 +59,7 @@ def need_at(fields: Mapping[str, Any], name: str, at: str) -> Any:
 
 
 def _unknown(pointer: str, name: str, table: Table) -> ApiError:
+    import difflib
     near = difflib.get_close_matches(name[:200], list(table), 1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     return ApiError(400, "unknown_field", f"{pointer[:200]}: expected a field "

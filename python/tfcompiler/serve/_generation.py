@@ -18,7 +18,15 @@ from tfcompiler.serve._question import Question
 MOST_ANSWERS = 128
 MOST_LOGPROBS = 20
 _MOST_STOPS = 16
+_MOST_BEAMS = 64
 _LEAST, _MOST = -2**63, 2**63 - 1
+
+
+def _early_stopping(pointer: str, value: Any):
+    if value == "never":
+        return value
+    return boolean(pointer, value)
+
 
 # What everybody's clients send, and what it means.
 FIELDS: Table = {
@@ -53,7 +61,10 @@ FIELDS: Table = {
     "safety_identifier": Ignored(),
     "prompt_cache_key": Ignored(),
     "prediction": Refused("expected no prediction: drafts are not served"),
-    "num_beams": Refused("expected no num_beams: beams are not served"),
+    "use_beam_search": boolean,
+    "num_beams": whole(1, _MOST_BEAMS),
+    "length_penalty": number(-100, 100),
+    "early_stopping": _early_stopping,
     "response_format": anything,
     "guided_json": anything,
     "guided_regex": text,
@@ -72,6 +83,10 @@ _WORDS = {
     "no_repeat_ngram_size": "no_repeat_ngram_size",
     "min_tokens": "min_new_tokens", "logit_bias": "logit_bias",
 }
+# What a search has not, or nothing but a search has.
+_NOT_WITH_BEAMS = ("stop", "logprobs", "logit_bias", "response_format",
+                   "guided_json", "guided_regex", "tools")
+_OF_BEAMS = ("length_penalty", "early_stopping")
 
 
 @dataclass(frozen=True)
@@ -98,6 +113,7 @@ def question(engine: Engine, ids: Sequence[int], fields: Mapping[str, Any],
         words["eos_token_id"] = None
     if "deadline_ms" in fields:
         words["deadline"] = fields["deadline_ms"] / 1000
+    words.update(_beams(fields))
     words.update(
         seed=seed, logprobs=logprobs, echo=echo,
         # Of vLLM's the least is the first, of the scheduler's the greatest.
@@ -106,6 +122,32 @@ def question(engine: Engine, ids: Sequence[int], fields: Mapping[str, Any],
         max_new_tokens=_most_new(engine, len(ids), fields, limits))
     return Question(ids, fields.get("n", 1), _stops(fields),
                     fields.get("include_stop_str_in_output", False), words)
+
+
+def _beams(fields: Mapping[str, Any]) -> Dict[str, Any]:
+    """The words of a search, where one is asked for: of Hugging Face's name, or
+    of vLLM's, which has as many beams as best_of or n says."""
+    answers = fields.get("n", 1)
+    beams = fields.get("num_beams", 1)
+    if fields.get("use_beam_search"):
+        beams = max(beams, fields.get("best_of", answers))
+    wrong = _NOT_WITH_BEAMS if beams > 1 else _OF_BEAMS
+    for name in wrong:
+        given = fields.get(name)
+        if given is not None and given is not False and given != []:
+            raise ApiError(
+                400, "unsupported_value", f"/{name}: expected none "
+                + ("beside beams" if beams > 1 else "without num_beams or "
+                   "use_beam_search, and more than one beam"), f"/{name}")
+    if beams <= 1:
+        return {}
+    if answers > beams:
+        raise ApiError(400, "invalid_value", f"/n: expected at most {beams}, "
+                       f"the beams, got {answers}", "/n")
+    words = {name: fields[name] for name in _OF_BEAMS if name in fields}
+    # Beams are drawn only where the request says so.
+    return {"do_sample": fields.get("temperature", 0) > 0, **words,
+            "num_beams": beams}
 
 
 def draw_seed(fields: Mapping[str, Any]) -> int:

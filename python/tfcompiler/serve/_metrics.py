@@ -18,6 +18,8 @@ _HELP = {
     "vllm:kv_cache_usage_perc": "Keys and values of running answers, of what "
                                 "there can be (0 to 1).",
     "vllm:gpu_cache_usage_perc": "The same under its older name.",
+    "vllm:cache_config_info": "Blocks of keys and values, of so many tokens "
+                              "each: always 1.",
     "vllm:lora_requests_info": "Adapters, of which there are none; its value "
                                "is the time.",
     "vllm:request_queue_time_seconds": "From a request to when it began.",
@@ -109,6 +111,13 @@ def _gauges(engines) -> Dict[str, Dict[Labels, float]]:
         made.setdefault("tfc_build_info", {})[(
             ("model_name", engine.name), ("version", version()),
             ("program", info.program), ("producer", info.producer))] = 1
+        if stats.max_blocks:
+            made.setdefault("vllm:cache_config_info", {})[(
+                ("model_name", engine.name),
+                ("block_size", str(stats.block_tokens)),
+                ("num_gpu_blocks", str(stats.max_blocks)),
+                ("enable_prefix_caching",
+                 str(engine.scheduler.has_prefix_cache)))] = 1
     # Which the Inference Gateway asks for, by Kubernetes' model server
     # protocol.
     made["vllm:lora_requests_info"] = {(

@@ -19,7 +19,7 @@ Modules = Sequence[Tuple[str, Dict[str, Any]]]
 def read_modules(folder: Optional[Path]) -> Modules:
     """The modules of a folder, each by the last word of its type, and its
     config; none without a modules.json. Raises Error."""
-    found = _read_json(folder / "modules.json") if folder else None
+    found = read_json(folder / "modules.json") if folder else None
     if not isinstance(found, list):
         return []
     made: List[Tuple[str, Dict[str, Any]]] = []
@@ -34,7 +34,7 @@ def read_modules(folder: Optional[Path]) -> Modules:
                         f"expected a folder inside, got {path}")
         name = "sentence_bert_config.json" if "Transformer" in kind else \
             "config.json"
-        config = _read_json(folder / path / name)
+        config = read_json(folder / path / name)
         made.append((kind, config if isinstance(config, dict) else {}))
     return made
 
@@ -101,7 +101,7 @@ class YesOrNo:
             raise Error(Code.UNSUPPORTED, f"{model.folder}: chat_template: "
                         "expected add_generation_prompt, got "
                         + ", ".join(sorted(unknown)))
-        told = _read_json(model.folder / "config_sentence_transformers.json")
+        told = read_json(model.folder / "config_sentence_transformers.json")
         told = told if isinstance(told, dict) else {}
         self.instruction = (told.get("prompts") or {}).get(
             told.get("default_prompt_name"))
@@ -129,7 +129,8 @@ class YesOrNo:
         return self._true, self._false
 
 
-def _read_json(path: Path):
+def read_json(path: Path):
+    """What is in a file, None where there is none. Raises Error."""
     if not path.exists():
         return None
     try:

@@ -105,6 +105,9 @@ async def _of_query(server: Server, engine: Engine, fields: Mapping[str, Any],
                     ) -> np.ndarray:
     """Each text's logit for the query, float32 [texts, 1]."""
     query = need(fields, "query")
+    if engine.late is not None:
+        from tfcompiler.serve._multi import scores
+        return await scores(server, engine, query, texts, truncate, fields)
     if engine.judge is None:
         return await _logits(server, engine, [query] * len(texts), texts,
                              truncate, fields)
@@ -147,8 +150,8 @@ def _reranker(server: Server, fields: Mapping[str, Any], status: int
     engine = server.engine(fields.get("model"))
     if not engine.reranks:
         raise _wrong_kind(engine, "that scores pairs of texts by one number "
-                          "(a cross-encoder, or one with LogitScore in its "
-                          "modules.json)", status)
+                          "(a cross-encoder, one with LogitScore in its "
+                          "modules.json, ColBERT, BGE-M3)", status)
     if "instruction" in fields and engine.judge is None:
         raise ApiError(400, "unsupported_value", "/instruction: expected none "
                        f"for {engine.name}, whose scores are of two texts",
@@ -181,6 +184,8 @@ def _scores(engine: Engine, logits: np.ndarray) -> np.ndarray:
     """As sentence-transformers' CrossEncoder: the activation that the folder
     names, else a sigmoid."""
     values = logits[:, 0].astype(np.float64)
+    if engine.late is not None:
+        return values
     if engine.activation.endswith("Identity"):
         return values
     return 1 / (1 + np.exp(-values))

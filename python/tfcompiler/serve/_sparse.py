@@ -9,8 +9,8 @@ from typing import Any, Dict, List, Mapping, Sequence
 import numpy as np
 from starlette.responses import JSONResponse
 
-from tfcompiler._tokenizer import Encoding
-from tfcompiler.serve._embeddings import SHARED, encodings, expect_count, times
+from tfcompiler.serve._embeddings import (SHARED, encodings, expect_count,
+                                          expect_texts, times)
 from tfcompiler.serve._engine import Engine
 from tfcompiler.serve._errors import ApiError
 from tfcompiler.serve._fields import (Table, boolean, inputs, need, one_of,
@@ -33,17 +33,22 @@ async def embed_sparse(server: Server, body: Mapping[str, Any], tenant: str):
     Raises ApiError, Error."""
     fields = read_fields(body, SPARSE)
     engine = server.engine(fields.get("model"))
+    if engine.m3 is not None:
+        return await _of_m3(server, engine, fields)
     if engine.sparse is None:
         raise ApiError(424, "unsupported_value", "/model: expected a model "
                        "that weighs words (a masked language model with "
-                       f"SpladePooling in its modules.json), got {engine.name}",
+                       "SpladePooling in its modules.json, BGE-M3), got "
+                       f"{engine.name}",
                        "/model")
     texts = need(fields, "inputs")[1]
     expect_count(server, len(texts))
     found = await encodings(server, engine, engine.sparse, fields, texts,
                             fields.get("truncate", server.truncates))
     made: List[List[Dict[str, Any]]] = []
-    for part in _parts(engine, found):
+    width = next(port.width for port in engine.model.info.outputs
+                 if port.name == "logits")
+    for part in parts(found, width):
         values = await engine.encode(part, ["logits"], **times(fields))
         made += await asyncio.to_thread(_weights, engine, values["logits"],
                                         [len(each) for each in part])
@@ -51,11 +56,22 @@ async def embed_sparse(server: Server, body: Mapping[str, Any], tenant: str):
     return JSONResponse(made)
 
 
-def _parts(engine: Engine, found: Sequence[Encoding]):
-    """Texts so many at a time that their padded logits have room."""
-    width = next(port.width for port in engine.model.info.outputs
-                 if port.name == "logits")
-    part: List[Encoding] = []
+async def _of_m3(server: Server, engine: Engine, fields: Mapping[str, Any]):
+    from tfcompiler.serve._multi import word_weights
+    texts = need(fields, "inputs")[1]
+    expect_count(server, len(texts))
+    expect_texts("/inputs", texts)
+    made = await word_weights(engine, fields, texts,
+                              fields.get("truncate", server.truncates))
+    return JSONResponse([[{"index": index, "value": weight}
+                          for index, weight in sorted(each.items())]
+                         for each in made])
+
+
+def parts(found: Sequence, width: int):
+    """Texts so many at a time that their padded rows of so many numbers have
+    room."""
+    part: List[Any] = []
     longest = 0
     for each in found:
         longest = max(longest, len(each))

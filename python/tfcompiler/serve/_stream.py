@@ -103,9 +103,9 @@ async def _disconnect(receive: Receive) -> None:
 
 async def _end(task) -> None:
     """Of a task that is no longer wanted, and of what it had to say."""
-    if task is None or task.done():
+    if task is None:
         return
-    task.cancel()
+    task.cancel()  # nothing where it is done
     with contextlib.suppress(asyncio.CancelledError, Exception):
         await task
 

@@ -10,8 +10,6 @@ import re
 import secrets
 import threading
 import time
-import urllib.error
-import urllib.request
 from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional
 
@@ -138,6 +136,8 @@ class Exporter:
                 self._send(made)
 
     def _send(self, made: List[Dict[str, Any]]) -> None:
+        import urllib.error  # with mail and TLS, which few servers need
+        import urllib.request
         body = json.dumps({"resourceSpans": [{
             "resource": {"attributes": [
                 _attribute("service.name", "tfc serve"),

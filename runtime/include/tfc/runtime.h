@@ -380,7 +380,8 @@ typedef struct {
    * on_token got; on_token ends a generation with its result. */
   tfc_stop_fn should_stop;
   void *stop_user;
-  uint64_t max_drafts; /* as in tfc_session_options; beams have none */
+  uint64_t max_drafts;    /* as in tfc_session_options; beams have none */
+  const tfc_model *draft; /* the same */
 } tfc_generate_options;
 
 /* Generation, as Hugging Face's generate does it: positions count unmasked
@@ -444,14 +445,24 @@ typedef struct {
    * only if it is the very token that would have been chosen, drawn ones too,
    * so tokens, log-probabilities and ends are the same. Guesses take no place
    * of others: only in steps of few tokens, where the cache has room, and where
-   * enough of a sequence's were right lately. None with on_logits. 0: none. */
+   * enough of a sequence's were right lately. None with on_logits. 0: none, or
+   * with `draft` 8. */
   uint64_t max_drafts;
+  /* A smaller model that guesses instead, its likeliest tokens; both are
+   * decoders. Its ids must mean what the model's mean, or hardly a guess is
+   * right; that there are as many is checked. It reads what sequences have
+   * said, max_step_tokens of it in a step (0: 256), into a cache of its own for
+   * as many tokens. How many guesses there are goes by what they cost, which is
+   * taken to be the bytes of its weights to the model's, and by how many were
+   * right. The handle may be freed before the session. Null: none. */
+  const tfc_model *draft;
 } tfc_session_options;
 
 /* Makes a session: sequences that advance together over one cache, whose memory
  * grows with use. options may be null.
- * Errors: UNSUPPORTED (the model cannot generate), INVALID_ARGUMENT (less than
- * one block of cache), EXHAUSTED. Any. */
+ * Errors: UNSUPPORTED (the model cannot generate; it or `draft` is no decoder),
+ * INCOMPATIBLE (`draft` has another number of tokens), INVALID_ARGUMENT (less
+ * than one block of cache), EXHAUSTED. Any. */
 TFC_API tfc_error *tfc_session_create(const tfc_model *model,
                                       const tfc_session_options *options,
                                       tfc_session **out);

@@ -48,8 +48,9 @@ typedef struct {
   uint32_t no_prefix_cache;
   /* 1: no thread; the caller steps it with tfc_scheduler_run. */
   uint32_t no_thread;
-  const void *next;    /* null */
-  uint64_t max_drafts; /* as in tfc_session_options */
+  const void *next;       /* null */
+  uint64_t max_drafts;    /* as in tfc_session_options */
+  const tfc_model *draft; /* the same */
 } tfc_scheduler_options;
 
 /* Makes a scheduler for a model of any kind: one that generates takes
@@ -70,7 +71,13 @@ TFC_API void tfc_scheduler_free(tfc_scheduler *scheduler);
 typedef struct {
   uint64_t struct_size;
   /* What is asked; its `keep` and `prefix` must be 0, which are the
-   * scheduler's. Answer i of its `n` has events with index i. */
+   * scheduler's. Answer i of its `n` has events with index i. With a decoding
+   * of more than one beam it is the search of tfc_generate for this prompt
+   * without padding, and answer i its i-th best sequence; n is num_beams at
+   * most, and num_return_sequences 1. Searches run one at a time, a step of one
+   * beside each step of the others, in a cache of their own, beside
+   * max_cache_bytes and not larger; their tokens come when they are over. They
+   * have no n_logprobs, echo, stops, logit_bias and needs_mask: UNSUPPORTED. */
   const tfc_request *request;
   int32_t priority; /* -1000 to 1000, the greater goes first */
   /* 1: each token waits until tfc_scheduler_set_mask says which may come. */
@@ -107,6 +114,11 @@ typedef struct {
   uint64_t queue_deadline_us; /* the same */
   uint64_t deadline_us;       /* the same */
   const void *next;           /* null */
+  /* Of each text, how many of its last tokens see the others, and are seen by
+   * none, not by themselves either: masked tokens with rows of the outputs that
+   * have one a token (late interaction's [MASK]s behind a query). Fewer than
+   * the text's tokens; of an encoder alone. Null: none. */
+  const uint64_t *n_unseen;
 } tfc_encode_job;
 
 /* Adds texts to be encoded. They run with those of other jobs that wait, in
@@ -246,6 +258,9 @@ typedef struct {
   uint64_t n_preemptions, n_evictions; /* answers; remembered beginnings */
   uint64_t n_finished[8]; /* by tfc_finish, answers and encode jobs */
   uint64_t drafted_tokens, accepted_tokens; /* as in tfc_session_info */
+  /* Of the decoder's keys and values: tokens of a block, and how many blocks
+   * there can be. 0 where the model does not generate. */
+  uint64_t block_tokens, max_blocks;
 } tfc_scheduler_stats;
 
 /* Errors: INVALID_ARGUMENT. Any. */

@@ -19,6 +19,11 @@ struct tfc_model {
 
 namespace tfc::rt {
 
+/// Null stays null.
+inline std::shared_ptr<const Model> sharedModel(const tfc_model *model) {
+  return model ? model->model : nullptr;
+}
+
 template <typename T> Status statusOf(const Result<T> &result) {
   return result ? Status() : Status(result.error());
 }

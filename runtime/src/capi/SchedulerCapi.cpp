@@ -3,6 +3,7 @@
 #include "runtime/src/capi/CapiOptions.h"
 #include "runtime/src/capi/Outputs.h"
 #include "runtime/src/capi/ReadRequest.h"
+#include "runtime/src/choose/Decoding.h"
 #include "runtime/src/serve/Scheduler.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ template <> struct OptionStruct<tfc_job_options> {
 };
 template <> struct OptionStruct<tfc_encode_job> {
   static constexpr const char *name = "tfc_encode_job";
-  static constexpr uint64_t firstSize = sizeof(tfc_encode_job);
+  static constexpr uint64_t firstSize = offsetof(tfc_encode_job, n_unseen);
 };
 
 } // namespace tfc::rt
@@ -69,6 +70,7 @@ Result<SchedulerOptions> readScheduler(const tfc_scheduler_options *options) {
   read.core.session.maxStepTokens =
       how.max_step_tokens == 0 ? 256 : cappedCount(how.max_step_tokens);
   read.core.session.maxDrafts = cappedCount(how.max_drafts);
+  read.core.session.draft = sharedModel(how.draft);
   read.core.remembers = how.no_prefix_cache == 0;
   if (how.max_batch_tokens != 0) {
     read.core.maxBatchTokens = how.max_batch_tokens;
@@ -83,7 +85,27 @@ Result<SchedulerOptions> readScheduler(const tfc_scheduler_options *options) {
 struct ReadJob {
   Prompt prompt;
   RequestOptions options;
+  std::optional<BeamOptions> beams;
 };
+
+/// What a search has not, and how many of its sequences are answers.
+Status checkBeams(const tfc_request &request, const RequestOptions &extras,
+                  const tfc_decoding_options &how) {
+  Faults faults;
+  bool hasMore = request.n_logprobs != 0 || request.echo != 0 ||
+                 !extras.stops.empty() || !extras.bias.empty();
+  if (hasMore) {
+    faults.add(makeError(Code::Unsupported, "request: expected no n_logprobs, ",
+                         "echo, stops and logit_bias beside beams, got some"));
+  }
+  if (how.num_return_sequences > 1 || extras.numAnswers > how.num_beams) {
+    faults.add(makeError(Code::InvalidArgument, "n: expected at most ",
+                         how.num_beams, " (num_beams; num_return_sequences 1)",
+                         ", got ", extras.numAnswers, " and ",
+                         how.num_return_sequences));
+  }
+  return faults.take();
+}
 
 Result<ReadJob> readJob(const Session &session, const tfc_request *request) {
   auto given = readOptions(request);
@@ -105,6 +127,13 @@ Result<ReadJob> readJob(const Session &session, const tfc_request *request) {
     return faults.take().error();
   }
   extras->decoding = *decoding ? &**decoding : nullptr;
+  extras->hasBeams = *decoding && (*decoding)->num_beams > 1;
+  if (extras->hasBeams) {
+    Status status = checkBeams(*given, *extras, **decoding);
+    if (!status) {
+      return std::move(status.error());
+    }
+  }
   auto prompt =
       session.prepare({given->tokens, given->n_tokens},
                       {given->decoder_tokens, given->n_decoder_tokens},
@@ -112,8 +141,30 @@ Result<ReadJob> readJob(const Session &session, const tfc_request *request) {
   if (!prompt) {
     return std::move(prompt.error());
   }
+  std::optional<BeamOptions> beams;
+  if (extras->hasBeams) {
+    beams = makeBeamOptions(**decoding, prompt->eos,
+                            prompt->choice.promptLength, prompt->maxNewTokens);
+  }
   extras->decoding = nullptr;
-  return ReadJob{std::move(*prompt), std::move(*extras)};
+  return ReadJob{std::move(*prompt), std::move(*extras), std::move(beams)};
+}
+
+/// Errors: those of Session::bytesOfBeams, of Scheduler::submit; Unsupported
+/// (masks).
+Result<uint64_t> submitBeams(Scheduler &to, const JobWishes &wishes,
+                             ReadJob read) {
+  if (wishes.isMasked) {
+    return makeError(Code::Unsupported,
+                     "needs_mask: expected 0 beside beams, got 1");
+  }
+  auto bytes = to.session()->bytesOfBeams(read.prompt, read.beams->numBeams);
+  if (!bytes) {
+    return std::move(bytes.error());
+  }
+  return to.submit(wishes,
+                   BeamJob{std::move(read.prompt), std::move(*read.beams),
+                           read.options.numAnswers, *bytes});
 }
 
 Result<std::vector<std::vector<int64_t>>> readLists(const tfc_token_list *lists,
@@ -154,6 +205,9 @@ Result<TextBatch> readTexts(const tfc_encode_job &given) {
       return std::move(types.error());
     }
     batch.types = std::move(*types);
+  }
+  if (given.n_unseen) {
+    batch.unseen.assign(given.n_unseen, given.n_unseen + given.n_texts);
   }
   batch.outputs.assign(given.outputs, given.outputs + given.n_outputs);
   return batch;
@@ -208,10 +262,11 @@ tfc_error *tfc_scheduler_submit(tfc_scheduler *scheduler,
     if (faults.any()) {
       return faults.take();
     }
-    auto job =
-        to.submit({given->priority, given->salt, given->queue_deadline_us,
-                   given->deadline_us, given->needs_mask != 0},
-                  std::move(read->prompt), read->options);
+    JobWishes wishes{given->priority, given->salt, given->queue_deadline_us,
+                     given->deadline_us, given->needs_mask != 0};
+    auto job = read->beams
+                   ? submitBeams(to, wishes, std::move(*read))
+                   : to.submit(wishes, std::move(read->prompt), read->options);
     if (!job) {
       return std::move(job.error());
     }

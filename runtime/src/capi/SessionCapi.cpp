@@ -37,6 +37,7 @@ tfc_error *tfc_session_create(const tfc_model *model,
     created.engine = {how.max_cache_bytes, {how.should_stop, how.stop_user}};
     created.maxStepTokens = cappedCount(how.max_step_tokens);
     created.maxDrafts = cappedCount(how.max_drafts);
+    created.draft = sharedModel(how.draft);
     created.logits = {how.on_logits, how.logits_user};
     auto session = Session::create(*model->model, created);
     if (!session) {

@@ -202,6 +202,7 @@ tfc_error *tfc_generate(const tfc_model *model,
                   {given->should_stop, given->stop_user}};
     how.decoding = *decoding;
     how.maxDrafts = cappedCount(given->max_drafts);
+    how.draft = sharedModel(given->draft);
     how.eos = std::move(*eos);
     if (on_token) {
       how.onToken = [=](int64_t row, int64_t token, bool finished) {

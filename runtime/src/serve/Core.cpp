@@ -54,21 +54,35 @@ void Core::add(const JobTerms &terms, TextBatch batch) {
   added.job.batch = std::move(batch);
 }
 
+void Core::add(const JobTerms &terms, BeamJob search) {
+  Search &added = searches[orderOf(terms, 0)];
+  added.terms = terms;
+  const Source *source = search.prompt.source.get();
+  added.promptTokens = source ? static_cast<uint64_t>(source->numTokens())
+                              : search.prompt.choice.tokens.size();
+  added.job = std::move(search);
+}
+
+/// Those of a list that are meant end.
+template <typename List, typename IsMeant, typename Finish>
+static void endWhere(List &list, IsMeant isMeant, Finish finish) {
+  for (auto at = list.begin(); at != list.end();) {
+    auto next = std::next(at);
+    if (isMeant(at->second)) {
+      finish(at);
+    }
+    at = next;
+  }
+}
+
 void Core::cancel(uint64_t job, EventList &out) {
-  for (auto at = answers.begin(); at != answers.end();) {
-    auto next = std::next(at);
-    if (at->second.job->terms.id == job) {
-      finish(at, TFC_FINISH_CANCELLED, out);
-    }
-    at = next;
-  }
-  for (auto at = texts.begin(); at != texts.end();) {
-    auto next = std::next(at);
-    if (at->second.terms.id == job) {
-      finish(at, TFC_FINISH_CANCELLED, out);
-    }
-    at = next;
-  }
+  auto end = [&](auto at) { finish(at, TFC_FINISH_CANCELLED, out); };
+  auto isOf = [job](const auto &each) { return each.terms.id == job; };
+  endWhere(
+      answers, [job](const auto &each) { return each.job->terms.id == job; },
+      end);
+  endWhere(texts, isOf, end);
+  endWhere(searches, isOf, end);
 }
 
 void Core::setMask(TokenMask mask) {
@@ -90,7 +104,7 @@ void Core::setMask(TokenMask mask) {
 }
 
 bool Core::waitsForMasks() const {
-  return texts.empty() && !answers.empty() &&
+  return texts.empty() && searches.empty() && !answers.empty() &&
          std::all_of(answers.begin(), answers.end(),
                      [](const auto &each) { return each.second.lacksMask(); });
 }
@@ -103,6 +117,9 @@ void Core::endAll(const Error *why, EventList &out) {
   while (!texts.empty()) {
     finish(texts.begin(), how, out, why);
   }
+  while (!searches.empty()) {
+    finish(searches.begin(), how, out, why);
+  }
 }
 
 static bool isExpired(const JobTerms &terms, bool hasBegun, uint64_t now) {
@@ -111,24 +128,29 @@ static bool isExpired(const JobTerms &terms, bool hasBegun, uint64_t now) {
 }
 
 void Core::expire(EventList &out) {
-  for (auto at = answers.begin(); at != answers.end();) {
-    auto next = std::next(at);
-    if (isExpired(at->second.job->terms, at->second.hasBegun, now)) {
-      finish(at, TFC_FINISH_EXPIRED, out);
-    }
-    at = next;
-  }
-  for (auto at = texts.begin(); at != texts.end();) {
-    auto next = std::next(at);
-    if (isExpired(at->second.terms, at->second.hasBegun, now)) {
-      finish(at, TFC_FINISH_EXPIRED, out);
-    }
-    at = next;
-  }
+  auto end = [&](auto at) { finish(at, TFC_FINISH_EXPIRED, out); };
+  endWhere(
+      answers,
+      [&](const Answer &each) {
+        return isExpired(each.job->terms, each.hasBegun, now);
+      },
+      end);
+  endWhere(
+      texts,
+      [&](const Texts &each) {
+        return isExpired(each.terms, each.hasBegun, now);
+      },
+      end);
+  endWhere(
+      searches,
+      [&](const Search &each) {
+        return isExpired(each.terms, each.run != nullptr, now);
+      },
+      end);
 }
 
-static tfc_job_event endOf(const JobTerms &terms, uint32_t finish,
-                           const Error *why) {
+tfc_job_event Core::endOf(const JobTerms &terms, uint32_t finish,
+                          const Error *why) {
   tfc_job_event event{};
   event.job = terms.id;
   event.finish = finish;
@@ -137,8 +159,8 @@ static tfc_job_event endOf(const JobTerms &terms, uint32_t finish,
 }
 
 /// Of a job that has begun, or has not.
-static void setTimes(tfc_job_event &event, const JobTerms &terms, bool hasBegun,
-                     uint64_t begunAt, uint64_t now) {
+void Core::setTimes(tfc_job_event &event, const JobTerms &terms, bool hasBegun,
+                    uint64_t begunAt, uint64_t now) {
   event.queue_us = (hasBegun ? begunAt : now) - terms.arrival;
   event.run_us = hasBegun ? now - begunAt : 0;
 }
@@ -202,6 +224,10 @@ tfc_scheduler_stats Core::stats() const {
     ++(each.hasBegun ? result.n_running : result.n_waiting);
     result.queue_tokens += each.hasBegun ? 0 : each.job.batch.numTokens();
   }
+  for (const auto &[order, each] : searches) {
+    (each.run ? result.n_running : result.n_waiting) += each.job.numAnswers;
+    result.queue_tokens += each.run ? 0 : each.promptTokens;
+  }
   if (sequences) {
     SessionState state = sequences->state();
     CacheBytes cache = state.cache;
@@ -210,6 +236,9 @@ tfc_scheduler_stats Core::stats() const {
     result.remembered_bytes = sequences->keptBytes();
     result.cache_bytes = cache.used - result.remembered_bytes;
     result.max_cache_bytes = cache.most;
+    const BlockCache &own = sequences->cache();
+    result.block_tokens = static_cast<uint64_t>(own.blockTokens());
+    result.max_blocks = static_cast<uint64_t>(own.capacity());
   }
   return result;
 }

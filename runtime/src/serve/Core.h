@@ -7,7 +7,7 @@
 #include "runtime/src/serve/EncodeQueue.h"
 #include "runtime/src/serve/EventList.h"
 #include "runtime/src/serve/PrefixIndex.h"
-#include "runtime/src/session/Session.h"
+#include "runtime/src/session/BeamGenerate.h"
 
 #include <functional>
 #include <map>
@@ -30,6 +30,14 @@ struct TokenMask {
   uint32_t index = 0;
   uint64_t position = 0;
   std::vector<uint32_t> bits; // as ScoreRules::allowed
+};
+
+/// A beam search: what it answers with are its best sequences.
+struct BeamJob {
+  Prompt prompt;
+  BeamOptions options;
+  uint32_t numAnswers = 1;
+  uint64_t cacheBytes = 0; // at most, in a cache of its own
 };
 
 struct CoreOptions {
@@ -56,6 +64,7 @@ public:
   /// Adds a job: one answer or several to a prompt.
   void add(const JobTerms &terms, Prompt prompt, const RequestOptions &options);
   void add(const JobTerms &terms, TextBatch texts);
+  void add(const JobTerms &terms, BeamJob search);
   /// Ends a job with CANCELLED; nothing when it is not there.
   void cancel(uint64_t job, EventList &out);
   /// Passed over when it is not for the next token of one that waits for it.
@@ -63,7 +72,8 @@ public:
   /// Ends all of them, with FAILED where there is an error.
   void endAll(const Error *why, EventList &out);
 
-  /// One step of the model over those that are in, and one pass over texts;
+  /// One step of the model over those that are in, one of the first search, and
+  /// one pass over texts;
   /// `clock` is asked when it begins and when it ends. Errors: faults that are
   /// nobody's; jobs are as they were.
   Status step(const Clock &clock, EventList &out);
@@ -72,7 +82,9 @@ public:
   /// out.
   std::map<uint64_t, std::vector<OutputTensor>> encoded;
 
-  bool isIdle() const { return answers.empty() && texts.empty(); }
+  bool isIdle() const {
+    return answers.empty() && texts.empty() && searches.empty();
+  }
   /// Whether nothing can go on before a mask comes.
   bool waitsForMasks() const;
   /// All numbers but those of whoever calls: n_jobs, queue_tokens.
@@ -111,6 +123,12 @@ private:
     uint64_t begunAt = 0;
     bool hasBegun = false;
   };
+  struct Search {
+    JobTerms terms;
+    BeamJob job;
+    std::unique_ptr<BeamGeneration> run; // null until it begins
+    uint64_t promptTokens = 0, begunAt = 0;
+  };
   /// What goes first; fixed for life.
   using Order = std::tuple<int64_t, uint64_t, uint32_t>;
   static Order orderOf(const JobTerms &terms, uint32_t index) {
@@ -139,6 +157,19 @@ private:
   Error faultOf(uint64_t sequence, uint32_t index) const;
   void remember(Answer &answer, bool isOver);
   Status stepTexts(const Clock &clock, EventList &out);
+  using Searches = std::map<Order, Search>;
+  Status stepSearches(const Clock &clock, EventList &out);
+  Status stepSearch(Search &search, uint64_t begin);
+  std::optional<Error> faultOf(const Search &search) const;
+  void giveBest(Searches::iterator at, EventList &out);
+  void finish(Searches::iterator at, uint32_t finish, EventList &out,
+              const Error *why = nullptr);
+  void addEnd(const Search &search, uint32_t index, uint32_t finish,
+              uint64_t numNew, const Error *why, EventList &out);
+  static tfc_job_event endOf(const JobTerms &terms, uint32_t finish,
+                             const Error *why);
+  static void setTimes(tfc_job_event &event, const JobTerms &terms,
+                       bool hasBegun, uint64_t begunAt, uint64_t now);
   void finish(Answers::iterator at, uint32_t finish, EventList &out,
               const Error *why = nullptr);
   void finish(std::map<Order, Texts>::iterator at, uint32_t finish,
@@ -151,6 +182,7 @@ private:
   PrefixIndex beginnings;
   Answers answers; // by order, those that wait and those that are in
   std::map<Order, Texts> texts;
+  Searches searches;
   std::unordered_map<uint64_t, Order> bySequence; // of those in the session
   uint64_t now = 0;
   size_t numEvicting = 1; // grows while there is no room

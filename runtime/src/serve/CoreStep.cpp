@@ -19,7 +19,8 @@ Status Core::step(const Clock &clock, EventList &out) {
       return status;
     }
   }
-  return texts.empty() ? Status() : stepTexts(clock, out);
+  Status status = searches.empty() ? Status() : stepSearches(clock, out);
+  return !status || texts.empty() ? std::move(status) : stepTexts(clock, out);
 }
 
 Status Core::stepSession(const Clock &clock, EventList &out) {

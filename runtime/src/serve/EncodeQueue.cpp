@@ -35,8 +35,15 @@ public:
     int64_t pad = std::max<int64_t>(0, model.table().pad);
     fill(batch.texts, pad, ids);
     std::vector<std::vector<int64_t>> ones;
-    for (const std::vector<int64_t> &text : batch.texts) {
-      ones.emplace_back(text.size(), 1);
+    for (size_t i = 0; i < batch.texts.size(); ++i) {
+      size_t size = batch.texts[i].size();
+      size_t numUnseen =
+          batch.unseen.empty() ? 0 : static_cast<size_t>(batch.unseen[i]);
+      ones.emplace_back(size - numUnseen, 1);
+      if (!batch.unseen.empty()) {
+        unseen.push_back({static_cast<int64_t>(size - numUnseen),
+                          static_cast<int64_t>(numUnseen)});
+      }
     }
     fill(ones, 0, mask);
     add("input_ids", ids);
@@ -51,6 +58,8 @@ public:
 
   const tfc_tensor *data() const { return tensors.data(); }
   uint32_t size() const { return static_cast<uint32_t>(tensors.size()); }
+
+  std::vector<InputBatch::Unseen> unseen;
 
 private:
   void fill(const std::vector<std::vector<int64_t>> &lists, int64_t value,
@@ -154,7 +163,8 @@ std::vector<Part> chooseParts(const std::vector<EncodeJob *> &jobs,
   uint64_t left = maxTokens;
   for (EncodeJob *job : jobs) {
     if (job->batch.outputs != lead.outputs ||
-        job->batch.types.empty() != lead.types.empty()) {
+        job->batch.types.empty() != lead.types.empty() ||
+        job->batch.unseen.empty() != lead.unseen.empty()) {
       continue;
     }
     Part part{job, job->numBegun, 0};
@@ -189,11 +199,15 @@ Result<std::vector<OutputTensor>> runParts(const Model &model,
       if (!from.types.empty()) {
         batch.types.push_back(from.types[i]);
       }
+      if (!from.unseen.empty()) {
+        batch.unseen.push_back(from.unseen[i]);
+      }
     }
   }
   PaddedTexts padded(model, batch);
   auto results = runForward(model, padded.data(), padded.size(),
-                            parts.front().job->batch.outputs, stop);
+                            parts.front().job->batch.outputs, stop,
+                            /*headRows=*/{}, std::move(padded.unseen));
   for (size_t p = 0; results && p < results->size(); ++p) {
     const OutputTensor &output = (*results)[p];
     if (output.shape[0] != static_cast<int64_t>(batch.texts.size()) ||
@@ -225,6 +239,19 @@ Status checkTexts(const Model &model, const TextBatch &batch) {
                            ": expected ", size, " (its tokens), got ",
                            batch.types[i].size()));
     }
+  }
+  for (size_t i = 0; i < batch.unseen.size(); ++i) {
+    if (batch.unseen[i] >= batch.texts[i].size()) {
+      faults.add(makeError(Code::InvalidArgument, "n_unseen of text ", i,
+                           ": expected less than its ", batch.texts[i].size(),
+                           " tokens, got ", batch.unseen[i]));
+    }
+  }
+  bool isEncoder =
+      model.encoder() && !model.decoder() && !model.isCausal(*model.encoder());
+  if (!batch.unseen.empty() && !isEncoder) {
+    faults.add(makeError(Code::Unsupported, "n_unseen: expected with an ",
+                         "encoder only, got a model of another kind"));
   }
   for (const std::string &name : batch.outputs) {
     if (!hasOutput(model.encoder(), name) &&

@@ -14,6 +14,9 @@ namespace tfc::rt {
 struct TextBatch {
   std::vector<std::vector<int64_t>> texts, types; // no types: not given
   std::vector<std::string> outputs;               // none: all
+  /// Of each text, how many of its last tokens see the others and are seen by
+  /// none; empty: none.
+  std::vector<uint64_t> unseen;
 
   uint64_t numTokens() const;
   int64_t longest() const;

@@ -81,7 +81,21 @@ Result<uint64_t> Scheduler::submit(const JobWishes &wishes, Prompt prompt,
   arrival.prompt = std::move(prompt);
   arrival.options = how;
   arrival.options.decoding = nullptr; // which the prompt has
-  return submit(std::move(arrival), how.numAnswers);
+  arrival.numAnswers = how.numAnswers;
+  return submit(std::move(arrival));
+}
+
+Result<uint64_t> Scheduler::submit(const JobWishes &wishes, BeamJob search) {
+  Arrival arrival;
+  arrival.terms = {0, wishes.priority,      wishes.salt,
+                   0, wishes.queueDeadline, wishes.deadline};
+  const Prompt &prompt = search.prompt;
+  arrival.numTokens = prompt.source
+                          ? static_cast<uint64_t>(prompt.source->numTokens())
+                          : prompt.choice.tokens.size();
+  arrival.numAnswers = search.numAnswers;
+  arrival.search = std::move(search);
+  return submit(std::move(arrival));
 }
 
 Result<uint64_t> Scheduler::submit(const JobWishes &wishes, TextBatch texts) {
@@ -90,10 +104,10 @@ Result<uint64_t> Scheduler::submit(const JobWishes &wishes, TextBatch texts) {
                    0, wishes.queueDeadline, wishes.deadline};
   arrival.numTokens = texts.numTokens();
   arrival.texts = std::move(texts);
-  return submit(std::move(arrival), 1);
+  return submit(std::move(arrival));
 }
 
-Result<uint64_t> Scheduler::submit(Arrival arrival, uint32_t numAnswers) {
+Result<uint64_t> Scheduler::submit(Arrival arrival) {
   uint64_t job = 0;
   {
     std::lock_guard<std::mutex> lock(mutex);
@@ -115,8 +129,8 @@ Result<uint64_t> Scheduler::submit(Arrival arrival, uint32_t numAnswers) {
     arrival.terms.id = job;
     arrival.terms.arrival = options.hasThread ? steadyNow() : 0;
     queueTokens += arrival.numTokens;
+    live[job] = arrival.numAnswers;
     arrivals.push_back(std::move(arrival));
-    live[job] = numAnswers;
   }
   hasArrived.notify_all();
   return job;
@@ -169,7 +183,7 @@ tfc_scheduler_stats Scheduler::stats() const {
   result.n_jobs = live.size();
   result.queue_tokens = queueTokens;
   for (const Arrival &arrival : arrivals) {
-    result.n_waiting += arrival.prompt ? arrival.options.numAnswers : 1;
+    result.n_waiting += arrival.numAnswers;
   }
   return result;
 }
@@ -215,6 +229,8 @@ void Scheduler::takeArrivals(uint64_t now) {
     terms.deadline = later(terms.arrival, terms.deadline);
     if (arrival.prompt) {
       core->add(terms, std::move(*arrival.prompt), arrival.options);
+    } else if (arrival.search) {
+      core->add(terms, std::move(*arrival.search));
     } else {
       core->add(terms, std::move(arrival.texts));
     }

@@ -46,6 +46,7 @@ public:
   Result<uint64_t> submit(const JobWishes &wishes, Prompt prompt,
                           const RequestOptions &options);
   Result<uint64_t> submit(const JobWishes &wishes, TextBatch texts);
+  Result<uint64_t> submit(const JobWishes &wishes, BeamJob search);
   /// Errors: NotFound.
   Status cancel(uint64_t job);
   /// Errors: NotFound.
@@ -67,14 +68,16 @@ private:
     JobTerms terms; // deadlines: after the submission
     std::optional<Prompt> prompt;
     RequestOptions options;
-    TextBatch texts;
+    std::optional<BeamJob> search;
+    TextBatch texts; // where it is none of both
     uint64_t numTokens = 0;
+    uint32_t numAnswers = 1;
   };
 
   Scheduler(std::shared_ptr<const Model> model, const SchedulerOptions &options)
       : served(std::move(model)), options(options) {}
 
-  Result<uint64_t> submit(Arrival arrival, uint32_t numAnswers);
+  Result<uint64_t> submit(Arrival arrival);
   void loop() noexcept;
   bool hasWork() const;
   bool stepOnce(const Core::Clock &clock);

@@ -27,6 +27,10 @@ public:
   /// Whether all searches are done.
   bool isDone() const;
 
+  /// Tokens of a prompt, by number of addition.
+  size_t promptLength(size_t number) const {
+    return static_cast<size_t>(groups[number].prompt.choice.promptLength);
+  }
   /// By prompt, in order of addition.
   const std::vector<BeamSearch> &searches() const { return all; }
   const BlockCache &cache() const { return runner.cache; }

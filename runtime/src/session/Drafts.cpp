@@ -15,6 +15,10 @@ static constexpr size_t longestMatch = 16;
 static constexpr double leastChance = 0.25, leastRate = 0.2;
 static constexpr int64_t longestDraft = 16, longestPause = 64;
 
+// Where a guess is another model's, what its row costs beside that, and the
+// least that is worth it.
+static constexpr double rowCost = 0.03, leastGain = 1.03;
+
 namespace {
 
 struct Place {
@@ -76,10 +80,24 @@ std::vector<int32_t> lookUpDraft(const std::vector<int32_t> &tokens,
   return draft;
 }
 
-int64_t DraftLength::next() {
-  if (pause > 0) {
-    --pause;
-    return 0;
+/// Of guesses that cost something: how many give most for it.
+DraftLength::Best DraftLength::bestWith(double rate) const {
+  Best best{1, 0};
+  double tokens = 1, chance = 1;
+  for (int64_t length = 1; length <= longestDraft; ++length) {
+    chance *= rate;
+    tokens += chance;
+    double gain = tokens / (1 + double(length) * (cost + rowCost));
+    if (gain > best.gain) {
+      best = {length, gain};
+    }
+  }
+  return best;
+}
+
+int64_t DraftLength::length() const {
+  if (cost > 0) {
+    return bestWith(rate).length;
   }
   int64_t length = 0;
   for (double chance = rate; chance >= leastChance && length < longestDraft;
@@ -87,6 +105,18 @@ int64_t DraftLength::next() {
     ++length;
   }
   return std::max<int64_t>(length, 1);
+}
+
+bool DraftLength::pays() const {
+  return cost > 0 ? bestWith(rate).gain >= leastGain : rate >= leastRate;
+}
+
+int64_t DraftLength::next() {
+  if (pause > 0) {
+    --pause;
+    return 0;
+  }
+  return cost > 0 && bestWith(1).gain < leastGain ? 0 : length();
 }
 
 void DraftLength::learn(int64_t drafted, int64_t accepted) {
@@ -97,7 +127,7 @@ void DraftLength::learn(int64_t drafted, int64_t accepted) {
   int64_t tried = accepted + (accepted < drafted);
   double weight = double(tried) / double(tried + 4);
   rate += weight * (double(accepted) / double(tried) - rate);
-  if (rate >= leastRate) {
+  if (pays()) {
     nextPause = 1;
     return;
   }

@@ -25,6 +25,10 @@ std::vector<int32_t> lookUpDraft(const std::vector<int32_t> &tokens,
 /// right; where too few are it pauses, longer each time.
 class DraftLength {
 public:
+  /// cost: of a guess, in steps of the model; 0: nothing but its row. One that
+  /// could not pay if all were right is never made.
+  explicit DraftLength(double cost = 0) : cost(cost) {}
+
   /// Once a step in which there might be a draft; 0: none.
   int64_t next();
   /// A step has run `drafted` guesses, of which the first `accepted` were
@@ -32,6 +36,15 @@ public:
   void learn(int64_t drafted, int64_t accepted);
 
 private:
+  struct Best {
+    int64_t length;
+    double gain; // tokens a step, by what it costs
+  };
+  Best bestWith(double rate) const;
+  int64_t length() const;
+  bool pays() const;
+
+  double cost;
   double rate = 0.5; // of guesses that follow right ones, how many are right
   int64_t pause = 0, nextPause = 1; // steps
 };

@@ -336,6 +336,7 @@ Result<std::vector<OutputTensor>> runGenerate(const Model &model,
   SessionOptions how;
   how.engine = options.engine;
   how.maxDrafts = options.maxDrafts;
+  how.draft = options.draft;
   auto session = runWith<Session>(generation, model, how);
   return session
              ? generation.collect()

@@ -15,6 +15,7 @@ struct GenerateOptions {
   int64_t maxNewTokens = 0;
   EngineOptions engine;
   int64_t maxDrafts = 0;                        // of sequences; beams have none
+  std::shared_ptr<const Model> draft;           // the same
   std::optional<tfc_decoding_options> decoding; // nothing: the model's
   /// Row, token, whether the row ends with it; false stops the generation.
   std::function<bool(int64_t, int64_t, bool)> onToken;

@@ -8,6 +8,9 @@
 
 namespace tfc::rt {
 
+// Where another model guesses and nobody says how much.
+static constexpr int64_t defaultDrafts = 8;
+
 Session::Session(const Model &model, const tfc_entry_v0 &entry,
                  const SessionOptions &options)
     : model(model), entry(entry), engine(model), runner(*engine.step),
@@ -31,10 +34,29 @@ Session::create(const Model &model, const SessionOptions &options) {
   }
   std::unique_ptr<Session> session(new Session(model, *entry, options));
   Status status = session->engine.open(options.engine);
+  if (status && options.draft) {
+    status = session->openDraft(options);
+  }
   if (!status) {
     return std::move(status.error());
   }
   return session;
+}
+
+/// Another model's guesses; it may remember as many tokens as the model, in a
+/// cache of its own.
+Status Session::openDraft(const SessionOptions &options) {
+  const BlockCache &own = runner.cache;
+  auto made =
+      DraftModel::create(options.draft, model, options.engine.stop,
+                         own.capacity() * own.blockTokens(), maxStepTokens);
+  if (!made) {
+    return std::move(made.error());
+  }
+  guesser = std::move(*made);
+  draftCost = options.draftCost.value_or(guesser->cost());
+  maxDrafts = hook.change ? 0 : maxDrafts == 0 ? defaultDrafts : maxDrafts;
+  return {};
 }
 
 /// Cross blocks go with the last sequence that reads them; paused ones that are

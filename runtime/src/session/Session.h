@@ -6,6 +6,7 @@
 
 #include "runtime/src/choose/ChooseTokens.h"
 #include "runtime/src/choose/LogProbabilities.h"
+#include "runtime/src/session/DraftModel.h"
 #include "runtime/src/session/Drafts.h"
 #include "runtime/src/step/Engine.h"
 #include "runtime/src/step/Inputs.h"
@@ -82,6 +83,7 @@ struct RequestOptions {
   bool keeps = false;      // the cache of one that has ended
   bool echoes = false;     // how likely the prompt's tokens are
   uint64_t prefix = 0;     // who may have begun the same; 0: nobody
+  bool hasBeams = false;   // the prompt is for a search, not for a sequence
 };
 
 /// Who may change a sequence's logits before a token is chosen.
@@ -96,8 +98,14 @@ struct SessionOptions {
   /// that; 0: prompts are taken whole.
   int64_t maxStepTokens = 0;
   LogitsHook logits{}; // with one there are no drafts
-  /// Guesses of a sequence's next tokens in a step, at most; 0: none.
+  /// Guesses of a sequence's next tokens in a step, at most; 0: none, or, where
+  /// there is a model for it, 8.
   int64_t maxDrafts = 0;
+  /// Who guesses; null: what the sequence's own text says.
+  std::shared_ptr<const Model> draft{};
+  /// What one of its guesses costs, in steps; nothing: as its weights are to
+  /// the model's.
+  std::optional<double> draftCost{};
 };
 
 /// Tokens that were guessed, and those of them that came, since the beginning.
@@ -146,6 +154,9 @@ public:
   Result<Prompt> prepare(const TokenList &tokens,
                          const TokenList &decoderTokens, int64_t maxNewTokens,
                          const RequestOptions &options) const;
+  /// Bytes that a search over a prompt has in a cache of its own, at most.
+  /// Errors: Exhausted (more than this session's cache can hold).
+  Result<uint64_t> bytesOfBeams(const Prompt &prompt, int64_t numBeams) const;
   /// Of one that has ended and is kept, too. Errors: NotFound.
   Status remove(uint64_t id);
   /// Takes a sequence out of the steps, its blocks given back; nothing when it
@@ -207,6 +218,8 @@ public:
   int64_t headColumns() const { return runner.widthOf(model.logitsPort()); }
 
   const BlockCache &cache() const { return runner.cache; }
+  /// Null where none guesses.
+  const DraftModel *draftModel() const { return guesser.get(); }
   /// Of an encoder-decoder: the blocks of the sources.
   const BlockCache &crossCache() const { return engine.cross; }
 
@@ -257,7 +270,8 @@ private:
   Result<Prompt> readPrompt(const TokenList &tokens,
                             const TokenList &decoderTokens,
                             int64_t maxNewTokens) const;
-  Status setRules(Prompt &prompt, const tfc_decoding_options *decoding) const;
+  Status setRules(Prompt &prompt, const tfc_decoding_options *decoding,
+                  bool hasBeams = false) const;
   Status checkTokens(const RequestOptions &options) const;
 
   /// What is asked of a sequence during a step, and happens behind it.
@@ -272,6 +286,7 @@ private:
     int64_t first, count, row;
   };
   using Sequences = std::vector<Sequence>;
+  Status openDraft(const SessionOptions &options);
   static Error duringAStep();
   static Sequence *find(Sequences &list, uint64_t id);
   Sequence *findActive(uint64_t id);
@@ -292,7 +307,11 @@ private:
   Result<int64_t> planBegun();
   Status planNew(int64_t &left);
   Status planDrafts(int64_t left);
-  std::vector<int32_t> draftOf(Sequence &sequence, int64_t most);
+  Status planLookups(int64_t left);
+  Status planGuesses(int64_t left);
+  int64_t draftLengthOf(Sequence &sequence, int64_t most);
+  std::vector<int32_t> lookUp(const Sequence &sequence, int64_t most) const;
+  Result<int64_t> placeDraft(Sequence &sequence, std::vector<int32_t> draft);
   int64_t pieceOf(const Sequence &sequence, int64_t left) const;
   bool admit(Sequence &sequence);
   Status take(Sequence &sequence, int64_t count);
@@ -338,6 +357,9 @@ private:
   int64_t maxStepTokens, maxDrafts;
   LogitsHook hook;
   DraftCounts draftCounts;
+  std::unique_ptr<DraftModel> guesser; // null: guesses are looked up
+  double draftCost = 0;                // of one of its guesses
+  std::vector<Guess> guesses;
 
   // What other threads reach is behind the mutex: who is there. While a step
   // runs they change only the list of those that wait.

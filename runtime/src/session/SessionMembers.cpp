@@ -14,6 +14,7 @@ uint64_t Session::add(Prompt prompt, const RequestOptions &options) {
   answers[0].next = std::move(prompt);
   answers[0].prefix = options.prefix;
   answers[0].keeps = options.keeps;
+  answers[0].draftLength = DraftLength(draftCost);
   answers.resize(options.numAnswers, answers[0]);
   answers[0].echoes = options.echoes;
   std::lock_guard<std::mutex> lock(mutex);
@@ -259,6 +260,10 @@ void Session::leave() noexcept {
   // Of a step that failed.
   for (Sequence &sequence : sequences) {
     forgetPicked(sequence);
+  }
+  if (guesser) {
+    guesser->keepIf(
+        [&](uint64_t id) { return find(sequences, id) != nullptr; });
   }
   isStepping = false;
 }

@@ -220,55 +220,94 @@ Result<int64_t> Session::planBegun() {
   return left;
 }
 
-/// What is guessed of a sequence whose next token is chosen behind one token;
-/// nothing where it may not be, or is not worth it. What a mask allows is said
-/// of one token.
-std::vector<int32_t> Session::draftOf(Sequence &sequence, int64_t most) {
+/// How many tokens are guessed of a sequence whose next one is chosen behind
+/// one token; 0 where none may be, or none is worth it. What a mask allows is
+/// said of one token.
+int64_t Session::draftLengthOf(Sequence &sequence, int64_t most) {
   const Prompt &next = sequence.next;
   bool isMeant = sequence.count == 1 && sequence.produced > 0 &&
                  sequence.isFinishing(ids) && next.spectator.empty() &&
                  next.choice.rules.allowed.empty();
   // The last new token is never run.
   most = std::min(most, next.maxNewTokens - sequence.produced - 1);
-  int64_t length = isMeant && most > 0 ? sequence.draftLength.next() : 0;
-  if (length == 0) {
-    return {};
+  return isMeant && most > 0 ? std::min(most, sequence.draftLength.next()) : 0;
+}
+
+std::vector<int32_t> Session::lookUp(const Sequence &sequence,
+                                     int64_t most) const {
+  const Source *source = sequence.next.source.get();
+  return lookUpDraft(sequence.next.choice.tokens,
+                     source ? &source->values[tokenPort(*model.encoder())]
+                            : nullptr,
+                     most, entry.inputs[ids].limit);
+}
+
+/// Puts a draft behind the sequence's token, where the cache has room for it
+/// that nobody else needs. Returns how many rows that are.
+Result<int64_t> Session::placeDraft(Sequence &sequence,
+                                    std::vector<int32_t> draft) {
+  BlockCache &cache = runner.cache;
+  int64_t begin = sequence.past + 1;
+  int64_t end = begin + static_cast<int64_t>(draft.size());
+  BlockCounts more{cache.blocksNeeded(sequence.blocks, begin, end), 0};
+  if (draft.empty() || !engine.canHold(engine.used() + reserved + more)) {
+    return int64_t(0);
   }
-  const std::vector<int32_t> *source =
-      next.source ? &next.source->values[tokenPort(*model.encoder())] : nullptr;
-  return lookUpDraft(next.choice.tokens, source, std::min(most, length),
-                     entry.inputs[ids].limit);
+  Status status = cache.grow(sequence.blocks, end);
+  if (status) {
+    status = cache.makeWritable(sequence.blocks, begin, end);
+  }
+  if (!status) {
+    return status.error().code == Code::Exhausted
+               ? Result<int64_t>(0)
+               : Result<int64_t>(std::move(status.error()));
+  }
+  planned += end - begin;
+  sequence.draft = std::move(draft);
+  return end - begin;
 }
 
 /// Guesses take what is left of a step and of the cache, and nobody's place.
 Status Session::planDrafts(int64_t left) {
-  BlockCache &cache = runner.cache;
   left = std::min(left, rowsForDrafts - planned);
+  if (maxDrafts == 0 || left < 1) {
+    return {};
+  }
+  return guesser ? planGuesses(left) : planLookups(left);
+}
+
+Status Session::planLookups(int64_t left) {
   for (Sequence &sequence : sequences) {
-    if (maxDrafts == 0 || left < 1) {
-      break;
-    }
-    std::vector<int32_t> draft = draftOf(sequence, std::min(left, maxDrafts));
-    int64_t begin = sequence.past + 1;
-    int64_t end = begin + static_cast<int64_t>(draft.size());
-    BlockCounts more{cache.blocksNeeded(sequence.blocks, begin, end), 0};
-    if (draft.empty() || !engine.canHold(engine.used() + reserved + more)) {
+    int64_t length = draftLengthOf(sequence, std::min(left, maxDrafts));
+    if (length == 0) {
       continue;
     }
-    Status status = cache.grow(sequence.blocks, end);
-    if (status) {
-      status = cache.makeWritable(sequence.blocks, begin, end);
+    auto placed = placeDraft(sequence, lookUp(sequence, length));
+    if (!placed) {
+      return std::move(placed.error());
     }
-    if (!status && status.error().code != Code::Exhausted) {
-      return status;
-    }
-    if (status) {
-      left -= end - begin;
-      planned += end - begin;
-      sequence.draft = std::move(draft);
-    }
+    left -= *placed;
   }
   return {};
+}
+
+/// The same of another model, which guesses for all sequences together.
+Status Session::planGuesses(int64_t left) {
+  guesses.clear();
+  for (Sequence &sequence : sequences) {
+    int64_t length = draftLengthOf(sequence, std::min(left, maxDrafts));
+    if (length != 0) {
+      guesses.push_back({sequence.id, &sequence.next.values[ids], length, {}});
+      left -= length;
+    }
+  }
+  Status status = guesser->guess(guesses);
+  for (size_t g = 0; status && g < guesses.size(); ++g) {
+    auto placed = placeDraft(*find(sequences, guesses[g].sequence),
+                             std::move(guesses[g].draft));
+    status = placed ? Status() : Status(std::move(placed.error()));
+  }
+  return status;
 }
 
 Status Session::planStep() {

@@ -47,15 +47,16 @@ Result<Prompt> Session::readPrompt(const TokenList &tokens,
   return prompt;
 }
 
-Status Session::setRules(Prompt &prompt,
-                         const tfc_decoding_options *decoding) const {
+Status Session::setRules(Prompt &prompt, const tfc_decoding_options *decoding,
+                         bool hasBeams) const {
   tfc_decoding_options how =
       decoding ? *decoding : defaultDecoding(model.table());
   if (!decoding) {
     how.num_beams = 1;
   }
   Status status = checkDecoding(how, entry.inputs[ids].limit);
-  if (status && (how.num_beams > 1 || how.num_return_sequences > 1)) {
+  if (status && !hasBeams &&
+      (how.num_beams > 1 || how.num_return_sequences > 1)) {
     status = makeError(Code::Unsupported, "expected one beam and one returned ",
                        "sequence in a session, got ", how.num_beams, " and ",
                        how.num_return_sequences);
@@ -124,7 +125,7 @@ Result<Prompt> Session::prepare(const TokenList &tokens,
   wishes.erase(std::unique(wishes.begin(), wishes.end()), wishes.end());
   Faults faults;
   faults.add(checkTokens(options));
-  faults.add(setRules(*prompt, options.decoding));
+  faults.add(setRules(*prompt, options.decoding, options.hasBeams));
   BlockCounts needed = neededAlone(*prompt);
   if (!engine.canHold(needed)) {
     faults.add(makeError(Code::Exhausted, "expected a prompt that the cache ",
@@ -135,6 +136,25 @@ Result<Prompt> Session::prepare(const TokenList &tokens,
     return faults.take().error();
   }
   return prompt;
+}
+
+/// The prompt's blocks, which the beams share, and of each those of its own
+/// tokens, of which one may be a copy.
+Result<uint64_t> Session::bytesOfBeams(const Prompt &prompt,
+                                       int64_t numBeams) const {
+  const BlockCache &cache = runner.cache;
+  int64_t length = static_cast<int64_t>(prompt.values[ids].size());
+  int64_t more =
+      cache.blocksFor(std::min<int64_t>(prompt.maxNewTokens, INT32_MAX));
+  BlockCounts needed = neededAlone(prompt);
+  needed.self = cache.blocksFor(length) + numBeams * (more + 2);
+  if (!engine.canHold(needed)) {
+    return makeError(Code::Exhausted, "expected a beam search that the cache ",
+                     "can hold, got one of ", numBeams, " beams behind ",
+                     length, " tokens (", needed.self + needed.cross,
+                     " blocks)");
+  }
+  return cache.bytesOf(needed.self) + engine.cross.bytesOf(needed.cross);
 }
 
 } // namespace tfc::rt

@@ -74,8 +74,10 @@ Status EntryPass::addRow(int64_t row, CrossRows *cross) {
   bool hasSpectator = column >= 0 && !inputs.exists(row, column);
   Status status =
       hasSpectator ? checkSpectator(row, column, count, visible) : Status();
+  InputBatch::Unseen unseen = unseenOf(row);
   if (status) {
-    status = runner.cache.grow(tables[row], count + hasSpectator);
+    status =
+        runner.cache.grow(tables[row], count + hasSpectator + unseen.count);
   }
   if (status && cross && !isCausal) {
     cross->counts[row] = count;
@@ -102,6 +104,10 @@ Status EntryPass::addRow(int64_t row, CrossRows *cross) {
   if (hasSpectator) {
     runner.batch.rows.push_back(addSequence(1, count, visible));
     addToken(row, column);
+  }
+  for (int64_t i = 0; i < unseen.count; ++i) {
+    addSequence(1, count + hasSpectator + i, count);
+    addToken(row, unseen.first + i);
   }
   return {};
 }
@@ -182,6 +188,14 @@ OutputTensor EntryPass::collectPort(uint32_t p) const {
     int64_t column = takenColumn(row);
     if (skipSpectators && column >= 0 && !inputs.exists(row, column)) {
       from += width;
+    }
+    InputBatch::Unseen unseen = unseenOf(row);
+    if (port.rows == TFC_ROWS_TOKENS && unseen.count != 0) {
+      int64_t size = unseen.count * width;
+      std::copy(from, from + size,
+                out.floats.begin() +
+                    (row * inputs.length + unseen.first) * width);
+      from += size;
     }
   }
   return out;

@@ -37,6 +37,10 @@ private:
   int64_t takenColumn(int64_t row) const {
     return taken.empty() ? -1 : taken[row];
   }
+  InputBatch::Unseen unseenOf(int64_t row) const {
+    return inputs.unseen.empty() ? InputBatch::Unseen()
+                                 : inputs.unseen[static_cast<size_t>(row)];
+  }
   Status chooseColumns(const ModelInputs &all);
   void addToken(int64_t row, int64_t column);
   Status addRow(int64_t row, CrossRows *cross);

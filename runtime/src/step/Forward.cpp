@@ -104,7 +104,8 @@ bool isHead(const tfc_entry_v0 &entry, const tfc_port_v0 &port) {
 Result<std::vector<OutputTensor>>
 runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
            const std::vector<std::string> &names, const StopRequest &stop,
-           const std::vector<int64_t> &headRows) {
+           const std::vector<int64_t> &headRows,
+           std::vector<InputBatch::Unseen> unseen) {
   Result<ModelInputs> given = readInputs(model, inputs, numInputs);
   if (!given) {
     return std::move(given.error());
@@ -120,6 +121,7 @@ runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
   if (!status) {
     return std::move(status.error());
   }
+  given->encoder.unseen = std::move(unseen);
   auto engine = model.borrowEngine();
   if (!engine) {
     return std::move(engine.error());

@@ -3,7 +3,7 @@
 #ifndef TFC_RUNTIME_SRC_STEP_FORWARD_H
 #define TFC_RUNTIME_SRC_STEP_FORWARD_H
 
-#include "runtime/src/load/Model.h"
+#include "runtime/src/step/Inputs.h"
 #include "runtime/src/step/StepHost.h"
 
 namespace tfc::rt {
@@ -19,10 +19,12 @@ struct OutputTensor {
 };
 
 /// tfc_encode. Empty `wanted`: all outputs; empty `headRows`: all columns.
+/// `unseen`: as InputBatch, of an encoder alone.
 Result<std::vector<OutputTensor>>
 runForward(const Model &model, const tfc_tensor *inputs, uint32_t numInputs,
            const std::vector<std::string> &wanted, const StopRequest &stop = {},
-           const std::vector<int64_t> &headRows = {});
+           const std::vector<int64_t> &headRows = {},
+           std::vector<InputBatch::Unseen> unseen = {});
 
 /// Whether an output's columns are the entry's vocabulary, so that some of them
 /// can be asked for; of programs that compute all anyhow they are picked.

@@ -18,6 +18,12 @@ struct InputBatch {
   bool exists(int64_t row, int64_t column) const {
     return mask.empty() || mask[row * length + column];
   }
+  /// By row, masked columns from `first` on that run all the same: they see the
+  /// row's tokens, are seen by none, and have rows of the outputs of tokens.
+  struct Unseen {
+    int64_t first = 0, count = 0;
+  };
+  std::vector<Unseen> unseen; // empty: none
   const char *maskName = "attention_mask";
   /// How many tokens before one are unmasked; -1 at a masked token. Empty
   /// unless a port is filled by it (TFC_FILL_FROM_MASK).
