@@ -265,6 +265,7 @@ class Beams(unittest.TestCase):
                     ("beside beams", {"logprobs": 1}),
                     ("beside beams", {"stop": [[7]]}),
                     ("beside beams", {"logit_bias": {7: 1.0}}),
+                    ("beside beams", {"head_rows": [7, 9]}),
                     ("needs_mask", {"needs_mask": True}),
                     ("beam search that the cache can hold",
                      {"max_new_tokens": 400})):

@@ -77,7 +77,8 @@ typedef struct {
    * most, and num_return_sequences 1. Searches run one at a time, a step of one
    * beside each step of the others, in a cache of their own, beside
    * max_cache_bytes and not larger; their tokens come when they are over. They
-   * have no n_logprobs, echo, stops, logit_bias and needs_mask: UNSUPPORTED. */
+   * have no n_logprobs, echo, stops, logit_bias, head_rows and needs_mask:
+   * UNSUPPORTED. */
   const tfc_request *request;
   int32_t priority; /* -1000 to 1000, the greater goes first */
   /* 1: each token waits until tfc_scheduler_set_mask says which may come. */

@@ -93,10 +93,12 @@ Status checkBeams(const tfc_request &request, const RequestOptions &extras,
                   const tfc_decoding_options &how) {
   Faults faults;
   bool hasMore = request.n_logprobs != 0 || request.echo != 0 ||
-                 !extras.stops.empty() || !extras.bias.empty();
+                 !extras.stops.empty() || !extras.bias.empty() ||
+                 !extras.headRows.empty();
   if (hasMore) {
     faults.add(makeError(Code::Unsupported, "request: expected no n_logprobs, ",
-                         "echo, stops and logit_bias beside beams, got some"));
+                         "echo, stops, logit_bias and head_rows beside beams, ",
+                         "got some"));
   }
   if (how.num_return_sequences > 1 || extras.numAnswers > how.num_beams) {
     faults.add(makeError(Code::InvalidArgument, "n: expected at most ",
