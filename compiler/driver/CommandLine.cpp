@@ -212,6 +212,21 @@ struct CommandLine {
                 cl::sub(compileCommand),
                 cl::sub(verifyCommand),
                 cl::cat(category)};
+  Text leaveOut{"leave-out",
+                cl::desc("passes that do not run, as name#number, with commas "
+                         "between; name#number:plain runs it with the "
+                         "defaults of its options"),
+                cl::Hidden,
+                cl::sub(compileCommand),
+                cl::sub(verifyCommand),
+                cl::cat(category)};
+  Text stopBefore{"stop-before",
+                  cl::desc("write the IR before a pass, as name#number"),
+                  cl::Hidden, cl::sub(compileCommand), cl::cat(category)};
+  cl::opt<bool> listPasses{
+      "list-passes",
+      cl::desc("write the names of the passes, in order, instead of a library"),
+      cl::Hidden, cl::sub(compileCommand), cl::cat(category)};
 
   Text runDirectory{cl::Positional, cl::Required, cl::desc("DIR"),
                     cl::sub(runCommand), cl::cat(category)};
@@ -411,6 +426,9 @@ tfc::CompileOptions CommandLine::compileOptions() const {
   options.cache = cache;
   options.stopAfter = stopAfter;
   options.runAfter = runAfter;
+  options.leaveOut = leaveOut;
+  options.stopBefore = stopBefore;
+  options.listPasses = listPasses;
   options.taps = taps;
   options.hiddenStates = hiddenStates;
   options.emit = emit;

@@ -172,6 +172,8 @@ private:
   /// it is shown.
   int forEachProgram(const char *phase, Step step);
   int writeStage(const std::string &output);
+  int writePasses(const std::string &output);
+  int checkPassNames();
   int writeLibrary(const std::string &output);
   llvm::Error writeObjects(const std::string &output) const;
   void orderByPriority();
@@ -194,7 +196,7 @@ int Compiler::checkOptions(StringRef output) {
     return fail("expected -o with the name of a file, got none",
                 kBadCommandLine);
   }
-  if (output == "-" && options.stopAfter.empty()) {
+  if (output == "-" && !options.writesText()) {
     return fail("expected -o with the name of a file (only IR is written to "
                 "standard output), got -",
                 kBadCommandLine);
@@ -218,7 +220,7 @@ int Compiler::checkOptions(StringRef output) {
     return code;
   }
   // Last: of two faults, that in the command line is told.
-  return options.stopAfter.empty()
+  return !options.writesText()
              ? checkOutput(output.str(), options.inputs, options.force, errors)
              : checkTextOutput(output.str(), options.inputs, options.force,
                                errors);
@@ -317,7 +319,7 @@ int Compiler::checkTargets(StringRef output) {
       target = target.emulated();
     }
   }
-  if (!options.stopAfter.empty()) {
+  if (options.writesText()) {
     targets->erase(targets->begin(), targets->end() - 1);
   }
   for (const TargetInfo &target : *targets) {
@@ -389,6 +391,40 @@ int Compiler::writeStage(const std::string &output) {
                           errors);
 }
 
+/// A name that no program knows leaves nothing out.
+int Compiler::checkPassNames() {
+  std::vector<std::string> unknown = programs.front()->passes().unknown();
+  for (const std::unique_ptr<ProgramCompiler> &program : programs) {
+    std::vector<std::string> own = program->passes().unknown();
+    llvm::erase_if(unknown, [&](const std::string &name) {
+      return !llvm::is_contained(own, name);
+    });
+  }
+  return unknown.empty()
+             ? kOk
+             : fail("expected --leave-out and --stop-before with names of "
+                    "--list-passes, got " +
+                        llvm::join(unknown, ", "),
+                    kBadCommandLine);
+}
+
+/// The names of the passes, or what stands before one of them.
+int Compiler::writePasses(const std::string &output) {
+  StringRef last = findRoad(programs.front()->pipeline).arrows.back().to->name;
+  int code = forEachProgram("compiling", [&](ProgramCompiler &program) {
+    return program.lower(last);
+  });
+  if (int found = code ? code : checkPassNames()) {
+    return found;
+  }
+  const PassControl &passes = programs.front()->passes();
+  std::string text = options.listPasses
+                         ? llvm::join(passes.names(), "\n")
+                         : kIrMark.str() + "before " + options.stopBefore +
+                               "\n" + passes.input();
+  return writeText(output, text + "\n", errors);
+}
+
 /// A library's programs are in the order of their priority. As long as a
 /// device's products are loops, they come before a CPU's fast ones, so that
 /// nobody gets them unasked.
@@ -420,6 +456,9 @@ int Compiler::writeLibrary(const std::string &output) {
           forEachProgram("generating code", [&](ProgramCompiler &program) {
             return program.finish(records);
           })) {
+    return code;
+  }
+  if (int code = checkPassNames()) {
     return code;
   }
   if (llvm::Error error = writeObjects(output)) {
@@ -461,7 +500,9 @@ int Compiler::run(const std::string &output) {
   if (int code = checkOptions(output)) {
     return code;
   }
-  return options.stopAfter.empty() ? writeLibrary(output) : writeStage(output);
+  return !options.writesText()       ? writeLibrary(output)
+         : options.stopAfter.empty() ? writePasses(output)
+                                     : writeStage(output);
 }
 
 int tfc::compileModel(const spec::ModelSpec &model,

@@ -22,7 +22,7 @@ ProgramCompiler::ProgramCompiler(const spec::ModelSpec &model,
                                  PipelineOptions pipeline,
                                  std::string reproducerPath)
     : reproducerPath(std::move(reproducerPath)), pipeline(std::move(pipeline)),
-      model(model), options(options),
+      model(model), options(options), control(options),
       // A model is one function or two: threads inside of passes cost more than
       // they give.
       context(MLIRContext::Threading::DISABLED) {
@@ -90,7 +90,8 @@ LogicalResult ProgramCompiler::runArrow(const Arrow &arrow) {
   // ends every arrow.
   pm.enableVerifier(false);
   arrow.build(pm, *target);
-  return failure(failed(runPasses(pm)) ||
+  control.begin(context);
+  return failure(failed(runPasses(pm)) || control.hasFailed() ||
                  failed(runExtraPasses(arrow.to->name)));
 }
 
@@ -120,7 +121,7 @@ LogicalResult ProgramCompiler::lower(StringRef last) {
     if (failed(runArrow(arrow))) {
       return failure();
     }
-    if (arrow.to->name == last) {
+    if (arrow.to->name == last || control.isStopped()) {
       break;
     }
   }
