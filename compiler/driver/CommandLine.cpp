@@ -206,6 +206,12 @@ struct CommandLine {
                "others, however many: products of 16 bits are slower where "
                "there are more than 64. Programs of CPUs are so always"),
       cl::sub(compileCommand), cl::cat(category)};
+  Text sanitize{
+      "sanitize",
+      cl::desc("address: every load and store is checked by a runtime that is "
+               "built with AddressSanitizer, and buffers have red zones; slow, "
+               "to find faults of tfc"),
+      cl::value_desc("address"), cl::sub(compileCommand), cl::cat(category)};
   Text runAfter{"run-after",
                 cl::desc("run more passes after a stage, as stage:pipeline"),
                 cl::Hidden,
@@ -426,6 +432,7 @@ tfc::CompileOptions CommandLine::compileOptions() const {
   options.cache = cache;
   options.stopAfter = stopAfter;
   options.runAfter = runAfter;
+  options.sanitize = sanitize;
   options.leaveOut = leaveOut;
   options.stopBefore = stopBefore;
   options.listPasses = listPasses;

@@ -166,6 +166,7 @@ private:
   int checkStage(StringRef option, StringRef stage);
   int checkRunAfter();
   int checkTargets(StringRef output);
+  int checkSanitize();
   void noteDevice(const TargetInfo &target);
   int failInternally(const ProgramCompiler &program);
   /// Does the step for all programs at the same time. `phase`: its name, where
@@ -211,6 +212,9 @@ int Compiler::checkOptions(StringRef output) {
   if (int code = checkTargets(output)) {
     return code;
   }
+  if (int code = checkSanitize()) {
+    return code;
+  }
   if (int code = options.stopAfter.empty()
                      ? kOk
                      : checkStage("--stop-after", options.stopAfter)) {
@@ -224,6 +228,31 @@ int Compiler::checkOptions(StringRef output) {
              ? checkOutput(output.str(), options.inputs, options.force, errors)
              : checkTextOutput(output.str(), options.inputs, options.force,
                                errors);
+}
+
+int Compiler::checkSanitize() {
+  if (options.sanitize.empty()) {
+    return kOk;
+  }
+  if (options.sanitize != "address") {
+    return fail("expected --sanitize address, got " + options.sanitize,
+                kBadCommandLine);
+  }
+  if (options.emit != "library") {
+    return fail("expected --emit library with --sanitize (a program that links "
+                "an archive is not looked through), got " +
+                    options.emit,
+                kBadCommandLine);
+  }
+  for (const std::unique_ptr<ProgramCompiler> &program : programs) {
+    if (program->pipeline.target.isDevice()) {
+      return fail("expected --target of CPUs with --sanitize=address (the "
+                  "stand-in for a driver checks a device's code), got " +
+                      program->pipeline.target.name,
+                  kBadCommandLine);
+    }
+  }
+  return kOk;
 }
 
 /// A symbol is a name in C.
@@ -477,8 +506,9 @@ llvm::Error Compiler::writeObjects(const std::string &output) const {
     objects.push_back(program->object());
     members.push_back({program->pipeline.target.programName(), objects.back()});
   }
-  return options.emit == "archive" ? writeArchive(members, output)
-                                   : linkLibrary(objects, output);
+  return options.emit == "archive"
+             ? writeArchive(members, output)
+             : linkLibrary(objects, output, !options.sanitize.empty());
 }
 
 std::string Compiler::describe() const {

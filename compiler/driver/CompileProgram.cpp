@@ -5,6 +5,7 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/emit/EmitObject.h"
 #include "compiler/frontend/BuildModel.h"
+#include "dialect/CheckedAccess.h"
 #include "dialect/PackedLayout.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -108,6 +109,9 @@ LogicalResult ProgramCompiler::lower(StringRef last) {
     return failure();
   }
   setTarget(*module, pipeline);
+  if (!options.sanitize.empty()) {
+    (*module)->setAttr(transformer::kCheckedAttrName, UnitAttr::get(&context));
+  }
   if (failed(runExtraPasses("model"))) {
     return failure();
   }

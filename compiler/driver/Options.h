@@ -58,6 +58,9 @@ struct CompileOptions {
   std::string symbol;
   /// A row's bits do not depend on the other rows of its step, on devices too.
   bool deterministic = false;
+  /// "address": every access of a CPU's program is checked by a host that has
+  /// AddressSanitizer; "" for none.
+  std::string sanitize;
   /// Gets a line of what was chosen; may be null.
   llvm::raw_ostream *summary = nullptr;
   /// Targets that this machine lacks are compiled for what it has.

@@ -125,8 +125,12 @@ void PassControl::run(function_ref<void()> transform, const Pass &pass,
   if (stopped || isWished(name) || isWished(argument)) {
     return;
   }
-  if (isWished(name + kPlain.str()) && runPlain(pass, op)) {
-    return;
+  if (isWished(name + kPlain.str())) {
+    if (runPlain(pass, op)) {
+      return;
+    }
+    // It has no other form: as good as a name that nobody has.
+    wished[name + kPlain.str()] = false;
   }
   transform();
   if (observer()) {
