@@ -1,5 +1,5 @@
-// What a module says that is compiled for AddressSanitizer, and what its code
-// calls. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a module says that is compiled for AddressSanitizer, and what it calls.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_DIALECT_CHECKEDACCESS_H
 #define TFC_DIALECT_CHECKEDACCESS_H
 

@@ -253,10 +253,7 @@ typedef struct {
   int32_t (*pack_adapter)(const tfc_pack_v0 *pack);
 } tfc_program_v0;
 
-enum {
-  TFC_SOURCE_IN_OUT = 1,
-  TFC_SOURCE_FILL_ZEROS = 2
-};
+enum { TFC_SOURCE_IN_OUT = 1, TFC_SOURCE_FILL_ZEROS = 2 };
 
 typedef struct {
   const char *const *patterns;
@@ -266,9 +263,7 @@ typedef struct {
   int64_t cols, first_row, stored_rows;
 } tfc_source_v0;
 
-enum {
-  TFC_WEIGHT_TIED = 1
-};
+enum { TFC_WEIGHT_TIED = 1 };
 
 typedef struct {
   const char *name;

@@ -275,9 +275,7 @@ typedef struct {
   int64_t cols, first_row, stored_rows;
 } tfc_source_v0;
 
-enum {
-  TFC_WEIGHT_TIED = 1
-};
+enum { TFC_WEIGHT_TIED = 1 };
 
 typedef struct {
   const char *name;
