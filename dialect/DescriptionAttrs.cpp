@@ -4,6 +4,8 @@
 #include "dialect/PrecisionRules.h"
 #include "dialect/TransformerDialect.h"
 
+#include "dialect/CheckedAccess.h"
+
 using namespace mlir;
 using namespace tfc::transformer;
 
@@ -200,6 +202,7 @@ TransformerDialect::verifyOperationAttribute(Operation *op,
       {kLayersOfAttrName, is<FlatSymbolRefAttr>, "the symbol of an entry"},
       {kRoleAttrName, is<RoleAttr>, "a #transformer.role"},
       {kKeptWideAttrName, is<UnitAttr>, "a unit"},
+      {kCheckedAttrName, is<UnitAttr>, "a unit"},
   };
   if (attribute.getName() == kRoleAttrName && !isa<FunctionOpInterface>(op)) {
     return op->emitOpError()

@@ -206,12 +206,33 @@ struct CommandLine {
                "others, however many: products of 16 bits are slower where "
                "there are more than 64. Programs of CPUs are so always"),
       cl::sub(compileCommand), cl::cat(category)};
+  Text sanitize{
+      "sanitize",
+      cl::desc("address: every load and store is checked by a runtime that is "
+               "built with AddressSanitizer, and buffers have red zones; slow, "
+               "to find faults of tfc"),
+      cl::value_desc("address"), cl::sub(compileCommand), cl::cat(category)};
   Text runAfter{"run-after",
                 cl::desc("run more passes after a stage, as stage:pipeline"),
                 cl::Hidden,
                 cl::sub(compileCommand),
                 cl::sub(verifyCommand),
                 cl::cat(category)};
+  Text leaveOut{"leave-out",
+                cl::desc("passes that do not run, as name#number, with commas "
+                         "between; name#number:plain runs it with the "
+                         "defaults of its options"),
+                cl::Hidden,
+                cl::sub(compileCommand),
+                cl::sub(verifyCommand),
+                cl::cat(category)};
+  Text stopBefore{"stop-before",
+                  cl::desc("write the IR before a pass, as name#number"),
+                  cl::Hidden, cl::sub(compileCommand), cl::cat(category)};
+  cl::opt<bool> listPasses{
+      "list-passes",
+      cl::desc("write the names of the passes, in order, instead of a library"),
+      cl::Hidden, cl::sub(compileCommand), cl::cat(category)};
 
   Text runDirectory{cl::Positional, cl::Required, cl::desc("DIR"),
                     cl::sub(runCommand), cl::cat(category)};
@@ -417,6 +438,10 @@ tfc::CompileOptions CommandLine::compileOptions() const {
   options.cache = cache;
   options.stopAfter = stopAfter;
   options.runAfter = runAfter;
+  options.sanitize = sanitize;
+  options.leaveOut = leaveOut;
+  options.stopBefore = stopBefore;
+  options.listPasses = listPasses;
   options.taps = taps;
   options.hiddenStates = hiddenStates;
   options.emit = emit;

@@ -166,12 +166,15 @@ private:
   int checkStage(StringRef option, StringRef stage);
   int checkRunAfter();
   int checkTargets(StringRef output);
+  int checkSanitize();
   void noteDevice(const TargetInfo &target);
   int failInternally(const ProgramCompiler &program);
   /// Does the step for all programs at the same time. `phase`: its name, where
   /// it is shown.
   int forEachProgram(const char *phase, Step step);
   int writeStage(const std::string &output);
+  int writePasses(const std::string &output);
+  int checkPassNames();
   int writeLibrary(const std::string &output);
   llvm::Error writeObjects(const std::string &output) const;
   void orderByPriority();
@@ -194,7 +197,7 @@ int Compiler::checkOptions(StringRef output) {
     return fail("expected -o with the name of a file, got none",
                 kBadCommandLine);
   }
-  if (output == "-" && options.stopAfter.empty()) {
+  if (output == "-" && !options.writesText()) {
     return fail("expected -o with the name of a file (only IR is written to "
                 "standard output), got -",
                 kBadCommandLine);
@@ -209,6 +212,9 @@ int Compiler::checkOptions(StringRef output) {
   if (int code = checkTargets(output)) {
     return code;
   }
+  if (int code = checkSanitize()) {
+    return code;
+  }
   if (int code = options.stopAfter.empty()
                      ? kOk
                      : checkStage("--stop-after", options.stopAfter)) {
@@ -218,10 +224,35 @@ int Compiler::checkOptions(StringRef output) {
     return code;
   }
   // Last: of two faults, that in the command line is told.
-  return options.stopAfter.empty()
+  return !options.writesText()
              ? checkOutput(output.str(), options.inputs, options.force, errors)
              : checkTextOutput(output.str(), options.inputs, options.force,
                                errors);
+}
+
+int Compiler::checkSanitize() {
+  if (options.sanitize.empty()) {
+    return kOk;
+  }
+  if (options.sanitize != "address") {
+    return fail("expected --sanitize address, got " + options.sanitize,
+                kBadCommandLine);
+  }
+  if (options.emit != "library") {
+    return fail("expected --emit library with --sanitize (a program that links "
+                "an archive is not looked through), got " +
+                    options.emit,
+                kBadCommandLine);
+  }
+  for (const std::unique_ptr<ProgramCompiler> &program : programs) {
+    if (program->pipeline.target.isDevice()) {
+      return fail("expected --target of CPUs with --sanitize=address (the "
+                  "stand-in for a driver checks a device's code), got " +
+                      program->pipeline.target.name,
+                  kBadCommandLine);
+    }
+  }
+  return kOk;
 }
 
 /// A symbol is a name in C.
@@ -317,7 +348,7 @@ int Compiler::checkTargets(StringRef output) {
       target = target.emulated();
     }
   }
-  if (!options.stopAfter.empty()) {
+  if (options.writesText()) {
     targets->erase(targets->begin(), targets->end() - 1);
   }
   for (const TargetInfo &target : *targets) {
@@ -389,6 +420,40 @@ int Compiler::writeStage(const std::string &output) {
                           errors);
 }
 
+/// A name that no program knows leaves nothing out.
+int Compiler::checkPassNames() {
+  std::vector<std::string> unknown = programs.front()->passes().unknown();
+  for (const std::unique_ptr<ProgramCompiler> &program : programs) {
+    std::vector<std::string> own = program->passes().unknown();
+    llvm::erase_if(unknown, [&](const std::string &name) {
+      return !llvm::is_contained(own, name);
+    });
+  }
+  return unknown.empty()
+             ? kOk
+             : fail("expected --leave-out and --stop-before with names of "
+                    "--list-passes, got " +
+                        llvm::join(unknown, ", "),
+                    kBadCommandLine);
+}
+
+/// The names of the passes, or what stands before one of them.
+int Compiler::writePasses(const std::string &output) {
+  StringRef last = findRoad(programs.front()->pipeline).arrows.back().to->name;
+  int code = forEachProgram("compiling", [&](ProgramCompiler &program) {
+    return program.lower(last);
+  });
+  if (int found = code ? code : checkPassNames()) {
+    return found;
+  }
+  const PassControl &passes = programs.front()->passes();
+  std::string text = options.listPasses
+                         ? llvm::join(passes.names(), "\n")
+                         : kIrMark.str() + "before " + options.stopBefore +
+                               "\n" + passes.input();
+  return writeText(output, text + "\n", errors);
+}
+
 /// A library's programs are in the order of their priority. As long as a
 /// device's products are loops, they come before a CPU's fast ones, so that
 /// nobody gets them unasked.
@@ -422,6 +487,9 @@ int Compiler::writeLibrary(const std::string &output) {
           })) {
     return code;
   }
+  if (int code = checkPassNames()) {
+    return code;
+  }
   if (llvm::Error error = writeObjects(output)) {
     return fail(llvm::toString(std::move(error)), kBadInput);
   }
@@ -438,8 +506,9 @@ llvm::Error Compiler::writeObjects(const std::string &output) const {
     objects.push_back(program->object());
     members.push_back({program->pipeline.target.programName(), objects.back()});
   }
-  return options.emit == "archive" ? writeArchive(members, output)
-                                   : linkLibrary(objects, output);
+  return options.emit == "archive"
+             ? writeArchive(members, output)
+             : linkLibrary(objects, output, !options.sanitize.empty());
 }
 
 std::string Compiler::describe() const {
@@ -461,7 +530,9 @@ int Compiler::run(const std::string &output) {
   if (int code = checkOptions(output)) {
     return code;
   }
-  return options.stopAfter.empty() ? writeLibrary(output) : writeStage(output);
+  return !options.writesText()       ? writeLibrary(output)
+         : options.stopAfter.empty() ? writePasses(output)
+                                     : writeStage(output);
 }
 
 int tfc::compileModel(const spec::ModelSpec &model,

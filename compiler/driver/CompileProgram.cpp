@@ -5,6 +5,7 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/emit/EmitObject.h"
 #include "compiler/frontend/BuildModel.h"
+#include "dialect/CheckedAccess.h"
 #include "dialect/PackedLayout.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -22,7 +23,7 @@ ProgramCompiler::ProgramCompiler(const spec::ModelSpec &model,
                                  PipelineOptions pipeline,
                                  std::string reproducerPath)
     : reproducerPath(std::move(reproducerPath)), pipeline(std::move(pipeline)),
-      model(model), options(options),
+      model(model), options(options), control(options),
       // A model is one function or two: threads inside of passes cost more than
       // they give.
       context(MLIRContext::Threading::DISABLED) {
@@ -90,7 +91,8 @@ LogicalResult ProgramCompiler::runArrow(const Arrow &arrow) {
   // ends every arrow.
   pm.enableVerifier(false);
   arrow.build(pm, *target);
-  return failure(failed(runPasses(pm)) ||
+  control.begin(context);
+  return failure(failed(runPasses(pm)) || control.hasFailed() ||
                  failed(runExtraPasses(arrow.to->name)));
 }
 
@@ -107,6 +109,9 @@ LogicalResult ProgramCompiler::lower(StringRef last) {
     return failure();
   }
   setTarget(*module, pipeline);
+  if (!options.sanitize.empty()) {
+    (*module)->setAttr(transformer::kCheckedAttrName, UnitAttr::get(&context));
+  }
   if (failed(runExtraPasses("model"))) {
     return failure();
   }
@@ -120,7 +125,7 @@ LogicalResult ProgramCompiler::lower(StringRef last) {
     if (failed(runArrow(arrow))) {
       return failure();
     }
-    if (arrow.to->name == last) {
+    if (arrow.to->name == last || control.isStopped()) {
       break;
     }
   }

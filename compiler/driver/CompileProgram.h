@@ -4,6 +4,7 @@
 #define TFC_COMPILER_DRIVER_COMPILEPROGRAM_H
 
 #include "compiler/driver/Options.h"
+#include "compiler/driver/PassControl.h"
 #include "compiler/pipeline/Road.h"
 #include "compiler/spec/ModelSpec.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -38,6 +39,8 @@ public:
   mlir::LogicalResult lower(llvm::StringRef last);
   /// The module as text, locations included.
   std::string print();
+  /// Which passes have run, and what stood before one of them.
+  const PassControl &passes() const { return control; }
 
   /// Once the stage before the last is reached.
   ProgramRecord record();
@@ -64,6 +67,7 @@ private:
 
   const spec::ModelSpec &model;
   const CompileOptions &options;
+  PassControl control;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   llvm::SmallVector<char, 0> code;

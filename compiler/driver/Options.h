@@ -35,6 +35,19 @@ struct CompileOptions {
   /// A pass pipeline to run after a stage, as "STAGE:PIPELINE"; "" for none.
   /// For those who work on passes.
   std::string runAfter;
+  /// Passes that do not run, as "canonicalize#2" (the second of them),
+  /// "canonicalize" (all of them) or "tfc-split-tiles#1:plain" (that one, with
+  /// the defaults of its options), commas between; "" for none.
+  std::string leaveOut;
+  /// Print the IR before this pass instead of making a library, as stopAfter.
+  std::string stopBefore;
+  /// Print the names of the passes instead.
+  bool listPasses = false;
+  /// Whether a text is written instead of a library, of the most demanding
+  /// target.
+  bool writesText() const {
+    return !stopAfter.empty() || !stopBefore.empty() || listPasses;
+  }
   bool taps = false;
   /// All hidden states are outputs, too.
   bool hiddenStates = false;
@@ -45,6 +58,9 @@ struct CompileOptions {
   std::string symbol;
   /// A row's bits do not depend on the other rows of its step, on devices too.
   bool deterministic = false;
+  /// "address": every access of a CPU's program is checked by a host that has
+  /// AddressSanitizer; "" for none.
+  std::string sanitize;
   /// Gets a line of what was chosen; may be null.
   llvm::raw_ostream *summary = nullptr;
   /// Targets that this machine lacks are compiled for what it has.

@@ -45,7 +45,7 @@ static ErrorOr<std::string> findLinker() {
 }
 
 static Error runLinker(StringRef linker, ArrayRef<std::string> objects,
-                       StringRef output, StringRef log) {
+                       StringRef output, StringRef log, bool asksHost) {
   // Local symbols stay: they are the names of ops in profiles and tfc-bench.
   SmallVector<StringRef> arguments = {linkerName,
                                       "-shared",
@@ -54,7 +54,7 @@ static Error runLinker(StringRef linker, ArrayRef<std::string> objects,
                                       "--strip-debug",
                                       "--hash-style=gnu",
                                       "-z",
-                                      "defs",
+                                      asksHost ? "undefs" : "defs",
                                       "-z",
                                       "noexecstack",
                                       "-o",
@@ -107,7 +107,8 @@ static Error appendChecksum(StringRef path) {
   return finish(stream, path);
 }
 
-Error tfc::linkLibrary(ArrayRef<StringRef> objects, StringRef output) {
+Error tfc::linkLibrary(ArrayRef<StringRef> objects, StringRef output,
+                       bool asksHost) {
   ErrorOr<std::string> linker = findLinker();
   if (!linker) {
     return fail("expected the linker ld.lld (of LLVM 22, package lld-22) in " +
@@ -143,7 +144,8 @@ Error tfc::linkLibrary(ArrayRef<StringRef> objects, StringRef output) {
     sys::fs::closeFile(file);
   }
   FileRemover removeLibrary(libraryPath), removeLog(logPath);
-  if (Error error = runLinker(*linker, objectPaths, libraryPath, logPath)) {
+  if (Error error =
+          runLinker(*linker, objectPaths, libraryPath, logPath, asksHost)) {
     return error;
   }
   if (Error error = appendChecksum(libraryPath)) {

@@ -16,9 +16,10 @@ void setLinker(std::string program, std::string name);
 /// Links `objects` into a shared library at `output`, with lld. The library
 /// appears whole or not at all, and its bytes depend on the objects only; the
 /// last of them are its checksum (tfc_library_end_v0). The error has the
-/// linker's command and what it said.
+/// linker's command and what it said. `asksHost`: it imports the check of
+/// accesses.
 llvm::Error linkLibrary(llvm::ArrayRef<llvm::StringRef> objects,
-                        llvm::StringRef output);
+                        llvm::StringRef output, bool asksHost = false);
 
 } // namespace tfc
 

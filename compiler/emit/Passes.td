@@ -37,6 +37,26 @@ def ConvertToLlvmPass : Pass<"tfc-convert-to-llvm"> {
                            "::mlir::NVVM::NVVMDialect"];
 }
 
+def CheckAccessesPass : Pass<"tfc-check-accesses", "::mlir::ModuleOp"> {
+  let summary = "every load and store asks the host first, where asked for";
+  let description = [{
+    In a module with the attribute `transformer.checked`, which it takes away,
+    every access of memory that is neither the function's stack nor one of the
+    library's constants comes behind a call of the host's `@tfc_check_access`,
+    with the address, the bytes, what is done, and the path of the op. A call of
+    a function that several ops share says for whom it is. Other modules stay as
+    they are.
+
+    ```mlir
+    llvm.call @tfc_check_access(%p, %c64, %write, %name) : ...
+    llvm.store %x, %p : vector<16xf32>, !llvm.ptr
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let statistics = [
+    Statistic<"numChecks", "num-checks", "calls of the host">];
+}
+
 def EmitAbiPass : Pass<"tfc-emit-abi", "::mlir::ModuleOp"> {
   let summary = "write the module's description and tfc_module_query";
   let description = [{

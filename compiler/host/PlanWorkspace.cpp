@@ -5,12 +5,14 @@
 
 #include "compiler/host/BufferLives.h"
 #include "compiler/kernel/StepFields.h"
+#include "dialect/CheckedAccess.h"
 #include "dialect/LayerFunctions.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/CheckedArithmetic.h"
@@ -68,8 +70,11 @@ struct Place {
 /// Plans one entry, and its layers with it.
 class Planner {
 public:
-  Planner(func::FuncOp entry, ArrayRef<transformer::LayerCall> calls)
-      : entry(entry), calls(calls), lives(entry, calls) {}
+  /// `isChecked`: every buffer has a place of its own, with a red zone behind
+  /// it.
+  Planner(func::FuncOp entry, ArrayRef<transformer::LayerCall> calls,
+          bool isChecked)
+      : entry(entry), calls(calls), lives(entry, calls), isChecked(isChecked) {}
 
   LogicalResult collect();
   void assignPlaces();
@@ -95,6 +100,11 @@ private:
   Value argument(StringRef attribute) {
     return transformer::findArgument(entry, attribute);
   }
+  /// Tells the host of the red zones, and at the end that there are none.
+  void poison(ImplicitLocOpBuilder &b, Value workspace, ArrayRef<Value> counts);
+  /// The bytes of a place that buffers may touch.
+  Value buildBytes(ImplicitLocOpBuilder &b, const Place &place,
+                   ArrayRef<Value> counts);
   /// Whether the step says how many sequences have a buffer, in `places`.
   bool countsSequences() const;
 
@@ -103,6 +113,7 @@ private:
   BufferLives lives;
   SmallVector<Buffer> buffers;
   SmallVector<Place> places;
+  const bool isChecked;
 };
 
 } // namespace
@@ -242,8 +253,9 @@ void Planner::assignPlaces() {
            std::pair(a->rowBytes, b->life.begin);
   });
   for (Buffer *buffer : order) {
-    auto *free = llvm::find_if(
-        places, [&](const Place &place) { return place.isFreeFor(*buffer); });
+    auto *free = llvm::find_if(places, [&](const Place &place) {
+      return !isChecked && place.isFreeFor(*buffer);
+    });
     if (free == places.end()) {
       places.push_back({buffer->count, buffer->rowBytes, {}});
       free = std::prev(places.end());
@@ -271,9 +283,83 @@ SmallVector<Value> Planner::buildOffsets(ImplicitLocOpBuilder &b,
           b, arith::MulIOp::create(b, lines, constant(kAlignment)),
           constant(kStaggerBytes));
     }
+    if (isChecked && place.count == Count::One) {
+      bytes = arith::AddIOp::create(b, bytes, constant(kStaggerBytes));
+    }
     offsets.push_back(arith::AddIOp::create(b, offsets.back(), bytes));
   }
   return offsets;
+}
+
+Value Planner::buildBytes(ImplicitLocOpBuilder &b, const Place &place,
+                          ArrayRef<Value> counts) {
+  Value row = arith::ConstantIndexOp::create(b, place.rowBytes);
+  return place.count == Count::One
+             ? row
+             : arith::MulIOp::create(
+                   b, counts[static_cast<unsigned>(place.count)], row)
+                   .getResult();
+}
+
+/// A call of the host's check, in buffers.
+static void callCheck(ImplicitLocOpBuilder &b, Value address, Value size,
+                      transformer::AccessKind kind) {
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Type i64 = b.getI64Type();
+  auto toI64 = [&](Value index) -> Value {
+    return arith::IndexCastOp::create(b, i64, index);
+  };
+  Value at =
+      address ? LLVM::IntToPtrOp::create(b, pointer, toI64(address)).getResult()
+              : LLVM::ZeroOp::create(b, pointer).getResult();
+  Value bytes = toI64(size);
+  Value number = LLVM::ConstantOp::create(
+      b, b.getI32IntegerAttr(static_cast<int32_t>(kind)));
+  Value none = LLVM::ZeroOp::create(b, pointer);
+  LLVM::CallOp::create(b, TypeRange(), transformer::kCheckAccessName,
+                       ValueRange{at, bytes, number, none});
+}
+
+/// The function that is called, of the host.
+static void declareCheck(ModuleOp module) {
+  OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext());
+  LLVM::LLVMFuncOp::create(
+      b, module.getLoc(), transformer::kCheckAccessName,
+      LLVM::LLVMFunctionType::get(
+          LLVM::LLVMVoidType::get(b.getContext()),
+          {pointer, b.getI64Type(), b.getI32Type(), pointer}));
+}
+
+void Planner::poison(ImplicitLocOpBuilder &b, Value workspace,
+                     ArrayRef<Value> counts) {
+  SmallVector<Value> offsets = buildOffsets(b, counts);
+  Value base = memref::ExtractAlignedPointerAsIndexOp::create(b, workspace);
+  callCheck(b, base, offsets.back(), transformer::AccessKind::Unpoison);
+  for (auto [index, place] : llvm::enumerate(places)) {
+    Value end =
+        arith::AddIOp::create(b, offsets[index], buildBytes(b, place, counts));
+    callCheck(b, arith::AddIOp::create(b, base, end),
+              arith::SubIOp::create(b, offsets[index + 1], end),
+              transformer::AccessKind::Poison);
+  }
+  entry.walk([&](func::ReturnOp end) {
+    ImplicitLocOpBuilder here(end.getLoc(), end);
+    callCheck(here, base, offsets.back(), transformer::AccessKind::Unpoison);
+  });
+}
+
+/// Loops over layers say which one is next: those whose trips do parallel work.
+static void markLayers(func::FuncOp function) {
+  for (auto loop : function.getOps<scf::ForOp>()) {
+    WalkResult parallel =
+        loop.walk([](scf::ParallelOp) { return WalkResult::interrupt(); });
+    if (parallel.wasInterrupted()) {
+      ImplicitLocOpBuilder b(loop.getLoc(), loop.getBody(),
+                             loop.getBody()->begin());
+      callCheck(b, {}, loop.getInductionVar(), transformer::AccessKind::Layer);
+    }
+  }
 }
 
 bool Planner::countsSequences() const {
@@ -350,6 +436,10 @@ LogicalResult Planner::rewrite() {
     return failure();
   }
   placeBuffers(entry, b, workspace, *counts);
+  if (isChecked) {
+    poison(b, workspace, *counts);
+    markLayers(entry);
+  }
   for (const transformer::LayerCall &layers : calls) {
     FailureOr<BlockArgument> ofLayers = transformer::addArgument(
         layers, workspace, transformer::kWorkspaceAttrName);
@@ -360,6 +450,9 @@ LogicalResult Planner::rewrite() {
     ImplicitLocOpBuilder inside(function.getLoc(), function.getContext());
     inside.setInsertionPointToStart(&function.getBody().front());
     placeBuffers(function, inside, *ofLayers, readCounts(inside, function));
+    if (isChecked) {
+      markLayers(function);
+    }
   }
   return success();
 }
@@ -384,6 +477,10 @@ void Planner::buildSizeFunction() {
 namespace {
 struct PlanWorkspacePass : tfc::impl::PlanWorkspacePassBase<PlanWorkspacePass> {
   void runOnOperation() override {
+    bool isChecked = getOperation()->hasAttr(transformer::kCheckedAttrName);
+    if (isChecked) {
+      declareCheck(getOperation());
+    }
     for (auto entry : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       if (transformer::isOfLayers(entry) ||
           !transformer::findArgument(entry, transformer::kStepAttrName)) {
@@ -400,7 +497,7 @@ struct PlanWorkspacePass : tfc::impl::PlanWorkspacePassBase<PlanWorkspacePass> {
       if (failed(calls)) {
         return signalPassFailure();
       }
-      Planner planner(entry, *calls);
+      Planner planner(entry, *calls, isChecked);
       if (failed(planner.collect())) {
         return signalPassFailure();
       }

@@ -64,6 +64,7 @@ static void buildBufferToLlvm(OpPassManager &pm,
   pm.addPass(createBindStepPass());
   pm.addPass(createLowerParallelPass());
   pm.addPass(createConvertToLlvmPass());
+  pm.addPass(createCheckAccessesPass());
   finishLlvm(pm, options);
 }
 

@@ -26,6 +26,8 @@ EntryInfo::EntryInfo(func::FuncOp entry) : entry(entry) {
   for (auto output : entry.getOps<transformer::OutputOp>()) {
     if (output.getRows() == transformer::RowKind::Wanted) {
       take = output.getTake();
+    } else {
+      givesTokens = true;
     }
   }
   isCausal = entry.getSymName() == "step";
@@ -269,8 +271,12 @@ reference::Step tfc::packForward(const EntryInfo &info,
   };
   for (int64_t row = 0; row < batch.batch; ++row) {
     int64_t taken = takenColumn(info, batch, source, row);
+    // Nothing depends on what is behind the one token that a causal decoder is
+    // asked for.
+    bool endsAtTaken = info.isCausal && !info.givesTokens && taken >= 0;
+    int64_t end = endsAtTaken ? taken + 1 : batch.length;
     int32_t first = tokens, visible = 0;
-    for (int64_t column = 0; column < batch.length; ++column) {
+    for (int64_t column = 0; column < end; ++column) {
       if (!batch.exists(row, column)) {
         continue;
       }

@@ -20,6 +20,8 @@ struct EntryInfo {
   /// Of the outputs that have wanted rows, if there are any.
   std::optional<transformer::Take> take;
   bool isCausal = false;
+  /// Whether an output has a row for every token.
+  bool givesTokens = false;
   /// Of the names of its inputs: "decoder_" when the model has an encoder too.
   std::string prefix;
   int64_t pad = -1, maxPositions = 0, decoderStart = -1;

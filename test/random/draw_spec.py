@@ -10,8 +10,9 @@ MAX_POSITIONS = 48
 class Drawing:
     """One spec. `chance` and `pick` are all that it knows of randomness."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, experts=False):
         self.random = random.Random(seed)
+        self.has_experts = experts and self.chance(0.2)
         self.hidden = self.pick(1, 2, 6, 8, 13, 24, 48, 50, 64, 130, 131, 256)
         self.vocab = self.pick(3, 5, 11, 97)
         self.kind = self.pick("encoder", "decoder", "decoder",
@@ -205,6 +206,31 @@ class Drawing:
         self.maybe(ffn, "bias", 0.6, lambda: self.chance(0.7))
         return ffn
 
+    def mixture(self):
+        groups = self.pick(1, 1, 2, 4)
+        experts = groups * self.pick(2, 3, 8)
+        router = {"score": self.pick("softmax", "sigmoid", "logits")}
+        for key in ("bias", "choice_bias"):
+            self.maybe(router, key, 0.3, lambda: self.chance(0.7))
+        used = groups
+        if groups > 1:
+            used = router["groups_used"] = self.random.randint(1, groups)
+            router["groups"] = groups
+            router["group_by"] = self.pick("max", "top2")
+        self.maybe(router, "renormalize", 0.5,
+                   lambda: self.pick("sum", "softmax"))
+        self.maybe(router, "factor", 0.3, lambda: self.pick(0.5, 2.0))
+        most = used * (experts // groups)
+        moe = {"experts": experts, "per_token": self.random.randint(
+                   1, min(most, 6)),
+               "width": self.pick(1, 7, 33, 48), "act": self.activation(),
+               "router": router}
+        self.maybe(moe, "gated", 0.5, lambda: self.chance(0.7))
+        self.maybe(moe, "bias", 0.4, lambda: self.chance(0.7))
+        self.maybe(moe, "shared", 0.4, lambda: {
+            "width": self.pick(3, 22), "gate": self.chance(0.5)})
+        return moe
+
     def around(self, sublayer):
         self.maybe(sublayer, "out_norm", 0.15,
                    lambda: self.norm(self.hidden, 0.1))
@@ -217,7 +243,9 @@ class Drawing:
         if stack["cross"]:
             parts["cross"] = {**self.heads(stack["cross"]),
                               **self.neutral_of_cross()}
-        if self.chance(0.9):
+        if self.has_experts and self.chance(0.7):
+            parts["moe"] = self.mixture()
+        elif self.chance(0.9):
             parts["ffn"] = self.feed_forward()
         for sublayer in parts.values():
             self.around(sublayer)
@@ -623,5 +651,7 @@ def find_attention(block):
                  if "attn" in item), None)
 
 
-def draw(seed):
-    return Drawing(seed).spec()
+def draw(seed, experts=False):
+    """The spec of a seed; with mixtures of experts among those of the others,
+    which the formulas do not have."""
+    return Drawing(seed, experts).spec()

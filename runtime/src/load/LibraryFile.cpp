@@ -209,6 +209,10 @@ void *loadLibrary(const OpenFile &file, std::string &fault) {
     if (fault.rfind(path + ": ", 0) == 0) {
       fault.erase(0, path.size() + 2);
     }
+    if (fault.find("undefined symbol: tfc_check_access") != std::string::npos) {
+      fault = "one of --sanitize=address, which needs a runtime that is built "
+              "with AddressSanitizer (cmake --preset asan)";
+    }
   }
   return library;
 }

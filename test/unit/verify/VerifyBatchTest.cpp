@@ -87,10 +87,22 @@ TEST_F(VerifyBatchTest, ACausalSpectatorSeesWhatIsBeforeIt) {
   // Column 1 of row 0 is the last that is not the pad token, and masked.
   reference::Step step =
       packForward(entry("step", "last_nonpad"), padded, padded);
-  EXPECT_EQ(step.inputs["input_ids"], (Ids{5, 0, 6, 7, 8, 9}));
+  EXPECT_EQ(step.inputs["input_ids"], (Ids{5, 6, 7, 8, 9}));
   EXPECT_EQ(table(step),
-            (Table{{0, 0, 2, 0, 2}, {0, 2, 1, 2, 1}, {1, 3, 3, 0, 3}}));
-  EXPECT_EQ(step.rows, (Ids{2, 5}));
+            (Table{{0, 0, 1, 0, 1}, {0, 1, 1, 1, 1}, {1, 2, 3, 0, 3}}));
+  EXPECT_EQ(step.rows, (Ids{1, 4}));
+}
+
+TEST_F(VerifyBatchTest, ACausalDecoderEndsWhereItsOneRowIsTaken) {
+  EntryInfo info = entry("step", "first_visible");
+  reference::Step step = packForward(info, batch(), batch());
+  EXPECT_EQ(step.inputs["input_ids"], (Ids{5, 7}));
+  EXPECT_EQ(step.rows, (Ids{0, 1}));
+  // But where another output has a row for every token.
+  info.givesTokens = true;
+  step = packForward(info, batch(), batch());
+  EXPECT_EQ(step.inputs["input_ids"], (Ids{5, 6, 7, 9}));
+  EXPECT_EQ(step.rows, (Ids{0, 2}));
 }
 
 TEST_F(VerifyBatchTest, RandomBatchesFitTheModel) {
@@ -159,7 +171,7 @@ TEST_F(VerifyBatchTest, TheSourcesLastEndTokenIsTakenFromTheDecoder) {
   PaddedBatch target = source;
   target.inputs["decoder_input_ids"] = {2, 3, 3, 2, 8, 9};
   reference::Step step = packForward(decoder, target, source);
-  EXPECT_EQ(step.rows, (Ids{1, 5}));
+  EXPECT_EQ(step.rows, (Ids{1, 4}));
 
   // Random batches have one end a row, where its tokens end.
   EntryInfo encoder = decoder;
