@@ -90,6 +90,10 @@ static void printSublayer(const spec::LayerRun &run, size_t number,
   if (attn.relative) {
     os << ", relative terms";
   }
+  if (attn.sparse) {
+    os << ", blocks of " << attn.sparse->block << " and " << attn.sparse->random
+       << " random ones";
+  }
   printWindows(run, number, os);
   os << ')';
 }
