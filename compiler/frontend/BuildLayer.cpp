@@ -267,9 +267,8 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
       attn.slopes.empty() ? DenseF64ArrayAttr()
                           : b.getDenseF64ArrayAttr(attn.slopes),
       attn.logBase ? b.getF64FloatAttr(*attn.logBase) : FloatAttr(),
-      distances.span, distances.maxDistance, distances.odd,
-      attn.roundedSlopes, sparse(&spec::Sparse::block),
-      sparse(&spec::Sparse::random));
+      distances.span, distances.maxDistance, distances.odd, attn.roundedSlopes,
+      sparse(&spec::Sparse::block), sparse(&spec::Sparse::random));
   return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 

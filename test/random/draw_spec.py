@@ -211,11 +211,11 @@ class Drawing:
         self.maybe(attention, "log_scale_base", 0.25,
                    lambda: self.pick(4, 10.5, 512, "none"))
         self.maybe(attention, "sinks", 0.3, lambda: self.chance(0.8))
-        if is_set(attention.get("slopes")):
+        if attention.get("slopes", "none") != "none":
             self.maybe(attention, "rounded_slopes", 0.5,
                        lambda: self.chance(0.8))
-        if not causal and not is_set(attention.get("window")) and not is_set(
-                attention.get("softcap")):
+        if not causal and not is_set(attention.get("window")) and \
+                attention.get("softcap", "none") == "none":
             self.maybe(attention, "sparse", 0.3, lambda: self.pick(
                 "none", {"kind": "block", "block": self.pick(1, 2, 3),
                          "random": self.pick(0, 1)}))

@@ -28,7 +28,7 @@ void SpecReader::readRelativeTable(const Json *json) {
                 "\" (of tables as wide as a head it is not supported by this "
                 "tfc), got " +
                 describe(*given));
-      return;
+      table.maxDistance.reset(); // what follows from it is no other fault
     }
   }
   if (table.sinusoid && table.perLayer) {

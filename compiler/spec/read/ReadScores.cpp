@@ -51,8 +51,9 @@ void SpecReader::readScores(const Json &attn, Attention &attention) {
   }
 }
 
-/// Which blocks are seen follows from positions, so that nothing else may. Where
-/// no sequence is so long that it is seen in part, it is attention as any.
+/// Which blocks are seen follows from positions, so that nothing else may.
+/// Where no sequence is so long that it is seen in part, it is attention as
+/// any.
 void SpecReader::readSparse(const Json &attn, Attention &attention) {
   const Json *json = attn.find("sparse");
   if (!json || !json->isObject()) {

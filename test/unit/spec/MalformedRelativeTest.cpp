@@ -114,11 +114,22 @@ INSTANTIATE_TEST_SUITE_P(
              {{"\"num_heads\": 4,", "\"num_heads\": 4, \"relative\": "
                                     "{\"values\": true},"},
               {"\"layers\": {\n      \"repeat\": 4",
-               "\"relative\": {\"kind\": \"sinusoid\", \"span\": 8, "
-               "\"max_distance\": 20}, \"layers\": {\n      \"repeat\": 4"}},
-             "s.json:15:65: /encoder/relative/max_distance: expected no "
+               "\"relative\": {\"kind\": \"table\", \"span\": 8, "
+               "\"max_distance\": 20, \"per_layer\": true}, \"layers\": {\n  "
+               "    \"repeat\": 4"}},
+             "s.json:15:62: /encoder/relative/max_distance: expected no "
              "\"max_distance\" (of tables as wide as a head it is not "
              "supported by this tfc), got 20 [TFC090]\n"},
+        Case{"SinusoidOfAnOddWidth",
+             encoderSpec,
+             {{"\"num_heads\": 4,", "\"num_heads\": 4, \"relative\": "
+                                    "{\"values\": true},"},
+              {"\"layers\": {\n      \"repeat\": 4",
+               "\"relative\": {\"kind\": \"sinusoid\", \"span\": 8}, "
+               "\"layers\": {\n      \"repeat\": 4"}},
+             "s.json:20:46: /encoder/layers/block/attn/relative: expected "
+             "\"none\" (a sinusoid has an even width, head_dim is 3), got an "
+             "object [TFC015]\n"},
         Case{"BlocksBesideAWindow",
              encoderSpec,
              {{"\"num_heads\": 4,",
