@@ -114,11 +114,29 @@ LogicalResult AttentionOp::verify() {
     return failure();
   }
   // attention_c13
-  bool hasRelative = getRelativeKeys() || getRelativeQueries();
+  bool hasRelative =
+      getRelativeKeys() || getRelativeQueries() || getRelativeValues();
   if (hasRelative != getSpan().has_value()) {
-    return emitOpError() << "expected a span exactly if there are "
-                            "relative_keys or relative_queries, got "
-                         << (hasRelative ? "no span" : "a span alone");
+    return emitOpError()
+           << "expected a span exactly if there are relative_keys, "
+              "relative_queries or relative_values, got "
+           << (hasRelative ? "no span" : "a span alone");
+  }
+  // attention_c16
+  if (getOddSpan() && (!getSpan() || getMaxDistance())) {
+    return emitOpError() << "expected odd_span with a span and without "
+                            "max_distance, got "
+                         << (getSpan() ? "a max_distance" : "no span");
+  }
+  if (getRoundedSlopes() && !getSlopes()) {
+    return emitOpError() << "expected slopes with rounded_slopes, got none";
+  }
+  // attention_c17
+  bool isPlain = getMask() == Mask::Bidirectional && !getLeft() &&
+                 !getRight() && !getCap();
+  if (failed(
+          expectSparse(*this, getSparseBlock(), getRandomBlocks(), isPlain))) {
+    return failure();
   }
   if (!hasRelative) {
     return success();
@@ -128,20 +146,22 @@ LogicalResult AttentionOp::verify() {
     return failure();
   }
   // attention_c13
+  int64_t less = getOddSpan() ? 1 : 0;
   for (auto [what, value] :
        {std::pair{"relative_keys", getRelativeKeys()},
-        std::pair{"relative_queries", getRelativeQueries()}}) {
+        std::pair{"relative_queries", getRelativeQueries()},
+        std::pair{"relative_values", getRelativeValues()}}) {
     if (value && (failed(expectSize(*this, std::string(what) + " with rows",
-                                    rowsOf(value), 2 * *getSpan(), "2 span")) ||
-                  failed(expectSize(*this, std::string(what) + " of width",
-                                    widthOf(value), heads * cache.getHeadDim(),
-                                    "num_heads times head_dim")))) {
+                                    rowsOf(value), 2 * *getSpan() - less,
+                                    less ? "2 span - 1" : "2 span")) ||
+                  failed(expectTableWidth(*this, what, value, heads, cache)))) {
       return failure();
     }
   }
   // attention_c14
   return expectSize(*this, "a cache with a number of kv_heads", kvHeads, heads,
-                    "num_heads, with relative_keys or relative_queries");
+                    "num_heads, with relative_keys, relative_queries or "
+                    "relative_values");
 }
 
 void AttentionOp::getEffects(

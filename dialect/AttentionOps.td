@@ -47,7 +47,8 @@ def Transformer_AttentionOp
 
     With `slopes` m, one for each head, `m[h] (j - i)` is added to the scores,
     j - i being the distance of key and query (Press et al. 2021,
-    arXiv:2108.12409).
+    arXiv:2108.12409). With `rounded_slopes` it is `r(r(m[h]) r(j))`, r being the
+    rounding to bf16 and j the key's position, and it is added before the scale.
 
     With `log_base` B the scores of a query that sees n positions (those that a
     window hides count) are also times `ln(n) / ln(B)`: attention over many
@@ -60,15 +61,28 @@ def Transformer_AttentionOp
     `max_distance` M `bucket(d) + span`, from 0 to `2 span - 1`. With
     m = `span` / 2 `bucket(d)` is d where |d| is at most m, else
     `sign(d) (ceil(ln(|d| / m) / ln((M - 1) / m) (m - 1)) + m)`, computed in
-    f32.
+    f32. With `odd_span` the tables have 2 span - 1 rows, and the row is one
+    less. Tables that are head_dim wide are those of all heads.
+
+    With `relative_values` C the values have a term, too: the result is
+    `sum_j softmax_j(...) (V[j,g] + C[r,h])` (Shaw et al. 2018,
+    arXiv:1803.02155).
+
+    With `sparse_block` S and `random_blocks` R a sequence with more than
+    (5 + 2 R) S keys is seen in part (Zaheer et al. 2020, arXiv:2007.14062, as it
+    is evaluated). Blocks are S positions, the last block has the last key.
+    Queries of the first and of the last block see all; those of another block b
+    see blocks 0, b - 1, b, b + 1 and the last one, and ln(1 + R) is added to the
+    scores of block 0, in whose place all random blocks are.
 
     With `sinks` s a softmax has one more score, `s[h]`, whose value is zero: it
     takes its part of the weights and gives nothing.
 
     Shapes: query and result `[T, num_heads * head_dim]`, key and value
     `[T, kv_heads * head_dim]`, bias `[num_heads, 2 M + 1]`, sinks
-    `[num_heads]`, relative_keys and relative_queries
-    `[2 span, num_heads * head_dim]`.
+    `[num_heads]`, relative_keys, relative_queries and relative_values
+    `[2 span, num_heads * head_dim]` or `[2 span, head_dim]`, with `odd_span`
+    one row less.
 
     Constraints:
     * C1. num_heads is a positive multiple of the cache's kv_heads; times
@@ -84,12 +98,18 @@ def Transformer_AttentionOp
     * C10. slopes are num_heads finite numbers.
     * C11. sinks are num_heads long.
     * C12. log_base is more than 1 and finite.
-    * C13. there is a span exactly if there are relative_keys or
-      relative_queries; they have 2 span rows, num_heads * head_dim wide.
-    * C14. with relative_keys or relative_queries the cache has num_heads
-      kv_heads.
+    * C13. there is a span exactly if there are relative_keys,
+      relative_queries or relative_values; they have 2 span rows, or with
+      odd_span one less, num_heads * head_dim or head_dim wide.
+    * C14. with relative_keys, relative_queries or relative_values the cache has
+      num_heads kv_heads.
     * C15. span is in [1, 2^30); with max_distance it is even and at least 4,
       and max_distance, below 2^30, is more than span / 2 + 1.
+    * C16. odd_span is there with a span and without max_distance only;
+      rounded_slopes with slopes.
+    * C17. there are random_blocks exactly if there is a sparse_block, both
+      below 2^20, the block from 1 on; then the mask is bidirectional, without
+      window and cap.
   }];
   let arguments = (ins Transformer_Rows:$query, Transformer_Rows:$key,
                        Transformer_Rows:$value, Transformer_CacheType:$cache,
@@ -100,13 +120,17 @@ def Transformer_AttentionOp
                        Optional<Transformer_Vector>:$sinks,
                        Optional<Transformer_Rows>:$relative_keys,
                        Optional<Transformer_Rows>:$relative_queries,
+                       Optional<Transformer_Rows>:$relative_values,
                        Transformer_Mask:$mask, I64Attr:$num_heads,
                        F64Attr:$scale, UnitAttr:$scale_by_inverse_layer,
                        OptionalAttr<F64Attr>:$cap,
                        OptionalAttr<DenseF64ArrayAttr>:$slopes,
                        OptionalAttr<F64Attr>:$log_base,
                        OptionalAttr<I64Attr>:$span,
-                       OptionalAttr<I64Attr>:$max_distance);
+                       OptionalAttr<I64Attr>:$max_distance,
+                       UnitAttr:$odd_span, UnitAttr:$rounded_slopes,
+                       OptionalAttr<I64Attr>:$sparse_block,
+                       OptionalAttr<I64Attr>:$random_blocks);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $cache `[` $layer `]` `,` $batch
@@ -114,12 +138,14 @@ def Transformer_AttentionOp
     `heads` $num_heads (`factor` $factor^)?
     (`scale_by_inverse_layer` $scale_by_inverse_layer^)?
     (`sinks` $sinks^)? (`relative_keys` $relative_keys^)?
-    (`relative_queries` $relative_queries^)? (`span` $span^)?
+    (`relative_queries` $relative_queries^)?
+    (`relative_values` $relative_values^)? (`span` $span^)?
     (`max_distance` $max_distance^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($cache)
     (`,` type($bias)^)? (`sinks` type($sinks)^)?
     (`relative_keys` type($relative_keys)^)?
     (`relative_queries` type($relative_queries)^)?
+    (`relative_values` type($relative_values)^)?
     `` custom<RowsAs>(type($result), ref(type($query)))
   }];
 }

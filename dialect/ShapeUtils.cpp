@@ -141,6 +141,38 @@ LogicalResult tfc::transformer::expectLogBase(Operation *op,
                            << base->convertToDouble();
 }
 
+LogicalResult tfc::transformer::expectTableWidth(Operation *op, StringRef what,
+                                                 Value table, int64_t heads,
+                                                 CacheType cache) {
+  if (widthOf(table) == cache.getHeadDim()) {
+    return success();
+  }
+  return expectSize(op, (what + " of width").str(), widthOf(table),
+                    heads * cache.getHeadDim(), "num_heads times head_dim");
+}
+
+LogicalResult tfc::transformer::expectSparse(Operation *op,
+                                             std::optional<uint64_t> block,
+                                             std::optional<uint64_t> random,
+                                             bool isPlain) {
+  constexpr uint64_t kMost = 1 << 20;
+  if (block.has_value() != random.has_value()) {
+    return op->emitOpError() << "expected sparse_block and random_blocks or "
+                                "none of them, got one";
+  }
+  if (block && (*block < 1 || *block >= kMost || *random >= kMost)) {
+    return op->emitOpError() << "expected a sparse_block from 1 on and "
+                                "random_blocks, both below 2^20, got "
+                             << *block << " and " << *random;
+  }
+  if (block && !isPlain) {
+    return op->emitOpError() << "expected bidirectional attention without "
+                                "window and cap with a sparse_block, got "
+                                "another";
+  }
+  return success();
+}
+
 LogicalResult tfc::transformer::expectWindow(Operation *op, Value right,
                                              Mask mask) {
   if (!right || mask == Mask::Bidirectional) {

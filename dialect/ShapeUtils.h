@@ -63,6 +63,18 @@ mlir::LogicalResult expectCap(mlir::Operation *op,
 mlir::LogicalResult expectLogBase(mlir::Operation *op,
                                   std::optional<llvm::APFloat> base);
 
+/// A table of distances is num_heads * head_dim wide, or head_dim, being that
+/// of all heads. `what` is its name.
+mlir::LogicalResult expectTableWidth(mlir::Operation *op, llvm::StringRef what,
+                                     mlir::Value table, int64_t heads,
+                                     CacheType cache);
+
+/// Block-sparse attention has both its numbers, in their ranges, and is plain:
+/// bidirectional, without window and cap.
+mlir::LogicalResult expectSparse(mlir::Operation *op,
+                                 std::optional<uint64_t> block,
+                                 std::optional<uint64_t> random, bool isPlain);
+
 } // namespace tfc::transformer
 
 #endif // TFC_DIALECT_SHAPEUTILS_H

@@ -92,23 +92,29 @@ LogicalResult PagedAttentionOp::verify() {
     return failure();
   }
   // paged_attention_c10
-  bool hasRelative = getRelativeKeys() || getRelativeQueries();
+  bool hasRelative =
+      getRelativeKeys() || getRelativeQueries() || getRelativeValues();
   int64_t distances = getDistanceRows() ? widthOf(getDistanceRows()) : 0;
   if (hasRelative != bool(getDistanceRows()) ||
       (hasRelative && (distances < 33 || distances % 2 != 1))) {
     return emitOpError()
            << "expected distance_rows, of odd number and at least "
-              "33, exactly if there are relative_keys or "
-              "relative_queries";
+              "33, exactly if there are relative_keys, "
+              "relative_queries or relative_values";
   }
   for (auto [what, value] :
-       {std::pair{"relative_keys of width", getRelativeKeys()},
-        std::pair{"relative_queries of width", getRelativeQueries()}}) {
-    if (value && failed(expectSize(*this, what, widthOf(value),
-                                   heads * cache.getHeadDim(),
-                                   "num_heads times head_dim"))) {
+       {std::pair{"relative_keys", getRelativeKeys()},
+        std::pair{"relative_queries", getRelativeQueries()},
+        std::pair{"relative_values", getRelativeValues()}}) {
+    if (value && failed(expectTableWidth(*this, what, value, heads, cache))) {
       return failure();
     }
+  }
+  // paged_attention_c11
+  bool isPlain = getMask() == Mask::Bidirectional && !hasWindow && !getCap();
+  if (failed(
+          expectSparse(*this, getSparseBlock(), getRandomBlocks(), isPlain))) {
+    return failure();
   }
   return hasRelative ? expectSize(*this, "a cache with a number of kv_heads",
                                   cache.getKvHeads(), heads,
@@ -121,7 +127,7 @@ void PagedAttentionOp::getEffects(Effects &effects) {
   for (MutableOperandRange range :
        {getBiasMutable(), getSlopesMutable(), getSinksMutable(),
         getRelativeKeysMutable(), getRelativeQueriesMutable(),
-        getDistanceRowsMutable()}) {
+        getRelativeValuesMutable(), getDistanceRowsMutable()}) {
     for (OpOperand &operand : range) {
       addRead(operand, effects);
     }

@@ -50,9 +50,11 @@ def Transformer_PagedAttentionOp
     `scale` is a value because it may depend on the layer; `slopes` and `sinks`
     are values so that code can look them up by head. Queries of 16 bits are
     widened; scores, their softmax and the sums are f32, and rounded once, to the
-    elements of `init`. `distance_rows[M + d]` is the row of `relative_keys` and
-    `relative_queries` for a key that is d in [-M, M] before the query: the same
-    for the last 16 at each end, and for all farther ones.
+    elements of `init`. `distance_rows[M + d]` is the row of `relative_keys`,
+    `relative_queries` and `relative_values` for a key that is d in [-M, M]
+    before the query: the same for the last 16 at each end, and for all farther
+    ones. `rounded_slopes`, `sparse_block` and `random_blocks` are those of
+    `transformer.attention`.
 
     Constraints:
     * C1. num_heads is a positive multiple of the cache's kv_heads; times
@@ -67,8 +69,11 @@ def Transformer_PagedAttentionOp
     * C8. slopes and sinks are num_heads long.
     * C9. log_base is more than 1 and finite.
     * C10. there are distance_rows, an odd number and at least 33 of them,
-      exactly if there are relative_keys or relative_queries; those are
-      num_heads * head_dim wide, and the cache has num_heads kv_heads.
+      exactly if there are relative_keys, relative_queries or relative_values;
+      those are num_heads * head_dim or head_dim wide, and the cache has
+      num_heads kv_heads.
+    * C11. there are random_blocks exactly if there is a sparse_block; then the
+      mask is bidirectional, without window and cap.
   }];
   let arguments = (ins Transformer_RowsOrBuffer:$query, F32:$scale,
                        Transformer_CacheType:$cache, Index:$layer,
@@ -79,22 +84,28 @@ def Transformer_PagedAttentionOp
                        Optional<Transformer_VectorOrBuffer>:$sinks,
                        Optional<Transformer_RowsOrBuffer>:$relative_keys,
                        Optional<Transformer_RowsOrBuffer>:$relative_queries,
+                       Optional<Transformer_RowsOrBuffer>:$relative_values,
                        Optional<Transformer_IdsOrBuffer>:$distance_rows,
                        Transformer_RowsOrBuffer:$init,
                        Transformer_Mask:$mask, I64Attr:$num_heads,
                        OptionalAttr<F64Attr>:$cap,
-                       OptionalAttr<F64Attr>:$log_base);
+                       OptionalAttr<F64Attr>:$log_base,
+                       UnitAttr:$rounded_slopes,
+                       OptionalAttr<I64Attr>:$sparse_block,
+                       OptionalAttr<I64Attr>:$random_blocks);
   let results = (outs Optional<Transformer_Rows>:$result);
   let assemblyFormat = [{
     $query `,` $scale `,` $cache `[` $layer `]` `,` $batch (`bias` $bias^)?
     $mask (`left` $left^)? (`right` $right^)? `heads` $num_heads
     (`slopes` $slopes^)? (`sinks` $sinks^)?
     (`relative_keys` $relative_keys^)? (`relative_queries` $relative_queries^)?
+    (`relative_values` $relative_values^)?
     (`distance_rows` $distance_rows^)?
     `outs` `(` $init `:` type($init) `)` attr-dict `:` type($query)
     `,` type($cache) (`,` type($bias)^)? (`slopes` type($slopes)^)?
     (`sinks` type($sinks)^)? (`relative_keys` type($relative_keys)^)?
     (`relative_queries` type($relative_queries)^)?
+    (`relative_values` type($relative_values)^)?
     (`distance_rows` type($distance_rows)^)? (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{

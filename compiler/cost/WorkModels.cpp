@@ -109,7 +109,8 @@ struct AttentionModel
     Work work;
     // A term of distances is a product as a score is.
     int terms = (attention.getRelativeKeys() ? 1 : 0) +
-                (attention.getRelativeQueries() ? 1 : 0);
+                (attention.getRelativeQueries() ? 1 : 0) +
+                (attention.getRelativeValues() ? 1 : 0);
     work.products = (4 + 2 * terms) * scores * width;
     work.others = 5 * scores;
     work.bytes = 2 * static_cast<double>(std::max<int64_t>(0, end - first)) *

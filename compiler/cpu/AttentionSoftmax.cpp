@@ -68,21 +68,23 @@ Values AttentionSoftmax::inChunks(
 void AttentionSoftmax::emitMaximum(const AttentionHead &head,
                                    const Stretch &stretch, Value row) {
   Visible visible = visibleOf(head, stretch, row);
+  ScoreRow own;
+  if (score.isAdjusted()) {
+    own = score.rowOf(head.item, row, Value());
+  }
   Value lowest = broadcast(k.number(std::numeric_limits<float>::lowest()));
   auto maximum = [&](Value column, ValueRange carried, const Values &masks) {
     Values scores = loadScores(k.add(visible.place, column));
-    for (auto [u, own] : llvm::enumerate(scores)) {
+    for (auto [u, vector] : llvm::enumerate(scores)) {
       if (score.isAdjusted()) {
         Value from = k.add(column, u * lanes);
-        Value distance =
-            k.subtract(k.add(stretch.begin, from), k.position(head.item, row));
-        own = score.adjust(own, distance);
-        tiles.storeScratch(own, k.add(visible.place, from));
+        vector = score.adjust(vector, own, k.add(stretch.begin, from));
+        tiles.storeScratch(vector, k.add(visible.place, from));
       }
       if (!masks.empty()) {
-        own = arith::SelectOp::create(b, masks[u], own, lowest);
+        vector = arith::SelectOp::create(b, masks[u], vector, lowest);
       }
-      own = larger(own, carried[u]);
+      vector = larger(vector, carried[u]);
     }
     return scores;
   };

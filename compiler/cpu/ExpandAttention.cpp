@@ -146,6 +146,10 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
     k.loop(k.constant(1), head.item.rows, 1,
            [&](Value row) { tiles.emitLastSums(head, stretch, row); });
   }
+  if (score.valueTable()) {
+    k.loop(head.item.rows,
+           [&](Value row) { relative.addValues(head, stretch, row, column); });
+  }
 }
 
 void VectorAttention::loadQuery(const AttentionHead &head, Value row) {

@@ -144,7 +144,7 @@ private:
       Value difference =
           arith::SubFOp::create(b, score(query, j, keyRow), highest);
       Value weight = math::ExpOp::create(b, difference);
-      accumulate(query, weight, e.valueRow(keyRow), worker);
+      accumulate(query, j, weight, e.valueRow(keyRow), worker);
       return arith::AddFOp::create(b, sum, weight);
     });
     e.loop(e.constant(headDim), [&](Value d) {
@@ -155,12 +155,22 @@ private:
     });
   }
 
-  /// scratch[worker] += weight * V[position]
-  void accumulate(const Query &query, Value weight, Value valueRow,
-                  Value worker) {
+  /// scratch[worker] += weight * V[position], and with it the row of values of
+  /// its distance
+  void accumulate(const Query &query, Value position, Value weight,
+                  Value valueRow, Value worker) {
+    Value table = scores.valueTable(), place, column;
+    if (table) {
+      place = scores.tableRow(e.subtract(position, query.position));
+      column = scores.tableColumn(table, query.column);
+    }
     e.loop(e.constant(headDim), [&](Value d) {
       Value old = memref::LoadOp::create(b, scratch, ValueRange{worker, d});
       Value v = e.load(valueRow, e.add(query.kvColumn, d));
+      if (table) {
+        Value own = e.loadFloat(table, ValueRange{place, e.add(column, d)});
+        v = arith::AddFOp::create(b, v, own);
+      }
       Value next =
           arith::AddFOp::create(b, old, arith::MulFOp::create(b, weight, v));
       memref::StoreOp::create(b, next, scratch, ValueRange{worker, d});

@@ -56,11 +56,58 @@ void RelativeTiles::beginHead(const AttentionHead &head) {
 
 void RelativeTiles::addTerms(const AttentionHead &head, const Stretch &stretch,
                              Value column) {
-  if (score.keyTable()) {
-    addQueries(head, stretch, column);
+  if (Value table = score.keyTable()) {
+    addQueries(head, stretch, score.tableColumn(table, column));
   }
-  if (score.queryTable()) {
-    addKeys(head, stretch, column);
+  if (Value table = score.queryTable()) {
+    addKeys(head, stretch, score.tableColumn(table, column));
+  }
+}
+
+void RelativeTiles::addValues(const AttentionHead &head, const Stretch &stretch,
+                              Value row, Value column) {
+  Value table = score.valueTable();
+  if (!table) {
+    return;
+  }
+  column = score.tableColumn(table, column);
+  auto inside = [&](Value position) {
+    return k.max(k.min(k.subtract(position, stretch.begin), stretch.count),
+                 k.constant(0));
+  };
+  Value from = k.constant(0);
+  if (score.hasFirst()) {
+    from = inside(score.first(head.item, row));
+  }
+  Value to = inside(score.end(head.item, row));
+  Value sumsAt = k.add(k.scale(row, scratch.rowStride), scratch.sums);
+  Value weights = k.add(k.scale(row, scratch.kScoreStride), scratch.scores);
+  Value behind = k.subtract(stretch.begin, positionOf(head, row));
+  SmallVector<ColumnPiece> all = cutColumns(cache.headDim, lanes);
+  for (ArrayRef<ColumnPiece> left = all; !left.empty();
+       left = left.drop_front(std::min<size_t>(kRows, left.size()))) {
+    ArrayRef<ColumnPiece> pieces = left.take_front(kRows);
+    Values sums;
+    for (const ColumnPiece &piece : pieces) {
+      sums.push_back(
+          tiles.loadScratch(k.add(sumsAt, piece.offset), piece.width));
+    }
+    sums = k.loop(from, to, 1, sums, [&](Value j, ValueRange carried) {
+      Value place = score.tableRow(k.add(behind, j));
+      Value weight = tiles.loadScratch(k.add(weights, j));
+      Values next;
+      for (auto [piece, sum] : llvm::zip(pieces, carried)) {
+        VectorType type = f32Vector(k, piece.width);
+        Value own = vector::LoadOp::create(
+            b, type, table, ValueRange{place, k.add(column, piece.offset)});
+        next.push_back(vector::FMAOp::create(
+            b, vector::BroadcastOp::create(b, type, weight), own, sum));
+      }
+      return next;
+    });
+    for (auto [piece, sum] : llvm::zip(pieces, sums)) {
+      tiles.storeScratch(sum, k.add(sumsAt, piece.offset));
+    }
   }
 }
 

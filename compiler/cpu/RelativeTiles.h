@@ -13,7 +13,8 @@ namespace tfc {
 /// that need it: q . A[t] for the distances that the queries of an item meet,
 /// K . B[t] for those that a group of keys meets, with the queries, or the
 /// keys, in the lanes of a vector and a table's element in all of them. What
-/// belongs to a query and its keys lies on a diagonal of the second.
+/// belongs to a query and its keys lies on a diagonal of the second. Rows of a
+/// table of values are added by their weights, as values are.
 class RelativeTiles {
 public:
   /// Floats of scratch memory for items of `queryRows` queries.
@@ -32,6 +33,10 @@ public:
   /// around. `column` is the head's first, in the tables.
   void addTerms(const AttentionHead &head, const Stretch &stretch,
                 mlir::Value column);
+  /// sums[row] += sum over the j that the row sees of scores[row][j] * C[t], in
+  /// the order of positions; behind the sums of values, and of weights.
+  void addValues(const AttentionHead &head, const Stretch &stretch,
+                 mlir::Value row, mlir::Value column);
 
 private:
   /// Lanes of the queries by columns.

@@ -68,16 +68,32 @@ static llvm::Error expectedProgram(const Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
-static bool hasRelativeTerms(const spec::ModelSpec &model) {
-  return llvm::any_of(model.stacks(), [](const spec::Stack *stack) {
-    return stack->relative && !stack->runs.empty();
-  });
+/// What an attention of the model has that devices have no program of; null
+/// without.
+static const char *findHostOnly(const spec::ModelSpec &model) {
+  for (const spec::Stack *stack : model.stacks()) {
+    for (const spec::LayerRun &run : stack->runs) {
+      for (const spec::Sublayer &sublayer : run.sublayers) {
+        const spec::Attention *attn = sublayer.attention();
+        if (attn && attn->relative) {
+          return "attention with relative terms";
+        }
+        if (attn && attn->sparse) {
+          return "block-sparse attention";
+        }
+        if (attn && attn->roundedSlopes) {
+          return "attention with rounded slopes";
+        }
+      }
+    }
+  }
+  return nullptr;
 }
 
 /// A program that is fast at products of bf16 or int8 is one of a model that
 /// may be computed so, and none of plain loops. A device has none of int8, nor
-/// has aarch64; a device has none of experts, and none
-/// of relative terms.
+/// has aarch64; a device has none of experts, of relative terms, of
+/// block-sparse attention and of rounded slopes.
 static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
                                 const spec::ModelSpec &model,
                                 const CompileOptions &options) {
@@ -99,10 +115,9 @@ static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
                              "program yet), got " +
                              target.name);
     }
-    if (target.isDevice() && hasRelativeTerms(model)) {
-      return expectedProgram("expected --target of CPUs for attention with "
-                             "relative terms (devices have no such program "
-                             "yet), got " +
+    if (const char *what = findHostOnly(model); what && target.isDevice()) {
+      return expectedProgram("expected --target of CPUs for " + Twine(what) +
+                             " (devices have no such program yet), got " +
                              target.name);
     }
     if (target.isDevice() || target.multiplies == Factors::F32 ||

@@ -83,6 +83,10 @@ static void print(const spec::Attention &attn, raw_ostream &os) {
   if (attn.relative) {
     os << ", relative terms";
   }
+  if (attn.sparse) {
+    os << ", blocks of " << attn.sparse->block << " and " << attn.sparse->random
+       << " random ones";
+  }
 }
 
 /// Sublayer `number` of the run's layers.

@@ -3,6 +3,9 @@
 #include "compiler/frontend/BuildLayer.h"
 
 #include "compiler/spec/Visit.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace tfc;
@@ -139,6 +142,34 @@ Value tfc::buildPositionBias(PathBuilder &path, const spec::PositionBias &bias,
       bias.maxDistance);
 }
 
+/// The rows of a computed table of distances: the last one has number 0.
+static Value buildSinusoids(ImplicitLocOpBuilder &b,
+                            const spec::RelativeTable &table, int64_t width) {
+  spec::Sinusoid sinusoid;
+  std::vector<double> frequencies = sinusoid.frequencies(width);
+  SmallVector<float> numbers;
+  for (int64_t row = table.rows() - 1; row >= 0; --row) {
+    for (double frequency : frequencies) {
+      double angle = double(row) * frequency;
+      numbers.append({float(std::sin(angle)), float(std::cos(angle))});
+    }
+  }
+  auto type = RankedTensorType::get({table.rows(), width}, b.getF32Type());
+  return arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type, ArrayRef<float>(numbers)));
+}
+
+namespace {
+
+/// What an attention has of its stack's table of distances.
+struct Distances {
+  Value keys, queries, values;
+  IntegerAttr span, maxDistance;
+  bool odd = false;
+};
+
+} // namespace
+
 /// What keys (`part` is "k") or queries ("q") have at each distance; null
 /// without such a term.
 static Value buildRelative(PathBuilder &path, spec::RelativeTerms::Use use,
@@ -149,6 +180,9 @@ static Value buildRelative(PathBuilder &path, spec::RelativeTerms::Use use,
   if (use == Use::None) {
     return {};
   }
+  if (use == Use::Identity) {
+    return rows;
+  }
   std::string own = name + ".relative_" + part;
   std::string from = use == Use::Own ? own : name + "." + part;
   bool hasBias = use == Use::Own ? ownBias : sharedBias;
@@ -156,6 +190,44 @@ static Value buildRelative(PathBuilder &path, spec::RelativeTerms::Use use,
   Value bias = hasBias ? path.weight(from + ".bias", layer) : Value();
   return transformer::LinearOp::create(path.getBuilder(), path.loc(own), rows,
                                        matrix, bias);
+}
+
+static Distances buildDistances(PathBuilder &path, const spec::Attention &attn,
+                                const std::string &name,
+                                const LayerContext &context,
+                                const LayerPosition &position) {
+  Distances distances;
+  if (!attn.relative) {
+    return distances;
+  }
+  // In each layer anew: of few tokens they are few rows, and cheap.
+  const spec::RelativeTerms &terms = *attn.relative;
+  const spec::RelativeTable &table = *context.distances;
+  const std::string &from = context.distancesName;
+  ImplicitLocOpBuilder b(path.loc(name + ".relative"), path.getBuilder());
+  Value rows;
+  if (table.sinusoid) {
+    rows = buildSinusoids(b, table, attn.headDim);
+  } else if (table.perLayer) {
+    rows = path.weight(name + ".relative.weight", position.weights);
+  } else {
+    rows = path.weight(from + ".weight");
+  }
+  if (table.norm) {
+    rows = path.norm(rows, *table.norm, from + ".norm");
+  }
+  distances.keys = buildRelative(path, terms.keys, name, "k", terms.keysBias,
+                                 attn.kBias, rows, position.weights);
+  distances.queries =
+      buildRelative(path, terms.queries, name, "q", terms.queriesBias,
+                    attn.qBias, rows, position.weights);
+  distances.values = terms.values ? rows : Value();
+  distances.span = b.getI64IntegerAttr(table.span);
+  distances.odd = table.isOfHeads();
+  if (table.maxDistance) {
+    distances.maxDistance = b.getI64IntegerAttr(*table.maxDistance);
+  }
+  return distances;
 }
 
 /// `attn` is what `layers` have in common.
@@ -182,36 +254,22 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
     bias = buildPositionBias(path, *context.biasOfLayers,
                              name + ".position_bias", position.weights);
   }
-  Value relativeKeys, relativeQueries;
-  IntegerAttr span, maxDistance;
-  if (const auto &terms = attn.relative) {
-    // In each layer anew: of few tokens they are few rows, and cheap.
-    const spec::RelativeTable &table = *context.distances;
-    const std::string &from = context.distancesName;
-    Value rows = path.weight(from + ".weight");
-    if (table.norm) {
-      rows = path.norm(rows, *table.norm, from + ".norm");
-    }
-    relativeKeys = buildRelative(path, terms->keys, name, "k", terms->keysBias,
-                                 attn.kBias, rows, position.weights);
-    relativeQueries =
-        buildRelative(path, terms->queries, name, "q", terms->queriesBias,
-                      attn.qBias, rows, position.weights);
-    span = b.getI64IntegerAttr(table.span);
-    if (table.maxDistance) {
-      maxDistance = b.getI64IntegerAttr(*table.maxDistance);
-    }
-  }
+  Distances distances = buildDistances(path, attn, name, context, position);
+  auto sparse = [&](int64_t spec::Sparse::*number) {
+    return attn.sparse ? b.getI64IntegerAttr(*attn.sparse.*number)
+                       : IntegerAttr();
+  };
   Value y = transformer::AttentionOp::create(
       b, q, k, v, context.cache, position.layer, context.batch, bias,
-      window.left, window.right, scale.factor, sinks, relativeKeys,
-      relativeQueries, mask, attn.numHeads, APFloat(scale.scale),
-      attn.scaleByInverseLayer,
+      window.left, window.right, scale.factor, sinks, distances.keys,
+      distances.queries, distances.values, mask, attn.numHeads,
+      APFloat(scale.scale), attn.scaleByInverseLayer,
       attn.cap ? b.getF64FloatAttr(*attn.cap) : FloatAttr(),
       attn.slopes.empty() ? DenseF64ArrayAttr()
                           : b.getDenseF64ArrayAttr(attn.slopes),
-      attn.logBase ? b.getF64FloatAttr(*attn.logBase) : FloatAttr(), span,
-      maxDistance);
+      attn.logBase ? b.getF64FloatAttr(*attn.logBase) : FloatAttr(),
+      distances.span, distances.maxDistance, distances.odd, attn.roundedSlopes,
+      sparse(&spec::Sparse::block), sparse(&spec::Sparse::random));
   return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 

@@ -36,7 +36,7 @@ bool tfc::countsDistances(const spec::Stack &stack) {
   bool result = false;
   forEachAttention(stack, [&](const std::string &, const spec::Attention &a) {
     result |= a.positionBias || a.window.has_value() || !a.slopes.empty() ||
-              a.relative.has_value();
+              a.relative.has_value() || a.sparse.has_value();
   });
   return result;
 }

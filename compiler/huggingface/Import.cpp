@@ -30,6 +30,30 @@ std::optional<Json> readObject(const std::string &path,
   return json;
 }
 
+/// The model type; where there is none, that of `known` with which the name of
+/// the first class begins ("LSTMModel").
+std::string findType(const Json &json,
+                     const std::map<std::string, std::string> &known) {
+  const Json *type = json.find("model_type");
+  if (type) {
+    return type->isString() ? type->text : "";
+  }
+  const Json *classes = json.find("architectures");
+  if (classes && classes->isArray() && !classes->items.empty() &&
+      classes->items[0].isString()) {
+    std::string name = classes->items[0].text;
+    std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+    });
+    for (const auto &[word, why] : known) {
+      if (name.compare(0, word.size(), word) == 0) {
+        return word;
+      }
+    }
+  }
+  return "";
+}
+
 /// The tables of the model type; none after a diagnostic.
 std::vector<family::Table> findTables(const Json &json, Config &config,
                                       spec::Diagnostics &diagnostics) {
@@ -40,11 +64,12 @@ std::vector<family::Table> findTables(const Json &json, Config &config,
   }
   if (tables.empty()) {
     auto refused = family::refusedTypes(diagnostics);
-    auto why = refused.find(type && type->isString() ? type->text : "");
+    auto why = refused.find(findType(json, refused));
     if (why != refused.end()) {
-      config.fault("model_type", "expected a model type that tfc imports (" +
-                                     why->second + "), got " +
-                                     spec::describe(*type));
+      const char *key = type ? "model_type" : "architectures";
+      config.fault(key, "expected a model type that tfc imports (" +
+                            why->second + "), got " +
+                            spec::describe(type ? *type : *json.find(key)));
       return {};
     }
     std::vector<std::string> types = family::modelTypes(diagnostics);

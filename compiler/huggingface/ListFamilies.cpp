@@ -55,6 +55,10 @@ std::string huggingface::listFamilies() {
     }
     text += "| `" + type + "` | " + classes + " | " + only + " |\n";
   }
+  text += "\nModels under the names of others: the students of TinyBERT, "
+          "LTD-BERT and MiniLM are a\n`bert`, NLLB is an `m2m_100`. MASS has "
+          "no model type: `examples/specs/mass.json` is its\nsummarizer, "
+          "with fairseq's names of tensors.\n";
   text += "\n## Not imported\n\n| `model_type` | because |\n|---|---|\n";
   for (const auto &[type, why] : family::refusedTypes(unused)) {
     text += "| `" + type + "` | " + why + " |\n";

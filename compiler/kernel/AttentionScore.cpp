@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/kernel/AttentionScore.h"
 
+#include "compiler/kernel/NarrowFloat.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -57,6 +58,16 @@ ScoreRow AttentionScore::rowOf(const WorkItem &item, Value row, Value head) {
   if (hasFirst()) {
     own.first = first(item, row);
   }
+  if (std::optional<uint64_t> size = op.getSparseBlock()) {
+    auto block = static_cast<int64_t>(*size);
+    auto random = static_cast<int64_t>(*op.getRandomBlocks());
+    own.block = k.divide(own.position, block);
+    own.lastBlock = k.divide(k.subtract(item.keys, k.constant(1)), block);
+    Value isDense = arith::OrIOp::create(
+        b, k.isAtMost(item.keys, k.constant((5 + 2 * random) * block)),
+        k.isEqual(own.block, own.lastBlock));
+    own.block = arith::SelectOp::create(b, isDense, k.constant(0), own.block);
+  }
   return own;
 }
 
@@ -69,7 +80,9 @@ Value AttentionScore::tableRow(Value distance) {
     return arith::IndexCastOp::create(b, b.getIndexType(), number);
   };
   // The tables have the middle of as many rows as the largest number says.
-  Value table = keyTable() ? keyTable() : queryTable();
+  Value table = keyTable()     ? keyTable()
+                : queryTable() ? queryTable()
+                               : valueTable();
   Value count = memref::DimOp::create(b, table, 0);
   Value all = k.add(load(k.constant(0)), 1);
   Value first = k.divide(k.subtract(all, count), 2);
@@ -78,19 +91,25 @@ Value AttentionScore::tableRow(Value distance) {
   return k.min(k.max(row, k.constant(0)), k.subtract(count, k.constant(1)));
 }
 
+Value AttentionScore::tableColumn(Value table, Value column) {
+  bool isOfAll =
+      transformer::widthOf(table) == op.getCache().getType().getHeadDim();
+  return isOfAll ? k.constant(0) : column;
+}
+
 Value AttentionScore::addRelative(Value dot, const ScoreRow &row,
                                   Value position, int64_t width,
                                   function_ref<Value(Value)> queryAt,
                                   function_ref<Value(Value)> keyAt) {
-  if (!isRelative(op)) {
+  if (!keyTable() && !queryTable()) {
     return dot;
   }
   Value place = tableRow(k.subtract(position, row.position));
   auto addTerm = [&](Value table, function_ref<Value(Value)> factorAt) {
+    Value first = tableColumn(table, k.scale(row.head, width));
     Value term = k.reduce(
         k.constant(width), k.number(0), [&](Value d, Value sum) -> Value {
-          Value column = k.add(k.scale(row.head, width), d);
-          Value own = k.loadFloat(table, ValueRange{place, column});
+          Value own = k.loadFloat(table, ValueRange{place, k.add(first, d)});
           Value product = arith::MulFOp::create(b, factorAt(d), own);
           return arith::AddFOp::create(b, sum, product);
         });
@@ -114,8 +133,16 @@ Value AttentionScore::score(Value dot, const ScoreRow &row, Value position) {
   if (op.getBias()) {
     score = arith::AddFOp::create(b, score, loadBias(row.head, distance));
   }
-  if (op.getSlopes()) {
+  if (op.getRoundedSlopes()) {
+    Value slope = memref::LoadOp::create(b, op.getSlopes(), row.head);
+    score = arith::AddFOp::create(
+        b, score, roundedSlope(slope, toFloat(position), row.scale));
+  } else if (op.getSlopes()) {
     score = addSlope(score, row.head, distance);
+  }
+  if (op.getSparseBlock()) {
+    Value place = arith::IndexCastOp::create(b, b.getI32Type(), position);
+    score = arith::AddFOp::create(b, score, sparseTerm(row, place));
   }
   return inUnits(cap(score));
 }
@@ -142,14 +169,88 @@ void AttentionScore::beginHead(Value head, ScoreTable own, int64_t lanes) {
   }
 }
 
-Value AttentionScore::adjust(Value scores, Value distance) {
+Value AttentionScore::adjust(Value scores, const ScoreRow &row,
+                             Value position) {
+  Value distance = k.subtract(position, row.position);
   if (op.getBias()) {
     scores = arith::AddFOp::create(b, scores, loadBiases(distance));
   }
-  if (op.getSlopes()) {
+  if (op.getRoundedSlopes()) {
+    Value positions = arith::SIToFPOp::create(b, vectors, countFrom(position));
+    Value slopes = vector::BroadcastOp::create(b, vectors, slope);
+    Value scale = vector::BroadcastOp::create(b, vectors, row.scale);
+    scores = arith::AddFOp::create(b, scores,
+                                   roundedSlope(slopes, positions, scale));
+  } else if (op.getSlopes()) {
     scores = addSlopes(scores, distance);
   }
+  if (op.getSparseBlock()) {
+    scores =
+        arith::AddFOp::create(b, scores, sparseTerm(row, countFrom(position)));
+  }
   return cap(scores);
+}
+
+Value AttentionScore::countFrom(Value first) {
+  int64_t lanes = vectors.getNumElements();
+  SmallVector<int32_t> numbers(lanes);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  auto type = VectorType::get(lanes, b.getI32Type());
+  Value own =
+      arith::ConstantOp::create(b, DenseIntElementsAttr::get(type, numbers));
+  Value begin = arith::IndexCastOp::create(b, b.getI32Type(), first);
+  return arith::AddIOp::create(b, vector::BroadcastOp::create(b, type, begin),
+                               own);
+}
+
+Value AttentionScore::roundedSlope(Value slope, Value position, Value scale) {
+  auto round = [&](Value x) {
+    return widenFloat(b, narrowFloat(b, x, b.getBF16Type()));
+  };
+  Value term = round(arith::MulFOp::create(b, slope, round(position)));
+  return arith::MulFOp::create(b, term, scale);
+}
+
+/// Of a query of block 0 nothing: it sees all. A sum with what is not seen is
+/// far below any score, and finite, so that no difference is a NaN.
+Value AttentionScore::sparseTerm(const ScoreRow &row, Value positions) {
+  constexpr double kUnseen = -1e30;
+  Type type = positions.getType();
+  auto vector = dyn_cast<VectorType>(type);
+  auto spread = [&](Value one) -> Value {
+    return vector ? vector::BroadcastOp::create(b, vector.clone(one.getType()),
+                                                one)
+                  : one;
+  };
+  auto integer = [&](Value index) {
+    return spread(arith::IndexCastOp::create(b, b.getI32Type(), index));
+  };
+  auto compare = [&](arith::CmpIPredicate how, Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, how, x, y);
+  };
+  auto size = static_cast<int64_t>(*op.getSparseBlock());
+  auto random = static_cast<double>(*op.getRandomBlocks());
+  Value blocks =
+      arith::DivUIOp::create(b, positions, integer(k.constant(size)));
+  Value own = integer(row.block);
+  // From -1 to 1 in one comparison.
+  Value near = arith::AddIOp::create(b, arith::SubIOp::create(b, blocks, own),
+                                     integer(k.constant(1)));
+  Value isNear =
+      compare(arith::CmpIPredicate::ule, near, integer(k.constant(2)));
+  Value isLast =
+      compare(arith::CmpIPredicate::eq, blocks, integer(row.lastBlock));
+  Value isFirst =
+      compare(arith::CmpIPredicate::eq, blocks, integer(k.constant(0)));
+  Value seesAll =
+      compare(arith::CmpIPredicate::eq, own, integer(k.constant(0)));
+  Value none = spread(k.number(0));
+  Value term =
+      arith::SelectOp::create(b, arith::OrIOp::create(b, isNear, isLast), none,
+                              spread(k.number(kUnseen)));
+  term = arith::SelectOp::create(b, isFirst,
+                                 spread(k.number(std::log(1 + random))), term);
+  return arith::SelectOp::create(b, seesAll, none, term);
 }
 
 int64_t AttentionScore::numDistances() {

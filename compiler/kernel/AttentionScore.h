@@ -14,6 +14,9 @@ namespace tfc {
 /// see from 0 on; it may lie behind `end`: such a query sees none.
 struct ScoreRow {
   mlir::Value head, position, first, end, scale;
+  /// Of block-sparse attention, null without: the block of the query, 0 where
+  /// it sees all, and the last block.
+  mlir::Value block, lastBlock;
 };
 
 /// Floats of the running worker from `begin` on in `memory`, [workers, size].
@@ -22,8 +25,9 @@ struct ScoreTable {
   int64_t begin;
 };
 
-/// Emits unit * cap(scale * q . k + bias + slope), of which a kernel asks for
-/// one score at a time, or for what vectors of them need beside the scale.
+/// Emits unit * cap(scale * q . k + bias + slope + sparse), of which a kernel
+/// asks for one score at a time, or for what vectors of them need beside the
+/// scale.
 class AttentionScore {
 public:
   /// Kernels whose softmax goes by powers of another base than e have a `unit`.
@@ -44,13 +48,17 @@ public:
   ScoreRow rowOf(const WorkItem &item, mlir::Value row, mlir::Value head);
 
   /// Whether there are terms of distances: products of queries with rows of the
-  /// key table, and of keys with rows of the query table, one of which may be
-  /// null.
+  /// key table, and of keys with rows of the query table, and rows of the value
+  /// table beside values. Some may be null.
   static bool isRelative(transformer::PagedAttentionOp op) {
     return bool(op.getDistanceRows());
   }
   mlir::Value keyTable() { return op.getRelativeKeys(); }
   mlir::Value queryTable() { return op.getRelativeQueries(); }
+  mlir::Value valueTable() { return op.getRelativeValues(); }
+  /// Where a head's columns of the table begin, `column` being where those of
+  /// queries do: there, or at 0 in a table of all heads.
+  mlir::Value tableColumn(mlir::Value table, mlir::Value column);
   /// Their row for a key `distance` before the query.
   mlir::Value tableRow(mlir::Value distance);
   /// A query's product with the key at `position` and, where there are tables,
@@ -68,14 +76,17 @@ public:
   mlir::Value sink(mlir::Value head);
 
   /// Whether there is more to a score than the scaled product.
-  bool isAdjusted() { return op.getBias() || op.getSlopes() || op.getCap(); }
+  bool isAdjusted() {
+    return op.getBias() || op.getSlopes() || op.getCap() || op.getSparseBlock();
+  }
   /// Floats that vectors of scores have at hand for a head.
   int64_t tableSize();
   /// Fills the table for vectors of `lanes` scores of `head`.
   void beginHead(mlir::Value head, ScoreTable table, int64_t lanes);
-  /// What scaled products of consecutive positions become, `distance` being how
-  /// far the first of them is from the query.
-  mlir::Value adjust(mlir::Value scores, mlir::Value distance);
+  /// What scaled products of consecutive positions from `position` on become,
+  /// for a query of the head.
+  mlir::Value adjust(mlir::Value scores, const ScoreRow &row,
+                     mlir::Value position);
 
 private:
   int64_t numDistances(); // of a bias, [-M, M]
@@ -86,6 +97,14 @@ private:
   mlir::Value addSlope(mlir::Value score, mlir::Value head,
                        mlir::Value distance);
   mlir::Value addSlopes(mlir::Value scores, mlir::Value distance);
+  /// r(r(slope) r(position)) times the scale of the query.
+  mlir::Value roundedSlope(mlir::Value slope, mlir::Value position,
+                           mlir::Value scale);
+  /// What block-sparse attention adds for the keys at these positions, an i32
+  /// or a vector of them.
+  mlir::Value sparseTerm(const ScoreRow &row, mlir::Value positions);
+  /// Consecutive i32 from `first` on.
+  mlir::Value countFrom(mlir::Value first);
   mlir::Value cap(mlir::Value score);
   mlir::Value toFloat(mlir::Value index);
   mlir::Value inUnits(mlir::Value score);

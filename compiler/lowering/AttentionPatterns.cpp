@@ -26,6 +26,18 @@ static Value buildScale(ImplicitLocOpBuilder &b, OpTy op, Value factor) {
   return arith::DivFOp::create(b, scale, divisor);
 }
 
+/// Each to the nearest bf16, the even one of two.
+static SmallVector<double> roundToBf16(ArrayRef<double> numbers) {
+  SmallVector<double> rounded;
+  for (double number : numbers) {
+    bool isInexact;
+    APFloat value(static_cast<float>(number));
+    value.convert(APFloat::BFloat(), APFloat::rmNearestTiesToEven, &isInexact);
+    rounded.push_back(value.convertToDouble());
+  }
+  return rounded;
+}
+
 namespace {
 
 /// attention -> cache_write, paged_attention
@@ -43,14 +55,17 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
         emptyRows(b, query, transformer::widthOf(query), elementOf(op));
     Value slopes;
     if (std::optional<ArrayRef<double>> numbers = op.getSlopes()) {
-      slopes = f32Table(b, *numbers);
+      slopes = f32Table(b, op.getRoundedSlopes() ? roundToBf16(*numbers)
+                                                 : llvm::to_vector(*numbers));
     }
     rewriter.replaceOpWithNewOp<transformer::PagedAttentionOp>(
         op, init.getType(), query, buildScale(b, op, op.getFactor()),
         op.getCache(), op.getLayer(), op.getBatch(), op.getBias(), op.getLeft(),
         op.getRight(), slopes, op.getSinks(), op.getRelativeKeys(),
-        op.getRelativeQueries(), buildDistanceRows(b, op), init, op.getMask(),
-        op.getNumHeads(), op.getCapAttr(), op.getLogBaseAttr());
+        op.getRelativeQueries(), op.getRelativeValues(),
+        buildDistanceRows(b, op), init, op.getMask(), op.getNumHeads(),
+        op.getCapAttr(), op.getLogBaseAttr(), op.getRoundedSlopes(),
+        op.getSparseBlockAttr(), op.getRandomBlocksAttr());
     return success();
   }
 };
@@ -70,9 +85,11 @@ struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
         op, init.getType(), query, scale, op.getCache(), op.getLayer(),
         op.getBatch(), /*bias=*/Value(), /*left=*/Value(), /*right=*/Value(),
         /*slopes=*/Value(), /*sinks=*/Value(), /*relative_keys=*/Value(),
-        /*relative_queries=*/Value(), /*distance_rows=*/Value(), init,
-        transformer::Mask::Bidirectional, op.getNumHeads(),
-        /*cap=*/FloatAttr(), /*log_base=*/FloatAttr());
+        /*relative_queries=*/Value(), /*relative_values=*/Value(),
+        /*distance_rows=*/Value(), init, transformer::Mask::Bidirectional,
+        op.getNumHeads(), /*cap=*/FloatAttr(), /*log_base=*/FloatAttr(),
+        /*rounded_slopes=*/false, /*sparse_block=*/IntegerAttr(),
+        /*random_blocks=*/IntegerAttr());
     return success();
   }
 };

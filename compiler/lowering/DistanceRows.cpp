@@ -17,6 +17,10 @@ using namespace tfc;
 /// Distances that a vector has at once: so many at each end have one row.
 static constexpr int64_t kMargin = 16;
 
+static int64_t rowsOfTable(transformer::AttentionOp op) {
+  return 2 * static_cast<int64_t>(*op.getSpan()) - (op.getOddSpan() ? 1 : 0);
+}
+
 /// The row of the tables where the key is `distance` before the query. In f32,
 /// as models were trained.
 static int32_t rowOf(transformer::AttentionOp op, int64_t distance) {
@@ -29,15 +33,17 @@ static int32_t rowOf(transformer::AttentionOp op, int64_t distance) {
     far = half + static_cast<int64_t>(std::ceil(steps));
     back = back < 0 ? -far : far;
   }
+  int64_t middle = op.getOddSpan() ? span - 1 : span;
   return static_cast<int32_t>(
-      std::clamp<int64_t>(back + span, 0, 2 * span - 1));
+      std::clamp<int64_t>(back + middle, 0, rowsOfTable(op) - 1));
 }
 
 /// The first distance from which on nothing changes, on either side.
 static int64_t farthestOf(transformer::AttentionOp op) {
   auto span = static_cast<int64_t>(*op.getSpan());
   auto farthest = static_cast<int64_t>(op.getMaxDistance().value_or(span));
-  while (rowOf(op, farthest) != 0 || rowOf(op, -farthest) != 2 * span - 1) {
+  while (rowOf(op, farthest) != 0 ||
+         rowOf(op, -farthest) != rowsOfTable(op) - 1) {
     ++farthest;
   }
   return farthest;
@@ -61,11 +67,10 @@ Value tfc::buildDistanceRows(ImplicitLocOpBuilder &b,
 /// At most so many rows from the middle on lie between those of neighbours:
 /// where few distances share many rows, more than one.
 static int64_t rowsPerDistance(transformer::AttentionOp op) {
-  auto span = static_cast<int64_t>(*op.getSpan());
-  int64_t most = 1;
+  int64_t middle = rowsOfTable(op) / 2, most = 1;
   for (int64_t distance = 1; distance <= farthestOf(op); ++distance) {
-    int64_t rows = std::max<int64_t>(span - rowOf(op, distance),
-                                     rowOf(op, -distance) - span);
+    int64_t rows = std::max<int64_t>(middle - rowOf(op, distance),
+                                     rowOf(op, -distance) - middle);
     most = std::max<int64_t>(most, llvm::divideCeil(rows, distance));
   }
   return most;
@@ -82,7 +87,7 @@ public:
       : op(op), b(op.getLoc(), op), replaced(replaced) {}
 
   void cut() {
-    int64_t rows = 2 * static_cast<int64_t>(*op.getSpan());
+    int64_t rows = rowsOfTable(op);
     Value tokens = tensor::DimOp::create(b, op.getQuery(), 0);
     Value most = arith::ConstantIndexOp::create(b, rows);
     Value met = arith::MulIOp::create(
@@ -92,7 +97,8 @@ public:
     first = arith::DivUIOp::create(b, arith::SubIOp::create(b, most, count),
                                    arith::ConstantIndexOp::create(b, 2));
     for (MutableOperandRange table :
-         {op.getRelativeKeysMutable(), op.getRelativeQueriesMutable()}) {
+         {op.getRelativeKeysMutable(), op.getRelativeQueriesMutable(),
+          op.getRelativeValuesMutable()}) {
       if (!table.empty()) {
         table.assign(cut(table[0].get()));
       }
@@ -107,7 +113,7 @@ private:
     }
     Operation *source = rows.getDefiningOp();
     auto type = cast<RankedTensorType>(rows.getType());
-    if (!source || isa<transformer::WeightOp>(source)) {
+    if (!source || isa<transformer::WeightOp, arith::ConstantOp>(source)) {
       OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
       Value part = tensor::ExtractSliceOp::create(
           b, rows, ArrayRef<OpFoldResult>{first, zero},

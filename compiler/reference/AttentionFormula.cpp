@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 namespace tfc::reference {
 
@@ -63,18 +65,56 @@ int64_t relativeRow(const AttentionShape &shape, int64_t distance) {
     bucket = middle + int64_t(std::ceil(part * float(middle - 1)));
     bucket = distance < 0 ? -bucket : bucket;
   }
-  return std::clamp<int64_t>(bucket + shape.span, 0, 2 * shape.span - 1);
+  int64_t less = shape.oddSpan ? 1 : 0;
+  return std::clamp<int64_t>(bucket + shape.span - less, 0,
+                             2 * shape.span - 1 - less);
+}
+
+/// The table's number for column `d` of a head, or of all heads.
+static double tableAt(const Matrix &table, const AttentionShape &shape,
+                      int64_t row, int64_t head, int64_t d) {
+  bool isOfAll = table.cols == shape.headDim;
+  return table.at(row, isOfAll ? d : head * shape.headDim + d);
+}
+
+double sparseTerm(const AttentionShape &shape, int64_t query, int64_t key,
+                  int64_t keys) {
+  int64_t size = shape.sparseBlock, last = (keys - 1) / size;
+  int64_t own = query / size, block = key / size;
+  bool isDense = keys <= (5 + 2 * shape.randomBlocks) * size;
+  if (isDense || own == 0 || own == last) {
+    return 0;
+  }
+  if (block == 0) {
+    return std::log(1 + double(shape.randomBlocks));
+  }
+  bool isSeen = std::abs(block - own) <= 1 || block == last;
+  return isSeen ? 0 : -std::numeric_limits<double>::infinity();
+}
+
+/// To the nearest bf16, the even one of two.
+static double roundToBf16(double value) {
+  auto single = static_cast<float>(value);
+  uint32_t bits;
+  std::memcpy(&bits, &single, sizeof(bits));
+  bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+  std::memcpy(&single, &bits, sizeof(bits));
+  return single;
+}
+
+double roundedSlope(double slope, int64_t position) {
+  return roundToBf16(roundToBf16(slope) * roundToBf16(double(position)));
 }
 
 /// The terms of distances, without the scale.
 static double relativeTerms(const AttentionShape &shape, const double *query,
                             const double *key, int64_t head, int64_t distance) {
   double sum = 0;
-  int64_t row = relativeRow(shape, distance), column = head * shape.headDim;
+  int64_t row = relativeRow(shape, distance);
   for (auto [table, factor] : {std::pair(shape.relativeKeys, query),
                                std::pair(shape.relativeQueries, key)}) {
     for (int64_t d = 0; table && d < shape.headDim; ++d) {
-      sum += factor[d] * table->at(row, column + d);
+      sum += factor[d] * tableAt(*table, shape, row, head, d);
     }
   }
   return sum;
@@ -119,8 +159,13 @@ void attention(const Matrix &query, const Sequence &sequence,
         if (shape.bias) {
           score += biasAt(*shape.bias, head, j - position);
         }
-        if (!shape.slopes.empty()) {
+        if (shape.roundedSlopes) {
+          score += scale * roundedSlope(shape.slopes[head], j);
+        } else if (!shape.slopes.empty()) {
           score += shape.slopes[head] * static_cast<double>(j - position);
+        }
+        if (shape.sparseBlock > 0) {
+          score += sparseTerm(shape, position, j, sequence.keys);
         }
         if (shape.cap) {
           score = *shape.cap * std::tanh(score / *shape.cap);
@@ -134,7 +179,12 @@ void attention(const Matrix &query, const Sequence &sequence,
       for (int64_t d = 0; d < width; ++d) {
         double sum = scores.empty() ? std::nan("") : 0;
         for (int64_t j = begin; j < end; ++j) {
-          sum += scores[j - begin] * cache.values.at(j, kvColumn + d);
+          double value = cache.values.at(j, kvColumn + d);
+          if (shape.relativeValues) {
+            int64_t own = relativeRow(shape, position - j);
+            value += tableAt(*shape.relativeValues, shape, own, head, d);
+          }
+          sum += scores[j - begin] * value;
         }
         result.at(row, column + d) = sum;
       }

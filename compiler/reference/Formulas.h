@@ -149,9 +149,24 @@ struct AttentionShape {
   /// What keys and queries have at a distance, [2 span, numHeads * headDim], or
   /// null, and the farthest of distances that share rows.
   const Matrix *relativeKeys = nullptr, *relativeQueries = nullptr;
+  /// What values have there. Tables of all heads are headDim wide.
+  const Matrix *relativeValues = nullptr;
   int64_t span = 0;
+  bool oddSpan = false; // one row less, and the row of a distance, too
   std::optional<int64_t> maxDistance;
+  /// Slopes are times the key's position, rounded to bf16 at each step, in
+  /// front of the scale.
+  bool roundedSlopes = false;
+  /// Of block-sparse attention: positions of a block, 0 without, and how often
+  /// block 0 is a random one.
+  int64_t sparseBlock = 0, randomBlocks = 0;
 };
+/// r(r(slope) r(position)), r being the rounding to bf16.
+double roundedSlope(double slope, int64_t position);
+/// What block-sparse attention adds to the score of a key: minus infinity where
+/// the query does not see it.
+double sparseTerm(const AttentionShape &shape, int64_t query, int64_t key,
+                  int64_t keys);
 /// The row of the tables of distances where the query is `distance` behind the
 /// key.
 int64_t relativeRow(const AttentionShape &shape, int64_t distance);

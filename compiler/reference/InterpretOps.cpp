@@ -287,6 +287,11 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
   shape.sinks = rowsOrNull(op.getSinks());
   shape.relativeKeys = rowsOrNull(op.getRelativeKeys());
   shape.relativeQueries = rowsOrNull(op.getRelativeQueries());
+  shape.relativeValues = rowsOrNull(op.getRelativeValues());
+  shape.oddSpan = op.getOddSpan();
+  shape.roundedSlopes = op.getRoundedSlopes();
+  shape.sparseBlock = static_cast<int64_t>(op.getSparseBlock().value_or(0));
+  shape.randomBlocks = static_cast<int64_t>(op.getRandomBlocks().value_or(0));
   shape.span = static_cast<int64_t>(op.getSpan().value_or(0));
   shape.maxDistance = op.getMaxDistance();
   if (op.getLogBase()) {

@@ -115,13 +115,29 @@ std::vector<double> alibiSlopes(int64_t heads);
 /// the query with what keys have at the distance, and one of the key with what
 /// queries have there. Those are projections of the table's rows: by matrices
 /// of their own ("attn.relative_k", "attn.relative_q"), or those of the keys
-/// and queries.
+/// and queries; or, of a table as wide as a head, the rows themselves.
 struct RelativeTerms {
-  enum class Use { None, Own, Shared } keys = Use::None, queries = Use::None;
+  enum class Use { None, Own, Shared, Identity };
+  Use keys = Use::None, queries = Use::None;
   bool keysBias = false, queriesBias = false; // of own ones
+  /// The rows themselves are added to the values, too.
+  bool values = false;
+  auto fields() const {
+    return std::tie(keys, queries, keysBias, queriesBias, values);
+  }
   friend bool operator==(const RelativeTerms &a, const RelativeTerms &b) {
-    return std::tie(a.keys, a.queries, a.keysBias, a.queriesBias) ==
-           std::tie(b.keys, b.queries, b.keysBias, b.queriesBias);
+    return a.fields() == b.fields();
+  }
+};
+
+/// Attention that sees a sequence of more than (5 + 2 random) blocks in part
+/// (Zaheer et al. 2020, arXiv:2007.14062): of `block` positions each, a block
+/// sees the first, its neighbours, itself and the last; the first counts
+/// 1 + `random` times.
+struct Sparse {
+  int64_t block = 0, random = 0;
+  friend bool operator==(const Sparse &a, const Sparse &b) {
+    return a.block == b.block && a.random == b.random;
   }
 };
 
@@ -147,17 +163,22 @@ struct Attention {
   /// By head: what a score gets for each position that the key is behind the
   /// query (it is before it: less). Empty: nothing.
   std::vector<double> slopes;
+  /// Slopes are times the key's position instead, slope, position and product
+  /// rounded to bf16, and added before the scale.
+  bool roundedSlopes = false;
   /// The scale is times ln(n) / ln(base) where a query sees n positions.
   std::optional<double> logBase;
   /// A learned score a head that takes its part of the weights.
   bool sinks = false;
   std::optional<RelativeTerms> relative;
+  std::optional<Sparse> sparse;
   /// What self-attentions of one loop may differ in, and all the rest.
   auto numbers() const { return std::tie(scale, window, rotary); }
   auto structure() const {
     return std::tie(cross, numHeads, numKvHeads, headDim, qBias, kBias, vBias,
                     oBias, scaleByInverseLayer, causal, positionBias, qkNorm,
-                    cap, slopes, logBase, sinks, relative);
+                    cap, slopes, roundedSlopes, logBase, sinks, relative,
+                    sparse);
   }
   friend bool operator==(const Attention &a, const Attention &b) {
     return a.structure() == b.structure() && a.numbers() == b.numbers();

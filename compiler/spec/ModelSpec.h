@@ -93,10 +93,20 @@ struct PositionBias {
 /// [2 span, hidden]. Where the query is d behind the key, that is its row
 /// d + span, between the first and the last one; with `maxDistance` M distances
 /// from span / 2 on share rows by their logarithm, which end at M.
+///
+/// Or tables as wide as a head, [2 span - 1, head_dim], whose row is
+/// d + span - 1: one of each layer (Shaw et al. 2018, arXiv:1803.02155),
+/// "<stack>.layers.attn.relative.weight", or a computed one of all (Wei et al.
+/// 2019, arXiv:1909.00204): sine and cosine, in turns, of its rows' numbers,
+/// counted from the last row.
 struct RelativeTable {
   int64_t span = 0;
   std::optional<int64_t> maxDistance;
   std::optional<Norm> norm; // of its rows
+  bool perLayer = false, sinusoid = false;
+  /// Whether it is as wide as a head.
+  bool isOfHeads() const { return perLayer || sinusoid; }
+  int64_t rows() const { return isOfHeads() ? 2 * span - 1 : 2 * span; }
 };
 
 struct Stack {

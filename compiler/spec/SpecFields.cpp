@@ -80,32 +80,27 @@ Fields sublayerFields() {
 }
 
 TypeRef relativeTerms() {
-  TypeRef use = words({"none", "own", "shared"}, {"identity"});
+  TypeRef use = words({"none", "own", "shared", "identity"});
   TypeRef biases = object({key("keys", flag()), key("queries", flag())});
-  return orNone(object({key("keys", use), key("queries", use),
-                        key("bias", oneOf({flag(), biases})),
-                        unsupported("values", flag(), Json(false)),
-                        unsupported("query_bias", flag(), Json(false)),
-                        unsupported("segments", flag(), Json(false))}));
+  return orNone(
+      object({key("keys", use), key("queries", use),
+              key("bias", oneOf({flag(), biases})), key("values", flag()),
+              unsupported("query_bias", flag(), Json(false)),
+              unsupported("segments", flag(), Json(false))}));
 }
 
 TypeRef relativeTable() {
-  return orNone(
-      object({needed("kind", words({"table"}, {"sinusoid"})),
-              needed("span", integer(1, maxSpan)),
-              key("max_distance", integer(2, maxSpan)), key("norm", norm())}));
+  return orNone(object({needed("kind", words({"table", "sinusoid"})),
+                        needed("span", integer(1, maxSpan)),
+                        key("max_distance", integer(2, maxSpan)),
+                        key("norm", norm()), key("per_layer", flag())}));
 }
 
 TypeRef sparse() {
-  return object(
-      {needed("kind", words({"block", "lsh", "chunk_local"})),
-       key("block", rows()), key("random", index()),
-       key("random_table", words({"zeros", "numpy_seed_layer", "file"})),
-       key("file", text()), key("penalty", number()),
-       key("dense_below", rows()), key("chunk", rows()), key("before", index()),
-       key("after", index()), key("hashes", rows()), key("buckets", idOrList()),
-       key("rotations", text()), key("seed", index()),
-       key("self_score", number()), key("masked_score", number())});
+  return orNone(
+      object({needed("kind", words({"block"}, {"lsh", "chunk_local"})),
+              needed("block", integer(1, maxSparse)),
+              needed("random", integer(0, maxSparse))}));
 }
 
 TypeRef rotary() {
@@ -158,11 +153,12 @@ TypeRef attention() {
       key("window", window),
       key("rotary", rotary()),
       key("slopes", oneOf({words({"alibi", "none"}), list(number(), 1, 4096)})),
+      key("rounded_slopes", flag()),
       key("log_scale_base", oneOf({words({"none"}), number()})),
       key("sinks", flag()),
       key("relative", relativeTerms()),
       key("use_position_bias", flag()),
-      unsupported("sparse", sparse()),
+      key("sparse", sparse()),
       unsupported("shared_qk", flag(), Json(false)),
       unsupported("all_masked", words({"zero", "uniform"}), Json("zero")),
       unsupported("mask_value", number()),

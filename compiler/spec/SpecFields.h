@@ -82,6 +82,8 @@ constexpr int64_t maxRotary = 8192;
 /// Of a table of distances: half its rows, and the farthest that it tells
 /// apart.
 constexpr int64_t maxSpan = 1 << 16;
+/// Positions of a block of block-sparse attention, and its random blocks.
+constexpr int64_t maxSparse = 1 << 16;
 /// The most groups of a packed tensor: each is read by itself.
 constexpr int64_t maxGroups = 1024;
 /// The largest number of rows of a table, and of positions.

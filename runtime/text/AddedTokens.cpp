@@ -64,7 +64,8 @@ bool AddedTokens::isFound(const AddedToken &token, std::u32string_view text,
   bool isInWord =
       token.singleWord && ((begin > 0 && word.has(text[begin - 1])) ||
                            (end < text.size() && word.has(text[end])));
-  return !isInWord && !(specialAsText && token.special);
+  bool isLate = token.onlyFirst && begin > 0;
+  return !isInWord && !isLate && !(specialAsText && token.special);
 }
 
 void AddedTokens::findIn(const AhoCorasick &finder, std::u32string_view text,

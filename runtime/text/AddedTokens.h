@@ -21,6 +21,7 @@ struct AddedToken {
   bool leftStrip = false, rightStrip = false; // takes the spaces beside it
   bool normalized = true; // is looked for in the normalized text
   bool special = false;
+  bool onlyFirst = false; // where a text begins
   bool isSkipped = false; // without special tokens: `shown` is one's text
 };
 

@@ -68,6 +68,32 @@ rt::Result<CharsMap> CharsMap::read(std::string_view bytes) {
   return map;
 }
 
+std::u32string CharsMap::textAt(size_t unit) const {
+  size_t begin = unit < units.size() ? valueOf(units[unit]) : texts.size();
+  return begin < texts.size() ? decodeChecked(texts.c_str() + begin)
+                              : std::u32string();
+}
+
+size_t CharsMap::findLongest(std::u32string_view text,
+                             std::u32string &to) const {
+  size_t at = offsetOf(units[0]), length = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    for (unsigned char byte : encodeUtf8(text.substr(i, 1))) {
+      at ^= byte;
+      if (byte == 0 || at >= units.size() || labelOf(units[at]) != byte) {
+        return length;
+      }
+      uint32_t unit = units[at];
+      at ^= offsetOf(unit);
+      if (endsText(unit)) {
+        length = i + 1;
+        to = textAt(at);
+      }
+    }
+  }
+  return length;
+}
+
 bool CharsMap::find(std::u32string_view text, std::u32string &to) const {
   std::string bytes = encodeUtf8(text);
   size_t at = offsetOf(units[0]);
@@ -79,13 +105,38 @@ bool CharsMap::find(std::u32string_view text, std::u32string &to) const {
     uint32_t unit = units[at];
     at ^= offsetOf(unit);
     if (endsText(unit)) {
-      size_t begin = at < units.size() ? valueOf(units[at]) : texts.size();
-      bool isThere = begin < texts.size();
-      to = isThere ? decodeChecked(texts.c_str() + begin) : std::u32string();
+      to = textAt(at);
       return true;
     }
   }
   return false;
+}
+
+static rt::Error tooLong() {
+  return rt::makeError(rt::Code::Exhausted,
+                       "expected a map of characters that makes a text of at "
+                       "most ",
+                       maxCharacters, " characters, got more");
+}
+
+rt::Status CharsMap::applyLongest(TracedText &text) const {
+  std::vector<Change> changes;
+  changes.reserve(text.size());
+  std::u32string to;
+  for (size_t at = 0; at < text.chars.size();) {
+    if (changes.size() > maxCharacters) {
+      return tooLong();
+    }
+    size_t length = findLongest(std::u32string_view(text.chars).substr(at), to);
+    if (length == 0) {
+      changes.push_back({text.chars[at++], 0});
+      continue;
+    }
+    addReplaced(changes, length, to);
+    at += length;
+  }
+  applyChanges(text, changes);
+  return {};
 }
 
 rt::Status CharsMap::apply(TracedText &text) const {
@@ -98,10 +149,7 @@ rt::Status CharsMap::apply(TracedText &text) const {
   for (size_t begin = 0, end = 0; begin < chars.size(); begin = end) {
     end = endOfCluster(chars, begin);
     if (changes.size() > maxCharacters) {
-      return rt::makeError(rt::Code::Exhausted,
-                           "expected a map of characters that makes a text of "
-                           "at most ",
-                           maxCharacters, " characters, got more");
+      return tooLong();
     }
     std::u32string_view cluster = chars.substr(begin, end - begin);
     if (bytesOf(cluster) < longCluster && find(cluster, to)) {

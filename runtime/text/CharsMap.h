@@ -20,8 +20,15 @@ public:
   /// in the map becomes. Errors: Exhausted, when the text grows beyond what is
   /// sensible.
   rt::Status apply(TracedText &text) const;
+  /// Changes a text as sentencepiece does: the longest that is in the map, from
+  /// every place on. The same errors.
+  rt::Status applyLongest(TracedText &text) const;
 
 private:
+  /// How many characters the longest beginning of `text` in the map has, 0
+  /// without one, and what it becomes.
+  size_t findLongest(std::u32string_view text, std::u32string &to) const;
+  std::u32string textAt(size_t unit) const;
   /// What the shortest beginning of `text` that is in the map becomes.
   bool find(std::u32string_view text, std::u32string &to) const;
 

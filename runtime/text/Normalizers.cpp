@@ -199,9 +199,9 @@ NormalizerPtr makeReplace(Pattern pattern, std::u32string content) {
   });
 }
 
-NormalizerPtr makeCharsMap(CharsMap map) {
-  return make([map = std::move(map)](TracedText &text, Budget &) {
-    return map.apply(text);
+NormalizerPtr makeCharsMap(CharsMap map, bool takesLongest) {
+  return make([map = std::move(map), takesLongest](TracedText &text, Budget &) {
+    return takesLongest ? map.applyLongest(text) : map.apply(text);
   });
 }
 

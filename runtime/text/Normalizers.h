@@ -30,7 +30,8 @@ NormalizerPtr makeStripAccents();
 NormalizerPtr makeStrip(bool left, bool right);
 NormalizerPtr makePrepend(std::u32string prefix);
 NormalizerPtr makeReplace(Pattern pattern, std::u32string content);
-NormalizerPtr makeCharsMap(CharsMap map);
+/// `takesLongest`: as sentencepiece itself.
+NormalizerPtr makeCharsMap(CharsMap map, bool takesLongest = false);
 NormalizerPtr makeBert(BertOptions options);
 /// Every byte becomes a character, as ByteLevel has them.
 NormalizerPtr makeByteLevelNormalizer();

@@ -1,6 +1,7 @@
 // "model" and "added_tokens".
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/text/ReadParts.h"
+#include "runtime/text/VocabularyFiles.h"
 
 #include <algorithm>
 
@@ -107,6 +108,31 @@ private:
   uint32_t next;
 };
 
+/// Of pieces that have other ids than the vocabulary.
+TokenModelPtr readPieces(const FileNode &node, TokenizerFile &file) {
+  std::string text = node.string("unk_token");
+  Vocabulary vocabulary = takeVocabulary(node, file, false);
+  uint32_t unknown = vocabulary.find(text);
+  if (unknown == Vocabulary::none) {
+    node.at("vocab").fail(rt::Code::InvalidArgument,
+                          rt::concat("expected the unknown token ",
+                                     rt::quoteName(text), ", got none"));
+  }
+  TokenModelPtr pieces;
+  if (file.mergesPieces) {
+    BpeOptions options;
+    options.hasUnknown = options.fusesUnknown = true;
+    options.unknown = file.pieces.front().text;
+    std::vector<Merge> merges = makeMerges(file.pieces);
+    pieces = unwrap(node, makeBpe(Vocabulary(std::move(file.pieces)), merges,
+                                  std::move(options)));
+  } else {
+    pieces = makeUnigram(Vocabulary(std::move(file.pieces)), /*unknown=*/0,
+                         /*fallsBackToBytes=*/false, /*roundsSums=*/true);
+  }
+  return makeRenumbered(std::move(vocabulary), unknown, std::move(pieces));
+}
+
 } // namespace
 
 TokenModelPtr readModel(const FileNode &node, TokenizerFile &file) {
@@ -135,6 +161,9 @@ TokenModelPtr readModel(const FileNode &node, TokenizerFile &file) {
     node.allow({"unk_token", "vocab"});
     return makeWordLevel(takeVocabulary(node, file, false),
                          node.string("unk_token"));
+  }
+  if (type == "SentencePiece" && !file.pieces.empty()) {
+    return readPieces(node, file);
   }
   node.at("type").fail(rt::Code::Unsupported,
                        "expected a known model, got " + rt::quoteName(type));

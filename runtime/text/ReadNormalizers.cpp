@@ -32,14 +32,14 @@ static NormalizerPtr readBert(const FileNode &node) {
   return makeBert(options);
 }
 
-static NormalizerPtr readCharsMap(const FileNode &node) {
+static NormalizerPtr readCharsMap(const FileNode &node, bool isOfPieces) {
   node.allow({"precompiled_charsmap"});
   FileNode map = node.at("precompiled_charsmap");
   std::string bytes = unwrap(map, decodeBase64(map.asString()));
-  return makeCharsMap(unwrap(map, CharsMap::read(bytes)));
+  return makeCharsMap(unwrap(map, CharsMap::read(bytes)), isOfPieces);
 }
 
-NormalizerPtr readNormalizer(const FileNode &node) {
+NormalizerPtr readNormalizer(const FileNode &node, bool isOfPieces) {
   if (node.isNull()) {
     return nullptr;
   }
@@ -51,7 +51,7 @@ NormalizerPtr readNormalizer(const FileNode &node) {
       if (item.isNull()) {
         item.fail("a normalizer");
       }
-      parts.push_back(readNormalizer(item));
+      parts.push_back(readNormalizer(item, isOfPieces));
     }
     return makeSequence(std::move(parts));
   }
@@ -91,7 +91,7 @@ NormalizerPtr readNormalizer(const FileNode &node) {
                        readCharacters(node, "content"));
   }
   if (type == "Precompiled") {
-    return readCharsMap(node);
+    return readCharsMap(node, isOfPieces);
   }
   if (type == "ByteLevel") {
     node.allow({});

@@ -9,7 +9,8 @@
 namespace tfc::text {
 
 /// A null node is no normalizer, as a null pointer; so with pre-tokenizers.
-NormalizerPtr readNormalizer(const FileNode &node);
+/// `isOfPieces`: maps of characters do what they do in sentencepiece.
+NormalizerPtr readNormalizer(const FileNode &node, bool isOfPieces = false);
 PreTokenizerPtr readPreTokenizer(const FileNode &node);
 /// Adds to what was read before it.
 void readPostProcessor(const FileNode &node, PostProcessor &to);

@@ -24,7 +24,8 @@ static TokenizerParts readAll(TokenizerFile &file) {
     root.at("model").fail("a model");
   }
   TokenizerParts parts;
-  parts.normalizer = readNormalizer(root.at("normalizer"));
+  bool isOfPieces = !file.pieces.empty();
+  parts.normalizer = readNormalizer(root.at("normalizer"), isOfPieces);
   parts.preTokenizer = readPreTokenizer(root.at("pre_tokenizer"));
   readPostProcessor(root.at("post_processor"), parts.postProcessor);
   if (root.has("decoder")) {
@@ -33,10 +34,14 @@ static TokenizerParts readAll(TokenizerFile &file) {
   }
   parts.model = readModel(root.at("model"), file);
   FileNode added = root.at("added_tokens");
+  std::vector<AddedToken> tokens =
+      readAddedTokens(added, parts.model->vocabulary());
+  for (AddedToken &token : tokens) {
+    // The language of a translation is said in front.
+    token.onlyFirst = isOfPieces && token.text.compare(0, 2, ">>") == 0;
+  }
   parts.added = unwrap(
-      added,
-      AddedTokens::make(readAddedTokens(added, parts.model->vocabulary()),
-                        parts.normalizer.get()));
+      added, AddedTokens::make(std::move(tokens), parts.normalizer.get()));
   return parts;
 }
 

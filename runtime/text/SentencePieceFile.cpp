@@ -179,6 +179,8 @@ void readNormalizing(Message message, SentencePieceFile &file) {
       file.charsMap = message.text(field);
     } else if (field.number == 3) {
       file.addsPrefix = message.number(field) != 0;
+    } else if (field.number == 4) {
+      file.removesSpaces = message.number(field) != 0;
     } else if (field.number == 5 && message.number(field) == 0) {
       fail(rt::Code::Unsupported, "expected spaces as U+2581, got ",
            "escape_whitespaces false");

@@ -30,7 +30,7 @@ struct SentencePieceFile {
   int64_t unknown = 0; // an id of pieces
   bool fallsBackToBytes = false;
   std::string charsMap; // as CharsMap reads it; empty: none
-  bool addsPrefix = true;
+  bool addsPrefix = true, removesSpaces = true;
 };
 
 /// Reads the bytes of a file. Errors: InvalidArgument (no such file, with the

@@ -61,9 +61,15 @@ rt::Result<TokenModelPtr> makeBpe(Vocabulary vocabulary,
                                   const std::vector<Merge> &merges,
                                   BpeOptions options);
 
-/// `unknown` may be none.
+/// `unknown` may be none. With `roundsSums` sums of scores are rounded to f32,
+/// as sentencepiece does itself.
 TokenModelPtr makeUnigram(Vocabulary vocabulary, uint32_t unknown,
-                          bool fallsBackToBytes);
+                          bool fallsBackToBytes, bool roundsSums = false);
+
+/// The tokens of `pieces`, each with the id that its text has in `vocabulary`,
+/// or with `unknown`. They have no tokens for bytes.
+TokenModelPtr makeRenumbered(Vocabulary vocabulary, uint32_t unknown,
+                             TokenModelPtr pieces);
 
 } // namespace tfc::text
 

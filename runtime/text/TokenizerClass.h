@@ -56,6 +56,8 @@ nlohmann::json bertTemplate(const TokenizerMaker &maker,
 MakeTokenizer makeBert;
 MakeTokenizer makeGpt2, makeRoberta;
 MakeTokenizer makeT5, makeAlbert, makeXlmRoberta, makeMBart, makeLlama;
+/// Of its model with a vocab.json.
+MakeTokenizer makeMarian, makeM2m100;
 /// The last one of pieces and merges that stand elsewhere.
 TokenizerFile makeLlamaOf(const SentencePieceFile &file,
                           std::vector<Merge> merges,

@@ -8,17 +8,17 @@
 
 namespace tfc::text {
 
-const std::vector<const char *> tokenizerFileNames = {
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "config.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "spiece.model",
-    "tokenizer.model",
-    "sentencepiece.bpe.model"};
+const std::vector<const char *> tokenizerFileNames = {"tokenizer_config.json",
+                                                      "special_tokens_map.json",
+                                                      "added_tokens.json",
+                                                      "config.json",
+                                                      "vocab.txt",
+                                                      "vocab.json",
+                                                      "merges.txt",
+                                                      "spiece.model",
+                                                      "tokenizer.model",
+                                                      "sentencepiece.bpe.model",
+                                                      "source.spm"};
 
 namespace {
 
@@ -67,7 +67,15 @@ const std::vector<TokenizerClass> &allClasses() {
       {"LlamaTokenizer",
        {"llama", "mistral"},
        makeLlama,
-       {"<s>", "</s>", "<unk>", "", "", "", ""}}};
+       {"<s>", "</s>", "<unk>", "", "", "", ""}},
+      {"MarianTokenizer",
+       {"marian"},
+       makeMarian,
+       {"", "</s>", "<unk>", "", "<pad>", "", ""}},
+      {"M2M100Tokenizer",
+       {"m2m_100"},
+       makeM2m100,
+       {"<s>", "</s>", "<unk>", "</s>", "<pad>", "", ""}}};
   return classes;
 }
 

@@ -16,6 +16,10 @@ struct TokenizerFile {
   bool isScored = false; // a list of tokens and scores, not an object of ids
   std::vector<Vocabulary::Entry> vocabulary;
   std::vector<Merge> merges;
+  /// What words are cut into, where that has other ids than the vocabulary; cut
+  /// by merges, or by scores. No tokenizer.json has such.
+  std::vector<Vocabulary::Entry> pieces;
+  bool mergesPieces = false;
 };
 
 /// Reads the text of a file. Errors: InvalidArgument, with the byte or the JSON

@@ -40,6 +40,19 @@ uint32_t TokenizerMaker::idOf(const std::string &text) const {
   return found->second;
 }
 
+std::vector<std::string> TokenizerMaker::texts() const {
+  std::vector<std::pair<uint32_t, std::string>> ordered;
+  for (const auto &[text, id] : ids) {
+    ordered.emplace_back(id, text);
+  }
+  std::sort(ordered.begin(), ordered.end());
+  std::vector<std::string> texts;
+  for (auto &[id, text] : ordered) {
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
 json TokenizerMaker::makeTemplate(const std::vector<TemplateItem> &single,
                                   const std::vector<TemplateItem> &pair) const {
   json tokens = json::object();

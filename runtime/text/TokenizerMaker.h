@@ -27,6 +27,8 @@ public:
   void add(const TokenSetting &token);
   /// Of the vocabulary or an added token. Throws FileFault when there is none.
   uint32_t idOf(const std::string &text) const;
+  /// Of the vocabulary and the added tokens, by their ids.
+  std::vector<std::string> texts() const;
   /// A TemplateProcessing for a text and for a pair.
   nlohmann::json makeTemplate(const std::vector<TemplateItem> &single,
                               const std::vector<TemplateItem> &pair) const;

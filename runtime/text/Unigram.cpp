@@ -25,9 +25,11 @@ struct Way {
 
 class Unigram : public TokenModel {
 public:
-  Unigram(Vocabulary vocabulary, uint32_t unknown, bool fallsBackToBytes)
+  Unigram(Vocabulary vocabulary, uint32_t unknown, bool fallsBackToBytes,
+          bool roundsSums)
       : TokenModel(std::move(vocabulary)), unknown(unknown),
-        fallsBackToBytes(fallsBackToBytes), byteTokens(words) {
+        fallsBackToBytes(fallsBackToBytes), roundsSums(roundsSums),
+        byteTokens(words) {
     std::vector<PrefixTree::Entry> entries;
     double worst = 0;
     for (const Vocabulary::Entry &entry : words.all()) {
@@ -56,7 +58,7 @@ private:
   }
 
   uint32_t unknown;
-  bool fallsBackToBytes;
+  bool fallsBackToBytes, roundsSums;
   ByteTokens byteTokens;
   PrefixTree tree;
   double unknownScore = 0;
@@ -70,6 +72,7 @@ rt::Status Unigram::findWays(std::string_view bytes, std::vector<Way> &ways,
                              Budget &budget) const {
   ways.assign(bytes.size() + 1, Way());
   auto offer = [&](size_t from, size_t to, double score, uint32_t id) {
+    score = roundsSums ? double(float(score)) : score;
     if (ways[to].from == nowhere || score > ways[to].score) {
       ways[to] = {score, from, id};
     }
@@ -153,9 +156,9 @@ rt::Status Unigram::encode(std::u32string_view word,
 } // namespace
 
 TokenModelPtr makeUnigram(Vocabulary vocabulary, uint32_t unknown,
-                          bool fallsBackToBytes) {
+                          bool fallsBackToBytes, bool roundsSums) {
   return std::make_unique<Unigram>(std::move(vocabulary), unknown,
-                                   fallsBackToBytes);
+                                   fallsBackToBytes, roundsSums);
 }
 
 } // namespace tfc::text

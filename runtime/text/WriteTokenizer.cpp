@@ -101,6 +101,13 @@ rt::Result<std::string> makeTokenizerText(const std::string &folder) {
   if (!made) {
     return std::move(made.error());
   }
+  if (!made->pieces.empty()) {
+    return rt::makeError(
+        rt::Code::Unsupported, folder,
+        ": expected a vocabulary that a tokenizer.json can have, got pieces ",
+        "of sentencepiece with the ids of a vocab.json (the folder itself is ",
+        "read)");
+  }
   return printTokenizerFile(*made);
 }
 

@@ -334,8 +334,8 @@ func.func @attention_c12_log_base(%x: tensor<?x52xf32>, %cache: !cache,
 
 func.func @attention_c13_no_span(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
     %cache: !cache, %layer: index, %batch: !transformer.batch,
-    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
-  // expected-error @below {{expected a span exactly if there are relative_keys or relative_queries, got no span}}
+    %a: tensor<16x52xf32>, %w: tensor<16x27xf32>, %d: tensor<16x104xf32>) {
+  // expected-error @below {{expected a span exactly if there are relative_keys, relative_queries or relative_values, got no span}}
   %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
          heads 2 relative_keys %a {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
          tensor<?x52xf32>, !cache relative_keys tensor<16x52xf32>
@@ -348,8 +348,8 @@ func.func @attention_c13_no_span(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
 
 func.func @attention_c13_no_table(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
     %cache: !cache, %layer: index, %batch: !transformer.batch,
-    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
-  // expected-error @below {{expected a span exactly if there are relative_keys or relative_queries, got a span alone}}
+    %a: tensor<16x52xf32>, %w: tensor<16x27xf32>, %d: tensor<16x104xf32>) {
+  // expected-error @below {{expected a span exactly if there are relative_keys, relative_queries or relative_values, got a span alone}}
   %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
          heads 2 span 8 {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
          tensor<?x52xf32>, !cache 
@@ -362,7 +362,7 @@ func.func @attention_c13_no_table(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
 
 func.func @attention_c13_rows(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
     %cache: !cache, %layer: index, %batch: !transformer.batch,
-    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
+    %a: tensor<16x52xf32>, %w: tensor<16x27xf32>, %d: tensor<16x104xf32>) {
   // expected-error @below {{expected relative_keys with rows 18 (2 span), got 16}}
   %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
          heads 2 relative_keys %a span 9 {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
@@ -376,11 +376,11 @@ func.func @attention_c13_rows(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
 
 func.func @attention_c13_width(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
     %cache: !cache, %layer: index, %batch: !transformer.batch,
-    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
-  // expected-error @below {{expected relative_queries of width 52 (num_heads times head_dim), got 26}}
+    %a: tensor<16x52xf32>, %w: tensor<16x27xf32>, %d: tensor<16x104xf32>) {
+  // expected-error @below {{expected relative_queries of width 52 (num_heads times head_dim), got 27}}
   %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
          heads 2 relative_queries %w span 8 {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
-         tensor<?x52xf32>, !cache relative_queries tensor<16x26xf32>
+         tensor<?x52xf32>, !cache relative_queries tensor<16x27xf32>
   return
 }
 
@@ -390,8 +390,8 @@ func.func @attention_c13_width(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
 
 func.func @attention_c14_kv_heads(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
     %cache: !cache, %layer: index, %batch: !transformer.batch,
-    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
-  // expected-error @below {{expected a cache with a number of kv_heads 4 (num_heads, with relative_keys or relative_queries), got 2}}
+    %a: tensor<16x52xf32>, %w: tensor<16x27xf32>, %d: tensor<16x104xf32>) {
+  // expected-error @below {{expected a cache with a number of kv_heads 4 (num_heads, with relative_keys, relative_queries or relative_values), got 2}}
   %0 = transformer.attention %q, %x, %x, %cache[%layer], %batch bidirectional
          heads 4 relative_keys %d span 8 {scale = 1.0 : f64} : tensor<?x104xf32>, tensor<?x52xf32>,
          tensor<?x52xf32>, !cache relative_keys tensor<16x104xf32>
@@ -404,7 +404,7 @@ func.func @attention_c14_kv_heads(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
 
 func.func @attention_c15_span(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
     %cache: !cache, %layer: index, %batch: !transformer.batch,
-    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
+    %a: tensor<16x52xf32>, %w: tensor<16x27xf32>, %d: tensor<16x104xf32>) {
   // expected-error @below {{expected a span in [1, 2^30), got 0}}
   %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
          heads 2 relative_keys %a span 0 {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
@@ -418,7 +418,7 @@ func.func @attention_c15_span(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
 
 func.func @attention_c15_max_distance(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
     %cache: !cache, %layer: index, %batch: !transformer.batch,
-    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
+    %a: tensor<16x52xf32>, %w: tensor<16x27xf32>, %d: tensor<16x104xf32>) {
   // expected-error @below {{expected with max_distance an even span of at least 4, and max_distance above span / 2 + 1 and below 2^30, got 8 and 5}}
   %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
          heads 2 relative_keys %a span 8 max_distance 5 {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
@@ -432,10 +432,101 @@ func.func @attention_c15_max_distance(%x: tensor<?x52xf32>, %q: tensor<?x104xf32
 
 func.func @attention_c15_odd_span(%x: tensor<?x52xf32>, %q: tensor<?x104xf32>,
     %cache: !cache, %layer: index, %batch: !transformer.batch,
-    %a: tensor<16x52xf32>, %w: tensor<16x26xf32>, %d: tensor<16x104xf32>) {
+    %a: tensor<16x52xf32>, %w: tensor<16x27xf32>, %d: tensor<16x104xf32>) {
   // expected-error @below {{expected with max_distance an even span of at least 4, and max_distance above span / 2 + 1 and below 2^30, got 7 and 30}}
   %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
          heads 2 relative_keys %a span 7 max_distance 30 {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
          tensor<?x52xf32>, !cache relative_keys tensor<16x52xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c13_rows_of_odd_span(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %a: tensor<15x26xf32>) {
+  // expected-error @below {{expected relative_values with rows 13 (2 span - 1), got 15}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 relative_values %a span 7 {scale = 1.0 : f64, odd_span} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache relative_values tensor<15x26xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c16_odd_span_alone(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %a: tensor<15x26xf32>) {
+  // expected-error @below {{expected odd_span with a span and without max_distance, got no span}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 {scale = 1.0 : f64, odd_span} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache 
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c16_odd_span_and_max_distance(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %a: tensor<15x26xf32>) {
+  // expected-error @below {{expected odd_span with a span and without max_distance, got a max_distance}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 relative_keys %a span 8 max_distance 20 {scale = 1.0 : f64, odd_span} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache relative_keys tensor<15x26xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c16_rounded_slopes(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %a: tensor<15x26xf32>) {
+  // expected-error @below {{expected slopes with rounded_slopes, got none}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 {scale = 1.0 : f64, rounded_slopes} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache 
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c17_half(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %a: tensor<15x26xf32>) {
+  // expected-error @below {{expected sparse_block and random_blocks or none of them, got one}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 {scale = 1.0 : f64, sparse_block = 4} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache 
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c17_range(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %a: tensor<15x26xf32>) {
+  // expected-error @below {{expected a sparse_block from 1 on and random_blocks, both below 2^20, got 0 and 1}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 {scale = 1.0 : f64, sparse_block = 0, random_blocks = 1} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache 
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c17_causal(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %a: tensor<15x26xf32>) {
+  // expected-error @below {{expected bidirectional attention without window and cap with a sparse_block, got another}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch causal
+         heads 2 {scale = 1.0 : f64, sparse_block = 4, random_blocks = 1} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache 
   return
 }

@@ -107,3 +107,21 @@ func.func @relative(%x: tensor<?x52xf32>, %batch: !transformer.batch,
          tensor<?x52xf32>, !alike relative_queries tensor<16x52xf32>
   return
 }
+
+// CHECK-LABEL: @of_all_heads
+// CHECK-SAME: %[[C:[a-z0-9]*]]: tensor<15x13xf32>
+func.func @of_all_heads(%x: tensor<?x52xf32>, %batch: !transformer.batch,
+                        %cache: !alike, %layer: index,
+                        %c: tensor<15x13xf32>) {
+  // CHECK: transformer.attention {{.*}} heads 4 relative_values %[[C]] span 8 {odd_span, scale = {{.*}}} : {{.*}} relative_values tensor<15x13xf32>
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 4 relative_values %c span 8 {odd_span, scale = 0.5 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !alike
+         relative_values tensor<15x13xf32>
+  // CHECK: transformer.attention {{.*}} heads 4 {random_blocks = 1 : i64, rounded_slopes, scale = {{.*}}, slopes = array<f64: {{.*}}>, sparse_block = 4 : i64}
+  %1 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 4 {scale = 0.5 : f64, rounded_slopes, sparse_block = 4,
+         random_blocks = 1, slopes = array<f64: 0.5, 0.25, 0.125, 0.0625>}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !alike
+  return
+}

@@ -421,9 +421,9 @@ func.func @paged_attention_c9_log_base(%q: memref<?x52xf32>,
 func.func @paged_attention_c10_no_rows(%q: memref<?x52xf32>,
     %y: memref<?x52xf32>, %z: memref<?x104xf32>, %scale: f32,
     %batch: !transformer.batch, %cache: !cache, %layer: index,
-    %a: memref<16x52xf32>, %w: memref<16x26xf32>, %wide: memref<16x104xf32>,
+    %a: memref<16x52xf32>, %w: memref<16x27xf32>, %wide: memref<16x104xf32>,
     %few: memref<31xi32>, %rows: memref<33xi32>) {
-  // expected-error @below {{expected distance_rows, of odd number and at least 33, exactly if there are relative_keys or relative_queries}}
+  // expected-error @below {{expected distance_rows, of odd number and at least 33, exactly if there are relative_keys, relative_queries or relative_values}}
   transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
     heads 2 relative_keys %a outs(%y : memref<?x52xf32>)
     : memref<?x52xf32>, !cache relative_keys memref<16x52xf32>
@@ -437,9 +437,9 @@ func.func @paged_attention_c10_no_rows(%q: memref<?x52xf32>,
 func.func @paged_attention_c10_few_rows(%q: memref<?x52xf32>,
     %y: memref<?x52xf32>, %z: memref<?x104xf32>, %scale: f32,
     %batch: !transformer.batch, %cache: !cache, %layer: index,
-    %a: memref<16x52xf32>, %w: memref<16x26xf32>, %wide: memref<16x104xf32>,
+    %a: memref<16x52xf32>, %w: memref<16x27xf32>, %wide: memref<16x104xf32>,
     %few: memref<31xi32>, %rows: memref<33xi32>) {
-  // expected-error @below {{expected distance_rows, of odd number and at least 33, exactly if there are relative_keys or relative_queries}}
+  // expected-error @below {{expected distance_rows, of odd number and at least 33, exactly if there are relative_keys, relative_queries or relative_values}}
   transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
     heads 2 relative_keys %a distance_rows %few outs(%y : memref<?x52xf32>)
     : memref<?x52xf32>, !cache relative_keys memref<16x52xf32> distance_rows memref<31xi32>
@@ -453,12 +453,12 @@ func.func @paged_attention_c10_few_rows(%q: memref<?x52xf32>,
 func.func @paged_attention_c10_width(%q: memref<?x52xf32>,
     %y: memref<?x52xf32>, %z: memref<?x104xf32>, %scale: f32,
     %batch: !transformer.batch, %cache: !cache, %layer: index,
-    %a: memref<16x52xf32>, %w: memref<16x26xf32>, %wide: memref<16x104xf32>,
+    %a: memref<16x52xf32>, %w: memref<16x27xf32>, %wide: memref<16x104xf32>,
     %few: memref<31xi32>, %rows: memref<33xi32>) {
-  // expected-error @below {{expected relative_queries of width 52 (num_heads times head_dim), got 26}}
+  // expected-error @below {{expected relative_queries of width 52 (num_heads times head_dim), got 27}}
   transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
     heads 2 relative_queries %w distance_rows %rows outs(%y : memref<?x52xf32>)
-    : memref<?x52xf32>, !cache relative_queries memref<16x26xf32> distance_rows memref<33xi32>
+    : memref<?x52xf32>, !cache relative_queries memref<16x27xf32> distance_rows memref<33xi32>
   return
 }
 
@@ -469,12 +469,27 @@ func.func @paged_attention_c10_width(%q: memref<?x52xf32>,
 func.func @paged_attention_c10_kv_heads(%q: memref<?x52xf32>,
     %y: memref<?x52xf32>, %z: memref<?x104xf32>, %scale: f32,
     %batch: !transformer.batch, %cache: !cache, %layer: index,
-    %a: memref<16x52xf32>, %w: memref<16x26xf32>, %wide: memref<16x104xf32>,
+    %a: memref<16x52xf32>, %w: memref<16x27xf32>, %wide: memref<16x104xf32>,
     %few: memref<31xi32>, %rows: memref<33xi32>) {
   // expected-error @below {{expected a cache with a number of kv_heads 4 (num_heads, with relative terms), got 2}}
   transformer.paged_attention %z, %scale, %cache[%layer], %batch bidirectional
     heads 4 relative_keys %wide distance_rows %rows outs(%z : memref<?x104xf32>)
     : memref<?x104xf32>, !cache relative_keys memref<16x104xf32> distance_rows memref<33xi32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @paged_attention_c11_cap(%q: memref<?x52xf32>,
+    %y: memref<?x52xf32>, %scale: f32, %batch: !transformer.batch,
+    %cache: !cache, %layer: index) {
+  // expected-error @below {{expected bidirectional attention without window and cap with a sparse_block, got another}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
+    heads 2 outs(%y : memref<?x52xf32>)
+    {cap = 2.0 : f64, sparse_block = 4, random_blocks = 1}
+    : memref<?x52xf32>, !cache
   return
 }
 

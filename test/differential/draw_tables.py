@@ -44,6 +44,7 @@ DECODERS = {
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
     "pegasus": "Pegasus", "m2m": "M2M100", "marian": "Marian", "mvp": "Mvp",
+    "bigbirdpegasus": "BigBirdPegasus",
     **draw_relatives.PAIRS}
 ALL = {**ENCODERS, **DECODERS, **PAIRS}
 CLASSES = {family: draw_relatives.CLASSES.get(family) or classes.of(stem)

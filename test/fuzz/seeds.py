@@ -244,10 +244,13 @@ def field(number, value):
     return varint(number << 3 | 2) + varint(len(value)) + value
 
 
-def sentencepiece(kind):
-    """A model of a few pieces: kind 1 is Unigram, 2 BPE."""
+def sentencepiece(kind, is_plain=False):
+    """A model of a few pieces: kind 1 is Unigram, 2 BPE; plain ones are no
+    bytes and nobody's."""
     pieces = [("<unk>", 2), ("<s>", 3), ("</s>", 3), ("\u2581", 1), ("t", 1),
               ("\u2581t", 1), ("<0x0A>", 6), ("<sep>", 4), ("\u00e9", 1)]
+    if is_plain:
+        pieces = [piece for piece in pieces if piece[1] < 4]
     return b"".join(
         field(1, field(1, text.encode()) + varint(2 << 3 | 5) +
               struct.pack("<f", -number) + field(3, sort))
@@ -267,6 +270,11 @@ def vocabularies():
     yield b'v\1{"t": 0, "i": 1, "ti": 2}\xff#version: 0.2\nt i\n'
     for number, kind in ((2, 1), (3, 2), (4, 1)):
         yield b"v" + bytes([number]) + sentencepiece(kind)
+    ids = {text: i for i, text in enumerate(
+        ("<s>", "<pad>", "</s>", "<unk>", "\u2581t", ">>fra<<"))}
+    for number, kind in ((5, 1), (6, 2)):
+        yield b"v" + bytes([number]) + json.dumps(ids).encode() + b"\xff" + \
+            sentencepiece(kind, True)
 
 
 def api():

@@ -6,7 +6,7 @@ VOCAB = 97
 # Rows on both sides of where tiles of a device end, and steps of as many tokens
 # as one of its kernels is for.
 BORDERS = {"few": (3, 17), "middle": (20, 25), "borders": (63, 64, 65),
-           "far": (127, 129, 256)}
+           "far": (127, 129, 256), "limit": (36, 37, 61)}
 
 
 def draw_ids(generator, rows, columns):

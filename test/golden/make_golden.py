@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Usage: make_golden.py [--families [NAME...]], with torch 2.13.0 and
 transformers 5.23.0. --families: only the models of make_families.py,
-make_relatives.py, make_sentence.py, make_papers.py and make_tiles.py, or those
-of them with these names.
+make_relatives.py, make_sentence.py, make_papers.py, make_tiles.py,
+make_distant.py and make_groupwise.py, or those of them with these names.
 
 Each model is a folder under models/ with inputs-CASE.safetensors and
 expected-CASE.safetensors. A model with a "base" has only the files in which it
@@ -20,7 +20,9 @@ import transformers as hf
 
 import make_bart
 import make_both_sides
+import make_distant
 import make_families
+import make_groupwise
 import make_llama
 import make_papers
 import make_relatives
@@ -277,6 +279,8 @@ def main():
     make_sentence.write(out)
     make_papers.write(out)
     make_tiles.write(out)
+    make_distant.write(out)
+    make_groupwise.write(out)
     with open(os.path.join(root, "cases.json"), "w") as stream:
         json.dump({"torch": TORCH, "transformers": TRANSFORMERS,
                    "models": out.models}, stream, indent=1)

@@ -18,7 +18,19 @@ SMALL_CROSS = {"layers": {"repeat": 2, "block": {
     "attn": {"num_heads": 2}, "cross": {"num_heads": 2},
     "ffn": {"width": 37}}}}
 # A sum of few layers that a norm follows is the token that came last.
-REPEATING = ("paper-transformer",)
+REPEATING = ("paper-transformer", "paper-mass")
+MASS_POSITIONS = {"embeddings": {"position": {"rows": 61}}}
+
+
+def fairseq_rows(width):
+    """Where queries, keys and values are in fairseq's tensors of them."""
+    return {f"{stack}.layers.{part}.{name}.{what}": {
+        "first_row": row * width, "stored_rows": 3 * width}
+        for stack, part in (("encoder", "attn"), ("decoder", "attn"),
+                            ("decoder", "cross"))
+        for row, name in enumerate("qkv") for what in ("weight", "bias")}
+
+
 NO_BIAS = {"kind": "layernorm", "eps": 1e-5, "bias": False}
 
 # name, the spec of examples/specs, what is changed in it, the model, the prefix
@@ -61,6 +73,14 @@ PAPERS = (
                                    "out": 60}]}}},
      lambda: papers.EncoderOfHeads(97, 60, 30, 5, 41, 1, 60), "",
      ("ragged", "longest"), None),
+    ("paper-mass", "mass",
+     {"dims": {"hidden": 26, "vocab": 97, "max_positions": 60},
+      "encoder": {**MASS_POSITIONS, **SMALL},
+      "decoder": {**MASS_POSITIONS, **SMALL_CROSS},
+      "tokens": {"eos": 2, "decoder_start": 2},
+      "weights": {"map": fairseq_rows(26)}},
+     lambda: papers.Mass(97, 60, 26, 2, 37, 2), "",
+     ("ragged", "left", "mixed", "longest"), 2),
 )
 # What generates no text.
 ENCODERS = ("paper-heads", "paper-head")

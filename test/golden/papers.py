@@ -307,3 +307,77 @@ class EncoderOfHeads(nn.Module):
                 inner.linear_1(layer.layer_norm_2(x))))
         return {"last_hidden_state": x * mask[..., None],
                 "logits": self.classifier(x[:, 0])}
+
+
+class FairseqAttention(nn.Module):
+    """Queries, keys and values are one tensor, in this order."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.in_proj_weight = nn.Parameter(torch.empty(3 * width, width))
+        self.in_proj_bias = nn.Parameter(torch.empty(3 * width))
+        self.out_proj = nn.Linear(width, width)
+
+    def forward(self, x, memory, mask):
+        parts = zip(self.in_proj_weight.chunk(3), self.in_proj_bias.chunk(3))
+        query, key, value = (functional.linear(rows, weight, bias)
+                             for rows, (weight, bias) in
+                             zip((x, memory, memory), parts))
+        return self.out_proj(attend(query, key, value, self.heads, mask))
+
+
+def mass_stack(vocab, positions, width, heads, inner, layers, attentions):
+    def layer():
+        norms = [name + "_layer_norm" for name in (*attentions, "final")]
+        return Named(**{name: FairseqAttention(width, heads)
+                        for name in attentions},
+                     **{name: Norm(width, eps=1e-5) for name in norms},
+                     fc1=nn.Linear(width, inner), fc2=nn.Linear(inner, width))
+
+    return Named(embed_tokens=nn.Embedding(vocab, width),
+                 embed_positions=nn.Embedding(positions + 1, width),
+                 emb_layer_norm=Norm(width, eps=1e-5),
+                 layers=nn.ModuleList(layer() for _ in range(layers)))
+
+
+class Mass(Pair):
+    """Song et al. 2019, arXiv:1905.02450, with fairseq's names: positions begin
+    behind the pad token's id, 0, and embeddings have a norm."""
+
+    def __init__(self, vocab, positions, width, heads, inner, layers):
+        super().__init__()
+        sizes = (vocab, positions, width, heads, inner, layers)
+        self.encoder = mass_stack(*sizes, ("self_attn",))
+        self.decoder = mass_stack(*sizes, ("self_attn", "encoder_attn"))
+        self.decoder.embed_tokens.weight = self.encoder.embed_tokens.weight
+
+    def embed(self, stack, ids):
+        rows, is_token = stack.embed_tokens(ids), (ids != 0).long()
+        places = is_token.cumsum(1) * is_token
+        return stack.emb_layer_norm(rows * math.sqrt(rows.shape[-1]) +
+                                    stack.embed_positions(places))
+
+    def layer(self, layer, x, mask, memory=None, memory_mask=None):
+        x = layer.self_attn_layer_norm(x + layer.self_attn(x, x, mask))
+        if memory is not None:
+            x = layer.encoder_attn_layer_norm(
+                x + layer.encoder_attn(x, memory, memory_mask))
+        y = layer.fc2(functional.gelu(layer.fc1(x)))
+        return layer.final_layer_norm(x + y)
+
+    def encode(self, ids, mask):
+        x = self.embed(self.encoder, ids)
+        for layer in self.encoder.layers:
+            x = self.layer(layer, x, seen(mask))
+        return x
+
+    def decode(self, ids, mask, memory, memory_mask):
+        x = self.embed(self.decoder, ids)
+        cross = memory_mask[:, None, :].expand(-1, ids.shape[1], -1)
+        for layer in self.decoder.layers:
+            x = self.layer(layer, x, seen_before(mask), memory, cross)
+        return x
+
+    def logits(self, hidden):
+        return hidden @ self.encoder.embed_tokens.weight.T

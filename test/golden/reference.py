@@ -83,10 +83,10 @@ def in_order(model):
     return model
 
 
-def load(cls, folder, **options):
+def load(cls, folder, attn_implementation="eager", **options):
     """What transformers makes of a folder."""
-    return in_order(cls.from_pretrained(folder, attn_implementation="eager",
-                                        **options)).eval()
+    return in_order(cls.from_pretrained(
+        folder, attn_implementation=attn_implementation, **options)).eval()
 
 
 def chooses(model):

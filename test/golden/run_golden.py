@@ -24,13 +24,16 @@ NEW_TOKENS = 40
 POSITIONS = {"t5": laws.RELATIVE, "mt5": laws.RELATIVE, "opt": laws.RELATIVE,
              "bloom": laws.UNSAID, "mpt": laws.UNSAID,
              "m2m_100": laws.RELATIVE, "umt5": laws.RELATIVE,
+             "mass": laws.RELATIVE,
              **dict.fromkeys(("bart", "mbart", "plbart", "blenderbot",
-                              "blenderbot-small", "pegasus", "marian", "mvp", "transformer",
+                              "blenderbot-small", "pegasus", "bigbird_pegasus",
+                              "marian", "mvp", "transformer",
                               "annotated-transformer"), laws.COLUMNS)}
 AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "data2vec-text",
                  "mpnet", "roberta-prelayernorm", "xlm-roberta-xl", "esm")
-# Encoders with biases or windows of distances.
-COUNTING = ("mpnet", "modernbert", "deberta", "deberta-v2")
+# Encoders with biases or windows of distances, or with blocks.
+COUNTING = ("mpnet", "modernbert", "deberta", "deberta-v2", "nezha",
+            "big_bird")
 # What makes a token depend on those before it, or on their number.
 RULES = {"no_repeat_ngram_size", "repetition_penalty", "min_length",
          "min_new_tokens"}
@@ -74,11 +77,14 @@ class Model:
         self.is_causal = kind == "decoder"
         family = config.get("model_type", entry.get("spec"))
         self.positions = POSITIONS.get(family, laws.GIVEN)
-        if not config.get("position_biased_input", True):
+        if not config.get("position_biased_input", True) or family == "nezha":
             self.positions = laws.UNSAID
         if (family in AFTER_PADDING and
                 config.get("position_embedding_type") != "rotary"):
             self.positions = laws.after_padding(config["pad_token_id"])
+        if (config.get("position_embedding_type", "").startswith("relative") or
+                config.get("alibi")):
+            self.positions = laws.UNSAID
         # Of an encoder that knows of places what the caller says of them.
         self.has_places = (not self.pair and family not in COUNTING and (self.positions == laws.GIVEN or
                                          callable(self.positions)))

@@ -8,6 +8,9 @@ import json
 import os
 import sys
 
+# transformers has them no more: their golden models are of formulas alone
+# (test/golden/make_distant.py).
+DROPPED = {"nezha"}
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -39,6 +42,8 @@ def find_faults(root):
         if not golden.intersection(table["model_type"]):
             faults.append(f"{path}: expected a golden model of model type "
                           f"{table['model_type'][0]}, got none")
+        if DROPPED.intersection(table["model_type"]):
+            continue
         faults += [f"{path}: expected that test/differential draws {name} "
                    "(draw_tables.py, and families.txt of test/golden), got a "
                    "class that it does not know"

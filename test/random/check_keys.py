@@ -15,7 +15,7 @@ SEEDS = 6000
 LEFT_OUT = {
     r"extends|defs": "another way to write the same spec",
     r"weights($|\.).*": "draw_storage.py draws it for a spec that is drawn",
-    r".*\.cross\.(qk_norm|rotary|window|relative)\..*": "refused but for \"none\"",
+    r".*\.cross\.(qk_norm|rotary|window|relative|sparse)\..*": "refused but for \"none\"",
     r".*\.cross\.slopes=alibi": "refused",
     r".*\.attn\.parallel": "of a block's first sublayer it is refused",
     r"precision\.compute=bf16": "other numbers than the formulas'; golden "

@@ -16,6 +16,7 @@ def counts_distances(stack):
                     isinstance(attention.get("window"), dict) or
                     attention.get("slopes", "none") != "none" or
                     isinstance(attention.get("relative"), dict) or
+                    isinstance(attention.get("sparse"), dict) or
                     isinstance(stack.get("position_bias"), dict) and
                     attention.get("use_position_bias", True)):
                 return True

@@ -125,7 +125,8 @@ class Drawing:
             "causal": False, "window": "none", "rotary": "none",
             "use_position_bias": False, "qk_norm": "none", "softcap": "none",
             "slopes": "none", "log_scale_base": "none",
-            "sinks": False, "relative": "none"}.items() if self.chance(0.1)}
+            "sinks": False, "relative": "none", "sparse": "none",
+            "rounded_slopes": False}.items() if self.chance(0.1)}
 
     def qk_norm(self, has_rotary):
         over = self.pick("head", "each_head", "row")
@@ -146,21 +147,43 @@ class Drawing:
             self.maybe(norm, "after_rotary", 0.5, lambda: self.chance(0.7))
         return norm
 
+    def table_of_heads(self, head_dim):
+        """A table as wide as a head, computed or one of each layer."""
+        table = {"kind": "table", "span": self.pick(1, 2, 4, 16),
+                 "per_layer": True}
+        if head_dim % 2 == 0 and self.chance(0.5):
+            table["kind"] = "sinusoid"
+            table.pop("per_layer")
+            self.maybe(table, "per_layer", 0.3, lambda: False)
+        return table
+
     def relative_table(self):
         table = {"kind": "table", "span": self.pick(1, 2, 4, 6, 16)}
+        self.maybe(table, "per_layer", 0.2, lambda: False)
         if table["span"] >= 4:
             self.maybe(table, "max_distance", 0.6,
                        lambda: table["span"] // 2 + self.pick(2, 3, 30))
         self.maybe(table, "norm", 0.5, lambda: self.norm(self.hidden, 0.3))
         return table
 
+    def terms_of_heads(self):
+        terms = {}
+        for part in ("keys", "queries"):
+            self.maybe(terms, part, 0.7,
+                       lambda: self.pick("identity", "none"))
+        self.maybe(terms, "values", 0.7, lambda: self.chance(0.7))
+        if "identity" not in terms.values() and not terms.get("values"):
+            terms["keys"] = "identity"
+        return terms
+
     def relative_terms(self, is_needed):
         """Of an attention whose stack has a table, which one needs."""
         terms = {}
+        self.maybe(terms, "values", 0.2, lambda: False)
         for part in ("keys", "queries"):
             self.maybe(terms, part, 0.8,
                        lambda: self.pick("own", "shared", "none"))
-        used = [part for part in terms if terms[part] != "none"]
+        used = [part for part in terms if terms[part] in ("own", "shared")]
         if not used:
             if not is_needed:
                 return "none"
@@ -189,8 +212,18 @@ class Drawing:
         self.maybe(attention, "log_scale_base", 0.25,
                    lambda: self.pick(4, 10.5, 512, "none"))
         self.maybe(attention, "sinks", 0.3, lambda: self.chance(0.8))
+        if attention.get("slopes", "none") != "none":
+            self.maybe(attention, "rounded_slopes", 0.5,
+                       lambda: self.chance(0.8))
+        if not causal and not is_set(attention.get("window")) and \
+                attention.get("softcap", "none") == "none":
+            self.maybe(attention, "sparse", 0.3, lambda: self.pick(
+                "none", {"kind": "block", "block": self.pick(1, 2, 3),
+                         "random": self.pick(0, 1)}))
         if table:
-            attention["relative"] = self.relative_terms(not table["is_read"])
+            attention["relative"] = (
+                self.terms_of_heads() if table["is_of_heads"] else
+                self.relative_terms(not table["is_read"]))
             table["is_read"] = True
         if not has_bias_table:
             self.maybe(attention, "use_position_bias", 0.1,
@@ -440,7 +473,8 @@ class Drawing:
         # Heads that share keys have no relative terms.
         is_alike = shape["sizes"][0] == shape["sizes"][2]
         has_table = is_alike and not causal and self.chance(0.4)
-        shape["table"] = {"is_read": False} if has_table else None
+        shape["table"] = {"is_read": False, "is_of_heads": self.chance(
+            0.5)} if has_table else None
         stack = {"embeddings": self.embeddings(name),
                  "layers": self.layers(shape)}
         if has_bias:
@@ -453,7 +487,9 @@ class Drawing:
         elif self.chance(0.1):
             stack["position_bias"] = "none"
         if has_table:
-            stack["relative"] = self.relative_table()
+            stack["relative"] = (
+                self.table_of_heads(head_dim) if shape["table"]["is_of_heads"]
+                else self.relative_table())
         elif self.chance(0.1):
             stack["relative"] = "none"
         self.maybe(stack, "final_norm", 0.8,

@@ -300,6 +300,24 @@ def relative_row(distance, table):
                2 * span - 1)
 
 
+def is_of_heads(table):
+    return table["kind"] == "sinusoid" or table.get("per_layer", False)
+
+
+def sinusoid_rows(table, width):
+    """Wei et al. 2019: the key before the query has the greater number."""
+    numbers = np.arange(2 * table["span"] - 2, -1, -1)
+    angles = np.outer(numbers, 10000.0 ** (-np.arange(0, width, 2) / width))
+    return np.stack([np.sin(angles), np.cos(angles)], -1).reshape(
+        len(numbers), width)
+
+
+def round_bf16(numbers):
+    bits = np.asarray(numbers, dtype=np.float32).view(np.uint32)
+    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16
+    return bits.astype(np.uint32).view(np.float32).astype(np.float64)
+
+
 # ---- Attention -------------------------------------------------------------
 
 
@@ -371,7 +389,22 @@ class Attention:
                 distance <= window["right"])
         return inside, seen
 
-    def add_distances(self, scores, queries, keys):
+    def sparse_terms(self, places, count):
+        """Zaheer et al. 2020, as it is evaluated: all random blocks are block
+        0. `places` count from the first of `count` keys."""
+        size, random = (self.spec["sparse"][key] for key in ("block",
+                                                             "random"))
+        if count <= (5 + 2 * random) * size:
+            return 0
+        block, last = places // size, (count - 1) // size
+        own, other = block[:, None], block[None, :]
+        near = (abs(own - other) <= 1) | (other == last)
+        terms = np.where(near, 0, -np.inf)
+        terms = np.where(other == 0, math.log(1 + random), terms)
+        return np.where((own == 0) | (own == last), 0, terms)[None]
+
+    def add_distances(self, scores, queries, keys, scale, visible):
+        places = keys - np.argmax(visible)
         distance = keys[None, :] - queries[:, None]
         bias = self.stack.get("position_bias")
         if (is_object(bias) and "cross" not in self.path and
@@ -386,14 +419,27 @@ class Attention:
         slopes = self.spec.get("slopes")
         if slopes == "alibi":
             slopes = alibi(self.heads)
-        if isinstance(slopes, list):
+        if isinstance(slopes, list) and self.spec.get("rounded_slopes", False):
+            rounded = round_bf16(round_bf16(slopes)[:, None] *
+                                 round_bf16(places))
+            scores = scores + rounded[:, None] * scale[None, :, None]
+        elif isinstance(slopes, list):
             scores = scores + np.array(slopes)[:, None, None] * distance
+        if is_object(self.spec.get("sparse")):
+            scores = scores + self.sparse_terms(places, int(visible.sum()))
         return scores
 
     def relative_rows(self, part, weight):
         """What keys or queries have at each row of the table: [rows, heads,
         head_dim]."""
         table = self.stack["relative"]
+        if table["kind"] == "sinusoid":
+            rows = sinusoid_rows(table, self.head_dim)
+            return np.repeat(rows[:, None], self.heads, 1)
+        if is_of_heads(table):
+            rows = self.model.weights.get(f"{self.path}.relative.weight",
+                                          2 * table["span"] - 1, self.head_dim)
+            return np.repeat(rows[:, None], self.heads, 1)
         stem = f"{self.model.stack_name}.relative"
         rows = self.model.weights.get(stem + ".weight", 2 * table["span"],
                                       self.model.hidden)
@@ -408,14 +454,21 @@ class Attention:
                    self.heads * self.head_dim, has_bias)
         return y.reshape(len(rows), self.heads, self.head_dim)
 
+    def rows_of_distances(self, queries, keys):
+        table = self.stack["relative"]
+        distance = queries[:, None] - keys[None, :]
+        if is_of_heads(table):
+            most = table["span"] - 1
+            return np.clip(distance, -most, most) + most
+        return np.array([[relative_row(int(d), table) for d in row]
+                         for row in distance])
+
     def relative_terms(self, q, k, queries, keys):
         """He et al. 2020: q and k with the row of their distance."""
         terms = self.spec.get("relative")
         if not is_object(terms) or "cross" in self.path:
             return 0
-        distance = queries[:, None] - keys[None, :]
-        rows = np.array([[relative_row(int(d), self.stack["relative"])
-                          for d in row] for row in distance])
+        rows = self.rows_of_distances(queries, keys)
         total = 0
         if terms.get("keys", "none") != "none":
             own = self.relative_rows("keys", "k")[rows]
@@ -433,9 +486,7 @@ class Attention:
         single = rows.astype(np.float32)
         if cache == "f16":
             return single.astype(np.float16).astype(np.float64)
-        bits = single.view(np.uint32)
-        bits = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16
-        return bits.astype(np.uint32).view(np.float32).astype(np.float64)
+        return round_bf16(single)
 
     def attend(self, q, k, v, queries, keys, visible):
         inside, seen = self.seen(queries, keys, visible)
@@ -448,7 +499,7 @@ class Attention:
         scores = np.einsum("qhd,khd->hqk", q, k)
         scores = scores + self.relative_terms(q, k, queries, keys)
         scores = scores * scale[None, :, None]
-        scores = self.add_distances(scores, queries, keys)
+        scores = self.add_distances(scores, queries, keys, scale, visible)
         cap = number_or(self.spec.get("softcap"), None)
         if cap is not None:
             scores = cap * np.tanh(scores / cap)
@@ -466,6 +517,11 @@ class Attention:
         parts[:, ~inside.any(1)] = np.nan
         v = np.where(visible[:, None, None], v, 0)
         y = np.einsum("hqk,khd->qhd", parts[:, :, :len(k)], v)
+        terms = self.spec.get("relative")
+        if is_object(terms) and terms.get("values", False):
+            own = self.relative_rows("values", "v")[
+                self.rows_of_distances(queries, keys)]
+            y = y + np.einsum("hqk,qkhd->qhd", parts[:, :, :len(k)], own)
         y = y.reshape(len(q), -1)
         bias = self.spec.get("bias", False)
         return linear(self.model.weights, y, self.path + ".o",

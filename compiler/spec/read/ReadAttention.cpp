@@ -160,7 +160,8 @@ void SpecReader::checkCross(const Json &attn) {
       {"rotary", "none", places}, {"use_position_bias", false, places},
       {"qk_norm", "none", other}, {"softcap", "none", other},
       {"slopes", "none", places}, {"log_scale_base", "none", other},
-      {"sinks", false, other},    {"relative", "none", places}};
+      {"sinks", false, other},    {"relative", "none", places},
+      {"sparse", "none", other},  {"rounded_slopes", false, places}};
   for (const auto &[key, value, why] : neutral) {
     const Json *given = attn.find(key);
     if (given && !(*given == value)) {

@@ -18,6 +18,23 @@ void SpecReader::readRelativeTable(const Json *json) {
   table.span = sizeOf(*json, "span").value_or(0);
   table.maxDistance = sizeOf(*json, "max_distance");
   table.norm = readNorm(json->find("norm"));
+  table.sinusoid = wordOf(*json, "kind", "table") == "sinusoid";
+  table.perLayer = flagOf(*json, "per_layer", false);
+  for (const char *key : {"max_distance", "norm"}) {
+    const Json *given = json->find(key);
+    if (given && table.isOfHeads() && !given->isString("none")) {
+      error(given->place, Unsupported,
+            std::string("expected no \"") + key +
+                "\" (of tables as wide as a head it is not supported by this "
+                "tfc), got " +
+                describe(*given));
+      table.maxDistance.reset(); // what follows from it is no other fault
+    }
+  }
+  if (table.sinusoid && table.perLayer) {
+    error(json->find("per_layer")->place, BadBias,
+          "expected false (a sinusoid is the same in all layers), got true");
+  }
   // The logarithms are of what is farther than half of the span.
   bool isHalved = table.span >= 4 && table.span % 2 == 0;
   if (table.maxDistance && table.span > 0 &&
@@ -44,9 +61,10 @@ void SpecReader::readRelativeTerms(const Json &attn, Attention &attention) {
   using Use = RelativeTerms::Use;
   auto useOf = [&](const char *key) {
     std::string word = wordOf(*json, key, "none");
-    return word == "own"      ? Use::Own
-           : word == "shared" ? Use::Shared
-                              : Use::None;
+    return word == "own"        ? Use::Own
+           : word == "shared"   ? Use::Shared
+           : word == "identity" ? Use::Identity
+                                : Use::None;
   };
   RelativeTerms terms;
   terms.keys = useOf("keys");
@@ -64,10 +82,11 @@ void SpecReader::readRelativeTerms(const Json &attn, Attention &attention) {
   };
   terms.keysBias = biasOf("keys", terms.keys);
   terms.queriesBias = biasOf("queries", terms.queries);
-  if (terms.keys == Use::None && terms.queries == Use::None) {
+  terms.values = flagOf(*json, "values", false);
+  if (terms.keys == Use::None && terms.queries == Use::None && !terms.values) {
     error(json->place, BadBias,
-          "expected \"keys\" or \"queries\" (without a term there is nothing "
-          "to add; \"none\" says that), got neither");
+          "expected \"keys\", \"queries\" or \"values\" (without a term there "
+          "is nothing to add; \"none\" says that), got none of them");
     attention.relative = terms; // it has its diagnostic
     return;
   }
@@ -79,10 +98,41 @@ void SpecReader::readRelativeTerms(const Json &attn, Attention &attention) {
   if (!stack->relative) {
     error(json->place, BadBias,
           "expected a table of distances in the stack's \"relative\" (the "
-          "terms are projections of it), got none");
+          "terms are of it), got none");
     return;
   }
+  checkUses(*json, terms, attention);
   attention.relative = terms;
+}
+
+/// Rows as wide as a head are terms themselves, of all heads; others are
+/// projected.
+void SpecReader::checkUses(const Json &json, const RelativeTerms &terms,
+                           const Attention &attention) {
+  using Use = RelativeTerms::Use;
+  bool isOfHeads = stack->relative->isOfHeads();
+  for (auto [key, use] :
+       {std::pair("keys", terms.keys), std::pair("queries", terms.queries)}) {
+    if (use != Use::None && (use == Use::Identity) != isOfHeads) {
+      error(json.find(key)->place, BadBias,
+            isOfHeads ? "expected \"identity\" or \"none\" (the stack's table "
+                        "is as wide as a head), got " +
+                            describe(*json.find(key))
+                      : "expected \"own\", \"shared\" or \"none\" (the "
+                        "stack's table is as wide as hidden), got "
+                        "\"identity\"");
+    }
+  }
+  if (terms.values && !isOfHeads) {
+    error(json.find("values")->place, Unsupported,
+          "expected false (terms of values are supported by this tfc where the "
+          "stack's table is as wide as a head), got true");
+  }
+  if (stack->relative->sinusoid && attention.headDim % 2 != 0) {
+    error(json.place, BadBias,
+          "expected \"none\" (a sinusoid has an even width, head_dim is " +
+              std::to_string(attention.headDim) + "), got an object");
+  }
 }
 
 /// A table that nothing reads would be a parameter without a use.

@@ -32,6 +32,13 @@ void SpecReader::readScores(const Json &attn, Attention &attention) {
   } else if (slopes && slopes->isArray()) {
     readSlopes(*slopes, attention);
   }
+  attention.roundedSlopes = flagOf(attn, "rounded_slopes", false);
+  if (attention.roundedSlopes && attention.slopes.empty() &&
+      attention.numHeads > 0 && !(slopes && slopes->isArray())) {
+    error(attn.find("rounded_slopes")->place, BadBias,
+          "expected false (there are no slopes), got true");
+  }
+  readSparse(attn, attention);
   const Json *base = attn.find("log_scale_base");
   if (base && base->isNumber()) {
     if (base->real > 1 && std::isfinite(float(base->real))) {
@@ -41,6 +48,38 @@ void SpecReader::readScores(const Json &attn, Attention &attention) {
             "expected a number above 1 that f32 can hold, got " +
                 describe(*base));
     }
+  }
+}
+
+/// Which blocks are seen follows from positions, so that nothing else may.
+/// Where no sequence is so long that it is seen in part, it is attention as
+/// any.
+void SpecReader::readSparse(const Json &attn, Attention &attention) {
+  const Json *json = attn.find("sparse");
+  if (!json || !json->isObject()) {
+    return;
+  }
+  const Json *block = json->find("block"), *random = json->find("random");
+  if (!block || !block->isInteger() || !random || !random->isInteger()) {
+    return;
+  }
+  for (const char *key : {"window", "softcap"}) {
+    const Json *given = attn.find(key);
+    if (given && !given->isString("none")) {
+      error(given->place, Unsupported,
+            std::string("expected \"none\" (beside \"sparse\" a ") + key +
+                " is not supported by this tfc), got " + describe(*given));
+    }
+  }
+  if (stack->name != "encoder") {
+    error(json->place, Unsupported,
+          "expected \"none\" (block-sparse attention in a decoder is not "
+          "supported by this tfc), got an object");
+    return;
+  }
+  int64_t all = (5 + 2 * random->integer) * block->integer;
+  if (model.maxPositions == 0 || model.maxPositions > all) {
+    attention.sparse = {block->integer, random->integer};
   }
 }
 

@@ -112,6 +112,8 @@ private:
   // ReadRelative.cpp
   void readRelativeTable(const Json *json);
   void readRelativeTerms(const Json &attn, Attention &attention);
+  void checkUses(const Json &json, const RelativeTerms &terms,
+                 const Attention &attention);
   void checkRelative(const Json &json);
 
   // ReadLayers.cpp
@@ -147,6 +149,7 @@ private:
 
   // ReadScores.cpp
   void readScores(const Json &attn, Attention &attention);
+  void readSparse(const Json &attn, Attention &attention);
   void readSlopes(const Json &slopes, Attention &attention);
 
   // ReadAttention.cpp

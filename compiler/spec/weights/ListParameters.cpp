@@ -105,8 +105,9 @@ private:
   void listStack() {
     listEmbeddings();
     listPositionBias();
-    if (stack->relative && !stack->runs.empty()) {
-      addLinear(stack->name + ".relative", 2 * stack->relative->span,
+    if (stack->relative && !stack->relative->isOfHeads() &&
+        !stack->runs.empty()) {
+      addLinear(stack->name + ".relative", stack->relative->rows(),
                 model.hidden, false);
       addNorm(stack->name + ".relative.norm", stack->relative->norm,
               model.hidden);
@@ -187,6 +188,10 @@ private:
     }
     if (attn.positionBias && stack->positionBias->perLayer) {
       addLinear(stem + "position_bias", stack->positionBias->buckets, heads,
+                false);
+    }
+    if (attn.relative && stack->relative->perLayer) {
+      addLinear(stem + "relative", stack->relative->rows(), attn.headDim,
                 false);
     }
     using Use = RelativeTerms::Use;

@@ -170,20 +170,36 @@ Json writeRotary(const std::optional<Rotary> &rotary) {
 }
 
 const char *nameOf(RelativeTerms::Use use) {
-  return use == RelativeTerms::Use::Own      ? "own"
-         : use == RelativeTerms::Use::Shared ? "shared"
-                                             : "none";
+  switch (use) {
+  case RelativeTerms::Use::Own:
+    return "own";
+  case RelativeTerms::Use::Shared:
+    return "shared";
+  case RelativeTerms::Use::Identity:
+    return "identity";
+  case RelativeTerms::Use::None:
+    break;
+  }
+  return "none";
 }
 
 Json writeRelativeTerms(const RelativeTerms &terms) {
-  return objectOf({{"keys", nameOf(terms.keys)},
-                   {"queries", nameOf(terms.queries)},
-                   {"bias", objectOf({{"keys", terms.keysBias},
-                                      {"queries", terms.queriesBias}})}});
+  Json json = objectOf({{"keys", nameOf(terms.keys)},
+                        {"queries", nameOf(terms.queries)},
+                        {"bias", objectOf({{"keys", terms.keysBias},
+                                           {"queries", terms.queriesBias}})}});
+  if (terms.values) {
+    json.set("values", true);
+  }
+  return json;
 }
 
 Json writeRelativeTable(const RelativeTable &table) {
-  Json json = objectOf({{"kind", "table"}, {"span", table.span}});
+  Json json = objectOf(
+      {{"kind", table.sinusoid ? "sinusoid" : "table"}, {"span", table.span}});
+  if (table.perLayer) {
+    json.set("per_layer", true);
+  }
   if (table.maxDistance) {
     json.set("max_distance", *table.maxDistance);
   }
@@ -225,6 +241,9 @@ Json writeAttention(const Attention &attn) {
     }
     json.set("slopes", std::move(slopes));
   }
+  if (attn.roundedSlopes) {
+    json.set("rounded_slopes", true);
+  }
   if (attn.logBase) {
     json.set("log_scale_base", *attn.logBase);
   }
@@ -233,6 +252,11 @@ Json writeAttention(const Attention &attn) {
   }
   if (attn.relative) {
     json.set("relative", writeRelativeTerms(*attn.relative));
+  }
+  if (attn.sparse) {
+    json.set("sparse", objectOf({{"kind", "block"},
+                                 {"block", attn.sparse->block},
+                                 {"random", attn.sparse->random}}));
   }
   return json;
 }

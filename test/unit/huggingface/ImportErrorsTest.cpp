@@ -77,7 +77,7 @@ TEST(ImportErrors, AllFaultsOfTheConfigAtOnce) {
                  "\"layer_norm_eps\": 0,\n"
                  "\"is_decoder\": true,\n"
                  "\"add_cross_attention\": true,\n"
-                 "\"position_embedding_type\": \"relative_key\",\n"
+                 "\"position_embedding_type\": \"relative\",\n"
                  "\"vocab_size\": 0}"),
       "DIR/config.json:2:16: /hidden_size: expected an integer from 1 to "
       "1048576, got \"4\" [TFC004]\n"
@@ -93,8 +93,8 @@ TEST(ImportErrors, AllFaultsOfTheConfigAtOnce) {
       "DIR/config.json:7:24: /add_cross_attention: expected false (tfc runs "
       "this model type without an encoder), got true\n"
       "DIR/config.json:8:28: /position_embedding_type: expected \"absolute\" "
-      "(tfc has no relative positions for this model type), got "
-      "\"relative_key\"\n"
+      "or \"relative_key\" or \"relative_key_query\" (these are BERT's), got "
+      "\"relative\"\n"
       "DIR/config.json:9:15: /vocab_size: expected an integer from 1 to "
       "268435456, got 0 [TFC004]");
 }

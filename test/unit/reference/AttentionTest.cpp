@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 using namespace tfc::reference;
 
@@ -341,6 +342,52 @@ TEST(Attention, FarDistancesShareARow) {
   EXPECT_EQ(relativeRow(shape, 200), 456);
   EXPECT_EQ(relativeRow(shape, 256), 511);
   EXPECT_EQ(relativeRow(shape, -300), 0);
+}
+
+TEST(Attention, ValuesHaveARowForTheDistance) {
+  // All weights are equal; rows for keys behind, at and before the query.
+  Program program(Program::step(R"(
+    %q = arith.constant dense<0.0> : tensor<3x1xf32>
+    %c = arith.constant dense<[[1.0], [10.0], [100.0]]> : tensor<3x1xf32>
+    %y = transformer.attention %q, %q, %q, %cache[%c0], %batch bidirectional
+      heads 1 relative_values %c span 2 {odd_span, scale = 1.0 : f64}
+      : tensor<3x1xf32>, tensor<3x1xf32>, tensor<3x1xf32>,
+        !transformer.cache<layers = 1, kv_heads = 1, head_dim = 1>
+        relative_values tensor<3x1xf32>
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<3x1xf32>
+    })"));
+  expectNear(program.run(tokens(3))["y"], {4, 37, 70});
+}
+
+TEST(Attention, RoundedSlopesAreTimesThePositionOfTheKey) {
+  // 0.3 is 0.30078125 in bf16, and 259 is 260; their product is 78.
+  EXPECT_EQ(roundedSlope(0.3, 3), 0.90234375);
+  EXPECT_EQ(roundedSlope(0.3, 259), 78);
+  EXPECT_EQ(roundedSlope(0.3, 258), 77.5);
+}
+
+TEST(Attention, SparseBlocksAreTheFirstTheNeighboursAndTheLast) {
+  AttentionShape shape;
+  shape.sparseBlock = 64;
+  shape.randomBlocks = 3;
+  int64_t keys = 17 * 64 + 1;
+  auto termOf = [&](int64_t query, int64_t key) {
+    return sparseTerm(shape, query * 64, key * 64, keys);
+  };
+  double none = -std::numeric_limits<double>::infinity();
+  for (int64_t key = 0; key < 18; ++key) {
+    bool isNear = (key >= 4 && key <= 6) || key == 17;
+    EXPECT_EQ(termOf(5, key), key == 0 ? std::log(4.0) : isNear ? 0 : none);
+    EXPECT_EQ(termOf(0, key), 0);
+    EXPECT_EQ(termOf(17, key), 0);
+    EXPECT_EQ(termOf(1, key), key == 0                ? std::log(4.0)
+                              : key <= 2 || key == 17 ? 0
+                                                      : none);
+  }
+  // So few keys are seen by all.
+  EXPECT_EQ(sparseTerm(shape, 320, 128, 11 * 64), 0);
+  EXPECT_EQ(sparseTerm(shape, 320, 128, 11 * 64 + 1), none);
 }
 
 TEST(Attention, ScaleFallsWithTheLayer) {

@@ -13,23 +13,24 @@ INSTANTIATE_TEST_SUITE_P(
              "s.json:6:46: /decoder/relative: expected \"none\" (relative "
              "terms in a decoder are not supported by this tfc), got an object "
              "[TFC090]\n"},
-        Case{"NoTerms",
-             encoderSpec,
-             {{"\"num_heads\": 4,",
-               "\"num_heads\": 4, \"relative\": {\"keys\": \"none\"},"},
-              {"\"layers\": {\n      \"repeat\": 4",
-               "\"relative\": {\"kind\": \"table\", \"span\": 4}, \"layers\": "
-               "{\n      \"repeat\": 4"}},
-             "s.json:20:46: /encoder/layers/block/attn/relative: expected "
-             "\"keys\" or \"queries\" (without a term there is nothing to add; "
-             "\"none\" says that), got neither [TFC015]\n"},
+        Case{
+            "NoTerms",
+            encoderSpec,
+            {{"\"num_heads\": 4,",
+              "\"num_heads\": 4, \"relative\": {\"keys\": \"none\"},"},
+             {"\"layers\": {\n      \"repeat\": 4",
+              "\"relative\": {\"kind\": \"table\", \"span\": 4}, \"layers\": "
+              "{\n      \"repeat\": 4"}},
+            "s.json:20:46: /encoder/layers/block/attn/relative: expected "
+            "\"keys\", \"queries\" or \"values\" (without a term there is "
+            "nothing to add; \"none\" says that), got none of them [TFC015]\n"},
         Case{"NoTable",
              encoderSpec,
              {{"\"num_heads\": 4,",
                "\"num_heads\": 4, \"relative\": {\"keys\": \"own\"},"}},
              "s.json:20:46: /encoder/layers/block/attn/relative: expected a "
-             "table of distances in the stack's \"relative\" (the terms are "
-             "projections of it), got none [TFC015]\n"},
+             "table of distances in the stack's \"relative\" (the terms are of "
+             "it), got none [TFC015]\n"},
         Case{"NobodyReadsTheTable",
              encoderSpec,
              {{"\"layers\": {\n      \"repeat\": 4",
@@ -85,8 +86,66 @@ INSTANTIATE_TEST_SUITE_P(
                "\"relative\": {\"kind\": \"table\", \"span\": 8}, \"layers\": "
                "{\n      \"repeat\": 4"}},
              "s.json:20:72: /encoder/layers/block/attn/relative/values: "
-             "expected no \"values\" but false (not supported by this tfc), "
-             "got true [TFC090]\n"},
+             "expected false (terms of values are supported by this tfc where "
+             "the "
+             "stack's table is as wide as a head), got true [TFC090]\n"},
+        Case{"ProjectionOfATableOfHeads",
+             encoderSpec,
+             {{"\"num_heads\": 4,", "\"num_heads\": 4, \"relative\": "
+                                    "{\"keys\": \"own\"},"},
+              {"\"layers\": {\n      \"repeat\": 4",
+               "\"relative\": {\"kind\": \"table\", \"span\": 8, "
+               "\"per_layer\": true}, \"layers\": {\n      \"repeat\": 4"}},
+             "s.json:20:55: /encoder/layers/block/attn/relative/keys: expected "
+             "\"identity\" or \"none\" (the stack's table is as wide as a "
+             "head), got \"own\" [TFC015]\n"},
+        Case{"RowsOfAWideTable",
+             encoderSpec,
+             {{"\"num_heads\": 4,", "\"num_heads\": 4, \"relative\": "
+                                    "{\"keys\": \"identity\"},"},
+              {"\"layers\": {\n      \"repeat\": 4",
+               "\"relative\": {\"kind\": \"table\", \"span\": 8}, "
+               "\"layers\": {\n      \"repeat\": 4"}},
+             "s.json:20:55: /encoder/layers/block/attn/relative/keys: expected "
+             "\"own\", \"shared\" or \"none\" (the stack's table is as wide "
+             "as hidden), got \"identity\" [TFC015]\n"},
+        Case{"NormOfATableOfHeads",
+             encoderSpec,
+             {{"\"num_heads\": 4,", "\"num_heads\": 4, \"relative\": "
+                                    "{\"values\": true},"},
+              {"\"layers\": {\n      \"repeat\": 4",
+               "\"relative\": {\"kind\": \"table\", \"span\": 8, "
+               "\"max_distance\": 20, \"per_layer\": true}, \"layers\": {\n  "
+               "    \"repeat\": 4"}},
+             "s.json:15:62: /encoder/relative/max_distance: expected no "
+             "\"max_distance\" (of tables as wide as a head it is not "
+             "supported by this tfc), got 20 [TFC090]\n"},
+        Case{"SinusoidOfAnOddWidth",
+             encoderSpec,
+             {{"\"num_heads\": 4,", "\"num_heads\": 4, \"relative\": "
+                                    "{\"values\": true},"},
+              {"\"layers\": {\n      \"repeat\": 4",
+               "\"relative\": {\"kind\": \"sinusoid\", \"span\": 8}, "
+               "\"layers\": {\n      \"repeat\": 4"}},
+             "s.json:20:46: /encoder/layers/block/attn/relative: expected "
+             "\"none\" (a sinusoid has an even width, head_dim is 3), got an "
+             "object [TFC015]\n"},
+        Case{"BlocksBesideAWindow",
+             encoderSpec,
+             {{"\"num_heads\": 4,",
+               "\"num_heads\": 4, \"window\": {\"left\": 2, \"right\": 2}, "
+               "\"sparse\": {\"kind\": \"block\", \"block\": 2, "
+               "\"random\": 1},"}},
+             "s.json:20:44: /encoder/layers/block/attn/window: expected "
+             "\"none\" (beside \"sparse\" a window is not supported by this "
+             "tfc), got an object [TFC090]\n"},
+        Case{
+            "RoundedSlopesWithoutSlopes",
+            encoderSpec,
+            {{"\"num_heads\": 4,",
+              "\"num_heads\": 4, \"rounded_slopes\": true,"}},
+            "s.json:20:52: /encoder/layers/block/attn/rounded_slopes: expected "
+            "false (there are no slopes), got true [TFC015]\n"},
         Case{"CrossWithTerms",
              encoderDecoderSpec,
              {{"\"num_kv_heads\": 1", "\"relative\": {\"keys\": \"own\"}"}},

@@ -44,9 +44,12 @@ TEST(Presets, AreSpecs) {
   }
 }
 
-/// As many tokens as BigBird lets see each other, of those that have positions.
-TEST(Presets, LengthOfFullAttention) {
-  EXPECT_EQ(readPreset("big_bird")->maxPositions, 704);
+TEST(Presets, BlocksOfBigBird) {
+  auto model = readPreset("big_bird");
+  EXPECT_EQ(model->maxPositions, 4096);
+  const LayerRun &layers = model->stacks().front()->runs.front();
+  const auto &attention = std::get<Attention>(layers.sublayers.front().f);
+  EXPECT_EQ(attention.sparse, (Sparse{64, 3}));
 }
 
 TEST(Presets, ParametersOfGpt2) {

@@ -6,6 +6,7 @@
 #include "runtime/text/SentencePieceFile.h"
 #include "test/unit/text/SmallModel.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
 #include <limits>
 
@@ -77,14 +78,67 @@ TEST(Vocabularies, ChoosesTheClass) {
                 "of BertTokenizer, "),
       std::string::npos);
   EXPECT_NE(
-      idsOf(withFile(filesOf("MarianTokenizer"), "vocab.json", "{}"), "time")
-          .find(", got \"MarianTokenizer\""),
+      idsOf(withFile(filesOf("FSMTTokenizer"), "vocab.json", "{}"), "time")
+          .find(", got \"FSMTTokenizer\""),
       std::string::npos);
   EXPECT_EQ(idsOf(withFile(filesOf("GPT2Tokenizer"), "vocab.txt", lines), ""),
             "expected vocab.json (of GPT2Tokenizer), or a tokenizer.json, got "
             "neither");
   EXPECT_NE(idsOf({}, "").find("expected a tokenizer (tokenizer.json, "),
             std::string::npos);
+}
+
+/// A field of a protobuf that is a text or a message of less than 128 bytes.
+std::string fieldOf(char number, const std::string &bytes) {
+  return std::string{char(number << 3 | 2), char(bytes.size())} + bytes;
+}
+
+/// A model of sentencepiece: pieces that are 1 worse the later they come, the
+/// first of which is the unknown one.
+std::string piecesOf(const std::vector<std::string> &texts, char lastKind = 1) {
+  std::string file;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    auto score = -static_cast<float>(i);
+    std::string bytes(sizeof(score), '\0');
+    std::memcpy(bytes.data(), &score, sizeof(score));
+    char kind = i == 0 ? 2 : i + 1 == texts.size() ? lastKind : 1;
+    file += fieldOf(1, fieldOf(1, texts[i]) + char(2 << 3 | 5) + bytes +
+                           std::string{char(3 << 3), kind});
+  }
+  return file;
+}
+
+TEST(Vocabularies, GivesPiecesTheIdsOfTheVocabulary) {
+  FolderFiles files = withFile(
+      filesOf("MarianTokenizer"), "vocab.json",
+      R"({"</s>": 0, "<unk>": 1, "b": 2, "\u2581a": 3, ">>fr<<": 4, "c": 5,
+          "<pad>": 6})");
+  // The vocabulary has no "\u2581"; "c" is no piece, and what is unknown.
+  files["source.spm"] = piecesOf({"<unk>", "\u2581a", "\u2581", "b"});
+  EXPECT_EQ(idsOf(files, ">>fr<<  a  b"), "4 3 1 2 0");
+  EXPECT_EQ(idsOf(files, "ac >>fr<<"), "3 5 1 4 0");
+  EXPECT_EQ(idsOf(files, " "), "0");
+  files["source.spm"] = piecesOf({"<unk>", "\u2581a", "b"}, 4);
+  EXPECT_EQ(idsOf(files, ""),
+            "source.spm: piece 2: expected no bytes and no pieces that a user "
+            "defined (of MarianTokenizer), got \"b\"");
+  files["source.spm"] = "no model";
+  EXPECT_EQ(idsOf(files, "").find("source.spm: expected a model of "), 0);
+  files.erase("source.spm");
+  EXPECT_EQ(idsOf(files, ""),
+            "expected source.spm (of MarianTokenizer), or a tokenizer.json, "
+            "got neither");
+}
+
+TEST(Vocabularies, PutsTheSourceLanguageInFront) {
+  FolderFiles files = {
+      {"tokenizer_config.json",
+       R"({"tokenizer_class": "M2M100Tokenizer", "language_codes": "wmt21",
+           "src_lang": "ha"})"},
+      {"vocab.json",
+       R"({"<s>": 0, "<pad>": 1, "</s>": 2, "<unk>": 3, "\u2581a": 4})"},
+      {"sentencepiece.bpe.model", piecesOf({"<unk>", "\u2581a"})}};
+  EXPECT_EQ(idsOf(files, "a"), "6 4 2");
 }
 
 TEST(Vocabularies, ReadsMerges) {
