@@ -78,6 +78,16 @@ static void printSublayer(const spec::LayerRun &run, size_t number,
     os << ')';
     return;
   }
+  if (auto *conv = std::get_if<spec::Conv>(&sublayer.f)) {
+    os << "over " << conv->kernel << " tokens)";
+    return;
+  }
+  if (auto *recurrent = std::get_if<spec::Recurrent>(&sublayer.f)) {
+    os << recurrent->valueHeads << " heads of " << recurrent->keyDim << " x "
+       << recurrent->valueDim << ", " << recurrent->keyHeads
+       << " of keys; convolutions over " << recurrent->kernel << " tokens)";
+    return;
+  }
   const auto &attn = std::get<spec::Attention>(sublayer.f);
   os << attn.numHeads << " heads, " << attn.numKvHeads
      << " for keys and values, " << attn.headDim << " wide";
@@ -215,7 +225,10 @@ static void printEntry(const tfc_entry_v0 &entry, raw_ostream &os) {
   }
   for (uint32_t i = 0; i < entry.n_caches; ++i) {
     const tfc_cache_v0 &cache = entry.caches[i];
-    if (cache.layers != 0) {
+    if (cache.layers != 0 && cache.role == TFC_CACHE_STATE) {
+      os << "    states: blocks of a sequence each, " << cache.block_bytes
+         << " bytes\n";
+    } else if (cache.layers != 0) {
       os << (cache.role == TFC_CACHE_CROSS ? "    cross cache" : "    cache")
          << ": blocks of " << cache.block_tokens << " positions, "
          << cache.block_bytes << " bytes"

@@ -64,6 +64,15 @@ static std::string describe(const spec::Sublayer &sublayer) {
                       static_cast<long long>(moe->experts),
                       static_cast<long long>(moe->width));
   }
+  if (const auto *conv = std::get_if<spec::Conv>(&sublayer.f)) {
+    return formatText("over %lld tokens", static_cast<long long>(conv->kernel));
+  }
+  if (const auto *recurrent = std::get_if<spec::Recurrent>(&sublayer.f)) {
+    return formatText("%lld heads of %lld x %lld",
+                      static_cast<long long>(recurrent->valueHeads),
+                      static_cast<long long>(recurrent->keyDim),
+                      static_cast<long long>(recurrent->valueDim));
+  }
   const auto &attn = std::get<spec::Attention>(sublayer.f);
   std::string text =
       formatText("%lld heads, %lld for keys and values, %lld wide",
@@ -224,12 +233,16 @@ std::string tfc::drawLibrary(const tfc_module_v0 &module,
         if (cache.layers == 0) {
           continue;
         }
-        Curve one{name +
-                      (cache.role == TFC_CACHE_CROSS ? ", of the source" : ""),
+        Curve one{name + (cache.role == TFC_CACHE_CROSS   ? ", of the source"
+                          : cache.role == TFC_CACHE_STATE ? ", states"
+                                                          : ""),
                   {}};
         for (int64_t count : tokens) {
+          // A state is of any number of tokens.
           int64_t blocks =
-              (count + cache.block_tokens - 1) / cache.block_tokens;
+              cache.role == TFC_CACHE_STATE
+                  ? 1
+                  : (count + cache.block_tokens - 1) / cache.block_tokens;
           one.values.push_back(static_cast<double>(blocks) *
                                static_cast<double>(cache.block_bytes));
         }

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/frontend/BuildLayer.h"
 
+#include "compiler/frontend/BuildRecurrent.h"
+#include "dialect/ShapeUtils.h"
+
 using namespace mlir;
 using namespace tfc;
 
@@ -201,7 +204,7 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
     }
   }
   Value y = transformer::AttentionOp::create(
-      b, q, k, v, context.cache, position.layer, context.batch, bias,
+      b, q, k, v, context.cache, position.cache, context.batch, bias,
       window.left, window.right, scale.factor, sinks, relativeKeys,
       relativeQueries, mask, attn.numHeads, APFloat(scale.scale),
       attn.scaleByInverseLayer,
@@ -210,6 +213,12 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
                           : b.getDenseF64ArrayAttr(attn.slopes),
       attn.logBase ? b.getF64FloatAttr(*attn.logBase) : FloatAttr(), span,
       maxDistance);
+  if (attn.gate) {
+    Value gate = path.linear(x, name + ".gate", attn.qBias, position.weights);
+    y = transformer::MultiplyOp::create(path.getBuilder(),
+                                        path.loc(name + ".gated"), y, gate,
+                                        transformer::Activation::Sigmoid);
+  }
   return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 
@@ -312,6 +321,8 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
                       const LayerPosition &position, Value x) {
   // Where the sublayer begins, and what its f reads.
   Value start, input;
+  // The first number of its state, behind those of the sublayers before.
+  int64_t stateFirst = 0;
   for (auto [number, sublayer] : llvm::enumerate(run.sublayers)) {
     std::string name = run.prefix + "." + sublayer.name;
     start = sublayer.parallel ? start : x;
@@ -330,10 +341,16 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
                          context, position, input);
     } else if (auto *moe = std::get_if<spec::Moe>(&sublayer.f)) {
       f = buildMoe(path, *moe, name, position.weights, input);
+    } else if (auto *conv = std::get_if<spec::Conv>(&sublayer.f)) {
+      f = buildConv(path, *conv, name, context, position, stateFirst, input);
+    } else if (auto *recurrent = std::get_if<spec::Recurrent>(&sublayer.f)) {
+      f = buildRecurrent(path, *recurrent, name, context, position, stateFirst,
+                         input);
     } else {
       f = buildFfn(path, std::get<spec::Ffn>(sublayer.f), name,
                    position.weights, input);
     }
+    stateFirst += spec::stateWidth(sublayer, transformer::widthOf(x));
     if (sublayer.outNorm) {
       f = path.norm(f, *sublayer.outNorm, name + ".out_norm", position.weights);
     }

@@ -29,6 +29,7 @@ Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
     return result;
   }
   checkCausal(attn, result.causal);
+  result.gate = wordOf(attn, "gate", "none") == "sigmoid";
   result.positionBias =
       stack->positionBias && flagOf(attn, "use_position_bias", true);
   readWindow(attn, result);
@@ -156,11 +157,12 @@ void SpecReader::checkCross(const Json &attn) {
   const char *other = "of attention to an encoder it is not supported by this "
                       "tfc";
   const std::tuple<const char *, Json, const char *> neutral[] = {
-      {"causal", false, places},  {"window", "none", places},
-      {"rotary", "none", places}, {"use_position_bias", false, places},
-      {"qk_norm", "none", other}, {"softcap", "none", other},
-      {"slopes", "none", places}, {"log_scale_base", "none", other},
-      {"sinks", false, other},    {"relative", "none", places}};
+      {"causal", false, places},   {"window", "none", places},
+      {"rotary", "none", places},  {"use_position_bias", false, places},
+      {"qk_norm", "none", other},  {"softcap", "none", other},
+      {"slopes", "none", places},  {"log_scale_base", "none", other},
+      {"sinks", false, other},     {"gate", "none", other},
+      {"relative", "none", places}};
   for (const auto &[key, value, why] : neutral) {
     const Json *given = attn.find(key);
     if (given && !(*given == value)) {

@@ -145,6 +145,11 @@ private:
   double readOfSum(const Json &router, const char *key);
   void checkGroups(const Json &router, const Moe &moe);
 
+  // ReadRecurrent.cpp
+  void readStateful(const std::string &name, const Json &json,
+                    Sublayer &result);
+  Recurrent readRecurrent(const Json &json);
+
   // ReadScores.cpp
   void readScores(const Json &attn, Attention &attention);
   void readSlopes(const Json &slopes, Attention &attention);

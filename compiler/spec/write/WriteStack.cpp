@@ -230,6 +230,9 @@ Json writeAttention(const Attention &attn) {
   if (attn.sinks) {
     json.set("sinks", true);
   }
+  if (attn.gate) {
+    json.set("gate", "sigmoid");
+  }
   if (attn.relative) {
     json.set("relative", writeRelativeTerms(*attn.relative));
   }
@@ -287,6 +290,18 @@ Json writeMoe(const Moe &moe) {
 Json writeF(const Sublayer &sublayer) {
   if (const auto *attn = std::get_if<Attention>(&sublayer.f)) {
     return writeAttention(*attn);
+  }
+  if (const auto *conv = std::get_if<Conv>(&sublayer.f)) {
+    return objectOf({{"kernel", conv->kernel}, {"bias", conv->bias}});
+  }
+  if (const auto *recurrent = std::get_if<Recurrent>(&sublayer.f)) {
+    return objectOf({{"kind", "gated_delta"},
+                     {"key_heads", recurrent->keyHeads},
+                     {"value_heads", recurrent->valueHeads},
+                     {"key_dim", recurrent->keyDim},
+                     {"value_dim", recurrent->valueDim},
+                     {"conv", recurrent->kernel},
+                     {"norm", writeNorm(recurrent->norm)}});
   }
   const auto *ffn = std::get_if<Ffn>(&sublayer.f);
   return ffn ? writeFfn(*ffn) : writeMoe(std::get<Moe>(sublayer.f));

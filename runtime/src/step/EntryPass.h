@@ -49,10 +49,11 @@ private:
   Runner &runner;
   const InputBatch &inputs;
   std::vector<BlockTable> tables; // by row
-  std::vector<uint8_t> wanted;    // by output port
-  std::optional<uint32_t> take;   // of the wanted rows, if there are any
-  std::vector<int64_t> taken;     // by row; empty: every column, or none
-  bool endsAtTaken = false;       // tokens behind it change nothing
+  std::vector<SequenceState> states;
+  std::vector<uint8_t> wanted;  // by output port
+  std::optional<uint32_t> take; // of the wanted rows, if there are any
+  std::vector<int64_t> taken;   // by row; empty: every column, or none
+  bool endsAtTaken = false;     // tokens behind it change nothing
 };
 
 } // namespace tfc::rt

@@ -16,7 +16,7 @@ public:
   /// Belongs to one thread at a time; the model and the device outlive it.
   Runner(const Model &model, const tfc_entry_v0 &entry, Device &device);
 
-  /// Gives the runner its cache; before the first step. Errors: those of
+  /// Gives the runner its caches; before the first step. Errors: those of
   /// BlockCache::create.
   Status openCache(uint64_t maxBytes, CacheBudget *budget = nullptr);
 
@@ -34,6 +34,10 @@ public:
   /// The step to run; fill it, then call run.
   Batch batch;
   BlockCache cache;
+  /// Of the entry's layers that keep a state: a block is one, which counts as
+  /// one position. Where there are none, no table needs a block.
+  BlockCache states;
+  bool hasStates() const;
 
   /// Runs the batch. wanted[p]: whether output p is computed. Errors:
   /// Exhausted, Cancelled (the batch may be run again), InvalidArgument
