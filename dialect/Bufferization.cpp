@@ -146,6 +146,9 @@ void tfc::transformer::registerBufferizableOpInterfaces(
     PagedAttentionOp::attachInterface<DestinationModel<PagedAttentionOp>>(
         *context);
     RaggedPoolOp::attachInterface<DestinationModel<RaggedPoolOp>>(*context);
+    RaggedConvOp::attachInterface<DestinationModel<RaggedConvOp>>(*context);
+    RaggedRecurrenceOp::attachInterface<DestinationModel<RaggedRecurrenceOp>>(
+        *context);
     ProductOp::attachInterface<DestinationModel<ProductOp>>(*context);
     ChooseExpertsOp::attachInterface<DestinationModel<ChooseExpertsOp>>(
         *context);

@@ -48,7 +48,7 @@ LogicalResult CacheLayoutAttr::verify(EmitError emitError, int64_t blockTokens,
                                       int64_t layerBytes, int64_t queryRows,
                                       int64_t window, Storage) {
   // cache_layout_c1
-  if (failed(expectCount(emitError, "block_tokens", 1, blockTokens)) ||
+  if (failed(expectCount(emitError, "block_tokens", 0, blockTokens)) ||
       failed(expectCount(emitError, "layers", 1, layers)) ||
       failed(expectCount(emitError, "query_rows", 1, queryRows)) ||
       failed(expectCount(emitError, "window", 0, window))) {
@@ -195,6 +195,7 @@ TransformerDialect::verifyOperationAttribute(Operation *op,
       {kStrategyAttrName, is<StrategyAttr>, "a #transformer.strategy"},
       {kCacheAttrName, is<CacheLayoutAttr>, "a #transformer.cache_layout"},
       {kCrossCacheAttrName, is<CacheLayoutAttr>, "a #transformer.cache_layout"},
+      {kStateAttrName, is<CacheLayoutAttr>, "a #transformer.cache_layout"},
       {kInputsAttrName, isArrayOf<InputAttr>, "an array of #transformer.input"},
       {kOutputsAttrName, isArrayOf<OutputPortAttr>,
        "an array of #transformer.output_port"},

@@ -70,7 +70,7 @@ def Transformer_CacheLayoutAttr
   let summary = "how a program lays out the blocks of a cache";
   let description = [{
     A block holds `block_tokens` positions of `layers` layers, keys and values,
-    in `block_bytes`; a layer's begins `layer_bytes` behind the one before (0:
+    in `block_bytes`, or, where that is 0, their states; a layer's begins `layer_bytes` behind the one before (0:
     all layers use the one there is in turn). A work item of attention has at
     most `query_rows` queries. A token sees `window` positions at most; 0, which
     is not written: all. Keys and values are kept as `storage`; `f32` is not
@@ -83,8 +83,8 @@ def Transformer_CacheLayoutAttr
     ```
 
     Constraints:
-    * C1. block_tokens, layers and query_rows are in [1, 2^31), window is in
-      [0, 2^31).
+    * C1. layers and query_rows are in [1, 2^31), block_tokens and window are
+      in [0, 2^31).
     * C2. block_bytes is at least 1, and no less than layers * layer_bytes.
   }];
   let parameters = (ins "int64_t":$block_tokens, "int64_t":$layers,

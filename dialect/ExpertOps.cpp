@@ -231,18 +231,6 @@ LogicalResult GateRowsOp::verify() {
 
 //===-- choose_experts ----------------------------------------------------===//
 
-/// Operands are read, and what is written to is not.
-static void addEffects(DestinationStyleOpInterface op, Effects &effects) {
-  for (OpOperand &operand : op->getOpOperands()) {
-    if (!op.isDpsInit(&operand)) {
-      addRead(operand, effects);
-    } else if (isa<MemRefType>(operand.get().getType())) {
-      effects.emplace_back(MemoryEffects::Write::get(), &operand,
-                           SideEffects::DefaultResource::get());
-    }
-  }
-}
-
 LogicalResult ChooseExpertsOp::verify() {
   // choose_experts_c1
   auto perToken = static_cast<int64_t>(getPerToken());
@@ -262,7 +250,7 @@ LogicalResult ChooseExpertsOp::verify() {
 }
 
 void ChooseExpertsOp::getEffects(Effects &effects) {
-  addEffects(*this, effects);
+  addDestinationEffects(*this, effects);
 }
 
 //===-- sort_by_expert ----------------------------------------------------===//
@@ -274,5 +262,5 @@ LogicalResult SortByExpertOp::verify() {
 }
 
 void SortByExpertOp::getEffects(Effects &effects) {
-  addEffects(*this, effects);
+  addDestinationEffects(*this, effects);
 }

@@ -154,6 +154,22 @@ LogicalResult AddOp::verify() {
                     "the width of lhs");
 }
 
+//===-- multiply ----------------------------------------------------------===//
+
+LogicalResult MultiplyOp::inferReturnTypes(MLIRContext *,
+                                           std::optional<Location>,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  types.push_back(rowsAs(adaptor.getInput().getType()));
+  return success();
+}
+
+LogicalResult MultiplyOp::verify() {
+  // multiply_c1
+  return expectSize(*this, "a gate of width", widthOf(getGate()),
+                    widthOf(getInput()), "the width of the input");
+}
+
 //===-- scale -------------------------------------------------------------===//
 
 LogicalResult ScaleOp::inferReturnTypes(MLIRContext *, std::optional<Location>,

@@ -152,6 +152,7 @@ def Transformer_ActivationOp
     * `silu`: x / (1 + exp(-x))
     * `tanh`: tanh x
     * `relu2`: max(x, 0)^2
+    * `sigmoid`: 1 / (1 + exp(-x))
 
     (Hendrycks and Gimpel 2016, arXiv:1606.08415, for gelu.) With a result of
     other elements `identity` rounds or widens rows, and nothing else.
@@ -191,6 +192,34 @@ def Transformer_AddOp : Transformer_ValueOp<"add", [Commutative, Transformer_Row
   let assemblyFormat = [{
     $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)
     `` custom<RowsAs>(type($result), ref(type($lhs)))
+  }];
+}
+
+def Transformer_MultiplyOp
+    : Transformer_ValueOp<"multiply", [
+        Transformer_RoundsRows, Transformer_RowWise]> {
+  let summary = "rows times what gates them, element by element";
+  let description = [{
+    `y[t,w] = x[t,w] * act(gate[t,w])`: what an attention, a convolution or a
+    recurrence gave, as far as a projection of the same row lets it through.
+
+    ```mlir
+    %y = transformer.multiply %x by %g act sigmoid
+           : tensor<?x104xf32>, tensor<?x104xf32>
+    ```
+
+    Shapes: `[T, W]` each.
+
+    Constraints:
+    * C1. the widths are equal.
+  }];
+  let arguments = (ins Transformer_Rows:$input, Transformer_Rows:$gate,
+                       DefaultValuedAttr<Transformer_Activation,
+                         "Activation::Identity">:$act);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `by` $gate (`act` $act^)? attr-dict `:` type($input) `,` type($gate)
+    `` custom<RowsAs>(type($result), ref(type($input)))
   }];
 }
 

@@ -26,7 +26,8 @@ def Transformer_ActivationEnum
         I32EnumAttrCase<"Relu", 3, "relu">,
         I32EnumAttrCase<"Silu", 4, "silu">,
         I32EnumAttrCase<"Tanh", 5, "tanh">,
-        I32EnumAttrCase<"Relu2", 6, "relu2">]>;
+        I32EnumAttrCase<"Relu2", 6, "relu2">,
+        I32EnumAttrCase<"Sigmoid", 7, "sigmoid">]>;
 def Transformer_Activation
     : Transformer_EnumAttr<Transformer_ActivationEnum, "activation">;
 

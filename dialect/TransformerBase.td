@@ -15,7 +15,8 @@ def Transformer_Dialect : Dialect {
     sequences of a batch, packed without padding into `[tokens, width]` rows.
     Which rows belong to which sequence, and what came before them, is in
     `!transformer.batch`; keys and values of earlier steps are in
-    `!transformer.cache`. Weights are named by `transformer.parameter` and
+    `!transformer.cache`, what recurrent layers made of them in
+    `!transformer.state`. Weights are named by `transformer.parameter` and
     never stored in the IR. Widths are static, row counts dynamic.
 
     Ops come in two groups. *Value ops* are the mathematics: pure, on tensors,
@@ -24,7 +25,7 @@ def Transformer_Dialect : Dialect {
     and the result is rounded once, to the nearest (even) element of its type.
     That is f32 unless the op says so, as in `-> tensor<?x104xbf16>`. Which rows
     are of 16 bits is decided by `tfc-choose-precision`. *Structured ops* (`paged_attention`,
-    `cache_write`, `ragged_pool`, `product`, `choose_experts`, `sort_by_expert`) are what linalg cannot say; they exist on tensors
+    `cache_write`, `ragged_pool`, `product`, `choose_experts`, `sort_by_expert`, `ragged_conv`, `ragged_recurrence`) are what linalg cannot say; they exist on tensors
     and on memrefs and are expanded by the code generators. `tap`, `output` and
     `worker` are what a step has besides.
   }];

@@ -181,6 +181,25 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+LogicalResult StateType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                int64_t layers, int64_t width) {
+  // state_c1
+  for (auto [name, value] :
+       {std::pair{"layers", layers}, std::pair{"width", width}}) {
+    if (value < 1) {
+      return emitError() << "expected " << name << " of at least 1, got "
+                         << value;
+    }
+  }
+  // state_c2
+  std::optional<int64_t> numbers = llvm::checkedMul(layers, width);
+  if (!numbers || *numbers >= int64_t(1) << 48) {
+    return emitError() << "expected layers times width of less than 2^48, got "
+                       << layers << " times " << width;
+  }
+  return success();
+}
+
 LogicalResult ProductTileAttr::verify(
     function_ref<InFlightDiagnostic()> emitError, ProductKind, int64_t rows,
     int64_t lanes, int64_t item, int64_t unroll, int64_t turnRows,

@@ -91,6 +91,9 @@ constexpr llvm::StringLiteral kCacheAttrName = "transformer.cache";
 /// The same of the cache that a decoder's cross-attention reads.
 constexpr llvm::StringLiteral kCrossCacheAttrName = "transformer.cross_cache";
 
+/// The same of the states of recurrent and convolutional layers.
+constexpr llvm::StringLiteral kStateAttrName = "transformer.state";
+
 /// Entry function attribute, a unit: results depend on the distance of two
 /// tokens, not only on the positions that an input gives.
 constexpr llvm::StringLiteral kDistancesAttrName = "transformer.distances";
@@ -124,7 +127,7 @@ constexpr llvm::StringLiteral kTargetAttrName = "transformer.target";
 constexpr int64_t kUnlimited = std::numeric_limits<int32_t>::max();
 
 /// What `attention` and friends read and write besides tensors: keys and
-/// values in blocks.
+/// values in blocks, and states.
 struct CacheResource : mlir::SideEffects::Resource::Base<CacheResource> {
   llvm::StringRef getName() final { return "transformer.cache"; }
 };

@@ -1,4 +1,4 @@
-// !transformer.batch and !transformer.cache.
+// !transformer.batch, !transformer.cache and !transformer.state.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_DIALECT_TRANSFORMERTYPES
 #define TFC_DIALECT_TRANSFORMERTYPES
@@ -59,6 +59,27 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     bool isCross() const { return getKind() == CacheKind::Cross; }
   }];
   let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Transformer_StateType : Transformer_Type<"State", "state"> {
+  let summary = "what stands for all tokens before, of a fixed size";
+  let description = [{
+    A handle, as `!transformer.cache` is one: what recurrent and convolutional
+    layers keep of a sequence. It holds `layers` layers of `width` numbers, f32
+    always: what is added to a state again and again is not rounded to less. The
+    state of a sequence that has no tokens yet is zeros.
+
+    ```mlir
+    !transformer.state<layers = 10, width = 4096>
+    ```
+
+    Constraints:
+    * C1. layers and width are at least 1.
+    * C2. their product is less than 2^48, so that sizes in bytes are numbers.
+  }];
+  let parameters = (ins "int64_t":$layers, "int64_t":$width);
+  let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
 

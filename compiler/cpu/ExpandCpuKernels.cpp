@@ -7,7 +7,9 @@
 #include "compiler/cpu/ExpandExperts.h"
 #include "compiler/cpu/ExpandPool.h"
 #include "compiler/cpu/ExpandProduct.h"
+#include "compiler/cpu/ExpandRecurrent.h"
 #include "compiler/cpu/ExpandScalar.h"
+#include "compiler/kernel/StateBlocks.h"
 #include "compiler/support/ClearStatistics.h"
 #include "dialect/LayerFunctions.h"
 #include "dialect/ShapeUtils.h"
@@ -27,12 +29,13 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
-/// Batch and cache are in the step.
+/// Batch, cache and states are in the step.
 static llvm::BitVector findHandles(func::FuncOp function) {
   llvm::BitVector handles(function.getNumArguments());
   for (BlockArgument argument : function.getArguments()) {
     handles[argument.getArgNumber()] =
-        isa<transformer::BatchType, transformer::CacheType>(argument.getType());
+        isa<transformer::BatchType, transformer::CacheType,
+            transformer::StateType>(argument.getType());
   }
   return handles;
 }
@@ -74,6 +77,10 @@ struct ExpandCpuKernelsPass
                                                   : getScalarCache(type)))) {
         return failure();
       }
+      auto state = dyn_cast<transformer::StateType>(argument.getType());
+      if (state && failed(describeState(entry, state))) {
+        return failure();
+      }
     }
     return success();
   }
@@ -93,7 +100,8 @@ struct ExpandCpuKernelsPass
     WalkResult result = function.walk([&](Operation *op) -> WalkResult {
       bool isExpanded =
           isa<transformer::CacheWriteOp, transformer::PagedAttentionOp,
-              transformer::RaggedPoolOp, transformer::ChooseExpertsOp,
+              transformer::RaggedPoolOp, transformer::RaggedConvOp,
+              transformer::RaggedRecurrenceOp, transformer::ChooseExpertsOp,
               transformer::SortByExpertOp>(op) ||
           (isVector() && isa<transformer::ProductOp>(op));
       if (isExpanded && failed(expectBuffers(op, isVector()))) {
@@ -108,6 +116,11 @@ struct ExpandCpuKernelsPass
                    : expandScalar(attention, step, workers, rewriter);
       } else if (auto pool = dyn_cast<transformer::RaggedPoolOp>(op)) {
         expandPool(pool, step, isVector() ? lanes : 1, rewriter);
+      } else if (auto conv = dyn_cast<transformer::RaggedConvOp>(op)) {
+        expandConv(conv, step, isVector() ? lanes : 1, rewriter);
+      } else if (auto recurrence =
+                     dyn_cast<transformer::RaggedRecurrenceOp>(op)) {
+        expandRecurrence(recurrence, step, isVector() ? lanes : 1, rewriter);
       } else if (auto choose = dyn_cast<transformer::ChooseExpertsOp>(op)) {
         expandChooseExperts(choose, rewriter);
       } else if (auto sort = dyn_cast<transformer::SortByExpertOp>(op)) {

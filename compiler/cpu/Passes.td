@@ -9,11 +9,12 @@ def ExpandCpuKernelsPass : Pass<"tfc-expand-cpu-kernels", "::mlir::ModuleOp"> {
   let summary = "attention and the cache, on buffers, become loops";
   let description = [{
     `paged_attention` and `cache_write` become parallel loops over the step's
-    work items, `product` one over panels and rows. The arguments for batch and
-    cache, which both live in the step, go. The layout of the cache's blocks is
+    work items, `product` one over panels and rows, `ragged_conv` and
+    `ragged_recurrence` one over sequences and columns. The arguments for batch,
+    cache and states, which live in the step, go. The layout of the cache's blocks is
     written to the entry as `transformer.cache`, that of a cross cache as
-    `transformer.cross_cache`; an entry with another cache of either is an
-    error.
+    `transformer.cross_cache`, that of states as `transformer.state`; an entry
+    with another cache of one of these is an error.
 
     Runs after `tfc-bind-weights`, which adds the arguments for the step and the
     number of workers, and `tfc-call-taps`. Afterwards only `parameter` and

@@ -90,9 +90,18 @@ static const char *findHostOnly(const spec::ModelSpec &model) {
   return nullptr;
 }
 
+static bool hasStates(const spec::ModelSpec &model) {
+  return model.decoder &&
+         llvm::any_of(model.decoder->runs, [&](const spec::LayerRun &run) {
+           return llvm::any_of(run.sublayers, [&](const spec::Sublayer &f) {
+             return spec::stateWidth(f, model.hidden) != 0;
+           });
+         });
+}
+
 /// A program that is fast at products of bf16 or int8 is one of a model that
 /// may be computed so, and none of plain loops. A device has none of int8, nor
-/// has aarch64; a device has none of experts, of relative terms, of
+/// has aarch64; a device has none of experts, of states, of relative terms, of
 /// block-sparse attention and of rounded slopes.
 static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
                                 const spec::ModelSpec &model,
@@ -108,6 +117,11 @@ static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
           "expected --target of CPUs for a mixture of "
           "experts (devices have no such program yet), got " +
           target.name);
+    }
+    if (target.isDevice() && hasStates(model)) {
+      return expectedProgram("expected --target of CPUs for layers that keep a "
+                             "state (devices have no such program yet), got " +
+                             target.name);
     }
     if (!target.hasIntegerProducts() && wanted == Factors::Int8) {
       return expectedProgram("expected --target of x86-64's CPUs with matrices "

@@ -71,6 +71,16 @@ static void print(const spec::Moe &moe, raw_ostream &os) {
   }
 }
 
+static void print(const spec::Conv &conv, raw_ostream &os) {
+  os << "over " << conv.kernel << " tokens";
+}
+
+static void print(const spec::Recurrent &recurrent, raw_ostream &os) {
+  os << recurrent.valueHeads << " heads of " << recurrent.keyDim << " x "
+     << recurrent.valueDim << ", " << recurrent.keyHeads
+     << " of keys; convolutions over " << recurrent.kernel << " tokens";
+}
+
 static void print(const spec::Attention &attn, raw_ostream &os) {
   os << attn.numHeads << " heads, " << attn.numKvHeads
      << " for keys and values, " << attn.headDim << " wide";
@@ -222,7 +232,10 @@ static void printEntry(const tfc_entry_v0 &entry, raw_ostream &os) {
   }
   for (uint32_t i = 0; i < entry.n_caches; ++i) {
     const tfc_cache_v0 &cache = entry.caches[i];
-    if (cache.layers != 0) {
+    if (cache.layers != 0 && cache.role == TFC_CACHE_STATE) {
+      os << "    states: blocks of a sequence each, " << cache.block_bytes
+         << " bytes\n";
+    } else if (cache.layers != 0) {
       os << (cache.role == TFC_CACHE_CROSS ? "    cross cache" : "    cache")
          << ": blocks of " << cache.block_tokens << " positions, "
          << cache.block_bytes << " bytes"

@@ -64,6 +64,17 @@ static std::string describe(const spec::Moe &moe) {
       static_cast<long long>(moe.experts), static_cast<long long>(moe.width));
 }
 
+static std::string describe(const spec::Conv &conv) {
+  return formatText("over %lld tokens", static_cast<long long>(conv.kernel));
+}
+
+static std::string describe(const spec::Recurrent &recurrent) {
+  return formatText("%lld heads of %lld x %lld",
+                    static_cast<long long>(recurrent.valueHeads),
+                    static_cast<long long>(recurrent.keyDim),
+                    static_cast<long long>(recurrent.valueDim));
+}
+
 static std::string describe(const spec::Attention &attn) {
   std::string text =
       formatText("%lld heads, %lld for keys and values, %lld wide",
@@ -228,12 +239,16 @@ std::string tfc::drawLibrary(const tfc_module_v0 &module,
         if (cache.layers == 0) {
           continue;
         }
-        Curve one{name +
-                      (cache.role == TFC_CACHE_CROSS ? ", of the source" : ""),
+        Curve one{name + (cache.role == TFC_CACHE_CROSS   ? ", of the source"
+                          : cache.role == TFC_CACHE_STATE ? ", states"
+                                                          : ""),
                   {}};
         for (int64_t count : tokens) {
+          // A state is of any number of tokens.
           int64_t blocks =
-              (count + cache.block_tokens - 1) / cache.block_tokens;
+              cache.role == TFC_CACHE_STATE
+                  ? 1
+                  : (count + cache.block_tokens - 1) / cache.block_tokens;
           one.values.push_back(static_cast<double>(blocks) *
                                static_cast<double>(cache.block_bytes));
         }

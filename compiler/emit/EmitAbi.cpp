@@ -73,8 +73,16 @@ Field AbiWriter::ids(ArrayAttr values) {
 }
 
 /// The oldest host that what is generated here works with: what experts are
-/// called and where they are stored is news to those before.
+/// called and where they are stored is news to those before 5, states to those
+/// before 6.
 static uint32_t oldestHostOf(ModuleOp module) {
+  bool hasStates = llvm::any_of(
+      module.getOps<LLVM::LLVMFuncOp>(), [](LLVM::LLVMFuncOp function) {
+        return function->hasAttr(transformer::kStateAttrName);
+      });
+  if (hasStates) {
+    return 6;
+  }
   auto stored = transformer::listStored(module);
   bool hasExperts = llvm::any_of(stored, [](transformer::ParameterOp op) {
     return op.getExperts().has_value();
@@ -179,8 +187,8 @@ void AbiWriter::clean() {
     for (StringRef name :
          {transformer::kInputsAttrName, transformer::kOutputsAttrName,
           transformer::kCacheAttrName, transformer::kCrossCacheAttrName,
-          transformer::kDistancesAttrName, transformer::kLayersOfAttrName,
-          transformer::kRoleAttrName}) {
+          transformer::kStateAttrName, transformer::kDistancesAttrName,
+          transformer::kLayersOfAttrName, transformer::kRoleAttrName}) {
       function->removeAttr(name);
     }
   }

@@ -106,16 +106,21 @@ static Field cache(transformer::CacheLayoutAttr layout, uint32_t role) {
       .finish();
 }
 
-/// A cache's number is its role (CacheGeometry::number): one that is not there
-/// before one that is has no layers.
+/// The cache of an entry's own tokens is number 0, a cross cache or one of
+/// states number 1 (CacheGeometry::number, StateLayout::kNumber): one that is
+/// not there before one that is has no layers.
 static std::vector<Field> listCaches(transformer::CacheLayoutAttr self,
-                                     transformer::CacheLayoutAttr cross) {
+                                     transformer::CacheLayoutAttr cross,
+                                     transformer::CacheLayoutAttr state) {
   std::vector<Field> caches;
-  if (self || cross) {
+  if (self || cross || state) {
     caches.push_back(cache(self, TFC_CACHE_SELF));
   }
   if (cross) {
     caches.push_back(cache(cross, TFC_CACHE_CROSS));
+  }
+  if (state) {
+    caches.push_back(cache(state, TFC_CACHE_STATE));
   }
   return caches;
 }
@@ -136,6 +141,13 @@ FailureOr<Field> EntryWriter::entry(LLVM::LLVMFuncOp function) {
       transformer::kCacheAttrName);
   auto cross = function->getAttrOfType<transformer::CacheLayoutAttr>(
       transformer::kCrossCacheAttrName);
+  auto state = function->getAttrOfType<transformer::CacheLayoutAttr>(
+      transformer::kStateAttrName);
+  if (cross && state) {
+    return function.emitOpError()
+           << "expected a cross cache or states (both have one place in the "
+              "step), got both";
+  }
   bool hasDistances = function->hasAttr(transformer::kDistancesAttrName);
   FunctionOpInterface size = transformer::findRole(
       module, transformer::RoleKind::WorkspaceBytes, function.getName());
@@ -146,7 +158,7 @@ FailureOr<Field> EntryWriter::entry(LLVM::LLVMFuncOp function) {
            << "' and a function with the role workspace_bytes of it (from "
               "tfc-plan-workspace)";
   }
-  std::vector<Field> caches = listCaches(self, cross);
+  std::vector<Field> caches = listCaches(self, cross, state);
   return Record<tfc_entry_v0>("tfc_entry_v0")
       .set(&tfc_entry_v0::name, tables.string(function.getName()))
       .set(&tfc_entry_v0::n_inputs, inputPorts.size())

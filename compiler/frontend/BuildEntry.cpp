@@ -16,13 +16,14 @@ Value Entry::input(StringRef name) const {
 
 Entry tfc::buildEntry(OpBuilder &builder, Location loc, StringRef name,
                       ArrayRef<Port> ports, transformer::CacheType cache,
-                      transformer::CacheType cross) {
+                      transformer::CacheType cross,
+                      transformer::StateType state) {
   MLIRContext *context = builder.getContext();
   auto ids =
       RankedTensorType::get({ShapedType::kDynamic}, builder.getI32Type());
   SmallVector<Type> types(ports.size() + 1, ids);
   types.push_back(transformer::BatchType::get(context));
-  for (transformer::CacheType type : {cache, cross}) {
+  for (Type type : {Type(cache), Type(cross), Type(state)}) {
     if (type) {
       types.push_back(type);
     }
@@ -45,5 +46,6 @@ Entry tfc::buildEntry(OpBuilder &builder, Location loc, StringRef name,
   entry.batch = *next++;
   entry.cache = cache ? Value(*next++) : Value();
   entry.cross = cross ? Value(*next++) : Value();
+  entry.state = state ? Value(*next++) : Value();
   return entry;
 }

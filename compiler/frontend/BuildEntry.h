@@ -17,22 +17,23 @@ struct Port {
 };
 
 /// The function and its arguments. `cache` (self or scratch) and `cross` are
-/// null when the entry has no such cache.
+/// null when the entry has no such cache, `state` when no layer has one.
 struct Entry {
   mlir::func::FuncOp function;
   mlir::SmallVector<Port> ports;
-  mlir::Value rows, batch, cache, cross;
+  mlir::Value rows, batch, cache, cross, state;
 
   /// The argument of a port; `name` is one of `ports`.
   mlir::Value input(llvm::StringRef name) const;
 };
 
 /// Adds `@name` with one `tensor<?xi32>` argument a port, the wanted rows, the
-/// batch and the caches whose types are not null, and sets `builder` to its
+/// batch and what is not null of caches and states, and sets `builder` to its
 /// body.
 Entry buildEntry(mlir::OpBuilder &builder, mlir::Location loc,
                  llvm::StringRef name, llvm::ArrayRef<Port> ports,
-                 transformer::CacheType cache, transformer::CacheType cross);
+                 transformer::CacheType cache, transformer::CacheType cross,
+                 transformer::StateType state);
 
 } // namespace tfc
 

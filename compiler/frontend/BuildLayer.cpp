@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/frontend/BuildLayer.h"
 
+#include "compiler/frontend/BuildRecurrent.h"
 #include "compiler/spec/Visit.h"
+#include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <cmath>
@@ -260,7 +262,7 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
                        : IntegerAttr();
   };
   Value y = transformer::AttentionOp::create(
-      b, q, k, v, context.cache, position.layer, context.batch, bias,
+      b, q, k, v, context.cache, position.cache, context.batch, bias,
       window.left, window.right, scale.factor, sinks, distances.keys,
       distances.queries, distances.values, mask, attn.numHeads,
       APFloat(scale.scale), attn.scaleByInverseLayer,
@@ -270,6 +272,12 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
       attn.logBase ? b.getF64FloatAttr(*attn.logBase) : FloatAttr(),
       distances.span, distances.maxDistance, distances.odd, attn.roundedSlopes,
       sparse(&spec::Sparse::block), sparse(&spec::Sparse::random));
+  if (attn.gate) {
+    Value gate = path.linear(x, name + ".gate", attn.qBias, position.weights);
+    y = transformer::MultiplyOp::create(path.getBuilder(),
+                                        path.loc(name + ".gated"), y, gate,
+                                        transformer::Activation::Sigmoid);
+  }
   return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 
@@ -372,6 +380,8 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
                       const LayerPosition &position, Value x) {
   // Where the sublayer begins, and what its f reads.
   Value start, input;
+  // The first number of its state, behind those of the sublayers before.
+  int64_t stateFirst = 0;
   for (auto [number, sublayer] : llvm::enumerate(run.sublayers)) {
     std::string name = run.prefix + "." + sublayer.name;
     start = sublayer.parallel ? start : x;
@@ -395,7 +405,16 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
         },
         [&](const spec::Moe &moe) {
           return buildMoe(path, moe, name, position.weights, input);
+        },
+        [&](const spec::Conv &conv) {
+          return buildConv(path, conv, name, context, position, stateFirst,
+                           input);
+        },
+        [&](const spec::Recurrent &recurrent) {
+          return buildRecurrent(path, recurrent, name, context, position,
+                                stateFirst, input);
         });
+    stateFirst += spec::stateWidth(sublayer, transformer::widthOf(x));
     if (sublayer.outNorm) {
       f = path.norm(f, *sublayer.outNorm, name + ".out_norm", position.weights);
     }

@@ -49,7 +49,7 @@ struct LayerContext {
     std::vector<spec::Rotary> kinds;
     mlir::Value angles;
   };
-  mlir::Value batch, cache, cross, bias;
+  mlir::Value batch, cache, cross, state, bias;
   /// What each layer has a table of its own for; null without one.
   const spec::PositionBias *biasOfLayers = nullptr;
   /// The table of distances, or null, and the name of its parameters.
@@ -62,10 +62,11 @@ struct LayerContext {
 };
 
 /// Where a layer's parameters and its part of the cache are: `index` counts in
-/// the run, `layer` in the stack (the cache's); `weights` is the weights'
-/// index, that of the run unless layers share them.
+/// the run, `layer` in the stack, `cache` and `state` among the layers that the
+/// caches have (null where it has none); `weights` is the weights' index, that
+/// of the run unless layers share them.
 struct LayerPosition {
-  mlir::Value index, layer, weights;
+  mlir::Value index, layer, weights, cache, state;
 };
 
 /// y = post_norm(x + out_scale * out_norm(f(pre_norm(x)))) for each sublayer,

@@ -168,8 +168,8 @@ FailureOr<Entry> ModelBuilder::open(StringRef name, const spec::Stack &stack,
       })) {
     ports.front().fill = transformer::Fill::Shifted;
   }
-  Entry entry =
-      buildEntry(builder, path.loc(stack.name), name, ports, *cache, cross);
+  Entry entry = buildEntry(builder, path.loc(stack.name), name, ports, *cache,
+                           cross, findStateType(path, stack, spec.hidden));
   if (countsDistances(stack)) {
     entry.function->setAttr(transformer::kDistancesAttrName,
                             builder.getUnitAttr());

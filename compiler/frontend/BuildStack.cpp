@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/frontend/BuildStack.h"
 
+#include "compiler/frontend/CountLayers.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -103,13 +104,15 @@ tfc::findCacheType(PathBuilder &path, const spec::Stack &stack,
       path.getBuilder().getContext(),
       isScratch ? transformer::Storage::F32
                 : static_cast<transformer::Storage>(storage));
+  int64_t layers =
+      countsApart(stack) ? countLayers(stack, keepsKeys) : stack.layers;
   forEachAttention(
       stack, [&](const std::string &name, const spec::Attention &attn) {
         if (attn.cross != (kind == transformer::CacheKind::Cross)) {
           return;
         }
         auto next = transformer::CacheType::get(
-            path.getBuilder().getContext(), stack.layers, attn.numKvHeads,
+            path.getBuilder().getContext(), layers, attn.numKvHeads,
             attn.headDim, kind, window, element);
         if (type && type != next && isGood) {
           emitError(path.loc(name))
@@ -124,6 +127,24 @@ tfc::findCacheType(PathBuilder &path, const spec::Stack &stack,
     return failure();
   }
   return type;
+}
+
+transformer::StateType tfc::findStateType(PathBuilder &path,
+                                          const spec::Stack &stack,
+                                          int64_t hidden) {
+  int64_t width = 0;
+  for (const spec::LayerRun &run : stack.runs) {
+    int64_t own = 0;
+    for (const spec::Sublayer &sublayer : run.sublayers) {
+      own += spec::stateWidth(sublayer, hidden);
+    }
+    width = std::max(width, own);
+  }
+  return width == 0
+             ? transformer::StateType()
+             : transformer::StateType::get(path.getBuilder().getContext(),
+                                           countLayers(stack, keepsState),
+                                           width);
 }
 
 static Value buildSinusoid(OpBuilder &builder, Location where,
@@ -217,6 +238,7 @@ static LayerContext buildContext(PathBuilder &path, const spec::Stack &stack,
   context.batch = entry.batch;
   context.cache = entry.cache;
   context.cross = entry.cross;
+  context.state = entry.state;
   OpBuilder &builder = path.getBuilder();
   // Without layers nothing reads it, and it is no parameter.
   if (stack.positionBias && stack.positionBias->perLayer) {
@@ -258,26 +280,57 @@ listLoops(const spec::Stack &stack) {
   return loops;
 }
 
-/// Where the layer of `run` is that a trip of its loop computes; `first` is the
-/// first of them, null where it is 0 and all layers are one loop.
-static LayerPosition buildPosition(OpBuilder &builder, Location where,
-                                   const spec::LayerRun &run, Value first,
-                                   Value index) {
+namespace {
+/// Numbers of a run's layers: of the stack's, and, where that counts them
+/// apart, of those that have keys and of those that have a state.
+struct LoopNumbers {
+  LayerCounter layer;
+  std::optional<LayerCounter> cache, state;
+};
+} // namespace
+
+/// In front of the loop over the runs' layers, for a function made of it to be
+/// told: layers that differ in nothing but their number do the same to it.
+static LoopNumbers buildNumbers(OpBuilder &builder, Location where,
+                                const spec::Stack &stack,
+                                const spec::LayerRun &run, bool isOnly) {
   ImplicitLocOpBuilder b(where, builder);
-  LayerPosition position = {index, index, index};
+  SmallVector<int64_t> layers;
+  for (int64_t i = 0; i < run.count; ++i) {
+    layers.push_back(run.layerOf(i));
+  }
+  LoopNumbers numbers{
+      LayerCounter(b, layers, !isOnly || run.first != 0), {}, {}};
+  bool isApart = countsApart(stack);
+  auto counter = [&](LayerPredicate has) {
+    return LayerCounter(b, numbersOf(stack, run, has), /*hasFirst=*/true);
+  };
+  if (isApart && keepsKeys(run)) {
+    numbers.cache = counter(keepsKeys);
+  }
+  if (keepsState(run)) {
+    numbers.state = counter(keepsState);
+  }
+  return numbers;
+}
+
+/// Where the layer of `run` is that a trip of its loop computes.
+static LayerPosition buildPosition(OpBuilder &builder, Location where,
+                                   const spec::LayerRun &run,
+                                   const LoopNumbers &numbers, Value index) {
+  ImplicitLocOpBuilder b(where, builder);
+  LayerPosition position;
+  position.index = position.weights = index;
+  position.layer = numbers.layer.build(b, index);
+  position.cache =
+      numbers.cache ? numbers.cache->build(b, index) : position.layer;
+  position.state = numbers.state ? numbers.state->build(b, index) : Value();
   if (run.numShared > 0) {
-    SmallVector<int64_t> numbers;
+    SmallVector<int64_t> shared;
     for (int64_t layer = 0; layer < run.count; ++layer) {
-      numbers.push_back(run.weightsOf(layer));
+      shared.push_back(run.weightsOf(layer));
     }
-    position.weights = buildLayerIndex(b, index, numbers);
-  }
-  if (run.step != 1) {
-    Value step = arith::ConstantIndexOp::create(b, run.step);
-    position.layer = arith::MulIOp::create(b, position.layer, step);
-  }
-  if (first) {
-    position.layer = arith::AddIOp::create(b, position.layer, first);
+    position.weights = buildLayerIndex(b, index, shared);
   }
   return position;
 }
@@ -299,13 +352,11 @@ static Value buildLoop(
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, where, value);
   };
-  // In front of the loop, for a function made of it to be told: layers that
-  // differ in nothing but their number do the same to it.
   bool isOnly =
       static_cast<int64_t>(runs.size()) * runs.front().count == stack.layers;
-  SmallVector<Value> firsts;
+  SmallVector<LoopNumbers> numbers;
   for (const spec::LayerRun &run : runs) {
-    firsts.push_back(isOnly && run.first == 0 ? Value() : constant(run.first));
+    numbers.push_back(buildNumbers(builder, where, stack, run, isOnly));
   }
   auto loop = scf::ForOp::create(builder, where, constant(0),
                                  constant(runs.front().count), constant(1),
@@ -313,9 +364,9 @@ static Value buildLoop(
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value y = carried ? loop.getRegionIterArg(0) : Value();
-  for (auto [run, place, first] : llvm::zip_equal(runs, places, firsts)) {
+  for (auto [run, place, own] : llvm::zip_equal(runs, places, numbers)) {
     LayerPosition position =
-        buildPosition(builder, place, run, first, loop.getInductionVar());
+        buildPosition(builder, place, run, own, loop.getInductionVar());
     y = body(run, position, y);
   }
   if (!carried) {

@@ -25,6 +25,11 @@ mlir::FailureOr<transformer::CacheType>
 findCacheType(PathBuilder &path, const spec::Stack &stack,
               transformer::CacheKind kind, spec::Storage storage);
 
+/// The type of the states of its layers, null when none keeps one. They are as
+/// wide as the widest layer's.
+transformer::StateType findStateType(PathBuilder &path,
+                                     const spec::Stack &stack, int64_t hidden);
+
 /// The embeddings and all layers; the final norm is not in it. `prefix` is
 /// that of listPorts. What each layer reads is a part of the outputs called
 /// `hiddenOutputs`, by the layer's number.

@@ -50,6 +50,7 @@ static rt::WeightTable makeTable(const spec::ModelSpec &model) {
     weight.name = parameter.name;
     weight.patterns = parameter.patterns;
     weight.firstLayer = std::max<int64_t>(parameter.firstLayer, 0);
+    weight.layerStep = parameter.layerStep;
     weight.experts = parameter.experts;
     weight.layers = parameter.layers * std::max<int64_t>(parameter.experts, 1);
     weight.rank = parameter.rank;

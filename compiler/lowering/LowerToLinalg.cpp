@@ -354,6 +354,7 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
     populateLayerPatterns(patterns);
     populatePositionPatterns(patterns);
     populateProjectionPatterns(patterns, lastUses);
+    populateRecurrentPatterns(patterns, lastUses);
     populateQuantizePatterns(patterns,
                              panel > 0 ? std::optional<IntegerRows>(int8Rows)
                                        : std::nullopt);

@@ -100,6 +100,10 @@ struct Epilogue {
   }
 };
 
+/// act(x) of an f32.
+mlir::Value buildActivation(mlir::ImplicitLocOpBuilder &b,
+                            transformer::Activation act, mlir::Value x);
+
 /// act(p + bias) * factor + residual on scalars; values are null or given.
 mlir::Value buildEpilogue(mlir::ImplicitLocOpBuilder &b,
                           const Epilogue &epilogue, mlir::Value product,
@@ -133,6 +137,8 @@ void populateLayerPatterns(mlir::RewritePatternSet &patterns);
 void populatePositionPatterns(mlir::RewritePatternSet &patterns);
 void populateProjectionPatterns(mlir::RewritePatternSet &patterns,
                                 const LastUses &lastUses);
+void populateRecurrentPatterns(mlir::RewritePatternSet &patterns,
+                               const LastUses &lastUses);
 /// `kernels`: what those of products read; none where there are none.
 void populateQuantizePatterns(mlir::RewritePatternSet &patterns,
                               std::optional<IntegerRows> kernels);

@@ -41,8 +41,16 @@ static Value buildSilu(ImplicitLocOpBuilder &b, Value x) {
   return arith::DivFOp::create(b, x, sum);
 }
 
-static Value buildActivation(ImplicitLocOpBuilder &b,
-                             transformer::Activation act, Value x) {
+/// 1 / (1 + exp(-x))
+static Value buildSigmoid(ImplicitLocOpBuilder &b, Value x) {
+  Value exponential = math::ExpOp::create(b, arith::NegFOp::create(b, x));
+  Value one = f32Constant(b, 1);
+  return arith::DivFOp::create(b, one,
+                               arith::AddFOp::create(b, exponential, one));
+}
+
+Value tfc::buildActivation(ImplicitLocOpBuilder &b, transformer::Activation act,
+                           Value x) {
   switch (act) {
   case transformer::Activation::Identity:
     return x;
@@ -61,6 +69,8 @@ static Value buildActivation(ImplicitLocOpBuilder &b,
     Value positive = arith::MaximumFOp::create(b, x, f32Constant(b, 0));
     return arith::MulFOp::create(b, positive, positive);
   }
+  case transformer::Activation::Sigmoid:
+    return buildSigmoid(b, x);
   }
   llvm_unreachable("all activations are listed");
 }

@@ -31,6 +31,7 @@ const StringRef tfc::structuredOps[] = {
     "transformer.cache_write",    "transformer.paged_attention",
     "transformer.ragged_pool",    "transformer.product",
     "transformer.choose_experts", "transformer.sort_by_expert",
+    "transformer.ragged_conv",    "transformer.ragged_recurrence",
     "transformer.yield",          "transformer.tap"};
 
 static const StringRef llvmDialects[] = {"builtin", "llvm"};

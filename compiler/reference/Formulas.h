@@ -134,6 +134,23 @@ Matrix distanceBias(const Matrix &table, bool bidirectional,
 void cacheWrite(const Matrix &key, const Matrix &value,
                 const Sequence &sequence, Cache::Layer &cache);
 
+/// The sequence's rows of `result`; `state` is what precedes its new tokens,
+/// K - 1 rows as wide as `x`, the oldest first, and becomes what precedes the
+/// next ones.
+void causalConv(const Matrix &x, const Matrix &weight, const Matrix *bias,
+                const Sequence &sequence, double *state, Matrix &result);
+
+struct RecurrenceInputs {
+  const Matrix &query, &key, &value, &decay, &beta;
+  int64_t heads, keyHeads;
+};
+/// The same of a recurrence, whose state is a matrix of keys to values for each
+/// head.
+void recurrence(const RecurrenceInputs &inputs, const Sequence &sequence,
+                double *state, Matrix &result);
+/// y[t,h] = exp(-exp(logRate[h]) softplus(x[t,h]))
+Matrix decay(const Matrix &x, const Matrix &logRate);
+
 struct AttentionShape {
   int64_t numHeads = 0, kvHeads = 0, headDim = 0;
   double scale = 1;

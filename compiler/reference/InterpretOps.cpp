@@ -341,7 +341,7 @@ LogicalResult Interpreter::runOp(Operation &op) {
       .Case<scf::ForOp, arith::ConstantOp, OutputOp, TapOp, WeightOp,
             EmbeddingOp, GatherRowsOp, PoolRowsOp, PerLayerOp, RotaryOp,
             AttentionOp, CrossAttentionOp, CacheWriteOp, RouteOp, ExpertsOp,
-            GroupByOp, ExpertLinearOp, CombineOp>(
+            GroupByOp, ExpertLinearOp, CombineOp, CausalConvOp, RecurrenceOp>(
           [&](auto known) { return runOp(known); })
       .Case<func::ReturnOp, scf::YieldOp, YieldOp>(
           [](auto) { return success(); })
@@ -419,6 +419,14 @@ LogicalResult Interpreter::runOp(Operation &op) {
       })
       .Case([&](GateRowsOp op) {
         return setRows(op, gateRows(rows(op.getInput()), rows(op.getGate())));
+      })
+      .Case([&](MultiplyOp op) {
+        return setRows(op,
+                       multiply(rows(op.getInput()),
+                                activation(op.getAct(), rows(op.getGate()))));
+      })
+      .Case([&](DecayOp op) {
+        return setRows(op, decay(rows(op.getInput()), rows(op.getLogRate())));
       })
       .Case([&](AddOp sum) {
         return setRows(sum, add(rows(sum.getLhs()), rows(sum.getRhs())));

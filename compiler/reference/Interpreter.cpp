@@ -40,7 +40,7 @@ LogicalResult Interpreter::bindArguments() {
       }
     } else if (entry.getArgAttr(number, kRowsAttrName)) {
       set(argument, std::make_shared<const Ids>(step.rows));
-    } else if (!isa<BatchType, CacheType>(argument.getType())) {
+    } else if (!isa<BatchType, CacheType, StateType>(argument.getType())) {
       return entry.emitError() << "expected argument " << number
                                << " to be an input, rows, batch or cache, got "
                                << argument.getType();

@@ -51,7 +51,14 @@ public:
   Layer &crossLayer(int64_t sequence, int64_t layer) {
     return cross[{sequence, layer}];
   }
+  /// What stands for all tokens of the sequence in a layer that keeps a state;
+  /// the same holds of it.
+  std::vector<double> &state(int64_t sequence, int64_t layer) {
+    return states[{sequence, layer}];
+  }
   void drop(int64_t sequence) {
+    states.erase(states.lower_bound({sequence, INT64_MIN}),
+                 states.upper_bound({sequence, INT64_MAX}));
     for (Layers *layers : {&self, &cross}) {
       layers->erase(layers->lower_bound({sequence, INT64_MIN}),
                     layers->upper_bound({sequence, INT64_MAX}));
@@ -61,6 +68,7 @@ public:
 private:
   using Layers = std::map<std::pair<int64_t, int64_t>, Layer>;
   Layers self, cross;
+  std::map<std::pair<int64_t, int64_t>, std::vector<double>> states;
 };
 
 /// Elements of a parameter, in the shape of its type, row-major; of its layer

@@ -61,6 +61,12 @@ private:
   mlir::LogicalResult runOp(transformer::AttentionOp op);
   mlir::LogicalResult runOp(transformer::CrossAttentionOp op);
   mlir::LogicalResult runOp(transformer::CacheWriteOp op);
+  mlir::LogicalResult runOp(transformer::CausalConvOp op);
+  mlir::LogicalResult runOp(transformer::RecurrenceOp op);
+  mlir::FailureOr<double *> stateOf(mlir::Operation *op,
+                                    transformer::StateType type,
+                                    mlir::Value layer, int64_t first,
+                                    int64_t numbers, const Sequence &sequence);
   /// Rows and heads of one attention, to whom it may concern.
   WatchFn watchAttention(bool isCross);
   mlir::FailureOr<std::vector<double>>

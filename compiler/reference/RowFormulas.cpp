@@ -142,6 +142,8 @@ double activate(Activation act, double x) {
     return std::tanh(x);
   case Activation::Relu2:
     return x < 0 ? 0.0 : x * x;
+  case Activation::Sigmoid:
+    return 1 / (1 + std::exp(-x));
   }
   return x;
 }

@@ -172,16 +172,45 @@ struct Attention {
   bool sinks = false;
   std::optional<RelativeTerms> relative;
   std::optional<Sparse> sparse;
+  /// Each of its columns is times the sigmoid of a projection of what it reads.
+  bool gate = false;
   /// What self-attentions of one loop may differ in, and all the rest.
   auto numbers() const { return std::tie(scale, window, rotary); }
   auto structure() const {
     return std::tie(cross, numHeads, numKvHeads, headDim, qBias, kBias, vBias,
                     oBias, scaleByInverseLayer, causal, positionBias, qkNorm,
                     cap, slopes, roundedSlopes, logBase, sinks, relative,
-                    sparse);
+                    sparse, gate);
   }
   friend bool operator==(const Attention &a, const Attention &b) {
     return a.structure() == b.structure() && a.numbers() == b.numbers();
+  }
+};
+
+/// o(out_gate(x) * c(in_gate(x) * value(x))), c being a convolution of each
+/// column over so many tokens, the last of which is the row's own. With a bias
+/// the projections and c have one.
+struct Conv {
+  int64_t kernel = 2;
+  bool bias = false;
+  friend bool operator==(const Conv &a, const Conv &b) {
+    return a.kernel == b.kernel && a.bias == b.bias;
+  }
+};
+
+/// The gated delta rule (transformer.recurrence) over queries, keys and values,
+/// each of which is the silu of a convolution of a projection, queries and keys
+/// of length 1; then a norm of each value head, times the silu of a gate.
+struct Recurrent {
+  int64_t keyHeads = 1, valueHeads = 1, keyDim = 1, valueDim = 1;
+  int64_t kernel = 2; // of the convolutions
+  Norm norm;
+  int64_t keyWidth() const { return keyHeads * keyDim; }
+  int64_t valueWidth() const { return valueHeads * valueDim; }
+  friend bool operator==(const Recurrent &a, const Recurrent &b) {
+    return std::tie(a.keyHeads, a.valueHeads, a.keyDim, a.valueDim, a.kernel,
+                    a.norm) == std::tie(b.keyHeads, b.valueHeads, b.keyDim,
+                                        b.valueDim, b.kernel, b.norm);
   }
 };
 
@@ -237,10 +266,11 @@ struct Moe {
 };
 
 /// y = post_norm(x + out_scale * out_norm(f(pre_norm(x)))). `name` ("attn",
-/// "cross", "ffn", "moe") is the word in parameter names and in locations.
+/// "cross", "conv", "recurrent", "ffn", "moe") is the word in parameter names
+/// and in locations.
 struct Sublayer {
   std::string name;
-  std::variant<Attention, Ffn, Moe> f;
+  std::variant<Attention, Ffn, Moe, Conv, Recurrent> f;
   std::optional<Norm> preNorm, outNorm, postNorm;
   double outScale = 1;
   /// f reads what f of the sublayer before reads, or, with a pre_norm, this of
@@ -258,6 +288,10 @@ struct Sublayer {
     return a.f == b.f && a.around() == b.around();
   }
 };
+
+/// How many numbers a sublayer of hidden columns keeps of a sequence from step
+/// to step in place of keys and values; 0 for one that keeps none.
+int64_t stateWidth(const Sublayer &sublayer, int64_t hidden);
 
 /// Consecutive layers of a run that differ in nothing but their weights.
 struct LayerGroup {

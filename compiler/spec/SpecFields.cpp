@@ -156,6 +156,7 @@ TypeRef attention() {
       key("rounded_slopes", flag()),
       key("log_scale_base", oneOf({words({"none"}), number()})),
       key("sinks", flag()),
+      key("gate", words({"none", "sigmoid"})),
       key("relative", relativeTerms()),
       key("use_position_bias", flag()),
       key("sparse", sparse()),
@@ -205,18 +206,34 @@ TypeRef moe() {
 }
 
 TypeRef conv() {
-  return object({needed("kernel", rows()), key("groups", rows()),
-                 needed("act", activation()),
-                 key("source", words({"block_input"})),
-                 key("mask_rows", flag()), key("post_norm", norm())});
+  Fields fields = {needed("kernel", integer(2, maxKernel)),
+                   key("bias", flag())};
+  for (Field &field : sublayerFields()) {
+    fields.push_back(std::move(field));
+  }
+  return object(std::move(fields), "conv");
+}
+
+TypeRef recurrent() {
+  Fields fields = {needed("kind", words({"gated_delta"}, {"mamba2"})),
+                   needed("key_heads", width()),
+                   needed("value_heads", width()),
+                   needed("key_dim", width()),
+                   needed("value_dim", width()),
+                   needed("conv", integer(2, maxKernel)),
+                   needed("norm", norm())};
+  for (Field &field : sublayerFields()) {
+    fields.push_back(std::move(field));
+  }
+  return object(std::move(fields), "recurrent");
 }
 
 const TypeRef &block() {
   static const TypeRef type = [] {
     TypeRef attn = attention(), feedForward = ffn();
-    Fields sublayers = {key("attn", attn), key("cross", attn),
-                        unsupported("conv", conv()), key("ffn", feedForward),
-                        key("moe", moe())};
+    Fields sublayers = {key("attn", attn),       key("cross", attn),
+                        key("conv", conv()),     key("recurrent", recurrent()),
+                        key("ffn", feedForward), key("moe", moe())};
     Fields fields = {
         key("placement", words({"post", "pre", "parallel", "none"})),
         key("norm", norm()), key("sublayers", list(object(sublayers), 1, 8))};

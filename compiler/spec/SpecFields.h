@@ -71,6 +71,8 @@ constexpr int64_t maxLayers = 4096;
 constexpr int64_t maxWidth = int64_t(1) << 20;
 /// The largest number of experts of a layer, and of those that a row takes.
 constexpr int64_t maxExperts = 4096;
+/// Tokens of a convolution: more than registers hold rows.
+constexpr int64_t maxKernel = 16;
 constexpr int64_t maxPerToken = 64;
 /// The widest head: attention keeps its sums of a row in straight code.
 constexpr int64_t maxHeadDim = 2048;

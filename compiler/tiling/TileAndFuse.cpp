@@ -117,9 +117,11 @@ struct TileAndFusePass : tfc::impl::TileAndFusePassBase<TileAndFusePass> {
           // Another root has items of its own; fusing it would compute it again
           // in each of ours.
           // Its loop, if it is tiled already, would be copied in the same way,
-          // and so would a call of whole layers.
+          // and so would a call of whole layers, or a structured op.
           StrategyAttr strategy = strategyOf(producer.getOwner());
           if (isa<LoopLikeOpInterface, CallOpInterface>(producer.getOwner()) ||
+              isa<transformer::TransformerDialect>(
+                  producer.getOwner()->getDialect()) ||
               (strategy && !strategy.getParallel().empty())) {
             return std::nullopt;
           }

@@ -62,8 +62,11 @@ MemoryPlan planMemory(const tfc_module_v0 &module,
     for (uint32_t c = 0; c < entry.n_caches; ++c) {
       const tfc_cache_v0 &cache = entry.caches[c];
       if (cache.layers != 0) {
-        int64_t blocks =
-            (plan.sequenceTokens + cache.block_tokens - 1) / cache.block_tokens;
+        // Of a state one is read and one is written.
+        int64_t blocks = cache.role == TFC_CACHE_STATE
+                             ? 2
+                             : (plan.sequenceTokens + cache.block_tokens - 1) /
+                                   cache.block_tokens;
         plan.sequence += static_cast<uint64_t>(blocks) * cache.block_bytes;
       }
     }

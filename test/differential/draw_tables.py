@@ -7,6 +7,7 @@ import draw
 import draw_llama
 import draw_pairs
 import draw_relatives
+import draw_states
 import sentence
 
 # By family, the word that the names of its classes begin with, and that of its
@@ -40,7 +41,7 @@ DECODERS = {
     "mixtral": "Mixtral", "qwen3moe": "Qwen3Moe", "olmoe": "Olmoe",
     "qwen2moe": "Qwen2Moe", "granitemoe": "GraniteMoe", "glm4moe": "Glm4Moe",
     "ernie45moe": "Ernie4_5_Moe",
-    **draw_relatives.DECODERS}
+    **draw_relatives.DECODERS, **draw_states.DECODERS}
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
     "pegasus": "Pegasus", "m2m": "M2M100", "marian": "Marian", "mvp": "Mvp",
@@ -84,7 +85,7 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "exaone4", "persimmon", "gemma2", "gemma3", "ctrl", "xglm", "bloom",
            "mpt", "biogpt", "vaultgemma", "hyperclovax", "nanochat", "olmoe",
            "qwen2moe", "granitemoe", "bertgenerationlm", "neoxjapanese",
-           "modernbertdecoder", "internlm3", "iquestcoder")
+           "modernbertdecoder", "internlm3", "iquestcoder", "lfm2", "lfm2moe")
 # Of each layer's experts a row takes some.
 MIXTURES = ("mixtral", "qwen3moe", "olmoe", "qwen2moe", "granitemoe",
             "glm4moe", "ernie45moe")
@@ -93,7 +94,7 @@ ALIKE = ("bigcode", "neox", "gptj", "codegen", "persimmon", "biogpt",
          "bertgenerationlm", "neoxjapanese", "modernbertdecoder")
 # Part of each head is turned.
 PARTIAL = ("glm", "glm4", "neox", "phi", "nemotron", "persimmon",
-           "neoxjapanese", "glm4moe")
+           "neoxjapanese", "glm4moe") + draw_states.PARTIAL
 # Scores fall with the distance, and no input says where a token is.
 SLOPES = ("bloom", "mpt")
 # Positions are sines and cosines, one of each at least.
@@ -235,11 +236,13 @@ def draw_case(random, cls):
         case["width"] = max(case["width"], 16)
         if family in SLOPES:
             case["given_positions"] = False
-        if family in WINDOWS + SLOPES:
+        if family in WINDOWS + SLOPES + tuple(draw_states.DECODERS):
             case["rows"] = without_holes(case["rows"])
             case["window"] = random.choice(
                 (2, 5, 17) if family in NEED_WINDOW else (None, 2, 5, 17))
-            if case["generate"]:
+            # A state is not of what the mask hides, and neither is a row.
+            is_asked = family in draw_states.DECODERS and "Sequence" in cls
+            if case["generate"] or is_asked:
                 # Padding of a prompt is on its left.
                 case["rows"] = [row[:row.index(1)] +
                                 [1] * (len(row) - row.index(1))
@@ -334,6 +337,8 @@ def decoder_config(hf, family, case):
                 eos_token_id=case["eos"], pad_token_id=0,
                 tie_word_embeddings=case["tie"], num_labels=2 if
                 classes.asks(case["class"]) else case["labels"])
+    if family in draw_states.DECODERS:
+        return draw_states.config(hf, family, case, keys)
     if family in draw_relatives.DECODERS:
         return getattr(hf, ALL[family] + "Config")(
             **draw_relatives.decoder_keys(family, case, keys))

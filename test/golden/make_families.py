@@ -6,7 +6,7 @@ import transformers as hf
 
 from inputs import VOCAB
 from make_bart import padded
-from make_llama import left
+from make_llama import left, write_beams
 from reference import build
 from writer import find_greedy, set_generation, write_forward, write_pairs
 
@@ -53,6 +53,20 @@ def decoder(**changes):
 def moe(**changes):
     """Of a mixture of experts, each row of which takes three of them."""
     return decoder(**dict(dict(num_experts_per_tok=3), **changes))
+
+
+def delta(**changes):
+    """The gated delta rule in all layers but the third, and rows longer than
+    the 64 tokens that transformers computes at once."""
+    return decoder(**dict(dict(
+        num_hidden_layers=4, head_dim=12, max_position_embeddings=71,
+        linear_num_key_heads=2,
+        linear_num_value_heads=6, linear_key_head_dim=7,
+        linear_value_head_dim=5, linear_conv_kernel_dim=4,
+        layer_types=["linear_attention"] * 2 + ["full_attention",
+                                                "linear_attention"],
+        rope_parameters=dict(rope_type="default", rope_theta=1e4,
+                             partial_rotary_factor=0.5)), **changes))
 
 
 def alike(**changes):
@@ -471,12 +485,40 @@ DECODERS = (
     ("ernie45moe-lm", hf.Ernie4_5_MoeForCausalLM, hf.Ernie4_5_MoeConfig(
         **moe(moe_num_experts=12, moe_k=3, moe_intermediate_size=14,
               num_experts_per_tok=3, moe_num_shared_experts=1))),
+    ("lfm2-lm", hf.Lfm2ForCausalLM, hf.Lfm2Config(
+        **decoder(num_hidden_layers=4, block_auto_adjust_ff_dim=False,
+                  layer_types=["conv", "full_attention", "conv", "conv"]))),
+    ("lfm2-wide", hf.Lfm2ForCausalLM, hf.Lfm2Config(
+        **decoder(hidden_size=26, num_hidden_layers=5, num_attention_heads=1,
+                  conv_L_cache=5, full_attn_idxs=[1, 3], block_multiple_of=7,
+                  block_ffn_dim_multiplier=1.3, tie_word_embeddings=False))),
+    ("qwen35-lm", hf.Qwen3_5ForCausalLM, hf.Qwen3_5TextConfig(
+        **delta(linear_value_head_dim=9, rms_norm_eps=1e-3))),
+    ("qwen35-wide", hf.Qwen3_5ForCausalLM, hf.Qwen3_5TextConfig(
+        **delta(hidden_size=26, num_attention_heads=2, head_dim=8,
+                linear_num_key_heads=3, linear_num_value_heads=3,
+                linear_key_head_dim=5, linear_value_head_dim=21,
+                attention_bias=True, tie_word_embeddings=True))),
+    ("qwen3next-lm", hf.Qwen3NextForCausalLM, hf.Qwen3NextConfig(
+        **moe(**delta(num_experts=12, moe_intermediate_size=14,
+                      mlp_only_layers=[1],
+                      shared_expert_intermediate_size=22)))),
+    ("lfm2moe-lm", hf.Lfm2MoeForCausalLM, hf.Lfm2MoeConfig(
+        **moe(num_hidden_layers=4, num_experts=7, num_dense_layers=2,
+              num_experts_per_tok=2,
+              moe_intermediate_size=14, routed_scaling_factor=1.1,
+              layer_types=["conv", "full_attention", "conv", "conv"]))),
 )
 # Windows count columns.
 DISTANCES = ("phi3-lm", "starcoder2-lm", "gptneo-lm", "ministral-lm",
              "gemma2-lm", "gemma3-lm", "bloom-lm", "mpt-lm", "cohere2-lm",
              "cohere2-full", "exaone4-lm", "olmo3-lm", "cwm-lm",
-             "vaultgemma-lm", "vaultgemma-plain")
+             "vaultgemma-lm", "vaultgemma-plain",
+             # A state is of all tokens.
+             "lfm2-lm", "lfm2-wide", "lfm2moe-lm", "qwen35-lm", "qwen35-wide",
+             "qwen3next-lm")
+# Beams share the states that they go on from.
+SEARCHED = ("lfm2-lm", "qwen35-wide")
 # There is nobody to say which position a token has.
 RELATIVE = ("bloom-lm", "mpt-lm")
 
@@ -557,6 +599,8 @@ class Margins:
         scores = inputs[0].reshape(-1, inputs[0].shape[-1]) @ router.weight.T
         statics = getattr(router, "moe_statics", router)
         bias = getattr(statics, "e_score_correction_bias", None)
+        if len(inputs) > 1:
+            bias = inputs[1]
         groups = getattr(self.config, "n_group", 1)
         if bias is not None:
             scores = (scores.softmax(-1) if statics is not router
@@ -580,7 +624,7 @@ def mark_experts(model):
     """By the bias of the choice, where there is one: all rows take expert 5,
     and none takes expert 2."""
     for name, value in model.state_dict().items():
-        if "e_score_correction_bias" in name:
+        if "e_score_correction_bias" in name or "expert_bias" in name:
             value.copy_(0.05 * torch.arange(value.numel()).view_as(value).sin())
             value.view(-1)[5] += 3
             value.view(-1)[2] -= 3
@@ -611,8 +655,10 @@ def write_decoders(out, models=DECODERS, first=501, distances=DISTANCES,
             continue
         set_generation(model, pad_token_id=0)
         inputs, _ = find_greedy(model, left, 100 * seed)
-        out.add(name, cases, [
-            out.write_step(name, model, "generate-left", inputs, "none")])
+        steps = [out.write_step(name, model, "generate-left", inputs, "none")]
+        if name in SEARCHED:
+            steps += write_beams(out, name, model, left, 200 * seed, "none")
+        out.add(name, cases, steps)
         if margins.least < 1e-4:
             raise ValueError(f"{name}: expected experts' scores that differ, "
                              f"got {margins.least}: draw another")

@@ -47,9 +47,9 @@ BEAMS = (("beams", dict(num_beams=4)),
                               length_penalty=-0.5, num_return_sequences=3)))
 
 
-def write_beams(out, name, model, draw, seed):
+def write_beams(out, name, model, draw, seed, eos=None):
     inputs = find_beams(model, draw, seed, [way for _, way in BEAMS])
-    return [out.write_step(name, model, step, inputs, **way)
+    return [out.write_step(name, model, step, inputs, eos, **way)
             for step, way in BEAMS]
 
 

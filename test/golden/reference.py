@@ -54,6 +54,9 @@ def randomize(model, generator, token=0.7, position=0.7, layer=1.3, bias=0.3,
                 value.copy_(token * noise)
             elif "relative_attention_bias" in name:
                 value.copy_(4 * noise)
+            elif "conv" in name and value.dim() == 3:
+                # A column's own tokens.
+                value.copy_(layer * noise / value.shape[-1] ** 0.5)
             else:
                 value.copy_(layer * noise / min(value.shape) ** 0.5)
                 if unscaled and "Attention.q." in name:

@@ -28,6 +28,10 @@ LEFT_OUT = {
     r".*\.moe($|\.).*": "scores that are near choose other experts in f32; "
                          "golden models and drawn ones of families have them "
                          "apart",
+    r".*\.(conv|recurrent)($|\.).*": "their batches have no holes; golden "
+                                     "models and drawn ones of families have "
+                                     "them, and run_passes.py their passes",
+    r".*\.(attn|cross)\.gate.*": "as those",
     r".*\.cross\.post_norm[.=].*": "as those of the other sublayers",
 }
 

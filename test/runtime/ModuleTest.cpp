@@ -28,7 +28,7 @@ TEST(Module, RefusesLibrariesOfOtherVersions) {
                 "again");
   EXPECT_EQ(loadMessage("newer"),
             fakeLibrary("newer") +
-                ": expected a library that works with ABI version 5 (this "
+                ": expected a library that works with ABI version 6 (this "
                 "runtime's), got one that needs a newer runtime");
 }
 
@@ -340,8 +340,21 @@ TEST(Module, RefusesMalformedTables) {
   EXPECT_EQ(
       broken([](M &, P &, E &e, I &, W &) { cacheIn(e).block_bytes = 0; }),
       start + "cache blocks that hold something");
-  EXPECT_EQ(broken([](M &, P &, E &e, I &, W &) { cacheIn(e).role = 2; }),
+  EXPECT_EQ(broken([](M &, P &, E &e, I &, W &) { cacheIn(e).role = 3; }),
             start + "caches of different known roles");
+  EXPECT_EQ(broken([](M &, P &, E &e, I &, W &) {
+              cacheIn(e).role = TFC_CACHE_STATE;
+            }),
+            start + "cache blocks that hold something");
+  EXPECT_EQ(
+      broken([](M &, P &, E &e, I &, W &) { cacheIn(e).block_tokens = 0; }),
+      start + "cache blocks that hold something");
+  EXPECT_EQ(broken([](M &, P &, E &e, I &, W &) {
+              cacheIn(e).role = TFC_CACHE_STATE;
+              cacheIn(e).block_tokens = 0;
+              cacheIn(e).window = 8;
+            }),
+            start + "states of f32 without a window");
   EXPECT_EQ(broken([](M &, P &, E &e, I &, W &) { e.n_caches = 5; }),
             start + "at most 4 caches");
   EXPECT_EQ(broken([](M &, P &, E &, I &i, W &) { i.name = nullptr; }),
@@ -426,6 +439,11 @@ TEST(Module, RefusesMalformedPairs) {
             start + "a decoder_start among the decoder's tokens");
   EXPECT_EQ(broken([](M &m, E *, P &, P &, P &) { m.kind = TFC_KIND_DECODER; }),
             start + "cross blocks only in an encoder-decoder");
+  EXPECT_EQ(broken([](M &, E *e, P &, P &, P &) {
+              cacheIn(e[1], 0).role = TFC_CACHE_STATE;
+              cacheIn(e[1], 0).block_tokens = 0;
+            }),
+            start + "states only in the step of a decoder");
 }
 
 TEST(Module, RefusesMalformedDefaults) {

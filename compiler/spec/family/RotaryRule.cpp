@@ -250,6 +250,10 @@ std::optional<Json> family::rotaryRule(Instantiator &made, const Json &hole) {
     rope.ignore({"llama_4_scaling_beta", "max_position_embeddings",
                  "original_max_position_embeddings"});
   }
+  if (hole.find("grids")) {
+    // Tokens of a text have one position on all axes of a grid.
+    rope.ignore({"mrope_section", "mrope_interleaved"});
+  }
   // What a type that tfc does not have may say is not known.
   if (config.faults() == before) {
     rope.reportUnread(made.strict);

@@ -65,6 +65,16 @@ std::optional<spec::Json> layerPatternRule(Instantiator &, const spec::Json &);
 /// there is such a layer.
 std::optional<spec::Json> denseLayersRule(Instantiator &, const spec::Json &);
 
+/// {"layers", "kind", "other", "set"}: overrides with `set` for the layers
+/// whose type in layer_types is `kind` and not `other`; without layer_types for
+/// all but the last of each `every`, or for those that the key `list` does not
+/// name. `more`: other overrides behind them. With `then` that value instead,
+/// if there is such a layer; `of`: the type that is asked about.
+std::optional<spec::Json> layerKindsRule(Instantiator &, const spec::Json &);
+
+/// {"default"}: how wide LFM2's feed-forward parts are.
+std::optional<spec::Json> adjustedWidthRule(Instantiator &, const spec::Json &);
+
 /// {"layers", "window"}: GPT-Neo's attention_types, or attention_layers, which
 /// is made of them and stronger, as overrides with `window` for local layers.
 std::optional<spec::Json> attentionTypesRule(Instantiator &,

@@ -29,6 +29,7 @@ Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
     return result;
   }
   checkCausal(attn, result.causal);
+  result.gate = wordOf(attn, "gate", "none") == "sigmoid";
   result.positionBias =
       stack->positionBias && flagOf(attn, "use_position_bias", true);
   readWindow(attn, result);
@@ -161,7 +162,8 @@ void SpecReader::checkCross(const Json &attn) {
       {"qk_norm", "none", other}, {"softcap", "none", other},
       {"slopes", "none", places}, {"log_scale_base", "none", other},
       {"sinks", false, other},    {"relative", "none", places},
-      {"sparse", "none", other},  {"rounded_slopes", false, places}};
+      {"sparse", "none", other},  {"rounded_slopes", false, places},
+      {"gate", "none", other}};
   for (const auto &[key, value, why] : neutral) {
     const Json *given = attn.find(key);
     if (given && !(*given == value)) {

@@ -4,7 +4,14 @@
 #include "compiler/spec/SpecFields.h"
 #include "compiler/spec/read/SpecReader.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace tfc::spec {
+
+/// In the order that they have in a block.
+static constexpr const char *sublayerNames[] = {"attn",      "cross", "conv",
+                                                "recurrent", "ffn",   "moe"};
 
 std::vector<Sublayer> SpecReader::readBlock(const Json &block) {
   if (!block.isObject()) {
@@ -29,7 +36,7 @@ std::vector<Sublayer> SpecReader::readBlock(const Json &block) {
     }
     if (item.members.size() != 1) {
       error(item.place, BadBlock,
-            "expected one of attn, cross, ffn and moe, got " +
+            "expected one of attn, cross, conv, recurrent, ffn and moe, got " +
                 std::to_string(item.members.size()) + " keys");
       continue;
     }
@@ -80,7 +87,7 @@ std::vector<Sublayer> SpecReader::readSugar(const Json &block) {
               describe(*norm));
   }
   std::vector<Sublayer> sublayers;
-  for (const char *name : {"attn", "cross", "ffn", "moe"}) {
+  for (const char *name : sublayerNames) {
     if (const Json *sublayer = block.find(name)) {
       // The first one's norm is that of all: what is parallel to it has one
       // where it says so.
@@ -95,10 +102,14 @@ std::vector<Sublayer> SpecReader::readSugar(const Json &block) {
     }
   }
   checkParallel(block, sublayers);
-  if (!block.find("attn") && !block.find("ffn") && !block.find("cross") &&
-      !block.find("moe") && !block.find("conv")) {
+  bool isEmpty = true;
+  for (const char *name : sublayerNames) {
+    isEmpty = isEmpty && !block.find(name);
+  }
+  if (isEmpty) {
     error(block.place, BadBlock,
-          "expected attn, cross, ffn or moe, got an empty block");
+          "expected attn, cross, conv, recurrent, ffn or moe, got an empty "
+          "block");
   }
   return sublayers;
 }
@@ -109,7 +120,8 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
                                                  const Json *blockNorm) {
   bool isAttention = name == "attn" || name == "cross";
   if (!sublayer.isObject() ||
-      (!isAttention && name != "ffn" && name != "moe")) {
+      std::find(std::begin(sublayerNames), std::end(sublayerNames), name) ==
+          std::end(sublayerNames)) {
     return std::nullopt;
   }
   if (name == "cross" &&
@@ -141,6 +153,10 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
   }
   if (name == "moe") {
     result.f = readMoe(sublayer);
+    return result;
+  }
+  if (name == "conv" || name == "recurrent") {
+    readStateful(name, sublayer, result);
     return result;
   }
   Ffn ffn;

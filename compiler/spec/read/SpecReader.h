@@ -147,6 +147,11 @@ private:
   double readOfSum(const Json &router, const char *key);
   void checkGroups(const Json &router, const Moe &moe);
 
+  // ReadRecurrent.cpp
+  void readStateful(const std::string &name, const Json &json,
+                    Sublayer &result);
+  Recurrent readRecurrent(const Json &json);
+
   // ReadScores.cpp
   void readScores(const Json &attn, Attention &attention);
   void readSparse(const Json &attn, Attention &attention);

@@ -164,7 +164,9 @@ private:
     visit(
         sublayer.f, [&](const Attention &attn) { listAttention(attn, stem); },
         [&](const Ffn &ffn) { listFfn(ffn, stem); },
-        [&](const Moe &moe) { listMoe(moe, stem); });
+        [&](const Moe &moe) { listMoe(moe, stem); },
+        [&](const Conv &conv) { listConv(conv, stem); },
+        [&](const Recurrent &recurrent) { listRecurrent(recurrent, stem); });
     addNorm(stem + "out_norm", sublayer.outNorm, model.hidden);
     addNorm(stem + "post_norm", sublayer.postNorm, model.hidden);
   }
@@ -176,6 +178,9 @@ private:
     addHeads(stem + "q", heads, queries, model.hidden, attn.qBias);
     addHeads(stem + "k", kvHeads, keys, model.hidden, attn.kBias);
     addHeads(stem + "v", kvHeads, keys, model.hidden, attn.vBias);
+    if (attn.gate) {
+      addHeads(stem + "gate", heads, queries, model.hidden, attn.qBias);
+    }
     if (attn.qkNorm && attn.qkNorm->perHead) {
       addHeads(stem + "q_norm", heads, heads, attn.headDim, false);
       addHeads(stem + "k_norm", kvHeads, kvHeads, attn.headDim, false);
@@ -215,6 +220,33 @@ private:
     }
     addLinear(stem + "up", ffn.width, model.hidden, ffn.bias);
     addLinear(stem + "down", model.hidden, ffn.width, ffn.bias);
+  }
+
+  void listConv(const Conv &conv, const std::string &stem) {
+    for (const char *part : {"in_gate", "out_gate", "value"}) {
+      addLinear(stem + part, model.hidden, model.hidden, conv.bias);
+    }
+    addLinear(stem + "conv", model.hidden, conv.kernel, conv.bias);
+    addLinear(stem + "o", model.hidden, model.hidden, conv.bias);
+  }
+
+  void listRecurrent(const Recurrent &f, const std::string &stem) {
+    for (auto [part, rows] : {std::pair("q", f.keyWidth()),
+                              {"k", f.keyWidth()},
+                              {"v", f.valueWidth()},
+                              {"gate", f.valueWidth()}}) {
+      addLinear(stem + part, rows, model.hidden, false);
+    }
+    addLinear(stem + "beta", f.valueHeads, model.hidden, false);
+    addLinear(stem + "decay", f.valueHeads, model.hidden, true);
+    add(stem + "log_rate", "weight", 1, f.valueHeads, 1);
+    for (auto [part, rows] : {std::pair("q_conv", f.keyWidth()),
+                              {"k_conv", f.keyWidth()},
+                              {"v_conv", f.valueWidth()}}) {
+      addLinear(stem + part, rows, f.kernel, false);
+    }
+    addNorm(stem + "norm", f.norm, f.valueDim);
+    addLinear(stem + "o", model.hidden, f.valueWidth(), false);
   }
 
   void listMoe(const Moe &moe, const std::string &stem) {

@@ -250,6 +250,9 @@ Json writeAttention(const Attention &attn) {
   if (attn.sinks) {
     json.set("sinks", true);
   }
+  if (attn.gate) {
+    json.set("gate", "sigmoid");
+  }
   if (attn.relative) {
     json.set("relative", writeRelativeTerms(*attn.relative));
   }
@@ -309,13 +312,29 @@ Json writeMoe(const Moe &moe) {
   return json;
 }
 
+Json writeRecurrent(const Recurrent &recurrent) {
+  return objectOf({{"kind", "gated_delta"},
+                   {"key_heads", recurrent.keyHeads},
+                   {"value_heads", recurrent.valueHeads},
+                   {"key_dim", recurrent.keyDim},
+                   {"value_dim", recurrent.valueDim},
+                   {"conv", recurrent.kernel},
+                   {"norm", writeNorm(recurrent.norm)}});
+}
+
+Json writeConv(const Conv &conv) {
+  return objectOf({{"kernel", conv.kernel}, {"bias", conv.bias}});
+}
+
 Json writeBlock(const std::vector<Sublayer> &layer) {
   Json sublayers = Json::array();
   for (const Sublayer &sublayer : layer) {
     Json body = visit(
         sublayer.f, [](const Attention &attn) { return writeAttention(attn); },
         [](const Ffn &ffn) { return writeFfn(ffn); },
-        [](const Moe &moe) { return writeMoe(moe); });
+        [](const Moe &moe) { return writeMoe(moe); },
+        [](const Conv &conv) { return writeConv(conv); },
+        [](const Recurrent &recurrent) { return writeRecurrent(recurrent); });
     body.set("pre_norm", writeNorm(sublayer.preNorm));
     if (sublayer.outNorm) {
       body.set("out_norm", writeNorm(sublayer.outNorm));

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#define TFC_ABI_VERSION 5u
+#define TFC_ABI_VERSION 6u
 /* The oldest version of a library that a host of this version runs. */
 #define TFC_ABI_OLDEST 3u
 #define TFC_MODULE_QUERY_SYMBOL "tfc_module_query"

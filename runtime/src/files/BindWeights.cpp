@@ -9,11 +9,10 @@
 
 namespace tfc::rt {
 
-/// Without axes of length 1 in front.
-static std::vector<int64_t> significant(const std::vector<int64_t> &shape) {
-  auto first = std::find_if(shape.begin(), shape.end(),
-                            [](int64_t axis) { return axis != 1; });
-  return std::vector<int64_t>(first, shape.end());
+/// Without axes of length 1, which move no element.
+static std::vector<int64_t> significant(std::vector<int64_t> shape) {
+  shape.erase(std::remove(shape.begin(), shape.end(), 1), shape.end());
+  return shape;
 }
 
 Status checkTensor(const Tensor &tensor, const WeightSource &weight) {

@@ -44,13 +44,19 @@ static std::string faultOfCaches(const tfc_entry_v0 &entry) {
   uint32_t roles = 0; // a bit each
   for (uint32_t i = 0; i < entry.n_caches; ++i) {
     const tfc_cache_v0 &cache = entry.caches[i];
-    bool isKnown = cache.role <= TFC_CACHE_CROSS && !(roles >> cache.role & 1);
+    bool isKnown = cache.role <= TFC_CACHE_STATE && !(roles >> cache.role & 1);
     if (!isKnown || cache.window < 0) {
       return "caches of different known roles";
     }
     roles |= 1U << cache.role;
-    if (cache.layers != 0 && (cache.block_tokens == 0 || !cache.block_bytes)) {
+    // A state is of all tokens.
+    bool isState = cache.role == TFC_CACHE_STATE;
+    if (cache.layers != 0 &&
+        ((cache.block_tokens == 0) != isState || !cache.block_bytes)) {
       return "cache blocks that hold something";
+    }
+    if (isState && (cache.window != 0 || cache.dtype != TFC_DTYPE_F32)) {
+      return "states of f32 without a window";
     }
   }
   return "";
@@ -199,6 +205,9 @@ static std::string faultOfProgram(const tfc_module_v0 &module,
     }
     if (!isPair && findCache(entry, TFC_CACHE_CROSS) >= 0) {
       return "cross blocks only in an encoder-decoder";
+    }
+    if ((isPair || name != "step") && findCache(entry, TFC_CACHE_STATE) >= 0) {
+      return "states only in the step of a decoder";
     }
   }
   if (!isPair) {

@@ -5,10 +5,6 @@
 namespace tfc::rt {
 
 static Status checkCache(const tfc_cache_v0 &cache) {
-  if (cache.role == TFC_CACHE_STATE) {
-    return makeError(Code::Incompatible, "expected caches of keys and values ",
-                     "(this runtime keeps no states), got one of states");
-  }
   if (cache.key_width != cache.value_width) {
     return makeError(Code::Incompatible, "expected caches whose keys and ",
                      "values are of one width (this runtime has no others), ",

@@ -34,6 +34,8 @@ void BeamGeneration::add(Prompt prompt, const BeamOptions &options) {
   group.prompt = std::move(prompt);
   group.blocks.resize(static_cast<size_t>(options.numBeams));
   group.nextBlocks.resize(group.blocks.size());
+  group.states.resize(group.blocks.size());
+  group.nextStates.resize(group.blocks.size());
   groups.push_back(std::move(group));
 }
 
@@ -95,6 +97,9 @@ Status BeamGeneration::growCache() {
       if (status) {
         status = cache.grow(group.blocks[b], end);
       }
+      if (status) {
+        status = group.states[b].prepare(runner.states);
+      }
       if (!status) {
         return status;
       }
@@ -138,7 +143,7 @@ void BeamGeneration::addPrompt(Group &group) {
   int64_t count = static_cast<int64_t>(prompt.values[ids].size());
   const BlockTable &blocks = group.blocks[0];
   int32_t last = batch.add(count, 0, count, blocks, group.crossCount(),
-                           group.crossBlocks()) +
+                           group.crossBlocks(), &group.states[0]) +
                  static_cast<int32_t>(count) - 1;
   bool hasSpectator = !prompt.spectator.empty();
   for (uint32_t p = 0; p < entry.n_inputs; ++p) {
@@ -161,7 +166,7 @@ void BeamGeneration::addBeams(const BeamSearch &search, Group &group) {
   for (size_t beam = 0; beam < group.blocks.size(); ++beam) {
     batch.rows.push_back(batch.add(1, group.past, group.past + 1,
                                    group.blocks[beam], group.crossCount(),
-                                   group.crossBlocks()));
+                                   group.crossBlocks(), &group.states[beam]));
     for (uint32_t p = 0; p < entry.n_inputs; ++p) {
       batch.inputs[p].push_back(p == ids ? search.tokens()[beam]
                                          : prompt.carried(entry.inputs[p], p));
@@ -195,6 +200,9 @@ void BeamGeneration::search() {
 /// Gives every beam the blocks of the one it continues.
 Status BeamGeneration::advance(BeamSearch &search, Group &group) {
   Prompt &prompt = group.prompt;
+  for (SequenceState &state : group.states) {
+    state.advance(runner.states);
+  }
   // The prompt was run once for all beams: whichever of them one continues, the
   // first has the blocks.
   bool isFirst = !group.isStarted;
@@ -215,8 +223,13 @@ Status BeamGeneration::advance(BeamSearch &search, Group &group) {
     }
     int32_t parent = isFirst ? 0 : search.parents()[beam];
     runner.cache.share(group.blocks[parent], group.nextBlocks[beam]);
+    group.nextStates[beam].follow(runner.states, group.states[parent]);
   }
   std::swap(group.blocks, group.nextBlocks);
+  std::swap(group.states, group.nextStates);
+  for (SequenceState &state : group.nextStates) {
+    state.release(runner.states);
+  }
   for (BlockTable &table : group.nextBlocks) {
     runner.cache.release(table);
   }

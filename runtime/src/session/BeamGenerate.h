@@ -42,6 +42,7 @@ private:
   struct Group {
     Prompt prompt; // values: of the first step
     std::vector<BlockTable> blocks, nextBlocks;
+    std::vector<SequenceState> states, nextStates;
     int64_t past = 0;
     int64_t firstRow = 0; // of the step
     bool isStarted = false;

@@ -34,6 +34,12 @@ static Status checkDecoder(const Model &model, const char *which) {
                      "decoder that generates (where another model guesses), ",
                      "got a model of another kind");
   }
+  // A state is of all tokens so far: guesses that are wrong cannot leave it.
+  if (findCache(*entry, TFC_CACHE_STATE) >= 0) {
+    return makeError(Code::Unsupported, which, model.path(), ": expected a ",
+                     "decoder without layers that keep a state (where another ",
+                     "model guesses), got one with them");
+  }
   return {};
 }
 

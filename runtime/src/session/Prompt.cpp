@@ -1,6 +1,7 @@
 // How a row of a padded batch becomes a prompt, as Hugging Face's generate
 // would continue it.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/load/ModuleTables.h"
 #include "runtime/src/session/Session.h"
 
 namespace tfc::rt {
@@ -75,11 +76,12 @@ Result<Prompt> promptOfRow(const Model &model, const tfc_entry_v0 &entry,
     }
   });
   prompt.afterPad = model.table().pad + 1;
-  if (!lastExists && entry.flags & TFC_ENTRY_DISTANCES) {
+  bool hasStates = findCache(entry, TFC_CACHE_STATE) >= 0;
+  if (!lastExists && (hasStates || entry.flags & TFC_ENTRY_DISTANCES)) {
     return makeError(Code::InvalidArgument, "input ", quoteName(batch.maskName),
-                     ": expected padding on the left (the model counts ",
-                     "distances), got a masked token at [", row, ", ", last,
-                     "]");
+                     ": expected padding on the left (the model ",
+                     hasStates ? "keeps a state" : "counts distances",
+                     "), got a masked token at [", row, ", ", last, "]");
   }
   if (!lastExists) {
     prompt.spectator = prompt.carry;

@@ -16,7 +16,8 @@ Session::Session(const Model &model, const tfc_entry_v0 &entry,
     : model(model), entry(entry), engine(model), runner(*engine.step),
       ids(tokenPort(entry)), window(cacheOf(entry, TFC_CACHE_SELF).window),
       maxStepTokens(options.maxStepTokens),
-      maxDrafts(options.logits.change ? 0 : options.maxDrafts),
+      maxDrafts(
+          options.logits.change || runner.hasStates() ? 0 : options.maxDrafts),
       hook(options.logits), wanted(entry.n_outputs, 0),
       scores(model.workers()) {}
 
@@ -63,6 +64,7 @@ Status Session::openDraft(const SessionOptions &options) {
 /// not held do not.
 void Session::giveUpBlocks(Sequence &sequence) noexcept {
   runner.cache.release(sequence.blocks);
+  sequence.state.release(runner.states);
   const std::shared_ptr<Source> &source = sequence.next.source;
   if (!source) {
     return;
@@ -144,6 +146,11 @@ Status Session::runStep() {
 /// may fail: the plan has made the room.
 void Session::finishStep() noexcept {
   std::lock_guard<std::mutex> lock(mutex);
+  for (Sequence &sequence : sequences) {
+    if (sequence.count != 0) {
+      sequence.state.advance(runner.states);
+    }
+  }
   shareWithFollowers();
   for (Sequence &sequence : sequences) {
     sequence.hasBegun = sequence.hasBegun || sequence.count != 0;
@@ -187,6 +194,7 @@ void Session::shareWithFollowers() noexcept {
     leader = sequence.leader == 0 ? &sequence : leader;
     if (sequence.leader != 0 && sequence.row >= 0) {
       runner.cache.share(leader->blocks, sequence.blocks);
+      sequence.state.follow(runner.states, leader->state);
       sequence.next.source = leader->next.source;
       sequence.past = leader->past + leader->count;
       sequence.hasBegun = true;
@@ -216,6 +224,7 @@ void Session::finishSequence(Sequence &sequence) noexcept {
   }
   if (state != TFC_FAILED && sequence.keeps) {
     runner.cache.markKept(sequence.blocks, true);
+    runner.states.markKept(sequence.state.now, true);
     kept.push_back(std::move(sequence));
   } else {
     release(sequence);
@@ -276,7 +285,7 @@ void Session::addTokens(Sequence &sequence) {
   auto addSequence = [&](int64_t tokens, int64_t past) {
     return batch.add(tokens, past, keys + numDrafts, sequence.blocks,
                      source ? source->count : 0,
-                     source ? &source->blocks : nullptr);
+                     source ? &source->blocks : nullptr, &sequence.state);
   };
   int32_t first = addSequence(count + numDrafts, sequence.past);
   int32_t last = first + static_cast<int32_t>(count) - 1;

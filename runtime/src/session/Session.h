@@ -100,7 +100,7 @@ struct SessionOptions {
   LogitsHook logits{}; // with one there are no drafts
   /// Guesses of a sequence's next tokens in a step, at most; 0: none, or, where
   /// there is a model for it, 8.
-  int64_t maxDrafts = 0;
+  int64_t maxDrafts = 0; // with states there are none either
   /// Who guesses; null: what the sequence's own text says.
   std::shared_ptr<const Model> draft{};
   /// What one of its guesses costs, in steps; nothing: as its weights are to
@@ -228,6 +228,7 @@ private:
     uint64_t id = 0;
     Prompt next; // values: all of its tokens
     BlockTable blocks;
+    SequenceState state;
     int64_t past = 0, produced = 0; // tokens in the cache; new ones
     int64_t shared = 0; // of `past`, or of the source: those of another one
     /// Whose first row of logits is its own, too: the prompt is the same. Its
@@ -318,6 +319,7 @@ private:
   int64_t capOfPieces(int64_t blocks) const;
   BlockCounts neededAlone(const Prompt &prompt) const;
   int64_t reservedFor(const Sequence &sequence) const;
+  int64_t statesOfStep() const;
   void listResults();
   void makeRoomForResults();
 

@@ -143,6 +143,7 @@ void Session::takeOut(const Departure &departure) noexcept {
   if (departure.how == Departure::ForGood) {
     if (isOver) {
       runner.cache.markKept(found->blocks, false);
+      runner.states.markKept(found->state.now, false);
     }
     release(*found);
     found->id = 0;
@@ -171,6 +172,7 @@ void Session::handOver(Sequence &leader) noexcept {
       [&](const Sequence &other) { return other.leader == leader.id; });
   if (leader.produced == 0 && heir != sequences.end()) {
     std::swap(heir->blocks, leader.blocks);
+    heir->state.swap(leader.state);
     std::swap(heir->past, leader.past);
     heir->next.source = leader.next.source;
     heir->hasBegun = leader.hasBegun;
@@ -237,6 +239,11 @@ void Session::sharePrefix(Sequence &arrival) {
                                      from->next.values.begin(), isSame)) {
     ++common;
   }
+  // A state is of all tokens: it serves who begins with all of them.
+  bool hasState = runner.hasStates();
+  if (hasState && common != from->past) {
+    return;
+  }
   // What the next token sees of it must be there.
   BlockTable blocks(from->blocks.begin(),
                     from->blocks.begin() + runner.cache.blocksFor(common));
@@ -246,6 +253,7 @@ void Session::sharePrefix(Sequence &arrival) {
     return;
   }
   runner.cache.share(blocks, arrival.blocks);
+  arrival.state.follow(runner.states, from->state);
   arrival.past = common;
   arrival.shared = next.source ? arrival.shared : common;
 }
@@ -287,7 +295,8 @@ int64_t Session::sharedTokens(uint64_t id) const {
 
 uint64_t Session::keptBytes() const {
   std::lock_guard<std::mutex> lock(mutex);
-  uint64_t bytes = cache().bytesOf(cache().onlyKept());
+  uint64_t bytes = cache().bytesOf(cache().onlyKept()) +
+                   runner.states.bytesOf(runner.states.onlyKept());
   if (!model.isEncoderDecoder()) {
     return bytes;
   }
@@ -328,7 +337,8 @@ SessionState Session::state() const {
 /// Under the lock, between steps.
 CacheBytes Session::measureCache() const {
   CacheBytes bytes;
-  for (const BlockCache *cache : {&cache(), &crossCache()}) {
+  const BlockCache *all[] = {&cache(), &crossCache(), &runner.states};
+  for (const BlockCache *cache : all) {
     bytes.used += cache->usedBytes();
     bytes.most += cache->capacityBytes();
   }
@@ -352,6 +362,7 @@ Result<uint64_t> Session::fork(uint64_t id,
   }
   Sequence copy = *found;
   copy.blocks.clear();
+  copy.state = {};
   copy.leader = 0;
   copy.isHeld = copy.echoes = false;
   Status status = decoding ? setRules(copy.next, decoding) : Status();
@@ -359,6 +370,7 @@ Result<uint64_t> Session::fork(uint64_t id,
     return std::move(status.error());
   }
   copy.id = lastId + 1;
+  copy.state.now.reserve(1);
   BlockTable blocks;
   blocks.reserve(found->blocks.size());
   size_t place = static_cast<size_t>(found - list.data());
@@ -366,6 +378,7 @@ Result<uint64_t> Session::fork(uint64_t id,
   // From here on nothing fails.
   runner.cache.share(list[place].blocks, blocks);
   sequences.back().blocks = std::move(blocks);
+  sequences.back().state.follow(runner.states, list[place].state);
   return ++lastId;
 }
 

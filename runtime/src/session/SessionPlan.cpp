@@ -48,13 +48,18 @@ int64_t Session::capOfPieces(int64_t blocks) const {
              : blocks;
 }
 
+/// States of a sequence in a step: the one that it reads, and the one that it
+/// writes.
+int64_t Session::statesOfStep() const { return runner.hasStates() ? 2 : 0; }
+
 /// What a prompt has in the cache by its first new token, if nobody shares it.
 BlockCounts Session::neededAlone(const Prompt &prompt) const {
   int64_t length = static_cast<int64_t>(prompt.values[ids].size()) +
                    !prompt.spectator.empty();
   const Source *source = prompt.source.get();
   return {capOfPieces(runner.cache.blocksFor(length)),
-          source ? engine.cross.blocksFor(source->numTokens()) : 0};
+          source ? engine.cross.blocksFor(source->numTokens()) : 0,
+          statesOfStep()};
 }
 
 /// What a sequence that is in wants next, and should find: the rest of its
@@ -80,11 +85,15 @@ Status Session::take(Sequence &sequence, int64_t count) {
   if (status) {
     status = runner.cache.makeWritable(sequence.blocks, past, end);
   }
+  if (status) {
+    status = sequence.state.prepare(runner.states);
+  }
   // If nobody shared it: a copy takes the place of what it copies.
   const Source *source = sequence.next.source.get();
   auto gone = std::count(sequence.blocks.begin(), sequence.blocks.end(), -1);
   BlockCounts alone{runner.cache.blocksFor(end) - gone,
-                    source ? static_cast<int64_t>(source->blocks.size()) : 0};
+                    source ? static_cast<int64_t>(source->blocks.size()) : 0,
+                    statesOfStep()};
   if (!status && !engine.canHold(alone)) {
     sequence.count = 0;
     sequence.isFailing = true;
@@ -130,6 +139,8 @@ bool Session::admit(Sequence &sequence) {
   // A step that failed may have left some.
   needed.cross =
       isNew ? alone.cross - static_cast<int64_t>(source->blocks.size()) : 0;
+  // The state that it shares, if any, is somebody's.
+  needed.states = statesOfStep();
   if (!engine.canHold(engine.used() + reserved + needed) ||
       sourceTokens > model.stepLimit() - plannedSource) {
     return false;
@@ -148,6 +159,7 @@ Status Session::planNew(int64_t &left) {
   for (Sequence &sequence : sequences) {
     if (sequence.leader != 0) {
       reserved.self += isIn;
+      reserved.states += isIn ? statesOfStep() : 0;
       if (waits) {
         waiting.push_back(sequence.id);
       }
@@ -174,6 +186,8 @@ Status Session::planNew(int64_t &left) {
       left -= isCounted ? 0 : sequence.rows(ids);
       echoRows -= sequence.isEchoed() ? count : 0;
       reserved.self += reservedFor(sequence);
+      // What it has written is what it reads in the next step.
+      reserved.states += statesOfStep() / 2;
       continue;
     }
     waits = !sequence.isFailing && (isOut || count > 0);
@@ -216,6 +230,8 @@ Result<int64_t> Session::planBegun() {
   }
   for (const Sequence &sequence : sequences) {
     reserved.self += sequence.hasBegun ? reservedFor(sequence) : 0;
+    bool waits = sequence.hasBegun && sequence.count == 0;
+    reserved.states += waits ? statesOfStep() / 2 : 0;
   }
   return left;
 }
@@ -249,7 +265,7 @@ Result<int64_t> Session::placeDraft(Sequence &sequence,
   BlockCache &cache = runner.cache;
   int64_t begin = sequence.past + 1;
   int64_t end = begin + static_cast<int64_t>(draft.size());
-  BlockCounts more{cache.blocksNeeded(sequence.blocks, begin, end), 0};
+  BlockCounts more{cache.blocksNeeded(sequence.blocks, begin, end), 0, 0};
   if (draft.empty() || !engine.canHold(engine.used() + reserved + more)) {
     return int64_t(0);
   }
@@ -367,6 +383,7 @@ void Session::makeRoomForResults() {
     leader = sequence.leader == 0 ? &sequence : leader;
     if (sequence.leader != 0) {
       sequence.blocks.reserve(leader->blocks.size());
+      sequence.state.now.reserve(1);
     }
     size_t numTokens = 1 + sequence.draft.size();
     makeRoom(sequence.next.choice.tokens, numTokens);

@@ -12,7 +12,8 @@ namespace tfc::rt {
 Batch::Batch(const tfc_entry_v0 &entry, bool isCausal)
     : inputs(entry.n_inputs), queryRows(entry.query_rows), isCausal(isCausal),
       self(findCache(entry, TFC_CACHE_SELF)),
-      cross(findCache(entry, TFC_CACHE_CROSS)) {}
+      cross(findCache(entry, TFC_CACHE_CROSS)),
+      state(findCache(entry, TFC_CACHE_STATE)) {}
 
 void Batch::clear() {
   for (std::vector<int32_t> &values : inputs) {
@@ -33,7 +34,8 @@ int32_t Batch::addBlocks(const BlockTable &blocks) {
 
 int32_t Batch::add(int64_t count, int64_t past, int64_t keys,
                    const BlockTable &blocks, int64_t crossCount,
-                   const BlockTable *crossBlocks) {
+                   const BlockTable *crossBlocks,
+                   const SequenceState *ownState) {
   tfc_sequence_v0 sequence{};
   sequence.first = static_cast<int32_t>(tokens);
   sequence.count = static_cast<int32_t>(count);
@@ -45,6 +47,11 @@ int32_t Batch::add(int64_t count, int64_t past, int64_t keys,
   }
   if (cross >= 0 && crossBlocks) {
     sequence.blocks_at[cross] = addBlocks(*crossBlocks);
+  }
+  if (state >= 0 && ownState) {
+    // Without an earlier step it begins with zeros.
+    int32_t from = ownState->now.empty() ? -1 : ownState->now.front();
+    sequence.blocks_at[state] = addBlocks({from, ownState->next.front()});
   }
   sequences.push_back(sequence);
   tokens += count;

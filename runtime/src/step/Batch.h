@@ -4,7 +4,7 @@
 #ifndef TFC_RUNTIME_SRC_STEP_BATCH_H
 #define TFC_RUNTIME_SRC_STEP_BATCH_H
 
-#include "runtime/src/memory/Cache.h"
+#include "runtime/src/memory/SequenceState.h"
 
 namespace tfc::rt {
 
@@ -17,11 +17,13 @@ public:
 
   /// Adds a sequence of `count` new tokens after `past` earlier ones, of which
   /// `keys` are to be seen (tfc_sequence_v0), with its blocks, and those of its
-  /// source, which hold `crossCount` positions. Returns the row of the first
-  /// token. The caller appends `count` values to every port's `inputs`.
+  /// source, which hold `crossCount` positions, and its state where the entry
+  /// has some. Returns the row of the first token. The caller appends `count`
+  /// values to every port's `inputs`.
   int32_t add(int64_t count, int64_t past, int64_t keys,
               const BlockTable &blocks, int64_t crossCount = 0,
-              const BlockTable *crossBlocks = nullptr);
+              const BlockTable *crossBlocks = nullptr,
+              const SequenceState *ownState = nullptr);
 
   /// Makes the work items, once all sequences are there.
   void finish();
@@ -44,7 +46,7 @@ private:
 
   int64_t queryRows;
   bool isCausal;
-  int self, cross; // numbers of the entry's caches; -1: none
+  int self, cross, state; // numbers of the entry's caches; -1: none
   int64_t tokens = 0;
   std::vector<Work> work;
 };

@@ -31,7 +31,8 @@ Status Engine::open(const EngineOptions &options) {
     status = encode->openCache(step ? 0 : maxBytes);
   }
   if (status && step) {
-    status = step->openCache(maxBytes, encode ? &budget : nullptr);
+    bool isShared = encode || step->hasStates();
+    status = step->openCache(maxBytes, isShared ? &budget : nullptr);
   }
   if (!status || !encode || !step) {
     return status;
@@ -45,14 +46,18 @@ Status Engine::open(const EngineOptions &options) {
   return {};
 }
 
-BlockCounts Engine::used() const { return {step->cache.used(), cross.used()}; }
+BlockCounts Engine::used() const {
+  return {step->cache.used(), cross.used(), step->states.used()};
+}
 
 bool Engine::canHold(const BlockCounts &blocks) const {
   return blocks.self <= step->cache.capacity() &&
          blocks.cross <= cross.capacity() &&
-         (budget.limit == 0 ||
-          step->cache.bytesOf(blocks.self) + cross.bytesOf(blocks.cross) <=
-              budget.limit);
+         blocks.states <= step->states.capacity() &&
+         (budget.limit == 0 || step->cache.bytesOf(blocks.self) +
+                                       cross.bytesOf(blocks.cross) +
+                                       step->states.bytesOf(blocks.states) <=
+                                   budget.limit);
 }
 
 void Engine::setStop(const StopRequest &request) {
@@ -67,6 +72,7 @@ void Engine::clear() {
   for (Runner *runner : {encode.get(), step.get()}) {
     if (runner) {
       runner->cache.clear();
+      runner->states.clear();
     }
   }
   cross.clear();

@@ -25,12 +25,12 @@ struct EngineOptions {
   StopRequest stop{};
 };
 
-/// Of the decoder's cache and of the cross cache.
+/// Of the decoder's cache, of the cross cache, and of states.
 struct BlockCounts {
-  int64_t self = 0, cross = 0;
+  int64_t self = 0, cross = 0, states = 0;
 
   BlockCounts operator+(const BlockCounts &other) const {
-    return {self + other.self, cross + other.cross};
+    return {self + other.self, cross + other.cross, states + other.states};
   }
 };
 
@@ -80,7 +80,7 @@ public:
 
 private:
   int64_t stepLimit;              // most tokens of a step
-  CacheBudget budget;             // of the decoder's and the cross blocks
+  CacheBudget budget;             // of all blocks but the encoder's own
   std::vector<uint8_t> noOutputs; // of the encoder
 };
 

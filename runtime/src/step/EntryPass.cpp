@@ -13,7 +13,8 @@ EntryPass::EntryPass(const Model &model, Runner &runner,
                      std::vector<int64_t> headRows)
     : model(model), entry(runner.entry()), isCausal(model.isCausal(entry)),
       runner(runner), inputs(inputs), tables(inputs.batch),
-      wanted(std::move(wanted)), headRows(std::move(headRows)) {}
+      states(inputs.batch), wanted(std::move(wanted)),
+      headRows(std::move(headRows)) {}
 
 Status EntryPass::run(const ModelInputs &all, CrossRows *cross) {
   Status status = chooseColumns(all);
@@ -79,6 +80,9 @@ Status EntryPass::addRow(int64_t row, CrossRows *cross) {
     status =
         runner.cache.grow(tables[row], count + hasSpectator + unseen.count);
   }
+  if (status) {
+    status = states[row].prepare(runner.states);
+  }
   if (status && cross && !isCausal) {
     cross->counts[row] = count;
     status = cross->cache.grow(cross->tables[row], count);
@@ -87,9 +91,9 @@ Status EntryPass::addRow(int64_t row, CrossRows *cross) {
     return status;
   }
   auto addSequence = [&](int64_t tokens, int64_t past, int64_t keys) {
-    return runner.batch.add(tokens, past, keys, tables[row],
-                            cross ? cross->counts[row] : 0,
-                            cross ? &cross->tables[row] : nullptr);
+    return runner.batch.add(
+        tokens, past, keys, tables[row], cross ? cross->counts[row] : 0,
+        cross ? &cross->tables[row] : nullptr, &states[row]);
   };
   int32_t next = addSequence(count, 0, count);
   for (int64_t c = 0; c < end; ++c) {
@@ -121,6 +125,12 @@ Status EntryPass::checkSpectator(int64_t row, int64_t column, int64_t count,
     return makeError(Code::InvalidArgument, where, "expected a token before ",
                      "column ", column, " of row ", row,
                      " (an output is taken there), got none");
+  }
+  if (runner.hasStates()) {
+    return makeError(Code::InvalidArgument, where, "expected a token at ",
+                     "column ", column, " of row ", row, " (an output is ",
+                     "taken there, and the model's state would be of what the ",
+                     "mask hides), got a masked one");
   }
   int64_t first = 0;
   while (!inputs.exists(row, first)) {

@@ -55,6 +55,7 @@ private:
   Runner &runner;
   const InputBatch &inputs;
   std::vector<BlockTable> tables; // by row
+  std::vector<SequenceState> states;
   std::vector<uint8_t> wanted;    // by output port
   std::vector<int64_t> headRows;  // columns of heads; empty: all
   std::optional<uint32_t> take;   // of the wanted rows, if there are any

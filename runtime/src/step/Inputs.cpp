@@ -310,11 +310,16 @@ static Status checkRow(const tfc_entry_v0 &entry, const InputBatch &batch,
     return makeError(Code::InvalidArgument, where, "expected a token in every ",
                      "row, got none in row ", row);
   }
-  for (int64_t column = first; column <= last; ++column) {
-    if (entry.flags & TFC_ENTRY_DISTANCES && !batch.exists(row, column)) {
+  const char *why = findCache(entry, TFC_CACHE_STATE) >= 0
+                        ? "the model's state is of all tokens"
+                    : entry.flags & TFC_ENTRY_DISTANCES
+                        ? "the model counts distances"
+                        : nullptr;
+  for (int64_t column = first; why && column <= last; ++column) {
+    if (!batch.exists(row, column)) {
       return makeError(Code::InvalidArgument, where, "expected no masked ",
-                       "token between others (the model counts distances), ",
-                       "got one at [", row, ", ", column, "]");
+                       "token between others (", why, "), got one at [", row,
+                       ", ", column, "]");
     }
   }
   return {};

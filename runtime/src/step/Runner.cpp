@@ -19,7 +19,18 @@ Status Runner::openCache(uint64_t maxBytes, CacheBudget *budget) {
     return std::move(created.error());
   }
   cache = std::move(*created);
+  tfc_cache_v0 state = cacheOf(entryTable, TFC_CACHE_STATE);
+  state.block_tokens = 1;
+  created = BlockCache::create(state, maxBytes, budget, &device);
+  if (!created) {
+    return std::move(created.error());
+  }
+  states = std::move(*created);
   return {};
+}
+
+bool Runner::hasStates() const {
+  return findCache(entryTable, TFC_CACHE_STATE) >= 0;
 }
 
 Status Runner::lendBuffers(const std::vector<uint8_t> &wanted) {
@@ -62,8 +73,11 @@ tfc_step_v0 Runner::fillStep() {
     inputPointers[p] = batch.inputs[p].data();
   }
   for (uint32_t c = 0; c < entryTable.n_caches; ++c) {
-    bool isCross = entryTable.caches[c].role == TFC_CACHE_CROSS;
-    caches[c] = !isCross ? cache.base() : cross ? cross->base() : nullptr;
+    uint32_t role = entryTable.caches[c].role;
+    const BlockCache *lent = role == TFC_CACHE_SELF    ? &cache
+                             : role == TFC_CACHE_STATE ? &states
+                                                       : cross;
+    caches[c] = lent ? lent->base() : nullptr;
   }
   tfc_step_v0 step{};
   step.struct_size = sizeof(step);

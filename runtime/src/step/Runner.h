@@ -16,7 +16,7 @@ public:
   /// Belongs to one thread at a time; the model and the device outlive it.
   Runner(const Model &model, const tfc_entry_v0 &entry, Device &device);
 
-  /// Gives the runner its cache; before the first step. Errors: those of
+  /// Gives the runner its caches; before the first step. Errors: those of
   /// BlockCache::create.
   Status openCache(uint64_t maxBytes, CacheBudget *budget = nullptr);
 
@@ -36,6 +36,10 @@ public:
   BlockCache cache;
   /// Columns that heads are to give alone, each in [0, width); empty: all.
   std::vector<int32_t> headRows;
+  /// Of the entry's layers that keep a state: a block is one, which counts as
+  /// one position. Where there are none, no table needs a block.
+  BlockCache states;
+  bool hasStates() const;
 
   /// Runs the batch. wanted[p]: whether output p is computed. Errors:
   /// Exhausted, Cancelled (the batch may be run again), InvalidArgument

@@ -260,8 +260,8 @@ INSTANTIATE_TEST_SUITE_P(
                "     \"ffn\": {\"width\": 20, \"act\": \"silu\", \"gated\": "
                "true}",
                ""}},
-             "s.json:9:16: /decoder/layers/block: expected attn, cross, ffn "
-             "or moe, got an empty block [TFC026]\n"},
+             "s.json:9:16: /decoder/layers/block: expected attn, cross, "
+             "conv, recurrent, ffn or moe, got an empty block [TFC026]\n"},
         Case{"SublayersBesideSugar",
              decoderSpec,
              {{"\"placement\": \"pre\",",

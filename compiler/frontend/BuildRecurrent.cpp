@@ -1,0 +1,119 @@
+// Sublayers that keep a state: the gated convolution, and the gated delta rule.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/frontend/BuildRecurrent.h"
+
+#include "dialect/ShapeUtils.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace tfc;
+
+// What is added to the sum of squares of queries and keys.
+static constexpr double kUnitEps = 1e-6;
+
+namespace {
+
+/// Builds the parts of one sublayer.
+class PartBuilder {
+public:
+  PartBuilder(PathBuilder &path, const std::string &name,
+              const LayerContext &context, const LayerPosition &position,
+              int64_t first, Value x)
+      : path(path), name(name), context(context), position(position),
+        next(first), x(x) {}
+
+  Value linear(const char *part, bool bias = false) {
+    return path.linear(x, stem(part), bias, position.weights);
+  }
+  Value weight(const char *part, const char *which = ".weight") {
+    return path.weight(stem(part) + which, position.weights);
+  }
+  Value multiply(Value value, Value gate, transformer::Activation act) {
+    return transformer::MultiplyOp::create(
+        path.getBuilder(), path.loc(name + ".gated"), value, gate, act);
+  }
+  /// Takes the next numbers of the state.
+  Value conv(Value rows, const char *part, bool bias) {
+    Value matrix = weight(part),
+          vector = bias ? weight(part, ".bias") : Value();
+    int64_t taps = transformer::widthOf(matrix);
+    Value y = transformer::CausalConvOp::create(
+        path.getBuilder(), path.loc(stem(part)), rows, matrix, vector,
+        context.state, position.state, context.batch, next);
+    next += (taps - 1) * transformer::widthOf(rows);
+    return y;
+  }
+  /// silu(conv(linear(x)))
+  Value project(const char *part, const char *convPart) {
+    return path.activation(conv(linear(part), convPart, /*bias=*/false),
+                           spec::Activation::Silu, stem(convPart) + ".act");
+  }
+  /// Each head's columns of length `length`: x / sqrt(sum + eps), which is the
+  /// root mean square's norm but for a factor.
+  Value normalize(Value rows, const char *part, int64_t heads, double length) {
+    double width = static_cast<double>(transformer::widthOf(rows) / heads);
+    spec::Norm norm;
+    norm.kind = spec::Norm::Kind::RmsNorm;
+    norm.eps = kUnitEps / width;
+    norm.weight = norm.bias = false;
+    Value y = path.norm(rows, norm, stem(part) + "_unit", {}, heads);
+    return path.scale(y, length / std::sqrt(width), stem(part) + "_unit.scale");
+  }
+  Value output(Value rows, bool bias) {
+    return path.linear(rows, stem("o"), bias, position.weights);
+  }
+  std::string stem(const char *part) const { return name + "." + part; }
+
+  PathBuilder &path;
+  const std::string &name;
+  const LayerContext &context;
+  const LayerPosition &position;
+  int64_t next; // number of the state
+  Value x;
+};
+
+} // namespace
+
+Value tfc::buildConv(PathBuilder &path, const spec::Conv &conv,
+                     const std::string &name, const LayerContext &context,
+                     const LayerPosition &position, int64_t first, Value x) {
+  PartBuilder b(path, name, context, position, first, x);
+  using transformer::Activation;
+  Value inGate = b.linear("in_gate", conv.bias);
+  Value outGate = b.linear("out_gate", conv.bias);
+  Value value = b.linear("value", conv.bias);
+  Value in = b.multiply(value, inGate, Activation::Identity);
+  Value y = b.conv(in, "conv", conv.bias);
+  return b.output(b.multiply(y, outGate, Activation::Identity), conv.bias);
+}
+
+Value tfc::buildRecurrent(PathBuilder &path, const spec::Recurrent &recurrent,
+                          const std::string &name, const LayerContext &context,
+                          const LayerPosition &position, int64_t first,
+                          Value x) {
+  // The matrices come first in the state, then what convolutions keep.
+  int64_t matrices = recurrent.keyDim * recurrent.valueWidth();
+  PartBuilder b(path, name, context, position, first + matrices, x);
+  Value q = b.project("q", "q_conv");
+  Value k = b.project("k", "k_conv");
+  Value v = b.project("v", "v_conv");
+  int64_t keyHeads = recurrent.keyHeads, heads = recurrent.valueHeads;
+  // Scores are scaled as those of an attention.
+  q = b.normalize(q, "q", keyHeads,
+                  1 / std::sqrt(static_cast<double>(recurrent.keyDim)));
+  k = b.normalize(k, "k", keyHeads, 1);
+  OpBuilder &builder = path.getBuilder();
+  Value lost = b.linear("decay", /*bias=*/true), rate = b.weight("log_rate");
+  Value decay = transformer::DecayOp::create(
+      builder, path.loc(name + ".decayed"), lost, rate);
+  Value beta = transformer::ActivationOp::create(
+      builder, path.loc(name + ".beta.act"), transformer::Activation::Sigmoid,
+      b.linear("beta"));
+  Value y = transformer::RecurrenceOp::create(
+      builder, path.loc(name), q, k, v, decay, beta, context.state,
+      position.state, context.batch, first, heads, keyHeads);
+  y = path.norm(y, recurrent.norm, name + ".norm", position.weights, heads);
+  y = b.multiply(y, b.linear("gate"), transformer::Activation::Silu);
+  return b.output(y, /*bias=*/false);
+}

@@ -1,0 +1,115 @@
+// Convolutions, recurrences and their gates to linalg and the structured ops.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/lowering/Patterns.h"
+
+#include "dialect/ShapeUtils.h"
+#include "dialect/TransformerDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace tfc;
+
+/// max(x, 0) + log(1 + exp(-|x|))
+static Value buildSoftplus(ImplicitLocOpBuilder &b, Value x) {
+  Value size = math::AbsFOp::create(b, x);
+  Value exponential = math::ExpOp::create(b, arith::NegFOp::create(b, size));
+  Value sum = arith::AddFOp::create(b, exponential, f32Constant(b, 1));
+  return arith::AddFOp::create(
+      b, arith::MaximumFOp::create(b, x, f32Constant(b, 0)),
+      math::LogOp::create(b, sum));
+}
+
+namespace {
+
+/// causal_conv -> ragged_conv
+struct LowerCausalConv : OpRewritePattern<transformer::CausalConvOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::CausalConvOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value input = op.getInput();
+    Value init =
+        emptyRows(b, input, transformer::widthOf(input), elementOf(op));
+    rewriter.replaceOpWithNewOp<transformer::RaggedConvOp>(
+        op, init.getType(), input, op.getWeight(), op.getBias(), op.getState(),
+        op.getLayer(), op.getBatch(), init, op.getFirst());
+    return success();
+  }
+};
+
+/// recurrence -> ragged_recurrence
+struct LowerRecurrence : OpRewritePattern<transformer::RecurrenceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(transformer::RecurrenceOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value value = op.getValue();
+    Value init =
+        emptyRows(b, value, transformer::widthOf(value), elementOf(op));
+    rewriter.replaceOpWithNewOp<transformer::RaggedRecurrenceOp>(
+        op, init.getType(), op.getQuery(), op.getKey(), value, op.getDecay(),
+        op.getBeta(), op.getState(), op.getLayer(), op.getBatch(), init,
+        op.getFirst(), op.getHeads(), op.getKeyHeads());
+    return success();
+  }
+};
+
+/// decay -> map
+struct LowerDecay : OpRewritePattern<transformer::DecayOp> {
+  LowerDecay(MLIRContext *context, const LastUses &lastUses)
+      : OpRewritePattern(context), lastUses(lastUses) {}
+
+  LogicalResult matchAndRewrite(transformer::DecayOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto body = [](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
+      Value rate = math::ExpOp::create(inner, v[1]);
+      Value lost =
+          arith::MulFOp::create(inner, rate, buildSoftplus(inner, v[0]));
+      return math::ExpOp::create(inner, arith::NegFOp::create(inner, lost));
+    };
+    rewriter.replaceOp(
+        op,
+        mapRows(b, op.getInput(), {{op.getLogRate(), Broadcast::AlongColumn}},
+                {elementOf(op), lastUses.contains(op.getInputMutable())},
+                body));
+    return success();
+  }
+
+  const LastUses &lastUses;
+};
+
+/// multiply -> map
+struct LowerMultiply : OpRewritePattern<transformer::MultiplyOp> {
+  LowerMultiply(MLIRContext *context, const LastUses &lastUses)
+      : OpRewritePattern(context), lastUses(lastUses) {}
+
+  LogicalResult matchAndRewrite(transformer::MultiplyOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    rewriter.replaceOp(
+        op,
+        mapRows(b, op.getInput(), {{op.getGate(), Broadcast::None}},
+                {elementOf(op), lastUses.contains(op.getInputMutable())},
+                [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
+                  Value gate = convertFloat(inner, v[1], inner.getF32Type());
+                  return arith::MulFOp::create(
+                      inner, v[0], buildActivation(inner, op.getAct(), gate));
+                }));
+    return success();
+  }
+
+  const LastUses &lastUses;
+};
+
+} // namespace
+
+void tfc::populateRecurrentPatterns(RewritePatternSet &patterns,
+                                    const LastUses &lastUses) {
+  MLIRContext *context = patterns.getContext();
+  patterns.add<LowerCausalConv, LowerRecurrence>(context);
+  patterns.add<LowerDecay, LowerMultiply>(context, lastUses);
+}

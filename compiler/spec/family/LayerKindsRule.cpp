@@ -1,0 +1,133 @@
+// Which layers have an attention where others keep a state, and how wide LFM2's
+// are.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/SpecFields.h"
+#include "compiler/spec/family/Rules.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace tfc;
+using namespace tfc::family;
+using spec::Json;
+
+/// By layer, whether its type is `kind`; the others are `other`. Empty after a
+/// fault.
+static std::vector<bool> readTypes(Config &config, const Json &types,
+                                   int64_t layers, const std::string &kind,
+                                   const std::string &other) {
+  std::vector<bool> isKind;
+  if (!types.isArray() || int64_t(types.items.size()) != layers) {
+    config.fault("layer_types",
+                 "expected a list with a type for each of the " +
+                     std::to_string(layers) + " layers, got " +
+                     (types.isArray() ? std::to_string(types.items.size())
+                                      : spec::describe(types)));
+    return {};
+  }
+  for (const Json &type : types.items) {
+    if (!type.isString(kind) && !type.isString(other)) {
+      config.faultAt(type, "expected " + spec::inQuotes(kind) + " or " +
+                               spec::inQuotes(other) + ", got " +
+                               spec::describe(type));
+    }
+    isKind.push_back(type.isString(kind));
+  }
+  return isKind;
+}
+
+/// The same where no types are given: all but the last of each `every`, or
+/// those that `list` does not name; none without a list.
+static std::vector<bool> makeTypes(Instantiator &made, const Json &hole,
+                                   int64_t layers) {
+  std::vector<bool> isKind(size_t(layers), false);
+  if (hole.find("every")) {
+    int64_t every = made.integer(hole, "every", 1, 1, spec::maxRows);
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      isKind[size_t(layer)] = (layer + 1) % every != 0;
+    }
+    return isKind;
+  }
+  const std::string &key = hole.find("list")->text;
+  const Json *list = made.config.value(key);
+  if (!list || made.config.isNull(key)) {
+    return isKind;
+  }
+  std::fill(isKind.begin(), isKind.end(), true);
+  bool isGood = list->isArray();
+  for (const Json &item : list->items) {
+    isGood = isGood && item.isInteger();
+    if (isGood && item.integer >= 0 && item.integer < layers) {
+      isKind[size_t(item.integer)] = false;
+    }
+  }
+  if (!isGood) {
+    made.config.fault(key, "expected a list of layers, got another value");
+  }
+  return isKind;
+}
+
+std::optional<Json> family::layerKindsRule(Instantiator &made,
+                                           const Json &hole) {
+  int64_t layers = made.integer(hole, "layers", 0, 0, spec::maxLayers);
+  const std::string &kind = hole.find("kind")->text;
+  const std::string &other = hole.find("other")->text;
+  const Json *types = made.config.value("layer_types");
+  bool isGiven = types && !made.config.isNull("layer_types");
+  std::vector<bool> isKind =
+      isGiven ? readTypes(made.config, *types, layers, kind, other)
+              : makeTypes(made, hole, layers);
+  bool wanted = !hole.find("of") || hole.find("of")->text == kind;
+  Json selected = Json::array();
+  for (size_t layer = 0; layer < isKind.size(); ++layer) {
+    if (isKind[layer] == wanted) {
+      selected.items.push_back(int64_t(layer));
+    }
+  }
+  bool isAny = !selected.items.empty();
+  if (hole.find("then")) {
+    return isAny ? made.member(hole, "then") : std::nullopt;
+  }
+  Json overrides = Json::array();
+  if (isAny) {
+    Json item = Json::object();
+    item.set("layers", std::move(selected));
+    item.set("set", made.member(hole, "set").value_or(Json::object()));
+    overrides.items.push_back(std::move(item));
+  }
+  if (std::optional<Json> more = made.member(hole, "more")) {
+    for (Json &each : more->items) {
+      overrides.items.push_back(std::move(each));
+    }
+  }
+  return overrides;
+}
+
+std::optional<Json> family::adjustedWidthRule(Instantiator &made,
+                                              const Json &hole) {
+  Config &config = made.config;
+  const char *key =
+      config.value("block_ff_dim") ? "block_ff_dim" : "intermediate_size";
+  int64_t width =
+      config.integer(key, hole.find("default")->integer, 1, spec::maxWidth);
+  if (config.boolean("block_auto_adjust_ff_dim", true)) {
+    width = 2 * width / 3;
+    const Json *factor = config.value("block_ffn_dim_multiplier");
+    bool isNumber = factor && factor->isNumber();
+    bool isGood = !factor || config.isNull("block_ffn_dim_multiplier") ||
+                  (isNumber && factor->real > 0 && factor->real <= 1e3);
+    if (!isGood) {
+      config.fault("block_ffn_dim_multiplier",
+                   "expected a number above 0, at most 1000, got " +
+                       spec::describe(*factor));
+    } else if (!factor || isNumber) {
+      int64_t multiple =
+          config.integer("block_multiple_of", 256, 1, spec::maxWidth);
+      width = int64_t(std::floor((factor ? factor->real : 1) * double(width)));
+      width = (width + multiple - 1) / multiple * multiple;
+    }
+  }
+  Json value = std::clamp<int64_t>(width, 1, spec::maxRows);
+  value.place = config.placeOf(key);
+  return value;
+}

@@ -1,0 +1,69 @@
+// Convolutions and recurrences as loops over sequences and columns, in vectors
+// and one column at a time; where the states lie.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels=kernels=vector --canonicalize --cse | FileCheck %s
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels=kernels=scalar --canonicalize --cse | FileCheck %s --check-prefix=SCALAR
+
+// A layer begins a line. Of 40 columns 16 are an item, and so are the 8 that are
+// left.
+// CHECK-LABEL: func.func @conv
+// CHECK-SAME: transformer.state = #transformer.cache_layout<block_tokens = 0, layers = 2, block_bytes = 640, layer_bytes = 320, query_rows = 1>
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}) =
+// CHECK: vector.from_elements
+// CHECK: %[[OLD:.*]] = llvm.load %{{.*}} : !llvm.ptr -> vector<16xf32>
+// CHECK: %[[TAIL:.*]] = arith.select %[[NEW:.*]], %{{.*}}, %[[OLD]] : vector<16xf32>
+// CHECK: scf.for %{{.*}} iter_args(%[[BEFORE:.*]] = %[[TAIL]])
+// CHECK: %[[X:.*]] = vector.load
+// CHECK: %[[FIRST:.*]] = math.fma %{{.*}}, %[[BEFORE]], %{{.*}}
+// CHECK: %[[SUM:.*]] = math.fma %{{.*}}, %[[X]], %[[FIRST]]
+// CHECK: vector.store %[[SUM]]
+// CHECK: scf.yield %[[X]]
+// CHECK: llvm.store %{{.*}} : vector<16xf32>, !llvm.ptr
+// CHECK: scf.parallel (%{{.*}}) =
+// CHECK: vector<8xf32>
+// CHECK-NOT: transformer.ragged_conv
+// SCALAR-LABEL: func.func @conv
+// SCALAR: scf.parallel (%{{.*}}, %{{.*}}) =
+// SCALAR: math.fma {{.*}} : f32
+// SCALAR-NOT: scf.parallel
+func.func @conv(%x: memref<?x40xf32>, %w: memref<40x2xf32>,
+                %y: memref<?x40xf32>,
+                %s: !transformer.state<layers = 2, width = 80>,
+                %batch: !transformer.batch) {
+  %c1 = arith.constant 1 : index
+  transformer.ragged_conv %x, %w, %s[%c1] at 40, %batch
+      outs(%y : memref<?x40xf32>)
+      : memref<?x40xf32>, memref<40x2xf32>, <layers = 2, width = 80>
+  return
+}
+
+// The matrix is read once where it was, and from then on where it is written;
+// the sweep of a token makes what the next one finds.
+// CHECK-LABEL: func.func @recurrence
+// SCALAR-LABEL: func.func @recurrence
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}, %{{.*}}) =
+// CHECK: %[[FOUND:.*]]:4 = scf.for
+// CHECK: llvm.load
+// CHECK: arith.select
+// CHECK: llvm.store
+// CHECK: math.fma
+// CHECK: scf.for %{{.*}} iter_args(%{{.*}} = %[[FOUND]]#0,
+// CHECK: arith.subf
+// CHECK: scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>)
+// CHECK: llvm.load
+// CHECK: arith.mulf
+// CHECK: math.fma
+// CHECK: llvm.store
+// CHECK: vector.store
+// CHECK-NOT: scf.parallel
+func.func @recurrence(%q: memref<?x14xf32>, %v: memref<?x256xf32>,
+                      %e: memref<?x2xf32>, %y: memref<?x256xf32>,
+                      %s: !transformer.state<layers = 1, width = 3584>,
+                      %batch: !transformer.batch) {
+  %c0 = arith.constant 0 : index
+  transformer.ragged_recurrence %q, %q, %v, %e, %e, %s[%c0] at 0, %batch
+      heads 2 key_heads 1 outs(%y : memref<?x256xf32>)
+      : memref<?x14xf32>, memref<?x14xf32>, memref<?x256xf32>,
+        memref<?x2xf32>, memref<?x2xf32>, <layers = 1, width = 3584>
+  return
+}

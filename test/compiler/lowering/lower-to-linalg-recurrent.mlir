@@ -1,0 +1,65 @@
+// Convolutions, recurrences and their gates as structured ops and maps.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-lower-to-linalg | FileCheck %s
+
+// CHECK-LABEL: @causal_conv
+// CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>, %[[W:.*]]: tensor<8x3xf32>, %[[B:.*]]: tensor<8xf32>
+func.func @causal_conv(%x: tensor<?x8xf32>, %w: tensor<8x3xf32>,
+                       %b: tensor<8xf32>,
+                       %s: !transformer.state<layers = 2, width = 20>,
+                       %l: index, %batch: !transformer.batch)
+    -> tensor<?x8xbf16> {
+  // CHECK: %[[Y:.*]] = tensor.empty(%{{.*}}) : tensor<?x8xbf16>
+  // CHECK: transformer.ragged_conv %[[X]], %[[W]], %{{.*}}[%{{.*}}] at 4, %{{.*}} bias %[[B]] outs(%[[Y]] : tensor<?x8xbf16>)
+  %0 = transformer.causal_conv %x, %w, %s[%l] at 4, %batch bias %b
+      : tensor<?x8xf32>, tensor<8x3xf32>, <layers = 2, width = 20>,
+        tensor<8xf32> -> tensor<?x8xbf16>
+  return %0 : tensor<?x8xbf16>
+}
+
+// CHECK-LABEL: @recurrence
+// CHECK-SAME: %[[Q:.*]]: tensor<?x14xf32>, %[[V:.*]]: tensor<?x30xf32>, %[[E:.*]]: tensor<?x6xf32>
+func.func @recurrence(%q: tensor<?x14xf32>, %v: tensor<?x30xf32>,
+                      %e: tensor<?x6xf32>,
+                      %s: !transformer.state<layers = 2, width = 210>,
+                      %l: index, %batch: !transformer.batch)
+    -> tensor<?x30xf32> {
+  // CHECK: %[[Y:.*]] = tensor.empty(%{{.*}}) : tensor<?x30xf32>
+  // CHECK: transformer.ragged_recurrence %[[Q]], %[[Q]], %[[V]], %[[E]], %[[E]], %{{.*}}[%{{.*}}] at 0, %{{.*}} heads 6 key_heads 2 outs(%[[Y]] : tensor<?x30xf32>)
+  %0 = transformer.recurrence %q, %q, %v, %e, %e, %s[%l] at 0, %batch
+         heads 6 key_heads 2
+      : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
+        tensor<?x6xf32>, tensor<?x6xf32>, <layers = 2, width = 210>
+  return %0 : tensor<?x30xf32>
+}
+
+// CHECK-LABEL: @decay
+func.func @decay(%x: tensor<?x6xf32>, %r: tensor<6xf32>) -> tensor<?x6xf32> {
+  // CHECK: linalg.generic
+  // CHECK: %[[RATE:.*]] = math.exp
+  // CHECK: %[[SIZE:.*]] = math.absf
+  // CHECK: math.exp
+  // CHECK: arith.maximumf
+  // CHECK: math.log
+  // CHECK: %[[LOST:.*]] = arith.mulf %[[RATE]],
+  // CHECK: %[[NEGATIVE:.*]] = arith.negf %[[LOST]]
+  // CHECK: math.exp %[[NEGATIVE]]
+  %0 = transformer.decay %x, %r : tensor<?x6xf32>, tensor<6xf32>
+  return %0 : tensor<?x6xf32>
+}
+
+// CHECK-LABEL: @multiply
+func.func @multiply(%x: tensor<?x6xf32>, %g: tensor<?x6xbf16>)
+    -> tensor<?x6xf32> {
+  // CHECK: linalg.generic
+  // CHECK: ^bb0(%[[B:.*]]: bf16, %[[A:.*]]: f32):
+  // CHECK: %[[WIDE:.*]] = arith.extf %[[B]] : bf16 to f32
+  // CHECK: %[[NEGATIVE:.*]] = arith.negf %[[WIDE]]
+  // CHECK: %[[E:.*]] = math.exp %[[NEGATIVE]]
+  // CHECK: %[[SUM:.*]] = arith.addf %[[E]],
+  // CHECK: %[[SIGMOID:.*]] = arith.divf %{{.*}}, %[[SUM]]
+  // CHECK: arith.mulf %[[A]], %[[SIGMOID]]
+  %0 = transformer.multiply %x by %g act sigmoid
+      : tensor<?x6xf32>, tensor<?x6xbf16>
+  return %0 : tensor<?x6xf32>
+}

@@ -1,0 +1,69 @@
+// Round trip of convolutions and recurrences.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s | tfc-opt | FileCheck %s
+// RUN: tfc-opt %s --mlir-print-op-generic | tfc-opt | FileCheck %s
+
+// CHECK-LABEL: @causal_conv
+// CHECK-SAME: %[[X:.*]]: tensor<?x8xf32>, %[[W:.*]]: tensor<8x3xf32>, %[[B:.*]]: tensor<8xf32>, %[[S:.*]]: !transformer.state<layers = 2, width = 20>, %[[L:.*]]: index, %[[BATCH:.*]]: !transformer.batch
+func.func @causal_conv(%x: tensor<?x8xf32>, %w: tensor<8x3xf32>,
+                       %b: tensor<8xf32>,
+                       %s: !transformer.state<layers = 2, width = 20>,
+                       %l: index, %batch: !transformer.batch) {
+  // CHECK: transformer.causal_conv %[[X]], %[[W]], %[[S]][%[[L]]] at 4, %[[BATCH]] : tensor<?x8xf32>, tensor<8x3xf32>, <layers = 2, width = 20>
+  %0 = transformer.causal_conv %x, %w, %s[%l] at 4, %batch
+      : tensor<?x8xf32>, tensor<8x3xf32>, <layers = 2, width = 20>
+  // CHECK: transformer.causal_conv %[[X]], %[[W]], %[[S]][%[[L]]] at 0, %[[BATCH]] bias %[[B]] : tensor<?x8xf32>, tensor<8x3xf32>, <layers = 2, width = 20>, tensor<8xf32> -> tensor<?x8xbf16>
+  %1 = transformer.causal_conv %x, %w, %s[%l] at 0, %batch bias %b
+      : tensor<?x8xf32>, tensor<8x3xf32>, <layers = 2, width = 20>,
+        tensor<8xf32> -> tensor<?x8xbf16>
+  return
+}
+
+// CHECK-LABEL: @recurrence
+func.func @recurrence(%q: tensor<?x14xf32>, %v: tensor<?x30xf32>,
+                      %e: tensor<?x6xf32>,
+                      %s: !transformer.state<layers = 2, width = 210>,
+                      %l: index, %batch: !transformer.batch) {
+  // CHECK: transformer.recurrence %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}] at 0, %{{.*}} heads 6 key_heads 2 : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>, tensor<?x6xf32>, tensor<?x6xf32>, <layers = 2, width = 210>
+  %0 = transformer.recurrence %q, %q, %v, %e, %e, %s[%l] at 0, %batch
+         heads 6 key_heads 2
+      : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
+        tensor<?x6xf32>, tensor<?x6xf32>, <layers = 2, width = 210>
+  return
+}
+
+// CHECK-LABEL: @decay
+func.func @decay(%x: tensor<?x6xf32>, %r: tensor<6xf32>) {
+  // CHECK: transformer.decay %{{.*}}, %{{.*}} : tensor<?x6xf32>, tensor<6xf32>
+  %0 = transformer.decay %x, %r : tensor<?x6xf32>, tensor<6xf32>
+  return
+}
+
+// CHECK-LABEL: @multiply
+func.func @multiply(%x: tensor<?x6xf32>, %g: tensor<?x6xbf16>) {
+  // CHECK: transformer.multiply %{{.*}} by %{{.*}} : tensor<?x6xf32>, tensor<?x6xbf16>
+  %0 = transformer.multiply %x by %g : tensor<?x6xf32>, tensor<?x6xbf16>
+  // CHECK: transformer.multiply %{{.*}} by %{{.*}} act sigmoid : tensor<?x6xf32>, tensor<?x6xbf16> -> tensor<?x6xbf16>
+  %1 = transformer.multiply %x by %g act sigmoid
+      : tensor<?x6xf32>, tensor<?x6xbf16> -> tensor<?x6xbf16>
+  return
+}
+
+// CHECK-LABEL: @structured
+func.func @structured(%x: memref<?x8xf32>, %w: memref<8x3xf32>,
+                      %b: memref<8xf32>, %e: memref<?x2xf32>,
+                      %s: !transformer.state<layers = 2, width = 64>,
+                      %l: index, %batch: !transformer.batch,
+                      %y: memref<?x8xf32>) {
+  // CHECK: transformer.ragged_conv %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}] at 0, %{{.*}} bias %{{.*}} outs(%{{.*}} : memref<?x8xf32>) : memref<?x8xf32>, memref<8x3xf32>, <layers = 2, width = 64>, memref<8xf32>
+  transformer.ragged_conv %x, %w, %s[%l] at 0, %batch bias %b
+      outs(%y : memref<?x8xf32>)
+      : memref<?x8xf32>, memref<8x3xf32>, <layers = 2, width = 64>,
+        memref<8xf32>
+  // CHECK: transformer.ragged_recurrence %{{.*}} at 0, %{{.*}} heads 2 key_heads 1 outs(%{{.*}} : memref<?x8xf32>) :
+  transformer.ragged_recurrence %x, %x, %x, %e, %e, %s[%l] at 0, %batch
+      heads 2 key_heads 1 outs(%y : memref<?x8xf32>)
+      : memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>, memref<?x2xf32>,
+        memref<?x2xf32>, <layers = 2, width = 64>
+  return
+}

@@ -1,0 +1,93 @@
+# Configurations of decoders whose layers keep a state in place of keys and
+# values.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import draw_llama
+
+DECODERS = {"lfm2": "Lfm2", "lfm2moe": "Lfm2Moe", "qwen35": "Qwen3_5Text",
+            "qwen3next": "Qwen3Next"}
+# Their attention turns a part of each head.
+PARTIAL = ("qwen35", "qwen3next")
+
+
+def types_of(case, kind):
+    """Of each layer, by the seed; the last attends where no other does, since
+    transformers runs no model in which none does."""
+    types = [kind if case["seed"] >> i & 1 else "full_attention"
+             for i in range(case["layers"])]
+    if "full_attention" not in types:
+        types[-1] = "full_attention"
+    return types
+
+
+def is_whole(case):
+    return all(all(row) for row in case["rows"])
+
+
+def lfm2(case):
+    seed = case["seed"]
+    keys = dict(norm_eps=case["eps"], conv_L_cache=2 + seed % 5,
+                # transformers lets it leak out of padding.
+                conv_bias=is_whole(case) and bool(seed % 2),
+                block_auto_adjust_ff_dim=bool(seed % 3),
+                block_multiple_of=1 + seed % 9,
+                block_ffn_dim_multiplier=(0.6, 1.0, 1.7)[seed // 9 % 3])
+    if seed // 2 % 2:
+        return dict(keys, layer_types=types_of(case, "conv"))
+    full = [i for i, kind in enumerate(types_of(case, "conv"))
+            if kind != "conv"]
+    return dict(keys, full_attn_idxs=full)
+
+
+def lfm2moe(case):
+    seed = case["seed"]
+    taken = 1 + seed % 4
+    return dict(norm_eps=case["eps"], conv_L_cache=2 + seed % 5,
+                layer_types=types_of(case, "conv"), num_experts_per_tok=taken,
+                num_experts=taken + seed // 4 % 9,
+                num_dense_layers=seed % 2 if case["layers"] > 1 else 0,
+                use_expert_bias=bool(seed // 5 % 2),
+                norm_topk_prob=bool(seed // 3 % 2),
+                moe_intermediate_size=case["width"] % 19 + 3,
+                routed_scaling_factor=case["factor"])
+
+
+def delta(family, case):
+    seed = case["seed"]
+    heads = 1 + seed % 3
+    # What a head gives is divided by how large it is, and where that is near
+    # zero its error is no smaller: then it is no test of numbers.
+    keys = dict(rms_norm_eps=0.01, head_dim=case["head_dim"],
+                hidden_act="silu", attention_bias=case["attention_bias"],
+                linear_num_key_heads=heads,
+                linear_num_value_heads=heads * (1 + seed // 3 % 3),
+                linear_key_head_dim=1 + seed // 5 % 20,
+                linear_value_head_dim=4 + seed // 7 % 70,
+                linear_conv_kernel_dim=2 + seed % 4,
+                layer_types=types_of(case, "linear_attention"))
+    if family == "qwen3next":
+        taken = 1 + seed % 4
+        keys.update(num_experts_per_tok=taken,
+                    num_experts=taken + seed // 4 % 9,
+                    norm_topk_prob=bool(seed // 3 % 2),
+                    moe_intermediate_size=case["width"] % 19 + 3,
+                    shared_expert_intermediate_size=case["width"] % 19 + 5,
+                    mlp_only_layers=[0] if case["layers"] > 1 and
+                    seed % 3 == 0 else [])
+    return keys
+
+
+def config(hf, family, case, keys):
+    """`keys`: those that all decoders have."""
+    keys = dict(keys, hidden_size=case["hidden"],
+                max_position_embeddings=case["positions"],
+                num_hidden_layers=case["layers"],
+                num_attention_heads=case["heads"],
+                num_key_value_heads=case["heads"] // case["groups"],
+                intermediate_size=case["width"],
+                rope_parameters={**draw_llama.rope(case),
+                                 "rope_theta": case["theta"]})
+    if family in PARTIAL:
+        keys["rope_parameters"]["partial_rotary_factor"] = 0.5
+    keys.update({"lfm2": lfm2, "lfm2moe": lfm2moe}[family](case)
+                if family in ("lfm2", "lfm2moe") else delta(family, case))
+    return getattr(hf, DECODERS[family] + "Config")(**keys)

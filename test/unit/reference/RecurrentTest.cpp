@@ -1,0 +1,90 @@
+// Convolutions and recurrences against numbers worked out elsewhere, whole and
+// in pieces.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/reference/Formulas.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace tfc::reference;
+
+namespace {
+
+Matrix makeRows(int64_t rows, std::vector<double> data) {
+  Matrix matrix(rows, static_cast<int64_t>(data.size()) / rows);
+  matrix.data = std::move(data);
+  return matrix;
+}
+
+Sequence piece(int32_t first, int32_t count) {
+  Sequence sequence;
+  sequence.first = first;
+  sequence.count = count;
+  return sequence;
+}
+
+TEST(Recurrent, AConvolutionSeesTheTokensBefore) {
+  Matrix x = makeRows(3, {1, -1, 2}), w = makeRows(1, {1, 2, 3, 4}), y(3, 1);
+  std::vector<double> state(3);
+  causalConv(x, w, nullptr, piece(0, 3), state.data(), y);
+  EXPECT_EQ(y.data, (std::vector<double>{4, -1, 7}));
+  EXPECT_EQ(state, (std::vector<double>{1, -1, 2}));
+  Matrix bias = makeRows(1, {10});
+  causalConv(x, w, &bias, piece(2, 1), state.data(), y);
+  // 10 + 1 * 1 + 2 * -1 + 3 * 2 + 4 * 2
+  EXPECT_EQ(y.at(2, 0), 23);
+  EXPECT_EQ(state, (std::vector<double>{-1, 2, 2}));
+}
+
+TEST(Recurrent, AConvolutionInPiecesIsTheSame) {
+  Matrix x = makeRows(5, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  Matrix w = makeRows(2, {.5, -1, 2, 3, .25, -2}), whole(5, 2), cut(5, 2);
+  std::vector<double> state(4), kept(4);
+  causalConv(x, w, nullptr, piece(0, 5), state.data(), whole);
+  for (auto [first, count] : {std::pair(0, 1), {1, 3}, {4, 1}}) {
+    causalConv(x, w, nullptr, piece(first, count), kept.data(), cut);
+  }
+  EXPECT_EQ(whole.data, cut.data);
+  EXPECT_EQ(state, kept);
+}
+
+TEST(Recurrent, TheGatedDeltaRule) {
+  // Queries and keys as they are after their norms.
+  double length = std::sqrt(2.0);
+  Matrix q = makeRows(2, {.6 / length, .8 / length, 1 / length, 0});
+  Matrix k = makeRows(2, {1, 0, .6, .8}), v = makeRows(2, {2, 1});
+  Matrix e = makeRows(2, {1, std::exp(-.5)}), beta = makeRows(2, {.5, 1});
+  Matrix y(2, 1);
+  std::vector<double> state(2);
+  recurrence({q, k, v, e, beta, 1, 1}, piece(0, 2), state.data(), y);
+  EXPECT_NEAR(y.at(0, 0), .42426385, 1e-6);
+  EXPECT_NEAR(y.at(1, 0), .69874797, 1e-6);
+  EXPECT_NEAR(state[0], .98817935, 1e-6);
+  EXPECT_NEAR(state[1], .50886532, 1e-6);
+}
+
+TEST(Recurrent, ValueHeadsShareKeysAndNothingElse) {
+  // Two of each of two key heads; keys of the second are 0.
+  Matrix q = makeRows(1, {1, 1}), k = makeRows(1, {1, 0});
+  Matrix v = makeRows(1, {2, 3, 4, 5}), e = makeRows(1, {1, 1, 1, 1});
+  Matrix beta = makeRows(1, {1, .5, 1, 1}), y(1, 4);
+  std::vector<double> state(4);
+  recurrence({q, k, v, e, beta, 4, 2}, piece(0, 1), state.data(), y);
+  EXPECT_EQ(y.data, (std::vector<double>{2, 1.5, 0, 0}));
+  EXPECT_EQ(state, y.data);
+}
+
+TEST(Recurrent, Decay) {
+  Matrix y = decay(makeRows(1, {0, -40, 40}), makeRows(1, {0, 1, 0}));
+  EXPECT_NEAR(y.at(0, 0), .5, 1e-12); // exp(-ln 2)
+  EXPECT_NEAR(y.at(0, 1), 1, 1e-12);
+  EXPECT_NEAR(y.at(0, 2), std::exp(-40.0), 1e-20);
+}
+
+TEST(Recurrent, Sigmoid) {
+  EXPECT_EQ(activate(tfc::transformer::Activation::Sigmoid, 0), .5);
+  EXPECT_NEAR(activate(tfc::transformer::Activation::Sigmoid, -2), .119203,
+              1e-6);
+}
+
+} // namespace

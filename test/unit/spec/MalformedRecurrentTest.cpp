@@ -1,0 +1,57 @@
+// Specs with faults in layers that keep a state.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "test/unit/spec/MalformedSpec.h"
+
+static const char ffn[] =
+    R"("ffn": {"width": 20, "act": "silu", "gated": true})";
+
+/// A recurrence in place of the feed-forward part.
+static std::pair<std::string, std::string> recurrence(const std::string &heads,
+                                                      const std::string &norm) {
+  return {ffn, "\"recurrent\": {\"kind\": \"gated_delta\", \"conv\": 4, " +
+                   heads + ", \"norm\": " + norm + "}"};
+}
+
+static const char rms[] = R"({"kind": "rmsnorm", "eps": 1e-6})";
+
+INSTANTIATE_TEST_SUITE_P(
+    Recurrent, MalformedSpec,
+    testing::Values(
+        Case{"HeadsThatDoNotShare",
+             decoderSpec,
+             {recurrence("\"key_heads\": 4, \"value_heads\": 6, "
+                         "\"key_dim\": 3, \"value_dim\": 2",
+                         rms)},
+             "s.json:13:88: /decoder/layers/block/recurrent/value_heads: "
+             "expected a multiple of key_heads (4), got 6 [TFC011]\n"},
+        Case{"WiderThanHeadsAre",
+             decoderSpec,
+             {recurrence("\"key_heads\": 2, \"value_heads\": 2, "
+                         "\"key_dim\": 3000, \"value_dim\": 2",
+                         rms)},
+             "s.json:13:102: /decoder/layers/block/recurrent/key_dim: expected "
+             "at most 2048 (of 2 heads wider ones are not supported by this "
+             "tfc), got 3000 [TFC090]\n"},
+        Case{"AnotherNorm",
+             decoderSpec,
+             {recurrence("\"key_heads\": 2, \"value_heads\": 2, "
+                         "\"key_dim\": 3, \"value_dim\": 2",
+                         "\"none\"")},
+             "s.json:13:129: /decoder/layers/block/recurrent/norm: expected a "
+             "norm of kind \"rmsnorm\" (of each head's values), got another "
+             "[TFC026]\n"},
+        Case{"AConvolutionOfOneToken",
+             decoderSpec,
+             {{ffn, "\"conv\": {\"kernel\": 1}"}},
+             "s.json:13:28: /decoder/layers/block/conv/kernel: expected an "
+             "integer from 2 to 16, got 1 [TFC004]\n"},
+        Case{"ARuleThatThereIsNot",
+             decoderSpec,
+             {{ffn, "\"recurrent\": {\"kind\": \"mamba2\", \"conv\": 4, "
+                    "\"key_heads\": 2, \"value_heads\": 2, \"key_dim\": 3, "
+                    "\"value_dim\": 2, \"norm\": {\"kind\": \"rmsnorm\", "
+                    "\"eps\": 1e-6}}"}},
+             "s.json:13:31: /decoder/layers/block/recurrent/kind: expected "
+             "gated_delta (mamba2 is not supported by this tfc), got "
+             "\"mamba2\" [TFC090]\n"}),
+    nameOf);
