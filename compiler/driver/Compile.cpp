@@ -68,6 +68,17 @@ static llvm::Error expectedProgram(const Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
+static bool hasLatents(const spec::ModelSpec &model) {
+  return llvm::any_of(model.stacks(), [](const spec::Stack *stack) {
+    return llvm::any_of(stack->runs, [](const spec::LayerRun &run) {
+      return llvm::any_of(run.sublayers, [](const spec::Sublayer &sublayer) {
+        const auto *attn = std::get_if<spec::Attention>(&sublayer.f);
+        return attn && attn->latent;
+      });
+    });
+  });
+}
+
 static bool hasRelativeTerms(const spec::ModelSpec &model) {
   return llvm::any_of(model.stacks(), [](const spec::Stack *stack) {
     return stack->relative && !stack->runs.empty();
@@ -76,8 +87,7 @@ static bool hasRelativeTerms(const spec::ModelSpec &model) {
 
 /// A program that is fast at products of bf16 or int8 is one of a model that
 /// may be computed so, and none of plain loops. A device has none of int8, nor
-/// has aarch64; a device has none of experts, and none
-/// of relative terms.
+/// has aarch64; a device has none of latents, of experts and of relative terms.
 static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
                                 const spec::ModelSpec &model,
                                 const CompileOptions &options) {
@@ -87,6 +97,11 @@ static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
         return parameter.experts > 0;
       });
   for (const TargetInfo &target : targets) {
+    if (target.isDevice() && hasLatents(model)) {
+      return expectedProgram("expected --target of CPUs for latent attention "
+                             "(devices have no such program yet), got " +
+                             target.name);
+    }
     if (target.isDevice() && hasExperts) {
       return expectedProgram(
           "expected --target of CPUs for a mixture of "

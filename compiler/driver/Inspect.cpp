@@ -79,6 +79,11 @@ static void printSublayer(const spec::LayerRun &run, size_t number,
     return;
   }
   const auto &attn = std::get<spec::Attention>(sublayer.f);
+  if (const auto &latent = attn.latent) {
+    os << attn.numHeads << " heads of latents, " << latent->rank << " and "
+       << latent->ropeDim << " wide)";
+    return;
+  }
   os << attn.numHeads << " heads, " << attn.numKvHeads
      << " for keys and values, " << attn.headDim << " wide";
   if (attn.rotary) {

@@ -65,6 +65,12 @@ static std::string describe(const spec::Sublayer &sublayer) {
                       static_cast<long long>(moe->width));
   }
   const auto &attn = std::get<spec::Attention>(sublayer.f);
+  if (attn.latent) {
+    return formatText("%lld heads of latents, %lld and %lld wide",
+                      static_cast<long long>(attn.numHeads),
+                      static_cast<long long>(attn.latent->rank),
+                      static_cast<long long>(attn.latent->ropeDim));
+  }
   std::string text =
       formatText("%lld heads, %lld for keys and values, %lld wide",
                  static_cast<long long>(attn.numHeads),

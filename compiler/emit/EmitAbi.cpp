@@ -73,13 +73,23 @@ Field AbiWriter::ids(ArrayAttr values) {
 }
 
 /// The oldest host that what is generated here works with: what experts are
-/// called and where they are stored is news to those before.
+/// called and where they are stored is news to those before, and so are rows
+/// in turn, columns of wider tensors, and caches without values.
 static uint32_t oldestHostOf(ModuleOp module) {
   auto stored = transformer::listStored(module);
   bool hasExperts = llvm::any_of(stored, [](transformer::ParameterOp op) {
     return op.getExperts().has_value();
   });
-  return hasExperts ? 5 : 3;
+  bool isSpread = llvm::any_of(stored, [](transformer::ParameterOp op) {
+    transformer::SourceAttr source = *op.getSource();
+    return source.getRowStep() != 1 || source.getStoredCols() != 0;
+  });
+  bool hasLatents = llvm::any_of(*module.getBody(), [](Operation &entry) {
+    auto layout = entry.getAttrOfType<transformer::CacheLayoutAttr>(
+        transformer::kCacheAttrName);
+    return layout && layout.getKeyWidth() != 0;
+  });
+  return isSpread || hasLatents ? 6 : hasExperts ? 5 : 3;
 }
 
 /// query(max) = max < oldest host ? null : &description

@@ -61,6 +61,7 @@ private:
   mlir::LogicalResult runOp(transformer::AttentionOp op);
   mlir::LogicalResult runOp(transformer::CrossAttentionOp op);
   mlir::LogicalResult runOp(transformer::CacheWriteOp op);
+  mlir::LogicalResult runOp(transformer::LatentAttentionOp op);
   /// Rows and heads of one attention, to whom it may concern.
   WatchFn watchAttention(bool isCross);
   mlir::FailureOr<std::vector<double>>

@@ -28,6 +28,8 @@ LEFT_OUT = {
     r".*\.moe($|\.).*": "scores that are near choose other experts in f32; "
                          "golden models and drawn ones of families have them "
                          "apart",
+    r".*\.(attn|cross)\.latent($|[.=]).*": "of DeepSeek's golden models and "
+                                          "of drawn ones of its families",
     r".*\.cross\.post_norm[.=].*": "as those of the other sublayers",
 }
 

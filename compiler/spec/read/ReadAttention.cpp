@@ -11,6 +11,10 @@
 namespace tfc::spec {
 
 Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
+  const Json *latent = attn.find("latent");
+  if (name != "cross" && latent && latent->isObject()) {
+    return readLatentAttention(attn, *latent);
+  }
   Attention result;
   result.cross = name == "cross";
   readHeadSizes(attn, result);
@@ -160,7 +164,8 @@ void SpecReader::checkCross(const Json &attn) {
       {"rotary", "none", places}, {"use_position_bias", false, places},
       {"qk_norm", "none", other}, {"softcap", "none", other},
       {"slopes", "none", places}, {"log_scale_base", "none", other},
-      {"sinks", false, other},    {"relative", "none", places}};
+      {"sinks", false, other},    {"relative", "none", places},
+      {"latent", "none", other}};
   for (const auto &[key, value, why] : neutral) {
     const Json *given = attn.find(key);
     if (given && !(*given == value)) {

@@ -158,7 +158,10 @@ private:
   void listSublayer(const Sublayer &sublayer) {
     std::string stem = sublayer.name + ".";
     addNorm(stem + "pre_norm", sublayer.preNorm, model.hidden);
-    if (const auto *attn = std::get_if<Attention>(&sublayer.f)) {
+    const auto *attn = std::get_if<Attention>(&sublayer.f);
+    if (attn && attn->latent) {
+      listLatent(*attn, stem);
+    } else if (attn) {
       int64_t queries = attn->numHeads * attn->headDim;
       int64_t keys = attn->numKvHeads * attn->headDim;
       int64_t heads = attn->numHeads, kvHeads = attn->numKvHeads;
@@ -199,6 +202,27 @@ private:
     }
     addNorm(stem + "out_norm", sublayer.outNorm, model.hidden);
     addNorm(stem + "post_norm", sublayer.postNorm, model.hidden);
+  }
+
+  /// What makes a head's key of a latent is used the other way, on queries.
+  void listLatent(const Attention &attn, const std::string &stem) {
+    const Latent &latent = *attn.latent;
+    int64_t queries = attn.numHeads * (latent.nopeDim + latent.ropeDim);
+    if (latent.queryRank > 0) {
+      addLinear(stem + "q_a", latent.queryRank, model.hidden, false);
+      addNorm(stem + "q_a_norm", latent.norm, latent.queryRank);
+      addLinear(stem + "q_b", queries, latent.queryRank, false);
+    } else {
+      addLinear(stem + "q", queries, model.hidden, false);
+    }
+    addLinear(stem + "latent", latent.rank, model.hidden, false);
+    addLinear(stem + "k_rope", latent.ropeDim, model.hidden, false);
+    addNorm(stem + "latent_norm", latent.norm, latent.rank);
+    addExperts(stem + "k_up", attn.numHeads, latent.rank, latent.nopeDim,
+               false);
+    addExperts(stem + "v_up", attn.numHeads, latent.valueDim, latent.rank,
+               false);
+    addLinear(stem + "o", model.hidden, attn.numHeads * latent.valueDim, false);
   }
 
   void listFfn(const Ffn &ffn, const std::string &stem) {

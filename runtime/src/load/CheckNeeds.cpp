@@ -9,11 +9,12 @@ static Status checkCache(const tfc_cache_v0 &cache) {
     return makeError(Code::Incompatible, "expected caches of keys and values ",
                      "(this runtime keeps no states), got one of states");
   }
-  if (cache.key_width != cache.value_width) {
+  bool isLatent = cache.key_width > 0 && cache.value_width == 0;
+  if (cache.key_width != cache.value_width && !isLatent) {
     return makeError(Code::Incompatible, "expected caches whose keys and ",
-                     "values are of one width (this runtime has no others), ",
-                     "got keys of ", cache.key_width, " and values of ",
-                     cache.value_width);
+                     "values are of one width, or whose values are columns of ",
+                     "keys (this runtime has no others), ", "got keys of ",
+                     cache.key_width, " and values of ", cache.value_width);
   }
   return {};
 }
