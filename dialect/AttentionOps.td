@@ -85,8 +85,8 @@ def Transformer_AttentionOp
     one row less.
 
     Constraints:
-    * C1. num_heads is a positive multiple of the cache's kv_heads; times
-      head_dim it is less than 2^63.
+    * C1. num_heads is a positive multiple of the kv_heads of the cache, which
+      is none of latents; times head_dim it is less than 2^63.
     * C2. query is num_heads * head_dim wide.
     * C3. key and value are kv_heads * head_dim wide.
     * C4. scale is finite.
@@ -172,8 +172,8 @@ def Transformer_CrossAttentionOp
     Shapes: query and result `[T, num_heads * head_dim]`.
 
     Constraints:
-    * C1. num_heads is a positive multiple of the cache's kv_heads; times
-      head_dim it is less than 2^63.
+    * C1. num_heads is a positive multiple of the kv_heads of the cache, which
+      is none of latents; times head_dim it is less than 2^63.
     * C2. query is num_heads * head_dim wide.
     * C3. scale is finite.
     * C4. the cache is a cross cache.

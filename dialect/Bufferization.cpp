@@ -152,6 +152,7 @@ void tfc::transformer::registerBufferizableOpInterfaces(
     ProductOp::attachInterface<DestinationModel<ProductOp>>(*context);
     ChooseExpertsOp::attachInterface<DestinationModel<ChooseExpertsOp>>(
         *context);
+    PagedLatentOp::attachInterface<DestinationModel<PagedLatentOp>>(*context);
     SortByExpertOp::attachInterface<DestinationModel<SortByExpertOp>>(*context);
   });
 }

@@ -46,12 +46,14 @@ LogicalResult OutputPortAttr::verify(EmitError emitError, StringRef, RowKind,
 LogicalResult CacheLayoutAttr::verify(EmitError emitError, int64_t blockTokens,
                                       int64_t layers, int64_t blockBytes,
                                       int64_t layerBytes, int64_t queryRows,
-                                      int64_t window, Storage) {
+                                      int64_t window, Storage,
+                                      int64_t keyWidth) {
   // cache_layout_c1
   if (failed(expectCount(emitError, "block_tokens", 0, blockTokens)) ||
       failed(expectCount(emitError, "layers", 1, layers)) ||
       failed(expectCount(emitError, "query_rows", 1, queryRows)) ||
-      failed(expectCount(emitError, "window", 0, window))) {
+      failed(expectCount(emitError, "window", 0, window)) ||
+      failed(expectCount(emitError, "key_width", 0, keyWidth))) {
     return failure();
   }
   // cache_layout_c2

@@ -74,7 +74,7 @@ def Transformer_CacheLayoutAttr
     all layers use the one there is in turn). A work item of attention has at
     most `query_rows` queries. A token sees `window` positions at most; 0, which
     is not written: all. Keys and values are kept as `storage`; `f32` is not
-    written.
+    written. With a `key_width`, so many columns, values are columns of keys.
 
     ```mlir
     #transformer.cache_layout<block_tokens = 64, layers = 12,
@@ -83,15 +83,16 @@ def Transformer_CacheLayoutAttr
     ```
 
     Constraints:
-    * C1. layers and query_rows are in [1, 2^31), block_tokens and window are
-      in [0, 2^31).
+    * C1. layers and query_rows are in [1, 2^31), block_tokens, window and
+      key_width are in [0, 2^31).
     * C2. block_bytes is at least 1, and no less than layers * layer_bytes.
   }];
   let parameters = (ins "int64_t":$block_tokens, "int64_t":$layers,
                         "int64_t":$block_bytes, "int64_t":$layer_bytes,
                         "int64_t":$query_rows,
                         DefaultValuedParameter<"int64_t", "0">:$window,
-                        Transformer_StorageParameter:$storage);
+                        Transformer_StorageParameter:$storage,
+                        DefaultValuedParameter<"int64_t", "0">:$key_width);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -76,13 +76,35 @@ LogicalResult RouteOp::verify() {
        {std::tuple{"plus of at least 0", getPlus(), !getPlus().isNegative()},
         std::tuple{"floor of at least 0", getFloor(), !getFloor().isNegative()},
         std::tuple{"factor above 0", getFactor(),
-                   !getFactor().isNegative() && !getFactor().isZero()}}) {
+                   !getFactor().isNegative() && !getFactor().isZero()},
+        std::tuple{"tolerance of at least 0", getTolerance(),
+                   !getTolerance().isNegative()}}) {
     if (!isGood || !number.isFinite()) {
       return emitOpError() << "expected a finite " << what << ", got "
                            << number.convertToDouble();
     }
   }
+  // route_c6
+  bool isMixer = getScore() == RouterScore::Sparsemixer;
+  if (isMixer && (getChoiceBias() || groups > 1 ||
+                  getRenormalize() != Renormalize::None)) {
+    return emitOpError() << "expected no choice_bias, groups or renormalize "
+                            "(sparsemixer says which, and their weights)";
+  }
+  if (!isMixer && !getTolerance().isZero()) {
+    return emitOpError() << "expected no tolerance (it is of sparsemixer), got "
+                         << getTolerance().convertToDouble();
+  }
   return success();
+}
+
+static LogicalResult expectPositive(Operation *op, StringRef what,
+                                    const APFloat &number) {
+  if (number.isFinite() && !number.isNegative() && !number.isZero()) {
+    return success();
+  }
+  return op->emitOpError() << "expected a positive and finite " << what
+                           << ", got " << number.convertToDouble();
 }
 
 //===-- experts -----------------------------------------------------------===//
@@ -122,6 +144,17 @@ LogicalResult ExpertsOp::verify() {
   // experts_c5
   if (getGateBias() && !getGate()) {
     return emitOpError() << "expected no gate bias (there is no gate)";
+  }
+  // experts_c6
+  if (getAlpha().has_value() != getLimit().has_value() ||
+      (getLimit() && (!getGate() || getAct() != Activation::Silu))) {
+    return emitOpError()
+           << "expected alpha and limit together, with a gate and "
+              "the activation silu";
+  }
+  if (getLimit() && (failed(expectPositive(*this, "alpha", *getAlpha())) ||
+                     failed(expectPositive(*this, "limit", *getLimit())))) {
+    return failure();
   }
   // experts_c4
   for (auto [what, bias, length] :
@@ -227,6 +260,28 @@ LogicalResult GateRowsOp::verify() {
   // gate_rows_c1
   return expectSize(*this, "a gate of width", widthOf(getGate()), 1,
                     "a number for each row");
+}
+
+//===-- clamped_gate ------------------------------------------------------===//
+
+LogicalResult ClampedGateOp::inferReturnTypes(MLIRContext *,
+                                              std::optional<Location>,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  types.push_back(rowsAs(adaptor.getInput().getType()));
+  return success();
+}
+
+LogicalResult ClampedGateOp::verify() {
+  // clamped_gate_c1
+  if (failed(expectSize(*this, "a gate of width", widthOf(getGate()),
+                        widthOf(getInput()), "the width of the input"))) {
+    return failure();
+  }
+  // clamped_gate_c2
+  return failed(expectPositive(*this, "alpha", getAlpha()))
+             ? failure()
+             : expectPositive(*this, "limit", getLimit());
 }
 
 //===-- choose_experts ----------------------------------------------------===//

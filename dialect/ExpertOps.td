@@ -21,6 +21,11 @@ def Transformer_RouteOp : Transformer_ValueOp<"route"> {
     (`sum`: w / max(sum + plus, floor)), or their softmax; then times `factor`.
     An expert's place in the row is by its number, not by its score.
 
+    With `sparsemixer` an expert is chosen `per_token` times, each time that of
+    the greatest logit m that is left. Its weight is its share of the softmax of
+    those left whose logit z is near: `(m - z) / max(|z|, m) <= tolerance`
+    (Liu et al. 2023, arXiv:2310.00811; Abdin et al. 2024, arXiv:2404.14219).
+
     ```mlir
     %ids, %w = transformer.route softmax %z take 2 renormalize sum
                  : (tensor<?x8xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>)
@@ -37,7 +42,10 @@ def Transformer_RouteOp : Transformer_ValueOp<"route"> {
     * C3. groups is a positive divisor of E, and groups_used is in [1, groups].
     * C4. per_token experts are in the groups used; of groups by `top2` each has
       at least two.
-    * C5. plus and floor are at least 0, factor is above 0, all are finite.
+    * C5. plus, floor and tolerance are at least 0, factor is above 0, all are
+      finite.
+    * C6. of sparsemixer there are no choice_bias and no groups, and weights
+      stay as they are; a tolerance is of nothing else.
   }];
   let arguments = (ins Transformer_RouterScore:$score,
                        Transformer_WideRows:$logits,
@@ -51,7 +59,8 @@ def Transformer_RouteOp : Transformer_ValueOp<"route"> {
                          "Renormalize::None">:$renormalize,
                        DefaultValuedAttr<F64Attr, "0.0">:$plus,
                        DefaultValuedAttr<F64Attr, "0.0">:$floor,
-                       DefaultValuedAttr<F64Attr, "1.0">:$factor);
+                       DefaultValuedAttr<F64Attr, "1.0">:$factor,
+                       DefaultValuedAttr<F64Attr, "0.0">:$tolerance);
   let results = (outs Transformer_ExpertIds:$ids,
                       Transformer_WideRows:$weights);
   let assemblyFormat = [{
@@ -66,8 +75,9 @@ def Transformer_ExpertsOp
   let description = [{
     `y[t] = sum_j weights[t,j] f_e(x[t])` with e = ids[t,j], j ascending, where
     f_e is `down_e(act(up_e x))` or gated `down_e(act(gate_e x) * up_e x)`, each
-    with its bias: expert e has matrix e of each. `tfc-decompose-experts` makes
-    products of it.
+    with its bias: expert e has matrix e of each. With `limit` the gate is
+    clamped: f_e is `down_e(h)` with h as `transformer.clamped_gate` makes it of
+    both. `tfc-decompose-experts` makes products of it.
 
     ```mlir
     %y = transformer.experts %x, %ids, %w up %u down %d gate %g act silu
@@ -85,6 +95,8 @@ def Transformer_ExpertsOp
     * C3. down is `[E, W, F]`, gate has the shape of up.
     * C4. the biases have a row for each expert, F, F and W long.
     * C5. a gate bias needs a gate.
+    * C6. alpha and limit stand together, with a gate and the activation silu;
+      they are positive and finite.
   }];
   let arguments = (ins Transformer_Rows:$input, Transformer_ExpertIds:$ids,
                        Transformer_WideRows:$weights,
@@ -94,7 +106,9 @@ def Transformer_ExpertsOp
                        Optional<Transformer_Matrix>:$up_bias,
                        Optional<Transformer_Matrix>:$gate_bias,
                        Optional<Transformer_Matrix>:$down_bias,
-                       Transformer_Activation:$act);
+                       Transformer_Activation:$act,
+                       OptionalAttr<F64Attr>:$alpha,
+                       OptionalAttr<F64Attr>:$limit);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $input `,` $ids `,` $weights `up` $up `down` $down (`gate` $gate^)?
@@ -214,6 +228,33 @@ def Transformer_GateRowsOp : Transformer_ValueOp<"gate_rows", [Transformer_RowWi
   }];
 }
 
+def Transformer_ClampedGateOp
+    : Transformer_ValueOp<"clamped_gate", [Transformer_RowWise]> {
+  let summary = "one clamped factor, and another through a clamped gate";
+  let description = [{
+    `y = (u + 1) g / (1 + exp(-alpha g))` with g = min(gate, limit) and u the
+    input between -limit and limit: what experts of gpt-oss have between their
+    products.
+
+    ```mlir
+    %h = transformer.clamped_gate %u by %g {alpha = 1.702, limit = 7.0}
+           : (tensor<?x14xf32>, tensor<?x14xf32>) -> tensor<?x14xf32>
+    ```
+
+    Shapes: input, gate and result `[T, W]`.
+
+    Constraints:
+    * C1. gate is as wide as the input.
+    * C2. alpha and limit are positive and finite.
+  }];
+  let arguments = (ins Transformer_Rows:$input, Transformer_Rows:$gate,
+                       F64Attr:$alpha, F64Attr:$limit);
+  let results = (outs Transformer_Rows:$result);
+  let assemblyFormat = [{
+    $input `by` $gate attr-dict `:` functional-type(operands, results)
+  }];
+}
+
 def Transformer_ChooseExpertsOp
     : Transformer_StructuredOp<"choose_experts", [DestinationStyleOpInterface]> {
   let summary = "experts and weights of rows, written where they belong";
@@ -240,7 +281,8 @@ def Transformer_ChooseExpertsOp
                          "Renormalize::None">:$renormalize,
                        DefaultValuedAttr<F64Attr, "0.0">:$plus,
                        DefaultValuedAttr<F64Attr, "0.0">:$floor,
-                       DefaultValuedAttr<F64Attr, "1.0">:$factor);
+                       DefaultValuedAttr<F64Attr, "1.0">:$factor,
+                       DefaultValuedAttr<F64Attr, "0.0">:$tolerance);
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = [{
     $score $logits (`bias` $choice_bias^)? `take` $per_token

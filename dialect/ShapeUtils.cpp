@@ -78,6 +78,15 @@ LogicalResult tfc::transformer::expectSize(Operation *op, StringRef what,
                            << why << "), got " << got;
 }
 
+LogicalResult tfc::transformer::expectValues(Operation *op, CacheType cache) {
+  if (cache.isLatent()) {
+    return op->emitOpError() << "expected a cache with values of their own "
+                                "(latents are those of latent_attention), got "
+                             << cache;
+  }
+  return success();
+}
+
 LogicalResult tfc::transformer::expectHeads(Operation *op, int64_t heads,
                                             CacheType cache) {
   if (heads < 1 || heads % cache.getKvHeads() != 0) {
@@ -90,7 +99,7 @@ LogicalResult tfc::transformer::expectHeads(Operation *op, int64_t heads,
            << "expected num_heads times head_dim of less than 2^63, got "
            << heads << " times " << cache.getHeadDim();
   }
-  return success();
+  return expectValues(op, cache);
 }
 
 LogicalResult tfc::transformer::expectLayer(Operation *op, Value layer,

@@ -36,8 +36,11 @@ mlir::LogicalResult expectSize(mlir::Operation *op, llvm::StringRef what,
                                int64_t got, int64_t expected,
                                llvm::StringRef why);
 
+/// The cache is none of latents.
+mlir::LogicalResult expectValues(mlir::Operation *op, CacheType cache);
+
 /// `heads` is a positive multiple of the cache's kv_heads, and so few that a
-/// width counts their columns.
+/// width counts their columns; the cache is none of latents.
 mlir::LogicalResult expectHeads(mlir::Operation *op, int64_t heads,
                                 CacheType cache);
 

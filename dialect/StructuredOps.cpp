@@ -24,6 +24,9 @@ LogicalResult CacheWriteOp::verify() {
       return failure();
     }
   }
+  if (failed(expectValues(*this, cache))) {
+    return failure();
+  }
   // cache_write_c2
   return expectLayer(*this, getLayer(), cache.getLayers(), "cache");
 }

@@ -25,7 +25,8 @@ def Transformer_CacheWriteOp
     Rows of 16 bits are widened, then rounded to what the cache keeps.
 
     Constraints:
-    * C1. key and value are kv_heads * head_dim wide.
+    * C1. key and value are kv_heads * head_dim wide, and the cache is none of
+      latents.
     * C2. a constant layer is one of the cache's.
   }];
   let arguments = (ins Transformer_RowsOrBuffer:$key,
@@ -57,8 +58,8 @@ def Transformer_PagedAttentionOp
     `transformer.attention`.
 
     Constraints:
-    * C1. num_heads is a positive multiple of the cache's kv_heads; times
-      head_dim it is less than 2^63.
+    * C1. num_heads is a positive multiple of the kv_heads of the cache, which
+      is none of latents; times head_dim it is less than 2^63.
     * C2. query and init are num_heads * head_dim wide.
     * C3. bias has num_heads rows and an odd width.
     * C4. causal attention has no `right`.

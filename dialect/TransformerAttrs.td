@@ -57,7 +57,8 @@ def Transformer_RouterScoreEnum
     : Transformer_Enum<"RouterScore", "what experts are chosen by", [
         I32EnumAttrCase<"Softmax", 0, "softmax">,
         I32EnumAttrCase<"Sigmoid", 1, "sigmoid">,
-        I32EnumAttrCase<"Logits", 2, "logits">]>;
+        I32EnumAttrCase<"Logits", 2, "logits">,
+        I32EnumAttrCase<"Sparsemixer", 3, "sparsemixer">]>;
 def Transformer_RouterScore
     : Transformer_EnumAttr<Transformer_RouterScoreEnum, "router_score">;
 
@@ -141,9 +142,10 @@ def Transformer_SourceAttr : AttrDef<Transformer_Dialect, "Source"> {
   let summary = "where a parameter is stored";
   let description = [{
     Tensor name patterns (`{p}` prefix, `{i}` layer, `{e}` expert), and the part
-    of the stored tensor that is meant: rows `[first_row, first_row + rows)` of
-    `[stored_rows, cols]`; `in_out` for a tensor stored transposed; `stacked`
-    for one that has those of all experts, one after the other. `zeros`
+    of the stored tensor that is meant: rows `first_row + row_step * r` of
+    `[stored_rows, cols]`, and, where there are `stored_cols`, the first columns
+    of so many; `in_out` for a tensor stored transposed; `stacked` for one that
+    has those of all experts, one after the other. `zeros`
     stands in for a missing tensor when `fill_zeros`. Layer j of a parameter of
     layers is the model's layer `first_layer + j * layer_step`: layers between
     them are those of other parameters. A parameter `tied_to` another is none of
@@ -151,20 +153,23 @@ def Transformer_SourceAttr : AttrDef<Transformer_Dialect, "Source"> {
 
     Constraints:
     * C1. there is a pattern, and none is empty.
-    * C2. first_layer is in [0, 2^31), layer_step in [1, 2^31), and stored_rows
-      is at least 1.
+    * C2. first_layer is in [0, 2^31), layer_step in [1, 2^31), stored_rows and
+      row_step are at least 1, and stored_cols is at least 0.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$patterns,
                         DefaultValuedParameter<"int64_t", "0">:$first_layer,
                         DefaultValuedParameter<"int64_t", "1">:$layer_step,
                         DefaultValuedParameter<"int64_t", "0">:$first_row,
                         "int64_t":$stored_rows,
+                        DefaultValuedParameter<"int64_t", "1">:$row_step,
+                        DefaultValuedParameter<"int64_t", "0">:$stored_cols,
                         DefaultValuedParameter<"bool", "false">:$in_out,
                         DefaultValuedParameter<"bool", "false">:$fill_zeros,
                         DefaultValuedParameter<"bool", "false">:$stacked,
                         OptionalParameter<"::mlir::StringAttr">:$tied_to);
   let assemblyFormat = "`<` `[` $patterns `]` `,` struct($first_layer, "
-                       "$layer_step, $first_row, $stored_rows, $in_out, "
+                       "$layer_step, $first_row, $stored_rows, $row_step, "
+                       "$stored_cols, $in_out, "
                        "$fill_zeros, $stacked, $tied_to) `>`";
   let genVerifyDecl = 1;
 }

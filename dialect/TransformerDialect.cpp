@@ -36,7 +36,8 @@ void TransformerDialect::initialize() {
 LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<StringAttr> patterns,
                                  int64_t firstLayer, int64_t layerStep, int64_t,
-                                 int64_t storedRows, bool, bool, bool,
+                                 int64_t storedRows, int64_t rowStep,
+                                 int64_t storedCols, bool, bool, bool,
                                  StringAttr) {
   // source_c1
   if (patterns.empty() || llvm::any_of(patterns, [](StringAttr pattern) {
@@ -56,6 +57,11 @@ LogicalResult SourceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (storedRows < 1) {
     return emitError() << "expected stored_rows of at least 1, got "
                        << storedRows;
+  }
+  if (rowStep < 1 || storedCols < 0) {
+    return emitError() << "expected row_step of at least 1 and stored_cols of "
+                          "at least 0, got "
+                       << rowStep << " and " << storedCols;
   }
   return success();
 }
@@ -92,7 +98,7 @@ LogicalResult StrategyAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 Type CacheType::parse(AsmParser &parser) {
-  int64_t layers = 0, kvHeads = 0, headDim = 0, window = 0;
+  int64_t layers = 0, kvHeads = 0, headDim = 0, values = 0, window = 0;
   if (parser.parseLess()) {
     return {};
   }
@@ -118,6 +124,10 @@ Type CacheType::parse(AsmParser &parser) {
       if (parser.parseEqual() || parser.parseInteger(window)) {
         return {};
       }
+    } else if (succeeded(parser.parseOptionalKeyword("values"))) {
+      if (parser.parseEqual() || parser.parseInteger(values)) {
+        return {};
+      }
     } else if (parser.parseType(element)) {
       return {};
     }
@@ -126,7 +136,7 @@ Type CacheType::parse(AsmParser &parser) {
     return {};
   }
   return parser.getChecked<CacheType>(parser.getContext(), layers, kvHeads,
-                                      headDim, kind, window, element);
+                                      headDim, values, kind, window, element);
 }
 
 void CacheType::print(AsmPrinter &printer) const {
@@ -136,6 +146,9 @@ void CacheType::print(AsmPrinter &printer) const {
   }
   printer << "layers = " << getLayers() << ", kv_heads = " << getKvHeads()
           << ", head_dim = " << getHeadDim();
+  if (isLatent()) {
+    printer << ", values = " << getValues();
+  }
   if (hasWindow()) {
     printer << ", window = " << getWindow();
   }
@@ -147,8 +160,8 @@ void CacheType::print(AsmPrinter &printer) const {
 
 LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
                                 int64_t layers, int64_t kvHeads,
-                                int64_t headDim, CacheKind kind, int64_t window,
-                                Type elementType) {
+                                int64_t headDim, int64_t values, CacheKind kind,
+                                int64_t window, Type elementType) {
   for (auto [name, value] :
        {std::pair{"layers", layers}, std::pair{"kv_heads", kvHeads},
         std::pair{"head_dim", headDim}}) {
@@ -177,6 +190,14 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (!elementType.isF32() && !elementType.isF16() && !elementType.isBF16()) {
     return emitError() << "expected elements of f32, f16 or bf16, got "
                        << elementType;
+  }
+  // cache_c5
+  if (values < 0 || values > headDim ||
+      (values > 0 && (kvHeads != 1 || kind != CacheKind::Self))) {
+    return emitError() << "expected values of at most " << headDim
+                       << " (head_dim), in a cache of one head that is neither "
+                          "scratch nor cross, got "
+                       << values;
   }
   return success();
 }

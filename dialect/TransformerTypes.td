@@ -32,7 +32,8 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     With a `window`, no layer looks further back than so many positions, a
     token's own included, and the host may take back what lies behind. Keys and
     values are kept in `f32`, or in `f16` or `bf16`, to which they are rounded
-    when they are written.
+    when they are written. In a cache of latents, with `values`, a position has
+    no values of its own: they are the last so many columns of its key.
 
     ```mlir
     !transformer.cache<layers = 12, kv_heads = 12, head_dim = 64>
@@ -40,6 +41,7 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     !transformer.cache<layers = 12, kv_heads = 12, head_dim = 64, f16>
     !transformer.cache<scratch, layers = 6, kv_heads = 12, head_dim = 26>
     !transformer.cache<cross, layers = 6, kv_heads = 12, head_dim = 26>
+    !transformer.cache<layers = 27, kv_heads = 1, head_dim = 576, values = 512>
     ```
 
     Constraints:
@@ -48,13 +50,18 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     * C3. a window is at least 1, and of a cache that is neither scratch nor
       cross.
     * C4. elements are f32, f16 or bf16.
+    * C5. values are at most head_dim, of a cache with one head that is neither
+      scratch nor cross.
   }];
   let parameters = (ins "int64_t":$layers, "int64_t":$kvHeads,
-                        "int64_t":$headDim, "CacheKind":$kind,
+                        "int64_t":$headDim, "int64_t":$values,
+                        "CacheKind":$kind,
                         "int64_t":$window, "Type":$elementType);
   let extraClassDeclaration = [{
     /// Whether tokens see no further back than `window`; else that is 0.
     bool hasWindow() const { return getWindow() != 0; }
+    /// Whether values are columns of the keys.
+    bool isLatent() const { return getValues() != 0; }
     bool isScratch() const { return getKind() == CacheKind::Scratch; }
     bool isCross() const { return getKind() == CacheKind::Cross; }
   }];

@@ -12,12 +12,20 @@ using namespace tfc::transformer;
 static LogicalResult verifySource(ParameterOp op, SourceAttr source) {
   // parameter_c2
   int64_t rows = op.getTensorType().getDimSize(0);
-  if (source.getFirstRow() < 0 ||
-      source.getFirstRow() > source.getStoredRows() - rows) {
+  int64_t step = source.getRowStep(), last = source.getStoredRows() - 1;
+  if (source.getFirstRow() < 0 || source.getFirstRow() > last ||
+      rows - 1 > (last - source.getFirstRow()) / step) {
     return op.emitOpError()
            << "expected rows inside [0, " << source.getStoredRows()
            << ") (stored_rows), got [" << source.getFirstRow() << ", "
-           << source.getFirstRow() + rows << ')';
+           << source.getFirstRow() + rows << ')'
+           << (step > 1 ? " with others between" : "");
+  }
+  int64_t columns =
+      op.getTensorType().getRank() == 2 ? op.getTensorType().getDimSize(1) : 1;
+  if (source.getStoredCols() != 0 && source.getStoredCols() < columns) {
+    return op.emitOpError() << "expected stored_cols of at least " << columns
+                            << " (the columns), got " << source.getStoredCols();
   }
   // parameter_c3
   if (StringAttr tied = source.getTiedTo()) {

@@ -121,6 +121,33 @@ struct AttentionModel
   }
 };
 
+/// Of latents a score is a product of a key's columns, and its share of the sum
+/// one of the latent's; the row is read once for both, and for all heads.
+struct LatentModel
+    : WorkOpInterface::ExternalModel<LatentModel, PagedLatentOp> {
+  std::optional<Work> getWork(Operation *op, const StepSizes &sizes) const {
+    auto attention = cast<PagedLatentOp>(op);
+    CacheType cache = attention.getCache().getType();
+    const Step &step = sizes.step;
+    int64_t past = step.keys - step.newTokens, pairs = 0;
+    for (int64_t token = 0; token < step.newTokens; ++token) {
+      pairs += std::min(step.keys, past + token + 1);
+    }
+    auto scores = static_cast<double>(pairs * step.sequences) *
+                  static_cast<double>(attention.getNumHeads());
+    auto width = static_cast<double>(cache.getHeadDim());
+    Work work;
+    work.products =
+        2 * scores * (width + static_cast<double>(cache.getValues()));
+    work.others = 5 * scores;
+    // Old rows are read, new ones written and read.
+    work.bytes = static_cast<double>(step.keys + step.newTokens) *
+                 static_cast<double>(step.sequences) * width *
+                 cacheBytes(cache, sizes);
+    return work;
+  }
+};
+
 struct CacheWriteModel
     : WorkOpInterface::ExternalModel<CacheWriteModel, CacheWriteOp> {
   std::optional<Work> getWork(Operation *op, const StepSizes &sizes) const {
@@ -141,6 +168,7 @@ void tfc::cost::registerWorkModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, TransformerDialect *) {
     ProductOp::attachInterface<ProductModel>(*context);
     PagedAttentionOp::attachInterface<AttentionModel>(*context);
+    PagedLatentOp::attachInterface<LatentModel>(*context);
     CacheWriteOp::attachInterface<CacheWriteModel>(*context);
   });
 }

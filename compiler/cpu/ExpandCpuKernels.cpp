@@ -5,6 +5,7 @@
 #include "compiler/cpu/ExpandAttention.h"
 #include "compiler/cpu/ExpandCacheWrite.h"
 #include "compiler/cpu/ExpandExperts.h"
+#include "compiler/cpu/ExpandLatent.h"
 #include "compiler/cpu/ExpandPool.h"
 #include "compiler/cpu/ExpandProduct.h"
 #include "compiler/cpu/ExpandRecurrent.h"
@@ -100,9 +101,9 @@ struct ExpandCpuKernelsPass
     WalkResult result = function.walk([&](Operation *op) -> WalkResult {
       bool isExpanded =
           isa<transformer::CacheWriteOp, transformer::PagedAttentionOp,
-              transformer::RaggedPoolOp, transformer::RaggedConvOp,
-              transformer::RaggedRecurrenceOp, transformer::ChooseExpertsOp,
-              transformer::SortByExpertOp>(op) ||
+              transformer::PagedLatentOp, transformer::RaggedPoolOp,
+              transformer::RaggedConvOp, transformer::RaggedRecurrenceOp,
+              transformer::ChooseExpertsOp, transformer::SortByExpertOp>(op) ||
           (isVector() && isa<transformer::ProductOp>(op));
       if (isExpanded && failed(expectBuffers(op, isVector()))) {
         return WalkResult::interrupt();
@@ -114,6 +115,8 @@ struct ExpandCpuKernelsPass
       } else if (auto attention = dyn_cast<transformer::PagedAttentionOp>(op)) {
         isVector() ? expandAttention(attention, step, workers, lanes, rewriter)
                    : expandScalar(attention, step, workers, rewriter);
+      } else if (auto latent = dyn_cast<transformer::PagedLatentOp>(op)) {
+        expandLatent(latent, step, workers, isVector() ? lanes : 1, rewriter);
       } else if (auto pool = dyn_cast<transformer::RaggedPoolOp>(op)) {
         expandPool(pool, step, isVector() ? lanes : 1, rewriter);
       } else if (auto conv = dyn_cast<transformer::RaggedConvOp>(op)) {

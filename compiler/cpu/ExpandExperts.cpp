@@ -39,6 +39,7 @@ private:
   void emitChoices(Value row);
   void emitGroups(Value row);
   Value rankGroup(Value row, Value group);
+  void emitMixed(Value row);
   void emitChosen(Value row);
   void emitWeights(Value row);
   /// The number of the greatest of `width` numbers, and the number itself.
@@ -73,6 +74,8 @@ private:
   ImplicitLocOpBuilder &b;
   int64_t experts, perToken;
   Value scores, choices, ranks;
+  /// Of sparsemixer: what the weights of the chosen are.
+  Value mixed;
 };
 
 } // namespace
@@ -86,6 +89,10 @@ void ChoiceEmitter::emit() {
   if (op.getGroups() > 1) {
     ranks = allocate(op.getGroups());
   }
+  bool isMixed = op.getScore() == RouterScore::Sparsemixer;
+  if (isMixed) {
+    mixed = allocate(experts);
+  }
   Value rows = memref::DimOp::create(b, op.getLogits(), 0);
   auto loop = scf::ParallelOp::create(b, ValueRange{k.constant(0)}, rows,
                                       ValueRange{k.constant(1)});
@@ -96,6 +103,9 @@ void ChoiceEmitter::emit() {
   emitChoices(row);
   if (op.getGroups() > 1) {
     emitGroups(row);
+  }
+  if (isMixed) {
+    emitMixed(row);
   }
   emitChosen(row);
   emitWeights(row);
@@ -199,12 +209,46 @@ void ChoiceEmitter::emitGroups(Value row) {
   });
 }
 
+/// Chooses the greatest logit m that is left, again and again, and gives it its
+/// share of those left that are near to it.
+void ChoiceEmitter::emitMixed(Value row) {
+  Value notANumber = k.number(std::numeric_limits<double>::quiet_NaN());
+  Value tolerance = k.number(op.getTolerance().convertToDouble());
+  k.loop(k.constant(perToken), [&](Value) {
+    Value best = findGreatest(row, choices, experts);
+    Value m = load(choices, row, best);
+    Value sum =
+        fold(experts, k.number(0), [&](Value expert, Value sum) -> Value {
+          Value z = load(scores, row, expert),
+                left = load(choices, row, expert);
+          Value size =
+              arith::MaximumFOp::create(b, math::AbsFOp::create(b, z), m);
+          Value distance =
+              arith::DivFOp::create(b, arith::SubFOp::create(b, m, z), size);
+          Value isLeft =
+              arith::CmpFOp::create(b, arith::CmpFPredicate::ORD, left, left);
+          Value isNear = arith::CmpFOp::create(b, arith::CmpFPredicate::ULE,
+                                               distance, tolerance);
+          Value counts = arith::AndIOp::create(b, isLeft, isNear);
+          // What does not count may have overflowed.
+          Value raised = exponential(arith::SubFOp::create(
+              b, arith::SelectOp::create(b, counts, left, m), m));
+          return addFloats(
+              sum, arith::SelectOp::create(b, counts, raised, k.number(0)));
+        });
+    store(arith::DivFOp::create(b, k.number(1), sum), mixed, row, best);
+    store(notANumber, choices, row, best);
+  });
+}
+
 /// Marks the chosen, and writes their numbers and scores in ascending order.
 void ChoiceEmitter::emitChosen(Value row) {
   Value notANumber = k.number(std::numeric_limits<double>::quiet_NaN());
-  k.loop(k.constant(perToken), [&](Value) {
-    store(notANumber, choices, row, findGreatest(row, choices, experts));
-  });
+  if (!mixed) {
+    k.loop(k.constant(perToken), [&](Value) {
+      store(notANumber, choices, row, findGreatest(row, choices, experts));
+    });
+  }
   k.loop(k.constant(0), k.constant(experts), 1, {k.constant(0)},
          [&](Value expert, ValueRange place) -> Values {
            Value choice = load(choices, row, expert);
@@ -213,7 +257,8 @@ void ChoiceEmitter::emitChosen(Value row) {
            k.when(isChosen, [&] {
              store(arith::IndexCastOp::create(b, b.getI32Type(), expert),
                    op.getIds(), row, place[0]);
-             store(load(scores, row, expert), op.getWeights(), row, place[0]);
+             Value weights = mixed ? mixed : scores;
+             store(load(weights, row, expert), op.getWeights(), row, place[0]);
            });
            Value next = k.add(place[0], 1);
            return {arith::SelectOp::create(b, isChosen, next, place[0])};

@@ -78,6 +78,9 @@ static const char *findHostOnly(const spec::ModelSpec &model) {
         if (attn && attn->relative) {
           return "attention with relative terms";
         }
+        if (attn && attn->latent) {
+          return "attention to latents";
+        }
         if (attn && attn->sparse) {
           return "block-sparse attention";
         }
@@ -101,8 +104,8 @@ static bool hasStates(const spec::ModelSpec &model) {
 
 /// A program that is fast at products of bf16 or int8 is one of a model that
 /// may be computed so, and none of plain loops. A device has none of int8, nor
-/// has aarch64; a device has none of experts, of states, of relative terms, of
-/// block-sparse attention and of rounded slopes.
+/// has aarch64; a device has none of experts, of states, of latents, of relative
+/// terms, of block-sparse attention and of rounded slopes.
 static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
                                 const spec::ModelSpec &model,
                                 const CompileOptions &options) {
@@ -112,6 +115,11 @@ static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
         return parameter.experts > 0;
       });
   for (const TargetInfo &target : targets) {
+    if (target.isDevice() && hasLatents(model)) {
+      return expectedProgram("expected --target of CPUs for latent attention "
+                             "(devices have no such program yet), got " +
+                             target.name);
+    }
     if (target.isDevice() && hasExperts) {
       return expectedProgram(
           "expected --target of CPUs for a mixture of "

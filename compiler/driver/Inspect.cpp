@@ -82,6 +82,11 @@ static void print(const spec::Recurrent &recurrent, raw_ostream &os) {
 }
 
 static void print(const spec::Attention &attn, raw_ostream &os) {
+  if (const auto &latent = attn.latent) {
+    os << attn.numHeads << " heads of latents, " << latent->rank << " and "
+       << latent->ropeDim << " wide";
+    return;
+  }
   os << attn.numHeads << " heads, " << attn.numKvHeads
      << " for keys and values, " << attn.headDim << " wide";
   if (attn.rotary) {

@@ -76,6 +76,12 @@ static std::string describe(const spec::Recurrent &recurrent) {
 }
 
 static std::string describe(const spec::Attention &attn) {
+  if (attn.latent) {
+    return formatText("%lld heads of latents, %lld and %lld wide",
+                      static_cast<long long>(attn.numHeads),
+                      static_cast<long long>(attn.latent->rank),
+                      static_cast<long long>(attn.latent->ropeDim));
+  }
   std::string text =
       formatText("%lld heads, %lld for keys and values, %lld wide",
                  static_cast<long long>(attn.numHeads),

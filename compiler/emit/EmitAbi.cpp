@@ -73,8 +73,8 @@ Field AbiWriter::ids(ArrayAttr values) {
 }
 
 /// The oldest host that what is generated here works with: what experts are
-/// called and where they are stored is news to those before 5, states to those
-/// before 6.
+/// called and where they are stored is news to those before 5; states, rows in
+/// turn, columns of wider tensors, and caches without values to those before 6.
 static uint32_t oldestHostOf(ModuleOp module) {
   bool hasStates = llvm::any_of(
       module.getOps<LLVM::LLVMFuncOp>(), [](LLVM::LLVMFuncOp function) {
@@ -87,7 +87,16 @@ static uint32_t oldestHostOf(ModuleOp module) {
   bool hasExperts = llvm::any_of(stored, [](transformer::ParameterOp op) {
     return op.getExperts().has_value();
   });
-  return hasExperts ? 5 : 3;
+  bool isSpread = llvm::any_of(stored, [](transformer::ParameterOp op) {
+    transformer::SourceAttr source = *op.getSource();
+    return source.getRowStep() != 1 || source.getStoredCols() != 0;
+  });
+  bool hasLatents = llvm::any_of(*module.getBody(), [](Operation &entry) {
+    auto layout = entry.getAttrOfType<transformer::CacheLayoutAttr>(
+        transformer::kCacheAttrName);
+    return layout && layout.getKeyWidth() != 0;
+  });
+  return isSpread || hasLatents ? 6 : hasExperts ? 5 : 3;
 }
 
 /// query(max) = max < oldest host ? null : &description

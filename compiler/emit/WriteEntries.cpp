@@ -101,7 +101,7 @@ static Field cache(transformer::CacheLayoutAttr layout, uint32_t role) {
       .set(&Cache::block_bytes, layout ? layout.getBlockBytes() : 0)
       .set(&Cache::layer_bytes, layout ? layout.getLayerBytes() : 0)
       .set(&Cache::window, layout ? layout.getWindow() : 0)
-      .set(&Cache::key_width, 0)
+      .set(&Cache::key_width, layout ? layout.getKeyWidth() : 0)
       .set(&Cache::value_width, 0)
       .finish();
 }

@@ -38,6 +38,8 @@ static Field writeSource(transformer::ParameterOp op, Tables &tables) {
       .set(&tfc_source_v0::cols, colsOf(op))
       .set(&tfc_source_v0::first_row, source.getFirstRow())
       .set(&tfc_source_v0::stored_rows, source.getStoredRows())
+      .set(&tfc_source_v0::row_step, source.getRowStep())
+      .set(&tfc_source_v0::stored_cols, source.getStoredCols())
       .finish();
 }
 

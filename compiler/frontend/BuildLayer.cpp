@@ -281,6 +281,43 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
   return path.linear(y, name + ".o", attn.oBias, position.weights);
 }
 
+/// What makes keys of latents is applied to the queries, what makes values to
+/// the sums: the cache keeps a latent and a turned key a position, and a query
+/// is [turned, made], as they are.
+static Value buildLatentAttention(PathBuilder &path,
+                                  const spec::Attention &attn,
+                                  const AttentionOfLayers &layers,
+                                  const std::string &name,
+                                  const LayerContext &context,
+                                  const LayerPosition &position, Value x) {
+  const spec::Latent &latent = *attn.latent;
+  Value index = position.weights;
+  auto linear = [&](Value rows, const char *part) {
+    return path.linear(rows, name + part, /*bias=*/false, index);
+  };
+  auto multiplyHeads = [&](Value rows, const std::string &part) -> Value {
+    return transformer::HeadLinearOp::create(
+        path.getBuilder(), path.loc(part), rows,
+        path.weight(part + ".weight", index), attn.numHeads);
+  };
+  Value q;
+  if (latent.queryRank > 0) {
+    Value rows = linear(x, ".q_a");
+    rows = path.norm(rows, latent.norm, name + ".q_a_norm", index);
+    q = linear(rows, ".q_b");
+  } else {
+    q = linear(x, ".q");
+  }
+  Value c = linear(x, ".latent"), k = linear(x, ".k_rope");
+  c = path.norm(c, latent.norm, name + ".latent_norm", index);
+  q = multiplyHeads(q, name + ".k_up");
+  std::tie(q, k) = buildRotary(path, layers, name, context, position, q, k);
+  Value y = transformer::LatentAttentionOp::create(
+      path.getBuilder(), path.loc(name), q, k, c, context.cache, position.layer,
+      context.batch, attn.numHeads, APFloat(attn.scale));
+  return linear(multiplyHeads(y, name + ".v_up"), ".o");
+}
+
 /// Its keys and values are in the cross cache: buildCrossWrite put them there.
 static Value buildCrossAttention(PathBuilder &path, const spec::Attention &attn,
                                  const std::string &name,
@@ -335,7 +372,7 @@ static transformer::RouteOp buildRoute(PathBuilder &path, const spec::Moe &moe,
       router.groupByTwo ? transformer::GroupRank::Top2
                         : transformer::GroupRank::Max,
       renormalize, APFloat(router.plus), APFloat(router.floor),
-      APFloat(router.factor));
+      APFloat(router.factor), APFloat(router.tolerance));
 }
 
 static Value buildShared(PathBuilder &path, const spec::Moe &moe,
@@ -360,13 +397,16 @@ static Value buildMoe(PathBuilder &path, const spec::Moe &moe,
   auto bias = [&](const char *part) {
     return moe.bias ? weight(part) : Value();
   };
+  auto number = [&](double value) {
+    return value > 0 ? path.getBuilder().getF64FloatAttr(value) : FloatAttr();
+  };
   Value up = weight(".up.weight"), down = weight(".down.weight");
   Value gate = moe.gated ? weight(".gate.weight") : Value();
   Value gateBias = moe.gated ? bias(".gate.bias") : Value();
   Value y = transformer::ExpertsOp::create(
       path.getBuilder(), path.loc(name), x, route.getIds(), route.getWeights(),
       up, down, gate, bias(".up.bias"), gateBias, bias(".down.bias"),
-      toDialect(moe.act));
+      toDialect(moe.act), number(moe.alpha), number(moe.limit));
   if (moe.shared) {
     Value shared = buildShared(path, moe, name, index, x);
     y = transformer::AddOp::create(path.getBuilder(), path.loc(name + ".sum"),
@@ -394,11 +434,13 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
     Value f = spec::visit(
         sublayer.f,
         [&, number = number](const spec::Attention &attn) {
-          return attn.cross
-                     ? buildCrossAttention(path, attn, name, context, position,
-                                           input)
-                     : buildAttention(path, attn, listAttentions(run, number),
-                                      name, context, position, input);
+          if (attn.cross) {
+            return buildCrossAttention(path, attn, name, context, position,
+                                       input);
+          }
+          auto build = attn.latent ? buildLatentAttention : buildAttention;
+          return build(path, attn, listAttentions(run, number), name, context,
+                       position, input);
         },
         [&](const spec::Ffn &ffn) {
           return buildFfn(path, ffn, name, position.weights, input);

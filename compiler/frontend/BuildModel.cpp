@@ -72,8 +72,8 @@ void ModelBuilder::addStored(const spec::Parameter &parameter,
   auto source = transformer::SourceAttr::get(
       builder.getContext(), patterns,
       std::max<int64_t>(parameter.firstLayer, 0), parameter.layerStep, firstRow,
-      parameter.storedRows, parameter.inOut, parameter.fillZeros,
-      parameter.stacked,
+      parameter.storedRows, parameter.rowStep, parameter.storedCols,
+      parameter.inOut, parameter.fillZeros, parameter.stacked,
       parameter.tiedTo.empty() ? StringAttr()
                                : builder.getStringAttr(parameter.tiedTo));
   add(parameter, name, rows, source, ArrayAttr());

@@ -113,7 +113,8 @@ tfc::findCacheType(PathBuilder &path, const spec::Stack &stack,
         }
         auto next = transformer::CacheType::get(
             path.getBuilder().getContext(), layers, attn.numKvHeads,
-            attn.headDim, kind, window, element);
+            attn.headDim, attn.latent ? attn.latent->rank : 0, kind, window,
+            element);
         if (type && type != next && isGood) {
           emitError(path.loc(name))
               << "expected num_kv_heads and head_dim as in the layers before "

@@ -153,9 +153,10 @@ static void keepCaches(Operation *root, Type element) {
     for (BlockArgument argument : entry.getArguments()) {
       auto type = dyn_cast<CacheType>(argument.getType());
       if (type && type.getElementType().isF32()) {
-        argument.setType(CacheType::get(
-            type.getContext(), type.getLayers(), type.getKvHeads(),
-            type.getHeadDim(), type.getKind(), type.getWindow(), element));
+        argument.setType(CacheType::get(type.getContext(), type.getLayers(),
+                                        type.getKvHeads(), type.getHeadDim(),
+                                        type.getValues(), type.getKind(),
+                                        type.getWindow(), element));
         isChanged = true;
       }
     }

@@ -24,8 +24,8 @@ static Location locate(ExpertsOp op, const Twine &part) {
 }
 
 /// experts -> group_by, gather_rows, expert_linear with the activation (or two:
-/// the activated gate is a factor of the other), expert_linear, combine; the
-/// last one alone rounds
+/// the activated gate is a factor of the other, or clamped_gate joins both),
+/// expert_linear, combine; the last one alone rounds
 static void decompose(ExpertsOp op, IRRewriter &rewriter) {
   rewriter.setInsertionPoint(op);
   auto grouped =
@@ -41,11 +41,18 @@ static void decompose(ExpertsOp op, IRRewriter &rewriter) {
   };
   Value factor;
   Activation act = op.getAct();
+  bool isClamped = op.getLimit().has_value();
   if (op.getGate()) {
-    factor = multiply("gate", x, op.getGate(), op.getGateBias(), Value(), act);
+    factor = multiply("gate", x, op.getGate(), op.getGateBias(), Value(),
+                      isClamped ? Activation::Identity : act);
     act = Activation::Identity;
   }
-  Value inner = multiply("up", x, op.getUp(), op.getUpBias(), factor, act);
+  Value inner = multiply("up", x, op.getUp(), op.getUpBias(),
+                         isClamped ? Value() : factor, act);
+  if (isClamped) {
+    inner = ClampedGateOp::create(rewriter, locate(op, "clamped_gate"), inner,
+                                  factor, *op.getAlpha(), *op.getLimit());
+  }
   Value y = multiply("down", inner, op.getDown(), op.getDownBias(), Value(),
                      Activation::Identity);
   rewriter.replaceOpWithNewOp<CombineOp>(op, op.getType(), y,

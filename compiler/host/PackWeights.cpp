@@ -94,9 +94,12 @@ static Geometry geometryOf(transformer::ParameterOp op, Target target) {
   int64_t rows = type.getDimSize(0);
   int64_t columns = type.getRank() == 2 ? type.getDimSize(1) : 1;
   Geometry g;
-  g[RowStride] = source.getInOut() ? 1 : columns;
+  int64_t storedColumns =
+      source.getStoredCols() ? source.getStoredCols() : columns;
+  g[RowStride] = source.getInOut() ? 1 : storedColumns;
   g[ColumnStride] = source.getInOut() ? source.getStoredRows() : 1;
   g[FirstElement] = source.getFirstRow() * g[RowStride];
+  g[RowStride] *= source.getRowStep();
   g[Rows] = rows;
   g[Columns] = columns;
   g[FirstTarget] = target.first;
@@ -111,7 +114,7 @@ static Geometry geometryOf(transformer::ParameterOp op, Target target) {
   g[Experts] = target.whole.getExperts().value_or(1);
   g[ExpertBytes] = target.whole.getExpertBytes();
   g[ExpertElements] =
-      source.getStacked() ? source.getStoredRows() * columns : 0;
+      source.getStacked() ? source.getStoredRows() * storedColumns : 0;
   auto addCompanion = [&](transformer::CompanionKind kind, Field place,
                           Field stride) {
     transformer::ParameterOp companion = target.whole.findCompanion(kind);

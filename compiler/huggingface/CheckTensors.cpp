@@ -58,6 +58,8 @@ static rt::WeightTable makeTable(const spec::ModelSpec &model) {
     weight.cols = parameter.cols;
     weight.firstRow = parameter.firstRow;
     weight.storedRows = parameter.storedRows;
+    weight.rowStep = parameter.rowStep;
+    weight.storedCols = parameter.storedCols;
     weight.inOut = parameter.inOut;
     weight.fillZeros = parameter.fillZeros;
     weight.stacked = parameter.stacked;

@@ -20,7 +20,7 @@ CacheGeometry::CacheGeometry(transformer::CacheType type, int64_t blockTokens,
       element(type.getElementType()),
       elementBytes(element.getIntOrFloatBitWidth() / 8) {
   rowBytes = type.getKvHeads() * type.getHeadDim() * elementBytes;
-  int64_t bytes = 2 * blockTokens * rowBytes;
+  int64_t bytes = (type.isLatent() ? 1 : 2) * blockTokens * rowBytes;
   layerBytes = type.isScratch() ? 0 : bytes;
   blockBytes = type.isScratch() ? bytes : bytes * type.getLayers();
 }
@@ -57,7 +57,8 @@ LogicalResult tfc::describeCache(func::FuncOp entry,
                      entry.getContext(), cache.blockTokens,
                      type.isScratch() ? 1 : type.getLayers(), cache.blockBytes,
                      cache.layerBytes, cache.queryRows, type.getWindow(),
-                     transformer::storageOf(type.getElementType())));
+                     transformer::storageOf(type.getElementType()),
+                     type.isLatent() ? type.getHeadDim() : 0));
   return success();
 }
 

@@ -33,7 +33,8 @@ struct CacheGeometry {
   bool isCross;
   mlir::Type element;   // of keys and values
   int64_t elementBytes; // its
-  int64_t rowBytes;     // one position's keys in a layer; its values as many
+  /// One position's keys in a layer; its values as many, of latents none.
+  int64_t rowBytes;
   int64_t layerBytes;   // from one layer to the next; 0 in a scratch cache
   int64_t blockBytes;
 };

@@ -43,7 +43,8 @@ struct LowerRoute : OpRewritePattern<transformer::RouteOp> {
         b, TypeRange{ids.getType(), weights.getType()}, op.getScore(),
         op.getLogits(), op.getChoiceBias(), ids, weights, op.getPerToken(),
         op.getGroups(), op.getGroupsUsed(), op.getGroupBy(),
-        op.getRenormalize(), op.getPlus(), op.getFloor(), op.getFactor());
+        op.getRenormalize(), op.getPlus(), op.getFloor(), op.getFactor(),
+        op.getTolerance());
     rewriter.replaceOp(op, chosen.getResults());
     return success();
   }
@@ -131,6 +132,20 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b,
       });
 }
 
+Value tfc::buildExpertProduct(ImplicitLocOpBuilder &b,
+                              transformer::ExpertLinearOp op) {
+  Epilogue epilogue;
+  epilogue.act = op.getAct();
+  epilogue.bias = op.getBias();
+  epilogue.factor = op.getFactor();
+  epilogue.element = elementOf(op);
+  if (transformer::WeightOp panels = findPanels(b, op.getWeight())) {
+    return buildPanelProduct(b, op.getInput(), panels, epilogue,
+                             op.getExperts());
+  }
+  return buildRowProduct(b, op, epilogue);
+}
+
 namespace {
 
 /// expert_linear -> product of rows of experts with its epilogue
@@ -140,17 +155,7 @@ struct LowerExpertLinear : OpRewritePattern<transformer::ExpertLinearOp> {
   LogicalResult matchAndRewrite(transformer::ExpertLinearOp op,
                                 PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Epilogue epilogue;
-    epilogue.act = op.getAct();
-    epilogue.bias = op.getBias();
-    epilogue.factor = op.getFactor();
-    epilogue.element = elementOf(op);
-    if (transformer::WeightOp panels = findPanels(b, op.getWeight())) {
-      rewriter.replaceOp(op, buildPanelProduct(b, op.getInput(), panels,
-                                               epilogue, op.getExperts()));
-    } else {
-      rewriter.replaceOp(op, buildRowProduct(b, op, epilogue));
-    }
+    rewriter.replaceOp(op, buildExpertProduct(b, op));
     return success();
   }
 };
@@ -194,6 +199,41 @@ struct LowerCombine : OpRewritePattern<transformer::CombineOp> {
   }
 };
 
+/// clamped_gate -> map
+struct LowerClampedGate : OpRewritePattern<transformer::ClampedGateOp> {
+  LowerClampedGate(MLIRContext *context, const LastUses &lastUses)
+      : OpRewritePattern(context), lastUses(lastUses) {}
+
+  LogicalResult matchAndRewrite(transformer::ClampedGateOp op,
+                                PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    double alpha = op.getAlpha().convertToDouble();
+    double limit = op.getLimit().convertToDouble();
+    // Numbers that are none stay so: they show that something was wrong.
+    auto least = [&](ImplicitLocOpBuilder &inner, Value x) -> Value {
+      return arith::MinimumFOp::create(inner, x, f32Constant(inner, limit));
+    };
+    auto body = [&](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
+      Value u = least(inner, v[0]), g = least(inner, v[1]);
+      u = arith::MaximumFOp::create(inner, u, f32Constant(inner, -limit));
+      Value raised = math::ExpOp::create(
+          inner, arith::MulFOp::create(inner, g, f32Constant(inner, -alpha)));
+      Value one = f32Constant(inner, 1);
+      Value product =
+          arith::MulFOp::create(inner, arith::AddFOp::create(inner, u, one), g);
+      return arith::DivFOp::create(inner, product,
+                                   arith::AddFOp::create(inner, raised, one));
+    };
+    rewriter.replaceOp(
+        op, mapRows(b, op.getInput(), {{op.getGate(), Broadcast::None}},
+                    {elementOf(op), lastUses.contains(op.getInputMutable())},
+                    body));
+    return success();
+  }
+
+  const LastUses &lastUses;
+};
+
 /// gate_rows -> map
 struct LowerGateRows : OpRewritePattern<transformer::GateRowsOp> {
   LowerGateRows(MLIRContext *context, const LastUses &lastUses)
@@ -229,5 +269,5 @@ void tfc::populateExpertPatterns(RewritePatternSet &patterns,
   MLIRContext *context = patterns.getContext();
   patterns.add<LowerRoute, LowerGroupBy, LowerExpertLinear, LowerCombine>(
       context);
-  patterns.add<LowerGateRows>(context, lastUses);
+  patterns.add<LowerGateRows, LowerClampedGate>(context, lastUses);
 }

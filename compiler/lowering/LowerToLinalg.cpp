@@ -239,15 +239,19 @@ static void packPanels(ModuleOp module, int64_t panel, int64_t bf16Word,
   }
 }
 
-/// So are those of experts.
+/// So are those of experts, and of heads.
 static void packExperts(ModuleOp module, int64_t panel, int64_t bf16Word) {
   SymbolTable symbols(module);
-  module.walk([&](transformer::ExpertLinearOp op) {
-    if (auto weight = op.getWeight().getDefiningOp<transformer::WeightOp>()) {
+  auto packWeight = [&](auto op) {
+    auto weight =
+        op.getWeight().template getDefiningOp<transformer::WeightOp>();
+    if (weight) {
       bool isBf16 = getElementTypeOrSelf(op.getWeight()).isBF16();
       pack(symbols.lookup(weight.getName()), panel, isBf16 ? bf16Word : 1);
     }
-  });
+  };
+  module.walk([&](transformer::ExpertLinearOp op) { packWeight(op); });
+  module.walk([&](transformer::HeadLinearOp op) { packWeight(op); });
 }
 
 /// Those of narrow products alone are for kernels, which read them as they are.
@@ -351,6 +355,7 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
     populateNormPatterns(patterns, lastUses);
     populateEmbeddingPatterns(patterns);
     populateExpertPatterns(patterns, lastUses);
+    populateLatentPatterns(patterns);
     populateLayerPatterns(patterns);
     populatePositionPatterns(patterns);
     populateProjectionPatterns(patterns, lastUses);

@@ -29,7 +29,7 @@ transformer::WeightOp tfc::findPanels(ImplicitLocOpBuilder &b, Value matrix) {
 /// apart by copies.
 static Value allocateRows(ImplicitLocOpBuilder &b, Value like, int64_t width,
                           FloatType element) {
-  Value rows = tensor::DimOp::create(b, like, 0);
+  Value rows = countRows(b, like);
   return bufferization::AllocTensorOp::create(
       b, RankedTensorType::get({ShapedType::kDynamic, width}, element),
       ValueRange{rows});

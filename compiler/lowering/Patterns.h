@@ -117,6 +117,10 @@ mlir::Value buildPanelProduct(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
                               const Epilogue &epilogue,
                               mlir::Value experts = {});
 
+/// The product of rows with the matrices of their experts, with its epilogue.
+mlir::Value buildExpertProduct(mlir::ImplicitLocOpBuilder &b,
+                               transformer::ExpertLinearOp op);
+
 /// The weight behind `matrix` as it is packed in panels, or null when its
 /// parameter is not.
 transformer::WeightOp findPanels(mlir::ImplicitLocOpBuilder &b,
@@ -133,6 +137,7 @@ void populateNormPatterns(mlir::RewritePatternSet &patterns,
 void populateEmbeddingPatterns(mlir::RewritePatternSet &patterns);
 void populateExpertPatterns(mlir::RewritePatternSet &patterns,
                             const LastUses &lastUses);
+void populateLatentPatterns(mlir::RewritePatternSet &patterns);
 void populateLayerPatterns(mlir::RewritePatternSet &patterns);
 void populatePositionPatterns(mlir::RewritePatternSet &patterns);
 void populateProjectionPatterns(mlir::RewritePatternSet &patterns,

@@ -1,11 +1,10 @@
 // Sinusoids, rotary angles, rotations and distance biases to linalg.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/lowering/Patterns.h"
+#include "compiler/lowering/Parts.h"
 
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -16,92 +15,6 @@ using namespace mlir;
 using namespace tfc;
 
 namespace {
-
-/// Writes a tensor of as many rows as another, part by part.
-class Parts {
-public:
-  /// `shape` without the rows, which are those of `like`.
-  Parts(ImplicitLocOpBuilder &b, Value like, ArrayRef<int64_t> shape,
-        FloatType element)
-      : b(b), element(element), rows(countRows(b, like)) {
-    SmallVector<int64_t> sizes = {ShapedType::kDynamic};
-    sizes.append(shape.begin(), shape.end());
-    // Not tensor.empty: cse would make one of two, and as parts write it one
-    // after the other, bufferization would copy between them.
-    whole = bufferization::AllocTensorOp::create(
-        b, RankedTensorType::get(sizes, element), ValueRange{rows});
-  }
-
-  /// Of the last axis of `value`, every `stride`-th from `first` on.
-  Value cut(Value value, OpFoldResult first, int64_t count, int64_t stride) {
-    Range range(*this, value, first, count, stride);
-    return tensor::ExtractSliceOp::create(b, value, range.offsets, range.sizes,
-                                          range.strides);
-  }
-  /// The same of the tensor: body(inputs..., its old value) is its new value,
-  /// to which floats are f32, those of inputs and its own.
-  void write(int64_t first, int64_t count, int64_t stride,
-             ArrayRef<std::pair<Value, AffineMap>> inputs,
-             function_ref<Value(ImplicitLocOpBuilder &, ValueRange)> body) {
-    Value init = cut(whole, b.getIndexAttr(first), count, stride);
-    SmallVector<Value> operands;
-    SmallVector<AffineMap> maps;
-    for (auto [value, map] : inputs) {
-      operands.push_back(value);
-      maps.push_back(map);
-    }
-    int64_t rank = cast<RankedTensorType>(init.getType()).getRank();
-    maps.push_back(b.getMultiDimIdentityMap(rank));
-    SmallVector<utils::IteratorType> iterators(rank,
-                                               utils::IteratorType::parallel);
-    Value part =
-        linalg::GenericOp::create(
-            b, init.getType(), operands, init, maps, iterators,
-            [&](OpBuilder &builder, Location loc, ValueRange v) {
-              ImplicitLocOpBuilder inner(loc, builder);
-              Value y = body(inner, widenInputs(inner, v));
-              linalg::YieldOp::create(inner, convertFloat(inner, y, element));
-            })
-            .getResult(0);
-    Range range(*this, whole, b.getIndexAttr(first), count, stride);
-    whole = tensor::InsertSliceOp::create(b, part, whole, range.offsets,
-                                          range.sizes, range.strides);
-  }
-  Value get() { return whole; }
-
-private:
-  static SmallVector<Value> widenInputs(ImplicitLocOpBuilder &b, ValueRange v) {
-    SmallVector<Value> wide(v);
-    for (Value &value : MutableArrayRef(wide).drop_back()) {
-      if (isa<FloatType>(value.getType())) {
-        value = convertFloat(b, value, b.getF32Type());
-      }
-    }
-    return wide;
-  }
-
-  struct Range {
-    Range(Parts &parts, Value value, OpFoldResult first, int64_t count,
-          int64_t stride) {
-      OpBuilder &b = parts.b;
-      auto type = cast<RankedTensorType>(value.getType());
-      for (int64_t size : type.getShape()) {
-        offsets.push_back(b.getIndexAttr(0));
-        sizes.push_back(b.getIndexAttr(size));
-        strides.push_back(b.getIndexAttr(1));
-      }
-      sizes.front() = parts.rows;
-      offsets.back() = first;
-      sizes.back() = b.getIndexAttr(count);
-      strides.back() = b.getIndexAttr(stride);
-    }
-    SmallVector<OpFoldResult> offsets, sizes, strides;
-  };
-
-  ImplicitLocOpBuilder &b;
-  FloatType element;
-  Value rows, whole;
-};
 
 /// sinusoid -> a map with sine, a map with cosine; where they take turns, one
 /// map that chooses, as vectors are stored whole

@@ -58,9 +58,17 @@ static int64_t countParts(Value value) {
 
 Value tfc::countRows(ImplicitLocOpBuilder &b, Value value) {
   // What is written in place has as many: a norm of rows that rotation joined.
+  bool isOfParts = false;
   auto take = [&](Value from) {
-    while (auto op = from.getDefiningOp<DestinationStyleOpInterface>()) {
-      from = op.getTiedOpOperand(cast<OpResult>(from))->get();
+    while (true) {
+      if (auto part = from.getDefiningOp<tensor::InsertSliceOp>()) {
+        from = part.getDest();
+        isOfParts = true;
+      } else if (auto op = from.getDefiningOp<DestinationStyleOpInterface>()) {
+        from = op.getTiedOpOperand(cast<OpResult>(from))->get();
+      } else {
+        break;
+      }
     }
     value = from;
     return value.getDefiningOp<tensor::CollapseShapeOp>();
@@ -68,6 +76,10 @@ Value tfc::countRows(ImplicitLocOpBuilder &b, Value value) {
   auto reshape = take(value);
   while (reshape && countParts(value) == 1) {
     reshape = take(reshape.getSrc());
+  }
+  auto place = value.getDefiningOp<bufferization::AllocTensorOp>();
+  if (isOfParts && place && place.getDynamicSizes().size() == 1) {
+    return place.getDynamicSizes().front();
   }
   // Joined rows say how many they are.
   if (auto joined = value.getDefiningOp<tensor::ExpandShapeOp>()) {

@@ -32,7 +32,8 @@ const StringRef tfc::structuredOps[] = {
     "transformer.ragged_pool",    "transformer.product",
     "transformer.choose_experts", "transformer.sort_by_expert",
     "transformer.ragged_conv",    "transformer.ragged_recurrence",
-    "transformer.yield",          "transformer.tap"};
+    "transformer.paged_latent",   "transformer.yield",
+    "transformer.tap"};
 
 static const StringRef llvmDialects[] = {"builtin", "llvm"};
 

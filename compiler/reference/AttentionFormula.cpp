@@ -46,6 +46,73 @@ static void softmax(std::vector<double> &scores, std::optional<double> sink) {
   }
 }
 
+void latentWrite(const Matrix &ropeKey, const Matrix &latent,
+                 const Sequence &sequence, Cache::Layer &cache) {
+  Matrix rows(latent.rows, ropeKey.cols + latent.cols);
+  for (int64_t t = 0; t < latent.rows; ++t) {
+    for (int64_t c = 0; c < ropeKey.cols; ++c) {
+      rows.at(t, c) = ropeKey.at(t, c);
+    }
+    for (int64_t c = 0; c < latent.cols; ++c) {
+      rows.at(t, ropeKey.cols + c) = latent.at(t, c);
+    }
+  }
+  append(rows, sequence, cache.keys);
+  append(latent, sequence, cache.values);
+}
+
+void latentAttention(const Matrix &query, const Sequence &sequence,
+                     int64_t heads, double scale, const Cache::Layer &cache,
+                     Matrix &result, const WatchFn &watch) {
+  int64_t width = cache.keys.cols, values = cache.values.cols;
+  for (int64_t i = 0; i < sequence.count; ++i) {
+    int64_t row = sequence.first + i;
+    int64_t end = std::min<int64_t>(sequence.keys, sequence.past + i + 1);
+    for (int64_t head = 0; head < heads; ++head) {
+      std::vector<double> scores(end);
+      for (int64_t j = 0; j < end; ++j) {
+        for (int64_t d = 0; d < width; ++d) {
+          scores[j] += query.at(row, head * width + d) * cache.keys.at(j, d);
+        }
+        scores[j] *= scale;
+      }
+      softmax(scores, std::nullopt);
+      if (watch) {
+        watch(row, head, 0, scores);
+      }
+      for (int64_t c = 0; c < values; ++c) {
+        double sum = 0;
+        for (int64_t j = 0; j < end; ++j) {
+          sum += scores[j] * cache.values.at(j, c);
+        }
+        result.at(row, head * values + c) = sum;
+      }
+    }
+  }
+}
+
+Matrix headLinear(const Matrix &x, const Matrix &weight, int64_t heads,
+                  int64_t width) {
+  int64_t own = x.cols / heads, inner = weight.cols, rest = own - inner;
+  Matrix result(x.rows, heads * (rest + width));
+  for (int64_t t = 0; t < x.rows; ++t) {
+    for (int64_t head = 0; head < heads; ++head) {
+      int64_t from = head * own, to = head * (rest + width);
+      for (int64_t c = 0; c < rest; ++c) {
+        result.at(t, to + c) = x.at(t, from + inner + c);
+      }
+      for (int64_t n = 0; n < width; ++n) {
+        double sum = 0;
+        for (int64_t c = 0; c < inner; ++c) {
+          sum += weight.at(head * width + n, c) * x.at(t, from + c);
+        }
+        result.at(t, to + rest + n) = sum;
+      }
+    }
+  }
+  return result;
+}
+
 /// What a head adds to the score of a key at this distance from the query.
 static double biasAt(const Matrix &bias, int64_t head, int64_t distance) {
   int64_t farthest = bias.cols / 2;

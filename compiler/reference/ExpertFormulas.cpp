@@ -75,6 +75,26 @@ static std::vector<double> renormalize(std::vector<double> w,
   return w;
 }
 
+/// The greatest that is left, again and again; its weight is its share of those
+/// left that are near to it.
+static std::vector<double> mixSparsely(const std::vector<double> &z,
+                                       const Router &router,
+                                       std::vector<int64_t> &chosen) {
+  std::vector<double> w(z.size()), left = z;
+  for (int64_t j = 0; j < router.perToken; ++j) {
+    int64_t best = findGreatest(left, 1).front();
+    double m = left[best], sum = 0;
+    for (size_t e = 0; e < z.size(); ++e) {
+      double distance = (m - z[e]) / std::max(std::fabs(z[e]), m);
+      sum += distance > router.tolerance ? 0 : std::exp(left[e] - m);
+    }
+    w[best] = 1 / sum;
+    chosen.push_back(best);
+    left[best] = -std::numeric_limits<double>::infinity();
+  }
+  return w;
+}
+
 Matrix route(const Matrix &logits, const Router &router,
              std::vector<int32_t> &ids) {
   Matrix result(logits.rows, router.perToken);
@@ -93,7 +113,12 @@ Matrix route(const Matrix &logits, const Router &router,
     if (router.groups > 1) {
       dropGroups(choice, router);
     }
-    std::vector<int64_t> chosen = findGreatest(choice, router.perToken);
+    std::vector<int64_t> chosen;
+    if (router.score == RouterScore::Sparsemixer) {
+      score = mixSparsely(score, router, chosen);
+    } else {
+      chosen = findGreatest(choice, router.perToken);
+    }
     std::sort(chosen.begin(), chosen.end());
     std::vector<double> w;
     for (int64_t e : chosen) {
@@ -134,12 +159,12 @@ Matrix experts(const Matrix &x, const std::vector<int32_t> &ids,
       auto given = [](const Matrix *all, const Matrix &own) {
         return all ? &own : nullptr;
       };
-      Matrix y = ffn(row,
-                     {&up, &down, given(matrices.gate, gate),
-                      given(matrices.upBias, upBias),
-                      given(matrices.gateBias, gateBias),
-                      given(matrices.downBias, downBias)},
-                     act);
+      Matrix y = ffn(
+          row,
+          {&up, &down, given(matrices.gate, gate),
+           given(matrices.upBias, upBias), given(matrices.gateBias, gateBias),
+           given(matrices.downBias, downBias), matrices.alpha, matrices.limit},
+          act);
       for (int64_t c = 0; c < x.cols; ++c) {
         result.at(t, c) += weights.at(t, j) * y.data[c];
       }
@@ -187,6 +212,17 @@ Matrix combine(const Matrix &x, const std::vector<int32_t> &places,
         result.at(t, c) += weights.at(t, j) * x.at(from, c);
       }
     }
+  }
+  return result;
+}
+
+Matrix clampedGate(const Matrix &x, const Matrix &gate, double alpha,
+                   double limit) {
+  Matrix result = x;
+  for (size_t i = 0; i < x.data.size(); ++i) {
+    double g = std::min(gate.data[i], limit);
+    double u = std::clamp(x.data[i], -limit, limit);
+    result.data[i] = (u + 1) * g * sigmoid(alpha * g);
   }
   return result;
 }

@@ -52,8 +52,10 @@ Matrix activation(transformer::Activation act, const Matrix &x);
 
 struct FfnWeights {
   const Matrix *up, *down, *gate, *upBias, *gateBias, *downBias;
+  double alpha = 0, limit = 0; // of a clamped gate; 0: of another
 };
-/// down(act(up x)), or down(act(gate x) * up x)
+/// down(act(up x)), or down(act(gate x) * up x), or, of a clamped gate, down of
+/// what clampedGate makes of both.
 Matrix ffn(const Matrix &x, const FfnWeights &weights,
            transformer::Activation act);
 
@@ -65,6 +67,7 @@ struct Router {
   transformer::GroupRank groupRank = transformer::GroupRank::Max;
   transformer::Renormalize renormalize = transformer::Renormalize::None;
   double plus = 0, floor = 0, factor = 1;
+  double tolerance = 0; // of sparsemixer
 };
 /// The weights of the experts of each row, whose numbers, ascending, are
 /// appended to `ids`. Of equal scores the lower number goes first.
@@ -89,6 +92,14 @@ Matrix expertLinear(const Matrix &x, const std::vector<int32_t> &experts,
 /// y[t,:] = sum_j weights[t,j] x[places[t k + j],:]
 Matrix combine(const Matrix &x, const std::vector<int32_t> &places,
                const Matrix &weights);
+/// y = (u + 1) g / (1 + exp(-alpha g)), g = min(gate, limit), u = x between
+/// -limit and limit
+Matrix clampedGate(const Matrix &x, const Matrix &gate, double alpha,
+                   double limit);
+/// y[t,h] = [x[t,h,K:], W_h x[t,h,:K]]; the matrices of all heads are one below
+/// the other, each of `width` rows and K columns.
+Matrix headLinear(const Matrix &x, const Matrix &weight, int64_t heads,
+                  int64_t width);
 /// y[t,:] = x[t,:] / (1 + exp(-gate[t,0]))
 Matrix gateRows(const Matrix &x, const Matrix &gate);
 
@@ -196,6 +207,15 @@ using WatchFn = std::function<void(int64_t row, int64_t head, int64_t begin,
 void attention(const Matrix &query, const Sequence &sequence,
                const AttentionShape &shape, const Cache::Layer &cache,
                Matrix &result, const WatchFn &watch = {});
+
+/// Puts [ropeKey, latent] at the sequence's positions: rows are keys whose last
+/// columns are values.
+void latentWrite(const Matrix &ropeKey, const Matrix &latent,
+                 const Sequence &sequence, Cache::Layer &cache);
+/// Causal attention of `heads` queries a row to those rows.
+void latentAttention(const Matrix &query, const Sequence &sequence,
+                     int64_t heads, double scale, const Cache::Layer &cache,
+                     Matrix &result, const WatchFn &watch);
 
 } // namespace tfc::reference
 

@@ -30,6 +30,7 @@ LogicalResult Interpreter::runOp(RouteOp op) {
   router.plus = op.getPlus().convertToDouble();
   router.floor = op.getFloor().convertToDouble();
   router.factor = op.getFactor().convertToDouble();
+  router.tolerance = op.getTolerance().convertToDouble();
   Ids chosen;
   Matrix weights = route(rows(op.getLogits()), router, chosen);
   set(op.getIds(), std::make_shared<const Ids>(std::move(chosen)));
@@ -47,6 +48,10 @@ LogicalResult Interpreter::runOp(ExpertsOp op) {
                rowsOrNull(op.getUpBias()),
                rowsOrNull(op.getGateBias()),
                rowsOrNull(op.getDownBias())};
+  if (op.getLimit()) {
+    w.alpha = op.getAlpha()->convertToDouble();
+    w.limit = op.getLimit()->convertToDouble();
+  }
   return setRows(op, experts(rows(op.getInput()), chosen, rows(op.getWeights()),
                              w, op.getAct()));
 }

@@ -327,6 +327,32 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
   return setRows(op, std::move(result));
 }
 
+LogicalResult Interpreter::runOp(LatentAttentionOp op) {
+  FailureOr<int64_t> layer =
+      layerOf(op, op.getCache().getType(), op.getLayer());
+  if (failed(layer)) {
+    return failure();
+  }
+  for (const Sequence &sequence : step.sequences) {
+    Cache::Layer &cached = cache.layer(sequence.id, *layer);
+    if (sequence.past > cached.keys.rows) {
+      return op.emitError()
+             << "expected sequence " << sequence.id << " after at most "
+             << cached.keys.rows << " cached tokens, got " << sequence.past;
+    }
+    latentWrite(rows(op.getRopeKey()), rows(op.getLatent()), sequence, cached);
+  }
+  const Matrix &query = rows(op.getQuery());
+  Matrix result(query.rows, op.getType().getDimSize(1));
+  WatchFn watch = watchAttention(/*isCross=*/false);
+  for (const Sequence &sequence : step.sequences) {
+    latentAttention(query, sequence, static_cast<int64_t>(op.getNumHeads()),
+                    op.getScale().convertToDouble(),
+                    cache.layer(sequence.id, *layer), result, watch);
+  }
+  return setRows(op, std::move(result));
+}
+
 //===-- the other ops -----------------------------------------------------===//
 
 LogicalResult Interpreter::runOp(Operation &op) {
@@ -341,7 +367,8 @@ LogicalResult Interpreter::runOp(Operation &op) {
       .Case<scf::ForOp, arith::ConstantOp, OutputOp, TapOp, WeightOp,
             EmbeddingOp, GatherRowsOp, PoolRowsOp, PerLayerOp, RotaryOp,
             AttentionOp, CrossAttentionOp, CacheWriteOp, RouteOp, ExpertsOp,
-            GroupByOp, ExpertLinearOp, CombineOp, CausalConvOp, RecurrenceOp>(
+            GroupByOp, ExpertLinearOp, CombineOp, CausalConvOp, RecurrenceOp,
+            LatentAttentionOp>(
           [&](auto known) { return runOp(known); })
       .Case<func::ReturnOp, scf::YieldOp, YieldOp>(
           [](auto) { return success(); })
@@ -427,6 +454,16 @@ LogicalResult Interpreter::runOp(Operation &op) {
       })
       .Case([&](DecayOp op) {
         return setRows(op, decay(rows(op.getInput()), rows(op.getLogRate())));
+      })
+      .Case([&](ClampedGateOp op) {
+        return setRows(op, clampedGate(rows(op.getInput()), rows(op.getGate()),
+                                       op.getAlpha().convertToDouble(),
+                                       op.getLimit().convertToDouble()));
+      })
+      .Case([&](HeadLinearOp op) {
+        return setRows(op, headLinear(rows(op.getInput()), rows(op.getWeight()),
+                                      static_cast<int64_t>(op.getNumHeads()),
+                                      op.getWeight().getType().getDimSize(1)));
       })
       .Case([&](AddOp sum) {
         return setRows(sum, add(rows(sum.getLhs()), rows(sum.getRhs())));

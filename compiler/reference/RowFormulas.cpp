@@ -160,6 +160,9 @@ Matrix ffn(const Matrix &x, const FfnWeights &weights, Activation act) {
   Matrix inner = linear(x, *weights.up, weights.upBias);
   if (!weights.gate) {
     inner = activation(act, inner);
+  } else if (weights.limit > 0) {
+    inner = clampedGate(inner, linear(x, *weights.gate, weights.gateBias),
+                        weights.alpha, weights.limit);
   } else {
     inner = multiply(
         inner, activation(act, linear(x, *weights.gate, weights.gateBias)));

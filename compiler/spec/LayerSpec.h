@@ -141,6 +141,25 @@ struct Sparse {
   }
 };
 
+/// Keys and values of all heads come of one latent a position, of `rank`
+/// columns, by a matrix of each head: `nopeDim` columns of a key, `valueDim` of
+/// a value. Behind them a key has `ropeDim` columns that are turned, the same
+/// for all heads. The cache keeps both, and no values.
+struct Latent {
+  int64_t rank = 0, nopeDim = 0, ropeDim = 0, valueDim = 0;
+  /// Queries are made of a latent of their own, too; 0: of the input.
+  int64_t queryRank = 0;
+  Norm norm; // of both latents
+  /// The attention's: layers of one loop have the same.
+  double scale = 1;
+  friend bool operator==(const Latent &a, const Latent &b) {
+    return std::tie(a.rank, a.nopeDim, a.ropeDim, a.valueDim, a.queryRank,
+                    a.norm, a.scale) ==
+           std::tie(b.rank, b.nopeDim, b.ropeDim, b.valueDim, b.queryRank,
+                    b.norm, b.scale);
+  }
+};
+
 /// Self-attention, or attention of a decoder to its encoder when `cross`.
 struct Attention {
   bool cross = false;
@@ -174,13 +193,16 @@ struct Attention {
   std::optional<Sparse> sparse;
   /// Each of its columns is times the sigmoid of a projection of what it reads.
   bool gate = false;
+  /// Of latents there is one key head, headDim = latent->ropeDim +
+  /// latent->rank wide: its turned columns, then the latent.
+  std::optional<Latent> latent;
   /// What self-attentions of one loop may differ in, and all the rest.
   auto numbers() const { return std::tie(scale, window, rotary); }
   auto structure() const {
     return std::tie(cross, numHeads, numKvHeads, headDim, qBias, kBias, vBias,
                     oBias, scaleByInverseLayer, causal, positionBias, qkNorm,
                     cap, slopes, roundedSlopes, logBase, sinks, relative,
-                    sparse, gate);
+                    sparse, gate, latent);
   }
   friend bool operator==(const Attention &a, const Attention &b) {
     return a.structure() == b.structure() && a.numbers() == b.numbers();
@@ -228,16 +250,22 @@ struct Ffn {
 
 /// Which experts a row takes, and how much of each: transformer.route.
 struct Router {
-  enum class Score { Softmax, Sigmoid, Logits } score = Score::Softmax;
+  enum class Score {
+    Softmax,
+    Sigmoid,
+    Logits,
+    Sparsemixer
+  } score = Score::Softmax;
   enum class Renormalize { None, Sum, Softmax } renormalize = Renormalize::None;
   /// Of the logits; of the choice alone.
   bool bias = false, choiceBias = false;
   int64_t groups = 1, groupsUsed = 1;
   bool groupByTwo = false;
   double plus = 0, floor = 0, factor = 1;
+  double tolerance = 0; // of sparsemixer
   auto all() const {
     return std::tie(score, renormalize, bias, choiceBias, groups, groupsUsed,
-                    groupByTwo, plus, floor, factor);
+                    groupByTwo, plus, floor, factor, tolerance);
   }
 };
 
@@ -251,6 +279,8 @@ struct Moe {
   int64_t experts = 1, perToken = 1, width = 0;
   Activation act = Activation::Silu;
   bool gated = true, bias = false;
+  /// Of a gate that is transformer.clamped_gate; limit is 0 without.
+  double alpha = 0, limit = 0;
   std::optional<Shared> shared;
   Router router;
   friend bool operator==(const Moe &a, const Moe &b) {
@@ -258,9 +288,10 @@ struct Moe {
       return moe.shared ? std::pair(moe.shared->width, moe.shared->gate)
                         : std::pair(int64_t(0), false);
     };
-    return std::tie(a.experts, a.perToken, a.width, a.act, a.gated, a.bias) ==
-               std::tie(b.experts, b.perToken, b.width, b.act, b.gated,
-                        b.bias) &&
+    return std::tie(a.experts, a.perToken, a.width, a.act, a.gated, a.bias,
+                    a.alpha, a.limit) ==
+               std::tie(b.experts, b.perToken, b.width, b.act, b.gated, b.bias,
+                        b.alpha, b.limit) &&
            sharedOf(a) == sharedOf(b) && a.router.all() == b.router.all();
   }
 };

@@ -221,6 +221,11 @@ struct Parameter {
   /// The stored rows are that many groups, of which each has its share of these
   /// rows, from its row `firstRow` on.
   int64_t groups = 1;
+  /// Or each row is so far behind the one before: rows of several parameters,
+  /// one of each in turn.
+  int64_t rowStep = 1;
+  /// The columns of what is stored, of which these are the first; 0: `cols`.
+  int64_t storedCols = 0;
   /// Of heads that may be tensors of their own ({h}), how many; else 0.
   int64_t heads = 0;
   bool inOut = false;

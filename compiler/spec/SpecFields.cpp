@@ -140,8 +140,13 @@ TypeRef attention() {
        key("bias", flag()), key("affine", flag()), key("offset", number()),
        key("over", words({"head", "each_head", "row"})),
        key("after_rotary", flag())}));
+  TypeRef latent =
+      orNone(object({needed("rank", width()), key("q_rank", orNone(width())),
+                     needed("nope_dim", width()), needed("rope_dim", width()),
+                     needed("value_dim", width()), needed("norm", norm())}));
   Fields fields = {
       needed("num_heads", width()),
+      key("latent", latent),
       key("num_kv_heads", width()),
       key("head_dim", width()),
       key("bias", oneOf({flag(), biases})),
@@ -182,20 +187,23 @@ TypeRef ffn() {
 
 TypeRef moe() {
   TypeRef router = object(
-      {needed("score", words({"softmax", "sigmoid", "logits"})),
+      {needed("score", words({"softmax", "sigmoid", "logits", "sparsemixer"})),
        key("bias", flag()), key("choice_bias", flag()),
        key("groups", integer(1, maxExperts)),
        key("groups_used", integer(1, maxExperts)),
        key("group_by", words({"max", "top2"})),
        key("renormalize", words({"none", "sum", "softmax"})),
-       key("plus", number()), key("floor", number()), key("factor", number())});
+       key("plus", number()), key("floor", number()), key("factor", number()),
+       key("tolerance", number())});
   TypeRef shared =
       orNone(object({needed("width", width()), key("gate", flag())}));
   Fields fields = {needed("experts", integer(1, maxExperts)),
                    needed("per_token", integer(1, maxPerToken)),
                    needed("width", width()),
                    needed("act", activation()),
-                   key("gated", flag()),
+                   key("gated", oneOf({flag(), words({"clamped"})})),
+                   key("alpha", number()),
+                   key("limit", number()),
                    key("bias", flag()),
                    key("shared", shared),
                    needed("router", router)};
@@ -368,8 +376,9 @@ TypeRef weights() {
       {key("stem", names), key("tensor", names),
        key("layout", words({"out_in", "in_out"})),
        key("pack", list(words({"q", "k", "v", "gate", "up"}), 1, 3)),
-       key("groups", integer(1, maxGroups)), key("stacked", flag()),
+       key("groups", width()), key("stacked", flag()),
        key("first_row", index()), key("stored_rows", rows()),
+       key("stored_cols", rows()),
        key("optional", words({"zeros"}, {"ones", "absent"})),
        unsupported("stack", text()), unsupported("axis", index()),
        unsupported("shape", list(rows())), unsupported("reshape", list(rows())),

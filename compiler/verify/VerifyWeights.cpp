@@ -36,6 +36,8 @@ static rt::WeightSource sourceOf(transformer::ParameterOp parameter) {
   weight.cols = shape.size() == 2 ? shape.back() : 1;
   weight.firstRow = source.getFirstRow();
   weight.storedRows = source.getStoredRows();
+  weight.rowStep = source.getRowStep();
+  weight.storedCols = source.getStoredCols();
   weight.inOut = source.getInOut();
   weight.fillZeros = source.getFillZeros();
   weight.stacked = source.getStacked();
@@ -98,11 +100,11 @@ std::vector<double> VerifyWeights::read(transformer::ParameterOp parameter,
   rt::convertToF32(*tensor, first, count, stored.data());
   bool isInOut = rt::isStoredInOut(*tensor, weight.inOut);
   for (int64_t row = 0; row < weight.rows; ++row) {
-    int64_t storedRow = weight.firstRow + row;
+    int64_t storedRow = weight.firstRow + row * weight.rowStep;
     for (int64_t col = 0; col < weight.cols; ++col) {
       elements[row * weight.cols + col] =
           isInOut ? stored[col * weight.storedRows + storedRow]
-                  : stored[storedRow * weight.cols + col];
+                  : stored[storedRow * weight.storedWidth() + col];
     }
   }
   return elements;

@@ -257,3 +257,52 @@ transformer.parameter @parameter_c14_no_expert : tensor<6x8xf32> experts 0
 // expected-error @below {{expected experts (the source is stacked)}}
 transformer.parameter @parameter_c14_stacked : tensor<6x8xf32>
   from <["up"], stored_rows = 6, stacked = true>
+
+// -----
+
+func.func @route_c6_mixer_renormalized(%z: tensor<?x4xf32>) {
+  // expected-error @below {{expected no choice_bias, groups or renormalize (sparsemixer says which, and their weights)}}
+  %0:2 = transformer.route sparsemixer %z take 2 renormalize sum
+      : (tensor<?x4xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>)
+  return
+}
+
+// -----
+
+func.func @route_c6_tolerance(%z: tensor<?x4xf32>) {
+  // expected-error @below {{expected no tolerance (it is of sparsemixer), got 0.5}}
+  %0:2 = transformer.route softmax %z take 2 {tolerance = 0.5 : f64}
+      : (tensor<?x4xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>)
+  return
+}
+
+// -----
+
+func.func @experts_c6_clamped_without_gate(
+    %x: tensor<?x8xf32>, %i: tensor<?x2xi32>, %w: tensor<?x2xf32>,
+    %u: tensor<5x6x8xf32>, %d: tensor<5x8x6xf32>) {
+  // expected-error @below {{expected alpha and limit together, with a gate and the activation silu}}
+  %0 = transformer.experts %x, %i, %w up %u down %d act silu
+      {alpha = 1.5 : f64, limit = 7.0 : f64}
+      : (tensor<?x8xf32>, tensor<?x2xi32>, tensor<?x2xf32>,
+         tensor<5x6x8xf32>, tensor<5x8x6xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @clamped_gate_c1_width(%x: tensor<?x8xf32>, %g: tensor<?x6xf32>) {
+  // expected-error @below {{expected a gate of width 8 (the width of the input), got 6}}
+  %0 = transformer.clamped_gate %x by %g {alpha = 1.5 : f64, limit = 7.0 : f64}
+      : (tensor<?x8xf32>, tensor<?x6xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @clamped_gate_c2_limit(%x: tensor<?x8xf32>) {
+  // expected-error @below {{expected a positive and finite limit, got 0}}
+  %0 = transformer.clamped_gate %x by %x {alpha = 1.5 : f64, limit = 0.0 : f64}
+      : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}

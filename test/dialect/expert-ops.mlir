@@ -132,3 +132,15 @@ func.func @weights(%layer: index) {
   %1 = transformer.weight @down[%layer] : tensor<5x1x6x48xf32>
   return
 }
+
+// CHECK-LABEL: @mixers
+// CHECK-SAME: %[[Z:.*]]: tensor<?x12xf32>
+func.func @mixers(%z: tensor<?x12xf32>) {
+  // CHECK: transformer.route sparsemixer %[[Z]] take 2 {tolerance = 5.0{{.*}}} :
+  %0:2 = transformer.route sparsemixer %z take 2 {tolerance = 0.5 : f64}
+      : (tensor<?x12xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>)
+  // CHECK: transformer.clamped_gate %[[Z]] by %[[Z]] {alpha = 1.5{{.*}}, limit = 7.0{{.*}}} :
+  %1 = transformer.clamped_gate %z by %z {alpha = 1.5 : f64, limit = 7.0 : f64}
+      : (tensor<?x12xf32>, tensor<?x12xf32>) -> tensor<?x12xf32>
+  return
+}

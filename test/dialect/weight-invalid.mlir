@@ -261,6 +261,23 @@ transformer.parameter @source_c2_layer_step_large : tensor<8xf32> layers 2 from 
 
 // -----
 
+// expected-error @below {{expected row_step of at least 1 and stored_cols of at least 0, got 0 and 0}}
+transformer.parameter @source_c2_row_step : tensor<8xf32> from <["w"], stored_rows = 8, row_step = 0>
+
+// -----
+
+// expected-error @below {{expected rows inside [0, 12) (stored_rows), got [1, 9) with others between}}
+transformer.parameter @parameter_c2_steps_beyond : tensor<8x4xf32>
+  from <["w"], first_row = 1, stored_rows = 12, row_step = 2>
+
+// -----
+
+// expected-error @below {{expected stored_cols of at least 4 (the columns), got 3}}
+transformer.parameter @parameter_c2_columns : tensor<8x4xf32>
+  from <["w"], stored_rows = 8, stored_cols = 3>
+
+// -----
+
 // expected-error @below {{expected stored_rows of at least 1, got 0}}
 transformer.parameter @source_c2_stored_rows : tensor<8xf32> from <["w"], stored_rows = 0>
 

@@ -40,7 +40,8 @@ DECODERS = {
     "nanochat": "NanoChat", "hunyuan": "HunYuanDenseV1",
     "mixtral": "Mixtral", "qwen3moe": "Qwen3Moe", "olmoe": "Olmoe",
     "qwen2moe": "Qwen2Moe", "granitemoe": "GraniteMoe", "glm4moe": "Glm4Moe",
-    "ernie45moe": "Ernie4_5_Moe",
+    "ernie45moe": "Ernie4_5_Moe", "gptoss": "GptOss", "phimoe": "Phimoe",
+    "deepseekv2": "DeepseekV2", "deepseekv3": "DeepseekV3",
     **draw_relatives.DECODERS, **draw_states.DECODERS}
 PAIRS = {
     "mbart": "MBart", "plbart": "PLBart", "blenderbot": "Blenderbot",
@@ -72,10 +73,10 @@ NARROW = ("electra", "albert", "roformer", "rembert")
 # Their windows, or biases, count columns.
 WINDOWS = ("phi3", "starcoder2", "ministral", "gptneo", "gemma2", "gemma3",
            "olmo3", "cohere2", "exaone4", "cwm", "vaultgemma",
-           "modernbertdecoder", "ministral3")
+           "modernbertdecoder", "ministral3", "gptoss")
 # Of these the types of layers differ in more than the window, which is there.
 PATTERNS = ("gemma2", "gemma3", "olmo3", "cohere2", "exaone4", "cwm",
-            "vaultgemma", "modernbertdecoder")
+            "vaultgemma", "modernbertdecoder", "gptoss")
 # Those without which transformers makes no mask.
 NEED_WINDOW = PATTERNS + ("ministral",)
 # Their heads divide the width.
@@ -85,10 +86,14 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "exaone4", "persimmon", "gemma2", "gemma3", "ctrl", "xglm", "bloom",
            "mpt", "biogpt", "vaultgemma", "hyperclovax", "nanochat", "olmoe",
            "qwen2moe", "granitemoe", "bertgenerationlm", "neoxjapanese",
-           "modernbertdecoder", "internlm3", "iquestcoder", "lfm2", "lfm2moe")
+           "modernbertdecoder", "internlm3", "iquestcoder", "lfm2", "lfm2moe",
+           "phimoe", "deepseekv2", "deepseekv3")
 # Of each layer's experts a row takes some.
 MIXTURES = ("mixtral", "qwen3moe", "olmoe", "qwen2moe", "granitemoe",
-            "glm4moe", "ernie45moe")
+            "glm4moe", "ernie45moe", "gptoss", "phimoe", "deepseekv2",
+            "deepseekv3")
+# Heads share a latent of each position.
+LATENT = ("deepseekv2", "deepseekv3")
 # As many heads of keys as of queries.
 ALIKE = ("bigcode", "neox", "gptj", "codegen", "persimmon", "biogpt",
          "bertgenerationlm", "neoxjapanese", "modernbertdecoder")
@@ -431,7 +436,7 @@ def decoder_config(hf, family, case):
     if family in ("helium", "ernie45", "seedoss", "ministral", "glm", "glm4",
                   "qwen3", "arcee", "gemma", "gemma2", "gemma3", "jais2",
                   "cwm", "vaultgemma", "hunyuan", "mixtral", "qwen3moe",
-                  "glm4moe", "ernie45moe"):
+                  "glm4moe", "ernie45moe", "gptoss"):
         keys["head_dim"] = case["head_dim"]
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
@@ -472,7 +477,8 @@ def decoder_config(hf, family, case):
                   "olmo", "olmo2", "olmo3", "gemma", "gemma2", "gemma3",
                   "neox", "cohere", "cohere2", "glm4", "nemotron", "arcee", "jais2",
                   "vaultgemma", "hyperclovax", "nanochat", "hunyuan",
-                  "qwen3moe", "olmoe", "granitemoe", "glm4moe"):
+                  "qwen3moe", "olmoe", "granitemoe", "glm4moe", "gptoss",
+                  "phimoe"):
         keys["attention_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
                   "arcee", "jais2", "cwm", "hyperclovax"):
@@ -483,6 +489,13 @@ def decoder_config(hf, family, case):
         keys["sliding_window"] = case["window"]
     if family in MIXTURES:
         keys.update(mixture(family, case))
+    if family in LATENT:
+        keys.update(latent(case))
+    if family == "gptoss":
+        keys["hidden_act"] = "silu"
+    if family == "phimoe":
+        keys["rope_parameters"] = {"rope_type": "default",
+                                   "rope_theta": case["theta"]}
     if family == "smollm3":
         keys["no_rope_layer_interval"] = case["full_every"]
     if family == "phi3" and case["seed"] % 3:
@@ -511,10 +524,16 @@ def mixture(family, case):
     taken = 1 + seed % 4
     keys = dict(num_experts_per_tok=taken, num_experts=taken + seed // 4 % 9,
                 norm_topk_prob=bool(seed // 3 % 2))
-    if family in ("mixtral", "granitemoe"):
+    if family in ("mixtral", "granitemoe", "gptoss", "phimoe"):
         keys["num_local_experts"] = keys.pop("num_experts")
         del keys["norm_topk_prob"]
-    if family in ("mixtral", "granitemoe", "olmoe"):
+    if family == "gptoss":
+        keys.update(swiglu_alpha=1 + case["factor"] / 4, swiglu_limit=1.0)
+    if family == "phimoe":  # it takes two, whatever its keys say
+        keys.update(num_experts_per_tok=2, router_jitter_noise=0.3,
+                    num_local_experts=max(keys["num_local_experts"], 2),
+                    lm_head_bias=bool(seed % 2))
+    if family in ("mixtral", "granitemoe", "olmoe", "gptoss", "phimoe"):
         return dict(keys, intermediate_size=width)
     keys["moe_intermediate_size"] = width
     dense = case["layers"] > 1
@@ -524,19 +543,40 @@ def mixture(family, case):
     if family == "qwen2moe":
         keys.update(shared_expert_intermediate_size=width + 2,
                     qkv_bias=case["attention_bias"])
-    if family == "glm4moe":
+    if family == "deepseekv2":
+        del keys["norm_topk_prob"]  # which it does not read
+        keys["topk_method"] = "group_limited_greedy" if seed % 2 else "greedy"
+    if family in ("glm4moe", *LATENT):
         del keys["num_experts"]
         groups = 1 + seed % 3
         keys.update(n_group=groups, topk_group=1 + seed // 2 % groups,
                     n_routed_experts=groups * (taken + 1),
                     first_k_dense_replace=int(dense and seed % 2),
-                    n_shared_experts=1 + seed % 2, use_qk_norm=bool(seed % 2),
+                    n_shared_experts=1 + seed % 2,
                     routed_scaling_factor=case["factor"])
+    if family == "glm4moe":
+        keys["use_qk_norm"] = bool(seed % 2)
     if family == "ernie45moe":
         keys.update(moe_num_experts=keys.pop("num_experts"), moe_k=taken,
                     moe_num_shared_experts=1 + seed % 2,
                     moe_layer_start_index=int(dense and seed % 2))
         del keys["num_experts_per_tok"], keys["norm_topk_prob"]
+    return keys
+
+
+def latent(case):
+    """The keys of attention to latents, by the seed. Those of a latent and of
+    what is turned are an even number in all, which transformers' V2 needs."""
+    seed = case["seed"]
+    keys = dict(q_lora_rank=None if seed % 3 == 0 else 5 + seed % 7,
+                kv_lora_rank=2 * (3 + seed % 9), qk_nope_head_dim=1 + seed % 11,
+                qk_rope_head_dim=2 * (1 + seed % 4), v_head_dim=1 + seed % 13,
+                num_key_value_heads=case["heads"])
+    if seed % 2:
+        keys["rope_parameters"] = {
+            "rope_type": "yarn", "rope_theta": case["theta"],
+            "factor": case["factor"], "original_max_position_embeddings": 16,
+            "mscale": 0.7, "mscale_all_dim": 1.0}
     return keys
 
 

@@ -28,19 +28,24 @@ def shapes_of(cls, config):
 def apart(family, name, shape):
     """(name, shape) of what save_pretrained makes of a tensor of a mixture of
     experts, which modules keep in others than files do."""
-    block = ".block_sparse_moe." if family == "mixtral" else ".mlp."
+    if family == "gpt_oss":
+        return [(name, shape)]
+    is_block = family in ("mixtral", "phimoe")
+    block = ".block_sparse_moe." if is_block else ".mlp."
+    if family == "phimoe":
+        name = name.replace(".mlp.router.", ".mlp.gate.")
     name = name.replace(".gate.moe_statics.", ".moe_statics.").replace(
         ".block_sparse_moe.router.", ".block_sparse_moe.router.layer.").replace(
         ".block_sparse_moe.experts.gate_up_proj",
         ".block_sparse_moe.input_linear.weight").replace(
         ".block_sparse_moe.experts.down_proj",
         ".block_sparse_moe.output_linear.weight")
-    if family == "mixtral":
+    if is_block:
         name = name.replace(".mlp.", block)
     stem, found, part = name.partition(block + "experts.")
     if not found or len(shape) != 3:
         return [(name, shape)]
-    gate, up, down = (("w1", "w3", "w2") if family == "mixtral" else
+    gate, up, down = (("w1", "w3", "w2") if is_block else
                       ("gate_proj", "up_proj", "down_proj"))
     names = (gate, up) if part == "gate_up_proj" else (down,)
     own = (shape[1] // len(names), shape[2])

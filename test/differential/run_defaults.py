@@ -38,6 +38,8 @@ WITHOUT_DEFAULTS = {
     "nemotron": "transformers' num_key_value_heads is then nothing, likewise",
     "bertgenerationlm": "it is then no decoder",
     "esm": "transformers' vocab_size is then nothing",
+    "deepseekv2": "transformers' num_experts_per_tok is then nothing",
+    "deepseekv3": "its experts are forty thousand names",
     "glm4moe": "96 heads do not divide its width, which tfc refuses",
 }
 # Keys that transformers fills with a power of a half, whose last digit is not

@@ -69,6 +69,21 @@ def delta(**changes):
                              partial_rotary_factor=0.5)), **changes))
 
 
+def latent(**changes):
+    """Of attention to latents, beside a mixture of experts."""
+    keys = moe(**{**dict(q_lora_rank=10, kv_lora_rank=12, qk_nope_head_dim=6,
+                         qk_rope_head_dim=4, v_head_dim=7, n_routed_experts=12,
+                         moe_intermediate_size=14, n_shared_experts=1),
+                  **changes})
+    keys["num_key_value_heads"] = keys["num_attention_heads"]
+    return keys
+
+
+def yarn(**changes):
+    return dict(dict(rope_type="yarn", rope_theta=10000.0, factor=4.0,
+                     original_max_position_embeddings=16), **changes)
+
+
 def alike(**changes):
     """Of a family whose keys have as many heads as its queries."""
     keys = decoder(**changes)
@@ -508,12 +523,33 @@ DECODERS = (
               num_experts_per_tok=2,
               moe_intermediate_size=14, routed_scaling_factor=1.1,
               layer_types=["conv", "full_attention", "conv", "conv"]))),
+    ("gptoss-lm", hf.GptOssForCausalLM, hf.GptOssConfig(
+        **moe(num_local_experts=12, head_dim=14, intermediate_size=14,
+              num_hidden_layers=3, sliding_window=5, swiglu_limit=1.5))),
+    ("phimoe-lm", hf.PhimoeForCausalLM, hf.PhimoeConfig(
+        **moe(num_local_experts=5, num_experts_per_tok=2,
+              intermediate_size=14, attention_bias=True, lm_head_bias=True,
+              router_jitter_noise=0.4))),
+    ("deepseekv2-lm", hf.DeepseekV2ForCausalLM, hf.DeepseekV2Config(
+        **latent(q_lora_rank=None, n_shared_experts=2))),
+    ("deepseekv2-groups", hf.DeepseekV2ForCausalLM, hf.DeepseekV2Config(
+        **latent(topk_method="group_limited_greedy", n_group=4, topk_group=2,
+                 routed_scaling_factor=1.5, first_k_dense_replace=1,
+                 rope_parameters=yarn(mscale=0.707, mscale_all_dim=1.0)))),
+    ("deepseekv3-lm", hf.DeepseekV3ForCausalLM, hf.DeepseekV3Config(
+        **latent(n_group=4, topk_group=2, first_k_dense_replace=1,
+                 rope_parameters=yarn(mscale=1.0, mscale_all_dim=1.0)))),
+    ("deepseekv3-half", hf.DeepseekV3ForCausalLM, hf.DeepseekV3Config(
+        **latent(num_attention_heads=17, hidden_size=34, q_lora_rank=None,
+                 kv_lora_rank=11, n_group=1, topk_group=1,
+                 first_k_dense_replace=0, rope_interleave=False,
+                 norm_topk_prob=False))),
 )
 # Windows count columns.
 DISTANCES = ("phi3-lm", "starcoder2-lm", "gptneo-lm", "ministral-lm",
              "gemma2-lm", "gemma3-lm", "bloom-lm", "mpt-lm", "cohere2-lm",
              "cohere2-full", "exaone4-lm", "olmo3-lm", "cwm-lm",
-             "vaultgemma-lm", "vaultgemma-plain",
+             "vaultgemma-lm", "vaultgemma-plain", "gptoss-lm",
              # A state is of all tokens.
              "lfm2-lm", "lfm2-wide", "lfm2moe-lm", "qwen35-lm", "qwen35-wide",
              "qwen3next-lm")
@@ -597,16 +633,19 @@ class Margins:
 
     def look(self, router, inputs, result):
         scores = inputs[0].reshape(-1, inputs[0].shape[-1]) @ router.weight.T
+        if getattr(router, "bias", None) is not None:
+            scores = scores + router.bias
         statics = getattr(router, "moe_statics", router)
         bias = getattr(statics, "e_score_correction_bias", None)
         if len(inputs) > 1:
             bias = inputs[1]
-        groups = getattr(self.config, "n_group", 1)
+        groups = getattr(self.config, "n_group", None) or 1
+        best = 1 if self.config.model_type == "deepseek_v2" else 2
         if bias is not None:
             scores = (scores.softmax(-1) if statics is not router
                       else scores.sigmoid()) + bias.view(-1)
         if groups > 1:
-            ranks = scores.view(len(scores), groups, -1).topk(2)[0].sum(-1)
+            ranks = scores.view(len(scores), groups, -1).topk(best)[0].sum(-1)
             self.compare(ranks, self.config.topk_group)
             used = ranks.topk(self.config.topk_group)[1]
             left = torch.zeros_like(ranks).scatter_(1, used, 1)

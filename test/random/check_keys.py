@@ -32,6 +32,8 @@ LEFT_OUT = {
                                      "models and drawn ones of families have "
                                      "them, and run_passes.py their passes",
     r".*\.(attn|cross)\.gate.*": "as those",
+    r".*\.(attn|cross)\.latent($|[.=]).*": "of DeepSeek's golden models and "
+                                          "of drawn ones of its families",
     r".*\.cross\.post_norm[.=].*": "as those of the other sublayers",
 }
 

@@ -122,8 +122,10 @@ TEST_F(LinkedModel, IsRefusedByTheNameOfWhatItNeeds) {
   EXPECT_EQ(refused([](P &, C &c) { c.role = TFC_CACHE_STATE; }), "");
   EXPECT_EQ(refused([](P &, C &c) { c.key_width = c.value_width = 576; }), "");
   EXPECT_EQ(refused([](P &, C &c) { c.key_width = 576, c.value_width = 512; }),
-            "expected caches whose keys and values are of one width (this "
-            "runtime has no others), got keys of 576 and values of 512");
+            "expected caches whose keys and values are of one width, or whose "
+            "values are columns of keys (this runtime has no others), got keys "
+            "of 576 and values of 512");
+  EXPECT_EQ(refused([](P &, C &c) { c.key_width = 576; }), "");
   EXPECT_EQ(refused([](P &p, C &) { p.flags = TFC_PORT_EMBEDS; }),
             "expected inputs of token ids and the like (this runtime gives no "
             "embeddings), got \"input_ids\", rows of embeddings");

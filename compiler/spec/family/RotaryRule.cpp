@@ -1,5 +1,6 @@
 // The rule "rotary": rope_parameters and its predecessors.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/Rotary.h"
 #include "compiler/spec/SpecFields.h"
 #include "compiler/spec/family/Rules.h"
 
@@ -31,8 +32,12 @@ bool isLongrope(std::string_view type) {
 /// others get none, see positionsRule.
 Json readLongrope(Instantiator &made, Config &rope, const Json &hole) {
   const char *key = "original_max_position_embeddings";
-  int64_t original = made.config.integer(key, hole.find("longrope")->integer, 2,
-                                         spec::maxRows);
+  int64_t byDefault = hole.find("longrope")->integer;
+  bool hasScales = hole.find("mscales");
+  if (hasScales) {
+    byDefault = rope.integer(key, byDefault, 2, spec::maxRows);
+  }
+  int64_t original = made.config.integer(key, byDefault, 2, spec::maxRows);
   // The model's own is stronger, also where it is the class's.
   rope.ignore({key});
   Json scaling = Json::object();
@@ -52,6 +57,11 @@ Json readLongrope(Instantiator &made, Config &rope, const Json &hole) {
   scaling.set("short_factor", *rope.value("short_factor"));
   scaling.set("original_max", original);
   copyNumber(rope, "attention_factor", scaling, "attention_factor");
+  if (hasScales) {
+    // Stronger than what would follow from the factor.
+    copyNumber(rope, "short_mscale", scaling, "attention_factor");
+    rope.ignore({"long_mscale"});
+  }
   return scaling;
 }
 
@@ -220,6 +230,7 @@ std::optional<Json> family::rotaryRule(Instantiator &made, const Json &hole) {
   bool isOfType = hole.find("of");
   const Json *from =
       isOfType ? findParametersOf(config, hole) : findParameters(config);
+  from = from ? from : hole.find("parameters");
   Config rope(from ? *from : none, made.diagnostics);
   const Json *key = hole.find("theta_key"), *given = hole.find("theta");
   double byDefault = given ? given->real : 10000;
@@ -261,6 +272,32 @@ std::optional<Json> family::rotaryRule(Instantiator &made, const Json &hole) {
   return rotary;
 }
 
+std::optional<Json> family::scoreScaleRule(Instantiator &made,
+                                           const Json &hole) {
+  int64_t width = 0;
+  for (const Json &each : hole.find("widths")->items) {
+    std::optional<Json> own = made.make(each);
+    bool isGood = own && own->isInteger() && own->integer > 0 &&
+                  own->integer <= spec::maxWidth;
+    width += isGood ? own->integer : 1;
+  }
+  double scale = 1 / std::sqrt(double(width));
+  // The rotary rule says what is wrong with it.
+  const Json *rope = findParameters(made.config);
+  auto numberOf = [&](const char *key) {
+    const Json *value = rope->find(key);
+    return value && value->isNumber() ? value->real : 0;
+  };
+  const Json *type = rope ? rope->find("rope_type") : nullptr;
+  type = type || !rope ? type : rope->find("type");
+  if (type && !type->isString("default") && numberOf("mscale_all_dim") > 0) {
+    double grown =
+        spec::yarnFactor(numberOf("factor"), numberOf("mscale_all_dim"));
+    scale *= grown * grown;
+  }
+  return scale;
+}
+
 /// Whether sequences longer than those of the training are computed otherwise.
 static bool changesWithLength(const Json &rope, const Json &hole) {
   const Json *type = rope.find("rope_type");
@@ -290,6 +327,7 @@ std::optional<Json> family::positionsRule(Instantiator &made,
   } else if (changesWithLength(*rope, hole)) {
     const Json *own = hole.find("longrope");
     const Json *inside = rope->find("original_max_position_embeddings");
+    own = inside && hole.find("mscales") ? inside : own;
     original = original ? original : own ? own : inside;
     limit = original && original->isInteger() ? original->integer : most;
   }

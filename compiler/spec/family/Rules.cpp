@@ -26,6 +26,7 @@ const std::vector<Rule> &allRules() {
        rotaryRule,
        {"rope_parameters", "rope_scaling", "rope_theta",
         "partial_rotary_factor", "original_max_position_embeddings"}},
+      {"score_scale", scoreScaleRule, {"rope_parameters", "rope_scaling"}},
       {"positions",
        positionsRule,
        {"rope_parameters", "rope_scaling", "original_max_position_embeddings"}},

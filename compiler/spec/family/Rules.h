@@ -36,8 +36,14 @@ std::optional<spec::Json> feedForwardRule(Instantiator &, const spec::Json &);
 /// of `head_dim` that is rotated where no key says it; without one, whole heads
 /// are. "only_default": no scaling is known. "longrope": it is, and this is the
 /// longest sequence of the training where no key says it; "positions" is the
-/// longest one at all.
+/// longest one at all; "mscales": cosine and sine are times short_mscale.
+/// "parameters": rope_parameters where there are none.
 std::optional<spec::Json> rotaryRule(Instantiator &, const spec::Json &);
+
+/// {"widths": [n, ...]}: what scores are times where heads have so many columns
+/// in all: their inverse square root, and of a stretched rotation the square of
+/// what mscale_all_dim makes of its factor.
+std::optional<spec::Json> scoreScaleRule(Instantiator &, const spec::Json &);
 
 /// {"key", "default", "longrope", "query_growth"}: the longest sequence: that
 /// of the training, where the hole says what else would have to be done beyond

@@ -11,6 +11,10 @@
 namespace tfc::spec {
 
 Attention SpecReader::readAttention(const std::string &name, const Json &attn) {
+  const Json *latent = attn.find("latent");
+  if (name != "cross" && latent && latent->isObject()) {
+    return readLatentAttention(attn, *latent);
+  }
   Attention result;
   result.cross = name == "cross";
   readHeadSizes(attn, result);
@@ -163,7 +167,7 @@ void SpecReader::checkCross(const Json &attn) {
       {"slopes", "none", places}, {"log_scale_base", "none", other},
       {"sinks", false, other},    {"relative", "none", places},
       {"sparse", "none", other},  {"rounded_slopes", false, places},
-      {"gate", "none", other}};
+      {"gate", "none", other},    {"latent", "none", other}};
   for (const auto &[key, value, why] : neutral) {
     const Json *given = attn.find(key);
     if (given && !(*given == value)) {

@@ -11,9 +11,10 @@ static Place placeOf(const Json &json, const char *key) {
 }
 
 static Router::Score scoreOf(const std::string &word) {
-  return word == "sigmoid"  ? Router::Score::Sigmoid
-         : word == "logits" ? Router::Score::Logits
-                            : Router::Score::Softmax;
+  return word == "sigmoid"       ? Router::Score::Sigmoid
+         : word == "logits"      ? Router::Score::Logits
+         : word == "sparsemixer" ? Router::Score::Sparsemixer
+                                 : Router::Score::Softmax;
 }
 
 static Router::Renormalize renormalizeOf(const std::string &word) {
@@ -67,13 +68,72 @@ void SpecReader::checkGroups(const Json &json, const Moe &moe) {
   }
 }
 
+/// Whether there is a gate, and what a clamped one is clamped by.
+void SpecReader::readGate(const Json &json, Moe &moe) {
+  const Json *gated = json.find("gated");
+  bool isClamped = gated && gated->isString();
+  moe.gated = isClamped || flagOf(json, "gated", true);
+  for (auto [key, value] :
+       {std::pair("alpha", &moe.alpha), std::pair("limit", &moe.limit)}) {
+    const Json *number = json.find(key);
+    if (bool(number) != isClamped) {
+      error(placeOf(json, key), BadExperts,
+            std::string(isClamped ? "expected a number (of the clamped gate)"
+                                  : "expected nothing (it is of a clamped "
+                                    "gate)") +
+                ", got " + (number ? describe(*number) : "nothing"));
+    } else if (number && number->isNumber()) {
+      *value = readPositive(*number);
+    }
+  }
+  const Json *shared = json.find("shared");
+  if (isClamped && shared && shared->isObject()) {
+    error(shared->place, Unsupported,
+          "expected no \"shared\" (beside clamped gates it is not supported by "
+          "this tfc), got an object");
+  }
+  if (isClamped && moe.act != Activation::Silu) {
+    error(placeOf(json, "act"), BadExperts,
+          "expected \"silu\" (a clamped gate has no other), got \"" +
+              wordOf(json, "act", "") + "\"");
+  }
+}
+
+/// Sparsemixer says which experts, and their weights, alone.
+void SpecReader::readMixer(const Json &router, Moe &moe) {
+  Router &result = moe.router;
+  bool isMixer = result.score == Router::Score::Sparsemixer;
+  const Json *tolerance = router.find("tolerance");
+  if (tolerance && tolerance->isNumber()) {
+    result.tolerance = tolerance->real == 0 ? 0 : readPositive(*tolerance);
+    if (!isMixer) {
+      error(tolerance->place, BadExperts,
+            "expected no \"tolerance\" (it is of sparsemixer), got " +
+                describe(*tolerance));
+    }
+  }
+  for (const char *key : {"choice_bias", "groups", "renormalize", "factor"}) {
+    bool isUsual = std::string_view(key) == "choice_bias" ? !result.choiceBias
+                   : std::string_view(key) == "groups"    ? result.groups == 1
+                   : std::string_view(key) == "factor"
+                       ? result.factor == 1
+                       : result.renormalize == Router::Renormalize::None;
+    if (isMixer && !isUsual) {
+      error(placeOf(router, key), BadExperts,
+            std::string("expected no \"") + key +
+                "\" (sparsemixer says which experts, and their weights), got " +
+                describe(*router.find(key)));
+    }
+  }
+}
+
 Moe SpecReader::readMoe(const Json &json) {
   Moe moe;
   moe.experts = sizeOf(json, "experts").value_or(1);
   moe.perToken = sizeOf(json, "per_token").value_or(1);
   moe.width = sizeOf(json, "width").value_or(0);
   moe.act = activationOf(json, "act");
-  moe.gated = flagOf(json, "gated", true);
+  readGate(json, moe);
   moe.bias = flagOf(json, "bias", false);
   if (const Json *shared = json.find("shared"); shared && shared->isObject()) {
     moe.shared = Moe::Shared{sizeOf(*shared, "width").value_or(0),
@@ -103,6 +163,7 @@ Moe SpecReader::readMoe(const Json &json) {
       factor && factor->isNumber()) {
     result.factor = readPositive(*factor);
   }
+  readMixer(*router, moe);
   checkGroups(*router, moe);
   return moe;
 }

@@ -1,5 +1,6 @@
 // One entry of weights.map: its form, and what it says of a parameter.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/spec/SpecFields.h"
 #include "compiler/spec/read/SpecReader.h"
 #include "compiler/spec/weights/ResolveWeights.h"
 
@@ -117,6 +118,9 @@ public:
     }
     parameter.fillZeros =
         slot.tiedTo.empty() && wordOf(value, "optional", "") == "zeros";
+    if (!readColumns()) {
+      return false;
+    }
     if (const Json *pack = value.find("pack")) {
       return readPack(*pack, sizeOf(value, "groups").value_or(1), rowsOf);
     }
@@ -135,11 +139,34 @@ private:
     return false;
   }
 
+  /// The first columns of a wider tensor.
+  bool readColumns() {
+    Parameter &parameter = slot.parameter;
+    const Json *stored = value.find("stored_cols");
+    parameter.storedCols = sizeOf(value, "stored_cols").value_or(0);
+    if (!stored || (parameter.rank == 2 && value.find("tensor") &&
+                    parameter.storedCols >= parameter.cols)) {
+      return true;
+    }
+    return fail(stored->place, BadSource,
+                "expected at least " + std::to_string(parameter.cols) +
+                    " (the columns of " + parameter.name +
+                    "), of a \"tensor\" that is a matrix, got " +
+                    describe(*stored));
+  }
+
   bool readRows(const Json &first) {
     Parameter &parameter = slot.parameter;
     parameter.firstRow = first.integer;
     parameter.storedRows = value.find("stored_rows")->integer;
     parameter.groups = sizeOf(value, "groups").value_or(1);
+    if (parameter.groups == parameter.rows && parameter.groups > 1 &&
+        parameter.storedRows % parameter.groups == 0 &&
+        parameter.firstRow < parameter.storedRows / parameter.groups) {
+      parameter.rowStep = parameter.storedRows / parameter.groups;
+      parameter.groups = 1;
+      return true;
+    }
     for (int64_t rows : {parameter.rows, parameter.storedRows}) {
       if (!checkGroups(rows, parameter.groups)) {
         return false;
@@ -161,6 +188,11 @@ private:
   }
 
   bool checkGroups(int64_t rows, int64_t groups) {
+    if (groups > maxGroups) {
+      return fail(value.find("groups")->place, BadSource,
+                  "expected at most " + std::to_string(maxGroups) +
+                      " groups of several rows, got " + std::to_string(groups));
+    }
     if (groups > 1 && slot.parameter.experts > 0) {
       return fail(value.find("groups")->place, Unsupported,
                   "expected no groups of rows of experts (not supported by "
@@ -179,6 +211,7 @@ private:
     auto [parent, last] = cutLast(slot.stem);
     std::vector<std::string> names = textsOf(pack);
     int64_t rows = 0;
+    bool inTurn = true;
     for (size_t i = 0; i < names.size(); ++i) {
       auto known = rowsOf.find(parent + "." + names[i]);
       bool again = std::count(names.begin(), names.end(), names[i]) > 1;
@@ -189,7 +222,8 @@ private:
                 (again ? "once" : "by its name (there is none of this one)") +
                 ", got \"" + names[i] + "\"");
       }
-      if (!checkGroups(known->second, groups)) {
+      inTurn &= groups > 1 && known->second == groups;
+      if (!inTurn && !checkGroups(known->second, groups)) {
         return false;
       }
       if (names[i] == last) {
@@ -198,7 +232,8 @@ private:
       rows += known->second / groups;
     }
     slot.parameter.storedRows = rows * groups;
-    slot.parameter.groups = groups;
+    slot.parameter.groups = inTurn ? 1 : groups;
+    slot.parameter.rowStep = inTurn ? rows : 1;
     return true;
   }
 

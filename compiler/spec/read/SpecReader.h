@@ -144,6 +144,8 @@ private:
 
   // ReadMoe.cpp
   Moe readMoe(const Json &json);
+  void readGate(const Json &json, Moe &moe);
+  void readMixer(const Json &router, Moe &moe);
   double readOfSum(const Json &router, const char *key);
   void checkGroups(const Json &router, const Moe &moe);
 
@@ -151,6 +153,12 @@ private:
   void readStateful(const std::string &name, const Json &json,
                     Sublayer &result);
   Recurrent readRecurrent(const Json &json);
+
+  // ReadLatent.cpp
+  Attention readLatentAttention(const Json &attn, const Json &json);
+  void checkLatentWidths(const Json &attn, const Json &json,
+                         const Attention &attention);
+  void checkLatent(const Json &attn);
 
   // ReadScores.cpp
   void readScores(const Json &attn, Attention &attention);

@@ -162,7 +162,9 @@ private:
     std::string stem = sublayer.name + ".";
     addNorm(stem + "pre_norm", sublayer.preNorm, model.hidden);
     visit(
-        sublayer.f, [&](const Attention &attn) { listAttention(attn, stem); },
+        sublayer.f, [&](const Attention &attn) {
+          attn.latent ? listLatent(attn, stem) : listAttention(attn, stem);
+        },
         [&](const Ffn &ffn) { listFfn(ffn, stem); },
         [&](const Moe &moe) { listMoe(moe, stem); },
         [&](const Conv &conv) { listConv(conv, stem); },
@@ -212,6 +214,27 @@ private:
       add(stem + "sinks", "weight", 1, attn.numHeads, 1);
     }
     addLinear(stem + "o", model.hidden, queries, attn.oBias);
+  }
+
+  /// What makes a head's key of a latent is used the other way, on queries.
+  void listLatent(const Attention &attn, const std::string &stem) {
+    const Latent &latent = *attn.latent;
+    int64_t queries = attn.numHeads * (latent.nopeDim + latent.ropeDim);
+    if (latent.queryRank > 0) {
+      addLinear(stem + "q_a", latent.queryRank, model.hidden, false);
+      addNorm(stem + "q_a_norm", latent.norm, latent.queryRank);
+      addLinear(stem + "q_b", queries, latent.queryRank, false);
+    } else {
+      addLinear(stem + "q", queries, model.hidden, false);
+    }
+    addLinear(stem + "latent", latent.rank, model.hidden, false);
+    addLinear(stem + "k_rope", latent.ropeDim, model.hidden, false);
+    addNorm(stem + "latent_norm", latent.norm, latent.rank);
+    addExperts(stem + "k_up", attn.numHeads, latent.rank, latent.nopeDim,
+               false);
+    addExperts(stem + "v_up", attn.numHeads, latent.valueDim, latent.rank,
+               false);
+    addLinear(stem + "o", model.hidden, attn.numHeads * latent.valueDim, false);
   }
 
   void listFfn(const Ffn &ffn, const std::string &stem) {

@@ -175,7 +175,8 @@ void useOwnNames(ModelSpec &model) {
       name.insert(name.find(".layers.") + 7, ".{i}");
     }
     if (slot.parameter.experts > 0) {
-      name.insert(name.find(".moe.") + 4, ".{e}");
+      size_t moe = name.find(".moe.");
+      name.insert(moe == name.npos ? name.find(".attn.") + 5 : moe + 4, ".{e}");
     }
     slot.parameter.patterns = {name};
     if (slot.tiedTo.empty()) {

@@ -128,8 +128,12 @@ Json writeWeights(const ModelSpec &model) {
       source.set("first_row", parameter.firstRow);
       source.set("stored_rows", parameter.storedRows);
     }
-    if (parameter.groups != 1) {
-      source.set("groups", parameter.groups);
+    if (parameter.groups != 1 || parameter.rowStep != 1) {
+      source.set("groups",
+                 parameter.rowStep != 1 ? parameter.rows : parameter.groups);
+    }
+    if (parameter.storedCols != 0) {
+      source.set("stored_cols", parameter.storedCols);
     }
     if (parameter.stacked) {
       source.set("stacked", true);

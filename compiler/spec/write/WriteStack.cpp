@@ -207,7 +207,26 @@ Json writeRelativeTable(const RelativeTable &table) {
   return json;
 }
 
+Json writeLatent(const Attention &attn) {
+  const Latent &latent = *attn.latent;
+  return objectOf({{"num_heads", attn.numHeads},
+                   {"latent", objectOf({{"rank", latent.rank},
+                                        {"q_rank", latent.queryRank > 0
+                                                       ? Json(latent.queryRank)
+                                                       : Json("none")},
+                                        {"nope_dim", latent.nopeDim},
+                                        {"rope_dim", latent.ropeDim},
+                                        {"value_dim", latent.valueDim},
+                                        {"norm", writeNorm(latent.norm)}})},
+                   {"scale", attn.scale},
+                   {"causal", attn.causal},
+                   {"rotary", writeRotary(attn.rotary)}});
+}
+
 Json writeAttention(const Attention &attn) {
+  if (attn.latent) {
+    return writeLatent(attn);
+  }
   bool usual = attn.scale == 1 / std::sqrt(double(attn.headDim));
   Json window = "none";
   if (attn.window) {
@@ -272,17 +291,18 @@ Json writeFfn(const Ffn &ffn) {
 }
 
 Json writeRouter(const Router &router) {
-  Json json =
-      objectOf({{"score", router.score == Router::Score::Softmax   ? "softmax"
-                          : router.score == Router::Score::Sigmoid ? "sigmoid"
-                                                                   : "logits"},
-                {"bias", router.bias},
-                {"choice_bias", router.choiceBias},
-                {"renormalize",
-                 router.renormalize == Router::Renormalize::None  ? "none"
-                 : router.renormalize == Router::Renormalize::Sum ? "sum"
-                                                                  : "softmax"},
-                {"factor", router.factor}});
+  Json json = objectOf(
+      {{"score", router.score == Router::Score::Softmax   ? "softmax"
+                 : router.score == Router::Score::Sigmoid ? "sigmoid"
+                 : router.score == Router::Score::Logits  ? "logits"
+                                                          : "sparsemixer"},
+       {"bias", router.bias},
+       {"choice_bias", router.choiceBias},
+       {"renormalize", router.renormalize == Router::Renormalize::None ? "none"
+                       : router.renormalize == Router::Renormalize::Sum
+                           ? "sum"
+                           : "softmax"},
+       {"factor", router.factor}});
   if (router.groups > 1) {
     json.set("groups", router.groups);
     json.set("groups_used", router.groupsUsed);
@@ -294,17 +314,25 @@ Json writeRouter(const Router &router) {
   if (router.floor != 0) {
     json.set("floor", router.floor);
   }
+  if (router.tolerance != 0) {
+    json.set("tolerance", router.tolerance);
+  }
   return json;
 }
 
 Json writeMoe(const Moe &moe) {
-  Json json = objectOf({{"experts", moe.experts},
-                        {"per_token", moe.perToken},
-                        {"width", moe.width},
-                        {"act", nameOf(moe.act)},
-                        {"gated", moe.gated},
-                        {"bias", moe.bias},
-                        {"router", writeRouter(moe.router)}});
+  Json json =
+      objectOf({{"experts", moe.experts},
+                {"per_token", moe.perToken},
+                {"width", moe.width},
+                {"act", nameOf(moe.act)},
+                {"gated", moe.limit > 0 ? Json("clamped") : Json(moe.gated)},
+                {"bias", moe.bias},
+                {"router", writeRouter(moe.router)}});
+  if (moe.limit > 0) {
+    json.set("alpha", moe.alpha);
+    json.set("limit", moe.limit);
+  }
   if (moe.shared) {
     json.set("shared", objectOf({{"width", moe.shared->width},
                                  {"gate", moe.shared->gate}}));

@@ -395,13 +395,19 @@ enum {
  * number and {e} = the expert's. The stored tensor has the shape
  *   [stored_rows, cols], or [cols, stored_rows] with IN_OUT,
  * or [stored_rows] when rank is 1 (then cols = 1), axes of length 1 in front
- * being ignored; what is read are its rows from first_row on. */
+ * being ignored; what is read are its rows from first_row on. Since version 6
+ * the experts of a STACKED matrix may lie one below the other instead, [experts
+ * x stored_rows, cols] or with IN_OUT [experts x cols, stored_rows]. */
 typedef struct {
   const char *const *patterns;
   uint32_t n_patterns, flags; /* flags: TFC_SOURCE_* */
   uint32_t rank;
   uint32_t dtypes; /* bits 1 << TFC_DTYPE_*: those that pack reads */
   int64_t cols, first_row, stored_rows;
+  /* Since version 6. Rows are so far apart, those between being others'; 0: 1.
+   * The stored tensor has so many columns, of which the first `cols` are read;
+   * 0: cols. */
+  int64_t row_step, stored_cols;
 } tfc_source_v0;
 
 enum {
@@ -520,7 +526,7 @@ TFC_ABI_ASSERT(sizeof(tfc_entry_v0) == 72, "tfc_entry_v0");
 TFC_ABI_ASSERT(sizeof(tfc_stored_v0) == 16, "tfc_stored_v0");
 TFC_ABI_ASSERT(sizeof(tfc_pack_v0) == 56, "tfc_pack_v0");
 TFC_ABI_ASSERT(sizeof(tfc_program_v0) == 128, "tfc_program_v0");
-TFC_ABI_ASSERT(sizeof(tfc_source_v0) == 48, "tfc_source_v0");
+TFC_ABI_ASSERT(sizeof(tfc_source_v0) == 64, "tfc_source_v0");
 TFC_ABI_ASSERT(sizeof(tfc_weight_v0) == 64, "tfc_weight_v0");
 TFC_ABI_ASSERT(sizeof(tfc_generation_v0) == 96, "tfc_generation_v0");
 TFC_ABI_ASSERT(sizeof(tfc_sizes_v0) == 48, "tfc_sizes_v0");

@@ -197,6 +197,7 @@ struct WeightSource {
   std::vector<std::string> patterns;
   int64_t firstLayer = 0, layerStep = 1, layers = 1;
   int64_t rank = 2, rows = 0, cols = 1, firstRow = 0, storedRows = 0;
+  int64_t rowStep = 1, storedCols = 0;
   bool inOut = false, fillZeros = false, stacked = false;
   int64_t experts = 0;
   int64_t tiedTo = -1;
@@ -206,6 +207,8 @@ struct WeightSource {
     return firstLayer + i / std::max<int64_t>(experts, 1) * layerStep;
   }
   int64_t expertOf(int64_t i) const { return experts > 0 ? i % experts : 0; }
+  /// The columns of what is stored.
+  int64_t storedWidth() const { return storedCols > 0 ? storedCols : cols; }
 };
 
 /// A model's parameters, and how its tensors may be called.

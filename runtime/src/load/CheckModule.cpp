@@ -232,7 +232,12 @@ static std::string faultOfWeight(const tfc_weight_v0 &weight,
   }
   if (source.rank < 1 || source.rank > 2 || weight.rows <= 0 ||
       weight.cols <= 0 || source.cols != weight.cols || source.first_row < 0 ||
-      weight.rows > source.stored_rows - source.first_row) {
+      source.first_row >= source.stored_rows || source.row_step < 0 ||
+      (source.stored_cols != 0 && source.stored_cols < source.cols)) {
+    return concat("weight ", weight.name, " within its stored tensor");
+  }
+  int64_t behind = source.stored_rows - 1 - source.first_row;
+  if (weight.rows - 1 > behind / std::max<int64_t>(source.row_step, 1)) {
     return concat("weight ", weight.name, " within its stored tensor");
   }
   bool isStacked = source.flags & TFC_SOURCE_STACKED;

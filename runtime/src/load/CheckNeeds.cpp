@@ -5,11 +5,12 @@
 namespace tfc::rt {
 
 static Status checkCache(const tfc_cache_v0 &cache) {
-  if (cache.key_width != cache.value_width) {
+  bool isLatent = cache.key_width > 0 && cache.value_width == 0;
+  if (cache.key_width != cache.value_width && !isLatent) {
     return makeError(Code::Incompatible, "expected caches whose keys and ",
-                     "values are of one width (this runtime has no others), ",
-                     "got keys of ", cache.key_width, " and values of ",
-                     cache.value_width);
+                     "values are of one width, or whose values are columns of ",
+                     "keys (this runtime has no others), ", "got keys of ",
+                     cache.key_width, " and values of ", cache.value_width);
   }
   return {};
 }

@@ -27,6 +27,8 @@ WeightTable weightTable(const tfc_module_v0 &module) {
     to.cols = from.cols;
     to.firstRow = source.first_row;
     to.storedRows = source.stored_rows;
+    to.rowStep = std::max<int64_t>(source.row_step, 1);
+    to.storedCols = source.stored_cols;
     to.inOut = source.flags & TFC_SOURCE_IN_OUT;
     to.fillZeros = source.flags & TFC_SOURCE_FILL_ZEROS;
     to.stacked = source.flags & TFC_SOURCE_STACKED;
@@ -121,14 +123,16 @@ void addCalls(std::vector<PackCall> &calls, const tfc_module_v0 &module,
     return;
   }
   uint64_t rowBytes = bytes / static_cast<uint64_t>(source.stored_rows);
-  int64_t rows = rangeBytes / static_cast<int64_t>(rowBytes);
+  int64_t step = std::max<int64_t>(source.row_step, 1);
+  int64_t rows = rangeBytes / static_cast<int64_t>(rowBytes) / step;
   rows = std::max(rows / rangeRows, int64_t(1)) * rangeRows;
   for (int64_t begin = 0; begin < weight.rows; begin += rows) {
     int64_t end = std::min(begin + rows, weight.rows);
+    int64_t row = source.first_row + begin * step;
     calls.push_back(
         {w, layer, begin, end, &tensor,
-         first + static_cast<uint64_t>(source.first_row + begin) * rowBytes,
-         static_cast<uint64_t>(end - begin) * rowBytes});
+         first + static_cast<uint64_t>(row) * rowBytes,
+         static_cast<uint64_t>((end - begin - 1) * step + 1) * rowBytes});
   }
 }
 
@@ -147,19 +151,20 @@ struct PackJob {
   }
 };
 
-/// The whole matrix as models store it, [in, out], of one that is stored in
-/// rows of outputs or not.
-std::vector<float> decodeInOut(const QuantizedMatrix &matrix) {
-  auto rows = static_cast<size_t>(matrix.rows),
+/// `count` rows from `first` on, a whole matrix, as models store it, [in, out],
+/// of one that is stored in rows of outputs or not.
+std::vector<float> decodeInOut(const QuantizedMatrix &matrix, int64_t first,
+                               int64_t count) {
+  auto rows = static_cast<size_t>(count),
        columns = static_cast<size_t>(matrix.columns);
   std::vector<float> values(rows * columns);
   if (!matrix.isOutIn) {
-    matrix.decode(0, matrix.rows, values.data());
+    matrix.decode(first, count, values.data());
     return values;
   }
   std::vector<float> line(columns);
   for (size_t row = 0; row < rows; ++row) {
-    matrix.decode(static_cast<int64_t>(row), 1, line.data());
+    matrix.decode(first + static_cast<int64_t>(row), 1, line.data());
     for (size_t column = 0; column < columns; ++column) {
       values[column * rows + row] = line[column];
     }
@@ -170,14 +175,21 @@ std::vector<float> decodeInOut(const QuantizedMatrix &matrix) {
 /// Packs rows of a matrix that has to be decoded first.
 void packDecoded(const PackJob &job, PackCall &call) {
   const QuantizedMatrix &matrix = *call.tensor->quantized;
-  const tfc_source_v0 &source = *job.module.weights[call.weight].sources;
+  const tfc_weight_v0 &weight = job.module.weights[call.weight];
+  const tfc_source_v0 &source = *weight.sources;
+  bool isStacked = source.flags & TFC_SOURCE_STACKED;
+  // Rows of one expert, and those of the experts before.
+  int64_t own = matrix.rows / (isStacked ? weight.experts : 1);
+  int64_t before = isStacked ? call.layer % weight.experts * own : 0;
   std::vector<float> values;
   if (source.flags & TFC_SOURCE_IN_OUT) {
-    values = decodeInOut(matrix);
+    values = decodeInOut(matrix, before, own);
   } else {
-    int64_t rows = call.rowEnd - call.rowBegin;
+    int64_t step = std::max<int64_t>(source.row_step, 1);
+    int64_t rows = (call.rowEnd - call.rowBegin - 1) * step + 1;
     values.resize(static_cast<size_t>(rows * matrix.columns));
-    matrix.decode(source.first_row + call.rowBegin, rows, values.data());
+    matrix.decode(before + source.first_row + call.rowBegin * step, rows,
+                  values.data());
   }
   call.isNotFinite = !std::all_of(values.begin(), values.end(),
                                   [](float x) { return std::isfinite(x); });
@@ -209,8 +221,9 @@ void packRange(void *arg, int64_t begin, int64_t end, uint32_t) {
 /// are; the range of matrices keeps activations near 1 at any width.
 std::vector<float> randomTensor(const tfc_weight_v0 &weight, uint64_t seed) {
   const tfc_source_v0 &source = *weight.sources;
+  int64_t columns = std::max(source.cols, source.stored_cols);
   std::vector<float> values(static_cast<size_t>(source.stored_rows) *
-                            static_cast<size_t>(source.cols));
+                            static_cast<size_t>(columns));
   std::string_view name = weight.name;
   bool isNorm =
       source.rank == 1 && name.find("norm.weight") != std::string_view::npos;

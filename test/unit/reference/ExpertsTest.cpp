@@ -84,6 +84,42 @@ TEST(Experts, OfEqualOnesTheLowerNumberGoesFirst) {
               {1, 3}, {1, 1});
 }
 
+TEST(Experts, MixesSparsely) {
+  Router router = take(2, RouterScore::Sparsemixer, Renormalize::None);
+  router.tolerance = .02;
+  expectRoute(router, {2, 1, 0, -1}, {0, 1}, {1, 1});
+  // (2 - 1) / 2 is near; of those left then, (1 - 0) / 1 is not.
+  router.tolerance = .6;
+  expectRoute(router, {2, 1, 0, -1}, {0, 1}, {.731059, 1});
+}
+
+TEST(Experts, AClampedGateIsClampedAboveAndItsFactorOnBothSides) {
+  Matrix y = clampedGate(makeRows(1, {2, -8}), makeRows(1, {1, 9}), 1.702, 7);
+  ASSERT_EQ(y.data.size(), 2u);
+  EXPECT_NEAR(y.data[0], 2.537387, 1e-6);
+  EXPECT_NEAR(y.data[1], -41.999719, 1e-6);
+}
+
+/// Two heads of 3 columns, of which 2 are multiplied.
+TEST(Experts, AHeadHasAMatrixOfItsOwn) {
+  Matrix y = headLinear(makeRows(1, {1, 2, 3, 4, 5, 6}),
+                        makeRows(2, {1, 10, 100, 1000}), 2, 1);
+  expectMatrix(y, 1, 4, {3, 21, 6, 5400});
+}
+
+/// Equal scores: a row's result is the mean of the latents up to its own.
+TEST(Experts, LatentsAreTheEndsOfTheirKeys) {
+  tfc::reference::Cache::Layer layer;
+  Sequence sequence;
+  sequence.first = 0, sequence.count = 2, sequence.past = 0, sequence.keys = 2;
+  latentWrite(makeRows(2, {7, 7}), makeRows(2, {1, 2, 3, 6}), sequence, layer);
+  EXPECT_EQ(layer.keys.data, (std::vector<double>{7, 1, 2, 7, 3, 6}));
+  Matrix y(2, 4);
+  latentAttention(makeRows(2, {1, 0, 0, -1, 0, 0, 1, 0, 0, 0, 2, -1}), sequence,
+                  2, .5, layer, y, {});
+  expectMatrix(y, 2, 4, {1, 2, 1, 2, 2, 4, 2, 4});
+}
+
 TEST(Experts, ASumHasALeastAndMore) {
   Router router = take(1, RouterScore::Logits, Renormalize::Sum);
   router.floor = 4;

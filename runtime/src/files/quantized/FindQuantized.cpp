@@ -62,6 +62,13 @@ bool isLeftOver(std::string_view name) {
   return hasAnyPart(name, parts);
 }
 
+Result<MadeMatrix> makeGateUp(QuantizedModule &module) {
+  return makeExpertsFp4(module, "gate_up_proj");
+}
+Result<MadeMatrix> makeDown(QuantizedModule &module) {
+  return makeExpertsFp4(module, "down_proj");
+}
+
 class Finder {
 public:
   Finder(const std::string &path, const std::vector<const Tensor *> &stored)
@@ -109,6 +116,13 @@ private:
            : hasPart(name, "weight_packed") ? "weight_packed"
            : hasPart(name, "weight")        ? "weight"
                                             : "";
+    for (std::string_view ofExperts :
+         {"gate_up_proj_blocks", "down_proj_blocks"}) {
+      if (hasPart(name, ofExperts)) {
+        part = ofExperts;
+        return ofExperts == "down_proj_blocks" ? makeDown : makeGateUp;
+      }
+    }
     if (part == "qweight") {
       return makeGptqOrAwq;
     }
@@ -120,6 +134,12 @@ private:
     }
     return part == "weight" && tensor.dtype == DType::F8E4M3 ? makeFp8
                                                              : nullptr;
+  }
+
+  /// Of experts a name is that of the codes, without what it ends with.
+  static std::string nameOf(std::string_view part) {
+    size_t end = part.rfind("_blocks");
+    return std::string(end == part.npos ? "weight" : part.substr(0, end));
   }
 
   void makeAll() {
@@ -171,7 +191,8 @@ private:
       return;
     }
     ++counts[made->format];
-    addMatrix(tensor, stem + ".weight", std::move(made->matrix), module.parts);
+    addMatrix(tensor, stem + "." + nameOf(part), std::move(made->matrix),
+              module.parts);
   }
 
   void addMatrix(const Tensor &main, std::string name,
@@ -181,6 +202,9 @@ private:
     tensor.name = std::move(name);
     tensor.dtype = matrix->dtype;
     tensor.shape = {matrix->rows, matrix->columns};
+    if (main.shape.size() == 4) {
+      tensor.shape = {main.shape[0], main.shape[1], matrix->columns};
+    }
     tensor.bytes = static_cast<uint64_t>(tensor.elements()) * sizeof(float);
     tensor.file = main.file;
     matrix->parts = std::move(parts);

@@ -198,4 +198,41 @@ Result<MadeMatrix> makeFp4(QuantizedModule &module) {
                     global ? "NVFP4, groups of 16" : "MXFP4, groups of 32"};
 }
 
+Result<MadeMatrix> makeExpertsFp4(QuantizedModule &module,
+                                  const std::string &name) {
+  auto matrix = std::make_shared<Fp4Matrix>();
+  auto codes = module.take(name + "_blocks", {DType::U8});
+  if (!codes) {
+    return std::move(codes.error());
+  }
+  auto scales = module.take(name + "_scales", {DType::U8, DType::F8E8M0});
+  if (!scales) {
+    return std::move(scales.error());
+  }
+  constexpr int64_t most = int64_t(1) << 28, groupBytes = 16;
+  const std::vector<int64_t> &shape = (*codes)->shape;
+  bool isGood = shape.size() == 4 && shape[3] == groupBytes;
+  for (int64_t axis : shape) {
+    isGood = isGood && axis >= 1 && axis <= most;
+  }
+  isGood = isGood && shape[0] <= most / shape[1];
+  if (!isGood) {
+    return module.fault(**codes, "expected [experts, rows, groups, ",
+                        groupBytes, "], got shape ", shapeText(shape));
+  }
+  matrix->codes = *codes;
+  matrix->scales = *scales;
+  matrix->group = 2 * groupBytes;
+  matrix->rows = shape[0] * shape[1];
+  matrix->columns = shape[2] * matrix->group;
+  matrix->dtype = DType::BF16;
+  matrix->isOutIn = true;
+  Status status = module.expectShape(**scales, {shape[0], shape[1], shape[2]},
+                                     "a scale a group of 32");
+  if (!status) {
+    return std::move(status.error());
+  }
+  return MadeMatrix{matrix, "MXFP4 of experts, groups of 32"};
+}
+
 } // namespace tfc::rt

@@ -10,7 +10,7 @@ namespace tfc::rt {
 namespace {
 
 constexpr const char *methods[] = {"compressed-tensors", "gptq", "awq", "fp8",
-                                   "fbgemm_fp8"};
+                                   "fbgemm_fp8",         "mxfp4"};
 constexpr const char *useWhole = "import the model without it, with --dtype "
                                  "bf16 or int8 to make it small";
 
@@ -42,8 +42,6 @@ constexpr Refused refusedFormats[] = {
     {"bitnet", nullptr, useWhole},
     {"eetq", nullptr, useWhole},
     {"quanto", "._data", useWhole},
-    {"mxfp4", "_proj_blocks",
-     "its experts are those of gpt-oss, which tfc does not run"},
     {"awq", ".act.scales",
      "tfc divides no activations by scales of their own; import the model "
      "without it"},
