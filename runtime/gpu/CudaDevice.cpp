@@ -138,7 +138,9 @@ Result<double> CudaDevice::measureCopies(uint64_t bytes) {
     status = status ? timer.end(handle) : std::move(status);
     // Also after a fault: the buffers go.
     Status finished = finish();
-    status = status ? std::move(finished) : std::move(status);
+    if (status) {
+      status = std::move(finished);
+    }
     auto times =
         status ? timer.read()
                : Result<std::optional<StepTimes>>(std::move(status.error()));

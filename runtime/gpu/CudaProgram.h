@@ -7,6 +7,7 @@
 #include "runtime/src/memory/Memory.h"
 #include "runtime/src/step/Device.h"
 #include "runtime/src/step/Tap.h"
+#include "runtime/src/threads/Workers.h"
 
 namespace tfc::rt {
 
@@ -24,9 +25,9 @@ public:
   CudaProgram(const CudaProgram &) = delete;
   CudaProgram &operator=(const CudaProgram &) = delete;
 
-  /// Copies the packed weights to the device. Errors: Exhausted, those of a
-  /// device.
-  Status upload(const Mapping &packed);
+  /// Copies the packed weights to the device; the workers help. Errors:
+  /// Exhausted, those of a device.
+  Status upload(const Mapping &packed, const Workers &workers);
   const void *weights() const { return packedWeights.data(); }
 
   /// An engine's device, which tells `tap`, if it is one, of values; the
