@@ -4,6 +4,7 @@
 #include "runtime/gpu/CudaContext.h"
 #include "runtime/src/choose/Decoding.h"
 #include "runtime/src/session/Session.h"
+#include "runtime/src/step/Engine.h"
 #include "test/runtime/gpu/FakeCuda.h"
 
 #include <random>
@@ -272,6 +273,32 @@ TEST(CudaWeights, TakeTheirBytesAlone) {
   EXPECT_NE(fault.find(concat("expected cuMemAlloc to give ", bytes, " bytes")),
             std::string::npos)
       << fault;
+}
+
+/// A cache takes most of what the buffers of the largest step leave: there is
+/// memory for them when all of the cache is in use.
+TEST(CudaCache, LeavesRoomForTheLargestStep) {
+  constexpr int64_t tokens = 120000;
+  FakeWeights weights(1);
+  uint64_t used = usedBytes();
+  auto run = [&](int64_t stepTokens) {
+    FakeCuda driver(concat("memory=", used + (uint64_t(222) << 20) / 10));
+    auto model = loadCuda("cuda_decoder", weights, "cuda");
+    EXPECT_TRUE(model) << messageOf(model);
+    Engine engine(**model);
+    EngineOptions options;
+    options.stepTokens = stepTokens;
+    EXPECT_EQ(messageOf(engine.open(options)), "");
+    BlockTable all;
+    BlockCache &cache = engine.step->cache;
+    int64_t positions = cache.capacity() * cache.blockTokens();
+    EXPECT_EQ(messageOf(cache.grow(all, positions)), "");
+    EXPECT_EQ(cache.used(), cache.capacity());
+    auto buffers = engine.where().makeStep(0);
+    return messageOf(buffers->lendWorkspace(engine.step->stepBytes(tokens)));
+  };
+  EXPECT_EQ(run(tokens), "");
+  EXPECT_NE(run(1).find("expected cuMemAlloc to give "), std::string::npos);
 }
 
 /// A step that is stopped leaves a device that runs the next one.
