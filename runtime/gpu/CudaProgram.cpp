@@ -11,8 +11,8 @@
 namespace tfc::rt {
 
 Result<std::unique_ptr<CudaProgram>>
-CudaProgram::load(const tfc_program_v0 &program, uint32_t avoided) {
-  auto context = CudaContext::open();
+CudaProgram::load(const tfc_program_v0 &program, int device, uint32_t avoided) {
+  auto context = CudaContext::open(device);
   if (!context) {
     return std::move(context.error());
   }

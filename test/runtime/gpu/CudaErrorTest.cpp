@@ -51,6 +51,28 @@ TEST(CudaErrors, WantsADevice) {
                  "detected)");
 }
 
+TEST(CudaErrors, WantsTheDeviceThatIsNamed) {
+  FakeCuda driver("devices=2");
+  EXPECT_EQ(faultOf("cuda_decoder", "cuda:1"), "");
+  expectContains(faultOf("cuda_decoder", "cuda:2"),
+                 "expected CUDA device 2 (the first one is 0), got 2 devices; "
+                 "this library also has plain");
+  for (const char *name : {"cuda:", "cuda:-1", "cuda:1x", "cuda:99999999999"}) {
+    expectContains(
+        faultOf("cuda_decoder", name),
+        "expected the number of a device behind cuda:, as in cuda:1");
+  }
+  setenv("TFC_DEVICE", "3", 1);
+  std::string beyond = faultOf("cuda_decoder", "cuda");
+  std::string named = faultOf("cuda_decoder", "cuda:1");
+  setenv("TFC_DEVICE", "first", 1);
+  std::string word = faultOf("cuda_decoder", "cuda");
+  unsetenv("TFC_DEVICE");
+  expectContains(beyond, "expected CUDA device 3");
+  EXPECT_EQ(named, "");
+  EXPECT_EQ(word, "TFC_DEVICE: expected the number of a device, got \"first\"");
+}
+
 TEST(CudaErrors, WantsACapability) {
   FakeCuda driver("capability=75");
   expectContains(faultOf("cuda_decoder", "cuda"),
