@@ -42,6 +42,10 @@ public:
   uint64_t limit() const { return mostBytes; }
   uint64_t used() const { return usedBytes; }
   uint64_t base() const { return baseAddress; }
+  /// The device address of what find said where it lies.
+  uint64_t addressOf(const uint8_t *memory) const {
+    return baseAddress + uint64_t(memory - alias);
+  }
   /// Whether an address is among those that this device gives.
   bool isOwn(uint64_t address) const;
 

@@ -92,6 +92,7 @@ CudaResult FakeDevice::runFirst(Stream &stream) {
   order.seed = chosen.seed;
   order.races = chosen.findsRaces ? &races : nullptr;
   order.counters = chosen.counters.empty() ? nullptr : &counters;
+  order.wave = chosen.wave;
   order.work = chosen.findsRaces ? races.begin(&stream, item.enqueued) : 0;
   LaunchOutcome outcome = item.run(order);
   if (outcome.result == CudaSuccess) {
