@@ -17,7 +17,8 @@ def Transformer_TargetAttr : AttrDef<Transformer_Dialect, "Target"> {
     The name of the program, as the library says it (`"x86-64-v4"`); `opt`,
     whether it is `full`y optimised (packed, tiled, vectors) or `none`, plain
     scalar loops, the second opinion; `cpu`, LLVM's name of the machine that is to
-    be fast, where one is meant; `weights`, what matrices are kept in, and
+    be fast, where one is meant, or later architectures of devices that get a
+    binary of their own; `weights`, what matrices are kept in, and
     whether it is so for weights that it `rounds`; `deterministic`, whether a row's
     bits may not depend on the other rows of its step, on devices either. What passes depend on besides the IR
     follows from it alone, so that every arrow of `tfc-opt` compiles the program

@@ -13,6 +13,8 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
+#include <future>
+
 namespace tfc {
 #define GEN_PASS_DEF_EMITIMAGEPASS
 #include "compiler/gpu/Passes.h.inc"
@@ -80,6 +82,37 @@ struct EmitImagePass : tfc::impl::EmitImagePassBase<EmitImagePass> {
     return path;
   }
 
+  struct Binary {
+    std::string chip, code;
+  };
+
+  /// For `chip` and those of the later ones that this ptxas knows, at once: it
+  /// takes seconds each.
+  llvm::Expected<std::vector<Binary>> assemble(const std::string &path,
+                                               StringRef ptx) {
+    SmallVector<StringRef> chips = {chip};
+    chips.append(listKnown(path, laterChips));
+    std::vector<std::future<llvm::Expected<std::string>>> running;
+    for (StringRef each : chips) {
+      running.push_back(std::async(std::launch::async, [=] {
+        return runPtxas(path, ptx, each, ptxasLevel);
+      }));
+    }
+    std::vector<Binary> binaries;
+    llvm::Error faults = llvm::Error::success();
+    for (auto [each, code] : llvm::zip(chips, running)) {
+      if (llvm::Expected<std::string> made = code.get()) {
+        binaries.push_back({each.str(), std::move(*made)});
+      } else {
+        faults = llvm::joinErrors(std::move(faults), made.takeError());
+      }
+    }
+    if (faults) {
+      return std::move(faults);
+    }
+    return binaries;
+  }
+
   LogicalResult replace(gpu::GPUModuleOp module) {
     FailureOr<gpu::KernelTableAttr> kernels = listKernels(module);
     if (failed(kernels)) {
@@ -90,23 +123,25 @@ struct EmitImagePass : tfc::impl::EmitImagePassBase<EmitImagePass> {
       return failure();
     }
     ImplicitLocOpBuilder b(module.getLoc(), module);
-    auto target =
-        NVVM::NVVMTargetAttr::get(b.getContext(), /*optLevel=*/2,
-                                  "nvptx64-nvidia-cuda", chip, kPtxFeature);
     SmallVector<Attribute> objects;
-    auto add = [&](gpu::CompilationTarget format, StringRef data) {
+    auto add = [&](StringRef made, gpu::CompilationTarget format,
+                   StringRef data) {
+      auto target =
+          NVVM::NVVMTargetAttr::get(b.getContext(), /*optLevel=*/2,
+                                    "nvptx64-nvidia-cuda", made, kPtxFeature);
       objects.push_back(gpu::ObjectAttr::get(
           target, format, b.getStringAttr(data), DictionaryAttr(), *kernels));
     };
     if (std::string path = choosePtxas(); !path.empty()) {
-      llvm::Expected<std::string> binary =
-          runPtxas(path, *ptx, chip, ptxasLevel);
-      if (!binary) {
-        return module.emitOpError() << llvm::toString(binary.takeError());
+      llvm::Expected<std::vector<Binary>> binaries = assemble(path, *ptx);
+      if (!binaries) {
+        return module.emitOpError() << llvm::toString(binaries.takeError());
       }
-      add(gpu::CompilationTarget::Binary, *binary);
+      for (const Binary &binary : *binaries) {
+        add(binary.chip, gpu::CompilationTarget::Binary, binary.code);
+      }
     }
-    add(gpu::CompilationTarget::Assembly, *ptx);
+    add(chip, gpu::CompilationTarget::Assembly, *ptx);
     gpu::BinaryOp::create(b, module.getName(), Attribute(), objects);
     numImages += objects.size();
     module.erase();

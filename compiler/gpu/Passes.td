@@ -337,7 +337,8 @@ def EmitImagePass : Pass<"tfc-emit-image", "::mlir::ModuleOp"> {
   let description = [{
     The `gpu.module`, in the LLVM dialect by now, becomes PTX for the
     architecture `chip`, by LLVM's own code generator, and a binary made of that
-    by NVIDIA's ptxas, where that is installed. A `gpu.binary` takes the
+    by NVIDIA's ptxas, where that is installed; `later-chips` are architectures
+    that have one, too, as far as ptxas knows them. A `gpu.binary` takes the
     module's place. Its objects are in the order in which a host should try
     them, and each has the table of kernels, whose order is that of their
     numbers.
@@ -358,6 +359,8 @@ def EmitImagePass : Pass<"tfc-emit-image", "::mlir::ModuleOp"> {
   let options = [
     Option<"chip", "chip", "std::string", "\"sm_80\"",
            "LLVM's name of the architecture">,
+    ListOption<"laterChips", "later-chips", "std::string",
+               "architectures that a binary of their own is made for">,
     Option<"ptxas", "ptxas", "std::string", "",
            "path of ptxas; none: PTX alone; without it, where CUDA_HOME, the "
            "usual folders or PATH have it">,

@@ -218,6 +218,13 @@ void KernelBuilder::forEachPlace(
   body(loadItem(places.front(), cache), ValueRange(places).drop_front());
 }
 
+Value KernelBuilder::mostRows(const CacheGeometry &cache) {
+  Value items = loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64);
+  Value tokens = loadIndex(b, step, offsetof(tfc_step_v0, n_tokens), 64);
+  return arith::SelectOp::create(b, isEqual(items, tokens), constant(1),
+                                 constant(cache.queryRows));
+}
+
 WorkItem KernelBuilder::loadItem(Value number, const CacheGeometry &cache) {
   Value items = loadPointer(b, step, offsetof(tfc_step_v0, items));
   Value entry = buildAddress(b, items, number, sizeof(tfc_item_v0));

@@ -128,6 +128,10 @@ public:
       const CacheGeometry &cache, llvm::ArrayRef<mlir::Value> axes,
       llvm::function_ref<void(const WorkItem &, mlir::ValueRange)> body);
 
+  /// The most rows that an item of the step has, or a bound of it: one where
+  /// there are as many items as tokens, as in a step of generation.
+  mlir::Value mostRows(const CacheGeometry &cache);
+
   /// An element of a buffer of floats, as f32; and back, rounded to what the
   /// buffer keeps.
   mlir::Value loadFloat(mlir::Value buffer, mlir::ValueRange place);

@@ -158,7 +158,12 @@ static void buildKernel(OpPassManager &pm, const PipelineOptions &options) {
 }
 
 static void buildImage(OpPassManager &pm, const PipelineOptions &options) {
-  emitImage(pm, EmitImagePassOptions(), options);
+  EmitImagePassOptions image;
+  SmallVector<StringRef> later;
+  StringRef(options.target.microarchitecture)
+      .split(later, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  image.laterChips.assign(later.begin(), later.end());
+  emitImage(pm, image, options);
 }
 
 static const Arrow fastArrows[] = {{&modelStage, &fusedStage, buildFused},

@@ -230,7 +230,12 @@ llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
         "; name another machine's level, as in --target "
         "cpu:x86-64-v3");
   }
-  llvm::StringRef name = text == "cuda" ? "cuda:sm_80" : text;
+  if (text == "cuda") {
+    TargetInfo cuda = *findCuda("sm_80");
+    cuda.microarchitecture = "sm_90,sm_100,sm_120";
+    return cuda;
+  }
+  llvm::StringRef name = text;
   if (name.consume_front("cpu:")) {
     if (std::optional<TargetInfo> level = findLevelCalled(name)) {
       return *level;

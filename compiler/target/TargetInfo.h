@@ -36,6 +36,8 @@ struct TargetInfo {
   unsigned capability = 0;
   /// LLVM's name of the CPU that tile sizes are chosen for, as "znver4"; ""
   /// where only the level is known. It changes no instruction that may be used.
+  /// Of a device, later architectures that do not run its binary and get one of
+  /// their own: "sm_90,sm_100".
   std::string microarchitecture;
   /// LLVM's -mtune: whose pipeline its scheduler assumes. Its models of the
   /// plain levels make the register allocator spill the sums of a product's

@@ -37,7 +37,8 @@ def load(library, weights=None, *, tokenizer=None, threads: int = 0,
     None where `packed`, a file of packed weights, is there.
     tokenizer: a file, a Tokenizer, or any object with encode and decode; by
     default the one in the folder of weights. threads: 0 for as many as the
-    process may use. program: one of the library's by name instead of the best.
+    process may use. program: one of the library's by name instead of the best;
+    "cuda:1": the best one on that device.
     packed, share_packed: as in tfc/runtime.h. progress(done, total), in bytes,
     is called by another thread while this one waits, and ends the load by
     returning True.

@@ -23,13 +23,26 @@ using Function = void *;
 using StreamHandle = void *;
 using Event = void *;
 
-enum : Result {
-  Success = 0,
-  OutOfMemory = 2,
-  /// From here to lastSticky: the context is of no use any more.
-  firstSticky = 700,
-  LaunchOutOfResources = 701, // but for this one: only the launch failed
-  lastSticky = 720
+enum : Result { Success = 0, OutOfMemory = 2 };
+
+/// After these a process can do nothing more on a device: what cuda.h says so
+/// of, an error of the hardware, or one without a known cause.
+constexpr Result stickyResults[] = {
+    214, // ECC_UNCORRECTABLE
+    220, // NVLINK_UNCORRECTABLE
+    226, // CONTAINED
+    700, // ILLEGAL_ADDRESS
+    702, // LAUNCH_TIMEOUT
+    709, // CONTEXT_IS_DESTROYED
+    710, // ASSERT
+    714, // HARDWARE_STACK_ERROR
+    715, // ILLEGAL_INSTRUCTION
+    716, // MISALIGNED_ADDRESS
+    717, // INVALID_ADDRESS_SPACE
+    718, // INVALID_PC
+    719, // LAUNCH_FAILED
+    721, // TENSOR_MEMORY_LEAK
+    999, // UNKNOWN
 };
 
 enum Attribute : int {

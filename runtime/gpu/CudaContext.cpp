@@ -1,4 +1,4 @@
-// The primary context of the first device.
+// A device's primary context.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/gpu/CudaContext.h"
 
@@ -6,23 +6,32 @@
 
 namespace tfc::rt {
 
-Result<std::unique_ptr<CudaContext>> CudaContext::open() {
+Result<std::unique_ptr<CudaContext>> CudaContext::open(int device) {
   auto driver = CudaDriver::open();
   if (!driver) {
     return std::move(driver.error());
   }
   std::unique_ptr<CudaContext> opened(new CudaContext(std::move(*driver)));
-  Status status = opened->initialize();
+  Status status = opened->initialize(device);
   if (!status) {
     return std::move(status.error());
   }
   return opened;
 }
 
-Status CudaContext::initialize() {
-  int major = 0, minor = 0;
-  Status status = check(functions().cuDeviceGet(&number, 0), "cuDeviceGet",
-                        "to give the first device");
+Status CudaContext::initialize(int device) {
+  int major = 0, minor = 0, count = 0;
+  Status status = check(functions().cuDeviceGetCount(&count),
+                        "cuDeviceGetCount", "to find devices");
+  if (status && device >= count) {
+    return makeError(Code::Incompatible, "expected CUDA device ", device,
+                     " (the first one is 0), got ", count,
+                     count == 1 ? " device" : " devices");
+  }
+  if (status) {
+    status = check(functions().cuDeviceGet(&number, device), "cuDeviceGet",
+                   concat("to give device ", device));
+  }
   if (status) {
     status = check(
         functions().cuDeviceGetAttribute(&major, cuda::CapabilityMajor, number),

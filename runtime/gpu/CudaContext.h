@@ -13,9 +13,9 @@ namespace tfc::rt {
 /// Safe from any thread.
 class CudaContext {
 public:
-  /// Opens the driver's first device. Errors: those of CudaDriver::open,
-  /// Internal.
-  static Result<std::unique_ptr<CudaContext>> open();
+  /// Opens device number `device` of the driver. Errors: those of
+  /// CudaDriver::open, Incompatible (so many there are not), Internal.
+  static Result<std::unique_ptr<CudaContext>> open(int device);
   ~CudaContext();
   CudaContext(const CudaContext &) = delete;
   CudaContext &operator=(const CudaContext &) = delete;
@@ -40,7 +40,7 @@ public:
 private:
   explicit CudaContext(std::shared_ptr<const CudaDriver> driver)
       : driver(std::move(driver)) {}
-  Status initialize();
+  Status initialize(int device);
 
   std::shared_ptr<const CudaDriver> driver;
   cuda::DeviceNumber number = 0;

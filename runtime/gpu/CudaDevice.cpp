@@ -58,8 +58,9 @@ Result<std::unique_ptr<DeviceRange>> CudaDevice::reserve(uint64_t bytes) {
   return CudaRange::reserve(context(), handle, bytes);
 }
 
-/// Most of what weights have left: workspaces and outputs are small beside it.
-/// Only addresses are taken; memory follows as it is used.
+/// Most of what weights and a large step leave; on a device that is too small
+/// for both, the cache has half. Only addresses are taken; memory follows as it
+/// is used.
 Result<uint64_t> CudaDevice::defaultCacheBytes() const {
   CudaScope scope(context());
   size_t free = 0, total = 0;
@@ -72,7 +73,7 @@ Result<uint64_t> CudaDevice::defaultCacheBytes() const {
   if (!status) {
     return std::move(status.error());
   }
-  return uint64_t(free) / 10 * 9;
+  return (free - std::min<uint64_t>(stepBytes, free / 2)) / 10 * 9;
 }
 
 std::unique_ptr<DeviceStep> CudaDevice::makeStep(uint32_t numOutputs) {
@@ -138,7 +139,9 @@ Result<double> CudaDevice::measureCopies(uint64_t bytes) {
     status = status ? timer.end(handle) : std::move(status);
     // Also after a fault: the buffers go.
     Status finished = finish();
-    status = status ? std::move(finished) : std::move(status);
+    if (status) {
+      status = std::move(finished);
+    }
     auto times =
         status ? timer.read()
                : Result<std::optional<StepTimes>>(std::move(status.error()));

@@ -17,6 +17,7 @@ public:
 
   Status open() override;
   Result<std::unique_ptr<DeviceRange>> reserve(uint64_t bytes) override;
+  void keepForSteps(uint64_t bytes) override { stepBytes = bytes; }
   Result<uint64_t> defaultCacheBytes() const override;
   std::unique_ptr<DeviceStep> makeStep(uint32_t numOutputs) override;
   const tfc_host_v0 &host() const override { return table; }
@@ -45,6 +46,7 @@ private:
   tfc_host_v0 table{};
   Status launchFault;
   const char *lastKernel = nullptr;
+  uint64_t stepBytes = 0; // that no cache may have
   CudaTap tap;
   CudaTimer clock;
 };

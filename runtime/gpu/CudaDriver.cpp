@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/gpu/CudaDriver.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <iterator>
 
 namespace tfc::rt {
 
@@ -15,7 +17,9 @@ static std::string versionText(int version) {
 Result<std::shared_ptr<const CudaDriver>> CudaDriver::open() {
   const char *named = std::getenv("TFC_CUDA_DRIVER");
   std::string file = named && *named ? named : "libcuda.so.1";
-  void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // A driver is not to be unloaded: its threads and its handlers of the
+  // process' end outlive whoever opened it.
+  void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!handle) {
     return makeError(Code::Incompatible, "expected a CUDA driver (", file,
                      "), got: ", dlerror());
@@ -30,8 +34,6 @@ Result<std::shared_ptr<const CudaDriver>> CudaDriver::open() {
   }
   return std::shared_ptr<const CudaDriver>(driver);
 }
-
-CudaDriver::~CudaDriver() { dlclose(handle); }
 
 Status CudaDriver::findFunctions(const std::string &file) {
   auto getProcAddress = reinterpret_cast<cuda::GetProcAddress>(
@@ -86,8 +88,9 @@ Status CudaDriver::initialize(const std::string &file) const {
 }
 
 bool CudaDriver::isSticky(cuda::Result result) {
-  return result >= cuda::firstSticky && result <= cuda::lastSticky &&
-         result != cuda::LaunchOutOfResources;
+  return std::find(std::begin(cuda::stickyResults),
+                   std::end(cuda::stickyResults),
+                   result) != std::end(cuda::stickyResults);
 }
 
 Status CudaDriver::check(cuda::Result result, const char *call,

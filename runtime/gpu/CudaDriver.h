@@ -13,10 +13,9 @@ namespace tfc::rt {
 class CudaDriver {
 public:
   /// Opens the file that TFC_CUDA_DRIVER names, else libcuda.so.1, and
-  /// initializes it. Errors: Incompatible (no driver, one before 12.0, no
-  /// device).
+  /// initializes it; it stays in the process. Errors: Incompatible (no driver,
+  /// one before 12.0, no device).
   static Result<std::shared_ptr<const CudaDriver>> open();
-  ~CudaDriver();
   CudaDriver(const CudaDriver &) = delete;
   CudaDriver &operator=(const CudaDriver &) = delete;
 

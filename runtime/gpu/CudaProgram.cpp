@@ -4,14 +4,15 @@
 
 #include "runtime/gpu/CudaAvoid.h"
 #include "runtime/gpu/CudaDevice.h"
+#include "runtime/gpu/CudaUpload.h"
 
 #include <array>
 
 namespace tfc::rt {
 
 Result<std::unique_ptr<CudaProgram>>
-CudaProgram::load(const tfc_program_v0 &program, uint32_t avoided) {
-  auto context = CudaContext::open();
+CudaProgram::load(const tfc_program_v0 &program, int device, uint32_t avoided) {
+  auto context = CudaContext::open(device);
   if (!context) {
     return std::move(context.error());
   }
@@ -140,36 +141,13 @@ Status CudaProgram::allowShared(cuda::Function kernel,
              " bytes of shared memory"));
 }
 
-Status CudaProgram::upload(const Mapping &packed) {
-  CudaScope scope(*cudaContext);
-  Status status = scope.status();
-  if (status) {
-    status = packedWeights.requireExactly(packed.size());
-  }
+Status CudaProgram::upload(const Mapping &packed, const Workers &workers) {
+  Status status = packedWeights.requireExactly(packed.size());
   if (!status || packed.size() == 0) {
     return status;
   }
-  const cuda::Functions &functions = cudaContext->functions();
-  cuda::StreamHandle stream = nullptr;
-  status = cudaContext->check(
-      functions.cuStreamCreate(&stream, cuda::StreamNonBlocking),
-      "cuStreamCreate", "to load weights");
-  if (!status) {
-    return status;
-  }
-  status = cudaContext->check(
-      functions.cuMemcpyHtoDAsync(packedWeights.address(), packed.data(),
-                                  packed.size(), stream),
-      "cuMemcpyHtoDAsync",
-      concat("to load ", packed.size(),
-             " bytes of "
-             "weights"));
-  // Even after a fault: nothing may read the host's memory any more.
-  Status finished =
-      cudaContext->check(functions.cuStreamSynchronize(stream),
-                         "cuStreamSynchronize", "to load weights");
-  functions.cuStreamDestroy(stream);
-  return status ? finished : status;
+  return CudaUpload(*cudaContext)
+      .copy(packedWeights.address(), packed.data(), packed.size(), workers);
 }
 
 std::unique_ptr<Device> CudaProgram::makeDevice(const TapListener &tap) const {

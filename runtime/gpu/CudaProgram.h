@@ -7,26 +7,27 @@
 #include "runtime/src/memory/Memory.h"
 #include "runtime/src/step/Device.h"
 #include "runtime/src/step/Tap.h"
+#include "runtime/src/threads/Workers.h"
 
 namespace tfc::rt {
 
 /// Immutable once its weights are there, so that engines may share it.
 class CudaProgram {
 public:
-  /// Opens the driver and its first device and loads the first of the program's
-  /// images that the driver takes, but none that is `avoided` (CudaAvoid). The
-  /// program's tables outlive it. Errors:
+  /// Opens the driver and its device number `device` and loads the first of the
+  /// program's images that the driver takes, but none that is `avoided`
+  /// (CudaAvoid). The program's tables outlive it. Errors:
   /// Incompatible (no driver or device, a device of another capability, no
   /// image that loads), those of a device.
   static Result<std::unique_ptr<CudaProgram>>
-  load(const tfc_program_v0 &program, uint32_t avoided);
+  load(const tfc_program_v0 &program, int device, uint32_t avoided);
   ~CudaProgram();
   CudaProgram(const CudaProgram &) = delete;
   CudaProgram &operator=(const CudaProgram &) = delete;
 
-  /// Copies the packed weights to the device. Errors: Exhausted, those of a
-  /// device.
-  Status upload(const Mapping &packed);
+  /// Copies the packed weights to the device; the workers help. Errors:
+  /// Exhausted, those of a device.
+  Status upload(const Mapping &packed, const Workers &workers);
   const void *weights() const { return packedWeights.data(); }
 
   /// An engine's device, which tells `tap`, if it is one, of values; the

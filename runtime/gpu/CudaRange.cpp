@@ -3,7 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/gpu/CudaRange.h"
 
+#include <algorithm>
+
 namespace tfc::rt {
+
+// In how many steps memory comes to a range, at most.
+static constexpr uint64_t piecesOfARange = 64;
+
+static uint64_t roundUp(uint64_t bytes, uint64_t granularity) {
+  return (bytes + granularity - 1) / granularity * granularity;
+}
 
 Result<std::unique_ptr<DeviceRange>>
 CudaRange::reserve(const CudaContext &context, cuda::StreamHandle stream,
@@ -23,7 +32,7 @@ CudaRange::reserve(const CudaContext &context, cuda::StreamHandle stream,
   if (!status) {
     return std::move(status.error());
   }
-  uint64_t whole = (bytes + granularity - 1) / granularity * granularity;
+  uint64_t whole = roundUp(bytes, granularity);
   status = context.check(
       context.functions().cuMemAddressReserve(&range->base, whole, 0, 0, 0),
       "cuMemAddressReserve", concat("to give ", whole, " bytes of addresses"));
@@ -81,11 +90,21 @@ Status CudaRange::addMemory(uint64_t bytes) {
   return {};
 }
 
+/// Ahead of what is needed: mapping memory takes a millisecond, in the middle
+/// of a step, and all sequences that began together would pay for it in the
+/// same.
 Status CudaRange::commit(uint64_t, uint64_t end) {
-  uint64_t whole = (end + granularity - 1) / granularity * granularity;
+  uint64_t needed = roundUp(end, granularity);
   CudaScope scope(context);
-  return scope.status() && whole > mapped ? addMemory(whole - mapped)
-                                          : scope.status();
+  if (!scope.status() || needed <= mapped) {
+    return scope.status();
+  }
+  uint64_t more = roundUp(reserved / piecesOfARange, granularity);
+  uint64_t ahead = std::min(std::max(needed, mapped + more), reserved);
+  Status status = addMemory(ahead - mapped);
+  return !status && status.error().code == Code::Exhausted && ahead > needed
+             ? addMemory(needed - mapped)
+             : std::move(status);
 }
 
 Status CudaRange::copy(uint64_t to, uint64_t from, uint64_t bytes) {

@@ -39,7 +39,7 @@ kernels alone, by its own clock, and the bytes that it copies a second.
   --reference FILE      what another program gave for them: how well both agree
   --threads N           instead of one a CPU that this process may use
   --program NAME        instead of the best one for this machine; cpu, cuda: the
-                        best one of those
+                        best one of those; cuda:1: on the device of that number
   --warmup N            runs before the first that counts (default 2)
   --repeats N           runs that count (default 20)
   --max-seconds S       stops a workload after this time, and 3 repetitions at

@@ -47,7 +47,7 @@ Answers texts with a compiled model, or runs it over a batch of token ids.
                         terminal (auto)
   --threads N           instead of one a CPU that this process may use
   --program NAME        instead of the best one for this machine; cpu, cuda: the
-                        best one of those
+                        best one of those; cuda:1: on the device of that number
   --self-test           run every program that this machine has (or that of
                         --program) over drawn token ids, with drawn weights or
                         those of --weights, compare it with the CPU's, and print

@@ -29,10 +29,11 @@ LAUNCHES = [("bert-base", "f32", "prefill:1x128"),
             ("llama-7b", "bf16", "decode:8x512"),
             ("t5-small", "f32", "prefill:1x64")]
 COLUMNS = ("launches", "blocks", "requests", "sectors", "ideal_sectors",
-           "memory_bytes", "shared_requests", "shared_passes", "ideal_passes",
+           "memory_bytes", "wave_bytes", "shared_requests", "shared_passes", "ideal_passes",
            "tensor_operations")
 # Of these, less is better.
-LIMITED = ("launches", "sectors", "memory_bytes", "shared_passes")
+LIMITED = ("launches", "sectors", "memory_bytes", "wave_bytes",
+           "shared_passes")
 TOTAL = "all"
 LINE = re.compile(r"^launches of entry (\w+), program sm_80: (\d+) of", re.M)
 

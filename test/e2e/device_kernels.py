@@ -49,9 +49,16 @@ class Device:
         self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context),
                   ctypes.c_int(0))
         self.call("cuCtxPushCurrent", context)
+        self.context = context
         self.stream = ctypes.c_void_p()
         self.call("cuStreamCreate", ctypes.byref(self.stream),
                   ctypes.c_uint(STREAM_NON_BLOCKING))
+
+    def close(self):
+        """Gives the context back, with which the stand-in writes what it
+        counted."""
+        self.call("cuCtxPopCurrent", ctypes.byref(self.context))
+        self.call("cuDevicePrimaryCtxRelease", ctypes.c_int(0))
 
     def find(self, name):
         if name not in self.functions:

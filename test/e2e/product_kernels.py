@@ -5,8 +5,11 @@
 #   product_kernels.py TFC_OPT DRIVER IR --deterministic  that in place of tiles
 #   product_kernels.py TFC_OPT DRIVER IR --mutate  without one of the instructions
 #       that order threads and copies: something is wrong then, or an error
+#   product_kernels.py TFC_OPT DRIVER IR --order   many tiles, and in which order
+#       blocks take them: what those that run side by side read
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import ctypes
+import json
 import os
 import random
 import re
@@ -18,6 +21,9 @@ from mutants import count_noticed, isolate
 
 # Tokens; and (columns, steps of k, distance of rows of x) beside a kernel's own.
 STRIPED = "product_64x32_bf16_0"
+TILED = "product_128x128_f16_1"
+# Of tiles: rows, columns, and rows of a group; blocks that run side by side.
+ORDER = (10, 12, 8, 24)
 MUTATED = ("product_8x16_bf16_0", "product_128x128_bf16_0",
            "product_8x16_bf16_2", "product_128x64_bf16_2")
 TOKENS = (1, 2, 8, 9, 16, 17, 33, 64, 65, 127, 128, 129)
@@ -139,6 +145,41 @@ def check(device, ptx, kernels, seed, most_tokens=None):
     print(f"{count} products are right")
 
 
+def tiles_of_waves(rows, columns, group, wave):
+    """How many tiles of both operands blocks need that run side by side, waves
+    of them summed: down the columns of so many rows, group by group."""
+    order = [(row, column)
+             for top in range(0, rows, group)
+             for column in range(columns)
+             for row in range(top, min(top + group, rows))]
+    waves = [order[i:i + wave] for i in range(0, len(order), wave)]
+    return sum(len({row for row, _ in each}) +
+               len({column for _, column in each}) for each in waves)
+
+
+def check_order(driver, ptx, kernels, seed):
+    name, (rows, columns, group, wave) = TILED, ORDER
+    threads, shared = kernels[name]
+    os.environ["TFC_FAKECUDA"] = f"races=0,counters=order.json,wave={wave}"
+    device = Device(driver)
+    # Without a bias there are no operands but two, and a column more.
+    case = Case(f"{seed} {name}", "f16", 1, rows * 128, columns * 128 - 1, 8, 8)
+    got = case.run(device, device.load("\n".join(isolate(ptx, name))), name,
+                   threads, shared)
+    device.close()
+    if got != case.wanted + GUARD:
+        sys.exit(f"{name}: {case}: expected the sums of integers, got others")
+    with open("order.json", encoding="utf-8") as stream:
+        counted = json.load(stream)[name]["wave_bytes"] - len(case.wanted)
+    tile = 128 * 8 * 2
+    wanted = tiles_of_waves(rows, columns, group, wave) * tile
+    plain = tiles_of_waves(rows, columns, 1, wave) * tile
+    if not counted == wanted < plain:
+        sys.exit(f"{name}: {case}: expected {wanted} bytes of operands, less "
+                 f"than the {plain} of a row after the other, got {counted}")
+    print(f"blocks side by side share {wanted} bytes")
+
+
 def mutate(driver, ptx, kernels, seed):
     def is_right(name, text):
         threads, shared = kernels[name]
@@ -164,6 +205,8 @@ def main():
     if order:
         check(Device(driver), "\n".join(isolate(ptx, STRIPED)),
               {STRIPED: kernels[STRIPED]}, seed, most_tokens=TOKENS[-1])
+    elif "--order" in sys.argv:
+        check_order(driver, ptx, kernels, seed)
     elif "--mutate" in sys.argv:
         mutate(driver, ptx, kernels, seed)
     else:

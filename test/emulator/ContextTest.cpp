@@ -32,6 +32,45 @@ TEST_F(Driver, ContextsAreAThreadsStack) {
   begin("");
 }
 
+/// Of two devices the current context says which one a call is about, and what
+/// is one's is not the other's.
+TEST_F(Driver, DevicesAreApart) {
+  begin("devices=2");
+  void *other = nullptr, *popped = nullptr, *module = nullptr,
+       *kernel = nullptr;
+  ASSERT_EQ(call("cuDevicePrimaryCtxRetain", &other, 1), CudaSuccess);
+  EXPECT_NE(other, context);
+  EXPECT_EQ(call("cuDevicePrimaryCtxRetain", &popped, 2), CudaInvalidDevice);
+  std::string ptx = entryOf("");
+  const auto *image = static_cast<const void *>(ptx.c_str());
+  ASSERT_EQ(call("cuModuleLoadDataEx", &module, image, 0U, (int *)nullptr,
+                 (void **)nullptr),
+            CudaSuccess);
+  ASSERT_EQ(call("cuModuleGetFunction", &kernel, module, "k"), CudaSuccess);
+  uint64_t first = allocate(64);
+  ASSERT_EQ(call("cuCtxPushCurrent", other), CudaSuccess);
+  uint64_t second = allocate(64);
+  void *stream = nullptr, *params[] = {&second, &second};
+  ASSERT_EQ(call("cuStreamCreate", &stream, 1U), CudaSuccess);
+  EXPECT_EQ(call("cuMemFree", first), CudaInvalidValue);
+  EXPECT_EQ(call("cuStreamSynchronize", this->stream), CudaInvalidHandle);
+  EXPECT_EQ(call("cuLaunchKernel", kernel, 1U, 1U, 1U, 1U, 1U, 1U, 0U, stream,
+                 (void **)params, (void **)nullptr),
+            CudaInvalidHandle);
+  EXPECT_EQ(call("cuMemcpyDtoDAsync", second, first, size_t(64), stream),
+            CudaSuccess);
+  EXPECT_EQ(call("cuStreamSynchronize", stream), CudaIllegalAddress);
+  EXPECT_EQ(call("cuStreamDestroy", stream), CudaSuccess);
+  EXPECT_EQ(call("cuMemFree", second), CudaIllegalAddress); // it is dead
+  EXPECT_EQ(call("cuCtxPopCurrent", &popped), CudaSuccess);
+  EXPECT_EQ(popped, other);
+  EXPECT_EQ(call("cuDevicePrimaryCtxRelease", 1), CudaSuccess);
+  // The first one lives.
+  EXPECT_EQ(synchronize(), CudaSuccess);
+  EXPECT_EQ(call("cuModuleUnload", module), CudaSuccess);
+  EXPECT_EQ(call("cuMemFree", first), CudaSuccess);
+}
+
 /// What a program that forgot to push its context would be told, in a thread
 /// that has none; another thread's is not its own.
 TEST_F(Driver, CallsWithoutAContextFail) {

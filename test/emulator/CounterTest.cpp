@@ -10,13 +10,15 @@ namespace {
 
 /// Of a launch of two warps whose threads have their numbers in %r1 and the
 /// beginning of 64 KiB in %to.
-KernelCounts count(const std::string &body, const std::string &memory = "") {
+KernelCounts count(const std::string &body, const std::string &memory = "",
+                   unsigned blocks = 1, uint64_t wave = 1) {
   Device device;
   Counters counters;
   device.order.counters = &counters;
+  device.order.wave = wave;
   uint64_t to = device.allocate(1 << 16);
   LaunchOutcome outcome = device.run(
-      entryOf("mov.u32 %r1, %tid.x;\n" + body, memory), to, 0, 1, 64);
+      entryOf("mov.u32 %r1, %tid.x;\n" + body, memory), to, 0, blocks, 64);
   EXPECT_EQ(outcome.message, "");
   std::string path = testing::TempDir() + "counters.json";
   EXPECT_TRUE(counters.write(path));
@@ -36,6 +38,7 @@ KernelCounts count(const std::string &body, const std::string &memory = "") {
   found.sectors = read("sectors");
   found.idealSectors = read("ideal_sectors");
   found.memoryBytes = read("memory_bytes");
+  found.waveBytes = read("wave_bytes");
   found.sharedRequests = read("shared_requests");
   found.sharedPasses = read("shared_passes");
   found.idealPasses = read("ideal_passes");
@@ -66,6 +69,14 @@ TEST(Counters, SectorsOfARequest) {
   KernelCounts one = count(strided(0));
   EXPECT_EQ(one.sectors, 2U);
   EXPECT_EQ(one.memoryBytes, 32U);
+}
+
+/// What blocks side by side read, each wave once; the last one may be short.
+TEST(Counters, WavesOfBlocks) {
+  EXPECT_EQ(count(strided(4), "", 5, 1).waveBytes, 5U * 256);
+  EXPECT_EQ(count(strided(4), "", 5, 2).waveBytes, 3U * 256);
+  EXPECT_EQ(count(strided(4), "", 5, 5).waveBytes, 256U);
+  EXPECT_EQ(count(strided(4), "", 5, 2).memoryBytes, 256U);
 }
 
 // A loop's trips are requests of their own.

@@ -18,8 +18,9 @@ void Counters::add(const std::string &kernel, const KernelCounts &counts) {
        {&KernelCounts::launches, &KernelCounts::blocks, &KernelCounts::threads,
         &KernelCounts::requests, &KernelCounts::sectors,
         &KernelCounts::idealSectors, &KernelCounts::memoryBytes,
-        &KernelCounts::sharedRequests, &KernelCounts::sharedPasses,
-        &KernelCounts::idealPasses, &KernelCounts::tensorOperations}) {
+        &KernelCounts::waveBytes, &KernelCounts::sharedRequests,
+        &KernelCounts::sharedPasses, &KernelCounts::idealPasses,
+        &KernelCounts::tensorOperations}) {
     sum.*member += counts.*member;
   }
 }
@@ -37,14 +38,15 @@ bool Counters::write(const std::string &path) const {
         file,
         "%s \"%s\": {\"launches\": %llu, \"blocks\": %llu, \"threads\": %llu, "
         "\"requests\": %llu, \"sectors\": %llu, \"ideal_sectors\": %llu, "
-        "\"memory_bytes\": %llu, \"shared_requests\": %llu, "
+        "\"memory_bytes\": %llu, \"wave_bytes\": %llu, "
+        "\"shared_requests\": %llu, "
         "\"shared_passes\": %llu, \"ideal_passes\": %llu, "
         "\"tensor_operations\": %llu}",
         between, name.c_str(), (unsigned long long)sum.launches,
         (unsigned long long)sum.blocks, (unsigned long long)sum.threads,
         (unsigned long long)sum.requests, (unsigned long long)sum.sectors,
         (unsigned long long)sum.idealSectors,
-        (unsigned long long)sum.memoryBytes,
+        (unsigned long long)sum.memoryBytes, (unsigned long long)sum.waveBytes,
         (unsigned long long)sum.sharedRequests,
         (unsigned long long)sum.sharedPasses,
         (unsigned long long)sum.idealPasses,
@@ -55,7 +57,9 @@ bool Counters::write(const std::string &path) const {
   return std::fclose(file) == 0;
 }
 
-LaunchCounter::LaunchCounter(uint64_t blocks, uint32_t threads) {
+LaunchCounter::LaunchCounter(uint64_t blocks, uint32_t threads,
+                             uint64_t sideBySide)
+    : sideBySide(sideBySide) {
   counts.launches = 1;
   counts.blocks = blocks;
   counts.threads = blocks * threads;
@@ -87,6 +91,7 @@ void LaunchCounter::countGlobal(Request &request) {
       ++counts.sectors;
       nextSector = sector + 1;
       touched.insert(sector);
+      touchedInWave.insert(sector);
     }
   }
   ++counts.requests;
@@ -124,6 +129,10 @@ void LaunchCounter::endBlock(uint64_t tensorOperations) {
   }
   requests.clear();
   times.clear();
+  if (++blocksDone % sideBySide == 0 || blocksDone == counts.blocks) {
+    counts.waveBytes += touchedInWave.size() * sectorBytes;
+    touchedInWave.clear();
+  }
 }
 
 KernelCounts LaunchCounter::finish() const {

@@ -24,6 +24,7 @@ struct KernelCounts {
   uint64_t sectors = 0;      // that they touch, request by request
   uint64_t idealSectors = 0; // the fewest for the bytes that they ask for
   uint64_t memoryBytes = 0;  // of sectors that a launch touches, each once
+  uint64_t waveBytes = 0;    // the same of blocks that run side by side, summed
   uint64_t sharedRequests = 0;
   uint64_t sharedPasses = 0; // without conflicts of banks: idealPasses
   uint64_t idealPasses = 0;
@@ -46,7 +47,8 @@ private:
 /// Counts one launch.
 class LaunchCounter {
 public:
-  LaunchCounter(uint64_t blocks, uint32_t threads);
+  /// `sideBySide`: as many blocks as run at a time.
+  LaunchCounter(uint64_t blocks, uint32_t threads, uint64_t sideBySide);
 
   /// A thread's access; `isShared`: of shared memory, else of global memory.
   void note(uint32_t thread, bool isShared, uint64_t address, uint64_t bytes,
@@ -72,6 +74,8 @@ private:
   std::unordered_map<uint64_t, uint32_t> times;   // by thread and line
   std::unordered_map<uint64_t, Request> requests; // by warp, line and time
   std::unordered_set<uint64_t> touched;           // sectors of the launch
+  std::unordered_set<uint64_t> touchedInWave;
+  uint64_t sideBySide, blocksDone = 0;
 };
 
 } // namespace tfc::emulator

@@ -52,6 +52,11 @@ DeviceMemory::~DeviceMemory() {
   }
 }
 
+bool DeviceMemory::isOwn(uint64_t address) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return alias && address - baseAddress < addressBytes;
+}
+
 void DeviceMemory::setLimit(uint64_t bytes) { mostBytes = bytes; }
 
 /// Addresses that nothing has, at a multiple of the granularity; 0: none.

@@ -27,7 +27,10 @@ struct UsableRange {
 /// Safe from any thread.
 class DeviceMemory {
 public:
-  DeviceMemory() = default;
+  /// Of device number i, which handles of its memory have from this bit on.
+  static constexpr int handleBits = 32;
+  explicit DeviceMemory(int number)
+      : nextHandle((uint64_t(number) << handleBits) + 1) {}
   DeviceMemory(const DeviceMemory &) = delete;
   DeviceMemory &operator=(const DeviceMemory &) = delete;
   ~DeviceMemory();
@@ -39,6 +42,12 @@ public:
   uint64_t limit() const { return mostBytes; }
   uint64_t used() const { return usedBytes; }
   uint64_t base() const { return baseAddress; }
+  /// The device address of what find said where it lies.
+  uint64_t addressOf(const uint8_t *memory) const {
+    return baseAddress + uint64_t(memory - alias);
+  }
+  /// Whether an address is among those that this device gives.
+  bool isOwn(uint64_t address) const;
 
   CudaResult allocate(uint64_t bytes, uint64_t *address);
   CudaResult free(uint64_t address);
@@ -73,7 +82,8 @@ private:
 
   mutable std::mutex mutex;
   int file = -1;
-  uint64_t baseAddress = 0, mostBytes = 0, usedBytes = 0, nextHandle = 1;
+  uint64_t baseAddress = 0, mostBytes = 0, usedBytes = 0;
+  uint64_t nextHandle;
   uint8_t *alias = nullptr;
   std::map<uint64_t, Region> regions;   // by address: taken addresses
   std::map<uint64_t, Piece> pieces;     // by address: with memory behind them

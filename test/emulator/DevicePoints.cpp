@@ -9,7 +9,8 @@ namespace tfc::emulator {
 
 namespace {
 
-FakeDevice &device() { return FakeDevice::instance(); }
+FakeDriver &driver() { return FakeDriver::instance(); }
+FakeDevice &device() { return FakeDevice::current(); }
 
 struct ResultText {
   int result;
@@ -51,7 +52,7 @@ const ResultText *findText(int result) {
 }
 
 int cuInit(unsigned flags) {
-  return flags == 0 ? device().initialize() : CudaInvalidValue;
+  return flags == 0 ? driver().initialize() : CudaInvalidValue;
 }
 
 int cuDriverGetVersion(int *version) {
@@ -62,31 +63,39 @@ int cuDriverGetVersion(int *version) {
 }
 
 int cuDeviceGetCount(int *count) {
-  *count = device().settings().devices;
+  *count = driver().settings().devices;
   return device().begin("cuDeviceGetCount");
 }
 
 int cuDeviceGet(int *handle, int number) {
   *handle = number;
   CudaResult result = device().begin("cuDeviceGet");
-  return result                                 ? result
-         : number < device().settings().devices ? CudaSuccess
-                                                : CudaInvalidDevice;
+  return result ? result
+         : number >= 0 && number < driver().settings().devices
+             ? CudaSuccess
+             : CudaInvalidDevice;
 }
 
-int cuDeviceGetName(char *name, int bytes, int) {
+/// Of a device by its number: what a call about it, or about none, gives.
+CudaResult beginOf(int number, const char *function) {
+  FakeDevice *named = driver().device(number);
+  CudaResult result = named ? named->begin(function) : CudaInvalidDevice;
+  return result;
+}
+
+int cuDeviceGetName(char *name, int bytes, int number) {
   std::strncpy(name, "stand-in for a CUDA device", size_t(bytes));
   name[bytes - 1] = '\0';
-  return device().begin("cuDeviceGetName");
+  return beginOf(number, "cuDeviceGetName");
 }
 
-int cuDeviceTotalMem(size_t *bytes, int) {
-  *bytes = device().settings().memory;
-  return device().begin("cuDeviceTotalMem");
+int cuDeviceTotalMem(size_t *bytes, int number) {
+  *bytes = driver().settings().memory;
+  return beginOf(number, "cuDeviceTotalMem");
 }
 
-int cuDeviceGetAttribute(int *value, int attribute, int) {
-  int capability = device().settings().capability;
+int cuDeviceGetAttribute(int *value, int attribute, int number) {
+  int capability = driver().settings().capability;
   switch (attribute) {
   case MaxThreadsPerBlock:
     *value = 1024;
@@ -110,31 +119,35 @@ int cuDeviceGetAttribute(int *value, int attribute, int) {
   default:
     return CudaInvalidValue;
   }
-  return device().begin("cuDeviceGetAttribute");
+  return beginOf(number, "cuDeviceGetAttribute");
 }
 
-int cuDevicePrimaryCtxRetain(void **context, int) {
-  *context = device().context();
-  CudaResult result = device().begin("cuDevicePrimaryCtxRetain");
-  return result ? result : device().retainContext();
+int cuDevicePrimaryCtxRetain(void **context, int number) {
+  CudaResult result = beginOf(number, "cuDevicePrimaryCtxRetain");
+  FakeDevice *named = driver().device(number);
+  *context = named;
+  return result ? result : named->retainContext();
 }
 
-int cuDevicePrimaryCtxRelease(int) { return device().releaseContext(); }
+int cuDevicePrimaryCtxRelease(int number) {
+  FakeDevice *named = driver().device(number);
+  return named ? named->releaseContext() : CudaInvalidDevice;
+}
 
 int cuCtxPushCurrent(void *context) {
   CudaResult result = device().begin("cuCtxPushCurrent");
-  return result ? result : device().pushContext(context);
+  return result ? result : driver().pushContext(context);
 }
 
-int cuCtxPopCurrent(void **context) { return device().popContext(context); }
+int cuCtxPopCurrent(void **context) { return driver().popContext(context); }
 
 int cuCtxSetCurrent(void *context) {
   CudaResult result = device().begin("cuCtxSetCurrent");
-  return result ? result : device().setContext(context);
+  return result ? result : driver().setContext(context);
 }
 
 int cuCtxGetCurrent(void **context) {
-  *context = device().currentContext();
+  *context = driver().currentContext();
   return device().begin("cuCtxGetCurrent");
 }
 

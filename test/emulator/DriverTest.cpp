@@ -59,7 +59,7 @@ TEST_F(Driver, WorkIsDoneWhenSomebodyWaits) {
   plain = 2;
   EXPECT_EQ(synchronize(), CudaSuccess);
   EXPECT_EQ(pinned[1], 11);
-  EXPECT_EQ(FakeDevice::instance().memory.used(), 4U);
+  EXPECT_EQ(FakeDevice::current().memory.used(), 4U);
   int back = 0;
   EXPECT_EQ(call("cuMemcpyDtoHAsync", (void *)&back, device, size_t(4), stream),
             CudaSuccess);

@@ -10,7 +10,7 @@ namespace tfc::emulator {
 
 namespace {
 
-FakeDevice &device() { return FakeDevice::instance(); }
+FakeDevice &device() { return FakeDevice::current(); }
 
 /// When a stream came to it, in nanoseconds; 0: it did not yet.
 struct Event {

@@ -1,50 +1,23 @@
-// One device in a process.
+// One device: contexts, streams and their work.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "test/emulator/FakeDevice.h"
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-
 namespace tfc::emulator {
 
-FakeDevice &FakeDevice::instance() {
-  static FakeDevice device;
-  return device;
-}
-
-CudaResult FakeDevice::initialize() {
+bool FakeDevice::open(const Settings &settings) {
   std::lock_guard<std::mutex> lock(mutex);
-  const char *text = std::getenv("TFC_FAKECUDA");
-  chosen = readSettings(text ? text : "");
-  if (!chosen.fault.empty()) {
-    std::fprintf(stderr, "%s\n", chosen.fault.c_str());
-    return CudaInvalidValue;
-  }
-  calls.clear();
+  chosen = settings;
   random.seed(chosen.seed);
   if (numContexts == 0) {
     dead = {};
   }
-  if (chosen.devices == 0) {
-    return CudaNoDevice;
-  }
-  hasBegun = memory.open(chosen.memory);
-  return hasBegun ? CudaSuccess : CudaOutOfMemory;
+  return memory.open(chosen.memory);
 }
 
 CudaResult FakeDevice::begin(const char *function, CudaResult usual) {
+  CudaResult result = FakeDriver::instance().count(function, usual);
   std::lock_guard<std::mutex> lock(mutex);
-  if (!hasBegun) {
-    return CudaNotInitialized;
-  }
-  int64_t call = ++calls[function];
-  for (const Failure &failure : chosen.failures) {
-    if (failure.function == function && failure.call == call) {
-      return failure.result ? CudaResult(failure.result) : usual;
-    }
-  }
-  return dead.result;
+  return result ? result : dead.result;
 }
 
 CudaResult FakeDevice::die(const LaunchOutcome &outcome) {
@@ -77,44 +50,9 @@ CudaResult FakeDevice::beginInContext(const char *function, CudaResult usual) {
   return result ? result : checkContext();
 }
 
-/// How often the one context is on the thread's stack. A number, not a list:
-/// what has a destructor would keep the library in memory.
-static thread_local int stackDepth = 0;
-
-CudaResult FakeDevice::pushContext(void *pushed) {
-  std::lock_guard<std::mutex> lock(mutex);
-  if (pushed != context() || numContexts == 0) {
-    return CudaInvalidContext;
-  }
-  ++stackDepth;
-  return CudaSuccess;
-}
-
-CudaResult FakeDevice::popContext(void **popped) {
-  if (stackDepth == 0) {
-    return CudaInvalidContext;
-  }
-  --stackDepth;
-  if (popped) {
-    *popped = context();
-  }
-  return CudaSuccess;
-}
-
-CudaResult FakeDevice::setContext(void *current) {
-  if (stackDepth > 0) {
-    --stackDepth;
-  }
-  return current ? pushContext(current) : CudaSuccess;
-}
-
-void *FakeDevice::currentContext() {
-  return stackDepth > 0 ? context() : nullptr;
-}
-
 CudaResult FakeDevice::checkContext() {
-  std::lock_guard<std::mutex> lock(mutex);
-  return stackDepth > 0 && numContexts > 0 ? CudaSuccess : CudaInvalidContext;
+  bool isCurrent = FakeDriver::instance().currentContext() == this;
+  return isCurrent && hasContext() ? CudaSuccess : CudaInvalidContext;
 }
 
 Stream *FakeDevice::createStream() {
@@ -154,6 +92,7 @@ CudaResult FakeDevice::runFirst(Stream &stream) {
   order.seed = chosen.seed;
   order.races = chosen.findsRaces ? &races : nullptr;
   order.counters = chosen.counters.empty() ? nullptr : &counters;
+  order.wave = chosen.wave;
   order.work = chosen.findsRaces ? races.begin(&stream, item.enqueued) : 0;
   LaunchOutcome outcome = item.run(order);
   if (outcome.result == CudaSuccess) {
@@ -210,39 +149,6 @@ LaunchOutcome FakeDevice::noteCopy(uint64_t address, uint64_t bytes,
 void FakeDevice::forgetAccesses(uint64_t address, uint64_t bytes) {
   std::lock_guard<std::recursive_mutex> lock(running);
   races.forget(address, bytes);
-}
-
-void *FakeDevice::allocatePinned(uint64_t bytes) {
-  uint64_t room = (bytes + 63) / 64 * 64;
-  void *memory = room ? std::aligned_alloc(64, room) : nullptr;
-  if (memory) {
-    auto *words = static_cast<uint32_t *>(memory);
-    std::fill(words, words + room / 4, poison);
-    std::lock_guard<std::mutex> lock(mutex);
-    pinned[reinterpret_cast<uint64_t>(memory)] = bytes;
-  }
-  return memory;
-}
-
-bool FakeDevice::freePinned(void *memory) {
-  std::lock_guard<std::mutex> lock(mutex);
-  if (pinned.erase(reinterpret_cast<uint64_t>(memory)) == 0) {
-    return false;
-  }
-  std::free(memory);
-  return true;
-}
-
-bool FakeDevice::isPinned(const void *memory, uint64_t bytes) const {
-  std::lock_guard<std::mutex> lock(mutex);
-  auto address = reinterpret_cast<uint64_t>(memory);
-  auto found = pinned.upper_bound(address);
-  if (found == pinned.begin()) {
-    return false;
-  }
-  --found;
-  return address - found->first <= found->second &&
-         bytes <= found->second - (address - found->first);
 }
 
 } // namespace tfc::emulator

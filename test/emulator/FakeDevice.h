@@ -1,12 +1,13 @@
-// The state behind the stand-in's entry points: one device, its memory, its
-// streams and modules, and the fault that killed it.
+// A device behind the stand-in's entry points: its memory, its streams, and the
+// fault that killed it.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_TEST_EMULATOR_FAKEDEVICE_H
 #define TFC_TEST_EMULATOR_FAKEDEVICE_H
 
+#include "test/emulator/FakeDriver.h"
 #include "test/emulator/RunGrid.h"
-#include "test/emulator/Settings.h"
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <random>
@@ -27,7 +28,10 @@ struct Stream {
   std::deque<Item> work;
 };
 
+class FakeDevice;
+
 struct LoadedModule {
+  FakeDevice *device;
   std::shared_ptr<CompiledModule> code;
   uint64_t globals = 0; // device address; 0: it has none
 };
@@ -40,14 +44,17 @@ struct LoadedKernel {
 };
 
 /// Its functions are safe from any thread; a stream belongs to one at a time.
+/// Its context, of which there is one, is its address.
 class FakeDevice {
 public:
-  static FakeDevice &instance();
+  explicit FakeDevice(int number) : memory(number), deviceNumber(number) {}
+  /// That of the thread's current context, or the first where it has none.
+  static FakeDevice &current() { return FakeDriver::instance().current(); }
 
-  /// Reads the settings again; forgets a dead device when nobody has a context.
-  CudaResult initialize();
-  bool isInitialized() const { return hasBegun; }
-  const Settings &settings() const { return chosen; }
+  /// Takes settings; forgets that it is dead when nobody has a context. False
+  /// when the system has no addresses.
+  bool open(const Settings &settings);
+  int number() const { return deviceNumber; }
 
   /// Counts a call of a function and says what it fails with: as it was asked
   /// to, or because the device is dead.
@@ -63,16 +70,9 @@ public:
 
   CudaResult retainContext();
   CudaResult releaseContext();
-  /// The one context there is, as a handle.
-  void *context() { return this; }
-  /// Of the calling thread: puts a context on its stack, whose top is current;
-  /// takes the top off; puts another in its place, or with null takes it off.
-  CudaResult pushContext(void *pushed);
-  CudaResult popContext(void **popped);
-  CudaResult setContext(void *current);
-  /// Null where there is none.
-  void *currentContext();
-  /// Success where the calling thread has a context that is still retained.
+  bool hasContext() const { return numContexts > 0; }
+  /// Success where the calling thread's context is this device's and is still
+  /// retained.
   CudaResult checkContext();
 
   Stream *createStream();
@@ -88,11 +88,6 @@ public:
   /// Memory that is handed out again has no past.
   void forgetAccesses(uint64_t address, uint64_t bytes);
 
-  void *allocatePinned(uint64_t bytes);
-  bool freePinned(void *memory);
-  /// Whether the bytes are pinned host memory.
-  bool isPinned(const void *memory, uint64_t bytes) const;
-
   DeviceMemory memory;
 
 private:
@@ -105,13 +100,11 @@ private:
   std::recursive_mutex running;
   Races races;
   std::mt19937_64 random;
-  bool hasBegun = false;
+  const int deviceNumber;
   Settings chosen;
-  std::map<std::string, int64_t> calls;
   LaunchOutcome dead;
-  int numContexts = 0;
+  std::atomic<int> numContexts{0};
   std::set<Stream *> streams;
-  std::map<uint64_t, uint64_t> pinned; // bytes by address
 };
 
 } // namespace tfc::emulator

@@ -59,7 +59,7 @@ public:
     return runGrid(launch, memory, order);
   }
 
-  DeviceMemory memory;
+  DeviceMemory memory{0};
   RunOrder order;
 };
 

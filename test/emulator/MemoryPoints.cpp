@@ -9,7 +9,8 @@ namespace tfc::emulator {
 
 namespace {
 
-FakeDevice &device() { return FakeDevice::instance(); }
+FakeDriver &driver() { return FakeDriver::instance(); }
+FakeDevice &device() { return FakeDevice::current(); }
 
 int cuMemAlloc(uint64_t *address, size_t bytes) {
   CudaResult result = device().beginInContext("cuMemAlloc", CudaOutOfMemory);
@@ -38,14 +39,14 @@ int cuMemGetInfo(size_t *free, size_t *total) {
 int cuMemHostAlloc(void **memory, size_t bytes, unsigned) {
   CudaResult result =
       device().beginInContext("cuMemHostAlloc", CudaOutOfMemory);
-  *memory = result ? nullptr : device().allocatePinned(bytes);
+  *memory = result ? nullptr : driver().allocatePinned(bytes);
   return result ? result : *memory ? CudaSuccess : CudaOutOfMemory;
 }
 
 int cuMemFreeHost(void *memory) {
   CudaResult result = device().checkContext();
   return result                        ? result
-         : device().freePinned(memory) ? CudaSuccess
+         : driver().freePinned(memory) ? CudaSuccess
                                        : CudaInvalidValue;
 }
 
@@ -95,7 +96,7 @@ int cuMemcpyHtoDAsync(uint64_t to, const void *from, size_t bytes,
   }
   // Pinned memory is read when the copy is done, other memory now.
   std::vector<uint8_t> now;
-  bool isPinned = device().isPinned(from, bytes);
+  bool isPinned = driver().isPinned(from, bytes);
   if (!isPinned) {
     const auto *data = static_cast<const uint8_t *>(from);
     now.assign(data, data + bytes);
@@ -127,7 +128,7 @@ int cuMemcpyDtoHAsync(void *to, uint64_t from, size_t bytes, void *handle) {
     return device().noteCopy(from, bytes, false, order);
   });
   // Nobody could tell when memory that is not pinned has been written.
-  return device().isPinned(to, bytes) ? CudaSuccess : device().finish(*stream);
+  return driver().isPinned(to, bytes) ? CudaSuccess : device().finish(*stream);
 }
 
 int cuMemcpyDtoDAsync(uint64_t to, uint64_t from, size_t bytes, void *handle) {

@@ -11,7 +11,8 @@ namespace tfc::emulator {
 
 namespace {
 
-FakeDevice &device() { return FakeDevice::instance(); }
+FakeDriver &driver() { return FakeDriver::instance(); }
+FakeDevice &device() { return FakeDevice::current(); }
 
 /// Puts a message into the log that the options name, as far as there is room.
 void writeLog(unsigned count, const int *options, void **values,
@@ -55,7 +56,7 @@ CudaResult placeGlobals(LoadedModule &module) {
 
 /// The text as the settings would have it.
 std::string changed(std::string text) {
-  const Settings &settings = device().settings();
+  const Settings &settings = driver().settings();
   const std::string &from = settings.replaced;
   for (size_t at = from.empty() ? std::string::npos : text.find(from);
        at != std::string::npos;
@@ -76,13 +77,14 @@ int cuModuleLoadDataEx(void **handle, const void *image, unsigned count,
     return CudaNoBinaryForGpu;
   }
   auto module = std::make_unique<LoadedModule>();
+  module->device = &device();
   try {
     module->code = std::make_shared<CompiledModule>(changed(text));
   } catch (const PtxError &fault) {
     writeLog(count, options, values, fault.what());
     return CudaInvalidPtx;
   }
-  if (module->code->ptx().capability > device().settings().capability) {
+  if (module->code->ptx().capability > driver().settings().capability) {
     writeLog(count, options, values, "the PTX is for a later device");
     return CudaInvalidPtx;
   }
@@ -164,6 +166,9 @@ int cuLaunchKernel(void *function, unsigned gridX, unsigned gridY,
     return result ? result : stream ? CudaInvalidValue : CudaInvalidHandle;
   }
   const auto *kernel = static_cast<const LoadedKernel *>(function);
+  if (kernel->module->device != &device()) {
+    return CudaInvalidHandle;
+  }
   const Entry &entry = kernel->module->code->ptx().entries[kernel->entry];
   Launch launch{kernel->module->code,
                 kernel->entry,

@@ -65,7 +65,7 @@ Grid::Grid(const Launch &launch, const DeviceMemory &memory,
       areApart(doThreadsMeet(entry)), threads(numThreads, areApart, order.seed),
       copies(numThreads),
       counter(uint64_t(launch.grid[0]) * launch.grid[1] * launch.grid[2],
-              numThreads) {
+              numThreads, order.wave) {
   block.grid = this;
   std::memcpy(block.ntid, launch.block, sizeof block.ntid);
   std::memcpy(block.nctaid, launch.grid, sizeof block.nctaid);
@@ -147,7 +147,12 @@ void Grid::bindCopies() {
     }
     // Until it lands there is nothing.
     std::memset(b->shared + to, 0xff, bytes);
-    of(b).copies.add(thread->number, {to, from, bytes, fill, line});
+    Grid &self = of(b);
+    if (self.order.counters && fill > 0) {
+      self.counter.note(thread->number, /*isShared=*/false,
+                        self.memory.addressOf(from), fill, line);
+    }
+    self.copies.add(thread->number, {to, from, bytes, fill, line});
   };
   block.commit = [](emu_block *b, const emu_thread *thread) {
     of(b).copies.commit(thread->number);

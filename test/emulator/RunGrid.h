@@ -35,6 +35,7 @@ struct RunOrder {
   uint32_t work = 0; // the number that Races::begin gave
   /// Null: nobody counts.
   Counters *counters = nullptr;
+  uint64_t wave = 1; // blocks that run side by side, for that
 };
 
 LaunchOutcome runGrid(const Launch &launch, const DeviceMemory &memory,

@@ -46,6 +46,8 @@ Settings readSettings(const std::string &text) {
       settings.findsRaces = number != 0;
     } else if (name == "counters") {
       settings.counters = value;
+    } else if (name == "wave" && number > 0) {
+      settings.wave = uint64_t(number);
     } else if (name == "replace") {
       size_t colon = value.find(':');
       settings.replaced = value.substr(0, colon);
@@ -54,7 +56,7 @@ Settings readSettings(const std::string &text) {
     } else {
       settings.fault =
           "TFC_FAKECUDA: expected fail, capability, devices, "
-          "driver, memory, seed, races, counters or replace, got " +
+          "driver, memory, seed, races, counters, wave or replace, got " +
           name;
     }
   }

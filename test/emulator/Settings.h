@@ -4,6 +4,7 @@
 //   capability=80, memory=BYTES, devices=1, driver=12080
 //   seed=7, races=0, replace=mul.rn:add.rn (an instruction by another)
 //   counters=FILE           what kernels ask of memory, as JSON
+//   wave=108                how many blocks run side by side, for that
 // separated by commas.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_TEST_EMULATOR_SETTINGS_H
@@ -25,6 +26,7 @@ struct Failure {
 struct Settings {
   int capability = 80, devices = 1, driver = 12080;
   uint64_t memory = uint64_t(4) << 30;
+  uint64_t wave = 108; // blocks: one a multiprocessor of an A100
   /// Blocks, threads and streams run in an order that follows from it; 0: in
   /// that of their numbers, each stream when somebody waits for it.
   uint64_t seed = 0;

@@ -20,8 +20,9 @@ void tfc::expandCacheRows(transformer::CacheWriteOp op,
   // Keys that were turned for the cache alone, each thread turns on the way.
   auto keys = ComputedRows::find(op.getKey(), op, width);
   auto values = ComputedRows::find(op.getValue(), op, width);
-  int64_t axes[] = {cache.queryRows,
-                    op.getCache().getType().getKvHeads() * perHead};
+  KernelBuilder::Values axes = {
+      k.mostRows(cache),
+      k.constant(op.getCache().getType().getKvHeads() * perHead)};
   k.forEachPlace(cache, axes, [&](const WorkItem &item, ValueRange places) {
     Value row = places[0], vector = places[1];
     auto branch = scf::IfOp::create(b, k.isLess(row, item.rows));

@@ -76,7 +76,8 @@ private:
 void WarpAttention::emit() {
   int64_t heads = op.getNumHeads();
   int64_t group = heads / op.getCache().getType().getKvHeads();
-  int64_t axes[] = {cache.queryRows, heads, WarpBuilder::kLanes};
+  KernelBuilder::Values axes = {k.mostRows(cache), k.constant(heads),
+                                k.constant(WarpBuilder::kLanes)};
   k.forEachPlace(cache, axes, [&](const WorkItem &item, ValueRange places) {
     Value row = places[0];
     warp.lane = places[2];

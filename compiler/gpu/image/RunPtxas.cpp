@@ -53,9 +53,45 @@ static Expected<std::string> readFile(StringRef path) {
   return (*buffer)->getBuffer().str();
 }
 
+/// Runs a program; what it prints, and its exit code.
+static Expected<std::pair<std::string, int>>
+runProgram(StringRef program, ArrayRef<StringRef> arguments) {
+  FileRemover remover;
+  Expected<std::string> log = makeFile("log", remover);
+  if (!log) {
+    return log.takeError();
+  }
+  std::string message;
+  int status = sys::ExecuteAndWait(
+      program, arguments, std::nullopt,
+      {StringRef(""), StringRef(*log), StringRef(*log)}, 0, 0, &message);
+  Expected<std::string> said = readFile(*log);
+  if (!said) {
+    return said.takeError();
+  }
+  return std::make_pair(message + *said, status);
+}
+
+SmallVector<StringRef> tfc::listKnown(StringRef ptxas,
+                                      ArrayRef<std::string> chips) {
+  SmallVector<StringRef> known;
+  Expected<std::pair<std::string, int>> help =
+      runProgram(ptxas, {ptxas, "--help"});
+  if (!help) {
+    consumeError(help.takeError());
+    return known;
+  }
+  for (StringRef chip : chips) {
+    if (StringRef(help->first).contains(("'" + chip + "'").str())) {
+      known.push_back(chip);
+    }
+  }
+  return known;
+}
+
 Expected<std::string> tfc::runPtxas(StringRef ptxas, StringRef ptx,
                                     StringRef chip, int64_t level) {
-  FileRemover removeSource, removeBinary, removeLog;
+  FileRemover removeSource, removeBinary;
   Expected<std::string> source = makeFile("ptx", removeSource);
   if (!source) {
     return source.takeError();
@@ -63,10 +99,6 @@ Expected<std::string> tfc::runPtxas(StringRef ptxas, StringRef ptx,
   Expected<std::string> binary = makeFile("cubin", removeBinary);
   if (!binary) {
     return binary.takeError();
-  }
-  Expected<std::string> log = makeFile("log", removeLog);
-  if (!log) {
-    return log.takeError();
   }
   std::error_code code;
   raw_fd_ostream stream(*source, code);
@@ -83,18 +115,14 @@ Expected<std::string> tfc::runPtxas(StringRef ptxas, StringRef ptx,
   std::string optimise = "-O" + std::to_string(level);
   SmallVector<StringRef> arguments = {ptxas,   arch, optimise,
                                       *source, "-o", *binary};
-  std::string message;
-  int status = sys::ExecuteAndWait(
-      ptxas, arguments, std::nullopt,
-      {StringRef(""), StringRef(*log), StringRef(*log)}, 0, 0, &message);
-  if (status != 0) {
-    if (Expected<std::string> said = readFile(*log)) {
-      message += *said;
-    } else {
-      consumeError(said.takeError());
-    }
-    return fail("expected ptxas to succeed, got exit code " + Twine(status) +
-                ": " + join(arguments, " ") + "\n" + message);
+  Expected<std::pair<std::string, int>> said = runProgram(ptxas, arguments);
+  if (!said) {
+    return said.takeError();
+  }
+  if (said->second != 0) {
+    return fail("expected ptxas to succeed, got exit code " +
+                Twine(said->second) + ": " + join(arguments, " ") + "\n" +
+                said->first);
   }
   return readFile(*binary);
 }

@@ -3,6 +3,7 @@
 #ifndef TFC_COMPILER_GPU_IMAGE_RUNPTXAS_H
 #define TFC_COMPILER_GPU_IMAGE_RUNPTXAS_H
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -14,6 +15,11 @@ namespace tfc {
 /// (/usr/local/cuda), or that is on PATH, in this order; "" where there is
 /// none.
 std::string findPtxas();
+
+/// Those of `chips` that the ptxas at this path makes binaries for, by its
+/// help; none where that cannot be had.
+llvm::SmallVector<llvm::StringRef> listKnown(llvm::StringRef ptxas,
+                                             llvm::ArrayRef<std::string> chips);
 
 /// The binary of `ptx` for the architecture `chip` ("sm_80"), by the program at
 /// the path `ptxas`, optimised as far as `level`, from 0 to 3, says. The error

@@ -46,6 +46,7 @@ private:
     int32_t share;  // rows of a stage for one of the operand's
   };
 
+  void chooseTile();
   void findPlaces();
   void request(Value slot, Value stage);
   void requestRows(const Source &source, Value base, Value k, Value isInside);
@@ -68,11 +69,24 @@ private:
 
 } // namespace
 
+/// Blocks run in the order of their numbers, x first. Those of kGroup rows of
+/// the grid are numbered down its columns instead, the last rows being fewer.
+void TiledKernel::chooseTile() {
+  Value inGroup =
+      t.add(t.multiply(t.remainder(t.blockY(), Tile::kGroup), t.blocksX()),
+            t.blockX());
+  Value above = t.scale(t.divide(t.blockY(), Tile::kGroup), Tile::kGroup);
+  Value height = t.min(t.subtract(t.blocksY(), above), t.number(Tile::kGroup));
+  Value column = t.divide(inGroup, height);
+  Value row = t.add(above, t.subtract(inGroup, t.multiply(column, height)));
+  firstRow = t.scale(row, Tile::kRows);
+  firstColumn = t.scale(column, Tile::resultColumns(form));
+}
+
 void TiledKernel::findPlaces() {
   Value thread = t.thread(), warp = t.warp();
   lane = t.lane();
-  firstRow = t.scale(t.blockY(), Tile::kRows);
-  firstColumn = t.scale(t.blockX(), Tile::resultColumns(form));
+  chooseTile();
   constexpr int32_t down = Tile::kRows / Tile::kWarpRows;
   warpRow = t.scale(t.remainder(warp, down), Tile::kWarpRows);
   warpColumn = t.scale(t.divide(warp, down), Tile::kWarpColumns);

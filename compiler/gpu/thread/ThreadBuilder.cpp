@@ -30,6 +30,14 @@ Value ThreadBuilder::blockY() {
   return NVVM::BlockIdYOp::create(b, b.getI32Type());
 }
 
+Value ThreadBuilder::blocksX() {
+  return NVVM::GridDimXOp::create(b, b.getI32Type());
+}
+
+Value ThreadBuilder::blocksY() {
+  return NVVM::GridDimYOp::create(b, b.getI32Type());
+}
+
 Value ThreadBuilder::number(int32_t value) {
   return arith::ConstantIntOp::create(b, value, 32);
 }
@@ -50,12 +58,24 @@ Value ThreadBuilder::subtract(Value x, int32_t y) {
   return arith::SubIOp::create(b, x, number(y));
 }
 
+Value ThreadBuilder::subtract(Value x, Value y) {
+  return arith::SubIOp::create(b, x, y);
+}
+
 Value ThreadBuilder::scale(Value x, int32_t factor) {
   return factor == 1 ? x : arith::MulIOp::create(b, x, number(factor));
 }
 
+Value ThreadBuilder::multiply(Value x, Value y) {
+  return arith::MulIOp::create(b, x, y);
+}
+
 Value ThreadBuilder::divide(Value x, int32_t divisor) {
   return arith::DivUIOp::create(b, x, number(divisor));
+}
+
+Value ThreadBuilder::divide(Value x, Value divisor) {
+  return arith::DivUIOp::create(b, x, divisor);
 }
 
 Value ThreadBuilder::remainder(Value x, int32_t divisor) {

@@ -29,14 +29,20 @@ public:
   mlir::Value warp();
   mlir::Value blockX();
   mlir::Value blockY();
+  /// How many blocks the grid has on that axis.
+  mlir::Value blocksX();
+  mlir::Value blocksY();
 
   mlir::Value number(int32_t value);
   mlir::Value zero(); // of f32
   mlir::Value add(mlir::Value x, mlir::Value y);
   mlir::Value add(mlir::Value x, int32_t y);
   mlir::Value subtract(mlir::Value x, int32_t y);
+  mlir::Value subtract(mlir::Value x, mlir::Value y);
   mlir::Value scale(mlir::Value x, int32_t factor);
+  mlir::Value multiply(mlir::Value x, mlir::Value y);
   mlir::Value divide(mlir::Value x, int32_t divisor);
+  mlir::Value divide(mlir::Value x, mlir::Value divisor);
   mlir::Value remainder(mlir::Value x, int32_t divisor);
   mlir::Value exclusiveOr(mlir::Value x, mlir::Value y);
   mlir::Value min(mlir::Value x, mlir::Value y);

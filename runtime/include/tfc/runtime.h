@@ -189,8 +189,11 @@ typedef struct {
   uint64_t struct_size;
   const char *library_path; /* of the compiled model */
   const char *weights_path; /* a Hugging Face folder, .safetensors or .gguf */
-  /* A program's name, "cpu" or "cuda" for the best one of that kind; null: the
-   * best one for this machine, a GPU's before the CPU's. */
+  /* A program's name, "cpu" or "cuda" for the best one of that kind, "cuda:1"
+   * for that on the device with number 1; null: the best one for this machine,
+   * a GPU's before the CPU's. Without a number the device is the one whose
+   * number the environment's TFC_DEVICE is, or 0. A process may have models on
+   * several devices. */
   const char *program;
   uint32_t threads; /* 0: as many as affinity mask and CPU quota allow */
   uint32_t reserved;

@@ -4,6 +4,7 @@
 #include "runtime/src/load/ChooseProgram.h"
 
 #include "runtime/gpu/CudaAvoid.h"
+#include "runtime/gpu/DeviceNumber.h"
 
 #include <algorithm>
 #include <tuple>
@@ -41,8 +42,13 @@ static std::string otherPrograms(const tfc_module_v0 &table) {
 }
 
 Result<ChosenProgram> chooseProgram(const Module &module,
-                                    const std::string &name) {
+                                    const std::string &given) {
   const tfc_module_v0 &table = module.table();
+  auto named = readDeviceNumber(given);
+  if (!named) {
+    return std::move(named.error());
+  }
+  const std::string &name = named->program;
   auto onCpu = module.choose(name, machineFeatures());
   auto avoided = readAvoided();
   if (!avoided) {
@@ -54,7 +60,7 @@ Result<ChosenProgram> chooseProgram(const Module &module,
     if (name.empty() && onCpu && program->priority < (*onCpu)->priority) {
       break;
     }
-    auto loaded = CudaProgram::load(*program, *avoided);
+    auto loaded = CudaProgram::load(*program, named->device, *avoided);
     if (loaded) {
       return ChosenProgram{program, std::move(*loaded)};
     }

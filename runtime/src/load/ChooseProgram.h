@@ -14,12 +14,13 @@ struct ChosenProgram {
   std::unique_ptr<CudaProgram> cuda; // null: it is the CPU's
 };
 
-/// `name`: of a program, "cpu" or "cuda" for the best one of that kind, or
-/// empty for that of the highest priority. Then a GPU that cannot be used is no
-/// error. The module outlives the program. Errors: those of Module::choose,
-/// readAvoided and CudaProgram::load.
+/// `given`: a program's name, "cpu" or "cuda" for the best one of that kind,
+/// "cuda:1" for that on the second device, or empty for that of the highest
+/// priority. Then a GPU that cannot be used is no error. The module outlives
+/// the program. Errors: those of Module::choose, readDeviceNumber, readAvoided
+/// and CudaProgram::load.
 Result<ChosenProgram> chooseProgram(const Module &module,
-                                    const std::string &name);
+                                    const std::string &given);
 
 } // namespace tfc::rt
 

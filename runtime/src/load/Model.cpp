@@ -96,7 +96,7 @@ Status Model::loadPacked(const LoadOptions &options) {
 
 /// Memory never holds two copies of the model for longer than that takes.
 Status Model::moveToDevice() {
-  Status status = cuda->upload(packed);
+  Status status = cuda->upload(packed, threads);
   packed = Mapping();
   return status;
 }

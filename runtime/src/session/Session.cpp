@@ -34,7 +34,9 @@ Session::create(const Model &model, const SessionOptions &options) {
     return cannotGenerate(model);
   }
   std::unique_ptr<Session> session(new Session(model, *entry, options));
-  Status status = session->engine.open(options.engine);
+  EngineOptions engine = options.engine;
+  engine.stepTokens = options.maxStepTokens;
+  Status status = session->engine.open(engine);
   if (status && options.draft) {
     status = session->openDraft(options);
   }

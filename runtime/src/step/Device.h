@@ -89,6 +89,8 @@ public:
   virtual Status open() = 0;
   /// Addresses for a cache. Errors: Exhausted, those of a device.
   virtual Result<std::unique_ptr<DeviceRange>> reserve(uint64_t bytes) = 0;
+  /// Steps will need so many bytes beside caches: before those are opened.
+  virtual void keepForSteps(uint64_t) {}
   /// What a cache may have of memory when nobody says.
   virtual Result<uint64_t> defaultCacheBytes() const = 0;
   virtual std::unique_ptr<DeviceStep> makeStep(uint32_t numOutputs) = 0;

@@ -4,7 +4,13 @@
 
 #include "runtime/src/load/ModuleTables.h"
 
+#include <algorithm>
+
 namespace tfc::rt {
+
+// Where nobody says how large a step may be, room is left for one of so many
+// tokens: a prompt of a page or two.
+static constexpr int64_t usualStepTokens = 2048;
 
 Engine::Engine(const Model &model)
     : device(model.makeDevice()), stepLimit(model.stepLimit()) {
@@ -21,12 +27,22 @@ Engine::Engine(const Model &model)
   }
 }
 
+uint64_t Engine::stepBytes(int64_t tokens) const {
+  int64_t most = std::min(tokens > 0 ? tokens : usualStepTokens, stepLimit);
+  uint64_t bytes = 0;
+  for (const Runner *runner : {encode.get(), step.get()}) {
+    bytes += runner ? runner->stepBytes(most) : 0;
+  }
+  return bytes;
+}
+
 Status Engine::open(const EngineOptions &options) {
   uint64_t maxBytes = options.maxCacheBytes;
   setStop(options.stop);
   budget = {maxBytes, 0};
   // An encoder-decoder's limit is for what stays: not for the scratch blocks.
   Status status = device->open();
+  device->keepForSteps(stepBytes(options.stepTokens));
   if (status && encode) {
     status = encode->openCache(step ? 0 : maxBytes);
   }

@@ -23,6 +23,7 @@ struct Source {
 struct EngineOptions {
   uint64_t maxCacheBytes = 0; // 0: as BlockCache::create for each cache
   StopRequest stop{};
+  int64_t stepTokens = 0; // most of them; 0: nobody knows
 };
 
 /// Of the decoder's cache, of the cross cache, and of states.
@@ -71,6 +72,8 @@ public:
   Status encodeSources(const std::vector<Source *> &sources);
 
 private:
+  uint64_t stepBytes(int64_t tokens) const;
+
   std::unique_ptr<Device> device; // outlives what is on it
 
 public:

@@ -4,7 +4,12 @@
 
 #include "runtime/src/load/ModuleTables.h"
 
+#include <algorithm>
+
 namespace tfc::rt {
+
+// Of a batch of next tokens that there is room for beside a cache.
+static constexpr int64_t mostReservedSequences = 64;
 
 Runner::Runner(const Model &model, const tfc_entry_v0 &entry, Device &device)
     : batch(entry, model.isCausal(entry)), model(model), entryTable(entry),
@@ -31,6 +36,23 @@ Status Runner::openCache(uint64_t maxBytes, CacheBudget *budget) {
 
 bool Runner::hasStates() const {
   return findCache(entryTable, TFC_CACHE_STATE) >= 0;
+}
+
+uint64_t Runner::stepBytes(int64_t tokens) const {
+  auto bytesOf = [&](int64_t rows, int64_t sequences, int64_t items) {
+    uint64_t bytes = entryTable.workspace_bytes(rows, sequences, sequences,
+                                                device.numWorkers(items));
+    for (uint32_t p = 0; p < entryTable.n_outputs; ++p) {
+      const tfc_port_v0 &port = entryTable.outputs[p];
+      bytes += port.rows == TFC_ROWS_WANTED
+                   ? uint64_t(sequences) * uint64_t(port.width) * 4
+                   : 0;
+    }
+    return bytes;
+  };
+  int64_t sequences = std::min(tokens, mostReservedSequences);
+  return std::max(bytesOf(tokens, 1, (tokens - 1) / entryTable.query_rows + 1),
+                  bytesOf(sequences, sequences, sequences));
 }
 
 Status Runner::lendBuffers(const std::vector<uint8_t> &wanted) {

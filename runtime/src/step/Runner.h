@@ -20,6 +20,11 @@ public:
   /// BlockCache::create.
   Status openCache(uint64_t maxBytes, CacheBudget *budget = nullptr);
 
+  /// Bytes of workspace and outputs of the larger of two steps: a prompt of so
+  /// many tokens, and the next ones of as many sequences, up to 64; outputs of
+  /// all tokens, for which few ask, are not among them.
+  uint64_t stepBytes(int64_t tokens) const;
+
   /// Lends the entry another host than the model's, for measuring; it must have
   /// no more workers and outlive the runner.
   void setHost(const tfc_host_v0 &lent) { host.setLent(lent); }

@@ -2,7 +2,9 @@
 // where that is there.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
+#include <iterator>
 #include <type_traits>
+#include <vector>
 
 #if __has_include(<cuda.h>)
 // First: it makes macros of the names, for their newest versions, and so our
@@ -43,9 +45,6 @@ static_assert(!HaveOneShape<decltype(cuda::Functions::cuMemMap),
 TEST(CudaApi, HasTheToolkitsValues) {
   EXPECT_EQ(int(cuda::Success), int(CUDA_SUCCESS));
   EXPECT_EQ(int(cuda::OutOfMemory), int(CUDA_ERROR_OUT_OF_MEMORY));
-  EXPECT_EQ(int(cuda::firstSticky), int(CUDA_ERROR_ILLEGAL_ADDRESS));
-  EXPECT_EQ(int(cuda::LaunchOutOfResources),
-            int(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES));
   EXPECT_EQ(int(cuda::CapabilityMajor),
             int(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
   EXPECT_EQ(int(cuda::CapabilityMinor),
@@ -61,6 +60,35 @@ TEST(CudaApi, HasTheToolkitsValues) {
   EXPECT_EQ(cuda::allocationPinned, int(CU_MEM_ALLOCATION_TYPE_PINNED));
   EXPECT_EQ(cuda::accessReadWrite, int(CU_MEM_ACCESS_FLAGS_PROT_READWRITE));
   EXPECT_EQ(cuda::granularityMinimum, int(CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+}
+
+TEST(CudaApi, KnowsWhatIsTheEndOfAProcess) {
+  std::vector<int> expected = {CUDA_ERROR_ECC_UNCORRECTABLE,
+                               CUDA_ERROR_NVLINK_UNCORRECTABLE,
+#if CUDA_VERSION >= 13000
+                               CUDA_ERROR_CONTAINED,
+#else
+                               226,
+#endif
+                               CUDA_ERROR_ILLEGAL_ADDRESS,
+                               CUDA_ERROR_LAUNCH_TIMEOUT,
+                               CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                               CUDA_ERROR_ASSERT,
+                               CUDA_ERROR_HARDWARE_STACK_ERROR,
+                               CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                               CUDA_ERROR_MISALIGNED_ADDRESS,
+                               CUDA_ERROR_INVALID_ADDRESS_SPACE,
+                               CUDA_ERROR_INVALID_PC,
+                               CUDA_ERROR_LAUNCH_FAILED,
+#if CUDA_VERSION >= 13000
+                               CUDA_ERROR_TENSOR_MEMORY_LEAK,
+#else
+                               721,
+#endif
+                               CUDA_ERROR_UNKNOWN};
+  EXPECT_EQ(std::vector<int>(std::begin(cuda::stickyResults),
+                             std::end(cuda::stickyResults)),
+            expected);
 }
 
 TEST(CudaApi, HasTheToolkitsStructs) {

@@ -17,7 +17,8 @@ std::string faultOf(const std::string &variant, const std::string &program) {
 }
 
 void expectContains(const std::string &text, const std::string &part) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
+  EXPECT_NE(text.find(part), std::string::npos)
+      << '"' << text << "\" without \"" << part << '"';
 }
 
 TEST(CudaErrors, NamesTheDriverThatIsNotThere) {
@@ -48,6 +49,28 @@ TEST(CudaErrors, WantsADevice) {
                  "expected a CUDA device, got expected cuInit to begin, got "
                  "error 100 (CUDA_ERROR_NO_DEVICE: no CUDA-capable device is "
                  "detected)");
+}
+
+TEST(CudaErrors, WantsTheDeviceThatIsNamed) {
+  FakeCuda driver("devices=2");
+  EXPECT_EQ(faultOf("cuda_decoder", "cuda:1"), "");
+  expectContains(faultOf("cuda_decoder", "cuda:2"),
+                 "expected CUDA device 2 (the first one is 0), got 2 devices; "
+                 "this library also has plain");
+  for (const char *name : {"cuda:", "cuda:-1", "cuda:1x", "cuda:99999999999"}) {
+    expectContains(
+        faultOf("cuda_decoder", name),
+        "expected the number of a device behind cuda:, as in cuda:1");
+  }
+  setenv("TFC_DEVICE", "3", 1);
+  std::string beyond = faultOf("cuda_decoder", "cuda");
+  std::string named = faultOf("cuda_decoder", "cuda:1");
+  setenv("TFC_DEVICE", "first", 1);
+  std::string word = faultOf("cuda_decoder", "cuda");
+  unsetenv("TFC_DEVICE");
+  expectContains(beyond, "expected CUDA device 3");
+  EXPECT_EQ(named, "");
+  EXPECT_EQ(word, "TFC_DEVICE: expected the number of a device, got \"first\"");
 }
 
 TEST(CudaErrors, WantsACapability) {
@@ -88,12 +111,15 @@ TEST(CudaErrors, SaysWhatHadNoMemory) {
       {"fail=cuMemAlloc:2", "expected cuMemAlloc to give "},
       {"fail=cuMemAlloc:3", "expected cuMemAlloc to give "},
       {"fail=cuMemHostAlloc:1", "expected cuMemHostAlloc to give "},
-      {"fail=cuMemCreate:1", "expected cuMemCreate to give 4194304 bytes for a "
-                             "cache, got error 2 (CUDA_ERROR_OUT_OF_MEMORY"},
+      {"fail=cuMemCreate:1", ""}, // what is needed, no more, is taken
+      {"fail=cuMemCreate:1,fail=cuMemCreate:2",
+       "expected cuMemCreate to give 4194304 bytes for a cache, got error 2 "
+       "(CUDA_ERROR_OUT_OF_MEMORY"},
       {"fail=cuMemAddressReserve:1:1", ""}, // a smaller one is taken
       {"memory=1000", "expected cuMemAlloc to give "},
       {"fail=cuModuleGetFunction:3", "to find kernel fake_attend, got error"},
-      {"fail=cuStreamCreate:2", "expected cuStreamCreate for an engine, got"},
+      {"fail=cuStreamCreate:2", "expected cuStreamCreate to load weights, got"},
+      {"fail=cuStreamCreate:3", "expected cuStreamCreate for an engine, got"},
       {"fail=cuMemcpyHtoDAsync:2", "to upload the tables of a step, got"},
       {"fail=cuMemcpyDtoHAsync:1", "to download output 0, got error 999"},
   };
@@ -143,6 +169,43 @@ TEST(CudaErrors, SaysThatADeviceIsDead) {
   expectContains(messageOf(forward(**model, prompt)),
                  "expected a device that works, got one that died before: "
                  "expected cuLaunchKernel to launch");
+}
+
+/// What is about one call alone ends that call; what the hardware did ends all.
+TEST(CudaErrors, KnowsWhatEndsAProcess) {
+  struct Case {
+    int result;
+    bool isTheEnd;
+  };
+  for (Case one : {Case{214, true},
+                   {220, true},
+                   {226, true},
+                   {700, true},
+                   {701, false},
+                   {704, false},
+                   {705, false},
+                   {712, false},
+                   {713, false},
+                   {720, false},
+                   {721, true},
+                   {800, false},
+                   {999, true}}) {
+    FakeCuda driver(concat("fail=cuLaunchKernel:2:", one.result));
+    auto model = loadCuda("cuda_decoder", FakeWeights(1), "cuda");
+    ASSERT_TRUE(model) << messageOf(model);
+    EXPECT_NE(messageOf(forward(**model, prompt)), "") << one.result;
+    std::string second = messageOf(forward(**model, prompt));
+    EXPECT_EQ(!second.empty(), one.isTheEnd) << one.result << ": " << second;
+  }
+}
+
+/// Also what fails in the middle, with work before it that ends well.
+TEST(CudaErrors, SaysWhatKeptItFromMeasuring) {
+  FakeCuda driver("fail=cuMemcpyDtoDAsync:2");
+  auto model = loadCuda("cuda_decoder", FakeWeights(1), "cuda");
+  ASSERT_TRUE(model) << messageOf(model);
+  expectContains(messageOf((*model)->makeDevice()->measureCopies(1 << 16)),
+                 "expected cuMemcpyDtoDAsync to measure copies, got error 999");
 }
 
 /// With a listener every step's memory is marked before it: what reads where

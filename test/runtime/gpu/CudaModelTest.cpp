@@ -4,6 +4,7 @@
 #include "runtime/gpu/CudaContext.h"
 #include "runtime/src/choose/Decoding.h"
 #include "runtime/src/session/Session.h"
+#include "runtime/src/step/Engine.h"
 #include "test/runtime/gpu/FakeCuda.h"
 
 #include <random>
@@ -244,7 +245,7 @@ TEST(CudaTables, AreCheckedBeforeTheyAreUsed) {
 /// What the stand-in's device has given by now, in this process.
 uint64_t usedBytes() {
   FakeCuda driver;
-  auto context = CudaContext::open();
+  auto context = CudaContext::open(0);
   EXPECT_TRUE(context) << messageOf(context);
   CudaScope scope(**context);
   size_t free = 0, total = 0;
@@ -272,6 +273,55 @@ TEST(CudaWeights, TakeTheirBytesAlone) {
   EXPECT_NE(fault.find(concat("expected cuMemAlloc to give ", bytes, " bytes")),
             std::string::npos)
       << fault;
+}
+
+/// Two devices of a process, by turns: neither touches what is the other's,
+/// which the stand-in would refuse, and both have their own memory.
+TEST(CudaDevices, EachHasAModel) {
+  FakeWeights weights(7);
+  FakeCuda driver("devices=2");
+  auto onCpu = loadCuda("cuda_decoder", weights, "cpu");
+  auto first = loadCuda("cuda_decoder", weights, "cuda:0");
+  auto second = loadCuda("cuda_decoder", weights, "cuda:1");
+  ASSERT_TRUE(onCpu) << messageOf(onCpu);
+  ASSERT_TRUE(first) << messageOf(first);
+  ASSERT_TRUE(second) << messageOf(second);
+  for (uint32_t seed = 0; seed < 3; ++seed) {
+    Padded padded = randomRows(seed, 2, 5);
+    auto expected = forward(**onCpu, padded);
+    ASSERT_TRUE(expected) << messageOf(expected);
+    for (const auto *model : {&*first, &*second}) {
+      auto got = forward(**model, padded);
+      ASSERT_TRUE(got) << messageOf(got);
+      EXPECT_EQ((*got)[0].floats, (*expected)[0].floats) << seed;
+    }
+  }
+}
+
+/// A cache takes most of what the buffers of the largest step leave: there is
+/// memory for them when all of the cache is in use.
+TEST(CudaCache, LeavesRoomForTheLargestStep) {
+  constexpr int64_t tokens = 120000;
+  FakeWeights weights(1);
+  uint64_t used = usedBytes();
+  auto run = [&](int64_t stepTokens) {
+    FakeCuda driver(concat("memory=", used + (uint64_t(222) << 20) / 10));
+    auto model = loadCuda("cuda_decoder", weights, "cuda");
+    EXPECT_TRUE(model) << messageOf(model);
+    Engine engine(**model);
+    EngineOptions options;
+    options.stepTokens = stepTokens;
+    EXPECT_EQ(messageOf(engine.open(options)), "");
+    BlockTable all;
+    BlockCache &cache = engine.step->cache;
+    int64_t positions = cache.capacity() * cache.blockTokens();
+    EXPECT_EQ(messageOf(cache.grow(all, positions)), "");
+    EXPECT_EQ(cache.used(), cache.capacity());
+    auto buffers = engine.where().makeStep(0);
+    return messageOf(buffers->lendWorkspace(engine.step->stepBytes(tokens)));
+  };
+  EXPECT_EQ(run(tokens), "");
+  EXPECT_NE(run(1).find("expected cuMemAlloc to give "), std::string::npos);
 }
 
 /// A step that is stopped leaves a device that runs the next one.
