@@ -200,6 +200,7 @@ TransformerDialect::verifyOperationAttribute(Operation *op,
       {kLayersOfAttrName, is<FlatSymbolRefAttr>, "the symbol of an entry"},
       {kRoleAttrName, is<RoleAttr>, "a #transformer.role"},
       {kKeptWideAttrName, is<UnitAttr>, "a unit"},
+      {kKeptByteAttrName, is<UnitAttr>, "a unit"},
   };
   if (attribute.getName() == kRoleAttrName && !isa<FunctionOpInterface>(op)) {
     return op->emitOpError()

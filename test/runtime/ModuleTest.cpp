@@ -28,7 +28,7 @@ TEST(Module, RefusesLibrariesOfOtherVersions) {
                 "again");
   EXPECT_EQ(loadMessage("newer"),
             fakeLibrary("newer") +
-                ": expected a library that works with ABI version 5 (this "
+                ": expected a library that works with ABI version 6 (this "
                 "runtime's), got one that needs a newer runtime");
 }
 
