@@ -206,6 +206,7 @@ TransformerDialect::verifyOperationAttribute(Operation *op,
       {kRoleAttrName, is<RoleAttr>, "a #transformer.role"},
       {kKeptWideAttrName, is<UnitAttr>, "a unit"},
       {kCheckedAttrName, is<UnitAttr>, "a unit"},
+      {kKeptByteAttrName, is<UnitAttr>, "a unit"},
   };
   if (attribute.getName() == kRoleAttrName && !isa<FunctionOpInterface>(op)) {
     return op->emitOpError()

@@ -11,6 +11,9 @@ namespace tfc::transformer {
 /// where others are, but bf16.
 constexpr llvm::StringLiteral kKeptWideAttrName = "transformer.kept_wide";
 
+/// The same of one that is bytes where others are integers of four bits.
+constexpr llvm::StringLiteral kKeptByteAttrName = "transformer.kept_byte";
+
 } // namespace tfc::transformer
 
 #endif // TFC_DIALECT_PRECISIONRULES_H

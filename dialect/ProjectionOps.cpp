@@ -44,19 +44,51 @@ LogicalResult LinearOp::verify() {
   }
   // linear_c5
   bool hasScales = static_cast<bool>(getWeightScales());
+  bool hasGroups = getElementTypeOrSelf(getWeight()).isInteger(4);
   for (Value value : {getInput(), getWeight()}) {
-    if (getElementTypeOrSelf(value).isInteger(8) != hasScales) {
+    Type element = getElementTypeOrSelf(value);
+    bool isInteger =
+        element.isInteger(8) || (element.isInteger(4) && value == getWeight());
+    if (isInteger != hasScales) {
       return emitOpError() << "expected rows and a weight of "
                            << (hasScales ? "i8 (there are scales)"
                                          : "floats (there are no scales)")
                            << ", got " << value.getType();
     }
   }
+  // linear_c7
+  if (Value zeros = getWeightZeros();
+      zeros && (!hasGroups || !hasScales ||
+                cast<ShapedType>(zeros.getType()).getShape() !=
+                    cast<ShapedType>(getWeightScales().getType()).getShape())) {
+    return emitOpError() << "expected weight_zeros of a weight of i4, one for "
+                            "each of its weight_scales, got "
+                         << zeros.getType();
+  }
   // linear_c6
-  if (hasScales) {
-    return expectSize(*this, "weight_scales of length",
-                      widthOf(getWeightScales()), rowsOf(getWeight()),
-                      "the rows of the weight");
+  if (!hasScales) {
+    return success();
+  }
+  auto scales = cast<RankedTensorType>(getWeightScales().getType());
+  if (scales.getRank() != (hasGroups ? 2 : 1)) {
+    return emitOpError() << "expected weight_scales for each "
+                         << (hasGroups ? "group of a weight of i4"
+                                       : "row of a weight of i8")
+                         << ", got " << scales;
+  }
+  if (failed(expectSize(*this,
+                        hasGroups ? "weight_scales with rows"
+                                  : "weight_scales of length",
+                        scales.getDimSize(0), rowsOf(getWeight()),
+                        "the rows of the weight"))) {
+    return failure();
+  }
+  if (hasGroups && (scales.getDimSize(1) == 0 ||
+                    widthOf(getWeight()) % scales.getDimSize(1) != 0)) {
+    return emitOpError() << "expected a number of groups that divides "
+                         << widthOf(getWeight())
+                         << " (the columns of the weight), got "
+                         << scales.getDimSize(1);
   }
   return success();
 }

@@ -37,18 +37,34 @@ def Transformer_LinearOp
              tensor<150xf32>, tensor<150xf32>
     ```
 
+    A weight of i4 has scales for groups of its columns, `weight_scales` `[N, G]`:
+    group g is columns `[g K / G, (g + 1) K / G)`. A group's sum is an integer,
+    and the product is `sum_g float(sum of group g) * weight_scales[n,g]`, in f32
+    by a multiply-add a group, in their order, times `input_scales[t]`. With
+    `weight_zeros`, as many, an element of the weight stands for itself minus its
+    group's, in [-8, 7] as well.
+
+    ```mlir
+    %y = transformer.linear %q, %weight scales %s, %group_scales
+           : tensor<?x128xi8>, tensor<150x128xi4>, tensor<?xf32>,
+             tensor<150x4xf32>
+    ```
+
     Constraints:
     * C1. input and weight agree in K.
     * C2. bias has the length N.
     * C3. residual has the width N.
     * C4. factor has the width N.
-    * C5. input and weight are of i8 exactly if there are scales.
-    * C6. weight_scales have the length N.
+    * C5. exactly if there are scales, input is of i8 and weight of i8 or i4.
+    * C6. weight_scales have the length N, of a weight of i8; of one of i4 they
+      are N rows of a number of groups that divides K.
+    * C7. weight_zeros are of the shape of weight_scales, of a weight of i4.
   }];
   let arguments = (ins Transformer_Factors:$input,
                        Transformer_FactorMatrix:$weight,
                        Optional<Transformer_RowScales>:$input_scales,
-                       Optional<Transformer_Vector>:$weight_scales,
+                       Optional<Transformer_WeightScales>:$weight_scales,
+                       Optional<Transformer_WeightZeros>:$weight_zeros,
                        Optional<Transformer_Vector>:$bias,
                        Optional<Transformer_Rows>:$factor,
                        Optional<Transformer_Rows>:$residual,
@@ -57,10 +73,11 @@ def Transformer_LinearOp
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $input `,` $weight (`scales` $input_scales^ `,` $weight_scales)?
-    (`bias` $bias^)? (`factor` $factor^)?
+    (`zeros` $weight_zeros^)? (`bias` $bias^)? (`factor` $factor^)?
     (`residual` $residual^)? (`act` $act^)? attr-dict `:` custom<LinearTypes>(type($input), type($weight), ref($input_scales),
                            type($input_scales), ref($weight_scales),
-                           type($weight_scales), ref($bias), type($bias),
+                           type($weight_scales), ref($weight_zeros),
+                           type($weight_zeros), ref($bias), type($bias),
                            ref($factor), type($factor), ref($residual),
                            type($residual), type($result))
   }];
@@ -73,7 +90,7 @@ def Transformer_LinearOp
                       "::mlir::Value":$bias, "::mlir::Value":$factor,
                       "::mlir::Value":$residual, "Activation":$act), [{
     build($_builder, $_state, input, weight, ::mlir::Value(), ::mlir::Value(),
-          bias, factor, residual, act);
+          ::mlir::Value(), bias, factor, residual, act);
   }]>];
 }
 

@@ -17,15 +17,18 @@ Type tfc::transformer::elementOf(MLIRContext *context, Storage storage) {
     return BFloat16Type::get(context);
   case Storage::Int8:
     return IntegerType::get(context, 8);
+  case Storage::Int4:
+    return IntegerType::get(context, 4);
   }
   llvm_unreachable("all storages are listed");
 }
 
 tfc::transformer::Storage tfc::transformer::storageOf(Type element) {
-  return element.isF32()    ? Storage::F32
-         : element.isF16()  ? Storage::F16
-         : element.isBF16() ? Storage::BF16
-                            : Storage::Int8;
+  return element.isF32()        ? Storage::F32
+         : element.isF16()      ? Storage::F16
+         : element.isBF16()     ? Storage::BF16
+         : element.isInteger(4) ? Storage::Int4
+                                : Storage::Int8;
 }
 
 /// A tensor of `rank` axes, or null.

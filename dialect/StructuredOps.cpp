@@ -185,7 +185,8 @@ LogicalResult ProductOp::verify() {
     }
   }
   // product_c1
-  int64_t inputWords = llvm::divideCeil(widthOf(getInput()), panels.columns);
+  int64_t wordColumns = getGroups() ? 2 * panels.columns : panels.columns;
+  int64_t inputWords = llvm::divideCeil(widthOf(getInput()), wordColumns);
   if (failed(expectSize(*this, "an input of width", inputWords, panels.words,
                         panels.columns == 1
                             ? "the panels' columns"
@@ -229,11 +230,33 @@ LogicalResult ProductOp::verify() {
                          << getInit().getType()
                          << (ofExperts ? " and experts" : "");
   }
+  if (getZeros() && (!getGroups() ||
+                     cast<ShapedType>(getZeros().getType()).getShape() !=
+                         cast<ShapedType>(getGroups().getType()).getShape())) {
+    return emitOpError() << "expected zeros of groups, of their shape, got "
+                         << getZeros().getType();
+  }
+  if (!getGroups()) {
+    return success();
+  }
+  auto groups = cast<ShapedType>(getGroups().getType());
+  int64_t count = groups.getDimSize(1);
+  bool isWhole = count > 0 && widthOf(getInput()) % count == 0 &&
+                 widthOf(getInput()) / count % wordColumns == 0;
+  if (!getElementTypeOrSelf(getInput().getType()).isInteger(8) ||
+      groups.getDimSize(0) != panels.panels ||
+      groups.getDimSize(2) != panels.width || !isWhole) {
+    return emitOpError() << "expected rows of i8, and scales of "
+                         << panels.panels << " panels " << panels.width
+                         << " wide for groups of whole words of " << wordColumns
+                         << " columns, got " << getInput().getType() << " and "
+                         << groups;
+  }
   return success();
 }
 
 Type ProductOp::getSumType() {
-  return getElementTypeOrSelf(getPanels().getType()).isInteger()
+  return hasIntegerFactors() && !getGroups()
              ? Type(IntegerType::get(getContext(), 32))
              : Float32Type::get(getContext());
 }
@@ -270,7 +293,9 @@ LogicalResult ProductOp::verifyRegions() {
 }
 
 int64_t ProductOp::getWeightBits() {
-  return cast<ShapedType>(getPanels().getType()).getElementTypeBitWidth();
+  return getGroups()
+             ? 4
+             : cast<ShapedType>(getPanels().getType()).getElementTypeBitWidth();
 }
 
 bool ProductOp::hasNarrowFactors() {
@@ -280,7 +305,9 @@ bool ProductOp::hasNarrowFactors() {
   return isBf16(getInput()) && isBf16(getPanels());
 }
 
-bool ProductOp::hasIntegerFactors() { return getSumType().isInteger(); }
+bool ProductOp::hasIntegerFactors() {
+  return getElementTypeOrSelf(getPanels().getType()).isInteger();
+}
 
 bool ProductOp::hasKernelTile() { return getTile().has_value(); }
 

@@ -175,6 +175,12 @@ def Transformer_ProductOp
     }
     ```
 
+    With `groups`, panels are those of a matrix of i4 (`#transformer.packed`), rows
+    are of i8, and the sum is an f32: a group of K / G columns after the other,
+    the integer that it adds up to times `groups[p,g,j]`, a multiply-add a group.
+    With `zeros`, 8 more than the group's zero point, an integer stands for
+    itself minus that.
+
     With `experts`, panels and columns have an axis of experts in front, and row
     t is multiplied with the panels of expert `experts[t]` and has its columns.
     Equal experts stand together, in ascending order.
@@ -184,7 +190,7 @@ def Transformer_ProductOp
     these alone, in the step's order, and panels without any of them are not
     read. The bits of a column are the same either way.
 
-    Shapes: input `[T, K]`, panels `[P, K, W]` or `[P, ceil(K / C), W, C]`, columns `[N]`, scales and experts `[T]`, rows, init and
+    Shapes: input `[T, K]`, panels `[P, K, W]` or `[P, ceil(K / C), W, C]`, groups `[P, G, W]`, columns `[N]`, scales and experts `[T]`, rows, init and
     result `[T, N]`. No row may lie where init is written.
 
     Constraints:
@@ -196,6 +202,8 @@ def Transformer_ProductOp
       that of scales, if there are any; rows are f32 to it. It yields an f32, and
       has ops that work element by element only.
     * C6. panels are of i8 exactly if the input is of i8 or i16.
+    * C8. with groups, input is of i8; groups have the panels' P and W, and a G
+      that cuts K into groups of whole words; zeros have their shape.
     * C7. with experts, panels are floats with an axis of experts in front, and
       columns have two axes, the first of them as long; without, columns have
       one.
@@ -207,6 +215,8 @@ def Transformer_ProductOp
                        Variadic<Transformer_ColumnsOrBuffer>:$columns,
                        Variadic<Transformer_RowsOrBuffer>:$rows,
                        Optional<Transformer_RowScalesOrBuffer>:$scales,
+                       Optional<Transformer_GroupScalesOrBuffer>:$groups,
+                       Optional<Transformer_GroupZerosOrBuffer>:$zeros,
                        Optional<Transformer_IdsOrBuffer>:$experts,
                        Transformer_RowsOrBuffer:$init,
                        OptionalAttr<Transformer_ProductTileAttr>:$tile,
@@ -215,15 +225,16 @@ def Transformer_ProductOp
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $input `,` $panels (`columns` `(` $columns^ `)`)? (`rows` `(` $rows^ `)`)?
-    (`scales` `(` $scales^ `)`)? (`experts` `(` $experts^ `)`)?
-    `outs` `(` $init `)` attr-dict `:` type(operands) (`->` type($result)^)?
+    (`scales` `(` $scales^ `)`)? (`groups` `(` $groups^ `)`)?
+    (`zeros` `(` $zeros^ `)`)?
+    (`experts` `(` $experts^ `)`)? `outs` `(` $init `)` attr-dict `:` type(operands) (`->` type($result)^)?
     $body
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {
       return getInitMutable();
     }
-    /// What it adds up: f32, or i32 of integers.
+    /// What it adds up: f32, or i32 of integers without groups.
     ::mlir::Type getSumType();
   }];
   let hasVerifier = 1;

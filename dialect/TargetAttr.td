@@ -18,8 +18,9 @@ def Transformer_TargetAttr : AttrDef<Transformer_Dialect, "Target"> {
     whether it is `full`y optimised (packed, tiled, vectors) or `none`, plain
     scalar loops, the second opinion; `cpu`, LLVM's name of the machine that is to
     be fast, where one is meant, or later architectures of devices that get a
-    binary of their own; `weights`, what matrices are kept in, and
-    whether it is so for weights that it `rounds`; `deterministic`, whether a row's
+    binary of their own; `weights`, what matrices are kept in, and whether it is
+    so for weights that it `rounds`, and of int4 how many columns a `group` has,
+    and whether groups have `zeros`; `deterministic`, whether a row's
     bits may not depend on the other rows of its step, on devices either. What passes depend on besides the IR
     follows from it alone, so that every arrow of `tfc-opt` compiles the program
     that `tfc compile` does.
@@ -33,10 +34,12 @@ def Transformer_TargetAttr : AttrDef<Transformer_Dialect, "Target"> {
                         StringRefParameter<"", [{""}]>:$cpu,
                         Transformer_StorageParameter:$weights,
                         DefaultValuedParameter<"bool", "false">:$rounds,
-                        DefaultValuedParameter<"bool", "false">:$deterministic);
+                        DefaultValuedParameter<"bool", "false">:$deterministic,
+                        DefaultValuedParameter<"int64_t", "0">:$group,
+                        DefaultValuedParameter<"bool", "false">:$zeros);
   let assemblyFormat = "`<` $program `,` "
-                       "struct($opt, $cpu, $weights, $rounds, $deterministic) "
-                       "`>`";
+                       "struct($opt, $cpu, $weights, $rounds, $deterministic, "
+                       "$group, $zeros) `>`";
 }
 
 #endif // TFC_DIALECT_TARGETATTR

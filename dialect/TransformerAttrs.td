@@ -89,7 +89,8 @@ def Transformer_StorageEnum
         I32EnumAttrCase<"F32", 0, "f32">,
         I32EnumAttrCase<"F16", 1, "f16">,
         I32EnumAttrCase<"BF16", 2, "bf16">,
-        I32EnumAttrCase<"Int8", 4, "int8">]>;
+        I32EnumAttrCase<"Int8", 4, "int8">,
+        I32EnumAttrCase<"Int4", 5, "int4">]>;
 
 def Transformer_StorageParameter : EnumParameter<Transformer_StorageEnum> {
   let defaultValue = "::tfc::transformer::Storage::F32";
@@ -184,6 +185,10 @@ def Transformer_PackedAttr : AttrDef<Transformer_Dialect, "Packed"> {
     axis where a word has one column, which is not written. What a panel has
     beyond the matrix's rows, and the last word beyond its columns, is zero.
 
+    A matrix of i4 is packed in bytes: a word of W columns is W / 2 of them, and
+    byte j has column j of the word in its lower four bits and column j + W / 2
+    in the upper ones, each with 8 added, which makes it a number without a sign.
+
     Which panels and words those are follows from no element type: whoever
     knows the kernels says so. One row a panel and one column a word are the
     matrix as it is.
@@ -207,16 +212,21 @@ def Transformer_PackedAttr : AttrDef<Transformer_Dialect, "Packed"> {
 }
 
 def Transformer_CompanionKindEnum
-    : Transformer_Enum<"CompanionKind", "what is kept beside a matrix of bytes", [
+    : Transformer_Enum<"CompanionKind", "what is kept beside a matrix of integers", [
         I32EnumAttrCase<"Scales", 0, "scales">,
-        I32EnumAttrCase<"Excess", 1, "excess">]>;
+        I32EnumAttrCase<"Excess", 1, "excess">,
+        I32EnumAttrCase<"Zeros", 2, "zeros">]>;
 
 def Transformer_CompanionAttr : AttrDef<Transformer_Dialect, "Companion"> {
   let mnemonic = "companion";
-  let summary = "what a vector says of the rows of a matrix of bytes";
+  let summary = "what is said beside a matrix of integers";
   let description = [{
-    A number for each row of the matrix, made with it when it is packed:
-    `scales`, what its bytes are multiples of; `excess`, 128 times their sum,
+    Numbers that are made with the matrix when it is packed: `scales`, what its
+    integers are multiples of, one for each row of a matrix of bytes, and of one
+    of i4 for each row and group of columns, `[rows, groups]`; `zeros`, as many, what an
+    integer of i4 stands for being itself minus that, packed with 8 added as it
+    is; `excess`, one for
+    each row of a matrix of bytes, 128 times their sum,
     which is by how much too large its products are with rows whose elements are
     128 too large.
 
@@ -253,7 +263,8 @@ def Transformer_StrategyAttr : AttrDef<Transformer_Dialect, "Strategy"> {
 def Transformer_ProductKindEnum
     : Transformer_Enum<"ProductKind", "how a product multiplies and adds", [
         I32EnumAttrCase<"Fma", 0, "fma">,
-        I32EnumAttrCase<"Dot", 1, "dot">]>;
+        I32EnumAttrCase<"Dot", 1, "dot">,
+        I32EnumAttrCase<"Pairs", 2, "pairs">]>;
 
 def Transformer_ProductTileAttr : AttrDef<Transformer_Dialect, "ProductTile"> {
   let mnemonic = "product_tile";
@@ -266,7 +277,8 @@ def Transformer_ProductTileAttr : AttrDef<Transformer_Dialect, "ProductTile"> {
       once. Of two neighbours of bf16, rows and weights, into f32: the second
       one's first, and numbers below 2^-126 count as zeros, as elements, sums and
       results. Of four bytes, or of two integers of 16 bits and two bytes, into
-      i32.
+      i32. `pairs`: of integers of four bits and bytes, two at a time into 16
+      bits, and what those add up to into i32.
     * `rows`: of a tile; its columns are those of a panel. `lanes`: floats in a
       vector register.
     * `item`: rows of a parallel item, a multiple of `rows`.

@@ -111,9 +111,10 @@ def Transformer_ByteRows
         "i8 rows of static width, tensor<?xWxi8>">;
 def Transformer_FactorMatrix
     : Transformer_RankedTensor<2,
-        And<[Or<[Transformer_StoredElement, Transformer_Element<"isInteger(8)">]>,
+        And<[Or<[Transformer_StoredElement, Transformer_Element<"isInteger(8)">,
+                 Transformer_Element<"isInteger(4)">]>,
              Transformer_Static<0>, Transformer_Static<1>]>,
-        "f32, f16, bf16 or i8 matrix of static shape">;
+        "f32, f16, bf16, i8 or i4 matrix of static shape">;
 def Transformer_RowScales
     : Transformer_RankedTensor<1, Transformer_Element<"isF32()">,
         "f32 vector with an element a row, tensor<?xf32>">;
@@ -121,6 +122,15 @@ def Transformer_Vector
     : Transformer_RankedTensor<1,
         And<[Transformer_Element<"isF32()">, Transformer_Static<0>]>,
         "f32 vector of static length">;
+// A number for each row of a matrix of bytes, or for each group of its columns.
+def Transformer_WeightScales
+    : AnyTypeOf<[Transformer_Vector, Transformer_Matrix]>;
+// Zero points of groups.
+def Transformer_WeightZeros
+    : Transformer_RankedTensor<2,
+        And<[Transformer_Element<"isInteger(8)">, Transformer_Static<0>,
+             Transformer_Static<1>]>,
+        "i8 matrix of static shape">;
 def Transformer_Ids
     : Transformer_RankedTensor<1, Transformer_Element<"isInteger(32)">,
         "i32 vector, tensor<?xi32>">;
@@ -188,6 +198,24 @@ def Transformer_PanelsOrBuffer
     : AnyTypeOf<[Transformer_Panels, Transformer_WordPanels,
                  Transformer_ExpertPanels,
                  MemRefRankOf<[F32, F16, BF16, I8], [3, 4, 5]>]>;
+
+// The scales of groups of columns, in panels: [panel, group, row in the panel].
+def Transformer_GroupScalesOrBuffer
+    : AnyTypeOf<[
+        Transformer_RankedTensor<3,
+          And<[Transformer_Element<"isF32()">, Transformer_Static<0>,
+               Transformer_Static<1>, Transformer_Static<2>]>,
+          "f32 panels of static shape">,
+        MemRefRankOf<[F32], [3]>]>;
+
+// The same of their zero points.
+def Transformer_GroupZerosOrBuffer
+    : AnyTypeOf<[
+        Transformer_RankedTensor<3,
+          And<[Transformer_Element<"isInteger(8)">, Transformer_Static<0>,
+               Transformer_Static<1>, Transformer_Static<2>]>,
+          "i8 panels of static shape">,
+        MemRefRankOf<[I8], [3]>]>;
 
 class Transformer_Op<string mnemonic, list<Trait> traits = []>
     : Op<Transformer_Dialect, mnemonic, traits>;

@@ -160,13 +160,15 @@ static void printTypes(OpAsmPrinter &printer, Operation *op) {
 static ParseResult parseLinearTypes(OpAsmParser &parser, Type &input,
                                     Type &weight, Operand inputScales,
                                     Type &inputScalesType, Operand weightScales,
-                                    Type &weightScalesType, Operand bias,
+                                    Type &weightScalesType, Operand weightZeros,
+                                    Type &weightZerosType, Operand bias,
                                     Type &biasType, Operand factor,
                                     Type &factorType, Operand residual,
                                     Type &residualType, Type &result) {
   return failure(parseTypes(parser, {&input, &weight},
                             {{inputScales, &inputScalesType},
                              {weightScales, &weightScalesType},
+                             {weightZeros, &weightZerosType},
                              {bias, &biasType},
                              {factor, &factorType},
                              {residual, &residualType}}) ||
@@ -175,7 +177,7 @@ static ParseResult parseLinearTypes(OpAsmParser &parser, Type &input,
 
 static void printLinearTypes(OpAsmPrinter &printer, Operation *op, Type, Type,
                              Value, Type, Value, Type, Value, Type, Value, Type,
-                             Value, Type, Type) {
+                             Value, Type, Value, Type, Type) {
   printTypes(printer, op);
 }
 

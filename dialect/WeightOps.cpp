@@ -93,23 +93,37 @@ static LogicalResult verifyParts(ParameterOp op) {
                     "the rows of the parameter");
 }
 
-/// A number for each row of a matrix of bytes.
+/// A number for each row of a matrix of bytes, or for each of its groups.
 static LogicalResult verifyCompanion(ParameterOp op, CompanionAttr companion) {
   // parameter_c13
   auto matrix = SymbolTable::lookupNearestSymbolFrom<ParameterOp>(
       op, companion.getMatrix());
   auto type = matrix ? dyn_cast<RankedTensorType>(matrix.getType())
                      : RankedTensorType();
-  if (!type || type.getRank() != 2 || !type.getElementType().isInteger(8) ||
+  bool hasGroups = type && type.getElementType().isInteger(4) &&
+                   companion.getKind() != CompanionKind::Excess;
+  if (!type || type.getRank() != 2 ||
+      (companion.getKind() == CompanionKind::Zeros
+           ? !hasGroups
+           : !type.getElementType().isInteger(8) && !hasGroups) ||
       matrix.getLayers() != op.getLayers()) {
     return op.emitOpError() << "expected a companion of a matrix of i8 with "
                             << op.getLayers().value_or(0) << " layers, got "
                             << companion.getMatrix();
   }
-  Type element = companion.getKind() == CompanionKind::Scales
+  CompanionKind kind = companion.getKind();
+  Type element = kind == CompanionKind::Scales
                      ? Type(Float32Type::get(op.getContext()))
-                     : IntegerType::get(op.getContext(), 32);
-  Type expected = RankedTensorType::get({type.getDimSize(0)}, element);
+                     : IntegerType::get(op.getContext(),
+                                        kind == CompanionKind::Zeros ? 8 : 32);
+  RankedTensorType own = op.getTensorType();
+  SmallVector<int64_t> shape = {type.getDimSize(0)};
+  if (hasGroups) {
+    bool divides = own.getRank() == 2 && own.getDimSize(1) > 0 &&
+                   type.getDimSize(1) % own.getDimSize(1) == 0;
+    shape.push_back(divides ? own.getDimSize(1) : 1);
+  }
+  Type expected = RankedTensorType::get(shape, element);
   if (op.getType() != expected) {
     return op.emitOpError() << "expected type " << expected << " (the "
                             << stringifyCompanionKind(companion.getKind())
@@ -156,11 +170,11 @@ LogicalResult ParameterOp::verify() {
   bool isStored =
       type && type.hasStaticShape() &&
       (element.isF32() || (element.isInteger(32) && getCompanion()) ||
-       (type.getRank() == 2 &&
-        (element.isF16() || element.isBF16() || element.isInteger(8))));
+       (type.getRank() == 2 && (element.isF16() || element.isBF16() ||
+                                element.isInteger(8) || element.isInteger(4))));
   if (!isStored || type.getRank() < 1 || type.getRank() > 2) {
     return emitOpError() << "expected a static f32 vector, or matrix of f32, "
-                            "f16, bf16 or i8, got "
+                            "f16, bf16, i8 or i4, got "
                          << getType();
   }
   // parameter_c10
@@ -187,6 +201,12 @@ LogicalResult ParameterOp::verify() {
     return emitOpError() << "expected a matrix (it is packed in panels), got "
                          << type;
   }
+  // parameter_c15
+  if (getPacked() && element.isInteger(4) && getPacked()->getWord() % 2 != 0) {
+    return emitOpError() << "expected an even word of a matrix of i4 (two "
+                            "columns are a byte), got "
+                         << getPacked()->getWord();
+  }
   // parameter_c5
   int origins = getSource().has_value() + getParts().has_value() +
                 getCompanion().has_value();
@@ -209,14 +229,16 @@ std::optional<int64_t> ParameterOp::getPackedBytes() {
   int64_t panel = packed ? packed.getPanel() : 1;
   // Of the last panel, all rows.
   int64_t panels = llvm::divideCeil(type.getDimSize(0), panel);
-  int64_t word = packed ? packed.getWord() : 1;
+  bool isHalf = type.getElementType().isInteger(4);
+  int64_t word = packed ? packed.getWord() : isHalf ? 2 : 1;
   int64_t words =
       llvm::divideCeil(type.getRank() == 2 ? type.getDimSize(1) : 1, word);
   std::optional<int64_t> bytes = llvm::checkedMul(panels, panel);
   auto experts = static_cast<int64_t>(getExperts().value_or(1));
-  for (int64_t factor :
-       {words, word, static_cast<int64_t>(type.getElementTypeBitWidth() / 8),
-        experts}) {
+  int64_t wordBytes =
+      isHalf ? word / 2
+             : word * static_cast<int64_t>(type.getElementTypeBitWidth() / 8);
+  for (int64_t factor : {words, wordBytes, experts}) {
     bytes = bytes ? llvm::checkedMul(*bytes, factor) : std::nullopt;
   }
   if (!bytes || !llvm::checkedAdd(*bytes, line)) {
@@ -257,10 +279,16 @@ RankedTensorType PackedAttr::pack(RankedTensorType matrix) const {
   SmallVector<int64_t> shape = {ceil(matrix.getDimSize(0), getPanel()),
                                 ceil(matrix.getDimSize(1), getWord()),
                                 getPanel()};
-  if (getWord() > 1) {
-    shape.push_back(getWord());
+  Type element = matrix.getElementType();
+  int64_t inWord = getWord();
+  if (element.isInteger(4)) {
+    inWord /= 2;
+    element = IntegerType::get(getContext(), 8);
   }
-  return RankedTensorType::get(shape, matrix.getElementType());
+  if (inWord > 1) {
+    shape.push_back(inWord);
+  }
+  return RankedTensorType::get(shape, element);
 }
 
 /// With an axis of experts in front, where there are any.

@@ -22,7 +22,9 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
 
     A matrix of i8 is kept as multiples of a number a row, its greatest element
     by size over 127; that is in a vector of its own, a parameter with a
-    `companion` instead of a source, which says whose it is.
+    `companion` instead of a source, which says whose it is. One of i4 has them
+    for groups of its columns: of a group's greatest element by size the -8th
+    part, so that this is -8, and what is nearest to 8 of the other sign 7.
 
     ```mlir
     transformer.parameter @w : tensor<150x104xi8> from <["w"], stored_rows = 150> rounds
@@ -68,7 +70,10 @@ def Transformer_ParameterOp : Transformer_Op<"parameter", [Symbol]> {
     * C11. all layers together, packed, are less than 2^63 bytes.
     * C13. a companion is a vector, of f32 for scales and of i32 for an excess,
       as long as there are rows of the matrix of i8 that it names, with its
-      layers.
+      layers; of a matrix of i4 it is scales, a matrix of f32 with as many rows
+      and a number of columns that divides the matrix's, and zeros are one of i8
+      like those.
+    * C15. a matrix of i4 has an even word where it is packed.
     * C14. there is at least one expert; a parameter of experts has a source, is
       not tied, and is of floats. A source is `stacked` only of one of experts.
     * C12. an offset is at least 0, and has with it, exactly if there are

@@ -4,6 +4,7 @@
 
 #include "compiler/cpu/AskedColumns.h"
 #include "compiler/cpu/ExpertItems.h"
+#include "compiler/cpu/GroupTiles.h"
 #include "compiler/cpu/ItemTiles.h"
 #include "compiler/cpu/VectorCache.h"
 #include "compiler/kernel/NarrowFloat.h"
@@ -50,6 +51,7 @@ private:
   void emitTiles(Item item);
   Value load(Value buffer, ValueRange place, int64_t width);
   void emitBlock(const Item &item, Value firstWord);
+  void emitGroups(const Item &item);
   void emitEpilogue(const Item &item, Value row, Value rows, Value sums);
   void emitRows(const Item &item, Value first, Value rows, Value sums);
   void emitAsked(const Item &item, Value first, Value rows, Value sums);
@@ -66,9 +68,12 @@ private:
   PanelLayout layout;
   int64_t width, columns; // W, N
   int64_t inputBytes;     // of an element
-  ItemTiles tiles;
+  /// One of them: of integers of four bits the latter.
+  std::optional<ItemTiles> tiles;
+  std::optional<GroupTiles> groupTiles;
   int64_t scratchRows; // whose sums a worker keeps
   Value tokens, input, inputRowBytes, weights, scratch, kept;
+  Value offsets, scales, zeros;      // of groups, addresses
   std::optional<AskedColumns> asked; // of a head
 };
 
@@ -82,26 +87,37 @@ ProductKernel::ProductKernel(transformer::ProductOp op, Value step,
       width(layout.width), columns(transformer::widthOf(op.getInit())),
       inputBytes(
           cast<MemRefType>(op.getInput().getType()).getElementTypeBitWidth() /
-          CHAR_BIT),
-      tiles(k, op->getParentOfType<ModuleOp>(), tile, layout,
-            getElementTypeOrSelf(op.getInput().getType()),
-            transformer::widthOf(op.getInput())) {
-  scratchRows = tiles.blocks() == 1 ? tile.getRows() : tile.getItem();
-  auto scratchOf = [&](int64_t rows) {
-    auto type =
-        MemRefType::get({ShapedType::kDynamic, rows, width}, b.getF32Type());
-    return addressOf(memref::AllocOp::create(b, type, workers));
-  };
-  scratch = scratchOf(scratchRows);
-  if (tiles.keeps()) {
-    kept = scratchOf(tiles.steps());
-  }
+          CHAR_BIT) {
+  auto module = op->getParentOfType<ModuleOp>();
   tokens = memref::DimOp::create(b, op.getInit(), 0);
   input = addressOf(op.getInput());
   auto [strides, offset] =
       cast<MemRefType>(op.getInput().getType()).getStridesAndOffset();
   inputRowBytes = k.constant(strides[0] * inputBytes);
   weights = addressOf(op.getPanels());
+  scratchRows = tile.getRows();
+  if (op.getGroups()) {
+    auto groups = cast<MemRefType>(op.getGroups().getType());
+    groupTiles.emplace(
+        k, module, tile, layout, transformer::widthOf(op.getInput()),
+        groups.getDimSize(1), static_cast<bool>(op.getZeros()), inputRowBytes);
+    scales = addressOf(op.getGroups());
+    zeros = op.getZeros() ? addressOf(op.getZeros()) : Value();
+  } else {
+    tiles.emplace(k, module, tile, layout,
+                  getElementTypeOrSelf(op.getInput().getType()),
+                  transformer::widthOf(op.getInput()));
+    scratchRows = tiles->blocks() == 1 ? tile.getRows() : tile.getItem();
+  }
+  auto scratchOf = [&](int64_t rows) {
+    auto type =
+        MemRefType::get({ShapedType::kDynamic, rows, width}, b.getF32Type());
+    return addressOf(memref::AllocOp::create(b, type, workers));
+  };
+  scratch = scratchOf(scratchRows);
+  if (tiles && tiles->keeps()) {
+    kept = scratchOf(tiles->steps());
+  }
   if (op.getHeadRows()) {
     asked.emplace(k, step, width);
   }
@@ -133,6 +149,9 @@ void ProductKernel::emit() {
       emitItem(item);
     });
     return;
+  }
+  if (groupTiles) {
+    offsets = addressOf(groupTiles->emitOffsets(input, tokens));
   }
   auto items = scf::ParallelOp::create(
       b, ValueRange{zero, zero}, ValueRange{k.constant(layout.panels), tokens},
@@ -168,21 +187,25 @@ void ProductKernel::emitTiles(Item item) {
   Value worker = transformer::WorkerOp::create(b, b.getIndexType());
   item.sums =
       k.add(scratch, k.scale(worker, scratchRows * width * kFloatBytes));
-  if (tiles.keeps()) {
-    item.kept =
-        k.add(kept, k.scale(worker, tiles.steps() * width * kFloatBytes));
+  if (groupTiles) {
+    emitGroups(item);
+    return;
   }
-  if (tiles.blocks() == 1) {
+  if (tiles->keeps()) {
+    item.kept =
+        k.add(kept, k.scale(worker, tiles->steps() * width * kFloatBytes));
+  }
+  if (tiles->blocks() == 1) {
     emitBlock(item, zero);
     return;
   }
-  k.loop(zero, k.constant(tiles.blocks() * tiles.words()), tiles.words(),
+  k.loop(zero, k.constant(tiles->blocks() * tiles->words()), tiles->words(),
          [&](Value firstWord) { emitBlock(item, firstWord); });
 }
 
 /// All tiles of an item, for a block of words from `firstWord` on.
 void ProductKernel::emitBlock(const Item &item, Value firstWord) {
-  int64_t lastBlock = (tiles.blocks() - 1) * tiles.words();
+  int64_t lastBlock = (tiles->blocks() - 1) * tiles->words();
   ItemTile at;
   at.itemRows = item.rows;
   at.panel = k.add(item.weights, k.scale(firstWord, layout.rowBytes()));
@@ -193,13 +216,31 @@ void ProductKernel::emitBlock(const Item &item, Value firstWord) {
   k.loop(k.constant(0), item.rows, tile.getRows(), [&](Value row) {
     at.row = row;
     at.rows = k.min(k.subtract(item.rows, row), k.constant(tile.getRows()));
-    at.sums = tiles.blocks() == 1
+    at.sums = tiles->blocks() == 1
                   ? item.sums
                   : k.add(item.sums, k.scale(row, width * kFloatBytes));
     Value x = k.add(item.x, k.scale(firstWord, layout.columns * inputBytes));
     at.x = k.add(x, arith::MulIOp::create(b, row, inputRowBytes));
-    tiles.call(at);
+    tiles->call(at);
     k.when(isLast, [&] { emitEpilogue(item, row, at.rows, at.sums); });
+  });
+}
+
+/// All tiles of an item whose sums are of groups.
+void ProductKernel::emitGroups(const Item &item) {
+  int64_t groups = groupTiles->offsetBytes() / kFloatBytes;
+  GroupTile at;
+  at.panel = item.weights;
+  at.scales = k.add(scales, k.scale(item.panel, groups * width * kFloatBytes));
+  at.zeros = zeros ? k.add(zeros, k.scale(item.panel, groups * width)) : zeros;
+  at.sums = item.sums;
+  k.loop(k.constant(0), item.rows, tile.getRows(), [&](Value row) {
+    at.rows = k.min(k.subtract(item.rows, row), k.constant(tile.getRows()));
+    at.x = k.add(item.x, arith::MulIOp::create(b, row, inputRowBytes));
+    at.offsets = k.add(
+        offsets, k.scale(k.add(item.firstRow, row), groupTiles->offsetBytes()));
+    groupTiles->call(at);
+    emitEpilogue(item, row, at.rows, at.sums);
   });
 }
 
@@ -366,8 +407,15 @@ static LogicalResult expand(transformer::ProductOp op, Value step,
   auto panels = cast<MemRefType>(op.getPanels().getType());
   bool isDot = op.getTile()->getKind() == transformer::ProductKind::Dot;
   auto input = cast<MemRefType>(op.getInput().getType());
-  if (!PanelLayout(panels, static_cast<bool>(op.getExperts()))
-           .isRead(*op.getTile(), input.getElementType())) {
+  PanelLayout layout(panels, static_cast<bool>(op.getExperts()));
+  if (op.getGroups() && !GroupTiles::isKnown(*op.getTile(), layout)) {
+    return op.emitOpError()
+           << "expected panels of four bytes a word, a multiple of the lanes "
+              "wide, and 8 or 16 lanes, got "
+           << panels;
+  }
+  if (!op.getGroups() &&
+      !layout.isRead(*op.getTile(), input.getElementType())) {
     return op.emitOpError()
            << (isDot
                    ? "expected panels, a multiple of the lanes wide, and rows "

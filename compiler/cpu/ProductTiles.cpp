@@ -312,6 +312,21 @@ int64_t ProductTiles::turn(int64_t rows) const {
   return isShort ? 1 : std::max<int64_t>(steps, 1);
 }
 
+func::FuncOp tfc::addTileFunction(ModuleOp module, StringRef name,
+                                  TypeRange arguments) {
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointToStart(module.getBody());
+  auto function = func::FuncOp::create(builder, module.getLoc(), name,
+                                       builder.getFunctionType(arguments, {}));
+  function.setPrivate();
+  function->setAttr(
+      "llvm.linkage",
+      LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
+  // One copy is what it is for.
+  function->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
+  return function;
+}
+
 func::FuncOp ProductTiles::find(int64_t rows, TileRequests requests) {
   std::string name =
       "product." + std::to_string(rows) + "x" + std::to_string(layout.width) +
@@ -327,7 +342,6 @@ func::FuncOp ProductTiles::find(int64_t rows, TileRequests requests) {
     return found;
   }
   OpBuilder builder(module.getContext());
-  builder.setInsertionPointToStart(module.getBody());
   Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
   Type index = builder.getIndexType();
   SmallVector<Type> arguments = {
@@ -336,14 +350,7 @@ func::FuncOp ProductTiles::find(int64_t rows, TileRequests requests) {
   if (requests.keep) {
     arguments.push_back(pointer);
   }
-  auto type = builder.getFunctionType(arguments, {});
-  auto function = func::FuncOp::create(builder, module.getLoc(), name, type);
-  function.setPrivate();
-  function->setAttr(
-      "llvm.linkage",
-      LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
-  // One copy is what it is for.
-  function->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
+  func::FuncOp function = addTileFunction(module, name, arguments);
   builder.setInsertionPointToStart(function.addEntryBlock());
   TileBody(function, builder, rows, layout, requests, tile, rowElement)
       .emit(turn(rows));

@@ -52,6 +52,10 @@ struct TileCall {
   mlir::Value kept;     // pointer to where the panel is left, if it is
 };
 
+/// Adds an empty function that the tiles of all products call.
+mlir::func::FuncOp addTileFunction(mlir::ModuleOp module, llvm::StringRef name,
+                                   mlir::TypeRange arguments);
+
 /// Finds or makes the functions of one module, by what they differ in.
 class ProductTiles {
 public:

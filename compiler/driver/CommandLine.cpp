@@ -101,7 +101,8 @@ struct CommandLine {
       cl::desc("what to compile for: cpu (this machine), cpu:x86-64-v3, "
                "cpu:x86-64-v4, cpu:x86-64-v4+bf16 (with --dtype bf16), "
                "cpu:x86-64-v3+avxvnni and cpu:x86-64-v4+vnni (with --dtype "
-               "int8), cpu:armv8-a (any 64-bit Arm; a library is of x86-64 or "
+               "int8 and int4), cpu:armv8-a (any 64-bit Arm; a library is of "
+               "x86-64 or "
                "of aarch64), or "
                "LLVM's name of a CPU, as cpu:znver4 or cpu:neoverse-n1, which "
                "is its level "
@@ -135,18 +136,33 @@ struct CommandLine {
                       "With bf16 products multiply it where the machine is "
                       "fast at it; with int8 they multiply integers, a scale "
                       "for each row of a matrix and for each token's, and "
-                      "tables are bf16; other arithmetic is f32 always"),
-             cl::value_desc("f32|f16|bf16|int8"),
+                      "tables are bf16; with int4 the matrices have four bits, "
+                      "a scale for each --group of a row, and heads are int8; "
+                      "other arithmetic is f32 always"),
+             cl::value_desc("f32|f16|bf16|int8|int4"),
              cl::sub(compileCommand),
              cl::sub(runCommand),
              cl::sub(doctorCommand),
              cl::sub(inspectCommand),
              cl::cat(category)};
+  cl::opt<int> group{
+      "group",
+      cl::desc(
+          "with --dtype int4, columns of a row of a matrix that have a "
+          "scale: 32, which is nearest, 64 or 128; without it as the spec "
+          "says, or 32. A matrix whose columns they do not divide is int8"),
+      cl::value_desc("32|64|128"),
+      cl::sub(compileCommand),
+      cl::sub(runCommand),
+      cl::sub(doctorCommand),
+      cl::sub(inspectCommand),
+      cl::sub(quantizeCommand),
+      cl::cat(category)};
   Text cache{"cache",
              cl::desc("what keys and values are kept in from step to step: "
                       "f32, f16 or bf16, to which they are rounded; without "
                       "it as the spec says, which is f32 unless it says "
-                      "otherwise, or bf16 with --dtype bf16 and int8"),
+                      "otherwise, or bf16 with --dtype bf16, int8 and int4"),
              cl::value_desc("f32|f16|bf16"),
              cl::sub(compileCommand),
              cl::sub(runCommand),
@@ -322,8 +338,10 @@ struct CommandLine {
                       cl::sub(quantizeCommand),
                       cl::cat(category)};
   Text quantizeDtype{
-      "dtype", cl::desc("what matrices become: int8, with a scale a row"),
-      cl::value_desc("int8"), cl::sub(quantizeCommand), cl::cat(category)};
+      "dtype",
+      cl::desc("what matrices become: int8, with a scale a row, or int4, with "
+               "a scale for each --group of a row"),
+      cl::value_desc("int8|int4"), cl::sub(quantizeCommand), cl::cat(category)};
   Text calibrate{"calibrate",
                  cl::desc("texts, one a line, such as the model will read: "
                           "what it multiplies then decides how it is "
@@ -331,6 +349,11 @@ struct CommandLine {
                           "or random ones"),
                  cl::value_desc("file"), cl::sub(quantizeCommand),
                  cl::cat(category)};
+  cl::opt<bool> accept{
+      "accept",
+      cl::desc("write a folder of int4 also where its outputs are less than "
+               "15 dB from the exact ones"),
+      cl::sub(quantizeCommand), cl::cat(category)};
   cl::opt<double> minSnr{
       "min-snr",
       cl::desc("how far outputs may be from the exact ones on those texts, as "
@@ -418,12 +441,14 @@ int CommandLine::runInspectCommand() {
       return fail("expected --html without --step (a page with pictures shows "
                   "the spec), got both");
     }
-    return tfc::runInspectCosts(inspectPath, {step, machine, dtype, cache});
+    return tfc::runInspectCosts(inspectPath,
+                                {step, machine, dtype, cache, group});
   }
   if (machine.getNumOccurrences() + dtype.getNumOccurrences() +
-          cache.getNumOccurrences() !=
+          cache.getNumOccurrences() + group.getNumOccurrences() !=
       0) {
-    return fail("expected --step with --machine, --dtype and --cache (as in "
+    return fail("expected --step with --machine, --dtype, --group and --cache "
+                "(as in "
                 "`tfc inspect model.json --step prefill:1x512`)");
   }
   return tfc::runInspect(inspectPath, inspectHtml, force);
@@ -435,6 +460,7 @@ tfc::CompileOptions CommandLine::compileOptions() const {
   options.target = target;
   options.opt = opt;
   options.dtype = dtype;
+  options.group = group;
   options.cache = cache;
   options.stopAfter = stopAfter;
   options.runAfter = runAfter;
@@ -540,7 +566,8 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
                                     force);
   }
   if (quantizeCommand) {
-    tfc::QuantizeOptions options{quantizeDtype, calibrate, quantizeOutput, {}};
+    tfc::QuantizeOptions options{quantizeDtype, calibrate, quantizeOutput, {},
+                                 group,         accept};
     if (minSnr.getNumOccurrences() != 0) {
       options.minSnr = minSnr;
     }

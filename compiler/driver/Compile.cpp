@@ -57,7 +57,7 @@ void tfc::prepareContext(MLIRContext &context) {
 /// What products of the model multiply, where there is a program for it.
 static Factors factorsOf(const spec::ModelSpec &model,
                          const CompileOptions &options) {
-  if (model.storage == spec::Storage::Int8) {
+  if (model.hasIntegers()) {
     return Factors::Int8;
   }
   return model.multipliesBf16 && options.opt == "full" ? Factors::BF16
@@ -132,8 +132,11 @@ static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
                              target.name);
     }
     if (!target.hasIntegerProducts() && wanted == Factors::Int8) {
+      std::string kept = model.storage == spec::Storage::Int4 ? "int4" : "int8";
       return expectedProgram("expected --target of x86-64's CPUs with matrices "
-                             "in int8 (devices and aarch64 have no such "
+                             "in " +
+                             kept +
+                             " (devices and aarch64 have no such "
                              "program yet), got " +
                              target.name);
     }
@@ -375,6 +378,8 @@ int Compiler::checkTargets(StringRef output) {
   pipeline.opt = level();
   pipeline.weights = static_cast<transformer::Storage>(model.storage);
   pipeline.rounds = model.roundsWeights;
+  pipeline.group = model.group;
+  pipeline.zeros = model.hasZeros;
   pipeline.deterministic = options.deterministic;
   llvm::Expected<std::vector<TargetInfo>> targets = findTargets(model, options);
   if (!targets) {
@@ -592,7 +597,8 @@ int tfc::runCompile(const std::string &path, CompileOptions options,
   options.inputs = listModelFiles(path);
   options.summary = &llvm::errs();
   std::optional<spec::ModelSpec> model = readModelOrReport(
-      path, {options.dtype, options.cache, options.hiddenStates}, llvm::errs());
+      path, {options.dtype, options.cache, options.hiddenStates, options.group},
+      llvm::errs());
   if (!model) {
     return kBadInput;
   }

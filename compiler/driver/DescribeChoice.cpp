@@ -16,6 +16,8 @@ static const char *nameOf(spec::Storage storage) {
     return "bf16";
   case spec::Storage::Int8:
     return "int8";
+  case spec::Storage::Int4:
+    return "int4";
   }
   return "";
 }
@@ -26,9 +28,10 @@ std::string tfc::describeChoice(const spec::ModelSpec &model,
                                 bool roundsValues) {
   bool isDecoder = model.kind != spec::Kind::Encoder;
   bool isWhole = model.storage == spec::Storage::F32;
-  std::string text = llvm::join(programs, ", ") + ": matrices in " +
-                     nameOf(model.storage) +
-                     (model.roundsWeights && !isWhole ? ", rounded to it" : "");
+  std::string text =
+      llvm::join(programs, ", ") + ": matrices in " + nameOf(model.storage) +
+      (model.group ? " by groups of " + std::to_string(model.group) : "") +
+      (model.roundsWeights && !isWhole ? ", rounded to it" : "");
   bool isRounded = roundsValues && !isWhole;
   if (isDecoder) {
     bool isKeptRounded = isRounded && !hasCpu;
@@ -36,7 +39,7 @@ std::string tfc::describeChoice(const spec::ModelSpec &model,
             nameOf(isKeptRounded ? model.storage : model.cache);
   }
   text += ", arithmetic in f32";
-  if (model.storage == spec::Storage::Int8) {
+  if (model.hasIntegers()) {
     text += " but for products, which multiply int8";
   }
   if (!dots.empty()) {

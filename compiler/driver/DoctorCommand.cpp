@@ -55,8 +55,8 @@ int Doctor::findLibrary(const std::string &path) {
                                  path + " is compiled)",
                              kBadCommandLine);
   }
-  std::optional<spec::ModelSpec> model =
-      readModelOrReport(path, {how.dtype, how.cache}, llvm::errs());
+  std::optional<spec::ModelSpec> model = readModelOrReport(
+      path, {how.dtype, how.cache, false, how.group}, llvm::errs());
   if (!model) {
     return kBadInput;
   }

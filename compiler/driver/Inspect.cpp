@@ -117,6 +117,22 @@ static void printSublayer(const spec::LayerRun &run, size_t number,
 }
 
 /// A parameter's numbers, of all layers and experts.
+/// Of the four of a number of a matrix.
+static double bytesSaved(const spec::ModelSpec &model) {
+  switch (model.storage) {
+  case spec::Storage::F32:
+    return 0;
+  case spec::Storage::F16:
+  case spec::Storage::BF16:
+    return 2;
+  case spec::Storage::Int8:
+    return 3;
+  case spec::Storage::Int4:
+    return 3.5 - 4.0 / static_cast<double>(model.group);
+  }
+  return 0;
+}
+
 static double countNumbers(const spec::Parameter &parameter) {
   return static_cast<double>(parameter.rows) *
          static_cast<double>(parameter.cols) *
@@ -197,10 +213,10 @@ static void printSpec(const spec::ModelSpec &model, raw_ostream &os) {
   double bytes = numbers * sizeof(float);
   const char *kept = "f32";
   if (model.storage != spec::Storage::F32) {
-    bool isByte = model.storage == spec::Storage::Int8;
-    bytes -= matrices * (isByte ? 3 : 2);
+    bytes -= matrices * bytesSaved(model);
     kept = model.storage == spec::Storage::F16    ? "f32, matrices f16"
            : model.storage == spec::Storage::BF16 ? "f32, matrices bf16"
+           : model.storage == spec::Storage::Int4 ? "f32, matrices int4"
                                                   : "f32, matrices int8";
   }
   os << "parameters: " << llvm::format("%.0f", numbers) << ", "

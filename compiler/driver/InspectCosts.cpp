@@ -57,6 +57,8 @@ static OwningOpRef<ModuleOp> lowerToLinalg(const spec::ModelSpec &model,
   options.target = *TargetInfo::findProgram("x86-64-v3");
   options.opt = OptLevel::Full;
   options.weights = static_cast<transformer::Storage>(model.storage);
+  options.group = model.group;
+  options.zeros = model.hasZeros;
   options.rounds = model.roundsWeights;
   setTarget(*module, options);
   PassManager pm(&context);
@@ -152,7 +154,7 @@ static void printLaunches(const LaunchCounter *counter, StringRef entry,
 static int printEntries(ModuleOp module, const spec::ModelSpec &model,
                         const WantedStep &wanted,
                         const cost::Machine &machine) {
-  // Of int8 the machine's peak is not known: it is shown as if f32.
+  // Of integers the machine's peak is not known: it is shown as if f32.
   bool isNarrow = model.storage == spec::Storage::F16 ||
                   model.storage == spec::Storage::BF16;
   auto launches = countOnDevice(model, machine);
@@ -192,8 +194,8 @@ int tfc::runInspectCosts(const std::string &path, const CostOptions &options) {
   if (!machine) {
     return fail(llvm::toString(machine.takeError()), kBadCommandLine);
   }
-  std::optional<spec::ModelSpec> model =
-      readSpecOrReport(path, {options.dtype, options.cache}, llvm::errs());
+  std::optional<spec::ModelSpec> model = readSpecOrReport(
+      path, {options.dtype, options.cache, false, options.group}, llvm::errs());
   if (!model) {
     return kBadInput;
   }

@@ -15,6 +15,7 @@ struct CostOptions {
   std::string machine;
   std::string dtype; // "" as in the spec, as the next one
   std::string cache;
+  int64_t group = 0; // as CompileOptions
 };
 
 /// `tfc inspect SPEC --step STEP --machine MACHINE`: a table on standard

@@ -29,6 +29,13 @@ static constexpr int64_t kMaxTokens = 512;
 /// What smoothing must gain as a whole, in dB: texts are few.
 static constexpr double kWorthwhile = 1;
 
+/// Columns of int4 that have a scale, where nobody says.
+static constexpr int64_t kDefaultGroup = 32;
+
+/// What outputs of int4 have to be from the exact ones, in dB, unless somebody
+/// accepts less.
+static constexpr double kUseful = 15;
+
 namespace {
 
 using Texts = std::vector<std::vector<int64_t>>;
@@ -58,6 +65,10 @@ private:
   }
   int checkPlaces();
   int readModel();
+  bool isFour() const { return options.dtype == "int4"; }
+  int64_t group() const {
+    return !isFour() ? 0 : options.group != 0 ? options.group : kDefaultGroup;
+  }
   int buildModule();
   int readTexts();
   int makeTexts(RunningLibrary &library);
@@ -67,7 +78,7 @@ private:
   int runReference();
   /// Smoothed, or where that is nearer not. Leaves its distance.
   int quantize();
-  /// The distance of int8 programs in which `kept` are none.
+  /// The distance of programs of integers in which `kept` are none.
   int judge(const std::set<std::string> &kept, Distance &distance);
   int rankGroups(std::vector<std::string> &ranked);
   int giveBack(std::set<std::string> kept,
@@ -84,7 +95,7 @@ private:
   const QuantizeOptions &options;
   std::string scratch; // a folder for libraries
   std::string specText;
-  std::optional<spec::ModelSpec> model, int8Model;
+  std::optional<spec::ModelSpec> model, integerModel;
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
   std::vector<EntryInfo> entries;
@@ -100,10 +111,17 @@ private:
 } // namespace
 
 int Quantizer::checkPlaces() {
-  if (options.dtype != "int8") {
-    return fail("expected --dtype int8 (other types need no calibration: "
-                "`tfc compile --dtype` rounds to them), got " +
+  if (options.dtype != "int8" && options.dtype != "int4") {
+    return fail("expected --dtype int8 or int4 (other types need no "
+                "calibration: `tfc compile --dtype` rounds to them), got " +
                     (options.dtype.empty() ? "none" : options.dtype),
+                kBadCommandLine);
+  }
+  if (options.group != 0 &&
+      (!isFour() || !llvm::is_contained({32, 64, 128}, options.group))) {
+    return fail("expected --group 32, 64 or 128, with --dtype int4, got " +
+                    std::to_string(options.group) + " with --dtype " +
+                    options.dtype,
                 kBadCommandLine);
   }
   if (options.minSnr && !(*options.minSnr > 0 && *options.minSnr < 200)) {
@@ -145,10 +163,13 @@ int Quantizer::readModel() {
     return kBadInput;
   }
   specText = imported->spec;
-  for (auto [dtype, to] : {std::pair{"", &model}, {"int8", &int8Model}}) {
+  for (auto [dtype, to] :
+       {std::pair<std::string, std::optional<spec::ModelSpec> *>{"", &model},
+        {options.dtype, &integerModel}}) {
     spec::Diagnostics ofSpec;
     *to = spec::readSpecText(directory, specText, directory, ofSpec,
-                             {dtype, /*cache=*/""});
+                             {dtype, /*cache=*/"", /*hiddenStates=*/false,
+                              dtype.empty() ? 0 : group()});
     report(ofSpec, llvm::errs());
     if (!*to) {
       return kBadInput;
@@ -318,14 +339,15 @@ int Quantizer::quantize() {
     return kInternalError;
   }
   const rt::TensorFiles &files = weights->tensorFiles();
-  quantized.emplace(quantizeModel(*products, files, *statistics, true));
+  quantized.emplace(
+      quantizeModel(*products, files, *statistics, !isFour(), group()));
   if (int code = judge({}, distance); code || !quantized->isSmoothed()) {
     return code;
   }
   // What is nearer product by product need not be nearer as a whole.
   QuantizedModel smoothed = std::move(*quantized);
   quantized.emplace(quantizeModel(std::move(*products), files,
-                                  std::move(*statistics), false));
+                                  std::move(*statistics), false, group()));
   Distance plain;
   if (int code = judge({}, plain)) {
     return code;
@@ -340,13 +362,13 @@ int Quantizer::quantize() {
 
 int Quantizer::judge(const std::set<std::string> &kept, Distance &to) {
   quantized->kept = kept;
-  for (spec::Parameter &parameter : int8Model->parameters) {
+  for (spec::Parameter &parameter : integerModel->parameters) {
     auto own = quantized->products.matricesOf.find(parameter.name);
     parameter.isKeptWide = own != quantized->products.matricesOf.end() &&
                            quantized->isKept(own->second.front());
   }
-  std::string library = scratch + "/int8.so", folder = scratch + "/judged";
-  if (int code = compile(*int8Model, library)) {
+  std::string library = scratch + "/integers.so", folder = scratch + "/judged";
+  if (int code = compile(*integerModel, library)) {
     return code;
   }
   // What is judged is what will be written.
@@ -448,6 +470,13 @@ std::vector<std::string> Quantizer::tiedModules() {
 }
 
 int Quantizer::write() {
+  if (isFour() && !options.accepts && !(distance.snr() >= kUseful)) {
+    return fail(llvm::formatv(
+        "expected a model of at least {0:F0} dB (below it answers are others "
+        "than the model's), got {1:F1} dB; --min-snr keeps matrices in 16 "
+        "bits, a smaller --group is nearer, --accept writes it all the same",
+        kUseful, distance.snr()));
+  }
   Judged judged{exact.front().name, distance};
   rt::Status status =
       writeFolder(options.output, directory, *quantized, tiedModules(),

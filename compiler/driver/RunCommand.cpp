@@ -111,7 +111,8 @@ int Runner::readModel() {
   });
   spec::Diagnostics ofSpec;
   model = spec::readSpecText(directory, imported->spec, directory, ofSpec,
-                             {options.compile.dtype, options.compile.cache});
+                             {options.compile.dtype, options.compile.cache,
+                              false, options.compile.group});
   report(ofSpec, llvm::errs());
   return model ? kOk : kBadInput;
 }
@@ -168,6 +169,9 @@ int Runner::compile(const CachedLibrary &cached) {
     if (!value.empty()) {
       command.push_back(name + value.str());
     }
+  }
+  if (how.group != 0) {
+    command.push_back("--group=" + std::to_string(how.group));
   }
   show(command);
   return compileModel(*model, how, cached.library, llvm::errs());

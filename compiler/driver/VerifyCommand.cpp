@@ -74,8 +74,8 @@ int tfc::verifyModel(const spec::ModelSpec &model, CompileOptions compile,
 
 int tfc::runVerify(const std::string &path, const CompileOptions &compile,
                    const VerifyOptions &options) {
-  std::optional<spec::ModelSpec> model =
-      readModelOrReport(path, {compile.dtype, compile.cache}, llvm::errs());
+  std::optional<spec::ModelSpec> model = readModelOrReport(
+      path, {compile.dtype, compile.cache, false, compile.group}, llvm::errs());
   if (!model) {
     return kBadInput;
   }
@@ -86,10 +86,12 @@ int tfc::runVerify(const std::string &path, const CompileOptions &compile,
                     "steps), got f16 or bf16\n";
     return kBadInput;
   }
-  if (model->storage == spec::Storage::Int8) {
+  if (model->hasIntegers()) {
+    bool isFour = model->storage == spec::Storage::Int4;
     llvm::errs() << "tfc: error: " << path
                  << ": expected matrices in f32, f16 or bf16 (what is verified "
-                    "is the arithmetic, which int8 rounds), got int8\n";
+                    "is the arithmetic, which integers round), got "
+                 << (isFour ? "int4" : "int8") << '\n';
     return kBadInput;
   }
   if (model->multipliesBf16) {

@@ -21,14 +21,16 @@ static constexpr Model models[] = {
     {"llvm.x86.avx512bf16.dpbf16ps.512", "model.dpbf16ps.512"},
     {"llvm.x86.avx512.vpdpbusd.512", "model.vpdpbusd.512"},
     {"llvm.x86.avx512.vpdpbusd.256", "model.vpdpbusd.256"},
-    {"llvm.x86.avx512.pmaddw.d.512", "model.pmaddw.d.512"}};
+    {"llvm.x86.avx512.pmaddw.d.512", "model.pmaddw.d.512"},
+    {"llvm.x86.avx512.pmaddubs.w.512", "model.pmaddubs.w.512"}};
 
 /// vdpbf16ps: the odd elements' product is added first, then the even ones',
 /// each rounded once to the nearest. Denormals are zeros of their sign before
 /// and after each of both, whatever the thread's mode.
 ///
 /// vpdpbusd: four products of a byte without a sign and one with, their sum and
-/// the old one modulo 2^32. vpmaddwd: the sum of two products.
+/// the old one modulo 2^32. vpmaddwd: the sum of two products. vpmaddubsw: that
+/// of two of a byte without a sign and one with, the nearest that 16 bits hold.
 static const char kModels[] = R"(
 define <16 x float> @model.flush(<16 x float> %x) #0 {
   %bits = bitcast <16 x float> %x to <16 x i32>
@@ -132,6 +134,20 @@ define <16 x i32> @model.pmaddw.d.512(<32 x i16> %a, <32 x i16> %b) #0 {
   %s = add <16 x i32> %m0, %m1
   ret <16 x i32> %s
 }
+define <32 x i16> @model.pmaddubs.w.512(<64 x i8> %a, <64 x i8> %b) #0 {
+  %p = bitcast <64 x i8> %a to <32 x i16>
+  %q = bitcast <64 x i8> %b to <32 x i16>
+  %p0 = and <32 x i16> %p, splat (i16 255)
+  %p1 = lshr <32 x i16> %p, splat (i16 8)
+  %v0 = shl <32 x i16> %q, splat (i16 8)
+  %q0 = ashr <32 x i16> %v0, splat (i16 8)
+  %q1 = ashr <32 x i16> %q, splat (i16 8)
+  %m0 = mul <32 x i16> %p0, %q0
+  %m1 = mul <32 x i16> %p1, %q1
+  %s = call <32 x i16> @llvm.sadd.sat.v32i16(<32 x i16> %m0, <32 x i16> %m1)
+  ret <32 x i16> %s
+}
+declare <32 x i16> @llvm.sadd.sat.v32i16(<32 x i16>, <32 x i16>)
 declare <16 x float> @llvm.fma.v16f32(<16 x float>, <16 x float>, <16 x float>)
 attributes #0 = { alwaysinline nounwind }
 )";

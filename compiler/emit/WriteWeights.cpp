@@ -3,6 +3,7 @@
 #include "compiler/emit/WriteWeights.h"
 
 #include "compiler/emit/Record.h"
+#include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
 #include "tfc/abi.h"
 
@@ -12,6 +13,44 @@ using namespace tfc;
 /// What pack reads (PackWeights.cpp).
 static constexpr uint32_t readDtypes =
     1U << TFC_DTYPE_F32 | 1U << TFC_DTYPE_F16 | 1U << TFC_DTYPE_BF16;
+
+static_assert(static_cast<int>(transformer::Storage::Int8) == TFC_DTYPE_I8 &&
+              static_cast<int>(transformer::Storage::Int4) == TFC_DTYPE_I4);
+
+/// The parameter itself, or what it is a part of.
+static transformer::ParameterOp findWhole(transformer::ParameterOp op) {
+  for (auto whole : op->getBlock()->getOps<transformer::ParameterOp>()) {
+    if (llvm::is_contained(transformer::listParts(whole), op)) {
+      return whole;
+    }
+  }
+  return op;
+}
+
+/// tfc_weight_v0's kept, group and TFC_WEIGHT_ZEROS.
+struct KeptIntegers {
+  uint32_t kept = 0, group = 0, flags = 0;
+};
+
+static KeptIntegers describeKept(transformer::ParameterOp op) {
+  Type element = op.getTensorType().getElementType();
+  if (!element.isInteger(8) && !element.isInteger(4)) {
+    return {};
+  }
+  KeptIntegers own;
+  own.kept = static_cast<uint32_t>(transformer::storageOf(element));
+  if (element.isInteger(4)) {
+    transformer::ParameterOp whole = findWhole(op);
+    transformer::ParameterOp scales =
+        whole.findCompanion(transformer::CompanionKind::Scales);
+    own.group =
+        op.getTensorType().getDimSize(1) / scales.getTensorType().getDimSize(1);
+    own.flags = whole.findCompanion(transformer::CompanionKind::Zeros)
+                    ? TFC_WEIGHT_ZEROS
+                    : 0;
+  }
+  return own;
+}
 
 static int64_t colsOf(transformer::ParameterOp op) {
   RankedTensorType type = op.getTensorType();
@@ -46,11 +85,13 @@ static Field writeSource(transformer::ParameterOp op, Tables &tables) {
 /// tfc_weight_v0; `tiedTo` is the number of the weight that it must equal.
 static Field writeWeight(transformer::ParameterOp op, uint32_t tiedTo,
                          Tables &tables) {
+  KeptIntegers own = describeKept(op);
   return Record<tfc_weight_v0>("tfc_weight_v0")
       .set(&tfc_weight_v0::name, tables.string(op.getSymName()))
       .set(&tfc_weight_v0::sources, tables.array({writeSource(op, tables)}))
       .set(&tfc_weight_v0::n_sources, 1)
-      .set(&tfc_weight_v0::flags, op.isTied() ? TFC_WEIGHT_TIED : 0)
+      .set(&tfc_weight_v0::flags,
+           (op.isTied() ? TFC_WEIGHT_TIED : 0) | own.flags)
       .set(&tfc_weight_v0::first_layer, op.getSource()->getFirstLayer())
       .set(&tfc_weight_v0::layer_step, op.getSource()->getLayerStep())
       .set(&tfc_weight_v0::layers,
@@ -60,6 +101,8 @@ static Field writeWeight(transformer::ParameterOp op, uint32_t tiedTo,
       .set(&tfc_weight_v0::cols, colsOf(op))
       .set(&tfc_weight_v0::adapter_rank, 0)
       .set(&tfc_weight_v0::experts, op.getExperts().value_or(0))
+      .set(&tfc_weight_v0::kept, own.kept)
+      .set(&tfc_weight_v0::group, own.group)
       .finish();
 }
 

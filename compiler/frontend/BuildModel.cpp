@@ -99,6 +99,9 @@ void ModelBuilder::add(const spec::Parameter &parameter,
   if (parameter.isKeptWide) {
     op->setAttr(transformer::kKeptWideAttrName, builder.getUnitAttr());
   }
+  if (parameter.isKeptByte) {
+    op->setAttr(transformer::kKeptByteAttrName, builder.getUnitAttr());
+  }
 }
 
 /// A parameter of a part for each head: "attn.q_norm.3.weight".

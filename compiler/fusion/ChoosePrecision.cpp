@@ -195,13 +195,12 @@ static bool isFactorAlone(ParameterOp parameter, ArrayRef<WeightOp> weights) {
          });
 }
 
-/// Whether a rule keeps the matrix, or a part of it, from being of bytes. Parts
-/// multiply the same rows, and are kept alike.
-static bool isKeptWide(ParameterOp parameter) {
-  return parameter->hasAttr(kKeptWideAttrName) ||
-         llvm::any_of(listParts(parameter), [](ParameterOp part) {
-           return part->hasAttr(kKeptWideAttrName);
-         });
+/// Whether a rule says so of the matrix, or of a part of it. Parts multiply the
+/// same rows, and are kept alike.
+static bool isKept(ParameterOp parameter, StringRef rule) {
+  return parameter->hasAttr(rule) ||
+         llvm::any_of(listParts(parameter),
+                      [&](ParameterOp part) { return part->hasAttr(rule); });
 }
 
 namespace {
@@ -211,12 +210,21 @@ struct ChoosePrecisionPass
 
   void runOnOperation() override {
     clearStatistics(*this);
-    integers.clear();
-    if (weights == Storage::Int8 &&
-        (values != Storage::F32 || factors != Storage::F32)) {
+    bytes.clear();
+    fours.clear();
+    areIntegers = weights == Storage::Int8 || weights == Storage::Int4;
+    if (areIntegers && (values != Storage::F32 || factors != Storage::F32)) {
       getOperation().emitError()
-          << "expected values and factors of f32 with weights=int8 (its "
-             "products multiply integers), got others";
+          << "expected values and factors of f32 with weights="
+          << stringifyStorage(weights)
+          << " (its products multiply integers), got others";
+      return signalPassFailure();
+    }
+    if (weights == Storage::Int4 &&
+        !llvm::is_contained({32, 64, 128}, group.getValue())) {
+      getOperation().emitError() << "expected group 32, 64 or 128 with "
+                                    "weights=int4, got "
+                                 << group.getValue();
       return signalPassFailure();
     }
     if (weights != Storage::F32) {
@@ -295,17 +303,12 @@ struct ChoosePrecisionPass
           !llvm::all_of(weightOps, isWidened)) {
         continue;
       }
-      // Products of experts have no integers.
-      bool isByte = weights == Storage::Int8 && !isKeptWide(parameter) &&
-                    !parameter.getExpertsAttr() &&
-                    isFactorAlone(parameter, weightOps);
-      // What is looked up in is no product's alone, and worth its two bytes.
-      narrow(parameter,
-             weights == Storage::Int8 && !isByte ? Storage::BF16 : weights);
+      Storage own = choose(parameter, weightOps);
+      narrow(parameter, own);
       for (WeightOp weight : weightOps) {
         weight.getResult().setType(parameter.getPackedType());
       }
-      if (isByte) {
+      if (own == Storage::Int8 || own == Storage::Int4) {
         quantize(parameter, weightOps, symbols);
       }
     }
@@ -320,6 +323,23 @@ struct ChoosePrecisionPass
     }
   }
 
+  /// What the matrix is kept in.
+  Storage choose(ParameterOp parameter, ArrayRef<WeightOp> weightOps) {
+    if (!areIntegers) {
+      return weights;
+    }
+    // Products of experts have no integers. What is looked up in is no
+    // product's alone, and worth its two bytes.
+    if (isKept(parameter, kKeptWideAttrName) || parameter.getExpertsAttr() ||
+        !isFactorAlone(parameter, weightOps)) {
+      return Storage::BF16;
+    }
+    bool isFour = weights == Storage::Int4 &&
+                  !isKept(parameter, kKeptByteAttrName) &&
+                  parameter.getTensorType().getDimSize(1) % group == 0;
+    return isFour ? Storage::Int4 : Storage::Int8;
+  }
+
   /// With its parts, which have no use of their own.
   void narrow(ParameterOp parameter, transformer::Storage storage) {
     Type element = elementOf(&getContext(), storage);
@@ -332,37 +352,69 @@ struct ChoosePrecisionPass
     ++numNarrow;
   }
 
-  /// Gives a matrix of bytes its scales, and integers to the products that read
-  /// it.
+  /// Gives a matrix of integers its scales, and integers to the products that
+  /// read it.
   void quantize(ParameterOp parameter, ArrayRef<WeightOp> weightOps,
                 SymbolTable &symbols) {
     OpBuilder b(parameter->getContext());
-    b.setInsertionPointAfter(parameter);
-    auto type = RankedTensorType::get({parameter.getTensorType().getDimSize(0)},
-                                      b.getF32Type());
-    auto scales = ParameterOp::create(
-        b, parameter.getLoc(), (parameter.getSymName() + ".scales").str(), type,
-        parameter.getLayersAttr(), /*experts=*/IntegerAttr(),
-        /*source=*/SourceAttr(),
-        /*parts=*/ArrayAttr(),
-        CompanionAttr::get(b.getContext(), CompanionKind::Scales,
-                           FlatSymbolRefAttr::get(parameter.getSymNameAttr())),
-        /*packed=*/PackedAttr(), /*rounds=*/false, /*offset=*/IntegerAttr(),
-        /*stride=*/IntegerAttr());
-    // It gets another name where there is one of this name.
-    symbols.insert(scales);
+    RankedTensorType matrix = parameter.getTensorType();
+    SmallVector<int64_t> shape = {matrix.getDimSize(0)};
+    bool isFour = matrix.getElementType().isInteger(4);
+    if (isFour) {
+      shape.push_back(matrix.getDimSize(1) / group);
+    }
+    auto type = RankedTensorType::get(shape, b.getF32Type());
+    StringRef name =
+        addCompanion(parameter, CompanionKind::Scales, type, symbols);
+    auto zerosType = type.clone(b.getI8Type());
+    StringRef zeros =
+        isFour && hasZeros
+            ? addCompanion(parameter, CompanionKind::Zeros, zerosType, symbols)
+            : StringRef();
     for (WeightOp weight : weightOps) {
       b.setInsertionPointAfter(weight);
-      Value own = WeightOp::create(b, weight.getLoc(), type,
-                                   scales.getSymName(), weight.getLayer());
+      auto find = [&](Type kind, StringRef symbol) -> Value {
+        return WeightOp::create(b, weight.getLoc(), kind, symbol,
+                                weight.getLayer());
+      };
+      Value own = find(type, name);
+      Value ownZeros = zeros.empty() ? Value() : find(zerosType, zeros);
       for (Operation *user : llvm::to_vector(weight->getUsers())) {
-        multiplyIntegers(cast<LinearOp>(user), own);
+        auto linear = cast<LinearOp>(user);
+        multiplyIntegers(linear, own, isFour ? fours : bytes);
+        if (ownZeros) {
+          linear.getWeightZerosMutable().assign(ownZeros);
+        }
       }
     }
   }
 
-  /// Rows are made integers once for all products of a block.
-  void multiplyIntegers(LinearOp linear, Value weightScales) {
+  /// Declares what is kept beside a matrix, and returns its name.
+  static StringRef addCompanion(ParameterOp parameter, CompanionKind kind,
+                                Type type, SymbolTable &symbols) {
+    OpBuilder b(parameter->getContext());
+    b.setInsertionPointAfter(parameter);
+    std::string name =
+        (parameter.getSymName() + "." + stringifyCompanionKind(kind)).str();
+    auto companion = ParameterOp::create(
+        b, parameter.getLoc(), name, type, parameter.getLayersAttr(),
+        /*experts=*/IntegerAttr(), /*source=*/SourceAttr(),
+        /*parts=*/ArrayAttr(),
+        CompanionAttr::get(b.getContext(), kind,
+                           FlatSymbolRefAttr::get(parameter.getSymNameAttr())),
+        /*packed=*/PackedAttr(), /*rounds=*/false, /*offset=*/IntegerAttr(),
+        /*stride=*/IntegerAttr());
+    // It gets another name where there is one of this name.
+    symbols.insert(companion);
+    return companion.getSymName();
+  }
+
+  using Integers = llvm::DenseMap<std::pair<Value, Block *>, QuantizeRowsOp>;
+
+  /// Rows are made integers once for all products of a block that read them
+  /// alike.
+  void multiplyIntegers(LinearOp linear, Value weightScales,
+                        Integers &integers) {
     QuantizeRowsOp &rows = integers[{linear.getInput(), linear->getBlock()}];
     if (!rows || !rows->isBeforeInBlock(linear)) {
       OpBuilder b(linear);
@@ -374,6 +426,9 @@ struct ChoosePrecisionPass
     linear.getWeightScalesMutable().assign(weightScales);
   }
 
-  llvm::DenseMap<std::pair<Value, Block *>, QuantizeRowsOp> integers;
+  bool areIntegers = false;
+  /// Rows for matrices of bytes, and of integers of four bits: their kernels
+  /// want them in other forms.
+  Integers bytes, fours;
 };
 } // namespace

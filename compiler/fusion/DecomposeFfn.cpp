@@ -40,7 +40,8 @@ static void decompose(FfnOp op, IRRewriter &rewriter) {
                                  /*residual=*/Value(), act);
   Value y = LinearOp::create(rewriter, locate(op, "down"), op.getType(), inner,
                              op.getDown(), /*input_scales=*/Value(),
-                             /*weight_scales=*/Value(), op.getDownBias(),
+                             /*weight_scales=*/Value(),
+                             /*weight_zeros=*/Value(), op.getDownBias(),
                              /*factor=*/Value(),
                              /*residual=*/Value(), Activation::Identity);
   rewriter.replaceOp(op, y);

@@ -215,7 +215,8 @@ void ProjectionFuser::fuse(ArrayRef<LinearOp> group) {
   Value y =
       LinearOp::create(b, type, first.getInput(), weight,
                        /*input_scales=*/Value(),
-                       /*weight_scales=*/Value(), bias, /*factor=*/Value(),
+                       /*weight_scales=*/Value(),
+                       /*weight_zeros=*/Value(), bias, /*factor=*/Value(),
                        /*residual=*/Value(), Activation::Identity);
   int64_t column = 0;
   for (LinearOp op : group) {

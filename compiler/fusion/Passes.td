@@ -168,6 +168,18 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
            tensor<150x104xi8>, tensor<?xf32>, tensor<150xf32>
     ```
 
+    With weights of int4 such a matrix is of i4, with a scale for each `group` of
+    its columns, and with `zeros` a zero point, where groups divide them; it is of bytes where they do not, and
+    where the parameter has the attribute `transformer.kept_byte`.
+
+    ```mlir
+    %y = transformer.linear %x, %w : tensor<?x128xf32>, tensor<150x128xf32>
+    // becomes, with weights=int4 group=32
+    %q, %s = transformer.quantize_rows %x : tensor<?x128xf32>
+    %y = transformer.linear %q, %w scales %s, %ws : tensor<?x128xi8>,
+           tensor<150x128xi4>, tensor<?xf32>, tensor<150x4xf32>
+    ```
+
     Rows that come into a loop as f32 are rounded there, and those that an output
     or another dialect's op reads are widened for it, by a
     `transformer.activation identity`.
@@ -175,14 +187,20 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
   let dependentDialects = ["::tfc::transformer::TransformerDialect"];
   let options = [
     Option<"weights", "weights", "::tfc::transformer::Storage",
-           "::tfc::transformer::Storage::F32", "f32, f16, bf16 or int8",
+           "::tfc::transformer::Storage::F32", "f32, f16, bf16, int8 or int4",
            [{::llvm::cl::values(
              clEnumValN(::tfc::transformer::Storage::F32, "f32", "4 bytes"),
              clEnumValN(::tfc::transformer::Storage::F16, "f16", "2 bytes"),
              clEnumValN(::tfc::transformer::Storage::BF16, "bf16",
                         "2 bytes"),
              clEnumValN(::tfc::transformer::Storage::Int8, "int8",
-                        "a byte"))}]>,
+                        "a byte"),
+             clEnumValN(::tfc::transformer::Storage::Int4, "int4",
+                        "half a byte, with group"))}]>,
+    Option<"group", "group", "int64_t", "0",
+           "of int4, columns that have a scale: 32, 64 or 128">,
+    Option<"hasZeros", "zeros", "bool", "false",
+           "of int4, whether groups have zero points">,
     Option<"rounds", "rounds", "bool", "false",
            "whether what is stored with more bits is rounded">,
     Option<"values", "values", "::tfc::transformer::Storage",

@@ -204,14 +204,21 @@ void StepReader::runOnLayers(func::CallOp call) {
 }
 
 /// @pack(weight, layer, begin, end, dtype, source, packed) -> status becomes
-/// @pack(tfc_pack_v0 *). A parameter has one source.
+/// @pack(tfc_pack_v0 *). A parameter has one source. One that takes integers as
+/// they are has scales and zeros behind it.
 static LogicalResult bindPack(func::FuncOp pack) {
   ImplicitLocOpBuilder b(pack.getLoc(), pack.getContext());
   Type index = b.getIndexType();
   auto bytes = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
   auto wanted = b.getFunctionType(
       {index, index, index, index, index, bytes, bytes}, b.getI32Type());
-  if (pack.isExternal() || pack.getFunctionType() != wanted) {
+  auto integers = b.getFunctionType(
+      {index, index, index, index, index, bytes, bytes,
+       MemRefType::get({ShapedType::kDynamic}, b.getF32Type()), bytes},
+      b.getI32Type());
+  bool takesIntegers = pack.getFunctionType() == integers;
+  if (pack.isExternal() ||
+      (pack.getFunctionType() != wanted && !takesIntegers)) {
     return pack.emitOpError()
            << "expected a body and the type " << wanted
            << " of a function that packs (by tfc-pack-weights), got "
@@ -223,14 +230,21 @@ static LogicalResult bindPack(func::FuncOp pack) {
   auto memory = [&](Value base, int64_t offset) {
     return buildMemRef(b, bytes, loadPointer(b, base, offset), unbounded(b));
   };
-  replaceArguments(pack,
-                   {loadIndex(b, pointer, offsetof(tfc_pack_v0, weight), 32),
-                    loadIndex(b, pointer, offsetof(tfc_pack_v0, layer), 32),
-                    loadIndex(b, pointer, offsetof(tfc_pack_v0, row_begin), 64),
-                    loadIndex(b, pointer, offsetof(tfc_pack_v0, row_end), 64),
-                    loadIndex(b, sources, offsetof(tfc_stored_v0, dtype), 32),
-                    memory(sources, offsetof(tfc_stored_v0, data)),
-                    memory(pointer, offsetof(tfc_pack_v0, packed))});
+  SmallVector<Value> values = {
+      loadIndex(b, pointer, offsetof(tfc_pack_v0, weight), 32),
+      loadIndex(b, pointer, offsetof(tfc_pack_v0, layer), 32),
+      loadIndex(b, pointer, offsetof(tfc_pack_v0, row_begin), 64),
+      loadIndex(b, pointer, offsetof(tfc_pack_v0, row_end), 64),
+      loadIndex(b, sources, offsetof(tfc_stored_v0, dtype), 32),
+      memory(sources, offsetof(tfc_stored_v0, data)),
+      memory(pointer, offsetof(tfc_pack_v0, packed))};
+  if (takesIntegers) {
+    values.push_back(buildMemRef(
+        b, cast<MemRefType>(integers.getInput(7)),
+        loadPointer(b, pointer, offsetof(tfc_pack_v0, scales)), unbounded(b)));
+    values.push_back(memory(pointer, offsetof(tfc_pack_v0, zeros)));
+  }
+  replaceArguments(pack, values);
   return success();
 }
 

@@ -37,7 +37,8 @@ constexpr int64_t kAlignment = 64;
 /// With R = FirstTarget + r, row r of the result, element c, is element
 ///   (R / Panel) * PanelStride + (c / Word * Panel + R % Panel) * Word + c %
 ///   Word
-/// of what is packed at Offset: the parameter, or the one that it is a part of.
+/// (of integers of four bits in bytes, as #transformer.packed has them) of what
+/// is packed at Offset: the parameter, or the one that it is a part of.
 /// Of a parameter of experts, layer i is of expert i % Experts of layer i /
 /// Experts, ExpertBytes behind the one before, and ExpertElements in what is
 /// stored. Rows one after the other are panels of one row. Of a matrix of bytes
@@ -64,6 +65,13 @@ enum Field {
   Experts,
   ExpertBytes,
   ExpertElements,
+  // And these, where some parameter is of integers of four bits: columns that
+  // have a scale, rows of a panel of scales, and zero points, packed as those.
+  Group,
+  ScalePanel,
+  Zeros,
+  ZerosStride,
+  HasZeros,
   NumFields
 };
 using Geometry = std::array<int64_t, NumFields>;
@@ -85,6 +93,7 @@ struct Target {
 static Geometry noGeometry() {
   Geometry none{};
   none[Panel] = none[Word] = none[Experts] = 1;
+  none[Group] = none[ScalePanel] = 1;
   return none;
 }
 
@@ -123,6 +132,15 @@ static Geometry geometryOf(transformer::ParameterOp op, Target target) {
     return static_cast<bool>(companion);
   };
   addCompanion(transformer::CompanionKind::Scales, Scales, ScalesStride);
+  g[HasZeros] =
+      addCompanion(transformer::CompanionKind::Zeros, Zeros, ZerosStride);
+  g[Group] = g[ScalePanel] = 1;
+  if (g[Storage] == static_cast<int64_t>(transformer::Storage::Int4)) {
+    transformer::ParameterOp scales =
+        target.whole.findCompanion(transformer::CompanionKind::Scales);
+    g[Group] = columns / scales.getTensorType().getDimSize(1);
+    g[ScalePanel] = scales.getPacked() ? scales.getPacked()->getPanel() : 1;
+  }
   g[HasExcess] =
       addCompanion(transformer::CompanionKind::Excess, Excess, ExcessStride);
   return g;
@@ -138,8 +156,24 @@ static bool haveExperts(ArrayRef<Geometry> geometries) {
   });
 }
 
+static bool haveFours(ArrayRef<Geometry> geometries) {
+  return llvm::any_of(geometries, [](const Geometry &geometry) {
+    return geometry[Storage] ==
+           static_cast<int64_t>(transformer::Storage::Int4);
+  });
+}
+
+static bool haveIntegers(ArrayRef<Geometry> geometries) {
+  return llvm::any_of(geometries, [](const Geometry &geometry) {
+    return geometry[Storage] >=
+           static_cast<int64_t>(transformer::Storage::Int8);
+  });
+}
+
 static size_t countFields(ArrayRef<Geometry> geometries) {
-  return haveExperts(geometries) ? NumFields : Experts;
+  return haveFours(geometries)     ? NumFields
+         : haveExperts(geometries) ? Group
+                                   : Experts;
 }
 
 /// The fields of parameter number `weight`, chosen by a switch.
@@ -179,6 +213,15 @@ public:
   void build();
 
 private:
+  struct RowPlaces {
+    Value target, from, to, wordStride;
+  };
+  struct GroupViews {
+    Value scales, zeros;
+  };
+  struct PairPlace {
+    Value byte, lower, upper;
+  };
   /// One of the regions of a switch over dtypes, for each of `storages`;
   /// the status that it yields, and 0 for others.
   Value buildSwitchOverTypes(Value number,
@@ -186,12 +229,21 @@ private:
                              function_ref<Value(Type)> body);
   Value buildCopy(Type from, Type to);
   Value buildQuantize(Type from);
+  void storeExcess(Value hasExcess, Value sum, Value excess, Value row);
+  Value buildFours(Type from);
+  Value takeBytes();
+  Value takeFours();
+  Value loadInteger(Value row, Value column);
+  Value buildGroup(Value stored, Value target, const GroupViews &beside,
+                   const RowPlaces &row, Value group);
+  GroupViews viewGroups();
+  void storeGroup(const GroupViews &beside, const RowPlaces &row, Value group,
+                  Value scale, Value zero);
+  PairPlace findPair(const RowPlaces &row, Value first, Value pair);
+  void storePair(const PairPlace &at, ArrayRef<Value> fours, Value target);
   Value store(Value value, Value target, Value place);
   Value viewAs(Type type, Value memory, Value first, Value elements);
   Value viewCompanion(Type type, Field place, Field stride);
-  struct RowPlaces {
-    Value target, from, to, wordStride;
-  };
   RowPlaces findRow(Value row);
   Value load(Value stored, const RowPlaces &row, Value column);
   Value findPlace(const RowPlaces &row, Value column);
@@ -207,6 +259,7 @@ private:
   ImplicitLocOpBuilder b;
   SmallVector<Value> fields;
   Value layer, expert, begin, end, source, packed, start, count;
+  Value givenScales, givenZeros; // of integers that are packed as they are
 };
 
 } // namespace
@@ -322,6 +375,16 @@ Value PackBuilder::buildCopy(Type from, Type to) {
   return findStatus(rows.getResult(0), TFC_PACK_ROUNDED);
 }
 
+/// 128 times the sum of a row's bytes, where that is wanted.
+void PackBuilder::storeExcess(Value hasExcess, Value sum, Value excess,
+                              Value row) {
+  auto isGiven = scf::IfOp::create(b, hasExcess, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(isGiven.thenBlock());
+  Value times = arith::ConstantIntOp::create(b, kExcess, 32);
+  memref::StoreOp::create(b, arith::MulIOp::create(b, sum, times), excess, row);
+}
+
 /// As buildCopy, to integers: rows twice, for the greatest element by size and
 /// for the multiples of its 127th part.
 Value PackBuilder::buildQuantize(Type from) {
@@ -366,13 +429,7 @@ Value PackBuilder::buildQuantize(Type from) {
   scf::YieldOp::create(b, ValueRange{sum, any});
   b.setInsertionPointToEnd(rows.getBody());
   memref::StoreOp::create(b, scale, scales, row.target);
-  auto isGiven = scf::IfOp::create(b, hasExcess, /*withElseRegion=*/false);
-  b.setInsertionPointToStart(isGiven.thenBlock());
-  Value times = arith::ConstantIntOp::create(b, kExcess, 32);
-  memref::StoreOp::create(b,
-                          arith::MulIOp::create(b, columns.getResult(0), times),
-                          excess, row.target);
-  b.setInsertionPointToEnd(rows.getBody());
+  storeExcess(hasExcess, columns.getResult(0), excess, row.target);
   // Of two faults, that which nobody can ask for.
   Value status = arith::MaxSIOp::create(
       b, findStatus(columns.getResult(1), TFC_PACK_ROUNDED),
@@ -383,14 +440,218 @@ Value PackBuilder::buildQuantize(Type from) {
   return rows.getResult(0);
 }
 
+/// The layer's vectors, of all groups of all rows.
+PackBuilder::GroupViews PackBuilder::viewGroups() {
+  Value groups = divide(fields[Columns], fields[Group]);
+  Value rows = multiply(
+      arith::CeilDivUIOp::create(b, add(fields[FirstTarget], fields[Rows]),
+                                 fields[ScalePanel]),
+      fields[ScalePanel]);
+  auto view = [&](Type type, Field place, Field stride) {
+    return viewAs(type, packed,
+                  add(fields[place], multiply(layer, fields[stride])),
+                  multiply(rows, groups));
+  };
+  return {view(b.getF32Type(), Scales, ScalesStride),
+          view(b.getI8Type(), Zeros, ZerosStride)};
+}
+
+/// What a group of a row has beside its integers.
+void PackBuilder::storeGroup(const GroupViews &beside, const RowPlaces &row,
+                             Value group, Value scale, Value zero) {
+  Value groups = divide(fields[Columns], fields[Group]);
+  Value place = multiply(divide(row.target, fields[ScalePanel]),
+                         multiply(groups, fields[ScalePanel]));
+  place = add(place, add(multiply(group, fields[ScalePanel]),
+                         remainder(row.target, fields[ScalePanel])));
+  memref::StoreOp::create(b, scale, beside.scales, place);
+  Value hasZeros = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                         fields[HasZeros], constant(b, 0));
+  auto given = scf::IfOp::create(b, hasZeros, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(given.thenBlock());
+  memref::StoreOp::create(b, zero, beside.zeros, place);
+}
+
+/// Two columns of a word in a byte, of which the word's first half has the
+/// lower bits: where pair number `pair` of the group whose first column is
+/// `first` is stored, and both columns.
+PackBuilder::PairPlace PackBuilder::findPair(const RowPlaces &row, Value first,
+                                             Value pair) {
+  Value half = divide(fields[Word], constant(b, 2));
+  Value lower = add(first, add(multiply(divide(pair, half), fields[Word]),
+                               remainder(pair, half)));
+  // A column's place counts integers: those of a word begin at twice its
+  // bytes'.
+  Value word = divide(findPlace(row, lower), fields[Word]);
+  return {add(multiply(word, half), remainder(pair, half)), lower,
+          add(lower, half)};
+}
+
+/// Two integers without a sign as the bytes of a pair.
+void PackBuilder::storePair(const PairPlace &at, ArrayRef<Value> fours,
+                            Value target) {
+  Value upper = arith::ShLIOp::create(
+      b, fours[1], arith::ConstantIntOp::create(b, kFourBits, 32));
+  Value byte = arith::TruncIOp::create(
+      b, b.getI8Type(), arith::OrIOp::create(b, fours[0], upper));
+  memref::StoreOp::create(b, byte, target, at.byte);
+}
+
+/// One group: its extreme, then its integers, two columns of a word a byte.
+/// Returns the status.
+Value PackBuilder::buildGroup(Value stored, Value target,
+                              const GroupViews &beside, const RowPlaces &row,
+                              Value group) {
+  Value zero = constant(b, 0), one = constant(b, 1), two = constant(b, 2);
+  Value first = multiply(group, fields[Group]);
+  Value last = add(first, fields[Group]);
+  auto sizes = scf::ForOp::create(b, first, last, one, buildLeastExtreme(b));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(sizes.getBody());
+  Value element = load(stored, row, sizes.getInductionVar());
+  scf::YieldOp::create(b,
+                       buildMoreExtreme(b, sizes.getRegionIterArg(0), element));
+  b.setInsertionPointAfter(sizes);
+  Value extreme = sizes.getResult(0), scale = buildFourScale(b, extreme);
+  Value never = arith::ConstantOp::create(b, b.getBoolAttr(false));
+  auto pairs =
+      scf::ForOp::create(b, zero, divide(fields[Group], two), one, never);
+  b.setInsertionPointToStart(pairs.getBody());
+  PairPlace at = findPair(row, first, pairs.getInductionVar());
+  Value any = pairs.getRegionIterArg(0);
+  SmallVector<Value> fours;
+  for (Value column : {at.lower, at.upper}) {
+    Value exact = load(stored, row, column);
+    fours.push_back(buildFour(b, exact, extreme));
+    Value integer = arith::SubIOp::create(
+        b, fours.back(), arith::ConstantIntOp::create(b, kFourZero, 32));
+    Value wide = arith::SIToFPOp::create(b, b.getF32Type(), integer);
+    Value isOther =
+        arith::CmpFOp::create(b, arith::CmpFPredicate::ONE,
+                              arith::MulFOp::create(b, wide, scale), exact);
+    any = arith::OrIOp::create(b, any, isOther);
+  }
+  storePair(at, fours, target);
+  scf::YieldOp::create(b, any);
+  b.setInsertionPointAfter(pairs);
+  Value zero8 = arith::ConstantIntOp::create(b, kFourZero, 8);
+  storeGroup(beside, row, group, scale, zero8);
+  return arith::MaxSIOp::create(
+      b, findStatus(pairs.getResult(0), TFC_PACK_ROUNDED),
+      findStatus(buildIsExtremeInfinite(b, extreme), TFC_PACK_NOT_FINITE));
+}
+
+/// As buildQuantize, to integers of four bits, a group of a row at a time.
+Value PackBuilder::buildFours(Type from) {
+  Value zero = constant(b, 0), one = constant(b, 1);
+  Value size = constant(b, from.getIntOrFloatBitWidth() / 8);
+  Value bytes = memref::DimOp::create(b, source, 0);
+  Value stored = viewAs(from, source, zero, divide(bytes, size));
+  Value target =
+      viewAs(b.getI8Type(), packed, start, divide(count, constant(b, 2)));
+  Value groups = divide(fields[Columns], fields[Group]);
+  GroupViews beside = viewGroups();
+  Value ok = arith::ConstantIntOp::create(b, kPacked, 32);
+  OpBuilder::InsertionGuard guard(b);
+  auto rows = scf::ForOp::create(b, begin, end, one, ok);
+  b.setInsertionPointToStart(rows.getBody());
+  RowPlaces row = findRow(rows.getInductionVar());
+  auto all = scf::ForOp::create(b, zero, groups, one, rows.getRegionIterArg(0));
+  b.setInsertionPointToStart(all.getBody());
+  Value status = buildGroup(stored, target, beside, row, all.getInductionVar());
+  Value worst = arith::MaxSIOp::create(b, all.getRegionIterArg(0), status);
+  scf::YieldOp::create(b, worst);
+  b.setInsertionPointToEnd(rows.getBody());
+  scf::YieldOp::create(b, all.getResult(0));
+  return rows.getResult(0);
+}
+
+/// Of row `row` of the call's, which are dense.
+Value PackBuilder::loadInteger(Value row, Value column) {
+  Value place = add(multiply(row, fields[Columns]), column);
+  return memref::LoadOp::create(b, source, place);
+}
+
+/// Bytes as they are, with their scales.
+Value PackBuilder::takeBytes() {
+  Value zero = constant(b, 0), one = constant(b, 1);
+  Value target = viewAs(b.getI8Type(), packed, start, count);
+  Value scales = viewCompanion(b.getF32Type(), Scales, ScalesStride);
+  Value excess = viewCompanion(b.getI32Type(), Excess, ExcessStride);
+  Value hasExcess = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,
+                                          fields[HasExcess], zero);
+  Value ok = arith::ConstantIntOp::create(b, kPacked, 32);
+  OpBuilder::InsertionGuard guard(b);
+  auto rows = scf::ForOp::create(b, begin, end, one);
+  b.setInsertionPointToStart(rows.getBody());
+  RowPlaces row = findRow(rows.getInductionVar());
+  Value own = arith::SubIOp::create(b, rows.getInductionVar(), begin);
+  auto columns = scf::ForOp::create(b, zero, fields[Columns], one, ok);
+  b.setInsertionPointToStart(columns.getBody());
+  Value integer = loadInteger(own, columns.getInductionVar());
+  memref::StoreOp::create(b, integer, target,
+                          findPlace(row, columns.getInductionVar()));
+  Value wide = arith::ExtSIOp::create(b, b.getI32Type(), integer);
+  Value sum = arith::AddIOp::create(b, columns.getRegionIterArg(0), wide);
+  scf::YieldOp::create(b, sum);
+  b.setInsertionPointAfter(columns);
+  memref::StoreOp::create(b, memref::LoadOp::create(b, givenScales, own),
+                          scales, row.target);
+  storeExcess(hasExcess, columns.getResult(0), excess, row.target);
+  return ok;
+}
+
+/// Integers of four bits as they are, with what their groups have.
+Value PackBuilder::takeFours() {
+  Value zero = constant(b, 0), one = constant(b, 1), two = constant(b, 2);
+  Value target = viewAs(b.getI8Type(), packed, start, divide(count, two));
+  Value groups = divide(fields[Columns], fields[Group]);
+  GroupViews beside = viewGroups();
+  Value ok = arith::ConstantIntOp::create(b, kPacked, 32);
+  Value middle = arith::ConstantIntOp::create(b, kFourZero, 8);
+  OpBuilder::InsertionGuard guard(b);
+  auto rows = scf::ForOp::create(b, begin, end, one);
+  b.setInsertionPointToStart(rows.getBody());
+  RowPlaces row = findRow(rows.getInductionVar());
+  Value own = arith::SubIOp::create(b, rows.getInductionVar(), begin);
+  auto all = scf::ForOp::create(b, zero, groups, one);
+  b.setInsertionPointToStart(all.getBody());
+  Value group = all.getInductionVar();
+  Value given = add(multiply(own, groups), group);
+  Value point = memref::LoadOp::create(b, givenZeros, given);
+  storeGroup(beside, row, group, memref::LoadOp::create(b, givenScales, given),
+             arith::AddIOp::create(b, point, middle));
+  Value first = multiply(group, fields[Group]);
+  auto pairs = scf::ForOp::create(b, zero, divide(fields[Group], two), one);
+  b.setInsertionPointToStart(pairs.getBody());
+  PairPlace at = findPair(row, first, pairs.getInductionVar());
+  SmallVector<Value> fours;
+  for (Value column : {at.lower, at.upper}) {
+    Value four = arith::AddIOp::create(b, loadInteger(own, column), middle);
+    fours.push_back(arith::AndIOp::create(
+        b, arith::ExtUIOp::create(b, b.getI32Type(), four),
+        arith::ConstantIntOp::create(b, kFourMask, 32)));
+  }
+  storePair(at, fours, target);
+  return ok;
+}
+
 void PackBuilder::build() {
   b.setInsertionPointToEnd(module.getBody());
   Type index = b.getIndexType();
   Type bytes = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
+  SmallVector<Type> arguments = {index, index, index, index,
+                                 index, bytes, bytes};
+  bool takesIntegers = haveIntegers(geometries);
+  if (takesIntegers) {
+    // Scales and zero points of integers that are packed as they are.
+    arguments.push_back(
+        MemRefType::get({ShapedType::kDynamic}, b.getF32Type()));
+    arguments.push_back(bytes);
+  }
   auto function = func::FuncOp::create(
-      b, "pack",
-      b.getFunctionType({index, index, index, index, index, bytes, bytes},
-                        b.getI32Type()));
+      b, "pack", b.getFunctionType(arguments, b.getI32Type()));
   function->setAttr(transformer::kRoleAttrName,
                     transformer::RoleAttr::get(b.getContext(),
                                                transformer::RoleKind::Pack,
@@ -407,6 +668,10 @@ void PackBuilder::build() {
   }
   source = body->getArgument(5);
   packed = body->getArgument(6);
+  if (takesIntegers) {
+    givenScales = body->getArgument(7);
+    givenZeros = body->getArgument(8);
+  }
   start = add(fields[Offset], multiply(layer, fields[LayerStride]));
   if (expert) {
     start = add(start, multiply(expert, fields[ExpertBytes]));
@@ -424,6 +689,7 @@ void PackBuilder::build() {
   SmallVector<transformer::Storage> kept;
   auto known = llvm::to_vector(stored);
   known.push_back(transformer::Storage::Int8);
+  known.push_back(transformer::Storage::Int4);
   for (transformer::Storage storage : known) {
     if (llvm::any_of(geometries, [&](const Geometry &geometry) {
           return geometry[Storage] == static_cast<int64_t>(storage);
@@ -432,8 +698,17 @@ void PackBuilder::build() {
     }
   }
   Value status = buildSwitchOverTypes(fields[Storage], kept, [&](Type to) {
-    return buildSwitchOverTypes(body->getArgument(4), stored, [&](Type from) {
-      return to.isInteger() ? buildQuantize(from) : buildCopy(from, to);
+    auto read = stored;
+    if (to.isInteger()) {
+      // Of four bits each is a byte, too.
+      read.push_back(transformer::storageOf(to));
+    }
+    return buildSwitchOverTypes(body->getArgument(4), read, [&](Type from) {
+      return from.isInteger(4)  ? takeFours()
+             : from.isInteger() ? takeBytes()
+             : to.isInteger(4)  ? buildFours(from)
+             : to.isInteger()   ? buildQuantize(from)
+                                : buildCopy(from, to);
     });
   });
   Value mayRound = arith::CmpIOp::create(b, arith::CmpIPredicate::ne,

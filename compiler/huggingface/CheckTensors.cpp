@@ -3,6 +3,7 @@
 #include "compiler/huggingface/CheckTensors.h"
 
 #include "compiler/spec/weights/HeadNames.h"
+#include "runtime/src/files/quantized/Quantized.h"
 
 #include <algorithm>
 #include <set>
@@ -157,6 +158,33 @@ static void findKeptWide(const spec::ModelSpec &model,
   }
 }
 
+/// Fills use.group and use.hasZeros.
+static void findGroup(const rt::BoundWeights &bound, TensorUse &use) {
+  std::vector<const rt::QuantizedMatrix *> matrices;
+  for (const auto &tensors : bound) {
+    for (const rt::Tensor *tensor : tensors) {
+      const auto *matrix =
+          tensor
+              ? dynamic_cast<const rt::IntegerMatrix *>(tensor->quantized.get())
+              : nullptr;
+      if (matrix && matrix->bits == 4) {
+        matrices.push_back(matrix);
+        use.hasZeros |= matrix->hasZeros;
+      }
+    }
+  }
+  for (int64_t group : {128, 64, 32}) {
+    bool keepsAll =
+        std::all_of(matrices.begin(), matrices.end(), [&](const auto *matrix) {
+          return rt::findKept(*matrix, {true, group, use.hasZeros});
+        });
+    if (!matrices.empty() && keepsAll) {
+      use.group = group;
+      return;
+    }
+  }
+}
+
 TensorUse huggingface::checkTensors(const spec::ModelSpec &model,
                                     const rt::TensorFiles &files, bool strict,
                                     spec::Diagnostics &diagnostics) {
@@ -193,6 +221,7 @@ TensorUse huggingface::checkTensors(const spec::ModelSpec &model,
   }
   use.claimed = claimed.size();
   findKeptWide(model, *bound, use);
+  findGroup(*bound, use);
   reportUnclaimed(unclaimed, files.path(), strict, diagnostics);
   return use;
 }

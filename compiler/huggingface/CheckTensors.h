@@ -21,6 +21,10 @@ struct TensorUse {
   /// Of a checkpoint with quantised matrices, those of the layers that are none
   /// in some layer, by the names that "precision.rules" has.
   std::vector<std::string> keptWide;
+  /// Of a checkpoint with matrices of four bits, how precision.group and
+  /// precision.zeros keep all of them as they are; a group of 0 where none does.
+  int64_t group = 0;
+  bool hasZeros = false;
 };
 
 /// A fault of the runtime's readers, one diagnostic a line.

@@ -260,6 +260,7 @@ private:
     // Who quantised a GGUF file chose types by what its blocks fit.
     if (!rt::isGguf(directory)) {
       setRules(*made, checked->use.keptWide);
+      setGroup(*made, checked->use);
     }
     spec::seal(*made);
     return Imported{spec::writeJson(*made),
@@ -356,6 +357,21 @@ private:
       const char *name = *matrices.begin() == rt::DType::F16 ? "f16" : "bf16";
       made.set("precision", makeObject({{"weights", name}}));
     }
+  }
+
+  /// What keeps a checkpoint's integers of four bits as they are, if the
+  /// library is to have such.
+  static void setGroup(Json &made, const TensorUse &use) {
+    if (use.group == 0) {
+      return;
+    }
+    const Json *precision = made.find("precision");
+    Json whole = precision ? *precision : Json::object();
+    whole.set("group", use.group);
+    if (use.hasZeros) {
+      whole.set("zeros", true);
+    }
+    made.set("precision", std::move(whole));
   }
 
   /// Matrices that a quantised checkpoint leaves alone are left alone.

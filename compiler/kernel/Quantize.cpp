@@ -70,3 +70,41 @@ Value tfc::buildInteger(ImplicitLocOpBuilder &b, Value element, Value greatest,
   return arith::SubIOp::create(b, asBits(b, rounded),
                                i32Constant(b, kToIntegerBits));
 }
+
+static Value sizeOf(ImplicitLocOpBuilder &b, Value number) {
+  return arith::AndIOp::create(b, asBits(b, number),
+                               i32Constant(b, kWithoutSign));
+}
+
+Value tfc::buildLeastExtreme(ImplicitLocOpBuilder &b) {
+  return asFloat(b, i32Constant(b, kLeast));
+}
+
+Value tfc::buildMoreExtreme(ImplicitLocOpBuilder &b, Value extreme,
+                            Value element) {
+  Value isMore = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt,
+                                       sizeOf(b, element), sizeOf(b, extreme));
+  return arith::SelectOp::create(b, isMore, element, extreme);
+}
+
+Value tfc::buildIsExtremeInfinite(ImplicitLocOpBuilder &b, Value extreme) {
+  return buildIsInfinite(b, sizeOf(b, extreme));
+}
+
+Value tfc::buildFourScale(ImplicitLocOpBuilder &b, Value extreme) {
+  return arith::MulFOp::create(b, extreme, f32Constant(b, -1.0F / kFourZero));
+}
+
+Value tfc::buildFour(ImplicitLocOpBuilder &b, Value element, Value extreme) {
+  Value steps = arith::DivFOp::create(
+      b, f32Constant(b, -static_cast<float>(kFourZero)), extreme);
+  Value quotient = arith::MulFOp::create(b, element, steps);
+  Value rounded =
+      arith::AddFOp::create(b, quotient, f32Constant(b, kToInteger));
+  Value integer = arith::SubIOp::create(b, asBits(b, rounded),
+                                        i32Constant(b, kToIntegerBits));
+  Value most =
+      arith::MinSIOp::create(b, integer, i32Constant(b, kFourZero - 1));
+  Value four = arith::AddIOp::create(b, most, i32Constant(b, kFourZero));
+  return arith::AndIOp::create(b, four, i32Constant(b, kFourMask));
+}

@@ -31,6 +31,29 @@ mlir::Value buildScale(mlir::ImplicitLocOpBuilder &b, mlir::Value greatest);
 mlir::Value buildInteger(mlir::ImplicitLocOpBuilder &b, mlir::Value element,
                          mlir::Value greatest, int32_t excess);
 
+/// Integers of four bits: how many, their mask, and what is added to one of
+/// [-8, 7] so that it has no sign.
+constexpr int32_t kFourBits = 4;
+constexpr int32_t kFourMask = 15;
+constexpr int32_t kFourZero = 8;
+
+/// The same of those, a group of a row at a time. Its scale is the -8th part of
+/// its extreme, the element that is greatest by size, of several the first: of
+/// that sign there is one integer more. It is at least 2^-100 by size; a NaN or
+/// an infinity is one.
+mlir::Value buildLeastExtreme(mlir::ImplicitLocOpBuilder &b);
+/// The greater one by size of what was found and `element`.
+mlir::Value buildMoreExtreme(mlir::ImplicitLocOpBuilder &b, mlir::Value extreme,
+                             mlir::Value element);
+/// i1: whether the group has an infinity or a NaN.
+mlir::Value buildIsExtremeInfinite(mlir::ImplicitLocOpBuilder &b,
+                                   mlir::Value extreme);
+mlir::Value buildFourScale(mlir::ImplicitLocOpBuilder &b, mlir::Value extreme);
+/// An i32 in [0, 15]: the nearest integer to `element` over the scale, of two
+/// equally near ones the even one, at most 7, and kFourZero.
+mlir::Value buildFour(mlir::ImplicitLocOpBuilder &b, mlir::Value element,
+                      mlir::Value extreme);
+
 } // namespace tfc
 
 #endif // TFC_COMPILER_KERNEL_QUANTIZE_H

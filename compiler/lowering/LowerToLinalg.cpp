@@ -223,11 +223,40 @@ static int64_t byteWord(IntegerRows rows) {
   return rows == IntegerRows::Wide ? 2 : 4;
 }
 
+/// Columns of integers of four bits that kernels read as a word of 32 bits, and
+/// the fewest that are whole bytes.
+constexpr int64_t kFourWord = 8;
+constexpr int64_t kFourByte = 2;
+
+/// With what its groups have, a panel of which goes with one of the matrix.
+static void packFours(transformer::ParameterOp parameter, int64_t panel) {
+  pack(parameter, panel, kFourWord);
+  for (auto kind : {transformer::CompanionKind::Scales,
+                    transformer::CompanionKind::Zeros}) {
+    if (transformer::ParameterOp own = parameter.findCompanion(kind)) {
+      pack(own, panel, /*word=*/1);
+    }
+  }
+}
+
+/// Where there are no panels: two columns a byte.
+static void packPlainFours(ModuleOp module) {
+  for (auto parameter : module.getOps<transformer::ParameterOp>()) {
+    if (parameter.getTensorType().getElementType().isInteger(4)) {
+      pack(parameter, /*panel=*/1, kFourByte);
+    }
+  }
+}
+
 /// Matrices of products are packed in panels; so are tables tied to them.
 static void packPanels(ModuleOp module, int64_t panel, int64_t bf16Word,
                        IntegerRows integers) {
   for (auto &[parameter, products] : findProducts(module)) {
     Type element = getElementTypeOrSelf(products.front().getWeight());
+    if (element.isInteger(4)) {
+      packFours(cast<transformer::ParameterOp>(parameter), panel);
+      continue;
+    }
     bool isByte = element.isInteger();
     pack(parameter, panel,
          isByte             ? byteWord(integers)
@@ -347,6 +376,8 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
       packExperts(getOperation(), panel, bf16Word);
     } else if (kernelRows > 0) {
       packRows(getOperation(), kernelRows);
+    } else {
+      packPlainFours(getOperation());
     }
     LastUses lastUses(getOperation());
     // Behind the search for last uses: a weight's rows are nobody's to write.

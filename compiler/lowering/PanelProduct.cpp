@@ -62,6 +62,11 @@ Value tfc::buildPanelProduct(ImplicitLocOpBuilder &b, Value x,
   SmallVector<Value> columns, rows;
   Value excess =
       epilogue.rowScales ? findExcess(b, weight, parameter) : Value();
+  auto panelsOf = [&](Value matrix) {
+    return matrix ? findPanels(b, matrix).getResult() : Value();
+  };
+  Value groups = panelsOf(epilogue.groupScales);
+  Value zeros = panelsOf(epilogue.groupZeros);
   for (Value value : {epilogue.columnScales, excess, epilogue.bias}) {
     if (value) {
       columns.push_back(value);
@@ -74,7 +79,7 @@ Value tfc::buildPanelProduct(ImplicitLocOpBuilder &b, Value x,
   }
   auto product = transformer::ProductOp::create(
       b, cast<RankedTensorType>(init.getType()), x, weight, columns, rows,
-      epilogue.rowScales, experts, init,
+      epilogue.rowScales, groups, zeros, experts, init,
       /*tile=*/transformer::ProductTileAttr(), /*headRows=*/false);
   OpBuilder::InsertionGuard guard(b);
   SmallVector<Type> types = {product.getSumType()};

@@ -83,6 +83,10 @@ struct Epilogue {
   /// Of a product of integers, a number for each row and for each column, by
   /// which it is multiplied first; null for one of floats.
   mlir::Value rowScales = {}, columnScales = {};
+  /// Of one with integers of four bits, instead of those of columns: a number
+  /// for each column and group, [N, G], which the sum has in it; and as many
+  /// zero points, or null.
+  mlir::Value groupScales = {}, groupZeros = {};
   mlir::Value bias = {};
   transformer::Activation act = transformer::Activation::Identity;
   mlir::Value factor = {};
@@ -126,8 +130,15 @@ mlir::Value buildExpertProduct(mlir::ImplicitLocOpBuilder &b,
 transformer::WeightOp findPanels(mlir::ImplicitLocOpBuilder &b,
                                  mlir::Value matrix);
 
+/// The product of rows of bytes with a matrix of integers of four bits whose
+/// rows are packed one after the other, before rows' scales: plain loops, f32.
+mlir::Value buildFourProduct(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
+                             transformer::WeightOp weight,
+                             const Epilogue &epilogue);
+
 /// The sum of a product of integers in f32: it times the row's scale, that
-/// times the column's. `excess`, where there is one, comes off first.
+/// times the column's. `excess`, where there is one, comes off first. One of
+/// groups is of f32 and has no column's.
 mlir::Value buildScaled(mlir::ImplicitLocOpBuilder &b, mlir::Value sum,
                         mlir::Value excess, mlir::Value rowScale,
                         mlir::Value columnScale);

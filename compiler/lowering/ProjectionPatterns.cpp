@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <cmath>
 
@@ -97,9 +98,11 @@ Value tfc::buildScaled(ImplicitLocOpBuilder &b, Value sum, Value excess,
   if (excess) {
     sum = arith::SubIOp::create(b, sum, excess);
   }
-  Value y = arith::SIToFPOp::create(b, b.getF32Type(), sum);
+  Value y = sum.getType().isF32()
+                ? sum
+                : arith::SIToFPOp::create(b, b.getF32Type(), sum);
   y = arith::MulFOp::create(b, y, rowScale);
-  return arith::MulFOp::create(b, y, columnScale);
+  return columnScale ? arith::MulFOp::create(b, y, columnScale) : y;
 }
 
 /// sum + x w: of floats in f32, of bytes in i32.
@@ -116,30 +119,34 @@ static Value buildTerm(ImplicitLocOpBuilder &b, Value x, Value w, Value sum) {
   return arith::AddFOp::create(b, sum, term);
 }
 
-/// y[t,n] = sum_k x[t,k] w[n,k], then the epilogue in place.
-static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
-                             const Epilogue &epilogue) {
+/// y[t,n] = sum_k x[t,k] w[n,k]
+static Value buildRowSums(ImplicitLocOpBuilder &b, Value x, Value weight,
+                          Type sums) {
   MLIRContext *context = b.getContext();
   AffineExpr t, n, k;
   bindDims(context, t, n, k);
   SmallVector<AffineMap> maps = {AffineMap::get(3, 0, {t, k}, context),
                                  AffineMap::get(3, 0, {n, k}, context),
                                  AffineMap::get(3, 0, {t, n}, context)};
-  Type sums = epilogue.rowScales ? Type(b.getI32Type()) : b.getF32Type();
   Value empty = emptyRows(b, x, transformer::rowsOf(weight), sums);
   Value none = arith::ConstantOp::create(b, b.getZeroAttr(sums));
   Value zero = linalg::FillOp::create(b, none, empty).getResult(0);
   SmallVector<utils::IteratorType> iterators = {utils::IteratorType::parallel,
                                                 utils::IteratorType::parallel,
                                                 utils::IteratorType::reduction};
-  Value product =
-      linalg::GenericOp::create(
-          b, zero.getType(), ValueRange{x, weight}, zero, maps, iterators,
-          [](OpBuilder &builder, Location loc, ValueRange v) {
-            ImplicitLocOpBuilder inner(loc, builder);
-            linalg::YieldOp::create(inner, buildTerm(inner, v[0], v[1], v[2]));
-          })
-          .getResult(0);
+  return linalg::GenericOp::create(
+             b, zero.getType(), ValueRange{x, weight}, zero, maps, iterators,
+             [](OpBuilder &builder, Location loc, ValueRange v) {
+               ImplicitLocOpBuilder inner(loc, builder);
+               linalg::YieldOp::create(inner,
+                                       buildTerm(inner, v[0], v[1], v[2]));
+             })
+      .getResult(0);
+}
+
+/// What is done to the sums, in their place.
+static Value finishProduct(ImplicitLocOpBuilder &b, Value product,
+                           const Epilogue &epilogue) {
   SmallVector<RowInput> inputs;
   auto add = [&](Value value, Broadcast broadcast) {
     if (value) {
@@ -147,8 +154,8 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
     }
     return static_cast<bool>(value);
   };
-  bool isScaled = add(epilogue.rowScales, Broadcast::AlongRow) &&
-                  add(epilogue.columnScales, Broadcast::AlongColumn);
+  bool isScaled = add(epilogue.rowScales, Broadcast::AlongRow);
+  bool hasColumns = add(epilogue.columnScales, Broadcast::AlongColumn);
   bool bias = add(epilogue.bias, Broadcast::AlongColumn);
   bool factor = add(epilogue.factor, Broadcast::None);
   bool residual = add(epilogue.residual, Broadcast::None);
@@ -161,7 +168,7 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
       [&](ImplicitLocOpBuilder &inner, ValueRange v) {
         size_t next = 1;
         auto take = [&](bool given) { return given ? v[next++] : Value(); };
-        Value rowScale = take(isScaled), columnScale = take(isScaled);
+        Value rowScale = take(isScaled), columnScale = take(hasColumns);
         Value biasValue = take(bias), factorValue = take(factor);
         Value sum = isScaled ? buildScaled(inner, v[0], /*excess=*/Value(),
                                            rowScale, columnScale)
@@ -173,10 +180,15 @@ static Value buildRowProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
 
 static Value buildProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
                           const Epilogue &epilogue) {
-  if (transformer::WeightOp panels = findPanels(b, weight)) {
-    return buildPanelProduct(b, x, panels, epilogue);
+  transformer::WeightOp packed = findPanels(b, weight);
+  if (packed && epilogue.groupScales && !findPanels(b, epilogue.groupScales)) {
+    return finishProduct(b, buildFourProduct(b, x, packed, epilogue), epilogue);
   }
-  return buildRowProduct(b, x, weight, epilogue);
+  if (packed) {
+    return buildPanelProduct(b, x, packed, epilogue);
+  }
+  Type sums = epilogue.rowScales ? Type(b.getI32Type()) : b.getF32Type();
+  return finishProduct(b, buildRowSums(b, x, weight, sums), epilogue);
 }
 
 static Value mapActivation(ImplicitLocOpBuilder &b, transformer::Activation act,
@@ -198,7 +210,10 @@ struct LowerLinear : OpRewritePattern<transformer::LinearOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Epilogue epilogue;
     epilogue.rowScales = op.getInputScales();
-    epilogue.columnScales = op.getWeightScales();
+    bool hasGroups = getElementTypeOrSelf(op.getWeight()).isInteger(4);
+    (hasGroups ? epilogue.groupScales : epilogue.columnScales) =
+        op.getWeightScales();
+    epilogue.groupZeros = op.getWeightZeros();
     epilogue.bias = op.getBias();
     epilogue.act = op.getAct();
     epilogue.factor = op.getFactor();

@@ -5,6 +5,7 @@
 #include "compiler/kernel/Quantize.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -63,6 +64,15 @@ static Value buildIntegers(ImplicitLocOpBuilder &b, Value x, Value greatest,
       .getResult(0);
 }
 
+/// Whether the rows multiply integers of four bits: those are the factors
+/// without a sign, so that these have one. No op reads them for bytes, too.
+static bool isForFours(transformer::QuantizeRowsOp op) {
+  return llvm::any_of(op.getQuantized().getUsers(), [](Operation *user) {
+    auto linear = dyn_cast<transformer::LinearOp>(user);
+    return linear && getElementTypeOrSelf(linear.getWeight()).isInteger(4);
+  });
+}
+
 namespace {
 
 /// quantize_rows -> the greatest of a row, its scale, its integers
@@ -75,10 +85,11 @@ struct LowerQuantizeRows : OpRewritePattern<transformer::QuantizeRowsOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value greatest = buildGreatest(b, op.getInput());
     Value scales = buildScales(b, greatest);
+    auto form = isForFours(op) ? std::nullopt : kernels;
     Value integers =
         buildIntegers(b, op.getInput(), greatest,
-                      b.getIntegerType(kernels == IntegerRows::Wide ? 16 : 8),
-                      kernels == IntegerRows::Excess ? kExcess : 0);
+                      b.getIntegerType(form == IntegerRows::Wide ? 16 : 8),
+                      form == IntegerRows::Excess ? kExcess : 0);
     rewriter.replaceOp(op, {integers, scales});
     return success();
   }

@@ -16,7 +16,8 @@ void tfc::setTarget(ModuleOp module, const PipelineOptions &options) {
       transformer::kTargetAttrName,
       TargetAttr::get(module.getContext(), options.target.programName(),
                       options.opt, options.target.microarchitecture,
-                      options.weights, options.rounds, options.deterministic));
+                      options.weights, options.rounds, options.deterministic,
+                      options.group, options.zeros));
 }
 
 FailureOr<PipelineOptions> tfc::readTarget(ModuleOp module) {
@@ -34,6 +35,8 @@ FailureOr<PipelineOptions> tfc::readTarget(ModuleOp module) {
                                       << ", got \"" << attr.getProgram() << '"';
   }
   target->microarchitecture = attr.getCpu().str();
-  return PipelineOptions{*target, attr.getOpt(), attr.getWeights(),
-                         attr.getRounds(), attr.getDeterministic()};
+  return PipelineOptions{
+      *target,          attr.getOpt(),           attr.getWeights(),
+      attr.getRounds(), attr.getDeterministic(), attr.getGroup(),
+      attr.getZeros()};
 }

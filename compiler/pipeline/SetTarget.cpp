@@ -30,10 +30,11 @@ struct SetTargetPass : tfc::impl::SetTargetPassBase<SetTargetPass> {
     auto storage = transformer::symbolizeStorage(weights);
     if (!storage) {
       emitError(getOperation().getLoc())
-          << "expected weights f32, f16, bf16 or int8, got " << weights;
+          << "expected weights f32, f16, bf16, int8 or int4, got " << weights;
       return signalPassFailure();
     }
-    setTarget(getOperation(), {*info, *level, *storage, rounds, deterministic});
+    setTarget(getOperation(),
+              {*info, *level, *storage, rounds, deterministic, group, zeros});
   }
 };
 } // namespace

@@ -85,6 +85,8 @@ void tfc::finishFused(OpPassManager &pm, const PipelineOptions &options,
   ChoosePrecisionPassOptions precision;
   precision.weights = options.weights;
   precision.rounds = options.rounds;
+  precision.group = options.group;
+  precision.hasZeros = options.zeros;
   precision.values = values;
   precision.factors = factors;
   pm.addPass(createChoosePrecisionPass(precision));

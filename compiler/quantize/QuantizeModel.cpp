@@ -17,6 +17,9 @@ std::vector<std::string> QuantizedModel::groups() const {
   return names;
 }
 
+/// Of what is not rounded, in dB.
+static constexpr double kExact = 200;
+
 static double snrOf(const std::vector<float> &exact,
                     const std::vector<float> &other) {
   double signal = 0, noise = 0;
@@ -25,15 +28,15 @@ static double snrOf(const std::vector<float> &exact,
     signal += static_cast<double>(exact[i]) * exact[i];
     noise += error * error;
   }
-  return noise == 0 ? 200 : 10 * std::log10(signal / noise);
+  return noise == 0 ? kExact : 10 * std::log10(signal / noise);
 }
 
 QuantizedModel
 tfc::quantize::quantizeModel(Products products, const rt::TensorFiles &files,
                              std::vector<RowStatistics> statistics,
-                             bool smooths) {
+                             bool smooths, int64_t group) {
   QuantizedModel model{
-      std::move(products), Checkpoint(files), {}, {}, {}, {}, {}};
+      std::move(products), Checkpoint(files), {}, {}, {}, {}, {}, group};
   if (smooths) {
     model.smoothed = smooth(model.products, model.checkpoint, statistics);
   } else {
@@ -45,9 +48,18 @@ tfc::quantize::quantizeModel(Products products, const rt::TensorFiles &files,
     std::vector<float> elements = model.checkpoint.read(matrix.tensor);
     bool isHalf =
         model.checkpoint.tensor(matrix.tensor).dtype == rt::DType::F16;
+    rt::DType scaleType = isHalf ? rt::DType::F16 : rt::DType::BF16;
+    int64_t columns = static_cast<int64_t>(elements.size()) / matrix.rows;
+    if (group != 0 && columns % group != 0) {
+      model.rounded.emplace_back();
+      model.weightSnr.push_back(kExact);
+      model.productSnr.push_back(kExact);
+      continue;
+    }
     model.rounded.push_back(
-        roundMatrix(elements, matrix.rows, own.squares,
-                    isHalf ? rt::DType::F16 : rt::DType::BF16));
+        group == 0 ? roundMatrix(elements, matrix.rows, own.squares, scaleType)
+                   : roundGroups(elements, matrix.rows, group, own.squares,
+                                 scaleType));
     model.weightSnr.push_back(snrOf(elements, model.rounded.back().decode()));
     model.productSnr.push_back(productSnr(elements, model.rounded.back(), own));
   }

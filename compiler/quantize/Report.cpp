@@ -32,7 +32,9 @@ static std::vector<KindLine> linesOf(const QuantizedModel &model) {
     auto line = llvm::find_if(
         lines, [&](const KindLine &each) { return each.kind == matrix.kind; });
     if (line == lines.end()) {
-      lines.push_back({matrix.kind, model.isKept(i) ? "16 bits" : "int8"});
+      lines.push_back({matrix.kind, model.isKept(i)    ? "16 bits"
+                                    : model.group == 0 ? "int8"
+                                                       : "int4"});
       line = std::prev(lines.end());
     }
     ++line->count;
@@ -89,7 +91,8 @@ void tfc::quantize::printReport(const QuantizedModel &model,
 std::string tfc::quantize::reportText(const QuantizedModel &model,
                                       const Calibration &calibration,
                                       const Judged &judged) {
-  Json report = {{"dtype", "int8"},
+  const char *dtype = model.group == 0 ? "int8" : "int4";
+  Json report = {{"dtype", dtype},
                  {"calibration",
                   {{"source", !calibration.file.empty() ? "file"
                               : calibration.isGenerated ? "generated"
@@ -107,6 +110,9 @@ std::string tfc::quantize::reportText(const QuantizedModel &model,
     output["p99_kl"] = distance.p99Kl();
   }
   report["model"] = std::move(output);
+  if (model.group != 0) {
+    report["group"] = model.group;
+  }
   report["kept"] = model.kept;
   report["smoothing"] = Json::array();
   for (const Smoothed &each : model.smoothed) {
@@ -119,7 +125,7 @@ std::string tfc::quantize::reportText(const QuantizedModel &model,
     report["matrices"].push_back({{"tensor", matrix.tensor},
                                   {"kind", matrix.kind},
                                   {"layer", matrix.layer},
-                                  {"int8", !model.isKept(i)},
+                                  {dtype, !model.isKept(i)},
                                   {"weight_snr_db", model.weightSnr[i]},
                                   {"product_snr_db", model.productSnr[i]}});
   }

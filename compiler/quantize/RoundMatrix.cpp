@@ -11,15 +11,16 @@
 using namespace tfc;
 using namespace tfc::quantize;
 
-float RoundedMatrix::scale(int64_t row) const {
-  return widen16(scales[row], scaleType);
+float RoundedMatrix::scale(int64_t row, int64_t group) const {
+  return widen16(scales[row * groups + group], scaleType);
 }
 
 std::vector<float> RoundedMatrix::decode() const {
   std::vector<float> elements(integers.size());
-  for (int64_t row = 0; row < rows; ++row) {
-    float own = scale(row);
-    for (int64_t i = row * columns; i < (row + 1) * columns; ++i) {
+  int64_t size = columns / groups;
+  for (int64_t part = 0; part < rows * groups; ++part) {
+    float own = widen16(scales[part], scaleType);
+    for (int64_t i = part * size; i < (part + 1) * size; ++i) {
       elements[i] = static_cast<float>(integers[i]) * own;
     }
   }
@@ -90,6 +91,66 @@ RoundedMatrix tfc::quantize::roundMatrix(const std::vector<float> &elements,
     float scale = made.scale(row);
     for (int64_t i = 0; i < made.columns; ++i) {
       made.integers[row * made.columns + i] = roundElement(own[i], scale);
+    }
+  }
+  return made;
+}
+
+static int8_t roundToFour(float element, float scale) {
+  return static_cast<int8_t>(
+      std::clamp(std::nearbyintf(element / scale), -8.0F, 7.0F));
+}
+
+/// The scale of 16 bits that leaves least of `size` elements; `importance` is
+/// theirs, or null.
+static uint16_t findGroupScale(const float *elements, int64_t size,
+                               const double *importance, rt::DType type) {
+  float greatest = 0;
+  for (int64_t i = 0; i < size; ++i) {
+    greatest = std::max(greatest, std::fabs(elements[i]));
+  }
+  uint16_t best = roundTo16(1, type);
+  double least = std::numeric_limits<double>::infinity();
+  // From all that becomes 7 or less to what cuts off a fifth.
+  for (int step = 0; greatest > 0 && step <= 12; ++step) {
+    uint16_t bits =
+        roundTo16(greatest / (7 + 0.125F * static_cast<float>(step)), type);
+    bits = std::max<uint16_t>(bits, 1);
+    float scale = widen16(bits, type);
+    double sum = 0;
+    for (int64_t i = 0; i < size; ++i) {
+      double error =
+          elements[i] -
+          static_cast<float>(roundToFour(elements[i], scale)) * scale;
+      sum += error * error * (importance ? importance[i] : 1.0);
+    }
+    if (sum < least) {
+      least = sum;
+      best = bits;
+    }
+  }
+  return best;
+}
+
+RoundedMatrix tfc::quantize::roundGroups(const std::vector<float> &elements,
+                                         int64_t rows, int64_t group,
+                                         const std::vector<double> &importance,
+                                         rt::DType scaleType) {
+  RoundedMatrix made;
+  made.rows = rows;
+  made.columns = static_cast<int64_t>(elements.size()) / rows;
+  made.groups = made.columns / group;
+  made.integers.resize(elements.size());
+  made.scaleType = scaleType;
+  for (int64_t part = 0; part < rows * made.groups; ++part) {
+    const float *own = elements.data() + part * group;
+    const double *weights =
+        importance.empty() ? nullptr
+                           : importance.data() + part % made.groups * group;
+    made.scales.push_back(findGroupScale(own, group, weights, scaleType));
+    float scale = widen16(made.scales.back(), scaleType);
+    for (int64_t i = 0; i < group; ++i) {
+      made.integers[part * group + i] = roundToFour(own[i], scale);
     }
   }
   return made;

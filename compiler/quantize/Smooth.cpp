@@ -36,7 +36,7 @@ struct Energy {
   double signal = 0, noise = 0;
 };
 
-/// Rows with a scale each.
+/// Rows with a scale each, or one for each group of their columns.
 struct Integers {
   Integers() = default;
   Integers(const std::vector<float> &numbers, size_t rows)
@@ -48,7 +48,8 @@ struct Integers {
     }
   }
   std::vector<int8_t> integers;
-  std::vector<float> scales;
+  std::vector<float> scales; // [rows, groups]
+  size_t groups = 1;
 };
 
 } // namespace
@@ -57,21 +58,25 @@ struct Integers {
 static Energy energyOf(const std::vector<float> &x, const Integers &xs,
                        const std::vector<float> &w, const Integers &ws) {
   Energy energy;
-  size_t columns = x.size() / xs.scales.size();
+  size_t columns = x.size() / xs.scales.size(), size = columns / ws.groups;
   for (size_t t = 0; t < xs.scales.size(); ++t) {
-    for (size_t n = 0; n < ws.scales.size(); ++n) {
+    for (size_t n = 0; n < ws.scales.size() / ws.groups; ++n) {
       const float *xRow = x.data() + t * columns,
                   *wRow = w.data() + n * columns;
       const int8_t *xq = xs.integers.data() + t * columns;
       const int8_t *wq = ws.integers.data() + n * columns;
       float exact = 0;
-      int32_t sum = 0;
-      for (size_t i = 0; i < columns; ++i) {
-        exact += xRow[i] * wRow[i];
-        sum += xq[i] * wq[i];
+      double rounded = 0;
+      for (size_t group = 0; group < ws.groups; ++group) {
+        int32_t sum = 0;
+        for (size_t i = group * size; i < (group + 1) * size; ++i) {
+          exact += xRow[i] * wRow[i];
+          sum += xq[i] * wq[i];
+        }
+        rounded += static_cast<double>(sum) * xs.scales[t] *
+                   ws.scales[n * ws.groups + group];
       }
-      double error =
-          exact - static_cast<double>(sum) * xs.scales[t] * ws.scales[n];
+      double error = exact - rounded;
       energy.signal += static_cast<double>(exact) * exact;
       energy.noise += error * error;
     }
@@ -105,8 +110,11 @@ double tfc::quantize::productSnr(const std::vector<float> &exact,
                                  const RowStatistics &statistics) {
   Integers xs(statistics.samples, statistics.numSamples), ws;
   ws.integers = takeRows(rounded.integers, rounded.rows);
+  ws.groups = rounded.groups;
   for (int64_t row : chooseRows(rounded.rows)) {
-    ws.scales.push_back(rounded.scale(row));
+    for (int64_t group = 0; group < rounded.groups; ++group) {
+      ws.scales.push_back(rounded.scale(row, group));
+    }
   }
   Energy energy =
       energyOf(statistics.samples, xs, takeRows(exact, rounded.rows), ws);

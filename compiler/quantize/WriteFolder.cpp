@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <deque>
 
 using namespace tfc;
@@ -54,9 +55,29 @@ public:
     add(like.name, dtype, like.shape, words.data());
   }
 
+  /// Four bits as words of eight columns, the first one's lowest, each with 8
+  /// added.
+  void addPacked(const std::string &module, const RoundedMatrix &matrix) {
+    std::vector<uint32_t> &own = words.emplace_back();
+    int64_t rowWords = matrix.columns / 8;
+    own.resize(matrix.rows * rowWords);
+    for (size_t i = 0; i < matrix.integers.size(); ++i) {
+      own[i / 8] |= uint32_t(matrix.integers[i] + 8) << (i % 8 * 4);
+    }
+    add(module + ".weight_packed", rt::DType::I32, {matrix.rows, rowWords},
+        own.data());
+    add(module + ".weight_scale", matrix.scaleType,
+        {matrix.rows, matrix.groups}, matrix.scales.data());
+    const auto &shape = shapes.emplace_back(
+        std::array<int64_t, 2>{matrix.rows, matrix.columns});
+    add(module + ".weight_shape", rt::DType::I64, {2}, shape.data());
+  }
+
   std::vector<rt::TensorToWrite> list;
 
 private:
+  std::deque<std::vector<uint32_t>> words;
+  std::deque<std::array<int64_t, 2>> shapes;
   std::deque<std::vector<float>> floats;
   std::deque<std::vector<uint16_t>> halves;
 };
@@ -103,6 +124,10 @@ static rt::Status writeTensors(const std::string &file,
     auto own = indices.find(tensor->name);
     if (own != indices.end()) {
       const RoundedMatrix &matrix = model.rounded[own->second];
+      if (model.group != 0) {
+        tensors.addPacked(moduleOf(tensor->name), matrix);
+        continue;
+      }
       tensors.add(tensor->name, rt::DType::I8, tensor->shape,
                   matrix.integers.data());
       tensors.add(moduleOf(tensor->name) + ".weight_scale", matrix.scaleType,
@@ -117,13 +142,15 @@ static rt::Status writeTensors(const std::string &file,
 
 //===-- config.json -------------------------------------------------------===//
 
-/// A scheme's arguments; readers refuse keys that they do not know.
-static Json argumentsOf(const char *strategy, bool isDynamic) {
+/// A scheme's arguments; readers refuse keys that they do not know. With a
+/// `group` it is of four bits.
+static Json argumentsOf(const char *strategy, bool isDynamic,
+                        int64_t group = 0) {
   return {{"actorder", nullptr},
           {"block_structure", nullptr},
           {"dynamic", isDynamic},
-          {"group_size", nullptr},
-          {"num_bits", 8},
+          {"group_size", group == 0 ? Json(nullptr) : Json(group)},
+          {"num_bits", group == 0 ? 8 : 4},
           {"observer", isDynamic ? Json(nullptr) : Json("minmax")},
           {"observer_kwargs", Json::object()},
           {"strategy", strategy},
@@ -144,12 +171,16 @@ static Json configOf(const QuantizedModel &model,
       ignore.push_back(moduleOf(name));
     }
   }
-  Json group = {{"input_activations", argumentsOf("token", true)},
+  // What four bits are multiplied by is the reader's business.
+  bool isFour = model.group != 0;
+  Json group = {{"input_activations",
+                 isFour ? Json(nullptr) : argumentsOf("token", true)},
                 {"output_activations", nullptr},
                 {"targets", {"Linear"}},
-                {"weights", argumentsOf("channel", false)}};
+                {"weights", isFour ? argumentsOf("group", false, model.group)
+                                   : argumentsOf("channel", false)}};
   return {{"config_groups", {{"group_0", std::move(group)}}},
-          {"format", "int-quantized"},
+          {"format", isFour ? "pack-quantized" : "int-quantized"},
           {"global_compression_ratio", nullptr},
           {"ignore", std::move(ignore)},
           {"kv_cache_scheme", nullptr},

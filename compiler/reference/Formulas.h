@@ -40,7 +40,17 @@ Matrix linear(const Matrix &x, const Matrix &weight, const Matrix *bias);
 /// row with a NaN or an infinity the scale is a NaN.
 Matrix quantizeRows(const Matrix &x, Matrix &scales);
 
-/// y[t,n] = x[t,n] rowScales[t] columnScales[n] + bias[n]
+/// The same to four bits, of as many groups of a row as `scales` has columns:
+/// of a group's greatest element by size, or 2^-100, the -8th part, and each
+/// element over it to the nearest integer, 7 at most.
+Matrix quantizeGroups(const Matrix &x, Matrix &scales);
+/// Each integer, minus its group's zero point where there are some, times its
+/// group's scale.
+Matrix scaleGroups(const Matrix &integers, const Matrix &scales,
+                   const Matrix *zeros);
+
+/// y[t,n] = x[t,n] rowScales[t] columnScales[n] + bias[n]; without scales of
+/// columns those are 1.
 Matrix scaleBoth(const Matrix &x, const Matrix &rowScales,
                  const Matrix &columnScales, const Matrix *bias);
 

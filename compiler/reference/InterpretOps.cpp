@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/reference/Formulas.h"
 #include "compiler/reference/InterpreterState.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -57,15 +58,28 @@ FailureOr<std::vector<double>> Interpreter::elementsOf(ParameterOp parameter,
     matrix = SymbolTable::lookupNearestSymbolFrom<ParameterOp>(
         parameter, companion->getMatrix());
   }
+  if (parameter.getCompanion() &&
+      parameter.getCompanion()->getKind() == CompanionKind::Zeros) {
+    // What is rounded here has none.
+    return std::vector<double>(parameter.getTensorType().getNumElements());
+  }
   FailureOr<std::vector<double>> exact = storedElementsOf(matrix, layer);
   RankedTensorType type = matrix.getTensorType();
-  if (failed(exact) || !type.getElementType().isInteger(8) ||
+  if (failed(exact) || !type.getElementType().isInteger() ||
+      type.getElementType().isInteger(32) ||
       static_cast<int64_t>(exact->size()) != type.getNumElements()) {
     return exact;
   }
   Matrix wide(type.getDimSize(0), type.getDimSize(1)), scales;
   wide.data = std::move(*exact);
-  Matrix integers = quantizeRows(wide, scales);
+  Matrix integers;
+  if (type.getElementType().isInteger(4)) {
+    ParameterOp beside = matrix.findCompanion(CompanionKind::Scales);
+    scales = Matrix(wide.rows, beside.getTensorType().getDimSize(1));
+    integers = quantizeGroups(wide, scales);
+  } else {
+    integers = quantizeRows(wide, scales);
+  }
   return std::move(parameter == matrix ? integers.data : scales.data);
 }
 
@@ -383,10 +397,18 @@ LogicalResult Interpreter::runOp(Operation &op) {
       .Case([&](LinearOp linearOp) {
         Value scales = linearOp.getInputScales();
         const Matrix *bias = rowsOrNull(linearOp.getBias());
-        Matrix y = linear(rows(linearOp.getInput()), rows(linearOp.getWeight()),
-                          scales ? nullptr : bias);
+        bool hasGroups =
+            getElementTypeOrSelf(linearOp.getWeight()).isInteger(4);
+        const Matrix &weight = rows(linearOp.getWeight());
+        Matrix y = linear(
+            rows(linearOp.getInput()),
+            hasGroups ? scaleGroups(weight, rows(linearOp.getWeightScales()),
+                                    rowsOrNull(linearOp.getWeightZeros()))
+                      : weight,
+            scales ? nullptr : bias);
         if (scales) {
-          y = scaleBoth(y, rows(scales), rows(linearOp.getWeightScales()),
+          y = scaleBoth(y, rows(scales),
+                        hasGroups ? Matrix() : rows(linearOp.getWeightScales()),
                         bias);
         }
         y = activation(linearOp.getAct(), y);

@@ -111,13 +111,50 @@ Matrix quantizeRows(const Matrix &x, Matrix &scales) {
   return y;
 }
 
+Matrix quantizeGroups(const Matrix &x, Matrix &scales) {
+  Matrix y(x.rows, x.cols);
+  int64_t columns = x.cols / scales.cols;
+  for (int64_t n = 0; n < x.rows; ++n) {
+    for (int64_t g = 0; g < scales.cols; ++g) {
+      double extreme = std::ldexp(1.0, -100);
+      for (int64_t i = 0; i < columns; ++i) {
+        double element = x.at(n, g * columns + i);
+        extreme = std::fabs(element) > std::fabs(extreme) ? element : extreme;
+      }
+      scales.at(n, g) = extreme / -8;
+      // As packed weights have them, to the last bit: in f32.
+      auto steps = static_cast<float>(-8 / extreme);
+      for (int64_t i = 0; i < columns; ++i) {
+        auto element = static_cast<float>(x.at(n, g * columns + i));
+        y.at(n, g * columns + i) =
+            std::min<double>(std::nearbyint(element * steps), 7);
+      }
+    }
+  }
+  return y;
+}
+
+Matrix scaleGroups(const Matrix &integers, const Matrix &scales,
+                   const Matrix *zeros) {
+  Matrix y = integers;
+  int64_t columns = y.cols / scales.cols;
+  for (int64_t n = 0; n < y.rows; ++n) {
+    for (int64_t k = 0; k < y.cols; ++k) {
+      double zero = zeros ? zeros->at(n, k / columns) : 0;
+      y.at(n, k) = (y.at(n, k) - zero) * scales.at(n, k / columns);
+    }
+  }
+  return y;
+}
+
 Matrix scaleBoth(const Matrix &x, const Matrix &rowScales,
                  const Matrix &columnScales, const Matrix *bias) {
   Matrix y(x.rows, x.cols);
   for (int64_t t = 0; t < x.rows; ++t) {
     for (int64_t n = 0; n < x.cols; ++n) {
-      y.at(t, n) = x.at(t, n) * rowScales.at(0, t) * columnScales.at(0, n) +
-                   (bias ? bias->at(0, n) : 0);
+      double scale = columnScales.data.empty() ? 1 : columnScales.at(0, n);
+      y.at(t, n) =
+          x.at(t, n) * rowScales.at(0, t) * scale + (bias ? bias->at(0, n) : 0);
     }
   }
   return y;

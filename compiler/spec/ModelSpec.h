@@ -230,8 +230,9 @@ struct Parameter {
   int64_t heads = 0;
   bool inOut = false;
   bool fillZeros = false;
-  /// A matrix that is bf16 where others are int8.
-  bool isKeptWide = false;
+  /// A matrix that is bf16 where others are integers, and one that is int8
+  /// where others are int4.
+  bool isKeptWide = false, isKeptByte = false;
   /// Of a parameter of experts, how many a layer has; else 0. Each has these
   /// rows, in a tensor of its own ({e}) or, stacked, in one of all.
   int64_t experts = 0;
@@ -247,7 +248,7 @@ struct Parameter {
 };
 
 /// What matrices are kept in; the numbers are those of abi.h.
-enum class Storage { F32 = 0, F16 = 1, BF16 = 2, Int8 = 4 };
+enum class Storage { F32 = 0, F16 = 1, BF16 = 2, Int8 = 4, Int4 = 5 };
 
 struct ModelSpec {
   std::string name;
@@ -269,6 +270,13 @@ struct ModelSpec {
   }
   /// Vectors are f32 always.
   Storage storage = Storage::F32;
+  /// Of int4, columns that have a scale, else 0; and whether they have a zero
+  /// point, too.
+  int64_t group = 0;
+  bool hasZeros = false;
+  bool hasIntegers() const {
+    return storage == Storage::Int8 || storage == Storage::Int4;
+  }
   /// Whether products may multiply bf16, to which their rows are rounded then,
   /// where the machine is fast at it. Otherwise arithmetic is f32.
   bool multipliesBf16 = false;

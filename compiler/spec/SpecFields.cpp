@@ -362,11 +362,13 @@ TypeRef generation() {
 
 TypeRef precision() {
   return object(
-      {key("weights", words({"f32", "f16", "bf16", "int8"})),
+      {key("weights", words({"f32", "f16", "bf16", "int8", "int4"})),
        key("compute", words({"f32", "bf16", "int8"}, {"f16"})),
+       key("group", integer(32, 128)), key("zeros", flag()),
        key("cache", words({"f32", "f16", "bf16"})),
-       key("rules", list(object({needed("match", text()),
-                                 needed("weights", words({"bf16"}))}))),
+       key("rules",
+           list(object({needed("match", text()),
+                        needed("weights", words({"bf16", "int8", "int4"}))}))),
        key("norm", words({"f32"})), key("softmax", words({"f32"}))});
 }
 

@@ -48,6 +48,18 @@ static int64_t findColumns(int64_t width, int64_t lanes) {
   return 0;
 }
 
+/// What multiplies: of four bits and bytes there is an instruction for all of a
+/// word where there is one for bytes without a sign.
+static transformer::ProductKind chooseKind(transformer::KernelOpInterface op,
+                                           const Strategy &own) {
+  if (op.getWeightBits() == 4 && !own.excess) {
+    return transformer::ProductKind::Pairs;
+  }
+  return op.hasIntegerFactors() || (own.dots && op.hasNarrowFactors())
+             ? transformer::ProductKind::Dot
+             : transformer::ProductKind::Fma;
+}
+
 namespace {
 struct SelectStrategyPass
     : tfc::impl::SelectStrategyPassBase<SelectStrategyPass> {
@@ -72,12 +84,9 @@ struct SelectStrategyPass
       Strategy own = chooseStrategy(
           target.getValue(), microarchitecture.getValue(), op.getWeightBits());
       op.setKernelTile(transformer::ProductTileAttr::get(
-          context,
-          op.hasIntegerFactors() || (own.dots && op.hasNarrowFactors())
-              ? transformer::ProductKind::Dot
-              : transformer::ProductKind::Fma,
-          own.rows, own.lanes, own.rowBlock, own.unroll, own.turnRows,
-          own.prefetch, own.prefetchRows, own.blockBytes, own.nextBytes));
+          context, chooseKind(op, own), own.rows, own.lanes, own.rowBlock,
+          own.unroll, own.turnRows, own.prefetch, own.prefetchRows,
+          own.blockBytes, own.nextBytes));
       ++numKernels;
     });
     getOperation().walk([&](linalg::LinalgOp op) {

@@ -33,6 +33,10 @@ static Strategy level4(int64_t weightBits) {
   s.nextBytes = 768 << 10;
   s.dots = false;
   s.excess = false;
+  if (weightBits == 4) {
+    // Of each sum there is one of a group beside it.
+    s.rows = 4;
+  }
   return s;
 }
 
@@ -59,9 +63,10 @@ static Strategy zen4Bf16() {
 }
 
 /// AVX512_VNNI: so is a word of four bytes.
-static Strategy vnni512(llvm::StringRef cpu) {
-  Strategy s = cpu.starts_with("znver") ? zen4(/*weightBits=*/32)
-                                        : level4(/*weightBits=*/32);
+static Strategy vnni512(llvm::StringRef cpu, int64_t weightBits) {
+  int64_t bits = weightBits == 4 ? 4 : 32;
+  Strategy s = cpu.starts_with("znver") ? zen4(bits) : level4(bits);
+  s.rowBlock = 64;
   s.excess = true;
   return s;
 }
@@ -88,6 +93,9 @@ static Strategy level3(int64_t weightBits) {
   s.nextBytes = 256 << 10;
   s.dots = false;
   s.excess = false;
+  if (weightBits == 4) {
+    s.rows = 2;
+  }
   return s;
 }
 
@@ -96,8 +104,8 @@ static Strategy level3(int64_t weightBits) {
 static Strategy armv8(int64_t weightBits) { return level3(weightBits); }
 
 /// AVX-VNNI: the same of half the vectors.
-static Strategy vnni256() {
-  Strategy s = level3(/*weightBits=*/8);
+static Strategy vnni256(int64_t weightBits) {
+  Strategy s = level3(weightBits == 4 ? 4 : 8);
   s.excess = true;
   return s;
 }
@@ -114,9 +122,10 @@ static constexpr struct {
        return cpu.starts_with("znver") ? zen4(weightBits) : level4(weightBits);
      }},
     {"x86-64-v4+bf16", [](llvm::StringRef, int64_t) { return zen4Bf16(); }},
-    {"x86-64-v3+avxvnni", [](llvm::StringRef, int64_t) { return vnni256(); }},
+    {"x86-64-v3+avxvnni",
+     [](llvm::StringRef, int64_t bits) { return vnni256(bits); }},
     {"x86-64-v4+vnni",
-     [](llvm::StringRef cpu, int64_t) { return vnni512(cpu); }},
+     [](llvm::StringRef cpu, int64_t bits) { return vnni512(cpu, bits); }},
     {"armv8-a",
      [](llvm::StringRef, int64_t weightBits) { return armv8(weightBits); }}};
 

@@ -67,11 +67,13 @@ void CostSheet::readWeight(const tfc_weight_v0 &weight) {
   }
 }
 
-/// Matrices of bytes have a scale a row and the sum of a row, of 32 bits each;
-/// tables beside them are of 16.
-void CostSheet::readPrecision(const std::string &weights, uint64_t features) {
+/// Matrices of bytes have a scale a row and the sum of a row, of 32 bits each,
+/// those of four bits a scale a group; tables beside them are of 16.
+void CostSheet::readPrecision(const std::string &weights, int64_t groupColumns,
+                              uint64_t features) {
   storage = weights;
-  bool ofBytes = storage == "int8";
+  group = storage == "int4" ? groupColumns : 0;
+  bool ofBytes = hasIntegers();
   bytesPerEntry = storage == "f32" ? 4 : 2;
   bytesPerWeight = ofBytes ? 1 : bytesPerEntry;
   bytesPerRow = ofBytes ? 8 : 0;
@@ -115,7 +117,8 @@ rt::Status CostSheet::readSpec(const tfc_module_v0 &module, uint64_t features) {
   try {
     json spec = json::parse(module.spec_json);
     json precision = spec.value("precision", json::object());
-    readPrecision(precision.value("weights", "f32"), features);
+    readPrecision(precision.value("weights", "f32"),
+                  precision.value("group", int64_t(0)), features);
     for (Product &product : products) {
       const json *taken = product.experts > 1 ? findPerToken(spec) : nullptr;
       product.perToken = taken ? taken->get<double>() : 1;
@@ -168,16 +171,25 @@ static std::pair<double, double> countKeys(const rt::Batch &batch,
   return {pairs, keys};
 }
 
+/// Matrices of heads are of bytes, and those that no groups divide.
+bool CostSheet::hasGroups(const Product &product) const {
+  bool isHead = product.name.rfind("heads.", 0) == 0;
+  return group > 0 && !isHead &&
+         static_cast<int64_t>(product.weights / product.rows) % group == 0;
+}
+
 /// Where words are of bytes, tables and experts' matrices are not; products of
 /// these are f32's, and of experts' in every program.
 Cost CostSheet::costOf(const Product &product, double rows) const {
   bool isOfExperts = product.experts > 1;
-  bool isWide = (product.isTable || isOfExperts) && storage == "int8";
+  bool isWide = (product.isTable || isOfExperts) && hasIntegers();
   double taken = rows * product.perToken / product.experts;
   double flops = 2 * taken * product.weights;
   double bytes =
       isWide ? bytesPerEntry * product.weights
-             : bytesPerWeight * product.weights + bytesPerRow * product.rows;
+      : hasGroups(product)
+          ? (0.5 + 4.0 / static_cast<double>(group)) * product.weights
+          : bytesPerWeight * product.weights + bytesPerRow * product.rows;
   bool isF32 = isWide || isOfExperts || unit == rt::Dot::None;
   return {flops, isOfExperts ? bytes * std::min(taken, 1.0) : bytes,
           isF32 ? 0 : flops};

@@ -48,7 +48,7 @@ public:
   std::vector<NamedCost> list(const tfc_entry_v0 &entry, const rt::Batch &batch,
                               bool isCausal,
                               const std::vector<uint8_t> &wanted) const;
-  /// What matrices are kept in: "f32", "f16", "bf16" or "int8".
+  /// What matrices are kept in: "f32", "f16", "bf16", "int8" or "int4".
   const std::string &weightType() const { return storage; }
   /// What the program's products multiply with.
   rt::Dot dot() const { return unit; }
@@ -76,11 +76,15 @@ private:
   };
 
   void readWeight(const tfc_weight_v0 &weight);
-  void readPrecision(const std::string &weights, uint64_t features);
+  void readPrecision(const std::string &weights, int64_t groupColumns,
+                     uint64_t features);
+  bool hasIntegers() const { return storage == "int8" || storage == "int4"; }
+  bool hasGroups(const Product &product) const;
   Cost costOf(const Product &product, double rows) const;
   rt::Status readSpec(const tfc_module_v0 &module, uint64_t features);
 
   std::string storage = "f32";
+  int64_t group = 0; // of int4
   rt::Dot unit = rt::Dot::None;
   // Of tables, and of matrices that products alone read; and of each row of
   // these.

@@ -503,3 +503,28 @@ func.func @ragged_pool_c1_width(%x: memref<?x8xf32>, %y: memref<?x7xf32>,
     : memref<?x8xf32>, memref<?xi32>
   return
 }
+
+// -----
+
+// Groups of 20 columns are no whole words of 8.
+func.func @product_c8_words(%x: tensor<?x80xi8>, %w: tensor<2x10x48x4xi8>, %g: tensor<2x4x48xf32>, %y: tensor<?x73xf32>) {
+  // expected-error @below {{expected rows of i8, and scales of 2 panels 48 wide for groups of whole words of 8 columns, got 'tensor<?x80xi8>' and 'tensor<2x4x48xf32>'}}
+  %0 = transformer.product %x, %w groups(%g) outs(%y)
+      : tensor<?x80xi8>, tensor<2x10x48x4xi8>, tensor<2x4x48xf32>, tensor<?x73xf32> -> tensor<?x73xf32> {
+  ^bb0(%sum: f32):
+    transformer.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
+func.func @product_c8_zeros(%x: tensor<?x64xi8>, %w: tensor<2x8x48x4xi8>, %g: tensor<2x2x48xf32>, %z: tensor<2x4x48xi8>, %y: tensor<?x73xf32>) {
+  // expected-error @below {{expected zeros of groups, of their shape, got 'tensor<2x4x48xi8>'}}
+  %0 = transformer.product %x, %w groups(%g) zeros(%z) outs(%y)
+      : tensor<?x64xi8>, tensor<2x8x48x4xi8>, tensor<2x2x48xf32>, tensor<2x4x48xi8>, tensor<?x73xf32> -> tensor<?x73xf32> {
+  ^bb0(%sum: f32):
+    transformer.yield %sum : f32
+  }
+  return
+}

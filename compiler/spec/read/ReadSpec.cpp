@@ -159,6 +159,29 @@ std::vector<std::string> SpecReader::stackNames() const {
   return names;
 }
 
+/// Nearer than more, at 5 bits a number.
+constexpr int64_t defaultGroup = 32;
+
+/// Columns that have a scale, and whether they have a zero point: of int4. With
+/// others they change nothing.
+void SpecReader::readGroup(const Json *precision) {
+  if (model.storage != Storage::Int4) {
+    return;
+  }
+  model.group = sizeOf(*precision, "group").value_or(defaultGroup);
+  if (model.group != 32 && model.group != 64 && model.group != 128) {
+    const Json *group = precision->find("group");
+    report(diagnostics, group->place, BadType,
+           "expected precision.group 32, 64 or 128, got " + describe(*group));
+  }
+  kept.precision.set("group", model.group);
+  const Json *zeros = precision->find("zeros");
+  model.hasZeros = zeros && zeros->isBoolean() && zeros->boolean;
+  if (model.hasZeros) {
+    kept.precision.set("zeros", true);
+  }
+}
+
 void SpecReader::readPrecision() {
   kept.precision = Json::object();
   for (const char *key : {"weights", "compute", "cache", "norm", "softmax"}) {
@@ -170,26 +193,29 @@ void SpecReader::readPrecision() {
     return word == "f16"    ? Storage::F16
            : word == "bf16" ? Storage::BF16
            : word == "int8" ? Storage::Int8
+           : word == "int4" ? Storage::Int4
                             : Storage::F32;
   };
   model.storage = storageOf("weights");
   model.cache = storageOf("cache");
   Storage compute = storageOf("compute");
-  if ((compute == Storage::Int8) != (model.storage == Storage::Int8)) {
+  if ((compute == Storage::Int8) != model.hasIntegers()) {
     const Json *precision = root.find("precision");
     const Json *wrong = precision->find("compute");
     report(diagnostics, wrong ? wrong->place : precision->place, BadType,
-           "expected precision.weights and precision.compute to be \"int8\" "
-           "both or neither (products multiply integers by integers), got " +
+           "expected precision.compute \"int8\" exactly with "
+           "precision.weights \"int8\" or \"int4\" (products multiply "
+           "integers by integers), got " +
                inQuotes(kept.precision.find("weights")->text) + " and " +
                inQuotes(kept.precision.find("compute")->text));
   }
   const Json *precision = root.find("precision");
   const Json *rules = precision ? precision->find("rules") : nullptr;
   // Without integers they change nothing.
-  if (rules && !rules->items.empty() && model.storage == Storage::Int8) {
+  if (rules && !rules->items.empty() && model.hasIntegers()) {
     kept.precision.set("rules", *rules);
   }
+  readGroup(precision);
   model.multipliesBf16 = compute == Storage::BF16;
   if (model.multipliesBf16 && model.storage != Storage::BF16) {
     const Json *compute = root.find("precision")->find("compute");
@@ -237,6 +263,33 @@ bool SpecReader::read() {
 /// What nobody reads to its end.
 constexpr size_t maxDiagnostics = 200;
 
+static bool isInteger(const std::string &dtype) {
+  return dtype == "int8" || dtype == "int4";
+}
+
+/// Columns of int4 that have a scale, as --group says.
+static bool patchGroup(Json &spec, const ReadOptions &options,
+                       Diagnostics &diagnostics) {
+  if (options.group == 0) {
+    return true;
+  }
+  if (options.dtype != "int4") {
+    Diagnostic fault;
+    fault.message = "expected --dtype int4 with --group (columns of its "
+                    "matrices that have a scale), got " +
+                    (options.dtype.empty() ? "none" : options.dtype);
+    fault.code = BadType;
+    diagnostics.push_back(std::move(fault));
+    return false;
+  }
+  Json whole = Json::object(), patch = Json::object();
+  whole.place = patch.place = spec.place;
+  patch.set("group", options.group);
+  whole.set("precision", std::move(patch));
+  mergePatch(spec, whole);
+  return true;
+}
+
 /// Replaces what the spec keeps matrices in by --dtype, or keys and values by
 /// --cache.
 static bool patchPrecision(Json &spec, const char *key,
@@ -246,12 +299,13 @@ static bool patchPrecision(Json &spec, const char *key,
   }
   bool isCache = std::string_view(key) == "cache";
   if (dtype != "f32" && dtype != "f16" && dtype != "bf16" &&
-      (isCache || dtype != "int8")) {
+      (isCache || !isInteger(dtype))) {
     Diagnostic unsupported;
-    unsupported.message =
-        std::string("expected ") +
-        (isCache ? "cache f32, f16 or bf16" : "dtype f32, f16, bf16 or int8") +
-        " (others are not supported by this tfc), got " + inQuotes(dtype);
+    unsupported.message = std::string("expected ") +
+                          (isCache ? "cache f32, f16 or bf16"
+                                   : "dtype f32, f16, bf16, int8 or int4") +
+                          " (others are not supported by this tfc), got " +
+                          inQuotes(dtype);
     unsupported.code = Unsupported;
     diagnostics.push_back(std::move(unsupported));
     return false;
@@ -260,7 +314,9 @@ static bool patchPrecision(Json &spec, const char *key,
   patch.set(key, dtype);
   if (!isCache) {
     // What is to be rounded need not be multiplied as f32.
-    patch.set("compute", dtype == "bf16" || dtype == "int8" ? dtype : "f32");
+    patch.set("compute", isInteger(dtype)  ? "int8"
+                         : dtype == "bf16" ? dtype
+                                           : "f32");
   }
   Json whole = Json::object();
   whole.place = spec.place;
@@ -277,7 +333,7 @@ static std::string cacheFor(const Json &spec, const ReadOptions &options) {
   const Json *precision = spec.find("precision");
   bool isSaid = !options.cache.empty() || (precision && precision->isObject() &&
                                            precision->find("cache"));
-  bool rounds = options.dtype == "bf16" || options.dtype == "int8";
+  bool rounds = options.dtype == "bf16" || isInteger(options.dtype);
   return !isSaid && rounds && spec.find("decoder") ? "bf16" : options.cache;
 }
 
@@ -294,6 +350,7 @@ static std::optional<ModelSpec> readTree(Json spec, const std::string &baseDir,
       expandSpec(std::move(spec), baseDir, diagnostics, unused);
   if (!whole ||
       !patchPrecision(*whole, "weights", options.dtype, diagnostics) ||
+      !patchGroup(*whole, options, diagnostics) ||
       !patchPrecision(*whole, "cache", cacheFor(*whole, options),
                       diagnostics)) {
     return std::nullopt;

@@ -21,6 +21,9 @@ struct ReadOptions {
   /// Adds an output of all hidden states of each stack, as --hidden-states
   /// does.
   bool hiddenStates = false;
+  /// Of dtype int4, columns that have a scale, as --group does; 0 leaves the
+  /// spec's own, or 32.
+  int64_t group = 0;
 };
 
 /// Reads a spec from a file: extends, $def and overrides resolved, every value

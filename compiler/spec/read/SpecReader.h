@@ -95,6 +95,7 @@ private:
   void readShared();
   void readStack(Stack &target, const Json &json);
   void readPrecision();
+  void readGroup(const Json *precision);
 
   // ReadEmbeddings.cpp
   void readEmbeddings(const Json &embeddings);

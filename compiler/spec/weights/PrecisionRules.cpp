@@ -5,7 +5,18 @@
 
 namespace tfc::spec {
 
+/// Heads decide between many near numbers, and are small beside the layers: of
+/// int4 models they are int8.
+static void keepHeads(ModelSpec &model) {
+  for (Parameter &parameter : model.parameters) {
+    parameter.isKeptByte |= model.storage == Storage::Int4 &&
+                            parameter.rank == 2 &&
+                            parameter.name.rfind("heads.", 0) == 0;
+  }
+}
+
 void applyRules(const Json &root, ModelSpec &model, Diagnostics &diagnostics) {
+  keepHeads(model);
   const Json *precision = root.find("precision");
   const Json *rules = precision ? precision->find("rules") : nullptr;
   for (const Json &rule : rules ? rules->items : std::vector<Json>()) {
@@ -15,7 +26,10 @@ void applyRules(const Json &root, ModelSpec &model, Diagnostics &diagnostics) {
       if (parameter.rank == 2 &&
           matchesGlob(cutLast(parameter.name).first, match.text)) {
         matches = true;
-        parameter.isKeptWide = true;
+        // The last rule that matches holds.
+        const std::string &kept = rule.find("weights")->text;
+        parameter.isKeptWide = kept == "bf16";
+        parameter.isKeptByte = kept == "int8";
       }
     }
     if (!matches) {

@@ -48,7 +48,10 @@ enum {
   TFC_DTYPE_F32 = 0,
   TFC_DTYPE_F16 = 1,
   TFC_DTYPE_BF16 = 2,
-  TFC_DTYPE_I32 = 3
+  TFC_DTYPE_I32 = 3,
+  /* Since version 6. Four bits are stored as bytes, in [-8, 7]. */
+  TFC_DTYPE_I8 = 4,
+  TFC_DTYPE_I4 = 5
 };
 
 /* A kernel of a device's program, to be run on a grid of blocks. Launches of a
@@ -277,7 +280,8 @@ enum { TFC_PACK_ROUNDED = 1, TFC_PACK_NOT_FINITE = 2 };
 /* A stored tensor, as in its file: not aligned. */
 typedef struct {
   const void *data;
-  uint32_t dtype; /* F32, F16 or BF16 */
+  uint32_t dtype; /* F32, F16 or BF16; since version 6 what the weight is kept
+                   * in too, where that is I8 or I4 */
   uint32_t reserved;
 } tfc_stored_v0;
 
@@ -293,6 +297,14 @@ typedef struct {
   int64_t row_begin, row_end; /* of the weight's rows */
   /* Since version 4, of pack_adapter: what the product of both is times. */
   double scale;
+  /* Since version 6, of a source of I8 or I4, whose data is not the whole
+   * tensor but these rows alone, [rows, cols] bytes: an integer is itself minus
+   * its zero point, times its scale. Both are [rows, groups], a number for each
+   * of the weight's groups of columns, of I8 for each row. The zero points are
+   * in
+   * [-8, 7]; where the weight is not TFC_WEIGHT_ZEROS they are 0. */
+  const float *scales;
+  const int8_t *zeros;
 } tfc_pack_v0;
 
 /* What a program's instructions are. Hosts pass over those that they do not
@@ -411,7 +423,10 @@ typedef struct {
 } tfc_source_v0;
 
 enum {
-  TFC_WEIGHT_TIED = 1 /* not packed: if stored, it must equal weight tied_to */
+  TFC_WEIGHT_TIED = 1, /* not packed: if stored, it must equal weight tied_to */
+  /* Since version 6. Of a weight that is kept as integers of four bits: its
+   * groups have zero points. */
+  TFC_WEIGHT_ZEROS = 2
 };
 
 /* A parameter. The number of its layer i (0 <= i < layers) is
@@ -429,6 +444,10 @@ typedef struct {
   uint32_t adapter_rank;
   /* Since version 5: of a layer; 0: it is none of experts. */
   uint32_t experts;
+  /* Since version 6, where its integers can be packed as they are: what they
+   * are kept in, I8 or I4, and of I4 how many columns a group has. 0, 0:
+   * floats. */
+  uint32_t kept, group;
 } tfc_weight_v0;
 
 enum {
@@ -524,10 +543,10 @@ TFC_ABI_ASSERT(sizeof(tfc_port_v0) == 40, "tfc_port_v0");
 TFC_ABI_ASSERT(sizeof(tfc_cache_v0) == 48, "tfc_cache_v0");
 TFC_ABI_ASSERT(sizeof(tfc_entry_v0) == 72, "tfc_entry_v0");
 TFC_ABI_ASSERT(sizeof(tfc_stored_v0) == 16, "tfc_stored_v0");
-TFC_ABI_ASSERT(sizeof(tfc_pack_v0) == 56, "tfc_pack_v0");
+TFC_ABI_ASSERT(sizeof(tfc_pack_v0) == 72, "tfc_pack_v0");
 TFC_ABI_ASSERT(sizeof(tfc_program_v0) == 128, "tfc_program_v0");
 TFC_ABI_ASSERT(sizeof(tfc_source_v0) == 64, "tfc_source_v0");
-TFC_ABI_ASSERT(sizeof(tfc_weight_v0) == 64, "tfc_weight_v0");
+TFC_ABI_ASSERT(sizeof(tfc_weight_v0) == 72, "tfc_weight_v0");
 TFC_ABI_ASSERT(sizeof(tfc_generation_v0) == 96, "tfc_generation_v0");
 TFC_ABI_ASSERT(sizeof(tfc_sizes_v0) == 48, "tfc_sizes_v0");
 TFC_ABI_ASSERT(sizeof(tfc_module_v0) == 192, "tfc_module_v0");

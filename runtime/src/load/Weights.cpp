@@ -108,8 +108,26 @@ struct PackCall {
   bool isNotFinite = false; // of a quantized tensor
 };
 
+KeptForm keptForm(const tfc_weight_v0 &weight) {
+  return {weight.kept == TFC_DTYPE_I4, weight.group,
+          (weight.flags & TFC_WEIGHT_ZEROS) != 0};
+}
+
+/// The tensor's matrix, if its integers are what the library keeps; or null.
+const IntegerMatrix *findKept(const tfc_weight_v0 &weight,
+                              const Tensor &tensor) {
+  const tfc_source_v0 &source = *weight.sources;
+  bool isInOut = source.flags & TFC_SOURCE_IN_OUT;
+  // Rows one after the other, of all of their columns.
+  bool isPlain = !(source.flags & TFC_SOURCE_STACKED) && source.row_step <= 1 &&
+                 source.stored_cols == 0;
+  bool isTaken = tensor.quantized && weight.kept != 0 && isPlain &&
+                 (!isInOut || tensor.quantized->isOutIn);
+  return isTaken ? findKept(*tensor.quantized, keptForm(weight)) : nullptr;
+}
+
 /// Adds the calls that pack a bound tensor. What is stored across its rows is
-/// packed at once.
+/// packed at once, but integers that are kept as they are.
 void addCalls(std::vector<PackCall> &calls, const tfc_module_v0 &module,
               uint32_t w, uint32_t layer, const Tensor &tensor) {
   const tfc_weight_v0 &weight = module.weights[w];
@@ -118,7 +136,7 @@ void addCalls(std::vector<PackCall> &calls, const tfc_module_v0 &module,
   if (source.flags & TFC_SOURCE_STACKED) {
     first = bytes * (layer % weight.experts);
   }
-  if (source.flags & TFC_SOURCE_IN_OUT) {
+  if (source.flags & TFC_SOURCE_IN_OUT && !findKept(weight, tensor)) {
     calls.push_back({w, layer, 0, weight.rows, &tensor, first, bytes});
     return;
   }
@@ -145,11 +163,33 @@ struct PackJob {
 
   void pack(PackCall &call, const void *data, uint32_t dtype) const {
     tfc_stored_v0 stored{data, dtype, 0};
-    tfc_pack_v0 pack{sizeof(pack),  call.weight, call.layer, 1, &stored, packed,
-                     call.rowBegin, call.rowEnd, /*scale=*/1};
+    tfc_pack_v0 pack{
+        sizeof(pack),       call.weight,      call.layer,  1, &stored, packed,
+        call.rowBegin,      call.rowEnd,      /*scale=*/1,
+        /*scales=*/nullptr, /*zeros=*/nullptr};
     call.result = program.pack(&pack);
   }
+  void packKept(PackCall &call, const IntegerMatrix &matrix) const;
 };
+
+/// Packs rows of integers as they are.
+void PackJob::packKept(PackCall &call, const IntegerMatrix &matrix) const {
+  const tfc_weight_v0 &weight = module.weights[call.weight];
+  KeptRows rows = readKept(matrix, keptForm(weight),
+                           weight.sources->first_row + call.rowBegin,
+                           call.rowEnd - call.rowBegin);
+  call.isNotFinite = !std::all_of(rows.scales.begin(), rows.scales.end(),
+                                  [](float x) { return std::isfinite(x); });
+  if (call.isNotFinite) {
+    return;
+  }
+  tfc_stored_v0 stored{rows.integers.data(), weight.kept, 0};
+  tfc_pack_v0 pack{
+      sizeof(pack), call.weight,        call.layer,       1, &stored,
+      packed,       call.rowBegin,      call.rowEnd,
+      /*scale=*/1,  rows.scales.data(), rows.zeros.data()};
+  call.result = program.pack(&pack);
+}
 
 /// `count` rows from `first` on, a whole matrix, as models store it, [in, out],
 /// of one that is stored in rows of outputs or not.
@@ -176,6 +216,10 @@ std::vector<float> decodeInOut(const QuantizedMatrix &matrix, int64_t first,
 void packDecoded(const PackJob &job, PackCall &call) {
   const QuantizedMatrix &matrix = *call.tensor->quantized;
   const tfc_weight_v0 &weight = job.module.weights[call.weight];
+  if (const IntegerMatrix *kept = findKept(weight, *call.tensor)) {
+    job.packKept(call, *kept);
+    return;
+  }
   const tfc_source_v0 &source = *weight.sources;
   bool isStacked = source.flags & TFC_SOURCE_STACKED;
   // Rows of one expert, and those of the experts before.

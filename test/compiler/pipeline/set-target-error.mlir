@@ -4,7 +4,7 @@
 // OPT: error: expected opt none or full, got fast
 // RUN: not tfc-opt %s --tfc-set-target=target=sparc 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: error: expected --target cpu, {{.*}}, got sparc
-// RUN: not tfc-opt %s --tfc-set-target=weights=int4 2>&1 | FileCheck %s --check-prefix=WEIGHTS
-// WEIGHTS: error: expected weights f32, f16, bf16 or int8, got int4
+// RUN: not tfc-opt %s --tfc-set-target=weights=int2 2>&1 | FileCheck %s --check-prefix=WEIGHTS
+// WEIGHTS: error: expected weights f32, f16, bf16, int8 or int4, got int2
 module {
 }

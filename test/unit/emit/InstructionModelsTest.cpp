@@ -72,6 +72,17 @@ define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
 declare <16 x i32> @llvm.x86.avx512.pmaddw.d.512(<32 x i16>, <32 x i16>)
 )";
 
+constexpr char pairsText[] = R"(
+define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
+  %x = load <64 x i8>, ptr %a, align 4
+  %y = load <64 x i8>, ptr %b, align 4
+  %z = call <32 x i16> @llvm.x86.avx512.pmaddubs.w.512(<64 x i8> %x, <64 x i8> %y)
+  store <32 x i16> %z, ptr %to, align 4
+  ret void
+}
+declare <32 x i16> @llvm.x86.avx512.pmaddubs.w.512(<64 x i8>, <64 x i8>)
+)";
+
 /// `dot`, as its model on any machine or as the instruction.
 class Dot {
 public:
@@ -221,12 +232,17 @@ TEST(InstructionModels, bytesOfTheFirstHaveNoSign) {
   }
   Dot wide(/*isModel=*/true, wideText);
   EXPECT_EQ(wide(1, 0xffff0002, 0x00050003), 2u);
+  // Pairs: 255 * -1 + 1 * 2, and twice 255 * -128, which 16 bits do not hold.
+  Dot pairs(/*isModel=*/true, pairsText);
+  EXPECT_EQ(pairs(0, 0xffff01ff, 0x808002ff),
+            0x80000000 | (static_cast<uint32_t>(-253) & 0xffff));
 }
 
 TEST(InstructionModels, integersAreThoseOfTheInstructions) {
-  for (auto [text, feature] : {std::pair{bytesText, "avx512vnni"},
-                               std::pair{halfBytesText, "avx512vnni"},
-                               std::pair{wideText, "avx512bw"}}) {
+  for (auto [text, feature] :
+       {std::pair{bytesText, "avx512vnni"},
+        std::pair{halfBytesText, "avx512vnni"}, std::pair{wideText, "avx512bw"},
+        std::pair{pairsText, "avx512bw"}}) {
     if (!hasFeature(feature)) {
       GTEST_SKIP() << "expected a machine with " << feature;
     }

@@ -95,6 +95,45 @@ TEST(RoundMatrixTest, WhatCountsMoreIsNearer) {
   EXPECT_LE(errorOf(exact, alike, {}), errorOf(exact, weighed, {}));
 }
 
+TEST(RoundGroupsTest, EachGroupHasTheScaleThatLeavesLeast) {
+  constexpr int64_t rows = 30, group = 32, width = 3 * group;
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal;
+  std::vector<float> exact;
+  for (int64_t i = 0; i < rows * width; ++i) {
+    // The last group is zeros.
+    exact.push_back(
+        i < (rows * width - group)
+            ? std::ldexp(normal(random), static_cast<int>(i / group % 9) - 4)
+            : 0);
+  }
+  RoundedMatrix made = roundGroups(exact, rows, group, {}, rt::DType::F16);
+  ASSERT_EQ(made.groups, 3);
+  ASSERT_EQ(made.scales.size(), static_cast<size_t>(rows * made.groups));
+  std::vector<float> decoded = made.decode();
+  double signal = 0, noise = 0, plain = 0;
+  for (int64_t i = 0; i < rows * width; ++i) {
+    EXPECT_GE(made.integers[i], -8);
+    EXPECT_LE(made.integers[i], 7);
+    float greatest = 0;
+    for (int64_t j = i / group * group; j < (i / group + 1) * group; ++j) {
+      greatest = std::max(greatest, std::fabs(exact[j]));
+    }
+    float scale = made.scale(i / width, i % width / group);
+    ASSERT_EQ(decoded[i], static_cast<float>(made.integers[i]) * scale);
+    double error = exact[i] - decoded[i];
+    double step = greatest / 7;
+    double other =
+        greatest == 0 ? 0 : exact[i] - std::nearbyint(exact[i] / step) * step;
+    signal += exact[i] * exact[i];
+    noise += error * error;
+    plain += other * other;
+  }
+  // Nearer than scales by the greatest element alone.
+  EXPECT_LT(noise, 0.95 * plain);
+  EXPECT_GT(10 * std::log10(signal / noise), 19);
+}
+
 TEST(RoundTo16Test, RoundsToNearestEven) {
   for (rt::DType dtype : {rt::DType::BF16, rt::DType::F16}) {
     EXPECT_EQ(widen16(roundTo16(1.5F, dtype), dtype), 1.5F);

@@ -101,6 +101,29 @@ TEST(RowOps, QuantizeRows) {
                {254, (-6 * 127 - 16) * 2 + 0.5, 0, -127 * 127 * 0.5 + 0.5});
 }
 
+TEST(RowOps, GroupsOfFourBits) {
+  Program program(R"(
+    transformer.parameter @w : tensor<2x4xi4> from <["w"], stored_rows = 2>
+    transformer.parameter @w.scales : tensor<2x2xf32> companion<scales of @w>
+  )" + Program::step(R"(
+    %x = arith.constant dense<[[254.0, -11.0, 15.0, 2.0]]> : tensor<1x4xf32>
+    %w = transformer.weight @w : tensor<2x4xi4>
+    %ws = transformer.weight @w.scales : tensor<2x2xf32>
+    %q, %s = transformer.quantize_rows %x : tensor<1x4xf32>
+    %y = transformer.linear %q, %w scales %s, %ws
+      : tensor<1x4xi8>, tensor<2x4xi4>, tensor<1xf32>, tensor<2x2xf32>
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<1x2xf32>
+    })"));
+  // In steps of -1 (8 is -8, and -8 one too many: 7), -0.25, 0.5 and -2: of
+  // equally great ones the first says the sign.
+  program.weights["w"] = {{8, -8, 2, 0.625, -4, 3, 16, 1}};
+  // Integers -8 7, -8 -2 (2.5, half a step being even), -8 6, -8 0.
+  double first = -(127.0 * -8 + -6 * 7) - 0.25 * (8 * -8 + 1 * -2);
+  double second = 0.5 * (127 * -8 + -6 * 6) - 2.0 * (8 * -8);
+  expectMatrix(program.run(tokens(1))["y"], 1, 2, {2 * first, 2 * second});
+}
+
 TEST(RowOps, RowsThatAreNotFiniteGiveNoNumbers) {
   Matrix scales;
   Matrix zeros = quantizeRows(Matrix(2, 3), scales);

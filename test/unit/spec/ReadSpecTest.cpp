@@ -349,7 +349,8 @@ TEST(ReadSpec, DtypeOption) {
   ReadOptions options;
   for (auto [dtype, storage] :
        {std::pair{"f32", Storage::F32}, std::pair{"f16", Storage::F16},
-        std::pair{"bf16", Storage::BF16}, std::pair{"int8", Storage::Int8}}) {
+        std::pair{"bf16", Storage::BF16}, std::pair{"int8", Storage::Int8},
+        std::pair{"int4", Storage::Int4}}) {
     options.dtype = dtype;
     std::optional<ModelSpec> model =
         readSpecText("s", decoderSpec, "", diagnostics, options);
@@ -358,12 +359,13 @@ TEST(ReadSpec, DtypeOption) {
     EXPECT_TRUE(model->roundsWeights);
     EXPECT_EQ(model->multipliesBf16, storage == Storage::BF16);
   }
-  options.dtype = "int4";
+  options.dtype = "int2";
   EXPECT_FALSE(readSpecText("s", decoderSpec, "", diagnostics, options));
   ASSERT_EQ(diagnostics.size(), 1u);
-  EXPECT_EQ(formatDiagnostic(diagnostics[0]),
-            "expected dtype f32, f16, bf16 or int8 (others are not supported "
-            "by this tfc), got \"int4\" [TFC090]");
+  EXPECT_EQ(
+      formatDiagnostic(diagnostics[0]),
+      "expected dtype f32, f16, bf16, int8 or int4 (others are not supported "
+      "by this tfc), got \"int2\" [TFC090]");
 }
 
 TEST(ReadSpec, MatricesAreKeptAsTheSpecSays) {
@@ -399,12 +401,57 @@ TEST(ReadSpec, ProductsMultiplyIntegersWhereMatricesAreThem) {
   ASSERT_EQ(diagnostics.size(), 2u);
   for (size_t i : {0, 1}) {
     EXPECT_NE(formatDiagnostic(diagnostics[i])
-                  .find("expected precision.weights and precision.compute to "
-                        "be \"int8\" both or neither (products multiply "
-                        "integers by integers), got "),
+                  .find("expected precision.compute \"int8\" exactly with "
+                        "precision.weights \"int8\" or \"int4\" (products "
+                        "multiply integers by integers), got "),
               std::string::npos)
         << formatDiagnostic(diagnostics[i]);
   }
+}
+
+TEST(ReadSpec, GroupsAreOfFourBits) {
+  Diagnostics diagnostics;
+  auto read = [&](const std::string &precision, const ReadOptions &options) {
+    std::string text = decoderSpec;
+    text.replace(text.find("  \"tokens\""), 0,
+                 "  \"precision\": {" + precision + "},\n");
+    return readSpecText("s", text, "", diagnostics, options);
+  };
+  const std::string four = "\"weights\": \"int4\", \"compute\": \"int8\"";
+  std::optional<ModelSpec> model = read(four, {});
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->group, 32);
+  EXPECT_FALSE(model->hasZeros);
+  EXPECT_NE(model->canonical.find("\"group\": 32"), std::string::npos);
+  // Heads are bytes, and nothing else.
+  for (const Parameter &parameter : model->parameters) {
+    EXPECT_EQ(parameter.isKeptByte, parameter.name.rfind("heads.", 0) == 0)
+        << parameter.name;
+  }
+  // What the spec says holds with --dtype, but for --group.
+  const std::string kept = "\"group\": 128, \"zeros\": true";
+  model = read(kept, {"int4", ""});
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->group, 128);
+  EXPECT_TRUE(model->hasZeros);
+  model = read(kept, {"int4", "", false, 64});
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->group, 64);
+  // With other types it changes nothing, the canonical text neither.
+  model = read(kept, {"int8", ""});
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->group, 0);
+  EXPECT_EQ(model->canonical.find("group"), std::string::npos);
+  EXPECT_TRUE(diagnostics.empty());
+  EXPECT_FALSE(read(four + ", \"group\": 48", {}));
+  EXPECT_FALSE(read("", {"int8", "", false, 64}));
+  ASSERT_EQ(diagnostics.size(), 2u);
+  EXPECT_NE(formatDiagnostic(diagnostics[0])
+                .find("expected precision.group 32, 64 or 128, got 48"),
+            std::string::npos);
+  EXPECT_NE(formatDiagnostic(diagnostics[1])
+                .find("expected --dtype int4 with --group"),
+            std::string::npos);
 }
 
 TEST(ReadSpec, RulesKeepMatricesFromBeingIntegers) {

@@ -52,7 +52,6 @@ private:
 class PackedMatrix : public RowScales {
 public:
   const Tensor *words = nullptr, *zeros = nullptr;
-  int64_t bits = 4;
 
   void readIntegers(int64_t row, int32_t *out) const override {
     int64_t perWord = 32 / bits, rowWords = words->shape[1];
@@ -164,6 +163,7 @@ Status takeShape(QuantizedModule &module, PackedMatrix &matrix) {
                         shapeText(matrix.words->shape));
   }
   matrix.bits = fits4 ? 4 : 8;
+  matrix.middle = 1 << (matrix.bits - 1);
   return {};
 }
 
@@ -197,6 +197,7 @@ Result<MadeMatrix> makeCompressedInt8(QuantizedModule &module) {
     status = module.expectShape(**zeros, matrix->scales->shape,
                                 "a zero point a scale");
     matrix->zeros = *zeros;
+    matrix->hasZeros = true;
   }
   status = status ? takeGroups(module, *matrix, size) : std::move(status);
   if (!status) {
@@ -226,6 +227,7 @@ Result<MadeMatrix> makeCompressedPacked(QuantizedModule &module) {
         **zeros, {(matrix->rows + perWord - 1) / perWord, matrix->groups},
         "zero points of the scales, in words along the rows");
     matrix->zeros = *zeros;
+    matrix->hasZeros = true;
   }
   if (!status) {
     return std::move(status.error());

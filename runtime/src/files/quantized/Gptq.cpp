@@ -21,7 +21,6 @@ bool isGptq(const Tensor &words, const Tensor &scales) {
 class GptqMatrix : public IntegerMatrix {
 public:
   const Tensor *words = nullptr, *scales = nullptr, *zeros = nullptr;
-  int64_t bits = 4;
   uint32_t addToZeros = 0;
 
   void readIntegers(int64_t row, int32_t *out) const override {
@@ -175,6 +174,8 @@ Result<MadeMatrix> makeGptq(QuantizedModule &module, const Parts &parts) {
                         shapeText((*zeros)->shape));
   }
   matrix->columns = parts.words->shape[0] * (32 / matrix->bits);
+  matrix->middle = 1 << (matrix->bits - 1);
+  matrix->hasZeros = !module.settings.zeros.areMiddle;
   matrix->isOutIn = true;
   matrix->addToZeros = matrix->bits == 4 ? module.settings.zeros.add4
                                          : module.settings.zeros.add8;
@@ -194,6 +195,9 @@ Result<MadeMatrix> makeAwq(QuantizedModule &module, const Parts &parts) {
   matrix->rows = parts.scales->shape[1];
   matrix->columns = parts.words->shape[0];
   matrix->groups = parts.scales->shape[0];
+  matrix->bits = 4;
+  matrix->middle = 8;
+  matrix->hasZeros = parts.zeros;
   matrix->isOutIn = true;
   if (parts.words->shape[1] * 8 != matrix->rows) {
     return module.fault(*parts.words, "expected [columns / 8, ", matrix->rows,
@@ -273,6 +277,7 @@ Result<GptqZeros> readGptqZeros(const TensorsByName &tensors,
     seen = bits ? zeros : seen;
   }
   GptqZeros zeros;
+  zeros.areMiddle = seen && (count.allMiddle || count.allBelow);
   if (!seen || count.allMiddle) {
     return zeros;
   }

@@ -38,10 +38,37 @@ public:
   /// Scales and zeros of a row, [groups] each.
   virtual void readGroups(int64_t row, float *scales, int32_t *zeros) const = 0;
 
+  /// Of an integer, and what it is without a sign more than with one.
+  int64_t bits = 8;
+  int32_t middle = 0;
+  /// Whether zero points may be others than `middle`.
+  bool hasZeros = false;
   int64_t groups = 1;
   /// Of each column, [columns]; below `groups`.
   std::vector<int32_t> groupOf;
 };
+
+/// How a library keeps a matrix of integers: bytes with a scale a row, or four
+/// bits with one for each `group` of columns, and maybe a zero point.
+struct KeptForm {
+  bool isFour = false;
+  int64_t group = 0; // of four bits
+  bool hasZeros = false;
+};
+
+/// Rows of a matrix as they are kept: [rows, columns] integers, and for each
+/// group of a row a scale and a zero point.
+struct KeptRows {
+  std::vector<int8_t> integers, zeros;
+  std::vector<float> scales;
+};
+
+/// The matrix, if its integers and scales can be kept so as they are; or null.
+const IntegerMatrix *findKept(const QuantizedMatrix &matrix,
+                              const KeptForm &form);
+/// Rows [first, first + count) of one that findKept gave.
+KeptRows readKept(const IntegerMatrix &matrix, const KeptForm &form,
+                  int64_t first, int64_t count);
 
 /// Elements [first, first + count) of the matrix in rows.
 void decodeElements(const QuantizedMatrix &matrix, int64_t first, int64_t count,

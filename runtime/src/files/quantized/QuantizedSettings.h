@@ -12,6 +12,8 @@ namespace tfc::rt {
 /// fields of 4 and of 8 bits.
 struct GptqZeros {
   uint32_t add4 = 0, add8 = 0;
+  /// Whether all of them are, with that added, 8 (of 4 bits) or 128.
+  bool areMiddle = false;
   uint64_t wrapped = 0; // stored fields that are all ones, where 1 is added
 };
 

@@ -1,0 +1,400 @@
+// The inner loops of products with integers of four bits, whose sums are
+// integers within a group of columns and floats from group to group.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/cpu/GroupTiles.h"
+
+#include "compiler/cpu/VectorCache.h"
+#include "compiler/kernel/Quantize.h"
+#include "compiler/kernel/StepFields.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tfc;
+
+static constexpr int64_t kFloatBytes = sizeof(float);
+static constexpr int64_t kWordBytes = 4;
+static constexpr int64_t kLineBytes = 64;
+
+/// Words that are read without a loop: 32 columns. Of so many, products of
+/// pairs add up in 16 bits: 8 times 2 times 15 times 127 is less than 2^15.
+static constexpr int64_t kBlockWords = 4;
+
+/// Rows whose offsets are not worth a second thread.
+static constexpr int64_t kOffsetRows = 64;
+/// Of a group, added up at once.
+static constexpr int64_t kOffsetBytes = 16;
+
+namespace {
+
+/// Builds the body of one function.
+class GroupBody {
+public:
+  using Values = KernelBuilder::Values;
+
+  GroupBody(func::FuncOp function, OpBuilder &builder, int64_t rows,
+            const PanelLayout &layout, transformer::ProductTileAttr tile,
+            int64_t group, bool hasZeros)
+      : k(function.getLoc(), builder, Value()), b(k.builder()), rows(rows),
+        layout(layout), tile(tile), group(group), hasZeros(hasZeros),
+        pieces(cutColumns(layout.width, tile.getLanes())) {
+    Value *const places[] = {&x,     &rowBytes, &last,  &offsets, &offsetBytes,
+                             &panel, &scales,   &zeros, &groups,  &sums};
+    for (auto [place, argument] :
+         llvm::zip_equal(places, function.getArguments())) {
+      *place = argument;
+    }
+  }
+
+  void emit();
+
+private:
+  bool isPairs() const {
+    return tile.getKind() == transformer::ProductKind::Pairs;
+  }
+  /// From one group to the next, in a panel.
+  int64_t groupBytes() const { return group / 2 * layout.width; }
+  Value findRow(Value first, Value bytes, int64_t row);
+  Values emitGroup(Value number, ValueRange floats);
+  Values emitBlock(Value block, ArrayRef<Value> places, Values integers);
+  SmallVector<Value> loadFactors(ArrayRef<Value> places, int64_t word,
+                                 int64_t half);
+  void askAhead(Value base);
+  Value call(StringRef intrinsic, Type type, ValueRange operands) {
+    return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(intrinsic),
+                                         operands)
+        .getResult(0);
+  }
+  Value bytesOf(Value words, int64_t width) {
+    return LLVM::BitcastOp::create(
+        b, VectorType::get(width * kWordBytes, b.getI8Type()), words);
+  }
+  Value splat(int64_t width, int32_t value) {
+    return arith::ConstantOp::create(
+        b, DenseElementsAttr::get(VectorType::get(width, b.getI32Type()),
+                                  llvm::APInt(32, value)));
+  }
+  Value addPair(Value sum, Value weights, Value factor, int64_t width);
+  Value addUp(Value sum, Value pairs, int64_t width);
+  Value multiplyPairs(Value x, Value y, int64_t width);
+  Value beginGroup(Value ownZeros, Value offset, const ColumnPiece &piece);
+
+  KernelBuilder k;
+  ImplicitLocOpBuilder &b;
+  int64_t rows;
+  const PanelLayout &layout;
+  transformer::ProductTileAttr tile;
+  int64_t group;
+  bool hasZeros;
+  SmallVector<ColumnPiece> pieces;
+  Value x, rowBytes, last, offsets, offsetBytes, panel, scales, zeros, groups,
+      sums;
+  SmallVector<Value> rowPlaces, offsetPlaces;
+};
+
+} // namespace
+
+Value GroupBody::findRow(Value first, Value bytes, int64_t row) {
+  if (row == 0) {
+    return first;
+  }
+  // Spare rows repeat the last one.
+  Value number = k.min(k.constant(row), last);
+  return buildAddress(b, first, arith::MulIOp::create(b, number, bytes), 1);
+}
+
+/// sum + weights * factor, in 16 bits; without a sum, the products.
+Value GroupBody::addPair(Value sum, Value weights, Value factor,
+                         int64_t width) {
+  Type pairs = VectorType::get(2 * width, b.getI16Type());
+  Value product = call(width == 16 ? "llvm.x86.avx512.pmaddubs.w.512"
+                                   : "llvm.x86.avx2.pmadd.ub.sw",
+                       pairs, {weights, factor});
+  // Not arith's, which is cut into rows of lanes.
+  return sum ? LLVM::AddOp::create(b, sum, product).getResult() : product;
+}
+
+/// sum + the two of each word of pairs
+Value GroupBody::addUp(Value sum, Value pairs, int64_t width) {
+  auto type = cast<VectorType>(pairs.getType());
+  // Nor is this.
+  Value ones = LLVM::ConstantOp::create(
+      b, type, DenseElementsAttr::get(type, llvm::APInt(16, 1)));
+  return arith::AddIOp::create(b, sum, multiplyPairs(pairs, ones, width));
+}
+
+/// Of two integers of 16 bits each, the sum of both products.
+Value GroupBody::multiplyPairs(Value x, Value y, int64_t width) {
+  return call(width == 16 ? "llvm.x86.avx512.pmaddw.d.512"
+                          : "llvm.x86.avx2.pmadd.wd",
+              VectorType::get(width, b.getI32Type()), {x, y});
+}
+
+/// What a group's integers begin with: what comes off for the zero points, the
+/// row's `offset` times `ownZeros` where there are any. Both are held by 16
+/// bits, and the upper ones of a zero point are 0.
+Value GroupBody::beginGroup(Value ownZeros, Value offset,
+                            const ColumnPiece &piece) {
+  auto words = VectorType::get(piece.width, b.getI32Type());
+  Value all = vector::BroadcastOp::create(b, words, offset);
+  if (!ownZeros) {
+    return all;
+  }
+  Value bytes = LLVM::LoadOp::create(
+      b, VectorType::get(piece.width, b.getI8Type()),
+      buildAddress(b, ownZeros, piece.offset), /*alignment=*/1);
+  Value wide = LLVM::ZExtOp::create(b, words, bytes);
+  auto asPairs = [&](Value value) -> Value {
+    return LLVM::BitcastOp::create(
+        b, VectorType::get(2 * piece.width, b.getI16Type()), value);
+  };
+  return multiplyPairs(asPairs(wide), asPairs(all), piece.width);
+}
+
+/// Four columns of each row, the first or the last ones of a word.
+SmallVector<Value> GroupBody::loadFactors(ArrayRef<Value> places, int64_t word,
+                                          int64_t half) {
+  SmallVector<Value> factors;
+  for (Value place : places) {
+    factors.push_back(LLVM::LoadOp::create(
+        b, b.getI32Type(),
+        buildAddress(b, place, (2 * word + half) * kWordBytes),
+        /*alignment=*/1));
+  }
+  return factors;
+}
+
+void GroupBody::askAhead(Value base) {
+  int64_t ahead = tile.getAhead() * layout.width * kFloatBytes;
+  int64_t bytes = kBlockWords * layout.rowBytes();
+  for (int64_t offset = 0; offset < bytes; offset += kLineBytes) {
+    LLVM::Prefetch::create(b, buildAddress(b, base, ahead + offset), /*rw=*/0,
+                           /*hint=*/2, /*cache=*/1);
+  }
+}
+
+/// The integers of 32 columns: `block` is where the panel has them, `places`
+/// where rows do.
+KernelBuilder::Values GroupBody::emitBlock(Value block, ArrayRef<Value> places,
+                                           Values integers) {
+  if (rows >= tile.getAheadRows()) {
+    askAhead(block);
+  }
+  Values pairs(integers.size());
+  for (int64_t word = 0; word < kBlockWords; ++word) {
+    SmallVector<Value> weights[2];
+    for (const ColumnPiece &piece : pieces) {
+      int64_t at = word * layout.rowBytes() + piece.offset * kWordBytes;
+      auto words = VectorType::get(piece.width, b.getI32Type());
+      Value both = LLVM::LoadOp::create(b, words, buildAddress(b, block, at),
+                                        /*alignment=*/kWordBytes);
+      Value mask = splat(piece.width, 0x0f0f0f0f);
+      Value upper =
+          arith::ShRUIOp::create(b, both, splat(piece.width, kFourBits));
+      for (int64_t half = 0; half < 2; ++half) {
+        Value bits = arith::AndIOp::create(b, half == 0 ? both : upper, mask);
+        weights[half].push_back(bytesOf(bits, piece.width));
+      }
+    }
+    for (int64_t half = 0; half < 2; ++half) {
+      SmallVector<Value> factors = loadFactors(places, word, half);
+      for (size_t i = 0; i < integers.size(); ++i) {
+        size_t j = i % pieces.size();
+        int64_t width = pieces[j].width;
+        Value all = vector::BroadcastOp::create(
+            b, VectorType::get(width, b.getI32Type()),
+            factors[i / pieces.size()]);
+        Value factor = bytesOf(all, width);
+        if (isPairs()) {
+          pairs[i] = addPair(pairs[i], weights[half][j], factor, width);
+        } else {
+          integers[i] = call(width == 16 ? "llvm.x86.avx512.vpdpbusd.512"
+                                         : "llvm.x86.avx512.vpdpbusd.256",
+                             integers[i].getType(),
+                             {integers[i], weights[half][j], factor});
+        }
+      }
+    }
+  }
+  for (size_t i = 0; isPairs() && i < integers.size(); ++i) {
+    integers[i] = addUp(integers[i], pairs[i], pieces[i % pieces.size()].width);
+  }
+  return integers;
+}
+
+/// Of group `number` the integers, which the floats get, times their scales.
+KernelBuilder::Values GroupBody::emitGroup(Value number, ValueRange floats) {
+  Value weights = buildAddress(b, panel, number, groupBytes());
+  Value ownScales = buildAddress(b, scales, number, layout.width * kFloatBytes);
+  Value ownZeros =
+      hasZeros ? buildAddress(b, zeros, number, layout.width) : Value();
+  SmallVector<Value> places;
+  Values integers;
+  for (int64_t row = 0; row < rows; ++row) {
+    places.push_back(buildAddress(b, rowPlaces[row], number, group));
+    Value offset = LLVM::LoadOp::create(
+        b, b.getI32Type(),
+        buildAddress(b, offsetPlaces[row], number, kWordBytes),
+        /*alignment=*/kWordBytes);
+    for (const ColumnPiece &piece : pieces) {
+      integers.push_back(beginGroup(ownZeros, offset, piece));
+    }
+  }
+  int64_t blocks = group / (2 * kWordBytes * kBlockWords);
+  if (blocks == 1) {
+    integers = emitBlock(weights, places, integers);
+  } else {
+    integers =
+        k.loop(k.constant(0), k.constant(blocks), 1, integers,
+               [&](Value block, ValueRange carried) {
+                 SmallVector<Value> own;
+                 for (Value place : places) {
+                   own.push_back(buildAddress(b, place, block,
+                                              2 * kWordBytes * kBlockWords));
+                 }
+                 return emitBlock(buildAddress(b, weights, block,
+                                               kBlockWords * layout.rowBytes()),
+                                  own, Values(carried));
+               });
+  }
+  Values next;
+  for (auto [i, integer] : llvm::enumerate(integers)) {
+    const ColumnPiece &piece = pieces[i % pieces.size()];
+    Type type = f32Vector(k, piece.width);
+    Value scale = LLVM::LoadOp::create(
+        b, type, buildAddress(b, ownScales, piece.offset * kFloatBytes),
+        /*alignment=*/kFloatBytes);
+    Value wide = arith::SIToFPOp::create(b, type, integer);
+    next.push_back(math::FmaOp::create(b, wide, scale, floats[i]));
+  }
+  return next;
+}
+
+void GroupBody::emit() {
+  Values floats;
+  for (int64_t row = 0; row < rows; ++row) {
+    rowPlaces.push_back(findRow(x, rowBytes, row));
+    offsetPlaces.push_back(findRow(offsets, offsetBytes, row));
+    for (const ColumnPiece &piece : pieces) {
+      floats.push_back(arith::ConstantOp::create(
+          b, b.getZeroAttr(f32Vector(k, piece.width))));
+    }
+  }
+  floats = k.loop(k.constant(0), groups, 1, floats,
+                  [&](Value number, ValueRange carried) {
+                    return emitGroup(number, carried);
+                  });
+  for (auto [i, value] : llvm::enumerate(floats)) {
+    auto row = static_cast<int64_t>(i / pieces.size());
+    const ColumnPiece &piece = pieces[i % pieces.size()];
+    storeVector(
+        k, value,
+        buildAddress(b, sums,
+                     (row * layout.width + piece.offset) * kFloatBytes));
+  }
+  func::ReturnOp::create(b);
+}
+
+bool GroupTiles::isKnown(transformer::ProductTileAttr tile,
+                         const PanelLayout &layout) {
+  return tile.getKind() != transformer::ProductKind::Fma &&
+         (tile.getLanes() == 16 || tile.getLanes() == 8) &&
+         layout.columns == kWordBytes && layout.width % tile.getLanes() == 0;
+}
+
+func::FuncOp GroupTiles::find(int64_t rows) {
+  bool isPairs = tile.getKind() == transformer::ProductKind::Pairs;
+  std::string name = "product." + std::to_string(rows) + "x" +
+                     std::to_string(layout.width) + "_i4_group" +
+                     std::to_string(group) + (isPairs ? "_pairs" : "_dot") +
+                     (hasZeros ? "_zeros" : "");
+  if (auto found = module.lookupSymbol<func::FuncOp>(name)) {
+    return found;
+  }
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointToStart(module.getBody());
+  Type pointer = LLVM::LLVMPointerType::get(builder.getContext());
+  Type index = builder.getIndexType();
+  func::FuncOp function =
+      addTileFunction(module, name,
+                      {pointer, index, index, pointer, index, pointer, pointer,
+                       pointer, index, pointer});
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  GroupBody(function, builder, rows, layout, tile, group, hasZeros).emit();
+  return function;
+}
+
+/// Of tiles of `widths` rows the narrowest that has all of them.
+void GroupTiles::callNarrowest(ArrayRef<int64_t> widths, const GroupTile &at) {
+  auto callOf = [&](int64_t rows) {
+    ImplicitLocOpBuilder &b = k.builder();
+    SmallVector<Value> arguments = {k.pointer(at.x),
+                                    rowBytes,
+                                    k.subtract(at.rows, k.constant(1)),
+                                    k.pointer(at.offsets),
+                                    k.constant(offsetBytes()),
+                                    k.pointer(at.panel),
+                                    k.pointer(at.scales),
+                                    k.pointer(hasZeros ? at.zeros : at.scales),
+                                    k.constant(groups),
+                                    k.pointer(at.sums)};
+    func::CallOp::create(b, find(rows), arguments);
+  };
+  if (widths.size() == 1) {
+    callOf(widths.front());
+    return;
+  }
+  k.when(
+      k.isAtMost(at.rows, k.constant(widths.front())),
+      [&] { callOf(widths.front()); },
+      [&] { callNarrowest(widths.drop_front(), at); });
+}
+
+void GroupTiles::call(const GroupTile &at) {
+  SmallVector<int64_t> widths;
+  for (int64_t count = 1; count < tile.getRows(); count *= 2) {
+    widths.push_back(count);
+  }
+  widths.push_back(tile.getRows());
+  callNarrowest(widths, at);
+}
+
+Value GroupTiles::emitOffsets(Value x, Value tokens) {
+  ImplicitLocOpBuilder &b = k.builder();
+  Value offsets = memref::AllocOp::create(
+      b, MemRefType::get({ShapedType::kDynamic, groups}, b.getI32Type()),
+      tokens);
+  auto items =
+      scf::ParallelOp::create(b, ValueRange{k.constant(0)}, ValueRange{tokens},
+                              ValueRange{k.constant(kOffsetRows)});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(items.getBody());
+  Value first = items.getInductionVars()[0];
+  Value rows = k.min(k.subtract(tokens, first), k.constant(kOffsetRows));
+  // A register's words, of which groups have whole numbers.
+  Type bytes = VectorType::get(kOffsetBytes, b.getI8Type());
+  Type words = VectorType::get(kOffsetBytes, b.getI32Type());
+  k.loop(rows, [&](Value number) {
+    Value row = k.add(first, number);
+    Value place = k.pointer(k.add(x, arith::MulIOp::create(b, row, rowBytes)));
+    k.loop(k.constant(groups), [&](Value g) {
+      Value own = buildAddress(b, place, g, group), all;
+      for (int64_t at = 0; at < group; at += kOffsetBytes) {
+        Value narrow = LLVM::LoadOp::create(b, bytes, buildAddress(b, own, at),
+                                            /*alignment=*/1);
+        Value wide = LLVM::SExtOp::create(b, words, narrow);
+        all = all ? LLVM::AddOp::create(b, all, wide).getResult() : wide;
+      }
+      Value sum = LLVM::vector_reduce_add::create(b, b.getI32Type(), all);
+      Value zero =
+          arith::ConstantIntOp::create(b, hasZeros ? -1 : -kFourZero, 32);
+      memref::StoreOp::create(b, arith::MulIOp::create(b, sum, zero), offsets,
+                              ValueRange{row, g});
+    });
+  });
+  return offsets;
+}

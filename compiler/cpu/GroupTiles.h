@@ -1,0 +1,68 @@
+// The inner loops of products with integers of four bits, whose sums are
+// integers within a group of columns and floats from group to group.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TFC_COMPILER_CPU_GROUPTILES_H
+#define TFC_COMPILER_CPU_GROUPTILES_H
+
+#include "compiler/cpu/ProductTiles.h"
+#include "compiler/kernel/KernelBuilder.h"
+
+namespace tfc {
+
+/// Where a tile's rows are, and what they are multiplied with: addresses.
+struct GroupTile {
+  mlir::Value rows;    // how many it has
+  mlir::Value x;       // of the first row
+  mlir::Value offsets; // of the first row's
+  mlir::Value panel;   // of the first word
+  mlir::Value scales;  // of the first group's
+  mlir::Value zeros;   // of the first group's; null where there are none
+  mlir::Value sums;    // where they are left, rows of a panel's width
+};
+
+/// Of one product: rows of bytes, `rowBytes` from one to the next.
+///
+/// Weights are read as numbers without a sign: a group's sum begins with what
+/// comes off for its zero point, which is 8 where there are no zeros. Integers
+/// have no order of sums, and groups are added in theirs, so that any row's
+/// bits are the same in every tile and for every instruction.
+class GroupTiles {
+public:
+  GroupTiles(KernelBuilder &builder, mlir::ModuleOp module,
+             transformer::ProductTileAttr tile, const PanelLayout &layout,
+             int64_t columns, int64_t groups, bool hasZeros,
+             mlir::Value rowBytes)
+      : k(builder), module(module), tile(tile), layout(layout),
+        group(columns / groups), groups(groups), hasZeros(hasZeros),
+        rowBytes(rowBytes) {}
+
+  /// Whether there are instructions for tiles of such vectors and panels.
+  static bool isKnown(transformer::ProductTileAttr tile,
+                      const PanelLayout &layout);
+
+  /// The sums of all groups of `tokens` rows at `x`, with a minus: times their
+  /// zero points, what comes off a product's. Where all of those are kFourZero,
+  /// times that. In a place of its own, [T, G] of i32; in parallel where there
+  /// are many.
+  mlir::Value emitOffsets(mlir::Value x, mlir::Value tokens);
+  int64_t offsetBytes() const { return groups * 4; }
+
+  /// Computes the sums of one tile.
+  void call(const GroupTile &at);
+
+private:
+  mlir::func::FuncOp find(int64_t rows);
+  void callNarrowest(llvm::ArrayRef<int64_t> widths, const GroupTile &at);
+
+  KernelBuilder &k;
+  mlir::ModuleOp module;
+  transformer::ProductTileAttr tile;
+  PanelLayout layout;
+  int64_t group, groups; // columns of one, and how many there are
+  bool hasZeros;
+  mlir::Value rowBytes;
+};
+
+} // namespace tfc
+
+#endif // TFC_COMPILER_CPU_GROUPTILES_H

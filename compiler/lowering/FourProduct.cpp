@@ -1,0 +1,115 @@
+// Products with integers of four bits, as plain loops.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/lowering/Patterns.h"
+
+#include "compiler/kernel/Quantize.h"
+#include "dialect/ShapeUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace tfc;
+
+namespace {
+
+/// Emits one element of the result.
+class FourSum {
+public:
+  FourSum(ImplicitLocOpBuilder &b, Value x, Value weight, Value scales,
+          Value zeros)
+      : b(b), x(x), weight(weight), scales(scales), zeros(zeros),
+        groups(transformer::widthOf(scales)),
+        columns(transformer::widthOf(x) / groups) {}
+
+  /// sum_g float(sum of group g) * scales[n,g], a multiply-add a group.
+  Value emit(Value token, Value row);
+
+private:
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value extract(Value from, ValueRange place) {
+    return tensor::ExtractOp::create(b, from, place);
+  }
+  Value reduce(int64_t count, Value init,
+               llvm::function_ref<Value(Value, Value)> body);
+  Value term(Value token, Value row, Value column, Value zero);
+
+  ImplicitLocOpBuilder &b;
+  Value x, weight, scales, zeros;
+  int64_t groups, columns;
+};
+
+} // namespace
+
+Value FourSum::reduce(int64_t count, Value init,
+                      llvm::function_ref<Value(Value, Value)> body) {
+  auto loop =
+      scf::ForOp::create(b, constant(0), constant(count), constant(1), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value next = body(loop.getInductionVar(), loop.getRegionIterArg(0));
+  scf::YieldOp::create(b, next);
+  return loop.getResult(0);
+}
+
+/// Of a byte the lower bits are the first column's.
+Value FourSum::term(Value token, Value row, Value column, Value zero) {
+  Value two = constant(2);
+  Value both = extract(
+      weight, {row, arith::DivUIOp::create(b, column, two), constant(0)});
+  Value wide = arith::ExtUIOp::create(b, b.getI32Type(), both);
+  Value place = arith::IndexCastOp::create(
+      b, b.getI32Type(), arith::RemUIOp::create(b, column, two));
+  Value bits = arith::MulIOp::create(
+      b, place, arith::ConstantIntOp::create(b, kFourBits, 32));
+  Value four =
+      arith::AndIOp::create(b, arith::ShRUIOp::create(b, wide, bits),
+                            arith::ConstantIntOp::create(b, kFourMask, 32));
+  Value w = arith::SubIOp::create(b, four, zero);
+  Value factor =
+      arith::ExtSIOp::create(b, b.getI32Type(), extract(x, {token, column}));
+  return arith::MulIOp::create(b, factor, w);
+}
+
+Value FourSum::emit(Value token, Value row) {
+  Value none = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
+  return reduce(groups, none, [&](Value group, Value sum) -> Value {
+    Value first = arith::MulIOp::create(b, group, constant(columns));
+    Value zero = arith::ConstantIntOp::create(b, kFourZero, 32);
+    if (zeros) {
+      zero = arith::ExtUIOp::create(b, b.getI32Type(),
+                                    extract(zeros, {row, group}));
+    }
+    Value own = reduce(columns, arith::ConstantIntOp::create(b, 0, 32),
+                       [&](Value i, Value sums) -> Value {
+                         Value column = arith::AddIOp::create(b, first, i);
+                         return arith::AddIOp::create(b, sums,
+                                                      term(token, row, column, zero));
+                       });
+    Value wide = arith::SIToFPOp::create(b, b.getF32Type(), own);
+    return math::FmaOp::create(b, wide, extract(scales, {row, group}), sum);
+  });
+}
+
+Value tfc::buildFourProduct(ImplicitLocOpBuilder &b, Value x,
+                            transformer::WeightOp weight,
+                            const Epilogue &epilogue) {
+  Value groupScales = epilogue.groupScales;
+  Value init =
+      emptyRows(b, x, transformer::rowsOf(groupScales), b.getF32Type());
+  SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             b, init.getType(), ValueRange(), init,
+             ArrayRef<AffineMap>{b.getMultiDimIdentityMap(2)}, iterators,
+             [&](OpBuilder &builder, Location loc, ValueRange) {
+               ImplicitLocOpBuilder inner(loc, builder);
+               Value token = linalg::IndexOp::create(inner, 0);
+               Value row = linalg::IndexOp::create(inner, 1);
+               FourSum sum(inner, x, weight, groupScales, epilogue.groupZeros);
+               linalg::YieldOp::create(inner, sum.emit(token, row));
+             })
+      .getResult(0);
+}
