@@ -326,7 +326,10 @@ class Drawing:
         attention = find_attention(block)
         if attention is None:
             return block
-        attention["window"] = self.pick("none", self.window(stack["causal"]))
+        # Beside blocks there is no window.
+        if not is_set(attention.get("sparse")):
+            attention["window"] = self.pick("none",
+                                            self.window(stack["causal"]))
         self.maybe(attention, "scale", 0.3,
                    lambda: round(self.random.uniform(0.05, 0.8), 3))
         rotary = attention.get("rotary")
@@ -339,7 +342,8 @@ class Drawing:
 
     def overridden(self, block, stack):
         repeat = self.random.randint(2, 5)
-        patches = [{"attn": {"window": self.window(stack["causal"])}},
+        patches = [{"attn": {"window": self.window(stack["causal"]),
+                             "sparse": "none"}},
                    {"attn": {"scale": 0.25}},
                    {"ffn": self.feed_forward()}]
         if stack["cross"]:
