@@ -4,6 +4,7 @@
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -147,6 +148,24 @@ class DraftModels(unittest.TestCase):
              other], capture_output=True, text=True)
         self.assertIn("expected the model's vocabulary", made.stderr)
         self.assertEqual(made.returncode, 1)
+
+    def test_of_a_server_write_the_same(self):
+        from serving import Served
+        stories = os.path.join(shared.MODELS, "stories-tiny")
+        with Served(stories, "--draft", self.folder) as server:
+            made = server.ask("/v1/completions", prompt=TELLS, max_tokens=40)
+            counts = [int(line.rsplit(" ", 1)[1])
+                      for line in server.get("/metrics").splitlines()
+                      if line.startswith("vllm:spec_decode_num_accepted")]
+        self.assertEqual(made["choices"][0]["text"], self.model.generate(
+            TELLS, max_new_tokens=40))
+        self.assertGreater(counts[0], 0)
+        made = subprocess.run(
+            [sys.executable, "-B", "-m", "tfcompiler", "serve", stories,
+             "--draft", self.folder, "--draft", self.folder],
+            capture_output=True, text=True)
+        self.assertEqual(made.returncode, 1)
+        self.assertIn("--draft: expected at most 1", made.stderr)
 
     def test_of_tfc_run_write_the_same(self):
         words = [os.environ["TFC"], "run", self.model.folder, TELLS,

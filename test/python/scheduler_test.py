@@ -290,6 +290,23 @@ class Beams(unittest.TestCase):
             self.assertEqual(len(other.result()[0].tokens), 5)
 
 
+class Results(unittest.TestCase):
+    """Of texts that were encoded for somebody who has gone."""
+
+    def test_go_with_whoever_does_not_take_them(self):
+        with tfc.Scheduler(shared.golden("bert-model")) as scheduler:
+            for is_over in (True, False):
+                job = scheduler.submit_encode([[5, 6]])
+                if not is_over:  # cancelled while it runs, or before, or after
+                    job.cancel()
+                answers = job.result()
+                job.cancel()
+                scheduler.submit_encode([[7]]).arrays()  # another step
+                if answers[0].finish == tfc.Finish.ENCODED:
+                    with self.assertRaisesRegex(tfc.Error, "nobody took"):
+                        job._outputs(answers)
+
+
 class Unseen(unittest.TestCase):
     """Tokens that see a text, and that nobody sees."""
 

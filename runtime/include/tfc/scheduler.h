@@ -134,8 +134,9 @@ TFC_API tfc_error *tfc_scheduler_submit_encode(tfc_scheduler *scheduler,
                                                tfc_job *out);
 
 /* Ends a job before its end, all of its answers. A step that runs goes on; each
- * answer that has not ended gets DONE with CANCELLED, and nothing else. Errors:
- * NOT_FOUND (no such job, or its last event was made). Any. */
+ * answer that has not ended gets DONE with CANCELLED, and nothing else. Of an
+ * encode job that has ended the result goes. Errors: NOT_FOUND (no such job, or
+ * its last event was made). Any. */
 TFC_API tfc_error *tfc_scheduler_cancel(tfc_scheduler *scheduler, tfc_job job);
 
 /* Of a job with needs_mask: which tokens may come as number `position` (from 0)

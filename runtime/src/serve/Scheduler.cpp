@@ -140,6 +140,7 @@ Status Scheduler::cancel(uint64_t job) {
   {
     std::lock_guard<std::mutex> lock(mutex);
     if (!live.count(job)) {
+      outputs.erase(job); // which nobody will take
       return makeError(Code::NotFound, "expected a job that has not ended, ",
                        "got ", job);
     }
@@ -272,6 +273,9 @@ bool Scheduler::stepOnce(const Core::Clock &clock) {
     std::lock_guard<std::mutex> lock(mutex);
     takeArrivals(clock());
     leaving.swap(cancelled);
+    for (uint64_t job : leaving) {
+      outputs.erase(job); // of one that ended meanwhile
+    }
     coming.swap(masks);
     isAll = endsAll;
   }
