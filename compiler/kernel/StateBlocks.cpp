@@ -29,7 +29,7 @@ LogicalResult tfc::describeState(func::FuncOp entry,
                  transformer::CacheLayoutAttr::get(
                      entry.getContext(), /*block_tokens=*/0, layout.layers,
                      layout.blockBytes, layout.layerBytes, /*query_rows=*/1,
-                     /*window=*/0, transformer::Storage::F32));
+                     /*window=*/0, transformer::Storage::F32, /*key_width=*/0));
   return success();
 }
 
