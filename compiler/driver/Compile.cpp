@@ -68,24 +68,30 @@ static llvm::Error expectedProgram(const Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
-/// What an attention of the model has that devices have no program of; null
-/// without.
+/// What of a sublayer devices have no program of; null where they have all.
+static const char *findHostOnly(const spec::Sublayer &sublayer,
+                                int64_t hidden) {
+  if (spec::stateWidth(sublayer, hidden) != 0) {
+    return "layers that keep a state";
+  }
+  if (std::holds_alternative<spec::Moe>(sublayer.f)) {
+    return "a mixture of experts";
+  }
+  const spec::Attention *attn = sublayer.attention();
+  return !attn                 ? nullptr
+         : attn->latent        ? "latent attention"
+         : attn->relative      ? "attention with relative terms"
+         : attn->sparse        ? "block-sparse attention"
+         : attn->roundedSlopes ? "attention with rounded slopes"
+                               : nullptr;
+}
+
 static const char *findHostOnly(const spec::ModelSpec &model) {
   for (const spec::Stack *stack : model.stacks()) {
     for (const spec::LayerRun &run : stack->runs) {
       for (const spec::Sublayer &sublayer : run.sublayers) {
-        const spec::Attention *attn = sublayer.attention();
-        if (attn && attn->relative) {
-          return "attention with relative terms";
-        }
-        if (attn && attn->latent) {
-          return "attention to latents";
-        }
-        if (attn && attn->sparse) {
-          return "block-sparse attention";
-        }
-        if (attn && attn->roundedSlopes) {
-          return "attention with rounded slopes";
+        if (const char *what = findHostOnly(sublayer, model.hidden)) {
+          return what;
         }
       }
     }
@@ -93,43 +99,20 @@ static const char *findHostOnly(const spec::ModelSpec &model) {
   return nullptr;
 }
 
-static bool hasStates(const spec::ModelSpec &model) {
-  return model.decoder &&
-         llvm::any_of(model.decoder->runs, [&](const spec::LayerRun &run) {
-           return llvm::any_of(run.sublayers, [&](const spec::Sublayer &f) {
-             return spec::stateWidth(f, model.hidden) != 0;
-           });
-         });
-}
-
 /// A program that is fast at products of bf16 or int8 is one of a model that
 /// may be computed so, and none of plain loops. A device has none of int8, nor
-/// has aarch64; a device has none of experts, of states, of latents, of relative
-/// terms, of block-sparse attention and of rounded slopes.
+/// has aarch64; a device has none of experts, of states, of latents, of
+/// relative terms, of block-sparse attention and of rounded slopes.
 static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
                                 const spec::ModelSpec &model,
                                 const CompileOptions &options) {
   Factors wanted = factorsOf(model, options);
-  bool hasExperts =
-      llvm::any_of(model.parameters, [](const spec::Parameter &parameter) {
-        return parameter.experts > 0;
-      });
+  const char *hostOnly = findHostOnly(model);
   for (const TargetInfo &target : targets) {
-    if (target.isDevice() && hasLatents(model)) {
-      return expectedProgram("expected --target of CPUs for latent attention "
-                             "(devices have no such program yet), got " +
-                             target.name);
-    }
-    if (target.isDevice() && hasExperts) {
+    if (target.isDevice() && hostOnly) {
       return expectedProgram(
-          "expected --target of CPUs for a mixture of "
-          "experts (devices have no such program yet), got " +
-          target.name);
-    }
-    if (target.isDevice() && hasStates(model)) {
-      return expectedProgram("expected --target of CPUs for layers that keep a "
-                             "state (devices have no such program yet), got " +
-                             target.name);
+          "expected --target of CPUs for " + Twine(hostOnly) +
+          " (devices have no such program yet), got " + target.name);
     }
     if (!target.hasIntegerProducts() && wanted == Factors::Int8) {
       std::string kept = model.storage == spec::Storage::Int4 ? "int4" : "int8";
@@ -138,11 +121,6 @@ static llvm::Error checkFactors(ArrayRef<TargetInfo> targets,
                              kept +
                              " (devices and aarch64 have no such "
                              "program yet), got " +
-                             target.name);
-    }
-    if (const char *what = findHostOnly(model); what && target.isDevice()) {
-      return expectedProgram("expected --target of CPUs for " + Twine(what) +
-                             " (devices have no such program yet), got " +
                              target.name);
     }
     if (target.isDevice() || target.multiplies == Factors::F32 ||
