@@ -96,8 +96,14 @@ void VectorAttention::emit() {
       Value first = score.first(item, k.constant(0));
       begin = k.scale(k.divide(first, scratch.kStretch), scratch.kStretch);
     }
-    k.loop(begin, end, scratch.kStretch,
-           [&](Value begin) { emitStretch(head, begin, end); });
+    k.loop(begin, end, scratch.kStretch, [&](Value begin) {
+      Value isSeen = score.seesStretch(item, begin, scratch.kStretch);
+      if (!isSeen) {
+        emitStretch(head, begin, end);
+        return;
+      }
+      k.when(isSeen, [&] { emitStretch(head, begin, end); });
+    });
     k.loop(item.rows, [&](Value row) { storeResult(head, row); });
   });
 }

@@ -71,6 +71,29 @@ ScoreRow AttentionScore::rowOf(const WorkItem &item, Value row, Value head) {
   return own;
 }
 
+Value AttentionScore::seesStretch(const WorkItem &item, Value begin,
+                                  int64_t count) {
+  if (!op.getSparseBlock()) {
+    return {};
+  }
+  auto size = static_cast<int64_t>(*op.getSparseBlock());
+  ScoreRow first = rowOf(item, k.constant(0), Value());
+  ScoreRow last = rowOf(item, k.subtract(item.rows, k.constant(1)), Value());
+  Value from = k.divide(begin, size);
+  Value to = k.divide(k.add(begin, count - 1), size);
+  auto either = [&](Value x, Value y) -> Value {
+    return arith::OrIOp::create(b, x, y);
+  };
+  // The neighbours of the blocks from the first query's to the last one's.
+  Value isNear = arith::AndIOp::create(b, k.isAtMost(first.block, k.add(to, 1)),
+                                       k.isAtMost(from, k.add(last.block, 1)));
+  Value isEnd =
+      either(k.isEqual(begin, k.constant(0)), k.isAtMost(first.lastBlock, to));
+  Value seesAll = either(k.isEqual(first.block, k.constant(0)),
+                         k.isEqual(last.block, k.constant(0)));
+  return either(either(isNear, isEnd), seesAll);
+}
+
 Value AttentionScore::tableRow(Value distance) {
   int64_t farthest = transformer::widthOf(op.getDistanceRows()) / 2;
   distance =

@@ -47,6 +47,12 @@ public:
   mlir::Value scale(const WorkItem &item, mlir::Value row);
   ScoreRow rowOf(const WorkItem &item, mlir::Value row, mlir::Value head);
 
+  /// Whether a query of the item sees a position of [begin, begin + count), for
+  /// block-sparse attention: what no query sees may be left out, which changes
+  /// no bit. Null without.
+  mlir::Value seesStretch(const WorkItem &item, mlir::Value begin,
+                          int64_t count);
+
   /// Whether there are terms of distances: products of queries with rows of the
   /// key table, and of keys with rows of the query table, and rows of the value
   /// table beside values. Some may be null.

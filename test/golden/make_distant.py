@@ -145,8 +145,8 @@ SPARSE = (
         num_attention_heads=3, use_bias=False, num_hidden_layers=1),
      ("borders", "ragged")),
     ("bigbird-long", hf.BigBirdForSequenceClassification, big(
-        block_size=16, num_random_blocks=1, max_position_embeddings=560,
-        num_hidden_layers=3, num_labels=3), ("longest",)),
+        block_size=16, num_random_blocks=1, max_position_embeddings=1600,
+        num_hidden_layers=2, num_labels=3), ("longest",)),
 )
 
 
@@ -181,7 +181,7 @@ def write_sparse(out):
         model = out.load(cls, name)
         for number, case in enumerate(cases):
             generator = torch.Generator().manual_seed(100 * seed + number)
-            inputs = forward_inputs(case, generator, 530, 0, 2)
+            inputs = forward_inputs(case, generator, 1570, 0, 2)
             store(out.folder(name), "inputs-" + case, inputs)
             store(out.folder(name), "expected-" + case, forward_alone(
                 model, getattr(model, "bert", model), inputs))
