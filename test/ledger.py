@@ -1,5 +1,5 @@
 # What was run for longer than a test, when, on which commit: test/ledger.json, a
-# line a run, of which numbers.py makes tables.
+# line a run, of which make_numbers.py makes tables.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
 import os

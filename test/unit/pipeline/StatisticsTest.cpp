@@ -6,6 +6,7 @@
 #include "compiler/huggingface/Import.h"
 #include "compiler/pipeline/Road.h"
 #include "compiler/support/ClearStatistics.h"
+#include "dialect/CheckedAccess.h"
 #include "mlir/Pass/Pass.h"
 
 #include <gtest/gtest.h>
@@ -75,6 +76,7 @@ void Counter::count(const std::string &model, const char *target, OptLevel opt,
   options.rounds = true;
   setTarget(*module, options);
   if (hasTaps) { // which keep passes from joining ops
+    (*module)->setAttr(transformer::kCheckedAttrName, UnitAttr::get(&context));
     run(*module, [](OpPassManager &pm) { buildTaps(pm); });
   }
   for (const Arrow &arrow : findRoad(options).arrows) {

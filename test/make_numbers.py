@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # One page of numbers: tests by kind, laws, what ran for longer than a test, what
 # compiling costs and how large code is.
-#   numbers.py --build build/dev -o docs/numbers.md
+#   make_numbers.py --build build/dev -o docs/numbers.md
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import glob
@@ -47,8 +47,8 @@ def count_tests(build):
         ("lit", len(lit), "files"),
         ("lit commands", sum(len(re.findall(r"RUN:", read(path)))
                              for path in lit), "RUN lines"),
-        ("unit", count_in(r"^ *TE?ST(?:_[FP])?\(", "test/**/*.cpp") or
-         count_in(r"^TEST", "test/**/*.cpp"), "cases of GoogleTest"),
+        ("unit", count_in(r"^(?:TYPED_)?TEST(?:_[FP])?\(", "test/**/*.cpp"),
+         "cases of GoogleTest"),
         ("golden", len(cases), "models with what Hugging Face gave"),
         ("families", len(read("test", "golden", "families.txt").split()),
          "families and abilities with golden and differential tests"),
@@ -108,7 +108,7 @@ def make_page(build):
     tried, noticed = sum_rows("mutants", "tried", "noticed")
     executions, = sum_rows("fuzz", "count")
     lines = ["# Numbers", "",
-             f"Written by `python3 test/numbers.py` on {ledger.commit()}.", "",
+             f"Written by `python3 test/make_numbers.py` on {ledger.commit()}.", "",
              "| tests | how many | of what |", "|---|---|---|"]
     lines += [f"| {kind} | {count:,} | {what} |"
               for kind, count, what in count_tests(build)]
