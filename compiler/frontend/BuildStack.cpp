@@ -106,24 +106,23 @@ tfc::findCacheType(PathBuilder &path, const spec::Stack &stack,
                 : static_cast<transformer::Storage>(storage));
   int64_t layers =
       countsApart(stack) ? countLayers(stack, keepsKeys) : stack.layers;
-  forEachAttention(
-      stack, [&](const std::string &name, const spec::Attention &attn) {
-        if (attn.cross != (kind == transformer::CacheKind::Cross)) {
-          return;
-        }
-        auto next = transformer::CacheType::get(
-            path.getBuilder().getContext(), layers, attn.numKvHeads,
-            attn.headDim, attn.latent ? attn.latent->rank : 0, kind, window,
-            element);
-        if (type && type != next && isGood) {
-          emitError(path.loc(name))
-              << "expected num_kv_heads and head_dim as in the layers before "
-                 "(they share one cache), got "
-              << attn.numKvHeads << " and " << attn.headDim;
-          isGood = false;
-        }
-        type = next;
-      });
+  forEachAttention(stack, [&](const std::string &name,
+                              const spec::Attention &attn) {
+    if (attn.cross != (kind == transformer::CacheKind::Cross)) {
+      return;
+    }
+    auto next = transformer::CacheType::get(
+        path.getBuilder().getContext(), layers, attn.numKvHeads, attn.headDim,
+        attn.latent ? attn.latent->rank : 0, kind, window, element);
+    if (type && type != next && isGood) {
+      emitError(path.loc(name))
+          << "expected num_kv_heads and head_dim as in the layers before "
+             "(they share one cache), got "
+          << attn.numKvHeads << " and " << attn.headDim;
+      isGood = false;
+    }
+    type = next;
+  });
   if (!isGood) {
     return failure();
   }

@@ -26,14 +26,19 @@ static const StringRef linalgDialects[] = {
     "builtin", "func",   "arith",  "math",          "scf",
     "tensor",  "linalg", "memref", "bufferization",
 };
-const StringRef tfc::structuredOps[] = {
-    "transformer.parameter",      "transformer.weight",
-    "transformer.cache_write",    "transformer.paged_attention",
-    "transformer.ragged_pool",    "transformer.product",
-    "transformer.choose_experts", "transformer.sort_by_expert",
-    "transformer.ragged_conv",    "transformer.ragged_recurrence",
-    "transformer.paged_latent",   "transformer.yield",
-    "transformer.tap"};
+const StringRef tfc::structuredOps[] = {"transformer.parameter",
+                                        "transformer.weight",
+                                        "transformer.cache_write",
+                                        "transformer.paged_attention",
+                                        "transformer.ragged_pool",
+                                        "transformer.product",
+                                        "transformer.choose_experts",
+                                        "transformer.sort_by_expert",
+                                        "transformer.ragged_conv",
+                                        "transformer.ragged_recurrence",
+                                        "transformer.paged_latent",
+                                        "transformer.yield",
+                                        "transformer.tap"};
 
 static const StringRef llvmDialects[] = {"builtin", "llvm"};
 

@@ -382,8 +382,7 @@ LogicalResult Interpreter::runOp(Operation &op) {
             EmbeddingOp, GatherRowsOp, PoolRowsOp, PerLayerOp, RotaryOp,
             AttentionOp, CrossAttentionOp, CacheWriteOp, RouteOp, ExpertsOp,
             GroupByOp, ExpertLinearOp, CombineOp, CausalConvOp, RecurrenceOp,
-            LatentAttentionOp>(
-          [&](auto known) { return runOp(known); })
+            LatentAttentionOp>([&](auto known) { return runOp(known); })
       .Case<func::ReturnOp, scf::YieldOp, YieldOp>(
           [](auto) { return success(); })
       .Case([&](arith::AddIOp add) {

@@ -292,6 +292,10 @@ TargetInfo::parseList(llvm::StringRef text, Factors factors) {
     });
     if (same == targets.end()) {
       targets.push_back(std::move(*target));
+    } else if (same->isDevice()) {
+      // One program, for which more machines may have binaries.
+      same->microarchitecture =
+          std::max(same->microarchitecture, target->microarchitecture);
     } else if (same->microarchitecture != target->microarchitecture) {
       return fail("expected --target to name one machine of the level " +
                   target->name +

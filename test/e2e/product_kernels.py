@@ -3,10 +3,8 @@
 # of adding gives exactly. What lies behind a buffer is another's, and stays.
 #   product_kernels.py TFC_OPT DRIVER IR           results
 #   product_kernels.py TFC_OPT DRIVER IR --deterministic  that in place of tiles
-#   product_kernels.py TFC_OPT DRIVER IR --mutate  without one of the instructions
-#       that order threads and copies: something is wrong then, or an error
-#   product_kernels.py TFC_OPT DRIVER IR --order   many tiles, and in which order
-#       blocks take them: what those that run side by side read
+#   product_kernels.py TFC_OPT DRIVER IR --order   what blocks side by side read
+#   product_kernels.py TFC_OPT DRIVER IR --mutate  without one of what orders threads
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import ctypes
 import json

@@ -166,7 +166,7 @@ TEST_F(Driver, FailsWhereItIsAskedTo) {
   EXPECT_EQ(call("cuMemFree", address), CudaSuccess);
   EXPECT_EQ(readSettings("memory=1,colour=red").fault,
             "TFC_FAKECUDA: expected fail, capability, devices, driver, "
-            "memory, seed, races, counters or replace, got colour");
+            "memory, seed, races, counters, wave or replace, got colour");
 }
 
 TEST_F(Driver, AFaultOfAKernelKillsTheDevice) {

@@ -1,10 +1,10 @@
 // What TFC_FAKECUDA asks of the stand-in:
 //   fail=cuMemAlloc:3       the third call fails (repeatable)
 //   fail=cuMemAlloc:3:719   with this result instead of the usual one
-//   capability=80, memory=BYTES, devices=1, driver=12080
-//   seed=7, races=0, replace=mul.rn:add.rn (an instruction by another)
-//   counters=FILE           what kernels ask of memory, as JSON
-//   wave=108                how many blocks run side by side, for that
+//   capability=80, memory=BYTES, devices=1, driver=12080, seed=7, races=0
+//   replace=mul.rn:add.rn   an instruction by another
+//   counters=FILE, wave=108 what kernels ask of memory, as JSON, and how many
+//                           blocks run side by side, for that
 // separated by commas.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_TEST_EMULATOR_SETTINGS_H

@@ -162,7 +162,8 @@ private:
     std::string stem = sublayer.name + ".";
     addNorm(stem + "pre_norm", sublayer.preNorm, model.hidden);
     visit(
-        sublayer.f, [&](const Attention &attn) {
+        sublayer.f,
+        [&](const Attention &attn) {
           attn.latent ? listLatent(attn, stem) : listAttention(attn, stem);
         },
         [&](const Ffn &ffn) { listFfn(ffn, stem); },

@@ -56,11 +56,11 @@ private:
   const InputBatch &inputs;
   std::vector<BlockTable> tables; // by row
   std::vector<SequenceState> states;
-  std::vector<uint8_t> wanted;    // by output port
-  std::vector<int64_t> headRows;  // columns of heads; empty: all
-  std::optional<uint32_t> take;   // of the wanted rows, if there are any
-  std::vector<int64_t> taken;     // by row; empty: every column, or none
-  bool endsAtTaken = false;       // tokens behind it change nothing
+  std::vector<uint8_t> wanted;   // by output port
+  std::vector<int64_t> headRows; // columns of heads; empty: all
+  std::optional<uint32_t> take;  // of the wanted rows, if there are any
+  std::vector<int64_t> taken;    // by row; empty: every column, or none
+  bool endsAtTaken = false;      // tokens behind it change nothing
 };
 
 } // namespace tfc::rt

@@ -301,7 +301,9 @@ TEST(TargetInfo, aListHasDevicesLastSinceTheyAreWanted) {
   ASSERT_EQ(targets->size(), 3u);
   EXPECT_EQ((*targets)[0].name, "x86-64-v4");
   EXPECT_EQ((*targets)[1].name, "sm_80");
+  EXPECT_EQ((*targets)[1].microarchitecture, "sm_90,sm_100,sm_120");
   EXPECT_EQ((*targets)[2].name, "sm_90");
+  EXPECT_EQ((*targets)[2].microarchitecture, "");
 }
 
 TEST(TargetInfo, bothLevelsAreFastHereAndRunAnywhere) {
