@@ -1,4 +1,4 @@
-// Integers of a checkpoint as a library keeps them: which can be, and their
+// Which integers of a checkpoint a library can keep as they are, and their
 // rows. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/files/quantized/Quantized.h"
 
