@@ -23,7 +23,7 @@ func.func private @cache_layout_c1_layers() attributes {test = #transformer.cach
 
 // -----
 
-// expected-error @below {{expected block_tokens in [1, 2^31), got -16}}
+// expected-error @below {{expected block_tokens in [0, 2^31), got -16}}
 func.func private @cache_layout_c1_block_tokens() attributes {test = #transformer.cache_layout<block_tokens = -16, layers = 1, block_bytes = 64, layer_bytes = 0, query_rows = 1>}
 
 // -----
