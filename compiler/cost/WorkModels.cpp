@@ -162,6 +162,53 @@ struct CacheWriteModel
   }
 };
 
+/// A state's numbers are read and written once a sequence, as f32.
+double stateBytes(double numbers, const StepSizes &sizes) {
+  return 2 * numbers * sizeof(float) *
+         static_cast<double>(sizes.step.sequences);
+}
+
+struct ConvModel : WorkOpInterface::ExternalModel<ConvModel, RaggedConvOp> {
+  std::optional<Work> getWork(Operation *op, const StepSizes &sizes) const {
+    auto conv = cast<RaggedConvOp>(op);
+    std::optional<double> elements = sizes.elements(conv.getInit());
+    if (!elements) {
+      return std::nullopt;
+    }
+    auto weight = cast<ShapedType>(conv.getWeight().getType());
+    auto columns = static_cast<double>(weight.getDimSize(0));
+    auto taps = static_cast<double>(weight.getDimSize(1));
+    Work work;
+    work.others = 2 * *elements * taps;
+    work.bytes = stateBytes((taps - 1) * columns, sizes);
+    return work;
+  }
+};
+
+struct RecurrenceModel
+    : WorkOpInterface::ExternalModel<RecurrenceModel, RaggedRecurrenceOp> {
+  /// A number of a matrix is scaled, changed by a product, and a term of two
+  /// sums: seven operations a token.
+  std::optional<Work> getWork(Operation *op, const StepSizes &sizes) const {
+    auto recurrence = cast<RaggedRecurrenceOp>(op);
+    std::optional<double> values = sizes.elements(recurrence.getInit());
+    if (!values) {
+      return std::nullopt;
+    }
+    auto widthOf = [](Value rows) {
+      return cast<ShapedType>(rows.getType()).getDimSize(1);
+    };
+    auto keys =
+        static_cast<double>(widthOf(recurrence.getKey()) /
+                            static_cast<int64_t>(recurrence.getKeyHeads()));
+    Work work;
+    work.others = 7 * *values * keys;
+    work.bytes = stateBytes(
+        keys * static_cast<double>(widthOf(recurrence.getValue())), sizes);
+    return work;
+  }
+};
+
 } // namespace
 
 void tfc::cost::registerWorkModels(DialectRegistry &registry) {
@@ -170,5 +217,7 @@ void tfc::cost::registerWorkModels(DialectRegistry &registry) {
     PagedAttentionOp::attachInterface<AttentionModel>(*context);
     PagedLatentOp::attachInterface<LatentModel>(*context);
     CacheWriteOp::attachInterface<CacheWriteModel>(*context);
+    RaggedConvOp::attachInterface<ConvModel>(*context);
+    RaggedRecurrenceOp::attachInterface<RecurrenceModel>(*context);
   });
 }

@@ -217,6 +217,8 @@ TEST(TensorFiles, ChecksShapesAndTypes) {
   weight.storedRows = 9;
   EXPECT_TRUE(checkTensor(shaped(DType::F16, {9, 2}), weight));
   EXPECT_TRUE(checkTensor(shaped(DType::F32, {1, 1, 9, 2}), weight));
+  EXPECT_TRUE(checkTensor(shaped(DType::F32, {9, 1, 2}), weight));
+  EXPECT_FALSE(checkTensor(shaped(DType::F32, {9, 2, 1}), weight));
   EXPECT_EQ(messageOf(checkTensor(shaped(DType::F32, {2, 9}), weight)),
             "f.safetensors: tensor \"t\": expected shape [9, 2] (weight "
             "ffn.up), got [2, 9]; the transposed layout would fit");

@@ -9,10 +9,15 @@
 
 namespace tfc::rt {
 
-/// Without axes of length 1, which move no element.
-static std::vector<int64_t> significant(std::vector<int64_t> shape) {
-  shape.erase(std::remove(shape.begin(), shape.end(), 1), shape.end());
-  return shape;
+/// Without axes of length 1 in front and between others, which move no element.
+static std::vector<int64_t> significant(const std::vector<int64_t> &shape) {
+  auto first = std::find_if(shape.begin(), shape.end(),
+                            [](int64_t axis) { return axis != 1; });
+  std::vector<int64_t> axes(first, shape.end());
+  if (!axes.empty()) {
+    axes.erase(std::remove(axes.begin(), axes.end() - 1, 1), axes.end() - 1);
+  }
+  return axes;
 }
 
 Status checkTensor(const Tensor &tensor, const WeightSource &weight) {
