@@ -35,7 +35,7 @@ struct CacheGeometry {
   int64_t elementBytes; // its
   /// One position's keys in a layer; its values as many, of latents none.
   int64_t rowBytes;
-  int64_t layerBytes;   // from one layer to the next; 0 in a scratch cache
+  int64_t layerBytes; // from one layer to the next; 0 in a scratch cache
   int64_t blockBytes;
 };
 

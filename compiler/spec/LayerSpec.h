@@ -138,9 +138,9 @@ struct Latent {
   double scale = 1;
   friend bool operator==(const Latent &a, const Latent &b) {
     return std::tie(a.rank, a.nopeDim, a.ropeDim, a.valueDim, a.queryRank,
-                    a.norm, a.scale) ==
-           std::tie(b.rank, b.nopeDim, b.ropeDim, b.valueDim, b.queryRank,
-                    b.norm, b.scale);
+                    a.norm, a.scale) == std::tie(b.rank, b.nopeDim, b.ropeDim,
+                                                 b.valueDim, b.queryRank,
+                                                 b.norm, b.scale);
   }
 };
 
@@ -239,9 +239,9 @@ struct Moe {
                         : std::pair(int64_t(0), false);
     };
     return std::tie(a.experts, a.perToken, a.width, a.act, a.gated, a.bias,
-                    a.alpha, a.limit) ==
-               std::tie(b.experts, b.perToken, b.width, b.act, b.gated, b.bias,
-                        b.alpha, b.limit) &&
+                    a.alpha, a.limit) == std::tie(b.experts, b.perToken,
+                                                  b.width, b.act, b.gated,
+                                                  b.bias, b.alpha, b.limit) &&
            sharedOf(a) == sharedOf(b) && a.router.all() == b.router.all();
   }
 };

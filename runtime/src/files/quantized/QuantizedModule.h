@@ -73,8 +73,9 @@ Result<MadeMatrix> makeCompressedPacked(QuantizedModule &module);
 Result<MadeMatrix> makeCompressedInt8(QuantizedModule &module);
 Result<MadeMatrix> makeFp8(QuantizedModule &module);
 Result<MadeMatrix> makeFp4(QuantizedModule &module);
-/// MXFP4 of all experts, NAME_blocks [experts, rows, groups, 16] and NAME_scales
-/// [experts, rows, groups]: a matrix of all rows, one expert below the other.
+/// MXFP4 of all experts, NAME_blocks [experts, rows, groups, 16] and
+/// NAME_scales [experts, rows, groups]: a matrix of all rows, one expert below
+/// the other.
 Result<MadeMatrix> makeExpertsFp4(QuantizedModule &module,
                                   const std::string &name);
 
