@@ -270,7 +270,7 @@ func.func @route_c6_mixer_renormalized(%z: tensor<?x4xf32>) {
 // -----
 
 func.func @route_c6_tolerance(%z: tensor<?x4xf32>) {
-  // expected-error @below {{expected no tolerance (it is of sparsemixer), got 0.5}}
+  // expected-error @below {{expected no tolerance (it is of sparsemixer), got 5.000000e-01}}
   %0:2 = transformer.route softmax %z take 2 {tolerance = 0.5 : f64}
       : (tensor<?x4xf32>) -> (tensor<?x2xi32>, tensor<?x2xf32>)
   return
@@ -301,7 +301,7 @@ func.func @clamped_gate_c1_width(%x: tensor<?x8xf32>, %g: tensor<?x6xf32>) {
 // -----
 
 func.func @clamped_gate_c2_limit(%x: tensor<?x8xf32>) {
-  // expected-error @below {{expected a positive and finite limit, got 0}}
+  // expected-error @below {{expected a positive and finite limit, got 0.000000e+00}}
   %0 = transformer.clamped_gate %x by %x {alpha = 1.5 : f64, limit = 0.0 : f64}
       : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return

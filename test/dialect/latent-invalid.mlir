@@ -71,7 +71,7 @@ func.func @latent_attention_c3_query(
 func.func @latent_attention_c4_scale(
     %q: tensor<?x48xf32>, %k: tensor<?x4xf32>, %c: tensor<?x12xf32>,
     %cache: !cache, %layer: index, %batch: !transformer.batch) {
-  // expected-error @below {{expected a finite scale, got inf}}
+  // expected-error @below {{expected a finite scale, got INF}}
   %0 = transformer.latent_attention %q, %k, %c, %cache[%layer], %batch heads 3
       {scale = 0x7FF0000000000000 : f64}
       : tensor<?x48xf32>, tensor<?x4xf32>, tensor<?x12xf32>, !cache,

@@ -15,7 +15,7 @@ func.func @head_linear(%x: tensor<?x30xf32>, %w: tensor<3x12x6xbf16>) {
 }
 
 // CHECK-LABEL: @attention
-// CHECK-SAME: %[[Q:[a-z]*]]: tensor<?x48xf32>, %[[K:[a-z]*]]: tensor<?x4xf32>, %[[C:[a-z]*]]: tensor<?x12xf32>, %[[CACHE:[a-z]*]]: !transformer.cache<layers = 2, kv_heads = 1, head_dim = 16, values = 12, bf16>, %[[LAYER:[a-z]*]]: index, %[[BATCH:[a-z]*]]: !transformer.batch
+// CHECK-SAME: %[[Q:[a-z0-9]*]]: tensor<?x48xf32>, %[[K:[a-z0-9]*]]: tensor<?x4xf32>, %[[C:[a-z0-9]*]]: tensor<?x12xf32>, %[[CACHE:[a-z0-9]*]]: !transformer.cache<layers = 2, kv_heads = 1, head_dim = 16, values = 12, bf16>, %[[LAYER:[a-z0-9]*]]: index, %[[BATCH:[a-z0-9]*]]: !transformer.batch
 func.func @attention(%q: tensor<?x48xf32>, %k: tensor<?x4xf32>,
                      %c: tensor<?x12xf32>, %cache: !cache, %layer: index,
                      %batch: !transformer.batch, %y: tensor<?x36xf32>) {

@@ -565,12 +565,12 @@ def mixture(family, case):
 
 
 def latent(case):
-    """The keys of attention to latents, by the seed. Those of a latent and of
-    what is turned are an even number in all, which transformers' V2 needs."""
+    """The keys of attention to latents, by the seed. All widths beside columns
+    that turn are even, which transformers' V2 needs."""
     seed = case["seed"]
     keys = dict(q_lora_rank=None if seed % 3 == 0 else 5 + seed % 7,
-                kv_lora_rank=2 * (3 + seed % 9), qk_nope_head_dim=1 + seed % 11,
-                qk_rope_head_dim=2 * (1 + seed % 4), v_head_dim=1 + seed % 13,
+                kv_lora_rank=2 * (3 + seed % 9), qk_nope_head_dim=2 * (1 + seed % 6),
+                qk_rope_head_dim=2 * (2 + seed % 3), v_head_dim=1 + seed % 13,
                 num_key_value_heads=case["heads"])
     if seed % 2:
         keys["rope_parameters"] = {

@@ -247,7 +247,7 @@ typedef struct {
    * any layer of the cache; 0: no limit. */
   int64_t window;
   /* Since version 4: the numbers of a position and layer that are keys, and
-   * values; 0 values: they are the first of the keys. 0, 0: as many of each. */
+   * values; 0 values: they are the last of the keys. 0, 0: as many of each. */
   uint32_t key_width, value_width;
 } tfc_cache_v0;
 

@@ -1,5 +1,5 @@
-// Which integers of a checkpoint a library can keep as they are, and their
-// rows. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which integers of a checkpoint a library keeps as they are, and their rows.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/files/quantized/Quantized.h"
 
 #include <algorithm>
