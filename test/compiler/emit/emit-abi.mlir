@@ -84,9 +84,9 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 // CHECK: @[[PATTERN:.*]] = internal constant {{.*}} c"{p}w.{i}\00"
 // CHECK: @[[SECOND:.*]] = internal constant {{.*}} c"w\00"
 // CHECK: @[[PATTERNS:.*]] = internal constant [2 x ptr] [ptr @[[PATTERN]], ptr @[[SECOND]]]
-// CHECK: @[[SOURCE:.*]] = internal constant {{.*}} { ptr @[[PATTERNS]], i32 2, i32 1, i32 2, i32 7, i64 4, i64 8, i64 24 }]
-// CHECK: @[[ZEROS:.*]] = internal constant {{.*}}, i32 1, i32 2, i32 1, i32 7, i64 1, i64 0, i64 8 }]
-// CHECK: @[[TIED:.*]] = internal constant {{.*}}, i32 1, i32 0, i32 1, i32 7, i64 1, i64 0, i64 8 }]
+// CHECK: @[[SOURCE:.*]] = internal constant {{.*}} { ptr @[[PATTERNS]], i32 2, i32 1, i32 2, i32 7, i64 4, i64 8, i64 24, i64 1, i64 0 }]
+// CHECK: @[[ZEROS:.*]] = internal constant {{.*}}, i32 1, i32 2, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0 }]
+// CHECK: @[[TIED:.*]] = internal constant {{.*}}, i32 1, i32 0, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0 }]
 // CHECK: @[[WEIGHTS:.*]] = internal constant {{.*}} { ptr @[[W]], ptr @[[SOURCE]], i32 1, i32 0, i32 1, i32 5, i32 2, i32 0, i64 8, i64 4, i32 0, i32 0 },
 // CHECK-SAME: ptr @[[ZEROS]], i32 1, i32 0, i32 0, i32 1, i32 1, i32 0, i64 8, i64 1, i32 0, i32 0 },
 // CHECK-SAME: ptr @[[TIED]], i32 1, i32 1, i32 0, i32 1, i32 1, i32 1, i64 8, i64 1, i32 0, i32 0 }]
@@ -106,7 +106,7 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 // tfc_module_v0: header, sizes of elements, spec, its hash (that of "{}" by FNV-1a); kind, counts
 // of weights, programs, prefixes, eos, aliases; max_positions, pad, bos,
 // decoder_start.
-// CHECK: @[[MODULE:.*]] = internal constant {{.*}} { i32 6, i32 3, ptr @[[NAME]], ptr @[[PRODUCER]] }, {{.*}} { i32 192, i32 96, i32 64, i32 48, i32 128, i32 72, i32 40, i32 48, i32 24, i32 24, i32 24, i32 0 }, ptr @[[SPEC]], i64 645223143103797797,
+// CHECK: @[[MODULE:.*]] = internal constant {{.*}} { i32 6, i32 3, ptr @[[NAME]], ptr @[[PRODUCER]] }, {{.*}} { i32 192, i32 96, i32 72, i32 64, i32 128, i32 72, i32 40, i32 48, i32 24, i32 24, i32 24, i32 0 }, ptr @[[SPEC]], i64 645223143103797797,
 // CHECK-SAME: i32 1, i32 3, i32 1, i32 2, i32 1, i32 1, i64 64, i64 -1, i64 7, i64 0, ptr @[[EOS]], ptr @[[PREFIXES]], ptr @[[ALIASES]], ptr @[[WEIGHTS]], ptr @[[PROGRAMS]], ptr @[[GENERATION]] }]
 
 // Too old a host gets null.
