@@ -87,9 +87,9 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 // CHECK: @[[SOURCE:.*]] = internal constant {{.*}} { ptr @[[PATTERNS]], i32 2, i32 1, i32 2, i32 7, i64 4, i64 8, i64 24, i64 1, i64 0 }]
 // CHECK: @[[ZEROS:.*]] = internal constant {{.*}}, i32 1, i32 2, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0 }]
 // CHECK: @[[TIED:.*]] = internal constant {{.*}}, i32 1, i32 0, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0 }]
-// CHECK: @[[WEIGHTS:.*]] = internal constant {{.*}} { ptr @[[W]], ptr @[[SOURCE]], i32 1, i32 0, i32 1, i32 5, i32 2, i32 0, i64 8, i64 4, i32 0, i32 0 },
-// CHECK-SAME: ptr @[[ZEROS]], i32 1, i32 0, i32 0, i32 1, i32 1, i32 0, i64 8, i64 1, i32 0, i32 0 },
-// CHECK-SAME: ptr @[[TIED]], i32 1, i32 1, i32 0, i32 1, i32 1, i32 1, i64 8, i64 1, i32 0, i32 0 }]
+// CHECK: @[[WEIGHTS:.*]] = internal constant {{.*}} { ptr @[[W]], ptr @[[SOURCE]], i32 1, i32 0, i32 1, i32 5, i32 2, i32 0, i64 8, i64 4, i32 0, i32 0, i32 0, i32 0 },
+// CHECK-SAME: ptr @[[ZEROS]], i32 1, i32 0, i32 0, i32 1, i32 1, i32 0, i64 8, i64 1, i32 0, i32 0, i32 0, i32 0 },
+// CHECK-SAME: ptr @[[TIED]], i32 1, i32 1, i32 0, i32 1, i32 1, i32 1, i64 8, i64 1, i32 0, i32 0, i32 0, i32 0 }]
 
 // tfc_program_v0: name, isa, memory, features, priority, dtype, n_entries,
 // reserved, packed_bytes, layout_tag, pack, entries.
