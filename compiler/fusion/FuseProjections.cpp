@@ -212,12 +212,11 @@ void ProjectionFuser::fuse(ArrayRef<LinearOp> group) {
   auto type =
       RankedTensorType::get({first.getType().getDimSize(0), rowsOf(weight)},
                             first.getType().getElementType());
-  Value y =
-      LinearOp::create(b, type, first.getInput(), weight,
-                       /*input_scales=*/Value(),
-                       /*weight_scales=*/Value(),
-                       /*weight_zeros=*/Value(), bias, /*factor=*/Value(),
-                       /*residual=*/Value(), Activation::Identity);
+  Value y = LinearOp::create(b, type, first.getInput(), weight,
+                             /*input_scales=*/Value(),
+                             /*weight_scales=*/Value(),
+                             /*weight_zeros=*/Value(), bias, /*factor=*/Value(),
+                             /*residual=*/Value(), Activation::Identity);
   int64_t column = 0;
   for (LinearOp op : group) {
     int64_t width = widthOf(op.getResult());

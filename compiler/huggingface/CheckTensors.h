@@ -22,7 +22,8 @@ struct TensorUse {
   /// in some layer, by the names that "precision.rules" has.
   std::vector<std::string> keptWide;
   /// Of a checkpoint with matrices of four bits, how precision.group and
-  /// precision.zeros keep all of them as they are; a group of 0 where none does.
+  /// precision.zeros keep all of them as they are; a group of 0 where none
+  /// does.
   int64_t group = 0;
   bool hasZeros = false;
 };

@@ -86,8 +86,8 @@ Value FourSum::emit(Value token, Value row) {
     Value own = reduce(columns, arith::ConstantIntOp::create(b, 0, 32),
                        [&](Value i, Value sums) -> Value {
                          Value column = arith::AddIOp::create(b, first, i);
-                         return arith::AddIOp::create(b, sums,
-                                                      term(token, row, column, zero));
+                         return arith::AddIOp::create(
+                             b, sums, term(token, row, column, zero));
                        });
     Value wide = arith::SIToFPOp::create(b, b.getF32Type(), own);
     return math::FmaOp::create(b, wide, extract(scales, {row, group}), sum);

@@ -1,4 +1,4 @@
-// Integers of a checkpoint as a library keeps them: which can be, and their
+// Integers of a checkpoint as libraries keep them: which can be, and their
 // rows. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/files/quantized/Quantized.h"
 
