@@ -1,5 +1,6 @@
-// Integers of a checkpoint as libraries keep them: which can be, and their
-// rows. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Integers of a checkpoint as libraries keep them: which can be, and
+// their rows.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/files/quantized/Quantized.h"
 
 #include <algorithm>
