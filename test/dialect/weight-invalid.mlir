@@ -341,4 +341,4 @@ transformer.parameter @parameter_c13_zeros : tensor<8x2xi8> companion<zeros of @
 // -----
 
 // expected-error @below {{expected an even word of a matrix of i4 (two columns are a byte), got 1}}
-transformer.parameter @parameter_c15 : tensor<8x64xi4> from <["w"], stored_rows = 8> packed<panel = 4>
+transformer.parameter @parameter_c15_word : tensor<8x64xi4> from <["w"], stored_rows = 8> packed<panel = 4>

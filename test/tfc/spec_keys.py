@@ -92,6 +92,8 @@ SILENT = {
     "tokens.unk": "kept for tokenizers, as the three below",
     "tokens.cls": "", "tokens.sep": "", "tokens.mask": "",
     "precision.rules": "matrices that are no integers are what they are",
+    "precision.group": "matrices that are not of four bits have no groups",
+    "precision.zeros": "the same",
     "precision.cache": "an encoder's keys and values are scratch",
     "generation.max_new_tokens": "kept in the canonical form alone",
 }
