@@ -17,21 +17,22 @@ std::string errorOfConfig(const std::string &quantization,
 TEST(QuantizedErrors, MethodsByName) {
   const char *expected =
       "DIR/config.json: /quantization_config: expected a quant_method that tfc "
-      "reads (compressed-tensors, gptq, awq, fp8, fbgemm_fp8), got ";
+      "reads (compressed-tensors, gptq, awq, fp8, fbgemm_fp8, mxfp4), got ";
   for (const char *method :
        {"bitsandbytes", "torchao", "modelopt", "quark", "auto-round", "hqq",
-        "aqlm", "bitnet", "eetq", "quanto", "mxfp4", "spqr"}) {
+        "aqlm", "bitnet", "eetq", "quanto", "spqr"}) {
     std::string message =
         errorOfConfig(concat("\"quant_method\": \"", method, "\""));
     EXPECT_EQ(message.find(concat(expected, "\"", method, "\"; ")), 0U)
         << message;
     EXPECT_EQ(message.find('\n'), message.npos) << message;
   }
-  EXPECT_EQ(errorOfConfig("\"quant_method\": \"hqq\"", "compression_config"),
-            "DIR/config.json: /compression_config: expected a quant_method "
-            "that tfc reads (compressed-tensors, gptq, awq, fp8, fbgemm_fp8), "
-            "got \"hqq\"; import the model without it, with --dtype bf16 or "
-            "int8 to make it small");
+  EXPECT_EQ(
+      errorOfConfig("\"quant_method\": \"hqq\"", "compression_config"),
+      "DIR/config.json: /compression_config: expected a quant_method "
+      "that tfc reads (compressed-tensors, gptq, awq, fp8, fbgemm_fp8, mxfp4), "
+      "got \"hqq\"; import the model without it, with --dtype bf16 or "
+      "int8 to make it small");
 }
 
 TEST(QuantizedErrors, ValuesOfSettings) {
@@ -81,6 +82,19 @@ TEST(QuantizedErrors, ValuesOfSettings) {
             "of two integers from 1 to 1073741824, got [0, 128]");
 }
 
+/// Codes and scales of all experts, [experts, rows, groups, 16].
+TEST(QuantizedErrors, ExpertsThatAreNone) {
+  QuantizedFolder alone({bytes("e.down_proj_blocks", DType::U8, {1}, {1})}, "");
+  EXPECT_NE(alone.error().find("down_proj_scales"), std::string::npos)
+      << alone.error();
+  QuantizedFolder flat({bytes("e.down_proj_blocks", DType::U8, {1}, {1}),
+                        bytes("e.down_proj_scales", DType::U8, {1}, {1})},
+                       "");
+  EXPECT_EQ(flat.error(),
+            "DIR/model.safetensors: tensor \"e.down_proj_blocks\": expected "
+            "[experts, rows, groups, 16], got shape [1]");
+}
+
 TEST(QuantizedErrors, FormatsByTheirTensors) {
   for (const auto &[name, format] : {std::pair{"a.SCB", "bitsandbytes"},
                                      {"a.weight.absmax", "bitsandbytes"},
@@ -89,12 +103,12 @@ TEST(QuantizedErrors, FormatsByTheirTensors) {
                                      {"a.W_q", "hqq"},
                                      {"a.codebooks", "aqlm"},
                                      {"a.workspace", "marlin"},
-                                     {"a.act.scales", "awq"},
-                                     {"e.down_proj_blocks", "mxfp4"}}) {
+                                     {"a.act.scales", "awq"}}) {
     QuantizedFolder folder({bytes(name, DType::U8, {1}, {1})}, "");
     EXPECT_EQ(folder.error().find(concat(
                   "DIR/model.safetensors: expected a quantised format that tfc "
-                  "reads (compressed-tensors, gptq, awq, fp8, fbgemm_fp8), got "
+                  "reads (compressed-tensors, gptq, awq, fp8, fbgemm_fp8, "
+                  "mxfp4), got "
                   "tensor \"",
                   name, "\" of ", format, "; ")),
               0U)
