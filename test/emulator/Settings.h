@@ -3,7 +3,7 @@
 //   fail=cuMemAlloc:3:719   with this result instead of the usual one
 //   capability=80, memory=BYTES, devices=1, driver=12080, seed=7, races=0
 //   replace=mul.rn:add.rn   an instruction by another
-//   counters=FILE, wave=108 what kernels ask of memory, so many blocks at a time
+//   counters=FILE, wave=108 what kernels ask of memory, by 108 blocks at once
 // separated by commas.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_TEST_EMULATOR_SETTINGS_H

@@ -1,8 +1,9 @@
 // How a row of a padded batch becomes a prompt, as Hugging Face's generate
 // would continue it.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "runtime/src/session/Prompt.h"
+
 #include "runtime/src/load/ModuleTables.h"
-#include "runtime/src/session/Session.h"
 
 namespace tfc::rt {
 
