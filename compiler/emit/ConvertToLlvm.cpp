@@ -111,11 +111,8 @@ struct ConvertToLlvmPass : tfc::impl::ConvertToLlvmPassBase<ConvertToLlvmPass> {
     target.addIllegalOp<transformer::ProductOp>();
     // Of a pointer that the step gives and the buffer behind it.
     target.addLegalOp<UnrealizedConversionCastOp>();
-    // No pattern gives up halfway, so nothing is kept to go back to.
-    ConversionConfig config;
-    config.allowPatternRollback = false;
     if (failed(applyPartialConversion(getOperation(), target,
-                                      std::move(patterns), config))) {
+                                      std::move(patterns)))) {
       return signalPassFailure();
     }
     reconcileCasts(getOperation());

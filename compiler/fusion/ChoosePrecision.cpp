@@ -299,8 +299,9 @@ struct ChoosePrecisionPass
     for (auto &[declared, weightOps] : uses) {
       auto parameter = cast<ParameterOp>(declared);
       RankedTensorType type = parameter.getTensorType();
+      // Scales of integers are what they are.
       if (type.getRank() != 2 || type.getElementType().isInteger() ||
-          !llvm::all_of(weightOps, isWidened)) {
+          parameter.getCompanion() || !llvm::all_of(weightOps, isWidened)) {
         continue;
       }
       Storage own = choose(parameter, weightOps);

@@ -20,10 +20,10 @@ LEFT_OUT = {
     r".*\.attn\.parallel": "of a block's first sublayer it is refused",
     r"precision\.compute=bf16": "other numbers than the formulas'; golden "
                                 "models are held to Hugging Face's in bf16",
-    r"precision\.(weights|compute)=int8": "other numbers than the formulas'; "
+    r"precision\.(weights|compute)=int[48]": "other numbers than the formulas'; "
                                           "golden models are held to a "
                                           "reference that rounds the same",
-    r"precision\.rules.*": "of integers alone",
+    r"precision\.(rules|group|zeros).*": "of integers alone",
     r".*_norm\.kind=none": "a norm that is \"none\" says it, too",
     r".*\.moe($|\.).*": "scores that are near choose other experts in f32; "
                          "golden models and drawn ones of families have them "

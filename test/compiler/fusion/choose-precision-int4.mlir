@@ -4,6 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 rounds" | FileCheck %s --check-prefixes=CHECK,NONE
 // RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 zeros" | FileCheck %s --check-prefix=ZEROS
+// Scales and zero points of a module that has them stay what they are.
+// RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 zeros" --tfc-choose-precision="weights=bf16" | FileCheck %s --check-prefix=ZEROS
 // RUN: not tfc-opt %s --tfc-choose-precision="weights=int4" 2>&1 | FileCheck %s --check-prefix=GROUP
 // GROUP: error: expected group 32, 64 or 128 with weights=int4, got 0
 // RUN: not tfc-opt %s --tfc-choose-precision="weights=int4 group=32 values=bf16" 2>&1 | FileCheck %s --check-prefix=VALUES
