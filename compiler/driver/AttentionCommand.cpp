@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/AttentionCommand.h"
 
-#include "compiler/driver/Compile.h"
+#include "compiler/driver/Options.h"
 #include "compiler/driver/OutputFile.h"
 #include "compiler/driver/ReadModel.h"
 #include "compiler/frontend/BuildModel.h"
+#include "compiler/pipeline/Registration.h"
 #include "compiler/pipeline/Road.h"
 
 using namespace mlir;

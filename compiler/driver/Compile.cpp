@@ -9,7 +9,6 @@
 #include "compiler/driver/WriteText.h"
 #include "compiler/emit/LinkLibrary.h"
 #include "compiler/emit/WriteArchive.h"
-#include "compiler/pipeline/Registration.h"
 #include "compiler/spec/read/ReadSpec.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/ADT/STLExtras.h"
@@ -42,16 +41,6 @@ tfc::readSpecOrReport(const std::string &path, const spec::ReadOptions &options,
       spec::readSpec(path, diagnostics, options);
   report(diagnostics, errors);
   return model;
-}
-
-void tfc::prepareContext(MLIRContext &context) {
-  DialectRegistry registry;
-  registerTfc(registry);
-  context.appendDialectRegistry(registry);
-  context.loadAllAvailableDialects();
-  // The location says which part of the spec it is; the op may be thousands of
-  // lines.
-  context.printOpOnDiagnostic(false);
 }
 
 /// What products of the model multiply, where there is a program for it.

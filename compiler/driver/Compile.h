@@ -6,9 +6,6 @@
 #include "compiler/driver/Options.h"
 #include "compiler/spec/read/ReadSpec.h"
 #include "compiler/target/TargetInfo.h"
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <optional>
@@ -24,9 +21,6 @@ readSpecOrReport(const std::string &path, const spec::ReadOptions &options,
 /// warnings, unless they are left out, as "tfc: ...".
 void report(const spec::Diagnostics &diagnostics, llvm::raw_ostream &errors,
             bool withWarnings = true);
-
-/// Loads the dialects that the frontend and the pipeline need.
-void prepareContext(mlir::MLIRContext &context);
 
 /// What `model` is compiled for by `options`, which may name no target. The
 /// error says what is expected.

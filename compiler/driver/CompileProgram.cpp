@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/CompileProgram.h"
 
-#include "compiler/driver/Compile.h"
 #include "compiler/emit/EmitObject.h"
 #include "compiler/frontend/BuildModel.h"
+#include "compiler/pipeline/Registration.h"
 #include "dialect/CheckedAccess.h"
 #include "dialect/PackedLayout.h"
 #include "dialect/TransformerDialect.h"

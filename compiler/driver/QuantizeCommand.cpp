@@ -6,6 +6,7 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/frontend/BuildModel.h"
 #include "compiler/huggingface/Import.h"
+#include "compiler/pipeline/Registration.h"
 #include "compiler/quantize/CalibrationBatches.h"
 #include "compiler/quantize/Report.h"
 #include "compiler/quantize/WriteFolder.h"

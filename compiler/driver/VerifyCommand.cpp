@@ -6,6 +6,7 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/ReadModel.h"
 #include "compiler/frontend/BuildModel.h"
+#include "compiler/pipeline/Registration.h"
 #include "compiler/pipeline/Road.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"

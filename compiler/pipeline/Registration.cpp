@@ -96,6 +96,14 @@ void tfc::registerTfc(DialectRegistry &registry) {
   registerNVVMDialectTranslation(registry);
 }
 
+void tfc::prepareContext(MLIRContext &context) {
+  DialectRegistry registry;
+  registerTfc(registry);
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+  context.printOpOnDiagnostic(false);
+}
+
 void tfc::registerTfcPasses() {
   registerTransformsPasses();
   registerTfcFusionPasses();

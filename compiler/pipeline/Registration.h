@@ -5,7 +5,8 @@
 
 namespace mlir {
 class DialectRegistry;
-}
+class MLIRContext;
+} // namespace mlir
 
 namespace tfc {
 
@@ -13,6 +14,11 @@ namespace tfc {
 /// LLVM IR. Not all of MLIR: what is registered is linked, and a program that
 /// has all of it is three times as large.
 void registerTfc(mlir::DialectRegistry &registry);
+
+/// Gives a context those dialects, loaded, and messages that do not print ops:
+/// their location says which part of the spec it is, and an op may be thousands
+/// of lines.
+void prepareContext(mlir::MLIRContext &context);
 
 /// Our passes, the arrows as pipelines, and MLIR's general passes. For tools
 /// that read pass pipelines.

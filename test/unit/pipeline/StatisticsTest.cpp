@@ -1,10 +1,11 @@
 // Every pass on modules counts what it rewrites. LLVM's packages report no
 // statistics, so the counts of the roads' passes are read here.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/driver/Compile.h"
 #include "compiler/frontend/BuildModel.h"
 #include "compiler/huggingface/Import.h"
+#include "compiler/pipeline/Registration.h"
 #include "compiler/pipeline/Road.h"
+#include "compiler/spec/read/ReadSpec.h"
 #include "compiler/support/ClearStatistics.h"
 #include "dialect/CheckedAccess.h"
 #include "mlir/Pass/Pass.h"
