@@ -93,6 +93,17 @@ NOT_RUN = {
             "\"temperature\": 1, \"receipt\": true}' > answer.json",
             "tfc replay answer.json --model examples/models/stories-tiny")
     },
+    "docs/trust.md": {
+        "python3 test/reduce/tfc_reduce.py --tfc build/dev/bin/tfc model.json "
+        "-o found": "test/reduce/test_reduce.py does that, with planted faults",
+        **{command: "test/sanitize/run_checked.py does that"
+           for command in (
+               "cmake --preset asan && cmake --build --preset asan --target "
+               "tfc-run",
+               "tfc compile model.json -o model.so --sanitize=address",
+               "build/asan/bin/tfc-run model.so --weights DIR --inputs "
+               "in.safetensors --outputs out.safetensors")},
+    },
     "README.md": {
         "bash test/run.sh": "it is what runs these tests",
     },
@@ -148,6 +159,10 @@ TEXT = {
     "docs/text.md": [
         "tfc-run: error: DIR/tokenizer.json: /normalizer/type: expected a "
         'known normalizer, got "Nmt"'],
+    "docs/trust.md": [
+        "tfc: error: decoder.layers.ffn.down, layer 1 of its loop: expected "
+        "accesses within a buffer, got a write of 64 bytes that ends beyond "
+        "one"],
     "compiler/README.md": [
         "huggingface ─▶ spec ─▶ frontend ─▶ fusion ─▶ lowering ─▶ tiling ─▶ "
         "cpu ─▶ gpu, host ─▶ emit"],
