@@ -36,8 +36,14 @@ private:
   Value constant(ImplicitLocOpBuilder &b, Type type, int64_t value) {
     return LLVM::ConstantOp::create(b, type, b.getIntegerAttr(type, value));
   }
+  /// Bytes that an access has. A vector's are those of its lanes: in memory it
+  /// may have more, up to a power of two, which nobody touches.
   Value sizeOf(ImplicitLocOpBuilder &b, Type type) {
-    return constant(b, b.getI64Type(), layout->getTypeSize(type));
+    auto vector = dyn_cast<VectorType>(type);
+    uint64_t bytes = vector ? layout->getTypeSize(vector.getElementType()) *
+                                  static_cast<uint64_t>(vector.getNumElements())
+                            : layout->getTypeSize(type).getFixedValue();
+    return constant(b, b.getI64Type(), static_cast<int64_t>(bytes));
   }
   /// The op's path as text that the host may print.
   Value nameOf(ImplicitLocOpBuilder &b, Location loc);

@@ -6,6 +6,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import glob
+import json
 import os
 import random
 import re
@@ -32,6 +33,14 @@ def folder_of(name):
     return os.path.join(ROOT, "..", "golden", "models", name)
 
 
+def forward_of(name):
+    """The cases of a forward pass that are no errors."""
+    with open(os.path.join(ROOT, "..", "golden", "cases.json"),
+              encoding="utf-8") as stream:
+        models = json.load(stream)["models"]
+    return next(model["forward"] for model in models if model["name"] == name)
+
+
 def check_model(args, scratch, name, options):
     """Faults of a golden model: what differs, or what the runtime reports."""
     tool = Tool(args.tfc, args.tfc_run, scratch, options)
@@ -39,15 +48,18 @@ def check_model(args, scratch, name, options):
     spec, library = tool.path("m.json"), tool.path("m.so")
     tool.import_model(weights, spec)
     tool.compile(spec, library, "--sanitize=address")
+    forward = forward_of(name)
     faults = []
     for path in sorted(glob.glob(os.path.join(weights, "inputs-*"))):
         case = os.path.basename(path)[len("inputs-"):]
         inputs = tensors.read(path)
-        if case.startswith("generate"):
-            if not case.startswith("generate-rules"):
-                tool.generate(library, weights, inputs, 6)
+        if case == "generate-left":
+            tool.generate(library, weights, inputs, 6)
+        if case not in forward:
             continue
         expected = tensors.read(os.path.join(weights, "expected-" + case))
+        # What is generated behind them is another step's.
+        expected.pop("sequences", None)
         got = tool.run(library, weights, inputs)
         for output in expected:
             faults += compare.check_floats(f"{name} {case} {output}",

@@ -31,6 +31,11 @@ module attributes {transformer.checked} {
     // CHECK: llvm.call @tfc_check_access(%[[P]], %[[SIZE]],
     // CHECK-NEXT: "llvm.intr.memcpy"
     "llvm.intr.memcpy"(%p, %p, %size) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
+    // Lanes and no more, though such a vector takes a power of two in memory.
+    // CHECK: %[[ODD:.*]] = llvm.mlir.constant(52 : i64)
+    // CHECK: llvm.call @tfc_check_access(%[[P]], %[[ODD]],
+    // CHECK-NEXT: llvm.load %[[P]] : !llvm.ptr -> vector<13xf32>
+    %y = llvm.load %p : !llvm.ptr -> vector<13xf32>
     llvm.return
   }
   // The function's own stack is not the host's.
