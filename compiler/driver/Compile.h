@@ -5,7 +5,6 @@
 
 #include "compiler/driver/Options.h"
 #include "compiler/spec/read/ReadSpec.h"
-#include "compiler/target/TargetInfo.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <optional>
@@ -21,11 +20,6 @@ readSpecOrReport(const std::string &path, const spec::ReadOptions &options,
 /// warnings, unless they are left out, as "tfc: ...".
 void report(const spec::Diagnostics &diagnostics, llvm::raw_ostream &errors,
             bool withWarnings = true);
-
-/// What `model` is compiled for by `options`, which may name no target. The
-/// error says what is expected.
-llvm::Expected<std::vector<TargetInfo>>
-findTargets(const spec::ModelSpec &model, const CompileOptions &options);
 
 /// Compiles `model` and writes the library, or with stopAfter the IR ("-" is
 /// standard output), to `output`; nothing is written on failure. Returns an

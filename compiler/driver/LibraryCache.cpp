@@ -3,6 +3,7 @@
 #include "compiler/driver/LibraryCache.h"
 
 #include "compiler/driver/Compile.h"
+#include "compiler/driver/FindTargets.h"
 #include "compiler/support/HashText.h"
 #include "runtime/src/load/Module.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,0 +1,115 @@
+// Which machines have a program of a model, and why others have none.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/driver/FindTargets.h"
+
+#include "llvm/ADT/Twine.h"
+
+using namespace llvm;
+using namespace tfc;
+
+/// What products of the model multiply, where there is a program for it.
+static Factors factorsOf(const spec::ModelSpec &model,
+                         const CompileOptions &options) {
+  if (model.hasIntegers()) {
+    return Factors::Int8;
+  }
+  return model.multipliesBf16 && options.opt == "full" ? Factors::BF16
+                                                       : Factors::F32;
+}
+
+static Error expectedProgram(const Twine &message) {
+  return createStringError(inconvertibleErrorCode(), message);
+}
+
+/// What of a sublayer devices have no program of; null where they have all.
+static const char *findHostOnly(const spec::Sublayer &sublayer,
+                                int64_t hidden) {
+  if (spec::stateWidth(sublayer, hidden) != 0) {
+    return "layers that keep a state";
+  }
+  if (std::holds_alternative<spec::Moe>(sublayer.f)) {
+    return "a mixture of experts";
+  }
+  const spec::Attention *attn = sublayer.attention();
+  return !attn                 ? nullptr
+         : attn->latent        ? "latent attention"
+         : attn->relative      ? "attention with relative terms"
+         : attn->sparse        ? "block-sparse attention"
+         : attn->roundedSlopes ? "attention with rounded slopes"
+                               : nullptr;
+}
+
+static const char *findHostOnly(const spec::ModelSpec &model) {
+  for (const spec::Stack *stack : model.stacks()) {
+    for (const spec::LayerRun &run : stack->runs) {
+      for (const spec::Sublayer &sublayer : run.sublayers) {
+        if (const char *what = findHostOnly(sublayer, model.hidden)) {
+          return what;
+        }
+      }
+    }
+  }
+  return nullptr;
+}
+
+/// A program that is fast at products of bf16 or int8 is one of a model that
+/// may be computed so, and none of plain loops. A device has none of integers,
+/// nor has aarch64, and none of what findHostOnly names.
+static Error checkFactors(ArrayRef<TargetInfo> targets,
+                          const spec::ModelSpec &model,
+                          const CompileOptions &options) {
+  Factors wanted = factorsOf(model, options);
+  const char *hostOnly = findHostOnly(model);
+  for (const TargetInfo &target : targets) {
+    if (target.isDevice() && hostOnly) {
+      return expectedProgram(
+          "expected --target of CPUs for " + Twine(hostOnly) +
+          " (devices have no such program yet), got " + target.name);
+    }
+    if (!target.hasIntegerProducts() && wanted == Factors::Int8) {
+      std::string kept = model.storage == spec::Storage::Int4 ? "int4" : "int8";
+      return expectedProgram("expected --target of x86-64's CPUs with matrices "
+                             "in " +
+                             kept +
+                             " (devices and aarch64 have no such "
+                             "program yet), got " +
+                             target.name);
+    }
+    if (target.isDevice() || target.multiplies == Factors::F32 ||
+        (target.multiplies == wanted && options.opt == "full")) {
+      continue;
+    }
+    bool isBf16 = target.multiplies == Factors::BF16;
+    std::string name = isBf16 ? "bf16" : "int8";
+    std::string program = " with --target cpu:" + target.programName();
+    bool isOther = isBf16 ? !model.multipliesBf16 : wanted != Factors::Int8;
+    return expectedProgram(
+        isOther ? "expected --dtype " + name +
+                      ", or a spec whose precision.compute is " + name + "," +
+                      program + ", got a model to be computed in " +
+                      (wanted == Factors::Int8 ? "int8"
+                       : model.multipliesBf16  ? "bf16"
+                                               : "f32")
+                : "expected --opt=full" + program +
+                      " (plain loops have no units of their own), got --opt=" +
+                      options.opt);
+  }
+  return Error::success();
+}
+
+Expected<std::vector<TargetInfo>>
+tfc::findTargets(const spec::ModelSpec &model, const CompileOptions &options) {
+  bool isFast = options.opt == "full";
+  Factors factors = isFast ? factorsOf(model, options) : Factors::F32;
+  if (options.target.empty() && isFast) {
+    return TargetInfo::allFor(factors);
+  }
+  auto targets = TargetInfo::parseList(
+      options.target.empty() ? "cpu" : options.target, factors);
+  if (targets) {
+    if (Error error = checkFactors(*targets, model, options)) {
+      return std::move(error);
+    }
+  }
+  return targets;
+}
