@@ -1,5 +1,6 @@
 // Places the weights and generates `pack`, which copies a stored tensor there.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "compiler/host/PackGeometry.h"
 #include "compiler/host/Passes.h"
 
 #include "compiler/kernel/NarrowFloat.h"
@@ -26,6 +27,7 @@ namespace tfc {
 
 using namespace mlir;
 using namespace tfc;
+using namespace tfc::pack;
 
 /// What pack returns where nothing is wrong.
 constexpr int64_t kPacked = 0;
@@ -33,147 +35,8 @@ constexpr int64_t kPacked = 0;
 /// A cache line: what every weight and layer begins on.
 constexpr int64_t kAlignment = 64;
 
-/// Where a parameter's elements come from and go to; what `pack` switches on.
-/// With R = FirstTarget + r, row r of the result, element c, is element
-///   (R / Panel) * PanelStride + (c / Word * Panel + R % Panel) * Word + c %
-///   Word
-/// (of integers of four bits in bytes, as #transformer.packed has them) of what
-/// is packed at Offset: the parameter, or the one that it is a part of.
-/// Of a parameter of experts, layer i is of expert i % Experts of layer i /
-/// Experts, ExpertBytes behind the one before, and ExpertElements in what is
-/// stored. Rows one after the other are panels of one row. Of a matrix of bytes
-/// row R has element R of the vectors at Scales and, with HasExcess, at Excess.
-enum Field {
-  FirstElement,
-  RowStride,
-  ColumnStride,
-  Rows,
-  Columns,
-  FirstTarget,
-  Panel,
-  Word,
-  Offset,
-  LayerStride,
-  Storage,
-  Rounds,
-  Scales,
-  ScalesStride,
-  Excess,
-  ExcessStride,
-  HasExcess,
-  // From here on only where some parameter has experts.
-  Experts,
-  ExpertBytes,
-  ExpertElements,
-  // And these, where some parameter is of integers of four bits: columns that
-  // have a scale, rows of a panel of scales, and zero points, packed as those.
-  Group,
-  ScalePanel,
-  Zeros,
-  ZerosStride,
-  HasZeros,
-  NumFields
-};
-using Geometry = std::array<int64_t, NumFields>;
-
-namespace {
-
-/// Where a parameter is packed: in `whole`, itself or what it is a part of,
-/// from row `first` on.
-struct Target {
-  transformer::ParameterOp whole;
-  int64_t first;
-};
-
-} // namespace
-
-/// What is packed for no parameter. The host asks for weights of the table
-/// only; panels and experts of 1 keep even the code that never runs from
-/// dividing by zero.
-static Geometry noGeometry() {
-  Geometry none{};
-  none[Panel] = none[Word] = none[Experts] = 1;
-  none[Group] = none[ScalePanel] = 1;
-  return none;
-}
-
-static Geometry geometryOf(transformer::ParameterOp op, Target target) {
-  RankedTensorType type = op.getTensorType();
-  transformer::SourceAttr source = *op.getSource();
-  int64_t rows = type.getDimSize(0);
-  int64_t columns = type.getRank() == 2 ? type.getDimSize(1) : 1;
-  Geometry g;
-  int64_t storedColumns =
-      source.getStoredCols() ? source.getStoredCols() : columns;
-  g[RowStride] = source.getInOut() ? 1 : storedColumns;
-  g[ColumnStride] = source.getInOut() ? source.getStoredRows() : 1;
-  g[FirstElement] = source.getFirstRow() * g[RowStride];
-  g[RowStride] *= source.getRowStep();
-  g[Rows] = rows;
-  g[Columns] = columns;
-  g[FirstTarget] = target.first;
-  transformer::PackedAttr packed = target.whole.getPackedAttr();
-  g[Panel] = packed ? packed.getPanel() : 1;
-  g[Word] = packed ? packed.getWord() : 1;
-  g[Storage] =
-      static_cast<int64_t>(transformer::storageOf(type.getElementType()));
-  g[Rounds] = target.whole.getRounds();
-  g[Offset] = *target.whole.getOffset();
-  g[LayerStride] = target.whole.getStride().value_or(0);
-  g[Experts] = target.whole.getExperts().value_or(1);
-  g[ExpertBytes] = target.whole.getExpertBytes();
-  g[ExpertElements] =
-      source.getStacked() ? source.getStoredRows() * storedColumns : 0;
-  auto addCompanion = [&](transformer::CompanionKind kind, Field place,
-                          Field stride) {
-    transformer::ParameterOp companion = target.whole.findCompanion(kind);
-    g[place] = companion ? *companion.getOffset() : 0;
-    g[stride] = companion ? companion.getStride().value_or(0) : 0;
-    return static_cast<bool>(companion);
-  };
-  addCompanion(transformer::CompanionKind::Scales, Scales, ScalesStride);
-  g[HasZeros] =
-      addCompanion(transformer::CompanionKind::Zeros, Zeros, ZerosStride);
-  g[Group] = g[ScalePanel] = 1;
-  if (g[Storage] == static_cast<int64_t>(transformer::Storage::Int4)) {
-    transformer::ParameterOp scales =
-        target.whole.findCompanion(transformer::CompanionKind::Scales);
-    g[Group] = columns / scales.getTensorType().getDimSize(1);
-    g[ScalePanel] = scales.getPacked() ? scales.getPacked()->getPanel() : 1;
-  }
-  g[HasExcess] =
-      addCompanion(transformer::CompanionKind::Excess, Excess, ExcessStride);
-  return g;
-}
-
 static Value constant(ImplicitLocOpBuilder &b, int64_t value) {
   return arith::ConstantIndexOp::create(b, value);
-}
-
-static bool haveExperts(ArrayRef<Geometry> geometries) {
-  return llvm::any_of(geometries, [](const Geometry &geometry) {
-    return geometry[Experts] > 1;
-  });
-}
-
-static bool haveFours(ArrayRef<Geometry> geometries) {
-  return llvm::any_of(geometries, [](const Geometry &geometry) {
-    return geometry[Storage] ==
-           static_cast<int64_t>(transformer::Storage::Int4);
-  });
-}
-
-static bool haveIntegers(ArrayRef<Geometry> geometries) {
-  return llvm::any_of(geometries, [](const Geometry &geometry) {
-    return geometry[Storage] >=
-           static_cast<int64_t>(transformer::Storage::Int8);
-  });
-}
-
-static size_t countFields(ArrayRef<Geometry> geometries) {
-  return haveFours(geometries)     ? NumFields
-         : haveExperts(geometries) ? Group
-                                   : Experts;
 }
 
 /// The fields of parameter number `weight`, chosen by a switch.
