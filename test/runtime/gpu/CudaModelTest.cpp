@@ -242,15 +242,21 @@ TEST(CudaTables, AreCheckedBeforeTheyAreUsed) {
             start + "places within the packed weights");
 }
 
-/// What the stand-in's device has given by now, in this process.
-uint64_t usedBytes() {
-  FakeCuda driver;
-  auto context = CudaContext::open(0);
+/// What a device of the driver has given by now, in this process.
+uint64_t usedBytesOf(int device) {
+  auto context = CudaContext::open(device);
   EXPECT_TRUE(context) << messageOf(context);
+  EXPECT_EQ((*context)->device(), device);
   CudaScope scope(**context);
   size_t free = 0, total = 0;
   EXPECT_EQ((*context)->functions().cuMemGetInfo(&free, &total), 0);
   return total - free;
+}
+
+/// The same of the stand-in's first one.
+uint64_t usedBytes() {
+  FakeCuda driver;
+  return usedBytesOf(0);
 }
 
 /// Weights may be most of what a device has: it needs no byte more.
@@ -282,10 +288,13 @@ TEST(CudaDevices, EachHasAModel) {
   FakeCuda driver("devices=2");
   auto onCpu = loadCuda("cuda_decoder", weights, "cpu");
   auto first = loadCuda("cuda_decoder", weights, "cuda:0");
+  uint64_t usedBefore = usedBytesOf(1);
   auto second = loadCuda("cuda_decoder", weights, "cuda:1");
+  uint64_t used = usedBytesOf(1) - usedBefore;
   ASSERT_TRUE(onCpu) << messageOf(onCpu);
   ASSERT_TRUE(first) << messageOf(first);
   ASSERT_TRUE(second) << messageOf(second);
+  EXPECT_GE(used, (*second)->program().packed_bytes);
   for (uint32_t seed = 0; seed < 3; ++seed) {
     Padded padded = randomRows(seed, 2, 5);
     auto expected = forward(**onCpu, padded);
