@@ -139,10 +139,13 @@ def describe(pieces):
     versions = {name: version for piece in pieces
                 for name, version in piece["versions"].items() if version}
     names = list(dict.fromkeys(n for piece in pieces for n in piece["seconds"]))
+    commands = dict.fromkeys(" ".join(["tfc compile",
+                                       *piece["compile"]["options"]])
+                             for piece in pieces)
     lines = [
         f"# {date}, {first['cpu']}", "",
         f"Commit {first['commit']}, "
-        f"{' '.join(['tfc compile', *first['compile']['options']])}. "
+        f"{' and '.join(commands)}. "
         "Milliseconds of a run: "
         "median of the rounds, those left out in which other work disturbed "
         "them, ± half the range between quartiles. In a round "
@@ -232,7 +235,7 @@ def main():
     print(describe(pieces))
     print(f"written: {write(pieces, arguments.out)}.md, .csv, .svg")
     wrong = {p["model"]: p["differences"]["tfc"] for p in pieces
-             if p["differences"]["tfc"] > TOLERANCE}
+             if not agrees(p, "tfc")}
     for model, value in wrong.items():
         print(f"error: {model}: expected tfc within {TOLERANCE} of PyTorch, "
               f"got {value:.1e}", file=sys.stderr)
