@@ -167,7 +167,9 @@ static void linkModels(llvm::Module &module) {
 std::string tfc::replaceByModels(llvm::Module &module) {
   llvm::SmallVector<std::pair<llvm::Function *, llvm::StringRef>> used;
   for (llvm::Function &function : module) {
-    if (!function.getName().starts_with("llvm.x86.")) {
+    // Those of AVX2 are of level 3, which every machine that emulates has.
+    if (!function.getName().starts_with("llvm.x86.") ||
+        function.getName().starts_with("llvm.x86.avx2.")) {
       continue;
     }
     const Model *model = llvm::find_if(models, [&](const Model &each) {

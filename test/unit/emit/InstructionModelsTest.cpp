@@ -273,4 +273,17 @@ TEST(InstructionModels, namesWhatHasNoModel) {
   EXPECT_EQ(replaceByModels(*module), "llvm.x86.avx512.vpdpbusds.512");
 }
 
+// What emulates is at least of level 3: on a machine that has the instructions
+// beyond it, nothing else would notice.
+TEST(InstructionModels, leavesWhatLevel3Has) {
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic diagnostic;
+  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(
+      "declare <8 x i32> @llvm.x86.avx2.pmadd.wd(<16 x i16>, <16 x i16>)",
+      diagnostic, context);
+  ASSERT_TRUE(module);
+  EXPECT_EQ(replaceByModels(*module), "");
+  EXPECT_TRUE(module->getFunction("llvm.x86.avx2.pmadd.wd"));
+}
+
 } // namespace
