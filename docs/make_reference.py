@@ -10,7 +10,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 # Folders with passes, in the order in which a model meets them.
-PHASES = ("fusion", "lowering", "tiling", "cpu", "gpu", "host", "emit", "pipeline")
+PHASES = ("fusion", "lowering", "tiling", "kernel", "cpu", "gpu", "host", "emit", "pipeline")
 PASSES_HEAD = """\
 # Passes
 

@@ -9,9 +9,6 @@
 
 namespace tfc {
 
-/// Whose approximations of exp, tanh and erf a program uses.
-enum class Polynomials { Upstream, Own };
-
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "compiler/cpu/Passes.h.inc"

@@ -6,30 +6,17 @@
 include "mlir/Pass/PassBase.td"
 
 def ExpandCpuKernelsPass : Pass<"tfc-expand-cpu-kernels", "::mlir::ModuleOp"> {
-  let summary = "attention and the cache, on buffers, become loops";
+  let summary = "structured ops on buffers become loops over vectors";
   let description = [{
-    `paged_attention` and `cache_write` become parallel loops over the step's
-    work items, `product` one over panels and rows, `ragged_conv` and
-    `ragged_recurrence` one over sequences and columns. The arguments for batch,
-    cache and states, which live in the step, go. The layout of the cache's blocks is
-    written to the entry as `transformer.cache`, that of a cross cache as
-    `transformer.cross_cache`, that of states as `transformer.state`; an entry
-    with another cache of one of these is an error.
+    What `tfc-expand-scalar-kernels` does, in vectors of `lanes` floats: tiles of
+    1, 2, 4 or 8 queries of a head, whose sums stay in registers, against keys
+    that lie by groups of 16 positions. The bits of a query's result depend on
+    the query and what it sees alone, and are the same for 16 lanes and for 8.
 
-    Runs after `tfc-bind-weights`, which adds the arguments for the step and the
-    number of workers, and `tfc-call-taps`. Afterwards only `parameter` and
-    `worker` are left of the dialect.
-
-    Option `kernels=scalar` is the plain expansion of `--opt=none`: one query
-    at a time, keys and values as rows. `kernels=vector` computes in vectors of
-    `lanes` floats: tiles of 1, 2, 4 or 8 queries of a head, whose sums stay in
-    registers, against keys that lie by groups of 16 positions. The bits of a
-    query's result depend on the query and what it sees alone, and are the same
-    for 16 lanes and for 8.
-
-    A `product` follows its `#transformer.product_tile`, with either option. Its
-    inner loops are functions that all products of the module share, one for
-    each number of rows and what it asks for ahead of time:
+    A `product` becomes a loop over panels and rows, after its
+    `#transformer.product_tile`. Its inner loops are functions that all products
+    of the module share, one for each number of rows and what it asks for ahead
+    of time:
 
     ```mlir
     func.func private @product.8x48_next6(row, bytes of a row, last row, panel,
@@ -45,9 +32,7 @@ def ExpandCpuKernelsPass : Pass<"tfc-expand-cpu-kernels", "::mlir::ModuleOp"> {
     block the product's body follows, a row at a time, as narrow as the last
     panel is.
   }];
-  let options = [Option<"kernels", "kernels", "std::string", "\"scalar\"",
-                        "which kernels: scalar or vector">,
-                 Option<"lanes", "lanes", "int64_t", "16",
+  let options = [Option<"lanes", "lanes", "int64_t", "16",
                         "floats in a vector register: 16 or 8">];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
@@ -55,80 +40,6 @@ def ExpandCpuKernelsPass : Pass<"tfc-expand-cpu-kernels", "::mlir::ModuleOp"> {
     "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let statistics = [
     Statistic<"numExpanded", "num-expanded", "structured ops expanded">];
-}
-
-def ExpandMathPass : Pass<"tfc-expand-math"> {
-  let summary = "exp, tanh, erf, sin and cos become arithmetic";
-  let description = [{
-    The library imports nothing, so no function of libm is left: in f32, exp,
-    tanh, erf, sin and cos become arithmetic, on scalars and vectors alike. Afterwards of
-    the math dialect only ops with an instruction of their own are left (sqrt,
-    fma, abs, ...).
-
-    Option `polynomials=upstream` takes MLIR's approximations, which
-    `--opt=none` keeps; but for sin and cos, where they lose digits with the
-    size of the angle. `polynomials=own` takes ours, and expands rsqrt and
-    rounding to bf16, too, which machines do in more ways than one (those with
-    AVX512_BF16 take small numbers for zeros):
-
-    ```mlir
-    %y = math.rsqrt %x : vector<16xf32>
-    // becomes
-    %root = math.sqrt %x : vector<16xf32>
-    %y = arith.divf %ones, %root : vector<16xf32>
-    ```
-
-    Their multiplications and additions are explicit `math.fma`, so that a lane
-    has the same bits in every vector and on every instruction set with fused
-    multiply-add. Largest errors over all floats, in units in the last place:
-    exp 0.9 (below 2^-125.5 the result is 0), tanh and erf 4.7, rsqrt 1.5;
-    sin and cos 1.6 for angles up to 2^17.
-  }];
-  let options = [Option<"polynomials", "polynomials", "::tfc::Polynomials",
-                        "::tfc::Polynomials::Upstream",
-                        "whose approximations of the functions", [{
-    ::llvm::cl::values(
-        clEnumValN(::tfc::Polynomials::Upstream, "upstream", "MLIR's"),
-        clEnumValN(::tfc::Polynomials::Own, "own",
-                   "faster, of stated accuracy"))}]>];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect",
-                           "::mlir::vector::VectorDialect"];
-  let statistics = [
-    Statistic<"numFunctions", "num-functions", "functions that became arithmetic">];
-}
-
-def VectorizePass : Pass<"tfc-vectorize", "::mlir::func::FuncOp"> {
-  let summary = "static tiles become vectors of the same shape";
-  let description = [{
-    Every linalg op of static shape becomes vector code on whole tiles:
-
-    ```mlir
-    %sums = scf.for %k = %c0 to %c768 step %c64 iter_args(%acc = %zero)
-        -> (vector<1x64xf32>) {
-      %x = vector.transfer_read %rows[%i, %k] ... : vector<1x64xf32>
-      %next = arith.addf %acc, %x : vector<1x64xf32>
-      ...
-    ```
-
-    The accumulators of loops that `tfc-tile-and-fuse` marked as reductions
-    leave the loop's memory for its iter_args, multiplications and additions
-    become one fma in every case alike, and the loop's body is repeated `unroll`
-    times. What the registers of a machine hold is for
-    `tfc-split-tiles` to say, after bufferization: until then a tile is
-    one op.
-
-    Ops of dynamic shape are left alone.
-  }];
-  let options = [
-    Option<"unroll", "unroll", "int64_t", "4",
-           "repetitions of a reduction's body, at most">];
-  let dependentDialects = ["::mlir::affine::AffineDialect",
-                           "::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect",
-                           "::mlir::tensor::TensorDialect",
-                           "::mlir::ub::UBDialect",
-                           "::mlir::vector::VectorDialect"];
 }
 
 def SplitTilesPass

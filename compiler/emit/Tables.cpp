@@ -31,12 +31,15 @@ Tables::Tables(ModuleOp module)
   b.setInsertionPointToEnd(module.getBody());
 }
 
+// Tables are private: their names are for nobody, and the symbol table of a
+// library does not have them.
+
 Field Tables::string(StringRef text) {
   std::string bytes = text.str();
   bytes.push_back('\0');
   auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
   std::string name = "table_" + std::to_string(number++);
-  LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Internal,
+  LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Private,
                          name, b.getStringAttr(bytes));
   return Field::symbol(name);
 }
@@ -45,7 +48,7 @@ Field Tables::bytes(StringRef data) {
   constexpr unsigned alignment = 16;
   auto type = LLVM::LLVMArrayType::get(b.getI8Type(), data.size());
   std::string name = "table_" + std::to_string(number++);
-  LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Internal,
+  LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Private,
                          name, b.getStringAttr(data), alignment);
   return Field::symbol(name);
 }
@@ -57,7 +60,7 @@ Field Tables::array(const std::vector<Field> &items) {
   auto type = LLVM::LLVMArrayType::get(typeOf(items.front()), items.size());
   std::string name = "table_" + std::to_string(number++);
   auto global = LLVM::GlobalOp::create(
-      b, type, /*isConstant=*/true, LLVM::Linkage::Internal, name, Attribute());
+      b, type, /*isConstant=*/true, LLVM::Linkage::Private, name, Attribute());
   OpBuilder::InsertionGuard guard(b);
   b.createBlock(&global.getInitializerRegion());
   Value value = LLVM::UndefOp::create(b, type);

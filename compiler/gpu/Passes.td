@@ -78,7 +78,7 @@ def ExpandDeviceKernelsPass
     is), the thread computes its keys itself, and the loops go.
 
     A module with heads wider than 1024 stays as it is, for
-    `tfc-expand-cpu-kernels`, which also expands what is left of the dialect.
+    `tfc-expand-scalar-kernels`, which also expands what is left of the dialect.
     Runs after `tfc-bind-weights`.
   }];
   let dependentDialects = [

@@ -4,6 +4,7 @@
 #include "compiler/emit/Passes.h"
 #include "compiler/fusion/Passes.h"
 #include "compiler/host/Passes.h"
+#include "compiler/kernel/Passes.h"
 #include "compiler/lowering/Passes.h"
 #include "compiler/pipeline/CheckStage.h"
 #include "compiler/pipeline/SharedArrows.h"
@@ -165,7 +166,6 @@ static void buildBuffer(OpPassManager &pm, const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
   bindHost(pm);
   ExpandCpuKernelsPassOptions kernels;
-  kernels.kernels = "vector";
   kernels.lanes = lanes;
   pm.addPass(createExpandCpuKernelsPass(kernels));
   expandMath(pm);

@@ -1,11 +1,11 @@
 // The roads of a CUDA device's programs: loops as they come, which become
 // threads; or rows, products and attention that warps and blocks share out.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/Passes.h"
 #include "compiler/emit/Passes.h"
 #include "compiler/gpu/Passes.h"
 #include "compiler/gpu/product/ProductForm.h"
 #include "compiler/host/Passes.h"
+#include "compiler/kernel/Passes.h"
 #include "compiler/lowering/Passes.h"
 #include "compiler/pipeline/CheckStage.h"
 #include "compiler/pipeline/SharedArrows.h"
@@ -33,7 +33,7 @@ static const Stage bufferStage = {
     "loops over buffers in memory that the host lends; products as they were",
     bufferDialects,
     bufferOps,
-    "tfc-expand-cpu-kernels",
+    "tfc-expand-scalar-kernels",
     checkBuffer};
 
 static const Stage kernelStage = {
@@ -136,7 +136,7 @@ static void buildBuffer(OpPassManager &pm, const PipelineOptions &) {
   // Loops whose bounds are numbers can be seen to fill a buffer.
   clean(pm);
   pm.addPass(createExpandDeviceKernelsPass());
-  pm.addPass(createExpandCpuKernelsPass());
+  pm.addPass(createExpandScalarKernelsPass());
   pm.addPass(createExpandMathPass());
   clean(pm);
   pm.addPass(createDistributeVectorsPass());

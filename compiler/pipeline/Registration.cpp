@@ -7,6 +7,7 @@
 #include "compiler/fusion/Passes.h"
 #include "compiler/gpu/Passes.h"
 #include "compiler/host/Passes.h"
+#include "compiler/kernel/Passes.h"
 #include "compiler/lowering/Passes.h"
 #include "compiler/pipeline/Passes.h"
 #include "compiler/pipeline/Road.h"
@@ -110,6 +111,7 @@ void tfc::registerTfcPasses() {
   registerTfcTilingPasses();
   registerTfcLoweringPasses();
   registerTfcHostPasses();
+  registerTfcKernelPasses();
   registerTfcCpuPasses();
   registerTfcGpuPasses();
   registerTfcEmitPasses();

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/pipeline/SharedArrows.h"
 
-#include "compiler/cpu/Passes.h"
 #include "compiler/emit/Passes.h"
 #include "compiler/fusion/Passes.h"
 #include "compiler/host/Passes.h"
+#include "compiler/kernel/Passes.h"
 #include "compiler/lowering/Passes.h"
 #include "compiler/pipeline/CheckStage.h"
 #include "compiler/pipeline/Passes.h"
@@ -143,7 +143,7 @@ void tfc::lowerToPlainBuffer(OpPassManager &pm, const Stage &stage) {
   bufferize(pm);
   makeParallelLoops(pm);
   bindHost(pm);
-  pm.addPass(createExpandCpuKernelsPass());
+  pm.addPass(createExpandScalarKernelsPass());
   pm.addPass(createExpandMathPass());
   clean(pm);
   pm.addPass(createPlanWorkspacePass());

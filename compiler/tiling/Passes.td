@@ -86,4 +86,37 @@ def FuseRowsPass : Pass<"tfc-fuse-rows", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def VectorizePass : Pass<"tfc-vectorize", "::mlir::func::FuncOp"> {
+  let summary = "static tiles become vectors of the same shape";
+  let description = [{
+    Every linalg op of static shape becomes vector code on whole tiles:
+
+    ```mlir
+    %sums = scf.for %k = %c0 to %c768 step %c64 iter_args(%acc = %zero)
+        -> (vector<1x64xf32>) {
+      %x = vector.transfer_read %rows[%i, %k] ... : vector<1x64xf32>
+      %next = arith.addf %acc, %x : vector<1x64xf32>
+      ...
+    ```
+
+    The accumulators of loops that `tfc-tile-and-fuse` marked as reductions
+    leave the loop's memory for its iter_args, multiplications and additions
+    become one fma in every case alike, and the loop's body is repeated `unroll`
+    times. What the registers of a machine hold is for
+    `tfc-split-tiles` to say, after bufferization: until then a tile is
+    one op.
+
+    Ops of dynamic shape are left alone.
+  }];
+  let options = [
+    Option<"unroll", "unroll", "int64_t", "4",
+           "repetitions of a reduction's body, at most">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::mlir::ub::UBDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 #endif // TFC_COMPILER_TILING_PASSES

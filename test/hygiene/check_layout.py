@@ -36,7 +36,7 @@ LAYERS = {
     "compiler/tiling": ["dialect/", "compiler/support/",
                         "compiler/target/TargetInfo.h", "mlir"],
     # The kernels read the tables of the step.
-    "compiler/kernel": ["dialect/", "tfc/abi.h", "mlir"],
+    "compiler/kernel": ["dialect/", "compiler/support/", "tfc/abi.h", "mlir"],
     "compiler/host": ["dialect/", "compiler/kernel/", "compiler/support/",
                       "tfc/abi.h", "mlir"],
     "compiler/cpu": ["dialect/", "compiler/support/",

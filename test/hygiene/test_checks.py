@@ -116,7 +116,7 @@ class LayoutTest(Copy):
 
     def test_type_defined_twice(self):
         # In one library, and in two.
-        for path in ("compiler/cpu/ExpandScalar.cpp",
+        for path in ("compiler/kernel/ExpandScalar.cpp",
                      "compiler/tiling/TileAndFuse.cpp"):
             self.expect(path, adding("namespace tfc {\nstruct WorkItem {\n"
                                      "  int other;\n};\n} // namespace tfc\n"),
@@ -126,13 +126,13 @@ class LayoutTest(Copy):
     def test_type_of_the_file_itself(self):
         for begin, end in (("namespace {\n", "} // namespace\n"),
                            ("namespace other {\n", "} // namespace other\n")):
-            with self.changed("compiler/cpu/ExpandScalar.cpp",
+            with self.changed("compiler/kernel/ExpandScalar.cpp",
                               adding(begin + "struct WorkItem {\n};\n" + end)):
                 faults = set(check_layout.find_faults(self.root))
             self.assertEqual(faults - self.before, set())
 
     def test_include_beside(self):
-        self.expect("compiler/cpu/ExpandScalar.cpp",
+        self.expect("compiler/kernel/ExpandScalar.cpp",
                     behind_head('#include "StepFields.h"'),
                     "expected an include path from the root")
 
@@ -153,9 +153,9 @@ class LayoutTest(Copy):
                             "expected a description of tfc-grow-trees")
 
     def test_pass_with_options_whose_statistics_begin_anywhere(self):
-        self.expect("compiler/cpu/ExpandMath.cpp",
+        self.expect("compiler/kernel/ExpandMath.cpp",
                     without("clearStatistics(*this);"),
-                    "compiler/cpu/ExpandMath.cpp: expected clearStatistics")
+                    "compiler/kernel/ExpandMath.cpp: expected clearStatistics")
 
     def test_pass_of_other_words(self):
         self.expect("compiler/emit/Passes.td",

@@ -1,6 +1,6 @@
 // Attention for 8 lanes: the same layout and order, in halves.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels="kernels=vector lanes=8" --canonicalize --cse | FileCheck %s
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels="lanes=8" --canonicalize --cse | FileCheck %s
 
 !cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 64>
 

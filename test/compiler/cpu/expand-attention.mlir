@@ -1,7 +1,7 @@
 // Attention in vectors: how it is cut into work, tiles and vectors, and what
 // keeps its bits independent of all that.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels=kernels=vector --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels --canonicalize --cse --split-input-file | FileCheck %s
 
 !cache = !transformer.cache<layers = 3, kv_heads = 1, head_dim = 64>
 

@@ -1,6 +1,6 @@
 // The cache write in vectors: keys by groups of 16 positions, values as rows.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels=kernels=vector --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels --canonicalize --cse --split-input-file | FileCheck %s
 
 !cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 16>
 

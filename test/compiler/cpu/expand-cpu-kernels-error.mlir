@@ -1,11 +1,9 @@
 // What the pass cannot expand.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels=kernels=vector --split-input-file --verify-diagnostics
-// RUN: not tfc-opt %s --split-input-file --tfc-bind-weights --tfc-expand-cpu-kernels=kernels=fast 2>&1 | FileCheck %s
-// RUN: not tfc-opt %s --split-input-file --tfc-bind-weights --tfc-expand-cpu-kernels="kernels=vector lanes=4" 2>&1 | FileCheck %s --check-prefix=LANES
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels --split-input-file --verify-diagnostics
+// RUN: not tfc-opt %s --split-input-file --tfc-bind-weights --tfc-expand-cpu-kernels="lanes=4" 2>&1 | FileCheck %s
 
-// CHECK: error: expected kernels=scalar or kernels=vector, got "fast"
-// LANES: error: expected lanes=16 or lanes=8, got 4
+// CHECK: error: expected lanes=16 or lanes=8, got 4
 
 !cache = !transformer.cache<layers = 1, kv_heads = 2, head_dim = 4>
 !other = !transformer.cache<layers = 3, kv_heads = 1, head_dim = 8>
@@ -93,7 +91,7 @@ func.func @attention_of_rows_in_16_bits(
     %cache: !cache) {
   %layer = arith.constant 0 : index
   %scale = arith.constant 1.0 : f32
-  // expected-error @below {{expected rows of f32 (kernels=vector), got 'memref<?x4xf16>'}}
+  // expected-error @below {{expected rows of f32, got 'memref<?x4xf16>'}}
   transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 1
       outs(%y : memref<?x4xf16>) : memref<?x4xf16>, !cache
   return

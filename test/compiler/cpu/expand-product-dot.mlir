@@ -1,7 +1,7 @@
 // Products of bf16: rows and weights are read as words of two, each a factor of
 // one instruction, and sums and the body are f32.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels=kernels=vector --canonicalize --cse --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels --canonicalize --cse --split-input-file --verify-diagnostics | FileCheck %s
 
 #tile = #transformer.product_tile<dot, rows = 2, lanes = 16, item = 4,
     unroll = 2, turn_rows = 4, ahead = 32, ahead_rows = 2, block_bytes = 65536,

@@ -16,15 +16,15 @@
 // CLEAN-NOT: gpu.
 
 // tfc_image_v0: kind, arch, bytes, data; PTX counts its null byte.
-// ALONE-DAG: @[[CUBIN:.*]] = internal constant [4 x i8] c"\7FELF", align 16
-// ALONE-DAG: @[[PTX:.*]] = internal constant [4 x i8] c"PTX\00"
+// ALONE-DAG: @[[CUBIN:.*]] = private constant [4 x i8] c"\7FELF", align 16
+// ALONE-DAG: @[[PTX:.*]] = private constant [4 x i8] c"PTX\00"
 // tfc_kernel_v0: name, block, shared_bytes.
-// ALONE-DAG: @[[A:.*]] = internal constant [2 x i8] c"a\00"
-// ALONE-DAG: @[[B:.*]] = internal constant [2 x i8] c"b\00"
-// ALONE: @[[KERNELS:.*]] = internal constant {{.*}} { ptr @[[A]], { i32, i32, i32 } { i32 128, i32 1, i32 1 }, i32 0 }, { ptr, { i32, i32, i32 }, i32 } { ptr @[[B]], { i32, i32, i32 } { i32 64, i32 2, i32 1 }, i32 0 }]
-// ALONE: @[[IMAGES:.*]] = internal constant {{.*}} { i32 0, i32 80, i64 4, ptr @[[CUBIN]] }, { i32, i32, i64, ptr } { i32 1, i32 80, i64 4, ptr @[[PTX]] }]
+// ALONE-DAG: @[[A:.*]] = private constant [2 x i8] c"a\00"
+// ALONE-DAG: @[[B:.*]] = private constant [2 x i8] c"b\00"
+// ALONE: @[[KERNELS:.*]] = private constant {{.*}} { ptr @[[A]], { i32, i32, i32 } { i32 128, i32 1, i32 1 }, i32 0 }, { ptr, { i32, i32, i32 }, i32 } { ptr @[[B]], { i32, i32, i32 } { i32 64, i32 2, i32 1 }, i32 0 }]
+// ALONE: @[[IMAGES:.*]] = private constant {{.*}} { i32 0, i32 80, i64 4, ptr @[[CUBIN]] }, { i32, i32, i64, ptr } { i32 1, i32 80, i64 4, ptr @[[PTX]] }]
 // tfc_place_v0: offset, layer_stride, bytes of a layer; the tied weight has none.
-// ALONE: @[[PLACES:.*]] = internal constant {{.*}} { i64 0, i64 128, i64 128 }, { i64, i64, i64 } { i64 256, i64 0, i64 32 }, { i64, i64, i64 } zeroinitializer]
+// ALONE: @[[PLACES:.*]] = private constant {{.*}} { i64 0, i64 128, i64 128 }, { i64, i64, i64 } { i64 256, i64 0, i64 32 }, { i64, i64, i64 } zeroinitializer]
 // tfc_program_v0: isa, memory, features, ... the counts and the tables.
 // ALONE: { ptr @{{.*}}, i32 1, i32 1, i64 80, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @{{.*}}, ptr @pack, ptr @{{.*}}, i32 2, i32 2, i32 3, i32 0, ptr @[[KERNELS]], ptr @[[IMAGES]], ptr @[[PLACES]], i64 0, ptr null }
 

@@ -8,7 +8,7 @@ module attributes {
                                          eos = [], prefixes = [], aliases = []>,
     transformer.packed_bytes = 0 : i64, transformer.packed_layout = "none"} {
 // eos, prefixes, aliases, weights; there is one program, without entries.
-// CHECK: @[[PROGRAMS:.*]] = internal constant {{.*}} { ptr @{{.*}}, i32 0, i32 0, i64 3, i32 0, i32 0, i32 0, i32 0, i64 0, ptr @{{.*}}, ptr @pack, ptr null, i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null, i64 0, ptr null }]
+// CHECK: @[[PROGRAMS:.*]] = private constant {{.*}} { ptr @{{.*}}, i32 0, i32 0, i64 3, i32 0, i32 0, i32 0, i32 0, i64 0, ptr @{{.*}}, ptr @pack, ptr null, i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null, i64 0, ptr null }]
 // CHECK: i32 0, i32 0, i32 1, i32 0, i32 0, i32 0, i64 0, i64 0, i64 -1, i64 0, ptr null, ptr null, ptr null, ptr null, ptr @[[PROGRAMS]], ptr @{{.*}} }]
 llvm.func @pack(%pack: !llvm.ptr) -> i32
     attributes {transformer.role = #transformer.role<pack>} {

@@ -39,13 +39,13 @@ llvm.func @encode_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 }
 }
 
-// FIRST: @[[ENTRIES:.*]] = internal constant {{.*}} ptr @encode_workspace_bytes, ptr @encode }]
-// FIRST: @[[ONE:.*]] = internal constant {{.*}} c"cpu-1\00"
-// FIRST: @[[ROWS:.*]] = internal constant {{.*}} c"rows\00"
+// FIRST: @[[ENTRIES:.*]] = private constant {{.*}} ptr @encode_workspace_bytes, ptr @encode }]
+// FIRST: @[[ONE:.*]] = private constant {{.*}} c"cpu-1\00"
+// FIRST: @[[ROWS:.*]] = private constant {{.*}} c"rows\00"
 // FIRST: @cpu_2_entries = external hidden constant i8
-// FIRST: @[[TWO:.*]] = internal constant {{.*}} c"cpu-2\00"
-// FIRST: @[[TILES:.*]] = internal constant {{.*}} c"tiles\00"
-// FIRST: @[[PROGRAMS:.*]] = internal constant [2 x {{.*}}] [{{.*}} { ptr @[[ONE]], i32 0, i32 0, i64 3, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[ROWS]], ptr @pack, ptr @[[ENTRIES]], i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null, i64 0, ptr null },
+// FIRST: @[[TWO:.*]] = private constant {{.*}} c"cpu-2\00"
+// FIRST: @[[TILES:.*]] = private constant {{.*}} c"tiles\00"
+// FIRST: @[[PROGRAMS:.*]] = private constant [2 x {{.*}}] [{{.*}} { ptr @[[ONE]], i32 0, i32 0, i64 3, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[ROWS]], ptr @pack, ptr @[[ENTRIES]], i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null, i64 0, ptr null },
 // FIRST-SAME: { ptr @[[TWO]], i32 0, i32 0, i64 7, i32 1, i32 0, i32 1, i32 0, i64 768, ptr @[[TILES]], ptr @cpu_2_pack, ptr @cpu_2_entries, i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null, i64 0, ptr null }]
 // A module of one weight and two programs.
 // FIRST: i32 0, i32 1, i32 2, i32 0, i32 0, i32 0, i64 64, {{.*}} ptr @[[PROGRAMS]], ptr @{{.*}} }]

@@ -53,60 +53,60 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 // CLEAN-NOT: transformer
 
 // tfc_port_v0: name, dtype, rows, width, flags, fill, take, limit.
-// CHECK: @[[IDS:.*]] = internal constant [10 x i8] c"input_ids\00"
-// CHECK: @[[POSITIONS:.*]] = internal constant [13 x i8] c"position_ids\00"
-// CHECK: @[[INPUTS:.*]] = internal constant {{.*}} { ptr @[[IDS]], i32 3, i32 0, i32 1, i32 0, i32 0, i32 0, i64 9 },
+// CHECK: @[[IDS:.*]] = private constant [10 x i8] c"input_ids\00"
+// CHECK: @[[POSITIONS:.*]] = private constant [13 x i8] c"position_ids\00"
+// CHECK: @[[INPUTS:.*]] = private constant {{.*}} { ptr @[[IDS]], i32 3, i32 0, i32 1, i32 0, i32 0, i32 0, i64 9 },
 // CHECK-SAME: { ptr @[[POSITIONS]], i32 3, i32 0, i32 1, i32 0, i32 3, i32 0, i64 64 }]
-// CHECK: @[[Y:.*]] = internal constant [2 x i8] c"y\00"
-// CHECK: @[[OUTPUTS:.*]] = internal constant {{.*}} { ptr @[[Y]], i32 0, i32 1, i32 1, i32 1, i32 0, i32 2, i64 0 }]
+// CHECK: @[[Y:.*]] = private constant [2 x i8] c"y\00"
+// CHECK: @[[OUTPUTS:.*]] = private constant {{.*}} { ptr @[[Y]], i32 0, i32 1, i32 1, i32 1, i32 0, i32 2, i64 0 }]
 
 // tfc_cache_v0: role, dtype, block_tokens, layers, block_bytes, layer_bytes,
 // window.
-// CHECK: @[[CACHES:.*]] = internal constant {{.*}} { i32 0, i32 0, i32 16, i32 3, i64 3072, i64 1024, i64 0, i32 0, i32 0 }]
+// CHECK: @[[CACHES:.*]] = private constant {{.*}} { i32 0, i32 0, i32 16, i32 3, i64 3072, i64 1024, i64 0, i32 0, i32 0 }]
 
 // tfc_entry_v0: name, how many inputs, outputs and caches, query_rows, flags,
 // they, and what to call.
-// CHECK: @[[ENTRIES:.*]] = internal constant {{.*}}, i32 2, i32 1, i32 1, i32 4, i32 1, i32 0, ptr @[[INPUTS]], ptr @[[OUTPUTS]], ptr @[[CACHES]], ptr @step_workspace_bytes, ptr @step }]
+// CHECK: @[[ENTRIES:.*]] = private constant {{.*}}, i32 2, i32 1, i32 1, i32 4, i32 1, i32 0, ptr @[[INPUTS]], ptr @[[OUTPUTS]], ptr @[[CACHES]], ptr @step_workspace_bytes, ptr @step }]
 
-// CHECK: @[[NAME:.*]] = internal constant {{.*}} c"tiny\00"
-// CHECK: @[[PRODUCER:.*]] = internal constant {{.*}} c"tfc {{.*}}\00"
-// CHECK: @[[SPEC:.*]] = internal constant {{.*}} c"{}\00"
-// CHECK: @[[EOS:.*]] = internal constant [1 x i64] [i64 8]
-// CHECK: @[[PREFIX:.*]] = internal constant {{.*}} c"model.\00"
-// CHECK: @[[EMPTY:.*]] = internal constant [1 x i8] zeroinitializer
-// CHECK: @[[PREFIXES:.*]] = internal constant [2 x ptr] [ptr @[[PREFIX]], ptr @[[EMPTY]]]
-// CHECK: @[[ALIASES:.*]] = internal constant [2 x ptr]
+// CHECK: @[[NAME:.*]] = private constant {{.*}} c"tiny\00"
+// CHECK: @[[PRODUCER:.*]] = private constant {{.*}} c"tfc {{.*}}\00"
+// CHECK: @[[SPEC:.*]] = private constant {{.*}} c"{}\00"
+// CHECK: @[[EOS:.*]] = private constant [1 x i64] [i64 8]
+// CHECK: @[[PREFIX:.*]] = private constant {{.*}} c"model.\00"
+// CHECK: @[[EMPTY:.*]] = private constant [1 x i8] zeroinitializer
+// CHECK: @[[PREFIXES:.*]] = private constant [2 x ptr] [ptr @[[PREFIX]], ptr @[[EMPTY]]]
+// CHECK: @[[ALIASES:.*]] = private constant [2 x ptr]
 
 // tfc_source_v0: patterns, how many, flags, rank, dtypes; cols, first_row,
 // stored_rows. tfc_weight_v0: name, sources, how many, flags, first_layer,
 // layer_step, layers, tied_to; rows, cols.
-// CHECK: @[[W:.*]] = internal constant {{.*}} c"w\00"
-// CHECK: @[[PATTERN:.*]] = internal constant {{.*}} c"{p}w.{i}\00"
-// CHECK: @[[SECOND:.*]] = internal constant {{.*}} c"w\00"
-// CHECK: @[[PATTERNS:.*]] = internal constant [2 x ptr] [ptr @[[PATTERN]], ptr @[[SECOND]]]
-// CHECK: @[[SOURCE:.*]] = internal constant {{.*}} { ptr @[[PATTERNS]], i32 2, i32 1, i32 2, i32 7, i64 4, i64 8, i64 24, i64 1, i64 0 }]
-// CHECK: @[[ZEROS:.*]] = internal constant {{.*}}, i32 1, i32 2, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0 }]
-// CHECK: @[[TIED:.*]] = internal constant {{.*}}, i32 1, i32 0, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0 }]
-// CHECK: @[[WEIGHTS:.*]] = internal constant {{.*}} { ptr @[[W]], ptr @[[SOURCE]], i32 1, i32 0, i32 1, i32 5, i32 2, i32 0, i64 8, i64 4, i32 0, i32 0, i32 0, i32 0 },
+// CHECK: @[[W:.*]] = private constant {{.*}} c"w\00"
+// CHECK: @[[PATTERN:.*]] = private constant {{.*}} c"{p}w.{i}\00"
+// CHECK: @[[SECOND:.*]] = private constant {{.*}} c"w\00"
+// CHECK: @[[PATTERNS:.*]] = private constant [2 x ptr] [ptr @[[PATTERN]], ptr @[[SECOND]]]
+// CHECK: @[[SOURCE:.*]] = private constant {{.*}} { ptr @[[PATTERNS]], i32 2, i32 1, i32 2, i32 7, i64 4, i64 8, i64 24, i64 1, i64 0 }]
+// CHECK: @[[ZEROS:.*]] = private constant {{.*}}, i32 1, i32 2, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0 }]
+// CHECK: @[[TIED:.*]] = private constant {{.*}}, i32 1, i32 0, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0 }]
+// CHECK: @[[WEIGHTS:.*]] = private constant {{.*}} { ptr @[[W]], ptr @[[SOURCE]], i32 1, i32 0, i32 1, i32 5, i32 2, i32 0, i64 8, i64 4, i32 0, i32 0, i32 0, i32 0 },
 // CHECK-SAME: ptr @[[ZEROS]], i32 1, i32 0, i32 0, i32 1, i32 1, i32 0, i64 8, i64 1, i32 0, i32 0, i32 0, i32 0 },
 // CHECK-SAME: ptr @[[TIED]], i32 1, i32 1, i32 0, i32 1, i32 1, i32 1, i64 8, i64 1, i32 0, i32 0, i32 0, i32 0 }]
 
 // tfc_program_v0: name, isa, memory, features, priority, dtype, n_entries,
 // reserved, packed_bytes, layout_tag, pack, entries.
-// CHECK: @[[PROGRAM:.*]] = internal constant {{.*}} c"x86-64-v3\00"
-// CHECK: @[[TAG:.*]] = internal constant {{.*}} c"f32-tiles\00"
-// CHECK: @[[PROGRAMS:.*]] = internal constant {{.*}} { ptr @[[PROGRAM]], i32 0, i32 0, i64 3, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[TAG]], ptr @pack, ptr @[[ENTRIES]], i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null, i64 0, ptr null }]
-// OPTIONS: @[[OTHER:.*]] = internal constant {{.*}} c"cpu9\00"
-// OPTIONS: @[[LAYOUT:.*]] = internal constant {{.*}} c"f32-tiles\00"
+// CHECK: @[[PROGRAM:.*]] = private constant {{.*}} c"x86-64-v3\00"
+// CHECK: @[[TAG:.*]] = private constant {{.*}} c"f32-tiles\00"
+// CHECK: @[[PROGRAMS:.*]] = private constant {{.*}} { ptr @[[PROGRAM]], i32 0, i32 0, i64 3, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[TAG]], ptr @pack, ptr @[[ENTRIES]], i32 0, i32 0, i32 0, i32 0, ptr null, ptr null, ptr null, i64 0, ptr null }]
+// OPTIONS: @[[OTHER:.*]] = private constant {{.*}} c"cpu9\00"
+// OPTIONS: @[[LAYOUT:.*]] = private constant {{.*}} c"f32-tiles\00"
 // OPTIONS: { ptr @[[OTHER]], i32 2, i32 0, i64 7, i32 0, i32 0, i32 1, i32 0, i64 640, ptr @[[LAYOUT]],
 
 // tfc_generation_v0: what the module does not say is off.
-// CHECK: @[[GENERATION:.*]] = internal constant {{.*}} { i64 -1, i64 -1, i64 0, i64 0, i64 0, i32 1, i32 0, i32 0, i32 50, i64 4607182418800017408, i64 4607182418800017408, i64 0, i64 4607182418800017408, i64 4607182418800017408 }]
+// CHECK: @[[GENERATION:.*]] = private constant {{.*}} { i64 -1, i64 -1, i64 0, i64 0, i64 0, i32 1, i32 0, i32 0, i32 50, i64 4607182418800017408, i64 4607182418800017408, i64 0, i64 4607182418800017408, i64 4607182418800017408 }]
 
 // tfc_module_v0: header, sizes of elements, spec, its hash (that of "{}" by FNV-1a); kind, counts
 // of weights, programs, prefixes, eos, aliases; max_positions, pad, bos,
 // decoder_start.
-// CHECK: @[[MODULE:.*]] = internal constant {{.*}} { i32 6, i32 3, ptr @[[NAME]], ptr @[[PRODUCER]] }, {{.*}} { i32 192, i32 96, i32 72, i32 64, i32 128, i32 72, i32 40, i32 48, i32 24, i32 24, i32 24, i32 0 }, ptr @[[SPEC]], i64 645223143103797797,
+// CHECK: @[[MODULE:.*]] = private constant {{.*}} { i32 6, i32 3, ptr @[[NAME]], ptr @[[PRODUCER]] }, {{.*}} { i32 192, i32 96, i32 72, i32 64, i32 128, i32 72, i32 40, i32 48, i32 24, i32 24, i32 24, i32 0 }, ptr @[[SPEC]], i64 645223143103797797,
 // CHECK-SAME: i32 1, i32 3, i32 1, i32 2, i32 1, i32 1, i64 64, i64 -1, i64 7, i64 0, ptr @[[EOS]], ptr @[[PREFIXES]], ptr @[[ALIASES]], ptr @[[WEIGHTS]], ptr @[[PROGRAMS]], ptr @[[GENERATION]] }]
 
 // Too old a host gets null.

@@ -2,8 +2,8 @@
 // places in its workspace, the step.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --allow-unregistered-dialect --tfc-bind-weights --canonicalize | FileCheck %s --check-prefix=WEIGHTS
-// RUN: tfc-opt %s --allow-unregistered-dialect --tfc-bind-weights --tfc-expand-cpu-kernels --canonicalize --cse --tfc-plan-workspace --canonicalize --cse | FileCheck %s --check-prefix=WORKSPACE
-// RUN: tfc-opt %s --allow-unregistered-dialect --tfc-bind-weights --tfc-expand-cpu-kernels --canonicalize --cse --tfc-plan-workspace --tfc-bind-step --canonicalize --cse | FileCheck %s --check-prefix=BOUND
+// RUN: tfc-opt %s --allow-unregistered-dialect --tfc-bind-weights --tfc-expand-scalar-kernels --canonicalize --cse --tfc-plan-workspace --canonicalize --cse | FileCheck %s --check-prefix=WORKSPACE
+// RUN: tfc-opt %s --allow-unregistered-dialect --tfc-bind-weights --tfc-expand-scalar-kernels --canonicalize --cse --tfc-plan-workspace --tfc-bind-step --canonicalize --cse | FileCheck %s --check-prefix=BOUND
 
 !tokens = memref<?xi32>
 #ids = #transformer.input<"input_ids", fill = required, limit = 9>

@@ -1,6 +1,6 @@
 // Experts of rows, rows sorted by expert, and products of them, as loops.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels=kernels=vector --canonicalize --cse | FileCheck %s
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels --canonicalize --cse | FileCheck %s
 
 #tile = #transformer.product_tile<fma, rows = 4, lanes = 8, item = 16,
     unroll = 2, turn_rows = 8, ahead = 32, ahead_rows = 2, block_bytes = 65536,

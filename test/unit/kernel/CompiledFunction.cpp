@@ -1,6 +1,6 @@
 // A loop around the op, the conversions to LLVM, LLVM's compiler in memory.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "test/unit/cpu/CompiledFunction.h"
+#include "test/unit/kernel/CompiledFunction.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,7 +1,7 @@
 // Which experts rows take, and rows sorted by expert.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_CPU_EXPANDEXPERTS_H
-#define TFC_COMPILER_CPU_EXPANDEXPERTS_H
+#ifndef TFC_COMPILER_KERNEL_EXPANDEXPERTS_H
+#define TFC_COMPILER_KERNEL_EXPANDEXPERTS_H
 
 #include "dialect/TransformerDialect.h"
 #include "mlir/IR/PatternMatch.h"
@@ -19,4 +19,4 @@ void expandSortByExpert(transformer::SortByExpertOp op,
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_CPU_EXPANDEXPERTS_H
+#endif // TFC_COMPILER_KERNEL_EXPANDEXPERTS_H

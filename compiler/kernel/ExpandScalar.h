@@ -1,8 +1,8 @@
 // The plain expansion of the structured ops, kept as the second opinion: one
 // query at a time, keys and values as rows.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_CPU_EXPANDSCALAR_H
-#define TFC_COMPILER_CPU_EXPANDSCALAR_H
+#ifndef TFC_COMPILER_KERNEL_EXPANDSCALAR_H
+#define TFC_COMPILER_KERNEL_EXPANDSCALAR_H
 
 #include "compiler/kernel/KernelBuilder.h"
 #include "mlir/IR/PatternMatch.h"
@@ -21,4 +21,4 @@ void expandScalar(transformer::PagedAttentionOp op, mlir::Value step,
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_CPU_EXPANDSCALAR_H
+#endif // TFC_COMPILER_KERNEL_EXPANDSCALAR_H

@@ -1,8 +1,8 @@
 // exp, log, tanh, erf, sin and cos become arithmetic, and so does rounding to
 // bf16: the library imports nothing.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/MathPolynomials.h"
-#include "compiler/cpu/Passes.h"
+#include "compiler/kernel/MathPolynomials.h"
+#include "compiler/kernel/Passes.h"
 
 #include "compiler/kernel/NarrowFloat.h"
 #include "compiler/support/ClearStatistics.h"
@@ -16,7 +16,7 @@
 
 namespace tfc {
 #define GEN_PASS_DEF_EXPANDMATHPASS
-#include "compiler/cpu/Passes.h.inc"
+#include "compiler/kernel/Passes.h.inc"
 } // namespace tfc
 
 using namespace mlir;

@@ -4,7 +4,7 @@
 #ifndef TFC_TEST_UNIT_CPU_COMPILEDFUNCTION_H
 #define TFC_TEST_UNIT_CPU_COMPILEDFUNCTION_H
 
-#include "compiler/cpu/Passes.h"
+#include "compiler/kernel/Passes.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 
 #include <memory>

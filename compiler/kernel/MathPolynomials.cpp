@@ -1,7 +1,7 @@
 // The polynomials: fit_polynomials.py makes the coefficients, and prints how
 // far from the functions they are.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/MathPolynomials.h"
+#include "compiler/kernel/MathPolynomials.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,6 +1,6 @@
 // Some columns of rows and of a state, in registers.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/ColumnTile.h"
+#include "compiler/kernel/ColumnTile.h"
 
 #include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,7 +1,7 @@
 // Our exp, tanh, erf, rsqrt, sin and cos against the C++ library in double
 // precision, over all floats: NaN, infinities and subnormal numbers too.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "test/unit/cpu/CompiledFunction.h"
+#include "test/unit/kernel/CompiledFunction.h"
 
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/Format.h"

@@ -1,9 +1,9 @@
 // Convolutions and recurrences: a few columns of a sequence are an item, which
 // goes from token to token.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/ExpandRecurrent.h"
+#include "compiler/kernel/ExpandRecurrent.h"
 
-#include "compiler/cpu/ColumnTile.h"
+#include "compiler/kernel/ColumnTile.h"
 #include "compiler/kernel/StepFields.h"
 #include "dialect/ShapeUtils.h"
 

@@ -1,10 +1,10 @@
 // Some columns of rows and of a state, in registers: what kernels that go from
 // token to token hold of them.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_CPU_COLUMNTILE_H
-#define TFC_COMPILER_CPU_COLUMNTILE_H
+#ifndef TFC_COMPILER_KERNEL_COLUMNTILE_H
+#define TFC_COMPILER_KERNEL_COLUMNTILE_H
 
-#include "compiler/cpu/VectorCache.h"
+#include "compiler/kernel/ColumnPieces.h"
 #include "compiler/kernel/StateBlocks.h"
 
 namespace tfc {
@@ -67,4 +67,4 @@ void forEachColumnTile(
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_CPU_COLUMNTILE_H
+#endif // TFC_COMPILER_KERNEL_COLUMNTILE_H

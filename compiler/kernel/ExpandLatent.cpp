@@ -1,10 +1,9 @@
 // Latent attention with heads in lanes: a row of the cache is read once for as
 // many heads as a vector has lanes, for scores and for sums.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/ExpandLatent.h"
+#include "compiler/kernel/ExpandLatent.h"
 
-#include "compiler/cpu/ExpandScalar.h"
-#include "compiler/cpu/VectorCache.h"
+#include "compiler/kernel/ColumnPieces.h"
 #include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -24,8 +23,8 @@ namespace {
 
 class LatentKernel {
 public:
-  LatentKernel(transformer::PagedLatentOp op, Value step, Value workers,
-               int64_t lanes, OpBuilder &builder);
+  LatentKernel(transformer::PagedLatentOp op, const CacheGeometry &cache,
+               Value step, Value workers, int64_t lanes, OpBuilder &builder);
 
   void emitWrites();
   void emitAttention();
@@ -89,11 +88,10 @@ private:
 
 } // namespace
 
-LatentKernel::LatentKernel(transformer::PagedLatentOp op, Value step,
+LatentKernel::LatentKernel(transformer::PagedLatentOp op,
+                           const CacheGeometry &cache, Value step,
                            Value workers, int64_t lanes, OpBuilder &builder)
-    : op(op), k(op.getLoc(), builder, step), b(k.builder()),
-      cache(lanes == 1 ? getScalarCache(op.getCache().getType())
-                       : VectorCache(op.getCache().getType())),
+    : op(op), k(op.getLoc(), builder, step), b(k.builder()), cache(cache),
       lanes(lanes), heads(op.getNumHeads()),
       width(op.getCache().getType().getHeadDim()),
       values(op.getCache().getType().getValues()), tile(lanes) {
@@ -322,10 +320,11 @@ void LatentKernel::storeResult(const Query &query) {
   });
 }
 
-void tfc::expandLatent(transformer::PagedLatentOp op, Value step, Value workers,
+void tfc::expandLatent(transformer::PagedLatentOp op,
+                       const CacheGeometry &cache, Value step, Value workers,
                        int64_t lanes, RewriterBase &rewriter) {
   rewriter.setInsertionPoint(op);
-  LatentKernel kernel(op, step, workers, lanes, rewriter);
+  LatentKernel kernel(op, cache, step, workers, lanes, rewriter);
   kernel.emitWrites();
   kernel.emitAttention();
   rewriter.eraseOp(op);

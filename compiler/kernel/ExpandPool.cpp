@@ -1,9 +1,9 @@
 // Pooling: the sequence of each wanted row is looked for, then its visible rows
 // are gone through.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/ExpandPool.h"
+#include "compiler/kernel/ExpandPool.h"
 
-#include "compiler/cpu/VectorCache.h"
+#include "compiler/kernel/ColumnPieces.h"
 #include "compiler/kernel/StepFields.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -1,7 +1,7 @@
 // Convolutions and recurrences to loops over the step's sequences.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_CPU_EXPANDRECURRENT_H
-#define TFC_COMPILER_CPU_EXPANDRECURRENT_H
+#ifndef TFC_COMPILER_KERNEL_EXPANDRECURRENT_H
+#define TFC_COMPILER_KERNEL_EXPANDRECURRENT_H
 
 #include "dialect/TransformerDialect.h"
 #include "mlir/IR/PatternMatch.h"
@@ -19,4 +19,4 @@ void expandRecurrence(transformer::RaggedRecurrenceOp op, mlir::Value step,
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_CPU_EXPANDRECURRENT_H
+#endif // TFC_COMPILER_KERNEL_EXPANDRECURRENT_H

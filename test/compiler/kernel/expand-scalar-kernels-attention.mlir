@@ -1,7 +1,7 @@
 // The plain kernels of cache and attention: the fields of the step that they
 // read, where keys and values lie, and what a query sees.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels --canonicalize --cse | FileCheck %s
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-scalar-kernels --canonicalize --cse | FileCheck %s
 
 !cache = !transformer.cache<layers = 3, kv_heads = 1, head_dim = 8>
 

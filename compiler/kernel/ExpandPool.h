@@ -1,7 +1,7 @@
 // Pooling of a sequence's rows to loops over the step's sequences.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_CPU_EXPANDPOOL_H
-#define TFC_COMPILER_CPU_EXPANDPOOL_H
+#ifndef TFC_COMPILER_KERNEL_EXPANDPOOL_H
+#define TFC_COMPILER_KERNEL_EXPANDPOOL_H
 
 #include "dialect/TransformerDialect.h"
 #include "mlir/IR/PatternMatch.h"
@@ -16,4 +16,4 @@ void expandPool(transformer::RaggedPoolOp op, mlir::Value step, int64_t lanes,
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_CPU_EXPANDPOOL_H
+#endif // TFC_COMPILER_KERNEL_EXPANDPOOL_H

@@ -1,8 +1,8 @@
 // Convolutions and recurrences as loops over sequences and columns, in vectors
 // and one column at a time; where the states lie.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels=kernels=vector --canonicalize --cse | FileCheck %s
-// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels=kernels=scalar --canonicalize --cse | FileCheck %s --check-prefix=SCALAR
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels --canonicalize --cse | FileCheck %s
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-scalar-kernels --canonicalize --cse | FileCheck %s --check-prefix=SCALAR
 
 // A layer begins a line. Of 40 columns 16 are an item, and so are the 8 that are
 // left.

@@ -1,8 +1,8 @@
 // exp, log, tanh, erf, rsqrt, sin and cos as arithmetic: values of f32 or
 // vectors of f32.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef TFC_COMPILER_CPU_MATHPOLYNOMIALS_H
-#define TFC_COMPILER_CPU_MATHPOLYNOMIALS_H
+#ifndef TFC_COMPILER_KERNEL_MATHPOLYNOMIALS_H
+#define TFC_COMPILER_KERNEL_MATHPOLYNOMIALS_H
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -40,4 +40,4 @@ mlir::Value buildCos(mlir::ImplicitLocOpBuilder &b, mlir::Value x);
 
 } // namespace tfc
 
-#endif // TFC_COMPILER_CPU_MATHPOLYNOMIALS_H
+#endif // TFC_COMPILER_KERNEL_MATHPOLYNOMIALS_H

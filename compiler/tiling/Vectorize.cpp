@@ -1,6 +1,6 @@
 // Static tiles become vectors, reductions keep theirs in registers.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/Passes.h"
+#include "compiler/tiling/Passes.h"
 
 #include "compiler/support/PassOptions.h"
 #include "dialect/TransformerDialect.h"
@@ -24,7 +24,7 @@
 
 namespace tfc {
 #define GEN_PASS_DEF_VECTORIZEPASS
-#include "compiler/cpu/Passes.h.inc"
+#include "compiler/tiling/Passes.h.inc"
 } // namespace tfc
 
 using namespace mlir;

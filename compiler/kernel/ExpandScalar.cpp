@@ -1,6 +1,6 @@
 // The plain expansion of the structured ops: one query at a time.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/ExpandScalar.h"
+#include "compiler/kernel/ExpandScalar.h"
 
 #include "compiler/kernel/AttentionScore.h"
 #include "compiler/kernel/StepFields.h"

@@ -1,6 +1,6 @@
 // Which experts rows take, and rows sorted by expert, as loops over numbers.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/cpu/ExpandExperts.h"
+#include "compiler/kernel/ExpandExperts.h"
 
 #include "compiler/kernel/KernelBuilder.h"
 #include "dialect/ShapeUtils.h"
