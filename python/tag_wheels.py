@@ -16,18 +16,27 @@ import zipfile
 
 # Every system of that policy has them.
 ALLOWED = ("libc.so.6", "libm.so.6", "libgcc_s.so.1", "libdl.so.2",
-           "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2")
-LINUX = "linux_x86_64"
+           "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2",
+           "ld-linux-aarch64.so.1")
+LINUX = re.compile(r"-linux_(x86_64|aarch64)\.whl$")
+# Of ELF's kinds of machine, those of the systems above.
+MACHINES = {62: "x86_64", 183: "aarch64"}
 
 
-def newest_glibc(name, data):
-    """The minor version of glibc 2 that an ELF file asks for."""
+def newest_glibc(name, data, machine):
+    """The minor version of glibc 2 that an ELF file of `machine` asks for."""
+    kind = MACHINES.get(int.from_bytes(data[18:20], "little"), "another machine")
+    if kind != machine:
+        sys.exit(f"{name}: expected a file for {machine}, as the wheel says, got "
+                 f"one for {kind}")
     with tempfile.NamedTemporaryFile() as file:
         file.write(data)
         file.flush()
-        said = subprocess.run(["objdump", "-p", "-T", file.name], check=True,
+        # Unlike objdump, whatever the machine.
+        said = subprocess.run(["readelf", "-dVW", file.name], check=True,
                               stdout=subprocess.PIPE, text=True).stdout
-    foreign = set(re.findall(r"^\s+NEEDED\s+(\S+)", said, re.M)) - set(ALLOWED)
+    needed = re.findall(r"\(NEEDED\).*\[(\S+)\]", said)
+    foreign = set(needed) - set(ALLOWED)
     if foreign:
         sys.exit(f"{name}: expected to need glibc and libgcc alone, got "
                  f"{', '.join(sorted(foreign))}")
@@ -44,19 +53,20 @@ def tag(path):
     """Writes the wheel under its new name, removes it under the old one."""
     with zipfile.ZipFile(path) as wheel:
         files = [(entry, wheel.read(entry)) for entry in wheel.infolist()]
-    needed = max((newest_glibc(f"{path}: {entry.filename}", data)
-                  for entry, data in files if data[:4] == b"\x7fELF"),
-                 default=0)
-    if not path.endswith(LINUX + ".whl") or not needed:
-        sys.exit(f"{path}: expected a wheel with programs for {LINUX}, got "
-                 "another one")
-    system = f"manylinux_2_{needed}_x86_64"
+    found = LINUX.search(path)
+    needed = found and max(
+        (newest_glibc(f"{path}: {entry.filename}", data, found[1])
+         for entry, data in files if data[:4] == b"\x7fELF"), default=0)
+    if not needed:
+        sys.exit(f"{path}: expected a wheel with programs for linux_x86_64 or "
+                 "linux_aarch64, got another one")
+    system = f"manylinux_2_{needed}_{found[1]}"
     changed = {}
     for entry, data in files:
         if entry.filename.endswith(".dist-info/WHEEL"):
-            made = data.replace(LINUX.encode(), system.encode())
+            made = data.replace(f"linux_{found[1]}".encode(), system.encode())
             changed[entry.filename] = made
-    made = path[:-len(LINUX + ".whl")] + system + ".whl"
+    made = f"{path[:found.start()]}-{system}.whl"
     with zipfile.ZipFile(made + ".tmp", "w", zipfile.ZIP_DEFLATED) as wheel:
         for entry, data in files:
             data = changed.get(entry.filename, data)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# Builds tfc-run of the preset aarch64, for the tests that run it by qemu.
+# Builds the runtime and its programs of the preset aarch64, for the tests that
+# run them by qemu.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import subprocess
@@ -16,7 +17,8 @@ def main():
     subprocess.check_call([args.cmake, "--preset", "aarch64", "-B", args.build],
                           cwd=cross.ROOT)
     subprocess.check_call([args.cmake, "--build", args.build, "-j", "2",
-                           "--target", "tfc-run"])
+                           "--target", "tfc-run", "tfc-bench", "tfc_runtime",
+                           "tfc_runtime_static"])
 
 
 if __name__ == "__main__":

@@ -21,6 +21,14 @@ SLOW = {
         "cmake --preset release && cmake --build --preset release",
         "(cd build/release && cpack -G DEB)",
         "cmake --install build/release --prefix build/installed",
+        "apt-get install -y g++-aarch64-linux-gnu",
+        "cmake --preset release-aarch64 && "
+        "cmake --build --preset release-aarch64",
+        "(cd build/release-aarch64 && cpack -G DEB)",
+        "_PYTHON_HOST_PLATFORM=linux-aarch64 pip wheel --no-deps -w wheels "
+        "./python --config-settings=cmake.define.TFC_BUILD="
+        "$PWD/build/release-aarch64 --config-settings=cmake.define."
+        "CMAKE_TOOLCHAIN_FILE=$PWD/cmake/aarch64-linux-gnu.cmake",
     ],
     "docs/python.md": [
         "pip install wheels/tfcompiler_runtime-*.whl "
