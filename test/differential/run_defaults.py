@@ -39,7 +39,6 @@ WITHOUT_DEFAULTS = {
     "bertgenerationlm": "it is then no decoder",
     "esm": "transformers' vocab_size is then nothing",
     "deepseekv2": "transformers' num_experts_per_tok is then nothing",
-    "deepseekv3": "its experts are forty thousand names",
     "glm4moe": "96 heads do not divide its width, which tfc refuses",
 }
 # Keys that transformers fills with a power of a half, whose last digit is not
