@@ -8,6 +8,7 @@
 #include "compiler/gpu/Passes.h"
 #include "compiler/host/Passes.h"
 #include "compiler/lowering/Passes.h"
+#include "compiler/pipeline/Extension.h"
 #include "compiler/pipeline/Passes.h"
 #include "compiler/pipeline/Road.h"
 #include "compiler/tiling/Passes.h"
@@ -94,6 +95,11 @@ void tfc::registerTfc(DialectRegistry &registry) {
   registerGPUDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
+  for (const Extension &each : listExtensions()) {
+    if (each.registerDialects) {
+      each.registerDialects(registry);
+    }
+  }
 }
 
 void tfc::prepareContext(MLIRContext &context) {
