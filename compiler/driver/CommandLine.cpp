@@ -6,6 +6,7 @@
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/Completion.h"
 #include "compiler/driver/DoctorCommand.h"
+#include "compiler/driver/ExplainCommand.h"
 #include "compiler/driver/Import.h"
 #include "compiler/driver/Inspect.h"
 #include "compiler/driver/InspectCosts.h"
@@ -13,6 +14,7 @@
 #include "compiler/driver/QuantizeCommand.h"
 #include "compiler/driver/RunCommand.h"
 #include "compiler/driver/RunWords.h"
+#include "compiler/driver/StagesPage.h"
 #include "compiler/driver/VerifyCommand.h"
 #include "compiler/pipeline/Registration.h"
 #include "compiler/pipeline/Road.h"
@@ -40,6 +42,8 @@ struct CommandLine {
   cl::SubCommand verifyCommand{
       "verify", "compare a compiled model with the reference interpreter"};
 
+  cl::SubCommand explainCommand{"explain",
+                                "say of an op or a kernel where it comes from"};
   cl::SubCommand quantizeCommand{
       "quantize", "write a Hugging Face directory with matrices of integers"};
   cl::SubCommand doctorCommand{
@@ -117,6 +121,8 @@ struct CommandLine {
       cl::sub(compileCommand),
       cl::sub(runCommand),
       cl::sub(doctorCommand),
+      cl::sub(explainCommand),
+      cl::sub(inspectCommand),
       cl::sub(verifyCommand),
       cl::cat(category)};
   Text opt{"opt",
@@ -127,6 +133,8 @@ struct CommandLine {
            cl::sub(compileCommand),
            cl::sub(runCommand),
            cl::sub(doctorCommand),
+           cl::sub(explainCommand),
+           cl::sub(inspectCommand),
            cl::sub(verifyCommand),
            cl::cat(category)};
   Text dtype{"dtype",
@@ -143,6 +151,7 @@ struct CommandLine {
              cl::sub(compileCommand),
              cl::sub(runCommand),
              cl::sub(doctorCommand),
+             cl::sub(explainCommand),
              cl::sub(inspectCommand),
              cl::cat(category)};
   cl::opt<int> group{
@@ -155,6 +164,7 @@ struct CommandLine {
       cl::sub(compileCommand),
       cl::sub(runCommand),
       cl::sub(doctorCommand),
+      cl::sub(explainCommand),
       cl::sub(inspectCommand),
       cl::sub(quantizeCommand),
       cl::cat(category)};
@@ -167,6 +177,7 @@ struct CommandLine {
              cl::sub(compileCommand),
              cl::sub(runCommand),
              cl::sub(doctorCommand),
+             cl::sub(explainCommand),
              cl::sub(inspectCommand),
              cl::cat(category)};
   Text stopAfter{"stop-after",
@@ -283,17 +294,47 @@ struct CommandLine {
             cl::desc("what each op of a spec costs in a step: prefill:BxN, N "
                      "new tokens of each of B sequences, or decode:BxN, the "
                      "next of each, its N-th"),
-            cl::value_desc("kind:BxN"), cl::sub(inspectCommand),
+            cl::value_desc("kind:BxN"),
+            cl::sub(inspectCommand),
+            cl::sub(explainCommand),
             cl::cat(category)};
   Text machine{"machine",
                cl::desc("whose peaks set the time of --step: a100, h100 or "
                         "h200 by their data sheets, or cpu (default), this "
                         "machine, measured"),
-               cl::value_desc("name"), cl::sub(inspectCommand),
+               cl::value_desc("name"),
+               cl::sub(inspectCommand),
+               cl::sub(explainCommand),
                cl::cat(category)};
+  cl::opt<bool> stages{
+      "stages",
+      cl::desc("with --html, of a spec or a directory: the page has the IR of "
+               "every stage, side by side by what it comes from"),
+      cl::sub(inspectCommand), cl::cat(category)};
   Text inspectHtml{"html", cl::desc("a page with pictures to write besides"),
                    cl::value_desc("file"), cl::sub(inspectCommand),
                    cl::cat(category)};
+
+  Text explainPath{cl::Positional, cl::Required, cl::desc("SPEC|DIR"),
+                   cl::sub(explainCommand), cl::cat(category)};
+  Text explainOp{"op",
+                 cl::desc("a path of the spec, as decoder.layers.attn.q: where "
+                          "it is written, what became of it at each stage and "
+                          "by which passes, its tile and those not taken, its "
+                          "cost, its functions"),
+                 cl::value_desc("path"), cl::sub(explainCommand),
+                 cl::cat(category)};
+  Text explainKernel{"kernel",
+                     cl::desc("the same of a function of the program, or of a "
+                              "device's kernel: its name, as tfc-bench, perf "
+                              "or a profiler has it, or a part of it"),
+                     cl::value_desc("name"), cl::sub(explainCommand),
+                     cl::cat(category)};
+  Text measured{"measured",
+                cl::desc("times of ops beside their costs: what tfc-bench "
+                         "--ops --format json printed"),
+                cl::value_desc("file"), cl::sub(explainCommand),
+                cl::cat(category)};
 
   Text attentionSpec{cl::Positional, cl::Required, cl::desc("SPEC|DIR"),
                      cl::sub(attentionCommand), cl::cat(category)};
@@ -387,6 +428,7 @@ struct CommandLine {
             &verifyCommand,
             &quantizeCommand,
             &doctorCommand,
+            &explainCommand,
             &attentionCommand,
             &serveCommand,
             &replayCommand,
@@ -436,6 +478,18 @@ int CommandLine::runSpecCommand() {
 }
 
 int CommandLine::runInspectCommand() {
+  if (stages) {
+    return step.getNumOccurrences() + machine.getNumOccurrences() != 0 ||
+                   inspectHtml.empty()
+               ? fail("expected --stages with --html and without --step and "
+                      "--machine, got another line")
+               : tfc::runInspectStages(inspectPath, compileOptions(),
+                                       inspectHtml);
+  }
+  if (target.getNumOccurrences() + opt.getNumOccurrences() != 0) {
+    return fail("expected --stages with --target and --opt (as in `tfc inspect "
+                "model.json --stages --html stages.html`)");
+  }
   if (step.getNumOccurrences() != 0) {
     if (!inspectHtml.empty()) {
       return fail("expected --html without --step (a page with pictures shows "
@@ -531,8 +585,9 @@ int CommandLine::runTopLevel() {
   if (!printStages.empty()) {
     return fail("expected --print-stages=md, got " + printStages);
   }
-  return fail("expected a command: import, compile, run, spec, inspect, "
-              "verify, quantize, doctor or attention (see tfc --help)");
+  return fail(
+      "expected a command: import, compile, run, spec, inspect, "
+      "verify, quantize, doctor, explain or attention (see tfc --help)");
 }
 
 int CommandLine::run(const std::vector<std::string> &forwarded) {
@@ -556,6 +611,11 @@ int CommandLine::run(const std::vector<std::string> &forwarded) {
   if (doctorCommand) {
     return tfc::runDoctor(doctorPath,
                           {compileOptions(), verifyWeights, noSelfTest});
+  }
+  if (explainCommand) {
+    return tfc::runExplain(
+        explainPath,
+        {compileOptions(), explainOp, explainKernel, step, machine, measured});
   }
   if (attentionCommand) {
     std::string weights;

@@ -234,13 +234,6 @@ void Compiler::noteDevice(const TargetInfo &target) {
 }
 
 int Compiler::checkTargets(StringRef output) {
-  PipelineOptions pipeline;
-  pipeline.opt = level();
-  pipeline.weights = static_cast<transformer::Storage>(model.storage);
-  pipeline.rounds = model.roundsWeights;
-  pipeline.group = model.group;
-  pipeline.zeros = model.hasZeros;
-  pipeline.deterministic = options.deterministic;
   llvm::Expected<std::vector<TargetInfo>> targets = findTargets(model, options);
   if (!targets) {
     return fail(llvm::toString(targets.takeError()), kBadCommandLine);
@@ -254,12 +247,12 @@ int Compiler::checkTargets(StringRef output) {
     targets->erase(targets->begin(), targets->end() - 1);
   }
   for (const TargetInfo &target : *targets) {
-    pipeline.target = target;
     if (target.isDevice()) {
       noteDevice(target);
     }
     programs.push_back(std::make_unique<ProgramCompiler>(
-        model, options, pipeline, reproducerPathFor(output)));
+        model, options, pipelineFor(model, options, target),
+        reproducerPathFor(output)));
   }
   return kOk;
 }

@@ -4,6 +4,7 @@
 
 #include "compiler/emit/EmitObject.h"
 #include "compiler/frontend/BuildModel.h"
+#include "compiler/pipeline/Extension.h"
 #include "compiler/pipeline/Registration.h"
 #include "dialect/CheckedAccess.h"
 #include "dialect/PackedLayout.h"
@@ -17,6 +18,20 @@
 
 using namespace mlir;
 using namespace tfc;
+
+PipelineOptions tfc::pipelineFor(const spec::ModelSpec &model,
+                                 const CompileOptions &options,
+                                 TargetInfo target) {
+  PipelineOptions pipeline;
+  pipeline.target = std::move(target);
+  pipeline.opt = options.opt == "full" ? OptLevel::Full : OptLevel::None;
+  pipeline.weights = static_cast<transformer::Storage>(model.storage);
+  pipeline.rounds = model.roundsWeights;
+  pipeline.group = model.group;
+  pipeline.zeros = model.hasZeros;
+  pipeline.deterministic = options.deterministic;
+  return pipeline;
+}
 
 ProgramCompiler::ProgramCompiler(const spec::ModelSpec &model,
                                  const CompileOptions &options,
@@ -71,6 +86,16 @@ LogicalResult ProgramCompiler::runPasses(PassManager &pm) {
 }
 
 LogicalResult ProgramCompiler::runExtraPasses(StringRef stage) {
+  for (const Extension &each : listExtensions()) {
+    if (each.addPasses && each.stage == stage) {
+      PassManager pm(&context);
+      each.addPasses(pm);
+      control.begin(context);
+      if (failed(runPasses(pm))) {
+        return failure();
+      }
+    }
+  }
   auto [wanted, passes] = StringRef(options.runAfter).split(':');
   if (passes.empty() || wanted != stage) {
     return success();
@@ -102,6 +127,12 @@ LogicalResult ProgramCompiler::insertTaps() {
   return runPasses(pm);
 }
 
+void ProgramCompiler::watch(ProgramWatcher &wanted) {
+  watcher = &wanted;
+  control.observe(
+      [&wanted](StringRef name, Operation *op) { wanted.seePass(name, op); });
+}
+
 LogicalResult ProgramCompiler::lower(StringRef last) {
   prepareContext(context);
   module = buildModel(model, &context);
@@ -115,6 +146,9 @@ LogicalResult ProgramCompiler::lower(StringRef last) {
   if (failed(runExtraPasses("model"))) {
     return failure();
   }
+  if (watcher) {
+    watcher->seeStage("model", *module);
+  }
   if (last == "model") {
     return success();
   }
@@ -124,6 +158,9 @@ LogicalResult ProgramCompiler::lower(StringRef last) {
   for (const Arrow &arrow : findRoad(pipeline).arrows) {
     if (failed(runArrow(arrow))) {
       return failure();
+    }
+    if (watcher) {
+      watcher->seeStage(arrow.to->name, *module);
     }
     if (arrow.to->name == last || control.isStopped()) {
       break;

@@ -25,6 +25,20 @@ struct ProgramRecord {
   size_t kernels = 0, images = 0;
 };
 
+/// How `model` is compiled for `target`.
+PipelineOptions pipelineFor(const spec::ModelSpec &model,
+                            const CompileOptions &options, TargetInfo target);
+
+/// Looks on while a program is compiled.
+class ProgramWatcher {
+public:
+  virtual ~ProgramWatcher() = default;
+  /// After each pass, with its name as --list-passes has it, on what it ran.
+  virtual void seePass(llvm::StringRef name, mlir::Operation *op) {}
+  /// At each stage, `model` first.
+  virtual void seeStage(llvm::StringRef name, mlir::ModuleOp module) {}
+};
+
 /// Compiles one program in a context of its own, so that the programs of a
 /// library are compiled at the same time, each by a thread. The first call that
 /// fails leaves its messages in `messages`; the later ones must not be made.
@@ -34,6 +48,9 @@ public:
   /// name `reproducerPath`, where its caller writes what `reproducer` holds.
   ProgramCompiler(const spec::ModelSpec &model, const CompileOptions &options,
                   PipelineOptions pipeline, std::string reproducerPath);
+
+  /// Before `lower`; it must outlive that.
+  void watch(ProgramWatcher &watcher);
 
   /// Builds the module and runs the arrows up to the stage `last`.
   mlir::LogicalResult lower(llvm::StringRef last);
@@ -68,6 +85,7 @@ private:
   const spec::ModelSpec &model;
   const CompileOptions &options;
   PassControl control;
+  ProgramWatcher *watcher = nullptr;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   llvm::SmallVector<char, 0> code;

@@ -2,114 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/driver/InspectCosts.h"
 
-#include "compiler/cost/CostSheet.h"
-#include "compiler/cost/WorkOpInterface.h"
 #include "compiler/driver/Compile.h"
 #include "compiler/driver/CountLaunches.h"
-#include "compiler/frontend/BuildModel.h"
-#include "compiler/pipeline/Registration.h"
-#include "compiler/pipeline/Road.h"
-#include "dialect/TransformerDialect.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
+#include "compiler/driver/StepCosts.h"
 #include "llvm/Support/Format.h"
 
 using namespace mlir;
 using namespace tfc;
 
-namespace {
-/// --step, read.
-struct WantedStep {
-  bool isPrefill = true;
-  int64_t sequences = 1, tokens = 1;
-};
-} // namespace
-
 static int fail(const Twine &message, int code) {
   llvm::errs() << "tfc: error: " << message << '\n';
   return code;
-}
-
-/// Sizes that are far beyond any machine's would overflow sums.
-static std::optional<WantedStep> parseStep(StringRef text) {
-  constexpr int64_t limit = 1 << 24;
-  auto [kind, sizes] = text.split(':');
-  auto [sequences, tokens] = sizes.split('x');
-  WantedStep step;
-  step.isPrefill = kind == "prefill";
-  bool isGood = (step.isPrefill || kind == "decode") &&
-                !sequences.getAsInteger(10, step.sequences) &&
-                !tokens.getAsInteger(10, step.tokens) && step.sequences > 0 &&
-                step.tokens > 0 && step.sequences <= limit &&
-                step.tokens <= limit && step.sequences * step.tokens <= limit;
-  return isGood ? std::optional(step) : std::nullopt;
-}
-
-/// The module at the stage linalg, as any optimised program has it. Panels of
-/// the level change nothing that is counted.
-static OwningOpRef<ModuleOp> lowerToLinalg(const spec::ModelSpec &model,
-                                           MLIRContext &context) {
-  OwningOpRef<ModuleOp> module = buildModel(model, &context);
-  if (!module) {
-    return nullptr;
-  }
-  PipelineOptions options;
-  options.target = *TargetInfo::findProgram("x86-64-v3");
-  options.opt = OptLevel::Full;
-  options.weights = static_cast<transformer::Storage>(model.storage);
-  options.group = model.group;
-  options.zeros = model.hasZeros;
-  options.rounds = model.roundsWeights;
-  setTarget(*module, options);
-  PassManager pm(&context);
-  for (const Arrow &arrow : findRoad(options).arrows) {
-    arrow.build(pm, options);
-    if (arrow.to->name == "fused") {
-      // What an entry costs, its layers included.
-      pm.addPass(createInlinerPass());
-    }
-    if (arrow.to->name == "linalg") {
-      break;
-    }
-  }
-  pm.addPass(createCSEPass());
-  return succeeded(pm.run(*module)) ? std::move(module) : nullptr;
-}
-
-/// The rows that are asked for: one of each sequence, as generation and pooled
-/// outputs do, or all where an encoder has an output of all.
-static int64_t countWanted(func::FuncOp entry, const spec::ModelSpec &model,
-                           const cost::Step &step) {
-  for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
-    auto port = entry.getArgAttrOfType<transformer::OutputPortAttr>(
-        i, transformer::kOutputAttrName);
-    if (port && model.kind == spec::Kind::Encoder &&
-        port.getRows() == transformer::RowKind::Wanted &&
-        port.getTake() == transformer::Take::All) {
-      return step.tokens();
-    }
-  }
-  return step.sequences;
-}
-
-/// What `entry` is asked to do, or nothing where the step has no part of it.
-static std::optional<cost::Step> stepOf(func::FuncOp entry,
-                                        const spec::ModelSpec &model,
-                                        const WantedStep &wanted) {
-  cost::Step step;
-  step.sequences = wanted.sequences;
-  bool isPair = model.kind == spec::Kind::EncoderDecoder;
-  step.newTokens = wanted.isPrefill ? wanted.tokens : 1;
-  step.keys = wanted.tokens;
-  if (isPair && entry.getName() == "encode") {
-    return wanted.isPrefill ? std::optional(step) : std::nullopt;
-  }
-  if (isPair) {
-    step.source = wanted.tokens;
-    step.newTokens = 1;
-    step.keys = wanted.isPrefill ? 1 : wanted.tokens;
-  }
-  return step;
 }
 
 static void printMachine(const cost::Machine &machine, bool isNarrow) {
@@ -151,38 +54,33 @@ static void printLaunches(const LaunchCounter *counter, StringRef entry,
   }
 }
 
-static int printEntries(ModuleOp module, const spec::ModelSpec &model,
-                        const WantedStep &wanted,
+static int failInternally() {
+  return fail("this spec was read without error, so the fault is tfc's; please "
+              "report it with the spec and the lines above",
+              kInternalError);
+}
+
+static int printEntries(const spec::ModelSpec &model, const WantedStep &wanted,
                         const cost::Machine &machine) {
-  // Of integers the machine's peak is not known: it is shown as if f32.
-  bool isNarrow = model.storage == spec::Storage::F16 ||
-                  model.storage == spec::Storage::BF16;
+  std::unique_ptr<StepCosts> costs = StepCosts::create(model);
+  if (!costs) {
+    return failInternally();
+  }
   auto launches = countOnDevice(model, machine);
-  printMachine(machine, isNarrow);
-  for (auto entry : module.getOps<func::FuncOp>()) {
-    bool isEntry = entry.getName() == "step" || entry.getName() == "encode";
-    std::optional<cost::Step> step =
-        isEntry ? stepOf(entry, model, wanted) : std::nullopt;
-    if (!step) {
-      continue;
-    }
-    step->valueBytes = machine.isDevice && isNarrow ? 2 : 4;
-    int64_t rows = countWanted(entry, model, *step);
-    FailureOr<cost::CostSheet> sheet =
-        cost::countCosts(entry, *step, rows, machine, isNarrow);
-    if (failed(sheet)) {
-      return fail("this spec was read without error, so the fault is tfc's; "
-                  "please report it with the spec and the lines above",
-                  kInternalError);
-    }
-    cost::printCosts(*sheet, llvm::outs());
-    printLaunches(launches.get(), entry.getName(), *step, rows);
+  printMachine(machine, costs->isNarrow());
+  auto entries = costs->count(wanted, machine);
+  if (failed(entries)) {
+    return failInternally();
+  }
+  for (const EntryCost &entry : *entries) {
+    cost::printCosts(entry.sheet, llvm::outs());
+    printLaunches(launches.get(), entry.sheet.entry, entry.step, entry.rows);
   }
   return kOk;
 }
 
 int tfc::runInspectCosts(const std::string &path, const CostOptions &options) {
-  std::optional<WantedStep> wanted = parseStep(options.step);
+  std::optional<WantedStep> wanted = WantedStep::parse(options.step);
   if (!wanted) {
     return fail("expected --step prefill:BxN or decode:BxN (B sequences of N "
                 "tokens, as prefill:1x512), got " +
@@ -210,14 +108,5 @@ int tfc::runInspectCosts(const std::string &path, const CostOptions &options) {
                     " positions, the model's, got " + options.step,
                 kBadCommandLine);
   }
-  DialectRegistry registry;
-  cost::registerWorkModels(registry);
-  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
-  prepareContext(context);
-  OwningOpRef<ModuleOp> module = lowerToLinalg(*model, context);
-  return module ? printEntries(*module, *model, *wanted, *machine)
-                : fail("this spec was read without error, so the fault is "
-                       "tfc's; please report it with the spec and the lines "
-                       "above",
-                       kInternalError);
+  return printEntries(*model, *wanted, *machine);
 }

@@ -47,7 +47,7 @@ std::vector<std::string> PassControl::unknown() const {
 void PassControl::begin(MLIRContext &context) {
   // Addresses of passes are those of one pipeline.
   known.clear();
-  if (wished.empty() && !options.listPasses && !observer()) {
+  if (wished.empty() && !options.listPasses && !observer() && !own) {
     return;
   }
   context.registerActionHandler([this](function_ref<void()> transform,
@@ -135,5 +135,8 @@ void PassControl::run(function_ref<void()> transform, const Pass &pass,
   transform();
   if (observer()) {
     observer()(name, op);
+  }
+  if (own) {
+    own(name, op);
   }
 }

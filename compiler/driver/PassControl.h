@@ -17,6 +17,9 @@
 
 namespace tfc {
 
+/// Is called after each pass that ran, with its name.
+using PassObserver = std::function<void(llvm::StringRef, mlir::Operation *)>;
+
 /// Decides for every pass of a context whether it runs. A pass is called by its
 /// argument and by how many passes of this argument have begun, as in
 /// "canonicalize#2"; one that runs on each function is one pass.
@@ -24,6 +27,9 @@ class PassControl {
 public:
   /// `options` must outlive it.
   explicit PassControl(const CompileOptions &options);
+
+  /// Tells `observer` of the passes of its own context.
+  void observe(PassObserver wanted) { own = std::move(wanted); }
 
   /// Before the passes of an arrow. Without a wish of the options, or an
   /// observer, passes run as if there were no control.
@@ -54,13 +60,12 @@ private:
   std::vector<std::string> ran;
   std::map<std::string, bool> wished;
   std::string text;
+  PassObserver own;
   bool stopped = false, isBroken = false, isInside = false;
 };
 
-/// Is called after each pass that ran, with its name. Tests break with it what
-/// a pass has made. Set before anything is compiled; programs are compiled at
-/// the same time.
-using PassObserver = std::function<void(llvm::StringRef, mlir::Operation *)>;
+/// The observer of all contexts: tests break with it what a pass has made. Set
+/// before anything is compiled; programs are compiled at the same time.
 void setPassObserver(PassObserver observer);
 
 } // namespace tfc

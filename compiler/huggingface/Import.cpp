@@ -263,8 +263,10 @@ private:
       setGroup(*made, checked->use);
     }
     spec::seal(*made);
-    return Imported{spec::writeJson(*made),
-                    summarize(checked->model, checked->use, files)};
+    std::string text = spec::writeJson(*made);
+    return Imported{std::move(text),
+                    summarize(checked->model, checked->use, files),
+                    std::move(*made), std::move(family)};
   }
 
   /// The configuration that a GGUF file stands for; none after a diagnostic.
@@ -317,6 +319,7 @@ private:
     if (sentence && !givesRows(*chosen)) {
       chosen = chooseBody(tables).value_or(*chosen);
     }
+    family = chosen->table->name;
     bool isSentence = sentence && givesRows(*chosen);
     Source source = {
         config,      json,           generation ? &*generation : nullptr, files,
@@ -394,6 +397,7 @@ private:
   std::optional<Json> generation;
   std::optional<SentenceHead> sentence;
   rt::TensorFiles files;
+  std::string family;
 };
 
 } // namespace

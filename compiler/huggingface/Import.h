@@ -4,7 +4,7 @@
 #ifndef TFC_COMPILER_HUGGINGFACE_IMPORT_H
 #define TFC_COMPILER_HUGGINGFACE_IMPORT_H
 
-#include "compiler/spec/Diagnostics.h"
+#include "compiler/spec/JsonTree.h"
 
 #include <optional>
 #include <string>
@@ -24,6 +24,10 @@ struct Imported {
   /// A page for the user: class, sizes, what the tensors hold. Ends with a
   /// newline.
   std::string summary;
+  /// The same spec as a tree, in which values from config.json have their
+  /// places in it, and the name of the family's table.
+  spec::Json tree;
+  std::string family;
 };
 
 /// Reads config.json, generation_config.json, modules.json (a sentence encoder

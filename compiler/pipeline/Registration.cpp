@@ -9,6 +9,7 @@
 #include "compiler/host/Passes.h"
 #include "compiler/kernel/Passes.h"
 #include "compiler/lowering/Passes.h"
+#include "compiler/pipeline/Extension.h"
 #include "compiler/pipeline/Passes.h"
 #include "compiler/pipeline/Road.h"
 #include "compiler/tiling/Passes.h"
@@ -95,6 +96,11 @@ void tfc::registerTfc(DialectRegistry &registry) {
   registerGPUDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
+  for (const Extension &each : listExtensions()) {
+    if (each.registerDialects) {
+      each.registerDialects(registry);
+    }
+  }
 }
 
 void tfc::prepareContext(MLIRContext &context) {

@@ -136,6 +136,11 @@ llvm::ArrayRef<llvm::StringRef> tfc::listStrategies() {
   return programs;
 }
 
+llvm::ArrayRef<llvm::StringRef> tfc::listMicroarchitectures() {
+  static const llvm::StringRef names[] = {"", "znver4"};
+  return names;
+}
+
 Strategy tfc::chooseStrategy(llvm::StringRef program,
                              llvm::StringRef microarchitecture,
                              int64_t weightBits) {

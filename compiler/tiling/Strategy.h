@@ -31,6 +31,10 @@ struct Strategy {
 /// The programs that the table has rows for.
 llvm::ArrayRef<llvm::StringRef> listStrategies();
 
+/// The microarchitectures that have rows of their own in some program, "" for
+/// all others first.
+llvm::ArrayRef<llvm::StringRef> listMicroarchitectures();
+
 /// The row of the table for a program, one of `listStrategies`, and a
 /// microarchitecture, LLVM's name of a CPU: one that is not in the table, or
 /// none (""), gets what serves the machines of that level. Of products whose

@@ -24,6 +24,13 @@ const char *const style =
     "svg{display:block;max-width:100%;height:auto;font:12px system-ui,"
     "sans-serif}"
     "svg [data-hint]:hover{stroke:#000}"
+    ".links a{display:inline-block;margin-right:1.2em;font-size:13px}"
+    ".columns{display:flex;gap:1em;overflow-x:auto;"
+    "margin:0 calc(50% - 48vw)}"
+    ".columns div{flex:0 0 auto;max-width:46em}"
+    ".columns b{font-size:13px}"
+    ".columns pre{max-height:26em;overflow:auto;margin:0;padding:6px;"
+    "background:#f6f6f6;font-size:12px}"
     ".legend span{display:inline-block;margin-right:1.2em;font-size:13px}"
     ".legend i{display:inline-block;width:.8em;height:.8em;margin-right:.4em}";
 
@@ -172,6 +179,30 @@ void Page::table(const std::vector<std::string> &head,
 }
 
 void Page::picture(const Picture &picture) { body += picture.finish(); }
+
+void Page::links(const std::vector<std::string> &names) {
+  body += "<p class=\"links\">";
+  for (size_t i = 0; i < names.size(); ++i) {
+    body += "<a href=\"#part-" + std::to_string(i) + "\">" +
+            escapeHtml(names[i]) + "</a>\n";
+  }
+  body += "</p>\n";
+}
+
+void Page::target(size_t number, const std::string &text) {
+  body += "<h2 id=\"part-" + std::to_string(number) + "\">" + escapeHtml(text) +
+          "</h2>\n";
+}
+
+void Page::columns(
+    const std::vector<std::pair<std::string, std::string>> &texts) {
+  body += "<div class=\"columns\">\n";
+  for (const auto &[name, text] : texts) {
+    body += "<div><b>" + escapeHtml(name) + "</b><pre>" + escapeHtml(text) +
+            "</pre></div>\n";
+  }
+  body += "</div>\n";
+}
 
 void Page::legend(const std::vector<std::string> &names) {
   body += "<p class=\"legend\">";

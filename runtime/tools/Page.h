@@ -63,6 +63,13 @@ public:
   void table(const std::vector<std::string> &head,
              const std::vector<std::vector<std::string>> &rows);
   void picture(const Picture &picture);
+  /// Names that lead to the targets of their numbers, from 0 on.
+  void links(const std::vector<std::string> &names);
+  /// A heading that a link leads to.
+  void target(size_t number, const std::string &text);
+  /// Texts as they are, beside each other below their names, as wide as the
+  /// window.
+  void columns(const std::vector<std::pair<std::string, std::string>> &texts);
   /// The colours of things, in order.
   void legend(const std::vector<std::string> &names);
 

@@ -64,6 +64,8 @@ LAYERS = {
                         "compiler/spec/", "compiler/huggingface/",
                         "compiler/target/", "compiler/emit/",
                         "compiler/verify/", "compiler/quantize/", "dialect/",
+                        # What tile was chosen, and from which.
+                        "compiler/tiling/Strategy.h",
                         "tfc/abi.h",
                         "runtime/src/load/Module.h",
                         "runtime/text/WriteTokenizer.h",
@@ -83,6 +85,12 @@ LAYERS = {
                        "runtime/tools/LostFiles.h", "mlir"],
     "runtime": ["tfc/", "nlohmann/"],
     "examples": ["tfc/runtime.h", "tfc/text.h"],
+    # The compiler as a library, of which it may know what docs/extending.md
+    # names.
+    "examples/out-of-tree": ["compiler/driver/CommandLine.h",
+                             "compiler/pipeline/Extension.h",
+                             "compiler/spec/family/FamilyTable.h",
+                             "dialect/TransformerDialect.h", "mlir"],
     # A driver of its own: it knows neither the runtime nor the compiler.
     "test/emulator": [],
     "test/runtime": ["runtime/", "tfc/", "nlohmann/"],
@@ -217,6 +225,15 @@ def check_ops(root, files):
             if label not in labels:
                 yield (f"{cases[op, label]}: expected a constraint that "
                        f"{mnemonic} has, got C{label}")
+
+
+def check_numerics(root, files):
+    """What an op rounds, and in which order it adds, is in the table."""
+    path = "docs/numerics.md"
+    names = set(re.findall(r"`(\w+)`", read(root, path)))
+    for _, mnemonic, _, _ in list_ops(root, files):
+        if mnemonic not in names:
+            yield f"{path}: expected a row for `{mnemonic}`, got none"
 
 
 def check_names_no_op(root, files):
@@ -358,8 +375,8 @@ def check_types(root, files):
                            f"it), got another in {first}")
 
 
-CHECKS = (check_includes, check_passes, check_ops, check_names_no_op,
-          check_attention_terms, check_heads, check_text, check_built, check_links, check_rationale,
+CHECKS = (check_includes, check_passes, check_ops, check_numerics,
+          check_names_no_op, check_attention_terms, check_heads, check_text, check_built, check_links, check_rationale,
           check_types)
 
 

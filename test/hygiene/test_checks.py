@@ -178,6 +178,11 @@ class LayoutTest(Copy):
                     adding("// @layer_norm_c9_what\n"),
                     "expected a constraint that layer_norm has, got C9")
 
+    def test_op_without_numerics(self):
+        self.expect("docs/numerics.md",
+                    lambda old: old.replace("`quantize_rows`", "rows"),
+                    "expected a row for `quantize_rows`, got none")
+
     def test_fusion_names_structured_op(self):
         self.expect("compiler/fusion/FuseEpilogues.cpp",
                     adding("// PagedAttentionOp\n"),

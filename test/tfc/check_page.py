@@ -20,6 +20,7 @@ class Reader(HTMLParser):
         super().__init__()
         self.open, self.faults, self.said = [], [], ""
         self.counts = dict.fromkeys(SHAPES + ("svg", "tr"), 0)
+        self.targets, self.links = set(), set()
 
     def handle_starttag(self, tag, attributes):
         self.look(tag, attributes)
@@ -32,6 +33,11 @@ class Reader(HTMLParser):
     def look(self, tag, attributes):
         self.counts[tag] = self.counts.get(tag, 0) + 1
         for name, value in attributes:
+            if name == "id":
+                self.targets.add("#" + value)
+            if name == "href" and value.startswith("#"):
+                self.links.add(value)
+                continue
             if name in ("src", "href", "srcset", "onload") or tag == "script":
                 self.faults.append(f"{tag}: expected nothing to fetch or run")
             if tag in SHAPES and name in ("x", "y", "cx", "cy", "r", "width",
@@ -75,6 +81,9 @@ def main():
     faults = reader.faults
     if reader.open:
         faults.append(f"expected all tags to be closed, got {reader.open}")
+    if reader.links - reader.targets:
+        faults.append("expected links to places of the page, got "
+                      f"{sorted(reader.links - reader.targets)}")
     if re.search(r"https?:|url\(|@import|nan\b|inf\b", page):
         faults.append("expected no address and no number that is none")
     if reader.counts["svg"] != int(pictures):

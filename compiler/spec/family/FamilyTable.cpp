@@ -8,6 +8,8 @@
 #include "compiler/spec/read/ExpandSpec.h"
 
 #include <algorithm>
+#include <iterator>
+#include <list>
 
 using namespace tfc;
 using namespace tfc::family;
@@ -18,9 +20,15 @@ namespace {
 struct Text {
   const char *name, *text;
 };
-const Text texts[] = {
+const Text builtIn[] = {
 #include "compiler/spec/FamilyTables.inc"
 };
+
+/// Those that are built in, and those that a program added.
+std::vector<Text> &texts() {
+  static std::vector<Text> all(std::begin(builtIn), std::end(builtIn));
+  return all;
+}
 
 const char *const refused =
 #include "compiler/spec/RefusedFamilies.inc"
@@ -50,9 +58,9 @@ void patchTable(Json &target, const Json &patch) {
 std::optional<Json> readMerged(std::string_view name, int depth,
                                spec::Diagnostics &diagnostics) {
   auto found =
-      std::find_if(std::begin(texts), std::end(texts),
+      std::find_if(texts().begin(), texts().end(),
                    [&](const Text &each) { return each.name == name; });
-  if (found == std::end(texts) || depth == maxChain) {
+  if (found == texts().end() || depth == maxChain) {
     return std::nullopt;
   }
   std::optional<Json> table = spec::parseJson(
@@ -114,9 +122,35 @@ void placeAs(Json &value, const spec::Place &place) {
 
 } // namespace
 
+bool family::addTable(const std::string &name, const std::string &text) {
+  static std::list<std::string> kept;
+  spec::Diagnostics diagnostics;
+  std::optional<Json> json = spec::parseJson(name, text, diagnostics);
+  if (!json || !json->isObject() || loadTable(name, diagnostics)) {
+    return false;
+  }
+  kept.push_back(name);
+  kept.push_back(text);
+  texts().push_back({std::prev(kept.end(), 2)->c_str(), kept.back().c_str()});
+  std::optional<Table> table = loadTable(name, diagnostics);
+  auto has = [&](const char *key, Json::Type type) {
+    const Json *value = table ? table->root.find(key) : nullptr;
+    return value && value->type == type;
+  };
+  bool isGood =
+      has("family", Json::Type::Integer) &&
+      table->root.find("family")->integer == 1 &&
+      has("model_type", Json::Type::Array) && has("spec", Json::Type::Object) &&
+      has("heads", Json::Type::Object) && has("classes", Json::Type::Object);
+  if (!isGood) {
+    texts().pop_back();
+  }
+  return isGood;
+}
+
 std::vector<std::string> family::tableNames() {
   std::vector<std::string> names;
-  for (const Text &each : texts) {
+  for (const Text &each : texts()) {
     names.push_back(each.name);
   }
   return names;
@@ -138,7 +172,7 @@ std::vector<Table> family::tablesOf(std::string_view modelType,
                                     spec::Diagnostics &diagnostics) {
   std::string quoted = "\"" + std::string(modelType) + "\"";
   std::vector<Table> tables;
-  for (const Text &each : texts) {
+  for (const Text &each : texts()) {
     // Most tables do not even have the word.
     if (std::string_view(each.text).find(quoted) == std::string_view::npos) {
       continue;
@@ -157,7 +191,7 @@ std::vector<Table> family::tablesOf(std::string_view modelType,
 
 std::vector<std::string> family::modelTypes(spec::Diagnostics &diagnostics) {
   std::set<std::string> types;
-  for (const Text &each : texts) {
+  for (const Text &each : texts()) {
     std::optional<Json> table =
         spec::parseJson(each.name, each.text, diagnostics);
     const Json *own = table ? table->find("model_type") : nullptr;

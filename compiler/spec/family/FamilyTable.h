@@ -18,7 +18,15 @@ struct Table {
   spec::Json root;
 };
 
-/// Names of all tables, in alphabetical order.
+/// Adds a table to those that are built in, for a program that links tfc
+/// (docs/extending.md), before anything is read and not from several threads.
+/// It is code as those are: what is wrong with it is reported where it is used,
+/// or is a fault of the program. Returns false where the name is taken, or
+/// `text` is no object with "family": 1 and "model_type", "spec", "heads" and
+/// "classes", its own or, of the middle two, those of the table it extends.
+bool addTable(const std::string &name, const std::string &text);
+
+/// Names of all tables, those that are built in in alphabetical order.
 std::vector<std::string> tableNames();
 
 /// Nothing when there is no table of this name, or with a diagnostic when it

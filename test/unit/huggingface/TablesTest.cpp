@@ -56,3 +56,26 @@ TEST(Tables, GuessesAreClasses) {
   }
   expectNone(diagnostics, "tables");
 }
+
+/// A program's own table, which tests after this one see, too: it must be
+/// whole.
+TEST(Tables, OneThatAProgramAdds) {
+  const char *good = R"({"family": 1, "model_type": ["own"], "extends": "gpt2",
+    "classes": {"OwnModel": {"last_hidden_state": "decoder.hidden"}},
+    "guess": [["", "OwnModel"]]})";
+  size_t before = family::tableNames().size();
+  for (const char *text :
+       {"", "[]", "{}", R"({"family": 1, "extends": "gpt2"})",
+        R"({"family": 2, "model_type": [], "extends": "gpt2", "classes": {}})",
+        R"({"family": 1, "model_type": ["own"], "extends": "none"})"}) {
+    EXPECT_FALSE(family::addTable("own", text)) << text;
+  }
+  EXPECT_EQ(family::tableNames().size(), before);
+  EXPECT_FALSE(family::addTable("gpt2", good));
+  EXPECT_TRUE(family::addTable("own", good));
+  EXPECT_FALSE(family::addTable("own", good));
+  spec::Diagnostics diagnostics;
+  EXPECT_EQ(family::tablesOf("own", diagnostics).size(), 1u);
+  EXPECT_TRUE(family::makePreset("own", {}, diagnostics));
+  expectNone(diagnostics, "own");
+}
