@@ -187,8 +187,9 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
                        << window;
   }
   // cache_c4
-  if (!elementType.isF32() && !elementType.isF16() && !elementType.isBF16()) {
-    return emitError() << "expected elements of f32, f16 or bf16, got "
+  if (!elementType.isF32() && !elementType.isF16() && !elementType.isBF16() &&
+      !elementType.isSignlessInteger(8)) {
+    return emitError() << "expected elements of f32, f16, bf16 or i8, got "
                        << elementType;
   }
   // cache_c5
@@ -198,6 +199,12 @@ LogicalResult CacheType::verify(function_ref<InFlightDiagnostic()> emitError,
                        << " (head_dim), in a cache of one head that is neither "
                           "scratch nor cross, got "
                        << values;
+  }
+  // cache_c6
+  if (values > 0 && elementType.isInteger()) {
+    return emitError() << "expected latents of f32, f16 or bf16 (one scale "
+                          "does not suit both parts of a key), got "
+                       << elementType;
   }
   return success();
 }

@@ -32,13 +32,17 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     With a `window`, no layer looks further back than so many positions, a
     token's own included, and the host may take back what lies behind. Keys and
     values are kept in `f32`, or in `f16` or `bf16`, to which they are rounded
-    when they are written. In a cache of latents, with `values`, a position has
-    no values of its own: they are the last so many columns of its key.
+    when they are written, or in `i8`: then the key of a head and position, and
+    its value, are integers with an f32 scale each, as `transformer.quantize_rows`
+    makes them of a row, and stand for their products with it. In a cache of
+    latents, with `values`, a position has no values of its own: they are the
+    last so many columns of its key.
 
     ```mlir
     !transformer.cache<layers = 12, kv_heads = 12, head_dim = 64>
     !transformer.cache<layers = 12, kv_heads = 4, head_dim = 64, window = 4096>
     !transformer.cache<layers = 12, kv_heads = 12, head_dim = 64, f16>
+    !transformer.cache<layers = 12, kv_heads = 12, head_dim = 64, i8>
     !transformer.cache<scratch, layers = 6, kv_heads = 12, head_dim = 26>
     !transformer.cache<cross, layers = 6, kv_heads = 12, head_dim = 26>
     !transformer.cache<layers = 27, kv_heads = 1, head_dim = 576, values = 512>
@@ -49,9 +53,10 @@ def Transformer_CacheType : Transformer_Type<"Cache", "cache"> {
     * C2. their product is less than 2^48, so that sizes in bytes are numbers.
     * C3. a window is at least 1, and of a cache that is neither scratch nor
       cross.
-    * C4. elements are f32, f16 or bf16.
+    * C4. elements are f32, f16, bf16 or i8.
     * C5. values are at most head_dim, of a cache with one head that is neither
       scratch nor cross.
+    * C6. elements of a cache of latents are no i8.
   }];
   let parameters = (ins "int64_t":$layers, "int64_t":$kvHeads,
                         "int64_t":$headDim, "int64_t":$values,

@@ -14,9 +14,11 @@ using namespace tfc::transformer;
 #include "compiler/cost/WorkOpInterface.cpp.inc"
 
 /// How wide the elements of a cache are: as the type says, or where that is
-/// f32, as values are.
+/// f32, as values are; with their shares of a scale where there are scales.
 static double cacheBytes(CacheType cache, const StepSizes &sizes) {
-  return sizes.elementBytes(cache.getElementType());
+  double scale = cache.getElementType().isInteger() ? sizeof(float) : 0;
+  return sizes.elementBytes(cache.getElementType()) +
+         scale / static_cast<double>(cache.getHeadDim());
 }
 
 /// An index operand that may be missing; at most `limit`.

@@ -25,7 +25,7 @@ static constexpr int64_t kGroups =
 static constexpr int64_t kMaxPrefetchRows = 4;
 
 AttentionScratch::AttentionScratch(int64_t headDim, int64_t tableSize,
-                                   int64_t relativeSize)
+                                   int64_t relativeSize, bool keepsWeights)
     : rowStride(llvm::alignTo(headDim, 16)) {
   constexpr int64_t rows = VectorCache::kQueryRows;
   sums = queries + rows * rowStride;
@@ -36,6 +36,11 @@ AttentionScratch::AttentionScratch(int64_t headDim, int64_t tableSize,
   table = llvm::alignTo(decays + rows, 16);
   relative = llvm::alignTo(table + tableSize, 16);
   size = llvm::alignTo(relative + relativeSize, 16);
+  weights = scores;
+  if (keepsWeights) {
+    weights = size;
+    size += rows * kScoreStride;
+  }
 }
 
 AttentionTiles::AttentionTiles(KernelBuilder &k, const VectorCache &cache,
@@ -116,6 +121,7 @@ void AttentionTiles::emitScores(const AttentionHead &head,
       next = arith::SelectOp::create(b, isInner,
                                      cache.keys(k, address, head.kvHead),
                                      cache.values(k, address, head.kvHead));
+      prefetchValueScales(head, stretch, block);
     }
     Value first = k.scale(block, cache.blockTokens);
     Value left =
@@ -145,6 +151,12 @@ void AttentionTiles::emitScoreTile(const ScoreTile &tile) {
   MovingPointer pointers[] = {{tile.keys, unroll * cache.lineBytes},
                               {tile.next, unroll * cache.lineBytes}};
   Value first = k.scale(tile.row, scratch.rowStride);
+  if (tile.next && cache.isQuantized()) {
+    for (int64_t group = 0; group < tile.groups; ++group) {
+      prefetch(cache.keyScales(
+          k, buildAddress(b, tile.next, group * cache.groupBytes)));
+    }
+  }
   Values sums = loopMoving(
       k, first, k.add(first, cache.headDim), unroll, pointers, inits,
       [&](Value query, ValueRange carried) {
@@ -155,14 +167,77 @@ void AttentionTiles::emitScoreTile(const ScoreTile &tile) {
         }
         return sums;
       });
+  Values scales = loadKeyScales(tile);
   Value row = k.add(tile.column, k.scale(tile.row, scratch.kScoreStride));
   for (int64_t i = 0; i < tile.rows; ++i) {
     for (int64_t v = 0; v < vectors; ++v) {
-      storeScratch(
-          sums[i * vectors + v],
-          k.add(row, scratch.scores + i * scratch.kScoreStride + v * lanes));
+      Value sum = sums[i * vectors + v];
+      if (!scales.empty()) {
+        sum = arith::MulFOp::create(b, sum, scales[v]);
+      }
+      storeScratch(sum, k.add(row, scratch.scores + i * scratch.kScoreStride +
+                                       v * lanes));
     }
   }
+}
+
+Values AttentionTiles::loadKeyScales(const ScoreTile &tile) {
+  Values scales;
+  if (!cache.isQuantized()) {
+    return scales;
+  }
+  for (int64_t group = 0; group < tile.groups; ++group) {
+    Value first = cache.keyScales(
+        k, buildAddress(b, tile.keys, group * cache.groupBytes));
+    for (int64_t lane = 0; lane < VectorCache::kGroup; lane += lanes) {
+      scales.push_back(loadVector(
+          k, buildAddress(b, first, lane * cache.scaleBytes), lanes));
+    }
+  }
+  return scales;
+}
+
+/// Those of the block are read when its keys are done with.
+void AttentionTiles::prefetchValueScales(const AttentionHead &head,
+                                         const Stretch &stretch, Value block) {
+  if (!cache.isQuantized()) {
+    return;
+  }
+  Value values = cache.values(k, blockOf(head, stretch, block), head.kvHead);
+  Value scales = cache.valueScales(k, values);
+  int64_t bytes = VectorCache::kBlockTokens * cache.scaleBytes;
+  for (int64_t offset = 0; offset < bytes; offset += kLine) {
+    prefetch(buildAddress(b, scales, offset));
+  }
+}
+
+void AttentionTiles::scaleWeights(const AttentionHead &head,
+                                  const Stretch &stretch, Value rows) {
+  if (!cache.isQuantized()) {
+    return;
+  }
+  Value blocks = k.roundUpDivide(stretch.count, cache.blockTokens);
+  Value firstBlock = k.divide(stretch.first, cache.blockTokens);
+  k.loop(firstBlock, blocks, 1, [&](Value block) {
+    Value values = cache.values(k, blockOf(head, stretch, block), head.kvHead);
+    Value scales = cache.valueScales(k, values);
+    Value first = k.scale(block, cache.blockTokens);
+    k.loop(
+        k.constant(0), k.constant(cache.blockTokens), lanes, [&](Value slot) {
+          Value factors = loadVector(
+              k, buildAddress(b, scales, slot, cache.scaleBytes), lanes);
+          k.loop(rows, [&](Value row) {
+            Value place =
+                k.add(k.scale(row, scratch.kScoreStride), k.add(first, slot));
+            Value at = k.add(place, scratch.scores);
+            Value weights = loadScratch(at, lanes);
+            if (scratch.weights != scratch.scores) {
+              storeScratch(weights, k.add(place, scratch.weights));
+            }
+            storeScratch(arith::MulFOp::create(b, weights, factors), at);
+          });
+        });
+  });
 }
 
 Values AttentionTiles::emitScoreColumn(const ScoreTile &tile, Value line,

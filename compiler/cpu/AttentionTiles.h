@@ -18,12 +18,15 @@ public:
   static constexpr int64_t kStretch = 512;
 
   /// `tableSize` floats are for the terms of scores, `relativeSize` for those
-  /// that are products with tables.
-  AttentionScratch(int64_t headDim, int64_t tableSize, int64_t relativeSize);
+  /// that are products with tables. `keepsWeights`: they are wanted without the
+  /// scales of values, too.
+  AttentionScratch(int64_t headDim, int64_t tableSize, int64_t relativeSize,
+                   bool keepsWeights);
 
   int64_t queries = 0; // where [8][rowStride], times the scale, begin
   int64_t sums;        // weighted sums of values, [8][rowStride]
   int64_t scores;      // q . k, later exp(q . k - maximum), [8][scoreStride]
+  int64_t weights;     // exp(q . k - maximum) alone; mostly the scores
   int64_t maxima, totals, decays; // [8]: see ExpandAttention.cpp
   int64_t table;                  // of the head: see AttentionScore.h
   int64_t relative;               // of the stretch: see RelativeTiles.h
@@ -66,6 +69,11 @@ public:
   void emitScores(const AttentionHead &head, const Stretch &stretch,
                   int64_t rows);
 
+  /// Of a quantized cache, scores[row][j] *= the scale of V[begin + j], for
+  /// the first `rows` rows and j in [first, count), and for some j around.
+  void scaleWeights(const AttentionHead &head, const Stretch &stretch,
+                    mlir::Value rows);
+
   /// sums[row] = sums[row] * decays[row] + sum of scores[row][j] * V[begin + j]
   /// over the j that all rows see.
   void emitSums(const AttentionHead &head, const Stretch &stretch,
@@ -96,6 +104,9 @@ private:
     mlir::Value row, keys, next, column;
   };
   void emitScoreTile(const ScoreTile &tile);
+  /// The scales of the tile's keys, a vector for each of its vectors of keys;
+  /// none where the cache has none.
+  KernelBuilder::Values loadKeyScales(const ScoreTile &tile);
   /// sums + queries[.][query + column] * the column of keys, `column` behind
   /// the one at `line`; `query` is the place of the first row's.
   KernelBuilder::Values emitScoreColumn(const ScoreTile &tile, mlir::Value line,
@@ -139,6 +150,8 @@ private:
   int64_t maxVectors(int64_t rows) const;
   mlir::Value broadcast(mlir::Value number, int64_t width);
   void prefetchValues(const SumTile &tile, mlir::Value row);
+  void prefetchValueScales(const AttentionHead &head, const Stretch &stretch,
+                           mlir::Value block);
   void prefetch(mlir::Value address);
 
   KernelBuilder &k;

@@ -29,7 +29,8 @@ public:
       : op(op), k(op.getLoc(), builder, step), b(k.builder()),
         cache(op.getCache().getType()), score(k, op),
         scratch(cache.headDim, score.tableSize(),
-                RelativeTiles::sizeOf(op, cache.headDim, cache.queryRows)),
+                RelativeTiles::sizeOf(op, cache.headDim, cache.queryRows),
+                cache.isQuantized() && score.valueTable()),
         tiles(k, cache, scratch, score, op, lanes),
         relative(k, cache, scratch, score, tiles, lanes),
         softmax(k, scratch, tiles, score, lanes), lanes(lanes) {
@@ -140,6 +141,7 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
     k.prefetchRow(op.getInit(), head.item, row, column, cache.headDim);
     softmax.emitWeights(head, stretch, row);
   });
+  tiles.scaleWeights(head, stretch, head.item.rows);
   if (score.hasFirst()) {
     k.loop(head.item.rows,
            [&](Value row) { tiles.emitFirstSums(head, stretch, row); });

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/ExpandCacheWrite.h"
 
+#include "compiler/kernel/Quantize.h"
 #include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -45,8 +46,18 @@ private:
     return k.blockAddress(cache, head.item,
                           k.divide(position, cache.blockTokens), op.getLayer());
   }
+  /// Pointer to the first key of the group of the position, in the head.
+  Value keyGroup(const WrittenHead &head, Value position);
   /// Pointer to the position's first key element of a column of the head.
   Value keyColumn(const WrittenHead &head, Value position, Value d);
+  /// Of a quantized cache, the greatest element of a token's row; else null.
+  Value findGreatest(Value rows, Value token, Value column);
+  /// Of a quantized cache, stores the scale of a greatest element as the key's
+  /// of the position; of as many positions as `greatest` has.
+  void storeKeyScale(const WrittenHead &head, Value position, Value greatest);
+  /// `elements` as the cache has them; each lane has a greatest one, or all
+  /// have one.
+  void store(Value elements, Value greatest, Value address);
   Value load(Value rows, Value token, Value column, int64_t width) {
     return vector::LoadOp::create(b, f32Vector(k, width), rows,
                                   ValueRange{token, column});
@@ -118,19 +129,83 @@ void VectorCacheWrite::emit() {
   });
 }
 
-Value VectorCacheWrite::keyColumn(const WrittenHead &head, Value position,
-                                  Value d) {
+Value VectorCacheWrite::keyGroup(const WrittenHead &head, Value position) {
   Value keys = cache.keys(k, block(head, position), head.number);
   Value slot = k.remainder(position, cache.blockTokens);
   Value group = k.divide(slot, cache.kGroup);
-  Value lane = k.remainder(slot, cache.kGroup);
-  Value address = buildAddress(b, keys, group, cache.groupBytes);
+  return buildAddress(b, keys, group, cache.groupBytes);
+}
+
+Value VectorCacheWrite::keyColumn(const WrittenHead &head, Value position,
+                                  Value d) {
+  Value lane = k.remainder(position, cache.kGroup);
+  Value address = keyGroup(head, position);
   address = buildAddress(b, address, lane, cache.elementBytes);
   return buildAddress(b, address, d, cache.lineBytes);
 }
 
+/// The greatest of integers is the same in any order.
+Value VectorCacheWrite::findGreatest(Value rows, Value token, Value column) {
+  if (!cache.isQuantized()) {
+    return Value();
+  }
+  Value greatest = buildLeastGreatest(b);
+  Value whole = vector::BroadcastOp::create(
+      b, VectorType::get(lanes, b.getI32Type()), greatest);
+  bool isWide = cache.headDim >= lanes;
+  for (const ColumnPiece &piece : cutColumns(cache.headDim, lanes)) {
+    Value part = load(rows, token, k.add(column, piece.offset), piece.width);
+    if (piece.width == lanes) {
+      whole = buildGreater(b, whole, part);
+      continue;
+    }
+    Value least = vector::BroadcastOp::create(
+        b, VectorType::get(piece.width, b.getI32Type()), buildLeastGreatest(b));
+    greatest =
+        vector::ReductionOp::create(b, vector::CombiningKind::MAXSI,
+                                    buildGreater(b, least, part), greatest);
+  }
+  return isWide ? vector::ReductionOp::create(b, vector::CombiningKind::MAXSI,
+                                              whole, greatest)
+                : greatest;
+}
+
+void VectorCacheWrite::storeKeyScale(const WrittenHead &head, Value position,
+                                     Value greatest) {
+  if (!greatest) {
+    return;
+  }
+  Value scales = cache.keyScales(k, keyGroup(head, position));
+  Value lane = k.remainder(position, cache.kGroup);
+  storeVector(k, buildScale(b, greatest),
+              buildAddress(b, scales, lane, cache.scaleBytes));
+}
+
+void VectorCacheWrite::store(Value elements, Value greatest, Value address) {
+  if (greatest) {
+    auto type = dyn_cast<VectorType>(elements.getType());
+    if (type && !isa<VectorType>(greatest.getType())) {
+      greatest =
+          vector::BroadcastOp::create(b, type.clone(b.getI32Type()), greatest);
+    }
+    elements = buildInteger(b, elements, greatest, /*excess=*/0);
+  }
+  cache.store(k, elements, address);
+}
+
 void VectorCacheWrite::writeEightKeys(const WrittenHead &head) {
   int64_t whole = cache.headDim / 8 * 8;
+  Values greatest(8);
+  Value all;
+  if (cache.isQuantized()) {
+    for (int64_t row = 0; row < 8; ++row) {
+      greatest[row] =
+          findGreatest(op.getKey(), k.add(head.firstToken, row), head.column);
+    }
+    all = vector::FromElementsOp::create(b, VectorType::get(8, b.getI32Type()),
+                                         greatest);
+    storeKeyScale(head, head.position, all);
+  }
   k.loop(k.constant(0), k.constant(whole), 8, [&](Value d) {
     Values rows;
     for (int64_t row = 0; row < 8; ++row) {
@@ -139,7 +214,7 @@ void VectorCacheWrite::writeEightKeys(const WrittenHead &head) {
     }
     Value address = keyColumn(head, head.position, d);
     for (auto [u, column] : llvm::enumerate(transpose(b, rows))) {
-      cache.store(k, column, buildAddress(b, address, u * cache.lineBytes));
+      store(column, all, buildAddress(b, address, u * cache.lineBytes));
     }
   });
   k.loop(k.constant(whole), k.constant(cache.headDim), 1, [&](Value d) {
@@ -148,7 +223,8 @@ void VectorCacheWrite::writeEightKeys(const WrittenHead &head) {
       Value key = memref::LoadOp::create(
           b, op.getKey(),
           ValueRange{k.add(head.firstToken, row), k.add(head.column, d)});
-      cache.store(k, key, buildAddress(b, address, row * cache.elementBytes));
+      store(key, greatest[row],
+            buildAddress(b, address, row * cache.elementBytes));
     }
   });
 }
@@ -156,10 +232,12 @@ void VectorCacheWrite::writeEightKeys(const WrittenHead &head) {
 void VectorCacheWrite::writeKeys(const WrittenHead &head, Value row) {
   Value token = k.add(head.firstToken, row);
   Value position = k.add(head.position, row);
+  Value greatest = findGreatest(op.getKey(), token, head.column);
+  storeKeyScale(head, position, greatest);
   k.loop(k.constant(cache.headDim), [&](Value d) {
     Value key = memref::LoadOp::create(
         b, op.getKey(), ValueRange{token, k.add(head.column, d)});
-    cache.store(k, key, keyColumn(head, position, d));
+    store(key, greatest, keyColumn(head, position, d));
   });
 }
 
@@ -169,11 +247,17 @@ void VectorCacheWrite::writeValues(const WrittenHead &head, Value row) {
   Value values = cache.values(k, block(head, position), head.number);
   Value slot = k.remainder(position, cache.blockTokens);
   Value address = buildAddress(b, values, slot, cache.valueBytes);
+  Value greatest = findGreatest(op.getValue(), token, head.column);
+  if (greatest) {
+    storeVector(
+        k, buildScale(b, greatest),
+        buildAddress(b, cache.valueScales(k, values), slot, cache.scaleBytes));
+  }
   for (const ColumnPiece &piece : cutColumns(cache.headDim, lanes)) {
     Value value = load(op.getValue(), token, k.add(head.column, piece.offset),
                        piece.width);
-    cache.store(k, value,
-                buildAddress(b, address, piece.offset * cache.elementBytes));
+    store(value, greatest,
+          buildAddress(b, address, piece.offset * cache.elementBytes));
   }
 }
 

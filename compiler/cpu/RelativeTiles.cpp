@@ -81,7 +81,7 @@ void RelativeTiles::addValues(const AttentionHead &head, const Stretch &stretch,
   }
   Value to = inside(score.end(head.item, row));
   Value sumsAt = k.add(k.scale(row, scratch.rowStride), scratch.sums);
-  Value weights = k.add(k.scale(row, scratch.kScoreStride), scratch.scores);
+  Value weights = k.add(k.scale(row, scratch.kScoreStride), scratch.weights);
   Value behind = k.subtract(stretch.begin, positionOf(head, row));
   SmallVector<ColumnPiece> all = cutColumns(cache.headDim, lanes);
   for (ArrayRef<ColumnPiece> left = all; !left.empty();
@@ -224,10 +224,20 @@ void RelativeTiles::addKeys(const AttentionHead &head, const Stretch &stretch,
       window.count = k.add(last, lanes);
       window.out = k.constant(out);
       window.stride = lanes;
-      auto lanesAt = [&](Value d) {
+      Value scales;
+      if (cache.isQuantized()) {
+        scales = loadVector(
+            k,
+            buildAddress(b, cache.keyScales(k, keys), lane * cache.scaleBytes),
+            lanes);
+      }
+      auto lanesAt = [&](Value d) -> Value {
         Value line = buildAddress(b, keys, d, cache.lineBytes);
-        return cache.load(k, buildAddress(b, line, lane * cache.elementBytes),
-                          f32Vector(k, lanes));
+        Value column =
+            cache.load(k, buildAddress(b, line, lane * cache.elementBytes),
+                       f32Vector(k, lanes));
+        return scales ? Value(arith::MulFOp::create(b, column, scales))
+                      : column;
       };
       window.lanesAt = lanesAt;
       emitWindow(window, lanes);

@@ -33,8 +33,8 @@ public:
   /// around. `column` is the head's first, in the tables.
   void addTerms(const AttentionHead &head, const Stretch &stretch,
                 mlir::Value column);
-  /// sums[row] += sum over the j that the row sees of scores[row][j] * C[t], in
-  /// the order of positions; behind the sums of values, and of weights.
+  /// sums[row] += sum over the j that the row sees of weights[row][j] * C[t],
+  /// in the order of positions; behind the sums of values, and of weights.
   void addValues(const AttentionHead &head, const Stretch &stretch,
                  mlir::Value row, mlir::Value column);
 

@@ -8,19 +8,29 @@ using namespace mlir;
 using namespace tfc;
 
 VectorCache::VectorCache(transformer::CacheType type)
-    : CacheGeometry(type, kBlockTokens, kQueryRows),
-      headDim(type.getHeadDim()) {
+    : CacheGeometry(type, kBlockTokens, kQueryRows), kvHeads(type.getKvHeads()),
+      headDim(type.getHeadDim()),
+      scaleBytes(element.isInteger() ? sizeof(float) : 0) {
   valueBytes = headDim * elementBytes;
   lineBytes = kGroup * elementBytes;
-  groupBytes = kGroup * valueBytes;
-  headBytes = kBlockTokens * valueBytes;
+  groupBytes = kGroup * (valueBytes + scaleBytes);
+  headBytes = kBlockTokens * (valueBytes + scaleBytes);
 }
 
 Value VectorCache::keys(KernelBuilder &k, Value address, Value kvHead) const {
-  return buildAddress(k.builder(), address, kvHead, headBytes);
+  return buildAddress(k.builder(), address, kvHead, headBytes,
+                      kGroup * scaleBytes);
 }
 
 Value VectorCache::values(KernelBuilder &k, Value address, Value kvHead) const {
   return buildAddress(k.builder(), address, kvHead, headBytes,
-                      kBlockTokens * rowBytes);
+                      kBlockTokens * (rowBytes + scaleBytes));
+}
+
+Value VectorCache::keyScales(KernelBuilder &k, Value group) const {
+  return buildAddress(k.builder(), group, -kGroup * scaleBytes);
+}
+
+Value VectorCache::valueScales(KernelBuilder &k, Value values) const {
+  return buildAddress(k.builder(), values, -kBlockTokens * scaleBytes);
 }

@@ -13,9 +13,15 @@ namespace tfc {
 /// in elements of the cache's type: 16 positions' scores are a sum of whole
 /// vectors, and in f32 a group of 16 positions of a head 64 wide is one page
 /// of 4 KB.
-/// Groups stay 16 for narrower vectors too, which read them in halves.
+/// Groups stay 16 for narrower vectors too, which read them in halves. Of a
+/// quantized cache 16 scales stand before each group of keys, and those of all
+/// positions before a head's values.
 struct VectorCache : CacheGeometry {
   explicit VectorCache(transformer::CacheType type);
+
+  /// Whether elements are integers: those that are loaded are without a scale,
+  /// and those that are stored are i32.
+  bool isQuantized() const { return scaleBytes != 0; }
 
   static constexpr int64_t kBlockTokens = 64;
   static constexpr int64_t kQueryRows = 8;
@@ -27,10 +33,15 @@ struct VectorCache : CacheGeometry {
                    mlir::Value kvHead) const;
   mlir::Value values(KernelBuilder &k, mlir::Value address,
                      mlir::Value kvHead) const;
+  /// Of a quantized cache, pointers to the scales of a group of keys, or of a
+  /// head's values, from the one to these.
+  mlir::Value keyScales(KernelBuilder &k, mlir::Value group) const;
+  mlir::Value valueScales(KernelBuilder &k, mlir::Value values) const;
 
-  int64_t headDim;
-  int64_t headBytes;  // a head's keys in a block, or its values
-  int64_t groupBytes; // 16 positions' keys
+  int64_t kvHeads, headDim;
+  int64_t scaleBytes; // of a head's keys, or values, of a position; or 0
+  int64_t headBytes;  // a head's keys in a block, or its values, with scales
+  int64_t groupBytes; // from 16 positions' keys to the next
   int64_t valueBytes; // one position's values
   int64_t lineBytes;  // a column of 16 positions' keys
 };

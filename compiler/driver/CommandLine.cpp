@@ -169,11 +169,13 @@ struct CommandLine {
       cl::sub(quantizeCommand),
       cl::cat(category)};
   Text cache{"cache",
-             cl::desc("what keys and values are kept in from step to step: "
-                      "f32, f16 or bf16, to which they are rounded; without "
-                      "it as the spec says, which is f32 unless it says "
-                      "otherwise, or bf16 with --dtype bf16, int8 and int4"),
-             cl::value_desc("f32|f16|bf16"),
+             cl::desc("what a decoder's keys and values are kept in from step "
+                      "to step: f32, f16 or bf16, to which they are rounded, "
+                      "or int8, bytes with a scale for each head and token; "
+                      "without it as the spec says, which is f32 unless it "
+                      "says otherwise, or bf16 with --dtype bf16, int8 and "
+                      "int4"),
+             cl::value_desc("f32|f16|bf16|int8"),
              cl::sub(compileCommand),
              cl::sub(runCommand),
              cl::sub(doctorCommand),

@@ -66,6 +66,13 @@ static Error checkFactors(ArrayRef<TargetInfo> targets,
           "expected --target of CPUs for " + Twine(hostOnly) +
           " (devices have no such program yet), got " + target.name);
     }
+    if (target.isDevice() && model.decoder &&
+        model.cache == spec::Storage::Int8) {
+      return expectedProgram(
+          "expected --target of CPUs with keys and values in "
+          "int8 (devices have no such program yet), got " +
+          target.name);
+    }
     if (!target.hasIntegerProducts() && wanted == Factors::Int8) {
       std::string kept = model.storage == spec::Storage::Int4 ? "int4" : "int8";
       return expectedProgram("expected --target of x86-64's CPUs with matrices "

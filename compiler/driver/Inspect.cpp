@@ -262,6 +262,7 @@ static void printEntry(const tfc_entry_v0 &entry, raw_ostream &os) {
          << cache.block_bytes << " bytes"
          << (cache.dtype == TFC_DTYPE_F16    ? ", f16"
              : cache.dtype == TFC_DTYPE_BF16 ? ", bf16"
+             : cache.dtype == TFC_DTYPE_I8   ? ", int8 with scales"
                                              : "");
       if (cache.window > 0) {
         os << ", window " << cache.window;

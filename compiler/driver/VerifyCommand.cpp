@@ -84,7 +84,7 @@ int tfc::runVerify(const std::string &path, const CompileOptions &compile,
     llvm::errs() << "tfc: error: " << path
                  << ": expected a spec whose precision.cache is f32 (what is "
                     "verified is the arithmetic, without rounding between "
-                    "steps), got f16 or bf16\n";
+                    "steps), got f16, bf16 or int8\n";
     return kBadInput;
   }
   if (model->hasIntegers()) {

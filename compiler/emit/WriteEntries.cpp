@@ -42,7 +42,8 @@ static_assert(
     static_cast<int>(transformer::Fill::FromMask) == TFC_FILL_FROM_MASK);
 static_assert(static_cast<int>(transformer::Storage::F32) == TFC_DTYPE_F32 &&
               static_cast<int>(transformer::Storage::F16) == TFC_DTYPE_F16 &&
-              static_cast<int>(transformer::Storage::BF16) == TFC_DTYPE_BF16);
+              static_cast<int>(transformer::Storage::BF16) == TFC_DTYPE_BF16 &&
+              static_cast<int>(transformer::Storage::Int8) == TFC_DTYPE_I8);
 static_assert(static_cast<int>(transformer::RowKind::Tokens) ==
                   TFC_ROWS_TOKENS &&
               static_cast<int>(transformer::RowKind::Wanted) ==

@@ -3,6 +3,7 @@
 #include "compiler/kernel/ExpandScalar.h"
 
 #include "compiler/kernel/AttentionScore.h"
+#include "compiler/kernel/Quantize.h"
 #include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -22,13 +23,15 @@ CacheGeometry tfc::getScalarCache(transformer::CacheType type) {
 
 namespace {
 
-/// Emits into one function at one place; shared by the two kernels.
+/// Emits into one function at one place; shared by the two kernels. A row is
+/// the heads' elements, and of a quantized cache their scales behind them.
 class ScalarEmitter : public KernelBuilder {
 public:
   ScalarEmitter(Location loc, OpBuilder &builder, transformer::CacheType type,
                 Value step, Value layer)
       : KernelBuilder(loc, builder, step), cache(getScalarCache(type)),
-        layer(layer) {}
+        headDim(type.getHeadDim()), kvHeads(type.getKvHeads()),
+        isQuantized(type.getElementType().isInteger()), layer(layer) {}
 
   /// Pointer to the row of keys (values behind them) at a position.
   Value keyRow(const WorkItem &item, Value position) {
@@ -41,26 +44,64 @@ public:
     return buildAddress(builder(), keyRow, cache.blockTokens * cache.rowBytes);
   }
 
-  Value load(Value row, Value column) {
-    return cache.load(*this,
-                      buildAddress(builder(), row, column, cache.elementBytes),
-                      builder().getF32Type());
+  /// Column `d` of a head.
+  Value load(Value row, Value kvHead, Value d) {
+    Value value =
+        cache.load(*this, elementAt(row, kvHead, d), builder().getF32Type());
+    if (!isQuantized) {
+      return value;
+    }
+    Value scale = LLVM::LoadOp::create(builder(), builder().getF32Type(),
+                                       scaleAt(row, kvHead), /*alignment=*/1);
+    return arith::MulFOp::create(builder(), value, scale);
   }
-  void store(Value value, Value row, Value column) {
-    cache.store(*this, value,
-                buildAddress(builder(), row, column, cache.elementBytes));
+  /// A token's columns of a head.
+  void store(Value rows, Value token, Value row, Value kvHead) {
+    auto element = [&](Value d) {
+      return loadFloat(rows, ValueRange{token, columnOf(kvHead, d)});
+    };
+    Value greatest;
+    if (isQuantized) {
+      greatest = reduce(constant(headDim), buildLeastGreatest(builder()),
+                        [&](Value d, Value greatest) {
+                          return buildGreater(builder(), greatest, element(d));
+                        });
+      LLVM::StoreOp::create(builder(), buildScale(builder(), greatest),
+                            scaleAt(row, kvHead), /*alignment=*/1);
+    }
+    loop(constant(headDim), [&](Value d) {
+      Value value = element(d);
+      if (greatest) {
+        value = buildInteger(builder(), value, greatest, /*excess=*/0);
+      }
+      cache.store(*this, value, elementAt(row, kvHead, d));
+    });
   }
 
   const CacheGeometry cache;
+  const int64_t headDim, kvHeads;
+  const bool isQuantized;
 
 private:
+  Value columnOf(Value kvHead, Value d) {
+    return add(scale(kvHead, headDim), d);
+  }
+  Value elementAt(Value row, Value kvHead, Value d) {
+    return buildAddress(builder(), row, columnOf(kvHead, d),
+                        cache.elementBytes);
+  }
+  Value scaleAt(Value row, Value kvHead) {
+    return buildAddress(builder(), row, kvHead, sizeof(float),
+                        kvHeads * headDim * cache.elementBytes);
+  }
+
   Value layer;
 };
 
 /// One query of one head, its place in the rows, and how many positions it sees
 /// from `first` on.
 struct Query : ScoreRow {
-  Value token, column, kvColumn, visible;
+  Value token, column, kvHead, visible;
 };
 
 /// Emits paged attention: softmax in two passes over the keys, the first for
@@ -93,9 +134,8 @@ public:
         }
         e.loop(e.constant(heads), [&](Value head) {
           query.head = head;
-          Value kvHead = e.divide(head, group);
+          query.kvHead = e.divide(head, group);
           query.column = e.scale(head, headDim);
-          query.kvColumn = e.scale(kvHead, headDim);
           emitHead(item, query, worker);
         });
       });
@@ -108,7 +148,7 @@ private:
         e.constant(headDim), e.number(0), [&](Value d, Value sum) -> Value {
           Value q = e.loadFloat(
               op.getQuery(), ValueRange{query.token, e.add(query.column, d)});
-          Value k = e.load(keyRow, e.add(query.kvColumn, d));
+          Value k = e.load(keyRow, query.kvHead, d);
           return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, q, k));
         });
     dot = scores.addRelative(
@@ -117,7 +157,7 @@ private:
           return e.loadFloat(op.getQuery(),
                              ValueRange{query.token, e.add(query.column, d)});
         },
-        [&](Value d) { return e.load(keyRow, e.add(query.kvColumn, d)); });
+        [&](Value d) { return e.load(keyRow, query.kvHead, d); });
     return scores.score(dot, query, position);
   }
 
@@ -166,7 +206,7 @@ private:
     }
     e.loop(e.constant(headDim), [&](Value d) {
       Value old = memref::LoadOp::create(b, scratch, ValueRange{worker, d});
-      Value v = e.load(valueRow, e.add(query.kvColumn, d));
+      Value v = e.load(valueRow, query.kvHead, d);
       if (table) {
         Value own = e.loadFloat(table, ValueRange{place, e.add(column, d)});
         v = arith::AddFOp::create(b, v, own);
@@ -192,17 +232,15 @@ void tfc::expandScalar(transformer::CacheWriteOp op, Value step,
   rewriter.setInsertionPoint(op);
   ScalarEmitter e(op.getLoc(), rewriter, op.getCache().getType(), step,
                   op.getLayer());
-  transformer::CacheType type = op.getCache().getType();
   e.forEachItem(e.cache, [&](const WorkItem &item) {
     e.loop(item.rows, [&](Value row) {
       Value t = e.add(item.firstRow, row);
       Value token = e.add(item.firstToken, t);
       Value keyRow = e.keyRow(item, e.add(item.past, t));
       Value valueRow = e.valueRow(keyRow);
-      e.loop(e.constant(type.getKvHeads() * type.getHeadDim()), [&](Value d) {
-        SmallVector<Value> place = {token, d};
-        e.store(e.loadFloat(op.getKey(), place), keyRow, d);
-        e.store(e.loadFloat(op.getValue(), place), valueRow, d);
+      e.loop(e.constant(e.kvHeads), [&](Value kvHead) {
+        e.store(op.getKey(), token, keyRow, kvHead);
+        e.store(op.getValue(), token, valueRow, kvHead);
       });
     });
   });

@@ -10,7 +10,8 @@
 namespace tfc {
 
 /// A cache block of the scalar kernels: per layer, the keys of its positions as
-/// rows [kv_heads * head_dim], then the values.
+/// rows [kv_heads * head_dim], of a quantized cache with scales [kv_heads]
+/// behind each, then the values.
 CacheGeometry getScalarCache(transformer::CacheType type);
 
 /// Expands `op`; `step` is the pointer to the step, `workers` their number.

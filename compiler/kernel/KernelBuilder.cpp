@@ -19,7 +19,10 @@ CacheGeometry::CacheGeometry(transformer::CacheType type, int64_t blockTokens,
     : blockTokens(blockTokens), queryRows(queryRows), isCross(type.isCross()),
       element(type.getElementType()),
       elementBytes(element.getIntOrFloatBitWidth() / 8) {
-  rowBytes = type.getKvHeads() * type.getHeadDim() * elementBytes;
+  // Integers have an f32 beside a head's keys, or values, of a position.
+  int64_t scaleBytes = element.isInteger() ? sizeof(float) : 0;
+  rowBytes =
+      type.getKvHeads() * (type.getHeadDim() * elementBytes + scaleBytes);
   int64_t bytes = (type.isLatent() ? 1 : 2) * blockTokens * rowBytes;
   layerBytes = type.isScratch() ? 0 : bytes;
   blockBytes = type.isScratch() ? bytes : bytes * type.getLayers();
@@ -31,11 +34,20 @@ Value CacheGeometry::load(KernelBuilder &k, Value address, Type type) const {
     kept = vector.clone(element);
   }
   Value value = LLVM::LoadOp::create(k.builder(), kept, address, elementBytes);
+  if (element.isInteger()) {
+    return arith::SIToFPOp::create(k.builder(), type, value);
+  }
   return element.isF32() ? value : widenFloat(k.builder(), value);
 }
 
 void CacheGeometry::store(KernelBuilder &k, Value value, Value address) const {
-  if (!element.isF32()) {
+  if (element.isInteger()) {
+    Type kept = element;
+    if (auto vector = dyn_cast<VectorType>(value.getType())) {
+      kept = vector.clone(element);
+    }
+    value = arith::TruncIOp::create(k.builder(), kept, value);
+  } else if (!element.isF32()) {
     value = narrowFloat(k.builder(), value, element);
   }
   LLVM::StoreOp::create(k.builder(), value, address, elementBytes);

@@ -21,7 +21,8 @@ struct CacheGeometry {
                 int64_t queryRows);
 
   /// `type`, f32 or a vector of them, from elements at `address`, and back;
-  /// alignment is that of an element.
+  /// alignment is that of an element. Of a cache of integers what is loaded is
+  /// without its scale, and what is stored are i32.
   mlir::Value load(KernelBuilder &k, mlir::Value address,
                    mlir::Type type) const;
   void store(KernelBuilder &k, mlir::Value value, mlir::Value address) const;
@@ -33,7 +34,8 @@ struct CacheGeometry {
   bool isCross;
   mlir::Type element;   // of keys and values
   int64_t elementBytes; // its
-  /// One position's keys in a layer; its values as many, of latents none.
+  /// One position's keys in a layer, with their scales; its values as many, of
+  /// latents none.
   int64_t rowBytes;
   int64_t layerBytes; // from one layer to the next; 0 in a scratch cache
   int64_t blockBytes;

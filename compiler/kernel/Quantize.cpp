@@ -29,12 +29,36 @@ static Value f32Constant(ImplicitLocOpBuilder &b, float value) {
   return arith::ConstantOp::create(b, b.getF32FloatAttr(value));
 }
 
+/// `element`, or a vector of as many as `like` has.
+static Type typeLike(Value like, Type element) {
+  auto vector = dyn_cast<VectorType>(like.getType());
+  return vector ? Type(vector.clone(element)) : element;
+}
+
+/// `number` in every lane of `like`, where that is a vector.
+static Value constantLike(ImplicitLocOpBuilder &b, Value like,
+                          TypedAttr number) {
+  if (auto vector = dyn_cast<VectorType>(like.getType())) {
+    number = DenseElementsAttr::get(vector.clone(number.getType()),
+                                    Attribute(number));
+  }
+  return arith::ConstantOp::create(b, number);
+}
+
+static Value i32Like(ImplicitLocOpBuilder &b, Value like, int32_t value) {
+  return constantLike(b, like, b.getI32IntegerAttr(value));
+}
+
+static Value f32Like(ImplicitLocOpBuilder &b, Value like, float value) {
+  return constantLike(b, like, b.getF32FloatAttr(value));
+}
+
 static Value asFloat(ImplicitLocOpBuilder &b, Value bits) {
-  return arith::BitcastOp::create(b, b.getF32Type(), bits);
+  return arith::BitcastOp::create(b, typeLike(bits, b.getF32Type()), bits);
 }
 
 static Value asBits(ImplicitLocOpBuilder &b, Value number) {
-  return arith::BitcastOp::create(b, b.getI32Type(), number);
+  return arith::BitcastOp::create(b, typeLike(number, b.getI32Type()), number);
 }
 
 Value tfc::buildLeastGreatest(ImplicitLocOpBuilder &b) {
@@ -44,31 +68,32 @@ Value tfc::buildLeastGreatest(ImplicitLocOpBuilder &b) {
 Value tfc::buildGreater(ImplicitLocOpBuilder &b, Value greatest,
                         Value element) {
   Value size = arith::AndIOp::create(b, asBits(b, element),
-                                     i32Constant(b, kWithoutSign));
+                                     i32Like(b, element, kWithoutSign));
   return arith::MaxSIOp::create(b, greatest, size);
 }
 
 Value tfc::buildIsInfinite(ImplicitLocOpBuilder &b, Value greatest) {
   return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, greatest,
-                               i32Constant(b, kInfinity));
+                               i32Like(b, greatest, kInfinity));
 }
 
 Value tfc::buildScale(ImplicitLocOpBuilder &b, Value greatest) {
   Value step = arith::DivFOp::create(b, asFloat(b, greatest),
-                                     f32Constant(b, kGreatestInteger));
-  Value none = f32Constant(b, std::numeric_limits<float>::quiet_NaN());
+                                     f32Like(b, greatest, kGreatestInteger));
+  Value none = f32Like(b, greatest, std::numeric_limits<float>::quiet_NaN());
   return arith::SelectOp::create(b, buildIsInfinite(b, greatest), none, step);
 }
 
 Value tfc::buildInteger(ImplicitLocOpBuilder &b, Value element, Value greatest,
                         int32_t excess) {
-  Value steps = arith::DivFOp::create(b, f32Constant(b, kGreatestInteger),
+  Value steps = arith::DivFOp::create(b, f32Like(b, greatest, kGreatestInteger),
                                       asFloat(b, greatest));
   Value quotient = arith::MulFOp::create(b, element, steps);
   Value rounded = arith::AddFOp::create(
-      b, quotient, f32Constant(b, kToInteger + static_cast<float>(excess)));
+      b, quotient,
+      f32Like(b, element, kToInteger + static_cast<float>(excess)));
   return arith::SubIOp::create(b, asBits(b, rounded),
-                               i32Constant(b, kToIntegerBits));
+                               i32Like(b, element, kToIntegerBits));
 }
 
 static Value sizeOf(ImplicitLocOpBuilder &b, Value number) {

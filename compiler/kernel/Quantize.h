@@ -11,11 +11,12 @@ namespace tfc {
 /// What rows of bytes without a sign are more than they stand for.
 constexpr int32_t kExcess = 128;
 
-/// Arithmetic on single numbers: elements are f32, a row's greatest one by size
-/// is its bits without a sign, an i32. Integers have one order, in which a NaN
-/// is greater than infinity, so that the greatest does not depend on how a row
-/// is cut, nor whether it is finite. It is at least that of 2^-100: no quotient
-/// is infinite, and no scale is a denormal.
+/// Arithmetic on numbers, or, but for the least, on vectors of them lane by
+/// lane, to the same bits: elements are f32, a row's greatest one by size is
+/// its bits without a sign, an i32. Integers have one order, in which a NaN is
+/// greater than infinity, so that the greatest does not depend on how a row is
+/// cut, nor whether it is finite. It is at least that of 2^-100: no quotient is
+/// infinite, and no scale is a denormal.
 mlir::Value buildLeastGreatest(mlir::ImplicitLocOpBuilder &b);
 /// The greater one of what was found and `element`.
 mlir::Value buildGreater(mlir::ImplicitLocOpBuilder &b, mlir::Value greatest,

@@ -218,17 +218,39 @@ FailureOr<int64_t> Interpreter::layerOf(Operation *op, CacheType type,
   return number;
 }
 
+/// What keys or values are once a cache of this type has kept them: of integers
+/// each head's columns as quantizeRows makes them, times their scale.
+static Matrix keepIn(CacheType type, const Matrix &rows) {
+  if (!type.getElementType().isInteger()) {
+    return rows;
+  }
+  Matrix heads = rows, scales;
+  heads.rows = rows.rows * type.getKvHeads();
+  heads.cols = type.getHeadDim();
+  Matrix kept = quantizeRows(heads, scales);
+  for (int64_t row = 0; row < kept.rows; ++row) {
+    for (int64_t column = 0; column < kept.cols; ++column) {
+      kept.at(row, column) *= scales.at(0, row);
+    }
+  }
+  kept.rows = rows.rows;
+  kept.cols = rows.cols;
+  return kept;
+}
+
 LogicalResult Interpreter::runOp(CacheWriteOp op) {
   CacheType type = op.getCache().getType();
   FailureOr<int64_t> layer = layerOf(op, type, op.getLayer());
   if (failed(layer)) {
     return failure();
   }
+  Matrix key = keepIn(type, rows(op.getKey()));
+  Matrix value = keepIn(type, rows(op.getValue()));
   for (const Sequence &sequence : step.sequences) {
     Cache::Layer &cached = type.isCross()
                                ? cache.crossLayer(sequence.id, *layer)
                                : cache.layer(sequence.id, *layer);
-    cacheWrite(rows(op.getKey()), rows(op.getValue()), sequence, cached);
+    cacheWrite(key, value, sequence, cached);
   }
   return success();
 }
@@ -317,6 +339,8 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
   if (op.getRight()) {
     shape.right = index(op.getRight());
   }
+  Matrix key = keepIn(type, rows(op.getKey()));
+  Matrix value = keepIn(type, rows(op.getValue()));
   // What a scratch cache holds is gone after the layer.
   Cache scratch;
   Cache &used = type.isScratch() ? scratch : cache;
@@ -329,7 +353,7 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
              << "expected sequence " << sequence.id << " after at most "
              << cached.keys.rows << " cached tokens, got " << sequence.past;
     }
-    cacheWrite(rows(op.getKey()), rows(op.getValue()), sequence, cached);
+    cacheWrite(key, value, sequence, cached);
   }
   const Matrix &query = rows(op.getQuery());
   Matrix result(query.rows, query.cols);

@@ -365,7 +365,7 @@ TypeRef precision() {
       {key("weights", words({"f32", "f16", "bf16", "int8", "int4"})),
        key("compute", words({"f32", "bf16", "int8"}, {"f16"})),
        key("group", integer(32, 128)), key("zeros", flag()),
-       key("cache", words({"f32", "f16", "bf16"})),
+       key("cache", words({"f32", "f16", "bf16", "int8"})),
        key("rules",
            list(object({needed("match", text()),
                         needed("weights", words({"bf16", "int8", "int4"}))}))),

@@ -39,6 +39,7 @@ std::string cacheType(const rt::Model &model) {
   uint32_t dtype = rt::cacheOf(*step, TFC_CACHE_SELF).dtype;
   return dtype == TFC_DTYPE_F32   ? "f32"
          : dtype == TFC_DTYPE_F16 ? "f16"
+         : dtype == TFC_DTYPE_I8  ? "int8"
                                   : "bf16";
 }
 

@@ -259,8 +259,14 @@ func.func @cache_c3_negative(
 // -----
 
 func.func @cache_c4_integer(
-    // expected-error @below {{expected elements of f32, f16 or bf16, got 'i8'}}
-    !transformer.cache<layers = 2, kv_heads = 4, head_dim = 4, i8>)
+    // expected-error @below {{expected elements of f32, f16, bf16 or i8, got 'i16'}}
+    !transformer.cache<layers = 2, kv_heads = 4, head_dim = 4, i16>)
+
+// -----
+
+func.func @cache_c4_unsigned(
+    // expected-error @below {{expected elements of f32, f16, bf16 or i8, got 'ui8'}}
+    !transformer.cache<layers = 2, kv_heads = 4, head_dim = 4, ui8>)
 
 // -----
 

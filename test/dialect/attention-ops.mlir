@@ -30,10 +30,12 @@ func.func private @scratch(
 // CHECK-SAME: !transformer.cache<layers = 6, kv_heads = 12, head_dim = 26, window = 64>
 // CHECK-SAME: !transformer.cache<layers = 6, kv_heads = 12, head_dim = 26, window = 64, bf16>
 // CHECK-SAME: !transformer.cache<cross, layers = 6, kv_heads = 12, head_dim = 26, f16>
+// CHECK-SAME: !transformer.cache<layers = 6, kv_heads = 12, head_dim = 26, window = 64, i8>
 func.func private @caches_have_windows_and_narrow_elements(
     !transformer.cache<layers = 6, kv_heads = 12, head_dim = 26, window = 64, f32>,
     !transformer.cache<layers = 6, kv_heads = 12, head_dim = 26, bf16, window = 64>,
-    !transformer.cache<cross, layers = 6, kv_heads = 12, head_dim = 26, f16>)
+    !transformer.cache<cross, layers = 6, kv_heads = 12, head_dim = 26, f16>,
+    !transformer.cache<layers = 6, kv_heads = 12, head_dim = 26, i8, window = 64>)
 
 // CHECK-LABEL: @bias_and_window
 // CHECK-SAME: %[[BIAS:[a-z0-9]+]]: tensor<4x9xf32>, %[[LEFT:[a-z0-9]+]]: index, %[[RIGHT:[a-z0-9]+]]: index, %[[FACTOR:[a-z0-9]+]]: f32

@@ -118,6 +118,12 @@ func.func @cache_c5_heads(
 
 // -----
 
+func.func @cache_c6_integers(
+    // expected-error @below {{expected latents of f32, f16 or bf16 (one scale does not suit both parts of a key), got 'i8'}}
+    !transformer.cache<layers = 2, kv_heads = 1, head_dim = 16, values = 12, i8>)
+
+// -----
+
 !cache = !transformer.cache<layers = 2, kv_heads = 1, head_dim = 16, values = 12>
 
 func.func @cache_write_c1_latents(

@@ -41,7 +41,7 @@ RULES = {"no_repeat_ngram_size", "repetition_penalty", "min_length",
 
 # Decibels between an output and its rounding noise, by what keys and values are
 # kept in.
-LEAST_SNR = {"f16": 55.0, "bf16": 38.0}
+LEAST_SNR = {"f16": 55.0, "bf16": 38.0, "int8": 30.0}
 
 
 def switched_on():

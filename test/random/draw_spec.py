@@ -641,7 +641,7 @@ class Drawing:
         self.maybe(precision, "weights", 0.5,
                    lambda: self.pick("f32", "f16", "bf16"))
         self.maybe(precision, "cache", 0.5,
-                   lambda: self.pick("f32", "f16", "bf16"))
+                   lambda: self.pick("f32", "f16", "bf16", "int8"))
         for key in ("compute", "norm", "softmax"):
             self.maybe(precision, key, 0.3, lambda: "f32")
         return precision

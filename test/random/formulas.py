@@ -486,6 +486,11 @@ class Attention:
         single = rows.astype(np.float32)
         if cache == "f16":
             return single.astype(np.float16).astype(np.float64)
+        if cache == "int8":
+            # A scale for each head of a row.
+            scale = np.maximum(np.abs(single).max(-1, keepdims=True),
+                               np.float32(2.0 ** -100)) / 127
+            return (np.rint(single / scale) * scale).astype(np.float64)
         return round_bf16(single)
 
     def attend(self, q, k, v, queries, keys, visible):

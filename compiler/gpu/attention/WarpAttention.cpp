@@ -249,7 +249,9 @@ Values WarpAttention::addValues(const WarpQuery &query, Value block,
 }
 
 bool tfc::fitsWarp(transformer::CacheType type) {
-  return type.getHeadDim() <= kMaxColumns * WarpBuilder::kLanes;
+  // Nobody here multiplies by scales.
+  return !type.getElementType().isInteger() &&
+         type.getHeadDim() <= kMaxColumns * WarpBuilder::kLanes;
 }
 
 void tfc::expandWarpAttention(transformer::PagedAttentionOp op,

@@ -8,7 +8,8 @@
 
 namespace tfc {
 
-/// Whether a warp's registers hold a query's sums: head_dim is at most 1024.
+/// Whether a warp's registers hold a query's sums (head_dim is at most 1024),
+/// and keys and values are floats.
 bool fitsWarp(transformer::CacheType type);
 
 /// Expands `op`, whose cache fits a warp, into a parallel loop over items,

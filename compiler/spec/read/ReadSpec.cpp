@@ -182,6 +182,29 @@ void SpecReader::readGroup(const Json *precision) {
   }
 }
 
+/// The scores of latents add products of two parts of a key, which one scale of
+/// a row does not suit.
+static void checkCache(const Json &root, const ModelSpec &model,
+                       Diagnostics &diagnostics) {
+  const Json *precision = root.find("precision");
+  const Json *cache = precision ? precision->find("cache") : nullptr;
+  if (model.cache != Storage::Int8 || !cache || !model.decoder) {
+    return;
+  }
+  for (const LayerRun &run : model.decoder->runs) {
+    for (const Sublayer &sublayer : run.sublayers) {
+      const Attention *attn = sublayer.attention();
+      if (attn && attn->latent) {
+        report(diagnostics, cache->place, Unsupported,
+               "expected a cache of f32, f16 or bf16 with latent attention "
+               "(one scale does not suit a latent and a turned key), got "
+               "\"int8\"");
+        return;
+      }
+    }
+  }
+}
+
 void SpecReader::readPrecision() {
   kept.precision = Json::object();
   for (const char *key : {"weights", "compute", "cache", "norm", "softmax"}) {
@@ -198,6 +221,7 @@ void SpecReader::readPrecision() {
   };
   model.storage = storageOf("weights");
   model.cache = storageOf("cache");
+  checkCache(root, model, diagnostics);
   Storage compute = storageOf("compute");
   if ((compute == Storage::Int8) != model.hasIntegers()) {
     const Json *precision = root.find("precision");
@@ -298,11 +322,11 @@ static bool patchPrecision(Json &spec, const char *key,
     return true;
   }
   bool isCache = std::string_view(key) == "cache";
-  if (dtype != "f32" && dtype != "f16" && dtype != "bf16" &&
-      (isCache || !isInteger(dtype))) {
+  if (dtype != "f32" && dtype != "f16" && dtype != "bf16" && dtype != "int8" &&
+      (isCache || dtype != "int4")) {
     Diagnostic unsupported;
     unsupported.message = std::string("expected ") +
-                          (isCache ? "cache f32, f16 or bf16"
+                          (isCache ? "cache f32, f16, bf16 or int8"
                                    : "dtype f32, f16, bf16, int8 or int4") +
                           " (others are not supported by this tfc), got " +
                           inQuotes(dtype);
@@ -327,8 +351,8 @@ static bool patchPrecision(Json &spec, const char *key,
 }
 
 /// What --dtype says of keys and values where neither the spec nor --cache
-/// does: who lets products round what they multiply keeps those as narrow as
-/// that can be read, which is 16 bits.
+/// does: who lets products round what they multiply keeps those in 16 bits,
+/// which no scale of a row need suit.
 static std::string cacheFor(const Json &spec, const ReadOptions &options) {
   const Json *precision = spec.find("precision");
   bool isSaid = !options.cache.empty() || (precision && precision->isObject() &&

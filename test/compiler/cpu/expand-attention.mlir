@@ -316,3 +316,42 @@ func.func @a_cap_is_part_of_the_softmax(
     outs(%y : memref<?x128xf32>) {cap = 5.0 : f64} : memref<?x128xf32>, !cache
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 64, i8>
+
+// Bytes are widened as they are read; a score is scaled when its sum is there,
+// and a weight before the sum of values begins.
+// CHECK-LABEL: @bytes_are_scaled_once
+// CHECK-SAME: block_tokens = 64, layers = 3, block_bytes = 52224, layer_bytes = 17408, query_rows = 8, storage = int8
+func.func @bytes_are_scaled_once(
+    %q: memref<?x128xf32>, %y: memref<?x128xf32>, %scale: f32, %layer: index,
+    %cache: !cache, %batch: !transformer.batch) {
+  // CHECK: scf.index_switch %[[ROWS:.*]]
+  // CHECK: case 1 {
+  // CHECK: %[[SUMS:.*]]:6 = scf.for
+  // CHECK: %[[BYTES:.*]] = llvm.load %{{.*}} {alignment = 1 : i64} : !llvm.ptr -> vector<16xi8>
+  // CHECK: arith.sitofp %[[BYTES]] : vector<16xi8> to vector<16xf32>
+  // CHECK-COUNT-8: vector.fma
+  // CHECK-NOT: arith.mulf
+  // CHECK: scf.yield
+  // CHECK: llvm.getelementptr %{{.*}}[-64]
+  // CHECK: %[[SCALES:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+  // CHECK: %[[SCORES:.*]] = arith.mulf %[[SUMS]]#{{[0-9]}}, %[[SCALES]]
+  // CHECK: vector.store %[[SCORES]]
+  // Softmax, and then its weights.
+  // CHECK: math.exp
+  // CHECK: llvm.getelementptr %{{.*}}[-256]
+  // CHECK: %[[FACTORS:.*]] = llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+  // CHECK: scf.for
+  // CHECK: %[[WEIGHTS:.*]] = vector.load
+  // CHECK: %[[SCALED:.*]] = arith.mulf %[[WEIGHTS]], %[[FACTORS]]
+  // CHECK: vector.store %[[SCALED]]
+  // CHECK: scf.index_switch %[[ROWS]]
+  // CHECK: arith.sitofp
+  // CHECK: vector.fma
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2
+    outs(%y : memref<?x128xf32>) : memref<?x128xf32>, !cache
+  return
+}

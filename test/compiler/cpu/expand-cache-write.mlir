@@ -78,3 +78,42 @@ func.func @keys_and_values_are_columns_of_wider_rows(
     : !keys, !values, !cache
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 26, i8>
+
+// 64 positions of 26 bytes and a scale, of two heads: 3840 bytes of keys.
+// CHECK-LABEL: @bytes_have_a_scale_a_row
+// CHECK-SAME: %[[K:[a-z0-9]*]]: memref<?x52xf32>, %[[V:[a-z0-9]*]]: memref<?x52xf32>
+// CHECK-SAME: transformer.cache = #transformer.cache_layout<block_tokens = 64, layers = 3, block_bytes = 23040, layer_bytes = 7680, query_rows = 8, storage = int8>
+func.func @bytes_have_a_scale_a_row(
+    %k: memref<?x52xf32>, %v: memref<?x52xf32>, %layer: index, %cache: !cache,
+    %batch: !transformer.batch) {
+  // Values lie behind 64 scales.
+  // CHECK: %[[VALUES:.*]] = llvm.getelementptr %{{.*}}[4096]
+  // CHECK: %[[FIRST:.*]] = vector.load %[[V]]{{.*}} vector<16xf32>
+  // CHECK: %[[BITS:.*]] = arith.bitcast %[[FIRST]]
+  // CHECK: %[[SIZES:.*]] = arith.andi %[[BITS]]
+  // CHECK: arith.maxsi %[[SIZES]], %{{.*}} : vector<16xi32>
+  // CHECK: vector.reduction <maxsi>
+  // CHECK: %[[GREATEST:.*]] = vector.reduction <maxsi>, %{{.*}}, %{{.*}} : vector<16xi32> into i32
+  // CHECK: %[[SCALES:.*]] = llvm.getelementptr %[[VALUES]][-256]
+  // CHECK: %[[SCALE:.*]] = llvm.getelementptr %[[SCALES]]
+  // CHECK: llvm.store %{{.*}}, %[[SCALE]] {alignment = 4 : i64} : f32
+  // CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 1 : i64} : vector<16xi8>
+  // CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 1 : i64} : vector<8xi8>
+  // CHECK: llvm.store %{{.*}}, %{{.*}} {alignment = 1 : i64} : vector<2xi8>
+  // Eight keys have eight scales, in front of their group's columns.
+  // CHECK: scf.if
+  // CHECK: %[[ALL:.*]] = vector.from_elements {{.*}} : vector<8xi32>
+  // CHECK: llvm.getelementptr %{{.*}}[-64]
+  // CHECK: llvm.store {{.*}} vector<8xf32>
+  // CHECK-COUNT-8: llvm.store %{{.*}}, %{{.*}} {alignment = 1 : i64} : vector<8xi8>
+  // CHECK: } else {
+  // CHECK: llvm.store %{{.*}} : f32
+  // CHECK: llvm.store %{{.*}} : i8
+  transformer.cache_write %k, %v into %cache[%layer], %batch
+    : memref<?x52xf32>, memref<?x52xf32>, !cache
+  return
+}

@@ -37,3 +37,12 @@ func.func @one_cache_of_each_kind(
     %cross: !transformer.cache<cross, layers = 1, kv_heads = 1, head_dim = 2>) {
   return
 }
+
+// 16 positions of 4 bytes and a scale, keys and values.
+// CHECK-LABEL: @bytes_have_scales
+// CHECK-SAME: transformer.cache = #transformer.cache_layout<block_tokens = 16, layers = 3, block_bytes = 768, layer_bytes = 256, query_rows = 4, storage = int8>
+func.func @bytes_have_scales(
+    %batch: !transformer.batch,
+    %cache: !transformer.cache<layers = 3, kv_heads = 1, head_dim = 4, i8>) {
+  return
+}

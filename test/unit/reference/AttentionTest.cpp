@@ -80,6 +80,45 @@ TEST(Attention, CapsScores) {
   expectNear(program.run(step)["y"], {y, y});
 }
 
+/// Two heads, two wide, whose keys and values are kept in bytes: keys are 0,
+/// and the values of an id are its row of (127, 1.4, 0.25, -0.5) and (NaN, 1,
+/// -254, 3.1).
+std::string keptInBytes() {
+  std::string width = "head_dim = 2, i8>";
+  std::string text = Program::step(R"(
+    %table = arith.constant dense<[[127.0, 1.4, 0.25, -0.5],
+                                   [0x7fc00000, 1.0, -254.0, 3.1]]>
+      : tensor<2x4xf32>
+    %v = transformer.embedding %ids, %table : tensor<?xi32>, tensor<2x4xf32>
+    %zeros = arith.constant dense<0.0> : tensor<2x4xf32>
+    %q = transformer.embedding %ids, %zeros : tensor<?xi32>, tensor<2x4xf32>
+    %y = transformer.attention %q, %q, %v, %cache[%c0], %batch causal heads 2
+      {scale = 1.0 : f64}
+      : tensor<?x4xf32>, tensor<?x4xf32>, tensor<?x4xf32>,
+        !transformer.cache<layers = 1, kv_heads = 2, )" +
+                                       width + R"(
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<?x4xf32>
+    })",
+                                   /*layers=*/1, /*kvHeads=*/2);
+  std::string narrow = "head_dim = 1>";
+  return text.replace(text.find(narrow), narrow.size(), width);
+}
+
+TEST(Attention, ReadsTheBytesThatTheCacheKeeps) {
+  Step step;
+  step.inputs["ids"] = {0, 1};
+  step.sequences = {{0, 0, 1, 0, 1}, {1, 1, 1, 0, 1}};
+  Program bytes(keptInBytes());
+  // Scales are 1 and 1/254, NaN and 2: -0.5 is -127 and 0.25 between 63 and 64,
+  // of which 64 is even; 3.1 is 2 times 1.55.
+  Matrix y = bytes.run(step)["y"];
+  ASSERT_EQ(y.data.size(), 8U);
+  EXPECT_TRUE(std::isnan(y.at(1, 0)) && std::isnan(y.at(1, 1)));
+  y.at(1, 0) = y.at(1, 1) = 0;
+  expectNear(y, {127, 1, 64 / 254.0, -0.5, 0, 0, -254, 4});
+}
+
 /// q . k is ln 3 for the first key and 0 for the second.
 TEST(Attention, ASinkTakesItsPart) {
   std::string text = oneHead("bidirectional");
