@@ -130,7 +130,7 @@ struct ExpandCpuKernelsPass
         expandSortByExpert(sort, rewriter);
       } else if (auto product = dyn_cast<transformer::ProductOp>(op);
                  product && isVector()) {
-        return expandProduct(product, step, workers, rewriter);
+        return expandProduct(product, step, workers, dots == "amx", rewriter);
       }
       return WalkResult::advance();
     });
@@ -161,6 +161,11 @@ struct ExpandCpuKernelsPass
       getOperation().emitError()
           << "expected kernels=scalar or kernels=vector, got \"" << kernels
           << '"';
+      return signalPassFailure();
+    }
+    if (dots != "vector" && dots != "amx") {
+      getOperation().emitError()
+          << "expected dots=vector or dots=amx, got \"" << dots << '"';
       return signalPassFailure();
     }
     if (lanes != 16 && lanes != 8) {

@@ -158,7 +158,7 @@ static void cleanRegisters(OpPassManager &pm) {
 }
 
 static void buildBuffer(OpPassManager &pm, const PipelineOptions &options) {
-  int64_t lanes = strategyOf(options).lanes;
+  Strategy strategy = strategyOf(options);
   bufferize(pm);
   // What has no static tile is rows of plain loops, which LLVM vectorises.
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
@@ -166,11 +166,12 @@ static void buildBuffer(OpPassManager &pm, const PipelineOptions &options) {
   bindHost(pm);
   ExpandCpuKernelsPassOptions kernels;
   kernels.kernels = "vector";
-  kernels.lanes = lanes;
+  kernels.lanes = strategy.lanes;
+  kernels.dots = strategy.tiles ? "amx" : "vector";
   pm.addPass(createExpandCpuKernelsPass(kernels));
   expandMath(pm);
   SplitTilesPassOptions contractions;
-  contractions.lanes = lanes;
+  contractions.lanes = strategy.lanes;
   pm.addNestedPass<func::FuncOp>(createSplitTilesPass(contractions));
   cleanRegisters(pm);
   pm.addPass(createPlanWorkspacePass());
