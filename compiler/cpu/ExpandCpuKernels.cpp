@@ -53,9 +53,10 @@ static FailureOr<bool> takes(Operation *op) {
 }
 
 static LogicalResult expand(Operation *op, Value step, Value workers,
-                            int64_t lanes, RewriterBase &rewriter) {
+                            int64_t lanes, bool hasTiles,
+                            RewriterBase &rewriter) {
   if (auto product = dyn_cast<transformer::ProductOp>(op)) {
-    return expandProduct(product, step, workers, rewriter);
+    return expandProduct(product, step, workers, hasTiles, rewriter);
   }
   if (auto write = dyn_cast<transformer::CacheWriteOp>(op)) {
     expandCacheWrite(write, step, lanes, rewriter);
@@ -77,6 +78,11 @@ struct ExpandCpuKernelsPass
 
   void runOnOperation() override {
     clearStatistics(*this);
+    if (dots != "vector" && dots != "amx") {
+      getOperation().emitError()
+          << "expected dots=vector or dots=amx, got \"" << dots << '"';
+      return signalPassFailure();
+    }
     if (lanes != 16 && lanes != 8) {
       getOperation().emitError()
           << "expected lanes=16 or lanes=8, got " << lanes.getValue();
@@ -86,7 +92,7 @@ struct ExpandCpuKernelsPass
         getOperation(),
         {[](transformer::CacheType type) { return VectorCache(type); }, takes,
          [&](Operation *op, Value step, Value workers, RewriterBase &rewriter) {
-           return expand(op, step, workers, lanes, rewriter);
+           return expand(op, step, workers, lanes, dots == "amx", rewriter);
          }});
     if (failed(count)) {
       return signalPassFailure();

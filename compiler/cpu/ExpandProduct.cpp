@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/ExpandProduct.h"
 
+#include "compiler/cpu/AmxTiles.h"
 #include "compiler/cpu/AskedColumns.h"
 #include "compiler/cpu/ExpertItems.h"
 #include "compiler/cpu/GroupTiles.h"
@@ -34,7 +35,7 @@ namespace {
 class ProductKernel {
 public:
   ProductKernel(transformer::ProductOp op, Value step, Value workers,
-                OpBuilder &builder);
+                bool onTiles, OpBuilder &builder);
   void emit();
 
 private:
@@ -52,6 +53,7 @@ private:
   Value load(Value buffer, ValueRange place, int64_t width);
   void emitBlock(const Item &item, Value firstWord);
   void emitGroups(const Item &item);
+  void emitAmx(const Item &item);
   void emitEpilogue(const Item &item, Value row, Value rows, Value sums);
   void emitRows(const Item &item, Value first, Value rows, Value sums);
   void emitAsked(const Item &item, Value first, Value rows, Value sums);
@@ -68,9 +70,10 @@ private:
   PanelLayout layout;
   int64_t width, columns; // W, N
   int64_t inputBytes;     // of an element
-  /// One of them: of integers of four bits the latter.
+  /// One of them: of integers of four bits the second, of dots on AMX the last.
   std::optional<ItemTiles> tiles;
   std::optional<GroupTiles> groupTiles;
+  std::optional<AmxTiles> amxTiles;
   int64_t scratchRows; // whose sums a worker keeps
   Value tokens, input, inputRowBytes, weights, scratch, kept;
   Value offsets, scales, zeros;      // of groups, addresses
@@ -80,7 +83,7 @@ private:
 } // namespace
 
 ProductKernel::ProductKernel(transformer::ProductOp op, Value step,
-                             Value workers, OpBuilder &builder)
+                             Value workers, bool onTiles, OpBuilder &builder)
     : op(op), tile(*op.getTile()), k(op.getLoc(), builder, step),
       b(k.builder()), layout(cast<MemRefType>(op.getPanels().getType()),
                              static_cast<bool>(op.getExperts())),
@@ -103,6 +106,11 @@ ProductKernel::ProductKernel(transformer::ProductOp op, Value step,
         groups.getDimSize(1), static_cast<bool>(op.getZeros()), inputRowBytes);
     scales = addressOf(op.getGroups());
     zeros = op.getZeros() ? addressOf(op.getZeros()) : Value();
+  } else if (onTiles && tile.getKind() == transformer::ProductKind::Dot) {
+    amxTiles.emplace(k, module, tile, layout,
+                     getElementTypeOrSelf(op.getInput().getType()),
+                     transformer::widthOf(op.getInput()), inputRowBytes);
+    scratchRows = tile.getItem();
   } else {
     tiles.emplace(k, module, tile, layout,
                   getElementTypeOrSelf(op.getInput().getType()),
@@ -191,6 +199,10 @@ void ProductKernel::emitTiles(Item item) {
     emitGroups(item);
     return;
   }
+  if (amxTiles) {
+    emitAmx(item);
+    return;
+  }
   if (tiles->keeps()) {
     item.kept =
         k.add(kept, k.scale(worker, tiles->steps() * width * kFloatBytes));
@@ -242,6 +254,17 @@ void ProductKernel::emitGroups(const Item &item) {
     groupTiles->call(at);
     emitEpilogue(item, row, at.rows, at.sums);
   });
+}
+
+/// All tiles of an item are one call.
+void ProductKernel::emitAmx(const Item &item) {
+  AmxItem at;
+  at.rows = item.rows;
+  at.x = item.x;
+  at.panel = item.weights;
+  at.sums = item.sums;
+  amxTiles->call(at);
+  emitEpilogue(item, k.constant(0), item.rows, item.sums);
 }
 
 void ProductKernel::emitEpilogue(const Item &item, Value row, Value rows,
@@ -403,7 +426,8 @@ static bool isOutput(Value buffer) {
 }
 
 static LogicalResult expand(transformer::ProductOp op, Value step,
-                            Value workers, RewriterBase &rewriter) {
+                            Value workers, bool onTiles,
+                            RewriterBase &rewriter) {
   auto panels = cast<MemRefType>(op.getPanels().getType());
   bool isDot = op.getTile()->getKind() == transformer::ProductKind::Dot;
   auto input = cast<MemRefType>(op.getInput().getType());
@@ -426,6 +450,13 @@ static LogicalResult expand(transformer::ProductOp op, Value step,
                      "or of bf16 with two, and rows of f32, got ")
            << panels << " and " << input;
   }
+  if (onTiles && isDot && !op.getGroups() &&
+      !AmxTiles::isRead(layout, input.getElementType())) {
+    return op.emitOpError()
+           << "expected panels 16, 32 or 48 wide, and rows of "
+              "bf16 or bytes, for tiles of AMX (dots=amx), got "
+           << panels << " and " << input;
+  }
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(input.getStridesAndOffset(strides, offset)) ||
@@ -440,16 +471,17 @@ static LogicalResult expand(transformer::ProductOp op, Value step,
                             << op.getInit();
   }
   rewriter.setInsertionPoint(op);
-  ProductKernel(op, step, workers, rewriter).emit();
+  ProductKernel(op, step, workers, onTiles, rewriter).emit();
   rewriter.eraseOp(op);
   return success();
 }
 
 LogicalResult tfc::expandProduct(transformer::ProductOp op, Value step,
-                                 Value workers, RewriterBase &rewriter) {
+                                 Value workers, bool onTiles,
+                                 RewriterBase &rewriter) {
   if (!op.getTile()) {
     return op.emitOpError() << "expected a tile (chosen by "
                                "tfc-select-strategy), got none";
   }
-  return expand(op, step, workers, rewriter);
+  return expand(op, step, workers, onTiles, rewriter);
 }

@@ -31,9 +31,22 @@ def ExpandCpuKernelsPass : Pass<"tfc-expand-cpu-kernels", "::mlir::ModuleOp"> {
     the worker's memory (`_keep`), which the others read. The sums begin at zero and go through k in order. Behind the last
     block the product's body follows, a row at a time, as narrow as the last
     panel is.
+
+    Option `dots=amx` computes the tiles of products of the kind `dot`, those of
+    four bits aside, in registers of AMX: an item's tiles are one call, whose
+    tiles of 32 rows, and of 16 or fewer behind them, begin at zero and take 16
+    words of k a turn. The words behind the last whole turn, and products of
+    bytes with at most 8 rows, are tiles of vectors as with `dots=vector`.
+
+    ```mlir
+    func.func private @product.32x48_amx_bf16_next(first row, bytes of a row,
+                                                   rows, panel, turns, sums)
+    ```
   }];
   let options = [Option<"lanes", "lanes", "int64_t", "16",
-                        "floats in a vector register: 16 or 8">];
+                        "floats in a vector register: 16 or 8">,
+                 Option<"dots", "dots", "std::string", "\"vector\"",
+                        "what has the sums of dots: vector or amx">];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",

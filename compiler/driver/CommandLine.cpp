@@ -103,8 +103,9 @@ struct CommandLine {
   Text target{
       "target",
       cl::desc("what to compile for: cpu (this machine), cpu:x86-64-v3, "
-               "cpu:x86-64-v4, cpu:x86-64-v4+bf16 (with --dtype bf16), "
-               "cpu:x86-64-v3+avxvnni and cpu:x86-64-v4+vnni (with --dtype "
+               "cpu:x86-64-v4, cpu:x86-64-v4+bf16 and cpu:x86-64-v4+amx-bf16 "
+               "(with --dtype bf16), cpu:x86-64-v3+avxvnni, "
+               "cpu:x86-64-v4+vnni and cpu:x86-64-v4+amx-int8 (with --dtype "
                "int8 and int4), cpu:armv8-a (any 64-bit Arm; a library is of "
                "x86-64 or "
                "of aarch64), or "

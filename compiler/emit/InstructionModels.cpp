@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/SourceMgr.h"
@@ -24,6 +25,23 @@ static constexpr Model models[] = {
     {"llvm.x86.avx512.pmaddw.d.512", "model.pmaddw.d.512"},
     {"llvm.x86.avx512.pmaddubs.w.512", "model.pmaddubs.w.512"}};
 
+/// Those that read or write registers of tiles: their models get the state of
+/// these, too.
+static constexpr Model tileModels[] = {
+    {"llvm.x86.ldtilecfg", "model.ldtilecfg"},
+    {"llvm.x86.tilerelease", "model.tilerelease"},
+    {"llvm.x86.tilezero", "model.tilezero"},
+    {"llvm.x86.tileloadd64", "model.tileloadd64"},
+    {"llvm.x86.tilestored64", "model.tilestored64"},
+    {"llvm.x86.tdpbf16ps", "model.tdpbf16ps"},
+    {"llvm.x86.tdpbusd", "model.tdpbusd"}};
+
+/// Eight registers of 16 rows of 64 bytes, then of each its rows, a byte, and
+/// from kTileColumns on the bytes of a row, two; then whether there is a
+/// configuration.
+static constexpr uint64_t kTileStateBytes = 8192 + 8 + 16 + 8;
+static constexpr uint64_t kTileSwitch = 8192 + 8 + 16;
+
 /// vdpbf16ps: the odd elements' product is added first, then the even ones',
 /// each rounded once to the nearest. Denormals are zeros of their sign before
 /// and after each of both, whatever the thread's mode.
@@ -31,6 +49,13 @@ static constexpr Model models[] = {
 /// vpdpbusd: four products of a byte without a sign and one with, their sum and
 /// the old one modulo 2^32. vpmaddwd: the sum of two products. vpmaddubsw: that
 /// of two of a byte without a sign and one with, the nearest that 16 bits hold.
+///
+/// tdpbf16ps: of each row and column the products of the words' first elements
+/// are added from zero in the order of the words, each rounded once, and apart
+/// those of the second ones; then both, then the sum that was there and that.
+/// Denormals are zeros as above. tdpbusd: vpdpbusd for each word. Registers
+/// that are not configured, or whose shapes do not fit, end the process, as do
+/// configurations that the machine refuses.
 static const char kModels[] = R"(
 define <16 x float> @model.flush(<16 x float> %x) #0 {
   %bits = bitcast <16 x float> %x to <16 x i32>
@@ -147,10 +172,277 @@ define <32 x i16> @model.pmaddubs.w.512(<64 x i8> %a, <64 x i8> %b) #0 {
   %s = call <32 x i16> @llvm.sadd.sat.v32i16(<32 x i16> %m0, <32 x i16> %m1)
   ret <32 x i16> %s
 }
+define void @model.expect(i1 %is_right) #0 {
+  br i1 %is_right, label %go_on, label %fault
+fault:
+  call void @llvm.trap()
+  unreachable
+go_on:
+  ret void
+}
+define ptr @model.tile(ptr %state, i8 %number) #0 {
+  %n = zext i8 %number to i64
+  %at = shl i64 %n, 10
+  %tile = getelementptr i8, ptr %state, i64 %at
+  ret ptr %tile
+}
+define i64 @model.tile_rows(ptr %state, i8 %number) #0 {
+  %n = zext i8 %number to i64
+  %rows = getelementptr i8, ptr %state, i64 8192
+  %at = getelementptr i8, ptr %rows, i64 %n
+  %row = load i8, ptr %at
+  %r = zext i8 %row to i64
+  ret i64 %r
+}
+define i64 @model.tile_bytes(ptr %state, i8 %number) #0 {
+  %n = zext i8 %number to i64
+  %columns = getelementptr i8, ptr %state, i64 8200
+  %at = getelementptr i16, ptr %columns, i64 %n
+  %column = load i16, ptr %at
+  %c = zext i16 %column to i64
+  ret i64 %c
+}
+define void @model.expect_tile(ptr %state, i8 %number) #0 {
+  %at = getelementptr i8, ptr %state, i64 8216
+  %on = load i64, ptr %at
+  %is_on = icmp eq i64 %on, 1
+  %is_known = icmp ult i8 %number, 8
+  %both = and i1 %is_on, %is_known
+  call void @model.expect(i1 %both)
+  %rows = call i64 @model.tile_rows(ptr %state, i8 %number)
+  %is_used = icmp ne i64 %rows, 0
+  call void @model.expect(i1 %is_used)
+  ret void
+}
+define void @model.expect_product(ptr %state, i8 %to, i8 %a, i8 %b) #0 {
+  call void @model.expect_tile(ptr %state, i8 %to)
+  call void @model.expect_tile(ptr %state, i8 %a)
+  call void @model.expect_tile(ptr %state, i8 %b)
+  %is_a = icmp ne i8 %to, %a
+  %is_b = icmp ne i8 %to, %b
+  %is_ab = icmp ne i8 %a, %b
+  %two = and i1 %is_a, %is_b
+  %three = and i1 %two, %is_ab
+  call void @model.expect(i1 %three)
+  %rows = call i64 @model.tile_rows(ptr %state, i8 %to)
+  %a_rows = call i64 @model.tile_rows(ptr %state, i8 %a)
+  %are_rows = icmp eq i64 %rows, %a_rows
+  call void @model.expect(i1 %are_rows)
+  %bytes = call i64 @model.tile_bytes(ptr %state, i8 %to)
+  %b_bytes = call i64 @model.tile_bytes(ptr %state, i8 %b)
+  %are_bytes = icmp eq i64 %bytes, %b_bytes
+  call void @model.expect(i1 %are_bytes)
+  %a_bytes = call i64 @model.tile_bytes(ptr %state, i8 %a)
+  %b_rows = call i64 @model.tile_rows(ptr %state, i8 %b)
+  %b_words = shl i64 %b_rows, 2
+  %are_words = icmp eq i64 %a_bytes, %b_words
+  call void @model.expect(i1 %are_words)
+  ret void
+}
+define void @model.ldtilecfg(ptr %state, ptr %from) #1 {
+  %head = load i128, ptr %from, align 1
+  %is_palette = icmp eq i128 %head, 1
+  call void @model.expect(i1 %is_palette)
+  %at32 = getelementptr i8, ptr %from, i64 32
+  %middle = load i128, ptr %at32, align 1
+  %is_middle = icmp eq i128 %middle, 0
+  call void @model.expect(i1 %is_middle)
+  %at56 = getelementptr i8, ptr %from, i64 56
+  %tail = load i64, ptr %at56, align 1
+  %is_tail = icmp eq i64 %tail, 0
+  call void @model.expect(i1 %is_tail)
+  %at16 = getelementptr i8, ptr %from, i64 16
+  %at48 = getelementptr i8, ptr %from, i64 48
+  %bytes = load <8 x i16>, ptr %at16, align 1
+  %rows = load <8 x i8>, ptr %at48, align 1
+  %many_bytes = icmp ugt <8 x i16> %bytes, splat (i16 64)
+  %many_rows = icmp ugt <8 x i8> %rows, splat (i8 16)
+  %no_bytes = icmp eq <8 x i16> %bytes, zeroinitializer
+  %no_rows = icmp eq <8 x i8> %rows, zeroinitializer
+  %one = xor <8 x i1> %no_bytes, %no_rows
+  %many = or <8 x i1> %many_bytes, %many_rows
+  %bad = or <8 x i1> %one, %many
+  %bits = bitcast <8 x i1> %bad to i8
+  %is_good = icmp eq i8 %bits, 0
+  call void @model.expect(i1 %is_good)
+  call void @llvm.memset.p0.i64(ptr %state, i8 0, i64 8192, i1 false)
+  %to_rows = getelementptr i8, ptr %state, i64 8192
+  store <8 x i8> %rows, ptr %to_rows, align 1
+  %to_bytes = getelementptr i8, ptr %state, i64 8200
+  store <8 x i16> %bytes, ptr %to_bytes, align 1
+  %to_on = getelementptr i8, ptr %state, i64 8216
+  store i64 1, ptr %to_on
+  ret void
+}
+define void @model.tilerelease(ptr %state) #0 {
+  %to_on = getelementptr i8, ptr %state, i64 8216
+  store i64 0, ptr %to_on
+  ret void
+}
+define void @model.tilezero(ptr %state, i8 %number) #1 {
+  call void @model.expect_tile(ptr %state, i8 %number)
+  %tile = call ptr @model.tile(ptr %state, i8 %number)
+  call void @llvm.memset.p0.i64(ptr %tile, i8 0, i64 1024, i1 false)
+  ret void
+}
+define void @model.tileloadd64(ptr %state, i8 %number, ptr %from, i64 %stride) #1 {
+  call void @model.tilezero(ptr %state, i8 %number)
+  %tile = call ptr @model.tile(ptr %state, i8 %number)
+  %rows = call i64 @model.tile_rows(ptr %state, i8 %number)
+  %bytes = call i64 @model.tile_bytes(ptr %state, i8 %number)
+  br label %row
+row:
+  %r = phi i64 [ 0, %0 ], [ %next, %row ]
+  %distance = mul i64 %r, %stride
+  %source = getelementptr i8, ptr %from, i64 %distance
+  %place = shl i64 %r, 6
+  %to = getelementptr i8, ptr %tile, i64 %place
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %source, i64 %bytes, i1 false)
+  %next = add i64 %r, 1
+  %is_more = icmp ult i64 %next, %rows
+  br i1 %is_more, label %row, label %done
+done:
+  ret void
+}
+define void @model.tilestored64(ptr %state, i8 %number, ptr %target, i64 %stride) #1 {
+  call void @model.expect_tile(ptr %state, i8 %number)
+  %tile = call ptr @model.tile(ptr %state, i8 %number)
+  %rows = call i64 @model.tile_rows(ptr %state, i8 %number)
+  %bytes = call i64 @model.tile_bytes(ptr %state, i8 %number)
+  br label %row
+row:
+  %r = phi i64 [ 0, %0 ], [ %next, %row ]
+  %distance = mul i64 %r, %stride
+  %to = getelementptr i8, ptr %target, i64 %distance
+  %place = shl i64 %r, 6
+  %source = getelementptr i8, ptr %tile, i64 %place
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %source, i64 %bytes, i1 false)
+  %next = add i64 %r, 1
+  %is_more = icmp ult i64 %next, %rows
+  br i1 %is_more, label %row, label %done
+done:
+  ret void
+}
+define <16 x i32> @model.splat_word(ptr %row, i64 %k) #0 {
+  %at = getelementptr i32, ptr %row, i64 %k
+  %word = load i32, ptr %at
+  %first = insertelement <16 x i32> poison, i32 %word, i64 0
+  %all = shufflevector <16 x i32> %first, <16 x i32> poison, <16 x i32> zeroinitializer
+  ret <16 x i32> %all
+}
+define void @model.tdpbf16ps(ptr %state, i8 %to, i8 %a, i8 %b) #1 {
+entry:
+  call void @model.expect_product(ptr %state, i8 %to, i8 %a, i8 %b)
+  %rows = call i64 @model.tile_rows(ptr %state, i8 %to)
+  %words = call i64 @model.tile_rows(ptr %state, i8 %b)
+  %sums = call ptr @model.tile(ptr %state, i8 %to)
+  %xs = call ptr @model.tile(ptr %state, i8 %a)
+  %ys = call ptr @model.tile(ptr %state, i8 %b)
+  br label %row
+row:
+  %r = phi i64 [ 0, %entry ], [ %next_r, %row_end ]
+  %place = shl i64 %r, 6
+  %sum_at = getelementptr i8, ptr %sums, i64 %place
+  %x_at = getelementptr i8, ptr %xs, i64 %place
+  br label %word
+word:
+  %k = phi i64 [ 0, %row ], [ %next_k, %word ]
+  %even = phi <16 x float> [ zeroinitializer, %row ], [ %next_even, %word ]
+  %odd = phi <16 x float> [ zeroinitializer, %row ], [ %next_odd, %word ]
+  %p = call <16 x i32> @model.splat_word(ptr %x_at, i64 %k)
+  %y_place = shl i64 %k, 6
+  %y_at = getelementptr i8, ptr %ys, i64 %y_place
+  %q = load <16 x i32>, ptr %y_at, align 4
+  %p1 = and <16 x i32> %p, splat (i32 -65536)
+  %q1 = and <16 x i32> %q, splat (i32 -65536)
+  %p0 = shl <16 x i32> %p, splat (i32 16)
+  %q0 = shl <16 x i32> %q, splat (i32 16)
+  %next_even = call <16 x float> @model.add_product(<16 x float> %even, <16 x i32> %p0, <16 x i32> %q0)
+  %next_odd = call <16 x float> @model.add_product(<16 x float> %odd, <16 x i32> %p1, <16 x i32> %q1)
+  %next_k = add i64 %k, 1
+  %is_word = icmp ult i64 %next_k, %words
+  br i1 %is_word, label %word, label %row_end
+row_end:
+  %pairs = fadd <16 x float> %next_even, %next_odd
+  %own = call <16 x float> @model.flush(<16 x float> %pairs)
+  %kept = load <16 x float>, ptr %sum_at, align 4
+  %old = call <16 x float> @model.flush(<16 x float> %kept)
+  %all = fadd <16 x float> %old, %own
+  %new = call <16 x float> @model.flush(<16 x float> %all)
+  store <16 x float> %new, ptr %sum_at, align 4
+  %next_r = add i64 %r, 1
+  %is_row = icmp ult i64 %next_r, %rows
+  br i1 %is_row, label %row, label %done
+done:
+  ret void
+}
+define void @model.tdpbusd(ptr %state, i8 %to, i8 %a, i8 %b) #1 {
+entry:
+  call void @model.expect_product(ptr %state, i8 %to, i8 %a, i8 %b)
+  %rows = call i64 @model.tile_rows(ptr %state, i8 %to)
+  %words = call i64 @model.tile_rows(ptr %state, i8 %b)
+  %sums = call ptr @model.tile(ptr %state, i8 %to)
+  %xs = call ptr @model.tile(ptr %state, i8 %a)
+  %ys = call ptr @model.tile(ptr %state, i8 %b)
+  br label %row
+row:
+  %r = phi i64 [ 0, %entry ], [ %next_r, %row_end ]
+  %place = shl i64 %r, 6
+  %sum_at = getelementptr i8, ptr %sums, i64 %place
+  %x_at = getelementptr i8, ptr %xs, i64 %place
+  %old = load <16 x i32>, ptr %sum_at, align 4
+  br label %word
+word:
+  %k = phi i64 [ 0, %row ], [ %next_k, %word ]
+  %sum = phi <16 x i32> [ %old, %row ], [ %next_sum, %word ]
+  %p = call <16 x i32> @model.splat_word(ptr %x_at, i64 %k)
+  %x = bitcast <16 x i32> %p to <64 x i8>
+  %y_place = shl i64 %k, 6
+  %y_at = getelementptr i8, ptr %ys, i64 %y_place
+  %y = load <64 x i8>, ptr %y_at, align 4
+  %next_sum = call <16 x i32> @model.vpdpbusd.512(<16 x i32> %sum, <64 x i8> %x, <64 x i8> %y)
+  %next_k = add i64 %k, 1
+  %is_word = icmp ult i64 %next_k, %words
+  br i1 %is_word, label %word, label %row_end
+row_end:
+  store <16 x i32> %next_sum, ptr %sum_at, align 4
+  %next_r = add i64 %r, 1
+  %is_row = icmp ult i64 %next_r, %rows
+  br i1 %is_row, label %row, label %done
+done:
+  ret void
+}
+declare void @llvm.trap()
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare <32 x i16> @llvm.sadd.sat.v32i16(<32 x i16>, <32 x i16>)
 declare <16 x float> @llvm.fma.v16f32(<16 x float>, <16 x float>, <16 x float>)
 attributes #0 = { alwaysinline nounwind }
+attributes #1 = { noinline nounwind }
 )";
+
+/// Registers are on the stack of the function that has them: each configures
+/// and releases its own.
+static void replaceByTileModel(llvm::Function &intrinsic,
+                               llvm::Function &model) {
+  for (llvm::User *user : llvm::make_early_inc_range(intrinsic.users())) {
+    auto *call = llvm::cast<llvm::CallInst>(user);
+    llvm::BasicBlock &entry = call->getFunction()->getEntryBlock();
+    auto *state = llvm::dyn_cast<llvm::AllocaInst>(&entry.front());
+    if (!state || state->getName() != "tiles") {
+      llvm::IRBuilder<> b(&entry, entry.begin());
+      auto *bytes = llvm::ArrayType::get(b.getInt8Ty(), kTileStateBytes);
+      state = b.CreateAlloca(bytes, nullptr, "tiles");
+      state->setAlignment(llvm::Align(64));
+      b.CreateStore(b.getInt64(0),
+                    b.CreateConstGEP1_64(b.getInt8Ty(), state, kTileSwitch));
+    }
+    llvm::SmallVector<llvm::Value *> operands = {state};
+    llvm::append_range(operands, call->args());
+    llvm::IRBuilder<>(call).CreateCall(&model, operands);
+    call->eraseFromParent();
+  }
+}
 
 static void linkModels(llvm::Module &module) {
   llvm::SMDiagnostic diagnostic;
@@ -165,26 +457,36 @@ static void linkModels(llvm::Module &module) {
 }
 
 std::string tfc::replaceByModels(llvm::Module &module) {
-  llvm::SmallVector<std::pair<llvm::Function *, llvm::StringRef>> used;
+  llvm::SmallVector<std::pair<llvm::Function *, llvm::StringRef>> used, ofTiles;
+  auto find = [](llvm::ArrayRef<Model> all, llvm::StringRef name) {
+    const Model *model = llvm::find_if(
+        all, [&](const Model &each) { return each.intrinsic == name; });
+    return model == all.end() ? llvm::StringRef()
+                              : llvm::StringRef(model->function);
+  };
   for (llvm::Function &function : module) {
     // Those of AVX2 are of level 3, which every machine that emulates has.
     if (!function.getName().starts_with("llvm.x86.") ||
         function.getName().starts_with("llvm.x86.avx2.")) {
       continue;
     }
-    const Model *model = llvm::find_if(models, [&](const Model &each) {
-      return each.intrinsic == function.getName();
-    });
-    if (model == std::end(models)) {
+    if (auto model = find(models, function.getName()); !model.empty()) {
+      used.emplace_back(&function, model);
+    } else if (model = find(tileModels, function.getName()); !model.empty()) {
+      ofTiles.emplace_back(&function, model);
+    } else {
       return function.getName().str();
     }
-    used.emplace_back(&function, model->function);
   }
-  if (!used.empty()) {
+  if (!used.empty() || !ofTiles.empty()) {
     linkModels(module);
   }
   for (auto [intrinsic, model] : used) {
     intrinsic->replaceAllUsesWith(module.getFunction(model));
+    intrinsic->eraseFromParent();
+  }
+  for (auto [intrinsic, model] : ofTiles) {
+    replaceByTileModel(*intrinsic, *module.getFunction(model));
     intrinsic->eraseFromParent();
   }
   return "";

@@ -159,18 +159,19 @@ static void cleanRegisters(OpPassManager &pm) {
 }
 
 static void buildBuffer(OpPassManager &pm, const PipelineOptions &options) {
-  int64_t lanes = strategyOf(options).lanes;
+  Strategy strategy = strategyOf(options);
   bufferize(pm);
   // What has no static tile is rows of plain loops, which LLVM vectorises.
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
   bindHost(pm);
   ExpandCpuKernelsPassOptions kernels;
-  kernels.lanes = lanes;
+  kernels.lanes = strategy.lanes;
+  kernels.dots = strategy.tiles ? "amx" : "vector";
   pm.addPass(createExpandCpuKernelsPass(kernels));
   expandMath(pm);
   SplitTilesPassOptions contractions;
-  contractions.lanes = lanes;
+  contractions.lanes = strategy.lanes;
   pm.addNestedPass<func::FuncOp>(createSplitTilesPass(contractions));
   cleanRegisters(pm);
   pm.addPass(createPlanWorkspacePass());

@@ -45,6 +45,24 @@ static TargetInfo level4Vnni() {
   return info;
 }
 
+/// Intel's units for products of tiles. What these do not divide, words take.
+static TargetInfo level4AmxBf16() {
+  TargetInfo info = level4();
+  info.name += "+amx-bf16";
+  info.features |= TFC_FEATURE_AMX_BF16;
+  info.attributes = "+amx-tile,+amx-bf16,+avx512bf16";
+  info.multiplies = Factors::BF16;
+  return info;
+}
+
+static TargetInfo level4AmxInt8() {
+  TargetInfo info = level4Vnni();
+  info.name = "x86-64-v4+amx-int8";
+  info.features |= TFC_FEATURE_AMX_INT8;
+  info.attributes = "+amx-tile,+amx-int8,+avx512vnni";
+  return info;
+}
+
 static TargetInfo level3Vnni() {
   TargetInfo info = level3();
   info.name += "+avxvnni";
@@ -92,9 +110,11 @@ static std::optional<TargetInfo> findCuda(llvm::StringRef architecture) {
 
 static std::optional<TargetInfo> findLevelCalled(llvm::StringRef name) {
   for (const TargetInfo &level :
-       {level3(), level4(), level4Bf16(), level3Vnni(), level4Vnni(), armv8(),
-        level4().emulated(), level4Bf16().emulated(), level3Vnni().emulated(),
-        level4Vnni().emulated(), armv8().emulated(), level3().emulated()}) {
+       {level3(), level4(), level4Bf16(), level4AmxBf16(), level3Vnni(),
+        level4Vnni(), level4AmxInt8(), armv8(), level4().emulated(),
+        level4Bf16().emulated(), level4AmxBf16().emulated(),
+        level3Vnni().emulated(), level4Vnni().emulated(),
+        level4AmxInt8().emulated(), armv8().emulated(), level3().emulated()}) {
     if (name == level.programName()) {
       return level;
     }
@@ -249,12 +269,14 @@ llvm::Expected<TargetInfo> TargetInfo::parse(llvm::StringRef text) {
       return *cuda;
     }
   }
-  return fail("expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4, "
-              "cpu:x86-64-v4+bf16, cpu:x86-64-v3+avxvnni, cpu:x86-64-v4+vnni, "
-              "cpu:armv8-a or LLVM's name of a CPU with AVX2, FMA and "
-              "F16C or of a 64-bit Arm, as cpu:znver4, or cuda "
-              "or cuda:sm_80 (also sm_86, sm_87, sm_89, sm_90), got " +
-              text);
+  return fail(
+      "expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4, "
+      "cpu:x86-64-v4+bf16, cpu:x86-64-v4+amx-bf16, "
+      "cpu:x86-64-v3+avxvnni, cpu:x86-64-v4+vnni, "
+      "cpu:x86-64-v4+amx-int8, cpu:armv8-a or LLVM's name of a CPU "
+      "with AVX2, FMA and F16C or of a 64-bit Arm, as cpu:znver4, or cuda "
+      "or cuda:sm_80 (also sm_86, sm_87, sm_89, sm_90), got " +
+      text);
 }
 
 /// "armv8-a", "the host code of sm_80 (x86-64)".
@@ -321,10 +343,12 @@ TargetInfo TargetInfo::fastAt(Factors factors) const {
   }
   TargetInfo best = *this;
   llvm::StringMap<bool> known = featuresOf(microarchitecture);
-  for (TargetInfo each : {level4Bf16(), level3Vnni(), level4Vnni()}) {
+  for (TargetInfo each : {level4Bf16(), level4AmxBf16(), level3Vnni(),
+                          level4Vnni(), level4AmxInt8()}) {
     bool isFast = each.multiplies == factors &&
                   findMissing(each.features, known).empty() &&
-                  (factors != Factors::BF16 || isFastAtBf16(microarchitecture));
+                  (!(each.features & TFC_FEATURE_FAST_AVX512_BF16) ||
+                   isFastAtBf16(microarchitecture));
     if (isFast) {
       each.microarchitecture = microarchitecture;
       best = each;

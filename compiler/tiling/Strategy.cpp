@@ -3,6 +3,7 @@
 #include "compiler/tiling/Strategy.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace tfc;
 
@@ -33,6 +34,7 @@ static Strategy level4(int64_t weightBits) {
   s.nextBytes = 768 << 10;
   s.dots = false;
   s.excess = false;
+  s.tiles = false;
   if (weightBits == 4) {
     // Of each sum there is one of a group beside it.
     s.rows = 4;
@@ -71,6 +73,21 @@ static Strategy vnni512(llvm::StringRef cpu, int64_t weightBits) {
   return s;
 }
 
+/// AMX: what is in bytes the same again, so that packed files are those of the
+/// words. A second level of 2 MB holds a panel and the next.
+static Strategy amxBf16() {
+  Strategy s = level4(/*weightBits=*/32);
+  s.dots = true;
+  s.tiles = true;
+  return s;
+}
+
+static Strategy amxInt8(llvm::StringRef cpu, int64_t weightBits) {
+  Strategy s = vnni512(cpu, weightBits);
+  s.tiles = true;
+  return s;
+}
+
 /// 6 x 16 in 16 registers of 8 floats: 12 accumulators, 2 vectors, 1 broadcast.
 ///
 /// Of f32 one row is at the read bandwidth by the machine's own prefetching.
@@ -93,6 +110,7 @@ static Strategy level3(int64_t weightBits) {
   s.nextBytes = 256 << 10;
   s.dots = false;
   s.excess = false;
+  s.tiles = false;
   if (weightBits == 4) {
     s.rows = 2;
   }
@@ -122,17 +140,19 @@ static constexpr struct {
        return cpu.starts_with("znver") ? zen4(weightBits) : level4(weightBits);
      }},
     {"x86-64-v4+bf16", [](llvm::StringRef, int64_t) { return zen4Bf16(); }},
+    {"x86-64-v4+amx-bf16", [](llvm::StringRef, int64_t) { return amxBf16(); }},
     {"x86-64-v3+avxvnni",
      [](llvm::StringRef, int64_t bits) { return vnni256(bits); }},
     {"x86-64-v4+vnni",
      [](llvm::StringRef cpu, int64_t bits) { return vnni512(cpu, bits); }},
+    {"x86-64-v4+amx-int8",
+     [](llvm::StringRef cpu, int64_t bits) { return amxInt8(cpu, bits); }},
     {"armv8-a",
      [](llvm::StringRef, int64_t weightBits) { return armv8(weightBits); }}};
 
 llvm::ArrayRef<llvm::StringRef> tfc::listStrategies() {
-  static const llvm::StringRef programs[] = {rows[0].program, rows[1].program,
-                                             rows[2].program, rows[3].program,
-                                             rows[4].program, rows[5].program};
+  static const auto programs = llvm::map_to_vector(
+      rows, [](const auto &row) { return llvm::StringRef(row.program); });
   return programs;
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # An emulated program gives what the program for AVX2 gives, and bit for bit what
 # the native one gives where there is one: that for AVX-512, or, as
-#   emulate.py TFC TFC_RUN GOLDEN bf16
-# the one whose products multiply bf16, which is as far from AVX2's as that rounds.
+#   emulate.py TFC TFC_RUN GOLDEN bf16 [PROGRAM]
+# one whose products multiply bf16, which is as far from AVX2's as that rounds.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import math
 import os
@@ -56,7 +56,8 @@ def check_rounded(name, plain, rounded):
 
 def main():
     tfc, tfc_run, golden, *rounded = sys.argv[1:]
-    full = "x86-64-v4+bf16" if rounded else "x86-64-v4"
+    full = (rounded[1] if rounded[1:] else
+            "x86-64-v4+bf16" if rounded else "x86-64-v4")
     tool = Tool(shutil.which(tfc), shutil.which(tfc_run), ".",
                 ["--dtype=bf16"] if rounded else [])
     tool.import_model(golden, "model.json")

@@ -46,7 +46,8 @@ def innermost_loops(instructions):
 
 
 def is_multiply_add(instruction):
-    return bool(re.match(r"vfn?m(add|sub)\d+ps$|vdpbf16ps$|vpdpbusd$|vpmaddwd$", instruction[1]))
+    return bool(re.match(r"vfn?m(add|sub)\d+ps$|vdpbf16ps$|vpdpbusd$|vpmaddwd$|"
+                         r"tdp(bf16ps|busd)$", instruction[1]))
 
 
 def stack_pointers(instructions):
@@ -65,7 +66,7 @@ def count(loop, on_stack):
                              "stack", "integers"], 0)
     for instruction in loop:
         _, mnemonic, operands = instruction
-        registers = re.findall(r"%([xyz]mm\d+)", operands)
+        registers = re.findall(r"%([xyzt]mm\d+)", operands)
         is_load = "(" in operands.rsplit(",", 1)[0]
         numbers["stack"] += bool(re.search(on_stack, operands))
         numbers["broadcasts"] += "broadcast" in mnemonic or "{1to" in operands
@@ -75,7 +76,7 @@ def count(loop, on_stack):
             vectors.add(registers[-1][:3])
             numbers["loads"] += is_load and "{1to" not in operands
         elif registers and "broadcast" not in mnemonic:
-            is_move = mnemonic.startswith("vmov") and is_load
+            is_move = mnemonic.startswith(("vmov", "tileload")) and is_load
             numbers["loads" if is_move else "other"] += 1
         elif not registers:
             numbers["integers"] += not NO_WORK.match(mnemonic)

@@ -30,12 +30,16 @@ import random_weights  # noqa: E402
 FULL = ["x86-64-v3", "x86-64-v4", "x86-64-v4-emulated"]
 DOTS = ["x86-64-v4+bf16", "x86-64-v4+bf16-emulated", "x86-64-v4", "x86-64-v3"]
 INTEGERS = ["x86-64-v3", "x86-64-v3+avxvnni", "x86-64-v4+vnni",
-            "x86-64-v4+vnni-emulated"]
+            "x86-64-v4+vnni-emulated", "x86-64-v4+amx-int8-emulated"]
+TILES = ["x86-64-v4+amx-bf16", "x86-64-v4+amx-bf16-emulated"]
 # Programs that give the same bits, of a library.
 SAME = {"f32": [("x86-64-v4", "x86-64-v4-emulated")],
         "bf16": [("x86-64-v4+bf16", "x86-64-v4+bf16-emulated")],
         "int8": [("x86-64-v3", "x86-64-v3+avxvnni"),
-                 ("x86-64-v4+vnni", "x86-64-v4+vnni-emulated")]}
+                 ("x86-64-v4+vnni", "x86-64-v4+vnni-emulated"),
+                 ("x86-64-v4+vnni-emulated",
+                  "x86-64-v4+amx-int8-emulated")],
+        "tiles": [tuple(TILES)]}
 
 
 class Absent(Exception):
@@ -221,6 +225,9 @@ class Model(Trial):
         self.check_company("f32.so", program, given[program])
         self.check_storage(source.choice(["f16", "bf16"]))
         self.check_library("bf16", DOTS, "--dtype", "bf16")
+        for program, values in self.check_library("tiles", TILES, "--dtype",
+                                                  "bf16").items():
+            self.check_company("tiles.so", program, values)
         self.check_library("int8", INTEGERS, "--dtype", "int8")
         self.verify(source.choice(["full", "full", "none"]))
         if self.has_device:

@@ -476,7 +476,7 @@ TEST(Module, RefusesMalformedDefaults) {
 /// A machine that has everything but the instruction sets of these names.
 CpuWords machineWithout(const std::vector<std::string> &names) {
   CpuWords cpu{TFC_ISA_X86_64,
-               {~0U, ~0U, ~0U, ~0U, ~0U},
+               {~0U, ~0U, ~0U, ~0U, ~0U, ~0U},
                ~uint64_t(0),
                /*isAmd=*/true,
                {}};
@@ -492,7 +492,7 @@ TEST(Module, NamesEveryInstructionSetThatIsMissing) {
   uint64_t v2 = TFC_FEATURE_X86_64_V2, v3 = TFC_FEATURE_X86_64_V3,
            v4 = TFC_FEATURE_X86_64_V4, dots = TFC_FEATURE_FAST_AVX512_BF16;
   uint64_t bytes = TFC_FEATURE_AVX_VNNI, wide = TFC_FEATURE_AVX512_VNNI;
-  uint64_t all = v2 | v3 | v4 | dots | bytes | wide;
+  uint64_t all = v2 | v3 | v4 | dots | bytes | wide | tileFeatures;
   EXPECT_EQ(machineFeatures(machineWithout({})), all);
   for (const X86Feature &feature : x86Features) {
     std::string name = feature.name;
@@ -516,13 +516,18 @@ TEST(Module, NamesEveryInstructionSetThatIsMissing) {
   EXPECT_EQ(machineFeatures(slow), all - dots);
   EXPECT_EQ(missingFeatures(dots, slow),
             "a fast avx512bf16 (this one is slower than products of f32)");
-  EXPECT_EQ(missingFeatures(2 * wide, machineWithout({})),
+  EXPECT_EQ(missingFeatures(TFC_FEATURE_AMX_BF16, machineWithout({"amx-tile"})),
+            "amx-tile");
+  EXPECT_EQ(missingFeatures(2 * TFC_FEATURE_AMX_INT8, machineWithout({})),
             "an unknown instruction set");
   // The machine has AVX, but the system does not save its registers.
   CpuWords unsaved = machineWithout({});
   unsaved.savedState = 3;
   EXPECT_EQ(machineFeatures(unsaved), v2);
   EXPECT_EQ(missingFeatures(v3, unsaved), "avx, avx2, fma, f16c");
+  // Its registers, but not those of tiles.
+  unsaved.savedState = savesAvx512;
+  EXPECT_EQ(machineFeatures(unsaved), all - tileFeatures);
   EXPECT_EQ(machineFeatures(CpuWords()), 0U);
 }
 

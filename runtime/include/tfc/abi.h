@@ -325,7 +325,11 @@ enum {
   TFC_FEATURE_FAST_AVX512_BF16 = 8,
   /* Products of four bytes at once, in vectors of 256 or 512 bits. */
   TFC_FEATURE_AVX_VNNI = 16,
-  TFC_FEATURE_AVX512_VNNI = 32
+  TFC_FEATURE_AVX512_VNNI = 32,
+  /* Products of tiles (AMX), of bf16 and of bytes; the host asks its system for
+   * their registers. */
+  TFC_FEATURE_AMX_BF16 = 64,
+  TFC_FEATURE_AMX_INT8 = 128
 };
 
 /* What a program of aarch64 needs beyond ARMv8.0-A: bits of their own, which

@@ -5,6 +5,7 @@
 
 #include "runtime/gpu/CudaAvoid.h"
 #include "runtime/gpu/DeviceNumber.h"
+#include "runtime/src/load/TilePermission.h"
 
 #include <algorithm>
 #include <tuple>
@@ -49,7 +50,7 @@ Result<ChosenProgram> chooseProgram(const Module &module,
     return std::move(named.error());
   }
   const std::string &name = named->program;
-  auto onCpu = module.choose(name, machineFeatures());
+  auto onCpu = module.choose(name, permittedFeatures(table, machineFeatures()));
   auto avoided = readAvoided();
   if (!avoided) {
     return std::move(avoided.error());

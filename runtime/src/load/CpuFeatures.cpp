@@ -37,6 +37,7 @@ CpuWords readCpu() {
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
     wordOf(CpuidWord::Leaf7Ebx) = b;
     wordOf(CpuidWord::Leaf7Ecx) = c;
+    wordOf(CpuidWord::Leaf7Edx) = d;
   }
   if (__get_cpuid_count(7, 1, &a, &b, &c, &d)) {
     wordOf(CpuidWord::Leaf7Part1Eax) = a;

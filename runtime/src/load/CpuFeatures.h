@@ -27,7 +27,7 @@ constexpr char hostTarget[] = "";
 struct CpuWords {
   uint32_t isa = hostIsa;
   // Of x86-64.
-  uint32_t words[5] = {};  // by CpuidWord
+  uint32_t words[6] = {};  // by CpuidWord
   uint64_t savedState = 0; // XCR0; 0 when the system does not say
   bool isAmd = false;      // by its vendor
   // Of aarch64.

@@ -3,6 +3,8 @@
 #include "runtime/src/load/Module.h"
 
 #include "runtime/src/load/LibraryFile.h"
+#include "runtime/src/load/TilePermission.h"
+#include "runtime/src/load/X86Levels.h"
 
 #include <algorithm>
 #include <dlfcn.h>
@@ -131,7 +133,7 @@ Result<const tfc_program_v0 *> Module::choose(const std::string &name,
     return makeError(Code::Incompatible, libraryPath, ": expected a program ",
                      "that this machine runs, got ",
                      name.empty() || name == "cpu" ? names : name,
-                     "; the machine lacks ", missingFeatures(lacking));
+                     "; the machine lacks ", describeMissing(lacking));
   }
   return makeError(Code::NotFound, libraryPath, ": expected ",
                    name.empty() || name == "cpu" ? "a program for CPUs"
@@ -155,7 +157,11 @@ std::string describeUse(const tfc_program_v0 &program,
     return "for another kind of machine";
   }
   uint64_t missing = program.features & ~machineFeatures();
-  return missing ? "this machine lacks " + missingFeatures(missing)
+  if (!missing && hostIsa == TFC_ISA_X86_64 &&
+      (program.features & tileFeatures) && !tileRefusal().empty()) {
+    missing = program.features & tileFeatures;
+  }
+  return missing ? "this machine lacks " + describeMissing(missing)
                  : "runs on this machine";
 }
 

@@ -10,21 +10,33 @@
 namespace tfc {
 
 /// A word of what cpuid answers: leaf 1 ecx, leaf 7 ebx, leaf 0x80000001 ecx,
-/// the second part of leaf 7 eax, leaf 7 ecx.
+/// the second part of leaf 7 eax, leaf 7 ecx and edx.
 enum class CpuidWord {
   Leaf1Ecx,
   Leaf7Ebx,
   ExtendedEcx,
   Leaf7Part1Eax,
-  Leaf7Ecx
+  Leaf7Ecx,
+  Leaf7Edx
 };
 
 /// What the system must save of a thread besides general registers: bits of
 /// the register XCR0.
-enum : uint32_t { savesNothing = 0, savesAvx = 0x6, savesAvx512 = 0xe6 };
+enum : uint32_t {
+  savesNothing = 0,
+  savesAvx = 0x6,
+  savesAvx512 = 0xe6,
+  savesTiles = 0x600e6
+};
+
+/// What the system lets a process use that asks for it
+/// (runtime/src/load/TilePermission.h).
+inline constexpr uint64_t tileFeatures =
+    TFC_FEATURE_AMX_BF16 | TFC_FEATURE_AMX_INT8;
 
 struct X86Feature {
-  uint64_t level;   // TFC_FEATURE_*, the lowest one that has it, or its own
+  uint64_t level;   // TFC_FEATURE_*: the lowest one that has it, or those that
+                    // need it
   const char *name; // LLVM's
   CpuidWord word;
   uint32_t bit; // of the word
@@ -33,7 +45,8 @@ struct X86Feature {
 
 /// Everything that LLVM may use in code for a level and those below it, and
 /// what programs beyond levels have besides. AVX512_BF16 is for AMD's machines
-/// alone: others do it at half the rate of f32's products.
+/// alone, others do it at half the rate of f32's products, but for what no tile
+/// of AMX divides.
 inline constexpr X86Feature x86Features[] = {
     {TFC_FEATURE_X86_64_V2, "cx16", CpuidWord::Leaf1Ecx, 13, savesNothing},
     {TFC_FEATURE_X86_64_V2, "sahf", CpuidWord::ExtendedEcx, 0, savesNothing},
@@ -58,11 +71,14 @@ inline constexpr X86Feature x86Features[] = {
     {TFC_FEATURE_X86_64_V4, "avx512cd", CpuidWord::Leaf7Ebx, 28, savesAvx512},
     {TFC_FEATURE_X86_64_V4, "avx512dq", CpuidWord::Leaf7Ebx, 17, savesAvx512},
     {TFC_FEATURE_X86_64_V4, "avx512vl", CpuidWord::Leaf7Ebx, 31, savesAvx512},
-    {TFC_FEATURE_FAST_AVX512_BF16, "avx512bf16", CpuidWord::Leaf7Part1Eax, 5,
-     savesAvx512},
+    {TFC_FEATURE_FAST_AVX512_BF16 | TFC_FEATURE_AMX_BF16, "avx512bf16",
+     CpuidWord::Leaf7Part1Eax, 5, savesAvx512},
     {TFC_FEATURE_AVX_VNNI, "avxvnni", CpuidWord::Leaf7Part1Eax, 4, savesAvx},
-    {TFC_FEATURE_AVX512_VNNI, "avx512vnni", CpuidWord::Leaf7Ecx, 11,
-     savesAvx512},
+    {TFC_FEATURE_AVX512_VNNI | TFC_FEATURE_AMX_INT8, "avx512vnni",
+     CpuidWord::Leaf7Ecx, 11, savesAvx512},
+    {tileFeatures, "amx-tile", CpuidWord::Leaf7Edx, 24, savesTiles},
+    {TFC_FEATURE_AMX_BF16, "amx-bf16", CpuidWord::Leaf7Edx, 22, savesTiles},
+    {TFC_FEATURE_AMX_INT8, "amx-int8", CpuidWord::Leaf7Edx, 25, savesTiles},
 };
 
 /// The levels, each of which has those before it, and what stands beside them,
@@ -73,7 +89,9 @@ inline constexpr struct {
   uint64_t feature, level;
 } x86Extras[] = {{TFC_FEATURE_FAST_AVX512_BF16, TFC_FEATURE_X86_64_V4},
                  {TFC_FEATURE_AVX_VNNI, TFC_FEATURE_X86_64_V3},
-                 {TFC_FEATURE_AVX512_VNNI, TFC_FEATURE_X86_64_V4}};
+                 {TFC_FEATURE_AVX512_VNNI, TFC_FEATURE_X86_64_V4},
+                 {TFC_FEATURE_AMX_BF16, TFC_FEATURE_X86_64_V4},
+                 {TFC_FEATURE_AMX_INT8, TFC_FEATURE_X86_64_V4}};
 
 /// `features` and what they stand on.
 constexpr uint64_t withLowerLevels(uint64_t features) {

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels --split-input-file --verify-diagnostics
 // RUN: not tfc-opt %s --split-input-file --tfc-bind-weights --tfc-expand-cpu-kernels="lanes=4" 2>&1 | FileCheck %s
+// RUN: not tfc-opt %s --split-input-file --tfc-bind-weights --tfc-expand-cpu-kernels="dots=tiles" 2>&1 | FileCheck %s --check-prefix=DOTS
 
 // CHECK: error: expected lanes=16 or lanes=8, got 4
+// DOTS: error: expected dots=vector or dots=amx, got "tiles"
 
 !cache = !transformer.cache<layers = 1, kv_heads = 2, head_dim = 4>
 !other = !transformer.cache<layers = 3, kv_heads = 1, head_dim = 8>

@@ -10,10 +10,17 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
 
 #include <array>
+#include <cmath>
 #include <gtest/gtest.h>
 #include <random>
+
+#if defined(__x86_64__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 using namespace tfc;
 
@@ -83,6 +90,45 @@ define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
 declare <32 x i16> @llvm.x86.avx512.pmaddubs.w.512(<64 x i8>, <64 x i8>)
 )";
 
+/// A product of tiles with rows of 64 bytes; @ROWS is of sums and the first
+/// factor, whose registers are the first and the seventh, @PRODUCT the
+/// instruction.
+constexpr char tileText[] = R"(
+@configuration = private constant [64 x i8] c"\01\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\40\00\00\00\00\00\00\00\00\00\00\00\40\00\40\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00\00@ROWS\00\00\00\00\00@ROWS\10\00\00\00\00\00\00\00\00"
+define void @dot(ptr %sum, ptr %a, ptr %b, ptr %to) {
+  call void @llvm.x86.ldtilecfg(ptr @configuration)
+  call void @llvm.x86.tileloadd64(i8 0, ptr %sum, i64 64)
+  call void @llvm.x86.tileloadd64(i8 6, ptr %a, i64 64)
+  call void @llvm.x86.tileloadd64(i8 7, ptr %b, i64 64)
+  call void @llvm.x86.@PRODUCT(i8 0, i8 6, i8 7)
+  call void @llvm.x86.tilestored64(i8 0, ptr %to, i64 64)
+  call void @llvm.x86.tilerelease()
+  ret void
+}
+declare void @llvm.x86.ldtilecfg(ptr)
+declare void @llvm.x86.tilerelease()
+declare void @llvm.x86.tileloadd64(i8 immarg, ptr, i64)
+declare void @llvm.x86.tilestored64(i8 immarg, ptr, i64)
+declare void @llvm.x86.@PRODUCT(i8 immarg, i8 immarg, i8 immarg)
+)";
+
+std::string fill(llvm::StringRef text, llvm::StringRef name,
+                 llvm::StringRef value) {
+  std::string filled;
+  auto [before, after] = text.split(name);
+  while (before.size() != text.size()) {
+    filled += (before + value).str();
+    text = after;
+    std::tie(before, after) = text.split(name);
+  }
+  return filled + text.str();
+}
+
+/// "\\0d" is 13 rows.
+std::string writeTiles(llvm::StringRef product, llvm::StringRef rows) {
+  return fill(fill(tileText, "@ROWS", rows), "@PRODUCT", product);
+}
+
 /// `dot`, as its model on any machine or as the instruction.
 class Dot {
 public:
@@ -100,7 +146,7 @@ public:
     if (isModel) {
       EXPECT_EQ(replaceByModels(*module), "");
     } else {
-      machine.addFeatures({feature});
+      machine.addFeatures(llvm::SubtargetFeatures(feature).getFeatures());
     }
     jit = llvm::cantFail(llvm::orc::LLJITBuilder()
                              .setJITTargetMachineBuilder(std::move(machine))
@@ -116,6 +162,11 @@ public:
     Words to;
     apply(sum.data(), a.data(), b.data(), to.data());
     return to;
+  }
+
+  void run(const uint32_t *sum, const uint32_t *a, const uint32_t *b,
+           uint32_t *to) const {
+    apply(sum, a, b, to);
   }
 
   uint32_t operator()(uint32_t sum, uint32_t a, uint32_t b) const {
@@ -260,6 +311,146 @@ TEST(InstructionModels, integersAreThoseOfTheInstructions) {
       ASSERT_EQ(instruction(sum, a, b), model(sum, a, b));
     }
   }
+}
+
+using Tile = std::array<uint32_t, 16 * 16>;
+
+/// Of the manual, a number at a time.
+float flush(float x) {
+  return std::abs(x) < std::numeric_limits<float>::min()
+             ? std::copysign(0.0f, x)
+             : x;
+}
+
+uint32_t multiplyBf16(const Tile &sum, const Tile &a, const Tile &b, size_t row,
+                      size_t column) {
+  float halves[2] = {0, 0};
+  for (size_t k = 0; k < 16; ++k) {
+    for (unsigned half : {0U, 1U}) {
+      auto widen = [&](uint32_t pair) {
+        return flush(
+            llvm::bit_cast<float>(half ? pair & 0xffff0000 : pair << 16));
+      };
+      halves[half] = flush(std::fma(widen(a[row * 16 + k]),
+                                    widen(b[k * 16 + column]), halves[half]));
+    }
+  }
+  float old = flush(llvm::bit_cast<float>(sum[row * 16 + column]));
+  return bits(flush(old + flush(halves[0] + halves[1])));
+}
+
+uint32_t multiplyBytes(const Tile &sum, const Tile &a, const Tile &b,
+                       size_t row, size_t column) {
+  uint32_t all = sum[row * 16 + column];
+  for (size_t k = 0; k < 16; ++k) {
+    for (unsigned shift : {0U, 8U, 16U, 24U}) {
+      auto x = static_cast<uint8_t>(a[row * 16 + k] >> shift);
+      auto y = static_cast<int8_t>(b[k * 16 + column] >> shift);
+      all += static_cast<uint32_t>(x * y);
+    }
+  }
+  return all;
+}
+
+bool isNoNumber(uint32_t x) { return (x & 0x7fffffff) > 0x7f800000; }
+
+/// Tiles that are drawn, with `rows` rows; what is behind them stays. Of an
+/// instruction where the machine has it and the system lets it be used.
+void checkTiles(llvm::StringRef product, const std::string &feature,
+                bool isModel) {
+  bool isBf16 = product == "tdpbf16ps";
+  for (auto [text, rows] : {std::pair{"\\10", 16U}, std::pair{"\\0d", 13U},
+                            std::pair{"\\01", 1U}}) {
+    std::string written = writeTiles(product, text);
+    Dot dot(isModel, written.c_str(), "+amx-tile,+" + feature);
+    Draw draw;
+    for (int trial = 0; trial < 64; ++trial) {
+      Tile sum, a, b, to;
+      for (size_t i = 0; i < sum.size(); ++i) {
+        // Mostly numbers that add up, and in every fourth all kinds.
+        int kind = trial % 4 ? 1 : static_cast<int>(i % 4);
+        sum[i] = isBf16 ? draw.sum(kind) : draw.sum(0);
+        a[i] = isBf16 ? draw.pair(kind) : draw.sum(0);
+        b[i] = isBf16 ? draw.pair(kind) : draw.sum(0);
+      }
+      to.fill(7);
+      dot.run(sum.data(), a.data(), b.data(), to.data());
+      for (size_t i = 0; i < to.size(); ++i) {
+        uint32_t wanted = i >= rows * 16 ? 7
+                          : isBf16 ? multiplyBf16(sum, a, b, i / 16, i % 16)
+                                   : multiplyBytes(sum, a, b, i / 16, i % 16);
+        ASSERT_TRUE(to[i] == wanted ||
+                    (isBf16 && isNoNumber(to[i]) && isNoNumber(wanted)))
+            << product.str() << " of " << rows << " rows, number " << i
+            << std::hex << ": expected " << wanted << ", got " << to[i];
+      }
+    }
+  }
+}
+
+TEST(InstructionModels, tilesAddUpFirstAndSecondElementsApart) {
+  if (!hasFeature("fma")) {
+    GTEST_SKIP() << "expected a machine of x86-64-v3";
+  }
+  std::string text = writeTiles("tdpbf16ps", "\\10");
+  Dot dot(/*isModel=*/true, text.c_str());
+  Tile sum{}, a, b{}, to;
+  a.fill(0x3f803f80); // ones
+  // First elements 2^60, 0, -2^60, second ones 0, 1, 0: as one sum after the
+  // other the 1 would be lost.
+  b[0] = 0x5d80;
+  b[16] = 0x3f800000;
+  b[32] = 0xdd80;
+  // The old sum comes last.
+  sum[0] = bits(0.5f);
+  // It is lost in what the others are.
+  sum[1] = bits(1.0f);
+  b[1] = 0x5d80;
+  dot.run(sum.data(), a.data(), b.data(), to.data());
+  EXPECT_EQ(to[0], bits(1.5f));
+  EXPECT_EQ(to[1], 0x5d800000u);
+  checkTiles("tdpbf16ps", "amx-bf16", /*isModel=*/true);
+  checkTiles("tdpbusd", "amx-int8", /*isModel=*/true);
+}
+
+TEST(InstructionModels, tilesAreThoseOfTheInstructions) {
+#if defined(__x86_64__)
+  constexpr long request = 0x1023, tiles = 18;
+  bool isAllowed = syscall(SYS_arch_prctl, request, tiles) == 0;
+#else
+  bool isAllowed = false;
+#endif
+  for (auto [product, feature] :
+       {std::pair{"tdpbf16ps", "amx-bf16"}, std::pair{"tdpbusd", "amx-int8"}}) {
+    if (!hasFeature(feature) || !isAllowed) {
+      GTEST_SKIP() << "expected a machine with " << feature
+                   << ", whose system lets it be used";
+    }
+    checkTiles(product, feature, /*isModel=*/false);
+  }
+}
+
+TEST(InstructionModels, tilesOfOtherShapesAreFaults) {
+  if (!hasFeature("fma")) {
+    GTEST_SKIP() << "expected a machine of x86-64-v3";
+  }
+  Tile sum{}, a{}, b{}, to;
+  auto run = [&](const std::string &text) {
+    Dot dot(/*isModel=*/true, text.c_str());
+    dot.run(sum.data(), a.data(), b.data(), to.data());
+  };
+  std::string whole = writeTiles("tdpbusd", "\\10");
+  run(whole);
+  // 17 rows; none; a second factor of fewer rows than the first has words; a
+  // factor that is the sum.
+  EXPECT_DEATH(run(writeTiles("tdpbusd", "\\11")), "");
+  EXPECT_DEATH(run(writeTiles("tdpbusd", "\\00")), "");
+  EXPECT_DEATH(run(fill(whole, "\\10\\10", "\\10\\0f")), "");
+  EXPECT_DEATH(run(fill(whole, "i8 0, i8 6, i8 7", "i8 0, i8 0, i8 7")), "");
+  // Without a configuration.
+  EXPECT_DEATH(
+      run(fill(whole, "call void @llvm.x86.ldtilecfg(ptr @configuration)", "")),
+      "");
 }
 
 TEST(InstructionModels, namesWhatHasNoModel) {

@@ -115,7 +115,7 @@ TEST(TargetInfo, bf16IsForMachinesThatAreFastAtIt) {
   EXPECT_EQ(parse("cpu:znver4").fastAt(Factors::BF16).microarchitecture,
             "znver4");
   for (llvm::StringRef other :
-       {"cpu:x86-64-v4", "cpu:sapphirerapids", "cpu:znver3", "cuda"}) {
+       {"cpu:x86-64-v4", "cpu:cooperlake", "cpu:znver3", "cuda"}) {
     EXPECT_EQ(parse(other).fastAt(Factors::BF16).programName(),
               parse(other).programName());
   }
@@ -125,6 +125,34 @@ TEST(TargetInfo, bf16IsForMachinesThatAreFastAtIt) {
   ASSERT_EQ(listed->size(), 3u);
   EXPECT_EQ(listed->back().name, "x86-64-v4+bf16");
   EXPECT_EQ(TargetInfo::allFor(Factors::BF16).back().name, "x86-64-v4+bf16");
+}
+
+TEST(TargetInfo, tilesAreForMachinesThatHaveThem) {
+  for (auto [name, factors, attributes, feature] :
+       {std::tuple{"x86-64-v4+amx-bf16", Factors::BF16,
+                   "+amx-tile,+amx-bf16,+avx512bf16",
+                   uint64_t(TFC_FEATURE_AMX_BF16)},
+        std::tuple{"x86-64-v4+amx-int8", Factors::Int8,
+                   "+amx-tile,+amx-int8,+avx512vnni",
+                   uint64_t(TFC_FEATURE_AVX512_VNNI | TFC_FEATURE_AMX_INT8)}}) {
+    TargetInfo target = parse("cpu:" + std::string(name));
+    EXPECT_EQ(target.programName(), name);
+    EXPECT_EQ(target.attributes, attributes);
+    EXPECT_EQ(target.multiplies, factors);
+    EXPECT_EQ(target.features, parse("cpu:x86-64-v4").features | feature);
+    TargetInfo emulated = target.emulated();
+    EXPECT_TRUE(emulated.runsHere());
+    EXPECT_EQ(TargetInfo::findProgram(emulated.programName())->name, name);
+    // A machine that is known, where it is asked for; no level has tiles.
+    for (llvm::StringRef machine :
+         {"cpu:sapphirerapids", "cpu:graniterapids"}) {
+      EXPECT_EQ(parse(machine).fastAt(factors).programName(), name);
+    }
+    for (const TargetInfo &each : TargetInfo::allFor(factors)) {
+      EXPECT_EQ(each.features & tileFeatures, 0u) << each.name;
+    }
+  }
+  EXPECT_EQ(parse("cpu:sapphirerapids").programName(), "x86-64-v4");
 }
 
 TEST(TargetInfo, int8IsForEveryMachineAndFasterWithUnits) {
@@ -146,7 +174,7 @@ TEST(TargetInfo, int8IsForEveryMachineAndFasterWithUnits) {
   for (auto [machine, program] :
        {std::pair{"cpu:znver4", "x86-64-v4+vnni"},
         std::pair{"cpu:cascadelake", "x86-64-v4+vnni"},
-        std::pair{"cpu:sapphirerapids", "x86-64-v4+vnni"},
+        std::pair{"cpu:sapphirerapids", "x86-64-v4+amx-int8"},
         std::pair{"cpu:alderlake", "x86-64-v3+avxvnni"},
         std::pair{"cpu:skylake-avx512", "x86-64-v4"},
         std::pair{"cpu:znver3", "x86-64-v3"},
@@ -259,7 +287,8 @@ TEST(TargetInfo, levelsHaveTheFeaturesThatLlvmUses) {
 TEST(TargetInfo, refusesWhatCannotRunIt) {
   std::string expected =
       "expected --target cpu, cpu:x86-64-v3, cpu:x86-64-v4, "
-      "cpu:x86-64-v4+bf16, cpu:x86-64-v3+avxvnni, cpu:x86-64-v4+vnni, "
+      "cpu:x86-64-v4+bf16, cpu:x86-64-v4+amx-bf16, cpu:x86-64-v3+avxvnni, "
+      "cpu:x86-64-v4+vnni, cpu:x86-64-v4+amx-int8, "
       "cpu:armv8-a or LLVM's name of a CPU with AVX2, FMA and F16C or of a "
       "64-bit Arm, as cpu:znver4, or cuda or cuda:sm_80 (also sm_86, sm_87, "
       "sm_89, sm_90), "

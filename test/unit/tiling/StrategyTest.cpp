@@ -28,6 +28,8 @@ TEST(Strategy, tilesFitTheRegistersAndItemsAreWholeTiles) {
         std::pair{"x86-64-v4", "znver5"}, std::pair{"x86-64-v4+bf16", "znver4"},
         std::pair{"x86-64-v3+avxvnni", ""}, std::pair{"x86-64-v4+vnni", ""},
         std::pair{"x86-64-v4+vnni", "znver4"}, std::pair{"armv8-a", ""},
+        std::pair{"x86-64-v4+amx-bf16", ""},
+        std::pair{"x86-64-v4+amx-int8", ""},
         std::pair{"armv8-a", "neoverse-n1"}}) {
     Strategy s = chooseStrategy(program, microarchitecture);
     int64_t vectors = s.panel / s.lanes, registers = s.lanes == 16 ? 32 : 16;
@@ -51,6 +53,22 @@ TEST(Strategy, dotsReadTheWeightsOfTheLevelBelow) {
   EXPECT_EQ(dots.bf16Word, widening.bf16Word);
   // Nothing is widened for the tiles behind the first one.
   EXPECT_EQ(dots.rowBlock, chooseStrategy("x86-64-v4", "znver4").rowBlock);
+}
+
+TEST(Strategy, tilesReadTheWeightsOfWords) {
+  for (auto [tiles, words] :
+       {std::pair{"x86-64-v4+amx-bf16", "x86-64-v4+bf16"},
+        std::pair{"x86-64-v4+amx-int8", "x86-64-v4+vnni"}}) {
+    Strategy own = chooseStrategy(tiles, ""), other = chooseStrategy(words, "");
+    EXPECT_TRUE(own.tiles);
+    EXPECT_FALSE(other.tiles);
+    EXPECT_EQ(own.dots, other.dots);
+    EXPECT_EQ(own.excess, other.excess);
+    EXPECT_EQ(own.panel, other.panel);
+    EXPECT_EQ(own.bf16Word, other.bf16Word);
+    // Two rows of registers.
+    EXPECT_EQ(own.rowBlock % 32, 0);
+  }
 }
 
 TEST(Strategy, bytesHaveASignWhereNoUnitWantsThemWithout) {
