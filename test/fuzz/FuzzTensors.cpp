@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/files/Safetensors.h"
 #include "runtime/src/files/SafetensorsHeader.h"
+#include "runtime/src/files/quantized/Quantized.h"
 #include "test/fuzz/Fuzz.h"
 
 #include <cstring>
@@ -53,6 +54,19 @@ template <typename T> bool isFine(const Result<T> &result) {
   return static_cast<bool>(result);
 }
 
+/// What a library keeps of its integers as they are.
+void readKeptRows(const Tensor &tensor, const KeptForm &form) {
+  const IntegerMatrix *matrix =
+      tensor.quantized ? findKept(*tensor.quantized, form) : nullptr;
+  if (matrix) {
+    KeptRows kept = readKept(*matrix, form, 0, matrix->rows);
+    expect(kept.scales.size() == kept.zeros.size() &&
+               kept.integers.size() ==
+                   static_cast<size_t>(matrix->rows * matrix->columns),
+           "an integer an element", tensor.name);
+  }
+}
+
 /// Touches every byte of a tensor, and its values where they are numbers.
 void read(const Tensor &tensor) {
   volatile uint8_t sum = 0;
@@ -62,6 +76,11 @@ void read(const Tensor &tensor) {
   if (isWeightDType(tensor.dtype)) {
     std::vector<float> values(static_cast<size_t>(tensor.elements()));
     convertToF32(tensor, 0, tensor.elements(), values.data());
+  }
+  for (int64_t group : {0, 2, 4, 32}) {
+    for (bool isFour : {false, true}) {
+      readKeptRows(tensor, {isFour, group, /*hasZeros=*/group != 2});
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include "test/runtime/GgufWriter.h"
 
 #include "runtime/src/files/gguf/GgufFile.h"
+#include "runtime/src/files/quantized/Quantized.h"
 #include "runtime/text/ReadTokenizer.h"
 #include "test/runtime/FakeModel.h"
 
@@ -176,6 +177,53 @@ TEST_F(GgufTest, RowsOfRotatedHeads) {
   }
 }
 
+/// Blocks that are integers times a scale are kept as they are, in rows that
+/// change places, too: what is kept stands for the very numbers of the file.
+TEST_F(GgufTest, BlocksOfIntegersAreKept) {
+  const KeptForm fours{true, 32, false}, bytes{false, 32, false};
+  std::string rest(32, '\x80');
+  for (auto [type, block, form, other] :
+       {std::tuple{2U, half("\x00\xc0") + nibbles(), fours, bytes},
+        {6U, half(one) + std::string("\x01\x00\x02\x80", 4) + nibbles(), bytes,
+         fours},
+        {8U, half("\x00\xb8") + rest, bytes, fours}}) {
+    GgufWriter file = llama();
+    std::string flipped = block;
+    flipped[2] ^= 5;
+    file.tensor("blk.0.attn_k.weight", {4, 32}, type,
+                block + flipped + flipped + block);
+    write(file.finish());
+    auto files = TensorFiles::open(path);
+    ASSERT_TRUE(files) << messageOf(files);
+    const Tensor *tensor =
+        files->find("model.layers.0.self_attn.k_proj.weight");
+    ASSERT_TRUE(tensor);
+    const IntegerMatrix *matrix = findKept(*tensor->quantized, form);
+    ASSERT_TRUE(matrix);
+    // Four bits are bytes, too.
+    EXPECT_EQ(findKept(*tensor->quantized, other) != nullptr, type == 2);
+    EXPECT_FALSE(findKept(*tensor->quantized, {form.isFour, 64, false}));
+    KeptRows kept = readKept(*matrix, form, 0, 4);
+    Row exact(4 * 32), values;
+    convertToF32(*tensor, 0, tensor->elements(), exact.data());
+    for (size_t i = 0; i < kept.integers.size(); ++i) {
+      values.push_back(static_cast<float>(kept.integers[i]) *
+                       kept.scales[i / 32]);
+    }
+    EXPECT_EQ(values, exact) << type;
+  }
+  // A minimum that is no integer, or scales of 16 elements, are not.
+  GgufWriter file = llama();
+  file.tensor("blk.0.ffn_up.weight", {1, 32}, 3,
+              half(one) + half(one) + nibbles());
+  write(file.finish());
+  auto files = TensorFiles::open(path);
+  ASSERT_TRUE(files) << messageOf(files);
+  const Tensor *tensor = files->find("model.layers.0.mlp.up_proj.weight");
+  EXPECT_FALSE(findKept(*tensor->quantized, fours));
+  EXPECT_FALSE(findKept(*tensor->quantized, bytes));
+}
+
 TEST_F(GgufTest, FilesThatLie) {
   GgufWriter good = llama();
   good.floats("output_norm.weight", {4}, {1, 2, 3, 4});
@@ -212,6 +260,11 @@ TEST_F(GgufTest, FilesThatLie) {
   EXPECT_EQ(errorOf(ragged.finish()),
             "tensor \"output.weight\": expected rows of whole Q8_0 blocks of "
             "32, got 40 columns");
+  GgufWriter blocks = llama();
+  blocks.tensor("blk.0.attn_q.bias", {32}, 8, std::string(34, '\0'));
+  EXPECT_EQ(errorOf(blocks.finish()),
+            "tensor \"blk.0.attn_q.bias\": expected a vector of floats (its "
+            "elements change places), got Q8_0 blocks");
   GgufWriter wide = llama();
   wide.tensor("output.weight", {1U << 30, 1U << 30}, 0, "");
   EXPECT_NE(errorOf(wide.finish()).find("at most 2^56 elements"),

@@ -96,6 +96,17 @@ QuantizedFolder gptq(const std::string &config, uint32_t zeros) {
               config + "}}"};
 }
 
+/// Of bytes: K = 8, N = 4, two groups of 4; a word is 4 rows of a column.
+QuantizedFolder gptq8(uint32_t zeros) {
+  return {{words("m.qweight", {2, 4},
+                 {0x03020100, 0xfffefdfc, 0x80808080, 0x00ff00ff, 0x83828180,
+                  0x7f7f7f7f, 0x04030201, 0xffffffff}),
+           words("m.qzeros", {2, 1}, {zeros, zeros}),
+           floats("m.scales", {2, 4}, {1, 2, 1, 1, 0.5F, 4, 1, 1})},
+          "{\"quantization_config\": {\"quant_method\": \"gptq\", "
+          "\"bits\": 8, \"group_size\": 4}}"};
+}
+
 TEST(Quantized, GptqSymmetricByTheValueOfItsZeros) {
   for (const char *config :
        {", \"sym\": true", ", \"checkpoint_format\": \"gptq_v2\"", ""}) {
@@ -189,7 +200,7 @@ void expectKept(QuantizedFolder folder, const KeptForm &form) {
   ASSERT_TRUE(matrix);
   KeptRows kept = readKept(*matrix, form, 0, matrix->rows);
   auto columns = static_cast<size_t>(matrix->columns);
-  size_t group = form.isFour ? static_cast<size_t>(form.group) : columns;
+  size_t group = form.group > 0 ? static_cast<size_t>(form.group) : columns;
   Row values;
   for (size_t i = 0; i < kept.integers.size(); ++i) {
     size_t at = i / group;
@@ -215,6 +226,18 @@ TEST(Quantized, IntegersAreKeptAsTheyAre) {
     expectKept(gptq("", points), {true, 4, false});
   }
   expectKept(gptq(", \"sym\": false", 0x888880f1), zeros);
+  // Four bits by groups fit bytes by groups, with zero points, too; and so do
+  // eight bits whose zero points are all those of the middle.
+  expectKept(gptq(", \"sym\": false", 0x888880f1), {false, 4, false});
+  QuantizedFolder eight = gptq8(0x7f7f7f7f);
+  expectKept(eight, {false, 4, false});
+  EXPECT_FALSE(findKept(*eight.find("m.weight").quantized, bytesForm));
+  EXPECT_FALSE(findKept(*gptq8(0x7f7f7f01).find("m.weight").quantized,
+                        {false, 4, false}));
+  // Whole groups may stand in any order.
+  folder = gptq("", 0x77777777);
+  folder.add(words("m.g_idx", {8}, {1, 1, 1, 1, 0, 0, 0, 0}));
+  expectKept(folder, {true, 4, false});
   // Columns that belong to the groups of others are rounded anew.
   folder = gptq("", 0x77777777);
   folder.add(words("m.g_idx", {8}, {1, 0, 0, 1, 0, 1, 0, 1}));

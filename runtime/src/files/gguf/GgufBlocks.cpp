@@ -23,6 +23,18 @@ int nibble(const uint8_t *bytes, int i) {
   return i < 16 ? bytes[i] & 15 : bytes[i - 16] >> 4;
 }
 
+void readQ8(const uint8_t *block, int32_t *out) {
+  for (int i = 0; i < 32; ++i) {
+    out[i] = static_cast<int8_t>(block[2 + i]);
+  }
+}
+
+void readQ40(const uint8_t *block, int32_t *out) {
+  for (int i = 0; i < 32; ++i) {
+    out[i] = nibble(block + 2, i);
+  }
+}
+
 void decodeQ8(const uint8_t *block, float *out) {
   float scale = halfAt(block);
   for (int i = 0; i < 32; ++i) {
@@ -48,6 +60,12 @@ void decodeQ41(const uint8_t *block, float *out) {
 /// Of 5 bits: the nibble, and bit i of a word above it.
 int fiveBits(const uint8_t *word, const uint8_t *nibbles, int i) {
   return nibble(nibbles, i) | (word[i / 8] >> i % 8 & 1) << 4;
+}
+
+void readQ50(const uint8_t *block, int32_t *out) {
+  for (int i = 0; i < 32; ++i) {
+    out[i] = fiveBits(block + 2, block + 6, i);
+  }
 }
 
 void decodeQ50(const uint8_t *block, float *out) {
@@ -121,20 +139,23 @@ void decodeQ6K(const uint8_t *block, float *out) {
   }
 }
 
-constexpr GgufType types[] = {{0, "F32", 1, 4, nullptr, DType::F32},
-                              {1, "F16", 1, 2, nullptr, DType::F16},
-                              {2, "Q4_0", 32, 18, decodeQ40, DType::F32},
-                              {3, "Q4_1", 32, 20, decodeQ41, DType::F32},
-                              {6, "Q5_0", 32, 22, decodeQ50, DType::F32},
-                              {7, "Q5_1", 32, 24, decodeQ51, DType::F32},
-                              {8, "Q8_0", 32, 34, decodeQ8, DType::F32},
-                              {12, "Q4_K", 256, 144, decodeQ4K, DType::F32},
-                              {13, "Q5_K", 256, 176, decodeQ5K, DType::F32},
-                              {14, "Q6_K", 256, 210, decodeQ6K, DType::F32},
-                              {30, "BF16", 1, 2, nullptr, DType::BF16},
-                              {39, "MXFP4", 32, 17, decodeMx, DType::BF16}};
+constexpr GgufType types[] = {
+    {0, "F32", 1, 4, nullptr, DType::F32},
+    {1, "F16", 1, 2, nullptr, DType::F16},
+    {2, "Q4_0", 32, 18, decodeQ40, DType::F32, readQ40, 4, 8},
+    {3, "Q4_1", 32, 20, decodeQ41, DType::F32},
+    {6, "Q5_0", 32, 22, decodeQ50, DType::F32, readQ50, 5, 16},
+    {7, "Q5_1", 32, 24, decodeQ51, DType::F32},
+    {8, "Q8_0", 32, 34, decodeQ8, DType::F32, readQ8, 8, 0},
+    {12, "Q4_K", 256, 144, decodeQ4K, DType::F32},
+    {13, "Q5_K", 256, 176, decodeQ5K, DType::F32},
+    {14, "Q6_K", 256, 210, decodeQ6K, DType::F32},
+    {30, "BF16", 1, 2, nullptr, DType::BF16},
+    {39, "MXFP4", 32, 17, decodeMx, DType::BF16}};
 
 } // namespace
+
+float scaleOfBlock(const uint8_t *block) { return halfAt(block); }
 
 const GgufType *findGgufType(uint32_t code) {
   const GgufType *found =

@@ -18,7 +18,15 @@ struct GgufType {
   void (*decode)(const uint8_t *block, float *out);
   /// The narrowest type that has all values.
   DType dtype;
+  /// Of blocks that are integers of `bits`, minus `middle`, times a scale of
+  /// f16 in front: those of one block. Null for others.
+  void (*readIntegers)(const uint8_t *block, int32_t *out) = nullptr;
+  int64_t bits = 0;
+  int32_t middle = 0;
 };
+
+/// The scale of a block that begins with one.
+float scaleOfBlock(const uint8_t *block);
 
 /// Null where tfc does not read the type.
 const GgufType *findGgufType(uint32_t code);

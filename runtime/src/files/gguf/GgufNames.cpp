@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "runtime/src/files/gguf/GgufFile.h"
 
-#include "runtime/src/files/quantized/Quantized.h"
+#include "runtime/src/files/quantized/QuantizedModule.h"
 
 #include <cstring>
 
@@ -60,42 +60,64 @@ std::string nameOf(const std::string &name) {
              : concat("model.layers.", name.substr(4, end - 4), ".", part);
 }
 
-/// Where row `row` of a matrix of `heads` heads of `width` rows is: neighbours
-/// in the file are halves apart in Hugging Face's order. `width` 0: where it
-/// was.
-int64_t storedRow(int64_t row, int64_t width) {
-  if (width == 0) {
-    return row;
-  }
-  int64_t head = row / width, half = row % width / (width / 2),
-          place = row % (width / 2);
-  return head * width + place * 2 + half;
-}
-
-/// Rows of blocks, or of floats whose order changes.
-class GgufMatrix : public QuantizedMatrix {
-public:
+/// Where the rows of a matrix are in the file.
+struct GgufRows {
   Tensor stored; // the file's bytes
   const GgufType *type = nullptr;
   int64_t headWidth = 0; // where rows change places
   std::shared_ptr<GgufFile> file;
 
+  /// Neighbours in the file are halves of a head apart in Hugging Face's order.
+  int64_t storedRow(int64_t row) const {
+    if (headWidth == 0) {
+      return row;
+    }
+    int64_t head = row / headWidth, half = row % headWidth / (headWidth / 2),
+            place = row % (headWidth / 2);
+    return head * headWidth + place * 2 + half;
+  }
+  /// Block `number` of a row of `columns`.
+  const uint8_t *block(int64_t row, int64_t columns, int64_t number) const {
+    int64_t before = storedRow(row) * (columns / type->elements) + number;
+    return stored.data + static_cast<uint64_t>(before) * type->bytes;
+  }
+};
+
+/// Rows of blocks, or of floats whose order changes.
+class GgufMatrix : public QuantizedMatrix {
+public:
+  GgufRows from;
+
   void decode(int64_t first, int64_t count, float *out) const override {
     for (int64_t row = first; row < first + count; ++row) {
-      int64_t from = storedRow(row, headWidth);
-      if (!type->decode) {
-        convertToF32(stored, from * columns, columns, out);
+      if (!from.type->decode) {
+        convertToF32(from.stored, from.storedRow(row) * columns, columns, out);
         out += columns;
         continue;
       }
-      int64_t blocks = columns / type->elements;
-      const uint8_t *block =
-          stored.data + static_cast<uint64_t>(from * blocks) * type->bytes;
-      for (int64_t i = 0; i < blocks; ++i) {
-        type->decode(block, out);
-        block += type->bytes;
-        out += type->elements;
+      for (int64_t i = 0; i < columns / from.type->elements; ++i) {
+        from.type->decode(from.block(row, columns, i), out);
+        out += from.type->elements;
       }
+    }
+  }
+};
+
+/// The same of blocks that are integers times a scale.
+class GgufIntegers : public IntegerMatrix {
+public:
+  GgufRows from;
+
+  void readIntegers(int64_t row, int32_t *integers) const override {
+    for (int64_t i = 0; i < groups; ++i) {
+      from.type->readIntegers(from.block(row, columns, i), integers);
+      integers += from.type->elements;
+    }
+  }
+  void readGroups(int64_t row, float *scales, int32_t *zeros) const override {
+    for (int64_t i = 0; i < groups; ++i) {
+      scales[i] = scaleOfBlock(from.block(row, columns, i));
+      zeros[i] = middle;
     }
   }
 };
@@ -169,6 +191,13 @@ private:
     if (!width) {
       return std::move(width.error());
     }
+    if (*width > 0 && from.shape.size() == 1 && from.type->decode) {
+      return makeError(Code::InvalidArgument, file->path(), ": tensor ",
+                       quoteName(from.name),
+                       ": expected a vector of floats (its elements change "
+                       "places), got ",
+                       from.type->name, " blocks");
+    }
     Tensor tensor;
     tensor.name = nameOf(from.name);
     tensor.dtype = from.type->decode ? DType::U8 : from.type->dtype;
@@ -186,24 +215,36 @@ private:
   }
 
   void decodeLater(Tensor &tensor, const GgufTensor &from, int64_t width) {
-    auto matrix = std::make_shared<GgufMatrix>();
-    matrix->columns =
-        from.shape.size() == 1 && width > 0 ? 1 : from.shape.back();
-    matrix->rows = tensor.elements() / matrix->columns;
-    matrix->dtype = from.type->dtype;
-    matrix->type = from.type;
-    matrix->headWidth = width;
-    matrix->file = file;
-    matrix->stored = tensor;
-    matrix->parts = {&matrix->stored};
+    if (from.type->readIntegers) {
+      auto matrix = std::make_shared<GgufIntegers>();
+      place(*matrix, matrix->from, tensor, from, width);
+      matrix->bits = from.type->bits;
+      matrix->middle = from.type->middle;
+      matrix->groups = matrix->columns / from.type->elements;
+      matrix->groupOf = groupsOf(matrix->columns, from.type->elements);
+      tensor.quantized = std::move(matrix);
+    } else {
+      auto matrix = std::make_shared<GgufMatrix>();
+      place(*matrix, matrix->from, tensor, from, width);
+      tensor.quantized = std::move(matrix);
+    }
     if (from.type->decode) {
       ++counts[from.type->name];
     }
-    tensor.dtype = matrix->dtype;
+    tensor.dtype = tensor.quantized->dtype;
     tensor.bytes = static_cast<uint64_t>(tensor.elements()) * sizeof(float);
     tensor.data = nullptr;
     tensor.isMapped = false;
-    tensor.quantized = std::move(matrix);
+  }
+
+  void place(QuantizedMatrix &matrix, GgufRows &rows, const Tensor &tensor,
+             const GgufTensor &from, int64_t width) const {
+    matrix.columns =
+        from.shape.size() == 1 && width > 0 ? 1 : from.shape.back();
+    matrix.rows = tensor.elements() / matrix.columns;
+    matrix.dtype = from.type->dtype;
+    rows = {tensor, from.type, width, file};
+    matrix.parts = {&rows.stored};
   }
 };
 

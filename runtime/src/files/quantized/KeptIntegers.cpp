@@ -32,18 +32,18 @@ const IntegerMatrix *findKept(const QuantizedMatrix &matrix,
     return nullptr;
   }
   bool isFour = integers->bits == 4;
-  bool isKept = form.isFour
-                    ? isFour && (form.hasZeros || !integers->hasZeros) &&
-                          cutsGroups(*integers, form.group)
-                    // Four bits minus a zero point of four are a byte.
-                    : (isFour || !integers->hasZeros) && integers->groups == 1;
-  return isKept ? integers : nullptr;
+  bool fits = form.isFour ? isFour && (form.hasZeros || !integers->hasZeros)
+                          // Four bits minus a zero point of four are a byte.
+                          : isFour || !integers->hasZeros;
+  bool isCut = form.group > 0 ? cutsGroups(*integers, form.group)
+                              : integers->groups == 1;
+  return fits && isCut ? integers : nullptr;
 }
 
 KeptRows readKept(const IntegerMatrix &matrix, const KeptForm &form,
                   int64_t first, int64_t count) {
   auto columns = static_cast<size_t>(matrix.columns);
-  int64_t group = form.isFour ? form.group : matrix.columns;
+  int64_t group = form.group > 0 ? form.group : matrix.columns;
   auto groups = static_cast<size_t>(matrix.columns / group);
   auto rows = static_cast<size_t>(count);
   KeptRows kept;
