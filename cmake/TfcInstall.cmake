@@ -1,5 +1,6 @@
 # What is installed, in components: `runtime` (the library), `dev` (headers, for
-# find_package(tfc) and pkg-config) and `compiler` (the programs).
+# find_package(tfc) and pkg-config), `compiler` (the programs), and, in no
+# package, `sdk` (find_package(tfc-compiler): docs/extending.md).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -28,6 +29,37 @@ install(TARGETS tfc-run tfc-bench
 if(TFC_BUILD_COMPILER)
   install(TARGETS tfc
           RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
+endif()
+
+# The compiler as a library: its headers, those that are generated among them,
+# and its archives.
+if(TFC_BUILD_COMPILER)
+  set(sdk ${CMAKE_INSTALL_LIBDIR}/tfc-compiler)
+  set(sdk_headers ${CMAKE_INSTALL_INCLUDEDIR}/tfc-compiler)
+  get_property(libraries GLOBAL PROPERTY TFC_LIBRARIES)
+  install(TARGETS ${libraries} ARCHIVE DESTINATION ${sdk} COMPONENT sdk
+          EXCLUDE_FROM_ALL)
+  foreach(root IN ITEMS ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+    install(DIRECTORY ${root}/dialect ${root}/compiler ${root}/runtime
+            DESTINATION ${sdk_headers} COMPONENT sdk EXCLUDE_FROM_ALL
+            FILES_MATCHING PATTERN "*.h" PATTERN "*.td" PATTERN "*.inc"
+            PATTERN CMakeFiles EXCLUDE)
+  endforeach()
+  install(DIRECTORY runtime/include/tfc DESTINATION ${sdk_headers}
+          COMPONENT sdk EXCLUDE_FROM_ALL)
+  configure_package_config_file(
+    cmake/tfc-compilerConfig.cmake.in
+    ${CMAKE_BINARY_DIR}/tfc-compilerConfig.cmake
+    INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tfc-compiler
+    PATH_VARS sdk sdk_headers)
+  # Its headers promise nothing from version to version.
+  write_basic_package_version_file(
+    ${CMAKE_BINARY_DIR}/tfc-compilerConfigVersion.cmake
+    COMPATIBILITY ExactVersion)
+  install(FILES ${CMAKE_BINARY_DIR}/tfc-compilerConfig.cmake
+                ${CMAKE_BINARY_DIR}/tfc-compilerConfigVersion.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/tfc-compiler COMPONENT sdk
+          EXCLUDE_FROM_ALL)
 endif()
 
 # Debian's packages: `cpack -G DEB` in the build folder.

@@ -10,6 +10,8 @@ function(tfc_add_library name)
   cmake_parse_arguments(ARG "MLIR" "" "LINK_LIBS;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  # For the component `sdk` (TfcInstall).
+  set_property(GLOBAL APPEND PROPERTY TFC_LIBRARIES ${name})
   target_link_libraries(${name} PUBLIC ${ARG_LINK_LIBS})
   if(TFC_FUZZ)
     # Counts what runs; the fuzzers look for inputs that run more.

@@ -265,10 +265,9 @@ void Explainer::printMeasured() {
 void Explainer::printFunctions() {
   std::vector<std::pair<double, std::string>> found;
   for (const ProgramTrace::Function &function : of.trace.functions) {
-    int64_t own = 0, all = 0;
+    int64_t own = 0;
     for (const auto &[path, count] : function.ops) {
       own += isWanted(path) ? count : 0;
-      all += count;
     }
     bool isCalled =
         llvm::any_of(function.callers,
@@ -280,10 +279,10 @@ void Explainer::printFunctions() {
     std::string text =
         function.name +
         (isShared ? ", shared by " + std::to_string(function.callers.size())
-                  : ": " + std::to_string(own) + " of " + std::to_string(all) +
-                        " ops");
-    double share =
-        all ? static_cast<double>(own) / static_cast<double>(all) : 0;
+                  : ": " + std::to_string(own) + " of " +
+                        std::to_string(function.size) + " ops");
+    double share = static_cast<double>(own) /
+                   static_cast<double>(std::max<int64_t>(function.size, 1));
     found.emplace_back(isCalled && !isShared ? 2 + share
                        : isCalled            ? 1
                                              : share / 2,
@@ -353,12 +352,8 @@ bool tfc::explainFunction(const Explained &of, StringRef name,
       roots.push_back(path);
     }
   }
-  int64_t all = 0;
-  for (const auto &[path, count] : function->ops) {
-    all += count;
-  }
   os << function->name << ", a " << (function->isKernel ? "kernel" : "function")
-     << " of " << programOf(of) << ": " << all << " ops of "
+     << " of " << programOf(of) << ": " << function->size << " ops, for "
      << llvm::join(roots, ", ") << '\n';
   Explainer(of, roots, os).print();
   return true;

@@ -153,11 +153,12 @@ void ProgramTrace::listFunctions(ModuleOp module) {
         !places.try_emplace(op.getName(), functions.size()).second) {
       return;
     }
-    Function function{op.getName().str(), isa<gpu::GPUFuncOp>(op), {}, {}};
+    Function function{op.getName().str(), isa<gpu::GPUFuncOp>(op), 0, {}, {}};
     op->walk([&](Operation *each) {
       if (each == op || isConstant(each)) {
         return;
       }
+      ++function.size;
       for (const std::string &path : find(each->getLoc())) {
         ++function.ops[path];
       }

@@ -45,7 +45,8 @@ public:
   struct Function {
     std::string name;
     bool isKernel = false;
-    std::map<std::string, int64_t> ops; // by path: how many are its own
+    int64_t size = 0;                   // ops, no constants
+    std::map<std::string, int64_t> ops; // by path: how many are of it
     std::set<std::string> callers;      // the paths of what names it
   };
   /// What a tile was chosen for.

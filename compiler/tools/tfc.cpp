@@ -5,12 +5,16 @@
 
 #ifdef TFC_STATIC
 #include "compiler/tools/Linker.h"
+#include "compiler/tools/OptMain.h"
 #endif
 
 int main(int argc, char **argv) {
 #ifdef TFC_STATIC
   if (tfc::isCalledAsLinker(argc, argv)) {
     return tfc::runAsLinker(argc, argv);
+  }
+  if (tfc::isCalledAsOpt(argc, argv)) {
+    return tfc::runAsOpt(argc, argv);
   }
   tfc::useOwnLinker();
 #endif

@@ -8,7 +8,7 @@ import array
 import json
 import struct
 
-HIDDEN, VOCAB, WIDTH, LAYERS = 48, 64, 96, 2
+HIDDEN, VOCAB, WIDTH, LAYERS = 64, 96, 128, 2
 SEQUENCES = [[11, 42, 7, 30, 3], [5, 60, 21], [17]]
 
 

@@ -14,6 +14,9 @@ SLOW = {
         "cmake --preset release && cmake --build --preset release",
         "(cd build/release && cpack -G DEB)",
     ],
+    "docs/extending.md": [
+        "cmake --install build/dev --component sdk --prefix /tmp/tfc",
+    ],
     "docs/support.md": [
         "bash cmake/install-dependencies.sh",
         "pip wheel --no-deps -w wheels ./python ./python/compiler",
@@ -111,6 +114,10 @@ NOT_RUN = {
                "build/asan/bin/tfc-run model.so --weights DIR --inputs "
                "in.safetensors --outputs out.safetensors")},
     },
+    "docs/book/README.md": {
+        "python3 test/examples/run_documents.py --bin build/dev/bin --rewrite "
+        "docs/book/04-linalg.md": "it writes what the tests compare",
+    },
     "README.md": {
         "bash test/run.sh": "it is what runs these tests",
     },
@@ -163,6 +170,7 @@ TEXT = {
     "docs/c.md": [
         "const void *hello_encoder(uint32_t max_version);   /* only the "
         "runtime calls it */"],
+    "docs/extending.md": ["find_package(tfc-compiler 0.1.0 REQUIRED)"],
     "docs/text.md": [
         "tfc-run: error: DIR/tokenizer.json: /normalizer/type: expected a "
         'known normalizer, got "Nmt"'],

@@ -4,6 +4,7 @@
 # plan.py.
 #   run_documents.py --bin build/dev/bin [--skip DOCUMENT]     those of seconds
 #   run_documents.py --slow [DOCUMENT...]     those that install or build, here
+#   run_documents.py --bin build/dev/bin --rewrite DOCUMENT...   writes the rest
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The commands of a document share a shell and a folder. A line that ends in
 "..." stands for what begins so; who is to say "error:" is to fail."""
@@ -56,7 +57,7 @@ def prepare(document, scratch, tools):
     build = os.path.dirname(tools)
     os.makedirs(os.path.join(scratch, "build"))
     os.symlink(build, os.path.join(scratch, "build", "dev"))
-    for name in ("examples", "test", "python", "benchmarks"):
+    for name in ("examples", "test", "python", "benchmarks", "docs"):
         os.symlink(os.path.join(ROOT, name), os.path.join(scratch, name))
     folder = plan.MODELS.get(document)
     model = os.path.join(ROOT, folder or "examples/models/dates-iso")
@@ -98,8 +99,9 @@ def as_script(command, wanted):
         f"{command}\n")
 
 
-def run(document, commands, where, environment, limit):
-    """The faults of commands [(line, command, lines or None)] in one shell."""
+def start(commands, where, environment, limit):
+    """Commands [(line, command, lines or None)] in one shell: the exit status,
+    and what each of them that was begun printed."""
     script = "set -e\n" + "".join(
         as_script(command, wanted) + f"echo '{MARK}'\n"
         for _, command, wanted in commands)
@@ -107,15 +109,20 @@ def run(document, commands, where, environment, limit):
         ["bash", "-o", "pipefail", "-c", script], cwd=where, env=environment,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         stdin=subprocess.DEVNULL, timeout=limit)
-    printed = done.stdout.split(MARK + "\n")
+    return done.returncode, done.stdout.split(MARK + "\n")
+
+
+def run(document, commands, where, environment, limit):
+    """The faults of commands [(line, command, lines or None)] in one shell."""
+    status, printed = start(commands, where, environment, limit)
     faults = [f"{document}:{line}: {command}: expected {wanted}, got "
               f"{got.splitlines()}"
               for (line, command, wanted), got in zip(commands, printed)
               if wanted is not None and not agrees(wanted, got.splitlines())]
-    if done.returncode != 0:
+    if status != 0:
         line, command, _ = commands[min(len(printed), len(commands)) - 1]
         faults.append(f"{document}:{line}: {command}: expected exit status 0, "
-                      f"got {done.returncode}\n{printed[-1][-4000:]}")
+                      f"got {status}\n{printed[-1][-4000:]}")
     return faults
 
 
@@ -134,6 +141,56 @@ def list_commands(document, kind, scratch=None):
                          for command, wanted in blocks.commands_of(block)
                          if blocks.how(document, command) == kind]
     return commands
+
+
+def rewrite_block(document, block, printed):
+    """The block's lines with what its commands printed, where what is below
+    them does not agree; takes of `printed` what is its own."""
+    made, command = [], ""
+    wanted = iter(blocks.commands_of(block))
+    for line in block.lines:
+        if line.startswith("$ ") or command.endswith("\\"):
+            made.append(line)
+            command = line
+            if not command.endswith("\\"):
+                whole, old = next(wanted)
+                is_run = blocks.how(document, whole) == "run"
+                got = next(printed) if is_run else old
+                made += old if agrees(old, got) else got
+    return made
+
+
+def rewrite(document, printed):
+    """Puts what its commands with a "$ " printed, in order, into a document."""
+    path = os.path.join(ROOT, document)
+    with open(path, encoding="utf-8") as stream:
+        text = stream.read()
+    lines, edits = text.splitlines(), []
+    for block in blocks.read_blocks(text):
+        if block.kind == "shell" and block.lines[0].startswith("$ "):
+            edits.append((block, rewrite_block(document, block, printed)))
+    for block, made in reversed(edits):
+        first = block.line - 1
+        indent = lines[first][:len(lines[first]) - len(block.lines[0])]
+        lines[first:first + len(block.lines)] = [(indent + line).rstrip()
+                                                 for line in made]
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write("\n".join(lines) + "\n")
+
+
+def rewrite_document(document, tools):
+    """The faults; the document where there are none."""
+    with tempfile.TemporaryDirectory(prefix="tfc-documents-") as scratch:
+        environment = prepare(document, scratch, tools)
+        commands = list_commands(document, "run", scratch)
+        status, printed = start(commands, scratch, environment, 300)
+        if status != 0:
+            return [f"{document}: {commands[len(printed) - 1][1]}: expected "
+                    f"exit status 0, got {status}\n{printed[-1][-4000:]}"]
+        rewrite(document, iter([got.splitlines() for (_, _, wanted), got
+                                in zip(commands, printed)
+                                if wanted is not None]))
+    return []
 
 
 def check(document, tools):
@@ -177,18 +234,25 @@ def main():
     parser = argparse.ArgumentParser(description="runs commands of documents")
     parser.add_argument("--bin", help="the folder of the tools")
     parser.add_argument("--slow", action="store_true")
+    parser.add_argument("--rewrite", action="store_true")
     parser.add_argument("--skip", action="append", default=[],
-                        help="a document")
+                        help="a document, or a folder of them")
     parser.add_argument("documents", nargs="*")
     options = parser.parse_args()
     faults = blocks.find_faults(ROOT)
     if options.slow:
         count, found = check_slow(options.documents)
         faults += found
+    elif options.rewrite:
+        count, faults = len(options.documents), []
+        for document in options.documents:
+            faults += rewrite_document(document, os.path.abspath(options.bin))
     else:
         count = 0
         for document in options.documents or blocks.list_documents(ROOT):
-            if document not in options.skip:
+            if not any(document == skipped or
+                       document.startswith(skipped + "/")
+                       for skipped in options.skip):
                 number, found = check(document, os.path.abspath(options.bin))
                 count, faults = count + number, faults + found
     print("\n".join(faults) or f"{count} commands as written")

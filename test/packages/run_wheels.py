@@ -98,6 +98,15 @@ def use(python, wheels, scratch):
                env=shared.bare(home))
     if said != "1901-12-24\n":
         sys.exit(f"{python}: expected 1901-12-24, got {said!r}")
+    # tfc-opt goes on from what tfc writes.
+    ir = os.path.join(home, "model.mlir")
+    run(os.path.join(home, "bin", "tfc"), "compile",
+        os.path.join(shared.MODELS, "dates-iso"), "--target=cpu:x86-64-v3",
+        "--stop-after=model", "-o", ir, env=shared.bare(home))
+    said = run(os.path.join(home, "bin", "tfc-opt"), ir,
+               "--tfc-model-to-fused", env=shared.bare(home))
+    if "transformer.linear" not in said:
+        sys.exit(f"{python}: expected fused IR, got {said[:400]!r}")
     print(run(own, "--version").strip(), "said", repr(story), date)
 
 
