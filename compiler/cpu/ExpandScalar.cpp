@@ -96,6 +96,7 @@ public:
           Value kvHead = e.divide(head, group);
           query.column = e.scale(head, headDim);
           query.kvColumn = e.scale(kvHead, headDim);
+          scores.beginSegments(item, row, query);
           emitHead(item, query, worker);
         });
       });
@@ -106,16 +107,14 @@ private:
   Value score(const Query &query, Value position, Value keyRow) {
     Value dot = e.reduce(
         e.constant(headDim), e.number(0), [&](Value d, Value sum) -> Value {
-          Value q = e.loadFloat(
-              op.getQuery(), ValueRange{query.token, e.add(query.column, d)});
+          Value q = scores.keyQuery(query.token, e.add(query.column, d));
           Value k = e.load(keyRow, e.add(query.kvColumn, d));
           return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, q, k));
         });
     dot = scores.addRelative(
         dot, query, position, headDim,
         [&](Value d) {
-          return e.loadFloat(op.getQuery(),
-                             ValueRange{query.token, e.add(query.column, d)});
+          return scores.tableQuery(query.token, e.add(query.column, d));
         },
         [&](Value d) { return e.load(keyRow, e.add(query.kvColumn, d)); });
     return scores.score(dot, query, position);
