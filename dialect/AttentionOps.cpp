@@ -138,6 +138,14 @@ LogicalResult AttentionOp::verify() {
           expectSparse(*this, getSparseBlock(), getRandomBlocks(), isPlain))) {
     return failure();
   }
+  // attention_c18, attention_c19
+  if (failed(expectQueryTerms(*this,
+                              {getQueryBias(), getRelativeBias(),
+                               getRelativeKeys(), getSegments(),
+                               getSegmentBias(), getTypes()},
+                              heads, cache, getMask()))) {
+    return failure();
+  }
   if (!hasRelative) {
     return success();
   }

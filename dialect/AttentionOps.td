@@ -68,6 +68,16 @@ def Transformer_AttentionOp
     `sum_j softmax_j(...) (V[j,g] + C[r,h])` (Shaw et al. 2018,
     arXiv:1803.02155).
 
+    With `query_bias` u products with keys are of `q + u`, and with
+    `relative_bias` v those with rows of A are of `q + v` (Dai et al. 2019,
+    arXiv:1901.02860). With `segments` E and `types`, a number for each row,
+    `scale * (q[t,h] + w[h]) . E[s,h]` is added to the scores, s being 0 where
+    the key's row has the number of the query's row and else 1; w is
+    `segment_bias` (Yang et al. 2019, arXiv:1906.08237). The key at position p of
+    a sequence whose rows begin at r and which had `past` positions is row
+    `r - past + p`: it is of this step, and so is the row of a spectator, which
+    follows the sequence's own.
+
     With `sparse_block` S and `random_blocks` R a sequence with more than
     (5 + 2 R) S keys is seen in part (Zaheer et al. 2020, arXiv:2007.14062, as it
     is evaluated). Blocks are S positions, the last block has the last key.
@@ -82,7 +92,8 @@ def Transformer_AttentionOp
     `[T, kv_heads * head_dim]`, bias `[num_heads, 2 M + 1]`, sinks
     `[num_heads]`, relative_keys, relative_queries and relative_values
     `[2 span, num_heads * head_dim]` or `[2 span, head_dim]`, with `odd_span`
-    one row less.
+    one row less; query_bias, relative_bias and segment_bias
+    `[num_heads * head_dim]`, segments `[2, num_heads * head_dim]`, types `[T]`.
 
     Constraints:
     * C1. num_heads is a positive multiple of the kv_heads of the cache, which
@@ -110,6 +121,12 @@ def Transformer_AttentionOp
     * C17. there are random_blocks exactly if there is a sparse_block, both
       below 2^20, the block from 1 on; then the mask is bidirectional, without
       window and cap.
+    * C18. query_bias, relative_bias and segment_bias are num_heads * head_dim
+      long; there is a relative_bias with relative_keys only, and a segment_bias
+      with segments only.
+    * C19. there are types exactly if there are segments, of 2 rows that are
+      num_heads * head_dim wide; then the cache is scratch and has num_heads
+      kv_heads, and the mask is bidirectional.
   }];
   let arguments = (ins Transformer_Rows:$query, Transformer_Rows:$key,
                        Transformer_Rows:$value, Transformer_CacheType:$cache,
@@ -121,6 +138,11 @@ def Transformer_AttentionOp
                        Optional<Transformer_Rows>:$relative_keys,
                        Optional<Transformer_Rows>:$relative_queries,
                        Optional<Transformer_Rows>:$relative_values,
+                       Optional<Transformer_Vector>:$query_bias,
+                       Optional<Transformer_Vector>:$relative_bias,
+                       Optional<Transformer_Matrix>:$segments,
+                       Optional<Transformer_Vector>:$segment_bias,
+                       Optional<Transformer_Ids>:$types,
                        Transformer_Mask:$mask, I64Attr:$num_heads,
                        F64Attr:$scale, UnitAttr:$scale_by_inverse_layer,
                        OptionalAttr<F64Attr>:$cap,
@@ -139,13 +161,18 @@ def Transformer_AttentionOp
     (`scale_by_inverse_layer` $scale_by_inverse_layer^)?
     (`sinks` $sinks^)? (`relative_keys` $relative_keys^)?
     (`relative_queries` $relative_queries^)?
-    (`relative_values` $relative_values^)? (`span` $span^)?
+    (`relative_values` $relative_values^)? (`query_bias` $query_bias^)?
+    (`relative_bias` $relative_bias^)? (`segments` $segments^)?
+    (`segment_bias` $segment_bias^)? (`types` $types^)? (`span` $span^)?
     (`max_distance` $max_distance^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($cache)
     (`,` type($bias)^)? (`sinks` type($sinks)^)?
     (`relative_keys` type($relative_keys)^)?
     (`relative_queries` type($relative_queries)^)?
     (`relative_values` type($relative_values)^)?
+    (`query_bias` type($query_bias)^)? (`relative_bias` type($relative_bias)^)?
+    (`segments` type($segments)^)? (`segment_bias` type($segment_bias)^)?
+    (`types` type($types)^)?
     `` custom<RowsAs>(type($result), ref(type($query)))
   }];
 }

@@ -163,6 +163,49 @@ LogicalResult tfc::transformer::expectTableWidth(Operation *op, StringRef what,
                     heads * cache.getHeadDim(), "num_heads times head_dim");
 }
 
+LogicalResult tfc::transformer::expectQueryTerms(Operation *op,
+                                                 const QueryTerms &terms,
+                                                 int64_t heads, CacheType cache,
+                                                 Mask mask) {
+  int64_t width = heads * cache.getHeadDim();
+  for (auto [what, value] :
+       {std::pair{"query_bias of length", terms.queryBias},
+        std::pair{"relative_bias of length", terms.relativeBias},
+        std::pair{"segment_bias of length", terms.segmentBias},
+        std::pair{"segments of width", terms.segments}}) {
+    if (value && failed(expectSize(op, what, widthOf(value), width,
+                                   "num_heads times head_dim"))) {
+      return failure();
+    }
+  }
+  if (terms.relativeBias && !terms.relativeKeys) {
+    return op->emitOpError()
+           << "expected relative_keys with relative_bias, got none";
+  }
+  if (terms.segmentBias && !terms.segments) {
+    return op->emitOpError() << "expected segments with segment_bias, got none";
+  }
+  if (bool(terms.segments) != bool(terms.types)) {
+    return op->emitOpError()
+           << "expected types exactly if there are segments, got "
+           << (terms.types ? "types alone" : "segments alone");
+  }
+  if (!terms.segments) {
+    return success();
+  }
+  if (failed(expectSize(op, "segments with rows", rowsOf(terms.segments), 2,
+                        "the same one, another one"))) {
+    return failure();
+  }
+  if (!cache.isScratch() || mask != Mask::Bidirectional) {
+    return op->emitOpError()
+           << "expected a scratch cache and a bidirectional mask with segments "
+              "(types are of this step's rows), got others";
+  }
+  return expectSize(op, "a cache with a number of kv_heads", cache.getKvHeads(),
+                    heads, "num_heads, with segments");
+}
+
 LogicalResult tfc::transformer::expectSparse(Operation *op,
                                              std::optional<uint64_t> block,
                                              std::optional<uint64_t> random,

@@ -72,6 +72,16 @@ mlir::LogicalResult expectTableWidth(mlir::Operation *op, llvm::StringRef what,
                                      mlir::Value table, int64_t heads,
                                      CacheType cache);
 
+/// What is added to queries, and the rows of segments: what attention and
+/// paged_attention have of them is in order. Any may be null.
+struct QueryTerms {
+  mlir::Value queryBias, relativeBias, relativeKeys;
+  mlir::Value segments, segmentBias, types;
+};
+mlir::LogicalResult expectQueryTerms(mlir::Operation *op,
+                                     const QueryTerms &terms, int64_t heads,
+                                     CacheType cache, Mask mask);
+
 /// Block-sparse attention has both its numbers, in their ranges, and is plain:
 /// bidirectional, without window and cap.
 mlir::LogicalResult expectSparse(mlir::Operation *op,

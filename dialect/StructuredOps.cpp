@@ -119,6 +119,14 @@ LogicalResult PagedAttentionOp::verify() {
           expectSparse(*this, getSparseBlock(), getRandomBlocks(), isPlain))) {
     return failure();
   }
+  // paged_attention_c12, paged_attention_c13
+  if (failed(expectQueryTerms(*this,
+                              {getQueryBias(), getRelativeBias(),
+                               getRelativeKeys(), getSegments(),
+                               getSegmentBias(), getTypes()},
+                              heads, cache, getMask()))) {
+    return failure();
+  }
   return hasRelative ? expectSize(*this, "a cache with a number of kv_heads",
                                   cache.getKvHeads(), heads,
                                   "num_heads, with relative terms")
@@ -130,7 +138,9 @@ void PagedAttentionOp::getEffects(Effects &effects) {
   for (MutableOperandRange range :
        {getBiasMutable(), getSlopesMutable(), getSinksMutable(),
         getRelativeKeysMutable(), getRelativeQueriesMutable(),
-        getRelativeValuesMutable(), getDistanceRowsMutable()}) {
+        getRelativeValuesMutable(), getDistanceRowsMutable(),
+        getQueryBiasMutable(), getRelativeBiasMutable(), getSegmentsMutable(),
+        getSegmentBiasMutable(), getTypesMutable()}) {
     for (OpOperand &operand : range) {
       addRead(operand, effects);
     }

@@ -55,7 +55,8 @@ def Transformer_PagedAttentionOp
     `relative_queries` and `relative_values` for a key that is d in [-M, M]
     before the query: the same for the last 16 at each end, and for all farther
     ones. `rounded_slopes`, `sparse_block` and `random_blocks` are those of
-    `transformer.attention`.
+    `transformer.attention`, and so are `query_bias`, `relative_bias`,
+    `segments`, `segment_bias` and `types`.
 
     Constraints:
     * C1. num_heads is a positive multiple of the kv_heads of the cache, which
@@ -75,6 +76,12 @@ def Transformer_PagedAttentionOp
       num_heads kv_heads.
     * C11. there are random_blocks exactly if there is a sparse_block; then the
       mask is bidirectional, without window and cap.
+    * C12. query_bias, relative_bias and segment_bias are num_heads * head_dim
+      long; there is a relative_bias with relative_keys only, and a segment_bias
+      with segments only.
+    * C13. there are types exactly if there are segments, of 2 rows that are
+      num_heads * head_dim wide; then the cache is scratch and has num_heads
+      kv_heads, and the mask is bidirectional.
   }];
   let arguments = (ins Transformer_RowsOrBuffer:$query, F32:$scale,
                        Transformer_CacheType:$cache, Index:$layer,
@@ -87,6 +94,11 @@ def Transformer_PagedAttentionOp
                        Optional<Transformer_RowsOrBuffer>:$relative_queries,
                        Optional<Transformer_RowsOrBuffer>:$relative_values,
                        Optional<Transformer_IdsOrBuffer>:$distance_rows,
+                       Optional<Transformer_VectorOrBuffer>:$query_bias,
+                       Optional<Transformer_VectorOrBuffer>:$relative_bias,
+                       Optional<Transformer_MatrixOrBuffer>:$segments,
+                       Optional<Transformer_VectorOrBuffer>:$segment_bias,
+                       Optional<Transformer_IdsOrBuffer>:$types,
                        Transformer_RowsOrBuffer:$init,
                        Transformer_Mask:$mask, I64Attr:$num_heads,
                        OptionalAttr<F64Attr>:$cap,
@@ -101,13 +113,18 @@ def Transformer_PagedAttentionOp
     (`slopes` $slopes^)? (`sinks` $sinks^)?
     (`relative_keys` $relative_keys^)? (`relative_queries` $relative_queries^)?
     (`relative_values` $relative_values^)?
-    (`distance_rows` $distance_rows^)?
+    (`distance_rows` $distance_rows^)? (`query_bias` $query_bias^)?
+    (`relative_bias` $relative_bias^)? (`segments` $segments^)?
+    (`segment_bias` $segment_bias^)? (`types` $types^)?
     `outs` `(` $init `:` type($init) `)` attr-dict `:` type($query)
     `,` type($cache) (`,` type($bias)^)? (`slopes` type($slopes)^)?
     (`sinks` type($sinks)^)? (`relative_keys` type($relative_keys)^)?
     (`relative_queries` type($relative_queries)^)?
     (`relative_values` type($relative_values)^)?
-    (`distance_rows` type($distance_rows)^)? (`->` type($result)^)?
+    (`distance_rows` type($distance_rows)^)?
+    (`query_bias` type($query_bias)^)? (`relative_bias` type($relative_bias)^)?
+    (`segments` type($segments)^)? (`segment_bias` type($segment_bias)^)?
+    (`types` type($types)^)? (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {

@@ -71,6 +71,7 @@ void AttentionSoftmax::emitMaximum(const AttentionHead &head,
   ScoreRow own;
   if (score.isAdjusted()) {
     own = score.rowOf(head.item, row, Value());
+    score.beginSegments(head.item, row, own);
   }
   Value lowest = broadcast(k.number(std::numeric_limits<float>::lowest()));
   auto maximum = [&](Value column, ValueRange carried, const Values &masks) {

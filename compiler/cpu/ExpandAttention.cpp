@@ -90,7 +90,7 @@ void VectorAttention::emit() {
     k.loop(tileRows, [&](Value row) { loadQuery(head, row); });
     score.beginHead(number, {scratch.memory, scratch.worker, scratch.table},
                     lanes);
-    relative.beginHead(head);
+    relative.beginHead(head, column);
     Value last = k.subtract(item.rows, k.constant(1));
     Value begin = k.constant(0), end = score.end(item, last);
     if (score.hasFirst()) {
@@ -169,6 +169,11 @@ void VectorAttention::loadQuery(const AttentionHead &head, Value row) {
     VectorType type = f32Vector(k, piece.width);
     Value query = vector::LoadOp::create(
         b, type, op.getQuery(), ValueRange{token, k.add(column, piece.offset)});
+    if (Value bias = score.queryBias()) {
+      Value own =
+          vector::LoadOp::create(b, type, bias, k.add(column, piece.offset));
+      query = arith::AddFOp::create(b, query, own);
+    }
     Value scale = vector::BroadcastOp::create(b, type, factor);
     tiles.storeScratch(arith::MulFOp::create(b, query, scale),
                        k.add(place, scratch.queries + piece.offset));

@@ -38,16 +38,22 @@ int64_t RelativeTiles::sizeOf(transformer::PagedAttentionOp op, int64_t headDim,
          distancesOf(kGroup, queryRows) * kGroup;
 }
 
-void RelativeTiles::beginHead(const AttentionHead &head) {
+void RelativeTiles::beginHead(const AttentionHead &head, Value column) {
   if (!score.keyTable()) {
     return;
   }
   int64_t begin = scratch.relative + sizeOfQueries(cache.queryRows);
   Value last = k.subtract(head.item.rows, k.constant(1));
   k.loop(k.constant(cache.queryRows), [&](Value row) {
-    Value from = k.scale(k.min(row, last), scratch.rowStride);
+    Value own = k.min(row, last);
+    Value from = k.scale(own, scratch.rowStride);
+    Value token = k.add(head.item.firstToken, k.add(head.item.firstRow, own));
     k.loop(k.constant(cache.headDim), [&](Value d) {
-      Value q = tiles.loadScratch(k.add(k.add(from, d), scratch.queries));
+      Value q = score.hasRelativeBias()
+                    ? Value(arith::MulFOp::create(
+                          b, score.tableQuery(token, k.add(column, d)),
+                          score.scale(head.item, own)))
+                    : tiles.loadScratch(k.add(k.add(from, d), scratch.queries));
       Value place = k.add(k.scale(d, cache.queryRows), row);
       tiles.storeScratch(q, k.add(place, begin));
     });

@@ -27,8 +27,10 @@ public:
       : k(k), b(k.builder()), cache(cache), scratch(scratch), score(score),
         tiles(tiles), lanes(lanes) {}
 
-  /// Puts the item's queries, which are in the scratch memory, by columns.
-  void beginHead(const AttentionHead &head);
+  /// Puts the item's queries, which are in the scratch memory, by columns;
+  /// those of `column` and on, where they are not what keys are multiplied
+  /// with.
+  void beginHead(const AttentionHead &head, mlir::Value column);
   /// Adds the terms to the scores of [first, count), and of some positions
   /// around. `column` is the head's first, in the tables.
   void addTerms(const AttentionHead &head, const Stretch &stretch,

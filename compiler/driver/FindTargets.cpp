@@ -27,6 +27,9 @@ static const char *findHostOnly(const spec::Sublayer &sublayer,
   if (spec::stateWidth(sublayer, hidden) != 0) {
     return "layers that keep a state";
   }
+  if (sublayer.gruGate) {
+    return "gates in the place of sums";
+  }
   if (std::holds_alternative<spec::Moe>(sublayer.f)) {
     return "a mixture of experts";
   }

@@ -144,16 +144,28 @@ Value tfc::buildPositionBias(PathBuilder &path, const spec::PositionBias &bias,
       bias.maxDistance);
 }
 
-/// The rows of a computed table of distances: the last one has number 0.
+/// The rows of a computed table of distances: sine and cosine in turns of their
+/// number, counted from the last one, or the sines of the distance and then its
+/// cosines.
 static Value buildSinusoids(ImplicitLocOpBuilder &b,
                             const spec::RelativeTable &table, int64_t width) {
   spec::Sinusoid sinusoid;
   std::vector<double> frequencies = sinusoid.frequencies(width);
   SmallVector<float> numbers;
-  for (int64_t row = table.rows() - 1; row >= 0; --row) {
+  for (int64_t row = 0; row < table.rows(); ++row) {
+    if (!table.ofHidden) {
+      for (double frequency : frequencies) {
+        double angle = double(table.rows() - 1 - row) * frequency;
+        numbers.append({float(std::sin(angle)), float(std::cos(angle))});
+      }
+      continue;
+    }
+    auto distance = double(row - (table.span - 1));
     for (double frequency : frequencies) {
-      double angle = double(row) * frequency;
-      numbers.append({float(std::sin(angle)), float(std::cos(angle))});
+      numbers.push_back(float(std::sin(distance * frequency)));
+    }
+    for (double frequency : frequencies) {
+      numbers.push_back(float(std::cos(distance * frequency)));
     }
   }
   auto type = RankedTensorType::get({table.rows(), width}, b.getF32Type());
@@ -166,6 +178,7 @@ namespace {
 /// What an attention has of its stack's table of distances.
 struct Distances {
   Value keys, queries, values;
+  Value queryBias, relativeBias, segments, segmentBias, types;
   IntegerAttr span, maxDistance;
   bool odd = false;
 };
@@ -197,7 +210,7 @@ static Value buildRelative(PathBuilder &path, spec::RelativeTerms::Use use,
 static Distances buildDistances(PathBuilder &path, const spec::Attention &attn,
                                 const std::string &name,
                                 const LayerContext &context,
-                                const LayerPosition &position) {
+                                const LayerPosition &position, int64_t hidden) {
   Distances distances;
   if (!attn.relative) {
     return distances;
@@ -209,7 +222,7 @@ static Distances buildDistances(PathBuilder &path, const spec::Attention &attn,
   ImplicitLocOpBuilder b(path.loc(name + ".relative"), path.getBuilder());
   Value rows;
   if (table.sinusoid) {
-    rows = buildSinusoids(b, table, attn.headDim);
+    rows = buildSinusoids(b, table, table.ofHidden ? hidden : attn.headDim);
   } else if (table.perLayer) {
     rows = path.weight(name + ".relative.weight", position.weights);
   } else {
@@ -225,7 +238,19 @@ static Distances buildDistances(PathBuilder &path, const spec::Attention &attn,
                     attn.qBias, rows, position.weights);
   distances.values = terms.values ? rows : Value();
   distances.span = b.getI64IntegerAttr(table.span);
-  distances.odd = table.isOfHeads();
+  distances.odd = table.isOdd();
+  auto own = [&](const char *part) {
+    return path.weight(name + part, position.weights);
+  };
+  if (attn.queryBias) {
+    distances.queryBias = own(".query_bias.weight");
+    distances.relativeBias = own(".relative_bias.weight");
+  }
+  if (attn.segments) {
+    distances.segments = own(".segments.weight");
+    distances.segmentBias = own(".segment_bias.weight");
+    distances.types = context.types;
+  }
   if (table.maxDistance) {
     distances.maxDistance = b.getI64IntegerAttr(*table.maxDistance);
   }
@@ -256,7 +281,8 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
     bias = buildPositionBias(path, *context.biasOfLayers,
                              name + ".position_bias", position.weights);
   }
-  Distances distances = buildDistances(path, attn, name, context, position);
+  Distances distances = buildDistances(path, attn, name, context, position,
+                                       transformer::widthOf(x));
   auto sparse = [&](int64_t spec::Sparse::*number) {
     return attn.sparse ? b.getI64IntegerAttr(*attn.sparse.*number)
                        : IntegerAttr();
@@ -264,8 +290,10 @@ static Value buildAttention(PathBuilder &path, const spec::Attention &attn,
   Value y = transformer::AttentionOp::create(
       b, q, k, v, context.cache, position.cache, context.batch, bias,
       window.left, window.right, scale.factor, sinks, distances.keys,
-      distances.queries, distances.values, mask, attn.numHeads,
-      APFloat(scale.scale), attn.scaleByInverseLayer,
+      distances.queries, distances.values, distances.queryBias,
+      distances.relativeBias, distances.segments, distances.segmentBias,
+      distances.types, mask, attn.numHeads, APFloat(scale.scale),
+      attn.scaleByInverseLayer,
       attn.cap ? b.getF64FloatAttr(*attn.cap) : FloatAttr(),
       attn.slopes.empty() ? DenseF64ArrayAttr()
                           : b.getDenseF64ArrayAttr(attn.slopes),
@@ -415,6 +443,34 @@ static Value buildMoe(PathBuilder &path, const spec::Moe &moe,
   return y;
 }
 
+/// (1 - z) x + z tanh(W y + U (r x)), with r and z the sigmoids of projections
+/// of both (Parisotto et al. 2019, arXiv:1910.06764; the bias of z is what the
+/// paper subtracts, negated).
+static Value buildGruGate(PathBuilder &path, const std::string &name,
+                          Value index, Value x, Value y) {
+  OpBuilder &b = path.getBuilder();
+  auto sum = [&](const std::string &part, Value ofX, bool bias) -> Value {
+    Value first = path.linear(y, part, bias, index);
+    Value second = path.linear(ofX, part + "_x", false, index);
+    return transformer::AddOp::create(b, path.loc(part + "_sum"), first,
+                                      second);
+  };
+  auto gated = [&](const std::string &part, Value rows, Value gate) -> Value {
+    return transformer::MultiplyOp::create(b, path.loc(part), rows, gate,
+                                           transformer::Activation::Sigmoid);
+  };
+  Value reset = sum(name + ".reset", x, /*bias=*/false);
+  Value update = sum(name + ".update", x, /*bias=*/true);
+  Value kept = gated(name + ".kept", x, reset);
+  Value state = path.activation(sum(name + ".state", kept, /*bias=*/false),
+                                spec::Activation::Tanh, name + ".tanh");
+  Value change =
+      transformer::AddOp::create(b, path.loc(name + ".change"), state,
+                                 path.scale(x, -1, name + ".negated"));
+  return transformer::AddOp::create(b, path.loc(name), x,
+                                    gated(name + ".updated", change, update));
+}
+
 Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
                       const LayerContext &context,
                       const LayerPosition &position, Value x) {
@@ -463,7 +519,11 @@ Value tfc::buildLayer(PathBuilder &path, const spec::LayerRun &run,
     if (sublayer.outScale != 1) {
       f = path.scale(f, sublayer.outScale, name + ".out_scale");
     }
-    x = transformer::AddOp::create(path.getBuilder(), path.loc(name), x, f);
+    f = path.activation(f, sublayer.outAct, name + ".out_act");
+    x = sublayer.gruGate
+            ? buildGruGate(path, name + ".gru", position.weights, x, f)
+            : Value(transformer::AddOp::create(path.getBuilder(),
+                                               path.loc(name), x, f));
     if (sublayer.postNorm) {
       x = path.norm(x, *sublayer.postNorm, name + ".post_norm",
                     position.weights);

@@ -56,6 +56,8 @@ struct LayerContext {
   const spec::RelativeTable *distances = nullptr;
   std::string distancesName;
   llvm::SmallVector<Rotation> rotations;
+  /// The types of tokens, where a term of scores is of them.
+  mlir::Value types;
 
   /// The angles of these kinds of rotation, null if there are none yet.
   mlir::Value angles(llvm::ArrayRef<spec::Rotary> kinds) const;
@@ -69,8 +71,9 @@ struct LayerPosition {
   mlir::Value index, layer, weights, cache, state;
 };
 
-/// y = post_norm(x + out_scale * out_norm(f(pre_norm(x)))) for each sublayer,
-/// in their order; one that is parallel reads what the one before reads.
+/// y = post_norm(x + out_act(out_scale * out_norm(f(pre_norm(x))))) for each
+/// sublayer, in their order, or what a gate makes of the sum; one that is
+/// parallel reads what the one before reads.
 mlir::Value buildLayer(PathBuilder &path, const spec::LayerRun &run,
                        const LayerContext &context,
                        const LayerPosition &position, mlir::Value x);

@@ -33,6 +33,17 @@ static bool hasRotary(const spec::Stack &stack) {
   return result;
 }
 
+/// The input that says the types of tokens.
+static constexpr StringRef kTypes = "token_type_ids";
+
+static bool comparesTypes(const spec::Stack &stack) {
+  bool result = false;
+  forEachAttention(stack, [&](const std::string &, const spec::Attention &a) {
+    result |= a.segments;
+  });
+  return result;
+}
+
 bool tfc::countsDistances(const spec::Stack &stack) {
   bool result = false;
   forEachAttention(stack, [&](const std::string &, const spec::Attention &a) {
@@ -54,6 +65,14 @@ SmallVector<Port> tfc::listPorts(const spec::Stack &stack, StringRef prefix,
                      segment.defaultId ? transformer::Fill::Zero
                                        : transformer::Fill::Absent,
                      segment.useToken ? embeddings.tokenRows : segment.rows});
+  }
+  bool isListed =
+      llvm::any_of(embeddings.segments, [](const spec::Segment &segment) {
+        return kTypes == segment.input;
+      });
+  if (comparesTypes(stack) && !isListed) {
+    ports.push_back({named(kTypes), transformer::Fill::Zero,
+                     std::numeric_limits<int32_t>::max()});
   }
   if (embeddings.position || hasRotary(stack)) {
     int64_t limit =
@@ -250,6 +269,9 @@ static LayerContext buildContext(PathBuilder &path, const spec::Stack &stack,
   if (stack.relative && !stack.runs.empty()) {
     context.distances = &*stack.relative;
     context.distancesName = stack.name + ".relative";
+    if (comparesTypes(stack)) {
+      context.types = entry.input((prefix + kTypes).str());
+    }
   }
   for (const spec::LayerRun &run : stack.runs) {
     for (auto [number, sublayer] : llvm::enumerate(run.sublayers)) {

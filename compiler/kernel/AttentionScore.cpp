@@ -71,6 +71,53 @@ ScoreRow AttentionScore::rowOf(const WorkItem &item, Value row, Value head) {
   return own;
 }
 
+/// Both products of the row's query with the rows of segments, times the scale.
+void AttentionScore::beginSegments(const WorkItem &item, Value row,
+                                   ScoreRow &own) {
+  if (!hasSegments()) {
+    return;
+  }
+  int64_t width = op.getCache().getType().getHeadDim();
+  own.firstType = k.subtract(item.firstToken, item.past);
+  Value token = k.add(item.firstToken, k.add(item.firstRow, row));
+  own.type = memref::LoadOp::create(b, op.getTypes(), token);
+  Value first = k.scale(own.head ? own.head : head, width);
+  KernelBuilder::Values none(2, k.number(0));
+  KernelBuilder::Values sums =
+      k.loop(k.constant(0), k.constant(width), 1, none,
+             [&](Value d, ValueRange carried) {
+               Value column = k.add(first, d);
+               Value query = biasedQuery(op.getSegmentBias(), token, column);
+               KernelBuilder::Values next;
+               for (auto [number, sum] : llvm::enumerate(carried)) {
+                 Value part = k.loadFloat(
+                     op.getSegments(), ValueRange{k.constant(number), column});
+                 next.push_back(arith::AddFOp::create(
+                     b, sum, arith::MulFOp::create(b, query, part)));
+               }
+               return next;
+             });
+  own.same = arith::MulFOp::create(b, sums[0], own.scale);
+  own.other = arith::MulFOp::create(b, sums[1], own.scale);
+}
+
+Value AttentionScore::biasedQuery(Value bias, Value token, Value column) {
+  Value query = k.loadFloat(op.getQuery(), ValueRange{token, column});
+  if (!bias) {
+    return query;
+  }
+  return arith::AddFOp::create(b, query,
+                               memref::LoadOp::create(b, bias, column));
+}
+
+Value AttentionScore::keyQuery(Value token, Value column) {
+  return biasedQuery(op.getQueryBias(), token, column);
+}
+
+Value AttentionScore::tableQuery(Value token, Value column) {
+  return biasedQuery(op.getRelativeBias(), token, column);
+}
+
 Value AttentionScore::seesStretch(const WorkItem &item, Value begin,
                                   int64_t count) {
   if (!op.getSparseBlock()) {
@@ -167,6 +214,11 @@ Value AttentionScore::score(Value dot, const ScoreRow &row, Value position) {
     Value place = arith::IndexCastOp::create(b, b.getI32Type(), position);
     score = arith::AddFOp::create(b, score, sparseTerm(row, place));
   }
+  if (hasSegments()) {
+    Value type = memref::LoadOp::create(b, op.getTypes(),
+                                        k.add(row.firstType, position));
+    score = arith::AddFOp::create(b, score, segmentTerm(row, type));
+  }
   return inUnits(cap(score));
 }
 
@@ -183,6 +235,7 @@ int64_t AttentionScore::tableSize() {
 
 void AttentionScore::beginHead(Value head, ScoreTable own, int64_t lanes) {
   table = own;
+  this->head = head;
   vectors = VectorType::get(lanes, b.getF32Type());
   if (op.getBias()) {
     fillBiases(head, lanes);
@@ -210,6 +263,10 @@ Value AttentionScore::adjust(Value scores, const ScoreRow &row,
   if (op.getSparseBlock()) {
     scores =
         arith::AddFOp::create(b, scores, sparseTerm(row, countFrom(position)));
+  }
+  if (hasSegments()) {
+    scores = arith::AddFOp::create(b, scores,
+                                   segmentTerm(row, loadTypes(row, position)));
   }
   return cap(scores);
 }
@@ -274,6 +331,33 @@ Value AttentionScore::sparseTerm(const ScoreRow &row, Value positions) {
   term = arith::SelectOp::create(b, isFirst,
                                  spread(k.number(std::log(1 + random))), term);
   return arith::SelectOp::create(b, seesAll, none, term);
+}
+
+Value AttentionScore::segmentTerm(const ScoreRow &row, Value types) {
+  auto vector = dyn_cast<VectorType>(types.getType());
+  auto spread = [&](Value one) -> Value {
+    return vector ? vector::BroadcastOp::create(b, vector.clone(one.getType()),
+                                                one)
+                  : one;
+  };
+  Value isSame = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, types,
+                                       spread(row.type));
+  return arith::SelectOp::create(b, isSame, spread(row.same),
+                                 spread(row.other));
+}
+
+/// Behind what the row sees there may be no row: those lanes are not read.
+Value AttentionScore::loadTypes(const ScoreRow &row, Value position) {
+  Value own = countFrom(position);
+  auto type = cast<VectorType>(own.getType());
+  Value end = arith::IndexCastOp::create(b, b.getI32Type(), row.end);
+  Value isSeen =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, own,
+                            vector::BroadcastOp::create(b, type, end));
+  Value none = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(type, b.getI32IntegerAttr(0)));
+  return vector::GatherOp::create(b, type, op.getTypes(),
+                                  ValueRange{row.firstType}, own, isSeen, none);
 }
 
 int64_t AttentionScore::numDistances() {

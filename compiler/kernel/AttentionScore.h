@@ -17,6 +17,9 @@ struct ScoreRow {
   /// Of block-sparse attention, null without: the block of the query, 0 where
   /// it sees all, and the last block.
   mlir::Value block, lastBlock;
+  /// Of segments, null without: the row of types for position 0, the query's
+  /// type, and what its scores get of keys of the same and of another type.
+  mlir::Value firstType, type, same, other;
 };
 
 /// Floats of the running worker from `begin` on in `memory`, [workers, size].
@@ -25,9 +28,9 @@ struct ScoreTable {
   int64_t begin;
 };
 
-/// Emits unit * cap(scale * q . k + bias + slope + sparse), of which a kernel
-/// asks for one score at a time, or for what vectors of them need beside the
-/// scale.
+/// Emits unit * cap(scale * q . k + bias + slope + sparse + segment), of which
+/// a kernel asks for one score at a time, or for what vectors of them need
+/// beside the scale.
 class AttentionScore {
 public:
   /// Kernels whose softmax goes by powers of another base than e have a `unit`.
@@ -46,6 +49,20 @@ public:
   /// What the products of query `row` of the item are multiplied by.
   mlir::Value scale(const WorkItem &item, mlir::Value row);
   ScoreRow rowOf(const WorkItem &item, mlir::Value row, mlir::Value head);
+  /// Fills what `own`, the row of query `row` of the item, has of segments;
+  /// its head, where it has none, is that of `beginHead`.
+  void beginSegments(const WorkItem &item, mlir::Value row, ScoreRow &own);
+  bool hasSegments() { return bool(op.getSegments()); }
+
+  /// Whether queries have something added where they are multiplied with rows
+  /// of the key table that they have not where they are with keys.
+  bool hasRelativeBias() { return op.getQueryBias() || op.getRelativeBias(); }
+  /// Query `token`'s number in `column` of all heads as products with keys have
+  /// it, and as those with rows of the key table have it.
+  mlir::Value keyQuery(mlir::Value token, mlir::Value column);
+  mlir::Value tableQuery(mlir::Value token, mlir::Value column);
+  /// What products with keys add to queries; null for nothing.
+  mlir::Value queryBias() { return op.getQueryBias(); }
 
   /// Whether a query of the item sees a position of [begin, begin + count), for
   /// block-sparse attention: what no query sees may be left out, which changes
@@ -83,7 +100,8 @@ public:
 
   /// Whether there is more to a score than the scaled product.
   bool isAdjusted() {
-    return op.getBias() || op.getSlopes() || op.getCap() || op.getSparseBlock();
+    return op.getBias() || op.getSlopes() || op.getCap() ||
+           op.getSparseBlock() || op.getSegments();
   }
   /// Floats that vectors of scores have at hand for a head.
   int64_t tableSize();
@@ -109,6 +127,13 @@ private:
   /// What block-sparse attention adds for the keys at these positions, an i32
   /// or a vector of them.
   mlir::Value sparseTerm(const ScoreRow &row, mlir::Value positions);
+  /// A query's number, and what `bias` adds to it there.
+  mlir::Value biasedQuery(mlir::Value bias, mlir::Value token,
+                          mlir::Value column);
+  /// What a key of this type, or a vector of them, gets.
+  mlir::Value segmentTerm(const ScoreRow &row, mlir::Value types);
+  /// The types of consecutive positions, of those that the row sees.
+  mlir::Value loadTypes(const ScoreRow &row, mlir::Value position);
   /// Consecutive i32 from `first` on.
   mlir::Value countFrom(mlir::Value first);
   mlir::Value cap(mlir::Value score);
@@ -123,7 +148,7 @@ private:
   // Of vectors.
   ScoreTable table;
   mlir::VectorType vectors;
-  mlir::Value slope; // of the head
+  mlir::Value head, slope; // its
 };
 
 } // namespace tfc

@@ -136,6 +136,7 @@ public:
           query.head = head;
           query.kvHead = e.divide(head, group);
           query.column = e.scale(head, headDim);
+          scores.beginSegments(item, row, query);
           emitHead(item, query, worker);
         });
       });
@@ -146,16 +147,14 @@ private:
   Value score(const Query &query, Value position, Value keyRow) {
     Value dot = e.reduce(
         e.constant(headDim), e.number(0), [&](Value d, Value sum) -> Value {
-          Value q = e.loadFloat(
-              op.getQuery(), ValueRange{query.token, e.add(query.column, d)});
+          Value q = scores.keyQuery(query.token, e.add(query.column, d));
           Value k = e.load(keyRow, query.kvHead, d);
           return arith::AddFOp::create(b, sum, arith::MulFOp::create(b, q, k));
         });
     dot = scores.addRelative(
         dot, query, position, headDim,
         [&](Value d) {
-          return e.loadFloat(op.getQuery(),
-                             ValueRange{query.token, e.add(query.column, d)});
+          return scores.tableQuery(query.token, e.add(query.column, d));
         },
         [&](Value d) { return e.load(keyRow, query.kvHead, d); });
     return scores.score(dot, query, position);

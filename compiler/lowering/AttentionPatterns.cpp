@@ -63,9 +63,11 @@ struct LowerAttention : OpRewritePattern<transformer::AttentionOp> {
         op.getCache(), op.getLayer(), op.getBatch(), op.getBias(), op.getLeft(),
         op.getRight(), slopes, op.getSinks(), op.getRelativeKeys(),
         op.getRelativeQueries(), op.getRelativeValues(),
-        buildDistanceRows(b, op), init, op.getMask(), op.getNumHeads(),
-        op.getCapAttr(), op.getLogBaseAttr(), op.getRoundedSlopes(),
-        op.getSparseBlockAttr(), op.getRandomBlocksAttr());
+        buildDistanceRows(b, op), op.getQueryBias(), op.getRelativeBias(),
+        op.getSegments(), op.getSegmentBias(), op.getTypes(), init,
+        op.getMask(), op.getNumHeads(), op.getCapAttr(), op.getLogBaseAttr(),
+        op.getRoundedSlopes(), op.getSparseBlockAttr(),
+        op.getRandomBlocksAttr());
     return success();
   }
 };
@@ -86,8 +88,11 @@ struct LowerCrossAttention : OpRewritePattern<transformer::CrossAttentionOp> {
         op.getBatch(), /*bias=*/Value(), /*left=*/Value(), /*right=*/Value(),
         /*slopes=*/Value(), /*sinks=*/Value(), /*relative_keys=*/Value(),
         /*relative_queries=*/Value(), /*relative_values=*/Value(),
-        /*distance_rows=*/Value(), init, transformer::Mask::Bidirectional,
-        op.getNumHeads(), /*cap=*/FloatAttr(), /*log_base=*/FloatAttr(),
+        /*distance_rows=*/Value(), /*query_bias=*/Value(),
+        /*relative_bias=*/Value(), /*segments=*/Value(),
+        /*segment_bias=*/Value(), /*types=*/Value(), init,
+        transformer::Mask::Bidirectional, op.getNumHeads(), /*cap=*/FloatAttr(),
+        /*log_base=*/FloatAttr(),
         /*rounded_slopes=*/false, /*sparse_block=*/IntegerAttr(),
         /*random_blocks=*/IntegerAttr());
     return success();

@@ -17,7 +17,18 @@ using namespace tfc;
 /// Distances that a vector has at once: so many at each end have one row.
 static constexpr int64_t kMargin = 16;
 
+/// Whether rows of keys behind the query are cut away: no query sees such, and
+/// with a row for each distance those are the first half.
+static bool isHalved(transformer::AttentionOp op) {
+  return op.getOddSpan() && op.getMask() == transformer::Mask::Causal &&
+         !op.getCache().getType().isScratch();
+}
+
+/// Of those that are left.
 static int64_t rowsOfTable(transformer::AttentionOp op) {
+  if (isHalved(op)) {
+    return static_cast<int64_t>(*op.getSpan());
+  }
   return 2 * static_cast<int64_t>(*op.getSpan()) - (op.getOddSpan() ? 1 : 0);
 }
 
@@ -33,7 +44,7 @@ static int32_t rowOf(transformer::AttentionOp op, int64_t distance) {
     far = half + static_cast<int64_t>(std::ceil(steps));
     back = back < 0 ? -far : far;
   }
-  int64_t middle = op.getOddSpan() ? span - 1 : span;
+  int64_t middle = isHalved(op) ? 0 : op.getOddSpan() ? span - 1 : span;
   return static_cast<int32_t>(
       std::clamp<int64_t>(back + middle, 0, rowsOfTable(op) - 1));
 }
@@ -87,15 +98,12 @@ public:
       : op(op), b(op.getLoc(), op), replaced(replaced) {}
 
   void cut() {
-    int64_t rows = rowsOfTable(op);
-    Value tokens = tensor::DimOp::create(b, op.getQuery(), 0);
-    Value most = arith::ConstantIndexOp::create(b, rows);
-    Value met = arith::MulIOp::create(
-        b, tokens, arith::ConstantIndexOp::create(b, 2 * rowsPerDistance(op)));
-    // The workspace has a place for `most`: it is the constant of a minimum.
-    count = arith::MinSIOp::create(b, met, most);
-    first = arith::DivUIOp::create(b, arith::SubIOp::create(b, most, count),
-                                   arith::ConstantIndexOp::create(b, 2));
+    if (isHalved(op)) {
+      first = b.getIndexAttr(rowsOfTable(op) - 1);
+      count = b.getIndexAttr(rowsOfTable(op));
+    } else {
+      findMet();
+    }
     for (MutableOperandRange table :
          {op.getRelativeKeysMutable(), op.getRelativeQueriesMutable(),
           op.getRelativeValuesMutable()}) {
@@ -106,6 +114,21 @@ public:
   }
 
 private:
+  /// The rows in the middle that the step's tokens can meet.
+  void findMet() {
+    int64_t rows = rowsOfTable(op);
+    Value tokens = tensor::DimOp::create(b, op.getQuery(), 0);
+    Value most = arith::ConstantIndexOp::create(b, rows);
+    Value met = arith::MulIOp::create(
+        b, tokens, arith::ConstantIndexOp::create(b, 2 * rowsPerDistance(op)));
+    // The workspace has a place for `most`: it is the constant of a minimum.
+    Value least = arith::MinSIOp::create(b, met, most);
+    first =
+        Value(arith::DivUIOp::create(b, arith::SubIOp::create(b, most, least),
+                                     arith::ConstantIndexOp::create(b, 2)));
+    count = least;
+  }
+
   Value cut(Value rows) {
     Value &known = made[rows];
     if (known) {
@@ -126,7 +149,7 @@ private:
     Operation *again = b.clone(*source);
     again->setOperand(0, input);
     again->getResult(0).setType(
-        type.clone({ShapedType::kDynamic, type.getDimSize(1)}));
+        type.clone({transformer::rowsOf(input), type.getDimSize(1)}));
     replaced.insert(source);
     return made[rows] = again->getResult(0);
   }
@@ -135,7 +158,7 @@ private:
   ImplicitLocOpBuilder b;
   llvm::SmallSetVector<Operation *, 8> &replaced;
   llvm::DenseMap<Value, Value> made;
-  Value count, first;
+  OpFoldResult count, first;
 };
 
 } // namespace
@@ -143,7 +166,7 @@ private:
 void tfc::cutTables(ModuleOp module) {
   llvm::SmallSetVector<Operation *, 8> replaced;
   module.walk([&](transformer::AttentionOp op) {
-    if (op.getSpan() && op.getCache().getType().isScratch()) {
+    if (op.getSpan() && (op.getCache().getType().isScratch() || isHalved(op))) {
       TableCutter(op, replaced).cut();
     }
   });

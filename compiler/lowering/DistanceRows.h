@@ -15,7 +15,9 @@ mlir::Value buildDistanceRows(mlir::ImplicitLocOpBuilder &b,
                               transformer::AttentionOp op);
 
 /// Tables of attentions whose keys are all of the step have the rows in their
-/// middle that so many tokens can meet; what they are projected of, those too.
+/// middle that so many tokens can meet, and those with a row a distance of
+/// causal ones with a cache the rows of keys at and before the query; what they
+/// are projected of, those too.
 void cutTables(mlir::ModuleOp module);
 
 } // namespace tfc

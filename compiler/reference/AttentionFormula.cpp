@@ -173,6 +173,29 @@ double roundedSlope(double slope, int64_t position) {
   return roundToBf16(roundToBf16(slope) * roundToBf16(double(position)));
 }
 
+/// The columns of a head of `query`, a row, and of what is added to them.
+static std::vector<double> queryOf(const Matrix &query, const Matrix *bias,
+                                   int64_t row, int64_t column, int64_t width) {
+  std::vector<double> result(width);
+  for (int64_t d = 0; d < width; ++d) {
+    result[d] =
+        query.at(row, column + d) + (bias ? bias->at(0, column + d) : 0);
+  }
+  return result;
+}
+
+/// What a query has for keys of its own type, or of another one.
+static double segmentTerm(const AttentionShape &shape, const Matrix &query,
+                          int64_t row, int64_t column, bool isOther) {
+  std::vector<double> own =
+      queryOf(query, shape.segmentBias, row, column, shape.headDim);
+  double sum = 0;
+  for (int64_t d = 0; d < shape.headDim; ++d) {
+    sum += own[d] * shape.segments->at(isOther, column + d);
+  }
+  return sum;
+}
+
 /// The terms of distances, without the scale.
 static double relativeTerms(const AttentionShape &shape, const double *query,
                             const double *key, int64_t head, int64_t distance) {
@@ -211,17 +234,26 @@ void attention(const Matrix &query, const Sequence &sequence,
       int64_t row = sequence.first + i, column = head * width;
       int64_t kvColumn = head / group * width;
       std::vector<double> scores(end - begin);
+      std::vector<double> own =
+          queryOf(query, shape.queryBias, row, column, width);
+      std::vector<double> distant =
+          queryOf(query, shape.relativeBias, row, column, width);
       for (int64_t j = begin; j < end; ++j) {
         double &score = scores[j - begin];
         for (int64_t d = 0; d < width; ++d) {
-          score += scale * query.at(row, column + d) *
-                   cache.keys.at(j, kvColumn + d);
+          score += scale * own[d] * cache.keys.at(j, kvColumn + d);
         }
         if (shape.relativeKeys || shape.relativeQueries) {
           score += scale * relativeTerms(
-                               shape, &query.data[row * query.cols + column],
+                               shape, distant.data(),
                                &cache.keys.data[j * cache.keys.cols + kvColumn],
                                head, position - j);
+        }
+        if (shape.segments) {
+          // A spectator's row is behind its sequence's, as its place is.
+          int32_t type = shape.types->at(sequence.first - sequence.past + j);
+          score += scale * segmentTerm(shape, query, row, column,
+                                       type != shape.types->at(row));
         }
         if (shape.bias) {
           score += biasAt(*shape.bias, head, j - position);

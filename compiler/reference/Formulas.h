@@ -195,6 +195,14 @@ struct AttentionShape {
   /// Slopes are times the key's position, rounded to bf16 at each step, in
   /// front of the scale.
   bool roundedSlopes = false;
+  /// What is added to queries in products with keys, with rows of relativeKeys
+  /// and with rows of segments, [1, numHeads * headDim]; or null.
+  const Matrix *queryBias = nullptr, *relativeBias = nullptr;
+  const Matrix *segmentBias = nullptr;
+  /// What a query is multiplied with for keys of its type, and of another one,
+  /// [2, numHeads * headDim], or null; and the types of the step's rows.
+  const Matrix *segments = nullptr;
+  const std::vector<int32_t> *types = nullptr;
   /// Of block-sparse attention: positions of a block, 0 without, and how often
   /// block 0 is a random one.
   int64_t sparseBlock = 0, randomBlocks = 0;

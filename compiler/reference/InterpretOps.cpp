@@ -324,6 +324,11 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
   shape.relativeKeys = rowsOrNull(op.getRelativeKeys());
   shape.relativeQueries = rowsOrNull(op.getRelativeQueries());
   shape.relativeValues = rowsOrNull(op.getRelativeValues());
+  shape.queryBias = rowsOrNull(op.getQueryBias());
+  shape.relativeBias = rowsOrNull(op.getRelativeBias());
+  shape.segments = rowsOrNull(op.getSegments());
+  shape.segmentBias = rowsOrNull(op.getSegmentBias());
+  shape.types = op.getTypes() ? &ids(op.getTypes()) : nullptr;
   shape.oddSpan = op.getOddSpan();
   shape.roundedSlopes = op.getRoundedSlopes();
   shape.sparseBlock = static_cast<int64_t>(op.getSparseBlock().value_or(0));
@@ -352,6 +357,13 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
       return op.emitError()
              << "expected sequence " << sequence.id << " after at most "
              << cached.keys.rows << " cached tokens, got " << sequence.past;
+    }
+    if (op.getTypes() && sequence.past > sequence.first) {
+      return op.emitError()
+             << "expected the rows of sequence " << sequence.id
+             << " behind those of its " << sequence.past
+             << " tokens before (their types are compared), got row "
+             << sequence.first;
     }
     cacheWrite(key, value, sequence, cached);
   }

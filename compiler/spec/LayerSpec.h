@@ -189,6 +189,12 @@ struct Attention {
   std::optional<double> logBase;
   /// A learned score a head that takes its part of the weights.
   bool sinks = false;
+  /// Queries have a vector added where they are multiplied with keys, and
+  /// another one where they are with what keys have at the distance.
+  bool queryBias = false;
+  /// And a third one where they are multiplied with one of two rows, by whether
+  /// the key's type is their own.
+  bool segments = false;
   std::optional<RelativeTerms> relative;
   std::optional<Sparse> sparse;
   /// Each of its columns is times the sigmoid of a projection of what it reads.
@@ -201,8 +207,8 @@ struct Attention {
   auto structure() const {
     return std::tie(cross, numHeads, numKvHeads, headDim, qBias, kBias, vBias,
                     oBias, scaleByInverseLayer, causal, positionBias, qkNorm,
-                    cap, slopes, roundedSlopes, logBase, sinks, relative,
-                    sparse, gate, latent);
+                    cap, slopes, roundedSlopes, logBase, sinks, queryBias,
+                    segments, relative, sparse, gate, latent);
   }
   friend bool operator==(const Attention &a, const Attention &b) {
     return a.structure() == b.structure() && a.numbers() == b.numbers();
@@ -296,9 +302,12 @@ struct Moe {
   }
 };
 
-/// y = post_norm(x + out_scale * out_norm(f(pre_norm(x)))). `name` ("attn",
-/// "cross", "conv", "recurrent", "ffn", "moe") is the word in parameter names
-/// and in locations.
+/// y = post_norm(x + out_act(out_scale * out_norm(f(pre_norm(x))))). `name`
+/// ("attn", "cross", "conv", "recurrent", "ffn", "moe") is the word in
+/// parameter names and in locations. With `gruGate` the sum is the gate of
+/// Parisotto et al. 2019 (arXiv:1910.06764) in its place: of x and y, what is
+/// to be added, (1 - z) x + z tanh(W y + U (r x)), r and z being sigmoids of
+/// projections of both.
 struct Sublayer {
   std::string name;
   std::variant<Attention, Ffn, Moe, Conv, Recurrent> f;
@@ -307,13 +316,16 @@ struct Sublayer {
   /// f reads what f of the sublayer before reads, or, with a pre_norm, this of
   /// what that one's pre_norm is of; the sum is with the result of that one.
   bool parallel = false;
+  bool gruGate = false;
+  Activation outAct = Activation::Identity;
   /// What f is; null where it is something else.
   const Attention *attention() const { return std::get_if<Attention>(&f); }
   Attention *attention() { return std::get_if<Attention>(&f); }
   const Moe *moe() const { return std::get_if<Moe>(&f); }
   /// All but f.
   auto around() const {
-    return std::tie(name, preNorm, outNorm, postNorm, outScale, parallel);
+    return std::tie(name, preNorm, outNorm, postNorm, outScale, outAct, gruGate,
+                    parallel);
   }
   friend bool operator==(const Sublayer &a, const Sublayer &b) {
     return a.f == b.f && a.around() == b.around();

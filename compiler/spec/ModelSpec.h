@@ -99,14 +99,19 @@ struct PositionBias {
 /// "<stack>.layers.attn.relative.weight", or a computed one of all (Wei et al.
 /// 2019, arXiv:1909.00204): sine and cosine, in turns, of its rows' numbers,
 /// counted from the last row.
+///
+/// Or a computed one [2 span - 1, hidden] with `ofHidden`, whose rows are sines
+/// and then cosines of the distance itself (Dai et al. 2019, arXiv:1901.02860).
 struct RelativeTable {
   int64_t span = 0;
   std::optional<int64_t> maxDistance;
   std::optional<Norm> norm; // of its rows
-  bool perLayer = false, sinusoid = false;
+  bool perLayer = false, sinusoid = false, ofHidden = false;
   /// Whether it is as wide as a head.
-  bool isOfHeads() const { return perLayer || sinusoid; }
-  int64_t rows() const { return isOfHeads() ? 2 * span - 1 : 2 * span; }
+  bool isOfHeads() const { return perLayer || (sinusoid && !ofHidden); }
+  /// Whether there is a row for each distance below the span, and no more.
+  bool isOdd() const { return perLayer || sinusoid; }
+  int64_t rows() const { return isOdd() ? 2 * span - 1 : 2 * span; }
 };
 
 struct Stack {

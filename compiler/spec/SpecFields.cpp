@@ -69,14 +69,13 @@ TypeRef embeddings() {
 // ---- A layer -------------------------------------------------------------
 
 Fields sublayerFields() {
-  return {
-      key("pre_norm", norm()),
-      key("out_norm", norm()),
-      key("out_scale", number()),
-      key("post_norm", norm()),
-      key("parallel", flag()),
-      unsupported("out_act", words({"relu"})),
-      unsupported("residual", words({"add", "none", "gru_gate"}), Json("add"))};
+  return {key("pre_norm", norm()),
+          key("out_norm", norm()),
+          key("out_scale", number()),
+          key("post_norm", norm()),
+          key("parallel", flag()),
+          key("out_act", activation()),
+          key("residual", words({"add", "gru_gate"}, {"none"}))};
 }
 
 TypeRef relativeTerms() {
@@ -85,15 +84,15 @@ TypeRef relativeTerms() {
   return orNone(
       object({key("keys", use), key("queries", use),
               key("bias", oneOf({flag(), biases})), key("values", flag()),
-              unsupported("query_bias", flag(), Json(false)),
-              unsupported("segments", flag(), Json(false))}));
+              key("query_bias", flag()), key("segments", flag())}));
 }
 
 TypeRef relativeTable() {
   return orNone(object({needed("kind", words({"table", "sinusoid"})),
                         needed("span", integer(1, maxSpan)),
                         key("max_distance", integer(2, maxSpan)),
-                        key("norm", norm()), key("per_layer", flag())}));
+                        key("norm", norm()), key("per_layer", flag()),
+                        key("width", words({"head", "hidden"}))}));
 }
 
 TypeRef sparse() {

@@ -536,3 +536,138 @@ func.func @attention_c17_causal(%x: tensor<?x52xf32>, %cache: !cache,
          tensor<?x52xf32>, !cache 
   return
 }
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c18_length(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %u: tensor<52xf32>,
+    %short: tensor<51xf32>, %e: tensor<2x52xf32>, %three: tensor<3x52xf32>,
+    %types: tensor<?xi32>, %q: tensor<?x104xf32>) {
+  // expected-error @below {{expected query_bias of length 52 (num_heads times head_dim), got 51}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 query_bias %short {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache query_bias tensor<51xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c18_no_keys(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %u: tensor<52xf32>,
+    %short: tensor<51xf32>, %e: tensor<2x52xf32>, %three: tensor<3x52xf32>,
+    %types: tensor<?xi32>, %q: tensor<?x104xf32>) {
+  // expected-error @below {{expected relative_keys with relative_bias, got none}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 relative_bias %u {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache relative_bias tensor<52xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c18_no_segments(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %u: tensor<52xf32>,
+    %short: tensor<51xf32>, %e: tensor<2x52xf32>, %three: tensor<3x52xf32>,
+    %types: tensor<?xi32>, %q: tensor<?x104xf32>) {
+  // expected-error @below {{expected segments with segment_bias, got none}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 segment_bias %u {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache segment_bias tensor<52xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c19_no_types(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %u: tensor<52xf32>,
+    %short: tensor<51xf32>, %e: tensor<2x52xf32>, %three: tensor<3x52xf32>,
+    %types: tensor<?xi32>, %q: tensor<?x104xf32>) {
+  // expected-error @below {{expected types exactly if there are segments, got segments alone}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 segments %e {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache segments tensor<2x52xf32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c19_no_segments(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %u: tensor<52xf32>,
+    %short: tensor<51xf32>, %e: tensor<2x52xf32>, %three: tensor<3x52xf32>,
+    %types: tensor<?xi32>, %q: tensor<?x104xf32>) {
+  // expected-error @below {{expected types exactly if there are segments, got types alone}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 types %types {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache types tensor<?xi32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c19_rows(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %u: tensor<52xf32>,
+    %short: tensor<51xf32>, %e: tensor<2x52xf32>, %three: tensor<3x52xf32>,
+    %types: tensor<?xi32>, %q: tensor<?x104xf32>) {
+  // expected-error @below {{expected segments with rows 2 (the same one, another one), got 3}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 segments %three types %types {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache segments tensor<3x52xf32> types tensor<?xi32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c19_cache(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %u: tensor<52xf32>,
+    %short: tensor<51xf32>, %e: tensor<2x52xf32>, %three: tensor<3x52xf32>,
+    %types: tensor<?xi32>, %q: tensor<?x104xf32>) {
+  // expected-error @below {{expected a scratch cache and a bidirectional mask with segments (types are of this step's rows), got others}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 2 segments %e types %types {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache segments tensor<2x52xf32> types tensor<?xi32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c19_mask(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %u: tensor<52xf32>,
+    %short: tensor<51xf32>, %e: tensor<2x52xf32>, %three: tensor<3x52xf32>,
+    %types: tensor<?xi32>, %q: tensor<?x104xf32>) {
+  // expected-error @below {{expected a scratch cache and a bidirectional mask with segments (types are of this step's rows), got others}}
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch causal
+         heads 2 segments %e types %types {scale = 1.0 : f64} : tensor<?x52xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache segments tensor<2x52xf32> types tensor<?xi32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @attention_c19_kv_heads(%x: tensor<?x52xf32>, %cache: !cache,
+    %layer: index, %batch: !transformer.batch, %u: tensor<52xf32>,
+    %short: tensor<51xf32>, %e: tensor<2x52xf32>, %three: tensor<3x52xf32>,
+    %types: tensor<?xi32>, %q: tensor<?x104xf32>, %f: tensor<2x104xf32>) {
+  // expected-error @below {{expected a cache with a number of kv_heads 4 (num_heads, with segments), got 2}}
+  %0 = transformer.attention %q, %x, %x, %cache[%layer], %batch bidirectional
+         heads 4 segments %f types %types {scale = 1.0 : f64} : tensor<?x104xf32>, tensor<?x52xf32>,
+         tensor<?x52xf32>, !cache segments tensor<2x104xf32> types tensor<?xi32>
+  return
+}

@@ -127,3 +127,22 @@ func.func @of_all_heads(%x: tensor<?x52xf32>, %batch: !transformer.batch,
          : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !alike
   return
 }
+
+!step = !transformer.cache<scratch, layers = 2, kv_heads = 4, head_dim = 13>
+
+// CHECK-LABEL: @query_terms
+// CHECK-SAME: %[[A:[a-z0-9]*]]: tensor<15x52xf32>, %[[U:[a-z0-9]*]]: tensor<52xf32>, %[[E:[a-z0-9]*]]: tensor<2x52xf32>, %[[TYPES:[a-z0-9]*]]: tensor<?xi32>
+func.func @query_terms(%x: tensor<?x52xf32>, %batch: !transformer.batch,
+                       %cache: !step, %layer: index, %a: tensor<15x52xf32>,
+                       %u: tensor<52xf32>, %e: tensor<2x52xf32>,
+                       %types: tensor<?xi32>) {
+  // CHECK: transformer.attention {{.*}} heads 4 relative_keys %[[A]] query_bias %[[U]] relative_bias %[[U]] segments %[[E]] segment_bias %[[U]] types %[[TYPES]] span 8 {odd_span, scale = {{.*}}} : {{.*}} relative_keys tensor<15x52xf32> query_bias tensor<52xf32> relative_bias tensor<52xf32> segments tensor<2x52xf32> segment_bias tensor<52xf32> types tensor<?xi32>
+  %0 = transformer.attention %x, %x, %x, %cache[%layer], %batch bidirectional
+         heads 4 relative_keys %a query_bias %u relative_bias %u segments %e
+         segment_bias %u types %types span 8 {odd_span, scale = 0.5 : f64}
+         : tensor<?x52xf32>, tensor<?x52xf32>, tensor<?x52xf32>, !step
+         relative_keys tensor<15x52xf32> query_bias tensor<52xf32>
+         relative_bias tensor<52xf32> segments tensor<2x52xf32>
+         segment_bias tensor<52xf32> types tensor<?xi32>
+  return
+}

@@ -528,3 +528,31 @@ func.func @product_c8_zeros(%x: tensor<?x64xi8>, %w: tensor<2x8x48x4xi8>, %g: te
   }
   return
 }
+
+// -----
+
+!cache = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @paged_attention_c12_length(%q: memref<?x52xf32>, %y: memref<?x52xf32>, %scale: f32,
+    %batch: !transformer.batch, %cache: !cache, %layer: index,
+    %short: memref<51xf32>, %e: memref<2x52xf32>, %types: memref<?xi32>) {
+  // expected-error @below {{expected segment_bias of length 52 (num_heads times head_dim), got 51}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
+    heads 2 segments %e segment_bias %short types %types outs(%y : memref<?x52xf32>)
+    : memref<?x52xf32>, !cache segments memref<2x52xf32> segment_bias memref<51xf32> types memref<?xi32>
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<scratch, layers = 2, kv_heads = 2, head_dim = 26>
+
+func.func @paged_attention_c13_types(%q: memref<?x52xf32>, %y: memref<?x52xf32>, %scale: f32,
+    %batch: !transformer.batch, %cache: !cache, %layer: index,
+    %short: memref<51xf32>, %e: memref<2x52xf32>, %types: memref<?xi32>) {
+  // expected-error @below {{expected types exactly if there are segments, got segments alone}}
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch bidirectional
+    heads 2 segments %e outs(%y : memref<?x52xf32>)
+    : memref<?x52xf32>, !cache segments memref<2x52xf32>
+  return
+}

@@ -4,7 +4,8 @@
 import draw_llama
 
 # By family, the word that the name of its configuration begins with.
-ENCODERS = {"bertgeneration": "BertGeneration", "dpr": "DPR", "esm": "Esm"}
+ENCODERS = {"bertgeneration": "BertGeneration", "dpr": "DPR", "esm": "Esm",
+            "xlnet": "XLNet"}
 DECODERS = {"bertgenerationlm": "BertGeneration",
             "neoxjapanese": "GPTNeoXJapanese",
             "modernbertdecoder": "ModernBertDecoder",
@@ -39,7 +40,25 @@ def fit_encoder(family, cls, case):
         case["given_types"] &= cls != "DPRReader"
     if family == "esm":  # it stores its frequencies, rounded as the rest
         case["dtype"] = "float32"
+    if family == "xlnet":
+        # Its rows of distances are as wide as the rest, sines and cosines.
+        case["hidden"] *= 2
+        case["given_positions"] = False
+        if "Sequence" in cls or "Choice" in cls:  # of the last column
+            case["rows"] = [row[:row.index(1)] + [1] * (len(row) -
+                                                        row.index(1))
+                            for row in case["rows"]]
     return case
+
+
+def xlnet_config(hf, case, keys):
+    del keys["max_position_embeddings"]
+    return hf.XLNetConfig(
+        d_model=case["hidden"], n_layer=case["layers"], n_head=case["heads"],
+        d_inner=case["width"], ff_activation=case["act"],
+        layer_norm_eps=case["eps"], clamp_len=(-1, 3, 17)[case["seed"] % 3],
+        summary_use_proj=case["scale"],
+        summary_activation=("tanh", None)[case["scale_by_layer"]], **keys)
 
 
 def longrope(case, keys):

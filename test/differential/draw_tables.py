@@ -204,7 +204,7 @@ def draw_case(random, cls):
             case.update(draw_relative(random, family, case))
             if case["absolute"] == 0:
                 case["given_positions"] = False
-        if family in RELATIVE + ("mpnet", "modernbert"):
+        if family in RELATIVE + ("mpnet", "modernbert", "xlnet"):
             case["rows"] = without_holes(case["rows"])
         if cls in FIRST or family in RELATIVE and "Choice" in cls or \
                 family in RELATIVE and "Sequence" in cls:  # it is asked for the first token, which must be
@@ -267,6 +267,8 @@ def encoder_config(hf, family, case):
             dim=case["hidden"], n_layers=case["layers"],
             n_heads=case["heads"], hidden_dim=case["width"],
             activation=case["act"], **keys)
+    if family == "xlnet":
+        return draw_relatives.xlnet_config(hf, case, keys)
     if family in ("xlm", "flaubert"):
         return getattr(hf, stem + "Config")(
             emb_dim=case["hidden"], n_layers=case["layers"],

@@ -5,7 +5,7 @@
 """Usage: make_golden.py [--families [NAME...]], with torch 2.13.0 and
 transformers 5.23.0. --families: only the models of make_families.py,
 make_relatives.py, make_sentence.py, make_papers.py, make_tiles.py,
-make_distant.py and make_groupwise.py, or those of them with these names.
+make_distant.py, make_groupwise.py and make_streams.py, or those of them with these names.
 
 Each model is a folder under models/ with inputs-CASE.safetensors and
 expected-CASE.safetensors. A model with a "base" has only the files in which it
@@ -27,6 +27,7 @@ import make_llama
 import make_papers
 import make_relatives
 import make_sentence
+import make_streams
 import make_t5
 import make_tiles
 from inputs import VOCAB, draw_ids
@@ -281,6 +282,7 @@ def main():
     make_tiles.write(out)
     make_distant.write(out)
     make_groupwise.write(out)
+    make_streams.write(out)
     with open(os.path.join(root, "cases.json"), "w") as stream:
         json.dump({"torch": TORCH, "transformers": TRANSFORMERS,
                    "models": out.models}, stream, indent=1)

@@ -24,7 +24,8 @@ NEW_TOKENS = 40
 POSITIONS = {"t5": laws.RELATIVE, "mt5": laws.RELATIVE, "opt": laws.RELATIVE,
              "bloom": laws.UNSAID, "mpt": laws.UNSAID,
              "m2m_100": laws.RELATIVE, "umt5": laws.RELATIVE,
-             "mass": laws.RELATIVE,
+             "mass": laws.RELATIVE, "transformer-xl": laws.UNSAID,
+             "gtrxl": laws.UNSAID, "xlnet": laws.UNSAID,
              **dict.fromkeys(("bart", "mbart", "plbart", "blenderbot",
                               "blenderbot-small", "pegasus", "bigbird_pegasus",
                               "marian", "mvp", "transformer",
@@ -33,7 +34,7 @@ AFTER_PADDING = ("roberta", "xlm-roberta", "camembert", "data2vec-text",
                  "mpnet", "roberta-prelayernorm", "xlm-roberta-xl", "esm")
 # Encoders with biases or windows of distances, or with blocks.
 COUNTING = ("mpnet", "modernbert", "deberta", "deberta-v2", "nezha",
-            "big_bird")
+            "big_bird", "xlnet")
 # What makes a token depend on those before it, or on their number.
 RULES = {"no_repeat_ngram_size", "repetition_penalty", "min_length",
          "min_new_tokens"}

@@ -38,6 +38,13 @@ def has_positions(stack):
                for name, sublayer, _ in formulas.list_sublayers(block))
 
 
+def compares_types(stack):
+    return any(isinstance(sublayer.get("relative"), dict) and
+               sublayer["relative"].get("segments", False)
+               for block, _ in formulas.list_layers(stack["layers"])
+               for name, sublayer, _ in formulas.list_sublayers(block))
+
+
 class Batch:
     """The inputs of one stack, [rows, length] each."""
 
@@ -93,6 +100,8 @@ class Batch:
             if self.random.random() < 0.6:
                 below = segment.get("rows", self.spec["dims"]["vocab"])
                 others[segment["input"]] = self.grid(below)
+        if compares_types(self.stack) and self.random.random() < 0.8:
+            others.setdefault("token_type_ids", self.grid(3))
         if has_positions(self.stack) and self.random.random() < 0.2:
             others["position_ids"] = self.grid(MAX_LENGTH)
         return others

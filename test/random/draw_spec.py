@@ -154,10 +154,14 @@ class Drawing:
         if head_dim % 2 == 0 and self.chance(0.5):
             table["kind"] = "sinusoid"
             table.pop("per_layer")
+            self.maybe(table, "width", 0.3, lambda: "head")
             self.maybe(table, "per_layer", 0.3, lambda: False)
         return table
 
-    def relative_table(self):
+    def relative_table(self, causal):
+        if self.hidden % 2 == 0 and (causal or self.chance(0.4)):
+            return {"kind": "sinusoid", "width": "hidden",
+                    "span": self.pick(1, 2, 4, 16, 40)}
         table = {"kind": "table", "span": self.pick(1, 2, 4, 6, 16)}
         self.maybe(table, "per_layer", 0.2, lambda: False)
         if table["span"] >= 4:
@@ -176,7 +180,7 @@ class Drawing:
             terms["keys"] = "identity"
         return terms
 
-    def relative_terms(self, is_needed):
+    def relative_terms(self, is_needed, causal):
         """Of an attention whose stack has a table, which one needs."""
         terms = {}
         self.maybe(terms, "values", 0.2, lambda: False)
@@ -191,6 +195,10 @@ class Drawing:
         own = {part: self.chance(0.5) for part in terms
                if terms[part] == "own"}
         self.maybe(terms, "bias", 0.6, lambda: self.pick(own, True, False))
+        if terms.get("keys", "none") != "none":
+            self.maybe(terms, "query_bias", 0.6, lambda: self.chance(0.8))
+        if not causal:
+            self.maybe(terms, "segments", 0.6, lambda: self.chance(0.8))
         return terms
 
     def attention(self, sizes, causal, has_bias_table, table):
@@ -223,7 +231,7 @@ class Drawing:
         if table:
             attention["relative"] = (
                 self.terms_of_heads() if table["is_of_heads"] else
-                self.relative_terms(not table["is_read"]))
+                self.relative_terms(not table["is_read"], causal))
             table["is_read"] = True
         if not has_bias_table:
             self.maybe(attention, "use_position_bias", 0.1,
@@ -268,6 +276,9 @@ class Drawing:
         self.maybe(sublayer, "out_norm", 0.15,
                    lambda: self.norm(self.hidden, 0.1))
         self.maybe(sublayer, "out_scale", 0.2, lambda: self.pick(0.5, 1.25))
+        self.maybe(sublayer, "out_act", 0.15, self.activation)
+        self.maybe(sublayer, "residual", 0.15,
+                   lambda: self.pick("add", "gru_gate", "gru_gate"))
         return sublayer
 
     def block(self, stack):
@@ -289,7 +300,8 @@ class Drawing:
         for i, (_, sublayer) in enumerate(items):
             self.maybe(sublayer, "pre_norm", 0.5,
                        lambda: self.norm(self.hidden, 0.1))
-            if i > 0 and "post_norm" not in items[i - 1][1]:
+            if (i > 0 and "post_norm" not in items[i - 1][1] and
+                    sublayer.get("residual") != "gru_gate"):
                 self.maybe(sublayer, "parallel", 0.3,
                            lambda: self.chance(0.8))
             if i + 1 == len(items) or self.chance(0.5):
@@ -309,7 +321,11 @@ class Drawing:
         if placement in ("pre", "none") and len(parts) > 1:
             # What reads what the one before reads.
             own = list(parts.values())[-1]
-            self.maybe(own, "parallel", 0.2, lambda: self.chance(0.8))
+            if own.get("residual") != "gru_gate":
+                self.maybe(own, "parallel", 0.2, lambda: self.chance(0.8))
+        if placement == "parallel":
+            for other in list(parts.values())[1:]:
+                other.pop("residual", None)
         if placement == "parallel" and len(parts) > 1:
             # A norm of the second's own, of where the first begins.
             own = list(parts.values())[1]
@@ -476,9 +492,10 @@ class Drawing:
                  "cross": cross, "causal": causal, "bias": has_bias}
         # Heads that share keys have no relative terms.
         is_alike = shape["sizes"][0] == shape["sizes"][2]
-        has_table = is_alike and not causal and self.chance(0.4)
-        shape["table"] = {"is_read": False, "is_of_heads": self.chance(
-            0.5)} if has_table else None
+        has_table = (is_alike and self.chance(0.4) and
+                     (not causal or self.hidden % 2 == 0))
+        shape["table"] = {"is_read": False, "is_of_heads": not causal and
+                          self.chance(0.5)} if has_table else None
         stack = {"embeddings": self.embeddings(name),
                  "layers": self.layers(shape)}
         if has_bias:
@@ -493,7 +510,7 @@ class Drawing:
         if has_table:
             stack["relative"] = (
                 self.table_of_heads(head_dim) if shape["table"]["is_of_heads"]
-                else self.relative_table())
+                else self.relative_table(causal))
         elif self.chance(0.1):
             stack["relative"] = "none"
         self.maybe(stack, "final_norm", 0.8,

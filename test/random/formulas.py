@@ -300,8 +300,23 @@ def relative_row(distance, table):
                2 * span - 1)
 
 
+def is_of_hidden(table):
+    """Whether it is computed and as wide as hidden."""
+    return table.get("width") == "hidden"
+
+
 def is_of_heads(table):
-    return table["kind"] == "sinusoid" or table.get("per_layer", False)
+    return not is_of_hidden(table) and (
+        table["kind"] == "sinusoid" or table.get("per_layer", False))
+
+
+def distance_rows(table, width):
+    """Dai et al. 2019: sines, then cosines, of the distance from the query to
+    a key before it."""
+    most = table["span"] - 1
+    angles = np.outer(np.arange(-most, most + 1),
+                      10000.0 ** (-np.arange(0, width, 2) / width))
+    return np.concatenate([np.sin(angles), np.cos(angles)], -1)
 
 
 def sinusoid_rows(table, width):
@@ -440,11 +455,14 @@ class Attention:
             rows = self.model.weights.get(f"{self.path}.relative.weight",
                                           2 * table["span"] - 1, self.head_dim)
             return np.repeat(rows[:, None], self.heads, 1)
-        stem = f"{self.model.stack_name}.relative"
-        rows = self.model.weights.get(stem + ".weight", 2 * table["span"],
-                                      self.model.hidden)
-        rows = normalize(self.model.weights, table.get("norm"), rows,
-                         stem + ".norm")
+        if is_of_hidden(table):
+            rows = distance_rows(table, self.model.hidden)
+        else:
+            stem = f"{self.model.stack_name}.relative"
+            rows = self.model.weights.get(stem + ".weight", 2 * table["span"],
+                                          self.model.hidden)
+            rows = normalize(self.model.weights, table.get("norm"), rows,
+                             stem + ".norm")
         terms = self.spec["relative"]
         if terms[part] == "shared":
             return self.project(rows, weight, self.heads)
@@ -457,7 +475,7 @@ class Attention:
     def rows_of_distances(self, queries, keys):
         table = self.stack["relative"]
         distance = queries[:, None] - keys[None, :]
-        if is_of_heads(table):
+        if is_of_heads(table) or is_of_hidden(table):
             most = table["span"] - 1
             return np.clip(distance, -most, most) + most
         return np.array([[relative_row(int(d), table) for d in row]
@@ -472,11 +490,35 @@ class Attention:
         total = 0
         if terms.get("keys", "none") != "none":
             own = self.relative_rows("keys", "k")[rows]
-            total = total + np.einsum("qhd,qkhd->hqk", q, own)
+            total = total + np.einsum("qhd,qkhd->hqk",
+                                      q + self.added("relative_bias"), own)
         if terms.get("queries", "none") != "none":
             own = self.relative_rows("queries", "q")[rows]
             total = total + np.einsum("khd,qkhd->hqk", k, own)
         return total
+
+    def added(self, name):
+        """What is added to queries, for one kind of product."""
+        terms = self.spec.get("relative")
+        key = "segments" if name == "segment_bias" else "query_bias"
+        if not is_object(terms) or not terms.get(key, False):
+            return 0
+        return self.model.weights.get(
+            f"{self.path}.{name}.weight",
+            self.heads * self.head_dim).reshape(self.heads, self.head_dim)
+
+    def segment_terms(self, q, types):
+        """Yang et al. 2019, section 2.5: one of two rows, by whether a key's
+        segment is the query's."""
+        terms = self.spec.get("relative")
+        if not is_object(terms) or not terms.get("segments", False):
+            return 0
+        rows = self.model.weights.get(
+            f"{self.path}.segments.weight", 2,
+            self.heads * self.head_dim).reshape(2, self.heads, self.head_dim)
+        both = np.einsum("qhd,shd->shq", q + self.added("segment_bias"), rows)
+        is_other = types[:, None] != types[None, :]
+        return np.where(is_other, both[1][..., None], both[0][..., None])
 
     def keep(self, rows):
         """As a decoder's caches keep keys and values."""
@@ -493,7 +535,7 @@ class Attention:
             return (np.rint(single / scale) * scale).astype(np.float64)
         return round_bf16(single)
 
-    def attend(self, q, k, v, queries, keys, visible):
+    def attend(self, q, k, v, queries, keys, visible, types=None):
         inside, seen = self.seen(queries, keys, visible)
         group = self.heads // self.kv_heads
         k, v = (np.repeat(self.keep(rows), group, 1) for rows in (k, v))
@@ -501,8 +543,9 @@ class Attention:
         base = self.spec.get("log_scale_base")
         if number_or(base, None) is not None:
             scale = scale * np.log(np.maximum(seen.sum(1), 1)) / math.log(base)
-        scores = np.einsum("qhd,khd->hqk", q, k)
+        scores = np.einsum("qhd,khd->hqk", q + self.added("query_bias"), k)
         scores = scores + self.relative_terms(q, k, queries, keys)
+        scores = scores + self.segment_terms(q, types)
         scores = scores * scale[None, :, None]
         scores = self.add_distances(scores, queries, keys, scale, visible)
         cap = number_or(self.spec.get("softcap"), None)
@@ -538,8 +581,10 @@ class Attention:
         k = self.place(self.project(x, "k", self.kv_heads), "k", positions)
         v = self.project(x, "v", self.kv_heads)
         k = np.where(sequence.visible[:, None, None], k, 0)
+        types = np.array(sequence.inputs.get("token_type_ids",
+                                             np.zeros(len(x))))
         return self.attend(q, k, v, sequence.columns, sequence.columns,
-                           sequence.visible)
+                           sequence.visible, types)
 
     def of_source(self, x, source, visible):
         q = self.project(x, "q", self.heads)
@@ -686,10 +731,29 @@ class Model:
                                             positions - offset)
             y = normalize(self.weights, sublayer.get("out_norm"), y,
                           path + ".out_norm")
-            x = x + sublayer.get("out_scale", 1) * y
+            y = activate(sublayer.get("out_act", "identity"),
+                         sublayer.get("out_scale", 1) * y)
+            if sublayer.get("residual", "add") == "gru_gate":
+                x = self.gate(x, y, path + ".gru")
+            else:
+                x = x + y
             x = normalize(self.weights, sublayer.get("post_norm"), x,
                           path + ".post_norm")
         return x
+
+    def gate(self, x, y, path):
+        """Parisotto et al. 2019, section 3.2; the bias is the paper's,
+        negated."""
+        def both(part, of_x):
+            return linear(self.weights, y, f"{path}.{part}", self.hidden,
+                          part == "update") + linear(
+                self.weights, of_x, f"{path}.{part}_x", self.hidden, False)
+
+        def sigmoid(rows):
+            return 1 / (1 + np.exp(-rows))
+
+        reset, update = sigmoid(both("reset", x)), sigmoid(both("update", x))
+        return (1 - update) * x + update * np.tanh(both("state", reset * x))
 
     def run_stack(self, name, sequence, source=None):
         self.stack_name = name

@@ -219,6 +219,10 @@ TEST(TensorFiles, ChecksShapesAndTypes) {
   EXPECT_TRUE(checkTensor(shaped(DType::F32, {1, 1, 9, 2}), weight));
   EXPECT_TRUE(checkTensor(shaped(DType::F32, {9, 1, 2}), weight));
   EXPECT_FALSE(checkTensor(shaped(DType::F32, {9, 2, 1}), weight));
+  // Heads may have an axis of their own.
+  EXPECT_TRUE(checkTensor(shaped(DType::F32, {3, 3, 2}), weight));
+  EXPECT_FALSE(checkTensor(shaped(DType::F32, {3, 2, 3}), weight));
+  EXPECT_FALSE(checkTensor(shaped(DType::F32, {18}), weight));
   EXPECT_EQ(messageOf(checkTensor(shaped(DType::F32, {2, 9}), weight)),
             "f.safetensors: tensor \"t\": expected shape [9, 2] (weight "
             "ffn.up), got [2, 9]; the transposed layout would fit");

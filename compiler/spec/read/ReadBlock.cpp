@@ -146,6 +146,15 @@ std::optional<Sublayer> SpecReader::readSublayer(const std::string &name,
     result.outScale = readPositive(*scale);
   }
   result.parallel = flagOf(sublayer, "parallel", false);
+  if (sublayer.find("out_act")) {
+    result.outAct = activationOf(sublayer, "out_act");
+  }
+  result.gruGate = wordOf(sublayer, "residual", "add") == "gru_gate";
+  if (result.gruGate && result.parallel) {
+    error(sublayer.find("residual")->place, Unsupported,
+          "expected \"add\" (a gate of parallel parts is not supported by this "
+          "tfc), got \"gru_gate\"");
+  }
   result.postNorm = normOf("post_norm", placement == "post");
   if (isAttention) {
     result.f = readAttention(name, sublayer);

@@ -8,26 +8,38 @@ void SpecReader::readRelativeTable(const Json *json) {
   if (!json || !json->isObject()) {
     return;
   }
-  if (stack->name != "encoder") {
-    error(json->place, Unsupported,
-          "expected \"none\" (relative terms in a decoder are not supported by "
-          "this tfc), got an object");
-    return;
-  }
   RelativeTable table;
   table.span = sizeOf(*json, "span").value_or(0);
   table.maxDistance = sizeOf(*json, "max_distance");
   table.norm = readNorm(json->find("norm"));
   table.sinusoid = wordOf(*json, "kind", "table") == "sinusoid";
   table.perLayer = flagOf(*json, "per_layer", false);
+  table.ofHidden = table.sinusoid && wordOf(*json, "width", "head") == "hidden";
+  const Json *width = json->find("width");
+  if (width && !table.sinusoid) {
+    error(width->place, BadBias,
+          "expected no \"width\" (it is of a sinusoid), got " +
+              describe(*width));
+  }
+  if (table.ofHidden && model.hidden % 2 != 0) {
+    error(width->place, BadBias,
+          "expected \"head\" (a sinusoid has an even width, hidden is " +
+              std::to_string(model.hidden) + "), got \"hidden\"");
+  }
+  if (stack->name != "encoder" && !table.ofHidden) {
+    error(json->place, Unsupported,
+          "expected \"none\" or a sinusoid as wide as hidden (other tables of "
+          "distances in a decoder are not supported by this tfc), got another "
+          "one");
+    return;
+  }
   for (const char *key : {"max_distance", "norm"}) {
     const Json *given = json->find(key);
-    if (given && table.isOfHeads() && !given->isString("none")) {
+    if (given && table.isOdd() && !given->isString("none")) {
       error(given->place, Unsupported,
-            std::string("expected no \"") + key +
-                "\" (of tables as wide as a head it is not supported by this "
-                "tfc), got " +
-                describe(*given));
+            std::string("expected no \"") + key + "\" (of " +
+                (table.ofHidden ? "a sinusoid" : "tables as wide as a head") +
+                " it is not supported by this tfc), got " + describe(*given));
       table.maxDistance.reset(); // what follows from it is no other fault
     }
   }
@@ -83,6 +95,18 @@ void SpecReader::readRelativeTerms(const Json &attn, Attention &attention) {
   terms.keysBias = biasOf("keys", terms.keys);
   terms.queriesBias = biasOf("queries", terms.queries);
   terms.values = flagOf(*json, "values", false);
+  attention.queryBias = flagOf(*json, "query_bias", false);
+  attention.segments = flagOf(*json, "segments", false);
+  if (attention.queryBias && terms.keys == Use::None) {
+    error(json->find("query_bias")->place, BadBias,
+          "expected false (there are no \"keys\" whose products have one), got "
+          "true");
+  }
+  if (attention.segments && stack->name != "encoder") {
+    error(json->find("segments")->place, Unsupported,
+          "expected false (types of tokens of earlier steps are not supported "
+          "by this tfc), got true");
+  }
   if (terms.keys == Use::None && terms.queries == Use::None && !terms.values) {
     error(json->place, BadBias,
           "expected \"keys\", \"queries\" or \"values\" (without a term there "
@@ -128,7 +152,7 @@ void SpecReader::checkUses(const Json &json, const RelativeTerms &terms,
           "expected false (terms of values are supported by this tfc where the "
           "stack's table is as wide as a head), got true");
   }
-  if (stack->relative->sinusoid && attention.headDim % 2 != 0) {
+  if (stack->relative->sinusoid && isOfHeads && attention.headDim % 2 != 0) {
     error(json.place, BadBias,
           "expected \"none\" (a sinusoid has an even width, head_dim is " +
               std::to_string(attention.headDim) + "), got an object");

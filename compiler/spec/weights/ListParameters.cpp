@@ -105,8 +105,7 @@ private:
   void listStack() {
     listEmbeddings();
     listPositionBias();
-    if (stack->relative && !stack->relative->isOfHeads() &&
-        !stack->runs.empty()) {
+    if (stack->relative && !stack->relative->isOdd() && !stack->runs.empty()) {
       addLinear(stack->name + ".relative", stack->relative->rows(),
                 model.hidden, false);
       addNorm(stack->name + ".relative.norm", stack->relative->norm,
@@ -171,6 +170,14 @@ private:
         [&](const Conv &conv) { listConv(conv, stem); },
         [&](const Recurrent &recurrent) { listRecurrent(recurrent, stem); });
     addNorm(stem + "out_norm", sublayer.outNorm, model.hidden);
+    if (sublayer.gruGate) {
+      for (const char *part : {"reset", "update", "state"}) {
+        bool isUpdate = part == std::string("update");
+        addLinear(stem + "gru." + part, model.hidden, model.hidden, isUpdate);
+        addLinear(stem + "gru." + part + "_x", model.hidden, model.hidden,
+                  false);
+      }
+    }
     addNorm(stem + "post_norm", sublayer.postNorm, model.hidden);
   }
 
@@ -210,6 +217,14 @@ private:
     if (attn.relative && attn.relative->queries == Use::Own) {
       addLinear(stem + "relative_q", queries, model.hidden,
                 attn.relative->queriesBias);
+    }
+    if (attn.queryBias) {
+      add(stem + "query_bias", "weight", 1, queries, 1);
+      add(stem + "relative_bias", "weight", 1, queries, 1);
+    }
+    if (attn.segments) {
+      addLinear(stem + "segments", 2, queries, false);
+      add(stem + "segment_bias", "weight", 1, queries, 1);
     }
     if (attn.sinks) {
       add(stem + "sinks", "weight", 1, attn.numHeads, 1);

@@ -183,13 +183,20 @@ const char *nameOf(RelativeTerms::Use use) {
   return "none";
 }
 
-Json writeRelativeTerms(const RelativeTerms &terms) {
+Json writeRelativeTerms(const Attention &attn) {
+  const RelativeTerms &terms = *attn.relative;
   Json json = objectOf({{"keys", nameOf(terms.keys)},
                         {"queries", nameOf(terms.queries)},
                         {"bias", objectOf({{"keys", terms.keysBias},
                                            {"queries", terms.queriesBias}})}});
   if (terms.values) {
     json.set("values", true);
+  }
+  if (attn.queryBias) {
+    json.set("query_bias", true);
+  }
+  if (attn.segments) {
+    json.set("segments", true);
   }
   return json;
 }
@@ -199,6 +206,9 @@ Json writeRelativeTable(const RelativeTable &table) {
       {{"kind", table.sinusoid ? "sinusoid" : "table"}, {"span", table.span}});
   if (table.perLayer) {
     json.set("per_layer", true);
+  }
+  if (table.ofHidden) {
+    json.set("width", "hidden");
   }
   if (table.maxDistance) {
     json.set("max_distance", *table.maxDistance);
@@ -273,7 +283,7 @@ Json writeAttention(const Attention &attn) {
     json.set("gate", "sigmoid");
   }
   if (attn.relative) {
-    json.set("relative", writeRelativeTerms(*attn.relative));
+    json.set("relative", writeRelativeTerms(attn));
   }
   if (attn.sparse) {
     json.set("sparse", objectOf({{"kind", "block"},
@@ -369,6 +379,12 @@ Json writeBlock(const std::vector<Sublayer> &layer) {
     }
     if (sublayer.outScale != 1) {
       body.set("out_scale", sublayer.outScale);
+    }
+    if (sublayer.outAct != Activation::Identity) {
+      body.set("out_act", nameOf(sublayer.outAct));
+    }
+    if (sublayer.gruGate) {
+      body.set("residual", "gru_gate");
     }
     if (sublayer.parallel) {
       body.set("parallel", true);

@@ -20,6 +20,24 @@ static std::vector<int64_t> significant(const std::vector<int64_t> &shape) {
   return axes;
 }
 
+/// Whether neighbouring axes of `found` together are those of `expected`: heads
+/// that have an axis of their own.
+static bool mergesTo(const std::vector<int64_t> &found,
+                     const std::vector<int64_t> &expected) {
+  size_t next = 0;
+  for (int64_t axis : expected) {
+    int64_t merged = 1;
+    while (merged < axis && next < found.size() && found[next] > 0 &&
+           axis % merged == 0 && found[next] <= axis / merged) {
+      merged *= found[next++];
+    }
+    if (merged != axis) {
+      return false;
+    }
+  }
+  return next == found.size();
+}
+
 Status checkTensor(const Tensor &tensor, const WeightSource &weight) {
   std::string where =
       concat(tensor.file, ": tensor ", quoteName(tensor.name), ": expected ");
@@ -39,7 +57,8 @@ Status checkTensor(const Tensor &tensor, const WeightSource &weight) {
     expected.insert(expected.begin(), weight.experts);
   }
   std::vector<int64_t> found = significant(tensor.shape);
-  if (found == significant(expected)) {
+  if (found == significant(expected) ||
+      (!tensor.quantized && mergesTo(tensor.shape, expected))) {
     return {};
   }
   if (weight.stacked && weight.rank != 1) {

@@ -366,6 +366,63 @@ TEST(Attention, RelativeTermsAreProductsWithTheRowOfTheDistance) {
   expectNear(both.run(tokens(3))["y"], {(36 + 8 + 64) / 14.0, 8.8, 16});
 }
 
+TEST(Attention, QueriesHaveABiasForEachKindOfProduct) {
+  auto text = [](const std::string &keys, const std::string &terms,
+                 const std::string &types) {
+    std::string step = Program::step(R"(
+      %zero = arith.constant dense<0.0> : tensor<3x1xf32>
+      %one = arith.constant dense<1.0> : tensor<1xf32>
+      %k = arith.constant dense<[[0.6931471805599453], [0.0],
+                                 [1.0986122886681098]]> : tensor<3x1xf32>
+      %v = arith.constant dense<[[4.0], [8.0], [16.0]]> : tensor<3x1xf32>
+      %t = arith.constant dense<[[-1000.0], [1.0986122886681098], [0.0],
+                                 [0.6931471805599453], [0.6931471805599453]]>
+        : tensor<5x1xf32>
+      %e = arith.constant dense<[[0.0], [1.3862943611198906]]> : tensor<2x1xf32>
+      %y = transformer.attention %zero, )" +
+                                     keys +
+                                     R"(, %v, %cache[%c0], %batch bidirectional
+        heads 1 )" + terms + R"( {odd_span, scale = 1.0 : f64}
+        : tensor<3x1xf32>, tensor<3x1xf32>, tensor<3x1xf32>,
+          !transformer.cache<layers = 1, kv_heads = 1, head_dim = 1>
+          relative_keys tensor<5x1xf32> )" +
+                                     types + R"(
+      transformer.output "y" tokens take all {
+        transformer.yield %y : tensor<3x1xf32>
+      })");
+    // Types are of this step's rows.
+    for (size_t at = 0; (at = step.find("cache<layers", at)) != step.npos;) {
+      step.replace(at, 12, "cache<scratch, layers");
+    }
+    return step;
+  };
+  Step step = tokens(3);
+  step.inputs["ids"] = {0, 1, 0};
+  // With the keys: weights of 2, 1, 3, which the query alone would not have.
+  Program ofKeys(text("%k", "relative_keys %t query_bias %one span 3",
+                      "query_bias tensor<1xf32>"));
+  expectNear(ofKeys.run(step)["y"], {64 / 6.0, 64 / 6.0, 64 / 6.0});
+  // With the rows of distances, for keys 2 and 1 ahead, at, and before the
+  // query: nothing, 3, 1, 2, 2.
+  Program ofRows(text("%k", "relative_keys %t relative_bias %one span 3",
+                      "relative_bias tensor<1xf32>"));
+  expectNear(ofRows.run(step)["y"],
+             {28 / 4.0, (8 + 8 + 48) / 6.0, (8 + 16 + 16) / 5.0});
+  // With a row for types: 1 for the own, 4 for another one.
+  Program ofTypes(text("%k",
+                       "relative_keys %t segments %e segment_bias %one types "
+                       "%ids span 3",
+                       "segments tensor<2x1xf32> segment_bias tensor<1xf32> "
+                       "types tensor<?xi32>"));
+  expectNear(ofTypes.run(step)["y"], {52 / 6.0, 88 / 9.0, 52 / 6.0});
+  // Rows of which this step has none.
+  step.sequences.front().past = 1;
+  Program behind(text("%k", "relative_keys %t segments %e types %ids span 3",
+                      "segments tensor<2x1xf32> types tensor<?xi32>"));
+  behind.run(step);
+  ASSERT_FALSE(behind.messages.empty());
+}
+
 TEST(Attention, FarDistancesShareARow) {
   AttentionShape shape;
   shape.span = 256;

@@ -10,9 +10,53 @@ INSTANTIATE_TEST_SUITE_P(
              {{"\"embeddings\": {\"token\": {}},",
                "\"embeddings\": {\"token\": {}}, \"relative\": {\"kind\": "
                "\"table\", \"span\": 4},"}},
-             "s.json:6:46: /decoder/relative: expected \"none\" (relative "
-             "terms in a decoder are not supported by this tfc), got an object "
-             "[TFC090]\n"},
+             "s.json:6:46: /decoder/relative: expected \"none\" or a sinusoid "
+             "as wide as hidden (other tables of distances in a decoder are "
+             "not supported by this tfc), got another one [TFC090]\n"},
+        Case{"WidthOfAStoredTable",
+             encoderSpec,
+             {{"\"num_heads\": 4,",
+               "\"num_heads\": 4, \"relative\": {\"keys\": \"own\"},"},
+              {"\"layers\": {\n      \"repeat\": 4",
+               "\"relative\": {\"kind\": \"table\", \"width\": "
+               "\"hidden\", \"span\": 4}, \"layers\": {\n      "
+               "\"repeat\": 4"}},
+             "s.json:15:44: /encoder/relative/width: expected no \"width\" (it "
+             "is of a sinusoid), got \"hidden\" [TFC015]\n"},
+        Case{"NormOfASinusoid",
+             encoderSpec,
+             {{"\"num_heads\": 4,",
+               "\"num_heads\": 4, \"relative\": {\"keys\": \"own\"},"},
+              {"\"layers\": {\n      \"repeat\": 4",
+               "\"relative\": {\"kind\": \"sinusoid\", \"width\": "
+               "\"hidden\", \"span\": 4, \"max_distance\": 9}, "
+               "\"layers\": {\n      \"repeat\": 4"}},
+             "s.json:15:84: /encoder/relative/max_distance: expected no "
+             "\"max_distance\" (of a sinusoid it is not supported by this "
+             "tfc), got 9 [TFC090]\n"},
+        Case{"QueryBiasWithoutKeys",
+             encoderSpec,
+             {{"\"num_heads\": 4,",
+               "\"num_heads\": 4, \"relative\": {\"queries\": \"own\", "
+               "\"query_bias\": true},"},
+              {"\"layers\": {\n      \"repeat\": 4",
+               "\"relative\": {\"kind\": \"table\", \"span\": 4}, "
+               "\"layers\": {\n      \"repeat\": 4"}},
+             "s.json:20:79: /encoder/layers/block/attn/relative/query_bias: "
+             "expected false (there are no \"keys\" whose products have one), "
+             "got true [TFC015]\n"},
+        Case{"SegmentsInADecoder",
+             decoderSpec,
+             {{"\"embeddings\": {\"token\": {}},",
+               "\"embeddings\": {\"token\": {}}, \"relative\": "
+               "{\"kind\": \"sinusoid\", \"width\": \"hidden\", "
+               "\"span\": 4},"},
+              {"\"num_heads\": 3,",
+               "\"num_heads\": 3, \"relative\": {\"keys\": \"own\", "
+               "\"segments\": true},"}},
+             "s.json:12:74: /decoder/layers/block/attn/relative/segments: "
+             "expected false (types of tokens of earlier steps are not "
+             "supported by this tfc), got true [TFC090]\n"},
         Case{
             "NoTerms",
             encoderSpec,

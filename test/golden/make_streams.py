@@ -1,0 +1,48 @@
+# The golden models of XLNet: content streams, whose attention compares
+# distances and types of tokens.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import transformers as hf
+
+from inputs import VOCAB
+from reference import build
+from writer import write_forward
+
+
+def xlnet(**changes):
+    return hf.XLNetConfig(**dict(dict(
+        vocab_size=VOCAB, d_model=26, n_layer=2, n_head=2, d_inner=37,
+        layer_norm_eps=1e-6), **changes))
+
+
+# name, class, config, cases. A classifier takes the last column, as texts are
+# padded on the left.
+MODELS = (
+    ("xlnet-model", hf.XLNetModel, xlnet(clamp_len=6),
+     ("one", "ragged", "left", "longest", "types")),
+    ("xlnet-lm", hf.XLNetLMHeadModel, xlnet(
+        d_model=78, n_head=3, n_layer=3, ff_activation="relu"),
+     ("ragged", "borders", "types")),
+    ("xlnet-sequence", hf.XLNetForSequenceClassification, xlnet(
+        num_labels=3, n_layer=1), ("one", "left", "longest")),
+    ("xlnet-mean", hf.XLNetForSequenceClassification, xlnet(
+        num_labels=3, n_layer=1, summary_type="mean", summary_use_proj=False),
+     ("one", "longest")),
+    ("xlnet-choice", hf.XLNetForMultipleChoice, xlnet(n_layer=1), ("left",)),
+    ("xlnet-token", hf.XLNetForTokenClassification, xlnet(
+        num_labels=5, d_model=30, n_head=3), ("ragged", "types")),
+    ("xlnet-question", hf.XLNetForQuestionAnsweringSimple, xlnet(n_layer=1),
+     ("ragged", "left")),
+)
+
+
+def write(out):
+    for index, (name, cls, config, cases) in enumerate(MODELS):
+        if not out.wants(name):
+            continue
+        seed = 961 + index
+        # Queries, keys and values are products of all columns.
+        out.save(name, build(cls, config, seed, layer=0.35))
+        model = out.load(cls, name)
+        write_forward(out.folder(name), model, cases, seed,
+                      pad=config.pad_token_id, types=3, longest=40)
+        out.add(name, cases)
