@@ -275,10 +275,11 @@ def Transformer_ProductTileAttr : AttrDef<Transformer_Dialect, "ProductTile"> {
 
     * `kind`: `fma`, a multiply-add of f32; `dot`, all of a word of 32 bits at
       once. Of two neighbours of bf16, rows and weights, into f32: the second
-      one's first, and numbers below 2^-126 count as zeros, as elements, sums and
-      results. Of four bytes, or of two integers of 16 bits and two bytes, into
-      i32. `pairs`: of integers of four bits and bytes, two at a time into 16
-      bits, and what those add up to into i32.
+      one's first (16 words at once in tiles of AMX: the first ones' and the
+      second ones' apart, then both), and numbers below 2^-126 count as zeros,
+      as elements, sums and results. Of four bytes, or of two integers of 16
+      bits and two bytes, into i32. `pairs`: of integers of four bits and bytes,
+      two at a time into 16 bits, and what those add up to into i32.
     * `rows`: of a tile; its columns are those of a panel. `lanes`: floats in a
       vector register.
     * `item`: rows of a parallel item, a multiple of `rows`.
