@@ -141,6 +141,7 @@ struct CommandLine {
                       "other arithmetic is f32 always"),
              cl::value_desc("f32|f16|bf16|int8|int4"),
              cl::sub(compileCommand),
+             cl::sub(verifyCommand),
              cl::sub(runCommand),
              cl::sub(doctorCommand),
              cl::sub(inspectCommand),
@@ -148,11 +149,13 @@ struct CommandLine {
   cl::opt<int> group{
       "group",
       cl::desc(
-          "with --dtype int4, columns of a row of a matrix that have a "
-          "scale: 32, which is nearest, 64 or 128; without it as the spec "
-          "says, or 32. A matrix whose columns they do not divide is int8"),
+          "with --dtype int8 or int4, columns of a row of a matrix that have "
+          "a scale: 32, which is nearest, 64 or 128; without it as the spec "
+          "says, or 32 with int4, all of a row with int8. With int4 a matrix "
+          "whose columns they do not divide is int8"),
       cl::value_desc("32|64|128"),
       cl::sub(compileCommand),
+      cl::sub(verifyCommand),
       cl::sub(runCommand),
       cl::sub(doctorCommand),
       cl::sub(inspectCommand),
@@ -165,6 +168,7 @@ struct CommandLine {
                       "otherwise, or bf16 with --dtype bf16, int8 and int4"),
              cl::value_desc("f32|f16|bf16"),
              cl::sub(compileCommand),
+             cl::sub(verifyCommand),
              cl::sub(runCommand),
              cl::sub(doctorCommand),
              cl::sub(inspectCommand),

@@ -234,13 +234,7 @@ void Compiler::noteDevice(const TargetInfo &target) {
 }
 
 int Compiler::checkTargets(StringRef output) {
-  PipelineOptions pipeline;
-  pipeline.opt = level();
-  pipeline.weights = static_cast<transformer::Storage>(model.storage);
-  pipeline.rounds = model.roundsWeights;
-  pipeline.group = model.group;
-  pipeline.zeros = model.hasZeros;
-  pipeline.deterministic = options.deterministic;
+  PipelineOptions pipeline = makePipeline(model, options);
   llvm::Expected<std::vector<TargetInfo>> targets = findTargets(model, options);
   if (!targets) {
     return fail(llvm::toString(targets.takeError()), kBadCommandLine);

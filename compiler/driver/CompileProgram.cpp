@@ -18,6 +18,23 @@
 using namespace mlir;
 using namespace tfc;
 
+bool tfc::roundsBetweenOps(const spec::ModelSpec &model) {
+  return model.hasIntegers() || model.multipliesBf16 ||
+         model.cache != spec::Storage::F32;
+}
+
+PipelineOptions tfc::makePipeline(const spec::ModelSpec &model,
+                                  const CompileOptions &options) {
+  PipelineOptions pipeline;
+  pipeline.opt = options.opt == "full" ? OptLevel::Full : OptLevel::None;
+  pipeline.weights = static_cast<transformer::Storage>(model.storage);
+  pipeline.rounds = model.roundsWeights;
+  pipeline.group = model.group;
+  pipeline.zeros = model.hasZeros;
+  pipeline.deterministic = options.deterministic;
+  return pipeline;
+}
+
 ProgramCompiler::ProgramCompiler(const spec::ModelSpec &model,
                                  const CompileOptions &options,
                                  PipelineOptions pipeline,
@@ -92,7 +109,11 @@ LogicalResult ProgramCompiler::runArrow(const Arrow &arrow) {
   pm.enableVerifier(false);
   arrow.build(pm, *target);
   control.begin(context);
+  // What is rounded between ops is compared op by op, parts of one included.
+  bool tapsAgain =
+      options.taps && roundsBetweenOps(model) && arrow.to->name == "fused";
   return failure(failed(runPasses(pm)) || control.hasFailed() ||
+                 (tapsAgain && failed(insertTaps())) ||
                  failed(runExtraPasses(arrow.to->name)));
 }
 

@@ -25,6 +25,15 @@ struct ProgramRecord {
   size_t kernels = 0, images = 0;
 };
 
+/// Whether programs of the model round what passes from op to op: integers,
+/// products of bf16, keys and values of 16 bits.
+bool roundsBetweenOps(const spec::ModelSpec &model);
+
+/// What a program's passes are told of the model and the options, but for its
+/// target.
+PipelineOptions makePipeline(const spec::ModelSpec &model,
+                             const CompileOptions &options);
+
 /// Compiles one program in a context of its own, so that the programs of a
 /// library are compiled at the same time, each by a thread. The first call that
 /// fails leaves its messages in `messages`; the later ones must not be made.
@@ -37,6 +46,8 @@ public:
 
   /// Builds the module and runs the arrows up to the stage `last`.
   mlir::LogicalResult lower(llvm::StringRef last);
+  /// As it is now; it lives as long as this.
+  mlir::ModuleOp getModule() { return *module; }
   /// The module as text, locations included.
   std::string print();
   /// Which passes have run, and what stood before one of them.
