@@ -44,7 +44,7 @@ LogicalResult LinearOp::verify() {
   }
   // linear_c5
   bool hasScales = static_cast<bool>(getWeightScales());
-  bool hasGroups = getElementTypeOrSelf(getWeight()).isInteger(4);
+  bool isFour = getElementTypeOrSelf(getWeight()).isInteger(4);
   for (Value value : {getInput(), getWeight()}) {
     Type element = getElementTypeOrSelf(value);
     bool isInteger =
@@ -58,7 +58,7 @@ LogicalResult LinearOp::verify() {
   }
   // linear_c7
   if (Value zeros = getWeightZeros();
-      zeros && (!hasGroups || !hasScales ||
+      zeros && (!isFour || !hasScales ||
                 cast<ShapedType>(zeros.getType()).getShape() !=
                     cast<ShapedType>(getWeightScales().getType()).getShape())) {
     return emitOpError() << "expected weight_zeros of a weight of i4, one for "
@@ -70,11 +70,11 @@ LogicalResult LinearOp::verify() {
     return success();
   }
   auto scales = cast<RankedTensorType>(getWeightScales().getType());
-  if (scales.getRank() != (hasGroups ? 2 : 1)) {
-    return emitOpError() << "expected weight_scales for each "
-                         << (hasGroups ? "group of a weight of i4"
-                                       : "row of a weight of i8")
-                         << ", got " << scales;
+  bool hasGroups = scales.getRank() == 2;
+  if (isFour && !hasGroups) {
+    return emitOpError() << "expected weight_scales for each group of a weight "
+                            "of i4, got "
+                         << scales;
   }
   if (failed(expectSize(*this,
                         hasGroups ? "weight_scales with rows"

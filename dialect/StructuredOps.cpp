@@ -195,7 +195,10 @@ LogicalResult ProductOp::verify() {
     }
   }
   // product_c1
-  int64_t wordColumns = getGroups() ? 2 * panels.columns : panels.columns;
+  // Of groups a byte is one column, or two.
+  bool isFour =
+      getGroups() && panels.words * panels.columns < widthOf(getInput());
+  int64_t wordColumns = isFour ? 2 * panels.columns : panels.columns;
   int64_t inputWords = llvm::divideCeil(widthOf(getInput()), wordColumns);
   if (failed(expectSize(*this, "an input of width", inputWords, panels.words,
                         panels.columns == 1

@@ -100,23 +100,26 @@ static LogicalResult verifyCompanion(ParameterOp op, CompanionAttr companion) {
       op, companion.getMatrix());
   auto type = matrix ? dyn_cast<RankedTensorType>(matrix.getType())
                      : RankedTensorType();
-  bool hasGroups = type && type.getElementType().isInteger(4) &&
-                   companion.getKind() != CompanionKind::Excess;
-  if (!type || type.getRank() != 2 ||
-      (companion.getKind() == CompanionKind::Zeros
-           ? !hasGroups
-           : !type.getElementType().isInteger(8) && !hasGroups) ||
+  CompanionKind kind = companion.getKind();
+  bool isFour = type && type.getElementType().isInteger(4);
+  bool isByte = type && type.getElementType().isInteger(8);
+  RankedTensorType own = op.getTensorType();
+  // Bytes have scales of rows, or of groups.
+  bool hasGroups =
+      isFour || (isByte && kind == CompanionKind::Scales && own.getRank() == 2);
+  bool isKnown = kind == CompanionKind::Zeros    ? isFour
+                 : kind == CompanionKind::Excess ? isByte
+                                                 : isFour || isByte;
+  if (!type || type.getRank() != 2 || !isKnown ||
       matrix.getLayers() != op.getLayers()) {
     return op.emitOpError() << "expected a companion of a matrix of i8 with "
                             << op.getLayers().value_or(0) << " layers, got "
                             << companion.getMatrix();
   }
-  CompanionKind kind = companion.getKind();
   Type element = kind == CompanionKind::Scales
                      ? Type(Float32Type::get(op.getContext()))
                      : IntegerType::get(op.getContext(),
                                         kind == CompanionKind::Zeros ? 8 : 32);
-  RankedTensorType own = op.getTensorType();
   SmallVector<int64_t> shape = {type.getDimSize(0)};
   if (hasGroups) {
     bool divides = own.getRank() == 2 && own.getDimSize(1) > 0 &&

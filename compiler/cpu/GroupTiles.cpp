@@ -1,5 +1,5 @@
-// The inner loops of products with integers of four bits, whose sums are
-// integers within a group of columns and floats from group to group.
+// The inner loops of products with integers that have groups of columns, whose
+// sums are integers within a group and floats from group to group.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/cpu/GroupTiles.h"
 
@@ -20,9 +20,12 @@ static constexpr int64_t kFloatBytes = sizeof(float);
 static constexpr int64_t kWordBytes = 4;
 static constexpr int64_t kLineBytes = 64;
 
-/// Words that are read without a loop: 32 columns. Of so many, products of
-/// pairs add up in 16 bits: 8 times 2 times 15 times 127 is less than 2^15.
-static constexpr int64_t kBlockWords = 4;
+/// Columns that are read without a loop. Of so many, products of pairs add up
+/// in 16 bits: 8 times 2 times 15 times 127 is less than 2^15.
+static constexpr int64_t kBlockColumns = 32;
+
+/// What the upper four bits of a byte count.
+static constexpr int64_t kUpperBits = 16;
 
 /// Rows whose offsets are not worth a second thread.
 static constexpr int64_t kOffsetRows = 64;
@@ -38,10 +41,10 @@ public:
 
   GroupBody(func::FuncOp function, OpBuilder &builder, int64_t rows,
             const PanelLayout &layout, transformer::ProductTileAttr tile,
-            int64_t group, bool hasZeros)
+            bool isByte, int64_t group, bool hasZeros)
       : k(function.getLoc(), builder, Value()), b(k.builder()), rows(rows),
-        layout(layout), tile(tile), group(group), hasZeros(hasZeros),
-        pieces(cutColumns(layout.width, tile.getLanes())) {
+        layout(layout), tile(tile), isByte(isByte), group(group),
+        hasZeros(hasZeros), pieces(cutColumns(layout.width, tile.getLanes())) {
     Value *const places[] = {&x,     &rowBytes, &last,  &offsets, &offsetBytes,
                              &panel, &scales,   &zeros, &groups,  &sums};
     for (auto [place, argument] :
@@ -53,16 +56,29 @@ public:
   void emit();
 
 private:
+  /// Four columns of a word in which weights have no sign, of each piece: what
+  /// word of a row they are multiplied with, and which of the sums of pairs
+  /// they add to.
+  struct WordPart {
+    int64_t factor, sum;
+    SmallVector<Value> weights;
+  };
+
   bool isPairs() const {
     return tile.getKind() == transformer::ProductKind::Pairs;
   }
+  int64_t blockWords() const {
+    return kBlockColumns / (isByte ? kWordBytes : 2 * kWordBytes);
+  }
   /// From one group to the next, in a panel.
-  int64_t groupBytes() const { return group / 2 * layout.width; }
+  int64_t groupBytes() const {
+    return group / kBlockColumns * blockWords() * layout.rowBytes();
+  }
   Value findRow(Value first, Value bytes, int64_t row);
   Values emitGroup(Value number, ValueRange floats);
   Values emitBlock(Value block, ArrayRef<Value> places, Values integers);
-  SmallVector<Value> loadFactors(ArrayRef<Value> places, int64_t word,
-                                 int64_t half);
+  SmallVector<WordPart> loadWord(Value block, int64_t word);
+  SmallVector<Value> loadFactors(ArrayRef<Value> places, int64_t word);
   void askAhead(Value base);
   Value call(StringRef intrinsic, Type type, ValueRange operands) {
     return LLVM::CallIntrinsicOp::create(b, type, b.getStringAttr(intrinsic),
@@ -73,13 +89,13 @@ private:
     return LLVM::BitcastOp::create(
         b, VectorType::get(width * kWordBytes, b.getI8Type()), words);
   }
-  Value splat(int64_t width, int32_t value) {
+  Value splat(int64_t width, uint32_t value) {
     return arith::ConstantOp::create(
         b, DenseElementsAttr::get(VectorType::get(width, b.getI32Type()),
                                   llvm::APInt(32, value)));
   }
   Value addPair(Value sum, Value weights, Value factor, int64_t width);
-  Value addUp(Value sum, Value pairs, int64_t width);
+  Value addUp(Value sum, Value pairs, int64_t times, int64_t width);
   Value multiplyPairs(Value x, Value y, int64_t width);
   Value beginGroup(Value ownZeros, Value offset, const ColumnPiece &piece);
 
@@ -88,6 +104,7 @@ private:
   int64_t rows;
   const PanelLayout &layout;
   transformer::ProductTileAttr tile;
+  bool isByte;
   int64_t group;
   bool hasZeros;
   SmallVector<ColumnPiece> pieces;
@@ -118,13 +135,13 @@ Value GroupBody::addPair(Value sum, Value weights, Value factor,
   return sum ? LLVM::AddOp::create(b, sum, product).getResult() : product;
 }
 
-/// sum + the two of each word of pairs
-Value GroupBody::addUp(Value sum, Value pairs, int64_t width) {
+/// sum + the two of each word of pairs, times `times`
+Value GroupBody::addUp(Value sum, Value pairs, int64_t times, int64_t width) {
   auto type = cast<VectorType>(pairs.getType());
   // Nor is this.
-  Value ones = LLVM::ConstantOp::create(
-      b, type, DenseElementsAttr::get(type, llvm::APInt(16, 1)));
-  return arith::AddIOp::create(b, sum, multiplyPairs(pairs, ones, width));
+  Value factors = LLVM::ConstantOp::create(
+      b, type, DenseElementsAttr::get(type, llvm::APInt(16, times)));
+  return arith::AddIOp::create(b, sum, multiplyPairs(pairs, factors, width));
 }
 
 /// Of two integers of 16 bits each, the sum of both products.
@@ -155,14 +172,46 @@ Value GroupBody::beginGroup(Value ownZeros, Value offset,
   return multiplyPairs(asPairs(wide), asPairs(all), piece.width);
 }
 
-/// Four columns of each row, the first or the last ones of a word.
-SmallVector<Value> GroupBody::loadFactors(ArrayRef<Value> places, int64_t word,
-                                          int64_t half) {
+/// Of eight integers of four bits, the first and the last four. Of bytes all of
+/// them where an instruction takes them, or what their lower and upper bits
+/// count, whose sums of pairs are held by 16 bits.
+SmallVector<GroupBody::WordPart> GroupBody::loadWord(Value block,
+                                                     int64_t word) {
+  SmallVector<WordPart> parts;
+  for (int64_t half = 0; half < (isByte && !isPairs() ? 1 : 2); ++half) {
+    parts.push_back({isByte ? word : 2 * word + half, isByte ? half : 0, {}});
+  }
+  for (const ColumnPiece &piece : pieces) {
+    int64_t at = word * layout.rowBytes() + piece.offset * kWordBytes;
+    Value both = LLVM::LoadOp::create(
+        b, VectorType::get(piece.width, b.getI32Type()),
+        buildAddress(b, block, at), /*alignment=*/kWordBytes);
+    if (isByte) {
+      both = arith::XOrIOp::create(b, both, splat(piece.width, 0x80808080));
+    }
+    if (parts.size() == 1) {
+      parts.front().weights.push_back(bytesOf(both, piece.width));
+      continue;
+    }
+    Value mask = splat(piece.width, 0x0f0f0f0f);
+    Value upper =
+        arith::ShRUIOp::create(b, both, splat(piece.width, kFourBits));
+    Value halves[] = {both, upper};
+    for (auto [part, bits] : llvm::zip_equal(parts, halves)) {
+      part.weights.push_back(
+          bytesOf(arith::AndIOp::create(b, bits, mask), piece.width));
+    }
+  }
+  return parts;
+}
+
+/// A word, four columns, of each row.
+SmallVector<Value> GroupBody::loadFactors(ArrayRef<Value> places,
+                                          int64_t word) {
   SmallVector<Value> factors;
   for (Value place : places) {
     factors.push_back(LLVM::LoadOp::create(
-        b, b.getI32Type(),
-        buildAddress(b, place, (2 * word + half) * kWordBytes),
+        b, b.getI32Type(), buildAddress(b, place, word * kWordBytes),
         /*alignment=*/1));
   }
   return factors;
@@ -170,7 +219,7 @@ SmallVector<Value> GroupBody::loadFactors(ArrayRef<Value> places, int64_t word,
 
 void GroupBody::askAhead(Value base) {
   int64_t ahead = tile.getAhead() * layout.width * kFloatBytes;
-  int64_t bytes = kBlockWords * layout.rowBytes();
+  int64_t bytes = blockWords() * layout.rowBytes();
   for (int64_t offset = 0; offset < bytes; offset += kLineBytes) {
     LLVM::Prefetch::create(b, buildAddress(b, base, ahead + offset), /*rw=*/0,
                            /*hint=*/2, /*cache=*/1);
@@ -184,24 +233,10 @@ KernelBuilder::Values GroupBody::emitBlock(Value block, ArrayRef<Value> places,
   if (rows >= tile.getAheadRows()) {
     askAhead(block);
   }
-  Values pairs(integers.size());
-  for (int64_t word = 0; word < kBlockWords; ++word) {
-    SmallVector<Value> weights[2];
-    for (const ColumnPiece &piece : pieces) {
-      int64_t at = word * layout.rowBytes() + piece.offset * kWordBytes;
-      auto words = VectorType::get(piece.width, b.getI32Type());
-      Value both = LLVM::LoadOp::create(b, words, buildAddress(b, block, at),
-                                        /*alignment=*/kWordBytes);
-      Value mask = splat(piece.width, 0x0f0f0f0f);
-      Value upper =
-          arith::ShRUIOp::create(b, both, splat(piece.width, kFourBits));
-      for (int64_t half = 0; half < 2; ++half) {
-        Value bits = arith::AndIOp::create(b, half == 0 ? both : upper, mask);
-        weights[half].push_back(bytesOf(bits, piece.width));
-      }
-    }
-    for (int64_t half = 0; half < 2; ++half) {
-      SmallVector<Value> factors = loadFactors(places, word, half);
+  Values pairs[2] = {Values(integers.size()), Values(integers.size())};
+  for (int64_t word = 0; word < blockWords(); ++word) {
+    for (const WordPart &part : loadWord(block, word)) {
+      SmallVector<Value> factors = loadFactors(places, part.factor);
       for (size_t i = 0; i < integers.size(); ++i) {
         size_t j = i % pieces.size();
         int64_t width = pieces[j].width;
@@ -210,18 +245,23 @@ KernelBuilder::Values GroupBody::emitBlock(Value block, ArrayRef<Value> places,
             factors[i / pieces.size()]);
         Value factor = bytesOf(all, width);
         if (isPairs()) {
-          pairs[i] = addPair(pairs[i], weights[half][j], factor, width);
+          Value &sum = pairs[part.sum][i];
+          sum = addPair(sum, part.weights[j], factor, width);
         } else {
           integers[i] = call(width == 16 ? "llvm.x86.avx512.vpdpbusd.512"
                                          : "llvm.x86.avx512.vpdpbusd.256",
                              integers[i].getType(),
-                             {integers[i], weights[half][j], factor});
+                             {integers[i], part.weights[j], factor});
         }
       }
     }
   }
   for (size_t i = 0; isPairs() && i < integers.size(); ++i) {
-    integers[i] = addUp(integers[i], pairs[i], pieces[i % pieces.size()].width);
+    int64_t width = pieces[i % pieces.size()].width;
+    integers[i] = addUp(integers[i], pairs[0][i], 1, width);
+    if (isByte) {
+      integers[i] = addUp(integers[i], pairs[1][i], kUpperBits, width);
+    }
   }
   return integers;
 }
@@ -244,22 +284,21 @@ KernelBuilder::Values GroupBody::emitGroup(Value number, ValueRange floats) {
       integers.push_back(beginGroup(ownZeros, offset, piece));
     }
   }
-  int64_t blocks = group / (2 * kWordBytes * kBlockWords);
+  int64_t blocks = group / kBlockColumns;
   if (blocks == 1) {
     integers = emitBlock(weights, places, integers);
   } else {
-    integers =
-        k.loop(k.constant(0), k.constant(blocks), 1, integers,
-               [&](Value block, ValueRange carried) {
-                 SmallVector<Value> own;
-                 for (Value place : places) {
-                   own.push_back(buildAddress(b, place, block,
-                                              2 * kWordBytes * kBlockWords));
-                 }
-                 return emitBlock(buildAddress(b, weights, block,
-                                               kBlockWords * layout.rowBytes()),
-                                  own, Values(carried));
-               });
+    integers = k.loop(
+        k.constant(0), k.constant(blocks), 1, integers,
+        [&](Value block, ValueRange carried) {
+          SmallVector<Value> own;
+          for (Value place : places) {
+            own.push_back(buildAddress(b, place, block, kBlockColumns));
+          }
+          return emitBlock(
+              buildAddress(b, weights, block, blockWords() * layout.rowBytes()),
+              own, Values(carried));
+        });
   }
   Values next;
   for (auto [i, integer] : llvm::enumerate(integers)) {
@@ -308,10 +347,10 @@ bool GroupTiles::isKnown(transformer::ProductTileAttr tile,
 
 func::FuncOp GroupTiles::find(int64_t rows) {
   bool isPairs = tile.getKind() == transformer::ProductKind::Pairs;
-  std::string name = "product." + std::to_string(rows) + "x" +
-                     std::to_string(layout.width) + "_i4_group" +
-                     std::to_string(group) + (isPairs ? "_pairs" : "_dot") +
-                     (hasZeros ? "_zeros" : "");
+  std::string name =
+      "product." + std::to_string(rows) + "x" + std::to_string(layout.width) +
+      (isByte ? "_i8_group" : "_i4_group") + std::to_string(group) +
+      (isPairs ? "_pairs" : "_dot") + (hasZeros ? "_zeros" : "");
   if (auto found = module.lookupSymbol<func::FuncOp>(name)) {
     return found;
   }
@@ -324,7 +363,8 @@ func::FuncOp GroupTiles::find(int64_t rows) {
                       {pointer, index, index, pointer, index, pointer, pointer,
                        pointer, index, pointer});
   builder.setInsertionPointToStart(function.addEntryBlock());
-  GroupBody(function, builder, rows, layout, tile, group, hasZeros).emit();
+  GroupBody(function, builder, rows, layout, tile, isByte, group, hasZeros)
+      .emit();
   return function;
 }
 
@@ -390,8 +430,8 @@ Value GroupTiles::emitOffsets(Value x, Value tokens) {
         all = all ? LLVM::AddOp::create(b, all, wide).getResult() : wide;
       }
       Value sum = LLVM::vector_reduce_add::create(b, b.getI32Type(), all);
-      Value zero =
-          arith::ConstantIntOp::create(b, hasZeros ? -1 : -kFourZero, 32);
+      Value zero = arith::ConstantIntOp::create(
+          b, hasZeros ? -1 : -(isByte ? kExcess : kFourZero), 32);
       memref::StoreOp::create(b, arith::MulIOp::create(b, sum, zero), offsets,
                               ValueRange{row, g});
     });

@@ -1,5 +1,5 @@
-// The inner loops of products with integers of four bits, whose sums are
-// integers within a group of columns and floats from group to group.
+// The inner loops of products with integers that have groups of columns, whose
+// sums are integers within a group and floats from group to group.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_CPU_GROUPTILES_H
 #define TFC_COMPILER_CPU_GROUPTILES_H
@@ -22,10 +22,11 @@ struct GroupTile {
 
 /// Of one product: rows of bytes, `rowBytes` from one to the next.
 ///
-/// Weights are read as numbers without a sign: a group's sum begins with what
-/// comes off for its zero point, which is 8 where there are no zeros. Integers
-/// have no order of sums, and groups are added in theirs, so that any row's
-/// bits are the same in every tile and for every instruction.
+/// Weights are of four bits or bytes, and are read as numbers without a sign: a
+/// group's sum begins with what comes off for its zero point, which is 8, or
+/// 128 of bytes, where there are no zeros. Integers have no order of sums, and
+/// groups are added in theirs, so that any row's bits are the same in every
+/// tile and for every instruction.
 class GroupTiles {
 public:
   GroupTiles(KernelBuilder &builder, mlir::ModuleOp module,
@@ -33,6 +34,7 @@ public:
              int64_t columns, int64_t groups, bool hasZeros,
              mlir::Value rowBytes)
       : k(builder), module(module), tile(tile), layout(layout),
+        isByte(layout.words * layout.columns == columns),
         group(columns / groups), groups(groups), hasZeros(hasZeros),
         rowBytes(rowBytes) {}
 
@@ -42,8 +44,8 @@ public:
 
   /// The sums of all groups of `tokens` rows at `x`, with a minus: times their
   /// zero points, what comes off a product's. Where all of those are kFourZero,
-  /// times that. In a place of its own, [T, G] of i32; in parallel where there
-  /// are many.
+  /// or of bytes kExcess, times that. In a place of its own, [T, G] of i32; in
+  /// parallel where there are many.
   mlir::Value emitOffsets(mlir::Value x, mlir::Value tokens);
   int64_t offsetBytes() const { return groups * 4; }
 
@@ -58,6 +60,7 @@ private:
   mlir::ModuleOp module;
   transformer::ProductTileAttr tile;
   PanelLayout layout;
+  bool isByte;           // or four bits
   int64_t group, groups; // columns of one, and how many there are
   bool hasZeros;
   mlir::Value rowBytes;

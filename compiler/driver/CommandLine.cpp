@@ -150,6 +150,7 @@ struct CommandLine {
                       "other arithmetic is f32 always"),
              cl::value_desc("f32|f16|bf16|int8|int4"),
              cl::sub(compileCommand),
+             cl::sub(verifyCommand),
              cl::sub(runCommand),
              cl::sub(doctorCommand),
              cl::sub(explainCommand),
@@ -158,11 +159,13 @@ struct CommandLine {
   cl::opt<int> group{
       "group",
       cl::desc(
-          "with --dtype int4, columns of a row of a matrix that have a "
-          "scale: 32, which is nearest, 64 or 128; without it as the spec "
-          "says, or 32. A matrix whose columns they do not divide is int8"),
+          "with --dtype int8 or int4, columns of a row of a matrix that have "
+          "a scale: 32, which is nearest, 64 or 128; without it as the spec "
+          "says, or 32 with int4, all of a row with int8. With int4 a matrix "
+          "whose columns they do not divide is int8"),
       cl::value_desc("32|64|128"),
       cl::sub(compileCommand),
+      cl::sub(verifyCommand),
       cl::sub(runCommand),
       cl::sub(doctorCommand),
       cl::sub(explainCommand),
@@ -178,6 +181,7 @@ struct CommandLine {
                       "int4"),
              cl::value_desc("f32|f16|bf16|int8"),
              cl::sub(compileCommand),
+             cl::sub(verifyCommand),
              cl::sub(runCommand),
              cl::sub(doctorCommand),
              cl::sub(explainCommand),

@@ -19,6 +19,11 @@
 using namespace mlir;
 using namespace tfc;
 
+bool tfc::roundsBetweenOps(const spec::ModelSpec &model) {
+  return model.hasIntegers() || model.multipliesBf16 ||
+         model.cache != spec::Storage::F32;
+}
+
 PipelineOptions tfc::pipelineFor(const spec::ModelSpec &model,
                                  const CompileOptions &options,
                                  TargetInfo target) {
@@ -117,7 +122,11 @@ LogicalResult ProgramCompiler::runArrow(const Arrow &arrow) {
   pm.enableVerifier(false);
   arrow.build(pm, *target);
   control.begin(context);
+  // What is rounded between ops is compared op by op, parts of one included.
+  bool tapsAgain =
+      options.taps && roundsBetweenOps(model) && arrow.to->name == "fused";
   return failure(failed(runPasses(pm)) || control.hasFailed() ||
+                 (tapsAgain && failed(insertTaps())) ||
                  failed(runExtraPasses(arrow.to->name)));
 }
 

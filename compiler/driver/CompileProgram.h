@@ -25,6 +25,10 @@ struct ProgramRecord {
   size_t kernels = 0, images = 0;
 };
 
+/// Whether programs of the model round what passes from op to op: integers,
+/// products of bf16, keys and values of 16 bits or bytes.
+bool roundsBetweenOps(const spec::ModelSpec &model);
+
 /// How `model` is compiled for `target`.
 PipelineOptions pipelineFor(const spec::ModelSpec &model,
                             const CompileOptions &options, TargetInfo target);
@@ -54,6 +58,8 @@ public:
 
   /// Builds the module and runs the arrows up to the stage `last`.
   mlir::LogicalResult lower(llvm::StringRef last);
+  /// As it is now; it lives as long as this.
+  mlir::ModuleOp getModule() { return *module; }
   /// The module as text, locations included.
   std::string print();
   /// Which passes have run, and what stood before one of them.

@@ -119,6 +119,7 @@ static void printSublayer(const spec::LayerRun &run, size_t number,
 /// A parameter's numbers, of all layers and experts.
 /// Of the four of a number of a matrix.
 static double bytesSaved(const spec::ModelSpec &model) {
+  double scales = model.group > 0 ? 4.0 / static_cast<double>(model.group) : 0;
   switch (model.storage) {
   case spec::Storage::F32:
     return 0;
@@ -126,9 +127,9 @@ static double bytesSaved(const spec::ModelSpec &model) {
   case spec::Storage::BF16:
     return 2;
   case spec::Storage::Int8:
-    return 3;
+    return 3 - scales;
   case spec::Storage::Int4:
-    return 3.5 - 4.0 / static_cast<double>(model.group);
+    return 3.5 - scales;
   }
   return 0;
 }

@@ -4,6 +4,8 @@
 #include "compiler/driver/VerifyCommand.h"
 
 #include "compiler/driver/Compile.h"
+#include "compiler/driver/CompileProgram.h"
+#include "compiler/driver/FindTargets.h"
 #include "compiler/driver/ReadModel.h"
 #include "compiler/frontend/BuildModel.h"
 #include "compiler/pipeline/Registration.h"
@@ -28,49 +30,107 @@ static OwningOpRef<ModuleOp> buildTapped(const spec::ModelSpec &model,
   return module;
 }
 
+/// The model without rounding between ops.
+static spec::ModelSpec withoutRounding(spec::ModelSpec model) {
+  model.multipliesBf16 = false;
+  model.cache = spec::Storage::F32;
+  return model;
+}
+
+static int fail(llvm::raw_ostream &errors, const llvm::Twine &message,
+                int code) {
+  errors << "tfc: error: " << message << '\n';
+  return code;
+}
+
 /// Compiles into a temporary library and compares it.
 static int verifyCompiled(const spec::ModelSpec &model,
-                          const CompileOptions &compile, ModuleOp tapped,
+                          const CompileOptions &compile,
+                          const VerifiedModel &verified,
                           const VerifyOptions &options, llvm::raw_ostream &out,
                           llvm::raw_ostream &errors) {
   llvm::SmallString<128> library;
   if (std::error_code code =
           llvm::sys::fs::createTemporaryFile("tfc-verify", "so", library)) {
-    errors << "tfc: error: expected a writable folder for temporary files, "
-              "got: "
-           << code.message() << '\n';
-    return kBadInput;
+    return fail(errors,
+                "expected a writable folder for temporary files, got: " +
+                    code.message(),
+                kBadInput);
   }
   llvm::FileRemover remove(library);
   if (int code = compileModel(model, compile, library.str().str(), errors)) {
     return code;
   }
-  return verifyLibrary(tapped, library.str().str(),
+  return verifyLibrary(verified, library.str().str(),
                        compile.taps ? Compared::Taps : Compared::Outputs,
                        options, out, errors)
              ? kOk
              : kBadInput;
 }
 
-int tfc::verifyModel(const spec::ModelSpec &model, CompileOptions compile,
-                     const VerifyOptions &options, llvm::raw_ostream &out,
-                     llvm::raw_ostream &errors) {
-  MLIRContext context;
-  OwningOpRef<ModuleOp> tapped = buildTapped(model, context);
-  if (!tapped) {
-    return kInternalError;
-  }
-  // Only one program runs here: others would be compiled for nothing.
-  compile.target = compile.target.empty() ? "cpu" : compile.target;
+/// Both libraries, the one with taps first.
+static int verifyBoth(const spec::ModelSpec &model, CompileOptions compile,
+                      const VerifiedModel &verified,
+                      const VerifyOptions &options, llvm::raw_ostream &out,
+                      llvm::raw_ostream &errors) {
   compile.taps = true;
   if (int code =
-          verifyCompiled(model, compile, *tapped, options, out, errors)) {
+          verifyCompiled(model, compile, verified, options, out, errors)) {
     return code;
   }
   // A tap is a second use of a value, which keeps passes from joining its op
   // with the next: what is shipped is another program.
   compile.taps = false;
-  return verifyCompiled(model, compile, *tapped, options, out, errors);
+  return verifyCompiled(model, compile, verified, options, out, errors);
+}
+
+/// What a program rounds is in the stage `fused`, which its own passes make:
+/// without those of --run-after, whose doing is to be found.
+static int verifyRounding(const spec::ModelSpec &model, CompileOptions compile,
+                          const VerifyOptions &options, llvm::raw_ostream &out,
+                          llvm::raw_ostream &errors) {
+  auto targets = findTargets(model, compile);
+  if (!targets) {
+    return fail(errors, llvm::toString(targets.takeError()), kBadCommandLine);
+  }
+  if (targets->size() != 1) {
+    return fail(errors,
+                "expected one --target of a model that rounds between ops "
+                "(each program's values are its own), got " +
+                    llvm::Twine(targets->size()),
+                kBadCommandLine);
+  }
+  CompileOptions own = compile;
+  own.taps = true;
+  own.runAfter.clear();
+  ProgramCompiler fused(model, own, pipelineFor(model, own, targets->front()),
+                        /*reproducerPath=*/"");
+  MLIRContext context;
+  OwningOpRef<ModuleOp> exact = buildTapped(withoutRounding(model), context);
+  if (failed(fused.lower("fused")) || !exact) {
+    errors << fused.messages;
+    return kInternalError;
+  }
+  int code = verifyBoth(model, compile, {fused.getModule(), *exact}, options,
+                        out, errors);
+  errors << fused.messages;
+  return code;
+}
+
+int tfc::verifyModel(const spec::ModelSpec &model, CompileOptions compile,
+                     const VerifyOptions &options, llvm::raw_ostream &out,
+                     llvm::raw_ostream &errors) {
+  // Only one program runs here: others would be compiled for nothing.
+  compile.target = compile.target.empty() ? "cpu" : compile.target;
+  if (roundsBetweenOps(model)) {
+    return verifyRounding(model, compile, options, out, errors);
+  }
+  MLIRContext context;
+  OwningOpRef<ModuleOp> tapped = buildTapped(model, context);
+  if (!tapped) {
+    return kInternalError;
+  }
+  return verifyBoth(model, compile, {*tapped, {}}, options, out, errors);
 }
 
 int tfc::runVerify(const std::string &path, const CompileOptions &compile,
@@ -79,27 +139,6 @@ int tfc::runVerify(const std::string &path, const CompileOptions &compile,
       path, {compile.dtype, compile.cache, false, compile.group}, llvm::errs());
   if (!model) {
     return kBadInput;
-  }
-  if (model->cache != spec::Storage::F32) {
-    llvm::errs() << "tfc: error: " << path
-                 << ": expected a spec whose precision.cache is f32 (what is "
-                    "verified is the arithmetic, without rounding between "
-                    "steps), got f16, bf16 or int8\n";
-    return kBadInput;
-  }
-  if (model->hasIntegers()) {
-    bool isFour = model->storage == spec::Storage::Int4;
-    llvm::errs() << "tfc: error: " << path
-                 << ": expected matrices in f32, f16 or bf16 (what is verified "
-                    "is the arithmetic, which integers round), got "
-                 << (isFour ? "int4" : "int8") << '\n';
-    return kBadInput;
-  }
-  if (model->multipliesBf16) {
-    llvm::errs() << "tfc: note: products of bf16 are not verified (what rounds "
-                    "their rows would hide faults); it is the model with "
-                    "products of f32\n";
-    model->multipliesBf16 = false;
   }
   return verifyModel(*model, compile, options, llvm::outs(), llvm::errs());
 }

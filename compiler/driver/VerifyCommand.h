@@ -13,8 +13,9 @@ namespace tfc {
 /// Compiles `model` into temporary libraries, as `compile` says (no target is
 /// this machine's level), and runs verifyLibrary on them: one with taps, whose
 /// every op is compared, then the one that compileModel makes of the same
-/// options, whose outputs are. Returns an ExitCode: 1 also when a value
-/// differs.
+/// options, whose outputs are. A model that rounds between ops (integers,
+/// bf16, caches of 16 bits) is compared op by op of the library's own inputs,
+/// and has one target. Returns an ExitCode: 1 also when a value differs.
 int verifyModel(const spec::ModelSpec &model, CompileOptions compile,
                 const VerifyOptions &options, llvm::raw_ostream &out,
                 llvm::raw_ostream &errors);

@@ -39,10 +39,10 @@ static KeptIntegers describeKept(transformer::ParameterOp op) {
   }
   KeptIntegers own;
   own.kept = static_cast<uint32_t>(transformer::storageOf(element));
-  if (element.isInteger(4)) {
-    transformer::ParameterOp whole = findWhole(op);
-    transformer::ParameterOp scales =
-        whole.findCompanion(transformer::CompanionKind::Scales);
+  transformer::ParameterOp whole = findWhole(op);
+  transformer::ParameterOp scales =
+      whole.findCompanion(transformer::CompanionKind::Scales);
+  if (scales && scales.getTensorType().getRank() == 2) {
     own.group =
         op.getTensorType().getDimSize(1) / scales.getTensorType().getDimSize(1);
     own.flags = whole.findCompanion(transformer::CompanionKind::Zeros)

@@ -211,7 +211,7 @@ struct ChoosePrecisionPass
   void runOnOperation() override {
     clearStatistics(*this);
     bytes.clear();
-    fours.clear();
+    grouped.clear();
     areIntegers = weights == Storage::Int8 || weights == Storage::Int4;
     if (areIntegers && (values != Storage::F32 || factors != Storage::F32)) {
       getOperation().emitError()
@@ -220,11 +220,14 @@ struct ChoosePrecisionPass
           << " (its products multiply integers), got others";
       return signalPassFailure();
     }
-    if (weights == Storage::Int4 &&
-        !llvm::is_contained({32, 64, 128}, group.getValue())) {
-      getOperation().emitError() << "expected group 32, 64 or 128 with "
-                                    "weights=int4, got "
-                                 << group.getValue();
+    bool isKnown = llvm::is_contained({32, 64, 128}, group.getValue()) ||
+                   (weights == Storage::Int8 && group == 0);
+    if (areIntegers && !isKnown) {
+      getOperation().emitError()
+          << "expected group 32, 64 or 128 with weights="
+          << stringifyStorage(weights)
+          << (weights == Storage::Int8 ? ", or 0 (a scale a row)" : "")
+          << ", got " << group.getValue();
       return signalPassFailure();
     }
     if (weights != Storage::F32) {
@@ -337,8 +340,13 @@ struct ChoosePrecisionPass
     }
     bool isFour = weights == Storage::Int4 &&
                   !isKept(parameter, kKeptByteAttrName) &&
-                  parameter.getTensorType().getDimSize(1) % group == 0;
+                  cutsGroups(parameter);
     return isFour ? Storage::Int4 : Storage::Int8;
+  }
+
+  /// Whether groups divide the matrix's columns.
+  bool cutsGroups(ParameterOp parameter) {
+    return group > 0 && parameter.getTensorType().getDimSize(1) % group == 0;
   }
 
   /// With its parts, which have no use of their own.
@@ -361,7 +369,8 @@ struct ChoosePrecisionPass
     RankedTensorType matrix = parameter.getTensorType();
     SmallVector<int64_t> shape = {matrix.getDimSize(0)};
     bool isFour = matrix.getElementType().isInteger(4);
-    if (isFour) {
+    bool hasGroups = cutsGroups(parameter);
+    if (hasGroups) {
       shape.push_back(matrix.getDimSize(1) / group);
     }
     auto type = RankedTensorType::get(shape, b.getF32Type());
@@ -382,7 +391,7 @@ struct ChoosePrecisionPass
       Value ownZeros = zeros.empty() ? Value() : find(zerosType, zeros);
       for (Operation *user : llvm::to_vector(weight->getUsers())) {
         auto linear = cast<LinearOp>(user);
-        multiplyIntegers(linear, own, isFour ? fours : bytes);
+        multiplyIntegers(linear, own, hasGroups ? grouped : bytes);
         if (ownZeros) {
           linear.getWeightZerosMutable().assign(ownZeros);
         }
@@ -428,8 +437,8 @@ struct ChoosePrecisionPass
   }
 
   bool areIntegers = false;
-  /// Rows for matrices of bytes, and of integers of four bits: their kernels
-  /// want them in other forms.
-  Integers bytes, fours;
+  /// Rows for matrices of bytes, and of integers that have groups: their
+  /// kernels want them in other forms.
+  Integers bytes, grouped;
 };
 } // namespace

@@ -14,15 +14,19 @@ namespace tfc {
 using namespace mlir;
 using namespace tfc;
 
-/// The value of `op` if it is rows computed by our dialect, else null.
+/// The value of `op` if it is rows computed by our dialect that nobody reports
+/// yet, else null.
 static Value tappedValue(Operation *op) {
   if (!isa_and_nonnull<transformer::TransformerDialect>(op->getDialect()) ||
       op->getNumResults() != 1) {
     return {};
   }
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-  return type && type.getRank() == 2 && type.isDynamicDim(0) ? op->getResult(0)
-                                                             : Value();
+  bool isRows = type && type.getRank() == 2 && type.isDynamicDim(0) &&
+                isa<FloatType>(type.getElementType());
+  bool isTapped = llvm::any_of(op->getResult(0).getUsers(),
+                               llvm::IsaPred<transformer::TapOp>);
+  return isRows && !isTapped ? op->getResult(0) : Value();
 }
 
 static std::string idOf(Operation *op) {

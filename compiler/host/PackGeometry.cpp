@@ -52,10 +52,12 @@ Geometry pack::geometryOf(transformer::ParameterOp op, Target target) {
   addCompanion(transformer::CompanionKind::Scales, Scales, ScalesStride);
   g[HasZeros] =
       addCompanion(transformer::CompanionKind::Zeros, Zeros, ZerosStride);
-  g[Group] = g[ScalePanel] = 1;
-  if (g[Storage] == static_cast<int64_t>(transformer::Storage::Int4)) {
-    transformer::ParameterOp scales =
-        target.whole.findCompanion(transformer::CompanionKind::Scales);
+  bool isByte = g[Storage] == static_cast<int64_t>(transformer::Storage::Int8);
+  g[Group] = isByte ? columns : 1;
+  g[ScalePanel] = 1;
+  transformer::ParameterOp scales =
+      target.whole.findCompanion(transformer::CompanionKind::Scales);
+  if (scales && scales.getTensorType().getRank() == 2) {
     g[Group] = columns / scales.getTensorType().getDimSize(1);
     g[ScalePanel] = scales.getPacked() ? scales.getPacked()->getPanel() : 1;
   }
@@ -70,10 +72,15 @@ bool pack::haveExperts(ArrayRef<Geometry> geometries) {
   });
 }
 
-bool pack::haveFours(ArrayRef<Geometry> geometries) {
+bool pack::haveGroups(ArrayRef<Geometry> geometries) {
   return llvm::any_of(geometries, [](const Geometry &geometry) {
+    bool hasOwn =
+        geometry[Group] < geometry[Columns] || geometry[ScalePanel] > 1;
     return geometry[Storage] ==
-           static_cast<int64_t>(transformer::Storage::Int4);
+               static_cast<int64_t>(transformer::Storage::Int4) ||
+           (geometry[Storage] ==
+                static_cast<int64_t>(transformer::Storage::Int8) &&
+            hasOwn);
   });
 }
 
@@ -85,7 +92,7 @@ bool pack::haveIntegers(ArrayRef<Geometry> geometries) {
 }
 
 size_t pack::countFields(ArrayRef<Geometry> geometries) {
-  return haveFours(geometries)     ? NumFields
+  return haveGroups(geometries)    ? NumFields
          : haveExperts(geometries) ? Group
                                    : Experts;
 }

@@ -41,8 +41,9 @@ enum Field {
   Experts,
   ExpertBytes,
   ExpertElements,
-  // And these, where some parameter is of integers of four bits: columns that
-  // have a scale, rows of a panel of scales, and zero points, packed as those.
+  // And these, where some parameter's integers have groups: columns that have a
+  // scale, which of other bytes are all, rows of a panel of scales, and zero
+  // points, packed as those.
   Group,
   ScalePanel,
   Zeros,
@@ -67,8 +68,8 @@ Geometry noGeometry();
 Geometry geometryOf(transformer::ParameterOp op, Target target);
 
 bool haveExperts(llvm::ArrayRef<Geometry> geometries);
-/// Of four bits.
-bool haveFours(llvm::ArrayRef<Geometry> geometries);
+/// Integers that have groups of columns.
+bool haveGroups(llvm::ArrayRef<Geometry> geometries);
 bool haveIntegers(llvm::ArrayRef<Geometry> geometries);
 /// How many of the fields some of the parameters need.
 size_t countFields(llvm::ArrayRef<Geometry> geometries);

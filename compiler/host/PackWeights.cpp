@@ -92,9 +92,16 @@ private:
                              function_ref<Value(Type)> body);
   Value buildCopy(Type from, Type to);
   Value buildQuantize(Type from);
+  std::pair<Value, Value> buildBytes(Value stored, Value target,
+                                     const RowPlaces &row, Value first,
+                                     Value last,
+                                     function_ref<void(Value)> storeScale);
+  std::pair<Value, Value> buildByteGroups(Value stored, Value target,
+                                          const RowPlaces &row);
   void storeExcess(Value hasExcess, Value sum, Value excess, Value row);
   Value buildFours(Type from);
   Value takeBytes();
+  void takeScales(const RowPlaces &row, Value own);
   Value takeFours();
   Value loadInteger(Value row, Value column);
   Value buildGroup(Value stored, Value target, const GroupViews &beside,
@@ -248,8 +255,71 @@ void PackBuilder::storeExcess(Value hasExcess, Value sum, Value excess,
   memref::StoreOp::create(b, arith::MulIOp::create(b, sum, times), excess, row);
 }
 
-/// As buildCopy, to integers: rows twice, for the greatest element by size and
-/// for the multiples of its 127th part.
+/// Columns [first, last) of a row as bytes: twice, for the greatest element by
+/// size and for the multiples of its 127th part, which is their scale. The sum
+/// of the integers, and the status.
+std::pair<Value, Value>
+PackBuilder::buildBytes(Value stored, Value target, const RowPlaces &row,
+                        Value first, Value last,
+                        function_ref<void(Value)> storeScale) {
+  Value one = constant(b, 1);
+  auto sizes = scf::ForOp::create(b, first, last, one, buildLeastGreatest(b));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(sizes.getBody());
+  Value element = load(stored, row, sizes.getInductionVar());
+  scf::YieldOp::create(b, buildGreater(b, sizes.getRegionIterArg(0), element));
+  b.setInsertionPointAfter(sizes);
+  Value greatest = sizes.getResult(0);
+  Value scale = buildScale(b, greatest);
+  Value never = arith::ConstantOp::create(b, b.getBoolAttr(false));
+  auto columns = scf::ForOp::create(
+      b, first, last, one, {arith::ConstantIntOp::create(b, 0, 32), never});
+  b.setInsertionPointToStart(columns.getBody());
+  Value column = columns.getInductionVar();
+  Value exact = load(stored, row, column);
+  Value integer = buildInteger(b, exact, greatest, /*excess=*/0);
+  memref::StoreOp::create(b, arith::TruncIOp::create(b, b.getI8Type(), integer),
+                          target, findPlace(row, column));
+  Value wide = arith::SIToFPOp::create(b, b.getF32Type(), integer);
+  Value isOther =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::ONE,
+                            arith::MulFOp::create(b, wide, scale), exact);
+  Value sum = arith::AddIOp::create(b, columns.getRegionIterArg(0), integer);
+  Value any = arith::OrIOp::create(b, columns.getRegionIterArg(1), isOther);
+  scf::YieldOp::create(b, ValueRange{sum, any});
+  b.setInsertionPointAfter(columns);
+  storeScale(scale);
+  // Of two faults, that which nobody can ask for.
+  Value status = arith::MaxSIOp::create(
+      b, findStatus(columns.getResult(1), TFC_PACK_ROUNDED),
+      findStatus(buildIsInfinite(b, greatest), TFC_PACK_NOT_FINITE));
+  return {columns.getResult(0), status};
+}
+
+/// The same of a row's groups.
+std::pair<Value, Value> PackBuilder::buildByteGroups(Value stored, Value target,
+                                                     const RowPlaces &row) {
+  Value none = arith::ConstantIntOp::create(b, 0, 32);
+  Value ok = arith::ConstantIntOp::create(b, kPacked, 32);
+  GroupViews beside = viewGroups();
+  auto all = scf::ForOp::create(b, constant(b, 0),
+                                divide(fields[Columns], fields[Group]),
+                                constant(b, 1), {none, ok});
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(all.getBody());
+  Value group = all.getInductionVar();
+  Value first = multiply(group, fields[Group]);
+  Value zero = arith::ConstantIntOp::create(b, 0, 8);
+  auto [sum, status] = buildBytes(
+      stored, target, row, first, add(first, fields[Group]),
+      [&](Value scale) { storeGroup(beside, row, group, scale, zero); });
+  Value sums = arith::AddIOp::create(b, all.getRegionIterArg(0), sum);
+  Value worst = arith::MaxSIOp::create(b, all.getRegionIterArg(1), status);
+  scf::YieldOp::create(b, ValueRange{sums, worst});
+  return {all.getResult(0), all.getResult(1)};
+}
+
+/// As buildCopy, to integers.
 Value PackBuilder::buildQuantize(Type from) {
   Value zero = constant(b, 0), one = constant(b, 1);
   Value size = constant(b, from.getIntOrFloatBitWidth() / 8);
@@ -265,38 +335,14 @@ Value PackBuilder::buildQuantize(Type from) {
   auto rows = scf::ForOp::create(b, begin, end, one, ok);
   b.setInsertionPointToStart(rows.getBody());
   RowPlaces row = findRow(rows.getInductionVar());
-  auto sizes =
-      scf::ForOp::create(b, zero, fields[Columns], one, buildLeastGreatest(b));
-  b.setInsertionPointToStart(sizes.getBody());
-  Value element = load(stored, row, sizes.getInductionVar());
-  scf::YieldOp::create(b, buildGreater(b, sizes.getRegionIterArg(0), element));
-  b.setInsertionPointToEnd(rows.getBody());
-  Value greatest = sizes.getResult(0);
-  Value scale = buildScale(b, greatest);
-  Value never = arith::ConstantOp::create(b, b.getBoolAttr(false));
-  auto columns =
-      scf::ForOp::create(b, zero, fields[Columns], one,
-                         {arith::ConstantIntOp::create(b, 0, 32), never});
-  b.setInsertionPointToStart(columns.getBody());
-  Value column = columns.getInductionVar();
-  Value exact = load(stored, row, column);
-  Value integer = buildInteger(b, exact, greatest, /*excess=*/0);
-  memref::StoreOp::create(b, arith::TruncIOp::create(b, b.getI8Type(), integer),
-                          target, findPlace(row, column));
-  Value wide = arith::SIToFPOp::create(b, b.getF32Type(), integer);
-  Value isOther =
-      arith::CmpFOp::create(b, arith::CmpFPredicate::ONE,
-                            arith::MulFOp::create(b, wide, scale), exact);
-  Value sum = arith::AddIOp::create(b, columns.getRegionIterArg(0), integer);
-  Value any = arith::OrIOp::create(b, columns.getRegionIterArg(1), isOther);
-  scf::YieldOp::create(b, ValueRange{sum, any});
-  b.setInsertionPointToEnd(rows.getBody());
-  memref::StoreOp::create(b, scale, scales, row.target);
-  storeExcess(hasExcess, columns.getResult(0), excess, row.target);
-  // Of two faults, that which nobody can ask for.
-  Value status = arith::MaxSIOp::create(
-      b, findStatus(columns.getResult(1), TFC_PACK_ROUNDED),
-      findStatus(buildIsInfinite(b, greatest), TFC_PACK_NOT_FINITE));
+  auto [sum, status] =
+      haveGroups(geometries)
+          ? buildByteGroups(stored, target, row)
+          : buildBytes(stored, target, row, zero, fields[Columns],
+                       [&](Value scale) {
+                         memref::StoreOp::create(b, scale, scales, row.target);
+                       });
+  storeExcess(hasExcess, sum, excess, row.target);
   scf::YieldOp::create(
       b,
       arith::MaxSIOp::create(b, rows.getRegionIterArg(0), status).getResult());
@@ -459,10 +505,28 @@ Value PackBuilder::takeBytes() {
   Value sum = arith::AddIOp::create(b, columns.getRegionIterArg(0), wide);
   scf::YieldOp::create(b, sum);
   b.setInsertionPointAfter(columns);
-  memref::StoreOp::create(b, memref::LoadOp::create(b, givenScales, own),
-                          scales, row.target);
+  if (haveGroups(geometries)) {
+    takeScales(row, own);
+  } else {
+    memref::StoreOp::create(b, memref::LoadOp::create(b, givenScales, own),
+                            scales, row.target);
+  }
   storeExcess(hasExcess, columns.getResult(0), excess, row.target);
   return ok;
+}
+
+/// Of bytes, the scales of row `own` of the call's.
+void PackBuilder::takeScales(const RowPlaces &row, Value own) {
+  Value groups = divide(fields[Columns], fields[Group]);
+  GroupViews beside = viewGroups();
+  Value zero = arith::ConstantIntOp::create(b, 0, 8);
+  auto all = scf::ForOp::create(b, constant(b, 0), groups, constant(b, 1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(all.getBody());
+  Value group = all.getInductionVar();
+  Value given = add(multiply(own, groups), group);
+  storeGroup(beside, row, group, memref::LoadOp::create(b, givenScales, given),
+             zero);
 }
 
 /// Integers of four bits as they are, with what their groups have.

@@ -158,29 +158,71 @@ static void findKeptWide(const spec::ModelSpec &model,
   }
 }
 
-/// Fills use.group and use.hasZeros.
+/// The matrix of integers behind a tensor, or null.
+static const rt::IntegerMatrix *integersOf(const rt::Tensor *tensor) {
+  return tensor
+             ? dynamic_cast<const rt::IntegerMatrix *>(tensor->quantized.get())
+             : nullptr;
+}
+
+/// Whether groups of `group` columns keep its integers as they are, in four
+/// bits or else in bytes.
+static bool isKept(const rt::IntegerMatrix &matrix, int64_t group,
+                   bool hasZeros) {
+  return rt::findKept(matrix, {matrix.bits == 4, group, hasZeros});
+}
+
+/// Fills use.group and use.hasZeros: with the greatest group that keeps all
+/// that the smallest one does. Bytes with a scale a row need none.
 static void findGroup(const rt::BoundWeights &bound, TensorUse &use) {
-  std::vector<const rt::QuantizedMatrix *> matrices;
+  constexpr int64_t least = 32;
+  std::vector<const rt::IntegerMatrix *> matrices;
   for (const auto &tensors : bound) {
     for (const rt::Tensor *tensor : tensors) {
-      const auto *matrix =
-          tensor
-              ? dynamic_cast<const rt::IntegerMatrix *>(tensor->quantized.get())
-              : nullptr;
-      if (matrix && matrix->bits == 4) {
+      const rt::IntegerMatrix *matrix = integersOf(tensor);
+      if (!matrix) {
+        continue;
+      }
+      bool isFour = matrix->bits == 4;
+      use.hasFours |= isFour;
+      if ((isFour || matrix->groups > 1) && isKept(*matrix, least, true)) {
         matrices.push_back(matrix);
-        use.hasZeros |= matrix->hasZeros;
+        use.hasZeros |= isFour && matrix->hasZeros;
       }
     }
   }
-  for (int64_t group : {128, 64, 32}) {
+  for (int64_t group : {int64_t(128), int64_t(64), least}) {
     bool keepsAll =
         std::all_of(matrices.begin(), matrices.end(), [&](const auto *matrix) {
-          return rt::findKept(*matrix, {true, group, use.hasZeros});
+          return isKept(*matrix, group, use.hasZeros);
         });
     if (!matrices.empty() && keepsAll) {
       use.group = group;
       return;
+    }
+  }
+}
+
+/// Fills use.keptByte.
+static void findKeptByte(const spec::ModelSpec &model,
+                         const rt::BoundWeights &bound, TensorUse &use) {
+  for (size_t i = 0; i < model.parameters.size(); ++i) {
+    const spec::Parameter &parameter = model.parameters[i];
+    std::string name = parameter.name.substr(0, parameter.name.rfind('.'));
+    if (parameter.rank != 2 ||
+        parameter.name.find(".layers.") == std::string::npos ||
+        std::count(use.keptWide.begin(), use.keptWide.end(), name)) {
+      continue;
+    }
+    bool isByte = false;
+    for (const rt::Tensor *tensor : bound[i]) {
+      const rt::IntegerMatrix *matrix = integersOf(tensor);
+      bool isFour = matrix && matrix->bits == 4 && use.group > 0 &&
+                    isKept(*matrix, use.group, use.hasZeros);
+      isByte |= tensor && tensor->quantized && !isFour;
+    }
+    if (isByte) {
+      use.keptByte.push_back(std::move(name));
     }
   }
 }
@@ -222,6 +264,7 @@ TensorUse huggingface::checkTensors(const spec::ModelSpec &model,
   use.claimed = claimed.size();
   findKeptWide(model, *bound, use);
   findGroup(*bound, use);
+  findKeptByte(model, *bound, use);
   reportUnclaimed(unclaimed, files.path(), strict, diagnostics);
   return use;
 }

@@ -21,11 +21,16 @@ struct TensorUse {
   /// Of a checkpoint with quantised matrices, those of the layers that are none
   /// in some layer, by the names that "precision.rules" has.
   std::vector<std::string> keptWide;
-  /// Of a checkpoint with matrices of four bits, how precision.group and
-  /// precision.zeros keep all of them as they are; a group of 0 where none
-  /// does.
+  /// Of a checkpoint with integers in groups, how precision.group and
+  /// precision.zeros keep them as they are, but for those that no group does; 0
+  /// where there are none.
   int64_t group = 0;
   bool hasZeros = false;
+  /// Whether there are integers of four bits, kept or not, and the quantised
+  /// matrices of layers that are not kept in them in some layer, by the names
+  /// that "precision.rules" has.
+  bool hasFours = false;
+  std::vector<std::string> keptByte;
 };
 
 /// A fault of the runtime's readers, one diagnostic a line.

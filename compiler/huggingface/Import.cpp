@@ -257,11 +257,9 @@ private:
       return std::nullopt;
     }
     setStorage(*made, checked->use.matrices);
-    // Who quantised a GGUF file chose types by what its blocks fit.
-    if (!rt::isGguf(directory)) {
-      setRules(*made, checked->use.keptWide);
-      setGroup(*made, checked->use);
-    }
+    bool isGguf = rt::isGguf(directory);
+    setRules(*made, checked->use, isGguf);
+    setGroup(*made, checked->use);
     spec::seal(*made);
     std::string text = spec::writeJson(*made);
     return Imported{std::move(text),
@@ -362,8 +360,8 @@ private:
     }
   }
 
-  /// What keeps a checkpoint's integers of four bits as they are, if the
-  /// library is to have such.
+  /// What keeps a checkpoint's integers as they are, if the library is to have
+  /// such.
   static void setGroup(Json &made, const TensorUse &use) {
     if (use.group == 0) {
       return;
@@ -377,11 +375,22 @@ private:
     made.set("precision", std::move(whole));
   }
 
-  /// Matrices that a quantised checkpoint leaves alone are left alone.
-  static void setRules(Json &made, const std::vector<std::string> &names) {
+  /// Matrices that a quantised checkpoint leaves alone are left alone, and of
+  /// one with integers of four bits bytes are what such would round again. Who
+  /// quantised a GGUF file chose types by what its blocks fit, and means four
+  /// bits by several of them.
+  static void setRules(Json &made, const TensorUse &use, bool isGguf) {
     Json rules = Json::array();
-    for (const std::string &name : names) {
-      rules.items.push_back(makeObject({{"match", name}, {"weights", "bf16"}}));
+    auto add = [&](const std::vector<std::string> &names, const char *kept) {
+      for (const std::string &name : names) {
+        rules.items.push_back(makeObject({{"match", name}, {"weights", kept}}));
+      }
+    };
+    if (!isGguf) {
+      add(use.keptWide, "bf16");
+    }
+    if (isGguf || use.hasFours) {
+      add(use.keptByte, "int8");
     }
     if (!rules.items.empty()) {
       const Json *precision = made.find("precision");

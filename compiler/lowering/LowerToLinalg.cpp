@@ -228,9 +228,21 @@ static int64_t byteWord(IntegerRows rows) {
 constexpr int64_t kFourWord = 8;
 constexpr int64_t kFourByte = 2;
 
+/// Columns of bytes that have groups in such a word: rows of theirs are bytes,
+/// too, whatever the machine has.
+constexpr int64_t kByteWord = 4;
+
+/// Whether columns have scales by groups.
+static bool hasGroups(transformer::ParameterOp parameter) {
+  transformer::ParameterOp scales =
+      parameter.findCompanion(transformer::CompanionKind::Scales);
+  return scales && scales.getTensorType().getRank() == 2;
+}
+
 /// With what its groups have, a panel of which goes with one of the matrix.
-static void packFours(transformer::ParameterOp parameter, int64_t panel) {
-  pack(parameter, panel, kFourWord);
+static void packGroups(transformer::ParameterOp parameter, int64_t panel) {
+  bool isFour = parameter.getTensorType().getElementType().isInteger(4);
+  pack(parameter, panel, isFour ? kFourWord : kByteWord);
   for (auto kind : {transformer::CompanionKind::Scales,
                     transformer::CompanionKind::Zeros}) {
     if (transformer::ParameterOp own = parameter.findCompanion(kind)) {
@@ -253,8 +265,8 @@ static void packPanels(ModuleOp module, int64_t panel, int64_t bf16Word,
                        IntegerRows integers) {
   for (auto &[parameter, products] : findProducts(module)) {
     Type element = getElementTypeOrSelf(products.front().getWeight());
-    if (element.isInteger(4)) {
-      packFours(cast<transformer::ParameterOp>(parameter), panel);
+    if (hasGroups(cast<transformer::ParameterOp>(parameter))) {
+      packGroups(cast<transformer::ParameterOp>(parameter), panel);
       continue;
     }
     bool isByte = element.isInteger();

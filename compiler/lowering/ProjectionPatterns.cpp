@@ -1,6 +1,6 @@
 // Products, activations and the row-wise ops around them to linalg.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/lowering/Patterns.h"
+#include "compiler/lowering/GroupProduct.h"
 
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
@@ -181,8 +181,9 @@ static Value finishProduct(ImplicitLocOpBuilder &b, Value product,
 static Value buildProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
                           const Epilogue &epilogue) {
   transformer::WeightOp packed = findPanels(b, weight);
-  if (packed && epilogue.groupScales && !findPanels(b, epilogue.groupScales)) {
-    return finishProduct(b, buildFourProduct(b, x, packed, epilogue), epilogue);
+  if (epilogue.groupScales && !findPanels(b, epilogue.groupScales)) {
+    Value own = packed ? Value(packed) : weight;
+    return finishProduct(b, buildGroupProduct(b, x, own, epilogue), epilogue);
   }
   if (packed) {
     return buildPanelProduct(b, x, packed, epilogue);
@@ -210,8 +211,7 @@ struct LowerLinear : OpRewritePattern<transformer::LinearOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Epilogue epilogue;
     epilogue.rowScales = op.getInputScales();
-    bool hasGroups = getElementTypeOrSelf(op.getWeight()).isInteger(4);
-    (hasGroups ? epilogue.groupScales : epilogue.columnScales) =
+    (hasGroups(op) ? epilogue.groupScales : epilogue.columnScales) =
         op.getWeightScales();
     epilogue.groupZeros = op.getWeightZeros();
     epilogue.bias = op.getBias();

@@ -1,6 +1,6 @@
 // Rows of integers to linalg.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/lowering/Patterns.h"
+#include "compiler/lowering/GroupProduct.h"
 
 #include "compiler/kernel/Quantize.h"
 #include "dialect/TransformerDialect.h"
@@ -64,12 +64,12 @@ static Value buildIntegers(ImplicitLocOpBuilder &b, Value x, Value greatest,
       .getResult(0);
 }
 
-/// Whether the rows multiply integers of four bits: those are the factors
-/// without a sign, so that these have one. No op reads them for bytes, too.
-static bool isForFours(transformer::QuantizeRowsOp op) {
+/// Whether the rows multiply integers that have groups: those are the factors
+/// without a sign, so that these have one. No op reads them for others, too.
+static bool isForGroups(transformer::QuantizeRowsOp op) {
   return llvm::any_of(op.getQuantized().getUsers(), [](Operation *user) {
     auto linear = dyn_cast<transformer::LinearOp>(user);
-    return linear && getElementTypeOrSelf(linear.getWeight()).isInteger(4);
+    return linear && hasGroups(linear);
   });
 }
 
@@ -85,7 +85,7 @@ struct LowerQuantizeRows : OpRewritePattern<transformer::QuantizeRowsOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value greatest = buildGreatest(b, op.getInput());
     Value scales = buildScales(b, greatest);
-    auto form = isForFours(op) ? std::nullopt : kernels;
+    auto form = isForGroups(op) ? std::nullopt : kernels;
     Value integers =
         buildIntegers(b, op.getInput(), greatest,
                       b.getIntegerType(form == IntegerRows::Wide ? 16 : 8),

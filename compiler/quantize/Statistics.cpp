@@ -43,8 +43,10 @@ tfc::quantize::collectStatistics(ModuleOp module, const Products &products,
     return weights.read(parameter, layer);
   };
   // Parts of one tensor have the same rows.
-  auto tap = [&](StringRef id, int64_t layer, const reference::Matrix &rows) {
-    add(rows, statistics[products.matricesOf.lookup(id)[layer]]);
+  auto tap = [&](transformer::TapOp op, int64_t layer,
+                 const reference::Matrix &rows) {
+    add(rows, statistics[products.matricesOf.lookup(op.getId())[layer]]);
+    return std::nullopt;
   };
   for (const std::vector<PaddedBatch> &each : batches) {
     reference::Cache cache;

@@ -43,44 +43,95 @@ LogicalResult Interpreter::runOp(OutputOp output) {
 }
 
 LogicalResult Interpreter::runOp(TapOp tapOp) {
-  if (tap) {
-    tap(tapOp.getId(), tapOp.getLayer() ? index(tapOp.getLayer()) : -1,
-        rows(tapOp.getValue()));
+  if (!tap) {
+    return success();
   }
-  return success();
+  int64_t layer = tapOp.getLayer() ? index(tapOp.getLayer()) : -1;
+  std::optional<Matrix> given = tap(tapOp, layer, rows(tapOp.getValue()));
+  return given ? setRows(tapOp.getValue(), std::move(*given)) : success();
 }
 
 /// Integers and their scales are made of what is stored.
 FailureOr<std::vector<double>> Interpreter::elementsOf(ParameterOp parameter,
                                                        int64_t layer) {
   ParameterOp matrix = parameter;
-  if (std::optional<CompanionAttr> companion = parameter.getCompanion()) {
+  std::optional<CompanionAttr> companion = parameter.getCompanion();
+  if (companion) {
     matrix = SymbolTable::lookupNearestSymbolFrom<ParameterOp>(
         parameter, companion->getMatrix());
   }
-  if (parameter.getCompanion() &&
-      parameter.getCompanion()->getKind() == CompanionKind::Zeros) {
-    // What is rounded here has none.
-    return std::vector<double>(parameter.getTensorType().getNumElements());
+  Type element = matrix.getTensorType().getElementType();
+  if (!element.isInteger(8) && !element.isInteger(4)) {
+    return storedElementsOf(matrix, layer);
   }
-  FailureOr<std::vector<double>> exact = storedElementsOf(matrix, layer);
-  RankedTensorType type = matrix.getTensorType();
-  if (failed(exact) || !type.getElementType().isInteger() ||
-      type.getElementType().isInteger(32) ||
-      static_cast<int64_t>(exact->size()) != type.getNumElements()) {
-    return exact;
+  FailureOr<IntegerElements> made = integersOf(matrix, layer);
+  if (failed(made)) {
+    return failure();
   }
-  Matrix wide(type.getDimSize(0), type.getDimSize(1)), scales;
-  wide.data = std::move(*exact);
-  Matrix integers;
-  if (type.getElementType().isInteger(4)) {
-    ParameterOp beside = matrix.findCompanion(CompanionKind::Scales);
-    scales = Matrix(wide.rows, beside.getTensorType().getDimSize(1));
-    integers = quantizeGroups(wide, scales);
+  return std::move(!companion ? made->integers
+                   : companion->getKind() == CompanionKind::Zeros
+                       ? made->zeros
+                       : made->scales);
+}
+
+/// What is rounded here has no zero points. A group of bytes is rounded as a
+/// row is.
+static IntegerElements roundElements(Matrix exact, int64_t groups,
+                                     bool isFour) {
+  Matrix scales(exact.rows, groups), integers;
+  if (isFour) {
+    integers = quantizeGroups(exact, scales);
   } else {
-    integers = quantizeRows(wide, scales);
+    int64_t count = std::max<int64_t>(groups, 1);
+    exact.rows *= count;
+    exact.cols /= count;
+    integers = quantizeRows(exact, scales);
   }
-  return std::move(parameter == matrix ? integers.data : scales.data);
+  std::vector<double> zeros(scales.data.size());
+  return {std::move(integers.data), std::move(scales.data), std::move(zeros)};
+}
+
+/// Of a matrix of integers, part by part: what is packed as it is stored, or
+/// rounded.
+FailureOr<IntegerElements> Interpreter::integersOf(ParameterOp matrix,
+                                                   int64_t layer) {
+  SmallVector<ParameterOp> parts = listParts(matrix);
+  if (parts.empty()) {
+    parts.push_back(matrix);
+  }
+  RankedTensorType type = matrix.getTensorType();
+  bool isFour = type.getElementType().isInteger(4);
+  int64_t columns = type.getDimSize(1), groups = 0;
+  ParameterOp beside = matrix.findCompanion(CompanionKind::Scales);
+  if (beside && beside.getTensorType().getRank() == 2) {
+    groups = beside.getTensorType().getDimSize(1);
+  }
+  bool hasZeros = static_cast<bool>(matrix.findCompanion(CompanionKind::Zeros));
+  IntegerElements all;
+  for (ParameterOp part : parts) {
+    std::optional<IntegerElements> own;
+    if (integers && part.getSource()) {
+      own = integers(part, layer,
+                     {isFour, groups > 0 ? columns / groups : 0, hasZeros});
+    }
+    if (!own) {
+      FailureOr<std::vector<double>> exact = storedElementsOf(part, layer);
+      if (failed(exact)) {
+        return failure();
+      }
+      Matrix wide(part.getTensorType().getDimSize(0), columns);
+      if (exact->size() != wide.data.size()) {
+        return part.emitError() << "expected " << wide.data.size()
+                                << " elements, got " << exact->size();
+      }
+      wide.data = std::move(*exact);
+      own = roundElements(std::move(wide), groups, isFour);
+    }
+    llvm::append_range(all.integers, own->integers);
+    llvm::append_range(all.scales, own->scales);
+    llvm::append_range(all.zeros, own->zeros);
+  }
+  return all;
 }
 
 /// The rows of the parts one after the other, where there are parts.
@@ -218,39 +269,17 @@ FailureOr<int64_t> Interpreter::layerOf(Operation *op, CacheType type,
   return number;
 }
 
-/// What keys or values are once a cache of this type has kept them: of integers
-/// each head's columns as quantizeRows makes them, times their scale.
-static Matrix keepIn(CacheType type, const Matrix &rows) {
-  if (!type.getElementType().isInteger()) {
-    return rows;
-  }
-  Matrix heads = rows, scales;
-  heads.rows = rows.rows * type.getKvHeads();
-  heads.cols = type.getHeadDim();
-  Matrix kept = quantizeRows(heads, scales);
-  for (int64_t row = 0; row < kept.rows; ++row) {
-    for (int64_t column = 0; column < kept.cols; ++column) {
-      kept.at(row, column) *= scales.at(0, row);
-    }
-  }
-  kept.rows = rows.rows;
-  kept.cols = rows.cols;
-  return kept;
-}
-
 LogicalResult Interpreter::runOp(CacheWriteOp op) {
   CacheType type = op.getCache().getType();
   FailureOr<int64_t> layer = layerOf(op, type, op.getLayer());
   if (failed(layer)) {
     return failure();
   }
-  Matrix key = keepIn(type, rows(op.getKey()));
-  Matrix value = keepIn(type, rows(op.getValue()));
+  Matrix keys = keep(op.getKey(), type), cached = keep(op.getValue(), type);
   for (const Sequence &sequence : step.sequences) {
-    Cache::Layer &cached = type.isCross()
-                               ? cache.crossLayer(sequence.id, *layer)
-                               : cache.layer(sequence.id, *layer);
-    cacheWrite(key, value, sequence, cached);
+    cacheWrite(keys, cached, sequence,
+               type.isCross() ? cache.crossLayer(sequence.id, *layer)
+                              : cache.layer(sequence.id, *layer));
   }
   return success();
 }
@@ -344,11 +373,11 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
   if (op.getRight()) {
     shape.right = index(op.getRight());
   }
-  Matrix key = keepIn(type, rows(op.getKey()));
-  Matrix value = keepIn(type, rows(op.getValue()));
   // What a scratch cache holds is gone after the layer.
   Cache scratch;
   Cache &used = type.isScratch() ? scratch : cache;
+  Matrix newKeys = keep(op.getKey(), type),
+         newValues = keep(op.getValue(), type);
   // All is written before anything is read: a sequence may stand in the step
   // twice, its spectator as a sequence of its own.
   for (const Sequence &sequence : step.sequences) {
@@ -365,7 +394,7 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
              << " tokens before (their types are compared), got row "
              << sequence.first;
     }
-    cacheWrite(key, value, sequence, cached);
+    cacheWrite(newKeys, newValues, sequence, cached);
   }
   const Matrix &query = rows(op.getQuery());
   Matrix result(query.rows, query.cols);
@@ -378,11 +407,13 @@ LogicalResult Interpreter::runOp(AttentionOp op) {
 }
 
 LogicalResult Interpreter::runOp(LatentAttentionOp op) {
-  FailureOr<int64_t> layer =
-      layerOf(op, op.getCache().getType(), op.getLayer());
+  CacheType type = op.getCache().getType();
+  FailureOr<int64_t> layer = layerOf(op, type, op.getLayer());
   if (failed(layer)) {
     return failure();
   }
+  Matrix ropeKeys = keep(op.getRopeKey(), type),
+         latents = keep(op.getLatent(), type);
   for (const Sequence &sequence : step.sequences) {
     Cache::Layer &cached = cache.layer(sequence.id, *layer);
     if (sequence.past > cached.keys.rows) {
@@ -390,7 +421,7 @@ LogicalResult Interpreter::runOp(LatentAttentionOp op) {
              << "expected sequence " << sequence.id << " after at most "
              << cached.keys.rows << " cached tokens, got " << sequence.past;
     }
-    latentWrite(rows(op.getRopeKey()), rows(op.getLatent()), sequence, cached);
+    latentWrite(ropeKeys, latents, sequence, cached);
   }
   const Matrix &query = rows(op.getQuery());
   Matrix result(query.rows, op.getType().getDimSize(1));
@@ -414,11 +445,12 @@ LogicalResult Interpreter::runOp(Operation &op) {
                      static_cast<int64_t>(norm.getParts())};
   };
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-      .Case<scf::ForOp, arith::ConstantOp, OutputOp, TapOp, WeightOp,
-            EmbeddingOp, GatherRowsOp, PoolRowsOp, PerLayerOp, RotaryOp,
-            AttentionOp, CrossAttentionOp, CacheWriteOp, RouteOp, ExpertsOp,
-            GroupByOp, ExpertLinearOp, CombineOp, CausalConvOp, RecurrenceOp,
-            LatentAttentionOp>([&](auto known) { return runOp(known); })
+      .Case<scf::ForOp, func::CallOp, arith::ConstantOp, OutputOp, TapOp,
+            WeightOp, EmbeddingOp, GatherRowsOp, PoolRowsOp, PerLayerOp,
+            RotaryOp, AttentionOp, CrossAttentionOp, CacheWriteOp, RouteOp,
+            ExpertsOp, GroupByOp, ExpertLinearOp, CombineOp, CausalConvOp,
+            RecurrenceOp, LatentAttentionOp>(
+          [&](auto known) { return runOp(known); })
       .Case<func::ReturnOp, scf::YieldOp, YieldOp>(
           [](auto) { return success(); })
       .Case([&](arith::AddIOp add) {
@@ -432,8 +464,10 @@ LogicalResult Interpreter::runOp(Operation &op) {
       .Case([&](LinearOp linearOp) {
         Value scales = linearOp.getInputScales();
         const Matrix *bias = rowsOrNull(linearOp.getBias());
-        bool hasGroups =
-            getElementTypeOrSelf(linearOp.getWeight()).isInteger(4);
+        // Of a vector there are no groups.
+        bool hasGroups = scales && cast<RankedTensorType>(
+                                       linearOp.getWeightScales().getType())
+                                           .getRank() == 2;
         const Matrix &weight = rows(linearOp.getWeight());
         Matrix y = linear(
             rows(linearOp.getInput()),

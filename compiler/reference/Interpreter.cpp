@@ -86,21 +86,49 @@ LogicalResult Interpreter::checkSequences() {
 
 //===-- values ------------------------------------------------------------===//
 
-LogicalResult Interpreter::setRows(Value value, Matrix matrix) {
-  auto element = dyn_cast<FloatType>(getElementTypeOrSelf(value.getType()));
-  if (element && element.getWidth() < 32) {
-    for (double &number : matrix.data) {
-      APFloat rounded(number);
-      bool losesInfo;
-      rounded.convert(element.getFloatSemantics(), APFloat::rmNearestTiesToEven,
-                      &losesInfo);
-      rounded.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
-                      &losesInfo);
-      number = rounded.convertToDouble();
-    }
+/// To elements of 16 bits; others stay as exact as they are.
+static void roundTo(Type type, Matrix &matrix) {
+  auto element = dyn_cast<FloatType>(type);
+  if (!element || element.getWidth() >= 32) {
+    return;
   }
+  for (double &number : matrix.data) {
+    APFloat rounded(number);
+    bool losesInfo;
+    rounded.convert(element.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                    &losesInfo);
+    rounded.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
+                    &losesInfo);
+    number = rounded.convertToDouble();
+  }
+}
+
+LogicalResult Interpreter::setRows(Value value, Matrix matrix) {
+  roundTo(getElementTypeOrSelf(value.getType()), matrix);
   set(value, std::make_shared<const Matrix>(std::move(matrix)));
   return success();
+}
+
+/// Of a cache of integers each head's columns are as quantizeRows makes them,
+/// times their scale.
+Matrix Interpreter::keep(Value value, CacheType type) {
+  Matrix matrix = rows(value);
+  if (!type.getElementType().isInteger()) {
+    roundTo(type.getElementType(), matrix);
+    return matrix;
+  }
+  Matrix heads = matrix, scales;
+  heads.rows = matrix.rows * type.getKvHeads();
+  heads.cols = type.getHeadDim();
+  Matrix kept = quantizeRows(heads, scales);
+  for (int64_t row = 0; row < kept.rows; ++row) {
+    for (int64_t column = 0; column < kept.cols; ++column) {
+      kept.at(row, column) *= scales.at(0, row);
+    }
+  }
+  kept.rows = matrix.rows;
+  kept.cols = matrix.cols;
+  return kept;
 }
 
 //===-- control flow ------------------------------------------------------===//
@@ -144,6 +172,31 @@ LogicalResult Interpreter::runOp(scf::ForOp loop) {
   return success();
 }
 
+/// Layers that are a function of their own, which nobody else calls.
+LogicalResult Interpreter::runOp(func::CallOp call) {
+  auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
+      call, call.getCalleeAttr());
+  if (!function || function.isExternal()) {
+    return call.emitError()
+           << "expected a function with a body, got " << call.getCalleeAttr();
+  }
+  for (auto [argument, operand] :
+       llvm::zip_equal(function.getArguments(), call.getOperands())) {
+    Datum datum = values[operand];
+    set(argument, std::move(datum));
+  }
+  Block &body = function.getBody().front();
+  if (failed(runBlock(body))) {
+    return failure();
+  }
+  for (auto [result, returned] : llvm::zip_equal(
+           call.getResults(), body.getTerminator()->getOperands())) {
+    Datum datum = values[returned];
+    set(result, std::move(datum));
+  }
+  return success();
+}
+
 LogicalResult Interpreter::runOp(arith::ConstantOp constant) {
   Attribute value = constant.getValue();
   if (auto integer = dyn_cast<IntegerAttr>(value)) {
@@ -169,6 +222,8 @@ FailureOr<Outputs> tfc::reference::runEntry(func::FuncOp entry,
                                             const Step &step,
                                             const WeightProvider &weights,
                                             Cache &cache, const TapFn &tap,
-                                            const AttentionFn &attention) {
-  return Interpreter(entry, step, weights, cache, tap, attention).run();
+                                            const AttentionFn &attention,
+                                            const IntegerProvider &integers) {
+  return Interpreter(entry, step, weights, cache, tap, attention, integers)
+      .run();
 }

@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -78,9 +79,28 @@ private:
 using WeightProvider = std::function<mlir::FailureOr<std::vector<double>>(
     transformer::ParameterOp parameter, int64_t layer)>;
 
+/// A matrix of integers [rows, columns] with what groups of a row's columns
+/// have: scales [rows, groups], and of four bits zero points, or none.
+struct IntegerElements {
+  std::vector<double> integers, scales, zeros;
+};
+/// How a program keeps them: of four bits, or bytes; columns of a row that have
+/// a scale, 0 being all of them; and whether there are zero points.
+struct IntegerForm {
+  bool isFour = false;
+  int64_t group = 0;
+  bool hasZeros = false;
+};
+/// The same of a stored parameter whose integers and scales are packed as the
+/// checkpoint has them; nothing where its elements are rounded.
+using IntegerProvider = std::function<std::optional<IntegerElements>(
+    transformer::ParameterOp parameter, int64_t layer,
+    const IntegerForm &form)>;
+
 /// Called for each `transformer.tap`, in order; `layer` is -1 outside layers.
-using TapFn =
-    std::function<void(llvm::StringRef id, int64_t layer, const Matrix &value)>;
+/// A matrix that it returns takes the place of `value` in all that follows.
+using TapFn = std::function<std::optional<Matrix>(
+    transformer::TapOp tap, int64_t layer, const Matrix &value)>;
 
 /// What a head of an attention looked at from a row of the step: probabilities
 /// of the keys at [begin, begin + size) of what it attends to, whose sum is 1.
@@ -97,13 +117,14 @@ using AttentionFn = std::function<void(const AttentionRow &row)>;
 using Outputs = std::map<std::string, Matrix>;
 
 /// Runs an entry (`@encode`, `@step`) as it is in the stages `model` and
-/// `fused`. Reads and extends `cache`. `tap` and `attention` may be empty.
-/// Wrong inputs and unsupported ops are reported at the op's location; then
-/// `cache` is in no particular state.
+/// `fused`. Reads and extends `cache`. `tap`, `attention` and `integers` may be
+/// empty. Wrong inputs and unsupported ops are reported at the op's location;
+/// then `cache` is in no particular state.
 mlir::FailureOr<Outputs> runEntry(mlir::func::FuncOp entry, const Step &step,
                                   const WeightProvider &weights, Cache &cache,
                                   const TapFn &tap = {},
-                                  const AttentionFn &attention = {});
+                                  const AttentionFn &attention = {},
+                                  const IntegerProvider &integers = {});
 
 } // namespace tfc::reference
 

@@ -23,9 +23,9 @@ class Interpreter {
 public:
   Interpreter(mlir::func::FuncOp entry, const Step &step,
               const WeightProvider &weights, Cache &cache, const TapFn &tap,
-              const AttentionFn &attention)
+              const AttentionFn &attention, const IntegerProvider &integers)
       : entry(entry), step(step), weights(weights), cache(cache), tap(tap),
-        watcher(attention) {}
+        watcher(attention), integers(integers) {}
 
   mlir::FailureOr<Outputs> run() {
     if (mlir::failed(bindArguments()) || mlir::failed(checkSequences()) ||
@@ -44,6 +44,7 @@ private:
   mlir::LogicalResult runBlock(mlir::Block &block);
   mlir::LogicalResult runOp(mlir::Operation &op);
   mlir::LogicalResult runOp(mlir::scf::ForOp loop);
+  mlir::LogicalResult runOp(mlir::func::CallOp call);
   mlir::LogicalResult runOp(mlir::arith::ConstantOp constant);
   mlir::LogicalResult runOp(transformer::OutputOp output);
   mlir::LogicalResult runOp(transformer::TapOp tapOp);
@@ -74,11 +75,15 @@ private:
   elementsOf(transformer::ParameterOp parameter, int64_t layer);
   mlir::FailureOr<std::vector<double>>
   storedElementsOf(transformer::ParameterOp parameter, int64_t layer);
+  mlir::FailureOr<IntegerElements> integersOf(transformer::ParameterOp matrix,
+                                              int64_t layer);
   /// The number of a layer that the cache has.
   mlir::FailureOr<int64_t>
   layerOf(mlir::Operation *op, transformer::CacheType type, mlir::Value layer);
 
   void set(mlir::Value value, Datum datum) { values[value] = std::move(datum); }
+  /// As what a cache of `type` keeps of it.
+  Matrix keep(mlir::Value rows, transformer::CacheType type);
   /// Rounded to the elements of `value` where these have 16 bits; those of f32
   /// stay as exact as they are.
   mlir::LogicalResult setRows(mlir::Value value, Matrix matrix);
@@ -100,6 +105,7 @@ private:
   Cache &cache;
   const TapFn &tap;
   const AttentionFn &watcher;
+  const IntegerProvider &integers;
   int64_t numAttentions[2] = {0, 0}; // so far; [1]: across stacks
   int64_t tokens = -1;               // until the first input says how many
   mlir::DenseMap<mlir::Value, Datum> values;

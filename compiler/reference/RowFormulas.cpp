@@ -104,8 +104,11 @@ Matrix quantizeRows(const Matrix &x, Matrix &scales) {
     }
     scales.at(0, t) =
         isFinite ? greatest / 127 : std::numeric_limits<double>::quiet_NaN();
+    // In f32, as whoever makes integers has it, to the last bit.
+    float steps = 127 / static_cast<float>(greatest);
     for (int64_t w = 0; w < x.cols; ++w) {
-      y.at(t, w) = isFinite ? std::nearbyint(x.at(t, w) * (127 / greatest)) : 0;
+      float quotient = static_cast<float>(x.at(t, w)) * steps;
+      y.at(t, w) = isFinite ? std::nearbyint(quotient) : 0;
     }
   }
   return y;

@@ -6,6 +6,8 @@
 #include "compiler/verify/VerifyDecoding.h"
 #include "compiler/verify/VerifyOutputs.h"
 #include "compiler/verify/VerifyWeights.h"
+#include "dialect/LayerFunctions.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <memory>
@@ -13,6 +15,47 @@
 
 using namespace mlir;
 using namespace tfc;
+
+/// Of programs that round between ops: decibels that outputs without taps are
+/// at least above what differs.
+static constexpr double kLeastSnr = 30;
+
+/// "1 output without taps agrees"
+static std::string countOutputs(size_t count) {
+  return count == 1
+             ? "1 output without taps agrees"
+             : llvm::formatv("{0} outputs without taps agree", count).str();
+}
+
+/// Without functions of layers.
+static std::vector<EntryInfo> listEntries(ModuleOp module) {
+  std::vector<EntryInfo> entries;
+  for (auto entry : module.getOps<func::FuncOp>()) {
+    if (!transformer::isOfLayers(entry)) {
+      entries.emplace_back(entry);
+    }
+  }
+  return entries;
+}
+
+/// How far the value of one op may be from what the interpreter makes of the
+/// same inputs. Integers and their sums are exact; what is left of such a
+/// product is a few roundings of f32, which have no least size. A value that
+/// is kept in 16 bits may be a step of those off.
+static Tolerance toleranceOf(transformer::TapOp tap) {
+  Tolerance tolerance;
+  Value value = tap.getValue();
+  Type element = getElementTypeOrSelf(value.getType());
+  if (element.isBF16() || element.isF16()) {
+    tolerance.step = element.isBF16() ? 0x1p-7 : 0x1p-10;
+  }
+  auto linear = value.getDefiningOp<transformer::LinearOp>();
+  if (linear && linear.getInputScales()) {
+    tolerance.relative = 1e-5;
+    tolerance.least = 0x1p-20;
+  }
+  return tolerance;
+}
 
 namespace {
 
@@ -24,14 +67,13 @@ struct Expected {
 
 class Verifier {
 public:
-  /// `entries` in the order of execution.
-  Verifier(std::vector<EntryInfo> entries, Compared compared,
+  Verifier(const VerifiedModel &model, Compared compared,
            const VerifyOptions &options, llvm::raw_ostream &out,
            llvm::raw_ostream &errors)
-      : entries(std::move(entries)), compared(compared), options(options),
-        out(out), errors(errors) {}
+      : model(model), entries(listEntries(model.module)), compared(compared),
+        options(options), out(out), errors(errors) {}
 
-  bool run(ModuleOp module, const std::string &path);
+  bool run(const std::string &path);
 
 private:
   bool verifyForward();
@@ -45,6 +87,13 @@ private:
   /// Nothing when the interpreter fails, which has reported why.
   std::optional<Expected> interpret(const EntryInfo &info,
                                     const reference::Step &step);
+  std::optional<Expected> interpret(const EntryInfo &info,
+                                    const reference::Step &step,
+                                    const VerifyWeights &own,
+                                    reference::Cache &cached);
+  /// What the library reported in the place of the next value, if it is that.
+  std::optional<reference::Matrix> findOwn(const ReferenceTap &expected,
+                                           size_t number) const;
   /// The next `count` of the compiled values: what is behind them comes from
   /// the entry that runs next.
   std::vector<CompiledTap> takeTaps(size_t count);
@@ -52,6 +101,13 @@ private:
   bool compare(const std::vector<CompiledTap> &compiled,
                const std::vector<ReferenceTap> &expected,
                const reference::Step &step, const std::string &what);
+  /// The same of outputs without taps.
+  bool compareOutputs(const std::vector<CompiledTap> &compiled,
+                      const std::vector<ReferenceTap> &expected,
+                      const reference::Step &step, const std::string &what);
+  /// Says how far outputs of a forward pass are from the exact model's.
+  bool compareExact(const std::vector<PaddedBatch> &batches,
+                    std::vector<rt::OutputTensor> &outputs);
   /// Whether the interpreter has had as many values as the compiled code.
   bool finish(const std::string &what);
 
@@ -65,9 +121,11 @@ private:
   }
 
   bool comparesTaps() const { return compared == Compared::Taps; }
+  bool rounds() const { return static_cast<bool>(model.exact); }
   const EntryInfo &last() const { return entries.back(); }
 
-  std::vector<EntryInfo> entries;
+  const VerifiedModel model;
+  std::vector<EntryInfo> entries; // in the order of execution
   const Compared compared;
   const VerifyOptions &options;
   llvm::raw_ostream &out, &errors;
@@ -79,8 +137,11 @@ private:
 
 } // namespace
 
-bool Verifier::run(ModuleOp module, const std::string &path) {
-  auto opened = VerifyWeights::open(module, options.weights);
+bool Verifier::run(const std::string &path) {
+  if (entries.empty()) {
+    return fail("expected an entry in the module, got none");
+  }
+  auto opened = VerifyWeights::open(model.module, options.weights);
   if (!opened) {
     return fail(opened.error().message);
   }
@@ -93,20 +154,54 @@ bool Verifier::run(ModuleOp module, const std::string &path) {
   return verifyForward() && verifyDecoding();
 }
 
+std::optional<reference::Matrix> Verifier::findOwn(const ReferenceTap &expected,
+                                                   size_t number) const {
+  if (number >= library->taps.size()) {
+    return std::nullopt;
+  }
+  const CompiledTap &own = library->taps[number];
+  if (own.id != expected.id || own.rows != expected.rows ||
+      own.cols != expected.cols) {
+    return std::nullopt;
+  }
+  reference::Matrix matrix(own.rows, own.cols);
+  llvm::copy(own.data, matrix.data.begin());
+  return matrix;
+}
+
 std::optional<Expected> Verifier::interpret(const EntryInfo &info,
                                             const reference::Step &step) {
+  return interpret(info, step, *weights, cache);
+}
+
+std::optional<Expected> Verifier::interpret(const EntryInfo &info,
+                                            const reference::Step &step,
+                                            const VerifyWeights &own,
+                                            reference::Cache &cached) {
   Expected expected;
   auto provider = [&](transformer::ParameterOp parameter,
                       int64_t layer) -> FailureOr<std::vector<double>> {
-    return weights->read(parameter, layer);
+    return own.read(parameter, layer);
   };
-  auto tap = [&](StringRef id, int64_t layer, const reference::Matrix &value) {
+  auto integers = [&](transformer::ParameterOp parameter, int64_t layer,
+                      const reference::IntegerForm &form) {
+    return own.readIntegers(parameter, layer, form);
+  };
+  auto tap =
+      [&](transformer::TapOp op, int64_t layer,
+          const reference::Matrix &value) -> std::optional<reference::Matrix> {
     expected.taps.push_back(
-        {id.str(), layer, value.rows, value.cols, value.data});
+        {op.getId().str(), layer, value.rows, value.cols, value.data});
+    if (!rounds()) {
+      return std::nullopt;
+    }
+    expected.taps.back().tolerance = toleranceOf(op);
+    return findOwn(expected.taps.back(), expected.taps.size() - 1);
   };
   FailureOr<reference::Outputs> outputs =
-      runEntry(info.entry, step, provider, cache,
-               comparesTaps() ? reference::TapFn(tap) : reference::TapFn());
+      runEntry(info.entry, step, provider, cached,
+               comparesTaps() ? reference::TapFn(tap) : reference::TapFn(), {},
+               integers);
   if (failed(outputs)) {
     return std::nullopt;
   }
@@ -138,15 +233,59 @@ bool Verifier::compare(const std::vector<CompiledTap> &compiled,
     return false;
   }
   std::string count =
-      comparesTaps() ? llvm::formatv("{0} values of {1} ops agree",
-                                     agreement.values, agreement.ops.size())
+      comparesTaps() ? llvm::formatv("{0} values of {1} ops agree{2}",
+                                     agreement.values, agreement.ops.size(),
+                                     rounds() ? ", each of its own inputs" : "")
                            .str()
-      : agreement.values == 1
-          ? "1 output without taps agrees"
-          : llvm::formatv("{0} outputs without taps agree", agreement.values)
-                .str();
+                     : countOutputs(agreement.values);
   out << llvm::formatv("{0}: {1} (max abs {2:e2})\n", what, count,
                        agreement.worst);
+  return true;
+}
+
+bool Verifier::compareOutputs(const std::vector<CompiledTap> &compiled,
+                              const std::vector<ReferenceTap> &expected,
+                              const reference::Step &step,
+                              const std::string &what) {
+  if (!rounds()) {
+    return compare(compiled, expected, step, what);
+  }
+  double apart = signalToNoise(compiled, expected);
+  // Written so that a NaN is too near.
+  if (!(apart >= kLeastSnr)) {
+    return fail(what + llvm::formatv(": expected outputs without taps {0} dB "
+                                     "above what differs from the "
+                                     "interpreter's, got {1:f1} dB",
+                                     kLeastSnr, apart)
+                           .str());
+  }
+  out << llvm::formatv("{0}: {1} ({2:f1} dB above what differs)\n", what,
+                       countOutputs(expected.size()), apart);
+  return true;
+}
+
+bool Verifier::compareExact(const std::vector<PaddedBatch> &batches,
+                            std::vector<rt::OutputTensor> &outputs) {
+  std::vector<EntryInfo> exact = listEntries(model.exact);
+  auto opened = VerifyWeights::open(model.exact, options.weights);
+  if (!opened) {
+    return fail(opened.error().message);
+  }
+  reference::Cache cached;
+  for (auto [info, batch] : llvm::zip(exact, batches)) {
+    reference::Step step = packForward(info, batch, batches.front());
+    std::optional<Expected> expected = interpret(info, step, *opened, cached);
+    if (!expected) {
+      return false;
+    }
+    std::vector<ReferenceTap> wanted =
+        packOutputs(info, step, expected->outputs);
+    if (!wanted.empty()) {
+      out << llvm::formatv(
+          "rounding: outputs are {0:f1} dB above what differs from f32\n",
+          signalToNoise(packOutputs(info, batch, outputs), wanted));
+    }
+  }
   return true;
 }
 
@@ -188,13 +327,15 @@ bool Verifier::verifyForward() {
         (comparesTaps()
              ? compare(takeTaps(expected->taps.size()), expected->taps, step,
                        what)
-             : compare(packOutputs(info, batch, *outputs),
-                       packOutputs(info, step, expected->outputs), step, what));
+             : compareOutputs(packOutputs(info, batch, *outputs),
+                              packOutputs(info, step, expected->outputs), step,
+                              what));
     if (!agrees) {
       return false;
     }
   }
-  return finish(what);
+  return finish(what) &&
+         (comparesTaps() || !rounds() || compareExact(batches, *outputs));
 }
 
 bool Verifier::addPrompt(DecodeSteps &steps, int64_t length,
@@ -243,8 +384,9 @@ bool Verifier::compareStep(DecodeSteps &steps, int64_t number) {
       (comparesTaps()
            ? compare(takeTaps(expected->taps.size()), expected->taps, step,
                      what)
-           : compare({library->logits()},
-                     packOutputs(last(), step, expected->outputs), step, what));
+           : compareOutputs({library->logits()},
+                            packOutputs(last(), step, expected->outputs), step,
+                            what));
   if (!agrees || !finish(what)) {
     return false;
   }
@@ -289,17 +431,8 @@ bool Verifier::verifyDecoding() {
   return decode(newTokens);
 }
 
-bool tfc::verifyLibrary(ModuleOp module, const std::string &library,
+bool tfc::verifyLibrary(const VerifiedModel &model, const std::string &library,
                         Compared compared, const VerifyOptions &options,
                         llvm::raw_ostream &out, llvm::raw_ostream &errors) {
-  std::vector<EntryInfo> entries;
-  for (auto entry : module.getOps<func::FuncOp>()) {
-    entries.emplace_back(entry);
-  }
-  if (entries.empty()) {
-    errors << "tfc: error: expected an entry in the module, got none\n";
-    return false;
-  }
-  return Verifier(std::move(entries), compared, options, out, errors)
-      .run(module, library);
+  return Verifier(model, compared, options, out, errors).run(library);
 }

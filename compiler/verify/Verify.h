@@ -24,13 +24,28 @@ struct VerifyOptions {
 /// gives: asked after the former, whose agreement a difference then mentions.
 enum class Compared { Taps, Outputs };
 
-/// Runs `library` and the interpreter on `module`, the stage `model` that the
-/// library was compiled from, with taps, over the same ragged batch and
-/// weights: a forward pass and, for models that generate, steps of decoding in
-/// which a sequence joins late. Prints a line a pass to `out`. True when every
-/// compared value agrees; else `errors` names the first that does not, or says
-/// what is wrong with the files.
-bool verifyLibrary(mlir::ModuleOp module, const std::string &library,
+/// What the library was compiled from.
+struct VerifiedModel {
+  /// The stage `model`, or `fused` where the program rounds between ops; with
+  /// taps.
+  mlir::ModuleOp module;
+  /// Of a program that rounds between ops (integers, bf16, caches of 16 bits),
+  /// the stage `model`, which does not; null for others.
+  mlir::ModuleOp exact;
+};
+
+/// Runs `library` and the interpreter on the model with taps, over the same
+/// ragged batch and weights: a forward pass and, for models that generate,
+/// steps of decoding in which a sequence joins late. Prints a line a pass to
+/// `out`. True when every compared value agrees; else `errors` names the first
+/// that does not, or says what is wrong with the files.
+///
+/// Where the program rounds between ops, a difference of the last bit is one of
+/// a whole step behind it. So each op of the interpreter gets the library's own
+/// inputs, and is compared within the tolerance of that op alone; outputs have
+/// to be 30 dB above what differs, and a line says how far they are from those
+/// of the exact model.
+bool verifyLibrary(const VerifiedModel &model, const std::string &library,
                    Compared compared, const VerifyOptions &options,
                    llvm::raw_ostream &out, llvm::raw_ostream &errors);
 

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/verify/VerifyOutputs.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 using namespace tfc;
 using transformer::RowKind;
@@ -68,4 +71,31 @@ std::vector<ReferenceTap> tfc::packOutputs(const EntryInfo &info,
     values.push_back(std::move(value));
   }
   return values;
+}
+
+double tfc::signalToNoise(const std::vector<CompiledTap> &got,
+                          const std::vector<ReferenceTap> &expected) {
+  constexpr double none = -std::numeric_limits<double>::infinity();
+  if (got.size() != expected.size()) {
+    return none;
+  }
+  double signal = 0, noise = 0;
+  for (auto [compiled, reference] : llvm::zip_equal(got, expected)) {
+    if (compiled.data.size() != reference.data.size()) {
+      return none;
+    }
+    for (auto [number, exact] :
+         llvm::zip_equal(compiled.data, reference.data)) {
+      if (!std::isfinite(number) && !std::isfinite(exact)) {
+        continue;
+      }
+      if (!std::isfinite(number) || !std::isfinite(exact)) {
+        return none;
+      }
+      signal += exact * exact;
+      noise += (exact - number) * (exact - number);
+    }
+  }
+  return noise == 0 ? std::numeric_limits<double>::infinity()
+                    : 10 * std::log10(signal / noise);
 }

@@ -22,6 +22,11 @@ std::vector<ReferenceTap> packOutputs(const EntryInfo &info,
                                       const reference::Step &step,
                                       const reference::Outputs &outputs);
 
+/// Decibels that what is expected is above its distance to what was got; minus
+/// infinity where they are not of one shape, or one alone is finite.
+double signalToNoise(const std::vector<CompiledTap> &got,
+                     const std::vector<ReferenceTap> &expected);
+
 } // namespace tfc
 
 #endif // TFC_COMPILER_VERIFY_VERIFYOUTPUTS_H

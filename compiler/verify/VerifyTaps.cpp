@@ -9,9 +9,6 @@
 
 using namespace tfc;
 
-/// Products of a few thousand terms in f32 stay below it.
-static constexpr double relativeTolerance = 1e-4;
-
 template <typename Element> static std::string nameOf(const Tap<Element> &tap) {
   return tap.layer < 0
              ? tap.id
@@ -61,18 +58,19 @@ static std::optional<std::string> compareTap(const CompiledTap &got,
                          got.rows, got.cols)
         .str();
   }
-  double largest = 1, worst = 0;
+  double largest = expected.tolerance.least, worst = 0;
   for (double value : expected.data) {
     largest =
         std::isfinite(value) ? std::max(largest, std::abs(value)) : largest;
   }
-  double tolerance = relativeTolerance * largest;
+  double tolerance = expected.tolerance.relative * largest;
   std::optional<size_t> first;
   for (size_t i = 0; i < expected.data.size(); ++i) {
     double apart = distance(got.data[i], expected.data[i]);
     worst = worst < apart || std::isnan(apart) ? apart : worst;
     // Written so that a NaN is a difference.
-    if (!first && !(apart <= tolerance)) {
+    double own = expected.tolerance.step * std::abs(expected.data[i]);
+    if (!first && !(apart <= tolerance + own)) {
       first = i;
     }
   }

@@ -109,3 +109,40 @@ std::vector<double> VerifyWeights::read(transformer::ParameterOp parameter,
   }
   return elements;
 }
+
+std::optional<reference::IntegerElements>
+VerifyWeights::readIntegers(transformer::ParameterOp parameter, int64_t layer,
+                            const reference::IntegerForm &form) const {
+  rt::WeightSource weight = sourceOf(parameter);
+  const rt::Tensor *tensor = find(parameter, layer);
+  bool isPlain =
+      !weight.stacked && weight.rowStep <= 1 && weight.storedCols == 0;
+  if (!tensor || !tensor->quantized || !isPlain ||
+      (weight.inOut && !tensor->quantized->isOutIn)) {
+    return std::nullopt;
+  }
+  const rt::IntegerMatrix *matrix = rt::findKept(
+      *tensor->quantized, {form.isFour, form.group, form.hasZeros});
+  if (!matrix) {
+    return std::nullopt;
+  }
+  int64_t columns = form.group > 0 ? form.group : matrix->columns;
+  std::vector<int32_t> integers(matrix->columns), zeros(matrix->groups);
+  std::vector<float> scales(matrix->groups);
+  reference::IntegerElements elements;
+  for (int64_t row = 0; row < weight.rows; ++row) {
+    matrix->readIntegers(weight.firstRow + row, integers.data());
+    matrix->readGroups(weight.firstRow + row, scales.data(), zeros.data());
+    for (int64_t first = 0; first < matrix->columns; first += columns) {
+      int32_t from = matrix->groupOf[first];
+      // Of bytes, which have no zero points here, those are taken off.
+      int32_t off = form.isFour ? matrix->middle : zeros[from];
+      elements.scales.push_back(scales[from]);
+      elements.zeros.push_back(zeros[from] - off);
+      for (int64_t i = 0; i < columns; ++i) {
+        elements.integers.push_back(integers[first + i] - off);
+      }
+    }
+  }
+  return elements;
+}

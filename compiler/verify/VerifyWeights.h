@@ -4,6 +4,7 @@
 #ifndef TFC_COMPILER_VERIFY_VERIFYWEIGHTS_H
 #define TFC_COMPILER_VERIFY_VERIFYWEIGHTS_H
 
+#include "compiler/reference/Interpreter.h"
 #include "dialect/TransformerDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "runtime/src/files/Safetensors.h"
@@ -21,6 +22,12 @@ public:
   /// The elements of a parameter's layer, in the shape of its type.
   std::vector<double> read(transformer::ParameterOp parameter,
                            int64_t layer) const;
+
+  /// The same of one that is kept as integers, if the files have integers and
+  /// scales that are packed as they are (reference::IntegerProvider).
+  std::optional<reference::IntegerElements>
+  readIntegers(transformer::ParameterOp parameter, int64_t layer,
+               const reference::IntegerForm &form) const;
 
   /// The tensor that stores a parameter's layer; null where there is none and
   /// it is zeros.

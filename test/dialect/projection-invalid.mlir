@@ -204,6 +204,14 @@ func.func @linear_c6_groups(%x: tensor<?x104xi8>, %w: tensor<150x104xi4>, %s: te
 
 // -----
 
+func.func @linear_c6_byte_groups(%x: tensor<?x104xi8>, %w: tensor<150x104xi8>, %s: tensor<?xf32>, %ws: tensor<150x3xf32>) {
+  // expected-error @below {{expected a number of groups that divides 104 (the columns of the weight), got 3}}
+  %0 = transformer.linear %x, %w scales %s, %ws : tensor<?x104xi8>, tensor<150x104xi8>, tensor<?xf32>, tensor<150x3xf32>
+  return
+}
+
+// -----
+
 func.func @linear_c6_vector(%x: tensor<?x104xi8>, %w: tensor<150x104xi4>, %s: tensor<?xf32>, %ws: tensor<150xf32>) {
   // expected-error @below {{expected weight_scales for each group of a weight of i4, got 'tensor<150xf32>'}}
   %0 = transformer.linear %x, %w scales %s, %ws : tensor<?x104xi8>, tensor<150x104xi4>, tensor<?xf32>, tensor<150xf32>

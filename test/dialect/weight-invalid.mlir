@@ -335,6 +335,12 @@ transformer.parameter @parameter_c13_groups : tensor<8x3xf32> companion<scales o
 // -----
 
 transformer.parameter @w : tensor<8x64xi8> from <["w"], stored_rows = 8>
+// expected-error @below {{expected type 'tensor<8x1xf32>' (the scales of 'tensor<8x64xi8>'), got 'tensor<8x3xf32>'}}
+transformer.parameter @parameter_c13_byte_groups : tensor<8x3xf32> companion<scales of @w>
+
+// -----
+
+transformer.parameter @w : tensor<8x64xi8> from <["w"], stored_rows = 8>
 // expected-error @below {{expected a companion of a matrix of i8 with 0 layers, got @w}}
 transformer.parameter @parameter_c13_zeros : tensor<8x2xi8> companion<zeros of @w>
 

@@ -14,17 +14,18 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "golden"))
 import tensors  # noqa: E402
 from tool import Failure, Tool  # noqa: E402
 
-# int8, or int4 and the columns of a group.
+# int8, or int8 or int4 and the columns of a group.
 DTYPE, GROUP = sys.argv[3:5] or ("int8", "")
 IS_FOUR = DTYPE == "int4"
-OPTIONS = [f"--dtype={DTYPE}"] + ([f"--group={GROUP}"] if IS_FOUR else [])
-# No width is a multiple of four, nor of a panel; of int4 groups divide those
-# of the first two products, and the last one's are bytes.
-HIDDEN, INNER, MIDDLE = (128, 384, 51) if IS_FOUR else (103, 201, 50)
+OPTIONS = [f"--dtype={DTYPE}"] + ([f"--group={GROUP}"] if GROUP else [])
+# No width is a multiple of four, nor of a panel; groups divide those of the
+# first two products, and the last one's are bytes with a scale a row.
+HIDDEN, INNER, MIDDLE = (128, 384, 51) if GROUP else (103, 201, 50)
 OUT, VOCABULARY, POSITIONS = 50, 97, 64
 ZEROS, INFINITE, NOT_A_NUMBER, TINY = 0, 1, 2, 3  # tokens
 # Decibels.
-LEAST_SNR = {"": 32.0, "32": 17.0, "64": 15.0, "128": 14.0}[GROUP]
+LEAST_SNR = {"": 32.0, "32": 17.0, "64": 15.0, "128": 14.0}[
+    GROUP if IS_FOUR else ""]
 ANYWHERE = ["x86-64-v3", "x86-64-v3+avxvnni-emulated", "x86-64-v4-emulated",
             "x86-64-v4+vnni-emulated", "x86-64-v4+amx-int8-emulated"]
 NATIVE = ["x86-64-v3+avxvnni", "x86-64-v4", "x86-64-v4+vnni",

@@ -258,7 +258,7 @@ FORMATS = {
                "desc_act": True, "sym": False}, 3, "g_idx", reverse),
     "gptq8": (lambda rows: gptq(rows, 8, True, False),
               {"quant_method": "gptq", "bits": 8, "group_size": 32,
-               "sym": True}, 1, "qweight", swap_nibbles),
+               "sym": True}, 3, "qweight", swap_nibbles),
     "gptq4-sym": (lambda rows: gptq(rows, 4, True, False),
                   {"quant_method": "gptq", "bits": 4, "group_size": 32,
                    "sym": True}, 3, "qweight", swap_nibbles),
@@ -298,8 +298,9 @@ def q4_block(block):
         q[:16], q[16:]))), [(v - 8) * scale for v in q]
 
 
-def write_file(model, path, whole):
-    """As GGUF: layer 0 in Q4_0, other matrices in Q8_0. Gives the twin."""
+def write_file(model, path, whole, spoiled=None):
+    """As GGUF: layer 0 in Q4_0, other matrices in Q8_0. Gives the twin. The
+    first scale of the tensor `spoiled` is a NaN."""
     twin = {}
 
     def encode(name, row):
@@ -309,8 +310,10 @@ def write_file(model, path, whole):
             return gguf.in_f32(name, row)
         code, kind = (2, q4_block) if ".layers.0." in name else (8, q8_block)
         made = [kind(list(row[at:at + 32])) for at in range(0, len(row), 32)]
+        begins = name == spoiled and not values.data
         values.data.extend(flat(value for _, value in made))
-        return code, b"".join(block for block, _ in made)
+        blocks = b"".join(block for block, _ in made)
+        return code, b"\x00\x7e" + blocks[2:] if begins else blocks
     gguf.write_gguf(gguf.read_config(model), whole, path, encode)
     return twin
 
@@ -342,6 +345,8 @@ def write_all(model, out):
           {"input_ids": Tensor("I64", [1, len(ids)], ids)})
     write_folder(model, os.path.join(out, "gguf.f32"), write_file(
         model, os.path.join(out, "model.gguf"), whole), None)
+    write_file(model, os.path.join(out, "nan.gguf"), whole,
+               "model.layers.0.mlp.up_proj.weight")
     for name, (make, config, layers, part, spoil) in FORMATS.items():
         stored, twin = dict(whole), dict(whole)
         for layer in range(layers):
@@ -360,6 +365,11 @@ def write_all(model, out):
             codes[5], kept = 0x7f, codes[5]
             write_folder(model, os.path.join(out, "nan"), stored, config)
             codes[5] = kept
+        if name == "gptq4":
+            groups = stored["model.layers.1.mlp.up_proj.g_idx"].data
+            groups[7], kept = 99, groups[7]
+            write_folder(model, os.path.join(out, "outside"), stored, config)
+            groups[7] = kept
         for key, tensor in stored.items():
             if key.endswith("proj." + part):
                 spoil(tensor)
@@ -418,6 +428,7 @@ if given.write:
     write_all(given.model, given.write)
 elif given.compare:
     compare(given.compare, given.tfc_run, given.library)
-elif decibels(*given.near) < given.least:
-    sys.exit(f"expected {given.least} dB or more, got "
-             f"{decibels(*given.near):.1f}")
+else:
+    print(f"{decibels(*given.near):.1f} dB")
+    if decibels(*given.near) < given.least:
+        sys.exit(f"expected {given.least} dB or more")

@@ -162,19 +162,30 @@ std::vector<std::string> SpecReader::stackNames() const {
 /// Nearer than more, at 5 bits a number.
 constexpr int64_t defaultGroup = 32;
 
-/// Columns that have a scale, and whether they have a zero point: of int4. With
-/// others they change nothing.
+static bool isGroup(int64_t columns) {
+  return columns == 32 || columns == 64 || columns == 128;
+}
+
+/// Columns that have a scale, of int8 all of a row unless said, and of int4
+/// whether they have a zero point. With others they change nothing.
 void SpecReader::readGroup(const Json *precision) {
-  if (model.storage != Storage::Int4) {
+  if (!model.hasIntegers()) {
+    return;
+  }
+  bool isByte = model.storage == Storage::Int8;
+  const Json *group = precision->find("group");
+  if (isByte && !group) {
     return;
   }
   model.group = sizeOf(*precision, "group").value_or(defaultGroup);
-  if (model.group != 32 && model.group != 64 && model.group != 128) {
-    const Json *group = precision->find("group");
+  if (!isGroup(model.group)) {
     report(diagnostics, group->place, BadType,
            "expected precision.group 32, 64 or 128, got " + describe(*group));
   }
   kept.precision.set("group", model.group);
+  if (isByte) {
+    return;
+  }
   const Json *zeros = precision->find("zeros");
   model.hasZeros = zeros && zeros->isBoolean() && zeros->boolean;
   if (model.hasZeros) {
@@ -291,17 +302,23 @@ static bool isInteger(const std::string &dtype) {
   return dtype == "int8" || dtype == "int4";
 }
 
-/// Columns of int4 that have a scale, as --group says.
+/// Columns of integers that have a scale, as --group says.
 static bool patchGroup(Json &spec, const ReadOptions &options,
                        Diagnostics &diagnostics) {
   if (options.group == 0) {
     return true;
   }
-  if (options.dtype != "int4") {
+  bool areIntegers = isInteger(options.dtype);
+  if (!areIntegers || !isGroup(options.group)) {
     Diagnostic fault;
-    fault.message = "expected --dtype int4 with --group (columns of its "
-                    "matrices that have a scale), got " +
-                    (options.dtype.empty() ? "none" : options.dtype);
+    fault.message =
+        areIntegers
+            ? "expected --group 32, 64 or 128 (columns of a matrix that have a "
+              "scale), got " +
+                  std::to_string(options.group)
+            : "expected --dtype int8 or int4 with --group (columns of its "
+              "matrices that have a scale), got " +
+                  (options.dtype.empty() ? "none" : options.dtype);
     fault.code = BadType;
     diagnostics.push_back(std::move(fault));
     return false;

@@ -1,11 +1,15 @@
 // Matrices of integers of four bits: groups of columns have a scale, and maybe a
-// zero point; what groups do not divide, and what a rule says, is of bytes. Rows
-// are quantised for each of the two.
+// zero point; what groups do not divide, and what a rule says, is of bytes, the
+// latter with the same groups, as matrices of bytes have where there is a group.
+// Rows are quantised for what has groups, and for what has none.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 rounds" | FileCheck %s --check-prefixes=CHECK,NONE
 // RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 zeros" | FileCheck %s --check-prefix=ZEROS
 // Scales and zero points of a module that has them stay what they are.
 // RUN: tfc-opt %s --tfc-choose-precision="weights=int4 group=32 zeros" --tfc-choose-precision="weights=bf16" | FileCheck %s --check-prefix=ZEROS
+// RUN: tfc-opt %s --tfc-choose-precision="weights=int8 group=32" | FileCheck %s --check-prefix=BYTES
+// RUN: not tfc-opt %s --tfc-choose-precision="weights=int8 group=48" 2>&1 | FileCheck %s --check-prefix=BYTE-GROUP
+// BYTE-GROUP: error: expected group 32, 64 or 128 with weights=int8, or 0 (a scale a row), got 48
 // RUN: not tfc-opt %s --tfc-choose-precision="weights=int4" 2>&1 | FileCheck %s --check-prefix=GROUP
 // GROUP: error: expected group 32, 64 or 128 with weights=int4, got 0
 // RUN: not tfc-opt %s --tfc-choose-precision="weights=int4 group=32 values=bf16" 2>&1 | FileCheck %s --check-prefix=VALUES
@@ -14,12 +18,15 @@
 // CHECK: @q : tensor<8x64xi4> layers 2 {{.*}} rounds
 // CHECK-NEXT: @q.scales : tensor<8x2xf32> layers 2 companion<scales of @q>
 // NONE-NOT: zeros
+// BYTES: @q : tensor<8x64xi8>
+// BYTES-NEXT: @q.scales : tensor<8x2xf32>
+// BYTES: @uncut.scales : tensor<8xf32>
 // ZEROS: @q : tensor<8x64xi4>
 // ZEROS-NEXT: @q.zeros : tensor<8x2xi8> layers 2 companion<zeros of @q>
 // ZEROS-NEXT: @q.scales
 transformer.parameter @q : tensor<8x64xf32> layers 2 from <["q{i}"], stored_rows = 8>
 // CHECK: @kept : tensor<8x64xi8>
-// CHECK-NEXT: @kept.scales : tensor<8xf32>
+// CHECK-NEXT: @kept.scales : tensor<8x2xf32>
 transformer.parameter @kept : tensor<8x64xf32> from <["kept"], stored_rows = 8> {transformer.kept_byte}
 // CHECK: @wide : tensor<8x64xbf16>
 transformer.parameter @wide : tensor<8x64xf32> from <["wide"], stored_rows = 8> {transformer.kept_wide}
@@ -40,12 +47,13 @@ func.func @layer(%x: tensor<?x64xf32>, %s: tensor<?x48xf32>, %layer: index) -> t
   // CHECK: transformer.linear %[[FOURS]], %[[QW]] scales %[[S]], %[[QS]] : tensor<?x64xi8>, tensor<8x64xi4>, tensor<?xf32>, tensor<8x2xf32>
   // ZEROS: transformer.linear %{{.*}} scales %{{.*}}, %{{.*}} zeros %[[Z]] : tensor<?x64xi8>, tensor<8x64xi4>, tensor<?xf32>, tensor<8x2xf32>, tensor<8x2xi8>
   %a = transformer.linear %x, %qw : tensor<?x64xf32>, tensor<8x64xf32>
-  // CHECK: %[[BYTES:.*]], %{{.*}} = transformer.quantize_rows %[[X]]
-  // CHECK: transformer.linear %[[BYTES]], {{.*}} : tensor<?x64xi8>, tensor<8x64xi8>
+  // CHECK-NOT: quantize_rows
+  // CHECK: transformer.linear %[[FOURS]], {{.*}} : tensor<?x64xi8>, tensor<8x64xi8>, tensor<?xf32>, tensor<8x2xf32>
   %b = transformer.linear %x, %kw : tensor<?x64xf32>, tensor<8x64xf32>
   // CHECK: transformer.linear %[[X]], {{.*}} : tensor<?x64xf32>, tensor<8x64xbf16>
   %c = transformer.linear %x, %ww : tensor<?x64xf32>, tensor<8x64xf32>
-  // CHECK: transformer.linear {{.*}} : tensor<?x48xi8>, tensor<8x48xi8>
+  // CHECK: transformer.quantize_rows
+  // CHECK: transformer.linear {{.*}} : tensor<?x48xi8>, tensor<8x48xi8>, tensor<?xf32>, tensor<8xf32>
   %d = transformer.linear %s, %uw : tensor<?x48xf32>, tensor<8x48xf32>
   %e = transformer.add %a, %b : tensor<?x8xf32>, tensor<?x8xf32>
   %f = transformer.add %c, %d : tensor<?x8xf32>, tensor<?x8xf32>

@@ -1,6 +1,8 @@
 // A tap behind every op whose result is rows, named by location and op.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --allow-unregistered-dialect --tfc-insert-taps | FileCheck %s
+// What is reported is not reported again.
+// RUN: tfc-opt %s --allow-unregistered-dialect --tfc-insert-taps --tfc-insert-taps | FileCheck %s
 // RUN: tfc-opt %s --allow-unregistered-dialect --tfc-insert-taps --canonicalize --cse | FileCheck %s --check-prefix=CLEAN
 
 transformer.parameter @w : tensor<8xf32> layers 2

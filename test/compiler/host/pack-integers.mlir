@@ -29,10 +29,10 @@ transformer.parameter @w.excess : tensor<3xi32> companion<excess of @w>
 // CHECK: %[[WIDE:.*]] = arith.mulf %[[F]], %[[SCALE]] : f32
 // CHECK: arith.cmpf one, %[[WIDE]]
 // CHECK: memref.store %[[SCALE]], %[[SCALES]]
-// CHECK: scf.if
-// CHECK: %[[TIMES:.*]] = arith.muli %[[SUM]]#0, %c128_i32 : i32
-// CHECK: memref.store %[[TIMES]], %[[EXCESS]]
 // Two for a row that is not finite, more than one for a rounded element.
 // CHECK: arith.extui %[[SUM]]#1 : i1 to i32
 // CHECK: arith.select %{{.*}}, %c2_i32, %c0_i32
 // CHECK: arith.maxsi
+// CHECK: scf.if
+// CHECK: %[[TIMES:.*]] = arith.muli %[[SUM]]#0, %c128_i32 : i32
+// CHECK: memref.store %[[TIMES]], %[[EXCESS]]

@@ -56,8 +56,10 @@ Outputs Program::run(const Step &step) {
     }
     return found->second[layer];
   };
-  auto tap = [this](StringRef id, int64_t layer, const Matrix &value) {
-    taps.push_back(llvm::formatv("{0} {1} {2}", id, layer, value.data.front()));
+  auto tap = [this](transformer::TapOp op, int64_t layer, const Matrix &value) {
+    taps.push_back(
+        llvm::formatv("{0} {1} {2}", op.getId(), layer, value.data.front()));
+    return replaceTapped ? replaceTapped(value) : std::nullopt;
   };
   auto watch = [this](const AttentionRow &row) {
     std::string text =

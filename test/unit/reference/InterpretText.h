@@ -29,6 +29,8 @@ public:
   std::vector<std::string> messages;
   /// "id layer firstElement" of each tap.
   std::vector<std::string> taps;
+  /// What taps put in a value's place; may be empty.
+  std::function<std::optional<Matrix>(const Matrix &)> replaceTapped;
   /// "kind number row head begin: probabilities" of each row of an attention.
   std::vector<std::string> attentions;
 

@@ -51,6 +51,48 @@ TEST(Loop, EachLayerHasItsWeights) {
   EXPECT_EQ(program.run(step).count("hidden"), 0u);
 }
 
+TEST(Loop, WhatATapGivesTakesThePlaceOfAValue) {
+  Program program(kParameters + Program::step(R"(
+    %table = transformer.weight @table : tensor<2x1xf32>
+    %x = transformer.embedding %ids, %table : tensor<?xi32>, tensor<2x1xf32>
+    transformer.tap "table" %x : tensor<?x1xf32>
+    %y = transformer.add %x, %x : tensor<?x1xf32>, tensor<?x1xf32>
+    transformer.tap "sum" %y : tensor<?x1xf32>
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<?x1xf32>
+    })"));
+  program.weights = {{"table", {{1, 10}}}};
+  program.replaceTapped = [](const Matrix &value) {
+    Matrix other = value;
+    other.data.front() += 100;
+    return other;
+  };
+  // 10 and 100 twice, and 100.
+  expectMatrix(program.run(tokens(1))["y"], 1, 1, {302});
+  EXPECT_EQ(program.taps,
+            (std::vector<std::string>{"table -1 1.00", "sum -1 202.00"}));
+}
+
+TEST(Loop, LayersMayBeAFunction) {
+  Program program(std::string(kParameters) + R"(
+    func.func private @step.layers(%h: tensor<?x1xf32>, %i: index)
+        -> tensor<?x1xf32> attributes {transformer.layers_of = @step} {
+      %w = transformer.weight @w[%i] : tensor<1x1xf32>
+      %f = transformer.linear %h, %w : tensor<?x1xf32>, tensor<1x1xf32>
+      return %f : tensor<?x1xf32>
+    })" + Program::step(R"(
+    %c2 = arith.constant 2 : index
+    %table = transformer.weight @table : tensor<2x1xf32>
+    %x = transformer.embedding %ids, %table : tensor<?xi32>, tensor<2x1xf32>
+    %y = func.call @step.layers(%x, %c2)
+      : (tensor<?x1xf32>, index) -> tensor<?x1xf32>
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<?x1xf32>
+    })"));
+  program.weights = {{"table", {{1, 10}}}, {"w", {{1}, {2}, {-3}}}};
+  expectMatrix(program.run(tokens(1))["y"], 1, 1, {-3});
+}
+
 TEST(Loop, PartsAreRowsOneAfterTheOther) {
   Program program(R"(
     transformer.parameter @k : tensor<1x1xf32> layers 2

@@ -124,6 +124,26 @@ TEST(RowOps, GroupsOfFourBits) {
   expectMatrix(program.run(tokens(1))["y"], 1, 2, {2 * first, 2 * second});
 }
 
+TEST(RowOps, GroupsOfBytes) {
+  Program program(R"(
+    transformer.parameter @w : tensor<1x4xi8> from <["w"], stored_rows = 1>
+    transformer.parameter @w.scales : tensor<1x2xf32> companion<scales of @w>
+  )" + Program::step(R"(
+    %x = arith.constant dense<[[254.0, -11.0, 15.0, 2.0]]> : tensor<1x4xf32>
+    %w = transformer.weight @w : tensor<1x4xi8>
+    %ws = transformer.weight @w.scales : tensor<1x2xf32>
+    %q, %s = transformer.quantize_rows %x : tensor<1x4xf32>
+    %y = transformer.linear %q, %w scales %s, %ws
+      : tensor<1x4xi8>, tensor<1x4xi8>, tensor<1xf32>, tensor<1x2xf32>
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<1x1xf32>
+    })"));
+  // In steps of 2 and of 0.25.
+  program.weights["w"] = {{254, -3, 31.75, 1}};
+  double sum = 2.0 * (127 * 127 + -6 * -2) + 0.25 * (8 * 127 + 1 * 4);
+  expectMatrix(program.run(tokens(1))["y"], 1, 1, {2 * sum});
+}
+
 TEST(RowOps, RowsThatAreNotFiniteGiveNoNumbers) {
   Matrix scales;
   Matrix zeros = quantizeRows(Matrix(2, 3), scales);

@@ -437,21 +437,36 @@ TEST(ReadSpec, GroupsAreOfFourBits) {
   model = read(kept, {"int4", "", false, 64});
   ASSERT_TRUE(model);
   EXPECT_EQ(model->group, 64);
-  // With other types it changes nothing, the canonical text neither.
+  // Bytes have groups where they are said, and no zero points.
   model = read(kept, {"int8", ""});
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->group, 128);
+  EXPECT_FALSE(model->hasZeros);
+  model = read("", {"int8", "", false, 64});
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->group, 64);
+  model = read("", {"int8", ""});
+  ASSERT_TRUE(model);
+  EXPECT_EQ(model->group, 0);
+  // With other types it changes nothing, the canonical text neither.
+  model = read(kept, {"bf16", ""});
   ASSERT_TRUE(model);
   EXPECT_EQ(model->group, 0);
   EXPECT_EQ(model->canonical.find("group"), std::string::npos);
   EXPECT_TRUE(diagnostics.empty());
   EXPECT_FALSE(read(four + ", \"group\": 48", {}));
-  EXPECT_FALSE(read("", {"int8", "", false, 64}));
-  ASSERT_EQ(diagnostics.size(), 2u);
+  EXPECT_FALSE(read("", {"bf16", "", false, 64}));
+  EXPECT_FALSE(read("", {"int4", "", false, 48}));
+  ASSERT_EQ(diagnostics.size(), 3u);
   EXPECT_NE(formatDiagnostic(diagnostics[0])
                 .find("expected precision.group 32, 64 or 128, got 48"),
             std::string::npos);
   EXPECT_NE(formatDiagnostic(diagnostics[1])
-                .find("expected --dtype int4 with --group"),
+                .find("expected --dtype int8 or int4 with --group"),
             std::string::npos);
+  EXPECT_NE(
+      formatDiagnostic(diagnostics[2]).find("expected --group 32, 64 or 128"),
+      std::string::npos);
 }
 
 TEST(ReadSpec, RulesKeepMatricesFromBeingIntegers) {

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <tuple>
 
 using namespace tfc;
 
@@ -31,14 +32,15 @@ std::string verify(const spec::ModelSpec &model, const CompileOptions &compile,
 /// The same of a model of test/golden.
 std::string verifyGolden(const std::string &model,
                          const CompileOptions &compile,
-                         const std::string &inputs = "") {
+                         const std::string &inputs = "",
+                         const spec::ReadOptions &read = {}) {
   std::string directory = std::string(TFC_GOLDEN_DIR) + "/models/" + model;
   spec::Diagnostics diagnostics;
   auto imported = huggingface::importDirectory(directory, {}, diagnostics);
   if (!imported) {
     return "not imported";
   }
-  auto spec = spec::readSpecText("spec", imported->spec, "", diagnostics);
+  auto spec = spec::readSpecText("spec", imported->spec, "", diagnostics, read);
   if (!spec) {
     return "not read";
   }
@@ -69,6 +71,24 @@ std::string verifyBrokenFusion(const std::string &model,
   compile.target = "cpu";
   compile.runAfter = "fused:test-break-fusion{what=" + what + "}";
   return verifyGolden(model, compile);
+}
+
+/// Of a program that rounds between ops, with a fault at `path` if that is not
+/// empty.
+std::string verifyRounded(const std::string &model, const std::string &dtype,
+                          const std::string &path = "",
+                          const std::string &target = "cpu:x86-64-v3") {
+  CompileOptions compile;
+  compile.target = target;
+  compile.emulate = true;
+  spec::ReadOptions read;
+  read.dtype = dtype;
+  if (!path.empty()) {
+    registerBreakLoweringPass();
+    compile.opt = "none";
+    compile.runAfter = "linalg:test-break-lowering{at=" + path + "}";
+  }
+  return verifyGolden(model, compile, "", read);
 }
 
 /// What no Hugging Face family of today has: grouped heads, a gated ffn, scores
@@ -215,6 +235,38 @@ TEST(Verification, FindsFaultsThatALibraryWithTapsDoesNotHave) {
                                "expected logits to be "));
     EXPECT_TRUE(contains(text, "tfc: note: every op agrees in a library with "
                                "taps: "));
+  }
+}
+
+TEST(Verification, ProgramsThatRoundAgreeOpByOp) {
+  for (const auto &[model, dtype, target] :
+       {std::tuple{"gpt2-lm", "int8", "cpu:x86-64-v3"},
+        {"llama-lm", "int8", "cpu:x86-64-v4+vnni"},
+        {"llama-lm", "int4", "cpu:x86-64-v3"},
+        {"bert-model", "int8", "cpu:x86-64-v4"},
+        {"gpt2-lm", "bf16", "cpu:x86-64-v4+bf16"},
+        {"bart-lm", "bf16", "cpu:x86-64-v3"}}) {
+    SCOPED_TRACE(std::string(model) + " " + dtype);
+    std::string text = verifyRounded(model, dtype, "", target);
+    EXPECT_TRUE(contains(text, "ops agree, each of its own inputs (max abs "));
+    EXPECT_TRUE(contains(text, " dB above what differs)"));
+    EXPECT_TRUE(contains(text, "rounding: outputs are "));
+  }
+}
+
+TEST(Verification, NamesTheBrokenOpOfAProgramThatRounds) {
+  for (const char *dtype : {"int8", "bf16"}) {
+    SCOPED_TRACE(dtype);
+    // The first that differs, not whatever is behind it.
+    EXPECT_TRUE(
+        contains(verifyRounded("gpt2-lm", dtype, "decoder.layers.attn.v"),
+                 "expected decoder.layers.attn.v:linear, layer 0 to "));
+    EXPECT_TRUE(contains(verifyRounded("gpt2-lm", dtype, "decoder.layers.attn"),
+                         "expected decoder.layers.attn:attention, layer 0 to"));
+    // A product of what is one op in the model.
+    EXPECT_TRUE(
+        contains(verifyRounded("gpt2-lm", dtype, "decoder.layers.ffn.up"),
+                 "expected decoder.layers.ffn.up:linear, layer 0 to be "));
   }
 }
 

@@ -1,6 +1,6 @@
-// Products with integers of four bits, as plain loops.
+// Products with integers that have groups, as plain loops.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "compiler/lowering/Patterns.h"
+#include "compiler/lowering/GroupProduct.h"
 
 #include "compiler/kernel/Quantize.h"
 #include "dialect/ShapeUtils.h"
@@ -15,11 +15,12 @@ using namespace tfc;
 namespace {
 
 /// Emits one element of the result.
-class FourSum {
+class GroupSum {
 public:
-  FourSum(ImplicitLocOpBuilder &b, Value x, Value weight, Value scales,
-          Value zeros)
+  GroupSum(ImplicitLocOpBuilder &b, Value x, Value weight, Value scales,
+           Value zeros)
       : b(b), x(x), weight(weight), scales(scales), zeros(zeros),
+        isByte(cast<RankedTensorType>(weight.getType()).getRank() == 2),
         groups(transformer::widthOf(scales)),
         columns(transformer::widthOf(x) / groups) {}
 
@@ -35,17 +36,19 @@ private:
   }
   Value reduce(int64_t count, Value init,
                llvm::function_ref<Value(Value, Value)> body);
+  Value integerOf(Value row, Value column, Value zero);
   Value term(Value token, Value row, Value column, Value zero);
 
   ImplicitLocOpBuilder &b;
   Value x, weight, scales, zeros;
+  bool isByte; // or two of four bits are one
   int64_t groups, columns;
 };
 
 } // namespace
 
-Value FourSum::reduce(int64_t count, Value init,
-                      llvm::function_ref<Value(Value, Value)> body) {
+Value GroupSum::reduce(int64_t count, Value init,
+                       llvm::function_ref<Value(Value, Value)> body) {
   auto loop =
       scf::ForOp::create(b, constant(0), constant(count), constant(1), init);
   OpBuilder::InsertionGuard guard(b);
@@ -55,8 +58,12 @@ Value FourSum::reduce(int64_t count, Value init,
   return loop.getResult(0);
 }
 
-/// Of a byte the lower bits are the first column's.
-Value FourSum::term(Value token, Value row, Value column, Value zero) {
+/// Of a byte of two the lower bits are the first column's.
+Value GroupSum::integerOf(Value row, Value column, Value zero) {
+  if (isByte) {
+    return arith::ExtSIOp::create(b, b.getI32Type(),
+                                  extract(weight, {row, column}));
+  }
   Value two = constant(2);
   Value both = extract(
       weight, {row, arith::DivUIOp::create(b, column, two), constant(0)});
@@ -68,13 +75,16 @@ Value FourSum::term(Value token, Value row, Value column, Value zero) {
   Value four =
       arith::AndIOp::create(b, arith::ShRUIOp::create(b, wide, bits),
                             arith::ConstantIntOp::create(b, kFourMask, 32));
-  Value w = arith::SubIOp::create(b, four, zero);
-  Value factor =
-      arith::ExtSIOp::create(b, b.getI32Type(), extract(x, {token, column}));
-  return arith::MulIOp::create(b, factor, w);
+  return arith::SubIOp::create(b, four, zero);
 }
 
-Value FourSum::emit(Value token, Value row) {
+Value GroupSum::term(Value token, Value row, Value column, Value zero) {
+  Value factor =
+      arith::ExtSIOp::create(b, b.getI32Type(), extract(x, {token, column}));
+  return arith::MulIOp::create(b, factor, integerOf(row, column, zero));
+}
+
+Value GroupSum::emit(Value token, Value row) {
   Value none = arith::ConstantOp::create(b, b.getF32FloatAttr(0));
   return reduce(groups, none, [&](Value group, Value sum) -> Value {
     Value first = arith::MulIOp::create(b, group, constant(columns));
@@ -94,9 +104,8 @@ Value FourSum::emit(Value token, Value row) {
   });
 }
 
-Value tfc::buildFourProduct(ImplicitLocOpBuilder &b, Value x,
-                            transformer::WeightOp weight,
-                            const Epilogue &epilogue) {
+Value tfc::buildGroupProduct(ImplicitLocOpBuilder &b, Value x, Value weight,
+                             const Epilogue &epilogue) {
   Value groupScales = epilogue.groupScales;
   Value init =
       emptyRows(b, x, transformer::rowsOf(groupScales), b.getF32Type());
@@ -108,7 +117,7 @@ Value tfc::buildFourProduct(ImplicitLocOpBuilder &b, Value x,
                ImplicitLocOpBuilder inner(loc, builder);
                Value token = linalg::IndexOp::create(inner, 0);
                Value row = linalg::IndexOp::create(inner, 1);
-               FourSum sum(inner, x, weight, groupScales, epilogue.groupZeros);
+               GroupSum sum(inner, x, weight, groupScales, epilogue.groupZeros);
                linalg::YieldOp::create(inner, sum.emit(token, row));
              })
       .getResult(0);
