@@ -98,12 +98,7 @@ public:
       : op(op), b(op.getLoc(), op), replaced(replaced) {}
 
   void cut() {
-    if (isHalved(op)) {
-      first = b.getIndexAttr(rowsOfTable(op) - 1);
-      count = b.getIndexAttr(rowsOfTable(op));
-    } else {
-      findMet();
-    }
+    findRows();
     for (MutableOperandRange table :
          {op.getRelativeKeysMutable(), op.getRelativeQueriesMutable(),
           op.getRelativeValuesMutable()}) {
@@ -114,19 +109,29 @@ public:
   }
 
 private:
-  /// The rows in the middle that the step's tokens can meet.
-  void findMet() {
+  /// The rows in the middle that the step's tokens can meet; of those whose
+  /// keys may be of steps before all that are left, in no fewer loops than of
+  /// others.
+  void findRows() {
     int64_t rows = rowsOfTable(op);
     Value tokens = tensor::DimOp::create(b, op.getQuery(), 0);
-    Value most = arith::ConstantIndexOp::create(b, rows);
-    Value met = arith::MulIOp::create(
-        b, tokens, arith::ConstantIndexOp::create(b, 2 * rowsPerDistance(op)));
+    Value most = arith::ConstantIndexOp::create(b, rows), met;
+    if (isHalved(op)) {
+      met = arith::AddIOp::create(b, tokens, most);
+    } else {
+      met = arith::MulIOp::create(
+          b, tokens,
+          arith::ConstantIndexOp::create(b, 2 * rowsPerDistance(op)));
+    }
     // The workspace has a place for `most`: it is the constant of a minimum.
-    Value least = arith::MinSIOp::create(b, met, most);
-    first =
-        Value(arith::DivUIOp::create(b, arith::SubIOp::create(b, most, least),
-                                     arith::ConstantIndexOp::create(b, 2)));
-    count = least;
+    count = arith::MinSIOp::create(b, met, most);
+    if (isHalved(op)) {
+      first = b.getIndexAttr(rows - 1);
+      return;
+    }
+    Value others = arith::SubIOp::create(b, most, count);
+    first = Value(arith::DivUIOp::create(b, others,
+                                         arith::ConstantIndexOp::create(b, 2)));
   }
 
   Value cut(Value rows) {
@@ -149,7 +154,7 @@ private:
     Operation *again = b.clone(*source);
     again->setOperand(0, input);
     again->getResult(0).setType(
-        type.clone({transformer::rowsOf(input), type.getDimSize(1)}));
+        type.clone({ShapedType::kDynamic, type.getDimSize(1)}));
     replaced.insert(source);
     return made[rows] = again->getResult(0);
   }
@@ -158,7 +163,8 @@ private:
   ImplicitLocOpBuilder b;
   llvm::SmallSetVector<Operation *, 8> &replaced;
   llvm::DenseMap<Value, Value> made;
-  OpFoldResult count, first;
+  Value count;
+  OpFoldResult first;
 };
 
 } // namespace

@@ -18,7 +18,8 @@ SMALL_CROSS = {"layers": {"repeat": 2, "block": {
     "attn": {"num_heads": 2}, "cross": {"num_heads": 2},
     "ffn": {"width": 37}}}}
 # A sum of few layers that a norm follows is the token that came last.
-REPEATING = ("paper-transformer", "paper-mass")
+REPEATING = ("paper-transformer", "paper-mass", "paper-gtrxl",
+             "paper-transformerxlclamped")
 MASS_POSITIONS = {"embeddings": {"position": {"rows": 61}}}
 
 
@@ -29,6 +30,37 @@ def fairseq_rows(width):
         for stack, part in (("encoder", "attn"), ("decoder", "attn"),
                             ("decoder", "cross"))
         for row, name in enumerate("qkv") for what in ("weight", "bias")}
+
+
+def of_memory(heads, size, memory, clamp, repeat=2):
+    """Changes of a Transformer-XL: a token sees `memory` tokens, of which
+    those farther than `clamp` have its row."""
+    return {"decoder": {
+        "relative": {"span": clamp + 1},
+        "layers": {"repeat": repeat, "block": {
+            "attn": {"num_heads": heads, "head_dim": size,
+                     "window": {"left": memory - 1, "right": 0}},
+            "ffn": {"width": 37}}}}}
+
+
+GATED = {"weights": {"map": {
+    "decoder.embeddings.token": "token",
+    "decoder.layers.attn.pre_norm": "layers.{i}.attn.pre_norm",
+    "decoder.layers.attn.qkv": {"stem": "layers.{i}.attn.core.qkv_net",
+                                "pack": ["q", "k", "v"]},
+    "decoder.layers.attn.relative_k": "layers.{i}.attn.core.r_net",
+    "decoder.layers.attn.query_bias.weight": {
+        "tensor": "layers.{i}.attn.core.r_w_bias"},
+    "decoder.layers.attn.relative_bias.weight": {
+        "tensor": "layers.{i}.attn.core.r_r_bias"},
+    "decoder.layers.attn.o": "layers.{i}.attn.core.o_net",
+    "decoder.final_norm": "final_norm",
+    "heads.lm.proj": "proj",
+    **{f"decoder.layers.ffn.{name}": f"layers.{{i}}.ffn.{name}"
+       for name in ("pre_norm", "up", "down")},
+    **{f"decoder.layers.{part}.gru.{name}": f"layers.{{i}}.{part}.gru.{name}"
+       for part in ("attn", "ffn") for name in (
+           "reset", "reset_x", "update", "update_x", "state", "state_x")}}}}
 
 
 NO_BIAS = {"kind": "layernorm", "eps": 1e-5, "bias": False}
@@ -81,6 +113,20 @@ PAPERS = (
       "weights": {"map": fairseq_rows(26)}},
      lambda: papers.Mass(97, 60, 26, 2, 37, 2), "",
      ("ragged", "left", "mixed", "longest"), 2),
+    ("paper-transformerxl", "transformer-xl",
+     {"dims": {"hidden": 26, "vocab": 97}, **of_memory(2, 13, 7, 6)},
+     lambda: papers.TransformerXl(97, 26, 2, 13, 37, 2, 7, 4, 6), "",
+     ("one", "ragged", "left", "longest"), None),
+    ("paper-transformerxlclamped", "transformer-xl",
+     {"dims": {"hidden": 30, "vocab": 97}, **of_memory(3, 26, 40, 5, 3)},
+     lambda: papers.TransformerXl(97, 30, 3, 26, 37, 3, 40, 9, 5), "",
+     ("ragged", "longest"), None),
+    ("paper-gtrxl", "gtrxl",
+     {"dims": {"hidden": 26, "vocab": 97}, **of_memory(2, 13, 7, 6),
+      "heads": {"lm": {"steps": [{"op": "logits", "name": "proj",
+                                  "out": 97}]}}, **GATED},
+     lambda: papers.GatedTransformerXl(97, 26, 2, 13, 37, 2, 7, 4, 6), "",
+     ("one", "ragged", "left", "longest"), None),
 )
 # What generates no text.
 ENCODERS = ("paper-heads", "paper-head")

@@ -381,3 +381,170 @@ class Mass(Pair):
 
     def logits(self, hidden):
         return hidden @ self.encoder.embed_tokens.weight.T
+
+
+def distances(length, width, clamp):
+    """Sines, then cosines, of 0 to length - 1, those beyond `clamp` as it (Dai
+    et al. 2019, appendix B)."""
+    place = torch.arange(length).clamp(max=clamp)[:, None]
+    angles = place / 10000 ** (torch.arange(0, width, 2) / width)
+    return torch.cat((angles.sin(), angles.cos()), -1)
+
+
+class MemoryAttention(nn.Module):
+    """Dai et al. 2019, arXiv:1901.02860, section 3.3: content and distance,
+    each with a bias of the query."""
+
+    def __init__(self, width, heads, size):
+        super().__init__()
+        self.heads, self.size = heads, size
+        self.qkv_net = nn.Linear(width, 3 * heads * size, bias=False)
+        self.r_net = nn.Linear(width, heads * size, bias=False)
+        self.o_net = nn.Linear(heads * size, width, bias=False)
+        self.r_w_bias = nn.Parameter(torch.zeros(heads, size))
+        self.r_r_bias = nn.Parameter(torch.zeros(heads, size))
+
+    def forward(self, x, known, reach, clamp):
+        """`known` are the rows of the memory and then x; a row sees `reach` of
+        them, itself included."""
+        def split(rows):
+            return rows.unflatten(-1, (self.heads, self.size))
+
+        query = split(self.qkv_net(x).chunk(3, -1)[0])
+        key, value = (split(rows) for rows in
+                      self.qkv_net(known).chunk(3, -1)[1:])
+        far = split(self.r_net(distances(len(known), x.shape[-1], clamp)))
+        places = torch.arange(len(known))
+        behind = places[len(known) - len(x):, None] - places
+        content = torch.einsum("ihd,jhd->hij", query + self.r_w_bias, key)
+        place = torch.einsum("ihd,rhd->hir", query + self.r_r_bias, far)
+        rows = behind.clamp(min=0).expand(self.heads, -1, -1)
+        scores = (content + place.gather(2, rows)) / math.sqrt(self.size)
+        scores = scores.masked_fill((behind < 0) | (behind >= reach),
+                                    -math.inf)
+        return self.o_net(torch.einsum("hij,jhd->ihd", scores.softmax(-1),
+                                       value).flatten(1))
+
+
+class Segments(nn.Module):
+    """A decoder that goes through a text by segments, with the last rows that
+    each layer has read as its memory. logits(hidden), embed(ids) and
+    layer(layer, x, known) are the model's."""
+
+    def __init__(self, memory, segment, clamp):
+        super().__init__()
+        self.memory, self.segment, self.clamp = memory, segment, clamp
+
+    def of_text(self, ids):
+        memories, found = [None] * len(self.layers), []
+        for part in ids.split(self.segment):
+            x = self.embed(part)
+            for number, layer in enumerate(self.layers):
+                memory = memories[number]
+                known = x if memory is None else torch.cat((memory, x))
+                memories[number] = known[-self.memory:]
+                x = self.layer(layer, x, known)
+            found.append(x)
+        return self.logits(torch.cat(found))
+
+    def forward(self, inputs):
+        ids = inputs["input_ids"]
+        mask = inputs.get("attention_mask", torch.ones_like(ids)).bool()
+        rows = []
+        for own, seen_here in zip(ids, mask):
+            found = self.of_text(own[seen_here])
+            row = torch.zeros(len(own), found.shape[-1])
+            row[seen_here] = found
+            rows.append(row)
+        return {"logits": torch.stack(rows)}
+
+
+class TransformerXl(Segments):
+    """Dai et al. 2019, with the names of its MemTransformerLM; a token sees as
+    many as there are in the memory (same_length)."""
+
+    def __init__(self, vocab, width, heads, size, inner, layers, memory,
+                 segment, clamp):
+        super().__init__(memory, segment, clamp)
+        self.word_emb = Named(emb_layers=nn.ModuleList(
+            [nn.Embedding(vocab, width)]))
+
+        def layer():
+            attention = MemoryAttention(width, heads, size)
+            attention.layer_norm = Norm(width, eps=1e-5)
+            return Named(dec_attn=attention, pos_ff=Named(
+                CoreNet=nn.Sequential(
+                    nn.Linear(width, inner), nn.ReLU(), nn.Identity(),
+                    nn.Linear(inner, width)),
+                layer_norm=Norm(width, eps=1e-5)))
+
+        self.layers = nn.ModuleList(layer() for _ in range(layers))
+        self.crit = Named(out_layers=nn.ModuleList(
+            [nn.Linear(width, vocab)]))
+        self.crit.out_layers[0].weight = self.word_emb.emb_layers[0].weight
+
+    def embed(self, ids):
+        rows = self.word_emb.emb_layers[0](ids)
+        return rows * math.sqrt(rows.shape[-1])
+
+    def layer(self, layer, x, known):
+        attention, inner = layer.dec_attn, layer.pos_ff
+        x = attention.layer_norm(
+            x + attention(x, known, self.memory, self.clamp))
+        return inner.layer_norm(x + inner.CoreNet(x))
+
+    def logits(self, hidden):
+        return self.crit.out_layers[0](hidden)
+
+
+class GruGate(nn.Module):
+    """Parisotto et al. 2019, arXiv:1910.06764, section 3.2: the gate in the
+    place of a sum, with the names of tfc."""
+
+    def __init__(self, width):
+        super().__init__()
+        for name in ("reset", "update", "state"):
+            setattr(self, name, nn.Linear(width, width, name == "update"))
+            setattr(self, name + "_x", nn.Linear(width, width, bias=False))
+
+    def forward(self, x, y):
+        reset = (self.reset(y) + self.reset_x(x)).sigmoid()
+        # The paper subtracts a bias.
+        update = (self.update(y) + self.update_x(x)).sigmoid()
+        state = (self.state(y) + self.state_x(reset * x)).tanh()
+        return (1 - update) * x + update * state
+
+
+class GatedTransformerXl(Segments):
+    """Parisotto et al. 2019: norms in front, which memories are rows before,
+    relus behind, and gates."""
+
+    def __init__(self, vocab, width, heads, size, inner, layers, memory,
+                 segment, clamp):
+        super().__init__(memory, segment, clamp)
+        self.token = nn.Embedding(vocab, width)
+
+        def part(**modules):
+            return Named(pre_norm=Norm(width, eps=1e-5), gru=GruGate(width),
+                         **modules)
+
+        self.layers = nn.ModuleList(Named(
+            attn=part(core=MemoryAttention(width, heads, size)),
+            ffn=part(up=nn.Linear(width, inner), down=nn.Linear(inner, width)))
+            for _ in range(layers))
+        self.final_norm = Norm(width, eps=1e-5)
+        self.proj = nn.Linear(width, vocab, bias=False)
+
+    def embed(self, ids):
+        return self.token(ids)
+
+    def layer(self, layer, x, known):
+        attention, inner = layer.attn, layer.ffn
+        y = attention.core(attention.pre_norm(x), attention.pre_norm(known),
+                           self.memory, self.clamp)
+        x = attention.gru(x, y.relu())
+        y = inner.down(inner.up(inner.pre_norm(x)).relu())
+        return inner.gru(x, y.relu())
+
+    def logits(self, hidden):
+        return self.proj(self.final_norm(hidden))
