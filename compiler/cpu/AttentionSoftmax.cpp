@@ -31,10 +31,11 @@ AttentionSoftmax::Visible AttentionSoftmax::visibleOf(const AttentionHead &head,
   Value zero = k.constant(0);
   Visible visible;
   visible.place = k.add(k.scale(row, scratch.kScoreStride), scratch.scores);
-  Value end = k.subtract(score.end(head.item, row), stretch.begin);
+  Value query = head.queryOf(k, row);
+  Value end = k.subtract(score.end(head.item, query), stretch.begin);
   visible.end = k.max(k.min(end, stretch.count), zero);
   if (score.hasFirst()) {
-    Value begin = k.subtract(score.first(head.item, row), stretch.begin);
+    Value begin = k.subtract(score.first(head.item, query), stretch.begin);
     visible.begin = k.max(k.min(begin, visible.end), zero);
   }
   return visible;
@@ -70,8 +71,9 @@ void AttentionSoftmax::emitMaximum(const AttentionHead &head,
   Visible visible = visibleOf(head, stretch, row);
   ScoreRow own;
   if (score.isAdjusted()) {
-    own = score.rowOf(head.item, row, Value());
-    score.beginSegments(head.item, row, own);
+    Value query = head.queryOf(k, row);
+    own = score.rowOf(head.item, query, Value());
+    score.beginSegments(head.item, query, own);
   }
   Value lowest = broadcast(k.number(std::numeric_limits<float>::lowest()));
   auto maximum = [&](Value column, ValueRange carried, const Values &masks) {

@@ -43,6 +43,18 @@ AttentionScratch::AttentionScratch(int64_t headDim, int64_t tableSize,
   }
 }
 
+Value AttentionHead::queryOf(KernelBuilder &k, Value row) const {
+  return areHeads ? Value(arith::SelectOp::create(k.builder(), areHeads,
+                                                  k.constant(0), row))
+                  : row;
+}
+
+Value AttentionHead::headOf(KernelBuilder &k, Value row) const {
+  return areHeads ? Value(arith::SelectOp::create(k.builder(), areHeads, row,
+                                                  k.constant(0)))
+                  : k.constant(0);
+}
+
 AttentionTiles::AttentionTiles(KernelBuilder &k, const VectorCache &cache,
                                AttentionScratch &scratch, AttentionScore &score,
                                transformer::PagedAttentionOp op, int64_t lanes)
@@ -303,8 +315,9 @@ void AttentionTiles::emitSums(const AttentionHead &head, const Stretch &stretch,
 
 void AttentionTiles::emitFirstSums(const AttentionHead &head,
                                    const Stretch &stretch, Value row) {
-  Value begin = k.subtract(score.first(head.item, row), stretch.begin);
-  Value end = k.subtract(score.end(head.item, row), stretch.begin);
+  Value query = head.queryOf(k, row);
+  Value begin = k.subtract(score.first(head.item, query), stretch.begin);
+  Value end = k.subtract(score.end(head.item, query), stretch.begin);
   Value from = k.max(begin, stretch.first);
   Value to = k.min(end, stretch.commonBegin);
   forEachPass(1, [&](Value column, ArrayRef<ColumnPiece> pieces) {

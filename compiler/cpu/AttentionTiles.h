@@ -40,10 +40,18 @@ public:
   mlir::Value worker;
 };
 
-/// A head of a work item at run time.
+/// A head of a work item at run time, whose queries are the rows of tiles; or,
+/// of an item of one query, heads that share their keys and values: then each
+/// is a row.
 struct AttentionHead {
   WorkItem item;
   mlir::Value kvHead;
+  mlir::Value rows;
+  mlir::Value areHeads; // i1: what rows are; null: queries
+
+  /// The query of the item that a row is, and the head behind the first one.
+  mlir::Value queryOf(KernelBuilder &k, mlir::Value row) const;
+  mlir::Value headOf(KernelBuilder &k, mlir::Value row) const;
 };
 
 /// Positions [begin, begin + count) of a sequence. What else is here counts

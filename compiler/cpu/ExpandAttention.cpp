@@ -6,6 +6,7 @@
 #include "compiler/cpu/AttentionSoftmax.h"
 #include "compiler/cpu/AttentionTiles.h"
 #include "compiler/cpu/RelativeTiles.h"
+#include "compiler/kernel/StepFields.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -33,7 +34,8 @@ public:
                 cache.isQuantized() && score.valueTable()),
         tiles(k, cache, scratch, score, op, lanes),
         relative(k, cache, scratch, score, tiles, lanes),
-        softmax(k, scratch, tiles, score, lanes), lanes(lanes) {
+        softmax(k, scratch, tiles, score, lanes), step(step), workers(workers),
+        lanes(lanes), group(op.getNumHeads() / cache.kvHeads) {
     auto type =
         MemRefType::get({ShapedType::kDynamic, scratch.size}, b.getF32Type());
     scratch.memory = memref::AllocOp::create(b, type, workers);
@@ -42,6 +44,15 @@ public:
   void emit();
 
 private:
+  /// i1: whether heads that share keys and values are rows of one tile, which
+  /// reads those once: all items have one query, and there is such a tile for
+  /// every worker. A row has the same bits in any tile. Null: they never are.
+  Value sharesKeys();
+  /// Whether a head is the first row of a tile.
+  Value isFirst(Value head);
+  /// The head of an item, or those that it takes along.
+  AttentionHead takeHead(const ItemPart &own, const ItemPart &next);
+  void emitHead(const AttentionHead &head);
   void emitStretch(const AttentionHead &head, Value begin, Value end);
   /// Spare rows of a tile repeat the last query.
   void loadQuery(const AttentionHead &head, Value row);
@@ -49,7 +60,12 @@ private:
   /// body(1 | 2 | 4 | 8), whichever the number of rows is.
   void switchRows(Value rows, function_ref<void(int64_t)> body);
   Value tokenOf(const AttentionHead &head, Value row) {
-    return k.add(head.item.firstToken, k.add(head.item.firstRow, row));
+    Value query = head.queryOf(k, row);
+    return k.add(head.item.firstToken, k.add(head.item.firstRow, query));
+  }
+  /// A row's first column, that of the first row being at `first`.
+  Value columnOf(const AttentionHead &head, Value first, Value row) {
+    return k.add(first, k.scale(head.headOf(k, row), cache.headDim));
   }
 
   transformer::PagedAttentionOp op;
@@ -61,52 +77,104 @@ private:
   AttentionTiles tiles;
   RelativeTiles relative;
   AttentionSoftmax softmax;
+  Value step, workers;
   int64_t lanes;
-  Value number; // of the head
-  Value column; // its first, in query and result
+  int64_t group;  // heads that share a head of keys and values
+  Value isShared; // see sharesKeys
+  Value number;   // of the head
+  Value column;   // its first, in query and result
   WorkItem nextItem;
   Value nextColumn; // of its head, in query
-  Value tileRows;   // of the item: its rows, rounded up to a tile
+  Value tileRows;   // the head's rows, rounded up to a tile
 };
 
 } // namespace
 
+Value VectorAttention::sharesKeys() {
+  // Beside sinks, what is more in a score may be a head's own.
+  if (group == 1 || score.isAdjusted() || AttentionScore::isRelative(op)) {
+    return Value();
+  }
+  Value items = loadIndex(b, step, offsetof(tfc_step_v0, n_items), 64);
+  Value areSingle = k.isEqual(k.mostRows(cache), k.constant(1));
+  int64_t tilesOfItem =
+      cache.kvHeads * llvm::divideCeil(group, cache.queryRows);
+  Value isEnough = k.isAtMost(workers, k.scale(items, tilesOfItem));
+  return arith::AndIOp::create(b, areSingle, isEnough);
+}
+
+Value VectorAttention::isFirst(Value head) {
+  Value place = k.remainder(k.remainder(head, group), cache.queryRows);
+  Value isAlone = k.isEqual(place, k.constant(0));
+  Value none = arith::ConstantIntOp::create(b, 1, 1);
+  return arith::SelectOp::create(b, isShared, isAlone, none);
+}
+
+AttentionHead VectorAttention::takeHead(const ItemPart &own,
+                                        const ItemPart &next) {
+  AttentionHead head;
+  head.item = own.item;
+  head.kvHead = k.divide(number, group);
+  head.rows = own.item.rows;
+  nextItem = next.item;
+  Value following = next.part;
+  if (isShared) {
+    head.areHeads = isShared;
+    Value left = k.subtract(k.constant(group), k.remainder(number, group));
+    Value taken = k.min(left, k.constant(cache.queryRows));
+    head.rows = arith::SelectOp::create(b, isShared, taken, head.rows);
+    Value behind =
+        k.min(k.add(number, taken),
+              k.constant(static_cast<int64_t>(op.getNumHeads()) - 1));
+    behind = arith::SelectOp::create(b, k.isEqual(number, next.part), number,
+                                     behind);
+    following = arith::SelectOp::create(b, isShared, behind, following);
+  }
+  nextColumn = k.scale(following, cache.headDim);
+  return head;
+}
+
 void VectorAttention::emit() {
+  isShared = sharesKeys();
   int64_t heads = op.getNumHeads();
-  int64_t group = heads / op.getCache().getType().getKvHeads();
   k.forEachItem(cache, heads, [&](const ItemPart &own, const ItemPart &next) {
-    const WorkItem &item = own.item;
     number = own.part;
     scratch.worker = transformer::WorkerOp::create(b, b.getIndexType());
-    AttentionHead head = {item, k.divide(number, group)};
-    nextItem = next.item;
-    nextColumn = k.scale(next.part, cache.headDim);
-    column = k.scale(number, cache.headDim);
-    tileRows = k.constant(cache.queryRows);
-    for (int64_t rows = cache.queryRows / 2; rows > 0; rows /= 2) {
-      Value isMore = k.isLess(k.constant(rows), item.rows);
-      tileRows = arith::SelectOp::create(b, isMore, tileRows, k.constant(rows));
+    if (!isShared) {
+      emitHead(takeHead(own, next));
+      return;
     }
-    k.loop(tileRows, [&](Value row) { loadQuery(head, row); });
-    score.beginHead(number, {scratch.memory, scratch.worker, scratch.table},
-                    lanes);
-    relative.beginHead(head, column);
-    Value last = k.subtract(item.rows, k.constant(1));
-    Value begin = k.constant(0), end = score.end(item, last);
-    if (score.hasFirst()) {
-      Value first = score.first(item, k.constant(0));
-      begin = k.scale(k.divide(first, scratch.kStretch), scratch.kStretch);
-    }
-    k.loop(begin, end, scratch.kStretch, [&](Value begin) {
-      Value isSeen = score.seesStretch(item, begin, scratch.kStretch);
-      if (!isSeen) {
-        emitStretch(head, begin, end);
-        return;
-      }
-      k.when(isSeen, [&] { emitStretch(head, begin, end); });
-    });
-    k.loop(item.rows, [&](Value row) { storeResult(head, row); });
+    k.when(isFirst(number), [&] { emitHead(takeHead(own, next)); });
   });
+}
+
+void VectorAttention::emitHead(const AttentionHead &head) {
+  const WorkItem &item = head.item;
+  column = k.scale(number, cache.headDim);
+  tileRows = k.constant(cache.queryRows);
+  for (int64_t rows = cache.queryRows / 2; rows > 0; rows /= 2) {
+    Value isMore = k.isLess(k.constant(rows), head.rows);
+    tileRows = arith::SelectOp::create(b, isMore, tileRows, k.constant(rows));
+  }
+  k.loop(tileRows, [&](Value row) { loadQuery(head, row); });
+  score.beginHead(number, {scratch.memory, scratch.worker, scratch.table},
+                  lanes);
+  relative.beginHead(head, column);
+  Value last = k.subtract(item.rows, k.constant(1));
+  Value begin = k.constant(0), end = score.end(item, last);
+  if (score.hasFirst()) {
+    Value first = score.first(item, k.constant(0));
+    begin = k.scale(k.divide(first, scratch.kStretch), scratch.kStretch);
+  }
+  k.loop(begin, end, scratch.kStretch, [&](Value begin) {
+    Value isSeen = score.seesStretch(item, begin, scratch.kStretch);
+    if (!isSeen) {
+      emitStretch(head, begin, end);
+      return;
+    }
+    k.when(isSeen, [&] { emitStretch(head, begin, end); });
+  });
+  k.loop(head.rows, [&](Value row) { storeResult(head, row); });
 }
 
 void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
@@ -133,17 +201,19 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
   switchRows(tileRows,
              [&](int64_t rows) { tiles.emitScores(head, stretch, rows); });
   relative.addTerms(head, stretch, column);
-  k.loop(head.item.rows, [&](Value row) {
-    k.prefetchRow(op.getQuery(), nextItem, row, nextColumn, cache.headDim);
+  k.loop(head.rows, [&](Value row) {
+    k.prefetchRow(op.getQuery(), nextItem, head.queryOf(k, row),
+                  columnOf(head, nextColumn, row), cache.headDim);
     softmax.emitMaximum(head, stretch, row);
   });
-  k.loop(head.item.rows, [&](Value row) {
-    k.prefetchRow(op.getInit(), head.item, row, column, cache.headDim);
+  k.loop(head.rows, [&](Value row) {
+    k.prefetchRow(op.getInit(), head.item, head.queryOf(k, row),
+                  columnOf(head, column, row), cache.headDim);
     softmax.emitWeights(head, stretch, row);
   });
-  tiles.scaleWeights(head, stretch, head.item.rows);
+  tiles.scaleWeights(head, stretch, head.rows);
   if (score.hasFirst()) {
-    k.loop(head.item.rows,
+    k.loop(head.rows,
            [&](Value row) { tiles.emitFirstSums(head, stretch, row); });
   }
   switchRows(tileRows,
@@ -161,18 +231,20 @@ void VectorAttention::emitStretch(const AttentionHead &head, Value begin,
 }
 
 void VectorAttention::loadQuery(const AttentionHead &head, Value row) {
-  Value last = k.subtract(head.item.rows, k.constant(1));
-  Value token = tokenOf(head, k.min(row, last));
+  Value last = k.subtract(head.rows, k.constant(1));
+  Value own = k.min(row, last);
+  Value token = tokenOf(head, own);
+  Value first = columnOf(head, column, own);
   Value place = k.scale(row, scratch.rowStride);
-  Value factor = score.scale(head.item, k.min(row, last));
+  Value factor = score.scale(head.item, head.queryOf(k, own));
   for (const ColumnPiece &piece : cutColumns(cache.headDim, lanes)) {
     VectorType type = f32Vector(k, piece.width);
     Value query = vector::LoadOp::create(
-        b, type, op.getQuery(), ValueRange{token, k.add(column, piece.offset)});
+        b, type, op.getQuery(), ValueRange{token, k.add(first, piece.offset)});
     if (Value bias = score.queryBias()) {
-      Value own =
-          vector::LoadOp::create(b, type, bias, k.add(column, piece.offset));
-      query = arith::AddFOp::create(b, query, own);
+      Value added =
+          vector::LoadOp::create(b, type, bias, k.add(first, piece.offset));
+      query = arith::AddFOp::create(b, query, added);
     }
     Value scale = vector::BroadcastOp::create(b, type, factor);
     tiles.storeScratch(arith::MulFOp::create(b, query, scale),
@@ -182,7 +254,7 @@ void VectorAttention::loadQuery(const AttentionHead &head, Value row) {
   }
   // Finite, so that the first difference is no NaN. A sink has been seen before
   // any position, with the weight 1.
-  Value sink = score.sink(number);
+  Value sink = score.sink(k.add(number, head.headOf(k, own)));
   Value highest = sink ? sink : k.number(std::numeric_limits<float>::lowest());
   tiles.storeScratch(highest, k.add(row, scratch.maxima));
   tiles.storeScratch(k.number(sink ? 1 : 0), k.add(row, scratch.totals));
@@ -192,6 +264,7 @@ void VectorAttention::storeResult(const AttentionHead &head, Value row) {
   Value total = tiles.loadScratch(k.add(row, scratch.totals));
   Value inverse = arith::DivFOp::create(b, k.number(1), total);
   Value token = tokenOf(head, row);
+  Value first = columnOf(head, column, row);
   Value place = k.add(k.scale(row, scratch.rowStride), scratch.sums);
   for (const ColumnPiece &piece : cutColumns(cache.headDim, lanes)) {
     Value sum = tiles.loadScratch(k.add(place, piece.offset), piece.width);
@@ -199,7 +272,7 @@ void VectorAttention::storeResult(const AttentionHead &head, Value row) {
         vector::BroadcastOp::create(b, f32Vector(k, piece.width), inverse);
     Value mean = arith::MulFOp::create(b, sum, factor);
     vector::StoreOp::create(b, mean, op.getInit(),
-                            ValueRange{token, k.add(column, piece.offset)});
+                            ValueRange{token, k.add(first, piece.offset)});
   }
 }
 

@@ -15,9 +15,10 @@ sys.path.insert(0, os.path.join(SOURCE, "test", "golden"))
 
 
 @functools.lru_cache(maxsize=None)
-def stories():
+def stories(cache=None):
     """A decoder with a tokenizer."""
-    return tfc.compile(os.path.join(MODELS, "stories-tiny"), target="cpu")
+    return tfc.compile(os.path.join(MODELS, "stories-tiny"), target="cpu",
+                       cache_dtype=cache)
 
 
 @functools.lru_cache(maxsize=None)

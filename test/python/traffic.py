@@ -28,8 +28,8 @@ class Traffic:
     """Requests drawn from a pool of them, so that each is computed alone
     once."""
 
-    def __init__(self, seed, pool, draft=None):
-        self.model, self.draft = shared.stories(), draft
+    def __init__(self, seed, pool, draft=None, cache=None):
+        self.model, self.draft = shared.stories(cache), draft
         self.random = random.Random(seed)
         self.alone = {}
         self.pool = [self.draw() for _ in range(pool)]
@@ -153,9 +153,10 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--draft", action="store_true", help="guesses are a "
                         "smaller model's, not the text's own")
+    parser.add_argument("--cache", help="what keys and values are kept in")
     options = parser.parse_args()
     traffic = Traffic(options.seed, min(options.pool, options.count),
-                      small() if options.draft else None)
+                      small() if options.draft else None, options.cache)
     begin = time.monotonic()
     differ = traffic.run(options.count)
     print(f"seed {options.seed}: {options.count} requests, "

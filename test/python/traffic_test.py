@@ -11,7 +11,8 @@ class MixedTraffic(unittest.TestCase):
     def test_answers_are_those_of_each_alone(self):
         seed = int(os.environ.get("TFC_SEED") or 1)
         made = traffic.Traffic(seed, 60,
-                               traffic.small() if seed % 2 == 0 else None)
+                               traffic.small() if seed % 2 == 0 else None,
+                               "int8" if seed % 3 == 0 else None)
         self.assertEqual(made.run(150), 0, f"seed {seed}")
         self.assertGreater(made.numbers["whole"], 100)
         self.assertGreater(made.numbers["cancelled"], 0)

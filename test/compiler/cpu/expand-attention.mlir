@@ -3,13 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels --canonicalize --cse --split-input-file | FileCheck %s
 
-!cache = !transformer.cache<layers = 3, kv_heads = 1, head_dim = 64>
+!cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 64>
 
-// 3 layers of keys and values of 64 positions, 64 numbers each.
+// 3 layers of keys and values of 64 positions, 128 numbers each.
 // CHECK-LABEL: @works_on_heads_then_items
 // CHECK-SAME: %[[Q:[a-z0-9]*]]: memref<?x128xf32>, %[[Y:[a-z0-9]*]]: memref<?x128xf32>
 // CHECK-SAME: %[[WORKERS:[a-z0-9]*]]: index {transformer.workers}
-// CHECK-SAME: transformer.cache = #transformer.cache_layout<block_tokens = 64, layers = 3, block_bytes = 98304, layer_bytes = 32768, query_rows = 8>
+// CHECK-SAME: transformer.cache = #transformer.cache_layout<block_tokens = 64, layers = 3, block_bytes = 196608, layer_bytes = 65536, query_rows = 8>
 func.func @works_on_heads_then_items(
     %q: memref<?x128xf32>, %y: memref<?x128xf32>, %scale: f32, %layer: index,
     %cache: !cache, %batch: !transformer.batch) {
@@ -27,8 +27,6 @@ func.func @works_on_heads_then_items(
   // CHECK: arith.muli %[[NEXT]], %c16
   // CHECK: %[[NEXT_ROWS:.*]] = arith.minsi
   // CHECK: %[[WORKER:.*]] = transformer.worker
-  // Two heads share one of keys.
-  // CHECK: arith.divui %[[HEAD]], %[[TWO]]
   // CHECK: %[[NEXT_COLUMN:.*]] = arith.muli %[[NEXT_HEAD]], %c64
   // CHECK: %[[COLUMN:.*]] = arith.muli %[[HEAD]], %c64
   // The scale is in the query, once.
@@ -353,5 +351,43 @@ func.func @bytes_are_scaled_once(
   // CHECK: vector.fma
   transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 2
     outs(%y : memref<?x128xf32>) : memref<?x128xf32>, !cache
+  return
+}
+
+// -----
+
+!cache = !transformer.cache<layers = 3, kv_heads = 2, head_dim = 64>
+
+// Of a step of single tokens, four heads that share keys and values are a tile:
+// a vector of those is loaded once for all of them.
+// CHECK-LABEL: @heads_of_a_query_are_rows
+// CHECK-SAME: %[[Q:[a-z0-9]*]]: memref<?x512xf32>
+// CHECK-SAME: %[[WORKERS:[a-z0-9]*]]: index {transformer.workers}
+func.func @heads_of_a_query_are_rows(
+    %q: memref<?x512xf32>, %y: memref<?x512xf32>, %scale: f32, %layer: index,
+    %cache: !cache, %batch: !transformer.batch) {
+  // Items are as many as tokens, and tiles as many as workers.
+  // CHECK: %[[SINGLE:.*]] = arith.cmpi eq
+  // CHECK: %[[TILES:.*]] = arith.muli %{{.*}}, %c2
+  // CHECK: %[[ENOUGH:.*]] = arith.cmpi sle, %[[WORKERS]], %[[TILES]]
+  // CHECK: %[[SHARED:.*]] = arith.andi %{{.*}}, %[[ENOUGH]]
+  // CHECK: scf.parallel (%[[HEAD:.*]], %{{.*}}) = (%c0, %c0) to (%c8, %{{.*}})
+  // A head that another one takes along has nothing to do.
+  // CHECK: %[[PLACE:.*]] = arith.remui %[[HEAD]], %c4
+  // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %{{.*}}, %c0
+  // CHECK: %[[OWN:.*]] = arith.select %[[SHARED]], %[[FIRST]], %true
+  // CHECK: scf.if %[[OWN]] {
+  // CHECK: %[[ROWS:.*]] = arith.select %[[SHARED]],
+  // A row is a head of one token.
+  // CHECK: scf.for %[[ROW:.*]] =
+  // CHECK: arith.select %[[SHARED]], %c0, %[[NUMBER:.*]] : index
+  // CHECK: arith.select %[[SHARED]], %[[NUMBER]], %c0 : index
+  // CHECK: scf.index_switch
+  // CHECK: case 4 {
+  // CHECK: %{{.*}}:18 = scf.for
+  // CHECK-COUNT-4: llvm.load {{.*}} vector<16xf32>
+  // CHECK-COUNT-16: vector.fma
+  transformer.paged_attention %q, %scale, %cache[%layer], %batch causal heads 8
+    outs(%y : memref<?x512xf32>) : memref<?x512xf32>, !cache
   return
 }
