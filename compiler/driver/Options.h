@@ -50,6 +50,9 @@ struct CompileOptions {
     return !stopAfter.empty() || !stopBefore.empty() || listPasses;
   }
   bool taps = false;
+  /// Taps of what stands at the stage `fused`, too: values that passes have
+  /// made.
+  bool fusedTaps = false;
   /// All hidden states are outputs, too.
   bool hiddenStates = false;
   /// "library", or "archive": objects to be linked into a program.
