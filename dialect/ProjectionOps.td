@@ -37,12 +37,12 @@ def Transformer_LinearOp
              tensor<150xf32>, tensor<150xf32>
     ```
 
-    A weight of i4 has scales for groups of its columns, `weight_scales` `[N, G]`:
-    group g is columns `[g K / G, (g + 1) K / G)`. A group's sum is an integer,
+    A weight of i4, or of i8 with such scales, has scales for groups of its columns,
+    `weight_scales` `[N, G]`: group g is columns `[g K / G, (g + 1) K / G)`. A group's sum is an integer,
     and the product is `sum_g float(sum of group g) * weight_scales[n,g]`, in f32
     by a multiply-add a group, in their order, times `input_scales[t]`. With
-    `weight_zeros`, as many, an element of the weight stands for itself minus its
-    group's, in [-8, 7] as well.
+    `weight_zeros`, as many, an element of a weight of i4 stands for itself minus
+    its group's, in [-8, 7] as well.
 
     ```mlir
     %y = transformer.linear %q, %weight scales %s, %group_scales
@@ -56,8 +56,8 @@ def Transformer_LinearOp
     * C3. residual has the width N.
     * C4. factor has the width N.
     * C5. exactly if there are scales, input is of i8 and weight of i8 or i4.
-    * C6. weight_scales have the length N, of a weight of i8; of one of i4 they
-      are N rows of a number of groups that divides K.
+    * C6. weight_scales have the length N, of a weight of i8; or they are N rows
+      of a number of groups that divides K, of one of i4 always.
     * C7. weight_zeros are of the shape of weight_scales, of a weight of i4.
   }];
   let arguments = (ins Transformer_Factors:$input,

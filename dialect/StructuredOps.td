@@ -192,8 +192,8 @@ def Transformer_ProductOp
     }
     ```
 
-    With `groups`, panels are those of a matrix of i4 (`#transformer.packed`), rows
-    are of i8, and the sum is an f32: a group of K / G columns after the other,
+    With `groups`, panels are those of a matrix of i4 (`#transformer.packed`), or of
+    i8, whose words then have as many columns as bytes; rows are of i8, and the sum is an f32: a group of K / G columns after the other,
     the integer that it adds up to times `groups[p,g,j]`, a multiply-add a group.
     With `zeros`, 8 more than the group's zero point, an integer stands for
     itself minus that.

@@ -122,9 +122,8 @@ LogicalResult ProgramCompiler::runArrow(const Arrow &arrow) {
   pm.enableVerifier(false);
   arrow.build(pm, *target);
   control.begin(context);
-  // What is rounded between ops is compared op by op, parts of one included.
   bool tapsAgain =
-      options.taps && roundsBetweenOps(model) && arrow.to->name == "fused";
+      options.taps && options.fusedTaps && arrow.to->name == "fused";
   return failure(failed(runPasses(pm)) || control.hasFailed() ||
                  (tapsAgain && failed(insertTaps())) ||
                  failed(runExtraPasses(arrow.to->name)));

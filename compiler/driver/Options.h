@@ -29,7 +29,7 @@ struct CompileOptions {
   std::string opt = "full";
   std::string dtype; // "" as in the spec, as the next one
   std::string cache;
-  int64_t group = 0; // of dtype int4; 0 as in the spec, or 32
+  int64_t group = 0; // of dtype int8 and int4; 0 as in the spec
   /// Print the IR after this stage instead of making a library: that of the
   /// most demanding target.
   std::string stopAfter;
@@ -50,6 +50,9 @@ struct CompileOptions {
     return !stopAfter.empty() || !stopBefore.empty() || listPasses;
   }
   bool taps = false;
+  /// Taps of what stands at the stage `fused`, too: values that passes have
+  /// made.
+  bool fusedTaps = false;
   /// All hidden states are outputs, too.
   bool hiddenStates = false;
   /// "library", or "archive": objects to be linked into a program.

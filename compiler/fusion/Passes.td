@@ -169,8 +169,10 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
     ```
 
     With weights of int4 such a matrix is of i4, with a scale for each `group` of
-    its columns, and with `zeros` a zero point, where groups divide them; it is of bytes where they do not, and
-    where the parameter has the attribute `transformer.kept_byte`.
+    its columns, and with `zeros` a zero point, where groups divide them; it is of
+    bytes where they do not, and where the parameter has the attribute
+    `transformer.kept_byte`. With a `group` bytes have such scales, too, where
+    groups divide the columns.
 
     ```mlir
     %y = transformer.linear %x, %w : tensor<?x128xf32>, tensor<150x128xf32>
@@ -198,7 +200,8 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
              clEnumValN(::tfc::transformer::Storage::Int4, "int4",
                         "half a byte, with group"))}]>,
     Option<"group", "group", "int64_t", "0",
-           "of int4, columns that have a scale: 32, 64 or 128">,
+           "columns of integers that have a scale: 32, 64 or 128, or of int8 "
+           "0, all of a row">,
     Option<"hasZeros", "zeros", "bool", "false",
            "of int4, whether groups have zero points">,
     Option<"rounds", "rounds", "bool", "false",

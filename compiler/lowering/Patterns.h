@@ -130,12 +130,6 @@ mlir::Value buildExpertProduct(mlir::ImplicitLocOpBuilder &b,
 transformer::WeightOp findPanels(mlir::ImplicitLocOpBuilder &b,
                                  mlir::Value matrix);
 
-/// The product of rows of bytes with a matrix of integers of four bits whose
-/// rows are packed one after the other, before rows' scales: plain loops, f32.
-mlir::Value buildFourProduct(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
-                             transformer::WeightOp weight,
-                             const Epilogue &epilogue);
-
 /// The sum of a product of integers in f32: it times the row's scale, that
 /// times the column's. `excess`, where there is one, comes off first. One of
 /// groups is of f32 and has no column's.

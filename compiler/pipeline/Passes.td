@@ -49,7 +49,8 @@ def SetTargetPass : Pass<"tfc-set-target", "::mlir::ModuleOp"> {
     Option<"weights", "weights", "std::string", "\"f32\"",
            "what matrices are kept in: f32, f16, bf16, int8 or int4">,
     Option<"group", "group", "int64_t", "0",
-           "of int4, columns that have a scale: 32, 64 or 128">,
+           "columns of integers that have a scale: 32, 64 or 128, or of int8 "
+           "0, all of a row">,
     Option<"zeros", "zeros", "bool", "false",
            "of int4, whether groups have zero points">,
     Option<"rounds", "rounds", "bool", "false",

@@ -275,8 +275,8 @@ struct ModelSpec {
   }
   /// Vectors are f32 always.
   Storage storage = Storage::F32;
-  /// Of int4, columns that have a scale, else 0; and whether they have a zero
-  /// point, too.
+  /// Of integers, columns that have a scale, 0 being all of a row; and of int4
+  /// whether they have a zero point, too.
   int64_t group = 0;
   bool hasZeros = false;
   bool hasIntegers() const {

@@ -21,8 +21,8 @@ struct ReadOptions {
   /// Adds an output of all hidden states of each stack, as --hidden-states
   /// does.
   bool hiddenStates = false;
-  /// Of dtype int4, columns that have a scale, as --group does; 0 leaves the
-  /// spec's own, or 32.
+  /// Of dtype int8 and int4, columns that have a scale, as --group does; 0
+  /// leaves the spec's own, or all of a row, or of int4 32.
   int64_t group = 0;
 };
 

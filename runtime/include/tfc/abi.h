@@ -300,8 +300,8 @@ typedef struct {
   /* Since version 6, of a source of I8 or I4, whose data is not the whole
    * tensor but these rows alone, [rows, cols] bytes: an integer is itself minus
    * its zero point, times its scale. Both are [rows, groups], a number for each
-   * of the weight's groups of columns, of I8 for each row. The zero points are
-   * in
+   * of the weight's groups of columns, or where it has none for each row. The
+   * zero points are in
    * [-8, 7]; where the weight is not TFC_WEIGHT_ZEROS they are 0. */
   const float *scales;
   const int8_t *zeros;
@@ -449,8 +449,8 @@ typedef struct {
   /* Since version 5: of a layer; 0: it is none of experts. */
   uint32_t experts;
   /* Since version 6, where its integers can be packed as they are: what they
-   * are kept in, I8 or I4, and of I4 how many columns a group has. 0, 0:
-   * floats. */
+   * are kept in, I8 or I4, and how many columns a group has; of I8 0: all of a
+   * row. 0, 0: floats. */
   uint32_t kept, group;
 } tfc_weight_v0;
 

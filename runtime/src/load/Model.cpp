@@ -122,6 +122,15 @@ void Model::fillHost() {
   hostTable.tap = [](void *ctx, const char *id, int64_t layer, uint32_t dtype,
                      const void *data, int64_t rows, int64_t width) {
     const Model &self = *static_cast<const Model *>(ctx);
+    if (self.tap && (dtype == TFC_DTYPE_F16 || dtype == TFC_DTYPE_BF16)) {
+      // A copy: what a listener changes of it is lost.
+      std::vector<float> wide(static_cast<size_t>(rows * width));
+      Tensor narrow;
+      narrow.dtype = dtype == TFC_DTYPE_F16 ? DType::F16 : DType::BF16;
+      narrow.data = static_cast<const uint8_t *>(data);
+      convertToF32(narrow, 0, rows * width, wide.data());
+      self.tap({id, layer, rows, width, dtype, wide.data(), nullptr});
+    }
     if (self.tap && dtype == TFC_DTYPE_F32) {
       // The step's own memory: what a listener changes is changed.
       auto *values = static_cast<float *>(const_cast<void *>(data));

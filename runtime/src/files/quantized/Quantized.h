@@ -48,11 +48,12 @@ public:
   std::vector<int32_t> groupOf;
 };
 
-/// How a library keeps a matrix of integers: bytes with a scale a row, or four
-/// bits with one for each `group` of columns, and maybe a zero point.
+/// How a library keeps a matrix of integers: bytes or four bits, with a scale
+/// for each `group` of columns, 0 being all of a row, which is of bytes; and of
+/// four bits maybe a zero point.
 struct KeptForm {
   bool isFour = false;
-  int64_t group = 0; // of four bits
+  int64_t group = 0;
   bool hasZeros = false;
 };
 
