@@ -154,9 +154,11 @@ static void printLaunches(const LaunchCounter *counter, StringRef entry,
 static int printEntries(ModuleOp module, const spec::ModelSpec &model,
                         const WantedStep &wanted,
                         const cost::Machine &machine) {
-  // Of integers the machine's peak is not known: it is shown as if f32.
+  // Of a CPU's integers the machine's peak is not known: it is shown as if f32.
+  // A device multiplies 16 bits with them.
   bool isNarrow = model.storage == spec::Storage::F16 ||
-                  model.storage == spec::Storage::BF16;
+                  model.storage == spec::Storage::BF16 ||
+                  (machine.isDevice && model.hasIntegers());
   auto launches = countOnDevice(model, machine);
   printMachine(machine, isNarrow);
   for (auto entry : module.getOps<func::FuncOp>()) {

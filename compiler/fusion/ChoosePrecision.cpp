@@ -213,9 +213,9 @@ struct ChoosePrecisionPass
     bytes.clear();
     fours.clear();
     areIntegers = weights == Storage::Int8 || weights == Storage::Int4;
-    if (areIntegers && (values != Storage::F32 || factors != Storage::F32)) {
+    if (areIntegers && factors != Storage::F32) {
       getOperation().emitError()
-          << "expected values and factors of f32 with weights="
+          << "expected factors of f32 with weights="
           << stringifyStorage(weights)
           << " (its products multiply integers), got others";
       return signalPassFailure();
@@ -354,7 +354,7 @@ struct ChoosePrecisionPass
   }
 
   /// Gives a matrix of integers its scales, and integers to the products that
-  /// read it.
+  /// read it; those whose rows are of 16 bits widen the matrix instead.
   void quantize(ParameterOp parameter, ArrayRef<WeightOp> weightOps,
                 SymbolTable &symbols) {
     OpBuilder b(parameter->getContext());
@@ -382,7 +382,11 @@ struct ChoosePrecisionPass
       Value ownZeros = zeros.empty() ? Value() : find(zerosType, zeros);
       for (Operation *user : llvm::to_vector(weight->getUsers())) {
         auto linear = cast<LinearOp>(user);
-        multiplyIntegers(linear, own, isFour ? fours : bytes);
+        if (values == Storage::F32) {
+          multiplyIntegers(linear, own, isFour ? fours : bytes);
+        } else {
+          linear.getWeightScalesMutable().assign(own);
+        }
         if (ownZeros) {
           linear.getWeightZerosMutable().assign(ownZeros);
         }
