@@ -44,17 +44,22 @@ LogicalResult LinearOp::verify() {
   }
   // linear_c5
   bool hasScales = static_cast<bool>(getWeightScales());
-  bool isFour = getElementTypeOrSelf(getWeight()).isInteger(4);
-  for (Value value : {getInput(), getWeight()}) {
-    Type element = getElementTypeOrSelf(value);
-    bool isInteger =
-        element.isInteger(8) || (element.isInteger(4) && value == getWeight());
-    if (isInteger != hasScales) {
-      return emitOpError() << "expected rows and a weight of "
-                           << (hasScales ? "i8 (there are scales)"
-                                         : "floats (there are no scales)")
-                           << ", got " << value.getType();
-    }
+  Type weight = getElementTypeOrSelf(getWeight());
+  bool isFour = weight.isInteger(4);
+  if ((weight.isInteger(8) || isFour) != hasScales) {
+    return emitOpError() << "expected a weight of "
+                         << (hasScales ? "i8 or i4 (it has scales)"
+                                       : "floats (it has no scales)")
+                         << ", got " << getWeight().getType();
+  }
+  bool isScaled = static_cast<bool>(getInputScales());
+  if (getElementTypeOrSelf(getInput()).isInteger() != isScaled ||
+      (isScaled && !hasScales)) {
+    return emitOpError() << "expected rows of "
+                         << (isScaled ? "i8, and a weight of integers (there "
+                                        "are input_scales)"
+                                      : "floats (there are no input_scales)")
+                         << ", got " << getInput().getType();
   }
   // linear_c7
   if (Value zeros = getWeightZeros();

@@ -72,7 +72,7 @@ def Transformer_LinearOp
                          "Activation::Identity">:$act);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
-    $input `,` $weight (`scales` $input_scales^ `,` $weight_scales)?
+    $input `,` $weight custom<Scales>($input_scales, $weight_scales)
     (`zeros` $weight_zeros^)? (`bias` $bias^)? (`factor` $factor^)?
     (`residual` $residual^)? (`act` $act^)? attr-dict `:` custom<LinearTypes>(type($input), type($weight), ref($input_scales),
                            type($input_scales), ref($weight_scales),

@@ -229,10 +229,9 @@ LogicalResult ProductOp::verify() {
   }
   // product_c6
   bool areInteger = getElementTypeOrSelf(getInput().getType()).isInteger();
-  if (getElementTypeOrSelf(getPanels().getType()).isInteger() != areInteger) {
-    return emitOpError() << "expected panels of "
-                         << (areInteger ? "i8" : "floats")
-                         << " (what the input is of), got "
+  bool isWidened = getElementTypeOrSelf(getPanels().getType()).isInteger();
+  if (areInteger && !isWidened) {
+    return emitOpError() << "expected panels of i8 (what the input is of), got "
                          << getPanels().getType();
   }
   // product_c8
@@ -253,9 +252,21 @@ LogicalResult ProductOp::verify() {
     return success();
   }
   auto groups = cast<ShapedType>(getGroups().getType());
-  int64_t count = groups.getDimSize(1);
-  bool isWhole = count > 0 && widthOf(getInput()) % count == 0 &&
-                 widthOf(getInput()) / count % wordColumns == 0;
+  int64_t count = groups.getDimSize(1), wide = groups.getDimSize(2);
+  bool isWhole = count > 0 && widthOf(getInput()) % count == 0;
+  if (!areInteger) {
+    // Kernels that widen integers read scales in panels of their own.
+    int64_t last = llvm::divideCeil(width, std::max<int64_t>(wide, 1));
+    if (!isWidened || groups.getDimSize(0) != last || !isWhole) {
+      return emitOpError()
+             << "expected panels of i8, and scales of panels that "
+                "end with "
+             << width << " rows for groups that divide " << widthOf(getInput())
+             << " columns, got " << getPanels().getType() << " and " << groups;
+    }
+    return success();
+  }
+  isWhole = isWhole && widthOf(getInput()) / count % wordColumns == 0;
   if (!getElementTypeOrSelf(getInput().getType()).isInteger(8) ||
       groups.getDimSize(0) != panels.panels ||
       groups.getDimSize(2) != panels.width || !isWhole) {
@@ -319,7 +330,7 @@ bool ProductOp::hasNarrowFactors() {
 }
 
 bool ProductOp::hasIntegerFactors() {
-  return getElementTypeOrSelf(getPanels().getType()).isInteger();
+  return getElementTypeOrSelf(getInput().getType()).isInteger();
 }
 
 bool ProductOp::hasKernelTile() { return getTile().has_value(); }

@@ -157,6 +157,35 @@ static void printTypes(OpAsmPrinter &printer, Operation *op) {
   printResult(printer, op->getResult(0).getType());
 }
 
+/// `scales %rows, %weights`, or those of the weight alone; nothing where there
+/// are none.
+static ParseResult parseScales(OpAsmParser &parser, Operand &inputScales,
+                               Operand &weightScales) {
+  if (failed(parser.parseOptionalKeyword("scales"))) {
+    return success();
+  }
+  if (parser.parseOperand(weightScales.emplace())) {
+    return failure();
+  }
+  if (failed(parser.parseOptionalComma())) {
+    return success();
+  }
+  inputScales = weightScales;
+  return parser.parseOperand(weightScales.emplace());
+}
+
+static void printScales(OpAsmPrinter &printer, Operation *, Value inputScales,
+                        Value weightScales) {
+  if (!weightScales) {
+    return;
+  }
+  printer << " scales ";
+  if (inputScales) {
+    printer << inputScales << ", ";
+  }
+  printer << weightScales;
+}
+
 static ParseResult parseLinearTypes(OpAsmParser &parser, Type &input,
                                     Type &weight, Operand inputScales,
                                     Type &inputScalesType, Operand weightScales,

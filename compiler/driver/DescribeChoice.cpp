@@ -33,13 +33,16 @@ std::string tfc::describeChoice(const spec::ModelSpec &model,
       (model.group ? " by groups of " + std::to_string(model.group) : "") +
       (model.roundsWeights && !isWhole ? ", rounded to it" : "");
   bool isRounded = roundsValues && !isWhole;
+  // Devices widen integers to what they keep values in.
+  const char *values =
+      model.hasIntegers() ? nameOf(spec::Storage::BF16) : nameOf(model.storage);
   if (isDecoder) {
     bool isKeptRounded = isRounded && !hasCpu;
     text += std::string(", keys and values in ") +
-            nameOf(isKeptRounded ? model.storage : model.cache);
+            (isKeptRounded ? values : nameOf(model.cache));
   }
   text += ", arithmetic in f32";
-  if (model.hasIntegers()) {
+  if (model.hasIntegers() && (hasCpu || !roundsValues)) {
     text += " but for products, which multiply int8";
   }
   if (!dots.empty()) {
@@ -48,7 +51,8 @@ std::string tfc::describeChoice(const spec::ModelSpec &model,
   if (isRounded) {
     text += std::string("; on devices ") +
             (isDecoder && hasCpu ? "keys, values and all else" : "all values") +
-            " between ops in " + nameOf(model.storage);
+            " between ops in " + values +
+            (model.hasIntegers() ? ", to which products widen matrices" : "");
   }
   if (isWhole && !model.roundsWeights && hasCpu) {
     // Measured on CPUs; a token alone is a read of all matrices.

@@ -56,8 +56,8 @@ static const char *findHostOnly(const spec::ModelSpec &model) {
 }
 
 /// A program that is fast at products of bf16 or int8 is one of a model that
-/// may be computed so, and none of plain loops. A device has none of integers,
-/// nor has aarch64, and none of what findHostOnly names.
+/// may be computed so, and none of plain loops. aarch64 has none of integers,
+/// and a device none of what findHostOnly names.
 static Error checkFactors(ArrayRef<TargetInfo> targets,
                           const spec::ModelSpec &model,
                           const CompileOptions &options) {
@@ -76,13 +76,19 @@ static Error checkFactors(ArrayRef<TargetInfo> targets,
           "int8 (devices have no such program yet), got " +
           target.name);
     }
-    if (!target.hasIntegerProducts() && wanted == Factors::Int8) {
+    if (target.isDevice() && model.storage == spec::Storage::Int8 &&
+        model.group > 0) {
+      return expectedProgram(
+          "expected --target of CPUs with bytes that have a scale for each " +
+          Twine(model.group) +
+          " columns (devices have one a row), got " + target.name);
+    }
+    if (!target.isDevice() && !target.hasIntegerProducts() &&
+        wanted == Factors::Int8) {
       std::string kept = model.storage == spec::Storage::Int4 ? "int4" : "int8";
-      return expectedProgram("expected --target of x86-64's CPUs with matrices "
-                             "in " +
-                             kept +
-                             " (devices and aarch64 have no such "
-                             "program yet), got " +
+      return expectedProgram("expected --target of x86-64's CPUs or of devices "
+                             "with matrices in " +
+                             kept + " (aarch64 has no such program yet), got " +
                              target.name);
     }
     if (target.isDevice() || target.multiplies == Factors::F32 ||

@@ -67,7 +67,7 @@ static int printEntries(const spec::ModelSpec &model, const WantedStep &wanted,
     return failInternally();
   }
   auto launches = countOnDevice(model, machine);
-  printMachine(machine, costs->isNarrow());
+  printMachine(machine, costs->isNarrow(machine));
   auto entries = costs->count(wanted, machine);
   if (failed(entries)) {
     return failInternally();

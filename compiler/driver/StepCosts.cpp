@@ -110,9 +110,10 @@ std::unique_ptr<StepCosts> StepCosts::create(const spec::ModelSpec &model) {
   return costs->module ? std::move(costs) : nullptr;
 }
 
-bool StepCosts::isNarrow() const {
+bool StepCosts::isNarrow(const cost::Machine &machine) const {
   return model.storage == spec::Storage::F16 ||
-         model.storage == spec::Storage::BF16;
+         model.storage == spec::Storage::BF16 ||
+         (machine.isDevice && model.hasIntegers());
 }
 
 FailureOr<std::vector<EntryCost>>
@@ -126,10 +127,10 @@ StepCosts::count(const WantedStep &wanted, const cost::Machine &machine) const {
     if (!step) {
       continue;
     }
-    step->valueBytes = machine.isDevice && isNarrow() ? 2 : 4;
+    step->valueBytes = machine.isDevice && isNarrow(machine) ? 2 : 4;
     int64_t rows = countWanted(entry, model, *step);
     FailureOr<cost::CostSheet> sheet =
-        cost::countCosts(entry, *step, rows, machine, isNarrow());
+        cost::countCosts(entry, *step, rows, machine, isNarrow(machine));
     if (failed(sheet)) {
       return failure();
     }

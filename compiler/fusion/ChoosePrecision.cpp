@@ -213,9 +213,9 @@ struct ChoosePrecisionPass
     bytes.clear();
     grouped.clear();
     areIntegers = weights == Storage::Int8 || weights == Storage::Int4;
-    if (areIntegers && (values != Storage::F32 || factors != Storage::F32)) {
+    if (areIntegers && factors != Storage::F32) {
       getOperation().emitError()
-          << "expected values and factors of f32 with weights="
+          << "expected factors of f32 with weights="
           << stringifyStorage(weights)
           << " (its products multiply integers), got others";
       return signalPassFailure();
@@ -362,14 +362,16 @@ struct ChoosePrecisionPass
   }
 
   /// Gives a matrix of integers its scales, and integers to the products that
-  /// read it.
+  /// read it; those whose rows are of 16 bits widen the matrix instead.
   void quantize(ParameterOp parameter, ArrayRef<WeightOp> weightOps,
                 SymbolTable &symbols) {
     OpBuilder b(parameter->getContext());
     RankedTensorType matrix = parameter.getTensorType();
     SmallVector<int64_t> shape = {matrix.getDimSize(0)};
     bool isFour = matrix.getElementType().isInteger(4);
-    bool hasGroups = cutsGroups(parameter);
+    // Who widens bytes has a scale a row of them.
+    bool hasGroups =
+        (isFour || values == Storage::F32) && cutsGroups(parameter);
     if (hasGroups) {
       shape.push_back(matrix.getDimSize(1) / group);
     }
@@ -391,7 +393,11 @@ struct ChoosePrecisionPass
       Value ownZeros = zeros.empty() ? Value() : find(zerosType, zeros);
       for (Operation *user : llvm::to_vector(weight->getUsers())) {
         auto linear = cast<LinearOp>(user);
-        multiplyIntegers(linear, own, hasGroups ? grouped : bytes);
+        if (values == Storage::F32) {
+          multiplyIntegers(linear, own, hasGroups ? grouped : bytes);
+        } else {
+          linear.getWeightScalesMutable().assign(own);
+        }
         if (ownZeros) {
           linear.getWeightZerosMutable().assign(ownZeros);
         }

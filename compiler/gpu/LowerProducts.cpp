@@ -61,9 +61,18 @@ static ProductOperands buildOperands(ImplicitLocOpBuilder &b,
   operands.weights = addressOf(b, op.getPanels());
   operands.result = addressOf(b, op.getInit());
   operands.columns = addresses(op.getColumns());
+  auto groupsOf = [&](transformer::ProductOp each) {
+    auto find = [&](Value buffer) {
+      return buffer ? addressOf(b, buffer) : Value();
+    };
+    return ProductOperands::Groups{find(each.getGroups()),
+                                   find(each.getZeros())};
+  };
+  operands.groups = groupsOf(op);
   if (gate) {
     operands.gateWeights = addressOf(b, gate.getPanels());
     operands.gateColumns = addresses(gate.getColumns());
+    operands.gateGroups = groupsOf(gate);
   } else {
     operands.rows = addresses(op.getRows());
   }

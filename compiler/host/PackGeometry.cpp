@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/host/PackGeometry.h"
 
+#include "dialect/FragmentWord.h"
 #include "dialect/ShapeUtils.h"
 
 using namespace mlir;
@@ -33,6 +34,8 @@ Geometry pack::geometryOf(transformer::ParameterOp op, Target target) {
   transformer::PackedAttr packed = target.whole.getPackedAttr();
   g[Panel] = packed ? packed.getPanel() : 1;
   g[Word] = packed ? packed.getWord() : 1;
+  g[Fragments] = type.getElementType().isInteger() &&
+                 g[Word] == transformer::kFragmentWord;
   g[Storage] =
       static_cast<int64_t>(transformer::storageOf(type.getElementType()));
   g[Rounds] = target.whole.getRounds();
@@ -72,6 +75,12 @@ bool pack::haveExperts(ArrayRef<Geometry> geometries) {
   });
 }
 
+bool pack::haveFragments(ArrayRef<Geometry> geometries) {
+  return llvm::any_of(geometries, [](const Geometry &geometry) {
+    return geometry[Fragments] != 0;
+  });
+}
+
 bool pack::haveGroups(ArrayRef<Geometry> geometries) {
   return llvm::any_of(geometries, [](const Geometry &geometry) {
     bool hasOwn =
@@ -92,7 +101,8 @@ bool pack::haveIntegers(ArrayRef<Geometry> geometries) {
 }
 
 size_t pack::countFields(ArrayRef<Geometry> geometries) {
-  return haveGroups(geometries)    ? NumFields
+  return haveFragments(geometries) ? NumFields
+         : haveGroups(geometries)  ? Fragments
          : haveExperts(geometries) ? Group
                                    : Experts;
 }

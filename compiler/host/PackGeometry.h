@@ -13,12 +13,13 @@ namespace tfc::pack {
 /// With R = FirstTarget + r, row r of the result, element c, is element
 ///   (R / Panel) * PanelStride + (c / Word * Panel + R % Panel) * Word + c %
 ///   Word
-/// (of integers of four bits in bytes, as #transformer.packed has them) of what
-/// is packed at Offset: the parameter, or the one that it is a part of.
-/// Of a parameter of experts, layer i is of expert i % Experts of layer i /
-/// Experts, ExpertBytes behind the one before, and ExpertElements in what is
-/// stored. Rows one after the other are panels of one row. Of a matrix of bytes
-/// row R has element R of the vectors at Scales and, with HasExcess, at Excess.
+/// (of integers of four bits in bytes, and of Fragments in their order, as
+/// #transformer.packed has them) of what is packed at Offset: the parameter, or
+/// the one that it is a part of. Of a parameter of experts, layer i is of
+/// expert i % Experts of layer i / Experts, ExpertBytes behind the one before,
+/// and ExpertElements in what is stored. Rows one after the other are panels of
+/// one row. Of a matrix of bytes row R has element R of the vectors at Scales
+/// and, with HasExcess, at Excess.
 enum Field {
   FirstElement,
   RowStride,
@@ -49,6 +50,8 @@ enum Field {
   Zeros,
   ZerosStride,
   HasZeros,
+  // And this one, where some parameter lies as fragments have it.
+  Fragments,
   NumFields
 };
 using Geometry = std::array<int64_t, NumFields>;
@@ -68,6 +71,7 @@ Geometry noGeometry();
 Geometry geometryOf(transformer::ParameterOp op, Target target);
 
 bool haveExperts(llvm::ArrayRef<Geometry> geometries);
+bool haveFragments(llvm::ArrayRef<Geometry> geometries);
 /// Integers that have groups of columns.
 bool haveGroups(llvm::ArrayRef<Geometry> geometries);
 bool haveIntegers(llvm::ArrayRef<Geometry> geometries);

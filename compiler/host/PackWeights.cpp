@@ -110,6 +110,12 @@ private:
   void storeGroup(const GroupViews &beside, const RowPlaces &row, Value group,
                   Value scale, Value zero);
   PairPlace findPair(const RowPlaces &row, Value first, Value pair);
+  PairPlace findPairInHalves(const RowPlaces &row, Value first, Value pair);
+  PairPlace findPairInFragments(const RowPlaces &row, Value first, Value pair);
+  Value isOfFragments() {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, fields[Fragments],
+                                 constant(b, 0));
+  }
   void storePair(const PairPlace &at, ArrayRef<Value> fours, Value target);
   Value store(Value value, Value target, Value place);
   Value viewAs(Type type, Value memory, Value first, Value elements);
@@ -117,6 +123,7 @@ private:
   RowPlaces findRow(Value row);
   Value load(Value stored, const RowPlaces &row, Value column);
   Value findPlace(const RowPlaces &row, Value column);
+  Value findInFragments(Value column);
   Value findStatus(Value isSo, int64_t status);
 
   Value multiply(Value x, Value y) { return arith::MulIOp::create(b, x, y); }
@@ -207,10 +214,31 @@ Value PackBuilder::load(Value stored, const RowPlaces &row, Value column) {
              : arith::ExtFOp::create(b, b.getF32Type(), value);
 }
 
+/// Of a column of a word of bytes, where fragments have it.
+Value PackBuilder::findInFragments(Value column) {
+  auto digit = [&](int64_t from, int64_t count) {
+    return remainder(divide(column, constant(b, from)), constant(b, count));
+  };
+  auto times = [&](Value x, int64_t factor) {
+    return multiply(x, constant(b, factor));
+  };
+  // From the highest place on: the lane, the half, four columns, of which the
+  // second and the third change places.
+  Value lane = times(digit(8, 4), 16), half = times(digit(32, 2), 8);
+  Value four = times(digit(4, 2), 4);
+  Value inFour = add(times(digit(1, 2), 2), digit(2, 2));
+  return add(add(lane, half), add(four, inFour));
+}
+
 /// In what is packed.
 Value PackBuilder::findPlace(const RowPlaces &row, Value column) {
   Value word = multiply(divide(column, fields[Word]), row.wordStride);
-  return add(row.to, add(word, remainder(column, fields[Word])));
+  Value inWord = remainder(column, fields[Word]);
+  if (haveFragments(geometries)) {
+    inWord = arith::SelectOp::create(b, isOfFragments(),
+                                     findInFragments(inWord), inWord);
+  }
+  return add(row.to, add(word, inWord));
 }
 
 Value PackBuilder::findStatus(Value isSo, int64_t status) {
@@ -382,11 +410,44 @@ void PackBuilder::storeGroup(const GroupViews &beside, const RowPlaces &row,
   memref::StoreOp::create(b, zero, beside.zeros, place);
 }
 
+/// As findPair, of a word of fragments: a lane's eight columns of a half of it
+/// are four bytes, which have columns 0 and 2, 4 and 6, 1 and 3, 5 and 7.
+PackBuilder::PairPlace PackBuilder::findPairInFragments(const RowPlaces &row,
+                                                        Value first,
+                                                        Value pair) {
+  auto number = [&](int64_t value) { return constant(b, value); };
+  Value byte = remainder(pair, number(4));
+  Value own = add(first, multiply(divide(pair, number(4)), number(8)));
+  Value lower = add(own, add(multiply(remainder(byte, number(2)), number(4)),
+                             divide(byte, number(2))));
+  Value word =
+      divide(multiply(divide(own, fields[Word]), row.wordStride), number(2));
+  Value lane = remainder(divide(own, number(8)), number(4));
+  Value half = remainder(divide(own, number(32)), number(2));
+  Value inWord = add(multiply(lane, number(8)), multiply(half, number(4)));
+  Value at = add(divide(row.to, number(2)), add(word, add(inWord, byte)));
+  return {at, lower, add(lower, number(2))};
+}
+
 /// Two columns of a word in a byte, of which the word's first half has the
 /// lower bits: where pair number `pair` of the group whose first column is
 /// `first` is stored, and both columns.
 PackBuilder::PairPlace PackBuilder::findPair(const RowPlaces &row, Value first,
                                              Value pair) {
+  if (haveFragments(geometries)) {
+    PairPlace own = findPairInFragments(row, first, pair);
+    PairPlace plain = findPairInHalves(row, first, pair);
+    auto choose = [&](Value x, Value y) -> Value {
+      return arith::SelectOp::create(b, isOfFragments(), x, y);
+    };
+    return {choose(own.byte, plain.byte), choose(own.lower, plain.lower),
+            choose(own.upper, plain.upper)};
+  }
+  return findPairInHalves(row, first, pair);
+}
+
+PackBuilder::PairPlace PackBuilder::findPairInHalves(const RowPlaces &row,
+                                                     Value first, Value pair) {
   Value half = divide(fields[Word], constant(b, 2));
   Value lower = add(first, add(multiply(divide(pair, half), fields[Word]),
                                remainder(pair, half)));

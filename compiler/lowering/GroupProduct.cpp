@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace tfc;
@@ -24,7 +25,8 @@ public:
         groups(transformer::widthOf(scales)),
         columns(transformer::widthOf(x) / groups) {}
 
-  /// sum_g float(sum of group g) * scales[n,g], a multiply-add a group.
+  /// sum_g float(sum of group g) * scales[n,g], a multiply-add a group. Of rows
+  /// of floats a group's sum is one, too.
   Value emit(Value token, Value row);
 
 private:
@@ -79,9 +81,15 @@ Value GroupSum::integerOf(Value row, Value column, Value zero) {
 }
 
 Value GroupSum::term(Value token, Value row, Value column, Value zero) {
-  Value factor =
-      arith::ExtSIOp::create(b, b.getI32Type(), extract(x, {token, column}));
-  return arith::MulIOp::create(b, factor, integerOf(row, column, zero));
+  Value own = integerOf(row, column, zero);
+  Value factor = extract(x, {token, column});
+  if (!factor.getType().isInteger()) {
+    return arith::MulFOp::create(
+        b, convertFloat(b, factor, b.getF32Type()),
+        arith::SIToFPOp::create(b, b.getF32Type(), own));
+  }
+  factor = arith::ExtSIOp::create(b, b.getI32Type(), factor);
+  return arith::MulIOp::create(b, factor, own);
 }
 
 Value GroupSum::emit(Value token, Value row) {
@@ -93,13 +101,17 @@ Value GroupSum::emit(Value token, Value row) {
       zero = arith::ExtUIOp::create(b, b.getI32Type(),
                                     extract(zeros, {row, group}));
     }
-    Value own = reduce(columns, arith::ConstantIntOp::create(b, 0, 32),
-                       [&](Value i, Value sums) -> Value {
-                         Value column = arith::AddIOp::create(b, first, i);
-                         return arith::AddIOp::create(
-                             b, sums, term(token, row, column, zero));
-                       });
-    Value wide = arith::SIToFPOp::create(b, b.getF32Type(), own);
+    bool areInteger = getElementTypeOrSelf(x).isInteger();
+    Value nothing =
+        areInteger ? arith::ConstantIntOp::create(b, 0, 32).getResult() : none;
+    Value own = reduce(columns, nothing, [&](Value i, Value sums) -> Value {
+      Value column = arith::AddIOp::create(b, first, i);
+      Value next = term(token, row, column, zero);
+      return areInteger ? arith::AddIOp::create(b, sums, next).getResult()
+                        : arith::AddFOp::create(b, sums, next).getResult();
+    });
+    Value wide =
+        areInteger ? arith::SIToFPOp::create(b, b.getF32Type(), own) : own;
     return math::FmaOp::create(b, wide, extract(scales, {row, group}), sum);
   });
 }

@@ -6,6 +6,7 @@
 #include "compiler/support/ClearStatistics.h"
 #include "compiler/support/PassOptions.h"
 
+#include "dialect/FragmentWord.h"
 #include "dialect/LayerFunctions.h"
 #include "dialect/ShapeUtils.h"
 #include "dialect/TransformerDialect.h"
@@ -156,12 +157,12 @@ static LogicalResult lowerOutput(transformer::OutputOp op) {
   return success();
 }
 
-/// Whether a product reads rows and a matrix of the same 16 bits, whole times
-/// `multiple` elements long.
+/// Whether a product reads rows of 16 bits, whole times `multiple` elements
+/// long, and a matrix of the same or of integers.
 static bool isNarrow(transformer::LinearOp op, int64_t multiple) {
   Type element = getElementTypeOrSelf(op.getInput());
-  return element.isFloat(16) &&
-         getElementTypeOrSelf(op.getWeight()) == element &&
+  Type kept = getElementTypeOrSelf(op.getWeight());
+  return element.isFloat(16) && (kept == element || kept.isInteger()) &&
          transformer::widthOf(op.getInput()) % multiple == 0;
 }
 
@@ -239,10 +240,11 @@ static bool hasGroups(transformer::ParameterOp parameter) {
   return scales && scales.getTensorType().getRank() == 2;
 }
 
-/// With what its groups have, a panel of which goes with one of the matrix.
+/// Rows of a matrix that a fragment of tensor cores has.
+constexpr int64_t kFragmentRows = 8;
+
+/// What the groups of a matrix have, in panels.
 static void packGroups(transformer::ParameterOp parameter, int64_t panel) {
-  bool isFour = parameter.getTensorType().getElementType().isInteger(4);
-  pack(parameter, panel, isFour ? kFourWord : kByteWord);
   for (auto kind : {transformer::CompanionKind::Scales,
                     transformer::CompanionKind::Zeros}) {
     if (transformer::ParameterOp own = parameter.findCompanion(kind)) {
@@ -251,12 +253,10 @@ static void packGroups(transformer::ParameterOp parameter, int64_t panel) {
   }
 }
 
-/// Where there are no panels: two columns a byte.
-static void packPlainFours(ModuleOp module) {
-  for (auto parameter : module.getOps<transformer::ParameterOp>()) {
-    if (parameter.getTensorType().getElementType().isInteger(4)) {
-      pack(parameter, /*panel=*/1, kFourByte);
-    }
+/// Where no kernel reads it: two columns a byte.
+static void packPlainFours(transformer::ParameterOp parameter) {
+  if (parameter.getTensorType().getElementType().isInteger(4)) {
+    pack(parameter, /*panel=*/1, kFourByte);
   }
 }
 
@@ -265,8 +265,11 @@ static void packPanels(ModuleOp module, int64_t panel, int64_t bf16Word,
                        IntegerRows integers) {
   for (auto &[parameter, products] : findProducts(module)) {
     Type element = getElementTypeOrSelf(products.front().getWeight());
-    if (hasGroups(cast<transformer::ParameterOp>(parameter))) {
-      packGroups(cast<transformer::ParameterOp>(parameter), panel);
+    auto matrix = cast<transformer::ParameterOp>(parameter);
+    if (hasGroups(matrix)) {
+      // A panel of its groups goes with one of the matrix.
+      pack(matrix, panel, element.isInteger(4) ? kFourWord : kByteWord);
+      packGroups(matrix, panel);
       continue;
     }
     bool isByte = element.isInteger();
@@ -295,15 +298,24 @@ static void packExperts(ModuleOp module, int64_t panel, int64_t bf16Word) {
   module.walk([&](transformer::HeadLinearOp op) { packWeight(op); });
 }
 
-/// Those of narrow products alone are for kernels, which read them as they are.
+/// Those of narrow products alone are for kernels, which read them as they are,
+/// or integers as fragments have them, and scales of their groups for eight
+/// rows at a time: as many as a fragment has.
 static void packRows(ModuleOp module, int64_t multiple) {
   SmallVector<transformer::LinearOp> plain;
   for (auto &[parameter, products] : findProducts(module)) {
-    if (llvm::all_of(products,
-                     [&](auto op) { return isNarrow(op, multiple); })) {
-      pack(parameter, /*panel=*/1, /*word=*/1);
-    } else {
+    auto matrix = cast<transformer::ParameterOp>(parameter);
+    if (!llvm::all_of(products,
+                      [&](auto op) { return isNarrow(op, multiple); })) {
+      packPlainFours(matrix);
       llvm::append_range(plain, products);
+    } else if (matrix.getTensorType().getElementType().isInteger()) {
+      pack(matrix, /*panel=*/1, transformer::kFragmentWord);
+      if (matrix.getTensorType().getElementType().isInteger(4)) {
+        packGroups(matrix, kFragmentRows);
+      }
+    } else {
+      pack(matrix, /*panel=*/1, /*word=*/1);
     }
   }
   reportPlain(plain, multiple);
@@ -389,7 +401,9 @@ struct LowerToLinalgPass : tfc::impl::LowerToLinalgPassBase<LowerToLinalgPass> {
     } else if (kernelRows > 0) {
       packRows(getOperation(), kernelRows);
     } else {
-      packPlainFours(getOperation());
+      for (auto parameter : getOperation().getOps<transformer::ParameterOp>()) {
+        packPlainFours(parameter);
+      }
     }
     LastUses lastUses(getOperation());
     // Behind the search for last uses: a weight's rows are nobody's to write.

@@ -97,9 +97,7 @@ Value tfc::buildPanelProduct(ImplicitLocOpBuilder &b, Value x,
   Value bias = take(epilogue.bias), factor = take(epilogue.factor);
   Value residual = take(epilogue.residual);
   Value rowScale = take(epilogue.rowScales), sum = body->getArgument(0);
-  if (rowScale) {
-    sum = buildScaled(b, sum, over, rowScale, columnScale);
-  }
+  sum = buildScaled(b, sum, over, rowScale, columnScale);
   transformer::YieldOp::create(
       b, buildEpilogue(b, epilogue, sum, bias, factor, residual));
   return product.getResult();

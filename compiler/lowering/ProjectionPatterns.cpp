@@ -101,19 +101,21 @@ Value tfc::buildScaled(ImplicitLocOpBuilder &b, Value sum, Value excess,
   Value y = sum.getType().isF32()
                 ? sum
                 : arith::SIToFPOp::create(b, b.getF32Type(), sum);
-  y = arith::MulFOp::create(b, y, rowScale);
+  y = rowScale ? arith::MulFOp::create(b, y, rowScale).getResult() : y;
   return columnScale ? arith::MulFOp::create(b, y, columnScale) : y;
 }
 
-/// sum + x w: of floats in f32, of bytes in i32.
+/// sum + x w: of floats in f32, also where w is an integer; of bytes in i32.
 static Value buildTerm(ImplicitLocOpBuilder &b, Value x, Value w, Value sum) {
   if (sum.getType().isInteger()) {
     Value wide = arith::ExtSIOp::create(b, sum.getType(), x);
     Value other = arith::ExtSIOp::create(b, sum.getType(), w);
     return arith::AddIOp::create(b, sum, arith::MulIOp::create(b, wide, other));
   }
-  auto widen = [&](Value value) {
-    return convertFloat(b, value, b.getF32Type());
+  auto widen = [&](Value value) -> Value {
+    return value.getType().isInteger()
+               ? arith::SIToFPOp::create(b, b.getF32Type(), value)
+               : convertFloat(b, value, b.getF32Type());
   };
   Value term = arith::MulFOp::create(b, widen(x), widen(w));
   return arith::AddFOp::create(b, sum, term);
@@ -160,7 +162,7 @@ static Value finishProduct(ImplicitLocOpBuilder &b, Value product,
   bool factor = add(epilogue.factor, Broadcast::None);
   bool residual = add(epilogue.residual, Broadcast::None);
   FloatType element = epilogue.element ? epilogue.element : b.getF32Type();
-  if (epilogue.isEmpty() && element.isF32()) {
+  if (epilogue.isEmpty() && !hasColumns && element.isF32()) {
     return product;
   }
   return mapRows(
@@ -170,9 +172,8 @@ static Value finishProduct(ImplicitLocOpBuilder &b, Value product,
         auto take = [&](bool given) { return given ? v[next++] : Value(); };
         Value rowScale = take(isScaled), columnScale = take(hasColumns);
         Value biasValue = take(bias), factorValue = take(factor);
-        Value sum = isScaled ? buildScaled(inner, v[0], /*excess=*/Value(),
-                                           rowScale, columnScale)
-                             : v[0];
+        Value sum =
+            buildScaled(inner, v[0], /*excess=*/Value(), rowScale, columnScale);
         return buildEpilogue(inner, epilogue, sum, biasValue, factorValue,
                              take(residual));
       });

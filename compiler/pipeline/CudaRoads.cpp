@@ -105,14 +105,22 @@ const Road tfc::cudaPlainRoad = {"cuda none", TargetKind::Cuda, OptLevel::None,
 // --opt=full
 //===----------------------------------------------------------------------===//
 
+/// What values between ops are kept in: what matrices are, or bf16 where those
+/// are integers, which kernels widen to it.
+static transformer::Storage valuesOf(transformer::Storage weights) {
+  bool areIntegers = weights == transformer::Storage::Int8 ||
+                     weights == transformer::Storage::Int4;
+  return areIntegers ? transformer::Storage::BF16 : weights;
+}
+
 static void buildFused(OpPassManager &pm, const PipelineOptions &options) {
   fuse(pm);
-  finishFused(pm, options, options.weights);
+  finishFused(pm, options, valuesOf(options.weights));
 }
 
 static void buildLinalg(OpPassManager &pm, const PipelineOptions &options) {
   LowerToLinalgPassOptions lower;
-  // Products on tensor cores take elements of 16 bits.
+  // Products on tensor cores take rows of 16 bits.
   if (options.weights != transformer::Storage::F32) {
     lower.kernelRows = ProductForm::kMultiple;
   }

@@ -49,6 +49,9 @@ Matrix quantizeGroups(const Matrix &x, Matrix &scales);
 Matrix scaleGroups(const Matrix &integers, const Matrix &scales,
                    const Matrix *zeros);
 
+/// Each row of integers times its scale, of as many as there are rows.
+Matrix scaleRows(const Matrix &integers, const Matrix &scales);
+
 /// y[t,n] = x[t,n] rowScales[t] columnScales[n] + bias[n]; without scales of
 /// columns those are 1.
 Matrix scaleBoth(const Matrix &x, const Matrix &rowScales,

@@ -469,16 +469,18 @@ LogicalResult Interpreter::runOp(Operation &op) {
                                        linearOp.getWeightScales().getType())
                                            .getRank() == 2;
         const Matrix &weight = rows(linearOp.getWeight());
+        Value weightScales = linearOp.getWeightScales();
         Matrix y = linear(
             rows(linearOp.getInput()),
-            hasGroups ? scaleGroups(weight, rows(linearOp.getWeightScales()),
+            hasGroups ? scaleGroups(weight, rows(weightScales),
                                     rowsOrNull(linearOp.getWeightZeros()))
-                      : weight,
+            // Of integers on both sides what rows have comes off first.
+            : weightScales && !scales ? scaleRows(weight, rows(weightScales))
+                                      : weight,
             scales ? nullptr : bias);
         if (scales) {
           y = scaleBoth(y, rows(scales),
-                        hasGroups ? Matrix() : rows(linearOp.getWeightScales()),
-                        bias);
+                        hasGroups ? Matrix() : rows(weightScales), bias);
         }
         y = activation(linearOp.getAct(), y);
         if (Value factor = linearOp.getFactor()) {

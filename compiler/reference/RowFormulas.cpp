@@ -150,6 +150,16 @@ Matrix scaleGroups(const Matrix &integers, const Matrix &scales,
   return y;
 }
 
+Matrix scaleRows(const Matrix &integers, const Matrix &scales) {
+  Matrix y = integers;
+  for (int64_t n = 0; n < y.rows; ++n) {
+    for (int64_t k = 0; k < y.cols; ++k) {
+      y.at(n, k) *= scales.at(0, n);
+    }
+  }
+  return y;
+}
+
 Matrix scaleBoth(const Matrix &x, const Matrix &rowScales,
                  const Matrix &columnScales, const Matrix *bias) {
   Matrix y(x.rows, x.cols);

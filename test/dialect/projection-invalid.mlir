@@ -173,7 +173,7 @@ func.func @slice_columns_c2_negative(%x: tensor<?x8xf32>) {
 // -----
 
 func.func @linear_c5_no_scales(%x: tensor<?x104xi8>, %w: tensor<150x104xi8>) {
-  // expected-error @below {{expected rows and a weight of floats (there are no scales), got 'tensor<?x104xi8>'}}
+  // expected-error @below {{expected a weight of floats (it has no scales), got 'tensor<150x104xi8>'}}
   %0 = transformer.linear %x, %w : tensor<?x104xi8>, tensor<150x104xi8>
   return
 }
@@ -181,8 +181,24 @@ func.func @linear_c5_no_scales(%x: tensor<?x104xi8>, %w: tensor<150x104xi8>) {
 // -----
 
 func.func @linear_c5_floats(%x: tensor<?x104xi8>, %w: tensor<150x104xf32>, %s: tensor<?xf32>, %ws: tensor<150xf32>) {
-  // expected-error @below {{expected rows and a weight of i8 (there are scales), got 'tensor<150x104xf32>'}}
+  // expected-error @below {{expected a weight of i8 or i4 (it has scales), got 'tensor<150x104xf32>'}}
   %0 = transformer.linear %x, %w scales %s, %ws : tensor<?x104xi8>, tensor<150x104xf32>, tensor<?xf32>, tensor<150xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c5_rows(%x: tensor<?x104xf32>, %w: tensor<150x104xi8>, %s: tensor<?xf32>, %ws: tensor<150xf32>) {
+  // expected-error @below {{expected rows of i8, and a weight of integers (there are input_scales), got 'tensor<?x104xf32>'}}
+  %0 = transformer.linear %x, %w scales %s, %ws : tensor<?x104xf32>, tensor<150x104xi8>, tensor<?xf32>, tensor<150xf32>
+  return
+}
+
+// -----
+
+func.func @linear_c5_no_row_scales(%x: tensor<?x104xi8>, %w: tensor<150x104xi8>, %ws: tensor<150xf32>) {
+  // expected-error @below {{expected rows of floats (there are no input_scales), got 'tensor<?x104xi8>'}}
+  %0 = transformer.linear %x, %w scales %ws : tensor<?x104xi8>, tensor<150x104xi8>, tensor<150xf32>
   return
 }
 

@@ -111,3 +111,17 @@ func.func @integers(%x: tensor<?x104xf32>, %w: tensor<150x104xi8>,
     : tensor<?x104xi8>, tensor<150x104xi8>, tensor<?xf32>, tensor<150xf32>, tensor<150xf32>
   return
 }
+
+// CHECK-LABEL: @widened
+// CHECK-SAME: %[[X:.*]]: tensor<?x104xbf16>
+func.func @widened(%x: tensor<?x104xbf16>, %w: tensor<150x104xi8>,
+                   %ws: tensor<150xf32>, %f: tensor<150x104xi4>,
+                   %fs: tensor<150x2xf32>, %z: tensor<150x2xi8>) {
+  // CHECK: transformer.linear %[[X]], %{{.*}} scales %{{[^,]*}} : tensor<?x104xbf16>, tensor<150x104xi8>, tensor<150xf32> -> tensor<?x150xbf16>
+  %0 = transformer.linear %x, %w scales %ws
+    : tensor<?x104xbf16>, tensor<150x104xi8>, tensor<150xf32> -> tensor<?x150xbf16>
+  // CHECK: transformer.linear %[[X]], %{{.*}} scales %{{[^,]*}} zeros %{{.*}} : tensor<?x104xbf16>, tensor<150x104xi4>, tensor<150x2xf32>, tensor<150x2xi8>{{$}}
+  %1 = transformer.linear %x, %f scales %fs zeros %z
+    : tensor<?x104xbf16>, tensor<150x104xi4>, tensor<150x2xf32>, tensor<150x2xi8>
+  return
+}

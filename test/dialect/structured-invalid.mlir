@@ -519,6 +519,18 @@ func.func @product_c8_words(%x: tensor<?x80xi8>, %w: tensor<2x10x48x4xi8>, %g: t
 
 // -----
 
+func.func @product_c8_panels(%x: tensor<?x64xf32>, %w: tensor<73x1x1x32xi8>, %g: tensor<9x2x8xf32>, %y: tensor<?x73xf32>) {
+  // expected-error @below {{expected panels of i8, and scales of panels that end with 73 rows for groups that divide 64 columns, got 'tensor<73x1x1x32xi8>' and 'tensor<9x2x8xf32>'}}
+  %0 = transformer.product %x, %w groups(%g) outs(%y)
+      : tensor<?x64xf32>, tensor<73x1x1x32xi8>, tensor<9x2x8xf32>, tensor<?x73xf32> -> tensor<?x73xf32> {
+  ^bb0(%sum: f32):
+    transformer.yield %sum : f32
+  }
+  return
+}
+
+// -----
+
 func.func @product_c8_zeros(%x: tensor<?x64xi8>, %w: tensor<2x8x48x4xi8>, %g: tensor<2x2x48xf32>, %z: tensor<2x4x48xi8>, %y: tensor<?x73xf32>) {
   // expected-error @below {{expected zeros of groups, of their shape, got 'tensor<2x4x48xi8>'}}
   %0 = transformer.product %x, %w groups(%g) zeros(%z) outs(%y)

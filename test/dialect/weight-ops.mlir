@@ -36,6 +36,12 @@ transformer.parameter @k_v : tensor<8x4xf32> layers 2 parts [@k, @v]
 transformer.parameter @words : tensor<8x4xbf16>
   from <["w"], stored_rows = 8> packed<panel = 16, word = 2> rounds
 
+// CHECK: transformer.parameter @fragments : tensor<8x72xi8> from<["w"], stored_rows = 8> packed<panel = 1, word = 64> rounds at 0
+// 64 columns more than there are: a word is whole.
+transformer.parameter @fragments : tensor<8x72xi8>
+  from <["w"], stored_rows = 8> packed<panel = 1, word = 64>
+  rounds at 0
+
 // CHECK-LABEL: @weight
 // CHECK-SAME: %[[LAYER:.*]]: index
 func.func @weight(%layer: index) {

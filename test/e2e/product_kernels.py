@@ -211,4 +211,5 @@ def main():
         check(Device(driver), ptx, kernels, seed)
 
 
-main()
+if __name__ == "__main__":
+    main()

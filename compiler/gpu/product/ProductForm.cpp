@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/product/ProductForm.h"
 
+#include "dialect/FragmentWord.h"
 #include "dialect/PanelShape.h"
 #include "dialect/ShapeUtils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -30,6 +31,35 @@ static Type elementTypeOf(Value buffer) {
   return cast<MemRefType>(buffer.getType()).getElementType();
 }
 
+/// Whether a matrix lies as kernels take it: in rows of `element`, or in
+/// fragments of integers, which have groups or not.
+static bool isOfKernels(MemRefType panels, Type element, bool hasGroups) {
+  transformer::PanelShape shape(panels);
+  constexpr int64_t word = transformer::kFragmentWord;
+  bool isInteger = panels.getElementType().isInteger(8);
+  int64_t columns = !isInteger ? 1 : hasGroups ? word / 2 : word;
+  return (isInteger || (panels.getElementType() == element && !hasGroups)) &&
+         shape.width == 1 && shape.columns == columns &&
+         panels.getLayout().isIdentity();
+}
+
+LogicalResult ProductForm::addGroups() {
+  Value groups = op.getGroups();
+  if (!groups) {
+    return success();
+  }
+  auto type = cast<MemRefType>(groups.getType());
+  group = transformer::widthOf(op.getInput()) / type.getDimSize(1);
+  hasZeros = static_cast<bool>(op.getZeros());
+  // A fragment's 32 columns are of one group.
+  if (type.getDimSize(2) != kScaleRows || group % 32 != 0) {
+    return op.emitOpError()
+           << "expected groups of whole times 32 columns, for " << kScaleRows
+           << " rows at a time, got " << type << " for groups of " << group;
+  }
+  return success();
+}
+
 FailureOr<ProductForm> ProductForm::get(transformer::ProductOp op) {
   if (!op.hasPureBufferSemantics()) {
     return op.emitOpError() << "expected buffers, got tensors";
@@ -39,19 +69,20 @@ FailureOr<ProductForm> ProductForm::get(transformer::ProductOp op) {
   form.element = elementTypeOf(op.getInput());
   form.result = elementTypeOf(op.getInit());
   auto panels = cast<MemRefType>(op.getPanels().getType());
-  bool areNarrow = (form.element.isBF16() || form.element.isF16()) &&
-                   panels.getElementType() == form.element;
-  transformer::PanelShape shape(panels);
-  bool arePlain =
-      shape.width == 1 && shape.columns == 1 && panels.getLayout().isIdentity();
-  if (!areNarrow || !arePlain ||
+  bool hasGroups = static_cast<bool>(op.getGroups());
+  bool isNarrow = form.element.isBF16() || form.element.isF16();
+  if (!isNarrow || !isOfKernels(panels, form.element, hasGroups) ||
       transformer::widthOf(op.getInput()) % kMultiple != 0 ||
       !areRowsAt(op.getInput(), kMultiple)) {
     return op.emitOpError()
            << "expected rows of 16 bits, of the input and in panels of one "
-              "row, that are a multiple of "
+              "row (or integers in fragments), that are a multiple of "
            << kMultiple << " elements long and apart, got "
            << op.getInput().getType() << " and " << panels;
+  }
+  form.weightBits = static_cast<unsigned>(op.getWeightBits());
+  if (failed(form.addGroups())) {
+    return failure();
   }
   form.isPaired =
       transformer::widthOf(op.getInit()) % 2 == 0 && areRowsAt(op.getInit(), 2);
@@ -78,11 +109,14 @@ transformer::ProductOp ProductForm::findGate(transformer::ProductOp op) {
     before = before->getPrevNode();
   }
   auto gate = dyn_cast_or_null<transformer::ProductOp>(before);
+  auto typeOf = [](Value value) { return value ? value.getType() : Type(); };
   bool isGate = gate && gate.getRows().empty() && op.getRows().size() == 1 &&
                 op.getRows().front() == gate.getInit() &&
                 op.getInput() == gate.getInput() &&
                 op.getInit() != gate.getInit() &&
-                op.getPanels().getType() == gate.getPanels().getType();
+                op.getPanels().getType() == gate.getPanels().getType() &&
+                typeOf(op.getGroups()) == typeOf(gate.getGroups()) &&
+                typeOf(op.getZeros()) == typeOf(gate.getZeros());
   // Whoever else has this place in memory may read it.
   auto isOwn = [&](Operation *user) { return user == op || user == gate; };
   return isGate && llvm::all_of(gate.getInit().getUsers(),
@@ -136,7 +170,8 @@ static void writeBody(llvm::raw_ostream &stream, transformer::ProductOp op) {
 std::string ProductForm::key() const {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  stream << element << ' ' << result << ' ' << isPaired;
+  stream << element << ' ' << weightBits << ' ' << group << ' ' << hasZeros
+         << ' ' << result << ' ' << isPaired;
   for (Type type : llvm::concat<const Type>(columns, rows)) {
     stream << ' ' << type;
   }
@@ -153,13 +188,25 @@ std::string ProductForm::key() const {
   return text;
 }
 
+/// Those that there are.
+static void listGroups(const ProductOperands::Groups &groups,
+                       SmallVectorImpl<Value> &values) {
+  for (Value value : {groups.scales, groups.zeros}) {
+    if (value) {
+      values.push_back(value);
+    }
+  }
+}
+
 SmallVector<Value> ProductOperands::list() const {
   SmallVector<Value> values = {input, weights, result};
   llvm::append_range(values, columns);
   llvm::append_range(values, rows);
+  listGroups(groups, values);
   if (gateWeights) {
     values.push_back(gateWeights);
     llvm::append_range(values, gateColumns);
+    listGroups(gateGroups, values);
   }
   llvm::append_range(values,
                      ArrayRef{tokens, width, depth, inputStride, resultStride});
@@ -181,9 +228,15 @@ ProductOperands ProductOperands::take(const ProductForm &form,
   }
   operands.columns = take(form.columns.size());
   operands.rows = take(form.rows.size());
+  auto takeGroups = [&](Groups &groups) {
+    groups.scales = form.group ? *next++ : Value();
+    groups.zeros = form.hasZeros ? *next++ : Value();
+  };
+  takeGroups(operands.groups);
   if (form.gate) {
     operands.gateWeights = *next++;
     operands.gateColumns = take(form.gateColumns.size());
+    takeGroups(operands.gateGroups);
   }
   for (Value *one : {&operands.tokens, &operands.width, &operands.depth,
                      &operands.inputStride, &operands.resultStride}) {

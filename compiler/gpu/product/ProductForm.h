@@ -11,17 +11,22 @@ namespace tfc {
 
 /// A product on buffers with plain rows of weights: y[t,n] = body(sum_k x[t,k]
 /// w[n,k], columns[n]..., rows[t,n]...). Its sizes are arguments of a kernel,
-/// what is said here is the kernel's own. With a gate, another product of the
+/// what is said here is the kernel's own. Weights may be integers, which lie as
+/// fragments have them (`#transformer.packed`) and are widened to the element
+/// of x, exactly; of four bits the sum is that of a group's sums times its
+/// scales, in order. With a gate, another product of the
 /// same x and size whose result is the only row operand, both are done at once:
 /// y[t,n] = body(sum_k x[t,k] w[n,k], columns[n]..., gate[t,n]).
 struct ProductForm {
   /// Rows of x and w are whole times so many elements long: what is read at
   /// once of 16 bits.
   static constexpr int64_t kMultiple = 8;
+  /// Rows of w whose scales of a group lie together.
+  static constexpr int64_t kScaleRows = 8;
 
   /// Of a product that tensor cores can do: rows of 16 bits, of x and of w,
-  /// begin at multiples of 16 bytes and are whole numbers of them long. An
-  /// error of the op where that is not so.
+  /// begin at multiples of 16 bytes and are whole numbers of them long, or w is
+  /// of integers in fragments. An error of the op where that is not so.
   static mlir::FailureOr<ProductForm> get(transformer::ProductOp op);
   /// The product before `op` that can be its gate, whose result nobody else
   /// reads; null where there is none.
@@ -33,7 +38,10 @@ struct ProductForm {
   std::string key() const;
 
   transformer::ProductOp op; // its body is the kernel's
-  mlir::Type element;        // of x and w
+  mlir::Type element;        // of x, and of w where that is no integers
+  unsigned weightBits = 16;  // of an element of w: 16, 8 or 4
+  int64_t group = 0;         // columns that have a scale; 0: there are none
+  bool hasZeros = false;     // whether groups have zero points
   mlir::Type result;
   llvm::SmallVector<mlir::Type> columns, rows; // their elements
   transformer::ProductOp gate;                 // null where there is none
@@ -41,15 +49,30 @@ struct ProductForm {
   llvm::SmallVector<mlir::Type> gateColumns;
   /// Whether two columns from an even one on can be read and written at once.
   bool isPaired;
+
+  /// Takes groups from `op`.
+  llvm::LogicalResult addGroups();
+  bool isWidened() const { return weightBits < 16; }
+  /// Bytes of `count` elements of w.
+  int32_t weightBytes(int32_t count) const {
+    return count * static_cast<int32_t>(weightBits) / 8;
+  }
 };
 
 /// The values of a kernel's parameters. Buffers are addresses of their first
 /// element in device memory; numbers are i32, strides in elements from row to
 /// row.
 struct ProductOperands {
+  /// Of a matrix whose columns have groups: their scales and zero points, null
+  /// where there are none.
+  struct Groups {
+    mlir::Value scales, zeros;
+  };
   mlir::Value input, weights, result;
   llvm::SmallVector<mlir::Value> columns, rows;
+  Groups groups;
   mlir::Value gateWeights; // null where there is no gate
+  Groups gateGroups;
   llvm::SmallVector<mlir::Value> gateColumns;
   mlir::Value tokens, width, depth; // T, N, K
   mlir::Value inputStride, resultStride;

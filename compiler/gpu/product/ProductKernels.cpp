@@ -18,10 +18,24 @@ static constexpr SkinnyProduct kSkinny[] = {
 static constexpr SkinnyProduct kGated[] = {
     {2, 1, 4}, {2, 2, 2}, {2, 4, 2}, {2, 8, 1}};
 
+/// A round of integers has twice the tokens' operands.
+static constexpr SkinnyProduct kWidened[] = {
+    {1, 1, 4}, {1, 2, 2}, {2, 4, 1}, {2, 8, 1}};
+static constexpr SkinnyProduct kWidenedGated[] = {
+    {2, 1, 2}, {2, 2, 1}, {2, 4, 1}, {2, 8, 1}};
+
+static ArrayRef<SkinnyProduct> listSkinny(const ProductForm &form) {
+  if (form.isWidened()) {
+    return form.gate ? kWidenedGated : kWidened;
+  }
+  return form.gate ? kGated : kSkinny;
+}
+
 static SmallVector<Type> listParameters(const ProductForm &form) {
   MLIRContext *context = form.element.getContext();
-  size_t pointers = 3 + form.columns.size() + form.rows.size() +
-                    form.gateColumns.size() + (form.gate ? 1 : 0);
+  size_t groups = (form.group ? 1 : 0) + (form.hasZeros ? 1 : 0);
+  size_t pointers = 3 + form.columns.size() + form.rows.size() + groups +
+                    (form.gate ? 1 + form.gateColumns.size() + groups : 0);
   size_t numbers = 5 + form.rows.size();
   SmallVector<Type> types(pointers, LLVM::LLVMPointerType::get(context));
   types.append(numbers, IntegerType::get(context, 32));
@@ -52,8 +66,12 @@ static gpu::GPUFuncOp buildFunction(
 std::string ProductKernels::nameOf(const ProductForm &form, int64_t rows,
                                    int64_t columns) const {
   std::string name;
-  llvm::raw_string_ostream(name) << "product_" << rows << 'x' << columns << '_'
-                                 << form.element << '_' << known.size();
+  llvm::raw_string_ostream stream(name);
+  stream << "product_" << rows << 'x' << columns << '_' << form.element << '_';
+  if (form.isWidened()) {
+    stream << "int" << form.weightBits << '_';
+  }
+  stream << known.size();
   return name;
 }
 
@@ -73,7 +91,7 @@ ProductKernel ProductKernels::buildTiled(const ProductForm &form) {
   using Tile = TiledProduct;
   gpu::GPUFuncOp function = buildFunction(
       kernels, form, nameOf(form, Tile::kRows, Tile::resultColumns(form)),
-      Tile::kThreads, Tile::kSharedBytes,
+      Tile::kThreads, Tile::sharedBytes(form),
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
         Tile::build(t, form, operands, shared);
       });
@@ -82,8 +100,7 @@ ProductKernel ProductKernels::buildTiled(const ProductForm &form) {
 
 SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
   SmallVector<ProductKernel> built;
-  ArrayRef<SkinnyProduct> few =
-      form.gate ? ArrayRef(kGated) : ArrayRef(kSkinny);
+  ArrayRef<SkinnyProduct> few = listSkinny(form);
   for (const SkinnyProduct &tile : hasOneOrder ? few.drop_back() : few) {
     built.push_back(buildSkinny(form, tile));
   }

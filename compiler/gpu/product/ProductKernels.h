@@ -34,7 +34,8 @@ private:
   llvm::SmallVector<ProductKernel> build(const ProductForm &form);
   ProductKernel buildSkinny(const ProductForm &form, const SkinnyProduct &tile);
   ProductKernel buildTiled(const ProductForm &form);
-  /// product_<rows>x<columns>_<element>_<number of the form>
+  /// product_<rows>x<columns>_<element>_<number of the form>, of integers with
+  /// these before the number.
   std::string nameOf(const ProductForm &form, int64_t rows,
                      int64_t columns) const;
 

@@ -3,13 +3,18 @@
 #include "compiler/gpu/product/SkinnyProduct.h"
 
 #include "compiler/gpu/product/MatrixFragments.h"
+#include "compiler/gpu/product/WidenedWeights.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <vector>
 
 using namespace mlir;
 using namespace tfc;
 
-/// Steps of k of a round: four lanes have 16 bytes of a row each.
-static constexpr int32_t kLaneSteps = 8, kRoundSteps = 4 * kLaneSteps;
+/// Steps of k that four lanes have of 16 bytes of a row of x each; a round, or
+/// half of one where the weights are integers.
+static constexpr int32_t kLaneSteps = 8, kHalfSteps = 4 * kLaneSteps;
 static constexpr unsigned kLaneBytes = 16;
 
 /// From one token's sums to the next one's in shared memory: lanes then write
@@ -35,13 +40,31 @@ public:
   void build();
 
 private:
-  /// The four words of 8 steps of k of a lane's row.
+  /// The four words of 8 steps of k of a lane's row, or its integers.
   using Words = SmallVector<Value>;
   using Sums = ThreadBuilder::Values;
+  /// What a lane has of a round. Inputs, scales and zero points are by half.
+  struct Round {
+    SmallVector<Words> weights;
+    SmallVector<SmallVector<Words>> inputs;
+    SmallVector<SmallVector<Value>> scales, zeros;
+  };
 
-  SmallVector<Value> rowsOf(Value base, Value stride, int32_t count,
-                            Value first, Value limit);
+  /// Of a round of integers both, where registers are left for their x.
+  int32_t halves() const {
+    return form.isWidened() && tile.tokenTiles < 8 ? 2 : 1;
+  }
+  int32_t roundSteps() const { return kHalfSteps * halves(); }
+  SmallVector<Value> placesOf(int32_t count, Value first, Value limit);
+  SmallVector<Value> rowsOf(Value base, Type element, Value stride,
+                            ArrayRef<Value> places);
+  void findWeights(Value base, const ProductOperands::Groups &groups,
+                   int32_t count);
   Words loadWords(Value row, Value k, Value isInside);
+  Round load(Value round, bool isTail);
+  void loadWidened(Round &loaded, Value round);
+  Words wordsOf(const Round &loaded, int32_t row, int32_t half);
+  void multiplyHalf(const Round &loaded, int32_t half, int32_t m, Sums &sums);
   Sums multiply(ArrayRef<Value> ks, ValueRange sums, bool isTail);
   Sums sumOverK();
   Value addWarps(Value place);
@@ -57,22 +80,46 @@ private:
   Value firstColumn;
   Value firstToken;                   // null: the first of all
   SmallVector<Value> weights, inputs; // addresses of the lane's rows
+  SmallVector<RowGroups> groups;      // of those of the weights
 };
 
 } // namespace
 
-/// The addresses of rows group, group + 8, ... from `first` on; the last one's
-/// where there are no more.
-SmallVector<Value> SkinnyKernel::rowsOf(Value base, Value stride, int32_t count,
-                                        Value first, Value limit) {
-  SmallVector<Value> rows;
+/// Rows group, group + 8, ... from `first` on; the last one where there are no
+/// more.
+SmallVector<Value> SkinnyKernel::placesOf(int32_t count, Value first,
+                                          Value limit) {
+  SmallVector<Value> places;
   Value last = t.subtract(limit, 1);
   for (int32_t i = 0; i < count; ++i) {
     Value row = t.add(group, 8 * i);
-    row = t.min(first ? t.add(first, row) : row, last);
-    rows.push_back(t.element(base, form.element, row, stride, t.number(0)));
+    places.push_back(t.min(first ? t.add(first, row) : row, last));
   }
-  return rows;
+  return places;
+}
+
+/// Their addresses.
+SmallVector<Value> SkinnyKernel::rowsOf(Value base, Type element, Value stride,
+                                        ArrayRef<Value> places) {
+  return llvm::map_to_vector(places, [&](Value row) {
+    return t.element(base, element, row, stride, t.number(0));
+  });
+}
+
+/// Of a matrix, `count` of the lane's rows.
+void SkinnyKernel::findWeights(Value base, const ProductOperands::Groups &own,
+                               int32_t count) {
+  SmallVector<Value> places = placesOf(count, firstColumn, p.width);
+  bool isWidened = form.isWidened();
+  Value stride =
+      isWidened ? WidenedWeights(t, form).strideOf(p.depth) : p.depth;
+  Type element = isWidened ? Type(t.builder().getI8Type()) : form.element;
+  llvm::append_range(weights, rowsOf(base, element, stride, places));
+  if (form.group) {
+    for (Value row : places) {
+      groups.emplace_back(t, form, own, row, p.depth);
+    }
+  }
 }
 
 /// `isInside` null: they are there for sure. Otherwise zeros where they are
@@ -92,35 +139,111 @@ SkinnyKernel::Words SkinnyKernel::loadWords(Value row, Value k,
   return words;
 }
 
-/// The rounds that begin at `ks`, whose operands are asked for all together.
-SkinnyKernel::Sums SkinnyKernel::multiply(ArrayRef<Value> ks, ValueRange before,
-                                          bool isTail) {
-  SmallVector<SmallVector<Words>> left, right;
-  for (Value round : ks) {
-    Value k = t.add(round, t.scale(place, kLaneSteps));
+/// Integers of a round, which are there to the end of a stretch; beyond the
+/// last column x is zero.
+void SkinnyKernel::loadWidened(Round &loaded, Value round) {
+  WidenedWeights integers(t, form);
+  constexpr int32_t columns = WidenedWeights::kColumns;
+  // The place of the lane in the stretch, and of the round's half in that.
+  Value at = t.add(t.scale(t.divide(round, columns), form.weightBytes(columns)),
+                   t.scale(place, integers.laneBytes()));
+  if (halves() == 1) {
+    Value half = t.remainder(t.divide(round, kHalfSteps), 2);
+    at = t.add(at, t.scale(half, integers.laneBytes(kHalfSteps)));
+  }
+  for (Value row : weights) {
+    loaded.weights.push_back(integers.load(t.bytes(row, at), roundSteps()));
+  }
+  for (int32_t half = 0; form.group && half < halves(); ++half) {
+    Value k = t.add(round, kHalfSteps * half);
+    Value number = RowGroups::find(t, form, k, p.depth);
+    loaded.scales.push_back(
+        llvm::map_to_vector(groups, [&](const RowGroups &row) {
+          return row.loadScale(t, number);
+        }));
+    loaded.zeros.push_back(llvm::map_to_vector(
+        groups, [&](const RowGroups &row) { return row.loadZero(t, number); }));
+  }
+}
+
+SkinnyKernel::Round SkinnyKernel::load(Value round, bool isTail) {
+  Round loaded;
+  if (form.isWidened()) {
+    loadWidened(loaded, round);
+  }
+  for (int32_t half = 0; half < halves(); ++half) {
+    Value k =
+        t.add(t.add(round, kHalfSteps * half), t.scale(place, kLaneSteps));
     Value isInside = isTail ? t.isLess(k, p.depth) : Value();
     auto loadAll = [&](ArrayRef<Value> rows) {
       return llvm::map_to_vector(
           rows, [&](Value row) { return loadWords(row, k, isInside); });
     };
-    left.push_back(loadAll(weights));
-    right.push_back(loadAll(inputs));
+    if (!form.isWidened()) {
+      loaded.weights = loadAll(weights);
+    }
+    loaded.inputs.push_back(loadAll(inputs));
+  }
+  return loaded;
+}
+
+/// Of a row of the weights, pairs for tensor cores.
+SkinnyKernel::Words SkinnyKernel::wordsOf(const Round &loaded, int32_t row,
+                                          int32_t half) {
+  if (!form.isWidened()) {
+    return loaded.weights[row];
+  }
+  Value zero = form.hasZeros ? loaded.zeros[half][row] : Value();
+  return WidenedWeights(t, form).widen(loaded.weights[row], half, zero);
+}
+
+/// Of 16 rows of the weights. The sums of a group are added to the others when
+/// they are complete, or 32 columns of them are.
+void SkinnyKernel::multiplyHalf(const Round &loaded, int32_t half, int32_t m,
+                                Sums &sums) {
+  Words upper = wordsOf(loaded, 2 * m, half);
+  Words lower = wordsOf(loaded, 2 * m + 1, half);
+  SmallVector<SumFragment> own;
+  for (int32_t n = 0; n < tile.tokenTiles; ++n) {
+    const Value *before = &sums[4 * (m * tile.tokenTiles + n)];
+    own.push_back(
+        form.group ? SumFragment{t.zero(), t.zero(), t.zero(), t.zero()}
+                   : SumFragment{before[0], before[1], before[2], before[3]});
+  }
+  for (int32_t i : {0, 2}) {
+    LeftFragment w = {upper[i], lower[i], upper[i + 1], lower[i + 1]};
+    for (int32_t n = 0; n < tile.tokenTiles; ++n) {
+      const Words &x = loaded.inputs[half][n];
+      own[n] = multiplyFragments(t.builder(), form.element, w, {x[i], x[i + 1]},
+                                 own[n]);
+    }
+  }
+  for (int32_t n = 0; n < tile.tokenTiles; ++n) {
+    Value *all = &sums[4 * (m * tile.tokenTiles + n)];
+    for (int32_t i = 0; i < 4; ++i) {
+      // The first two are of the upper row.
+      all[i] =
+          form.group
+              ? LLVM::FMAOp::create(t.builder(), own[n][i],
+                                    loaded.scales[half][2 * m + i / 2], all[i])
+                    .getResult()
+              : own[n][i];
+    }
+  }
+}
+
+/// The rounds that begin at `ks`, whose operands are asked for all together.
+SkinnyKernel::Sums SkinnyKernel::multiply(ArrayRef<Value> ks, ValueRange before,
+                                          bool isTail) {
+  std::vector<Round> rounds;
+  for (Value round : ks) {
+    rounds.push_back(load(round, isTail));
   }
   Sums sums(before);
-  for (size_t i = 0; i < ks.size(); ++i) {
-    for (int32_t m = 0; m < tile.weightTiles; ++m) {
-      const Words &upper = left[i][2 * m], &lower = left[i][2 * m + 1];
-      for (int32_t half : {0, 2}) {
-        LeftFragment w = {upper[half], lower[half], upper[half + 1],
-                          lower[half + 1]};
-        for (int32_t n = 0; n < tile.tokenTiles; ++n) {
-          const Words &x = right[i][n];
-          Value *own = &sums[4 * (m * tile.tokenTiles + n)];
-          SumFragment sum = multiplyFragments(t.builder(), form.element, w,
-                                              {x[half], x[half + 1]},
-                                              {own[0], own[1], own[2], own[3]});
-          llvm::copy(sum, own);
-        }
+  for (const Round &loaded : rounds) {
+    for (int32_t half = 0; half < halves(); ++half) {
+      for (int32_t m = 0; m < tile.weightTiles; ++m) {
+        multiplyHalf(loaded, half, m, sums);
       }
     }
   }
@@ -130,8 +253,8 @@ SkinnyKernel::Sums SkinnyKernel::multiply(ArrayRef<Value> ks, ValueRange before,
 /// Rounds w, w + 8, ... of warp w: first many at once, then one by one, the
 /// last of which may end within a round.
 SkinnyKernel::Sums SkinnyKernel::sumOverK() {
-  constexpr int32_t apart = SkinnyProduct::kWarps * kRoundSteps;
-  Value first = t.scale(warp, kRoundSteps);
+  int32_t apart = SkinnyProduct::kWarps * roundSteps();
+  Value first = t.scale(warp, roundSteps());
   int32_t together = apart * tile.unroll;
   Value whole = t.scale(t.divide(p.depth, together), together);
   Sums zeros(4 * tile.weightTiles * tile.tokenTiles, t.zero());
@@ -217,15 +340,14 @@ void SkinnyKernel::build() {
   int32_t rows = 2 * tile.weightTiles;
   if (form.gate) {
     rows /= 2;
-    weights = rowsOf(p.gateWeights, p.depth, rows, firstColumn, p.width);
+    findWeights(p.gateWeights, p.gateGroups, rows);
   }
-  llvm::append_range(weights,
-                     rowsOf(p.weights, p.depth, rows, firstColumn, p.width));
+  findWeights(p.weights, p.groups, rows);
   if (tile.isStriped) {
     firstToken = t.scale(t.blockY(), tile.tokens());
   }
-  inputs =
-      rowsOf(p.input, p.inputStride, tile.tokenTiles, firstToken, p.tokens);
+  inputs = rowsOf(p.input, form.element, p.inputStride,
+                  placesOf(tile.tokenTiles, firstToken, p.tokens));
   shareSums(sumOverK());
   t.barrier();
   finish();

@@ -12,10 +12,11 @@ namespace tfc {
 /// tokens, and their sums are added in shared memory, in order. Operands go
 /// from device memory to registers: 16 bytes of a row are 8 steps of k, and in
 /// which order tensor cores add those does not matter as long as both sides
-/// agree. With a gate, half of the rows are the gate's.
+/// agree. Of integers a lane has as many steps as 64 of all four lanes are:
+/// twice those of 16 bits. With a gate, half of the rows are the gate's.
 struct SkinnyProduct {
   int32_t weightTiles, tokenTiles;
-  int32_t unroll; // steps of 32 of k whose operands a warp asks for at once
+  int32_t unroll; // rounds of k whose operands a warp asks for at once
   /// Whether block y does tokens from y * tokens() on, and there may be more
   /// than one. The order of a token's sums is the same everywhere.
   bool isStriped = false;

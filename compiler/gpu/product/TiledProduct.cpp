@@ -3,6 +3,8 @@
 #include "compiler/gpu/product/TiledProduct.h"
 
 #include "compiler/gpu/product/MatrixFragments.h"
+#include "compiler/gpu/product/WidenedStage.h"
+#include "compiler/gpu/product/WidenedWeights.h"
 #include "compiler/gpu/thread/AsyncCopies.h"
 
 using namespace mlir;
@@ -12,11 +14,6 @@ namespace {
 
 using Tile = TiledProduct;
 
-/// Copies that make up a row of a stage, and the elements of one.
-constexpr int32_t kChunks = Tile::kRowBytes / kCopyBytes;
-constexpr int32_t kChunkSteps = Tile::kSteps / kChunks;
-/// Rows that all threads of the block copy at once.
-constexpr int32_t kTogether = Tile::kThreads / kChunks;
 /// Of a warp: products side by side, in rows of 16 and columns of 8.
 constexpr int32_t kLefts = Tile::kWarpRows / 16;
 constexpr int32_t kRights = Tile::kWarpColumns / 8;
@@ -24,7 +21,7 @@ constexpr int32_t kSums = 4 * kLefts * kRights;
 
 /// Emits the kernel. Chunk c of row r of a stage lies at place c xor r % 8 of
 /// its row, so that the eight rows of a tile of ldmatrix, and the eight copies
-/// of a row, meet all banks.
+/// of a row, meet all banks. WidenedStage says where it lies for integers.
 class TiledKernel {
 public:
   TiledKernel(ThreadBuilder &t, const ProductForm &form,
@@ -38,18 +35,34 @@ private:
 
   /// One operand's part of a stage: from where, and what it has.
   struct Source {
-    Value row;    // address of the thread's first row, at its chunk
-    Value number; // of that row
-    Value count;  // of rows there are
+    Type element;
+    int32_t rowBytes; // of a row of a stage
+    int32_t offset;   // in a stage
+    int32_t share;    // rows of a stage for one of the operand's
+    Value row;        // address of the thread's first row, at its chunk
+    Value number;     // of that row
+    Value count;      // of rows there are
     Value stride;
-    int32_t offset; // in a stage
-    int32_t share;  // rows of a stage for one of the operand's
+    Value chunk;  // where in a row the thread's copies begin, in elements
+    Value copyTo; // the place of its first copy in a stage
+
+    /// Copies that make up a row of a stage.
+    int32_t chunks() const { return rowBytes / kCopyBytes; }
+    /// Rows that all threads of the block copy at once.
+    int32_t together() const { return Tile::kThreads / chunks(); }
+    int32_t elementsOf(int32_t bytes) const {
+      return bytes * 8 / static_cast<int32_t>(element.getIntOrFloatBitWidth());
+    }
   };
 
   void chooseTile();
   void findPlaces();
+  void findInput();
+  void findWeights();
+  void findCopies(Source &source, Value base, Value firstRow, Value row);
+  void findFragments();
   void request(Value slot, Value stage);
-  void requestRows(const Source &source, Value base, Value k, Value isInside);
+  void requestRows(const Source &source, Value base, Value stage);
   Sums multiplyStage(Value slot, ArrayRef<Value> sums);
   Sums sumOverK();
   void finish(ArrayRef<Value> sums);
@@ -62,9 +75,8 @@ private:
   Value firstRow, firstColumn; // of the block's tile
   Value lane, warpRow, warpColumn;
   Source sources[2];
-  Value chunk,
-      copyTo; // of the thread's copies: the chunk, the place in a stage
-  SmallVector<Value> leftAt, rightAt; // by 16 steps of k, in a stage
+  std::optional<WidenedStage> widened; // of integers
+  SmallVector<Value> leftAt, rightAt;  // by 16 steps of k, in a stage
 };
 
 } // namespace
@@ -83,39 +95,81 @@ void TiledKernel::chooseTile() {
   firstColumn = t.scale(column, Tile::resultColumns(form));
 }
 
+/// From where the thread copies row `row` of a stage, `firstRow` being the
+/// tile's first one, and to where.
+void TiledKernel::findCopies(Source &source, Value base, Value first,
+                             Value row) {
+  Value own = t.divide(t.thread(), source.chunks());
+  Value place = t.remainder(t.thread(), source.chunks());
+  source.chunk = t.scale(place, source.elementsOf(kCopyBytes));
+  source.number = t.add(first, row);
+  source.row = t.element(base, source.element, source.number, source.stride,
+                         source.chunk);
+  bool isInput = &source == &sources[0];
+  if (widened) {
+    place = isInput ? widened->placeOf(place, own) : place;
+  } else {
+    place = t.exclusiveOr(place, t.remainder(own, 8));
+  }
+  source.copyTo =
+      t.add(t.scale(own, source.rowBytes), t.scale(place, kCopyBytes));
+}
+
+void TiledKernel::findInput() {
+  Source &input = sources[0];
+  input.element = form.element;
+  input.rowBytes = Tile::kRowBytes;
+  input.offset = 0;
+  input.share = 1;
+  input.count = p.tokens;
+  input.stride = p.inputStride;
+  findCopies(input, p.input, firstRow, t.divide(t.thread(), input.chunks()));
+}
+
+void TiledKernel::findWeights() {
+  Source &weights = sources[1];
+  weights.element =
+      form.isWidened() ? Type(t.builder().getI8Type()) : form.element;
+  weights.rowBytes = Tile::weightRowBytes(form);
+  weights.offset = Tile::kWeightsOffset;
+  weights.share = form.gate ? 2 : 1;
+  weights.count = p.width;
+  weights.stride =
+      form.isWidened() ? WidenedWeights(t, form).strideOf(p.depth) : p.depth;
+  Value base = p.weights, row = t.divide(t.thread(), weights.chunks());
+  if (form.gate) {
+    // A thread's rows are all of one of both.
+    assert(weights.together() % 16 == 0);
+    Value isGate = t.isLess(t.remainder(row, 16), t.number(8));
+    base = t.select(isGate, p.gateWeights, p.weights);
+    row = t.add(t.scale(t.divide(row, 16), 8), t.remainder(row, 8));
+  }
+  findCopies(weights, base, firstColumn, row);
+}
+
 void TiledKernel::findPlaces() {
-  Value thread = t.thread(), warp = t.warp();
+  Value warp = t.warp();
   lane = t.lane();
   chooseTile();
   constexpr int32_t down = Tile::kRows / Tile::kWarpRows;
   warpRow = t.scale(t.remainder(warp, down), Tile::kWarpRows);
   warpColumn = t.scale(t.divide(warp, down), Tile::kWarpColumns);
-  // What the thread copies.
-  Value row = t.divide(thread, kChunks);
-  chunk = t.scale(t.remainder(thread, kChunks), kChunkSteps);
-  Value place =
-      t.exclusiveOr(t.remainder(thread, kChunks), t.remainder(row, 8));
-  copyTo = t.add(t.scale(row, Tile::kRowBytes), t.scale(place, kCopyBytes));
-  auto sourceOf = [&](Value base, Value number, Value count, Value stride,
-                      int32_t offset, int32_t share) {
-    Value from = t.element(base, form.element, number, stride, chunk);
-    return Source{from, number, count, stride, offset, share};
-  };
-  sources[0] =
-      sourceOf(p.input, t.add(firstRow, row), p.tokens, p.inputStride, 0, 1);
-  Value weights = p.weights, column = row;
-  if (form.gate) {
-    static_assert(kTogether % 16 == 0,
-                  "a thread's rows are all of one of both");
-    Value isGate = t.isLess(t.remainder(row, 16), t.number(8));
-    weights = t.select(isGate, p.gateWeights, p.weights);
-    column = t.add(t.scale(t.divide(row, 16), 8), t.remainder(row, 8));
+  if (form.isWidened()) {
+    widened.emplace(
+        t, form, p,
+        WidenedStage::Places{shared, lane, warpRow, warpColumn, firstColumn});
   }
-  sources[1] = sourceOf(weights, t.add(firstColumn, column), p.width, p.depth,
-                        Tile::kRows * Tile::kRowBytes, form.gate ? 2 : 1);
-  // Which row's address the lane has for ldmatrix, at which chunk of 16 steps:
-  // of x tiles (0, 0), (8, 0), (0, 8), (8, 8), of w (0, 0), (0, 8), (8, 0), (8,
-  // 8).
+  findInput();
+  findWeights();
+  if (!widened) {
+    findFragments();
+  }
+}
+
+/// Which row's address the lane has for ldmatrix, at which chunk of 16 steps:
+/// of x tiles (0, 0), (8, 0), (0, 8), (8, 8), of w (0, 0), (0, 8), (8, 0), (8,
+/// 8).
+void TiledKernel::findFragments() {
   Value eighth = t.remainder(lane, 8), quarter = t.divide(lane, 8);
   Value low = t.remainder(quarter, 2), high = t.divide(quarter, 2);
   Value left = t.add(t.add(warpRow, eighth), t.scale(low, 8));
@@ -137,30 +191,38 @@ Value TiledKernel::next(Value slot) {
                   t.number(0));
 }
 
-/// Rows and steps of k that there are not are zeros.
-void TiledKernel::requestRows(const Source &source, Value base, Value k,
-                              Value isInside) {
-  Value from = t.element(source.row, form.element, Value(), Value(), k);
-  for (int32_t row = 0; row < Tile::kRows; row += kTogether) {
+/// Rows and steps of k that there are not are zeros; of integers there are all
+/// steps of a stage.
+void TiledKernel::requestRows(const Source &source, Value base, Value stage) {
+  Value k = t.scale(stage, source.elementsOf(source.rowBytes));
+  bool areWhole = source.element.isInteger();
+  Value isInside =
+      areWhole ? Value() : t.isLess(t.add(k, source.chunk), p.depth);
+  Value from = t.element(source.row, source.element, Value(), Value(), k);
+  base = t.bytes(base, source.copyTo);
+  for (int32_t row = 0; row < Tile::kRows; row += source.together()) {
     int32_t on = row / source.share;
-    Value isRow = t.isLess(t.add(source.number, on), source.count);
-    Value fill =
-        t.select(t.both(isRow, isInside), t.number(kCopyBytes), t.number(0));
+    Value isThere = t.isLess(t.add(source.number, on), source.count);
+    if (isInside) {
+      isThere = t.both(isThere, isInside);
+    }
+    Value fill = t.select(isThere, t.number(kCopyBytes), t.number(0));
     Value at = row == 0 ? from
-                        : t.element(from, form.element, t.number(on),
+                        : t.element(from, source.element, t.number(on),
                                     source.stride, t.number(0));
-    copyAsync(t.builder(), t.bytes(base, source.offset + row * Tile::kRowBytes),
+    copyAsync(t.builder(), t.bytes(base, source.offset + row * source.rowBytes),
               at, fill);
   }
 }
 
 void TiledKernel::request(Value slot, Value stage) {
   static_assert(Tile::kRows == Tile::kColumns, "one loop for both operands");
-  Value base = t.bytes(shared, t.add(t.scale(slot, Tile::kStageBytes), copyTo));
-  Value k = t.scale(stage, Tile::kSteps);
-  Value isInside = t.isLess(t.add(k, chunk), p.depth);
+  Value base = t.bytes(shared, t.scale(slot, Tile::stageBytes(form)));
   for (const Source &source : sources) {
-    requestRows(source, base, k, isInside);
+    requestRows(source, base, stage);
+  }
+  if (form.group) {
+    widened->requestScales(base, stage);
   }
 }
 
@@ -168,7 +230,7 @@ TiledKernel::Sums TiledKernel::multiplyStage(Value slot,
                                              ArrayRef<Value> before) {
   ImplicitLocOpBuilder &b = t.builder();
   Sums sums(before);
-  Value base = t.scale(slot, Tile::kStageBytes);
+  Value base = t.scale(slot, Tile::stageBytes(form));
   constexpr int32_t apart = 16 * Tile::kRowBytes;
   for (int32_t k = 0; k < Tile::kSteps / 16; ++k) {
     Value left = t.bytes(shared, t.add(base, leftAt[k]));
@@ -217,8 +279,9 @@ TiledKernel::Sums TiledKernel::sumOverK() {
         Value later = t.add(stage, Tile::kStages - 1);
         t.when(t.isLess(later, stages), [&] { request(free, later); });
         commitCopies(b);
-        Sums sums =
-            multiplyStage(slot, llvm::to_vector(before.take_front(kSums)));
+        Sums own(before.take_front(kSums));
+        Sums sums = widened ? widened->multiply(slot, stage, own)
+                            : multiplyStage(slot, own);
         sums.push_back(next(slot));
         sums.push_back(next(free));
         return sums;

@@ -10,8 +10,10 @@ namespace tfc {
 /// A block does a tile of kRows tokens and kColumns columns. Stages of kSteps
 /// steps of k of both operands are in shared memory, the next ones on their way
 /// while one is multiplied; a warp has a quarter of the tile's sums in
-/// registers. With a gate, the tile's columns are 8 of the gate and 8 of the
-/// product in turns, so that a thread has the sums of both.
+/// registers. Weights of integers are in a stage as they lie, and their scales
+/// with them; a warp widens them once they are in its registers. With a gate,
+/// the tile's columns are 8 of the gate and 8 of the product in turns, so that
+/// a thread has the sums of both.
 struct TiledProduct {
   static constexpr int32_t kRows = 128, kColumns = 128, kSteps = 64;
   static constexpr int32_t kStages = 3;
@@ -22,10 +24,24 @@ struct TiledProduct {
   static constexpr int32_t kWarpRows = 64, kWarpColumns = 64;
   static constexpr int32_t kThreads =
       kRows / kWarpRows * (kColumns / kWarpColumns) * kWarpLanes;
-  /// Of a row of a stage, of a stage of x and w, of shared memory.
+  /// Of a row of x in a stage, and of one of w.
   static constexpr int32_t kRowBytes = kSteps * 2;
-  static constexpr int32_t kStageBytes = (kRows + kColumns) * kRowBytes;
-  static constexpr int32_t kSharedBytes = kStages * kStageBytes;
+  static int32_t weightRowBytes(const ProductForm &form) {
+    return form.weightBytes(kSteps);
+  }
+  /// Where a stage has its w, behind x, and the scales of two groups, behind w.
+  static constexpr int32_t kWeightsOffset = kRows * kRowBytes;
+  static int32_t scalesOffset(const ProductForm &form) {
+    return kWeightsOffset + kColumns * weightRowBytes(form);
+  }
+  /// Scales of a group, of a stage, of shared memory.
+  static constexpr int32_t kScaleBytes = kColumns * int32_t(sizeof(float));
+  static int32_t stageBytes(const ProductForm &form) {
+    return scalesOffset(form) + (form.group ? 2 * kScaleBytes : 0);
+  }
+  static int32_t sharedBytes(const ProductForm &form) {
+    return kStages * stageBytes(form);
+  }
 
   /// How many columns of the result a block does.
   static constexpr int32_t resultColumns(const ProductForm &form) {

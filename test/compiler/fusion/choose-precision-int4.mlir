@@ -12,8 +12,6 @@
 // BYTE-GROUP: error: expected group 32, 64 or 128 with weights=int8, or 0 (a scale a row), got 48
 // RUN: not tfc-opt %s --tfc-choose-precision="weights=int4" 2>&1 | FileCheck %s --check-prefix=GROUP
 // GROUP: error: expected group 32, 64 or 128 with weights=int4, got 0
-// RUN: not tfc-opt %s --tfc-choose-precision="weights=int4 group=32 values=bf16" 2>&1 | FileCheck %s --check-prefix=VALUES
-// VALUES: error: expected values and factors of f32 with weights=int4 (its products multiply integers), got others
 
 // CHECK: @q : tensor<8x64xi4> layers 2 {{.*}} rounds
 // CHECK-NEXT: @q.scales : tensor<8x2xf32> layers 2 companion<scales of @q>

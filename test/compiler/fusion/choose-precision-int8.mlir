@@ -7,9 +7,8 @@
 // RUN: tfc-opt %s --split-input-file --tfc-choose-precision=weights=int8 --tfc-choose-precision=weights=f16 | FileCheck %s --check-prefix=AGAIN
 // AGAIN: @q : tensor<8x8xi8> layers 2
 
-// RUN: not tfc-opt %s --split-input-file --tfc-choose-precision="weights=int8 values=bf16" 2>&1 | FileCheck %s --check-prefix=VALUES
-// RUN: not tfc-opt %s --split-input-file --tfc-choose-precision="weights=int8 factors=bf16" 2>&1 | FileCheck %s --check-prefix=VALUES
-// VALUES: error: expected values and factors of f32 with weights=int8 (its products multiply integers), got others
+// RUN: not tfc-opt %s --split-input-file --tfc-choose-precision="weights=int8 factors=bf16" 2>&1 | FileCheck %s --check-prefix=FACTORS
+// FACTORS: error: expected factors of f32 with weights=int8 (its products multiply integers), got others
 
 // CHECK: @q : tensor<8x8xi8> layers 2 {{.*}} rounds
 // CHECK-NEXT: @q.scales : tensor<8xf32> layers 2 companion<scales of @q>

@@ -4,7 +4,7 @@
 
 func.func @wide(%x: memref<?x64xf32>, %w: memref<32x64x1xf32>,
                 %y: memref<?x32xf32>) {
-  // expected-error @below {{expected rows of 16 bits, of the input and in panels of one row, that are a multiple of 8 elements long and apart, got 'memref<?x64xf32>' and 'memref<32x64x1xf32>'}}
+  // expected-error @below {{expected rows of 16 bits, of the input and in panels of one row (or integers in fragments), that are a multiple of 8 elements long and apart, got 'memref<?x64xf32>' and 'memref<32x64x1xf32>'}}
   transformer.product %x, %w outs(%y)
       : memref<?x64xf32>, memref<32x64x1xf32>, memref<?x32xf32> {
   ^bb0(%s: f32):
@@ -20,6 +20,33 @@ func.func @words(%x: memref<?x64xbf16>, %w: memref<32x32x1x2xbf16>,
   // expected-error @below {{expected rows of 16 bits}}
   transformer.product %x, %w outs(%y)
       : memref<?x64xbf16>, memref<32x32x1x2xbf16>, memref<?x32xbf16> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @bytes_in_rows(%x: memref<?x64xbf16>, %w: memref<32x64x1xi8>,
+                         %y: memref<?x32xbf16>) {
+  // expected-error @below {{expected rows of 16 bits}}
+  transformer.product %x, %w outs(%y)
+      : memref<?x64xbf16>, memref<32x64x1xi8>, memref<?x32xbf16> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  return
+}
+
+// -----
+
+func.func @wide_scales(%x: memref<?x64xbf16>, %w: memref<32x1x1x32xi8>,
+                       %g: memref<2x2x16xf32>, %y: memref<?x32xbf16>) {
+  // expected-error @below {{expected groups of whole times 32 columns, for 8 rows at a time, got 'memref<2x2x16xf32>' for groups of 32}}
+  transformer.product %x, %w groups(%g) outs(%y)
+      : memref<?x64xbf16>, memref<32x1x1x32xi8>, memref<2x2x16xf32>,
+        memref<?x32xbf16> {
   ^bb0(%s: f32):
     transformer.yield %s : f32
   }

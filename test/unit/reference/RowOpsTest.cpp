@@ -144,6 +144,40 @@ TEST(RowOps, GroupsOfBytes) {
   expectMatrix(program.run(tokens(1))["y"], 1, 1, {2 * sum});
 }
 
+TEST(RowOps, IntegersOfAMatrixAlone) {
+  Program program(R"(
+    transformer.parameter @w : tensor<2x3xi8> from <["w"], stored_rows = 2>
+    transformer.parameter @w.scales : tensor<2xf32> companion<scales of @w>
+    transformer.parameter @f : tensor<1x4xi4> from <["f"], stored_rows = 1>
+    transformer.parameter @f.scales : tensor<1x2xf32> companion<scales of @f>
+  )" + Program::step(R"(
+    %x = arith.constant dense<[[2.0, -1.0, 0.5]]> : tensor<1x3xf32>
+    %b = arith.constant dense<[0.0, 0.5]> : tensor<2xf32>
+    %w = transformer.weight @w : tensor<2x3xi8>
+    %ws = transformer.weight @w.scales : tensor<2xf32>
+    %y = transformer.linear %x, %w scales %ws bias %b
+      : tensor<1x3xf32>, tensor<2x3xi8>, tensor<2xf32>, tensor<2xf32>
+    transformer.output "y" tokens take all {
+      transformer.yield %y : tensor<1x2xf32>
+    }
+    %z = arith.constant dense<[[3.0, 1.0, -1.0, 0.5]]> : tensor<1x4xf32>
+    %f = transformer.weight @f : tensor<1x4xi4>
+    %fs = transformer.weight @f.scales : tensor<1x2xf32>
+    %u = transformer.linear %z, %f scales %fs
+      : tensor<1x4xf32>, tensor<1x4xi4>, tensor<1x2xf32>
+    transformer.output "u" tokens take all {
+      transformer.yield %u : tensor<1x1xf32>
+    })"));
+  // In steps of 2 and of 1: 127, -50 (49.5, half a step being even) and 0; 0,
+  // 127, -2.
+  program.weights["w"] = {{254, -99, 0, 0, 127, -2}};
+  // In steps of -1 and of 0.5: -8 7 and -8 2.
+  program.weights["f"] = {{8, -7, -4, 1}};
+  auto outputs = program.run(tokens(1));
+  expectMatrix(outputs["y"], 1, 2, {(2 * 127 + 50) * 2, -127 - 1 + 0.5});
+  expectMatrix(outputs["u"], 1, 1, {-(3 * -8 + 7) + 0.5 * (8 + 1)});
+}
+
 TEST(RowOps, RowsThatAreNotFiniteGiveNoNumbers) {
   Matrix scales;
   Matrix zeros = quantizeRows(Matrix(2, 3), scales);
