@@ -119,7 +119,9 @@ LogicalResult RmsNormOp::verify() {
     return failure();
   }
   // rms_norm_c1
-  if (failed(expectWeight(*this, getWeight(), width, parts))) {
+  bool isWhole = getWeight() && widthOf(getWeight()) == width &&
+                 cast<ShapedType>(getWeight().getType()).getRank() == 1;
+  if (!isWhole && failed(expectWeight(*this, getWeight(), width, parts))) {
     return failure();
   }
   // rms_norm_c2

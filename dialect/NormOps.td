@@ -71,19 +71,19 @@ def Transformer_RmsNormOp
   let description = [{
     `y[t,:] = x[t,:] / sqrt(mean(x[t,:]^2) + eps) * (offset + weight)` (Zhang and
     Sennrich 2019, arXiv:1910.07467); weight, `offset` and `parts` as in
-    `transformer.layer_norm`.
+    `transformer.layer_norm`. Of a weight `[W]` each part has its own.
 
     ```mlir
     %y = transformer.rms_norm %x, %weight {eps = 1.0e-6 : f64}
            : tensor<?x104xf32>, tensor<104xf32>
     ```
 
-    Shapes: input `[T, W]`, weight `[W / parts]` or `[parts, W / parts]`, result
-    `[T, W]`.
+    Shapes: input `[T, W]`, weight `[W / parts]`, `[parts, W / parts]` or `[W]`,
+    result `[T, W]`.
 
     Constraints:
-    * C1. weight has the length W / parts; a matrix has `parts` rows, and there
-      is no bias.
+    * C1. weight is as wide as a part, and a matrix has `parts` rows; or it is a
+      vector as long as a row.
     * C2. eps is positive and finite.
     * C3. parts is at least 1 and divides W.
     * C4. offset is finite, and 0 without a weight.

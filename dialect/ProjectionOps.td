@@ -170,6 +170,7 @@ def Transformer_ActivationOp
     * `tanh`: tanh x
     * `relu2`: max(x, 0)^2
     * `sigmoid`: 1 / (1 + exp(-x))
+    * `softplus`: max(x, 0) + log(1 + exp(-|x|))
 
     (Hendrycks and Gimpel 2016, arXiv:1606.08415, for gelu.) With a result of
     other elements `identity` rounds or widens rows, and nothing else.

@@ -119,7 +119,13 @@ template <typename Op> static LogicalResult verifyRecurrence(Op op) {
     return failure();
   }
   // recurrence_c5
-  return expectLayer(op, op.getLayer(), state.getLayers(), "state");
+  if (failed(expectLayer(op, op.getLayer(), state.getLayers(), "state"))) {
+    return failure();
+  }
+  // recurrence_c6
+  return op.getSkip() ? expectSize(op, "skip of length", widthOf(op.getSkip()),
+                                   heads, "heads")
+                      : success();
 }
 
 LogicalResult RecurrenceOp::inferReturnTypes(MLIRContext *,

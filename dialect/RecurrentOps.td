@@ -52,17 +52,20 @@ def Transformer_RecurrenceOp
     : Transformer_RowsOp<"recurrence", [
         Transformer_AcceptsStridedRows,
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
-  let summary = "the gated delta rule: a matrix of keys to values, by head";
+  let summary = "a matrix of keys to values, by head, that tokens change";
   let description = [{
     Each of `heads` heads has a matrix S of N keys by P values, zeros at the
     sequence's beginning, in `state[layer]` from `first` on, head after head. For
     each token in turn, with q and k of head `h / (heads / key_heads)`:
 
         S = decay S
-        S = S + k (beta (v - k^T S))
-        y = q^T S
+        S = S + k (beta (v - k^T S))     rule delta
+        S = S + k (beta v)               rule add
+        y = q^T S (+ skip v)
 
-    (Yang et al. 2024, arXiv:2412.06464.)
+    Delta is the gated delta rule (Yang et al. 2024, arXiv:2412.06464), add that
+    of Mamba-2 (Dao and Gu 2024, arXiv:2405.21060), whose C, B and x are q, k
+    and v.
 
     ```mlir
     %y = transformer.recurrence %q, %k, %v, %decay, %beta, %state[%layer] at 0,
@@ -73,11 +76,11 @@ def Transformer_RecurrenceOp
     ```
 
     Shapes: query and key `[T, key_heads * N]`, value and result
-    `[T, heads * P]`, decay and beta `[T, heads]`.
+    `[T, heads * P]`, decay and beta `[T, heads]`, skip `[heads]`.
 
     `k^T (decay S)` is computed as `decay (k^T S)`. Sums go through the keys in
-    order, from 0, a multiply-add a term; so is `decay S + k d`, the product
-    `decay S` being rounded first.
+    order, from 0, a multiply-add a term, and `skip v` is added last, by one; so
+    is `decay S + k d`, the product `decay S` being rounded first.
 
     Constraints:
     * C1. heads is a positive multiple of key_heads.
@@ -86,18 +89,24 @@ def Transformer_RecurrenceOp
     * C3. decay and beta have a column for each head.
     * C4. the heads' matrices from `first` on are within the state.
     * C5. a constant layer is one of the state's.
+    * C6. skip has an element for each head.
   }];
   let arguments = (ins Transformer_Rows:$query, Transformer_Rows:$key,
                        Transformer_Rows:$value, Transformer_Rows:$decay,
-                       Transformer_Rows:$beta, Transformer_StateType:$state,
-                       Index:$layer, Transformer_BatchType:$batch,
-                       I64Attr:$first, I64Attr:$heads, I64Attr:$key_heads);
+                       Transformer_Rows:$beta,
+                       Optional<Transformer_Vector>:$skip,
+                       Transformer_StateType:$state, Index:$layer,
+                       Transformer_BatchType:$batch, I64Attr:$first,
+                       I64Attr:$heads, I64Attr:$key_heads,
+                       DefaultValuedAttr<Transformer_RecurrenceRule,
+                         "RecurrenceRule::Delta">:$rule);
   let results = (outs Transformer_Rows:$result);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $decay `,` $beta `,` $state `[` $layer `]`
-    `at` $first `,` $batch `heads` $heads `key_heads` $key_heads attr-dict `:`
-    type($query) `,` type($key) `,` type($value) `,` type($decay) `,`
-    type($beta) `,` type($state)
+    `at` $first `,` $batch `heads` $heads `key_heads` $key_heads
+    (`rule` $rule^)? (`skip` $skip^)? attr-dict `:` type($query) `,` type($key)
+    `,` type($value) `,` type($decay) `,` type($beta) `,` type($state)
+    (`,` type($skip)^)?
     `` custom<RowsAs>(type($result), ref(type($value)))
   }];
 }
@@ -175,17 +184,21 @@ def Transformer_RaggedRecurrenceOp
                        Transformer_RowsOrBuffer:$value,
                        Transformer_RowsOrBuffer:$decay,
                        Transformer_RowsOrBuffer:$beta,
+                       Optional<Transformer_VectorOrBuffer>:$skip,
                        Transformer_StateType:$state, Index:$layer,
                        Transformer_BatchType:$batch,
                        Transformer_RowsOrBuffer:$init, I64Attr:$first,
-                       I64Attr:$heads, I64Attr:$key_heads);
+                       I64Attr:$heads, I64Attr:$key_heads,
+                       DefaultValuedAttr<Transformer_RecurrenceRule,
+                         "RecurrenceRule::Delta">:$rule);
   let results = (outs Optional<Transformer_Rows>:$result);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $decay `,` $beta `,` $state `[` $layer `]`
     `at` $first `,` $batch `heads` $heads `key_heads` $key_heads
-    `outs` `(` $init `:` type($init) `)` attr-dict `:` type($query) `,`
-    type($key) `,` type($value) `,` type($decay) `,` type($beta) `,`
-    type($state) (`->` type($result)^)?
+    (`rule` $rule^)? (`skip` $skip^)? `outs` `(` $init `:` type($init) `)`
+    attr-dict `:` type($query) `,` type($key) `,` type($value) `,`
+    type($decay) `,` type($beta) `,` type($state) (`,` type($skip)^)?
+    (`->` type($result)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {

@@ -27,7 +27,8 @@ def Transformer_ActivationEnum
         I32EnumAttrCase<"Silu", 4, "silu">,
         I32EnumAttrCase<"Tanh", 5, "tanh">,
         I32EnumAttrCase<"Relu2", 6, "relu2">,
-        I32EnumAttrCase<"Sigmoid", 7, "sigmoid">]>;
+        I32EnumAttrCase<"Sigmoid", 7, "sigmoid">,
+        I32EnumAttrCase<"Softplus", 8, "softplus">]>;
 def Transformer_Activation
     : Transformer_EnumAttr<Transformer_ActivationEnum, "activation">;
 
@@ -76,6 +77,13 @@ def Transformer_RenormalizeEnum
         I32EnumAttrCase<"Softmax", 2, "softmax">]>;
 def Transformer_Renormalize
     : Transformer_EnumAttr<Transformer_RenormalizeEnum, "renormalize">;
+
+def Transformer_RecurrenceRuleEnum
+    : Transformer_Enum<"RecurrenceRule", "what a token changes of a state", [
+        I32EnumAttrCase<"Delta", 0, "delta">,
+        I32EnumAttrCase<"Add", 1, "add">]>;
+def Transformer_RecurrenceRule
+    : Transformer_EnumAttr<Transformer_RecurrenceRuleEnum, "recurrence_rule">;
 
 def Transformer_CacheKindEnum
     : Transformer_Enum<"CacheKind", "what a cache is for", [

@@ -190,7 +190,8 @@ struct ConvModel : WorkOpInterface::ExternalModel<ConvModel, RaggedConvOp> {
 struct RecurrenceModel
     : WorkOpInterface::ExternalModel<RecurrenceModel, RaggedRecurrenceOp> {
   /// A number of a matrix is scaled, changed by a product, and a term of two
-  /// sums: seven operations a token.
+  /// sums, of which one is not wanted where tokens add: seven operations a
+  /// token, or five.
   std::optional<Work> getWork(Operation *op, const StepSizes &sizes) const {
     auto recurrence = cast<RaggedRecurrenceOp>(op);
     std::optional<double> values = sizes.elements(recurrence.getInit());
@@ -204,7 +205,8 @@ struct RecurrenceModel
         static_cast<double>(widthOf(recurrence.getKey()) /
                             static_cast<int64_t>(recurrence.getKeyHeads()));
     Work work;
-    work.others = 7 * *values * keys;
+    bool adds = recurrence.getRule() == RecurrenceRule::Add;
+    work.others = (adds ? 5 : 7) * *values * keys;
     work.bytes = stateBytes(
         keys * static_cast<double>(widthOf(recurrence.getValue())), sizes);
     return work;

@@ -76,6 +76,9 @@ static void print(const spec::Conv &conv, raw_ostream &os) {
 }
 
 static void print(const spec::Recurrent &recurrent, raw_ostream &os) {
+  if (recurrent.kind == spec::Recurrent::Kind::Mamba2) {
+    os << "Mamba-2, ";
+  }
   os << recurrent.valueHeads << " heads of " << recurrent.keyDim << " x "
      << recurrent.valueDim << ", " << recurrent.keyHeads
      << " of keys; convolutions over " << recurrent.kernel << " tokens";

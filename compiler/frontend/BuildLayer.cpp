@@ -320,8 +320,8 @@ static Value buildLatentAttention(PathBuilder &path,
                                   const LayerPosition &position, Value x) {
   const spec::Latent &latent = *attn.latent;
   Value index = position.weights;
-  auto linear = [&](Value rows, const char *part) {
-    return path.linear(rows, name + part, /*bias=*/false, index);
+  auto linear = [&](Value rows, const char *part, bool bias) {
+    return path.linear(rows, name + part, bias, index);
   };
   auto multiplyHeads = [&](Value rows, const std::string &part) -> Value {
     return transformer::HeadLinearOp::create(
@@ -330,20 +330,21 @@ static Value buildLatentAttention(PathBuilder &path,
   };
   Value q;
   if (latent.queryRank > 0) {
-    Value rows = linear(x, ".q_a");
+    Value rows = linear(x, ".q_a", latent.bias);
     rows = path.norm(rows, latent.norm, name + ".q_a_norm", index);
-    q = linear(rows, ".q_b");
+    q = linear(rows, ".q_b", /*bias=*/false);
   } else {
-    q = linear(x, ".q");
+    q = linear(x, ".q", /*bias=*/false);
   }
-  Value c = linear(x, ".latent"), k = linear(x, ".k_rope");
+  Value c = linear(x, ".latent", latent.bias);
+  Value k = linear(x, ".k_rope", latent.bias);
   c = path.norm(c, latent.norm, name + ".latent_norm", index);
   q = multiplyHeads(q, name + ".k_up");
   std::tie(q, k) = buildRotary(path, layers, name, context, position, q, k);
   Value y = transformer::LatentAttentionOp::create(
       path.getBuilder(), path.loc(name), q, k, c, context.cache, position.layer,
       context.batch, attn.numHeads, APFloat(attn.scale));
-  return linear(multiplyHeads(y, name + ".v_up"), ".o");
+  return linear(multiplyHeads(y, name + ".v_up"), ".o", latent.bias);
 }
 
 /// Its keys and values are in the cross cache: buildCrossWrite put them there.

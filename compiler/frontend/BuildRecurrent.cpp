@@ -1,4 +1,5 @@
-// Sublayers that keep a state: the gated convolution, and the gated delta rule.
+// Sublayers that keep a state: the gated convolution, the gated delta rule and
+// Mamba-2.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/frontend/BuildRecurrent.h"
 
@@ -45,8 +46,8 @@ public:
     return y;
   }
   /// silu(conv(linear(x)))
-  Value project(const char *part, const char *convPart) {
-    return path.activation(conv(linear(part), convPart, /*bias=*/false),
+  Value project(const char *part, const char *convPart, bool bias) {
+    return path.activation(conv(linear(part), convPart, bias),
                            spec::Activation::Silu, stem(convPart) + ".act");
   }
   /// Each head's columns of length `length`: x / sqrt(sum + eps), which is the
@@ -95,25 +96,43 @@ Value tfc::buildRecurrent(PathBuilder &path, const spec::Recurrent &recurrent,
   // The matrices come first in the state, then what convolutions keep.
   int64_t matrices = recurrent.keyDim * recurrent.valueWidth();
   PartBuilder b(path, name, context, position, first + matrices, x);
-  Value q = b.project("q", "q_conv");
-  Value k = b.project("k", "k_conv");
-  Value v = b.project("v", "v_conv");
+  bool isMamba = recurrent.kind == spec::Recurrent::Kind::Mamba2;
+  Value q = b.project("q", "q_conv", recurrent.convBias);
+  Value k = b.project("k", "k_conv", recurrent.convBias);
+  Value v = b.project("v", "v_conv", recurrent.convBias);
   int64_t keyHeads = recurrent.keyHeads, heads = recurrent.valueHeads;
-  // Scores are scaled as those of an attention.
-  q = b.normalize(q, "q", keyHeads,
-                  1 / std::sqrt(static_cast<double>(recurrent.keyDim)));
-  k = b.normalize(k, "k", keyHeads, 1);
+  if (!isMamba) {
+    // Scores are scaled as those of an attention.
+    q = b.normalize(q, "q", keyHeads,
+                    1 / std::sqrt(static_cast<double>(recurrent.keyDim)));
+    k = b.normalize(k, "k", keyHeads, 1);
+  }
   OpBuilder &builder = path.getBuilder();
   Value lost = b.linear("decay", /*bias=*/true), rate = b.weight("log_rate");
   Value decay = transformer::DecayOp::create(
       builder, path.loc(name + ".decayed"), lost, rate);
+  // Of Mamba-2 it is the time that a token takes, of which the decay is made.
+  using transformer::Activation;
   Value beta = transformer::ActivationOp::create(
-      builder, path.loc(name + ".beta.act"), transformer::Activation::Sigmoid,
-      b.linear("beta"));
+      builder, path.loc(name + ".beta.act"),
+      isMamba ? Activation::Softplus : Activation::Sigmoid,
+      isMamba ? lost : b.linear("beta"));
+  using transformer::RecurrenceRule;
   Value y = transformer::RecurrenceOp::create(
-      builder, path.loc(name), q, k, v, decay, beta, context.state,
-      position.state, context.batch, first, heads, keyHeads);
-  y = path.norm(y, recurrent.norm, name + ".norm", position.weights, heads);
-  y = b.multiply(y, b.linear("gate"), transformer::Activation::Silu);
+      builder, path.loc(name), q, k, v, decay, beta,
+      isMamba ? b.weight("skip") : Value(), context.state, position.state,
+      context.batch, first, heads, keyHeads,
+      isMamba ? RecurrenceRule::Add : RecurrenceRule::Delta);
+  auto normed = [&](int64_t parts) {
+    return path.norm(y, recurrent.norm, name + ".norm", position.weights,
+                     parts);
+  };
+  if (isMamba) {
+    y = b.multiply(y, b.linear("gate"), Activation::Silu);
+    y = normed(recurrent.normGroups);
+  } else {
+    y = normed(heads);
+    y = b.multiply(y, b.linear("gate"), Activation::Silu);
+  }
   return b.output(y, /*bias=*/false);
 }

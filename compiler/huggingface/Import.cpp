@@ -4,6 +4,7 @@
 
 #include "compiler/huggingface/CheckTensors.h"
 #include "compiler/huggingface/MakeSpec.h"
+#include "compiler/huggingface/NamedFloats.h"
 #include "compiler/huggingface/SentenceModules.h"
 #include "compiler/spec/SpecFiles.h"
 #include "compiler/spec/read/ReadSpec.h"
@@ -21,7 +22,10 @@ namespace {
 /// A file of the directory that must hold a JSON object.
 std::optional<Json> readObject(const std::string &path,
                                spec::Diagnostics &diagnostics) {
-  std::optional<Json> json = spec::readJsonFile(path, diagnostics);
+  std::optional<std::string> text = spec::readTextFile(path, diagnostics);
+  std::optional<Json> json =
+      text ? spec::parseJson(path, nameFloats(*text), diagnostics)
+           : std::nullopt;
   if (json && !json->isObject()) {
     spec::report(diagnostics, json->place, 4,
                  "expected an object, got " + spec::describe(*json));

@@ -104,11 +104,12 @@ private:
     return buildAddress(k.builder(), matrices, row,
                         values * static_cast<int64_t>(sizeof(float)));
   }
+  bool adds() { return op.getRule() == transformer::RecurrenceRule::Add; }
   /// Copies the matrix to where it is written; returns its product with the
-  /// first key.
+  /// first key, or nothing where tokens add.
   Values begin();
   /// A token, whose key's product with the matrix is `found`; returns that of
-  /// the next one's.
+  /// the next one's. Where tokens add nobody asks for it.
   Values advance(Value t, ValueRange found);
 
   KernelBuilder &k;
@@ -123,16 +124,19 @@ private:
 } // namespace
 
 Values RecurrenceEmitter::begin() {
-  return k.loop(k.constant(0), k.constant(keys), 1, tile.zeros(),
-                [&](Value i, ValueRange found) {
-                  Values row =
-                      tile.select(state.isNew, tile.zeros(),
-                                  tile.loadState(address(state.from, i)));
-                  tile.storeState(row, address(state.to, i));
-                  Values key = tile.broadcast(number(
-                      op.getKey(), state.firstToken, k.add(firstKey, i)));
-                  return tile.fma(key, row, found);
-                });
+  return k.loop(
+      k.constant(0), k.constant(keys), 1, adds() ? Values() : tile.zeros(),
+      [&](Value i, ValueRange found) -> Values {
+        Values row = tile.select(state.isNew, tile.zeros(),
+                                 tile.loadState(address(state.from, i)));
+        tile.storeState(row, address(state.to, i));
+        if (adds()) {
+          return {};
+        }
+        Values key = tile.broadcast(
+            number(op.getKey(), state.firstToken, k.add(firstKey, i)));
+        return tile.fma(key, row, found);
+      });
 }
 
 Values RecurrenceEmitter::advance(Value t, ValueRange found) {
@@ -144,10 +148,12 @@ Values RecurrenceEmitter::advance(Value t, ValueRange found) {
   Values decay = tile.broadcast(number(op.getDecay(), token, head));
   Values beta = tile.broadcast(number(op.getBeta(), token, head));
   Values value = tile.loadRow(op.getValue(), token, firstValue);
-  Values change =
-      tile.multiply(beta, tile.subtract(value, tile.multiply(decay, found)));
+  Values change = tile.multiply(
+      beta, adds() ? value : tile.subtract(value, tile.multiply(decay, found)));
   Values sums = tile.zeros();
-  llvm::append_range(sums, tile.zeros());
+  if (!adds()) {
+    llvm::append_range(sums, tile.zeros());
+  }
   sums = k.loop(
       k.constant(0), k.constant(keys), 1, sums,
       [&](Value i, ValueRange before) -> Values {
@@ -160,12 +166,17 @@ Values RecurrenceEmitter::advance(Value t, ValueRange found) {
         tile.storeState(row, address(state.to, i));
         Values after = tile.fma(at(op.getQuery(), token), row,
                                 before.take_front(tile.size()));
-        llvm::append_range(after, tile.fma(at(op.getKey(), next), row,
-                                           before.drop_front(tile.size())));
+        if (!adds()) {
+          llvm::append_range(after, tile.fma(at(op.getKey(), next), row,
+                                             before.drop_front(tile.size())));
+        }
         return after;
       });
-  tile.storeRow(ValueRange(sums).take_front(tile.size()), op.getInit(), token,
-                firstValue);
+  Values y(ArrayRef<Value>(sums).take_front(tile.size()));
+  if (op.getSkip()) {
+    y = tile.fma(tile.broadcast(k.loadFloat(op.getSkip(), head)), value, y);
+  }
+  tile.storeRow(y, op.getInit(), token, firstValue);
   return Values(ArrayRef<Value>(sums).drop_front(tile.size()));
 }
 

@@ -164,7 +164,10 @@ KernelBuilder::loop(Value from, Value to, int64_t step, ValueRange inits,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.getBody());
   Values next = body(op.getInductionVar(), op.getRegionIterArgs());
-  scf::YieldOp::create(b, next);
+  // A loop that carries nothing has its terminator already.
+  if (!inits.empty()) {
+    scf::YieldOp::create(b, next);
+  }
   return Values(op.getResults());
 }
 

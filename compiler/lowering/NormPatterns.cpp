@@ -40,10 +40,14 @@ static Value applyWeight(ImplicitLocOpBuilder &b, Value unit, Value weight,
   return bias ? arith::AddFOp::create(b, y, bias).getResult() : y;
 }
 
-/// The rows of a weight one after the other, where it has some; else null.
-static Value joinWeight(ImplicitLocOpBuilder &b, Value weight) {
-  if (!weight || cast<RankedTensorType>(weight.getType()).getRank() == 1) {
+/// A weight as long as a row of several parts, `width` wide each, the rows of a
+/// matrix one after the other; null where all parts have the same.
+static Value joinWeight(ImplicitLocOpBuilder &b, Value weight, int64_t width) {
+  if (!weight) {
     return {};
+  }
+  if (cast<RankedTensorType>(weight.getType()).getRank() == 1) {
+    return transformer::widthOf(weight) == width ? Value() : weight;
   }
   SmallVector<ReassociationIndices> together = {{0, 1}};
   return tensor::CollapseShapeOp::create(b, weight, together);
@@ -86,7 +90,7 @@ struct LowerLayerNorm : OpRewritePattern<transformer::LayerNormOp> {
                             });
     SmallVector<RowInput> inputs = {{sum, Broadcast::AlongRow},
                                     {squares, Broadcast::AlongRow}};
-    Value byPart = joinWeight(b, op.getWeight());
+    Value byPart = joinWeight(b, op.getWeight(), transformer::widthOf(x));
     Value weight = byPart ? Value() : op.getWeight();
     for (Value vector : {weight, Value(op.getBias())}) {
       if (vector) {
@@ -134,7 +138,7 @@ struct LowerRmsNorm : OpRewritePattern<transformer::RmsNormOp> {
           return arith::MulFOp::create(inner, v[0], v[0]);
         });
     SmallVector<RowInput> inputs = {{squares, Broadcast::AlongRow}};
-    Value byPart = joinWeight(b, op.getWeight());
+    Value byPart = joinWeight(b, op.getWeight(), transformer::widthOf(x));
     Value weight = byPart ? Value() : op.getWeight();
     if (weight) {
       inputs.push_back({weight, Broadcast::AlongColumn});

@@ -50,6 +50,22 @@ static Value buildSigmoid(ImplicitLocOpBuilder &b, Value x) {
                                arith::AddFOp::create(b, exponential, one));
 }
 
+/// max(x, 0) + log(1 + e) with e = exp(-|x|). Where e is small the rounding of
+/// 1 + e is most of it: the logarithm is times e over what of e is left there.
+static Value buildSoftplus(ImplicitLocOpBuilder &b, Value x) {
+  Value size = math::AbsFOp::create(b, x);
+  Value e = math::ExpOp::create(b, arith::NegFOp::create(b, size));
+  Value one = f32Constant(b, 1), zero = f32Constant(b, 0);
+  Value sum = arith::AddFOp::create(b, e, one);
+  Value left = arith::SubFOp::create(b, sum, one);
+  Value scaled = arith::MulFOp::create(b, math::LogOp::create(b, sum),
+                                       arith::DivFOp::create(b, e, left));
+  Value isLost =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, left, zero);
+  return arith::AddFOp::create(b, arith::MaximumFOp::create(b, x, zero),
+                               arith::SelectOp::create(b, isLost, e, scaled));
+}
+
 Value tfc::buildActivation(ImplicitLocOpBuilder &b, transformer::Activation act,
                            Value x) {
   switch (act) {
@@ -72,6 +88,8 @@ Value tfc::buildActivation(ImplicitLocOpBuilder &b, transformer::Activation act,
   }
   case transformer::Activation::Sigmoid:
     return buildSigmoid(b, x);
+  case transformer::Activation::Softplus:
+    return buildSoftplus(b, x);
   }
   llvm_unreachable("all activations are listed");
 }

@@ -10,16 +10,6 @@
 using namespace mlir;
 using namespace tfc;
 
-/// max(x, 0) + log(1 + exp(-|x|))
-static Value buildSoftplus(ImplicitLocOpBuilder &b, Value x) {
-  Value size = math::AbsFOp::create(b, x);
-  Value exponential = math::ExpOp::create(b, arith::NegFOp::create(b, size));
-  Value sum = arith::AddFOp::create(b, exponential, f32Constant(b, 1));
-  return arith::AddFOp::create(
-      b, arith::MaximumFOp::create(b, x, f32Constant(b, 0)),
-      math::LogOp::create(b, sum));
-}
-
 namespace {
 
 /// causal_conv -> ragged_conv
@@ -51,8 +41,8 @@ struct LowerRecurrence : OpRewritePattern<transformer::RecurrenceOp> {
         emptyRows(b, value, transformer::widthOf(value), elementOf(op));
     rewriter.replaceOpWithNewOp<transformer::RaggedRecurrenceOp>(
         op, init.getType(), op.getQuery(), op.getKey(), value, op.getDecay(),
-        op.getBeta(), op.getState(), op.getLayer(), op.getBatch(), init,
-        op.getFirst(), op.getHeads(), op.getKeyHeads());
+        op.getBeta(), op.getSkip(), op.getState(), op.getLayer(), op.getBatch(),
+        init, op.getFirst(), op.getHeads(), op.getKeyHeads(), op.getRule());
     return success();
   }
 };
@@ -67,8 +57,9 @@ struct LowerDecay : OpRewritePattern<transformer::DecayOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     auto body = [](ImplicitLocOpBuilder &inner, ValueRange v) -> Value {
       Value rate = math::ExpOp::create(inner, v[1]);
-      Value lost =
-          arith::MulFOp::create(inner, rate, buildSoftplus(inner, v[0]));
+      Value lost = arith::MulFOp::create(
+          inner, rate,
+          buildActivation(inner, transformer::Activation::Softplus, v[0]));
       return math::ExpOp::create(inner, arith::NegFOp::create(inner, lost));
     };
     rewriter.replaceOp(

@@ -18,8 +18,8 @@ Matrix embedding(const std::vector<int32_t> &ids, const Matrix &table,
 
 /// What the two norms have: each of `parts` equal parts of a row is normalised
 /// by itself, then times offset + weight (where there is a weight), plus bias
-/// (where there is one). Both are as long as a part; a weight of several rows
-/// has one for each part.
+/// (where there is one). Both are as long as a part; a weight of as many
+/// elements as a row has some for each part.
 struct NormShape {
   const Matrix *weight = nullptr, *bias = nullptr;
   double eps = 0, offset = 0;
@@ -167,6 +167,8 @@ void causalConv(const Matrix &x, const Matrix &weight, const Matrix *bias,
 struct RecurrenceInputs {
   const Matrix &query, &key, &value, &decay, &beta;
   int64_t heads, keyHeads;
+  transformer::RecurrenceRule rule = transformer::RecurrenceRule::Delta;
+  const Matrix *skip = nullptr; // [1, heads]
 };
 /// The same of a recurrence, whose state is a matrix of keys to values for each
 /// head.

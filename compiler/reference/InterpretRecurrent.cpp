@@ -60,7 +60,9 @@ LogicalResult Interpreter::runOp(RecurrenceOp op) {
                           rows(op.getDecay()),
                           rows(op.getBeta()),
                           static_cast<int64_t>(op.getHeads()),
-                          static_cast<int64_t>(op.getKeyHeads())};
+                          static_cast<int64_t>(op.getKeyHeads()),
+                          op.getRule(),
+                          rowsOrNull(op.getSkip())};
   Matrix result(inputs.value.rows, inputs.value.cols);
   int64_t numbers = inputs.key.cols / inputs.keyHeads * inputs.value.cols;
   for (const Sequence &sequence : step.sequences) {

@@ -47,12 +47,16 @@ void recurrence(const RecurrenceInputs &in, const Sequence &sequence,
           matrix[i * values + v] *= in.decay.at(t, head);
           found += in.key.at(t, key0 + i) * matrix[i * values + v];
         }
+        if (in.rule == transformer::RecurrenceRule::Add) {
+          found = 0;
+        }
         double change = in.beta.at(t, head) * (in.value.at(t, column) - found);
         for (int64_t i = 0; i < keys; ++i) {
           matrix[i * values + v] += in.key.at(t, key0 + i) * change;
           y += in.query.at(t, key0 + i) * matrix[i * values + v];
         }
-        result.at(t, column) = y;
+        double skip = in.skip ? in.skip->at(0, head) : 0;
+        result.at(t, column) = y + skip * in.value.at(t, column);
       }
     }
   }
@@ -62,8 +66,7 @@ Matrix decay(const Matrix &x, const Matrix &logRate) {
   Matrix y = x;
   for (int64_t t = 0; t < x.rows; ++t) {
     for (int64_t h = 0; h < x.cols; ++h) {
-      double softplus = std::max(x.at(t, h), 0.0) +
-                        std::log1p(std::exp(-std::fabs(x.at(t, h))));
+      double softplus = activate(transformer::Activation::Softplus, x.at(t, h));
       y.at(t, h) = std::exp(-std::exp(logRate.at(0, h)) * softplus);
     }
   }

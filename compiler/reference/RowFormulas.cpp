@@ -43,11 +43,13 @@ static Matrix normalise(const Matrix &x, const NormShape &shape,
                            : std::sqrt(squares / width + shape.eps);
       for (int64_t c = 0; c < width; ++c) {
         double unit = (x.at(t, first + c) - mean) / divisor;
-        // A weight of one row is of all parts.
-        int64_t row =
-            shape.weight && shape.weight->rows > 1 ? first / width : 0;
+        // A weight as long as a part is of all parts.
+        bool isOfAll =
+            shape.weight && int64_t(shape.weight->data.size()) == width;
         double weight =
-            shape.weight ? shape.offset + shape.weight->at(row, c) : 1.0;
+            shape.weight
+                ? shape.offset + shape.weight->data[isOfAll ? c : first + c]
+                : 1.0;
         y.at(t, first + c) =
             unit * weight + (shape.bias ? shape.bias->at(0, c) : 0.0);
       }
@@ -194,6 +196,8 @@ double activate(Activation act, double x) {
     return x < 0 ? 0.0 : x * x;
   case Activation::Sigmoid:
     return 1 / (1 + std::exp(-x));
+  case Activation::Softplus:
+    return (x < 0 ? 0.0 : x) + std::log1p(std::exp(-std::fabs(x)));
   }
   return x;
 }

@@ -150,13 +150,15 @@ struct Latent {
   /// Queries are made of a latent of their own, too; 0: of the input.
   int64_t queryRank = 0;
   Norm norm; // of both latents
+  /// Of the products that make latents and turned columns, and of the last one.
+  bool bias = false;
   /// The attention's: layers of one loop have the same.
   double scale = 1;
   friend bool operator==(const Latent &a, const Latent &b) {
     return std::tie(a.rank, a.nopeDim, a.ropeDim, a.valueDim, a.queryRank,
-                    a.norm, a.scale) == std::tie(b.rank, b.nopeDim, b.ropeDim,
-                                                 b.valueDim, b.queryRank,
-                                                 b.norm, b.scale);
+                    a.norm, a.bias, a.scale) ==
+           std::tie(b.rank, b.nopeDim, b.ropeDim, b.valueDim, b.queryRank,
+                    b.norm, b.bias, b.scale);
   }
 };
 
@@ -226,19 +228,27 @@ struct Conv {
   }
 };
 
-/// The gated delta rule (transformer.recurrence) over queries, keys and values,
-/// each of which is the silu of a convolution of a projection, queries and keys
-/// of length 1; then a norm of each value head, times the silu of a gate.
+/// A rule of transformer.recurrence over queries, keys and values, each of
+/// which is the silu of a convolution of a projection. Of the gated delta rule
+/// queries and keys are of length 1, and a norm of each value head is behind
+/// it, then times the silu of a gate. Of Mamba-2, whose C, B and x are queries,
+/// keys and values, the silu of the gate comes first, then a norm of each of
+/// normGroups parts of a row, with a weight for each column.
 struct Recurrent {
+  enum class Kind { GatedDelta, Mamba2 } kind = Kind::GatedDelta;
   int64_t keyHeads = 1, valueHeads = 1, keyDim = 1, valueDim = 1;
   int64_t kernel = 2; // of the convolutions
+  bool convBias = false;
   Norm norm;
+  int64_t normGroups = 1;
   int64_t keyWidth() const { return keyHeads * keyDim; }
   int64_t valueWidth() const { return valueHeads * valueDim; }
+  auto all() const {
+    return std::tie(kind, keyHeads, valueHeads, keyDim, valueDim, kernel,
+                    convBias, norm, normGroups);
+  }
   friend bool operator==(const Recurrent &a, const Recurrent &b) {
-    return std::tie(a.keyHeads, a.valueHeads, a.keyDim, a.valueDim, a.kernel,
-                    a.norm) == std::tie(b.keyHeads, b.valueHeads, b.keyDim,
-                                        b.valueDim, b.kernel, b.norm);
+    return a.all() == b.all();
   }
 };
 

@@ -142,7 +142,8 @@ TypeRef attention() {
   TypeRef latent =
       orNone(object({needed("rank", width()), key("q_rank", orNone(width())),
                      needed("nope_dim", width()), needed("rope_dim", width()),
-                     needed("value_dim", width()), needed("norm", norm())}));
+                     needed("value_dim", width()), needed("norm", norm()),
+                     key("bias", flag())}));
   Fields fields = {
       needed("num_heads", width()),
       key("latent", latent),
@@ -222,17 +223,25 @@ TypeRef conv() {
 }
 
 TypeRef recurrent() {
-  Fields fields = {needed("kind", words({"gated_delta"}, {"mamba2"})),
-                   needed("key_heads", width()),
-                   needed("value_heads", width()),
-                   needed("key_dim", width()),
-                   needed("value_dim", width()),
-                   needed("conv", integer(2, maxKernel)),
-                   needed("norm", norm())};
-  for (Field &field : sublayerFields()) {
-    fields.push_back(std::move(field));
-  }
-  return object(std::move(fields), "recurrent");
+  Type type;
+  type.kind = Kind::Tagged;
+  type.name = "recurrent";
+  type.tag = "kind";
+  auto kind = [&](std::string word, Fields fields) {
+    fields.push_back(needed("conv", integer(2, maxKernel)));
+    fields.push_back(needed("norm", norm()));
+    for (Field &field : sublayerFields()) {
+      fields.push_back(std::move(field));
+    }
+    type.choices.push_back({std::move(word), true, object(std::move(fields))});
+  };
+  kind("gated_delta",
+       {needed("key_heads", width()), needed("value_heads", width()),
+        needed("key_dim", width()), needed("value_dim", width())});
+  kind("mamba2", {needed("heads", width()), needed("head_dim", width()),
+                  needed("state", width()), key("groups", width()),
+                  key("conv_bias", flag()), key("norm_groups", width())});
+  return make(std::move(type));
 }
 
 const TypeRef &block() {

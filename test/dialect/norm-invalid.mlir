@@ -113,10 +113,10 @@ func.func @layer_norm_c5_offset_of_nothing(%x: tensor<?x104xf32>) {
 // -----
 
 func.func @rms_norm_c1_weight_of_a_part(%x: tensor<?x104xf32>,
-    %weight: tensor<104xf32>) {
-  // expected-error @below {{expected weight of length 26 (the width of a part), got 104}}
+    %weight: tensor<52xf32>) {
+  // expected-error @below {{expected weight of length 26 (the width of a part), got 52}}
   %0 = transformer.rms_norm %x, %weight parts 4 {eps = 1.0 : f64}
-         : tensor<?x104xf32>, tensor<104xf32>
+         : tensor<?x104xf32>, tensor<52xf32>
   return
 }
 

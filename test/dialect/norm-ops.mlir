@@ -44,6 +44,9 @@ func.func @rms_norm(%x: tensor<?x104xf32>, %weight: tensor<104xf32>) {
   // CHECK: transformer.rms_norm %[[X]], %[[WEIGHT]] {eps = 9.9999999999999995E-7 : f64} : tensor<?x104xf32>, tensor<104xf32>
   %0 = transformer.rms_norm %x, %weight {eps = 1.0e-6 : f64}
          : tensor<?x104xf32>, tensor<104xf32>
+  // CHECK: transformer.rms_norm %[[X]], %[[WEIGHT]] parts 8 {eps = 9.9999999999999995E-7 : f64} : tensor<?x104xf32>, tensor<104xf32>
+  %1 = transformer.rms_norm %x, %weight parts 8 {eps = 1.0e-6 : f64}
+         : tensor<?x104xf32>, tensor<104xf32>
   return
 }
 

@@ -206,6 +206,22 @@ func.func @recurrence_c5_layer(
 
 // -----
 
+func.func @recurrence_c6_skip(
+    %q: tensor<?x14xf32>, %k: tensor<?x14xf32>, %v: tensor<?x30xf32>,
+    %e: tensor<?x6xf32>, %d: tensor<2xf32>,
+    %s: !transformer.state<layers = 2, width = 210>, %l: index,
+    %batch: !transformer.batch) {
+  // expected-error @below {{expected skip of length 6 (heads), got 2}}
+  %0 = transformer.recurrence %q, %k, %v, %e, %e, %s[%l] at 0, %batch
+         heads 6 key_heads 2 rule add skip %d
+      : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
+        tensor<?x6xf32>, tensor<?x6xf32>, <layers = 2, width = 210>,
+        tensor<2xf32>
+  return
+}
+
+// -----
+
 func.func @decay_c1_rate(%x: tensor<?x6xf32>, %r: tensor<5xf32>) {
   // expected-error @below {{expected log_rate of length 6 (the width of the input), got 5}}
   %0 = transformer.decay %x, %r : tensor<?x6xf32>, tensor<5xf32>

@@ -20,8 +20,9 @@ func.func @causal_conv(%x: tensor<?x8xf32>, %w: tensor<8x3xf32>,
 }
 
 // CHECK-LABEL: @recurrence
+// CHECK-SAME: %[[D:[a-z0-9]+]]: tensor<6xf32>
 func.func @recurrence(%q: tensor<?x14xf32>, %v: tensor<?x30xf32>,
-                      %e: tensor<?x6xf32>,
+                      %e: tensor<?x6xf32>, %d: tensor<6xf32>,
                       %s: !transformer.state<layers = 2, width = 210>,
                       %l: index, %batch: !transformer.batch) {
   // CHECK: transformer.recurrence %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}] at 0, %{{.*}} heads 6 key_heads 2 : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>, tensor<?x6xf32>, tensor<?x6xf32>, <layers = 2, width = 210>
@@ -29,6 +30,12 @@ func.func @recurrence(%q: tensor<?x14xf32>, %v: tensor<?x30xf32>,
          heads 6 key_heads 2
       : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
         tensor<?x6xf32>, tensor<?x6xf32>, <layers = 2, width = 210>
+  // CHECK: transformer.recurrence {{.*}} heads 6 key_heads 2 rule add skip %[[D]] : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>, tensor<?x6xf32>, tensor<?x6xf32>, <layers = 2, width = 210>, tensor<6xf32>
+  %1 = transformer.recurrence %q, %q, %v, %e, %e, %s[%l] at 0, %batch
+         heads 6 key_heads 2 rule add skip %d
+      : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
+        tensor<?x6xf32>, tensor<?x6xf32>, <layers = 2, width = 210>,
+        tensor<6xf32>
   return
 }
 
@@ -52,6 +59,7 @@ func.func @multiply(%x: tensor<?x6xf32>, %g: tensor<?x6xbf16>) {
 // CHECK-LABEL: @structured
 func.func @structured(%x: memref<?x8xf32>, %w: memref<8x3xf32>,
                       %b: memref<8xf32>, %e: memref<?x2xf32>,
+                      %d: memref<2xf32>,
                       %s: !transformer.state<layers = 2, width = 64>,
                       %l: index, %batch: !transformer.batch,
                       %y: memref<?x8xf32>) {
@@ -65,5 +73,10 @@ func.func @structured(%x: memref<?x8xf32>, %w: memref<8x3xf32>,
       heads 2 key_heads 1 outs(%y : memref<?x8xf32>)
       : memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>, memref<?x2xf32>,
         memref<?x2xf32>, <layers = 2, width = 64>
+  // CHECK: transformer.ragged_recurrence {{.*}} heads 2 key_heads 1 rule add skip %{{.*}} outs(%{{.*}} : memref<?x8xf32>) : {{.*}}, <layers = 2, width = 64>, memref<2xf32>
+  transformer.ragged_recurrence %x, %x, %x, %e, %e, %s[%l] at 0, %batch
+      heads 2 key_heads 1 rule add skip %d outs(%y : memref<?x8xf32>)
+      : memref<?x8xf32>, memref<?x8xf32>, memref<?x8xf32>, memref<?x2xf32>,
+        memref<?x2xf32>, <layers = 2, width = 64>, memref<2xf32>
   return
 }

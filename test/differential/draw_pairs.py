@@ -7,6 +7,7 @@ import draw
 T5 = classes.of("T5")
 MT5 = classes.of("MT5")
 UMT5 = classes.of("UMT5")
+SWITCH = classes.of("SwitchTransformers")
 BART = classes.of("Bart")
 # Ids that the models use, whatever the vocabulary.
 PAD = {"t5": 0, "bart": 1}
@@ -101,6 +102,8 @@ def make_config(hf, case):
             activation_function=case["act"],
             scale_embedding=case["scale_embedding"],
             num_labels=case["labels"], forced_eos_token_id=case["forced_eos"])
+    if case["class"] in SWITCH:
+        return switch(hf, case)
     cls = (hf.MT5Config if case["class"] in MT5 else
            hf.UMT5Config if case["class"] in UMT5 else hf.T5Config)
     config = cls(
@@ -116,9 +119,27 @@ def make_config(hf, case):
     return config
 
 
+def switch(hf, case):
+    """Experts in some layers, of as many tokens as there are."""
+    seed = case["seed"]
+    return hf.SwitchTransformersConfig(
+        vocab_size=case["vocab"], d_model=case["hidden"],
+        d_kv=case["head_dim"], num_heads=case["heads"], d_ff=case["width"],
+        num_layers=case["layers"], num_decoder_layers=case["decoder_layers"],
+        num_sparse_encoder_layers=seed % (case["layers"] + 1),
+        num_sparse_decoder_layers=seed // 5 % (case["decoder_layers"] + 1),
+        num_experts=1 + seed // 3 % 6, expert_capacity=200,
+        router_bias=bool(seed // 2 % 2), dense_act_fn=case["act"],
+        relative_attention_num_buckets=case["buckets"],
+        relative_attention_max_distance=case["max_distance"],
+        layer_norm_epsilon=case["eps"], decoder_start_token_id=0)
+
+
 def untie(torch, case, model):
-    """Gives T5 a head of its own."""
-    if kind(case) == "t5" and not case["tie"] and hasattr(model, "lm_head"):
+    """Gives T5 a head of its own; one of Switch would take the stacks' tables
+    apart, too."""
+    if (kind(case) == "t5" and case["class"] not in SWITCH and
+            not case["tie"] and hasattr(model, "lm_head")):
         generator = torch.Generator().manual_seed(case["seed"] + 1)
         shape = model.lm_head.weight.shape
         model.lm_head.weight = torch.nn.Parameter(

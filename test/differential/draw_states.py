@@ -4,9 +4,12 @@
 import draw_llama
 
 DECODERS = {"lfm2": "Lfm2", "lfm2moe": "Lfm2Moe", "qwen35": "Qwen3_5Text",
-            "qwen3next": "Qwen3Next"}
+            "qwen3next": "Qwen3Next", "granitehybrid": "GraniteMoeHybrid",
+            "bamba": "Bamba", "mamba2": "Mamba2"}
 # Their attention turns a part of each head.
-PARTIAL = ("qwen35", "qwen3next")
+PARTIAL = ("qwen35", "qwen3next", "bamba")
+# There is nobody to say which position a token has.
+ALONE = ("mamba2",)
 
 
 def types_of(case, kind):
@@ -76,8 +79,61 @@ def delta(family, case):
     return keys
 
 
+def heads_of(case, columns):
+    """So many heads, and so many groups of them, as divide the columns."""
+    heads = [n for n in (1, 2, 3, 4, 6) if columns % n == 0]
+    heads = heads[case["seed"] % len(heads)]
+    groups = [n for n in range(1, heads + 1) if heads % n == 0]
+    return heads, groups[case["seed"] // 7 % len(groups)]
+
+
+def mamba2(hf, case, keys):
+    seed, expand = case["seed"], 1 + case["seed"] % 3
+    heads, groups = heads_of(case, expand * case["hidden"])
+    return hf.Mamba2Config(**dict(
+        keys, hidden_size=case["hidden"], num_hidden_layers=case["layers"],
+        expand=expand, num_heads=heads, n_groups=groups,
+        head_dim=expand * case["hidden"] // heads,
+        state_size=1 + seed // 5 % 40, conv_kernel=2 + seed % 4,
+        use_conv_bias=bool(seed // 3 % 2), layer_norm_epsilon=0.01,
+        chunk_size=1 + seed % 20))
+
+
+def hybrid(family, case):
+    """Of both Granite 4 and Bamba."""
+    seed, expand = case["seed"], 1 + case["seed"] % 3
+    heads, groups = heads_of(case, expand * case["hidden"])
+    # Of what is divided by how large it is.
+    keys = dict(rms_norm_eps=0.01, hidden_act="silu",
+                attention_bias=case["attention_bias"], mamba_expand=expand,
+                mamba_n_heads=heads, mamba_n_groups=groups,
+                mamba_d_head="auto" if seed % 2 else
+                expand * case["hidden"] // heads,
+                mamba_d_state=1 + seed // 5 % 40, mamba_d_conv=2 + seed % 4,
+                mamba_conv_bias=bool(seed // 3 % 2),
+                mamba_chunk_size=1 + seed % 20)
+    types = types_of(case, "linear_attention")
+    if family == "bamba":
+        return dict(keys, mlp_bias=case["mlp_bias"], attn_layer_indices=[
+            i for i, kind in enumerate(types) if kind == "full_attention"])
+    taken = 1 + seed % 4
+    return dict(keys, layer_types=types,
+                position_embedding_type=("rope", None)[seed // 2 % 2],
+                num_experts_per_tok=taken,
+                num_local_experts=0 if seed % 5 == 0 else
+                taken + seed // 4 % 9,
+                intermediate_size=case["width"] % 19 + 3,
+                shared_intermediate_size=case["width"] % 19 + 5,
+                attention_multiplier=0.3,
+                embedding_multiplier=case["factor"],
+                residual_multiplier=0.4,
+                logits_scaling=case["factor"])
+
+
 def config(hf, family, case, keys):
     """`keys`: those that all decoders have."""
+    if family == "mamba2":
+        return mamba2(hf, case, keys)
     keys = dict(keys, hidden_size=case["hidden"],
                 max_position_embeddings=case["positions"],
                 num_hidden_layers=case["layers"],
@@ -88,6 +144,10 @@ def config(hf, family, case, keys):
                                  "rope_theta": case["theta"]})
     if family in PARTIAL:
         keys["rope_parameters"]["partial_rotary_factor"] = 0.5
-    keys.update({"lfm2": lfm2, "lfm2moe": lfm2moe}[family](case)
-                if family in ("lfm2", "lfm2moe") else delta(family, case))
+    if family in ("granitehybrid", "bamba"):
+        keys.update(hybrid(family, case))
+    elif family in ("lfm2", "lfm2moe"):
+        keys.update({"lfm2": lfm2, "lfm2moe": lfm2moe}[family](case))
+    else:
+        keys.update(delta(family, case))
     return getattr(hf, DECODERS[family] + "Config")(**keys)

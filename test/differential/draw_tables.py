@@ -87,7 +87,7 @@ DIVIDED = ("phi3", "stablelm", "starcoder2", "smollm3", "granite", "helium",
            "mpt", "biogpt", "vaultgemma", "hyperclovax", "nanochat", "olmoe",
            "qwen2moe", "granitemoe", "bertgenerationlm", "neoxjapanese",
            "modernbertdecoder", "internlm3", "iquestcoder", "lfm2", "lfm2moe",
-           "phimoe", "deepseekv2", "deepseekv3")
+           "phimoe", "deepseekv2", "deepseekv3", "granitehybrid", "bamba")
 # Of each layer's experts a row takes some.
 MIXTURES = ("mixtral", "qwen3moe", "olmoe", "qwen2moe", "granitemoe",
             "glm4moe", "ernie45moe", "gptoss", "phimoe", "deepseekv2",
@@ -239,7 +239,7 @@ def draw_case(random, cls):
         # test of numbers: a sign is all that is left of it, wherever it is
         # near zero.
         case["width"] = max(case["width"], 16)
-        if family in SLOPES:
+        if family in SLOPES + draw_states.ALONE:
             case["given_positions"] = False
         if family in WINDOWS + SLOPES + tuple(draw_states.DECODERS):
             case["rows"] = without_holes(case["rows"])
@@ -480,7 +480,7 @@ def decoder_config(hf, family, case):
                   "neox", "cohere", "cohere2", "glm4", "nemotron", "arcee", "jais2",
                   "vaultgemma", "hyperclovax", "nanochat", "hunyuan",
                   "qwen3moe", "olmoe", "granitemoe", "glm4moe", "gptoss",
-                  "phimoe"):
+                  "phimoe", "deepseekv2", "deepseekv3"):
         keys["attention_bias"] = case["attention_bias"]
     if family in ("smollm3", "granite", "seedoss", "helium", "nemotron",
                   "arcee", "jais2", "cwm", "hyperclovax"):

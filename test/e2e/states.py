@@ -24,6 +24,9 @@ BLOCKS = [
     {"recurrent": {"kind": "gated_delta", "key_heads": KEYS,
                    "value_heads": VALUES, "key_dim": KEY_DIM,
                    "value_dim": VALUE_DIM, "conv": TAPS, "norm": NORM}},
+    {"recurrent": {"kind": "mamba2", "heads": VALUES, "head_dim": VALUE_DIM,
+                   "state": KEY_DIM, "groups": KEYS, "conv": TAPS,
+                   "conv_bias": True, "norm": NORM, "norm_groups": 3}},
     {"attn": ATTENTION, "conv": {"kernel": 2}}]
 SPEC = {
     "tfc": 1, "kind": "decoder",
@@ -42,6 +45,16 @@ def conv(kernel, bias):
     if bias:
         shapes.update({f"{part}.bias": [HIDDEN] for part in
                        ("in_gate", "out_gate", "value", "o", "conv")})
+    return shapes
+
+
+def mamba():
+    keys, values = KEYS * KEY_DIM, VALUES * VALUE_DIM
+    shapes = recurrent()
+    shapes.update({"q_conv.bias": [keys], "k_conv.bias": [keys],
+                   "v_conv.bias": [values], "skip.weight": [VALUES],
+                   "norm.weight": [values]})
+    del shapes["beta.weight"]
     return shapes
 
 
@@ -68,9 +81,10 @@ def attention():
 def list_shapes():
     shapes = {"embeddings.token.weight": [VOCAB, HIDDEN],
               "final_norm.weight": [HIDDEN]}
-    for layer in range(6):
+    for layer in range(8):
         parts = ({"conv": conv(KERNEL, True)}, {"recurrent": recurrent()},
-                 {"attn": attention(), "conv": conv(2, False)})[layer % 3]
+                 {"recurrent": mamba()},
+                 {"attn": attention(), "conv": conv(2, False)})[layer % 4]
         for name, own in parts.items():
             own["pre_norm.weight"] = [HIDDEN]
             shapes.update({f"layers.{layer}.{name}.{part}": shape

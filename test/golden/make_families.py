@@ -544,6 +544,9 @@ DECODERS = (
                  kv_lora_rank=11, n_group=1, topk_group=1,
                  first_k_dense_replace=0, rope_interleave=False,
                  norm_topk_prob=False))),
+    ("deepseekv3-bias", hf.DeepseekV3ForCausalLM, hf.DeepseekV3Config(
+        **latent(n_group=1, topk_group=1, first_k_dense_replace=1,
+                 attention_bias=True))),
 )
 # Windows count columns.
 DISTANCES = ("phi3-lm", "starcoder2-lm", "gptneo-lm", "ministral-lm",
@@ -670,8 +673,9 @@ def mark_experts(model):
 
 
 def write_decoders(out, models=DECODERS, first=501, distances=DISTANCES,
-                   scales=SCALES, longest={}):
-    """`longest`: the longest rows of those that tfc runs up to there."""
+                   scales=SCALES, longest={}, relative=RELATIVE):
+    """`longest`: the longest rows of those that tfc runs up to there;
+    `relative`: those without positions."""
     for index, (name, cls, config) in enumerate(models):
         if not out.wants(name):
             continue
@@ -684,11 +688,11 @@ def write_decoders(out, models=DECODERS, first=501, distances=DISTANCES,
         model = out.load(cls, name)
         margins = Margins(model)
         cases = SOME + (() if name in distances else ("holes",))
-        if name in RELATIVE:
+        if name in relative:
             cases = tuple(case for case in cases if case != "positions")
         write_forward(out.folder(name), model, cases, seed,
                       longest=longest.get(name) or (
-                          60 if name in RELATIVE else None))
+                          60 if name in relative else None))
         if name in REPEATING:
             out.add(name, cases)
             continue

@@ -4,8 +4,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Usage: make_golden.py [--families [NAME...]], with torch 2.13.0 and
 transformers 5.23.0. --families: only the models of make_families.py,
-make_relatives.py, make_sentence.py, make_papers.py, make_tiles.py,
-make_distant.py, make_groupwise.py and make_streams.py, or those of them with these names.
+make_relatives.py, make_mamba.py, make_switch.py, make_kimi.py,
+make_sentence.py, make_papers.py, make_tiles.py, make_distant.py,
+make_groupwise.py and make_streams.py, or those of them with these names.
 
 Each model is a folder under models/ with inputs-CASE.safetensors and
 expected-CASE.safetensors. A model with a "base" has only the files in which it
@@ -23,11 +24,14 @@ import make_both_sides
 import make_distant
 import make_families
 import make_groupwise
+import make_kimi
 import make_llama
+import make_mamba
 import make_papers
 import make_relatives
 import make_sentence
 import make_streams
+import make_switch
 import make_t5
 import make_tiles
 from inputs import VOCAB, draw_ids
@@ -277,6 +281,9 @@ def main():
         make_both_sides.write(out)
     make_families.write(out)
     make_relatives.write(out)
+    make_mamba.write(out)
+    make_switch.write(out)
+    make_kimi.write(out)
     make_sentence.write(out)
     make_papers.write(out)
     make_tiles.write(out)

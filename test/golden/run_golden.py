@@ -23,6 +23,7 @@ NEW_TOKENS = 40
 # Where the positions of a token come from; in other models the caller may say.
 POSITIONS = {"t5": laws.RELATIVE, "mt5": laws.RELATIVE, "opt": laws.RELATIVE,
              "bloom": laws.UNSAID, "mpt": laws.UNSAID,
+             "mamba2": laws.UNSAID, "switch_transformers": laws.RELATIVE,
              "m2m_100": laws.RELATIVE, "umt5": laws.RELATIVE,
              "mass": laws.RELATIVE, "transformer-xl": laws.UNSAID,
              "gtrxl": laws.UNSAID, "xlnet": laws.UNSAID,
@@ -83,8 +84,9 @@ class Model:
         if (family in AFTER_PADDING and
                 config.get("position_embedding_type") != "rotary"):
             self.positions = laws.after_padding(config["pad_token_id"])
-        if (config.get("position_embedding_type", "").startswith("relative") or
-                config.get("alibi")):
+        kind = config.get("position_embedding_type", "")
+        if ((kind or "").startswith("relative") or config.get("alibi") or
+                kind is None):
             self.positions = laws.UNSAID
         # Of an encoder that knows of places what the caller says of them.
         self.has_places = (not self.pair and family not in COUNTING and (self.positions == laws.GIVEN or

@@ -6,7 +6,7 @@ import unittest
 import shared
 import tfcompiler as tfc
 
-NAMES = ("lfm2-wide", "qwen3next-lm")
+NAMES = ("lfm2-wide", "qwen3next-lm", "granitehybrid-lm", "mamba2-wide")
 PROMPTS = [[3 + i * i % 90 for i in range(n)] for n in (1, 2, 11, 23)]
 NEW = 12
 

@@ -35,6 +35,12 @@ static bool isSparse(Instantiator &made, const Json &hole, int64_t i,
   int64_t first = made.integer(hole, "first", 0, 0, spec::maxRows);
   int64_t last = made.integer(hole, "last", -1, -1, spec::maxRows);
   int64_t every = made.integer(hole, "every", 1, 1, spec::maxRows);
+  if (hole.find("sparse")) {
+    // So many of them, if the step between them divides their number.
+    int64_t sparse = made.integer(hole, "sparse", 1, 0, spec::maxRows);
+    int64_t step = sparse == 0 ? layers : layers / sparse;
+    return step == 1 || (step > 1 && i % step == 1);
+  }
   return i >= first && (last < 0 || i <= last) && (i + 1) % every == 0;
 }
 

@@ -96,6 +96,7 @@ void collectKeys(const Json &value, std::set<std::string> &keys) {
   add(value.find("$key"));
   if (const Json *name = value.find("$rule"); name && name->isString()) {
     add(value.find("key"));
+    add(value.find("alias"));
     for (std::string_view key : keysOfRule(name->text)) {
       keys.emplace(key);
     }

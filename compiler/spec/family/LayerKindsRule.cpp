@@ -11,41 +11,60 @@ using namespace tfc;
 using namespace tfc::family;
 using spec::Json;
 
+/// A word or a list of words that mean the same.
+static std::vector<std::string> wordsOf(const Json &words) {
+  std::vector<std::string> all;
+  for (const Json &word :
+       words.isArray() ? words.items : std::vector<Json>{words}) {
+    all.push_back(word.text);
+  }
+  return all;
+}
+
+static bool isOneOf(const Json &type, const std::vector<std::string> &words) {
+  return type.isString() &&
+         std::find(words.begin(), words.end(), type.text) != words.end();
+}
+
 /// By layer, whether its type is `kind`; the others are `other`. Empty after a
 /// fault.
-static std::vector<bool> readTypes(Config &config, const Json &types,
-                                   int64_t layers, const std::string &kind,
-                                   const std::string &other) {
+static std::vector<bool> readTypes(Config &config, const std::string &key,
+                                   const Json &types, int64_t layers,
+                                   const std::vector<std::string> &kind,
+                                   const std::vector<std::string> &other) {
   std::vector<bool> isKind;
   if (!types.isArray() || int64_t(types.items.size()) != layers) {
-    config.fault("layer_types",
-                 "expected a list with a type for each of the " +
-                     std::to_string(layers) + " layers, got " +
-                     (types.isArray() ? std::to_string(types.items.size())
-                                      : spec::describe(types)));
+    config.fault(key, "expected a list with a type for each of the " +
+                          std::to_string(layers) + " layers, got " +
+                          (types.isArray() ? std::to_string(types.items.size())
+                                           : spec::describe(types)));
     return {};
   }
   for (const Json &type : types.items) {
-    if (!type.isString(kind) && !type.isString(other)) {
-      config.faultAt(type, "expected " + spec::inQuotes(kind) + " or " +
-                               spec::inQuotes(other) + ", got " +
+    if (!isOneOf(type, kind) && !isOneOf(type, other)) {
+      config.faultAt(type, "expected " + spec::inQuotes(kind.front()) + " or " +
+                               spec::inQuotes(other.front()) + ", got " +
                                spec::describe(type));
     }
-    isKind.push_back(type.isString(kind));
+    isKind.push_back(isOneOf(type, kind));
   }
   return isKind;
 }
 
 /// The same where no types are given: all but the last of each `every`, or
-/// those that `list` does not name; none without a list.
+/// those that `list` does not name; without a list none, or with `all` all.
 static std::vector<bool> makeTypes(Instantiator &made, const Json &hole,
                                    int64_t layers) {
-  std::vector<bool> isKind(size_t(layers), false);
+  const Json *all = hole.find("all");
+  std::vector<bool> isKind(size_t(layers), all && all->boolean);
   if (hole.find("every")) {
     int64_t every = made.integer(hole, "every", 1, 1, spec::maxRows);
     for (int64_t layer = 0; layer < layers; ++layer) {
       isKind[size_t(layer)] = (layer + 1) % every != 0;
     }
+    return isKind;
+  }
+  if (!hole.find("list")) {
     return isKind;
   }
   const std::string &key = hole.find("list")->text;
@@ -70,14 +89,19 @@ static std::vector<bool> makeTypes(Instantiator &made, const Json &hole,
 std::optional<Json> family::layerKindsRule(Instantiator &made,
                                            const Json &hole) {
   int64_t layers = made.integer(hole, "layers", 0, 0, spec::maxLayers);
-  const std::string &kind = hole.find("kind")->text;
-  const std::string &other = hole.find("other")->text;
-  const Json *types = made.config.value("layer_types");
-  bool isGiven = types && !made.config.isNull("layer_types");
+  std::vector<std::string> kind = wordsOf(*hole.find("kind"));
+  std::vector<std::string> other = wordsOf(*hole.find("other"));
+  std::string key = "layer_types";
+  if (const Json *alias = hole.find("alias");
+      alias && made.config.value(alias->text)) {
+    key = alias->text;
+  }
+  const Json *types = made.config.value(key);
+  bool isGiven = types && !made.config.isNull(key);
   std::vector<bool> isKind =
-      isGiven ? readTypes(made.config, *types, layers, kind, other)
+      isGiven ? readTypes(made.config, key, *types, layers, kind, other)
               : makeTypes(made, hole, layers);
-  bool wanted = !hole.find("of") || hole.find("of")->text == kind;
+  bool wanted = !hole.find("of") || isOneOf(*hole.find("of"), kind);
   Json selected = Json::array();
   for (size_t layer = 0; layer < isKind.size(); ++layer) {
     if (isKind[layer] == wanted) {

@@ -19,6 +19,7 @@ Attention SpecReader::readLatentAttention(const Json &attn, const Json &json) {
   if (std::optional<Norm> norm = readNorm(json.find("norm"), latent.rank)) {
     latent.norm = *norm;
   }
+  latent.bias = flagOf(json, "bias", false);
   result.numHeads = sizeOf(attn, "num_heads").value_or(0);
   result.numKvHeads = 1;
   // What is turned comes first, and knows of no other columns.
@@ -77,7 +78,7 @@ void SpecReader::checkLatent(const Json &attn) {
   const std::tuple<const char *, std::vector<Json>, const char *> neutral[] = {
       {"num_kv_heads", {}, sizes},
       {"head_dim", {}, sizes},
-      {"bias", {false}, other},
+      {"bias", {false}, "\"bias\" of \"latent\" says which there are"},
       {"scale_by_inverse_layer", {false}, other},
       {"window", {"none"}, other},
       {"qk_norm", {"none"}, other},

@@ -43,24 +43,35 @@ void SpecReader::readStateful(const std::string &name, const Json &json,
 }
 
 Recurrent SpecReader::readRecurrent(const Json &json) {
+  bool isMamba = wordOf(json, "kind", "gated_delta") == "mamba2";
   Recurrent f;
-  f.keyHeads = sizeOf(json, "key_heads").value_or(1);
-  f.valueHeads = sizeOf(json, "value_heads").value_or(1);
-  f.keyDim = sizeOf(json, "key_dim").value_or(1);
-  f.valueDim = sizeOf(json, "value_dim").value_or(1);
+  f.kind = isMamba ? Recurrent::Kind::Mamba2 : Recurrent::Kind::GatedDelta;
+  auto nameOf = [&](const char *delta, const char *mamba) {
+    return isMamba ? mamba : delta;
+  };
+  const char *keyHeads = nameOf("key_heads", "groups");
+  const char *valueHeads = nameOf("value_heads", "heads");
+  const char *keyDim = nameOf("key_dim", "state");
+  const char *valueDim = nameOf("value_dim", "head_dim");
+  f.keyHeads = sizeOf(json, keyHeads).value_or(1);
+  f.valueHeads = sizeOf(json, valueHeads).value_or(1);
+  f.keyDim = sizeOf(json, keyDim).value_or(1);
+  f.valueDim = sizeOf(json, valueDim).value_or(1);
   f.kernel = sizeOf(json, "conv").value_or(2);
+  f.convBias = isMamba && flagOf(json, "conv_bias", false);
+  f.normGroups = isMamba ? sizeOf(json, "norm_groups").value_or(1) : 1;
   auto placeOf = [&](const char *key) {
     const Json *value = json.find(key);
     return value ? value->place : json.place.child(key);
   };
   if (f.valueHeads % f.keyHeads != 0) {
-    error(placeOf("value_heads"), BadHeadDim,
-          "expected a multiple of key_heads (" + std::to_string(f.keyHeads) +
-              "), got " + std::to_string(f.valueHeads));
+    error(placeOf(valueHeads), BadHeadDim,
+          "expected a multiple of " + std::string(keyHeads) + " (" +
+              std::to_string(f.keyHeads) + "), got " +
+              std::to_string(f.valueHeads));
   }
-  for (auto [heads, key, dim] :
-       {std::tuple(f.keyHeads, "key_dim", &f.keyDim),
-        std::tuple(f.valueHeads, "value_dim", &f.valueDim)}) {
+  for (auto [heads, key, dim] : {std::tuple(f.keyHeads, keyDim, &f.keyDim),
+                                 {f.valueHeads, valueDim, &f.valueDim}}) {
     if (*dim > maxHeadDim || *dim > maxWidth / heads) {
       error(placeOf(key), Unsupported,
             "expected at most " +
@@ -71,13 +82,22 @@ Recurrent SpecReader::readRecurrent(const Json &json) {
       *dim = 1; // what follows from it is no other fault
     }
   }
+  if (f.valueWidth() % f.normGroups != 0) {
+    error(placeOf("norm_groups"), BadHeadDim,
+          "expected a divisor of heads * head_dim (" +
+              std::to_string(f.valueWidth()) + "), got " +
+              std::to_string(f.normGroups));
+    f.normGroups = 1;
+  }
   const Json *norm = json.find("norm");
-  std::optional<Norm> read = readNorm(norm, f.valueDim);
-  if (!read || read->kind != Norm::Kind::RmsNorm) {
-    error(placeOf("norm"), BadBlock,
-          "expected a norm of kind \"rmsnorm\" (of each head's values), got "
-          "another");
-  } else {
+  std::optional<Norm> read =
+      readNorm(norm, isMamba ? f.valueWidth() / f.normGroups : f.valueDim);
+  if (norm && (!read || read->kind != Norm::Kind::RmsNorm)) {
+    error(norm->place, BadBlock,
+          "expected a norm of kind \"rmsnorm\" (of " +
+              std::string(isMamba ? "parts of a row" : "each head's values") +
+              "), got another");
+  } else if (read) {
     f.norm = *read;
   }
   return f;

@@ -237,20 +237,21 @@ private:
     const Latent &latent = *attn.latent;
     int64_t queries = attn.numHeads * (latent.nopeDim + latent.ropeDim);
     if (latent.queryRank > 0) {
-      addLinear(stem + "q_a", latent.queryRank, model.hidden, false);
+      addLinear(stem + "q_a", latent.queryRank, model.hidden, latent.bias);
       addNorm(stem + "q_a_norm", latent.norm, latent.queryRank);
       addLinear(stem + "q_b", queries, latent.queryRank, false);
     } else {
       addLinear(stem + "q", queries, model.hidden, false);
     }
-    addLinear(stem + "latent", latent.rank, model.hidden, false);
-    addLinear(stem + "k_rope", latent.ropeDim, model.hidden, false);
+    addLinear(stem + "latent", latent.rank, model.hidden, latent.bias);
+    addLinear(stem + "k_rope", latent.ropeDim, model.hidden, latent.bias);
     addNorm(stem + "latent_norm", latent.norm, latent.rank);
     addExperts(stem + "k_up", attn.numHeads, latent.rank, latent.nopeDim,
                false);
     addExperts(stem + "v_up", attn.numHeads, latent.valueDim, latent.rank,
                false);
-    addLinear(stem + "o", model.hidden, attn.numHeads * latent.valueDim, false);
+    addLinear(stem + "o", model.hidden, attn.numHeads * latent.valueDim,
+              latent.bias);
   }
 
   void listFfn(const Ffn &ffn, const std::string &stem) {
@@ -276,15 +277,21 @@ private:
                               {"gate", f.valueWidth()}}) {
       addLinear(stem + part, rows, model.hidden, false);
     }
-    addLinear(stem + "beta", f.valueHeads, model.hidden, false);
+    bool isMamba = f.kind == Recurrent::Kind::Mamba2;
+    if (!isMamba) {
+      addLinear(stem + "beta", f.valueHeads, model.hidden, false);
+    }
     addLinear(stem + "decay", f.valueHeads, model.hidden, true);
     add(stem + "log_rate", "weight", 1, f.valueHeads, 1);
+    if (isMamba) {
+      add(stem + "skip", "weight", 1, f.valueHeads, 1);
+    }
     for (auto [part, rows] : {std::pair("q_conv", f.keyWidth()),
                               {"k_conv", f.keyWidth()},
                               {"v_conv", f.valueWidth()}}) {
-      addLinear(stem + part, rows, f.kernel, false);
+      addLinear(stem + part, rows, f.kernel, f.convBias);
     }
-    addNorm(stem + "norm", f.norm, f.valueDim);
+    addNorm(stem + "norm", f.norm, isMamba ? f.valueWidth() : f.valueDim);
     addLinear(stem + "o", model.hidden, f.valueWidth(), false);
   }
 

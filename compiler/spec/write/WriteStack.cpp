@@ -227,7 +227,8 @@ Json writeLatent(const Attention &attn) {
                                         {"nope_dim", latent.nopeDim},
                                         {"rope_dim", latent.ropeDim},
                                         {"value_dim", latent.valueDim},
-                                        {"norm", writeNorm(latent.norm)}})},
+                                        {"norm", writeNorm(latent.norm)},
+                                        {"bias", latent.bias}})},
                    {"scale", attn.scale},
                    {"causal", attn.causal},
                    {"rotary", writeRotary(attn.rotary)}});
@@ -351,6 +352,17 @@ Json writeMoe(const Moe &moe) {
 }
 
 Json writeRecurrent(const Recurrent &recurrent) {
+  if (recurrent.kind == Recurrent::Kind::Mamba2) {
+    return objectOf({{"kind", "mamba2"},
+                     {"heads", recurrent.valueHeads},
+                     {"head_dim", recurrent.valueDim},
+                     {"state", recurrent.keyDim},
+                     {"groups", recurrent.keyHeads},
+                     {"conv", recurrent.kernel},
+                     {"conv_bias", recurrent.convBias},
+                     {"norm", writeNorm(recurrent.norm)},
+                     {"norm_groups", recurrent.normGroups}});
+  }
   return objectOf({{"kind", "gated_delta"},
                    {"key_heads", recurrent.keyHeads},
                    {"value_heads", recurrent.valueHeads},

@@ -67,3 +67,32 @@ func.func @recurrence(%q: memref<?x14xf32>, %v: memref<?x256xf32>,
         memref<?x2xf32>, memref<?x2xf32>, <layers = 1, width = 3584>
   return
 }
+
+// What the key would find is not asked for; what skips the state is added last.
+// CHECK-LABEL: func.func @recurrence_of_sums
+// SCALAR-LABEL: func.func @recurrence_of_sums
+// CHECK: scf.parallel (%{{.*}}, %{{.*}}, %{{.*}}) =
+// CHECK: scf.for
+// CHECK: llvm.store
+// CHECK-NOT: math.fma
+// CHECK: scf.for
+// CHECK-NOT: arith.subf
+// CHECK: %[[SUM:.*]]:4 = scf.for {{.*}} -> (vector<16xf32>, vector<16xf32>, vector<16xf32>, vector<16xf32>) {
+// CHECK: llvm.store
+// CHECK: memref.load %{{.*}} : memref<2xf32>
+// CHECK: %[[Y:.*]] = math.fma %{{.*}}, %{{.*}}, %[[SUM]]#0
+// CHECK: vector.store %[[Y]]
+// CHECK-NOT: scf.parallel
+func.func @recurrence_of_sums(%q: memref<?x14xf32>, %v: memref<?x256xf32>,
+                      %e: memref<?x2xf32>, %d: memref<2xf32>,
+                      %y: memref<?x256xf32>,
+                      %s: !transformer.state<layers = 1, width = 3584>,
+                      %batch: !transformer.batch) {
+  %c0 = arith.constant 0 : index
+  transformer.ragged_recurrence %q, %q, %v, %e, %e, %s[%c0] at 0, %batch
+      heads 2 key_heads 1 rule add skip %d outs(%y : memref<?x256xf32>)
+      : memref<?x14xf32>, memref<?x14xf32>, memref<?x256xf32>,
+        memref<?x2xf32>, memref<?x2xf32>, <layers = 1, width = 3584>,
+        memref<2xf32>
+  return
+}

@@ -33,15 +33,36 @@ func.func @recurrence(%q: tensor<?x14xf32>, %v: tensor<?x30xf32>,
   return %0 : tensor<?x30xf32>
 }
 
+// CHECK-LABEL: @recurrence_of_sums
+// CHECK-SAME: %[[D:[a-z0-9]+]]: tensor<6xf32>
+func.func @recurrence_of_sums(%q: tensor<?x14xf32>, %v: tensor<?x30xf32>,
+                      %e: tensor<?x6xf32>, %d: tensor<6xf32>,
+                      %s: !transformer.state<layers = 2, width = 210>,
+                      %l: index, %batch: !transformer.batch)
+    -> tensor<?x30xf32> {
+  // CHECK: transformer.ragged_recurrence {{.*}} heads 6 key_heads 2 rule add skip %[[D]] outs(
+  %0 = transformer.recurrence %q, %q, %v, %e, %e, %s[%l] at 0, %batch
+         heads 6 key_heads 2 rule add skip %d
+      : tensor<?x14xf32>, tensor<?x14xf32>, tensor<?x30xf32>,
+        tensor<?x6xf32>, tensor<?x6xf32>, <layers = 2, width = 210>,
+        tensor<6xf32>
+  return %0 : tensor<?x30xf32>
+}
+
 // CHECK-LABEL: @decay
 func.func @decay(%x: tensor<?x6xf32>, %r: tensor<6xf32>) -> tensor<?x6xf32> {
   // CHECK: linalg.generic
   // CHECK: %[[RATE:.*]] = math.exp
   // CHECK: %[[SIZE:.*]] = math.absf
-  // CHECK: math.exp
+  // CHECK: %[[E:.*]] = math.exp
+  // CHECK: %[[SUM:.*]] = arith.addf %[[E]]
+  // CHECK: %[[LEFT:.*]] = arith.subf %[[SUM]]
+  // CHECK: math.log %[[SUM]]
+  // CHECK: arith.divf %[[E]], %[[LEFT]]
   // CHECK: arith.maximumf
-  // CHECK: math.log
-  // CHECK: %[[LOST:.*]] = arith.mulf %[[RATE]],
+  // CHECK: %[[LOG:.*]] = arith.select %{{.*}}, %[[E]],
+  // CHECK: %[[SOFTPLUS:.*]] = arith.addf %{{.*}}, %[[LOG]]
+  // CHECK: %[[LOST:.*]] = arith.mulf %[[RATE]], %[[SOFTPLUS]]
   // CHECK: %[[NEGATIVE:.*]] = arith.negf %[[LOST]]
   // CHECK: math.exp %[[NEGATIVE]]
   %0 = transformer.decay %x, %r : tensor<?x6xf32>, tensor<6xf32>

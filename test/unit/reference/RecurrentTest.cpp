@@ -63,6 +63,36 @@ TEST(Recurrent, TheGatedDeltaRule) {
   EXPECT_NEAR(state[1], .50886532, 1e-6);
 }
 
+TEST(Recurrent, TokensThatAdd) {
+  Matrix q = makeRows(2, {1, 2, 3, 1}), k = makeRows(2, {1, 0, .5, 1});
+  Matrix v = makeRows(2, {2, 1}), beta = makeRows(2, {.5, 2});
+  Matrix e = makeRows(2, {std::exp(-1), std::exp(-.5)}), y(2, 1);
+  std::vector<double> state(2);
+  RecurrenceInputs inputs{q,    k, v, e,
+                          beta, 1, 1, tfc::transformer::RecurrenceRule::Add};
+  recurrence(inputs, piece(0, 2), state.data(), y);
+  EXPECT_NEAR(y.at(0, 0), 1, 1e-8);
+  EXPECT_NEAR(y.at(1, 0), 6.81959198, 1e-8);
+  EXPECT_NEAR(state[0], 1.60653066, 1e-8);
+  EXPECT_NEAR(state[1], 2, 1e-8);
+  Matrix skip = makeRows(1, {10}), whole(2, 1);
+  std::vector<double> other(2);
+  inputs.skip = &skip;
+  recurrence(inputs, piece(0, 2), other.data(), whole);
+  EXPECT_EQ(state, other);
+  EXPECT_NEAR(whole.at(0, 0), 21, 1e-8);
+  EXPECT_NEAR(whole.at(1, 0), 16.81959198, 1e-8);
+}
+
+TEST(Recurrent, ANormOfEachPartWithAWeightForEachColumn) {
+  Matrix weight = makeRows(1, {1, 2, 3, 4});
+  NormShape shape;
+  shape.weight = &weight;
+  shape.parts = 2;
+  Matrix y = rmsNorm(makeRows(1, {3, 3, -5, 5}), shape);
+  EXPECT_EQ(y.data, (std::vector<double>{1, 2, -3, 4}));
+}
+
 TEST(Recurrent, ValueHeadsShareKeysAndNothingElse) {
   // Two of each of two key heads; keys of the second are 0.
   Matrix q = makeRows(1, {1, 1}), k = makeRows(1, {1, 0});
@@ -79,6 +109,13 @@ TEST(Recurrent, Decay) {
   EXPECT_NEAR(y.at(0, 0), .5, 1e-12); // exp(-ln 2)
   EXPECT_NEAR(y.at(0, 1), 1, 1e-12);
   EXPECT_NEAR(y.at(0, 2), std::exp(-40.0), 1e-20);
+}
+
+TEST(Recurrent, Softplus) {
+  using tfc::transformer::Activation;
+  EXPECT_NEAR(activate(Activation::Softplus, 0), std::log(2.0), 1e-15);
+  EXPECT_NEAR(activate(Activation::Softplus, -40) / std::exp(-40.0), 1, 1e-12);
+  EXPECT_EQ(activate(Activation::Softplus, 800), 800);
 }
 
 TEST(Recurrent, Sigmoid) {

@@ -12,6 +12,12 @@ static std::pair<std::string, std::string> recurrence(const std::string &heads,
                    heads + ", \"norm\": " + norm + "}"};
 }
 
+static std::pair<std::string, std::string> mamba(const std::string &heads,
+                                                 const std::string &norm) {
+  return {ffn, "\"recurrent\": {\"kind\": \"mamba2\", \"conv\": 4, " + heads +
+                   ", \"norm\": " + norm + "}"};
+}
+
 static const char rms[] = R"({"kind": "rmsnorm", "eps": 1e-6})";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -47,11 +53,35 @@ INSTANTIATE_TEST_SUITE_P(
              "integer from 2 to 16, got 1 [TFC004]\n"},
         Case{"ARuleThatThereIsNot",
              decoderSpec,
-             {{ffn, "\"recurrent\": {\"kind\": \"mamba2\", \"conv\": 4, "
-                    "\"key_heads\": 2, \"value_heads\": 2, \"key_dim\": 3, "
-                    "\"value_dim\": 2, \"norm\": {\"kind\": \"rmsnorm\", "
-                    "\"eps\": 1e-6}}"}},
+             {{ffn, "\"recurrent\": {\"kind\": \"mamba\"}"}},
              "s.json:13:31: /decoder/layers/block/recurrent/kind: expected "
-             "gated_delta (mamba2 is not supported by this tfc), got "
-             "\"mamba2\" [TFC090]\n"}),
+             "gated_delta or mamba2 (did you mean \"mamba2\"?), got \"mamba\" "
+             "[TFC004]\n"},
+        Case{"HeadsThatGroupsDoNotDivide",
+             decoderSpec,
+             {mamba("\"heads\": 6, \"head_dim\": 5, \"state\": 3, "
+                    "\"groups\": 4, \"norm_groups\": 7",
+                    rms)},
+             "s.json:13:61: /decoder/layers/block/recurrent/heads: expected a "
+             "multiple of groups (4), got 6 [TFC011]\n"
+             "s.json:13:119: /decoder/layers/block/recurrent/norm_groups: "
+             "expected a divisor of heads * head_dim (30), got 7 [TFC011]\n"},
+        Case{"ANormWithAMean",
+             decoderSpec,
+             {mamba("\"heads\": 6, \"head_dim\": 5, \"state\": 3",
+                    "{\"kind\": \"layernorm\", \"eps\": 1e-6}")},
+             "s.json:13:99: /decoder/layers/block/recurrent/norm: expected a "
+             "norm of kind \"rmsnorm\" (of parts of a row), got another "
+             "[TFC026]\n"},
+        Case{
+            "AKeyOfTheOtherRule",
+            decoderSpec,
+            {mamba("\"heads\": 6, \"head_dim\": 5, \"state\": 3, "
+                   "\"key_heads\": 2",
+                   rms)},
+            "s.json:13:91: /decoder/layers/block/recurrent/key_heads: expected "
+            "one of the keys heads, head_dim, state, groups, conv_bias, "
+            "norm_groups, conv, norm, pre_norm, out_norm, out_scale, "
+            "post_norm, parallel, out_act or residual, got \"key_heads\" "
+            "[TFC002]\n"}),
     nameOf);

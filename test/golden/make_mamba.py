@@ -1,0 +1,61 @@
+# The golden models whose layers keep the state of Mamba-2.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+import transformers as hf
+
+from inputs import VOCAB
+from make_families import decoder, moe, write_decoders
+
+
+def hybrid(**changes):
+    """Rows longer than what transformers computes at once."""
+    return decoder(**dict(dict(
+        num_hidden_layers=4, mamba_n_heads=4, mamba_d_state=9,
+        mamba_n_groups=2, mamba_chunk_size=16,
+        layer_types=["linear_attention", "full_attention",
+                     "linear_attention", "linear_attention"]), **changes))
+
+
+def alone(**changes):
+    return dict(dict(vocab_size=VOCAB, hidden_size=30, num_hidden_layers=3,
+                     num_heads=6, head_dim=10, state_size=7, n_groups=3,
+                     chunk_size=16, bos_token_id=1, eos_token_id=2,
+                     pad_token_id=0), **changes)
+
+
+DECODERS = (
+    ("granitehybrid-lm", hf.GraniteMoeHybridForCausalLM,
+     hf.GraniteMoeHybridConfig(**moe(**hybrid(
+         num_local_experts=7, num_experts_per_tok=3, intermediate_size=14,
+         shared_intermediate_size=22, attention_multiplier=0.4,
+         embedding_multiplier=1.5, residual_multiplier=0.7,
+         logits_scaling=1.3)))),
+    ("granitehybrid-dense", hf.GraniteMoeHybridForCausalLM,
+     hf.GraniteMoeHybridConfig(**hybrid(
+         hidden_size=26, num_hidden_layers=3, num_attention_heads=1,
+         num_local_experts=0, shared_intermediate_size=37, mamba_expand=1,
+         mamba_n_heads=1, mamba_n_groups=1, mamba_d_state=33, mamba_d_conv=3,
+         mamba_conv_bias=False, position_embedding_type="rope",
+         tie_word_embeddings=True, rms_norm_eps=1e-3,
+         layer_types=["full_attention"] + ["linear_attention"] * 2))),
+    ("mamba2-lm", hf.Mamba2ForCausalLM, hf.Mamba2Config(**alone())),
+    ("mamba2-wide", hf.Mamba2ForCausalLM, hf.Mamba2Config(**alone(
+        hidden_size=26, num_hidden_layers=2, num_heads=2, head_dim=26,
+        state_size=33, n_groups=1, conv_kernel=3, use_conv_bias=False,
+        tie_word_embeddings=True))),
+    ("bamba-lm", hf.BambaForCausalLM, hf.BambaConfig(**{
+        key: value for key, value in hybrid(
+            hidden_size=24, num_hidden_layers=3, attn_layer_indices=[1],
+            mamba_n_heads=6,
+            mamba_n_groups=3, rms_norm_eps=1e-3).items()
+        if key != "layer_types"})),
+)
+# A state is of all tokens.
+DISTANCES = tuple(name for name, _, _ in DECODERS)
+# There is nobody to say which position a token has.
+RELATIVE = ("granitehybrid-lm", "mamba2-lm", "mamba2-wide")
+SCALES = {}
+
+
+def write(out):
+    write_decoders(out, DECODERS, 1011, DISTANCES, SCALES,
+                   relative=RELATIVE)
