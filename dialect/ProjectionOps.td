@@ -50,12 +50,25 @@ def Transformer_LinearOp
              tensor<150x4xf32>
     ```
 
+    Of rows of floats and a weight of integers there are no `input_scales`: an
+    element of the weight stands for itself, minus its group's zero point, times
+    `weight_scales`, and the sums are f32. Integers are widened exactly; a scale
+    is multiplied with a sum, of all columns or of a group's, which are added up
+    in order.
+
+    ```mlir
+    %y = transformer.linear %x, %weight scales %weight_scales
+           : tensor<?x104xbf16>, tensor<150x104xi8>, tensor<150xf32>
+             -> tensor<?x150xbf16>
+    ```
+
     Constraints:
     * C1. input and weight agree in K.
     * C2. bias has the length N.
     * C3. residual has the width N.
     * C4. factor has the width N.
-    * C5. exactly if there are scales, input is of i8 and weight of i8 or i4.
+    * C5. exactly if there are weight_scales, weight is of i8 or i4; exactly if
+      there are input_scales, input is of i8, and then there are weight_scales.
     * C6. weight_scales have the length N, of a weight of i8; or they are N rows
       of a number of groups that divides K, of one of i4 always.
     * C7. weight_zeros are of the shape of weight_scales, of a weight of i4.

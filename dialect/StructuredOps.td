@@ -179,7 +179,8 @@ def Transformer_ProductOp
     order, a multiply-add a step, or as the `tile` says. Panels are whole: what the last one has beyond
     N is computed and not written. Of panels of i8 and rows of i8 or i16 the sum
     is an i32; rows of i8 have the excess of 128, each element being that of
-    `transformer.quantize_rows` and 128, without a sign.
+    `transformer.quantize_rows` and 128, without a sign. Of panels of i8 and rows
+    of floats it is an f32, each integer being widened exactly.
 
     ```mlir
     %y = transformer.product %x, %panels columns(%bias) rows(%residual)
@@ -193,8 +194,10 @@ def Transformer_ProductOp
     ```
 
     With `groups`, panels are those of a matrix of i4 (`#transformer.packed`), or of
-    i8, whose words then have as many columns as bytes; rows are of i8, and the sum is an f32: a group of K / G columns after the other,
-    the integer that it adds up to times `groups[p,g,j]`, a multiply-add a group.
+    i8, whose words then have as many columns as bytes; the sum is an f32: a group
+    of K / G columns after the other, what it adds up to, of rows of i8 an integer,
+    times `groups[p,g,j]`, a multiply-add a group. Beside rows of floats, panels of
+    groups may be of another width than those of the matrix.
     With `zeros`, 8 more than the group's zero point, an integer stands for
     itself minus that.
 
@@ -218,9 +221,11 @@ def Transformer_ProductOp
     * C5. the body takes the sum, an element of each of columns and rows, and
       that of scales, if there are any; rows are f32 to it. It yields an f32, and
       has ops that work element by element only.
-    * C6. panels are of i8 exactly if the input is of i8 or i16.
-    * C8. with groups, input is of i8; groups have the panels' P and W, and a G
-      that cuts K into groups of whole words; zeros have their shape.
+    * C6. panels are of i8 if the input is of i8 or i16.
+    * C8. with groups, panels are of i8, and input is of i8 or floats; groups have
+      the panels' P and W, or beside floats a W of their own and a P that ends
+      with N, and a G that cuts K into groups, beside i8 of whole words; zeros
+      have their shape.
     * C7. with experts, panels are floats with an axis of experts in front, and
       columns have two axes, the first of them as long; without, columns have
       one.

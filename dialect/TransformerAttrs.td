@@ -197,6 +197,14 @@ def Transformer_PackedAttr : AttrDef<Transformer_Dialect, "Packed"> {
     byte j has column j of the word in its lower four bits and column j + W / 2
     in the upper ones, each with 8 added, which makes it a number without a sign.
 
+    Words of 64 columns of integers, of one row a panel, are for kernels that widen
+    them in the registers of a tensor core's fragment, and have them in its order
+    (`dialect/FragmentWord.h`): lane p of four has 16 columns, one after the other,
+    columns 8 p + e of both halves h of the word, e < 8. Of i8, column 32 h + 8 p + e
+    is byte 16 p + 8 h + 4 (e / 4) + o, where o is 0, 2, 1, 3 for e % 4; of i4 it is
+    four bits number e / 2 + 4 (e % 2), from the lowest on, of the four bytes from 8 p
+    + 4 h on.
+
     Which panels and words those are follows from no element type: whoever
     knows the kernels says so. One row a panel and one column a word are the
     matrix as it is.

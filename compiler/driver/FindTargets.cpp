@@ -80,8 +80,8 @@ static Error checkFactors(ArrayRef<TargetInfo> targets,
         model.group > 0) {
       return expectedProgram(
           "expected --target of CPUs with bytes that have a scale for each " +
-          Twine(model.group) +
-          " columns (devices have one a row), got " + target.name);
+          Twine(model.group) + " columns (devices have one a row), got " +
+          target.name);
     }
     if (!target.isDevice() && !target.hasIntegerProducts() &&
         wanted == Factors::Int8) {

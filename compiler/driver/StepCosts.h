@@ -43,8 +43,8 @@ public:
   mlir::FailureOr<std::vector<EntryCost>>
   count(const WantedStep &wanted, const cost::Machine &machine) const;
 
-  /// Whether products are of 16 bits, as those of a device with integers are. Of
-  /// a CPU's integers the peak is not known: they are shown as if f32.
+  /// Whether products are of 16 bits, as those of a device with integers are.
+  /// Of a CPU's integers the peak is not known: they are shown as if f32.
   bool isNarrow(const cost::Machine &machine) const;
 
 private:

@@ -182,6 +182,15 @@ def ChoosePrecisionPass : Pass<"tfc-choose-precision", "::mlir::ModuleOp"> {
            tensor<150x128xi4>, tensor<?xf32>, tensor<150x4xf32>
     ```
 
+    With `values` of 16 bits as well, rows are those values and no integers: the
+    products widen the matrix, and have its scales alone.
+
+    ```mlir
+    // becomes, with weights=int8 values=bf16
+    %y = transformer.linear %x, %w scales %ws : tensor<?x104xbf16>,
+           tensor<150x104xi8>, tensor<150xf32> -> tensor<?x150xbf16>
+    ```
+
     Rows that come into a loop as f32 are rounded there, and those that an output
     or another dialect's op reads are widened for it, by a
     `transformer.activation identity`.

@@ -273,6 +273,11 @@ def LowerProductsPass : Pass<"tfc-lower-products", "::mlir::ModuleOp"> {
     Operands are rows of 16 bits, a multiple of 8 elements long and apart, the
     weights in panels of one row; anything else is an error. Runs before
     `tfc-outline-threads`.
+
+    Weights may be integers, in words of 64 columns: they go to registers, or to
+    shared memory, as narrow as they are, and are widened to the elements of x
+    there. With groups the sums of each 32 columns are added to those before by a
+    multiply-add with the group's scale.
   }];
   let dependentDialects = [
     "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect",

@@ -33,7 +33,8 @@ def LowerToLinalgPass : Pass<"tfc-lower-to-linalg", "::mlir::ModuleOp"> {
     `transformer.product`, its epilogue the body, and the parameter says how its
     rows and columns lie for them: in panels of `panel` rows, for kernels of
     CPUs, or, with `kernel-rows`, as they are, one row a panel, for those of
-    devices. Look-ups in a matrix that a product reads find its rows there.
+    devices; integers then in the order of fragments (`#transformer.packed`).
+    Look-ups in a matrix that a product reads find its rows there.
 
     ```mlir
     transformer.parameter @w : tensor<96x8xf32> from <...> packed<panel = 48>
@@ -66,9 +67,9 @@ def LowerToLinalgPass : Pass<"tfc-lower-to-linalg", "::mlir::ModuleOp"> {
            "columns of bf16 in a word of a panel; one of bytes has four, or two "
            "for rows of 16 bits, others one">,
     Option<"kernelRows", "kernel-rows", "int64_t", "0",
-           "kernels do products of rows and matrices of the same 16 bits, whole "
-           "times so many elements long, and take matrices as they are; 0: no "
-           "kernel does">];
+           "kernels do products of rows of 16 bits, whole times so many elements "
+           "long, and matrices of the same, which they take as they are, or of "
+           "integers; 0: no kernel does">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",

@@ -81,7 +81,8 @@ mlir::Value f32Table(mlir::ImplicitLocOpBuilder &b,
 /// registers: y = act(p + bias) * factor + residual. Null values are left out.
 struct Epilogue {
   /// Of a product of integers, a number for each row and for each column, by
-  /// which it is multiplied first; null for one of floats.
+  /// which it is multiplied first; null for one of floats, and for a row's
+  /// where the matrix alone is of integers.
   mlir::Value rowScales = {}, columnScales = {};
   /// Of one with integers of four bits, instead of those of columns: a number
   /// for each column and group, [N, G], which the sum has in it; and as many
@@ -130,9 +131,9 @@ mlir::Value buildExpertProduct(mlir::ImplicitLocOpBuilder &b,
 transformer::WeightOp findPanels(mlir::ImplicitLocOpBuilder &b,
                                  mlir::Value matrix);
 
-/// The sum of a product of integers in f32: it times the row's scale, that
-/// times the column's. `excess`, where there is one, comes off first. One of
-/// groups is of f32 and has no column's.
+/// The sum of a product with integers in f32: it times the row's scale, that
+/// times the column's, of those that there are. `excess`, where there is one,
+/// comes off first. One of groups is of f32 and has no column's.
 mlir::Value buildScaled(mlir::ImplicitLocOpBuilder &b, mlir::Value sum,
                         mlir::Value excess, mlir::Value rowScale,
                         mlir::Value columnScale);
