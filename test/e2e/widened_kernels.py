@@ -1,12 +1,9 @@
-# The kernels of products with integers on the stand-in for CUDA's driver: each one
-# with rows and widths that its tiles do not divide, every value that an integer may
-# have, zero points and scales, against sums that every order of adding gives
-# exactly. What lies behind a buffer is another's, and stays; what lies behind a row
-# in a word is anything.
+# The kernels of products with integers on the stand-in for CUDA's driver: odd rows
+# and widths, all integers, zero points and scales, against exact sums. What lies
+# behind a buffer stays as it is; what lies behind a row in a word is anything.
 #   widened_kernels.py TFC_OPT DRIVER IR                  results
 #   widened_kernels.py TFC_OPT DRIVER IR --deterministic  that in place of tiles
-#   widened_kernels.py TFC_OPT DRIVER IR --mutate         without one of what orders
-#                                                         threads
+#   widened_kernels.py TFC_OPT DRIVER IR --mutate         without what orders threads
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import ctypes
 import os
