@@ -19,8 +19,8 @@ llvm::SmallVector<ColumnPiece> cutColumns(int64_t columns, int64_t lanes);
 
 mlir::VectorType f32Vector(KernelBuilder &k, int64_t width);
 
-/// `width` floats at a pointer that is aligned to a float; what is stored may be
-/// a single one.
+/// `width` floats at a pointer that is aligned to a float; what is stored may
+/// be a single one.
 mlir::Value loadVector(KernelBuilder &k, mlir::Value address, int64_t width);
 void storeVector(KernelBuilder &k, mlir::Value vector, mlir::Value address);
 
