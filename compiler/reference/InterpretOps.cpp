@@ -464,12 +464,12 @@ LogicalResult Interpreter::runOp(Operation &op) {
       .Case([&](LinearOp linearOp) {
         Value scales = linearOp.getInputScales();
         const Matrix *bias = rowsOrNull(linearOp.getBias());
-        // Of a vector there are no groups.
-        bool hasGroups = scales && cast<RankedTensorType>(
-                                       linearOp.getWeightScales().getType())
-                                           .getRank() == 2;
         const Matrix &weight = rows(linearOp.getWeight());
         Value weightScales = linearOp.getWeightScales();
+        // Of a vector there are no groups.
+        bool hasGroups =
+            weightScales &&
+            cast<RankedTensorType>(weightScales.getType()).getRank() == 2;
         Matrix y = linear(
             rows(linearOp.getInput()),
             hasGroups ? scaleGroups(weight, rows(weightScales),

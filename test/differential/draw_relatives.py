@@ -58,7 +58,7 @@ def xlnet_config(hf, case, keys):
         d_inner=case["width"], ff_activation=case["act"],
         layer_norm_eps=case["eps"], clamp_len=(-1, 3, 17)[case["seed"] % 3],
         summary_use_proj=case["scale"],
-        summary_activation=("tanh", None)[case["scale_by_layer"]], **keys)
+        summary_activation=("tanh", "")[case["scale_by_layer"]], **keys)
 
 
 def longrope(case, keys):

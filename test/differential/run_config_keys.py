@@ -109,6 +109,10 @@ def keys_of_helpers(cls):
     return set().union(*map(keys_in, helpers_of(file_of(cls))))
 
 
+# Classes that lengthen the ids of a prompt, and nothing beside them.
+OF_IDS_ALONE = ("XLNetLMHeadModel",)
+
+
 class Reads:
     """Notes the names of a config's attributes while it is entered."""
 
@@ -137,6 +141,8 @@ def keys_of_run(cls, inputs, folder):
         if model.can_generate():
             prompt = {name: value for name, value in inputs.items()
                       if not name.startswith("decoder_")}
+            if cls.__name__ in OF_IDS_ALONE:
+                prompt = {"input_ids": prompt["input_ids"]}
             # Of a pair the cache has the layers of the encoder, also for a
             # decoder that has more.
             model.generate(**prompt, max_new_tokens=2, do_sample=False,

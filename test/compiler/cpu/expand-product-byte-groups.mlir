@@ -2,7 +2,7 @@
 // columns, whose bytes lose their sign, and of which 128 times the row's sum
 // comes off.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels=kernels=vector --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: tfc-opt %s --tfc-bind-weights --tfc-expand-cpu-kernels --canonicalize --cse --split-input-file | FileCheck %s
 
 #tile = #transformer.product_tile<dot, rows = 1, lanes = 16, item = 4,
     unroll = 2, turn_rows = 4, ahead = 32, ahead_rows = 2, block_bytes = 65536,
