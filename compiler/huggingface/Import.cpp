@@ -382,8 +382,8 @@ private:
   /// Matrices that a quantised checkpoint leaves alone are left alone, and of
   /// one with integers of four bits bytes are what such would round again. Who
   /// quantised a GGUF file chose types by what its blocks fit, and means four
-  /// bits by several of them.
-  static void setRules(Json &made, const TensorUse &use, bool isGguf) {
+  /// bits by several of them; one of floats means none.
+  void setRules(Json &made, const TensorUse &use, bool isGguf) {
     Json rules = Json::array();
     auto add = [&](const std::vector<std::string> &names, const char *kept) {
       for (const std::string &name : names) {
@@ -393,7 +393,8 @@ private:
     if (!isGguf) {
       add(use.keptWide, "bf16");
     }
-    if (isGguf || use.hasFours) {
+    bool isQuantized = !files.formats().empty();
+    if ((isGguf && isQuantized) || use.hasFours) {
       add(use.keptByte, "int8");
     }
     if (!rules.items.empty()) {
