@@ -448,7 +448,7 @@ class Attention:
         """What keys or queries have at each row of the table: [rows, heads,
         head_dim]."""
         table = self.stack["relative"]
-        if table["kind"] == "sinusoid":
+        if table["kind"] == "sinusoid" and not is_of_hidden(table):
             rows = sinusoid_rows(table, self.head_dim)
             return np.repeat(rows[:, None], self.heads, 1)
         if is_of_heads(table):
