@@ -262,8 +262,12 @@ TEST_P(Scheduling, AnswersAreThoseOfEachJobAlone) {
   EXPECT_GT(sum.n_preemptions, 0U);
   EXPECT_GT(sum.n_evictions, 0U);
   EXPECT_GT(sum.cached_tokens, 0U);
-  EXPECT_GT(sum.accepted_tokens, 0U);
-  EXPECT_GT(sum.drafted_tokens, sum.accepted_tokens);
+  // Of what others draw few tokens may be guessed, and those rightly.
+  EXPECT_GE(sum.drafted_tokens, sum.accepted_tokens);
+  if (!given) {
+    EXPECT_GT(sum.accepted_tokens, 0U);
+    EXPECT_GT(sum.drafted_tokens, sum.accepted_tokens);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Scheduling,
