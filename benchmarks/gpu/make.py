@@ -16,17 +16,25 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 GOLDEN = os.path.join(ROOT, "test", "golden", "models")
 MOST_BYTES = 64 << 20
-DTYPES = ("f32", "bf16", "f16")
+DTYPES, INTEGERS = ("bf16", "f32", "f16"), ("int8", "int4")
 MACHINES = ("a100", "h100", "h200")
 # Of these also with --opt=none, whose results are the CPU's bits.
 PLAIN = ("bert", "gpt2", "llama", "t5")
 COPIED = ("run.sh", "run.py", "torch_step.py", "README.md")
 
 
+# What tfc says of a model that it has no kernels for.
+MISSING = "devices have no such program yet"
+
+
+class Refused(Exception):
+    """A command that did not exit with 0."""
+
+
 def run(*command):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"make.py: {' '.join(command)}:\n{done.stderr}")
+        raise Refused(f"{' '.join(command)}:\n{done.stderr}")
     return done.stdout
 
 
@@ -34,7 +42,7 @@ class Bundle:
     def __init__(self, out, binaries, target, is_small):
         self.out, self.binaries, self.target = out, binaries, target
         self.is_small = is_small
-        self.tiny, self.large = [], []
+        self.tiny, self.large, self.without = [], [], []
 
     def path(self, *parts):
         path = os.path.join(self.out, *parts)
@@ -70,6 +78,15 @@ class Bundle:
             self.tiny.append({"name": f"{family} --opt={level}",
                               "library": library, "weights": weights})
 
+    def add_family(self, family, model):
+        try:
+            self.add_tiny(family, model)
+        except Refused as refused:
+            if MISSING not in str(refused):
+                raise
+            self.without.append(family)
+            shutil.rmtree(self.path("tiny", family))
+
     def make_spec(self, name, shape):
         spec = self.path("specs", f"{name}.json")
         self.tfc("import", os.path.join(GOLDEN, shape["like"]), "-o", spec)
@@ -83,9 +100,12 @@ class Bundle:
         """A tiny model like a large one, in each type; weights are drawn."""
         spec = self.make_spec(f"tiny-{name}",
                               shapes.tiny(shape, self.is_small))
-        for dtype in ("bf16",) if self.is_small else DTYPES:
+        wanted = (shape["dtype"],) if shape["dtype"] in INTEGERS else DTYPES
+        for dtype in wanted[:1] if self.is_small else wanted:
             library = os.path.join("tiny", f"{name}-{dtype}.so")
-            self.compile(spec, library, "--taps", "--dtype", dtype)
+            # Programs of CPUs round the values that meet integers as well.
+            taps = () if dtype in INTEGERS else ("--taps",)
+            self.compile(spec, library, *taps, "--dtype", dtype)
             self.tiny.append({"name": f"{name} --dtype={dtype}",
                               "library": library, "weights": None})
 
@@ -115,6 +135,7 @@ class Bundle:
         with open(self.path("bundle.json"), "w", encoding="utf-8") as stream:
             tiny = sorted(self.tiny, key=lambda test: test["name"])
             json.dump({"tfc": self.tfc("--version").splitlines(),
+                       "without": sorted(self.without),
                        "tiny": tiny, "large": self.large}, stream, indent=1)
         size = sum(os.path.getsize(os.path.join(folder, name))
                    for folder, _, names in os.walk(self.out) for name in names)
@@ -166,9 +187,16 @@ def main():
                      f"got {family}")
     bundle = Bundle(arguments.out, arguments.bin, arguments.target,
                     arguments.small)
+    try:
+        fill(bundle, known, arguments)
+    except Refused as refused:
+        sys.exit(f"make.py: {refused}")
+
+
+def fill(bundle, known, arguments):
     bundle.copy_programs()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(lambda family: bundle.add_tiny(family, known[family]),
+        list(pool.map(lambda family: bundle.add_family(family, known[family]),
                       arguments.families or sorted(known)))
     for name in arguments.large:
         shape = shapes.LARGE[name]

@@ -192,8 +192,9 @@ def run_all(arguments, bundle):
             report.found["self_tests"].append(result)
             print(f"{result['name']}: {result['status']}", flush=True)
             report.write()
-    modes = () if arguments.no_torch else find_torch(arguments.python,
-                                                     arguments.torch_on_cpu)
+    modes = [] if arguments.no_torch else [
+        mode for mode in find_torch(arguments.python, arguments.torch_on_cpu)
+        if mode in arguments.modes]
     for model in bundle["large"]:
         if time.monotonic() > end:
             print(f"{model['name']}: not run, beyond --limit")
@@ -203,7 +204,7 @@ def run_all(arguments, bundle):
         report.found["steps"] += steps
         report.write()
         for step in steps:
-            for mode in modes:
+            for mode in modes if model["shape"].get("torch", True) else ():
                 if time.monotonic() < end:
                     print(f"{model['name']} {step['workload']}: torch {mode}",
                           flush=True)
@@ -226,6 +227,9 @@ def main():
     parser.add_argument("--repeats", type=int, default=20,
                         help="of a step, at most (default 20)")
     parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("--modes", type=lambda text: text.split(","),
+                        default=list(MODES), help="of torch: " +
+                        ",".join(MODES))
     parser.add_argument("--torch-on-cpu", action="store_true",
                         help="torch without a GPU, to try the bundle")
     parser.add_argument("--python", default=sys.executable,

@@ -18,7 +18,19 @@ LARGE = {
         "like": "llama-lm", "dtype": "bf16", "kind": "decoder",
         "hidden": 4096, "layers": 32, "heads": 32, "kv_heads": 8,
         "ffn": 14336, "vocab": 128256, "positions": 8192,
-        "workloads": ["prefill:1x512", "decode:1x1024", "decode:16x1024"]},
+        "workloads": ["prefill:1x512", "prefill:1x2048", "decode:1x1024",
+                      "decode:8x1024", "decode:32x1024"]},
+    "bert-base": {
+        "like": "bert-model", "dtype": "bf16", "kind": "encoder",
+        "hidden": 768, "layers": 12, "heads": 12, "kv_heads": 12,
+        "ffn": 3072, "vocab": 30522, "positions": 512,
+        "workloads": ["encode:1x128", "encode:32x128"]},
+    # Without a step of PyTorch's own beside it, which has no such matrices.
+    "llama-8b-int4": {
+        "like": "llama-lm", "dtype": "int4", "kind": "decoder",
+        "hidden": 4096, "layers": 32, "heads": 32, "kv_heads": 8,
+        "ffn": 14336, "vocab": 128256, "positions": 8192, "torch": False,
+        "workloads": ["prefill:1x512", "decode:1x1024", "decode:8x1024"]},
 }
 
 

@@ -160,10 +160,22 @@ rt::Result<OutputsPtr> generate(const tfc_model *model, const Inputs &inputs,
   }
   decoding.num_beams = decoding.num_return_sequences = 1;
   decoding.do_sample = 0;
+  std::vector<tfc_tensor> prompts = inputs.tensors;
+  if (model->model->table().decoder_start >= 0) {
+    // The decoder begins by itself; places of its tokens would not go with
+    // that.
+    prompts.erase(
+        std::remove_if(
+            prompts.begin(), prompts.end(),
+            [](const tfc_tensor &tensor) {
+              return std::string_view(tensor.name).rfind("decoder_", 0) == 0;
+            }),
+        prompts.end());
+  }
   tfc_generate_options options{};
   options.struct_size = sizeof(options);
-  options.inputs = inputs.tensors.data();
-  options.n_inputs = static_cast<uint32_t>(inputs.tensors.size());
+  options.inputs = prompts.data();
+  options.n_inputs = static_cast<uint32_t>(prompts.size());
   options.max_new_tokens = count;
   options.own_eos = 1;
   options.decoding = &decoding;
