@@ -155,14 +155,30 @@ static Field sizes() {
       .finish();
 }
 
+/// The text of JSON without what stands between its tokens.
+static std::string withoutSpaces(StringRef json) {
+  std::string text;
+  bool isString = false, isEscaped = false;
+  for (char c : json) {
+    bool isSpace = c == ' ' || c == '\n';
+    if (isString || !isSpace) {
+      text += c;
+    }
+    isString ^= c == '"' && !isEscaped;
+    isEscaped = c == '\\' && !isEscaped;
+  }
+  return text;
+}
+
 /// tfc_module_v0 and the query that returns it
 void AbiWriter::describe(transformer::ModelAttr model, ArrayRef<Program> all) {
   using Module = tfc_module_v0;
+  std::string spec = withoutSpaces(model.getSpec());
   Record<Module> record("tfc_module_v0");
   record.set(&Module::header, header(model))
       .set(&Module::sizes, sizes())
-      .set(&Module::spec_json, tables.string(model.getSpec()))
-      .set(&Module::spec_hash, hashText(model.getSpec()))
+      .set(&Module::spec_json, tables.string(spec))
+      .set(&Module::spec_hash, hashText(spec))
       .set(&Module::kind, model.getKind())
       .set(&Module::max_positions, model.getMaxPositions())
       .set(&Module::pad, model.getPad())

@@ -137,11 +137,14 @@ static bool addMemoryFunctions(llvm::Module &module) {
     return false;
   }
   // Each program of a library has its own, for its instruction sets. The calls
-  // appear when code is generated, too late to be seen as uses.
+  // appear when code is generated, too late to be seen as uses: the linker
+  // drops the section of what nobody calls.
   llvm::SmallVector<llvm::GlobalValue *> used;
   for (const std::string &name : names) {
-    used.push_back(module.getFunction(name));
-    used.back()->setLinkage(llvm::GlobalValue::InternalLinkage);
+    llvm::Function *function = module.getFunction(name);
+    function->setLinkage(llvm::GlobalValue::InternalLinkage);
+    function->setSection(".text." + name);
+    used.push_back(function);
   }
   llvm::appendToCompilerUsed(module, used);
   return true;

@@ -35,12 +35,19 @@ Tables::Tables(ModuleOp module)
 // library does not have them.
 
 Field Tables::string(StringRef text) {
+  auto [known, isNew] = strings.try_emplace(text);
+  if (!isNew) {
+    return Field::symbol(known->second);
+  }
   std::string bytes = text.str();
   bytes.push_back('\0');
   auto type = LLVM::LLVMArrayType::get(b.getI8Type(), bytes.size());
   std::string name = "table_" + std::to_string(number++);
+  // Code generators align arrays for wide reads, which nobody does here.
+  constexpr unsigned alignment = 1;
   LLVM::GlobalOp::create(b, type, /*isConstant=*/true, LLVM::Linkage::Private,
-                         name, b.getStringAttr(bytes));
+                         name, b.getStringAttr(bytes), alignment);
+  known->second = name;
   return Field::symbol(name);
 }
 

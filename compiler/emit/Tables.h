@@ -5,6 +5,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <string>
 #include <vector>
@@ -37,7 +38,7 @@ class Tables {
 public:
   explicit Tables(mlir::ModuleOp module);
 
-  /// A pointer to a null-terminated string.
+  /// A pointer to a null-terminated string; equal ones are one.
   Field string(llvm::StringRef text);
   /// A pointer to `data` as it is, aligned to 16 bytes.
   Field bytes(llvm::StringRef data);
@@ -57,6 +58,7 @@ private:
   mlir::ModuleOp module;
   mlir::ImplicitLocOpBuilder b;
   unsigned number = 0;
+  llvm::StringMap<std::string> strings; // the globals of those there are
 };
 
 } // namespace tfc

@@ -488,7 +488,7 @@ typedef struct {
 typedef struct {
   tfc_module_header header;
   tfc_sizes_v0 sizes;
-  const char *spec_json; /* the canonical spec */
+  const char *spec_json; /* the canonical spec, without spaces */
   uint64_t spec_hash;    /* FNV-1a of it */
   uint32_t kind, n_weights, n_programs;
   uint32_t n_prefixes, n_eos, n_aliases;
