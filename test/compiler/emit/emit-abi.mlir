@@ -12,7 +12,7 @@
                               squeezed = true, width = 1>
 
 module attributes {
-  transformer.model = #transformer.model<"tiny", kind = decoder, spec = "{}",
+  transformer.model = #transformer.model<"tiny", kind = decoder, spec = "{\0A \22a \\\22 b\22: 1\0A}",
                        max_positions = 64, bos = 7, decoder_start = 0,
                        eos = [8], prefixes = ["model.", ""],
                        aliases = ["gamma", "weight"]>,
@@ -70,7 +70,8 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 
 // CHECK: @[[NAME:.*]] = private constant {{.*}} c"tiny\00"
 // CHECK: @[[PRODUCER:.*]] = private constant {{.*}} c"tfc {{.*}}\00"
-// CHECK: @[[SPEC:.*]] = private constant {{.*}} c"{}\00"
+// Spaces are those of its words alone.
+// CHECK: @[[SPEC:.*]] = private constant {{.*}} c"{\22a \\\22 b\22:1}\00"
 // CHECK: @[[EOS:.*]] = private constant [1 x i64] [i64 8]
 // CHECK: @[[PREFIX:.*]] = private constant {{.*}} c"model.\00"
 // CHECK: @[[EMPTY:.*]] = private constant [1 x i8] zeroinitializer
@@ -79,11 +80,10 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 
 // tfc_source_v0: patterns, how many, flags, rank, dtypes; cols, first_row,
 // stored_rows. tfc_weight_v0: name, sources, how many, flags, first_layer,
-// layer_step, layers, tied_to; rows, cols.
+// layer_step, layers, tied_to; rows, cols. Equal strings are one.
 // CHECK: @[[W:.*]] = private constant {{.*}} c"w\00"
 // CHECK: @[[PATTERN:.*]] = private constant {{.*}} c"{p}w.{i}\00"
-// CHECK: @[[SECOND:.*]] = private constant {{.*}} c"w\00"
-// CHECK: @[[PATTERNS:.*]] = private constant [2 x ptr] [ptr @[[PATTERN]], ptr @[[SECOND]]]
+// CHECK: @[[PATTERNS:.*]] = private constant [2 x ptr] [ptr @[[PATTERN]], ptr @[[W]]]
 // CHECK: @[[SOURCE:.*]] = private constant {{.*}} { ptr @[[PATTERNS]], i32 2, i32 1, i32 2, i32 7, i64 4, i64 8, i64 24, i64 1, i64 0 }]
 // CHECK: @[[ZEROS:.*]] = private constant {{.*}}, i32 1, i32 2, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0 }]
 // CHECK: @[[TIED:.*]] = private constant {{.*}}, i32 1, i32 0, i32 1, i32 7, i64 1, i64 0, i64 8, i64 1, i64 0 }]
@@ -103,10 +103,10 @@ llvm.func @step_workspace_bytes(%t: i64, %r: i64, %s: i64, %w: i64) -> i64
 // tfc_generation_v0: what the module does not say is off.
 // CHECK: @[[GENERATION:.*]] = private constant {{.*}} { i64 -1, i64 -1, i64 0, i64 0, i64 0, i32 1, i32 0, i32 0, i32 50, i64 4607182418800017408, i64 4607182418800017408, i64 0, i64 4607182418800017408, i64 4607182418800017408 }]
 
-// tfc_module_v0: header, sizes of elements, spec, its hash (that of "{}" by FNV-1a); kind, counts
+// tfc_module_v0: header, sizes of elements, spec, its hash (FNV-1a of its text); kind, counts
 // of weights, programs, prefixes, eos, aliases; max_positions, pad, bos,
 // decoder_start.
-// CHECK: @[[MODULE:.*]] = private constant {{.*}} { i32 6, i32 3, ptr @[[NAME]], ptr @[[PRODUCER]] }, {{.*}} { i32 192, i32 96, i32 72, i32 64, i32 128, i32 72, i32 40, i32 48, i32 24, i32 24, i32 24, i32 0 }, ptr @[[SPEC]], i64 645223143103797797,
+// CHECK: @[[MODULE:.*]] = private constant {{.*}} { i32 6, i32 3, ptr @[[NAME]], ptr @[[PRODUCER]] }, {{.*}} { i32 192, i32 96, i32 72, i32 64, i32 128, i32 72, i32 40, i32 48, i32 24, i32 24, i32 24, i32 0 }, ptr @[[SPEC]], i64 5619158933377590451,
 // CHECK-SAME: i32 1, i32 3, i32 1, i32 2, i32 1, i32 1, i64 64, i64 -1, i64 7, i64 0, ptr @[[EOS]], ptr @[[PREFIXES]], ptr @[[ALIASES]], ptr @[[WEIGHTS]], ptr @[[PROGRAMS]], ptr @[[GENERATION]] }]
 
 // Too old a host gets null.
