@@ -13,7 +13,7 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MODES = ("eager", "compile", "graphs")
+MODES = ("eager", "graphs", "compile")
 # Seconds that a process gets: what does not end is said, and the rest goes on.
 TEST_SECONDS, BENCH_SECONDS, TORCH_SECONDS = 60, 150, 60
 # Without a value of the device, which takes microseconds for one.

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # A step of a model in plain PyTorch, timed: what tfc's are held against. The
-# shape is the bundle's; weights have no meaning.
-#   torch_step.py SHAPE_JSON WORKLOAD eager|compile|graphs
+# shape is the bundle's; weights have no meaning. `graphs` is the step as a CUDA
+# graph, `compile` such a graph of layers that torch.compile made.
+#   torch_step.py SHAPE_JSON WORKLOAD eager|graphs|compile
 # Prints JSON: the seconds of each run, by the device's events.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import json
@@ -59,13 +60,10 @@ class Layer(nn.Module):
             keys[:, :, -length:] = k
             values[:, :, -length:] = v
             k, v = keys, values
-        group = self.heads // self.kv_heads
-        if group > 1:
-            k = k.repeat_interleave(group, dim=1)
-            v = v.repeat_interleave(group, dim=1)
         # A decoder's only new token sees everything.
         y = F.scaled_dot_product_attention(
-            q, k, v, is_causal=not self.is_encoder and past is None)
+            q, k, v, is_causal=not self.is_encoder and past is None,
+            enable_gqa=self.heads != self.kv_heads)
         return self.out(y.transpose(1, 2).reshape(batch, length, -1))
 
     def feed(self, x):
@@ -107,7 +105,7 @@ class Model(nn.Module):
 
 
 def make_step(shape, workload):
-    """A function without arguments: the step."""
+    """A function without arguments: the step, and the model's layers."""
     kind, sizes = workload.split(":")
     batch, length = map(int, sizes.split("x"))
     dtype = DTYPES[shape["dtype"]]
@@ -127,7 +125,7 @@ def make_step(shape, workload):
         if kind == "decode":
             size = (batch, shape["kv_heads"], length + 1, dim)
             pasts = [(torch.randn(size), torch.randn(size)) for _ in pasts]
-    return lambda: model(ids, positions, pasts, angles)
+    return lambda: model(ids, positions, pasts, angles), model.layers
 
 
 def capture(step):
@@ -162,9 +160,12 @@ def main():
     # f32 is f32 here as there.
     torch.backends.cuda.matmul.allow_tf32 = False
     with torch.inference_mode():
-        step = make_step(shape, workload)
-        step = torch.compile(step) if mode == "compile" else step
-        step = capture(step) if mode == "graphs" else step
+        step, layers = make_step(shape, workload)
+        if mode == "compile":
+            # One layer's code for all of them, which takes seconds.
+            for layer in layers:
+                layer.compile(dynamic=False)
+        step = step if mode == "eager" or DEVICE == "cpu" else capture(step)
         for _ in range(WARMUP):
             time_once(step)
         begin, seconds = time.perf_counter(), []
