@@ -3,6 +3,7 @@
 #include "compiler/gpu/product/TiledProduct.h"
 
 #include "compiler/gpu/product/MatrixFragments.h"
+#include "compiler/gpu/product/TileOrder.h"
 #include "compiler/gpu/product/WidenedStage.h"
 #include "compiler/gpu/product/WidenedWeights.h"
 #include "compiler/gpu/thread/AsyncCopies.h"
@@ -55,7 +56,6 @@ private:
     }
   };
 
-  void chooseTile();
   void findPlaces();
   void findInput();
   void findWeights();
@@ -80,20 +80,6 @@ private:
 };
 
 } // namespace
-
-/// Blocks run in the order of their numbers, x first. Those of kGroup rows of
-/// the grid are numbered down its columns instead, the last rows being fewer.
-void TiledKernel::chooseTile() {
-  Value inGroup =
-      t.add(t.multiply(t.remainder(t.blockY(), Tile::kGroup), t.blocksX()),
-            t.blockX());
-  Value above = t.scale(t.divide(t.blockY(), Tile::kGroup), Tile::kGroup);
-  Value height = t.min(t.subtract(t.blocksY(), above), t.number(Tile::kGroup));
-  Value column = t.divide(inGroup, height);
-  Value row = t.add(above, t.subtract(inGroup, t.multiply(column, height)));
-  firstRow = t.scale(row, Tile::kRows);
-  firstColumn = t.scale(column, Tile::resultColumns(form));
-}
 
 /// From where the thread copies row `row` of a stage, `firstRow` being the
 /// tile's first one, and to where.
@@ -150,7 +136,9 @@ void TiledKernel::findWeights() {
 void TiledKernel::findPlaces() {
   Value warp = t.warp();
   lane = t.lane();
-  chooseTile();
+  TilePlace tile = findTile(t, Tile::kRows, Tile::resultColumns(form));
+  firstRow = tile.row;
+  firstColumn = tile.column;
   constexpr int32_t down = Tile::kRows / Tile::kWarpRows;
   warpRow = t.scale(t.remainder(warp, down), Tile::kWarpRows);
   warpColumn = t.scale(t.divide(warp, down), Tile::kWarpColumns);

@@ -17,10 +17,6 @@ namespace tfc {
 struct TiledProduct {
   static constexpr int32_t kRows = 128, kColumns = 128, kSteps = 64;
   static constexpr int32_t kStages = 3;
-  /// Rows of tiles that are done column by column before the next ones. Blocks
-  /// that run side by side then share both operands in the second-level cache;
-  /// row by row they would read all of the weights for every row of tiles.
-  static constexpr int32_t kGroup = 8;
   static constexpr int32_t kWarpRows = 64, kWarpColumns = 64;
   static constexpr int32_t kThreads =
       kRows / kWarpRows * (kColumns / kWarpColumns) * kWarpLanes;
@@ -49,7 +45,7 @@ struct TiledProduct {
   }
 
   /// The kernel's code, for a grid of as many blocks as there are tiles of
-  /// columns (x) and of tokens (y); blocks take tiles in the order of kGroup.
+  /// columns (x) and of tokens (y); blocks take tiles as findTile says.
   /// `shared` is the block's shared memory.
   static void build(ThreadBuilder &t, const ProductForm &form,
                     const ProductOperands &operands, mlir::Value shared);
