@@ -221,15 +221,14 @@ static std::string reproducerPathFor(StringRef output) {
   return ((isFile ? output : "tfc") + ".reproducer.mlir").str();
 }
 
-/// What there is not yet for programs of devices.
+/// What programs of devices could do faster.
 void Compiler::noteDevice(const TargetInfo &target) {
   bool isNarrow = static_cast<transformer::Storage>(model.storage) !=
                   transformer::Storage::F32;
   if (level() != OptLevel::None && !isNarrow) {
     errors << "tfc: note: " << target.name
-           << " has no kernels for products of f32 (those of --dtype=bf16 and "
-              "f16 run on tensor cores): attention and sums along rows are "
-              "shared out in warps, the rest is plain loops\n";
+           << " multiplies f32 without tensor cores, which --dtype=bf16 and "
+              "f16 have, some ten times as fast\n";
   }
 }
 

@@ -1,4 +1,4 @@
-// Products become launches of kernels that multiply on tensor cores.
+// Products become launches of kernels.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/Passes.h"
 
@@ -108,16 +108,31 @@ static void buildLaunch(ImplicitLocOpBuilder &b, const ProductKernel &kernel,
       /*dynamicSharedMemorySize=*/Value(), operands.list());
 }
 
+/// Blocks that most devices run side by side, one a multiprocessor.
+constexpr int64_t kManyBlocks = 128;
+
+/// The most rows that `kernels.front()` is for; 0: any number of them.
+static int64_t mostTokens(ArrayRef<ProductKernel> kernels, int64_t width) {
+  const ProductKernel &first = kernels.front();
+  if (!first.isForFewBlocks) {
+    return first.tokens;
+  }
+  const ProductKernel &next = kernels[1];
+  int64_t across = llvm::divideCeil(width, next.tileColumns);
+  return next.tileRows * std::max<int64_t>(kManyBlocks / across, 1);
+}
+
 /// Of `kernels`, the first one that has room for all rows.
 static void buildChoice(ImplicitLocOpBuilder &b,
                         ArrayRef<ProductKernel> kernels, int64_t width,
                         Value tokens, const ProductOperands &operands) {
   const ProductKernel &first = kernels.front();
-  if (first.tokens == 0) {
+  int64_t mostOfFirst = mostTokens(kernels, width);
+  if (mostOfFirst == 0) {
     buildLaunch(b, first, width, tokens, operands);
     return;
   }
-  Value most = arith::ConstantIndexOp::create(b, first.tokens);
+  Value most = arith::ConstantIndexOp::create(b, mostOfFirst);
   Value fits =
       arith::CmpIOp::create(b, arith::CmpIPredicate::sle, tokens, most);
   auto branch = scf::IfOp::create(b, fits, /*withElseRegion=*/true);

@@ -157,13 +157,17 @@ static LogicalResult lowerOutput(transformer::OutputOp op) {
   return success();
 }
 
-/// Whether a product reads rows of 16 bits, whole times `multiple` elements
-/// long, and a matrix of the same or of integers.
-static bool isNarrow(transformer::LinearOp op, int64_t multiple) {
+/// Whether kernels of rows do a product: rows of f32 or of 16 bits, whole times
+/// `multiple` elements of the latter long, and a matrix of the same, or of
+/// integers beside 16 bits.
+static bool isOfRows(transformer::LinearOp op, int64_t multiple) {
   Type element = getElementTypeOrSelf(op.getInput());
   Type kept = getElementTypeOrSelf(op.getWeight());
-  return element.isFloat(16) && (kept == element || kept.isInteger()) &&
-         transformer::widthOf(op.getInput()) % multiple == 0;
+  bool isNarrow = element.isFloat(16);
+  int64_t halves = transformer::widthOf(op.getInput()) * (isNarrow ? 1 : 2);
+  return (isNarrow || element.isF32()) &&
+         (kept == element || (isNarrow && kept.isInteger())) &&
+         halves % multiple == 0;
 }
 
 /// Says that there are products that no kernel reads, by the first one.
@@ -172,8 +176,9 @@ static void reportPlain(ArrayRef<transformer::LinearOp> plain,
   if (!plain.empty()) {
     transformer::LinearOp first = plain.front();
     emitRemark(first.getLoc())
-        << "expected rows of 16 bits, a multiple of " << multiple
-        << " elements long, got " << first.getInput().getType()
+        << "expected rows of f32 or of 16 bits, a multiple of " << 2 * multiple
+        << " bytes long, and a matrix like them, got "
+        << first.getInput().getType()
         << ": a plain loop does this product, and " << plain.size() - 1
         << " more";
   }
@@ -298,7 +303,7 @@ static void packExperts(ModuleOp module, int64_t panel, int64_t bf16Word) {
   module.walk([&](transformer::HeadLinearOp op) { packWeight(op); });
 }
 
-/// Those of narrow products alone are for kernels, which read them as they are,
+/// Those of such products alone are for kernels, which read them as they are,
 /// or integers as fragments have them, and scales of their groups for eight
 /// rows at a time: as many as a fragment has.
 static void packRows(ModuleOp module, int64_t multiple) {
@@ -306,7 +311,7 @@ static void packRows(ModuleOp module, int64_t multiple) {
   for (auto &[parameter, products] : findProducts(module)) {
     auto matrix = cast<transformer::ParameterOp>(parameter);
     if (!llvm::all_of(products,
-                      [&](auto op) { return isNarrow(op, multiple); })) {
+                      [&](auto op) { return isOfRows(op, multiple); })) {
       packPlainFours(matrix);
       llvm::append_range(plain, products);
     } else if (matrix.getTensorType().getElementType().isInteger()) {

@@ -67,9 +67,9 @@ def LowerToLinalgPass : Pass<"tfc-lower-to-linalg", "::mlir::ModuleOp"> {
            "columns of bf16 in a word of a panel; one of bytes has four, or two "
            "for rows of 16 bits, others one">,
     Option<"kernelRows", "kernel-rows", "int64_t", "0",
-           "kernels do products of rows of 16 bits, whole times so many elements "
-           "long, and matrices of the same, which they take as they are, or of "
-           "integers; 0: no kernel does">];
+           "kernels do products of rows of f32 or of 16 bits, whole times so many "
+           "elements of the latter long, and matrices of the same, which they "
+           "take as they are, or of integers beside 16 bits; 0: no kernel does">];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",

@@ -118,12 +118,9 @@ static void buildFused(OpPassManager &pm, const PipelineOptions &options) {
   finishFused(pm, options, valuesOf(options.weights));
 }
 
-static void buildLinalg(OpPassManager &pm, const PipelineOptions &options) {
+static void buildLinalg(OpPassManager &pm, const PipelineOptions &) {
   LowerToLinalgPassOptions lower;
-  // Products on tensor cores take rows of 16 bits.
-  if (options.weights != transformer::Storage::F32) {
-    lower.kernelRows = ProductForm::kMultiple;
-  }
+  lower.kernelRows = ProductForm::kMultiple;
   pm.addPass(createLowerToLinalgPass(lower));
   finishLinalg(pm);
 }

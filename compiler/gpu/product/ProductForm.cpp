@@ -71,13 +71,16 @@ FailureOr<ProductForm> ProductForm::get(transformer::ProductOp op) {
   auto panels = cast<MemRefType>(op.getPanels().getType());
   bool hasGroups = static_cast<bool>(op.getGroups());
   bool isNarrow = form.element.isBF16() || form.element.isF16();
-  if (!isNarrow || !isOfKernels(panels, form.element, hasGroups) ||
-      transformer::widthOf(op.getInput()) % kMultiple != 0 ||
-      !areRowsAt(op.getInput(), kMultiple)) {
+  bool isFloat = form.isFloat() && panels.getElementType() == form.element;
+  int64_t multiple = isFloat ? kMultiple / 2 : kMultiple;
+  if ((!isNarrow && !isFloat) ||
+      !isOfKernels(panels, form.element, hasGroups) ||
+      transformer::widthOf(op.getInput()) % multiple != 0 ||
+      !areRowsAt(op.getInput(), multiple)) {
     return op.emitOpError()
-           << "expected rows of 16 bits, of the input and in panels of one "
-              "row (or integers in fragments), that are a multiple of "
-           << kMultiple << " elements long and apart, got "
+           << "expected rows of f32 or of 16 bits, of the input and in panels "
+              "of one row (or integers in fragments for the latter), that are "
+              "a multiple of 16 bytes long and apart, got "
            << op.getInput().getType() << " and " << panels;
   }
   form.weightBits = static_cast<unsigned>(op.getWeightBits());

@@ -18,15 +18,16 @@ namespace tfc {
 /// same x and size whose result is the only row operand, both are done at once:
 /// y[t,n] = body(sum_k x[t,k] w[n,k], columns[n]..., gate[t,n]).
 struct ProductForm {
-  /// Rows of x and w are whole times so many elements long: what is read at
-  /// once of 16 bits.
+  /// Rows of x and w are whole times so many elements of 16 bits long, and half
+  /// as many of f32: what is read at once.
   static constexpr int64_t kMultiple = 8;
   /// Rows of w whose scales of a group lie together.
   static constexpr int64_t kScaleRows = 8;
 
-  /// Of a product that tensor cores can do: rows of 16 bits, of x and of w,
-  /// begin at multiples of 16 bytes and are whole numbers of them long, or w is
-  /// of integers in fragments. An error of the op where that is not so.
+  /// Of a product that kernels can do: rows of f32 or of 16 bits, of x and of
+  /// w, begin at multiples of 16 bytes and are whole numbers of them long, or w
+  /// is of integers in fragments and x of 16 bits. An error of the op where
+  /// that is not so.
   static mlir::FailureOr<ProductForm> get(transformer::ProductOp op);
   /// The product before `op` that can be its gate, whose result nobody else
   /// reads; null where there is none.
@@ -39,7 +40,7 @@ struct ProductForm {
 
   transformer::ProductOp op; // its body is the kernel's
   mlir::Type element;        // of x, and of w where that is no integers
-  unsigned weightBits = 16;  // of an element of w: 16, 8 or 4
+  unsigned weightBits = 16;  // of an element of w: 32, 16, 8 or 4
   int64_t group = 0;         // columns that have a scale; 0: there are none
   bool hasZeros = false;     // whether groups have zero points
   mlir::Type result;
@@ -53,6 +54,7 @@ struct ProductForm {
   /// Takes groups from `op`.
   llvm::LogicalResult addGroups();
   bool isWidened() const { return weightBits < 16; }
+  bool isFloat() const { return element.isF32(); }
   /// Bytes of `count` elements of w.
   int32_t weightBytes(int32_t count) const {
     return count * static_cast<int32_t>(weightBits) / 8;

@@ -1,7 +1,8 @@
-// Skinny ones for the steps of generation, a tiled one for everything else.
+// Skinny ones for the steps of generation, tiled ones for everything else.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "compiler/gpu/product/ProductKernels.h"
 
+#include "compiler/gpu/product/FloatProduct.h"
 #include "compiler/gpu/product/SkinnyProduct.h"
 #include "compiler/gpu/product/TiledProduct.h"
 #include "compiler/gpu/thread/KernelModule.h"
@@ -23,6 +24,11 @@ static constexpr SkinnyProduct kWidened[] = {
     {1, 1, 4}, {1, 2, 2}, {2, 4, 1}, {2, 8, 1}};
 static constexpr SkinnyProduct kWidenedGated[] = {
     {2, 1, 2}, {2, 2, 1}, {2, 4, 1}, {2, 8, 1}};
+
+/// Of f32: tiles of 16 x 64, 64 x 64 and 128 x 128. The first are for
+/// generation, the others for prompts.
+static constexpr FloatProduct kFloat[] = {
+    {1, 4, 4, 2}, {2, 2, 8, 4}, {4, 2, 8, 8}};
 
 static ArrayRef<SkinnyProduct> listSkinny(const ProductForm &form) {
   if (form.isWidened()) {
@@ -98,8 +104,32 @@ ProductKernel ProductKernels::buildTiled(const ProductForm &form) {
   return {function, 0, Tile::kRows, Tile::resultColumns(form), Tile::kThreads};
 }
 
+ProductKernel ProductKernels::buildFloat(const ProductForm &form,
+                                         const FloatProduct &tile) {
+  bool isLast = &tile == std::end(kFloat) - 1;
+  gpu::GPUFuncOp function = buildFunction(
+      kernels, form, nameOf(form, tile.rows(), tile.resultColumns(form)),
+      tile.threads(), tile.sharedBytes(),
+      [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
+        tile.build(t, form, operands, shared);
+      });
+  bool isForFew = &tile == std::begin(kFloat);
+  return {function,
+          isForFew ? tile.rows() : 0,
+          tile.rows(),
+          tile.resultColumns(form),
+          tile.threads(),
+          /*isForFewBlocks=*/!isForFew && !isLast};
+}
+
 SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
   SmallVector<ProductKernel> built;
+  if (form.isFloat()) {
+    for (const FloatProduct &tile : kFloat) {
+      built.push_back(buildFloat(form, tile));
+    }
+    return built;
+  }
   ArrayRef<SkinnyProduct> few = listSkinny(form);
   for (const SkinnyProduct &tile : hasOneOrder ? few.drop_back() : few) {
     built.push_back(buildSkinny(form, tile));

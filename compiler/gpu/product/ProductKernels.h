@@ -1,5 +1,5 @@
-// The kernels that do products on tensor cores: which there are, and which one
-// does how many rows.
+// The kernels that do products: which there are, and which one does how many
+// rows.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TFC_COMPILER_GPU_PRODUCT_PRODUCTKERNELS_H
 #define TFC_COMPILER_GPU_PRODUCT_PRODUCTKERNELS_H
@@ -11,6 +11,7 @@
 
 namespace tfc {
 
+struct FloatProduct;
 struct SkinnyProduct;
 
 /// A kernel for products of one form, of up to `tokens` rows (0: of any number
@@ -18,6 +19,9 @@ struct SkinnyProduct;
 struct ProductKernel {
   mlir::gpu::GPUFuncOp function;
   int64_t tokens, tileRows, tileColumns, threads;
+  /// Whether it is for products of which the next kernel's blocks would be too
+  /// few for a device, instead of for `tokens`. Their bits are the same.
+  bool isForFewBlocks = false;
 };
 
 /// Makes kernels for the forms of a module, each once.
@@ -34,6 +38,7 @@ private:
   llvm::SmallVector<ProductKernel> build(const ProductForm &form);
   ProductKernel buildSkinny(const ProductForm &form, const SkinnyProduct &tile);
   ProductKernel buildTiled(const ProductForm &form);
+  ProductKernel buildFloat(const ProductForm &form, const FloatProduct &tile);
   /// product_<rows>x<columns>_<element>_<number of the form>, of integers with
   /// these before the number.
   std::string nameOf(const ProductForm &form, int64_t rows,

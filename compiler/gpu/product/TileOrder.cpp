@@ -10,8 +10,8 @@ using namespace tfc;
 static constexpr int32_t kGroup = 8;
 
 TilePlace tfc::findTile(ThreadBuilder &t, int32_t rows, int32_t columns) {
-  Value inGroup = t.add(t.multiply(t.remainder(t.blockY(), kGroup), t.blocksX()),
-                        t.blockX());
+  Value inGroup = t.add(
+      t.multiply(t.remainder(t.blockY(), kGroup), t.blocksX()), t.blockX());
   Value above = t.scale(t.divide(t.blockY(), kGroup), kGroup);
   Value height = t.min(t.subtract(t.blocksY(), above), t.number(kGroup));
   Value column = t.divide(inGroup, height);

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-lower-to-linalg=kernel-rows=8 --canonicalize 2> %t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=NOTE < %t
-// NOTE: remark: expected rows of 16 bits, a multiple of 8 elements long, got 'tensor<?x12xbf16>': a plain loop does this product, and 1 more
+// NOTE: remark: expected rows of f32 or of 16 bits, a multiple of 16 bytes long, and a matrix like them, got 'tensor<?x12xbf16>': a plain loop does this product, and 1 more
 
 // CHECK: @w : tensor<6x72xi8> {{.*}}packed<panel = 1, word = 64>
 transformer.parameter @w : tensor<6x72xi8> from <["w"], stored_rows = 6>

@@ -1,0 +1,69 @@
+// Products of f32 are chains of fused multiply-adds in tiles of three shapes, of
+// which rows and blocks decide.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: tfc-opt %s --tfc-lower-products --canonicalize --cse | FileCheck %s
+// RUN: tfc-opt %s --tfc-lower-products=deterministic=true --canonicalize --cse | FileCheck %s
+
+// CHECK: gpu.func @product_16x64_f32_0({{.*}} kernel attributes {known_block_size = array<i32: 128, 1, 1>, transformer.shared_bytes = 30720 : i32}
+// CHECK: gpu.func @product_64x64_f32_0({{.*}} kernel attributes {known_block_size = array<i32: 128, 1, 1>, transformer.shared_bytes = 49152 : i32}
+// CHECK: gpu.func @product_128x128_f32_0({{.*}} kernel attributes {known_block_size = array<i32: 256, 1, 1>, transformer.shared_bytes = 98304 : i32}
+// CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg
+// CHECK: scf.for
+// CHECK: nvvm.cp.async.wait.group 1
+// CHECK-NEXT: gpu.barrier
+// CHECK: scf.for
+// CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK: llvm.intr.fma
+// CHECK-NOT: nvvm.mma
+// CHECK: gpu.return
+
+// A product and its gate are one, in half as many columns.
+// CHECK: gpu.func @product_16x32_f32_1(
+// CHECK: gpu.func @product_64x32_f32_1(
+// CHECK: gpu.func @product_128x64_f32_1(
+
+// 1000 columns are 8 tiles of 128: up to 16 rows of them are few.
+// CHECK: func.func @plain
+func.func @plain(%x: memref<?x64xf32>, %w: memref<1000x64x1xf32>,
+                 %bias: memref<1000xf32>, %y: memref<?x1000xf32>) {
+  // CHECK: %[[ROWS:.*]] = memref.dim
+  // CHECK: arith.cmpi sle, %[[ROWS]], %c16
+  // CHECK: gpu.launch_func @kernels::@product_16x64_f32_0 blocks in (%c16, %c1, %c1) threads in (%c128, %c1, %c1)
+  // CHECK: arith.cmpi sle, %[[ROWS]], %c2048
+  // CHECK: %[[SMALL:.*]] = arith.ceildivui %[[ROWS]], %c64
+  // CHECK: gpu.launch_func @kernels::@product_64x64_f32_0 blocks in (%c16, %[[SMALL]], %c1)
+  // CHECK: %[[LARGE:.*]] = arith.ceildivui %[[ROWS]], %c128
+  // CHECK: gpu.launch_func @kernels::@product_128x128_f32_0 blocks in (%c8, %[[LARGE]], %c1) threads in (%c256, %c1, %c1)
+  transformer.product %x, %w columns(%bias) outs(%y)
+      : memref<?x64xf32>, memref<1000x64x1xf32>, memref<1000xf32>,
+        memref<?x1000xf32> {
+  ^bb0(%s: f32, %b: f32):
+    %biased = arith.addf %s, %b : f32
+    transformer.yield %biased : f32
+  }
+  return
+}
+
+// 40000 columns are 313 tiles: more than one row of them is many.
+// CHECK: func.func @gated
+func.func @gated(%x: memref<?x64xf32>, %w: memref<40000x64x1xf32>,
+                 %v: memref<40000x64x1xf32>, %gate: memref<?x40000xf32>,
+                 %y: memref<?x40000xf32>) {
+  // CHECK: %[[OF_GATE:.*]] = memref.dim
+  // CHECK: arith.cmpi sle, %[[OF_GATE]], %c128
+  // CHECK: gpu.launch_func @kernels::@product_64x32_f32_1 blocks in (%c1250, %{{.*}}, %c1)
+  // CHECK: gpu.launch_func @kernels::@product_128x64_f32_1 blocks in (%c625, %{{.*}}, %c1)
+  transformer.product %x, %v outs(%gate)
+      : memref<?x64xf32>, memref<40000x64x1xf32>, memref<?x40000xf32> {
+  ^bb0(%s: f32):
+    transformer.yield %s : f32
+  }
+  transformer.product %x, %w rows(%gate) outs(%y)
+      : memref<?x64xf32>, memref<40000x64x1xf32>, memref<?x40000xf32>,
+        memref<?x40000xf32> {
+  ^bb0(%s: f32, %g: f32):
+    %both = arith.mulf %s, %g : f32
+    transformer.yield %both : f32
+  }
+  return
+}
