@@ -23,12 +23,13 @@ TILED = "product_128x128_f16_1"
 # Of tiles: rows, columns, and rows of a group; blocks that run side by side.
 ORDER = (10, 12, 8, 24)
 MUTATED = ("product_8x16_bf16_0", "product_128x128_bf16_0",
-           "product_8x16_bf16_2", "product_128x64_bf16_2")
+           "product_8x16_bf16_2", "product_128x64_bf16_2",
+           "product_16x64_f32_0", "product_128x64_f32_2")
 TOKENS = (1, 2, 8, 9, 16, 17, 33, 64, 65, 127, 128, 129)
 SHAPES = ((16, 8, 8), (24, 40, 48), (130, 72, 72), (34, 1096, 1096))
-KERNEL = re.compile(r"product_(\d+)x(\d+)_(bf16|f16)_(\d+)$")
-# By form of the IR, which is test/compiler/gpu/lower-products.mlir: the elements
-# of the result, whether it has a bias and rows to add, and whether it has a gate,
+KERNEL = re.compile(r"product_(\d+)x(\d+)_(bf16|f16|f32)_(\d+)$")
+# By form of the IR, which is test/compiler/gpu/lower-products.mlir, or
+# lower-products-float.mlir: the elements of the result, whether it has a bias and rows to add, and whether it has a gate,
 # with a bias, that it is multiplied by. Without any of them widths are odd, too.
 FORMS = {0: ("16", True, False), 1: ("f32", False, False),
          2: ("f32", False, True)}
@@ -45,6 +46,8 @@ def narrow(value, element):
 
 def round_to(value, element):
     """An integer that was kept in between."""
+    if element == "f32":
+        return value
     bits = narrow(value, element)
     if element == "f16":
         return struct.unpack("<e", struct.pack("<H", bits))[0]
@@ -86,7 +89,7 @@ class Case:
                 if self.has_gate:
                     column = gate[n * depth:(n + 1) * depth]
                     g = sum(map(int.__mul__, row, column)) + bias[n]
-                    y *= round_to(g, element)
+                    y = float(y) * round_to(g, element)  # with -0
                 wanted.append(y)
         # Beyond the last row's end there is nothing that may be read.
         x = x[:(tokens - 1) * stride + depth]
@@ -126,8 +129,8 @@ def check(device, ptx, kernels, seed, most_tokens=None):
     count = 0
     for name, (threads, shared) in sorted(kernels.items()):
         rows, _, element, form = KERNEL.match(name).groups()
-        most = int(rows) if rows != "128" else TOKENS[-1]
-        most = most_tokens or most
+        is_of_tiles = rows == "128" or element == "f32"
+        most = most_tokens or (TOKENS[-1] if is_of_tiles else int(rows))
         for number, tokens in enumerate(n for n in TOKENS if n <= most):
             # Each number of tokens with one of the shapes, all shapes in turns.
             case = Case(f"{seed} {name} {tokens}", element, int(form), tokens,
@@ -189,7 +192,8 @@ def mutate(driver, ptx, kernels, seed):
         got = case.run(device, device.load(text), name, threads, shared)
         return got == case.wanted + GUARD
 
-    count = count_noticed(ptx, MUTATED, is_right)
+    mutated = [name for name in MUTATED if name in kernels]
+    count = count_noticed(ptx, mutated, is_right)
     print(f"{count} missing instructions are noticed")
 
 

@@ -17,15 +17,19 @@
 // CHECK-NOT: nvvm.mma
 // CHECK: gpu.return
 
+// Another body is another kernel.
+// CHECK: gpu.func @product_16x64_f32_1(
+
 // A product and its gate are one, in half as many columns.
-// CHECK: gpu.func @product_16x32_f32_1(
-// CHECK: gpu.func @product_64x32_f32_1(
-// CHECK: gpu.func @product_128x64_f32_1(
+// CHECK: gpu.func @product_16x32_f32_2(
+// CHECK: gpu.func @product_64x32_f32_2(
+// CHECK: gpu.func @product_128x64_f32_2(
 
 // 1000 columns are 8 tiles of 128: up to 16 rows of them are few.
-// CHECK: func.func @plain
-func.func @plain(%x: memref<?x64xf32>, %w: memref<1000x64x1xf32>,
-                 %bias: memref<1000xf32>, %y: memref<?x1000xf32>) {
+// CHECK: func.func @added
+func.func @added(%x: memref<?x64xf32>, %w: memref<1000x64x1xf32>,
+                 %bias: memref<1000xf32>, %residual: memref<?x1000xf32>,
+                 %y: memref<?x1000xf32>) {
   // CHECK: %[[ROWS:.*]] = memref.dim
   // CHECK: arith.cmpi sle, %[[ROWS]], %c16
   // CHECK: gpu.launch_func @kernels::@product_16x64_f32_0 blocks in (%c16, %c1, %c1) threads in (%c128, %c1, %c1)
@@ -34,29 +38,42 @@ func.func @plain(%x: memref<?x64xf32>, %w: memref<1000x64x1xf32>,
   // CHECK: gpu.launch_func @kernels::@product_64x64_f32_0 blocks in (%c16, %[[SMALL]], %c1)
   // CHECK: %[[LARGE:.*]] = arith.ceildivui %[[ROWS]], %c128
   // CHECK: gpu.launch_func @kernels::@product_128x128_f32_0 blocks in (%c8, %[[LARGE]], %c1) threads in (%c256, %c1, %c1)
-  transformer.product %x, %w columns(%bias) outs(%y)
+  transformer.product %x, %w columns(%bias) rows(%residual) outs(%y)
       : memref<?x64xf32>, memref<1000x64x1xf32>, memref<1000xf32>,
-        memref<?x1000xf32> {
-  ^bb0(%s: f32, %b: f32):
+        memref<?x1000xf32>, memref<?x1000xf32> {
+  ^bb0(%s: f32, %b: f32, %r: f32):
     %biased = arith.addf %s, %b : f32
-    transformer.yield %biased : f32
+    %sum = arith.addf %biased, %r : f32
+    transformer.yield %sum : f32
   }
   return
 }
 
-// 40000 columns are 313 tiles: more than one row of them is many.
-// CHECK: func.func @gated
-func.func @gated(%x: memref<?x64xf32>, %w: memref<40000x64x1xf32>,
-                 %v: memref<40000x64x1xf32>, %gate: memref<?x40000xf32>,
-                 %y: memref<?x40000xf32>) {
-  // CHECK: %[[OF_GATE:.*]] = memref.dim
-  // CHECK: arith.cmpi sle, %[[OF_GATE]], %c128
-  // CHECK: gpu.launch_func @kernels::@product_64x32_f32_1 blocks in (%c1250, %{{.*}}, %c1)
-  // CHECK: gpu.launch_func @kernels::@product_128x64_f32_1 blocks in (%c625, %{{.*}}, %c1)
-  transformer.product %x, %v outs(%gate)
-      : memref<?x64xf32>, memref<40000x64x1xf32>, memref<?x40000xf32> {
+func.func @plain(%x: memref<?x64xf32>, %w: memref<97x64x1xf32>,
+                 %y: memref<?x97xf32>) {
+  transformer.product %x, %w outs(%y)
+      : memref<?x64xf32>, memref<97x64x1xf32>, memref<?x97xf32> {
   ^bb0(%s: f32):
     transformer.yield %s : f32
+  }
+  return
+}
+
+// 40000 columns are 625 tiles: more than one row of them is many.
+// CHECK: func.func @gated
+func.func @gated(%x: memref<?x64xf32>, %w: memref<40000x64x1xf32>,
+                 %v: memref<40000x64x1xf32>, %bias: memref<40000xf32>,
+                 %gate: memref<?x40000xf32>, %y: memref<?x40000xf32>) {
+  // CHECK: %[[OF_GATE:.*]] = memref.dim
+  // CHECK: arith.cmpi sle, %[[OF_GATE]], %c128
+  // CHECK: gpu.launch_func @kernels::@product_64x32_f32_2 blocks in (%c1250, %{{.*}}, %c1)
+  // CHECK: gpu.launch_func @kernels::@product_128x64_f32_2 blocks in (%c625, %{{.*}}, %c1)
+  transformer.product %x, %v columns(%bias) outs(%gate)
+      : memref<?x64xf32>, memref<40000x64x1xf32>, memref<40000xf32>,
+        memref<?x40000xf32> {
+  ^bb0(%s: f32, %b: f32):
+    %biased = arith.addf %s, %b : f32
+    transformer.yield %biased : f32
   }
   transformer.product %x, %w rows(%gate) outs(%y)
       : memref<?x64xf32>, memref<40000x64x1xf32>, memref<?x40000xf32>,
