@@ -25,6 +25,8 @@ static constexpr SkinnyProduct kWidened[] = {
 static constexpr SkinnyProduct kWidenedGated[] = {
     {2, 1, 2}, {2, 2, 1}, {2, 4, 1}, {2, 8, 1}};
 
+static constexpr TiledProduct kTiled = {128};
+
 /// Of f32: tiles of 16 x 64, 64 x 64 and 128 x 128. The first are for
 /// generation, the others for prompts.
 static constexpr FloatProduct kFloat[] = {
@@ -93,15 +95,16 @@ ProductKernel ProductKernels::buildSkinny(const ProductForm &form,
           tile.resultColumns(form), tile.threads()};
 }
 
-ProductKernel ProductKernels::buildTiled(const ProductForm &form) {
-  using Tile = TiledProduct;
+ProductKernel ProductKernels::buildTiled(const ProductForm &form,
+                                         const TiledProduct &tile) {
   gpu::GPUFuncOp function = buildFunction(
-      kernels, form, nameOf(form, Tile::kRows, Tile::resultColumns(form)),
-      Tile::kThreads, Tile::sharedBytes(form),
+      kernels, form, nameOf(form, tile.side, tile.resultColumns(form)),
+      TiledProduct::kThreads, tile.sharedBytes(form),
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
-        Tile::build(t, form, operands, shared);
+        tile.build(t, form, operands, shared);
       });
-  return {function, 0, Tile::kRows, Tile::resultColumns(form), Tile::kThreads};
+  return {function, 0, tile.side, tile.resultColumns(form),
+          TiledProduct::kThreads};
 }
 
 ProductKernel ProductKernels::buildFloat(const ProductForm &form,
@@ -139,7 +142,7 @@ SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
     last.isStriped = true;
     built.push_back(buildSkinny(form, last));
   } else {
-    built.push_back(buildTiled(form));
+    built.push_back(buildTiled(form, kTiled));
   }
   return built;
 }

@@ -13,6 +13,7 @@ namespace tfc {
 
 struct FloatProduct;
 struct SkinnyProduct;
+struct TiledProduct;
 
 /// A kernel for products of one form, of up to `tokens` rows (0: of any number
 /// of them), in blocks of so many threads for a tile of the result each.
@@ -37,7 +38,7 @@ public:
 private:
   llvm::SmallVector<ProductKernel> build(const ProductForm &form);
   ProductKernel buildSkinny(const ProductForm &form, const SkinnyProduct &tile);
-  ProductKernel buildTiled(const ProductForm &form);
+  ProductKernel buildTiled(const ProductForm &form, const TiledProduct &tile);
   ProductKernel buildFloat(const ProductForm &form, const FloatProduct &tile);
   /// product_<rows>x<columns>_<element>_<number of the form>, of integers with
   /// these before the number.

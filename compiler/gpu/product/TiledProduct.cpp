@@ -15,19 +15,15 @@ namespace {
 
 using Tile = TiledProduct;
 
-/// Of a warp: products side by side, in rows of 16 and columns of 8.
-constexpr int32_t kLefts = Tile::kWarpRows / 16;
-constexpr int32_t kRights = Tile::kWarpColumns / 8;
-constexpr int32_t kSums = 4 * kLefts * kRights;
-
 /// Emits the kernel. Chunk c of row r of a stage lies at place c xor r % 8 of
 /// its row, so that the eight rows of a tile of ldmatrix, and the eight copies
 /// of a row, meet all banks. WidenedStage says where it lies for integers.
 class TiledKernel {
 public:
-  TiledKernel(ThreadBuilder &t, const ProductForm &form,
-              const ProductOperands &operands, Value shared)
-      : t(t), form(form), p(operands), shared(shared) {}
+  TiledKernel(ThreadBuilder &t, const TiledProduct &tile,
+              const ProductForm &form, const ProductOperands &operands,
+              Value shared)
+      : t(t), tile(tile), form(form), p(operands), shared(shared) {}
 
   void build();
 
@@ -69,6 +65,7 @@ private:
   Value next(Value slot);
 
   ThreadBuilder &t;
+  const TiledProduct &tile;
   const ProductForm &form;
   const ProductOperands &p;
   Value shared;
@@ -117,7 +114,7 @@ void TiledKernel::findWeights() {
   weights.element =
       form.isWidened() ? Type(t.builder().getI8Type()) : form.element;
   weights.rowBytes = Tile::weightRowBytes(form);
-  weights.offset = Tile::kWeightsOffset;
+  weights.offset = tile.weightsOffset();
   weights.share = form.gate ? 2 : 1;
   weights.count = p.width;
   weights.stride =
@@ -136,15 +133,14 @@ void TiledKernel::findWeights() {
 void TiledKernel::findPlaces() {
   Value warp = t.warp();
   lane = t.lane();
-  TilePlace tile = findTile(t, Tile::kRows, Tile::resultColumns(form));
-  firstRow = tile.row;
-  firstColumn = tile.column;
-  constexpr int32_t down = Tile::kRows / Tile::kWarpRows;
-  warpRow = t.scale(t.remainder(warp, down), Tile::kWarpRows);
-  warpColumn = t.scale(t.divide(warp, down), Tile::kWarpColumns);
+  TilePlace place = findTile(t, tile.side, tile.resultColumns(form));
+  firstRow = place.row;
+  firstColumn = place.column;
+  warpRow = t.scale(t.remainder(warp, 2), tile.warpSide());
+  warpColumn = t.scale(t.divide(warp, 2), tile.warpSide());
   if (form.isWidened()) {
     widened.emplace(
-        t, form, p,
+        t, tile, form, p,
         WidenedStage::Places{shared, lane, warpRow, warpColumn, firstColumn});
   }
   findInput();
@@ -188,7 +184,7 @@ void TiledKernel::requestRows(const Source &source, Value base, Value stage) {
       areWhole ? Value() : t.isLess(t.add(k, source.chunk), p.depth);
   Value from = t.element(source.row, source.element, Value(), Value(), k);
   base = t.bytes(base, source.copyTo);
-  for (int32_t row = 0; row < Tile::kRows; row += source.together()) {
+  for (int32_t row = 0; row < tile.side; row += source.together()) {
     int32_t on = row / source.share;
     Value isThere = t.isLess(t.add(source.number, on), source.count);
     if (isInside) {
@@ -204,8 +200,7 @@ void TiledKernel::requestRows(const Source &source, Value base, Value stage) {
 }
 
 void TiledKernel::request(Value slot, Value stage) {
-  static_assert(Tile::kRows == Tile::kColumns, "one loop for both operands");
-  Value base = t.bytes(shared, t.scale(slot, Tile::stageBytes(form)));
+  Value base = t.bytes(shared, t.scale(slot, tile.stageBytes(form)));
   for (const Source &source : sources) {
     requestRows(source, base, stage);
   }
@@ -218,22 +213,22 @@ TiledKernel::Sums TiledKernel::multiplyStage(Value slot,
                                              ArrayRef<Value> before) {
   ImplicitLocOpBuilder &b = t.builder();
   Sums sums(before);
-  Value base = t.scale(slot, Tile::stageBytes(form));
+  Value base = t.scale(slot, tile.stageBytes(form));
   constexpr int32_t apart = 16 * Tile::kRowBytes;
   for (int32_t k = 0; k < Tile::kSteps / 16; ++k) {
     Value left = t.bytes(shared, t.add(base, leftAt[k]));
     Value right = t.bytes(shared, t.add(base, rightAt[k]));
     SmallVector<LeftFragment> lefts, rights; // two of these side by side
-    for (int32_t i = 0; i < kLefts; ++i) {
+    for (int32_t i = 0; i < tile.lefts(); ++i) {
       lefts.push_back(loadTiles(b, t.bytes(left, i * apart)));
     }
-    for (int32_t j = 0; j < kRights / 2; ++j) {
+    for (int32_t j = 0; j < tile.rights() / 2; ++j) {
       rights.push_back(loadTiles(b, t.bytes(right, j * apart)));
     }
-    for (int32_t i = 0; i < kLefts; ++i) {
-      for (int32_t j = 0; j < kRights; ++j) {
+    for (int32_t i = 0; i < tile.lefts(); ++i) {
+      for (int32_t j = 0; j < tile.rights(); ++j) {
         const LeftFragment &two = rights[j / 2];
-        Value *own = &sums[4 * (i * kRights + j)];
+        Value *own = &sums[4 * (i * tile.rights() + j)];
         SumFragment sum = multiplyFragments(
             b, form.element, lefts[i], {two[2 * (j % 2)], two[2 * (j % 2) + 1]},
             {own[0], own[1], own[2], own[3]});
@@ -256,25 +251,25 @@ TiledKernel::Sums TiledKernel::sumOverK() {
     t.when(t.isLess(number, stages), [&] { request(number, number); });
     commitCopies(b);
   }
-  Sums inits(kSums, t.zero());
+  Sums inits(static_cast<size_t>(tile.sums()), t.zero());
   inits.push_back(t.number(0));
   inits.push_back(t.number(Tile::kStages - 1));
   Sums last = t.loop(
       t.number(0), stages, 1, inits, [&](Value stage, ValueRange before) {
-        Value slot = before[kSums], free = before[kSums + 1];
+        Value slot = before[tile.sums()], free = before[tile.sums() + 1];
         waitForCopies(b, Tile::kStages - 2);
         t.barrier();
         Value later = t.add(stage, Tile::kStages - 1);
         t.when(t.isLess(later, stages), [&] { request(free, later); });
         commitCopies(b);
-        Sums own(before.take_front(kSums));
+        Sums own(before.take_front(tile.sums()));
         Sums sums = widened ? widened->multiply(slot, stage, own)
                             : multiplyStage(slot, own);
         sums.push_back(next(slot));
         sums.push_back(next(free));
         return sums;
       });
-  last.truncate(kSums);
+  last.truncate(static_cast<size_t>(tile.sums()));
   return last;
 }
 
@@ -286,20 +281,21 @@ void TiledKernel::finish(ArrayRef<Value> sums) {
   int32_t share = sources[1].share;
   Value column = t.add(t.add(firstColumn, t.divide(warpColumn, share)),
                        t.scale(t.remainder(lane, 4), 2));
-  for (int32_t j = 0; j < kRights; j += share) {
+  for (int32_t j = 0; j < tile.rights(); j += share) {
     Value first = t.add(column, 8 * (j / share));
     auto columns = epilogue.loadColumns(first, 2);
     SmallVector<SmallVector<ProductEpilogue::Elements>> rows;
-    for (int32_t i = 0; i < 2 * kLefts; ++i) {
+    for (int32_t i = 0; i < 2 * tile.lefts(); ++i) {
       rows.push_back(epilogue.loadRow(t.add(row, 8 * i), first, 2));
     }
-    for (int32_t i = 0; i < 2 * kLefts; ++i) {
+    for (int32_t i = 0; i < 2 * tile.lefts(); ++i) {
       Value own = t.add(row, 8 * i);
       SmallVector<Value> results;
       for (int32_t c = 0; c < 2; ++c) {
         SmallVector<Value> both; // one, where there is no gate
         for (int32_t k = j; k < j + share; ++k) {
-          both.push_back(sums[4 * (i / 2 * kRights + k) + 2 * (i % 2) + c]);
+          both.push_back(
+              sums[4 * (i / 2 * tile.rights() + k) + 2 * (i % 2) + c]);
         }
         results.push_back(epilogue.apply(both, columns[c], rows[i][c]));
       }
@@ -314,6 +310,6 @@ void TiledKernel::build() {
 }
 
 void TiledProduct::build(ThreadBuilder &t, const ProductForm &form,
-                         const ProductOperands &operands, Value shared) {
-  TiledKernel(t, form, operands, shared).build();
+                         const ProductOperands &operands, Value shared) const {
+  TiledKernel(t, *this, form, operands, shared).build();
 }

@@ -7,48 +7,56 @@
 
 namespace tfc {
 
-/// A block does a tile of kRows tokens and kColumns columns. Stages of kSteps
-/// steps of k of both operands are in shared memory, the next ones on their way
-/// while one is multiplied; a warp has a quarter of the tile's sums in
-/// registers. Weights of integers are in a stage as they lie, and their scales
-/// with them; a warp widens them once they are in its registers. With a gate,
-/// the tile's columns are 8 of the gate and 8 of the product in turns, so that
-/// a thread has the sums of both.
+/// A block of four warps does a tile of `side` tokens and as many columns.
+/// Stages of kSteps steps of k of both operands are in shared memory, the next
+/// ones on their way while one is multiplied; a warp has a quarter of the
+/// tile's sums in registers. Weights of integers are in a stage as they lie,
+/// and their scales with them; a warp widens them once they are in its
+/// registers. With a gate, the tile's columns are 8 of the gate and 8 of the
+/// product in turns, so that a thread has the sums of both. A sum's order is
+/// the same whatever the side.
 struct TiledProduct {
-  static constexpr int32_t kRows = 128, kColumns = 128, kSteps = 64;
-  static constexpr int32_t kStages = 3;
-  static constexpr int32_t kWarpRows = 64, kWarpColumns = 64;
-  static constexpr int32_t kThreads =
-      kRows / kWarpRows * (kColumns / kWarpColumns) * kWarpLanes;
+  int32_t side;
+
+  static constexpr int32_t kSteps = 64, kStages = 3;
+  static constexpr int32_t kThreads = 4 * kWarpLanes;
   /// Of a row of x in a stage, and of one of w.
   static constexpr int32_t kRowBytes = kSteps * 2;
   static int32_t weightRowBytes(const ProductForm &form) {
     return form.weightBytes(kSteps);
   }
+
+  /// Rows and columns of a warp; its products side by side, in rows of 16 and
+  /// columns of 8; a thread's sums.
+  constexpr int32_t warpSide() const { return side / 2; }
+  constexpr int32_t lefts() const { return warpSide() / 16; }
+  constexpr int32_t rights() const { return warpSide() / 8; }
+  constexpr int32_t sums() const { return 4 * lefts() * rights(); }
+
   /// Where a stage has its w, behind x, and the scales of two groups, behind w.
-  static constexpr int32_t kWeightsOffset = kRows * kRowBytes;
-  static int32_t scalesOffset(const ProductForm &form) {
-    return kWeightsOffset + kColumns * weightRowBytes(form);
+  int32_t weightsOffset() const { return side * kRowBytes; }
+  int32_t scalesOffset(const ProductForm &form) const {
+    return weightsOffset() + side * weightRowBytes(form);
   }
   /// Scales of a group, of a stage, of shared memory.
-  static constexpr int32_t kScaleBytes = kColumns * int32_t(sizeof(float));
-  static int32_t stageBytes(const ProductForm &form) {
-    return scalesOffset(form) + (form.group ? 2 * kScaleBytes : 0);
+  int32_t scaleBytes() const { return side * int32_t(sizeof(float)); }
+  int32_t stageBytes(const ProductForm &form) const {
+    return scalesOffset(form) + (form.group ? 2 * scaleBytes() : 0);
   }
-  static int32_t sharedBytes(const ProductForm &form) {
+  int32_t sharedBytes(const ProductForm &form) const {
     return kStages * stageBytes(form);
   }
 
   /// How many columns of the result a block does.
-  static constexpr int32_t resultColumns(const ProductForm &form) {
-    return form.gate ? kColumns / 2 : kColumns;
+  int32_t resultColumns(const ProductForm &form) const {
+    return form.gate ? side / 2 : side;
   }
 
   /// The kernel's code, for a grid of as many blocks as there are tiles of
   /// columns (x) and of tokens (y); blocks take tiles as findTile says.
   /// `shared` is the block's shared memory.
-  static void build(ThreadBuilder &t, const ProductForm &form,
-                    const ProductOperands &operands, mlir::Value shared);
+  void build(ThreadBuilder &t, const ProductForm &form,
+             const ProductOperands &operands, mlir::Value shared) const;
 };
 
 } // namespace tfc

@@ -13,20 +13,13 @@ using namespace tfc;
 
 using Tile = TiledProduct;
 
-/// Of a warp: products side by side, in rows of 16 and columns of 8.
-static constexpr int32_t kLefts = Tile::kWarpRows / 16;
-static constexpr int32_t kRights = Tile::kWarpColumns / 8;
 static constexpr int32_t kHalf = WidenedWeights::kHalf;
 static_assert(Tile::kSteps == WidenedWeights::kColumns,
               "a stage is what integers are read at once");
-/// Copies that the scales of eight columns are, and those of all columns.
+/// Copies that the scales of eight columns are.
 static constexpr int32_t kPanel = ProductForm::kScaleRows;
 static constexpr int32_t kPanelBytes = kPanel * int32_t(sizeof(float));
 static constexpr int32_t kPanelCopies = kPanelBytes / kCopyBytes;
-static constexpr int32_t kScaleCopies =
-    2 * Tile::kColumns / kPanel * kPanelCopies;
-static_assert(kScaleCopies <= Tile::kThreads, "a copy a thread");
-
 Value WidenedStage::placeOf(Value chunk, Value row) {
   return t.exclusiveOr(chunk, t.scale(t.remainder(row, 2), 4));
 }
@@ -34,7 +27,9 @@ Value WidenedStage::placeOf(Value chunk, Value row) {
 /// Scales of both groups lie one behind the other. Of columns that there are
 /// not they are zero.
 void WidenedStage::requestScales(Value base, Value stage) {
-  t.when(t.isLess(t.thread(), t.number(kScaleCopies)), [&] {
+  int32_t copies = 2 * tile.side / kPanel * kPanelCopies;
+  assert(copies <= Tile::kThreads && "a copy a thread");
+  t.when(t.isLess(t.thread(), t.number(copies)), [&] {
     Value piece = t.remainder(t.thread(), kPanelCopies);
     Value half = t.remainder(t.divide(t.thread(), kPanelCopies), 2);
     Value inTile = t.divide(t.thread(), 2 * kPanelCopies);
@@ -55,9 +50,9 @@ void WidenedStage::requestScales(Value base, Value stage) {
                              t.scale(groups, kPanel), inPanel);
     Value isThere = t.isLess(t.scale(panel, kPanel), p.width);
     Value to = t.add(
-        t.add(t.scale(half, Tile::kScaleBytes), t.scale(inTile, kPanelBytes)),
+        t.add(t.scale(half, tile.scaleBytes()), t.scale(inTile, kPanelBytes)),
         t.scale(piece, kCopyBytes));
-    copyAsync(t.builder(), t.bytes(t.bytes(base, Tile::scalesOffset(form)), to),
+    copyAsync(t.builder(), t.bytes(t.bytes(base, tile.scalesOffset(form)), to),
               source, t.select(isThere, t.number(kCopyBytes), t.number(0)));
   });
 }
@@ -72,7 +67,7 @@ SmallVector<WidenedStage::Words> WidenedStage::loadInput(Value base,
   Value first = t.bytes(
       base, t.add(t.scale(row, Tile::kRowBytes), t.scale(chunk, kCopyBytes)));
   SmallVector<Words> rows;
-  for (int32_t i = 0; i < 2 * kLefts; ++i) {
+  for (int32_t i = 0; i < 2 * tile.lefts(); ++i) {
     Value vector = t.load(VectorType::get(4, b.getI32Type()),
                           t.bytes(first, 8 * i * Tile::kRowBytes), kCopyBytes);
     Words &words = rows.emplace_back();
@@ -104,7 +99,7 @@ WidenedStage::Words WidenedStage::loadWeights(Value base, int32_t right,
                     t.scale(t.remainder(at.lane, 4), integers.laneBytes()));
   own = t.add(own, t.scale(half, integers.laneBytes(kHalf)));
   Value address =
-      t.bytes(t.bytes(base, own), Tile::kWeightsOffset + 8 * right * bytes);
+      t.bytes(t.bytes(base, own), tile.weightsOffset() + 8 * right * bytes);
   Value zero = form.hasZeros ? loadZero(right, group) : Value();
   return integers.widen(integers.load(address, kHalf), /*half=*/0, zero);
 }
@@ -115,9 +110,9 @@ WidenedStage::Words WidenedStage::loadScales(Value base, int32_t right,
   ImplicitLocOpBuilder &b = t.builder();
   constexpr int32_t bytes = sizeof(float);
   Value column = t.add(at.warpColumn, t.scale(t.remainder(at.lane, 4), 2));
-  Value own = t.add(t.scale(column, bytes), t.scale(half, Tile::kScaleBytes));
+  Value own = t.add(t.scale(column, bytes), t.scale(half, tile.scaleBytes()));
   Value address =
-      t.bytes(t.bytes(base, own), Tile::scalesOffset(form) + 8 * right * bytes);
+      t.bytes(t.bytes(base, own), tile.scalesOffset(form) + 8 * right * bytes);
   Value pair = t.load(VectorType::get(2, b.getF32Type()), address, 2 * bytes);
   return {vector::ExtractOp::create(b, pair, 0),
           vector::ExtractOp::create(b, pair, 1)};
@@ -128,9 +123,9 @@ void WidenedStage::multiplyRight(ArrayRef<Words> input, const Words &weights,
                                  const Words &scales, int32_t right,
                                  Sums &sums) {
   ImplicitLocOpBuilder &b = t.builder();
-  for (int32_t i = 0; i < kLefts; ++i) {
+  for (int32_t i = 0; i < tile.lefts(); ++i) {
     const Words &upper = input[2 * i], &lower = input[2 * i + 1];
-    Value *all = &sums[4 * (i * kRights + right)];
+    Value *all = &sums[4 * (i * tile.rights() + right)];
     SumFragment own = {all[0], all[1], all[2], all[3]};
     if (!scales.empty()) {
       own.fill(t.zero());
@@ -158,7 +153,7 @@ WidenedStage::Sums WidenedStage::multiplyHalf(Value base, Value half,
     group = RowGroups::find(t, form, k, p.depth);
   }
   SmallVector<Words> input = loadInput(base, half);
-  for (int32_t right = 0; right < kRights; ++right) {
+  for (int32_t right = 0; right < tile.rights(); ++right) {
     Words weights = loadWeights(base, right, half, group);
     Words scales = form.group ? loadScales(base, right, half) : Words();
     multiplyRight(input, weights, scales, right, sums);
@@ -170,7 +165,7 @@ WidenedStage::Sums WidenedStage::multiplyHalf(Value base, Value half,
 /// both at once would not fit the registers beside the sums.
 WidenedStage::Sums WidenedStage::multiply(Value slot, Value stage,
                                           ArrayRef<Value> before) {
-  Value base = t.bytes(at.shared, t.scale(slot, Tile::stageBytes(form)));
+  Value base = t.bytes(at.shared, t.scale(slot, tile.stageBytes(form)));
   Value left = t.subtract(p.depth, t.scale(stage, Tile::kSteps));
   Value halves = t.min(t.divide(t.add(left, kHalf - 1), kHalf), t.number(2));
   return t.loop(t.number(0), halves, 1, before,

@@ -8,6 +8,8 @@
 
 namespace tfc {
 
+struct TiledProduct;
+
 /// A lane has eight steps of k of each 32, which do not care in what order they
 /// are, both of x and of w: in 16 bytes of a row of x, and in a word or two of
 /// a row of w, which it widens. So w goes through shared memory as narrow as it
@@ -24,9 +26,10 @@ public:
     mlir::Value shared, lane, warpRow, warpColumn, firstColumn;
   };
 
-  WidenedStage(ThreadBuilder &t, const ProductForm &form,
-               const ProductOperands &operands, const Places &places)
-      : t(t), form(form), p(operands), at(places) {}
+  WidenedStage(ThreadBuilder &t, const TiledProduct &tile,
+               const ProductForm &form, const ProductOperands &operands,
+               const Places &places)
+      : t(t), tile(tile), form(form), p(operands), at(places) {}
 
   /// Where chunk `chunk` of row `row` of x lies in its row.
   mlir::Value placeOf(mlir::Value chunk, mlir::Value row);
@@ -52,6 +55,7 @@ private:
                      const Words &scales, int32_t right, Sums &sums);
 
   ThreadBuilder &t;
+  const TiledProduct &tile;
   const ProductForm &form;
   const ProductOperands &p;
   Places at;
