@@ -108,18 +108,18 @@ static void buildLaunch(ImplicitLocOpBuilder &b, const ProductKernel &kernel,
       /*dynamicSharedMemorySize=*/Value(), operands.list());
 }
 
-/// Blocks that most devices run side by side, one a multiprocessor.
-constexpr int64_t kManyBlocks = 128;
+/// Blocks of large tiles that leave half of most devices idle.
+constexpr int64_t kFewBlocks = 64;
 
-/// The most rows that `kernels.front()` is for; 0: any number of them.
+/// The most rows that the first of `kernels` does, so that it is not for any
+/// number of them; 0: none of this width.
 static int64_t mostTokens(ArrayRef<ProductKernel> kernels, int64_t width) {
   const ProductKernel &first = kernels.front();
   if (!first.isForFewBlocks) {
     return first.tokens;
   }
   const ProductKernel &next = kernels[1];
-  int64_t across = llvm::divideCeil(width, next.tileColumns);
-  return next.tileRows * std::max<int64_t>(kManyBlocks / across, 1);
+  return kFewBlocks / llvm::divideCeil(width, next.tileColumns) * next.tileRows;
 }
 
 /// Of `kernels`, the first one that has room for all rows.
@@ -127,9 +127,13 @@ static void buildChoice(ImplicitLocOpBuilder &b,
                         ArrayRef<ProductKernel> kernels, int64_t width,
                         Value tokens, const ProductOperands &operands) {
   const ProductKernel &first = kernels.front();
+  if (kernels.size() == 1) {
+    buildLaunch(b, first, width, tokens, operands);
+    return;
+  }
   int64_t mostOfFirst = mostTokens(kernels, width);
   if (mostOfFirst == 0) {
-    buildLaunch(b, first, width, tokens, operands);
+    buildChoice(b, kernels.drop_front(), width, tokens, operands);
     return;
   }
   Value most = arith::ConstantIndexOp::create(b, mostOfFirst);

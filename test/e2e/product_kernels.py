@@ -25,6 +25,7 @@ ORDER = (10, 12, 8, 24)
 MUTATED = ("product_8x16_bf16_0", "product_128x128_bf16_0",
            "product_8x16_bf16_2", "product_128x64_bf16_2",
            "product_16x64_f32_0", "product_128x64_f32_2")
+TILE_THREADS = 128  # of 16 bits; kernels for few rows have more
 TOKENS = (1, 2, 8, 9, 16, 17, 33, 64, 65, 127, 128, 129)
 SHAPES = ((16, 8, 8), (24, 40, 48), (130, 72, 72), (34, 1096, 1096))
 KERNEL = re.compile(r"product_(\d+)x(\d+)_(bf16|f16|f32)_(\d+)$")
@@ -129,7 +130,7 @@ def check(device, ptx, kernels, seed, most_tokens=None):
     count = 0
     for name, (threads, shared) in sorted(kernels.items()):
         rows, _, element, form = KERNEL.match(name).groups()
-        is_of_tiles = rows == "128" or element == "f32"
+        is_of_tiles = element == "f32" or threads == TILE_THREADS
         most = most_tokens or (TOKENS[-1] if is_of_tiles else int(rows))
         for number, tokens in enumerate(n for n in TOKENS if n <= most):
             # Each number of tokens with one of the shapes, all shapes in turns.

@@ -25,7 +25,8 @@ static constexpr SkinnyProduct kWidened[] = {
 static constexpr SkinnyProduct kWidenedGated[] = {
     {2, 1, 2}, {2, 2, 1}, {2, 4, 1}, {2, 8, 1}};
 
-static constexpr TiledProduct kTiled = {128};
+/// Small tiles where large ones would leave a device idle.
+static constexpr TiledProduct kTiled[] = {{64}, {128}};
 
 /// Of f32: tiles of 16 x 64, 64 x 64 and 128 x 128. The first are for
 /// generation, the others for prompts.
@@ -103,8 +104,12 @@ ProductKernel ProductKernels::buildTiled(const ProductForm &form,
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
         tile.build(t, form, operands, shared);
       });
-  return {function, 0, tile.side, tile.resultColumns(form),
-          TiledProduct::kThreads};
+  return {function,
+          0,
+          tile.side,
+          tile.resultColumns(form),
+          TiledProduct::kThreads,
+          /*isForFewBlocks=*/&tile != std::end(kTiled) - 1};
 }
 
 ProductKernel ProductKernels::buildFloat(const ProductForm &form,
@@ -142,7 +147,9 @@ SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {
     last.isStriped = true;
     built.push_back(buildSkinny(form, last));
   } else {
-    built.push_back(buildTiled(form, kTiled));
+    for (const TiledProduct &tile : kTiled) {
+      built.push_back(buildTiled(form, tile));
+    }
   }
   return built;
 }

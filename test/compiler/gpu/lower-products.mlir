@@ -24,6 +24,7 @@
 // CHECK: gpu.func @product_32x32_bf16_0(
 // CHECK: gpu.func @product_64x32_bf16_0(
 
+// CHECK: gpu.func @product_64x64_bf16_0({{.*}} kernel attributes {known_block_size = array<i32: 128, 1, 1>, transformer.shared_bytes = 49152 : i32}
 // CHECK: gpu.func @product_128x128_bf16_0({{.*}} kernel attributes {known_block_size = array<i32: 128, 1, 1>, transformer.shared_bytes = 98304 : i32}
 // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg, %{{.*}} : !llvm.ptr<3>, !llvm.ptr<1>, i32
 // CHECK: nvvm.cp.async.commit.group
@@ -72,6 +73,10 @@ func.func @shared(%x: memref<?x64xbf16>, %w: memref<96x64x1xbf16>,
   // CHECK: gpu.launch_func @kernels::@product_8x16_bf16_0 blocks in (%c6, %c1, %c1) threads in (%c256, %c1, %c1)
   // CHECK: arith.cmpi sle, %[[ROWS]], %c16
   // CHECK: gpu.launch_func @kernels::@product_64x32_bf16_0 blocks in (%c3, %c1, %c1)
+  // Of 96 columns, up to 64 large tiles are few.
+  // CHECK: arith.cmpi sle, %[[ROWS]], %c8192
+  // CHECK: %[[SMALL:.*]] = arith.ceildivui %[[ROWS]], %c64
+  // CHECK: gpu.launch_func @kernels::@product_64x64_bf16_0 blocks in (%c2, %[[SMALL]], %c1) threads in (%c128, %c1, %c1)
   // CHECK: %[[TILES:.*]] = arith.ceildivui %[[ROWS]], %c128
   // CHECK: gpu.launch_func @kernels::@product_128x128_bf16_0 blocks in (%c1, %[[TILES]], %c1) threads in (%c128, %c1, %c1)
   // ORDER: %[[STRIPES:.*]] = arith.ceildivui %{{.*}}, %c64
@@ -116,7 +121,7 @@ func.func @odd(%x: memref<?x64xf16>, %w: memref<97x64x1xf16>,
 }
 
 // CHECK: func.func @gated
-// CHECK-COUNT-5: gpu.launch_func @kernels::@product_{{.*}}_2
+// CHECK-COUNT-6: gpu.launch_func @kernels::@product_{{.*}}_2
 // CHECK-NOT: gpu.launch_func
 func.func @gated(%x: memref<?x64xbf16>, %gate: memref<96x64x1xbf16>,
                  %up: memref<96x64x1xbf16>, %bias: memref<96xf32>,
