@@ -111,29 +111,32 @@ static void buildLaunch(ImplicitLocOpBuilder &b, const ProductKernel &kernel,
 /// Blocks of large tiles that leave half of most devices idle.
 constexpr int64_t kFewBlocks = 64;
 
-/// The most rows that the first of `kernels` does, so that it is not for any
-/// number of them; 0: none of this width.
+/// The most rows that the first of `kernels` does, which is not the last: of
+/// small tiles one row of them at least.
 static int64_t mostTokens(ArrayRef<ProductKernel> kernels, int64_t width) {
   const ProductKernel &first = kernels.front();
   if (!first.isForFewBlocks) {
     return first.tokens;
   }
   const ProductKernel &next = kernels[1];
-  return kFewBlocks / llvm::divideCeil(width, next.tileColumns) * next.tileRows;
+  auto across = static_cast<int64_t>(llvm::divideCeil(width, next.tileColumns));
+  return std::max(kFewBlocks / across * next.tileRows, first.tileRows);
 }
 
-/// Of `kernels`, the first one that has room for all rows.
+/// Of `kernels`, the first one that has room for all rows, which are more than
+/// `done`.
 static void buildChoice(ImplicitLocOpBuilder &b,
                         ArrayRef<ProductKernel> kernels, int64_t width,
-                        Value tokens, const ProductOperands &operands) {
+                        Value tokens, const ProductOperands &operands,
+                        int64_t done = 0) {
   const ProductKernel &first = kernels.front();
   if (kernels.size() == 1) {
     buildLaunch(b, first, width, tokens, operands);
     return;
   }
   int64_t mostOfFirst = mostTokens(kernels, width);
-  if (mostOfFirst == 0) {
-    buildChoice(b, kernels.drop_front(), width, tokens, operands);
+  if (mostOfFirst <= done) {
+    buildChoice(b, kernels.drop_front(), width, tokens, operands, done);
     return;
   }
   Value most = arith::ConstantIndexOp::create(b, mostOfFirst);
@@ -144,7 +147,7 @@ static void buildChoice(ImplicitLocOpBuilder &b,
   b.setInsertionPointToStart(branch.thenBlock());
   buildLaunch(b, first, width, tokens, operands);
   b.setInsertionPointToStart(branch.elseBlock());
-  buildChoice(b, kernels.drop_front(), width, tokens, operands);
+  buildChoice(b, kernels.drop_front(), width, tokens, operands, mostOfFirst);
 }
 
 namespace {

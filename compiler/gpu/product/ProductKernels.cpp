@@ -121,13 +121,12 @@ ProductKernel ProductKernels::buildFloat(const ProductForm &form,
       [&](ThreadBuilder &t, const ProductOperands &operands, Value shared) {
         tile.build(t, form, operands, shared);
       });
-  bool isForFew = &tile == std::begin(kFloat);
   return {function,
-          isForFew ? tile.rows() : 0,
+          0,
           tile.rows(),
           tile.resultColumns(form),
           tile.threads(),
-          /*isForFewBlocks=*/!isForFew && !isLast};
+          /*isForFewBlocks=*/!isLast};
 }
 
 SmallVector<ProductKernel> ProductKernels::build(const ProductForm &form) {

@@ -48,6 +48,9 @@ private:
     SmallVector<Words> weights;
     SmallVector<SmallVector<Words>> inputs;
     SmallVector<SmallVector<Value>> scales, zeros;
+
+    /// All values that there are.
+    void visit(function_ref<void(Value &)> see);
   };
 
   /// Of a round of integers both, where registers are left for their x.
@@ -65,7 +68,12 @@ private:
   void loadWidened(Round &loaded, Value round);
   Words wordsOf(const Round &loaded, int32_t row, int32_t half);
   void multiplyHalf(const Round &loaded, int32_t half, int32_t m, Sums &sums);
-  Sums multiply(ArrayRef<Value> ks, ValueRange sums, bool isTail);
+  std::vector<Round> loadAll(ArrayRef<Value> ks, bool isTail);
+  Sums multiply(ArrayRef<Round> rounds, ValueRange before);
+  bool isAhead() const;
+  SmallVector<Value> roundsFrom(Value k) const;
+  Sums sumAhead(Value first, Value whole, ValueRange zeros);
+  Sums sumWhole(Value first, Value whole, ValueRange zeros);
   Sums sumOverK();
   Value addWarps(Value place);
   void shareSums(ArrayRef<Value> sums);
@@ -232,13 +240,36 @@ void SkinnyKernel::multiplyHalf(const Round &loaded, int32_t half, int32_t m,
   }
 }
 
+void SkinnyKernel::Round::visit(function_ref<void(Value &)> see) {
+  auto seeAll = [&](MutableArrayRef<SmallVector<Value>> lists) {
+    for (SmallVector<Value> &list : lists) {
+      for (Value &value : list) {
+        if (value) {
+          see(value);
+        }
+      }
+    }
+  };
+  seeAll(weights);
+  for (SmallVector<Words> &half : inputs) {
+    seeAll(half);
+  }
+  seeAll(scales);
+  seeAll(zeros);
+}
+
 /// The rounds that begin at `ks`, whose operands are asked for all together.
-SkinnyKernel::Sums SkinnyKernel::multiply(ArrayRef<Value> ks, ValueRange before,
-                                          bool isTail) {
+std::vector<SkinnyKernel::Round> SkinnyKernel::loadAll(ArrayRef<Value> ks,
+                                                       bool isTail) {
   std::vector<Round> rounds;
   for (Value round : ks) {
     rounds.push_back(load(round, isTail));
   }
+  return rounds;
+}
+
+SkinnyKernel::Sums SkinnyKernel::multiply(ArrayRef<Round> rounds,
+                                          ValueRange before) {
   Sums sums(before);
   for (const Round &loaded : rounds) {
     for (int32_t half = 0; half < halves(); ++half) {
@@ -250,6 +281,70 @@ SkinnyKernel::Sums SkinnyKernel::multiply(ArrayRef<Value> ks, ValueRange before,
   return sums;
 }
 
+/// Where a warp's rounds from `k` on begin, which are asked for at once.
+SmallVector<Value> SkinnyKernel::roundsFrom(Value k) const {
+  SmallVector<Value> ks;
+  for (int32_t i = 0; i < tile.unroll; ++i) {
+    ks.push_back(t.add(k, SkinnyProduct::kWarps * roundSteps() * i));
+  }
+  return ks;
+}
+
+/// Whether operands are asked for while those before them are multiplied. Those
+/// that have groups are widened and scaled in many instructions, among which
+/// ptxas would put the reads, each with a wait of its own; it cannot where they
+/// are of the turn before. More tokens leave no registers for that.
+bool SkinnyKernel::isAhead() const {
+  return form.group && tile.tokenTiles <= 2;
+}
+
+/// Whole turns, of which there is one at least: the last one asks again for its
+/// own operands.
+SkinnyKernel::Sums SkinnyKernel::sumAhead(Value first, Value whole,
+                                          ValueRange zeros) {
+  int32_t together = SkinnyProduct::kWarps * roundSteps() * tile.unroll;
+  std::vector<Round> shape = loadAll(roundsFrom(first), /*isTail=*/false);
+  Sums inits(zeros);
+  for (Round &round : shape) {
+    round.visit([&](Value &value) { inits.push_back(value); });
+  }
+  Sums last =
+      t.loop(first, whole, together, inits, [&](Value k, ValueRange before) {
+        Sums given(before);
+        const Value *next = given.begin() + zeros.size();
+        std::vector<Round> own = shape;
+        for (Round &round : own) {
+          round.visit([&](Value &value) { value = *next++; });
+        }
+        Value later = t.add(k, together);
+        Value ahead = t.select(t.isLess(later, whole), later, k);
+        std::vector<Round> asked = loadAll(roundsFrom(ahead), /*isTail=*/false);
+        Sums sums = multiply(own, before.take_front(zeros.size()));
+        for (Round &round : asked) {
+          round.visit([&](Value &value) { sums.push_back(value); });
+        }
+        return sums;
+      });
+  last.truncate(zeros.size());
+  return last;
+}
+
+/// All rounds in turns of as many as are asked for at once.
+SkinnyKernel::Sums SkinnyKernel::sumWhole(Value first, Value whole,
+                                          ValueRange zeros) {
+  int32_t together = SkinnyProduct::kWarps * roundSteps() * tile.unroll;
+  if (!isAhead()) {
+    return t.loop(
+        first, whole, together, zeros, [&](Value k, ValueRange before) {
+          return multiply(loadAll(roundsFrom(k), /*isTail=*/false), before);
+        });
+  }
+  return t.choose(
+      t.isLess(first, whole), zeros.getTypes(),
+      [&] { return sumAhead(first, whole, zeros); },
+      [&] { return Sums(zeros); });
+}
+
 /// Rounds w, w + 8, ... of warp w: first many at once, then one by one, the
 /// last of which may end within a round.
 SkinnyKernel::Sums SkinnyKernel::sumOverK() {
@@ -258,17 +353,10 @@ SkinnyKernel::Sums SkinnyKernel::sumOverK() {
   int32_t together = apart * tile.unroll;
   Value whole = t.scale(t.divide(p.depth, together), together);
   Sums zeros(4 * tile.weightTiles * tile.tokenTiles, t.zero());
-  Sums sums =
-      t.loop(first, whole, together, zeros, [&](Value k, ValueRange before) {
-        SmallVector<Value> ks;
-        for (int32_t i = 0; i < tile.unroll; ++i) {
-          ks.push_back(t.add(k, apart * i));
-        }
-        return multiply(ks, before, /*isTail=*/false);
-      });
+  Sums sums = sumWhole(first, whole, zeros);
   return t.loop(t.add(whole, first), p.depth, apart, sums,
                 [&](Value k, ValueRange before) {
-                  return multiply({k}, before, /*isTail=*/true);
+                  return multiply(loadAll({k}, /*isTail=*/true), before);
                 });
 }
 

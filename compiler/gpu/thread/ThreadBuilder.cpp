@@ -155,6 +155,18 @@ void ThreadBuilder::when(Value condition, function_ref<void()> then) {
   then();
 }
 
+ThreadBuilder::Values ThreadBuilder::choose(Value condition, TypeRange types,
+                                            function_ref<Values()> then,
+                                            function_ref<Values()> otherwise) {
+  auto branch = scf::IfOp::create(b, types, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, then());
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, otherwise());
+  return Values(branch.getResults());
+}
+
 ThreadBuilder::Values
 ThreadBuilder::loop(Value from, Value to, int32_t step, ValueRange inits,
                     function_ref<Values(Value, ValueRange)> body) {

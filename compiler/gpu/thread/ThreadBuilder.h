@@ -67,6 +67,10 @@ public:
   void barrier();
 
   void when(mlir::Value condition, llvm::function_ref<void()> then);
+  /// What the one or the other gives, of `types`.
+  Values choose(mlir::Value condition, mlir::TypeRange types,
+                llvm::function_ref<Values()> then,
+                llvm::function_ref<Values()> otherwise);
   /// x = inits; for i in [from, to) by step: x = body(i, x); the last x.
   Values loop(mlir::Value from, mlir::Value to, int32_t step,
               mlir::ValueRange inits,

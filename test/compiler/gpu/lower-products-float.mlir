@@ -1,5 +1,5 @@
-// Products of f32 are chains of fused multiply-adds in tiles of three shapes, of
-// which rows and blocks decide.
+// Products of f32 are chains of fused multiply-adds in tiles of three shapes: the
+// larger one where there are blocks enough.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // RUN: tfc-opt %s --tfc-lower-products --canonicalize --cse | FileCheck %s
 // RUN: tfc-opt %s --tfc-lower-products=deterministic=true --canonicalize --cse | FileCheck %s
@@ -25,14 +25,16 @@
 // CHECK: gpu.func @product_64x32_f32_2(
 // CHECK: gpu.func @product_128x64_f32_2(
 
-// 1000 columns are 8 tiles of 128: up to 8 rows of them are few.
+// 1000 columns are 16 tiles of 64 and 8 of 128: up to 4 rows of the former are
+// few, and up to 8 of the latter.
 // CHECK: func.func @added
 func.func @added(%x: memref<?x64xf32>, %w: memref<1000x64x1xf32>,
                  %bias: memref<1000xf32>, %residual: memref<?x1000xf32>,
                  %y: memref<?x1000xf32>) {
   // CHECK: %[[ROWS:.*]] = memref.dim
-  // CHECK: arith.cmpi sle, %[[ROWS]], %c16
-  // CHECK: gpu.launch_func @kernels::@product_16x64_f32_0 blocks in (%c16, %c1, %c1) threads in (%c128, %c1, %c1)
+  // CHECK: arith.cmpi sle, %[[ROWS]], %c256
+  // CHECK: %[[LEAST:.*]] = arith.ceildivui %[[ROWS]], %c16
+  // CHECK: gpu.launch_func @kernels::@product_16x64_f32_0 blocks in (%c16, %[[LEAST]], %c1) threads in (%c128, %c1, %c1)
   // CHECK: arith.cmpi sle, %[[ROWS]], %c1024
   // CHECK: %[[SMALL:.*]] = arith.ceildivui %[[ROWS]], %c64
   // CHECK: gpu.launch_func @kernels::@product_64x64_f32_0 blocks in (%c16, %[[SMALL]], %c1)
@@ -59,13 +61,15 @@ func.func @plain(%x: memref<?x64xf32>, %w: memref<97x64x1xf32>,
   return
 }
 
-// 40000 columns are 625 tiles: one row of them is many.
+// 40000 columns are 625 large tiles: one row of them is many, but for rows that a
+// small one has room for.
 // CHECK: func.func @gated
 func.func @gated(%x: memref<?x64xf32>, %w: memref<40000x64x1xf32>,
                  %v: memref<40000x64x1xf32>, %bias: memref<40000xf32>,
                  %gate: memref<?x40000xf32>, %y: memref<?x40000xf32>) {
   // CHECK: gpu.launch_func @kernels::@product_16x32_f32_2
-  // CHECK-NOT: @product_64x32_f32_2
+  // CHECK: arith.cmpi sle, %{{.*}}, %c64
+  // CHECK: gpu.launch_func @kernels::@product_64x32_f32_2
   // CHECK: gpu.launch_func @kernels::@product_128x64_f32_2 blocks in (%c625, %{{.*}}, %c1)
   transformer.product %x, %v columns(%bias) outs(%gate)
       : memref<?x64xf32>, memref<40000x64x1xf32>, memref<40000xf32>,
