@@ -21,6 +21,8 @@ KERNEL = re.compile(r"product_(\d+)x(\d+)_(bf16|f16)_int(\d)_(\d+)$")
 SHAPES = ((16, 64, 64), (24, 128, 136), (130, 192, 192), (34, 1088, 1088))
 ODD = {8: ((16, 8, 8), (24, 40, 48), (130, 72, 72), (34, 1096, 1096)),
        4: ((16, 32, 32), (24, 96, 104), (130, 160, 160), (34, 1056, 1056))}
+# Of kernels that are a turn ahead of what they multiply: several of them.
+DEEP = (10, 4672, 4672)
 # By form of the IR, which is test/compiler/gpu/widened-products.mlir: the elements
 # of the result; whether there are scales of columns, a bias and rows to add;
 # columns of a group, zero points; a gate, with a bias, that it is multiplied by.
@@ -173,11 +175,15 @@ def check(device, ptx, kernels, seed, most_tokens=None):
     count = 0
     for name, (threads, shared) in sorted(kernels.items()):
         rows, _, element, bits, form = KERNEL.match(name).groups()
-        shapes = shapes_of(int(bits), int(form))
         most = most_tokens or (int(rows) if rows != "128" else TOKENS[-1])
-        for number, tokens in enumerate(n for n in TOKENS if n <= most):
+        shapes = shapes_of(int(bits), int(form))
+        cases = [(tokens, shapes[number % len(shapes)]) for number, tokens
+                 in enumerate(n for n in TOKENS if n <= most)]
+        if bits == "4" and int(rows) <= 16:
+            cases += [(1, DEEP), (int(rows), DEEP)]
+        for tokens, shape in cases:
             case = Case(f"{seed} {name} {tokens}", element, int(bits),
-                        int(form), tokens, *shapes[number % len(shapes)])
+                        int(form), tokens, *shape)
             got = case.run(device, module, name, threads, shared)
             if got != case.wanted + GUARD:
                 place = next(i for i, (a, b) in
