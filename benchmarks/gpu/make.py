@@ -15,7 +15,7 @@ import shapes
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 GOLDEN = os.path.join(ROOT, "test", "golden", "models")
-MOST_BYTES = 64 << 20
+MOST_BYTES = 128 << 20
 DTYPES, INTEGERS = ("bf16", "f32", "f16"), ("int8", "int4")
 MACHINES = ("a100", "h100", "h200")
 # Of these also with --opt=none, whose results are the CPU's bits.

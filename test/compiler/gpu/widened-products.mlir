@@ -86,7 +86,7 @@ func.func @gated(%x: memref<?x128xbf16>, %gate: memref<96x2x1x32xi8>,
                  %groups: memref<12x2x8xf32>, %zeros: memref<12x2x8xi8>,
                  %bias: memref<96xf32>, %g: memref<?x96xbf16>,
                  %y: memref<?x96xf32>) {
-  // CHECK-COUNT-5: gpu.launch_func @kernels::@product_{{.*}}_bf16_int4_3
+  // CHECK-COUNT-6: gpu.launch_func @kernels::@product_{{.*}}_bf16_int4_3
   // CHECK-NOT: gpu.launch_func
   transformer.product %x, %gate columns(%bias) groups(%gate_groups)
       zeros(%gate_zeros) outs(%g)
