@@ -235,18 +235,21 @@ def JoinLoopsPass : Pass<"tfc-join-loops", "::mlir::ModuleOp"> {
 }
 
 def LowerProductsPass : Pass<"tfc-lower-products", "::mlir::ModuleOp"> {
-  let summary = "products become launches of kernels for tensor cores";
+  let summary = "products become launches of kernels";
   let description = [{
     A `transformer.product` on buffers becomes a launch of one of the kernels
     that there are for its form: its types, and its body. How many columns and
     steps of k it has are the kernel's arguments. Which one is launched follows
     from the number of rows:
 
-    * Up to 8, 16, 32 and 64 rows have a kernel each whose blocks do 16 or 32
-      columns; it reads the weights once, from memory into registers, and a
-      block's warps share out k.
+    * Of 16 bits, which tensor cores multiply, up to 8, 16, 32 and 64 rows have
+      a kernel each whose blocks do 16 or 32 columns; it reads the weights once,
+      from memory into registers, and a block's warps share out k.
     * More are done in tiles of 128 x 128, whose operands come to shared memory
-      in stages, by asynchronous copies.
+      in stages, by asynchronous copies; or of 64 x 64, while there would be no
+      more than 64 large ones. Both add in one order.
+    * Of f32 all are done in tiles of 16 x 64, 64 x 64 or 128 x 128, likewise: a
+      sum is one chain of fused multiply-adds in each.
 
     ```mlir
     transformer.product %x, %w outs(%y) : memref<?x64xbf16>, memref<96x32x1x2xbf16>,
@@ -270,11 +273,11 @@ def LowerProductsPass : Pass<"tfc-lower-products", "::mlir::ModuleOp"> {
 
     Sums are f32, in an order that does not depend on the other rows of a
     launch; the body is applied in registers, and the result rounded once.
-    Operands are rows of 16 bits, a multiple of 8 elements long and apart, the
-    weights in panels of one row; anything else is an error. Runs before
-    `tfc-outline-threads`.
+    Operands are rows of f32 or of 16 bits, a multiple of 16 bytes long and
+    apart, the weights in panels of one row; anything else is an error. Runs
+    before `tfc-outline-threads`.
 
-    Weights may be integers, in words of 64 columns: they go to registers, or to
+    Weights may be integers beside 16 bits, in words of 64 columns: they go to registers, or to
     shared memory, as narrow as they are, and are widened to the elements of x
     there. With groups the sums of each 32 columns are added to those before by a
     multiply-add with the group's scale.
