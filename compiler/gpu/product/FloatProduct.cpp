@@ -35,11 +35,11 @@ private:
 
   /// An operand's part of a stage: `rows` rows behind `offset` bytes of it.
   struct Source {
-    int32_t rows, offset;
-    int32_t share; // rows of a stage for one of the operand's
-    Value row;     // address of the thread's first row, at its chunk
-    Value number;  // of that row
-    Value count;   // of rows there are
+    int32_t rows = 0, offset = 0;
+    int32_t share = 1; // rows of a stage for one of the operand's
+    Value row;         // address of the thread's first row, at its chunk
+    Value number;      // of that row
+    Value count;       // of rows there are
     Value stride;
     Value isOwn;  // whether the thread copies rows at all; null: all do
     Value copyTo; // the place of its first copy in a stage
@@ -94,7 +94,9 @@ void FloatKernel::findSource(Source &source, Value base, Value firstRow,
 }
 
 void FloatKernel::findWeights(Source &source) {
-  source = {tile.columns(), tile.rows() * Tile::kRowBytes, share()};
+  source.rows = tile.columns();
+  source.offset = tile.rows() * Tile::kRowBytes;
+  source.share = share();
   source.count = p.width;
   source.stride = p.depth;
   Value base = p.weights, row = copiedRow;
@@ -122,7 +124,7 @@ void FloatKernel::findPlaces() {
   copyColumn = t.scale(chunk, kChunkSteps);
   copyPlace = t.scale(t.exclusiveOr(chunk, t.remainder(copiedRow, kChunks)),
                       kCopyBytes);
-  input = {tile.rows(), 0, 1};
+  input.rows = tile.rows();
   input.count = p.tokens;
   input.stride = p.inputStride;
   findSource(input, p.input, first.row, copiedRow);
